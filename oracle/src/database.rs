@@ -126,8 +126,8 @@ impl Database for Oracle {
 
     fn drop_contents(&self, only: Option<&[String]>) -> Result<(), Failure> {
         let mut session = self.open()?;
-        let wanted = |object: &(String, String)| only.is_none_or(|only| only.contains(&listed(object)));
-        for (kind, name) in self.objects()?.into_iter().filter(wanted) {
+        let required = |object: &(String, String)| only.is_none_or(|only| only.contains(&listed(object)));
+        for (kind, name) in self.objects()?.into_iter().filter(required) {
             let rest = match (kind.as_str(), only) {
                 ("TABLE", None) => " CASCADE CONSTRAINTS PURGE",
                 ("TABLE", Some(_)) => " PURGE",
@@ -162,7 +162,8 @@ fn about(session: &mut OracleSession, version: String, place: &OracleLocation) -
     let names = SETTINGS.map(|name| format!("'{name}'")).join(", ");
     let settings = format!("SELECT name, value FROM v$parameter WHERE name IN ({names}) ORDER BY name");
     let settings: Vec<(String, String)> = visible(session, &settings)?.iter().filter_map(pair).collect();
-    let setting = |name: &str| settings.iter().find_map(|(known, value)| (known == name).then_some(value.as_str()));
+    let setting =
+        |name: &str| settings.iter().find_map(|(existing, value)| (existing == name).then_some(value.as_str()));
     let block = number(visible(session, "SELECT MAX(block_size) FROM user_tablespaces")?);
     let cache = number(visible(session, "SELECT bytes FROM v$sgainfo WHERE name = 'Buffer Cache Size'")?);
     let files = visible(session, "SELECT MIN(file_name), 1 FROM dba_data_files")?;
@@ -179,7 +180,7 @@ fn about(session: &mut OracleSession, version: String, place: &OracleLocation) -
         memory: None,
         durable: setting("commit_wait").map(|value| !value.eq_ignore_ascii_case("NOWAIT")),
         folder: folder(file, place),
-        made: false,
+        created: false,
         settings,
     })
 }

@@ -78,8 +78,8 @@ mod tests {
     fn oracle_addresses_are_parsed() {
         let check = |url: &str, user: &str, password: &str, service: &str, here: bool| {
             let place = OracleLocation::of(&url.parse().unwrap()).unwrap();
-            let seen = (place.user.as_str(), place.password.as_str(), place.service.as_str(), place.is_here());
-            assert_eq!(seen, (user, password, service, here));
+            let observed = (place.user.as_str(), place.password.as_str(), place.service.as_str(), place.is_here());
+            assert_eq!(observed, (user, password, service, here));
         };
         check("oracle://slob:slob@db.example/orcl", "slob", "slob", "db.example:1521/orcl", false);
         check("oracle://a:b%40c%3a@localhost:1522/x.y?z=1", "a", "b@c:", "localhost:1522/x.y", true);

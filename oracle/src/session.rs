@@ -271,8 +271,8 @@ pub(super) fn failure(error: &Error, sql: &str) -> Failure {
         _ => "",
     };
     let line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let shown: String = line(sql).chars().take(120).collect();
-    Failure::new(kind, format!("Oracle: {}, in {shown}{hint}", line(&error.to_string())))
+    let displayed: String = line(sql).chars().take(120).collect();
+    Failure::new(kind, format!("Oracle: {}, in {displayed}{hint}", line(&error.to_string())))
 }
 
 /// Kind of an error of the driver.

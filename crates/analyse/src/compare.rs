@@ -115,7 +115,7 @@ pub struct Comparison {
 /// one common load, the available changes decide. A single significant value may be chance and has no effect.
 pub fn compare(a: &Curve, b: &Curve) -> Comparison {
     let paired = Paired::of(&a.runs, &b.runs);
-    let mut overall: Vec<Pair> = paired.most_iops().into_iter().collect();
+    let mut overall: Vec<Pair> = paired.max_iops().into_iter().collect();
     overall.extend(paired.at_depth_1());
     let points = paired.points();
     let objective = shared_objective(a);
@@ -125,7 +125,7 @@ pub fn compare(a: &Curve, b: &Curve) -> Comparison {
     let mut overall: Vec<Change> = overall.into_iter().map(judge).collect();
     overall.extend(lines.map(|(a, b)| judge_lines(&a, &b, judge)));
     let points: Vec<Change> = points.into_iter().map(judge).collect();
-    let verdict = whole(&overall, &points);
+    let verdict = judge_overall(&overall, &points);
     let conditions = conditions::differences(a, b);
     Comparison { objective, history: None, conditions, line: None, overall, points, verdict }
 }
@@ -141,12 +141,12 @@ pub fn compare_sides(a: &[Curve], b: &[Curve], history: Option<LineHistory>) -> 
         Some(why) => (Vec::new(), Verdict::NotComparable(why), None),
         None if [first, second].iter().any(|curve| curve.slots.is_empty()) => return compare(first, second),
         None => {
-            let most = if a.len() + b.len() == 2 { most_iops(first, second) } else { Vec::new() };
+            let max = if a.len() + b.len() == 2 { max_iops(first, second) } else { Vec::new() };
             match lines_of(a, b).and_then(|(a, b)| compare_lines(&a, &b, history)) {
-                Ok(line) => (most, line.verdict(), Some(line)),
+                Ok(line) => (max, line.verdict(), Some(line)),
                 Err(why) => match find_load_lines(first, second).filter(|_| a.len() == 1 && b.len() == 1) {
-                    Some((x, y)) => (most, unbounded(&x, &y, why), None),
-                    None => (most, Verdict::NotComparable(why), None),
+                    Some((x, y)) => (max, unbounded(&x, &y, why), None),
+                    None => (max, Verdict::NotComparable(why), None),
                 },
             }
         }
@@ -214,10 +214,10 @@ pub fn compare_turns(a: &Curve, b: &Curve, objective: Objective) -> Comparison {
 }
 
 /// Changes of the highest rates of a pair of runs.
-fn most_iops(a: &Curve, b: &Curve) -> Vec<Change> {
+fn max_iops(a: &Curve, b: &Curve) -> Vec<Change> {
     let numbers = Paired::of(&a.runs, &b.runs);
     let judge = |pair: Pair| judged(pair, 2, numbers.floor(pair.quantity));
-    numbers.most_iops().into_iter().map(judge).collect()
+    numbers.max_iops().into_iter().map(judge).collect()
 }
 
 /// Load lines of all runs under the objective of the first.
@@ -274,7 +274,7 @@ fn judge_lines(a: &LoadLine, b: &LoadLine, judge: impl Fn(Pair) -> Change) -> Ch
 
 /// Overall verdict: each direction needs two independent significant changes, or a decisive difference of the highest
 /// rate.
-fn whole(overall: &[Change], points: &[Change]) -> Verdict {
+fn judge_overall(overall: &[Change], points: &[Change]) -> Verdict {
     let comparable = |change: &&Change| !matches!(change.verdict, Verdict::NotComparable(_));
     if !overall.iter().chain(points).any(|change| comparable(&change)) {
         return Verdict::NotComparable("no load was offered to both, or too little was measured".into());
@@ -283,8 +283,8 @@ fn whole(overall: &[Change], points: &[Change]) -> Verdict {
     let others = overall.iter().filter(|change| change.quantity == Quantity::LoadLine || points.is_empty());
     let others: Vec<&Change> = others.filter(comparable).collect();
     let decisive = |change: &Change, direction: &Verdict| {
-        let most = change.quantity == Quantity::MostIops && change.verdict == *direction;
-        most && !(1.0 / DECISIVE..=DECISIVE).contains(&change.ratio.value)
+        let max = change.quantity == Quantity::MostIops && change.verdict == *direction;
+        max && !(1.0 / DECISIVE..=DECISIVE).contains(&change.ratio.value)
     };
     let supports = |direction: &Verdict| {
         if overall.iter().any(|change| decisive(change, direction)) {

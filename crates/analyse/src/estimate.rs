@@ -238,7 +238,7 @@ impl LoadScale {
         let is_closed = counted.iter().all(|slot| slot.rate().is_none());
         Self {
             beside: median(&beside),
-            completed: most_completed(slots),
+            completed: max_completed(slots),
             seconds: slots.iter().map(|slot| (slot.warm_up + slot.span).as_secs_f64()).sum(),
             slot: spans.get(spans.len() / 2).copied().unwrap_or_default(),
             by_sessions: if is_closed { rising(completed(&counted)) } else { Vec::new() },
@@ -273,7 +273,7 @@ impl LoadScale {
 }
 
 /// Highest rate completed at any load.
-fn most_completed(slots: &[LoadSlot]) -> f64 {
+fn max_completed(slots: &[LoadSlot]) -> f64 {
     completed(&slots.iter().collect::<Vec<_>>()).into_iter().map(|(_, iops)| iops).fold(0.0, f64::max)
 }
 
@@ -295,10 +295,10 @@ fn rising(completed: Vec<(Pace, f64)>) -> Vec<(f64, f64)> {
     let mut loads: Vec<(f64, f64)> =
         completed.into_iter().map(|(pace, iops)| (offered_size(pace).ln(), iops)).collect();
     loads.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let mut most = 0.0_f64;
+    let mut max = 0.0_f64;
     for (_, iops) in &mut loads {
-        most = most.max(*iops);
-        *iops = most;
+        max = max.max(*iops);
+        *iops = max;
     }
     loads
 }
@@ -497,11 +497,11 @@ fn lapses(points: &[SlotEstimate], x: f64) -> Option<(f64, u32)> {
 fn nineteen_of_twenty(points: &[SlotEstimate]) -> Option<f64> {
     let mut sorted = points.to_vec();
     sorted.sort_by(|a, b| a.x.total_cmp(&b.x));
-    let (mut seen, mut missed, mut best) = (0, 0, None);
+    let (mut observed, mut missed, mut best) = (0, 0, None);
     for rung in sorted.chunk_by(SlotEstimate::is_at_load_of) {
-        seen += rung.len();
+        observed += rung.len();
         missed += rung.iter().filter(|point| point.z > 0.0).count();
-        if seen >= 20 && missed * 20 <= seen {
+        if observed >= 20 && missed * 20 <= observed {
             best = Some(rung[0].x);
         }
     }
@@ -513,10 +513,10 @@ fn undisturbed_lateness(slots: &[LoadSlot], objective: Objective) -> Span {
     median_lateness(slots, |slot| !is_disturbed(slot, &objective))
 }
 
-fn median_lateness(slots: &[LoadSlot], wanted: impl Fn(&LoadSlot) -> bool) -> Span {
+fn median_lateness(slots: &[LoadSlot], required: impl Fn(&LoadSlot) -> bool) -> Span {
     let mut each: Vec<Span> = slots
         .iter()
-        .filter(|slot| is_counted(slot) && wanted(slot))
+        .filter(|slot| is_counted(slot) && required(slot))
         .map(|slot| slot.lateness.quantile(0.99).unwrap_or_default())
         .collect();
     each.sort_unstable();

@@ -97,8 +97,8 @@ impl Distribution {
         let counts: Vec<_> = batches.iter().map(|bins| bins.count as f64).collect();
         let half = half_width(&above, &counts);
         // Half an operation before the longest, beyond which the distribution is unknown.
-        let known = quantile + half < 1.0 - 0.5 / count && quantile > half;
-        if known { self.rank(quantile - half).zip(self.rank(quantile + half)) } else { None }
+        let existing = quantile + half < 1.0 - 0.5 / count && quantile > half;
+        if existing { self.rank(quantile - half).zip(self.rank(quantile + half)) } else { None }
     }
 
     fn rank(&self, share: f64) -> Option<f64> {
@@ -130,11 +130,11 @@ fn ratio(pieces: &[ReducedSlice], over: fn(&Sums) -> f64, under: fn(&Sums) -> f6
 
 /// Half width of the interval of a ratio of sums over batches (Cochran 1977, section 6.4).
 fn half_width(over: &[f64], under: &[f64]) -> f64 {
-    let (k, whole) = (over.len() as f64, under.iter().sum::<f64>());
-    let value = over.iter().sum::<f64>() / whole;
+    let (k, total) = (over.len() as f64, under.iter().sum::<f64>());
+    let value = over.iter().sum::<f64>() / total;
     let residuals: Vec<_> = over.iter().zip(under).map(|(over, under)| over - value * under).collect();
     let squares: f64 = residuals.iter().map(|residual| residual * residual).sum();
-    let deviation = (squares * k / (k - 1.0)).sqrt() / whole;
+    let deviation = (squares * k / (k - 1.0)).sqrt() / total;
     student(over.len() - 1) * deviation * inflation(&residuals)
 }
 

@@ -116,10 +116,10 @@ pub fn chosen_objective(runs: &[Run]) -> Option<Objective> {
 /// The run of the smallest depth, or of the lowest rate without closed loads.
 fn find_lightest(runs: &[Run]) -> Option<&Run> {
     let closed = |run: &&Run| matches!(run.offered, Pace::Closed { .. });
-    let seen = || runs.iter().filter(|run| run.figures.p99_ns.value > 0.0);
+    let observed = || runs.iter().filter(|run| run.figures.p99_ns.value > 0.0);
     let size = |run: &&Run| offered_size(run.offered);
     let lightest = |a: &&Run, b: &&Run| size(a).total_cmp(&size(b));
-    seen().filter(closed).min_by(lightest).or_else(|| seen().min_by(lightest))
+    observed().filter(closed).min_by(lightest).or_else(|| observed().min_by(lightest))
 }
 
 /// Load lines under all objectives of the ladder, shortest limit first; empty for a curve without runs.

@@ -37,7 +37,7 @@ pub fn tight_enough(figures: &Figures, goal: &Precision) -> bool {
 mod tests {
     use super::*;
 
-    fn known(value: f64, half_width: f64) -> Estimate {
+    fn recognize(value: f64, half_width: f64) -> Estimate {
         Estimate { value, interval: Some((value * (1.0 - half_width), value * (1.0 + half_width))) }
     }
 
@@ -45,15 +45,15 @@ mod tests {
     fn all_intervals_must_exist_and_be_narrow() {
         let goal = Precision::default();
         let good = Figures {
-            iops: known(1e5, 0.01),
-            mean_ns: known(1e5, 0.04),
-            p99_ns: known(1e6, 0.09),
+            iops: recognize(1e5, 0.01),
+            mean_ns: recognize(1e5, 0.04),
+            p99_ns: recognize(1e6, 0.09),
             ..Figures::default()
         };
         assert!(tight_enough(&good, &goal));
-        assert!(!tight_enough(&Figures { iops: known(1e5, 0.03), ..good }, &goal));
-        assert!(!tight_enough(&Figures { mean_ns: known(1e5, 0.06), ..good }, &goal));
+        assert!(!tight_enough(&Figures { iops: recognize(1e5, 0.03), ..good }, &goal));
+        assert!(!tight_enough(&Figures { mean_ns: recognize(1e5, 0.06), ..good }, &goal));
         assert!(!tight_enough(&Figures { p99_ns: Estimate::bare(1e6), ..good }, &goal));
-        assert!(!tight_enough(&Figures { objective_ns: Some(known(1e6, 0.2)), ..good }, &goal));
+        assert!(!tight_enough(&Figures { objective_ns: Some(recognize(1e6, 0.2)), ..good }, &goal));
     }
 }

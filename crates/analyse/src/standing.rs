@@ -51,9 +51,9 @@ pub(crate) fn offered_size(pace: Pace) -> f64 {
     }
 }
 
-fn standings(runs: &[Run], objective: Objective, wanted: impl Fn(Pace) -> bool) -> Vec<Standing> {
+fn standings(runs: &[Run], objective: Objective, required: impl Fn(Pace) -> bool) -> Vec<Standing> {
     let mut groups: Vec<(Pace, Vec<&Run>)> = Vec::new();
-    for run in runs.iter().filter(|run| wanted(run.offered) && run.figures.iops.value > 0.0) {
+    for run in runs.iter().filter(|run| required(run.offered) && run.figures.iops.value > 0.0) {
         match groups.iter_mut().find(|(pace, _)| *pace == run.offered) {
             Some((_, group)) => group.push(run),
             None => groups.push((run.offered, vec![run])),
@@ -111,7 +111,7 @@ pub(crate) fn measure_objective(run: &Run, objective: Objective) -> Option<Estim
     if own.is_some() {
         return own;
     }
-    let kept = match objective.measure {
+    let retained = match objective.measure {
         _ if objective.over != Scope::All => return scoped(run, objective),
         Measure::Mean => figures.mean_ns,
         Measure::Quantile(0.5) => figures.p50_ns,
@@ -119,16 +119,16 @@ pub(crate) fn measure_objective(run: &Run, objective: Objective) -> Option<Estim
         Measure::Quantile(0.999) => figures.p999_ns,
         Measure::Quantile(_) => return scoped(run, objective),
     };
-    (kept.value > 0.0).then_some(kept)
+    (retained.value > 0.0).then_some(retained)
 }
 
 /// The objective's measure over the operations in its scope, from the run's series; from its counts without an interval
 /// if the series is too short.
 fn scoped(run: &Run, objective: Objective) -> Option<Estimate> {
     let begin = Instant::ZERO + run.warm_up;
-    let kept = run.series.iter().filter(|slice| slice.start >= begin);
-    let kept: Vec<Slice> = kept.map(|slice| interval::only(slice, objective.over)).collect();
-    interval::measure(&kept, objective.measure).or_else(|| {
+    let retained = run.series.iter().filter(|slice| slice.start >= begin);
+    let retained: Vec<Slice> = retained.map(|slice| interval::only(slice, objective.over)).collect();
+    interval::measure(&retained, objective.measure).or_else(|| {
         let all = run.total.response_where(|counter| objective.over.covers(counter.kind));
         let value = match objective.measure {
             Measure::Mean => all.mean(),
@@ -153,11 +153,11 @@ pub(crate) fn pooled(estimates: &[(Estimate, f64)]) -> Option<Estimate> {
     let squares = estimates.iter().map(|(estimate, weight)| weight * (estimate.value - value).powi(2)).sum::<f64>();
     let spread = interval::student(estimates.len() - 1) * (squares / weight / (n - 1.0)).sqrt();
     let scatter = if estimates.len() < 3 { 0.0 } else { spread };
-    let known =
+    let existing =
         || estimates.iter().filter_map(|(e, w)| e.interval.map(|(low, high)| (e.value - low, high - e.value, *w)));
-    let known_weight: f64 = known().map(|(_, _, weight)| weight).sum();
+    let known_weight: f64 = existing().map(|(_, _, weight)| weight).sum();
     let half = |of: fn(&(f64, f64, f64)) -> f64| {
-        let own = known().map(|side| (of(&side) * side.2).powi(2)).sum::<f64>().sqrt() / known_weight;
+        let own = existing().map(|side| (of(&side) * side.2).powi(2)).sum::<f64>().sqrt() / known_weight;
         if known_weight > 0.0 { own.max(scatter) } else { scatter }
     };
     let interval =

@@ -92,16 +92,16 @@ pub fn settle(series: &[Slice], options: &Settle) -> Settled {
         };
     let steadiness = if overloaded { Steadiness::Overloaded } else { drift::judge(&pieces[cut..], &mut findings) };
 
-    let kept = &series[cut..];
+    let retained = &series[cut..];
     let mut total = Tally::default();
-    for slice in kept {
+    for slice in retained {
         total.merge(&slice.tally);
     }
     let drained = batch::pieces(&series[offered.len()..]);
     let mut figures = compute_figures(&pieces[cut..], &drained, options.objective.as_ref());
     figures.steadiness = steadiness;
     if let Some(objective) = options.objective.filter(|objective| objective.over != Scope::All) {
-        let scoped: Vec<Slice> = kept.iter().map(|slice| interval::only(slice, objective.over)).collect();
+        let scoped: Vec<Slice> = retained.iter().map(|slice| interval::only(slice, objective.over)).collect();
         figures.objective_ns = interval::measure(&scoped, objective.measure);
     }
     let end = |slices: &[Slice]| slices.last().map_or(Instant::ZERO, |slice| slice.start + slice.span);
@@ -170,9 +170,9 @@ pub fn settle_slot(series: &[Slice], options: &Settle) -> Settled {
 fn offered_slices(series: &[Slice], offered_span: Span) -> &[Slice] {
     let end = Instant::ZERO + offered_span;
     let within = |slice: &Slice| slice.start + (slice.span - slice.span / 20) <= end;
-    let whole = series.iter().take_while(|slice| slice.start < end && within(slice)).count();
+    let total = series.iter().take_while(|slice| slice.start < end && within(slice)).count();
     let begun = series.iter().take_while(|slice| slice.start < end).count();
-    &series[..if whole == 0 { begun } else { whole }]
+    &series[..if total == 0 { begun } else { total }]
 }
 
 fn compute_figures(pieces: &[ReducedSlice], drained: &[ReducedSlice], objective: Option<&Objective>) -> Figures {

@@ -41,7 +41,7 @@ pub struct SweepPlan {
     /// Minimum measured time of a point.
     pub least_point: Span,
     /// Maximum measured time of a point.
-    pub most_point: Span,
+    pub max_point: Span,
     /// Slots of open loads; `None` for closed loads of increasing depth only. Not used for loads given by the user.
     pub slots: Option<SlotPlan>,
 }
@@ -89,7 +89,7 @@ pub struct SweepPoint {
     /// Minimum measured time.
     pub least: Span,
     /// Maximum measured time.
-    pub most: Span,
+    pub max: Span,
     /// Purpose.
     pub purpose: Purpose,
     /// Role of its slot and number of its pass; `None` without slots.
@@ -158,8 +158,8 @@ impl Sweep {
     ///
     /// `measured` is the time since the point's warm-up, `figures` are its figures so far.
     pub fn is_enough(&self, point: &SweepPoint, measured: Span, figures: &Figures) -> bool {
-        if measured < point.least || measured >= point.most || point.slot.is_some() {
-            return measured >= point.most;
+        if measured < point.least || measured >= point.max || point.slot.is_some() {
+            return measured >= point.max;
         }
         let precision = &self.plan.precision;
         let tight = || figures.steadiness == Steadiness::Steady && tight_enough(figures, precision);
@@ -234,21 +234,21 @@ impl Sweep {
         let fresh: Vec<&SweepPoint> =
             self.issued[..first_round].iter().filter(|p| p.purpose != Purpose::Repeat).collect();
         let done = self.issued.len() - first_round;
-        let wanted = fresh.len() * (self.plan.repetitions.max(1) as usize - 1);
-        (done < wanted).then(|| SweepPoint { purpose: Purpose::Repeat, ..*fresh[done % fresh.len()] })
+        let required = fresh.len() * (self.plan.repetitions.max(1) as usize - 1);
+        (done < required).then(|| SweepPoint { purpose: Purpose::Repeat, ..*fresh[done % fresh.len()] })
     }
 
     /// A point of about `seconds`, within the plan's bounds; longer for long response times, as a load must circulate
     /// several times for meaningful figures.
     fn point(&self, pace: Pace, purpose: Purpose, seconds: f64, response_s: f64) -> SweepPoint {
-        let (least, most) = (self.plan.least_point.as_secs_f64(), self.plan.most_point.as_secs_f64());
-        let seconds = seconds.max(10.0 * response_s).min(most).max(least);
+        let (least, max) = (self.plan.least_point.as_secs_f64(), self.plan.max_point.as_secs_f64());
+        let seconds = seconds.max(10.0 * response_s).min(max).max(least);
         let warm_up = (WARM_UP * seconds).max(2.0 * response_s).min(seconds / 2.0);
         SweepPoint {
             pace,
             warm_up: Span::from_secs_f64(warm_up),
             least: Span::from_secs_f64(least.max(5.0 * response_s).min(seconds)),
-            most: Span::from_secs_f64(seconds),
+            max: Span::from_secs_f64(seconds),
             purpose,
             slot: None,
         }

@@ -71,7 +71,7 @@ const fn is_of_line(finding: &Finding) -> bool {
 /// The objective of the load line, and its origin.
 fn select_objective(curve: &Curve, remembered: Option<Objective>) -> Option<(Objective, ObjectiveOrigin)> {
     let given = curve.conditions.objective.map(|objective| (objective, ObjectiveOrigin::Given));
-    let remembered = remembered.map(|objective| (objective, ObjectiveOrigin::Kept));
+    let remembered = remembered.map(|objective| (objective, ObjectiveOrigin::Retained));
     given.or(remembered).or_else(|| {
         let (objective, light_p99) = headline_objective(&curve.slots)
             .or_else(|| chosen_objective(&curve.runs).map(|objective| (objective, Span::ZERO)))?;
@@ -87,8 +87,10 @@ fn list_doubts(basis: &LineBasis, line: &LoadLine) -> Vec<Finding> {
             Lasting::BurstsOnly { burst_iops: burst } => {
                 found.push(Finding::CarriedInBursts { burst, lasting: value });
             }
-            Lasting::MissedWhenHeld { slots_iops: slots } => found.push(Finding::MissedWhenHeld { slots, held: value }),
-            Lasting::NotHeld | Lasting::Held { .. } => {}
+            Lasting::MissedWhenHeld { slots_iops: slots } => {
+                found.push(Finding::MissedWhenHeld { slots, sustained: value })
+            }
+            Lasting::NotHeld | Lasting::Sustained { .. } => {}
         }
     }
     if let Some((before, after)) = basis.halves.filter(|_| basis.fell) {

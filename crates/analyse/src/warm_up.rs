@@ -36,19 +36,23 @@ fn batches_to_cut(values: &[f64]) -> usize {
     let clamped = clamp_outliers(values);
     let least = |d: &usize| standard_error_squared(&clamped[*d..]);
     let cut = (0..=values.len() / 2).min_by(|a, b| least(a).total_cmp(&least(b))).unwrap_or(0);
-    let (gone, kept) = values.split_at(cut);
-    let differs = (median(gone) / median(kept) - 1.0).abs() > MIN_DIFFERENCE;
+    let (gone, retained) = values.split_at(cut);
+    let differs = (median(gone) / median(retained) - 1.0).abs() > MIN_DIFFERENCE;
     let early = cut * 5 <= values.len() * 2;
-    if cut > 0 && early && differs && ranks::apart(gone, kept) > 2.0 && levels_off(gone, kept) { cut } else { 0 }
+    if cut > 0 && early && differs && ranks::apart(gone, retained) > 2.0 && levels_off(gone, retained) {
+        cut
+    } else {
+        0
+    }
 }
 
 /// True if the rest changes at less than a quarter of the pace between removed part and rest. On a straight ramp MSER
 /// trims anywhere, but that is drift.
-fn levels_off(gone: &[f64], kept: &[f64]) -> bool {
-    let (early, late) = kept.split_at(kept.len() / 2);
+fn levels_off(gone: &[f64], retained: &[f64]) -> bool {
+    let (early, late) = retained.split_at(retained.len() / 2);
     // Centres of the two parts are half of both lengths apart.
-    let before = (median(kept) - median(gone)) / (gone.len() + kept.len()) as f64;
-    let after = (median(late) - median(early)) / kept.len() as f64;
+    let before = (median(retained) - median(gone)) / (gone.len() + retained.len()) as f64;
+    let after = (median(late) - median(early)) / retained.len() as f64;
     after / before < 0.25
 }
 

@@ -104,5 +104,5 @@ pub(crate) const TABLES: &[(&str, &str)] = &[
 pub(crate) fn beside(file: &str, csv: &str) -> Option<String> {
     let folder = file.rsplit_once('/').map_or("", |(folder, _)| folder);
     let path = format!("{folder}/{csv}");
-    TABLES.iter().find(|(known, _)| *known == path).map(|(_, text)| (*text).to_owned())
+    TABLES.iter().find(|(existing, _)| *existing == path).map(|(_, text)| (*text).to_owned())
 }

@@ -102,8 +102,8 @@ impl Catalogue {
             own.filter_map(|product| Some((Arc::clone(&product.name), product.imported_list(&prices)?))).collect();
         let lists = Arc::make_mut(&mut self.imported);
         for (name, list) in own {
-            let known = lists.entry(name).or_insert_with(|| Arc::from([]));
-            *known = known.iter().cloned().chain([list]).collect();
+            let existing = lists.entry(name).or_insert_with(|| Arc::from([]));
+            *existing = existing.iter().cloned().chain([list]).collect();
         }
     }
 
@@ -259,9 +259,9 @@ impl Catalogue {
             other.name == product.name && (product.machines.is_none() || same_machine())
         };
         let gone: Vec<bool> = self.products().map(shares).collect();
-        let mut kept = self.clone();
-        Arc::make_mut(&mut kept.names).retain(|_, place| !gone[place.product]);
-        kept
+        let mut retained = self.clone();
+        Arc::make_mut(&mut retained.names).retain(|_, place| !gone[place.product]);
+        retained
     }
 }
 

@@ -80,9 +80,9 @@ impl FromStr for Date {
 }
 
 fn read(text: &str) -> Option<Date> {
-    let number = |part: &str, digits: usize, most: u16| {
+    let number = |part: &str, digits: usize, max: u16| {
         let plain = part.len() == digits && part.bytes().all(|byte| byte.is_ascii_digit());
-        part.parse().ok().filter(|number| plain && (1..=most).contains(number))
+        part.parse().ok().filter(|number| plain && (1..=max).contains(number))
     };
     let mut parts = text.split('-');
     let year = number(parts.next()?, 4, 9999)?;

@@ -78,13 +78,13 @@ impl FromStr for Decimal {
     /// Digits with at most one point, such as `0.00000037`; optional minus sign.
     fn from_str(text: &str) -> Result<Self, ()> {
         let (negative, digits) = text.strip_prefix('-').map_or((false, text), |digits| (true, digits));
-        let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
+        let (total, fraction) = digits.split_once('.').unwrap_or((digits, ""));
         let plain = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
-        let complete = !whole.is_empty() && (digits.len() == whole.len() || !fraction.is_empty());
-        if !complete || !plain(whole) || !plain(fraction) || whole.len() + fraction.len() > 30 {
+        let complete = !total.is_empty() && (digits.len() == total.len() || !fraction.is_empty());
+        if !complete || !plain(total) || !plain(fraction) || total.len() + fraction.len() > 30 {
             return Err(());
         }
-        let mantissa: i128 = format!("{whole}{fraction}").parse().map_err(|_| ())?;
+        let mantissa: i128 = format!("{total}{fraction}").parse().map_err(|_| ())?;
         let mantissa = if negative { -mantissa } else { mantissa };
         Ok(Self { mantissa, scale: fraction.len() as u32 }.without_zeros())
     }
@@ -95,9 +95,9 @@ impl fmt::Display for Decimal {
         let sign = if self.mantissa < 0 { "-" } else { "" };
         let width = self.scale as usize + 1;
         let digits = format!("{:0width$}", self.mantissa.unsigned_abs());
-        let (whole, fraction) = digits.split_at(digits.len() - self.scale as usize);
+        let (total, fraction) = digits.split_at(digits.len() - self.scale as usize);
         let point = if fraction.is_empty() { "" } else { "." };
-        write!(f, "{sign}{whole}{point}{fraction}")
+        write!(f, "{sign}{total}{point}{fraction}")
     }
 }
 

@@ -34,7 +34,7 @@ impl Value {
     pub(crate) fn words(&self) -> String {
         match self {
             Self::Absent => "not given".to_owned(),
-            Self::Number(number) => crate::number::shown(*number),
+            Self::Number(number) => crate::number::display(*number),
             Self::Text(text) => text.to_string(),
         }
     }
@@ -99,12 +99,12 @@ enum Function {
 
 /// An intermediate value.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Seen<'v> {
+enum Observation<'v> {
     Number(f64),
     Text(&'v str),
 }
 
-impl Seen<'_> {
+impl Observation<'_> {
     const fn number(self) -> Option<f64> {
         match self {
             Self::Number(number) => Some(number),
@@ -152,8 +152,8 @@ impl Expression {
     /// Its value.
     pub(crate) fn value(&self, values: &[Value]) -> Value {
         match evaluate(&self.root, values) {
-            Some(Seen::Number(number)) if number.is_finite() => Value::Number(number),
-            Some(Seen::Text(text)) => Value::Text(text.into()),
+            Some(Observation::Number(number)) if number.is_finite() => Value::Number(number),
+            Some(Observation::Text(text)) => Value::Text(text.into()),
             _ => Value::Absent,
         }
     }
@@ -170,28 +170,28 @@ fn asks(node: &Node) -> bool {
     }
 }
 
-fn evaluate<'v>(node: &'v Node, values: &'v [Value]) -> Option<Seen<'v>> {
+fn evaluate<'v>(node: &'v Node, values: &'v [Value]) -> Option<Observation<'v>> {
     match node {
-        Node::Number(number) => Some(Seen::Number(*number)),
-        Node::Text(text) => Some(Seen::Text(text)),
+        Node::Number(number) => Some(Observation::Number(*number)),
+        Node::Text(text) => Some(Observation::Text(text)),
         Node::Variable(slot) => match &values[*slot] {
             Value::Absent => None,
-            Value::Number(number) => Some(Seen::Number(*number)),
-            Value::Text(text) => Some(Seen::Text(text)),
+            Value::Number(number) => Some(Observation::Number(*number)),
+            Value::Text(text) => Some(Observation::Text(text)),
         },
         Node::Given(slot) => Some(truth(values[*slot] != Value::Absent)),
         Node::Not(inner) => Some(truth(evaluate(inner, values)?.number()? == 0.0)),
-        Node::Negative(inner) => Some(Seen::Number(-evaluate(inner, values)?.number()?)),
+        Node::Negative(inner) => Some(Observation::Number(-evaluate(inner, values)?.number()?)),
         Node::Binary(binary, operands) => combine(*binary, operands, values),
         Node::Call(function, arguments) => call(*function, arguments, values),
     }
 }
 
-const fn truth(holds: bool) -> Seen<'static> {
-    Seen::Number(if holds { 1.0 } else { 0.0 })
+const fn truth(holds: bool) -> Observation<'static> {
+    Observation::Number(if holds { 1.0 } else { 0.0 })
 }
 
-fn combine<'v>(binary: Binary, [left, right]: &'v [Node; 2], values: &'v [Value]) -> Option<Seen<'v>> {
+fn combine<'v>(binary: Binary, [left, right]: &'v [Node; 2], values: &'v [Value]) -> Option<Observation<'v>> {
     let left = evaluate(left, values);
     if matches!(binary, Binary::Or | Binary::And) {
         return decide(binary == Binary::Or, left, || evaluate(right, values));
@@ -208,16 +208,20 @@ fn combine<'v>(binary: Binary, [left, right]: &'v [Node; 2], values: &'v [Value]
         Binary::AtMost => truth(left <= right),
         Binary::Greater => truth(left > right),
         Binary::AtLeast => truth(left >= right),
-        Binary::Plus => Seen::Number(left + right),
-        Binary::Minus => Seen::Number(left - right),
-        Binary::Times => Seen::Number(left * right),
-        _ => Seen::Number(left / right),
+        Binary::Plus => Observation::Number(left + right),
+        Binary::Minus => Observation::Number(left - right),
+        Binary::Times => Observation::Number(left * right),
+        _ => Observation::Number(left / right),
     })
 }
 
 /// `or` if `deciding` is true, else `and`, with short-circuit on either side.
-fn decide<'v>(deciding: bool, left: Option<Seen>, right: impl FnOnce() -> Option<Seen<'v>>) -> Option<Seen<'v>> {
-    let holds = |seen: Option<Seen>| seen.and_then(Seen::number).map(|number| number != 0.0);
+fn decide<'v>(
+    deciding: bool,
+    left: Option<Observation>,
+    right: impl FnOnce() -> Option<Observation<'v>>,
+) -> Option<Observation<'v>> {
+    let holds = |observed: Option<Observation>| observed.and_then(Observation::number).map(|number| number != 0.0);
     let left = holds(left);
     if left == Some(deciding) {
         return Some(truth(deciding));
@@ -229,7 +233,7 @@ fn decide<'v>(deciding: bool, left: Option<Seen>, right: impl FnOnce() -> Option
     (left.is_some() && right.is_some()).then_some(truth(!deciding))
 }
 
-fn call<'v>(function: Function, arguments: &'v [Node], values: &'v [Value]) -> Option<Seen<'v>> {
+fn call<'v>(function: Function, arguments: &'v [Node], values: &'v [Value]) -> Option<Observation<'v>> {
     let number = |node: &'v Node| evaluate(node, values)?.number();
     if function == Function::If {
         let [condition, then, otherwise] = arguments else { return None };
@@ -239,7 +243,7 @@ fn call<'v>(function: Function, arguments: &'v [Node], values: &'v [Value]) -> O
     let first = rest.next()??;
     let result = match function {
         Function::Min => rest.try_fold(first, |least, next| next.map(|next| least.min(next)))?,
-        Function::Max => rest.try_fold(first, |most, next| next.map(|next| most.max(next)))?,
+        Function::Max => rest.try_fold(first, |max, next| next.map(|next| max.max(next)))?,
         Function::Clamp => {
             let (low, high) = (rest.next()??, rest.next()??);
             first.max(low).min(high)
@@ -247,5 +251,5 @@ fn call<'v>(function: Function, arguments: &'v [Node], values: &'v [Value]) -> O
         Function::Ceil => first.ceil(),
         _ => first.floor(),
     };
-    Some(Seen::Number(result))
+    Some(Observation::Number(result))
 }

@@ -175,7 +175,7 @@ impl ImportedPrices {
         for (commitment, rates) in earlier.rates {
             let own = self.rates.entry(commitment).or_default();
             for (meter, rate) in rates {
-                if own.get(&meter).is_none_or(|known| known.cite.date < rate.cite.date) {
+                if own.get(&meter).is_none_or(|existing| existing.cite.date < rate.cite.date) {
                     own.insert(meter, rate);
                 }
             }

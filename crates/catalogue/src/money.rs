@@ -96,14 +96,14 @@ impl Money {
 
     /// Amount to a millionth, with at least the currency's decimals, without grouping and currency: `86.791185`.
     pub fn exact(self) -> String {
-        let (whole, rest) = (self.millionths.unsigned_abs() / 1_000_000, self.millionths.unsigned_abs() % 1_000_000);
+        let (total, rest) = (self.millionths.unsigned_abs() / 1_000_000, self.millionths.unsigned_abs() % 1_000_000);
         let fraction = format!("{rest:06}");
         let needed = fraction.trim_end_matches('0').len();
         let least = if needed > 0 { 2 } else { self.currency.decimals() };
         let fraction = &fraction[..needed.max(least)];
         let sign = if self.millionths < 0 { "-" } else { "" };
         let point = if fraction.is_empty() { "" } else { "." };
-        format!("{sign}{whole}{point}{fraction}")
+        format!("{sign}{total}{point}{fraction}")
     }
 
     /// Amount in units of the currency, only for charts and ratios.
@@ -126,12 +126,12 @@ impl fmt::Display for Money {
         };
         let unit = 10_u128.pow(6 - decimals as u32);
         let rounded = (exact + unit / 2) / unit * unit;
-        let (whole, rest) = (rounded / 1_000_000, rounded % 1_000_000);
+        let (total, rest) = (rounded / 1_000_000, rounded % 1_000_000);
         let fraction = format!("{rest:06}");
         let fraction = &fraction[..fraction.trim_end_matches('0').len().max(usual)];
         let sign = if self.millionths < 0 { "-" } else { "" };
         let point = if fraction.is_empty() { "" } else { "." };
-        write!(f, "{sign}{}{point}{fraction} {}", grouped(&whole.to_string()), self.currency)
+        write!(f, "{sign}{}{point}{fraction} {}", grouped(&total.to_string()), self.currency)
     }
 }
 
@@ -139,8 +139,8 @@ impl fmt::Display for Money {
 mod tests {
     use super::*;
 
-    fn check(millionths: i128, code: &str, shown: &str) {
-        assert_eq!(Money { millionths, currency: code.parse().unwrap() }.to_string(), shown);
+    fn check(millionths: i128, code: &str, displayed: &str) {
+        assert_eq!(Money { millionths, currency: code.parse().unwrap() }.to_string(), displayed);
     }
 
     #[test]

@@ -4,28 +4,28 @@ use strsim::levenshtein;
 
 /// Up to three of `names` similar to `name`, nearest first: other sizes of the same family, then names by edit distance.
 pub fn nearest<'n>(name: &str, names: impl IntoIterator<Item = &'n str>) -> Vec<String> {
-    let wanted = name.to_lowercase();
-    let most = (wanted.chars().count() / 3).max(2);
-    let family = split_family(&wanted);
+    let required = name.to_lowercase();
+    let max = (required.chars().count() / 3).max(2);
+    let family = split_family(&required);
     let mut near: Vec<(usize, &str)> = names
         .into_iter()
-        .filter_map(|known| {
-            let lower = known.to_lowercase();
+        .filter_map(|existing| {
+            let lower = existing.to_lowercase();
             let part = lower.rsplit('/').next().unwrap_or(&lower);
             let other_size = family
                 .as_ref()
                 .and_then(|family| steps_between(family, part).or_else(|| steps_between(family, &lower)));
             if let Some(steps) = other_size {
-                return Some((steps, known));
+                return Some((steps, existing));
             }
-            let contained = wanted.len() >= 3 && lower.contains(&wanted);
-            let away = levenshtein(&wanted, &lower).min(levenshtein(&wanted, part) + usize::from(part != lower));
-            (contained || away <= most).then_some((FARTHEST_SIZE + if contained { away.min(2) } else { away }, known))
+            let contained = required.len() >= 3 && lower.contains(&required);
+            let away = levenshtein(&required, &lower).min(levenshtein(&required, part) + usize::from(part != lower));
+            (contained || away <= max).then_some((FARTHEST_SIZE + if contained { away.min(2) } else { away }, existing))
         })
         .collect();
     near.sort_unstable();
     near.dedup();
-    near.into_iter().take(3).map(|(_, known)| known.to_owned()).collect()
+    near.into_iter().take(3).map(|(_, existing)| existing.to_owned()).collect()
 }
 
 /// Names of other families rank behind all sizes.

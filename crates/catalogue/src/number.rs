@@ -1,11 +1,11 @@
 //! Formatting of numbers: grouped for messages, plain for configurations.
 
 /// Grouped thousands, at most six decimals: `80,000`, `931.322575`.
-pub(crate) fn shown(value: f64) -> String {
+pub(crate) fn display(value: f64) -> String {
     let plain = format_plain(value);
     let (sign, digits) = plain.strip_prefix('-').map_or(("", plain.as_str()), |digits| ("-", digits));
-    let whole = digits.find('.').unwrap_or(digits.len());
-    format!("{sign}{}{}", grouped(&digits[..whole]), &digits[whole..])
+    let total = digits.find('.').unwrap_or(digits.len());
+    format!("{sign}{}{}", grouped(&digits[..total]), &digits[total..])
 }
 
 /// Digits with commas between thousands.
@@ -43,7 +43,7 @@ mod tests {
             (931.322_574_6, "931.322575", "931.322575"),
             (0.1 + 0.2, "0.3", "0.3"),
         ] {
-            assert_eq!((shown(value).as_str(), format_plain(value).as_str()), (grouped, digits));
+            assert_eq!((display(value).as_str(), format_plain(value).as_str()), (grouped, digits));
         }
     }
 }

@@ -91,22 +91,22 @@ pub enum NoPrice {
         product: String,
     },
     /// No list for this currency, region and date.
-    #[error("the catalogue has no price of {product} {wanted}; it has {}", known.join(", "))]
+    #[error("the catalogue has no price of {product} {required}; it has {}", existing.join(", "))]
     NotListed {
         /// Name of the product.
         product: String,
         /// The requested list: `for USD in us-east-1 as of 2026-11`.
-        wanted: String,
+        required: String,
         /// Existing lists.
-        known: Vec<String>,
+        existing: Vec<String>,
     },
     /// Several lists apply: the terms must select a list.
-    #[error("{product} has several prices: choose a currency and a region of {}", known.join(", "))]
+    #[error("{product} has several prices: choose a currency and a region of {}", existing.join(", "))]
     Several {
         /// Name of the product.
         product: String,
         /// Applicable lists.
-        known: Vec<String>,
+        existing: Vec<String>,
     },
     /// The list has no price for this configuration.
     #[error("the list of {product} has no price for {part}")]
@@ -202,14 +202,16 @@ impl Offer {
             return Err(NoPrice::None { product: name() });
         }
         let valid: Vec<&PriceList> = self.valid_lists(&self.volume).collect();
-        let wanted: Vec<&PriceList> = valid.iter().copied().filter(|list| self.is_wanted(list)).collect();
-        match chosen(&wanted) {
+        let required: Vec<&PriceList> = valid.iter().copied().filter(|list| self.is_wanted(list)).collect();
+        match chosen(&required) {
             Some(list) => Ok(list),
-            None if wanted.is_empty() => {
-                let known = self.volume.price_lists().map(PriceList::words).collect();
-                Err(NoPrice::NotListed { product: name(), wanted: self.wanted_words(), known })
+            None if required.is_empty() => {
+                let existing = self.volume.price_lists().map(PriceList::words).collect();
+                Err(NoPrice::NotListed { product: name(), required: self.wanted_words(), existing })
             }
-            None => Err(NoPrice::Several { product: name(), known: wanted.iter().map(|list| list.words()).collect() }),
+            None => {
+                Err(NoPrice::Several { product: name(), existing: required.iter().map(|list| list.words()).collect() })
+            }
         }
     }
 

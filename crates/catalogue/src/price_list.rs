@@ -308,13 +308,13 @@ impl Collector<'_> {
 
 /// Adds a range in order; a free one gives way to one with a price. False if the range has another price already.
 fn add_step(steps: &mut Vec<(Decimal, Decimal)>, (from, amount): (Decimal, Decimal)) -> bool {
-    if let Some((_, known)) = steps.iter_mut().find(|(known, _)| *known == from) {
-        if *known == Decimal::ZERO {
-            *known = amount;
+    if let Some((_, existing)) = steps.iter_mut().find(|(existing, _)| *existing == from) {
+        if *existing == Decimal::ZERO {
+            *existing = amount;
         }
-        return *known == amount || amount == Decimal::ZERO;
+        return *existing == amount || amount == Decimal::ZERO;
     }
-    let place = steps.iter().position(|(known, _)| from.is_less_than(*known)).unwrap_or(steps.len());
+    let place = steps.iter().position(|(existing, _)| from.is_less_than(*existing)).unwrap_or(steps.len());
     steps.insert(place, (from, amount));
     true
 }

@@ -134,11 +134,11 @@ impl PartReader<'_> {
         let Some(name) = head.required("product", &mut self.to) else { return "".into() };
         let stray = |c: char| c.is_whitespace() || ":,@()=\"'".contains(c);
         let parts = name.text.split('/').filter(|part| !part.is_empty()).count();
-        let (wanted, form) = match kind {
+        let (required, form) = match kind {
             ProductKind::Machine => (1, "\"provider\""),
             _ => (2, "\"provider/name\""),
         };
-        if parts != wanted || name.text.matches('/').count() != wanted - 1 || name.text.contains(stray) {
+        if parts != required || name.text.matches('/').count() != required - 1 || name.text.contains(stray) {
             self.to.at(name.at, format!("product is {:?}", name.text), form);
         }
         name.text.into()
@@ -206,12 +206,12 @@ impl PartReader<'_> {
     }
 
     /// An expression: a text, or a number.
-    fn expression(&mut self, section: &Section, key: &'static str, wanted: Type) -> Option<Expression> {
+    fn expression(&mut self, section: &Section, key: &'static str, required: Type) -> Option<Expression> {
         let value = section.get(key)?;
-        self.expression_of(value, key, wanted)
+        self.expression_of(value, key, required)
     }
 
-    fn expression_of(&mut self, value: SpannedValue, key: &str, wanted: Type) -> Option<Expression> {
+    fn expression_of(&mut self, value: SpannedValue, key: &str, required: Type) -> Option<Expression> {
         if let Some(number) = section::read_number(value) {
             return Some(Expression::constant(number));
         }
@@ -219,12 +219,12 @@ impl PartReader<'_> {
             section::wrong(value, key, "a number or arithmetic in quotation marks", &mut self.to);
             return None;
         };
-        self.parsed(SpannedText { text, at: value.span().start }, 0, key, wanted)
+        self.parsed(SpannedText { text, at: value.span().start }, 0, key, required)
     }
 
     /// `text` begins `inside` bytes after the start of its value's content.
-    fn parsed(&mut self, text: SpannedText, inside: usize, key: &str, wanted: Type) -> Option<Expression> {
-        match parse(text.text, wanted, &mut self.names.at(text.at)) {
+    fn parsed(&mut self, text: SpannedText, inside: usize, key: &str, required: Type) -> Option<Expression> {
+        match parse(text.text, required, &mut self.names.at(text.at)) {
             Ok(expression) if expression.is_nothing() => {
                 self.to.at(text.at, format!("{key} {:?} has no value", text.text), "arithmetic with a finite result");
                 None

@@ -53,24 +53,24 @@ pub enum ConfigRefusal {
         class: Option<String>,
     },
     /// Unknown option.
-    #[error("{product} has no option {option:?}: it has {}", nearest::one_of(known))]
+    #[error("{product} has no option {option:?}: it has {}", nearest::one_of(existing))]
     UnknownOption {
         /// Name of the product.
         product: String,
         /// Name of the option.
         option: String,
         /// Options of the product.
-        known: Vec<String>,
+        existing: Vec<String>,
     },
     /// A word that is neither a tier nor a choice.
-    #[error("{product} has no {} {word:?}: {}", sorts(known), alternatives(known))]
+    #[error("{product} has no {} {word:?}: {}", sorts(existing), alternatives(existing))]
     UnknownWord {
         /// Name of the product.
         product: String,
         /// The word.
         word: String,
         /// Tiers, under `tier`, and choices of each option.
-        known: Vec<(String, Vec<String>)>,
+        existing: Vec<(String, Vec<String>)>,
     },
     /// A word that is a choice of several options.
     #[error("{product}: {word:?} may be {}: write {}={word}", nearest::one_of(options), options[0])]
@@ -173,14 +173,14 @@ pub enum ConfigRefusal {
         cite: Arc<Cite>,
     },
     /// The catalogue has no limits of the product at that date.
-    #[error("the catalogue knows no limits of {product} as of {as_of}; it knows {}", known.join(", "))]
+    #[error("the catalogue knows no limits of {product} as of {as_of}; it knows {}", existing.join(", "))]
     NoLimitsThen {
         /// Name of the product.
         product: String,
         /// The date.
         as_of: String,
         /// Validity of known limits: `from A`, `until B`.
-        known: Vec<String>,
+        existing: Vec<String>,
     },
     /// An expression of the product file has no value for this configuration.
     #[error("{product}: {what} has no value for this configuration")]
@@ -193,8 +193,8 @@ pub enum ConfigRefusal {
 }
 
 /// Kinds of a word: tier or choice.
-fn sorts(known: &[(String, Vec<String>)]) -> &'static str {
-    match known {
+fn sorts(existing: &[(String, Vec<String>)]) -> &'static str {
+    match existing {
         [(only, _)] if only == "tier" => "tier",
         [(first, _), ..] if first == "tier" => "tier or choice",
         _ => "choice",
@@ -202,12 +202,12 @@ fn sorts(known: &[(String, Vec<String>)]) -> &'static str {
 }
 
 /// `tier can be P1 or P2; expanded can be no or yes`.
-fn alternatives(known: &[(String, Vec<String>)]) -> String {
-    if known.is_empty() {
+fn alternatives(existing: &[(String, Vec<String>)]) -> String {
+    if existing.is_empty() {
         return "name an option and its value, such as size=100".into();
     }
     let one = |(name, values): &(String, Vec<String>)| format!("{name} can be {}", nearest::one_of(values));
-    known.iter().map(one).collect::<Vec<_>>().join("; ")
+    existing.iter().map(one).collect::<Vec<_>>().join("; ")
 }
 
 fn instead(class: Option<&str>) -> String {

@@ -137,12 +137,12 @@ impl Resolved {
         let mut lists: Vec<&PriceList> = Vec::new();
         for list in of_file {
             let list = imported.iter().find(|imported| is_alike(imported, list)).copied().unwrap_or(list);
-            if list.imported.is_none() || !lists.iter().any(|known| std::ptr::eq(*known, list)) {
+            if list.imported.is_none() || !lists.iter().any(|existing| std::ptr::eq(*existing, list)) {
                 lists.push(list);
             }
         }
         for list in imported {
-            if !lists.iter().any(|known| std::ptr::eq(*known, list)) {
+            if !lists.iter().any(|existing| std::ptr::eq(*existing, list)) {
                 lists.push(list);
             }
         }
@@ -164,9 +164,9 @@ impl Resolved {
         if limits.is_empty() || limits.iter().any(|limit| limit.validity.holds(as_of)) {
             return Ok(());
         }
-        let mut known: Vec<String> = limits.iter().map(|limit| limit.validity.words()).collect();
-        known.dedup();
-        Err(ConfigRefusal::NoLimitsThen { product: self.name.to_string(), as_of: as_of.to_string(), known })
+        let mut existing: Vec<String> = limits.iter().map(|limit| limit.validity.words()).collect();
+        existing.dedup();
+        Err(ConfigRefusal::NoLimitsThen { product: self.name.to_string(), as_of: as_of.to_string(), existing })
     }
 
     fn take_row(&mut self) {
@@ -201,7 +201,7 @@ impl Resolved {
             && let Some(sizes) = &tiers.sizes
         {
             match self.values[size] {
-                Value::Number(wanted) if wanted > sizes[tier] => return Err(self.tier_too_small(tier, sizes[tier])),
+                Value::Number(required) if required > sizes[tier] => return Err(self.tier_too_small(tier, sizes[tier])),
                 Value::Number(_) => {}
                 _ => self.values[size] = Value::Number(sizes[tier]),
             }
@@ -210,9 +210,9 @@ impl Resolved {
             self.take_defaults();
         }
         if let (Some(size), Some(tiers), None) = (size, &product.tiers, self.tier)
-            && let (Some(sizes), Value::Number(wanted)) = (&tiers.sizes, &self.values[size])
+            && let (Some(sizes), Value::Number(required)) = (&tiers.sizes, &self.values[size])
         {
-            self.tier = sizes.iter().position(|holds| holds >= wanted);
+            self.tier = sizes.iter().position(|holds| holds >= required);
         }
         if let (Some(tiers), Some(tier)) = (&product.tiers, self.tier) {
             let cells = &tiers.rows[tier].cells;
@@ -226,8 +226,8 @@ impl Resolved {
         ConfigRefusal::TierTooSmall {
             product: self.name.to_string(),
             tier: rows[tier].name.to_string(),
-            holds: format!("{} {}", crate::number::shown(holds), self.product.unit.word),
-            size: self.given.shown("size", &self.product),
+            holds: format!("{} {}", crate::number::display(holds), self.product.unit.word),
+            size: self.given.display("size", &self.product),
         }
     }
 

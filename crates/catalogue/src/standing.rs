@@ -172,14 +172,14 @@ impl MixKind<'_> {
 }
 
 pub(crate) fn standing(ceilings: &[Ceiling], wraps: &[Wrap], mix: &[(Ask, f64)]) -> Standing {
-    let whole: f64 = mix.iter().map(|(_, share)| share).sum();
-    assert!(whole > 0.0, "{mix:?} asks for nothing");
+    let total: f64 = mix.iter().map(|(_, share)| share).sum();
+    assert!(total > 0.0, "{mix:?} asks for nothing");
     let kinds: Vec<MixKind> = mix
         .iter()
         .map(|(ask, share)| {
             let outside = Demand::of(ask);
             let member = wraps.iter().fold(outside, Demand::within);
-            MixKind { ask, share: share / whole, outside, member }
+            MixKind { ask, share: share / total, outside, member }
         })
         .collect();
     let block: f64 = kinds.iter().map(|kind| kind.share * kind.outside.block).sum();

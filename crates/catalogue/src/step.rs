@@ -6,7 +6,7 @@ use crate::cite::Cite;
 use crate::config::read::same_place;
 use crate::config::{Config, Part, Setting};
 use crate::expression::Value;
-use crate::number::{format_plain, shown};
+use crate::number::{display, format_plain};
 use crate::offer::Offer;
 use crate::price::Price;
 use crate::product::OptionValue;
@@ -26,7 +26,7 @@ pub struct DetachedOnly {
 impl std::fmt::Display for DetachedOnly {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self { option, from, cite } = self;
-        write!(f, "{option} goes from or to {} and more on a detached volume only [{cite}]", shown(*from))
+        write!(f, "{option} goes from or to {} and more on a detached volume only [{cite}]", display(*from))
     }
 }
 

@@ -7,7 +7,9 @@
 use std::time::Instant;
 
 use plimsoll_catalogue::{Catalogue, Date, PriceTerms};
-use plimsoll_choose::sizing::{Busiest, ClassLoad, DemandWindow, DesignPoint, Search, Wanted, layouts, size};
+use plimsoll_choose::sizing::{
+    Busiest, ClassLoad, DemandWindow, DesignPoint, Search, SizingRequirements, layouts, size,
+};
 use plimsoll_ingest::Class;
 use plimsoll_units::Bytes;
 
@@ -28,7 +30,7 @@ fn week(point: &DesignPoint) -> Vec<DemandWindow> {
     (0..MINUTES).map(minute).collect()
 }
 
-fn wanted(iops: f64) -> Wanted {
+fn derive_requirements(iops: f64) -> SizingRequirements {
     let load = |class, share: f64, size: f64, reads| ClassLoad {
         class,
         iops: iops * share,
@@ -44,12 +46,12 @@ fn wanted(iops: f64) -> Wanted {
         load(Class::SequentialRead, 0.05, 262_144.0, 1.0),
     ];
     let point = DesignPoint { of: Busiest::Operations, windows: 1, classes };
-    Wanted {
+    SizingRequirements {
         headroom: 0.2,
         mean_iops: iops / 2.0,
         series: week(&point),
         objectives: vec!["read:p99<=10ms".parse().expect("it is an objective")],
-        ..Wanted::of(vec![point], Bytes::gib(2048))
+        ..SizingRequirements::of(vec![point], Bytes::gib(2048))
     }
 }
 
@@ -60,7 +62,7 @@ fn main() {
     println!("|---|---|---|---|---|");
     for iops in [500.0, 12_000.0, 120_000.0] {
         let began = Instant::now();
-        let sizing = size(&catalogue, &wanted(iops), &terms, &Search::default());
+        let sizing = size(&catalogue, &derive_requirements(iops), &terms, &Search::default());
         let seconds = began.elapsed().as_secs_f64();
         let found = layouts(&catalogue, &terms, &Search::default(), &sizing);
         let laid_out = began.elapsed().as_secs_f64() - seconds;

@@ -66,9 +66,9 @@ impl ClimbResult {
 /// volume suffices.
 pub(crate) fn offers(goal: &Goal<'_>, product: &Product) -> Result<Vec<Offer>, String> {
     let plain = |found: ClimbResult| {
-        let mut seen = BTreeSet::new();
+        let mut observed = BTreeSet::new();
         let offers = found.offers.into_iter().map(|(_, offer)| offer);
-        offers.filter(|offer| seen.insert(offer.config.to_string())).collect::<Vec<Offer>>()
+        offers.filter(|offer| observed.insert(offer.config.to_string())).collect::<Vec<Offer>>()
     };
     let single = plain(of_width(goal, product, 1)?);
     if !single.is_empty() || matches!(product.kind(), ProductKind::Server | ProductKind::Array | ProductKind::Managed) {
@@ -191,12 +191,12 @@ impl Climb<'_, '_> {
             return self.found.offers.push(((self.room, self.level), offer.clone()));
         }
         let ceiling = &offer.ceilings[tight.bound.ceiling];
-        let most = |name: &Arc<str>| {
+        let max = |name: &Arc<str>| {
             let (owner, chosen) = option(offer, name)?;
             let raised = highest(self.goal.catalogue, self.goal.terms, (&offer.short(), owner, chosen))?;
             Some((self.goal.requirements.tightest(&raised)?, raised))
         };
-        let higher = self.goal.raising(ceiling).filter_map(most).filter(|(raised, _)| raised.over > tight.over);
+        let higher = self.goal.raising(ceiling).filter_map(max).filter(|(raised, _)| raised.over > tight.over);
         match higher.max_by(|a, b| a.0.over.total_cmp(&b.0.over)) {
             Some((tight, raised)) if left > 0 => self.missed(&raised, tight, left - 1),
             _ => {

@@ -95,12 +95,12 @@ pub struct Windows {
 /// Diagnoses a subject.
 pub fn diagnose(subject: &DatabaseDemand, options: &DiagnoseOptions<'_>) -> Diagnosis {
     let account = subject.account.as_ref();
-    let split = account.and_then(|account| split::split(&account.whole));
+    let split = account.and_then(|account| split::split(&account.total));
     let responses = response::responses(subject);
     let mut diagnosis = Diagnosis {
         name: subject.name.clone(),
         windows: windows(subject),
-        commits: account.and_then(|account| split::split_commits(&account.whole)),
+        commits: account.and_then(|account| split::split_commits(&account.total)),
         ten_times: account.and_then(effect::ten_times),
         at_most: account.and_then(without_storage),
         cache: account.map(|account| cache::steps(account, options.misses)).unwrap_or_default(),

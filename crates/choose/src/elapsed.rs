@@ -205,7 +205,7 @@ pub struct WindowWork {
 
 impl WindowWork {
     fn of(account: &Account) -> Option<Self> {
-        let time = &account.whole;
+        let time = &account.total;
         if time.seconds <= 0.0 || time.database_s <= 0.0 || is_below_resolution(time) {
             return None;
         }
@@ -234,22 +234,22 @@ pub fn jobs_of_choices(
     jobs: &[StorageJob],
     sizing: &Sizing,
     account: Option<&Account>,
-    (pool, most): (&dyn crate::sizing::Pool, usize),
+    (pool, max): (&dyn crate::sizing::Pool, usize),
 ) -> JobTimes {
-    let wanted = &sizing.wanted;
-    let usual = wanted.usual.as_ref().or(wanted.points.first());
-    let streams = usual.map(|point| point.streams(wanted.capacity)).unwrap_or_default();
+    let required = &sizing.required;
+    let usual = required.usual.as_ref().or(required.points.first());
+    let streams = usual.map(|point| point.streams(required.capacity)).unwrap_or_default();
     let window = account.and_then(WindowWork::of);
     let then = |choice: &Choice| {
         let effect = choice.effect.as_ref()?;
         Some(Span::from_secs_f64(window.as_ref()?.today.as_secs_f64() * effect.after_s / effect.before_s))
     };
     let places = [&sizing.choices, &sizing.slower, &sizing.nearly];
-    let choices: Vec<&Choice> = places.into_iter().flat_map(|choices| choices.iter().take(most)).collect();
+    let choices: Vec<&Choice> = places.into_iter().flat_map(|choices| choices.iter().take(max)).collect();
     let row = |choice: &&Choice| JobTimesOn {
         offer: choice.offer.clone(),
         total: choice.total(),
-        times: times(jobs, &choice.offer, &streams, wanted.capacity),
+        times: times(jobs, &choice.offer, &streams, required.capacity),
         window: then(choice),
     };
     let rows = map(pool, &choices, row);

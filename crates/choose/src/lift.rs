@@ -39,8 +39,8 @@ pub(crate) fn find_lifts(catalogue: &Catalogue, offer: &Offer, terms: &PriceTerm
         let (owner, chosen) = option(offer, option_name)?;
         let place = (&short, owner, chosen);
         let level = || if has_levels(chosen) { lowest(catalogue, terms, place, &higher) } else { None };
-        let most = || if has_levels(chosen) { None } else { highest(catalogue, terms, place) };
-        let furthest = lowest(catalogue, terms, place, &another).or_else(level).or_else(most)?;
+        let max = || if has_levels(chosen) { None } else { highest(catalogue, terms, place) };
+        let furthest = lowest(catalogue, terms, place, &another).or_else(level).or_else(max)?;
         let (binds, reached) = bound(&furthest, ask).filter(|(_, reached)| *reached > iops * (1.0 + MORE))?;
         let as_high = |raised: &Offer| bound(raised, ask).is_some_and(|(_, own)| own >= reached * (1.0 - MORE));
         let raised = lowest(catalogue, terms, place, &as_high).unwrap_or(furthest);
@@ -60,7 +60,7 @@ fn bound(offer: &Offer, ask: &Ask) -> Option<(String, f64)> {
 }
 
 fn describe(before: &Offer, after: &Offer, (name, owner): (&str, Owner), (binds, iops): (String, f64)) -> Lift {
-    let shown = |offer: &Offer| option(offer, name).map(|(_, chosen)| value_of(chosen)).unwrap_or_default();
+    let displayed = |offer: &Offer| option(offer, name).map(|(_, chosen)| value_of(chosen)).unwrap_or_default();
     // The cost of a larger machine without a price is unknown, and so is that of a component that only one has.
     let is_alike = |before: &Price, after: &Price| {
         let all_priced = owner == Owner::Volume || after.without.is_empty();
@@ -75,7 +75,7 @@ fn describe(before: &Offer, after: &Offer, (name, owner): (&str, Owner), (binds,
     };
     Lift {
         option: name.into(),
-        change: (shown(before), shown(after)),
+        change: (displayed(before), displayed(after)),
         config: after.config.clone(),
         iops,
         binds,

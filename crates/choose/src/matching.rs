@@ -62,7 +62,7 @@ pub struct Matches {
 }
 
 /// Finds up to `most` products that sustain the need, each in its cheapest configuration.
-pub fn matching(catalogue: &Catalogue, need: &Need, terms: &PriceTerms, most: usize) -> Matches {
+pub fn matching(catalogue: &Catalogue, need: &Need, terms: &PriceTerms, max: usize) -> Matches {
     let mut matches = Matches::default();
     let mut candidates = Vec::new();
     let requirements = Requirements::of([vec![(need.ask(), need.iops)]]);
@@ -88,7 +88,7 @@ pub fn matching(catalogue: &Catalogue, need: &Need, terms: &PriceTerms, most: us
     candidates.sort_by(|a, b| a.cost.total_cmp(&b.cost));
     let mut attempts: BTreeMap<String, Attempt> = BTreeMap::new();
     for candidate in candidates {
-        if matches.suitable.len() == most {
+        if matches.suitable.len() == max {
             break;
         }
         let attempt = attempts.entry(candidate.product.clone()).or_default();
@@ -118,7 +118,7 @@ pub fn matching(catalogue: &Catalogue, need: &Need, terms: &PriceTerms, most: us
         complete.map_or(i128::MAX, |price| price.monthly.millionths)
     };
     matches.nearly.sort_by_key(monthly);
-    matches.nearly.truncate(most);
+    matches.nearly.truncate(max);
     matches
 }
 

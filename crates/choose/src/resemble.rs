@@ -28,7 +28,7 @@ pub fn resembling(
     curve: &Curve,
     capacity: Bytes,
     terms: &PriceTerms,
-    most: usize,
+    max: usize,
 ) -> Vec<Resemblance> {
     let closed = curve.runs.iter().filter_map(|run| match run.offered {
         Pace::Closed { depth } => Some((depth, run.figures.iops.value)),
@@ -51,7 +51,7 @@ pub fn resembling(
         near.extend(compared(catalogue, &config, terms, &curve.conditions.streams, &measured));
     }
     near.sort_by(|a, b| a.factor.total_cmp(&b.factor));
-    near.truncate(most);
+    near.truncate(max);
     near
 }
 

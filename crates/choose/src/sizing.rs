@@ -42,7 +42,9 @@ pub use alternatives::{ScanWindows, WithoutScans, wider_stripe};
 pub use backlog::{Allowance, Backlog};
 pub(crate) use classes::ClassWindows;
 pub use compute::{Compute, ComputeOrigin, MemoryOrigin, ProcessorOrigin, ProcessorPeaks};
-pub use design::{Burst, Busiest, ClassLoad, DemandWindow, Design, DesignPoint, Growth, GrowthStep, Measured, Wanted};
+pub use design::{
+    Burst, Busiest, ClassLoad, DemandWindow, Design, DesignPoint, Growth, GrowthStep, Measured, SizingRequirements,
+};
 pub use frontier::ProviderFrontier;
 pub use hits::HitAssumption;
 pub use layout::{VolumeContent, VolumeLayout, VolumePart, layouts};
@@ -57,7 +59,7 @@ pub use search::{ScopeError, Search, UnknownProvider};
 pub use size::{judge, size};
 pub use speedup::SpeedLimit;
 pub use today::Best;
-pub use wanted::{DesignError, check_counted, wanted};
+pub use wanted::{DesignError, check_counted, derive_requirements};
 
 /// Share by which a price that was inferred or recalled may be too low.
 const UNVERIFIED_EXCESS: f64 = 0.25;
@@ -89,7 +91,7 @@ impl PriceDoubt {
 #[derive(Clone, Debug)]
 pub struct Sizing {
     /// The design point.
-    pub wanted: Wanted,
+    pub required: SizingRequirements,
     /// Suitable configurations that meet the objectives, by [`Choice::rank`].
     pub choices: Vec<Choice>,
     /// Priced configurations of all levels, cheapest first; each has fewer waiting sessions than every cheaper one.
@@ -276,7 +278,7 @@ pub enum RejectionReason {
         /// Sustained operations per second.
         iops: f64,
         /// Expected operations per second.
-        wanted: f64,
+        required: f64,
         /// The binding stage.
         held_by: String,
     },
@@ -376,7 +378,7 @@ impl RejectionReason {
     pub fn share(&self) -> f64 {
         match self {
             Self::Ceiling(limit) => limit.over,
-            Self::Sustains { iops, wanted, .. } => iops / wanted,
+            Self::Sustains { iops, required, .. } => iops / required,
             Self::Waits(_) => 1.0,
             Self::NoMachine { nearest, .. } => nearest.as_ref().map_or(0.0, |(_, limit)| limit.over),
             Self::Refused(_) => 0.0,

@@ -158,30 +158,30 @@ fn until(lasts: Span) -> StreamPhase {
 }
 
 /// End of the warm-up: a tenth of the slices.
-fn measured_from(seen: &RawTrial) -> Instant {
-    seen.series.get(seen.series.len() / 10).map_or(Instant::ZERO, |slice| slice.start)
+fn measured_from(observed: &RawTrial) -> Instant {
+    observed.series.get(observed.series.len() / 10).map_or(Instant::ZERO, |slice| slice.start)
 }
 
 /// Completions after the warm-up, and their seconds.
-fn counted(seen: &RawTrial) -> (Tally, f64) {
-    let begin = measured_from(seen);
+fn counted(observed: &RawTrial) -> (Tally, f64) {
+    let begin = measured_from(observed);
     let (mut tally, mut span) = (Tally::default(), Span::ZERO);
-    for slice in seen.series.iter().filter(|slice| slice.start >= begin) {
+    for slice in observed.series.iter().filter(|slice| slice.start >= begin) {
         tally.merge(&slice.tally);
         span += slice.span;
     }
     (tally, span.as_secs_f64().max(1e-9))
 }
 
-fn compute_figures(seen: &RawTrial, names: &[String], streams: &[StreamSpec]) -> Figures {
-    let (tally, seconds) = counted(seen);
+fn compute_figures(observed: &RawTrial, names: &[String], streams: &[StreamSpec]) -> Figures {
+    let (tally, seconds) = counted(observed);
     let leading = if streams.len() > 1 { tally.only(|counter| counter.stream == 0) } else { tally };
     let iops = leading.operations() as f64 / seconds;
     Figures {
         iops,
         bytes_per_second: leading.bytes() as f64 / seconds,
-        overloaded: seen.unserved > 0 || iops < open_rate(&streams[0]) * MIN_ACHIEVED,
+        overloaded: observed.unserved > 0 || iops < open_rate(&streams[0]) * MIN_ACHIEVED,
         tally: leading,
-        bound_by: seen.bound_by.shares(measured_from(seen), names),
+        bound_by: observed.bound_by.shares(measured_from(observed), names),
     }
 }

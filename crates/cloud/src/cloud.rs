@@ -84,7 +84,7 @@ pub(crate) struct CloudState {
 
 /// A volume or snapshot with its record.
 #[derive(Clone, Debug)]
-pub(crate) struct Held {
+pub(crate) struct VolumeEntry {
     pub glance: VolumeGlance,
     pub record: VolumeRecord,
 }
@@ -161,11 +161,11 @@ impl Operation<'_> {
 
     /// Makes the objects durable. Drops those that have ended long ago.
     pub fn commit(&mut self) -> Result<(), Refusal> {
-        let kept = self.cloud.durations.nanos("ended_objects_are_listed");
+        let retained = self.cloud.durations.nanos("ended_objects_are_listed");
         let now_ns = self.now_ns;
         let objects = &mut self.state.objects;
-        objects.ended.retain(|_, ended| now_ns < ended.until_ns.saturating_add(kept));
-        objects.work_requests.retain(|_, request| now_ns < request.until_ns.saturating_add(kept));
+        objects.ended.retain(|_, ended| now_ns < ended.until_ns.saturating_add(retained));
+        objects.work_requests.retain(|_, request| now_ns < request.until_ns.saturating_add(retained));
         durable::replace(&self.cloud.path, &objects.text()).map_err(|error| Refusal {
             kind: plimsoll_service::RefusalKind::Failed,
             message: format!("writing {}: {error}", self.cloud.path.display()),
@@ -173,28 +173,30 @@ impl Operation<'_> {
     }
 
     /// All volumes and snapshots of a provider.
-    pub fn volumes(&self, provider: Provider) -> Vec<Held> {
-        self.service().glances().into_iter().filter_map(|glance| self.held(glance, provider)).collect()
+    pub fn volumes(&self, provider: Provider) -> Vec<VolumeEntry> {
+        self.service().glances().into_iter().filter_map(|glance| self.sustained(glance, provider)).collect()
     }
 
     /// A volume or snapshot by identifier.
-    pub fn find(&mut self, id: &str, provider: Provider) -> Option<Held> {
-        let known = self.state.index.get(id).and_then(|name| self.service().glance(name));
-        if let Some(held) = known.and_then(|glance| self.held(glance, provider)).filter(|held| held.record.id == id) {
-            return Some(held);
+    pub fn find(&mut self, id: &str, provider: Provider) -> Option<VolumeEntry> {
+        let existing = self.state.index.get(id).and_then(|name| self.service().glance(name));
+        if let Some(volume) =
+            existing.and_then(|glance| self.sustained(glance, provider)).filter(|volume| volume.record.id == id)
+        {
+            return Some(volume);
         }
         let all = self.volumes(provider);
-        let names = all.iter().map(|held| (held.record.id.clone(), held.glance.name.clone()));
+        let names = all.iter().map(|volume| (volume.record.id.clone(), volume.glance.name.clone()));
         let index: BTreeMap<String, String> = names.collect();
         self.state.index.extend(index);
-        let found = all.into_iter().find(|held| held.record.id == id);
+        let found = all.into_iter().find(|volume| volume.record.id == id);
         if found.is_none() {
             self.state.index.remove(id);
         }
         found
     }
 
-    fn held(&self, glance: VolumeGlance, provider: Provider) -> Option<Held> {
+    fn sustained(&self, glance: VolumeGlance, provider: Provider) -> Option<VolumeEntry> {
         let product = glance.product.as_deref()?;
         let of_product = match product.split('/').next()? {
             "oci" => Provider::Oci,
@@ -208,7 +210,7 @@ impl Operation<'_> {
         let mut record =
             stored.filter(|record| record.provider == provider).unwrap_or_else(|| self.derived(&glance, provider));
         self.follow_group(&glance, &mut record, provider);
-        Some(Held { glance, record })
+        Some(VolumeEntry { glance, record })
     }
 
     /// Record of a volume that was created without a control plane.
@@ -224,7 +226,7 @@ impl Operation<'_> {
             Provider::Oci => derived_ocid(kind, self.region(), identity, glance.id),
         };
         let origin = glance.of.as_deref().and_then(|of| self.service().glance(of));
-        let origin = origin.and_then(|origin| self.held(origin, provider)).map(|held| held.record.id);
+        let origin = origin.and_then(|origin| self.sustained(origin, provider)).map(|volume| volume.record.id);
         let backup = (!glance.writable).then(|| BackupRecord {
             kind: "FULL".to_owned(),
             of: origin.clone().unwrap_or_default(),
@@ -258,7 +260,7 @@ impl Operation<'_> {
         record.attachments.retain(|attachment| attachment.ended_ns.is_some());
         let Some(group) = glance.group.as_deref() else { return };
         let groups = self.service().group_glances();
-        let Some(group) = groups.iter().find(|known| known.name == group) else { return };
+        let Some(group) = groups.iter().find(|existing| existing.name == group) else { return };
         let identity = self.state.objects.identity.as_str();
         let (id, kind) = match provider {
             Provider::Oci => (derived_ocid(kind::ATTACHMENT, self.region(), identity, glance.id), "iscsi"),
@@ -306,15 +308,15 @@ impl Operation<'_> {
     }
 
     /// Makes the record of a volume durable.
-    pub fn store(&mut self, held: &Held) -> Result<(), Refusal> {
-        self.service().set_tag(&held.glance.name, TAG, held.record.text())?;
-        self.state.index.insert(held.record.id.clone(), held.glance.name.clone());
+    pub fn store(&mut self, volume: &VolumeEntry) -> Result<(), Refusal> {
+        self.service().set_tag(&volume.glance.name, TAG, volume.record.text())?;
+        self.state.index.insert(volume.record.id.clone(), volume.glance.name.clone());
         Ok(())
     }
 
     /// The held volume as it is now.
-    pub fn again(&self, held: &Held) -> Option<Held> {
-        self.held(self.service().glance(&held.glance.name)?, held.record.provider)
+    pub fn again(&self, volume: &VolumeEntry) -> Option<VolumeEntry> {
+        self.sustained(self.service().glance(&volume.glance.name)?, volume.record.provider)
     }
 
     /// A free name of the service that resembles a display name.

@@ -100,8 +100,8 @@ fn act(operation: &mut Operation<'_>, action: &str, query: &Query) -> Ec2Result 
         "CreateTags" => snapshots::set_tags(operation, query),
         "DeleteTags" => snapshots::remove_tags(operation, query),
         other => {
-            let shown: String = other.chars().take(100).collect();
-            Err(Ec2Error::new("InvalidAction", format!("The action {shown} is not valid for this web service.")))
+            let displayed: String = other.chars().take(100).collect();
+            Err(Ec2Error::new("InvalidAction", format!("The action {displayed} is not valid for this web service.")))
         }
     }
 }
@@ -122,11 +122,11 @@ fn retry(operation: &Operation<'_>, query: &Query) -> Option<Retry> {
 }
 
 /// True if `known` is the same request as `new`; refused if the token was used with other parameters.
-fn is_repeated(known: Option<&Retry>, new: Option<&Retry>, now_ns: u64) -> Result<bool, Ec2Error> {
-    match (known, new) {
-        (Some(known), Some(new)) if known.token == new.token && now_ns < known.until_ns => {
+fn is_repeated(existing: Option<&Retry>, new: Option<&Retry>, now_ns: u64) -> Result<bool, Ec2Error> {
+    match (existing, new) {
+        (Some(existing), Some(new)) if existing.token == new.token && now_ns < existing.until_ns => {
             let mismatch = "The client token was used with other parameters.";
-            let is_same = known.digest == new.digest;
+            let is_same = existing.digest == new.digest;
             if is_same { Ok(true) } else { Err(Ec2Error::new("IdempotentParameterMismatch", mismatch)) }
         }
         _ => Ok(false),
@@ -147,8 +147,8 @@ fn page(query: &Query, set: &'static str, items: Vec<Element>) -> Ec2Result {
         Some(text) => text.parse().map_err(|_| Ec2Error::value("NextToken is no token of a previous answer."))?,
     };
     let more = items.len() > begin.saturating_add(limit);
-    let shown = items.into_iter().skip(begin).take(limit).collect();
-    let mut elements = vec![Element::set(set, shown)];
+    let displayed = items.into_iter().skip(begin).take(limit).collect();
+    let mut elements = vec![Element::set(set, displayed)];
     if more {
         elements.push(Element::text("nextToken", (begin + limit).to_string()));
     }

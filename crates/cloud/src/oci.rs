@@ -24,7 +24,7 @@ use serde_json::Value;
 
 use self::error::OciError;
 use self::page::{Compartment, page};
-use crate::cloud::{Cloud, Held, Operation, VolumeKind};
+use crate::cloud::{Cloud, Operation, VolumeEntry, VolumeKind};
 use crate::identifiers::hex;
 use crate::record::{Provider, Retry};
 use crate::web::{Plane, Reply, Request};
@@ -108,7 +108,7 @@ fn parse<T: DeserializeOwned>(request: &Request) -> Result<T, OciError> {
 /// Checks `if-match` against the present etag.
 fn check_etag(request: &Request, etag: &str) -> Result<(), OciError> {
     match request.header("if-match") {
-        Some(wanted) if wanted != etag && wanted != "*" => Err(OciError::etag()),
+        Some(required) if required != etag && required != "*" => Err(OciError::etag()),
         _ => Ok(()),
     }
 }
@@ -118,9 +118,9 @@ fn etag_of(version: &str) -> String {
     hex(&digest(&SHA256, version.as_bytes()).as_ref()[..16])
 }
 
-fn etag(held: &Held) -> String {
-    let glance = &held.glance;
-    etag_of(&format!("{}\n{}\n{:?}\n{}", held.record.text(), glance.size_bytes, glance.level, glance.like))
+fn etag(volume: &VolumeEntry) -> String {
+    let glance = &volume.glance;
+    etag_of(&format!("{}\n{}\n{:?}\n{}", volume.record.text(), glance.size_bytes, glance.level, glance.like))
 }
 
 /// A found object with its etag.
@@ -139,10 +139,10 @@ fn retry(operation: &Operation<'_>, request: &Request) -> Option<Retry> {
 }
 
 /// True if `known` is the same request as `new`; refused if the token was used with another body.
-fn is_repeated(known: Option<&Retry>, new: Option<&Retry>, now_ns: u64) -> Result<bool, OciError> {
-    match (known, new) {
-        (Some(known), Some(new)) if known.token == new.token && now_ns < known.until_ns => {
-            if known.digest == new.digest { Ok(true) } else { Err(OciError::token()) }
+fn is_repeated(existing: Option<&Retry>, new: Option<&Retry>, now_ns: u64) -> Result<bool, OciError> {
+    match (existing, new) {
+        (Some(existing), Some(new)) if existing.token == new.token && now_ns < existing.until_ns => {
+            if existing.digest == new.digest { Ok(true) } else { Err(OciError::token()) }
         }
         _ => Ok(false),
     }
@@ -164,14 +164,14 @@ fn display_name(given: Option<String>, usual: &str, operation: &Operation<'_>) -
 
 /// Availability domain of a new object.
 fn availability_domain(given: Option<String>, operation: &Operation<'_>) -> Result<String, OciError> {
-    let known = operation.availability_domains();
+    let existing = operation.availability_domains();
     match given {
-        None => Ok(known.into_iter().next().unwrap_or_default()),
+        None => Ok(existing.into_iter().next().unwrap_or_default()),
         Some(given) => {
             // The prefix of a real name is that of a tenancy: only the domain's own part is compared.
             let own = |name: &str| name.rsplit(':').next().unwrap_or_default().to_ascii_uppercase();
-            let is_known = known.iter().any(|known| own(known) == own(&given));
-            let names = known.join(", ");
+            let is_known = existing.iter().any(|existing| own(existing) == own(&given));
+            let names = existing.join(", ");
             if is_known {
                 Ok(given)
             } else {
@@ -184,8 +184,8 @@ fn availability_domain(given: Option<String>, operation: &Operation<'_>) -> Resu
 /// An object that has ended and is still shown.
 fn find_ended(operation: &Operation<'_>, collection: &str, id: &str) -> Option<Value> {
     let ended = operation.state.objects.ended.get(id).filter(|ended| ended.collection == collection)?;
-    let kept = operation.cloud.durations.nanos("ended_objects_are_listed");
-    if operation.now_ns >= ended.until_ns.saturating_add(kept) {
+    let retained = operation.cloud.durations.nanos("ended_objects_are_listed");
+    if operation.now_ns >= ended.until_ns.saturating_add(retained) {
         return None;
     }
     let state = if operation.now_ns < ended.until_ns { "TERMINATING" } else { "TERMINATED" };
@@ -222,18 +222,18 @@ fn deleted_before(operation: &Operation<'_>, collection: &str, id: &str, error: 
 fn created_before(
     operation: &Operation<'_>,
     retry: Option<&Retry>,
-    is_wanted: impl Fn(&Held) -> bool,
-) -> Result<Option<Held>, OciError> {
-    for held in operation.volumes(Provider::Oci).into_iter().filter(is_wanted) {
-        if is_repeated(held.record.retry.as_ref(), retry, operation.now_ns)? {
-            return Ok(Some(held));
+    is_wanted: impl Fn(&VolumeEntry) -> bool,
+) -> Result<Option<VolumeEntry>, OciError> {
+    for volume in operation.volumes(Provider::Oci).into_iter().filter(is_wanted) {
+        if is_repeated(volume.record.retry.as_ref(), retry, operation.now_ns)? {
+            return Ok(Some(volume));
         }
     }
     Ok(None)
 }
 
 /// A volume or backup by identifier.
-fn find(operation: &mut Operation<'_>, id: &str) -> Option<Held> {
+fn find(operation: &mut Operation<'_>, id: &str) -> Option<VolumeEntry> {
     operation.find(id, Provider::Oci)
 }
 

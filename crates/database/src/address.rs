@@ -70,12 +70,12 @@ impl std::str::FromStr for DatabaseAddress {
 fn hidden(url: &str) -> String {
     let Some((scheme, rest)) = url.split_once("://") else { return url.into() };
     let (place, path) = rest.split_at(rest.find(['/', '?']).unwrap_or(rest.len()));
-    let shown = match place.rsplit_once('@') {
+    let displayed = match place.rsplit_once('@') {
         Some((user, host)) => format!("{}@{host}", user.split(':').next().unwrap_or_default()),
         None => place.into(),
     };
     let path = path.split('?').next().unwrap_or_default();
-    format!("{scheme}://{shown}{path}")
+    format!("{scheme}://{displayed}{path}")
 }
 
 impl std::fmt::Display for DatabaseAddress {
@@ -96,9 +96,9 @@ mod tests {
 
     #[test]
     fn address_is_parsed_and_printed_without_password() {
-        let check = |text: &str, system, shown: &str| {
+        let check = |text: &str, system, displayed: &str| {
             let address: DatabaseAddress = text.parse().expect(text);
-            assert_eq!((address.system, address.to_string().as_str()), (system, shown));
+            assert_eq!((address.system, address.to_string().as_str()), (system, displayed));
         };
         check("postgres://me:secret@db:5432/shop?sslmode=disable", System::Postgres, "postgres://me@db:5432/shop");
         check("mariadb://root@localhost/x", System::Mysql, "mariadb://root@localhost/x");

@@ -170,7 +170,7 @@ fn mounted(mounts: &str, kind: &str, option: Option<&str>) -> Option<PathBuf> {
     let mut found = mounts.lines().filter_map(|line| {
         let fields: Vec<&str> = line.split(' ').collect();
         let [_, place, of, options, ..] = fields[..] else { return None };
-        let has = option.is_none_or(|wanted| options.split(',').any(|option| option == wanted));
+        let has = option.is_none_or(|order| options.split(',').any(|option| option == order));
         (of == kind && has).then(|| PathBuf::from(place))
     });
     found.next()

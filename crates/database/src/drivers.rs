@@ -2,7 +2,7 @@
 
 use crate::address::DatabaseAddress;
 use crate::failure::{Failure, FailureKind};
-use crate::made::{Made, Make};
+use crate::made::{Created, Make};
 use crate::system::System;
 use crate::target::Database;
 use crate::{mysql, oracle, postgres, sqlite};
@@ -26,7 +26,7 @@ impl Make {
     /// # Errors
     /// The programs are not installed, the space is insufficient, or the server does not start (with the end of its
     /// log).
-    pub fn make(&self) -> Result<Made, Failure> {
+    pub fn make(&self) -> Result<Created, Failure> {
         match self.system {
             System::Postgres => postgres::make(self),
             System::Sqlite => sqlite::make(self),

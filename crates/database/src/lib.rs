@@ -28,7 +28,7 @@ pub use digest::RowDigest;
 pub use drivers::connect;
 pub use failure::{Failure, FailureKind};
 pub use leftovers::remove_leftovers;
-pub use made::{Flushes, Made, MadeServer, Make};
+pub use made::{Created, Flushes, MadeServer, Make};
 pub use oracle::{OracleDriver, register_oracle};
 pub use system::System;
 pub use target::{Answer, Cancel, Database, Observer, Prepared, Session};

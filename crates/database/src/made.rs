@@ -50,21 +50,21 @@ pub trait MadeServer: Send + Sync {
 }
 
 /// A server created for a run. Dropping it stops and removes the server.
-pub struct Made {
+pub struct Created {
     about: DatabaseAbout,
     /// Its only database; dropped before the server is stopped.
     pub database: Box<dyn Database>,
     server: Box<dyn MadeServer>,
 }
 
-impl Made {
+impl Created {
     /// Joins a database and its server, which is dropped after the database.
     pub fn with(about: DatabaseAbout, database: Box<dyn Database>, server: Box<dyn MadeServer>) -> Self {
-        Self { about: DatabaseAbout { made: true, ..about }, database, server }
+        Self { about: DatabaseAbout { created: true, ..about }, database, server }
     }
 }
 
-impl Database for Made {
+impl Database for Created {
     fn system(&self) -> System {
         self.database.system()
     }

@@ -24,13 +24,13 @@ pub struct Processes {
     root: u32,
     /// Start time of the root in clock ticks: PIDs are reused.
     began: u64,
-    seen: Usage,
+    observed: Usage,
 }
 
 impl Processes {
     /// The process with this PID and its descendants; `None` if it does not exist.
     pub fn of(pid: u32) -> Option<Self> {
-        Some(Self { root: pid, began: Stat::of(pid)?.began, seen: Usage::default() })
+        Some(Self { root: pid, began: Stat::of(pid)?.began, observed: Usage::default() })
     }
 
     /// Usage since the start of the root. Monotonic: a child that is just ending may be missing from a sample, and then
@@ -48,11 +48,11 @@ impl Processes {
                 now.read_bytes = now.read_bytes.zip(read).map(|(sum, read)| sum + read);
             }
         }
-        let later = |now: Span, seen: Span| if now < seen { seen } else { now };
-        let (cpu, seen) = (now.cpu, self.seen.cpu);
-        now.cpu = CpuTime { user: later(cpu.user, seen.user), system: later(cpu.system, seen.system) };
-        now.read_bytes = now.read_bytes.map(|bytes| bytes.max(self.seen.read_bytes.unwrap_or_default()));
-        self.seen = Usage { read_bytes: now.read_bytes.or(self.seen.read_bytes), ..now };
+        let later = |now: Span, observed: Span| if now < observed { observed } else { now };
+        let (cpu, observed) = (now.cpu, self.observed.cpu);
+        now.cpu = CpuTime { user: later(cpu.user, observed.user), system: later(cpu.system, observed.system) };
+        now.read_bytes = now.read_bytes.map(|bytes| bytes.max(self.observed.read_bytes.unwrap_or_default()));
+        self.observed = Usage { read_bytes: now.read_bytes.or(self.observed.read_bytes), ..now };
         Some(now)
     }
 }

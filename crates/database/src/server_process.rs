@@ -211,11 +211,11 @@ mod tests {
     #[test]
     fn process_outlives_starting_thread_and_ends_on_drop() {
         let Some(command) = sleeping("1000") else { return };
-        let kept = std::thread::spawn(|| ServerProcess::start(command).unwrap()).join().unwrap();
+        let retained = std::thread::spawn(|| ServerProcess::start(command).unwrap()).join().unwrap();
         std::thread::sleep(Duration::from_millis(50));
-        assert!(kept.runs() && alive(kept.pid()));
-        let pid = kept.pid();
-        drop(kept);
+        assert!(retained.runs() && alive(retained.pid()));
+        let pid = retained.pid();
+        drop(retained);
         assert!(!alive(pid));
     }
 

@@ -78,7 +78,7 @@ impl Setup {
         let on_device = std::fs::metadata(&file).is_ok_and(|file| rustix::fs::major(file.dev()) != 0);
         let mut session_options =
             SessionOptions { busy_timeout: BUSY_TIMEOUT, checkpoint_pages: CHECKPOINT_PAGES, on_device };
-        let mut kept = Vec::new();
+        let mut retained = Vec::new();
         for (name, value) in pragmas {
             let number = || {
                 let wrong =
@@ -94,15 +94,15 @@ impl Setup {
                         format!("{name}: not the name of a pragma of SQLite's"),
                     ));
                 }
-                _ => kept.push((name, value)),
+                _ => retained.push((name, value)),
             }
         }
-        Ok(Self { file, cache, pragmas: kept, session_options })
+        Ok(Self { file, cache, pragmas: retained, session_options })
     }
 
     /// Last value of a pragma.
     fn pragma(&self, name: &str) -> Option<&str> {
-        self.pragmas.iter().rev().find_map(|(known, value)| (known == name).then_some(value.as_str()))
+        self.pragmas.iter().rev().find_map(|(existing, value)| (existing == name).then_some(value.as_str()))
     }
 
     /// Opens a configured connection.
@@ -142,8 +142,9 @@ impl Setup {
             ("mmap_size", read_pragma(connection, "mmap_size")?.to_string()),
             ("processor time", "the client's: there is no server".into()),
         ];
-        let kept = |name: &String| !["journal_mode", "synchronous", "cache_size", "mmap_size"].contains(&name.as_str());
-        let others = self.pragmas.iter().filter(|(name, _)| kept(name)).cloned();
+        let retained =
+            |name: &String| !["journal_mode", "synchronous", "cache_size", "mmap_size"].contains(&name.as_str());
+        let others = self.pragmas.iter().filter(|(name, _)| retained(name)).cloned();
         Ok(DatabaseAbout {
             system: System::Sqlite.name().into(),
             version: rusqlite::version().into(),
@@ -153,7 +154,7 @@ impl Setup {
             memory: None,
             durable: Some(durable),
             folder: folder(&self.file),
-            made: false,
+            created: false,
             settings: settings.into_iter().map(|(name, value)| (name.into(), value)).chain(others).collect(),
         })
     }
@@ -203,8 +204,8 @@ impl Database for Sqlite {
         // that is dropped first.
         session.run("PRAGMA foreign_keys=OFF")?;
         session.begin()?;
-        let wanted = |object: &(String, String)| only.is_none_or(|only| only.contains(&listed(object)));
-        for (kind, name) in objects(&self.setup)?.into_iter().filter(wanted) {
+        let order = |object: &(String, String)| only.is_none_or(|only| only.contains(&listed(object)));
+        for (kind, name) in objects(&self.setup)?.into_iter().filter(order) {
             session.run(&format!("DROP {kind} IF EXISTS {}", quoted(&name)))?;
         }
         session.commit()
@@ -257,6 +258,6 @@ fn text(connection: &Connection, pragma: &str) -> rusqlite::Result<String> {
 
 /// Absolute path of the directory of a file.
 fn folder(file: &std::path::Path) -> Option<String> {
-    let whole = file.canonicalize().ok()?;
-    Some(whole.parent()?.display().to_string())
+    let total = file.canonicalize().ok()?;
+    Some(total.parent()?.display().to_string())
 }

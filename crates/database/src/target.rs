@@ -154,7 +154,7 @@ pub trait Database: Send + Sync {
     fn check_not_system(&self) -> Result<(), Failure> {
         let system = self.system();
         // The only database of a created server may be its default database.
-        match self.name().filter(|name| !self.about().made && system.reserves(name)) {
+        match self.name().filter(|name| !self.about().created && system.reserves(name)) {
             None => Ok(()),
             Some(name) => Err(Failure::new(
                 FailureKind::SystemDatabase,

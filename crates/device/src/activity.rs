@@ -40,8 +40,8 @@ impl ActivityWatch {
     }
 
     fn on(tree: Tree, device: Option<DeviceNumber>) -> Self {
-        let whole = |number| BlockDevice::find(&tree, number).ok()?.whole().number();
-        let disk = device.map(|number| whole(number).unwrap_or(number));
+        let total = |number| BlockDevice::find(&tree, number).ok()?.total().number();
+        let disk = device.map(|number| total(number).unwrap_or(number));
         Self { tree, disk }
     }
 

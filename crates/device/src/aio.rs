@@ -66,8 +66,8 @@ impl Context {
     fn new(depth: u32) -> io::Result<Self> {
         let mut context: libc::c_ulong = 0;
         // SAFETY: the kernel writes one word to `context`, which is zero as required.
-        let made = unsafe { libc::syscall(libc::SYS_io_setup, libc::c_long::from(depth), &raw mut context) };
-        match checked(made) {
+        let created = unsafe { libc::syscall(libc::SYS_io_setup, libc::c_long::from(depth), &raw mut context) };
+        match checked(created) {
             Ok(_) => Ok(Self(context)),
             Err(error) if error.raw_os_error() == Some(libc::EAGAIN) => {
                 let why = format!("{error}: all requests of /proc/sys/fs/aio-max-nr are in use: raise it");
@@ -275,11 +275,11 @@ impl Aio {
             tv_nsec: libc::c_long::from(timeout.subsec_nanos()),
         });
         let timeout = timeout.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
-        let (events, most) = (self.events.as_mut_ptr(), self.events.len().cast_signed());
+        let (events, max) = (self.events.as_mut_ptr(), self.events.len().cast_signed());
         // SAFETY: the kernel writes at most `most` events into an array of that length, and reads the timeout, which
         // outlives the call.
         let reaped = checked(unsafe {
-            libc::syscall(libc::SYS_io_getevents, self.context(), libc::c_long::from(least), most, events, timeout)
+            libc::syscall(libc::SYS_io_getevents, self.context(), libc::c_long::from(least), max, events, timeout)
         });
         match reaped {
             Err(error) if error.raw_os_error() == Some(libc::EINTR) => Ok(0),

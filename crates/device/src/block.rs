@@ -66,7 +66,7 @@ impl BlockDevice {
     }
 
     /// The disk of this partition, or the device itself.
-    pub(crate) fn whole(&self) -> Self {
+    pub(crate) fn total(&self) -> Self {
         match self.directory.parent() {
             Some(parent) if self.is_partition() => Self { directory: parent.to_owned() },
             _ => self.clone(),
@@ -87,10 +87,10 @@ impl BlockDevice {
             family.extend(self.partitions()?);
             return Ok(family);
         }
-        let whole = self.whole();
-        let overlapping = whole.partitions()?.into_iter().filter(|other| other != self && self.overlaps(other));
+        let total = self.total();
+        let overlapping = total.partitions()?.into_iter().filter(|other| other != self && self.overlaps(other));
         family.extend(overlapping);
-        family.push(whole);
+        family.push(total);
         Ok(family)
     }
 

@@ -62,5 +62,5 @@ pub enum Contents {
     /// Zeros, never modified.
     Zeroes,
     /// Generated for each operation, and verified if the content supports it.
-    Made(Arc<dyn Content>),
+    Created(Arc<dyn Content>),
 }

@@ -169,8 +169,8 @@ mod tests {
         for attempt in 0..squatters {
             fixture.put(&format!(".plimsoll-{}-{attempt}", std::process::id()), "of another");
         }
-        let made = nameless(&fixture.0, OFlags::RDWR | OFlags::CLOEXEC | requested, Mode::RUSR | Mode::WUSR);
-        match made {
+        let created = nameless(&fixture.0, OFlags::RDWR | OFlags::CLOEXEC | requested, Mode::RUSR | Mode::WUSR);
+        match created {
             Ok(file) => assert_eq!(rustix::fs::fcntl_getfl(&file).unwrap() & OFlags::DIRECT, requested, "{name}"),
             Err(error) if squatters == NAMES_MAX => assert_eq!(error, Errno::EXIST, "{name}"),
             Err(error) => assert_eq!((error, requested), (Errno::INVAL, OFlags::DIRECT), "{name}"),

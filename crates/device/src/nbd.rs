@@ -16,4 +16,4 @@ pub use connection::Connection;
 pub use emulation::{Emulation, NotEmulated};
 pub use remote::Remote;
 pub use socket::Socket;
-pub use talk::{Chosen, Chunk, Said, Talk, TalkError, WireRequest};
+pub use talk::{Chosen, Chunk, OptionReply, Talk, TalkError, WireRequest};

@@ -105,8 +105,8 @@ impl<P: Payload> Outgoing<P> {
 
     /// Collects the next parts, up to `most` bytes in total. Returns their number.
     #[inline]
-    pub(crate) fn parts<'a>(&'a self, most: usize, parts: &mut [IoSlice<'a>; PARTS_MAX]) -> usize {
-        let (mut count, mut left) = (0, most);
+    pub(crate) fn parts<'a>(&'a self, max: usize, parts: &mut [IoSlice<'a>; PARTS_MAX]) -> usize {
+        let (mut count, mut left) = (0, max);
         let (mut head_at, mut passed) = (self.gone, self.sent);
         for piece in self.pieces.iter().take(PIECES_MAX) {
             let head = &self.heads[head_at..head_at + piece.head];
@@ -146,11 +146,11 @@ impl<P: Payload> Outgoing<P> {
         self.bytes -= count;
         self.sent += count;
         while let Some(first) = self.pieces.front() {
-            let whole = first.head + first.payload.as_ref().map_or(0, |payload| payload.bytes().len());
-            if self.sent < whole {
+            let total = first.head + first.payload.as_ref().map_or(0, |payload| payload.bytes().len());
+            if self.sent < total {
                 break;
             }
-            self.sent -= whole;
+            self.sent -= total;
             self.gone += first.head;
             self.pieces.pop_front().and_then(|piece| piece.payload).map(&mut *sent);
         }

@@ -24,7 +24,7 @@ use crate::block::{BlockDevice, DeviceNumber};
 use crate::file::marked;
 use crate::host::Tree;
 use crate::signature::signature;
-use crate::subject::{Subject, SubjectKind, classify, open, shown};
+use crate::subject::{Subject, SubjectKind, classify, display, open};
 
 /// Permission to write to an existing file or block device. While held, the kernel refuses to mount the device, to swap
 /// on it or to stack on it; a file is locked against other runs of plimsoll.
@@ -80,11 +80,11 @@ pub fn claim_named(path: &Path, named: &[PathBuf]) -> Result<Claim, WriteRefusal
 pub fn claim_ours(path: &Path) -> Result<Claim, WriteRefusal> {
     let subject = classify(path).map_err(WriteRefusal::Unusable)?;
     if subject.kind != SubjectKind::File {
-        return Err(WriteRefusal::NotNamed { path: shown(path) });
+        return Err(WriteRefusal::NotNamed { path: display(path) });
     }
     let claim = claim_any(path)?;
     // Checked on the open file: the path may have been replaced.
-    if marked(&claim.file) { Ok(claim) } else { Err(WriteRefusal::NotNamed { path: shown(path) }) }
+    if marked(&claim.file) { Ok(claim) } else { Err(WriteRefusal::NotNamed { path: display(path) }) }
 }
 
 /// Checks that apply even to named paths.
@@ -102,7 +102,7 @@ fn claim_any(path: &Path) -> Result<Claim, WriteRefusal> {
         open(path, OFlags::empty()).map_err(|source| WriteRefusal::unknown(&shown_path, Unknown::Contents, source))?;
     let stat = file.metadata().map_err(|source| WriteRefusal::unknown(&shown_path, Unknown::Contents, source))?;
     let identity = Identity::of(&stat);
-    let held = match (subject.kind, identity) {
+    let sustained = match (subject.kind, identity) {
         (SubjectKind::BlockDevice, Identity::Block(number)) if subject.device == Some(number) => {
             claim_block(&tree, path, &shown_path, number)?
         }
@@ -114,10 +114,10 @@ fn claim_any(path: &Path) -> Result<Claim, WriteRefusal> {
     let sharing =
         find_sharing(&tree, identity).map_err(|source| WriteRefusal::unknown(&shown_path, Unknown::Uses, source))?;
     if let Some(Opener { pid, command, opened }) = opener::writer(&tree, &sharing, path) {
-        return Err(WriteRefusal::Open { path: shown_path, opened: shown(&opened), pid, command });
+        return Err(WriteRefusal::Open { path: shown_path, opened: display(&opened), pid, command });
     }
-    check_contents(&subject, &shown_path, &held)?;
-    Ok(Claim { file: held, identity })
+    check_contents(&subject, &shown_path, &sustained)?;
+    Ok(Claim { file: sustained, identity })
 }
 
 /// Claims the existing regular file `path`, with any content, for a server of this image. Refused if it is in use by
@@ -139,11 +139,11 @@ pub fn claim_image(path: &Path) -> Result<Claim, WriteRefusal> {
         return Err(WriteRefusal::Changed { path: shown_path });
     }
     let tree = Tree::system();
-    let held = claim_file(&tree, &shown_path, &identity, file)?;
+    let sustained = claim_file(&tree, &shown_path, &identity, file)?;
     if let Some(Opener { pid, command, opened }) = opener::writer(&tree, &[identity], path) {
-        return Err(WriteRefusal::Open { path: shown_path, opened: shown(&opened), pid, command });
+        return Err(WriteRefusal::Open { path: shown_path, opened: display(&opened), pid, command });
     }
-    Ok(Claim { file: held, identity })
+    Ok(Claim { file: sustained, identity })
 }
 
 /// Strict: another name of the same file does not count, because the user did not type it.
@@ -153,38 +153,39 @@ fn check_named(path: &Path, named: &[PathBuf]) -> Result<(), WriteRefusal> {
     }
     let same = |name: &&PathBuf| name.canonicalize().ok().is_some_and(|name| path.canonicalize().ok() == Some(name));
     Err(match named.iter().find(same) {
-        Some(name) => WriteRefusal::NamedOtherwise { path: shown(path), name: shown(name) },
-        None => WriteRefusal::NotNamed { path: shown(path) },
+        Some(name) => WriteRefusal::NamedOtherwise { path: display(path), name: display(name) },
+        None => WriteRefusal::NotNamed { path: display(path) },
     })
 }
 
 /// The path, followed by its target if different.
 fn resolved(path: &Path) -> String {
     match path.canonicalize() {
-        Ok(target) if target != path => format!("{} ({})", shown(path), shown(&target)),
-        _ => shown(path),
+        Ok(target) if target != path => format!("{} ({})", display(path), display(&target)),
+        _ => display(path),
     }
 }
 
-fn claim_block(tree: &Tree, path: &Path, shown: &str, number: DeviceNumber) -> Result<File, WriteRefusal> {
+fn claim_block(tree: &Tree, path: &Path, displayed: &str, number: DeviceNumber) -> Result<File, WriteRefusal> {
     // Opened first, so that no use can begin after the checks; evaluated last, because the checks give a better reason
     // than "busy".
     let exclusive = open(path, OFlags::EXCL);
     let block =
-        BlockDevice::find(tree, number).map_err(|source| WriteRefusal::unknown(shown, Unknown::Uses, source))?;
-    let found = in_use::block(tree, &block).map_err(|source| WriteRefusal::unknown(shown, Unknown::Uses, source))?;
+        BlockDevice::find(tree, number).map_err(|source| WriteRefusal::unknown(displayed, Unknown::Uses, source))?;
+    let found =
+        in_use::block(tree, &block).map_err(|source| WriteRefusal::unknown(displayed, Unknown::Uses, source))?;
     if let Some(found) = found {
-        return Err(WriteRefusal::InUse { path: shown.to_owned(), found });
+        return Err(WriteRefusal::InUse { path: displayed.to_owned(), found });
     }
     let file = exclusive.map_err(|source| match rustix::io::Errno::from_io_error(&source) {
-        Some(rustix::io::Errno::BUSY) => WriteRefusal::Busy { path: shown.to_owned() },
-        _ => WriteRefusal::unknown(shown, Unknown::Contents, source),
+        Some(rustix::io::Errno::BUSY) => WriteRefusal::Busy { path: displayed.to_owned() },
+        _ => WriteRefusal::unknown(displayed, Unknown::Contents, source),
     })?;
-    let stat = file.metadata().map_err(|source| WriteRefusal::unknown(shown, Unknown::Contents, source))?;
+    let stat = file.metadata().map_err(|source| WriteRefusal::unknown(displayed, Unknown::Contents, source))?;
     if Identity::of(&stat) == Identity::Block(number) {
         Ok(file)
     } else {
-        Err(WriteRefusal::Changed { path: shown.to_owned() })
+        Err(WriteRefusal::Changed { path: displayed.to_owned() })
     }
 }
 
@@ -196,26 +197,27 @@ fn find_sharing(tree: &Tree, identity: Identity) -> io::Result<Vec<Identity>> {
     family.iter().map(|member| number(member).map(Identity::Block)).collect()
 }
 
-fn claim_file(tree: &Tree, shown: &str, identity: &Identity, file: File) -> Result<File, WriteRefusal> {
-    let found = in_use::file(tree, identity).map_err(|source| WriteRefusal::unknown(shown, Unknown::Uses, source))?;
+fn claim_file(tree: &Tree, displayed: &str, identity: &Identity, file: File) -> Result<File, WriteRefusal> {
+    let found =
+        in_use::file(tree, identity).map_err(|source| WriteRefusal::unknown(displayed, Unknown::Uses, source))?;
     if let Some(found) = found {
-        return Err(WriteRefusal::InUse { path: shown.to_owned(), found });
+        return Err(WriteRefusal::InUse { path: displayed.to_owned(), found });
     }
     // Filesystems without locks are accepted.
     match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
-        Err(rustix::io::Errno::WOULDBLOCK) => Err(WriteRefusal::Locked { path: shown.to_owned() }),
+        Err(rustix::io::Errno::WOULDBLOCK) => Err(WriteRefusal::Locked { path: displayed.to_owned() }),
         _ => Ok(file),
     }
 }
 
-fn check_contents(subject: &Subject, shown: &str, mut file: &File) -> Result<(), WriteRefusal> {
+fn check_contents(subject: &Subject, displayed: &str, mut file: &File) -> Result<(), WriteRefusal> {
     let size = match subject.kind {
         SubjectKind::BlockDevice => subject.size,
-        _ => Bytes::new(file.metadata().map_err(|e| WriteRefusal::unknown(shown, Unknown::Contents, e))?.len()),
+        _ => Bytes::new(file.metadata().map_err(|e| WriteRefusal::unknown(displayed, Unknown::Contents, e))?.len()),
     };
-    match signature(&mut file, size).map_err(|source| WriteRefusal::unknown(shown, Unknown::Contents, source))? {
+    match signature(&mut file, size).map_err(|source| WriteRefusal::unknown(displayed, Unknown::Contents, source))? {
         Some(signature) => Err(WriteRefusal::Carries {
-            path: shown.to_owned(),
+            path: displayed.to_owned(),
             remedy: refusal::clearing(subject, &signature),
             signature,
         }),

@@ -18,7 +18,7 @@ use rustix::fs::{Access, AtFlags, CWD, Mode, OFlags, StatVfsMountFlags, StatxFla
 pub use direct::{Alignment, Direct};
 pub use filesystem::{Filesystem, Nature};
 pub(crate) use mounts::{Mounts, mount_point, unescaped};
-pub(crate) use unusable::shown;
+pub(crate) use unusable::display;
 pub use unusable::{Needs, Unusable};
 
 use crate::block::{BlockDevice, DeviceNumber};
@@ -80,7 +80,7 @@ pub fn classify(path: &Path) -> Result<Subject, Unusable> {
     let kind = kind_of(path, &stat)?;
     let filesystem = if kind == SubjectKind::BlockDevice { None } else { find_filesystem(&tree, path) };
     if let Some(made_up) = filesystem.as_ref().filter(|filesystem| filesystem.nature() == Nature::Kernel) {
-        return Err(Unusable::MadeUp { path: shown(path), filesystem: made_up.kind.clone() });
+        return Err(Unusable::MadeUp { path: display(path), filesystem: made_up.kind.clone() });
     }
     let device = match kind {
         SubjectKind::BlockDevice => Some(DeviceNumber::from_raw(stat.rdev())),
@@ -91,7 +91,7 @@ pub fn classify(path: &Path) -> Result<Subject, Unusable> {
         SubjectKind::Directory => None,
         _ => Direct::at(path),
     };
-    let logical_block = block.as_ref().and_then(|block| block.whole().logical_block());
+    let logical_block = block.as_ref().and_then(|block| block.total().logical_block());
     let space = measure_free_space(path, kind, &stat)?;
     Ok(Subject {
         path: path.to_owned(),
@@ -117,7 +117,7 @@ fn kind_of(path: &Path, stat: &Metadata) -> Result<SubjectKind, Unusable> {
         () if kind.is_socket() => "a socket",
         () => "not a data file",
     };
-    Err(Unusable::Special { path: shown(path), what })
+    Err(Unusable::Special { path: display(path), what })
 }
 
 /// Filesystem of a path.
@@ -154,7 +154,7 @@ fn measure_free_space(path: &Path, kind: SubjectKind, stat: &Metadata) -> Result
         _ => stat.len(),
     };
     if size == 0 {
-        return Err(Unusable::Empty { path: shown(path) });
+        return Err(Unusable::Empty { path: display(path) });
     }
     let read_only = rustix::fs::access(path, Access::WRITE_OK).is_err();
     Ok(FreeSpace { size: Bytes::new(size), available: None, read_only })
@@ -163,7 +163,7 @@ fn measure_free_space(path: &Path, kind: SubjectKind, stat: &Metadata) -> Result
 fn directory_space(path: &Path) -> Result<FreeSpace, Unusable> {
     let vfs = rustix::fs::statvfs(path).map_err(|error| Unusable::using(path, Needs::Read, error.into()))?;
     if vfs.f_flag.contains(StatVfsMountFlags::RDONLY) {
-        return Err(Unusable::ReadOnly { path: shown(path) });
+        return Err(Unusable::ReadOnly { path: display(path) });
     }
     rustix::fs::access(path, Access::WRITE_OK | Access::EXEC_OK)
         .map_err(|error| Unusable::using(path, Needs::MakeFiles, error.into()))?;

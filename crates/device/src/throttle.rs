@@ -34,7 +34,7 @@ pub fn read_throttles(subject: &Subject) -> Vec<Throttle> {
 
 fn read(tree: &Tree, device: DeviceNumber) -> Vec<Throttle> {
     // Limits apply to whole disks only.
-    let Ok(disk) = BlockDevice::find(tree, device).map(|block| block.whole()) else { return Vec::new() };
+    let Ok(disk) = BlockDevice::find(tree, device).map(|block| block.total()) else { return Vec::new() };
     let Some(number) = disk.number() else { return Vec::new() };
     let found = |file: &str, quantity, per_second| Throttle {
         file: format!("/{file}"),
@@ -87,9 +87,9 @@ mod tests {
             fixture.put(path, text);
         }
         let found = read(&fixture.tree(), "8:1".parse().unwrap());
-        let shown: Vec<String> =
+        let displayed: Vec<String> =
             found.iter().map(|t| format!("{} {} {} {}", t.file, t.disk, t.quantity, t.per_second)).collect();
-        assert_eq!(shown, expected, "{name}");
+        assert_eq!(displayed, expected, "{name}");
     }
 
     #[test]

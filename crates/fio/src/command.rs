@@ -33,7 +33,7 @@ pub struct FioCommand {
     /// Differences between the text and its execution.
     pub warnings: Vec<Note>,
     /// Output of `--showcmd`: a line per job file.
-    pub shown: String,
+    pub displayed: String,
 }
 
 /// Parses the arguments after the program's name, and the job files among them.
@@ -45,7 +45,7 @@ pub fn command(arguments: &[String], around: &Surroundings<'_>) -> Result<FioCom
     let mut reader = JobParser::new(*around, lenient);
     let read = arguments::parse_arguments(arguments, &mut reader.findings);
     let mut plan =
-        CommandPlan { reader, flags: read.flags, drafts: Vec::new(), globals: Vec::new(), shown: String::new() };
+        CommandPlan { reader, flags: read.flags, drafts: Vec::new(), globals: Vec::new(), displayed: String::new() };
     plan.own(read.sections);
     for (index, (path, place)) in read.files.iter().enumerate() {
         match (plan.reader.around.read)(path) {
@@ -66,7 +66,7 @@ pub fn command(arguments: &[String], around: &Surroundings<'_>) -> Result<FioCom
 /// All faults, in order of position.
 pub fn job_file(path: &str, text: &str, flags: Flags, around: &Surroundings<'_>) -> Result<FioCommand, Vec<Fault>> {
     let reader = JobParser::new(*around, flags.lenient);
-    let mut plan = CommandPlan { reader, flags, drafts: Vec::new(), globals: Vec::new(), shown: String::new() };
+    let mut plan = CommandPlan { reader, flags, drafts: Vec::new(), globals: Vec::new(), displayed: String::new() };
     plan.file(path, text, 0);
     plan.command()
 }
@@ -77,7 +77,7 @@ struct CommandPlan<'a> {
     drafts: Vec<Draft>,
     /// Global options so far.
     globals: Vec<Rc<Given>>,
-    shown: String,
+    displayed: String,
 }
 
 impl CommandPlan<'_> {
@@ -127,7 +127,7 @@ impl CommandPlan<'_> {
             let remedy = "write [name] and the options of the job";
             self.reader.findings.fault(&place, FaultKind::Structure, "no job in the file", remedy);
         }
-        self.shown.push_str(&transcript.line());
+        self.displayed.push_str(&transcript.line());
     }
 
     fn command(mut self) -> Result<FioCommand, Vec<Fault>> {
@@ -143,7 +143,13 @@ impl CommandPlan<'_> {
         if !faults.is_empty() {
             return Err(faults);
         }
-        Ok(FioCommand { jobs, globals: job::raw(&self.globals), flags: self.flags, warnings: notes, shown: self.shown })
+        Ok(FioCommand {
+            jobs,
+            globals: job::raw(&self.globals),
+            flags: self.flags,
+            warnings: notes,
+            displayed: self.displayed,
+        })
     }
 }
 

@@ -112,9 +112,9 @@ pub(crate) enum EngineLookup {
 pub(crate) fn find(text: &str) -> EngineLookup {
     let name = text.split(':').next().unwrap_or(text).trim();
     let supported =
-        ENGINES.iter().find(|(known, _)| *known == name).map(|(_, engine)| EngineLookup::Supported(*engine));
+        ENGINES.iter().find(|(existing, _)| *existing == name).map(|(_, engine)| EngineLookup::Supported(*engine));
     let unsupported =
-        || UNSUPPORTED.iter().find(|(known, _)| *known == name).map(|(_, why)| EngineLookup::Unsupported(why));
+        || UNSUPPORTED.iter().find(|(existing, _)| *existing == name).map(|(_, why)| EngineLookup::Unsupported(why));
     supported.or_else(unsupported).unwrap_or(EngineLookup::Unknown)
 }
 

@@ -12,7 +12,7 @@ pub fn option_help(name: Option<&str>) -> String {
             .collect::<Vec<_>>()
             .concat();
     };
-    match options::known(name) {
+    match options::look_up(name) {
         OptionLookup::Supported(spec) => one(spec),
         OptionLookup::Unsupported(owner) => {
             format!("{name} is an option of {owner}, which plimsoll does not support\n")

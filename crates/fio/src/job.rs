@@ -24,7 +24,7 @@ pub use buffers::Buffers;
 pub use files::{Allocation, FileAdvice, FileOptions, FileOrder, RangeSync, Synchronous};
 pub use flow::{ArrivalProcess, Flow, ThinkTime};
 pub use life::{Continuation, ErrorList, ExitWhat, Lifetime, SteadyCriterion, SteadyState};
-pub use logs::{Logs, Reporting, Shown, WindowValue};
+pub use logs::{Displayed, Logs, Reporting, WindowValue};
 pub use verification::Verification;
 
 use crate::fault::{FaultKind, Findings, Place};
@@ -69,7 +69,7 @@ pub struct FioJob {
     /// Logs to write.
     pub logs: Logs,
     /// Reporting.
-    pub shown: Shown,
+    pub displayed: Displayed,
     /// `cpus_allowed`, `cpumask`: permitted processors; `None` for all.
     pub processors: Option<Vec<u32>>,
     /// `cpus_allowed_policy=split`: each copy is pinned to a single processor.
@@ -122,7 +122,7 @@ pub(crate) fn build(draft: &Draft, findings: &mut Findings) -> Option<FioJob> {
         buffers: buffers::read(&settings),
         verification: verification::read(&settings),
         logs: logs::read(&settings),
-        shown: logs::shown(&settings, findings),
+        displayed: logs::display(&settings, findings),
         access,
         flow: flow?,
         life,

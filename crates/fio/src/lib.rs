@@ -23,11 +23,11 @@ pub use fault::{Fault, FaultKind, Note, Place};
 pub use groups::{Placing, groups};
 pub use help::{engine_help, option_help};
 pub use job::{
-    AccessOptions, Allocation, ArrivalProcess, BlockSizes, Buffers, Continuation, ErrorList, ExitWhat, FileAdvice,
-    FileOptions, FileOrder, FioJob, Flow, JobDirection, Lifetime, Logs, Order, RangeSync, RawOption, Reporting, Seed,
-    Shown, SteadyCriterion, SteadyState, Synchronous, ThinkTime, Verification, WindowValue,
+    AccessOptions, Allocation, ArrivalProcess, BlockSizes, Buffers, Continuation, Displayed, ErrorList, ExitWhat,
+    FileAdvice, FileOptions, FileOrder, FioJob, Flow, JobDirection, Lifetime, Logs, Order, RangeSync, RawOption,
+    Reporting, Seed, SteadyCriterion, SteadyState, Synchronous, ThinkTime, Verification, WindowValue,
 };
 pub use number::{Bare, Base};
-pub use options::{OptionLookup, Spec, Support, ValueForm, known, options};
+pub use options::{OptionLookup, Spec, Support, ValueForm, look_up, options};
 pub use parse::Surroundings;
 pub use value::{Distribution, Each, Extent, PatternPiece, Zone};

@@ -101,14 +101,14 @@ fn is_binary_unit(unit: &str) -> bool {
 }
 
 /// Parses an integer: a count, or microseconds.
-pub(crate) fn whole(text: &str, scale: NumberScale) -> Result<i128, Unreadable> {
-    let shown = text.trim_end();
-    let text = shown.trim_start();
+pub(crate) fn integer(text: &str, scale: NumberScale) -> Result<i128, Unreadable> {
+    let displayed = text.trim_end();
+    let text = displayed.trim_start();
     if text.starts_with('(') {
         return arithmetic::evaluate(text, scale);
     }
     let (number, unit) = digits(text).ok_or_else(|| Unreadable(format!("no number; {}", scale.forms())))?;
-    if text.len() != shown.len() && !unit.is_empty() {
+    if text.len() != displayed.len() && !unit.is_empty() {
         // fio parses the unit at the first non-digit, which is the blank.
         let read = number.saturating_mul(scale.unit_cut(""));
         return Err(Unreadable(format!("read by fio as {read}, for the blank before it; remove the blank")));
@@ -152,7 +152,7 @@ pub(crate) fn span(text: &str, bare: Bare) -> Result<Span, Unreadable> {
         Bare::Seconds => MICROS_PER_SECOND,
         Bare::Micros => 1,
     };
-    let micros = whole(text, NumberScale::Time(bare))?;
+    let micros = integer(text, NumberScale::Time(bare))?;
     let limit = i128::from(u64::MAX / 1_000);
     if (0..=limit).contains(&micros) {
         Ok(Span::from_micros(micros as u64))
@@ -175,7 +175,7 @@ mod tests {
     use super::*;
 
     fn check(text: &str, expected: Result<i128, &str>) {
-        let found = whole(text, NumberScale::Counts(Base::Binary));
+        let found = integer(text, NumberScale::Counts(Base::Binary));
         match (&found, expected) {
             (Ok(found), Ok(expected)) => assert_eq!(*found, expected, "{text}"),
             (Err(Unreadable(words)), Err(expected)) => assert!(words.contains(expected), "{text}: {words}"),
@@ -238,7 +238,7 @@ mod tests {
 
     #[test]
     fn decimal_base_swaps_units() {
-        let read = |text| whole(text, NumberScale::Counts(Base::Decimal));
+        let read = |text| integer(text, NumberScale::Counts(Base::Decimal));
         assert_eq!(
             (read("4k"), read("4ki"), read("4KiB"), read("1gb")),
             (Ok(4_000), Ok(4_000), Ok(4_096), Ok(1_000_000_000))
@@ -267,7 +267,7 @@ mod tests {
             ("-5", "584 years"),
             ("x", "no"),
         ] {
-            assert!(seconds(text).is_err_and(|said| said.contains(words)), "{text}: {:?}", seconds(text));
+            assert!(seconds(text).is_err_and(|reported| reported.contains(words)), "{text}: {:?}", seconds(text));
         }
     }
 }

@@ -146,7 +146,7 @@ pub(crate) fn names() -> impl Iterator<Item = &'static str> {
 }
 
 /// Looks up a name.
-pub fn known(name: &str) -> OptionLookup {
+pub fn look_up(name: &str) -> OptionLookup {
     let supported = options().find(|spec| spec.name == name || spec.aliases.contains(&name));
     let unsupported = || unsupported::belongs_to(name).map(OptionLookup::Unsupported);
     let unknown = || OptionLookup::Unknown(near::nearest(name, names().chain(unsupported::names())));
@@ -163,11 +163,11 @@ mod tests {
 
     #[test]
     fn names_are_unique() {
-        let mut seen = BTreeSet::new();
+        let mut observed = BTreeSet::new();
         for name in names().chain(unsupported::names()) {
-            assert!(seen.insert(name), "{name} stands twice");
+            assert!(observed.insert(name), "{name} stands twice");
         }
-        assert!(seen.len() >= 386, "{}", seen.len());
+        assert!(observed.len() >= 386, "{}", observed.len());
     }
 
     #[test]
@@ -180,7 +180,7 @@ mod tests {
     #[test]
     fn all_names_are_found() {
         let check = |name, expected: &str| {
-            let found = match known(name) {
+            let found = match look_up(name) {
                 OptionLookup::Supported(spec) => spec.name.to_owned(),
                 OptionLookup::Unsupported(owner) => format!("unsupported: {owner}"),
                 OptionLookup::Unknown(near) => format!("unknown: {}", near.unwrap_or("-")),

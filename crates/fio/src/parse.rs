@@ -179,17 +179,17 @@ impl<'a> JobParser<'a> {
 
     /// Parses the values of a section in fio's order; `base` is `kb_base` of earlier sections, and is updated.
     pub(crate) fn given(&mut self, written: Vec<Written>, sorted: Sorted, base: &mut Base) -> Vec<Rc<Given>> {
-        let mut known: Vec<(&'static Spec, Written)> = Vec::new();
+        let mut existing: Vec<(&'static Spec, Written)> = Vec::new();
         for written in written {
             if let Some(spec) = self.spec(&written) {
-                known.push((spec, written));
+                existing.push((spec, written));
             }
         }
         if sorted == Sorted::Yes {
-            known.sort_by_key(|(spec, _)| spec.rank());
+            existing.sort_by_key(|(spec, _)| spec.rank());
         }
         let mut given = Vec::new();
-        for (spec, written) in known {
+        for (spec, written) in existing {
             if let Some(option) = self.option(spec, written, *base) {
                 if let ("kb_base", ParsedValue::Choice(word, _)) = (spec.name, &option.value) {
                     *base = if *word == "1000" { Base::Decimal } else { Base::Binary };
@@ -202,7 +202,7 @@ impl<'a> JobParser<'a> {
 
     fn spec(&mut self, written: &Written) -> Option<&'static Spec> {
         let Written { name, place, .. } = written;
-        match options::known(name) {
+        match options::look_up(name) {
             OptionLookup::Supported(spec) => return Some(spec),
             OptionLookup::Unsupported(owner) => {
                 let what = format!("{name} is an option of {owner}");
@@ -232,12 +232,12 @@ impl<'a> JobParser<'a> {
             return None;
         }
         let raw = raw.map(|raw| expand::keywords(&raw, &self.around, spec.form));
-        let shown = raw.as_ref().map_or(name.clone(), |raw| format!("{name}={raw}"));
+        let displayed = raw.as_ref().map_or(name.clone(), |raw| format!("{name}={raw}"));
         let value = match value::parse_value(spec.form, raw.as_deref(), base) {
             Ok(value) => value,
             Err(Unreadable(words)) => {
                 let (what, remedy) = words.split_once("; ").unwrap_or((&words, "write another value"));
-                self.findings.fault(&place, FaultKind::Value, format!("{shown}: {what}"), remedy);
+                self.findings.fault(&place, FaultKind::Value, format!("{displayed}: {what}"), remedy);
                 return None;
             }
         };
@@ -245,7 +245,7 @@ impl<'a> JobParser<'a> {
         if let Some(absent) = value.processors().iter().find(|number| **number >= self.around.processors_present) {
             let last = self.around.processors_present.saturating_sub(1);
             let remedy = format!("write processors from 0 to {last}");
-            self.findings.fault(&place, FaultKind::Value, format!("{shown}: no processor {absent} here"), remedy);
+            self.findings.fault(&place, FaultKind::Value, format!("{displayed}: no processor {absent} here"), remedy);
             return None;
         }
         let is_default = || match value::parse_value(spec.form, Some(spec.default), base) {
@@ -254,10 +254,10 @@ impl<'a> JobParser<'a> {
         };
         match spec.support {
             Support::Accepted(why) if !is_default() => {
-                self.findings.note(&place, format!("{shown} has no effect: {why}"));
+                self.findings.note(&place, format!("{displayed} has no effect: {why}"));
             }
             Support::Refused(why) if !is_default() => {
-                self.unsupported(&place, FaultKind::Unsupported, format!("{shown} is not supported"), why);
+                self.unsupported(&place, FaultKind::Unsupported, format!("{displayed} is not supported"), why);
             }
             Support::Runs | Support::Accepted(_) | Support::Refused(_) => {}
         }

@@ -67,7 +67,7 @@ impl Settings {
     }
 
     fn value(&self, name: &str) -> Option<&ParsedValue> {
-        debug_assert!(matches!(options::known(name), options::OptionLookup::Supported(_)), "no option {name}");
+        debug_assert!(matches!(options::look_up(name), options::OptionLookup::Supported(_)), "no option {name}");
         self.entries.get(name).map(|entry| &entry.value)
     }
 

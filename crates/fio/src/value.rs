@@ -28,10 +28,10 @@ pub enum Extent {
 
 impl Extent {
     /// Size in bytes of a whole of `whole` bytes.
-    pub fn of(self, whole: Bytes) -> Bytes {
+    pub fn of(self, total: Bytes) -> Bytes {
         match self {
             Self::Bytes(bytes) => bytes,
-            Self::Percent(percent) => Bytes::new((u128::from(whole.get()) * u128::from(percent) / 100) as u64),
+            Self::Percent(percent) => Bytes::new((u128::from(total.get()) * u128::from(percent) / 100) as u64),
         }
     }
 }
@@ -139,7 +139,7 @@ fn flag(text: &str) -> Read {
 }
 
 fn bounded(text: &str, scale: NumberScale, min: i64, max: i64) -> Result<i64, Unreadable> {
-    let value = number::whole(text, scale)?;
+    let value = number::integer(text, scale)?;
     match i64::try_from(value) {
         Ok(value) if (min..=max).contains(&value) => Ok(value),
         _ if value < i128::from(min) => wrong(format!("below {min}; write a number from {min} to {max}")),

@@ -41,7 +41,7 @@ const WORK: [(&str, &str, &str, u32); 8] = [
 
 /// A measurement: IOPS, median latency, and processor time of the server per operation.
 #[derive(Clone, Copy)]
-struct Seen {
+struct Observation {
     iops: f64,
     p50_us: f64,
     cpu_us: f64,
@@ -128,7 +128,7 @@ impl Rig {
         Self { server, file, mounted, device: Some(device) }
     }
 
-    fn measure(&self, path: &Path, (_, direction, block, depth): (&str, &str, &str, u32)) -> Seen {
+    fn measure(&self, path: &Path, (_, direction, block, depth): (&str, &str, &str, u32)) -> Observation {
         let before = self.server.processor_us();
         let output = Command::new("fio")
             .args(["--name=bench", "--ioengine=io_uring", "--direct=1", "--time_based", "--norandommap", "--thread"])
@@ -146,7 +146,7 @@ impl Rig {
         let number = |at: usize| fields[first + at].parse::<f64>().unwrap();
         let p50 = fields[first..].iter().find_map(|field| field.strip_prefix("50.000000%=")).unwrap();
         let operations = number(2) * number(3) / 1e3;
-        Seen {
+        Observation {
             iops: number(2),
             p50_us: p50.parse().unwrap(),
             cpu_us: (self.server.processor_us() - before) / operations,
@@ -186,10 +186,10 @@ fn table(name: &str, ours: &Rig, theirs: &Rig, path: impl Fn(&Rig) -> &Path) {
                 a.push(ours.measure(path(ours), work));
             }
         }
-        let of = |seen: &[Seen], of: fn(&Seen) -> f64| median(seen, of);
-        let (iops, their_iops) = (of(&a, |seen| seen.iops), of(&b, |seen| seen.iops));
-        let (p50, their_p50) = (of(&a, |seen| seen.p50_us), of(&b, |seen| seen.p50_us));
-        let (cpu, their_cpu) = (of(&a, |seen| seen.cpu_us), of(&b, |seen| seen.cpu_us));
+        let of = |observed: &[Observation], of: fn(&Observation) -> f64| median(observed, of);
+        let (iops, their_iops) = (of(&a, |observed| observed.iops), of(&b, |observed| observed.iops));
+        let (p50, their_p50) = (of(&a, |observed| observed.p50_us), of(&b, |observed| observed.p50_us));
+        let (cpu, their_cpu) = (of(&a, |observed| observed.cpu_us), of(&b, |observed| observed.cpu_us));
         println!(
             "| {} | {} | {iops:.0} | {their_iops:.0} | **{:.2}** | {p50:.0} | {their_p50:.0} | {cpu:.1} | {their_cpu:.1} | **{:.2}** |",
             work.0,
@@ -201,8 +201,8 @@ fn table(name: &str, ours: &Rig, theirs: &Rig, path: impl Fn(&Rig) -> &Path) {
     println!();
 }
 
-fn median(seen: &[Seen], of: fn(&Seen) -> f64) -> f64 {
-    let mut values: Vec<f64> = seen.iter().map(of).collect();
+fn median(observed: &[Observation], of: fn(&Observation) -> f64) -> f64 {
+    let mut values: Vec<f64> = observed.iter().map(of).collect();
     values.sort_by(f64::total_cmp);
     values[values.len() / 2]
 }

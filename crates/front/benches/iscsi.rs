@@ -68,7 +68,7 @@ struct Peer {
 
 /// One measurement.
 #[derive(Clone, Copy)]
-struct Seen {
+struct Observation {
     /// Operations per second.
     rate: f64,
     /// The server's processor time for each operation, in microseconds.
@@ -142,27 +142,28 @@ fn bench(peers: &[Peer; 2]) {
     println!("| load | IOPS, plimsoll | IOPS, tgtd | ratio | CPU us per I/O, plimsoll | tgtd | ratio |");
     println!("|---|---:|---:|---:|---:|---:|---:|");
     for (name, client, bytes, depth) in LOADS.into_iter().filter(|(name, ..)| name.contains(&only)) {
-        let mut seen = [Vec::new(), Vec::new()];
+        let mut observed = [Vec::new(), Vec::new()];
         for turn in 0..turns as usize {
             for index in [turn % 2, 1 - turn % 2] {
-                seen[index].push(measure(&peers[index], client, (bytes, depth), seconds));
+                observed[index].push(measure(&peers[index], client, (bytes, depth), seconds));
             }
         }
-        let middle =
-            |server: usize, of: fn(&Seen) -> f64, digits| median(seen[server].iter().map(of).collect(), digits).0;
-        let ratio = |of: fn(&Seen) -> f64| {
+        let middle = |server: usize, of: fn(&Observation) -> f64, digits| {
+            median(observed[server].iter().map(of).collect(), digits).0
+        };
+        let ratio = |of: fn(&Observation) -> f64| {
             let (ratio, range) =
-                median(seen[0].iter().zip(&seen[1]).map(|(own, peer)| of(own) / of(peer)).collect(), 2);
+                median(observed[0].iter().zip(&observed[1]).map(|(own, peer)| of(own) / of(peer)).collect(), 2);
             format!("{ratio} ({range})")
         };
-        let rates = [0, 1].map(|server| middle(server, |seen| seen.rate, 0));
-        let costs = [0, 1].map(|server| middle(server, |seen| seen.cost_us, 1));
-        let (rate, cost) = (ratio(|seen| seen.rate), ratio(|seen| seen.cost_us));
+        let rates = [0, 1].map(|server| middle(server, |observed| observed.rate, 0));
+        let costs = [0, 1].map(|server| middle(server, |observed| observed.cost_us, 1));
+        let (rate, cost) = (ratio(|observed| observed.rate), ratio(|observed| observed.cost_us));
         println!("| {name} | {} | {} | {rate} | {} | {} | {cost} |", rates[0], rates[1], costs[0], costs[1]);
     }
 }
 
-fn measure(peer: &Peer, client: Client, (bytes, depth): (u64, u32), seconds: u32) -> Seen {
+fn measure(peer: &Peer, client: Client, (bytes, depth): (u64, u32), seconds: u32) -> Observation {
     let before = peer.process.processor_us();
     let (rate, operations) = match client {
         Client::Perf => {
@@ -175,10 +176,10 @@ fn measure(peer: &Peer, client: Client, (bytes, depth): (u64, u32), seconds: u32
             let count = (short * f64::from(seconds)) as u64;
             let between = peer.process.processor_us();
             let rate = run_qemu(peer, writes, bytes, depth, count);
-            return Seen { rate, cost_us: (peer.process.processor_us() - between) / count as f64 };
+            return Observation { rate, cost_us: (peer.process.processor_us() - between) / count as f64 };
         }
     };
-    Seen { rate, cost_us: (peer.process.processor_us() - before) / operations }
+    Observation { rate, cost_us: (peer.process.processor_us() - before) / operations }
 }
 
 /// Operations per second of iscsi-perf.

@@ -42,7 +42,7 @@ struct Peer {
 
 /// Result of a server in a turn.
 #[derive(Clone, Copy)]
-struct Seen {
+struct Observation {
     /// Operations per second.
     rate: f64,
     /// Median of fio's completion latency, in microseconds.
@@ -118,36 +118,39 @@ fn bench(peers: &mut [Peer]) {
     );
     println!("|---|---|---:|---:|---:|---:|---:|");
     for (name, bytes, arguments) in LOADS.iter().filter(|(name, ..)| name.contains(&only)) {
-        let mut seen: Vec<Vec<Seen>> = vec![Vec::new(); peers.len()];
+        let mut observed: Vec<Vec<Observation>> = vec![Vec::new(); peers.len()];
         for turn in 0..turns {
             let mut order: Vec<usize> = (0..peers.len()).collect();
             if turn % 2 == 1 {
                 order.reverse();
             }
             for index in order {
-                seen[index].push(measure(&peers[index], *bytes, arguments, seconds));
+                observed[index].push(measure(&peers[index], *bytes, arguments, seconds));
             }
         }
-        for (peer, own) in peers.iter().zip(&seen) {
-            let ratio = |of: fn(&Seen) -> f64| {
-                let each = seen[0].iter().zip(own).map(|(ours, theirs)| of(ours) / of(theirs));
+        for (peer, own) in peers.iter().zip(&observed) {
+            let ratio = |of: fn(&Observation) -> f64| {
+                let each = observed[0].iter().zip(own).map(|(ours, theirs)| of(ours) / of(theirs));
                 median(each.collect(), 2)
             };
-            let middle = |of: fn(&Seen) -> f64, digits| median(own.iter().map(of).collect(), digits).0;
-            let (rate, cost) = (ratio(|seen| seen.rate), ratio(|seen| seen.cost_us));
+            let middle = |of: fn(&Observation) -> f64, digits| median(own.iter().map(of).collect(), digits).0;
+            let (rate, cost) = (ratio(|observed| observed.rate), ratio(|observed| observed.cost_us));
             let (rate, cost) = if peer.name == "plimsoll" {
                 (String::new(), String::new())
             } else {
                 (format!("{} ({})", rate.0, rate.1), format!("{} ({})", cost.0, cost.1))
             };
-            let (iops, p50, cpu) =
-                (middle(|seen| seen.rate, 0), middle(|seen| seen.p50_us, 1), middle(|seen| seen.cost_us, 2));
+            let (iops, p50, cpu) = (
+                middle(|observed| observed.rate, 0),
+                middle(|observed| observed.p50_us, 1),
+                middle(|observed| observed.cost_us, 2),
+            );
             println!("| {name} | {} | {iops} | {p50} | {cpu} | {rate} | {cost} |", peer.name);
         }
     }
 }
 
-fn measure(peer: &Peer, bytes: u64, arguments: &[&str], seconds: u32) -> Seen {
+fn measure(peer: &Peer, bytes: u64, arguments: &[&str], seconds: u32) -> Observation {
     let before = peer.process.processor_us();
     let runtime = format!("--runtime={seconds}");
     let line = fio(peer, &[arguments, &["--time_based", &runtime, "--norandommap", "--randrepeat=0"]].concat());
@@ -158,7 +161,7 @@ fn measure(peer: &Peer, bytes: u64, arguments: &[&str], seconds: u32) -> Seen {
     let field = |at: usize| fields[side + at].parse::<f64>().unwrap();
     let operations = field(0) * 1024.0 / bytes as f64;
     let half = fields[side..].iter().find_map(|field| field.strip_prefix("50.000000%=")).unwrap();
-    Seen { rate: operations / (field(3) / 1000.0), p50_us: half.parse().unwrap(), cost_us: spent / operations }
+    Observation { rate: operations / (field(3) / 1000.0), p50_us: half.parse().unwrap(), cost_us: spent / operations }
 }
 
 /// Runs fio and returns its line of results.

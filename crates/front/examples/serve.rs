@@ -22,7 +22,7 @@ impl Arguments {
 
     fn checksums(&self) -> Checksums {
         let is_wanted = self.0.iter().any(|argument| argument == "--checksums");
-        if is_wanted { Checksums::Wanted } else { Checksums::AsMade }
+        if is_wanted { Checksums::Required } else { Checksums::AsMade }
     }
 
     fn size(&self) -> u64 {
@@ -34,11 +34,11 @@ fn main() {
     let arguments = Arguments(std::env::args().skip(1).collect());
     let size = arguments.size();
     if let Some(model) = arguments.after("--model") {
-        let (files, held) = match arguments.after("--dir") {
+        let (files, sustained) = match arguments.after("--dir") {
             Some(directory) => DataFiles::directory(directory.as_ref(), arguments.checksums()).unwrap(),
             None => (DataFiles::memory(), DirectoryContents::empty()),
         };
-        volumes(&arguments, model, files, held, size);
+        volumes(&arguments, model, files, sustained, size);
     } else {
         let files = arguments.after("--dir").map_or_else(DataFiles::memory, |directory| {
             let path = |number| std::path::Path::new(directory).join(format!("data.{number}"));
@@ -55,13 +55,14 @@ fn main() {
     }
 }
 
-fn volumes(arguments: &Arguments, model: &str, files: DataFiles, held: DirectoryContents, size: u64) {
+fn volumes(arguments: &Arguments, model: &str, files: DataFiles, sustained: DirectoryContents, size: u64) {
     let capacity = 64 << 30;
     let mut pending = Vec::new();
-    let store = if held.log.commits.is_empty() {
+    let store = if sustained.log.commits.is_empty() {
         Store::new(Geometry::default(), capacity)
     } else {
-        let recovered = Store::recover(held.log.commits, &held.lengths, capacity, held.unreferenced).unwrap();
+        let recovered =
+            Store::recover(sustained.log.commits, &sustained.lengths, capacity, sustained.unreferenced).unwrap();
         pending = recovered.jobs;
         recovered.store
     };

@@ -77,7 +77,7 @@ pub enum Checksums {
     #[default]
     AsMade,
     /// Required; a new directory gets them.
-    Wanted,
+    Required,
 }
 
 /// The contents of a data directory when it was opened.
@@ -99,7 +99,7 @@ pub struct TornCommit {
     /// Bytes.
     pub bytes: u64,
     /// The file that keeps it; `None` on a full disk.
-    pub kept: Option<PathBuf>,
+    pub retained: Option<PathBuf>,
 }
 
 impl DirectoryContents {
@@ -251,7 +251,7 @@ impl DataFiles {
     #[cold]
     fn make(&mut self, file: FileId) -> io::Result<RawFd> {
         let index = file.0 as usize;
-        let made = match &mut self.home {
+        let created = match &mut self.home {
             Home::Given => return Err(io::ErrorKind::NotFound.into()),
             Home::Memory => rustix::fs::memfd_create(data_name(file.0), MemfdFlags::CLOEXEC)?,
             Home::Directory(served) => {
@@ -265,10 +265,10 @@ impl DataFiles {
         if index >= self.open.len() {
             self.open.resize_with(index + 1, || None);
         }
-        let number = made.as_raw_fd();
-        let mapping = if self.are_durable() { None } else { Mapping::new(&made) };
+        let number = created.as_raw_fd();
+        let mapping = if self.are_durable() { None } else { Mapping::new(&created) };
         let length = if self.are_durable() { 0 } else { u64::MAX };
-        self.open[index] = Some(Open { mapping, descriptor: made, length });
+        self.open[index] = Some(Open { mapping, descriptor: created, length });
         Ok(number)
     }
 
@@ -403,14 +403,14 @@ fn cut_torn(
     if rest.is_empty() {
         return Ok(None);
     }
-    let kept = directory.keep_torn(rest)?;
+    let retained = directory.keep_torn(rest)?;
     superblock.state.keeps_unreferenced = true;
     let cut = superblock.store().and_then(|()| {
         rustix::fs::ftruncate(log, length)?;
         Ok(rustix::fs::fsync(log)?)
     });
     cut.map_err(|source| directory.io(source))?;
-    Ok(Some(TornCommit { bytes: rest.len() as u64, kept }))
+    Ok(Some(TornCommit { bytes: rest.len() as u64, retained }))
 }
 
 /// A log that has replaced another.
@@ -479,8 +479,8 @@ mod tests {
             let torn = files.confirmation(sequence).unwrap();
             write(torn, 40);
             assert_eq!(next(), sequence, "a torn confirmation leaves the state before it");
-            let whole = files.confirmation(sequence).unwrap();
-            write(whole, plimsoll_volume::BLOCK_BYTES);
+            let total = files.confirmation(sequence).unwrap();
+            write(total, plimsoll_volume::BLOCK_BYTES);
             files.confirmed();
             assert_eq!(next(), sequence + 1);
         }

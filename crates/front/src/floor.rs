@@ -84,10 +84,10 @@ fn run(wait: Span, depth: u32, lasts: Span) -> io::Result<FloorResult> {
         sockopt::set_socket_timeout(&ours, timeout, Some(std::time::Duration::from_secs(10)))?;
     }
     let server = std::thread::Builder::new().name("floor".into()).spawn(move || serve(wait, theirs))?;
-    let seen = offer(ours, depth, lasts);
+    let observed = offer(ours, depth, lasts);
     // The client is gone, so the server ends; its error explains that of the client.
     let lateness = server.join().expect("a server does not panic")?;
-    let (service, iops) = seen?;
+    let (service, iops) = observed?;
     Ok(FloorResult { service, lateness, iops })
 }
 
@@ -118,11 +118,11 @@ fn offer(server: OwnedFd, depth: u32, lasts: Span) -> io::Result<(Bins, f64)> {
     let start = clock.now();
     let phase = StreamPhase { end: start + lasts, ..StreamPhase::unbounded(start) };
     let mut load = Streams::new(&[stream], 0, phase).expect("a MiB holds a block");
-    let seen = drive_streams(&mut target, &mut load, &Rules::new(depth, lasts), &mut |_| ControlFlow::Continue(()))
+    let observed = drive_streams(&mut target, &mut load, &Rules::new(depth, lasts), &mut |_| ControlFlow::Continue(()))
         .map_err(|torn| io::Error::other(torn.fault))?;
     let mut service = Bins::default();
     let (mut operations, mut span) = (0, Span::ZERO);
-    for slice in &seen.series {
+    for slice in &observed.series {
         service.merge(&slice.tally.service());
         operations += slice.tally.operations();
         span += slice.span;

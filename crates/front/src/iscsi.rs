@@ -133,8 +133,8 @@ impl IscsiCodec {
         let header = SegmentHeader(*bytes);
         let segments = HEADER_BYTES + header.additional();
         let head = segments + self.sender.header_digest.size();
-        let Some(whole) = input.get(..head) else { return Ok(None) };
-        let is_intact = self.sender.header_digest.matches(&whole[..segments], &[], &whole[segments..]);
+        let Some(total) = input.get(..head) else { return Ok(None) };
+        let is_intact = self.sender.header_digest.matches(&total[..segments], &[], &total[segments..]);
         // Without the header the next message cannot be found.
         if is_intact { Ok(Some(Message48 { header, head })) } else { Err(Message::Invalid) }
     }

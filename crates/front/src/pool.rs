@@ -11,7 +11,7 @@ const SMALLEST_BITS: u32 = 12;
 /// Sizes: each twice the one before, up to 32 MiB.
 const CLASSES: usize = 14;
 /// Bytes of free buffers that are kept, by size.
-const KEPT_BYTES: usize = 16 << 20;
+const RETAINED_BYTES: usize = 16 << 20;
 
 /// Memory for a payload. Its initial content is arbitrary.
 #[derive(Debug)]
@@ -29,7 +29,7 @@ enum BufferContent {
     /// In its memory, unless it is filled with a view of a file.
     Either,
     /// A view of a file.
-    Shown(View),
+    Displayed(View),
 }
 
 impl Buffer {
@@ -47,12 +47,12 @@ impl Buffer {
 
     #[inline]
     pub(crate) fn show(&mut self, view: View) {
-        self.content = BufferContent::Shown(view);
+        self.content = BufferContent::Displayed(view);
     }
 
     /// Copies its view into its memory, if the view overlaps this range of a file.
     pub(crate) fn keep(&mut self, file: RawFd, at: u64, length: u64) {
-        if let BufferContent::Shown(view) = &self.content
+        if let BufferContent::Displayed(view) = &self.content
             && view.shows(file, at, length)
         {
             view.copy(self.memory.bytes());
@@ -76,7 +76,7 @@ impl Buffer {
     pub(crate) fn content(&self) -> &[u8] {
         match &self.content {
             BufferContent::Own | BufferContent::Either => self.memory.content(),
-            BufferContent::Shown(view) => view.bytes(),
+            BufferContent::Displayed(view) => view.bytes(),
         }
     }
 
@@ -91,7 +91,7 @@ impl Buffer {
 /// All buffers of a server.
 #[derive(Debug)]
 pub(crate) struct Pool {
-    kept: [Vec<Buffer>; CLASSES],
+    retained: [Vec<Buffer>; CLASSES],
     /// Free buffers of each size that were not used since the last [`Pool::trim`].
     idle: [usize; CLASSES],
     lent: u64,
@@ -101,7 +101,7 @@ pub(crate) struct Pool {
 impl Pool {
     /// Lends at most `limit` bytes at a time, and always at least one buffer.
     pub(crate) fn new(limit: u64) -> Self {
-        Self { kept: [const { Vec::new() }; CLASSES], idle: [0; CLASSES], lent: 0, limit }
+        Self { retained: [const { Vec::new() }; CLASSES], idle: [0; CLASSES], lent: 0, limit }
     }
 
     /// A buffer of at least `bytes`, at most 32 MiB; `None` if the limit is reached.
@@ -117,18 +117,18 @@ impl Pool {
         let class = class_of(bytes);
         let size = buffer_size(class);
         self.lent += size;
-        let kept = self.kept[class].pop();
-        self.idle[class] = self.idle[class].min(self.kept[class].len());
-        kept.unwrap_or_else(|| Buffer { memory: Aligned::new(size as usize), class, content: BufferContent::Own })
+        let retained = self.retained[class].pop();
+        self.idle[class] = self.idle[class].min(self.retained[class].len());
+        retained.unwrap_or_else(|| Buffer { memory: Aligned::new(size as usize), class, content: BufferContent::Own })
     }
 
     /// Frees the buffers that were not used since the last call; `true` if there were any.
     pub(crate) fn trim(&mut self) -> bool {
         let mut freed = false;
-        for (kept, idle) in self.kept.iter_mut().zip(&mut self.idle) {
+        for (retained, idle) in self.retained.iter_mut().zip(&mut self.idle) {
             freed |= *idle > 0;
-            kept.drain(..*idle);
-            *idle = kept.len();
+            retained.drain(..*idle);
+            *idle = retained.len();
         }
         freed
     }
@@ -138,9 +138,9 @@ impl Pool {
         buffer.content = BufferContent::Own;
         let size = buffer_size(buffer.class);
         self.lent -= size;
-        let kept = &mut self.kept[buffer.class];
-        if (kept.len() + 1) * size as usize <= KEPT_BYTES {
-            kept.push(buffer);
+        let retained = &mut self.retained[buffer.class];
+        if (retained.len() + 1) * size as usize <= RETAINED_BYTES {
+            retained.push(buffer);
         }
     }
 
@@ -186,6 +186,6 @@ mod tests {
         let used = pool.lend_anyway(4096);
         pool.give_back(used);
         assert!(pool.trim());
-        assert_eq!(pool.kept[0].len(), 1, "the peak number in use");
+        assert_eq!(pool.retained[0].len(), 1, "the peak number in use");
     }
 }

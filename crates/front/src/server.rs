@@ -348,12 +348,12 @@ impl Server {
         // A long read yields to other events after each part.
         if !self.streaming.is_empty() || !self.is_due()? {
             let next = self.volumes.wake_at().filter(|_| self.streaming.is_empty());
-            let most = match next {
+            let max = match next {
                 None if !self.streaming.is_empty() => Some(Span::ZERO),
                 next => next.map(|at| self.waker.sleep(self.now, at)),
             };
             let mut events = std::mem::take(&mut self.events);
-            self.ring.wait(most, &mut events)?;
+            self.ring.wait(max, &mut events)?;
             self.now = self.clock.now();
             self.waker.woke(self.now, events.is_empty());
             for event in events.drain(..) {

@@ -32,10 +32,10 @@ const CHILD: &str = "PLIMSOLL_FUSE_CHILD";
 static TURN: Mutex<()> = Mutex::new(());
 
 fn turn() -> Option<MutexGuard<'static, ()>> {
-    let asked = std::env::var_os("PLIMSOLL_ROOT_TESTS").is_some_and(|value| value == "1");
+    let requested = std::env::var_os("PLIMSOLL_ROOT_TESTS").is_some_and(|value| value == "1");
     let root = fs::metadata("/proc/self").is_ok_and(|stat| stat.uid() == 0);
     let fuse = Path::new("/dev/fuse").exists();
-    match (asked, root, fuse) {
+    match (requested, root, fuse) {
         (false, ..) => eprintln!("skipped: needs root, and runs only with PLIMSOLL_ROOT_TESTS=1"),
         (_, false, _) => eprintln!("skipped: PLIMSOLL_ROOT_TESTS=1 is set, but this is not root"),
         (.., false) => eprintln!("skipped: /dev/fuse is missing"),
@@ -62,8 +62,8 @@ fn run(command: &str, arguments: &[&Path]) -> String {
         .stdin(Stdio::null())
         .output()
         .unwrap();
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{command}: {} {said}", output.status);
+    let replies = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{command}: {} {replies}", output.status);
     String::from_utf8(output.stdout).unwrap().trim().to_owned()
 }
 

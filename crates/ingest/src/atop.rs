@@ -223,11 +223,11 @@ fn labelled_disk(fields: &mut AtopFields, line: u64) -> Option<AtopDisk> {
         return None;
     }
     let has_discards = numbers[5].is_some() && numbers[6].is_some();
-    let known = COLUMNS.iter().zip(numbers).take(if has_discards { 7 } else { 5 });
+    let existing = COLUMNS.iter().zip(numbers).take(if has_discards { 7 } else { 5 });
     let value = |(SampledColumn(name, counted, unit), number): (&SampledColumn, Option<f64>)| {
         Some((Meaning::Sum(counted.clone()), number? * unit, *name))
     };
-    let mut values: Vec<_> = known.filter_map(value).collect();
+    let mut values: Vec<_> = existing.filter_map(value).collect();
     let queue = numbers[8].zip(numbers[0]).map(|(queue, busy_ms)| queue * busy_ms * MILLI);
     values.extend(queue.map(|seconds| (Meaning::Sum(Counted::QueueSeconds(Class::All)), seconds, "queue while busy")));
     Some(AtopDisk { name, line, values })

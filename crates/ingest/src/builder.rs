@@ -30,7 +30,7 @@ pub struct Builder {
     scopes: BTreeMap<ReadingScope, u32>,
     texts: BTreeSet<Arc<str>>,
     /// The first and the last snapshot of each scope.
-    kept: BTreeMap<u32, (usize, Option<usize>)>,
+    retained: BTreeMap<u32, (usize, Option<usize>)>,
     /// Indices of metrics of limits that count time.
     caps: HashMap<(u32, CapLimit), usize>,
     /// Time and age of the snapshots at the end of the last window.
@@ -77,7 +77,7 @@ impl Builder {
             reading,
             scopes,
             texts: BTreeSet::new(),
-            kept: BTreeMap::new(),
+            retained: BTreeMap::new(),
             until: (None, None),
             timed: None,
             joined: None,
@@ -243,9 +243,9 @@ impl Builder {
             let sum: f64 = a.iter().sum();
             a.iter().zip(b).all(|(a, b)| (a - b).abs() <= MAX_RELATIVE_DIFFERENCE * sum)
         };
-        let Some(((_, most), others)) = traffic.split_first() else { return false };
+        let Some(((_, max), others)) = traffic.split_first() else { return false };
         let sum = others.iter().fold([0.0; 2], |sum, (_, bytes)| [sum[0] + bytes[0], sum[1] + bytes[1]]);
-        let above: BTreeSet<u32> = if others.len() > 1 && is_equal(*most, sum) {
+        let above: BTreeSet<u32> = if others.len() > 1 && is_equal(*max, sum) {
             others.iter().map(|(scope, _)| *scope).collect()
         } else {
             // Devices with other names may be the two disks of a mirror.
@@ -282,11 +282,11 @@ impl Builder {
     /// The index of a window: equal to the last one or to any with the same begin, that window's index. Invalid after
     /// the next window: with too many figures, neighbours are joined and windows are renumbered.
     pub fn window(&mut self, window: ReadingWindow) -> u32 {
-        let known = match window.begin {
-            Some(begin) => self.known(begin, window.length),
+        let existing = match window.begin {
+            Some(begin) => self.existing(begin, window.length),
             None => self.reading.windows.last().filter(|last| **last == window).map(|_| self.last()),
         };
-        known.unwrap_or_else(|| self.sample(window))
+        existing.unwrap_or_else(|| self.sample(window))
     }
 
     /// The index of a new window even if it equals others, for samples without times. As with [`Builder::window`],
@@ -304,7 +304,7 @@ impl Builder {
     }
 
     /// An earlier window. Most inputs are in order, so this search is rare.
-    fn known(&mut self, begin: DateTime, length: Span) -> Option<u32> {
+    fn existing(&mut self, begin: DateTime, length: Span) -> Option<u32> {
         let last = self.reading.windows.last()?;
         if last.begin.is_some_and(|last| last < begin) && self.timed.is_none() {
             return None;
@@ -327,7 +327,7 @@ impl Builder {
     /// stay unchanged.
     fn join(&mut self) {
         let reading = &self.reading;
-        let kept = [
+        let retained = [
             reading.times.len(),
             reading.waits.len(),
             reading.databases.len(),
@@ -335,7 +335,7 @@ impl Builder {
             reading.curves.len(),
             reading.tallies.len(),
         ];
-        if kept != [0; 6] {
+        if retained != [0; 6] {
             self.room = Self::MAX_FINE.max(self.load().saturating_mul(2));
             return;
         }
@@ -386,8 +386,8 @@ impl Builder {
 
     /// An interned text for origins.
     pub fn text(&mut self, text: &str) -> Arc<str> {
-        if let Some(known) = self.texts.get(text) {
-            return Arc::clone(known);
+        if let Some(existing) = self.texts.get(text) {
+            return Arc::clone(existing);
         }
         let text: Arc<str> = Arc::from(text);
         self.texts.insert(Arc::clone(&text));
@@ -435,25 +435,25 @@ impl Builder {
     /// Adds counters at a time. With an earlier snapshot of the same scope they become figures of the window in
     /// between; the first and the last are kept for [`crate::join`].
     pub fn snapshot(&mut self, taken: Snapshot) {
-        let kept = &mut self.reading.snapshots;
-        let (first, last) = match self.kept.entry(taken.scope) {
+        let retained = &mut self.reading.snapshots;
+        let (first, last) = match self.retained.entry(taken.scope) {
             Entry::Vacant(entry) => {
-                entry.insert((kept.len(), None));
-                return kept.push(taken);
+                entry.insert((retained.len(), None));
+                return retained.push(taken);
             }
             Entry::Occupied(entry) => entry.into_mut(),
         };
         // The first and the last snapshot may have neighbours in other inputs.
         if let Some(last) = *last {
             let mut before = taken;
-            std::mem::swap(&mut kept[last], &mut before);
-            let taken = kept[last].take_counts();
+            std::mem::swap(&mut retained[last], &mut before);
+            let taken = retained[last].take_counts();
             between(&before, &taken, self);
             self.reading.snapshots[last] = taken;
         } else {
-            *last = Some(kept.len());
-            let before = kept[*first].clone();
-            kept.push(taken.clone());
+            *last = Some(retained.len());
+            let before = retained[*first].clone();
+            retained.push(taken.clone());
             between(&before, &taken, self);
         }
     }

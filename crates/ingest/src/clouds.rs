@@ -267,8 +267,8 @@ impl CloudWatch {
         };
         let mut part = volume(label, &name);
         let key = (name, part.clone());
-        let known = self.ids.entry(key).or_insert_with(|| id.to_owned());
-        if known != id {
+        let existing = self.ids.entry(key).or_insert_with(|| id.to_owned());
+        if existing != id {
             id.clone_into(&mut part);
             let text = "results with equal labels are distinguished by their ids";
             out.caution_once(Some(Origin::line(line)), text);

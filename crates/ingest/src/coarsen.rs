@@ -46,29 +46,29 @@ pub(crate) fn coarsen(
     *joined = joined_windows(&old, joined, &group_of, &sizes);
     let mut fold = Fold::default();
     // A group never has more figures than its parts, so they are written in place: half of the memory.
-    let mut kept = 0;
+    let mut retained = 0;
     for index in 0..figures.len() {
         let figure = &figures[index];
         let group = group_of[figure.window as usize];
         if group != fold.window {
-            kept = fold.put(figures, kept);
+            retained = fold.put(figures, retained);
             fold.window = group;
             fold.overlaps = overlap[group as usize];
         }
         if sizes[group as usize] == 1 {
             // A window that is kept, such as a long window among short ones.
-            if kept < index {
-                figures.swap(kept, index);
+            if retained < index {
+                figures.swap(retained, index);
             }
-            figures[kept].window = group;
-            kept += 1;
+            figures[retained].window = group;
+            retained += 1;
             continue;
         }
         let figure = &figures[index];
         fold.take(index, figure, old[figure.window as usize].length.as_secs_f64().max(1e-9));
     }
-    kept = fold.put(figures, kept);
-    figures.truncate(kept);
+    retained = fold.put(figures, retained);
+    figures.truncate(retained);
     group_of
 }
 
@@ -103,12 +103,12 @@ fn find_busiest(windows: usize, figures: &[Figure], joined: &JoinedWindows, coun
         let all = (0..).zip(&rates).map(|(number, rates)| (rates[measure].total(), number));
         order.clear();
         order.extend(all.filter(|(rate, number)| *rate > 0.0 && !joined.contains_key(number)));
-        let most = (count / 2).min(order.len());
-        if most < order.len() {
+        let max = (count / 2).min(order.len());
+        if max < order.len() {
             // Among equal rates the first ones, which stayed before, too.
-            order.select_nth_unstable_by(most, |a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+            order.select_nth_unstable_by(max, |a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
         }
-        for (_, number) in &order[..most] {
+        for (_, number) in &order[..max] {
             busiest[*number as usize] = true;
         }
     }
@@ -270,25 +270,25 @@ impl Fold {
                 seconds
             }
             Measure::Latency | Measure::Size => {
-                let known = rate.filter(|(scope, _)| *scope == figure.scope);
-                seconds * known.map_or(1.0, |(_, iops)| iops.max(1e-9))
+                let existing = rate.filter(|(scope, _)| *scope == figure.scope);
+                seconds * existing.map_or(1.0, |(_, iops)| iops.max(1e-9))
             }
             _ => seconds,
         }
     }
 
     /// Appends the window's figures to those kept, begins the next window, and returns the number kept.
-    fn put(&mut self, figures: &mut [Figure], mut kept: usize) -> usize {
+    fn put(&mut self, figures: &mut [Figure], mut retained: usize) -> usize {
         for sum in self.sums.drain(..) {
             sum.put(&figures[sum.first], (self.window, self.overlaps), &mut self.done);
         }
         for figure in self.done.drain(..) {
-            figures[kept] = figure;
-            kept += 1;
+            figures[retained] = figure;
+            retained += 1;
         }
         self.by_key.clear();
         self.from = None;
-        kept
+        retained
     }
 }
 

@@ -179,7 +179,7 @@ impl DatabaseDemand {
             .into_iter()
             .map(|(key, cells)| MeasureSeries::of(key, placed.slots.len(), readings, &cells, &rates))
             .collect();
-        let order = |class: Class| Class::ALL.iter().position(|known| *known == class);
+        let order = |class: Class| Class::ALL.iter().position(|existing| *existing == class);
         series.sort_by_key(|series| (order(series.class), series.measure, series.statistic));
         let is_own = |reading: &Reading, scope: u32| names.subject(&reading.scopes[scope as usize]) == name;
         let account = account::account(readings, &placed, is_own);
@@ -233,8 +233,8 @@ impl DatabaseDemand {
         };
         let reads = [Class::All, Class::Read, Class::RandomRead, Class::SequentialRead];
         let writes = [Class::All, Class::Write, Class::DataWrite];
-        let known = [(Class::Read, counts(&reads)), (Class::Write, counts(&writes))];
-        known.into_iter().filter(|(_, is_known)| !is_known).map(|(class, _)| class).collect()
+        let existing = [(Class::Read, counts(&reads)), (Class::Write, counts(&writes))];
+        existing.into_iter().filter(|(_, is_known)| !is_known).map(|(class, _)| class).collect()
     }
 
     /// The series of a class and measure, as means.
@@ -252,8 +252,8 @@ impl DatabaseDemand {
         let value = |class, measure| self.series(class, measure)?.values.get(slot).copied().flatten();
         let seconds: f64 = value(class, Measure::Latency)?;
         // The single-block reads of a cluster are counted among all reads only.
-        let whole = if matches!(class, Class::RandomRead | Class::SequentialRead) { Class::Read } else { class };
-        let iops = value(class, Measure::Iops).or_else(|| value(whole, Measure::Iops)).unwrap_or(0.0);
+        let total = if matches!(class, Class::RandomRead | Class::SequentialRead) { Class::Read } else { class };
+        let iops = value(class, Measure::Iops).or_else(|| value(total, Measure::Iops)).unwrap_or(0.0);
         let spent = self.account.as_ref().and_then(|account| account.slots.get(slot)?.as_ref());
         let waits: f64 = spent.map_or(0.0, |spent| {
             let of_class = spent.waits.iter().filter(|wait| wait.cause == WaitCause::Storage(class));
@@ -567,8 +567,8 @@ fn place(readings: &[&Reading], figures: &[(usize, usize)], doubts: &mut Vec<Str
         // Duplicate or overlapping reports: only the first counts.
         let before = who.iter().filter_map(|name| last_of.get(name)).max_by_key(|slot| slot.begin);
         if let Some(before) = before.filter(|before| overlaps(before, &slot)) {
-            let whole = if *before == slot { "is given twice" } else { "overlaps another window" };
-            doubts.push(format!("{}: its window {whole}: skipped", readings[key.0].name));
+            let total = if *before == slot { "is given twice" } else { "overlaps another window" };
+            doubts.push(format!("{}: its window {total}: skipped", readings[key.0].name));
             continue;
         }
         // A report of the whole cluster includes its instances.

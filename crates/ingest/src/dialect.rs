@@ -133,7 +133,7 @@ impl Volumes {
             return self.last;
         }
         self.last = match self.numbers.get(name) {
-            Some(known) => *known,
+            Some(existing) => *existing,
             None if self.names.len() < Self::MAX => {
                 let number = self.names.len() as TraceVolume;
                 self.names.push(name.into());

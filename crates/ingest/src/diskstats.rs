@@ -12,7 +12,7 @@ use crate::reading::{Class, Counted, Origin};
 use crate::refusal::Refusal;
 use crate::sampled::{DeviceCounters, SampleInterval, SampledColumn, Wraps};
 use crate::text::timestamp::{self, Stamp};
-use crate::text::{MILLI, SECTOR, whole};
+use crate::text::{MILLI, SECTOR, integer};
 
 /// Snapshots of `/proc/diskstats`, or of `/sys/block/*/stat`.
 pub(crate) const FORM: Form = Form::lines("diskstats", "/proc/diskstats", resembles, |input| {
@@ -110,7 +110,7 @@ impl Diskstats {
         }
         let (at, age) = match (self.at.take(), self.age.take()) {
             (None, None) => self.pace.next(),
-            known => known,
+            existing => existing,
         };
         self.timed |= at.is_some() || age.is_some();
         self.counters.close(at, age, out);
@@ -155,8 +155,8 @@ fn line(text: &str) -> DiskstatsLine<'_> {
 
 fn of_proc(text: &str) -> Option<DiskstatsLine<'_>> {
     let mut words = text.split_ascii_whitespace();
-    let major = whole(words.next()?.as_bytes())?;
-    whole(words.next()?.as_bytes())?;
+    let major = integer(words.next()?.as_bytes())?;
+    integer(words.next()?.as_bytes())?;
     let name = words.next()?;
     let begins = name.as_bytes().first().is_some_and(u8::is_ascii_alphabetic);
     if !begins || major > 0xffff || name.contains(':') {
@@ -196,7 +196,7 @@ fn device(path: &str) -> Option<&str> {
 fn numbers<'a>(words: impl Iterator<Item = &'a str>) -> ([u64; MAX_COUNTERS], usize) {
     let (mut numbers, mut count) = ([0; MAX_COUNTERS], 0);
     for word in words {
-        let Some(value) = whole(word.as_bytes()) else { break };
+        let Some(value) = integer(word.as_bytes()) else { break };
         if let Some(place) = numbers.get_mut(count) {
             *place = value;
         }

@@ -116,10 +116,10 @@ fn listed(table: &[(WaitCause, &'static str)]) -> impl Iterator<Item = (&'static
 fn oracle(event: &str) -> Option<WaitCause> {
     /// The narrowest column that truncates names.
     const NARROWEST: usize = 20;
-    let cut = |known: &str| event.len() >= NARROWEST && known.starts_with(event);
-    let whole = listed(ORACLE).find(|(name, _)| *name == event).or_else(|| listed(ORACLE).find(|(name, _)| cut(name)));
+    let cut = |existing: &str| event.len() >= NARROWEST && existing.starts_with(event);
+    let total = listed(ORACLE).find(|(name, _)| *name == event).or_else(|| listed(ORACLE).find(|(name, _)| cut(name)));
     let families = || listed(ORACLE_FAMILIES).filter(|(start, _)| event.starts_with(start));
-    let found = whole.or_else(|| families().max_by_key(|(start, _)| start.len()));
+    let found = total.or_else(|| families().max_by_key(|(start, _)| start.len()));
     found
         .map(|(_, waited)| waited)
         .or_else(|| (event.contains("idle wait") || event.ends_with(" timer")).then_some(Idle))

@@ -116,31 +116,31 @@ impl Timeline {
 struct Tables {
     disks: Disks,
     /// The host as one device without a name.
-    whole: Disks,
+    total: Disks,
 }
 
 impl Tables {
     fn of(host: &str) -> Self {
-        Self { disks: Disks::of(host), whole: Disks::of(host) }
+        Self { disks: Disks::of(host), total: Disks::of(host) }
     }
 
     /// Switches to a host.
     fn go_on(&mut self, host: &str, out: &mut Builder) {
         self.disks.go_on(host, out);
-        self.whole.go_on(host, out);
+        self.total.go_on(host, out);
     }
 
     /// Emits a row of transfers.
     fn transfers(&mut self, line: u64, numbers: &[f64], window: u32, out: &mut Builder) {
-        self.whole.numbers("", line, numbers);
-        self.whole.close(window, Absent::Unknown, out);
+        self.total.numbers("", line, numbers);
+        self.total.close(window, Absent::Unknown, out);
     }
 
     /// Emits the rows of devices. The table of transfers has no latency: the mean of the devices is used for the host.
     fn devices(&mut self, window: u32, out: &mut Builder) {
         let line = self.disks.line();
         let sums = self.disks.close(window, Absent::Unknown, out);
-        if !self.whole.has_given() {
+        if !self.total.has_given() {
             return;
         }
         let scope = out.scope(ReadingScope { host: self.disks.host().to_owned(), ..ReadingScope::default() });
@@ -155,11 +155,11 @@ impl Tables {
     /// Lists the tables.
     fn end(&self, out: &mut Builder) {
         self.disks.end("devices", out);
-        self.whole.end("transfers", out);
+        self.total.end("transfers", out);
     }
 
     fn has_given(&self) -> bool {
-        self.disks.has_given() || self.whole.has_given()
+        self.disks.has_given() || self.total.has_given()
     }
 }
 
@@ -182,7 +182,7 @@ struct Noted(Vec<(&'static str, Fate)>);
 impl Noted {
     /// Records a part once.
     fn note(&mut self, name: &'static str, fate: Fate) {
-        if !self.0.iter().any(|(known, _)| *known == name) {
+        if !self.0.iter().any(|(existing, _)| *existing == name) {
             self.0.push((name, fate));
         }
     }

@@ -51,7 +51,7 @@ struct Drawing {
     /// Rows of headings: text and number of columns.
     heads: Vec<Vec<(String, usize)>>,
     /// None before the first row of numbers.
-    wanted: Option<bool>,
+    required: Option<bool>,
     row: Vec<HtmlCell>,
     line: u64,
 }
@@ -71,7 +71,7 @@ enum KnownTag {
     Other,
 }
 
-fn known(name: &[u8]) -> KnownTag {
+fn classify_column(name: &[u8]) -> KnownTag {
     let is = |other: &[u8]| name.eq_ignore_ascii_case(other);
     match name.len() {
         2 if is(b"td") => KnownTag::Cell { is_head: false },
@@ -87,14 +87,14 @@ fn known(name: &[u8]) -> KnownTag {
 
 impl Grid<'_> {
     fn add(&mut self, text: &[u8]) {
-        if let Some(kept) = &mut self.text {
-            let room = MAX_CELL - kept.len().min(MAX_CELL);
-            kept.extend_from_slice(&text[..text.len().min(room)]);
+        if let Some(retained) = &mut self.text {
+            let room = MAX_CELL - retained.len().min(MAX_CELL);
+            retained.extend_from_slice(&text[..text.len().min(room)]);
         }
     }
 
     fn open(&mut self, tag: Tag<'_>, scan: &mut Scan<'_>, take: &mut dyn FnMut(Piece)) {
-        match known(tag.name) {
+        match classify_column(tag.name) {
             KnownTag::Table => {
                 self.finish(false, take);
                 let line = scan.line();
@@ -111,7 +111,7 @@ impl Grid<'_> {
                 self.end_cell();
                 if let Some(drawing) = &mut self.table
                     && drawing.row.len() < MAX_CELLS
-                    && drawing.wanted != Some(false)
+                    && drawing.required != Some(false)
                 {
                     let width =
                         tag.attribute(b"colspan").and_then(|width| std::str::from_utf8(width).ok()?.parse().ok());
@@ -131,13 +131,13 @@ impl Grid<'_> {
     }
 
     fn close(&mut self, name: &[u8], take: &mut dyn FnMut(Piece)) {
-        match known(name) {
+        match classify_column(name) {
             KnownTag::Table => self.finish(false, take),
             KnownTag::Row => self.end_row(),
             KnownTag::Cell { .. } => self.end_cell(),
             KnownTag::Heading if self.table.is_none() => {
                 if let Some(text) = self.text.take() {
-                    self.heading = shown(&text);
+                    self.heading = display(&text);
                     take(Piece::Heading(self.heading.clone()));
                 }
             }
@@ -149,7 +149,7 @@ impl Grid<'_> {
         if let (Some(text), Some(drawing)) = (self.text.take(), &mut self.table)
             && let Some(cell) = drawing.row.last_mut()
         {
-            cell.text = shown(without_cut_tag(&text));
+            cell.text = display(without_cut_tag(&text));
         }
     }
 
@@ -166,7 +166,7 @@ impl Grid<'_> {
         }
         self.text = None;
         if let Some(mut drawing) = self.table.take() {
-            if drawing.wanted.is_none() {
+            if drawing.required.is_none() {
                 drawing.table.columns = joined(&drawing.heads);
             }
             drawing.table.cut |= cut;
@@ -178,12 +178,12 @@ impl Grid<'_> {
 impl Drawing {
     fn end_row(&mut self, wants: &dyn Fn(&[String]) -> bool) {
         let row = std::mem::take(&mut self.row);
-        if row.is_empty() || self.wanted == Some(false) {
+        if row.is_empty() || self.required == Some(false) {
             return;
         }
         let is_head =
             row.iter().any(|cell| cell.is_head) && row.iter().all(|cell| cell.is_head || cell.text.is_empty());
-        if is_head && self.wanted.is_none() {
+        if is_head && self.required.is_none() {
             // Reports have at most two rows of headings; more indicate a layout table.
             if self.heads.len() < 4 {
                 self.heads.push(row.into_iter().map(|cell| (cell.text, cell.columns)).collect());
@@ -193,11 +193,11 @@ impl Drawing {
         if is_head {
             return;
         }
-        if self.wanted.is_none() {
+        if self.required.is_none() {
             self.table.columns = joined(&self.heads);
-            self.wanted = Some(wants(&self.table.columns));
+            self.required = Some(wants(&self.table.columns));
         }
-        if self.wanted == Some(false) {
+        if self.required == Some(false) {
             return;
         }
         if self.table.rows.len() >= MAX_ROWS {
@@ -227,7 +227,7 @@ fn without_cut_tag(text: &[u8]) -> &[u8] {
 }
 
 /// Displayed text: entities resolved, single spaces.
-fn shown(text: &[u8]) -> String {
+fn display(text: &[u8]) -> String {
     let text = String::from_utf8_lossy(text);
     let mut out = String::with_capacity(text.len());
     let mut rest = text.as_ref();
@@ -504,15 +504,15 @@ mod tests {
     #[test]
     fn text_may_hold_what_looks_like_a_tag() {
         let mut scan = Scan::new(b"a < b\n<!-- <td> --><b>c</b><!DOCTYPE x>\n<3");
-        let mut seen = Vec::new();
+        let mut observed = Vec::new();
         while let Some(token) = scan.next() {
-            seen.push(match token {
+            observed.push(match token {
                 Token::Text(text) => format!("{:?}", String::from_utf8_lossy(text)),
                 Token::Open(tag) => format!("<{}", String::from_utf8_lossy(tag.name)),
                 Token::Close(name) => format!("/{}", String::from_utf8_lossy(name)),
             });
         }
-        assert_eq!(seen, ["\"a < b\\n\"", "<b", "\"c\"", "/b", "\"\\n<3\""]);
+        assert_eq!(observed, ["\"a < b\\n\"", "<b", "\"c\"", "/b", "\"\\n<3\""]);
         assert_eq!(scan.line(), 3);
     }
 }

@@ -321,8 +321,8 @@ pub(crate) fn recognised<'a>(forms: impl IntoIterator<Item = &'a Form>, head: &H
     let mut nearest: Option<(u8, (FormatName, &'static str))> = None;
     for form in forms {
         match (form.resembles)(head) {
-            Resemblance::Is { marks } if best.is_none_or(|(most, _)| marks > most) => best = Some((marks, form)),
-            Resemblance::Near { marks, missing } if nearest.is_none_or(|(most, _)| marks > most) => {
+            Resemblance::Is { marks } if best.is_none_or(|(max, _)| marks > max) => best = Some((marks, form)),
+            Resemblance::Near { marks, missing } if nearest.is_none_or(|(max, _)| marks > max) => {
                 nearest = Some((marks, (form.kind, missing)));
             }
             _ => {}

@@ -31,8 +31,8 @@ pub(crate) fn read_documents(bytes: &[u8], out: &mut Builder) -> Result<Vec<(u64
             Some(Ok(value)) => documents.push((lines.at(begin), value)),
             Some(Err(error)) => {
                 let rest = repaired(&bytes[begin..]).filter(|_| error.is_eof());
-                let whole = rest.and_then(|text| serde_json::from_slice(&text).ok());
-                documents.extend(whole.map(|value| (lines.at(begin), value)));
+                let total = rest.and_then(|text| serde_json::from_slice(&text).ok());
+                documents.extend(total.map(|value| (lines.at(begin), value)));
                 let place = Origin::line(error.line() as u64);
                 if documents.is_empty() {
                     let reason = format!("not JSON ({error}): export it again");

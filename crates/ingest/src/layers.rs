@@ -110,7 +110,7 @@ fn is_array(name: &str) -> bool {
 }
 
 /// The layer of a whole disk or array; none for partitions and other devices.
-pub(crate) fn whole(name: &str) -> Option<Layer> {
+pub(crate) fn find_layer(name: &str) -> Option<Layer> {
     Some(layer(name)).filter(|layer| *layer >= Layer::Array && disk_of(name).is_none())
 }
 

@@ -417,7 +417,7 @@ fn make(history: &MinerHistory, out: &mut Builder) {
     let mut estimated = false;
     for snapshot in history.snapshots.values() {
         // The window of the whole begins with its first instance.
-        estimated |= whole(history, snapshot, out);
+        estimated |= add_history(history, snapshot, out);
         for instance in by_begin(&snapshot.instances) {
             longest = longest.max(instance.seconds);
             put(history, snapshot, instance, out);
@@ -575,7 +575,7 @@ fn processors_used(
 }
 
 /// Emits the rows of all instances together; true if the time of a wait was estimated.
-fn whole(history: &MinerHistory, snapshot: &Snapshot, out: &mut Builder) -> bool {
+fn add_history(history: &MinerHistory, snapshot: &Snapshot, out: &mut Builder) -> bool {
     let Some(first) = by_begin(&snapshot.instances).first().copied() else { return false };
     let scope = out.scope(scope(history, if snapshot.instances.len() == 1 { &first.name } else { "" }));
     let window = out.window(window_of(snapshot, first));
@@ -589,12 +589,13 @@ fn whole(history: &MinerHistory, snapshot: &Snapshot, out: &mut Builder) -> bool
     let mut by_class: BTreeMap<&str, f64> = BTreeMap::new();
     for (name, event) in &snapshot.events {
         let waits: f64 = event.buckets.iter().map(|(_, count)| count).sum();
-        let known = known_s(snapshot, event);
-        if waits <= 0.0 && (known.is_none() || event.class == "DB CPU") {
+        let existing = known_s(snapshot, event);
+        if waits <= 0.0 && (existing.is_none() || event.class == "DB CPU") {
             continue;
         }
-        estimated |= known.is_none();
-        let total_s = known.unwrap_or_else(|| event.buckets.iter().map(|(bound, count)| bound * 0.75e-3 * count).sum());
+        estimated |= existing.is_none();
+        let total_s =
+            existing.unwrap_or_else(|| event.buckets.iter().map(|(bound, count)| bound * 0.75e-3 * count).sum());
         *by_class.entry(&event.class).or_default() += total_s;
         let table = if waits > 0.0 { "IO-WAIT-HISTOGRAM" } else { "TOP-N-TIMED-EVENTS" };
         let origin = out.origin(event.line, table, name);

@@ -90,7 +90,7 @@ pub(crate) fn variable(name: &str) -> Option<Variable> {
     if !starts(name, "innodb_") && name.len() != 6 {
         return None;
     }
-    VARIABLES.into_iter().find(|known| known.eq_ignore_ascii_case(name))
+    VARIABLES.into_iter().find(|existing| existing.eq_ignore_ascii_case(name))
 }
 
 /// The words of a line, split at any separators.
@@ -119,8 +119,8 @@ impl LineFormat for Status {
     fn line(&mut self, line: &str, number: u64, out: &mut Builder) -> Result<(), Refusal> {
         let mut words = split_words(line);
         let Some(first) = words.next() else { return Ok(()) };
-        if let Some(known) = variable(first) {
-            self.server.values(known, words.take(MAX_VALUES).map(|word| word.parse().ok()), number, out);
+        if let Some(existing) = variable(first) {
+            self.server.values(existing, words.take(MAX_VALUES).map(|word| word.parse().ok()), number, out);
         } else if starts(first, "variable_name") {
             self.name = words.next().and_then(variable);
             // On a single line: the name, the word `Value`, and the value.
@@ -577,7 +577,7 @@ pub(crate) const FILES: Form = Form::lines("mysql-files", "files of MySQL's perf
 /// Maximum files of a sample kept separately, by operations.
 const MAX_FILES: usize = 50;
 
-fn known(name: &str) -> ColumnWeight {
+fn classify_column(name: &str) -> ColumnWeight {
     let names = "file file_name event_name count_read count_write total_read total_written read_latency write_latency \
         sum_number_of_bytes_read sum_number_of_bytes_write sum_timer_read sum_timer_write digest count_star sum_timer_wait \
         sum_rows_examined";
@@ -587,7 +587,7 @@ fn known(name: &str) -> ColumnWeight {
 fn is_files(head: &Head<'_>) -> Resemblance {
     let text = head.text();
     let near = text.contains("count_read") || text.contains("COUNT_READ");
-    let is = Resemblance::is(10, near && RowReader::any(text, known, |rows| File::of(rows).is_some()));
+    let is = Resemblance::is(10, near && RowReader::any(text, classify_column, |rows| File::of(rows).is_some()));
     is.or_near(2, near, "row of a file with count_read and count_write")
 }
 
@@ -715,7 +715,7 @@ struct FileSamples {
 
 impl FileSamples {
     fn new(input: &FormatInput) -> Self {
-        Self { rows: RowReader::new(known), pace: SampleInterval::new(input), ..Self::default() }
+        Self { rows: RowReader::new(classify_column), pace: SampleInterval::new(input), ..Self::default() }
     }
 
     fn row(&mut self, out: &mut Builder) {
@@ -739,9 +739,9 @@ impl FileSamples {
             return;
         }
         let (at, age) = self.pace.time(self.at.take());
-        let mut whole = Counters::default();
+        let mut total = Counters::default();
         for counters in files.values() {
-            whole.merge(counters, |_| true);
+            total.merge(counters, |_| true);
         }
         let seconds = |counters: &Counters| counters.get(&Counted::Tally(WindowCount::EXECUTION_S)).unwrap_or(0.0);
         let load = |counters: &Counters| if self.digests { seconds(counters) } else { counters.operations() };
@@ -749,7 +749,7 @@ impl FileSamples {
         by_load.sort_by(|a, b| b.0.total_cmp(&a.0));
         let parts = by_load.into_iter().take(MAX_FILES).map(|(_, name, counters)| (name.as_str(), counters));
         out.divide();
-        for (part, counters) in [("", &whole)].into_iter().chain(parts) {
+        for (part, counters) in [("", &total)].into_iter().chain(parts) {
             let scope = out.scope(ReadingScope { part: part.to_owned(), ..ReadingScope::default() });
             let counts = counters.counts(None, out);
             out.snapshot(Snapshot { scope, at, age, counts, origin: Origin::line(line) });

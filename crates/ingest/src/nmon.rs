@@ -27,8 +27,8 @@ pub(crate) const FORM: Form = Form::lines("nmon", "nmon file", resembles, |_| Bo
 fn resembles(head: &Head<'_>) -> Resemblance {
     let has = |text: &str| head.text().starts_with(text) || head.has(&format!("\n{text}"));
     let either = |text: &str| has(&format!("{text},")) || has(&format!("{text};"));
-    let known = has("AAA,progname") || has("AAA;progname");
-    match (known, either("AAA"), has("ZZZZ,T") || has("ZZZZ;T"), has("DISK") || has("CPU")) {
+    let existing = has("AAA,progname") || has("AAA;progname");
+    match (existing, either("AAA"), has("ZZZZ,T") || has("ZZZZ;T"), has("DISK") || has("CPU")) {
         (true, ..) => Resemblance::Is { marks: 4 },
         (_, true, true, _) | (_, _, true, true) => Resemblance::Is { marks: 3 },
         (_, true, _, true) | (_, _, true, _) => Resemblance::Near { marks: 2, missing: "line `AAA,progname`" },

@@ -29,7 +29,7 @@ pub(crate) const TEXT: Form = Form::lines(ID, NAME, is_text, open);
 
 fn open(input: &FormatInput) -> Box<dyn LineFormat> {
     let cluster = Cluster::new(input, ReadingScope::default());
-    Box::new(PostgresText { rows: RowReader::new(known), cluster, width: 0, broken: 0 })
+    Box::new(PostgresText { rows: RowReader::new(classify_column), cluster, width: 0, broken: 0 })
 }
 
 /// Matches if a row of a view can be read; near if some column names are present.
@@ -48,7 +48,7 @@ fn is_text(head: &Head<'_>) -> Resemblance {
         fields.view().is_some() && rows.cells.iter().any(|cell| cell.parse::<f64>().is_ok())
     };
     let missing = "row of pg_stat_io or another view of statistics";
-    Resemblance::is(10 + marks, RowReader::any(text, known, is_row)).or_near(1, true, missing)
+    Resemblance::is(10 + marks, RowReader::any(text, classify_column, is_row)).or_near(1, true, missing)
 }
 
 struct PostgresText {
@@ -342,9 +342,9 @@ impl Cluster {
         self.sample.tables.insert(view, table);
         *self.numbers.entry(view).or_default() += row.cells.len() as u32;
         if let Some(reset) = row.get("stats_reset") {
-            let kept = self.sample.resets.entry(view).or_default();
-            if kept.as_str() < reset {
-                reset.clone_into(kept);
+            let retained = self.sample.resets.entry(view).or_default();
+            if retained.as_str() < reset {
+                reset.clone_into(retained);
             }
         }
         if view == View::Statements {
@@ -358,10 +358,10 @@ impl Cluster {
 
     /// Sets the time of a row: views queried in sequence belong to the same sample.
     fn at(&mut self, view: View, at: DateTime, out: &mut Builder) {
-        let near = |kept: DateTime| at.duration_since(kept).as_secs_f64().abs() < 5.0;
+        let near = |retained: DateTime| at.duration_since(retained).as_secs_f64().abs() < 5.0;
         let same = match self.sample.at {
-            Some(kept) if view == View::Server || self.sample.tables.contains_key(&view) => kept == at,
-            Some(kept) => near(kept),
+            Some(retained) if view == View::Server || self.sample.tables.contains_key(&view) => retained == at,
+            Some(retained) => near(retained),
             None => !self.sample.tables.contains_key(&view),
         };
         if same {
@@ -459,7 +459,7 @@ impl Cluster {
 
     /// Combines all views without double counting.
     fn combined(&mut self, sample: &PostgresSample) -> Counters {
-        let mut whole = Counters::default();
+        let mut total = Counters::default();
         let io = sample.layers.get(&View::Io);
         if let Some(io) = io {
             if io.lacks_bytes() {
@@ -467,9 +467,9 @@ impl Cluster {
             } else if !io.has_bytes {
                 self.doubts.insert(Doubt::Blocks);
             }
-            whole = io.counters.clone();
-            self.size(io, &mut whole);
-            self.untimed_away(&mut whole);
+            total = io.counters.clone();
+            self.size(io, &mut total);
+            self.untimed_away(&mut total);
         }
         let redo = Counted::Operations(Class::RedoWrite);
         let has_wal = io.is_some_and(|io| io.counters.get(&redo).is_some());
@@ -478,30 +478,30 @@ impl Cluster {
             self.size(layer, &mut counters);
             match view {
                 View::Database if io.is_some() => {
-                    whole.merge(&counters, |counted| matches!(counted, Counted::Commits | Counted::DatabaseSeconds));
-                    temporary(&mut whole, &counters);
+                    total.merge(&counters, |counted| matches!(counted, Counted::Commits | Counted::DatabaseSeconds));
+                    temporary(&mut total, &counters);
                 }
                 View::Bgwriter | View::Checkpointer if io.is_some() => {
-                    whole.merge(&counters, |counted| matches!(counted, Counted::Tally(_)));
+                    total.merge(&counters, |counted| matches!(counted, Counted::Tally(_)));
                 }
                 View::Wal if has_wal => {}
                 View::Wal => {
                     self.doubts.insert(Doubt::Generated);
                     self.untimed_away(&mut counters);
-                    whole.merge(&counters, |_| true);
+                    total.merge(&counters, |_| true);
                 }
                 View::Io | View::Statements | View::Server => {}
                 View::Database | View::Bgwriter | View::Checkpointer => {
                     self.untimed_away(&mut counters);
-                    whole.merge(&counters, |_| true);
+                    total.merge(&counters, |_| true);
                 }
             }
         }
         let bytes = Counted::Bytes(Class::RedoWrite);
-        if whole.get(&bytes).is_none() && !whole.is_empty() {
-            whole.add(bytes, sample.lsn, (sample.line, "settings", "wal_lsn"));
+        if total.get(&bytes).is_none() && !total.is_empty() {
+            total.add(bytes, sample.lsn, (sample.line, "settings", "wal_lsn"));
         }
-        whole
+        total
     }
 
     /// Converts blocks to bytes.
@@ -573,12 +573,12 @@ fn put(
 }
 
 /// `pg_stat_io` covers temporary tables but not temporary files; the larger of both counts is used.
-fn temporary(whole: &mut Counters, database: &Counters) {
+fn temporary(total: &mut Counters, database: &Counters) {
     let bytes = Counted::Bytes(Class::TempWrite);
-    if database.get(&bytes) > whole.get(&bytes) {
+    if database.get(&bytes) > total.get(&bytes) {
         let of = [Counted::Operations(Class::TempWrite), Counted::OperationSeconds(Class::TempWrite), bytes.clone()];
-        whole.retain(|counted| !of.contains(counted));
-        whole.merge(database, |counted| *counted == bytes);
+        total.retain(|counted| !of.contains(counted));
+        total.merge(database, |counted| *counted == bytes);
     }
 }
 
@@ -615,7 +615,7 @@ const ALONE: [&str; 7] =
     ["block_size", "track_io_timing", "track_wal_io_timing", "server_version", "version", "now", "pg_current_wal_lsn"];
 
 /// The weight of a column's name.
-fn known(name: &str) -> ColumnWeight {
+fn classify_column(name: &str) -> ColumnWeight {
     let name = plain(name);
     if ALONE.contains(&name) {
         ColumnWeight::Alone

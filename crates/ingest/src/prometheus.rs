@@ -514,8 +514,8 @@ impl LineFormat for PrometheusText {
         if !line.starts_with(['n', 's', 'd', 'w', 'c', 'a']) {
             return Ok(());
         }
-        let known = ["node_", "system_disk_", "diskio_", "windows_", "container_fs_", "aws_ebs_csi_"];
-        if !known.iter().any(|prefix| line.starts_with(prefix)) {
+        let existing = ["node_", "system_disk_", "diskio_", "windows_", "container_fs_", "aws_ebs_csi_"];
+        if !existing.iter().any(|prefix| line.starts_with(prefix)) {
             return Ok(());
         }
         let Some(sample) = sample(line) else {

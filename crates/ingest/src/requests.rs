@@ -18,7 +18,7 @@ use crate::unpack::{Decoder, Ending, Gunzip};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TraceRequest {
     /// The operation, with its time since the first.
-    pub asked: TraceEntry,
+    pub requested: TraceEntry,
     /// The volume: numbered from 0, in order of first appearance.
     pub volume: u32,
 }
@@ -164,7 +164,7 @@ impl Queue {
     fn pop(&mut self) -> Option<TraceRequest> {
         let (at_ns, mut request) = self.waiting.pop_front()?;
         self.last_ns = at_ns;
-        request.asked.at = Span::from_nanos(at_ns - *self.first_ns.get_or_insert(at_ns));
+        request.requested.at = Span::from_nanos(at_ns - *self.first_ns.get_or_insert(at_ns));
         Some(request)
     }
 
@@ -187,8 +187,8 @@ impl Queue {
         if record.place.checked_add(length).is_none() {
             return Err("the operation extends beyond the address space".to_owned());
         }
-        let asked = TraceEntry { at: Span::ZERO, action, offset: record.place, length };
-        Ok((at_ns, TraceRequest { asked, volume: record.volume }))
+        let requested = TraceEntry { at: Span::ZERO, action, offset: record.place, length };
+        Ok((at_ns, TraceRequest { requested, volume: record.volume }))
     }
 }
 
@@ -199,7 +199,7 @@ impl Sink for Queue {
 
     fn operation(&mut self, record: &TraceRecord) -> Mark {
         let (at_ns, request) = match Self::request(record) {
-            Ok(wanted) if self.fault.is_none() => wanted,
+            Ok(required) if self.fault.is_none() => required,
             Ok(_) => return Mark::default(),
             Err(reason) => {
                 self.stop(record.number, reason);

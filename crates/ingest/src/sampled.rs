@@ -60,7 +60,7 @@ pub(crate) struct DeviceCounters {
     devices: Devices,
     current: Vec<DeviceRow>,
     /// Index of the last sample of each device, from 1.
-    seen: Vec<u32>,
+    observed: Vec<u32>,
     /// Number of emitted samples.
     pub(crate) samples: u32,
     /// Number of emitted rows of selected devices.
@@ -75,7 +75,15 @@ struct DeviceRow {
 
 impl DeviceCounters {
     pub(crate) fn new(columns: &'static [SampledColumn], wraps: Wraps) -> Self {
-        Self { columns, wraps, devices: Devices::default(), current: Vec::new(), seen: Vec::new(), samples: 0, rows: 0 }
+        Self {
+            columns,
+            wraps,
+            devices: Devices::default(),
+            current: Vec::new(),
+            observed: Vec::new(),
+            samples: 0,
+            rows: 0,
+        }
     }
 
     /// True without rows in the current sample.
@@ -85,14 +93,14 @@ impl DeviceCounters {
 
     /// True if the current sample has a row of this device.
     pub(crate) fn has(&self, name: &str) -> bool {
-        self.devices.find(name).is_some_and(|device| self.seen[device] == self.samples + 1)
+        self.devices.find(name).is_some_and(|device| self.observed[device] == self.samples + 1)
     }
 
     /// Adds a row to the current sample, with a value for each column.
     pub(crate) fn add(&mut self, name: &str, line: u64, values: Vec<Option<f64>>) {
         if let Some(device) = self.devices.place(name, false) {
-            self.seen.resize(self.devices.len(), 0);
-            self.seen[device] = self.samples + 1;
+            self.observed.resize(self.devices.len(), 0);
+            self.observed[device] = self.samples + 1;
             self.current.push(DeviceRow { device, line, values });
         }
     }

@@ -115,13 +115,13 @@ impl Counters {
     }
 
     /// Retains only the selected counters.
-    pub(crate) fn retain(&mut self, wanted: impl Fn(&Counted) -> bool) {
-        self.sums.retain(|counted, _| wanted(counted));
+    pub(crate) fn retain(&mut self, required: impl Fn(&Counted) -> bool) {
+        self.sums.retain(|counted, _| required(counted));
     }
 
     /// Adds the selected counters of `other`.
-    pub(crate) fn merge(&mut self, other: &Self, wanted: impl Fn(&Counted) -> bool) {
-        for (counted, sum) in other.sums.iter().filter(|(counted, _)| wanted(counted)) {
+    pub(crate) fn merge(&mut self, other: &Self, required: impl Fn(&Counted) -> bool) {
+        for (counted, sum) in other.sums.iter().filter(|(counted, _)| required(counted)) {
             self.add(counted.clone(), Some(sum.value), (sum.line, sum.table, sum.field));
         }
     }

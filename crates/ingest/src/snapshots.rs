@@ -164,8 +164,8 @@ impl SnapshotLog {
             stored_bytes: None,
             origin: Origin::line(1),
         };
-        let known = [database.block_bytes, database.cache_bytes, database.processors, database.memory_bytes];
-        if known.iter().any(Option::is_some) {
+        let existing = [database.block_bytes, database.cache_bytes, database.processors, database.memory_bytes];
+        if existing.iter().any(Option::is_some) {
             let shared = match text(&self.head, "source") {
                 Some("postgres") => Resource::SharedBuffers,
                 _ => Resource::SharedMemory,
@@ -200,8 +200,8 @@ impl CounterOwner {
     fn take(&mut self, object: &Map<String, Value>, line: u64, out: &mut Builder) {
         match self {
             Self::Postgres(cluster, table) => {
-                let whole = Value::Object(object.clone());
-                postgres::read_value(cluster, &whole, table, line, out);
+                let total = Value::Object(object.clone());
+                postgres::read_value(cluster, &total, table, line, out);
                 cluster.finish(out);
             }
             Self::Mysql(server) => {
@@ -281,7 +281,7 @@ fn linux_sample(scope: &ReadingScope, object: &Map<String, Value>, line: u64, ou
         let Some(device) = device.as_object() else { continue };
         let scope = out.scope(ReadingScope { part: name.clone(), ..scope.clone() });
         let values = DEVICE.each_ref().map(|column| number(device, column.0));
-        let layer = layers::whole(name).unwrap_or(Layer::Disk);
+        let layer = layers::find_layer(name).unwrap_or(Layer::Disk);
         let counts =
             sampled::collect_counts(&DEVICE, &values, (layer, Wraps::Never), &out.origin(line, "devices", ""), out);
         out.snapshot(Snapshot { scope, at, age, counts, origin: Origin::line(line) });
@@ -355,7 +355,7 @@ struct Script {
 struct Moment {
     line: u64,
     started: Option<DateTime>,
-    whole: Counters,
+    total: Counters,
     files: BTreeMap<String, Counters>,
     events: BTreeMap<String, WaitEvent>,
     metrics: Vec<Metric>,
@@ -425,7 +425,7 @@ impl Script {
         for (key, moment) in &self.moments {
             let earlier = before.filter(|(other, _)| other.0 == key.0);
             self.snapshots(key, moment, out);
-            let pair = earlier.filter(|(_, earlier)| earlier.started == moment.started && !moment.whole.is_empty());
+            let pair = earlier.filter(|(_, earlier)| earlier.started == moment.started && !moment.total.is_empty());
             let scope = out.scope(ReadingScope { instance: key.0.clone(), ..self.scope.clone() });
             let between = pair.and_then(|((_, begin), earlier)| {
                 let length = span(key.1.duration_since(*begin).as_secs_f64())?;
@@ -435,7 +435,7 @@ impl Script {
                 moment.waits(earlier, (scope, window), out);
             }
             moment.metrics(scope, between.map(|(window, _)| window), out);
-            before = Some((key, moment)).filter(|_| !moment.whole.is_empty()).or(earlier);
+            before = Some((key, moment)).filter(|_| !moment.total.is_empty()).or(earlier);
         }
         for (instance, host) in &self.hosts {
             self.host(instance, host, out);
@@ -450,8 +450,8 @@ impl Script {
         let age = moment.started.and_then(|started| span(at.duration_since(started).as_secs_f64()));
         out.divide();
         let files = moment.files.iter().map(|(file, counters)| (format!("file {file}"), counters));
-        let whole = [(String::new(), &moment.whole)].into_iter().filter(|(_, counters)| !counters.is_empty());
-        for (part, counters) in whole.chain(files) {
+        let total = [(String::new(), &moment.total)].into_iter().filter(|(_, counters)| !counters.is_empty());
+        for (part, counters) in total.chain(files) {
             let scope = out.scope(ReadingScope { instance: instance.clone(), part, ..self.scope.clone() });
             let counts = counters.counts(None, out);
             out.snapshot(Snapshot { scope, at: Some(*at), age, counts, origin: Origin::line(moment.line) });
@@ -503,10 +503,10 @@ impl Moment {
                     "DB CPU" => Counted::ProcessorSeconds,
                     _ => return,
                 };
-                self.whole.add(counted, number(row, "seconds"), (line, "time", "seconds"));
+                self.total.add(counted, number(row, "seconds"), (line, "time", "seconds"));
             }
             "stat" if name == "user commits" => {
-                self.whole.add(Counted::Commits, number(row, "value"), (line, "stat", "user commits"));
+                self.total.add(Counted::Commits, number(row, "value"), (line, "stat", "user commits"));
             }
             "event" => {
                 let event = self.event(name, line);
@@ -546,9 +546,9 @@ impl Moment {
             let bytes = number(row, megabytes).map(|megabytes| megabytes * MIB);
             let seconds = number(row, time).map(|milliseconds| milliseconds / 1e3);
             for class in [Some(total), class].into_iter().flatten() {
-                self.whole.add(Counted::Operations(class), number(row, count), (line, "filetype", count));
-                self.whole.add(Counted::Bytes(class), bytes, (line, "filetype", megabytes));
-                self.whole.add(Counted::OperationSeconds(class), seconds, (line, "filetype", time));
+                self.total.add(Counted::Operations(class), number(row, count), (line, "filetype", count));
+                self.total.add(Counted::Bytes(class), bytes, (line, "filetype", megabytes));
+                self.total.add(Counted::OperationSeconds(class), seconds, (line, "filetype", time));
             }
         }
     }

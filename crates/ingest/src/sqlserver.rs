@@ -141,7 +141,7 @@ impl FileStats {
         }
         let (at, age) = match (self.at.take(), self.age.take()) {
             (None, None) => self.pace.next(),
-            known => known,
+            existing => existing,
         };
         let mut total = Counters::default();
         for counters in files.values() {

@@ -318,7 +318,7 @@ fn same(columns: &[SeriesColumn], column: SeriesColumn) -> bool {
 fn column(name: &str) -> SeriesColumn {
     let lower = name.to_lowercase();
     let words = words(&lower);
-    let has = |wanted: &[&str]| words.iter().any(|word| wanted.contains(word));
+    let has = |required: &[&str]| words.iter().any(|word| required.contains(word));
     let first = words.first().copied().unwrap_or_default();
     match first {
         "time" | "timestamp" | "datetime" | "date" | "ts" if !has(&["read", "write", "await", "ms", "us"]) => {
@@ -360,7 +360,7 @@ fn is_other(words: &[&str]) -> bool {
 fn figure(lower: &str, words: &[&str]) -> Option<(Measure, f64)> {
     const UNITS: [(&str, f64); 8] =
         [("kib", KIB), ("mib", MIB), ("gib", GIB), ("kb", 1e3), ("mb", 1e6), ("gb", 1e9), ("bytes", 1.0), ("b", 1.0)];
-    let is = |wanted: &[&str]| words.iter().any(|word| wanted.contains(word));
+    let is = |required: &[&str]| words.iter().any(|word| required.contains(word));
     if lower.contains("iops") || is(&["ops"]) || matches!(lower, "r/s" | "w/s") {
         return Some((Measure::Iops, 1.0));
     }

@@ -318,7 +318,7 @@ pub(crate) fn words<'a>(line: &'a [u8], fields: &mut [&'a [u8]]) -> usize {
 
 /// An integer: digits only.
 #[inline]
-pub(crate) fn whole(text: &[u8]) -> Option<u64> {
+pub(crate) fn integer(text: &[u8]) -> Option<u64> {
     // Numbers with at most this many digits cannot overflow.
     const SAFE: usize = 19;
     if text.is_empty() || text.len() > SAFE + 1 {
@@ -343,12 +343,12 @@ pub(crate) fn whole(text: &[u8]) -> Option<u64> {
 /// A number with optional decimals, times `unit`: `1.5` with a unit of 1,000,000,000 is 1,500,000,000. Remaining
 /// decimals are dropped.
 pub(crate) fn scaled(text: &[u8], unit: u64) -> Option<u64> {
-    if let Some(value) = whole(text) {
+    if let Some(value) = integer(text) {
         return value.checked_mul(unit);
     }
     let point = text.iter().position(|byte| *byte == b'.')?;
     let (before, after) = (&text[..point], &text[point + 1..]);
-    let mut value = if before.is_empty() { 0 } else { whole(before)?.checked_mul(unit)? };
+    let mut value = if before.is_empty() { 0 } else { integer(before)?.checked_mul(unit)? };
     if before.is_empty() && after.is_empty() {
         return None;
     }
@@ -488,9 +488,9 @@ mod tests {
 
     #[test]
     fn integers_contain_only_digits() {
-        assert_eq!((whole(b"0"), whole(b"18446744073709551615")), (Some(0), Some(u64::MAX)));
+        assert_eq!((integer(b"0"), integer(b"18446744073709551615")), (Some(0), Some(u64::MAX)));
         for text in [&b""[..], b"-1", b"1.0", b"18446744073709551616", b"1e3", b" 1"] {
-            assert_eq!(whole(text), None, "{text:?}");
+            assert_eq!(integer(text), None, "{text:?}");
         }
         let table: [(&[u8], u64, Option<u64>); 8] = [
             (b"1.5", 1_000_000_000, Some(1_500_000_000)),

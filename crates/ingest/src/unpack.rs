@@ -65,7 +65,7 @@ enum GzipState {
 /// The end of a decompressed input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ending {
-    Whole,
+    Full,
     Cut,
 }
 
@@ -110,16 +110,16 @@ impl Gunzip {
     pub(crate) fn end(&mut self, out: &mut Vec<u8>) -> Ending {
         match std::mem::replace(&mut self.state, GzipState::Over) {
             GzipState::Packed(mut decoder) => {
-                let whole = decoder.try_finish().is_ok();
+                let total = decoder.try_finish().is_ok();
                 out.append(decoder.get_mut());
-                if whole { Ending::Whole } else { Ending::Cut }
+                if total { Ending::Full } else { Ending::Cut }
             }
             GzipState::Over => Ending::Cut,
             GzipState::Half => {
                 out.push(GZIP_MAGIC[0]);
-                Ending::Whole
+                Ending::Full
             }
-            GzipState::Begin | GzipState::Plain => Ending::Whole,
+            GzipState::Begin | GzipState::Plain => Ending::Full,
         }
     }
 }
@@ -319,8 +319,8 @@ impl Body {
         meter: &mut Meter,
         members: &mut impl Members,
     ) -> Result<(Unpacked, bool), Refusal> {
-        let most = self.left.map_or(PIECE, |left| PIECE.min(usize::try_from(left).unwrap_or(PIECE)));
-        let bytes = &bytes[..bytes.len().min(most)];
+        let max = self.left.map_or(PIECE, |left| PIECE.min(usize::try_from(left).unwrap_or(PIECE)));
+        let bytes = &bytes[..bytes.len().min(max)];
         let mut buffer = [0; 16 << 10];
         let (read, over, unpacked) = if let Some(inflate) = &mut self.inflate {
             let (read, written) = (inflate.total_in(), inflate.total_out());

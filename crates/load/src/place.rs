@@ -180,11 +180,11 @@ mod tests {
 
     fn counts(pattern: Pattern, blocks: u64, draws: u64) -> BTreeMap<u64, u64> {
         let mut places = Places::new(pattern, blocks, 0, 7).unwrap();
-        let mut seen = BTreeMap::new();
+        let mut observed = BTreeMap::new();
         for _ in 0..draws {
-            *seen.entry(places.next(blocks, 1)).or_insert(0) += 1;
+            *observed.entry(places.next(blocks, 1)).or_insert(0) += 1;
         }
-        seen
+        observed
     }
 
     #[test]
@@ -205,8 +205,8 @@ mod tests {
 
     #[test]
     fn popular_blocks_are_not_neighbours() {
-        let seen = counts(Pattern::Zipf { theta: 1.0 }, 10_000, 100_000);
-        let mut popular: Vec<_> = seen.into_iter().collect();
+        let observed = counts(Pattern::Zipf { theta: 1.0 }, 10_000, 100_000);
+        let mut popular: Vec<_> = observed.into_iter().collect();
         popular.sort_unstable_by_key(|&(_, n)| core::cmp::Reverse(n));
         let (first, second) = (popular[0].0, popular[1].0);
         assert!(first.abs_diff(second) > 100, "{first} and {second}");
@@ -214,8 +214,8 @@ mod tests {
 
     #[test]
     fn hot_spot_takes_its_share() {
-        let seen = counts(Pattern::HotSpot { operations: 0.9, space: 0.1 }, 1_000, 100_000);
-        let hot: u64 = seen.range(..100).map(|(_, n)| n).sum();
+        let observed = counts(Pattern::HotSpot { operations: 0.9, space: 0.1 }, 1_000, 100_000);
+        let hot: u64 = observed.range(..100).map(|(_, n)| n).sum();
         assert!((89_000..91_000).contains(&hot), "{hot}");
     }
 
@@ -254,15 +254,15 @@ mod tests {
 
     #[test]
     fn pareto_follows_the_80_20_rule() {
-        let seen = counts(Pattern::Pareto { h: 0.2 }, 1_000, 100_000);
-        let first: u64 = seen.range(..200).map(|(_, n)| n).sum();
+        let observed = counts(Pattern::Pareto { h: 0.2 }, 1_000, 100_000);
+        let first: u64 = observed.range(..200).map(|(_, n)| n).sum();
         assert!((79_000..81_000).contains(&first), "{first}");
     }
 
     #[test]
     fn normal_places_have_the_deviation() {
-        let seen = counts(Pattern::Normal { deviation: 0.1 }, 1_000, 100_000);
-        let within: u64 = seen.range(400..600).map(|(_, n)| n).sum();
+        let observed = counts(Pattern::Normal { deviation: 0.1 }, 1_000, 100_000);
+        let within: u64 = observed.range(400..600).map(|(_, n)| n).sum();
         assert!((67_300..69_300).contains(&within), "{within}");
     }
 }

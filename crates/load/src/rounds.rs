@@ -104,8 +104,8 @@ impl Rounds {
     /// Continues with reading back or the next round.
     #[cold]
     fn turn(&mut self, now: Instant) {
-        let whole = self.spec.until.span;
-        let left = if whole == Span::MAX { whole } else { (self.start + whole).since(now) };
+        let total = self.spec.until.span;
+        let left = if total == Span::MAX { total } else { (self.start + total).since(now) };
         let back = self.repeat.reads_back && !self.is_back && self.written > 0;
         let next = if back { Some(self.back(left)) } else { self.another(left) };
         let job = next.filter(|_| !left.is_zero()).and_then(|spec| Job::new(spec, self.index, now));

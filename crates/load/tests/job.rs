@@ -17,8 +17,8 @@ fn file(kib: u64) -> Region {
 /// Operations of a job on a target with a fixed `service` time.
 fn operations(spec: JobSpec, service: Span) -> Vec<(Instant, Op)> {
     let mut job = Job::new(spec, 3, Instant::ZERO).expect("the job fits its files");
-    let (mut now, mut asked, mut flights) = (Instant::ZERO, Vec::new(), VecDeque::<(Instant, Op)>::new());
-    while asked.len() < 10_000 {
+    let (mut now, mut requested, mut flights) = (Instant::ZERO, Vec::new(), VecDeque::<(Instant, Op)>::new());
+    while requested.len() < 10_000 {
         match job.due() {
             Due::Now => {}
             Due::At(moment) if moment <= now => {}
@@ -34,11 +34,11 @@ fn operations(spec: JobSpec, service: Span) -> Vec<(Instant, Op)> {
             }
         }
         let op = job.take(now);
-        asked.push((now, op));
+        requested.push((now, op));
         flights.push_back((now + service, op));
     }
-    assert!(asked.iter().all(|(_, op)| op.stream == 3));
-    asked
+    assert!(requested.iter().all(|(_, op)| op.stream == 3));
+    requested
 }
 
 fn places(spec: JobSpec) -> Vec<(Kind, u64)> {
@@ -57,11 +57,11 @@ fn rewrite_reads_and_writes_each_block() {
 fn every_tenth_read_is_written_back_including_the_last() {
     let lane = LaneSpec::new(8 * KIB, Pattern::Uniform);
     let job = JobSpec::new(WorkerOps::WriteBack { every: 10 }, lane, file(1 << 20), Until::operations(100));
-    let seen = places(job);
-    let writes = seen.iter().filter(|(kind, _)| *kind == Kind::Write).count();
-    assert_eq!((seen.len(), writes), (110, 10));
-    assert_eq!(seen[109].0, Kind::Write);
-    for pair in seen.windows(2).filter(|pair| pair[1].0 == Kind::Write) {
+    let observed = places(job);
+    let writes = observed.iter().filter(|(kind, _)| *kind == Kind::Write).count();
+    assert_eq!((observed.len(), writes), (110, 10));
+    assert_eq!(observed[109].0, Kind::Write);
+    for pair in observed.windows(2).filter(|pair| pair[1].0 == Kind::Write) {
         assert_eq!(pair[0].1, pair[1].1);
     }
 }
@@ -85,8 +85,8 @@ fn time_checked_per_pass_ends_whole_passes() {
         let until = Until::span(Span::from_micros(31)).looked_at_each(looks);
         let lane = LaneSpec::new(4 * KIB, Pattern::Sequential);
         let job = JobSpec { depth, ..JobSpec::new(WorkerOps::Reads, lane, file(1024), until) };
-        let seen = operations(job, Span::from_micros(10)).len();
-        assert_eq!(seen, operations_asked, "each {looks} at depth {depth}");
+        let observed = operations(job, Span::from_micros(10)).len();
+        assert_eq!(observed, operations_asked, "each {looks} at depth {depth}");
     }
 }
 
@@ -102,8 +102,8 @@ fn final_flush_follows_all_writes() {
         let mut job = JobSpec::new(WorkerOps::Writes, LaneSpec { rate, ..lane.clone() }, file(1024), until);
         job.depth = 4;
         job.flush_at_end = true;
-        let seen = operations(job, Span::from_micros(10));
-        let kinds: Vec<_> = seen.iter().map(|(_, op)| op.kind).collect();
+        let observed = operations(job, Span::from_micros(10));
+        let kinds: Vec<_> = observed.iter().map(|(_, op)| op.kind).collect();
         assert_eq!(kinds, [vec![Kind::Write; writes], vec![Kind::Flush]].concat(), "{until:?}");
     }
 }
@@ -151,9 +151,9 @@ fn rate_and_think_time_are_kept() {
     let lane = LaneSpec { rate, ..LaneSpec::new(4 * KIB, Pattern::Uniform) };
     let mut job = JobSpec::new(WorkerOps::Reads, lane, file(1024), Until::span(Span::from_millis(100)));
     job.depth = 8;
-    let asked = operations(job.clone(), Span::from_micros(10));
-    assert_eq!(asked.len(), 100);
-    assert_eq!(asked[99].0, Instant::ZERO + Span::from_millis(99));
+    let requested = operations(job.clone(), Span::from_micros(10));
+    assert_eq!(requested.len(), 100);
+    assert_eq!(requested[99].0, Instant::ZERO + Span::from_millis(99));
 
     job.reads.rate = None;
     job.depth = 1;
@@ -219,7 +219,7 @@ fn flushes_follow_their_order() {
     let mut job = JobSpec::new(WorkerOps::Writes, lane, file(1024), Until::operations(64));
     (job.depth, job.flush_every) = (8, 1);
     // Largest number of operations in flight with an issued flush, and of operations issued during a flush.
-    let seen = |order| {
+    let observed = |order| {
         let mut job = Job::new(JobSpec { flush_order: order, ..job.clone() }, 0, Instant::ZERO).unwrap();
         let (mut flights, mut deepest, mut issued, mut flushes) = (VecDeque::<Op>::new(), 0, 0, 0);
         loop {
@@ -240,9 +240,9 @@ fn flushes_follow_their_order() {
         }
         (flushes, deepest, issued > 0)
     };
-    assert_eq!(seen(FlushOrder::Alone), (63, 1, false));
-    assert_eq!(seen(FlushOrder::Blocking), (63, 8, false));
-    assert_eq!(seen(FlushOrder::Queued), (63, 8, true));
+    assert_eq!(observed(FlushOrder::Alone), (63, 1, false));
+    assert_eq!(observed(FlushOrder::Blocking), (63, 8, false));
+    assert_eq!(observed(FlushOrder::Queued), (63, 8, true));
 }
 
 #[test]
@@ -263,8 +263,8 @@ fn impossible_jobs_are_none() {
 fn zones_receive_their_shares() {
     let lane = LaneSpec { zones: vec![(0.6, 0.1), (0.3, 0.2), (0.1, 0.7)], ..LaneSpec::new(4 * KIB, Pattern::Uniform) };
     let job = JobSpec::new(WorkerOps::Reads, lane, file(4 * 1000), Until::operations(9_000));
-    let seen = places(job);
-    let share = |from, to| seen.iter().filter(|(_, at)| (from..to).contains(at)).count() as f64 / 9_000.0;
+    let observed = places(job);
+    let share = |from, to| observed.iter().filter(|(_, at)| (from..to).contains(at)).count() as f64 / 9_000.0;
     assert!((share(0, 400) - 0.6).abs() < 0.03, "{}", share(0, 400));
     assert!((share(400, 1200) - 0.3).abs() < 0.03, "{}", share(400, 1200));
 }
@@ -276,7 +276,7 @@ fn full_queue_drains_to_refill() {
         let job =
             JobSpec { depth: 4, refill, ..JobSpec::new(WorkerOps::Reads, lane, file(1024), Until::operations(8)) };
         let mut job = Job::new(job, 0, Instant::ZERO).unwrap();
-        let (mut flights, mut seen) = (VecDeque::new(), Vec::new());
+        let (mut flights, mut observed) = (VecDeque::new(), Vec::new());
         loop {
             let mut burst = 0;
             while job.due() == Due::Now {
@@ -284,12 +284,12 @@ fn full_queue_drains_to_refill() {
                 burst += 1;
             }
             if burst > 0 {
-                seen.push(burst);
+                observed.push(burst);
             }
             let Some(op) = flights.pop_front() else { break };
             job.completed(Instant::ZERO, &op, OpOutcome::Done);
         }
-        assert_eq!(seen, bursts, "refilled at {refill}");
+        assert_eq!(observed, bursts, "refilled at {refill}");
     }
 }
 
@@ -298,8 +298,8 @@ fn share_of_random_operations_follows_the_previous() {
     for share in [0.0, 0.3, 1.0] {
         let lane = LaneSpec { follows: share, ..LaneSpec::new(4 * KIB, Pattern::Uniform) };
         let job = JobSpec::new(WorkerOps::Reads, lane, file(1 << 20), Until::operations(4_000));
-        let seen = places(job);
-        let following = seen.windows(2).filter(|pair| pair[1].1 == pair[0].1 + 4).count() as f64 / 3_999.0;
+        let observed = places(job);
+        let following = observed.windows(2).filter(|pair| pair[1].1 == pair[0].1 + 4).count() as f64 / 3_999.0;
         assert!((following - share).abs() < 0.03, "{following} of {share}");
     }
 }
@@ -308,7 +308,7 @@ fn share_of_random_operations_follows_the_previous() {
 fn last_operation_of_mixed_sizes_is_truncated() {
     for (sizes, kib, expected) in [
         (Sizes::Split(vec![(4 * KIB, 1), (16 * KIB, 1)]), 100, 100),
-        (Sizes::Range { least: 4 * KIB, most: 16 * KIB, step: 4 * KIB }, 100, 100),
+        (Sizes::Range { least: 4 * KIB, max: 16 * KIB, step: 4 * KIB }, 100, 100),
         (Sizes::one(16 * KIB), 100, 112),
         (Sizes::Split(vec![(8 * KIB, 1), (16 * KIB, 1)]), 4, 8),
     ] {
@@ -327,9 +327,9 @@ fn directions_of_a_mix_keep_their_rates() {
         let until = Until::span(Span::from_secs(1));
         let job =
             JobSpec { reads, writes, ..JobSpec::new(WorkerOps::Mixed { reads: 0.5 }, lane.clone(), file(1024), until) };
-        let seen = operations(job, Span::from_micros(200));
-        let reads = seen.iter().filter(|(_, op)| op.kind == Kind::Read).count();
-        (reads, seen.len() - reads)
+        let observed = operations(job, Span::from_micros(200));
+        let reads = observed.iter().filter(|(_, op)| op.kind == Kind::Read).count();
+        (reads, observed.len() - reads)
     };
     assert_eq!(count(limited(200), limited(50)), (200, 50));
     assert_eq!(count(limited(100), limited(100)), (100, 100));
@@ -365,9 +365,9 @@ fn trimmed_block_is_written_and_counts_once() {
 fn held_place_is_repeated() {
     let lane = LaneSpec { hold: 3, holds_place: true, ..LaneSpec::new(4 * KIB, Pattern::Shuffled) };
     let job = JobSpec::new(WorkerOps::Reads, lane, file(64), Until::operations(9));
-    let seen: Vec<u64> = places(job).iter().map(|(_, at)| *at).collect();
-    for three in seen.chunks(3) {
-        assert!(three.iter().all(|at| *at == three[0]), "{seen:?}");
+    let observed: Vec<u64> = places(job).iter().map(|(_, at)| *at).collect();
+    for three in observed.chunks(3) {
+        assert!(three.iter().all(|at| *at == three[0]), "{observed:?}");
     }
-    assert!(seen[0] != seen[3] && seen[3] != seen[6], "{seen:?}");
+    assert!(observed[0] != observed[3] && observed[3] != observed[6], "{observed:?}");
 }

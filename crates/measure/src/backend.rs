@@ -203,8 +203,8 @@ impl Storage {
             AccessPath::File(file, engine) => {
                 let failed =
                     |source| PartialRun::at_once(Fault { attempt: "reading the length of the file".into(), source });
-                let whole = (file.as_fd(), length(file).map_err(failed)?);
-                let mut target = engine.start(&[whole], shape, clock).map_err(PartialRun::at_once)?;
+                let total = (file.as_fd(), length(file).map_err(failed)?);
+                let mut target = engine.start(&[total], shape, clock).map_err(PartialRun::at_once)?;
                 offer(&mut *target)
             }
             AccessPath::Export(address, idle) => {

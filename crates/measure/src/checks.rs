@@ -281,9 +281,9 @@ fn check_host(runs: &[Run], evidence: &Evidence) -> Vec<Finding> {
     let own: u64 = tallies(runs, evidence).map(Tally::operations).sum();
     let bytes: u64 = tallies(runs, evidence).map(Tally::bytes).sum();
     // Splitting of large operations would be counted as operations of others.
-    let whole = bytes / own.max(1) <= 128 << 10;
+    let total = bytes / own.max(1) <= 128 << 10;
     let allowed = (own as f64 / activity.elapsed.as_secs_f64().max(1e-9) * 0.1).max(50.0);
-    if let Some(iops) = activity.others_iops(own).filter(|iops| whole && *iops > allowed) {
+    if let Some(iops) = activity.others_iops(own).filter(|iops| total && *iops > allowed) {
         found.push(Finding::OtherLoad { iops });
     }
     // A rise of the frequency under load is normal.

@@ -114,11 +114,11 @@ impl Effort {
         let rough = Precision { iops: 0.05, mean: 0.10, quantile: 0.20 };
         let usual = Precision::default();
         let fine = Precision { iops: 0.01, mean: 0.02, quantile: 0.05 };
-        let effort = |measuring_s, filling_s, gib, least_ms, most_s, precision| Self {
+        let effort = |measuring_s, filling_s, gib, least_ms, max_s, precision| Self {
             measuring: Span::from_secs(measuring_s),
             filling: Span::from_secs(filling_s),
             largest_file: Bytes::gib(gib),
-            point: (Span::from_millis(least_ms), Span::from_secs(most_s)),
+            point: (Span::from_millis(least_ms), Span::from_secs(max_s)),
             operations: None,
             precision,
         };
@@ -147,12 +147,12 @@ impl MeasurePlan {
         let fixed = options.depths.clone().or_else(|| preset.depths.filter(|_| options.rates.is_none()));
         let repetitions = options.repetitions;
         let points = fixed.as_ref().map(Vec::len).or(options.rates.as_ref().map(Vec::len));
-        let (mut least, mut most) = effort.point;
+        let (mut least, mut max) = effort.point;
         if let Some(points) = points {
             // Named points share the time.
-            most = effort.measuring / (points as u64 * u64::from(repetitions)).max(1);
-            most = most - options.warm_up.unwrap_or_default();
-            least = if options.duration().is_some() { most } else { least.min(most) };
+            max = effort.measuring / (points as u64 * u64::from(repetitions)).max(1);
+            max = max - options.warm_up.unwrap_or_default();
+            least = if options.duration().is_some() { max } else { least.min(max) };
         }
         let largest = templates.iter().map(|template| template.sizes().largest().get()).max().unwrap_or(1);
         let deepest = u32::try_from(BUFFER_MEMORY / largest).unwrap_or(u32::MAX).clamp(8, 256);
@@ -168,14 +168,14 @@ impl MeasurePlan {
         let sweep = SweepPlan {
             budget: effort.measuring,
             depths: fixed,
-            max_depth: options.max_depth.or(preset.max_depth.map(|most| most.min(deepest))).unwrap_or(deepest),
+            max_depth: options.max_depth.or(preset.max_depth.map(|max| max.min(deepest))).unwrap_or(deepest),
             rates: options.rates.clone(),
             arrival: options.arrival,
             objective: options.objective.or(preset.objective),
             precision: effort.precision,
             repetitions,
             least_point: least,
-            most_point: most,
+            max_point: max,
             slots: Some(slot_plan(effort.measuring, load.seed)),
         };
         Ok(Self {
@@ -203,7 +203,7 @@ impl MeasurePlan {
             let operations = operations.max(MIN_TURNS * f64::from(deepest));
             let least = Span::from_secs_f64(operations / iops).max(Span::from_millis(10));
             plan.sweep.least_point = least;
-            plan.sweep.most_point = least * 5;
+            plan.sweep.max_point = least * 5;
             plan.sweep.budget = least * 40;
             plan.shortest_slice = least / 40;
             plan.sweep.max_depth = self.max_depth.unwrap_or(MAX_SWEEP_DEPTH);
@@ -390,11 +390,11 @@ fn check_points(options: &SweepOptions, preset: &Preset) -> Result<(), MeasureEr
     if options.max_depth.is_some() && preset.depths.is_some() {
         return Err(MeasureError::usage("this preset has fixed queue depths: use --depth instead of --max-depth"));
     }
-    let most_points = 200 / options.repetitions.max(1) as usize;
+    let max_points = 200 / options.repetitions.max(1) as usize;
     let named = options.depths.as_ref().map(Vec::len).or(options.rates.as_ref().map(Vec::len)).unwrap_or(0);
-    if named > most_points {
+    if named > max_points {
         return Err(MeasureError::usage(format!(
-            "{named} loads exceed the maximum of a run: use at most {most_points}"
+            "{named} loads exceed the maximum of a run: use at most {max_points}"
         )));
     }
     if options.warm_up.zip(options.duration()).is_some_and(|(warm_up, all)| warm_up * named.max(1) as u64 >= all) {

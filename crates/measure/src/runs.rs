@@ -40,7 +40,7 @@ const MAX_NAMES: usize = 5;
 
 /// A kept result.
 #[derive(Debug)]
-pub enum Kept {
+pub enum Retained {
     /// Runs of a load.
     Curve(Box<Curve>),
     /// Steps of a benchmark.
@@ -91,7 +91,7 @@ impl RunStore {
     /// Renames a kept run to a label. Returns the new path.
     pub fn relabel(&self, name: &Path, label: &RunLabel) -> Result<PathBuf, MeasureError> {
         let from = self.find(name, Among::Curves)?;
-        let Kept::Curve(curve) = load_found(&from)? else {
+        let Retained::Curve(curve) = load_found(&from)? else {
             return Err(MeasureError::usage(format!("{}: a suite has no label", name.display())));
         };
         let to = self.place(curve.started.as_deref(), &labelled(&curve, Some(label)))?;
@@ -177,16 +177,16 @@ impl RunStore {
 
     /// The objective chosen or reused by the last complete run of this load on this subject.
     pub fn chosen_objective(&self, subject: &str, streams: &[StreamSpec]) -> Option<Objective> {
-        let same_load = |kept: &[StreamSpec]| {
-            let both = || kept.iter().zip(streams);
-            kept.len() == streams.len() && both().all(|(a, b)| a.mix == b.mix && a.pattern == b.pattern)
+        let same_load = |retained: &[StreamSpec]| {
+            let both = || retained.iter().zip(streams);
+            retained.len() == streams.len() && both().all(|(a, b)| a.mix == b.mix && a.pattern == b.pattern)
         };
         self.complete_runs_of(subject).find_map(|curve| {
             let chose = curve.basis.is_some_and(|basis| match basis.origin {
                 ObjectiveOrigin::Given | ObjectiveOrigin::Shared => false,
                 // An objective chosen for a late generator does not depend on the storage.
                 ObjectiveOrigin::Chosen { light_p99 } => basis.lateness_p99 * LATENESS_MARGIN <= light_p99 * 2,
-                ObjectiveOrigin::Kept => true,
+                ObjectiveOrigin::Retained => true,
             });
             (chose && same_load(&curve.conditions.streams))
                 .then(|| curve.load_line.map(|line| line.objective()))
@@ -228,7 +228,7 @@ impl RunStore {
         let begin = name.get(..LEAST_NAME).unwrap_or(&name).to_owned();
         let named = move |path: &PathBuf| path.file_stem().is_some_and(|stem| stem.to_string_lossy().contains(&begin));
         self.list().into_iter().rev().filter(named).filter_map(move |path| match load_found(&path) {
-            Ok(Kept::Curve(curve)) if curve.ended == EndReason::Complete && curve.subject.name == subject => {
+            Ok(Retained::Curve(curve)) if curve.ended == EndReason::Complete && curve.subject.name == subject => {
                 Some((stem(&path), *curve))
             }
             _ => None,
@@ -272,8 +272,10 @@ impl RunStore {
         }
         let found = self.find(name, Among::Curves)?;
         match load_found(&found)? {
-            Kept::Curve(curve) => Ok((if found == name { name.display().to_string() } else { stem(&found) }, *curve)),
-            Kept::Suite(suite) => Err(MeasureError::usage(format!(
+            Retained::Curve(curve) => {
+                Ok((if found == name { name.display().to_string() } else { stem(&found) }, *curve))
+            }
+            Retained::Suite(suite) => Err(MeasureError::usage(format!(
                 "{}: this is the suite {}, not a curve: show it with plimsoll report {0}",
                 name.display(),
                 suite.suite
@@ -282,10 +284,10 @@ impl RunStore {
     }
 
     /// Reads curves or a suite: a path, or a kept run by name, prefix, or `last`.
-    pub fn load_any(&self, name: &Path) -> Result<Vec<Kept>, MeasureError> {
+    pub fn load_any(&self, name: &Path) -> Result<Vec<Retained>, MeasureError> {
         match read_imported(name)? {
-            Some((_, imported)) => Ok(imported.into_iter().map(|one| Kept::Curve(one.curve.into())).collect()),
-            None => load_found(&self.find(name, Among::Both)?).map(|kept| vec![kept]),
+            Some((_, imported)) => Ok(imported.into_iter().map(|one| Retained::Curve(one.curve.into())).collect()),
+            None => load_found(&self.find(name, Among::Both)?).map(|retained| vec![retained]),
         }
     }
 
@@ -295,26 +297,27 @@ impl RunStore {
             return Ok(name.to_owned());
         }
         let text = name.to_string_lossy();
-        let kept: Vec<PathBuf> =
+        let retained: Vec<PathBuf> =
             self.list().into_iter().filter(|path| among == Among::Both || !is_suite(path)).collect();
         if let Some(before) = text.strip_prefix(LAST).and_then(|rest| match rest {
             "" => Some(0),
             rest => rest.strip_prefix('~')?.parse::<usize>().ok(),
         }) {
-            let mut complete = kept.iter().rev().filter(|path| is_complete(path));
+            let mut complete = retained.iter().rev().filter(|path| is_complete(path));
             return complete.nth(before).cloned().ok_or_else(|| match before {
                 0 => MeasureError::usage("no complete runs yet: start with `plimsoll measure .`"),
                 _ => MeasureError::usage(format!("{text}: there are fewer complete runs: see `plimsoll runs`")),
             });
         }
-        let wanted = text.strip_suffix(".json").unwrap_or(&text);
+        let required = text.strip_suffix(".json").unwrap_or(&text);
         // A label is behind the time.
         let is_named = |name: &str| {
-            name.starts_with(wanted) || name.split_once('-').is_some_and(|(_, label)| label.starts_with(wanted))
+            name.starts_with(required) || name.split_once('-').is_some_and(|(_, label)| label.starts_with(required))
         };
-        let begin: Vec<&PathBuf> = kept.iter().filter(|path| !wanted.is_empty() && is_named(&stem(path))).collect();
-        match begin.iter().find(|path| stem(path) == wanted).or(begin.first()) {
-            Some(found) if begin.len() == 1 || stem(found) == wanted => Ok((*found).clone()),
+        let begin: Vec<&PathBuf> =
+            retained.iter().filter(|path| !required.is_empty() && is_named(&stem(path))).collect();
+        match begin.iter().find(|path| stem(path) == required).or(begin.first()) {
+            Some(found) if begin.len() == 1 || stem(found) == required => Ok((*found).clone()),
             Some(_) => {
                 let names: Vec<String> = begin.iter().map(|path| stem(path)).take(MAX_NAMES).collect();
                 let more = if begin.len() > MAX_NAMES { ", ..." } else { "" };
@@ -336,7 +339,7 @@ pub struct KeptFile(pub PathBuf);
 
 impl KeptFile {
     /// Reads the run.
-    pub fn load(&self) -> Result<Kept, MeasureError> {
+    pub fn load(&self) -> Result<Retained, MeasureError> {
         load_found(&self.0)
     }
 
@@ -402,16 +405,16 @@ fn is_own(bytes: &[u8]) -> bool {
 }
 
 /// Reads a run file.
-pub fn load_found(found: &Path) -> Result<Kept, MeasureError> {
+pub fn load_found(found: &Path) -> Result<Retained, MeasureError> {
     let bytes = read(found)?;
-    let kept = match Curve::from_json(&bytes) {
-        Ok(curve) => Ok(Kept::Curve(curve.into())),
+    let retained = match Curve::from_json(&bytes) {
+        Ok(curve) => Ok(Retained::Curve(curve.into())),
         Err(FormatError::Version(version)) if version == plimsoll_record::SUITE_FORMAT => {
-            SuiteRun::from_json(&bytes).map(|suite| Kept::Suite(suite.into()))
+            SuiteRun::from_json(&bytes).map(|suite| Retained::Suite(suite.into()))
         }
         Err(error) => Err(error),
     };
-    kept.map_err(|error| {
+    retained.map_err(|error| {
         let cause = std::error::Error::source(&error).map(|cause| format!(" ({cause})")).unwrap_or_default();
         let remedy = match &error {
             FormatError::Version(_) => "",
@@ -440,8 +443,8 @@ pub fn stem(path: &Path) -> String {
 /// Interrupted and failed runs have no verdict.
 fn is_complete(path: &Path) -> bool {
     match load_found(path) {
-        Ok(Kept::Curve(curve)) => curve.ended == EndReason::Complete,
-        Ok(Kept::Suite(suite)) => suite.ended == EndReason::Complete,
+        Ok(Retained::Curve(curve)) => curve.ended == EndReason::Complete,
+        Ok(Retained::Suite(suite)) => suite.ended == EndReason::Complete,
         Err(_) => false,
     }
 }

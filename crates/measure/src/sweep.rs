@@ -17,7 +17,7 @@ use crate::plan::MeasurePlan;
 const MAX_SLICE: Span = Span::from_millis(500);
 /// Maximum number of slices during a run, and of slices kept.
 const MAX_SLICES: u64 = 1200;
-const MAX_KEPT_SLICES: u64 = 300;
+const MAX_POINT_SLICES: u64 = 300;
 /// Time for the backlog of an open load at the end of a point.
 const GRACE: Span = Span::from_millis(200);
 
@@ -157,7 +157,7 @@ impl<'a> SweepProgress<'a> {
             let settled = settle_at_end(&self.sweep, &point, &outcome);
             let mut run = build_run(point.pace, settled, outcome, self.stages);
             if let Some((SlotRole::Hold, _)) = point.slot {
-                run.series = join_windows(&series, window, point.most);
+                run.series = join_windows(&series, window, point.max);
             }
             if run.total.operations() + run.total.errors() > 0 {
                 monitor.point_done(&run);
@@ -298,7 +298,7 @@ impl PendingPoint<'_> {
     ) -> PointOutcome {
         let mut paced = streams.to_vec();
         paced[0].pace = self.point.pace;
-        let duration = self.point.warm_up + self.point.most;
+        let duration = self.point.warm_up + self.point.max;
         let slice = (self.point.least / 40).min(MAX_SLICE).max(self.shortest_slice).max(duration / MAX_SLICES);
         // The warm-up of a slot and the windows of a hold end at slice boundaries.
         let slice = match self.point.purpose {
@@ -350,8 +350,8 @@ fn remaining_time(spent: Span, done: f64) -> Span {
 }
 
 /// The largest integer fraction of `whole` that is at most about `part`.
-fn integer_fraction(whole: Span, part: Span) -> Span {
-    if whole.is_zero() { part } else { whole / whole.as_nanos().div_ceil(part.as_nanos().max(1)).max(1) }
+fn integer_fraction(total: Span, part: Span) -> Span {
+    if total.is_zero() { part } else { total / total.as_nanos().div_ceil(part.as_nanos().max(1)).max(1) }
 }
 
 /// Operations per second and 99th percentile of the last slices.
@@ -377,7 +377,7 @@ fn settle_at_end(sweep: &Sweep, point: &SweepPoint, outcome: &PointResult) -> Se
     }
     // A run that ended early offered operations until its last slice, which drains the rest.
     let last_began = series.last().map_or(Span::ZERO, |slice| slice.start.since(Instant::ZERO));
-    settle_point(sweep, point, series, *unserved, last_began.min(point.warm_up + point.most))
+    settle_point(sweep, point, series, *unserved, last_began.min(point.warm_up + point.max))
 }
 
 /// Converts the result of a load to a run. `stages` are the names of a model's stages.
@@ -407,9 +407,9 @@ pub fn build_run(
 /// Merges a series to slices of a second; half a second for runs below five seconds, longer for long runs, which bounds
 /// memory.
 fn join_seconds(series: &[Slice]) -> Vec<Slice> {
-    let whole = total_span(series);
-    let unit = if whole < Span::from_secs(5) { Span::from_millis(500) } else { Span::from_secs(1) };
-    let unit = unit.max(whole / MAX_KEPT_SLICES);
+    let total = total_span(series);
+    let unit = if total < Span::from_secs(5) { Span::from_millis(500) } else { Span::from_secs(1) };
+    let unit = unit.max(total / MAX_POINT_SLICES);
     let mut joined: Vec<Slice> = Vec::new();
     for slice in series {
         match joined.last_mut().filter(|last| last.span < unit) {

@@ -124,12 +124,12 @@ pub fn solve(spec: &ChainSpec, workload: &Workload, offered: Offered) -> Solutio
     let stages = compile::count(spec);
     let network = finish::compile_network(spec, 0, stages, &workload.flows());
     let (bound, bounding) = network.bound();
-    let (most, _) = network.bound_with_pauses();
+    let (max, _) = network.bound_with_pauses();
     let state = match offered {
         Offered::Closed { depth } => closed::closed(&network, depth),
-        Offered::Open { iops } if iops > 0.0 && iops / 1e9 < most => open::open(&network, iops / 1e9),
+        Offered::Open { iops } if iops > 0.0 && iops / 1e9 < max => open::open(&network, iops / 1e9),
         Offered::Open { iops } if iops <= 0.0 => walk::NetworkState::empty(&network),
-        Offered::Open { .. } => return overloaded(&network, most, stages),
+        Offered::Open { .. } => return overloaded(&network, max, stages),
     };
     let (rate, mean) = match offered {
         Offered::Closed { depth } => {
@@ -139,7 +139,7 @@ pub fn solve(spec: &ChainSpec, workload: &Workload, offered: Offered) -> Solutio
         Offered::Open { .. } => (state.rate, state.time.mean),
     };
     let tally = tally::tally_loads(&network, &state, stages);
-    let longest = tally.held.iter().enumerate().max_by(|a, b| a.1.total_cmp(b.1)).map_or(0, |(index, _)| index);
+    let longest = tally.residence.iter().enumerate().max_by(|a, b| a.1.total_cmp(b.1)).map_or(0, |(index, _)| index);
     let saturated = state.rate >= 0.99 * bound;
     let binds = if saturated { network.bounding_stage(bounding) } else { longest };
     Solution { iops: rate * 1e9, mean_ns: mean, stages: tally.stages, binds: Stage(binds as u8), saturated }
@@ -154,13 +154,13 @@ pub fn iops_at(spec: &ChainSpec, workload: &Workload, depths: &[u32]) -> Vec<f64
 }
 
 /// Arrivals above the capacity: queues grow without bound.
-fn overloaded(network: &network::Network<'_>, most: f64, stages: usize) -> Solution {
+fn overloaded(network: &network::Network<'_>, max: f64, stages: usize) -> Solution {
     let (bound, bounding) = network.bound();
     let mut state = open::open(network, bound * (1.0 - 1e-6));
     state.rate = bound;
     let tally = tally::tally_loads(network, &state, stages);
     let binds = Stage(network.bounding_stage(bounding) as u8);
-    Solution { iops: most * 1e9, mean_ns: f64::INFINITY, stages: tally.stages, binds, saturated: true }
+    Solution { iops: max * 1e9, mean_ns: f64::INFINITY, stages: tally.stages, binds, saturated: true }
 }
 
 /// The smallest of the stages' bounds.

@@ -26,7 +26,7 @@ pub struct Chain {
     /// Times at which passages leave their stage.
     departures: Agenda,
     /// Answers that no later operation can change: passages in their last stage. Ordered together with `departures`.
-    known: Agenda,
+    existing: Agenda,
     /// Number of entries of both so far.
     sequence: u64,
     /// Passages that continue at the current time.
@@ -80,7 +80,7 @@ impl OnPath {
 #[derive(Clone, Copy, Debug)]
 enum Role {
     /// A submitted operation.
-    Whole(Slot),
+    Full(Slot),
     /// An operation whose answer is determined: only its effects on others remain.
     Known,
     /// A part of another passage.
@@ -105,7 +105,7 @@ impl Chain {
             passages: Vec::new(),
             free: Vec::new(),
             departures: Agenda::default(),
-            known: Agenda::default(),
+            existing: Agenda::default(),
             sequence: 0,
             woken: VecDeque::new(),
             ready: Vec::new(),
@@ -120,7 +120,7 @@ impl Chain {
     pub fn submit_on(&mut self, now: Instant, slot: Slot, op: &Op, path: Option<u8>) {
         // Earlier events first: otherwise the order of simultaneous events would depend on the time of the last drain.
         self.advance(now);
-        let number = self.begin(*op, Role::Whole(slot), 0, 0);
+        let number = self.begin(*op, Role::Full(slot), 0, 0);
         if let Some(path) = path {
             self.passages[number as usize].path = OnPath::Given(path);
         }
@@ -164,7 +164,7 @@ impl Chain {
     pub fn drain_ahead(&mut self, now: Instant, lead: Span, answers: &mut Vec<ModelAnswer>) {
         self.advance(now + lead.min(self.program.entry));
         answers.append(&mut self.ready);
-        while let Some((at, number)) = self.known.take(now + lead) {
+        while let Some((at, number)) = self.existing.take(now + lead) {
             answers.extend(self.answer(at, number));
             self.free.push(number);
         }
@@ -173,7 +173,7 @@ impl Chain {
     /// The answer of a passage, unless answered before.
     #[inline]
     fn answer(&self, at: Instant, number: u32) -> Option<ModelAnswer> {
-        let Passage { role: Role::Whole(slot), bound_by, path, .. } = self.passages[number as usize] else {
+        let Passage { role: Role::Full(slot), bound_by, path, .. } = self.passages[number as usize] else {
             return None;
         };
         let bound_by = match path {
@@ -189,17 +189,17 @@ impl Chain {
         if let Some(answer) = self.ready.first() {
             return Some(answer.at);
         }
-        let known = self.known.next().map(|at| at - lead);
+        let existing = self.existing.next().map(|at| at - lead);
         let departures = self.departures.next().map(|at| at - lead.min(self.program.entry));
-        departures.into_iter().chain(known).min()
+        departures.into_iter().chain(existing).min()
     }
 
     /// Processes all events up to `now`.
     #[inline]
     fn advance(&mut self, now: Instant) {
         loop {
-            if self.known.first() < self.departures.first() {
-                let Some((at, number)) = self.known.take(now) else { return };
+            if self.existing.first() < self.departures.first() {
+                let Some((at, number)) = self.existing.take(now) else { return };
                 self.end(at, number);
                 continue;
             }
@@ -233,7 +233,7 @@ impl Chain {
                 ProgramStep::Pass(resource) => {
                     let resource = &mut self.program.resources[usize::from(base + resource)];
                     let at = pass(resource, now, &passage.op, passage.path);
-                    held(passage, at.since(now), self.program.stages[usize::from(passage.step)]);
+                    add_residence(passage, at.since(now), self.program.stages[usize::from(passage.step)]);
                     passage.step += 1;
                     let step = usize::from(passage.step);
                     if at > now {
@@ -280,7 +280,7 @@ impl Chain {
                     }
                 }
                 ProgramStep::Join => match self.join(number) {
-                    Some(whole) => number = whole,
+                    Some(total) => number = total,
                     None => return,
                 },
                 ProgramStep::Accept { .. }
@@ -320,8 +320,8 @@ impl Chain {
         self.sequence += 1;
         let role = self.passages[number as usize].role;
         match (role, self.program.remaining[step]) {
-            (Role::Whole(_), Remaining::None) => return self.known.enter(at, self.sequence, number),
-            (Role::Whole(_), Remaining::Effects) => self.foretell(at, number),
+            (Role::Full(_), Remaining::None) => return self.existing.enter(at, self.sequence, number),
+            (Role::Full(_), Remaining::Effects) => self.foretell(at, number),
             _ => {}
         }
         self.departures.enter(at, self.sequence, number);
@@ -334,7 +334,7 @@ impl Chain {
         let answer = self.begin(op, role, 0, 0);
         let passage = &mut self.passages[answer as usize];
         (passage.longest, passage.bound_by, passage.path) = (longest, bound_by, path);
-        self.known.enter(at, self.sequence, answer);
+        self.existing.enter(at, self.sequence, answer);
         self.sequence += 1;
     }
 
@@ -343,8 +343,8 @@ impl Chain {
         self.sequence += 1;
         let passage = &mut self.passages[number as usize];
         let step = usize::from(passage.step);
-        if matches!(passage.role, Role::Whole(_)) && self.program.remaining[step + 1] != Remaining::Stages {
-            held(passage, at.since(passage.since), self.program.stages[step]);
+        if matches!(passage.role, Role::Full(_)) && self.program.remaining[step + 1] != Remaining::Stages {
+            add_residence(passage, at.since(passage.since), self.program.stages[step]);
             self.foretell(at, number);
         }
         self.departures.enter(at, self.sequence, number);
@@ -359,7 +359,7 @@ impl Chain {
     /// Ends a wait at an earlier step.
     fn waited_at(&mut self, now: Instant, number: u32, step: u16) -> &mut Passage {
         let passage = &mut self.passages[number as usize];
-        held(passage, now.since(passage.since), self.program.stages[usize::from(step)]);
+        add_residence(passage, now.since(passage.since), self.program.stages[usize::from(step)]);
         passage
     }
 
@@ -475,11 +475,11 @@ impl Chain {
     fn join(&mut self, number: u32) -> Option<u32> {
         let part = self.passages[number as usize];
         self.free.push(number);
-        let Role::Part(whole) = part.role else { unreachable!("only parts join") };
-        let passage = &mut self.passages[whole as usize];
-        held(passage, part.longest, part.bound_by);
+        let Role::Part(total) = part.role else { unreachable!("only parts join") };
+        let passage = &mut self.passages[total as usize];
+        add_residence(passage, part.longest, part.bound_by);
         passage.parts -= 1;
-        (passage.parts == 0).then_some(whole)
+        (passage.parts == 0).then_some(total)
     }
 
     /// Begins the next piece of an operation.
@@ -499,18 +499,18 @@ impl Chain {
     fn rejoin(&mut self, number: u32, cut: u16) -> u32 {
         let piece = self.passages[number as usize];
         match piece.role {
-            Role::Piece(whole) if self.passages[whole as usize].step == cut => {
+            Role::Piece(total) if self.passages[total as usize].step == cut => {
                 self.free.push(number);
-                let passage = &mut self.passages[whole as usize];
+                let passage = &mut self.passages[total as usize];
                 // The waits of all pieces at a stage add up.
                 let sum = if passage.bound_by == piece.bound_by { passage.longest } else { Span::ZERO };
-                held(passage, piece.longest + sum, piece.bound_by);
+                add_residence(passage, piece.longest + sum, piece.bound_by);
                 passage.progress += piece.op.length;
                 if passage.progress == passage.op.length {
                     passage.progress = 0;
                     passage.step = piece.step + 1;
                 }
-                whole
+                total
             }
             _ => {
                 self.passages[number as usize].step += 1;
@@ -694,7 +694,7 @@ fn locate(passage: &mut Passage, size: u64, rest: u16) {
 }
 
 #[inline]
-fn held(passage: &mut Passage, span: Span, by: Stage) {
+fn add_residence(passage: &mut Passage, span: Span, by: Stage) {
     if span >= passage.longest {
         passage.longest = span;
         passage.bound_by = by;

@@ -83,8 +83,8 @@ impl Limit {
     #[inline]
     fn charge(&mut self, cost: u64) {
         if cost == 1 {
-            let (whole, rest) = self.per_unit;
-            self.theoretical += Span::from_nanos(whole);
+            let (total, rest) = self.per_unit;
+            self.theoretical += Span::from_nanos(total);
             // Less than twice the denominator: at most one carry, and no overflow for rates below 2^63.
             self.remainder += rest;
             let denominator = fraction(self.rate).1;
@@ -96,12 +96,12 @@ impl Limit {
         }
         let (numerator, denominator) = fraction(self.rate);
         let time = u128::from(cost) * numerator + u128::from(self.remainder);
-        let (whole, rest) = match u64::try_from(time) {
+        let (total, rest) = match u64::try_from(time) {
             Ok(time) => (time / denominator, time % denominator),
             Err(_) => ((time / u128::from(denominator)) as u64, (time % u128::from(denominator)) as u64),
         };
         self.remainder = rest;
-        self.theoretical += Span::from_nanos(whole);
+        self.theoretical += Span::from_nanos(total);
     }
 
     /// Changes the rate; admitted operations stay charged. False if the units differ.
@@ -127,6 +127,6 @@ fn fraction(rate: Rate) -> (u128, u64) {
 
 fn time_per_unit(rate: Rate) -> (u64, u64) {
     let (numerator, denominator) = fraction(rate);
-    let whole = u64::try_from(numerator / u128::from(denominator)).unwrap_or(u64::MAX);
-    (whole, (numerator % u128::from(denominator)) as u64)
+    let total = u64::try_from(numerator / u128::from(denominator)).unwrap_or(u64::MAX);
+    (total, (numerator % u128::from(denominator)) as u64)
 }

@@ -75,16 +75,16 @@ const MAX_NESTING: usize = 12;
 
 fn measure_nesting(text: &str) -> usize {
     let mut depth = 0_usize;
-    let mut most = 0;
+    let mut max = 0;
     for letter in text.bytes() {
         match letter {
             b'(' => depth += 1,
             b')' => depth = depth.saturating_sub(1),
             _ => {}
         }
-        most = most.max(depth);
+        max = max.max(depth);
     }
-    most
+    max
 }
 
 /// The parenthesis that is missing, outside of quoted names.

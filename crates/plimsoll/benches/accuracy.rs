@@ -21,7 +21,7 @@ mod throttle;
 use plimsoll_front::Floor;
 use plimsoll_units::Span;
 
-use crate::offered::Seen;
+use crate::offered::Observation;
 use crate::servers::Server;
 
 /// Requested behaviour of a server.
@@ -80,15 +80,15 @@ fn main() {
     {
         return own::serve(rest);
     }
-    let wanted = |name: &str| arguments.iter().all(|argument| argument.starts_with('-') || argument == name);
+    let required = |name: &str| arguments.iter().all(|argument| argument.starts_with('-') || argument == name);
     conditions();
-    if wanted("caps") {
+    if required("caps") {
         caps();
     }
-    if wanted("delays") {
+    if required("delays") {
         delays();
     }
-    if wanted("front") {
+    if required("front") {
         front::table();
     }
 }
@@ -136,27 +136,27 @@ fn caps() {
     );
     println!("|---|---|---|---|---|---|---|---|---|---|");
     for case in cases {
-        for (server, seen) in in_turns(&case) {
+        for (server, observed) in in_turns(&case) {
             let head = format!("| {} | {} | {} |", case.name(), case.depth, server.name());
-            let seen = match seen {
-                Ok(seen) => seen,
+            let observed = match observed {
+                Ok(observed) => observed,
                 Err(why) => {
                     println!("{head} {why} | | | | | | |");
                     continue;
                 }
             };
-            let of = |value: fn(&Seen) -> f64| median(seen.iter().map(|(seen, _)| value(seen)));
-            let worst = seen.iter().map(|(seen, _)| seen.worst).fold(0.0, f64::max);
+            let of = |value: fn(&Observation) -> f64| median(observed.iter().map(|(observed, _)| value(observed)));
+            let worst = observed.iter().map(|(observed, _)| observed.worst).fold(0.0, f64::max);
             println!(
                 "{head} {:+.2} % | {:.2}x | {:.1} % and {:.1} % | {} | {} | {} | {:.2} |",
-                (of(|seen| seen.iops) / case.ideal_iops() - 1.0) * 100.0,
-                of(|seen| seen.first),
-                of(|seen| seen.worst) * 100.0,
+                (of(|observed| observed.iops) / case.ideal_iops() - 1.0) * 100.0,
+                of(|observed| observed.first),
+                of(|observed| observed.worst) * 100.0,
                 worst * 100.0,
                 case.ideal_response(),
-                span(of(|seen| seen.p50)),
-                span(of(|seen| seen.p99)),
-                of(|seen| seen.p99 / seen.p50),
+                span(of(|observed| observed.p50)),
+                span(of(|observed| observed.p99)),
+                of(|observed| observed.p99 / observed.p50),
             );
         }
     }
@@ -179,33 +179,33 @@ fn delays() {
     );
     println!("|---|---|---|---|---|---|---|---|---|");
     for case in cases {
-        for (server, seen) in in_turns(&case) {
+        for (server, observed) in in_turns(&case) {
             let head = format!("| {} | {} | {} |", case.name(), case.depth, server.name());
-            let seen = match seen {
-                Ok(seen) => seen,
+            let observed = match observed {
+                Ok(observed) => observed,
                 Err(why) => {
                     println!("{head} {why} | | | | | |");
                     continue;
                 }
             };
-            let of = |value: fn(&Seen) -> f64| median(seen.iter().map(|(seen, _)| value(seen)));
+            let of = |value: fn(&Observation) -> f64| median(observed.iter().map(|(observed, _)| value(observed)));
             let ideal = case.ideal_response().as_nanos() as f64;
-            let floor = median(seen.iter().map(|(_, floor)| floor.beyond(case.ideal_response()).as_nanos() as f64));
+            let floor = median(observed.iter().map(|(_, floor)| floor.beyond(case.ideal_response()).as_nanos() as f64));
             println!(
                 "{head} {} | {} | {:+.1} us | {:.1} % | {:.1} us | {:.1} % |",
-                span(of(|seen| seen.p50)),
-                span(of(|seen| seen.p99)),
-                (of(|seen| seen.p50) - ideal) / 1e3,
-                of(|seen| seen.within) * 100.0,
+                span(of(|observed| observed.p50)),
+                span(of(|observed| observed.p99)),
+                (of(|observed| observed.p50) - ideal) / 1e3,
+                of(|observed| observed.within) * 100.0,
                 floor / 1e3,
-                of(|seen| seen.iops) / case.ideal_iops() * 100.0,
+                of(|observed| observed.iops) / case.ideal_iops() * 100.0,
             );
         }
     }
 }
 
 /// Results of each round with the floor at that time, or the reason why the server does not support the case.
-type Rounds = Result<Vec<(Seen, Floor)>, String>;
+type Rounds = Result<Vec<(Observation, Floor)>, String>;
 
 /// Measures all servers in every round, so that drift affects all equally.
 fn in_turns(case: &Case) -> Vec<(Server, Rounds)> {
@@ -215,10 +215,10 @@ fn in_turns(case: &Case) -> Vec<(Server, Rounds)> {
         let count = all.len();
         for turn in 0..count {
             let (server, rounds) = &mut all[(turn + round) % count];
-            let Ok(seen) = rounds else { continue };
+            let Ok(observed) = rounds else { continue };
             let floor = Floor::measure(FLOOR).unwrap();
             match server.measure(case) {
-                Ok(one) => seen.push((one, floor)),
+                Ok(one) => observed.push((one, floor)),
                 Err(why) => *rounds = Err(why),
             }
         }

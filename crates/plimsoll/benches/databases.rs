@@ -163,11 +163,11 @@ impl Server {
         let mut shell = Command::new("bash");
         shell.args(["-c", &line]).env("PGHOST", &self.folder).env("PGUSER", "tester");
         let output = shell.output().unwrap();
-        let (said, times) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-        let tps = said.lines().find_map(|line| line.strip_prefix("tps = ")?.split(' ').next()?.parse::<f64>().ok());
+        let (reported, times) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        let tps = reported.lines().find_map(|line| line.strip_prefix("tps = ")?.split(' ').next()?.parse::<f64>().ok());
         let last = times.lines().last().unwrap_or_default();
         let used: f64 = last.split(' ').filter_map(|time| time.parse::<f64>().ok()).sum();
-        let tps = tps.unwrap_or_else(|| panic!("{said}{times}"));
+        let tps = tps.unwrap_or_else(|| panic!("{reported}{times}"));
         (tps, used * 1e6 / (tps * f64::from(seconds)))
     }
 

@@ -30,7 +30,7 @@ const JOBS: [(&str, &str); 6] = [
 
 /// Operations per second, and user-mode nanoseconds per operation.
 #[derive(Clone, Copy, Debug)]
-struct Seen {
+struct Observation {
     iops: f64,
     user_ns: f64,
 }
@@ -78,15 +78,15 @@ fn compare(name: &str, options: &str, folder: &Path) -> (f64, f64) {
             ours.push(own());
         }
     }
-    let of = |seen: &[Seen], of: fn(&Seen) -> f64| median(seen.iter().map(of).collect());
-    let (a, b) = (of(&ours, |seen| seen.iops), of(&theirs, |seen| seen.iops));
-    let (c, d) = (of(&ours, |seen| seen.user_ns), of(&theirs, |seen| seen.user_ns));
+    let of = |observed: &[Observation], of: fn(&Observation) -> f64| median(observed.iter().map(of).collect());
+    let (a, b) = (of(&ours, |observed| observed.iops), of(&theirs, |observed| observed.iops));
+    let (c, d) = (of(&ours, |observed| observed.user_ns), of(&theirs, |observed| observed.user_ns));
     println!("| {name} | {a:.0} | {b:.0} | **{:.2}** | {c:.0} | {d:.0} | **{:.2}** |", a / b, c / d);
     (a / b, c / d)
 }
 
 /// A run with the program's own results.
-fn run(program: &mut Command, options: &str, file: &Path) -> Seen {
+fn run(program: &mut Command, options: &str, file: &Path) -> Observation {
     let seconds = number("PLIMSOLL_BENCH_SECONDS", 3);
     let output = program
         .args(["--output-format=json", "--name=job", "--size=256m", "--time_based", "--thread"])
@@ -102,7 +102,7 @@ fn run(program: &mut Command, options: &str, file: &Path) -> Seen {
     let number = |way: &str, what: &str| job[way][what].as_f64().unwrap();
     let operations = number("read", "total_ios") + number("write", "total_ios");
     let user_ns = job["usr_cpu"].as_f64().unwrap() / 100.0 * job["job_runtime"].as_f64().unwrap() * 1e6;
-    Seen { iops: number("read", "iops") + number("write", "iops"), user_ns: user_ns / operations }
+    Observation { iops: number("read", "iops") + number("write", "iops"), user_ns: user_ns / operations }
 }
 
 fn number(variable: &str, usual: usize) -> usize {

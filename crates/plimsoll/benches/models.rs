@@ -110,14 +110,14 @@ fn configurations(catalogue: &Catalogue, terms: &PriceTerms) -> Vec<Config> {
         };
         let least = product.smallest_size(Bytes::new(1)).map(|size| set("size", size));
         let Ok(offer) = catalogue.offer(&with(least.into_iter().collect()), terms) else { continue };
-        let values = |name: &str, most: usize| -> Vec<f64> {
+        let values = |name: &str, max: usize| -> Vec<f64> {
             let option = offer.options.iter().find(|option| *option.name == *name);
             let Some((low, high, step)) = option.and_then(|option| Some((option.low?, option.high?, option.step?)))
             else {
                 return Vec::new();
             };
             let count = ((high - low) / step) as usize + 1;
-            (0..count.min(most)).map(|i| low + (i * count / count.min(most)) as f64 * step).collect()
+            (0..count.min(max)).map(|i| low + (i * count / count.min(max)) as f64 * step).collect()
         };
         let levels = values("vpu", 20);
         for size in values("size", 100) {
@@ -176,9 +176,9 @@ fn rate(model: &str, pace: Pace, operations: u64) -> f64 {
     let mut load = Streams::new(&[stream(pace)], 1, phase).unwrap();
     let rules = Rules::new(1024, Span::from_millis(100));
     let start = Instant::now();
-    let seen = drive(&mut target, &mut load, &rules, &mut |_| Onward::Continue(())).unwrap();
+    let observed = drive(&mut target, &mut load, &rules, &mut |_| Onward::Continue(())).unwrap();
     let elapsed = start.elapsed().as_secs_f64();
-    let counted: u64 = seen.series.iter().map(|slice| slice.tally.operations()).sum();
+    let counted: u64 = observed.series.iter().map(|slice| slice.tally.operations()).sum();
     assert_eq!(counted, operations, "every operation is counted");
     operations as f64 / elapsed
 }

@@ -25,7 +25,7 @@ const OURS: &str = env!("CARGO_BIN_EXE_plimsoll");
 
 /// Operations per second, and user-mode nanoseconds per operation.
 #[derive(Clone, Copy, Debug)]
-pub struct Seen {
+pub struct Observation {
     pub iops: f64,
     pub user_ns: f64,
 }
@@ -95,7 +95,7 @@ fn make_file(path: &Path) {
 }
 
 /// Measures two programs in ABBA order, which cancels drift of the storage.
-fn alternate(a: impl Fn() -> Seen, b: impl Fn() -> Seen) -> (Vec<Seen>, Vec<Seen>) {
+fn alternate(a: impl Fn() -> Observation, b: impl Fn() -> Observation) -> (Vec<Observation>, Vec<Observation>) {
     let (mut first, mut second) = (Vec::new(), Vec::new());
     for pair in 0..pairs() {
         if pair % 2 == 0 {
@@ -110,14 +110,14 @@ fn alternate(a: impl Fn() -> Seen, b: impl Fn() -> Seen) -> (Vec<Seen>, Vec<Seen
 }
 
 /// A table of the targets at several depths, against a peer.
-fn compare(peer: &str, targets: &[(&str, &Path)], reads: impl Fn(&Path, u32) -> Seen) {
+fn compare(peer: &str, targets: &[(&str, &Path)], reads: impl Fn(&Path, u32) -> Observation) {
     println!("| target | depth | IOPS, plimsoll | IOPS, {peer} | ratio | user ns per I/O, plimsoll | {peer} | ratio |");
     println!("|---|---|---|---|---|---|---|---|");
     for (name, path) in targets {
         for depth in [1, 8, 32, 128] {
             let (ours, theirs) = alternate(|| plimsoll(OURS.as_ref(), path, depth, 1), || reads(path, depth));
-            let (a, b) = (median(&ours, |seen| seen.iops), median(&theirs, |seen| seen.iops));
-            let (c, d) = (median(&ours, |seen| seen.user_ns), median(&theirs, |seen| seen.user_ns));
+            let (a, b) = (median(&ours, |observed| observed.iops), median(&theirs, |observed| observed.iops));
+            let (c, d) = (median(&ours, |observed| observed.user_ns), median(&theirs, |observed| observed.user_ns));
             println!("| {name} | {depth} | {a:.0} | {b:.0} | **{:.2}** | {c:.0} | {d:.0} | **{:.2}** |", a / b, c / d);
         }
     }
@@ -134,7 +134,7 @@ fn compare_with_t_io_uring(path: &Path) {
     for depth in [32, 128] {
         let (ours, theirs) =
             alternate(|| plimsoll(OURS.as_ref(), path, depth, 1), || t_io_uring::random_reads(&program, path, depth));
-        let (a, b) = (median(&ours, |seen| seen.iops), median(&theirs, |seen| seen.iops));
+        let (a, b) = (median(&ours, |observed| observed.iops), median(&theirs, |observed| observed.iops));
         println!("| {depth} | {a:.0} | {b:.0} | **{:.2}** |", a / b);
     }
 }
@@ -143,18 +143,18 @@ fn compare_threads(path: &Path) {
     println!("\n| zram, depth | IOPS, 1 thread | IOPS, 2 threads | ratio |\n|---|---|---|---|");
     let depth = 32;
     let (one, two) = alternate(|| plimsoll(OURS.as_ref(), path, depth, 1), || plimsoll(OURS.as_ref(), path, depth, 2));
-    let (a, b) = (median(&one, |seen| seen.iops), median(&two, |seen| seen.iops));
+    let (a, b) = (median(&one, |observed| observed.iops), median(&two, |observed| observed.iops));
     println!("| {depth} | {a:.0} | {b:.0} | **{:.2}** |", b / a);
 }
 
 /// The command with histograms and series, as run by users.
-fn plimsoll(program: &Path, path: &Path, depth: u32, threads: u32) -> Seen {
+fn plimsoll(program: &Path, path: &Path, depth: u32, threads: u32) -> Observation {
     let (depth, threads, duration) = (depth.to_string(), threads.to_string(), format!("{}s", seconds()));
     let run = measured(program, path, &["--depth", &depth, "--threads", &threads, "--duration", &duration]);
     let run = &run["runs"][0];
     let lasted_ns: f64 = run["series"].as_array().unwrap().iter().map(|slice| slice["span_ns"].as_f64().unwrap()).sum();
     let iops = run["figures"]["iops"]["value"].as_f64().unwrap();
-    Seen { iops, user_ns: run["cpu"]["user_ns"].as_f64().unwrap() / (iops * lasted_ns / 1e9) }
+    Observation { iops, user_ns: run["cpu"]["user_ns"].as_f64().unwrap() / (iops * lasted_ns / 1e9) }
 }
 
 fn measured(program: &Path, path: &Path, arguments: &[&str]) -> serde_json::Value {
@@ -191,8 +191,8 @@ fn start_up() {
     );
 }
 
-pub fn median(seen: &[Seen], of: impl Fn(&Seen) -> f64) -> f64 {
-    let mut values: Vec<f64> = seen.iter().map(of).collect();
+pub fn median(observed: &[Observation], of: impl Fn(&Observation) -> f64) -> f64 {
+    let mut values: Vec<f64> = observed.iter().map(of).collect();
     values.sort_by(f64::total_cmp);
     values[values.len() / 2]
 }

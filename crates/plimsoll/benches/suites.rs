@@ -61,7 +61,7 @@ fn dd() {
     let theirs = || -> Figures {
         let file = folder().join("suites-bench.dd");
         let (data, named) = (format!("of={}", file.display()), format!("if={}", file.display()));
-        let seen = kinds.map(|kind| {
+        let observed = kinds.map(|kind| {
             let arguments: &[&str] = match kind {
                 "buffered" => &["if=/dev/zero", &data],
                 "fdatasync" => &["if=/dev/zero", &data, "conv=fdatasync"],
@@ -71,15 +71,15 @@ fn dd() {
             if data == arguments[1] {
                 let _ = std::fs::remove_file(&file);
             }
-            let said = theirs.run(&[arguments, &["bs=1M", &format!("count={count}")]].concat());
+            let reported = theirs.run(&[arguments, &["bs=1M", &format!("count={count}")]].concat());
             if kind == "buffered" {
                 // What it left would be a part of the next one's time.
                 std::fs::File::open(&file).and_then(|file| file.sync_all()).unwrap();
             }
-            read::dd(&said)[0]
+            read::dd(&reported)[0]
         });
         std::fs::remove_file(&file).unwrap();
-        kinds.map(str::to_owned).into_iter().zip(seen).collect()
+        kinds.map(str::to_owned).into_iter().zip(observed).collect()
     };
     compare(&format!("dd, {count} blocks of 1 MiB, beside GNU dd"), "MB/s", ours, theirs);
 }
@@ -109,9 +109,9 @@ fn walfsync() {
     let ours = || read::walfsync(&plimsoll("walfsync", &["--measure", "1s"]));
     let theirs = || {
         let file = folder().join("suites-bench.fsync");
-        let said = theirs.run(&["-f", &file.display().to_string(), "-s", "1"]);
+        let reported = theirs.run(&["-f", &file.display().to_string(), "-s", "1"]);
         let _ = std::fs::remove_file(&file);
-        read::walfsync(&said)
+        read::walfsync(&reported)
     };
     compare("walfsync, one second each, beside pg_test_fsync", "ops/s", ours, theirs);
 }
@@ -128,7 +128,7 @@ fn crystaldiskmark() {
     };
     let tests = [(true, "1m", 8), (true, "1m", 1), (false, "4k", 32), (false, "4k", 1)];
     let fio = || {
-        let mut seen = Figures::new();
+        let mut observed = Figures::new();
         for direction in ["read", "write"] {
             for (sequential, block, depth) in tests {
                 let order = if sequential { direction.to_owned() } else { format!("rand{direction}") };
@@ -141,10 +141,10 @@ fn crystaldiskmark() {
                 let mut arguments: Vec<&str> = usual.split(' ').chain(of_test.iter().map(String::as_str)).collect();
                 arguments.push(&file);
                 let name = format!("{} {}, Q{depth}", block.replace('m', " MiB").replace('k', " KiB"), order);
-                seen.push((name, read::fio(&theirs.run(&arguments), direction)));
+                observed.push((name, read::fio(&theirs.run(&arguments), direction)));
             }
         }
-        seen
+        observed
     };
     compare(&format!("crystaldiskmark 8, {size} MiB, a second each, beside KDiskMark's fio"), "MB/s", ours, fio);
     std::fs::remove_file(&file).unwrap();

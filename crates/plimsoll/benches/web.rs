@@ -63,11 +63,11 @@ fn repeated(mut work: impl FnMut(usize)) -> (f64, f64) {
 fn first_page() {
     let server = WebServer::start("bench-page");
     let cookie = server.session();
-    let (median, most) = repeated(|_| assert_eq!(server.get("/", &cookie).status, 200));
+    let (median, max) = repeated(|_| assert_eq!(server.get("/", &cookie).status, 200));
     let page = server.get("/", &cookie);
     let assets = page.body.split('"').filter(|part| part.starts_with("/assets/"));
     let bytes: usize = page.body.len() + assets.map(|asset| server.get(asset, &cookie).body.len()).sum::<usize>();
-    println!("first page: median {median:.1} ms, maximum {most:.1} ms of {REPEATS}; {} KB in all", bytes / 1_000);
+    println!("first page: median {median:.1} ms, maximum {max:.1} ms of {REPEATS}; {} KB in all", bytes / 1_000);
 }
 
 fn sliders() {
@@ -75,16 +75,16 @@ fn sliders() {
     let cookie = server.session();
     let create = json!({ "name": "data", "like": "oci:50GB@0vpu" }).to_string();
     assert_eq!(server.post("/api/control/v1/volumes", &cookie, &create).status, 201);
-    let (median, most) = repeated(|index| {
+    let (median, max) = repeated(|index| {
         let body = json!({ "volume": "data", "level": index % 13 * 10 }).to_string();
         assert_eq!(server.post("/api/figures", &cookie, &body).status, 200);
     });
-    println!("figures of the level slider: median {median:.1} ms, maximum {most:.1} ms of {REPEATS}");
+    println!("figures of the level slider: median {median:.1} ms, maximum {max:.1} ms of {REPEATS}");
 
     let report = std::env::var("PLIMSOLL_BENCH_AWR").unwrap_or_else(|_| AWR.to_owned());
     let case = uploaded(&server, &cookie, Path::new(&report));
-    let size = |wanted: serde_json::Value| {
-        let reply = server.post(&format!("/api/reports/{case}/size"), &cookie, &wanted.to_string());
+    let size = |required: serde_json::Value| {
+        let reply = server.post(&format!("/api/reports/{case}/size"), &cookie, &required.to_string());
         assert_eq!(reply.status, 200, "{reply:?}");
     };
     let begun = Instant::now();
@@ -93,12 +93,12 @@ fn sliders() {
     let begun = Instant::now();
     size(json!({ "capacity": "2TiB", "extent": "report" }));
     let full = begun.elapsed().as_secs_f64();
-    let (median, most) = repeated(|index| {
+    let (median, max) = repeated(|index| {
         let (growth, headroom) = (index % 21 * 5, index % 7 * 10);
         size(json!({ "capacity": "2TiB", "growth": growth, "headroom": headroom, "months": 36, "extent": "leaders" }));
     });
     let name = Path::new(&report).file_name().unwrap().to_string_lossy().into_owned();
-    println!("what-if slider with {name}: median {median:.0} ms, maximum {most:.0} ms of {REPEATS}");
+    println!("what-if slider with {name}: median {median:.0} ms, maximum {max:.0} ms of {REPEATS}");
     println!("the same report: first ranking of all products {ranking:.1} s, whole report {full:.1} s");
 }
 

@@ -56,11 +56,11 @@ pub fn oci_config(args: &OciConfigArgs) -> Result<(), CliError> {
     let folder = args.folder.clone().or_else(|| usual.clone());
     let folder = folder.ok_or_else(|| CliError::usage("HOME is not set: name a folder for the files"))?;
     let folder = std::path::absolute(folder).context("the current directory")?;
-    let made = OciConfig::write(&folder, &directory, &endpoint, &region)?;
-    let (shown, fingerprint) = (folder.display(), made.fingerprint);
-    let mut text = format!("{shown} is made, and its key {fingerprint} is registered for {endpoint}\n");
+    let created = OciConfig::write(&folder, &directory, &endpoint, &region)?;
+    let (displayed, fingerprint) = (folder.display(), created.fingerprint);
+    let mut text = format!("{displayed} is made, and its key {fingerprint} is registered for {endpoint}\n");
     if usual.as_ref() != Some(&folder) {
-        let (config, rc) = (made.config.display(), made.rc.display());
+        let (config, rc) = (created.config.display(), created.rc.display());
         text.push_str(&format!("export OCI_CLI_CONFIG_FILE={config} OCI_CLI_RC_FILE={rc}\n"));
     }
     text.push_str("next: SUPPRESS_LABEL_WARNING=True oci bv volume list\n");

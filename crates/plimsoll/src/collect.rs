@@ -39,7 +39,7 @@ fn collect(source: &mut dyn CounterSource, sampling: &SamplingArgs) -> Result<()
     let is_stdout = out.as_deref() == Some(Path::new("-"));
     let stdout = is_stdout.then(|| Box::new(std::io::stdout()) as Box<dyn Write>);
     let request =
-        CollectRequest { interval: *interval, duration: *duration, out: out.as_deref(), program: crate::MADE_BY };
+        CollectRequest { interval: *interval, duration: *duration, out: out.as_deref(), program: crate::CREATED_BY };
     let stop = || interrupted.load(Ordering::Relaxed);
     let mut tell = |event: CollectEvent<'_>| match event {
         CollectEvent::Notice(text) => console.say(text),

@@ -28,7 +28,7 @@ pub fn ground(
 ) -> Result<(Box<dyn Ground>, Option<Snapshots>), CliError> {
     let Placed { target, source, place, below } = match &args.url {
         Some(url) => Placed::here(connected(url)?.1, String::new()),
-        None => Placed::made(&args.making, sessions, console)?,
+        None => Placed::create(&args.making, sessions, console)?,
     };
     let mut about = target.about().clone();
     if args.making.like.is_some() {
@@ -38,7 +38,7 @@ pub fn ground(
     let space = about.folder.as_deref().and_then(available).unwrap_or_default();
     let facts = Facts::of_database(name, source, target.system(), about);
     let facts = Facts { host: Some(describe_host()), space, ..facts };
-    let snapshots = store::runs().folder.and_then(|folder| Snapshots::of(&*target, &folder, crate::MADE_BY));
+    let snapshots = store::runs().folder.and_then(|folder| Snapshots::of(&*target, &folder, crate::CREATED_BY));
     let sink = snapshots.as_ref().map(Snapshots::sink);
     Ok((Box::new(DatabaseGround::new(target, facts).on(below).telling(sink)), snapshots))
 }
@@ -62,7 +62,7 @@ impl Placed {
         Self { target, source, place, below }
     }
 
-    fn made(making: &MakeArgs, sessions: u32, console: &mut Console) -> Result<Self, CliError> {
+    fn create(making: &MakeArgs, sessions: u32, console: &mut Console) -> Result<Self, CliError> {
         let Some(like) = &making.like else {
             for folder in [&making.path, &std::env::temp_dir()] {
                 remove_leftovers_of(folder, console);
@@ -110,7 +110,7 @@ pub fn connected(url: &str) -> Result<(DatabaseAddress, Box<dyn Target>), CliErr
 
 fn make_database(making: &MakeArgs, folder: &Path, sessions: u32) -> Result<Box<dyn Target>, CliError> {
     let Some(system) = making.make else { return Err(CliError::usage("give a database URL, or --make")) };
-    let wanted = Make {
+    let required = Make {
         system,
         folder: folder.into(),
         cache: making.cache,
@@ -119,8 +119,8 @@ fn make_database(making: &MakeArgs, folder: &Path, sessions: u32) -> Result<Box<
         settings: making.settings.clone(),
         sessions,
     };
-    let made = wanted.make().map_err(trouble)?;
-    Ok(Box::new(made))
+    let created = required.make().map_err(trouble)?;
+    Ok(Box::new(created))
 }
 
 impl From<DataError> for CliError {

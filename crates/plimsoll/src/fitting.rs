@@ -56,7 +56,7 @@ pub fn run(args: &FitArgs) -> Result<(), CliError> {
             ("As a product file".to_owned(), "plimsoll fit --output FILE.toml; plimsoll simulate FILE.toml".to_owned())
         }
         Some(path) => {
-            put(path, plimsoll_report::product_file(&args.name, &curves, &fitted, crate::MADE_BY).as_bytes())?;
+            put(path, plimsoll_report::product_file(&args.name, &curves, &fitted, crate::CREATED_BY).as_bytes())?;
             (format!("Written to {}", path.display()), format!("plimsoll simulate {}", path.display()))
         }
     });

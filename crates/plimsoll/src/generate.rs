@@ -94,20 +94,20 @@ fn section(text: &mut String, command: &Command) {
         }
     }
     for heading in headings {
-        let shown: Vec<&Arg> = command
+        let displayed: Vec<&Arg> = command
             .get_arguments()
             .filter(own)
             .filter(|argument| argument.get_help_heading().unwrap_or("") == heading)
             .filter(|argument| !matches!(argument.get_id().as_str(), "help" | "version"))
             .collect();
-        if shown.is_empty() {
+        if displayed.is_empty() {
             continue;
         }
         if !heading.is_empty() {
             put(text, format_args!("\n### {heading}: {name}\n"));
         }
         put(text, format_args!("\n| argument | meaning |\n|---|---|\n"));
-        for argument in shown {
+        for argument in displayed {
             row(text, argument);
         }
     }

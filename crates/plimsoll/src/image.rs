@@ -33,7 +33,7 @@ pub struct UnboundServer {
     claim: Option<Claim>,
     access: VolumeAccess,
     /// Description of the image and its emulation.
-    shown: String,
+    displayed: String,
     rt: bool,
 }
 
@@ -79,15 +79,15 @@ impl UnboundServer {
             model: like.model.to_string(),
             slow: args.slow,
         });
-        let shown = match &emulation {
+        let displayed = match &emulation {
             Some(emulation) => format!("{}, {emulation}", image.description),
             None => image.description,
         };
         server.offer(match &emulation {
             Some(emulation) => offer.emulated(emulation),
-            None => Offer { description: shown.clone(), ..offer },
+            None => Offer { description: displayed.clone(), ..offer },
         });
-        Ok(Self { server, claim: image.claim, access: image.access, shown, rt: args.rt })
+        Ok(Self { server, claim: image.claim, access: image.access, displayed, rt: args.rt })
     }
 
     /// Serves until its clients, a command with variables of its environment, or a signal end it. The greeting lists
@@ -102,9 +102,9 @@ impl UnboundServer {
         let command = command.map(|(command, variables)| ServedCommand::start(command, &variables, handle)).transpose();
         let command = command.context("starting /bin/sh")?;
         if let Some(addresses) = addresses {
-            print(greeting(&self.shown, self.access, addresses).as_bytes())?;
+            print(greeting(&self.displayed, self.access, addresses).as_bytes())?;
         }
-        systemd::tell(News::Ready(&self.shown));
+        systemd::tell(News::Ready(&self.displayed));
         // Set last, so that previously started threads and commands do not inherit it.
         if self.rt {
             realtime()?;

@@ -15,13 +15,13 @@ use crate::args::InputArgs;
 use crate::cli_error::CliError;
 
 /// Maximum number of files in directories.
-const MOST_FILES: usize = 100_000;
+const MAX_FILES: usize = 100_000;
 
 /// Maximum number of refused inputs in a message.
-const MOST_REASONS: usize = 5;
+const MAX_REASONS: usize = 5;
 
 /// Maximum number of part names in a message.
-const MOST_NAMES: usize = 20;
+const MAX_NAMES: usize = 20;
 
 /// Maximum depth of directories.
 const DEEPEST: usize = 32;
@@ -75,12 +75,12 @@ fn list_files(path: &Path) -> Result<Vec<PathBuf>, CliError> {
 
 /// Keeps the figures of a part; fails if there are none.
 fn keep_part(outcomes: &mut [Outcome], part: &str) -> Result<(), CliError> {
-    let known = parts(outcomes.iter().filter_map(Outcome::reading));
-    if !known.iter().any(|known| known.eq_ignore_ascii_case(part)) {
-        let near = nearest(part, known.iter().copied());
-        let choose = match (near.as_slice(), known.len()) {
+    let existing = parts(outcomes.iter().filter_map(Outcome::reading));
+    if !existing.iter().any(|existing| existing.eq_ignore_ascii_case(part)) {
+        let near = nearest(part, existing.iter().copied());
+        let choose = match (near.as_slice(), existing.len()) {
             (_, 0) => "they do not distinguish parts: omit --only".to_owned(),
-            ([], _) => format!("parts are {}", known.into_iter().take(MOST_NAMES).collect::<Vec<_>>().join(", ")),
+            ([], _) => format!("parts are {}", existing.into_iter().take(MAX_NAMES).collect::<Vec<_>>().join(", ")),
             (near, _) => format!("did you mean {}?", one_of(near)),
         };
         return Err(CliError::usage(format!("the inputs have no part {part:?}: {choose}")));
@@ -103,7 +103,7 @@ pub fn readings(outcomes: &[Outcome]) -> Result<Vec<&Reading>, CliError> {
         Outcome::Refused { name, refusal } => Some(format!("{name}: {refusal}")),
         Outcome::Read(_) => None,
     });
-    let reasons: Vec<String> = reasons.take(MOST_REASONS).collect();
+    let reasons: Vec<String> = reasons.take(MAX_REASONS).collect();
     Err(CliError::Failed(anyhow::anyhow!(
         "no usable input ({}): plimsoll guide inputs describes the formats and how to create them",
         reasons.join("; ")
@@ -163,8 +163,8 @@ fn collect(path: &Path, depth: usize, files: &mut Vec<PathBuf>) -> Result<(), Cl
     }
     for path in paths {
         collect(&path, depth + 1, files)?;
-        if files.len() > MOST_FILES {
-            return Err(CliError::usage(format!("more than {MOST_FILES} files: use fewer directories")));
+        if files.len() > MAX_FILES {
+            return Err(CliError::usage(format!("more than {MAX_FILES} files: use fewer directories")));
         }
     }
     Ok(())
@@ -174,8 +174,8 @@ fn collect(path: &Path, depth: usize, files: &mut Vec<PathBuf>) -> Result<(), Cl
 fn ingest(name: &str, args: &InputArgs, input: &mut dyn Read) -> Result<Vec<Outcome>, CliError> {
     let zone = args.time_zone.clone();
     let begin = args.begin.as_deref().and_then(|begin| time_in_utc(begin, zone.as_ref()));
-    let known = FormatInput { name: name.to_owned(), begin, interval: args.interval, zone };
-    let mut ingest = Ingest::new(known);
+    let existing = FormatInput { name: name.to_owned(), begin, interval: args.interval, zone };
+    let mut ingest = Ingest::new(existing);
     let mut buffer = vec![0; 256 << 10];
     loop {
         let read = input.read(&mut buffer).with_context(|| format!("cannot read {name}"))?;

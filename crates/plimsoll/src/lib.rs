@@ -66,7 +66,7 @@ use crate::args::{Cli, Command};
 use crate::cli_error::CliError;
 
 /// Program and version, as in run files.
-pub(crate) const MADE_BY: &str = concat!("plimsoll ", env!("CARGO_PKG_VERSION"));
+pub(crate) const CREATED_BY: &str = concat!("plimsoll ", env!("CARGO_PKG_VERSION"));
 
 /// The path of this program, for child processes.
 pub(crate) fn own_program() -> Result<PathBuf, CliError> {

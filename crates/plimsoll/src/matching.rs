@@ -16,11 +16,11 @@ use crate::sizing;
 use crate::store;
 
 /// Maximum number of products in a list.
-const MOST: usize = 12;
+const MAX: usize = 12;
 /// Maximum number at the end of a measurement.
-const MOST_SHORT: usize = 4;
+const MAX_SHORT: usize = 4;
 /// Maximum number of similar products.
-const MOST_RESEMBLING: usize = 3;
+const MAX_RESEMBLING: usize = 3;
 
 /// Matches a run against the catalogue.
 pub fn run(args: &MatchArgs) -> Result<(), CliError> {
@@ -30,12 +30,12 @@ pub fn run(args: &MatchArgs) -> Result<(), CliError> {
     check_evidence(&curve)?;
     args.capacity.map_or(Ok(()), sizing::check_capacity)?;
     let capacity = args.capacity.map_or_else(|| measured_size(&curve), Ok)?;
-    curve.load_line = wanted(args, &curve);
+    curve.load_line = find_load_line(args, &curve);
     if args.iops.is_some() || args.objective.is_some() {
         curve.basis = None;
     }
     let need = Need::of(&curve, capacity).ok_or_else(|| no_need(&curve))?;
-    let (matches, resemblances) = found(&offers, &curve, &need, MOST)?;
+    let (matches, resemblances) = found(&offers, &curve, &need, MAX)?;
     let detail = if args.all { Detail::All } else { Detail::Normal };
     let mut page = pages::matches(&need, &matches, &resemblances, detail);
     page.subject.push(plimsoll_report::words::run(&curve));
@@ -60,7 +60,7 @@ fn measured_size(curve: &Curve) -> Result<Bytes, CliError> {
 }
 
 /// The run's load line, or the requirement given by flags.
-fn wanted(args: &MatchArgs, curve: &Curve) -> Option<LoadLine> {
+fn find_load_line(args: &MatchArgs, curve: &Curve) -> Option<LoadLine> {
     let objective = args.objective.or_else(|| curve.load_line.map(|line| line.objective()));
     match (args.iops, args.objective) {
         (Some(iops), _) => objective.map(|objective| LoadLine::At { objective, iops: Estimate::bare(iops.as_f64()) }),
@@ -73,14 +73,14 @@ fn wanted(args: &MatchArgs, curve: &Curve) -> Option<LoadLine> {
 pub fn short(curve: &Curve) -> Option<Page> {
     let offers = Offers::new(&crate::args::TermsArgs::default()).ok()?;
     let need = Need::of(curve, curve.subject.size)?;
-    let (matches, resemblances) = found(&offers, curve, &need, MOST_SHORT).ok()?;
+    let (matches, resemblances) = found(&offers, curve, &need, MAX_SHORT).ok()?;
     Some(pages::matches_short(&need, &matches, &resemblances))
 }
 
-fn found(offers: &Offers, curve: &Curve, need: &Need, most: usize) -> Result<(Matches, Vec<Resemblance>), CliError> {
+fn found(offers: &Offers, curve: &Curve, need: &Need, max: usize) -> Result<(Matches, Vec<Resemblance>), CliError> {
     let terms = offers.ranking_terms()?;
-    let matches = matching(&offers.catalogue, need, &terms, most);
-    let resemblances = resembling(&offers.catalogue, curve, curve.subject.size, &terms, MOST_RESEMBLING);
+    let matches = matching(&offers.catalogue, need, &terms, max);
+    let resemblances = resembling(&offers.catalogue, curve, curve.subject.size, &terms, MAX_RESEMBLING);
     Ok((matches, resemblances))
 }
 

@@ -31,10 +31,10 @@ pub fn run(args: &MeasureCommand) -> Result<(), CliError> {
 
 /// Keeps and shows a curve, with products that carry its load.
 fn finish(curve: &Curve, label: Option<&RunLabel>, outputs: &Outputs) -> Result<(), CliError> {
-    let kept = store::runs().keep(curve, label);
+    let retained = store::runs().keep(curve, label);
     outputs.write_curves(std::slice::from_ref(curve))?;
     outputs.print_detail(|| matching::short(curve))?;
-    report_kept(kept.map(Some), outputs)?;
+    report_kept(retained.map(Some), outputs)?;
     ended(curve.ended)
 }
 
@@ -55,7 +55,7 @@ fn measure(request: MeasurementRequest, command: Vec<String>, console: &mut Cons
 /// Runs of this program.
 pub fn run_context(command: Vec<String>) -> RunContext<'static> {
     RunContext {
-        made_by: crate::MADE_BY,
+        made_by: crate::CREATED_BY,
         command,
         earlier_objective: &|subject, streams| store::runs().chosen_objective(subject, streams),
     }

@@ -84,10 +84,10 @@ impl Offers {
     fn check_region(&self) -> Result<(), CliError> {
         let regions = self.catalogue.regions();
         let Some(region) = self.terms.regions().find(|region| !regions.contains(region)) else { return Ok(()) };
-        let known: Vec<&str> = regions.into_iter().collect();
+        let existing: Vec<&str> = regions.into_iter().collect();
         Err(CliError::usage(format!(
             "no price in the catalogue for region {region:?}: use one of {}, or omit --region",
-            known.join(", ")
+            existing.join(", ")
         )))
     }
 
@@ -126,10 +126,10 @@ impl Offers {
         let currency = self.terms.currency.unwrap_or_else(default_currency);
         let currencies = self.catalogue.currencies();
         if !currencies.contains(&currency) {
-            let known: Vec<String> = currencies.iter().map(ToString::to_string).collect();
+            let existing: Vec<String> = currencies.iter().map(ToString::to_string).collect();
             return Err(CliError::usage(format!(
                 "no price in the catalogue in {currency}: prices are in {}",
-                known.join(", ")
+                existing.join(", ")
             )));
         }
         let is_other = |own: &&OwnPrice| own.currency().is_some_and(|stated| stated != currency);

@@ -217,15 +217,15 @@ impl Outputs {
 /// Completes a suite: storage and output.
 pub fn finish_suite(suite: &mut SuiteRun, snapshots: Option<Snapshots>, outputs: &Outputs) -> Result<(), CliError> {
     let is_real = suite.started.is_some();
-    let kept = is_real.then(|| store::runs().keep_suite(suite, snapshots)).transpose();
+    let retained = is_real.then(|| store::runs().keep_suite(suite, snapshots)).transpose();
     outputs.write_suites(std::slice::from_ref(suite))?;
-    report_kept(kept, outputs)?;
+    report_kept(retained, outputs)?;
     ended(suite.ended)
 }
 
 /// Prints where a result was kept, or why it was not.
-pub fn report_kept(kept: Result<Option<PathBuf>, MeasureError>, outputs: &Outputs) -> Result<(), CliError> {
-    match kept {
+pub fn report_kept(retained: Result<Option<PathBuf>, MeasureError>, outputs: &Outputs) -> Result<(), CliError> {
+    match retained {
         // The result was shown and written in any case.
         Err(error) => {
             warn_not_kept(error);

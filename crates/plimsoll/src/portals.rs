@@ -35,12 +35,12 @@ pub fn chap(args: &ChapArgs) -> Result<Option<Chap>, CliError> {
 
 fn credentials(name: Option<&str>, file: Option<&Path>) -> Result<Option<Credentials>, CliError> {
     let (Some(name), Some(file)) = (name, file) else { return Ok(None) };
-    let shown = file.display();
+    let displayed = file.display();
     check_private(file).map_err(|error| CliError::usage(error.to_string()))?;
-    let content = std::fs::read(file).map_err(|error| CliError::usage(format!("{shown}: {error}")))?;
+    let content = std::fs::read(file).map_err(|error| CliError::usage(format!("{displayed}: {error}")))?;
     let secret = content.trim_ascii_end().to_vec();
     if secret.len() < SECRET_MIN {
-        return Err(CliError::usage(format!("{shown}: a secret has at least {SECRET_MIN} bytes")));
+        return Err(CliError::usage(format!("{displayed}: a secret has at least {SECRET_MIN} bytes")));
     }
     Ok(Some(Credentials { name: name.to_owned(), secret }))
 }

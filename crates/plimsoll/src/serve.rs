@@ -201,11 +201,11 @@ fn options(args: &ServeArgs, directory: &Path, listens: Vec<String>) -> Result<S
         realtime: args.rt,
         floor: Floor::default(),
         measure_floor: if args.rt { || remeasure(true) } else { || remeasure(false) },
-        checksums: if args.checksums { Checksums::Wanted } else { Checksums::AsMade },
+        checksums: if args.checksums { Checksums::Required } else { Checksums::AsMade },
         level_changes: if args.cloud.online_uhp { LevelChanges::Online } else { LevelChanges::Detached },
         durability: if args.durability.durable_writes { Durability::Changes } else { Durability::Flushes },
         commit_interval: args.durability.commit_interval.0,
-        made_by: crate::MADE_BY.into(),
+        made_by: crate::CREATED_BY.into(),
     })
 }
 

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use plimsoll_analyse::{different_load, share_objective};
-use plimsoll_measure::{BUILT_IN, Kept, LAST, Preset, load_found};
+use plimsoll_measure::{BUILT_IN, LAST, Preset, Retained, load_found};
 use plimsoll_record::Curve;
 use plimsoll_report::pages::{self, HistoryRun, KeptRun};
 
@@ -19,10 +19,10 @@ pub fn report(args: &Report) -> Result<(), CliError> {
     let names = if args.runs.is_empty() { &last[..] } else { &args.runs };
     let (mut curves, mut suites) = (Vec::new(), Vec::new());
     for name in names {
-        for kept in store::runs().load_any(name)? {
-            match kept {
-                Kept::Curve(curve) => curves.push(*curve),
-                Kept::Suite(suite) => suites.push(*suite),
+        for retained in store::runs().load_any(name)? {
+            match retained {
+                Retained::Curve(curve) => curves.push(*curve),
+                Retained::Suite(suite) => suites.push(*suite),
             }
         }
     }
@@ -60,8 +60,8 @@ fn list_runs(args: &FormArgs) -> Result<(), CliError> {
     let of = |path: &PathBuf| {
         let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         match load_found(path) {
-            Ok(Kept::Curve(curve)) => KeptRun::of_curve(name, &curve),
-            Ok(Kept::Suite(suite)) => KeptRun::of_suite(name, &suite),
+            Ok(Retained::Curve(curve)) => KeptRun::of_curve(name, &curve),
+            Ok(Retained::Suite(suite)) => KeptRun::of_suite(name, &suite),
             Err(_) => KeptRun { name, result: "no load line".to_owned(), iops: None, objective: None },
         }
     };
@@ -108,8 +108,8 @@ pub fn presets(name: Option<&str>) -> Result<(), CliError> {
         }
         return print(listing.as_bytes());
     };
-    let names = BUILT_IN.map(|(known, _)| known).join(", ");
-    let found = BUILT_IN.iter().find(|(known, _)| *known == name);
+    let names = BUILT_IN.map(|(existing, _)| existing).join(", ");
+    let found = BUILT_IN.iter().find(|(existing, _)| *existing == name);
     let (_, text) = found.ok_or_else(|| CliError::usage(format!("{name:?} is not a preset: use one of {names}")))?;
     print(text.as_bytes())
 }

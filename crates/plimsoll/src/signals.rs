@@ -17,14 +17,14 @@ static RECEIVED: OnceLock<Arc<AtomicUsize>> = OnceLock::new();
 /// # Errors
 /// A handler cannot be installed.
 pub fn watch(signals: &[c_int]) -> io::Result<Arc<AtomicBool>> {
-    let asked = Arc::new(AtomicBool::new(false));
+    let requested = Arc::new(AtomicBool::new(false));
     let received = RECEIVED.get_or_init(Arc::default);
     for &signal in signals {
-        flag::register_conditional_shutdown(signal, exit_code_of(signal).into(), Arc::clone(&asked))?;
+        flag::register_conditional_shutdown(signal, exit_code_of(signal).into(), Arc::clone(&requested))?;
         flag::register_usize(signal, Arc::clone(received), signal.unsigned_abs() as usize)?;
-        flag::register(signal, Arc::clone(&asked))?;
+        flag::register(signal, Arc::clone(&requested))?;
     }
-    Ok(asked)
+    Ok(requested)
 }
 
 /// Waits for a signal, or until a [`StopWaiting`] is dropped.

@@ -6,7 +6,7 @@ use plimsoll_analyse::GateFigure;
 use plimsoll_catalogue::{Config, Money, Part, PriceTerms, ProductKind, nearest, one_of};
 use plimsoll_choose::sizing::{
     Compute, Design, DesignError, Growth, HitAssumption, PresentCost, ScopeError, Search, Sizing, WithoutScans,
-    check_counted, fewer_processors, layouts, size, wanted, wider_stripe,
+    check_counted, derive_requirements, fewer_processors, layouts, size, wider_stripe,
 };
 use plimsoll_ingest::{DatabaseDemand, Demand, Reading};
 use plimsoll_units::Bytes;
@@ -43,9 +43,9 @@ pub fn run(args: &SizeArgs) -> Result<(), CliError> {
         check_counted(subject).map_err(unclear)?;
     }
     let (design, stored) = build_design(args, subject)?;
-    let mut wanted = wanted(subject, &design).map_err(unclear)?;
-    wanted.assumptions.extend(stored);
-    let mut sizing = size(&offers.catalogue, &wanted, &terms, &search);
+    let mut required = derive_requirements(subject, &design).map_err(unclear)?;
+    required.assumptions.extend(stored);
+    let mut sizing = size(&offers.catalogue, &required, &terms, &search);
     sizing.layouts = layouts(&offers.catalogue, &terms, &search, &sizing);
     sizing.present = present;
     sizing.wider = wider_stripe(&offers.catalogue, &terms, &search, &sizing);
@@ -54,9 +54,9 @@ pub fn run(args: &SizeArgs) -> Result<(), CliError> {
     if search.machine.is_none() {
         sizing.fewer_processors = fewer_processors(&offers.catalogue, &terms, &sizing);
     }
-    let asked = what_ifs::WhatIfInput { args, subject, design: &design, readings: &readings };
-    let what_ifs = what_ifs::all(&asked, &offers.catalogue, &terms, &search, &sizing)?;
-    let page = plimsoll_report::pages::sizing(&sizing, &what_ifs, &outcomes, args.most.max(1));
+    let requested = what_ifs::WhatIfInput { args, subject, design: &design, readings: &readings };
+    let what_ifs = what_ifs::all(&requested, &offers.catalogue, &terms, &search, &sizing)?;
+    let page = plimsoll_report::pages::sizing(&sizing, &what_ifs, &outcomes, args.max.max(1));
     forms.write(&page, || plimsoll_report::sizing_json(&sizing, &what_ifs))?;
     type Fragment = fn(&Sizing) -> Option<String>;
     let fragments: [(_, Fragment); 2] =
@@ -70,7 +70,7 @@ pub fn run(args: &SizeArgs) -> Result<(), CliError> {
     let is_carried = !sizing.choices.is_empty() || !sizing.layouts.is_empty();
     if !is_carried && !sizing.slower.is_empty() {
         // A tolerance is a share of the database's time.
-        let tolerance = if sizing.wanted.account.is_some() { "--slower or " } else { "" };
+        let tolerance = if sizing.required.account.is_some() { "--slower or " } else { "" };
         return Err(CliError::Failed(anyhow::anyhow!(
             "configurations that carry the demand are slower than the present storage: use {tolerance}--may-be-slower to accept them, or widen --provider"
         )));
@@ -85,7 +85,7 @@ pub fn run(args: &SizeArgs) -> Result<(), CliError> {
             "no configuration carries the demand: widen --provider or --stripe, relax --objective or --headroom, use --percentile, or --burst none if the load is constant"
         )));
     }
-    let named = [(sizing.wanted.subject.clone(), sizing)];
+    let named = [(sizing.required.subject.clone(), sizing)];
     gates::decide(&args.gates, &named, |gate, sizing| {
         gate.judge_exact(match gate.figure() {
             GateFigure::Price => sizing.best_total().map(Money::as_f64),
@@ -171,8 +171,8 @@ fn build_design(args: &SizeArgs, subject: &DatabaseDemand) -> Result<(Design, Op
         assumes_blocks: args.assume,
         compute: Compute { processors: args.vcpus.map(f64::from), memory: args.memory },
     };
-    let said = |stored| format!("the database occupies {stored}, according to its report: --capacity overrides it");
-    Ok((design, stored.map(said)))
+    let reported = |stored| format!("the database occupies {stored}, according to its report: --capacity overrides it");
+    Ok((design, stored.map(reported)))
 }
 
 /// Checks a capacity; a number without a unit would be bytes.
@@ -201,9 +201,9 @@ fn find_subject<'d>(demand: &'d Demand, name: Option<&str>) -> Result<&'d Databa
             let found = subjects.iter().find(|subject| subject.name.eq_ignore_ascii_case(name));
             found.ok_or_else(|| {
                 let near = nearest(name, names());
-                let known = one_of(&names().collect::<Vec<_>>());
+                let existing = one_of(&names().collect::<Vec<_>>());
                 let mean = if near.is_empty() { String::new() } else { format!("; did you mean {}?", one_of(&near)) };
-                CliError::usage(format!("no reports of database {name:?}{mean}: the reports are of {known}"))
+                CliError::usage(format!("no reports of database {name:?}{mean}: the reports are of {existing}"))
             })
         }
         (None, [only]) => Ok(only),

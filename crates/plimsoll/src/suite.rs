@@ -70,13 +70,13 @@ pub fn run_suite(suite: &SuiteArgs) -> Result<(), CliError> {
     if data.as_ref().is_some_and(SuiteData::is_prepared) {
         return Ok(());
     }
-    let made = run_recipe(&mut *recipe, &mut *ground, &mut console, data.as_mut());
+    let created = run_recipe(&mut *recipe, &mut *ground, &mut console, data.as_mut());
     // An open connection could prevent dropping the data.
     drop(ground);
-    let is_whole = made.as_ref().is_ok_and(|(ran, failed)| ran.ended == EndReason::Complete && !failed);
+    let is_whole = created.as_ref().is_ok_and(|(ran, failed)| ran.ended == EndReason::Complete && !failed);
     let finished = data.map_or(Ok(None), |data| data.finish(is_whole));
     let finished = finished.map(|remaining| say_remaining(&mut console, remaining));
-    let (mut ran, failed) = made?;
+    let (mut ran, failed) = created?;
     if let Some((path, memory)) = options.state().zip(recipe.state()) {
         write_whole(path, &memory).map_err(anyhow::Error::new)?;
     }
@@ -104,7 +104,7 @@ fn claim(
     facts: &Facts,
     console: &mut Console,
 ) -> Result<SuiteData, CliError> {
-    let loader = (crate::MADE_BY, jiff::Timestamp::now().to_string());
+    let loader = (crate::CREATED_BY, jiff::Timestamp::now().to_string());
     Ok(SuiteData::claim(request, recipe, facts, loader, &mut |text| console.say(text))?)
 }
 
@@ -142,8 +142,8 @@ fn check_kept(place: &str, state: Option<&Path>, recipe: &dyn Recipe) -> Result<
     let files = recipe.files();
     let mut written = files.iter().filter(|file| file.writes).peekable();
     let state = state.filter(|_| written.peek().is_some());
-    let kept = written.filter_map(|file| Some(Path::new(place).join(file.path.as_ref()?)));
-    let exists = kept.chain(state.map(Path::to_path_buf)).find(|path| path.is_file());
+    let retained = written.filter_map(|file| Some(Path::new(place).join(file.path.as_ref()?)));
+    let exists = retained.chain(state.map(Path::to_path_buf)).find(|path| path.is_file());
     if let Some(path) = exists {
         let path = path.display();
         return Err(CliError::usage(format!(
@@ -206,7 +206,7 @@ fn run_recipe(
     }
     let failed = recipe.has_failed(&outcome.done);
     let origin = RunOrigin {
-        program: crate::MADE_BY.into(),
+        program: crate::CREATED_BY.into(),
         started: (!is_virtual).then(|| started.to_string()),
         wall: if is_virtual { spent } else { clock.now().since(Instant::ZERO) },
         command: std::env::args().map(without_password).collect(),

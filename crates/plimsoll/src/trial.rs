@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, anyhow};
 use plimsoll_catalogue::Ask;
 use plimsoll_choose::diagnosis::{DiagnoseOptions, diagnose};
-use plimsoll_choose::sizing::{Design, Search, Sizing, size, wanted};
+use plimsoll_choose::sizing::{Design, Search, Sizing, derive_requirements, size};
 use plimsoll_ingest::{DatabaseDemand, Demand, Ingest, Outcome};
 use plimsoll_measure::{EffortLevel, LoadOptions, MeasurementRequest, SimulationRequest, SweepOptions};
 use plimsoll_report::pages::{self, LevelRate, LevelTrial, Trial};
@@ -83,7 +83,7 @@ fn size_subject(subject: &DatabaseDemand) -> Result<Sizing, CliError> {
     let terms = offers.ranking_terms()?;
     let among = Search::among(&offers.catalogue, &[PROVIDER.to_owned()]).map_err(anyhow::Error::from)?;
     let search = Search { pool: Arc::new(Threads::default()), ..among };
-    let required = wanted(subject, &Design::of(CAPACITY)).map_err(anyhow::Error::from)?;
+    let required = derive_requirements(subject, &Design::of(CAPACITY)).map_err(anyhow::Error::from)?;
     Ok(size(&offers.catalogue, &required, &terms, &search))
 }
 

@@ -47,7 +47,7 @@ pub fn run(args: &VolumeArgs) -> Result<(), CliError> {
             let (name, like, group) = (name.clone(), like.clone(), group.clone());
             let create = Create { name, like, size_bytes, group, seed: *seed, force: *force };
             let answer = service.client.post("/v1/volumes", &create);
-            service.write_page(&answer?, show::made)
+            service.write_page(&answer?, show::create)
         }
         VolumeCommand::List => service.list(),
         VolumeCommand::Show { name } => service.show(name),
@@ -63,11 +63,11 @@ pub fn run(args: &VolumeArgs) -> Result<(), CliError> {
         }
         VolumeCommand::Snapshot { name, snapshot } => {
             let body = Fork { name: snapshot.clone(), like: None };
-            service.write_page(&service.client.post(&volume_path(name, "snapshot"), &body)?, show::made)
+            service.write_page(&service.client.post(&volume_path(name, "snapshot"), &body)?, show::create)
         }
         VolumeCommand::Clone { name, clone, like } => {
             let body = Fork { name: clone.clone(), like: like.clone() };
-            service.write_page(&service.client.post(&volume_path(name, "clone"), &body)?, show::made)
+            service.write_page(&service.client.post(&volume_path(name, "clone"), &body)?, show::create)
         }
         VolumeCommand::Restore { name, from, yes } => {
             service.confirm_restore(name, from, *yes)?;
@@ -201,7 +201,7 @@ impl ServiceClient {
         let ns = |span: Option<Span>| span.map(Span::as_nanos);
         let body = Autotune {
             default: args.default,
-            most: args.most,
+            max: args.max,
             step: args.step,
             up_after_ns: ns(args.up_after),
             down_first_ns: ns(args.down_first),

@@ -23,12 +23,13 @@ pub fn run(args: WebArgs) -> Result<(), CliError> {
 /// Prints a further URL of a running console.
 fn print_url(args: &ServeArgs) -> Result<(), CliError> {
     let directory = args.directory.clone().map_or_else(home::directory, Ok)?;
-    let shown = directory.display();
+    let displayed = directory.display();
     let control = args.control.clone().unwrap_or_else(|| directory.join(CONTROL_SOCKET));
     let client = Client::new(ControlAddress::Unix(control), None);
     let is_running = client.is_ok_and(|client| client.get("/v1/service").is_ok());
     let url = if is_running { plimsoll_web::add_link(&directory.join(FOLDER)).ok() } else { None };
-    let url =
-        url.ok_or_else(|| CliError::usage(format!("no console runs for {shown}: start it with plimsoll web {shown}")))?;
+    let url = url.ok_or_else(|| {
+        CliError::usage(format!("no console runs for {displayed}: start it with plimsoll web {displayed}"))
+    })?;
     output::print(format!("{url}\n").as_bytes())
 }

@@ -80,8 +80,8 @@ pub fn options(listening: WebListener, service: &Service, products: Catalogue, d
 }
 
 fn measure(request: MeasurementRequest, command: Vec<String>, observer: Observer) -> Result<String, String> {
-    let kept = measure::measure_and_keep(request, command, &mut Console::observed(observer));
-    kept.map(|path| stem(&path)).map_err(|trouble| trouble.to_string())
+    let retained = measure::measure_and_keep(request, command, &mut Console::observed(observer));
+    retained.map(|path| stem(&path)).map_err(|trouble| trouble.to_string())
 }
 
 fn simulate(model: &str, request: &SimulationRequest, observer: Observer) -> Result<Curve, String> {

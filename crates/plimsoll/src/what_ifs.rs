@@ -33,7 +33,7 @@ pub fn check(args: &SizeArgs, terms: &PriceTerms) -> Result<(), CliError> {
     if (args.autotune_default.is_some() || args.autotune_most.is_some()) && !asks(WhatIfWord::Levels) {
         return Err(CliError::usage("--autotune-default and --autotune-most require --what-if levels"));
     }
-    if args.autotune_default.zip(args.autotune_most).is_some_and(|(default, most)| default > most) {
+    if args.autotune_default.zip(args.autotune_most).is_some_and(|(default, max)| default > max) {
         return Err(CliError::usage("--autotune-default exceeds --autotune-most: use a lower default"));
     }
     let priced = args.ram_price.map(|price| price.0.currency);
@@ -48,13 +48,13 @@ pub fn check(args: &SizeArgs, terms: &PriceTerms) -> Result<(), CliError> {
 
 /// All requested what-ifs.
 pub fn all(
-    asked: &WhatIfInput<'_>,
+    requested: &WhatIfInput<'_>,
     catalogue: &Catalogue,
     terms: &PriceTerms,
     search: &Search,
     sizing: &Sizing,
 ) -> Result<WhatIfs, CliError> {
-    let WhatIfInput { args, subject, design, readings } = *asked;
+    let WhatIfInput { args, subject, design, readings } = *requested;
     // The curve of a single trace covers all of it; curves of several cannot be added.
     let mut curves = readings.iter().flat_map(|reading| &reading.curves);
     let misses = curves.next().filter(|_| curves.next().is_none());
@@ -64,15 +64,15 @@ pub fn all(
     for word in &args.what_if {
         match word {
             WhatIfWord::Levels => {
-                let tuning = Tuning { default: args.autotune_default, most: args.autotune_most };
+                let tuning = Tuning { default: args.autotune_default, max: args.autotune_most };
                 found.levels = Some(replay_levels(catalogue, terms, sizing, subject, tuning));
             }
             WhatIfWord::Cache => {
-                let known = (account, misses, args.ram_price.map(|price| price.0));
+                let existing = (account, misses, args.ram_price.map(|price| price.0));
                 let unknown = "the inputs do not contain the effect of the cache size: use an AWR or Statspack \
                                report with buffer pool advice, or one trace";
                 found.cache =
-                    Some(cache(catalogue, terms, search, sizing, known).ok_or_else(|| CliError::usage(unknown))?);
+                    Some(cache(catalogue, terms, search, sizing, existing).ok_or_else(|| CliError::usage(unknown))?);
             }
             WhatIfWord::Growth => {
                 let outgrown = growth(catalogue, terms, search, sizing, (subject, design));
@@ -91,12 +91,12 @@ pub fn all(
 fn jobs(args: &SizeArgs, search: &Search, sizing: &Sizing) -> Result<Option<JobTimes>, CliError> {
     let job = |word: &JobWord| if let JobWord::Job(job) = word { Some(job.clone()) } else { None };
     let jobs: Vec<StorageJob> = args.job.iter().filter_map(job).collect();
-    let account = sizing.wanted.account.as_deref().filter(|_| args.job.contains(&JobWord::Inputs));
+    let account = sizing.required.account.as_deref().filter(|_| args.job.contains(&JobWord::Inputs));
     if args.job.len() > jobs.len() && account.is_none() {
         return Err(CliError::usage(
             "--job inputs: the inputs do not contain the waits of sessions: use an AWR or Statspack report of the window",
         ));
     }
-    let most = args.most.max(1);
-    Ok((!args.job.is_empty()).then(|| jobs_of_choices(&jobs, sizing, account, (&*search.pool, most))))
+    let max = args.max.max(1);
+    Ok((!args.job.is_empty()).then(|| jobs_of_choices(&jobs, sizing, account, (&*search.pool, max))))
 }

@@ -187,13 +187,13 @@ pub enum FormatError {
 }
 
 /// Checks that the file has one of the formats `wanted`.
-pub(crate) fn check_format(bytes: &[u8], wanted: &[&str]) -> Result<(), FormatError> {
+pub(crate) fn check_format(bytes: &[u8], required: &[&str]) -> Result<(), FormatError> {
     #[derive(Deserialize)]
     struct Head {
         format: String,
     }
     let head: Head = serde_json::from_slice(bytes).map_err(FormatError::Shape)?;
-    if wanted.contains(&head.format.as_str()) { Ok(()) } else { Err(FormatError::Version(head.format)) }
+    if required.contains(&head.format.as_str()) { Ok(()) } else { Err(FormatError::Version(head.format)) }
 }
 
 impl Curve {

@@ -33,8 +33,8 @@ pub struct DatabaseAbout {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub folder: Option<String>,
     /// Created for the run, and removed afterwards.
-    #[serde(default)]
-    pub made: bool,
+    #[serde(default, rename = "made")]
+    pub created: bool,
     /// Settings relevant for storage, as `(name, value)`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub settings: Vec<(String, String)>,
@@ -235,7 +235,7 @@ pub struct HostTime {
 
 impl HostTime {
     /// Sum of all states.
-    pub fn whole(&self) -> Span {
+    pub fn total(&self) -> Span {
         self.busy + self.waiting + self.idle + self.stolen
     }
 

@@ -222,7 +222,8 @@ pub enum Lasting {
     #[default]
     NotHeld,
     /// The objective was met until the end.
-    Held {
+    #[serde(rename = "held")]
+    Sustained {
         /// Held load, in operations per second.
         iops: f64,
         /// Duration in seconds.
@@ -256,7 +257,8 @@ pub enum ObjectiveOrigin {
         light_p99: Span,
     },
     /// Chosen for an earlier run of the same target.
-    Kept,
+    #[serde(rename = "kept")]
+    Retained,
     /// Chosen for another curve that is shown together with this curve.
     Shared,
 }

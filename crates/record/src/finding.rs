@@ -45,7 +45,7 @@ pub enum Finding {
         write_back_mean: Bytes,
         /// Total time that writers were throttled because of dirty pages, in nanoseconds.
         #[serde(rename = "held_ns")]
-        held: Span,
+        sustained: Span,
     },
     /// Buffered I/O was requested of a model without a page cache.
     NoPageCache,
@@ -126,7 +126,8 @@ pub enum Finding {
         /// Operations per second that slots carried.
         slots: f64,
         /// Operations per second that kept the objective when held.
-        held: f64,
+        #[serde(rename = "held")]
+        sustained: f64,
     },
     /// The load line of the second half of the measurement lies below that of the first.
     LineFell {
@@ -263,7 +264,8 @@ pub enum Finding {
         /// Number of dropped operations.
         dropped: u64,
         /// Number of recorded operations.
-        kept: u64,
+        #[serde(rename = "kept")]
+        retained: u64,
     },
     /// The trace lacks information that a replay needs, or its meaning is uncertain.
     TraceDoubted {

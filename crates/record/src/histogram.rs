@@ -129,10 +129,10 @@ impl Bins {
     /// The quantile at the share `quantile` (0 to 1), as the middle of its bin; `None` if empty.
     pub fn quantile(&self, quantile: f64) -> Option<Span> {
         let rank = ((quantile * self.count as f64).ceil() as u64).clamp(1, self.count.max(1));
-        let mut seen = 0;
+        let mut observed = 0;
         for &(lowest, count) in &self.bins {
-            seen += count;
-            if seen >= rank {
+            observed += count;
+            if observed >= rank {
                 let middle = lowest + (width(lowest) - 1) / 2;
                 // Not `clamp`, which panics if a file has a minimum above its maximum.
                 return Some(Span::from_nanos(middle.max(self.min_ns).min(self.max_ns)));
@@ -220,9 +220,9 @@ mod tests {
     fn quantiles_are_exact_to_the_bin_width() {
         let bins = recorded((1..=100_000).map(|i| i * 100));
         for quantile in [0.001, 0.5, 0.9, 0.99, 0.999, 1.0] {
-            let seen = bins.quantile(quantile).unwrap().as_nanos() as f64;
+            let observed = bins.quantile(quantile).unwrap().as_nanos() as f64;
             let truth = quantile * 1e7;
-            assert!((seen / truth - 1.0).abs() < 0.008, "{quantile}: {seen} against {truth}");
+            assert!((observed / truth - 1.0).abs() < 0.008, "{quantile}: {observed} against {truth}");
         }
         assert_eq!(bins.mean(), Some(Span::from_nanos(5_000_050)));
     }

@@ -136,8 +136,8 @@ mod tests {
     use super::*;
 
     fn check(text: &str, expected: &str) {
-        let shown = text.parse::<Objective>().map_or_else(|e| e.to_string(), |objective| objective.to_string());
-        assert!(shown.starts_with(expected), "{text:?} gave {shown:?}");
+        let displayed = text.parse::<Objective>().map_or_else(|e| e.to_string(), |objective| objective.to_string());
+        assert!(displayed.starts_with(expected), "{text:?} gave {displayed:?}");
     }
 
     #[test]

@@ -15,7 +15,8 @@ use crate::tally::Tally;
 #[serde(rename_all = "kebab-case")]
 pub enum SlotRole {
     /// A closed load that determines the highest completed rate.
-    Most,
+    #[serde(rename = "most")]
+    Max,
     /// An open load at a fixed share of that rate, for a first estimate of the curve.
     Scout,
     /// An open load near the load line, or an anchor away from it.
@@ -118,8 +119,8 @@ impl LoadSlot {
     /// Converts a run to a slot.
     pub fn of(run: &Run, role: SlotRole, pass: u32, start: Instant) -> Self {
         let (warm_up, lateness) = (run.warm_up, run.lateness.coarse());
-        let whole = Self::of_tally(run.offered, &run.total, run.figures.iops.value, run.span);
-        Self { role, pass, start, warm_up, lateness, ..whole }
+        let total = Self::of_tally(run.offered, &run.total, run.figures.iops.value, run.span);
+        Self { role, pass, start, warm_up, lateness, ..total }
     }
 
     /// Converts a slice of an unpaused run to a slot. The generator's lateness within it is unknown.

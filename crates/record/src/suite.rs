@@ -82,7 +82,8 @@ pub enum StepWork {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Statements {
     /// Number of planned statements.
-    pub asked: u64,
+    #[serde(rename = "asked")]
+    pub requested: u64,
     /// Number of executed statements: fewer than planned if the time ended first.
     pub done: u64,
     /// Number of statements with wrong rows.

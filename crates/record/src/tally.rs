@@ -51,8 +51,8 @@ impl Counter {
 }
 
 fn add_error(errors: &mut Vec<(i32, u64)>, errno: i32, count: u64) {
-    match errors.iter_mut().find(|(seen, _)| *seen == errno) {
-        Some((_, seen)) => *seen += count,
+    match errors.iter_mut().find(|(observed, _)| *observed == errno) {
+        Some((_, observed)) => *observed += count,
         None => errors.push((errno, count)),
     }
 }
@@ -76,8 +76,8 @@ impl Tally {
     }
 
     /// The counters accepted by `wanted`.
-    pub fn only(&self, wanted: impl Fn(&Counter) -> bool) -> Self {
-        Self(self.0.iter().filter(|counter| wanted(counter)).cloned().collect())
+    pub fn only(&self, required: impl Fn(&Counter) -> bool) -> Self {
+        Self(self.0.iter().filter(|counter| required(counter)).cloned().collect())
     }
 
     /// Number of successful operations.
@@ -101,9 +101,9 @@ impl Tally {
     }
 
     /// Response times of the counters accepted by `wanted`.
-    pub fn response_where(&self, wanted: impl Fn(&Counter) -> bool) -> Bins {
+    pub fn response_where(&self, required: impl Fn(&Counter) -> bool) -> Bins {
         let mut all = Bins::default();
-        self.0.iter().filter(|counter| wanted(counter)).for_each(|counter| all.merge(&counter.response));
+        self.0.iter().filter(|counter| required(counter)).for_each(|counter| all.merge(&counter.response));
         all
     }
 

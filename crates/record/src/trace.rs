@@ -117,8 +117,8 @@ impl<W: Write> TraceWriter<W> {
     ///
     /// # Errors
     /// Errors of the stream.
-    pub fn write(&mut self, asked: &TraceEntry) -> io::Result<()> {
-        let TraceEntry { at, action, offset, length } = *asked;
+    pub fn write(&mut self, requested: &TraceEntry) -> io::Result<()> {
+        let TraceEntry { at, action, offset, length } = *requested;
         let since = at - *self.first.get_or_insert(at);
         writeln!(self.sink, "{},{},{offset},{length}", since.as_nanos(), action.word())
     }

@@ -6,7 +6,7 @@ use plimsoll_units::{Bytes, Kind, Span};
 
 const HEAD: &str = "#plimsoll.trace/1\ntime_ns,kind,offset,length\n";
 
-fn asked(at: u64, action: Action, offset: u64, length: u64) -> TraceEntry {
+fn request(at: u64, action: Action, offset: u64, length: u64) -> TraceEntry {
     TraceEntry { at: Span::from_nanos(at), action, offset, length }
 }
 
@@ -23,16 +23,16 @@ fn refused(lines: &str) -> String {
 #[test]
 fn written_trace_is_read_back() {
     let all = [
-        asked(7_000, Action::Read, 8_192, 4_096),
-        asked(7_001, Action::Write, u64::MAX - 9, 9),
-        asked(7_001, Action::DurableWrite, 512, 512),
-        asked(9_000, Action::Flush, 0, 0),
-        asked(u64::MAX, Action::Trim, 0, 1 << 40),
+        request(7_000, Action::Read, 8_192, 4_096),
+        request(7_001, Action::Write, u64::MAX - 9, 9),
+        request(7_001, Action::DurableWrite, 512, 512),
+        request(9_000, Action::Flush, 0, 0),
+        request(u64::MAX, Action::Trim, 0, 1 << 40),
     ];
     let mut text = Vec::new();
     let mut writer = TraceWriter::new(&mut text).unwrap();
-    for asked in &all {
-        writer.write(asked).unwrap();
+    for requested in &all {
+        writer.write(requested).unwrap();
     }
     writer.end(3).unwrap();
     let text = String::from_utf8(text).unwrap();
@@ -41,7 +41,7 @@ fn written_trace_is_read_back() {
 
     let mut reader = TraceReader::new(text.as_bytes()).unwrap();
     let again: Vec<TraceEntry> = reader.by_ref().map(Result::unwrap).collect();
-    let since_the_first = all.map(|asked| TraceEntry { at: asked.at - all[0].at, ..asked });
+    let since_the_first = all.map(|requested| TraceEntry { at: requested.at - all[0].at, ..requested });
     assert_eq!(again, since_the_first);
     assert_eq!(reader.dropped(), 3);
 }
@@ -55,7 +55,7 @@ fn recorded_kinds_map_to_model_kinds() {
         (Action::Trim, Kind::Write, 0),
     ];
     for (action, kind, length) in kinds {
-        let op = asked(1, action, 512, 4_096).recorded().op;
+        let op = request(1, action, 512, 4_096).recorded().op;
         assert_eq!((op.kind, op.offset, op.length), (kind, 512, length), "{action:?}");
     }
 }
@@ -64,7 +64,7 @@ fn recorded_kinds_map_to_model_kinds() {
 fn comments_and_crlf_are_accepted() {
     let text = format!("{HEAD}# by hand\n0,read,0,512\n#dropped 1\n");
     for text in [text.replace('\n', "\r\n"), text] {
-        assert_eq!(read(&text).unwrap(), [asked(0, Action::Read, 0, 512)]);
+        assert_eq!(read(&text).unwrap(), [request(0, Action::Read, 0, 512)]);
     }
     assert_eq!(read(HEAD).unwrap(), []);
 }

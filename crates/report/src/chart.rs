@@ -90,7 +90,7 @@ pub(crate) fn typeset(text: &str) -> String {
 /// Text alternative of the curve chart.
 pub(crate) fn curve_description(curves: &[&Curve]) -> String {
     let one = |curve: &&Curve| {
-        let runs = pick::seen(curve).count();
+        let runs = pick::complete_runs(curve).count();
         let line = curve
             .load_line
             .as_ref()

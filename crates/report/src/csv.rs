@@ -11,8 +11,8 @@ pub fn page_csv(page: &Page) -> String {
     let blocks = || page.sections.iter().flat_map(|section| &section.blocks);
     let data: Vec<&Table> =
         blocks().filter_map(|block| if let Block::Data(table) = block { Some(table) } else { None }).collect();
-    let shown = || blocks().filter_map(|block| if let Block::Table(table) = block { Some(table) } else { None });
-    let tables = if data.is_empty() { shown().filter(|table| !table.rows.is_empty()).collect() } else { data };
+    let displayed = || blocks().filter_map(|block| if let Block::Table(table) = block { Some(table) } else { None });
+    let tables = if data.is_empty() { displayed().filter(|table| !table.rows.is_empty()).collect() } else { data };
     let mut out = String::new();
     for table in tables {
         if !out.is_empty() {
@@ -44,7 +44,7 @@ fn write(out: &mut String, table: &Table) {
 fn words(page: &Page) -> String {
     let mut out = String::new();
     row(&mut out, ["section", "name", "text"].into_iter().map(str::to_owned));
-    for section in page.shown() {
+    for section in page.display() {
         let mut add =
             |name: &str, text: &str| row(&mut out, [section.heading.as_str(), name, text].into_iter().map(clean));
         for block in &section.blocks {

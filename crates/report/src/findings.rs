@@ -40,7 +40,7 @@ pub(crate) fn of_suite(suite: &SuiteRun) -> Vec<FindingText> {
 /// Findings of the whole and of its parts. Of findings of the same kind in several parts, the first is quoted and the
 /// others are counted.
 fn merged<'a>(
-    whole: &[Finding],
+    total: &[Finding],
     parts: impl Iterator<Item = (String, &'a Finding)>,
     part: &str,
     remedy: impl Fn(&Finding) -> &'static str,
@@ -48,7 +48,7 @@ fn merged<'a>(
     let mut kinds: Vec<(Discriminant<Finding>, String, &Finding, u32)> = Vec::new();
     for (name, finding) in parts {
         let kind = discriminant(finding);
-        match kinds.iter_mut().find(|(known, ..)| *known == kind) {
+        match kinds.iter_mut().find(|(existing, ..)| *existing == kind) {
             Some((.., more)) => *more += 1,
             None => kinds.push((kind, name, finding, 0)),
         }
@@ -57,7 +57,7 @@ fn merged<'a>(
         let (weight, text) = (finding.weight(), words::finding(finding));
         FindingText { weight, text, scope, remedy: remedy(finding) }
     };
-    let mut out: Vec<FindingText> = whole.iter().map(|finding| text(finding, None)).collect();
+    let mut out: Vec<FindingText> = total.iter().map(|finding| text(finding, None)).collect();
     out.extend(kinds.into_iter().map(|(_, name, finding, more)| {
         let scope = match more {
             0 => name,

@@ -27,11 +27,11 @@ struct DriverVolume {
 }
 
 /// Writes an offer for the driver of its provider; `None` if the driver has no such volume.
-type Written = fn(&Offer) -> Option<DriverVolume>;
+type WriteVolume = fn(&Offer) -> Option<DriverVolume>;
 
-const PROVIDERS: [(&str, Written); 4] = [("aws", aws), ("azure", azure), ("gcp", gcp), ("oci", oci)];
+const PROVIDERS: [(&str, WriteVolume); 4] = [("aws", aws), ("azure", azure), ("gcp", gcp), ("oci", oci)];
 
-const HEAD: &str = "# Attributes classes need Kubernetes 1.34, or 1.31 with the feature VolumeAttributesClass.\n";
+const HEAD: &str = "# Attributes classes need Kubernetes 1.34.\n";
 
 /// The cheapest choice of each cloud, or its layout; `None` if no driver makes any of them.
 pub fn kubernetes(sizing: &Sizing) -> Option<String> {
@@ -39,7 +39,7 @@ pub fn kubernetes(sizing: &Sizing) -> Option<String> {
     for (provider, written) in PROVIDERS {
         for (content, choice) in volumes(sizing, provider, |offer| written(offer).is_some()) {
             let mut reason = comment_line(&words::reason(choice));
-            if sizing.wanted.platform.cluster.is_some() {
+            if sizing.required.platform.cluster.is_some() {
                 reason += &comment_line(
                     "The database is a cluster: a shared volume needs ReadWriteMany and volumeMode: Block, where the driver has them.",
                 );
@@ -67,7 +67,13 @@ pub fn kubernetes_of_quotes(quotes: &[Quote]) -> Option<String> {
 }
 
 /// The objects of a volume, each after a separator.
-fn format_volume(offer: &Offer, price: Option<&Price>, reason: &str, name: &str, written: Written) -> Option<String> {
+fn format_volume(
+    offer: &Offer,
+    price: Option<&Price>,
+    reason: &str,
+    name: &str,
+    written: WriteVolume,
+) -> Option<String> {
     let volume = written(offer)?;
     let size = option(offer, "size")?;
     let (_, unit) = offer.product().capacity_unit();

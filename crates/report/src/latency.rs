@@ -14,7 +14,9 @@ pub(crate) enum LatencyUnit {
 impl LatencyUnit {
     /// Microseconds if any median is below a millisecond, otherwise milliseconds.
     pub fn of(curve: &Curve) -> Self {
-        let least = pick::seen(curve).filter_map(|run| number::seen(&run.figures.p50_ns)).fold(f64::INFINITY, f64::min);
+        let least = pick::complete_runs(curve)
+            .filter_map(|run| number::value(&run.figures.p50_ns))
+            .fold(f64::INFINITY, f64::min);
         if least >= 1e6 && least.is_finite() { Self::Milli } else { Self::Micro }
     }
 
@@ -57,10 +59,10 @@ pub(crate) fn pads(cells: &[String]) -> Vec<Pad> {
         return vec![Pad::default(); cells.len()];
     }
     let fraction = |cell: &String| cell.split_once('.').map_or(0, |(_, digits)| digits.len());
-    let most = cells.iter().filter(|cell| is_number(cell)).map(fraction).max().unwrap_or(0);
+    let max = cells.iter().filter(|cell| is_number(cell)).map(fraction).max().unwrap_or(0);
     let pad = |cell: &String| match fraction(cell) {
         _ if !is_number(cell) => Pad::default(),
-        has => Pad { point: has == 0 && most > 0, digits: most - has },
+        has => Pad { point: has == 0 && max > 0, digits: max - has },
     };
     cells.iter().map(pad).collect()
 }

@@ -15,7 +15,7 @@ pub fn page_markdown(page: &Page) -> String {
     }
     parts.extend(page.subject.iter().map(|text| escaped(text)));
     parts.push(page.figures.iter().map(fact).collect::<Vec<_>>().join("\n"));
-    for section in page.shown() {
+    for section in page.display() {
         if !section.heading.is_empty() {
             parts.push(format!("## {}", escaped(&section.heading)));
         }
@@ -62,21 +62,21 @@ fn table(table: &Table) -> String {
     if table.rows.is_empty() {
         return String::new();
     }
-    let whole = table.with_intervals();
+    let total = table.with_intervals();
     let line = |cells: Vec<String>| format!("| {} |", cells.join(" | "));
     let mut lines = vec![
-        line(whole.columns.iter().map(|column| escaped(&column.title())).collect()),
-        line(whole.columns.iter().map(|column| if column.is_words() { ":--" } else { "--:" }.to_owned()).collect()),
+        line(total.columns.iter().map(|column| escaped(&column.title())).collect()),
+        line(total.columns.iter().map(|column| if column.is_words() { ":--" } else { "--:" }.to_owned()).collect()),
     ];
-    for (index, row) in whole.rows.iter().enumerate() {
-        for (_, heading) in whole.groups.iter().filter(|(before, _)| *before == index) {
-            let mut cells = vec![String::new(); whole.columns.len()];
+    for (index, row) in total.rows.iter().enumerate() {
+        for (_, heading) in total.groups.iter().filter(|(before, _)| *before == index) {
+            let mut cells = vec![String::new(); total.columns.len()];
             cells[0] = format!("**{}**", escaped(heading));
             lines.push(line(cells));
         }
         lines.push(line(row.iter().map(|cell| escaped(&cell.text)).collect()));
     }
-    let notes = whole.notes.iter().map(|note| format!("\n\n*{}*", escaped(note)));
+    let notes = total.notes.iter().map(|note| format!("\n\n*{}*", escaped(note)));
     lines.join("\n") + &notes.collect::<String>()
 }
 

@@ -4,7 +4,7 @@ use plimsoll_record::Estimate;
 use plimsoll_units::{Span, Throughput};
 
 /// A whole number with grouped thousands. NaN and negative values become `0`.
-pub(crate) fn whole(value: f64) -> String {
+pub(crate) fn integer(value: f64) -> String {
     let digits = format!("{:.0}", if value.is_finite() { value.max(0.0) } else { 0.0 });
     let mut out = String::with_capacity(digits.len() + digits.len() / 3);
     for (index, digit) in digits.chars().enumerate() {
@@ -33,7 +33,7 @@ pub(crate) fn three(value: f64) -> String {
     }
     if value.abs() >= 99.95 {
         let unit = 10f64.powi(value.abs().log10().floor() as i32 - 2);
-        return whole((value / unit).round() * unit);
+        return integer((value / unit).round() * unit);
     }
     let text = format!("{value:.*}", decimals(value));
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').into() } else { text }
@@ -41,7 +41,7 @@ pub(crate) fn three(value: f64) -> String {
 
 /// Operations per second: whole from 100, otherwise three significant digits. Documented figures stay exact.
 pub(crate) fn rate(iops: f64) -> String {
-    if iops < 100.0 { three(iops) } else { whole(iops) }
+    if iops < 100.0 { three(iops) } else { integer(iops) }
 }
 
 /// Up to three decimals, with grouped thousands: `12,800`, `1.5`.
@@ -51,7 +51,7 @@ pub(crate) fn exact(value: f64) -> String {
     let fraction = format!("{rest:03}");
     let fraction = fraction.trim_end_matches('0');
     let (sign, point) = (if value < 0.0 { "-" } else { "" }, if fraction.is_empty() { "" } else { "." });
-    format!("{sign}{}{point}{fraction}", whole(units))
+    format!("{sign}{}{point}{fraction}", integer(units))
 }
 
 /// Short form for axes and marks: `950`, `10k`, `41.2k`, `1.5M`.
@@ -86,7 +86,7 @@ pub(crate) fn half_width_percent(estimate: &Estimate) -> Option<f64> {
 }
 
 /// The value of an estimate that is finite and above zero.
-pub(crate) fn seen(estimate: &Estimate) -> Option<f64> {
+pub(crate) fn value(estimate: &Estimate) -> Option<f64> {
     (estimate.value.is_finite() && estimate.value > 0.0).then_some(estimate.value)
 }
 

@@ -370,7 +370,7 @@ impl Page {
     }
 
     /// The sections that have content.
-    pub(crate) fn shown(&self) -> impl Iterator<Item = &PageSection> {
+    pub(crate) fn display(&self) -> impl Iterator<Item = &PageSection> {
         self.sections.iter().filter(|section| section.has_content())
     }
 }

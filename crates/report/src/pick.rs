@@ -8,13 +8,13 @@ use plimsoll_record::{
 use crate::number;
 
 /// Runs in which something completed, in the curve's order.
-pub(crate) fn seen(curve: &Curve) -> impl Iterator<Item = &Run> {
-    curve.runs.iter().filter(|run| number::seen(&run.figures.iops).is_some() && run.total.operations() > 0)
+pub(crate) fn complete_runs(curve: &Curve) -> impl Iterator<Item = &Run> {
+    curve.runs.iter().filter(|run| number::value(&run.figures.iops).is_some() && run.total.operations() > 0)
 }
 
 /// Runs in a steady state: the latencies of an overloaded run depend on its length.
 pub(crate) fn sustained(curve: &Curve) -> impl Iterator<Item = &Run> {
-    seen(curve).filter(|run| !grew(run))
+    complete_runs(curve).filter(|run| !grew(run))
 }
 
 /// The load arrived faster than it was completed.
@@ -62,19 +62,19 @@ pub(crate) fn lightest(curve: &Curve) -> Option<&Run> {
 }
 
 /// The run with the most operations in flight that is in a steady state.
-pub(crate) fn most_loaded(curve: &Curve) -> Option<&Run> {
+pub(crate) fn max_loaded(curve: &Curve) -> Option<&Run> {
     sustained(curve).max_by(|a, b| a.figures.in_flight.total_cmp(&b.figures.in_flight))
 }
 
 /// The run with the highest throughput.
 pub(crate) fn fastest(curve: &Curve) -> Option<&Run> {
-    seen(curve).max_by(|a, b| a.figures.iops.value.total_cmp(&b.figures.iops.value))
+    complete_runs(curve).max_by(|a, b| a.figures.iops.value.total_cmp(&b.figures.iops.value))
 }
 
 /// The run nearest the load line, otherwise nearest the knee, otherwise the fastest. Open loads are preferred on ties.
 pub(crate) fn at_line(curve: &Curve) -> Option<&Run> {
     let Some(line) = &curve.load_line else {
-        let knee = curve.knee.and_then(|knee| seen(curve).find(|run| run.offered == knee.offered));
+        let knee = curve.knee.and_then(|knee| complete_runs(curve).find(|run| run.offered == knee.offered));
         return knee.or_else(|| fastest(curve));
     };
     let Some(iops) = line_iops(line) else { return lightest(curve) };
@@ -88,7 +88,7 @@ pub(crate) fn at_line(curve: &Curve) -> Option<&Run> {
 /// The value of the objective's measure in a run; `None` if the run lacks it.
 pub(crate) fn of_measure(run: &Run, measure: Measure) -> Option<Estimate> {
     let figures = &run.figures;
-    let is = |q: f64| matches!(measure, Measure::Quantile(wanted) if (wanted - q).abs() < 1e-9);
+    let is = |q: f64| matches!(measure, Measure::Quantile(required) if (required - q).abs() < 1e-9);
     match measure {
         Measure::Mean => Some(figures.mean_ns),
         _ if is(0.5) => Some(figures.p50_ns),
@@ -119,6 +119,6 @@ pub(crate) fn rates(run: &Run, counter: &Counter) -> Option<Rates> {
 /// True if the objective's measure is none of mean, p50, p99 and p99.9 of all operations, so that tables need a column
 /// for it.
 pub(crate) fn is_own_column(objective: &Objective) -> bool {
-    let unusual = |q: f64| [0.5, 0.99, 0.999].iter().all(|known: &f64| (q - known).abs() > 1e-9);
+    let unusual = |q: f64| [0.5, 0.99, 0.999].iter().all(|existing: &f64| (q - existing).abs() > 1e-9);
     objective.over != Scope::All || matches!(objective.measure, Measure::Quantile(q) if unusual(q))
 }

@@ -64,10 +64,10 @@ impl AxisScale {
     }
 
     /// About `most` labelled ticks, ascending: steps of 1, 2 or 5, or decades with 2 and 5 between them.
-    pub fn ticks(self, most: usize) -> Vec<Tick> {
+    pub fn ticks(self, max: usize) -> Vec<Tick> {
         match self {
-            Self::Linear { low, high } => linear_ticks(low, high, most),
-            Self::Log { low, high } => log_ticks(low, high, most),
+            Self::Linear { low, high } => linear_ticks(low, high, max),
+            Self::Log { low, high } => log_ticks(low, high, max),
         }
     }
 }
@@ -89,8 +89,8 @@ fn round_outward(value: f64, side: Side) -> f64 {
     found.copied().unwrap_or(value)
 }
 
-fn linear_ticks(low: f64, high: f64, most: usize) -> Vec<Tick> {
-    let rough = (high - low) / most.max(1) as f64;
+fn linear_ticks(low: f64, high: f64, max: usize) -> Vec<Tick> {
+    let rough = (high - low) / max.max(1) as f64;
     if !(rough.is_finite() && rough > 0.0) {
         return Vec::new();
     }
@@ -100,7 +100,7 @@ fn linear_ticks(low: f64, high: f64, most: usize) -> Vec<Tick> {
     (first..=last).map(|n| Tick { value: n as f64 * step, labelled: true }).collect()
 }
 
-fn log_ticks(low: f64, high: f64, most: usize) -> Vec<Tick> {
+fn log_ticks(low: f64, high: f64, max: usize) -> Vec<Tick> {
     let inside = |value: f64| value >= low * 0.999_999 && value <= high * 1.000_001;
     let (first, last) = (low.log10().floor() as i32, high.log10().ceil() as i32);
     let mut ticks = Vec::new();
@@ -113,8 +113,8 @@ fn log_ticks(low: f64, high: f64, most: usize) -> Vec<Tick> {
         }
     }
     let decades = ticks.iter().filter(|(_, is_decade)| *is_decade).count();
-    let all_fit = ticks.len() <= most || decades < 2;
-    let every = decades.div_ceil(most.max(1)).max(1);
+    let all_fit = ticks.len() <= max || decades < 2;
+    let every = decades.div_ceil(max.max(1)).max(1);
     let mut decade = 0;
     let label = |&(value, is_decade): &(f64, bool)| {
         decade += usize::from(is_decade);
@@ -127,8 +127,8 @@ fn log_ticks(low: f64, high: f64, most: usize) -> Vec<Tick> {
 mod tests {
     use super::*;
 
-    fn labelled(scale: AxisScale, most: usize) -> Vec<f64> {
-        scale.ticks(most).iter().filter(|tick| tick.labelled).map(|tick| tick.value.round()).collect()
+    fn labelled(scale: AxisScale, max: usize) -> Vec<f64> {
+        scale.ticks(max).iter().filter(|tick| tick.labelled).map(|tick| tick.value.round()).collect()
     }
 
     #[test]

@@ -19,7 +19,7 @@ pub(crate) use tables::{below, responses, splits};
 #[derive(Clone, Copy)]
 pub(crate) struct SessionPoint<'a> {
     pub step: &'a StepRun,
-    pub crowd: &'a SessionRun,
+    pub session_run: &'a SessionRun,
     /// Number of valid rounds.
     pub rounds: usize,
     /// True if the suite has no other group.
@@ -44,7 +44,7 @@ impl<'a> SessionPoint<'a> {
         const LONG: usize = 24;
         let name = clean(divided(&self.step.name).1);
         let closed = matches!(self.run().offered, Pace::Closed { .. });
-        if closed && self.is_told && name.chars().count() > LONG { sessions(self.crowd.sessions) } else { name }
+        if closed && self.is_told && name.chars().count() > LONG { sessions(self.session_run.sessions) } else { name }
     }
 
     /// The label, preceded by the name of its group if there are several.
@@ -57,43 +57,43 @@ impl<'a> SessionPoint<'a> {
 
     /// Blocks that the database read and wrote per second; `None` if it counts neither.
     pub fn blocks(&self) -> Option<f64> {
-        let counted = &self.crowd.counted;
+        let counted = &self.session_run.counted;
         let both = counted.reads.into_iter().chain(counted.writes).reduce(u64::saturating_add);
         self.per_second(both)
     }
 
     /// A count divided by the measured time.
     pub fn per_second(&self, count: Option<u64>) -> Option<f64> {
-        let seconds = self.crowd.run.span.as_secs_f64();
+        let seconds = self.session_run.run.span.as_secs_f64();
         count.filter(|_| seconds > 0.0).map(|count| count as f64 / seconds)
     }
 
     /// Mean time of a read, measured by the database.
     pub fn read_as_seen(&self) -> Option<Span> {
-        self.crowd.counted.read_latency()
+        self.session_run.counted.read_latency()
     }
 
     /// Mean time of a read, measured by the block device.
     pub fn read_below(&self) -> Option<Span> {
-        self.crowd.storage.disk.as_ref()?.read_latency()
+        self.session_run.storage.disk.as_ref()?.read_latency()
     }
 
     /// Share of the database's reads that the page cache served: reads of the database minus reads of the storage.
     pub fn page_cache_share(&self, block: u64) -> Option<f64> {
-        self.crowd.storage.page_cache_share(&self.crowd.counted, Bytes::new(block))
+        self.session_run.storage.page_cache_share(&self.session_run.counted, Bytes::new(block))
     }
 
     /// The binding limit, if known: as recorded by the run, or the limit of a model.
     pub fn limit(&self) -> Option<String> {
-        let recorded = self.crowd.limit.as_ref().map(|limit| clean(limit));
+        let recorded = self.session_run.limit.as_ref().map(|limit| clean(limit));
         recorded.or_else(|| {
-            let (name, share) = self.crowd.storage.bound_by.iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
+            let (name, share) = self.session_run.storage.bound_by.iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
             Some(format!("{} ({})", clean(name), crate::words::database::share(*share)))
         })
     }
 
     fn run(&self) -> &'a Run {
-        &self.crowd.run
+        &self.session_run.run
     }
 }
 
@@ -106,10 +106,10 @@ pub(crate) fn divided(name: &str) -> (&str, &str) {
 pub(crate) fn groups(suite: &SuiteRun) -> Vec<SessionCurve<'_>> {
     let mut found: Vec<(&str, Vec<SessionPoint<'_>>)> = Vec::new();
     for row in rows(suite) {
-        let StepWork::Sessions(crowd) = &row.step.work else { continue };
+        let StepWork::Sessions(session_run) = &row.step.work else { continue };
         let name = divided(&row.step.name).0;
-        let point = SessionPoint { step: row.step, crowd, rounds: row.rounds, is_alone: false, is_told: false };
-        match found.iter_mut().find(|(known, _)| *known == name) {
+        let point = SessionPoint { step: row.step, session_run, rounds: row.rounds, is_alone: false, is_told: false };
+        match found.iter_mut().find(|(existing, _)| *existing == name) {
             Some((_, points)) => points.push(point),
             None => found.push((name, vec![point])),
         }
@@ -123,10 +123,10 @@ fn group<'a>(suite: &'a SuiteRun, name: String, mut points: Vec<SessionPoint<'a>
         Pace::Closed { depth } => (false, f64::from(depth)),
         Pace::Open { rate, .. } => (true, rate.as_f64()),
     };
-    let sizes: Vec<u32> = points.iter().map(|point| point.crowd.sessions).collect();
+    let sizes: Vec<u32> = points.iter().map(|point| point.session_run.sessions).collect();
     for point in &mut points {
         point.is_alone = alone;
-        point.is_told = sizes.iter().filter(|size| **size == point.crowd.sessions).count() == 1;
+        point.is_told = sizes.iter().filter(|size| **size == point.session_run.sessions).count() == 1;
     }
     points.sort_by(|a, b| {
         let (a, b) = (offered(a), offered(b));
@@ -150,7 +150,7 @@ fn group<'a>(suite: &'a SuiteRun, name: String, mut points: Vec<SessionPoint<'a>
         host: None,
         conditions: Conditions {
             streams: Vec::new(),
-            threads: points.iter().map(|point| point.crowd.sessions).max().unwrap_or(0),
+            threads: points.iter().map(|point| point.session_run.sessions).max().unwrap_or(0),
             direct: false,
             compressible: 0.0,
             seed: 0,
@@ -178,9 +178,9 @@ fn judged(suite: &SuiteRun, runs: &[Run], alone: bool) -> (Option<Knee>, Option<
     if runs.len() < 2 {
         return (None, None);
     }
-    let asked = side.and_then(|side| side.load_line).map(|line| line.objective());
-    let asked = asked.or_else(|| runs.iter().find_map(|run| run.figures.objective));
-    let objective = asked.or_else(|| chosen_objective(runs));
+    let requested = side.and_then(|side| side.load_line).map(|line| line.objective());
+    let requested = requested.or_else(|| runs.iter().find_map(|run| run.figures.objective));
+    let objective = requested.or_else(|| chosen_objective(runs));
     (knee(runs), objective.and_then(|objective| load_line(runs, objective)))
 }
 
@@ -195,22 +195,22 @@ impl SessionCurve<'_> {
 
     /// The point with the highest throughput.
     pub fn best(&self) -> Option<&SessionPoint<'_>> {
-        let rate = |point: &&SessionPoint<'_>| number::seen(&point.run().figures.iops).unwrap_or(0.0);
+        let rate = |point: &&SessionPoint<'_>| number::value(&point.run().figures.iops).unwrap_or(0.0);
         self.points.iter().max_by(|a, b| rate(a).total_cmp(&rate(b))).filter(|point| rate(point) > 0.0)
     }
 
     /// Number of points with completed transactions.
-    pub fn seen(&self) -> usize {
-        pick::seen(&self.curve).count()
+    pub fn observe(&self) -> usize {
+        pick::complete_runs(&self.curve).count()
     }
 }
 
 /// The offered load: `8 sessions`, or the rate of an open load with its number of sessions.
 pub(crate) fn format_load(point: &SessionPoint<'_>) -> String {
     match point.run().offered {
-        Pace::Closed { .. } => sessions(point.crowd.sessions),
+        Pace::Closed { .. } => sessions(point.session_run.sessions),
         Pace::Open { rate, .. } => {
-            format!("{} transactions/s by {}", number::rate(rate.as_f64()), sessions(point.crowd.sessions))
+            format!("{} transactions/s by {}", number::rate(rate.as_f64()), sessions(point.session_run.sessions))
         }
     }
 }

@@ -21,15 +21,17 @@ fn of<'a>(suite: &'a SuiteRun) -> Vec<(StepRow<'a>, &'a Statements)> {
 pub(crate) fn table(suite: &SuiteRun) -> Table {
     let all = of(suite);
     let share = |name, unit, priority| Column::new(name, unit, ColumnKind::Share, priority);
-    let count = |count: u64| number::whole(count as f64);
+    let count = |count: u64| number::integer(count as f64);
     let each = |work: &Statements, count: Option<u64>| {
         count.filter(|_| work.done > 0).map(|count| number::three(count as f64 / work.done as f64))
     };
-    let cut = all.iter().any(|(_, work)| work.done < work.asked);
+    let cut = all.iter().any(|(_, work)| work.done < work.requested);
     let cut = cut.then(|| "steps with fewer statements than planned reached their time limit".to_owned());
     Table::rows("", &all)
         .column(Column::text("step", 0), |(row, _)| clean(&row.step.name))
-        .column(share("planned", "statements", 5), |(_, work)| (work.asked != work.done).then(|| count(work.asked)))
+        .column(share("planned", "statements", 5), |(_, work)| {
+            (work.requested != work.done).then(|| count(work.requested))
+        })
         .column(share("done", "statements", 0), |(_, work)| count(work.done))
         .column(share("wrong", "", 1), |(_, work)| (work.wrong > 0).then(|| count(work.wrong)))
         .column(share("took", "", 0), |(_, work)| work.span.to_string())
@@ -93,11 +95,11 @@ pub(crate) fn tests(suites: &[&SuiteRun], by: By) -> Vec<Test> {
 }
 
 fn add(took: &mut Option<Took>, work: &Statements) {
-    let cut = work.done < work.asked && work.done > 0;
-    let whole = if cut { work.asked as f64 / work.done as f64 } else { 1.0 };
+    let cut = work.done < work.requested && work.done > 0;
+    let total = if cut { work.requested as f64 / work.done as f64 } else { 1.0 };
     let took = took.get_or_insert(Took { seconds: 0.0, estimated: false, wrong: 0 });
-    took.seconds += work.span.as_secs_f64() * whole;
-    took.estimated |= cut || work.done < work.asked;
+    took.seconds += work.span.as_secs_f64() * total;
+    took.estimated |= cut || work.done < work.requested;
     took.wrong = took.wrong.saturating_add(work.wrong);
 }
 

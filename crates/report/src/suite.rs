@@ -62,24 +62,24 @@ pub(crate) fn skipped(suite: &SuiteRun) -> impl Iterator<Item = (&str, &str)> {
 }
 
 /// Maximum number of names to list.
-const MOST_NAMES: usize = 3;
+const MAX_NAMES: usize = 3;
 
 /// Definitions of the steps' figures, each once, with the names of the steps that it applies to.
 pub(crate) fn meanings<'a>(rows: &[StepRow<'a>]) -> Vec<(String, &'a str)> {
-    let mut said: Vec<(&str, Vec<&str>)> = Vec::new();
+    let mut reported: Vec<(&str, Vec<&str>)> = Vec::new();
     let of_steps = rows.iter().map(|row| row.step).filter(|step| !step.measures.is_empty());
     for step in of_steps {
-        match said.iter_mut().find(|(measures, _)| *measures == step.measures) {
+        match reported.iter_mut().find(|(measures, _)| *measures == step.measures) {
             Some((_, names)) => names.push(&step.name),
-            None => said.push((&step.measures, vec![&step.name])),
+            None => reported.push((&step.measures, vec![&step.name])),
         }
     }
-    let shown = |names: &[&str]| match names {
+    let displayed = |names: &[&str]| match names {
         _ if names.len() > 1 && names.len() == rows.len() => "all of them".into(),
-        [first, .., last] if names.len() > MOST_NAMES => format!("{first} to {last} ({} of them)", names.len()),
+        [first, .., last] if names.len() > MAX_NAMES => format!("{first} to {last} ({} of them)", names.len()),
         _ => names.join("; "),
     };
-    said.into_iter().map(|(measures, names)| (clean(&shown(&names)), measures)).collect()
+    reported.into_iter().map(|(measures, names)| (clean(&displayed(&names)), measures)).collect()
 }
 
 fn row<'a>(suite: &'a SuiteRun, name: &str) -> Option<StepRow<'a>> {
@@ -102,9 +102,9 @@ fn row<'a>(suite: &'a SuiteRun, name: &str) -> Option<StepRow<'a>> {
             (None, each.clone(), Some((cpu.user + cpu.system).as_secs_f64() / span.as_secs_f64()), None)
         }
         StepWork::Statements(work) => (None, work.each.clone(), busy(work.client, work.span), None),
-        StepWork::Sessions(crowd) => {
-            let cpu = crowd.client.and_then(|cpu| busy(cpu, crowd.run.span));
-            (None, crowd.run.total.response(), cpu, dominant_limit(&crowd.storage.bound_by))
+        StepWork::Sessions(session_run) => {
+            let cpu = session_run.client.and_then(|cpu| busy(cpu, session_run.run.span));
+            (None, session_run.run.total.response(), cpu, dominant_limit(&session_run.storage.bound_by))
         }
         StepWork::Skipped { .. } => return None,
     };
@@ -113,8 +113,8 @@ fn row<'a>(suite: &'a SuiteRun, name: &str) -> Option<StepRow<'a>> {
 
 /// The limit that held the largest share of the operations.
 fn dominant_limit(bound_by: &[(String, f64)]) -> Option<(&str, f64)> {
-    let most = bound_by.iter().max_by(|a, b| a.1.total_cmp(&b.1));
-    most.map(|(name, share)| (name.as_str(), *share))
+    let max = bound_by.iter().max_by(|a, b| a.1.total_cmp(&b.1));
+    max.map(|(name, share)| (name.as_str(), *share))
 }
 
 /// CPU time as a share of one processor.
@@ -130,7 +130,7 @@ fn rate(step: &StepRun) -> Option<f64> {
         // A database step has a row even without completed statements.
         StepWork::Statements(work) if work.done == 0 || work.span.is_zero() => return Some(0.0),
         StepWork::Statements(work) => (work.done, work.span),
-        StepWork::Sessions(crowd) => return Some(number::seen(&crowd.run.figures.iops).unwrap_or(0.0)),
+        StepWork::Sessions(session_run) => return Some(number::value(&session_run.run.figures.iops).unwrap_or(0.0)),
         StepWork::Skipped { .. } => return None,
     };
     (count > 0 && !span.is_zero()).then(|| count as f64 / span.as_secs_f64())
@@ -153,8 +153,8 @@ pub(crate) fn table(suite: &SuiteRun) -> Table {
         .column(Column::new("done", "a second", ColumnKind::Share, 0), |row| number::three(row.rate()))
         .column(Column::text("rounds", 4), |row| match row.rates[..] {
             [] | [_] => None,
-            [least, .., most] => {
-                Some(format!("{}, {} \u{2013} {}", row.rounds, number::three(least), number::three(most)))
+            [least, .., max] => {
+                Some(format!("{}, {} \u{2013} {}", row.rounds, number::three(least), number::three(max)))
             }
         })
         .column(share("mean", 0), |row| mean(&row.times))

@@ -30,7 +30,7 @@ pub fn terraform(sizing: &Sizing) -> Option<String> {
         for (content, choice) in volumes(sizing, provider, |offer| written(offer, "").is_some()) {
             let name = content.name();
             let Some(mut block) = written(&choice.offer, &format!("plimsoll-{name}")) else { continue };
-            if let Some(cluster) = &sizing.wanted.platform.cluster {
+            if let Some(cluster) = &sizing.required.platform.cluster {
                 block.attributes.extend(shared(provider, (cluster.count as usize).max(2)));
             }
             blocks.push(format_resource(choice, name, &block));

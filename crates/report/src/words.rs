@@ -144,13 +144,13 @@ pub fn limit(curve: &Curve) -> Option<String> {
     if let Some((name, share)) = binding {
         return Some(format!("Limited by {name}: it held {} of the operations.", number::percent(*share)));
     }
-    let most = pick::fastest(curve)?;
-    let most = format!("{} IOPS", number::three(most.figures.iops.value));
+    let max = pick::fastest(curve)?;
+    let max = format!("{} IOPS", number::three(max.figures.iops.value));
     Some(match curve.load_line.as_ref()? {
         LoadLine::At { .. } => {
-            format!("Latency is the limit: the storage completes up to {most}, but misses the objective.")
+            format!("Latency is the limit: the storage completes up to {max}, but misses the objective.")
         }
-        LoadLine::Beyond { .. } => format!("Throughput is the limit: no run exceeded {most}."),
+        LoadLine::Beyond { .. } => format!("Throughput is the limit: no run exceeded {max}."),
         LoadLine::Never { .. } => "Latency is the limit: even the lightest load misses the objective.".into(),
         LoadLine::Refused { .. } => return None,
     })
@@ -178,7 +178,7 @@ pub const fn weight(weight: Weight) -> &'static str {
 pub fn finding(finding: &Finding) -> String {
     match finding {
         Finding::Errors { count, errno: number } => {
-            format!("{} operations failed, most with {}", number::whole(*count as f64), errno(*number))
+            format!("{} operations failed, most with {}", number::integer(*count as f64), errno(*number))
         }
         other => clean(&other.text()),
     }

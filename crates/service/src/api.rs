@@ -75,8 +75,8 @@ pub struct Autotune {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub default: Option<u32>,
     /// Highest level.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub most: Option<u32>,
+    #[serde(default, rename = "most", skip_serializing_if = "Option::is_none")]
+    pub max: Option<u32>,
     /// Size of a change, in units of the level; default: that of the product, or 10.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step: Option<u32>,

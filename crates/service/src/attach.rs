@@ -36,8 +36,9 @@ impl Service {
         let file = mounted_file(&self.inner.options.directory, name);
         let point = file.parent().unwrap_or(&file);
         not_left_over(name, &file)?;
-        let made = fuse::clear_stale(point).and_then(|_| DirBuilder::new().recursive(true).mode(0o700).create(point));
-        made.map_err(|source| failed("preparing the mount point", point, &source))?;
+        let created =
+            fuse::clear_stale(point).and_then(|_| DirBuilder::new().recursive(true).mode(0o700).create(point));
+        created.map_err(|source| failed("preparing the mount point", point, &source))?;
         let (device, mountpoint) = fuse::mount(point).map_err(|error| not_mounted(&error))?;
         let served = self.inner.handle.call(move |server| server.mount(export, device))?;
         served.map_err(|source| failed("serving", &file, &source))?;

@@ -63,7 +63,7 @@ impl Automation {
                 let ladder = build_ladder(&policy, product, options)?;
                 Some(Tune { tune: AutotuneState::new(now, policy, ladder, level), before: None })
             }
-            None if requested.most.is_some() || requested.step.is_some() || requested.up_after_ns.is_some() => {
+            None if requested.max.is_some() || requested.step.is_some() || requested.up_after_ns.is_some() => {
                 return Err(Refusal::bad("a level that follows the load needs a default that it goes back to"));
             }
             None => None,
@@ -91,24 +91,24 @@ fn resolve_policy(
     options: &ServiceOptions,
 ) -> Result<Policy, Refusal> {
     let highest = product.level_option().and_then(|option| option.high).map_or(default, |high| high as u32);
-    let most = requested.most.unwrap_or(highest);
-    if most < default {
-        return Err(Refusal::bad(format!("the highest level ({most}) is below the default ({default})")));
+    let max = requested.max.unwrap_or(highest);
+    if max < default {
+        return Err(Refusal::bad(format!("the highest level ({max}) is below the default ({default})")));
     }
-    for level in [default, most] {
+    for level in [default, max] {
         let at = product.at_level(level, &options.products)?;
         let size = at.offer.as_ref().map_or(0, |offer| offer.capacity.get());
         floor::check(&at, size, &options.floor, options.slow)?;
     }
-    let usual = Policy::between(default, most);
-    let known = |key: &str| parameter(product, "performance", key);
+    let usual = Policy::between(default, max);
+    let existing = |key: &str| parameter(product, "performance", key);
     let span = |requested: Option<u64>, key: &str, usual: Span| {
-        requested.map(Span::from_nanos).or_else(|| known(key).map(Span::from_secs_f64)).unwrap_or(usual)
+        requested.map(Span::from_nanos).or_else(|| existing(key).map(Span::from_secs_f64)).unwrap_or(usual)
     };
     Ok(Policy {
         default,
-        most,
-        step: requested.step.or_else(|| known("step").map(|step| step as u32)).unwrap_or(usual.step).max(1),
+        max,
+        step: requested.step.or_else(|| existing("step").map(|step| step as u32)).unwrap_or(usual.step).max(1),
         up_after: span(requested.up_after_ns, "up_period_s", usual.up_after),
         down_first: span(requested.down_first_ns, "down_first_s", usual.down_first),
         down_next: span(requested.down_next_ns, "down_next_s", usual.down_next),
@@ -130,15 +130,15 @@ fn parameter(product: &Product, table: &str, key: &str) -> Option<f64> {
 
 /// Levels that the policy can reach, each with its model.
 fn build_ladder(policy: &Policy, product: &Product, options: &ServiceOptions) -> Result<Ladder, Refusal> {
-    let levels: Vec<u32> = (policy.default..=policy.most).step_by(policy.step as usize).take(MAX_LEVELS + 1).collect();
+    let levels: Vec<u32> = (policy.default..=policy.max).step_by(policy.step as usize).take(MAX_LEVELS + 1).collect();
     if levels.len() > MAX_LEVELS {
-        let Policy { default, most, step, .. } = policy;
+        let Policy { default, max, step, .. } = policy;
         return Err(Refusal::bad(format!(
-            "steps of {step} from {default} to {most} are more than {MAX_LEVELS} levels: choose larger steps"
+            "steps of {step} from {default} to {max} are more than {MAX_LEVELS} levels: choose larger steps"
         )));
     }
     let present = product.level();
-    let mut levels: Vec<u32> = levels.into_iter().chain([policy.most]).chain(present).collect();
+    let mut levels: Vec<u32> = levels.into_iter().chain([policy.max]).chain(present).collect();
     levels.sort_unstable();
     levels.dedup();
     let rung = |level: u32| product.at_level(level, &options.products).map(|at| LevelModel { level, model: at.model });

@@ -52,8 +52,8 @@ impl Service {
         product: &Product,
         group: Option<&str>,
     ) -> Result<Automation, Refusal> {
-        if let Some(most) = autotune.most {
-            state.fits(&product.at_level(most, self.products())?, group, self.products())?;
+        if let Some(max) = autotune.max {
+            state.fits(&product.at_level(max, self.products())?, group, self.products())?;
         }
         Automation::requested(self.model_now(), autotune, product, &self.inner.options)
     }
@@ -150,9 +150,9 @@ impl Service {
         }
         let rests = volume.metadata.rests_from.is_some();
         let (Some(Tune { tune, before }), Some(totals)) = (&mut volume.automation.tune, totals) else { return Ok(()) };
-        let seen = before.as_ref().map(|before| IntervalLoad::between(tune.ladder(), before, &totals));
+        let observed = before.as_ref().map(|before| IntervalLoad::between(tune.ladder(), before, &totals));
         *before = Some(totals);
-        match seen.filter(|_| !rests).and_then(|seen| tune.seen(now, &seen)) {
+        match observed.filter(|_| !rests).and_then(|observed| tune.observe(now, &observed)) {
             Some(level) => self.follow(now, volume, level, used),
             None => Ok(()),
         }

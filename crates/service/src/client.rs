@@ -193,13 +193,13 @@ impl Client {
 
     fn ask(&self, method: Method, path: &str, body: Vec<u8>) -> Result<ResponseBody, ClientError> {
         self.runtime.block_on(async {
-            tokio::time::timeout(RESPONSE_TIMEOUT, self.asked(method, path, body))
+            tokio::time::timeout(RESPONSE_TIMEOUT, self.requested(method, path, body))
                 .await
                 .unwrap_or_else(|_| Err(self.broken(&format_args!("no response for {} s", RESPONSE_TIMEOUT.as_secs()))))
         })
     }
 
-    async fn asked(&self, method: Method, path: &str, body: Vec<u8>) -> Result<ResponseBody, ClientError> {
+    async fn requested(&self, method: Method, path: &str, body: Vec<u8>) -> Result<ResponseBody, ClientError> {
         let no_service = |source| ClientError::NoService { address: self.address.clone(), source };
         let request = self.request(method, path, body);
         let answer = match &self.address {

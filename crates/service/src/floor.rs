@@ -69,8 +69,8 @@ fn at_best(product: &Product, size: u64) -> (f64, f64) {
         let load =
             Workload { reads, durable: 0.0, flushes: 0.0, length: LENGTH, sequential: 0.0, space: Bytes::new(size) };
         let at = iops_at(&product.model, &load, &[1, DEPTH]);
-        let most = capacity(&product.model, &load).iops;
-        best = (best.0.max(if most.is_finite() { most } else { at[1] }), best.1.min(1e9 / at[0]));
+        let max = capacity(&product.model, &load).iops;
+        best = (best.0.max(if max.is_finite() { max } else { at[1] }), best.1.min(1e9 / at[0]));
     }
     best
 }

@@ -13,11 +13,11 @@ use serde::Serialize;
 
 use crate::api::DamagedBlock;
 use crate::metadata::StoredMetadata;
-use crate::refusal::shown;
+use crate::refusal::display;
 
 const FORMAT: &str = "plimsoll.check/1";
 /// Maximum number of damaged blocks listed by name.
-const DAMAGED_SHOWN: usize = 20;
+const MAX_DAMAGED: usize = 20;
 
 /// Whether a check may repair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,7 +25,7 @@ pub enum Repair {
     /// Changes nothing.
     Never,
     /// Repairs the directory so that it can be served. Losses are final, and listed.
-    Wanted,
+    Required,
 }
 
 /// Result of a check.
@@ -71,7 +71,7 @@ impl Check {
 
 /// Number of lines for a number of damaged blocks.
 const fn named(damaged: usize) -> usize {
-    if damaged > DAMAGED_SHOWN { DAMAGED_SHOWN + 1 } else { damaged }
+    if damaged > MAX_DAMAGED { MAX_DAMAGED + 1 } else { damaged }
 }
 
 /// Whether a check adds checksums to data without them.
@@ -80,7 +80,7 @@ pub enum AddChecksums {
     /// Keeps the directory as it is.
     Never,
     /// Computes them.
-    Wanted,
+    Required,
 }
 
 /// A checked volume.
@@ -102,13 +102,13 @@ pub fn fsck(directory: &Path, repair: Repair, checksums: AddChecksums) -> Result
     let log = inspection.log();
     check.commits = log.next();
     check.log_bytes = log.length + inspection.rest_bytes();
-    if checksums == AddChecksums::Wanted && !inspection.has_checksums() && check.problems.is_empty() {
+    if checksums == AddChecksums::Required && !inspection.has_checksums() && check.problems.is_empty() {
         inspection.add_checksums()?;
         check.repaired.push("checksums were computed for all data, as they are".to_owned());
     }
     sums(&mut inspection, &mut check, repair)?;
     let is_sound = store(&mut inspection, &mut check, repair)?;
-    if repair == Repair::Wanted && check.problems.is_empty() && was_sound && is_sound {
+    if repair == Repair::Required && check.problems.is_empty() && was_sound && is_sound {
         release(&mut inspection, &mut check)?;
     }
     check.has_checksums = inspection.has_checksums();
@@ -121,7 +121,7 @@ pub fn fsck(directory: &Path, repair: Repair, checksums: AddChecksums) -> Result
 fn release(inspection: &mut Inspection, check: &mut Check) -> Result<(), DirectoryError> {
     if inspection.superblock().is_some_and(|superblock| superblock.keeps_unreferenced) {
         inspection.release_unreferenced()?;
-        let bytes = shown(check.unreferenced_bytes);
+        let bytes = display(check.unreferenced_bytes);
         check.repaired.push(format!("{bytes} of data files that no volume refers to are freed at the next start"));
     }
     Ok(())
@@ -133,7 +133,7 @@ fn metadata(inspection: &mut Inspection, check: &mut Check, repair: Repair) -> R
     if inspection.superblock().is_none() {
         is_sound = false;
         let problem = "the superblock is missing or damaged".to_owned();
-        if repair == Repair::Wanted && inspection.log().next() > 0 {
+        if repair == Repair::Required && inspection.log().next() > 0 {
             inspection.repair_superblock()?;
             check.repaired.push(format!("{problem}: made again from the log"));
         } else {
@@ -148,10 +148,10 @@ fn metadata(inspection: &mut Inspection, check: &mut Check, repair: Repair) -> R
     // Without the beginning of the log, or with a foreign log, no state can be recovered.
     let is_hopeless = matches!(inspection.lost(), Err(LogError::Foreign { .. } | LogError::Missing { .. }))
         || inspection.log().next() == 0;
-    if repair == Repair::Wanted && !is_hopeless && inspection.superblock().is_some() {
-        let kept = inspection.repair_log()?;
-        let kept = kept.map_or_else(String::new, |kept| format!(", kept as {}", kept.display()));
-        check.repaired.push(format!("{problem}: cut off{kept}"));
+    if repair == Repair::Required && !is_hopeless && inspection.superblock().is_some() {
+        let retained = inspection.repair_log()?;
+        let retained = retained.map_or_else(String::new, |retained| format!(", kept as {}", retained.display()));
+        check.repaired.push(format!("{problem}: cut off{retained}"));
     } else {
         check.problems.push(problem);
     }
@@ -169,7 +169,7 @@ fn data_files(inspection: &mut Inspection, check: &mut Check, repair: Repair) ->
     let is_sound = foreign.is_empty() && damaged.is_empty();
     check.problems.extend(foreign.into_iter().map(|(_, why)| format!("{why}: restore it from a copy")));
     for (file, why) in damaged {
-        if repair == Repair::Wanted {
+        if repair == Repair::Required {
             inspection.repair_header(file)?;
             check.repaired.push(format!("{why}: written again"));
         } else {
@@ -182,7 +182,7 @@ fn data_files(inspection: &mut Inspection, check: &mut Check, repair: Repair) ->
 /// Checks the checksum files.
 fn sums(inspection: &mut Inspection, check: &mut Check, repair: Repair) -> Result<(), DirectoryError> {
     for (file, why) in inspection.damaged_sums() {
-        if repair == Repair::Wanted {
+        if repair == Repair::Required {
             inspection.repair_sums(file)?;
             check.repaired.push(format!("{why}: computed again, from the data as they are"));
         } else {
@@ -210,14 +210,14 @@ fn verify(
         }
     }
     check.damaged.sort_unstable();
-    for DamagedBlock { volume, offset } in check.damaged.iter().take(DAMAGED_SHOWN) {
+    for DamagedBlock { volume, offset } in check.damaged.iter().take(MAX_DAMAGED) {
         check.problems.push(format!(
             "volume {volume} is damaged at byte {offset}: the 4 KiB there differ from their checksum and are not served; \
              restore or overwrite them"
         ));
     }
-    if check.damaged.len() > DAMAGED_SHOWN {
-        check.problems.push(format!("and {} further blocks", check.damaged.len() - DAMAGED_SHOWN));
+    if check.damaged.len() > MAX_DAMAGED {
+        check.problems.push(format!("and {} further blocks", check.damaged.len() - MAX_DAMAGED));
     }
     Ok(())
 }
@@ -248,14 +248,14 @@ fn store(inspection: &mut Inspection, check: &mut Check, repair: Repair) -> Resu
         is_sound = false;
         for file in files {
             let problem = format!("{file} ({})", of(&file.volumes, &names));
-            if repair == Repair::Wanted {
+            if repair == Repair::Required {
                 inspection.repair_length(file.file, file.needed)?;
                 check.repaired.push(format!("{problem}: reads as zeros"));
             } else {
                 check.problems.push(problem);
             }
         }
-        if repair == Repair::Wanted {
+        if repair == Repair::Required {
             recovered = recover(inspection);
         }
     }
@@ -298,8 +298,8 @@ pub(crate) fn lost(error: &LogError, log: &Log) -> String {
             format!("{error}; the sound commits behind the damage concern {}", of(&touched, &names))
         }
         LogError::Lost { .. } => {
-            let known: Vec<VolumeId> = names.keys().copied().collect();
-            format!("{error}; they may concern {}, and others made since", of(&known, &names))
+            let existing: Vec<VolumeId> = names.keys().copied().collect();
+            format!("{error}; they may concern {}, and others made since", of(&existing, &names))
         }
     }
 }

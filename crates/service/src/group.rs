@@ -38,7 +38,7 @@ impl ServedGroup {
         Ok(Self { id, volume, metadata, stages: model.names() })
     }
 
-    pub fn shown(&self) -> api::Group {
+    pub fn display(&self) -> api::Group {
         api::Group { name: self.metadata.name.clone(), like: self.metadata.like.clone() }
     }
 }

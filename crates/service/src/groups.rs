@@ -19,7 +19,7 @@ const SIZE: u64 = 1;
 impl Service {
     /// All groups, by name.
     pub fn groups(&self) -> Result<Vec<api::Group>, Refusal> {
-        Ok(self.state().groups.values().map(ServedGroup::shown).collect())
+        Ok(self.state().groups.values().map(ServedGroup::display).collect())
     }
 
     /// Creates a group whose limits its volumes share.
@@ -35,11 +35,11 @@ impl Service {
         let volume = self.inner.handle.edit(edit).map_err(|error| Refusal::of_edit(&group.name, &error))?;
         let (seed, stages) = (metadata.seed, model.names());
         let id = self.inner.handle.call(move |server| server.volumes().0.group(&model, seed))?;
-        let made = ServedGroup { id, volume, metadata, stages };
-        let shown = made.shown();
+        let created = ServedGroup { id, volume, metadata, stages };
+        let displayed = created.display();
         tracing::info!(group = group.name, like = group.like, "group created");
-        state.groups.insert(group.name.clone(), made);
-        Ok(shown)
+        state.groups.insert(group.name.clone(), created);
+        Ok(displayed)
     }
 
     /// Deletes an empty group.

@@ -5,7 +5,7 @@ use plimsoll_volume::{Errno, StoreHealth, Usage, Volumes};
 
 use crate::api;
 use crate::options::ServiceOptions;
-use crate::refusal::{Refusal, RefusalKind, shown};
+use crate::refusal::{Refusal, RefusalKind, display};
 use crate::service::{Service, ServiceState};
 
 impl Service {
@@ -78,9 +78,9 @@ fn describe(StoreState { health, usage, cluster }: StoreState, options: &Service
         StoreHealth::Good if usage.available < MIN_SPACE.min(usage.capacity / 16) => Some(format!(
             "{} of {} of space are taken: writes to new places fail. Space is taken in clusters of {}, so that a scattered \
              block of 4 KiB takes a whole one. {remedy}, trim, or delete volumes or snapshots",
-            shown(usage.taken),
-            shown(usage.capacity),
-            shown(cluster.into()),
+            display(usage.taken),
+            display(usage.capacity),
+            display(cluster.into()),
         )),
         StoreHealth::Good => None,
         StoreHealth::Stalled(Errno::NoSpc) => Some(format!(

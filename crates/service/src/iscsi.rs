@@ -63,8 +63,8 @@ impl IscsiOptions {
 
     /// A volume as its initiators reach it.
     pub(crate) fn target(&self, unit: &UnitIdentity, owner: Controller) -> api::IscsiTarget {
-        let most = unit.portals.map_or(usize::MAX, usize::from);
-        let portals: Vec<String> = self.portals.iter().take(most).cloned().collect();
+        let max = unit.portals.map_or(usize::MAX, usize::from);
+        let portals: Vec<String> = self.portals.iter().take(max).cloned().collect();
         let first = usize::from(owner == Controller::B);
         let optimized = match unit.paths {
             Paths::Equal => None,

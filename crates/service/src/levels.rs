@@ -9,7 +9,7 @@ use crate::automation::Automation;
 use crate::metadata::VolumeMetadata;
 use crate::options::LevelChanges;
 use crate::product::Product;
-use crate::refusal::{Refusal, shown};
+use crate::refusal::{Refusal, display};
 use crate::service::{Service, ServiceState};
 use crate::volume::Volume;
 
@@ -48,7 +48,7 @@ impl Service {
         let product = volume.product.changed(&level.to, self.products(), volume.size)?;
         state.fits(&product, volume.metadata.group.as_deref(), self.products())?;
         if let Some(offer) = product.offer.as_ref().filter(|offer| offer.capacity.get() < volume.size) {
-            let (holds, has) = (offer.capacity, shown(volume.size));
+            let (holds, has) = (offer.capacity, display(volume.size));
             return Err(Refusal::bad(format!(
                 "{} holds {holds}, and {name} has {has}: name a larger size",
                 product.like

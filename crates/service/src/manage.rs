@@ -15,7 +15,7 @@ use crate::metadata::VolumeMetadata;
 use crate::moment;
 use crate::product::Product;
 use crate::recent::RecentSeconds;
-use crate::refusal::{Refusal, exact, shown};
+use crate::refusal::{Refusal, display, exact};
 use crate::service::{Service, ServiceState};
 use crate::tags::{Initial, check_tags};
 use crate::volume::{RingVolume, Volume};
@@ -117,14 +117,14 @@ impl Service {
             metadata.bill = Some(Bill::new(moment::now_ns(), &product.like, product.offer.as_deref()));
         }
         let edit = Edit::Fork { of, access, text: metadata.text() };
-        let made = self.make(&mut state, edit, metadata, product, (size, access))?;
+        let created = self.make(&mut state, edit, metadata, product, (size, access))?;
         match larger.filter(|larger| *larger > size) {
             Some(larger) => {
                 let volume = state.volume_mut(&fork.name)?;
                 self.grow(volume, larger, None)?;
                 self.show(volume)
             }
-            None => Ok(made),
+            None => Ok(created),
         }
     }
 
@@ -160,10 +160,10 @@ impl Service {
         let export = self.inner.handle.call(move |server| served.begin(server))??;
         let automation = Automation::new(self.model_now(), &metadata, &product, &self.inner.options);
         let volume = Volume { unit, ..Volume::new(id, export, (size, access), metadata, product, automation) };
-        let shown = self.show(&volume);
+        let displayed = self.show(&volume);
         volume.log_creation();
         state.volumes.insert(name, volume);
-        shown
+        displayed
     }
 
     /// Refuses a configuration that is too fast for the timers of this host, according to a second measurement, too.
@@ -198,8 +198,8 @@ impl Service {
         let volume = state.volume(name)?;
         let size = resize.size_bytes;
         if size < volume.size {
-            let (has, asked) = (exact(volume.size), exact(size));
-            return Err(Refusal::bad(format!("{name} has {has}, and a volume only grows: {asked} is less")));
+            let (has, requested) = (exact(volume.size), exact(size));
+            return Err(Refusal::bad(format!("{name} has {has}, and a volume only grows: {requested} is less")));
         }
         let product = volume.product.holding(size, self.products())?;
         // A product of whole units has the next whole size.
@@ -238,7 +238,7 @@ impl Service {
         let volume = state.volume(name)?;
         let from = state.volume(&restore.from)?;
         if from.size > volume.size {
-            let (theirs, own) = (shown(from.size), shown(volume.size));
+            let (theirs, own) = (display(from.size), display(volume.size));
             return Err(Refusal::bad(format!(
                 "{} has {theirs}, more than the {own} of {name}: resize {name} first",
                 restore.from

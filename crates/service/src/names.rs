@@ -14,26 +14,26 @@ pub(crate) fn check(name: &str) -> Result<(), Refusal> {
     if begins && name.len() <= NAME_BYTES && name.bytes().all(letter) {
         return Ok(());
     }
-    let shown: String = name.chars().take(NAME_BYTES).flat_map(char::escape_debug).collect();
+    let displayed: String = name.chars().take(NAME_BYTES).flat_map(char::escape_debug).collect();
     Err(Refusal::new(
         RefusalKind::Bad,
         format!(
-            "\"{shown}\" is not a valid name: write 1 to {NAME_BYTES} letters, digits, -, _ and ., a letter or digit first"
+            "\"{displayed}\" is not a valid name: write 1 to {NAME_BYTES} letters, digits, -, _ and ., a letter or digit first"
         ),
     ))
 }
 
 /// Refusal for an unknown name; `what` is the kind of object, `known` are the existing names.
-pub(crate) fn unknown<'n>(what: &str, name: &str, known: impl IntoIterator<Item = &'n str>) -> Refusal {
-    let known: Vec<&str> = known.into_iter().collect();
-    let near = nearest(name, known.iter().copied());
-    let shown: String = name.chars().take(NAME_BYTES).flat_map(char::escape_debug).collect();
-    let advice = match (near.is_empty(), known.is_empty()) {
+pub(crate) fn unknown<'n>(what: &str, name: &str, existing: impl IntoIterator<Item = &'n str>) -> Refusal {
+    let existing: Vec<&str> = existing.into_iter().collect();
+    let near = nearest(name, existing.iter().copied());
+    let displayed: String = name.chars().take(NAME_BYTES).flat_map(char::escape_debug).collect();
+    let advice = match (near.is_empty(), existing.is_empty()) {
         (false, _) => format!("did you mean {}?", one_of(&near)),
         (true, false) => {
             format!("plimsoll volume {}list shows those that there are", if what == "group" { "group " } else { "" })
         }
         (true, true) => format!("there is no {what} yet"),
     };
-    Refusal::new(RefusalKind::NotFound, format!("there is no {what} \"{shown}\": {advice}"))
+    Refusal::new(RefusalKind::NotFound, format!("there is no {what} \"{displayed}\": {advice}"))
 }

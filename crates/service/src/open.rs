@@ -37,23 +37,23 @@ impl Service {
     /// block until the server runs.
     pub fn open(options: ServiceOptions) -> Result<(Self, Server), OpenError> {
         let directory = options.directory.clone();
-        let made = DirBuilder::new().recursive(true).mode(0o700).create(&directory);
-        made.map_err(|source| OpenError::Make { directory: directory.clone(), source })?;
-        let (mut files, held) =
+        let created = DirBuilder::new().recursive(true).mode(0o700).create(&directory);
+        created.map_err(|source| OpenError::Make { directory: directory.clone(), source })?;
+        let (mut files, sustained) =
             DataFiles::directory(&directory, options.checksums).map_err(|error| damaged(&directory, error))?;
-        let names = fsck::collect_names(&held.log.commits);
-        let mut notices: Vec<String> = held.torn.as_ref().map(torn).into_iter().collect();
-        let (store, mut jobs) = if held.log.commits.is_empty() {
+        let names = fsck::collect_names(&sustained.log.commits);
+        let mut notices: Vec<String> = sustained.torn.as_ref().map(torn).into_iter().collect();
+        let (store, mut jobs) = if sustained.log.commits.is_empty() {
             (Store::new(Geometry::default(), u64::MAX), Vec::new())
         } else {
-            let recovered = Store::recover(held.log.commits, &held.lengths, u64::MAX, held.unreferenced);
+            let recovered = Store::recover(sustained.log.commits, &sustained.lengths, u64::MAX, sustained.unreferenced);
             let recovered = recovered.map_err(|source| match source {
                 Unrecoverable::Short(files) => {
                     OpenError::Damaged { directory: directory.clone(), why: fsck::short(&directory, &files, &names) }
                 }
                 source => OpenError::Store { directory: directory.clone(), source },
             })?;
-            if held.unreferenced == Unreferenced::Keep {
+            if sustained.unreferenced == Unreferenced::Keep {
                 let bytes = Bytes::new(recovered.unreferenced_bytes);
                 notices.push(format!(
                     "up to {bytes} that no volume refers to are kept, since a commit was dropped: stop the service, and \
@@ -112,9 +112,9 @@ fn damaged(directory: &Path, error: DirectoryError) -> OpenError {
     }
 }
 
-fn torn(TornCommit { bytes, kept }: &TornCommit) -> String {
-    let fate = match kept {
-        Some(kept) => format!("kept as {}", kept.display()),
+fn torn(TornCommit { bytes, retained }: &TornCommit) -> String {
+    let fate = match retained {
+        Some(retained) => format!("kept as {}", retained.display()),
         None => "dropped, for the disk is full".to_owned(),
     };
     format!("the log ended in {bytes} bytes of a commit that was never answered: {fate}")

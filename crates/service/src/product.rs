@@ -9,7 +9,7 @@ use plimsoll_front::Medium;
 use plimsoll_model::{ChainSpec, StageSpec};
 
 use crate::moment;
-use crate::refusal::{Refusal, shown};
+use crate::refusal::{Refusal, display};
 
 /// Maximum length of a configuration.
 const LIKE_BYTES: usize = 4_096;
@@ -86,9 +86,9 @@ impl Product {
     pub fn holding(&self, bytes: u64, catalogue: &Catalogue) -> Result<Option<Self>, Refusal> {
         let Some(offer) = self.offer.as_ref().filter(|offer| offer.capacity.get() < bytes) else { return Ok(None) };
         let too_small = || {
-            let (holds, asked) = (offer.capacity, shown(bytes));
+            let (holds, requested) = (offer.capacity, display(bytes));
             Refusal::bad(format!(
-                "{} holds {holds}, and its largest size is less than {asked}: choose another product",
+                "{} holds {holds}, and its largest size is less than {requested}: choose another product",
                 self.like
             ))
         };
@@ -127,16 +127,16 @@ impl Product {
     }
 
     /// Size in bytes of a volume with this product.
-    pub fn size(&self, asked: Option<u64>) -> Result<u64, Refusal> {
-        match (&self.offer, asked) {
+    pub fn size(&self, requested: Option<u64>) -> Result<u64, Refusal> {
+        match (&self.offer, requested) {
             (Some(offer), None) => Ok(offer.capacity.get()),
-            (Some(offer), Some(asked)) if asked > offer.capacity.get() => Err(Refusal::bad(format!(
+            (Some(offer), Some(requested)) if requested > offer.capacity.get() => Err(Refusal::bad(format!(
                 "{} holds {}, not {}: give it a larger size, or the volume a smaller one",
                 self.like,
                 offer.capacity,
-                shown(asked)
+                display(requested)
             ))),
-            (_, Some(asked)) => Ok(asked),
+            (_, Some(requested)) => Ok(requested),
             (None, None) => {
                 Err(Refusal::bad("stages have no size: give one, such as --size 10GiB (Docker: -o size=10GiB)"))
             }
@@ -189,7 +189,7 @@ fn fitted(config: &Config, catalogue: &Catalogue, size: Option<u64>) -> Result<O
         Err(NotOffered::Missing { option, .. }) if option == "size" => {
             let members: u64 = config.wraps.iter().map(|wrap| u64::from(wrap.data_members())).product();
             let product = catalogue.find(&config.volume.product).map_err(|error| Refusal::bad(error.to_string()))?;
-            let each = shown(size.div_ceil(members.max(1)));
+            let each = display(size.div_ceil(members.max(1)));
             let too_large = || Refusal::bad(format!("no size of {config} holds {each}"));
             let number = product.smallest_size(each).ok_or_else(too_large)?.to_string();
             let mut sized = config.clone();

@@ -116,12 +116,12 @@ impl Refusal {
 
     fn of_store(name: &str, error: &EditError) -> Self {
         let (kind, message) = match error {
-            EditError::Shrinks { present, asked } => (
+            EditError::Shrinks { present, requested } => (
                 RefusalKind::Bad,
-                format!("{name} has {}, and a volume only grows: {} is less", exact(*present), exact(*asked)),
+                format!("{name} has {}, and a volume only grows: {} is less", exact(*present), exact(*requested)),
             ),
-            EditError::Size { asked, most } => {
-                (RefusalKind::Bad, format!("a volume has 1 byte to {}, not {}", shown(*most), shown(*asked)))
+            EditError::Size { requested, max } => {
+                (RefusalKind::Bad, format!("a volume has 1 byte to {}, not {}", display(*max), display(*requested)))
             }
             EditError::ReadOnly(_) => {
                 (RefusalKind::Bad, format!("{name} is a snapshot, which never changes: clone it and change the clone"))
@@ -133,7 +133,7 @@ impl Refusal {
                 RefusalKind::Conflict,
                 format!("{name} is in use by requests or another change: try again when they have ended"),
             ),
-            EditError::TooMany { most, of } => (RefusalKind::Conflict, format!("the store takes at most {most} {of}")),
+            EditError::TooMany { max, of } => (RefusalKind::Conflict, format!("the store takes at most {max} {of}")),
             EditError::Unknown(_) | EditError::NoStore | EditError::Failed => (RefusalKind::Failed, error.to_string()),
         };
         Self::new(kind, message)
@@ -142,12 +142,12 @@ impl Refusal {
 
 /// A size, with its bytes if it is rounded: `300 MiB (314782516 B)`.
 pub(crate) fn exact(bytes: u64) -> String {
-    let rounded = shown(bytes).to_string();
+    let rounded = display(bytes).to_string();
     if rounded.parse() == Ok(Bytes::new(bytes)) { rounded } else { format!("{rounded} ({bytes} B)") }
 }
 
 /// Formats bytes for messages.
-pub(crate) fn shown(bytes: u64) -> Bytes {
+pub(crate) fn display(bytes: u64) -> Bytes {
     Bytes::new(bytes)
 }
 

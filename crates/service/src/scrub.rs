@@ -9,7 +9,7 @@ use plimsoll_volume::{FilePosition, VolumeId};
 
 use crate::api::{self, DamagedBlock};
 use crate::fsck::damaged_blocks;
-use crate::refusal::{Refusal, shown};
+use crate::refusal::{Refusal, display};
 use crate::service::{Service, ServiceState};
 
 /// Bytes compared per step.
@@ -45,7 +45,10 @@ impl Service {
         }
         let rate = scrub.rate_bytes.unwrap_or(RATE);
         if rate < RATE_MIN {
-            return Err(Refusal::bad(format!("a rate of {} a second would never end: give 1MiB or more", shown(rate))));
+            return Err(Refusal::bad(format!(
+                "a rate of {} a second would never end: give 1MiB or more",
+                display(rate)
+            )));
         }
         let mut state = self.scrubbing();
         if state.running {
@@ -134,17 +137,18 @@ impl Service {
     /// Updates the damaged blocks found by reads, and logs new damage.
     pub(crate) fn watch_damage(&self, state: &mut ServiceState) -> Result<(), ServerEnded> {
         let names = state.names();
-        let known: Vec<FilePosition> = state.damages.0.keys().copied().collect();
+        let existing: Vec<FilePosition> = state.damages.0.keys().copied().collect();
         let found = self.inner.handle.call(move |server| {
             let damaged = server.damaged();
             let store = server.volumes().0.store();
-            let blocks = |place| if known.contains(&place) { None } else { Some(damaged_blocks(store, place, &names)) };
+            let blocks =
+                |place| if existing.contains(&place) { None } else { Some(damaged_blocks(store, place, &names)) };
             damaged.into_iter().map(|(place, reads)| (place, (blocks(place), reads))).collect::<BTreeMap<_, _>>()
         })?;
         state.damages.0.retain(|place, _| found.contains_key(place));
         for (place, (blocks, reads)) in found {
-            let known = state.damages.0.entry(place).or_default();
-            known.1 = reads;
+            let existing = state.damages.0.entry(place).or_default();
+            existing.1 = reads;
             let Some(blocks) = blocks else { continue };
             for DamagedBlock { volume, offset } in &blocks {
                 tracing::error!(
@@ -154,7 +158,7 @@ impl Service {
                      overwritten or restored"
                 );
             }
-            known.0 = blocks;
+            existing.0 = blocks;
         }
         Ok(())
     }

@@ -78,8 +78,8 @@ impl ServiceState {
     }
 
     pub fn group(&self, name: &str) -> Result<&ServedGroup, Refusal> {
-        let known = || self.groups.keys().map(String::as_str);
-        self.groups.get(name).ok_or_else(|| names::unknown("group", name, known()))
+        let existing = || self.groups.keys().map(String::as_str);
+        self.groups.get(name).ok_or_else(|| names::unknown("group", name, existing()))
     }
 
     /// Checks that a name is valid and unused.
@@ -151,8 +151,8 @@ impl Service {
             clients.collect::<Vec<usize>>()
         })?;
         let trouble = self.trouble()?;
-        let shown = |(volume, clients)| self.shown(volume, clients, trouble.clone());
-        Ok(state.volumes.values().zip(clients).map(shown).collect())
+        let displayed = |(volume, clients)| self.display(volume, clients, trouble.clone());
+        Ok(state.volumes.values().zip(clients).map(displayed).collect())
     }
 
     /// A volume by name.
@@ -170,7 +170,7 @@ impl Service {
     }
 
     pub(crate) fn show(&self, volume: &Volume) -> Result<api::Volume, Refusal> {
-        Ok(self.shown(volume, self.clients(volume)?, self.trouble()?))
+        Ok(self.display(volume, self.clients(volume)?, self.trouble()?))
     }
 
     pub(crate) fn clients(&self, volume: &Volume) -> Result<usize, Refusal> {
@@ -178,7 +178,7 @@ impl Service {
         Ok(self.inner.handle.call(move |server| server.clients(export))?)
     }
 
-    fn shown(&self, volume: &Volume, clients: usize, trouble: Option<String>) -> api::Volume {
+    fn display(&self, volume: &Volume, clients: usize, trouble: Option<String>) -> api::Volume {
         let durability = self.inner.options.durability_terms();
         let slow = Some(self.inner.options.slow.times()).filter(|times| *times > 1);
         let iscsi = self.shown_target(volume);
@@ -188,7 +188,7 @@ impl Service {
             durability,
             trouble,
             host: self.ceiling(&volume.product, volume.size),
-            ..volume.shown(&self.inner.options.listens, clients, self.inner.options.slow)
+            ..volume.display(&self.inner.options.listens, clients, self.inner.options.slow)
         }
     }
 }

@@ -27,7 +27,7 @@ impl Service {
     /// flight on any of the volumes when they are taken.
     pub fn snapshot_all(&self, snapshots: &[Snapshot]) -> Result<Vec<api::Volume>, Refusal> {
         let mut state = self.state();
-        let (mut made, mut of) = (Vec::new(), Vec::new());
+        let (mut created, mut of) = (Vec::new(), Vec::new());
         for snapshot in snapshots {
             check_tags(&snapshot.tags)?;
             state.free(&snapshot.name)?;
@@ -37,15 +37,15 @@ impl Service {
             metadata.of = Some(snapshot.of.clone());
             metadata.tags.clone_from(&snapshot.tags);
             of.push((source.id, metadata.text()));
-            made.push((metadata, source.product.clone(), source.size));
+            created.push((metadata, source.product.clone(), source.size));
         }
         if of.is_empty() {
             return Ok(Vec::new());
         }
         let first = self.inner.handle.edit(Edit::Snapshots { of });
         let VolumeId(first) = first.map_err(|error| Refusal::of_edit("a volume of the group", &error))?;
-        let mut shown = Vec::new();
-        for (number, (metadata, product, size)) in made.into_iter().enumerate() {
+        let mut displayed = Vec::new();
+        for (number, (metadata, product, size)) in created.into_iter().enumerate() {
             let (id, access) = (VolumeId(first + number as u32), VolumeAccess::ReadOnly);
             let unit = self.unit_of(id, &metadata, &product);
             let served = RingVolume::new(id, &metadata, &product, (size, access), None, self.inner.options.slow);
@@ -53,10 +53,10 @@ impl Service {
             let export = self.inner.handle.call(move |server| served.begin(server))??;
             let automation = Automation::new(self.model_now(), &metadata, &product, &self.inner.options);
             let volume = Volume { unit, ..Volume::new(id, export, (size, access), metadata, product, automation) };
-            shown.push(self.show(&volume)?);
+            displayed.push(self.show(&volume)?);
             volume.log_creation();
             state.volumes.insert(volume.metadata.name.clone(), volume);
         }
-        Ok(shown)
+        Ok(displayed)
     }
 }

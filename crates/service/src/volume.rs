@@ -201,7 +201,7 @@ impl Volume {
         )))
     }
 
-    pub fn shown(&self, listens: &[String], clients: usize, slow: Slow) -> api::Volume {
+    pub fn display(&self, listens: &[String], clients: usize, slow: Slow) -> api::Volume {
         let VolumeMetadata { name, group, of, created, bill, autotune, .. } = &self.metadata;
         api::Volume {
             name: name.clone(),

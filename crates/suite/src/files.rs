@@ -118,8 +118,8 @@ impl FileNames {
             None => format!("{index:010}"),
             Some(random) => format!("{:07x}{index:06}", random & 0xfff_ffff),
         };
-        let (least, most) = self.step.sizes;
-        let size = Rng::with_seed(self.step.seed ^ index).u64(least..=most.max(least));
+        let (least, max) = self.step.sizes;
+        let size = Rng::with_seed(self.step.seed ^ index).u64(least..=max.max(least));
         (root.join((index % self.step.directories.max(1)).to_string()).join(name), size)
     }
 }

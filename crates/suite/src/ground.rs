@@ -223,8 +223,8 @@ fn fit_files(files: &[FileSpec], facts: &Facts) -> Result<Vec<Region>, Unfit> {
         return Err(Unfit::Names(subject()));
     }
     let regions = place_files(files, &facts.devices);
-    let whole = [facts.space];
-    let devices = if facts.devices.is_empty() { &whole[..] } else { &facts.devices };
+    let total = [facts.space];
+    let devices = if facts.devices.is_empty() { &total[..] } else { &facts.devices };
     let mut start = 0;
     for (device, &space) in devices.iter().enumerate() {
         let last = files.iter().zip(&regions).rfind(|(file, _)| file.device == device);
@@ -249,14 +249,14 @@ fn joined<T>(
     let (mut numbers, mut opened, mut bases, mut parts) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     let mut end = 0;
     for part in &worker.parts {
-        let known = numbers.iter().position(|number| *number == part.file);
-        if known.is_none() {
+        let existing = numbers.iter().position(|number| *number == part.file);
+        if existing.is_none() {
             numbers.push(part.file);
             opened.push(open(part.file)?);
             bases.push(Region { start: end, length: size(part.file) });
             end += size(part.file).get();
         }
-        parts.push(FilePart { file: known.unwrap_or(numbers.len() - 1), ..*part });
+        parts.push(FilePart { file: existing.unwrap_or(numbers.len() - 1), ..*part });
     }
     Ok((opened, bases, parts))
 }

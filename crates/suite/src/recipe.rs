@@ -205,14 +205,14 @@ pub fn perform_phases(
             stopped |= onward.is_break();
             onward
         });
-        let (seen, fault) = PartialRun::split(executed.map(Some));
-        if let Some(mut seen) = seen {
-            if let (Work::Io(io), StepResult::Io(seen)) = (&step.work, &mut seen)
+        let (observed, fault) = PartialRun::split(executed.map(Some));
+        if let Some(mut observed) = observed {
+            if let (Work::Io(io), StepResult::Io(observed)) = (&step.work, &mut observed)
                 && io.keep == Keep::Totals
             {
-                seen.condense();
+                observed.condense();
             }
-            let done = CompletedStep { step, result: seen };
+            let done = CompletedStep { step, result: observed };
             watch.step_ends(&done);
             outcome.done.push(done);
         }
@@ -248,16 +248,23 @@ fn make(step: &Step, ground: &mut dyn Ground, observe: Observe<'_>) -> StepOutco
 /// Record of a step; `None` for a pause.
 pub fn step_run(done: &CompletedStep, facts: &Facts) -> Option<StepRun> {
     let work = match (&done.step.work, &done.result) {
-        (Work::Io(step), StepResult::Io(seen)) => {
-            StepWork::Io { jobs: jobs(step, seen), run: Box::new(run_of(step, seen, &facts.stages)), span: seen.span() }
+        (Work::Io(step), StepResult::Io(observed)) => StepWork::Io {
+            jobs: jobs(step, observed),
+            run: Box::new(run_of(step, observed, &facts.stages)),
+            span: observed.span(),
+        },
+        (_, StepResult::Files(observed)) => StepWork::Files {
+            files: observed.files,
+            span: observed.span,
+            each: observed.each.clone(),
+            cpu: observed.cpu,
+        },
+        (Work::Statements(step), StepResult::Statements(observed)) => {
+            StepWork::Statements(Box::new(statements(step, observed)))
         }
-        (_, StepResult::Files(seen)) => {
-            StepWork::Files { files: seen.files, span: seen.span, each: seen.each.clone(), cpu: seen.cpu }
+        (Work::Sessions(step), StepResult::Sessions(observed)) => {
+            StepWork::Sessions(Box::new(session_run(step, observed)))
         }
-        (Work::Statements(step), StepResult::Statements(seen)) => {
-            StepWork::Statements(Box::new(statements(step, seen)))
-        }
-        (Work::Sessions(step), StepResult::Sessions(seen)) => StepWork::Sessions(Box::new(session_run(step, seen))),
         (_, StepResult::Skipped(why)) => StepWork::Skipped { why: (*why).into() },
         _ => return None,
     };
@@ -265,16 +272,16 @@ pub fn step_run(done: &CompletedStep, facts: &Facts) -> Option<StepRun> {
     Some(StepRun { name: name.clone(), round: *round, counts: *counts, measures: (*measures).into(), work })
 }
 
-fn jobs(step: &IoStep, seen: &IoResult) -> Vec<JobRun> {
-    let both = step.workers.iter().zip(&seen.workers);
-    let one = |(worker, seen): (&crate::step::Worker, &crate::result::WorkerResult)| JobRun {
+fn jobs(step: &IoStep, observed: &IoResult) -> Vec<JobRun> {
+    let both = step.workers.iter().zip(&observed.workers);
+    let one = |(worker, observed): (&crate::step::Worker, &crate::result::WorkerResult)| JobRun {
         job: worker.job.clone(),
         engine: worker.access.engine.to_string(),
         direct: worker.access.direct,
-        began: seen.began,
-        span: seen.span(),
-        total: seen.total(),
-        cpu: seen.cpu,
+        began: observed.began,
+        span: observed.span(),
+        total: observed.total(),
+        cpu: observed.cpu,
     };
     both.map(one).collect()
 }
@@ -288,7 +295,7 @@ pub fn database_result(done: &[CompletedStep], facts: &Facts) -> DatabaseSide {
             _ => None,
         })
         .collect();
-    let runs: Vec<Run> = pairs.iter().map(|(step, seen)| session_run(step, seen).run).collect();
+    let runs: Vec<Run> = pairs.iter().map(|(step, observed)| session_run(step, observed).run).collect();
     let requested = pairs.iter().find_map(|(step, _)| step.objective);
     let objective = requested.or_else(|| chosen_objective(&runs));
     DatabaseSide {
@@ -299,26 +306,26 @@ pub fn database_result(done: &[CompletedStep], facts: &Facts) -> DatabaseSide {
     }
 }
 
-fn statements(step: &StatementsStep, seen: &StatementsResult) -> Statements {
+fn statements(step: &StatementsStep, observed: &StatementsResult) -> Statements {
     Statements {
-        asked: step.count,
-        done: seen.done,
-        wrong: seen.wrong,
-        span: seen.span,
-        each: seen.each.clone(),
-        client: seen.client,
-        counted: seen.counted,
-        storage: seen.storage.clone(),
+        requested: step.count,
+        done: observed.done,
+        wrong: observed.wrong,
+        span: observed.span,
+        each: observed.each.clone(),
+        client: observed.client,
+        counted: observed.counted,
+        storage: observed.storage.clone(),
     }
 }
 
 /// All workers as a run, without removing a warm-up: classic benchmarks have none.
-fn run_of(step: &IoStep, seen: &IoResult, stages: &[String]) -> Run {
+fn run_of(step: &IoStep, observed: &IoResult, stages: &[String]) -> Run {
     let depth = step.workers.iter().map(|worker| worker.job.depth).sum::<u32>().max(1);
     let offered = Pace::Closed { depth };
-    let span = seen.span();
+    let span = observed.span();
     let options = Settle { least_warm_up: Span::ZERO, offered_span: span, objective: None, offered, unserved: 0 };
-    let settled = settle(&seen.series, &options);
+    let settled = settle(&observed.series, &options);
     // A step of a classic benchmark has a defined end; recipes that need a steady state check it themselves.
     let is_of_steps =
         |finding: &Finding| !matches!(finding, Finding::NoSteadyState { .. } | Finding::RateDropped { .. });
@@ -329,9 +336,9 @@ fn run_of(step: &IoStep, seen: &IoResult, stages: &[String]) -> Run {
         total: settled.total,
         unserved: 0,
         lateness: plimsoll_record::Bins::default(),
-        series: merge_slices(&seen.series, span),
-        cpu: seen.cpu(),
-        bound_by: seen.bound_by.shares(Instant::ZERO + settled.warm_up, stages),
+        series: merge_slices(&observed.series, span),
+        cpu: observed.cpu(),
+        bound_by: observed.bound_by.shares(Instant::ZERO + settled.warm_up, stages),
         figures: settled.figures,
         findings: settled.findings.into_iter().filter(is_of_steps).collect(),
     }

@@ -22,7 +22,7 @@ pub struct LoggedOperation {
 #[derive(Clone, Debug, Default)]
 pub struct WorkerResult {
     /// Result of its loop.
-    pub seen: LoopResult,
+    pub observed: LoopResult,
     /// Start, from the start of the step.
     pub began: Instant,
     /// Completion of its last operation.
@@ -72,7 +72,7 @@ impl WorkerResult {
     /// Sum over all slices.
     pub fn total(&self) -> Tally {
         let mut total = Tally::default();
-        self.seen.series.iter().for_each(|slice| total.merge(&slice.tally));
+        self.observed.series.iter().for_each(|slice| total.merge(&slice.tally));
         total
     }
 }
@@ -109,7 +109,7 @@ impl IoResult {
     pub(crate) fn condense(&mut self) {
         condense(&mut self.series);
         for worker in &mut self.workers {
-            condense(&mut worker.seen.series);
+            condense(&mut worker.observed.series);
         }
     }
 
@@ -163,21 +163,21 @@ pub enum StepResult {
 impl StepResult {
     /// Result on blocks.
     pub const fn io(&self) -> Option<&IoResult> {
-        if let Self::Io(seen) = self { Some(seen) } else { None }
+        if let Self::Io(observed) = self { Some(observed) } else { None }
     }
 
     /// Result of statements.
     pub fn statements(&self) -> Option<&StatementsResult> {
-        if let Self::Statements(seen) = self { Some(seen) } else { None }
+        if let Self::Statements(observed) = self { Some(observed) } else { None }
     }
 
     /// Result of concurrent sessions.
     pub fn sessions(&self) -> Option<&SessionsResult> {
-        if let Self::Sessions(seen) = self { Some(seen) } else { None }
+        if let Self::Sessions(observed) = self { Some(observed) } else { None }
     }
 
     /// Result on files.
     pub const fn files(&self) -> Option<&FilesResult> {
-        if let Self::Files(seen) = self { Some(seen) } else { None }
+        if let Self::Files(observed) = self { Some(observed) } else { None }
     }
 }

@@ -14,18 +14,18 @@ pub(crate) fn by_part(step: &SessionsStep, series: &[Slice], parts: bool) -> Vec
 }
 
 /// Record of concurrent sessions.
-pub fn session_run(step: &SessionsStep, seen: &SessionsResult) -> SessionRun {
+pub fn session_run(step: &SessionsStep, observed: &SessionsResult) -> SessionRun {
     let options = Settle {
         least_warm_up: step.warm_up,
         offered_span: Span::MAX,
         objective: step.objective,
         offered: step.pace,
-        unserved: seen.unserved,
+        unserved: observed.unserved,
     };
-    let whole = by_part(step, &seen.series, false);
-    let settled = settle(&whole, &options);
+    let entire = by_part(step, &observed.series, false);
+    let settled = settle(&entire, &options);
     let mut parts = Tally::default();
-    let measured = by_part(step, &seen.series, true);
+    let measured = by_part(step, &observed.series, true);
     for slice in measured.iter().filter(|slice| slice.start >= Instant::ZERO + settled.warm_up) {
         parts.merge(&slice.tally);
     }
@@ -34,25 +34,25 @@ pub fn session_run(step: &SessionsStep, seen: &SessionsResult) -> SessionRun {
         warm_up: settled.warm_up,
         span: settled.span,
         total: settled.total,
-        unserved: seen.unserved,
-        lateness: seen.lateness.clone(),
-        series: merge_slices(&whole, settled.span),
-        cpu: seen.client,
-        bound_by: seen.storage.bound_by.clone(),
+        unserved: observed.unserved,
+        lateness: observed.lateness.clone(),
+        series: merge_slices(&entire, settled.span),
+        cpu: observed.client,
+        bound_by: observed.storage.bound_by.clone(),
         figures: settled.figures,
-        findings: settled.findings.into_iter().chain(seen.findings.iter().cloned()).collect(),
+        findings: settled.findings.into_iter().chain(observed.findings.iter().cloned()).collect(),
     };
     SessionRun {
         sessions: step.sessions,
         kinds: step.kinds.iter().map(|kind| kind.name.clone()).collect(),
         run,
         parts,
-        counted: seen.counted,
-        storage: seen.storage.clone(),
-        split: seen.split.clone(),
-        client: seen.client,
-        limit: seen.limit.clone(),
-        marks: seen.marks.clone(),
+        counted: observed.counted,
+        storage: observed.storage.clone(),
+        split: observed.split.clone(),
+        client: observed.client,
+        limit: observed.limit.clone(),
+        marks: observed.marks.clone(),
     }
 }
 

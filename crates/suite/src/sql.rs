@@ -159,7 +159,7 @@ pub struct SessionsStep {
     /// Minimum measured time.
     pub least: Span,
     /// Maximum measured time.
-    pub most: Span,
+    pub max: Span,
     /// Precision at which the step ends before its maximum time.
     pub precision: Precision,
     /// Objective of the response times.

@@ -53,7 +53,7 @@ pub struct FilePart {
 pub enum Descriptor {
     /// The descriptor of the writes.
     #[default]
-    Kept,
+    Retained,
     /// The descriptor of the writes, after which the file is opened and closed again.
     Reopened,
     /// Another descriptor, opened for the flush and closed after it; only for workers with a single file.
@@ -92,7 +92,7 @@ impl FileAccess {
             opened: SyncMode::None,
             durable: Durable::Dsync,
             flush: Flush::Fsync,
-            descriptor: Descriptor::Kept,
+            descriptor: Descriptor::Retained,
             contents: Contents::Stamped { compressible: 0.0 },
             batching: Batching::FREE,
             advice: None,

@@ -116,7 +116,7 @@ impl StepProgress {
                 (lasts.filter(|span| *span < Span::MAX), "IOPS")
             }
             Work::Sessions(sessions) if sessions.turns.is_none() => {
-                (Some(sessions.warm_up + sessions.most), "per second")
+                (Some(sessions.warm_up + sessions.max), "per second")
             }
             Work::Statements(statements) => {
                 let done: u64 = series.iter().map(|slice| slice.tally.operations()).sum();

@@ -55,7 +55,7 @@ impl StartBarrier {
 }
 
 /// Fault if `wanted` threads could not be started, with the most probable limit. `source` is the error of the system.
-pub fn unstarted(wanted: usize, source: io::Error) -> Fault {
+pub fn unstarted(required: usize, source: io::Error) -> Fault {
     let limit = rustix::process::getrlimit(rustix::process::Resource::Nproc).current;
     let limit = limit.map_or_else(|| "unlimited".to_owned(), |limit| limit.to_string());
     let source = if source.kind() == io::ErrorKind::WouldBlock {
@@ -66,7 +66,7 @@ pub fn unstarted(wanted: usize, source: io::Error) -> Fault {
     } else {
         source
     };
-    Fault { attempt: format!("starting {wanted} threads"), source }
+    Fault { attempt: format!("starting {required} threads"), source }
 }
 
 /// The connection of a worker to its group.

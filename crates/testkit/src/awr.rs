@@ -3,7 +3,7 @@
 mod storage;
 mod time;
 
-use super::sheet::{SheetTable, shown};
+use super::sheet::{SheetTable, display};
 use super::{Workload, head};
 
 /// Releases with different report formats.
@@ -66,7 +66,7 @@ fn sections(work: &Workload, dialect: AwrFormat) -> Vec<SheetTable> {
 }
 
 pub(super) fn html(work: &Workload, release: Release) -> String {
-    let title = format!("AWR Report for DB: {}, Inst: {}", shown(&work.database), shown(&work.instance));
+    let title = format!("AWR Report for DB: {}, Inst: {}", display(&work.database), display(&work.instance));
     let mut page = format!("<html lang=\"en\"><head><title>{title}</title></head><body class=\"awr\">\n");
     page += "<h1 class=\"awr\">WORKLOAD REPOSITORY report for</h1>\n";
     for table in head::build_header_tables(work, release).into_iter().chain(sections(work, AwrFormat::Html(release))) {

@@ -36,7 +36,7 @@ impl DailyWorkload {
         // The part of an instance falls with its number, and to a third on weekends.
         let part = if weekend { 33 } else { 100 } * 4 / u64::from(4 + instance);
         let hour = begin.hour() as usize % 24;
-        let day = |most: u64| scaled(most, DAY[hour] * part);
+        let day = |max: u64| scaled(max, DAY[hour] * part);
         let (names, number) = (&busiest.instance, instance + 1);
         Workload {
             instance: if self.instances > 1 { format!("{names}{number}") } else { names.clone() },
@@ -55,6 +55,6 @@ impl DailyWorkload {
 }
 
 /// Scales by `parts` of 10,000.
-fn scaled(most: u64, parts: u64) -> u64 {
-    (u128::from(most) * u128::from(parts) / 10_000) as u64
+fn scaled(max: u64, parts: u64) -> u64 {
+    (u128::from(max) * u128::from(parts) / 10_000) as u64
 }

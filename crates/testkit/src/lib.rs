@@ -175,10 +175,10 @@ fn share_below(bound_us: f64, mean_us: u64) -> f64 {
 /// Formats with grouped thousands.
 fn number(value: f64, decimals: usize) -> String {
     let text = format!("{value:.decimals$}");
-    let (whole, rest) = text.split_at(text.find('.').unwrap_or(text.len()));
+    let (total, rest) = text.split_at(text.find('.').unwrap_or(text.len()));
     let mut out = String::new();
-    for (index, digit) in whole.chars().enumerate() {
-        if index > 0 && (whole.len() - index).is_multiple_of(3) {
+    for (index, digit) in total.chars().enumerate() {
+        if index > 0 && (total.len() - index).is_multiple_of(3) {
             out.push(',');
         }
         out.push(digit);

@@ -35,13 +35,13 @@ impl SheetTable {
             *page += &format!("<th class=\"awrbg\" colspan=\"{over}\" scope=\"col\">{title}</th></tr>\n<tr>");
         }
         for (title, _) in &self.columns {
-            *page += &format!("<th class=\"awrbg\" scope=\"col\">{}</th>", shown(&title.replace('|', " ")));
+            *page += &format!("<th class=\"awrbg\" scope=\"col\">{}</th>", display(&title.replace('|', " ")));
         }
         *page += "</tr>\n";
         for row in &self.rows {
             *page += "<tr>";
             for cell in row {
-                let cell = if cell.is_empty() { "&#160;".to_owned() } else { shown(cell) };
+                let cell = if cell.is_empty() { "&#160;".to_owned() } else { display(cell) };
                 *page += &format!("<td class='awrc'>{cell}</td>");
             }
             *page += "</tr>\n";
@@ -100,7 +100,7 @@ fn fitted(cell: &str, width: usize) -> String {
 }
 
 /// Escapes HTML.
-pub(super) fn shown(text: &str) -> String {
+pub(super) fn display(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 

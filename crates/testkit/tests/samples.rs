@@ -13,13 +13,13 @@ fn check(name: &str, form: Writing, windows: u32) {
     if std::env::var_os("UPDATE_GENERATED").is_some() {
         std::fs::write(&path, &text).expect("the sample can be written");
     }
-    let kept = std::fs::read_to_string(&path).unwrap_or_default();
-    assert!(kept == text, "samples/{name} is stale: run UPDATE_GENERATED=1 cargo test -p plimsoll-testkit");
+    let retained = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(retained == text, "samples/{name} is stale: run UPDATE_GENERATED=1 cargo test -p plimsoll-testkit");
 }
 
 #[test]
 fn samples_are_fresh() {
-    let form = |name: &str| Writing::ALL.into_iter().find(|(known, _)| *known == name).expect("a known form").1;
+    let form = |name: &str| Writing::ALL.into_iter().find(|(existing, _)| *existing == name).expect("a known form").1;
     check("awr.html", form("awr-html"), 1);
     check("awr.txt", form("awr-text"), 1);
     check("statspack.txt", form("statspack"), 1);

@@ -59,13 +59,13 @@ pub(crate) fn scaled(
     } else {
         units.iter().find(|(name, _)| name.eq_ignore_ascii_case(unit)).ok_or(refused)?.1
     };
-    let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
-    if number.is_empty() || fraction.contains('.') || fraction.len() > 9 || (whole.is_empty() && fraction.is_empty()) {
+    let (entire, fraction) = number.split_once('.').unwrap_or((number, ""));
+    if number.is_empty() || fraction.contains('.') || fraction.len() > 9 || (entire.is_empty() && fraction.is_empty()) {
         return Err(refused);
     }
     let digits = |part: &str| if part.is_empty() { Ok(0) } else { part.parse::<u64>().map_err(|_| refused) };
     let below_one = digits(fraction)? as u128 * scale / 10u128.pow(fraction.len() as u32);
-    let total = (digits(whole)? as u128).checked_mul(scale).ok_or(refused)? + below_one;
+    let total = (digits(entire)? as u128).checked_mul(scale).ok_or(refused)? + below_one;
     u64::try_from(total).map_err(|_| refused)
 }
 

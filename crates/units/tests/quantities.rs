@@ -3,11 +3,11 @@
 use plimsoll_units::{Bytes, Iops, Malformed, Span, Throughput};
 
 fn check<T: std::str::FromStr<Err = Malformed> + std::fmt::Display>(text: &str, expected: &str) {
-    let shown = match text.parse::<T>() {
+    let displayed = match text.parse::<T>() {
         Ok(value) => value.to_string(),
         Err(refused) => refused.to_string().split(':').next().unwrap_or_default().to_owned(),
     };
-    assert_eq!(shown, expected, "read from {text:?}");
+    assert_eq!(displayed, expected, "read from {text:?}");
 }
 
 #[test]

@@ -159,7 +159,7 @@ impl Commit {
         bytes.extend_from_slice(&length.to_le_bytes());
         bytes.extend_from_slice(&id.0);
         bytes.extend_from_slice(&self.sequence.to_le_bytes());
-        bytes.push(self.whole.into());
+        bytes.push(self.total.into());
         for record in &self.records {
             put(&mut bytes, record);
         }
@@ -225,13 +225,13 @@ fn frame(bytes: &[u8], position: u64) -> Option<(StoreId, Commit, u64)> {
     let mut reader = ByteReader(&body[8..]);
     let id = StoreId(reader.take(16)?.try_into().ok()?);
     let sequence = reader.long()?;
-    let whole = reader.byte()? == 1;
+    let total = reader.byte()? == 1;
     let mut records = Vec::new();
     while !reader.0.is_empty() {
         records.push(reader.record()?);
     }
-    let at = if whole { 0 } else { position };
-    Some((id, Commit { sequence, whole, at, records }, taken))
+    let at = if total { 0 } else { position };
+    Some((id, Commit { sequence, total, at, records }, taken))
 }
 
 struct ByteReader<'a>(&'a [u8]);

@@ -88,7 +88,7 @@ pub struct Commit {
     /// Number of the commit; consecutive.
     pub sequence: u64,
     /// True if the records are the complete state: earlier commits are obsolete once it is durable.
-    pub whole: bool,
+    pub total: bool,
     /// Offset of its frame in the log; 0 for a whole commit, which starts a new log that replaces the old one
     /// atomically (write to another file, sync, rename).
     pub at: u64,

@@ -108,8 +108,8 @@ impl Totals {
     }
 
     fn label(&mut self, name: &str) -> Label {
-        let known = self.bound_by_volume.iter().position(|(known, _)| **known == *name);
-        let place = known.unwrap_or_else(|| {
+        let existing = self.bound_by_volume.iter().position(|(existing, _)| **existing == *name);
+        let place = existing.unwrap_or_else(|| {
             if self.bound_by_volume.len() < LABELS_MAX {
                 self.bound_by_volume.push((name.into(), 0));
             }

@@ -138,7 +138,7 @@ pub struct Volumes {
     served: Vec<ServedVolume>,
     flights: Slab<Flight>,
     /// Delayed answers: time of departure, slot, and due time.
-    held: BinaryHeap<Reverse<(Instant, u32, Instant)>>,
+    sustained: BinaryHeap<Reverse<(Instant, u32, Instant)>>,
     /// Requests with completed models, faults and jobs.
     ready: Vec<u32>,
     /// Latest time passed in.
@@ -255,7 +255,7 @@ impl Volumes {
             slow,
             served: Vec::new(),
             flights: Slab::new(),
-            held: BinaryHeap::new(),
+            sustained: BinaryHeap::new(),
             ready: Vec::new(),
             now: Instant::ZERO,
             passed: Vec::new(),
@@ -473,8 +473,8 @@ impl Volumes {
         if !self.ready.is_empty() {
             return Some(self.now);
         }
-        let held = self.held.peek().map(|Reverse((leaves, ..))| *leaves);
-        let earliest = self.pace.wake_at().into_iter().chain(held).min();
+        let sustained = self.sustained.peek().map(|Reverse((leaves, ..))| *leaves);
+        let earliest = self.pace.wake_at().into_iter().chain(sustained).min();
         earliest.map(|at| self.slow.real(at))
     }
 
@@ -488,9 +488,9 @@ impl Volumes {
         }
         self.passed = passed;
         while let Some(Reverse((_, slot, at))) =
-            self.held.peek().copied().filter(|Reverse((leaves, ..))| *leaves <= now)
+            self.sustained.peek().copied().filter(|Reverse((leaves, ..))| *leaves <= now)
         {
-            self.held.pop();
+            self.sustained.pop();
             self.due(slot, at);
         }
         let ready = std::mem::take(&mut self.ready);
@@ -604,7 +604,7 @@ impl Volumes {
         let Some(flight) = self.flights.get_mut(slot as usize) else { return };
         flight.outcome = Some(outcome);
         match flight.delay {
-            Some(delay) if !delay.is_zero() => self.held.push(Reverse((now + delay, slot, now + delay))),
+            Some(delay) if !delay.is_zero() => self.sustained.push(Reverse((now + delay, slot, now + delay))),
             Some(_) => {
                 flight.due = Some(now);
                 self.ready.push(slot);
@@ -626,7 +626,7 @@ impl Volumes {
         }
         let leaves = at - self.pace.lead(flight.export.0 as usize);
         if leaves > now && at > passed.at {
-            self.held.push(Reverse((leaves, slot, at)));
+            self.sustained.push(Reverse((leaves, slot, at)));
         } else {
             self.due(slot, at);
         }
@@ -661,15 +661,15 @@ impl Volumes {
         served.bytes -= payload;
         served.totals.count(class, payload, outcome.is_err(), bound_by);
         if flight.delay.is_none() {
-            let seen = now + served.path;
+            let observed = now + served.path;
             if outcome.is_ok() {
-                served.totals.respond(class, seen.since(self.pace.submitted(Slot(slot))));
+                served.totals.respond(class, observed.since(self.pace.submitted(Slot(slot))));
             }
-            served.fidelity.handed_out(seen, seen.since(due), payload);
+            served.fidelity.handed_out(observed, observed.since(due), payload);
         }
-        let (real, seen) = (self.slow.real(due), self.now + self.slow.real_span(served.path));
+        let (real, observed) = (self.slow.real(due), self.now + self.slow.real_span(served.path));
         let then = if fate.tears { Then::Tear } else { Then::Send };
-        replies.push(Reply { ticket, outcome, due: real, lateness: seen.since(real), bound_by, then });
+        replies.push(Reply { ticket, outcome, due: real, lateness: observed.since(real), bound_by, then });
     }
 }
 

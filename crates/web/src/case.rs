@@ -117,8 +117,8 @@ impl Parsed {
         let turn = &self.turns[usize::from(extent == FileExtent::Report)];
         while !cancelled.load(Ordering::Relaxed) {
             match turn.try_lock() {
-                Ok(held) => return Some(held),
-                Err(TryLockError::Poisoned(held)) => return Some(held.into_inner()),
+                Ok(sustained) => return Some(sustained),
+                Err(TryLockError::Poisoned(sustained)) => return Some(sustained.into_inner()),
                 Err(TryLockError::WouldBlock) => std::thread::sleep(TURN_POLL),
             }
         }
@@ -142,11 +142,11 @@ mod tests {
     #[test]
     fn superseded_search_does_not_wait_for_its_turn() {
         let parsed = Parsed::of(Vec::new());
-        let (wanted, superseded) = (AtomicBool::new(false), AtomicBool::new(true));
-        let first = parsed.turn(FileExtent::Leaders, &wanted).unwrap();
+        let (required, superseded) = (AtomicBool::new(false), AtomicBool::new(true));
+        let first = parsed.turn(FileExtent::Leaders, &required).unwrap();
         assert!(parsed.turn(FileExtent::Ranking, &superseded).is_none());
-        assert!(parsed.turn(FileExtent::Report, &wanted).is_some(), "a report does not delay a slider");
+        assert!(parsed.turn(FileExtent::Report, &required).is_some(), "a report does not delay a slider");
         drop(first);
-        assert!(parsed.turn(FileExtent::Ranking, &wanted).is_some());
+        assert!(parsed.turn(FileExtent::Ranking, &required).is_some());
     }
 }

@@ -7,8 +7,8 @@ use hyper::StatusCode;
 use plimsoll_catalogue::{Currency, PriceTerms};
 use plimsoll_choose::diagnosis::{DiagnoseOptions, Diagnosis, diagnose};
 use plimsoll_choose::sizing::{
-    Choice, ClassObjective, Design, DesignError, Growth, Search, Sizing, Wanted, check_counted, layouts, size as sized,
-    wanted,
+    Choice, ClassObjective, Design, DesignError, Growth, Search, Sizing, SizingRequirements, check_counted,
+    derive_requirements, layouts, size as sized,
 };
 use plimsoll_choose::what_if::{CacheWhatIf, WhatIfs, cache, with_reads_left};
 use plimsoll_ingest::{DatabaseDemand, Outcome as Ingested};
@@ -89,8 +89,8 @@ pub fn size(shared: &ConsoleState, input: &Input) -> WebResult {
     let found = search_catalogue(shared, &parsed, subject, &request, &input.cancelled)?;
     let page = (request.extent == FileExtent::Report).then(|| render_sizing(&parsed, &found));
     let caches = found.what_ifs.cache.as_ref().map(list_caches).unwrap_or_default();
-    let shown = [&found.sizing.choices, &found.sizing.nearly, &found.sizing.slower];
-    let choices: Vec<ChoiceEntry> = shown.into_iter().flatten().take(MAX_CHOICES).map(describe_choice).collect();
+    let displayed = [&found.sizing.choices, &found.sizing.nearly, &found.sizing.slower];
+    let choices: Vec<ChoiceEntry> = displayed.into_iter().flatten().take(MAX_CHOICES).map(describe_choice).collect();
     let headline = match found.sizing.choices.first() {
         Some(best) => format!("{}: {}", best.offer.short(), money(best)),
         None if choices.is_empty() => {
@@ -142,10 +142,10 @@ pub fn search_catalogue(
 ) -> Result<Arc<SearchResult>, WebRefusal> {
     let is_wanted = || if cancelled.load(Ordering::Relaxed) { Err(superseded()) } else { Ok(()) };
     let _turn = parsed.turn(request.extent, cancelled).ok_or_else(superseded)?;
-    if let Some((_, found)) = parsed.report().as_ref().filter(|(known, _)| known == request) {
+    if let Some((_, found)) = parsed.report().as_ref().filter(|(existing, _)| existing == request) {
         return Ok(Arc::clone(found));
     }
-    let wanted = wanted_of(subject, request)?;
+    let required = wanted_of(subject, request)?;
     let terms = dollar_terms();
     let among = |names: &[String]| {
         let search = Search::among(&shared.products, names).map_err(|unknown| WebRefusal::bad(unknown.to_string()))?;
@@ -156,7 +156,7 @@ pub fn search_catalogue(
         let leaders = parsed.leaders().clone();
         let uses_leaders = request.extent == FileExtent::Leaders && request.providers.is_empty() && !leaders.is_empty();
         let names = if uses_leaders { &leaders } else { &request.providers };
-        let sizing = sized(&shared.products, &wanted, &terms, &among(names)?);
+        let sizing = sized(&shared.products, &required, &terms, &among(names)?);
         is_wanted()?;
         if !uses_leaders {
             *parsed.leaders() = leading(&sizing);
@@ -164,7 +164,7 @@ pub fn search_catalogue(
         return Ok(Arc::new(SearchResult { sizing, what_ifs: WhatIfs::default() }));
     }
     let all = among(&request.providers)?;
-    let mut sizing = sized(&shared.products, &wanted, &terms, &all);
+    let mut sizing = sized(&shared.products, &required, &terms, &all);
     is_wanted()?;
     sizing.layouts = layouts(&shared.products, &terms, &all, &sizing);
     is_wanted()?;
@@ -188,15 +188,15 @@ fn superseded() -> WebRefusal {
 }
 
 /// The design point of a request.
-fn wanted_of(subject: &DatabaseDemand, request: &SizeRequest) -> Result<Wanted, WebRefusal> {
+fn wanted_of(subject: &DatabaseDemand, request: &SizeRequest) -> Result<SizingRequirements, WebRefusal> {
     let unclear = |unclear: DesignError| WebRefusal::bad(unclear.to_string());
     check_counted(subject).map_err(unclear)?;
-    let wanted = wanted(subject, &design(request)?).map_err(unclear)?;
+    let required = derive_requirements(subject, &design(request)?).map_err(unclear)?;
     let is_reduced = request.reads_left < 1.0;
     Ok(if is_reduced {
-        with_reads_left(&wanted, subject.account.as_ref(), request.reads_left.max(0.01))
+        with_reads_left(&required, subject.account.as_ref(), request.reads_left.max(0.01))
     } else {
-        wanted
+        required
     })
 }
 
@@ -205,7 +205,7 @@ fn leading(sizing: &Sizing) -> Vec<String> {
     let mut leaders: Vec<String> = Vec::new();
     for choice in sizing.choices.iter().chain(&sizing.nearly).chain(&sizing.slower) {
         let name = choice.offer.product().name();
-        if leaders.len() < MAX_LEADERS && !leaders.iter().any(|known| known == name) {
+        if leaders.len() < MAX_LEADERS && !leaders.iter().any(|existing| existing == name) {
             leaders.push(name.to_owned());
         }
     }
@@ -218,7 +218,7 @@ fn design(request: &SizeRequest) -> Result<Design, WebRefusal> {
     if capacity < MIN_CAPACITY {
         return Err(WebRefusal::bad("data today: write a size with its unit, such as 2TiB"));
     }
-    let is_in = |value: f64, most: f64| (0.0..=most).contains(&value);
+    let is_in = |value: f64, max: f64| (0.0..=max).contains(&value);
     if !is_in(request.growth, 1_000.0) || !is_in(request.headroom, 1_000.0) || request.months > 240 {
         return Err(WebRefusal::bad("growth and headroom are percentages, and months at most 240"));
     }

@@ -175,8 +175,8 @@ pub fn parse_offer(shared: &ConsoleState, like: &str) -> Result<Offer, WebRefusa
 
 /// Settings of the present product, or another configuration.
 fn changed(shared: &ConsoleState, present: &Offer, to: &str) -> Result<Offer, WebRefusal> {
-    let whole: Result<Config, _> = to.trim().parse();
-    let is_product = whole.as_ref().is_ok_and(|config| shared.products.find(&config.volume.product).is_ok());
+    let total: Result<Config, _> = to.trim().parse();
+    let is_product = total.as_ref().is_ok_and(|config| shared.products.find(&config.volume.product).is_ok());
     if is_product {
         return parse_offer(shared, to);
     }

@@ -120,9 +120,9 @@ fn body_type(headers: &HeaderMap, path: &str, method: &Method) -> Result<(), Web
     let media = headers.get(CONTENT_TYPE).and_then(|media| media.to_str().ok()).unwrap_or_default();
     let media = media.split(';').next().unwrap_or_default().trim();
     let is_upload = *method == Method::PUT && path.starts_with(UPLOADS);
-    let wanted = if is_upload { RAW } else { JSON };
-    if media == wanted {
+    let required = if is_upload { RAW } else { JSON };
+    if media == required {
         return Ok(());
     }
-    Err(WebRefusal::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, format!("the body has to be {wanted}")))
+    Err(WebRefusal::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, format!("the body has to be {required}")))
 }

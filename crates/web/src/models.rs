@@ -144,10 +144,10 @@ fn limited<T>(span: Duration, stop: &AtomicBool, work: impl FnOnce() -> T) -> T 
 
 /// An article, simulated.
 pub fn article_page(shared: &ConsoleState, input: &Input) -> WebResult {
-    let known = ARTICLES.iter().find(|(name, ..)| *name == input.part(0));
-    let (name, title, config) = known.ok_or_else(|| WebRefusal::not_found("no such article: the list has five"))?;
-    let known = shared.articles.lock().unwrap_or_else(PoisonError::into_inner).get(*name).cloned();
-    let fragment = match known {
+    let existing = ARTICLES.iter().find(|(name, ..)| *name == input.part(0));
+    let (name, title, config) = existing.ok_or_else(|| WebRefusal::not_found("no such article: the list has five"))?;
+    let existing = shared.articles.lock().unwrap_or_else(PoisonError::into_inner).get(*name).cloned();
+    let fragment = match existing {
         Some(fragment) => fragment,
         None => simulated_article(shared, input, name, config)?,
     };

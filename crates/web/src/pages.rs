@@ -251,7 +251,7 @@ fn autotune_form(l: Language, volume: &Volume) -> Markup {
     html! {
         form data-action="autotune" class="row" {
             label { (l.pick("Autotune: default level", "自動チューニング: 既定レベル")) input name="default" type="number" min="0" value=[tune.default]; }
-            label { (l.pick("highest", "最大レベル")) input name="most" type="number" min="0" value=[tune.most]; }
+            label { (l.pick("highest", "最大レベル")) input name="most" type="number" min="0" value=[tune.max]; }
             button { (l.pick("Set", "設定")) }
             @if volume.autotune.is_some() { button type="button" class="quiet" data-off="autotune" { (l.pick("Disable", "解除")) } }
         }

@@ -131,7 +131,7 @@ impl Reports {
     /// Figures of a case.
     pub fn parsed(&self, id: &str) -> Result<Arc<Parsed>, WebRefusal> {
         self.folder(id)?;
-        if let Some(parsed) = self.known().get(id) {
+        if let Some(parsed) = self.existing().get(id) {
             return Ok(Arc::clone(parsed));
         }
         let mut outcomes = Vec::new();
@@ -140,15 +140,15 @@ impl Reports {
             outcomes.extend(ingest_input(&name_of(&path), &mut File::open(&path).map_err(failed)?).map_err(failed)?);
         }
         let parsed = Arc::new(Parsed::of(join_snapshots(outcomes)));
-        let mut known = self.known();
-        if known.len() >= MAX_PARSED {
-            known.pop_first();
+        let mut existing = self.existing();
+        if existing.len() >= MAX_PARSED {
+            existing.pop_first();
         }
-        known.insert(id.to_owned(), Arc::clone(&parsed));
+        existing.insert(id.to_owned(), Arc::clone(&parsed));
         Ok(parsed)
     }
 
-    fn known(&self) -> MutexGuard<'_, BTreeMap<String, Arc<Parsed>>> {
+    fn existing(&self) -> MutexGuard<'_, BTreeMap<String, Arc<Parsed>>> {
         self.parsed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -211,7 +211,7 @@ pub fn create(shared: &ConsoleState, _: &Input) -> WebResult {
 /// Deletes a case with its files.
 pub fn delete(shared: &ConsoleState, input: &Input) -> WebResult {
     let folder = shared.reports.folder(input.part(0))?;
-    shared.reports.known().remove(input.part(0));
+    shared.reports.existing().remove(input.part(0));
     fs::remove_dir_all(folder).map_err(|error| WebRefusal::failed(error.to_string()))?;
     Ok(WebAnswer::Done)
 }
@@ -251,12 +251,12 @@ async fn store_upload(shared: &Arc<ConsoleState>, case: &str, request: Request) 
     if count >= MAX_FILES {
         return Err(WebRefusal::bad(format!("a set of reports has at most {MAX_FILES} files")));
     }
-    let most = MAX_FILE_BYTES.min(MAX_TOTAL_BYTES.saturating_sub(stored));
-    if hyper::body::Body::size_hint(request.body()).lower() > most {
+    let max = MAX_FILE_BYTES.min(MAX_TOTAL_BYTES.saturating_sub(stored));
+    if hyper::body::Body::size_hint(request.body()).lower() > max {
         return Err(too_large());
     }
     let number = reports.drafts.fetch_add(1, Ordering::Relaxed);
-    let draft = Draft { path: folder.join(format!("{number}.part")), kept: AtomicBool::new(false) };
+    let draft = Draft { path: folder.join(format!("{number}.part")), retained: AtomicBool::new(false) };
     let failed = |error: io::Error| WebRefusal::failed(format!("the report cannot be stored: {error}"));
     let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&draft.path).map_err(failed)?;
     let mut body = request.into_body();
@@ -268,7 +268,7 @@ async fn store_upload(shared: &Arc<ConsoleState>, case: &str, request: Request) 
         let frame = frame.map_err(|_| WebRefusal::bad("the upload broke off: try again"))?;
         let Some(data) = frame.data_ref() else { continue };
         length += data.len() as u64;
-        if length > most {
+        if length > max {
             return Err(too_large());
         }
         file.write_all(data).map_err(failed)?;
@@ -277,20 +277,20 @@ async fn store_upload(shared: &Arc<ConsoleState>, case: &str, request: Request) 
         return Err(WebRefusal::bad(format!("{name} is empty: choose a report")));
     }
     fs::rename(&draft.path, folder.join(format!("{count:03}-{name}"))).map_err(failed)?;
-    draft.kept.store(true, Ordering::Relaxed);
-    reports.known().remove(case);
+    draft.retained.store(true, Ordering::Relaxed);
+    reports.existing().remove(case);
     Ok(WebAnswer::json(&serde_json::json!({ "name": name, "bytes": length })))
 }
 
 /// A part of a file; removed unless the upload is complete.
 struct Draft {
     path: PathBuf,
-    kept: AtomicBool,
+    retained: AtomicBool,
 }
 
 impl Drop for Draft {
     fn drop(&mut self) {
-        if !self.kept.load(Ordering::Relaxed) {
+        if !self.retained.load(Ordering::Relaxed) {
             let _ = fs::remove_file(&self.path);
         }
     }

@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::SystemTime;
 
 use maud::html;
-use plimsoll_measure::{Kept, KeptFile, MeasureError, load_found, stem};
+use plimsoll_measure::{KeptFile, MeasureError, Retained, load_found, stem};
 use plimsoll_record::Curve;
 use plimsoll_report::pages::{self, KeptRun, Sheet};
 use plimsoll_report::{Page, page_csv, page_fragment, page_html};
@@ -42,10 +42,10 @@ pub struct RunEntry {
 }
 
 /// The page of a run.
-fn build_page(run: &Kept) -> Page {
+fn build_page(run: &Retained) -> Page {
     match run {
-        Kept::Curve(curve) => pages::curves(&Sheet::all(std::slice::from_ref(curve))),
-        Kept::Suite(suite) => pages::suites(std::slice::from_ref(suite)),
+        Retained::Curve(curve) => pages::curves(&Sheet::all(std::slice::from_ref(curve))),
+        Retained::Suite(suite) => pages::suites(std::slice::from_ref(suite)),
     }
 }
 
@@ -85,7 +85,7 @@ pub fn measure_page(input: &Input) -> WebAnswer {
             p id="line" role="status" data-so-far=(l.pick("Load line so far", "暫定の負荷限界")) {}
             div id="curve" class="plot" data-height="340" role="img" aria-label=(l.pick("Response time against throughput", "スループットと応答時間")) {}
             ul id="notices" class="plain" {}
-            p id="ending" role="status" data-kept=(l.pick("Kept as", "保存名:")) data-stopped=(l.pick("Stopped. Kept as", "停止しました。保存名:"))
+            p id="ending" role="status" data-retained=(l.pick("Kept as", "保存名:")) data-stopped=(l.pick("Stopped. Kept as", "停止しました。保存名:"))
                 data-gone=(l.pick("The service was restarted during this measurement: it is not kept.", "測定中にサービスが再起動されたため、保存されていません。")) {}
             p class="actions" {
                 button type="button" id="stop" { (l.pick("Stop and keep", "停止して保存")) }
@@ -160,8 +160,10 @@ pub fn overlay(shared: &ConsoleState, input: &Input) -> WebResult {
         return Err(WebRefusal::bad(format!("a chart has at most {MAX_OVERLAID} runs: mark fewer")));
     }
     let curve = |name: &&str| match load(shared, name)? {
-        Kept::Curve(curve) => Ok(*curve),
-        Kept::Suite(_) => Err(WebRefusal::bad(format!("{name} is a suite, which has no curve: mark runs of one load"))),
+        Retained::Curve(curve) => Ok(*curve),
+        Retained::Suite(_) => {
+            Err(WebRefusal::bad(format!("{name} is a suite, which has no curve: mark runs of one load")))
+        }
     };
     let curves: Vec<Curve> = names.iter().map(curve).collect::<Result<_, WebRefusal>>()?;
     let page = pages::curves(&Sheet::all(&curves));
@@ -198,24 +200,24 @@ pub fn page_of(shared: &ConsoleState, name: &str) -> Result<Page, WebRefusal> {
 /// Points of a curve, to draw it over others.
 pub fn points(shared: &ConsoleState, input: &Input) -> WebResult {
     match load(shared, input.part(0))? {
-        Kept::Curve(curve) => Ok(WebAnswer::json(&curve.runs.iter().map(CurvePoint::of).collect::<Vec<_>>())),
-        Kept::Suite(_) => Err(WebRefusal::bad("a suite has no curve: choose a run of one load")),
+        Retained::Curve(curve) => Ok(WebAnswer::json(&curve.runs.iter().map(CurvePoint::of).collect::<Vec<_>>())),
+        Retained::Suite(_) => Err(WebRefusal::bad("a suite has no curve: choose a run of one load")),
     }
 }
 
 /// All runs, newest first.
 pub fn list(shared: &ConsoleState) -> WebAnswer {
     let paths: Vec<PathBuf> = shared.runs.list().into_iter().rev().take(MAX_LISTED).collect();
-    let mut known = shared.run_list.0.lock().unwrap_or_else(PoisonError::into_inner);
-    known.retain(|path, _| paths.contains(path));
+    let mut existing = shared.run_list.0.lock().unwrap_or_else(PoisonError::into_inner);
+    existing.retain(|path, _| paths.contains(path));
     let mut runs = Vec::with_capacity(paths.len());
     for path in paths {
         let Ok(modified) = fs::metadata(&path).and_then(|found| found.modified()) else { continue };
-        let entry = match known.get(&path) {
+        let entry = match existing.get(&path) {
             Some((at, entry)) if *at == modified => entry.clone(),
             _ => {
                 let entry = describe_run(&path);
-                known.insert(path.clone(), (modified, entry.clone()));
+                existing.insert(path.clone(), (modified, entry.clone()));
                 entry
             }
         };
@@ -238,7 +240,7 @@ fn describe_run(path: &Path) -> RunEntry {
         label: String::new(),
     };
     match load_found(path) {
-        Ok(Kept::Curve(curve)) => RunEntry {
+        Ok(Retained::Curve(curve)) => RunEntry {
             result: KeptRun::of_curve(name, &curve).result,
             line: curve.load_line.as_ref().map(LineSoFar::of),
             source: curve.source.word().to_owned(),
@@ -247,7 +249,7 @@ fn describe_run(path: &Path) -> RunEntry {
             is_curve: true,
             ..unreadable
         },
-        Ok(Kept::Suite(suite)) => RunEntry {
+        Ok(Retained::Suite(suite)) => RunEntry {
             result: KeptRun::of_suite(name, &suite).result,
             source: suite.source.word().to_owned(),
             subject: suite.subject.name,
@@ -284,7 +286,7 @@ fn find(shared: &ConsoleState, name: &str) -> Result<KeptFile, WebRefusal> {
     found.ok_or_else(|| WebRefusal::not_found(format!("{name}: no such run: the list has all of them")))
 }
 
-fn load(shared: &ConsoleState, name: &str) -> Result<Kept, WebRefusal> {
+fn load(shared: &ConsoleState, name: &str) -> Result<Retained, WebRefusal> {
     find(shared, name)?.load().map_err(|error| refuse(&error))
 }
 

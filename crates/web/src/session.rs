@@ -172,9 +172,10 @@ fn unix_time_s() -> u64 {
 }
 
 /// Compares in constant time.
-fn same(secret: &str, shown: &str) -> bool {
-    let differences = secret.bytes().zip(shown.bytes()).fold(0, |seen, (a, b)| seen | std::hint::black_box(a ^ b));
-    differences == 0 && secret.len() == shown.len()
+fn same(secret: &str, displayed: &str) -> bool {
+    let differences =
+        secret.bytes().zip(displayed.bytes()).fold(0, |observed, (a, b)| observed | std::hint::black_box(a ^ b));
+    differences == 0 && secret.len() == displayed.len()
 }
 
 /// Random bytes of the system as hexadecimal digits.

@@ -29,7 +29,7 @@ pub fn link(page: &mut Page, case: &str, files: &[String]) {
         for row in &mut table.rows {
             let name = &row[file].text;
             // Files of the same name cannot be told apart.
-            let is_unique = files.iter().filter(|known| *known == name).count() == 1;
+            let is_unique = files.iter().filter(|existing| *existing == name).count() == 1;
             if is_unique && row[line].text.parse::<u64>().is_ok() {
                 row[line].link = Some(format!("/choose/{case}/files/{name}/{}#line", row[line].text));
             }

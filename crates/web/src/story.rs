@@ -25,7 +25,8 @@ const MAX_NAME: usize = 40;
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Story {
     /// Conditions of the choice.
-    wanted: SizeRequest,
+    #[serde(rename = "wanted")]
+    required: SizeRequest,
     /// The chosen configuration.
     like: String,
     /// The emulated volume.
@@ -38,18 +39,19 @@ struct Story {
 #[serde(deny_unknown_fields)]
 struct EmulateRequest {
     like: String,
-    wanted: SizeRequest,
+    #[serde(rename = "wanted")]
+    required: SizeRequest,
 }
 
 /// Creates the emulated volume of a choice.
 pub fn emulate(shared: &ConsoleState, input: &Input) -> WebResult {
     let case = input.part(0);
-    let EmulateRequest { like, wanted } = input.read()?;
+    let EmulateRequest { like, required } = input.read()?;
     let parsed = shared.reports.parsed(case)?;
     let name = free_name(shared, &choose::subject_names(&parsed))?;
     let create = Create { name: name.clone(), like: like.clone(), ..Create::default() };
     shared.service.create(&create)?;
-    keep(&shared.directory, case, &Story { wanted, like, volume: name.clone(), run: None });
+    keep(&shared.directory, case, &Story { required, like, volume: name.clone(), run: None });
     Ok(WebAnswer::json(&serde_json::json!({ "volume": name })))
 }
 
@@ -90,8 +92,8 @@ pub fn html(shared: &ConsoleState, input: &Input) -> WebResult {
     let case = input.part(0);
     let parsed = shared.reports.parsed(case)?;
     let story = read(&shared.directory, case).unwrap_or_default();
-    let subject = choose::find_subject(&parsed, &story.wanted.subject)?;
-    let request = SizeRequest { extent: FileExtent::Report, ..story.wanted };
+    let subject = choose::find_subject(&parsed, &story.required.subject)?;
+    let request = SizeRequest { extent: FileExtent::Report, ..story.required };
     let found = choose::search_catalogue(shared, &parsed, subject, &request, &input.cancelled)?;
     let mut parts: Vec<Page> = vec![choose::diagnosis(&parsed), choose::render_sizing(&parsed, &found)];
     let run = Some(input.part(1)).filter(|run| !run.is_empty()).map(str::to_owned).or(story.run);

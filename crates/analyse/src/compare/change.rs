@@ -91,12 +91,12 @@ impl<'a> Paired<'a> {
         depth_1.filter_map(|(a, b)| pair(a, b, Quantity::Mean)).collect()
     }
 
-    pub(super) fn most_iops(&self) -> Option<Pair> {
-        let most = |groups: &[LoadRuns<'_>]| {
+    pub(super) fn max_iops(&self) -> Option<Pair> {
+        let max = |groups: &[LoadRuns<'_>]| {
             let rates = groups.iter().filter_map(|group| group.estimate(Quantity::Iops));
             rates.max_by(|a, b| a.value.total_cmp(&b.value))
         };
-        Some(Pair { quantity: Quantity::MostIops, offered: None, a: most(&self.a)?, b: most(&self.b)? })
+        Some(Pair { quantity: Quantity::MostIops, offered: None, a: max(&self.a)?, b: max(&self.b)? })
     }
 
     /// Minimum relative change that is real: the default, or more if repetitions of a load scatter more.

@@ -114,7 +114,7 @@ impl LineComparison {
 /// The reason why no comparison is possible, as a clause.
 pub fn compare_lines(a: &[LoadLine], b: &[LoadLine], history: Option<LineHistory>) -> Result<LineComparison, String> {
     let objective = a.first().ok_or("no run has a load line")?.objective();
-    let (first, second) = (known(a)?, known(b)?);
+    let (first, second) = (recognize(a)?, recognize(b)?);
     match (first.len(), second.len()) {
         (1, 1) => Ok(single(objective, first[0], second[0], history)),
         (m, n) if m >= RUNS_FOR_SCATTER && n >= RUNS_FOR_SCATTER => Ok(several(objective, &first, &second)),
@@ -123,7 +123,7 @@ pub fn compare_lines(a: &[LoadLine], b: &[LoadLine], history: Option<LineHistory
 }
 
 /// Lines with finite intervals.
-fn known(lines: &[LoadLine]) -> Result<Vec<(f64, f64, f64)>, String> {
+fn recognize(lines: &[LoadLine]) -> Result<Vec<(f64, f64, f64)>, String> {
     let ends = |line: &LoadLine| match *line {
         LoadLine::At { iops, .. } => match iops.interval {
             Some((low, high)) if low > 0.0 => Ok((iops.value.ln(), low.ln(), high.ln())),
@@ -187,8 +187,8 @@ pub fn compare_interleaved(a: &[LoadSlot], b: &[LoadSlot], objective: Objective)
         return Err(format!("the generator was too late to judge {objective}"));
     }
     let line = |slots: &[LoadSlot], but: &[u32]| {
-        let kept: Vec<LoadSlot> = slots.iter().filter(|slot| !but.contains(&slot.pass)).cloned().collect();
-        line_and_floor(&kept, objective).filter(|(x, _)| x.is_finite())
+        let retained: Vec<LoadSlot> = slots.iter().filter(|slot| !but.contains(&slot.pass)).cloned().collect();
+        line_and_floor(&retained, objective).filter(|(x, _)| x.is_finite())
     };
     let unknown = || format!("{objective} was met at all loads, or at none, on one side");
     let ((x, floor_a), (y, floor_b)) = line(a, &[]).zip(line(b, &[])).ok_or_else(unknown)?;

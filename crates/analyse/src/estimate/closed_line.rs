@@ -86,7 +86,7 @@ fn count_delayed(slot: &LoadSlot, objective: &Objective) -> f64 {
 
 /// Slots of closed loads; without the disturbed slots where each depth has others.
 fn usable<'a>(slots: &'a [LoadSlot], objective: &Objective) -> (Vec<&'a LoadSlot>, bool) {
-    let closed = || slots.iter().filter(|slot| slot.role == SlotRole::Most && slot.rate().is_none());
+    let closed = || slots.iter().filter(|slot| slot.role == SlotRole::Max && slot.rate().is_none());
     let quiet: Vec<&LoadSlot> = closed().filter(|slot| !is_disturbed(slot, objective)).collect();
     let is_quiet_at = |at: u32| quiet.iter().any(|slot| depth_of(slot) == at);
     if closed().all(|slot| is_quiet_at(depth_of(slot))) { (quiet, false) } else { (closed().collect(), true) }

@@ -72,8 +72,8 @@ pub(super) fn judged(found: &Estimated, slots: &[LoadSlot], objective: Objective
     let holds: Vec<Hold> = find_holds(slots, objective).into_iter().filter(tests).collect();
     let Some(first) = holds.first().filter(|first| is_at(first, value)) else { return *found };
     let again = holds.get(1).filter(|second| (second.x - first.x).abs() < 1e-9);
-    if let Some(held) = [Some(first), again].into_iter().flatten().find(|hold| hold.lasts) {
-        let lasting = Lasting::Held { iops: scale.iops(held.x), seconds: held.seconds };
+    if let Some(sustained) = [Some(first), again].into_iter().flatten().find(|hold| hold.lasts) {
+        let lasting = Lasting::Sustained { iops: scale.iops(sustained.x), seconds: sustained.seconds };
         return with(found, found.line, lasting);
     }
     if again.is_none() {

@@ -47,10 +47,10 @@ fn of_run(run: &Run, begun: Instant) -> Vec<LoadSlot> {
 fn join_slices(run: &Run) -> Vec<Slice> {
     let begin = Instant::ZERO + run.warm_up;
     let measured: Vec<&Slice> = run.series.iter().filter(|slice| slice.start >= begin).collect();
-    let whole = measured.iter().fold(Span::ZERO, |sum, slice| sum + slice.span);
+    let total = measured.iter().fold(Span::ZERO, |sum, slice| sum + slice.span);
     let seconds = (OPERATIONS / run.figures.iops.value.max(1e-9)).max(MIN_LENGTH.as_secs_f64());
-    let count = ((whole.as_secs_f64() / seconds) as u64).max(1);
-    let length = whole / count;
+    let count = ((total.as_secs_f64() / seconds) as u64).max(1);
+    let length = total / count;
     let mut windows: Vec<Slice> = Vec::new();
     for slice in measured {
         match windows.last_mut().filter(|last| last.span + slice.span / 2 < length) {

@@ -23,11 +23,11 @@ pub(super) fn parameters(best: &Candidate, points: &[FitPoint], ranges: Option<&
         let open = open_side(best, points, index);
         let value = best.numbers[index];
         let identified = open.is_none();
-        let whole = best.shape.counts() == Some(index);
-        let outward = |(low, high): (f64, f64)| if whole { (low.floor(), high.ceil()) } else { (low, high) };
+        let total = best.shape.counts() == Some(index);
+        let outward = |(low, high): (f64, f64)| if total { (low.floor(), high.ceil()) } else { (low, high) };
         Parameter {
             name: meaning.name.into(),
-            value: if whole { value.round() } else { value },
+            value: if total { value.round() } else { value },
             unit: meaning.unit,
             interval: ranges.filter(|_| identified).map(|ranges| outward(ranges[index])),
             identified,
@@ -72,7 +72,7 @@ fn open_side(best: &Candidate, points: &[FitPoint], index: usize) -> Option<Stri
 
 /// Runs that identify a parameter, with their figures.
 fn words(shape: ModelShape, shows: Shows, points: &[FitPoint]) -> String {
-    let (first, last) = (&points[0], most(points));
+    let (first, last) = (&points[0], maximum(points));
     match shows {
         Shows::First => format!("{}: mean {:.1} us", first.words(), first.mean_ns / 1e3),
         Shows::Last => format!("{}: {:.0} IOPS, the most", last.words(), last.iops),
@@ -90,7 +90,7 @@ fn words(shape: ModelShape, shows: Shows, points: &[FitPoint]) -> String {
     }
 }
 
-fn most(points: &[FitPoint]) -> &FitPoint {
+fn maximum(points: &[FitPoint]) -> &FitPoint {
     points.iter().max_by(|a, b| a.iops.total_cmp(&b.iops)).expect("there is a point")
 }
 
@@ -127,7 +127,7 @@ pub(super) fn doubts(
         "a single time behind the limits does not describe both loads: measure at least three depths",
     );
     doubt(!intervals, "the runs have no intervals, so that the numbers have none");
-    let last = most(points);
+    let last = maximum(points);
     let falls = points.iter().any(|point| point.depth() > last.depth() && point.iops < FALLS * last.iops);
     doubt(
         falls,

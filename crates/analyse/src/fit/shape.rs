@@ -96,10 +96,10 @@ impl ModelShape {
     /// False for shapes with more parameters than the loads support, or with response times that they cannot have. Fewer
     /// than three loads do not show more than a time.
     pub(super) fn is_possible(self, points: &[FitPoint], loads: usize) -> bool {
-        let most = if loads < 3 { 1 } else { loads - 1 };
+        let max = if loads < 3 { 1 } else { loads - 1 };
         let turns = points.first().is_some_and(|point| point.mean_ns >= DISK_RESPONSE_NS_MIN);
         let is_flat = loads < 3 || !rises(points);
-        (self.free(loads) <= most || self.is_determined(loads))
+        (self.free(loads) <= max || self.is_determined(loads))
             && (turns || !self.rotates())
             && (is_flat || self != Self::Delay)
     }
@@ -272,25 +272,25 @@ impl ModelShape {
 
     fn starts_of_shape(self, points: &[FitPoint]) -> Vec<ShapeParameters> {
         let alone_ns = points.first().map_or(1e5, |point| point.mean_ns);
-        let most = points.iter().map(|point| point.iops).fold(1.0, f64::max);
+        let max = points.iter().map(|point| point.iops).fold(1.0, f64::max);
         let parts = |start: &dyn Fn(f64, f64, f64) -> ShapeParameters| {
-            let part = |part: f64| start((1.0 - part) * alone_ns, part * alone_ns, most * part * alone_ns / 1e9);
+            let part = |part: f64| start((1.0 - part) * alone_ns, part * alone_ns, max * part * alone_ns / 1e9);
             [0.2, 0.5, 0.85].into_iter().map(part).collect()
         };
         match self {
             Self::Table => vec![Vec::new()],
             Self::Delay => vec![vec![alone_ns]],
-            Self::Limit => vec![vec![alone_ns, most]],
+            Self::Limit => vec![vec![alone_ns, max]],
             Self::Disk => vec![vec![alone_ns, 0.2]],
             Self::LateDisk => vec![vec![alone_ns, 0.2, 1.5], vec![alone_ns, 0.3, 4.0]],
             Self::Disks => {
-                let busy = most * alone_ns / 1e9;
+                let busy = max * alone_ns / 1e9;
                 [0.4, 0.7, 1.0].into_iter().map(|share| vec![alone_ns, 0.2, (share * busy).max(2.0)]).collect()
             }
-            Self::Servers(_) | Self::Dies(_) => vec![vec![alone_ns, (most * alone_ns / 1e9).max(1.0)]],
+            Self::Servers(_) | Self::Dies(_) => vec![vec![alone_ns, (max * alone_ns / 1e9).max(1.0)]],
             Self::PathAndServers(_) => parts(&|path, time, busy| vec![path, time, busy.max(1.0)]),
             Self::PathAndDies(_) => parts(&|path, time, busy| vec![path, time, (1.2 * busy).max(1.0)]),
-            Self::Device(_) => parts(&|path, time, busy| vec![path, time, (1.6 * busy).max(1.0), 1e9 / most]),
+            Self::Device(_) => parts(&|path, time, busy| vec![path, time, (1.6 * busy).max(1.0), 1e9 / max]),
         }
     }
 
@@ -323,12 +323,12 @@ impl ModelShape {
         let rate = bytes.get(1).map(|rate| throughput(*rate));
         let demand = |ns: f64, spread| Demand { rate, ..build_demand(ns, write_ns, spread) };
         let servers = |at: usize, spread| {
-            let servers = whole(numbers[at + 1]);
+            let servers = integer(numbers[at + 1]);
             named("servers", StageSpec::Station { servers, demand: demand(numbers[at], spread) })
         };
         let grain = Bytes::new(largest.get().next_power_of_two().max(4096));
         let dies = |at: usize, spread| {
-            let queues = whole(numbers[at + 1]);
+            let queues = integer(numbers[at + 1]);
             named("dies", StageSpec::Bank { queues, grain, demand: demand(numbers[at], spread) })
         };
         match self {
@@ -347,7 +347,7 @@ impl ModelShape {
                 vec![named("disk", StageSpec::Disk(late))]
             }
             Self::Disks => {
-                let members = whole(numbers[2]).max(2);
+                let members = integer(numbers[2]).max(2);
                 let space = Bytes::new(find_largest_space(points).get().div_ceil(u64::from(members)));
                 let disk = named("disk", StageSpec::Disk(build_disk(numbers[0], numbers[1], space)));
                 let member = ChainSpec::new(vec![disk]).expect("a disk is a stage");
@@ -383,7 +383,7 @@ fn named(name: &str, stage: StageSpec) -> Named {
     Named { stage, name: Some(name.into()) }
 }
 
-fn whole(number: f64) -> u32 {
+fn integer(number: f64) -> u32 {
     number.round().clamp(1.0, 4096.0) as u32
 }
 

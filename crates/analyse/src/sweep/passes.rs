@@ -72,7 +72,7 @@ const MAX_PASSES: u32 = 500;
 /// Stage of the passes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum PassStage {
-    Most,
+    Max,
     Scouting,
     Passing,
     /// Holding; with the rung below the line.
@@ -92,7 +92,7 @@ pub(super) struct Passes {
     queue: VecDeque<SweepPoint>,
     pass: u32,
     /// Highest operations per second of the leading stream; zero before its measurement.
-    most: f64,
+    max: f64,
 }
 
 impl Passes {
@@ -103,10 +103,10 @@ impl Passes {
             arrival,
             max_depth,
             rng: Rng::with_seed(plan.seed),
-            stage: PassStage::Most,
+            stage: PassStage::Max,
             queue: VecDeque::new(),
             pass: 0,
-            most: 0.0,
+            max: 0.0,
         }
     }
 
@@ -128,7 +128,7 @@ impl Passes {
                 return Some(point);
             }
             match self.stage {
-                PassStage::Most => self.look_for_most(objective),
+                PassStage::Max => self.look_for_most(objective),
                 PassStage::Scouting => self.scout(slots, objective)?,
                 PassStage::Passing => self.around(slots, objective?, spent_s),
                 PassStage::Holding(line) => self.hold(slots, objective?, spent_s, line),
@@ -141,8 +141,8 @@ impl Passes {
     /// Measuring time needed for a line under `objective` with an interval of about ±20 %, if the budget is shorter.
     /// Known after the measurement of the highest rate.
     pub(super) fn needed(&self, objective: Objective) -> Option<Span> {
-        let seconds = OPERATIONS_FOR_A_LINE / allowed_share(&objective) / self.most;
-        (self.most > 0.0 && seconds > self.budget_s).then(|| Span::from_secs_f64(seconds))
+        let seconds = OPERATIONS_FOR_A_LINE / allowed_share(&objective) / self.max;
+        (self.max > 0.0 && seconds > self.budget_s).then(|| Span::from_secs_f64(seconds))
     }
 
     fn look_for_most(&mut self, objective: Option<Objective>) {
@@ -150,22 +150,22 @@ impl Passes {
         let seconds = self.plan.least.as_secs_f64();
         let points = depths.map(|depth| {
             let pace = Pace::Closed { depth };
-            point(pace, seconds, self.warm_up(seconds, objective), (Purpose::Bracket, SlotRole::Most), 0)
+            point(pace, seconds, self.warm_up(seconds, objective), (Purpose::Bracket, SlotRole::Max), 0)
         });
         self.queue.extend(points.collect::<Vec<_>>());
         self.stage = PassStage::Scouting;
     }
 
     fn scout(&mut self, slots: &[LoadSlot], objective: Option<Objective>) -> Option<()> {
-        let closed = slots.iter().filter(|slot| slot.role == SlotRole::Most);
-        self.most = closed.map(|slot| slot.iops - slot.beside_iops).fold(0.0, f64::max);
-        if self.most <= 0.0 || objective.is_none() {
+        let closed = slots.iter().filter(|slot| slot.role == SlotRole::Max);
+        self.max = closed.map(|slot| slot.iops - slot.beside_iops).fold(0.0, f64::max);
+        if self.max <= 0.0 || objective.is_none() {
             return None;
         }
         for _ in 0..self.plan.scouts {
             let mut shares = SCOUTS;
             self.rng.shuffle(&mut shares);
-            let rungs = shares.map(|share| rung(share * self.most));
+            let rungs = shares.map(|share| rung(share * self.max));
             self.issue(&rungs, objective, (Purpose::Below, SlotRole::Scout));
         }
         self.stage = PassStage::Passing;
@@ -176,9 +176,9 @@ impl Passes {
     /// at a tenth of the truth.
     fn around(&mut self, slots: &[LoadSlot], objective: Objective, spent_s: f64) {
         let (x, slope) = crossing_so_far(slots, objective).unwrap_or((f64::NEG_INFINITY, USUAL_SLOPE));
-        let top = rung(HEAVIEST * self.most);
-        let lowest = rung(LIGHTEST_LATER * self.most);
-        let bottom = if spent_s < 0.5 * self.budget_s { rung(LIGHTEST * self.most) } else { lowest };
+        let top = rung(HEAVIEST * self.max);
+        let lowest = rung(LIGHTEST_LATER * self.max);
+        let bottom = if spent_s < 0.5 * self.budget_s { rung(LIGHTEST * self.max) } else { lowest };
         let middle = match x {
             f64::INFINITY => top,
             f64::NEG_INFINITY => bottom + 4,
@@ -194,8 +194,8 @@ impl Passes {
         self.rng.shuffle(&mut rungs);
         let cost: f64 = rungs.iter().map(|rung| self.cost(*rung, objective)).sum();
         // Without a line there is no load to hold.
-        let held = if has_enough_undisturbed(slots, objective) { self.plan.hold } else { 0.0 };
-        if spent_s + BEGUN * cost <= self.budget_s * (1.0 - held) && self.pass < MAX_PASSES {
+        let sustained = if has_enough_undisturbed(slots, objective) { self.plan.hold } else { 0.0 };
+        if spent_s + BEGUN * cost <= self.budget_s * (1.0 - sustained) && self.pass < MAX_PASSES {
             // Where the host prevents a line, closed loads have the answer: every second pass is theirs.
             if self.pass % 2 == 1 && is_mostly_disturbed(slots, objective) {
                 self.issue_closed(slots, objective);
@@ -214,26 +214,26 @@ impl Passes {
     /// failure, as a neighbour may have interfered, then descends: to the completed rate, or by three rungs.
     fn hold(&mut self, slots: &[LoadSlot], objective: Objective, spent_s: f64, line: i32) {
         let window = self.plan.window.as_secs_f64();
-        let held = ((HELD * self.budget_s / window) as u64).max(MIN_WINDOWS) as f64 * window;
+        let sustained = ((HELD * self.budget_s / window) as u64).max(MIN_WINDOWS) as f64 * window;
         let soak = (SOAK * self.budget_s).max(2.0 * window);
         let left = self.budget_s * (1.0 + self.plan.overrun) - spent_s;
         let all = find_holds(slots, objective);
-        let made: Vec<_> = all.iter().filter(|hold| hold.is_telling()).collect();
-        let next = match &made[..] {
+        let created: Vec<_> = all.iter().filter(|hold| hold.is_telling()).collect();
+        let next = match &created[..] {
             [] | [_] => line,
             [.., last] => (rung(last.x.exp()) - HOLD_STEP).min(rung_below(last.completed)),
         };
-        let lasts = made.last().is_some_and(|hold| hold.lasts);
+        let lasts = created.last().is_some_and(|hold| hold.lasts);
         let is_over = self.pass > MAX_HOLDS || self.pass as usize > all.len();
         // A single failure may be caused by a neighbour: a second hold is always made.
-        if lasts || is_over || (all.len() > 1 && left < held + soak) {
+        if lasts || is_over || (all.len() > 1 && left < sustained + soak) {
             self.stage = PassStage::Done;
             return;
         }
         let depth = SOAK_DEPTH.min(self.max_depth);
         let soaking = (Purpose::Soak, SlotRole::Soak);
         self.queue.push_back(point(Pace::Closed { depth }, soak, 0.1 * soak, soaking, self.pass));
-        self.queue.push_back(point(self.pace(next), held, 0.0, (Purpose::Hold, SlotRole::Hold), self.pass));
+        self.queue.push_back(point(self.pace(next), sustained, 0.0, (Purpose::Hold, SlotRole::Hold), self.pass));
         self.pass += 1;
     }
 
@@ -257,7 +257,7 @@ impl Passes {
         let warm_up = self.warm_up(seconds, Some(objective));
         for depth in depths {
             let pace = Pace::Closed { depth };
-            self.queue.push_back(point(pace, seconds, warm_up, (Purpose::Bracket, SlotRole::Most), self.pass));
+            self.queue.push_back(point(pace, seconds, warm_up, (Purpose::Bracket, SlotRole::Max), self.pass));
         }
         self.pass += 1;
     }
@@ -269,8 +269,8 @@ impl Passes {
     /// Measured time of a slot: sufficient for its late operations, within the plan's bounds.
     fn seconds(&self, rung: i32, objective: Option<Objective>) -> f64 {
         let allowed = objective.map_or(0.01, |objective| allowed_share(&objective));
-        let wanted = LATE_WANTED / allowed / rung_load(rung);
-        wanted.min(self.plan.longest.as_secs_f64()).max(self.plan.least.as_secs_f64())
+        let required = LATE_WANTED / allowed / rung_load(rung);
+        required.min(self.plan.longest.as_secs_f64()).max(self.plan.least.as_secs_f64())
     }
 
     /// Warm-up of a slot: the queue starts empty, and ten times the limit suffices to fill it.
@@ -296,7 +296,7 @@ fn point(pace: Pace, seconds: f64, warm_up: f64, (purpose, role): (Purpose, Slot
         pace,
         warm_up: Span::from_secs_f64(warm_up),
         least: span,
-        most: span,
+        max: span,
         purpose,
         slot: Some((role, pass)),
     }

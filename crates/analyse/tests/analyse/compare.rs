@@ -7,7 +7,7 @@ use plimsoll_record::{Curve, Figures, Run, Source};
 use plimsoll_units::{Bytes, Span};
 
 use crate::measured;
-use crate::toy::{self, known, normal, open};
+use crate::toy::{self, normal, open, recognize};
 
 /// Relative standard deviation between runs, which is not covered by their intervals.
 const BETWEEN_RUNS: f64 = 0.02;
@@ -23,7 +23,7 @@ fn measured(rng: &mut Rng, service_ns: f64) -> Curve {
     let mut run = |offered: Pace, iops: f64, mean_ns: f64, p99_ns: f64| {
         let between = (BETWEEN_RUNS * normal(rng)).exp();
         // Half widths of about two standard errors.
-        let mut noisy = |value: f64, half: f64| known(value * (half / 2.0 * normal(rng)).exp(), half);
+        let mut noisy = |value: f64, half: f64| recognize(value * (half / 2.0 * normal(rng)).exp(), half);
         let closed = matches!(offered, Pace::Closed { .. });
         let figures = Figures {
             iops: noisy(if closed { iops / between } else { iops }, 0.01),
@@ -33,15 +33,15 @@ fn measured(rng: &mut Rng, service_ns: f64) -> Curve {
         };
         measured::run(offered, figures)
     };
-    let most = 16.0 / service_ns * 1e9;
+    let max = 16.0 / service_ns * 1e9;
     let mut runs: Vec<Run> = Vec::new();
     for depth in [1, 2, 4, 8, 16, 32] {
-        let iops = most.min(f64::from(depth) / service_ns * 1e9);
+        let iops = max.min(f64::from(depth) / service_ns * 1e9);
         let mean_ns = f64::from(depth) / iops * 1e9;
         runs.push(run(Pace::Closed { depth }, iops, mean_ns, 3.0 * mean_ns));
     }
     for rate in [40e3, 80e3, 110e3, 120e3] {
-        let wait_ns = 1e9 / (most - rate);
+        let wait_ns = 1e9 / (max - rate);
         runs.push(run(open(rate), rate, service_ns + wait_ns, 3.0 * service_ns + 4.6 * wait_ns));
     }
     curve(runs)
@@ -75,9 +75,12 @@ fn only(comparison: &Comparison, quantity: Quantity) -> Verdict {
 }
 
 fn closed(depth: u32, iops: f64) -> Run {
-    let mean_ns = known(f64::from(depth) / iops * 1e9, 0.01);
-    let p99_ns = known(mean_ns.value * 2.0, 0.05);
-    measured::run(Pace::Closed { depth }, Figures { iops: known(iops, 0.01), mean_ns, p99_ns, ..Figures::default() })
+    let mean_ns = recognize(f64::from(depth) / iops * 1e9, 0.01);
+    let p99_ns = recognize(mean_ns.value * 2.0, 0.05);
+    measured::run(
+        Pace::Closed { depth },
+        Figures { iops: recognize(iops, 0.01), mean_ns, p99_ns, ..Figures::default() },
+    )
 }
 
 #[test]
@@ -140,9 +143,9 @@ fn differing_conditions_are_reported() {
     b.conditions.streams[0].mix.reads = 0.7;
     b.conditions.streams[0].pace = Pace::Closed { depth: 9 };
     let conditions = compare(&a, &b).conditions;
-    let shown: Vec<String> = conditions.iter().map(|d| format!("{}: {} / {}", d.what, d.a, d.b)).collect();
+    let displayed: Vec<String> = conditions.iter().map(|d| format!("{}: {} / {}", d.what, d.a, d.b)).collect();
     assert_eq!(
-        shown,
+        displayed,
         [
             "source: measured / simulated",
             "I/O: direct / buffered",

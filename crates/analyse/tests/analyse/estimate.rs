@@ -198,7 +198,7 @@ fn each_evidence_of_the_host_disturbs_a_slot() {
 /// A closed load.
 fn closed(depth: u32, iops: f64, late: u64) -> LoadSlot {
     let slot = slot(1.0, 1_000, late, 0);
-    LoadSlot { offered: Pace::Closed { depth }, role: SlotRole::Most, iops, ..slot }
+    LoadSlot { offered: Pace::Closed { depth }, role: SlotRole::Max, iops, ..slot }
 }
 
 #[test]
@@ -317,7 +317,7 @@ fn host_that_always_takes_the_processor_leaves_closed_loads() {
         let found = estimate(&slots, objective).unwrap();
         assert!(matches!(found.line, LoadLine::Refused { why: NoLine::HostTaken { .. }, .. }), "{found:?}");
         let closed = closed_line(&slots, objective).unwrap();
-        let passes = slots.iter().filter(|slot| slot.role == SlotRole::Most && slot.pass > 0).count();
+        let passes = slots.iter().filter(|slot| slot.role == SlotRole::Max && slot.pass > 0).count();
         assert!(closed.is_disturbed && passes >= 8, "{closed:?}, {passes} further slots of closed loads");
         assert!(slots.iter().all(|slot| slot.role != SlotRole::Hold), "there is no line to hold");
     }
@@ -326,7 +326,7 @@ fn host_that_always_takes_the_processor_leaves_closed_loads() {
 #[test]
 fn failed_hold_on_a_disturbed_host_proves_nothing() {
     let mut slots = reference();
-    let hold = |pass, until| held(rung_load(157), pass, until).into_iter();
+    let hold = |pass, until| sustain(rung_load(157), pass, until).into_iter();
     let disturbed = |slot| LoadSlot { host: Some(withheld(0, 100, &[])), ..slot };
     slots.extend(hold(0, 2).map(disturbed));
     slots.extend(hold(1, 2).map(disturbed));
@@ -334,7 +334,7 @@ fn failed_hold_on_a_disturbed_host_proves_nothing() {
     assert!(found.line.iops().is_some() && matches!(found.basis.lasting, Lasting::NotHeld), "{found:?}");
     slots.extend(hold(2, 9).map(disturbed));
     let found = estimate(&slots, within_ms(LIMIT_MS)).unwrap();
-    assert!(matches!(found.basis.lasting, Lasting::Held { .. }), "{found:?}");
+    assert!(matches!(found.basis.lasting, Lasting::Sustained { .. }), "{found:?}");
 }
 
 #[test]
@@ -360,7 +360,7 @@ fn never_is_consistent_with_the_slots() {
 }
 
 /// Windows of a held load; late from the window `until` on.
-fn held(rate: f64, pass: u32, until: usize) -> Vec<LoadSlot> {
+fn sustain(rate: f64, pass: u32, until: usize) -> Vec<LoadSlot> {
     let window = |index| slot(rate, 1_000, if index >= until { 500 } else { 0 }, pass);
     (0..6).map(window).map(|slot| LoadSlot { role: SlotRole::Hold, iops: rate, ..slot }).collect()
 }
@@ -370,12 +370,12 @@ fn a_load_that_is_late_when_held_lowers_the_line() {
     let objective = within_ms(LIMIT_MS);
     let lasting = |holds: &[(i32, usize)]| {
         let mut slots = reference();
-        slots.extend(holds.iter().zip(0..).flat_map(|(&(rung, until), pass)| held(rung_load(rung), pass, until)));
+        slots.extend(holds.iter().zip(0..).flat_map(|(&(rung, until), pass)| sustain(rung_load(rung), pass, until)));
         estimate(&slots, objective).unwrap()
     };
     assert!(matches!(lasting(&[]).basis.lasting, Lasting::NotHeld));
-    assert!(matches!(lasting(&[(157, 9)]).basis.lasting, Lasting::Held { .. }));
-    assert!(matches!(lasting(&[(157, 2), (157, 9)]).basis.lasting, Lasting::Held { .. }), "a neighbour was there");
+    assert!(matches!(lasting(&[(157, 9)]).basis.lasting, Lasting::Sustained { .. }));
+    assert!(matches!(lasting(&[(157, 2), (157, 9)]).basis.lasting, Lasting::Sustained { .. }), "a neighbour was there");
     let burst = lasting(&[(157, 2), (157, 2), (154, 2), (151, 9)]);
     let LoadLine::At { iops, .. } = burst.line else { panic!("{burst:?}") };
     assert!((iops.value - rung_load(151)).abs() < 1.0, "{burst:?}");
@@ -393,7 +393,9 @@ fn held_loads_that_are_throttled_ran_on_a_burst_allowance() {
     let mut slots = reference();
     for (pass, load) in [(0, rung_load(157)), (1, rung_load(157)), (2, 3_000.0)] {
         let until = if pass == 2 { 9 } else { 2 };
-        slots.extend(held(load, pass, until).into_iter().map(|slot| LoadSlot { iops: slot.iops.min(3_000.0), ..slot }));
+        slots.extend(
+            sustain(load, pass, until).into_iter().map(|slot| LoadSlot { iops: slot.iops.min(3_000.0), ..slot }),
+        );
     }
     let found = estimate(&slots, objective).unwrap();
     let Lasting::BurstsOnly { burst_iops } = found.basis.lasting else { panic!("{found:?}") };
@@ -506,7 +508,7 @@ fn quick_measurement_keeps_its_budget() {
     let objective = within_ms(LIMIT_MS);
     let (slots, seconds) = measured(QUEUE, &plan(Effort::Quick, Some(objective), 3), 3);
     assert!((8.0..11.0).contains(&seconds), "{seconds}");
-    assert_eq!(slots.iter().filter(|slot| slot.role == SlotRole::Most).count(), 5);
+    assert_eq!(slots.iter().filter(|slot| slot.role == SlotRole::Max).count(), 5);
     assert!(slots.iter().filter(|slot| slot.role == SlotRole::Pass).count() >= 15);
     let is_of_pass = |slot: &&LoadSlot| matches!(slot.role, SlotRole::Scout | SlotRole::Pass);
     let passes: Vec<u32> = slots.iter().filter(is_of_pass).map(|slot| slot.pass).collect();

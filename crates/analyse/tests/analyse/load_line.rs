@@ -7,7 +7,7 @@ use plimsoll_units::{Instant, Kind, Span};
 
 use crate::compare::curve;
 use crate::measured;
-use crate::toy::{self, known, open};
+use crate::toy::{self, open, recognize};
 
 const SERVERS: f64 = 1_000.0;
 
@@ -15,11 +15,14 @@ const SERVERS: f64 = 1_000.0;
 fn at(rate: f64, half_width: f64) -> Run {
     let mean_ns = 1e9 / (SERVERS - rate).max(1e-3);
     let steadiness = if rate < SERVERS { Steadiness::Steady } else { Steadiness::Overloaded };
-    let p99 =
-        if half_width > 0.0 { known(mean_ns * 100f64.ln(), half_width) } else { Estimate::bare(mean_ns * 100f64.ln()) };
+    let p99 = if half_width > 0.0 {
+        recognize(mean_ns * 100f64.ln(), half_width)
+    } else {
+        Estimate::bare(mean_ns * 100f64.ln())
+    };
     let figures = Figures {
-        iops: known(rate.min(SERVERS), 0.01),
-        mean_ns: known(mean_ns, half_width),
+        iops: recognize(rate.min(SERVERS), 0.01),
+        mean_ns: recognize(mean_ns, half_width),
         p99_ns: p99,
         steadiness,
         ..Figures::default()
@@ -28,8 +31,9 @@ fn at(rate: f64, half_width: f64) -> Run {
 }
 
 fn closed(depth: u32, iops: f64, p99_ms: f64) -> Run {
-    let mean_ns = known(f64::from(depth) / iops * 1e9, 0.01);
-    let figures = Figures { iops: known(iops, 0.01), mean_ns, p99_ns: known(p99_ms * 1e6, 0.05), ..Figures::default() };
+    let mean_ns = recognize(f64::from(depth) / iops * 1e9, 0.01);
+    let figures =
+        Figures { iops: recognize(iops, 0.01), mean_ns, p99_ns: recognize(p99_ms * 1e6, 0.05), ..Figures::default() };
     measured::run(Pace::Closed { depth }, figures)
 }
 
@@ -66,7 +70,7 @@ fn overloaded_neighbour_is_not_interpolated() {
 #[test]
 fn clear_failure_excludes_heavier_loads() {
     let mut lucky = at(850.0, 0.05);
-    lucky.figures.p99_ns = known(1e6, 0.05);
+    lucky.figures.p99_ns = recognize(1e6, 0.05);
     let (value, _) = place(&[at(700.0, 0.05), at(800.0, 0.05), lucky]);
     assert!((700.0..800.0).contains(&value), "{value}");
 }
@@ -74,7 +78,7 @@ fn clear_failure_excludes_heavier_loads() {
 #[test]
 fn repeated_runs_are_pooled() {
     let mut unlucky = at(700.0, 0.05);
-    unlucky.figures.p99_ns = known(21e6, 0.05);
+    unlucky.figures.p99_ns = recognize(21e6, 0.05);
     let runs = [at(700.0, 0.05), unlucky, at(700.0, 0.05), at(850.0, 0.05)];
     assert!((700.0..850.0).contains(&place(&runs).0));
 }
@@ -111,7 +115,7 @@ fn closed_runs_have_no_interval() {
 #[test]
 fn overloaded_run_is_no_knee() {
     let mut fast = at(1_050.0, 0.01);
-    fast.figures.mean_ns = known(1.0, 0.01);
+    fast.figures.mean_ns = recognize(1.0, 0.01);
     assert_eq!(knee(&[fast, at(500.0, 0.01)]).unwrap().offered, open(500.0));
 }
 
@@ -138,7 +142,7 @@ fn default_objective_follows_the_ladder() {
 /// Lower bound of the load line for a single run offered 500 per second that completed `achieved` within the objective.
 fn credited(achieved: f64, total: Tally) -> f64 {
     let mut run = Run { total, ..at(500.0, 0.05) };
-    run.figures.iops = known(achieved, 0.01);
+    run.figures.iops = recognize(achieved, 0.01);
     match load_line(&[run], within_ms(20)) {
         Some(LoadLine::Beyond { iops, .. }) => iops.value,
         other => panic!("{other:?}"),
@@ -176,9 +180,9 @@ fn measuring(own: Objective) -> Vec<Run> {
 
 #[test]
 fn measure_of_the_figures_has_priority_over_counts() {
-    let is_drawn = |own: &str, asked: &str| {
+    let is_drawn = |own: &str, requested: &str| {
         let own: Objective = own.parse().unwrap();
-        matches!(load_line(&measuring(own), asked.parse().unwrap()), Some(LoadLine::At { .. }))
+        matches!(load_line(&measuring(own), requested.parse().unwrap()), Some(LoadLine::At { .. }))
     };
     assert!(is_drawn("read p99<=20ms", "read p99<=20ms"));
     assert!(is_drawn("p95<=20ms", "p95<=20ms"));
@@ -198,7 +202,7 @@ fn files_of_the_first_version_are_parsed() {
 }
 
 /// A run of ten seconds in slices of 0.1 s: operations of 1 ms, of which `late` of a thousand take 50 ms.
-fn seen(offered: Pace, iops: u64, late: u64) -> Run {
+fn observe(offered: Pace, iops: u64, late: u64) -> Run {
     let slice = |index: u64| {
         // Late operations are alternated, so that windows differ.
         let late = iops / 10 * late / 1_000 + u64::from(index.is_multiple_of(3) && late > 0);
@@ -215,14 +219,18 @@ fn seen(offered: Pace, iops: u64, late: u64) -> Run {
 #[test]
 fn runs_with_a_series_have_an_interval() {
     let depth = |depth| Pace::Closed { depth };
-    let runs =
-        [seen(depth(1), 1_000, 0), seen(depth(2), 2_000, 1), seen(depth(4), 4_000, 4), seen(depth(8), 5_000, 100)];
+    let runs = [
+        observe(depth(1), 1_000, 0),
+        observe(depth(2), 2_000, 1),
+        observe(depth(4), 4_000, 4),
+        observe(depth(8), 5_000, 100),
+    ];
     let (value, interval) = place(&runs);
     assert!((4_000.0..5_000.0).contains(&value), "{value}");
     let (low, high) = interval.expect("windows scatter");
     assert!(low < value && value < high && high <= 5_000.0, "{value} ({low} to {high})");
     // Open loads are preferred, because closed loads limit waiting.
-    let open = [seen(open(1_000.0), 1_000, 0), seen(open(2_000.0), 2_000, 100)];
+    let open = [observe(open(1_000.0), 1_000, 0), observe(open(2_000.0), 2_000, 100)];
     let (value, _) = place(&[&runs[..], &open[..]].concat());
     assert!(value < 2_000.0, "{value}");
     assert!(matches!(load_line(&runs[..2], within_ms(20)), Some(LoadLine::Beyond { .. })), "both keep it");

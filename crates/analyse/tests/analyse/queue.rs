@@ -145,8 +145,9 @@ impl Queue {
         if let Some((deviation, constant)) = self.model.drift {
             let (value, at) = self.drifted;
             if t > at + 0.02 {
-                let kept = (-(t - at) / constant).exp();
-                self.drifted = (kept * value + deviation * (1.0 - kept * kept).sqrt() * normal(&mut self.rng), t);
+                let retained = (-(t - at) / constant).exp();
+                self.drifted =
+                    (retained * value + deviation * (1.0 - retained * retained).sqrt() * normal(&mut self.rng), t);
             }
             factor *= self.drifted.0.exp();
         }
@@ -183,15 +184,15 @@ impl Queue {
     /// Measures a point; returns its slots, several for a hold.
     pub fn measure(&mut self, point: &SweepPoint, window: Span) -> Vec<LoadSlot> {
         let start = self.now;
-        self.take_away(start + point.warm_up.as_secs_f64() + point.most.as_secs_f64() + 2.0);
+        self.take_away(start + point.warm_up.as_secs_f64() + point.max.as_secs_f64() + 2.0);
         self.free.iter_mut().for_each(|free| *free = start);
         self.paced = self.paced.max(start);
         let (role, pass) = point.slot.expect("slots are measured");
-        let counted = if role == SlotRole::Hold { window } else { point.most };
-        let windows = (point.most.as_nanos() / counted.as_nanos().max(1)).max(1);
+        let counted = if role == SlotRole::Hold { window } else { point.max };
+        let windows = (point.max.as_nanos() / counted.as_nanos().max(1)).max(1);
         let warm_up = point.warm_up.as_secs_f64();
         let mut all: Vec<Vec<f64>> = vec![Vec::new(); windows as usize];
-        let (length, last) = (counted.as_secs_f64(), start + warm_up + point.most.as_secs_f64());
+        let (length, last) = (counted.as_secs_f64(), start + warm_up + point.max.as_secs_f64());
         let mut keep = |at: f64, response: f64| {
             let index = ((at - start - warm_up) / length).floor();
             if index >= 0.0 {
@@ -298,7 +299,7 @@ pub fn plan(effort: Effort, objective: Option<Objective>, seed: u64) -> SweepPla
         precision: plimsoll_analyse::Precision::default(),
         repetitions: 1,
         least_point: least,
-        most_point: least,
+        max_point: least,
         slots: Some(SlotPlan {
             least,
             longest: Span::from_secs(budget) / 40,

@@ -113,8 +113,9 @@ fn warm_up_is_trimmed() {
 
 #[test]
 fn steady_run_is_hardly_trimmed() {
-    let kept: f64 = (0..25).map(|seed| settle(&follows(seed, 100, 0.1, |_| 1e3), &closed()).span.as_secs_f64()).sum();
-    assert!(kept / 25.0 > 9.5, "{kept}");
+    let retained: f64 =
+        (0..25).map(|seed| settle(&follows(seed, 100, 0.1, |_| 1e3), &closed()).span.as_secs_f64()).sum();
+    assert!(retained / 25.0 > 9.5, "{retained}");
 }
 
 #[test]

@@ -81,7 +81,7 @@ impl Storage {
             offered: point.pace,
             unserved: 0,
         };
-        for i in 1..=(point.warm_up + point.most).as_nanos().div_ceil(span.as_nanos()) {
+        for i in 1..=(point.warm_up + point.max).as_nanos().div_ceil(span.as_nanos()) {
             series.push(self.slice(rng, point.pace, span * (i - 1), span));
             let measured = span * i - point.warm_up;
             if i % 10 == 0 && measured >= point.least {
@@ -121,7 +121,7 @@ fn plan(budget: Span, objective: Option<Objective>) -> SweepPlan {
         precision: Precision::default(),
         repetitions: 1,
         least_point: budget / 60,
-        most_point: budget / 6,
+        max_point: budget / 6,
         slots: None,
     }
 }
@@ -143,7 +143,7 @@ fn sweep(storage: Storage, plan: &SweepPlan, seed: u64) -> Swept {
     let mut sweep = Sweep::new(plan.clone());
     let (mut runs, mut points, mut spent, mut last_share) = (Vec::new(), Vec::new(), Span::ZERO, 0.0);
     while let Some(point) = sweep.next(&runs, &[], spent) {
-        assert!(point.least >= plan.least_point && point.least <= point.most, "{point:?}");
+        assert!(point.least >= plan.least_point && point.least <= point.max, "{point:?}");
         let (run, took) = storage.measure(rng, &sweep, &point);
         let named = plan.depths.is_some() || plan.rates.is_some();
         assert!(named || spent <= plan.budget, "spent {spent} before {point:?}");

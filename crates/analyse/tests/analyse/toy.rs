@@ -94,6 +94,6 @@ pub fn open(rate: f64) -> Pace {
 
 /// A run with figures only.
 /// A value with a relative half width.
-pub fn known(value: f64, half_width: f64) -> Estimate {
+pub fn recognize(value: f64, half_width: f64) -> Estimate {
     Estimate { value, interval: Some((value * (1.0 - half_width), value * (1.0 + half_width))) }
 }

@@ -10,7 +10,7 @@ use crate::complaint::Complaints;
 use crate::config::{Config, Part, Setting};
 use crate::date::Date;
 use crate::expression::Value;
-use crate::number::{format_plain, shown};
+use crate::number::{display, format_plain};
 use crate::offer::{Offer, PriceTerms};
 use crate::product::{Product, ProductKind, PublishedTable, Range};
 use crate::refusal::ConfigRefusal;
@@ -42,17 +42,17 @@ impl Catalogue {
     /// Checks that the names of a product are unique.
     pub(super) fn check_names(&self, product: &Product, to: &mut Complaints, text: &str) {
         let at = |word: &str| text.find(&format!("\"{word}\"")).unwrap_or(0);
-        let mut seen: Vec<&str> = Vec::new();
+        let mut observed: Vec<&str> = Vec::new();
         if product.kind != ProductKind::Machine {
             for name in std::iter::once(&*product.name).chain(product.aliases.iter().map(String::as_str)) {
-                if self.names.contains_key(&name.to_lowercase()) || seen.contains(&name) {
+                if self.names.contains_key(&name.to_lowercase()) || observed.contains(&name) {
                     to.at(
                         at(name),
                         format!("the name {name:?} is taken"),
                         "names and aliases that no other product has",
                     );
                 }
-                seen.push(name);
+                observed.push(name);
             }
         }
         for name in product.machines().filter(|name| self.names.contains_key(&name.to_lowercase())) {
@@ -142,7 +142,7 @@ impl Catalogue {
             let (ask, figure) = read_column(column)?;
             let found = look_up(&offer, &ask, figure).ok_or_else(|| format!("{column}: the limits give nothing"))?;
             if (found - published).abs() > table.tolerance * published.abs() {
-                return Err(format!("{column} is {} by the limits, not {}", shown(found), shown(published)));
+                return Err(format!("{column} is {} by the limits, not {}", display(found), display(published)));
             }
         }
         Ok(())
@@ -164,7 +164,7 @@ fn read_column(column: &str) -> Result<(Ask, TableQuantity), String> {
         format!("the column {column:?} cannot be read: write {} @SIZE [read | write] [sequential]", names.join(", "))
     };
     let (name, rest) = column.split_once('@').ok_or_else(unreadable)?;
-    let figure = FIGURES.iter().find(|(known, _)| *known == name.trim()).ok_or_else(unreadable)?.1;
+    let figure = FIGURES.iter().find(|(existing, _)| *existing == name.trim()).ok_or_else(unreadable)?.1;
     let mut words = rest.split_whitespace();
     let block: Bytes = words.next().and_then(|size| size.parse().ok()).ok_or_else(unreadable)?;
     let mut ask = Ask { block, reads: 1.0, sequential: false };

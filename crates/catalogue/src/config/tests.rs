@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::*;
 
 fn check(text: &str, expected: &str) {
-    let shown = text.parse::<Config>().map_or_else(
+    let displayed = text.parse::<Config>().map_or_else(
         |error| format!("at {:?}, {}", error.at, error.expected),
         |config| {
             let canonical = config.to_string();
@@ -13,7 +13,7 @@ fn check(text: &str, expected: &str) {
             canonical
         },
     );
-    assert!(shown.starts_with(expected), "{text:?} gave {shown:?}, not {expected:?}");
+    assert!(displayed.starts_with(expected), "{text:?} gave {displayed:?}, not {expected:?}");
 }
 
 #[test]

@@ -27,7 +27,7 @@ const DEPTH_MAX: usize = 40;
 const OPERAND: &str = "a number, a name, 'text', (, -, not, or a function: min max clamp ceil floor if given";
 
 /// Parses `text` as an expression of type `wanted`.
-pub(crate) fn parse(text: &str, wanted: Type, names: &mut dyn Resolve) -> Result<Expression, ParseError> {
+pub(crate) fn parse(text: &str, required: Type, names: &mut dyn Resolve) -> Result<Expression, ParseError> {
     let mut parser = Parser { text, at: 0, depth: 0, names };
     let (root, found) = parser.level(0)?;
     parser.skip_spaces();
@@ -35,7 +35,7 @@ pub(crate) fn parse(text: &str, wanted: Type, names: &mut dyn Resolve) -> Result
         return Err(parser.error("it goes on after its end", "an operator: + - * / == != < <= > >= and or"));
     }
     parser.at = 0;
-    parser.expect_type(found, wanted)?;
+    parser.expect_type(found, required)?;
     Ok(Expression { root, text: text.into() })
 }
 
@@ -93,8 +93,8 @@ impl<'t> Parser<'t, '_> {
         if self.take(token) { Ok(()) } else { Err(self.error("it cannot be read", format!("{token:?}"))) }
     }
 
-    fn expect_type(&self, found: Type, wanted: Type) -> Result<(), ParseError> {
-        match (found, wanted) {
+    fn expect_type(&self, found: Type, required: Type) -> Result<(), ParseError> {
+        match (found, required) {
             (Type::Text, Type::Number) => Err(self.error("it is a text", "a number")),
             (Type::Number, Type::Text) => Err(self.error("it is a number", "a text")),
             _ => Ok(()),
@@ -239,8 +239,8 @@ impl<'t> Parser<'t, '_> {
             return Err(ParseError { at: begin, what, allowed: format!("{} to {}", counts.start(), counts.end()) });
         }
         let result = if function == Function::If { types[1] } else { Type::Number };
-        let wanted = |index: usize| if function == Function::If && index > 0 { result } else { Type::Number };
-        types.iter().enumerate().try_for_each(|(index, found)| self.expect_type(*found, wanted(index)))?;
+        let required = |index: usize| if function == Function::If && index > 0 { result } else { Type::Number };
+        types.iter().enumerate().try_for_each(|(index, found)| self.expect_type(*found, required(index)))?;
         Ok((Node::Call(function, arguments.into()), result))
     }
 }

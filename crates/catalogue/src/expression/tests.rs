@@ -19,7 +19,7 @@ impl Resolve for Names {
 
 fn check(text: &str, expected: &str) {
     let values = [Value::Number(100.0), Value::Absent, Value::Text("nfs".into()), Value::Number(5.0)];
-    let shown = match parse(text, Type::Any, &mut Names) {
+    let displayed = match parse(text, Type::Any, &mut Names) {
         Ok(expression) => match expression.value(&values) {
             Value::Absent => "nothing".to_owned(),
             Value::Number(number) => number.to_string(),
@@ -27,7 +27,7 @@ fn check(text: &str, expected: &str) {
         },
         Err(error) => format!("at {}: {}: {}", error.at, error.what, error.allowed),
     };
-    assert!(shown.starts_with(expected), "{text:?} gave {shown:?}, not {expected:?}");
+    assert!(displayed.starts_with(expected), "{text:?} gave {displayed:?}, not {expected:?}");
 }
 
 #[test]

@@ -204,8 +204,8 @@ impl OfferFile {
         if !self.skus.contains_key(price.sku) || term.class == "convertible" {
             return;
         }
-        let known = commitment(&term.lease).zip(purchase(&term.purchase)).zip(price.amount.parse::<Decimal>().ok());
-        let Some(((term, purchase), amount)) = known else {
+        let existing = commitment(&term.lease).zip(purchase(&term.purchase)).zip(price.amount.parse::<Decimal>().ok());
+        let Some(((term, purchase), amount)) = existing else {
             collector.skip("its term or amount is not understood");
             return;
         };

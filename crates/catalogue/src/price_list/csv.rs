@@ -33,7 +33,7 @@ impl OfferColumns {
 
 /// Reads the lines.
 pub(super) fn read(mut from: impl BufRead, collector: &mut Collector<'_>) -> Result<(), PriceListError> {
-    let (mut offer, mut columns, mut shown): (OfferFile, Option<OfferColumns>, Vec<String>) = Default::default();
+    let (mut offer, mut columns, mut displayed): (OfferFile, Option<OfferColumns>, Vec<String>) = Default::default();
     let mut line = Vec::new();
     loop {
         line.clear();
@@ -57,8 +57,8 @@ pub(super) fn read(mut from: impl BufRead, collector: &mut Collector<'_>) -> Res
                     if found.are_complete() {
                         collector.found.form = Some(PriceListForm::AwsCsv);
                         columns = Some(found);
-                    } else if cells.len() > shown.len() {
-                        shown = cells;
+                    } else if cells.len() > displayed.len() {
+                        displayed = cells;
                     }
                 }
             }
@@ -67,10 +67,10 @@ pub(super) fn read(mut from: impl BufRead, collector: &mut Collector<'_>) -> Res
         collect_price(columns, &cells, &mut offer, collector)?;
     }
     if columns.is_none() {
-        shown.truncate(COLUMNS_MAX);
-        return Err(PriceListError::NotAList(match shown.len() {
+        displayed.truncate(COLUMNS_MAX);
+        return Err(PriceListError::NotAList(match displayed.len() {
             0 | 1 => "it looks like text without columns".to_owned(),
-            _ => format!("it looks like a table with {}", shown.join(", ")),
+            _ => format!("it looks like a table with {}", displayed.join(", ")),
         }));
     }
     offer.finish(collector)

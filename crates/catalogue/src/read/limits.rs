@@ -110,7 +110,11 @@ impl PartReader<'_> {
     fn above_zero(&mut self, section: &Section, key: &'static str, read: Option<&Expression>) {
         let constant = read.and_then(Expression::as_constant).filter(|number| *number <= 0.0);
         if let (Some(number), Some(value)) = (constant, section.get(key)) {
-            self.to.at(value.span().start, format!("{key} is {}", crate::number::shown(number)), "a number above zero");
+            self.to.at(
+                value.span().start,
+                format!("{key} is {}", crate::number::display(number)),
+                "a number above zero",
+            );
         }
     }
 

@@ -113,8 +113,8 @@ impl PartReader<'_> {
     fn decimal(&mut self, value: SpannedValue) -> Option<Decimal> {
         let decimal = value.get_ref().as_str().and_then(|text| text.parse().ok());
         if decimal.is_none() {
-            let shown = value.get_ref().as_str().or_else(|| number_text(value)).unwrap_or("no text");
-            self.to.at(value.span().start, format!("the amount is {shown}"), DECIMAL);
+            let displayed = value.get_ref().as_str().or_else(|| number_text(value)).unwrap_or("no text");
+            self.to.at(value.span().start, format!("the amount is {displayed}"), DECIMAL);
         }
         if decimal.is_some_and(Decimal::is_negative) {
             self.to.at(value.span().start, "the amount is below zero", DECIMAL);

@@ -17,7 +17,7 @@ pub(crate) struct Section<'d, 'i> {
     pub at: usize,
     /// Name in messages, such as `[[limit]]`.
     pub name: &'static str,
-    asked: RefCell<Vec<&'static str>>,
+    requested: RefCell<Vec<&'static str>>,
 }
 
 /// A value with its position.
@@ -32,11 +32,11 @@ pub(crate) struct SpannedText<'d> {
 
 impl<'d, 'i> Section<'d, 'i> {
     pub(crate) fn new(table: &'d DeTable<'i>, at: usize, name: &'static str) -> Self {
-        Self { table, at, name, asked: RefCell::default() }
+        Self { table, at, name, requested: RefCell::default() }
     }
 
     pub(crate) fn get(&self, key: &'static str) -> Option<SpannedValue<'d, 'i>> {
-        self.asked.borrow_mut().push(key);
+        self.requested.borrow_mut().push(key);
         self.table.get(key)
     }
 
@@ -151,14 +151,14 @@ impl<'d, 'i> Section<'d, 'i> {
 
     /// Complains about unread keys.
     pub(crate) fn finish(self, to: &mut Complaints) {
-        let asked = self.asked.borrow();
+        let requested = self.requested.borrow();
         for (key, _) in self.entries() {
-            if !asked.contains(&key.text) {
-                let near = nearest::suggestion(key.text, asked.iter().copied());
-                let mut known = asked.clone();
-                known.sort_unstable();
-                known.dedup();
-                to.at(key.at, format!("{} has no key {:?}{near}", self.name, key.text), known.join(", "));
+            if !requested.contains(&key.text) {
+                let near = nearest::suggestion(key.text, requested.iter().copied());
+                let mut existing = requested.clone();
+                existing.sort_unstable();
+                existing.dedup();
+                to.at(key.at, format!("{} has no key {:?}{near}", self.name, key.text), existing.join(", "));
             }
         }
     }

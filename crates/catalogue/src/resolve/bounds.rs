@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::Resolved;
 use crate::expression::{Expression, Value};
-use crate::number::shown;
+use crate::number::display;
 use crate::product::{OptionRule, Range};
 use crate::refusal::ConfigRefusal;
 
@@ -64,8 +64,8 @@ impl Resolved {
             product: Arc::clone(&self.name),
             option: Arc::clone(&option.name),
             value: self.words(option, value, written),
-            step: self.with_unit(option, shown(step)),
-            nearest: nearest.map(|near| self.with_unit(option, shown(near))).collect(),
+            step: self.with_unit(option, display(step)),
+            nearest: nearest.map(|near| self.with_unit(option, display(near))).collect(),
             cite: Arc::clone(&option.cite),
         })
     }
@@ -97,10 +97,10 @@ impl Resolved {
         }
         let (low, high, _) = self.bounds(option);
         let range = match (low, high) {
-            (Some(low), Some(high)) if (low - high).abs() <= low.abs() * SLACK => format!("{} only", shown(low)),
-            (Some(low), Some(high)) => format!("{} to {}", shown(low), shown(high)),
-            (Some(low), None) => format!("{} and more", shown(low)),
-            (None, Some(high)) => format!("up to {}", shown(high)),
+            (Some(low), Some(high)) if (low - high).abs() <= low.abs() * SLACK => format!("{} only", display(low)),
+            (Some(low), Some(high)) => format!("{} to {}", display(low), display(high)),
+            (Some(low), None) => format!("{} and more", display(low)),
+            (None, Some(high)) => format!("up to {}", display(high)),
             (None, None) => "a number".to_owned(),
         };
         self.with_unit(option, range)
@@ -113,6 +113,6 @@ impl Resolved {
     /// A value as written, if that has more information than the number.
     fn words(&self, option: &OptionRule, value: f64, written: Option<&str>) -> String {
         let written = written.filter(|written| written.contains(' '));
-        written.map_or_else(|| self.with_unit(option, shown(value)), str::to_owned)
+        written.map_or_else(|| self.with_unit(option, display(value)), str::to_owned)
     }
 }

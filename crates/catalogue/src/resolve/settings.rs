@@ -6,7 +6,7 @@ use plimsoll_units::Bytes;
 
 use crate::config::Setting;
 use crate::expression::Value;
-use crate::number::shown;
+use crate::number::display;
 use crate::product::{OptionRule, Product, Range};
 use crate::refusal::ConfigRefusal;
 
@@ -25,7 +25,7 @@ impl Given {
         for setting in settings {
             match setting {
                 Setting::Size { number, unit } => {
-                    let (index, _) = known(product, name, "size")?;
+                    let (index, _) = recognize(product, name, "size")?;
                     given.options[index] = Some(convert_size(product, name, number, unit)?);
                 }
                 Setting::Option { name: option, value }
@@ -34,7 +34,7 @@ impl Given {
                     given.word(product, name, value)?;
                 }
                 Setting::Option { name: option, value } => {
-                    let (index, option) = known(product, name, option)?;
+                    let (index, option) = recognize(product, name, option)?;
                     given.options[index] = Some((read(name, option, value)?, value.clone()));
                 }
                 Setting::Word(word) => given.word(product, name, word)?,
@@ -59,7 +59,7 @@ impl Given {
                 self.options[index] = Some((read(name, option, word)?, owned));
                 Ok(())
             }
-            [] => Err(ConfigRefusal::UnknownWord { product: product_name, word: owned, known: words(product) }),
+            [] => Err(ConfigRefusal::UnknownWord { product: product_name, word: owned, existing: words(product) }),
             _ => {
                 let options = offering.iter().map(|(_, option)| option.name.to_string()).collect();
                 Err(ConfigRefusal::AmbiguousWord { product: product_name, word: owned, options })
@@ -68,7 +68,7 @@ impl Given {
     }
 
     /// Value of an option as written.
-    pub(crate) fn shown(&self, option: &str, product: &Product) -> String {
+    pub(crate) fn display(&self, option: &str, product: &Product) -> String {
         let given = product.option(option).and_then(|(index, _)| self.options[index].as_ref());
         given.map_or_else(String::new, |(_, written)| written.clone())
     }
@@ -82,13 +82,17 @@ fn words(product: &Product) -> Vec<(String, Vec<String>)> {
     tiers.map(|names| ("tier".to_owned(), names)).chain(choices).collect()
 }
 
-fn known<'p>(product: &'p Product, name: &Arc<str>, option: &str) -> Result<(usize, &'p OptionRule), ConfigRefusal> {
-    let same = |known: &&OptionRule| known.name.eq_ignore_ascii_case(option);
-    let written = product.options.iter().find(same).map_or(option, |known| &*known.name);
+fn recognize<'p>(
+    product: &'p Product,
+    name: &Arc<str>,
+    option: &str,
+) -> Result<(usize, &'p OptionRule), ConfigRefusal> {
+    let same = |existing: &&OptionRule| existing.name.eq_ignore_ascii_case(option);
+    let written = product.options.iter().find(same).map_or(option, |existing| &*existing.name);
     product.option(written).ok_or_else(|| ConfigRefusal::UnknownOption {
         product: name.to_string(),
         option: option.to_owned(),
-        known: product.options.iter().map(|option| option.name.to_string()).collect(),
+        existing: product.options.iter().map(|option| option.name.to_string()).collect(),
     })
 }
 
@@ -117,7 +121,7 @@ fn convert_size(
     let vendors = &product.unit;
     if unit.eq_ignore_ascii_case(&vendors.word) {
         let size = parse_number(name, "size", digits)?;
-        return Ok((Value::Number(size), format!("{} {}", shown(size), vendors.word)));
+        return Ok((Value::Number(size), format!("{} {}", display(size), vendors.word)));
     }
     let binary = if vendors.bytes.is_power_of_two() && unit.len() == 2 {
         unit.replacen(['B', 'b'], "iB", 1)
@@ -130,7 +134,7 @@ fn convert_size(
         value: format!("{digits}{unit}"),
     })?;
     let size = bytes.get() as f64 / vendors.bytes as f64;
-    let counted = shown(if size >= 10_000.0 { size.round() } else { (size * 1e3).round() / 1e3 });
+    let counted = display(if size >= 10_000.0 { size.round() } else { (size * 1e3).round() / 1e3 });
     Ok((Value::Number(size), format!("{digits} {unit} ({counted} {} as the vendor counts)", vendors.word)))
 }
 

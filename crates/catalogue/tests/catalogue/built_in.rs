@@ -59,9 +59,9 @@ fn texts_for_people_name_no_keys_of_sources() {
     for file in products {
         let text = std::fs::read_to_string(top.join(file)).expect("a product file");
         let keys = || text.lines().filter_map(|line| line.strip_prefix("[sources.")?.strip_suffix(']'));
-        let shown =
+        let displayed =
             |line: &&str| ["note = ", "text = ", "message = ", "about = "].iter().any(|key| line.starts_with(key));
-        for line in text.lines().filter(shown) {
+        for line in text.lines().filter(displayed) {
             // Keys of a single word may be words of the text.
             let leaked = keys().filter(|key| key.contains('_')).find(|key| line.contains(key));
             assert!(leaked.is_none(), "{file} shows the key {leaked:?} where its title should stand: {line}");

@@ -144,8 +144,8 @@ fn machine_may_be_described_by_its_limits() {
     let own = "machine(iops=12800, mbps=192, vcpus=8, memory=64GiB)";
     for volume in ["stripe(4,64KiB) of azure/premium-ssd:P30", "aws/io2:1000GiB,iops=20000", "oci:1000GB@20vpu"] {
         let offer = offer(&format!("{volume} on {own}"), "");
-        let shown = offer.config.to_string();
-        assert!(shown.ends_with(" on machine(iops=12800,mbps=192,vcpus=8,memory=64GiB)"), "{shown}");
+        let displayed = offer.config.to_string();
+        assert!(displayed.ends_with(" on machine(iops=12800,mbps=192,vcpus=8,memory=64GiB)"), "{displayed}");
         assert!(offer.short().to_string().ends_with(" on machine(iops=12800,mbps=192,vcpus=8,memory=64GiB)"));
         let binding = offer.standing(&Ask { block: Bytes::kib(4), reads: 1.0, sequential: false });
         assert_eq!(binding.binding().unwrap().iops.round(), 12_800.0, "{volume}");
@@ -181,8 +181,8 @@ fn sizes_of_clouds_count_in_powers_of_1024() {
         // Drives and arrays count in powers of 1,000.
         ("netapp/aff-a800:10TB", "netapp/aff-a800:10000GB,"),
     ] {
-        let shown = offer(config, "").config.to_string();
-        assert!(shown.starts_with(expected), "{config} is {shown}");
+        let displayed = offer(config, "").config.to_string();
+        assert!(displayed.starts_with(expected), "{config} is {displayed}");
     }
     // A P30.
     assert_eq!(iops("azure/premium-ssd:1TB"), 5_000);

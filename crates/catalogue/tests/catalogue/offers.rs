@@ -34,8 +34,8 @@ fn offer(config: &str, under: &str) -> Result<Offer, ConfigRefusal> {
 
 /// Compares `show` of the offer, or the refusal.
 fn check(config: &str, under: &str, show: impl Fn(&Offer) -> String, expected: &str) {
-    let shown = offer(config, under).map_or_else(|refusal| refusal.to_string(), |offer| show(&offer));
-    assert_eq!(shown, expected, "of {config:?} {under:?}");
+    let displayed = offer(config, under).map_or_else(|refusal| refusal.to_string(), |offer| show(&offer));
+    assert_eq!(displayed, expected, "of {config:?} {under:?}");
 }
 
 fn in_full(offer: &Offer) -> String {

@@ -51,14 +51,14 @@ fn price(catalogue: &Catalogue, config: &str, region: &str, currency: &str) -> R
 
 /// Prices as `86.40 USD`, with the parts that are missing.
 fn check(catalogue: &Catalogue, config: &str, region: &str, currency: &str, expected: &str) {
-    let shown = price(catalogue, config, region, currency).map_or_else(
+    let displayed = price(catalogue, config, region, currency).map_or_else(
         |none| none,
         |price| {
             let without = price.without.iter().map(|part| format!(" without {part}")).collect::<Vec<_>>().concat();
             format!("{}{without}", price.monthly.exact())
         },
     );
-    assert_eq!(shown, expected, "{config} in {region} {currency}");
+    assert_eq!(displayed, expected, "{config} in {region} {currency}");
 }
 
 fn check_aws(text: &str, form: PriceListForm) {

@@ -12,9 +12,9 @@ fn offer(config: &str) -> Offer {
 #[test]
 fn what_is_changed_detached_only_is_said_with_its_source() {
     let check = |from: &str, to: &str, expected: bool| {
-        let said = offer(from).detached_only(&offer(to));
-        assert_eq!(said.is_some(), expected, "{from} to {to}: {said:?}");
-        said.map(|why| why.to_string())
+        let reported = offer(from).detached_only(&offer(to));
+        assert_eq!(reported.is_some(), expected, "{from} to {to}: {reported:?}");
+        reported.map(|why| why.to_string())
     };
     check("oci:50GB@0vpu", "oci:50GB@20vpu", false);
     check("oci:50GB@30vpu", "oci:100GB@30vpu", false);
@@ -36,10 +36,10 @@ fn settings_take_the_place_of_those_before() {
     check("oci:50GB@0vpu", &[option("vpu", "20")], "oci/block-volume:50GB,vpu=20");
     check("stripe(2,64KiB) of gp3:50GiB", &[option("iops", "16000")], "stripe(2,64KiB) of aws/gp3:50GiB,iops=16000");
     check("azure/premium-ssd:P30", &[Setting::Word("P40".into())], "azure/premium-ssd:1024GiB,P40");
-    let held = |from: &str, bytes: u64| offer(from).holding(bytes).map(|config| config.to_string());
-    assert_eq!(held("oci:50GB@0vpu", (60 << 30) + 1).as_deref(), Some("oci/block-volume:vpu=0,61GB"));
-    assert_eq!(held("stripe(2) of gp3:1GiB", 10 << 30).as_deref(), Some("stripe(2,64KiB) of aws/gp3:5GiB"));
-    assert_eq!(held("generic/hdd-7200", 1 << 50), None);
+    let sustained = |from: &str, bytes: u64| offer(from).holding(bytes).map(|config| config.to_string());
+    assert_eq!(sustained("oci:50GB@0vpu", (60 << 30) + 1).as_deref(), Some("oci/block-volume:vpu=0,61GB"));
+    assert_eq!(sustained("stripe(2) of gp3:1GiB", 10 << 30).as_deref(), Some("stripe(2,64KiB) of aws/gp3:5GiB"));
+    assert_eq!(sustained("generic/hdd-7200", 1 << 50), None);
 }
 
 #[test]

@@ -26,7 +26,7 @@ const LARGEST: f64 = 2.0;
 /// The effect of each size within the range of the estimates. `misses` are those of a trace by cache size in bytes;
 /// without them the database's own estimates are used.
 pub(crate) fn steps(account: &Account, misses: Option<&[(f64, f64)]>) -> Vec<CacheStep> {
-    let spent = &account.whole;
+    let spent = &account.total;
     let saves = spent.foreground().filter(|wait| is_through_cache(&wait.event));
     let waited_s: f64 = saves.map(|wait| wait.total_s).sum();
     let traced = misses.zip(account.cache_bytes).and_then(|(misses, bytes)| relative(misses, bytes));
@@ -43,11 +43,11 @@ pub(crate) fn steps(account: &Account, misses: Option<&[(f64, f64)]>) -> Vec<Cac
         Some(CacheStep { factor, bytes: present * factor, reads, saved_s, saved: saved_s / all_s })
     };
     let ends = |points: &[(f64, f64)]| points.last().map_or(0.0, |(factor, _)| *factor);
-    let known = traced.as_ref().map_or_else(
+    let existing = traced.as_ref().map_or_else(
         || default.iter().map(|curve| ends(&curve.points)).fold(LARGEST, f64::min),
         |points| ends(points).min(LARGEST),
     );
-    let largest = Some(known).filter(|known| FACTORS.iter().all(|factor| known > factor));
+    let largest = Some(existing).filter(|existing| FACTORS.iter().all(|factor| existing > factor));
     FACTORS.into_iter().chain(largest).filter_map(step).collect()
 }
 

@@ -67,13 +67,13 @@ pub(super) fn on(subject: &DatabaseDemand, offer: &Offer) -> OfferUse {
                 near: usize::from(used.share >= NEAR),
             };
             let key = (ceiling, counts == Counts::Bytes);
-            let (kept, sum) = uses.entry(key).or_insert_with(|| (CeilingUse { near: 0, ..used_now.clone() }, 0.0));
+            let (retained, sum) = uses.entry(key).or_insert_with(|| (CeilingUse { near: 0, ..used_now.clone() }, 0.0));
             *sum += used.share * length_s;
-            let near = kept.near + used_now.near;
-            if used_now.highest > kept.highest {
-                *kept = used_now;
+            let near = retained.near + used_now.near;
+            if used_now.highest > retained.highest {
+                *retained = used_now;
             }
-            kept.near = near;
+            retained.near = near;
         }
     }
     let mean = |(used, sum): (CeilingUse, f64)| CeilingUse { mean: sum / seconds, ..used };
@@ -106,10 +106,10 @@ fn of_window(offer: &Offer, streams: &[WindowStream]) -> Vec<((usize, Counts), U
                 continue;
             }
             let key = (bound.ceiling, bound.counts);
-            if !used.iter().any(|(known, _)| *known == key) {
+            if !used.iter().any(|(existing, _)| *existing == key) {
                 used.push((key, Used::default()));
             }
-            for (_, sum) in used.iter_mut().filter(|(known, _)| *known == key) {
+            for (_, sum) in used.iter_mut().filter(|(existing, _)| *existing == key) {
                 sum.share += stream.iops / bound.iops;
                 sum.demand += if bound.counts == Counts::Bytes { stream.iops * bytes } else { stream.iops };
             }

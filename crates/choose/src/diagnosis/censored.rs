@@ -127,7 +127,7 @@ fn ratio(times: f64) -> Option<f64> {
 /// session to session is held from grant to grant: the share of the log write in that interval is saved. With a write
 /// longer than the interval several locks are passed on at once, and their number is unknown.
 fn log_behind_locks(subject: &DatabaseDemand, diagnosis: &Diagnosis) -> Option<Censored> {
-    const MOST: f64 = 0.5;
+    const MAX: f64 = 0.5;
     /// With fewer waiting sessions a lock is often free.
     const MIN_WAITING: f64 = 1.0;
     let split = diagnosis.split.as_ref()?;
@@ -136,13 +136,13 @@ fn log_behind_locks(subject: &DatabaseDemand, diagnosis: &Diagnosis) -> Option<C
     else {
         return None;
     };
-    let spent = &subject.account.as_ref()?.whole;
+    let spent = &subject.account.as_ref()?.total;
     let waits = spent.foreground().filter(|wait| wait.cause == WaitCause::Lock && wait.count > 0.0);
     let longest = waits.max_by(|a, b| a.total_s.total_cmp(&b.total_s));
     let grant_s = longest.map(|wait| spent.seconds / wait.count);
     let up_to = grant_s.and_then(|grant_s| ratio(1.0 / (1.0 - write_s / grant_s)));
     let cause = CensorCause::LogBehindLocks { active: split.active, locks: *locks, write_s: *write_s, grant_s };
-    (*locks >= MOST && locks * split.active >= MIN_WAITING).then_some(Censored { cause, up_to })
+    (*locks >= MAX && locks * split.active >= MIN_WAITING).then_some(Censored { cause, up_to })
 }
 
 /// The limits that were reached by the provider's metrics, those with the largest share of the time first.
@@ -164,22 +164,22 @@ fn metric(subject: &DatabaseDemand) -> Option<Censored> {
 /// A rate of all operations that is pinned in most windows, unless operations take no longer there: a constant load of
 /// the application.
 fn pinned(subject: &DatabaseDemand, diagnosis: &Diagnosis) -> Option<Censored> {
-    const MOST: f64 = 0.5;
+    const MAX: f64 = 0.5;
     /// Windows at most this far below the value are at it.
     const NEAR: f64 = 0.97;
     /// Ratio of latencies from which operations wait for a limit.
     const LONGER: f64 = 1.5;
     let all = diagnosis.pinned.iter().filter(|pinned| pinned.class == Class::All);
-    let most = all.max_by_key(|pinned| pinned.windows)?;
-    if (most.windows as f64) < MOST * most.of as f64 {
+    let max = all.max_by_key(|pinned| pinned.windows)?;
+    if (max.windows as f64) < MAX * max.of as f64 {
         return None;
     }
-    let is_at = |slot: usize| total(subject, most.measure, slot).is_some_and(|rate| rate >= NEAR * most.value);
+    let is_at = |slot: usize| total(subject, max.measure, slot).is_some_and(|rate| rate >= NEAR * max.value);
     let latency_s = average_latencies_s(subject, is_at);
     if latency_s.is_some_and(|[free, at]| at < LONGER * free) {
         return None;
     }
-    let (measure, value, windows) = (most.measure, most.value, [most.windows, most.of]);
+    let (measure, value, windows) = (max.measure, max.value, [max.windows, max.of]);
     let cause = CensorCause::Pinned { measure, value, windows, latency_s };
     Some(Censored { cause, up_to: latency_s.and_then(|[free, at]| ratio(at / free)) })
 }
@@ -253,7 +253,7 @@ fn closed_reads(diagnosis: &Diagnosis) -> Option<Censored> {
 /// Most of the time is waits for the resource manager. Without the cap the same sessions do the same work in the rest of
 /// their time.
 fn processor_cap(subject: &DatabaseDemand, diagnosis: &Diagnosis) -> Option<Censored> {
-    const MOST: f64 = 0.5;
+    const MAX: f64 = 0.5;
     const MIN_WAITING: f64 = 1.0;
     let split = diagnosis.split.as_ref().filter(|split| split.has_processor_time)?;
     let share = split.share(TimePart::Managed);
@@ -261,7 +261,7 @@ fn processor_cap(subject: &DatabaseDemand, diagnosis: &Diagnosis) -> Option<Cens
     let limits = subject.resources.iter().filter(|one| one.resource == Resource::ProcessorLimit);
     let limit = limits.map(|one| one.value).reduce(f64::max);
     let cause = CensorCause::ProcessorCap { share, processors: [used, used + waiting], limit };
-    (share >= MOST && waiting >= MIN_WAITING).then(|| Censored { cause, up_to: ratio(1.0 / (1.0 - share)) })
+    (share >= MAX && waiting >= MIN_WAITING).then(|| Censored { cause, up_to: ratio(1.0 / (1.0 - share)) })
 }
 
 /// Mean seconds of an operation in windows below a limit and at it: operations in flight over the rate (Little 1961). As

@@ -26,7 +26,7 @@ pub struct DatabaseEffect {
     /// Changed parts, by class.
     pub parts: Vec<PartEffect>,
     /// Unchanged classes of waits, for which the other storage's latency is unknown.
-    pub kept: Vec<Class>,
+    pub retained: Vec<Class>,
 }
 
 /// The change of a class.
@@ -78,8 +78,8 @@ pub fn effect(account: &Account, latencies: &Latencies, today: &Latencies) -> Op
         let now = today.0.get(&class).copied().or(operation_s.filter(|_| is_awaited))?;
         (now >= FLOOR_S).then_some(then / now)
     };
-    let change = scaled(&account.whole, 1.0, by_latency)?;
-    if !change.kept.contains(&Class::Read) {
+    let change = scaled(&account.total, 1.0, by_latency)?;
+    if !change.retained.contains(&Class::Read) {
         return Some(change);
     }
     let is_read =
@@ -88,7 +88,7 @@ pub fn effect(account: &Account, latencies: &Latencies, today: &Latencies) -> Op
     let (before_s, after_s) = reads.fold((0.0, 0.0), |sum, part| (sum.0 + part.before_s, sum.1 + part.after_s));
     let like_reads = |class| (class == Class::Read && before_s > 0.0).then(|| after_s / before_s);
     let mut change =
-        scaled(&account.whole, 1.0, |class, operation_s| by_latency(class, operation_s).or_else(|| like_reads(class)))?;
+        scaled(&account.total, 1.0, |class, operation_s| by_latency(class, operation_s).or_else(|| like_reads(class)))?;
     for part in change.parts.iter_mut().filter(|part| part.class == Class::Read) {
         part.rule = EffectRule::LikeReads;
     }
@@ -98,14 +98,14 @@ pub fn effect(account: &Account, latencies: &Latencies, today: &Latencies) -> Op
 /// The database's time with zero storage latency: the upper bound for any storage. A commit may wait for the write in
 /// progress and then for its own, so two writes count.
 pub fn without_storage(account: &Account) -> Option<DatabaseEffect> {
-    scaled(&account.whole, 2.0, |_, _| Some(0.0))
+    scaled(&account.total, 2.0, |_, _| Some(0.0))
 }
 
 /// The database's time on storage ten times as fast, within the latency floor.
 pub(super) fn ten_times(account: &Account) -> Option<DatabaseEffect> {
     const TENTH: f64 = 0.1;
     let ratio = |operation_s: f64| (operation_s * TENTH).max(operation_s.min(FLOOR_S)) / operation_s;
-    scaled(&account.whole, 1.0, |_, operation_s| Some(operation_s.map_or(TENTH, ratio)))
+    scaled(&account.total, 1.0, |_, operation_s| Some(operation_s.map_or(TENTH, ratio)))
 }
 
 /// Scales the waits of each class by `ratio` of the class and its present latency; of a commit, `writes` log writes are
@@ -127,7 +127,7 @@ fn scaled(
     *by_class.entry(Class::RedoWrite).or_default() += followers_s(spent, writes);
     by_class.retain(|_, seconds| *seconds > 0.0);
     let before_s = all_s(spent)?;
-    let (mut parts, mut kept) = (Vec::new(), Vec::new());
+    let (mut parts, mut retained) = (Vec::new(), Vec::new());
     for (class, before_s) in by_class {
         let operation_s = spent.operation_s(class);
         match ratio(class, operation_s).filter(|ratio| ratio.is_finite() && *ratio >= 0.0) {
@@ -135,9 +135,9 @@ fn scaled(
                 let (after_s, rule) = (before_s * ratio, EffectRule::Latency);
                 parts.push(PartEffect { class, before_s, after_s, operation_s, rule });
             }
-            None => kept.push(class),
+            None => retained.push(class),
         }
     }
     let changed: f64 = parts.iter().map(|part| part.after_s - part.before_s).sum();
-    Some(DatabaseEffect { before_s, after_s: (before_s + changed).max(0.0), parts, kept })
+    Some(DatabaseEffect { before_s, after_s: (before_s + changed).max(0.0), parts, retained })
 }

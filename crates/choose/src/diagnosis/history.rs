@@ -117,17 +117,17 @@ const EVENTS: usize = 12;
 
 /// The history of a subject with at least two windows; none if the database's time is below the resolution of the inputs.
 pub(super) fn history(subject: &DatabaseDemand) -> Option<History> {
-    let account = subject.account.as_ref().filter(|account| !is_below_resolution(&account.whole))?;
+    let account = subject.account.as_ref().filter(|account| !is_below_resolution(&account.total))?;
     let times: Vec<(usize, &SessionTime)> =
         account.slots.iter().enumerate().filter_map(|(slot, spent)| Some((slot, spent.as_ref()?))).collect();
     if times.len() < 2 {
         return None;
     }
-    let series = build_series(subject, &times, &account.whole);
+    let series = build_series(subject, &times, &account.total);
     Some(History {
         windows: times.iter().filter_map(|(slot, spent)| window(subject.slots[*slot], spent)).collect(),
         unusual: unusual(subject, &times, &series),
-        with_load: with_load(&series, &account.whole),
+        with_load: with_load(&series, &account.total),
         change: change(subject, &times, &series),
     })
 }
@@ -149,7 +149,7 @@ fn window(slot: Slot, spent: &SessionTime) -> Option<WindowTime> {
 /// The values of each quantity by window, where known.
 type QuantitySeries = BTreeMap<HistoryQuantity, Vec<Option<f64>>>;
 
-fn build_series(subject: &DatabaseDemand, times: &[(usize, &SessionTime)], whole: &SessionTime) -> QuantitySeries {
+fn build_series(subject: &DatabaseDemand, times: &[(usize, &SessionTime)], entire: &SessionTime) -> QuantitySeries {
     let mut series = QuantitySeries::new();
     let mut put = |quantity: HistoryQuantity, of: &dyn Fn(usize, &SessionTime) -> Option<f64>| {
         let values: Vec<Option<f64>> = times.iter().map(|(slot, spent)| of(*slot, spent)).collect();
@@ -165,7 +165,7 @@ fn build_series(subject: &DatabaseDemand, times: &[(usize, &SessionTime)], whole
         put(HistoryQuantity::Rate(class), &|slot, _| value(subject, class, Measure::Iops, slot));
         put(HistoryQuantity::Latency(class), &|slot, _| value(subject, class, Measure::Latency, slot));
     }
-    for event in whole.foreground().take(EVENTS) {
+    for event in entire.foreground().take(EVENTS) {
         let name = &event.event;
         let wait = |spent: &SessionTime| {
             let wait = spent.foreground().find(|wait| wait.event == *name);
@@ -192,18 +192,18 @@ fn unusual(subject: &DatabaseDemand, times: &[(usize, &SessionTime)], series: &Q
     const ONE_IN: usize = 20;
     const ALWAYS: usize = 3;
     let mean = |quantity: &HistoryQuantity| {
-        let known: Vec<f64> = series.get(quantity)?.iter().copied().flatten().collect();
-        Some(known.iter().sum::<f64>() / known.len() as f64)
+        let existing: Vec<f64> = series.get(quantity)?.iter().copied().flatten().collect();
+        Some(existing.iter().sum::<f64>() / existing.len() as f64)
     };
     let active = mean(&HistoryQuantity::Active).unwrap_or_default();
     let mut found = Vec::new();
     for (quantity, values) in series {
-        let known: Vec<f64> = values.iter().copied().flatten().collect();
-        if known.len() < FEW {
+        let existing: Vec<f64> = values.iter().copied().flatten().collect();
+        if existing.len() < FEW {
             continue;
         }
-        let middle = median(&known);
-        let deviation = median(&known.iter().map(|value| (value - middle).abs()).collect::<Vec<f64>>());
+        let middle = median(&existing);
+        let deviation = median(&existing.iter().map(|value| (value - middle).abs()).collect::<Vec<f64>>());
         let deviation = deviation.max(MIN_DEVIATION * middle);
         for (index, value) in values.iter().enumerate() {
             let Some(value) = *value else { continue };
@@ -222,10 +222,10 @@ fn unusual(subject: &DatabaseDemand, times: &[(usize, &SessionTime)], series: &Q
         _ => (0, unusual.score),
     };
     found.sort_by(|a, b| weight(b).0.cmp(&weight(a).0).then(weight(b).1.total_cmp(&weight(a).1)));
-    let mut seen: Vec<Slot> = Vec::new();
+    let mut observed: Vec<Slot> = Vec::new();
     found.retain(|unusual: &Unusual| {
-        let is_new = !seen.contains(&unusual.slot);
-        seen.push(unusual.slot);
+        let is_new = !observed.contains(&unusual.slot);
+        observed.push(unusual.slot);
         is_new
     });
     found.truncate((times.len() / ONE_IN).max(ALWAYS));
@@ -252,7 +252,7 @@ fn matters(
     }
 }
 
-fn with_load(series: &QuantitySeries, whole: &SessionTime) -> Vec<LoadCorrelation> {
+fn with_load(series: &QuantitySeries, entire: &SessionTime) -> Vec<LoadCorrelation> {
     /// Minimum share of the time of an event.
     const MIN_SHARE: f64 = 0.02;
     let is_whole = |load: &HistoryQuantity| series.get(load).is_some_and(|values| values.iter().all(Option::is_some));
@@ -265,7 +265,7 @@ fn with_load(series: &QuantitySeries, whole: &SessionTime) -> Vec<LoadCorrelatio
     };
     let of = |event: &plimsoll_ingest::EventTime| {
         let waiting: Vec<f64> = values(&HistoryQuantity::Waiting(Arc::clone(&event.event)))?;
-        let share = event.total_s / whole.database_s;
+        let share = event.total_s / entire.database_s;
         let correlation = spearman(&waiting, &loads);
         (share >= MIN_SHARE).then(|| LoadCorrelation {
             event: Arc::clone(&event.event),
@@ -274,7 +274,7 @@ fn with_load(series: &QuantitySeries, whole: &SessionTime) -> Vec<LoadCorrelatio
             share,
         })
     };
-    let mut found: Vec<LoadCorrelation> = whole.foreground().take(EVENTS).filter_map(of).collect();
+    let mut found: Vec<LoadCorrelation> = entire.foreground().take(EVENTS).filter_map(of).collect();
     found.sort_by(|a, b| b.correlation.abs().total_cmp(&a.correlation.abs()));
     found
 }

@@ -73,8 +73,8 @@ mod tests {
         let wave = |at: i32| 500.0 + 400.0 * (f64::from(at) * 0.37).sin();
         let free: Vec<f64> = (0..300).map(|at| wave(at) * (1.0 + f64::from(at % 7) * 0.03)).collect();
         assert_eq!(pile(free.clone()), None);
-        let held: Vec<f64> = free.iter().map(|rate| rate.min(506.0)).collect();
-        let (value, windows, of) = pile(held).expect("it is limited to 506");
+        let sustained: Vec<f64> = free.iter().map(|rate| rate.min(506.0)).collect();
+        let (value, windows, of) = pile(sustained).expect("it is limited to 506");
         assert!((value - 506.0).abs() < 1e-9 && windows > 100 && of == 300, "{value} {windows} {of}");
         assert_eq!(pile(vec![500.0; 300]), None, "a constant load is not limited");
         assert_eq!(pile(vec![]), None);

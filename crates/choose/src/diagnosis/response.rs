@@ -68,8 +68,8 @@ pub(super) fn responses(subject: &DatabaseDemand) -> Vec<Response> {
 }
 
 /// The classes that are not among `known`, from the waits of sessions for them: the rate is that of the waits.
-pub(super) fn of_waits(subject: &DatabaseDemand, known: &[Response]) -> Vec<Response> {
-    let Some(time) = subject.account.as_ref().map(|account| &account.whole) else { return Vec::new() };
+pub(super) fn of_waits(subject: &DatabaseDemand, existing: &[Response]) -> Vec<Response> {
+    let Some(time) = subject.account.as_ref().map(|account| &account.total) else { return Vec::new() };
     let response = |class: Class| {
         let waits = time.foreground().filter(|wait| wait.cause == WaitCause::Storage(class));
         let (count, total_s) = waits.fold((0.0, 0.0), |sum, wait| (sum.0 + wait.count, sum.1 + wait.total_s));
@@ -91,7 +91,7 @@ pub(super) fn of_waits(subject: &DatabaseDemand, known: &[Response]) -> Vec<Resp
             points: vec![ResponsePoint { iops, latency_s, length_s }],
         })
     };
-    let missing = Class::ALL.into_iter().filter(|class| known.iter().all(|one| one.class != *class));
+    let missing = Class::ALL.into_iter().filter(|class| existing.iter().all(|one| one.class != *class));
     missing.filter_map(response).collect()
 }
 

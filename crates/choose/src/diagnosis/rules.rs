@@ -89,7 +89,7 @@ fn history(history: &History) -> Vec<DiagnosisVerdict> {
 }
 
 fn below_resolution(subject: &DatabaseDemand) -> Option<DiagnosisVerdict> {
-    let spent = &subject.account.as_ref()?.whole;
+    let spent = &subject.account.as_ref()?.total;
     let active_max = (spent.database_s + spent.rounding_s) / spent.seconds;
     is_below_resolution(spent).then_some(DiagnosisVerdict::BelowResolution { active_max })
 }
@@ -154,11 +154,11 @@ fn log_behind_locks(split: &Split, diagnosis: &Diagnosis, share: f64) -> Option<
     let of_windows = diagnosis.response(Class::RedoWrite).map(|response| response.latency_s);
     let write_s = of_commits.into_iter().chain(of_windows).fold(0.0, f64::max);
     let locks = split.share(TimePart::Lock);
-    let held = locks + split.share(TimePart::Cluster) + split.share(TimePart::CommitRest);
-    (write_s >= SLOW_S && held >= NOTABLE && held > share).then_some(DiagnosisVerdict::LogBehindLocks {
+    let sustained = locks + split.share(TimePart::Cluster) + split.share(TimePart::CommitRest);
+    (write_s >= SLOW_S && sustained >= NOTABLE && sustained > share).then_some(DiagnosisVerdict::LogBehindLocks {
         write_s,
         share,
-        held,
+        sustained,
         locks,
     })
 }
@@ -230,20 +230,20 @@ fn elsewhere(split: &Split) -> Vec<DiagnosisVerdict> {
 /// The most used ceiling of the given configuration.
 fn ceiling(diagnosis: &Diagnosis) -> Option<DiagnosisVerdict> {
     let on = diagnosis.on.as_ref()?;
-    let most = on.ceilings.first()?;
-    Some(if most.highest >= ceilings::NEAR {
+    let max = on.ceilings.first()?;
+    Some(if max.highest >= ceilings::NEAR {
         DiagnosisVerdict::AtCeiling {
-            name: most.name.clone(),
-            counts: most.counts,
-            allows: most.allows,
-            demand: most.demand,
-            near: most.near,
+            name: max.name.clone(),
+            counts: max.counts,
+            allows: max.allows,
+            demand: max.demand,
+            near: max.near,
             windows: on.windows,
         }
     } else {
         DiagnosisVerdict::BelowCeilings {
-            name: most.name.clone(),
-            highest: most.highest,
+            name: max.name.clone(),
+            highest: max.highest,
             longest_s: diagnosis.windows.longest_s,
         }
     })
@@ -268,8 +268,8 @@ fn tails(subject: &DatabaseDemand) -> Vec<DiagnosisVerdict> {
         let far = p99_s[0] >= FAR * mean_s && p99_s[0] >= SHORT_S && event.count >= MIN_WAITS;
         far.then(|| DiagnosisVerdict::Tail { event: event.event.clone(), cause: event.cause, mean_s, p99_s })
     };
-    let notable = NOTABLE * account.whole.database_s;
-    let events = account.whole.waits.iter().filter(|event| is_relevant(event.cause));
+    let notable = NOTABLE * account.total.database_s;
+    let events = account.total.waits.iter().filter(|event| is_relevant(event.cause));
     events.filter(|event| !event.foreground || event.total_s >= notable).filter_map(tail).collect()
 }
 
@@ -288,9 +288,9 @@ fn volume_tails(subject: &DatabaseDemand, diagnosis: &Diagnosis) -> Vec<Diagnosi
 /// The smallest of the larger caches that achieves most of the possible saving.
 fn cache(diagnosis: &Diagnosis) -> Option<DiagnosisVerdict> {
     let larger = || diagnosis.cache.iter().filter(|step| step.factor > 1.0);
-    let most = larger().map(|step| step.saved).fold(0.0, f64::max);
-    if most >= NOTABLE {
-        let step = larger().find(|step| step.saved >= 0.8 * most)?;
+    let max = larger().map(|step| step.saved).fold(0.0, f64::max);
+    if max >= NOTABLE {
+        let step = larger().find(|step| step.saved >= 0.8 * max)?;
         return Some(DiagnosisVerdict::CacheHelps {
             factor: step.factor,
             bytes: step.bytes,

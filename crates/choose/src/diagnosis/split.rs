@@ -201,10 +201,10 @@ pub(super) fn split(spent: &SessionTime) -> Option<Split> {
             events.iter().map(|event| event.total_s).sum::<f64>() + outside_events(part, spent, commits.as_ref());
         slices.push(Slice { part, seconds, share: 0.0, events });
     }
-    let known: f64 = slices.iter().map(|slice| slice.seconds).sum();
+    let existing: f64 = slices.iter().map(|slice| slice.seconds).sum();
     for slice in &mut slices {
         if slice.part == TimePart::Unaccounted {
-            slice.seconds = (all - known).max(0.0);
+            slice.seconds = (all - existing).max(0.0);
         }
         slice.share = slice.seconds / all;
     }
@@ -217,7 +217,7 @@ pub(super) fn split(spent: &SessionTime) -> Option<Split> {
     Some(Split {
         database_s: spent.database_s,
         total_s: all,
-        parts_s: Some(known).filter(|sum_s| *sum_s > EXCEEDS * spent.database_s),
+        parts_s: Some(existing).filter(|sum_s| *sum_s > EXCEEDS * spent.database_s),
         active: spent.database_s / spent.seconds,
         slices,
         has_processor_time: spent.processor_s.is_some(),

@@ -43,12 +43,13 @@ pub(super) fn split_streams(subject: &DatabaseDemand, slot: usize) -> Vec<Window
         return all.into_iter().collect();
     }
     let mut streams = Vec::new();
-    for (whole, part, reads) in [(Class::Read, Class::RandomRead, 1.0), (Class::Write, Class::RedoWrite, 0.0)] {
+    for (entire, part, reads) in [(Class::Read, Class::RandomRead, 1.0), (Class::Write, Class::RedoWrite, 0.0)] {
         let small = stream(rate(part), bytes(part), reads, false);
-        let left = |whole: Option<f64>, part: Option<f64>| whole.map(|whole| (whole - part.unwrap_or(0.0)).max(0.0));
+        let left =
+            |entire: Option<f64>, part: Option<f64>| entire.map(|entire| (entire - part.unwrap_or(0.0)).max(0.0));
         // The rest of the reads are scans if the input separates them.
-        let sequential = whole == Class::Read && small.is_some();
-        let rest = stream(left(rate(whole), rate(part)), left(bytes(whole), bytes(part)), reads, sequential);
+        let sequential = entire == Class::Read && small.is_some();
+        let rest = stream(left(rate(entire), rate(part)), left(bytes(entire), bytes(part)), reads, sequential);
         streams.extend(small.into_iter().chain(rest));
     }
     streams

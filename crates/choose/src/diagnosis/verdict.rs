@@ -48,7 +48,7 @@ pub enum DiagnosisVerdict {
         /// Share of all storage.
         share: f64,
         /// Share of the waits that may depend on commits: locks, other instances, the rest of the commits.
-        held: f64,
+        sustained: f64,
         /// Share of the locks.
         locks: f64,
     },

@@ -36,7 +36,7 @@ pub(super) fn find_causes(
 ) -> Vec<Cause> {
     let mut causes = findings(curve);
     let cap = standing.binding().map(|bound| (bound.iops, offer.ceilings[bound.ceiling].name.to_string()));
-    let most = rows.iter().map(|row| row.iops.0).fold(0.0, f64::max);
+    let max = rows.iter().map(|row| row.iops.0).fold(0.0, f64::max);
     if !curve.conditions.direct {
         causes.push(Cause {
             difference: "it was measured through the page cache".into(),
@@ -57,9 +57,9 @@ pub(super) fn find_causes(
             rows.iter().filter(|row| row.credits.used_up.is_empty()).map(|row| row.iops.0).fold(0.0, f64::max);
         causes.extend(above_the_cap(fastest_with_credits, *cap, name, standing, curve));
         // Some size matches any figure: a burst or units are the better explanation.
-        let explained = units.is_some() || peak_of(most, standing).is_some();
+        let explained = units.is_some() || peak_of(max, standing).is_some();
         let options = offer.options.iter().filter(|chosen| !explained || &*chosen.name != "size");
-        causes.extend(another_value(catalogue, curve, offer, terms, options, most).filter(|_| differ(most, *cap)));
+        causes.extend(another_value(catalogue, curve, offer, terms, options, max).filter(|_| differ(max, *cap)));
         causes.extend(not_reached(rows, *cap, name));
     }
     causes.extend(units);
@@ -85,12 +85,12 @@ fn findings(curve: &Curve) -> Vec<Cause> {
     found.into_iter().map(cause).collect()
 }
 
-fn above_the_cap(most: f64, cap: f64, name: &str, standing: &Standing, curve: &Curve) -> Option<Cause> {
-    if most <= cap * (1.0 + SAME) {
+fn above_the_cap(max: f64, cap: f64, name: &str, standing: &Standing, curve: &Curve) -> Option<Cause> {
+    if max <= cap * (1.0 + SAME) {
         return None;
     }
-    let difference = format!("{most:.0} IOPS were measured, and {name} allows {cap:.0}");
-    let cause = match peak_of(most, standing) {
+    let difference = format!("{max:.0} IOPS were measured, and {name} allows {cap:.0}");
+    let cause = match peak_of(max, standing) {
         Some(peak) => format!("burst credits: at the peak, full credits last {:.0} s: measure longer", peak.seconds),
         None if curve.conditions.direct => {
             "the configuration differs, or a layer in between answers: a cache of the host or of the \
@@ -103,9 +103,9 @@ fn above_the_cap(most: f64, cap: f64, name: &str, standing: &Standing, curve: &C
 }
 
 /// The burst that explains the measured figure.
-fn peak_of(most: f64, standing: &Standing) -> Option<Peak> {
-    let above = standing.binding().is_some_and(|bound| most > bound.iops * (1.0 + SAME));
-    standing.peak.filter(|peak| above && most <= peak.bound.iops * (1.0 + SAME))
+fn peak_of(max: f64, standing: &Standing) -> Option<Peak> {
+    let above = standing.binding().is_some_and(|bound| max > bound.iops * (1.0 + SAME));
+    standing.peak.filter(|peak| above && max <= peak.bound.iops * (1.0 + SAME))
 }
 
 fn differ(a: f64, b: f64) -> bool {
@@ -119,7 +119,7 @@ fn another_value<'a>(
     offer: &Offer,
     terms: &PriceTerms,
     options: impl Iterator<Item = &'a Chosen>,
-    most: f64,
+    max: f64,
 ) -> Option<Cause> {
     let ask = ask_of(&curve.conditions.streams[0]);
     // A wrong level is more likely than a wrong size.
@@ -138,15 +138,15 @@ fn another_value<'a>(
         while first < last {
             let middle = first + (last - first) / 2;
             match cap_at(middle) {
-                Some((iops, _)) if iops < most => first = middle + 1,
+                Some((iops, _)) if iops < max => first = middle + 1,
                 _ => last = middle,
             }
         }
         let around = (first.saturating_sub(1).max(1)..=last).filter_map(cap_at);
-        let nearest = around.min_by(|a, b| (a.0 - most).abs().total_cmp(&(b.0 - most).abs()));
-        if let Some((iops, offer)) = nearest.filter(|(iops, _)| !differ(*iops, most)) {
+        let nearest = around.min_by(|a, b| (a.0 - max).abs().total_cmp(&(b.0 - max).abs()));
+        if let Some((iops, offer)) = nearest.filter(|(iops, _)| !differ(*iops, max)) {
             return Some(Cause {
-                difference: format!("at most {most:.0} IOPS were measured"),
+                difference: format!("at most {max:.0} IOPS were measured"),
                 cause: format!("that is what {} gives ({iops:.0} IOPS)", offer.short()),
             });
         }

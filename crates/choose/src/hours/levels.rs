@@ -63,7 +63,7 @@ impl Levels {
         let mut levels = Vec::new();
         for n in (1..=values.count()).step_by(stride as usize) {
             let value = values.value(n);
-            let Some(level) = whole(&value) else { continue };
+            let Some(level) = integer(&value) else { continue };
             let config = with(config, Owner::Volume, &option.name, &value);
             // Intermediate levels may not be on offer.
             let Ok(offer) = catalogue.offer(&config, terms) else { continue };
@@ -82,12 +82,12 @@ impl Levels {
 
     /// The level with this value.
     pub(super) fn level(&self, level: u32) -> &Level {
-        self.levels.iter().find(|known| known.level == level).expect("rules use levels of the ladder only")
+        self.levels.iter().find(|existing| existing.level == level).expect("rules use levels of the ladder only")
     }
 
     /// The provider's autotuning policy between two levels, as far as the catalogue contains it.
-    pub fn policy(&self, default: u32, most: u32) -> Policy {
-        let usual = Policy::between(default, most);
+    pub fn policy(&self, default: u32, max: u32) -> Policy {
+        let usual = Policy::between(default, max);
         let span = |key: &str, usual: Span| self.parameter(key).map_or(usual, Span::from_secs_f64);
         Policy {
             step: self.parameter("step").map_or(usual.step, |step| step as u32).max(1),
@@ -124,7 +124,7 @@ fn level_option(offer: &Offer) -> Option<&Chosen> {
     offer.options.iter().find(|option| &*option.name != "size" && is_number(option) && raises(option))
 }
 
-fn whole(value: &str) -> Option<u32> {
+fn integer(value: &str) -> Option<u32> {
     value.parse::<f64>().ok().filter(|value| value.fract() == 0.0 && *value >= 0.0).map(|value| value as u32)
 }
 

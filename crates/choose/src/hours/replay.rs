@@ -59,14 +59,14 @@ const MAX_UTILISATION: f64 = 0.98;
 /// Replays the demand of windows; windows without data are skipped.
 pub fn replay(levels: &Levels, slots: &[Slot], demand: &[Option<WindowDemand>], rule: &Rule) -> LevelReplay {
     let mut course = ReplayCourse::new(levels, rule);
-    let mut shown = Vec::with_capacity(slots.len());
+    let mut displayed = Vec::with_capacity(slots.len());
     for (slot, demand) in slots.iter().zip(demand) {
         if let Some(demand) = demand {
             course.window(slot, demand);
         }
-        shown.push(course.level);
+        displayed.push(course.level);
     }
-    course.done(rule.clone(), shown)
+    course.done(rule.clone(), displayed)
 }
 
 /// Replays every fixed level, autotuning if `policy` is given, and the lowest sufficient daily schedule.
@@ -160,36 +160,36 @@ impl<'a> ReplayCourse<'a> {
         }
         let ticks = (slot.length.as_nanos() / TICK.as_nanos()).clamp(1, MAX_TICKS);
         let tick = slot.length / ticks;
-        let mut known: Option<(u32, Carried)> = None;
+        let mut existing: Option<(u32, Carried)> = None;
         for _ in 0..ticks {
-            let carried = match known {
+            let carried = match existing {
                 Some((level, carried)) if level == self.level => carried,
                 _ => self.carried(demand),
             };
-            known = Some((self.level, carried));
+            existing = Some((self.level, carried));
             self.tick(tick, demand, carried);
         }
     }
 
     fn carried(&mut self, demand: &WindowDemand) -> Carried {
         let limits = self.levels.ladder.model(self.level).expect("rules use levels of the ladder only");
-        let most = capacity(limits, &demand.workload(SPACE)).iops;
-        Carried { most, mean_s: self.latencies.mean_s(self.levels.level(self.level), demand, most) }
+        let max = capacity(limits, &demand.workload(SPACE)).iops;
+        Carried { max, mean_s: self.latencies.mean_s(self.levels.level(self.level), demand, max) }
     }
 
     fn tick(&mut self, tick: Span, demand: &WindowDemand, carried: Carried) {
         let seconds = tick.as_secs_f64();
         let waiting = self.backlog;
-        let wanted = demand.iops * seconds + waiting;
-        let served = wanted.min(carried.most * seconds);
-        self.backlog = wanted - served;
-        let is_throttled = self.backlog > 0.0 && demand.iops > carried.most || waiting > 0.0;
+        let required = demand.iops * seconds + waiting;
+        let served = required.min(carried.max * seconds);
+        self.backlog = required - served;
+        let is_throttled = self.backlog > 0.0 && demand.iops > carried.max || waiting > 0.0;
         let mean_backlog = f64::midpoint(waiting, self.backlog);
-        let wait_s = if carried.most.is_finite() { mean_backlog / carried.most } else { 0.0 };
+        let wait_s = if carried.max.is_finite() { mean_backlog / carried.max } else { 0.0 };
         if is_throttled {
             self.throttled_s += seconds;
             self.delayed += demand.iops * seconds;
-            self.longest_s = self.longest_s.max(waiting.max(self.backlog) / carried.most);
+            self.longest_s = self.longest_s.max(waiting.max(self.backlog) / carried.max);
         }
         self.operations += demand.iops * seconds;
         self.latency_sum_s += demand.iops * seconds * (carried.mean_s + wait_s);
@@ -198,14 +198,14 @@ impl<'a> ReplayCourse<'a> {
         if let Some(autotune) = &mut self.autotune {
             let answers = served.round() as u64;
             let reads = (served * demand.reads).round() as u64;
-            let seen = IntervalLoad {
+            let observed = IntervalLoad {
                 answers,
                 throttled: if is_throttled { answers } else { 0 },
                 reads,
                 writes: answers.saturating_sub(reads),
                 bytes: (served * demand.size_bytes) as u64,
             };
-            if let Some(level) = autotune.seen(self.now, &seen) {
+            if let Some(level) = autotune.observe(self.now, &observed) {
                 self.set(level);
             }
         }
@@ -225,7 +225,7 @@ impl<'a> ReplayCourse<'a> {
     fn done(self, rule: Rule, levels: Vec<u32>) -> LevelReplay {
         let currency = self.levels.levels[0].monthly.currency;
         let seconds = self.now.since(Instant::ZERO).as_secs_f64();
-        let share = |part: f64, whole: f64| if whole > 0.0 { part / whole } else { 0.0 };
+        let share = |part: f64, total: f64| if total > 0.0 { part / total } else { 0.0 };
         LevelReplay {
             rule,
             span: self.now.since(Instant::ZERO),
@@ -249,7 +249,7 @@ fn money(amount: f64, currency: Currency) -> Money {
 #[derive(Clone, Copy)]
 struct Carried {
     /// Maximum operations per second.
-    most: f64,
+    max: f64,
     /// Mean latency in seconds, without delays by the level.
     mean_s: f64,
 }
@@ -265,8 +265,8 @@ impl Latencies {
     const SIZES: f64 = 4.0;
 
     /// Mean latency in seconds of a demand at a level that allows `most` operations per second.
-    fn mean_s(&mut self, level: &Level, demand: &WindowDemand, most: f64) -> f64 {
-        let used = (demand.iops / most).min(MAX_UTILISATION);
+    fn mean_s(&mut self, level: &Level, demand: &WindowDemand, max: f64) -> f64 {
+        let used = (demand.iops / max).min(MAX_UTILISATION);
         let steps = [
             (used * Self::STEPS).round() as i32,
             (demand.reads * Self::STEPS).round() as i32,
@@ -274,7 +274,7 @@ impl Latencies {
         ];
         *self.0.entry((level.level, steps)).or_insert_with(|| {
             let rounded = WindowDemand {
-                iops: f64::from(steps[0].max(1)).min(MAX_UTILISATION * Self::STEPS) / Self::STEPS * most,
+                iops: f64::from(steps[0].max(1)).min(MAX_UTILISATION * Self::STEPS) / Self::STEPS * max,
                 reads: f64::from(steps[1]) / Self::STEPS,
                 size_bytes: libm::exp2(f64::from(steps[2]) / Self::SIZES),
             };

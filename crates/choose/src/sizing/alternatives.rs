@@ -1,12 +1,12 @@
 //! Alternatives to the recommended configuration that a single condition changes: a wider stripe, and a load without the
-//! few windows of a backup.
+//! few windows of a scan or a backup.
 
 use plimsoll_catalogue::{Catalogue, PriceTerms};
 use plimsoll_ingest::DatabaseDemand;
 
 use super::backlog::quantile;
-use super::wanted::{load_windows, wanted};
-use super::{Best, Busiest, Choice, ClassLoad, Design, DesignPoint, Search, Sizing, Wanted, size};
+use super::wanted::{derive_requirements, load_windows};
+use super::{Best, Busiest, Choice, ClassLoad, Design, DesignPoint, Search, Sizing, SizingRequirements, size};
 
 /// Maximum ratio of the price of an alternative to that of the recommended configuration.
 const CHEAPER: f64 = 0.9;
@@ -20,7 +20,7 @@ pub fn wider_stripe(catalogue: &Catalogue, terms: &PriceTerms, search: &Search, 
         return None;
     }
     let search = Search { widest: WIDEST, ..of_product(search, sizing)? };
-    let wider = size(catalogue, &sizing.wanted, terms, &search).choices.into_iter().next()?;
+    let wider = size(catalogue, &sizing.required, terms, &search).choices.into_iter().next()?;
     let own = wider.total().filter(|own| own.currency == total.currency)?;
     (own.as_f64() <= CHEAPER * total.as_f64()).then_some(wider)
 }
@@ -34,7 +34,7 @@ fn of_product(search: &Search, sizing: &Sizing) -> Option<Search> {
     Some(Search { products: vec![choice.offer.product().name().to_owned()], ..search.clone() })
 }
 
-/// A few windows of mostly large reads, probably of a backup.
+/// A few windows of mostly large reads, of a scan or a backup.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ScanWindows {
     /// Number of these windows.
@@ -45,7 +45,7 @@ pub struct ScanWindows {
     pub large_reads: f64,
 }
 
-/// The sizing without windows of a probable backup.
+/// The sizing without these windows.
 #[derive(Clone, Debug)]
 pub struct WithoutScans {
     /// The windows.
@@ -78,11 +78,11 @@ impl WithoutScans {
         (subject, design): (&DatabaseDemand, &Design),
     ) -> Option<Self> {
         let (scans, other) = without_scans(subject, design)?;
-        let busiest = |demand: &Wanted| {
+        let busiest = |demand: &SizingRequirements| {
             let rate = |point: &&DesignPoint| point.bytes_per_second();
             demand.points.iter().max_by(|a, b| rate(a).total_cmp(&rate(b))).cloned()
         };
-        let (point, present) = (busiest(&other)?, busiest(&sizing.wanted)?);
+        let (point, present) = (busiest(&other)?, busiest(&sizing.required)?);
         if point.bytes_per_second() > DECISIVE * present.bytes_per_second() {
             return None;
         }
@@ -92,8 +92,8 @@ impl WithoutScans {
     }
 }
 
-/// The windows of a probable backup, and the design point of the others.
-fn without_scans(subject: &DatabaseDemand, design: &Design) -> Option<(ScanWindows, Wanted)> {
+/// The windows of a scan or a backup, and the design point of the others.
+fn without_scans(subject: &DatabaseDemand, design: &Design) -> Option<(ScanWindows, SizingRequirements)> {
     let (windows, slots) = load_windows(subject, design);
     let rate = |index: usize| windows[index].rate(Busiest::Bytes);
     let median = quantile(windows.iter().map(|one| (one.rate(Busiest::Bytes), one.seconds)).collect(), 0.5);
@@ -119,5 +119,5 @@ fn without_scans(subject: &DatabaseDemand, design: &Design) -> Option<(ScanWindo
             values[slot] = None;
         }
     }
-    Some((scans, wanted(&other, design).ok()?))
+    Some((scans, derive_requirements(&other, design).ok()?))
 }

@@ -13,8 +13,8 @@ use super::product_facts::{members, yearly_loss};
 use super::search::Search;
 use super::series::DemandSeries;
 use super::{
-    Choice, ClassLatency, ClassLoad, DesignLimit, DesignPoint, Rejection, RejectionReason, Risk, RiskKind, Slower,
-    Wanted,
+    Choice, ClassLatency, ClassLoad, DesignLimit, DesignPoint, Rejection, RejectionReason, Risk, RiskKind,
+    SizingRequirements, Slower,
 };
 use crate::matching::within;
 use crate::requirements::{Requirements, TightBound};
@@ -45,7 +45,7 @@ pub(super) const SECTOR: &str = "sector";
 pub(super) struct Assessor<'a> {
     pub(super) catalogue: &'a Catalogue,
     pub(super) terms: &'a PriceTerms,
-    pub(super) wanted: &'a Wanted,
+    pub(super) required: &'a SizingRequirements,
     /// The machine of each instance of a cluster, if given.
     pub(super) machine: Option<&'a Part>,
     /// Given options of products, which keep their values.
@@ -72,17 +72,17 @@ pub(super) enum Assessed {
 }
 
 impl<'a> Assessor<'a> {
-    pub(super) fn new(catalogue: &'a Catalogue, terms: &'a PriceTerms, wanted: &'a Wanted) -> Self {
-        let requirements = Requirements::of(wanted.points.iter().map(DesignPoint::asks));
+    pub(super) fn new(catalogue: &'a Catalogue, terms: &'a PriceTerms, required: &'a SizingRequirements) -> Self {
+        let requirements = Requirements::of(required.points.iter().map(DesignPoint::asks));
         Self {
             catalogue,
             terms,
-            wanted,
+            required,
             machine: None,
             given: None,
             requirements,
-            needs_latency: wanted.needs_latency(),
-            series: DemandSeries::of(&wanted.series),
+            needs_latency: required.needs_latency(),
+            series: DemandSeries::of(&required.series),
         }
     }
 
@@ -90,7 +90,7 @@ impl<'a> Assessor<'a> {
     pub(super) fn assess(&self, offer: &Offer, price: Option<Price>) -> Assessed {
         let bounds = self.requirements.bounds(offer);
         let binds = bounds.first().copied();
-        let point = &self.wanted.points[binds.map_or(0, |tight| tight.mix)];
+        let point = &self.required.points[binds.map_or(0, |tight| tight.mix)];
         let other = |tight: &&TightBound| binds.is_some_and(|first| tight.bound.ceiling != first.bound.ceiling);
         let mut choice = Choice {
             offer: offer.clone(),
@@ -98,7 +98,7 @@ impl<'a> Assessor<'a> {
             next: bounds.iter().find(other).map(|tight| self.limit(offer, tight)),
             latency: Vec::new(),
             usual: Vec::new(),
-            backlog: self.series.backlog(offer, &self.wanted.allowance),
+            backlog: self.series.backlog(offer, &self.required.allowance),
             slower: Vec::new(),
             effect: None,
             reached: Vec::new(),
@@ -108,14 +108,14 @@ impl<'a> Assessor<'a> {
             risks: find_risks(offer, price.as_ref(), &bounds),
             price,
         };
-        choice.risks.extend(platform_risks(self.wanted, offer));
+        choice.risks.extend(platform_risks(self.required, offer));
         let fails = |reason: RejectionReason| Assessed::Fails(Rejection { name: offer.short().to_string(), reason });
-        if let Some(backlog) = choice.backlog.filter(|backlog| !backlog.is_within(&self.wanted.allowance)) {
+        if let Some(backlog) = choice.backlog.filter(|backlog| !backlog.is_within(&self.required.allowance)) {
             return fails(RejectionReason::Waits(backlog));
         }
         let model = match offer.model() {
             Ok(model) => model,
-            Err(error) if !self.wanted.objectives.is_empty() => {
+            Err(error) if !self.required.objectives.is_empty() => {
                 return fails(RejectionReason::Refused(error.to_string()));
             }
             Err(error) => {
@@ -124,13 +124,13 @@ impl<'a> Assessor<'a> {
             }
         };
         // A trial is too short to fill a write buffer: the stages behind it have to suffice, too.
-        let (over, held_by) = lasting(&model, point, self.wanted.capacity);
+        let (over, held_by) = lasting(&model, point, self.required.capacity);
         if over < 1.0 {
-            return fails(RejectionReason::Sustains { iops: over * point.iops(), wanted: point.iops(), held_by });
+            return fails(RejectionReason::Sustains { iops: over * point.iops(), required: point.iops(), held_by });
         }
         let simulate = |point: &DesignPoint, operations| {
             let frequent = raise_rate(point, choice.binds.as_ref());
-            let streams = within(&frequent.streams(self.wanted.capacity), offer.capacity);
+            let streams = within(&frequent.streams(self.required.capacity), offer.capacity);
             open_trial(&model, &streams, operations, 1)
         };
         let mut done = simulate(point, operations(point));
@@ -142,10 +142,10 @@ impl<'a> Assessor<'a> {
         let Some(done) = done else { return fails(RejectionReason::Refused("the load does not fit on it".into())) };
         let held_by = done.bound_by.first().map(|(name, _)| name.clone()).unwrap_or_default();
         if done.overloaded {
-            return fails(RejectionReason::Sustains { iops: done.iops, wanted: point.iops(), held_by });
+            return fails(RejectionReason::Sustains { iops: done.iops, required: point.iops(), held_by });
         }
         choice.latency = latencies(point, &done);
-        choice.usual = match &self.wanted.usual {
+        choice.usual = match &self.required.usual {
             Some(usual) => simulate(usual, OPERATIONS_FOR_MEANS).map_or_else(Vec::new, |done| latencies(usual, &done)),
             None => choice.latency.clone(),
         };
@@ -154,13 +154,13 @@ impl<'a> Assessor<'a> {
 
     /// Compares simulated response times with those of today and with the objectives.
     fn judged(&self, mut choice: Choice, point: &DesignPoint, done: &OpenTrial) -> Assessed {
-        let usual = self.wanted.usual.as_ref().unwrap_or(point);
-        choice.slower = slower(&self.wanted.today, usual, &choice.usual);
-        choice.effect = self.wanted.effect(&choice.usual);
-        let objectives = self.wanted.objectives.iter().chain(&self.wanted.peak_bounds);
+        let usual = self.required.usual.as_ref().unwrap_or(point);
+        choice.slower = slower(&self.required.today, usual, &choice.usual);
+        choice.effect = self.required.effect(&choice.usual);
+        let objectives = self.required.objectives.iter().chain(&self.required.peak_bounds);
         choice.reached = objectives.filter_map(|objective| objective.reached(point, done)).collect();
-        let is_slower = || self.wanted.exceeds_tolerance(choice.effect.as_ref(), &choice.slower);
-        if choice.meets() && (self.wanted.may_be_slower || !is_slower()) {
+        let is_slower = || self.required.exceeds_tolerance(choice.effect.as_ref(), &choice.slower);
+        if choice.meets() && (self.required.may_be_slower || !is_slower()) {
             return Assessed::Meets(Box::new(choice));
         }
         let is_ceiling = |name: &str| choice.offer.ceilings.iter().any(|ceiling| *ceiling.name == *name);
@@ -173,10 +173,10 @@ impl<'a> Assessor<'a> {
         DesignLimit {
             name: Arc::clone(&offer.ceilings[tight.bound.ceiling].name),
             counts: tight.bound.counts,
-            point: self.wanted.points[tight.mix].of,
+            point: self.required.points[tight.mix].of,
             iops: tight.bound.iops,
             bytes_per_second: tight.bound.bytes_per_second,
-            over: tight.over / self.wanted.room(),
+            over: tight.over / self.required.room(),
         }
     }
 }
@@ -299,13 +299,17 @@ fn find_risks(offer: &Offer, price: Option<&Price>, bounds: &[TightBound]) -> Ve
 }
 
 /// Uncertainties of a volume for the platform of the database: the support of clusters, sector sizes.
-fn platform_risks(wanted: &Wanted, offer: &Offer) -> Vec<Risk> {
-    let rac = wanted.platform.cluster.as_ref().and_then(|_| offer.product().rac());
+fn platform_risks(required: &SizingRequirements, offer: &Offer) -> Vec<Risk> {
+    let rac = required.platform.cluster.as_ref().and_then(|_| offer.product().rac());
     let risk = |rac: &RacSupport| {
         let cite = Some(Arc::clone(&rac.cite));
         Risk { kind: RiskKind::Safety, text: rac.text.to_string(), cite }
     };
-    rac.map(risk).into_iter().chain(sector_risk(wanted, offer)).chain(engine_risk(&wanted.platform, offer)).collect()
+    rac.map(risk)
+        .into_iter()
+        .chain(sector_risk(required, offer))
+        .chain(engine_risk(&required.platform, offer))
+        .collect()
 }
 
 /// A managed database, where the input does not show the engine.
@@ -316,14 +320,14 @@ fn engine_risk(platform: &super::Platform, offer: &Offer) -> Option<Risk> {
 }
 
 /// A volume whose sectors are larger than an Oracle Database of unknown release may accept.
-fn sector_risk(wanted: &Wanted, offer: &Offer) -> Option<Risk> {
+fn sector_risk(required: &SizingRequirements, offer: &Offer) -> Option<Risk> {
     let sector = offer.options.iter().find(|chosen| *chosen.name == *SECTOR)?;
     let is_native = match &sector.value {
         Some(OptionValue::Text(word)) => **word != *"512",
         Some(OptionValue::Number(bytes)) => *bytes > 512.0,
         None => false,
     };
-    let is_open = is_native && wanted.platform.needs_512_byte_sectors().is_none();
+    let is_open = is_native && required.platform.needs_512_byte_sectors().is_none();
     let text = "sectors of 4 KiB by default: Oracle Database before 12.2 needs the setting sector=512";
     is_open.then(|| Risk { kind: RiskKind::Needs, text: text.to_owned(), cite: None })
 }

@@ -179,9 +179,9 @@ impl<'a> Attempt<'a> {
 
     fn refine_slower(&mut self, all: BTreeMap<Group, Trials>, mut offers: impl FnMut(f64) -> Vec<Candidate>) {
         let assessor = self.assessor;
-        let Some(bound) = assessor.wanted.slower_bound(&self.levels.slower) else { return };
-        let is_as_fast = |choice: &Choice| choice.meets() && assessor.wanted.is_within(&bound, choice);
-        let Some(mut best) = assessor.wanted.best_of_slower(&self.levels.slower).and_then(storage_price) else {
+        let Some(bound) = assessor.required.slower_bound(&self.levels.slower) else { return };
+        let is_as_fast = |choice: &Choice| choice.meets() && assessor.required.is_within(&bound, choice);
+        let Some(mut best) = assessor.required.best_of_slower(&self.levels.slower).and_then(storage_price) else {
             return;
         };
         for (group, Trials { mut misses, .. }) in all {
@@ -220,7 +220,7 @@ impl<'a> Attempt<'a> {
             Assessed::Misses { choice, .. } => Some(*choice).filter(is_as_fast),
             Assessed::Fails(_) => None,
         };
-        let rate = self.assessor.wanted.points[0].iops() * self.assessor.wanted.room();
+        let rate = self.assessor.required.points[0].iops() * self.assessor.required.room();
         let step = |over: f64| (over * rate).ln() / RATE_STEP.ln();
         let (mut low, mut high) = (step(missed_at).floor() as i32, step(met_at).ceil() as i32);
         let mut best = choice;
@@ -251,7 +251,7 @@ impl<'a> Attempt<'a> {
 
     /// True if the capacity and the ceilings of an offer suffice.
     fn has_room(&self, offer: &Offer) -> bool {
-        let demand = self.assessor.wanted;
+        let demand = self.assessor.required;
         let is_allowed = |tight: TightBound| tight.allows(demand.room());
         offer.capacity >= demand.capacity && self.assessor.requirements.tightest(offer).is_none_or(is_allowed)
     }
@@ -330,7 +330,7 @@ impl<'a> Attempt<'a> {
     /// least database time of the candidates that are slower than today.
     pub(super) fn may_improve(&mut self) -> bool {
         let is_open = |trials: &Trials| trials.is_bound && !trials.is_closed;
-        let least = self.assessor.wanted.slower_bound(&self.levels.slower).map_or(f64::INFINITY, |bound| bound.least);
+        let least = self.assessor.required.slower_bound(&self.levels.slower).map_or(f64::INFINITY, |bound| bound.least);
         let is_less = least.is_infinite() || least < self.least * FASTER;
         self.least = least;
         self.levels.met.is_empty() && is_less && self.trials.values().any(is_open)
@@ -346,7 +346,7 @@ impl<'a> Attempt<'a> {
         let mut found = Found::default();
         if let Some(cheapest) = self.cheapest() {
             found.choices.push(cheapest.clone());
-        } else if let Some(best) = self.assessor.wanted.best_of_slower(&self.levels.slower) {
+        } else if let Some(best) = self.assessor.required.best_of_slower(&self.levels.slower) {
             found.slower.push(best.clone());
         } else if let Some(choice) = self.nearly {
             found.nearly.push(*choice);

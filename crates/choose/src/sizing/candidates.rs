@@ -69,7 +69,7 @@ fn is_lowest_level(offer: &Offer) -> bool {
 /// True unless the instance class of a managed database is known to have less than the load needs.
 fn fits(assessor: &Assessor<'_>, offer: &Offer) -> bool {
     let shape = offer.machine_shape();
-    shape.is_none_or(|shape| assessor.wanted.compute.fits(shape.vcpus, shape.memory))
+    shape.is_none_or(|shape| assessor.required.compute.fits(shape.vcpus, shape.memory))
 }
 
 /// The reason why an offer with sufficient ceilings is no candidate.
@@ -82,7 +82,7 @@ fn find_exclusion(assessor: &Assessor<'_>, search: &Search, offer: &Offer) -> Op
         return Some("its instance class has too few processors or too little memory".to_owned());
     }
     // The rate without a stall is an estimate, and the lowest level has no room for an error.
-    if assessor.wanted.censored.is_some() && is_lowest_level(offer) {
+    if assessor.required.censored.is_some() && is_lowest_level(offer) {
         return Some("the measured load is below the demand, and its lowest level has no room for more".to_owned());
     }
     let is_fixed = !search.settings(product).is_empty();
@@ -97,18 +97,18 @@ pub(super) fn find_candidates(
     product: &Product,
     rooms: &[f64],
 ) -> Result<Vec<Candidate>, Rejection> {
-    let rooms: Vec<f64> = rooms.iter().map(|room| room * assessor.wanted.room()).collect();
-    let needs_512 = assessor.wanted.platform.needs_512_byte_sectors() == Some(true);
+    let rooms: Vec<f64> = rooms.iter().map(|room| room * assessor.required.room()).collect();
+    let needs_512 = assessor.required.platform.needs_512_byte_sectors() == Some(true);
     let sector = needs_512.then(|| (SECTOR.to_owned(), "512".to_owned()));
     let settings: Vec<(String, String)> = search.settings(product).iter().cloned().chain(sector).collect();
     let goal = Goal {
         catalogue: assessor.catalogue,
         terms: assessor.terms,
         requirements: &assessor.requirements,
-        capacity: assessor.wanted.capacity,
+        capacity: assessor.required.capacity,
         rooms: &rooms,
         machine: search.machine.as_ref(),
-        monthly_operations: Some(assessor.wanted.mean_iops * MONTH),
+        monthly_operations: Some(assessor.required.mean_iops * MONTH),
         settings: &settings,
     };
     // A stripe over arrays would be several of them, and a managed database has its volumes.
@@ -143,9 +143,9 @@ pub(super) fn find_candidates(
             reason: RejectionReason::Ceiling(assessor.limit(&offer, &tight)),
         }));
     }
-    let mut seen = BTreeSet::new();
+    let mut observed = BTreeSet::new();
     let mut candidates: Vec<Candidate> = cheapest.into_values().collect();
     candidates.sort_by(|a, b| a.cost.total_cmp(&b.cost));
-    candidates.retain(|candidate| seen.insert(candidate.offer.config.to_string()));
+    candidates.retain(|candidate| observed.insert(candidate.offer.config.to_string()));
     Ok(candidates)
 }

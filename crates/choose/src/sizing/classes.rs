@@ -105,7 +105,7 @@ impl<'a> ClassWindows<'a> {
         let waited = |class| {
             let is_specific = matches!(class, Class::RandomRead | Class::RedoWrite)
                 && self.subject.series(class, Measure::Latency).is_none();
-            account.filter(|_| is_specific)?.whole.operation_s(class).map(Span::from_secs_f64)
+            account.filter(|_| is_specific)?.total.operation_s(class).map(Span::from_secs_f64)
         };
         let mean = |class| mean(class).or_else(|| waited(class));
         let flush = mean(Class::Flush).unwrap_or_default();
@@ -147,8 +147,8 @@ impl<'a> ClassWindows<'a> {
     }
 
     /// Reads or writes: their parts, and the remainder of the total.
-    fn direction(&mut self, slot: usize, whole: Class, total: ClassRate) -> Vec<ClassLoad> {
-        let parts: &[Class] = match whole {
+    fn direction(&mut self, slot: usize, entire: Class, total: ClassRate) -> Vec<ClassLoad> {
+        let parts: &[Class] = match entire {
             Class::Read => &[Class::RandomRead, Class::SequentialRead, Class::TempRead, Class::BackupRead],
             _ => &[Class::DataWrite, Class::RedoWrite, Class::TempWrite],
         };
@@ -160,16 +160,16 @@ impl<'a> ClassWindows<'a> {
         if let Some(total) = total.iops {
             without_overlap(&mut loads, total);
         }
-        let known = |of: fn(&ClassLoad) -> f64| loads.iter().map(of).sum::<f64>();
-        let (iops, bytes) = (known(|load| load.iops), known(|load| load.bytes_per_second));
+        let existing = |of: fn(&ClassLoad) -> f64| loads.iter().map(of).sum::<f64>();
+        let (iops, bytes) = (existing(|load| load.iops), existing(|load| load.bytes_per_second));
         let Some(total_iops) = total.iops else { return loads };
         let rest = total_iops - iops;
         if loads.is_empty() || rest > ROUNDED * total_iops {
             let rest_bytes = total.bytes.map(|total| total - bytes).filter(|rest| *rest > 0.0);
-            let is_bulk = whole == Class::Write
+            let is_bulk = entire == Class::Write
                 && loads.iter().any(|load| load.class == Class::RedoWrite)
                 && rest_bytes.is_some_and(|bytes| bytes >= BULK * rest);
-            let class = if is_bulk { Class::BulkWrite } else { whole };
+            let class = if is_bulk { Class::BulkWrite } else { entire };
             loads.push(self.load(class, rest, rest_bytes));
         } else if let Some(more) = total.bytes.map(|total| total / bytes).filter(|more| *more > 1.0) {
             for load in &mut loads {

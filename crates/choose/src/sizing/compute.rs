@@ -3,7 +3,7 @@
 use plimsoll_ingest::{DatabaseDemand, InstanceResource, Resource, SessionTime};
 use plimsoll_units::Bytes;
 
-use super::design::{Burst, GrowthStep, Wanted};
+use super::design::{Burst, GrowthStep, SizingRequirements};
 
 /// The smallest machine for a database: operating system, log writer and sessions share less than two processors
 /// badly, and 8 GiB are the least that vendors of databases recommend.
@@ -175,7 +175,7 @@ impl Compute {
     }
 }
 
-impl Wanted {
+impl SizingRequirements {
     /// Memory of a machine for the present memory of the database, which may be below the least of such a machine; `None`
     /// if the memory in use is unknown.
     pub(crate) fn memory_of_database(&self) -> Option<Bytes> {
@@ -209,7 +209,7 @@ fn find_processors(subject: &DatabaseDemand) -> Option<(f64, ProcessorOrigin)> {
     }
     let instances = subject.instances.len().max(1) as f64;
     let busy = |spent: &SessionTime| Some(spent.host_busy? * spent.processors? / instances);
-    let windows = subject.account.iter().flat_map(|account| account.slots.iter().flatten().chain([&account.whole]));
+    let windows = subject.account.iter().flat_map(|account| account.slots.iter().flatten().chain([&account.total]));
     let host = || highest(subject, Resource::HostProcessors);
     match windows.filter_map(busy).reduce(f64::max) {
         Some(busy) => Some((busy, ProcessorOrigin::Busy(busy))),
@@ -222,7 +222,7 @@ fn find_processors(subject: &DatabaseDemand) -> Option<(f64, ProcessorOrigin)> {
 
 /// Busy share of the host's processors in the busiest window: as stated, or of their number.
 fn find_host_busy(subject: &DatabaseDemand) -> Option<f64> {
-    let of_account = subject.account.iter().flat_map(|account| account.slots.iter().flatten().chain([&account.whole]));
+    let of_account = subject.account.iter().flat_map(|account| account.slots.iter().flatten().chain([&account.total]));
     let stated = of_account.filter_map(|spent| spent.host_busy).reduce(f64::max);
     let value = |resource| highest(subject, resource).map(|one| one.value);
     let of_host = || Some(value(Resource::UsedProcessors)? / value(Resource::HostProcessors)?);

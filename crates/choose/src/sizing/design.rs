@@ -92,7 +92,7 @@ impl Growth {
 
 /// The design point.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Wanted {
+pub struct SizingRequirements {
     /// The subject of the demand.
     pub subject: String,
     /// The expected load: in the windows with the most operations and, if different, in those with the most bytes.
@@ -238,7 +238,7 @@ impl GrowthStep {
     pub const GROWTH: &'static str = "growth";
 }
 
-impl Wanted {
+impl SizingRequirements {
     /// A design point with these loads, each of a minute, without headroom, objective or series.
     pub fn of(points: Vec<DesignPoint>, capacity: Bytes) -> Self {
         let (iops, bytes_per_second) = (points[0].iops(), points[0].bytes_per_second());

@@ -24,29 +24,29 @@ impl ProviderFrontier {
     /// At most `most` configurations that describe the frontier best: the cheapest, the one with the fewest waiting
     /// sessions, and between them those that are farthest below the line through their neighbours, in logarithms of
     /// price and sessions.
-    pub fn outline(&self, point: &DesignPoint, most: usize) -> Vec<&Choice> {
+    pub fn outline(&self, point: &DesignPoint, max: usize) -> Vec<&Choice> {
         let place = |choice: &Choice| {
             let total = choice.total().expect("a frontier has priced choices only").as_f64();
             (total.ln(), choice.waiting(point).unwrap_or_default().max(1e-9).ln())
         };
         let places: Vec<(f64, f64)> = self.choices.iter().map(place).collect();
-        let mut kept: Vec<usize> = vec![0];
-        kept.extend((most > 1 && self.choices.len() > 1).then(|| self.choices.len() - 1));
-        while kept.len() < most {
+        let mut retained: Vec<usize> = vec![0];
+        retained.extend((max > 1 && self.choices.len() > 1).then(|| self.choices.len() - 1));
+        while retained.len() < max {
             let below = |index: usize| {
-                let after = kept.iter().position(|kept| *kept > index)?;
-                let (a, b) = (places[kept[after - 1]], places[kept[after]]);
+                let after = retained.iter().position(|retained| *retained > index)?;
+                let (a, b) = (places[retained[after - 1]], places[retained[after]]);
                 let share = (places[index].0 - a.0) / (b.0 - a.0).max(f64::MIN_POSITIVE);
                 Some(a.1 + (b.1 - a.1) * share - places[index].1)
             };
-            let open = (0..places.len()).filter(|index| !kept.contains(index));
+            let open = (0..places.len()).filter(|index| !retained.contains(index));
             let next = open.filter_map(|index| Some((index, below(index)?))).max_by(|a, b| a.1.total_cmp(&b.1));
             let Some((index, _)) = next else { break };
-            kept.push(index);
-            kept.sort_unstable();
+            retained.push(index);
+            retained.sort_unstable();
         }
-        kept.truncate(most.max(1));
-        kept.into_iter().map(|index| &self.choices[index]).collect()
+        retained.truncate(max.max(1));
+        retained.into_iter().map(|index| &self.choices[index]).collect()
     }
 }
 

@@ -39,11 +39,11 @@ impl HitAssumption {
         let share = assumed_hits(&choice.offer.model().ok()?).filter(|share| *share > 0.0)?;
         let config = with(&choice.offer.short(), Owner::Volume, HITS, "0");
         let without =
-            judge(catalogue, &config, &sizing.wanted, terms).map(Box::new).map_err(|rejection| rejection.reason);
-        let wanted = &sizing.wanted;
+            judge(catalogue, &config, &sizing.required, terms).map(Box::new).map_err(|rejection| rejection.reason);
+        let required = &sizing.required;
         let is_suitable = without.as_ref().is_ok_and(|choice| {
             choice.meets()
-                && (wanted.may_be_slower || !wanted.exceeds_tolerance(choice.effect.as_ref(), &choice.slower))
+                && (required.may_be_slower || !required.exceeds_tolerance(choice.effect.as_ref(), &choice.slower))
         });
         let product = choice.offer.product().name().to_owned();
         Some(Self { share, product, mean: reads_mean(choice), without, is_suitable })

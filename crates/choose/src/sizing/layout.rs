@@ -14,7 +14,7 @@ use super::search::provider;
 use super::size::{cheapest_of_each, storage_price};
 use super::{
     Attachment, Choice, ClassLoad, ClassObjective, Compute, DemandWindow, DesignPoint, PriceDoubt, Search, Sizing,
-    Wanted,
+    SizingRequirements,
 };
 use crate::matching::price_of;
 
@@ -23,7 +23,7 @@ const CHEAPER: f64 = 0.95;
 /// Temporary data with a smaller share of the bytes stay with the data.
 const MUCH_TEMP: f64 = 0.05;
 /// Seconds of redo that a separate volume holds.
-const REDO_KEPT_S: f64 = 3600.0;
+const REDO_RETENTION_S: f64 = 3600.0;
 /// Capacity share of a volume for temporary data.
 const TEMP_SHARE: f64 = 0.1;
 /// Minimum volume for redo or temporary data.
@@ -61,7 +61,7 @@ pub struct VolumePart {
     /// Its content.
     pub content: VolumeContent,
     /// Its design point.
-    pub wanted: Wanted,
+    pub required: SizingRequirements,
     /// The cheapest suitable choice.
     pub choice: Choice,
 }
@@ -90,7 +90,7 @@ impl VolumeContent {
 impl VolumeLayout {
     /// Mean number of sessions that wait for reads and log writes, over all parts.
     pub fn waiting(&self) -> Option<f64> {
-        let of = |part: &VolumePart| part.choice.waiting(&part.wanted.points[0]);
+        let of = |part: &VolumePart| part.choice.waiting(&part.required.points[0]);
         self.parts.iter().map(of).sum()
     }
 
@@ -119,7 +119,7 @@ impl VolumeLayout {
 impl VolumePart {
     /// Reduces the volume to what the machine of all parts carries, if it then still meets the objectives.
     fn reduce(&mut self, (catalogue, terms): (&Catalogue, &PriceTerms), machine: &Attachment) {
-        let assessor = Assessor::new(catalogue, terms, &self.wanted);
+        let assessor = Assessor::new(catalogue, terms, &self.required);
         let config = Config { machine: machine.offer.config.machine.clone(), ..self.choice.offer.config.clone() };
         let Ok(offer) = catalogue.offer(&config, terms) else { return };
         let attached = Attachment { offer, ..machine.clone() };
@@ -145,47 +145,47 @@ pub fn layouts(catalogue: &Catalogue, terms: &PriceTerms, search: &Search, sizin
     let mut found: Vec<VolumeLayout> = Vec::new();
     let machine = search.machine.as_ref();
     let search = &search.without_machine(catalogue);
-    let mut whole = sizing.wanted.clone();
+    let mut entire = sizing.required.clone();
     if machine.is_some() {
         // The given machine need not have the processors and the memory of the present host.
-        whole.compute = Compute::default();
+        entire.compute = Compute::default();
     }
     // A part as expensive as a single volume cannot make a cheaper layout.
     let below = |provider: &str| {
         let single = of_provider(sizing, provider).filter(|single| single.price_doubt() == PriceDoubt::Firm);
         single.and_then(Choice::total).map_or(f64::INFINITY, |total| total.as_f64() * CHEAPER)
     };
-    let mut known: BTreeMap<(VolumeContent, Vec<VolumeContent>), PartChoices> = BTreeMap::new();
-    for contents in separations(&sizing.wanted) {
+    let mut existing: BTreeMap<(VolumeContent, Vec<VolumeContent>), PartChoices> = BTreeMap::new();
+    for contents in separations(&sizing.required) {
         let mut keys = Vec::new();
         // Data last: without a choice for each other part, a provider needs none for them.
         for content in contents.iter().rev() {
             // Redo and temporary data are the same in every separation.
             let rest = if *content == VolumeContent::Data { contents.clone() } else { Vec::new() };
-            let kept = |class: Class| in_part(*content, &contents, class);
-            let Some(wanted) = part_of(&whole, *content, kept) else { continue };
+            let retained = |class: Class| in_part(*content, &contents, class);
+            let Some(required) = part_of(&entire, *content, retained) else { continue };
             let key = (*content, rest);
-            if !known.contains_key(&key) {
-                let others = keys.iter().filter(|_| *content == VolumeContent::Data).map(|key| &known[key]);
+            if !existing.contains_key(&key) {
+                let others = keys.iter().filter(|_| *content == VolumeContent::Data).map(|key| &existing[key]);
                 let limit = |provider: &str| {
                     let price = |part: &PartChoices| storage_price(part.choices.get(provider)?);
                     others.clone().try_fold(below(provider), |limit, part| Some(limit - price(part)?))
                 };
-                let mut assessor = Assessor::new(catalogue, terms, &wanted);
-                assessor.needs_latency = whole.needs_latency();
+                let mut assessor = Assessor::new(catalogue, terms, &required);
+                assessor.needs_latency = entire.needs_latency();
                 let choices = cheapest_of_each(&assessor, search, limit);
-                known.insert(key.clone(), PartChoices { wanted, choices });
+                existing.insert(key.clone(), PartChoices { required, choices });
             }
             keys.push(key);
         }
         if keys.len() < contents.len() {
             continue;
         }
-        let parts: Vec<(VolumeContent, &PartChoices)> = keys.iter().rev().map(|key| (key.0, &known[key])).collect();
+        let parts: Vec<(VolumeContent, &PartChoices)> = keys.iter().rev().map(|key| (key.0, &existing[key])).collect();
         for provider in parts[0].1.choices.keys() {
             let Some(layout) = find_layout((catalogue, terms), sizing, (provider, machine), &parts) else { continue };
-            match found.iter_mut().find(|known| known.provider == *provider) {
-                Some(known) if layout.rank() < known.rank() => *known = layout,
+            match found.iter_mut().find(|existing| existing.provider == *provider) {
+                Some(existing) if layout.rank() < existing.rank() => *existing = layout,
                 Some(_) => {}
                 None => found.push(layout),
             }
@@ -197,18 +197,18 @@ pub fn layouts(catalogue: &Catalogue, terms: &PriceTerms, search: &Search, sizin
 
 /// The cheapest storage of each provider for a part.
 struct PartChoices {
-    wanted: Wanted,
+    required: SizingRequirements,
     choices: BTreeMap<String, Choice>,
 }
 
 /// Ways to separate the content of a demand, each with its parts.
-fn separations(wanted: &Wanted) -> Vec<Vec<VolumeContent>> {
+fn separations(required: &SizingRequirements) -> Vec<Vec<VolumeContent>> {
     let share = |content: VolumeContent| {
         let of_point = |point: &DesignPoint| {
             let own = point.classes.iter().filter(|load| VolumeContent::of(load.class) == content);
             own.map(|load| load.bytes_per_second).sum::<f64>() / point.bytes_per_second()
         };
-        wanted.points.iter().map(of_point).fold(0.0, f64::max)
+        required.points.iter().map(of_point).fold(0.0, f64::max)
     };
     let (redo, temp) = (share(VolumeContent::Redo) > 0.0, share(VolumeContent::Temp) >= MUCH_TEMP);
     let ways = [
@@ -226,33 +226,38 @@ fn in_part(content: VolumeContent, contents: &[VolumeContent], class: Class) -> 
 }
 
 /// The design point of a part; `None` if it has no operations.
-fn part_of(wanted: &Wanted, content: VolumeContent, kept: impl Fn(Class) -> bool) -> Option<Wanted> {
-    let classes =
-        |classes: &[ClassLoad]| -> Vec<ClassLoad> { classes.iter().filter(|load| kept(load.class)).copied().collect() };
-    let points = wanted.points.iter().map(|point| DesignPoint { classes: classes(&point.classes), ..point.clone() });
+fn part_of(
+    required: &SizingRequirements,
+    content: VolumeContent,
+    retained: impl Fn(Class) -> bool,
+) -> Option<SizingRequirements> {
+    let classes = |classes: &[ClassLoad]| -> Vec<ClassLoad> {
+        classes.iter().filter(|load| retained(load.class)).copied().collect()
+    };
+    let points = required.points.iter().map(|point| DesignPoint { classes: classes(&point.classes), ..point.clone() });
     let points: Vec<DesignPoint> = points.filter(|point| !point.classes.is_empty()).collect();
     let rate: f64 = points.first()?.iops();
     let redo: f64 = points.iter().map(DesignPoint::bytes_per_second).fold(0.0, f64::max);
-    let of_class = |objective: &&ClassObjective| objective.class.is_none_or(&kept);
+    let of_class = |objective: &&ClassObjective| objective.class.is_none_or(&retained);
     let window = |window: &DemandWindow| DemandWindow { classes: classes(&window.classes), ..window.clone() };
-    Some(Wanted {
+    Some(SizingRequirements {
         capacity: match content {
-            VolumeContent::Data => wanted.capacity,
-            VolumeContent::Redo => SMALLEST.max(Bytes::new((redo * REDO_KEPT_S) as u64)),
-            VolumeContent::Temp => SMALLEST.max(Bytes::new((wanted.capacity.get() as f64 * TEMP_SHARE) as u64)),
+            VolumeContent::Data => required.capacity,
+            VolumeContent::Redo => SMALLEST.max(Bytes::new((redo * REDO_RETENTION_S) as u64)),
+            VolumeContent::Temp => SMALLEST.max(Bytes::new((required.capacity.get() as f64 * TEMP_SHARE) as u64)),
         },
-        mean_iops: wanted.mean_iops * rate / wanted.points[0].iops(),
-        usual: wanted
+        mean_iops: required.mean_iops * rate / required.points[0].iops(),
+        usual: required
             .usual
             .as_ref()
             .map(|usual| DesignPoint { classes: classes(&usual.classes), ..usual.clone() })
             .filter(|usual| !usual.classes.is_empty()),
-        objectives: wanted.objectives.iter().filter(of_class).copied().collect(),
-        peak_bounds: wanted.peak_bounds.iter().filter(of_class).copied().collect(),
-        today: wanted.today.iter().filter(|(class, _)| kept(*class)).copied().collect(),
-        series: wanted.series.iter().map(window).collect(),
+        objectives: required.objectives.iter().filter(of_class).copied().collect(),
+        peak_bounds: required.peak_bounds.iter().filter(of_class).copied().collect(),
+        today: required.today.iter().filter(|(class, _)| retained(*class)).copied().collect(),
+        series: required.series.iter().map(window).collect(),
         points,
-        ..wanted.clone()
+        ..required.clone()
     })
 }
 
@@ -265,16 +270,16 @@ fn of_provider<'s>(sizing: &'s Sizing, name: &str) -> Option<&'s Choice> {
 /// The layout of a provider; `None` if a part has no choice, no machine suffices, or a single volume is as good.
 fn find_layout(
     (catalogue, terms): (&Catalogue, &PriceTerms),
-    whole: &Sizing,
+    entire: &Sizing,
     (provider, only): (&str, Option<&Part>),
     parts: &[(VolumeContent, &PartChoices)],
 ) -> Option<VolumeLayout> {
     let chosen = parts.iter().map(|(content, part)| {
         let choice = part.choices.get(provider)?.clone();
-        Some(VolumePart { content: *content, wanted: part.wanted.clone(), choice })
+        Some(VolumePart { content: *content, required: part.required.clone(), choice })
     });
     let mut parts = chosen.collect::<Option<Vec<VolumePart>>>()?;
-    let machine = find_machine((catalogue, terms), &whole.wanted, &parts, only).ok()?;
+    let machine = find_machine((catalogue, terms), &entire.required, &parts, only).ok()?;
     if let Some(machine) = &machine {
         for part in &mut parts {
             part.reduce((catalogue, terms), machine);
@@ -283,12 +288,12 @@ fn find_layout(
     for part in &mut parts {
         part.choice.machine = None;
     }
-    let wanted = &whole.wanted;
-    let effect = wanted.effect(parts.iter().flat_map(|part| &part.choice.usual));
-    if !wanted.may_be_slower && wanted.exceeds_tolerance(effect.as_ref(), &[]) {
+    let required = &entire.required;
+    let effect = required.effect(parts.iter().flat_map(|part| &part.choice.usual));
+    if !required.may_be_slower && required.exceeds_tolerance(effect.as_ref(), &[]) {
         return None;
     }
-    let single = of_provider(whole, provider);
+    let single = of_provider(entire, provider);
     let monthly = |part: &VolumePart| part.choice.price.as_ref().map(|price| price.monthly);
     let machine_price = machine.as_ref().map(|machine| machine.monthly);
     let mut sums = parts.iter().map(monthly).chain(machine_price);
@@ -302,17 +307,17 @@ fn find_layout(
 /// The cheapest machine for all parts, or the given one; an error if none suffices.
 fn find_machine(
     (catalogue, terms): (&Catalogue, &PriceTerms),
-    wanted: &Wanted,
+    required: &SizingRequirements,
     parts: &[VolumePart],
     only: Option<&Part>,
 ) -> Result<Option<Attachment>, super::Rejection> {
-    let whole = Assessor::new(catalogue, terms, wanted);
+    let total = Assessor::new(catalogue, terms, required);
     let fleet = match only {
-        Some(machine) => Some(Fleet::only(&whole, &parts[0].choice.offer, machine)),
-        None => Fleet::of(&whole, &parts[0].choice.offer),
+        Some(machine) => Some(Fleet::only(&total, &parts[0].choice.offer, machine)),
+        None => Fleet::of(&total, &parts[0].choice.offer),
     };
     let Some(fleet) = fleet else { return Ok(None) };
-    let assessors: Vec<_> = parts.iter().map(|part| Assessor::new(catalogue, terms, &part.wanted)).collect();
+    let assessors: Vec<_> = parts.iter().map(|part| Assessor::new(catalogue, terms, &part.required)).collect();
     let offers: Vec<_> = assessors.iter().zip(parts).map(|(assessor, part)| (assessor, &part.choice.offer)).collect();
-    fleet.for_all(&whole, &offers).map(Some)
+    fleet.for_all(&total, &offers).map(Some)
 }

@@ -4,7 +4,7 @@ use plimsoll_catalogue::{Catalogue, Offer, PriceTerms};
 
 use super::assess::Assessor;
 use super::machines::Fleet;
-use super::{Attachment, Best, Sizing, Wanted};
+use super::{Attachment, Best, Sizing, SizingRequirements};
 
 /// Processor licences of Oracle Database Enterprise Edition for the machines of a configuration.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -34,20 +34,20 @@ impl ProcessorLicences {
 /// has fewer than the recommended machine. Such are the sizes with constrained cores of Azure. It does not need fewer
 /// licences if its vCPUs are cores and those of the recommended machine are threads.
 pub fn fewer_processors(catalogue: &Catalogue, terms: &PriceTerms, sizing: &Sizing) -> Option<Attachment> {
-    sizing.wanted.platform.oracle_release.as_ref()?;
-    let (machine, parts): (&Attachment, Vec<(&Wanted, &Offer)>) = match sizing.best()? {
+    sizing.required.platform.oracle_release.as_ref()?;
+    let (machine, parts): (&Attachment, Vec<(&SizingRequirements, &Offer)>) = match sizing.best()? {
         Best::Single(choice) | Best::Slower(choice) | Best::Doubtful(choice) => {
-            (choice.machine.as_ref()?, vec![(&sizing.wanted, &choice.offer)])
+            (choice.machine.as_ref()?, vec![(&sizing.required, &choice.offer)])
         }
         Best::Layout(layout) => {
-            let parts = layout.parts.iter().map(|part| (&part.wanted, &part.choice.offer));
+            let parts = layout.parts.iter().map(|part| (&part.required, &part.choice.offer));
             (layout.machine.as_ref()?, parts.collect())
         }
     };
     let vcpus = machine.offer.machine_shape()?.vcpus?;
-    let whole = Assessor::new(catalogue, terms, &sizing.wanted);
+    let total = Assessor::new(catalogue, terms, &sizing.required);
     let assessors: Vec<Assessor<'_>> =
-        parts.iter().map(|(wanted, _)| Assessor::new(catalogue, terms, wanted)).collect();
+        parts.iter().map(|(required, _)| Assessor::new(catalogue, terms, required)).collect();
     let parts: Vec<_> = assessors.iter().zip(&parts).map(|(assessor, (_, offer))| (assessor, *offer)).collect();
-    Fleet::of(&whole, parts[0].1)?.fewest_processors(&parts, sizing.wanted.room(), vcpus)
+    Fleet::of(&total, parts[0].1)?.fewest_processors(&parts, sizing.required.room(), vcpus)
 }

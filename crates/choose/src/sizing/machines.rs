@@ -63,20 +63,20 @@ impl Fleet {
         }
         let price = |machine: &Machine| machine.price.as_ref().map_or(i128::MAX, |price| price.monthly.millionths);
         // Oracle Database is licensed by processors: of machines with the same price, that with fewer; others use more.
-        let sign = if assessor.wanted.platform.oracle_release.is_some() { 1.0 } else { -1.0 };
+        let sign = if assessor.required.platform.oracle_release.is_some() { 1.0 } else { -1.0 };
         let vcpus = |machine: &Machine| sign * machine.vcpus.unwrap_or(f64::INFINITY);
         machines.sort_by(|a, b| {
             let by_limits = || a.over.total_cmp(&b.over).then_with(|| a.part.product.cmp(&b.part.product));
             price(a).cmp(&price(b)).then_with(|| vcpus(a).total_cmp(&vcpus(b))).then_with(by_limits)
         });
-        Some(Self { machines, of, count: assessor.wanted.instances(), parts: assessor.wanted.machine_parts() })
+        Some(Self { machines, of, count: assessor.required.instances(), parts: assessor.required.machine_parts() })
     }
 
     /// A single machine, whatever its processors and memory.
     pub(super) fn only(assessor: &Assessor<'_>, offer: &Offer, machine: &Part) -> Self {
         let machine = Machine::attached(assessor, offer, machine.clone());
         let machines = machine.into_iter().map(|(machine, _)| machine).collect();
-        Self { machines, of: 1, count: assessor.wanted.instances(), parts: assessor.wanted.machine_parts() }
+        Self { machines, of: 1, count: assessor.required.instances(), parts: assessor.required.machine_parts() }
     }
 
     /// The first machine with sufficient limits for an offer.
@@ -87,7 +87,7 @@ impl Fleet {
     /// The first machine that carries all that an offer provides.
     pub(super) fn carrying(&self, assessor: &Assessor<'_>, offer: &Offer) -> Result<Attachment, Rejection> {
         let provided = assessor.requirements.tightest(offer).map_or(0.0, |tight| tight.over);
-        self.with_room(&[(assessor, offer)], provided.max(assessor.wanted.room()))
+        self.with_room(&[(assessor, offer)], provided.max(assessor.required.room()))
     }
 
     /// The first machine with sufficient limits for several offers together.
@@ -96,7 +96,7 @@ impl Fleet {
         assessor: &Assessor<'_>,
         parts: &[(&Assessor<'_>, &Offer)],
     ) -> Result<Attachment, Rejection> {
-        self.with_room(parts, assessor.wanted.room())
+        self.with_room(parts, assessor.required.room())
     }
 
     /// The machine with the fewest processors among those with sufficient limits and a price, if it has fewer than
@@ -162,10 +162,10 @@ impl Machine {
         let is_arm = shape.as_ref().is_some_and(|shape| shape.arm);
         let lacks_base = shape.as_ref().is_some_and(|shape| {
             shape.sustained_vcpus < shape.vcpus
-                && shape.sustained_vcpus.is_some_and(|sustained| sustained < assessor.wanted.steady_processors())
+                && shape.sustained_vcpus.is_some_and(|sustained| sustained < assessor.required.steady_processors())
         });
         let (vcpus, memory) = shape.map_or((None, None), |shape| (shape.vcpus, shape.memory));
-        (!is_arm && !lacks_base && assessor.wanted.compute.fits(vcpus, memory)).then_some(machine)
+        (!is_arm && !lacks_base && assessor.required.compute.fits(vcpus, memory)).then_some(machine)
     }
 
     /// False if no limit of the machine for these volumes is known.
@@ -177,7 +177,7 @@ impl Machine {
     fn attached(assessor: &Assessor<'_>, offer: &Offer, part: Part) -> Option<(Self, Offer)> {
         let config = Config { machine: Some(part.clone()), ..offer.config.clone() };
         let attached = assessor.catalogue.offer(&config, assessor.terms).ok()?;
-        let over = own_limits(assessor, &attached, assessor.wanted.machine_parts())
+        let over = own_limits(assessor, &attached, assessor.required.machine_parts())
             .first()
             .map_or(f64::MAX, |tight| tight.over);
         let price = price_of_machine(assessor, offer, &part);
@@ -207,7 +207,7 @@ impl Machine {
             }
             for tight in own_limits(assessor, &attached, carried) {
                 let limit = assessor.limit(&attached, &tight);
-                match shared.iter_mut().find(|(known, _)| known.name == limit.name) {
+                match shared.iter_mut().find(|(existing, _)| existing.name == limit.name) {
                     Some((_, used)) => *used += 1.0 / tight.over,
                     None => shared.push((limit, 1.0 / tight.over)),
                 }
@@ -227,7 +227,7 @@ impl Machine {
 /// The offer without IOPS, throughput and size beyond those that its machine carries of each point; `None` if there are
 /// none.
 pub(super) fn within_machine(assessor: &Assessor<'_>, offer: &Offer, machine: &Attachment) -> Option<Offer> {
-    let mut carried = find_bounds(assessor, &machine.offer, assessor.wanted.machine_parts());
+    let mut carried = find_bounds(assessor, &machine.offer, assessor.required.machine_parts());
     carried.retain(|tight| is_shared(&machine.offer, tight));
     let of_mix = |mix: usize| carried.iter().filter(move |limit| limit.mix == mix).map(|limit| limit.over);
     let provided = volume_limits(assessor, offer);
@@ -242,7 +242,7 @@ pub(super) fn within_machine(assessor: &Assessor<'_>, offer: &Offer, machine: &A
             let own = provided.iter().find(|own| is_same_limit(own, needed));
             own.is_none_or(|own| own.allows(needed.over))
         };
-        reduced.capacity >= assessor.wanted.capacity && needed.iter().all(suffices)
+        reduced.capacity >= assessor.required.capacity && needed.iter().all(suffices)
     };
     let reduced = lower_options(assessor, offer, &is_enough);
     let is_less = reduced.short().to_string() != offer.short().to_string();
@@ -271,7 +271,7 @@ fn volume_limits(assessor: &Assessor<'_>, offer: &Offer) -> Vec<TightBound> {
     let mut lowest: Vec<TightBound> = Vec::new();
     // The tightest come first.
     for bound in assessor.requirements.bounds(offer).into_iter().filter(|bound| !is_shared(offer, bound)) {
-        if !lowest.iter().any(|known| is_same_limit(known, &bound)) {
+        if !lowest.iter().any(|existing| is_same_limit(existing, &bound)) {
             lowest.push(bound);
         }
     }
@@ -323,10 +323,10 @@ fn is_shared(attached: &Offer, tight: &TightBound) -> bool {
 fn own_limits(assessor: &Assessor<'_>, attached: &Offer, parts: [f64; 2]) -> Vec<TightBound> {
     let mut own = find_bounds(assessor, attached, parts);
     own.retain(|tight| is_shared(attached, tight));
-    let mut seen = Vec::new();
+    let mut observed = Vec::new();
     own.retain(|tight| {
-        let is_new = !seen.contains(&tight.bound.ceiling);
-        seen.push(tight.bound.ceiling);
+        let is_new = !observed.contains(&tight.bound.ceiling);
+        observed.push(tight.bound.ceiling);
         is_new
     });
     own
@@ -371,11 +371,11 @@ fn vary_sizes(assessor: &Assessor<'_>, offer: &Offer, name: &str) -> Vec<Part> {
     // A volume with several paths is invalid on the default of a flexible machine, which has one processor.
     let bare = Config { volume: size_only(offer), ..on(&machine) };
     let attached = [on(&machine), bare].into_iter().find_map(|on| assessor.catalogue.offer(&on, assessor.terms).ok());
-    let Some(shown) = attached else { return vec![machine] };
-    let compute = assessor.wanted.compute;
+    let Some(displayed) = attached else { return vec![machine] };
+    let compute = assessor.required.compute;
     let flexible = |name: &str| {
         let is_it = |chosen: &&Chosen| *chosen.name == *name && chosen.low < chosen.high;
-        shown.machine_options.iter().find(is_it)
+        displayed.machine_options.iter().find(is_it)
     };
     let with = |part: &Part, name: &str, value: f64| {
         let setting = Setting::Option { name: name.to_owned(), value: format!("{value}") };
@@ -387,11 +387,11 @@ fn vary_sizes(assessor: &Assessor<'_>, offer: &Offer, name: &str) -> Vec<Part> {
         let sized = exact.map(|gib| with(&part, MEMORY, gib));
         sized.filter(|sized| assessor.catalogue.offer(&on(sized), assessor.terms).is_ok()).unwrap_or(part)
     };
-    let carried = assessor.wanted.machine_parts();
+    let carried = assessor.required.machine_parts();
     let is_enough = |attached: &Offer| {
         let (vcpus, memory) = attached.machine_shape().map_or((None, None), |shape| (shape.vcpus, shape.memory));
         let binds = own_limits(assessor, attached, carried).into_iter().next();
-        compute.fits(vcpus, memory) && binds.is_none_or(|tight| tight.allows(assessor.wanted.room()))
+        compute.fits(vcpus, memory) && binds.is_none_or(|tight| tight.allows(assessor.required.room()))
     };
     let sufficient = || {
         let sized = exact.map_or_else(|| machine.clone(), |gib| with(&machine, MEMORY, gib));
@@ -407,7 +407,7 @@ fn vary_sizes(assessor: &Assessor<'_>, offer: &Offer, name: &str) -> Vec<Part> {
         let values = doubled.take_while(|value| *value < high).chain(std::iter::once(high).filter(|high| *high > low));
         values.map(|value| with(&machine, &chosen.name, value)).collect::<Vec<Part>>()
     };
-    let options = shown.machine_options.iter().filter(|chosen| exact.is_none() || *chosen.name != *MEMORY);
+    let options = displayed.machine_options.iter().filter(|chosen| exact.is_none() || *chosen.name != *MEMORY);
     let mut parts: Vec<Part> = std::iter::once(machine.clone()).chain(options.flat_map(grown)).collect();
     parts.extend(sufficient().filter(|part| !parts.contains(part)));
     parts.into_iter().map(with_memory).collect()
@@ -420,7 +420,7 @@ mod tests {
     use plimsoll_units::Bytes;
 
     use super::*;
-    use crate::sizing::{Busiest, ClassLoad, DesignPoint, Wanted};
+    use crate::sizing::{Busiest, ClassLoad, DesignPoint, SizingRequirements};
 
     #[test]
     fn a_volume_is_reduced_to_its_machine() {
@@ -431,8 +431,8 @@ mod tests {
             let load =
                 ClassLoad { class, iops, bytes_per_second: iops * size, reads: 1.0, sequential: false, durable: false };
             let point = DesignPoint { of: Busiest::Operations, windows: 1, classes: vec![load] };
-            let wanted = Wanted::of(vec![point], Bytes::gib(600));
-            let assessor = Assessor::new(&catalogue, &terms, &wanted);
+            let required = SizingRequirements::of(vec![point], Bytes::gib(600));
+            let assessor = Assessor::new(&catalogue, &terms, &required);
             let offer = catalogue.offer(&volume.parse().expect("notation"), &terms).expect("on offer");
             let machine = Part { product: machine.to_owned(), settings: Vec::new() };
             let attached = Fleet::only(&assessor, &offer, &machine).cheapest(&assessor, &offer).expect("it suffices");
@@ -455,7 +455,7 @@ mod tests {
         let (iops, bytes_per_second) = (70_000.0, 70_000.0 * 8192.0);
         let load = ClassLoad { class, iops, bytes_per_second, reads: 1.0, sequential: false, durable: false };
         let point = DesignPoint { of: Busiest::Operations, windows: 1, classes: vec![load] };
-        let demand = Wanted::of(vec![point], Bytes::gib(600));
+        let demand = SizingRequirements::of(vec![point], Bytes::gib(600));
         let assessor = Assessor::new(&catalogue, &terms, &demand);
         let config = "oci:1000GB@120vpu,active_paths=5".parse().expect("notation");
         let offer = catalogue.offer(&config, &terms).expect("on offer");

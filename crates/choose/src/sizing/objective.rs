@@ -129,9 +129,9 @@ mod tests {
     #[test]
     fn classes_and_scopes_have_one_spelling() {
         let check = |text: &str, expected: &str| {
-            let shown =
+            let displayed =
                 text.parse::<ClassObjective>().map_or_else(|e| e.to_string(), |objective| objective.to_string());
-            assert!(shown.starts_with(expected), "{text:?} gave {shown:?}");
+            assert!(displayed.starts_with(expected), "{text:?} gave {displayed:?}");
         };
         check("redo:p99<=1ms", "redo p99 <= 1 ms");
         check("redo p99 <= 1 ms", "redo p99 <= 1 ms");

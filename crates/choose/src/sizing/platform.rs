@@ -159,7 +159,7 @@ impl Platform {
 
 /// Blocks of the global cache (`gc ...`) travel between instances only.
 fn cluster(subject: &DatabaseDemand, account: Option<&Account>) -> Option<Cluster> {
-    let spent = account.map(|account| &account.whole);
+    let spent = account.map(|account| &account.total);
     let shares_blocks =
         spent.is_some_and(|spent| spent.waits.iter().any(|wait| wait.event.starts_with("gc ") && wait.count > 0.0));
     let waits = spent.map_or(0.0, |spent| {
@@ -193,17 +193,17 @@ fn exadata(account: &Account) -> Option<Exadata> {
         )
     };
     let seconds = |is: &dyn Fn(&EventTime) -> bool| {
-        account.whole.waits.iter().filter(reads).filter(|wait| is(wait)).map(|wait| wait.total_s).sum::<f64>()
+        account.total.waits.iter().filter(reads).filter(|wait| is(wait)).map(|wait| wait.total_s).sum::<f64>()
     };
     let cells = seconds(&|wait| wait.event.starts_with("cell "));
     let smart = seconds(&|wait| wait.event.starts_with("cell smart"));
-    let single = || account.whole.waits.iter().filter(|wait| wait.event.starts_with("cell single block"));
+    let single = || account.total.waits.iter().filter(|wait| wait.event.starts_with("cell single block"));
     let count = |is: &dyn Fn(&&EventTime) -> bool| single().filter(is).map(|wait| wait.count).sum::<f64>();
     let from_flash = count(&|wait| FLASH.iter().any(|end| wait.event.ends_with(end)));
     let by_name = || (from_flash > 0.0).then(|| from_flash / count(&|_| true));
-    let counters = account.whole.counters;
+    let counters = account.total.counters;
     let counted = counters.flash_reads.zip(counters.read_requests).filter(|(_, all)| *all > 0.0);
     let flash = counted.map(|(optimized, all)| (optimized / all).min(1.0)).or_else(by_name);
-    let offloaded_bytes_s = counters.offloaded_bytes.unwrap_or(0.0) / account.whole.seconds;
+    let offloaded_bytes_s = counters.offloaded_bytes.unwrap_or(0.0) / account.total.seconds;
     (cells > 0.0).then(|| Exadata { smart_scans: smart / seconds(&|_| true), flash, offloaded_bytes_s })
 }

@@ -62,14 +62,14 @@ pub enum ScopeError {
 
 /// A name that is neither a provider nor a product.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("the catalogue has no provider or product {name:?}: its providers are {}{}", known.join(", "), suggestion(nearest))]
+#[error("the catalogue has no provider or product {name:?}: its providers are {}{}", existing.join(", "), suggestion(nearest))]
 pub struct UnknownProvider {
     /// The name.
     pub name: String,
     /// Similar names.
     pub nearest: Vec<String>,
     /// The known providers.
-    pub known: Vec<String>,
+    pub existing: Vec<String>,
 }
 
 fn suggestion(nearest: &[String]) -> String {
@@ -184,9 +184,13 @@ fn is_storage(product: &Product) -> bool {
 
 fn unknown(catalogue: &Catalogue, name: &str) -> UnknownProvider {
     let ranked = || catalogue.products().filter(|product| is_storage(product) && product.ranked());
-    let mut known: Vec<String> = ranked().map(|product| provider(product.name()).to_owned()).collect();
-    known.sort();
-    known.dedup();
-    let names = known.iter().map(String::as_str).chain(ranked().map(Product::name));
-    UnknownProvider { name: name.to_owned(), nearest: plimsoll_catalogue::nearest(name, names), known: known.clone() }
+    let mut existing: Vec<String> = ranked().map(|product| provider(product.name()).to_owned()).collect();
+    existing.sort();
+    existing.dedup();
+    let names = existing.iter().map(String::as_str).chain(ranked().map(Product::name));
+    UnknownProvider {
+        name: name.to_owned(),
+        nearest: plimsoll_catalogue::nearest(name, names),
+        existing: existing.clone(),
+    }
 }

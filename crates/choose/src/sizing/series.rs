@@ -27,7 +27,7 @@ pub(super) struct DemandSeries {
 struct Slot {
     seconds: f64,
     /// Operations and bytes per second.
-    whole: [f64; 2],
+    total: [f64; 2],
     /// End of its operations in [`DemandSeries::rates`]; they begin at the end of the preceding slot.
     end: usize,
 }
@@ -45,8 +45,8 @@ impl DemandSeries {
                 });
                 series.rates.push((number, load.bytes_per_second / ask.block.get() as f64));
             }
-            let whole = Busiest::ALL.map(|of| window.rate(of));
-            series.windows.push(Slot { seconds: window.seconds, whole, end: series.rates.len() });
+            let total = Busiest::ALL.map(|of| window.rate(of));
+            series.windows.push(Slot { seconds: window.seconds, total, end: series.rates.len() });
         }
         series
     }
@@ -68,7 +68,7 @@ impl DemandSeries {
                 }
             }
             begin = slot.end;
-            replay.window(slot.seconds, used.iter().copied().fold(0.0, f64::max), slot.whole);
+            replay.window(slot.seconds, used.iter().copied().fold(0.0, f64::max), slot.total);
         }
         Some(replay.finish())
     }

@@ -12,7 +12,7 @@ use super::frontier::{by_rank, frontier, of_providers};
 use super::machines::Fleet;
 use super::pool::map;
 use super::search::{Search, provider};
-use super::{Choice, Rejection, RejectionReason, Sizing, Wanted};
+use super::{Choice, Rejection, RejectionReason, Sizing, SizingRequirements};
 use crate::matching::price_of;
 
 /// Headroom factors tried if the objective is missed: higher ceilings have shorter queues.
@@ -21,10 +21,10 @@ const ROOMIER: [f64; 3] = [1.0, 1.15, 1.4];
 const DOUBLINGS: i32 = 12;
 
 /// Finds the cheapest suitable configuration of every product.
-pub fn size(catalogue: &Catalogue, wanted: &Wanted, terms: &PriceTerms, search: &Search) -> Sizing {
-    let mut assessor = Assessor::new(catalogue, terms, wanted);
+pub fn size(catalogue: &Catalogue, required: &SizingRequirements, terms: &PriceTerms, search: &Search) -> Sizing {
+    let mut assessor = Assessor::new(catalogue, terms, required);
     let of_cluster = search.without_machine(catalogue);
-    let search = if wanted.instances() > 1 {
+    let search = if required.instances() > 1 {
         // Each instance has a machine of its own.
         assessor.machine = search.machine.as_ref();
         &of_cluster
@@ -43,10 +43,10 @@ pub fn size(catalogue: &Catalogue, wanted: &Wanted, terms: &PriceTerms, search: 
     }
     rejected.sort_by(|a, b| b.reason.share().total_cmp(&a.reason.share()));
     Sizing {
-        wanted: wanted.clone(),
+        required: required.clone(),
         choices,
-        providers: of_providers(&levels, &wanted.points[0]),
-        frontier: frontier(levels.met, &wanted.points[0]),
+        providers: of_providers(&levels, &required.points[0]),
+        frontier: frontier(levels.met, &required.points[0]),
         nearly,
         slower,
         layouts: Vec::new(),
@@ -62,7 +62,7 @@ pub fn size(catalogue: &Catalogue, wanted: &Wanted, terms: &PriceTerms, search: 
 
 /// The cheapest configuration of a product, and the cheapest of each of its levels.
 fn best_of(assessor: &Assessor<'_>, search: &Search, product: &Product) -> Found {
-    if let Some(reason) = search.excludes(product, &assessor.wanted.platform) {
+    if let Some(reason) = search.excludes(product, &assessor.required.platform) {
         let reason = RejectionReason::Refused(reason);
         return Found::rejected(Rejection { name: product.name().to_owned(), reason });
     }
@@ -77,7 +77,7 @@ fn tried<'a>(mut attempt: Attempt<'a>, search: &Search, product: &Product, found
     attempt.try_all(found);
     let assessor = attempt.assessor;
     // Powers of two: the same rates for all demands, so that a lower demand does not miss those of a higher one.
-    let rate = assessor.wanted.points[0].iops() * assessor.wanted.room();
+    let rate = assessor.required.points[0].iops() * assessor.required.room();
     let start = (ROOMIER[ROOMIER.len() - 1] * rate).log2().floor() as i32;
     for power in 1..=DOUBLINGS {
         if !attempt.may_improve() {
@@ -101,7 +101,7 @@ pub(super) fn cheapest_of_each(
 ) -> BTreeMap<String, Choice> {
     // A managed database keeps all of its data on its own volumes.
     let is_allowed = |product: &&Product| {
-        product.managed().is_none() && search.excludes(product, &assessor.wanted.platform).is_none()
+        product.managed().is_none() && search.excludes(product, &assessor.required.platform).is_none()
     };
     let mut by_provider: BTreeMap<&str, Vec<&Product>> = BTreeMap::new();
     for product in assessor.catalogue.products().filter(|product| search.has(product)).filter(is_allowed) {
@@ -131,14 +131,14 @@ fn cheapest_of(assessor: &Assessor<'_>, search: &Search, products: &[&Product], 
     let rank = |choice: &Choice| (choice.has_unverified_price(), storage_price(choice).unwrap_or(f64::INFINITY));
     let mut best: Option<Choice> = None;
     for (product, candidates) in found {
-        let limit = best.as_ref().filter(|known| !known.has_unverified_price()).and_then(storage_price);
+        let limit = best.as_ref().filter(|existing| !existing.has_unverified_price()).and_then(storage_price);
         let below = limit.unwrap_or(below);
         if candidates[0].cost >= below {
             continue;
         }
         let attempt = tried(Attempt::for_cheapest(assessor, below), search, product, candidates);
         let Some(choice) = attempt.cheapest() else { continue };
-        if best.as_ref().is_none_or(|known| rank(choice) < rank(known)) {
+        if best.as_ref().is_none_or(|existing| rank(choice) < rank(existing)) {
             best = Some(choice.clone());
         }
     }
@@ -151,14 +151,19 @@ pub(super) fn storage_price(choice: &Choice) -> Option<f64> {
 }
 
 /// Assesses a given configuration, whether it meets the objectives or not.
-pub fn judge(catalogue: &Catalogue, config: &Config, wanted: &Wanted, terms: &PriceTerms) -> Result<Choice, Rejection> {
-    let assessor = Assessor::new(catalogue, terms, wanted);
+pub fn judge(
+    catalogue: &Catalogue,
+    config: &Config,
+    required: &SizingRequirements,
+    terms: &PriceTerms,
+) -> Result<Choice, Rejection> {
+    let assessor = Assessor::new(catalogue, terms, required);
     let refused = |reason: String| Rejection { name: config.to_string(), reason: RejectionReason::Refused(reason) };
     let offer = catalogue.offer(config, terms).map_err(|refusal| refused(refusal.to_string()))?;
-    if offer.capacity < wanted.capacity {
-        return Err(refused(format!("it holds {} of {}", offer.capacity, wanted.capacity)));
+    if offer.capacity < required.capacity {
+        return Err(refused(format!("it holds {} of {}", offer.capacity, required.capacity)));
     }
-    if let Some(tight) = assessor.requirements.tightest(&offer).filter(|tight| !tight.allows(wanted.room())) {
+    if let Some(tight) = assessor.requirements.tightest(&offer).filter(|tight| !tight.allows(required.room())) {
         return Err(Rejection {
             name: offer.short().to_string(),
             reason: RejectionReason::Ceiling(assessor.limit(&offer, &tight)),

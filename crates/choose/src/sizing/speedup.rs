@@ -5,7 +5,7 @@ use std::sync::Arc;
 use plimsoll_catalogue::Offer;
 
 use super::machines::find_machine_bounds;
-use super::{Best, Choice, DesignLimit, Sizing, Wanted};
+use super::{Best, Choice, DesignLimit, Sizing, SizingRequirements};
 use crate::requirements::Requirements;
 
 /// The first limit of the recommended configuration for a load whose sessions never pause.
@@ -22,9 +22,9 @@ impl Sizing {
     /// such a limit or such an effect.
     pub fn speed_limit(&self) -> Option<SpeedLimit> {
         let saved = self.best_effect()?.saved();
-        let volumes: Vec<(&Wanted, &Choice)> = match self.best()? {
-            Best::Layout(layout) => layout.parts.iter().map(|part| (&part.wanted, &part.choice)).collect(),
-            Best::Single(choice) | Best::Slower(choice) | Best::Doubtful(choice) => vec![(&self.wanted, choice)],
+        let volumes: Vec<(&SizingRequirements, &Choice)> = match self.best()? {
+            Best::Layout(layout) => layout.parts.iter().map(|part| (&part.required, &part.choice)).collect(),
+            Best::Single(choice) | Best::Slower(choice) | Best::Doubtful(choice) => vec![(&self.required, choice)],
         };
         let limits = volumes.into_iter().filter_map(|(demand, choice)| first_limit(demand, choice));
         let first = limits.min_by(|a, b| a.over.total_cmp(&b.over))?;
@@ -34,7 +34,7 @@ impl Sizing {
 }
 
 /// The tightest limit of a choice and its machine at the mean load of the input.
-fn first_limit(demand: &Wanted, choice: &Choice) -> Option<DesignLimit> {
+fn first_limit(demand: &SizingRequirements, choice: &Choice) -> Option<DesignLimit> {
     let usual = demand.usual();
     let required = Requirements::of([usual.asks()]);
     let offer: &Offer = choice.machine.as_ref().map_or(&choice.offer, |machine| &machine.offer);

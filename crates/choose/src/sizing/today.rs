@@ -9,7 +9,9 @@ use plimsoll_units::Span;
 use super::classes::is_decisive;
 use super::frontier::by_rank;
 use super::objective::total_of;
-use super::{Choice, ClassLatency, ClassLoad, DesignPoint, PriceDoubt, Sizing, Slower, VolumeLayout, Wanted};
+use super::{
+    Choice, ClassLatency, ClassLoad, DesignPoint, PriceDoubt, Sizing, SizingRequirements, Slower, VolumeLayout,
+};
 use crate::diagnosis::{DatabaseEffect, EffectRule, Latencies, PartEffect, effect};
 
 /// Ratio of two inferred response times that is within the doubt about them.
@@ -27,7 +29,7 @@ impl DesignPoint {
     }
 }
 
-impl Wanted {
+impl SizingRequirements {
     /// Number of instances, each on a machine of its own.
     pub(super) fn instances(&self) -> u32 {
         self.platform.cluster.as_ref().map_or(1, |cluster| cluster.count)
@@ -57,7 +59,7 @@ impl Wanted {
     /// Sessions that wait for the classes whose response times are known today: with today's storage, and with a
     /// choice, both at the mean load of the input.
     pub fn waiting_today(&self, choice: &Choice) -> [f64; 2] {
-        let today = |class| self.today.iter().find(|(known, _)| *known == class).map(|(_, mean)| *mean);
+        let today = |class| self.today.iter().find(|(existing, _)| *existing == class).map(|(_, mean)| *mean);
         let then = |class| choice.usual.iter().find(|one| one.class == class).map(|one| one.mean);
         [
             self.usual().waiting(|class| then(class).and(today(class))),
@@ -147,8 +149,8 @@ impl Choice {
     }
 
     /// Mean response time today of a simulated class: of its operations, or of the waits that are compared through it.
-    pub fn today(&self, required: &Wanted, row: Class) -> Option<Span> {
-        let waits = required.account.iter().flat_map(|account| account.whole.foreground());
+    pub fn today(&self, required: &SizingRequirements, row: Class) -> Option<Span> {
+        let waits = required.account.iter().flat_map(|account| account.total.foreground());
         let is_compared =
             |wait: &&EventTime| matches!(wait.cause, WaitCause::Storage(class) if self.compares(class, row));
         let timed = waits.filter(is_compared).filter(|wait| wait.count > 0.0);
@@ -201,7 +203,7 @@ impl Sizing {
     /// The best of the choices that are slower than today for some class: the cheapest with which no more sessions wait
     /// than with today's storage; without such a choice, that with the fewest.
     pub fn best_slower(&self) -> Option<&Choice> {
-        self.wanted.best_of_slower(&self.slower)
+        self.required.best_of_slower(&self.slower)
     }
 
     /// The cheapest choice that is slower than today, but not than the first choice by more than the doubt about the
@@ -253,6 +255,6 @@ impl Sizing {
 
     /// Effect of the recommended configuration on the database's time, if both are known.
     pub fn best_effect(&self) -> Option<DatabaseEffect> {
-        self.wanted.effect(self.best_volumes().into_iter().flat_map(|choice| &choice.usual))
+        self.required.effect(self.best_volumes().into_iter().flat_map(|choice| &choice.usual))
     }
 }

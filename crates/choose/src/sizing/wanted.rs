@@ -14,7 +14,9 @@ use super::backlog::{Allowance, PEAKS_AT, lowest_limit, quantile};
 use super::burst::{Hidden, LARGE, hidden, is_elastic};
 use super::classes::ClassWindows;
 use super::compute::{self, Compute, ComputeOrigin, HiddenPeaks, MemoryOrigin, ProcessorOrigin};
-use super::design::{Burst, Busiest, ClassLoad, DemandWindow, Design, DesignPoint, GrowthStep, Measured, Wanted};
+use super::design::{
+    Burst, Busiest, ClassLoad, DemandWindow, Design, DesignPoint, GrowthStep, Measured, SizingRequirements,
+};
 use super::objective::{ClassObjective, class_for, total_of};
 use super::platform::Platform;
 use crate::diagnosis::{CensorCause, Censored, DiagnoseOptions, DiagnosisVerdict, FLOOR_S, diagnose};
@@ -94,7 +96,7 @@ enum Level {
 }
 
 /// Derives the design point of a demand.
-pub fn wanted(subject: &DatabaseDemand, design: &Design) -> Result<Wanted, DesignError> {
+pub fn derive_requirements(subject: &DatabaseDemand, design: &Design) -> Result<SizingRequirements, DesignError> {
     let mut all = ClassWindows::new(subject);
     let absent = subject.absent();
     if design.assumes_blocks {
@@ -138,7 +140,7 @@ pub fn wanted(subject: &DatabaseDemand, design: &Design) -> Result<Wanted, Desig
     let limits = (hidden_peaks, censored.as_ref());
     let (compute, compute_origin) = required_compute(subject, design, limits, reads_from_page_cache);
     assumptions.extend(compute_origin.possible_cores.map(single_threaded_cores));
-    Ok(Wanted {
+    Ok(SizingRequirements {
         subject: subject.name.clone(),
         objectives: objectives.required,
         peak_bounds: objectives.in_peaks,
@@ -463,14 +465,14 @@ fn maxima(
 ) -> Option<Hidden> {
     let (mut iops, mut bytes) = (Vec::new(), Vec::new());
     for (window, slot) in windows.iter().zip(slots) {
-        let (highest, most) = all.maxima(*slot);
+        let (highest, max) = all.maxima(*slot);
         iops.extend(highest.map(|value| (value, window.seconds)));
-        bytes.extend(most.map(|value| (value, window.seconds)));
+        bytes.extend(max.map(|value| (value, window.seconds)));
     }
     let over = |maxima: Vec<(f64, f64)>, mean: f64| {
         // Maxima in only a few windows belong to other times.
-        let whole = maxima.len() * 2 > windows.len() && mean > 0.0;
-        whole.then(|| (quantile(maxima, design.quantile.unwrap_or(PEAKS_AT)) / mean).max(1.0))
+        let total = maxima.len() * 2 > windows.len() && mean > 0.0;
+        total.then(|| (quantile(maxima, design.quantile.unwrap_or(PEAKS_AT)) / mean).max(1.0))
     };
     let small = over(iops, often.0);
     let large = over(bytes, often.1);

@@ -5,7 +5,7 @@ use plimsoll_catalogue::{Catalogue, Money, PriceTerms};
 use plimsoll_ingest::{Account, Class, MissCurve};
 
 use crate::diagnosis::cache_steps;
-use crate::sizing::{Choice, ClassLoad, DesignPoint, Search, Sizing, Wanted, size};
+use crate::sizing::{Choice, ClassLoad, DesignPoint, Search, Sizing, SizingRequirements, size};
 
 /// Effect of caches of several sizes.
 #[derive(Clone, Debug)]
@@ -42,7 +42,7 @@ pub struct CacheSize {
     /// Remaining reads relative to the present.
     pub reads: f64,
     /// The remaining load.
-    pub wanted: Wanted,
+    pub required: SizingRequirements,
     /// The cheapest suitable storage, if any.
     pub choice: Option<Choice>,
     /// Additional monthly price of memory, negative for less; none without a price of memory.
@@ -70,14 +70,14 @@ impl CacheWhatIf {
     /// The smallest larger cache with most of the possible saving of database time, if that is notable.
     pub fn faster(&self) -> Option<&CacheSize> {
         let larger = || self.sizes.iter().filter(|size| size.more_bytes > 0.0);
-        let most = larger().filter_map(|size| size.saved).fold(0.0, f64::max);
-        larger().find(|size| most >= NOTABLE && size.saved >= Some(MOST * most))
+        let max = larger().filter_map(|size| size.saved).fold(0.0, f64::max);
+        larger().find(|size| max >= NOTABLE && size.saved >= Some(MAX * max))
     }
 }
 
 /// Minimum saved share of the database's time, and share of the possible saving that is most of it.
 const NOTABLE: f64 = 0.05;
-const MOST: f64 = 0.8;
+const MAX: f64 = 0.8;
 
 /// Bytes of a cache, additional bytes, and remaining reads.
 pub(super) type CacheStep = (f64, f64, f64);
@@ -99,20 +99,20 @@ pub fn cache(
     let first = sizing.choices.first();
     let present_s = first.and_then(|choice| database_s(choice, (by, 1.0)));
     let with = |(bytes, more_bytes, reads): CacheStep| {
-        let wanted = with_reads(&sizing.wanted, by, reads);
-        let choice = size(catalogue, &wanted, terms, search).choices.into_iter().next();
+        let required = with_reads(&sizing.required, by, reads);
+        let choice = size(catalogue, &required, terms, search).choices.into_iter().next();
         let memory = memory_price
             .map(|price| Money { millionths: (price.millionths as f64 * more_bytes / GIB).round() as i128, ..price });
         let sum = memory.zip(choice.as_ref().and_then(monthly)).and_then(|(memory, storage)| memory.plus(storage));
         let then_s = choice.as_ref().and_then(|choice| database_s(choice, (by, reads)));
         let saved = then_s.zip(present_s).map(|(then_s, present_s)| 1.0 - then_s / present_s);
-        let waiting = choice.as_ref().and_then(|choice| choice.waiting(&wanted.points[0]));
-        CacheSize { bytes, more_bytes, reads, wanted, choice, memory, sum, saved, waiting }
+        let waiting = choice.as_ref().and_then(|choice| choice.waiting(&required.points[0]));
+        CacheSize { bytes, more_bytes, reads, required, choice, memory, sum, saved, waiting }
     };
     Some(CacheWhatIf {
         by,
         present: first.and_then(monthly),
-        present_waiting: first.and_then(|choice| choice.waiting(&sizing.wanted.points[0])),
+        present_waiting: first.and_then(|choice| choice.waiting(&sizing.required.points[0])),
         sizes: steps.into_iter().map(with).collect(),
     })
 }
@@ -131,9 +131,9 @@ fn is_read_through(by: EstimateSource, class: Class) -> bool {
 }
 
 /// The load if a larger cache leaves a share of the reads, 0 to 1.
-pub fn with_reads_left(wanted: &Wanted, account: Option<&Account>, left: f64) -> Wanted {
+pub fn with_reads_left(required: &SizingRequirements, account: Option<&Account>, left: f64) -> SizingRequirements {
     let by = steps(account, None).map_or(EstimateSource::Trace, |(by, _)| by);
-    with_reads(wanted, by, left)
+    with_reads(required, by, left)
 }
 
 /// Sizes of the cache by the database's estimate, or by a trace.
@@ -158,8 +158,8 @@ fn traced(misses: &MissCurve) -> Vec<CacheStep> {
 }
 
 /// The load with a share of its reads left.
-pub(super) fn with_reads(wanted: &Wanted, by: EstimateSource, left: f64) -> Wanted {
-    let mut changed = wanted.clone();
+pub(super) fn with_reads(required: &SizingRequirements, by: EstimateSource, left: f64) -> SizingRequirements {
+    let mut changed = required.clone();
     let points = changed.points.iter_mut().chain(&mut changed.usual).map(|point| &mut point.classes);
     for classes in points.chain(changed.series.iter_mut().map(|window| &mut window.classes)) {
         for load in &mut *classes {
@@ -174,9 +174,9 @@ pub(super) fn with_reads(wanted: &Wanted, by: EstimateSource, left: f64) -> Want
     changed.usual = changed.usual.filter(|usual| !usual.classes.is_empty());
     if changed.points.is_empty() {
         // An empty load is represented by an operation per second.
-        changed.points = wanted.points.iter().take(1).map(idle).collect();
+        changed.points = required.points.iter().take(1).map(idle).collect();
     }
-    changed.mean_iops *= changed.points[0].iops() / wanted.points[0].iops();
+    changed.mean_iops *= changed.points[0].iops() / required.points[0].iops();
     changed
 }
 
@@ -191,10 +191,10 @@ fn is_cached(by: EstimateSource, class: Class) -> bool {
 }
 
 fn scale(load: &mut ClassLoad, left: f64) {
-    let kept = 1.0 - load.reads + load.reads * left;
-    load.iops *= kept;
-    load.bytes_per_second *= kept;
-    load.reads = if kept > 0.0 { load.reads * left / kept } else { load.reads };
+    let retained = 1.0 - load.reads + load.reads * left;
+    load.iops *= retained;
+    load.bytes_per_second *= retained;
+    load.reads = if retained > 0.0 { load.reads * left / retained } else { load.reads };
 }
 
 fn idle(point: &DesignPoint) -> DesignPoint {

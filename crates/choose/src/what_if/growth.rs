@@ -3,7 +3,10 @@
 use plimsoll_catalogue::{Catalogue, Offer, PriceTerms};
 use plimsoll_ingest::DatabaseDemand;
 
-use crate::sizing::{Choice, Design, DesignError, Growth, Rejection, Search, Sizing, Wanted, judge, size, wanted};
+use crate::sizing::{
+    Choice, Design, DesignError, Growth, Rejection, Search, Sizing, SizingRequirements, derive_requirements, judge,
+    size,
+};
 
 /// Maximum months to evaluate.
 pub const HORIZON_MONTHS: u32 = 120;
@@ -38,7 +41,7 @@ pub struct Later {
     /// Months from now.
     pub months: u32,
     /// The design point.
-    pub wanted: Wanted,
+    pub required: SizingRequirements,
     /// The cheapest suitable choice, if any.
     pub choice: Option<Choice>,
 }
@@ -53,14 +56,15 @@ pub fn growth(
 ) -> Result<Option<Outgrown>, DesignError> {
     let Some(choice) = sizing.choices.first() else { return Ok(None) };
     let yearly = design.growth.yearly;
-    let at = |months: u32| wanted(subject, &Design { growth: Growth { yearly, months }, ..design.clone() });
+    let at =
+        |months: u32| derive_requirements(subject, &Design { growth: Growth { yearly, months }, ..design.clone() });
     let fails = |months: u32| -> Result<Option<OutgrownBy>, DesignError> {
         Ok(find_shortfall(judge(catalogue, &choice.offer.config, &at(months)?, terms)))
     };
     let later = |months: u32| -> Result<Later, DesignError> {
-        let wanted = at(months)?;
-        let choice = size(catalogue, &wanted, terms, search).choices.into_iter().next();
-        Ok(Later { months, wanted, choice })
+        let required = at(months)?;
+        let choice = size(catalogue, &required, terms, search).choices.into_iter().next();
+        Ok(Later { months, required, choice })
     };
     Ok(Some(Outgrown {
         offer: choice.offer.clone(),

@@ -12,7 +12,7 @@ pub struct Tuning {
     /// The level to which it returns.
     pub default: Option<u32>,
     /// The highest level.
-    pub most: Option<u32>,
+    pub max: Option<u32>,
 }
 
 /// Levels of a choice.
@@ -46,8 +46,8 @@ pub fn replay_levels(
         let levels = Levels::of(catalogue, &offer.config, terms).ok().filter(|levels| levels.levels.len() > 1)?;
         let (lowest, highest) = (levels.levels.first()?.level, levels.levels.last()?.level);
         let default = tuning.default.unwrap_or(lowest).clamp(lowest, highest);
-        let most = tuning.most.unwrap_or(highest).clamp(default, highest);
-        let policy = levels.follow_load().then(|| levels.policy(default, most));
+        let max = tuning.max.unwrap_or(highest).clamp(default, highest);
+        let policy = levels.follow_load().then(|| levels.policy(default, max));
         let replays = compare(&levels, &subject.slots, &demand, policy);
         Some(LevelsOfChoice { offer: offer.clone(), option: levels.option, replays })
     };

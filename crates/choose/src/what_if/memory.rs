@@ -6,7 +6,7 @@ use plimsoll_ingest::{Account, Class, MissCurve};
 use plimsoll_units::Bytes;
 
 use super::cache::{CacheStep, EstimateSource, steps, with_reads};
-use crate::sizing::{Choice, Search, Sizing, Wanted, size};
+use crate::sizing::{Choice, Search, Sizing, SizingRequirements, size};
 
 /// A larger cache, with the storage and the machine that it needs.
 #[derive(Clone, Debug)]
@@ -57,28 +57,28 @@ pub fn memory_first(
     sizing: &Sizing,
     misses: Option<&MissCurve>,
 ) -> Option<MemoryFirst> {
-    let account = sizing.wanted.account.as_deref();
+    let account = sizing.required.account.as_deref();
     let first = find_cheapest(sizing)?;
     let machine = first.machine.as_ref()?;
     let present = first.total()?;
     let shape = machine.offer.machine_shape()?.memory?;
-    let required = sizing.wanted.compute.memory.unwrap_or(shape);
+    let required = sizing.required.compute.memory.unwrap_or(shape);
     // Below the least of a machine for a database a larger cache needs no larger machine.
-    let needed = sizing.wanted.memory_of_database().unwrap_or(required);
-    let waiting = first.waiting(&sizing.wanted.points[0])?;
-    let instances = sizing.wanted.platform.cluster.as_ref().map_or(1, |cluster| cluster.covered as usize);
+    let needed = sizing.required.memory_of_database().unwrap_or(required);
+    let waiting = first.waiting(&sizing.required.points[0])?;
+    let instances = sizing.required.platform.cluster.as_ref().map_or(1, |cluster| cluster.covered as usize);
     let (by, steps) = steps(account, misses).or_else(|| all_data(sizing, account))?;
     let search = Search { products: vec![first.offer.product().name().to_owned()], ..search.clone() };
     let larger = |(bytes, more_bytes, reads): CacheStep| {
-        let saved = estimate_saved_share(&sizing.wanted, first, reads);
+        let saved = estimate_saved_share(&sizing.required, first, reads);
         if saved.is_some_and(|saved| saved < NOTABLE) {
             return None;
         }
-        let mut wanted = with_reads(&sizing.wanted, by, reads);
-        wanted.compute.memory = Some(required.max(Bytes::new(needed.get() + (more_bytes / instances as f64) as u64)));
-        let choice = find_cheapest(&size(catalogue, &wanted, terms, &search))?.clone();
+        let mut target = with_reads(&sizing.required, by, reads);
+        target.compute.memory = Some(required.max(Bytes::new(needed.get() + (more_bytes / instances as f64) as u64)));
+        let choice = find_cheapest(&size(catalogue, &target, terms, &search))?.clone();
         let total = choice.total().filter(|_| choice.machine.is_some())?;
-        let left = choice.waiting(&wanted.points[0])?;
+        let left = choice.waiting(&target.points[0])?;
         let storage = alternative(sizing, first, left);
         let found = MemoryFirst {
             by,
@@ -97,8 +97,8 @@ pub fn memory_first(
     };
     let paid = |&(bytes, more_bytes, reads): &CacheStep| {
         let with_cache = needed.get() as f64 + more_bytes / instances as f64 / MEMORY_SHARE;
-        let saved = estimate_saved_share(&sizing.wanted, first, reads).filter(|saved| *saved >= WORTH_SETTING)?;
-        let left = first.waiting(&with_reads(&sizing.wanted, by, reads).points[0])?;
+        let saved = estimate_saved_share(&sizing.required, first, reads).filter(|saved| *saved >= WORTH_SETTING)?;
+        let left = first.waiting(&with_reads(&sizing.required, by, reads).points[0])?;
         (with_cache <= shape.get() as f64).then(|| MemoryFirst {
             by,
             bytes,
@@ -137,7 +137,7 @@ impl MemoryFirst {
 
 /// A cache of all data, for inputs without an estimate.
 fn all_data(sizing: &Sizing, account: Option<&Account>) -> Option<(EstimateSource, Vec<CacheStep>)> {
-    let capacity = sizing.wanted.capacity.get() as f64 * (1.0 - sizing.wanted.free);
+    let capacity = sizing.required.capacity.get() as f64 * (1.0 - sizing.required.free);
     let stated = account.and_then(|account| account.stored_bytes).unwrap_or(0.0);
     let stored = capacity.max(stated);
     let cached = account.and_then(|account| account.cache_bytes).unwrap_or(0.0);
@@ -145,8 +145,8 @@ fn all_data(sizing: &Sizing, account: Option<&Account>) -> Option<(EstimateSourc
 }
 
 /// Share of the database's time in the reads that the larger cache saves, on the storage of a choice.
-fn estimate_saved_share(wanted: &Wanted, choice: &Choice, reads: f64) -> Option<f64> {
-    let effect = wanted.effect(&choice.usual)?;
+fn estimate_saved_share(required: &SizingRequirements, choice: &Choice, reads: f64) -> Option<f64> {
+    let effect = required.effect(&choice.usual)?;
     let cached: Vec<f64> = effect
         .parts
         .iter()
@@ -159,7 +159,7 @@ fn estimate_saved_share(wanted: &Wanted, choice: &Choice, reads: f64) -> Option<
 
 /// The cheapest configuration of the provider with at most these waiting sessions.
 fn alternative(sizing: &Sizing, first: &Choice, waiting: f64) -> Option<(Choice, Money)> {
-    let point = &sizing.wanted.points[0];
+    let point = &sizing.required.points[0];
     let is_own = |choice: &&Choice| {
         choice.offer.product().name().split('/').next() == first.offer.product().name().split('/').next()
     };

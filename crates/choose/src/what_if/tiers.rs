@@ -8,7 +8,7 @@ use plimsoll_ingest::{DatabaseDemand, Demand, Reading};
 use plimsoll_units::Bytes;
 
 use super::parts::{counted_parts, keep_parts};
-use crate::sizing::{Choice, Design, Search, Wanted, size, wanted};
+use crate::sizing::{Choice, Design, Search, SizingRequirements, derive_requirements, size};
 
 /// A division into hot and cold parts.
 #[derive(Clone, Debug)]
@@ -16,9 +16,9 @@ pub struct TierSplit {
     /// The hot parts, by operations.
     pub hot_parts: Vec<String>,
     /// Their design point, and the cheapest suitable choice.
-    pub hot: (Wanted, Choice),
+    pub hot: (SizingRequirements, Choice),
     /// The same for the cold parts.
-    pub cold: (Wanted, Choice),
+    pub cold: (SizingRequirements, Choice),
     /// Total monthly price; none if either has no price.
     pub sum: Option<Money>,
 }
@@ -65,7 +65,7 @@ pub fn tiers(
     if ranked.len() < 2 {
         return Err(NoTiers::OnePart);
     }
-    if wanted(subject, design).is_ok_and(|whole| all > whole.mean_iops * OVERLAP) {
+    if derive_requirements(subject, design).is_ok_and(|total| all > total.mean_iops * OVERLAP) {
         return Err(NoTiers::Layers);
     }
     let mut counts: Vec<usize> = SHARES.iter().map(|share| reaching(&ranked, share * all)).collect();
@@ -75,9 +75,9 @@ pub fn tiers(
         let of = select_demand(readings, subject, names)?;
         let share = names.len() as f64 / ranked.len() as f64;
         let capacity = Bytes::new((design.capacity.get() as f64 * share).ceil() as u64);
-        let wanted = wanted(&of, &Design { capacity, ..design.clone() }).ok()?;
-        let choice = size(catalogue, &wanted, terms, search).choices.into_iter().next()?;
-        Some((wanted, choice))
+        let required = derive_requirements(&of, &Design { capacity, ..design.clone() }).ok()?;
+        let choice = size(catalogue, &required, terms, search).choices.into_iter().next()?;
+        Some((required, choice))
     };
     let split = |count: usize| {
         let (hot, cold) = (chosen(&names[..count])?, chosen(&names[count..])?);
@@ -93,13 +93,14 @@ pub fn tiers(
 /// Parts with operations of this subject, and their mean operations per second.
 fn rank_parts(readings: &[&Reading], subject: &DatabaseDemand, design: &Design) -> Vec<(String, f64)> {
     let names = counted_parts(readings).into_iter();
-    let mean = |name: &str| Some(wanted(&select_demand(readings, subject, &[name])?, design).ok()?.mean_iops);
+    let mean =
+        |name: &str| Some(derive_requirements(&select_demand(readings, subject, &[name])?, design).ok()?.mean_iops);
     names.filter_map(|name| Some((name.to_owned(), mean(name)?))).collect()
 }
 
 /// The demand of some parts of a subject.
 fn select_demand(readings: &[&Reading], subject: &DatabaseDemand, names: &[&str]) -> Option<DatabaseDemand> {
-    let kept: Vec<Reading> = readings
+    let retained: Vec<Reading> = readings
         .iter()
         .map(|reading| {
             let mut reading = (*reading).clone();
@@ -107,8 +108,8 @@ fn select_demand(readings: &[&Reading], subject: &DatabaseDemand, names: &[&str]
             reading
         })
         .collect();
-    let kept: Vec<&Reading> = kept.iter().collect();
-    Demand::of(&kept).subjects.into_iter().find(|own| own.name == subject.name)
+    let retained: Vec<&Reading> = retained.iter().collect();
+    Demand::of(&retained).subjects.into_iter().find(|own| own.name == subject.name)
 }
 
 /// Number of leading parts that reach a sum; the last part always stays cold.

@@ -119,12 +119,12 @@ fn check(load: SaturatingLoad) {
             let (ask, words) = (load.ask(block), format!("{} of {block}", load.name()));
             let listed = product.deviations().iter().find(|deviation| deviation.covers(load, block));
             let rates = rates(&offer, &ask, None);
-            let shown = rates.map_or_else(
+            let displayed = rates.map_or_else(
                 || "no ceiling | | ".to_owned(),
                 |rates| format!("{:.1} | {:.1} | {:+.1} %", rates.0, rates.1, difference(rates) * 100.0),
             );
             let name = product.name();
-            println!("| {words} | {name} | {shown} | {} |", listed.map_or("", |deviation| deviation.why.as_str()));
+            println!("| {words} | {name} | {displayed} | {} |", listed.map_or("", |deviation| deviation.why.as_str()));
             faults.extend(fault(&offer, &ask, rates, listed).map(|fault| format!("{name}, {words}: {fault}")));
         }
     }

@@ -46,7 +46,7 @@ fn subject(work: &Workload, waits: &[(&str, u64, u64)]) -> DatabaseDemand {
     let mut subject = subjects.remove(0);
     let more: u64 = waits.iter().map(|(_, _, seconds)| seconds).sum();
     if let Some(account) = &mut subject.account {
-        account.whole.database_s += more as f64;
+        account.total.database_s += more as f64;
     }
     subject
 }
@@ -67,9 +67,9 @@ fn check(subject: &DatabaseDemand) -> Diagnosis {
         let expected = (parts_s / split.total_s).max(1.0);
         assert!((sum - expected).abs() < 1e-9 && expected <= 1.25, "{}: shares sum to {sum}", found.name);
         assert!(split.slices.iter().all(|slice| (0.0..=1.0 + 1e-9).contains(&slice.share)));
-        let (ten, most) = (found.ten_times.as_ref().expect("a time"), found.at_most.as_ref().expect("a time"));
-        assert!(ten.saved() <= most.saved() + 1e-12 && ten.saved() >= 0.0, "{}", found.name);
-        assert!(most.saved() >= split.storage() - 1e-9 && most.saved() <= 1.0 + 1e-12, "{}", found.name);
+        let (ten, max) = (found.ten_times.as_ref().expect("a time"), found.at_most.as_ref().expect("a time"));
+        assert!(ten.saved() <= max.saved() + 1e-12 && ten.saved() >= 0.0, "{}", found.name);
+        assert!(max.saved() >= split.storage() - 1e-9 && max.saved() <= 1.0 + 1e-12, "{}", found.name);
     }
     assert!(!found.verdicts.is_empty(), "{}: no verdict", found.name);
     found
@@ -107,7 +107,7 @@ fn a_busy_processor_is_no_reason_to_buy_storage() {
 fn shares_are_of_the_time_of_sessions_unless_it_is_invalid() {
     let with_time = |database_s: f64| {
         let mut demand = subject(&workload(9_000, 1_500), &[]);
-        demand.account.as_mut().expect("an account").whole.database_s = database_s;
+        demand.account.as_mut().expect("an account").total.database_s = database_s;
         check(&demand)
     };
     let split = |found: &Diagnosis| found.split.clone().expect("a time");
@@ -129,10 +129,10 @@ fn uncounted_user_io_changes_like_the_reads_with_a_latency() {
         cause: WaitCause::Storage(Class::Read),
         count: 0.0,
         total_s: 6.0,
-        ..found.whole.waits[0].clone()
+        ..found.total.waits[0].clone()
     };
-    found.whole.waits.push(EventTime { foreground: true, ..rest });
-    found.whole.database_s += 6.0;
+    found.total.waits.push(EventTime { foreground: true, ..rest });
+    found.total.database_s += 6.0;
     let halved = Latencies([(Class::RandomRead, 0.002)].into());
     let change = effect(&found, &halved, &Latencies::default()).expect("a time");
     let rest = change.parts.iter().find(|part| part.class == Class::Read).expect("a part of its own");
@@ -140,7 +140,7 @@ fn uncounted_user_io_changes_like_the_reads_with_a_latency() {
     near(change.before_s - change.after_s, 5.0, 1e-9);
     // Without a read of known latency it is unchanged, and named so.
     let unscaled = effect(&found, &Latencies::default(), &Latencies::default()).expect("a time");
-    assert!(unscaled.parts.is_empty() && unscaled.kept.contains(&Class::Read), "{unscaled:?}");
+    assert!(unscaled.parts.is_empty() && unscaled.retained.contains(&Class::Read), "{unscaled:?}");
     let demand = DatabaseDemand { account: Some(found), ..disk(&[(300.0, 0.001)], 1.0) };
     let split = check(&demand).split.expect("a time");
     near(split.share(TimePart::OtherUserIo), 6.0 / split.database_s, 1e-9);
@@ -277,7 +277,7 @@ fn other_large_waits_are_named() {
     let mut subject = subject(&workload(4_000, 1_000), &waits);
     // Idle waits are not part of the database's time.
     if let Some(account) = &mut subject.account {
-        account.whole.database_s = 7_700.0;
+        account.total.database_s = 7_700.0;
     }
     let found = check(&subject);
     near(found.share(TimePart::Lock), 2_000.0 / 7_700.0, 1e-9);
@@ -308,7 +308,7 @@ fn waits_for_log_switches_are_not_storage() {
     ];
     let mut subject = subject(&workload(7_000, 1_000), &waits);
     if let Some(account) = &mut subject.account {
-        let counters = &mut account.whole.counters;
+        let counters = &mut account.total.counters;
         (counters.log_switches, counters.log_bytes) = (Some(200.0), Some(200.0 * 32e6));
     }
     let found = check(&subject);
@@ -353,11 +353,11 @@ fn a_slow_log_explains_lock_waits() {
     let row_locks = [("enq: TX - row lock contention", 9_000, 4_000)];
     let slow = Workload { redo_us: 76_000, ..workload(2_000, 100) };
     let found = check(&subject(&slow, &row_locks));
-    let Some(DiagnosisVerdict::LogBehindLocks { write_s, share, held, locks }) = found.verdicts.get(1) else {
+    let Some(DiagnosisVerdict::LogBehindLocks { write_s, share, sustained, locks }) = found.verdicts.get(1) else {
         panic!("{:?}", found.verdicts)
     };
     near(*write_s, 0.076, 0.01);
-    assert!(*share < 0.15 && held >= locks && *locks > 0.5, "{:?}", found.verdicts);
+    assert!(*share < 0.15 && sustained >= locks && *locks > 0.5, "{:?}", found.verdicts);
     // With a fast log the locks are the application's own.
     let found = check(&subject(&workload(2_000, 100), &row_locks));
     assert_eq!(found.verdicts[0].id(), "not-storage");
@@ -433,12 +433,12 @@ fn a_reached_limit_hides_the_demand() {
     subject.caps = vec![cap(1)];
     assert_eq!(check(&subject).censored, None, "a single minute of 40");
     // Without the metric, most windows at a value show it.
-    let held: Vec<(f64, f64)> =
+    let sustained: Vec<(f64, f64)> =
         (0..40).map(|at| if at < 12 { (0.6 * wave(at), 0.001) } else { (506.0, 0.03) }).collect();
-    let censored = check(&disk(&held, 1.0)).censored.expect("28 of 40 windows are pinned");
+    let censored = check(&disk(&sustained, 1.0)).censored.expect("28 of 40 windows are pinned");
     assert!(matches!(censored.cause, CensorCause::Pinned { windows: [28, 40], .. }), "{censored:?}");
     assert_eq!(censored.up_to, Some(Censored::MAX), "30 times as long is beyond the next limit");
-    let constant: Vec<(f64, f64)> = held.iter().map(|(rate, _)| (*rate, 0.001)).collect();
+    let constant: Vec<(f64, f64)> = sustained.iter().map(|(rate, _)| (*rate, 0.001)).collect();
     assert_eq!(check(&disk(&constant, 1.0)).censored, None, "a constant load that waits no longer");
 }
 
@@ -469,8 +469,8 @@ fn sessions_that_always_read_from_slow_storage_hide_the_demand() {
 fn time_in_no_counter_is_a_queue_for_processors() {
     let mut subject = subject(&workload(4_000, 1_000), &[]);
     let account = subject.account.as_mut().expect("the report contains the time of sessions");
-    account.whole.database_s = 10_000.0;
-    account.whole.host_busy = Some(0.7);
+    account.total.database_s = 10_000.0;
+    account.total.host_busy = Some(0.7);
     let found = check(&subject);
     assert!(
         found.verdicts.contains(&DiagnosisVerdict::ProcessorQueue { share: 0.5, busy: Some(0.7) }),
@@ -478,7 +478,7 @@ fn time_in_no_counter_is_a_queue_for_processors() {
         found.verdicts
     );
     let account = subject.account.as_mut().expect("the report contains the time of sessions");
-    account.whole.host_busy = Some(0.95);
+    account.total.host_busy = Some(0.95);
     assert_eq!(ids(&check(&subject))[0], "processors-full");
 }
 
@@ -574,9 +574,9 @@ fn pending_operations_at_a_zero_rate_are_a_stall() {
 #[test]
 fn without_waits_there_is_no_bound() {
     let mut busy = subject(&workload(9_500, 500), &[]);
-    let whole = &mut busy.account.as_mut().expect("an account").whole;
-    whole.waits.clear();
-    whole.processor_s = Some(0.93 * whole.database_s);
+    let total = &mut busy.account.as_mut().expect("an account").total;
+    total.waits.clear();
+    total.processor_s = Some(0.93 * total.database_s);
     let found = check(&busy);
     let Some(DiagnosisVerdict::NoSessionTimes { on_processor: Some(share), .. }) = found.verdicts.first() else {
         panic!("{:?}", found.verdicts)
@@ -645,7 +645,7 @@ fn account(waits: &[(usize, f64, f64)], processor_s: f64, unsaid_s: f64) -> Acco
         by_event.iter().map(|(name, (count, seconds))| event(name, true, *count, *seconds)).collect();
     events.push(event("log file parallel write", false, 1_000.0, 0.4));
     let waited: f64 = by_event.values().map(|(_, seconds)| seconds).sum();
-    let whole = SessionTime {
+    let total = SessionTime {
         seconds: 3_600.0,
         database_s: waited + processor_s + unsaid_s,
         rounding_s: 0.0,
@@ -658,7 +658,7 @@ fn account(waits: &[(usize, f64, f64)], processor_s: f64, unsaid_s: f64) -> Acco
         waits: events,
         place: place(),
     };
-    Account { whole, slots: Vec::new(), cache_bytes: None, memory_bytes: None, stored_bytes: None, caches: Vec::new() }
+    Account { total, slots: Vec::new(), cache_bytes: None, memory_bytes: None, stored_bytes: None, caches: Vec::new() }
 }
 
 proptest! {
@@ -681,7 +681,7 @@ proptest! {
         let least = without_storage(&account).expect("a time").after_s;
         prop_assert!(least <= quick + 1e-6, "{least} {quick}");
         // The present latencies change nothing.
-        let same = classes.iter().filter_map(|class| Some((*class, account.whole.operation_s(*class)?))).collect();
+        let same = classes.iter().filter_map(|class| Some((*class, account.total.operation_s(*class)?))).collect();
         let same = effect(&account, &Latencies(same), &Latencies::default()).expect("a time");
         prop_assert!((same.after_s - same.before_s).abs() <= 1e-9 * same.before_s);
     }
@@ -696,7 +696,7 @@ fn hours(sessions: &[(f64, f64)]) -> Diagnosis {
         Slot::of(begin.checked_add(hour).ok(), Span::from_secs(3_600))
     };
     let spent = |(reads, locks): &(f64, f64)| {
-        let mut spent = of_hour.whole.clone();
+        let mut spent = of_hour.total.clone();
         for wait in &mut spent.waits {
             let of = if &*wait.event == "db file sequential read" { *reads } else { *locks };
             wait.total_s = if wait.foreground { of * 3_600.0 } else { 0.0 };
@@ -706,9 +706,9 @@ fn hours(sessions: &[(f64, f64)]) -> Diagnosis {
         spent
     };
     let slots: Vec<SessionTime> = sessions.iter().map(spent).collect();
-    of_hour.whole.database_s = slots.iter().map(|spent| spent.database_s).sum();
-    of_hour.whole.seconds = 3_600.0 * slots.len() as f64;
-    for wait in of_hour.whole.waits.iter_mut().filter(|wait| wait.foreground) {
+    of_hour.total.database_s = slots.iter().map(|spent| spent.database_s).sum();
+    of_hour.total.seconds = 3_600.0 * slots.len() as f64;
+    for wait in of_hour.total.waits.iter_mut().filter(|wait| wait.foreground) {
         let of = |spent: &SessionTime| {
             spent.waits.iter().find(|other| other.event == wait.event).map_or(0.0, |of| of.total_s)
         };
@@ -739,8 +739,8 @@ fn an_unusual_hour_is_found() {
 /// processors.
 fn busy(reads_s: f64, processor_s: f64, unsaid_s: f64, host_busy: Option<f64>) -> Diagnosis {
     let mut account = account(&[(0, 1_000_000.0, reads_s)], processor_s, unsaid_s);
-    account.whole.seconds = account.whole.database_s / 10.0;
-    (account.whole.processors, account.whole.host_busy) = (Some(8.0), host_busy);
+    account.total.seconds = account.total.database_s / 10.0;
+    (account.total.processors, account.total.host_busy) = (Some(8.0), host_busy);
     let mut subject = disk(&[(300.0, 0.001)], 1.0);
     subject.account = Some(account);
     check(&subject)
@@ -767,7 +767,7 @@ fn full_processors_precede_the_waits_that_they_lengthen() {
 /// [`busy`] with three tenths of the time in storage, on a host with this waiting.
 fn on_host(host_busy: f64, io_wait: f64, processes: f64, hard_parse_s: f64) -> Vec<&'static str> {
     let mut spent = account(&[(0, 1_000_000.0, 3_000.0)], 7_000.0, 0.0);
-    let sum = &mut spent.whole;
+    let sum = &mut spent.total;
     sum.seconds = sum.database_s / 10.0;
     (sum.processors, sum.host_busy) = (Some(8.0), Some(host_busy));
     sum.host = HostWaiting { io_wait: Some(io_wait), processes: Some(processes), place: None };
@@ -797,7 +797,7 @@ fn the_use_of_processors_is_known_without_figures_of_the_host() {
 #[test]
 fn an_idle_database_is_said_to_be_idle_first() {
     let mut account = account(&[(0, 1_000.0, 9.0)], 1.0, 0.0);
-    account.whole.seconds = 3_600.0;
+    account.total.seconds = 3_600.0;
     let mut subject = disk(&[(300.0, 0.001)], 1.0);
     subject.account = Some(account);
     assert_eq!(ids(&check(&subject))[..2], ["quiet", "storage"]);
@@ -847,7 +847,7 @@ fn a_change_between_two_periods_has_its_cause() {
 fn a_time_below_the_resolution_has_no_shares() {
     let with = |rounding_s: f64| {
         let mut idle = account(&[(0, 1_000.0, 9.0)], 1.0, 0.0);
-        (idle.whole.seconds, idle.whole.rounding_s) = (3_600.0, rounding_s);
+        (idle.total.seconds, idle.total.rounding_s) = (3_600.0, rounding_s);
         check(&DatabaseDemand { account: Some(idle), ..disk(&[(300.0, 0.001)], 1.0) })
     };
     // 10 s of sessions in an hour, which are printed as 0.0 active sessions.
@@ -882,18 +882,18 @@ fn the_origin_of_the_work_is_named() {
     let checkpoints = |timed, requested| {
         vec![(WindowCount::CHECKPOINTS_TIMED, timed), (WindowCount::CHECKPOINTS_REQUESTED, requested)]
     };
-    let whole = |tallies: &[(&'static str, f64)]| work("", 1e6, 1e5, tallies);
-    assert_eq!(found(vec![whole(&checkpoints(1.0, 30.0))]), ["checkpoints-requested"]);
-    assert_eq!(found(vec![whole(&checkpoints(30.0, 2.0))]), [""; 0]);
-    assert_eq!(found(vec![whole(&[]), work("statement 7", 7e5, 10.0, &[])]), ["one-statement-reads"]);
-    assert_eq!(found(vec![whole(&[]), work("statement 7", 1e5, 10.0, &[])]), [""; 0]);
-    assert_eq!(found(vec![whole(&[(WindowCount::AUTOVACUUM, 3e5)])]), ["autovacuum"]);
-    assert_eq!(found(vec![whole(&[(WindowCount::SESSION_WRITES, 5e4)])]), ["sessions-write"]);
-    assert_eq!(found(vec![whole(&[]), work("/d/orders.ibd", 9e5, 5e4, &[])]), ["one-file"]);
-    assert_eq!(found(vec![whole(&[(WindowCount::FREE_PAGE_WAITS, 9e4)])]), ["buffer-waits"]);
+    let total = |tallies: &[(&'static str, f64)]| work("", 1e6, 1e5, tallies);
+    assert_eq!(found(vec![total(&checkpoints(1.0, 30.0))]), ["checkpoints-requested"]);
+    assert_eq!(found(vec![total(&checkpoints(30.0, 2.0))]), [""; 0]);
+    assert_eq!(found(vec![total(&[]), work("statement 7", 7e5, 10.0, &[])]), ["one-statement-reads"]);
+    assert_eq!(found(vec![total(&[]), work("statement 7", 1e5, 10.0, &[])]), [""; 0]);
+    assert_eq!(found(vec![total(&[(WindowCount::AUTOVACUUM, 3e5)])]), ["autovacuum"]);
+    assert_eq!(found(vec![total(&[(WindowCount::SESSION_WRITES, 5e4)])]), ["sessions-write"]);
+    assert_eq!(found(vec![total(&[]), work("/d/orders.ibd", 9e5, 5e4, &[])]), ["one-file"]);
+    assert_eq!(found(vec![total(&[(WindowCount::FREE_PAGE_WAITS, 9e4)])]), ["buffer-waits"]);
     let statement =
         |name: &str, seconds| work(name, 0.0, 0.0, &[(WindowCount::CALLS, 10.0), (WindowCount::EXECUTION_S, seconds)]);
-    let slow = vec![whole(&[]), statement("statement a", 90.0), statement("statement b", 1.0)];
+    let slow = vec![total(&[]), statement("statement a", 90.0), statement("statement b", 1.0)];
     assert_eq!(found(slow), ["slow-statement"]);
 }
 
@@ -926,10 +926,10 @@ fn every_real_report_gets_a_verdict() {
 fn group_commits(flushes: f64, each_s: f64, commits: f64, database_s: f64) -> Diagnosis {
     let mut subject = subject(&workload(0, 100), &[]);
     let account = subject.account.as_mut().expect("an account");
-    let whole = &mut account.whole;
-    (whole.database_s, whole.processor_s, whole.commits) = (database_s, None, Some(commits));
-    whole.waits.truncate(1);
-    let flush = &mut whole.waits[0];
+    let total = &mut account.total;
+    (total.database_s, total.processor_s, total.commits) = (database_s, None, Some(commits));
+    total.waits.truncate(1);
+    let flush = &mut total.waits[0];
     (flush.event, flush.cause, flush.foreground) = ("WALSync".into(), WaitCause::Storage(Class::RedoWrite), true);
     (flush.count, flush.total_s) = (flushes, flushes * each_s);
     check(&subject)

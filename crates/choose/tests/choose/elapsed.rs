@@ -70,9 +70,9 @@ fn sessions_and_depth_share_the_work_until_the_storage_is_full() {
 
 #[test]
 fn more_load_than_the_storage_carries_has_no_time_beside() {
-    let crowd = "name=crowd,sessions=4000,reads=100,think=1s";
+    let session_run = "name=crowd,sessions=4000,reads=100,think=1s";
     let offers = [offer("aws/gp3:100GiB,iops=3000")];
-    let jobs = ["reads=1e6".parse().unwrap(), crowd.parse().unwrap()];
+    let jobs = ["reads=1e6".parse().unwrap(), session_run.parse().unwrap()];
     let found = jobs_on(&jobs, offers.iter().map(|offer| (offer, None)));
     assert_eq!((found.jobs[0].name.as_str(), found.jobs[1].name.as_str()), ("job 1", "crowd"));
     assert!(found.rows[0].times[0].alone.is_some());

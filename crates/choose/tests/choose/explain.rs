@@ -55,8 +55,8 @@ fn agreement_has_no_cause() {
 }
 
 /// A load that the storage answers in 1.1 ms up to its maximum rate.
-fn at_most(most: f64) -> impl Fn(u32, f64, f64) -> (f64, f64) {
-    move |depth, _, mean| (most.min(f64::from(depth) * 900.0), mean)
+fn at_most(max: f64) -> impl Fn(u32, f64, f64) -> (f64, f64) {
+    move |depth, _, mean| (max.min(f64::from(depth) * 900.0), mean)
 }
 
 #[test]

@@ -49,8 +49,8 @@ fn week(iops: impl Fn(u8) -> f64) -> DatabaseDemand {
 
 fn replays(config: &str, iops: impl Fn(u8) -> f64) -> Vec<LevelReplay> {
     let (levels, subject) = (levels(config).expect("levels"), week(iops));
-    let most = levels.levels.last().map_or(0, |level| level.level);
-    let policy = levels.follow_load().then(|| levels.policy(10, most));
+    let max = levels.levels.last().map_or(0, |level| level.level);
+    let policy = levels.follow_load().then(|| levels.policy(10, max));
     compare(&levels, &subject.slots, &demand_over_time(&subject), policy)
 }
 

@@ -7,7 +7,7 @@ use super::query::{Query, selects};
 use super::volumes;
 use super::xml::Element;
 use super::{Ec2Result, page};
-use crate::cloud::{Held, Operation};
+use crate::cloud::{Operation, VolumeEntry};
 use crate::record::Provider;
 
 /// `DescribeVolumeStatus`: impaired while the store does not accept changes.
@@ -20,16 +20,16 @@ pub(super) fn volume_status(operation: &mut Operation<'_>, query: &Query) -> Ec2
         Err(_) => ("impaired", "failed"),
     };
     let mut items = Vec::new();
-    for held in wanted_volumes(operation, query)? {
+    for volume in wanted_volumes(operation, query)? {
         let is_selected = selects(&filters, |name| match name {
-            "availability-zone" => Some(vec![held.record.availability_domain.clone()]),
+            "availability-zone" => Some(vec![volume.record.availability_domain.clone()]),
             "volume-status.status" => Some(vec![status.to_owned()]),
             _ => None,
         })?;
         if is_selected {
             items.push(Element::item(vec![
-                Element::text("volumeId", &held.record.id),
-                Element::text("availabilityZone", &held.record.availability_domain),
+                Element::text("volumeId", &volume.record.id),
+                Element::text("availabilityZone", &volume.record.availability_domain),
                 Element::new(
                     "volumeStatus",
                     vec![
@@ -49,9 +49,9 @@ pub(super) fn volume_status(operation: &mut Operation<'_>, query: &Query) -> Ec2
 }
 
 /// The volumes that a request names, or all.
-fn wanted_volumes(operation: &mut Operation<'_>, query: &Query) -> Result<Vec<Held>, Ec2Error> {
+fn wanted_volumes(operation: &mut Operation<'_>, query: &Query) -> Result<Vec<VolumeEntry>, Ec2Error> {
     match query.list("VolumeId").as_slice() {
-        [] => Ok(operation.volumes(Provider::Ec2).into_iter().filter(|held| held.glance.writable).collect()),
+        [] => Ok(operation.volumes(Provider::Ec2).into_iter().filter(|volume| volume.glance.writable).collect()),
         ids => ids.iter().map(|id| volumes::find(operation, id)).collect(),
     }
 }
@@ -79,8 +79,8 @@ pub(super) fn regions(operation: &Operation<'_>, query: &Query) -> Ec2Result {
     query.end_dry_run()?;
     let region = &operation.cloud.options.ec2_region;
     if let Some(other) = query.list("RegionName").into_iter().find(|name| name != region) {
-        let shown: String = other.chars().take(100).collect();
-        return Err(Ec2Error::value(format!("Invalid region: {shown}; the service has {region}")));
+        let displayed: String = other.chars().take(100).collect();
+        return Err(Ec2Error::value(format!("Invalid region: {displayed}; the service has {region}")));
     }
     let endpoint = format!("ec2.{region}.amazonaws.com");
     let is_selected = selects(&query.filters(), |name| match name {
@@ -101,12 +101,13 @@ pub(super) fn regions(operation: &Operation<'_>, query: &Query) -> Ec2Result {
 pub(super) fn instance_types(operation: &Operation<'_>, query: &Query) -> Ec2Result {
     query.only(&["InstanceType.", "Filter.", "MaxResults", "NextToken"])?;
     query.end_dry_run()?;
-    let (wanted, filters) = (query.list("InstanceType"), query.filters());
+    let (required, filters) = (query.list("InstanceType"), query.filters());
     let machines = operation.service().machines("aws");
     let name = |machine: &MachineGlance| machine.shape.name.trim_start_matches("aws/").to_owned();
-    if let Some(unknown) = wanted.iter().find(|wanted| !machines.iter().any(|machine| name(machine) == **wanted)) {
-        let shown: String = unknown.chars().take(100).collect();
-        let message = format!("The following supplied instance types do not exist: [{shown}]");
+    if let Some(unknown) = required.iter().find(|required| !machines.iter().any(|machine| name(machine) == **required))
+    {
+        let displayed: String = unknown.chars().take(100).collect();
+        let message = format!("The following supplied instance types do not exist: [{displayed}]");
         return Err(Ec2Error::new("InvalidInstanceType", message));
     }
     let mut items = Vec::new();
@@ -119,7 +120,7 @@ pub(super) fn instance_types(operation: &Operation<'_>, query: &Query) -> Ec2Res
             "vcpu-info.default-vcpus" => Some(shape.vcpus.iter().map(ToString::to_string).collect()),
             _ => None,
         })?;
-        if is_selected && (wanted.is_empty() || wanted.contains(&name.as_str())) {
+        if is_selected && (required.is_empty() || required.contains(&name.as_str())) {
             items.push(Element::item(type_fields(machine, &name, architecture)));
         }
     }
@@ -173,23 +174,23 @@ pub(super) fn tags(operation: &Operation<'_>, query: &Query) -> Ec2Result {
     query.end_dry_run()?;
     let filters = query.filters();
     let mut items = Vec::new();
-    for held in operation.volumes(Provider::Ec2) {
-        let kind = if held.glance.writable { "volume" } else { "snapshot" };
-        for (key, value) in &held.record.freeform_tags {
+    for volume in operation.volumes(Provider::Ec2) {
+        let kind = if volume.glance.writable { "volume" } else { "snapshot" };
+        for (key, value) in &volume.record.freeform_tags {
             let value = value.as_str().unwrap_or_default();
             let is_selected = selects(&filters, |name| match name {
-                "resource-id" => Some(vec![held.record.id.clone()]),
+                "resource-id" => Some(vec![volume.record.id.clone()]),
                 "resource-type" => Some(vec![kind.to_owned()]),
                 "key" => Some(vec![key.clone()]),
                 "value" => Some(vec![value.to_owned()]),
-                name => name.strip_prefix("tag:").map(|wanted| {
-                    let is_key = wanted == key;
+                name => name.strip_prefix("tag:").map(|required| {
+                    let is_key = required == key;
                     is_key.then(|| value.to_owned()).into_iter().collect()
                 }),
             })?;
             if is_selected {
                 items.push(Element::item(vec![
-                    Element::text("resourceId", &held.record.id),
+                    Element::text("resourceId", &volume.record.id),
                     Element::text("resourceType", kind),
                     Element::text("key", key),
                     Element::text("value", value),
@@ -235,8 +236,8 @@ mod tests {
         assert_eq!(type_fields(&unknown, "x", "x86_64").last(), Some(&Element::new("ebsInfo", Vec::new())));
         let iops = Some(MachineLimit { sustained: 250.0, burst: 11_800.0 });
         let limits = vec![Element::text("baselineIops", 250), Element::text("maximumIops", 11_800)];
-        let known = MachineGlance { iops, ..unknown };
+        let existing = MachineGlance { iops, ..unknown };
         let ebs = Element::new("ebsInfo", vec![Element::new("ebsOptimizedInfo", limits)]);
-        assert_eq!(type_fields(&known, "x", "x86_64").last(), Some(&ebs));
+        assert_eq!(type_fields(&existing, "x", "x86_64").last(), Some(&ebs));
     }
 }

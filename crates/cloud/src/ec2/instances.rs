@@ -9,7 +9,7 @@ use super::snapshots::OWNER;
 use super::volumes::{find_attachment, tag_set, tag_values};
 use super::xml::Element;
 use super::{Ec2Result, page};
-use crate::cloud::{Held, Operation};
+use crate::cloud::{Operation, VolumeEntry};
 use crate::record::Provider;
 
 /// Moment of creation of instances, which the service does not record.
@@ -21,15 +21,15 @@ const ROOT_DEVICE: &str = "/dev/xvda";
 pub(super) fn describe(operation: &mut Operation<'_>, query: &Query) -> Ec2Result {
     query.only(&["InstanceId.", "Filter.", "MaxResults", "NextToken"])?;
     query.end_dry_run()?;
-    let (wanted, filters) = (query.list("InstanceId"), query.filters());
+    let (required, filters) = (query.list("InstanceId"), query.filters());
     let instances = operation.instances(Provider::Ec2);
-    if let Some(id) = wanted.iter().find(|id| !instances.iter().any(|(known, _)| known == *id)) {
+    if let Some(id) = required.iter().find(|id| !instances.iter().any(|(existing, _)| existing == *id)) {
         return Err(Ec2Error::no_instance(id));
     }
     let volumes = operation.volumes(Provider::Ec2);
     let mut items = Vec::new();
     for (id, group) in &instances {
-        let is_wanted = wanted.is_empty() || wanted.contains(&id.as_str());
+        let is_wanted = required.is_empty() || required.contains(&id.as_str());
         let is_selected = selects(&filters, |name| match name {
             "instance-id" => Some(vec![id.clone()]),
             "instance-state-name" => Some(vec!["running".to_owned()]),
@@ -62,11 +62,11 @@ fn instance_tags(group: &GroupGlance) -> Map<String, Value> {
 }
 
 /// Volumes of an instance, as items.
-fn block_devices(operation: &Operation<'_>, group: &GroupGlance, volumes: &[Held]) -> Vec<Element> {
-    let attachments = volumes.iter().filter_map(|held| {
-        let (attachment, state) = find_attachment(held, operation.now_ns)?;
+fn block_devices(operation: &Operation<'_>, group: &GroupGlance, volumes: &[VolumeEntry]) -> Vec<Element> {
+    let attachments = volumes.iter().filter_map(|volume| {
+        let (attachment, state) = find_attachment(volume, operation.now_ns)?;
         let ebs = vec![
-            Element::text("volumeId", &held.record.id),
+            Element::text("volumeId", &volume.record.id),
             Element::text("status", state),
             Element::text("attachTime", &attachment.created),
             Element::text("deleteOnTermination", false),
@@ -77,7 +77,7 @@ fn block_devices(operation: &Operation<'_>, group: &GroupGlance, volumes: &[Held
     attachments.collect()
 }
 
-fn fields(operation: &Operation<'_>, id: &str, group: &GroupGlance, volumes: &[Held]) -> Vec<Element> {
+fn fields(operation: &Operation<'_>, id: &str, group: &GroupGlance, volumes: &[VolumeEntry]) -> Vec<Element> {
     let zone = operation.zones().into_iter().next().unwrap_or_default();
     vec![
         Element::text("instanceId", id),
@@ -101,14 +101,14 @@ fn fields(operation: &Operation<'_>, id: &str, group: &GroupGlance, volumes: &[H
 pub(super) fn statuses(operation: &mut Operation<'_>, query: &Query) -> Ec2Result {
     query.only(&["InstanceId.", "Filter.", "IncludeAllInstances", "MaxResults", "NextToken"])?;
     query.end_dry_run()?;
-    let (wanted, filters) = (query.list("InstanceId"), query.filters());
+    let (required, filters) = (query.list("InstanceId"), query.filters());
     let instances = operation.instances(Provider::Ec2);
-    if let Some(id) = wanted.iter().find(|id| !instances.iter().any(|(known, _)| known == *id)) {
+    if let Some(id) = required.iter().find(|id| !instances.iter().any(|(existing, _)| existing == *id)) {
         return Err(Ec2Error::no_instance(id));
     }
     let zone = operation.zones().into_iter().next().unwrap_or_default();
     let mut items = Vec::new();
-    for (id, _) in instances.iter().filter(|(id, _)| wanted.is_empty() || wanted.contains(&id.as_str())) {
+    for (id, _) in instances.iter().filter(|(id, _)| required.is_empty() || required.contains(&id.as_str())) {
         let is_selected = selects(&filters, |name| match name {
             "availability-zone" => Some(vec![zone.clone()]),
             "instance-state-name" => Some(vec!["running".to_owned()]),
@@ -137,7 +137,7 @@ pub(super) fn statuses(operation: &mut Operation<'_>, query: &Query) -> Ec2Resul
 pub(super) fn describe_attribute(operation: &Operation<'_>, query: &Query) -> Ec2Result {
     query.only(&["InstanceId", "Attribute"])?;
     let id = query.required("InstanceId")?;
-    let instance = operation.instances(Provider::Ec2).into_iter().find(|(known, _)| known == id);
+    let instance = operation.instances(Provider::Ec2).into_iter().find(|(existing, _)| existing == id);
     let (id, group) = instance.ok_or_else(|| Ec2Error::no_instance(id))?;
     let value = |name: &'static str, value: &str| Element::new(name, vec![Element::text("value", value)]);
     let attribute = match query.required("Attribute")? {
@@ -161,8 +161,8 @@ pub(super) fn describe_attribute(operation: &Operation<'_>, query: &Query) -> Ec
             return Err(Ec2Error::new("UnsupportedOperation", "the network of instances is not emulated here"));
         }
         other => {
-            let shown: String = other.chars().take(100).collect();
-            return Err(Ec2Error::value(format!("Value ({shown}) for parameter attribute is invalid.")));
+            let displayed: String = other.chars().take(100).collect();
+            return Err(Ec2Error::value(format!("Value ({displayed}) for parameter attribute is invalid.")));
         }
     };
     query.end_dry_run()?;

@@ -7,7 +7,7 @@ use super::query::{Query, selects};
 use super::volumes::{check_multi_attach, check_settings, configuration, find, read_settings, volume_state};
 use super::xml::Element;
 use super::{Ec2Result, page};
-use crate::cloud::{Held, Operation, moment};
+use crate::cloud::{Operation, VolumeEntry, moment};
 use crate::record::{Ec2Settings, Modification, Provider};
 
 /// The rule of modifications in a rolling period.
@@ -16,13 +16,13 @@ const PERIOD: &str = "ec2_modification_period";
 /// `ModifyVolume`.
 pub(super) fn modify(operation: &mut Operation<'_>, query: &Query) -> Ec2Result {
     query.only(&["VolumeId", "Size", "VolumeType", "Iops", "Throughput", "MultiAttachEnabled"])?;
-    let mut held = find(operation, query.required("VolumeId")?)?;
-    let (id, now_ns) = (held.record.id.clone(), operation.now_ns);
-    if let state @ "creating" = volume_state(&held, now_ns) {
+    let mut volume = find(operation, query.required("VolumeId")?)?;
+    let (id, now_ns) = (volume.record.id.clone(), operation.now_ns);
+    if let state @ "creating" = volume_state(&volume, now_ns) {
         return Err(Ec2Error::state(format!("Volume '{id}' is '{state}'.")));
     }
-    let earlier_ns = check_rate(operation, &held)?;
-    let from = read_settings(&held);
+    let earlier_ns = check_rate(operation, &volume)?;
+    let from = read_settings(&volume);
     let to = target(query, &from)?;
     if to == from {
         let message = format!("The volume {id} has these settings already.");
@@ -30,26 +30,26 @@ pub(super) fn modify(operation: &mut Operation<'_>, query: &Query) -> Ec2Result 
     }
     operation.service().check_configuration(&configuration(&to))?;
     query.end_dry_run()?;
-    apply(operation, &held, &from, &to)?;
+    apply(operation, &volume, &from, &to)?;
     let optimizing = operation.cloud.durations.nanos("ec2_optimizing_1tib") / 1_024 * to.size_gib;
     let modified_ns = now_ns.saturating_add(operation.cloud.durations.nanos("ec2_modifying"));
-    held.record.earlier_modifications_ns = earlier_ns;
-    held.record.modification = Some(Modification {
+    volume.record.earlier_modifications_ns = earlier_ns;
+    volume.record.modification = Some(Modification {
         started_ns: now_ns,
         modified_ns,
         ended_ns: modified_ns.saturating_add(optimizing),
         from,
         to,
     });
-    operation.store(&held)?;
-    let fields = held.record.modification.as_ref().map(|modification| fields(operation, &held, modification));
+    operation.store(&volume)?;
+    let fields = volume.record.modification.as_ref().map(|modification| fields(operation, &volume, modification));
     Ok(vec![Element::new("volumeModification", fields.unwrap_or_default())])
 }
 
 /// Starts of the modifications within the period before now. Refuses a further one while the last is in progress, and
 /// beyond the number allowed in the period.
-fn check_rate(operation: &Operation<'_>, held: &Held) -> Result<Vec<u64>, Ec2Error> {
-    let Held { record, .. } = held;
+fn check_rate(operation: &Operation<'_>, volume: &VolumeEntry) -> Result<Vec<u64>, Ec2Error> {
+    let VolumeEntry { record, .. } = volume;
     if record.modification.as_ref().is_some_and(|last| operation.now_ns < last.ended_ns) {
         let message = format!("{} is being modified: wait until the modification is completed.", record.id);
         return Err(Ec2Error::new("IncorrectModificationState", message));
@@ -83,10 +83,10 @@ fn target(query: &Query, from: &Ec2Settings) -> Result<Ec2Settings, Ec2Error> {
     let keeps = volume_type == from.volume_type && volume_type != "gp2";
     // A volume of io1 that becomes io2 keeps its IOPS; one that becomes gp3 gets what is included.
     let keeps_iops = keeps || (["io1", "io2"].contains(&volume_type.as_str()) && from.volume_type.starts_with("io"));
-    let kept = |is_kept: bool, value: Option<u64>| value.filter(|_| is_kept);
+    let retained = |is_kept: bool, value: Option<u64>| value.filter(|_| is_kept);
     let mut to = Ec2Settings {
-        iops: query.number("Iops")?.or(kept(keeps_iops, from.iops)),
-        throughput: query.number("Throughput")?.or(kept(keeps, from.throughput)),
+        iops: query.number("Iops")?.or(retained(keeps_iops, from.iops)),
+        throughput: query.number("Throughput")?.or(retained(keeps, from.throughput)),
         volume_type,
         size_gib,
     };
@@ -112,8 +112,13 @@ fn equivalent_of_gp2(from: &Ec2Settings) -> (u64, u64) {
     (iops.unwrap_or(0).max(3_000), if *size_gib <= 170 { 128 } else { 250 })
 }
 
-fn apply(operation: &Operation<'_>, held: &Held, from: &Ec2Settings, to: &Ec2Settings) -> Result<(), Ec2Error> {
-    let name = &held.glance.name;
+fn apply(
+    operation: &Operation<'_>,
+    volume: &VolumeEntry,
+    from: &Ec2Settings,
+    to: &Ec2Settings,
+) -> Result<(), Ec2Error> {
+    let name = &volume.glance.name;
     let level = Level { to: configuration(to), force_detach: false };
     operation.service().level(name, &level)?;
     if to.size_gib > from.size_gib {
@@ -128,17 +133,17 @@ fn progress(modification: &Modification, now_ns: u64) -> (&'static str, u64) {
     if now_ns < modified_ns {
         ("modifying", 0)
     } else if now_ns < ended_ns {
-        let whole = ended_ns.saturating_sub(started_ns).max(1);
-        ("optimizing", u64::try_from(u128::from(now_ns - started_ns) * 100 / u128::from(whole)).unwrap_or(100).min(99))
+        let total = ended_ns.saturating_sub(started_ns).max(1);
+        ("optimizing", u64::try_from(u128::from(now_ns - started_ns) * 100 / u128::from(total)).unwrap_or(100).min(99))
     } else {
         ("completed", 100)
     }
 }
 
-fn fields(operation: &Operation<'_>, held: &Held, modification: &Modification) -> Vec<Element> {
+fn fields(operation: &Operation<'_>, volume: &VolumeEntry, modification: &Modification) -> Vec<Element> {
     let (state, percent) = progress(modification, operation.now_ns);
     let mut fields = vec![
-        Element::text("volumeId", &held.record.id),
+        Element::text("volumeId", &volume.record.id),
         Element::text("modificationState", state),
         Element::text("progress", percent),
         Element::text("startTime", moment(modification.started_ns)),
@@ -163,23 +168,23 @@ fn fields(operation: &Operation<'_>, held: &Held, modification: &Modification) -
 pub(super) fn describe(operation: &mut Operation<'_>, query: &Query) -> Ec2Result {
     query.only(&["VolumeId.", "Filter.", "MaxResults", "NextToken"])?;
     query.end_dry_run()?;
-    let (wanted, filters) = (query.list("VolumeId"), query.filters());
-    let volumes = match wanted.as_slice() {
-        [] => operation.volumes(Provider::Ec2).into_iter().filter(|held| held.glance.writable).collect(),
-        ids => ids.iter().map(|id| find(operation, id)).collect::<Result<Vec<Held>, Ec2Error>>()?,
+    let (required, filters) = (query.list("VolumeId"), query.filters());
+    let volumes = match required.as_slice() {
+        [] => operation.volumes(Provider::Ec2).into_iter().filter(|volume| volume.glance.writable).collect(),
+        ids => ids.iter().map(|id| find(operation, id)).collect::<Result<Vec<VolumeEntry>, Ec2Error>>()?,
     };
     let mut items = Vec::new();
-    for held in &volumes {
-        let Some(modification) = &held.record.modification else {
-            if wanted.is_empty() {
+    for volume in &volumes {
+        let Some(modification) = &volume.record.modification else {
+            if required.is_empty() {
                 continue;
             }
-            let message = format!("Modification for volume '{}' does not exist.", held.record.id);
+            let message = format!("Modification for volume '{}' does not exist.", volume.record.id);
             return Err(Ec2Error::new("InvalidVolumeModification.NotFound", message));
         };
         let (state, _) = progress(modification, operation.now_ns);
         let is_selected = selects(&filters, |name| match name {
-            "volume-id" => Some(vec![held.record.id.clone()]),
+            "volume-id" => Some(vec![volume.record.id.clone()]),
             "modification-state" => Some(vec![state.to_owned()]),
             "target-size" => Some(vec![modification.to.size_gib.to_string()]),
             "target-volume-type" => Some(vec![modification.to.volume_type.clone()]),
@@ -188,7 +193,7 @@ pub(super) fn describe(operation: &mut Operation<'_>, query: &Query) -> Ec2Resul
             _ => None,
         })?;
         if is_selected {
-            items.push(Element::item(fields(operation, held, modification)));
+            items.push(Element::item(fields(operation, volume, modification)));
         }
     }
     page(query, "volumeModificationSet", items)

@@ -91,14 +91,16 @@ impl Query {
     }
 
     /// Refuses parameters that an action does not have. `known` are names, or beginnings of names that end in a dot.
-    pub fn only(&self, known: &[&str]) -> Result<(), Ec2Error> {
+    pub fn only(&self, existing: &[&str]) -> Result<(), Ec2Error> {
         let is_known = |key: &str| {
             EVERYWHERE.contains(&key)
-                || known.iter().any(|known| *known == key || (known.ends_with('.') && key.starts_with(known)))
+                || existing
+                    .iter()
+                    .any(|existing| *existing == key || (existing.ends_with('.') && key.starts_with(existing)))
         };
         if let Some((key, _)) = self.pairs.iter().find(|(key, _)| !is_known(key)) {
-            let shown: String = key.chars().take(100).collect();
-            let message = format!("The parameter {shown} is not recognized");
+            let displayed: String = key.chars().take(100).collect();
+            let message = format!("The parameter {displayed} is not recognized");
             return Err(Ec2Error::new("UnknownParameter", message));
         }
         Ok(())
@@ -121,10 +123,10 @@ pub(super) fn selects<'v>(
 ) -> Result<bool, Ec2Error> {
     for Filter { name, values } in filters {
         let Some(present) = values_of(name) else {
-            let shown: String = name.chars().take(100).collect();
-            return Err(Ec2Error::value(format!("The filter '{shown}' is invalid")));
+            let displayed: String = name.chars().take(100).collect();
+            return Err(Ec2Error::value(format!("The filter '{displayed}' is invalid")));
         };
-        if !values.iter().any(|wanted| present.iter().any(|value| matches(wanted, value))) {
+        if !values.iter().any(|required| present.iter().any(|value| matches(required, value))) {
             return Ok(false);
         }
     }

@@ -8,7 +8,7 @@ use super::query::{Query, selects};
 use super::volumes::{tag_set, tag_values};
 use super::xml::Element;
 use super::{Ec2Result, page};
-use crate::cloud::{Held, Operation, gigabytes, tags};
+use crate::cloud::{Operation, VolumeEntry, gigabytes, tags};
 use crate::identifiers::ec2;
 use crate::lifecycle::Transition;
 use crate::record::{BackupRecord, Provider, VolumeRecord};
@@ -17,31 +17,31 @@ use crate::record::{BackupRecord, Provider, VolumeRecord};
 pub(super) const OWNER: &str = "000000000000";
 
 /// A completed or pending snapshot by identifier.
-pub(super) fn find(operation: &mut Operation<'_>, id: &str) -> Result<Held, Ec2Error> {
-    let held = operation.find(id, Provider::Ec2).filter(|held| !held.glance.writable);
-    held.ok_or_else(|| Ec2Error::no_snapshot(id))
+pub(super) fn find(operation: &mut Operation<'_>, id: &str) -> Result<VolumeEntry, Ec2Error> {
+    let volume = operation.find(id, Provider::Ec2).filter(|volume| !volume.glance.writable);
+    volume.ok_or_else(|| Ec2Error::no_snapshot(id))
 }
 
-fn snapshot_state(held: &Held, now_ns: u64) -> &str {
-    Transition::at(held.record.transition.as_ref(), now_ns, "completed")
+fn snapshot_state(volume: &VolumeEntry, now_ns: u64) -> &str {
+    Transition::at(volume.record.transition.as_ref(), now_ns, "completed")
 }
 
 /// Fields of a snapshot. `state_name` is the element of its state: `status`, but `state` in the reply to `CreateSnapshots`.
-fn fields(operation: &Operation<'_>, held: &Held, state_name: &'static str) -> Vec<Element> {
-    let backup = held.record.backup.clone().unwrap_or_default();
-    let state = snapshot_state(held, operation.now_ns);
+fn fields(operation: &Operation<'_>, volume: &VolumeEntry, state_name: &'static str) -> Vec<Element> {
+    let backup = volume.record.backup.clone().unwrap_or_default();
+    let state = snapshot_state(volume, operation.now_ns);
     vec![
-        Element::text("snapshotId", &held.record.id),
+        Element::text("snapshotId", &volume.record.id),
         Element::text("volumeId", &backup.of),
         Element::text(state_name, state),
-        Element::text("startTime", &held.record.created),
+        Element::text("startTime", &volume.record.created),
         Element::text("progress", if state == "completed" { "100%" } else { "0%" }),
         Element::text("ownerId", OWNER),
-        Element::text("volumeSize", gigabytes(&held.glance)),
+        Element::text("volumeSize", gigabytes(&volume.glance)),
         Element::text("description", &backup.description),
         Element::text("encrypted", false),
         Element::text("storageTier", "standard"),
-        Element::set("tagSet", tag_set(&held.record.freeform_tags)),
+        Element::set("tagSet", tag_set(&volume.record.freeform_tags)),
     ]
 }
 
@@ -52,7 +52,7 @@ pub(super) fn create(operation: &mut Operation<'_>, query: &Query) -> Ec2Result 
     query.end_dry_run()?;
     let record = new_record(operation, query, &of);
     let taken = take(operation, &[(of, record)])?;
-    Ok(taken.iter().flat_map(|held| fields(operation, held, "status")).collect())
+    Ok(taken.iter().flat_map(|volume| fields(operation, volume, "status")).collect())
 }
 
 /// `CreateSnapshots`: of all volumes of an instance, at the same moment.
@@ -68,17 +68,17 @@ pub(super) fn create_several(operation: &mut Operation<'_>, query: &Query) -> Ec
         Some("volume") => true,
         Some(_) => return Err(Ec2Error::value("CopyTagsFromSource is volume.")),
     };
-    let is_attached = |held: &Held| {
-        let attached = super::volumes::find_attachment(held, operation.now_ns);
+    let is_attached = |volume: &VolumeEntry| {
+        let attached = super::volumes::find_attachment(volume, operation.now_ns);
         attached.is_some_and(|(attachment, _)| attachment.instance_id == instance)
     };
     let mut volumes = operation.volumes(Provider::Ec2);
-    volumes.retain(|held| is_attached(held) && !excluded.contains(&held.record.id.as_str()));
+    volumes.retain(|volume| is_attached(volume) && !excluded.contains(&volume.record.id.as_str()));
     if volumes.is_empty() {
         return Err(Ec2Error::state(format!("The instance {instance} has no volumes to take snapshots of.")));
     }
     query.end_dry_run()?;
-    let with_record = |of: Held| {
+    let with_record = |of: VolumeEntry| {
         let mut record = new_record(operation, query, &of);
         if copies_tags {
             let own = std::mem::replace(&mut record.freeform_tags, of.record.freeform_tags.clone());
@@ -86,9 +86,9 @@ pub(super) fn create_several(operation: &mut Operation<'_>, query: &Query) -> Ec
         }
         (of, record)
     };
-    let wanted: Vec<(Held, VolumeRecord)> = volumes.into_iter().map(with_record).collect();
-    let taken = take(operation, &wanted)?;
-    let items = taken.iter().map(|held| Element::item(fields(operation, held, "state")));
+    let required: Vec<(VolumeEntry, VolumeRecord)> = volumes.into_iter().map(with_record).collect();
+    let taken = take(operation, &required)?;
+    let items = taken.iter().map(|volume| Element::item(fields(operation, volume, "state")));
     Ok(vec![Element::set("snapshotSet", items.collect())])
 }
 
@@ -106,8 +106,8 @@ pub(super) fn copy(operation: &mut Operation<'_>, query: &Query) -> Ec2Result {
     let region = &operation.cloud.options.ec2_region;
     for name in ["SourceRegion", "DestinationRegion"] {
         if let Some(other) = query.get(name).filter(|other| other != region) {
-            let shown: String = other.chars().take(100).collect();
-            return Err(Ec2Error::value(format!("{name} {shown}: the service has {region} only.")));
+            let displayed: String = other.chars().take(100).collect();
+            return Err(Ec2Error::value(format!("{name} {displayed}: the service has {region} only.")));
         }
     }
     if query.is_true("Encrypted") {
@@ -125,7 +125,7 @@ pub(super) fn copy(operation: &mut Operation<'_>, query: &Query) -> Ec2Result {
 }
 
 /// Record of a new snapshot.
-fn new_record(operation: &Operation<'_>, query: &Query, of: &Held) -> VolumeRecord {
+fn new_record(operation: &Operation<'_>, query: &Query, of: &VolumeEntry) -> VolumeRecord {
     VolumeRecord {
         provider: Provider::Ec2,
         id: ec2("snap"),
@@ -144,43 +144,43 @@ fn new_record(operation: &Operation<'_>, query: &Query, of: &Held) -> VolumeReco
 }
 
 /// Takes snapshots at the same moment.
-fn take(operation: &mut Operation<'_>, wanted: &[(Held, VolumeRecord)]) -> Result<Vec<Held>, Ec2Error> {
-    let snapshot = |(of, record): &(Held, VolumeRecord)| Snapshot {
+fn take(operation: &mut Operation<'_>, required: &[(VolumeEntry, VolumeRecord)]) -> Result<Vec<VolumeEntry>, Ec2Error> {
+    let snapshot = |(of, record): &(VolumeEntry, VolumeRecord)| Snapshot {
         of: of.glance.name.clone(),
         name: operation.free_name(&record.id, "snapshot"),
         tags: tags(record),
     };
-    let snapshots: Vec<Snapshot> = wanted.iter().map(snapshot).collect();
+    let snapshots: Vec<Snapshot> = required.iter().map(snapshot).collect();
     operation.service().snapshot_all(&snapshots)?;
-    wanted.iter().map(|(_, record)| find(operation, &record.id)).collect()
+    required.iter().map(|(_, record)| find(operation, &record.id)).collect()
 }
 
 /// `DescribeSnapshots`.
 pub(super) fn describe(operation: &mut Operation<'_>, query: &Query) -> Ec2Result {
     query.only(&["SnapshotId.", "Filter.", "Owner.", "RestorableBy.", "MaxResults", "NextToken"])?;
     query.end_dry_run()?;
-    let (wanted, filters) = (query.list("SnapshotId"), query.filters());
+    let (required, filters) = (query.list("SnapshotId"), query.filters());
     if query.list("Owner").iter().any(|owner| !["self", OWNER].contains(owner)) {
         return page(query, "snapshotSet", Vec::new());
     }
-    let snapshots = match wanted.as_slice() {
-        [] => operation.volumes(Provider::Ec2).into_iter().filter(|held| !held.glance.writable).collect(),
-        ids => ids.iter().map(|id| find(operation, id)).collect::<Result<Vec<Held>, Ec2Error>>()?,
+    let snapshots = match required.as_slice() {
+        [] => operation.volumes(Provider::Ec2).into_iter().filter(|volume| !volume.glance.writable).collect(),
+        ids => ids.iter().map(|id| find(operation, id)).collect::<Result<Vec<VolumeEntry>, Ec2Error>>()?,
     };
     let mut items = Vec::new();
-    for held in &snapshots {
-        let backup = held.record.backup.clone().unwrap_or_default();
+    for volume in &snapshots {
+        let backup = volume.record.backup.clone().unwrap_or_default();
         let is_selected = selects(&filters, |name| match name {
-            "snapshot-id" => Some(vec![held.record.id.clone()]),
+            "snapshot-id" => Some(vec![volume.record.id.clone()]),
             "volume-id" => Some(vec![backup.of.clone()]),
-            "status" => Some(vec![snapshot_state(held, operation.now_ns).to_owned()]),
-            "volume-size" => Some(vec![gigabytes(&held.glance).to_string()]),
+            "status" => Some(vec![snapshot_state(volume, operation.now_ns).to_owned()]),
+            "volume-size" => Some(vec![gigabytes(&volume.glance).to_string()]),
             "owner-id" => Some(vec![OWNER.to_owned()]),
             "description" => Some(vec![backup.description.clone()]),
-            name => tag_values(&held.record.freeform_tags, name),
+            name => tag_values(&volume.record.freeform_tags, name),
         })?;
         if is_selected {
-            items.push(Element::item(fields(operation, held, "status")));
+            items.push(Element::item(fields(operation, volume, "status")));
         }
     }
     page(query, "snapshotSet", items)
@@ -189,9 +189,9 @@ pub(super) fn describe(operation: &mut Operation<'_>, query: &Query) -> Ec2Resul
 /// `DeleteSnapshot`.
 pub(super) fn delete(operation: &mut Operation<'_>, query: &Query) -> Ec2Result {
     query.only(&["SnapshotId"])?;
-    let held = find(operation, query.required("SnapshotId")?)?;
+    let volume = find(operation, query.required("SnapshotId")?)?;
     query.end_dry_run()?;
-    operation.service().delete(&held.glance.name)?;
+    operation.service().delete(&volume.glance.name)?;
     Ok(vec![Element::text("return", true)])
 }
 
@@ -206,7 +206,7 @@ pub(super) fn remove_tags(operation: &mut Operation<'_>, query: &Query) -> Ec2Re
     let selectors = query.tag_selectors("Tag");
     let is_selected = |key: &str, value: &Value| match selectors.as_slice() {
         [] => !key.starts_with("aws:"),
-        all => all.iter().any(|(name, wanted)| *name == key && wanted.is_none_or(|wanted| value == wanted)),
+        all => all.iter().any(|(name, required)| *name == key && required.is_none_or(|required| value == required)),
     };
     change_tags(operation, query, |tags| tags.retain(|key, value| !is_selected(key, value)))
 }
@@ -218,11 +218,11 @@ fn change_tags(operation: &mut Operation<'_>, query: &Query, change: impl Fn(&mu
         let found = operation.find(id, Provider::Ec2);
         found.ok_or_else(|| Ec2Error::new("InvalidID", format!("The ID '{id}' is not valid")))
     };
-    let found: Vec<Held> = query.list("ResourceId").into_iter().map(found).collect::<Result<_, _>>()?;
+    let found: Vec<VolumeEntry> = query.list("ResourceId").into_iter().map(found).collect::<Result<_, _>>()?;
     query.end_dry_run()?;
-    for mut held in found {
-        change(&mut held.record.freeform_tags);
-        operation.store(&held)?;
+    for mut volume in found {
+        change(&mut volume.record.freeform_tags);
+        operation.store(&volume)?;
     }
     Ok(vec![Element::text("return", true)])
 }

@@ -8,7 +8,7 @@ use super::error::Ec2Error;
 use super::query::{Filter, Query, selects};
 use super::xml::Element;
 use super::{Ec2Result, is_repeated, page, retry};
-use crate::cloud::{Held, Operation, gigabytes, initial};
+use crate::cloud::{Operation, VolumeEntry, gigabytes, initial};
 use crate::identifiers::ec2;
 use crate::lifecycle::Transition;
 use crate::record::{AttachmentRecord, Ec2Settings, Provider, TAG, VolumeRecord, VolumeSource};
@@ -21,15 +21,15 @@ const DEFAULT_TYPE: &str = "gp2";
 const ATTACHMENTS_MAX: usize = 28;
 
 /// State of a volume.
-pub(super) fn volume_state(held: &Held, now_ns: u64) -> &str {
-    let attachment = find_attachment(held, now_ns);
+pub(super) fn volume_state(volume: &VolumeEntry, now_ns: u64) -> &str {
+    let attachment = find_attachment(volume, now_ns);
     let then = if attachment.is_some() { "in-use" } else { "available" };
-    Transition::at(held.record.transition.as_ref(), now_ns, then)
+    Transition::at(volume.record.transition.as_ref(), now_ns, then)
 }
 
 /// The attachment that is not detached yet, with its state.
-pub(super) fn find_attachment(held: &Held, now_ns: u64) -> Option<(&AttachmentRecord, &str)> {
-    let states = held.record.attachments.iter().map(|attachment| {
+pub(super) fn find_attachment(volume: &VolumeEntry, now_ns: u64) -> Option<(&AttachmentRecord, &str)> {
+    let states = volume.record.attachments.iter().map(|attachment| {
         let then = if attachment.ended_ns.is_some() { "detached" } else { "attached" };
         (attachment, Transition::at(attachment.transition.as_ref(), now_ns, then))
     });
@@ -37,17 +37,17 @@ pub(super) fn find_attachment(held: &Held, now_ns: u64) -> Option<(&AttachmentRe
 }
 
 /// A volume by identifier.
-pub(super) fn find(operation: &mut Operation<'_>, id: &str) -> Result<Held, Ec2Error> {
-    let held = operation.find(id, Provider::Ec2).filter(|held| held.glance.writable);
-    held.ok_or_else(|| Ec2Error::no_volume(id))
+pub(super) fn find(operation: &mut Operation<'_>, id: &str) -> Result<VolumeEntry, Ec2Error> {
+    let volume = operation.find(id, Provider::Ec2).filter(|volume| volume.glance.writable);
+    volume.ok_or_else(|| Ec2Error::no_volume(id))
 }
 
 /// Settings of a volume, from its product.
-pub(super) fn read_settings(held: &Held) -> Ec2Settings {
-    let product = held.glance.product.as_deref().unwrap_or_default();
+pub(super) fn read_settings(volume: &VolumeEntry) -> Ec2Settings {
+    let product = volume.glance.product.as_deref().unwrap_or_default();
     let volume_type = product.rsplit('/').next().unwrap_or_default().to_owned();
-    let size_gib = gigabytes(&held.glance);
-    let number = |name: &str| held.glance.setting(name).map(|value| value as u64);
+    let size_gib = gigabytes(&volume.glance);
+    let number = |name: &str| volume.glance.setting(name).map(|value| value as u64);
     let iops = match volume_type.as_str() {
         // The baseline, which EC2 shows for gp2.
         "gp2" => Some((3 * size_gib).clamp(100, 16_000)),
@@ -68,8 +68,9 @@ pub(super) fn configuration(settings: &Ec2Settings) -> String {
 pub(super) fn check_settings(settings: &Ec2Settings) -> Result<(), Ec2Error> {
     let Ec2Settings { volume_type, iops, throughput, .. } = settings;
     if !TYPES.contains(&volume_type.as_str()) {
-        let shown: String = volume_type.chars().take(40).collect();
-        let message = format!("Value ({shown}) for parameter volumeType is invalid. Types are {}.", TYPES.join(", "));
+        let displayed: String = volume_type.chars().take(40).collect();
+        let message =
+            format!("Value ({displayed}) for parameter volumeType is invalid. Types are {}.", TYPES.join(", "));
         return Err(Ec2Error::new("UnknownVolumeType", message));
     }
     let has_iops = ["gp3", "io1", "io2"].contains(&volume_type.as_str());
@@ -102,17 +103,17 @@ pub(super) fn check_multi_attach(query: &Query, volume_type: &str) -> Result<(),
 }
 
 /// Fields of a volume, as all replies have them.
-fn list_fields(operation: &Operation<'_>, held: &Held) -> Vec<Element> {
-    let Held { record, .. } = held;
-    let settings = read_settings(held);
-    let attachments = find_attachment(held, operation.now_ns).into_iter();
+fn list_fields(operation: &Operation<'_>, volume: &VolumeEntry) -> Vec<Element> {
+    let VolumeEntry { record, .. } = volume;
+    let settings = read_settings(volume);
+    let attachments = find_attachment(volume, operation.now_ns).into_iter();
     let attachments = attachments.map(|(attachment, state)| Element::item(attached(&record.id, attachment, state)));
     let mut fields = vec![
         Element::text("volumeId", &record.id),
         Element::text("size", settings.size_gib),
         Element::text("snapshotId", record.source.as_ref().map_or("", |source| &source.id)),
         Element::text("availabilityZone", &record.availability_domain),
-        Element::text("status", volume_state(held, operation.now_ns)),
+        Element::text("status", volume_state(volume, operation.now_ns)),
         Element::text("createTime", &record.created),
         Element::set("attachmentSet", attachments.collect()),
         Element::set("tagSet", tag_set(&record.freeform_tags)),
@@ -163,17 +164,17 @@ pub(super) fn create_volume(operation: &mut Operation<'_>, query: &Query) -> Ec2
         return Err(Ec2Error::new("UnsupportedOperation", "Encrypted: encryption is not emulated here"));
     }
     let retry = retry(operation, query);
-    for held in operation.volumes(Provider::Ec2) {
-        if held.glance.writable && is_repeated(held.record.retry.as_ref(), retry.as_ref(), operation.now_ns)? {
-            return Ok(list_fields(operation, &held));
+    for volume in operation.volumes(Provider::Ec2) {
+        if volume.glance.writable && is_repeated(volume.record.retry.as_ref(), retry.as_ref(), operation.now_ns)? {
+            return Ok(list_fields(operation, &volume));
         }
     }
     let zone = read_zone(operation, query)?;
     let snapshot = query.get("SnapshotId").map(|id| super::snapshots::find(operation, id)).transpose()?;
-    let size = query.number("Size")?.or_else(|| snapshot.as_ref().map(|held| gigabytes(&held.glance)));
+    let size = query.number("Size")?.or_else(|| snapshot.as_ref().map(|volume| gigabytes(&volume.glance)));
     let size_gib = size.ok_or_else(|| Ec2Error::missing("size/snapshot"))?;
-    if let Some(held) = snapshot.as_ref().filter(|held| gigabytes(&held.glance) > size_gib) {
-        let message = format!("Volume of {size_gib} GiB is smaller than snapshot '{}'", held.record.id);
+    if let Some(volume) = snapshot.as_ref().filter(|volume| gigabytes(&volume.glance) > size_gib) {
+        let message = format!("Volume of {size_gib} GiB is smaller than snapshot '{}'", volume.record.id);
         return Err(Ec2Error::value(message));
     }
     let volume_type = query.get("VolumeType").unwrap_or(DEFAULT_TYPE).to_owned();
@@ -186,7 +187,9 @@ pub(super) fn create_volume(operation: &mut Operation<'_>, query: &Query) -> Ec2
         id: ec2("vol"),
         availability_domain: zone,
         created: operation.moment(),
-        source: snapshot.as_ref().map(|held| VolumeSource { kind: "snapshot".to_owned(), id: held.record.id.clone() }),
+        source: snapshot
+            .as_ref()
+            .map(|volume| VolumeSource { kind: "snapshot".to_owned(), id: volume.record.id.clone() }),
         transition: Some(operation.cloud.durations.transition(operation.now_ns, "creating", "ec2_create")),
         freeform_tags: query.tags("volume"),
         retry,
@@ -197,7 +200,7 @@ pub(super) fn create_volume(operation: &mut Operation<'_>, query: &Query) -> Ec2
     make(operation, &record, configuration(&settings), snapshot.as_ref())
 }
 
-fn make(operation: &mut Operation<'_>, record: &VolumeRecord, like: String, of: Option<&Held>) -> Ec2Result {
+fn make(operation: &mut Operation<'_>, record: &VolumeRecord, like: String, of: Option<&VolumeEntry>) -> Ec2Result {
     let tagged = record.freeform_tags.get("Name").and_then(Value::as_str).unwrap_or(&record.id);
     let name = operation.free_name(tagged, &record.id);
     match of {
@@ -210,18 +213,18 @@ fn make(operation: &mut Operation<'_>, record: &VolumeRecord, like: String, of: 
             operation.service().clone_with(&of.glance.name, &fork, initial(record))?;
         }
     }
-    let held = find(operation, &record.id)?;
-    Ok(list_fields(operation, &held))
+    let volume = find(operation, &record.id)?;
+    Ok(list_fields(operation, &volume))
 }
 
 fn read_zone(operation: &Operation<'_>, query: &Query) -> Result<String, Ec2Error> {
     let zone = query.required("AvailabilityZone")?;
     let zones = operation.zones();
-    if zones.iter().any(|known| known == zone) {
+    if zones.iter().any(|existing| existing == zone) {
         return Ok(zone.to_owned());
     }
-    let shown: String = zone.chars().take(40).collect();
-    let message = format!("The zone '{shown}' does not exist: there are {}.", zones.join(", "));
+    let displayed: String = zone.chars().take(40).collect();
+    let message = format!("The zone '{displayed}' does not exist: there are {}.", zones.join(", "));
     Err(Ec2Error::new("InvalidZone.NotFound", message))
 }
 
@@ -230,27 +233,27 @@ pub(super) fn describe(operation: &mut Operation<'_>, query: &Query) -> Ec2Resul
     query.only(&["VolumeId.", "Filter.", "MaxResults", "NextToken"])?;
     query.end_dry_run()?;
     let filters = query.filters();
-    let wanted = query.list("VolumeId");
-    let volumes = match wanted.as_slice() {
-        [] => operation.volumes(Provider::Ec2).into_iter().filter(|held| held.glance.writable).collect(),
-        ids => ids.iter().map(|id| find(operation, id)).collect::<Result<Vec<Held>, Ec2Error>>()?,
+    let required = query.list("VolumeId");
+    let volumes = match required.as_slice() {
+        [] => operation.volumes(Provider::Ec2).into_iter().filter(|volume| volume.glance.writable).collect(),
+        ids => ids.iter().map(|id| find(operation, id)).collect::<Result<Vec<VolumeEntry>, Ec2Error>>()?,
     };
     let mut items = Vec::new();
-    for held in volumes {
-        if is_selected(operation, &held, &filters)? {
-            items.push(Element::item(list_fields(operation, &held)));
+    for volume in volumes {
+        if is_selected(operation, &volume, &filters)? {
+            items.push(Element::item(list_fields(operation, &volume)));
         }
     }
     page(query, "volumeSet", items)
 }
 
-fn is_selected(operation: &Operation<'_>, held: &Held, filters: &[Filter]) -> Result<bool, Ec2Error> {
-    let (record, settings) = (&held.record, read_settings(held));
-    let attachment = find_attachment(held, operation.now_ns);
+fn is_selected(operation: &Operation<'_>, volume: &VolumeEntry, filters: &[Filter]) -> Result<bool, Ec2Error> {
+    let (record, settings) = (&volume.record, read_settings(volume));
+    let attachment = find_attachment(volume, operation.now_ns);
     let of = |text: Option<String>| Some(text.into_iter().collect::<Vec<String>>());
     selects(filters, |name| match name {
         "volume-id" => of(Some(record.id.clone())),
-        "status" => of(Some(volume_state(held, operation.now_ns).to_owned())),
+        "status" => of(Some(volume_state(volume, operation.now_ns).to_owned())),
         "size" => of(Some(settings.size_gib.to_string())),
         "volume-type" => of(Some(settings.volume_type.clone())),
         "availability-zone" => of(Some(record.availability_domain.clone())),
@@ -277,14 +280,14 @@ pub(super) fn tag_values(tags: &Map<String, Value>, filter: &str) -> Option<Vec<
 /// `DeleteVolume`.
 pub(super) fn delete(operation: &mut Operation<'_>, query: &Query) -> Ec2Result {
     query.only(&["VolumeId"])?;
-    let held = find(operation, query.required("VolumeId")?)?;
-    let id = &held.record.id;
-    if let Some((attachment, _)) = find_attachment(&held, operation.now_ns) {
+    let volume = find(operation, query.required("VolumeId")?)?;
+    let id = &volume.record.id;
+    if let Some((attachment, _)) = find_attachment(&volume, operation.now_ns) {
         let message = format!("Volume {id} is currently attached to {}", attachment.instance_id);
         return Err(Ec2Error::new("VolumeInUse", message));
     }
     query.end_dry_run()?;
-    operation.service().delete(&held.glance.name)?;
+    operation.service().delete(&volume.glance.name)?;
     Ok(vec![Element::text("return", true)])
 }
 
@@ -293,11 +296,11 @@ pub(super) fn attach(operation: &mut Operation<'_>, query: &Query) -> Ec2Result 
     query.only(&["VolumeId", "InstanceId", "Device"])?;
     let device = query.required("Device")?.to_owned();
     let instance_id = query.required("InstanceId")?.to_owned();
-    let mut held = find(operation, query.required("VolumeId")?)?;
+    let mut volume = find(operation, query.required("VolumeId")?)?;
     let instance = operation.instances(Provider::Ec2).into_iter().find(|(id, _)| *id == instance_id);
     let (_, group) = instance.ok_or_else(|| Ec2Error::no_instance(&instance_id))?;
-    let (id, now_ns) = (held.record.id.clone(), operation.now_ns);
-    match volume_state(&held, now_ns) {
+    let (id, now_ns) = (volume.record.id.clone(), operation.now_ns);
+    match volume_state(&volume, now_ns) {
         "available" => {}
         "in-use" => {
             return Err(Ec2Error::new("VolumeInUse", format!("{id} is already attached to an instance")));
@@ -318,20 +321,20 @@ pub(super) fn attach(operation: &mut Operation<'_>, query: &Query) -> Ec2Result 
         transition: Some(operation.cloud.durations.transition(now_ns, "attaching", "ec2_attach")),
         ..AttachmentRecord::default()
     };
-    held.record.attachments = vec![attachment.clone()];
-    let tag = (TAG, held.record.text());
-    operation.service().set_group(&held.glance.name, Some(&group.name), &Initiators::OfService, tag)?;
+    volume.record.attachments = vec![attachment.clone()];
+    let tag = (TAG, volume.record.text());
+    operation.service().set_group(&volume.glance.name, Some(&group.name), &Initiators::OfService, tag)?;
     Ok(attached(&id, &attachment, "attaching"))
 }
 
 fn check_device(operation: &Operation<'_>, group: &GroupGlance, device: &str) -> Result<(), Ec2Error> {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'/';
     if !device.bytes().all(plain) || device.len() > 32 {
-        let shown: String = device.chars().take(32).collect();
-        return Err(Ec2Error::value(format!("Value ({shown}) for parameter device is invalid.")));
+        let displayed: String = device.chars().take(32).collect();
+        return Err(Ec2Error::value(format!("Value ({displayed}) for parameter device is invalid.")));
     }
     let volumes = operation.volumes(Provider::Ec2);
-    let attachments = volumes.iter().filter_map(|held| find_attachment(held, operation.now_ns));
+    let attachments = volumes.iter().filter_map(|volume| find_attachment(volume, operation.now_ns));
     let used: Vec<&str> = attachments
         .filter(|(attachment, _)| attachment.instance == group.name)
         .map(|(attachment, _)| attachment.device.as_str())
@@ -352,15 +355,15 @@ fn check_device(operation: &Operation<'_>, group: &GroupGlance, device: &str) ->
 /// `DetachVolume`.
 pub(super) fn detach(operation: &mut Operation<'_>, query: &Query) -> Ec2Result {
     query.only(&["VolumeId", "InstanceId", "Device", "Force"])?;
-    let mut held = find(operation, query.required("VolumeId")?)?;
-    let (id, now_ns) = (held.record.id.clone(), operation.now_ns);
-    let Some((present, "attached" | "attaching")) = find_attachment(&held, now_ns) else {
-        let state = volume_state(&held, now_ns);
+    let mut volume = find(operation, query.required("VolumeId")?)?;
+    let (id, now_ns) = (volume.record.id.clone(), operation.now_ns);
+    let Some((present, "attached" | "attaching")) = find_attachment(&volume, now_ns) else {
+        let state = volume_state(&volume, now_ns);
         return Err(Ec2Error::state(format!("Volume '{id}' is in the '{state}' state.")));
     };
     let named = [("InstanceId", &present.instance_id), ("Device", &present.device)];
     for (name, value) in named {
-        if query.get(name).is_some_and(|wanted| wanted != value) {
+        if query.get(name).is_some_and(|required| required != value) {
             let message = format!("The volume '{id}' is attached to {} as {}.", present.instance_id, present.device);
             return Err(Ec2Error::new("InvalidAttachment.NotFound", message));
         }
@@ -369,7 +372,7 @@ pub(super) fn detach(operation: &mut Operation<'_>, query: &Query) -> Ec2Result 
     let mut attachment = present.clone();
     attachment.transition = Some(operation.cloud.durations.transition(now_ns, "detaching", "ec2_detach"));
     attachment.ended_ns = Some(now_ns);
-    held.record.attachments = vec![attachment.clone()];
-    operation.service().set_group(&held.glance.name, None, &Initiators::None, (TAG, held.record.text()))?;
+    volume.record.attachments = vec![attachment.clone()];
+    operation.service().set_group(&volume.glance.name, None, &Initiators::None, (TAG, volume.record.text()))?;
     Ok(attached(&id, &attachment, "detaching"))
 }

@@ -22,8 +22,8 @@ pub(super) fn describe(operation: &Operation<'_>, query: &Query) -> Ec2Result {
     ];
     for (filter, values, kind) in &selections {
         if let Some(unknown) = values.iter().find(|value| !zones.iter().any(|zone| zone.has(filter, value))) {
-            let shown: String = unknown.chars().take(100).collect();
-            return Err(Ec2Error::value(format!("Invalid {kind}: [{shown}]")));
+            let displayed: String = unknown.chars().take(100).collect();
+            return Err(Ec2Error::value(format!("Invalid {kind}: [{displayed}]")));
         }
     }
     let is_named = |zone: &Zone| {
@@ -56,7 +56,7 @@ impl Zone {
 
     /// Values of a filter; `None` for an unknown filter.
     fn values(&self, filter: &str) -> Option<Vec<String>> {
-        let field = self.0.iter().find(|(_, known, _)| *known == filter);
+        let field = self.0.iter().find(|(_, existing, _)| *existing == filter);
         field.map(|(.., value)| value.iter().cloned().collect())
     }
 

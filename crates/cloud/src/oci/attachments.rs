@@ -10,7 +10,7 @@ use super::error::OciError;
 use super::page::{Compartment, page};
 use super::volumes::{UHP_VPUS, any_volume, available};
 use super::{OciResult, check_etag, display_name, etag_of, found, is_repeated, parse, retry};
-use crate::cloud::{Held, Operation, is_boot, new_ocid};
+use crate::cloud::{Operation, VolumeEntry, is_boot, new_ocid};
 use crate::identifiers::{hex, kind, random};
 use crate::lifecycle::Transition;
 use crate::record::{AttachmentPaths, AttachmentRecord, Provider, Retry, TAG, WorkRequest};
@@ -56,8 +56,8 @@ pub(super) fn route(operation: &mut Operation<'_>, request: &Request, rest: &[&s
         (&Method::GET, []) => page(request, attachment_views(operation), Compartment::Required),
         (&Method::POST, []) => attach(operation, request),
         (&Method::GET, [id]) => {
-            let (held, attachment) = find(operation, id)?;
-            Ok(found(&attachment_view(operation, &held, &attachment), etag(&attachment)))
+            let (volume, attachment) = find(operation, id)?;
+            Ok(found(&attachment_view(operation, &volume, &attachment), etag(&attachment)))
         }
         (&Method::PUT, [id]) => update(operation, request, id),
         (&Method::DELETE, [id]) => detach(operation, request, id),
@@ -68,21 +68,21 @@ pub(super) fn route(operation: &mut Operation<'_>, request: &Request, rest: &[&s
 
 /// Views of the attachments of boot volumes.
 pub(super) fn boot_views(operation: &Operation<'_>) -> Vec<Value> {
-    let volumes = operation.volumes(Provider::Oci).into_iter().filter(|held| is_boot(&held.glance));
-    let views = volumes.flat_map(|held| {
-        let attachments = held.record.attachments.iter();
-        attachments.map(|attachment| boot_view(operation, &held, attachment)).collect::<Vec<Value>>()
+    let volumes = operation.volumes(Provider::Oci).into_iter().filter(|volume| is_boot(&volume.glance));
+    let views = volumes.flat_map(|volume| {
+        let attachments = volume.record.attachments.iter();
+        attachments.map(|attachment| boot_view(operation, &volume, attachment)).collect::<Vec<Value>>()
     });
     views.collect()
 }
 
-fn boot_view(operation: &Operation<'_>, held: &Held, attachment: &AttachmentRecord) -> Value {
+fn boot_view(operation: &Operation<'_>, volume: &VolumeEntry, attachment: &AttachmentRecord) -> Value {
     json!({
         "id": attachment.id,
-        "bootVolumeId": held.record.id,
+        "bootVolumeId": volume.record.id,
         "instanceId": attachment.instance_id,
-        "availabilityDomain": held.record.availability_domain,
-        "compartmentId": held.record.compartment,
+        "availabilityDomain": volume.record.availability_domain,
+        "compartmentId": volume.record.compartment,
         "displayName": attachment.display_name,
         "lifecycleState": state(attachment, operation.now_ns),
         "timeCreated": attachment.created,
@@ -103,48 +103,48 @@ fn etag(attachment: &AttachmentRecord) -> String {
 /// Views of the attachments of block volumes.
 pub(crate) fn attachment_views(operation: &Operation<'_>) -> Vec<Value> {
     let volumes = operation.volumes(Provider::Oci).into_iter();
-    let views = volumes.filter(|held| held.glance.writable && !is_boot(&held.glance)).flat_map(|held| {
-        let attachments = held.record.attachments.iter().filter(|attachment| is_kept(operation, attachment));
-        attachments.map(|attachment| attachment_view(operation, &held, attachment)).collect::<Vec<Value>>()
+    let views = volumes.filter(|volume| volume.glance.writable && !is_boot(&volume.glance)).flat_map(|volume| {
+        let attachments = volume.record.attachments.iter().filter(|attachment| is_kept(operation, attachment));
+        attachments.map(|attachment| attachment_view(operation, &volume, attachment)).collect::<Vec<Value>>()
     });
     views.collect()
 }
 
 fn is_kept(operation: &Operation<'_>, attachment: &AttachmentRecord) -> bool {
-    let kept = operation.cloud.durations.nanos("ended_objects_are_listed");
-    attachment.ended_ns.is_none_or(|ended| operation.now_ns < ended.saturating_add(kept))
+    let retained = operation.cloud.durations.nanos("ended_objects_are_listed");
+    attachment.ended_ns.is_none_or(|ended| operation.now_ns < ended.saturating_add(retained))
 }
 
 /// An attachment as clients see it.
-fn attachment_view(operation: &Operation<'_>, held: &Held, attachment: &AttachmentRecord) -> Value {
+fn attachment_view(operation: &Operation<'_>, volume: &VolumeEntry, attachment: &AttachmentRecord) -> Value {
     let mut view = json!({
         "id": attachment.id,
         "attachmentType": attachment.kind,
-        "availabilityDomain": held.record.availability_domain,
-        "compartmentId": held.record.compartment,
+        "availabilityDomain": volume.record.availability_domain,
+        "compartmentId": volume.record.compartment,
         "device": Some(&attachment.device).filter(|device| !device.is_empty()),
         "displayName": attachment.display_name,
         "instanceId": attachment.instance_id,
-        "volumeId": held.record.id,
+        "volumeId": volume.record.id,
         "isReadOnly": attachment.read_only,
         "isShareable": attachment.shareable,
         "isPvEncryptionInTransitEnabled": false,
         "isVolumeCreatedDuringLaunch": false,
         "lifecycleState": state(attachment, operation.now_ns),
         "timeCreated": attachment.created,
-        "isMultipath": is_multipath(held, attachment),
+        "isMultipath": is_multipath(volume, attachment),
         "iscsiLoginState": Some(&attachment.login_state).filter(|state| !state.is_empty()),
     });
     if attachment.kind == "iscsi" {
-        add_target(operation, held, attachment, &mut view);
+        add_target(operation, volume, attachment, &mut view);
     }
     view
 }
 
-fn is_multipath(held: &Held, attachment: &AttachmentRecord) -> bool {
+fn is_multipath(volume: &VolumeEntry, attachment: &AttachmentRecord) -> bool {
     attachment.kind == "iscsi"
         && attachment.paths == AttachmentPaths::Level
-        && super::volumes::chosen_level(held) >= UHP_VPUS
+        && super::volumes::chosen_level(volume) >= UHP_VPUS
 }
 
 /// A virtual machine that is too small gets attachments without multipath (OCI, Configuring Attachments to Ultra High
@@ -160,13 +160,14 @@ fn paths_of(group: &GroupGlance) -> AttachmentPaths {
 }
 
 /// Adds the iSCSI target, if the service has portals: the first to the attachment, all others as multipath devices.
-fn add_target(operation: &Operation<'_>, held: &Held, attachment: &AttachmentRecord, view: &mut Value) {
-    let target = operation.cloud.options.service.iscsi_target(&held.glance.name).ok();
+fn add_target(operation: &Operation<'_>, volume: &VolumeEntry, attachment: &AttachmentRecord, view: &mut Value) {
+    let target = operation.cloud.options.service.iscsi_target(&volume.glance.name).ok();
     let portals = target.as_ref().map(|target| target.portals.as_slice()).unwrap_or_default();
     let portals: Vec<(&str, Option<u16>)> = portals.iter().filter_map(|portal| address(portal)).collect();
     let iqn = target.as_ref().map(|target| &*target.iqn);
     let device = |(host, port): &(&str, Option<u16>)| json!({ "ipv4": host, "iqn": iqn, "port": port });
-    let others = if is_multipath(held, attachment) { portals.iter().skip(1).map(device).collect() } else { Vec::new() };
+    let others =
+        if is_multipath(volume, attachment) { portals.iter().skip(1).map(device).collect() } else { Vec::new() };
     view["ipv4"] = portals.first().map(|(host, _)| *host).into();
     view["port"] = portals.first().and_then(|(_, port)| *port).into();
     view["iqn"] = iqn.into();
@@ -185,11 +186,11 @@ fn address(portal: &str) -> Option<(&str, Option<u16>)> {
 }
 
 /// An attachment by identifier, with its volume.
-fn find(operation: &Operation<'_>, id: &str) -> Result<(Held, AttachmentRecord), OciError> {
+fn find(operation: &Operation<'_>, id: &str) -> Result<(VolumeEntry, AttachmentRecord), OciError> {
     let volumes = operation.volumes(Provider::Oci).into_iter();
-    let mut found = volumes.filter_map(|held| {
-        let attachment = held.record.attachments.iter().find(|attachment| attachment.id == id)?.clone();
-        is_kept(operation, &attachment).then_some((held, attachment))
+    let mut found = volumes.filter_map(|volume| {
+        let attachment = volume.record.attachments.iter().find(|attachment| attachment.id == id)?.clone();
+        is_kept(operation, &attachment).then_some((volume, attachment))
     });
     found.next().ok_or_else(|| OciError::not_found("volumeAttachment", id))
 }
@@ -198,31 +199,31 @@ fn find(operation: &Operation<'_>, id: &str) -> Result<(Held, AttachmentRecord),
 pub(super) fn attach(operation: &mut Operation<'_>, request: &Request) -> OciResult {
     let details: AttachDetails = parse(request)?;
     let retry = retry(operation, request);
-    for held in operation.volumes(Provider::Oci) {
-        for attachment in &held.record.attachments {
+    for volume in operation.volumes(Provider::Oci) {
+        for attachment in &volume.record.attachments {
             if is_repeated(attachment.retry.as_ref(), retry.as_ref(), operation.now_ns)? {
-                return Ok(found(&attachment_view(operation, &held, attachment), etag(attachment)));
+                return Ok(found(&attachment_view(operation, &volume, attachment), etag(attachment)));
             }
         }
     }
-    let held = any_volume(operation, &details.volume_id)?;
+    let volume = any_volume(operation, &details.volume_id)?;
     let instances = operation.instances(Provider::Oci);
     let instance = instances.into_iter().find(|(id, _)| *id == details.instance_id);
     let (_, group) = instance.ok_or_else(|| OciError::not_found("instance", &details.instance_id))?;
-    available(&held, operation.now_ns)?;
-    if let Some(attachment) = held.record.attachment() {
+    available(&volume, operation.now_ns)?;
+    if let Some(attachment) = volume.record.attachment() {
         return Err(OciError::conflict(format!(
             "volume {} is attached to {}: a volume shares the limits of a single instance here; detach it first",
-            held.record.id, attachment.instance_id
+            volume.record.id, attachment.instance_id
         )));
     }
     let detaching =
-        held.record.attachments.iter().find(|attachment| state(attachment, operation.now_ns) == "DETACHING");
+        volume.record.attachments.iter().find(|attachment| state(attachment, operation.now_ns) == "DETACHING");
     if let Some(attachment) = detaching {
         return Err(OciError::state(format!("{} is DETACHING: wait until it is DETACHED", attachment.id)));
     }
     refuse_unsupported(&details)?;
-    join(operation, held, &group, details, retry)
+    join(operation, volume, &group, details, retry)
 }
 
 fn refuse_unsupported(details: &AttachDetails) -> Result<(), OciError> {
@@ -247,14 +248,14 @@ fn refuse_unsupported(details: &AttachDetails) -> Result<(), OciError> {
 /// Puts a volume into the group of an instance, with the record of its attachment.
 fn join(
     operation: &mut Operation<'_>,
-    mut held: Held,
+    mut volume: VolumeEntry,
     group: &GroupGlance,
     details: AttachDetails,
     retry: Option<Retry>,
 ) -> OciResult {
     let AttachDetails { kind, device, display_name: name, is_agent_auto_iscsi_login_enabled: login, use_chap, .. } =
         details;
-    let is_boot = is_boot(&held.glance);
+    let is_boot = is_boot(&volume.glance);
     let kind = match kind.as_str() {
         "iscsi" | "paravirtualized" => kind,
         "" | "emulated" | "service_determined" if is_boot => "paravirtualized".to_owned(),
@@ -280,23 +281,26 @@ fn join(
         kind,
         ..AttachmentRecord::default()
     };
-    held.record.attachments.retain(|attachment| is_kept(operation, attachment));
-    held.record.attachments.push(attachment.clone());
-    let name = &held.glance.name;
+    volume.record.attachments.retain(|attachment| is_kept(operation, attachment));
+    volume.record.attachments.push(attachment.clone());
+    let name = &volume.glance.name;
     set_kind(operation, name, &attachment.kind)?;
     let initiators = match &attachment.chap_secret {
-        Some(secret) => Initiators::WithSecret(ChapSecret { user: held.record.id.clone(), secret: secret.clone() }),
+        Some(secret) => Initiators::WithSecret(ChapSecret { user: volume.record.id.clone(), secret: secret.clone() }),
         None => Initiators::OfService,
     };
-    let moved = operation.service().set_group(name, Some(&group.name), &initiators, (TAG, held.record.text()));
+    let moved = operation.service().set_group(name, Some(&group.name), &initiators, (TAG, volume.record.text()));
     if let Err(refusal) = moved {
         // A volume that is not attached has the usual kind.
         let _ = set_kind(operation, name, if is_boot { "paravirtualized" } else { "iscsi" });
         return Err(refusal.into());
     }
-    let held = operation.again(&held).unwrap_or(held);
-    let view =
-        if is_boot { boot_view(operation, &held, &attachment) } else { attachment_view(operation, &held, &attachment) };
+    let volume = operation.again(&volume).unwrap_or(volume);
+    let view = if is_boot {
+        boot_view(operation, &volume, &attachment)
+    } else {
+        attachment_view(operation, &volume, &attachment)
+    };
     Ok(found(&view, etag(&attachment)))
 }
 
@@ -311,7 +315,7 @@ fn set_kind(operation: &Operation<'_>, name: &str, kind: &str) -> Result<(), Oci
 fn free_device(
     operation: &Operation<'_>,
     group: &GroupGlance,
-    wanted: Option<String>,
+    required: Option<String>,
     is_boot: bool,
 ) -> Result<String, OciError> {
     let used = devices_in_use(operation, &group.name);
@@ -322,7 +326,7 @@ fn free_device(
     if is_boot {
         return Ok("/dev/oracleoci/oraclevda".to_owned());
     }
-    match wanted {
+    match required {
         None => Ok(String::new()),
         Some(device) if !devices().contains(&device) => {
             let message = format!("device {device}: the list of devices of the instance has the valid names");
@@ -345,13 +349,13 @@ pub(super) fn devices() -> Vec<String> {
 /// Devices of the volumes of an instance; empty for an attachment without a device name.
 pub(super) fn devices_in_use(operation: &Operation<'_>, instance: &str) -> Vec<String> {
     let volumes = operation.volumes(Provider::Oci).into_iter();
-    let attachments = volumes.filter_map(|held| held.record.attachment().cloned());
+    let attachments = volumes.filter_map(|volume| volume.record.attachment().cloned());
     attachments.filter(|attachment| attachment.instance == instance).map(|attachment| attachment.device).collect()
 }
 
 /// Updates the login state of an attachment.
 pub(crate) fn update(operation: &mut Operation<'_>, request: &Request, id: &str) -> OciResult {
-    let (mut held, mut attachment) = find(operation, id)?;
+    let (mut volume, mut attachment) = find(operation, id)?;
     check_etag(request, &etag(&attachment))?;
     let details: AttachmentUpdate = parse(request)?;
     if let Some(state) = details.iscsi_login_state {
@@ -360,14 +364,14 @@ pub(crate) fn update(operation: &mut Operation<'_>, request: &Request, id: &str)
         }
         attachment.login_state = state;
     }
-    held.record.attachments.retain(|other| other.id != id);
-    held.record.attachments.push(attachment.clone());
-    operation.store(&held)?;
-    Ok(found(&attachment_view(operation, &held, &attachment), etag(&attachment)))
+    volume.record.attachments.retain(|other| other.id != id);
+    volume.record.attachments.push(attachment.clone());
+    operation.store(&volume)?;
+    Ok(found(&attachment_view(operation, &volume, &attachment), etag(&attachment)))
 }
 
 fn detach(operation: &mut Operation<'_>, request: &Request, id: &str) -> OciResult {
-    let (mut held, mut attachment) = find(operation, id)?;
+    let (mut volume, mut attachment) = find(operation, id)?;
     check_etag(request, &etag(&attachment))?;
     if attachment.ended_ns.is_some() {
         return Ok(Reply::empty(StatusCode::NO_CONTENT));
@@ -377,15 +381,15 @@ fn detach(operation: &mut Operation<'_>, request: &Request, id: &str) -> OciResu
     let until_ns = transition.until_ns;
     (attachment.transition, attachment.ended_ns) = (Some(transition), Some(now_ns));
     attachment.chap_secret = None;
-    held.record.attachments.retain(|other| other.id != id);
-    held.record.attachments.push(attachment);
-    operation.service().set_group(&held.glance.name, None, &Initiators::None, (TAG, held.record.text()))?;
-    if !is_boot(&held.glance) {
-        set_kind(operation, &held.glance.name, "iscsi")?;
+    volume.record.attachments.retain(|other| other.id != id);
+    volume.record.attachments.push(attachment);
+    operation.service().set_group(&volume.glance.name, None, &Initiators::None, (TAG, volume.record.text()))?;
+    if !is_boot(&volume.glance) {
+        set_kind(operation, &volume.glance.name, "iscsi")?;
     }
     let work = WorkRequest {
         operation: "DETACH_VOLUME".to_owned(),
-        compartment: held.record.compartment.clone(),
+        compartment: volume.record.compartment.clone(),
         resource: id.to_owned(),
         entity: "volumeAttachment".to_owned(),
         accepted: operation.moment(),

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::error::OciError;
-use crate::cloud::{Held, Operation};
+use crate::cloud::{Operation, VolumeEntry};
 
 /// A policy.
 #[derive(Clone, Debug, Deserialize, Serialize)]
@@ -54,7 +54,7 @@ impl Policies {
                     return Err(OciError::invalid(message));
                 }
                 AutotunePolicy::Performance { max_vpus_per_gb } => {
-                    (autotune.default, autotune.most) = (Some(level), Some(*max_vpus_per_gb));
+                    (autotune.default, autotune.max) = (Some(level), Some(*max_vpus_per_gb));
                 }
                 AutotunePolicy::Detached {} => {
                     autotune.detached_after_ns = Some(operation.cloud.durations.nanos("detached_autotune"));
@@ -66,11 +66,11 @@ impl Policies {
 }
 
 /// Replaces the automation of a volume.
-pub(super) fn set(operation: &Operation<'_>, held: &Held, autotune: Option<Autotune>) -> Result<(), OciError> {
-    let name = &held.glance.name;
+pub(super) fn set(operation: &Operation<'_>, volume: &VolumeEntry, autotune: Option<Autotune>) -> Result<(), OciError> {
+    let name = &volume.glance.name;
     match autotune {
         Some(autotune) => drop(operation.service().set_autotune(name, &autotune)?),
-        None if held.glance.autotune.is_some() => drop(operation.service().clear_autotune(name)?),
+        None if volume.glance.autotune.is_some() => drop(operation.service().clear_autotune(name)?),
         None => {}
     }
     Ok(())

@@ -11,7 +11,7 @@ use super::volumes::{compartment_in, move_to};
 use super::{
     OciResult, check_etag, created_before, deleted_before, display_name, etag, find, found, get, list, parse, retry,
 };
-use crate::cloud::{Held, Operation, VolumeKind, gigabytes, is_boot, new_ocid, tags};
+use crate::cloud::{Operation, VolumeEntry, VolumeKind, gigabytes, is_boot, new_ocid, tags};
 use crate::lifecycle::Transition;
 use crate::record::{BackupRecord, Provider, VolumeRecord};
 use crate::web::{Reply, Request};
@@ -43,50 +43,51 @@ pub(super) fn route(operation: &mut Operation<'_>, request: &Request, kind: Volu
     match (&request.method, rest) {
         (&Method::GET, []) => {
             let all = operation.volumes(Provider::Oci);
-            let backups = all.iter().filter(|held| is_backup(held, kind));
-            let views = backups.map(|held| backup_view(operation, held)).collect();
+            let backups = all.iter().filter(|volume| is_backup(volume, kind));
+            let views = backups.map(|volume| backup_view(operation, volume)).collect();
             list(operation, request, collection, views, Compartment::Required)
         }
         (&Method::POST, []) => create(operation, request, kind),
         (&Method::GET, [id]) => {
-            let present = find_backup(operation, kind, id).map(|held| (backup_view(operation, &held), etag(&held)));
+            let present =
+                find_backup(operation, kind, id).map(|volume| (backup_view(operation, &volume), etag(&volume)));
             get(operation, collection, id, present)
         }
         (&Method::PUT, [id]) => update(operation, request, kind, id),
         (&Method::DELETE, [id]) => delete(operation, request, kind, id),
         (&Method::POST, [id, "actions", "changeCompartment"]) => {
             let compartment = compartment_in(request)?;
-            let held = find_backup(operation, kind, id)?;
-            move_to(operation, held, compartment)
+            let volume = find_backup(operation, kind, id)?;
+            move_to(operation, volume, compartment)
         }
         (_, [] | [_]) => Err(OciError::method()),
         _ => Err(OciError::no_path()),
     }
 }
 
-fn is_backup(held: &Held, kind: VolumeKind) -> bool {
-    !held.glance.writable && VolumeKind::of(&held.glance) == kind
+fn is_backup(volume: &VolumeEntry, kind: VolumeKind) -> bool {
+    !volume.glance.writable && VolumeKind::of(&volume.glance) == kind
 }
 
-fn find_backup(operation: &mut Operation<'_>, kind: VolumeKind, id: &str) -> Result<Held, OciError> {
-    let held = find(operation, id).filter(|held| is_backup(held, kind));
-    held.ok_or_else(|| OciError::not_found("volumeBackup", id))
+fn find_backup(operation: &mut Operation<'_>, kind: VolumeKind, id: &str) -> Result<VolumeEntry, OciError> {
+    let volume = find(operation, id).filter(|volume| is_backup(volume, kind));
+    volume.ok_or_else(|| OciError::not_found("volumeBackup", id))
 }
 
 /// State of a backup.
-pub(super) fn state(held: &Held, now_ns: u64) -> &str {
-    Transition::at(held.record.transition.as_ref(), now_ns, "AVAILABLE")
+pub(super) fn state(volume: &VolumeEntry, now_ns: u64) -> &str {
+    Transition::at(volume.record.transition.as_ref(), now_ns, "AVAILABLE")
 }
 
-fn backup_view(operation: &Operation<'_>, held: &Held) -> Value {
-    let Held { glance, record } = held;
+fn backup_view(operation: &Operation<'_>, steady: &VolumeEntry) -> Value {
+    let VolumeEntry { glance, record } = steady;
     let backup = record.backup.clone().unwrap_or_default();
     let volume = if is_boot(glance) { "bootVolumeId" } else { "volumeId" };
     json!({
         "id": record.id,
         "compartmentId": record.compartment,
         "displayName": record.display_name,
-        "lifecycleState": state(held, operation.now_ns),
+        "lifecycleState": state(steady, operation.now_ns),
         "type": backup.kind,
         "sourceType": "MANUAL",
         "sizeInGBs": gigabytes(glance),
@@ -109,8 +110,8 @@ fn backup_view(operation: &Operation<'_>, held: &Held) -> Value {
 fn create(operation: &mut Operation<'_>, request: &Request, kind: VolumeKind) -> OciResult {
     let details: CreateDetails = parse(request)?;
     let retry = retry(operation, request);
-    if let Some(held) = created_before(operation, retry.as_ref(), |held| !held.glance.writable)? {
-        return Ok(found(&backup_view(operation, &held), etag(&held)));
+    if let Some(volume) = created_before(operation, retry.as_ref(), |volume| !volume.glance.writable)? {
+        return Ok(found(&backup_view(operation, &volume), etag(&volume)));
     }
     let backup_type = backup_kind(details.kind)?;
     let of = super::volumes::volume(operation, kind, &details.volume_id)?;
@@ -123,8 +124,8 @@ fn create(operation: &mut Operation<'_>, request: &Request, kind: VolumeKind) ->
     record.defined_tags = details.defined_tags.unwrap_or_default();
     let snapshot = new_snapshot(operation, &of, &record);
     operation.service().snapshot_all(&[snapshot])?;
-    let held = find_backup(operation, kind, &record.id)?;
-    Ok(found(&backup_view(operation, &held), etag(&held)))
+    let volume = find_backup(operation, kind, &record.id)?;
+    Ok(found(&backup_view(operation, &volume), etag(&volume)))
 }
 
 /// `FULL` or `INCREMENTAL`, the default.
@@ -137,7 +138,12 @@ pub(super) fn backup_kind(given: Option<String>) -> Result<String, OciError> {
 }
 
 /// Record of a new backup of a volume.
-pub(super) fn new_record(operation: &Operation<'_>, of: &Held, kind: String, display_name: &str) -> VolumeRecord {
+pub(super) fn new_record(
+    operation: &Operation<'_>,
+    of: &VolumeEntry,
+    kind: String,
+    display_name: &str,
+) -> VolumeRecord {
     VolumeRecord {
         provider: Provider::Oci,
         id: new_ocid(operation, VolumeKind::of(&of.glance).identifiers()[1]),
@@ -158,33 +164,33 @@ pub(super) fn new_record(operation: &Operation<'_>, of: &Held, kind: String, dis
 }
 
 /// Snapshot of the service for a backup.
-pub(super) fn new_snapshot(operation: &Operation<'_>, of: &Held, record: &VolumeRecord) -> Snapshot {
+pub(super) fn new_snapshot(operation: &Operation<'_>, of: &VolumeEntry, record: &VolumeRecord) -> Snapshot {
     let name = operation.free_name(&record.display_name, "backup");
     Snapshot { of: of.glance.name.clone(), name, tags: tags(record) }
 }
 
 fn update(operation: &mut Operation<'_>, request: &Request, kind: VolumeKind, id: &str) -> OciResult {
-    let mut held = find_backup(operation, kind, id)?;
-    check_etag(request, &etag(&held))?;
+    let mut volume = find_backup(operation, kind, id)?;
+    check_etag(request, &etag(&volume))?;
     let details: BackupUpdate = parse(request)?;
     if let Some(name) = details.display_name {
-        held.record.display_name = display_name(Some(name), "volumebackup", operation)?;
+        volume.record.display_name = display_name(Some(name), "volumebackup", operation)?;
     }
-    held.record.freeform_tags = details.freeform_tags.unwrap_or(held.record.freeform_tags);
-    held.record.defined_tags = details.defined_tags.unwrap_or(held.record.defined_tags);
-    operation.store(&held)?;
-    Ok(found(&backup_view(operation, &held), etag(&held)))
+    volume.record.freeform_tags = details.freeform_tags.unwrap_or(volume.record.freeform_tags);
+    volume.record.defined_tags = details.defined_tags.unwrap_or(volume.record.defined_tags);
+    operation.store(&volume)?;
+    Ok(found(&backup_view(operation, &volume), etag(&volume)))
 }
 
 fn delete(operation: &mut Operation<'_>, request: &Request, kind: VolumeKind, id: &str) -> OciResult {
     let [_, collection] = kind.collections();
-    let held = match find_backup(operation, kind, id) {
-        Ok(held) => held,
+    let volume = match find_backup(operation, kind, id) {
+        Ok(volume) => volume,
         Err(error) => return deleted_before(operation, collection, id, error),
     };
-    check_etag(request, &etag(&held))?;
-    let view = backup_view(operation, &held);
-    operation.service().delete(&held.glance.name)?;
+    check_etag(request, &etag(&volume))?;
+    let view = backup_view(operation, &volume);
+    operation.service().delete(&volume.glance.name)?;
     operation.end(collection, id, view)?;
     Ok(Reply::empty(StatusCode::NO_CONTENT))
 }

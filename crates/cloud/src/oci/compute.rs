@@ -79,7 +79,7 @@ pub(super) fn route(operation: &mut Operation<'_>, request: &Request, collection
 }
 
 fn instance(operation: &Operation<'_>, id: &str) -> Result<GroupGlance, OciError> {
-    let instance = operation.instances(Provider::Oci).into_iter().find(|(known, _)| known == id);
+    let instance = operation.instances(Provider::Oci).into_iter().find(|(existing, _)| existing == id);
     instance.map(|(_, group)| group).ok_or_else(|| OciError::not_found("instance", id))
 }
 
@@ -114,20 +114,20 @@ fn devices(operation: &Operation<'_>, request: &Request, id: &str) -> OciResult 
     let used = attachments::devices_in_use(operation, &group.name);
     let device = |name: String| json!({ "name": name, "isAvailable": !used.contains(&name) });
     let mut views: Vec<Value> = attachments::devices().into_iter().map(device).collect();
-    if let Some(wanted) = request.parameter("isAvailable") {
-        views.retain(|view| view["isAvailable"].as_bool() == Some(wanted == "true"));
+    if let Some(required) = request.parameter("isAvailable") {
+        views.retain(|view| view["isAvailable"].as_bool() == Some(required == "true"));
     }
-    if let Some(wanted) = request.parameter("name") {
-        views.retain(|view| view["name"] == wanted);
+    if let Some(required) = request.parameter("name") {
+        views.retain(|view| view["name"] == required);
     }
     Ok(Reply::json(StatusCode::OK, &Value::Array(views)))
 }
 
 fn work_view(operation: &Operation<'_>, id: &str, work: &WorkRequest) -> Value {
     let is_done = operation.now_ns >= work.until_ns;
-    let whole = work.until_ns.saturating_sub(work.accepted_ns).max(1);
-    let done = operation.now_ns.saturating_sub(work.accepted_ns).min(whole);
-    let percent = if is_done { 100.0 } else { (done * 100 / whole) as f64 };
+    let total = work.until_ns.saturating_sub(work.accepted_ns).max(1);
+    let done = operation.now_ns.saturating_sub(work.accepted_ns).min(total);
+    let percent = if is_done { 100.0 } else { (done * 100 / total) as f64 };
     json!({
         "id": id,
         "operationType": work.operation,

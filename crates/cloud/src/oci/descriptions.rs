@@ -71,7 +71,7 @@ fn compartments(operation: &Operation<'_>, request: &Request) -> OciResult {
         return Err(OciError::invalid("accessLevel is ANY or ACCESSIBLE"));
     }
     let objects = &operation.state.objects;
-    let of_volumes = operation.volumes(Provider::Oci).into_iter().map(|held| held.record.compartment);
+    let of_volumes = operation.volumes(Provider::Oci).into_iter().map(|volume| volume.record.compartment);
     let of_groups = objects.groups.values().map(|group| group.compartment.clone());
     let of_backups = objects.group_backups.values().map(|backup| backup.compartment.clone());
     let ids: BTreeSet<String> = of_volumes.chain(of_groups).chain(of_backups).filter(|id| !is_root(id)).collect();

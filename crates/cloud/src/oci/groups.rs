@@ -12,7 +12,7 @@ use super::{
     OciResult, availability_domain, backups, check_etag, display_name, etag_of, find, found, get, is_repeated, list,
     parse, retry,
 };
-use crate::cloud::{Held, Operation, VolumeKind, gigabytes, initial, new_ocid};
+use crate::cloud::{Operation, VolumeEntry, VolumeKind, gigabytes, initial, new_ocid};
 use crate::identifiers::kind;
 use crate::lifecycle::Transition;
 use crate::record::{GroupBackupRecord, VolumeGroupRecord, VolumeSource};
@@ -131,9 +131,9 @@ fn store(operation: &mut Operation<'_>, group: VolumeGroupRecord) -> Result<(), 
 
 fn group_view(operation: &mut Operation<'_>, group: &VolumeGroupRecord) -> Value {
     // A volume that was deleted elsewhere is no member any more.
-    let members: Vec<Held> = group.volumes.iter().filter_map(|id| find(operation, id)).collect();
-    let size: u64 = members.iter().map(|held| gigabytes(&held.glance)).sum();
-    let ids: Vec<&String> = members.iter().map(|held| &held.record.id).collect();
+    let members: Vec<VolumeEntry> = group.volumes.iter().filter_map(|id| find(operation, id)).collect();
+    let size: u64 = members.iter().map(|volume| gigabytes(&volume.glance)).sum();
+    let ids: Vec<&String> = members.iter().map(|volume| &volume.record.id).collect();
     json!({
         "id": group.id,
         "availabilityDomain": group.availability_domain,
@@ -145,7 +145,7 @@ fn group_view(operation: &mut Operation<'_>, group: &VolumeGroupRecord) -> Value
         "sourceDetails": group.source,
         "timeCreated": group.created,
         "volumeIds": ids,
-        "isHydrated": members.iter().all(|held| operation.now_ns >= held.record.hydrated_ns),
+        "isHydrated": members.iter().all(|volume| operation.now_ns >= volume.record.hydrated_ns),
         "volumeGroupReplicas": null,
         "freeformTags": group.freeform_tags,
         "definedTags": group.defined_tags,
@@ -205,9 +205,9 @@ fn check_members(operation: &mut Operation<'_>, ids: &[String], own: Option<&str
     }
     let mut size = 0;
     for (at, id) in ids.iter().enumerate() {
-        let held = any_volume(operation, id)?;
-        available(&held, operation.now_ns)?;
-        size += gigabytes(&held.glance);
+        let volume = any_volume(operation, id)?;
+        available(&volume, operation.now_ns)?;
+        size += gigabytes(&volume.glance);
         let other = operation.state.objects.groups.values().find(|group| group.volumes.contains(id));
         if let Some(other) = other.filter(|group| Some(group.id.as_str()) != own) {
             return Err(OciError::conflict(format!(
@@ -230,19 +230,19 @@ fn copies(
     compartment: &str,
     domain: &str,
 ) -> Result<Vec<String>, OciError> {
-    let mut made: Vec<(String, String)> = Vec::new();
+    let mut created: Vec<(String, String)> = Vec::new();
     for id in sources {
         match copy(operation, id, compartment, domain) {
-            Ok(copy) => made.push(copy),
+            Ok(copy) => created.push(copy),
             Err(error) => {
-                for (_, name) in made {
+                for (_, name) in created {
                     operation.service().delete(&name)?;
                 }
                 return Err(error);
             }
         }
     }
-    Ok(made.into_iter().map(|(id, _)| id).collect())
+    Ok(created.into_iter().map(|(id, _)| id).collect())
 }
 
 /// Creates a volume with the content of a volume or backup; its identifier and its name in the service.
@@ -377,8 +377,8 @@ fn delete_backup(operation: &mut Operation<'_>, id: &str) -> OciResult {
     let backup = operation.state.objects.group_backups.get(id).cloned();
     let backup = backup.ok_or_else(|| OciError::not_found("volumeGroupBackup", id))?;
     for member in &backup.backups {
-        if let Some(held) = find(operation, member) {
-            operation.service().delete(&held.glance.name)?;
+        if let Some(volume) = find(operation, member) {
+            operation.service().delete(&volume.glance.name)?;
         }
     }
     let view = backup_view(operation, &backup);

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use super::error::OciError;
 use super::page::{SortOrder, in_subtree, known_compartment, sorted_page};
 use super::{OciResult, parse};
-use crate::cloud::{Held, Operation};
+use crate::cloud::{Operation, VolumeEntry};
 use crate::record::Provider;
 use crate::web::{Reply, Request};
 
@@ -87,12 +87,12 @@ pub(super) fn summarize(operation: &Operation<'_>, request: &Request) -> OciResu
         return Err(OciError::invalid("startTime is before endTime"));
     }
     // No metric here is of a resource group.
-    let is_wanted = |held: &&Held| {
-        details.resource_group.is_none() && query.resource.as_ref().is_none_or(|id| *id == held.record.id)
+    let is_wanted = |volume: &&VolumeEntry| {
+        details.resource_group.is_none() && query.resource.as_ref().is_none_or(|id| *id == volume.record.id)
     };
     let mut streams = Vec::new();
-    for held in volumes.iter().filter(is_wanted) {
-        let mut minutes = operation.service().minutes(&held.glance.name)?;
+    for volume in volumes.iter().filter(is_wanted) {
+        let mut minutes = operation.service().minutes(&volume.glance.name)?;
         minutes.retain(|minute| (start_ms..end_ms).contains(&minute.start_ms));
         let points = query.points(&minutes);
         if !points.is_empty() {
@@ -100,9 +100,9 @@ pub(super) fn summarize(operation: &Operation<'_>, request: &Request) -> OciResu
             streams.push(json!({
                 "namespace": NAMESPACE,
                 "resourceGroup": null,
-                "compartmentId": held.record.compartment,
+                "compartmentId": volume.record.compartment,
                 "name": name,
-                "dimensions": { "resourceId": held.record.id },
+                "dimensions": { "resourceId": volume.record.id },
                 "metadata": { "displayName": display_name, "unit": unit },
                 "resolution": details.resolution.as_deref().unwrap_or("1m"),
                 "aggregatedDatapoints": points,
@@ -131,10 +131,10 @@ pub(super) fn list(operation: &Operation<'_>, request: &Request) -> OciResult {
         details.resource_group.is_none() && dimensions.all(|(key, value)| key == "resourceId" && value == id)
     };
     let mut views = Vec::new();
-    for held in volumes.iter().filter(|held| is_of_namespace && is_wanted(&held.record.id)) {
+    for volume in volumes.iter().filter(|volume| is_of_namespace && is_wanted(&volume.record.id)) {
         let mut metrics = METRICS.map(|(name, ..)| name).to_vec();
-        metrics.retain(|name| details.name.as_ref().is_none_or(|wanted| wanted == name));
-        views.extend(metrics.into_iter().map(|name| metric_view(held, name, &group_by)));
+        metrics.retain(|name| details.name.as_ref().is_none_or(|required| required == name));
+        views.extend(metrics.into_iter().map(|name| metric_view(volume, name, &group_by)));
     }
     let key = |view: &Value| format!("{}\n{}\n{}", view["name"], view["dimensions"], view["compartmentId"]);
     views.sort_by_cached_key(key);
@@ -143,13 +143,13 @@ pub(super) fn list(operation: &Operation<'_>, request: &Request) -> OciResult {
 }
 
 /// A metric of a volume with the fields that it is grouped by, or with all.
-fn metric_view(held: &Held, name: &str, group_by: &[String]) -> Value {
+fn metric_view(volume: &VolumeEntry, name: &str, group_by: &[String]) -> Value {
     let mut view = json!({
         "namespace": NAMESPACE,
         "resourceGroup": null,
-        "compartmentId": held.record.compartment,
+        "compartmentId": volume.record.compartment,
         "name": name,
-        "dimensions": { "resourceId": held.record.id },
+        "dimensions": { "resourceId": volume.record.id },
     });
     if let Some(fields) = view.as_object_mut().filter(|_| !group_by.is_empty()) {
         fields.retain(|key, _| key == "compartmentId" || group_by.contains(key));
@@ -158,12 +158,12 @@ fn metric_view(held: &Held, name: &str, group_by: &[String]) -> Value {
 }
 
 /// The volumes of the compartment of a request, or of all.
-fn volumes_of_compartment(operation: &Operation<'_>, request: &Request) -> Result<Vec<Held>, OciError> {
+fn volumes_of_compartment(operation: &Operation<'_>, request: &Request) -> Result<Vec<VolumeEntry>, OciError> {
     let compartment = request.parameter("compartmentId").ok_or_else(|| OciError::missing("compartmentId"))?;
     known_compartment(compartment)?;
     let is_all = in_subtree(request)?;
     let mut volumes = operation.volumes(Provider::Oci);
-    volumes.retain(|held| held.glance.writable && (is_all || held.record.compartment == compartment));
+    volumes.retain(|volume| volume.glance.writable && (is_all || volume.record.compartment == compartment));
     Ok(volumes)
 }
 

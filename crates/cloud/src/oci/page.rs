@@ -58,10 +58,10 @@ pub(super) enum SortOrder {
 pub(super) fn page(request: &Request, views: Vec<Value>, compartment: Compartment) -> Result<Reply, OciError> {
     let is_of_compartments = request.segments.get(1).is_some_and(|collection| collection == "compartments");
     for (name, _) in &request.query {
-        let known = FILTERS.iter().any(|(filter, _)| filter == name)
+        let existing = FILTERS.iter().any(|(filter, _)| filter == name)
             || OTHERS.contains(&name.as_str())
             || (is_of_compartments && OF_COMPARTMENTS.contains(&name.as_str()));
-        if !known {
+        if !existing {
             return Err(OciError::invalid(format!("unknown query parameter {name}")));
         }
     }
@@ -107,9 +107,9 @@ pub(super) fn sorted_page(
         Some(token) => after(&views, token, order, &key)?,
     };
     let more = views.len() > begin.saturating_add(limit);
-    let shown: Vec<Value> = views.into_iter().skip(begin).take(limit).collect();
-    let next = shown.last().filter(|_| more).map(|last| URL_SAFE_NO_PAD.encode(key(last)));
-    let reply = Reply::json(hyper::StatusCode::OK, &Value::Array(shown));
+    let displayed: Vec<Value> = views.into_iter().skip(begin).take(limit).collect();
+    let next = displayed.last().filter(|_| more).map(|last| URL_SAFE_NO_PAD.encode(key(last)));
+    let reply = Reply::json(hyper::StatusCode::OK, &Value::Array(displayed));
     Ok(match next {
         Some(token) => reply.with("opc-next-page", token),
         None => reply,
@@ -152,7 +152,7 @@ fn is_selected(request: &Request, view: &Value) -> bool {
         (None, _) => true,
         // Views without these, such as those of shapes and backup policies, are of all compartments and domains.
         (Some(_), None) => ["compartmentId", "availabilityDomain"].contains(parameter),
-        (Some(wanted), Some(value)) => value.as_str() == Some(wanted),
+        (Some(required), Some(value)) => value.as_str() == Some(required),
     })
 }
 

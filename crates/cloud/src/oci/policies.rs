@@ -84,8 +84,9 @@ pub(super) fn new_assignment(operation: &Operation<'_>, policy: &str) -> Result<
 fn assignments(operation: &Operation<'_>) -> Vec<Value> {
     let view = |asset: &str, Assignment { id, policy, created }: &Assignment| json!({ "id": id, "assetId": asset, "policyId": policy, "timeCreated": created });
     let volumes = operation.volumes(Provider::Oci).into_iter();
-    let of_volumes =
-        volumes.filter_map(|held| Some(view(&held.record.id, held.record.policy.as_ref()?))).collect::<Vec<Value>>();
+    let of_volumes = volumes
+        .filter_map(|volume| Some(view(&volume.record.id, volume.record.policy.as_ref()?)))
+        .collect::<Vec<Value>>();
     let groups = operation.state.objects.groups.values();
     let of_groups = groups.filter_map(|group| Some(view(&group.id, group.policy.as_ref()?)));
     of_groups.chain(of_volumes).collect()
@@ -102,9 +103,9 @@ fn assign(operation: &mut Operation<'_>, request: &Request) -> OciResult {
         group.policy = Some(assignment);
         operation.commit()?;
     } else {
-        let mut held = any_volume(operation, &asset_id)?;
-        held.record.policy = Some(assignment);
-        operation.store(&held)?;
+        let mut volume = any_volume(operation, &asset_id)?;
+        volume.record.policy = Some(assignment);
+        operation.store(&volume)?;
     }
     Ok(found(&view, etag))
 }
@@ -117,9 +118,9 @@ fn remove(operation: &mut Operation<'_>, id: &str) -> OciResult {
         operation.commit()?;
         return Ok(Reply::empty(StatusCode::NO_CONTENT));
     }
-    let held = operation.volumes(Provider::Oci).into_iter().find(|held| is_it(&held.record.policy));
-    let mut held = held.ok_or_else(|| OciError::not_found("volumeBackupPolicyAssignment", id))?;
-    held.record.policy = None;
-    operation.store(&held)?;
+    let volume = operation.volumes(Provider::Oci).into_iter().find(|volume| is_it(&volume.record.policy));
+    let mut volume = volume.ok_or_else(|| OciError::not_found("volumeBackupPolicyAssignment", id))?;
+    volume.record.policy = None;
+    operation.store(&volume)?;
     Ok(Reply::empty(StatusCode::NO_CONTENT))
 }

@@ -13,7 +13,7 @@ use super::{
     OciResult, availability_domain, check_etag, created_before, deleted_before, display_name, etag, find, found, get,
     list, only, parse, retry,
 };
-use crate::cloud::{Held, Operation, VolumeKind, gigabytes, initial, is_boot, new_ocid};
+use crate::cloud::{Operation, VolumeEntry, VolumeKind, gigabytes, initial, is_boot, new_ocid};
 use crate::lifecycle::Transition;
 use crate::record::{Provider, VolumeRecord, VolumeSource};
 use crate::web::{Reply, Request};
@@ -83,26 +83,26 @@ pub(super) fn route(operation: &mut Operation<'_>, request: &Request, kind: Volu
     match (&request.method, rest) {
         (&Method::GET, []) => {
             let all = operation.volumes(Provider::Oci);
-            let volumes = all.iter().filter(|held| is_volume(held, kind));
-            let views = volumes.map(|held| volume_view(operation, held)).collect();
+            let volumes = all.iter().filter(|steady| is_volume(steady, kind));
+            let views = volumes.map(|steady| volume_view(operation, steady)).collect();
             list(operation, request, collection, views, Compartment::Optional)
         }
         (&Method::POST, []) => create(operation, request, kind),
         (&Method::GET, [id]) => {
-            let present = volume(operation, kind, id).map(|held| (volume_view(operation, &held), etag(&held)));
+            let present = volume(operation, kind, id).map(|steady| (volume_view(operation, &steady), etag(&steady)));
             get(operation, collection, id, present)
         }
         (&Method::PUT, [id]) => update(operation, request, kind, id),
         (&Method::DELETE, [id]) => delete(operation, request, kind, id),
         (&Method::GET, [id, "kmsKey"]) => {
-            let held = volume(operation, kind, id)?;
-            Ok(found(&json!({ "kmsKeyId": held.record.kms_key }), etag(&held)))
+            let steady = volume(operation, kind, id)?;
+            Ok(found(&json!({ "kmsKeyId": steady.record.kms_key }), etag(&steady)))
         }
         (&Method::PUT | &Method::DELETE, [id, "kmsKey"]) => set_kms_key(operation, request, kind, id),
         (&Method::POST, [id, "actions", "changeCompartment"]) => {
             let compartment = compartment_in(request)?;
-            let held = volume(operation, kind, id)?;
-            move_to(operation, held, compartment)
+            let steady = volume(operation, kind, id)?;
+            move_to(operation, steady, compartment)
         }
         (_, [] | [_] | [_, "kmsKey"]) => Err(OciError::method()),
         _ => Err(only(request, &[Method::GET, Method::POST, Method::PUT, Method::DELETE])),
@@ -110,42 +110,42 @@ pub(super) fn route(operation: &mut Operation<'_>, request: &Request, kind: Volu
 }
 
 /// A volume of a collection by identifier.
-pub(super) fn volume(operation: &mut Operation<'_>, kind: VolumeKind, id: &str) -> Result<Held, OciError> {
-    let held = find(operation, id).filter(|held| is_volume(held, kind));
-    held.ok_or_else(|| OciError::not_found("volume", id))
+pub(super) fn volume(operation: &mut Operation<'_>, kind: VolumeKind, id: &str) -> Result<VolumeEntry, OciError> {
+    let steady = find(operation, id).filter(|steady| is_volume(steady, kind));
+    steady.ok_or_else(|| OciError::not_found("volume", id))
 }
 
-fn is_volume(held: &Held, kind: VolumeKind) -> bool {
-    held.glance.writable && VolumeKind::of(&held.glance) == kind
+fn is_volume(steady: &VolumeEntry, kind: VolumeKind) -> bool {
+    steady.glance.writable && VolumeKind::of(&steady.glance) == kind
 }
 
 /// A block volume or boot volume that exists.
-pub(super) fn any_volume(operation: &mut Operation<'_>, id: &str) -> Result<Held, OciError> {
-    let held = find(operation, id).filter(|held| held.glance.writable);
-    held.ok_or_else(|| OciError::not_found("volume", id))
+pub(super) fn any_volume(operation: &mut Operation<'_>, id: &str) -> Result<VolumeEntry, OciError> {
+    let steady = find(operation, id).filter(|steady| steady.glance.writable);
+    steady.ok_or_else(|| OciError::not_found("volume", id))
 }
 
 /// State of a volume.
-pub(super) fn volume_state(held: &Held, now_ns: u64) -> &str {
-    Transition::at(held.record.transition.as_ref(), now_ns, AVAILABLE)
+pub(super) fn volume_state(steady: &VolumeEntry, now_ns: u64) -> &str {
+    Transition::at(steady.record.transition.as_ref(), now_ns, AVAILABLE)
 }
 
 /// Refused unless a volume is available.
-pub(super) fn available(held: &Held, now_ns: u64) -> Result<(), OciError> {
-    let state = volume_state(held, now_ns);
-    let refusal = || OciError::state(format!("volume {} is {state}: wait until it is AVAILABLE", held.record.id));
+pub(super) fn available(steady: &VolumeEntry, now_ns: u64) -> Result<(), OciError> {
+    let state = volume_state(steady, now_ns);
+    let refusal = || OciError::state(format!("volume {} is {state}: wait until it is AVAILABLE", steady.record.id));
     if state == AVAILABLE { Ok(()) } else { Err(refusal()) }
 }
 
 /// The level that the client has chosen; autotune may have changed the present level.
-pub(super) fn chosen_level(held: &Held) -> u32 {
-    let autotune = held.glance.autotune.as_ref().and_then(|autotune| autotune.default);
-    autotune.or(held.glance.rests_from).or(held.glance.level).unwrap_or(DEFAULT_VPUS)
+pub(super) fn chosen_level(steady: &VolumeEntry) -> u32 {
+    let autotune = steady.glance.autotune.as_ref().and_then(|autotune| autotune.default);
+    autotune.or(steady.glance.rests_from).or(steady.glance.level).unwrap_or(DEFAULT_VPUS)
 }
 
 /// A volume as clients see it.
-pub(super) fn volume_view(operation: &Operation<'_>, held: &Held) -> Value {
-    let Held { glance, record } = held;
+pub(super) fn volume_view(operation: &Operation<'_>, steady: &VolumeEntry) -> Value {
+    let VolumeEntry { glance, record } = steady;
     let size = gigabytes(glance);
     let volume_group = operation.state.objects.groups.values().find(|group| group.volumes.contains(&record.id));
     let source = record.source.as_ref().map(|source| json!({ "type": source.kind, "id": source.id }));
@@ -154,10 +154,10 @@ pub(super) fn volume_view(operation: &Operation<'_>, held: &Held) -> Value {
         "compartmentId": record.compartment,
         "availabilityDomain": record.availability_domain,
         "displayName": record.display_name,
-        "lifecycleState": volume_state(held, operation.now_ns),
+        "lifecycleState": volume_state(steady, operation.now_ns),
         "sizeInGBs": size,
         "sizeInMBs": size * 1_024,
-        "vpusPerGB": chosen_level(held),
+        "vpusPerGB": chosen_level(steady),
         "autoTunedVpusPerGB": glance.level,
         "isAutoTuneEnabled": record.autotune.iter().any(|policy| policy["autotuneType"] == "DETACHED_VOLUME"),
         "autotunePolicies": record.autotune,
@@ -194,8 +194,8 @@ fn create(operation: &mut Operation<'_>, request: &Request, kind: VolumeKind) ->
     let details: CreateDetails = parse(request)?;
     check_replicas(details.block_volume_replicas.as_deref())?;
     let retry = retry(operation, request);
-    if let Some(held) = created_before(operation, retry.as_ref(), |held| held.glance.writable)? {
-        return Ok(found(&volume_view(operation, &held), etag(&held)));
+    if let Some(steady) = created_before(operation, retry.as_ref(), |steady| steady.glance.writable)? {
+        return Ok(found(&volume_view(operation, &steady), etag(&steady)));
     }
     let origin = read_origin(operation, &details)?;
     if kind == VolumeKind::Boot && origin.source.is_none() {
@@ -224,8 +224,8 @@ fn create(operation: &mut Operation<'_>, request: &Request, kind: VolumeKind) ->
     };
     let initial = Initial { autotune: policies.automation(operation, level)?, ..initial(&record) };
     make(operation, &record, origin.of.as_deref(), format!("{}:{size}GB,vpu={level}", kind.product()), initial)?;
-    let held = find(operation, &record.id).ok_or_else(|| OciError::not_found("volume", &record.id))?;
-    Ok(found(&volume_view(operation, &held), etag(&held)))
+    let steady = find(operation, &record.id).ok_or_else(|| OciError::not_found("volume", &record.id))?;
+    Ok(found(&volume_view(operation, &steady), etag(&steady)))
 }
 
 /// Refuses replicas of a volume or group.
@@ -292,19 +292,22 @@ fn read_origin(operation: &mut Operation<'_>, details: &CreateDetails) -> Result
         "volumeBackup" | "bootVolumeBackup" => true,
         _ => return Err(OciError::invalid(format!("sourceDetails.type {kind}: write volume or volumeBackup"))),
     };
-    let held = find(operation, &id).filter(|held| held.glance.writable != is_backup);
-    let held = held.ok_or_else(|| OciError::not_found("source", &id))?;
-    let available_since =
-        if is_backup { super::backups::state(&held, operation.now_ns) } else { volume_state(&held, operation.now_ns) };
+    let steady = find(operation, &id).filter(|steady| steady.glance.writable != is_backup);
+    let steady = steady.ok_or_else(|| OciError::not_found("source", &id))?;
+    let available_since = if is_backup {
+        super::backups::state(&steady, operation.now_ns)
+    } else {
+        volume_state(&steady, operation.now_ns)
+    };
     if available_since != AVAILABLE {
         return Err(OciError::state(format!("{id} is {available_since}: wait until it is AVAILABLE")));
     }
     Ok(Origin {
         source: Some(VolumeSource { kind, id }),
-        compartment: Some(held.record.compartment.clone()),
-        size_gb: gigabytes(&held.glance),
-        level: chosen_level(&held),
-        of: Some(held.glance.name),
+        compartment: Some(steady.record.compartment.clone()),
+        size_gb: gigabytes(&steady.glance),
+        level: chosen_level(&steady),
+        of: Some(steady.glance.name),
     })
 }
 
@@ -322,13 +325,13 @@ fn read_size(gbs: Option<u64>, mbs: Option<u64>) -> Result<Option<u64>, OciError
 }
 
 fn update(operation: &mut Operation<'_>, request: &Request, kind: VolumeKind, id: &str) -> OciResult {
-    let mut held = volume(operation, kind, id)?;
-    check_etag(request, &etag(&held))?;
+    let mut steady = volume(operation, kind, id)?;
+    check_etag(request, &etag(&steady))?;
     let details: VolumeUpdate = parse(request)?;
     check_replicas(details.block_volume_replicas.as_deref())?;
     // Everything is checked before anything is changed.
-    let (now_ns, present) = (operation.now_ns, gigabytes(&held.glance));
-    let before = chosen_level(&held);
+    let (now_ns, present) = (operation.now_ns, gigabytes(&steady.glance));
+    let before = chosen_level(&steady);
     let level = details.vpus_per_gb.unwrap_or(before);
     let size = read_size(details.size_in_gbs, None)?.filter(|size| *size != present);
     if let Some(size) = size.filter(|size| *size < present) {
@@ -337,57 +340,57 @@ fn update(operation: &mut Operation<'_>, request: &Request, kind: VolumeKind, id
     let changes_policies = details.autotune_policies.is_some() || details.is_auto_tune_enabled.is_some();
     let changes_volume = level != before || size.is_some() || changes_policies;
     if changes_volume {
-        available(&held, now_ns)?;
+        available(&steady, now_ns)?;
     }
     if let Some(name) = details.display_name {
-        held.record.display_name = display_name(Some(name), "volume", operation)?;
+        steady.record.display_name = display_name(Some(name), "volume", operation)?;
     }
-    held.record.freeform_tags = details.freeform_tags.unwrap_or(held.record.freeform_tags);
-    held.record.defined_tags = details.defined_tags.unwrap_or(held.record.defined_tags);
-    let policies = Policies::new(details.autotune_policies, &held.record.autotune, details.is_auto_tune_enabled);
-    held.record.autotune = policies.views();
+    steady.record.freeform_tags = details.freeform_tags.unwrap_or(steady.record.freeform_tags);
+    steady.record.defined_tags = details.defined_tags.unwrap_or(steady.record.defined_tags);
+    let policies = Policies::new(details.autotune_policies, &steady.record.autotune, details.is_auto_tune_enabled);
+    steady.record.autotune = policies.views();
     let automation = policies.automation(operation, level)?;
     if level != before {
-        change_level(operation, &held, level)?;
-        held.record.transition = Some(operation.cloud.durations.transition(now_ns, PROVISIONING, "oci_level_change"));
+        change_level(operation, &steady, level)?;
+        steady.record.transition = Some(operation.cloud.durations.transition(now_ns, PROVISIONING, "oci_level_change"));
     }
     if changes_policies || level != before {
-        autotune::set(operation, &held, automation)?;
+        autotune::set(operation, &steady, automation)?;
     }
     if let Some(size) = size {
-        operation.service().resize(&held.glance.name, Resize { size_bytes: size << 30 })?;
-        held.record.transition = Some(operation.cloud.durations.transition(now_ns, PROVISIONING, "oci_resize"));
+        operation.service().resize(&steady.glance.name, Resize { size_bytes: size << 30 })?;
+        steady.record.transition = Some(operation.cloud.durations.transition(now_ns, PROVISIONING, "oci_resize"));
     }
-    operation.store(&held)?;
-    let held = operation.again(&held).unwrap_or(held);
-    Ok(found(&volume_view(operation, &held), etag(&held)))
+    operation.store(&steady)?;
+    let steady = operation.again(&steady).unwrap_or(steady);
+    Ok(found(&volume_view(operation, &steady), etag(&steady)))
 }
 
 /// Changes the level; the service has the vendor's rule for attached volumes.
-fn change_level(operation: &Operation<'_>, held: &Held, level: u32) -> Result<(), OciError> {
+fn change_level(operation: &Operation<'_>, steady: &VolumeEntry, level: u32) -> Result<(), OciError> {
     let level = Level { to: format!("vpu={level}"), force_detach: false };
-    operation.service().level(&held.glance.name, &level)?;
+    operation.service().level(&steady.glance.name, &level)?;
     Ok(())
 }
 
 fn delete(operation: &mut Operation<'_>, request: &Request, kind: VolumeKind, id: &str) -> OciResult {
     let [collection, _] = kind.collections();
-    let held = match volume(operation, kind, id) {
-        Ok(held) => held,
+    let steady = match volume(operation, kind, id) {
+        Ok(steady) => steady,
         Err(error) => return deleted_before(operation, collection, id, error),
     };
-    check_etag(request, &etag(&held))?;
-    if volume_state(&held, operation.now_ns) == PROVISIONING {
+    check_etag(request, &etag(&steady))?;
+    if volume_state(&steady, operation.now_ns) == PROVISIONING {
         return Err(OciError::state(format!("volume {id} is {PROVISIONING}: delete it once it is AVAILABLE")));
     }
-    if let Some(attachment) = held.record.attachment() {
+    if let Some(attachment) = steady.record.attachment() {
         return Err(OciError::conflict(format!(
             "volume {id} is attached to {}: detach it first",
             attachment.instance_id
         )));
     }
-    let view = volume_view(operation, &held);
-    operation.service().delete(&held.glance.name)?;
+    let view = volume_view(operation, &steady);
+    operation.service().delete(&steady.glance.name)?;
     for group in operation.state.objects.groups.values_mut() {
         group.volumes.retain(|volume| volume != id);
     }
@@ -401,21 +404,21 @@ fn set_kms_key(operation: &mut Operation<'_>, request: &Request, kind: VolumeKin
     struct KeyDetails {
         kms_key_id: Option<String>,
     }
-    let mut held = volume(operation, kind, id)?;
-    check_etag(request, &etag(&held))?;
-    held.record.kms_key =
+    let mut steady = volume(operation, kind, id)?;
+    check_etag(request, &etag(&steady))?;
+    steady.record.kms_key =
         if request.method == Method::DELETE { None } else { parse::<KeyDetails>(request)?.kms_key_id };
-    operation.store(&held)?;
+    operation.store(&steady)?;
     if request.method == Method::DELETE {
         return Ok(Reply::empty(StatusCode::NO_CONTENT));
     }
-    Ok(found(&json!({ "kmsKeyId": held.record.kms_key }), etag(&held)))
+    Ok(found(&json!({ "kmsKeyId": steady.record.kms_key }), etag(&steady)))
 }
 
 /// Moves a volume or backup to another compartment.
-pub(super) fn move_to(operation: &mut Operation<'_>, mut held: Held, compartment: String) -> OciResult {
-    held.record.compartment = compartment;
-    operation.store(&held)?;
+pub(super) fn move_to(operation: &mut Operation<'_>, mut steady: VolumeEntry, compartment: String) -> OciResult {
+    steady.record.compartment = compartment;
+    operation.store(&steady)?;
     Ok(Reply::empty(StatusCode::NO_CONTENT))
 }
 

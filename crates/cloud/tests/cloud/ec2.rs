@@ -153,9 +153,9 @@ fn volume_attaches_modifies_and_detaches() {
     let client = client(&plane);
     instance(&plane);
     let create = "Action=CreateVolume&AvailabilityZone=us-east-1a&Size=10&VolumeType=gp3&Iops=4000&ClientToken=t";
-    let made = client.ask(create);
-    assert_eq!((made.status, element(&made, "status"), element(&made, "iops")), (200, "creating", "4000"));
-    let id = element(&made, "volumeId").to_owned();
+    let created = client.ask(create);
+    assert_eq!((created.status, element(&created, "status"), element(&created, "iops")), (200, "creating", "4000"));
+    let id = element(&created, "volumeId").to_owned();
     assert_eq!(element(&client.ask(create), "volumeId"), id, "a repeated request");
     client.refuses(&create.replace("Size=10", "Size=11"), "IdempotentParameterMismatch");
     let until = |state: &str| {
@@ -189,11 +189,11 @@ fn descriptions_that_scripts_read_are_answered() {
     let plane = Plane::start();
     let client = client(&plane);
     instance(&plane);
-    let made = client.ask(
+    let created = client.ask(
         "Action=CreateVolume&AvailabilityZone=us-east-1a&Size=10&VolumeType=gp3&TagSpecification.1.ResourceType=volume\
          &TagSpecification.1.Tag.1.Key=team&TagSpecification.1.Tag.1.Value=red",
     );
-    let id = element(&made, "volumeId").to_owned();
+    let id = element(&created, "volumeId").to_owned();
     let tags = client.ask("Action=DescribeTags&Filter.1.Name=key&Filter.1.Value.1=team");
     assert_eq!([element(&tags, "resourceId"), element(&tags, "value")], [id.as_str(), "red"]);
     let status = client.ask(&format!("Action=DescribeVolumeStatus&VolumeId.1={id}"));
@@ -337,8 +337,8 @@ fn snapshots_of_an_instance_are_of_one_moment_and_are_copied() {
     client.refuses(&several, "IncorrectState");
     let mut volumes = Vec::new();
     for device in ["/dev/sdf", "/dev/sdg"] {
-        let made = client.ask("Action=CreateVolume&AvailabilityZone=us-east-1a&Size=10&VolumeType=gp3");
-        let id = element(&made, "volumeId").to_owned();
+        let created = client.ask("Action=CreateVolume&AvailabilityZone=us-east-1a&Size=10&VolumeType=gp3");
+        let id = element(&created, "volumeId").to_owned();
         let attach = format!("Action=AttachVolume&VolumeId={id}&InstanceId={instance}&Device={device}");
         let begun = std::time::Instant::now();
         while client.ask(&attach).status != 200 {
@@ -380,8 +380,8 @@ fn four_modifications_pass_in_a_day_and_the_fifth_is_refused() {
     // 24 hours take 432 s: longer than the test.
     let plane = Plane::start();
     let client = client(&plane);
-    let made = client.ask("Action=CreateVolume&AvailabilityZone=us-east-1a&Size=1&VolumeType=gp3");
-    let id = element(&made, "volumeId").to_owned();
+    let created = client.ask("Action=CreateVolume&AvailabilityZone=us-east-1a&Size=1&VolumeType=gp3");
+    let id = element(&created, "volumeId").to_owned();
     let modify = |throughput: u32| format!("Action=ModifyVolume&VolumeId={id}&Throughput={throughput}");
     let begun = std::time::Instant::now();
     while client.ask(&modify(200)).status != 200 {
@@ -481,9 +481,9 @@ fn malformed_requests_are_refused() {
     client.refuses("Action=DeleteVolume&VolumeId=vol-nope&DryRun=true", "InvalidVolume.NotFound");
     let tagged = "Action=CreateVolume&AvailabilityZone=us-east-1a&Size=10&TagSpecification.1.ResourceType=volume\
                   &TagSpecification.1.Tag.1.Key=Name&TagSpecification.1.Tag.1.Value=%3Cdata%3E%2F..";
-    let made = client.ask(tagged);
-    assert!(made.text.contains("<value>&lt;data&gt;/..</value>"), "{made:?}");
+    let created = client.ask(tagged);
+    assert!(created.text.contains("<value>&lt;data&gt;/..</value>"), "{created:?}");
     let found = client.ask("Action=DescribeVolumes&Filter.1.Name=tag:Name&Filter.1.Value.1=%3Cda*");
-    assert_eq!(element(&found, "volumeId"), element(&made, "volumeId"));
+    assert_eq!(element(&found, "volumeId"), element(&created, "volumeId"));
     assert!(plane.home.service.glances().iter().all(|volume| !volume.name.contains('/')));
 }

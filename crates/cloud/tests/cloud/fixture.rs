@@ -297,7 +297,7 @@ impl Reply {
     /// Value of a header.
     pub fn header(&self, name: &str) -> Option<&str> {
         let lines = self.head.lines().filter_map(|line| line.split_once(": "));
-        lines.filter(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, value)| value).next()
+        lines.filter(|(existing, _)| existing.eq_ignore_ascii_case(name)).map(|(_, value)| value).next()
     }
 
     /// Status and code of an error.

@@ -239,13 +239,13 @@ fn policies_are_part_of_the_creation() {
     let policies = json!([{ "autotuneType": "PERFORMANCE_BASED", "maxVpusPerGB": 120 }]);
     let body =
         json!({ "compartmentId": COMPARTMENT, "sizeInGBs": 50, "displayName": "a", "autotunePolicies": policies });
-    let made = plane.post(&signer, "/volumes", &body).body;
-    assert_eq!(made["autotunePolicies"], policies);
+    let created = plane.post(&signer, "/volumes", &body).body;
+    assert_eq!(created["autotunePolicies"], policies);
     let autotune = plane.home.service.volume("a").unwrap().autotune.unwrap();
-    assert_eq!((autotune.default, autotune.most), (Some(10), Some(120)));
-    let path = format!("/volumes/{}", made["id"].as_str().unwrap());
+    assert_eq!((autotune.default, autotune.max), (Some(10), Some(120)));
+    let path = format!("/volumes/{}", created["id"].as_str().unwrap());
     plane.until(&signer, &path, "AVAILABLE");
-    let source = json!({ "type": "volume", "id": made["id"] });
+    let source = json!({ "type": "volume", "id": created["id"] });
     let body = json!({ "sourceDetails": source, "displayName": "b", "autotunePolicies": [{ "autotuneType": "DETACHED_VOLUME" }] });
     assert_eq!(plane.post(&signer, "/volumes", &body).status, 200);
     assert!(plane.home.service.volume("b").unwrap().autotune.unwrap().detached_after_ns.is_some());

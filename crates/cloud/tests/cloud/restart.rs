@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::fixture::{COMPARTMENT, Plane, SPEED_UP};
 
 /// All objects as a client sees them.
-fn seen(plane: &Plane, signer: &crate::fixture::Signer) -> Vec<Value> {
+fn observe(plane: &Plane, signer: &crate::fixture::Signer) -> Vec<Value> {
     ["volumes", "volumeBackups", "volumeGroups", "volumeGroupBackups", "volumeAttachments"]
         .map(|collection| plane.get(signer, &format!("/{collection}?compartmentId={COMPARTMENT}")).body)
         .to_vec()
@@ -29,9 +29,9 @@ fn objects_survive_a_restart() {
     let body = json!({ "type": "paravirtualized", "instanceId": instance, "volumeId": id }).to_string();
     let attached = plane.ask(&signer, "POST", "/volumeAttachments", &body, &[("opc-retry-token", "t")]).body;
     plane.until(&signer, &format!("/volumeAttachments/{}", attached["id"].as_str().unwrap()), "ATTACHED");
-    let before = seen(&plane, &signer);
+    let before = observe(&plane, &signer);
     let plane = Plane::open(plane.keep(), SPEED_UP, LevelChanges::Detached);
-    assert_eq!(seen(&plane, &signer), before);
+    assert_eq!(observe(&plane, &signer), before);
     let again = plane.ask(&signer, "POST", "/volumeAttachments", &body, &[("opc-retry-token", "t")]).body;
     assert_eq!(again["id"], attached["id"]);
 }
@@ -73,8 +73,8 @@ fn objects_survive_a_kill() {
     let gone = plane.volume(&signer, "gone", 50, 10);
     assert_eq!(plane.delete(&signer, &format!("/volumes/{gone}")).status, 204);
     plane.until(&signer, &format!("/volumes/{gone}"), "TERMINATED");
-    let before = seen(&plane, &signer);
+    let before = observe(&plane, &signer);
     let killed = Plane::open(copy(&plane.home.directory), SPEED_UP, LevelChanges::Detached);
-    assert_eq!(seen(&killed, &signer), before);
+    assert_eq!(observe(&killed, &signer), before);
     assert_eq!(killed.home.service.volume("data").unwrap().group.as_deref(), Some("vm"));
 }

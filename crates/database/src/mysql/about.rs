@@ -82,18 +82,19 @@ pub(super) fn check_age(variables: &Variables) -> Result<(), Failure> {
 pub(super) fn about(variables: &Variables, process: Option<u32>) -> DatabaseAbout {
     let bytes = |name| value(variables, name).parse().ok().map(Bytes::new);
     let folder = process.map(|_| value(variables, "datadir").trim_end_matches('/').to_owned());
-    let seen = process.zip(folder.as_deref()).and_then(|(process, folder)| opened_direct(process, Path::new(folder)));
+    let observed =
+        process.zip(folder.as_deref()).and_then(|(process, folder)| opened_direct(process, Path::new(folder)));
     let settings = SHOWN.iter().filter_map(|name| Some(((*name).to_owned(), variables.get(*name)?.clone())));
     DatabaseAbout {
         system: if is_mariadb(variables) { "MariaDB" } else { "MySQL" }.into(),
         version: value(variables, "version").into(),
         block: bytes("innodb_page_size").unwrap_or_default(),
         cache: bytes("innodb_buffer_pool_size"),
-        direct: seen.or_else(|| asks_direct(variables)),
+        direct: observed.or_else(|| asks_direct(variables)),
         memory: None,
         durable: durable(variables),
         folder,
-        made: false,
+        created: false,
         settings: settings.collect(),
     }
 }

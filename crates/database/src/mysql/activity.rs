@@ -18,7 +18,7 @@ impl SessionActivity {
         let idle = command == "Sleep";
         let state = state.to_lowercase();
         let commits = state.contains("commit");
-        let known = match (thread, call) {
+        let existing = match (thread, call) {
             (Some(Thread::Runs), _) => Some(Spent::Processor),
             (Some(Thread::Reads), _) | (None, "read") => Some(Spent::Reading),
             (Some(Thread::Flushes), _) | (None, "sync") => Some(Spent::Committing),
@@ -36,7 +36,7 @@ impl SessionActivity {
             _ => None,
         };
         let waits = if thread.is_some() { Spent::Internal } else { Spent::Processor };
-        Self { activity: known.unwrap_or(waits), may_be_locked: known.is_none() }
+        Self { activity: existing.unwrap_or(waits), may_be_locked: existing.is_none() }
     }
 
     pub(super) const fn may_be_locked(self) -> bool {
@@ -45,11 +45,11 @@ impl SessionActivity {
 }
 
 /// Activities of all sessions, of which `waiting` wait for row locks.
-pub(super) fn activities(seen: &mut [SessionActivity], waiting: usize) -> Vec<Spent> {
-    for seen in seen.iter_mut().filter(|seen| seen.may_be_locked).take(waiting) {
-        seen.activity = Spent::Locked;
+pub(super) fn activities(observed: &mut [SessionActivity], waiting: usize) -> Vec<Spent> {
+    for observed in observed.iter_mut().filter(|observed| observed.may_be_locked).take(waiting) {
+        observed.activity = Spent::Locked;
     }
-    seen.iter().map(|seen| seen.activity).collect()
+    observed.iter().map(|observed| observed.activity).collect()
 }
 
 #[cfg(test)]
@@ -59,8 +59,8 @@ mod tests {
     #[test]
     fn thread_state_refines_server_state() {
         let check = |command, state, call, thread, activity| {
-            let seen = SessionActivity::new(command, state, call, thread);
-            assert_eq!(seen.activity, activity, "{command} {state} {call} {thread:?}");
+            let observed = SessionActivity::new(command, state, call, thread);
+            assert_eq!(observed.activity, activity, "{command} {state} {call} {thread:?}");
         };
         check("Sleep", "", "", None, Spent::Client);
         check("Sleep", "", "", Some(Thread::Listens), Spent::Client);
@@ -84,8 +84,8 @@ mod tests {
     fn locked_sessions_are_limited_to_lock_waits() {
         let busy = SessionActivity::new("Query", "Sending data", "", Some(Thread::Runs));
         let waits = SessionActivity::new("Query", "Updating", "", Some(Thread::Waits));
-        let mut seen = [waits, busy, waits];
-        assert_eq!(activities(&mut seen, 1), [Spent::Locked, Spent::Processor, Spent::Internal]);
-        assert_eq!(activities(&mut seen, 9), [Spent::Locked, Spent::Processor, Spent::Locked]);
+        let mut observed = [waits, busy, waits];
+        assert_eq!(activities(&mut observed, 1), [Spent::Locked, Spent::Processor, Spent::Internal]);
+        assert_eq!(activities(&mut observed, 9), [Spent::Locked, Spent::Processor, Spent::Locked]);
     }
 }

@@ -69,8 +69,8 @@ pub(super) fn destroy(conn: &mut Conn, place: &MySqlLocation, only: Option<&[Str
     if only.is_none() {
         drop_all("SET SESSION foreign_key_checks = 0".into())?;
     }
-    let wanted = |object: &DatabaseObject| only.is_none_or(|only| only.contains(&object.listed()));
-    for object in found.into_iter().filter(wanted) {
+    let order = |object: &DatabaseObject| only.is_none_or(|only| only.contains(&object.listed()));
+    for object in found.into_iter().filter(order) {
         drop_all(format!("DROP {} IF EXISTS `{}`", object.kind, object.name.replace('`', "``")))?;
     }
     Ok(())

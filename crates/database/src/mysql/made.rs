@@ -19,7 +19,7 @@ use super::place::MySqlLocation;
 use super::programs::Programs;
 use crate::cgroup::MemoryCgroup;
 use crate::failure::{Failure, FailureKind};
-use crate::made::{self, Flushes, Made, Make};
+use crate::made::{self, Created, Flushes, Make};
 use crate::private_folder::{PrivateFolder, short_place};
 use crate::server_process::{ServerProcess, User, describe_exit, fatal_message, last_log_lines};
 
@@ -41,7 +41,7 @@ const MAX_LOG_LINES: usize = 4;
 
 /// A running server and its folders. Fields are dropped in declaration order.
 pub(super) struct MySqlServer {
-    kept: Option<ServerProcess>,
+    retained: Option<ServerProcess>,
     socket: PrivateFolder,
     data: PrivateFolder,
     cgroup: Option<MemoryCgroup>,
@@ -59,7 +59,7 @@ impl made::MadeServer for MySqlServer {
 
 impl MySqlServer {
     pub(super) fn process(&self) -> u32 {
-        self.kept.as_ref().map_or(0, ServerProcess::pid)
+        self.retained.as_ref().map_or(0, ServerProcess::pid)
     }
 
     fn log(&self) -> PathBuf {
@@ -73,14 +73,14 @@ impl MySqlServer {
 
 impl Drop for MySqlServer {
     fn drop(&mut self) {
-        if let Some(kept) = self.kept.take() {
-            kept.stop(Signal::TERM, STOP_TIMEOUT);
+        if let Some(retained) = self.retained.take() {
+            retained.stop(Signal::TERM, STOP_TIMEOUT);
         }
     }
 }
 
 /// Creates a server.
-pub(crate) fn make(make: &Make) -> Result<Made, Failure> {
+pub(crate) fn make(make: &Make) -> Result<Created, Failure> {
     let programs = Programs::find()?;
     let options = build_options(make)?;
     let server = start(make, &programs, &options)?;
@@ -89,7 +89,7 @@ pub(crate) fn make(make: &Make) -> Result<Made, Failure> {
     drop(conn);
     let database = Mysql::at(server.place(Some(NAME)), Some(server.process()))?;
     let about = DatabaseAbout { memory: make.memory, ..database.about.clone() };
-    Ok(Made::with(about, Box::new(database), Box::new(server)))
+    Ok(Created::with(about, Box::new(database), Box::new(server)))
 }
 
 /// Installs the system tables, and starts the server.
@@ -129,8 +129,8 @@ fn start(make: &Make, programs: &Programs, options: &[String]) -> Result<MySqlSe
         command.arg("--user=root");
     }
     redirect_output(&mut command, &log, data.path())?;
-    let kept = ServerProcess::start(command).map_err(|error| unstarted(name, &error.to_string()))?;
-    Ok(MySqlServer { kept: Some(kept), socket, data, cgroup })
+    let retained = ServerProcess::start(command).map_err(|error| unstarted(name, &error.to_string()))?;
+    Ok(MySqlServer { retained: Some(retained), socket, data, cgroup })
 }
 
 /// Waits until the server accepts connections.
@@ -143,7 +143,7 @@ fn wait(server: &MySqlServer) -> Result<Conn, Failure> {
             Err(failure) if Instant::now() > until => {
                 return Err(failed_start("the server refuses all connections", &failure.message));
             }
-            Err(_) if server.kept.as_ref().is_some_and(ServerProcess::runs) => sleep(Duration::from_millis(20)),
+            Err(_) if server.retained.as_ref().is_some_and(ServerProcess::runs) => sleep(Duration::from_millis(20)),
             Err(_) => {
                 let how = describe_exit(None);
                 let why = made::MadeServer::post_mortem(server);
@@ -270,7 +270,7 @@ mod tests {
     use super::*;
     use crate::system::System;
 
-    fn wanted(flushes: Flushes, settings: &[(&str, &str)]) -> Make {
+    fn order(flushes: Flushes, settings: &[(&str, &str)]) -> Make {
         Make {
             system: System::Mysql,
             folder: "/nowhere".into(),
@@ -284,15 +284,15 @@ mod tests {
 
     #[test]
     fn user_settings_come_last_and_cannot_change_paths() {
-        let made = build_options(&wanted(Flushes::Honoured, &[("innodb_io_capacity", "7")])).unwrap();
-        assert_eq!(made.last().unwrap(), "--innodb-io-capacity=7");
-        assert!(made.contains(&"--innodb-log-file-size=1073741824".to_owned()));
-        assert!(made.contains(&"--max-connections=40".to_owned()));
-        assert!(made.contains(&"--innodb-flush-log-at-trx-commit=1".to_owned()));
-        let ignored = build_options(&wanted(Flushes::Ignored, &[])).unwrap();
+        let created = build_options(&order(Flushes::Honoured, &[("innodb_io_capacity", "7")])).unwrap();
+        assert_eq!(created.last().unwrap(), "--innodb-io-capacity=7");
+        assert!(created.contains(&"--innodb-log-file-size=1073741824".to_owned()));
+        assert!(created.contains(&"--max-connections=40".to_owned()));
+        assert!(created.contains(&"--innodb-flush-log-at-trx-commit=1".to_owned()));
+        let ignored = build_options(&order(Flushes::Ignored, &[])).unwrap();
         assert!(ignored.contains(&"--innodb-doublewrite=0".to_owned()));
         for name in ["datadir", "pid_file", "-x", "", "a b"] {
-            assert!(build_options(&wanted(Flushes::Honoured, &[(name, "1")])).is_err(), "{name}");
+            assert!(build_options(&order(Flushes::Honoured, &[(name, "1")])).is_err(), "{name}");
         }
     }
 }

@@ -103,7 +103,7 @@ impl Observer for MysqlObserver {
         };
         let time = |file: &str, column: usize| {
             let row = files.iter().find(|row| row.first().and_then(Value::text) == Some(file))?;
-            Some(Span::from_nanos(whole(row.get(column)?)? / 1000))
+            Some(Span::from_nanos(integer(row.get(column)?)? / 1000))
         };
         let requests = status("Innodb_buffer_pool_read_requests").zip(status("Innodb_buffer_pool_reads"));
         let flushes = status("Innodb_os_log_fsyncs").or_else(|| status(self.capabilities.flushes?));
@@ -129,7 +129,7 @@ impl Observer for MysqlObserver {
             return Ok(Vec::new());
         }
         let process = self.process;
-        let mut seen: Vec<SessionActivity> = query_rows(&mut self.conn, &self.capabilities.question(sessions))?
+        let mut observed: Vec<SessionActivity> = query_rows(&mut self.conn, &self.capabilities.question(sessions))?
             .into_iter()
             .map(|row| {
                 let text = |column: usize| row.get(column).and_then(Value::text).unwrap_or_default();
@@ -138,8 +138,8 @@ impl Observer for MysqlObserver {
                 SessionActivity::new(text(2), text(3), text(4), now)
             })
             .collect();
-        let waiting = if seen.iter().any(|seen| seen.may_be_locked()) { self.waiting()? } else { 0 };
-        Ok(activities(&mut seen, waiting))
+        let waiting = if observed.iter().any(|observed| observed.may_be_locked()) { self.waiting()? } else { 0 };
+        Ok(activities(&mut observed, waiting))
     }
 
     fn head(&mut self) -> Result<Map<String, Json>, Failure> {
@@ -165,9 +165,9 @@ impl Capabilities {
             "SHOW GLOBAL VARIABLES WHERE Variable_name IN ('version', 'performance_schema', 'innodb_read_ahead_threshold', \
              'innodb_random_read_ahead', 'innodb_flush_log_at_trx_commit')",
         )?;
-        let is = |name: &str, wanted: &dyn Fn(&str) -> bool| {
+        let is = |name: &str, order: &dyn Fn(&str) -> bool| {
             let row = found.iter().find(|row| row.first().and_then(Value::text) == Some(name));
-            row.and_then(|row| row.get(1)?.text()).is_some_and(wanted)
+            row.and_then(|row| row.get(1)?.text()).is_some_and(order)
         };
         let mut capabilities = Self {
             commits: allowed(query_rows(conn, COMMITS))?.len() == 3,
@@ -236,11 +236,11 @@ fn allowed(found: Result<Vec<Row>, Failure>) -> Result<Vec<Row>, Failure> {
 }
 
 fn pairs(rows: Vec<Row>) -> BTreeMap<String, u64> {
-    rows.into_iter().filter_map(|row| Some((row.first()?.text()?.to_owned(), whole(row.get(1)?)?))).collect()
+    rows.into_iter().filter_map(|row| Some((row.first()?.text()?.to_owned(), integer(row.get(1)?)?))).collect()
 }
 
 /// A count; sums of picoseconds may exceed `i64`.
-fn whole(value: &Value) -> Option<u64> {
+fn integer(value: &Value) -> Option<u64> {
     match value {
         Value::Text(text) => text.parse().ok(),
         other => other.int()?.try_into().ok(),

@@ -23,17 +23,17 @@ const SOCKETS: [&str; 4] =
 /// Server, user and database.
 pub(super) struct MySqlLocation {
     opts: Opts,
-    shown: String,
+    displayed: String,
 }
 
 impl MySqlLocation {
     /// Parses an address.
     pub(super) fn of(address: &DatabaseAddress) -> Result<Self, Failure> {
-        let shown = address.to_string();
+        let displayed = address.to_string();
         let (url, by_socket) = normal(&address.url);
         let opts = Opts::from_url(&url).map_err(|error| {
             let remedy = "write mysql://USER:PASSWORD@HOST:PORT/NAME, and ?socket=PATH for a Unix socket";
-            Failure::new(FailureKind::Unreachable, format!("{shown}: {error}: {remedy}"))
+            Failure::new(FailureKind::Unreachable, format!("{displayed}: {error}: {remedy}"))
         })?;
         let variable = |name| std::env::var(name).ok().filter(|value| !value.is_empty());
         let user = opts.get_user().map(str::to_owned).or_else(|| variable("USER"));
@@ -42,26 +42,31 @@ impl MySqlLocation {
         let usual = || SOCKETS.into_iter().find(|socket| Path::new(socket).exists()).map(str::to_owned);
         let socket = socket.or_else(|| by_socket.then(usual).flatten());
         let builder = OptsBuilder::from_opts(opts).user(user).pass(password).socket(socket);
-        Ok(Self { opts: session_options(builder), shown })
+        Ok(Self { opts: session_options(builder), displayed })
     }
 
     /// Database `name` of a server whose socket accepts root without a password.
     pub(super) fn at_socket(socket: &Path, name: Option<&str>) -> Self {
-        let shown = format!("the server at {}", socket.display());
+        let displayed = format!("the server at {}", socket.display());
         let socket = socket.to_string_lossy().into_owned();
         let builder = OptsBuilder::new().user(Some("root")).socket(Some(socket)).db_name(name);
-        Self { opts: session_options(builder), shown }
+        Self { opts: session_options(builder), displayed }
     }
 
     /// Opens a connection.
     pub(super) fn open(&self) -> Result<Conn, Failure> {
-        Conn::new(self.opts.clone()).map_err(|error| connecting(&error, &self.shown))
+        Conn::new(self.opts.clone()).map_err(|error| connecting(&error, &self.displayed))
     }
 
     /// Name of the database.
     pub(super) fn database(&self) -> Result<&str, Failure> {
         self.opts.get_db_name().ok_or_else(|| {
-            failed(FailureKind::Missing, &self.shown, "the address names no database", "write its name after the host")
+            failed(
+                FailureKind::Missing,
+                &self.displayed,
+                "the address names no database",
+                "write its name after the host",
+            )
         })
     }
 

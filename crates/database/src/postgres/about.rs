@@ -34,14 +34,14 @@ pub(super) fn query_server(talk: &mut PostgresSession) -> Result<ServerFacts, Fa
     let rows = talk.rows("SELECT current_setting('server_version_num')::int, current_setting('block_size')::bigint")?;
     let number = |row: Option<&Row>, column: usize| row?.get(column)?.int();
     let version = number(rows.first(), 0).unwrap_or_default();
-    let shown = talk.version().split(' ').next().unwrap_or_default().to_owned();
+    let displayed = talk.version().split(' ').next().unwrap_or_default().to_owned();
     if version < OLDEST {
-        let line = format!("PostgreSQL {shown} is too old: plimsoll reads the counters of 12 and later");
+        let line = format!("PostgreSQL {displayed} is too old: plimsoll reads the counters of 12 and later");
         return Err(Failure::new(FailureKind::TooOld, line));
     }
     let block = number(rows.first(), 1).unwrap_or(8192).unsigned_abs();
     let settings = settings(talk)?;
-    let is = |name: &str| settings.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str());
+    let is = |name: &str| settings.iter().find(|(existing, _)| existing == name).map(|(_, value)| value.as_str());
     let direct = is("debug_io_direct").or(is("io_direct")).is_some_and(|kinds| kinds.contains("data"));
     let durable = is("fsync").zip(is("synchronous_commit")).map(|(flushed, commit)| flushed == "on" && commit != "off");
     let cache = talk.rows("SELECT setting::bigint FROM pg_settings WHERE name = 'shared_buffers'")?;
@@ -49,14 +49,14 @@ pub(super) fn query_server(talk: &mut PostgresSession) -> Result<ServerFacts, Fa
     let (folder, postmaster) = if talk.is_local() { here(talk)? } else { (None, None) };
     let about = DatabaseAbout {
         system: "PostgreSQL".into(),
-        version: shown,
+        version: displayed,
         block: Bytes::new(block),
         cache,
         direct: Some(direct),
         memory: None,
         durable,
         folder: folder.map(|folder| folder.display().to_string()),
-        made: false,
+        created: false,
         settings,
     };
     Ok(ServerFacts { about, version: version.unsigned_abs(), postmaster })
@@ -88,8 +88,8 @@ fn here(talk: &mut PostgresSession) -> Result<(Option<PathBuf>, Option<u32>), Fa
     let process = fs::read_to_string(folder.join("postmaster.pid")).ok().and_then(|text| process(&text, *began));
     // The directory is not readable for other users; its existence has to suffice.
     let readable = fs::read_dir(&folder).is_ok();
-    let known = if readable { process.is_some() } else { Path::new(&folder).exists() };
-    Ok((known.then_some(folder), process))
+    let existing = if readable { process.is_some() } else { Path::new(&folder).exists() };
+    Ok((existing.then_some(folder), process))
 }
 
 /// PID in a `postmaster.pid` of a server with this start time, in seconds since 1970.

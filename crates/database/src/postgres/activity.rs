@@ -48,8 +48,8 @@ mod tests {
 
     #[test]
     fn wait_events_are_classified() {
-        let check = |kind: &str, event: &str, wanted| {
-            assert_eq!(activity(Some("active"), Some(kind), Some(event)), Some(wanted), "{kind}:{event}");
+        let check = |kind: &str, event: &str, order| {
+            assert_eq!(activity(Some("active"), Some(kind), Some(event)), Some(order), "{kind}:{event}");
         };
         check("IO", "DataFileRead", Spent::Reading);
         check("IO", "DataFilePrefetch", Spent::Reading);

@@ -84,7 +84,7 @@ pub(super) fn drop_all(talk: &mut PostgresSession, only: Option<&[String]>) -> R
         let [Some(name), Some(sql)] = [row.first(), row.get(1)].map(|value| value.and_then(Value::text)) else {
             continue;
         };
-        if only.is_none_or(|only| only.iter().any(|known| known == name)) {
+        if only.is_none_or(|only| only.iter().any(|existing| existing == name)) {
             let sql = if only.is_some() { sql.trim_end_matches(" CASCADE") } else { sql };
             talk.run(sql).map_err(|failure| failure.during(sql))?;
         }

@@ -14,7 +14,7 @@ use super::place::{PostgresHost, PostgresLocation};
 use super::{Postgres, programs};
 use crate::cgroup::MemoryCgroup;
 use crate::failure::{Failure, FailureKind};
-use crate::made::{self, Flushes, Made, Make};
+use crate::made::{self, Created, Flushes, Make};
 use crate::private_folder::{PrivateFolder, short_place};
 use crate::server_process::{ServerProcess, User, describe_exit, fatal_message, last_log_lines};
 
@@ -31,20 +31,20 @@ const OWN_MEMORY: u64 = 64 << 20;
 const SESSION_MEMORY: u64 = 2 << 20;
 
 /// Creates a server.
-pub(crate) fn make(wanted: &Make) -> Result<Made, Failure> {
+pub(crate) fn make(order: &Make) -> Result<Created, Failure> {
     let programs = programs::newest()?;
-    let mut server = PostgresServer::prepare(wanted)?;
+    let mut server = PostgresServer::prepare(order)?;
     let free = server.folder.check_space(MIN_SPACE)?;
     server.run_initdb(&programs)?;
-    let settings = build_settings(wanted, programs::read_version(&programs), server.sockets.path(), free);
+    let settings = build_settings(order, programs::read_version(&programs), server.sockets.path(), free);
     append(&server.data().join("postgresql.conf"), &written(&settings))?;
     server.start(&programs)?;
     let mut database = server.await_start()?;
     let about = &mut database.server.about;
-    about.made = true;
-    about.memory = wanted.memory;
+    about.created = true;
+    about.memory = order.memory;
     about.folder = Some(server.data().display().to_string());
-    Ok(Made::with(about.clone(), Box::new(database), Box::new(server)))
+    Ok(Created::with(about.clone(), Box::new(database), Box::new(server)))
 }
 
 /// A server with its directories. Fields are dropped in declaration order, after the process has ended.
@@ -60,10 +60,10 @@ struct PostgresServer {
 
 impl PostgresServer {
     /// Creates directories and cgroup.
-    fn prepare(wanted: &Make) -> Result<Self, Failure> {
-        let cgroup = wanted.cgroup("postgres", OWN_MEMORY, SESSION_MEMORY)?;
+    fn prepare(order: &Make) -> Result<Self, Failure> {
+        let cgroup = order.cgroup("postgres", OWN_MEMORY, SESSION_MEMORY)?;
         let user = User::unless_root("postgres");
-        let folder = PrivateFolder::new(&wanted.folder, "plimsoll-postgres")?;
+        let folder = PrivateFolder::new(&order.folder, "plimsoll-postgres")?;
         let sockets = PrivateFolder::new(&short_place(), "plimsoll-pg")?;
         for folder in [folder.path(), sockets.path()] {
             user.own(folder).map_err(|error| {
@@ -200,8 +200,8 @@ fn absent(error: &io::Error) -> Failure {
 
 /// Server settings: requested values, settings that make a session a single stream of I/O, and settings of benchmarks.
 /// The caller's settings come last, and take precedence.
-fn build_settings(wanted: &Make, version: u32, sockets: &Path, free: u64) -> Vec<(String, String)> {
-    let flushed = if wanted.flushes == Flushes::Honoured { "on" } else { "off" };
+fn build_settings(order: &Make, version: u32, sockets: &Path, free: u64) -> Vec<(String, String)> {
+    let flushed = if order.flushes == Flushes::Honoured { "on" } else { "off" };
     // WAL may fill a tenth of small storage. On large storage it suffices for time-based checkpoints.
     let log = ((free / 10) >> 20).clamp(128, 4096);
     let mut settings = vec![
@@ -209,9 +209,9 @@ fn build_settings(wanted: &Make, version: u32, sockets: &Path, free: u64) -> Vec
         ("unix_socket_directories", sockets.display().to_string()),
         ("unix_socket_permissions", "0700".into()),
         ("port", "5432".into()),
-        ("max_connections", (wanted.sessions + SPARE_SESSIONS).to_string()),
+        ("max_connections", (order.sessions + SPARE_SESSIONS).to_string()),
         // PostgreSQL's minimum is 16 blocks.
-        ("shared_buffers", format!("{}kB", (wanted.cache.get() >> 10).max(128))),
+        ("shared_buffers", format!("{}kB", (order.cache.get() >> 10).max(128))),
         ("fsync", flushed.into()),
         ("synchronous_commit", flushed.into()),
         ("full_page_writes", flushed.into()),
@@ -232,9 +232,9 @@ fn build_settings(wanted: &Make, version: u32, sockets: &Path, free: u64) -> Vec
     if version >= 14 {
         settings.push(("track_wal_io_timing", "on".into()));
     }
-    settings.retain(|(name, _)| !wanted.settings.iter().any(|(own, _)| own == name));
+    settings.retain(|(name, _)| !order.settings.iter().any(|(own, _)| own == name));
     let mut settings: Vec<_> = settings.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
-    settings.extend(wanted.settings.iter().cloned());
+    settings.extend(order.settings.iter().cloned());
     settings
 }
 
@@ -257,7 +257,7 @@ mod tests {
     use super::*;
     use crate::system::System;
 
-    fn wanted() -> Make {
+    fn order() -> Make {
         Make {
             system: System::Postgres,
             folder: std::env::temp_dir(),
@@ -271,7 +271,7 @@ mod tests {
 
     #[test]
     fn settings_of_the_caller_win() {
-        let text = written(&build_settings(&wanted(), 13, Path::new("/s"), 5 << 30));
+        let text = written(&build_settings(&order(), 13, Path::new("/s"), 5 << 30));
         for line in [
             "listen_addresses = ''",
             "max_connections = '18'",
@@ -284,13 +284,13 @@ mod tests {
             assert_eq!(text.matches(&format!("{line}\n")).count(), 1, "{line} in {text}");
         }
         assert!(!text.contains("jit = 'off'") && !text.contains("track_wal_io_timing"));
-        let newer = build_settings(&wanted(), 14, Path::new("/s"), 5 << 30);
+        let newer = build_settings(&order(), 14, Path::new("/s"), 5 << 30);
         assert!(newer.contains(&("track_wal_io_timing".into(), "on".into())));
     }
 
     #[test]
     fn memory_limit_below_cache_is_refused() {
-        let small = Make { memory: Some(Bytes::mib(95)), ..wanted() };
+        let small = Make { memory: Some(Bytes::mib(95)), ..order() };
         let failure = small.cgroup("postgres", OWN_MEMORY, SESSION_MEMORY).err().unwrap();
         assert!(failure.kind == FailureKind::Unsupported && failure.message.contains("at least 96 MiB"), "{failure}");
     }

@@ -63,7 +63,7 @@ impl PostgresLocation {
     }
 
     /// Path of the socket, or host and port.
-    pub(super) fn shown(&self) -> String {
+    pub(super) fn display(&self) -> String {
         match &self.host {
             PostgresHost::Socket(_) => self.socket().unwrap_or_default().display().to_string(),
             PostgresHost::Net(host) => format!("{host}:{}", self.port),
@@ -179,32 +179,32 @@ mod tests {
 
     fn read(url: &str, variables: &[(&str, &str)]) -> Result<PostgresLocation, Failure> {
         let find =
-            |name: &str| variables.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned());
+            |name: &str| variables.iter().find(|(existing, _)| *existing == name).map(|(_, value)| (*value).to_owned());
         PostgresLocation::read(url, &find, "me")
     }
 
-    fn shown(url: &str, variables: &[(&str, &str)]) -> String {
+    fn display(url: &str, variables: &[(&str, &str)]) -> String {
         let place = read(url, variables).unwrap_or_else(|failure| panic!("{failure}"));
         let password = place.password.as_deref().unwrap_or("-");
-        format!("{} {} {password} {}", place.shown(), place.user, place.database)
+        format!("{} {} {password} {}", place.display(), place.user, place.database)
     }
 
     #[test]
     fn address_has_host_user_and_database() {
-        assert_eq!(shown("postgres://u:p%40ss@db:6000/shop", &[]), "db:6000 u p@ss shop");
-        assert_eq!(shown("postgresql://u@[::1]:6000/", &[]), "::1:6000 u - u");
-        assert_eq!(shown("postgres:///x?host=/run/pg&port=1", &[]), "/run/pg/.s.PGSQL.1 me - x");
-        assert_eq!(shown("postgres://%2Frun%2Fpg/x?user=a&password=b", &[]), "/run/pg/.s.PGSQL.5432 a b x");
-        assert_eq!(shown("postgres://h/?dbname=y&sslmode=prefer", &[]), "h:5432 me - y");
+        assert_eq!(display("postgres://u:p%40ss@db:6000/shop", &[]), "db:6000 u p@ss shop");
+        assert_eq!(display("postgresql://u@[::1]:6000/", &[]), "::1:6000 u - u");
+        assert_eq!(display("postgres:///x?host=/run/pg&port=1", &[]), "/run/pg/.s.PGSQL.1 me - x");
+        assert_eq!(display("postgres://%2Frun%2Fpg/x?user=a&password=b", &[]), "/run/pg/.s.PGSQL.5432 a b x");
+        assert_eq!(display("postgres://h/?dbname=y&sslmode=prefer", &[]), "h:5432 me - y");
     }
 
     #[test]
     fn environment_supplies_defaults() {
         let variables =
             [("PGHOST", "/s"), ("PGPORT", "7"), ("PGUSER", "eve"), ("PGPASSWORD", "w"), ("PGDATABASE", "d")];
-        assert_eq!(shown("postgres:///", &variables), "/s/.s.PGSQL.7 eve w d");
-        assert_eq!(shown("postgres://u:v@h:1/n", &variables), "h:1 u v n");
-        assert_eq!(shown("postgres://h", &[("PGPORT", "")]), "h:5432 me - me");
+        assert_eq!(display("postgres:///", &variables), "/s/.s.PGSQL.7 eve w d");
+        assert_eq!(display("postgres://u:v@h:1/n", &variables), "h:1 u v n");
+        assert_eq!(display("postgres://h", &[("PGPORT", "")]), "h:5432 me - me");
     }
 
     #[test]

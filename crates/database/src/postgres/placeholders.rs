@@ -90,7 +90,7 @@ mod tests {
 
     #[test]
     fn placeholders_are_numbered_outside_of_literals() {
-        let check = |sql: &str, wanted: &str| assert_eq!(numbered(sql), wanted, "{sql}");
+        let check = |sql: &str, order: &str| assert_eq!(numbered(sql), order, "{sql}");
         check("SELECT ?, a+? FROM t WHERE b=?", "SELECT $1, a+$2 FROM t WHERE b=$3");
         check("SELECT '?', 'it''s ?', \"a?\", ?", "SELECT '?', 'it''s ?', \"a?\", $1");
         check("SELECT E'\\'?', ? -- why?\n, ?", "SELECT E'\\'?', $1 -- why?\n, $2");

@@ -291,9 +291,9 @@ impl Session for PostgresSession {
     }
 
     fn rows(&mut self, sql: &str) -> Result<Vec<Row>, Failure> {
-        let mut kept = KeptRows::default();
-        self.query(sql, &mut kept)?;
-        Ok(kept.rows)
+        let mut retained = KeptRows::default();
+        self.query(sql, &mut retained)?;
+        Ok(retained.rows)
     }
 
     fn prepare(&mut self, sql: &str) -> Result<Prepared, Failure> {
@@ -316,9 +316,9 @@ impl Session for PostgresSession {
     }
 
     fn fetch(&mut self, prepared: Prepared, values: &[Value]) -> Result<Vec<Row>, Failure> {
-        let mut kept = KeptRows::default();
-        self.bound(prepared, values, &mut kept)?;
-        Ok(kept.rows)
+        let mut retained = KeptRows::default();
+        self.bound(prepared, values, &mut retained)?;
+        Ok(retained.rows)
     }
 
     fn report_statistics(&mut self) -> Result<(), Failure> {

@@ -16,14 +16,14 @@ const FLOATS: [u32; 2] = [700, 701];
 /// Value of a column of this type.
 pub(super) fn value(kind: u32, text: &[u8]) -> Value {
     let read = std::str::from_utf8(text).ok();
-    let known = match kind {
+    let existing = match kind {
         BOOL => Some(Value::Int(i64::from(text == b"t"))),
         BYTEA => decode_bytes(text).map(Value::Bytes),
         kind if INTEGERS.contains(&kind) => read.and_then(|text| text.parse().ok()).map(Value::Int),
         kind if FLOATS.contains(&kind) => read.and_then(|text| text.parse().ok()).map(Value::Float),
         _ => None,
     };
-    known.unwrap_or_else(|| Value::Text(String::from_utf8_lossy(text).into_owned()))
+    existing.unwrap_or_else(|| Value::Text(String::from_utf8_lossy(text).into_owned()))
 }
 
 /// True if other systems return the value in a form that differs from PostgreSQL's text.
@@ -110,8 +110,8 @@ mod tests {
         let mut out = BytesMut::new();
         parameter(value, &mut out);
         let (length, text) = out.split_first_chunk::<4>().unwrap();
-        let wanted = if *value == Value::Null { -1 } else { i32::try_from(text.len()).unwrap() };
-        assert_eq!(i32::from_be_bytes(*length), wanted);
+        let order = if *value == Value::Null { -1 } else { i32::try_from(text.len()).unwrap() };
+        assert_eq!(i32::from_be_bytes(*length), order);
         text.to_vec()
     }
 
@@ -130,10 +130,10 @@ mod tests {
 
     #[test]
     fn bytea_parameters_are_binary() {
-        let check = |kinds: &[u32], values: &[Value], wanted: &[u8]| {
+        let check = |kinds: &[u32], values: &[Value], order: &[u8]| {
             let mut out = BytesMut::new();
             formats(kinds, values, &mut out);
-            assert_eq!(&out[..], wanted);
+            assert_eq!(&out[..], order);
         };
         check(&[23, 25], &[Value::Int(1), Value::from("a")], &[0, 0]);
         check(&[23, BYTEA], &[Value::Int(1), Value::Bytes(vec![1])], &[0, 2, 0, 0, 0, 1]);

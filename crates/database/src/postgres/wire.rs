@@ -46,7 +46,7 @@ pub(super) struct Wire {
 impl Wire {
     /// Connects and authenticates.
     pub(super) fn open(place: &PostgresLocation) -> Result<Self, Failure> {
-        let stream = WireStream::open(place).map_err(|error| unreachable(&place.shown(), &error))?;
+        let stream = WireStream::open(place).map_err(|error| unreachable(&place.display(), &error))?;
         let mut wire = Self {
             stream,
             out: BytesMut::new(),
@@ -92,7 +92,7 @@ impl Wire {
         parameters.extend(place.options.as_deref().map(|options| ("options", options)));
         let unfit = |_| Failure::new(FailureKind::Unsupported, "the address has a zero byte");
         frontend::startup_message(parameters, &mut self.out).map_err(unfit)?;
-        let broken = |error: io::Error| unreachable(&place.shown(), &error);
+        let broken = |error: io::Error| unreachable(&place.display(), &error);
         self.send().map_err(broken)?;
         loop {
             let (tag, body) = self.next().map_err(broken)?;
@@ -123,7 +123,7 @@ impl Wire {
 
     /// Answers an authentication request.
     fn authenticate(&mut self, place: &PostgresLocation, body: &[u8]) -> Result<(), Failure> {
-        let broken = |error: io::Error| unreachable(&place.shown(), &error);
+        let broken = |error: io::Error| unreachable(&place.display(), &error);
         let (kind, rest) = body.split_first_chunk::<4>().ok_or_else(|| broken(garbled("a question is too short")))?;
         let kind = i32::from_be_bytes(*kind);
         if kind == 0 || kind == 12 {
@@ -168,11 +168,11 @@ impl Wire {
     }
 
     /// Next SASL message.
-    fn next_sasl_message(&mut self, wanted: i32) -> Result<Vec<u8>, Failure> {
+    fn next_sasl_message(&mut self, order: i32) -> Result<Vec<u8>, Failure> {
         let (tag, body) = self.next().map_err(|error| lost(&error))?;
         match (tag, body.split_first_chunk::<4>()) {
             (b'E', _) => Err(ServerError::read(body).refusal()),
-            (b'R', Some((kind, rest))) if i32::from_be_bytes(*kind) == wanted => Ok(rest.to_vec()),
+            (b'R', Some((kind, rest))) if i32::from_be_bytes(*kind) == order => Ok(rest.to_vec()),
             _ => Err(lost(&garbled("an authentication message is invalid"))),
         }
     }
@@ -188,17 +188,17 @@ impl Wire {
     pub(super) fn next(&mut self) -> io::Result<(u8, &[u8])> {
         let length = loop {
             let here = &self.buffer[self.start..self.end];
-            let wanted = match here.first_chunk::<5>() {
+            let order = match here.first_chunk::<5>() {
                 Some([_, length @ ..]) => u32::from_be_bytes(*length) as usize + 1,
                 None => 5,
             };
-            if !(5..MAX_MESSAGE_BYTES).contains(&wanted) {
+            if !(5..MAX_MESSAGE_BYTES).contains(&order) {
                 return Err(garbled("a message has no length"));
             }
-            if here.len() >= wanted {
-                break wanted;
+            if here.len() >= order {
+                break order;
             }
-            self.fill(wanted)?;
+            self.fill(order)?;
         };
         let begin = self.start;
         self.start += length;
@@ -206,14 +206,14 @@ impl Wire {
     }
 
     /// Reads available bytes, with room for `wanted` bytes from `start`.
-    fn fill(&mut self, wanted: usize) -> io::Result<()> {
-        if self.buffer.len() - self.start < wanted.max(CHUNK / 2) {
+    fn fill(&mut self, order: usize) -> io::Result<()> {
+        if self.buffer.len() - self.start < order.max(CHUNK / 2) {
             self.buffer.copy_within(self.start..self.end, 0);
             self.end -= self.start;
             self.start = 0;
         }
-        if self.buffer.len() < wanted {
-            self.buffer.resize(wanted.next_power_of_two(), 0);
+        if self.buffer.len() < order {
+            self.buffer.resize(order.next_power_of_two(), 0);
         }
         match self.stream.read(&mut self.buffer[self.end..])? {
             0 => Err(io::ErrorKind::UnexpectedEof.into()),

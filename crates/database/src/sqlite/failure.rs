@@ -23,7 +23,7 @@ pub(super) fn of_statement(error: &Error, sql: &str) -> Failure {
         Error::SqlInputError { msg, .. } => msg.clone(),
         other => other.to_string(),
     };
-    Failure::new(kind, format!("SQLite: {message}, in {}{hint}", shown(sql)))
+    Failure::new(kind, format!("SQLite: {message}, in {}{hint}", display(sql)))
 }
 
 /// Failure to open a file.
@@ -36,7 +36,7 @@ pub(super) fn of_opening(error: &Error, file: &std::path::Path) -> Failure {
 }
 
 /// A statement shortened to a single line.
-fn shown(sql: &str) -> String {
+fn display(sql: &str) -> String {
     let line = sql.split_whitespace().collect::<Vec<_>>().join(" ");
     match line.char_indices().nth(SHOWN) {
         Some((end, _)) => format!("{}...", &line[..end]),

@@ -4,11 +4,11 @@ use std::fs::File;
 
 use super::{Setup, Sqlite};
 use crate::failure::{Failure, FailureKind};
-use crate::made::{Flushes, Made, MadeServer, Make};
+use crate::made::{Created, Flushes, MadeServer, Make};
 use crate::private_folder::{PrivateFolder, not_created};
 
 /// Creates a file in the folder.
-pub(crate) fn make(make: &Make) -> Result<Made, Failure> {
+pub(crate) fn make(make: &Make) -> Result<Created, Failure> {
     if make.memory.is_some() {
         let advice = "SQLite runs inside plimsoll, so its memory alone cannot be limited: choose a scale that is larger \
             than this host's memory, or start plimsoll itself under `systemd-run --scope -p MemoryMax=SIZE`";
@@ -23,7 +23,7 @@ pub(crate) fn make(make: &Make) -> Result<Made, Failure> {
     let file = folder.path().join("data.db");
     File::create_new(&file).map_err(|error| not_created(&make.folder, &error))?;
     let database = Sqlite::open(Setup::new(file, make.cache, pragmas.collect())?)?;
-    Ok(Made::with(database.about.clone(), Box::new(database), Box::new(folder)))
+    Ok(Created::with(database.about.clone(), Box::new(database), Box::new(folder)))
 }
 
 /// Removed on drop with all files that SQLite creates there.

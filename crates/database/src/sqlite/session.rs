@@ -320,9 +320,9 @@ fn locked(timing: &Mutex<Timing>) -> MutexGuard<'_, Timing> {
 }
 
 fn bind(statement: &mut Statement, values: &[Value]) -> rusqlite::Result<()> {
-    let wanted = statement.parameter_count();
-    if wanted != values.len() {
-        return Err(rusqlite::Error::InvalidParameterCount(values.len(), wanted));
+    let order = statement.parameter_count();
+    if order != values.len() {
+        return Err(rusqlite::Error::InvalidParameterCount(values.len(), order));
     }
     for (index, value) in values.iter().enumerate() {
         let at = index + 1;

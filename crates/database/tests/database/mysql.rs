@@ -9,7 +9,7 @@ use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
 use plimsoll_database::{
-    Database, DatabaseAddress, Failure, FailureKind, Flushes, Made, Make, Session, System, Value, connect,
+    Created, Database, DatabaseAddress, Failure, FailureKind, Flushes, Make, Session, System, Value, connect,
 };
 use plimsoll_units::{Bytes, Span};
 
@@ -36,7 +36,7 @@ impl Drop for Folder {
     }
 }
 
-fn wanted(folder: &Path, flushes: Flushes) -> Make {
+fn order(folder: &Path, flushes: Flushes) -> Make {
     Make {
         system: System::Mysql,
         folder: folder.into(),
@@ -49,9 +49,9 @@ fn wanted(folder: &Path, flushes: Flushes) -> Make {
 }
 
 /// A server, or `None` with the reason printed.
-fn server(wanted: &Make) -> Option<Made> {
-    match wanted.make() {
-        Ok(made) => Some(made),
+fn server(order: &Make) -> Option<Created> {
+    match order.make() {
+        Ok(created) => Some(created),
         Err(Failure { kind: FailureKind::Unsupported, message }) => {
             eprintln!("skipped: {message}");
             None
@@ -85,8 +85,8 @@ fn kind<T>(answer: Result<T, Failure>) -> FailureKind {
 #[test]
 fn created_server_passes_all_checks() {
     let folder = Folder::new("mysql");
-    let Some(made) = server(&wanted(&folder.0, Flushes::Honoured)) else { return };
-    let database: &dyn Database = &made;
+    let Some(created) = server(&order(&folder.0, Flushes::Honoured)) else { return };
+    let database: &dyn Database = &created;
     about(database, &folder.0);
     let process = server_of(&folder.0);
     let checks: [(&str, Check); 9] = [
@@ -104,9 +104,9 @@ fn created_server_passes_all_checks() {
         eprintln!("{name}");
         check(database);
     }
-    addresses(&made);
-    let mut session = made.session().unwrap();
-    drop(made);
+    addresses(&created);
+    let mut session = created.session().unwrap();
+    drop(created);
     assert_eq!(kind(session.run("SELECT 1")), FailureKind::Lost);
     assert!(!Path::new(&format!("/proc/{process}")).exists());
     assert_eq!(std::fs::read_dir(&folder.0).unwrap().count(), 0, "nothing is left");
@@ -127,7 +127,7 @@ fn server_of(folder: &Path) -> u32 {
 
 fn about(database: &dyn Database, folder: &Path) {
     let about = database.about();
-    assert!(["MariaDB", "MySQL"].contains(&about.system.as_str()) && about.made && !about.version.is_empty());
+    assert!(["MariaDB", "MySQL"].contains(&about.system.as_str()) && about.created && !about.version.is_empty());
     assert_eq!((about.block, about.cache), (Bytes::new(16 << 10), Some(Bytes::new(16 << 20))));
     assert_eq!(about.durable, Some(true));
     assert!(about.direct.is_some());
@@ -265,14 +265,14 @@ fn failures(database: &dyn Database) {
 fn cancel(database: &dyn Database) {
     let mut session = fresh(database);
     let cancel = session.cancel();
-    let (ask, asked) = channel();
+    let (ask, requested) = channel();
     let running = std::thread::spawn(move || {
         ask.send(session.number().unwrap()).unwrap();
         // Fails or ends early, depending on the version; an early end returns a row.
         let answer = session.rows("SELECT SLEEP(1000), BENCHMARK(1000000000000, MD5('a'))");
         (answer.map(drop), session.rows("SELECT 1").unwrap())
     });
-    let number = asked.recv().unwrap();
+    let number = requested.recv().unwrap();
     let mut observer = database.observer().unwrap();
     until("the session sleeps", || observer.activity(&[number]).unwrap() == [Spent::Other]);
     until("it is cancelled", || {
@@ -356,14 +356,14 @@ fn counters(database: &dyn Database) {
     for row in 0..2000 {
         assert_eq!(session.execute(read, &[(row * 16 + 1).into()]).unwrap().rows, 1);
     }
-    let seen = observer.counters().unwrap().since(&second);
-    assert!(seen.reads.is_some_and(|pages| pages > 500), "{seen:?}");
-    assert!(seen.hits.is_some_and(|pages| pages > 2000), "{seen:?}");
-    assert!(seen.read_time.is_some_and(|time| time > Span::ZERO), "{seen:?}");
-    assert!(seen.commits.is_some_and(|commits| commits >= 2000), "single reads are transactions: {seen:?}");
-    assert!(seen.cpu.is_some(), "{seen:?}");
+    let observed = observer.counters().unwrap().since(&second);
+    assert!(observed.reads.is_some_and(|pages| pages > 500), "{observed:?}");
+    assert!(observed.hits.is_some_and(|pages| pages > 2000), "{observed:?}");
+    assert!(observed.read_time.is_some_and(|time| time > Span::ZERO), "{observed:?}");
+    assert!(observed.commits.is_some_and(|commits| commits >= 2000), "single reads are transactions: {observed:?}");
+    assert!(observed.cpu.is_some(), "{observed:?}");
     if database.about().direct == Some(true) {
-        assert!(seen.fetched_bytes.is_some_and(|bytes| bytes > 500 * 16384), "{seen:?}");
+        assert!(observed.fetched_bytes.is_some_and(|bytes| bytes > 500 * 16384), "{observed:?}");
     }
     let head = observer.head().unwrap();
     assert!(head["version"].is_string() && head["block_bytes"] == 16384, "{head:?}");
@@ -372,8 +372,8 @@ fn counters(database: &dyn Database) {
 }
 
 /// Connects by address, as to an existing server.
-fn addresses(made: &Made) {
-    let mut session = made.session().unwrap();
+fn addresses(created: &Created) {
+    let mut session = created.session().unwrap();
     let socket = session.rows("SELECT @@socket").unwrap()[0][0].text().unwrap().to_owned();
     session
         .run("CREATE USER 'shut'@'localhost' IDENTIFIED BY 'se@cret'; GRANT SELECT ON plimsoll.* TO 'shut'@'localhost'")
@@ -383,8 +383,8 @@ fn addresses(made: &Made) {
         connect(&address)
     };
     let found = at("shut:se%40cret", "plimsoll").unwrap();
-    assert_eq!(found.about().folder, made.about().folder);
-    assert!(!found.about().made);
+    assert_eq!(found.about().folder, created.about().folder);
+    assert!(!found.about().created);
     assert_eq!(kind(found.session().unwrap().run("CREATE TABLE t (i INT)")), FailureKind::Refused);
     // An unprivileged user observes what it may see.
     let mut observer = found.observer().unwrap();
@@ -399,9 +399,9 @@ fn addresses(made: &Made) {
 #[test]
 fn ignored_flushes_are_not_issued() {
     let folder = Folder::new("mysql-lax");
-    let Some(made) = server(&wanted(&folder.0, Flushes::Ignored)) else { return };
-    assert_eq!(made.about().durable, Some(false));
-    let mut session = made.session().unwrap();
+    let Some(created) = server(&order(&folder.0, Flushes::Ignored)) else { return };
+    assert_eq!(created.about().durable, Some(false));
+    let mut session = created.session().unwrap();
     session.run("CREATE TABLE t (i INT PRIMARY KEY)").unwrap();
     let flushes = |session: &mut dyn Session| {
         let rows = session.rows("SHOW GLOBAL STATUS LIKE 'Innodb_data_fsyncs'").unwrap();
@@ -419,7 +419,7 @@ fn ignored_flushes_are_not_issued() {
 #[test]
 fn failed_creation_has_reason() {
     let folder = Folder::new("mysql-wrong");
-    let mut make = wanted(&folder.0, Flushes::Ignored);
+    let mut make = order(&folder.0, Flushes::Ignored);
     make.settings = vec![("no_such_setting".into(), "1".into())];
     match make.make().err().unwrap() {
         Failure { kind: FailureKind::Unsupported, message } => eprintln!("skipped: {message}"),

@@ -11,14 +11,14 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use plimsoll_database::{
-    Database, DatabaseAddress, Failure, FailureKind, Flushes, Made, Make, Session, System, connect,
+    Created, Database, DatabaseAddress, Failure, FailureKind, Flushes, Make, Session, System, connect,
 };
 use plimsoll_units::Bytes;
 
 /// A server in a private directory, removed on drop.
 struct Server {
     /// `None` after it was stopped.
-    made: Option<Made>,
+    created: Option<Created>,
     folder: Folder,
 }
 
@@ -42,7 +42,7 @@ impl Drop for Folder {
     }
 }
 
-fn wanted(folder: &Folder) -> Make {
+fn order(folder: &Folder) -> Make {
     Make {
         system: System::Postgres,
         folder: folder.0.clone(),
@@ -55,7 +55,7 @@ fn wanted(folder: &Folder) -> Make {
 }
 
 /// Creates a server; `None`, with the reason printed, if PostgreSQL is not installed.
-fn made(make: &Make) -> Option<Result<Made, Failure>> {
+fn create(make: &Make) -> Option<Result<Created, Failure>> {
     match make.make() {
         Err(failure) if failure.kind == FailureKind::Unsupported && failure.message.contains("is installed here") => {
             eprintln!("skipped: {failure}");
@@ -68,12 +68,12 @@ fn made(make: &Make) -> Option<Result<Made, Failure>> {
 impl Server {
     fn start(name: &str) -> Option<Self> {
         let folder = Folder::new(name);
-        let made = made(&wanted(&folder))?.unwrap_or_else(|failure| panic!("{failure}"));
-        Some(Self { made: Some(made), folder })
+        let created = create(&order(&folder))?.unwrap_or_else(|failure| panic!("{failure}"));
+        Some(Self { created: Some(created), folder })
     }
 
     fn database(&self) -> &dyn Database {
-        self.made.as_ref().unwrap().database.as_ref()
+        self.created.as_ref().unwrap().database.as_ref()
     }
 
     fn session(&self) -> Box<dyn Session> {

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use plimsoll_database::{
-    Database, DatabaseAddress, FailureKind, Flushes, Made, Make, Observer, System, Value, connect,
+    Created, Database, DatabaseAddress, FailureKind, Flushes, Make, Observer, System, Value, connect,
 };
 use plimsoll_units::{Bytes, Span};
 
@@ -48,7 +48,7 @@ fn plan(folder: &Path, settings: &[(&str, &str)]) -> Make {
     }
 }
 
-fn made(folder: &Folder, settings: &[(&str, &str)]) -> Made {
+fn create(folder: &Folder, settings: &[(&str, &str)]) -> Created {
     plan(&folder.0, settings).make().unwrap()
 }
 
@@ -60,8 +60,8 @@ fn counting(to: u64) -> String {
 #[test]
 fn values_of_every_type_go_in_and_come_back() {
     let folder = Folder::new();
-    let made = made(&folder, &[]);
-    let mut session = made.session().unwrap();
+    let created = create(&folder, &[]);
+    let mut session = created.session().unwrap();
     session.run("CREATE TABLE t (i INTEGER, f REAL, s TEXT, b BLOB, n)").unwrap();
     let values =
         [Value::Int(i64::MIN), Value::Float(0.1), Value::Text("Grüße".into()), Value::Bytes(vec![0, 255]), Value::Null];
@@ -77,8 +77,8 @@ fn values_of_every_type_go_in_and_come_back() {
 #[test]
 fn several_statements_run_in_order_and_counts_add_up() {
     let folder = Folder::new();
-    let made = made(&folder, &[]);
-    let mut session = made.session().unwrap();
+    let created = create(&folder, &[]);
+    let mut session = created.session().unwrap();
     let answer = session
         .run("CREATE TABLE t (i INTEGER, s TEXT); INSERT INTO t VALUES (1, 'a;b'), (2, 'c'); -- two\n SELECT * FROM t;")
         .unwrap();
@@ -96,8 +96,8 @@ fn several_statements_run_in_order_and_counts_add_up() {
 #[test]
 fn failures_are_classified() {
     let folder = Folder::new();
-    let made = made(&folder, &[]);
-    let mut session = made.session().unwrap();
+    let created = create(&folder, &[]);
+    let mut session = created.session().unwrap();
     session.run("CREATE TABLE t (i INTEGER PRIMARY KEY)").unwrap();
     session.run("INSERT INTO t VALUES (1)").unwrap();
     for (sql, kind) in [
@@ -131,8 +131,8 @@ fn failures_are_classified() {
 #[test]
 fn statement_is_cancelled_from_another_thread() {
     let folder = Folder::new();
-    let made = made(&folder, &[]);
-    let mut session = made.session().unwrap();
+    let created = create(&folder, &[]);
+    let mut session = created.session().unwrap();
     let cancel = session.cancel();
     cancel.cancel();
     assert_eq!(session.run("SELECT 1").unwrap().rows, 1, "a cancel that came too late does nothing");
@@ -150,8 +150,8 @@ fn statement_is_cancelled_from_another_thread() {
 #[test]
 fn writers_wait_and_readers_do_not() {
     let folder = Folder::new();
-    let made = made(&folder, &[]);
-    let database = &made;
+    let created = create(&folder, &[]);
+    let database = &created;
     let mut setup = database.session().unwrap();
     setup.run("CREATE TABLE t (i INTEGER); INSERT INTO t VALUES (0)").unwrap();
     let add = || {
@@ -183,11 +183,11 @@ fn writers_wait_and_readers_do_not() {
 #[test]
 fn lock_timeout_and_cancelled_wait_are_reported() {
     let folder = Folder::new();
-    let made = made(&folder, &[("busy_timeout", "20")]);
-    let mut first = made.session().unwrap();
+    let created = create(&folder, &[("busy_timeout", "20")]);
+    let mut first = created.session().unwrap();
     first.run("CREATE TABLE t (i INTEGER)").unwrap();
     first.begin().unwrap();
-    let mut second = made.session().unwrap();
+    let mut second = created.session().unwrap();
     let failure = second.begin().unwrap_err();
     assert_eq!(failure.kind, FailureKind::Conflict, "{failure}");
     assert_eq!(second.run("INSERT INTO t VALUES (1)").unwrap_err().kind, FailureKind::Conflict);
@@ -197,7 +197,7 @@ fn lock_timeout_and_cancelled_wait_are_reported() {
     first.begin().unwrap();
     drop(first);
 
-    let patient = self::made(&folder, &[("busy_timeout", "600000")]);
+    let patient = create(&folder, &[("busy_timeout", "600000")]);
     let mut first = patient.session().unwrap();
     first.begin().unwrap();
     let mut second = patient.session().unwrap();
@@ -220,13 +220,13 @@ fn spent(observer: &mut dyn Observer, activity: Spent) -> Span {
 #[test]
 fn session_time_is_accounted() {
     let folder = Folder::new();
-    let made = made(&folder, &[]);
-    let mut observer = made.observer().unwrap();
+    let created = create(&folder, &[]);
+    let mut observer = created.observer().unwrap();
     if observer.spent().is_none() {
         eprintln!("skipped: this kernel does not say how long threads wait for processors");
         return;
     }
-    let mut first = made.session().unwrap();
+    let mut first = created.session().unwrap();
     first.run("CREATE TABLE t (i INTEGER)").unwrap();
     let total = |observer: &mut dyn Observer| -> u64 {
         observer.spent().unwrap().iter().map(|(_, time)| time.as_nanos()).sum()
@@ -242,7 +242,7 @@ fn session_time_is_accounted() {
 
     assert_eq!(spent(&mut *observer, Spent::Locked), Span::from_nanos(0));
     first.begin().unwrap();
-    let mut second = made.session().unwrap();
+    let mut second = created.session().unwrap();
     std::thread::scope(|scope| {
         let waiting = scope.spawn(move || second.begin().and_then(|()| second.commit()));
         std::thread::sleep(Duration::from_millis(300));
@@ -269,9 +269,9 @@ fn session_time_is_accounted() {
 #[test]
 fn counters_count() {
     let folder = Folder::new();
-    let made = made(&folder, &[("wal_autocheckpoint", "20")]);
-    let mut session = made.session().unwrap();
-    let mut observer = made.observer().unwrap();
+    let created = create(&folder, &[("wal_autocheckpoint", "20")]);
+    let mut session = created.session().unwrap();
+    let mut observer = created.observer().unwrap();
     session.run("CREATE TABLE t (i INTEGER PRIMARY KEY, s TEXT)").unwrap();
     let before = observer.counters().unwrap();
     let insert = session.prepare("INSERT INTO t VALUES (?, ?)").unwrap();
@@ -286,7 +286,7 @@ fn counters_count() {
     assert!(counted.writes.unwrap() >= 100, "{counted:?}");
     assert_eq!(counted.hits, None);
     let before = observer.counters().unwrap();
-    let mut fresh = made.session().unwrap();
+    let mut fresh = created.session().unwrap();
     assert_eq!(fresh.run("SELECT * FROM t").unwrap().rows, 100);
     let counted = observer.counters().unwrap().since(&before);
     assert!(counted.reads.unwrap() >= 100, "{counted:?}");
@@ -314,7 +314,7 @@ fn contents_are_listed_and_dropped() {
     database.destroy_contents(None).unwrap();
     assert!(database.contents().unwrap().is_empty());
     let about = database.about();
-    assert_eq!((about.made, about.block, about.durable), (false, Bytes::new(8192), Some(true)));
+    assert_eq!((about.created, about.block, about.durable), (false, Bytes::new(8192), Some(true)));
     assert_eq!(about.folder.as_deref().map(Path::new), Some(folder.0.canonicalize().unwrap().as_path()));
     drop((session, database));
     assert!(path.exists(), "what was given stays");
@@ -323,18 +323,18 @@ fn contents_are_listed_and_dropped() {
 #[test]
 fn created_file_has_settings_and_is_removed() {
     let folder = Folder::new();
-    let first = made(&folder, &[("page_size", "4096"), ("journal_mode", "truncate")]);
+    let first = create(&folder, &[("page_size", "4096"), ("journal_mode", "truncate")]);
     let ignored = Make { flushes: Flushes::Ignored, ..plan(&folder.0, &[]) }.make().unwrap();
-    for (made, block, durable, journal) in [(&first, 4096, true, "truncate"), (&ignored, 8192, false, "wal")] {
-        let about = made.about();
-        assert!(about.made);
+    for (created, block, durable, journal) in [(&first, 4096, true, "truncate"), (&ignored, 8192, false, "wal")] {
+        let about = created.about();
+        assert!(about.created);
         assert_eq!((about.block, about.durable), (Bytes::new(block), Some(durable)));
         assert_eq!((about.cache, about.direct, about.memory), (Some(Bytes::mib(1)), Some(false), None));
         assert!(about.settings.contains(&("journal_mode".into(), journal.into())), "{about:?}");
-        let mut session = made.session().unwrap();
+        let mut session = created.session().unwrap();
         session.run("CREATE TABLE t (i INTEGER); INSERT INTO t VALUES (1)").unwrap();
         assert_eq!(session.rows("PRAGMA page_size").unwrap(), [[Value::Int(block.cast_signed())]]);
-        made.checkpoint().unwrap();
+        created.checkpoint().unwrap();
         let log = folder.0.join(&folder.files()[0]).join("data.db-wal");
         assert_eq!(std::fs::metadata(log).map_or(0, |log| log.len()), 0);
     }
@@ -346,7 +346,7 @@ fn created_file_has_settings_and_is_removed() {
 #[test]
 fn no_space_is_reported_and_rolled_back() {
     let folder = Folder::new();
-    fills_up(&made(&folder, &[("max_page_count", "64")]));
+    fills_up(&create(&folder, &[("max_page_count", "64")]));
 }
 
 #[test]
@@ -360,13 +360,13 @@ fn full_disk_is_reported() {
         assert!(Command::new(program).args(arguments).arg(&folder.0).status().unwrap().success(), "{program}");
     };
     run("mount", &["-t", "tmpfs", "-o", "size=2m", "none"]);
-    let filled = std::panic::catch_unwind(|| fills_up(&made(&folder, &[])));
+    let filled = std::panic::catch_unwind(|| fills_up(&create(&folder, &[])));
     run("umount", &[]);
     filled.unwrap();
 }
 
-fn fills_up(made: &Made) {
-    let mut session = made.session().unwrap();
+fn fills_up(created: &Created) {
+    let mut session = created.session().unwrap();
     session.run("CREATE TABLE t (s TEXT); INSERT INTO t VALUES ('kept')").unwrap();
     session.begin().unwrap();
     let insert = session.prepare("INSERT INTO t VALUES (?)").unwrap();

@@ -106,11 +106,11 @@ impl Generations {
     }
 
     /// Begins a write of the whole place or of a part. Returns its generation.
-    pub(super) fn write(&mut self, place: usize, ticket: u64, whole: bool) -> u32 {
+    pub(super) fn write(&mut self, place: usize, ticket: u64, total: bool) -> u32 {
         let busy = self.busy(place);
-        let known = busy.versions.iter().map(|version| version.generation).filter(|generation| *generation != SCRAP);
-        let next = known.max().unwrap_or(UNKNOWN).saturating_add(1).min(SCRAP - 1);
-        let generation = if whole { next } else { SCRAP };
+        let existing = busy.versions.iter().map(|version| version.generation).filter(|generation| *generation != SCRAP);
+        let next = existing.max().unwrap_or(UNKNOWN).saturating_add(1).min(SCRAP - 1);
+        let generation = if total { next } else { SCRAP };
         busy.versions.push(Version { generation, begun: ticket, ended: NOT_YET, superseded: NOT_YET });
         generation
     }
@@ -139,13 +139,14 @@ impl Generations {
     /// Versions that the read may return.
     pub(super) fn permitted(&self, place: usize, ticket: u64) -> Permitted {
         let Some(busy) = self.busy.get(&place) else { return Permitted::only(self.settled[place]) };
-        let seen = busy.versions.iter().filter(|version| version.superseded > ticket).map(|version| version.generation);
-        let newest = seen.clone().max().unwrap_or(UNKNOWN);
-        Permitted { newest, others: seen.filter(|generation| *generation != newest).collect() }
+        let observed =
+            busy.versions.iter().filter(|version| version.superseded > ticket).map(|version| version.generation);
+        let newest = observed.clone().max().unwrap_or(UNKNOWN);
+        Permitted { newest, others: observed.filter(|generation| *generation != newest).collect() }
     }
 
     /// Completes a read. If the history of the place was unknown, records the version `found`.
-    pub(super) fn seen(&mut self, place: usize, ticket: u64, found: Option<u32>) {
+    pub(super) fn observe(&mut self, place: usize, ticket: u64, found: Option<u32>) {
         let Some(busy) = self.busy.get_mut(&place) else { return };
         if let Some(index) = busy.readers.iter().position(|reader| *reader == ticket) {
             busy.readers.swap_remove(index);
@@ -168,12 +169,12 @@ impl Generations {
     }
 
     /// Known version of each place in order; [`SCRAP`] for places with operations in flight.
-    pub(super) fn known(&self) -> impl Iterator<Item = u32> {
-        let known = |(place, generation): (usize, &u32)| match self.busy.get(&place) {
+    pub(super) fn existing(&self) -> impl Iterator<Item = u32> {
+        let existing = |(place, generation): (usize, &u32)| match self.busy.get(&place) {
             Some(busy) => busy.quiet().unwrap_or(SCRAP),
             None => *generation,
         };
-        self.settled.iter().enumerate().map(known)
+        self.settled.iter().enumerate().map(existing)
     }
 }
 
@@ -205,7 +206,7 @@ mod tests {
         fn now(&mut self) -> Vec<u32> {
             let ticket = self.begin_read();
             let permitted = self.permitted(PLACE, ticket);
-            self.seen(PLACE, ticket, None);
+            self.observe(PLACE, ticket, None);
             permitted.all().collect()
         }
     }
@@ -221,7 +222,7 @@ mod tests {
             assert_eq!(memory.now(), [generation]);
         }
         assert!(memory.busy.is_empty());
-        assert_eq!(memory.known().collect::<Vec<_>>(), [3]);
+        assert_eq!(memory.existing().collect::<Vec<_>>(), [3]);
     }
 
     #[test]
@@ -232,7 +233,7 @@ mod tests {
         memory.written(PLACE, second, true);
         memory.written(PLACE, first, true);
         assert_eq!(memory.now(), [2, 1]);
-        assert_eq!(memory.known().collect::<Vec<_>>(), [SCRAP]);
+        assert_eq!(memory.existing().collect::<Vec<_>>(), [SCRAP]);
         let (third, _) = memory.begin();
         assert_eq!(memory.now(), [3, 1, 2]);
         memory.written(PLACE, third, true);
@@ -249,7 +250,7 @@ mod tests {
         memory.written(PLACE, second, true);
         assert_eq!(memory.now(), [2]);
         assert_eq!(memory.permitted(PLACE, early).all().collect::<Vec<_>>(), [2, 1]);
-        memory.seen(PLACE, early, Some(1));
+        memory.observe(PLACE, early, Some(1));
         assert_eq!(memory.now(), [2]);
         assert!(memory.busy.is_empty());
     }
@@ -271,7 +272,7 @@ mod tests {
     fn read_records_unknown_version() {
         let mut memory = memory();
         let ticket = memory.begin_read();
-        memory.seen(PLACE, ticket, Some(7));
+        memory.observe(PLACE, ticket, Some(7));
         assert_eq!(memory.now(), [7]);
         let (ticket, generation) = memory.begin();
         memory.written(PLACE, ticket, true);
@@ -329,9 +330,12 @@ mod tests {
                     }
                     5 => {
                         if let Some(index) = reads.iter().position(|read| read.1.is_some()) {
-                            let (ticket, seen) = reads.swap_remove(index);
+                            let (ticket, observed) = reads.swap_remove(index);
                             let permitted = memory.permitted(PLACE, ticket);
-                            assert!(permitted.contains(seen.unwrap()), "seed {seed}: {seen:?} of {permitted:?}");
+                            assert!(
+                                permitted.contains(observed.unwrap()),
+                                "seed {seed}: {observed:?} of {permitted:?}"
+                            );
                             let lost = |generation: &u32| {
                                 let own = spans.iter().find(|span| span.0 == *generation);
                                 let end = own.map_or(if *generation == UNKNOWN { 0 } else { NOT_YET }, |span| span.2);
@@ -339,7 +343,7 @@ mod tests {
                             };
                             assert_eq!(permitted.all().find(lost), None, "seed {seed}: {permitted:?}");
                             // As in a run, the first read of an unknown place records its version.
-                            memory.seen(PLACE, ticket, seen.filter(|seen| *seen != UNKNOWN));
+                            memory.observe(PLACE, ticket, observed.filter(|observed| *observed != UNKNOWN));
                         }
                     }
                     _ => {}

@@ -27,7 +27,7 @@ pub(super) fn judge(bytes: &[u8], block: &BlockParameters, permitted: &Permitted
     if let Some(found) =
         BlockParameters::read(bytes).filter(|found| found.length == block.length && found.matches(bytes))
     {
-        return whole(&found, block, permitted, anything);
+        return judge_block(&found, block, permitted, anything);
     }
     let several = !permitted.others.is_empty();
     if several && (anything || mixture(bytes, block, permitted)) {
@@ -40,7 +40,12 @@ pub(super) fn judge(bytes: &[u8], block: &BlockParameters, permitted: &Permitted
 }
 
 /// Classifies an undamaged block.
-fn whole(found: &BlockParameters, block: &BlockParameters, permitted: &Permitted, anything: bool) -> ContentVerdict {
+fn judge_block(
+    found: &BlockParameters,
+    block: &BlockParameters,
+    permitted: &Permitted,
+    anything: bool,
+) -> ContentVerdict {
     let generation = found.generation;
     let wrong = |kind| ContentVerdict::Wrong(kind, Some(generation));
     match () {

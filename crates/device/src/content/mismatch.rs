@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::{Mutex, PoisonError};
 
 /// Maximum number of mismatches kept; later ones are only counted.
-const KEPT_MAX: usize = 256;
+const MAX_RETAINED: usize = 256;
 
 /// Kind of a mismatch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -99,7 +99,7 @@ impl Collected {
     pub(super) fn add(&self, mismatch: Mismatch) {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         all.total += 1;
-        if all.first.len() < KEPT_MAX && !all.first.contains(&mismatch) {
+        if all.first.len() < MAX_RETAINED && !all.first.contains(&mismatch) {
             all.first.push(mismatch);
         }
     }
@@ -122,8 +122,8 @@ mod tests {
             collected.add(mismatch(offset / 2));
         }
         let Mismatches { first, total } = collected.so_far();
-        assert_eq!((first.len(), total), (KEPT_MAX, 1000));
-        assert_eq!(first[KEPT_MAX - 1], mismatch(KEPT_MAX as u64 - 1));
+        assert_eq!((first.len(), total), (MAX_RETAINED, 1000));
+        assert_eq!(first[MAX_RETAINED - 1], mismatch(MAX_RETAINED as u64 - 1));
     }
 
     #[test]

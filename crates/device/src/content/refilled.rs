@@ -48,15 +48,15 @@ mod tests {
     /// Counts distinct buffers among 1,000, and the share of zeros.
     fn check(refilled: Refilled, different: std::ops::RangeInclusive<usize>, zeroes: f64) {
         let op = Op { offset: 0, length: 4096, kind: Kind::Write, stream: 0 };
-        let mut seen = BTreeSet::new();
+        let mut observed = BTreeSet::new();
         let mut zero = 0;
         for number in 0..1000 {
             let mut bytes = vec![1; 4096];
             refilled.fill(&op, number, &mut bytes);
             zero += bytes.iter().map(|byte| u32::from(*byte == 0)).sum::<u32>();
-            seen.insert(bytes);
+            observed.insert(bytes);
         }
-        assert!(different.contains(&seen.len()), "{refilled:?}: {} are different", seen.len());
+        assert!(different.contains(&observed.len()), "{refilled:?}: {} are different", observed.len());
         let share = f64::from(zero) / 4_096_000.0;
         assert!((share - zeroes).abs() < 0.01, "{refilled:?}: {share} are zeroes");
     }

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use crate::block::{BlockDevice, DeviceNumber};
 use crate::host::Tree;
-use crate::subject::{find_filesystem, shown};
+use crate::subject::{display, find_filesystem};
 
 /// Reason why no block device could be determined.
 #[derive(Debug, thiserror::Error)]
@@ -44,7 +44,7 @@ pub enum NoDevice {
 /// # Errors
 /// The path is inaccessible, or its filesystem (overlay, btrfs, ZFS, tmpfs, NFS) is not on a single device.
 pub fn device_below(path: &Path) -> Result<String, NoDevice> {
-    let stat = path.metadata().map_err(|source| NoDevice::Unreachable { path: shown(path), source })?;
+    let stat = path.metadata().map_err(|source| NoDevice::Unreachable { path: display(path), source })?;
     let tree = Tree::system();
     let number = DeviceNumber::from_raw(stat.dev());
     let kind =
@@ -54,9 +54,9 @@ pub fn device_below(path: &Path) -> Result<String, NoDevice> {
 
 fn named(tree: &Tree, number: DeviceNumber, path: &Path, kind: impl FnOnce() -> String) -> Result<String, NoDevice> {
     if number.is_anonymous() {
-        return Err(NoDevice::Spread { path: shown(path), filesystem: kind() });
+        return Err(NoDevice::Spread { path: display(path), filesystem: kind() });
     }
-    let block = BlockDevice::find(tree, number).map_err(|_| NoDevice::Hidden { path: shown(path), number })?;
+    let block = BlockDevice::find(tree, number).map_err(|_| NoDevice::Hidden { path: display(path), number })?;
     // sysfs replaces a slash in names by `!`, procfs does not.
     Ok(block.name().replace('!', "/"))
 }

@@ -27,7 +27,7 @@ pub fn loop_backing(subject: &Subject) -> Option<LoopBacking> {
 }
 
 fn read(tree: &Tree, number: DeviceNumber) -> Option<LoopBacking> {
-    let disk = BlockDevice::find(tree, number).ok()?.whole();
+    let disk = BlockDevice::find(tree, number).ok()?.total();
     let file = disk.word("loop/backing_file")?;
     let stat = tree.path(&file).metadata().ok();
     Some(LoopBacking {

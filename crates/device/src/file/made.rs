@@ -33,12 +33,12 @@ pub enum Space {
 pub fn create(path: &Path, size: Bytes, space: Space) -> io::Result<OwnedFd> {
     let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
     let file = rustix::fs::open(path, flags, Mode::RUSR | Mode::WUSR)?;
-    let made = mark_created(&file).and_then(|_| preallocate(&file, size, space));
-    if made.is_err() {
+    let created = mark_created(&file).and_then(|_| preallocate(&file, size, space));
+    if created.is_err() {
         // Created above, so it holds no data of others.
         let _ = rustix::fs::unlink(path);
     }
-    made.map(|()| file)
+    created.map(|()| file)
 }
 
 /// Sets the length of a writable file to `size` bytes.

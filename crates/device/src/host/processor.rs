@@ -27,6 +27,9 @@ pub(super) fn model(cpuinfo: &str) -> Option<String> {
 fn arm(cpuinfo: &str) -> Option<String> {
     let implementer = value(cpuinfo, "CPU implementer")?;
     let part = value(cpuinfo, "CPU part")?;
-    let known = ARM_PARTS.iter().find(|(by, which, _)| *by == implementer && *which == part);
-    Some(known.map_or_else(|| format!("ARM implementer {implementer} part {part}"), |(_, _, name)| (*name).to_owned()))
+    let existing = ARM_PARTS.iter().find(|(by, which, _)| *by == implementer && *which == part);
+    Some(
+        existing
+            .map_or_else(|| format!("ARM implementer {implementer} part {part}"), |(_, _, name)| (*name).to_owned()),
+    )
 }

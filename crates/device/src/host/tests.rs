@@ -44,9 +44,9 @@ impl Drop for Fixture {
 
 fn check(name: &str, files: &[(&str, &str)], expected: &str) {
     let host = read(&Fixture::new(name, files).tree(), None);
-    let shown = [host.kernel, host.cpu, host.memory.map(|m| m.to_string()), host.virtualization, host.clock_source];
-    let shown = shown.map(|part| part.unwrap_or_else(|| "-".into())).join(" | ");
-    assert_eq!(shown, expected, "{name}");
+    let displayed = [host.kernel, host.cpu, host.memory.map(|m| m.to_string()), host.virtualization, host.clock_source];
+    let displayed = displayed.map(|part| part.unwrap_or_else(|| "-".into())).join(" | ");
+    assert_eq!(displayed, expected, "{name}");
 }
 
 #[test]

@@ -201,7 +201,7 @@ mod tests {
 
     fn check(text: &str, expected: Result<&str, &str>) {
         match (text.parse::<ExportAddress>(), expected) {
-            (Ok(address), Ok(shown)) => assert_eq!(address.to_string(), shown, "{text}"),
+            (Ok(address), Ok(displayed)) => assert_eq!(address.to_string(), displayed, "{text}"),
             (Err(error), Err(why)) => assert!(error.to_string().contains(why), "{text}: {error}"),
             (found, expected) => panic!("{text}: {found:?}, not {expected:?}"),
         }

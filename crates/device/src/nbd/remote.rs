@@ -219,8 +219,8 @@ impl Remote {
             self.requests.scribe.begin(slot, op);
         }
         let count = self.lines.len();
-        let asked = WireRequest { flags, command, cookie: u64::from(slot.0), offset, length };
-        self.lines[slot.index() % count].out.put(data, |out| asked.write(Style::Simple, out));
+        let requested = WireRequest { flags, command, cookie: u64::from(slot.0), offset, length };
+        self.lines[slot.index() % count].out.put(data, |out| requested.write(Style::Simple, out));
         self.requests.ops[slot.index()] = Some(*op);
     }
 
@@ -327,8 +327,8 @@ impl NbdConnection {
             start += 16;
             let word = |from: usize| u32::from_be_bytes([head[from], head[from + 1], head[from + 2], head[from + 3]]);
             let slot = Slot(word(12));
-            let known = word(0) == SIMPLE_REPLY && word(8) == 0;
-            let op = requests.ops.get_mut(slot.index()).filter(|_| known).and_then(Option::take);
+            let existing = word(0) == SIMPLE_REPLY && word(8) == 0;
+            let op = requests.ops.get_mut(slot.index()).filter(|_| existing).and_then(Option::take);
             let op = op.ok_or_else(|| io::Error::other("the server sent an invalid reply"))?;
             match word(4) {
                 0 if op.kind == Kind::Read => {
@@ -352,9 +352,9 @@ impl NbdConnection {
 /// Checks that the export supports the load.
 fn check_load(chosen: &Chosen, shape: &Shape) -> Result<(), TalkError> {
     let refused = |reason: String| Err(TalkError::Refused { attempt: "preparing the load", reason });
-    let most = chosen.blocks.map_or(PAYLOAD_MAX, |[_, _, most]| most);
-    if shape.largest.get() > u64::from(most) {
-        return refused(format!("requests are limited to {most} bytes, and the load needs {}", shape.largest.get()));
+    let max = chosen.blocks.map_or(PAYLOAD_MAX, |[_, _, max]| max);
+    if shape.largest.get() > u64::from(max) {
+        return refused(format!("requests are limited to {max} bytes, and the load needs {}", shape.largest.get()));
     }
     if shape.writes && chosen.flags & flag::READ_ONLY != 0 {
         return refused("the export is read-only".into());

@@ -54,7 +54,7 @@ pub enum TalkError {
 
 /// A reply to an option.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Said {
+pub struct OptionReply {
     /// Type, a number of [`super::wire::rep`].
     pub kind: u32,
     /// Data; for an error, a message for people.
@@ -153,7 +153,7 @@ impl Talk {
     /// Starts TLS with the server, whose certificate must contain `name`. Discards previously negotiated options.
     pub fn secure(&mut self, trust: &Trust, name: &str) -> Result<(), TalkError> {
         const ATTEMPT: &str = "beginning TLS";
-        if let Some(Said { kind, data }) = self.option(option::STARTTLS, &[])?.last()
+        if let Some(OptionReply { kind, data }) = self.option(option::STARTTLS, &[])?.last()
             && *kind != rep::ACK
         {
             return Err(refused(ATTEMPT, *kind, data));
@@ -178,12 +178,12 @@ impl Talk {
     }
 
     /// Sends an option and reads all replies; the last is an acknowledgement or an error.
-    pub fn option(&mut self, option: u32, data: &[u8]) -> Result<Vec<Said>, TalkError> {
+    pub fn option(&mut self, option: u32, data: &[u8]) -> Result<Vec<OptionReply>, TalkError> {
         const ATTEMPT: &str = "negotiating an option";
         let head = [&OPTION.to_be_bytes()[..], &option.to_be_bytes(), &(data.len() as u32).to_be_bytes()];
         self.write(ATTEMPT, &[&head.concat(), data].concat())?;
-        let mut said = Vec::new();
-        while said.len() < REPLIES_MAX {
+        let mut replies = Vec::new();
+        while replies.len() < REPLIES_MAX {
             let mut head = [0; 20];
             self.read(ATTEMPT, &mut head)?;
             let mut reader = Reader(&head);
@@ -193,9 +193,9 @@ impl Talk {
                 return Err(unexpected(ATTEMPT, &format!("{magic:#x} for option {of}, not a reply to {option}")));
             }
             let data = self.payload(ATTEMPT, u64::from(length))?;
-            said.push(Said { kind, data });
+            replies.push(OptionReply { kind, data });
             if kind == rep::ACK || kind & rep::ERROR != 0 {
-                return Ok(said);
+                return Ok(replies);
             }
         }
         Err(unexpected(ATTEMPT, "too many replies to an option"))
@@ -204,13 +204,13 @@ impl Talk {
     /// Queries an export, or (`go`) chooses it.
     pub fn choose(&mut self, export: &str, go: bool) -> Result<Chosen, TalkError> {
         const ATTEMPT: &str = "choosing the export";
-        let asked = [info::BLOCK_SIZE, info::DESCRIPTION];
+        let requested = [info::BLOCK_SIZE, info::DESCRIPTION];
         let mut data = [&(export.len() as u32).to_be_bytes()[..], export.as_bytes()].concat();
-        data.extend((asked.len() as u16).to_be_bytes());
-        data.extend(asked.iter().flat_map(|kind| kind.to_be_bytes()));
-        let said = self.option(if go { option::GO } else { option::INFO }, &data)?;
+        data.extend((requested.len() as u16).to_be_bytes());
+        data.extend(requested.iter().flat_map(|kind| kind.to_be_bytes()));
+        let replies = self.option(if go { option::GO } else { option::INFO }, &data)?;
         let mut chosen = None;
-        for Said { kind, data } in &said {
+        for OptionReply { kind, data } in &replies {
             match *kind {
                 rep::INFO => informed(chosen.get_or_insert_default(), data),
                 kind if kind & rep::ERROR != 0 => return Err(refused(ATTEMPT, kind, data)),

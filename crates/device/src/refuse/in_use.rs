@@ -28,7 +28,7 @@ pub enum InUse {
         device: String,
     },
     /// A stacked device.
-    Held {
+    Sustained {
         /// The device, its disk or its partition.
         device: String,
         /// Names of the stacked devices.
@@ -51,7 +51,7 @@ impl fmt::Display for InUse {
         match self {
             Self::Mounted { device, point } => write!(f, "{device} is mounted at {point}"),
             Self::Swap { device } => write!(f, "{device} is in use as swap"),
-            Self::Held { device, holders } => write!(f, "{device} is in use by {holders}, stacked on it"),
+            Self::Sustained { device, holders } => write!(f, "{device} is in use by {holders}, stacked on it"),
             Self::Loop { device } => write!(f, "the loop device {device} is set up over it"),
             Self::Exported { by } => write!(f, "exported to others by the kernel's {by} target"),
         }
@@ -64,7 +64,9 @@ impl InUse {
         match self {
             Self::Mounted { point, .. } => format!("unmount it (umount {point})"),
             Self::Swap { device } => format!("switch that off (swapoff {device})"),
-            Self::Held { .. } => "take it out of the LVM, RAID, encryption or multipath above (lsblk shows it)".into(),
+            Self::Sustained { .. } => {
+                "take it out of the LVM, RAID, encryption or multipath above (lsblk shows it)".into()
+            }
             Self::Loop { device } => format!("detach that (losetup -d {device})"),
             Self::Exported { .. } => "end the export (targetcli, nvmetcli)".into(),
         }
@@ -84,7 +86,7 @@ pub(super) fn block(tree: &Tree, block: &BlockDevice) -> io::Result<Option<InUse
         }
         let holders = member.holders()?;
         if !holders.is_empty() {
-            return Ok(Some(InUse::Held { device, holders: holders.join(", ") }));
+            return Ok(Some(InUse::Sustained { device, holders: holders.join(", ") }));
         }
         if let Some(found) = file(tree, &identity)? {
             return Ok(Some(found));

@@ -4,7 +4,7 @@ use std::io;
 
 use super::in_use::InUse;
 use crate::signature::{Family, Signature};
-use crate::subject::{Subject, SubjectKind, Unusable, shown};
+use crate::subject::{Subject, SubjectKind, Unusable, display};
 
 /// Fact that could not be determined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -127,7 +127,7 @@ impl WriteRefusal {
 
 /// Remedy for a signature; plimsoll never removes it itself.
 pub(super) fn clearing(subject: &Subject, signature: &Signature) -> String {
-    let path = shown(&subject.path);
+    let path = display(&subject.path);
     let how = match (subject.kind, signature.family) {
         (SubjectKind::File, _) => "delete the file, and give its directory instead".to_owned(),
         // wipefs does not support the others.

@@ -130,8 +130,8 @@ not a mount
     fn check(path: &str, id: Option<u64>, expected: &str) {
         let mounts = Mounts::parse(TABLE);
         let mount = mounts.holding(Path::new(path), id).expect("every path is below the root");
-        let shown = format!("{} {} {} {}", mount.number, mount.kind, mount.source, mount.options);
-        assert_eq!(shown, expected, "{path}");
+        let displayed = format!("{} {} {} {}", mount.number, mount.kind, mount.source, mount.options);
+        assert_eq!(displayed, expected, "{path}");
     }
 
     #[test]

@@ -97,8 +97,8 @@ impl Unusable {
     pub(crate) fn reaching(path: &Path, error: io::Error) -> Self {
         match error.kind() {
             io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => match path.read_link() {
-                Ok(target) => Self::Dangling { path: shown(path), target: shown(&target) },
-                Err(_) => Self::Missing { path: shown(path) },
+                Ok(target) => Self::Dangling { path: display(path), target: display(&target) },
+                Err(_) => Self::Missing { path: display(path) },
             },
             _ => Self::using(path, Needs::Reach, error),
         }
@@ -106,7 +106,7 @@ impl Unusable {
 
     /// Classifies an error of an access to `path` that requires `needs`.
     pub(crate) fn using(path: &Path, needs: Needs, source: io::Error) -> Self {
-        let path = shown(path);
+        let path = display(path);
         match source.kind() {
             io::ErrorKind::PermissionDenied => Self::Forbidden { path, needs },
             io::ErrorKind::ReadOnlyFilesystem => Self::ReadOnly { path },
@@ -116,7 +116,7 @@ impl Unusable {
 }
 
 /// Path as a single line: control characters are escaped.
-pub(crate) fn shown(path: &Path) -> String {
+pub(crate) fn display(path: &Path) -> String {
     let text = path.display().to_string();
     if !text.contains(char::is_control) {
         return text;

@@ -49,9 +49,9 @@ fn check(engine: Engine, block: Bytes, depth: u32, operations: u64) {
     let phase = StreamPhase { start: Instant::ZERO, end: Instant::NEVER, operations };
     let mut load = Stream::new(&spec, 0, 1, phase).unwrap();
     let rules = Rules::new(depth, Span::from_secs(1));
-    let seen = drive(target.as_mut(), &mut load, &rules, &mut |_| ControlFlow::Continue(())).unwrap();
-    let done: u64 = seen.series.iter().map(|slice| slice.tally.operations()).sum();
-    assert_eq!((done, seen.unserved), (operations, 0), "{engine}, {block}, depth {depth}");
+    let observed = drive(target.as_mut(), &mut load, &rules, &mut |_| ControlFlow::Continue(())).unwrap();
+    let done: u64 = observed.series.iter().map(|slice| slice.tally.operations()).sum();
+    assert_eq!((done, observed.unserved), (operations, 0), "{engine}, {block}, depth {depth}");
 }
 
 #[test]

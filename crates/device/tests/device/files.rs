@@ -41,11 +41,11 @@ impl Drop for Place {
 fn ours(place: &Place) -> Option<PathBuf> {
     let path = place.at("ours");
     let file = create(&path, SIZE, Space::Sparse).unwrap();
-    let kept = mark_created(&file).unwrap();
-    if !kept {
+    let retained = mark_created(&file).unwrap();
+    if !retained {
         eprintln!("skipped: the filesystem of {} keeps no extended attributes", path.display());
     }
-    kept.then_some(path)
+    retained.then_some(path)
 }
 
 #[test]
@@ -80,11 +80,11 @@ fn space_is_reserved_or_not() {
         let stat = fs::metadata(path).unwrap();
         (stat.len(), stat.blocks() * 512)
     };
-    for (space, least, most) in [(Space::Reserve, SIZE.get(), u64::MAX), (Space::Sparse, 0, 64 << 10)] {
+    for (space, least, max) in [(Space::Reserve, SIZE.get(), u64::MAX), (Space::Sparse, 0, 64 << 10)] {
         let path = place.at(&format!("{space:?}"));
         create(&path, SIZE, space).unwrap();
         let (length, there) = blocks(&path);
-        assert!(length == SIZE.get() && (least..=most).contains(&there), "{space:?}: {length}, {there}");
+        assert!(length == SIZE.get() && (least..=max).contains(&there), "{space:?}: {length}, {there}");
     }
     let path = place.at("Reserve");
     let file = fs::OpenOptions::new().write(true).open(&path).unwrap();

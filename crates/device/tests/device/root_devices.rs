@@ -22,14 +22,14 @@ static TURN: Mutex<()> = Mutex::new(());
 
 /// Lock for a test if the suite is enabled; prints the reason otherwise.
 fn turn() -> Option<MutexGuard<'static, ()>> {
-    let asked = std::env::var_os("PLIMSOLL_ROOT_TESTS").is_some_and(|value| value == "1");
+    let requested = std::env::var_os("PLIMSOLL_ROOT_TESTS").is_some_and(|value| value == "1");
     let root = fs::metadata("/proc/self").is_ok_and(|stat| stat.uid() == 0);
-    if !asked {
+    if !requested {
         eprintln!("skipped: needs root, and runs only with PLIMSOLL_ROOT_TESTS=1");
     } else if !root {
         eprintln!("skipped: PLIMSOLL_ROOT_TESTS=1 is set, but this is not root");
     }
-    (asked && root).then(|| TURN.lock().unwrap_or_else(PoisonError::into_inner))
+    (requested && root).then(|| TURN.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
 fn run(command: &str, arguments: &[&Path]) -> String {
@@ -247,9 +247,9 @@ fn uses_of_partitions_apply_to_their_disk() {
     assert!(verdict(&second.device).contains("p2 is mounted at"));
     assert_eq!(verdict(&first.device), "allowed", "a sibling's mount is no reason");
     drop(point);
-    let kept = claim_named(&first.device, std::slice::from_ref(&first.device)).unwrap();
+    let retained = claim_named(&first.device, std::slice::from_ref(&first.device)).unwrap();
     assert!(disk.verdict().contains("held exclusively"), "{}", disk.verdict());
-    drop(kept);
+    drop(retained);
 
     run("mkfs.ext4 -q", &[&disk.device]);
     let point = mounted(&disk.device, "parts-whole");
@@ -262,16 +262,16 @@ fn uses_of_partitions_apply_to_their_disk() {
 fn a_held_device_is_refused_and_a_claim_holds() {
     let Some(_turn) = turn() else { return };
     let disk = Loop::new("held");
-    let held = File::options().read(true).custom_flags(EXCLUSIVE).open(&disk.device).unwrap();
+    let sustained = File::options().read(true).custom_flags(EXCLUSIVE).open(&disk.device).unwrap();
     assert!(disk.verdict().contains("held exclusively by the kernel or another program"), "{}", disk.verdict());
-    drop(held);
-    let kept = claim_named(&disk.device, std::slice::from_ref(&disk.device)).unwrap();
-    assert!(kept.covers(&File::open(&disk.device).unwrap()).unwrap());
-    assert!(!kept.covers(&File::open(&disk.file).unwrap()).unwrap());
+    drop(sustained);
+    let retained = claim_named(&disk.device, std::slice::from_ref(&disk.device)).unwrap();
+    assert!(retained.covers(&File::open(&disk.device).unwrap()).unwrap());
+    assert!(!retained.covers(&File::open(&disk.file).unwrap()).unwrap());
     assert!(File::options().read(true).custom_flags(EXCLUSIVE).open(&disk.device).is_err());
     // The claim allows writes by this process.
     File::options().write(true).open(&disk.device).unwrap().write_all(&[1; 4096]).unwrap();
-    drop(kept);
+    drop(retained);
     assert_eq!(disk.verdict(), "allowed");
 }
 

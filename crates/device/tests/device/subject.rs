@@ -108,8 +108,8 @@ fn properties_of_a_path_are_found() {
     let file = classify(&path).unwrap();
     assert_eq!((file.allocated, file.available, file.read_only), (Some(Bytes::ZERO), None, false));
     assert_eq!((file.device, file.filesystem), (directory.device, directory.filesystem));
-    let asked = Direct::of(File::open(&path).unwrap());
-    assert!(asked.is_none_or(|asked| asked == file.direct));
+    let requested = Direct::of(File::open(&path).unwrap());
+    assert!(requested.is_none_or(|requested| requested == file.direct));
 }
 
 #[test]
@@ -186,12 +186,12 @@ fn claim_excludes_other_runs() {
     let place = Place::new("claim");
     let file = place.file("file", 1 << 20);
     let named = [file.clone()];
-    let kept = claim_named(&file, &named).unwrap();
+    let retained = claim_named(&file, &named).unwrap();
     let text = "file: locked by another process, such as another run of plimsoll: wait for that, or stop it first";
     refused(&place, &file, &[&file], text);
-    assert!(kept.covers(&File::open(&file).unwrap()).unwrap());
-    assert!(!kept.covers(&File::open(place.file("other", 1)).unwrap()).unwrap());
-    drop(kept);
+    assert!(retained.covers(&File::open(&file).unwrap()).unwrap());
+    assert!(!retained.covers(&File::open(place.file("other", 1)).unwrap()).unwrap());
+    drop(retained);
     refused(&place, &file, &[&file], "allowed");
 }
 

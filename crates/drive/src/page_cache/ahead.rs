@@ -25,24 +25,24 @@ impl ReadAheadWindow {
 
     /// The range to read when the pages of `asked` from `first` on are missing. `most` is the largest window, 0 to
     /// disable read-ahead. `begin` is the first page of the file.
-    pub(super) fn miss(&mut self, first: u64, asked: &Range<u64>, begin: u64, most: u64) -> Range<u64> {
-        let wanted = asked.end - first;
+    pub(super) fn miss(&mut self, first: u64, requested: &Range<u64>, begin: u64, max: u64) -> Range<u64> {
+        let required = requested.end - first;
         // Linux reads a whole request at once, even if it exceeds the window.
-        let longest = most.max(wanted);
+        let longest = max.max(required);
         let goes_on = self.next.is_some_and(|next| first == next || first + 1 == next);
-        if most == 0 {
-            return first..asked.end;
+        if max == 0 {
+            return first..requested.end;
         }
         if self.size > 0 && first == self.end() {
-            *self = Self { start: first, size: following(self.size, longest).max(wanted), ..*self };
+            *self = Self { start: first, size: following(self.size, longest).max(required), ..*self };
             self.mark = self.start;
-        } else if first == begin || goes_on || wanted > most {
-            let size = opening(wanted, longest);
-            let mark = if size > wanted { first + wanted } else { first };
+        } else if first == begin || goes_on || required > max {
+            let size = opening(required, longest);
+            let mark = if size > required { first + required } else { first };
             *self = Self { start: first, size, mark, ..*self };
         } else {
             // A small random read: no read-ahead.
-            return first..asked.end;
+            return first..requested.end;
         }
         if self.mark == self.start {
             // The reader reaches the mark at once: place the mark half way, or extend this window.
@@ -59,41 +59,41 @@ impl ReadAheadWindow {
     }
 
     /// The window after this one, if the requested pages include its mark.
-    pub(super) fn pass(&mut self, asked: &Range<u64>, most: u64) -> Option<Range<u64>> {
-        if most == 0 || self.size == 0 || !asked.contains(&self.mark) {
+    pub(super) fn pass(&mut self, requested: &Range<u64>, max: u64) -> Option<Range<u64>> {
+        if max == 0 || self.size == 0 || !requested.contains(&self.mark) {
             return None;
         }
         let start = self.end();
-        *self = Self { start, size: following(self.size, most), mark: start, ..*self };
+        *self = Self { start, size: following(self.size, max), mark: start, ..*self };
         Some(start..self.end())
     }
 
     /// Records that these pages were requested.
-    pub(super) const fn asked(&mut self, asked: &Range<u64>) {
-        self.next = Some(asked.end);
+    pub(super) const fn requested(&mut self, requested: &Range<u64>) {
+        self.next = Some(requested.end);
     }
 }
 
 /// The first window of a reader that requests `wanted` pages.
-const fn opening(wanted: u64, most: u64) -> u64 {
-    let size = wanted.next_power_of_two();
-    if size <= most / 32 {
+const fn opening(required: u64, max: u64) -> u64 {
+    let size = required.next_power_of_two();
+    if size <= max / 32 {
         size * 4
-    } else if size <= most / 4 {
+    } else if size <= max / 4 {
         size * 2
     } else {
-        most
+        max
     }
 }
 
 /// The window after one of `size` pages.
-const fn following(size: u64, most: u64) -> u64 {
-    if size < most / 16 {
+const fn following(size: u64, max: u64) -> u64 {
+    if size < max / 16 {
         size * 4
-    } else if size <= most / 2 {
+    } else if size <= max / 2 {
         size * 2
     } else {
-        most
+        max
     }
 }
 
@@ -102,20 +102,20 @@ mod tests {
     use super::*;
 
     /// The reads caused by sequential requests of `size` pages, with only read-ahead pages in memory.
-    fn in_order(size: u64, most: u64, reads: u64) -> Vec<Range<u64>> {
+    fn in_order(size: u64, max: u64, reads: u64) -> Vec<Range<u64>> {
         let (mut window, mut read, mut there) = (ReadAheadWindow::default(), Vec::new(), 0);
         for number in 0..reads {
-            let asked = number * size..(number + 1) * size;
-            if asked.end > there {
-                let run = window.miss(asked.start.max(there), &asked, 0, most);
+            let requested = number * size..(number + 1) * size;
+            if requested.end > there {
+                let run = window.miss(requested.start.max(there), &requested, 0, max);
                 there = run.end;
                 read.push(run);
             }
-            if let Some(run) = window.pass(&asked, most) {
+            if let Some(run) = window.pass(&requested, max) {
                 there = run.end;
                 read.push(run);
             }
-            window.asked(&asked);
+            window.requested(&requested);
         }
         read
     }
@@ -136,7 +136,7 @@ mod tests {
     fn a_random_read_has_no_read_ahead() {
         let mut window = ReadAheadWindow::default();
         assert_eq!(window.miss(1000, &(1000..1001), 0, 32), 1000..1001);
-        window.asked(&(1000..1001));
+        window.requested(&(1000..1001));
         assert_eq!(window.miss(1001, &(1001..1002), 0, 32), 1001..1005, "the following page begins a window");
         assert_eq!(window.miss(5000, &(5000..5064), 0, 32), 5000..5064, "a long read is one operation");
     }

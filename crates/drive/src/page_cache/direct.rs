@@ -36,12 +36,12 @@ impl<M: Model> Cached<M> {
     }
 
     pub(super) fn part_completed(&mut self, now: Instant, number: u32, bound_by: Stage) {
-        let asked = self.waiting_operation(number, bound_by);
-        asked.waits -= 1;
-        if asked.waits > 0 {
+        let requested = self.waiting_operation(number, bound_by);
+        requested.waits -= 1;
+        if requested.waits > 0 {
             return;
         }
-        let op = asked.op;
+        let op = requested.op;
         if op.kind.writes() {
             // A concurrent read may have cached the old contents.
             let range = pages_of(op.offset, op.length.into());

@@ -28,15 +28,15 @@ fn open(per_second: u64, arrival: Arrival) -> Pace {
     Pace::Open { rate: Iops::per_second(per_second), arrival }
 }
 
-fn response(seen: &LoopResult) -> Bins {
+fn response(observed: &LoopResult) -> Bins {
     let mut all = Bins::default();
-    seen.series.iter().for_each(|slice| all.merge(&slice.tally.response()));
+    observed.series.iter().for_each(|slice| all.merge(&slice.tally.response()));
     all
 }
 
-fn service(seen: &LoopResult) -> Bins {
+fn service(observed: &LoopResult) -> Bins {
     let mut all = Bins::default();
-    seen.series.iter().for_each(|slice| all.merge(&slice.tally.service()));
+    observed.series.iter().for_each(|slice| all.merge(&slice.tally.service()));
     all
 }
 
@@ -47,11 +47,11 @@ fn near(actual: Option<Span>, expected: Span, tolerance: f64) {
 
 #[test]
 fn a_closed_load_obeys_littles_law() {
-    let seen = offer("station(4, 1ms)", &[stream(Pace::Closed { depth: 8 })], 8, 10);
-    let counted = response(&seen).count;
+    let observed = offer("station(4, 1ms)", &[stream(Pace::Closed { depth: 8 })], 8, 10);
+    let counted = response(&observed).count;
     assert!((40_000..=40_008).contains(&counted), "4,000 a second, and those in flight at the end: {counted}");
-    near(response(&seen).mean(), Span::from_millis(2), 0.001);
-    assert_eq!(seen.unserved, 0);
+    near(response(&observed).mean(), Span::from_millis(2), 0.001);
+    assert_eq!(observed.unserved, 0);
 }
 
 #[test]
@@ -64,21 +64,21 @@ fn answers_of_abandoned_operations_are_not_counted_in_the_next_load() {
         let stop = |series: &[plimsoll_record::Slice]| {
             if series.len() < seconds { Onward::Continue(()) } else { Onward::Break(()) }
         };
-        let seen = drive(&mut target, &mut load, &rules, &mut |series| stop(series)).expect("no faults");
-        target.drop_answers(seen.unserved);
-        seen
+        let observed = drive(&mut target, &mut load, &rules, &mut |series| stop(series)).expect("no faults");
+        target.drop_answers(observed.unserved);
+        observed
     };
     assert_eq!(stopped_after(30).unserved, 1, "the second operation takes longer than the loop waits");
-    let seen = stopped_after(95);
-    assert_eq!(seen.unserved, 0);
-    near(response(&seen).mean(), Span::from_secs(25), 0.01);
+    let observed = stopped_after(95);
+    assert_eq!(observed.unserved, 0);
+    near(response(&observed).mean(), Span::from_secs(25), 0.01);
 }
 
 #[test]
 fn an_open_load_at_half_of_mm1_waits_twice_its_service() {
-    let seen = offer("station(1, 1ms, exponential)", &[stream(open(500, Arrival::Poisson))], 1_000, 400);
-    near(response(&seen).mean(), Span::from_millis(2), 0.04);
-    near(response(&seen).quantile(0.99), Span::from_nanos(9_210_340), 0.08);
+    let observed = offer("station(1, 1ms, exponential)", &[stream(open(500, Arrival::Poisson))], 1_000, 400);
+    near(response(&observed).mean(), Span::from_millis(2), 0.04);
+    near(response(&observed).quantile(0.99), Span::from_nanos(9_210_340), 0.08);
 }
 
 /// The standard example of coordinated omission, as in wrk2: 1,000 operations a second of 0.9 ms each, and a stall of
@@ -86,15 +86,15 @@ fn an_open_load_at_half_of_mm1_waits_twice_its_service() {
 #[test]
 fn response_times_include_a_stall_and_service_times_do_not() {
     let model = "stall(100s, 10s) then station(1, 900us)";
-    let seen = offer(model, &[stream(open(1_000, Arrival::Constant))], 1, 100);
+    let observed = offer(model, &[stream(open(1_000, Arrival::Constant))], 1, 100);
     // With a single slot the generator cannot submit during the stall, so service times contain a single long
     // operation.
-    near(service(&seen).quantile(0.99), Span::from_micros(900), 0.01);
+    near(service(&observed).quantile(0.99), Span::from_micros(900), 0.01);
     // The backlog of 10,000 drains after the stall at 0.9 ms each: a tenth of all operations waited long.
-    assert!(response(&seen).quantile(0.95).unwrap() > Span::from_secs(4));
-    near(response(&seen).quantile(0.5), Span::from_micros(900), 0.01);
-    assert_eq!(seen.lateness.max_ns, 0, "the wait for a slot is the target's, not the loop's");
-    assert_eq!(response(&seen).count, 100_000, "every arrival is counted");
+    assert!(response(&observed).quantile(0.95).unwrap() > Span::from_secs(4));
+    near(response(&observed).quantile(0.5), Span::from_micros(900), 0.01);
+    assert_eq!(observed.lateness.max_ns, 0, "the wait for a slot is the target's, not the loop's");
+    assert_eq!(response(&observed).count, 100_000, "every arrival is counted");
 
     let closed = offer(model, &[stream(Pace::Closed { depth: 1 })], 1, 100);
     near(response(&closed).quantile(0.999), Span::from_micros(900), 0.01);
@@ -110,12 +110,12 @@ fn operations_never_issued_are_counted_with_their_wait() {
         10 => Onward::Break(()),
         _ => Onward::Continue(()),
     };
-    let seen = drive(&mut target, &mut load, &rules, &mut { stop }).unwrap();
-    let answered: u64 = seen.series.iter().map(|slice| slice.tally.operations()).sum();
+    let observed = drive(&mut target, &mut load, &rules, &mut { stop }).unwrap();
+    let answered: u64 = observed.series.iter().map(|slice| slice.tally.operations()).sum();
     assert!((9_990..=10_010).contains(&answered), "{answered}");
-    assert_eq!(answered + seen.unserved, response(&seen).count);
-    assert!((9_990..=10_010).contains(&seen.unserved), "{}", seen.unserved);
-    near(Some(Span::from_nanos(response(&seen).max_ns)), Span::from_secs(5), 0.01);
+    assert_eq!(answered + observed.unserved, response(&observed).count);
+    assert!((9_990..=10_010).contains(&observed.unserved), "{}", observed.unserved);
+    near(Some(Span::from_nanos(response(&observed).max_ns)), Span::from_secs(5), 0.01);
 }
 
 #[test]
@@ -123,9 +123,9 @@ fn streams_keep_their_own_figures() {
     let mut redo = stream(open(100, Arrival::Constant));
     redo.mix = Mix { sizes: BlockMix::one(Bytes::new(512)), reads: 0.0, durable: true, flush_every: 0 };
     redo.pattern = Pattern::Sequential;
-    let seen = offer("link(1ms)", &[stream(Pace::Closed { depth: 2 }), redo], 8, 10);
+    let observed = offer("link(1ms)", &[stream(Pace::Closed { depth: 2 }), redo], 8, 10);
     let operations = |stream: u8| -> u64 {
-        let tallies = seen.series.iter().flat_map(|slice| &slice.tally.0);
+        let tallies = observed.series.iter().flat_map(|slice| &slice.tally.0);
         tallies.filter(|counter| counter.stream == stream).map(plimsoll_record::Counter::operations).sum()
     };
     assert_eq!(operations(0), 20_000, "a depth of 2 at 1 ms");
@@ -134,13 +134,13 @@ fn streams_keep_their_own_figures() {
 
 #[test]
 fn a_series_covers_the_whole_run() {
-    let seen = offer("stall(10s, 3s) then link(1ms)", &[stream(Pace::Closed { depth: 1 })], 1, 10);
-    let end = seen.series.iter().fold(Instant::ZERO, |end, slice| {
+    let observed = offer("stall(10s, 3s) then link(1ms)", &[stream(Pace::Closed { depth: 1 })], 1, 10);
+    let end = observed.series.iter().fold(Instant::ZERO, |end, slice| {
         assert_eq!(slice.start, end, "slices leave no gap, even without completions");
         end + slice.span
     });
     assert_eq!(end, Instant::ZERO + Span::from_secs(10) + Span::from_millis(1));
-    assert_eq!(seen.series[8].tally.operations(), 0, "no completion in the middle of the stall");
+    assert_eq!(observed.series[8].tally.operations(), 0, "no completion in the middle of the stall");
 }
 
 /// A target that oversleeps by half a millisecond, and is otherwise instantaneous.
@@ -175,18 +175,18 @@ fn oversleep_is_lateness_and_not_response_time() {
     let mut load = Streams::new(&specs, 1, phase).expect("the region holds a block");
     let mut target = Sleepy(Simulated::new(Chain::new(&parse("link(2ms)").expect("a model"), 1)));
     let rules = Rules::new(8, Span::from_secs(1));
-    let seen = drive(&mut target, &mut load, &rules, &mut |_| Onward::Continue(())).expect("no faults");
-    near(response(&seen).quantile(0.5), Span::from_millis(2), 0.01);
-    near(seen.lateness.quantile(0.5), Span::from_micros(500), 0.01);
-    assert_eq!(seen.lateness.count, 200);
+    let observed = drive(&mut target, &mut load, &rules, &mut |_| Onward::Continue(())).expect("no faults");
+    near(response(&observed).quantile(0.5), Span::from_millis(2), 0.01);
+    near(observed.lateness.quantile(0.5), Span::from_micros(500), 0.01);
+    assert_eq!(observed.lateness.count, 200);
 }
 
 #[test]
 fn a_wait_for_a_slot_is_response_time_and_not_lateness() {
     // Twice the rate of a single slot: nearly all operations wait for the slot, and none for the loop.
-    let seen = offer("station(1, 1ms)", &[stream(open(2_000, Arrival::Poisson))], 1, 2);
-    assert_eq!(seen.lateness.max_ns, 0);
-    assert!(response(&seen).quantile(0.9) > Some(Span::from_secs(1)));
+    let observed = offer("station(1, 1ms)", &[stream(open(2_000, Arrival::Poisson))], 1, 2);
+    assert_eq!(observed.lateness.max_ns, 0);
+    assert!(response(&observed).quantile(0.9) > Some(Span::from_secs(1)));
 }
 
 /// A target that serves operations inside `wait`, serially, as a device without a queue does.
@@ -225,9 +225,9 @@ fn time_in_a_blocking_target_is_not_lateness() {
     let mut load = Streams::new(&specs, 1, phase).expect("the region holds a block");
     let mut target = Inline { now: Instant::ZERO, queue: Vec::new(), takes: Span::from_millis(1) };
     let rules = Rules::new(64, Span::from_secs(1));
-    let seen = drive(&mut target, &mut load, &rules, &mut |_| Onward::Continue(())).expect("no faults");
-    assert_eq!(seen.lateness.max_ns, 0, "it never slept while an arrival was due");
-    assert!(response(&seen).quantile(0.9) > Some(Span::from_secs(1)), "half of the arrivals are served");
+    let observed = drive(&mut target, &mut load, &rules, &mut |_| Onward::Continue(())).expect("no faults");
+    assert_eq!(observed.lateness.max_ns, 0, "it never slept while an arrival was due");
+    assert!(response(&observed).quantile(0.9) > Some(Span::from_secs(1)), "half of the arrivals are served");
 }
 
 /// A target that accepts operations and never completes them.
@@ -257,22 +257,22 @@ fn device_that_never_answers_is_abandoned() {
         0..5 => Onward::Continue(()),
         _ => Onward::Break(()),
     };
-    let seen = drive(&mut Dead(Instant::ZERO), &mut load, &rules, &mut { stop }).expect("no faults");
-    assert_eq!(seen.unserved, 3);
-    assert_eq!(response(&seen).count, 3, "with their wait so far");
-    near(Some(Span::from_nanos(response(&seen).max_ns)), Span::from_secs(15), 0.02);
+    let observed = drive(&mut Dead(Instant::ZERO), &mut load, &rules, &mut { stop }).expect("no faults");
+    assert_eq!(observed.unserved, 3);
+    assert_eq!(response(&observed).count, 3, "with their wait so far");
+    near(Some(Span::from_nanos(response(&observed).max_ns)), Span::from_secs(15), 0.02);
 }
 
 /// 1,000 credits at 100 operations a second: they end within the second second, and the limit then holds the load.
 #[test]
 fn binding_stages_are_counted_by_slice() {
     let model = "limit(10, burst 1000) \"sustained\" then station(4, 8ms) \"media\"";
-    let seen = offer(model, &[stream(Pace::Closed { depth: 4 })], 4, 60);
+    let observed = offer(model, &[stream(Pace::Closed { depth: 4 })], 4, 60);
     let stages = parse(model).expect("a model").names();
-    let whole = seen.bound_by.shares(Instant::ZERO, &stages);
-    assert_eq!(whole[0].0, "media", "1,000 of 1,600 operations: {whole:?}");
-    let lasting = seen.bound_by.shares(Instant::ZERO + Span::from_secs(10), &stages);
+    let total = observed.bound_by.shares(Instant::ZERO, &stages);
+    assert_eq!(total[0].0, "media", "1,000 of 1,600 operations: {total:?}");
+    let lasting = observed.bound_by.shares(Instant::ZERO + Span::from_secs(10), &stages);
     assert_eq!(lasting, [("sustained".to_owned(), 1.0)]);
-    let operations: u64 = seen.series.iter().map(|slice| slice.tally.operations()).sum();
-    assert_eq!(seen.bound_by.since(Instant::ZERO).iter().sum::<u64>(), operations);
+    let operations: u64 = observed.series.iter().map(|slice| slice.tally.operations()).sum();
+    assert_eq!(observed.bound_by.since(Instant::ZERO).iter().sum::<u64>(), operations);
 }

@@ -82,7 +82,7 @@ fn one_by_one(target: &mut dyn Target, ops: &[Op]) -> Vec<Instant> {
 }
 
 /// The submissions of a model as `(time in us, kind, first page, pages)`.
-fn shown(submissions: &Submissions) -> Vec<(u64, Kind, u64, u64)> {
+fn display(submissions: &Submissions) -> Vec<(u64, Kind, u64, u64)> {
     let row = |(at, op): &(Instant, Op)| (at.as_nanos() / 1000, op.kind, op.offset / PAGE, u64::from(op.length) / PAGE);
     submissions.borrow().iter().map(row).collect()
 }
@@ -97,12 +97,12 @@ fn sequential_reads_are_read_ahead_and_then_cached() {
     // waits for it until 201 us. From then on each mark triggers a window.
     assert_eq!(at, [101, 102, 103, 104, 202, 203, 204, 205].map(us));
     let windows = [(0, Kind::Read, 0, 4), (101, Kind::Read, 4, 8), (201, Kind::Read, 12, 16)];
-    assert_eq!(shown(&submissions), windows);
+    assert_eq!(display(&submissions), windows);
     let again = one_by_one(&mut target, &reads[..4]);
     assert_eq!(again, [206, 207, 208, 209].map(us), "served from memory");
-    let seen = target.model().counters();
-    assert_eq!((seen.read, seen.from_memory), (Bytes::kib(48), Bytes::kib(4 * (12 - 2))));
-    assert_eq!((seen.read_ahead, seen.unused), (Bytes::kib(4 * 27), Bytes::kib(4 * 20)));
+    let observed = target.model().counters();
+    assert_eq!((observed.read, observed.from_memory), (Bytes::kib(48), Bytes::kib(4 * (12 - 2))));
+    assert_eq!((observed.read_ahead, observed.unused), (Bytes::kib(4 * 27), Bytes::kib(4 * 20)));
 }
 
 #[test]
@@ -111,7 +111,7 @@ fn random_reads_have_no_read_ahead() {
     let mut target = Simulated::new(cache);
     let at = one_by_one(&mut target, &[700, 300, 500].map(|page| op(Kind::Read, page, 2)));
     assert_eq!(at, [102, 204, 306].map(us));
-    assert_eq!(shown(&submissions), [(0, Kind::Read, 700, 2), (102, Kind::Read, 300, 2), (204, Kind::Read, 500, 2)]);
+    assert_eq!(display(&submissions), [(0, Kind::Read, 700, 2), (102, Kind::Read, 300, 2), (204, Kind::Read, 500, 2)]);
 }
 
 #[test]
@@ -122,7 +122,7 @@ fn read_ahead_stops_at_the_end_of_a_file() {
         Region { start: 1 << 20, length: Bytes::mib(1) },
     ]);
     one_by_one(&mut Simulated::new(cache), &[op(Kind::Read, 0, 1), op(Kind::Read, 256, 1)]);
-    assert_eq!(shown(&submissions), [(0, Kind::Read, 0, 3), (101, Kind::Read, 256, 4)]);
+    assert_eq!(display(&submissions), [(0, Kind::Read, 0, 3), (101, Kind::Read, 256, 4)]);
 }
 
 #[test]
@@ -135,12 +135,12 @@ fn writes_end_in_memory_and_a_flush_waits_for_them() {
     assert_eq!(at[399], us(400), "each takes the time of its copy");
     // 400 pages become operations of 320 and 80, followed by the flush of the model.
     assert_eq!(
-        shown(&submissions),
+        display(&submissions),
         [(400, Kind::Write, 0, 320), (400, Kind::Write, 320, 80), (600, Kind::Flush, 0, 0)]
     );
     assert_eq!(at[400], us(700));
-    let seen = target.model().counters();
-    assert_eq!((seen.write_backs, seen.written_back, seen.throttled), (2, Bytes::kib(1600), Span::ZERO));
+    let observed = target.model().counters();
+    assert_eq!((observed.write_backs, observed.written_back, observed.throttled), (2, Bytes::kib(1600), Span::ZERO));
 }
 
 #[test]
@@ -150,7 +150,7 @@ fn a_flush_covers_a_single_file() {
     cache.set_files(&[file(0), file(1)]);
     let mut target = Simulated::new(cache);
     one_by_one(&mut target, &[op(Kind::Write, 256, 1), op(Kind::Write, 3, 1), Op { offset: 1 << 20, ..FLUSH }]);
-    assert_eq!(shown(&submissions), [(2, Kind::Write, 256, 1), (102, Kind::Flush, 256, 0)]);
+    assert_eq!(display(&submissions), [(2, Kind::Write, 256, 1), (102, Kind::Flush, 256, 0)]);
     assert_eq!(target.model().dirty(), Bytes::kib(4));
 }
 
@@ -162,11 +162,11 @@ fn writing_back_begins_in_the_background_and_then_writers_wait() {
     let writes: Vec<Op> = (0..303).map(|page| op(Kind::Write, page, 1)).collect();
     let at = one_by_one(&mut target, &writes);
     assert_eq!(at[199], us(200));
-    assert_eq!(shown(&submissions)[0], (101, Kind::Write, 0, 101), "the first operation takes all dirty pages");
+    assert_eq!(display(&submissions)[0], (101, Kind::Write, 0, 101), "the first operation takes all dirty pages");
     // The 201st write waits for it.
     assert_eq!(at[200], us(10_101));
-    let seen = target.model().counters();
-    assert!(seen.throttled >= Span::from_micros(9_900), "{seen:?}");
+    let observed = target.model().counters();
+    assert!(observed.throttled >= Span::from_micros(9_900), "{observed:?}");
     // It freed 101 pages, which are filled at the speed of memory; the next operation starts with the first of them.
     assert_eq!(at[300], us(10_201));
     assert_eq!(at[301], us(20_102));
@@ -179,7 +179,7 @@ fn old_pages_are_written_back_without_a_flush() {
     one_by_one(&mut target, &[op(Kind::Write, 5, 2)]);
     target.wait(us(100_000_000), &mut Vec::new()).unwrap();
     // Dirty at 2 us, scanned every 5 s from then on, old after 30 s.
-    assert_eq!(shown(&submissions), [(30_000_002, Kind::Write, 5, 2)]);
+    assert_eq!(display(&submissions), [(30_000_002, Kind::Write, 5, 2)]);
     assert_eq!(target.model().dirty(), Bytes::ZERO);
 }
 
@@ -189,12 +189,12 @@ fn a_partial_write_reads_the_page_first() {
     let (mut cache, submissions) = cached("station(1, 100us)", Bytes::mib(1));
     let mut target = Simulated::new(cache.clone());
     one_by_one(&mut target, &[part(7, 5), part(7, 15), part(8, 4090)]);
-    assert_eq!(shown(&submissions), [(0, Kind::Read, 7, 1), (100, Kind::Read, 8, 1), (100, Kind::Read, 9, 1)]);
+    assert_eq!(display(&submissions), [(0, Kind::Read, 7, 1), (100, Kind::Read, 8, 1), (100, Kind::Read, 9, 1)]);
     submissions.borrow_mut().clear();
     cache.set_files(&[Region { start: 0, length: Bytes::mib(1) }]);
     let mut target = Simulated::new(cache);
     one_by_one(&mut target, &[part(0, 0), part(0, 10), part(1, 0)]);
-    assert_eq!(shown(&submissions), [], "a growing file needs no reads");
+    assert_eq!(display(&submissions), [], "a growing file needs no reads");
 }
 
 #[test]
@@ -203,7 +203,7 @@ fn durable_writes_are_written_back_and_flushed() {
     let mut target = Simulated::new(cache);
     let at = one_by_one(&mut target, &[op(Kind::Write, 9, 1), op(Kind::DurableWrite, 0, 2)]);
     assert_eq!(at, [1, 203].map(us));
-    assert_eq!(shown(&submissions), [(3, Kind::Write, 0, 2), (103, Kind::Flush, 0, 0)], "only its own range");
+    assert_eq!(display(&submissions), [(3, Kind::Write, 0, 2), (103, Kind::Flush, 0, 0)], "only its own range");
 }
 
 #[test]
@@ -223,7 +223,7 @@ fn direct_operations_see_buffered_writes() {
         ],
     );
     assert_eq!(
-        shown(&submissions),
+        display(&submissions),
         [
             (4, Kind::Write, 2, 1),
             (104, Kind::Read, 2, 1),
@@ -299,7 +299,7 @@ struct Story {
     submitted: BTreeMap<Slot, (Instant, Op)>,
     answers: Vec<ModelAnswer>,
     submissions: Vec<(Instant, Op)>,
-    seen: CacheCounters,
+    observed: CacheCounters,
 }
 
 /// Each size of memory has one of the elevators.
@@ -340,7 +340,7 @@ fn play(model: &str, memory: Bytes, steps: &[Step], drains: bool) -> Story {
     }
     assert_eq!(cache.dirty(), Bytes::ZERO, "all pages are written back in the end");
     let submissions = submissions.borrow().clone();
-    Story { submitted, answers, submissions, seen: cache.counters() }
+    Story { submitted, answers, submissions, observed: cache.counters() }
 }
 
 fn pages(op: &Op) -> std::ops::Range<u64> {
@@ -385,9 +385,9 @@ proptest! {
             let written = |ops: &mut dyn Iterator<Item = Op>| -> BTreeSet<u64> {
                 ops.filter(|op| op.kind.writes()).flat_map(|op| pages(&op)).collect()
             };
-            let wanted = written(&mut story.submitted.values().map(|(_, op)| *op));
+            let required = written(&mut story.submitted.values().map(|(_, op)| *op));
             let found = written(&mut story.submissions.iter().map(|(_, op)| *op));
-            prop_assert_eq!(wanted, found, "{}", model);
+            prop_assert_eq!(required, found, "{}", model);
             for (_, (at, op)) in story.submitted.iter().filter(|(_, (_, op))| op.kind.writes()) {
                 let mut later = story.submissions.iter().filter(|(when, below)| when >= at && below.kind.writes());
                 let left = pages(op).filter(|page| !later.clone().any(|(_, below)| pages(below).contains(page)));
@@ -396,8 +396,8 @@ proptest! {
             }
             let largest = story.submissions.iter().map(|(_, op)| op.length).max();
             prop_assert!(largest <= Some(1280 << 10));
-            prop_assert!(story.seen.unused <= story.seen.read_ahead);
-            prop_assert!(story.seen.from_memory <= story.seen.read);
+            prop_assert!(story.observed.unused <= story.observed.read_ahead);
+            prop_assert!(story.observed.from_memory <= story.observed.read);
         }
     }
 

@@ -66,14 +66,14 @@ fn offer(load: &mut impl Load, depth: u32) -> LoopResult {
 
 fn replayed(text: &[u8], tempo: Tempo, depth: u32) -> LoopResult {
     let mut replay = Replay::new(TraceReader::new(text).expect("a trace").recorded(), tempo, Instant::ZERO);
-    let seen = offer(&mut replay, depth);
+    let observed = offer(&mut replay, depth);
     replay.end().expect("a whole trace");
-    seen
+    observed
 }
 
-fn all(seen: &LoopResult, of: fn(&plimsoll_record::Tally) -> Bins) -> Bins {
+fn all(observed: &LoopResult, of: fn(&plimsoll_record::Tally) -> Bins) -> Bins {
     let mut all = Bins::default();
-    seen.series.iter().for_each(|slice| all.merge(&of(&slice.tally)));
+    observed.series.iter().for_each(|slice| all.merge(&of(&slice.tally)));
     all
 }
 
@@ -89,7 +89,8 @@ fn a_replay_on_the_same_model_gives_the_same_histogram() {
         assert_eq!(all(&direct, plimsoll_record::Tally::service), all(&again, plimsoll_record::Tally::service));
         assert_eq!(all(&direct, plimsoll_record::Tally::response).count, 20_000);
         // By slice they differ: a slice ends between completions of the same time.
-        let shares = |seen: &LoopResult| seen.bound_by.shares(Instant::ZERO, &["a", "b", "c"].map(String::from));
+        let shares =
+            |observed: &LoopResult| observed.bound_by.shares(Instant::ZERO, &["a", "b", "c"].map(String::from));
         assert_eq!(shares(&direct), shares(&again));
     }
 }
@@ -99,7 +100,7 @@ fn a_slower_replay_waits_less_and_a_depth_leaves_no_gaps() {
     let mut text = Vec::new();
     let trace = TraceWriter::new(&mut text).unwrap();
     offer(&mut Recording { load: generated(3_800), trace }, 256);
-    let mean = |seen: &LoopResult| all(seen, plimsoll_record::Tally::response).mean().unwrap();
+    let mean = |observed: &LoopResult| all(observed, plimsoll_record::Tally::response).mean().unwrap();
     let recorded = replayed(&text, Tempo::Recorded { scale: 1.0 }, 256);
     let slower = replayed(&text, Tempo::Recorded { scale: 2.0 }, 256);
     assert!(mean(&slower) < mean(&recorded), "{} against {}", mean(&slower), mean(&recorded));

@@ -49,7 +49,7 @@ pub(super) fn parse_arguments(arguments: &[String], findings: &mut Findings) -> 
 
 impl Read {
     fn option(&mut self, name: String, value: Option<String>, next: &mut dyn FnMut() -> Option<String>, place: Place) {
-        let is_bare = matches!(options::known(&name), OptionLookup::Supported(spec) if spec.is_bare());
+        let is_bare = matches!(options::look_up(&name), OptionLookup::Supported(spec) if spec.is_bare());
         let raw = value.or_else(|| if is_bare { None } else { next() });
         if let ("name", Some(job)) = (name.as_str(), &raw) {
             self.sections.push(JobSection { name: Some(job.clone()), written: Vec::new(), place: place.clone() });
@@ -71,11 +71,11 @@ fn find(name: &str, place: &Place, findings: &mut Findings) -> Option<Argument> 
     if let Some(flag) = flag(name) {
         return Some(Argument::Flag(flag));
     }
-    if !matches!(options::known(name), OptionLookup::Unknown(_)) {
+    if !matches!(options::look_up(name), OptionLookup::Unknown(_)) {
         return Some(Argument::Option(name.to_owned()));
     }
     let all = || FLAGS.iter().map(|flag| flag.name).chain(options::names());
-    let begun: Vec<&str> = all().filter(|known| known.starts_with(name)).collect();
+    let begun: Vec<&str> = all().filter(|existing| existing.starts_with(name)).collect();
     match begun[..] {
         [only] => return Some(flag(only).map_or_else(|| Argument::Option(only.to_owned()), Argument::Flag)),
         [] => {

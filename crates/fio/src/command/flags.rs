@@ -335,12 +335,12 @@ fn span(text: &str, bare: Bare) -> Result<Span, String> {
 
 /// A time; without a unit in milliseconds, as for `--eta-interval`.
 fn millis(text: &str) -> Result<Span, String> {
-    let micros = number::whole(text, NumberScale::Time(1_000)).map_err(|Unreadable(words)| words)?;
+    let micros = number::integer(text, NumberScale::Time(1_000)).map_err(|Unreadable(words)| words)?;
     u64::try_from(micros).map(Span::from_micros).map_err(|_| "no time; write milliseconds, such as 500".to_owned())
 }
 
 fn number(text: &str, min: u64) -> Result<u64, String> {
-    let value = number::whole(text, NumberScale::Counts(Base::Binary)).map_err(|Unreadable(words)| words)?;
+    let value = number::integer(text, NumberScale::Counts(Base::Binary)).map_err(|Unreadable(words)| words)?;
     let value = u64::try_from(value).ok().filter(|value| *value >= min);
     value.ok_or_else(|| format!("no number that it takes; write one of at least {min}"))
 }

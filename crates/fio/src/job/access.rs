@@ -181,7 +181,7 @@ fn read_direction(settings: &Settings, findings: &mut Findings) -> (&'static str
         trims: rw.contains("trim"),
     };
     let is_random = rw.starts_with("rand");
-    let number = after.as_deref().map(|after| number::whole(after, NumberScale::Counts(Base::Binary)));
+    let number = after.as_deref().map(|after| number::integer(after, NumberScale::Counts(Base::Binary)));
     let number = match number {
         None => None,
         Some(Ok(number)) => i64::try_from(number).ok(),

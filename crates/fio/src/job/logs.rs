@@ -93,7 +93,7 @@ pub enum Reporting {
 /// Reporting of a job.
 #[expect(clippy::struct_excessive_bools, reason = "each is a separate flag in fio")]
 #[derive(Clone, Debug, PartialEq)]
-pub struct Shown {
+pub struct Displayed {
     /// `percentile_list`, ascending, 0 to 100.
     pub percentiles: Vec<f64>,
     /// `clat_percentiles`.
@@ -125,7 +125,7 @@ pub struct Shown {
 /// fio's maximum.
 const PERCENTILES_MAX: usize = 20;
 
-pub(super) fn shown(settings: &Settings, findings: &mut Findings) -> Shown {
+pub(super) fn display(settings: &Settings, findings: &mut Findings) -> Displayed {
     let mut percentiles = settings.floats("percentile_list").unwrap_or_default();
     if percentiles.len() > PERCENTILES_MAX {
         let what = format!("percentile_list with {} numbers", percentiles.len());
@@ -134,7 +134,7 @@ pub(super) fn shown(settings: &Settings, findings: &mut Findings) -> Shown {
     }
     percentiles.sort_by(f64::total_cmp);
     let reduced = settings.flag("gtod_reduce");
-    Shown {
+    Displayed {
         percentiles,
         clat_percentiles: settings.flag("clat_percentiles"),
         lat_percentiles: settings.flag("lat_percentiles"),

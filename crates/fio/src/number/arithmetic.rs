@@ -105,7 +105,7 @@ impl ArithmeticSum<'_> {
         let (text, rest) = self.rest.split_at(end);
         self.rest = rest;
         if text.starts_with("0x") {
-            return super::whole(text, self.scale).map(|value| value as f64);
+            return super::integer(text, self.scale).map(|value| value as f64);
         }
         let end = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
         let (number, unit) = text.split_at(end);

@@ -35,7 +35,7 @@ pub(super) fn keywords(text: &str, around: &Surroundings<'_>, form: ValueForm) -
     if !is_number || expanded == text || !expanded.contains(['+', '-', '*', '/', '%', '^']) {
         return expanded;
     }
-    match number::whole(&format!("({expanded})"), NumberScale::Counts(Base::Binary)) {
+    match number::integer(&format!("({expanded})"), NumberScale::Counts(Base::Binary)) {
         Ok(value) => value.to_string(),
         Err(_) => expanded,
     }

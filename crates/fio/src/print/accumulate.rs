@@ -8,8 +8,8 @@ impl FioReport {
     pub fn grouped(mut self) -> Self {
         let mut groups: Vec<JobReport> = Vec::new();
         for job in std::mem::take(&mut self.jobs) {
-            match groups.iter_mut().find(|known| known.group == job.group) {
-                Some(known) => known.merge(&job),
+            match groups.iter_mut().find(|existing| existing.group == job.group) {
+                Some(existing) => existing.merge(&job),
                 None => groups.push(job),
             }
         }
@@ -100,7 +100,7 @@ impl SampleStatistics {
         let all = self.count + other.count;
         *self = Self {
             least: self.least + other.least,
-            most: self.most + other.most,
+            max: self.max + other.max,
             mean: self.mean + other.mean,
             deviation: ((squares(self) + squares(other)) / (all - 1) as f64).sqrt(),
             count: all,
@@ -117,7 +117,7 @@ impl SampleStatistics {
         let squares: f64 = rates.iter().map(|rate| (rate - mean).powi(2)).sum();
         Self {
             least: rates.iter().copied().fold(f64::INFINITY, f64::min) as u64,
-            most: rates.iter().copied().fold(0.0, f64::max) as u64,
+            max: rates.iter().copied().fold(0.0, f64::max) as u64,
             mean,
             deviation: if rates.len() > 1 { (squares / (count - 1.0)).sqrt() } else { 0.0 },
             count: rates.len() as u64,
@@ -145,11 +145,11 @@ mod tests {
     #[test]
     fn concurrent_samples_are_added() {
         // Reads, writes and their sum of a job reported by fio 3.42 with unified_rw_reporting=both.
-        let of = |least, most, mean, deviation, count| SampleStatistics { least, most, mean, deviation, count };
+        let of = |least, max, mean, deviation, count| SampleStatistics { least, max, mean, deviation, count };
         let mut all = of(23_952, 25_205, 24_578.5, 886.004_797, 2);
         all.merge(&of(23_440, 25_029, 24_234.5, 1_123.592_675, 2));
         all.merge(&SampleStatistics::default());
-        assert_eq!((all.least, all.most, all.mean as u64, all.count), (47_392, 50_234, 48_813, 4));
+        assert_eq!((all.least, all.max, all.mean as u64, all.count), (47_392, 50_234, 48_813, 4));
         assert!((all.deviation - 826.13).abs() < 0.005, "{all:?}");
         assert_eq!(SampleStatistics::of(&[1.0, 2.0, 6.0]).deviation.to_bits(), 7.0_f64.sqrt().to_bits());
         assert_eq!((SampleStatistics::of(&[]).count, SampleStatistics::of(&[5.0]).deviation as u64), (0, 0));

@@ -100,7 +100,7 @@ pub struct DirectionCounts {
     /// Sum of the logged latencies, in nanoseconds.
     pub sum_ns: u64,
     /// Maximum of the logged latencies, in nanoseconds.
-    pub most_ns: u64,
+    pub max_ns: u64,
 }
 
 /// Columns of a log.
@@ -137,7 +137,7 @@ struct WindowFigures {
     count: u64,
     bytes: u64,
     sum_ns: u128,
-    most_ns: u64,
+    max_ns: u64,
 }
 
 /// A line.
@@ -159,12 +159,12 @@ impl<W: Write> LogWriter<W> {
     }
 
     /// Adds an operation, in order of completion; late operations count in the open window.
-    pub fn add(&mut self, seen: &LogSample) -> io::Result<()> {
-        let Some(window) = self.columns.window else { return self.single(seen) };
-        self.turn(seen.at, window)?;
-        let ns = seen.latency.as_nanos();
-        let LogSample { at, direction, length: bytes, .. } = *seen;
-        self.add_counted(&DirectionCounts { at, direction, count: 1, bytes, sum_ns: ns, most_ns: ns })
+    pub fn add(&mut self, observed: &LogSample) -> io::Result<()> {
+        let Some(window) = self.columns.window else { return self.single(observed) };
+        self.turn(observed.at, window)?;
+        let ns = observed.latency.as_nanos();
+        let LogSample { at, direction, length: bytes, .. } = *observed;
+        self.add_counted(&DirectionCounts { at, direction, count: 1, bytes, sum_ns: ns, max_ns: ns })
     }
 
     /// Adds aggregated operations, in order of time. They must lie within a single window of this log.
@@ -176,7 +176,7 @@ impl<W: Write> LogWriter<W> {
         cell.count += counted.count;
         cell.bytes += counted.bytes;
         cell.sum_ns += u128::from(counted.sum_ns);
-        cell.most_ns = cell.most_ns.max(counted.most_ns);
+        cell.max_ns = cell.max_ns.max(counted.max_ns);
         Ok(())
     }
 
@@ -205,20 +205,20 @@ impl<W: Write> LogWriter<W> {
         Ok(self.out)
     }
 
-    fn single(&mut self, seen: &LogSample) -> io::Result<()> {
+    fn single(&mut self, observed: &LogSample) -> io::Result<()> {
         let value = match self.log {
-            LogKind::Bandwidth => rounded(seen.length as f64 / 1_024.0 * 1e9, seen.latency),
+            LogKind::Bandwidth => rounded(observed.length as f64 / 1_024.0 * 1e9, observed.latency),
             LogKind::Operations => 1,
-            _ => seen.latency.as_nanos(),
+            _ => observed.latency.as_nanos(),
         };
         self.line(&LogLine {
-            at_ms: seen.at.as_nanos() / 1_000_000,
+            at_ms: observed.at.as_nanos() / 1_000_000,
             values: (value, value),
-            direction: seen.direction,
-            length: seen.length,
-            offset: seen.offset,
-            priority: seen.priority,
-            issued_ns: seen.issued.as_nanos(),
+            direction: observed.direction,
+            length: observed.length,
+            offset: observed.offset,
+            priority: observed.priority,
+            issued_ns: observed.issued.as_nanos(),
         })
     }
 
@@ -229,7 +229,7 @@ impl<W: Write> LogWriter<W> {
             let values = match self.log {
                 LogKind::Bandwidth => [rounded(cell.bytes as f64 / 1_024.0 * 1e9, length); 2].into(),
                 LogKind::Operations => [rounded(cell.count as f64 * 1e9, length); 2].into(),
-                _ => ((cell.sum_ns as f64 / cell.count as f64 + 0.5) as u64, cell.most_ns),
+                _ => ((cell.sum_ns as f64 / cell.count as f64 + 0.5) as u64, cell.max_ns),
             };
             let at_ms = end.as_nanos() / 1_000_000;
             self.line(&LogLine { at_ms, values, direction, length: 0, offset: 0, priority: 0, issued_ns: 0 })?;
@@ -242,7 +242,7 @@ impl<W: Write> LogWriter<W> {
         write!(self.out, "{}, ", line.at_ms + columns.epoch_ms)?;
         match (columns.window.map(|_| columns.value).unwrap_or_default(), line.values) {
             (WindowValue::Mean, (value, _)) | (WindowValue::Largest, (_, value)) => write!(self.out, "{value}")?,
-            (WindowValue::Both, (mean, most)) => write!(self.out, "{mean}, {most}")?,
+            (WindowValue::Both, (mean, max)) => write!(self.out, "{mean}, {max}")?,
         }
         write!(self.out, ", {}, {}", line.direction as u8, line.length)?;
         if columns.offset {
@@ -273,7 +273,7 @@ mod tests {
 
     use super::{DirectionCounts, LogColumns, LogKind, LogSample, LogWriter, TransferDirection, log_name};
 
-    fn seen(at_us: u64, latency_us: u64, direction: TransferDirection) -> LogSample {
+    fn observe(at_us: u64, latency_us: u64, direction: TransferDirection) -> LogSample {
         LogSample {
             at: Span::from_micros(at_us),
             latency: Span::from_micros(latency_us),
@@ -288,10 +288,10 @@ mod tests {
     #[track_caller]
     fn check(log: LogKind, columns: LogColumns, expected: &[&str]) {
         let mut writer = LogWriter::new(Vec::new(), log, columns);
-        writer.add(&seen(100_000, 50, TransferDirection::Read)).unwrap();
-        writer.add(&seen(150_000, 150, TransferDirection::Read)).unwrap();
-        writer.add(&seen(199_999, 20, TransferDirection::Write)).unwrap();
-        writer.add(&seen(650_000, 40, TransferDirection::Read)).unwrap();
+        writer.add(&observe(100_000, 50, TransferDirection::Read)).unwrap();
+        writer.add(&observe(150_000, 150, TransferDirection::Read)).unwrap();
+        writer.add(&observe(199_999, 20, TransferDirection::Write)).unwrap();
+        writer.add(&observe(650_000, 40, TransferDirection::Read)).unwrap();
         let text = String::from_utf8(writer.finish(Span::from_millis(700)).unwrap()).unwrap();
         assert_eq!(text.lines().collect::<Vec<_>>(), expected);
     }
@@ -321,10 +321,10 @@ mod tests {
         check(LogKind::Operations, long, &["600, 3, 0, 0, 0", "600, 2, 1, 0, 0"]);
         check(LogKind::Completion, long, &["600, 100000, 0, 0, 0", "600, 20000, 1, 0, 0", "700, 40000, 0, 0, 0"]);
         check(LogKind::Bandwidth, columns, &["200, 40, 0, 0, 0", "200, 20, 1, 0, 0", "700, 40, 0, 0, 0"]);
-        let most = LogColumns { value: WindowValue::Largest, priority: true, ..columns };
+        let max = LogColumns { value: WindowValue::Largest, priority: true, ..columns };
         check(
             LogKind::Submission,
-            most,
+            max,
             &["200, 150000, 0, 0, 0x0000", "200, 20000, 1, 0, 0x0000", "700, 40000, 0, 0, 0x0000"],
         );
         let both = LogColumns { value: WindowValue::Both, offset: true, ..columns };
@@ -343,12 +343,12 @@ mod tests {
                 (LogWriter::new(Vec::new(), log, columns), LogWriter::new(Vec::new(), log, columns));
             for at_ms in [0, 100, 300, 900] {
                 for index in 1..=3 {
-                    single.add(&seen(at_ms * 1_000 + 500 + index, index * 100, TransferDirection::Write)).unwrap();
+                    single.add(&observe(at_ms * 1_000 + 500 + index, index * 100, TransferDirection::Write)).unwrap();
                 }
                 let (at, direction) = (Span::from_millis(at_ms), TransferDirection::Write);
                 let (bytes, sum_ns) = (3 * 4_096, 600_000);
                 counted
-                    .add_counted(&DirectionCounts { at, direction, count: 3, bytes, sum_ns, most_ns: 300_000 })
+                    .add_counted(&DirectionCounts { at, direction, count: 3, bytes, sum_ns, max_ns: 300_000 })
                     .unwrap();
             }
             let end = Span::from_millis(990);

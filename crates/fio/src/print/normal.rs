@@ -16,7 +16,7 @@ pub fn normal(report: &FioReport) -> String {
     let sums = group::sum_groups(&report.jobs);
     let mut text = String::from("\n");
     for job in &report.jobs {
-        job_text(job, group::sum_of(&sums, job), &report.made, &mut text);
+        job_text(job, group::sum_of(&sums, job), &report.created, &mut text);
     }
     for sum in &sums {
         group_text(sum, &mut text);
@@ -31,12 +31,12 @@ pub fn normal(report: &FioReport) -> String {
     text
 }
 
-fn job_text(job: &JobReport, sum: &GroupSum, made: &str, text: &mut String) {
+fn job_text(job: &JobReport, sum: &GroupSum, created: &str, text: &mut String) {
     let failure = job.failure.as_ref();
     let errno = failure.map_or(0, |failure| failure.errno);
     let what = failure.map_or(String::new(), |failure| format!(" ({})", failure.text));
     text.push_str(&format!(
-        "{}: (groupid={}, jobs={}): err={errno:2}{what}: pid={}: {made}\n",
+        "{}: (groupid={}, jobs={}): err={errno:2}{what}: pid={}: {created}\n",
         job.name, job.group, job.members, job.pid
     ));
     if let Some(description) = &job.description {
@@ -89,7 +89,7 @@ fn lane_text(job: &JobReport, (name, lane): (&str, &DirectionResult), sum: &Lane
     if rate.count > 0 {
         text.push_str(&format!(
             "   iops        : min={:5}, max={:5}, avg={:5.2}, stdev={:5.2}, samples={}\n",
-            rate.least, rate.most, rate.mean, rate.deviation, rate.count
+            rate.least, rate.max, rate.mean, rate.deviation, rate.count
         ));
     }
 }
@@ -100,12 +100,12 @@ fn bandwidth_text(units: Units, kib_s: &SampleStatistics, sum: &LaneSum, text: &
     let to_kilo = 1_024.0 / units.kilo.step() as f64;
     let large = kib_s.mean * to_kilo > (units.kilo.step() * units.kilo.step()) as f64;
     let (scale, steps) = if large { (to_kilo / units.kilo.step() as f64, 2) } else { (to_kilo, 1) };
-    let whole = |kib_s: u64| (kib_s as f64 * scale) as u64;
+    let total = |kib_s: u64| (kib_s as f64 * scale) as u64;
     text.push_str(&format!(
         "   bw ({:>5}/s): min={:5}, max={:5}, per={percent:3.2}%, avg={:5.2}, stdev={:5.2}, samples={}\n",
         format!("{}B", units.kilo.prefix(steps)),
-        whole(kib_s.least),
-        whole(kib_s.most),
+        total(kib_s.least),
+        total(kib_s.max),
         kib_s.mean * scale,
         kib_s.deviation * scale,
         kib_s.count
@@ -141,14 +141,14 @@ const WIDTH: usize = 73;
 
 fn percentiles_text(name: &str, latency: &LatencyHistogram, list: &[f64], text: &mut String) {
     let found = latency.percentiles(list);
-    let (Some(least), Some(most)) = (found.first().copied(), found.last().copied()) else { return };
-    let (unit, divisor) = match (least, most) {
+    let (Some(least), Some(max)) = (found.first().copied(), found.last().copied()) else { return };
+    let (unit, divisor) = match (least, max) {
         (2_000_001.., 100_000_000..) => ("msec", 1_000_000),
         (2_001.., 100_000..) => ("usec", 1_000),
         _ => ("nsec", 1),
     };
     let places = decimals(list);
-    let width = digits(most.div_ceil(divisor)).max(5);
+    let width = digits(max.div_ceil(divisor)).max(5);
     let percent_width = if places == 0 { 3 } else { places + 3 };
     let each = (WIDTH / (width + 10 + places)).max(1);
     text.push_str(&format!("    {name} percentiles ({unit}):\n"));

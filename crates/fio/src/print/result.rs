@@ -14,7 +14,7 @@ pub struct FioReport {
     /// Time of the report, in milliseconds since 1970.
     pub made_unix_ms: u64,
     /// The same in local time, in the format of `ctime`: `Sat Nov 21 19:12:56 2026`.
-    pub made: String,
+    pub created: String,
     /// Options of the `[global]` section as written, in order.
     pub global_options: Vec<(String, String)>,
     /// Jobs or groups of jobs, in the order of the job file; jobs of a group are adjacent.
@@ -117,7 +117,7 @@ pub struct SampleStatistics {
     /// Minimum.
     pub least: u64,
     /// Maximum.
-    pub most: u64,
+    pub max: u64,
     /// Mean.
     pub mean: f64,
     /// Sample standard deviation.
@@ -332,7 +332,7 @@ impl LatencyCounts {
 
     /// Counts `count` latencies of `latency_ns`.
     pub fn count(&mut self, latency_ns: u64, count: u64) {
-        let place = |whole: u64| Self::LIMITS.partition_point(|limit| *limit <= whole);
+        let place = |total: u64| Self::LIMITS.partition_point(|limit| *limit <= total);
         match latency_ns {
             0..1_000 => self.ns[place(latency_ns)] += count,
             1_000..1_000_000 => self.us[place(latency_ns / 1_000)] += count,

@@ -101,10 +101,10 @@ fn lane_fields(
     latency_fields(&lane.total, fields);
     let (bandwidth, rate) = (&lane.bandwidth, &lane.rate);
     let percent = if bandwidth.count > 0 { sum.percent_of_whole(bandwidth) } else { 0.0 };
-    fields.extend([bandwidth.least.to_string(), bandwidth.most.to_string(), format!("{percent:.6}%")]);
+    fields.extend([bandwidth.least.to_string(), bandwidth.max.to_string(), format!("{percent:.6}%")]);
     fields.extend([bandwidth.mean, bandwidth.deviation].map(|kib_s| format!("{kib_s:.6}")));
     if version == TerseVersion::V5 {
-        fields.extend([bandwidth.count, rate.least, rate.most].map(|n| n.to_string()));
+        fields.extend([bandwidth.count, rate.least, rate.max].map(|n| n.to_string()));
         fields.extend([rate.mean, rate.deviation].map(|iops| format!("{iops:.6}")));
         fields.push(rate.count.to_string());
     }

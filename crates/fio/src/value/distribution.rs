@@ -141,8 +141,8 @@ fn zones(text: &str, extent: impl Fn(&str) -> Result<Extent, Unreadable>) -> Res
 
 impl Zone {
     /// Length in a range of `whole` bytes.
-    pub fn length(&self, whole: Bytes) -> Bytes {
-        self.extent.of(whole)
+    pub fn length(&self, total: Bytes) -> Bytes {
+        self.extent.of(total)
     }
 }
 

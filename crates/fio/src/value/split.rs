@@ -51,7 +51,7 @@ fn one(part: &str, base: Base) -> Result<(Bytes, Option<u32>), Unreadable> {
 mod tests {
     use super::*;
 
-    fn shown(text: &str) -> String {
+    fn display(text: &str) -> String {
         match read(text, Base::Binary) {
             Ok(split) => {
                 let sizes: Vec<String> = split.iter().map(|(size, share)| format!("{}/{share} ", size.get())).collect();
@@ -63,7 +63,7 @@ mod tests {
 
     #[test]
     fn missing_shares_are_filled_like_fio() {
-        let check = |text, expected: &str| assert!(shown(text).starts_with(expected), "{text}: {}", shown(text));
+        let check = |text, expected: &str| assert!(display(text).starts_with(expected), "{text}: {}", display(text));
         check("4k/50:8k/50", "4096/50 8192/50 ");
         check("4k/50:8k", "4096/50 8192/50 ");
         check("4k/50:1k/:32k/", "4096/50 1024/25 32768/25 ");

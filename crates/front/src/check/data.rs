@@ -126,11 +126,11 @@ fn read_only(probe: &Probe<'_>) -> FeatureCheck {
 
 fn unaligned(probe: &Probe<'_>) -> FeatureCheck {
     on_area(probe, Style::Simple, |session, length| {
-        let whole = pattern(length, 9);
-        session.write(0, &whole, 0)?;
+        let total = pattern(length, 9);
+        session.write(0, &total, 0)?;
         let written = session.write(1, &[0xee; 777], 0)?;
         let read = session.read(0, length)?;
-        let mut expected = whole;
+        let mut expected = total;
         let least = session.chosen.blocks.map_or(1, |[least, _, _]| least);
         if written.errno == 0 {
             expected[1..778].fill(0xee);

@@ -1,7 +1,7 @@
 //! The handshake: greeting, known, unknown and malformed options, and termination.
 
 use plimsoll_device::nbd::wire::{Reader, hello, option, rep};
-use plimsoll_device::nbd::{Said, TalkError};
+use plimsoll_device::nbd::{OptionReply, TalkError};
 
 use super::probe::{Probe, accepted, worded};
 use super::{CheckOutcome, Feature, FeatureCheck};
@@ -30,9 +30,9 @@ pub(super) const FEATURES: &[Feature] = &[
 
 fn greeting(probe: &Probe<'_>) -> FeatureCheck {
     let flags = probe.talk()?.flags();
-    let known = hello::FIXED_NEWSTYLE | hello::NO_ZEROES;
+    let existing = hello::FIXED_NEWSTYLE | hello::NO_ZEROES;
     let got = format!("flags {flags:#x}");
-    Ok(CheckOutcome::judged(flags & !known == 0, "", got))
+    Ok(CheckOutcome::judged(flags & !existing == 0, "", got))
 }
 
 fn client_flags(probe: &Probe<'_>) -> FeatureCheck {
@@ -58,37 +58,37 @@ fn unknown_with_data(probe: &Probe<'_>) -> FeatureCheck {
 
 fn passes_over(probe: &Probe<'_>, option: u32, data: &[u8], sent: &str) -> FeatureCheck {
     let mut talk = probe.talk()?;
-    let said = talk.option(option, data)?;
-    let refused = said.last().is_some_and(|said| matches!(said.kind, rep::ERR_UNSUP | rep::ERR_TLS_REQD));
+    let replies = talk.option(option, data)?;
+    let refused = replies.last().is_some_and(|replies| matches!(replies.kind, rep::ERR_UNSUP | rep::ERR_TLS_REQD));
     let after = talk.choose(&probe.address.export, true);
-    let got = format!("{}, then GO {}", worded(&said), if after.is_ok() { "succeeds" } else { "fails" });
+    let got = format!("{}, then GO {}", worded(&replies), if after.is_ok() { "succeeds" } else { "fails" });
     Ok(CheckOutcome::judged(refused && after.is_ok(), format!("{sent}, then GO"), got))
 }
 
 fn list(probe: &Probe<'_>) -> FeatureCheck {
-    let said = probe.talk()?.option(option::LIST, &[])?;
-    if said.last().is_some_and(|said| matches!(said.kind, rep::ERR_POLICY | rep::ERR_UNSUP)) {
-        return Ok(CheckOutcome::unsupported("LIST", worded(&said)));
+    let replies = probe.talk()?.option(option::LIST, &[])?;
+    if replies.last().is_some_and(|replies| matches!(replies.kind, rep::ERR_POLICY | rep::ERR_UNSUP)) {
+        return Ok(CheckOutcome::unsupported("LIST", worded(&replies)));
     }
-    let name = |said: &Said| {
-        let mut reader = Reader(&said.data);
+    let name = |replies: &OptionReply| {
+        let mut reader = Reader(&replies.data);
         let length = reader.u32()? as usize;
         Some(format!("{:?}", reader.text(length)?))
     };
-    let names: Option<Vec<String>> = said.iter().filter(|said| said.kind == rep::SERVER).map(name).collect();
+    let names: Option<Vec<String>> = replies.iter().filter(|replies| replies.kind == rep::SERVER).map(name).collect();
     let got = match &names {
         Some(names) => {
             format!("{} exports: {}", names.len(), names.iter().take(5).cloned().collect::<Vec<_>>().join(", "))
         }
         None => "a name that does not fit its reply".to_owned(),
     };
-    Ok(CheckOutcome::judged(names.is_some() && accepted(&said), "LIST", got))
+    Ok(CheckOutcome::judged(names.is_some() && accepted(&replies), "LIST", got))
 }
 
 fn list_with_data(probe: &Probe<'_>) -> FeatureCheck {
-    let said = probe.talk()?.option(option::LIST, b"data")?;
-    let refused = said.last().is_some_and(|said| said.kind & rep::ERROR != 0);
-    Ok(CheckOutcome::judged(refused, "LIST with 4 bytes", worded(&said)))
+    let replies = probe.talk()?.option(option::LIST, b"data")?;
+    let refused = replies.last().is_some_and(|replies| replies.kind & rep::ERROR != 0);
+    Ok(CheckOutcome::judged(refused, "LIST with 4 bytes", worded(&replies)))
 }
 
 fn info_and_go(probe: &Probe<'_>) -> FeatureCheck {
@@ -103,21 +103,21 @@ fn unknown_export(probe: &Probe<'_>) -> FeatureCheck {
     let name = "plimsoll-check: no such export";
     let data = [&(name.len() as u32).to_be_bytes()[..], name.as_bytes(), &[0, 0]].concat();
     let mut talk = probe.talk()?;
-    let said = talk.option(option::GO, &data)?;
-    if accepted(&said) {
+    let replies = talk.option(option::GO, &data)?;
+    if accepted(&replies) {
         return Ok(CheckOutcome::unsupported("GO to an improbable name", "all names refer to the same export"));
     }
-    let refused = said.last().is_some_and(|said| matches!(said.kind, rep::ERR_UNKNOWN | rep::ERR_TLS_REQD));
+    let refused = replies.last().is_some_and(|replies| matches!(replies.kind, rep::ERR_UNKNOWN | rep::ERR_TLS_REQD));
     let after = talk.choose(&probe.address.export, true).is_ok();
-    Ok(CheckOutcome::judged(refused && after, "GO to an improbable name, then GO", worded(&said)))
+    Ok(CheckOutcome::judged(refused && after, "GO to an improbable name, then GO", worded(&replies)))
 }
 
 fn malformed(probe: &Probe<'_>) -> FeatureCheck {
     let mut talk = probe.talk()?;
-    let said = talk.option(option::GO, &[0, 0, 4, 0, b'x', 0, 0])?;
-    let refused = said.last().is_some_and(|said| said.kind & rep::ERROR != 0);
+    let replies = talk.option(option::GO, &[0, 0, 4, 0, b'x', 0, 0])?;
+    let refused = replies.last().is_some_and(|replies| replies.kind & rep::ERROR != 0);
     let after = talk.choose(&probe.address.export, true).is_ok();
-    Ok(CheckOutcome::judged(refused && after, "GO with a name longer than its data, then GO", worded(&said)))
+    Ok(CheckOutcome::judged(refused && after, "GO with a name longer than its data, then GO", worded(&replies)))
 }
 
 fn export_name(probe: &Probe<'_>) -> FeatureCheck {
@@ -147,10 +147,10 @@ fn export_name(probe: &Probe<'_>) -> FeatureCheck {
 }
 
 fn abort(probe: &Probe<'_>) -> FeatureCheck {
-    let said = probe.talk()?.option(option::ABORT, &[]);
+    let replies = probe.talk()?.option(option::ABORT, &[]);
     // Older servers close without a reply, which clients have to accept.
-    let (good, got) = match &said {
-        Ok(said) => (accepted(said), worded(said)),
+    let (good, got) = match &replies {
+        Ok(replies) => (accepted(replies), worded(replies)),
         Err(_) => (true, "session ended without a reply".to_owned()),
     };
     Ok(CheckOutcome::judged(good, "ABORT", got))
@@ -159,35 +159,35 @@ fn abort(probe: &Probe<'_>) -> FeatureCheck {
 fn structured(probe: &Probe<'_>) -> FeatureCheck {
     let mut talk = probe.talk()?;
     let with_data = talk.option(option::STRUCTURED_REPLY, b"x")?;
-    let said = talk.option(option::STRUCTURED_REPLY, &[])?;
-    if !accepted(&said) {
-        return Ok(CheckOutcome::unsupported("STRUCTURED_REPLY", worded(&said)));
+    let replies = talk.option(option::STRUCTURED_REPLY, &[])?;
+    if !accepted(&replies) {
+        return Ok(CheckOutcome::unsupported("STRUCTURED_REPLY", worded(&replies)));
     }
-    let got = format!("with data {}, without {}", worded(&with_data), worded(&said));
+    let got = format!("with data {}, without {}", worded(&with_data), worded(&replies));
     Ok(CheckOutcome::judged(!accepted(&with_data), "STRUCTURED_REPLY with a byte of data, and without", got))
 }
 
 fn extended(probe: &Probe<'_>) -> FeatureCheck {
     let mut talk = probe.talk()?;
-    let said = talk.option(option::EXTENDED_HEADERS, &[])?;
-    if !accepted(&said) {
-        return Ok(CheckOutcome::unsupported("EXTENDED_HEADERS", worded(&said)));
+    let replies = talk.option(option::EXTENDED_HEADERS, &[])?;
+    if !accepted(&replies) {
+        return Ok(CheckOutcome::unsupported("EXTENDED_HEADERS", worded(&replies)));
     }
     let back = talk.option(option::STRUCTURED_REPLY, &[])?;
-    let got = format!("{}, then {}", worded(&said), worded(&back));
+    let got = format!("{}, then {}", worded(&replies), worded(&back));
     Ok(CheckOutcome::judged(!accepted(&back), "EXTENDED_HEADERS, then STRUCTURED_REPLY", got))
 }
 
 #[allow(clippy::unnecessary_wraps)] // as all the others
 fn blocks(probe: &Probe<'_>) -> FeatureCheck {
-    let Some([least, best, most]) = probe.chosen.blocks else {
+    let Some([least, best, max]) = probe.chosen.blocks else {
         return Ok(CheckOutcome::unsupported("GO with BLOCK_SIZE", "no block sizes"));
     };
     let good = least.is_power_of_two()
         && least <= 65_536
         && best.is_power_of_two()
         && best >= least.max(512)
-        && most >= best
+        && max >= best
         && probe.chosen.size.is_multiple_of(least.into());
-    Ok(CheckOutcome::judged(good, "GO with BLOCK_SIZE", format!("minimum {least}, preferred {best}, maximum {most}")))
+    Ok(CheckOutcome::judged(good, "GO with BLOCK_SIZE", format!("minimum {least}, preferred {best}, maximum {max}")))
 }

@@ -1,7 +1,7 @@
 //! Connections to the checked server, and requests with their combined replies.
 
 use plimsoll_device::nbd::wire::{PAYLOAD_MAX, Reader, Style, chunk, command, command_flag, flag, option, rep};
-use plimsoll_device::nbd::{Chosen, Chunk, ExportAddress, Said, Socket, Talk, TalkError, WireRequest};
+use plimsoll_device::nbd::{Chosen, Chunk, ExportAddress, OptionReply, Socket, Talk, TalkError, WireRequest};
 
 use super::Permission;
 
@@ -77,13 +77,13 @@ impl Probe<'_> {
         negotiate: impl FnOnce(&mut Talk) -> Result<bool, TalkError>,
     ) -> Result<Option<ProbeSession>, TalkError> {
         let mut talk = self.talk()?;
-        let asked = match style {
+        let requested = match style {
             Style::Simple => None,
             Style::Structured => Some(option::STRUCTURED_REPLY),
             Style::Extended => Some(option::EXTENDED_HEADERS),
         };
-        if let Some(asked) = asked
-            && !accepted(&talk.option(asked, &[])?)
+        if let Some(requested) = requested
+            && !accepted(&talk.option(requested, &[])?)
         {
             return Ok(None);
         }
@@ -114,7 +114,7 @@ impl Probe<'_> {
 
     /// The maximum payload.
     pub(super) fn payload(&self) -> u32 {
-        self.chosen.blocks.map_or(PAYLOAD_MAX, |[_, _, most]| most)
+        self.chosen.blocks.map_or(PAYLOAD_MAX, |[_, _, max]| max)
     }
 
     pub(super) fn has(&self, feature: u16) -> bool {
@@ -134,13 +134,13 @@ impl Probe<'_> {
 }
 
 /// True if the option was accepted.
-pub(super) fn accepted(said: &[Said]) -> bool {
-    said.last().is_some_and(|said| said.kind == rep::ACK)
+pub(super) fn accepted(replies: &[OptionReply]) -> bool {
+    replies.last().is_some_and(|replies| replies.kind == rep::ACK)
 }
 
 /// The last reply to an option as text.
-pub(super) fn worded(said: &[Said]) -> String {
-    let Some(last) = said.last() else { return "nothing".into() };
+pub(super) fn worded(replies: &[OptionReply]) -> String {
+    let Some(last) = replies.last() else { return "nothing".into() };
     let name = match last.kind {
         rep::ACK => "ACK",
         rep::ERR_UNSUP => "ERR_UNSUP",
@@ -152,7 +152,7 @@ pub(super) fn worded(said: &[Said]) -> String {
         rep::ERR_EXT_HEADER_REQD => "ERR_EXT_HEADER_REQD",
         _ => return format!("reply {:#x}", last.kind),
     };
-    if said.len() == 1 { name.into() } else { format!("{} replies and {name}", said.len() - 1) }
+    if replies.len() == 1 { name.into() } else { format!("{} replies and {name}", replies.len() - 1) }
 }
 
 impl ProbeSession {
@@ -165,11 +165,11 @@ impl ProbeSession {
     }
 
     /// Sends a request. Returns its cookie.
-    pub(super) fn send(&mut self, asked: &WireRequest, payload: &[u8]) -> Result<u64, TalkError> {
+    pub(super) fn send(&mut self, requested: &WireRequest, payload: &[u8]) -> Result<u64, TalkError> {
         self.cookie += 1;
         let carries = self.style == Style::Extended && !payload.is_empty();
-        let flags = asked.flags | if carries { command_flag::PAYLOAD_LEN } else { 0 };
-        self.talk.request(self.style, &WireRequest { flags, cookie: self.cookie, ..*asked }, payload)?;
+        let flags = requested.flags | if carries { command_flag::PAYLOAD_LEN } else { 0 };
+        self.talk.request(self.style, &WireRequest { flags, cookie: self.cookie, ..*requested }, payload)?;
         Ok(self.cookie)
     }
 
@@ -184,11 +184,11 @@ impl ProbeSession {
     ) -> Result<ProbeReply, TalkError> {
         let cookie = self.send(&WireRequest { flags, command, cookie: 0, offset, length }, payload)?;
         let expected = if command == command::READ { length as u32 } else { 0 };
-        let asked = WireRequest { flags, command, cookie, offset, length };
+        let requested = WireRequest { flags, command, cookie, offset, length };
         let mut reply = ProbeReply { data: vec![0; expected.min(64 << 20) as usize], ..ProbeReply::default() };
         loop {
             let chunk = self.talk.chunk(expected)?;
-            reply.flaw = reply.flaw.or_else(|| misframed(&chunk, self.style, &asked));
+            reply.flaw = reply.flaw.or_else(|| misframed(&chunk, self.style, &requested));
             reply.add(&chunk, offset);
             if chunk.done {
                 break;
@@ -202,17 +202,17 @@ impl ProbeSession {
 }
 
 /// Violation of the framing of a chunk, if any.
-fn misframed(chunk: &Chunk, style: Style, asked: &WireRequest) -> Option<String> {
+fn misframed(chunk: &Chunk, style: Style, requested: &WireRequest) -> Option<String> {
     let extended = style == Style::Extended;
-    if chunk.cookie != asked.cookie {
-        Some(format!("cookie {:#x} for request {:#x}", chunk.cookie, asked.cookie))
+    if chunk.cookie != requested.cookie {
+        Some(format!("cookie {:#x} for request {:#x}", chunk.cookie, requested.cookie))
     } else if chunk.style > style || (extended && chunk.style != Style::Extended) {
         Some(format!("a {:?} reply to a {style:?} request", chunk.style))
-    } else if chunk.style == Style::Simple && style > Style::Simple && asked.command == command::READ {
+    } else if chunk.style == Style::Simple && style > Style::Simple && requested.command == command::READ {
         Some("a simple reply to a read after structured replies were negotiated".into())
     } else {
-        let told = chunk.offset.filter(|told| *told != asked.offset)?;
-        Some(format!("offset {told:#x} in the header of a reply to offset {:#x}", asked.offset))
+        let told = chunk.offset.filter(|told| *told != requested.offset)?;
+        Some(format!("offset {told:#x} in the header of a reply to offset {:#x}", requested.offset))
     }
 }
 

@@ -18,7 +18,7 @@ pub(super) const FEATURES: &[Feature] = &[
     Feature { area: AREA, name: "READ, simple replies", run: |probe| read(probe, Style::Simple) },
     Feature { area: AREA, name: "READ, structured replies", run: |probe| read(probe, Style::Structured) },
     Feature { area: AREA, name: "READ, extended headers", run: |probe| read(probe, Style::Extended) },
-    Feature { area: AREA, name: "READ in one piece (DF)", run: whole },
+    Feature { area: AREA, name: "READ in one piece (DF)", run: check_whole_requests },
     Feature { area: AREA, name: "READ of the largest payload", run: largest },
     Feature { area: AREA, name: "READ above the largest payload is refused", run: too_large },
     Feature { area: AREA, name: "READ beyond the end: EINVAL, session continues", run: beyond },
@@ -47,7 +47,7 @@ fn read(probe: &Probe<'_>, style: Style) -> FeatureCheck {
     Ok(CheckOutcome::judged(good, sent, format!("{}, {}", first.worded(), last.worded())))
 }
 
-fn whole(probe: &Probe<'_>) -> FeatureCheck {
+fn check_whole_requests(probe: &Probe<'_>) -> FeatureCheck {
     let Some(mut session) = probe.session(Style::Structured)? else {
         return Ok(CheckOutcome::unsupported("", "structured replies are not negotiated"));
     };
@@ -69,15 +69,15 @@ fn largest(probe: &Probe<'_>) -> FeatureCheck {
 }
 
 fn too_large(probe: &Probe<'_>) -> FeatureCheck {
-    let most = probe.payload();
-    let length = u64::from(most) + u64::from(probe.block());
+    let max = probe.payload();
+    let length = u64::from(max) + u64::from(probe.block());
     if length > 256 << 20 || length > probe.chosen.size {
         return Ok(CheckOutcome::not_tried("the sizes of the export and of the largest payload do not allow it"));
     }
     let Some(mut session) = probe.session(Style::Structured)? else {
         return Ok(CheckOutcome::not_tried("without structured replies a reply of that size ends the session"));
     };
-    let sent = format!("READ {length} at 0, maximum {most}");
+    let sent = format!("READ {length} at 0, maximum {max}");
     let reply = session.read(0, length as u32)?;
     let fine = reply.is_refused(&[EINVAL, EOVERFLOW]) || reply.is_good();
     Ok(CheckOutcome::judged(fine && probe.is_alive()?, sent, reply.worded()))
@@ -121,8 +121,8 @@ fn many(probe: &Probe<'_>) -> FeatureCheck {
     let mut waiting = Vec::new();
     for number in 0..MANY {
         let offset = number % places * u64::from(length);
-        let asked = WireRequest { command: command::READ, offset, length: length.into(), ..WireRequest::default() };
-        waiting.push(session.send(&asked, &[])?);
+        let requested = WireRequest { command: command::READ, offset, length: length.into(), ..WireRequest::default() };
+        waiting.push(session.send(&requested, &[])?);
     }
     let mut in_order = 0;
     for number in 0..MANY {
@@ -171,9 +171,9 @@ fn cache(probe: &Probe<'_>) -> FeatureCheck {
 fn disconnect(probe: &Probe<'_>) -> FeatureCheck {
     let mut session = probe.simple()?;
     let length = probe.block();
-    let asked = WireRequest { command: command::READ, length: length.into(), ..WireRequest::default() };
+    let requested = WireRequest { command: command::READ, length: length.into(), ..WireRequest::default() };
     for _ in 0..8 {
-        session.send(&asked, &[])?;
+        session.send(&requested, &[])?;
     }
     session.send(&WireRequest { command: command::DISC, ..WireRequest::default() }, &[])?;
     let answered = (0..8).take_while(|_| session.talk.chunk(length).is_ok()).count();

@@ -33,12 +33,13 @@ fn list(probe: &Probe<'_>) -> FeatureCheck {
     if !accepted(&talk.option(option::STRUCTURED_REPLY, &[])?) {
         return Ok(CheckOutcome::unsupported("", "structured replies are not negotiated"));
     }
-    let said = talk.option(option::LIST_META_CONTEXT, &query(&probe.address.export, &[]))?;
-    if !accepted(&said) {
-        return Ok(CheckOutcome::unsupported("LIST_META_CONTEXT without queries", worded(&said)));
+    let replies = talk.option(option::LIST_META_CONTEXT, &query(&probe.address.export, &[]))?;
+    if !accepted(&replies) {
+        return Ok(CheckOutcome::unsupported("LIST_META_CONTEXT without queries", worded(&replies)));
     }
-    let names = said.iter().filter(|said| said.kind == rep::META_CONTEXT);
-    let names: Vec<_> = names.map(|said| String::from_utf8_lossy(said.data.get(4..).unwrap_or_default())).collect();
+    let names = replies.iter().filter(|replies| replies.kind == rep::META_CONTEXT);
+    let names: Vec<_> =
+        names.map(|replies| String::from_utf8_lossy(replies.data.get(4..).unwrap_or_default())).collect();
     Ok(CheckOutcome::judged(true, "LIST_META_CONTEXT without queries", names.join(", ")))
 }
 
@@ -48,20 +49,20 @@ fn set(probe: &Probe<'_>) -> FeatureCheck {
         return Ok(CheckOutcome::unsupported("", "structured replies are not negotiated"));
     }
     let data = query(&probe.address.export, &["x-plimsoll:unknown", "base:unknown", "base:"]);
-    let said = talk.option(option::SET_META_CONTEXT, &data)?;
-    if said.last().is_some_and(|said| said.kind == rep::ERR_UNSUP) {
-        return Ok(CheckOutcome::unsupported("SET_META_CONTEXT", worded(&said)));
+    let replies = talk.option(option::SET_META_CONTEXT, &data)?;
+    if replies.last().is_some_and(|replies| replies.kind == rep::ERR_UNSUP) {
+        return Ok(CheckOutcome::unsupported("SET_META_CONTEXT", worded(&replies)));
     }
-    let chosen = said.iter().filter(|said| said.kind == rep::META_CONTEXT).count();
+    let chosen = replies.iter().filter(|replies| replies.kind == rep::META_CONTEXT).count();
     let sent = "SET_META_CONTEXT of x-plimsoll:unknown, base:unknown and base:";
-    Ok(CheckOutcome::judged(accepted(&said) && chosen == 0, sent, worded(&said)))
+    Ok(CheckOutcome::judged(accepted(&replies) && chosen == 0, sent, worded(&replies)))
 }
 
 /// A session with `base:allocation`; `None` if the server does not support it in this style.
 fn session(probe: &Probe<'_>, style: Style) -> Result<Option<ProbeSession>, TalkError> {
     probe.session_with(style, |talk| {
-        let said = talk.option(option::SET_META_CONTEXT, &query(&probe.address.export, &[ALLOCATION]))?;
-        Ok(accepted(&said) && said.iter().any(|said| said.kind == rep::META_CONTEXT))
+        let replies = talk.option(option::SET_META_CONTEXT, &query(&probe.address.export, &[ALLOCATION]))?;
+        Ok(accepted(&replies) && replies.iter().any(|replies| replies.kind == rep::META_CONTEXT))
     })
 }
 
@@ -70,8 +71,8 @@ fn status(probe: &Probe<'_>, style: Style) -> FeatureCheck {
         return Ok(CheckOutcome::unsupported("", "not negotiated"));
     };
     let block = u64::from(probe.block());
-    let most = if style == Style::Extended { u64::MAX } else { 1 << 30 };
-    let length = probe.chosen.size.min(most) / block * block;
+    let max = if style == Style::Extended { u64::MAX } else { 1 << 30 };
+    let length = probe.chosen.size.min(max) / block * block;
     let all = session.exchange(command::BLOCK_STATUS, 0, 0, length, &[])?;
     let one = session.exchange(command::BLOCK_STATUS, command_flag::REQ_ONE, 0, block, &[])?;
     let covered: u64 = all.extents.iter().map(|(length, _)| length).sum();

@@ -4,7 +4,7 @@
 //! verification of its certificate.
 
 use plimsoll_device::nbd::wire::{option, rep};
-use plimsoll_device::nbd::{Encryption, ExportAddress, Said, Talk, TalkError};
+use plimsoll_device::nbd::{Encryption, ExportAddress, OptionReply, Talk, TalkError};
 use plimsoll_device::tls::{ServerNames, Trust};
 
 use super::probe::{Probe, accepted, worded};
@@ -40,8 +40,8 @@ fn host(address: &ExportAddress) -> &str {
     }
 }
 
-fn is_refused(said: &[Said]) -> bool {
-    said.last().is_some_and(|said| matches!(said.kind, rep::ERR_UNSUP | rep::ERR_POLICY))
+fn is_refused(replies: &[OptionReply]) -> bool {
+    replies.last().is_some_and(|replies| matches!(replies.kind, rep::ERR_UNSUP | rep::ERR_POLICY))
 }
 
 fn start(probe: &Probe<'_>) -> FeatureCheck {
@@ -64,19 +64,19 @@ fn start(probe: &Probe<'_>) -> FeatureCheck {
 }
 
 fn with_data(probe: &Probe<'_>) -> FeatureCheck {
-    let said = probe.clear()?.option(option::STARTTLS, b"data")?;
-    if is_refused(&said) {
-        return Ok(CheckOutcome::unsupported("STARTTLS with 4 bytes", worded(&said)));
+    let replies = probe.clear()?.option(option::STARTTLS, b"data")?;
+    if is_refused(&replies) {
+        return Ok(CheckOutcome::unsupported("STARTTLS with 4 bytes", worded(&replies)));
     }
-    let invalid = said.last().is_some_and(|said| said.kind == rep::ERR_INVALID);
-    Ok(CheckOutcome::judged(invalid, "STARTTLS with 4 bytes", worded(&said)))
+    let invalid = replies.last().is_some_and(|replies| replies.kind == rep::ERR_INVALID);
+    Ok(CheckOutcome::judged(invalid, "STARTTLS with 4 bytes", worded(&replies)))
 }
 
 fn before(probe: &Probe<'_>) -> FeatureCheck {
     let mut talk = probe.clear()?;
     let sent = "LIST, an unknown option and GO without TLS";
     let list = talk.option(option::LIST, &[])?;
-    let required = |said: &[Said]| said.last().is_some_and(|said| said.kind == rep::ERR_TLS_REQD);
+    let required = |replies: &[OptionReply]| replies.last().is_some_and(|replies| replies.kind == rep::ERR_TLS_REQD);
     if !required(&list) {
         return Ok(CheckOutcome::unsupported(sent, format!("{}: TLS is not required", worded(&list))));
     }
@@ -93,14 +93,14 @@ fn twice(probe: &Probe<'_>) -> FeatureCheck {
         Ok(talk) => talk,
         Err(reason) => return Ok(CheckOutcome::unsupported("STARTTLS", reason)),
     };
-    let Ok(said) = talk.option(option::STARTTLS, &[]) else {
+    let Ok(replies) = talk.option(option::STARTTLS, &[]) else {
         return Ok(CheckOutcome::not_tried(
             "the server closes the connection: it may require a client certificate, which needs an address with the prefix nbds",
         ));
     };
     let after = talk.choose(&probe.address.export, true).is_ok();
-    let got = format!("{}, then GO {}", worded(&said), if after { "succeeds" } else { "fails" });
-    Ok(CheckOutcome::judged(!accepted(&said) && after, "STARTTLS under TLS, then GO", got))
+    let got = format!("{}, then GO {}", worded(&replies), if after { "succeeds" } else { "fails" });
+    Ok(CheckOutcome::judged(!accepted(&replies) && after, "STARTTLS under TLS, then GO", got))
 }
 
 fn voids(probe: &Probe<'_>) -> FeatureCheck {

@@ -239,10 +239,10 @@ impl Directory {
             superblock
         } else {
             let mut state = Superblock::new(identity().map_err(|source| self.io(source))?);
-            state.has_checksums = checksums == Checksums::Wanted;
+            state.has_checksums = checksums == Checksums::Required;
             self.make(state)?
         };
-        if checksums == Checksums::Wanted && !superblock.state.has_checksums {
+        if checksums == Checksums::Required && !superblock.state.has_checksums {
             return Err(DirectoryError::NoChecksums(self.path.clone()));
         }
         Ok(superblock)
@@ -289,8 +289,8 @@ impl Directory {
                 Err(DirectoryError::Io { source, .. }) if source.kind() == io::ErrorKind::AlreadyExists => continue,
                 other => File::from(other?),
             };
-            let kept = file.write_all_at(bytes, 0).and_then(|()| file.sync_all());
-            return match kept.and_then(|()| Ok(rustix::fs::fsync(&self.descriptor)?)) {
+            let retained = file.write_all_at(bytes, 0).and_then(|()| file.sync_all());
+            return match retained.and_then(|()| Ok(rustix::fs::fsync(&self.descriptor)?)) {
                 Ok(()) => Ok(Some(self.path.join(name))),
                 Err(error) if error.kind() == io::ErrorKind::StorageFull => {
                     let removed = rustix::fs::unlinkat(&self.descriptor, name, AtFlags::empty());

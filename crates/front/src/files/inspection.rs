@@ -80,14 +80,14 @@ impl Inspection {
     /// Computes the checksums of a data file from the data as they are.
     pub fn repair_sums(&mut self, file: FileId) -> Result<(), DirectoryError> {
         let Some(data) = self.data_files.iter().find(|data| data.number == file.0) else { return Ok(()) };
-        let made = SumFile::make(&self.directory.descriptor, self.id, file.0).and_then(|sums| {
+        let created = SumFile::make(&self.directory.descriptor, self.id, file.0).and_then(|sums| {
             recompute(data.file.as_fd(), sums.sums(), 0..data.length.div_ceil(BLOCK))?;
             data.file.sync_data()?;
             sums.sums().sync_all()?;
             rustix::fs::fsync(&self.directory.descriptor)?;
             Ok(sums)
         });
-        let sums = made.map_err(|source| self.directory.io(source))?;
+        let sums = created.map_err(|source| self.directory.io(source))?;
         self.sums.insert(file.0, Ok(sums));
         Ok(())
     }
@@ -144,9 +144,9 @@ impl Inspection {
         self.faults(|fault| matches!(fault, HeaderFault::Foreign(_)))
     }
 
-    fn faults(&self, wanted: impl Fn(&HeaderFault) -> bool) -> Vec<(FileId, &str)> {
+    fn faults(&self, required: impl Fn(&HeaderFault) -> bool) -> Vec<(FileId, &str)> {
         let faults = self.data_files.iter().filter_map(|file| Some((file.number, file.header.as_ref().err()?)));
-        faults.filter(|(_, fault)| wanted(fault)).map(|(number, fault)| (FileId(number), fault.why())).collect()
+        faults.filter(|(_, fault)| required(fault)).map(|(number, fault)| (FileId(number), fault.why())).collect()
     }
 
     /// Makes the superblock again. Unreferenced clusters are kept.
@@ -174,7 +174,7 @@ impl Inspection {
     pub fn repair_log(&mut self) -> Result<Option<PathBuf>, DirectoryError> {
         let rest = &self.log_bytes[self.log.length as usize..];
         let full = || io::Error::from(io::ErrorKind::StorageFull);
-        let kept = match rest {
+        let retained = match rest {
             [] => None,
             rest => Some(self.directory.keep_torn(rest)?.ok_or_else(|| self.directory.io(full()))?),
         };
@@ -187,7 +187,7 @@ impl Inspection {
         cut.and_then(|()| rustix::fs::fsync(&log)).map_err(|source| self.directory.io(source))?;
         self.log_bytes.truncate(self.log.length as usize);
         self.log.later.clear();
-        Ok(kept)
+        Ok(retained)
     }
 
     /// Writes the header of a data file again.
@@ -208,9 +208,9 @@ impl Inspection {
                 let sums = SumFile::make(&self.directory.descriptor, self.id, file.0).map_err(failed)?;
                 self.sums.insert(file.0, Ok(sums));
             }
-            let made = make_data_file(&self.directory.descriptor, self.id, file.0).map_err(failed)?;
+            let created = make_data_file(&self.directory.descriptor, self.id, file.0).map_err(failed)?;
             let (number, header) = (file.0, Ok(()));
-            self.data_files.push(DataFile { number, length: 0, file: made.into(), header });
+            self.data_files.push(DataFile { number, length: 0, file: created.into(), header });
             self.data_files.sort_unstable_by_key(|data| data.number);
         }
         let Some(data) = self.data_files.iter_mut().find(|data| data.number == file.0) else { return Ok(()) };

@@ -63,12 +63,12 @@ pub enum MountError {
     )]
     NotAllowed(PathBuf),
     /// `fusermount3` refused.
-    #[error("fusermount3 did not mount {}: {said}", directory.display())]
+    #[error("fusermount3 did not mount {}: {replies}", directory.display())]
     Fusermount {
         /// The directory.
         directory: PathBuf,
         /// Its message.
-        said: String,
+        replies: String,
     },
     /// The system refused.
     #[error("mounting at {}", directory.display())]
@@ -132,7 +132,7 @@ fn by_root(directory: &Path) -> Result<OwnedFd, Errno> {
 /// Also for root, which loop devices need, if the host permits it (`user_allow_other` in /etc/fuse.conf).
 fn by_fusermount(directory: &Path) -> Result<OwnedFd, MountError> {
     match fusermount(directory, ",allow_other") {
-        Err(MountError::Fusermount { said, .. }) if said.contains("allow_other") => fusermount(directory, ""),
+        Err(MountError::Fusermount { replies, .. }) if replies.contains("allow_other") => fusermount(directory, ""),
         other => other,
     }
 }
@@ -161,8 +161,8 @@ fn fusermount(directory: &Path, more: &str) -> Result<OwnedFd, MountError> {
         other => other.map_err(failed)?,
     };
     if !output.status.success() {
-        let said = String::from_utf8_lossy(&output.stderr).trim().replace('\n', "; ");
-        return Err(MountError::Fusermount { directory: directory.to_owned(), said });
+        let replies = String::from_utf8_lossy(&output.stderr).trim().replace('\n', "; ");
+        return Err(MountError::Fusermount { directory: directory.to_owned(), replies });
     }
     received(&ours).map_err(|error| failed(error.into()))
 }
@@ -235,8 +235,8 @@ fn unmount(directory: &Path, by: By, flags: UnmountFlags) -> io::Result<()> {
     if output.status.success() {
         return Ok(());
     }
-    let said = String::from_utf8_lossy(&output.stderr);
-    Err(if said.contains("busy") { Errno::BUSY.into() } else { io::Error::other(said.trim().to_owned()) })
+    let replies = String::from_utf8_lossy(&output.stderr);
+    Err(if replies.contains("busy") { Errno::BUSY.into() } else { io::Error::other(replies.trim().to_owned()) })
 }
 
 /// True if a server that is gone left a stale mount at a directory.

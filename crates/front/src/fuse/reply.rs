@@ -173,7 +173,7 @@ fn put_attributes(out: &mut Vec<u8>, attributes: &Attributes) {
 }
 
 /// The entries after the first `after` ones, as many as `most` bytes hold.
-pub(super) fn list(entries: &[(&str, Attributes)], after: u64, most: usize, plus: bool) -> Vec<u8> {
+pub(super) fn list(entries: &[(&str, Attributes)], after: u64, max: usize, plus: bool) -> Vec<u8> {
     let mut out = Vec::new();
     for (index, (name, attributes)) in entries.iter().enumerate().skip(usize::try_from(after).unwrap_or(usize::MAX)) {
         let before = out.len();
@@ -186,7 +186,7 @@ pub(super) fn list(entries: &[(&str, Attributes)], after: u64, most: usize, plus
         out.u32(attributes.mode >> 12);
         out.extend_from_slice(name.as_bytes());
         out.resize(out.len().next_multiple_of(8), 0);
-        if out.len() > most {
+        if out.len() > max {
             out.truncate(before);
             break;
         }

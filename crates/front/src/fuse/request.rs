@@ -82,7 +82,7 @@ pub(super) enum Call<'a> {
         /// Number of entries to skip.
         after: u64,
         /// Maximum bytes of the reply.
-        most: u32,
+        max: u32,
         /// With their attributes.
         plus: bool,
     },
@@ -142,8 +142,8 @@ impl<'a> Call<'a> {
             opcode::OPEN => Self::Open(fields.u32()?),
             opcode::OPENDIR => Self::OpenDirectory,
             opcode::READDIR | opcode::READDIRPLUS => {
-                let (_, after, most) = (fields.u64()?, fields.u64()?, fields.u32()?);
-                Self::Entries { after, most, plus: header.opcode == opcode::READDIRPLUS }
+                let (_, after, max) = (fields.u64()?, fields.u64()?, fields.u32()?);
+                Self::Entries { after, max, plus: header.opcode == opcode::READDIRPLUS }
             }
             opcode::STATFS => Self::Space,
             opcode::INIT => {

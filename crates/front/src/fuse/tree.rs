@@ -179,8 +179,8 @@ impl Tree {
             }
             Call::Lookup(_) => return Err(Code(libc::ENOENT)),
             Call::Attributes => unique.attributes(out, &self.about(node, size)?),
-            Call::Change { valid: changed, size: wanted } => {
-                let resizes = changed & valid::SIZE != 0 && wanted != size;
+            Call::Change { valid: changed, size: required } => {
+                let resizes = changed & valid::SIZE != 0 && required != size;
                 if resizes || changed & (valid::MODE | valid::UID | valid::GID) != 0 {
                     return Err(Code(libc::EPERM));
                 }
@@ -195,11 +195,11 @@ impl Tree {
             }
             Call::OpenDirectory if node != ROOT => return Err(Code(libc::ENOTDIR)),
             Call::OpenDirectory => unique.opened(out, 0),
-            Call::Entries { after, most, plus } => {
+            Call::Entries { after, max, plus } => {
                 let (root, file) = (self.about(ROOT, size)?, self.about(FILE, size)?);
                 let entries = [(".", root), ("..", root), (NAME, file)];
-                let most = most.min(PAYLOAD_MAX) as usize;
-                unique.entries(out, &list(&entries, after, most, plus));
+                let max = max.min(PAYLOAD_MAX) as usize;
+                unique.entries(out, &list(&entries, after, max, plus));
             }
             Call::Space => unique.space(out, size.div_ceil(BLOCK.into()), BLOCK),
             Call::Init { major, minor, readahead, flags } => greet(unique, major, minor, readahead, flags, out)?,
@@ -248,14 +248,14 @@ fn greet(unique: Unique, major: u32, minor: u32, readahead: u32, flags: u32, out
     if major < wire::MAJOR || minor < wire::MINOR_LEAST {
         return Err(Code(libc::EPROTO));
     }
-    let wanted = init::ASYNC_READ
+    let required = init::ASYNC_READ
         | init::BIG_WRITES
         | init::ASYNC_DIO
         | init::PARALLEL_DIROPS
         | init::DO_READDIRPLUS
         | init::READDIRPLUS_AUTO
         | init::MAX_PAGES;
-    let terms = Terms { readahead, flags: flags & wanted, background: BACKGROUND, payload: PAYLOAD_MAX };
+    let terms = Terms { readahead, flags: flags & required, background: BACKGROUND, payload: PAYLOAD_MAX };
     unique.agreed(out, &terms);
     Ok(())
 }

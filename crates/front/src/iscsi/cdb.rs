@@ -373,10 +373,10 @@ fn start_stop(cdb: &Cdb) -> Result<CdbPlan, Sense> {
 
 /// The data of GET LBA STATUS for ranges of blocks and whether each is allocated.
 pub(super) fn block_status(first: u64, extents: impl Iterator<Item = (u64, bool)>, allocated: u32) -> Vec<u8> {
-    let most = (allocated.saturating_sub(8) as usize / 16).max(1);
+    let max = (allocated.saturating_sub(8) as usize / 16).max(1);
     let mut data = vec![0; 8];
     let mut at = first;
-    for (blocks, is_allocated) in extents.take(most) {
+    for (blocks, is_allocated) in extents.take(max) {
         let count = u32::try_from(blocks).unwrap_or(u32::MAX);
         data.extend_from_slice(&at.to_be_bytes());
         data.extend_from_slice(&count.to_be_bytes());

@@ -37,7 +37,7 @@ impl Challenge {
     }
 
     /// The values of `CHAP_I` and `CHAP_C`.
-    pub(super) fn shown(&self) -> (String, String) {
+    pub(super) fn display(&self) -> (String, String) {
         (self.identifier.to_string(), hexadecimal(&self.bytes))
     }
 

@@ -71,10 +71,10 @@ impl IscsiCodec {
         }
         match header.opcode() {
             request::NOP_OUT => {
-                let most = self.parameters.segment as usize;
+                let max = self.parameters.segment as usize;
                 let ping =
                     SegmentHeader::new(response::NOP_IN, flag::FINAL).with_tag(header.tag()).with_u32(20, NO_TAG);
-                self.sender.send(out, ping, Numbering::Status, &data[..data.len().min(most)]);
+                self.sender.send(out, ping, Numbering::Status, &data[..data.len().min(max)]);
                 Message::Handled
             }
             request::TASK => self.manage(header, out),
@@ -126,8 +126,8 @@ impl IscsiCodec {
             let Some(pairs) = split_pairs(data) else { return self.reject(header, reject::PROTOCOL_ERROR, out) };
             self.text = self.text_response(&pairs, exports);
         }
-        let most = TEXT_BYTES.min(self.parameters.segment as usize).min(self.text.len());
-        let rest = self.text.split_off(most);
+        let max = TEXT_BYTES.min(self.parameters.segment as usize).min(self.text.len());
+        let rest = self.text.split_off(max);
         let now = std::mem::replace(&mut self.text, rest);
         let is_last = self.text.is_empty();
         let (flags, tag) = if is_last { (flag::FINAL, NO_TAG) } else { (flag::CONTINUE, TARGET_TAG) };
@@ -148,7 +148,7 @@ impl IscsiCodec {
     }
 
     /// The targets that a discovery names: all, or that of the session.
-    fn list(&self, wanted: &str, exports: &Exports<'_>, text: &mut Vec<u8>) {
+    fn list(&self, required: &str, exports: &Exports<'_>, text: &mut Vec<u8>) {
         let state = self.targets.state();
         let own = match &self.phase {
             SessionPhase::Full(session) => Purpose::Normal(session.export),
@@ -157,8 +157,8 @@ impl IscsiCodec {
         for offer in exports.offers.iter().filter(|offer| is_open(offer)) {
             let name = state.settings.target_name(offer);
             let is_wanted = match own {
-                Purpose::Discovery => wanted == "All" || wanted == name,
-                Purpose::Normal(export) => export == offer.export && (wanted.is_empty() || wanted == name),
+                Purpose::Discovery => required == "All" || required == name,
+                Purpose::Normal(export) => export == offer.export && (required.is_empty() || required == name),
             };
             if !is_wanted || text.len() > LIST_MAX {
                 continue;
@@ -166,14 +166,14 @@ impl IscsiCodec {
             put(text, "TargetName", &name);
             let unit = offer.unit.as_ref();
             let paths = unit.map_or(Paths::Equal, |unit| unit.paths);
-            let most = unit.and_then(|unit| unit.portals).unwrap_or(u16::MAX);
+            let max = unit.and_then(|unit| unit.portals).unwrap_or(u16::MAX);
             let mut address = |at: &str, portal: Portal| {
                 put(text, "TargetAddress", format!("{at},{}", portal.group(paths)));
             };
             if state.settings.portals.is_empty() {
                 address(&self.local, self.targets.portal);
             }
-            for (place, portal) in (0..most).zip(&state.settings.portals) {
+            for (place, portal) in (0..max).zip(&state.settings.portals) {
                 address(portal, Portal::at(place));
             }
         }

@@ -330,11 +330,11 @@ mod tests {
         let names = InquiryNames { vendor: "ORACLE".into(), product: "BlockVolume".into(), revision: "1.0".into() };
         let mut identity = UnitIdentity::of_target("iqn.a".into(), names);
         identity.uuid = 0x1234_5678_9abc_def0_1234_5678_9abc_def0;
-        let seen = |identity: &UnitIdentity| {
+        let observed = |identity: &UnitIdentity| {
             let offer = Offer { unit: Some(Box::new(identity.clone())), ..Offer::new(Export(0), "data", 1 << 30) };
             Unit::new(&offer, &TargetSettings::default(), Portal::at(1))
         };
-        let equal = seen(&identity);
+        let equal = observed(&identity);
         let mut cdb = [0; 16];
         let data = equal.inquiry(&cdb).unwrap();
         assert_eq!((data[5], &data[8..36]), (0, &b"ORACLE  BlockVolume     1.0 "[..]));
@@ -347,7 +347,7 @@ mod tests {
         // Behind it the identifier with 40 bytes, the number of the port and its group.
         assert_eq!((page[24 + 44 + 7], page[24 + 44 + 15]), (2, 1));
         identity.paths = Paths::TwoControllers;
-        let asymmetric = seen(&identity);
+        let asymmetric = observed(&identity);
         assert_eq!(asymmetric.inquiry(&[0; 16]).unwrap()[5], 0x10);
         assert_eq!(asymmetric.inquiry(&cdb).unwrap()[24 + 44 + 15], 2, "the group of the second controller");
     }

@@ -231,7 +231,7 @@ impl Login {
         exports: &Exports<'_>,
         reply: &mut Vec<u8>,
     ) -> Result<(), LoginRefusal> {
-        let value = |wanted: &str| pairs.iter().find(|(key, _)| *key == wanted).map(|(_, value)| *value);
+        let value = |required: &str| pairs.iter().find(|(key, _)| *key == required).map(|(_, value)| *value);
         let initiator = value("InitiatorName").filter(|name| !name.is_empty()).ok_or(refusal::MISSING)?;
         if initiator.len() > NAME_MAX {
             return Err(refusal::INITIATOR);
@@ -259,11 +259,11 @@ impl Login {
 
     /// The security stage.
     fn authenticate(&mut self, pairs: &[(&str, &str)], reply: &mut Vec<u8>) -> Result<(), LoginRefusal> {
-        let value = |wanted: &str| pairs.iter().find(|(key, _)| *key == wanted).map(|(_, value)| *value);
+        let value = |required: &str| pairs.iter().find(|(key, _)| *key == required).map(|(_, value)| *value);
         let offers =
             |list: Option<&str>, method: &str| list.is_some_and(|list| list.split(',').any(|one| one == method));
         for (key, _) in pairs {
-            let known = matches!(
+            let existing = matches!(
                 *key,
                 "InitiatorName"
                     | "InitiatorAlias"
@@ -276,7 +276,7 @@ impl Login {
                     | "CHAP_I"
                     | "CHAP_C"
             );
-            if !known {
+            if !existing {
                 put(reply, key, "NotUnderstood");
             }
         }
@@ -297,7 +297,7 @@ impl Login {
             Proof::Missing if value("AuthMethod").is_none() => Ok(()),
             // Algorithm 5 is MD5.
             Proof::Chosen if offers(value("CHAP_A"), "5") => {
-                let (identifier, challenge) = self.challenge.shown();
+                let (identifier, challenge) = self.challenge.display();
                 put(reply, "CHAP_A", 5);
                 put(reply, "CHAP_I", identifier);
                 put(reply, "CHAP_C", challenge);

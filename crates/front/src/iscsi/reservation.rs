@@ -59,7 +59,7 @@ pub(super) struct Registration {
 
 /// A persistent reservation.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Held {
+pub(super) struct Reservation {
     /// The port that made it.
     pub port: String,
     pub kind: ReservationType,
@@ -70,7 +70,7 @@ pub(super) struct Held {
 pub(super) struct Reservations {
     pub generation: u32,
     pub registrations: Vec<Registration>,
-    pub held: Option<Held>,
+    pub reservation: Option<Reservation>,
     /// The port that used RESERVE(6).
     pub reserved: Option<String>,
 }
@@ -112,7 +112,7 @@ impl Reservations {
         if self.reserved.as_ref().is_some_and(|holder| holder != port) {
             return needs == Needs::Always;
         }
-        let Some(Held { kind, .. }) = &self.held else { return true };
+        let Some(Reservation { kind, .. }) = &self.reservation else { return true };
         match needs {
             Needs::Always | Needs::Nothing => true,
             _ if self.is_held_by(port) || (kind.is_for_registrants() && self.key(port).is_some()) => true,
@@ -126,25 +126,25 @@ impl Reservations {
     }
 
     pub(super) fn is_held_by(&self, port: &str) -> bool {
-        self.held
-            .as_ref()
-            .is_some_and(|held| if held.kind.is_held_by_all() { self.key(port).is_some() } else { held.port == port })
+        self.reservation.as_ref().is_some_and(|reservation| {
+            if reservation.kind.is_held_by_all() { self.key(port).is_some() } else { reservation.port == port }
+        })
     }
 
     /// The key that READ RESERVATION returns: zero where all registered ports hold it.
     pub(super) fn held_key(&self) -> u64 {
-        let holder = self.held.as_ref().filter(|held| !held.kind.is_held_by_all());
-        holder.and_then(|held| self.key(&held.port)).unwrap_or(0)
+        let holder = self.reservation.as_ref().filter(|reservation| !reservation.kind.is_held_by_all());
+        holder.and_then(|reservation| self.key(&reservation.port)).unwrap_or(0)
     }
 
     /// A registration in READ FULL STATUS: key, reservation, and the name of the port.
     pub(super) fn full_status(&self, row: &Registration) -> Vec<u8> {
         let name = scsi_name(&row.port);
-        let held = self.held.as_ref().filter(|_| self.is_held_by(&row.port));
+        let reservation = self.reservation.as_ref().filter(|_| self.is_held_by(&row.port));
         let mut bytes = vec![0; 28];
         bytes[..8].copy_from_slice(&row.key.to_be_bytes());
-        if let Some(held) = held {
-            (bytes[12], bytes[13]) = (1, held.kind.number());
+        if let Some(reservation) = reservation {
+            (bytes[12], bytes[13]) = (1, reservation.kind.number());
         }
         bytes[18..20].copy_from_slice(&Portal::default().number().to_be_bytes());
         // The transport identifier of iSCSI with a port name.
@@ -193,14 +193,14 @@ impl Reservations {
 
     fn register(&mut self, port: &str, key: u64) -> Result<Vec<Notice>, NotReserved> {
         let is_full = self.registrations.len() >= REGISTRATIONS_MAX;
-        let known = self.registrations.iter_mut().find(|registered| registered.port == port);
+        let existing = self.registrations.iter_mut().find(|registered| registered.port == port);
         let mut notices = Vec::new();
-        match known {
+        match existing {
             Some(registered) if key > 0 => registered.key = key,
             Some(_) => {
-                let held = self.is_held_by(port);
+                let reservation = self.is_held_by(port);
                 self.registrations.retain(|registered| registered.port != port);
-                notices = self.unregistered(held);
+                notices = self.unregistered(reservation);
             }
             None if key == 0 => return Ok(notices),
             None if is_full => {
@@ -213,14 +213,17 @@ impl Reservations {
     }
 
     /// A holder is no longer registered: its reservation ends, unless others hold it too.
-    fn unregistered(&mut self, held: bool) -> Vec<Notice> {
-        let ends =
-            held && self.held.as_ref().is_some_and(|held| !held.kind.is_held_by_all() || self.registrations.is_empty());
+    fn unregistered(&mut self, reservation: bool) -> Vec<Notice> {
+        let ends = reservation
+            && self
+                .reservation
+                .as_ref()
+                .is_some_and(|reservation| !reservation.kind.is_held_by_all() || self.registrations.is_empty());
         if !ends {
             return Vec::new();
         }
-        let ended = self.held.take();
-        let tells = ended.is_some_and(|held| held.kind.is_for_registrants());
+        let ended = self.reservation.take();
+        let tells = ended.is_some_and(|reservation| reservation.kind.is_for_registrants());
         if tells { self.notices("", Sense::RESERVATIONS_RELEASED) } else { Vec::new() }
     }
 
@@ -232,11 +235,11 @@ impl Reservations {
 
     fn hold(&mut self, port: &str, scope_type: u8) -> Result<(), NotReserved> {
         let kind = parse_type(scope_type)?;
-        match &self.held {
-            Some(held) if !self.is_held_by(port) || held.kind != kind => Err(NotReserved::Conflict),
+        match &self.reservation {
+            Some(reservation) if !self.is_held_by(port) || reservation.kind != kind => Err(NotReserved::Conflict),
             Some(_) => Ok(()),
             None => {
-                self.held = Some(Held { port: port.to_owned(), kind });
+                self.reservation = Some(Reservation { port: port.to_owned(), kind });
                 Ok(())
             }
         }
@@ -247,10 +250,10 @@ impl Reservations {
         if !self.is_held_by(port) {
             return Ok(Vec::new());
         }
-        if self.held.as_ref().is_some_and(|held| held.kind != kind) {
+        if self.reservation.as_ref().is_some_and(|reservation| reservation.kind != kind) {
             return Err(NotReserved::Invalid(Sense::INVALID_RELEASE));
         }
-        self.held = None;
+        self.reservation = None;
         let tells = kind.is_for_registrants();
         Ok(if tells { self.notices(port, Sense::RESERVATIONS_RELEASED) } else { Vec::new() })
     }
@@ -258,17 +261,17 @@ impl Reservations {
     fn clear(&mut self, port: &str) -> Vec<Notice> {
         let notices = self.notices(port, Sense::RESERVATIONS_PREEMPTED);
         self.registrations.clear();
-        self.held = None;
+        self.reservation = None;
         self.generation = self.generation.wrapping_add(1);
         notices
     }
 
     fn preempt(&mut self, port: &str, change: ReservationChange) -> Result<Vec<Notice>, NotReserved> {
         let kind = parse_type(change.scope_type)?;
-        let by_all = self.held.as_ref().is_some_and(|held| held.kind.is_held_by_all());
-        let takes = match &self.held {
+        let by_all = self.reservation.as_ref().is_some_and(|reservation| reservation.kind.is_held_by_all());
+        let takes = match &self.reservation {
             Some(_) if by_all => change.new_key == 0,
-            Some(held) => self.key(&held.port) == Some(change.new_key),
+            Some(reservation) => self.key(&reservation.port) == Some(change.new_key),
             None => false,
         };
         if change.new_key == 0 && !by_all {
@@ -290,9 +293,9 @@ impl Reservations {
             .collect();
         self.registrations.retain(stays);
         if takes {
-            self.held = Some(Held { port: port.to_owned(), kind });
+            self.reservation = Some(Reservation { port: port.to_owned(), kind });
         } else if by_all && self.registrations.is_empty() {
-            self.held = None;
+            self.reservation = None;
         }
         self.generation = self.generation.wrapping_add(1);
         Ok(gone)
@@ -356,7 +359,7 @@ mod tests {
                 Err(NotReserved::Invalid(Sense::INVALID_RELEASE))
             );
             assert_eq!(unit.change(A, out(action::RELEASE, kind, 1, 0)).unwrap().len(), count, "type {kind}");
-            assert_eq!(unit.held, None);
+            assert_eq!(unit.reservation, None);
         }
     }
 
@@ -365,7 +368,7 @@ mod tests {
         for (kind, ends) in [(1, true), (5, true), (7, false)] {
             let mut unit = reserved(kind);
             unit.change(A, out(action::REGISTER, 0, 1, 0)).unwrap();
-            assert_eq!(unit.held.is_none(), ends, "type {kind}");
+            assert_eq!(unit.reservation.is_none(), ends, "type {kind}");
         }
     }
 

@@ -87,7 +87,7 @@ impl TaskState {
 pub(super) struct Transfer {
     sink: Sink,
     /// Bytes that are needed, and that have come.
-    wanted: u32,
+    required: u32,
     received: u32,
     /// End of the data that the initiator may send now.
     burst_end: u32,
@@ -129,7 +129,7 @@ impl Task {
 
     fn gathering(&self) -> usize {
         match &self.state {
-            TaskState::Receiving(transfer) if matches!(transfer.sink, Sink::Codec { .. }) => transfer.wanted as usize,
+            TaskState::Receiving(transfer) if matches!(transfer.sink, Sink::Codec { .. }) => transfer.required as usize,
             _ => 0,
         }
     }
@@ -361,14 +361,14 @@ impl IscsiCodec {
     fn begin_transfer(&mut self, header: &SegmentHeader, command: TaskCommand, sink: Sink) -> Result<u32, NotPlanned> {
         let segment = header.data_bytes();
         let expected = if command.writes { command.expected } else { 0 };
-        let wanted = command.length.min(expected);
+        let required = command.length.min(expected);
         let unsolicited = self.parameters.first_burst.min(expected);
         if segment > expected || segment > self.parameters.immediate_max() {
             return Err(Sense::UNEXPECTED_DATA.into());
         }
         match &sink {
             // A part of a block cannot be written.
-            Sink::Volume(_) if !wanted.is_multiple_of(self.block()) => return Err(Sense::INVALID_UNIT.into()),
+            Sink::Volume(_) if !required.is_multiple_of(self.block()) => return Err(Sense::INVALID_UNIT.into()),
             // Fewer or more bytes than the command needs are an error of the initiator.
             Sink::Codec { then: Gathered::Same { .. } | Gathered::Combine { .. }, .. }
                 if expected != command.length =>
@@ -376,17 +376,17 @@ impl IscsiCodec {
                 return Err(Sense::INVALID_FIELD.into());
             }
             Sink::Codec { .. } if command.length > PARAMETERS_MAX => return Err(Sense::PARAMETER_LENGTH.into()),
-            Sink::Codec { .. } if self.gathering + wanted as usize > GATHERING_MAX => {
+            Sink::Codec { .. } if self.gathering + required as usize > GATHERING_MAX => {
                 return Err(NotPlanned::Status(status::TASK_SET_FULL));
             }
-            Sink::Codec { .. } => self.gathering += wanted as usize,
+            Sink::Codec { .. } => self.gathering += required as usize,
             Sink::Volume(_) => {}
         }
         // Without permission for unsolicited data, the sequence has ended with the command.
         let ended = header.has(flag::FINAL) || self.parameters.initial_r2t;
         let burst_end = unsolicited.max(segment);
         let (received, data_sn, r2t_sn) = (0, 0, 0);
-        let transfer = Transfer { sink, wanted, received, burst_end, solicited: false, ended, data_sn, r2t_sn };
+        let transfer = Transfer { sink, required, received, burst_end, solicited: false, ended, data_sn, r2t_sn };
         Ok(self.insert(command, TaskState::Receiving(Box::new(transfer))))
     }
 
@@ -451,7 +451,7 @@ impl IscsiCodec {
     fn accept_segment(&mut self, number: u32, segment: u32, out: &mut Vec<u8>) -> Message {
         let (block, segment_bytes) = (self.block(), self.segment_bytes(segment));
         let Some(transfer) = self.transfer(number) else { return Message::Invalid };
-        let useful = segment.min(transfer.wanted - transfer.received);
+        let useful = segment.min(transfer.required - transfer.received);
         if useful == 0 {
             self.pass_by(segment);
             return self.proceed(number, out);
@@ -473,7 +473,7 @@ impl IscsiCodec {
             Sink::Volume(request) => {
                 let request = *request;
                 transfer.received += useful;
-                let is_whole = start == 0 && useful == transfer.wanted && unneeded == 0;
+                let is_whole = start == 0 && useful == transfer.required && unneeded == 0;
                 let part = Request { offset: request.offset + u64::from(start), length: useful.into(), ..request };
                 let sum = self.sender.data_digest.start().filter(|_| unneeded > 0);
                 self.unneeded = Unneeded::new(unneeded, sum);
@@ -546,12 +546,12 @@ impl IscsiCodec {
             return Message::Handled;
         }
         match &mut task.state {
-            TaskState::Receiving(transfer) if transfer.received == transfer.wanted => self.complete(number, out),
+            TaskState::Receiving(transfer) if transfer.received == transfer.required => self.complete(number, out),
             TaskState::Receiving(transfer) if transfer.ended => {
                 if transfer.solicited && transfer.received < transfer.burst_end {
                     return self.break_off(number, Sense::DATA_PHASE, 0, out);
                 }
-                let length = burst.min(transfer.wanted - transfer.received);
+                let length = burst.min(transfer.required - transfer.received);
                 let header = SegmentHeader::new(response::R2T, flag::FINAL)
                     .with_tag(task.command.tag)
                     .with_u32(20, number)
@@ -590,7 +590,7 @@ impl IscsiCodec {
         let TaskState::Receiving(transfer) = state else { return Message::Handled };
         match transfer.sink {
             Sink::Volume(request) => {
-                let length = u64::from(transfer.wanted);
+                let length = u64::from(transfer.required);
                 if length == 0 {
                     self.finish(number);
                     self.good(command, out);
@@ -710,8 +710,8 @@ impl IscsiCodec {
         };
         match action {
             0 => head(reservations.registrations.iter().flat_map(|row| row.key.to_be_bytes()).collect()),
-            1 => head(reservations.held.as_ref().map_or_else(Vec::new, |held| {
-                [&reservations.held_key().to_be_bytes()[..], &[0; 5], &[held.kind.number()], &[0; 2]].concat()
+            1 => head(reservations.reservation.as_ref().map_or_else(Vec::new, |reservation| {
+                [&reservations.held_key().to_be_bytes()[..], &[0; 5], &[reservation.kind.number()], &[0; 2]].concat()
             })),
             // All types, and which commands they allow; no persistence through power loss.
             2 => vec![0, 8, 0, 0x80, 0xea, 0x01, 0, 0],

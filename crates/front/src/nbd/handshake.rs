@@ -174,11 +174,11 @@ impl Handshake {
     }
 
     fn client_flags(&mut self, flags: u32) -> HandshakeStep {
-        let known = u32::from(hello::FIXED_NEWSTYLE | hello::NO_ZEROES);
+        let existing = u32::from(hello::FIXED_NEWSTYLE | hello::NO_ZEROES);
         self.fixed = flags & u32::from(hello::FIXED_NEWSTYLE) != 0;
         self.no_zeroes = flags & u32::from(hello::NO_ZEROES) != 0;
         self.state = HandshakeState::Option;
-        if flags & !known == 0 { HandshakeStep::More } else { HandshakeStep::End }
+        if flags & !existing == 0 { HandshakeStep::More } else { HandshakeStep::End }
     }
 
     fn answer(&mut self, option: u32, data: &[u8], offers: &[Offer], out: &mut Vec<u8>) -> HandshakeStep {
@@ -248,7 +248,7 @@ impl Handshake {
 
     /// INFO and GO.
     fn choose(&mut self, option: u32, data: &[u8], offers: &[Offer], out: &mut Vec<u8>) -> HandshakeStep {
-        let Some((name, asked)) = choice(data) else {
+        let Some((name, requested)) = choice(data) else {
             reply(out, option, rep::ERR_INVALID, b"malformed: name or list of informations does not fit the length");
             return HandshakeStep::More;
         };
@@ -257,38 +257,38 @@ impl Handshake {
             reply(out, option, rep::ERR_UNKNOWN, b"there is no export of that name");
             return HandshakeStep::More;
         };
-        self.tell(option, offer, &asked, out);
+        self.tell(option, offer, &requested, out);
         reply(out, option, rep::ACK, &[]);
         if option == option::GO { HandshakeStep::Begin(self.session(offer)) } else { HandshakeStep::More }
     }
 
-    fn tell(&self, option: u32, offer: &Offer, asked: &[u16], out: &mut Vec<u8>) {
+    fn tell(&self, option: u32, offer: &Offer, requested: &[u16], out: &mut Vec<u8>) {
         let mut tell = |kind: u16, parts: &[&[u8]]| {
             let data: Vec<u8> =
                 [&kind.to_be_bytes()[..]].iter().chain(parts).flat_map(|part| part.iter().copied()).collect();
             reply(out, option, rep::INFO, &data);
         };
         tell(info::EXPORT, &[&offer.size.to_be_bytes(), &encode_flags(offer, self.style).to_be_bytes()]);
-        if asked.contains(&info::NAME) {
+        if requested.contains(&info::NAME) {
             tell(info::NAME, &[offer.name.as_bytes()]);
         }
-        if asked.contains(&info::DESCRIPTION) && !offer.description.is_empty() {
+        if requested.contains(&info::DESCRIPTION) && !offer.description.is_empty() {
             tell(info::DESCRIPTION, &[&offer.description.as_bytes()[..offer.description.len().min(TEXT_MAX)]]);
         }
-        if asked.contains(&info::BLOCK_SIZE) || offer.blocks.minimum > 1 {
+        if requested.contains(&info::BLOCK_SIZE) || offer.blocks.minimum > 1 {
             let blocks = [offer.blocks.minimum, offer.blocks.preferred, offer.blocks.payload].map(u32::to_be_bytes);
             tell(info::BLOCK_SIZE, &[&blocks[0], &blocks[1], &blocks[2]]);
         }
     }
 
     fn frame(&mut self, option: u32, data: &[u8], out: &mut Vec<u8>) {
-        let asked = if option == option::EXTENDED_HEADERS { Style::Extended } else { Style::Structured };
-        let (kind, text) = match (asked, self.style) {
+        let requested = if option == option::EXTENDED_HEADERS { Style::Extended } else { Style::Structured };
+        let (kind, text) = match (requested, self.style) {
             _ if !data.is_empty() => (rep::ERR_INVALID, "this option has no data"),
             (Style::Structured, Style::Extended) => (rep::ERR_EXT_HEADER_REQD, "extended headers were chosen already"),
-            (asked, present) if asked == present => (rep::ERR_INVALID, "this was chosen already"),
+            (requested, present) if requested == present => (rep::ERR_INVALID, "this was chosen already"),
             _ => {
-                self.style = asked;
+                self.style = requested;
                 (rep::ACK, "")
             }
         };
@@ -304,15 +304,15 @@ impl Handshake {
             reply(out, option, rep::ERR_INVALID, b"metadata need structured replies");
             return;
         }
-        let Some(asked) = meta::parse(data, sets) else {
+        let Some(requested) = meta::parse(data, sets) else {
             reply(out, option, rep::ERR_INVALID, b"malformed: name or queries do not fit the length");
             return;
         };
-        let Some(offer) = named(offers, asked.export) else {
+        let Some(offer) = named(offers, requested.export) else {
             reply(out, option, rep::ERR_UNKNOWN, b"there is no export of that name");
             return;
         };
-        if asked.allocation {
+        if requested.allocation {
             reply(out, option, rep::META_CONTEXT, &meta::encode_allocation(sets));
             self.allocation = if sets { Some(offer.export) } else { self.allocation };
         }
@@ -364,8 +364,8 @@ fn choice(data: &[u8]) -> Option<(&str, Vec<u16>)> {
     let length = reader.u32()? as usize;
     let name = reader.text(length)?;
     let count = usize::from(reader.u16()?);
-    let asked = (0..count).map(|_| reader.u16()).collect::<Option<Vec<u16>>>()?;
-    reader.0.is_empty().then_some((name, asked))
+    let requested = (0..count).map(|_| reader.u16()).collect::<Option<Vec<u16>>>()?;
+    reader.0.is_empty().then_some((name, requested))
 }
 
 /// Appends a reply to an option; for errors, the data are a message.

@@ -185,10 +185,10 @@ impl Server {
         let Some(session) = connection.session else { return };
         let mut unused = None;
         let buffer = match buffer {
-            kept @ Some(_) if moves => kept,
+            retained @ Some(_) if moves => retained,
             None if moves => {
                 let mut lent = self.pool.lend_anyway(bytes);
-                connection.held += lent.size();
+                connection.sustained += lent.size();
                 if combination == Combination::Repeat {
                     combination.apply(&combining.bytes, &mut lent.bytes()[..bytes as usize]);
                 }
@@ -200,7 +200,7 @@ impl Server {
             }
         };
         if let Some(unused) = unused {
-            connection.held -= unused.size();
+            connection.sustained -= unused.size();
             self.pool.give_back(unused);
         }
         connection.combining.push(combining);
@@ -232,7 +232,7 @@ impl Server {
             connection.reply(&combining.tag, body, None);
         }
         if let Some(buffer) = buffer {
-            connection.held -= buffer.size();
+            connection.sustained -= buffer.size();
             self.pool.give_back(buffer);
         }
         self.freed = true;

@@ -34,7 +34,7 @@ pub(super) enum ConnectedClient {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ServedPart {
     /// Payload and timing.
-    Whole,
+    Full,
     /// Timing only: the payload is moved in parts.
     Timing,
     /// A part of the payload, without timing.
@@ -80,7 +80,7 @@ impl Server {
         let slot = self.flights.insert(flight);
         let ticket = Ticket(slot.into());
         let accepted = match work {
-            ServedPart::Whole => self.volumes.accept(came, export, path, ticket, request, &mut self.jobs),
+            ServedPart::Full => self.volumes.accept(came, export, path, ticket, request, &mut self.jobs),
             ServedPart::Timing => self.volumes.accept_timing(came, export, path, ticket, request),
             ServedPart::Part => self.volumes.transfer(came, export, ticket, request, &mut self.jobs),
         };

@@ -22,10 +22,10 @@ const UNREAD_MAX: usize = 4 << 20;
 const MEMORY_SHARE: u64 = 4;
 
 /// Maximum bytes of payloads of one client; the rest is moved in parts.
-pub(super) const HELD_MAX: u64 = 8 << 20;
+pub(super) const MAX_HELD: u64 = 8 << 20;
 
 /// Maximum bytes of a payload that is held as a whole; a longer one is moved in parts.
-const WHOLE_MAX: u32 = 1 << 20;
+const MAX_WHOLE: u32 = 1 << 20;
 
 /// Maximum of long reads that wait for the client.
 const STREAMS_MAX: usize = 1024;
@@ -175,16 +175,16 @@ impl Server {
         let Some(connection) = self.connections.get_mut(number) else { return InputStep::End(Lifecycle::Broken) };
         let Connection { codec, current, inbox, long, session, .. } = connection;
         let Some(current) = current else { return InputStep::Continue };
-        let wanted = current.end() - current.filled;
-        if wanted > 0 {
+        let required = current.end() - current.filled;
+        if required > 0 {
             let here = inbox.bytes();
-            let come = here.len().min(wanted as usize);
+            let come = here.len().min(required as usize);
             if let Some(room) = current.room() {
                 room[..come].copy_from_slice(&here[..come]);
             }
             inbox.used(come);
             current.filled += come as u32;
-            if come < wanted as usize {
+            if come < required as usize {
                 return InputStep::Receive;
             }
         }
@@ -219,13 +219,13 @@ impl Server {
     /// Lends memory for the payload of the current request, or for its next part; `false` while it has to wait.
     #[inline]
     fn reserve(&mut self, number: u32) -> bool {
-        let share = (self.limits.bytes / MEMORY_SHARE).clamp(WHOLE_MAX.into(), HELD_MAX);
+        let share = (self.limits.bytes / MEMORY_SHARE).clamp(MAX_WHOLE.into(), MAX_HELD);
         let Self { connections, volumes, pool, .. } = self;
         let Some(connection) = connections.get_mut(number) else { return false };
-        let Connection { codec, current, session, held, tls, .. } = connection;
+        let Connection { codec, current, session, sustained, tls, .. } = connection;
         let (Some(current), Some(session)) = (current, session) else { return true };
         if current.is_part || current.is_stored_in_parts() {
-            return current.reserve_part(pool, held);
+            return current.reserve_part(pool, sustained);
         }
         let payload = current.payload();
         if payload == 0 || current.buffer.is_some() || current.parts.is_some() {
@@ -235,16 +235,16 @@ impl Server {
             return false;
         }
         // A client without memory gets some for a short payload, whatever other clients hold.
-        let lent = match *held {
-            held if payload > WHOLE_MAX || held + u64::from(payload) > share => None,
+        let lent = match *sustained {
+            sustained if payload > MAX_WHOLE || sustained + u64::from(payload) > share => None,
             0 => Some(pool.lend_anyway(payload)),
             _ => pool.lend(payload),
         };
         let Some(mut buffer) = lent else {
             current.parts = Some(WriteParts::default());
-            return !current.is_stored_in_parts() || current.reserve_part(pool, held);
+            return !current.is_stored_in_parts() || current.reserve_part(pool, sustained);
         };
-        *held += buffer.size();
+        *sustained += buffer.size();
         // Encryption needs the bytes in memory of our own.
         let in_one_piece = match current.incoming.tag.division {
             Division::Pieces(piece) => payload <= piece && !codec.services().is_some_and(SessionServices::has_digests),
@@ -297,7 +297,7 @@ impl Server {
     #[inline]
     fn accept(&mut self, number: u32, session: ClientExport, request: &Request, current: Current) -> InputStep {
         let Current { incoming, buffer, filled, parts, is_part } = current;
-        let work = if parts.is_some() { ServedPart::Timing } else { ServedPart::Whole };
+        let work = if parts.is_some() { ServedPart::Timing } else { ServedPart::Full };
         match self.hand_over(session, (ConnectedClient::Connection(number), incoming.tag, work), request, buffer) {
             Ok(()) => {
                 if let Some(connection) = self.connections.get_mut(number) {
@@ -325,7 +325,7 @@ impl Server {
     #[cold]
     fn refuse(&mut self, number: u32, flight: Flight, errno: Errno) {
         if let (Some(connection), Some(buffer)) = (self.connections.get_mut(number), flight.buffer) {
-            connection.held -= buffer.size();
+            connection.sustained -= buffer.size();
             self.pool.give_back(buffer);
         }
         self.reply_now(number, &flight.tag, &ReplyBody::Failed(errno));

@@ -56,7 +56,7 @@ struct Mounted {
     in_flight: u32,
     unfollowed: Unfollowed,
     /// Bytes of their buffers.
-    held: u64,
+    sustained: u64,
 }
 
 /// A message of the kernel. The part of a write before its payload fits into the head, so that the payload begins on a
@@ -162,7 +162,7 @@ impl Server {
             ending: false,
             in_flight: 0,
             unfollowed: Unfollowed::default(),
-            held: 0,
+            sustained: 0,
         };
         let number = self.mounts.all.insert(mounted);
         self.read_device(number)
@@ -305,7 +305,7 @@ impl Server {
     fn accept_message(&mut self, number: u32, tag: Tag, request: &Request, payload: usize) -> MountStep {
         let share = self.limits.bytes / MEMORY_SHARE;
         let Some(mounted) = self.mounts.all.get_mut(number) else { return MountStep::End };
-        let Mounted { session, inbox, held, .. } = mounted;
+        let Mounted { session, inbox, sustained, .. } = mounted;
         let session = *session;
         let moves = matches!(request.command, Command::Read | Command::Write);
         let bytes = if moves { request.length as u32 } else { 0 };
@@ -316,14 +316,14 @@ impl Server {
                 return self.block_mounted(number);
             }
             // If a payload stays in its buffer, the next message needs another buffer.
-            let wanted = if keeps { DEVICE_PAYLOAD_MAX } else { bytes };
-            buffer = match *held {
-                0 => Some(self.pool.lend_anyway(wanted)),
-                held if held + u64::from(wanted) > share => None,
-                _ => self.pool.lend(wanted),
+            let required = if keeps { DEVICE_PAYLOAD_MAX } else { bytes };
+            buffer = match *sustained {
+                0 => Some(self.pool.lend_anyway(required)),
+                sustained if sustained + u64::from(required) > share => None,
+                _ => self.pool.lend(required),
             };
             let Some(buffer) = &mut buffer else { return self.block_mounted(number) };
-            *held += buffer.size();
+            *sustained += buffer.size();
             if keeps {
                 std::mem::swap(buffer, &mut inbox.payload);
             } else if payload > 0 {
@@ -332,7 +332,7 @@ impl Server {
                 buffer.allow_view();
             }
         }
-        match self.hand_over(session, (ConnectedClient::Mount(number), tag, ServedPart::Whole), request, buffer) {
+        match self.hand_over(session, (ConnectedClient::Mount(number), tag, ServedPart::Full), request, buffer) {
             Ok(()) => {
                 if let Some(mounted) = self.mounts.all.get_mut(number) {
                     mounted.in_flight += 1;
@@ -357,7 +357,7 @@ impl Server {
                 // The message has to be decoded again.
                 std::mem::swap(&mut buffer, &mut mounted.inbox.payload);
             }
-            mounted.held -= buffer.size();
+            mounted.sustained -= buffer.size();
             self.pool.give_back(buffer);
         }
         match reason {
@@ -413,7 +413,7 @@ impl Server {
         mounted.in_flight -= 1;
         mounted.unfollowed.answered(self.now);
         if let Some(buffer) = flight.buffer {
-            mounted.held -= buffer.size();
+            mounted.sustained -= buffer.size();
             self.pool.give_back(buffer);
         }
         if mounted.ending {

@@ -50,11 +50,11 @@ impl StreamedRead {
     }
 
     fn next(&self) -> ReadPart {
-        let most = match self.tag.division {
+        let max = match self.tag.division {
             Division::Pieces(piece) => piece.min(PART_BYTES),
             Division::Chunks | Division::Undivided => PART_BYTES,
         };
-        let length = self.left.min(most);
+        let length = self.left.min(max);
         ReadPart { offset: self.tag.offset + u64::from(self.length - self.left), length, rest: self.left - length }
     }
 }
@@ -89,7 +89,7 @@ impl Server {
         }
         let (tag, part) = (stream.tag, stream.next());
         let mut buffer = self.pool.lend_anyway(part.length);
-        connection.held += buffer.size();
+        connection.sustained += buffer.size();
         let has_digests = connection.codec.services().is_some_and(SessionServices::has_digests);
         if connection.tls.is_none() && !has_digests && self.volumes.reads_only_allocated() {
             buffer.allow_view();
@@ -195,7 +195,7 @@ impl Server {
             flight.buffer
         };
         if let Some(buffer) = unused {
-            connection.held -= buffer.size();
+            connection.sustained -= buffer.size();
             self.pool.give_back(buffer);
         }
         self.touch(number);

@@ -61,7 +61,7 @@ impl TraceRecorder {
     fn note(&mut self, now: Instant, request: &Request) {
         // In model time, which a replay uses.
         let at = self.slow.model(now).since(Instant::ZERO);
-        self.page.push(asked(at, request));
+        self.page.push(trace_entry(at, request));
         if self.page.len() == PAGE {
             self.hand_over();
         }
@@ -95,7 +95,7 @@ fn write(pages: &Receiver<Vec<TraceEntry>>, sink: impl Write, dropped: &AtomicU6
     let mut trace = TraceWriter::new(BufWriter::with_capacity(1 << 16, sink))?;
     let mut operations = 0;
     for page in pages {
-        page.iter().try_for_each(|asked| trace.write(asked))?;
+        page.iter().try_for_each(|requested| trace.write(requested))?;
         trace.flush()?;
         operations += page.len() as u64;
     }
@@ -104,14 +104,14 @@ fn write(pages: &Receiver<Vec<TraceEntry>>, sink: impl Write, dropped: &AtomicU6
 }
 
 /// A request as a trace record, by its meaning for the model. A cache hint is a read of zero bytes.
-fn asked(at: Span, request: &Request) -> TraceEntry {
-    let most = u64::from(u32::MAX);
+fn trace_entry(at: Span, request: &Request) -> TraceEntry {
+    let max = u64::from(u32::MAX);
     let Request { command, offset, length, fua } = *request;
     let (action, offset, length) = match command {
-        Command::Read => (Action::Read, offset, length.min(most)),
+        Command::Read => (Action::Read, offset, length.min(max)),
         Command::Cache => (Action::Read, offset, 0),
         Command::Write | Command::WriteZeroes { space: Space::Keep } => {
-            (if fua { Action::DurableWrite } else { Action::Write }, offset, length.min(most))
+            (if fua { Action::DurableWrite } else { Action::Write }, offset, length.min(max))
         }
         Command::Trim | Command::WriteZeroes { space: Space::Free } => (Action::Trim, offset, length),
         Command::Flush => (Action::Flush, 0, 0),
@@ -210,18 +210,18 @@ mod tests {
     fn operations_beyond_a_slow_disk_are_dropped_and_counted() {
         let (sink, text, leave) = slowly();
         let mut recorder = TraceRecorder::begin(Slow::NOT, sink).unwrap();
-        let asked = (2 * PAGES * PAGE + 7) as u64;
-        for n in 0..asked {
+        let requested = (2 * PAGES * PAGE + 7) as u64;
+        for n in 0..requested {
             recorder.note(Instant::from_nanos(n), &READ);
         }
         drop(leave);
-        let kept = recorder.finish().unwrap();
-        assert_eq!(kept.operations + kept.dropped, asked);
-        assert!(kept.dropped >= ((PAGES - 2) * PAGE) as u64, "{kept:?}");
+        let retained = recorder.finish().unwrap();
+        assert_eq!(retained.operations + retained.dropped, requested);
+        assert!(retained.dropped >= ((PAGES - 2) * PAGE) as u64, "{retained:?}");
         let text = text.lock().unwrap();
         let outline = Outline::of(TraceReader::new(&text[..]).unwrap()).unwrap().unwrap();
-        assert_eq!((outline.operations, outline.dropped), (kept.operations, kept.dropped));
-        assert_eq!(outline.span, Span::from_nanos(asked - 1), "the last page is waited for");
+        assert_eq!((outline.operations, outline.dropped), (retained.operations, retained.dropped));
+        assert_eq!(outline.span, Span::from_nanos(requested - 1), "the last page is waited for");
     }
 
     #[test]

@@ -158,8 +158,8 @@ impl Turnarounds {
         let typical = quantile(50).min(quantile(10) + SPREAD_MAX + queue);
         let (waits, answers) = std::mem::take(&mut self.waited);
         let wait = waits / answers.max(1);
-        let most = floor.map_or(UNKNOWN_MAX, |floor| floor.beyond(wait) * 5 / 4 + queue);
-        let found = typical.min(most);
+        let max = floor.map_or(UNKNOWN_MAX, |floor| floor.beyond(wait) * 5 / 4 + queue);
+        let found = typical.min(max);
         self.samples.clear();
         let path = self.path.map_or(found, |path| (path * 3 + found) / 4);
         self.path = Some(path);

@@ -181,7 +181,7 @@ impl Server {
                 return Ok(Begun::Done);
             }
             Io::Sync { .. } | Io::Commit(_) if !self.files.are_durable() => return Ok(Begun::Done),
-            Io::Commit(commit) if commit.whole => {
+            Io::Commit(commit) if commit.total => {
                 self.replace_log(id, &commit);
                 return Ok(Begun::Elsewhere);
             }
@@ -294,12 +294,12 @@ impl Server {
 
     fn blank(&mut self, ticket: Ticket, into: u32, length: u32) {
         let Some(flight) = self.flights.get_mut(ticket.0 as u32) else { return };
-        let whole = into == 0 && length == flight.length;
+        let total = into == 0 && length == flight.length;
         let is_reportable = match flight.work {
             ServedPart::Part => flight.tag.division == Division::Chunks,
-            ServedPart::Whole | ServedPart::Timing => flight.tag.holes,
+            ServedPart::Full | ServedPart::Timing => flight.tag.holes,
         };
-        if whole && is_reportable {
+        if total && is_reportable {
             flight.is_hole = true;
         } else if let Some(buffer) = &mut flight.buffer {
             buffer.bytes()[into as usize..][..length as usize].fill(0);

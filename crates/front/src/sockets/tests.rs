@@ -7,7 +7,7 @@ use crate::notify::{News, notify};
 
 fn check(text: &str, expected: Result<&str, &str>) {
     match (text.parse::<ListenAddress>(), expected) {
-        (Ok(place), Ok(shown)) => assert_eq!(place.to_string(), shown, "{text}"),
+        (Ok(place), Ok(displayed)) => assert_eq!(place.to_string(), displayed, "{text}"),
         (Err(error), Err(why)) => assert!(error.to_string().contains(why), "{text}: {error}"),
         (found, expected) => panic!("{text}: {found:?}, not {expected:?}"),
     }

@@ -8,11 +8,11 @@ use std::sync::OnceLock;
 /// The directories of both authorities; `None` where openssl is not installed.
 pub fn certificates() -> Option<(&'static Path, &'static Path)> {
     static MADE: OnceLock<Option<(PathBuf, PathBuf)>> = OnceLock::new();
-    let made = MADE.get_or_init(|| Some((authority("ours")?, authority("theirs")?)));
-    if made.is_none() {
+    let created = MADE.get_or_init(|| Some((authority("ours")?, authority("theirs")?)));
+    if created.is_none() {
         eprintln!("skipped: openssl is not installed (Debian: apt-get install openssl)");
     }
-    made.as_ref().map(|(ours, theirs)| (ours.as_path(), theirs.as_path()))
+    created.as_ref().map(|(ours, theirs)| (ours.as_path(), theirs.as_path()))
 }
 
 /// Created once for all runs and renamed into place.
@@ -53,7 +53,7 @@ fn certificate(directory: &Path, file: &str, subject: &str, what: &str, purpose:
     if file != "ca" {
         openssl.args(["-CA", "ca-cert.pem", "-CAkey", "ca-key.pem"]);
     }
-    let made = openssl.stdout(Stdio::null()).stderr(Stdio::null()).status().ok()?;
-    assert!(made.success(), "openssl cannot make {file}-cert.pem");
+    let created = openssl.stdout(Stdio::null()).stderr(Stdio::null()).status().ok()?;
+    assert!(created.success(), "openssl cannot make {file}-cert.pem");
     Some(())
 }

@@ -120,8 +120,8 @@ impl World {
             _ => command::WRITE_ZEROES,
         };
         let first = rng.u64(0..size / SECTOR);
-        let most = if rng.bool() { PER_CLUSTER } else { SECTORS_MAX };
-        let sectors = rng.u64(1..=most).min(size / SECTOR - first);
+        let max = if rng.bool() { PER_CLUSTER } else { SECTORS_MAX };
+        let sectors = rng.u64(1..=max).min(size / SECTOR - first);
         let (first, sectors) = if command == command::FLUSH { (0, 0) } else { (first, sectors) };
         let durable = command != command::READ && rng.u32(0..5) == 0;
         let step = self.ask(Pending::Request { volume, command, first, durable });
@@ -143,9 +143,9 @@ impl World {
         }
         let keeps = command == command::WRITE_ZEROES && rng.bool();
         let flags = if durable { command_flag::FUA } else { 0 } | if keeps { command_flag::NO_HOLE } else { 0 };
-        let asked = WireRequest { flags, command, cookie: step, offset: first * SECTOR, length: sectors * SECTOR };
+        let requested = WireRequest { flags, command, cookie: step, offset: first * SECTOR, length: sectors * SECTOR };
         let mut bytes = Vec::new();
-        asked.write(Style::Structured, &mut bytes);
+        requested.write(Style::Structured, &mut bytes);
         bytes.extend(payload);
         bytes
     }
@@ -210,14 +210,14 @@ impl World {
     }
 
     /// An edit was answered successfully.
-    fn edited(&mut self, at: Step, made: u32) {
+    fn edited(&mut self, at: Step, created: u32) {
         self.step += 1;
         self.counts.edits += 1;
         let edit = self.pending.remove(&at).unwrap();
         match edit {
             Pending::Fork { of, snapshot } => {
                 let truth = self.truths[&of].forked(at, self.step, snapshot);
-                assert!(self.truths.insert(made, truth).is_none(), "volume {made} was created twice");
+                assert!(self.truths.insert(created, truth).is_none(), "volume {created} was created twice");
             }
             Pending::Restore { volume, from } => {
                 let source = self.truths[&from].clone();
@@ -266,9 +266,9 @@ impl World {
 }
 
 fn read_all(talk: &mut Talk, size: u64) -> Vec<u8> {
-    let asked = WireRequest { command: command::READ, cookie: 1, length: size, ..WireRequest::default() };
+    let requested = WireRequest { command: command::READ, cookie: 1, length: size, ..WireRequest::default() };
     let mut bytes = Vec::new();
-    asked.write(Style::Structured, &mut bytes);
+    requested.write(Style::Structured, &mut bytes);
     talk.socket().write(&bytes).unwrap();
     payload(talk).unwrap().1
 }
@@ -307,8 +307,8 @@ fn editor(world: &Mutex<World>, control: &mut BufReader<UnixStream>, mut rng: Rn
     loop {
         let (at, line) = world.lock().unwrap().edit(&mut rng);
         let Some(answer) = say(control, &line) else { return };
-        let made = answer.strip_prefix("ok ").unwrap_or_else(|| panic!("{line}: {answer}"));
-        world.lock().unwrap().edited(at, made.parse().unwrap());
+        let created = answer.strip_prefix("ok ").unwrap_or_else(|| panic!("{line}: {answer}"));
+        world.lock().unwrap().edited(at, created.parse().unwrap());
         std::thread::sleep(Duration::from_micros(rng.u64(0..5_000)));
     }
 }
@@ -346,13 +346,13 @@ fn life_and_death(world: World, server: &mut Killed, rng: &mut Rng) -> World {
 fn refuse_damage(base: &Path, rng: &mut Rng) {
     let directory = base.join("data");
     let (path, superblock) = (directory.join("log"), std::fs::read(directory.join("superblock")).unwrap());
-    let (whole, next) = (std::fs::read(&path).unwrap(), Superblock::read(&superblock).unwrap().next);
-    let log = Log::read(&whole);
+    let (total, next) = (std::fs::read(&path).unwrap(), Superblock::read(&superblock).unwrap().next);
+    let log = Log::read(&total);
     let confirmed = log.commits.iter().filter(|commit| commit.sequence < next).map(Commit::encoded_bytes).sum::<u64>();
     // No attempt if it was killed between a new log and its confirmation.
     let attempts = if confirmed > 0 { 3 } else { 0 };
     for _ in 0..attempts {
-        let (at, mut damaged) = (rng.usize(0..confirmed as usize), whole.clone());
+        let (at, mut damaged) = (rng.usize(0..confirmed as usize), total.clone());
         match rng.u32(0..3) {
             0 => damaged.truncate(at),
             1 => damaged[at..].fill(0),
@@ -362,17 +362,17 @@ fn refuse_damage(base: &Path, rng: &mut Rng) {
         let opened = DataFiles::directory(&directory, Checksums::AsMade).map(drop);
         assert!(matches!(opened, Err(DirectoryError::Log { .. })), "damage at {at} of {confirmed}: {opened:?}");
     }
-    std::fs::write(&path, whole).unwrap();
+    std::fs::write(&path, total).unwrap();
 }
 
 /// Appends an incomplete commit to the log, as an interrupted append leaves it. It was not acknowledged.
 fn tear_log(base: &Path, rng: &mut Rng) {
     let path = base.join("data/log");
-    let whole = std::fs::read(&path).unwrap();
+    let total = std::fs::read(&path).unwrap();
     let torn = match rng.u32(0..3) {
         0 => (0..rng.usize(1..300)).map(|_| rng.u8(..)).collect(),
         1 => vec![0; rng.usize(1..300)],
-        _ => whole[..rng.usize(0..whole.len().min(25))].to_vec(),
+        _ => total[..rng.usize(0..total.len().min(25))].to_vec(),
     };
     std::fs::OpenOptions::new().append(true).open(&path).unwrap().write_all(&torn).unwrap();
 }

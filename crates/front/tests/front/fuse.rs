@@ -81,7 +81,7 @@ fn refused(tree: &Tree, message: &[u8], payload: usize) -> i32 {
     taken(tree, message, payload).expect_err("a reply").0
 }
 
-fn asked(message: &[u8], payload: usize) -> Request {
+fn wire_request(message: &[u8], payload: usize) -> Request {
     match taken(&TREE, message, payload) {
         Ok(Message::Request(Incoming { tag, operation: Ok(Operation::Io(request)), .. })) => {
             assert_eq!(tag.id, UNIQUE);
@@ -97,16 +97,16 @@ fn request(command: Command, offset: u64, length: u64) -> Request {
 
 #[test]
 fn reads_and_writes_are_limited_to_the_volume() {
-    assert_eq!(asked(&read(4096, 8192), 0), request(Command::Read, 4096, 8192));
-    assert_eq!(asked(&read(SIZE - 10, 8192), 0), request(Command::Read, SIZE - 10, 10));
+    assert_eq!(wire_request(&read(4096, 8192), 0), request(Command::Read, 4096, 8192));
+    assert_eq!(wire_request(&read(SIZE - 10, 8192), 0), request(Command::Read, SIZE - 10, 10));
     assert_eq!(taken(&TREE, &read(SIZE, 1), 0), Err((0, Vec::new())), "no data beyond the end");
     assert_eq!(refused(&TREE, &read(0, PAYLOAD_MAX + 1), 0), libc::EINVAL);
-    assert_eq!(asked(&write(512, 4096, libc::O_RDWR), 4096), request(Command::Write, 512, 4096));
-    assert_eq!(asked(&write(SIZE - 512, 4096, 0), 4096), request(Command::Write, SIZE - 512, 512));
+    assert_eq!(wire_request(&write(512, 4096, libc::O_RDWR), 4096), request(Command::Write, 512, 4096));
+    assert_eq!(wire_request(&write(SIZE - 512, 4096, 0), 4096), request(Command::Write, SIZE - 512, 512));
     assert_eq!(refused(&TREE, &write(SIZE, 512, 0), 512), libc::ENOSPC);
     assert_eq!(refused(&TREE, &write(u64::MAX, 512, 0), 512), libc::ENOSPC);
     for sync in [libc::O_DSYNC, libc::O_SYNC] {
-        assert!(asked(&write(0, 512, libc::O_WRONLY | sync), 512).fua, "a write of such a file is durable");
+        assert!(wire_request(&write(0, 512, libc::O_WRONLY | sync), 512).fua, "a write of such a file is durable");
     }
     let fixed = Tree { access: VolumeAccess::ReadOnly, ..TREE };
     assert_eq!(refused(&fixed, &write(0, 512, 0), 512), libc::EROFS);
@@ -119,26 +119,29 @@ fn reads_and_writes_are_limited_to_the_volume() {
 #[test]
 fn zeroed_ranges_are_deallocated_or_kept() {
     let zeros = |space| Command::WriteZeroes { space };
-    assert_eq!(asked(&fallocate(100, 5000, PUNCH | KEEP), 0), request(zeros(Space::Free), 100, 5000));
-    assert_eq!(asked(&fallocate(0, 4096, ZERO), 0), request(zeros(Space::Keep), 0, 4096));
-    assert_eq!(asked(&fallocate(4096, u64::MAX, ZERO | KEEP), 0), request(zeros(Space::Keep), 4096, SIZE - 4096));
+    assert_eq!(wire_request(&fallocate(100, 5000, PUNCH | KEEP), 0), request(zeros(Space::Free), 100, 5000));
+    assert_eq!(wire_request(&fallocate(0, 4096, ZERO), 0), request(zeros(Space::Keep), 0, 4096));
+    assert_eq!(
+        wire_request(&fallocate(4096, u64::MAX, ZERO | KEEP), 0),
+        request(zeros(Space::Keep), 4096, SIZE - 4096)
+    );
     assert_eq!(refused(&TREE, &fallocate(4096, SIZE, ZERO), 0), libc::ENOSPC, "volumes do not grow");
     assert_eq!(refused(&TREE, &fallocate(SIZE, 4096, PUNCH | KEEP), 0), libc::EINVAL);
     for mode in [0, KEEP, libc::FALLOC_FL_COLLAPSE_RANGE.cast_unsigned()] {
         assert_eq!(refused(&TREE, &fallocate(0, 4096, mode), 0), libc::EOPNOTSUPP);
     }
-    assert_eq!(asked(&message(opcode::FSYNC, FILE, &[0; 16], 0), 0), request(Command::Flush, 0, 0));
+    assert_eq!(wire_request(&message(opcode::FSYNC, FILE, &[0; 16], 0), 0), request(Command::Flush, 0, 0));
 }
 
 #[test]
 fn seek_stays_within_the_file() {
-    for (whence, wanted) in [(libc::SEEK_DATA, true), (libc::SEEK_HOLE, false)] {
+    for (whence, required) in [(libc::SEEK_DATA, true), (libc::SEEK_HOLE, false)] {
         let found = taken(&TREE, &seek(4096, whence), 0);
         let Ok(Message::Request(Incoming { operation: Ok(Operation::Seek { offset: 4096, allocated }), .. })) = found
         else {
             panic!("{found:?}")
         };
-        assert_eq!(allocated, wanted);
+        assert_eq!(allocated, required);
         assert_eq!(refused(&TREE, &seek(SIZE, whence), 0), libc::ENXIO);
     }
     assert_eq!(refused(&TREE, &seek(0, 99), 0), libc::EINVAL);
@@ -152,8 +155,8 @@ fn directory_has_one_file() {
     assert_eq!((&entry[..8], &entry[16..40], &entry[48..56]), (&u64s(&[FILE])[..], &[0; 24][..], &u64s(&[SIZE])[..]));
     assert_eq!(entry[100..116], u32s(&[0o100_600, 1, 7, 8]), "mode, links, owner");
     assert_eq!(refused(&TREE, &lookup("another"), 0), libc::ENOENT);
-    let list = |after: u64, most: u32, opcode| {
-        let body = [&u64s(&[0, after])[..], &u32s(&[most, 0, 0, 0, 0, 0])].concat();
+    let list = |after: u64, max: u32, opcode| {
+        let body = [&u64s(&[0, after])[..], &u32s(&[max, 0, 0, 0, 0, 0])].concat();
         taken(&TREE, &message(opcode, ROOT, &body, 0), 0).unwrap_err().1
     };
     assert_eq!(list(0, 4096, opcode::READDIR).len(), 32 + 32 + 32);
@@ -202,9 +205,9 @@ fn version_is_negotiated() {
 
 #[test]
 fn message_with_wrong_length_is_invalid() {
-    let whole = read(0, 512);
-    assert_eq!(taken(&TREE, &whole[..whole.len() - 1], 0), Ok(Message::Invalid));
-    assert_eq!(taken(&TREE, &whole[..20], 0), Ok(Message::Invalid));
+    let total = read(0, 512);
+    assert_eq!(taken(&TREE, &total[..total.len() - 1], 0), Ok(Message::Invalid));
+    assert_eq!(taken(&TREE, &total[..20], 0), Ok(Message::Invalid));
     assert_eq!(taken(&TREE, &write(0, 512, 0), 511), Ok(Message::Invalid));
     let mut less = write(0, 512, 0);
     less[..4].copy_from_slice(&u32s(&[WRITE_BYTES as u32 + 100]));

@@ -142,13 +142,14 @@ fn hear(control: &mut BufReader<UnixStream>) -> Option<String> {
 #[test]
 fn killable_server() {
     let Some(base) = std::env::var_os(HOME).map(PathBuf::from) else { return };
-    let checksums = if base.join(CHECKSUMS).exists() { Checksums::Wanted } else { Checksums::AsMade };
-    let (files, held) = DataFiles::directory(&base.join("data"), checksums).unwrap();
+    let checksums = if base.join(CHECKSUMS).exists() { Checksums::Required } else { Checksums::AsMade };
+    let (files, sustained) = DataFiles::directory(&base.join("data"), checksums).unwrap();
     let mut pending = Vec::new();
-    let mut store = if held.log.commits.is_empty() {
+    let mut store = if sustained.log.commits.is_empty() {
         Store::new(GEOMETRY, CAPACITY)
     } else {
-        let recovered = Store::recover(held.log.commits, &held.lengths, CAPACITY, held.unreferenced).unwrap();
+        let recovered =
+            Store::recover(sustained.log.commits, &sustained.lengths, CAPACITY, sustained.unreferenced).unwrap();
         pending = recovered.jobs;
         recovered.store
     };

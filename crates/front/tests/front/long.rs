@@ -10,7 +10,7 @@ use plimsoll_front::{DataFiles, Limits, TlsMode};
 use plimsoll_volume::Export;
 
 use super::memory::Memory;
-use super::serve::{asked, read, read_reply, write};
+use super::serve::{read, read_reply, wire_request, write};
 use super::serving::{SIZE, Serving};
 
 /// Maximum memory of sixteen such clients.
@@ -41,7 +41,7 @@ fn requests_of_64_mib_are_served_in_every_style() {
             assert_eq!(write(&mut talk, style, 0, &data, command_flag::FUA), 0);
             assert!(read(&mut talk, style, 0, PAYLOAD_MAX) == data, "{style:?}");
             if style > Style::Simple {
-                let undivided = WireRequest { flags: command_flag::DF, ..asked(command::READ, 0, SIZE / 2) };
+                let undivided = WireRequest { flags: command_flag::DF, ..wire_request(command::READ, 0, SIZE / 2) };
                 talk.request(style, &undivided, &[]).unwrap();
                 let chunk = talk.chunk(0).unwrap();
                 assert!(chunk.done && chunk.payload[8..] == data[..data.len() / 2], "{style:?}: one chunk");
@@ -62,7 +62,7 @@ fn long_read_counts_by_its_outcome() {
             DataFiles::given([file.into()])
         });
         let mut talk = styled(serving.talk(), Style::Structured);
-        talk.request(Style::Structured, &asked(command::READ, 0, LONG), &[]).unwrap();
+        talk.request(Style::Structured, &wire_request(command::READ, 0, LONG), &[]).unwrap();
         while !talk.chunk(0).unwrap().done {}
         let count = serving.handle.call(|server| server.take_count(Export(0))).unwrap();
         assert_eq!((count.reads, count.bytes_read, count.errors), expected, "readable: {readable}");
@@ -76,7 +76,7 @@ fn replies_behind_a_long_simple_read_keep_its_bytes_together() {
     let data = pattern(16 << 20, 7);
     assert_eq!(write(&mut talk, Style::Simple, 0, &data, 0), 0);
     for (offset, length) in [(0, 16 << 20), (4096, 512), (8 << 20, 5 << 20), (512, 4096)] {
-        talk.request(Style::Simple, &asked(command::READ, offset, length), &[]).unwrap();
+        talk.request(Style::Simple, &wire_request(command::READ, offset, length), &[]).unwrap();
     }
     let mut left = vec![(0_u64, 16_u64 << 20), (4096, 512), (8 << 20, 5 << 20), (512, 4096)];
     while !left.is_empty() {
@@ -94,7 +94,7 @@ fn starve(serving: &Serving, clients: usize, bytes: u64) -> Vec<Talk> {
     let clients = (0..clients).map(|_| {
         let mut talk = styled(serving.talk(), Style::Simple);
         for place in 0..8 {
-            let request = WireRequest { cookie: place, ..asked(command::READ, 0, bytes) };
+            let request = WireRequest { cookie: place, ..wire_request(command::READ, 0, bytes) };
             talk.request(Style::Simple, &request, &[]).unwrap();
         }
         talk
@@ -134,20 +134,20 @@ fn long_read_never_returns_data_of_another_volume() {
     let mut slow = memory.begin();
     slow.option(option::STRUCTURED_REPLY, &[]).unwrap();
     slow.choose("long", true).unwrap();
-    slow.request(Style::Structured, &asked(command::READ, 0, LONG), &[]).unwrap();
+    slow.request(Style::Structured, &wire_request(command::READ, 0, LONG), &[]).unwrap();
     // A part is in the socket or lent; the rest is fetched later.
     let begun = Instant::now();
     while memory.handle.call(|server| server.lent_bytes()).unwrap() == 0 {
         assert!(begun.elapsed() < Duration::from_secs(60), "no part was fetched");
     }
-    for request in [asked(command::TRIM, 0, LONG), asked(command::FLUSH, 0, 0)] {
+    for request in [wire_request(command::TRIM, 0, LONG), wire_request(command::FLUSH, 0, 0)] {
         owner.request(Style::Simple, &request, &[]).unwrap();
         assert_eq!(owner.chunk(0).unwrap().errno(), 0);
     }
     let mut other = memory.talk("other");
     assert_eq!(write(&mut other, Style::Simple, 0, &vec![2; LONG as usize], 0), 0);
-    let seen = read_reply(&mut slow, 0, LONG as u32);
-    assert!(!seen.contains(&2), "bytes of another volume");
-    assert_eq!(seen[0], 1, "the first part was fetched before");
-    assert_eq!(seen.last(), Some(&0), "the last part was fetched after the trim");
+    let observed = read_reply(&mut slow, 0, LONG as u32);
+    assert!(!observed.contains(&2), "bytes of another volume");
+    assert_eq!(observed[0], 1, "the first part was fetched before");
+    assert_eq!(observed.last(), Some(&0), "the last part was fetched after the trim");
 }

@@ -15,19 +15,19 @@ use plimsoll_load::{BlockMix, Mix, Pace, Pattern, Region, StreamPhase, StreamSpe
 use plimsoll_units::{Bytes, Span};
 use plimsoll_volume::Export;
 
-pub fn asked(command: u16, offset: u64, length: u64) -> WireRequest {
+pub fn wire_request(command: u16, offset: u64, length: u64) -> WireRequest {
     WireRequest { flags: 0, command, cookie: !offset, offset, length }
 }
 
 pub fn write(talk: &mut Talk, style: Style, offset: u64, data: &[u8], flags: u16) -> u32 {
     let flags = flags | if style == Style::Extended { command_flag::PAYLOAD_LEN } else { 0 };
-    let request = WireRequest { flags, ..asked(command::WRITE, offset, data.len() as u64) };
+    let request = WireRequest { flags, ..wire_request(command::WRITE, offset, data.len() as u64) };
     talk.request(style, &request, data).unwrap();
     talk.chunk(0).unwrap().errno()
 }
 
 pub fn read(talk: &mut Talk, style: Style, offset: u64, length: u32) -> Vec<u8> {
-    talk.request(style, &asked(command::READ, offset, length.into()), &[]).unwrap();
+    talk.request(style, &wire_request(command::READ, offset, length.into()), &[]).unwrap();
     read_reply(talk, offset, length)
 }
 
@@ -75,8 +75,9 @@ fn each_style_reads_written_data() {
                 assert_eq!(write(&mut talk, style, place, &data, command_flag::FUA), 0);
                 assert_eq!(read(&mut talk, style, place, length), data, "{style:?} {place} {length}");
             }
-            let zeroes = WireRequest { flags: command_flag::NO_HOLE, ..asked(command::WRITE_ZEROES, 4096, 1024) };
-            for request in [zeroes, asked(command::TRIM, 1 << 20, 4096), asked(command::FLUSH, 0, 0)] {
+            let zeroes =
+                WireRequest { flags: command_flag::NO_HOLE, ..wire_request(command::WRITE_ZEROES, 4096, 1024) };
+            for request in [zeroes, wire_request(command::TRIM, 1 << 20, 4096), wire_request(command::FLUSH, 0, 0)] {
                 talk.request(style, &request, &[]).unwrap();
                 assert_eq!(talk.chunk(0).unwrap().errno(), 0, "{request:?}");
             }
@@ -111,8 +112,8 @@ fn load_runs_through_the_client() {
         let start = clock.now();
         let phase = StreamPhase { end: start + Span::from_millis(200), ..StreamPhase::unbounded(start) };
         let mut load = Streams::new(std::slice::from_ref(&stream), 3, phase).unwrap();
-        let seen = drive(&mut remote, &mut load, &rules, &mut |_| ControlFlow::Continue(())).unwrap();
-        let tally = seen.series.iter().fold((0, 0), |(operations, errors), slice| {
+        let observed = drive(&mut remote, &mut load, &rules, &mut |_| ControlFlow::Continue(())).unwrap();
+        let tally = observed.series.iter().fold((0, 0), |(operations, errors), slice| {
             (operations + slice.tally.operations(), errors + slice.tally.errors())
         });
         assert!(tally.0 > 30, "round {round}: {tally:?}");
@@ -139,11 +140,12 @@ fn vanished_clients_leave_no_resources() {
         let mut talk = serving.talk();
         talk.choose("data", true).unwrap();
         for place in 0..round {
-            let request = asked(command::READ, place << 16, 64 << 10);
+            let request = wire_request(command::READ, place << 16, 64 << 10);
             talk.request(Style::Simple, &request, &[]).unwrap();
         }
         // An incomplete write.
-        talk.request(Style::Simple, &asked(command::WRITE, 0, 4 << 20), &vec![9; round as usize * 1000]).unwrap();
+        talk.request(Style::Simple, &wire_request(command::WRITE, 0, 4 << 20), &vec![9; round as usize * 1000])
+            .unwrap();
     }
     let gone = (0..200).any(|_| {
         std::thread::sleep(Duration::from_millis(10));
@@ -163,7 +165,7 @@ fn client_that_does_not_read_delays_no_other() {
     let mut greedy = serving.talk();
     greedy.choose("data", true).unwrap();
     for place in 0..100 {
-        greedy.request(Style::Simple, &asked(command::READ, place << 18, 1 << 20), &[]).unwrap();
+        greedy.request(Style::Simple, &wire_request(command::READ, place << 18, 1 << 20), &[]).unwrap();
     }
     let mut polite = serving.talk();
     polite.choose("data", true).unwrap();
@@ -193,18 +195,18 @@ fn number_of_connections_is_limited() {
     let serving = Serving::start(false, Limits::default());
     let mut working = serving.talk();
     working.choose("data", true).unwrap();
-    let (mut held, mut most) = (std::collections::VecDeque::new(), 0);
+    let (mut sustained, mut max) = (std::collections::VecDeque::new(), 0);
     for number in 0..10_000 {
-        held.push_back(UnixStream::connect(serving.socket()).unwrap());
-        if held.len() > 400 {
-            held.pop_front();
+        sustained.push_back(UnixStream::connect(serving.socket()).unwrap());
+        if sustained.len() > 400 {
+            sustained.pop_front();
         }
         if number % 100 == 0 {
-            most = most.max(serving.handle.call(|server| server.connected()).unwrap());
+            max = max.max(serving.handle.call(|server| server.connected()).unwrap());
             assert_eq!(read(&mut working, Style::Simple, 0, 512).len(), 512);
         }
     }
-    assert!(most <= 64 + 1 + 16, "{most} concurrent clients");
+    assert!(max <= 64 + 1 + 16, "{max} concurrent clients");
     let mut late = serving.talk();
     late.choose("data", true).unwrap();
     assert_eq!(read(&mut late, Style::Simple, 0, 512).len(), 512);
@@ -235,7 +237,7 @@ fn client_that_stops_amid_a_message_is_disconnected() {
     let serving = Serving::start(false, Limits { client_timeout, ..Limits::default() });
     let mut talk = serving.talk();
     talk.choose("data", true).unwrap();
-    talk.request(Style::Simple, &asked(command::WRITE, 0, 4096), &[1; 100]).unwrap();
+    talk.request(Style::Simple, &wire_request(command::WRITE, 0, 4096), &[1; 100]).unwrap();
     assert!(talk.chunk(0).is_err(), "the connection was closed");
     let mut idle = serving.talk();
     idle.choose("data", true).unwrap();
@@ -274,9 +276,9 @@ fn requests_before_a_disconnect_are_answered() {
     let mut talk = serving.talk();
     talk.choose("data", true).unwrap();
     for place in 0..10 {
-        talk.request(Style::Simple, &asked(command::READ, place << 12, 4096), &[]).unwrap();
+        talk.request(Style::Simple, &wire_request(command::READ, place << 12, 4096), &[]).unwrap();
     }
-    talk.request(Style::Simple, &asked(command::DISC, 0, 0), &[]).unwrap();
+    talk.request(Style::Simple, &wire_request(command::DISC, 0, 0), &[]).unwrap();
     for _ in 0..10 {
         assert_eq!(talk.chunk(4096).unwrap().errno(), 0);
     }
@@ -304,7 +306,7 @@ fn tcp_and_pipes_serve_the_same_bytes() {
     to_server.write_all(&[&3u32.to_be_bytes()[..], &choice].concat()).unwrap();
     from_server.read_exact(&mut [0; 10]).unwrap();
     let mut request = Vec::new();
-    asked(command::READ, 0, 100_000).write(Style::Simple, &mut request);
+    wire_request(command::READ, 0, 100_000).write(Style::Simple, &mut request);
     to_server.write_all(&request).unwrap();
     let mut answer = vec![0; 16 + 100_000];
     from_server.read_exact(&mut answer).unwrap();

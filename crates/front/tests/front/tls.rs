@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use super::certificates::certificates;
-use super::serve::{asked, read, write};
+use super::serve::{read, wire_request, write};
 use super::serving::{SIZE, Serving};
 use plimsoll_device::nbd::wire::{Style, command, command_flag, option, rep};
 use plimsoll_device::nbd::{Encryption, ExportAddress, Remote, Talk, TalkError};
@@ -70,9 +70,9 @@ fn session_ends_with_close_notify() {
     let mut talk = begin(&encrypted(&serving, ours, ServerNames::Any)).unwrap();
     talk.choose("data", true).unwrap();
     for place in 0..10 {
-        talk.request(Style::Simple, &asked(command::READ, place << 12, 4096), &[]).unwrap();
+        talk.request(Style::Simple, &wire_request(command::READ, place << 12, 4096), &[]).unwrap();
     }
-    talk.request(Style::Simple, &asked(command::DISC, 0, 0), &[]).unwrap();
+    talk.request(Style::Simple, &wire_request(command::DISC, 0, 0), &[]).unwrap();
     for _ in 0..10 {
         assert_eq!(talk.chunk(4096).unwrap().errno(), 0);
     }
@@ -98,8 +98,8 @@ fn load_runs_over_tls() {
     let phase = StreamPhase { end: start + Span::from_millis(500), ..StreamPhase::unbounded(start) };
     let mut load = Streams::new(&[stream], 3, phase).unwrap();
     let rules = Rules::new(16, Span::from_millis(100));
-    let seen = drive(&mut remote, &mut load, &rules, &mut |_| ControlFlow::Continue(())).unwrap();
-    let tally = seen.series.iter().fold((0, 0), |(operations, errors), slice| {
+    let observed = drive(&mut remote, &mut load, &rules, &mut |_| ControlFlow::Continue(())).unwrap();
+    let tally = observed.series.iter().fold((0, 0), |(operations, errors), slice| {
         (operations + slice.tally.operations(), errors + slice.tally.errors())
     });
     assert!(tally.0 > 20 && tally.1 == 0, "{tally:?}");
@@ -111,8 +111,8 @@ fn required_tls_allows_no_plain_listing() {
     let serving = required(ours, Peers::Anyone, Limits::default());
     let mut talk = serving.talk();
     for option in [option::LIST, option::GO, option::STRUCTURED_REPLY, option::SET_META_CONTEXT, 77] {
-        let said = talk.option(option, &[]).unwrap();
-        assert_eq!(said.last().unwrap().kind, rep::ERR_TLS_REQD, "{option}");
+        let replies = talk.option(option, &[]).unwrap();
+        assert_eq!(replies.last().unwrap().kind, rep::ERR_TLS_REQD, "{option}");
     }
     let refused = talk.choose("data", true).unwrap_err();
     assert!(told(&refused).contains("nbds:"), "{}", told(&refused));
@@ -271,7 +271,7 @@ fn tls_client_that_does_not_read_delays_no_other() {
     let mut greedy = begin(&address).unwrap();
     greedy.choose("data", true).unwrap();
     for place in 0..100 {
-        greedy.request(Style::Simple, &asked(command::READ, place << 18, 1 << 20), &[]).unwrap();
+        greedy.request(Style::Simple, &wire_request(command::READ, place << 18, 1 << 20), &[]).unwrap();
     }
     let mut polite = begin(&address).unwrap();
     polite.choose("data", true).unwrap();
@@ -294,9 +294,10 @@ fn vanished_tls_clients_leave_no_resources() {
         let mut talk = begin(&address).unwrap();
         talk.choose("data", true).unwrap();
         for place in 0..round {
-            talk.request(Style::Simple, &asked(command::READ, place << 16, 64 << 10), &[]).unwrap();
+            talk.request(Style::Simple, &wire_request(command::READ, place << 16, 64 << 10), &[]).unwrap();
         }
-        talk.request(Style::Simple, &asked(command::WRITE, 0, 4 << 20), &vec![9; round as usize * 1000]).unwrap();
+        talk.request(Style::Simple, &wire_request(command::WRITE, 0, 4 << 20), &vec![9; round as usize * 1000])
+            .unwrap();
     }
     let began = Instant::now();
     while serving.handle.call(|server| server.clients(Export(0))).unwrap() > 0 {
@@ -334,20 +335,20 @@ fn third_party_clients_use_tls() {
         let (socket, certificates) = (serving.socket().display(), certificates.display());
         format!("nbds+unix:///data?socket={socket}&tls-certificates={certificates}")
     };
-    let Some((fine, said)) = foreign("nbdinfo", &[&uri(ours)]) else { return };
-    assert!(fine && said.contains("TLS") && said.contains("67108864"), "{said}");
-    let Some((fine, said)) = foreign("nbdinfo", &[&uri(theirs)]) else { return };
-    assert!(!fine, "a client of another authority was accepted: {said}");
+    let Some((fine, replies)) = foreign("nbdinfo", &[&uri(ours)]) else { return };
+    assert!(fine && replies.contains("TLS") && replies.contains("67108864"), "{replies}");
+    let Some((fine, replies)) = foreign("nbdinfo", &[&uri(theirs)]) else { return };
+    assert!(!fine, "a client of another authority was accepted: {replies}");
 
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("copies-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
     let (before, after) = (folder.join("before"), folder.join("after"));
     let data: Vec<u8> = (0..SIZE as u32).map(|byte| (byte / 1000 * 31 + byte) as u8).collect();
     std::fs::write(&before, &data).unwrap();
-    let Some((fine, said)) = foreign("nbdcopy", &[before.to_str().unwrap(), &uri(ours)]) else { return };
-    assert!(fine, "{said}");
-    let Some((fine, said)) = foreign("nbdcopy", &[&uri(ours), after.to_str().unwrap()]) else { return };
-    assert!(fine, "{said}");
+    let Some((fine, replies)) = foreign("nbdcopy", &[before.to_str().unwrap(), &uri(ours)]) else { return };
+    assert!(fine, "{replies}");
+    let Some((fine, replies)) = foreign("nbdcopy", &[&uri(ours), after.to_str().unwrap()]) else { return };
+    assert!(fine, "{replies}");
     assert!(std::fs::read(&after).unwrap() == data, "different data");
 
     let credentials = format!("tls-creds-x509,id=tls0,endpoint=client,dir={}", ours.display());
@@ -363,7 +364,7 @@ fn third_party_clients_use_tls() {
         &format!("driver=raw,file.driver=file,file.filename={before}"),
         &image,
     ];
-    let Some((fine, said)) = foreign("qemu-img", &compare) else { return };
-    assert!(fine && said.contains("identical"), "{said}");
+    let Some((fine, replies)) = foreign("qemu-img", &compare) else { return };
+    assert!(fine && replies.contains("identical"), "{replies}");
     std::fs::remove_dir_all(&folder).unwrap();
 }

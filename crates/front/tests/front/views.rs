@@ -8,8 +8,8 @@ use plimsoll_device::nbd::{Talk, WireRequest};
 use super::memory::{Memory, SIZE};
 
 fn ask(talk: &mut Talk, command: u16, length: u64, data: &[u8]) {
-    let asked = WireRequest { command, cookie: 1, length, ..WireRequest::default() };
-    talk.request(Style::Simple, &asked, data).unwrap();
+    let requested = WireRequest { command, cookie: 1, length, ..WireRequest::default() };
+    talk.request(Style::Simple, &requested, data).unwrap();
 }
 
 fn done(talk: &mut Talk, command: u16, length: u64, data: &[u8]) {
@@ -42,9 +42,9 @@ fn slow_reader_never_gets_data_of_another_volume() {
     for number in 0..6 {
         let answer = slow.chunk(SIZE as u32).unwrap();
         assert_eq!(answer.errno(), 0);
-        let seen = |byte| answer.payload.contains(&byte);
-        assert!(!seen(2), "reply {number} has bytes of another volume");
-        assert!(number > 0 || seen(1), "the first read was answered before");
+        let observed = |byte| answer.payload.contains(&byte);
+        assert!(!observed(2), "reply {number} has bytes of another volume");
+        assert!(number > 0 || observed(1), "the first read was answered before");
     }
     ask(&mut other, command::READ, SIZE, &[]);
     assert!(other.chunk(SIZE as u32).unwrap().payload.iter().all(|byte| *byte == 2));

@@ -23,8 +23,8 @@ use crate::text::MIB;
 
 /// Emits a report's figures.
 pub(super) fn make(report: &Report, out: &mut Builder) -> Result<(), Refusal> {
-    let known = [report.statistics.len(), report.profile.len(), report.file_types.len(), report.tablespaces.len()];
-    let has_figures = known != [0; 4] || front_page::has_rates(report);
+    let existing = [report.statistics.len(), report.profile.len(), report.file_types.len(), report.tablespaces.len()];
+    let has_figures = existing != [0; 4] || front_page::has_rates(report);
     let reason = "it has the heading of a report but none of its tables: save it again completely";
     out.require(has_figures || !report.met.is_empty(), reason)?;
     let Some(seconds) = window_s(report) else {
@@ -139,7 +139,9 @@ impl<'a> Page<'a> {
             let (bytes, blocks) = (self.statistic(bytes)?.value, self.statistic(blocks)?.value);
             let size = bytes / blocks;
             // Only valid block sizes.
-            [2_048.0, 4_096.0, 8_192.0, 16_384.0, 32_768.0].into_iter().find(|known| (size / known - 1.0).abs() < 0.01)
+            [2_048.0, 4_096.0, 8_192.0, 16_384.0, 32_768.0]
+                .into_iter()
+                .find(|existing| (size / existing - 1.0).abs() < 0.01)
         };
         printed
             .or_else(|| told("physical read bytes", "physical reads"))
@@ -588,12 +590,12 @@ fn is_named(event: &WaitRow, name: &str) -> bool {
 /// Emits tablespaces or files as parts.
 fn places(page: &mut Page<'_>) {
     let block = page.block_bytes();
-    let whole = scope(page.report);
+    let total = scope(page.report);
     let sections = [(AwrSection::Tablespaces, &page.report.tablespaces), (AwrSection::Files, &page.report.files)];
     // Files divide tablespaces: emitting both would count everything twice.
     let Some((section, places)) = sections.into_iter().rev().find(|(_, places)| !places.is_empty()) else { return };
     for place in places {
-        let scope = page.out.scope(ReadingScope { part: place.name.clone(), ..whole.clone() });
+        let scope = page.out.scope(ReadingScope { part: place.name.clone(), ..total.clone() });
         let put = |page: &mut Page<'_>, class, measure, value, stated: &StatedValue| {
             let origin = page.origin(section, stated);
             let (window, statistic) = (page.at.1, Statistic::Mean);
@@ -874,8 +876,8 @@ fn check_reach(page: &mut Page<'_>) {
         Reach::Cluster if page.report.members.len() > 1 => {
             let elapsed: Vec<f64> =
                 page.report.members.iter().filter_map(|member| Some(member.elapsed_s.as_ref()?.value)).collect();
-            let (least, most) = elapsed.iter().fold((f64::MAX, 0.0_f64), |(a, b), &s| (a.min(s), b.max(s)));
-            if most > least * 1.02 {
+            let (least, max) = elapsed.iter().fold((f64::MAX, 0.0_f64), |(a, b), &s| (a.min(s), b.max(s)));
+            if max > least * 1.02 {
                 page.out.caution(None, "its instances were observed for different times: rates use the longest");
             }
         }

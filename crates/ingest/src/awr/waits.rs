@@ -179,6 +179,6 @@ fn is_of_background(name: &str) -> bool {
         "control file parallel write",
         "control file single write",
     ];
-    let is = |known: &str| known == name || name.len() >= NARROWEST && known.starts_with(name);
-    NAMES.iter().any(|known| is(known)) || STARTS.iter().any(|start| name.starts_with(start))
+    let is = |existing: &str| existing == name || name.len() >= NARROWEST && existing.starts_with(name);
+    NAMES.iter().any(|existing| is(existing)) || STARTS.iter().any(|start| name.starts_with(start))
 }

@@ -117,7 +117,7 @@ struct DiskSpdText {
     span: Option<Span>,
     table: DiskSpdTable,
     /// Threads with rows in the first table.
-    seen: BTreeSet<u32>,
+    observed: BTreeSet<u32>,
     /// The last non-empty line.
     above: String,
 }
@@ -223,7 +223,9 @@ impl DiskSpdText {
                 DiskSpdTable::Rates(_, columns) if cells[0] == "thread" => {
                     *columns = cells.iter().map(|&cell| cell.to_owned()).collect();
                 }
-                DiskSpdTable::Rates(0, _) if self.seen.len() < MAX_TARGETS => self.seen.extend(cells[0].parse::<u32>()),
+                DiskSpdTable::Rates(0, _) if self.observed.len() < MAX_TARGETS => {
+                    self.observed.extend(cells[0].parse::<u32>())
+                }
                 DiskSpdTable::Percentiles => percentile(&mut span.got, &cells),
                 _ => {}
             }
@@ -257,10 +259,10 @@ impl DiskSpdText {
 
     fn flush(&mut self, out: &mut Builder) {
         self.table = DiskSpdTable::None;
-        let seen = std::mem::take(&mut self.seen).len();
+        let observed = std::mem::take(&mut self.observed).len();
         let Some(span) = self.span.take() else { return };
-        if let Some(threads) = span.threads.filter(|threads| seen > 0 && *threads > seen as f64) {
-            let text = format!("rows of {seen} of {threads} threads: its totals may lack the others");
+        if let Some(threads) = span.threads.filter(|threads| observed > 0 && *threads > observed as f64) {
+            let text = format!("rows of {observed} of {threads} threads: its totals may lack the others");
             out.caution(None, text);
         }
         let plan = span.number.checked_sub(1).and_then(|index| self.plans.get(index));

@@ -109,8 +109,8 @@ impl Distributions {
 
     /// The total of a class and measure.
     fn total(&mut self, key: (Class, Measure)) -> usize {
-        let known = self.totals.iter().position(|total| total.key == key);
-        known.unwrap_or_else(|| {
+        let existing = self.totals.iter().position(|total| total.key == key);
+        existing.unwrap_or_else(|| {
             let (scopes, sums) = (BTreeSet::new(), ValueDistribution::default());
             self.totals.push(TotalSlot { key, scopes, value: None, weight: 0.0, sums });
             self.totals.len() - 1

@@ -67,11 +67,11 @@ fn meaning(kind: &str) -> Option<(Meaning, f64)> {
 fn take(volumes: &mut Volumes, series: &Value, line: u64, path: &str, out: &mut Builder) {
     let metric = json::get(series, &["metric"]);
     let kind = metric.and_then(|metric| json::get_text(metric, &["type"])).unwrap_or_default();
-    let known = meaning(kind);
-    if known.is_none() && cap_metric(kind).is_none() {
+    let existing = meaning(kind);
+    if existing.is_none() && cap_metric(kind).is_none() {
         return volumes.ignore(kind);
     }
-    let unit = known.as_ref().map_or(1.0, |(_, unit)| *unit);
+    let unit = existing.as_ref().map_or(1.0, |(_, unit)| *unit);
     let label = |of: Option<&Value>, names: &[&str]| {
         let labels = of.and_then(|of| json::get(of, &["labels"]));
         names.iter().find_map(|name| Some(labels?.get(*name)?.as_str()?.to_owned())).unwrap_or_default()
@@ -94,7 +94,7 @@ fn take(volumes: &mut Volumes, series: &Value, line: u64, path: &str, out: &mut 
         Some((begin, value * unit, out.origin(line, kind, &format!("{path}.points[{index}]"))))
     });
     let points: Vec<_> = points.collect();
-    let Some((meaning, _)) = known else {
+    let Some((meaning, _)) = existing else {
         if !volumes.add_cap((kind, &part), |_| scope, |_| points, out) {
             volumes.ignore(kind);
         }

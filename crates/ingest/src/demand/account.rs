@@ -12,7 +12,7 @@ use crate::reading::{CacheAdvice, Class, Database, HostTime, Origin, Reading, Ti
 #[derive(Clone, Debug, PartialEq)]
 pub struct Account {
     /// All windows with this data, each counted once.
-    pub whole: SessionTime,
+    pub total: SessionTime,
     /// By window, in the order of [`crate::DatabaseDemand::slots`], without histograms, where known.
     pub slots: Vec<Option<SessionTime>>,
     /// Total bytes of the buffer caches of all instances, in the last window that contains them.
@@ -166,13 +166,13 @@ impl Reading {
     pub fn thin(&mut self) {
         /// Number of waits unrelated to storage that keep their names.
         const NAMED: usize = 12;
-        let mut kept: Vec<Wait> = Vec::new();
+        let mut retained: Vec<Wait> = Vec::new();
         let mut others: Vec<(WaitCause, Wait)> = Vec::new();
         let mut by_name: BTreeMap<String, f64> = BTreeMap::new();
         for mut wait in std::mem::take(&mut self.waits) {
             let cause = wait.cause;
             if cause.class().is_some() {
-                kept.push(wait);
+                retained.push(wait);
             } else if cause != WaitCause::Idle && wait.foreground {
                 wait.histogram = Vec::new();
                 *by_name.entry(wait.event.clone()).or_default() += wait.total_s;
@@ -183,10 +183,10 @@ impl Reading {
         longest.sort_by(|a, b| b.1.total_cmp(&a.1));
         longest.truncate(NAMED);
         let is_long = |wait: &Wait| longest.iter().any(|(name, _)| *name == wait.event);
-        kept.extend(others.extract_if(.., |(_, wait)| is_long(wait)).map(|(_, wait)| wait));
-        kept.extend(short(others));
-        kept.shrink_to_fit();
-        self.waits = kept;
+        retained.extend(others.extract_if(.., |(_, wait)| is_long(wait)).map(|(_, wait)| wait));
+        retained.extend(short(others));
+        retained.shrink_to_fit();
+        self.waits = retained;
         self.figures.shrink_to_fit();
         self.parts.shrink_to_fit();
     }
@@ -273,11 +273,11 @@ pub(super) fn account(
     let stored_bytes = sums.iter().rev().find_map(|sum| sum.stored);
     let (cache_bytes, memory_bytes) = (last(|sum| &sum.caches), last(|sum| &sum.memories));
     let slots: Vec<Option<SessionTime>> = sums.into_iter().map(WindowTotals::spent).collect();
-    let whole = sum_windows(&slots)?;
+    let total = sum_windows(&slots)?;
     let curves =
         curves.into_iter().filter_map(|((instance, pool, ..), (place, rows))| curve(instance, pool, place, rows));
     let slots = slots.into_iter().map(|slot| slot.map(without_histograms)).collect();
-    Some(Account { whole, slots, cache_bytes, memory_bytes, stored_bytes, caches: busiest(curves) })
+    Some(Account { total, slots, cache_bytes, memory_bytes, stored_bytes, caches: busiest(curves) })
 }
 
 /// The host's name, or the instance's if the host has none.
@@ -434,10 +434,10 @@ impl Waits {
 fn both(a: &[(f64, f64)], b: &[(f64, f64)]) -> Vec<(f64, f64)> {
     let mut sum: Vec<(f64, f64)> = a.iter().chain(b).copied().collect();
     sum.sort_by(|a, b| a.0.total_cmp(&b.0));
-    sum.dedup_by(|next, kept| {
-        let same = next.0.total_cmp(&kept.0).is_eq();
+    sum.dedup_by(|next, retained| {
+        let same = next.0.total_cmp(&retained.0).is_eq();
         if same {
-            kept.1 += next.1;
+            retained.1 += next.1;
         }
         same
     });
@@ -447,12 +447,12 @@ fn both(a: &[(f64, f64)], b: &[(f64, f64)]) -> Vec<(f64, f64)> {
 /// The sum of all windows.
 fn sum_windows(slots: &[Option<SessionTime>]) -> Option<SessionTime> {
     let mut waits = Waits::default();
-    let mut whole: Option<SessionTime> = None;
+    let mut total: Option<SessionTime> = None;
     let mut longest_s = 0.0;
     for slot in slots.iter().flatten() {
         slot.waits.iter().for_each(|wait| waits.add(wait));
-        let Some(sum) = &mut whole else {
-            whole = Some(SessionTime { waits: Vec::new(), ..slot.clone() });
+        let Some(sum) = &mut total else {
+            total = Some(SessionTime { waits: Vec::new(), ..slot.clone() });
             longest_s = slot.database_s;
             continue;
         };
@@ -467,13 +467,13 @@ fn sum_windows(slots: &[Option<SessionTime>]) -> Option<SessionTime> {
         sum.commits = sum.commits.zip(slot.commits).map(|(a, b)| a + b);
         sum.processors = [sum.processors, slot.processors].into_iter().flatten().max_by(f64::total_cmp);
     }
-    let mut whole = whole?;
-    whole.processor_s = sum_processor_time(slots);
-    whole.host_busy = mean_over_time(slots, |slot| slot.host_busy);
-    whole.host.io_wait = mean_over_time(slots, |slot| slot.host.io_wait);
-    whole.host.processes = mean_over_time(slots, |slot| slot.host.processes);
-    whole.waits = waits.sorted();
-    Some(whole)
+    let mut total = total?;
+    total.processor_s = sum_processor_time(slots);
+    total.host_busy = mean_over_time(slots, |slot| slot.host_busy);
+    total.host.io_wait = mean_over_time(slots, |slot| slot.host.io_wait);
+    total.host.processes = mean_over_time(slots, |slot| slot.host.processes);
+    total.waits = waits.sorted();
+    Some(total)
 }
 
 /// Processor time of the windows that have it, unless these are a small part of the database's time. That of the others
@@ -528,14 +528,14 @@ fn curve(instance: String, pool: String, place: InputPosition, mut rows: Vec<&Ca
 
 /// The curve with the most reads for each instance and pool.
 fn busiest(curves: impl Iterator<Item = CacheCurve>) -> Vec<CacheCurve> {
-    let mut kept: Vec<CacheCurve> = Vec::new();
-    let mut seen: BTreeSet<(String, String)> = BTreeSet::new();
+    let mut retained: Vec<CacheCurve> = Vec::new();
+    let mut observed: BTreeSet<(String, String)> = BTreeSet::new();
     let mut curves: Vec<CacheCurve> = curves.filter(|curve| curve.points.len() > 1).collect();
     curves.sort_by(|a, b| b.reads.total_cmp(&a.reads));
     for curve in curves {
-        if seen.insert((curve.instance.clone(), curve.pool.clone())) {
-            kept.push(curve);
+        if observed.insert((curve.instance.clone(), curve.pool.clone())) {
+            retained.push(curve);
         }
     }
-    kept
+    retained
 }

@@ -123,7 +123,7 @@ impl JobResult {
     }
 
     /// The combined result of all directions.
-    fn whole(&self) -> Option<Got> {
+    fn total(&self) -> Option<Got> {
         let parts: Vec<&Got> = self.present().into_iter().map(|(_, _, got)| got).collect();
         (!parts.is_empty()).then(|| Got::combined(&parts))
     }
@@ -143,11 +143,11 @@ impl JobResult {
             );
             out.caution(Some(origin), text);
         }
-        let Some(whole) = self.whole() else { return };
+        let Some(total) = self.total() else { return };
         // Little's law (1961).
-        let in_flight = whole.iops.zip(whole.mean_s).map(|(iops, mean)| iops * mean).zip(self.setting.depth);
+        let in_flight = total.iops.zip(total.mean_s).map(|(iops, mean)| iops * mean).zip(self.setting.depth);
         if let Some((found, depth)) = in_flight.filter(|(found, depth)| *found > 1.2 * depth + 1.0) {
-            let origin = whole.origin(&self.name, out);
+            let origin = total.origin(&self.name, out);
             let text = format!(
                 "{}: rate and latency imply {found:.0} operations in flight, but its depth is {depth:.0}: check for manual \
                  edits",
@@ -179,8 +179,8 @@ impl JobResult {
             count += 1;
         };
         let present = self.present();
-        if let Some(whole) = self.whole() {
-            put(self.name.clone(), Setting { reads: self.share(), ..self.setting.clone() }, &whole, is_member, out);
+        if let Some(total) = self.total() {
+            put(self.name.clone(), Setting { reads: self.share(), ..self.setting.clone() }, &total, is_member, out);
         }
         if present.len() > 1 {
             for (name, reads, got) in present {

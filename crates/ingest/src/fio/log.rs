@@ -36,8 +36,8 @@ impl LogQuantity {
             let at = file.rfind(end)?;
             file[at + end.len()..].starts_with(['.', '-']).then_some(at)
         };
-        let known = Self::NAMES.iter().filter_map(|(end, value)| Some((ends(end)?, *value)));
-        known.max_by_key(|(at, _)| *at).map(|(_, value)| value)
+        let existing = Self::NAMES.iter().filter_map(|(end, value)| Some((ends(end)?, *value)));
+        existing.max_by_key(|(at, _)| *at).map(|(_, value)| value)
     }
 }
 
@@ -82,9 +82,9 @@ impl LogRow {
 fn is_log(head: &Head<'_>) -> Resemblance {
     let text = head.text();
     let is_cut = head.bytes().len() >= Form::HEAD - 4;
-    let whole = if is_cut { text.rsplit_once('\n').map_or("", |(whole, _)| whole) } else { text };
+    let total = if is_cut { text.rsplit_once('\n').map_or("", |(total, _)| total) } else { text };
     let (mut single, mut double, mut lines) = (0, 0, 0);
-    for line in whole.lines().map(str::trim).filter(|line| !line.is_empty()).take(200) {
+    for line in total.lines().map(str::trim).filter(|line| !line.is_empty()).take(200) {
         // fio puts a blank after each comma, other programs do not.
         let is_spaced = line.matches(", ").count() == line.matches(',').count();
         lines += 1;
@@ -92,8 +92,8 @@ fn is_log(head: &Head<'_>) -> Resemblance {
         double += u32::from(is_spaced && LogRow::of(line, true).is_some());
     }
     match single.max(double) {
-        most if most >= 2 && most * 10 >= lines * 9 => Resemblance::Is { marks: 3 },
-        most if most >= 2 && most * 2 >= lines => Resemblance::Near { marks: 1, missing: "such row in most lines" },
+        max if max >= 2 && max * 10 >= lines * 9 => Resemblance::Is { marks: 3 },
+        max if max >= 2 && max * 2 >= lines => Resemblance::Near { marks: 1, missing: "such row in most lines" },
         _ => Resemblance::None,
     }
 }
@@ -197,7 +197,7 @@ impl LineFormat for FioLog {
                           test_iops.1.log, test_lat.1.log or test_clat.1.log";
             return Err(out.unusable(reason));
         };
-        let has_rows = self.series.iter().any(|series| series.whole().rows != 0.0);
+        let has_rows = self.series.iter().any(|series| series.total().rows != 0.0);
         out.require(has_rows, "it has no row: let the test run to its end")?;
         if value == LogQuantity::Submission {
             let text = "it only has the submission latency, which is not a latency of storage: provide the log of lat or \
@@ -225,7 +225,7 @@ impl FioLog {
     fn emit(&self, value: LogQuantity, unit_s: f64, out: &mut Builder) {
         let scope = out.scope(ReadingScope::default());
         let mut count = 0;
-        for (direction, series) in self.series.iter().enumerate().filter(|(_, series)| series.whole().rows > 0.0) {
+        for (direction, series) in self.series.iter().enumerate().filter(|(_, series)| series.total().rows > 0.0) {
             let reads = [Some(1.0), Some(0.0), None][direction];
             let test = format!("{}, its {}", self.name, LogRow::DIRECTIONS[direction]);
             let field = out.text(LogRow::DIRECTIONS[direction]);
@@ -246,8 +246,8 @@ impl FioLog {
                 count += 1;
                 out.evidence(evidence);
             };
-            let whole = series.whole();
-            put(whole.sum, whole.rows, whole.line, (None, self.last_ms as f64 / 1e3), out);
+            let total = series.total();
+            put(total.sum, total.rows, total.line, (None, self.last_ms as f64 / 1e3), out);
             for (at_s, cell) in series.moments() {
                 put(cell.sum, cell.rows, cell.line, (Some(at_s), series.width_s()), out);
             }
@@ -272,11 +272,11 @@ struct BucketSums {
 
 impl BucketSums {
     fn of(cells: &[Self]) -> Self {
-        let mut whole = Self::default();
+        let mut total = Self::default();
         for cell in cells {
-            whole.merge(cell);
+            total.merge(cell);
         }
-        whole
+        total
     }
 
     fn merge(&mut self, other: &Self) {
@@ -330,7 +330,7 @@ impl BucketSeries {
     }
 
     /// The sum of all buckets.
-    fn whole(&self) -> BucketSums {
+    fn total(&self) -> BucketSums {
         BucketSums::of(&self.cells)
     }
 }
@@ -410,8 +410,8 @@ impl LineFormat for Histograms {
         if line.trim().is_empty() {
             return Ok(());
         }
-        let known = row(line).filter(|(_, direction, _)| *direction < 3);
-        let Some((ms, direction, counts, scale)) = known.and_then(|(ms, direction, counts)| {
+        let existing = row(line).filter(|(_, direction, _)| *direction < 3);
+        let Some((ms, direction, counts, scale)) = existing.and_then(|(ms, direction, counts)| {
             let scale = BinScale::of(counts.len())?;
             Some((ms, direction, counts, scale))
         }) else {
@@ -520,7 +520,7 @@ mod tests {
         let moments: Vec<_> = series.moments().collect();
         assert_eq!((moments.len(), series.width_s() as u64), (6_250, 4));
         assert_eq!((moments[1].0 as u64, moments[1].1.sum as u64, moments[1].1.line), (4, 8, 5));
-        assert_eq!((series.whole().rows as u64, series.whole().sum as u64), (25_000, 50_000));
+        assert_eq!((series.total().rows as u64, series.total().sum as u64), (25_000, 50_000));
     }
 
     #[test]

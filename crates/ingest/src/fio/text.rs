@@ -169,7 +169,7 @@ impl FioText {
         let sizes: String =
             sizes.split("(R)").flat_map(|part| part.split("(W)")).flat_map(|part| part.split("(T)")).collect();
         options.block = alike(&sizes.replace(' ', ""));
-        self.options.retain(|(known, _)| *known != key);
+        self.options.retain(|(existing, _)| *existing != key);
         if self.options.len() < MAX_JOBS {
             self.options.push((key.map(str::to_owned), options));
         }
@@ -187,9 +187,9 @@ impl FioText {
             host => host.to_owned(),
         };
         self.clients.is_complete |= is_total;
-        let options = self.options.iter().find(|([on, known], _)| *on == host && known == name);
+        let options = self.options.iter().find(|([on, existing], _)| *on == host && existing == name);
         let options = options.map(|(_, options)| options.clone());
-        let known = options.is_some();
+        let existing = options.is_some();
         let options = options.unwrap_or_default();
         let threads = after(rest, "jobs=").and_then(text::parse_count);
         let setting = options.setting(threads);
@@ -201,7 +201,7 @@ impl FioText {
             group: group.unwrap_or(0),
             error: after(rest, "err=").and_then(|error| error.trim_matches([':', ' ', '-']).parse().ok()).unwrap_or(0),
             offering: options.offering(threads),
-            setting: crate::reading::Setting { depth: setting.depth.filter(|_| known), ..setting },
+            setting: crate::reading::Setting { depth: setting.depth.filter(|_| existing), ..setting },
             ..JobResult::default()
         });
         (self.direction, self.quantiles) = (None, None);

@@ -36,7 +36,7 @@ struct DiskState {
     discards: bool,
     flushes: bool,
     /// Its last sample.
-    seen: u32,
+    observed: u32,
 }
 
 /// The meaning of a missing device row in a sample.
@@ -129,7 +129,7 @@ impl Disks {
         }
         let has = |name: &String| {
             let tables = self.tables.iter().map(|table| &table.heading).chain([&self.heading]);
-            tables.flat_map(|heading| &heading.names).any(|known| known == name)
+            tables.flat_map(|heading| &heading.names).any(|existing| existing == name)
         };
         let read = Heading::read(heading).filter(|read| read.name_at == NameAt::Last && !read.names.iter().any(has));
         let Some(read) = read else { return false };
@@ -260,7 +260,7 @@ impl Disks {
         let width = self.heading.len();
         for (index, DiskRow { device, line }) in self.rows.iter().copied().enumerate() {
             let state = &mut self.states[device];
-            state.seen = self.samples;
+            state.observed = self.samples;
             let Some((name, scope, layer)) = self.devices.taken(device, &self.host, out) else { continue };
             counted += 1;
             let values = &self.values[index * width..(index + 1) * width];
@@ -277,7 +277,7 @@ impl Disks {
     /// Emits zeros for idle devices without a row (`iostat -z`).
     fn fill(&mut self, window: u32, out: &mut Builder) {
         let line = self.line();
-        for (device, state) in self.states.iter_mut().enumerate().filter(|(_, state)| state.seen != self.samples) {
+        for (device, state) in self.states.iter_mut().enumerate().filter(|(_, state)| state.observed != self.samples) {
             let Some((name, scope, layer)) = self.devices.taken(device, &self.host, out) else { continue };
             self.heading.put_idle(SampleTarget { name, layer, state, at: (scope, window), line }, out);
         }
@@ -299,13 +299,13 @@ impl Disks {
 impl SampleTarget<'_> {
     /// True if a class is emitted: few devices have discards and flushes, which would be half of all figures.
     fn has(&mut self, class: Class, operations: f64) -> bool {
-        let seen = match class {
+        let observed = match class {
             Class::Discard => &mut self.state.discards,
             Class::Flush => &mut self.state.flushes,
             _ => return true,
         };
-        *seen |= operations > 0.0;
-        *seen
+        *observed |= operations > 0.0;
+        *observed
     }
 
     /// True for an array without latencies, as in older kernels.
@@ -386,26 +386,26 @@ impl Heading {
 
     /// The columns of these names. None if too few are known.
     pub(super) fn of(names: Vec<String>, name_at: NameAt) -> Option<Self> {
-        let known: Vec<Option<NameMeaning>> = names.iter().map(|name| find_meaning(name)).collect();
-        let value = |known: &Option<NameMeaning>| match known {
+        let existing: Vec<Option<NameMeaning>> = names.iter().map(|name| find_meaning(name)).collect();
+        let value = |existing: &Option<NameMeaning>| match existing {
             Some(NameMeaning::Value(column)) => Some(*column),
             _ => None,
         };
-        let columns: Vec<Option<DiskColumn>> = known.iter().map(value).collect();
+        let columns: Vec<Option<DiskColumn>> = existing.iter().map(value).collect();
         let rates = columns.iter().flatten().filter(|column| column.measure == Measure::Iops).count();
         let bytes = columns.iter().flatten().filter(|column| column.measure == Measure::Throughput).count();
-        let strange = known.iter().filter(|known| known.is_none()).count();
+        let strange = existing.iter().filter(|existing| existing.is_none()).count();
         // `iostat -xh` prints flushes in a table of their own, without bytes.
         if rates == 0 || (bytes == 0 && name_at == NameAt::First) || strange * 2 > names.len() {
             return None;
         }
-        let unit = |known: &Option<NameMeaning>| match known {
+        let unit = |existing: &Option<NameMeaning>| match existing {
             Some(NameMeaning::Value(column)) => column.factor,
             Some(NameMeaning::Total(_, factor)) => *factor,
             _ => 1.0,
         };
-        let units = known.iter().map(unit).collect();
-        let totals = pair_totals(&known, &columns);
+        let units = existing.iter().map(unit).collect();
+        let totals = pair_totals(&existing, &columns);
         let mut heading = Self { text: String::new(), names, columns, units, name_at, takes: Vec::new(), totals };
         heading.plan();
         Some(heading)
@@ -620,10 +620,10 @@ impl Take {
 }
 
 /// Column pairs that determine the length of the window.
-fn pair_totals(known: &[Option<NameMeaning>], columns: &[Option<DiskColumn>]) -> Vec<(usize, usize, f64)> {
+fn pair_totals(existing: &[Option<NameMeaning>], columns: &[Option<DiskColumn>]) -> Vec<(usize, usize, f64)> {
     let mut totals = Vec::new();
-    for (total, known) in known.iter().enumerate() {
-        let Some(NameMeaning::Total(class, unit)) = known else { continue };
+    for (total, existing) in existing.iter().enumerate() {
+        let Some(NameMeaning::Total(class, unit)) = existing else { continue };
         let is = |column: &Option<DiskColumn>| {
             column.is_some_and(|column| column.class == *class && column.measure == Measure::Throughput)
         };

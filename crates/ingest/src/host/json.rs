@@ -117,7 +117,7 @@ impl JsonSamples {
         let transfers = flat(&sample["io"]);
         let columns: Vec<String> = transfers.iter().map(|(name, _)| (*name).to_owned()).collect();
         if let Some(heading) = Heading::of(columns, NameAt::First) {
-            self.tables.whole.put_heading(heading);
+            self.tables.total.put_heading(heading);
             let numbers: Vec<f64> = transfers.iter().map(|(_, number)| *number).collect();
             self.tables.transfers(line, &numbers, window, out);
         }

@@ -77,7 +77,7 @@ impl Pidstat {
         }
         self.at = Some(at);
         let words: Vec<&str> = rest.split_whitespace().collect();
-        let place = |name: &str| self.names.iter().position(|known| known == name);
+        let place = |name: &str| self.names.iter().position(|existing| existing == name);
         if let Some(percent) = place("%CPU").and_then(|place| text::decimal(words.get(place)?)) {
             let (sum, _) = self.processors.get_or_insert((0.0, number));
             *sum += percent / 100.0;

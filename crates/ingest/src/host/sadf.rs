@@ -128,7 +128,7 @@ impl Sadf {
         if self.table == In::Disks && host.sample.is_some_and(|sample| sample != (at, seconds)) {
             host.close(&mut self.timeline, out);
         }
-        let disks = if self.table == In::Disks { &mut host.tables.disks } else { &mut host.tables.whole };
+        let disks = if self.table == In::Disks { &mut host.tables.disks } else { &mut host.tables.total };
         if disks.is_empty() && !disks.heading().is(&self.heading) {
             disks.put_heading(heading(&self.heading)?);
         }

@@ -149,7 +149,7 @@ impl Sar {
                 In::Disks
             }
             SarTable::Transfers(heading) => {
-                self.tables.whole.put_heading(heading);
+                self.tables.total.put_heading(heading);
                 In::Transfers
             }
             SarTable::Processors => In::Processors,
@@ -176,7 +176,7 @@ impl Sar {
         if self.table == In::Transfers {
             self.numbers.clear();
             let is = text::columns(text.as_bytes(), b' ', &mut self.numbers);
-            if !is || self.numbers.len() != self.tables.whole.heading().len() {
+            if !is || self.numbers.len() != self.tables.total.heading().len() {
                 return false;
             }
             let window = self.window(at, number, out);

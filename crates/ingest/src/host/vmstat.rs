@@ -43,8 +43,8 @@ impl Columns {
         // The zone of the times follows the columns of processors.
         let numbers = ["r", "b", "w", "p", "swpd", "free", "buff", "cache", "inact", "active", "si", "so", "bi", "bo"];
         let others = ["in", "cs", "us", "sy", "id", "wa", "st", "gu"];
-        let known = |word: &&str| numbers.contains(word) || others.contains(word);
-        let count = line.split_whitespace().take_while(known).count();
+        let existing = |word: &&str| numbers.contains(word) || others.contains(word);
+        let count = line.split_whitespace().take_while(existing).count();
         let idle = ["id", "wa", "st"].map(|name| at(name).filter(|at| *at < count));
         (read < count && written < count).then_some(Self { count, read, written, idle })
     }

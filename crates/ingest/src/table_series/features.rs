@@ -61,8 +61,8 @@ impl LineFormat for Features {
         self.last = number;
         if self.places.is_empty() {
             let names: Vec<_> = cells(line, ',').collect();
-            let wanted = ["index", "ts"].into_iter().chain(COLUMNS.iter().map(|(name, _)| *name));
-            self.places = wanted.map(|wanted| names.iter().position(|name| name == wanted)).collect();
+            let required = ["index", "ts"].into_iter().chain(COLUMNS.iter().map(|(name, _)| *name));
+            self.places = required.map(|required| names.iter().position(|name| name == required)).collect();
         } else if self.rows.len() >= Builder::MAX_FIGURES / COLUMNS.len() {
             return Err(Refusal::TooMany { limit: Builder::MAX_FIGURES });
         } else if let Some(row) = self.row(line, number) {

@@ -16,7 +16,7 @@ impl LineBuffer {
     pub(crate) fn feed<E>(
         &mut self,
         mut bytes: &[u8],
-        kept: usize,
+        retained: usize,
         mut take: impl FnMut(&[u8], u64) -> Result<(), E>,
     ) -> Result<(), E> {
         while let Some(end) = memchr(b'\n', bytes) {
@@ -26,17 +26,17 @@ impl LineBuffer {
             if self.rest.is_empty() {
                 take(line, self.count)?;
             } else {
-                self.keep(line, kept);
+                self.keep(line, retained);
                 take(&self.rest, self.count)?;
                 self.rest.clear();
             }
         }
-        self.keep(bytes, kept);
+        self.keep(bytes, retained);
         Ok(())
     }
 
-    fn keep(&mut self, bytes: &[u8], kept: usize) {
-        let room = kept.saturating_sub(self.rest.len());
+    fn keep(&mut self, bytes: &[u8], retained: usize) {
+        let room = retained.saturating_sub(self.rest.len());
         self.rest.extend_from_slice(&bytes[..bytes.len().min(room)]);
     }
 

@@ -32,7 +32,7 @@ const MAX_COLUMNS: usize = 1_000;
 /// Reads lines as rows.
 #[derive(Default)]
 pub(crate) struct RowReader {
-    known: ColumnNames,
+    existing: ColumnNames,
     shape: RowShape,
     /// Number of the table; equal numbers mean the same table.
     pub(crate) table: u64,
@@ -66,13 +66,13 @@ enum RowShape {
 }
 
 impl RowReader {
-    pub(crate) fn new(known: fn(&str) -> ColumnWeight) -> Self {
-        Self { known: ColumnNames(known), ..Self::default() }
+    pub(crate) fn new(existing: fn(&str) -> ColumnWeight) -> Self {
+        Self { existing: ColumnNames(existing), ..Self::default() }
     }
 
     /// True if any row of a text satisfies `fits`.
-    pub(crate) fn any(text: &str, known: fn(&str) -> ColumnWeight, fits: impl Fn(&Self) -> bool) -> bool {
-        let mut rows = Self::new(known);
+    pub(crate) fn any(text: &str, existing: fn(&str) -> ColumnWeight, fits: impl Fn(&Self) -> bool) -> bool {
+        let mut rows = Self::new(existing);
         let is_row = text.lines().any(|line| rows.line(line, 0) == LineKind::Row && fits(&rows));
         is_row || rows.end() && fits(&rows)
     }
@@ -103,7 +103,7 @@ impl RowReader {
         let open = matches!(self.shape, RowShape::Records(_)) && self.pending.is_empty();
         self.shape = RowShape::None;
         self.pending.clear();
-        open && self.columns.iter().any(|name| (self.known.0)(name) != ColumnWeight::No)
+        open && self.columns.iter().any(|name| (self.existing.0)(name) != ColumnWeight::No)
     }
 
     /// Drops the returned record.
@@ -154,7 +154,7 @@ impl RowReader {
             return None;
         }
         let weight = |separator: char| -> usize {
-            let weigh = |name: &str| match (self.known.0)(&plain_name(name)) {
+            let weigh = |name: &str| match (self.existing.0)(&plain_name(name)) {
                 ColumnWeight::No => 0,
                 ColumnWeight::One => 1,
                 ColumnWeight::Alone => 2,
@@ -173,7 +173,7 @@ impl RowReader {
     fn unmarked(&mut self, line: &str, number: u64) -> LineKind {
         let Some((name, value)) = line.split_once('|') else { return LineKind::Other };
         let name = plain_name(name);
-        if value.contains('|') || (self.known.0)(&name) == ColumnWeight::No {
+        if value.contains('|') || (self.existing.0)(&name) == ColumnWeight::No {
             return LineKind::Other;
         }
         self.table += 1;
@@ -246,8 +246,8 @@ impl RowReader {
             self.pending.push('\n');
             return LineKind::Table;
         }
-        let whole = std::mem::take(&mut self.pending);
-        let row = if whole.is_empty() { line } else { &(whole + line) };
+        let total = std::mem::take(&mut self.pending);
+        let row = if total.is_empty() { line } else { &(total + line) };
         self.row(row, separator, number)
     }
 
@@ -259,7 +259,7 @@ impl RowReader {
             return self.heading(line, number);
         }
         if self.cells.len() == self.columns.len() {
-            let again = self.columns.len() > 1 || (self.known.0)(&plain_name(&self.cells[0])) == ColumnWeight::Alone;
+            let again = self.columns.len() > 1 || (self.existing.0)(&plain_name(&self.cells[0])) == ColumnWeight::Alone;
             if again && self.cells.iter().zip(&self.columns).all(|(cell, column)| plain_name(cell) == *column) {
                 self.table += 1;
                 return LineKind::Table;
@@ -341,9 +341,9 @@ fn cut(line: &str, separator: char, cells: &mut Vec<String>) {
         if count == cells.len() {
             cells.push(String::new());
         }
-        let kept: &mut String = &mut cells[count];
-        kept.clear();
-        kept.push_str(cell.trim());
+        let retained: &mut String = &mut cells[count];
+        retained.clear();
+        retained.push_str(cell.trim());
         count += 1;
     };
     if separator == '|' {

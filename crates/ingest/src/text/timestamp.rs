@@ -104,8 +104,8 @@ pub(crate) fn of_unix(seconds: f64) -> Option<DateTime> {
     if !(631_152_000.0..4_102_444_800.0).contains(&seconds) {
         return None;
     }
-    let whole = seconds.floor();
-    let timestamp = jiff::Timestamp::new(whole as i64, ((seconds - whole) * 1e9) as i32).ok()?;
+    let total = seconds.floor();
+    let timestamp = jiff::Timestamp::new(total as i64, ((seconds - total) * 1e9) as i32).ok()?;
     Some(Offset::UTC.to_datetime(timestamp))
 }
 
@@ -179,9 +179,9 @@ fn iso(text: &[u8]) -> Option<DateTime> {
 
 /// Seconds since 1970 in this century: ten digits, with optional decimals.
 fn unix_digits(text: &str) -> bool {
-    let (whole, fraction) = text.split_once('.').unwrap_or((text, "0"));
+    let (total, fraction) = text.split_once('.').unwrap_or((text, "0"));
     let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
-    whole.len() == 10 && digits(whole) && digits(fraction)
+    total.len() == 10 && digits(total) && digits(fraction)
 }
 
 /// Seconds or milliseconds since 1970. Text after ten digits repeats the time.
@@ -271,9 +271,9 @@ fn offset(word: &str) -> Option<Offset> {
         None if digits.len() == 4 => digits.split_at_checked(2)?,
         None => (digits, "0"),
     };
-    let number = |text: &str, most: i32| {
+    let number = |text: &str, max: i32| {
         let digits = (1..=2).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit());
-        text.parse::<i32>().ok().filter(|number| digits && *number <= most)
+        text.parse::<i32>().ok().filter(|number| digits && *number <= max)
     };
     Offset::from_seconds(sign * (number(hours, 15)? * 3_600 + number(minutes, 59)? * 60)).ok()
 }
@@ -321,7 +321,7 @@ pub(crate) fn date(text: &str) -> Option<(Date, bool)> {
         return Some((date, false));
     }
     if text.len() == 6
-        && let Some(date) = text::whole(text.as_bytes())
+        && let Some(date) = text::integer(text.as_bytes())
     {
         // `260131`: year, month, day.
         let [year, month, day] = [date / 10_000, date / 100 % 100, date % 100].map(|part| part as i8);
@@ -433,7 +433,9 @@ fn month(name: &str) -> Option<i8> {
         return (1..=12).contains(&number).then_some(number);
     }
     // The longest matching name, because "juil" begins with "jui".
-    let fits = |names: &[&str]| names.iter().filter(|known| name.starts_with(**known)).map(|known| known.len()).max();
+    let fits = |names: &[&str]| {
+        names.iter().filter(|existing| name.starts_with(**existing)).map(|existing| existing.len()).max()
+    };
     let best = MONTHS.iter().enumerate().filter_map(|(index, names)| Some((fits(names)?, index))).max()?;
     Some(best.1 as i8 + 1)
 }

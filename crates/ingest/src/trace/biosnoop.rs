@@ -7,7 +7,7 @@ use plimsoll_record::Action;
 
 use super::lines::{Line, LineDialect};
 use crate::dialect::{DialectFacts, SECTOR, Sink, TraceRecord};
-use crate::text::{scaled, whole, words};
+use crate::text::{integer, scaled, words};
 
 /// Lines of biosnoop.
 #[derive(Default)]
@@ -50,7 +50,8 @@ impl LineDialect for Biosnoop {
             b"W" => Action::Write,
             _ => return Line::Broken("neither a read nor a write: skipped"),
         };
-        let numbers = (scaled(fields[0], SECOND), whole(sector), whole(bytes), scaled(fields[count - 1], MILLISECOND));
+        let numbers =
+            (scaled(fields[0], SECOND), integer(sector), integer(bytes), scaled(fields[count - 1], MILLISECOND));
         let (Some(done_ns), Some(sector), Some(length), Some(took_ns)) = numbers else {
             return Line::Broken("unreadable numbers: skipped");
         };

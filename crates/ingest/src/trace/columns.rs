@@ -10,7 +10,7 @@ use super::records::{ScsiCommand, command};
 use crate::dialect::{Dialect, DialectFacts, SECTOR, Sink, TraceRecord};
 use crate::form::{Form, Head, Resemblance, Takes};
 use crate::reading::ReadingScope;
-use crate::text::{hexadecimal, scaled, split, whole, words};
+use crate::text::{hexadecimal, integer, scaled, split, words};
 
 /// The columns of a dialect, counted from 0.
 struct ColumnLayout {
@@ -61,7 +61,7 @@ type LineFields<'a> = [&'a [u8]; 16];
 #[derive(Clone, Copy)]
 enum TimeColumn {
     /// Integers of a unit in nanoseconds.
-    Whole(u64),
+    Full(u64),
     /// The same with optional decimals.
     Decimal(u64),
     /// Seconds, always with decimals.
@@ -111,7 +111,7 @@ const COMMAS: ColumnLayout = ColumnLayout {
     open_ended: false,
     remarks: false,
     arrange: None,
-    time: (0, TimeColumn::Whole(NANOSECOND)),
+    time: (0, TimeColumn::Full(NANOSECOND)),
     place: (1, 1),
     length: None,
     longest: u64::MAX,
@@ -130,7 +130,7 @@ const COMMAS: ColumnLayout = ColumnLayout {
 pub(crate) const MSR: Form = {
     static LAYOUT: ColumnLayout = ColumnLayout {
         fields: 7,
-        time: (0, TimeColumn::Whole(TICK)),
+        time: (0, TimeColumn::Full(TICK)),
         action: (3, Words::Of(b"read", b"write")),
         place: (4, 1),
         length: Some((5, 1)),
@@ -231,7 +231,7 @@ pub(crate) const CYDONIA: Form = {
     static LAYOUT: ColumnLayout = ColumnLayout {
         marks: 5,
         fields: 4,
-        time: (0, TimeColumn::Whole(MICROSECOND)),
+        time: (0, TimeColumn::Full(MICROSECOND)),
         place: (1, SECTOR),
         length: Some((3, 1)),
         doubts: &[IN_MICROSECONDS],
@@ -355,12 +355,12 @@ impl ColumnLayout {
     /// First byte and length.
     fn extent(&self, fields: &LineFields<'_>) -> Option<(u64, u64)> {
         let (column, unit) = self.place;
-        let place = whole(fields[column])?.checked_mul(unit)?;
+        let place = integer(fields[column])?.checked_mul(unit)?;
         let length = match self.length {
-            Some((column, unit)) => whole(fields[column])?.checked_mul(unit)?,
+            Some((column, unit)) => integer(fields[column])?.checked_mul(unit)?,
             None => unit,
         };
-        let has_numbers = self.numbers.iter().all(|column| whole(fields[*column]).is_some());
+        let has_numbers = self.numbers.iter().all(|column| integer(fields[*column]).is_some());
         (has_numbers && length <= self.longest).then_some((place, length))
     }
 }
@@ -390,12 +390,12 @@ impl Columns {
     fn at_ns(&mut self, fields: &LineFields<'_>) -> Option<u64> {
         let field = fields[self.layout.time.0];
         match self.layout.time.1 {
-            TimeColumn::Whole(unit) => whole(field)?.checked_mul(unit),
+            TimeColumn::Full(unit) => integer(field)?.checked_mul(unit),
             TimeColumn::Decimal(unit) => scaled(field, unit),
             TimeColumn::Seconds => scaled(field, SECOND).filter(|_| field.contains(&b'.')),
             TimeColumn::Calendar => scaled(field, SECOND).filter(|at_ns| CALENDAR.contains(at_ns)),
             TimeColumn::Gaps(column) => {
-                let (operation, gap_us) = (whole(fields[column])?, whole(field)?);
+                let (operation, gap_us) = (integer(fields[column])?, integer(field)?);
                 if self.last.0 != Some(operation) {
                     self.last = (Some(operation), self.last.1.saturating_add(gap_us));
                 }
@@ -532,11 +532,11 @@ impl LineDialect for Objects {
         }
         let (time, object) = (fields[columns.time], fields[columns.object]);
         self.decimals |= time.contains(&b'.');
-        let (at_ns, length) = (scaled(time, SECOND), whole(fields[columns.size]));
+        let (at_ns, length) = (scaled(time, SECOND), integer(fields[columns.size]));
         if count != columns.count || at_ns.is_none() || length.is_none() || object.is_empty() {
             return Line::Broken("it lacks fields that the first line names: skipped");
         }
-        let place = whole(object).unwrap_or_else(|| hash(object));
+        let place = integer(object).unwrap_or_else(|| hash(object));
         let volume = sink.volume(b"");
         sink.operation(&TraceRecord { number, at_ns, action: None, place, length, volume, took_ns: None });
         Line::Read
@@ -580,7 +580,7 @@ impl LineDialect for PageNumbers {
         if line == b"*" {
             return Line::Passed;
         }
-        let Some(place) = whole(line) else { return Line::Broken("not a page number: skipped") };
+        let Some(place) = integer(line) else { return Line::Broken("not a page number: skipped") };
         let volume = sink.volume(b"");
         sink.operation(&TraceRecord { number, place, volume, ..TraceRecord::default() });
         Line::Read

@@ -46,15 +46,15 @@ pub(super) fn emit(
     let begin = convert_begin(&tally, about).or(input.begin);
     let span = Span::from_nanos(tally.last_ns - tally.first_ns + about.tick_ns);
     let scopes = Scopes::of(&tally, about);
-    let whole = out.scope(scopes.whole.clone());
+    let total = out.scope(scopes.total.clone());
     let operations = u32::try_from(tally.operations).unwrap_or(u32::MAX);
     let has_rates = tally.timed && !span.is_zero();
     if has_rates {
-        windows(&mut tally, whole, begin, span, about, out);
+        windows(&mut tally, total, begin, span, about, out);
     }
     // Last, because the whole time has a separate window.
     let at = out.sample(ReadingWindow { begin, length: span });
-    curve(&tally, (whole, at), about, out);
+    curve(&tally, (total, at), about, out);
     if has_rates {
         add_volumes(&tally, &scopes, at, span, out);
     } else if tally.timed {
@@ -76,10 +76,10 @@ fn broken(tally: &OpCounter, about: &DialectFacts, out: &mut Builder) {
 }
 
 fn doubts(tally: &OpCounter, about: &DialectFacts, out: &mut Builder) {
-    if let Some(back) = tally.back.filter(|back| back.most_ns >= SECOND) {
+    if let Some(back) = tally.back.filter(|back| back.max_ns >= SECOND) {
         let origin = place(back.number, about.counts, "", out);
-        let most = Span::from_nanos(back.most_ns);
-        let text = format!("time goes back by up to {most}: operations are counted in the second of their timestamp");
+        let max = Span::from_nanos(back.max_ns);
+        let text = format!("time goes back by up to {max}: operations are counted in the second of their timestamp");
         out.caution(Some(origin), text);
     }
     if about.dropped > 0 {
@@ -109,7 +109,7 @@ fn convert_begin(tally: &OpCounter, about: &DialectFacts) -> Option<DateTime> {
 
 /// The scope of figures.
 struct Scopes {
-    whole: ReadingScope,
+    total: ReadingScope,
     volumes: Vec<ReadingScope>,
 }
 
@@ -122,15 +122,15 @@ impl Scopes {
                 .map_or_else(|| ReadingScope { part: name.clone(), ..ReadingScope::default() }, |scope| scope(&name))
         };
         let volumes: Vec<ReadingScope> = (0..tally.volumes.count()).map(named).collect();
-        let mut whole = volumes.first().cloned().unwrap_or_default();
+        let mut total = volumes.first().cloned().unwrap_or_default();
         // With several volumes the whole has no part, and has a host only if they share it.
         if volumes.len() > 1 {
-            whole.part = String::new();
-            if volumes.iter().any(|scope| scope.host != whole.host) {
-                whole.host = String::new();
+            total.part = String::new();
+            if volumes.iter().any(|scope| scope.host != total.host) {
+                total.host = String::new();
             }
         }
-        Self { whole, volumes }
+        Self { total, volumes }
     }
 }
 
@@ -284,10 +284,10 @@ impl Emitter<'_> {
 
     fn peaks(&mut self, peaks: &[Peak; 3], present: [bool; Sort::COUNT]) {
         for (class, peak) in PEAKS.into_iter().zip(peaks) {
-            let sorts = CLASSES.iter().find(|(known, _)| *known == class).map_or(&[][..], |(_, sorts)| *sorts);
+            let sorts = CLASSES.iter().find(|(existing, _)| *existing == class).map_or(&[][..], |(_, sorts)| *sorts);
             if sorts.iter().any(|sort| present[*sort as usize]) {
-                self.most(class, Measure::Iops, peak.operations as f64);
-                self.most(class, Measure::Throughput, peak.bytes as f64);
+                self.maximum(class, Measure::Iops, peak.operations as f64);
+                self.maximum(class, Measure::Throughput, peak.bytes as f64);
             }
         }
     }
@@ -296,7 +296,7 @@ impl Emitter<'_> {
         self.out.mean(self.at, class, measure, value, self.origin.clone());
     }
 
-    fn most(&mut self, class: Class, measure: Measure, value: f64) {
+    fn maximum(&mut self, class: Class, measure: Measure, value: f64) {
         let ((scope, window), origin) = (self.at, self.origin.clone());
         self.out.figure(Figure { scope, window, class, measure, statistic: Statistic::Maximum, value, origin });
     }

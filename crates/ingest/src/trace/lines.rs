@@ -110,12 +110,12 @@ impl<R: LineDialect> Dialect for LineSplitter<R> {
 pub(super) fn resembles<R: LineDialect>(mut row: R, head: &Head<'_>) -> Resemblance {
     /// Number of tried lines.
     const TRIED: usize = 200;
-    let whole = match memchr::memrchr(b'\n', head.bytes()) {
+    let total = match memchr::memrchr(b'\n', head.bytes()) {
         Some(end) if head.bytes().len() >= Form::HEAD - 4 => &head.bytes()[..end],
         _ => head.bytes(),
     };
     let (mut read, mut broken) = (0_u32, 0_u32);
-    for (number, line) in (1..).zip(whole.split(|byte| *byte == b'\n').take(TRIED)) {
+    for (number, line) in (1..).zip(total.split(|byte| *byte == b'\n').take(TRIED)) {
         let line = without_return(line);
         if line.len() > MAX_LINE {
             return Resemblance::None;

@@ -9,7 +9,7 @@ use plimsoll_record::Action;
 use super::lines::{Line, LineDialect};
 use crate::dialect::{Dialect, DialectFacts, Mark, NumberUnit, SECTOR, Sink, TraceRecord, TraceVolume};
 use crate::form::{Head, Resemblance};
-use crate::text::{scaled, whole, words};
+use crate::text::{integer, scaled, words};
 
 /// A step of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -93,8 +93,8 @@ impl Events {
 
     fn decide(&mut self, sink: &mut dyn Sink) {
         let has = |stage: TraceStage| self.early.iter().any(|event| event.stage == stage);
-        let known = [TraceStage::Issued, TraceStage::Queued].into_iter().find(|stage| has(*stage));
-        let level = known.unwrap_or(TraceStage::Completed);
+        let existing = [TraceStage::Issued, TraceStage::Queued].into_iter().find(|stage| has(*stage));
+        let level = existing.unwrap_or(TraceStage::Completed);
         self.level = Some(level);
         for event in std::mem::take(&mut self.early) {
             self.join(level, &event, sink);
@@ -214,13 +214,13 @@ impl LineDialect for Blkparse {
             };
         }
         let at_ns = scaled(f[3], 1_000_000_000).filter(|_| count >= 6 && f[3].contains(&b'.'));
-        let (Some(at_ns), Some(_), Some(_)) = (at_ns, whole(f[1]), whole(f[2])) else {
+        let (Some(at_ns), Some(_), Some(_)) = (at_ns, integer(f[1]), integer(f[2])) else {
             return Line::Broken("its processor, sequence or time is not a number: skipped");
         };
         let Some(stage) = stage(f[5]) else { return Line::Read };
         // Commands other than operations on sectors have no `+`.
         let (sector, sectors) = match f[8] {
-            b"+" => (whole(f[7]), whole(f[9])),
+            b"+" => (integer(f[7]), integer(f[9])),
             _ => (Some(0), Some(0)),
         };
         let (Some(sector), Some(sectors)) = (sector, sectors) else {
@@ -312,7 +312,7 @@ impl<'a> LineParts<'a> {
             self.at_ns = scaled(part, 1_000_000_000);
         } else if let Some(room) = self.numbers.iter_mut().find(|number| number.is_none()) {
             // Numbers before the letters are dropped.
-            *room = whole(part);
+            *room = integer(part);
         }
     }
 }
@@ -488,7 +488,7 @@ pub(super) struct Blktrace {
     rest: Vec<u8>,
     number: u64,
     epoch_ns: Option<i128>,
-    known: Option<(u32, TraceVolume)>,
+    existing: Option<(u32, TraceVolume)>,
     processors: TraceProcessors,
 }
 
@@ -583,11 +583,11 @@ impl Blktrace {
         else {
             return;
         };
-        let volume = match self.known {
+        let volume = match self.existing {
             Some((number, volume)) if number == record.device => volume,
             _ => sink.volume(format!("{},{}", record.device >> 20, record.device & 0x000f_ffff).as_bytes()),
         };
-        self.known = Some((record.device, volume));
+        self.existing = Some((record.device, volume));
         let (number, at_ns, sector) = (self.number, record.at_ns, record.sector);
         self.events.take(TraceEvent { number, at_ns, stage, action, sector, bytes, volume }, sink);
     }

@@ -4,7 +4,7 @@ use plimsoll_record::{Action, TraceLine, Wrong};
 
 use super::lines::{Line, LineDialect};
 use crate::dialect::{DialectFacts, RecordOrder, Sink, TraceRecord};
-use crate::text::{whole, words};
+use crate::text::{integer, words};
 
 /// Traces of plimsoll in the format [`plimsoll_record::TRACE_FORMAT`], parsed strictly.
 #[derive(Default)]
@@ -21,14 +21,14 @@ impl LineDialect for Own {
 
     fn row(&mut self, line: &[u8], number: u64, sink: &mut dyn Sink) -> Line {
         match self.lines.read(line, number) {
-            Ok(Some(asked)) => {
+            Ok(Some(requested)) => {
                 let volume = sink.volume(b"");
                 sink.operation(&TraceRecord {
                     number,
-                    at_ns: Some(asked.at.as_nanos()),
-                    action: Some(asked.action),
-                    place: asked.offset,
-                    length: Some(asked.length),
+                    at_ns: Some(requested.at.as_nanos()),
+                    action: Some(requested.action),
+                    place: requested.offset,
+                    length: Some(requested.length),
                     volume,
                     ..TraceRecord::default()
                 });
@@ -94,7 +94,7 @@ impl LineDialect for Iolog {
         let count = words(line, &mut f);
         let (at_us, fields) = match version {
             Version::Two => (Some(self.waited_us), f.get(..count)),
-            Version::Three => (whole(f[0]), f.get(1..count)),
+            Version::Three => (integer(f[0]), f.get(1..count)),
         };
         let (Some(at_us), Some([file, verb, rest @ ..])) = (at_us, fields) else {
             return Line::Broken("it lacks fields of a record: skipped");
@@ -102,7 +102,7 @@ impl LineDialect for Iolog {
         let action = match *verb {
             b"add" | b"open" | b"close" => return Line::Passed,
             b"wait" => {
-                let Some(pause) = rest.first().and_then(|text| whole(text)) else {
+                let Some(pause) = rest.first().and_then(|text| integer(text)) else {
                     return Line::Broken("it lacks the length of a wait: skipped");
                 };
                 self.waited_us = self.waited_us.saturating_add(pause);
@@ -116,7 +116,7 @@ impl LineDialect for Iolog {
         };
         let span = match rest {
             _ if action == Action::Flush => (Some(0), Some(0)),
-            [place, length, ..] => (whole(place), whole(length)),
+            [place, length, ..] => (integer(place), integer(length)),
             _ => (None, None),
         };
         let (Some(place), length @ Some(_)) = span else {

@@ -54,7 +54,7 @@ impl Hasher for Identity {
 
 /// Tracks accesses to pages.
 pub(super) struct Misses {
-    seen: HashMap<u64, PageHistory, BuildHasherDefault<Identity>>,
+    observed: HashMap<u64, PageHistory, BuildHasherDefault<Identity>>,
     /// Bytes of pages by position in the order of use, as sums (Fenwick 1994).
     order: Vec<u64>,
     next: usize,
@@ -89,7 +89,7 @@ pub(super) struct DerivedCurve {
 impl Default for Misses {
     fn default() -> Self {
         Self {
-            seen: HashMap::default(),
+            observed: HashMap::default(),
             order: vec![0; POSITIONS + 1],
             next: 0,
             limit: u64::MAX,
@@ -156,7 +156,7 @@ impl Misses {
         }
         let position = self.next as u32;
         self.next += 1;
-        let before = self.seen.insert(hash, PageHistory { position, bytes });
+        let before = self.observed.insert(hash, PageHistory { position, bytes });
         if let Some(before) = before {
             // All pages used after it, and the page itself.
             let distance = self.total() - self.sum(before.position as usize) + u64::from(bytes);
@@ -173,7 +173,7 @@ impl Misses {
         self.add(position as usize, u64::from(bytes));
         self.estimated += if is_read { weight } else { 0.0 };
         self.followed += 1;
-        if self.seen.len() > MAX_PAGES || (self.followed > MANY && self.seen.len() > ENOUGH) {
+        if self.observed.len() > MAX_PAGES || (self.followed > MANY && self.observed.len() > ENOUGH) {
             self.halve();
         }
     }
@@ -183,18 +183,18 @@ impl Misses {
         self.limit /= 2;
         self.followed = 0;
         let limit = self.limit;
-        self.seen.retain(|hash, _| *hash <= limit);
+        self.observed.retain(|hash, _| *hash <= limit);
         self.renumber();
     }
 
     /// Renumbers the order of use without gaps.
     fn renumber(&mut self) {
-        let mut pages: Vec<&mut PageHistory> = self.seen.values_mut().collect();
-        pages.sort_unstable_by_key(|seen| seen.position);
+        let mut pages: Vec<&mut PageHistory> = self.observed.values_mut().collect();
+        pages.sort_unstable_by_key(|observed| observed.position);
         self.order.fill(0);
-        for (position, seen) in pages.into_iter().enumerate() {
-            seen.position = position as u32;
-            self.order[position + 1] = u64::from(seen.bytes);
+        for (position, observed) in pages.into_iter().enumerate() {
+            observed.position = position as u32;
+            self.order[position + 1] = u64::from(observed.bytes);
         }
         for at in 1..=POSITIONS {
             let above = at + (at & at.wrapping_neg());
@@ -202,7 +202,7 @@ impl Misses {
                 self.order[above] = self.order[above].wrapping_add(self.order[at]);
             }
         }
-        self.next = self.seen.len();
+        self.next = self.observed.len();
     }
 
     fn add(&mut self, position: usize, bytes: u64) {
@@ -268,11 +268,11 @@ mod tests {
     use super::{DerivedCurve, Misses, PAGE, bucket, upper};
 
     /// The simulated miss ratio of a cache of this many pages.
-    fn kept(pages: &[u64], room: usize) -> f64 {
+    fn retain(pages: &[u64], room: usize) -> f64 {
         let mut cache: Vec<u64> = Vec::new();
         let mut missed = 0_u32;
         for page in pages {
-            match cache.iter().position(|kept| kept == page) {
+            match cache.iter().position(|retained| retained == page) {
                 Some(at) => {
                     cache.remove(at);
                 }
@@ -324,11 +324,11 @@ mod tests {
         let curve = curve(&pages);
         assert_eq!(Some(curve.sampled), Some(1.0));
         for room in [16, 64, 128, 512, 1_024] {
-            let (expected, found) = (kept(&pages, room), at(&curve, room as f64 * PAGE as f64));
+            let (expected, found) = (retain(&pages, room), at(&curve, room as f64 * PAGE as f64));
             // A step of the axis is an eighth of an octave.
-            let wider = kept(&pages, room + room / 8);
+            let wider = retain(&pages, room + room / 8);
             assert!(
-                found <= kept(&pages, room - room / 8) + 1e-9 && found >= wider - 1e-9,
+                found <= retain(&pages, room - room / 8) + 1e-9 && found >= wider - 1e-9,
                 "{room}: {expected} {found}"
             );
         }

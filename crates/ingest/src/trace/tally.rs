@@ -39,7 +39,7 @@ pub(super) struct OfVolume {
 #[derive(Clone, Copy)]
 pub(super) struct Back {
     pub(super) number: u64,
-    pub(super) most_ns: u64,
+    pub(super) max_ns: u64,
 }
 
 /// In the order of their numbers.
@@ -56,8 +56,8 @@ impl OpCounter {
             return false;
         }
         if at_ns < self.last_ns {
-            let back = self.back.get_or_insert(Back { number, most_ns: 0 });
-            back.most_ns = back.most_ns.max(self.last_ns - at_ns);
+            let back = self.back.get_or_insert(Back { number, max_ns: 0 });
+            back.max_ns = back.max_ns.max(self.last_ns - at_ns);
         }
         self.first_ns = self.first_ns.min(at_ns);
         self.last_ns = self.last_ns.max(at_ns);
@@ -301,11 +301,11 @@ impl Windows {
         self.step += 1;
         self.width_ns = self.width_ns.saturating_mul(factor);
         let merged = |cells: &[TallyWindow]| {
-            let mut whole = TallyWindow::default();
+            let mut total = TallyWindow::default();
             for cell in cells {
-                whole.merge(cell);
+                total.merge(cell);
             }
-            whole
+            total
         };
         self.cells = self.cells.chunks(factor as usize).map(merged).collect();
     }
@@ -333,8 +333,8 @@ impl Windows {
         let (begin, peaks) = self.second;
         let index = begin.saturating_sub(self.origin_ns).checked_div(self.width_ns).unwrap_or(0) as usize;
         if let Some(cell) = self.cells.get_mut(index) {
-            for (kept, peak) in cell.peaks.iter_mut().zip(&peaks) {
-                kept.or_more(peak);
+            for (retained, peak) in cell.peaks.iter_mut().zip(&peaks) {
+                retained.or_more(peak);
             }
         }
     }

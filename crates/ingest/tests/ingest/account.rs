@@ -44,16 +44,16 @@ fn near(found: f64, expected: f64) {
 fn a_report_yields_an_account_of_session_time() {
     let waits = [("log file sync", 100_000, 300), ("enq: TX - row lock contention", 5, 70), ("smon timer", 9, 3_000)];
     let found = account(&[report(&workload("shop1", 9, 3_600_000), &waits)]);
-    near(found.whole.database_s, 8_600.0);
-    near(found.whole.processor_s.unwrap(), 5_000.0);
-    near(found.whole.processors.unwrap(), 16.0);
-    near(found.whole.waited_s(|waited| waited == WaitCause::Storage(Class::RandomRead)), 3_600.0);
-    near(found.whole.waited_s(|waited| waited == WaitCause::Commit), 300.0);
-    near(found.whole.waited_s(|waited| waited == WaitCause::Lock), 70.0);
-    near(found.whole.operation_s(Class::RedoWrite).unwrap(), 400e-6);
-    near(found.whole.operation_s(Class::RandomRead).unwrap(), 1e-3);
-    assert!(found.whole.waits.iter().all(|wait| wait.cause != WaitCause::Idle));
-    let sync = found.whole.foreground().find(|wait| wait.cause == WaitCause::Commit).unwrap();
+    near(found.total.database_s, 8_600.0);
+    near(found.total.processor_s.unwrap(), 5_000.0);
+    near(found.total.processors.unwrap(), 16.0);
+    near(found.total.waited_s(|waited| waited == WaitCause::Storage(Class::RandomRead)), 3_600.0);
+    near(found.total.waited_s(|waited| waited == WaitCause::Commit), 300.0);
+    near(found.total.waited_s(|waited| waited == WaitCause::Lock), 70.0);
+    near(found.total.operation_s(Class::RedoWrite).unwrap(), 400e-6);
+    near(found.total.operation_s(Class::RandomRead).unwrap(), 1e-3);
+    assert!(found.total.waits.iter().all(|wait| wait.cause != WaitCause::Idle));
+    let sync = found.total.foreground().find(|wait| wait.cause == WaitCause::Commit).unwrap();
     assert_eq!((&*sync.place.input, &*sync.place.origin.field), ("test", "log file sync"));
     near(found.cache_bytes.unwrap(), 4_096.0 * 1_048_576.0);
     assert_eq!(found.caches.len(), 1);
@@ -75,11 +75,11 @@ fn windows_and_instances_add_up_once() {
     near(found.slots[0].as_ref().unwrap().database_s, 20_800.0);
     near(found.slots[0].as_ref().unwrap().processors.unwrap(), 32.0);
     near(found.slots[1].as_ref().unwrap().database_s, 6_800.0);
-    near(found.whole.database_s, 27_600.0);
-    near(found.whole.seconds, 7_200.0);
-    near(found.whole.processors.unwrap(), 32.0);
+    near(found.total.database_s, 27_600.0);
+    near(found.total.seconds, 7_200.0);
+    near(found.total.processors.unwrap(), 32.0);
     near(found.cache_bytes.unwrap(), 4_096.0 * 1_048_576.0);
-    let sync = found.whole.foreground().find(|wait| wait.cause == WaitCause::Commit).unwrap();
+    let sync = found.total.foreground().find(|wait| wait.cause == WaitCause::Commit).unwrap();
     near(sync.mean_s().unwrap(), 0.3);
     assert_eq!(found.caches.len(), 2, "a cache of each instance");
 }
@@ -97,16 +97,16 @@ proptest! {
         let mut waits = waits;
         waits.sort_unstable();
         waits.dedup_by_key(|wait| wait.0);
-        let whole = report(&workload("shop1", 9, 1_000), &waits);
-        let mut thin = whole.clone();
+        let total = report(&workload("shop1", 9, 1_000), &waits);
+        let mut thin = total.clone();
         thin.thin();
-        prop_assert!(thin.waits.len() <= whole.waits.len());
-        let (whole, thin) = (account(&[whole]), account(&[thin]));
+        prop_assert!(thin.waits.len() <= total.waits.len());
+        let (total, thin) = (account(&[total]), account(&[thin]));
         let kinds = [WaitCause::Commit, WaitCause::Lock, WaitCause::Concurrency, WaitCause::Cluster, WaitCause::Network,
             WaitCause::Processor, WaitCause::Other, WaitCause::Storage(Class::SequentialRead), WaitCause::Behind(Class::DataWrite)];
         for kind in kinds {
-            let seconds = |account: &Account| account.whole.waited_s(|waited| waited == kind);
-            prop_assert!((seconds(&whole) - seconds(&thin)).abs() < 1e-6, "{kind:?}");
+            let seconds = |account: &Account| account.total.waited_s(|waited| waited == kind);
+            prop_assert!((seconds(&total) - seconds(&thin)).abs() < 1e-6, "{kind:?}");
         }
     }
 }

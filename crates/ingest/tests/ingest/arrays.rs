@@ -80,8 +80,8 @@ fn counters_of_arrays_follow_the_same_rule() {
             row("sda", 50, 100, 1) + &row("sdb", 50, 100, 1) + &row("md2", 100, 100, 0) + &row("mmcblk0boot0", 9, 9, 1);
         format!("# 2026-03-02T09:00:{n:02}Z\n{rows}")
     };
-    let whole = reading(&(snapshot(1) + &snapshot(2)));
-    assert_eq!(demand(&whole), (100.0, 100.0, Some(1.0)));
+    let total = reading(&(snapshot(1) + &snapshot(2)));
+    assert_eq!(demand(&total), (100.0, 100.0, Some(1.0)));
     let joined = join(vec![reading(&snapshot(1)), reading(&snapshot(2))]);
     let readings: Vec<&Reading> = joined.iter().collect();
     let demand = Demand::of(&readings);

@@ -91,12 +91,12 @@ fn pages_are_windows() {
 #[test]
 fn real_files_are_read() {
     for (name, bytes) in samples("atop") {
-        let whole = outcome(&bytes, 65_536, name.as_str());
-        let Outcome::Read(reading) = &whole else { panic!("{name}: {whole:?}") };
-        println!("{name}: {:?}, {} figures, {:?}", whole.verdict(), reading.figures.len(), reading.cautions);
+        let total = outcome(&bytes, 65_536, name.as_str());
+        let Outcome::Read(reading) = &total else { panic!("{name}: {total:?}") };
+        println!("{name}: {:?}, {} figures, {:?}", total.verdict(), reading.figures.len(), reading.cautions);
         laws(reading);
         assert!(!reading.figures.is_empty(), "{name}");
-        assert_eq!(outcome(&bytes, 997, name.as_str()), whole, "{name}");
+        assert_eq!(outcome(&bytes, 997, name.as_str()), total, "{name}");
     }
 }
 
@@ -108,8 +108,8 @@ proptest! {
         for mut text in [labelled(), pages()] {
             text.insert_str(at % text.len(), &junk);
             text.truncate(text.len() - cut % text.len());
-            let whole = outcome(text.as_bytes(), text.len(), "test");
-            prop_assert_eq!(outcome(text.as_bytes(), step, "test"), whole);
+            let total = outcome(text.as_bytes(), text.len(), "test");
+            prop_assert_eq!(outcome(text.as_bytes(), step, "test"), total);
         }
     }
 }

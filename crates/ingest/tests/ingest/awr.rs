@@ -32,10 +32,10 @@ fn near(found: f64, expected: f64, share: f64) {
 
 #[test]
 fn a_removed_name_is_taken_from_the_title() {
-    let whole = workload(9, 1_000).awr_html();
-    let cut = whole.replacen(">SHOP</td>", ">/td>", 1);
-    assert!(cut.len() < whole.len() && cut.contains("DB: SHOP, Inst"), "the name is in a cell and in the title");
-    assert_eq!(Demand::of(&[&read(&cut)]).subjects[0].name, Demand::of(&[&read(&whole)]).subjects[0].name);
+    let total = workload(9, 1_000).awr_html();
+    let cut = total.replacen(">SHOP</td>", ">/td>", 1);
+    assert!(cut.len() < total.len() && cut.contains("DB: SHOP, Inst"), "the name is in a cell and in the title");
+    assert_eq!(Demand::of(&[&read(&cut)]).subjects[0].name, Demand::of(&[&read(&total)]).subjects[0].name);
 }
 
 #[test]
@@ -202,7 +202,7 @@ fn waiting_on_the_host_and_hard_parses_are_read() {
     let report = insert_row(&report, "redo size", &["physical read requests optimized", "990,000", "275.00", ""]);
     let report = insert_row(&report, "DB time", &["hard parse elapsed time", "806.00", "10.00"]);
     let demand = Demand::of(&[&read(&report)]);
-    let spent = &demand.subjects[0].account.as_ref().unwrap().whole;
+    let spent = &demand.subjects[0].account.as_ref().unwrap().total;
     let all_s = 3_600.0 * f64::from(work.processors);
     near(spent.host.io_wait.unwrap(), 720.0 / all_s, 1e-9);
     near(spent.host.processes.unwrap(), 4.0, 1e-9);
@@ -212,7 +212,7 @@ fn waiting_on_the_host_and_hard_parses_are_read() {
     assert_eq!((counters.hard_parses, counters.hard_parse_s), (Some(360_000.0), Some(806.0)));
     near(counters.flash_reads.unwrap() / counters.read_requests.unwrap(), 0.25, 1e-9);
     let absent = Demand::of(&[&read(&work.awr_html())]);
-    let spent = &absent.subjects[0].account.as_ref().unwrap().whole;
+    let spent = &absent.subjects[0].account.as_ref().unwrap().total;
     assert_eq!((spent.host.io_wait, spent.host.processes, spent.counters.flash_reads), (None, None, None));
 }
 
@@ -224,7 +224,7 @@ fn shares_of_the_front_page_replace_missing_counters_of_the_host() {
     let report = workload(9, 3_600_000).awr_html().replace("BUSY_TIME", "OTHER_TIME");
     let at = report.find("<table").expect("a table");
     let demand = Demand::of(&[&read(&format!("{}{table}{}", &report[..at], &report[at..]))]);
-    let spent = &demand.subjects[0].account.as_ref().unwrap().whole;
+    let spent = &demand.subjects[0].account.as_ref().unwrap().total;
     near(spent.host_busy.unwrap(), 0.25, 1e-9);
     near(spent.host.io_wait.unwrap(), 0.1846, 1e-9);
 }
@@ -294,9 +294,9 @@ fn several_reports_are_combined_into_a_demand() {
 fn refusals_name_the_missing_part() {
     assert!(refused("<html><body>hello</body></html>").contains("no heading WORKLOAD REPOSITORY"));
     assert!(refused("<html><h1>WORKLOAD REPOSITORY report for</h1></html>").contains("none of its tables"));
-    let whole = workload(9, 3_600_000).awr_html();
-    assert!(refused(&whole.replace("report for", "COMPARE PERIOD REPORT")).contains("compares two periods"));
-    assert!(refused(&whole.replace("Snap Time", "Time")).contains("it lacks the length of its window"));
+    let total = workload(9, 3_600_000).awr_html();
+    assert!(refused(&total.replace("report for", "COMPARE PERIOD REPORT")).contains("compares two periods"));
+    assert!(refused(&total.replace("Snap Time", "Time")).contains("it lacks the length of its window"));
 }
 
 #[test]
@@ -311,9 +311,9 @@ fn several_reports_in_a_file_are_refused() {
 
 #[test]
 fn a_truncated_report_is_read_partly() {
-    let whole = workload(9, 3_600_000).awr_html();
-    let cut = whole.find("redo size").unwrap();
-    let outcome = outcome(&whole.as_bytes()[..cut], 100);
+    let total = workload(9, 3_600_000).awr_html();
+    let cut = total.find("redo size").unwrap();
+    let outcome = outcome(&total.as_bytes()[..cut], 100);
     assert_eq!(outcome.verdict(), OutcomeSummary::Partly);
     let reading = outcome.reading().unwrap();
     assert!(reading.parts.iter().any(|part| part.fate == Fate::Broken && part.name == "Instance Activity Stats"));
@@ -322,12 +322,12 @@ fn a_truncated_report_is_read_partly() {
 
 #[test]
 fn a_report_without_its_end_is_read_partly() {
-    let whole = workload(9, 3_600_000).awr_html();
-    let cut = outcome(&whole.as_bytes()[..whole.find("End of Report").unwrap()], 100);
+    let total = workload(9, 3_600_000).awr_html();
+    let cut = outcome(&total.as_bytes()[..total.find("End of Report").unwrap()], 100);
     assert_eq!(cut.verdict(), OutcomeSummary::Partly);
     let reading = cut.reading().unwrap();
     assert!(reading.parts.iter().any(|part| part.fate == Fate::Broken && part.name == "End of Report"));
-    assert_eq!(reading.figures, read(&whole).figures, "the part before is used");
+    assert_eq!(reading.figures, read(&total).figures, "the part before is used");
 }
 
 #[test]
@@ -447,8 +447,8 @@ proptest! {
         let mut text = workload(9, 3_600_000).awr_html();
         text.insert_str(at % text.len(), &junk);
         text.truncate(text.len() - cut % text.len());
-        let whole = outcome(text.as_bytes(), text.len().max(1));
-        prop_assert_eq!(outcome(text.as_bytes(), step), whole);
+        let total = outcome(text.as_bytes(), text.len().max(1));
+        prop_assert_eq!(outcome(text.as_bytes(), step), total);
     }
 
     #[test]

@@ -13,14 +13,14 @@ fn check(text: &str, kind: &str, expected: &[&str]) -> Reading {
     let reading = read(text);
     assert_eq!(reading.kind.id, kind);
     assert!(reading.figures.is_empty(), "evidence is no demand");
-    let found: Vec<String> = reading.evidence.iter().map(shown).collect();
+    let found: Vec<String> = reading.evidence.iter().map(display).collect();
     assert_eq!(found, expected, "{:?}", reading.cautions);
     let lines = text.lines().count() as u64;
     assert!(reading.evidence.iter().all(|evidence| (1..=lines).contains(&evidence.origin.line)));
     reading
 }
 
-fn shown(evidence: &ReadingEvidence) -> String {
+fn display(evidence: &ReadingEvidence) -> String {
     let number = |value: Option<f64>| value.map_or("-".to_owned(), |value| format!("{value:.0}"));
     let setting = &evidence.setting;
     format!(
@@ -216,7 +216,7 @@ fn bonnie_yields_blocks_and_seeks() {
     let old =
         expected[..3].iter().map(|text| text.replace("- -", "- 8192").replace("| - 8192", "| -")).collect::<Vec<_>>();
     let reading = read(BONNIE_TEXT);
-    let found: Vec<String> = reading.evidence.iter().map(shown).collect();
+    let found: Vec<String> = reading.evidence.iter().map(display).collect();
     assert_eq!(found.len(), old.len());
     assert!(reading.evidence.iter().all(|evidence| evidence.setting.block_bytes == Some(8_192.0)));
     assert!(reading.cautions.iter().any(|caution| caution.text.contains("less than half a second")));
@@ -279,7 +279,7 @@ Minimum Small Latency=0.26 @ Small=5 and Large=0
     assert!((read(&newer).evidence[2].mean_s.unwrap() - 97.677e-6).abs() < 1e-12);
     let matrix = "Large/Small,      1,      2\n      0,    106,\n      1,     90,    150\n";
     let named = |name| outcome(name, matrix.as_bytes(), 5);
-    let found: Vec<String> = named("a_2024_iops.csv").reading().unwrap().evidence.iter().map(shown).collect();
+    let found: Vec<String> = named("a_2024_iops.csv").reading().unwrap().evidence.iter().map(display).collect();
     let expected = [
         "small 1, large 0 | 106 - - | - 1 -",
         "small 1, large 1 | 90 - - | - 2 -",

@@ -223,11 +223,11 @@ fn a_truncated_export_is_read_partly() {
 fn real_files_are_recognised() {
     for kind in ["cloudwatch", "oci_monitoring", "azure_monitor"] {
         for (name, bytes) in samples(kind) {
-            let whole = outcome(&bytes, 65_536, name.as_str());
-            let Outcome::Refused { refusal, .. } = &whole else { panic!("{name}: it has no period or no volume") };
+            let total = outcome(&bytes, 65_536, name.as_str());
+            let Outcome::Refused { refusal, .. } = &total else { panic!("{name}: it has no period or no volume") };
             println!("{name}: {refusal}");
             let expected = kind.replace('_', "-");
-            assert_eq!(whole.kind().map(|kind| kind.id), Some(expected.as_str()), "{name}");
+            assert_eq!(total.kind().map(|kind| kind.id), Some(expected.as_str()), "{name}");
         }
     }
 }
@@ -245,8 +245,8 @@ proptest! {
         for mut text in texts {
             text.insert_str(at % text.len(), &junk);
             text.truncate(text.len() - cut % text.len());
-            let whole = outcome(text.as_bytes(), text.len(), "test");
-            prop_assert_eq!(outcome(text.as_bytes(), step, "test"), whole);
+            let total = outcome(text.as_bytes(), text.len(), "test");
+            prop_assert_eq!(outcome(text.as_bytes(), step, "test"), total);
         }
     }
 }

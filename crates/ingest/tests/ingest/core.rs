@@ -80,13 +80,13 @@ pub fn refusal(outcome: &Outcome) -> String {
 #[test]
 fn outcomes_are_independent_of_piece_sizes() {
     let text = b"load a 1\r\nload b 2\nload a 3.5";
-    let whole = outcome(text, text.len());
-    let reading = whole.reading().unwrap();
+    let total = outcome(text, text.len());
+    let reading = total.reading().unwrap();
     let values: Vec<_> = reading.figures.iter().map(|f| (f.scope, f.window, f.value, f.origin.line)).collect();
     assert_eq!(values, [(0, 0, 1.0, 1), (1, 0, 2.0, 2), (0, 0, 3.5, 3)]);
-    assert_eq!((whole.verdict(), whole.kind()), (OutcomeSummary::Read, Some(WORDS.kind)));
+    assert_eq!((total.verdict(), total.kind()), (OutcomeSummary::Read, Some(WORDS.kind)));
     for step in 1..text.len() {
-        assert_eq!(outcome(text, step), whole, "step {step}");
+        assert_eq!(outcome(text, step), total, "step {step}");
     }
 }
 

@@ -145,16 +145,16 @@ fn broken_rows_cause_cautions_and_the_rest_is_read() {
 #[test]
 fn real_files_are_read() {
     for (name, bytes) in samples("diskstats") {
-        let whole = outcome(&bytes, 65_536, name.as_str());
-        println!("{name}: {:?}", whole.verdict());
-        if let Outcome::Read(reading) = &whole {
-            assert_eq!(whole.kind().map(|kind| kind.id), Some("diskstats"), "{name}");
+        let total = outcome(&bytes, 65_536, name.as_str());
+        println!("{name}: {:?}", total.verdict());
+        if let Outcome::Read(reading) = &total {
+            assert_eq!(total.kind().map(|kind| kind.id), Some("diskstats"), "{name}");
             laws(reading);
             assert!(!reading.snapshots.is_empty(), "{name}");
         }
-        assert_eq!(outcome(&bytes, 997, name.as_str()), whole, "{name}");
+        assert_eq!(outcome(&bytes, 997, name.as_str()), total, "{name}");
         let is_program = bytes.starts_with(b"#!");
-        assert_eq!(whole.verdict() == OutcomeSummary::Refused, is_program, "{name}: {whole:?}");
+        assert_eq!(total.verdict() == OutcomeSummary::Refused, is_program, "{name}: {total:?}");
     }
 }
 
@@ -167,7 +167,7 @@ proptest! {
         step in 1_usize..200,
     ) {
         let text = format!("{}{}\n", stamped(3), lines.join("\n"));
-        let whole = outcome(text.as_bytes(), text.len(), "test");
-        prop_assert_eq!(outcome(text.as_bytes(), step, "test"), whole);
+        let total = outcome(text.as_bytes(), text.len(), "test");
+        prop_assert_eq!(outcome(text.as_bytes(), step, "test"), total);
     }
 }

@@ -23,9 +23,9 @@ pub fn oracle() -> impl Iterator<Item = Writing> {
 
 /// The figure of the whole, not of a part.
 fn value(reading: &Reading, class: Class, measure: Measure) -> Option<f64> {
-    let whole = |scope: u32| reading.scopes[scope as usize].part.is_empty();
+    let total = |scope: u32| reading.scopes[scope as usize].part.is_empty();
     let mut found = reading.figures.iter().filter(|figure| {
-        (figure.class, figure.measure, figure.statistic) == (class, measure, Statistic::Mean) && whole(figure.scope)
+        (figure.class, figure.measure, figure.statistic) == (class, measure, Statistic::Mean) && total(figure.scope)
     });
     let value = found.next().map(|figure| figure.value);
     assert!(found.next().is_none(), "{measure:?} of {class:?} twice");

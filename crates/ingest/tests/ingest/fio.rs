@@ -23,7 +23,7 @@ fn near(found: Option<f64>, expected: f64) -> bool {
 }
 
 /// A result as a line: test; reads, sequential, block, depth, threads; IOPS, MB/s, mean and median in µs, seconds.
-fn shown(evidence: &ReadingEvidence) -> String {
+fn display(evidence: &ReadingEvidence) -> String {
     let setting = &evidence.setting;
     let or_none = |value: Option<f64>| {
         value.map_or("-".to_owned(), |value| {
@@ -47,7 +47,7 @@ fn shown(evidence: &ReadingEvidence) -> String {
 fn check(name: &str, text: &str, id: &str, expected: &[&str]) {
     let reading = reading(name, text);
     assert_eq!(reading.kind.id, id);
-    let found: Vec<String> = reading.evidence.iter().map(shown).collect();
+    let found: Vec<String> = reading.evidence.iter().map(display).collect();
     assert_eq!(found, expected, "{:?}", reading.cautions);
     assert_eq!(reading.figures, [], "no demand");
 }
@@ -130,7 +130,7 @@ fn concurrent_jobs_are_combined_first() {
     let (_, rest) = JSON_3.split_once("\"jobs\" : [").unwrap();
     let (entry, _) = rest.split_once("],\n  \"disk_util\"").unwrap();
     let text = format!("{{\"fio version\" : \"fio-3.36\", \"jobs\" : [{entry},{entry}]}}");
-    let found: Vec<String> = reading("", &text).evidence.iter().map(shown).collect();
+    let found: Vec<String> = reading("", &text).evidence.iter().map(display).collect();
     assert_eq!(found.len(), 9);
     assert_eq!(found[0], "mix, 2 jobs at once: random 0.7 8192 64 4: 2000 16.384 700 - 10");
     let clients = JSON_3
@@ -155,7 +155,7 @@ fn sum_of_all_clients_is_not_a_client() {
     };
     let sum = entry("All clients", "db2", 8765, 12_000.0);
     let found = document(&[entry("rr", "db1", 8765, 6_000.0), entry("rr", "db2", 8765, 6_000.0), sum.clone()]);
-    let lines: Vec<String> = found.evidence.iter().map(shown).collect();
+    let lines: Vec<String> = found.evidence.iter().map(display).collect();
     assert_eq!(lines[0], "rr, 2 clients at once: random 1 4096 32 2: 12000 - 2000 - 10");
     let hosts: Vec<&str> = found.evidence.iter().map(|one| &*found.scopes[one.scope as usize].host).collect();
     assert_eq!((hosts, &found.cautions[..]), (vec!["", "db1", "db2"], &[][..]));
@@ -166,7 +166,7 @@ fn sum_of_all_clients_is_not_a_client() {
     assert_eq!(cut.evidence.len(), 1);
     assert!(cut.cautions[0].text.contains("add up to 6000"), "{:?}", cut.cautions);
     let alone = document(&[sum]);
-    assert_eq!(alone.evidence.iter().map(shown).collect::<Vec<_>>(), ["All clients: - 1 - - -: 12000 - 2000 - 10"]);
+    assert_eq!(alone.evidence.iter().map(display).collect::<Vec<_>>(), ["All clients: - 1 - - -: 12000 - 2000 - 10"]);
 }
 
 #[test]
@@ -203,7 +203,7 @@ fn results_of_clients_have_hosts_in_text() {
 fn flushes_have_their_own_latencies() {
     let sync = "\"sync\" : { \"total_ios\" : 3000, \"lat_ns\" : { \"mean\" : 50000.0, \"percentile\" : { \"50.000000\" : 40000 } } },\n\"write\" :";
     let reading = reading("", &JSON_3.replace("\"write\" :", sync));
-    assert_eq!(shown(&reading.evidence[3]), "mix, its flushes: - - - 64 4: 300 - 50 40 10");
+    assert_eq!(display(&reading.evidence[3]), "mix, its flushes: - - - 64 4: 300 - 50 40 10");
 }
 
 #[test]
@@ -296,7 +296,7 @@ proptest! {
         let at = (text.len() as f64 * at) as usize;
         let mut broken = text.as_bytes().to_vec();
         broken.splice(at..(at + bytes.len() / 2).min(text.len()), bytes);
-        let whole = outcome(name, &broken, broken.len());
-        prop_assert_eq!(outcome(name, &broken, 37), whole);
+        let total = outcome(name, &broken, broken.len());
+        prop_assert_eq!(outcome(name, &broken, 37), total);
     }
 }

@@ -140,9 +140,9 @@ fn is_bounded(reading: &Reading, bytes: usize) {
     assert!(reading.parts.len() <= Builder::MAX_PARTS, "{} parts", reading.parts.len());
     assert!(reading.figures.len() <= Builder::MAX_FIGURES, "{} figures", reading.figures.len());
     // Packed inputs contain more than their bytes.
-    let most = 1_000 + bytes * 40;
-    let kept = [reading.figures.len(), reading.scopes.len(), reading.windows.len(), reading.waits.len()];
-    assert!(kept.iter().all(|kept| *kept <= most), "{kept:?} of {bytes} bytes");
+    let max = 1_000 + bytes * 40;
+    let retained = [reading.figures.len(), reading.scopes.len(), reading.windows.len(), reading.waits.len()];
+    assert!(retained.iter().all(|retained| *retained <= max), "{retained:?} of {bytes} bytes");
     for figure in &reading.figures {
         assert!(figure.value.is_finite() && figure.value >= 0.0, "{figure:?}");
         assert!((figure.scope as usize) < reading.scopes.len() && (figure.window as usize) < reading.windows.len());
@@ -157,20 +157,20 @@ fn every_mutant_has_an_outcome() {
     for case in 0..mutants {
         let bytes = mutant(&corpus, &mut rng);
         let piece = rng.usize(1..5_000);
-        let whole = outcomes(&bytes, bytes.len());
-        assert!(!whole.is_empty(), "case {case} has no outcome");
-        for reading in whole.iter().filter_map(Outcome::reading) {
+        let total = outcomes(&bytes, bytes.len());
+        assert!(!total.is_empty(), "case {case} has no outcome");
+        for reading in total.iter().filter_map(Outcome::reading) {
             is_bounded(reading, bytes.len());
             read += 1;
         }
-        for outcome in &whole {
+        for outcome in &total {
             if let Outcome::Refused { refusal, .. } = outcome {
                 assert!(refusal.to_string().len() < 1_000, "case {case}: a refusal is short");
             }
         }
         // Twice the work, so for every fourth only.
         if case % 4 == 0 && bytes.len() < LARGEST {
-            assert!(outcomes(&bytes, piece) == whole, "case {case} in pieces of {piece}");
+            assert!(outcomes(&bytes, piece) == total, "case {case} in pieces of {piece}");
         }
     }
     assert!(read > mutants / 20, "too few mutants are read at all: {read}");

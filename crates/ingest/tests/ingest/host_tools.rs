@@ -150,12 +150,12 @@ fn tasks_of_pidstat_have_bytes_only() {
 #[test]
 fn operations_of_biosnoop_are_a_trace() {
     let found = reading(BIOSNOOP);
-    let whole = |class, measure| {
+    let total = |class, measure| {
         let mut figures = found.figures.iter().filter(|figure| (figure.class, figure.measure) == (class, measure));
         figures.find(|figure| found.scopes[figure.scope as usize].part.is_empty()).map(|figure| figure.value)
     };
     assert_eq!(found.kind.id, "trace-biosnoop");
-    assert_eq!(whole(Class::Read, Measure::Size), Some(8_192.0), "the first second");
+    assert_eq!(total(Class::Read, Measure::Size), Some(8_192.0), "the first second");
     let parts: Vec<&str> =
         found.scopes.iter().map(|scope| scope.part.as_str()).filter(|part| !part.is_empty()).collect();
     assert_eq!(parts, ["nvme0n1", "sda"]);

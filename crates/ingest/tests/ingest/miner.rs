@@ -234,7 +234,7 @@ fn a_zero_below_the_resolution_is_not_zero() {
     let demand = Demand::of(&[&reading]);
     let account = demand.subjects[0].account.as_ref().unwrap();
     let rounding_s = 0.05 * (3_600.0 + 59.0 * 60.0 + 1_800.0);
-    assert!((account.whole.rounding_s - rounding_s).abs() < 1e-9, "{}", account.whole.rounding_s);
+    assert!((account.total.rounding_s - rounding_s).abs() < 1e-9, "{}", account.total.rounding_s);
 }
 
 #[test]

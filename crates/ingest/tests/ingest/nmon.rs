@@ -66,13 +66,13 @@ fn a_sorted_file_yields_equal_figures() {
     let text = linux();
     let mut lines: Vec<&str> = text.lines().collect();
     lines.sort_unstable();
-    let (sorted, whole) = (read(&lines.join("\n")), read(&text));
+    let (sorted, total) = (read(&lines.join("\n")), read(&text));
     let plain = |reading: &plimsoll_ingest::Reading| -> Vec<_> {
         reading.figures.iter().map(|figure| (figure.window, figure.class, figure.measure, figure.value)).collect()
     };
-    assert_eq!((plain(&sorted), &sorted.windows), (plain(&whole), &whole.windows));
+    assert_eq!((plain(&sorted), &sorted.windows), (plain(&total), &total.windows));
     let other = text.replace('.', ";").replace(',', ".").replace('.', "\u{1}").replace(';', ",").replace('\u{1}', ";");
-    assert_eq!(plain(&read(&other)), plain(&whole), "decimal commas");
+    assert_eq!(plain(&read(&other)), plain(&total), "decimal commas");
 }
 
 #[test]
@@ -119,17 +119,17 @@ fn gaps_and_backward_clocks_cause_cautions() {
 #[test]
 fn real_files_are_read() {
     for (name, bytes) in samples("nmon") {
-        let whole = outcome(&bytes, 65_536, name.as_str());
-        let Outcome::Read(reading) = &whole else { panic!("{name}: {whole:?}") };
+        let total = outcome(&bytes, 65_536, name.as_str());
+        let Outcome::Read(reading) = &total else { panic!("{name}: {total:?}") };
         println!(
             "{name}: {:?}, {} figures in {} windows",
-            whole.verdict(),
+            total.verdict(),
             reading.figures.len(),
             reading.windows.len()
         );
         laws(reading);
-        assert_eq!((whole.verdict(), reading.cautions.as_slice()), (OutcomeSummary::Read, [].as_slice()), "{name}");
-        assert_eq!(outcome(&bytes, 997, name.as_str()), whole, "{name}");
+        assert_eq!((total.verdict(), reading.cautions.as_slice()), (OutcomeSummary::Read, [].as_slice()), "{name}");
+        assert_eq!(outcome(&bytes, 997, name.as_str()), total, "{name}");
     }
 }
 
@@ -144,7 +144,7 @@ proptest! {
         let mut text = linux();
         text.insert_str(at % text.len(), &junk);
         text.truncate(text.len() - cut % text.len());
-        let whole = outcome(text.as_bytes(), text.len(), "test");
-        prop_assert_eq!(outcome(text.as_bytes(), step, "test"), whole);
+        let total = outcome(text.as_bytes(), text.len(), "test");
+        prop_assert_eq!(outcome(text.as_bytes(), step, "test"), total);
     }
 }

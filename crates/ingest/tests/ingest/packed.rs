@@ -99,17 +99,17 @@ fn files_of_an_archive_are_separate_inputs() {
 
 #[test]
 fn a_damaged_archive_is_read_up_to_the_damage() {
-    let whole = archive(&[member("one", TEXT, Packing::Deflated), member("two", TEXT, Packing::Stored)]);
+    let total = archive(&[member("one", TEXT, Packing::Deflated), member("two", TEXT, Packing::Stored)]);
     let second = member("one", TEXT, Packing::Deflated).len();
-    for end in 4..whole.len() - 30 {
-        let outcomes = outcomes(&whole[..end], 11);
+    for end in 4..total.len() - 30 {
+        let outcomes = outcomes(&total[..end], 11);
         assert!(!outcomes.is_empty(), "truncated at {end}");
         if end >= second {
             assert_eq!(summary(&outcomes)[0], ("test/one", OutcomeSummary::Read, 2), "truncated at {end}");
         }
         assert_ne!(outcomes.last().unwrap().verdict(), OutcomeSummary::Read, "truncated at {end}");
     }
-    let mut flipped = whole;
+    let mut flipped = total;
     let last = flipped.iter().rposition(|&byte| byte == b'2').unwrap();
     flipped[last] = b'3';
     let outcomes = outcomes(&flipped, 11);
@@ -118,10 +118,10 @@ fn a_damaged_archive_is_read_up_to_the_damage() {
 
 #[test]
 fn random_damage_yields_an_outcome() {
-    let whole = archive(&[member("one", TEXT, Packing::Deflated), member("two", TEXT, Packing::Streamed)]);
-    for at in 4..whole.len() {
+    let total = archive(&[member("one", TEXT, Packing::Deflated), member("two", TEXT, Packing::Streamed)]);
+    for at in 4..total.len() {
         for value in [0, 1, 0x7f, 0xff] {
-            let mut damaged = whole.clone();
+            let mut damaged = total.clone();
             damaged[at] = value;
             assert!(!outcomes(&damaged, 5).is_empty());
         }

@@ -164,12 +164,12 @@ fn a_truncated_response_is_read_partly() {
 #[test]
 fn real_files_are_read() {
     for (name, bytes) in samples("node_exporter") {
-        let whole = outcome(&bytes, 65_536, name.as_str());
-        println!("{name}: {:?}", whole.verdict());
-        let Outcome::Read(reading) = &whole else { panic!("{name}: {whole:?}") };
+        let total = outcome(&bytes, 65_536, name.as_str());
+        println!("{name}: {:?}", total.verdict());
+        let Outcome::Read(reading) = &total else { panic!("{name}: {total:?}") };
         laws(reading);
         assert!(reading.snapshots.len() > 1, "{name}");
-        assert_eq!(outcome(&bytes, 997, name.as_str()), whole, "{name}");
+        assert_eq!(outcome(&bytes, 997, name.as_str()), total, "{name}");
     }
 }
 
@@ -181,8 +181,8 @@ proptest! {
         for mut text in [counters(), exposition(0) + &exposition(9)] {
             text.insert_str(at % text.len(), &junk);
             text.truncate(text.len() - cut % text.len());
-            let whole = outcome(text.as_bytes(), text.len(), "test");
-            prop_assert_eq!(outcome(text.as_bytes(), step, "test"), whole);
+            let total = outcome(text.as_bytes(), text.len(), "test");
+            prop_assert_eq!(outcome(text.as_bytes(), step, "test"), total);
         }
     }
 }

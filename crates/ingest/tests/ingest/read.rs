@@ -33,13 +33,13 @@ pub fn refusal(text: &str) -> String {
 /// Figures of the whole as `class measure value`, without those of parts, in the order of the input; windows after the
 /// first are numbered.
 pub fn figures(reading: &Reading) -> Vec<String> {
-    let whole = reading.figures.iter().filter(|figure| reading.scopes[figure.scope as usize].part.is_empty());
+    let total = reading.figures.iter().filter(|figure| reading.scopes[figure.scope as usize].part.is_empty());
     let line = |figure: &plimsoll_ingest::Figure| {
         let window = if figure.window == 0 { String::new() } else { format!(" in {}", figure.window) };
         let value = (figure.value * 1e6).round() / 1e6;
         format!("{} {:?} {value}{window}", figure.class.name(), figure.measure)
     };
-    whole.map(line).collect()
+    total.map(line).collect()
 }
 
 /// Checks that a text has exactly these figures, for all piece sizes.
@@ -51,9 +51,9 @@ pub fn check(text: &str, expected: &[&str]) -> Reading {
 }
 
 pub fn cut_anywhere(text: &str) {
-    let whole = outcome("test", text.as_bytes(), text.len().max(1));
+    let total = outcome("test", text.as_bytes(), text.len().max(1));
     for step in [1, 2, 3, 7, 64, 1000] {
-        assert_eq!(outcome("test", text.as_bytes(), step), whole, "cut into pieces of {step}");
+        assert_eq!(outcome("test", text.as_bytes(), step), total, "cut into pieces of {step}");
     }
 }
 

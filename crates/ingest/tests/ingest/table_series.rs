@@ -67,11 +67,11 @@ fn features_of_a_trace_are_sums_of_intervals() {
 #[test]
 fn real_files_are_read() {
     for (name, bytes) in samples("fleet_timeseries") {
-        let whole = outcome(&bytes, 65_536, name.as_str());
-        println!("{name}: {:?}", whole.verdict());
-        assert_eq!(outcome(&bytes, 997, name.as_str()), whole, "{name}");
-        let Outcome::Read(reading) = &whole else {
-            assert!(!bytes.starts_with(b"index,ts,"), "{name}: {whole:?}");
+        let total = outcome(&bytes, 65_536, name.as_str());
+        println!("{name}: {:?}", total.verdict());
+        assert_eq!(outcome(&bytes, 997, name.as_str()), total, "{name}");
+        let Outcome::Read(reading) = &total else {
+            assert!(!bytes.starts_with(b"index,ts,"), "{name}: {total:?}");
             continue;
         };
         laws(reading);
@@ -88,8 +88,8 @@ proptest! {
         text.insert_str(at % text.len(), &junk);
         let end = text.floor_char_boundary(text.len() - cut % text.len());
         text.truncate(end);
-        let whole = outcome(text.as_bytes(), text.len(), "test");
-        prop_assert_eq!(outcome(text.as_bytes(), step, "test"), whole);
+        let total = outcome(text.as_bytes(), text.len(), "test");
+        prop_assert_eq!(outcome(text.as_bytes(), step, "test"), total);
     }
 }
 

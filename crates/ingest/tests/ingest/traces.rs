@@ -122,8 +122,8 @@ fn figures(reading: &Reading, class: Class, measure: Measure) -> impl Iterator<I
 /// Sum of rates times window lengths of the first scope, which is the whole if there are several volumes.
 pub fn total(reading: &Reading, class: Class, measure: Measure) -> f64 {
     let seconds = |figure: &Figure| reading.windows[figure.window as usize].length.as_secs_f64();
-    let whole = figures(reading, class, measure).filter(|figure| figure.scope == 0);
-    whole.map(|figure| figure.value * seconds(figure)).sum()
+    let entire = figures(reading, class, measure).filter(|figure| figure.scope == 0);
+    entire.map(|figure| figure.value * seconds(figure)).sum()
 }
 
 pub fn near(found: f64, expected: f64) -> bool {
@@ -178,9 +178,9 @@ fn every_dialect_yields_equal_demand() {
 #[test]
 fn outcomes_are_independent_of_piece_sizes() {
     for (id, _, bytes) in dialects() {
-        let whole = outcome(&bytes, bytes.len());
+        let entire = outcome(&bytes, bytes.len());
         for step in [1, 7, 64, 1_000] {
-            assert_eq!(outcome(&bytes, step), whole, "{id}, step {step}");
+            assert_eq!(outcome(&bytes, step), entire, "{id}, step {step}");
         }
     }
 }
@@ -207,9 +207,13 @@ fn every_dialect_with_offsets_is_replayed() {
         assert_eq!(requests.len(), COUNT as usize, "{id}");
         for (request, op) in requests.iter().zip(load()) {
             let ms = if content == Content::Seconds { op.at_ms / 1_000 * 1_000 } else { op.at_ms };
-            assert_eq!(request.asked.at.as_nanos(), ms * 1_000_000, "{id}");
-            assert_eq!((request.asked.offset, request.asked.length, request.volume), (op.offset, LENGTH, 0), "{id}");
-            assert_eq!(request.asked.action == Action::Read, op.is_read, "{id}");
+            assert_eq!(request.requested.at.as_nanos(), ms * 1_000_000, "{id}");
+            assert_eq!(
+                (request.requested.offset, request.requested.length, request.volume),
+                (op.offset, LENGTH, 0),
+                "{id}"
+            );
+            assert_eq!(request.requested.action == Action::Read, op.is_read, "{id}");
         }
     }
 }
@@ -227,8 +231,11 @@ fn operations_before_a_cut_last_line_are_replayed() {
 fn slightly_late_records_are_reordered_and_far_ones_refused() {
     let line = |at: u64| format!("{at},{},r,4096", at * 8);
     let mixed = lines([5, 3, 9, 7, 8].into_iter().map(line));
-    let at: Vec<u64> =
-        requests(mixed.as_bytes()).expect("it is there").iter().map(|request| request.asked.at.as_nanos()).collect();
+    let at: Vec<u64> = requests(mixed.as_bytes())
+        .expect("it is there")
+        .iter()
+        .map(|request| request.requested.at.as_nanos())
+        .collect();
     assert_eq!(at, [0, 2_000, 4_000, 5_000, 6_000]);
     let far = lines((10..10_000).chain([1]).map(line));
     let fault = requests(far.as_bytes()).expect_err("it is refused");
@@ -253,9 +260,9 @@ fn files_of_processors_are_combined() {
 #[test]
 fn a_flush_without_data_is_no_read() {
     let reading = reading(&binary::blktrace_flushes(50));
-    let most = |class| figures(&reading, class, Measure::Iops).map(|figure| figure.value).fold(0.0, f64::max);
-    assert!((most(Class::Flush) - 100.0).abs() < 5.0, "one each 10 ms: {}", most(Class::Flush));
-    assert_eq!((most(Class::Read), most(Class::Write)), (0.0, 0.0));
+    let max = |class| figures(&reading, class, Measure::Iops).map(|figure| figure.value).fold(0.0, f64::max);
+    assert!((max(Class::Flush) - 100.0).abs() < 5.0, "one each 10 ms: {}", max(Class::Flush));
+    assert_eq!((max(Class::Read), max(Class::Write)), (0.0, 0.0));
 }
 
 #[test]
@@ -274,12 +281,12 @@ fn volumes_are_separate_and_add_up() {
     let line = |n: u64| format!("{},R,{},4096,{}", n % 4, n * 8192, 1_577_808_000_000_000 + n * 10_000);
     let text = lines((0..100).map(line));
     let reading = reading(text.as_bytes());
-    let whole = |figure: &&Figure| reading.scopes[figure.scope as usize].part.is_empty();
+    let entire = |figure: &&Figure| reading.scopes[figure.scope as usize].part.is_empty();
     let in_all: Vec<&Figure> = figures(&reading, Class::All, Measure::Iops).collect();
     let seconds = |figure: &Figure| reading.windows[figure.window as usize].length.as_secs_f64();
-    let sum = |parts: bool| in_all.iter().filter(|f| whole(f) != parts).map(|f| f.value * seconds(f)).sum::<f64>();
+    let sum = |parts: bool| in_all.iter().filter(|f| entire(f) != parts).map(|f| f.value * seconds(f)).sum::<f64>();
     assert!(near(sum(false), 100.0) && near(sum(true), 100.0), "{} {}", sum(false), sum(true));
-    assert_eq!(in_all.iter().filter(|figure| !whole(figure)).count(), 4);
+    assert_eq!(in_all.iter().filter(|figure| !entire(figure)).count(), 4);
     assert_eq!(reading.windows[0].begin.map(|begin| begin.to_string()), Some("2019-12-31T16:00:00".to_owned()));
 }
 
@@ -305,11 +312,11 @@ fn long_traces_have_long_windows_and_keep_their_peaks() {
     let reading = reading(text.as_bytes());
     assert!(reading.windows.len() < 10_000, "{}", reading.windows.len());
     assert!(near(total(&reading, Class::Read, Measure::Iops), 21_699.0));
-    let most = reading
+    let max = reading
         .figures
         .iter()
         .filter(|figure| figure.statistic == Statistic::Maximum && figure.measure == Measure::Iops);
-    assert_eq!(most.map(|figure| figure.value as u64).max(), Some(100));
+    assert_eq!(max.map(|figure| figure.value as u64).max(), Some(100));
 }
 
 proptest! {
@@ -319,8 +326,8 @@ proptest! {
         let mut trace = all[which % all.len()].2.clone();
         let at = at % trace.len();
         trace.splice(at..(at + bytes.len() / 2).min(trace.len()), bytes);
-        let whole = outcome(&trace, trace.len().max(1));
-        prop_assert_eq!(&outcome(&trace, 61), &whole);
+        let entire = outcome(&trace, trace.len().max(1));
+        prop_assert_eq!(&outcome(&trace, 61), &entire);
         let _ = requests(&trace);
     }
 

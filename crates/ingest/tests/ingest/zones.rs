@@ -97,7 +97,7 @@ fn an_instant_is_equal_from_every_source() {
 #[test]
 fn a_zone_is_assumed_only_without_an_offset() {
     let assumed = |name: &str| {
-        let (_, text) = inputs().into_iter().find(|(known, _)| *known == name).expect("an input of this name");
+        let (_, text) = inputs().into_iter().find(|(existing, _)| *existing == name).expect("an input of this name");
         read(name, &text).assumed_zone
     };
     for name in ["sar", "awr", "sadf, local"] {

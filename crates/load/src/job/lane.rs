@@ -38,7 +38,7 @@ struct File {
     /// Offset in the file of an operation that follows the last.
     follows: u64,
     /// Remaining operations of the current hold.
-    held: u32,
+    sustained: u32,
     /// Requested bytes of this file since its turn began, for [`Turns::Sequential`].
     visited: u64,
 }
@@ -79,7 +79,7 @@ impl Lane {
         let fits = |region: &Region| region.length.get() >= largest && largest > 0;
         let weight = match &spec.sizes {
             Sizes::Split(sizes) => sizes.iter().try_fold(0_u32, |sum, &(_, weight)| sum.checked_add(weight))?,
-            Sizes::Range { least, most, step } => (*least > 0 && least <= most && *step > 0).then_some(1)?,
+            Sizes::Range { least, max, step } => (*least > 0 && least <= max && *step > 0).then_some(1)?,
         };
         if weight == 0 || spec.sizes.smallest() == 0 || !files.iter().all(fits) {
             return None;
@@ -88,7 +88,7 @@ impl Lane {
             let blocks = region.length.get() / align;
             let zones = lay_out_zones(spec, blocks, splitmix64(seed ^ (index as u64) << 16))?;
             let sequential = spec.pattern == Pattern::Sequential && spec.zones.is_empty();
-            Some(File { region: *region, zones, sequential, follows: 0, held: 0, visited: 0 })
+            Some(File { region: *region, zones, sequential, follows: 0, sustained: 0, visited: 0 })
         });
         Some(Self {
             sizes: spec.sizes.clone(),
@@ -123,11 +123,11 @@ impl Lane {
         let space = file.region.length.get();
         let within = if strays {
             self.rng.u64(0..=(space - length) / self.align) * self.align
-        } else if file.sequential || file.held > 0 || follows {
-            file.held = file.held.saturating_sub(1);
+        } else if file.sequential || file.sustained > 0 || follows {
+            file.sustained = file.sustained.saturating_sub(1);
             if file.follows + length <= space { file.follows } else { 0 }
         } else {
-            file.held = self.hold - 1;
+            file.sustained = self.hold - 1;
             file.draw(length, self.align, &mut self.rng)
         };
         if !strays {
@@ -169,7 +169,7 @@ impl Lane {
     fn size(&mut self) -> u32 {
         match &self.sizes {
             Sizes::Split(sizes) => weighted(sizes, self.weight, &mut self.rng),
-            Sizes::Range { least, most, step } => least + self.rng.u32(0..=(most - least) / step) * step,
+            Sizes::Range { least, max, step } => least + self.rng.u32(0..=(max - least) / step) * step,
         }
     }
 }
@@ -193,8 +193,8 @@ impl File {
 
 /// The zones of a file of `blocks` blocks; a single zone if the lane has none.
 fn lay_out_zones(spec: &LaneSpec, blocks: u64, seed: u64) -> Option<Vec<Zone>> {
-    let whole = [(1.0, 1.0)];
-    let parts = if spec.zones.is_empty() { &whole[..] } else { &spec.zones };
+    let total = [(1.0, 1.0)];
+    let parts = if spec.zones.is_empty() { &total[..] } else { &spec.zones };
     let (mut until, mut first) = (0.0, 0);
     let mut zones = Vec::new();
     for (index, (operations, space)) in parts.iter().enumerate() {

@@ -46,7 +46,8 @@ pub enum Sizes {
         /// Bytes, at least 1.
         least: u32,
         /// Bytes, at least `least`.
-        most: u32,
+        #[serde(rename = "most")]
+        max: u32,
         /// Bytes, at least 1.
         step: u32,
     },
@@ -62,7 +63,7 @@ impl Sizes {
     pub fn largest(&self) -> u32 {
         match self {
             Self::Split(sizes) => sizes.iter().map(|&(size, _)| size).max().unwrap_or(0),
-            Self::Range { most, .. } => *most,
+            Self::Range { max, .. } => *max,
         }
     }
 

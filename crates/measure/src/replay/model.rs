@@ -36,15 +36,15 @@ impl Replays for Virtual {
 
 impl Virtual {
     /// Replays the first `most` operations.
-    fn replay_first(&self, most: u64, playback: &Playback<'_>, observe: Observe<'_>) -> PointOutcome {
+    fn replay_first(&self, max: u64, playback: &Playback<'_>, observe: Observe<'_>) -> PointOutcome {
         let Playback { recording, tempo, slice, seed } = *playback;
         let depth = match tempo {
             Tempo::Recorded { .. } => MAX_VIRTUAL_DEPTH,
             Tempo::Closed { depth } => depth,
         };
         let operations = recording.operations().map_err(|fault| PartialRun::at_once(read_fault(fault, recording)))?;
-        let most = usize::try_from(most).unwrap_or(usize::MAX);
-        let mut load = Replay::new(operations.take(most), tempo, Instant::ZERO);
+        let max = usize::try_from(max).unwrap_or(usize::MAX);
+        let mut load = Replay::new(operations.take(max), tempo, Instant::ZERO);
         let mut target = Simulated::new(Chain::new(&self.model, seed));
         let outcome = drive(target.as_target(), &mut load, &Rules::new(depth, slice), observe);
         join_read_fault(load.end(), collect_outcome(outcome, None), recording)

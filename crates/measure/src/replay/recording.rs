@@ -76,11 +76,11 @@ impl Recording {
         let noted = requests.by_ref().filter_map(|request| match request {
             Err(fault) => Some(Err(fault)),
             Ok(request) => {
-                if let Some(sort) = part.omits(&request.asked) {
+                if let Some(sort) = part.omits(&request.requested) {
                     omitted[sort as usize] += 1;
                     return None;
                 }
-                let TraceEntry { offset, length, .. } = request.asked;
+                let TraceEntry { offset, length, .. } = request.requested;
                 grains[(offset | length).trailing_zeros() as usize] += 1;
                 largest = largest.max(length);
                 Some(Ok(layout.note(&request)))
@@ -146,8 +146,8 @@ impl Recording {
 
     /// Gaps, assumptions and omissions.
     pub fn findings(&self) -> impl Iterator<Item = Finding> {
-        let Outline { dropped, operations: kept, .. } = self.outline;
-        let incomplete = (dropped > 0).then_some(Finding::TraceIncomplete { dropped, kept });
+        let Outline { dropped, operations: retained, .. } = self.outline;
+        let incomplete = (dropped > 0).then_some(Finding::TraceIncomplete { dropped, retained });
         let doubts = self.doubts.iter().map(|what| Finding::TraceDoubted { what: what.clone() });
         incomplete.into_iter().chain(doubts).chain(self.omitted())
     }
@@ -166,7 +166,7 @@ impl Recording {
     pub fn operations(&self) -> Result<impl Iterator<Item = Result<Recorded, TraceFault>> + use<'_>, TraceFault> {
         let offered = open(&self.path)?.filter_map(|request| match request {
             Err(fault) => Some(Err(fault)),
-            Ok(request) if self.part.omits(&request.asked).is_some() => None,
+            Ok(request) if self.part.omits(&request.requested).is_some() => None,
             Ok(request) => Some(self.check_unchanged(self.layout.place(&request).recorded())),
         });
         // Ignores operations appended since the scan.
@@ -222,9 +222,9 @@ impl ReplayLayout {
         if volume >= self.volumes.len() {
             self.volumes.resize(volume + 1, 0);
         }
-        let TraceEntry { offset, length, .. } = request.asked;
+        let TraceEntry { offset, length, .. } = request.requested;
         self.volumes[volume] = self.volumes[volume].max(offset.saturating_add(length));
-        request.asked
+        request.requested
     }
 
     /// Assigns an offset to each volume. Returns the total extent.
@@ -239,7 +239,7 @@ impl ReplayLayout {
 
     fn place(&self, request: &TraceRequest) -> TraceEntry {
         let begin = self.volumes.get(request.volume as usize).copied().unwrap_or(0);
-        TraceEntry { offset: request.asked.offset.saturating_add(begin), ..request.asked }
+        TraceEntry { offset: request.requested.offset.saturating_add(begin), ..request.requested }
     }
 
     fn doubt(&self) -> Option<String> {

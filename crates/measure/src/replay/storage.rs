@@ -83,8 +83,8 @@ fn count_slots(recording: &Recording, tempo: Tempo) -> u32 {
         Tempo::Closed { depth } => depth,
         // A read buffer and a write buffer.
         Tempo::Recorded { .. } => {
-            let (least, most) = SLOTS;
-            (BUFFER_MEMORY / (2 * recording.largest().get()).max(1)).clamp(least, most) as u32
+            let (least, max) = SLOTS;
+            (BUFFER_MEMORY / (2 * recording.largest().get()).max(1)).clamp(least, max) as u32
         }
     }
 }

@@ -33,9 +33,9 @@ pub(super) fn rate_at(network: &Network<'_>, depth: u32) -> f64 {
 }
 
 /// Operations per ns with 1, 2, ... up to `most` operations in flight, and the state with the last number of them.
-pub(super) fn solve_rates(network: &Network<'_>, most: u32) -> (Vec<f64>, NetworkState) {
+pub(super) fn solve_rates(network: &Network<'_>, max: u32) -> (Vec<f64>, NetworkState) {
     let mut steps = Steps::new(network);
-    let rates = (1..=most.clamp(1, MAX_DEPTH)).map(|depth| steps.to(depth)).collect();
+    let rates = (1..=max.clamp(1, MAX_DEPTH)).map(|depth| steps.to(depth)).collect();
     (rates, steps.state)
 }
 
@@ -87,9 +87,9 @@ impl<'a, 'b> Steps<'a, 'b> {
             state.rate = (present / state.time.mean.max(1e-6)).min(*bound);
         }
         absorb_excess(network, state);
-        for ((centre, crowd), found) in network.centres.iter().zip(&mut state.crowds).zip(&fewer.crowds) {
+        for ((centre, queue_length), found) in network.centres.iter().zip(&mut state.crowds).zip(&fewer.crowds) {
             let arrivals = state.rate * centre.ahead.visits / centre.copies_used(present);
-            count(centre, crowd, found, arrivals, present);
+            count(centre, queue_length, found, arrivals, present);
         }
     }
 }
@@ -117,14 +117,14 @@ fn solve_rate(network: &Network<'_>, state: &mut NetworkState, fewer: &NetworkSt
         return;
     }
     // An additional operation adds at most its share.
-    let most = fewer.rate * state.depth / (state.depth - 1.0);
-    if fewer.rate > 0.0 && most < high {
-        if in_flight(state, most) < state.depth {
-            low = most;
+    let max = fewer.rate * state.depth / (state.depth - 1.0);
+    if fewer.rate > 0.0 && max < high {
+        if in_flight(state, max) < state.depth {
+            low = max;
         } else if in_flight(state, fewer.rate) < state.depth {
-            (low, high) = (fewer.rate, most);
+            (low, high) = (fewer.rate, max);
         } else {
-            high = most;
+            high = max;
         }
     }
     for _ in 0..50 {
@@ -142,12 +142,12 @@ fn solve_rate(network: &Network<'_>, state: &mut NetworkState, fewer: &NetworkSt
 /// An operation that returns to a limit too early waits for the time that it consumed itself.
 fn shadows(network: &Network<'_>, state: &mut NetworkState) {
     let mut found = false;
-    for (centre, crowd) in network.centres.iter().zip(&mut state.crowds) {
+    for (centre, queue_length) in network.centres.iter().zip(&mut state.crowds) {
         if matches!(centre.kind, CentreForm::Paced { ahead } if ahead <= 0.0) && centre.ahead.visits > 0.0 {
-            let round = state.time.mean / centre.ahead.visits * centre.copies - crowd.held;
+            let round = state.time.mean / centre.ahead.visits * centre.copies - queue_length.residence;
             let own = shortfall(centre.service(), round, state.time.variance);
-            crowd.held += own;
-            crowd.wait += own;
+            queue_length.residence += own;
+            queue_length.wait += own;
             found = true;
         }
     }
@@ -187,10 +187,10 @@ fn behind(network: &Network<'_>, state: &mut NetworkState) {
 /// Variability of arrivals at each centre: that of the rest of the cycle, relative to the centre's service time.
 /// Constant times keep operations apart; random choice among copies makes arrivals independent.
 fn regularity(network: &Network<'_>, state: &mut NetworkState, variance: f64) {
-    for (centre, crowd) in network.centres.iter().zip(&mut state.crowds) {
+    for (centre, queue_length) in network.centres.iter().zip(&mut state.crowds) {
         let unit = centre.service() / centre.places().max(1) as f64;
         let along = if unit > 0.0 { (variance / (unit * unit)).min(1.0) } else { 1.0 };
-        crowd.arrivals = thinned(centre, along);
+        queue_length.arrivals = thinned(centre, along);
     }
 }
 
@@ -201,63 +201,63 @@ pub(super) fn thinned(centre: &Centre<'_>, arrivals: f64) -> f64 {
 
 /// Computes waits at each centre for an arrival that finds `fewer`, with write-back at `rate`.
 fn waits(network: &Network<'_>, state: &mut NetworkState, fewer: &NetworkState, rate: f64) {
-    for ((centre, crowd), found) in network.centres.iter().zip(&mut state.crowds).zip(&fewer.crowds) {
+    for ((centre, queue_length), found) in network.centres.iter().zip(&mut state.crowds).zip(&fewer.crowds) {
         let copies = centre.copies_used(state.depth);
         let other = rate * centre.behind.visits / copies;
         if other > 0.0 {
-            with_background(centre, crowd, found, other, state.depth);
+            with_background(centre, queue_length, found, other, state.depth);
         } else {
-            foreground_only(centre, crowd, found, state.depth - 1.0);
+            foreground_only(centre, queue_length, found, state.depth - 1.0);
         }
         if let CentreForm::Paced { ahead } = centre.kind {
             let spare = 1.0 - found.full.min(1.0);
-            let spread = crowd.arrivals + centre.scv;
+            let spread = queue_length.arrivals + centre.scv;
             let beyond = if spread > 0.0 { libm::exp(-2.0 * spare * ahead / spread) } else { 0.0 };
-            crowd.held = if ahead > 0.0 { crowd.wait * beyond } else { crowd.wait };
+            queue_length.residence = if ahead > 0.0 { queue_length.wait * beyond } else { queue_length.wait };
         }
     }
 }
 
 /// Without write-back.
-fn foreground_only(centre: &Centre<'_>, crowd: &mut CentreState, found: &CentreState, fewer: f64) {
+fn foreground_only(centre: &Centre<'_>, queue_length: &mut CentreState, found: &CentreState, fewer: f64) {
     let Some(fastest) = centre.pace.last() else { return };
-    let residual = estimate_residual(centre, crowd, found, fewer);
+    let residual = estimate_residual(centre, queue_length, found, fewer);
     let places = centre.places();
     let with = |j: usize| found.with.get(j).copied().unwrap_or(0.0);
     match centre.kind {
         CentreForm::Servers(_) | CentreForm::Paced { .. } => {
-            crowd.wait = (found.waiting + residual * found.full) / fastest;
-            crowd.service = centre.service();
+            queue_length.wait = (found.waiting + residual * found.full) / fastest;
+            queue_length.service = centre.service();
         }
         CentreForm::Window { .. } => {
-            crowd.wait = (found.waiting + residual * found.full) / fastest;
+            queue_length.wait = (found.waiting + residual * found.full) / fastest;
             let inside = |(j, pace): (usize, &f64)| with(j) * (j + 1) as f64 / pace;
-            crowd.service = centre.pace.iter().enumerate().map(inside).sum::<f64>();
-            crowd.service += found.full * places as f64 / fastest;
+            queue_length.service = centre.pace.iter().enumerate().map(inside).sum::<f64>();
+            queue_length.service += found.full * places as f64 / fastest;
         }
         CentreForm::Disk { .. } | CentreForm::Curve(_) => {
             let each = |(j, pace): (usize, &f64)| with(j) / pace;
-            crowd.service = centre.pace.iter().enumerate().map(each).sum::<f64>() + found.full / fastest;
+            queue_length.service = centre.pace.iter().enumerate().map(each).sum::<f64>() + found.full / fastest;
             let before = |(j, pace): (usize, &f64)| with(j) * j as f64 / pace;
-            crowd.wait = centre.pace.iter().enumerate().map(before).sum::<f64>();
-            crowd.wait += (found.waiting + found.full * places as f64) / fastest;
-            crowd.wait -= (1.0 - residual) * (1.0 - with(0)) * crowd.service;
-            crowd.wait = crowd.wait.max(0.0);
+            queue_length.wait = centre.pace.iter().enumerate().map(before).sum::<f64>();
+            queue_length.wait += (found.waiting + found.full * places as f64) / fastest;
+            queue_length.wait -= (1.0 - residual) * (1.0 - with(0)) * queue_length.service;
+            queue_length.wait = queue_length.wait.max(0.0);
         }
     }
 }
 
 /// Residual service in progress, over the mean service. If nearly all operations are at one centre, an arrival comes
 /// just after a departure, so a whole service remains.
-fn estimate_residual(centre: &Centre<'_>, crowd: &CentreState, found: &CentreState, fewer: f64) -> f64 {
-    let spread = crowd.arrivals + centre.scv;
+fn estimate_residual(centre: &Centre<'_>, queue_length: &CentreState, found: &CentreState, fewer: f64) -> f64 {
+    let spread = queue_length.arrivals + centre.scv;
     let here = if fewer > 0.0 { (found.present / fewer).min(1.0) } else { 0.0 };
     let just = if matches!(centre.kind, CentreForm::Paced { .. }) { here } else { here * here };
     spread / 2.0 + (1.0 - spread / 2.0) * just * spread.min(1.0)
 }
 
 /// With `other` independent operations per ns and copy in the background.
-fn with_background(centre: &Centre<'_>, crowd: &mut CentreState, found: &CentreState, other: f64, depth: f64) {
+fn with_background(centre: &Centre<'_>, queue_length: &mut CentreState, found: &CentreState, other: f64, depth: f64) {
     let servers = centre.servers();
     // With few operations in flight, background operations come in bursts between two foreground operations.
     let between = centre.behind.visits / centre.ahead.visits.max(1e-9) / (depth * centre.copies * servers);
@@ -270,30 +270,30 @@ fn with_background(centre: &Centre<'_>, crowd: &mut CentreState, found: &CentreS
         (found.waiting + residual * full) / pace / (1.0 - load)
     };
     if !matches!(centre.kind, CentreForm::Disk { .. } | CentreForm::Curve(_)) {
-        crowd.wait = at(centre.pace.last().copied().unwrap_or(f64::INFINITY));
-        crowd.service = centre.service();
+        queue_length.wait = at(centre.pace.last().copied().unwrap_or(f64::INFINITY));
+        queue_length.service = centre.service();
         return;
     }
     // The pace depends on both: take the smallest number, at the beginning of a service, consistent with its own pace.
     for (fewer, pace) in centre.pace.iter().enumerate() {
-        (crowd.wait, crowd.service) = (at(*pace), 1.0 / pace);
-        if 1.0 + found.present + other * crowd.wait <= (fewer + 1) as f64 {
+        (queue_length.wait, queue_length.service) = (at(*pace), 1.0 / pace);
+        if 1.0 + found.present + other * queue_length.wait <= (fewer + 1) as f64 {
             return;
         }
     }
 }
 
 /// Computes occupancy at `arrivals` per ns and copy.
-fn count(centre: &Centre<'_>, crowd: &mut CentreState, found: &CentreState, arrivals: f64, present: f64) {
+fn count(centre: &Centre<'_>, queue_length: &mut CentreState, found: &CentreState, arrivals: f64, present: f64) {
     let Some(fastest) = centre.pace.last() else { return };
     let places = centre.places();
     let paced = matches!(centre.kind, CentreForm::Paced { .. });
-    let most = places.min(present as usize + 1);
-    let with = &mut crowd.with;
+    let max = places.min(present as usize + 1);
+    let with = &mut queue_length.with;
     with.clear();
     with.push(0.0);
     let more = centre.pace.iter().zip(&found.with).map(|(pace, p)| arrivals / pace * p);
-    with.extend(more.take(most - 1));
+    with.extend(more.take(max - 1));
     let idle: f64 =
         with.iter().zip(core::iter::once(&0.0).chain(&centre.pace)).map(|(p, pace)| p * (1.0 - pace / fastest)).sum();
     with[0] = (1.0 - arrivals / fastest - idle).max(0.0);
@@ -303,15 +303,15 @@ fn count(centre: &Centre<'_>, crowd: &mut CentreState, found: &CentreState, arri
             *p /= below;
         }
     }
-    crowd.full = (1.0 - below).max(0.0);
-    let wait = if paced { crowd.held } else { crowd.wait };
-    let extra = if centre.ahead.visits > 0.0 { centre.ahead.crowd / centre.ahead.visits } else { 0.0 };
-    let inside = if paced { 0.0 } else { crowd.service };
-    crowd.present = arrivals * (wait + extra + inside);
-    crowd.waiting = match centre.kind {
+    queue_length.full = (1.0 - below).max(0.0);
+    let wait = if paced { queue_length.residence } else { queue_length.wait };
+    let extra = if centre.ahead.visits > 0.0 { centre.ahead.queue_length / centre.ahead.visits } else { 0.0 };
+    let inside = if paced { 0.0 } else { queue_length.service };
+    queue_length.present = arrivals * (wait + extra + inside);
+    queue_length.waiting = match centre.kind {
         CentreForm::Disk { .. } | CentreForm::Curve(_) if centre.behind.visits <= 0.0 => {
             let served: f64 = with.iter().enumerate().map(|(j, p)| j as f64 * p).sum();
-            (crowd.present - served - crowd.full * places as f64).max(0.0)
+            (queue_length.present - served - queue_length.full * places as f64).max(0.0)
         }
         _ => arrivals * (wait + extra),
     };
@@ -326,10 +326,10 @@ fn absorb_excess(network: &Network<'_>, state: &mut NetworkState) {
     match network.bound().1 {
         super::network::BoundCause::Centre(index) => {
             let visits = network.centres[index].ahead.visits;
-            let crowd = &mut state.crowds[index];
+            let queue_length = &mut state.crowds[index];
             let each = if visits > 0.0 { missing / visits } else { 0.0 };
-            crowd.wait += each;
-            crowd.held += each;
+            queue_length.wait += each;
+            queue_length.residence += each;
         }
         super::network::BoundCause::Memory(index) => state.behind[index].1 += missing,
         super::network::BoundCause::None => {}

@@ -270,7 +270,7 @@ impl<'a> Compiler<'a> {
             centre.ahead.batches += visits * together;
             let each = centre.ahead.time / centre.ahead.visits.max(1e-9);
             let wait = (pieces - 1.0 - ahead).max(0.0) / pieces * each;
-            longest = longest.filter(|(_, most)| *most >= wait).or(Some((index, wait)));
+            longest = longest.filter(|(_, max)| *max >= wait).or(Some((index, wait)));
         }
         if let Some((index, wait)) = longest
             && let Node::Visit { mean, .. } = &mut nodes[index]
@@ -454,7 +454,7 @@ impl<'a> Compiler<'a> {
         }
         let after = (libm::ceil(batch / servers - 1e-9) - 1.0) * time;
         let work = self.work(centre, at);
-        work.crowd += at.weight * after / 2.0;
+        work.queue_length += at.weight * after / 2.0;
         work.batches += at.weight * (batch - 1.0);
         after
     }

@@ -51,11 +51,11 @@ fn pace(centre: &mut Centre<'_>, stages: usize) {
             (1..=disk.queue).map(|j| 1.0 / (time * disk.positioning_share(j) + transfer)).collect()
         }
         CentreForm::Curve(rates) => rates.clone(),
-        CentreForm::Window { slots, inside, visits, network: made } => {
+        CentreForm::Window { slots, inside, visits, network: created } => {
             let inner = compile_network(inside, centre.stage + 1, stages, visits);
             let (rates, state) = solve_rates(&inner, *slots);
             centre.scv = (state.time.variance / (state.time.mean * state.time.mean)).max(1.0);
-            *made = Some(Box::new(inner));
+            *created = Some(Box::new(inner));
             rates
         }
         _ => Vec::new(),
@@ -82,8 +82,8 @@ impl Network<'_> {
             BoundCause::Centre(index) => {
                 let centre = &self.centres[index];
                 let CentreForm::Window { network: Some(inside), .. } = &centre.kind else { return centre.stage };
-                let (most, inner) = inside.bound();
-                let reached = centre.pace.last().is_some_and(|pace| *pace > 0.97 * most);
+                let (max, inner) = inside.bound();
+                let reached = centre.pace.last().is_some_and(|pace| *pace > 0.97 * max);
                 if reached { inside.bounding_stage(inner) } else { centre.stage }
             }
             BoundCause::Memory(index) => self.memories[index].stage,

@@ -67,7 +67,7 @@ pub(super) struct CentreWork {
     /// Transfer time of a disk, ns.
     pub(super) transfer: f64,
     /// Wait of parts for others of the same batch, ns.
-    pub(super) crowd: f64,
+    pub(super) queue_length: f64,
     /// Parts that arrive together with others of the same batch.
     pub(super) batches: f64,
 }

@@ -18,10 +18,10 @@ pub(super) fn open(network: &Network<'_>, rate: f64) -> NetworkState {
     for _ in 0..ROUNDS {
         let mut got = alloc::vec![(0.0, 0.0); network.centres.len()];
         departures(network, &state, &network.way, (1.0, 1.0), &mut got);
-        for ((centre, crowd), (weight, sum)) in network.centres.iter().zip(&mut state.crowds).zip(got) {
-            crowd.arrivals = if weight > 0.0 { sum / weight } else { 1.0 } * centre.batch();
+        for ((centre, queue_length), (weight, sum)) in network.centres.iter().zip(&mut state.crowds).zip(got) {
+            queue_length.arrivals = if weight > 0.0 { sum / weight } else { 1.0 } * centre.batch();
             let arrivals = rate * (centre.ahead.visits + centre.behind.visits) / centre.copies_used(present);
-            waits(centre, crowd, arrivals);
+            waits(centre, queue_length, arrivals);
         }
         for (index, memory) in network.memories.iter().enumerate() {
             let weight: f64 = memory.behind.iter().map(|(weight, _)| weight).sum();
@@ -56,29 +56,30 @@ fn pauses(network: &Network<'_>, state: &mut NetworkState) {
     }
 }
 
-fn waits(centre: &Centre<'_>, crowd: &mut CentreState, arrivals: f64) {
+fn waits(centre: &Centre<'_>, queue_length: &mut CentreState, arrivals: f64) {
     let Some(&fastest) = centre.pace.last() else { return };
     let load = (arrivals / fastest).min(1.0 - 1e-9);
-    let residual = f64::midpoint(crowd.arrivals, centre.scv);
+    let residual = f64::midpoint(queue_length.arrivals, centre.scv);
     match &centre.kind {
         CentreForm::Servers(_) | CentreForm::Paced { .. } => {
-            crowd.full = all_busy(centre.servers(), load);
-            crowd.wait = residual * crowd.full / fastest / (1.0 - load);
-            crowd.service = centre.service();
+            queue_length.full = all_busy(centre.servers(), load);
+            queue_length.wait = residual * queue_length.full / fastest / (1.0 - load);
+            queue_length.service = centre.service();
         }
-        CentreForm::Disk { .. } | CentreForm::Curve(_) => while_busy(centre, crowd, arrivals, residual),
-        CentreForm::Window { .. } => by_number(centre, crowd, arrivals, residual),
+        CentreForm::Disk { .. } | CentreForm::Curve(_) => while_busy(centre, queue_length, arrivals, residual),
+        CentreForm::Window { .. } => by_number(centre, queue_length, arrivals, residual),
     }
-    crowd.present = arrivals * (crowd.wait + crowd.service);
-    crowd.waiting = arrivals * crowd.wait;
-    crowd.held = crowd.wait;
+    queue_length.present = arrivals * (queue_length.wait + queue_length.service);
+    queue_length.waiting = arrivals * queue_length.wait;
+    queue_length.residence = queue_length.wait;
     if let CentreForm::Paced { ahead } = centre.kind {
-        crowd.held = if residual > 0.0 { crowd.wait * libm::exp(-(1.0 - load) * ahead / residual) } else { 0.0 };
+        queue_length.residence =
+            if residual > 0.0 { queue_length.wait * libm::exp(-(1.0 - load) * ahead / residual) } else { 0.0 };
     }
 }
 
 /// A birth-death process: the pace depends on the number present.
-fn by_number(centre: &Centre<'_>, crowd: &mut CentreState, arrivals: f64, residual: f64) {
+fn by_number(centre: &Centre<'_>, queue_length: &mut CentreState, arrivals: f64, residual: f64) {
     let places = centre.places();
     let fastest = centre.pace[places - 1];
     let (mut p, mut sum, mut inside) = (1.0, 1.0, 0.0);
@@ -93,14 +94,14 @@ fn by_number(centre: &Centre<'_>, crowd: &mut CentreState, arrivals: f64, residu
     let beyond = tail / (1.0 - load);
     sum += tail;
     inside += tail * places as f64;
-    crowd.full = (p + tail) / sum;
-    crowd.service = inside / sum / arrivals;
-    crowd.wait = beyond / sum / arrivals * residual;
+    queue_length.full = (p + tail) / sum;
+    queue_length.service = inside / sum / arrivals;
+    queue_length.wait = beyond / sum / arrivals * residual;
 }
 
 /// A single server whose pace depends on the number present. The ratios of successive probabilities are chosen so that
 /// a constant pace gives the M/G/1 queue (Pollaczek and Khinchine).
-fn while_busy(centre: &Centre<'_>, crowd: &mut CentreState, arrivals: f64, residual: f64) {
+fn while_busy(centre: &Centre<'_>, queue_length: &mut CentreState, arrivals: f64, residual: f64) {
     let ratio = |pace: f64| {
         let load = arrivals / pace;
         let of = |load: f64| load * residual / (1.0 - load + load * residual);
@@ -122,9 +123,9 @@ fn while_busy(centre: &Centre<'_>, crowd: &mut CentreState, arrivals: f64, resid
     served += tail * fastest;
     sum += tail;
     let busy = (arrivals * sum / served).min(1.0);
-    crowd.full = busy;
-    crowd.service = sum / served;
-    crowd.wait = (busy * present / sum / arrivals - crowd.service).max(0.0);
+    queue_length.full = busy;
+    queue_length.service = sum / served;
+    queue_length.wait = (busy * present / sum / arrivals - queue_length.service).max(0.0);
 }
 
 /// Probability that all servers are busy (Erlang C).

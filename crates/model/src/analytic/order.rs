@@ -8,10 +8,10 @@ const NORMAL: [f64; 10] = [0.0, 0.5642, 0.8463, 1.0294, 1.1630, 1.2672, 1.3522, 
 pub(super) fn last_of(n: f64, scv: f64) -> f64 {
     let below = libm::floor(n.max(1.0));
     let share = n.max(1.0) - below;
-    (1.0 - share) * whole(below, scv) + share * whole(below + 1.0, scv)
+    (1.0 - share) * expected_maximum(below, scv) + share * expected_maximum(below + 1.0, scv)
 }
 
-fn whole(n: f64, scv: f64) -> f64 {
+fn expected_maximum(n: f64, scv: f64) -> f64 {
     let skew = libm::sqrt(scv).min(1.0);
     (1.0 - skew) * normal(n) + skew * (harmonic(n) - 1.0)
 }

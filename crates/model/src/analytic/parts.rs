@@ -39,29 +39,29 @@ fn gcd(a: u64, b: u64) -> u64 {
 
 /// The phases of `flow` on an array.
 pub(super) fn phases(layout: Layout, members: f64, interleave: f64, flow: CentreFlow) -> Vec<PartPhase> {
-    let whole = PartPhase { ways: members, batch: 1.0, times: 1.0, in_turn: false, part: flow };
+    let total = PartPhase { ways: members, batch: 1.0, times: 1.0, in_turn: false, part: flow };
     if flow.length <= 0.0 {
-        return vec![whole];
+        return vec![total];
     }
     let chunks = touched(flow.length, interleave);
     match layout {
-        Layout::Stripe => vec![striped(whole, members, chunks)],
+        Layout::Stripe => vec![striped(total, members, chunks)],
         Layout::SplitStripe => {
             let ways = chunks.min(members);
             let part = CentreFlow { length: flow.length / chunks, space: flow.space / members, ..flow };
-            vec![PartPhase { ways, batch: chunks / ways, part, ..whole }]
+            vec![PartPhase { ways, batch: chunks / ways, part, ..total }]
         }
         Layout::SerialStripe => {
             let rows = touched(flow.length, interleave * members);
-            vec![PartPhase { times: rows, ..striped(shorter(whole, rows), members, chunks / rows) }]
+            vec![PartPhase { times: rows, ..striped(shorter(total, rows), members, chunks / rows) }]
         }
-        Layout::Mirror => vec![mirrored(whole, 1.0, members, flow)],
+        Layout::Mirror => vec![mirrored(total, 1.0, members, flow)],
         Layout::Raid10 => {
-            let halves = striped(whole, members / 2.0, chunks);
+            let halves = striped(total, members / 2.0, chunks);
             vec![PartPhase { in_turn: false, ..mirrored(halves, halves.ways, 2.0, halves.part) }]
         }
-        Layout::Raid5 => with_parity(whole, members, 1.0, interleave, chunks),
-        Layout::Raid6 => with_parity(whole, members, 2.0, interleave, chunks),
+        Layout::Raid5 => with_parity(total, members, 1.0, interleave, chunks),
+        Layout::Raid6 => with_parity(total, members, 2.0, interleave, chunks),
     }
 }
 
@@ -69,40 +69,40 @@ fn shorter(phase: PartPhase, by: f64) -> PartPhase {
     PartPhase { part: CentreFlow { length: phase.part.length / by, ..phase.part }, ..phase }
 }
 
-fn striped(whole: PartPhase, members: f64, chunks: f64) -> PartPhase {
+fn striped(total: PartPhase, members: f64, chunks: f64) -> PartPhase {
     let ways = chunks.min(members);
-    let part = CentreFlow { length: whole.part.length / ways, space: whole.part.space / members, ..whole.part };
-    PartPhase { ways, part, ..whole }
+    let part = CentreFlow { length: total.part.length / ways, space: total.part.space / members, ..total.part };
+    PartPhase { ways, part, ..total }
 }
 
 /// Reads alternate between mirrors, so that no mirror gets a sequential stream.
-fn mirrored(whole: PartPhase, ways: f64, mirrors: f64, part: CentreFlow) -> PartPhase {
+fn mirrored(total: PartPhase, ways: f64, mirrors: f64, part: CentreFlow) -> PartPhase {
     if part.kind == Kind::Read {
-        PartPhase { ways, in_turn: true, part: CentreFlow { sequential: 0.0, ..part }, ..whole }
+        PartPhase { ways, in_turn: true, part: CentreFlow { sequential: 0.0, ..part }, ..total }
     } else {
-        PartPhase { ways: ways * mirrors, part, ..whole }
+        PartPhase { ways: ways * mirrors, part, ..total }
     }
 }
 
-fn with_parity(whole: PartPhase, members: f64, parities: f64, interleave: f64, chunks: f64) -> Vec<PartPhase> {
-    let flow = whole.part;
+fn with_parity(total: PartPhase, members: f64, parities: f64, interleave: f64, chunks: f64) -> Vec<PartPhase> {
+    let flow = total.part;
     let data = members - parities;
     let space = flow.space / data;
     if flow.kind == Kind::Read {
         let ways = if chunks <= data { chunks } else { members.min(chunks) };
         let length = if chunks <= data { flow.length / chunks } else { flow.length / data };
-        return vec![PartPhase { ways, part: CentreFlow { length, space, ..flow }, ..whole }];
+        return vec![PartPhase { ways, part: CentreFlow { length, space, ..flow }, ..total }];
     }
     if (flow.length as u64).is_multiple_of((data * interleave) as u64) {
         return vec![PartPhase {
             ways: members,
             part: CentreFlow { length: flow.length / data, space, ..flow },
-            ..whole
+            ..total
         }];
     }
     let (ways, length) =
         if chunks <= data { (chunks + parities, flow.length / chunks) } else { (members, flow.length / data) };
     let write = CentreFlow { length, space, sequential: 0.0, ..flow };
     let read = CentreFlow { kind: Kind::Read, ..write };
-    vec![PartPhase { ways, part: read, ..whole }, PartPhase { ways, part: write, ..whole }]
+    vec![PartPhase { ways, part: read, ..total }, PartPhase { ways, part: write, ..total }]
 }

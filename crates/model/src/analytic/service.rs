@@ -45,10 +45,10 @@ pub(super) fn clock_hits(capacity: f64, grain: f64, flow: &CentreFlow) -> f64 {
     if flow.kind != Kind::Read {
         return 0.0;
     }
-    let held = (capacity / flow.space.max(1.0)).min(1.0);
-    if held >= 1.0 {
+    let residence = (capacity / flow.space.max(1.0)).min(1.0);
+    if residence >= 1.0 {
         return 1.0;
     }
     let neighbour = 1.0 - (flow.length / grain).min(1.0);
-    flow.sequential * neighbour + (1.0 - flow.sequential) * held
+    flow.sequential * neighbour + (1.0 - flow.sequential) * residence
 }

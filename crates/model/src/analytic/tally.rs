@@ -11,19 +11,19 @@ use super::walk::NetworkState;
 /// Sums over the visits of each stage, and the time that it adds to response times.
 pub(super) struct Tally {
     pub(super) stages: Vec<StageLoad>,
-    pub(super) held: Vec<f64>,
+    pub(super) residence: Vec<f64>,
 }
 
 /// The loads of all stages.
 pub(super) fn tally_loads(network: &Network<'_>, state: &NetworkState, stages: usize) -> Tally {
-    let mut tally = Tally { stages: vec![StageLoad::default(); stages], held: vec![0.0; stages] };
+    let mut tally = Tally { stages: vec![StageLoad::default(); stages], residence: vec![0.0; stages] };
     tally.way(network, state, &network.way, 1.0, 1.0);
     for (memory, (time, room)) in network.memories.iter().zip(&state.behind) {
         memory.behind.iter().for_each(|(weight, node)| tally.way(network, state, node, *weight, 0.0));
         let inside = state.rate * memory.pieces / memory.copies * time * memory.length;
         tally.stages[memory.stage].utilisation = if *room > 0.0 { 1.0 } else { (inside / memory.capacity).min(1.0) };
         tally.stages[memory.stage].wait_ns += room;
-        tally.held[memory.stage] += room;
+        tally.residence[memory.stage] += room;
     }
     for pause in &network.pauses {
         tally.stages[pause.stage].utilisation = pause.share();
@@ -54,8 +54,9 @@ impl Tally {
             Node::Delay { stage, mean, .. } => self.add(*stage, weight, ahead, (0.0, *mean)),
             Node::Visit { centre, mean, residence, .. } => {
                 let time = state.visit(network, *centre, *mean, *residence);
-                let crowd = &network.centres[*centre].ahead;
-                let extra = if crowd.visits > 0.0 { crowd.crowd / crowd.visits } else { 0.0 };
+                let queue_length = &network.centres[*centre].ahead;
+                let extra =
+                    if queue_length.visits > 0.0 { queue_length.queue_length / queue_length.visits } else { 0.0 };
                 let window = matches!(network.centres[*centre].kind, CentreForm::Window { .. });
                 let service = if window { 0.0 } else { time.1 };
                 self.add(network.centres[*centre].stage, weight, ahead, (time.0 + extra, service));
@@ -86,7 +87,7 @@ impl Tally {
     fn add(&mut self, stage: usize, weight: f64, ahead: f64, (wait, service): (f64, f64)) {
         self.stages[stage].wait_ns += weight * wait;
         self.stages[stage].service_ns += weight * service;
-        self.held[stage] += ahead * (wait + service);
+        self.residence[stage] += ahead * (wait + service);
     }
 
     /// Adds the stages inside a window with a throughput of `rate` operations per ns and copy.
@@ -100,7 +101,7 @@ impl Tally {
             self.stages[index].wait_ns += load.wait_ns * of_all;
             self.stages[index].service_ns += load.service_ns * of_all;
             self.stages[index].utilisation = load.utilisation;
-            self.held[index] += inner.held[index] * visits;
+            self.residence[index] += inner.residence[index] * visits;
         }
     }
 }

@@ -15,7 +15,7 @@ const ALONE: f64 = 1.857;
 pub(super) struct CentreState {
     /// Queueing time of an arrival, ns; and after subtracting a pace's burst tolerance.
     pub(super) wait: f64,
-    pub(super) held: f64,
+    pub(super) residence: f64,
     /// Service time at this load, ns.
     pub(super) service: f64,
     /// Operations present, and those of them that wait.
@@ -66,14 +66,14 @@ impl Time {
 impl NetworkState {
     /// The empty network.
     pub(super) fn empty(network: &Network<'_>) -> Self {
-        let crowd = |centre: &Centre<'_>| CentreState {
+        let queue_length = |centre: &Centre<'_>| CentreState {
             service: centre.service(),
             with: vec![1.0],
             arrivals: 1.0,
             ..CentreState::default()
         };
         Self {
-            crowds: network.centres.iter().map(crowd).collect(),
+            crowds: network.centres.iter().map(queue_length).collect(),
             behind: vec![(0.0, 0.0); network.memories.len()],
             rate: 0.0,
             depth: f64::INFINITY,
@@ -83,14 +83,14 @@ impl NetworkState {
 
     /// Wait and service of a visit.
     pub(super) fn visit(&self, network: &Network<'_>, centre: usize, mean: f64, residence: Residence) -> (f64, f64) {
-        let crowd = &self.crowds[centre];
+        let queue_length = &self.crowds[centre];
         match (residence, &network.centres[centre].kind) {
-            (Residence::Served, _) => (crowd.wait, mean),
-            (Residence::Paced, _) => (crowd.held, mean),
-            (Residence::AtItsPace, CentreForm::Window { .. }) => (crowd.wait, crowd.service * mean),
+            (Residence::Served, _) => (queue_length.wait, mean),
+            (Residence::Paced, _) => (queue_length.residence, mean),
+            (Residence::AtItsPace, CentreForm::Window { .. }) => (queue_length.wait, queue_length.service * mean),
             (Residence::AtItsPace, _) => {
                 let unit = network.centres[centre].service();
-                (crowd.wait, if unit > 0.0 { crowd.service * mean / unit } else { 0.0 })
+                (queue_length.wait, if unit > 0.0 { queue_length.service * mean / unit } else { 0.0 })
             }
         }
     }
@@ -154,24 +154,24 @@ impl NetworkState {
     fn spread(
         &self,
         centre: &Centre<'_>,
-        crowd: &CentreState,
+        queue_length: &CentreState,
         (wait, service, own): (f64, f64, f64),
         sync: f64,
     ) -> Time {
-        let unit = crowd.service / centre.places().max(1) as f64;
-        let bounded = (1.0 - (1.0 - sync) * crowd.present / self.depth).max(0.0);
-        let spread = crowd.arrivals + centre.scv;
+        let unit = queue_length.service / centre.places().max(1) as f64;
+        let bounded = (1.0 - (1.0 - sync) * queue_length.present / self.depth).max(0.0);
+        let spread = queue_length.arrivals + centre.scv;
         let waits = (wait * wait + 2.0 / 3.0 * unit * wait * (1.0 + centre.scv)) * bounded * spread.min(1.0);
-        let all = crowd.arrivals + ALONE * centre.scv;
-        let shared = if all > 0.0 { sync * crowd.arrivals / all } else { sync };
+        let all = queue_length.arrivals + ALONE * centre.scv;
+        let shared = if all > 0.0 { sync * queue_length.arrivals / all } else { sync };
         let apart = waits * (1.0 - shared);
         Time { mean: wait + service, variance: own + waits, apart: own + apart, waits: apart }
     }
 }
 
 /// A time that is either `most` or zero.
-fn sometimes(mean: f64, most: f64) -> Time {
-    let variance = (mean * most - mean * mean).max(0.0);
+fn sometimes(mean: f64, max: f64) -> Time {
+    let variance = (mean * max - mean * mean).max(0.0);
     Time { mean, variance, apart: variance, waits: 0.0 }
 }
 

@@ -308,9 +308,9 @@ fn cache(arguments: &Arguments<'_>) -> Read {
 }
 
 fn clock(arguments: &Arguments<'_>) -> Read {
-    let ([held], true) = (&arguments.values[..], arguments.only(&["hit", "miss"])) else { return Ok(None) };
+    let ([residence], true) = (&arguments.values[..], arguments.only(&["hit", "miss"])) else { return Ok(None) };
     let (hit, miss) = (arguments.chain("hit")?, arguments.chain("miss")?);
-    let sizes = held.split_once(" of ").map(|(capacity, grain)| (capacity.trim().parse(), grain.trim().parse()));
+    let sizes = residence.split_once(" of ").map(|(capacity, grain)| (capacity.trim().parse(), grain.trim().parse()));
     let Some((Ok(capacity), Ok(grain))) = sizes else { return Ok(None) };
     Ok(Some(StageSpec::Clock { capacity, grain, hit, miss }))
 }

@@ -3,8 +3,8 @@
 use super::*;
 
 fn check(text: &str, expected: &str) {
-    let shown = parse(text).map_or_else(|e| e.to_string(), |spec| spec.to_string());
-    assert!(shown.starts_with(expected), "{text:?} gave {shown:?}");
+    let displayed = parse(text).map_or_else(|e| e.to_string(), |spec| spec.to_string());
+    assert!(displayed.starts_with(expected), "{text:?} gave {displayed:?}");
 }
 
 #[test]

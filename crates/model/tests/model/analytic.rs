@@ -131,8 +131,8 @@ fn check(within: &Within, cases: &[(&str, &str)]) {
     for (words, model) in cases {
         let (spec, workload) = (parse(model).expect("a model"), workload(words));
         let mut compare = |offered, count, tolerance: f64, mean: fn(f64, f64) -> f64| {
-            let (seen, ours) = (simulate(&spec, &workload, offered, count), solve(&spec, &workload, offered));
-            let off = (mean(ours.iops, ours.mean_ns) / mean(seen.iops, seen.mean_ns) - 1.0) * 100.0;
+            let (observed, ours) = (simulate(&spec, &workload, offered, count), solve(&spec, &workload, offered));
+            let off = (mean(ours.iops, ours.mean_ns) / mean(observed.iops, observed.mean_ns) - 1.0) * 100.0;
             if off.is_nan() || off.abs() > tolerance {
                 deviations.push(format!("{off:+.1} %, tolerance {tolerance} %: {words} {model} {offered:?}"));
             }
@@ -140,13 +140,13 @@ fn check(within: &Within, cases: &[(&str, &str)]) {
         for depth in [1, 4, 32, 128] {
             compare(Offered::Closed { depth }, 12_000 + 200 * depth as usize, within.closed, |iops, _| iops);
         }
-        let most = capacity(&spec, &workload).iops;
-        if most.is_finite() {
+        let max = capacity(&spec, &workload).iops;
+        if max.is_finite() {
             let loads =
                 [(0.5, 20_000, Some(within.open)), (0.8, 240_000, Some(within.open)), (0.95, 400_000, within.tail)];
             for (load, count, tolerance) in loads {
                 if let Some(tolerance) = tolerance {
-                    compare(Offered::Open { iops: most * load }, count, tolerance, |_, mean_ns| mean_ns);
+                    compare(Offered::Open { iops: max * load }, count, tolerance, |_, mean_ns| mean_ns);
                 }
             }
         }
@@ -352,14 +352,14 @@ fn a_generic_device_has_the_measured_knees() {
     let solve = |depth| solve(&spec, &workload("l=4"), Offered::Closed { depth });
     let depths = (0..=10).map(|power| 1 << power);
     let curve: Vec<(u32, f64, f64)> = depths.map(|depth| (depth, solve(depth).iops, solve(depth).mean_ns)).collect();
-    let most = curve.iter().map(|point| point.1).fold(0.0, f64::max);
-    assert!((most / 778_000.0 - 1.0).abs() < 0.005, "{most}");
+    let max = curve.iter().map(|point| point.1).fold(0.0, f64::max);
+    assert!((max / 778_000.0 - 1.0).abs() < 0.005, "{max}");
     assert!((curve[0].2 / 60_185.0 - 1.0).abs() < 0.001, "{}", curve[0].2);
     let power = curve.iter().max_by(|a, b| (a.1 / a.2).total_cmp(&(b.1 / b.2))).unwrap();
     assert_eq!(power.0, 64);
     assert_eq!(curve.iter().rfind(|point| point.2 <= 2.0 * curve[0].2).unwrap().0, 64);
-    assert_eq!(curve.iter().find(|point| point.1 >= 0.9 * most).unwrap().0, 128);
-    assert!((47.0..53.0).contains(&(curve[0].2 / 1e9 * most + 0.5)));
+    assert_eq!(curve.iter().find(|point| point.1 >= 0.9 * max).unwrap().0, 128);
+    assert!((47.0..53.0).contains(&(curve[0].2 / 1e9 * max + 0.5)));
     assert_eq!(solve(1).binds, Stage(0));
     assert_eq!(solve(1024).binds, Stage(2));
 }
@@ -375,12 +375,12 @@ fn a_pool_of_processors_has_a_knee_and_a_drive_has_a_slope() {
     ];
     for (model, utilisations) in cases {
         let spec = parse(model).unwrap();
-        let most = capacity(&spec, &workload("")).iops;
+        let max = capacity(&spec, &workload("")).iops;
         for (ratio, expected) in [1.2, 1.5, 2.0].into_iter().zip(utilisations) {
             let (mut low, mut high) = (0.0, 1.0);
             for _ in 0..50 {
                 let load = f64::midpoint(low, high);
-                let mean_ns = solve(&spec, &workload(""), Offered::Open { iops: most * load }).mean_ns;
+                let mean_ns = solve(&spec, &workload(""), Offered::Open { iops: max * load }).mean_ns;
                 if mean_ns < ratio * 1e6 { low = load } else { high = load }
             }
             assert!((low - expected).abs() < 0.006, "{model} at {ratio}: {low:.4}, expected {expected}");
@@ -430,7 +430,7 @@ fn least_recently_used(weights: &[f64], room: usize, references: u32) -> f64 {
     for reference in 0..references {
         let drawn = rng.f64() * sums[sums.len() - 1];
         let item = sums.partition_point(|sum| *sum < drawn);
-        if let Some(place) = order.iter().position(|held| *held == item) {
+        if let Some(place) = order.iter().position(|residence| *residence == item) {
             order.remove(place);
             hits += u32::from(reference >= references / 2);
         } else if order.len() == room {

@@ -8,7 +8,7 @@ use plimsoll_model::{Chain, ChainSpec};
 use plimsoll_record::Bins;
 use plimsoll_units::{Bytes, Instant, Span};
 
-use crate::offered::{SIZE, Seen, reads, remote, seen};
+use crate::offered::{Observation, SIZE, observe, reads, remote};
 use crate::servers::Running;
 use crate::{Case, FLOOR, Like, lasts, median, own, rounds, span};
 
@@ -56,31 +56,34 @@ fn simulated(model: &ChainSpec, depth: u32) -> (Bins, f64) {
     let phase = StreamPhase { end: Instant::ZERO + lasts(), ..StreamPhase::unbounded(Instant::ZERO) };
     let mut load = Streams::new(&[reads(SIZE, depth)], 1, phase).unwrap();
     let rules = Rules::new(depth, Span::from_millis(100));
-    let seen = drive(&mut target, &mut load, &rules, &mut |_| Onward::Continue(())).unwrap();
+    let observed = drive(&mut target, &mut load, &rules, &mut |_| Onward::Continue(())).unwrap();
     let mut response = Bins::default();
-    seen.series.iter().for_each(|slice| response.merge(&slice.tally.response()));
+    observed.series.iter().for_each(|slice| response.merge(&slice.tally.response()));
     let iops = response.count as f64 / lasts().as_secs_f64();
     (response, iops)
 }
 
-fn measured(model: &ChainSpec, depth: u32) -> Seen {
+fn measured(model: &ChainSpec, depth: u32) -> Observation {
     let socket = std::env::temp_dir().join(format!("plimsoll-front-{}.sock", std::process::id()));
     let _running = Running::start(own::command(model, Bytes::gib(64).get(), &socket), socket.clone()).unwrap();
     // Only the ideal of a case depends on what it is like, and no ideal is asked for here.
     let case = Case { like: Like::Iops(1), depth };
-    seen(&mut remote(&socket, depth).unwrap(), &case)
+    observe(&mut remote(&socket, depth).unwrap(), &case)
 }
 
 /// The rest of a row, after product and depth.
-fn compared(rounds: &[(Seen, Span)], (simulated, iops): &(Bins, f64)) -> String {
+fn compared(rounds: &[(Observation, Span)], (simulated, iops): &(Bins, f64)) -> String {
     let floor = span(median(rounds.iter().map(|(_, floor)| floor.as_nanos() as f64)));
     let mut row = format!("{floor} |");
-    for (quantile, of) in [(0.5, (|seen: &Seen| seen.p50) as fn(&Seen) -> f64), (0.9, |seen: &Seen| seen.p90)] {
+    for (quantile, of) in [
+        (0.5, (|observed: &Observation| observed.p50) as fn(&Observation) -> f64),
+        (0.9, |observed: &Observation| observed.p90),
+    ] {
         let ideal = simulated.quantile(quantile).unwrap();
-        let found = median(rounds.iter().map(|(seen, _)| of(seen)));
+        let found = median(rounds.iter().map(|(observed, _)| of(observed)));
         let difference = (found / ideal.as_nanos() as f64 - 1.0) * 100.0;
         row += &format!(" {ideal} | {} | {difference:+.1} % |", span(found));
     }
-    let measured = median(rounds.iter().map(|(seen, _)| seen.iops));
+    let measured = median(rounds.iter().map(|(observed, _)| observed.iops));
     row + &format!(" {:.3} |", measured / iops)
 }

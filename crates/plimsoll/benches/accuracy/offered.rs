@@ -17,7 +17,7 @@ const WINDOW: Span = Span::from_millis(100);
 
 /// What a client saw. Times in nanoseconds.
 #[derive(Clone, Debug)]
-pub struct Seen {
+pub struct Observation {
     pub iops: f64,
     /// Operations of the first second over those of an ideal one.
     pub first: f64,
@@ -61,30 +61,30 @@ pub fn remote(socket: &Path, depth: u32) -> Result<Remote, String> {
 }
 
 /// Reads from a block device; the caller's thread makes and uses the ring.
-pub fn device(path: &Path, case: &Case) -> Result<Seen, String> {
+pub fn device(path: &Path, case: &Case) -> Result<Observation, String> {
     use std::os::fd::AsFd;
     let opened = plimsoll_device::open(path, AccessMode::Read, Caching::Direct).map_err(|error| error.to_string())?;
     let ring = Ring::new(Some(opened.file.as_fd()), &shape(case.depth), Clock::start());
-    Ok(seen(&mut ring.map_err(|error| error.to_string())?, case))
+    Ok(observe(&mut ring.map_err(|error| error.to_string())?, case))
 }
 
-pub fn seen(target: &mut dyn Target, case: &Case) -> Seen {
+pub fn observe(target: &mut dyn Target, case: &Case) -> Observation {
     sharpen_timers();
     let start = target.now();
     let phase = StreamPhase { end: start + lasts(), ..StreamPhase::unbounded(start) };
     let mut load = Streams::new(&[reads(SIZE, case.depth)], 1, phase).unwrap();
     let rules = Rules::new(case.depth, WINDOW);
-    let seen = drive(target, &mut load, &rules, &mut |_| Onward::Continue(())).unwrap();
+    let observed = drive(target, &mut load, &rules, &mut |_| Onward::Continue(())).unwrap();
     let windows = (lasts().as_nanos() / WINDOW.as_nanos()) as usize;
-    let counts: Vec<u64> = seen.series.iter().take(windows).map(|slice| slice.tally.operations()).collect();
+    let counts: Vec<u64> = observed.series.iter().take(windows).map(|slice| slice.tally.operations()).collect();
     let mut response = Bins::default();
-    for slice in &seen.series {
+    for slice in &observed.series {
         response.merge(&slice.tally.response());
     }
     let quantile = |share| response.quantile(share).unwrap_or_default().as_nanos() as f64;
     let ideal = case.ideal_iops() * WINDOW.as_secs_f64();
     let off = |count: &u64| (*count as f64 / ideal - 1.0).abs();
-    Seen {
+    Observation {
         iops: counts.iter().sum::<u64>() as f64 / lasts().as_secs_f64(),
         first: counts.iter().take(10).sum::<u64>() as f64 / (10.0 * ideal),
         worst: counts.iter().map(off).fold(0.0, f64::max),

@@ -38,8 +38,8 @@ pub fn serve(arguments: &[String]) {
     let mut server = Server::new(volumes, DataFiles::memory(), Limits::default(), Clock::start()).unwrap();
     server.set_floor(Floor::measure(Span::from_millis(500)).unwrap());
     let create = Edit::Create { size, text: String::new() };
-    let offer = move |server: &mut Server, made: Result<(), _>| {
-        made.unwrap();
+    let offer = move |server: &mut Server, created: Result<(), _>| {
+        created.unwrap();
         let (volumes, now, _) = server.volumes();
         let export = volumes.serve(now, &serving).unwrap();
         server.offer(Offer::new(export, "data", size));

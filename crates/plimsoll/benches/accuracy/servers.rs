@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-use crate::offered::{SIZE, Seen, remote, seen};
+use crate::offered::{Observation, SIZE, observe, remote};
 use crate::{BLOCK, Case, Like, is_realtime, own, throttle};
 
 /// A way to make storage slow.
@@ -31,7 +31,7 @@ impl Server {
     }
 
     /// Starts it, measures it and ends it; or says why it cannot be like that.
-    pub fn measure(self, case: &Case) -> Result<Seen, String> {
+    pub fn measure(self, case: &Case) -> Result<Observation, String> {
         let socket = std::env::temp_dir().join(format!("plimsoll-accuracy-{}.sock", std::process::id()));
         let command = match self {
             Self::Plimsoll => plimsoll(case, &socket),
@@ -40,7 +40,7 @@ impl Server {
             Self::Kernel => return throttle::measure(case),
         };
         let _running = Running::start(command, socket.clone())?;
-        Ok(seen(&mut remote(&socket, case.depth)?, case))
+        Ok(observe(&mut remote(&socket, case.depth)?, case))
     }
 }
 

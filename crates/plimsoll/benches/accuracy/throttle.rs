@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::offered::{SIZE, Seen, device};
+use crate::offered::{Observation, SIZE, device};
 use crate::{Case, Like};
 
 const GROUP: &str = "/sys/fs/cgroup/blkio/plimsoll-accuracy";
@@ -15,7 +15,7 @@ struct Throttled {
     device: Option<PathBuf>,
 }
 
-pub fn measure(case: &Case) -> Result<Seen, String> {
+pub fn measure(case: &Case) -> Result<Observation, String> {
     let (name, limit) = match case.like {
         Like::Iops(iops) => ("blkio.throttle.read_iops_device", iops),
         Like::BytesPerSecond(bytes) => ("blkio.throttle.read_bps_device", bytes),
@@ -41,12 +41,12 @@ impl Throttled {
         let image = fs::File::create(&file).and_then(|image| image.set_len(SIZE.get()));
         image.map_err(|error| format!("{}: {error}", file.display()))?;
         let mut throttled = Self { file, device: None };
-        let made = Command::new("losetup").args(["--find", "--show"]).arg(&throttled.file).output();
-        let made = made.map_err(|error| format!("losetup: {error}"))?;
-        if !made.status.success() {
+        let created = Command::new("losetup").args(["--find", "--show"]).arg(&throttled.file).output();
+        let created = created.map_err(|error| format!("losetup: {error}"))?;
+        if !created.status.success() {
             return Err("needs a loop device".into());
         }
-        throttled.device = Some(String::from_utf8_lossy(&made.stdout).trim().into());
+        throttled.device = Some(String::from_utf8_lossy(&created.stdout).trim().into());
         Ok(throttled)
     }
 }

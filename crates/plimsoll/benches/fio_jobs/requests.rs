@@ -89,7 +89,7 @@ const JOBS: [(&str, &str); 45] = [
 const LEVELS: [&str; 7] = ["1", "2", "4", "8", "16", "32", ">=64"];
 
 /// Result of a run.
-struct Seen {
+struct Observation {
     operations: f64,
     bytes: f64,
     flushes: f64,
@@ -129,25 +129,25 @@ pub fn print(device: &Path, version: &str) {
                 ours.push(own());
             }
         }
-        let cell = |of: &dyn Fn(&Seen) -> f64| {
-            let of = |seen: &[Seen]| format!("{:.0}", median(seen.iter().map(of).collect()));
+        let cell = |of: &dyn Fn(&Observation) -> f64| {
+            let of = |observed: &[Observation]| format!("{:.0}", median(observed.iter().map(of).collect()));
             joined(&of(&ours), &of(&theirs))
         };
-        let depth = |seen: &[Seen]| {
-            let level = |index: usize| median(seen.iter().map(|seen| seen.levels[index]).collect());
+        let depth = |observed: &[Observation]| {
+            let level = |index: usize| median(observed.iter().map(|observed| observed.levels[index]).collect());
             let usual = (0..LEVELS.len()).max_by(|a, b| level(*a).total_cmp(&level(*b))).unwrap();
             format!("{}: {:.1} %", LEVELS[usual], level(usual))
         };
         println!(
             "| {name} | {} | {} | {} | {} | {} | {} | {} | {} |",
-            cell(&|seen| seen.operations),
-            cell(&|seen| seen.bytes / f64::from(1 << 20)),
-            cell(&|seen| seen.flushes),
-            cell(&|seen| seen.requests[0]),
-            cell(&|seen| seen.requests[1]),
-            cell(&|seen| seen.merges.iter().sum()),
+            cell(&|observed| observed.operations),
+            cell(&|observed| observed.bytes / f64::from(1 << 20)),
+            cell(&|observed| observed.flushes),
+            cell(&|observed| observed.requests[0]),
+            cell(&|observed| observed.requests[1]),
+            cell(&|observed| observed.merges.iter().sum()),
             joined(&depth(&ours), &depth(&theirs)),
-            cell(&|seen| seen.iops),
+            cell(&|observed| observed.iops),
         );
     }
 }
@@ -158,7 +158,7 @@ fn joined(ours: &str, theirs: &str) -> String {
 }
 
 /// A run with the program's own results and the device's counters.
-fn run(program: &mut Command, options: &str, device: &Path) -> Seen {
+fn run(program: &mut Command, options: &str, device: &Path) -> Observation {
     let before = counters(device);
     let output = program
         .args(["--output-format=json", "--name=job", "--bs=4k", "--size=16m", "--direct=1", "--thread"])
@@ -172,7 +172,7 @@ fn run(program: &mut Command, options: &str, device: &Path) -> Seen {
     let report: Value = serde_json::from_str(&text[text.find('{').unwrap()..]).unwrap();
     let job = &report["jobs"][0];
     let sum = |key: &str| ["read", "write", "trim"].map(|way| job[way][key].as_f64().unwrap()).iter().sum();
-    Seen {
+    Observation {
         operations: sum("total_ios"),
         bytes: sum("io_bytes"),
         flushes: job["sync"]["lat_ns"]["N"].as_f64().unwrap_or(0.0),

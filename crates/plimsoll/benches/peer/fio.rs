@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use crate::{Seen, median, seconds};
+use crate::{Observation, median, seconds};
 
 pub fn there() -> bool {
     Command::new("fio").arg("--version").output().is_ok_and(|output| output.status.success())
@@ -15,7 +15,7 @@ pub fn version() -> String {
 }
 
 /// 4 KiB random reads with everything registered that can be.
-pub fn random_reads(path: &Path, depth: u32) -> Seen {
+pub fn random_reads(path: &Path, depth: u32) -> Observation {
     run(&[
         "--ioengine=io_uring".into(),
         "--direct=1".into(),
@@ -27,12 +27,12 @@ pub fn random_reads(path: &Path, depth: u32) -> Seen {
 }
 
 pub fn null_engine() {
-    let seen: Vec<Seen> =
+    let observed: Vec<Observation> =
         (0..5).map(|_| run(&["--ioengine=null".into(), "--size=100g".into(), "--iodepth=32".into()])).collect();
-    println!("| fio, null engine, depth 32 | {:.2} |", median(&seen, |seen| seen.iops) / 1e6);
+    println!("| fio, null engine, depth 32 | {:.2} |", median(&observed, |observed| observed.iops) / 1e6);
 }
 
-fn run(arguments: &[String]) -> Seen {
+fn run(arguments: &[String]) -> Observation {
     let output = Command::new("fio")
         .args(["--name=peer", "--rw=randread", "--bs=4k", "--norandommap", "--time_based", "--output-format=json"])
         .arg("--thread")
@@ -47,5 +47,5 @@ fn run(arguments: &[String]) -> Seen {
     let operations = job["read"]["total_ios"].as_f64().unwrap();
     let user_share = job["usr_cpu"].as_f64().unwrap() / 100.0;
     let runtime_ns = job["job_runtime"].as_f64().unwrap() * 1e6;
-    Seen { iops: job["read"]["iops"].as_f64().unwrap(), user_ns: user_share * runtime_ns / operations }
+    Observation { iops: job["read"]["iops"].as_f64().unwrap(), user_ns: user_share * runtime_ns / operations }
 }

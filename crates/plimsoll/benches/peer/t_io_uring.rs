@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::{Seen, seconds};
+use crate::{Observation, seconds};
 
 /// The program that the user named, if it is there.
 pub fn program() -> Option<PathBuf> {
@@ -11,7 +11,7 @@ pub fn program() -> Option<PathBuf> {
 }
 
 /// 4 KiB random reads in its usual batches of 32, without polling. The user time is unknown.
-pub fn random_reads(program: &Path, path: &Path, depth: u32) -> Seen {
+pub fn random_reads(program: &Path, path: &Path, depth: u32) -> Observation {
     let output = Command::new(program)
         .args(["-p0", "-B1", "-F1", "-R1", "-s32", "-c32", "-b4096"])
         .args([format!("-d{depth}"), format!("-r{}", seconds())])
@@ -21,7 +21,7 @@ pub fn random_reads(program: &Path, path: &Path, depth: u32) -> Seen {
     let text = String::from_utf8_lossy(&output.stdout);
     let rates: Vec<f64> = text.lines().filter_map(|line| rate(line.strip_prefix("IOPS=")?)).collect();
     assert!(!rates.is_empty(), "{} printed no rate: {text}", program.display());
-    Seen { iops: rates.iter().sum::<f64>() / rates.len() as f64, user_ns: f64::NAN }
+    Observation { iops: rates.iter().sum::<f64>() / rates.len() as f64, user_ns: f64::NAN }
 }
 
 /// The number that a line begins with, like `213.54K`.

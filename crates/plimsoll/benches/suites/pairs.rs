@@ -42,9 +42,9 @@ pub fn compare(title: &str, unit: &str, mut ours: impl FnMut() -> Figures, mut t
     for (index, (name, _)) in a[0].iter().enumerate() {
         let of = |side: &[Figures]| side.iter().filter_map(|run| run.get(index)?.1).collect::<Vec<f64>>();
         let (ours, theirs) = (of(&a), of(&b));
-        let shown = |values: &[f64]| median(values).map_or("-".to_owned(), |value| format!("{value:.0}"));
+        let displayed = |values: &[f64]| median(values).map_or("-".to_owned(), |value| format!("{value:.0}"));
         let ratio = median(&ours).zip(median(&theirs)).map_or("-".into(), |(a, b)| format!("**{:.2}**", a / b));
-        println!("| {name} | {} | {} | {ratio} | {} |", shown(&ours), shown(&theirs), spread(&ours, &theirs));
+        println!("| {name} | {} | {} | {ratio} | {} |", displayed(&ours), displayed(&theirs), spread(&ours, &theirs));
     }
 }
 
@@ -58,7 +58,7 @@ fn spread(ours: &[f64], theirs: &[f64]) -> String {
     let mut ratios: Vec<f64> = ours.iter().zip(theirs).map(|(a, b)| a / b).collect();
     ratios.sort_by(f64::total_cmp);
     match ratios[..] {
-        [least, .., most] => format!("{least:.2} to {most:.2}"),
+        [least, .., max] => format!("{least:.2} to {max:.2}"),
         _ => "-".into(),
     }
 }

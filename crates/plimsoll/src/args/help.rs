@@ -51,10 +51,10 @@ mod tests {
     fn every_command_is_in_a_group() {
         let mut cli = build_command();
         cli.build();
-        let mut known: Vec<&str> = cli.get_subcommands().map(clap::Command::get_name).collect();
+        let mut existing: Vec<&str> = cli.get_subcommands().map(clap::Command::get_name).collect();
         let mut grouped: Vec<&str> = GROUPS.iter().flat_map(|(_, names)| names.iter().copied()).collect();
-        known.sort_unstable();
+        existing.sort_unstable();
         grouped.sort_unstable();
-        assert_eq!(known, grouped);
+        assert_eq!(existing, grouped);
     }
 }

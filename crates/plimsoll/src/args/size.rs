@@ -109,8 +109,8 @@ pub struct SizeArgs {
     #[arg(long, value_name = "JOB|inputs")]
     pub job: Vec<JobWord>,
     /// Maximum number of choices to show
-    #[arg(long, value_name = "N", default_value_t = 12)]
-    pub most: usize,
+    #[arg(long = "most", value_name = "N", default_value_t = 12)]
+    pub max: usize,
     #[command(flatten)]
     pub terms: TermsArgs,
     /// Also write the cheapest choice of each cloud as Terraform (- for standard output)

@@ -380,22 +380,22 @@ pub struct AutotuneArgs {
     /// Name of the volume
     pub name: String,
     /// Default level
-    #[arg(long, value_name = "LEVEL", requires = "most")]
+    #[arg(long, value_name = "LEVEL", requires = "max")]
     pub default: Option<u32>,
     /// Maximum level
-    #[arg(long, value_name = "LEVEL", requires = "default")]
-    pub most: Option<u32>,
+    #[arg(long = "most", value_name = "LEVEL", requires = "default")]
+    pub max: Option<u32>,
     /// Size of a step; by default that of the product, or 10
-    #[arg(long, value_name = "LEVELS", requires = "most")]
+    #[arg(long, value_name = "LEVELS", requires = "max")]
     pub step: Option<u32>,
     /// Throttled time before a step up
-    #[arg(long, value_name = "TIME", requires = "most")]
+    #[arg(long, value_name = "TIME", requires = "max")]
     pub up_after: Option<Span>,
     /// Idle time before the first step down
-    #[arg(long, value_name = "TIME", requires = "most")]
+    #[arg(long, value_name = "TIME", requires = "max")]
     pub down_first: Option<Span>,
     /// Idle time before each further step down
-    #[arg(long, value_name = "TIME", requires = "most")]
+    #[arg(long, value_name = "TIME", requires = "max")]
     pub down_next: Option<Span>,
     /// Time without clients before the lowest level; OCI waits for 336h
     #[arg(long, value_name = "TIME")]

@@ -13,7 +13,7 @@ use crate::cli_error::CliError;
 #[derive(Debug)]
 pub enum Notes {
     /// To standard error.
-    Shown,
+    Displayed,
     /// To a file.
     File(File),
     /// Discarded.
@@ -27,12 +27,12 @@ impl Notes {
     /// The file cannot be written.
     pub fn new(file: Option<&str>) -> Result<Self, CliError> {
         match file {
-            Some("-") => Ok(Self::Shown),
+            Some("-") => Ok(Self::Displayed),
             Some(path) => {
                 let created = File::create(path);
                 created.map(Self::File).map_err(|error| CliError::usage(format!("--notes={path}: {error}")))
             }
-            None if std::io::stderr().is_terminal() => Ok(Self::Shown),
+            None if std::io::stderr().is_terminal() => Ok(Self::Displayed),
             None => Ok(Self::Dropped),
         }
     }
@@ -40,7 +40,7 @@ impl Notes {
     /// Writes a line.
     pub fn write(&mut self, note: impl Display) {
         match self {
-            Self::Shown => super::say(note),
+            Self::Displayed => super::say(note),
             // A failure to write notes does not fail the run.
             Self::File(file) => drop(writeln!(file, "{note}")),
             Self::Dropped => {}

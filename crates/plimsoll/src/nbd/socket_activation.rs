@@ -103,7 +103,7 @@ impl Private {
             let path = base.join(format!("plimsoll-{}-{attempt}", std::process::id()));
             match std::fs::DirBuilder::new().mode(0o700).create(&path) {
                 Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
-                made => return made.map(|()| Self(path)),
+                created => return created.map(|()| Self(path)),
             }
         }
         Err(std::io::ErrorKind::AlreadyExists.into())

@@ -41,12 +41,12 @@ impl ServiceSockets {
         let token = args.token_file.as_deref().map(Token::read).transpose().map_err(CliError::usage)?;
         let tls = tls::mode(&args.tls)?;
         let is_control = |listening: &Listening| listening.name.as_deref() == Some(CONTROL);
-        let (made, others): (Vec<_>, Vec<_>) = systemd::sockets()?.into_iter().partition(is_control);
+        let (created, others): (Vec<_>, Vec<_>) = systemd::sockets()?.into_iter().partition(is_control);
         let is_portal = |listening: &Listening| listening.name.as_deref() == Some(ISCSI);
         let (mut portals, mut nbd): (Vec<_>, Vec<_>) = others.into_iter().partition(is_portal);
         portals.extend(portals::listen(&args.iscsi)?);
         let targets = build_targets(args, &portals)?;
-        let mut control = made.into_iter().map(inherited).collect::<Result<Vec<_>, _>>()?;
+        let mut control = created.into_iter().map(inherited).collect::<Result<Vec<_>, _>>()?;
         let mut later = Vec::new();
         for place in &args.listen {
             match place {

@@ -20,8 +20,8 @@ pub fn fsck(args: &VolumeArgs, directory: Option<&Path>, repair: bool, add_check
     let forms = Forms::new(&args.forms)?;
     let directory =
         directory.map_or_else(|| home::data_directory(&args.reach), |directory| Ok(directory.to_owned()))?;
-    let repair = if repair { Repair::Wanted } else { Repair::Never };
-    let checksums = if add_checksums { AddChecksums::Wanted } else { AddChecksums::Never };
+    let repair = if repair { Repair::Required } else { Repair::Never };
+    let checksums = if add_checksums { AddChecksums::Required } else { AddChecksums::Never };
     let check = plimsoll_service::fsck(&directory, repair, checksums).map_err(refused)?;
     let heading = format!("Data directory {}", directory.display());
     let facts = Page::of_facts("Check of a data directory", heading, describe_check(&check));

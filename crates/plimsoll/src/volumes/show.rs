@@ -8,7 +8,7 @@ use plimsoll_service::api::{
 use plimsoll_units::{Bytes, Span};
 
 /// A volume that has just been made, and what to do with it.
-pub fn made(volume: &Volume) -> Page {
+pub fn create(volume: &Volume) -> Page {
     let facts = vec![
         ("size", size(volume)),
         ("host", host(volume)),
@@ -177,8 +177,8 @@ pub fn binds(stats: &Stats) -> String {
     let mut bounds: Vec<_> = stats.bound_by.iter().filter(|bound| bound.count > 0).collect();
     bounds.sort_by_key(|bound| std::cmp::Reverse(bound.count));
     let share = |count: u64| (count as f64 * 1000.0 / total as f64).round() / 10.0;
-    let shown = bounds.iter().take(3).map(|bound| format!("{} ({} %)", bound.limit, share(bound.count)));
-    shown.collect::<Vec<_>>().join(", ")
+    let displayed = bounds.iter().take(3).map(|bound| format!("{} ({} %)", bound.limit, share(bound.count)));
+    displayed.collect::<Vec<_>>().join(", ")
 }
 
 /// How much of what was answered is what the model said.
@@ -196,10 +196,10 @@ pub fn faithful(stats: &Stats) -> String {
 fn quantile(bins: &[Bin], share: f64) -> Option<Span> {
     let total: u64 = bins.iter().map(|bin| bin.count).sum();
     let rank = ((share * total as f64).ceil() as u64).max(1);
-    let mut seen = 0;
+    let mut observed = 0;
     let holds = |bin: &&Bin| {
-        seen += bin.count;
-        seen >= rank
+        observed += bin.count;
+        observed >= rank
     };
     bins.iter().find(holds).map(|bin| Span::from_nanos(bin.upto_ns))
 }
@@ -257,8 +257,8 @@ pub fn format_device(attachment: &Attachment) -> String {
 
 fn autotune(autotune: &Autotune) -> String {
     let mut parts = Vec::new();
-    if let (Some(default), Some(most)) = (autotune.default, autotune.most) {
-        parts.push(format!("follows the load between {default} and {most}"));
+    if let (Some(default), Some(max)) = (autotune.default, autotune.max) {
+        parts.push(format!("follows the load between {default} and {max}"));
     }
     if let Some(after) = autotune.detached_after_ns {
         parts.push(format!("rests at the lowest level after {} without a client", long(after)));
@@ -326,8 +326,8 @@ mod tests {
     fn costs_have_the_digits_of_their_currency() {
         let cases =
             [("1.275000", "1.28 USD"), ("0.000000", "0.00 USD"), ("0.004250", "0.00425 USD"), ("7", "7.00 USD")];
-        for (exact, shown) in cases {
-            assert_eq!(format_money(exact, "USD"), shown);
+        for (exact, displayed) in cases {
+            assert_eq!(format_money(exact, "USD"), displayed);
         }
         assert_eq!(format_money("unknown", "USD"), "unknown USD");
     }
@@ -353,7 +353,7 @@ mod tests {
     #[test]
     fn slow_motion_is_said_everywhere() {
         let volume = Volume { slow: Some(10), ..Volume::default() };
-        for page in [made(&volume), changed(&volume), all(&volume, &Stats::default())] {
+        for page in [create(&volume), changed(&volume), all(&volume, &Stats::default())] {
             let text = page_text(&page, &TextStyle::default());
             assert!(text.contains("10 times slower") && text.contains("emulated"), "{text}");
         }

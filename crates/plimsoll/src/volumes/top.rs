@@ -19,11 +19,11 @@ const SECOND: Duration = Duration::from_secs(1);
 /// Shows volumes until the user leaves; where there is no terminal, one second of them.
 pub fn run(service: &ServiceClient, names: &[String], once: bool) -> Result<(), CliError> {
     let slow = service.client.fetch::<About>("/v1/service")?.slow.max(1);
-    let (mut before, mut at) = (seen(service, names)?, Instant::now());
+    let (mut before, mut at) = (observe(service, names)?, Instant::now());
     let screen = if once || service.forms.is_written() { None } else { Screen::enter() };
     let Some(screen) = screen else {
         std::thread::sleep(SECOND);
-        let after = seen(service, names)?;
+        let after = observe(service, names)?;
         let apart = at.elapsed().as_secs_f64() / f64::from(slow);
         let counts: BTreeMap<&String, &Stats> = after.iter().map(|(name, (_, stats))| (name, stats)).collect();
         return service.forms.write(&view::build_page(&before, &after, apart, slow), || to_json(&counts));
@@ -31,7 +31,7 @@ pub fn run(service: &ServiceClient, names: &[String], once: bool) -> Result<(), 
     let console = Console::new(true).map_err(anyhow::Error::new)?;
     screen.show("one second ...\n");
     while !screen.is_left_within(SECOND, || console.interrupted()) {
-        let after = seen(service, names)?;
+        let after = observe(service, names)?;
         let apart = at.elapsed().as_secs_f64() / f64::from(slow);
         at = Instant::now();
         let style = TextStyle { width: screen.size().0, ..*service.forms.style() };
@@ -43,7 +43,7 @@ pub fn run(service: &ServiceClient, names: &[String], once: bool) -> Result<(), 
 }
 
 /// The counts now, of the volumes that were named, or of all.
-fn seen(service: &ServiceClient, names: &[String]) -> Result<VolumeView, CliError> {
+fn observe(service: &ServiceClient, names: &[String]) -> Result<VolumeView, CliError> {
     let volumes: Vec<Volume> = if names.is_empty() {
         service.client.fetch("/v1/volumes")?
     } else {

@@ -38,8 +38,8 @@ const HEADINGS: [Column; 11] = [
 
 /// A row for each volume: what it did between two looks that are `apart` seconds of the model's time.
 pub fn build_page(before: &VolumeView, after: &VolumeView, apart: f64, slow: u32) -> Page {
-    let known = after.iter().filter_map(|(name, now)| Some((before.get(name)?, now)));
-    let rows: Vec<_> = known.map(|((_, then), (volume, now))| row(volume, then, now, apart)).collect();
+    let existing = after.iter().filter_map(|(name, now)| Some((before.get(name)?, now)));
+    let rows: Vec<_> = existing.map(|((_, then), (volume, now))| row(volume, then, now, apart)).collect();
     let mut notes = vec!["emulated; response times of the last second that had answers".to_owned()];
     notes.extend(Some(show::time(slow)).filter(|time| !time.is_empty()));
     let rows = rows.into_iter().map(|row| row.into_iter().map(Cell::from).collect()).collect();
@@ -78,8 +78,8 @@ fn row(volume: &Volume, then: &Stats, now: &Stats, apart: f64) -> Vec<String> {
 /// The limit that held most of what was answered in between.
 fn binding(then: &Stats, now: &Stats) -> Option<String> {
     let before = |limit: &str| then.bound_by.iter().find(|bound| bound.limit == limit).map_or(0, |bound| bound.count);
-    let held = now.bound_by.iter().map(|bound| (bound.count.saturating_sub(before(&bound.limit)), &bound.limit));
-    held.filter(|(count, _)| *count > 0).max_by_key(|(count, _)| *count).map(|(_, limit)| limit.clone())
+    let sustained = now.bound_by.iter().map(|bound| (bound.count.saturating_sub(before(&bound.limit)), &bound.limit));
+    sustained.filter(|(count, _)| *count > 0).max_by_key(|(count, _)| *count).map(|(_, limit)| limit.clone())
 }
 
 /// As much of a limit's name as there is room for.
@@ -109,12 +109,12 @@ mod tests {
 
     use super::*;
 
-    fn seen(ops: u64, held: u64) -> VolumeView {
+    fn observe(ops: u64, sustained: u64) -> VolumeView {
         let stats = Stats {
             counts: vec![KindCount { kind: "read".into(), ops, bytes: ops * 8_192, ..KindCount::default() }],
             bound_by: vec![
                 BoundCount { limit: "link".into(), count: 90 },
-                BoundCount { limit: "IOPS".into(), count: held },
+                BoundCount { limit: "IOPS".into(), count: sustained },
             ],
             last: Some(Period {
                 p50_ns: 10_670_000,
@@ -133,13 +133,13 @@ mod tests {
     #[test]
     fn rates_are_those_between_two_looks() {
         let style = TextStyle { width: 120, ..TextStyle::default() };
-        let text = page_text(&build_page(&seen(1_000, 5), &seen(4_000, 20), 1.0, 1), &style);
+        let text = page_text(&build_page(&observe(1_000, 5), &observe(4_000, 20), 1.0, 1), &style);
         let row = text.lines().nth(2).unwrap();
         let cells: Vec<_> = row.split_whitespace().collect();
         let expected = ["data", "limit(3000)", "3000", "24.6", "0.0", "10.670", "10.900", "32", "41", "IOPS", "yes"];
         assert_eq!(cells, expected);
-        let idle = page_text(&build_page(&seen(1_000, 5), &seen(1_000, 5), 1.0, 10), &style);
+        let idle = page_text(&build_page(&observe(1_000, 5), &observe(1_000, 5), 1.0, 10), &style);
         assert!(idle.contains("idle") && idle.contains("10 times slower"), "{idle}");
-        assert_eq!(page_text(&build_page(&VolumeView::new(), &seen(1, 1), 1.0, 1), &style), "no volumes\n");
+        assert_eq!(page_text(&build_page(&VolumeView::new(), &observe(1, 1), 1.0, 1), &style), "no volumes\n");
     }
 }

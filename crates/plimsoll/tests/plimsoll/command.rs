@@ -119,18 +119,19 @@ fn kept_runs_have_short_names() {
     let folder = Folder::new("short-names");
     folder.refuses_usage(&["report", "last"], "no complete runs yet");
     for _ in 0..2 {
-        let made = folder.run(&["measure", ".", "--size", "16MiB", "--depth", "1", "--duration", "200ms", "--quiet"]);
-        assert!(made.status.success(), "{}", stderr(&made));
+        let created =
+            folder.run(&["measure", ".", "--size", "16MiB", "--depth", "1", "--duration", "200ms", "--quiet"]);
+        assert!(created.status.success(), "{}", stderr(&created));
     }
     let runs = stdout(&folder.run(&["runs"]));
     let names: Vec<&str> = runs.lines().filter_map(|line| line.split(' ').next()).collect();
     let [older, newer] = names[..] else { panic!("two runs: {runs}") };
-    let shown = |name: &str| stdout(&folder.run(&["report", name, "--csv", "-"]));
-    assert_eq!(shown("last"), shown(newer));
-    assert_eq!(shown("last~1"), shown(older));
+    let displayed = |name: &str| stdout(&folder.run(&["report", name, "--csv", "-"]));
+    assert_eq!(displayed("last"), displayed(newer));
+    assert_eq!(displayed("last~1"), displayed(older));
     let differ = older.bytes().zip(newer.bytes()).position(|(a, b)| a != b).unwrap_or(older.len());
     if differ < older.len() {
-        assert_eq!(shown(&older[..=differ]), shown(older));
+        assert_eq!(displayed(&older[..=differ]), displayed(older));
     }
     folder.refuses_usage(&["report", &older[..differ.min(older.len() - 1)]], "ambiguous prefix of ");
     folder.refuses_usage(&["report", "last~2"], "there are fewer complete runs");
@@ -141,9 +142,9 @@ fn kept_runs_have_short_names() {
 fn simulated_run_beyond_the_knee_is_no_unsteady_device() {
     let folder = Folder::new("beyond");
     let load = ["--rate", "10k,28k,30003", "--duration", "30s", "--reads", "100"];
-    let shown = stdout(&folder.run(&[&["simulate", "oci:256GB@50vpu"][..], &load].concat()));
-    assert!(shown.contains("of virtual time"), "{shown}");
-    assert!(!shown.contains("no steady state") && !shown.contains("precondition"), "{shown}");
+    let displayed = stdout(&folder.run(&[&["simulate", "oci:256GB@50vpu"][..], &load].concat()));
+    assert!(displayed.contains("of virtual time"), "{displayed}");
+    assert!(!displayed.contains("no steady state") && !displayed.contains("precondition"), "{displayed}");
 }
 
 /// A model has no buffers and no kernel queue: 20,000 operations wait for a station of 16 servers of 1 ms, a response of
@@ -152,9 +153,9 @@ fn simulated_run_beyond_the_knee_is_no_unsteady_device() {
 fn simulated_depth_may_exceed_the_depth_of_storage() {
     let folder = Folder::new("deep");
     let load = ["--depth", "20000", "--block-size", "1MiB", "--quick", "--json", "-"];
-    let shown = folder.run(&[&["simulate", "station(16, 1ms, exponential)"][..], &load].concat());
-    assert!(shown.status.success(), "{}", stderr(&shown));
-    let curve: serde_json::Value = serde_json::from_slice(&shown.stdout).expect("it is JSON");
+    let displayed = folder.run(&[&["simulate", "station(16, 1ms, exponential)"][..], &load].concat());
+    assert!(displayed.status.success(), "{}", stderr(&displayed));
+    let curve: serde_json::Value = serde_json::from_slice(&displayed.stdout).expect("it is JSON");
     let iops = curve["runs"][0]["figures"]["iops"]["value"].as_f64().expect("a rate");
     assert!((15_200.0..16_800.0).contains(&iops), "16 servers of 1 ms carry 16,000 a second, not {iops}");
 }
@@ -163,10 +164,10 @@ fn simulated_depth_may_exceed_the_depth_of_storage() {
 fn a_few_loads_of_a_model_give_a_load_line() {
     let folder = Folder::new("few");
     let load = ["--depth", "1,2,4,8,64", "--reads", "100", "--objective", "p99<=1ms"];
-    let shown = stdout(&folder.run(&[&["simulate", "station(4, 100us, exponential)"][..], &load].concat()));
+    let displayed = stdout(&folder.run(&[&["simulate", "station(4, 100us, exponential)"][..], &load].concat()));
     // Eight in flight have 575 us, and 64 have 2.15 ms, at the rate of four.
-    let line = shown.lines().next().unwrap_or_default();
-    assert!(line.starts_with("Load line: 40,") && line.contains("keep p99 <= 1 ms"), "{shown}");
+    let line = displayed.lines().next().unwrap_or_default();
+    assert!(line.starts_with("Load line: 40,") && line.contains("keep p99 <= 1 ms"), "{displayed}");
 }
 
 #[test]
@@ -204,8 +205,8 @@ fn a_directory_is_measured_and_left_as_it_was() {
         ["run.csv", "run.html", "run.json", "runs"],
         "outputs, the kept run, and nothing else"
     );
-    let shown = folder.run(&["report", "run.json"]);
-    assert!(stdout(&shown).contains("IOPS"));
+    let displayed = folder.run(&["report", "run.json"]);
+    assert!(stdout(&displayed).contains("IOPS"));
     let same = folder.run(&["compare", "last", "last"]);
     assert!(same.status.code() == Some(2) && stderr(&same).contains("is on both sides"), "{}", stderr(&same));
     assert!(stdout(&folder.run(&["runs"])).contains("measured"));
@@ -268,10 +269,9 @@ fn simulation_is_reproducible_and_finds_the_capacity() {
     assert_eq!(once.stdout, again.stdout, "the same seed gives the same bytes");
     let curve: serde_json::Value = serde_json::from_slice(&once.stdout).expect("it is JSON");
     assert_eq!(curve["source"]["kind"], "simulated");
-    let most =
-        curve["runs"].as_array().expect("runs").iter().filter_map(|run| run["figures"]["iops"]["value"].as_f64());
-    let most = most.fold(0.0, f64::max);
-    assert!((3_800.0..4_200.0).contains(&most), "four servers of 1 ms carry 4,000 a second, not {most}");
+    let max = curve["runs"].as_array().expect("runs").iter().filter_map(|run| run["figures"]["iops"]["value"].as_f64());
+    let max = max.fold(0.0, f64::max);
+    assert!((3_800.0..4_200.0).contains(&max), "four servers of 1 ms carry 4,000 a second, not {max}");
 }
 
 #[cfg(unix)]
@@ -295,11 +295,12 @@ fn interrupt_keeps_measured_data() {
 fn runs_over_each_other_are_judged_by_one_objective() {
     let folder = Folder::new("over-each-other");
     for (model, file) in [("link(100us)", "fast.json"), ("link(5ms)", "slow.json")] {
-        let made = folder.run(&["simulate", model, "--depth", "1,4", "--duration", "2s", "--json", file, "--quiet"]);
-        assert!(made.status.success(), "{}", stderr(&made));
+        let created = folder.run(&["simulate", model, "--depth", "1,4", "--duration", "2s", "--json", file, "--quiet"]);
+        assert!(created.status.success(), "{}", stderr(&created));
     }
-    let shown = folder.run(&["report", "fast.json", "slow.json", "--html", "both.html"]);
-    let lines: Vec<String> = stdout(&shown).lines().filter(|line| line.contains("keep p99")).map(Into::into).collect();
+    let displayed = folder.run(&["report", "fast.json", "slow.json", "--html", "both.html"]);
+    let lines: Vec<String> =
+        stdout(&displayed).lines().filter(|line| line.contains("keep p99")).map(Into::into).collect();
     let objective = |line: &String| line.split_once(" keep ").map(|(_, rest)| rest.to_owned());
     assert!(lines.len() == 2 && objective(&lines[0]) == objective(&lines[1]), "{lines:?}");
     let page = folder.read("both.html");
@@ -398,8 +399,8 @@ fn words(output: &Output) -> String {
 fn simulated(folder: &Folder, service: &str, seed: &str, file: &str) {
     let model = format!("station(8, {service}, exponential)");
     let flags = ["--duration", "30s", "--objective", "p99<=10ms", "--seed", seed, "--json", file, "--quiet"];
-    let made = folder.run(&[&["simulate", model.as_str()][..], &flags].concat());
-    assert!(made.status.success(), "{}", stderr(&made));
+    let created = folder.run(&[&["simulate", model.as_str()][..], &flags].concat());
+    assert!(created.status.success(), "{}", stderr(&created));
 }
 
 #[test]
@@ -469,10 +470,10 @@ fn doctor_fails_where_a_necessary_check_fails() {
 fn runs_of_different_loads_and_unfinished_runs_are_not_compared() {
     let folder = Folder::new("incomparable");
     simulated(&folder, "1ms", "1", "a.json");
-    let whole = folder.read("a.json");
+    let total = folder.read("a.json");
     let edited = |name: &str, from: &str, to: &str| {
-        assert!(whole.contains(from), "{from}");
-        folder.write(name, whole.replace(from, to));
+        assert!(total.contains(from), "{from}");
+        folder.write(name, total.replace(from, to));
     };
     edited("cut.json", "\"ended\":\"complete\"", "\"ended\":\"interrupted\"");
     edited("mixed.json", "\"reads\":0.8", "\"reads\":0.5");
@@ -485,9 +486,9 @@ fn runs_of_different_loads_and_unfinished_runs_are_not_compared() {
     let twice = folder.run(&["compare", "a.json", "cut.json", "a.json", "--", "mixed.json"]);
     assert_eq!(twice.status.code(), Some(2));
     assert!(stderr(&twice).contains("a.json: named twice"), "{}", stderr(&twice));
-    let shown = |run: &str| stdout(&folder.run(&["report", run]));
-    assert!(shown("a.json").contains("p99 <= 50 ms"), "the ladder of objectives: {}", shown("a.json"));
-    assert!(!shown("cut.json").contains("p99 <= 50 ms"), "no verdict at any objective: {}", shown("cut.json"));
+    let displayed = |run: &str| stdout(&folder.run(&["report", run]));
+    assert!(displayed("a.json").contains("p99 <= 50 ms"), "the ladder of objectives: {}", displayed("a.json"));
+    assert!(!displayed("cut.json").contains("p99 <= 50 ms"), "no verdict at any objective: {}", displayed("cut.json"));
 }
 
 #[test]
@@ -510,8 +511,8 @@ fn earlier_runs_of_the_subject_count_as_noise_except_those_compared() {
     };
     assert_eq!(json("last")["history"]["runs"], 3, "five were kept, of which two are compared");
     assert_eq!(json("last")["second"][0], "20260101000005-simulated-station-8--1ms--exponential");
-    let shown = words(&folder.run(&["compare", "a.json", "last"]));
-    assert!(shown.contains("3 earlier runs of the same load vary by"), "{shown}");
+    let displayed = words(&folder.run(&["compare", "a.json", "last"]));
+    assert!(displayed.contains("3 earlier runs of the same load vary by"), "{displayed}");
     fs::remove_file(folder.join("runs/20260101000002-simulated-station-8--1ms--exponential.json"))
         .expect("it is there");
     assert!(json("last")["history"].is_null(), "two runs show no scatter");

@@ -22,11 +22,11 @@ fn report(hour: i8, single_reads: u64) -> String {
     work.awr_html()
 }
 
-fn check(output: &Output, code: i32, said: &[&str]) {
+fn check(output: &Output, code: i32, reported: &[&str]) {
     let text = stdout(output) + &stderr(output);
     assert_eq!(output.status.code(), Some(code), "{text}");
     let flat = words(&text);
-    for phrase in said {
+    for phrase in reported {
         assert!(flat.contains(phrase), "{phrase}\nis not in\n{text}");
     }
 }
@@ -42,8 +42,8 @@ fn reports_of_a_folder_are_one_diagnosis() {
     std::os::unix::fs::symlink("/nonexistent", folder.join("dangling")).expect("a link can be made");
     rustix::fs::mknodat(rustix::fs::CWD, folder.join("pipe"), FileType::Fifo, Mode::RUSR, 0)
         .expect("a pipe can be made");
-    let said = ["8 windows of up to 60 min", "Sessions mostly wait for storage", "is slow, not overloaded"];
-    check(&folder.run(&["diagnose", "."]), 0, &said);
+    let reported = ["8 windows of up to 60 min", "Sessions mostly wait for storage", "is slow, not overloaded"];
+    check(&folder.run(&["diagnose", "."]), 0, &reported);
     // Up to 400 reads, 20 writes and 5 log writes per second.
     let on = ["azure/2014", "No ceiling of the configuration is reached", "85 %"];
     check(&folder.run(&["diagnose", ".", "--on", "azure/2014:1023GB"]), 0, &on);

@@ -158,7 +158,7 @@ fn line_by_slots() {
     let effort = ["--engine", "fio", "--duration", "12s", "--objective", "p99<=100ms"];
     let curve = folder.curve(&[&effort[..], &["--size", "64MiB", "--reads", "100", &place]].concat());
     let of = |role: SlotRole| curve.slots.iter().filter(move |slot| slot.role == role);
-    assert_eq!(of(SlotRole::Most).count(), 5, "one for each depth");
+    assert_eq!(of(SlotRole::Max).count(), 5, "one for each depth");
     assert!(of(SlotRole::Scout).count() == 6 && of(SlotRole::Pass).count() >= 5, "{} slots", curve.slots.len());
     for slot in curve.slots.iter().filter(|slot| slot.role != SlotRole::Hold) {
         let counted: u64 = slot.response.iter().map(|(_, bins)| bins.count).sum();
@@ -178,8 +178,12 @@ fn open_loads_keep_their_rate_and_report_limitations() {
         let curve = folder.curve(&[&arguments[..], &more[..]].concat());
         let rate = curve.runs[0].figures.iops.value;
         assert!((120.0..280.0).contains(&rate), "{arrival}: 200 a second, and {rate} were");
-        let said = curve.findings.iter().find(|finding| matches!(finding, Finding::OfferedOtherwise { .. }));
-        assert!(said.is_some_and(|finding| finding.text().contains("coordinated omission")), "{:?}", curve.findings);
+        let reported = curve.findings.iter().find(|finding| matches!(finding, Finding::OfferedOtherwise { .. }));
+        assert!(
+            reported.is_some_and(|finding| finding.text().contains("coordinated omission")),
+            "{:?}",
+            curve.findings
+        );
     }
 }
 

@@ -38,8 +38,8 @@ impl JobFolder {
 
     /// The same with a job file and JSON output; it has to succeed.
     pub fn json(&self, words: &str, jobs: &str) -> Value {
-        let (output, said) = self.told(words, jobs);
-        assert!(output.status.success(), "{jobs}\n{said}");
+        let (output, reported) = self.told(words, jobs);
+        assert!(output.status.success(), "{jobs}\n{reported}");
         read(&output)
     }
 
@@ -47,8 +47,8 @@ impl JobFolder {
     pub fn told(&self, words: &str, jobs: &str) -> (Output, String) {
         self.write("job.fio", jobs);
         let output = self.run(&format!("--output-format=json+ {words} job.fio"));
-        let said = stderr(&output);
-        (output, said)
+        let reported = stderr(&output);
+        (output, reported)
     }
 }
 
@@ -74,7 +74,7 @@ pub fn job<'a>(report: &'a Value, name: &str) -> &'a Value {
 }
 
 /// A whole number by its path, such as `read.total_ios`.
-pub fn whole(value: &Value, path: &str) -> u64 {
+pub fn integer(value: &Value, path: &str) -> u64 {
     let found = path.split('.').fold(value, |value, key| &value[key]);
     found.as_u64().unwrap_or_else(|| panic!("{path} is {found}"))
 }

@@ -31,22 +31,22 @@ pub fn as_measured(run: &str) -> String {
 
 /// Checks every form of a command: all contain `said`, and `format` is that of JSON.
 #[track_caller]
-fn check(folder: &Folder, command: &[&str], said: &str, format: &str) {
+fn check(folder: &Folder, command: &[&str], reported: &str, format: &str) {
     let form = |flag: &'static str| {
         let option = format!("{flag}=-");
         let arguments: Vec<&str> = command.iter().copied().chain([option.as_str()]).collect();
         folder.text(&arguments)
     };
     let text = folder.text(command);
-    assert!(text.contains(said) && !text.contains('\u{1b}'), "{said} in {text}");
+    assert!(text.contains(reported) && !text.contains('\u{1b}'), "{reported} in {text}");
     let json: serde_json::Value = serde_json::from_str(&form("--json")).expect("it is JSON");
     assert_eq!(json["format"], format);
     let html = form("--html");
-    assert!(html.starts_with("<!DOCTYPE html>") && html.contains(said), "{command:?}: {said} in the page");
+    assert!(html.starts_with("<!DOCTYPE html>") && html.contains(reported), "{command:?}: {reported} in the page");
     let markdown = form("--markdown");
-    assert!(markdown.starts_with("# ") && markdown.contains(said), "{said} in {markdown}");
+    assert!(markdown.starts_with("# ") && markdown.contains(reported), "{reported} in {markdown}");
     let csv = form("--csv");
-    assert!(csv.ends_with("\r\n") && csv.contains(said), "{said} in {csv}");
+    assert!(csv.ends_with("\r\n") && csv.contains(reported), "{reported} in {csv}");
 }
 
 #[test]
@@ -94,12 +94,12 @@ fn measurements_and_suites_have_every_form() {
         (&["report", "run.json"], "p99"),
         (&SUITE, "station(1, 1ms)"),
     ];
-    for (command, said) in kinds {
+    for (command, reported) in kinds {
         let text = folder.text(command);
-        assert!(text.contains(said), "{said} in {text}");
+        assert!(text.contains(reported), "{reported} in {text}");
         for form in forms {
             let written = folder.text(&[command, &[form, "-"]].concat());
-            assert!(written.contains(said), "{command:?} {form}: {said} in {written}");
+            assert!(written.contains(reported), "{command:?} {form}: {reported} in {written}");
         }
     }
     let both = folder.run(&["report", "run.json", "run.json", "--json", "-"]);
@@ -183,8 +183,8 @@ fn axe(folder: &Folder, page: &str, axe: &str, scheme: &str) -> Vec<String> {
         .arg(format!("file://{}", folder.file("checked.html")))
         .output()
         .expect("Chromium starts");
-    let shown = String::from_utf8_lossy(&output.stdout);
-    let found = shown.split("axe:").nth(1).unwrap_or_else(|| panic!("axe-core ended: {shown:.2000}"));
+    let displayed = String::from_utf8_lossy(&output.stdout);
+    let found = displayed.split("axe:").nth(1).unwrap_or_else(|| panic!("axe-core ended: {displayed:.2000}"));
     let found = decoded(found.split(":axe").next().expect("the list ends"));
     serde_json::from_str(&found).expect("a list of violations")
 }

@@ -54,21 +54,21 @@ impl Home {
         let service = command.stdout(Stdio::piped()).spawn();
         let service = self.service.insert(service.expect("the service starts"));
         let mut lines = BufReader::new(service.stdout.take().expect("it is piped"));
-        let mut said = String::new();
+        let mut reported = String::new();
         // The last line has the next command.
-        while !said.contains("plimsoll volume") {
-            let read = lines.read_line(&mut said).expect("the service prints text");
-            assert!(read > 0, "the service ended early: {said}");
+        while !reported.contains("plimsoll volume") {
+            let read = lines.read_line(&mut reported).expect("the service prints text");
+            assert!(read > 0, "the service ended early: {reported}");
         }
-        said
+        reported
     }
 
     /// Output of a command that has to succeed.
     #[track_caller]
     pub fn does(&self, arguments: &[&str]) -> String {
         let output = self.run(arguments);
-        let said = stderr(&output);
-        assert!(output.status.success() && said.is_empty(), "{arguments:?}: {said}");
+        let reported = stderr(&output);
+        assert!(output.status.success() && reported.is_empty(), "{arguments:?}: {reported}");
         stdout(&output)
     }
 
@@ -96,9 +96,9 @@ impl Home {
 
     /// The URI of a volume.
     pub fn uri(&self, name: &str) -> String {
-        let shown: serde_json::Value =
+        let displayed: serde_json::Value =
             serde_json::from_str(&self.does(&["volume", "show", name, "--json"])).expect("it is JSON");
-        shown["uris"][0].as_str().expect("it has a URI").to_owned()
+        displayed["uris"][0].as_str().expect("it has a URI").to_owned()
     }
 }
 

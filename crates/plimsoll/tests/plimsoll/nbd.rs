@@ -26,8 +26,8 @@ impl Server {
         let mut server = Self(command.spawn().expect("the command starts"));
         let mut lines = BufReader::new(server.0.stdout.take().expect("it is a pipe")).lines();
         let places = arguments.iter().filter(|argument| **argument == "--listen").count();
-        let said = (0..=places).map(|_| lines.next().expect("a line comes").expect("it is a text")).collect();
-        (server, said)
+        let reported = (0..=places).map(|_| lines.next().expect("a line comes").expect("it is a text")).collect();
+        (server, reported)
     }
 
     fn signal(&self, signal: Signal) {
@@ -71,31 +71,31 @@ fn text(output: &Output) -> String {
 fn invalid_arguments_are_refused_in_one_line() {
     let folder = Folder::short("nbd-refused");
     let refused = |arguments: &[&str], expected: &str| folder.refuses(&[&["nbd"], arguments].concat(), expected);
-    let (image, made) = (folder.file("image"), folder.file("none"));
+    let (image, created) = (folder.file("image"), folder.file("none"));
     folder.write("image", vec![1; 8192]);
     refused(&["--size", "1GiB"], "no listening address");
     refused(&["-s"], "--size 1GiB");
-    refused(&["-s", &made], "use --size to create it");
-    refused(&["-s", "-r", &made, "--size", "1MiB"], "no such file");
+    refused(&["-s", &created], "use --size to create it");
+    refused(&["-s", "-r", &created, "--size", "1MiB"], "no such file");
     refused(&["-s", &image, "--size", "1MiB"], "omit --size");
     refused(&["-s", &folder.file("")], "plimsoll serve");
     refused(&["-s", "/dev/null"], "neither a file nor a block device");
     refused(&["-s", "--size", "1MiB", "--like", "oci:50GB@7000vpu"], "vpu");
     refused(&["-s", "--size", "1MiB", "--like", "limit(many)"], "limit");
     refused(&["-s", "--size", "1MiB", "--tls", "require"], "--tls-certificates DIR");
-    refused(&["-s", "--size", "1MiB", "--tls-certificates", &made], "server-cert.pem");
+    refused(&["-s", "--size", "1MiB", "--tls-certificates", &created], "server-cert.pem");
     let file = format!("unix:{image}");
     refused(&["--size", "1MiB", "--listen", &file], "is not a socket");
-    assert!(!Path::new(&made).exists() && folder.bytes("image") == vec![1; 8192]);
+    assert!(!Path::new(&created).exists() && folder.bytes("image") == vec![1; 8192]);
 
     let place = format!("unix:{}", folder.file("socket"));
-    let (_first, said) = Server::start(&[&image, "--listen", &place]);
-    assert!(said[1].contains(&folder.file("socket")), "{said:?}");
+    let (_first, reported) = Server::start(&[&image, "--listen", &place]);
+    assert!(reported[1].contains(&folder.file("socket")), "{reported:?}");
     refused(&["--size", "1MiB", "--listen", &place], "another server is listening there");
     let other = format!("unix:{}", folder.file("other"));
     refused(&[&image, "--listen", &other], "locked by another process");
-    let (_third, said) = Server::start(&["--size", "1MiB", "--listen", "tcp:127.0.0.1:0"]);
-    let port = said[1].trim().trim_end_matches('/').rsplit(':').next().expect("a port").to_owned();
+    let (_third, reported) = Server::start(&["--size", "1MiB", "--listen", "tcp:127.0.0.1:0"]);
+    let port = reported[1].trim().trim_end_matches('/').rsplit(':').next().expect("a port").to_owned();
     refused(&["--size", "1MiB", "--listen", &format!("tcp:127.0.0.1:{port}")], "another server is listening there");
 }
 
@@ -110,9 +110,9 @@ fn an_image_is_served_as_it_is() {
     folder.write("source", &data);
     let place = format!("unix:{}", folder.file("socket"));
     let arguments = [&*image, "--size", "3000000", "--like", "link(1ms)", "--listen", &place, "--export", "a b"];
-    let (mut server, said) = Server::start(&arguments);
-    let uri = said[1].trim();
-    assert!(said[0].contains("emulated") && uri.contains("a%20b"), "{said:?}");
+    let (mut server, reported) = Server::start(&arguments);
+    let uri = reported[1].trim();
+    assert!(reported[0].contains("emulated") && uri.contains("a%20b"), "{reported:?}");
     assert_eq!(fs::metadata(&image).expect("it was made").len(), 3_000_000);
     for copy in [[&*source, uri], [uri, &*back]] {
         let output = Command::new("nbdcopy").args(copy).arg("--flush").output().expect("it starts");
@@ -124,8 +124,8 @@ fn an_image_is_served_as_it_is() {
     assert!(folder.bytes("image") == data, "the image has other bytes");
     assert!(!Path::new(&folder.file("socket")).exists(), "the socket is left");
 
-    let (_server, said) = Server::start(&[&*image, "-r", "--listen", &place]);
-    let uri = said[1].trim();
+    let (_server, reported) = Server::start(&[&*image, "-r", "--listen", &place]);
+    let uri = reported[1].trim();
     let output = Command::new("nbdinfo").arg(uri).output().expect("it starts");
     assert!(text(&output).contains("is_read_only: true"), "{}", text(&output));
 }
@@ -154,13 +154,17 @@ fn holes_of_a_sparse_image_and_of_memory_are_shown() {
         lines
     };
     for model in [&[][..], &["--like", "link(1us)"]] {
-        let (mut server, said) = Server::start(&[&[&*image, "--listen", &place], model].concat());
-        assert_eq!(map(said[1].trim()), [[0, 4 << 20, 3], [4 << 20, 1 << 20, 0], [5 << 20, 3 << 20, 3]], "{model:?}");
+        let (mut server, reported) = Server::start(&[&[&*image, "--listen", &place], model].concat());
+        assert_eq!(
+            map(reported[1].trim()),
+            [[0, 4 << 20, 3], [4 << 20, 1 << 20, 0], [5 << 20, 3 << 20, 3]],
+            "{model:?}"
+        );
         server.signal(Signal::TERM);
         assert_eq!(server.wait(), Some(0));
     }
-    let (_server, said) = Server::start(&["--size", "8MiB", "--listen", &place]);
-    assert_eq!(map(said[1].trim()), [[0, 8 << 20, 3]], "memory that was never written");
+    let (_server, reported) = Server::start(&["--size", "8MiB", "--listen", &place]);
+    assert_eq!(map(reported[1].trim()), [[0, 8 << 20, 3]], "memory that was never written");
 }
 
 #[test]
@@ -170,9 +174,9 @@ fn a_command_gets_a_server_of_its_own_and_its_end_is_ours() {
     }
     let output = nbd(&["--size", "5MiB", "--run", "nbdinfo --size \"$uri\"; echo \"<$unixsocket>\"; exit 7"]);
     assert_eq!(output.status.code(), Some(7), "{}", text(&output));
-    let said = text(&output);
-    let socket = said.split(['<', '>']).nth(1).expect("a path");
-    assert!(said.starts_with("5242880\n") && !Path::new(socket).exists(), "{said}");
+    let reported = text(&output);
+    let socket = reported.split(['<', '>']).nth(1).expect("a path");
+    assert!(reported.starts_with("5242880\n") && !Path::new(socket).exists(), "{reported}");
     assert!(!Path::new(socket).parent().expect("a folder").exists());
 
     let began = Instant::now();

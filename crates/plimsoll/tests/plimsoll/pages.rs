@@ -23,7 +23,7 @@ fn prints(arguments: &[&str], details: &str) -> String {
 
 /// Output in a document for a command, in pieces between `...`.
 #[track_caller]
-fn shown(page: &str, command: &str) -> Vec<String> {
+fn display(page: &str, command: &str) -> Vec<String> {
     let (_, rest) = page.split_once(&format!("$ {command}\n")).unwrap_or_else(|| panic!("no {command:?} on the page"));
     let (output, _) = rest.split_once("```").expect("the output ends");
     output.split("\n...\n").map(words).collect()
@@ -33,7 +33,7 @@ fn shown(page: &str, command: &str) -> Vec<String> {
 fn check(page: &str, command: &str, details: &str) {
     let arguments: Vec<&str> = command.split(' ').skip(1).chain(["--as-of", "2026-11-21"]).collect();
     let printed = prints(&arguments, details);
-    for piece in shown(page, command) {
+    for piece in display(page, command) {
         assert!(printed.contains(&piece), "{command} prints {printed}, and not {piece}");
     }
 }

@@ -54,22 +54,22 @@ impl Serving {
         let uri = self.uri();
         let usual = ["measure", &uri, "--depth", "4", "--duration", "1s", "--html", "page.html"];
         let output = self.folder.run(&[&usual[..], more].concat());
-        (output, self.kept())
+        (output, self.retained())
     }
 
     /// The last kept run.
-    fn kept(&self) -> Option<Value> {
+    fn retained(&self) -> Option<Value> {
         let runs = fs::read_dir(self.folder.join("runs")).ok()?;
         let last = runs.flatten().map(|entry| entry.path()).max()?;
         Some(serde_json::from_slice(&fs::read(last).expect("it can be read")).expect("it is JSON"))
     }
 
     fn refuses(&self, more: &[&str], expected: &str) {
-        let (output, kept) = self.measure(more);
+        let (output, retained) = self.measure(more);
         let message = stderr(&output);
         assert_eq!(output.status.code(), Some(2), "{more:?}: {message}");
         assert!(message.contains(expected) && message.lines().count() == 1, "{more:?}: {message}");
-        assert!(kept.is_none(), "{more:?} was measured");
+        assert!(retained.is_none(), "{more:?} was measured");
     }
 
     fn count(&self) -> plimsoll_front::Count {
@@ -93,13 +93,17 @@ fn findings(run: &Value) -> Vec<&str> {
 #[test]
 fn an_export_is_read_without_a_word_and_written_by_name_only() {
     let serving = Serving::start("by-name", Span::ZERO, |offer| offer);
-    let (read, kept) = serving.measure(&["--threads", "2"]);
+    let (read, retained) = serving.measure(&["--threads", "2"]);
     assert!(read.status.success(), "{}", stderr(&read));
     assert!(stdout(&read).contains("measured with NBD"), "{}", stdout(&read));
-    let kept = kept.expect("the run was kept");
-    assert_eq!((&kept["source"]["kind"], &kept["subject"]["kind"]), (&"measured".into(), &"NBD export".into()));
-    assert_eq!((&kept["subject"]["size"], &kept["conditions"]["threads"]), (&SIZE.into(), &2.into()));
-    assert!(findings(&kept).contains(&"read-only") && findings(&kept).contains(&"floor"), "{:?}", findings(&kept));
+    let retained = retained.expect("the run was kept");
+    assert_eq!((&retained["source"]["kind"], &retained["subject"]["kind"]), (&"measured".into(), &"NBD export".into()));
+    assert_eq!((&retained["subject"]["size"], &retained["conditions"]["threads"]), (&SIZE.into(), &2.into()));
+    assert!(
+        findings(&retained).contains(&"read-only") && findings(&retained).contains(&"floor"),
+        "{:?}",
+        findings(&retained)
+    );
     let count = serving.count();
     assert!(count.reads > 0 && count.writes == 0 && count.errors == 0, "{count:?}");
     assert!(serving.folder.read("page.html").contains("nbd+unix"));
@@ -118,17 +122,17 @@ fn slots_on_an_export_give_a_load_line() {
     let uri = serving.uri();
     let output = serving.folder.run(&["measure", &uri, "--duration", "8s", "--objective", "p99<=50ms"]);
     assert!(output.status.success(), "{}", stderr(&output));
-    let kept = serving.kept().expect("the run was kept");
-    let slots = kept["slots"].as_array().expect("it has slots");
+    let retained = serving.retained().expect("the run was kept");
+    let slots = retained["slots"].as_array().expect("it has slots");
     let count = |role: &str| slots.iter().filter(|slot| slot["role"] == role).count();
     assert!(count("most") == 5 && count("scout") == 6 && count("pass") >= 5, "{} slots", slots.len());
     assert!(count("hold") >= 4, "the line is held");
-    let seen = |slot: &Value| slot["span_ns"].as_u64() > Some(0) && slot["iops"].as_f64() > Some(0.0);
-    assert!(slots.iter().all(seen), "every slot saw something");
+    let observed = |slot: &Value| slot["span_ns"].as_u64() > Some(0) && slot["iops"].as_f64() > Some(0.0);
+    assert!(slots.iter().all(observed), "every slot saw something");
     // A busy host takes the processor away in some slots, or in most: then the closed loads answer.
-    let slots_of = |key: &str| kept["basis"][key].as_u64().unwrap_or(0);
-    let is_judged = slots_of("slots") + slots_of("left_out") > 10 || kept["closed_line"].is_object();
-    assert!(kept["load_line"].is_object() && is_judged, "{} {}", kept["load_line"], kept["basis"]);
+    let slots_of = |key: &str| retained["basis"][key].as_u64().unwrap_or(0);
+    let is_judged = slots_of("slots") + slots_of("left_out") > 10 || retained["closed_line"].is_object();
+    assert!(retained["load_line"].is_object() && is_judged, "{} {}", retained["load_line"], retained["basis"]);
     assert_eq!(serving.count().errors, 0);
 }
 
@@ -161,14 +165,17 @@ fn unmeasurable_exports_are_refused_in_one_line() {
 fn emulated_exports_are_labelled() {
     let emulation = Emulation { like: Some("a/product:1GiB".into()), model: "link(5ms)".into(), slow: 2 };
     let serving = Serving::start("emulated", Span::from_millis(10), move |offer| offer.emulated(&emulation));
-    let (output, kept) = serving.measure(&[]);
+    let (output, retained) = serving.measure(&[]);
     assert!(output.status.success(), "{}", stderr(&output));
-    let shown = stdout(&output);
-    assert!(shown.contains("emulated by the catalogue's model") && shown.contains("2 times slower"), "{shown}");
-    let kept = kept.expect("the run was kept");
-    assert_eq!((&kept["source"]["kind"], &kept["source"]["model"]), (&"emulated".into(), &"link(5ms)".into()));
-    assert_eq!(kept["subject"]["name"], "a/product:1GiB, 2 times slower");
-    let p50 = kept["runs"][0]["figures"]["p50_ns"]["value"].as_f64().expect("there is a median");
+    let displayed = stdout(&output);
+    assert!(
+        displayed.contains("emulated by the catalogue's model") && displayed.contains("2 times slower"),
+        "{displayed}"
+    );
+    let retained = retained.expect("the run was kept");
+    assert_eq!((&retained["source"]["kind"], &retained["source"]["model"]), (&"emulated".into(), &"link(5ms)".into()));
+    assert_eq!(retained["subject"]["name"], "a/product:1GiB, 2 times slower");
+    let p50 = retained["runs"][0]["figures"]["p50_ns"]["value"].as_f64().expect("there is a median");
     assert!(p50 >= 9.9e6, "no answer comes before its moment: {p50}");
     let fitted = serving.folder.run(&["fit"]);
     assert!(stderr(&fitted).contains("no evidence"), "a model does not confirm itself: {}", stderr(&fitted));
@@ -214,13 +221,13 @@ fn disconnect_ends_the_run_and_keeps_its_results() {
     let (code, message) = long.ended();
     assert_eq!(code, Some(1), "{message}");
     assert!(message.contains("incomplete (see the findings)"), "{message}");
-    let kept = serving.kept().expect("what was seen is kept");
-    assert_eq!(kept["ended"], "failed");
-    let fault = kept["findings"].as_array().expect("findings").iter().find(|finding| finding["finding"] == "fault");
+    let retained = serving.retained().expect("what was seen is kept");
+    assert_eq!(retained["ended"], "failed");
+    let fault = retained["findings"].as_array().expect("findings").iter().find(|finding| finding["finding"] == "fault");
     let what = fault.expect("the fault is found")["what"].as_str().expect("it says what");
     assert!(what.contains("NBD server"), "{what}");
-    let reads: u64 = kept["runs"][0]["total"][0]["response"]["count"].as_u64().unwrap_or_default();
-    assert!(reads > 0, "{}", kept["runs"][0]["total"]);
+    let reads: u64 = retained["runs"][0]["total"][0]["response"]["count"].as_u64().unwrap_or_default();
+    assert!(reads > 0, "{}", retained["runs"][0]["total"]);
 }
 
 #[test]
@@ -242,19 +249,19 @@ fn stopped_replay_keeps_its_results() {
     }
     kill_process(Pid::from_child(&child), Signal::INT).expect("it runs");
     let output = child.wait_with_output().expect("it ends");
-    let shown = stdout(&output);
-    assert_eq!(output.status.code(), Some(130), "{shown}");
-    assert!(shown.contains("ended early") && !shown.contains("carried"), "{shown}");
-    let kept = serving.kept().expect("what was done is kept");
-    let count = kept["runs"][0]["total"][0]["response"]["count"].as_u64().expect("a count");
-    assert!(kept["ended"] == "interrupted" && (100..100_000).contains(&count), "{}: {count}", kept["ended"]);
+    let displayed = stdout(&output);
+    assert_eq!(output.status.code(), Some(130), "{displayed}");
+    assert!(displayed.contains("ended early") && !displayed.contains("carried"), "{displayed}");
+    let retained = serving.retained().expect("what was done is kept");
+    let count = retained["runs"][0]["total"][0]["response"]["count"].as_u64().expect("a count");
+    assert!(retained["ended"] == "interrupted" && (100..100_000).contains(&count), "{}: {count}", retained["ended"]);
 }
 
 #[test]
 fn unresponsive_server_times_out() {
     let serving = Serving::start("silent", Span::from_secs(3600), |offer| offer);
-    let (output, kept) = serving.measure(&[]);
+    let (output, retained) = serving.measure(&[]);
     let message = stderr(&output);
     assert_eq!(output.status.code(), Some(1), "{message}");
-    assert!(message.contains("waiting for completions: no completion within") && kept.is_none(), "{message}");
+    assert!(message.contains("waiting for completions: no completion within") && retained.is_none(), "{message}");
 }

@@ -84,8 +84,8 @@ fn other_dialects_are_answered_alike() {
     assert_eq!(own["runs"], spc["runs"]);
     let figure = |curve: &serde_json::Value| curve["conditions"]["trace"]["operations"].as_u64();
     assert_eq!((figure(&spc), figure(&two)), (Some(1_000), Some(2_000)));
-    let said = two["findings"].to_string();
-    assert!(said.contains("2 volumes") && said.contains("512 bytes are assumed"), "{said}");
+    let reported = two["findings"].to_string();
+    assert!(reported.contains("2 volumes") && reported.contains("512 bytes are assumed"), "{reported}");
 }
 
 #[test]

@@ -29,13 +29,13 @@ impl Loop {
         let folder = Folder::new(name);
         let image = folder.join("image");
         File::create(&image).and_then(|file| file.set_len(64 << 20)).expect("the image can be made");
-        let made = Command::new("losetup").args(["--find", "--show"]).arg(&image).output();
-        let made = made.ok().filter(|output| output.status.success());
-        let Some(made) = made else {
+        let created = Command::new("losetup").args(["--find", "--show"]).arg(&image).output();
+        let created = created.ok().filter(|output| output.status.success());
+        let Some(created) = created else {
             eprintln!("skipped: losetup made no loop device (not root, or none is left)");
             return None;
         };
-        let device = PathBuf::from(String::from_utf8_lossy(&made.stdout).trim());
+        let device = PathBuf::from(String::from_utf8_lossy(&created.stdout).trim());
         Some(Self { folder, device, _turn: turn })
     }
 
@@ -175,9 +175,9 @@ fn disabled_barriers_are_found() {
     let Some(device) = Loop::new("nobarrier") else { return };
     let mount = device.folder.join("mount");
     device.folder.make("mount");
-    let made = run("mkfs.ext4", &[Path::new("-q"), &device.device]);
+    let created = run("mkfs.ext4", &[Path::new("-q"), &device.device]);
     for (options, expected) in [("barrier=0", true), ("barrier=1", false)] {
-        if !made || !run("mount", &[Path::new("-o"), Path::new(options), &device.device, &mount]) {
+        if !created || !run("mount", &[Path::new("-o"), Path::new(options), &device.device, &mount]) {
             eprintln!("skipped: ext4 cannot be made or mounted here");
             return;
         }

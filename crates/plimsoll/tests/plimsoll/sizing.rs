@@ -79,17 +79,17 @@ AWR_MINER_VER                  4.0.11
 #[test]
 fn reports_become_choices() {
     // Log writes take 410 us at present, in a small part of the database's time, and neither choice is as fast.
-    let asked = "--capacity 500GiB --provider oci,gp3 --burst none --as-of 2026-11-21 --json -";
-    let output = size(&asked.replace("oci,gp3", "netapp/hdd-array"));
+    let requested = "--capacity 500GiB --provider oci,gp3 --burst none --as-of 2026-11-21 --json -";
+    let output = size(&requested.replace("oci,gp3", "netapp/hdd-array"));
     assert_eq!(output.status.code(), Some(1));
     assert!(stderr(&output).contains("use --slower or --may-be-slower to accept them"), "{}", stderr(&output));
-    let output = size(&format!("--may-be-slower {asked}"));
+    let output = size(&format!("--may-be-slower {requested}"));
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
-    let wanted = &json["wanted"];
-    assert_eq!((&wanted["subject"], &wanted["measured"]["windows"]), (&"SHOP".into(), &8.into()));
+    let required = &json["wanted"];
+    assert_eq!((&required["subject"], &required["measured"]["windows"]), (&"SHOP".into(), &8.into()));
     // At 15 o'clock: 1,500 single reads, 10 scans, 200 and 50 writes per second.
-    let iops = wanted["measured"]["iops"].as_f64().unwrap();
+    let iops = required["measured"]["iops"].as_f64().unwrap();
     assert!((iops - 1_760.0).abs() < 2.0, "{iops}");
     let choices = json["choices"].as_array().unwrap();
     assert_eq!(choices.len(), 2);
@@ -101,8 +101,8 @@ fn reports_become_choices() {
 
 #[test]
 fn todays_cost_and_the_origin_of_the_machine_are_stated() {
-    let asked = "--capacity 500GiB --provider gp3 --burst none --as-of 2026-11-21 --may-be-slower";
-    let output = size(&format!("{asked} --today aws/io2:500GiB,iops=20000 --json -"));
+    let requested = "--capacity 500GiB --provider gp3 --burst none --as-of 2026-11-21 --may-be-slower";
+    let output = size(&format!("{requested} --today aws/io2:500GiB,iops=20000 --json -"));
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     let cost = &json["today_cost"];
@@ -114,9 +114,9 @@ fn todays_cost_and_the_origin_of_the_machine_are_stated() {
     assert!((amount("monthly") - amount("recommended_monthly") - amount("saving_monthly")).abs() < 1e-6, "{cost}");
     let origins = json["wanted"]["machine_origin"].as_array().unwrap();
     assert!(origins[0].as_str().unwrap().contains("DB CPU"), "{origins:?}");
-    let text = stdout(&size(&format!("{asked} --today aws/gp2:500GiB")));
+    let text = stdout(&size(&format!("{requested} --today aws/gp2:500GiB")));
     assert!(text.contains("Today's configuration (aws/gp2:500GiB) costs 50.00 USD a month"), "{text}");
-    let refused = size(&format!("{asked} --today aws/gp9:500GiB"));
+    let refused = size(&format!("{requested} --today aws/gp9:500GiB"));
     assert_eq!(refused.status.code(), Some(2));
     assert!(stderr(&refused).contains("--today"), "{}", stderr(&refused));
 }
@@ -141,11 +141,11 @@ fn missing_arguments_are_named() {
         ("--capacity 1TiB --database SHOPS", "did you mean SHOP?"),
         ("--capacity 1TiB --growth 30%/week --months 3", "such as 30%/year"),
     ];
-    for (arguments, said) in cases {
+    for (arguments, reported) in cases {
         let output = size(arguments);
         let text = stderr(&output);
         assert_eq!(output.status.code(), Some(2), "{arguments}: {text}");
-        assert!(text.contains(said), "{arguments}: {text}");
+        assert!(text.contains(reported), "{arguments}: {text}");
     }
 }
 

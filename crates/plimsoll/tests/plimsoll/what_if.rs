@@ -18,9 +18,9 @@ fn day(name: &str) -> Folder {
 #[test]
 fn levels_and_memory_are_added_to_the_sizing() {
     let folder = day("all");
-    let asked = ["--what-if", "levels,cache", "--ram-price", "5 USD", "--json", "-"];
+    let requested = ["--what-if", "levels,cache", "--ram-price", "5 USD", "--json", "-"];
     let size = ["size", "day", "--capacity", "500GiB", "--provider", "oci", "--stripe", "1", "--burst", "none"];
-    let output = folder.run(&[&size[..], &["--may-be-slower"], &asked].concat());
+    let output = folder.run(&[&size[..], &["--may-be-slower"], &requested].concat());
     let json: serde_json::Value = serde_json::from_slice(&output.stdout).expect("it is JSON");
     let rules = json["what_ifs"]["levels"][0]["rules"].as_array().expect("the block volume has levels");
     for name in ["fixed", "autotune", "daily"] {
@@ -72,9 +72,9 @@ fn begin_interval_and_only_apply_to_samples() {
     };
     let report = format!("{head}\n{}\n{}\n\n", device("sda", 100), device("sdb", 300));
     folder.write("iostat.txt", report.repeat(4));
-    let known = ["demand", "iostat.txt", "--interval", "10s", "--begin", "2026-03-02T08:00:00"];
-    let shown = |more: &[&str]| folder.text(&[&known[..], more].concat());
-    let (both, one) = (shown(&[]), shown(&["--only", "SDB"]));
+    let existing = ["demand", "iostat.txt", "--interval", "10s", "--begin", "2026-03-02T08:00:00"];
+    let displayed = |more: &[&str]| folder.text(&[&existing[..], more].concat());
+    let (both, one) = (displayed(&[]), displayed(&["--only", "SDB"]));
     assert!(both.contains(" 400 ") && !one.contains(" 400 ") && one.contains(" 300 "), "{both}\n{one}");
     assert!(one.contains("2026-03-02 08:00:00  10 s"), "{one}");
     folder.refuses(&["demand", "iostat.txt", "--only", "sdc"], "did you mean sda or sdb?");

@@ -69,8 +69,8 @@ fn slugs(text: &str) -> impl Iterator<Item = String> {
     let headings = prose(text).into_iter().filter(|(_, line, _)| line.starts_with('#'));
     headings.map(|(_, line, _)| {
         let title = line.trim_start_matches('#').trim().to_lowercase();
-        let kept = title.chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
-        kept.map(|c| if c == ' ' { '-' } else { c }).collect()
+        let retained = title.chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
+        retained.map(|c| if c == ' ' { '-' } else { c }).collect()
     })
 }
 
@@ -85,14 +85,14 @@ fn links_lead_somewhere() {
 fn the_change_log_knows_the_version() {
     let log = tree::text("CHANGELOG.md").unwrap_or_default();
     let version = env!("CARGO_PKG_VERSION");
-    let known = slugs(&log).any(|slug| slug.contains("unreleased") || slug.contains(&version.replace('.', "")));
+    let existing = slugs(&log).any(|slug| slug.contains("unreleased") || slug.contains(&version.replace('.', "")));
     let complaint = Complaint {
         place: "CHANGELOG.md".to_owned(),
         found: format!("no heading with Unreleased or {version}"),
         allowed: "a heading for the present version, or Unreleased".to_owned(),
         remedy: "say there what changed for the user".to_owned(),
     };
-    assert_none(if known { &[] } else { std::slice::from_ref(&complaint) });
+    assert_none(if existing { &[] } else { std::slice::from_ref(&complaint) });
 }
 
 #[test]

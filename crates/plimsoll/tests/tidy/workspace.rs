@@ -62,8 +62,8 @@ pub fn packages() -> &'static [Package] {
         let mut cargo = Command::new(env!("CARGO"));
         cargo.current_dir(tree::root()).args(["metadata", "--no-deps", "--offline", "--format-version", "1"]);
         let output = cargo.output().expect("cargo runs: it is running this test");
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success(), "cargo metadata failed: {said}");
+        let reported = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "cargo metadata failed: {reported}");
         parse(&serde_json::from_slice(&output.stdout).expect("cargo metadata prints JSON"))
     })
 }

@@ -104,10 +104,10 @@ fn planted_escapes_are_found() {
     assert_found(without_std(&rows[0], "//! a\n#![no_std]\n").as_slice(), &[]);
     assert_found(&settings(&rows[1], None, ""), &["crates/b/clippy.toml: no such file"]);
     let all = FORBIDDEN_IN_PURE.map(|path| format!("path = \"{path}\"")).join("\n");
-    let most = all.replace("std::thread::sleep", "std::thread::park");
+    let max = all.replace("std::thread::sleep", "std::thread::park");
     let expected =
         ["crates/b/clippy.toml: does not forbid std::thread::sleep", "crates/b/clippy.toml: lacks the shared"];
-    assert_found(&settings(&rows[1], Some(&most), "allow-unwrap-in-tests = true\n"), &expected);
+    assert_found(&settings(&rows[1], Some(&max), "allow-unwrap-in-tests = true\n"), &expected);
     let source = |path: &str| Source::parse(path, "fn f() {\n    unsafe {}\n}\n".to_owned());
     assert_found(&unsafe_code(&rows, &source("crates/b/src/x.rs")), &["crates/b/src/x.rs:2: unsafe"]);
     assert_found(&unsafe_code(&rows, &source("crates/c/src/x.rs")), &[]);

@@ -45,7 +45,7 @@ impl Finding {
     }
 
     fn page_cache_text(&self) -> String {
-        let Self::PageCacheSimulated { memory, share, unused, write_backs, write_back_mean, held } = self else {
+        let Self::PageCacheSimulated { memory, share, unused, write_backs, write_back_mean, sustained } = self else {
             return String::new();
         };
         let mut text = format!("the page cache of a host with {memory} for it was simulated");
@@ -58,8 +58,8 @@ impl Finding {
         if *write_backs > 0 {
             text += &format!("; it wrote back in {write_backs} operations of {write_back_mean} on average");
         }
-        if !held.is_zero() {
-            text += &format!("; writers waited {held}, all together, until less was dirty");
+        if !sustained.is_zero() {
+            text += &format!("; writers waited {sustained}, all together, until less was dirty");
         }
         text
     }
@@ -79,8 +79,8 @@ impl Finding {
                 "carried by burst credits: the product allows {burst:.0} IOPS for {} from full credits, then {lasting:.0} IOPS",
                 Span::from_nanos((seconds * 1e9) as u64)
             ),
-            Self::MissedWhenHeld { slots, held } => format!(
-                "single half seconds kept the objective at {slots:.0} IOPS; held for seconds, only {held:.0} IOPS did"
+            Self::MissedWhenHeld { slots, sustained } => format!(
+                "single half seconds kept the objective at {slots:.0} IOPS; held for seconds, only {sustained:.0} IOPS did"
             ),
             Self::LineFell { before, after } => {
                 format!("the load line fell from {before:.0} to {after:.0} IOPS during the measurement")
@@ -151,8 +151,8 @@ impl Finding {
             Self::ReadOnly => "read-only: every write of the load became a read".into(),
             Self::Errors { count, errno } => format!("{count} operations failed, most with errno {errno}"),
             Self::NotSaturated { depth } => format!("not saturated: more was still answered at depth {depth}"),
-            Self::TraceIncomplete { dropped, kept } => format!(
-                "the recording lacks {dropped} operations (it has {kept}): the actual load of the volume was higher"
+            Self::TraceIncomplete { dropped, retained } => format!(
+                "the recording lacks {dropped} operations (it has {retained}): the actual load of the volume was higher"
             ),
             Self::TraceDoubted { what } => format!("the trace: {what}"),
             Self::NotReplayed { count, what } => {

@@ -54,7 +54,7 @@ impl OutlineCounts {
 
     fn mix(&self) -> Mix {
         let changes = self.writes + self.durable;
-        let share = |part: u64, whole: u64| part as f64 / whole.max(1) as f64;
+        let share = |part: u64, total: u64| part as f64 / total.max(1) as f64;
         Mix {
             sizes: self.split(),
             reads: if self.reads + changes == 0 { 1.0 } else { share(self.reads, self.reads + changes) },
@@ -101,20 +101,20 @@ impl Outline {
         let mut counts = OutlineCounts::default();
         let (mut count, mut reach) = (0, 0);
         let mut ends = None;
-        for asked in operations {
-            let asked = asked?;
+        for requested in operations {
+            let requested = requested?;
             count += 1;
-            reach = reach.max(asked.offset.saturating_add(asked.length));
-            ends = Some((ends.map_or(asked.at, |(first, _)| first), asked.at));
-            match asked.action {
+            reach = reach.max(requested.offset.saturating_add(requested.length));
+            ends = Some((ends.map_or(requested.at, |(first, _)| first), requested.at));
+            match requested.action {
                 Action::Read => counts.reads += 1,
                 Action::Write => counts.writes += 1,
                 Action::DurableWrite => counts.durable += 1,
                 Action::Flush => counts.flushes += 1,
                 Action::Trim => {}
             }
-            if asked.bytes() > 0 {
-                counts.size(asked.length);
+            if requested.bytes() > 0 {
+                counts.size(requested.length);
             }
         }
         let outline = |(first, last): (Span, Span)| Self {

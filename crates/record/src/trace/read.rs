@@ -107,12 +107,12 @@ impl TraceLine {
     }
 
     fn operation(&mut self, line: &[u8]) -> Result<TraceEntry, Wrong> {
-        let asked = parse(line)?;
-        if asked.at < self.last {
-            return Err(Wrong::Back { before: self.last.as_nanos(), at: asked.at.as_nanos() });
+        let requested = parse(line)?;
+        if requested.at < self.last {
+            return Err(Wrong::Back { before: self.last.as_nanos(), at: requested.at.as_nanos() });
         }
-        self.last = asked.at;
-        Ok(asked)
+        self.last = requested.at;
+        Ok(requested)
     }
 }
 
@@ -147,7 +147,7 @@ impl<R: BufRead> TraceReader<R> {
 
     /// The operations in the form of a load.
     pub fn recorded(self) -> impl Iterator<Item = Result<Recorded, TraceError>> {
-        self.map(|asked| asked.map(|asked| asked.recorded()))
+        self.map(|requested| requested.map(|requested| requested.recorded()))
     }
 
     fn at(&self, wrong: Wrong) -> TraceError {
@@ -172,8 +172,8 @@ impl<R: BufRead> TraceReader<R> {
     /// The next operation; `None` at the end.
     fn operation(&mut self) -> Result<Option<TraceEntry>, Wrong> {
         while self.advance()? {
-            if let Some(asked) = self.lines.read(&self.line, self.number)? {
-                return Ok(Some(asked));
+            if let Some(requested) = self.lines.read(&self.line, self.number)? {
+                return Ok(Some(requested));
             }
         }
         Ok(None)
@@ -201,7 +201,7 @@ fn parse(line: &[u8]) -> Result<TraceEntry, Wrong> {
         return Err(Wrong::Fields);
     };
     let action = Action::WORDS.iter().find(|(_, word)| word.as_bytes() == kind);
-    let action = action.ok_or_else(|| Wrong::Kind(shown(kind)))?.0;
+    let action = action.ok_or_else(|| Wrong::Kind(display(kind)))?.0;
     let at = Span::from_nanos(number_of("time_ns", at)?);
     let (offset, length) = (number_of("offset", offset)?, number_of("length", length)?);
     if action != Action::Trim && length > u64::from(u32::MAX) {
@@ -220,10 +220,10 @@ fn parse(line: &[u8]) -> Result<TraceEntry, Wrong> {
 fn number_of(field: &'static str, text: &[u8]) -> Result<u64, Wrong> {
     let digits = from_utf8(text).ok().filter(|text| text.bytes().all(|byte| byte.is_ascii_digit()));
     let value = digits.and_then(|digits| digits.parse().ok());
-    value.ok_or_else(|| Wrong::Number { field, text: shown(text) })
+    value.ok_or_else(|| Wrong::Number { field, text: display(text) })
 }
 
 /// Start of a field, for error messages.
-fn shown(field: &[u8]) -> String {
+fn display(field: &[u8]) -> String {
     String::from_utf8_lossy(&field[..field.len().min(40)]).into_owned()
 }

@@ -37,8 +37,8 @@ pub(crate) fn bars(bars: &[Bar], size: Size) -> Drawing {
     let left = size.pick(230.0, 128.0);
     let longest = bars.iter().map(|bar| text_width(&typeset(&bar.value))).fold(size.pick(178.0, 110.0), f64::max);
     let room = (f64::from(size.width) - left - longest - 12.0).max(0.0);
-    let most = bars.iter().map(|bar| bar.to).fold(f64::MIN_POSITIVE, f64::max);
-    let at = |value: f64| px(left + (value / most).clamp(0.0, 1.0) * room);
+    let max = bars.iter().map(|bar| bar.to).fold(f64::MIN_POSITIVE, f64::max);
+    let at = |value: f64| px(left + (value / max).clamp(0.0, 1.0) * room);
     let height = bars.len() as f64 * ROW;
     let body = html! {
         line class="grid" x1=(px(left)) x2=(px(left)) y1="0" y2=(px(height)) {}

@@ -22,7 +22,7 @@ struct PercentileSeries<'a> {
 
 impl PercentileSeries<'_> {
     fn of(&self, run: &Run) -> Option<Estimate> {
-        pick::of_measure(run, self.measure).filter(|estimate| number::seen(estimate).is_some())
+        pick::of_measure(run, self.measure).filter(|estimate| number::value(estimate).is_some())
     }
 }
 
@@ -87,14 +87,14 @@ fn select_series<'a>(curves: &[&'a Curve], counted: Counted) -> Vec<PercentileSe
             (0.999, "p999", MarkerShape::Triangle),
         ];
         // A run has too few transactions for p99.9.
-        let most = if counted == Counted::Operations { 3 } else { 2 };
+        let max = if counted == Counted::Operations { 3 } else { 2 };
         let one = |(q, class, shape): (f64, &str, MarkerShape)| PercentileSeries {
             curve,
             class: class.into(),
             shape,
             measure: Measure::Quantile(q),
         };
-        return three.into_iter().take(most).map(one).collect();
+        return three.into_iter().take(max).map(one).collect();
     }
     let measure = shared_measure(curves);
     let one = |(index, curve): (usize, &&'a Curve)| PercentileSeries {
@@ -123,10 +123,10 @@ fn shared_measure(curves: &[&Curve]) -> Measure {
 }
 
 fn scales(curves: &[&Curve], series: &[PercentileSeries<'_>]) -> (AxisScale, AxisScale) {
-    let (mut most, mut low, mut high) = (0.0f64, f64::INFINITY, 0.0f64);
+    let (mut max, mut low, mut high) = (0.0f64, f64::INFINITY, 0.0f64);
     for curve in curves {
-        most = pick::seen(curve).map(|run| run.figures.iops.value).fold(most, f64::max);
-        most = curve.load_line.as_ref().and_then(pick::line_iops).map_or(most, |iops| most.max(iops.value));
+        max = pick::complete_runs(curve).map(|run| run.figures.iops.value).fold(max, f64::max);
+        max = curve.load_line.as_ref().and_then(pick::line_iops).map_or(max, |iops| max.max(iops.value));
         if let Some(objective) = curve.load_line.map(|line| line.objective().limit.as_nanos() as f64) {
             (low, high) = (low.min(objective), high.max(objective));
         }
@@ -137,30 +137,30 @@ fn scales(curves: &[&Curve], series: &[PercentileSeries<'_>]) -> (AxisScale, Axi
             (low, high) = (low.min(value.value), high.max(upper));
         }
     }
-    (rate_scale(curves, most), AxisScale::for_latency(low, high))
+    (rate_scale(curves, max), AxisScale::for_latency(low, high))
 }
 
 /// Starts at zero, unless that would squeeze a curve into a corner.
-fn rate_scale(curves: &[&Curve], most: f64) -> AxisScale {
+fn rate_scale(curves: &[&Curve], max: f64) -> AxisScale {
     const SQUEEZED: f64 = 20.0;
-    let highest = |curve: &&Curve| pick::seen(curve).map(|run| run.figures.iops.value).reduce(f64::max);
+    let highest = |curve: &&Curve| pick::complete_runs(curve).map(|run| run.figures.iops.value).reduce(f64::max);
     let least_highest = curves.iter().filter_map(highest).fold(f64::INFINITY, f64::min);
-    let least = curves.iter().flat_map(|curve| pick::seen(curve)).map(|run| run.figures.iops.value);
-    if most / least_highest > SQUEEZED {
-        AxisScale::log(least.fold(most, f64::min), most)
+    let least = curves.iter().flat_map(|curve| pick::complete_runs(curve)).map(|run| run.figures.iops.value);
+    if max / least_highest > SQUEEZED {
+        AxisScale::log(least.fold(max, f64::min), max)
     } else {
-        AxisScale::from_zero(most)
+        AxisScale::from_zero(max)
     }
 }
 
-fn rate_ticks(frame: &Frame, most: usize) -> Vec<(f64, String)> {
-    let ticks = frame.x.ticks(most);
+fn rate_ticks(frame: &Frame, max: usize) -> Vec<(f64, String)> {
+    let ticks = frame.x.ticks(max);
     let labelled = ticks.iter().filter(|tick| tick.labelled);
     labelled.map(|tick| (tick.value, number::short(tick.value))).collect()
 }
 
 fn list_legend(curves: &[&Curve], series: &[PercentileSeries<'_>], counted: Counted) -> Vec<LegendEntry> {
-    let has = |wanted: fn(&Run) -> bool| curves.iter().any(|curve| pick::seen(curve).any(wanted));
+    let has = |required: fn(&Run) -> bool| curves.iter().any(|curve| pick::complete_runs(curve).any(required));
     let mut entries = Vec::new();
     if curves.len() > 1 {
         for (one, curve) in series.iter().zip(curves) {
@@ -215,7 +215,7 @@ fn lines(series: &PercentileSeries<'_>, counted: Counted, frame: &Frame) -> Mark
 fn draw_points(series: &PercentileSeries<'_>, counted: Counted, frame: &Frame) -> Markup {
     html! {
         g class=(series.class) {
-            @for run in pick::seen(series.curve) {
+            @for run in pick::complete_runs(series.curve) {
                 @if let Some(value) = series.of(run) {
                     @if frame.y.holds(value.value) { (point((series, run, &value), counted, frame)) }
                 }
@@ -267,7 +267,7 @@ fn arrows(curves: &[&Curve], frame: &Frame) -> Markup {
     html! {
         @for (index, curve) in curves.iter().enumerate() {
             @let class = if curves.len() == 1 { "key".to_owned() } else { colour_class(index) };
-            @for run in pick::seen(curve).filter(|run| pick::is_overloaded(run)) {
+            @for run in pick::complete_runs(curve).filter(|run| pick::is_overloaded(run)) {
                 @let p99 = run.figures.p99_ns.value;
                 @if !frame.y.holds(p99) {
                     @let x = frame.at_x(run.figures.iops.value);

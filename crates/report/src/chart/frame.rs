@@ -62,18 +62,18 @@ impl Frame {
     }
 
     /// Horizontal grid lines with latency labels.
-    pub fn latency_axis(&self, most: usize) -> Markup {
-        self.rules(&self.y.ticks(most), |ns| if ns == 0.0 { "0".into() } else { typeset(&number::time(ns)) })
+    pub fn latency_axis(&self, max: usize) -> Markup {
+        self.rules(&self.y.ticks(max), |ns| if ns == 0.0 { "0".into() } else { typeset(&number::time(ns)) })
     }
 
     /// Horizontal grid lines with rate labels.
-    pub fn rate_axis(&self, most: usize) -> Markup {
-        self.rules(&self.y.ticks(most), number::short)
+    pub fn rate_axis(&self, max: usize) -> Markup {
+        self.rules(&self.y.ticks(max), number::short)
     }
 
     /// Horizontal grid lines with labels of any kind.
-    pub fn left_axis(&self, most: usize, label: impl Fn(f64) -> String) -> Markup {
-        self.rules(&self.y.ticks(most), label)
+    pub fn left_axis(&self, max: usize, label: impl Fn(f64) -> String) -> Markup {
+        self.rules(&self.y.ticks(max), label)
     }
 
     fn rules(&self, ticks: &[Tick], label: impl Fn(f64) -> String) -> Markup {
@@ -136,10 +136,10 @@ pub(crate) fn spread(places: &mut [f64], gap: f64, low: f64, high: f64) {
         places[index] = places[index].max(least);
         least = places[index] + gap;
     }
-    let mut most = high;
+    let mut max = high;
     for &index in order.iter().rev() {
-        places[index] = places[index].min(most);
-        most = places[index] - gap;
+        places[index] = places[index].min(max);
+        max = places[index] - gap;
     }
 }
 

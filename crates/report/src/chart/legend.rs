@@ -50,6 +50,6 @@ fn squeezed(label: &str, row: f64) -> Option<String> {
 
 /// Truncates a text to the width, with an ellipsis.
 pub(crate) fn cut(text: &str, width: f64) -> String {
-    let most = (width / text_width("x")).floor().max(1.0) as usize;
-    words::cut(text, most)
+    let max = (width / text_width("x")).floor().max(1.0) as usize;
+    words::cut(text, max)
 }

@@ -48,11 +48,11 @@ pub(crate) fn panels(story: &Timeline, size: Size) -> Drawing {
 
 /// Labels of the time axis: those of the timeline that have room, otherwise whole seconds.
 fn label_ticks(story: &Timeline, x: AxisScale, size: Size) -> Vec<(f64, String)> {
-    let most = size.pick(10, 4);
+    let max = size.pick(10, 4);
     if story.ticks.is_empty() {
-        return x.ticks(most).iter().map(|tick| (tick.value, seconds(tick.value))).collect();
+        return x.ticks(max).iter().map(|tick| (tick.value, seconds(tick.value))).collect();
     }
-    story.ticks.iter().step_by(story.ticks.len().div_ceil(most)).cloned().collect()
+    story.ticks.iter().step_by(story.ticks.len().div_ceil(max)).cloned().collect()
 }
 
 fn points(panels: &[Panel]) -> impl Iterator<Item = (f64, f64)> {
@@ -61,11 +61,11 @@ fn points(panels: &[Panel]) -> impl Iterator<Item = (f64, f64)> {
 
 fn scale(panel: &Panel) -> AxisScale {
     let values = || points(std::slice::from_ref(panel)).map(|(_, value)| value).filter(|value| value.is_finite());
-    let most = values().chain(panel.limits.iter().map(|(value, _)| *value)).fold(0.0, f64::max);
+    let max = values().chain(panel.limits.iter().map(|(value, _)| *value)).fold(0.0, f64::max);
     match panel.scale {
-        PanelScale::Rate => AxisScale::from_zero(most),
+        PanelScale::Rate => AxisScale::from_zero(max),
         PanelScale::Time => {
-            AxisScale::for_latency(values().filter(|value| *value > 0.0).fold(f64::INFINITY, f64::min), most)
+            AxisScale::for_latency(values().filter(|value| *value > 0.0).fold(f64::INFINITY, f64::min), max)
         }
     }
 }

@@ -39,8 +39,8 @@ pub(crate) fn percentiles(curve: &Curve, size: Size) -> Drawing {
         x: AxisScale::Log { low: 1.0, high: 1e5 },
         y: vertical(curve, &lines),
     };
-    let shown = TICKS.map(|(q, name)| (rarity(q), name.trim_start_matches(size.pick("", "p")).to_owned()));
-    let ticks: Vec<_> = std::iter::once((1.0, size.pick("p0", "0").to_owned())).chain(shown).collect();
+    let displayed = TICKS.map(|(q, name)| (rarity(q), name.trim_start_matches(size.pick("", "p")).to_owned()));
+    let ticks: Vec<_> = std::iter::once((1.0, size.pick("p0", "0").to_owned())).chain(displayed).collect();
     let body = html! {
         (key)
         (frame.latency_axis(size.pick(10, 8)))
@@ -60,7 +60,7 @@ fn rarity(q: f64) -> f64 {
 
 fn chosen(curve: &Curve) -> Vec<RunDistribution<'_>> {
     let mut lines: Vec<RunDistribution<'_>> = Vec::new();
-    let wanted = [
+    let required = [
         (pick::lightest(curve), "lightest", "p50", MarkerShape::Circle),
         (
             pick::at_line(curve),
@@ -68,9 +68,9 @@ fn chosen(curve: &Curve) -> Vec<RunDistribution<'_>> {
             "at",
             MarkerShape::Diamond,
         ),
-        (pick::most_loaded(curve), "most loaded", "p999", MarkerShape::Triangle),
+        (pick::max_loaded(curve), "most loaded", "p999", MarkerShape::Triangle),
     ];
-    for (run, role, class, shape) in wanted {
+    for (run, role, class, shape) in required {
         let Some(run) = run.filter(|run| !lines.iter().any(|line| std::ptr::eq(line.run, *run))) else { continue };
         let (response, service) = (run.total.response(), run.total.service());
         let service = (service != response).then_some(service);
@@ -110,8 +110,8 @@ fn path(bins: &Bins, frame: &Frame) -> String {
     const STEPS: i32 = 100;
     let reach = (bins.count.max(1) as f64).min(1e5);
     let rarities = (0..=STEPS).map(|step| 10f64.powf(f64::from(step) / f64::from(STEPS) * 5.0));
-    let known = rarities.take_while(|rarity| *rarity <= reach);
-    frame.path(known.filter_map(|rarity| Some((rarity, bins.quantile(1.0 - 1.0 / rarity)?.as_nanos() as f64))))
+    let existing = rarities.take_while(|rarity| *rarity <= reach);
+    frame.path(existing.filter_map(|rarity| Some((rarity, bins.quantile(1.0 - 1.0 / rarity)?.as_nanos() as f64))))
 }
 
 fn draw(line: &RunDistribution<'_>, frame: &Frame) -> Markup {

@@ -55,8 +55,8 @@ pub(crate) struct Plane {
 /// Draws the points, with a legend if there are several groups.
 pub(crate) fn plane(plane: &Plane, size: Size) -> Drawing {
     let entries: Vec<LegendEntry> = plane.groups.iter().map(entry).collect();
-    let shown = if entries.len() > 1 { entries.as_slice() } else { &[] };
-    let (key, key_height) = legend(shown, 0.0, 0.0, f64::from(size.width));
+    let displayed = if entries.len() > 1 { entries.as_slice() } else { &[] };
+    let (key, key_height) = legend(displayed, 0.0, 0.0, f64::from(size.width));
     let (left, right) = (size.pick(72.0, 60.0), f64::from(size.width) - size.pick(40.0, 24.0));
     let top = key_height + 44.0;
     let frame = Frame { left, right, top, bottom: top + size.pick(280.0, 240.0), x: plane.x.scale, y: plane.y.scale };

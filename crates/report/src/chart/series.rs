@@ -33,7 +33,7 @@ impl<'a> Lane<'a> {
 }
 
 /// Maximum number of points over the width; more would be narrower than a stroke.
-const MOST_PIECES: usize = 400;
+const MAX_PIECES: usize = 400;
 
 /// A run's position on the common time axis, in seconds.
 struct Stretch<'a> {
@@ -58,12 +58,12 @@ pub(crate) fn over_time(lanes: &[Lane<'_>], counted: Counted, size: Size) -> Dra
     let end = stretches.last().map_or(1.0, |stretch| stretch.to).max(1e-9);
     let (left, right) = (size.pick(64.0, 56.0), f64::from(size.width) - size.pick(44.0, 38.0));
     let x = AxisScale::Linear { low: 0.0, high: end };
-    let most = iterate_pieces(&stretches).map(|piece| piece.iops).fold(0.0, f64::max);
+    let max = iterate_pieces(&stretches).map(|piece| piece.iops).fold(0.0, f64::max);
     // Labels of changes have a row of their own.
     let row = if lanes.iter().any(|lane| !lane.marks.is_empty()) { CHANGES } else { 0.0 };
     let head = 60.0 + row;
     let upper =
-        Frame { left, right, top: head, bottom: head + size.pick(110.0, 100.0), x, y: AxisScale::from_zero(most) };
+        Frame { left, right, top: head, bottom: head + size.pick(110.0, 100.0), x, y: AxisScale::from_zero(max) };
     let top = upper.bottom + 44.0;
     let lower = Frame { top, bottom: top + size.pick(160.0, 150.0), y: latency_scale(&stretches), ..upper };
     let ticks: Vec<_> = x.ticks(size.pick(10, 5)).iter().map(|tick| (tick.value, seconds(tick.value))).collect();
@@ -91,7 +91,7 @@ pub(crate) fn over_time(lanes: &[Lane<'_>], counted: Counted, size: Size) -> Dra
 
 fn merge_slices<'a>(lanes: &[Lane<'a>]) -> Vec<Stretch<'a>> {
     let slices: usize = lanes.iter().map(|lane| lane.run.series.len()).sum();
-    let merged = slices.div_ceil(MOST_PIECES).max(1);
+    let merged = slices.div_ceil(MAX_PIECES).max(1);
     let mut at = 0.0;
     let mut out = Vec::new();
     for lane in lanes.iter().filter(|lane| !lane.run.series.is_empty()) {

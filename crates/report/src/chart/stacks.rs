@@ -53,20 +53,21 @@ pub(crate) fn stacks(stacks: &[Stack], size: Size) -> Drawing {
 }
 
 fn entries(stacks: &[Stack]) -> Vec<LegendEntry> {
-    let mut seen: Vec<&BarPart> = Vec::new();
+    let mut observed: Vec<&BarPart> = Vec::new();
     for stack in stacks {
         // All bars have their parts in the same order: a new part follows its predecessor.
         let mut place = 0;
         for part in &stack.parts {
-            let known = seen.iter().position(|known| known.name == part.name);
-            if known.is_none() {
-                seen.insert(place, part);
+            let existing = observed.iter().position(|existing| existing.name == part.name);
+            if existing.is_none() {
+                observed.insert(place, part);
             }
-            place = known.unwrap_or(place) + 1;
+            place = existing.unwrap_or(place) + 1;
         }
     }
     let sample = || html! { rect class="part" x="4" y="-6" width="16" height="12" {} };
-    seen.iter()
+    observed
+        .iter()
         .map(|part| LegendEntry { sample: sample(), class: part.class.into(), label: part.name.into() })
         .collect()
 }

@@ -27,7 +27,7 @@ pub fn page_html(page: &Page) -> String {
 
 /// The content of a page for a document that has [`PAGE_STYLES`](super::PAGE_STYLES) and [`PAGE_SCRIPT`](super::PAGE_SCRIPT). Contains no inline style or script.
 pub fn page_fragment(page: &Page) -> Markup {
-    let sections: Vec<&PageSection> = page.shown().collect();
+    let sections: Vec<&PageSection> = page.display().collect();
     let labels = label_blocks(&sections);
     html! {
         (head(page))
@@ -117,7 +117,7 @@ fn anchor(section: &PageSection, index: usize) -> String {
 
 /// Labels of each section's blocks, unique on the page as required for landmarks.
 fn label_blocks(sections: &[&PageSection]) -> Vec<Vec<String>> {
-    let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut observed: BTreeMap<&str, usize> = BTreeMap::new();
     let mut labels = Vec::new();
     for section in sections {
         let mut own = Vec::new();
@@ -126,7 +126,7 @@ fn label_blocks(sections: &[&PageSection]) -> Vec<Vec<String>> {
                 Block::Table(table) if !table.label.is_empty() => &table.label,
                 _ => &section.heading,
             };
-            let count = seen.entry(label).or_default();
+            let count = observed.entry(label).or_default();
             *count += usize::from(matches!(block, Block::Table(_) | Block::Listing(_)));
             own.push(if *count > 1 { format!("{label}, {count}") } else { label.to_owned() });
         }

@@ -322,7 +322,7 @@ view! {
         /// Parts that change.
         parts: Vec<EffectOnClass> = each(&effect.parts),
         /// Classes that are assumed not to change.
-        kept: Vec<ClassName> = effect.kept.iter().map(|class| (*class).into()).collect(),
+        kept: Vec<ClassName> = effect.retained.iter().map(|class| (*class).into()).collect(),
     }
 
     /// Effect on a class of operations.

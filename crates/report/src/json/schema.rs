@@ -47,13 +47,13 @@ pub fn schema_names() -> impl Iterator<Item = &'static str> {
 
 /// The JSON Schema of a result, ending in a newline; none for an unknown name.
 pub fn find_schema(name: &str) -> Option<Vec<u8>> {
-    let (_, schema) = SCHEMAS.iter().find(|(known, _)| *known == name)?;
+    let (_, schema) = SCHEMAS.iter().find(|(existing, _)| *existing == name)?;
     Some(super::to_json(&schema()))
 }
 
 /// The JSON Schema of a result of another crate, without other keys, ending in a newline.
 pub fn close_schema(mut schema: Schema) -> Vec<u8> {
-    close(schema.ensure_object(), SchemaPath::Whole);
+    close(schema.ensure_object(), SchemaPath::Full);
     super::to_json(&schema)
 }
 
@@ -61,7 +61,7 @@ pub fn close_schema(mut schema: Schema) -> Vec<u8> {
 /// earlier versions, too.
 fn closed<T: JsonSchema>() -> Schema {
     let mut schema = SchemaSettings::draft2020_12().for_serialize().into_generator().into_root_schema_for::<T>();
-    close(schema.ensure_object(), SchemaPath::Whole);
+    close(schema.ensure_object(), SchemaPath::Full);
     schema
 }
 
@@ -69,7 +69,7 @@ fn closed<T: JsonSchema>() -> Schema {
 #[derive(Clone, Copy, PartialEq)]
 enum SchemaPath {
     /// It describes a whole value.
-    Whole,
+    Full,
     /// It describes a part of the keys of an object: an alternative of a flattened field.
     Part,
 }
@@ -78,7 +78,7 @@ enum SchemaPath {
 fn close(schema: &mut Map<String, Value>, place: SchemaPath) {
     let has_keys = schema.contains_key("properties");
     let has_alternatives = schema.contains_key("oneOf") || schema.contains_key("anyOf");
-    if has_keys && place == SchemaPath::Whole {
+    if has_keys && place == SchemaPath::Full {
         let key = if has_alternatives { "unevaluatedProperties" } else { "additionalProperties" };
         schema.insert(key.to_owned(), Value::Bool(false));
     }
@@ -86,11 +86,11 @@ fn close(schema: &mut Map<String, Value>, place: SchemaPath) {
         let place = match key.as_str() {
             "oneOf" | "anyOf" if has_keys => SchemaPath::Part,
             "const" | "enum" | "default" | "examples" => continue,
-            _ => SchemaPath::Whole,
+            _ => SchemaPath::Full,
         };
         match value {
             Value::Object(below) if matches!(key.as_str(), "properties" | "$defs") => {
-                below.values_mut().filter_map(Value::as_object_mut).for_each(|schema| close(schema, SchemaPath::Whole));
+                below.values_mut().filter_map(Value::as_object_mut).for_each(|schema| close(schema, SchemaPath::Full));
             }
             Value::Object(below) => close(below, place),
             Value::Array(items) => {

@@ -21,17 +21,17 @@ view! {
         #[schemars(extend("const" = "plimsoll.sizing/1"))]
         format: &'static str = "plimsoll.sizing/1",
         /// The demand.
-        wanted: Wanted = (&sizing.wanted).into(),
+        wanted: Wanted = (&sizing.required).into(),
         /// Number of configurations whose limits or price were computed.
         looked_at: u64 = sizing.evaluated,
         /// Configurations that carry the demand and meet the objectives: cheapest first, those without a price last.
         choices: Vec<Choice> = each(&sizing.choices),
         /// Priced configurations, cheapest first; each has fewer waiting sessions than every cheaper one.
         frontier: Vec<FrontierPoint> =
-            sizing.frontier.iter().map(|choice| (&sizing.wanted.points[0], choice).into()).collect(),
+            sizing.frontier.iter().map(|choice| (&sizing.required.points[0], choice).into()).collect(),
         /// The same for each provider with priced configurations, by its cheapest.
         providers: Vec<ProviderFrontier> =
-            sizing.providers.iter().map(|one| (&sizing.wanted.points[0], one).into()).collect(),
+            sizing.providers.iter().map(|one| (&sizing.required.points[0], one).into()).collect(),
         /// Layouts that separate redo and temporary data.
         layouts: Vec<Layout> = each(&sizing.layouts),
         /// Configurations that carry the demand and meet the objectives, but are slower than the present storage.
@@ -99,53 +99,53 @@ view! {
     }
 
     /// A demand as a design point.
-    struct Wanted from wanted: &sized::Wanted {
+    struct Wanted from required: &sized::SizingRequirements {
         /// Name of the database or host.
-        subject: String = wanted.subject.clone(),
+        subject: String = required.subject.clone(),
         /// Measured load, before the steps.
-        measured: Measured = (&wanted.measured).into(),
+        measured: Measured = (&required.measured).into(),
         /// Whether storage is the bottleneck; null if the input does not state waits.
-        answer: Option<Answer> = words::answer(wanted).zip(wanted.answer.as_ref()).map(Into::into),
+        answer: Option<Answer> = words::answer(required).zip(required.answer.as_ref()).map(Into::into),
         /// Reason why the measured load is below the demand; null if there is none.
-        censored: Option<CensoredLoad> = wanted.censored.as_ref().map(|censored| (wanted, censored).into()),
+        censored: Option<CensoredLoad> = required.censored.as_ref().map(|censored| (required, censored).into()),
         /// Mean response times of the present storage; empty if unknown.
-        today: Vec<ClassMean> = each(&wanted.today),
+        today: Vec<ClassMean> = each(&required.today),
         /// True if choices may be slower than the present storage.
-        may_be_slower: bool = wanted.may_be_slower,
+        may_be_slower: bool = required.may_be_slower,
         /// Share of the database's time that a choice may add.
-        may_add_time_share: f64 = wanted.tolerance,
+        may_add_time_share: f64 = required.tolerance,
         /// Share of operations and bytes that may wait longer than the allowed time, 0 to 1.
-        may_wait: f64 = wanted.allowance.share,
+        may_wait: f64 = required.allowance.share,
         /// Allowed time in nanoseconds.
-        may_wait_longer_than_ns: Span = wanted.allowance.wait,
+        may_wait_longer_than_ns: Span = required.allowance.wait,
         /// Steps from the measured to the expected load, in order.
-        steps: Vec<Step> = each(&wanted.steps),
+        steps: Vec<Step> = each(&required.steps),
         /// Expected load: in the windows with the most operations, and with the most bytes if these differ.
-        points: Vec<DesignPoint> = each(&wanted.points),
+        points: Vec<DesignPoint> = each(&required.points),
         /// Required margin of limits above the expected load: 0.2 for 20 %.
-        headroom: f64 = wanted.headroom,
+        headroom: f64 = required.headroom,
         /// Mean operations per second of all windows, grown.
-        mean_iops: f64 = wanted.mean_iops,
+        mean_iops: f64 = required.mean_iops,
         /// Required bytes of the volumes: data, grown, and free space.
-        capacity_bytes: Bytes = wanted.capacity,
+        capacity_bytes: Bytes = required.capacity,
         /// Share of the volumes that stays free, 0 to 1.
-        free_share: f64 = wanted.free,
+        free_share: f64 = required.free,
         /// Objectives of the response time.
-        objectives: Vec<ObjectiveText> = each(&wanted.objectives),
+        objectives: Vec<ObjectiveText> = each(&required.objectives),
         /// Oracle RAC; null if the input does not show it.
-        cluster: Option<Cluster> = view(wanted.platform.cluster.as_ref()),
+        cluster: Option<Cluster> = view(required.platform.cluster.as_ref()),
         /// Oracle Exadata; null if the input does not show it.
-        exadata: Option<Exadata> = view(wanted.platform.exadata.as_ref()),
+        exadata: Option<Exadata> = view(required.platform.exadata.as_ref()),
         /// Processors (vCPUs) that a machine needs; null if neither the input nor the caller states them.
-        machine_vcpus: Option<f64> = wanted.compute.processors,
+        machine_vcpus: Option<f64> = required.compute.processors,
         /// Bytes of memory that a machine needs; null if neither the input nor the caller states them.
-        machine_memory_bytes: Option<Bytes> = wanted.compute.memory,
+        machine_memory_bytes: Option<Bytes> = required.compute.memory,
         /// Where the processors and the memory come from, in sentences.
-        machine_origin: Vec<String> = words::compute_origin(&wanted.compute_origin),
+        machine_origin: Vec<String> = words::compute_origin(&required.compute_origin),
         /// Release of Oracle Database; null for other databases and if unknown.
-        oracle_release: Option<String> = wanted.platform.oracle_release.clone(),
+        oracle_release: Option<String> = required.platform.oracle_release.clone(),
         /// Assumptions about facts that the input does not state.
-        assumptions: Vec<String> = wanted.assumptions.clone(),
+        assumptions: Vec<String> = required.assumptions.clone(),
     }
 
     /// Measured load.
@@ -175,12 +175,12 @@ view! {
     }
 
     /// A stall or a limit that hides a part of the demand.
-    struct CensoredLoad from (wanted, censored): (&sized::Wanted, &plimsoll_choose::diagnosis::Censored) {
+    struct CensoredLoad from (required, censored): (&sized::SizingRequirements, &plimsoll_choose::diagnosis::Censored) {
         /// Identifier of the reason; it never changes.
         #[schemars(extend("enum" = ["log-behind-locks", "limit-metric", "pinned-rate", "closed-load", "closed-reads", "processor-cap"]))]
         id: &'static str = censored.id(),
         /// The reason and the covered range in a sentence.
-        text: Option<String> = words::censored(wanted),
+        text: Option<String> = words::censored(required),
         /// Estimated highest ratio of the rate without it to the measured rate; null if the input does not determine it.
         up_to_times: Option<f64> = censored.up_to,
         /// Owner of the limit that was reached most of the time: a faster volume does not raise the limit of a machine. Null
@@ -188,9 +188,9 @@ view! {
         #[schemars(extend("enum" = ["volume", "machine", "unknown", null]))]
         limit_owner: Option<&'static str> = censored.limit_owner().map(limits::owner_id),
         /// Operations per second with the measured rate, with peaks and growth.
-        least_iops: Option<f64> = words::expected_range(wanted).map(|[least, _]| least),
+        least_iops: Option<f64> = words::expected_range(required).map(|[least, _]| least),
         /// The same with the estimated or assumed rate: the expected load.
-        most_iops: Option<f64> = words::expected_range(wanted).map(|[_, most]| most),
+        most_iops: Option<f64> = words::expected_range(required).map(|[_, max]| max),
     }
 
     /// Mean response time of a class.
@@ -414,7 +414,7 @@ view! {
         /// Content.
         content: &'static str = part.content.name(),
         /// Required capacity in bytes.
-        capacity_bytes: Bytes = part.wanted.capacity,
+        capacity_bytes: Bytes = part.required.capacity,
         /// Cheapest configuration that carries its load.
         choice: Choice = (&part.choice).into(),
     }

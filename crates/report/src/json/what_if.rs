@@ -105,7 +105,7 @@ view! {
         levels_by_hour: Option<[u32; 24]> = if let Rule::Daily(hours) = replay.rule { Some(hours) } else { None },
         /// Lowest and highest level of the provider's rule; null for others.
         autotune_between: Option<[u32; 2]> =
-            if let Rule::Autotune(policy) = &replay.rule { Some([policy.default, policy.most]) } else { None },
+            if let Rule::Autotune(policy) = &replay.rule { Some([policy.default, policy.max]) } else { None },
         /// Cost of a month of 730 hours.
         monthly: Money = replay.monthly,
         /// Cost of the replayed time.
@@ -150,7 +150,7 @@ view! {
         /// Remaining reads relative to the present reads.
         reads_left_share: f64 = size.reads,
         /// Operations per second of the remaining load; null if there is none.
-        iops: Option<f64> = size.wanted.points.first().map(plimsoll_choose::sizing::DesignPoint::iops),
+        iops: Option<f64> = size.required.points.first().map(plimsoll_choose::sizing::DesignPoint::iops),
         /// Cheapest storage for the remaining load; null if there is none.
         choice: Option<ChoiceSummary> = view(size.choice.as_ref()),
         /// Additional cost of memory in a month; null without a price of memory.
@@ -196,9 +196,9 @@ view! {
         /// Months from now.
         months: u32 = later.months,
         /// Operations per second of the design point; null if there is none.
-        iops: Option<f64> = later.wanted.points.first().map(plimsoll_choose::sizing::DesignPoint::iops),
+        iops: Option<f64> = later.required.points.first().map(plimsoll_choose::sizing::DesignPoint::iops),
         /// Required capacity in bytes.
-        capacity_bytes: Bytes = later.wanted.capacity,
+        capacity_bytes: Bytes = later.required.capacity,
         /// Cheapest configuration; null if there is none.
         choice: Option<ChoiceSummary> = view(later.choice.as_ref()),
     }

@@ -113,7 +113,7 @@ fn statuses(product: &Product) -> String {
     let cites = product.cites();
     let of = |status: Status| cites.iter().filter(|cite| cite.status == status).count();
     let counted = Status::ALL.iter().map(|status| (of(*status), *status)).filter(|(count, _)| *count > 0);
-    let counted = counted.map(|(count, status)| format!("{}{}", number::whole(count as f64), letter(status)));
+    let counted = counted.map(|(count, status)| format!("{}{}", number::integer(count as f64), letter(status)));
     counted.collect::<Vec<_>>().join(" ")
 }
 
@@ -160,11 +160,11 @@ fn describe_product(product: &Product) -> Vec<String> {
         about.push(format!("also {}", product.aliases().join(", ")));
     }
     let (unit, bytes) = product.capacity_unit();
-    let whole = number::whole(bytes.get() as f64);
+    let total = number::integer(bytes.get() as f64);
     if product.has_size() {
-        about.push(format!("1 {unit} is {whole} bytes"));
+        about.push(format!("1 {unit} is {total} bytes"));
     } else if bytes.get() > 1 {
-        about.push(format!("capacity {} ({whole} bytes)", words::capacity(bytes)));
+        about.push(format!("capacity {} ({total} bytes)", words::capacity(bytes)));
     }
     about
 }
@@ -427,7 +427,7 @@ struct Sources {
 impl Sources {
     /// `[2, 2025-09, verified]`: number of the document, date and status of the figure.
     fn mark(&mut self, cite: &Arc<Cite>) -> String {
-        let same = |known: &Arc<Cite>| known.title == cite.title && known.url == cite.url;
+        let same = |existing: &Arc<Cite>| existing.title == cite.title && existing.url == cite.url;
         let place = self.documents.iter().position(same).unwrap_or_else(|| {
             self.documents.push(Arc::clone(cite));
             self.documents.len() - 1

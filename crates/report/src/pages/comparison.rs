@@ -115,8 +115,8 @@ pub(super) fn share_and_range(ratio: &Estimate) -> String {
         if change < 0.0 { format!("-{}", whole_percent(-change)) } else { whole_percent(change) }
     };
     let range = number::interval(ratio).map_or_else(String::new, |(low, high)| {
-        let [least, most] = if sign < 0.0 { [high, low] } else { [low, high] };
-        format!(" ({} to {} %)", change(least), change(most))
+        let [least, max] = if sign < 0.0 { [high, low] } else { [low, high] };
+        format!(" ({} to {} %)", change(least), change(max))
     });
     format!("{} %{range}", change(ratio.value))
 }
@@ -128,7 +128,7 @@ fn reservation(line: &LineComparison, joint: &str) -> String {
 /// A share in per cent, with one decimal below 10 %.
 fn whole_percent(share: f64) -> String {
     let percent = share * 100.0;
-    if percent < 9.95 { number::three((percent * 10.0).round() / 10.0) } else { number::whole(percent) }
+    if percent < 9.95 { number::three((percent * 10.0).round() / 10.0) } else { number::integer(percent) }
 }
 
 /// The figures that both sides have.

@@ -92,12 +92,12 @@ fn headline(curve: &Curve) -> Headline {
         let (iops, mean) = (number::three(knee.iops), number::time(knee.mean_ns));
         format!("Knee: {iops} IOPS with a mean latency of {mean}, at {}.", words::pace(&knee.offered))
     });
-    let most = pick::fastest(curve).filter(|_| curve.conditions.trace.is_none()).map(|run| {
+    let max = pick::fastest(curve).filter(|_| curve.conditions.trace.is_none()).map(|run| {
         let figures = &run.figures;
         let (iops, moved) = (number::three(figures.iops.value), number::throughput(figures.bytes_per_second));
         format!("Maximum throughput: {iops} IOPS, {moved}, at {}.", words::pace(&run.offered))
     });
-    let range: Vec<String> = knee.into_iter().chain(most).collect();
+    let range: Vec<String> = knee.into_iter().chain(max).collect();
     details.extend((!range.is_empty()).then(|| range.join(" ")));
     let line = curve.load_line.as_ref().filter(|_| pick::closed_answer(curve).is_some());
     let cautions = line.map(confidence::without_rate).into_iter().collect();
@@ -118,7 +118,9 @@ fn verdict(curve: &Curve) -> String {
         None if curve.runs.iter().all(|run| run.figures.iops.value <= 0.0) => {
             "Load line: none, as no operation completed".into()
         }
-        None if pick::seen(curve).next().is_none() => "Load line: none, as no response times are stated".into(),
+        None if pick::complete_runs(curve).next().is_none() => {
+            "Load line: none, as no response times are stated".into()
+        }
         None => "Load line: none".into(),
     }
 }
@@ -138,7 +140,7 @@ fn list_key_figures(curve: &Curve) -> Vec<Fact> {
         let note = format!("mean {} at {}", time(knee.mean_ns), words::pace(&knee.offered));
         fact("Knee", format!("{} IOPS", number::three(knee.iops)), note)
     });
-    let most = pick::fastest(curve).map(|run| {
+    let max = pick::fastest(curve).map(|run| {
         let note = format!("{} at {}", number::throughput(run.figures.bytes_per_second), words::pace(&run.offered));
         fact("Maximum throughput", format!("{} IOPS", number::three(run.figures.iops.value)), note)
     });
@@ -146,7 +148,7 @@ fn list_key_figures(curve: &Curve) -> Vec<Fact> {
     let limit = words::limit(curve).map(|limit| {
         fact("Limit", limit.trim_start_matches("Limited by ").trim_end_matches('.').to_owned(), String::new())
     });
-    [grade, limit, knee, most, lightest, at_line].into_iter().flatten().collect()
+    [grade, limit, knee, max, lightest, at_line].into_iter().flatten().collect()
 }
 
 /// The sections of a curve. `index` distinguishes the charts of a page.

@@ -61,7 +61,7 @@ pub(crate) fn inputs(outcomes: &[Outcome]) -> Table {
         .column(Column::text("was", 0), |outcome| verdict(outcome))
         .column(Column::new("figures", "", ColumnKind::Share, 2), |outcome| {
             let count = outcome.reading()?.figures.len() as f64;
-            Some(Cell::figure(number::whole(count), count))
+            Some(Cell::figure(number::integer(count), count))
         })
         .table()
         .with_notes(ignored(outcomes).into_iter().chain(times(outcomes)))
@@ -134,19 +134,19 @@ fn windows(subject: &DatabaseDemand) -> Vec<Fact> {
     // Joined windows hide no peaks: their own windows count.
     let lengths: Vec<f64> = subject.slots.iter().map(|slot| slot.resolution.as_secs_f64()).collect();
     let count: usize = subject.slots.iter().map(|slot| slot.windows as usize).sum();
-    let (least, most) = lengths.iter().fold((f64::MAX, 0.0_f64), |(a, b), &s| (a.min(s), b.max(s)));
-    let each = if most > least * 1.02 { format!("{} to {}", minutes(least), minutes(most)) } else { minutes(most) };
+    let (least, max) = lengths.iter().fold((f64::MAX, 0.0_f64), |(a, b), &s| (a.min(s), b.max(s)));
+    let each = if max > least * 1.02 { format!("{} to {}", minutes(least), minutes(max)) } else { minutes(max) };
     let begin = subject.slots.iter().find_map(|slot| slot.begin);
     let from = begin.map_or(String::new(), |begin| format!(", from {begin}").replace('T', " "));
     let several = if count > lengths.len() {
-        let (count, joined) = (number::whole(count as f64), number::whole(lengths.len() as f64));
+        let (count, joined) = (number::integer(count as f64), number::integer(lengths.len() as f64));
         format!("{count} windows of {each}{from}; quiet neighbours are joined: {joined} windows")
     } else if count > 1 {
         format!("{count} windows of {each}{from}")
     } else {
         format!("1 window of {each}{from}")
     };
-    let hidden = if most > 3_900.0 { "; averages hide shorter peaks" } else { "" };
+    let hidden = if max > 3_900.0 { "; averages hide shorter peaks" } else { "" };
     let mut facts = vec![Fact::new("over", format!("{several}{hidden}"))];
     if !subject.instances.is_empty() {
         facts.push(Fact::new("of", subject.instances.join(", ")));
@@ -169,8 +169,8 @@ fn tabulate_classes(subject: &DatabaseDemand) -> Table {
     let of = |class, measure| subject.series(class, measure).and_then(|series| subject.summary(series));
     let mean = |class, measure, unit: f64| of(class, measure).map(|summary| Cell::three(summary.mean / unit));
     let is_known = |class: &Class| {
-        let known = [Measure::Iops, Measure::Throughput, Measure::Size, Measure::Latency];
-        known.into_iter().any(|measure| of(*class, measure).is_some())
+        let existing = [Measure::Iops, Measure::Throughput, Measure::Size, Measure::Latency];
+        existing.into_iter().any(|measure| of(*class, measure).is_some())
     };
     let classes = Class::ALL.into_iter().filter(is_known);
     let mut table = Table::rows("Load by class", classes).column(Column::text("class", 0), |class| class.name());
@@ -240,26 +240,26 @@ fn over_time(subject: &DatabaseDemand) -> Table {
 
 /// Benchmark results of an input. They are never part of the demand.
 fn list_evidence(reading: &Reading) -> Vec<Block> {
-    let whole: Vec<&ReadingEvidence> = reading.evidence.iter().filter(|one| one.at_s.is_none()).collect();
-    let moments = reading.evidence.len() - whole.len();
+    let total: Vec<&ReadingEvidence> = reading.evidence.iter().filter(|one| one.at_s.is_none()).collect();
+    let moments = reading.evidence.len() - total.len();
     if reading.evidence.is_empty() {
         return Vec::new();
     }
     let mut notes = vec![format!("Measured by {}: benchmark results, not part of the demand.", reading.kind)];
-    if whole.len() > RESULTS_MAX {
-        notes.push(format!("The first {RESULTS_MAX} of {}: --json has all.", whole.len()));
+    if total.len() > RESULTS_MAX {
+        notes.push(format!("The first {RESULTS_MAX} of {}: --json has all.", total.len()));
     }
     if moments > 0 {
-        notes.push(format!("{} values over time are in --json.", number::whole(moments as f64)));
+        notes.push(format!("{} values over time are in --json.", number::integer(moments as f64)));
     }
-    if whole.iter().any(|one| one.transactions_s.is_some()) {
+    if total.iter().any(|one| one.transactions_s.is_some()) {
         notes.push("Rates marked tx are transactions per second, with transaction response times.".to_owned());
     }
-    vec![Block::Table(results(reading, whole.into_iter().take(RESULTS_MAX)).with_notes(notes))]
+    vec![Block::Table(results(reading, total.into_iter().take(RESULTS_MAX)).with_notes(notes))]
 }
 
 fn results<'a>(reading: &Reading, evidence: impl Iterator<Item = &'a ReadingEvidence>) -> Table {
-    let shown = |value: Option<f64>, unit: f64| value.map(|value| Cell::three(value / unit));
+    let displayed = |value: Option<f64>, unit: f64| value.map(|value| Cell::three(value / unit));
     let evidence: Vec<&ReadingEvidence> = evidence.collect();
     let doubt = evidence.iter().any(|one| gravest(one).is_some()).then(|| ((), Column::text("doubt", 0)));
     let host = |one: &ReadingEvidence| reading.scopes[one.scope as usize].host.as_str();
@@ -268,17 +268,17 @@ fn results<'a>(reading: &Reading, evidence: impl Iterator<Item = &'a ReadingEvid
     Table::rows("Results of benchmarks", evidence)
         .column(Column::text("test", 0), |one| one.test.clone())
         .columns(has_hosts.then(|| ((), Column::text("host", 0))), |one, ()| host(one).to_owned())
-        .column(Column::new("size", "KiB", ColumnKind::Size, 2), |one| shown(one.setting.block_bytes, 1_024.0))
-        .column(Column::new("depth", "", ColumnKind::Share, 3), |one| shown(one.setting.depth, 1.0))
+        .column(Column::new("size", "KiB", ColumnKind::Size, 2), |one| displayed(one.setting.block_bytes, 1_024.0))
+        .column(Column::new("depth", "", ColumnKind::Share, 3), |one| displayed(one.setting.depth, 1.0))
         .column(Column::rate("rate", "IOPS", 0), |one| match (one.iops, one.transactions_s) {
             (None, Some(transactions)) => Some(Cell::text(format!("{} tx", number::three(transactions)))),
-            (iops, _) => shown(iops, 1.0),
+            (iops, _) => displayed(iops, 1.0),
         })
-        .column(Column::rate("bytes", "MB/s", 0), |one| shown(one.bytes_s, 1e6))
-        .column(Column::time("mean", "ms", 0), |one| shown(one.mean_s, 1e-3))
+        .column(Column::rate("bytes", "MB/s", 0), |one| displayed(one.bytes_s, 1e6))
+        .column(Column::time("mean", "ms", 0), |one| displayed(one.mean_s, 1e-3))
         .column(Column::time("p99", "ms", 1), |one| {
             let p99 = one.quantiles.iter().find(|(quantile, _)| (quantile - 0.99).abs() < 1e-9);
-            shown(p99.map(|(_, seconds)| *seconds), 1e-3)
+            displayed(p99.map(|(_, seconds)| *seconds), 1e-3)
         })
         .columns(doubt, |one, ()| gravest(one).map_or("", words::weight))
         .table()
@@ -287,7 +287,7 @@ fn results<'a>(reading: &Reading, evidence: impl Iterator<Item = &'a ReadingEvid
 /// Misses by cache size.
 fn miss_curve(curve: &MissCurve) -> PageSection {
     let bytes = |value: f64| Bytes::new(value as u64).to_string();
-    let touched = format!("{} by {} reads", bytes(curve.working_set_bytes), number::whole(curve.reads));
+    let touched = format!("{} by {} reads", bytes(curve.working_set_bytes), number::integer(curve.reads));
     let mut facts = vec![
         Fact::new("touched", touched),
         Fact::new("sampled", format!("{} % of the pages", number::three(100.0 * curve.sampled))),

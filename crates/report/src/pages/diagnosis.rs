@@ -162,7 +162,7 @@ impl Case<'_> {
         let (split, host) = (self.found.split.as_ref(), self.found.host.as_ref());
         let busy = split.and_then(|split| split.host_busy).or(host.map(|host| host.busy))?;
         let count = split.map_or_else(|| host?.processors, |split| split.processors);
-        let of = count.map_or(String::new(), |count| format!("of {}", number::whole(count)));
+        let of = count.map_or(String::new(), |count| format!("of {}", number::integer(count)));
         let idle = split.map_or_else(|| host?.io_wait, |split| split.host.io_wait);
         let idle = idle.map_or(String::new(), |idle| format!("idle in I/O wait {}", share(idle)));
         let busy = number::percent((busy * 1e3).round() / 1e3);
@@ -177,7 +177,7 @@ impl Case<'_> {
             1 => format!("1 window of {}{from}", duration(windows.longest_s)),
             count => {
                 let longest = duration(windows.longest_s);
-                format!("{} windows of up to {longest}{from}", number::whole(count as f64))
+                format!("{} windows of up to {longest}{from}", number::integer(count as f64))
             }
         };
         let mut facts = vec![Fact::new("over", over)];
@@ -244,7 +244,7 @@ impl Case<'_> {
         let more = used.len().saturating_sub(INPUTS_MAX);
         html! {
             (names.join(", "))
-            @if more > 0 { " and " (number::whole(more as f64)) " more" }
+            @if more > 0 { " and " (number::integer(more as f64)) " more" }
             "; " a href={ "#" (origins::section_id(self.index)) } { "origin of each number" }
         }
     }
@@ -270,6 +270,6 @@ fn ceiling(ceiling: &CeilingUse) -> Vec<Cell> {
         rate(ceiling.demand),
         Cell::three(ceiling.highest * 100.0).with_gauge(ceiling.highest),
         Cell::three(ceiling.mean * 100.0),
-        Cell::figure(number::whole(ceiling.near as f64), ceiling.near as f64),
+        Cell::figure(number::integer(ceiling.near as f64), ceiling.near as f64),
     ]
 }

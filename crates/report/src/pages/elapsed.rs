@@ -65,7 +65,7 @@ fn note_jobs(found: &JobTimes, has_others: bool) -> Vec<String> {
 fn describe(job: &StorageJob) -> String {
     let order = if job.sequential { "sequential " } else { "" };
     let count = |count: f64, name: &str| {
-        let number = number::whole(count);
+        let number = number::integer(count);
         let plural = if number == "1" { "" } else { "s" };
         (count > 0.0).then(|| format!("{number} {order}{name}{plural}"))
     };
@@ -91,7 +91,7 @@ fn describe_window(work: &WindowWork) -> String {
     let active = number::three(work.active);
     let top = work.top_wait.as_ref().map(|wait| {
         let mean = wait.mean_s().map_or_else(String::new, |mean_s| format!(" of {}", diagnosis::seconds(mean_s)));
-        let count = number::whole(wait.count);
+        let count = number::integer(wait.count);
         format!("; longest wait for storage: {}, {count} times{mean}, {} of it", wait.event, share(work.top_share))
     });
     let idle = if work.active < 1.0 { " (their database time, as less than one is active)" } else { "" };
@@ -111,7 +111,7 @@ pub(crate) fn time(span: Span) -> String {
     const LONG_S: f64 = 36_000.0;
     match span.as_secs_f64() {
         s if s < 100.0 => span.to_string(),
-        s if s < LONG_S => format!("{} s", number::whole(s)),
-        s => format!("{} min", number::whole(s / 60.0)),
+        s if s < LONG_S => format!("{} s", number::integer(s)),
+        s => format!("{} min", number::integer(s / 60.0)),
     }
 }

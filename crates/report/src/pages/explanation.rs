@@ -13,8 +13,8 @@ use crate::words::{clean, offer as words, offered};
 pub fn explanation(explanation: &Explanation) -> Page {
     let offer = &explanation.offer;
     let mut details = vec![offer.config.to_string()];
-    let most = |of: fn(&LoadComparison) -> f64| explanation.rows.iter().map(of).fold(0.0, f64::max);
-    let (measured, theory) = (most(|row| row.iops.0), most(|row| row.iops.1));
+    let max = |of: fn(&LoadComparison) -> f64| explanation.rows.iter().map(of).fold(0.0, f64::max);
+    let (measured, theory) = (max(|row| row.iops.0), max(|row| row.iops.1));
     let mut text = format!("Measured against theory: {}", offer.title);
     if let Some(ratio) = format_share(measured, theory) {
         let (measured, theory) = (number::three(measured), number::three(theory));

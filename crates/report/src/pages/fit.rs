@@ -40,14 +40,14 @@ fn misfit(misfit: Misfit) -> String {
 }
 
 fn value(parameter: &Parameter) -> Cell {
-    let shown = |number: f64| fitted_value(parameter.unit, number);
+    let displayed = |number: f64| fitted_value(parameter.unit, number);
     let interval = match parameter.interval {
-        Some((low, high)) => format!("{} to {}", shown(low), shown(high)),
+        Some((low, high)) => format!("{} to {}", displayed(low), displayed(high)),
         None if parameter.identified => "no interval".into(),
         None => "not identified".into(),
     };
     let exact = format!("{} {}", parameter.value, parameter.unit);
-    Cell { text: shown(parameter.value), exact, ..Cell::default() }.with_interval(interval)
+    Cell { text: displayed(parameter.value), exact, ..Cell::default() }.with_interval(interval)
 }
 
 fn alternatives(fitted: &Fitted) -> Vec<Fact> {

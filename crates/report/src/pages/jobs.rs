@@ -33,7 +33,7 @@ pub fn jobs(report: &FioReport, origin: &'static str) -> Page {
     ];
     Page {
         title: "fio jobs".to_owned(),
-        subject: vec![format!("{}, {}", report.version, report.made)],
+        subject: vec![format!("{}, {}", report.version, report.created)],
         headline: Some(Headline { text, ..Headline::default() }),
         origin,
         sections,
@@ -141,7 +141,7 @@ fn disk_table(disks: &[DiskUse]) -> Table {
         .column(Column::text("disk", 0), |disk| disk.name.as_str())
         .columns(operations, |disk, index: usize| {
             let count = disk.own.operations[index] as f64;
-            Cell::figure(number::whole(count), count)
+            Cell::figure(number::integer(count), count)
         })
         .column(Column::new("busy", "", ColumnKind::Share, 0), |disk| Cell::percent(disk.own.busy_percent / 100.0))
         .table()
@@ -160,7 +160,7 @@ fn errors(job: &JobReport) -> Vec<Fact> {
     let continued = job.errors.iter().filter(|errors| errors.total > 0).map(|errors| {
         Fact::caution(
             "errors",
-            format!("{}: {}, the first: {}", job.name, number::whole(errors.total as f64), errors.text),
+            format!("{}: {}, the first: {}", job.name, number::integer(errors.total as f64), errors.text),
         )
     });
     ended.chain(continued).collect()

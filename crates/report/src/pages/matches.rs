@@ -58,7 +58,7 @@ pub fn matches_short(need: &Need, matches: &Matches, near: &[Resemblance]) -> Pa
     let need_text = format!("{} IOPS at {}", number::three(need.iops), need.objective);
     let priced = matches.suitable.iter().filter(|one| one.price.is_some()).count();
     let slow = if priced >= SHOWN { 0 } else { matches.nearly.len().min(SHOWN - 1) };
-    let shown = matches.suitable.iter().take(SHOWN - slow).chain(&matches.nearly[..slow]);
+    let displayed = matches.suitable.iter().take(SHOWN - slow).chain(&matches.nearly[..slow]);
     let verdict = if matches.suitable.is_empty() {
         format!("No product in the catalogue carries {need_text}")
     } else {
@@ -71,7 +71,7 @@ pub fn matches_short(need: &Need, matches: &Matches, near: &[Resemblance]) -> Pa
     let provenance = "response times are simulated, ceilings and prices are from documents; none was measured";
     let nearest = near.first().map_or_else(String::new, |one| format!("{}; ", nearest(one)));
     let notes = missed.into_iter().chain([format!("{nearest}all: plimsoll match"), provenance.to_owned()]);
-    let table = Table::rows("Products", shown)
+    let table = Table::rows("Products", displayed)
         .column(Column::configuration(), |one| offer::configuration(&one.offer))
         .column(Column::new("a month", "", ColumnKind::Money, 0), |one| monthly(one))
         .column(Column::text("simulated", 0), |one| reached(need, one))
@@ -94,8 +94,8 @@ fn headline(need: &Need, matches: &Matches) -> Headline {
     let streams = need.streams.iter().map(words::stream).collect::<Vec<_>>().join("; ");
     let capacity = Some(need.capacity).filter(|capacity| capacity.get() > 0);
     let keeps = capacity.map(|capacity| format!("; room for {}", offer::capacity(capacity))).unwrap_or_default();
-    let asked = format!("{} IOPS at {}: {streams}{keeps}", number::three(need.iops), need.objective);
-    Headline { text, grade: "simulated", details: vec![asked], ..Headline::default() }
+    let requested = format!("{} IOPS at {}: {streams}{keeps}", number::three(need.iops), need.objective);
+    Headline { text, grade: "simulated", details: vec![requested], ..Headline::default() }
 }
 
 fn table(need: &Need, carries: &[SuitableOffer]) -> Table {
@@ -145,14 +145,14 @@ fn sources(matches: &Matches, detail: Detail) -> Vec<Fact> {
     let offered = || matches.suitable.iter().chain(&matches.nearly);
     let needs = by_product(offered(), |one| one.offer.needs().iter().map(ToString::to_string).collect());
     let doubts = by_product(offered(), |one| one.offer.doubts().into_iter().map(|doubt| doubt.text).collect());
-    let most = if detail == Detail::All { doubts.len() } else { DOUBTS_MAX };
+    let max = if detail == Detail::All { doubts.len() } else { DOUBTS_MAX };
     let about = |name: &'static str, (text, products): &(String, Vec<&str>)| {
         Fact::caution(name, format!("{text}: {}", first(products)))
     };
     let mut facts: Vec<Fact> = needs.iter().map(|need| about("needs", need)).collect();
-    facts.extend(doubts.iter().take(most).map(|doubt| about("doubt", doubt)));
-    if doubts.len() > most {
-        facts.push(Fact::new("", format!("and {} more doubts", doubts.len() - most)));
+    facts.extend(doubts.iter().take(max).map(|doubt| about("doubt", doubt)));
+    if doubts.len() > max {
+        facts.push(Fact::new("", format!("and {} more doubts", doubts.len() - max)));
     }
     let mut used: Vec<Status> = offered().filter_map(binding).map(|ceiling| ceiling.cite.status).collect();
     used.extend(offered().filter_map(|one| one.price.as_ref()).map(|price| price.cite.status));
@@ -280,13 +280,14 @@ fn reason(one: &Rejected) -> String {
     let why = one.reason.replace(product(&one.name), "it");
     let words = why.split(' ').map(|word| if word.starts_with(|c: char| c.is_ascii_digit()) { "…" } else { word });
     let units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "ns", "us", "ms", "s"];
-    let mut kept: Vec<&str> = Vec::new();
+    let mut retained: Vec<&str> = Vec::new();
     for word in words {
-        if kept.last() != Some(&"…") || !units.contains(&word.trim_end_matches(|c: char| c.is_ascii_punctuation())) {
-            kept.push(word);
+        if retained.last() != Some(&"…") || !units.contains(&word.trim_end_matches(|c: char| c.is_ascii_punctuation()))
+        {
+            retained.push(word);
         }
     }
-    kept.join(" ")
+    retained.join(" ")
 }
 
 /// The product of a configuration: `aws/gp3` for `stripe(2,64KiB) of aws/gp3:size=100`.
@@ -322,8 +323,8 @@ mod tests {
         );
         let silent = |name: &str| format!("the catalogue does not know when {name} answers, only what it carries");
         let (a, b) = (silent("a/a"), silent("b/b"));
-        let said = "2 - the catalogue does not know when it answers, only what it carries: a/a, b/b";
-        check(&[("a/a:size=1", &a), ("b/b", &b)], &[said]);
+        let reported = "2 - the catalogue does not know when it answers, only what it carries: a/a, b/b";
+        check(&[("a/a:size=1", &a), ("b/b", &b)], &[reported]);
         let late = |time: &str| format!("p99 is {time} at this load (simulated)");
         let (a, b) = (late("2.5 ms"), late("812 us"));
         check(&[("a/a", &a), ("b/b", &b)], &["2 - p99 is … at this load (simulated): a/a, b/b"]);

@@ -59,11 +59,11 @@ fn import_facts((name, import): &(String, PriceListImport)) -> Vec<Fact> {
         }
         all => all.join(", "),
     };
-    let used = number::whole(import.used as f64);
+    let used = number::integer(import.used as f64);
     let mut skipped: Vec<(&String, &u64)> = import.skipped.iter().collect();
     skipped.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
     let reasons = skipped.iter().take(REASONS_MAX);
-    let reasons = reasons.map(|(reason, count)| format!("left out: {} ({reason})", number::whole(**count as f64)));
+    let reasons = reasons.map(|(reason, count)| format!("left out: {} ({reason})", number::integer(**count as f64)));
     let fact = Fact::new("file", format!("{name}: {list}, {used} rates for {places}"));
     vec![Fact { remarks: reasons.collect(), ..fact }]
 }

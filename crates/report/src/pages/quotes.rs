@@ -23,7 +23,7 @@ pub fn quotes(quotes: &[Quote]) -> Page {
     };
     let table = tabulate_quotes(quotes);
     let same = quotes.iter().all(|quote| quote.ask == first.ask);
-    let heading = if same { asked(&first.ask) } else { "Sustained rates, each for its own load".to_owned() };
+    let heading = if same { request(&first.ask) } else { "Sustained rates, each for its own load".to_owned() };
     let comparison = if quotes.len() > 1 { Block::Table(table) } else { Block::Data(table) };
     let chart = if same { chart_prices(quotes) } else { None };
     let mut sections = vec![PageSection::new(heading, std::iter::once(comparison).chain(chart).collect())];
@@ -56,9 +56,9 @@ fn list_key_figures(quote: &Quote) -> Vec<Fact> {
     if let Some(binding) = quote.standing.binding() {
         let ceiling = &quote.offer.ceilings[binding.ceiling];
         let status = ceiling.cite.status.name();
-        let (moved, asked) = (words::throughput(binding.bytes_per_second), words::ask(&quote.ask));
+        let (moved, requested) = (words::throughput(binding.bytes_per_second), words::ask(&quote.ask));
         let carries = Fact::new("Carries", format!("{} IOPS", number::rate(binding.iops)));
-        figures.push(carries.with_remark(format!("{moved} of {asked}, sustained; {status}")));
+        figures.push(carries.with_remark(format!("{moved} of {requested}, sustained; {status}")));
         figures.push(Fact::new("Binds", ceiling.name.to_string()).with_remark(status));
     }
     if let Ok(price) = &quote.price {
@@ -78,7 +78,7 @@ fn chart_prices(quotes: &[Quote]) -> Option<Block> {
     price_chart(&configurations, "sustained IOPS", "list prices and ceilings of the catalogue")
 }
 
-fn asked(ask: &Ask) -> String {
+fn request(ask: &Ask) -> String {
     format!("Sustained rates for {}", words::ask(ask))
 }
 
@@ -181,8 +181,8 @@ fn describe_machine(shape: &MachineShape) -> String {
         shape.network_bits_per_second.map(|bits| format!("{} Gb/s to its volumes", number::exact(bits / 1e9))),
         shape.volumes.map(|volumes| format!("up to {volumes} volumes")),
     ];
-    let known: Vec<String> = parts.into_iter().flatten().collect();
-    format!("{}: {}", shape.name, known.join(", "))
+    let existing: Vec<String> = parts.into_iter().flatten().collect();
+    format!("{}: {}", shape.name, existing.join(", "))
 }
 
 /// The statuses of all figures of a configuration.
@@ -200,8 +200,9 @@ fn state_rate(quote: &Quote) -> Vec<Fact> {
         return vec![Fact::new("carries", "unknown: the catalogue has no ceiling for this load")];
     };
     let ceilings = &quote.offer.ceilings;
-    let (asked, status) = (words::ask(&quote.ask), ceilings[binding.ceiling].cite.status.name());
-    let mut facts = vec![Fact::new("carries", format!("{} of {asked}, sustained ({status})", words::rates(binding)))];
+    let (requested, status) = (words::ask(&quote.ask), ceilings[binding.ceiling].cite.status.name());
+    let mut facts =
+        vec![Fact::new("carries", format!("{} of {requested}, sustained ({status})", words::rates(binding)))];
     if let Some(peak) = quote.standing.peak.filter(|peak| peak.bound.iops > binding.iops && peak.seconds >= 1.0) {
         let (lasts, credits) = (words::lasting(peak.seconds), &ceilings[peak.credits_of].name);
         let (rates, status) = (words::rates(&peak.bound), ceilings[peak.bound.ceiling].cite.status.name());

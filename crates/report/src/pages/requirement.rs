@@ -151,7 +151,7 @@ fn bound(condition: &RequirementCondition) -> String {
 
 fn format_value(condition: &RequirementCondition, value: f64) -> String {
     match condition.figure.unit() {
-        RequiredUnit::Iops => format!("{} IOPS", number::whole(value)),
+        RequiredUnit::Iops => format!("{} IOPS", number::integer(value)),
         RequiredUnit::BytesPerSecond => number::throughput(value),
         RequiredUnit::Nanoseconds => number::time(value),
     }

@@ -45,13 +45,13 @@ struct Sized<'a> {
     jobs: Option<&'a JobTimes>,
     outcomes: &'a [Outcome],
     /// Maximum number of choices to show.
-    most: usize,
+    max: usize,
 }
 
 /// A page with at most `most` choices.
-pub fn sizing(sizing: &Sizing, what_ifs: &WhatIfs, outcomes: &[Outcome], most: usize) -> Page {
-    let sized = Sized { sizing, memory: what_ifs.memory.as_ref(), jobs: what_ifs.jobs.as_ref(), outcomes, most };
-    let subject = &sizing.wanted.subject;
+pub fn sizing(sizing: &Sizing, what_ifs: &WhatIfs, outcomes: &[Outcome], max: usize) -> Page {
+    let sized = Sized { sizing, memory: what_ifs.memory.as_ref(), jobs: what_ifs.jobs.as_ref(), outcomes, max };
+    let subject = &sizing.required.subject;
     let title = format!("Storage for {}", if subject.is_empty() { "the demand" } else { subject });
     let mut sections = Vec::new();
     sections.extend(sized.comparison());
@@ -87,18 +87,18 @@ pub fn sizing(sizing: &Sizing, what_ifs: &WhatIfs, outcomes: &[Outcome], most: u
 
 impl Sized<'_> {
     fn choices(&self) -> &[Choice] {
-        &self.sizing.choices[..self.sizing.choices.len().min(self.most)]
+        &self.sizing.choices[..self.sizing.choices.len().min(self.max)]
     }
 
     /// ` at redo p99 <= 1 ms, read p99 <= 5 ms`.
     fn objectives(&self) -> String {
-        let objectives = words::objectives(&self.sizing.wanted.objectives);
+        let objectives = words::objectives(&self.sizing.required.objectives);
         if objectives.is_empty() { objectives } else { format!(" at {objectives}") }
     }
 
     /// The best configuration, its price, effect and first limit, and the load that it is chosen for.
     fn figures(&self) -> Vec<Fact> {
-        let demand = &self.sizing.wanted;
+        let demand = &self.sizing.required;
         let parts = self.sizing.best_volumes();
         let mut figures: Vec<Fact> = match self.sizing.best() {
             Some(Best::Layout(layout)) => layout.parts.iter().map(volume_of_layout).collect(),
@@ -180,7 +180,7 @@ impl Sized<'_> {
                 (format!("Separate volumes at {}", layout.provider), volumes(layout), layout.machine.as_ref())
             }
         };
-        let is_oracle = self.sizing.wanted.platform.oracle_release.is_some();
+        let is_oracle = self.sizing.required.platform.oracle_release.is_some();
         let licences = machine
             .filter(|_| is_oracle)
             .and_then(|machine| words::licences(machine, self.sizing.fewer_processors.as_ref()));
@@ -202,7 +202,7 @@ impl Sized<'_> {
         ];
         let rows = volumes.iter().flat_map(|choice| choice.latency.iter().map(move |one| (*choice, one)));
         let row = |(choice, one): (&Choice, &ClassLatency)| {
-            let today = choice.today(&self.sizing.wanted, one.class);
+            let today = choice.today(&self.sizing.required, one.class);
             let usual = choice.usual.iter().find(|usual| usual.class == one.class);
             let waits = effect.and_then(|effect| choice.waits(effect, one.class));
             vec![
@@ -248,7 +248,7 @@ impl Sized<'_> {
     }
 
     fn ranking(&self) -> PageSection {
-        let looked = number::whole(self.sizing.evaluated as f64);
+        let looked = number::integer(self.sizing.evaluated as f64);
         let heading = format!(
             "The cheapest configuration of each product that carries the load{}, of {looked} examined",
             self.objectives()
@@ -267,7 +267,7 @@ impl Sized<'_> {
     /// Price against waiting sessions; `None` for a single choice.
     fn picture(&self) -> Option<Chart> {
         let spot = |(index, choice): (usize, &Choice)| {
-            let (price, waiting) = (choice.total()?, choice.waiting(&self.sizing.wanted.points[0])?);
+            let (price, waiting) = (choice.total()?, choice.waiting(&self.sizing.required.points[0])?);
             let name = offer::configuration(&choice.offer);
             Some(Spot {
                 x: price.as_f64(),
@@ -284,12 +284,12 @@ impl Sized<'_> {
             let values = || spots.iter().map(of);
             (values().fold(f64::INFINITY, f64::min), values().fold(0.0, f64::max))
         };
-        let ((cheap, dear), (_, most)) = (ends(|spot| spot.x), ends(|spot| spot.y));
+        let ((cheap, dear), (_, max)) = (ends(|spot| spot.x), ends(|spot| spot.y));
         let plane = Plane {
             x: Axis { name: "price a month", scale: AxisScale::for_latency(cheap, dear), label: number::short },
             y: Axis {
                 name: "sessions waiting for reads and log writes, simulated",
-                scale: AxisScale::from_zero(most),
+                scale: AxisScale::from_zero(max),
                 label: number::three,
             },
             groups: vec![PointGroup {
@@ -328,7 +328,7 @@ impl Sized<'_> {
         if nearly.is_empty() {
             return Vec::new();
         }
-        let (few, more) = nearly.split_at(nearly.len().min(FEW.min(self.most)));
+        let (few, more) = nearly.split_at(nearly.len().min(FEW.min(self.max)));
         let misses = "Their ceilings suffice, but their simulated response times miss the objective. Few vendors publish \
                       response times, so measure before excluding them";
         let block = |choices| Block::Table(table("Configurations that miss the objective", choices));
@@ -343,7 +343,7 @@ impl Sized<'_> {
 
     fn rejected(&self) -> Vec<PageSection> {
         let rejected = &self.sizing.rejected;
-        let (few, rest) = rejected.split_at(rejected.len().min(self.most.max(FEW)));
+        let (few, rest) = rejected.split_at(rejected.len().min(self.max.max(FEW)));
         let entry = |one: &Rejection| Item::new(format!("{}: {}", one.name, words::why(&one.reason)), []);
         let mut blocks = vec![Block::Items(few.iter().map(entry).collect())];
         blocks.extend((!rest.is_empty()).then(|| Block::Note(format!("and {} more", rest.len()))));
@@ -444,15 +444,15 @@ fn unpriced_machines(choices: &[Choice]) -> Vec<String> {
     for choice in choices {
         let Some(machine) = choice.machine.as_ref().filter(|machine| machine.unpriced > 0) else { continue };
         let provider = choice.offer.product().name().split('/').next().unwrap_or_default();
-        let known = largest.entry(provider).or_default();
-        *known = (*known).max((machine.unpriced, machine.enough));
+        let existing = largest.entry(provider).or_default();
+        *existing = (*existing).max((machine.unpriced, machine.enough));
     }
     let note = |(provider, (unpriced, enough)): (&str, (usize, usize))| {
         format!(
             "up to {} of {} sufficient machines of {provider} have no price and are left out where a priced one suffices: \
              plimsoll prices import adds prices",
-            number::whole(unpriced as f64),
-            number::whole(enough as f64)
+            number::integer(unpriced as f64),
+            number::integer(enough as f64)
         )
     };
     largest.into_iter().map(note).collect()

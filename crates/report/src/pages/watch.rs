@@ -206,7 +206,7 @@ fn describe_database(latest: &LoadSample) -> Option<String> {
     });
     let connections = latest
         .connections
-        .map(|[used, maximum]| format!("{} of {} connections", number::whole(used), number::whole(maximum)));
+        .map(|[used, maximum]| format!("{} of {} connections", number::integer(used), number::integer(maximum)));
     let parts: Vec<String> = sessions.into_iter().chain(connections).collect();
     (!parts.is_empty()).then(|| parts.join(", "))
 }

@@ -44,7 +44,7 @@ fn levels(choice: &LevelsOfChoice) -> PageSection {
     let row = |replay: &LevelReplay| {
         let rule = match &replay.rule {
             Rule::Fixed(level) => format!("{} {level}", choice.option),
-            Rule::Autotune(policy) => format!("autotune {} to {}", policy.default, policy.most),
+            Rule::Autotune(policy) => format!("autotune {} to {}", policy.default, policy.max),
             Rule::Daily(_) => "by the hour".to_owned(),
         };
         vec![
@@ -97,7 +97,7 @@ fn cache(what_if: &CacheWhatIf) -> PageSection {
             Cell::text(gib(size.bytes)),
             Cell::text(gib(size.more_bytes)),
             Cell::percent(size.reads),
-            Cell::or_unknown(size.wanted.points.first(), |point| Cell::rate(point.iops())),
+            Cell::or_unknown(size.required.points.first(), |point| Cell::rate(point.iops())),
             price(size.choice.as_ref()),
             Cell::money(size.memory),
             Cell::money(size.sum),
@@ -194,8 +194,8 @@ fn growth(outgrown: &Outgrown) -> PageSection {
     let table = Table::of("Growth", GROWTH, &outgrown.later, |later| {
         vec![
             Cell::rate(f64::from(later.months)),
-            Cell::rate(later.wanted.points[0].iops()),
-            Cell::text(offer::capacity(later.wanted.capacity)),
+            Cell::rate(later.required.points[0].iops()),
+            Cell::text(offer::capacity(later.required.capacity)),
             price(later.choice.as_ref()),
             configuration(later.choice.as_ref()),
         ]

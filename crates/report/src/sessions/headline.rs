@@ -31,7 +31,7 @@ pub(crate) fn group_verdict(suite: &SuiteRun, group: &SessionCurve<'_>) -> Group
         rest.push(format!("Knee: {rate} transactions/s at a mean of {mean} ({}).", format_load(point)));
     }
     if let Some(best) = group.best() {
-        let rate = number::three(best.crowd.run.figures.iops.value);
+        let rate = number::three(best.session_run.run.figures.iops.value);
         rest.push(format!("Maximum: {rate} transactions/s ({}).", format_load(best)));
     }
     rest.extend(fitted(suite, group));
@@ -44,11 +44,11 @@ fn fitted(suite: &SuiteRun, group: &SessionCurve<'_>) -> Option<String> {
     let all =
         suite.steps.iter().filter(|step| step.counts && matches!(step.work, plimsoll_record::StepWork::Sessions(_)));
     let own = group.points.iter().map(|point| point.rounds).sum::<usize>();
-    let most = number::three(1.0 / law.demand.as_secs_f64());
+    let max = number::three(1.0 / law.demand.as_secs_f64());
     (all.count() == own).then(|| {
         format!(
             "A model of a delay and a queue fits within {}: a transaction takes {} at the bottleneck and {} elsewhere, which allows \
-             at most {most} transactions/s.",
+             at most {max} transactions/s.",
             number::percent((law.error * 1e3).round() / 1e3),
             law.demand,
             law.delay
@@ -62,15 +62,15 @@ fn at_line(group: &SessionCurve<'_>) -> Option<String> {
     let line = group.curve.load_line.as_ref()?;
     let iops = pick::line_iops(line)?.value;
     let closed: Vec<&SessionPoint<'_>> =
-        group.points.iter().filter(|point| matches!(point.crowd.run.offered, Pace::Closed { .. })).collect();
+        group.points.iter().filter(|point| matches!(point.session_run.run.offered, Pace::Closed { .. })).collect();
     if closed.len() < group.points.len() {
         // With open loads, any free session takes the next transaction, so the number of sessions is an upper bound.
-        let rate = |point: &&SessionPoint<'_>| (point.crowd.run.figures.iops.value - iops).abs();
-        let open = group.points.iter().filter(|point| pick::is_open(&point.crowd.run));
+        let rate = |point: &&SessionPoint<'_>| (point.session_run.run.figures.iops.value - iops).abs();
+        let open = group.points.iter().filter(|point| pick::is_open(&point.session_run.run));
         let nearest = open.min_by(|a, b| rate(a).total_cmp(&rate(b)))?;
-        return Some(format!("up to {}", sessions(nearest.crowd.sessions)));
+        return Some(format!("up to {}", sessions(nearest.session_run.sessions)));
     }
-    let rate_of = |point: &SessionPoint<'_>| point.crowd.run.figures.iops.value;
+    let rate_of = |point: &SessionPoint<'_>| point.session_run.run.figures.iops.value;
     // Throughput may fall beyond saturation: the load line is the first crossing.
     let beyond = closed.iter().position(|point| rate_of(point) > iops * (1.0 + 1e-9));
     let below = match beyond {
@@ -80,10 +80,12 @@ fn at_line(group: &SessionCurve<'_>) -> Option<String> {
     let (low, high) = (closed[below], closed.get(below + 1));
     let rate = rate_of(low);
     match high.filter(|_| matches!(line, LoadLine::At { .. }) && rate < iops * (1.0 - SAME)) {
-        Some(high) if high.crowd.sessions > low.crowd.sessions => {
-            Some(format!("{} to {}", number::whole(f64::from(low.crowd.sessions)), sessions(high.crowd.sessions)))
-        }
-        _ => Some(sessions(low.crowd.sessions)),
+        Some(high) if high.session_run.sessions > low.session_run.sessions => Some(format!(
+            "{} to {}",
+            number::integer(f64::from(low.session_run.sessions)),
+            sessions(high.session_run.sessions)
+        )),
+        _ => Some(sessions(low.session_run.sessions)),
     }
 }
 

@@ -25,9 +25,9 @@ where
 /// Throughput and response times.
 pub(crate) fn responses(groups: &[SessionCurve<'_>]) -> Table {
     let column = |name, unit, priority| Column::new(name, unit, ColumnKind::Share, priority);
-    let time = |estimate: &Estimate| number::seen(estimate).map(number::time);
+    let time = |estimate: &Estimate| number::value(estimate).map(number::time);
     let table = steps(points(groups))
-        .column(column("sessions", "", 5), |point| number::whole(f64::from(point.crowd.sessions)))
+        .column(column("sessions", "", 5), |point| number::integer(f64::from(point.session_run.sessions)))
         .column(column("done", "transactions/s", 0), |point| number::three(point.run().figures.iops.value))
         .column(Column::new("95 % interval", "transactions/s", ColumnKind::Text, 4), |point| {
             let (low, high) = number::interval(&point.run().figures.iops)?;
@@ -37,12 +37,12 @@ pub(crate) fn responses(groups: &[SessionCurve<'_>]) -> Table {
         .column(column("p50", "", 0), |point| time(&point.run().figures.p50_ns))
         .column(column("p99", "", 0), |point| time(&point.run().figures.p99_ns))
         .column(column("longest", "", 6), |point| {
-            let longest = point.crowd.run.total.response().max_ns;
+            let longest = point.session_run.run.total.response().max_ns;
             (longest > 0).then(|| Span::from_nanos(longest).to_string())
         })
         .column(column("failed", "", 3), |point| {
-            let errors = point.crowd.run.total.errors();
-            (errors > 0).then(|| number::whole(errors as f64))
+            let errors = point.session_run.run.total.errors();
+            (errors > 0).then(|| number::integer(errors as f64))
         })
         .column(column("rounds", "", 7), |point| (point.rounds > 1).then(|| point.rounds.to_string()))
         .column(Column::text("limit", 2), |point| point.limit());
@@ -56,27 +56,29 @@ pub(crate) fn below(suite: &SuiteRun, groups: &[SessionCurve<'_>]) -> Table {
     let rate = |point: &SessionPoint<'_>, count: Option<u64>| point.per_second(count).map(number::three);
     let time = |span: Option<Span>| span.filter(|span| !span.is_zero()).map(|span| span.to_string());
     let of_time = |point: &SessionPoint<'_>, span: Span| {
-        let seconds = point.crowd.run.span.as_secs_f64();
+        let seconds = point.session_run.run.span.as_secs_f64();
         (seconds > 0.0).then(|| span.as_secs_f64() / seconds)
     };
     steps(points(groups))
         .column(column("own cache", "hits", 6), |point| {
-            let (hits, reads) = point.crowd.counted.hits.zip(point.crowd.counted.reads)?;
+            let (hits, reads) = point.session_run.counted.hits.zip(point.session_run.counted.reads)?;
             let all = Some(hits.saturating_add(reads)).filter(|all| *all > 0)?;
             Some(share(hits as f64 / all as f64))
         })
-        .column(column("block reads", "a second", 0), |point| rate(point, point.crowd.counted.reads))
-        .column(column("block writes", "a second", 1), |point| rate(point, point.crowd.counted.writes))
+        .column(column("block reads", "a second", 0), |point| rate(point, point.session_run.counted.reads))
+        .column(column("block writes", "a second", 1), |point| rate(point, point.session_run.counted.writes))
         .column(column("read takes", "database", 0), |point| time(point.read_as_seen()))
         .column(column("read takes", "storage", 0), |point| time(point.read_below()))
         .column(column("page cache", "of reads", 2), |point| point.page_cache_share(block).map(share))
-        .column(column("log flushes", "a second", 3), |point| rate(point, point.crowd.counted.log_flushes))
-        .column(column("flush takes", "database", 4), |point| time(point.crowd.counted.log_flush_latency()))
+        .column(column("log flushes", "a second", 3), |point| rate(point, point.session_run.counted.log_flushes))
+        .column(column("flush takes", "database", 4), |point| time(point.session_run.counted.log_flush_latency()))
         .column(column("client", "processors", 7), |point| {
-            let cpu = point.crowd.client?;
+            let cpu = point.session_run.client?;
             of_time(point, cpu.user + cpu.system).map(number::three)
         })
-        .column(column("device", "busy", 8), |point| of_time(point, point.crowd.storage.disk.as_ref()?.busy).map(share))
+        .column(column("device", "busy", 8), |point| {
+            of_time(point, point.session_run.storage.disk.as_ref()?.busy).map(share)
+        })
         .table()
         .without_unknown()
 }
@@ -88,10 +90,10 @@ const RANKS: [u8; 8] = [0, 0, 2, 0, 1, 3, 5, 4];
 pub(crate) fn splits(groups: &[SessionCurve<'_>]) -> Table {
     let columns = PARTS.iter().zip(RANKS);
     let columns = columns.map(|(part, rank)| (*part, Column::new(spent(*part).0, "", ColumnKind::Share, rank)));
-    steps(points(groups).filter(|point| point.crowd.split.is_some()))
-        .columns(columns, |point, part| share_of(point.crowd.split.as_ref()?, part).map(share))
+    steps(points(groups).filter(|point| point.session_run.split.is_some()))
+        .columns(columns, |point, part| share_of(point.session_run.split.as_ref()?, part).map(share))
         .column(Column::text("known by", 6), |point| {
-            let method = &point.crowd.split.as_ref()?.method;
+            let method = &point.session_run.split.as_ref()?.method;
             (!method.is_empty()).then(|| clean(method))
         })
         .table()

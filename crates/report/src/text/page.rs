@@ -22,8 +22,8 @@ pub(super) fn render_parts(page: &Page, style: &TextStyle) -> Vec<Vec<PaintedLin
     let alert = page.alert.iter().flat_map(|(emphasis, text)| paragraph(text, tone(*emphasis), 0, style));
     let verdict = page.headline.iter().flat_map(|headline| render_verdict(headline, page.origin, style));
     parts.push(alert.chain(verdict).collect());
-    let shown = page.shown().filter(|part| part.visibility != Visibility::Detail);
-    parts.extend(shown.map(|part| section(part, style)));
+    let displayed = page.display().filter(|part| part.visibility != Visibility::Detail);
+    parts.extend(displayed.map(|part| section(part, style)));
     // Commands are never wrapped, so that they can be copied.
     let next = |(purpose, command): &(String, String)| PaintedLine::plain(clean(&format!("{purpose}: {command}")));
     parts.push(page.next.iter().map(next).collect());
@@ -144,21 +144,21 @@ fn render_table(table: &Table, style: &TextStyle) -> Vec<PaintedLine> {
 
 /// The rows of a table within the width; empty without rows.
 pub(super) fn lay_out(table: &Table, style: &TextStyle) -> table::Laid {
-    let whole = table.with_intervals();
-    if whole.rows.is_empty() {
+    let total = table.with_intervals();
+    if total.rows.is_empty() {
         return table::Laid::default();
     }
-    if whole.layout == TableLayout::Lines {
+    if total.layout == TableLayout::Lines {
         let line = |row: &Vec<Cell>| row.iter().map(|cell| clean(&cell.text)).collect::<Vec<_>>().join("  ");
-        let lines = whole.rows.iter().map(|row| PaintedLine::plain(line(row).trim_end())).collect();
+        let lines = total.rows.iter().map(|row| PaintedLine::plain(line(row).trim_end())).collect();
         return table::Laid { lines, left_out: Vec::new() };
     }
-    let is_named = whole.columns.first().is_some_and(|column| column.kind == ColumnKind::Name);
-    let columns = whole.columns.iter().enumerate();
+    let is_named = total.columns.first().is_some_and(|column| column.kind == ColumnKind::Name);
+    let columns = total.columns.iter().enumerate();
     let set = table::TextTable {
-        columns: columns.map(|(index, column)| lay_out_column(column, &whole, index)).collect(),
-        groups: whole.groups.iter().map(|(row, text)| (*row, clean(text))).collect(),
-        strong: whole.rows.iter().position(|row| row.first().is_some_and(|cell| cell.emphasis == Emphasis::Strong)),
+        columns: columns.map(|(index, column)| lay_out_column(column, &total, index)).collect(),
+        groups: total.groups.iter().map(|(row, text)| (*row, clean(text))).collect(),
+        strong: total.rows.iter().position(|row| row.first().is_some_and(|cell| cell.emphasis == Emphasis::Strong)),
     };
     if is_named { named(set, style) } else { set.lay_out(style) }
 }
@@ -177,8 +177,8 @@ fn named(mut table: table::TextTable, style: &TextStyle) -> table::Laid {
 fn lay_out_column(column: &Column, table: &Table, index: usize) -> table::TextColumn {
     let texts = table.rows.iter().map(|row| clean(&row[index].text));
     let (align, cells) = match column.kind {
-        ColumnKind::Money => (Align::Kept, money::aligned(texts)),
-        ColumnKind::Name => (Align::Kept, texts.collect()),
+        ColumnKind::Money => (Align::Retained, money::aligned(texts)),
+        ColumnKind::Name => (Align::Retained, texts.collect()),
         ColumnKind::Text => (Align::Left, texts.collect()),
         ColumnKind::Rate | ColumnKind::Time | ColumnKind::Size | ColumnKind::Share => (Align::Point, texts.collect()),
     };

@@ -59,10 +59,10 @@ pub(super) fn finish(parts: &[Vec<PaintedLine>], style: &TextStyle) -> String {
             out.push('\n');
         }
         for line in part {
-            let whole = format!("{}{}", line.lead, line.rest);
-            let kept = whole.trim_end().len().max(line.lead.len());
+            let total = format!("{}{}", line.lead, line.rest);
+            let retained = total.trim_end().len().max(line.lead.len());
             paint(&mut out, &line.lead, line.lead_tone, style);
-            paint(&mut out, &whole[line.lead.len()..kept], line.tone, style);
+            paint(&mut out, &total[line.lead.len()..retained], line.tone, style);
             out.push('\n');
         }
     }

@@ -46,10 +46,10 @@ pub(super) fn plot(plot: &Plot, rows: usize, style: &TextStyle) -> Vec<PaintedLi
 
 impl Canvas {
     fn new(plot: &Plot, columns: usize, rows: usize) -> Self {
-        let most = plot.points.iter().map(|point| point.iops).chain(plot.line_iops).fold(0.0, f64::max);
+        let max = plot.points.iter().map(|point| point.iops).chain(plot.line_iops).fold(0.0, f64::max);
         let times = || plot.points.iter().flat_map(|point| point.percentiles_ns).flatten().chain(plot.limit_ns);
         let (low, high) = (times().fold(f64::INFINITY, f64::min), times().fold(0.0, f64::max));
-        let (x, y) = (AxisScale::from_zero(most), AxisScale::for_latency(low, high));
+        let (x, y) = (AxisScale::from_zero(max), AxisScale::for_latency(low, high));
         Self { columns, rows, dots: vec![0; columns * rows], over: vec![None; columns * rows], x, y }
     }
 

@@ -99,7 +99,7 @@ fn collect_findings(page: &Page) -> Vec<Named> {
 
 /// The sections of terminals.
 fn sections(page: &Page) -> impl Iterator<Item = &PageSection> {
-    page.shown().filter(|section| section.visibility != Visibility::Detail)
+    page.display().filter(|section| section.visibility != Visibility::Detail)
 }
 
 fn list_facts(section: &PageSection) -> impl Iterator<Item = &Fact> {

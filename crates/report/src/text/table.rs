@@ -12,7 +12,7 @@ use crate::words::cut;
 pub(super) enum Align {
     Left,
     /// Left, never wrapped.
-    Kept,
+    Retained,
     /// By the decimal point.
     Point,
 }
@@ -135,7 +135,7 @@ impl TextColumn {
     fn set(&self, cell: &str) -> String {
         let width = self.width();
         match self.align {
-            Align::Left | Align::Kept => format!("{cell:<width$}"),
+            Align::Left | Align::Retained => format!("{cell:<width$}"),
             Align::Point => format!("{cell:>width$}"),
         }
     }

@@ -78,7 +78,7 @@ pub(crate) fn describe_grade(curve: &Curve) -> Option<(Grade, String)> {
         add(Grade::Fair, reason);
     }
     match basis.lasting {
-        Lasting::Held { seconds, .. } => {
+        Lasting::Sustained { seconds, .. } => {
             add(Grade::High, format!("sustained for {}", number::clock(Span::from_secs_f64(seconds))));
         }
         Lasting::BurstsOnly { .. } => add(Grade::Fair, "sustained at a lower load than bursts".into()),
@@ -111,7 +111,7 @@ fn closed_reasons(closed: &ClosedLine) -> String {
     let slots = if closed.slots == 1 { "a single slot".to_owned() } else { format!("{} slots", closed.slots) };
     let disturbed = if closed.is_disturbed { ", in which the processor was taken away, too" } else { "" };
     let delayed = if closed.delayed >= 0.005 {
-        let share = number::whole(100.0 * closed.delayed);
+        let share = number::integer(100.0 * closed.delayed);
         format!(", and {share} % of the operations were late only because of that and do not count")
     } else {
         String::new()
@@ -125,10 +125,10 @@ fn describe_host_steal(curve: &Curve) -> Option<String> {
         return None;
     };
     let needed = seconds.map_or_else(String::new, |seconds| {
-        let needed = number::whole(tens(seconds));
+        let needed = number::integer(tens(seconds));
         format!(" Measuring for about {needed} s (--duration) would leave enough of the others.")
     });
-    let share = number::whole(100.0 * share);
+    let share = number::integer(100.0 * share);
     Some(format!("The processor was taken away in {share} % of the slots of arrivals.{needed}"))
 }
 
@@ -136,7 +136,7 @@ fn width(line: &LoadLine) -> (Grade, String) {
     match line.iops().and_then(|iops| iops.interval) {
         Some((low, high)) => {
             let ratio = high / low.max(1e-9);
-            let percent = number::whole(50.0 * ratio.ln());
+            let percent = number::integer(50.0 * ratio.ln());
             let grade = if ratio <= TIGHT {
                 Grade::High
             } else if ratio <= WIDE {
@@ -164,7 +164,7 @@ fn generator(basis: &LineBasis, line: &LoadLine, source: &Source) -> (Grade, Str
     let all = basis.slots + basis.left_out;
     let taken = (basis.left_out > 0).then(|| {
         let share = f64::from(basis.left_out) / f64::from(all);
-        format!(", the processor was taken away in {} % of {all} slots", number::whole(100.0 * share))
+        format!(", the processor was taken away in {} % of {all} slots", number::integer(100.0 * share))
     });
     (grade, format!("generator lateness {late} (p99){}", taken.unwrap_or_default()))
 }
@@ -173,7 +173,7 @@ fn generator(basis: &LineBasis, line: &LoadLine, source: &Source) -> (Grade, Str
 fn lapses(basis: &LineBasis) -> Option<(Grade, String)> {
     let (missed, count) = basis.lapses.filter(|(missed, _)| *missed > FEW_LAPSES)?;
     let grade = if missed > MANY_LAPSES { Grade::Low } else { Grade::Fair };
-    let slots = number::whole(f64::from(count));
+    let slots = number::integer(f64::from(count));
     Some((grade, format!("{} of {slots} slots below the line missed the objective", number::percent(missed))))
 }
 
@@ -204,7 +204,7 @@ pub fn run(curve: &Curve) -> String {
     let origin = curve.basis.map_or("", |basis| match basis.origin {
         ObjectiveOrigin::Given => " (objective as given)",
         ObjectiveOrigin::Chosen { .. } => " (objective chosen by the measurement)",
-        ObjectiveOrigin::Kept => " (objective kept from an earlier run)",
+        ObjectiveOrigin::Retained => " (objective kept from an earlier run)",
         ObjectiveOrigin::Shared => " (objective shared with the compared runs)",
     });
     format!("Run: {}, {}{began}: {line}{origin}", clean(&curve.subject.name), curve.source.word())
@@ -221,7 +221,7 @@ pub(crate) fn meaning(curve: &Curve) -> Option<String> {
     }
     sentences.extend(describe_host_steal(curve));
     if let Some((missed, count)) = basis.lapses {
-        let of = number::whole(f64::from(count));
+        let of = number::integer(f64::from(count));
         sentences.push(match missed {
             missed if missed > 0.0 => {
                 format!("Below 80 % of the load line, {} of {of} slots missed the objective.", number::percent(missed))
@@ -235,7 +235,7 @@ pub(crate) fn meaning(curve: &Curve) -> Option<String> {
     }
     match basis.origin {
         ObjectiveOrigin::Given => {}
-        ObjectiveOrigin::Kept => {
+        ObjectiveOrigin::Retained => {
             sentences
                 .push("The objective is that of an earlier run of this target, so that runs are comparable.".into());
         }

@@ -47,7 +47,7 @@ impl Counted {
     /// A pace: `depth 8`, `8 sessions`, `20,000 IOPS, Poisson`.
     pub fn pace(self, pace: &Pace) -> String {
         match (self, *pace) {
-            (Self::Operations, Pace::Closed { depth }) => format!("depth {}", number::whole(f64::from(depth))),
+            (Self::Operations, Pace::Closed { depth }) => format!("depth {}", number::integer(f64::from(depth))),
             (Self::Operations, Pace::Open { rate, arrival }) => format!("{rate}, {}", spacing(arrival)),
             (Self::Transactions, Pace::Closed { depth }) => sessions(depth),
             (Self::Transactions, Pace::Open { rate, arrival }) => {
@@ -96,12 +96,12 @@ impl Counted {
             }
             NoLine::HostTaken { share, ref host, lateness_p99, seconds } => {
                 let needed = seconds.map(|seconds| {
-                    format!("; about {} s of measuring would leave enough", number::whole(tens(seconds)))
+                    format!("; about {} s of measuring would leave enough", number::integer(tens(seconds)))
                 });
                 format!(
                     "none at {objective}: {} (in {} % of the slots{})",
                     unjudged(host, lateness_p99),
-                    number::whole(100.0 * share),
+                    number::integer(100.0 * share),
                     needed.unwrap_or_default()
                 )
             }
@@ -130,11 +130,11 @@ pub(crate) fn unjudged(host: &HostShares, lateness_p99: Span) -> String {
         (host.throttled, "a processor limit stops the generator for", "of the time"),
         (host.waiting, "other threads take the generator's processor for", "of the time"),
     ];
-    let known = causes.into_iter().filter_map(|(share, verb, of)| Some((share?, verb, of)));
-    let main = known.filter(|(share, ..)| *share >= LEAST_SHARE).max_by(|a, b| a.0.total_cmp(&b.0));
+    let existing = causes.into_iter().filter_map(|(share, verb, of)| Some((share?, verb, of)));
+    let main = existing.filter(|(share, ..)| *share >= LEAST_SHARE).max_by(|a, b| a.0.total_cmp(&b.0));
     match main {
         Some((share, verb, of)) => {
-            format!("arrivals at a rate cannot be judged while {verb} {} % {of}", number::whole(100.0 * share))
+            format!("arrivals at a rate cannot be judged while {verb} {} % {of}", number::integer(100.0 * share))
         }
         None => format!("arrivals at a rate cannot be judged while the generator is late by {lateness_p99} (p99)"),
     }
@@ -143,11 +143,11 @@ pub(crate) fn unjudged(host: &HostShares, lateness_p99: Span) -> String {
 /// The answer of closed loads: `with 64 in flight 68,100 IOPS keep p99 <= 5 ms`.
 pub(crate) fn closed_line(line: &ClosedLine) -> String {
     let at_least = if line.is_deepest { "at least " } else { "" };
-    let depth = number::whole(f64::from(line.depth));
+    let depth = number::integer(f64::from(line.depth));
     format!("with {depth} in flight {at_least}{} keep {}", Counted::Operations.rate(&line.iops), line.objective)
 }
 
 /// Number of sessions: `1 session`, `8 sessions`.
 pub(crate) fn sessions(count: u32) -> String {
-    if count == 1 { "1 session".into() } else { format!("{} sessions", number::whole(f64::from(count))) }
+    if count == 1 { "1 session".into() } else { format!("{} sessions", number::integer(f64::from(count))) }
 }

@@ -34,7 +34,7 @@ pub(crate) const PARTS: [Spent; 8] = [
 
 /// The share of a wait class, 0 to 1; `None` if it was not sampled.
 pub(crate) fn share_of(split: &SessionTimes, part: Spent) -> Option<f64> {
-    let shares = split.shares.iter().filter(|(known, share)| *known == part && share.is_finite());
+    let shares = split.shares.iter().filter(|(existing, share)| *existing == part && share.is_finite());
     shares.map(|(_, share)| share.clamp(0.0, 1.0)).reduce(|a, b| (a + b).min(1.0))
 }
 
@@ -48,9 +48,9 @@ pub(crate) fn share(value: f64) -> String {
 /// Wait classes in short: `CPU 12 %, reads 70 %, commits 15 %`. Shares below half a per cent are omitted.
 pub(crate) fn split(split: &SessionTimes) -> String {
     const LEAST: f64 = 0.005;
-    let seen = PARTS.iter().filter_map(|part| Some((spent(*part).0, share_of(split, *part)?)));
+    let observed = PARTS.iter().filter_map(|part| Some((spent(*part).0, share_of(split, *part)?)));
     let parts: Vec<String> =
-        seen.filter(|(_, value)| *value >= LEAST).map(|(name, value)| format!("{name} {}", share(value))).collect();
+        observed.filter(|(_, value)| *value >= LEAST).map(|(name, value)| format!("{name} {}", share(value))).collect();
     parts.join(", ")
 }
 
@@ -60,7 +60,7 @@ pub(crate) fn about(about: &DatabaseAbout) -> String {
         return String::new();
     }
     let mut parts = vec![format!("{} {}", clean(&about.system), clean(&about.version)).trim().to_owned()];
-    if about.made {
+    if about.created {
         parts.push("created for the run".into());
     }
     if about.block > Bytes::ZERO {
@@ -88,7 +88,7 @@ const STEP_FIGURES: &str = "over the whole of each step, from its first operatio
 
 /// Definitions of the figures of a suite.
 pub(crate) fn meant(suite: &SuiteRun) -> String {
-    let has = |wanted: fn(&StepWork) -> bool| suite.steps.iter().any(|step| step.counts && wanted(&step.work));
+    let has = |required: fn(&StepWork) -> bool| suite.steps.iter().any(|step| step.counts && required(&step.work));
     let mut parts: Vec<&str> = Vec::new();
     if has(|work| matches!(work, StepWork::Io { .. } | StepWork::Files { .. })) {
         parts.push(STEP_FIGURES);

@@ -129,14 +129,14 @@ fn saving(saved: f64) -> String {
 const IDLE: f64 = 0.5;
 
 /// Text of the effect of slow log writes on lock waits.
-fn log_behind_locks(write_s: f64, all: f64, held: f64, locks: f64) -> String {
+fn log_behind_locks(write_s: f64, all: f64, sustained: f64, locks: f64) -> String {
     format!(
         "A log write takes {}. Sessions hold row locks and cluster blocks until their commit is \
          written, so part of the lock time is log time: storage is {} as counted, and up to {} with waits that may \
          depend on commits (locks {}).",
         seconds(write_s),
         of_all(all),
-        share(all + held),
+        share(all + sustained),
         share(locks)
     )
 }
@@ -234,8 +234,8 @@ fn answer(verdict: &DiagnosisVerdict) -> Option<VerdictText> {
                 "Faster storage reduces this part only; check the largest part as well."
             },
         ),
-        DiagnosisVerdict::LogBehindLocks { write_s, share: all, held, locks } => (
-            log_behind_locks(write_s, all, held, locks),
+        DiagnosisVerdict::LogBehindLocks { write_s, share: all, sustained, locks } => (
+            log_behind_locks(write_s, all, sustained, locks),
             "Speed up log writes first, with a separate volume or a higher level; then diagnose again: the remaining \
              lock time is caused by the application.",
         ),

@@ -2,8 +2,8 @@
 
 use plimsoll_choose::diagnosis::CensorCause;
 use plimsoll_choose::sizing::{
-    Attachment, Choice, Cluster, GrowthStep, ProcessorOrigin, ShareOrigin, Sizing, SpeedLimit, Wanted, WithoutScans,
-    unclear_rac, unsupported_rac,
+    Attachment, Choice, Cluster, GrowthStep, ProcessorOrigin, ShareOrigin, Sizing, SizingRequirements, SpeedLimit,
+    WithoutScans, unclear_rac, unsupported_rac,
 };
 use plimsoll_ingest::Resource;
 
@@ -17,7 +17,7 @@ const USUAL_WINDOW_S: f64 = 2.0 * 3_600.0;
 const FULL: f64 = 0.85;
 
 /// The load without a cap of the resource manager, for which storage and machine are sized.
-pub(crate) fn uncapped(demand: &Wanted) -> Option<String> {
+pub(crate) fn uncapped(demand: &SizingRequirements) -> Option<String> {
     let step = demand.steps.iter().find(|step| step.name == GrowthStep::WITHOUT_STALL)?;
     let CensorCause::ProcessorCap { share: waits, processors: [used, required], .. } = &demand.censored.as_ref()?.cause
     else {
@@ -37,7 +37,7 @@ pub(crate) fn uncapped(demand: &Wanted) -> Option<String> {
 
 /// The cluster and the storage cells of today: what is priced, and the support of the recommended platform.
 pub(crate) fn describe_platform(sizing: &Sizing) -> Option<String> {
-    let platform = &sizing.wanted.platform;
+    let platform = &sizing.required.platform;
     let mut parts: Vec<String> = platform.cluster.iter().map(priced_instances).collect();
     parts.extend(platform.cluster.as_ref().and_then(|_| rac_support(sizing)));
     let exadata = "without Exadata cells";
@@ -74,7 +74,7 @@ fn rac_support(sizing: &Sizing) -> Option<String> {
 
 /// Assumptions that the processors and the memory of the recommended machine rest on.
 pub(crate) fn describe_machine(sizing: &Sizing) -> Option<String> {
-    let demand = &sizing.wanted;
+    let demand = &sizing.required;
     let shape = sizing.best_machine()?.offer.machine_shape()?;
     let memory = assumed_memory(demand, shape.memory.map(|memory| memory.get() as f64));
     let of_processors =
@@ -91,7 +91,7 @@ pub(crate) fn describe_machine(sizing: &Sizing) -> Option<String> {
 }
 
 /// Processors that may be whole cores, if the machine has fewer vCPUs than these need.
-fn possible_cores(demand: &Wanted, vcpus: Option<f64>) -> Option<String> {
+fn possible_cores(demand: &SizingRequirements, vcpus: Option<f64>) -> Option<String> {
     const UTILISATION: f64 = 0.7;
     let origin = &demand.compute_origin;
     let processors = origin.possible_cores?;
@@ -110,14 +110,14 @@ fn possible_cores(demand: &Wanted, vcpus: Option<f64>) -> Option<String> {
     })
 }
 
-fn foreign(demand: &Wanted) -> Option<String> {
+fn foreign(demand: &SizingRequirements) -> Option<String> {
     let platform = demand.platform.foreign.as_ref()?;
     let is_given = matches!(demand.compute_origin.processors, Some(ProcessorOrigin::Given));
     (!is_given).then(|| format!("processors of {} count as vCPUs", clean(&platform.name)))
 }
 
 /// Processors that the input does not determine, and those of a mean.
-fn unclear_processors(demand: &Wanted) -> Option<String> {
+fn unclear_processors(demand: &SizingRequirements) -> Option<String> {
     let origin = &demand.compute_origin;
     let required = demand.compute.required().0;
     let of = match &origin.processors {
@@ -147,7 +147,7 @@ fn unclear_processors(demand: &Wanted) -> Option<String> {
     Some(format!("vCPUs {mean}a lower bound ({peaks})"))
 }
 
-fn full_host(demand: &Wanted) -> Option<String> {
+fn full_host(demand: &SizingRequirements) -> Option<String> {
     let origin = &demand.compute_origin;
     let is_measured = !matches!(origin.processors, Some(ProcessorOrigin::Given | ProcessorOrigin::Uncapped { .. }));
     let busy = origin.host_busy.filter(|busy| *busy >= FULL && is_measured)?;
@@ -155,7 +155,7 @@ fn full_host(demand: &Wanted) -> Option<String> {
 }
 
 /// Assumed memory, if the machine has less than twice of it.
-fn assumed_memory(demand: &Wanted, bytes: Option<f64>) -> Option<String> {
+fn assumed_memory(demand: &SizingRequirements, bytes: Option<f64>) -> Option<String> {
     let (_, assumed) = demand.compute.required();
     let is_close = bytes.is_some_and(|bytes| bytes < 2.0 * assumed.get() as f64);
     (demand.compute_origin.memory.is_none() && is_close)

@@ -47,7 +47,7 @@ fn often(cap: &Cap) -> String {
     if let Some([above, all]) = cap.time {
         return format!("for {} of {}", length(above.as_secs_f64()), length(all.as_secs_f64()));
     }
-    let (at, of) = (number::whole(cap.points as f64), number::whole(cap.of as f64));
+    let (at, of) = (number::integer(cap.points as f64), number::integer(cap.of as f64));
     match cap.each.map(Span::as_secs_f64) {
         Some(each) if (each - 60.0).abs() < 0.5 => format!("in {at} of {of} minutes"),
         Some(each) => format!("in {at} of {of} windows of {}", length(each)),

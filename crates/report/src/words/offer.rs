@@ -75,9 +75,9 @@ const fn arrangement(layout: Layout) -> &'static str {
 /// A capacity in the largest unit in which it is whole: `256 GiB`, `480 GB`; decimal only if no binary unit fits.
 pub(crate) fn capacity(bytes: Bytes) -> String {
     const DECIMAL: [(u64, &str); 2] = [(1_000_000_000_000, "TB"), (1_000_000_000, "GB")];
-    let whole = DECIMAL.iter().find(|(unit, _)| bytes.get() > 0 && bytes.get().is_multiple_of(*unit));
-    match whole.filter(|_| !bytes.get().is_multiple_of(1 << 30)) {
-        Some((unit, name)) => format!("{} {name}", number::whole((bytes.get() / unit) as f64)),
+    let total = DECIMAL.iter().find(|(unit, _)| bytes.get() > 0 && bytes.get().is_multiple_of(*unit));
+    match total.filter(|_| !bytes.get().is_multiple_of(1 << 30)) {
+        Some((unit, name)) => format!("{} {name}", number::integer((bytes.get() / unit) as f64)),
         None => bytes.to_string(),
     }
 }
@@ -86,8 +86,8 @@ pub(crate) fn capacity(bytes: Bytes) -> String {
 pub(crate) fn throughput(bytes_per_second: f64) -> String {
     let mebi = bytes_per_second / f64::from(1 << 20);
     let decimal = format!("{} MB/s", megabytes(bytes_per_second));
-    let whole = mebi >= 1.0 && (mebi - mebi.round()).abs() < 1e-9 && (bytes_per_second / 1e6).fract() != 0.0;
-    if whole { format!("{decimal} ({} MiB/s)", number::whole(mebi)) } else { decimal }
+    let total = mebi >= 1.0 && (mebi - mebi.round()).abs() < 1e-9 && (bytes_per_second / 1e6).fract() != 0.0;
+    if total { format!("{decimal} ({} MiB/s)", number::integer(mebi)) } else { decimal }
 }
 
 /// MB per second without unit.
@@ -181,8 +181,8 @@ pub(crate) fn typical(rates: &TypicalRates) -> String {
     };
     let first = rates.ranges.first().map(|first| range(first, " IOPS"));
     let last = rates.ranges.get(1..).and_then(<[_]>::last).map(|last| range(last, ""));
-    let shown: Vec<String> = first.into_iter().chain(last).collect();
-    format!("of {} published drives, {}: {}", rates.drives.len(), ask(&rates.ask), shown.join(", "))
+    let displayed: Vec<String> = first.into_iter().chain(last).collect();
+    format!("of {} published drives, {}: {}", rates.drives.len(), ask(&rates.ask), displayed.join(", "))
 }
 
 /// Definition of a status, for a legend.

@@ -15,24 +15,25 @@ pub(crate) fn replay(curve: &Curve) -> Option<String> {
     let outcome = match pick::fastest(curve) {
         None => "no operation completed".into(),
         Some(run) if is_part(curve, run) => {
-            let answered = number::whole((run.total.operations() + run.total.errors()) as f64);
+            let answered = number::integer((run.total.operations() + run.total.errors()) as f64);
             format!("ended early, {answered} completed, p99 {}", number::time(run.figures.p99_ns.value))
         }
         Some(run) if pick::is_open(run) => carried(run),
         Some(run) => format!("completed in {} ({})", length(run), super::pace(&run.offered)),
     };
-    Some(format!("{head}: {outcome}{}", kept(curve).unwrap_or_default()))
+    Some(format!("{head}: {outcome}{}", retain(curve).unwrap_or_default()))
 }
 
 /// True if a replay ended before the whole recording was offered.
 fn is_part(curve: &Curve, run: &Run) -> bool {
-    let seen = run.total.operations() + run.total.errors() + run.unserved;
-    curve.ended != EndReason::Complete && curve.conditions.trace.as_ref().is_some_and(|trace| seen < trace.operations)
+    let observed = run.total.operations() + run.total.errors() + run.unserved;
+    curve.ended != EndReason::Complete
+        && curve.conditions.trace.as_ref().is_some_and(|trace| observed < trace.operations)
 }
 
 /// `db.trace (60,000 operations in 20 s)`.
 pub(crate) fn recording(trace: &Trace) -> String {
-    let operations = number::whole(trace.operations as f64);
+    let operations = number::integer(trace.operations as f64);
     let scale = trace.scale.filter(|scale| (scale - 1.0).abs() > 1e-9);
     let scale = scale.map(|scale| format!(", times multiplied by {}", number::three(scale))).unwrap_or_default();
     format!("{} ({operations} operations in {}{scale})", clean(&trace.name), trace.span)
@@ -46,7 +47,7 @@ fn carried(run: &Run) -> String {
     }
     let unserved = match run.unserved {
         0 => String::new(),
-        count => format!(", {} operations not issued", number::whole(count as f64)),
+        count => format!(", {} operations not issued", number::integer(count as f64)),
     };
     format!("not carried, {} behind at the end{unserved}", behind(run))
 }
@@ -70,7 +71,7 @@ fn length(run: &Run) -> Span {
 }
 
 /// Comparison with the objective, if any.
-fn kept(curve: &Curve) -> Option<String> {
+fn retain(curve: &Curve) -> Option<String> {
     let objective = curve.conditions.objective?;
     let run = pick::fastest(curve)?;
     let value = run.figures.objective_ns?.value;

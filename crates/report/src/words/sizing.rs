@@ -5,7 +5,7 @@ use plimsoll_choose::diagnosis::{CensorCause, Censored, DatabaseEffect, Diagnosi
 use plimsoll_choose::sizing::{
     Allowance, Attachment, Backlog, Busiest, Choice, ClassObjective, Cluster, Compute, ComputeOrigin, DesignLimit,
     DesignPoint, Exadata, ForeignPlatform, GrowthStep, HitAssumption, MemoryOrigin, PresentCost, ProcessorLicences,
-    ProcessorOrigin, Reached, RejectionReason, RiskKind, Sizing, Slower, VolumeLayout, Wanted,
+    ProcessorOrigin, Reached, RejectionReason, RiskKind, Sizing, SizingRequirements, Slower, VolumeLayout,
 };
 use plimsoll_choose::what_if::{EstimateSource, MemoryFirst};
 use plimsoll_ingest::{CapOwner, InstanceResource, Resource};
@@ -28,8 +28,8 @@ pub(crate) fn length(seconds: f64) -> String {
 }
 
 /// Whether storage is the problem, with the remedy.
-pub(crate) fn answer(wanted: &Wanted) -> Option<String> {
-    let verdict = wanted.answer.as_ref()?;
+pub(crate) fn answer(required: &SizingRequirements) -> Option<String> {
+    let verdict = required.answer.as_ref()?;
     let text = super::diagnosis::verdict_text(verdict);
     Some(match verdict {
         // Their remedies are commands that precede this one.
@@ -39,9 +39,9 @@ pub(crate) fn answer(wanted: &Wanted) -> Option<String> {
 }
 
 /// A capacity below the size of the database that its reports state.
-pub(crate) fn smaller_than_stored(wanted: &Wanted) -> Option<String> {
-    let stored = wanted.account.as_ref()?.stored_bytes?;
-    let room = wanted.capacity.get() as f64 * (1.0 - wanted.free);
+pub(crate) fn smaller_than_stored(required: &SizingRequirements) -> Option<String> {
+    let stored = required.account.as_ref()?.stored_bytes?;
+    let room = required.capacity.get() as f64 * (1.0 - required.free);
     let gib = |bytes: f64| number::three(bytes / f64::from(1 << 30));
     (stored > room * 1.01).then(|| {
         format!(
@@ -54,7 +54,7 @@ pub(crate) fn smaller_than_stored(wanted: &Wanted) -> Option<String> {
 }
 
 /// Assumptions that determine the load, and a load that is known at a single time only.
-pub(crate) fn assumed_load(demand: &Wanted) -> Vec<String> {
+pub(crate) fn assumed_load(demand: &SizingRequirements) -> Vec<String> {
     let mut texts: Vec<String> = demand.decisive_assumptions().map(super::sentence).collect();
     if demand.measured.windows == 1 && demand.account.is_none() {
         let window = length(demand.measured.longest.as_secs_f64());
@@ -66,10 +66,10 @@ pub(crate) fn assumed_load(demand: &Wanted) -> Vec<String> {
 }
 
 /// The reason why the measured load is below the demand, and the range that the sizing covers.
-pub(crate) fn censored(wanted: &Wanted) -> Option<String> {
-    let censored = wanted.censored.as_ref()?;
+pub(crate) fn censored(required: &SizingRequirements) -> Option<String> {
+    let censored = required.censored.as_ref()?;
     let reason = super::diagnosis::censored_reason(censored);
-    let [low, high] = expected_range(wanted)?.map(number::rate);
+    let [low, high] = expected_range(required)?.map(number::rate);
     let covered = match (low == high, censored.up_to) {
         (true, _) => format!("sized for the measured rate as requested, {high} IOPS"),
         (false, Some(times)) => {
@@ -90,26 +90,26 @@ pub(crate) fn censored(wanted: &Wanted) -> Option<String> {
 }
 
 /// Operations per second with the measured rate and with the estimated one, with peaks and growth.
-pub(crate) fn expected_range(wanted: &Wanted) -> Option<[f64; 2]> {
-    let high = wanted.points.first()?.iops();
-    let step = wanted.steps.iter().find(|step| step.name == GrowthStep::WITHOUT_STALL);
+pub(crate) fn expected_range(required: &SizingRequirements) -> Option<[f64; 2]> {
+    let high = required.points.first()?.iops();
+    let step = required.steps.iter().find(|step| step.name == GrowthStep::WITHOUT_STALL);
     Some([step.map_or(high, |step| high / step.small), high])
 }
 
 /// The measured load: `1,230 IOPS and 45.6 MB/s, limits at which at most 1 % of the operations wait in 168 windows of up
 /// to 60 min; the highest windows have 2,510 IOPS and 172 MB/s`.
-pub(crate) fn measured(wanted: &Wanted) -> String {
-    let measured = &wanted.measured;
+pub(crate) fn measured(required: &SizingRequirements) -> String {
+    let measured = &required.measured;
     let each = length(measured.longest.as_secs_f64());
     let rates = |iops: f64, bytes: f64| (number::rate(iops), offer::megabytes(bytes));
     let (iops, megabytes) = rates(measured.iops, measured.bytes_per_second);
-    let windows = number::whole(measured.windows as f64);
+    let windows = number::integer(measured.windows as f64);
     let over = match (measured.windows, measured.quantile) {
         (1, _) => return format!("{iops} IOPS and {megabytes} MB/s, in 1 window of {each}"),
         (_, Some(quantile)) => {
             format!("not exceeded in {} of {windows} windows of up to {each}", number::percent(quantile))
         }
-        (_, None) => format!("limits at which {} in {windows} windows of up to {each}", allowed(&wanted.allowance)),
+        (_, None) => format!("limits at which {} in {windows} windows of up to {each}", allowed(&required.allowance)),
     };
     let (highest_iops, highest_megabytes) = rates(measured.highest_iops, measured.highest_bytes_per_second);
     format!(
@@ -143,12 +143,12 @@ pub(crate) fn backlog(backlog: &Backlog) -> String {
 }
 
 /// Response times of the present storage: `random reads 4 ms, redo 2 ms: choices are less than a fifth slower`.
-pub(crate) fn today(wanted: &Wanted) -> Option<String> {
-    let means: Vec<String> = wanted.today.iter().map(|(class, mean)| format!("{} {mean}", class.name())).collect();
-    let rule = if wanted.may_be_slower {
+pub(crate) fn today(required: &SizingRequirements) -> Option<String> {
+    let means: Vec<String> = required.today.iter().map(|(class, mean)| format!("{} {mean}", class.name())).collect();
+    let rule = if required.may_be_slower {
         "choices may be slower".to_owned()
-    } else if wanted.account.is_some() {
-        format!("choices add at most {} to the database's time", share(wanted.tolerance))
+    } else if required.account.is_some() {
+        format!("choices add at most {} to the database's time", share(required.tolerance))
     } else {
         "choices are less than a fifth slower at the mean load".to_owned()
     };
@@ -367,16 +367,17 @@ pub(crate) fn saving(sizing: &Sizing) -> Option<String> {
 /// `; today's machines have 16 vCPUs and 128 GiB, those of the recommendation 2 vCPUs and 16 GiB`, if they differ.
 fn unequal_machines(sizing: &Sizing, present: &PresentCost) -> Option<String> {
     let (today, then) = (present.machines()?, sizing.best_machines()?);
-    let shown = |(processors, bytes): (f64, f64)| {
+    let displayed = |(processors, bytes): (f64, f64)| {
         format!("{} and {} GiB", vcpus(processors), number::three(bytes / f64::from(1 << 30)))
     };
-    (today != then)
-        .then(|| format!("; today's machines have {}, those of the recommendation {}", shown(today), shown(then)))
+    (today != then).then(|| {
+        format!("; today's machines have {}, those of the recommendation {}", displayed(today), displayed(then))
+    })
 }
 
 /// The option that accepts a slower choice: ` (--slower 3%)`.
-pub(crate) fn accepted_by(wanted: &Wanted, choice: &Choice) -> String {
-    let percent = wanted.tolerance_for(choice).map(|share| (share * 100.0 * 1.001).ceil());
+pub(crate) fn accepted_by(required: &SizingRequirements, choice: &Choice) -> String {
+    let percent = required.tolerance_for(choice).map(|share| (share * 100.0 * 1.001).ceil());
     let Some(percent) = percent else { return "--may-be-slower accepts it".to_owned() };
     let total = choice.effect.as_ref().map_or(0.0, |effect| -effect.saved() * 100.0);
     let by_class = if percent > total.ceil() + 0.5 { ": each class is bounded by itself, too" } else { "" };
@@ -616,7 +617,7 @@ pub(crate) fn foreign_platform(platform: &ForeignPlatform) -> String {
 }
 
 /// The origin of a machine's memory where it is not the memory that the database uses.
-pub(crate) fn memory_not_of_database(demand: &Wanted) -> Option<String> {
+pub(crate) fn memory_not_of_database(demand: &SizingRequirements) -> Option<String> {
     match &demand.compute_origin.memory {
         Some(MemoryOrigin::Host(host)) => Some(format!(
             "The memory of the machine, {}, is that of the present host, as its use is unknown or includes the page cache: \
@@ -633,7 +634,7 @@ pub(crate) fn memory_not_of_database(demand: &Wanted) -> Option<String> {
 
 /// Processors from the mean of a window: shorter peaks are unknown. `None` if the required ones suffice for as many more as
 /// operations, and for other origins and windows of up to two hours without peaks of operations.
-pub(crate) fn processors_without_peaks(demand: &Wanted) -> Option<String> {
+pub(crate) fn processors_without_peaks(demand: &SizingRequirements) -> Option<String> {
     const LONG_S: f64 = 2.0 * 3_600.0;
     let origin = &demand.compute_origin;
     let required = demand.compute.processors.unwrap_or(0.0);
@@ -672,12 +673,12 @@ pub(crate) fn processors_without_peaks(demand: &Wanted) -> Option<String> {
 }
 
 /// True if the processors are those without the limit of the resource manager.
-fn is_uncapped(demand: &Wanted) -> bool {
+fn is_uncapped(demand: &SizingRequirements) -> bool {
     matches!(demand.compute_origin.processors, Some(ProcessorOrigin::Uncapped { .. }))
 }
 
 /// The processors of the present host are full: a larger machine may do more work.
-fn saturated_host(demand: &Wanted, required: f64) -> Option<String> {
+fn saturated_host(demand: &SizingRequirements, required: f64) -> Option<String> {
     /// Above this share of all processors queueing is likely at any time.
     const FULL: f64 = 0.85;
     let origin = &demand.compute_origin;
@@ -815,8 +816,8 @@ pub(crate) fn point(point: &DesignPoint) -> String {
         let size = Bytes::new((load.size() + 0.5) as u64);
         format!("{} {} of {size}", number::percent(load.iops / iops), load.class.name())
     };
-    let (shown, few): (Vec<_>, Vec<_>) = point.classes.iter().partition(|load| load.iops >= iops * WORTH);
-    let mut classes: Vec<String> = shown.into_iter().map(class).collect();
+    let (displayed, few): (Vec<_>, Vec<_>) = point.classes.iter().partition(|load| load.iops >= iops * WORTH);
+    let mut classes: Vec<String> = displayed.into_iter().map(class).collect();
     if !few.is_empty() {
         classes.push(format!("few {}", few.iter().map(|load| load.class.name()).collect::<Vec<_>>().join(" and ")));
     }
@@ -876,9 +877,9 @@ pub(crate) fn why(why: &RejectionReason) -> String {
             format!("{}, {} of the requirement", limit(ceiling), number::percent(ceiling.over))
         }
         RejectionReason::Waits(waits) => format!("replayed, {}", backlog(waits)),
-        RejectionReason::Sustains { iops, wanted, held_by } => {
-            let (iops, wanted) = (number::rate(*iops), number::rate(*wanted));
-            format!("it sustains {iops} of {wanted} IOPS (modelled), limited by {}", clean(held_by))
+        RejectionReason::Sustains { iops, required, held_by } => {
+            let (iops, required) = (number::rate(*iops), number::rate(*required));
+            format!("it sustains {iops} of {required} IOPS (modelled), limited by {}", clean(held_by))
         }
         RejectionReason::NoMachine { of, nearest } => {
             let near = |(name, ceiling): &(String, DesignLimit)| {

@@ -227,7 +227,7 @@ fn products_are_listed_and_shown() {
     assert!(list.contains("test/fast fast volume 20 to 1000 GB USD "), "{list}");
     assert!(list.contains("other (1) other/drive drive 480 GB – 1u "), "{list}");
     let page = page_text(&pages::product(catalogue.find("fast").unwrap()), &plain(120));
-    for said in [
+    for reported in [
         "test/fast: Fast volume (volume)\n",
         "1 GB is 1,073,741,824 bytes\n",
         "  iops: 1000 to min(20000, 50 * size) in steps of 100; default 1000 [1, 2026-01, verified]\n",
@@ -239,7 +239,7 @@ fn products_are_listed_and_shown() {
         "Contradictions between documents\n  the table and the prose of the page differ [1, 2026-01, verified]\n",
         "  [1] Volumes of the test https://example.org/volumes\n",
     ] {
-        assert!(page.contains(said), "{said}\nis not in\n{page}");
+        assert!(page.contains(reported), "{reported}\nis not in\n{page}");
     }
 }
 

@@ -101,7 +101,7 @@ fn every_verdict() -> Vec<Verdict> {
         Verdict::Storage { share: 0.5, part: TimePart::RandomRead, part_share: 0.4, saved: 0.4 },
         Verdict::StorageInPart { share: 0.2, saved: 0.1, main: TimePart::Processor, main_share: 0.7, behind: 0.0 },
         Verdict::NotStorage { share: 0.1, at_most: 0.1, host_busy: None, main: TimePart::Processor, main_share: 0.85 },
-        Verdict::LogBehindLocks { write_s: 0.076, share: 0.006, held: 0.42, locks: 0.38 },
+        Verdict::LogBehindLocks { write_s: 0.076, share: 0.006, sustained: 0.42, locks: 0.38 },
         Verdict::Stalled { class, pending: 3.0, windows: 1, of: 4 },
         Verdict::Quiet { active: 0.1 },
         Verdict::ProcessorsFull { busy: 0.9, waiting: Some(14.0), processors: Some(8.0) },

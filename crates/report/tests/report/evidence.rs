@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use plimsoll_catalogue::{Catalogue, Date, PriceTerms};
 use plimsoll_choose::diagnosis::{DiagnoseOptions, Diagnosis, diagnose};
-use plimsoll_choose::sizing::{Design, Growth, Search, Sizing, Wanted, size, wanted};
+use plimsoll_choose::sizing::{Design, Growth, Search, Sizing, SizingRequirements, derive_requirements, size};
 use plimsoll_choose::what_if::WhatIfs;
 use plimsoll_ingest::{Demand, Ingest, Outcome, Reading};
 use plimsoll_report::{page_html, pages};
@@ -53,14 +53,14 @@ fn sized(outcomes: &[Outcome], objective: &str, names: &[&str]) -> (Sizing, Stri
     let demand = demand(outcomes);
     let growth = Growth { yearly: 0.3, months: 24 };
     let design = Design { growth, objectives: objective.parse().into_iter().collect(), ..Design::of(Bytes::gib(500)) };
-    sized_for(outcomes, &wanted(&demand.subjects[0], &design).unwrap(), names)
+    sized_for(outcomes, &derive_requirements(&demand.subjects[0], &design).unwrap(), names)
 }
 
-fn sized_for(outcomes: &[Outcome], wanted: &Wanted, names: &[&str]) -> (Sizing, String) {
+fn sized_for(outcomes: &[Outcome], required: &SizingRequirements, names: &[&str]) -> (Sizing, String) {
     let catalogue = Catalogue::built_in();
     let terms = PriceTerms { as_of: Date::day(2026, 11, 21), currency: "USD".parse().ok(), region: None };
     let names: Vec<String> = names.iter().map(ToString::to_string).collect();
-    let sizing = size(&catalogue, wanted, &terms, &Search::among(&catalogue, &names).unwrap());
+    let sizing = size(&catalogue, required, &terms, &Search::among(&catalogue, &names).unwrap());
     let page = page_html(&pages::sizing(&sizing, &WhatIfs::default(), outcomes, 12));
     (sizing, page)
 }
@@ -73,24 +73,28 @@ fn values<'a>(page: &'a str, before: &str) -> Vec<&'a str> {
 fn check(page: &str) -> Vec<&str> {
     markup::check(page);
     let ids = values(page, " id=\"");
-    let known: BTreeSet<&&str> = ids.iter().collect();
-    assert_eq!(known.len(), ids.len(), "ids are unique");
+    let existing: BTreeSet<&&str> = ids.iter().collect();
+    assert_eq!(existing.len(), ids.len(), "ids are unique");
     for named in values(page, "aria-labelledby=\"").iter().flat_map(|ids| ids.split(' ')) {
-        assert!(known.contains(&named), "{named} is not on the page");
+        assert!(existing.contains(&named), "{named} is not on the page");
     }
     let links = values(page, "href=\"");
     for link in &links {
         let place = link.strip_prefix('#').unwrap_or_else(|| panic!("{link} leads away"));
-        assert!(known.contains(&place), "{link} leads nowhere");
+        assert!(existing.contains(&place), "{link} leads nowhere");
     }
     for outside in ["src=", "url(", "@import", "fetch("] {
         assert!(!page.contains(outside), "{outside}");
     }
-    let shown = &page[page.find("<main>").unwrap()..page.find("<script>").unwrap()];
-    assert_eq!(shown.matches("<figure>").count(), shown.matches("<figcaption>Source: ").count(), "sources are named");
-    assert_eq!(shown.matches("<th ").count(), shown.matches(" scope=\"").count(), "headers have a scope");
+    let displayed = &page[page.find("<main>").unwrap()..page.find("<script>").unwrap()];
+    assert_eq!(
+        displayed.matches("<figure>").count(),
+        displayed.matches("<figcaption>Source: ").count(),
+        "sources are named"
+    );
+    assert_eq!(displayed.matches("<th ").count(), displayed.matches(" scope=\"").count(), "headers have a scope");
     for nonsense in ["NaN", "inf ", "\u{1b}", "<awr>"] {
-        assert!(!shown.contains(nonsense), "{nonsense:?}");
+        assert!(!displayed.contains(nonsense), "{nonsense:?}");
     }
     links
 }
@@ -102,8 +106,8 @@ fn verdict_links_to_the_origin_of_its_numbers() {
     let links = check(&page);
     let (head, _) = page.split_once("</header>").unwrap();
     assert!(head.contains("Storage is the problem") && head.contains("href=\"#d0-o-time\""), "{head}");
-    for wanted in ["#d0-o-random-reads-latency", "#d0-o-random-reads-iops", "#d0-o-event-0", "#d0-origins"] {
-        assert!(links.contains(&wanted), "{wanted} in {links:?}");
+    for required in ["#d0-o-random-reads-latency", "#d0-o-random-reads-iops", "#d0-o-event-0", "#d0-origins"] {
+        assert!(links.contains(&required), "{required} in {links:?}");
     }
     let from = page.find("id=\"d0-o-event-0\"").unwrap();
     let row = &page[from..from + page[from..].find("</tr>").unwrap()];
@@ -127,10 +131,10 @@ fn bars_are_distinct_without_colour() {
 fn several_windows_have_charts_over_time_and_by_rate() {
     let page = diagnosed(&reports(9), Some("aws/gp3:500GiB"));
     check(&page);
-    for wanted in
+    for required in
         ["Demand over time", "Latency against rate", "Ceilings of aws/gp3", "12:00", "Each point is one window."]
     {
-        assert!(page.contains(wanted), "{wanted}");
+        assert!(page.contains(required), "{required}");
     }
     assert_eq!(page.matches("class=\"pt\"").count() % 2, 0, "each chart has a wide and a narrow form");
     let one = diagnosed(&reports(1), None);
@@ -153,19 +157,19 @@ fn sizing_has_every_step_and_choice() {
     let outcomes = reports(3);
     let (sizing, _) = sized(&outcomes, "", &["aws", "oci"]);
     // Without a split of the database's time, every class that is slower counts.
-    let account = sizing.wanted.account.clone();
-    let by_class = Wanted { account: None, ..sizing.wanted };
+    let account = sizing.required.account.clone();
+    let by_class = SizingRequirements { account: None, ..sizing.required };
     let (sizing, page) = sized_for(&outcomes, &by_class, &["aws", "oci"]);
     check(&page);
     assert!(!sizing.slower.is_empty() && page.contains("slower than today"));
-    let any = Wanted { may_be_slower: true, account, ..sizing.wanted };
+    let any = SizingRequirements { may_be_slower: true, account, ..sizing.required };
     let (sizing, page) = sized_for(&outcomes, &any, &["aws", "oci"]);
     let links = check(&page);
     assert!(sizing.choices.len() > 1);
     let expected =
         ["growth", "headroom", "design point", "Do not carry the load", "Price against waiting sessions", "Sources"];
-    for wanted in expected {
-        assert!(page.contains(wanted), "{wanted}");
+    for required in expected {
+        assert!(page.contains(required), "{required}");
     }
     let (head, _) = page.split_once("</header>").unwrap();
     assert!(head.contains(&sizing.choices[0].price.as_ref().unwrap().monthly.to_string()), "{head}");

@@ -15,7 +15,7 @@ use std::path::Path;
 use fastrand::Rng;
 use plimsoll_catalogue::{Catalogue, Date, Offer, PriceTerms};
 use plimsoll_choose::diagnosis::{DiagnoseOptions, diagnose};
-use plimsoll_choose::sizing::{Design, Search, size, wanted};
+use plimsoll_choose::sizing::{Design, Search, derive_requirements, size};
 use plimsoll_choose::what_if::WhatIfs;
 use plimsoll_ingest::{Demand, Ingest, Outcome, join};
 use plimsoll_report::pages::{self, DemandDetail};
@@ -176,14 +176,14 @@ impl Commands {
         let _ = plimsoll_report::diagnoses_json(&outcomes, &found);
         let design = Design { objectives: vec!["p99<=10ms".parse().unwrap()], ..Design::of(Bytes::gib(256)) };
         for subject in &demand.subjects {
-            let Ok(wanted) = wanted(subject, &design) else { continue };
+            let Ok(required) = derive_requirements(subject, &design) else { continue };
             if sized {
-                let sizing = size(&self.catalogue, &wanted, &self.terms, &self.search);
+                let sizing = size(&self.catalogue, &required, &self.terms, &self.search);
                 let page = pages::sizing(&sizing, &WhatIfs::default(), &outcomes, 12);
                 let _ = (page_text(&page, &style), page_html(&page), page_csv(&page));
                 let _ = plimsoll_report::sizing_json(&sizing, &WhatIfs::default());
             } else {
-                let _ = wanted.points.iter().map(|point| self.offer.standing_of(&point.asks())).collect::<Vec<_>>();
+                let _ = required.points.iter().map(|point| self.offer.standing_of(&point.asks())).collect::<Vec<_>>();
             }
         }
         !demand.subjects.is_empty()

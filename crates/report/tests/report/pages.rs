@@ -94,10 +94,10 @@ fn verdict_is_first() {
     let page = html(&[&curve]);
     let (_, head) = page.split_once("<header>").unwrap();
     let (head, _) = head.split_once("</header>").unwrap();
-    for wanted in ["p99 ≤\u{a0}1\u{a0}ms", "IOPS", "measured", "Latency is the limit", "Nearest the load line"] {
-        assert!(head.contains(wanted), "{wanted} in {head}");
+    for required in ["p99 ≤\u{a0}1\u{a0}ms", "IOPS", "measured", "Latency is the limit", "Nearest the load line"] {
+        assert!(head.contains(required), "{required} in {head}");
     }
-    let named = |wanted: &str| support::odd().into_iter().find(|(name, _)| *name == wanted).unwrap().1;
+    let named = |required: &str| support::odd().into_iter().find(|(name, _)| *name == required).unwrap().1;
     assert!(html(&[&named("never")]).contains("was missed even at the lightest load"));
     assert!(html(&[&named("beyond")]).contains("at least 60,000"));
     assert!(html(&[&named("interrupted")]).contains("Interrupted: "));
@@ -146,10 +146,10 @@ fn slots_are_drawn_over_time_with_confidence_and_the_next_command() {
     curve.basis = Some(LineBasis::default());
     let page = html(&[&curve]);
     check_page("slots", &page);
-    for wanted in
+    for required in
         ["Slots over time", "open load, objective missed", "Confidence: ", " confidence</span>", "plimsoll match"]
     {
-        assert!(page.contains(wanted), "{wanted}");
+        assert!(page.contains(required), "{required}");
     }
 }
 

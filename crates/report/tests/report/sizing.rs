@@ -5,14 +5,14 @@ use plimsoll_catalogue::{Catalogue, Date, Money, PriceTerms};
 use plimsoll_choose::diagnosis::{CensorCause, Censored};
 use plimsoll_choose::sizing::{
     Busiest, ClassLoad, Cluster, Compute, DesignPoint, Exadata, GrowthStep, MachineShare, Measured, Platform,
-    ProcessorOrigin, ScanWindows, Search, Sizing, Wanted, WithoutScans, fewer_processors, layouts, size,
+    ProcessorOrigin, ScanWindows, Search, Sizing, SizingRequirements, WithoutScans, fewer_processors, layouts, size,
 };
 use plimsoll_choose::what_if::{EstimateSource, MemoryFirst, WhatIfs};
 use plimsoll_ingest::Class;
 use plimsoll_report::{Charset, Page, TextStyle, page_csv, page_summary, page_text, pages, sizing_json, terraform};
 use plimsoll_units::{Bytes, Span};
 
-fn wanted(iops: f64, objective: &str) -> Wanted {
+fn derive_requirements(iops: f64, objective: &str) -> SizingRequirements {
     let load = |class, iops: f64, size: f64, reads| ClassLoad {
         class,
         iops,
@@ -33,7 +33,7 @@ fn wanted(iops: f64, objective: &str) -> Wanted {
         highest_iops: iops / 2.0,
         highest_bytes_per_second: point.bytes_per_second() / 2.0,
     };
-    Wanted {
+    SizingRequirements {
         subject: "SALES".into(),
         headroom: 0.2,
         mean_iops: iops / 4.0,
@@ -48,7 +48,7 @@ fn wanted(iops: f64, objective: &str) -> Wanted {
             source: "measured\u{1b}[31m elsewhere".into(),
         }],
         assumptions: vec!["8 KiB an operation".into()],
-        ..Wanted::of(vec![point], Bytes::gib(1000))
+        ..SizingRequirements::of(vec![point], Bytes::gib(1000))
     }
 }
 
@@ -56,7 +56,7 @@ fn sized(iops: f64, objective: &str, names: &[&str]) -> Sizing {
     let catalogue = Catalogue::built_in();
     let terms = PriceTerms { as_of: Date::day(2026, 11, 21), currency: "USD".parse().ok(), region: None };
     let names: Vec<String> = names.iter().map(ToString::to_string).collect();
-    size(&catalogue, &wanted(iops, objective), &terms, &Search::among(&catalogue, &names).unwrap())
+    size(&catalogue, &derive_requirements(iops, objective), &terms, &Search::among(&catalogue, &names).unwrap())
 }
 
 fn page(sizing: &Sizing) -> Page {
@@ -88,7 +88,7 @@ fn check(sizing: &Sizing) -> String {
 #[test]
 fn text_has_every_step_to_the_design_point() {
     let text = check(&sized(6_000.0, "", &["aws/gp3", "aws/st1"]));
-    for said in [
+    for reported in [
         "measured 2,000 IOPS and 15.6 MB/s, not exceeded in 95 % of 24 windows of up to 60 min",
         "peaks x 3 for small operations, x 6 for those of 64 KiB and more, x 1 for scans, sorts and backups",
         "(measured range: 1.4 to 7.5)",
@@ -96,7 +96,7 @@ fn text_has_every_step_to_the_design_point() {
         "design required ceilings: 1.2 times this load",
         "assumed 8 KiB an operation",
     ] {
-        assert!(text.contains(said), "{said} in {text}");
+        assert!(text.contains(reported), "{reported} in {text}");
     }
 }
 
@@ -194,10 +194,10 @@ fn providers_without_a_choice_have_a_reason() {
 fn service_levels_and_snapshots_are_shown_with_the_choice() {
     let text = check(&sized(6_000.0, "", &["aws/io2"]));
     let loss = "0.001 %";
-    for said in
+    for reported in
         ["available 99.9 % of the time (unverified)", "90 % of the provisioned performance 99.9 % of the time", loss]
     {
-        assert!(text.contains(said), "{said} in {text}");
+        assert!(text.contains(reported), "{reported} in {text}");
     }
     // 1,000 GiB at 0.05 USD.
     assert!(text.contains("0.05 USD per GiB-month stored, 50.00 USD a month for the full capacity"), "{text}");
@@ -230,9 +230,9 @@ fn more_memory_precedes_storage_in_the_headline_if_it_costs_less() {
     assert!(dearer.cautions.iter().all(|text| !text.contains("cache")), "{dearer:?}");
     assert!(dearer.details.iter().any(|text| text.starts_with("More memory instead: a cache of 48 GiB")), "{dearer:?}");
     let headline = headline(with_total(Money { millionths: present.millionths - 1_000_000, ..present }));
-    let said = "Memory first: a cache of 48 GiB, 16 GiB more, leaves 30 % of the reads (the database's own estimate), reduces \
+    let reported = "Memory first: a cache of 48 GiB, 16 GiB more, leaves 30 % of the reads (the database's own estimate), reduces \
                 waiting sessions from 6 to 2 and saves 20 % of the database's time";
-    assert!(headline.cautions[0].starts_with(said), "{:?}", headline.cautions);
+    assert!(headline.cautions[0].starts_with(reported), "{:?}", headline.cautions);
     assert!(headline.details[0].contains("Cheapest configuration"), "{:?}", headline.details);
 }
 
@@ -242,7 +242,7 @@ fn figures_of_a_part_or_of_exadata_are_the_headline() {
     let headline = |sizing: &Sizing| page(sizing).headline.unwrap();
     assert!(headline(&sizing).cautions.iter().all(|text| !text.contains("cluster")));
     let instances = vec!["sales1".to_owned()];
-    sizing.wanted.platform = Platform {
+    sizing.required.platform = Platform {
         cluster: Some(Cluster { instances, covered: 1, count: 1, waits: 0.12, share: MachineShare::of_all(1) }),
         ..Platform::default()
     };
@@ -254,7 +254,7 @@ fn figures_of_a_part_or_of_exadata_are_the_headline() {
     assert!(detail.is_some_and(|text| text.contains("12 %")), "{part:?}");
     assert!(part.details.iter().any(|text| text.contains("does not support RAC on EC2")), "{part:?}");
     assert!(part.details[0].contains("Cheapest configuration that carries"), "{part:?}");
-    sizing.wanted.platform.exadata = Some(Exadata { smart_scans: 0.4, flash: Some(0.9), offloaded_bytes_s: 1e9 });
+    sizing.required.platform.exadata = Some(Exadata { smart_scans: 0.4, flash: Some(0.9), offloaded_bytes_s: 1e9 });
     let cells = headline(&sizing);
     assert!(cells.cautions[0].contains("without Exadata cells"), "{cells:?}");
     let is_exadata = |text: &&String| text.contains("Exadata") && text.contains("40 %") && text.contains("90 %");
@@ -266,8 +266,9 @@ fn layout_is_part_of_the_choice() {
     let catalogue = Catalogue::built_in();
     let terms = PriceTerms { as_of: Date::day(2026, 11, 21), currency: "USD".parse().ok(), region: None };
     let search = Search::among(&catalogue, &["aws/gp3".to_owned(), "aws/io2".to_owned()]).unwrap();
-    let wanted = Wanted { capacity: Bytes::gib(8192), ..wanted(2_000.0, "redo:mean<=700us") };
-    let mut sizing = size(&catalogue, &wanted, &terms, &search);
+    let required =
+        SizingRequirements { capacity: Bytes::gib(8192), ..derive_requirements(2_000.0, "redo:mean<=700us") };
+    let mut sizing = size(&catalogue, &required, &terms, &search);
     sizing.layouts = layouts(&catalogue, &terms, &search, &sizing);
     let text = check(&sizing);
     assert!(text.contains("at redo mean <= 700 us: data on aws/gp3"), "{text}");
@@ -313,9 +314,9 @@ fn resources_have_the_attributes_of_their_provider() {
         ("gcp/hyperdisk-extreme", 5_000.0, &["resource \"google_compute_disk\"", "provisioned_iops = "]),
         ("gcp/hyperdisk-balanced-ha", 5_000.0, &["resource \"google_compute_region_disk\"", "replica_zones = ["]),
     ];
-    for (name, iops, said) in cases {
+    for (name, iops, reported) in cases {
         let text = of(name, iops);
-        for one in said {
+        for one in reported {
             assert!(words(&text).contains(one), "{one} in {text}");
         }
         for used in text.split("var.").skip(1) {
@@ -338,7 +339,12 @@ fn oracle_before_12_2_has_the_sector_size_in_terraform() {
         let terms = PriceTerms { as_of: Date::day(2026, 11, 21), currency: "USD".parse().ok(), region: None };
         let search = Search { products: vec!["azure/premium-ssd-v2".into()], ..Search::default() };
         let platform = Platform { oracle_release: Some(release.to_owned()), ..Platform::default() };
-        let sizing = size(&Catalogue::built_in(), &Wanted { platform, ..wanted(6_000.0, "") }, &terms, &search);
+        let sizing = size(
+            &Catalogue::built_in(),
+            &SizingRequirements { platform, ..derive_requirements(6_000.0, "") },
+            &terms,
+            &search,
+        );
         terraform(&sizing).unwrap()
     };
     let attribute = |text: &str| {
@@ -356,7 +362,7 @@ fn licences_are_counted_by_the_rule_of_the_provider() {
     let of = |name: &str, processors: f64, gib: u64| {
         let platform = Platform { oracle_release: Some("19.0.0.0.0".to_owned()), ..Platform::default() };
         let compute = Compute { processors: Some(processors), memory: Some(Bytes::gib(gib)) };
-        let demand = Wanted { platform, compute, ..wanted(3_000.0, "") };
+        let demand = SizingRequirements { platform, compute, ..derive_requirements(3_000.0, "") };
         let search = Search { products: vec![name.to_owned()], ..Search::default() };
         let mut sizing = size(&Catalogue::built_in(), &demand, &terms, &search);
         sizing.fewer_processors = fewer_processors(&Catalogue::built_in(), &terms, &sizing);
@@ -384,7 +390,7 @@ fn platforms_without_support_are_refused_in_the_headline() {
     let search = Search { products, ..Search::default() };
     let cluster = Cluster { instances: Vec::new(), covered: 2, count: 2, waits: 0.1, share: MachineShare::of_all(2) };
     let platform = Platform { cluster: Some(cluster), ..Platform::default() };
-    let cluster_wanted = Wanted { platform, ..wanted(6_000.0, "") };
+    let cluster_wanted = SizingRequirements { platform, ..derive_requirements(6_000.0, "") };
     let sizing = size(&Catalogue::built_in(), &cluster_wanted, &terms, &search);
     let headline = page(&sizing).headline.unwrap();
     let choice = &headline.details[0];
@@ -400,7 +406,7 @@ fn platforms_without_support_are_refused_in_the_headline() {
         headline.details.iter().any(|text| text.starts_with("Support unknown: Oracle documents RAC at OCI")),
         "{headline:?}"
     );
-    let alone = Wanted { platform: Platform::default(), ..cluster_wanted.clone() };
+    let alone = SizingRequirements { platform: Platform::default(), ..cluster_wanted.clone() };
     let single = page(&size(&Catalogue::built_in(), &alone, &terms, &search)).headline.unwrap();
     assert!(
         !single.text.contains("RAC") && !single.cautions.iter().any(|caution| caution.contains("RAC")),
@@ -416,33 +422,33 @@ fn conditions_of_the_recommendation_are_cautions_in_a_line() {
     let first = |sizing: &Sizing| page(sizing).headline.unwrap();
     let mut sizing = sized(1_000.0, "", &["oci/block-volume"]);
     // A cap of the processors, for which storage and machine are sized alike.
-    sizing.wanted.compute = Compute { processors: Some(6.0), memory: None };
+    sizing.required.compute = Compute { processors: Some(6.0), memory: None };
     let mut capped = sizing.clone();
     let cause = CensorCause::ProcessorCap { share: 0.8, processors: [1.2, 6.0], limit: Some(2.0) };
-    capped.wanted.censored = Some(Censored { cause, up_to: Some(5.0) });
+    capped.required.censored = Some(Censored { cause, up_to: Some(5.0) });
     let name = GrowthStep::WITHOUT_STALL.to_owned();
     let step = GrowthStep { name, small: 5.0, large: 5.0, scans: 5.0, spread: None, source: String::new() };
-    capped.wanted.steps.push(step);
-    capped.wanted.compute_origin.processors = Some(ProcessorOrigin::Uncapped { required: 6.0, used: 1.2 });
+    capped.required.steps.push(step);
+    capped.required.compute_origin.processors = Some(ProcessorOrigin::Uncapped { required: 6.0, used: 1.2 });
     let caution = "Sized without the cap of the resource manager (80 % of the time waits): up to 5 times the rate, 6 vCPUs for 1.2; \
                    --burst none keeps it.";
     assert_eq!(first(&capped).cautions[0], caution);
-    capped.wanted.steps.clear();
+    capped.required.steps.clear();
     assert!(!first(&capped).cautions[0].contains("Sized without the cap"), "the measured load is sized");
     // Processors that may be cores, and memory that is assumed.
     let mut cores = sizing.clone();
-    cores.wanted.compute_origin.possible_cores = Some(8.0);
-    cores.wanted.compute_origin.processors = Some(ProcessorOrigin::Busy(4.2));
+    cores.required.compute_origin.possible_cores = Some(8.0);
+    cores.required.compute_origin.processors = Some(ProcessorOrigin::Busy(4.2));
     let caution = "Uncertain machine: the host's processors (8) may be whole cores, then up to 12 vCPUs; 12 GiB of memory assumed \
                    (2 GiB a vCPU) (--vcpus, --memory).";
     assert!(first(&cores).cautions.contains(&caution.to_owned()), "{:?}", first(&cores).cautions);
-    cores.wanted.compute_origin.processors = Some(ProcessorOrigin::Busy(0.3));
+    cores.required.compute_origin.processors = Some(ProcessorOrigin::Busy(0.3));
     assert!(!first(&cores).cautions.iter().any(|text| text.contains("whole cores")), "the machine has twice as many");
     // A few windows of a backup, and a wider stripe.
     let choice = sizing.choices[0].clone();
     let total = choice.total().unwrap();
     let scans = ScanWindows { windows: 1, times: 9.1, large_reads: 0.958 };
-    let point = sizing.wanted.points[0].clone();
+    let point = sizing.required.points[0].clone();
     sizing.without_scans = Some(WithoutScans { scans, point, choice: Some(choice.clone()) });
     let found = first(&sizing).cautions.into_iter().find(|text| text.starts_with("Probably")).unwrap();
     let caution = "Probably a backup decides: 1 window of up to 9.1 times the median, 96 % large reads; without, ";

@@ -35,13 +35,13 @@ fn is_command(line: &str) -> bool {
 /// Checks every form of a suite.
 fn check(name: &str, run: &SuiteRun) {
     for width in WIDTHS {
-        let shown = text(run, width);
-        assert!(shown.ends_with('\n') && !shown.contains('\u{1b}'), "{name}");
-        for line in shown.lines() {
+        let displayed = text(run, width);
+        assert!(displayed.ends_with('\n') && !displayed.contains('\u{1b}'), "{name}");
+        for line in displayed.lines() {
             assert!(is_command(line) || line.chars().count() <= width, "{name} at {width}: {line}");
             assert_eq!(line, line.trim_end(), "{name}: blanks at an end");
         }
-        assert!(!shown.contains("NaN") && !shown.contains("inf "), "{name}: {shown}");
+        assert!(!displayed.contains("NaN") && !displayed.contains("inf "), "{name}: {displayed}");
         let ascii = suite(run, &TextStyle { width, unicode: Charset::Ascii, ..TextStyle::default() });
         assert!(ascii.is_ascii(), "{name}");
     }
@@ -126,7 +126,7 @@ fn shake(crowd: &mut SessionRun, dice: &mut Dice) {
 }
 
 fn shake_statements(work: &mut Statements, dice: &mut Dice) {
-    (work.asked, work.done) = (count(dice).unwrap_or_default(), count(dice).unwrap_or_default());
+    (work.requested, work.done) = (count(dice).unwrap_or_default(), count(dice).unwrap_or_default());
     work.wrong = count(dice).unwrap_or_default();
     work.span = count(dice).map(Span::from_nanos).unwrap_or_default();
     work.counted.log_flushes = count(dice);
@@ -147,11 +147,11 @@ fn extreme_values_are_rendered() {
 
 #[test]
 fn load_line_names_its_sessions_and_source() {
-    let shown = text(&crowd::crowds(&crowd::VOLUME, &[("", 0.25)]), 200);
-    let line = shown.lines().find(|line| line.starts_with("Load line: ")).unwrap();
+    let displayed = text(&crowd::crowds(&crowd::VOLUME, &[("", 0.25)]), 200);
+    let line = displayed.lines().find(|line| line.starts_with("Load line: ")).unwrap();
     assert!(line.contains("transactions/s (") && line.contains(") keep p99 <= "), "{line}");
     assert!(line.ends_with(" sessions - measured"), "{line}");
-    for wanted in [
+    for required in [
         "Knee: ",
         "Maximum: ",
         "A model of a delay and a queue fits within 4.3 %",
@@ -160,22 +160,22 @@ fn load_line_names_its_sessions_and_source() {
         "commits",
         "Session time by wait class",
     ] {
-        assert!(shown.contains(wanted), "{wanted} in {shown}");
+        assert!(displayed.contains(required), "{required} in {displayed}");
     }
-    let place = shown.split("Findings").nth(1).unwrap();
-    for wanted in
+    let place = displayed.split("Findings").nth(1).unwrap();
+    for required in
         ["PostgreSQL 15.14, created for the run, blocks of 8 KiB, own cache 64 MiB", "fsync on", "plimsoll suite slob"]
     {
-        assert!(place.contains(wanted), "{wanted} in {place}");
+        assert!(place.contains(required), "{required} in {place}");
     }
 }
 
 #[test]
 fn steps_with_a_common_prefix_are_a_curve() {
     let run = crowd::crowds(&crowd::DRIVE, &[("100 % reads", 0.0), ("75/25", 0.25)]);
-    let shown = text(&run, 120);
+    let displayed = text(&run, 120);
     for group in ["100 % reads: Load line: ", "75/25: Load line: "] {
-        assert_eq!(shown.matches(group).count(), 1, "{shown}");
+        assert_eq!(displayed.matches(group).count(), 1, "{displayed}");
     }
     let page = suites_html(&[run]);
     assert!(page.contains("<h2>Load lines</h2>") && page.contains("vertical lines are load lines"));
@@ -183,11 +183,11 @@ fn steps_with_a_common_prefix_are_a_curve() {
 
 #[test]
 fn missing_counters_are_not_shown() {
-    let named = |wanted: &str| crowd::odd().into_iter().find(|(name, _)| *name == wanted).unwrap().1;
-    let shown = text(&named("nothing counted"), 160);
-    assert!(shown.contains("Details"), "{shown}");
+    let named = |required: &str| crowd::odd().into_iter().find(|(name, _)| *name == required).unwrap().1;
+    let displayed = text(&named("nothing counted"), 160);
+    assert!(displayed.contains("Details"), "{displayed}");
     for absent in ["block reads", "page cache of", "Session time by wait class", "flush takes"] {
-        assert!(!shown.contains(absent), "{absent} in {shown}");
+        assert!(!displayed.contains(absent), "{absent} in {displayed}");
     }
 }
 
@@ -201,8 +201,8 @@ fn comparable_suites_begin_with_a_comparison() {
     assert!(chart.contains(">100</text>") && chart.contains(">10k</text>"));
     let tests = suites_html(&crowd::tested());
     let table = tests.split("Seconds of each test").nth(1).unwrap().split("</table>").next().unwrap();
-    for wanted in ["ATIS", "wisconsin", "total", "(× 1.35)", "+ (", "? ("] {
-        assert!(table.contains(wanted), "{wanted} in {table}");
+    for required in ["ATIS", "wisconsin", "total", "(× 1.35)", "+ (", "? ("] {
+        assert!(table.contains(required), "{required} in {table}");
     }
     assert!(!suites_html(&[crowd::staged(), crowd::statements("a", 1.0)]).contains("Side by side"));
 }
@@ -223,7 +223,7 @@ fn csv_columns_are_stable() {
     assert_eq!(header[19], "skipped");
     let first = run.steps.iter().find_map(|step| Some((&step.name, crowd_in(&step.work)?))).unwrap();
     let row: Vec<&str> = lines.find(|line| line.contains(first.0.as_str())).unwrap().split(',').collect();
-    let cell = |name: &str| row[header.iter().position(|known| *known == name).unwrap()];
+    let cell = |name: &str| row[header.iter().position(|existing| *existing == name).unwrap()];
     assert_eq!(cell("sessions"), "1");
     assert_eq!(cell("block_reads"), first.1.counted.reads.unwrap().to_string());
     assert!(cell("kinds").starts_with("read ") && cell("kinds").contains("; update "));
@@ -241,6 +241,6 @@ fn long_names_are_replaced_by_unique_session_counts() {
     for step in &mut run.steps {
         step.name = step.name.replace("sessions", "threads for each of so many schemas");
     }
-    let shown = text(&run, 100);
-    assert!(shown.contains("\n8 sessions ") && !shown.contains("for each of so many schemas "), "{shown}");
+    let displayed = text(&run, 100);
+    assert!(displayed.contains("\n8 sessions ") && !displayed.contains("for each of so many schemas "), "{displayed}");
 }

@@ -51,10 +51,10 @@ fn findings_that_do_not_fit_are_counted() {
     let headline = page.headline.as_mut().expect("a curve has a verdict");
     headline.cautions = (1..=9).map(|number| format!("caution {number} has a sentence")).collect();
     let summary = check("cautions", &page);
-    let shown = (1..=9).filter(|number| summary.contains(&format!("caution {number} has a sentence"))).count();
+    let displayed = (1..=9).filter(|number| summary.contains(&format!("caution {number} has a sentence"))).count();
     let left = summary.lines().find_map(|line| line.strip_prefix("Details (")?.split_once(' '));
     let left: usize = left.expect("the others are counted").0.parse().expect("a count");
-    assert!(shown > 0 && shown + left >= 9, "{shown} of {left}:\n{summary}");
+    assert!(displayed > 0 && displayed + left >= 9, "{displayed} of {left}:\n{summary}");
 }
 
 #[test]

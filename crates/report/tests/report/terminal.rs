@@ -56,7 +56,7 @@ fn lines_fit_the_width() {
 #[test]
 fn verdict_is_the_first_line() {
     let first = |name: &str| {
-        let curve = support::odd().into_iter().find(|(known, _)| *known == name).unwrap().1;
+        let curve = support::odd().into_iter().find(|(existing, _)| *existing == name).unwrap().1;
         text(&curve, &plain(160)).lines().next().unwrap().to_owned()
     };
     assert!(first("whole").starts_with("Load line: ") && first("whole").ends_with(" keep p99 <= 1 ms - measured"));
@@ -73,12 +73,14 @@ fn verdict_is_the_first_line() {
 #[test]
 fn every_run_has_its_row_with_points_aligned() {
     let curve = support::curve();
-    let shown = text(&curve, &plain(120));
+    let displayed = text(&curve, &plain(120));
     for depth in [1, 128] {
-        assert!(shown.contains(&format!("\ndepth {depth} ")), "{shown}");
+        assert!(displayed.contains(&format!("\ndepth {depth} ")), "{displayed}");
     }
-    assert!(shown.contains("closed load") && shown.contains("Poisson arrivals") && shown.contains("overloaded"));
-    let rows: Vec<&str> = shown.lines().filter(|line| line.starts_with("depth ")).collect();
+    assert!(
+        displayed.contains("closed load") && displayed.contains("Poisson arrivals") && displayed.contains("overloaded")
+    );
+    let rows: Vec<&str> = displayed.lines().filter(|line| line.starts_with("depth ")).collect();
     let points: Vec<Option<usize>> = rows.iter().map(|row| row.find('.')).collect();
     assert!(points.windows(2).all(|pair| pair[0] == pair[1]), "{rows:#?}");
 }
@@ -92,10 +94,10 @@ fn omitted_columns_are_named() {
 
 #[test]
 fn findings_are_ordered_by_weight_with_remedies() {
-    let shown = text(&support::curve(), &plain(120));
-    let caution = shown.find("caution").unwrap();
-    assert!(caution < shown.find("\nnote ").unwrap());
-    assert!(shown.contains("         stop the other load, or include it"));
+    let displayed = text(&support::curve(), &plain(120));
+    let caution = displayed.find("caution").unwrap();
+    assert!(caution < displayed.find("\nnote ").unwrap());
+    assert!(displayed.contains("         stop the other load, or include it"));
     assert!(text(&support::empty(), &plain(80)).contains("Findings\nnone"));
 }
 
@@ -130,7 +132,7 @@ fn load_lines_by_objective_and_comparisons_fit_the_width() {
 
 #[test]
 fn completions_after_the_run_do_not_add_to_rates_by_stream() {
-    let shown = text(&support::curve(), &plain(120));
-    assert!(shown.contains("By stream and kind"), "{shown}");
-    assert_eq!(text(&support::drained(support::curve()), &plain(120)), shown);
+    let displayed = text(&support::curve(), &plain(120));
+    assert!(displayed.contains("By stream and kind"), "{displayed}");
+    assert_eq!(text(&support::drained(support::curve()), &plain(120)), displayed);
 }

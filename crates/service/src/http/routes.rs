@@ -125,8 +125,8 @@ fn build_stats_route() -> Route {
     let content = ResponseContent::Json(SchemaGenerator::subschema_for::<Stats>);
     let act = |service: &Service, input: &RouteInput| {
         let mut stats = service.stats(&input.name)?;
-        let most = input.number.and_then(|most| usize::try_from(most).ok()).unwrap_or(usize::MAX);
-        stats.periods.drain(..stats.periods.len().saturating_sub(most));
+        let max = input.number.and_then(|max| usize::try_from(max).ok()).unwrap_or(usize::MAX);
+        stats.periods.drain(..stats.periods.len().saturating_sub(max));
         Ok(json(&stats))
     };
     let summary = "Counters, and the fidelity of recent seconds";

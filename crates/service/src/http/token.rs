@@ -82,12 +82,13 @@ impl Token {
 
     /// Compares a request's token in constant time.
     pub fn admits(&self, headers: &HeaderMap) -> bool {
-        let shown = headers.get(AUTHORIZATION).map_or(&[][..], |value| value.as_bytes());
+        let displayed = headers.get(AUTHORIZATION).map_or(&[][..], |value| value.as_bytes());
         let expected = self.bearer();
         // Compares every byte of the header, also after a difference.
         let beside = expected.bytes().cycle();
-        let differences = shown.iter().zip(beside).fold(0, |seen, (a, b)| seen | std::hint::black_box(a ^ b));
-        differences == 0 && shown.len() == expected.len()
+        let differences =
+            displayed.iter().zip(beside).fold(0, |observed, (a, b)| observed | std::hint::black_box(a ^ b));
+        differences == 0 && displayed.len() == expected.len()
     }
 }
 
@@ -104,9 +105,9 @@ mod tests {
     #[test]
     fn only_exact_token_is_admitted() {
         let token = Token::new("0123456789abcdef").unwrap();
-        let admits = |shown: &str| {
+        let admits = |displayed: &str| {
             let mut headers = HeaderMap::new();
-            headers.insert(AUTHORIZATION, shown.parse().unwrap());
+            headers.insert(AUTHORIZATION, displayed.parse().unwrap());
             token.admits(&headers)
         };
         assert!(admits("Bearer 0123456789abcdef"));

@@ -15,7 +15,7 @@ const EIO: u32 = 5;
 const KIB: u64 = 1 << 10;
 
 fn checked(directory: &Path) -> ServiceOptions {
-    ServiceOptions { checksums: Checksums::Wanted, ..options(directory) }
+    ServiceOptions { checksums: Checksums::Required, ..options(directory) }
 }
 
 fn pattern(seed: u64, length: usize) -> Vec<u8> {
@@ -156,7 +156,7 @@ fn damaged_checksum_files_are_refused_and_repaired() {
         let refused = Service::open(options(&directory)).map(drop).unwrap_err();
         assert!(matches!(&refused, OpenError::Directory(DirectoryError::Checksums { why, .. }) if why.contains(name)));
         assert!(!fsck(&directory, Repair::Never, AddChecksums::Never).unwrap().problems.is_empty());
-        let check = fsck(&directory, Repair::Wanted, AddChecksums::Never).unwrap();
+        let check = fsck(&directory, Repair::Required, AddChecksums::Never).unwrap();
         assert!(check.problems.is_empty() && check.verified_bytes > 100_000, "{check:?}");
     }
     // A flipped bit in a checksum is equivalent to a flipped bit in the data.
@@ -176,7 +176,7 @@ fn checksums_are_added_to_existing_directory() {
     let directory = home.keep();
     let refused = Service::open(checked(&directory)).map(drop).unwrap_err();
     assert!(refused.to_string().contains("was made without checksums"), "{refused}");
-    let check = fsck(&directory, Repair::Never, AddChecksums::Wanted).unwrap();
+    let check = fsck(&directory, Repair::Never, AddChecksums::Required).unwrap();
     assert!(check.has_checksums && check.problems.is_empty(), "{check:?}");
     let home = Home::open(checked(&directory));
     assert!(home.client("data").read(0, 200_000) == data);

@@ -73,8 +73,8 @@ fn clone_may_have_other_product_and_size() {
     home.create("data", "oci:50GB@0vpu");
     home.client("data").write(4_096, &[5; 4_096]);
     let larger = api::Fork { name: "large".into(), like: Some("aws/gp3:100GiB".into()) };
-    let made = home.service.clone_volume("data", &larger).unwrap();
-    assert_eq!((made.size_bytes, made.of.as_deref()), (100 << 30, Some("data")));
+    let created = home.service.clone_volume("data", &larger).unwrap();
+    assert_eq!((created.size_bytes, created.of.as_deref()), (100 << 30, Some("data")));
     assert_eq!(home.client("large").read(4_096, 4_096), [5; 4_096]);
     let same = api::Fork { name: "same".into(), like: Some("gp3".into()) };
     assert_eq!(home.service.clone_volume("data", &same).unwrap().like, "aws/gp3:50GiB");

@@ -45,10 +45,10 @@ fn failed_store_is_visible_everywhere() {
     let mut client = fail_sync(&home, Errno::Io);
     let remedy = "restart the service";
     assert!(home.service.health().unwrap_err().message.contains(remedy));
-    let shown = |trouble: Option<String>| trouble.is_some_and(|trouble| trouble.contains(remedy));
-    assert!(shown(home.service.volume("data").unwrap().trouble));
-    assert!(shown(home.service.list().unwrap().remove(0).trouble));
-    assert!(shown(home.service.about().unwrap().trouble));
+    let displayed = |trouble: Option<String>| trouble.is_some_and(|trouble| trouble.contains(remedy));
+    assert!(displayed(home.service.volume("data").unwrap().trouble));
+    assert!(displayed(home.service.list().unwrap().remove(0).trouble));
+    assert!(displayed(home.service.about().unwrap().trouble));
     logged::until(&[remedy]);
     assert_ne!(client.try_write(0, &[9; 4096]), 0);
     let home = home.again();

@@ -136,11 +136,11 @@ impl Home {
     }
 
     /// Polls a volume until `wanted` holds.
-    pub fn until(&self, name: &str, wanted: impl Fn(&api::Volume) -> bool) -> api::Volume {
+    pub fn until(&self, name: &str, required: impl Fn(&api::Volume) -> bool) -> api::Volume {
         let end = Instant::now() + TIMEOUT;
         loop {
             let volume = self.service.volume(name).unwrap();
-            if wanted(&volume) {
+            if required(&volume) {
                 return volume;
             }
             assert!(Instant::now() < end, "{volume:?}");
@@ -168,8 +168,8 @@ pub struct Client {
 
 impl Client {
     fn ask(&mut self, command: u16, flags: u16, offset: u64, length: u64, payload: &[u8]) {
-        let asked = WireRequest { flags, command, cookie: 1, offset, length };
-        self.talk.request(Style::Simple, &asked, payload).unwrap();
+        let requested = WireRequest { flags, command, cookie: 1, offset, length };
+        self.talk.request(Style::Simple, &requested, payload).unwrap();
     }
 
     /// Durable write.
@@ -223,7 +223,7 @@ impl Client {
 
     /// True if the server has closed the connection.
     pub fn is_torn(&mut self) -> bool {
-        let asked = WireRequest { command: command::READ, length: 4096, ..WireRequest::default() };
-        self.talk.request(Style::Simple, &asked, &[]).is_err() || self.talk.chunk(4096).is_err()
+        let requested = WireRequest { command: command::READ, length: 4096, ..WireRequest::default() };
+        self.talk.request(Style::Simple, &requested, &[]).is_err() || self.talk.chunk(4096).is_err()
     }
 }

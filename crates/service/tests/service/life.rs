@@ -17,7 +17,7 @@ fn level_follows_load() {
     home.create("data", "oci:50GB@0vpu");
     let autotune = api::Autotune {
         default: Some(0),
-        most: Some(20),
+        max: Some(20),
         up_after_ns: Some(SECOND_NS),
         down_first_ns: Some(SECOND_NS),
         down_next_ns: Some(SECOND_NS),
@@ -49,7 +49,7 @@ fn level_of_a_used_volume_does_not_follow_the_load_to_30() {
     let home = Home::open(ServiceOptions { slow: Slow::by(TIMES), ..options(&directory()) });
     home.create("data", "oci:50GB@20vpu");
     let up_after_ns = Some(SECOND_NS / u64::from(TIMES));
-    let autotune = api::Autotune { default: Some(20), most: Some(40), up_after_ns, ..api::Autotune::default() };
+    let autotune = api::Autotune { default: Some(20), max: Some(40), up_after_ns, ..api::Autotune::default() };
     home.service.set_autotune("data", &autotune).unwrap();
     let busy = AtomicBool::new(true);
     std::thread::scope(|scope| {

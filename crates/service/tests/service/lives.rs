@@ -9,11 +9,11 @@ use crate::home::{Home, options};
 fn volume_survives_restart() {
     let home = Home::new();
     assert_eq!(home.service.list().unwrap(), []);
-    let made = home.create("data", "oci:50GB@0vpu");
-    assert_eq!((made.size_bytes, made.level, made.writable, made.clients), (50 << 30, Some(0), true, 0));
-    assert_eq!(made.like, "oci/block-volume:50GB,vpu=0");
-    assert!(made.model.contains("limit(100 per 256KiB)"), "{}", made.model);
-    assert!(made.uris[0].starts_with("nbd+unix:///data?socket="), "{:?}", made.uris);
+    let created = home.create("data", "oci:50GB@0vpu");
+    assert_eq!((created.size_bytes, created.level, created.writable, created.clients), (50 << 30, Some(0), true, 0));
+    assert_eq!(created.like, "oci/block-volume:50GB,vpu=0");
+    assert!(created.model.contains("limit(100 per 256KiB)"), "{}", created.model);
+    assert!(created.uris[0].starts_with("nbd+unix:///data?socket="), "{:?}", created.uris);
     let mut client = home.client("data");
     assert_eq!(client.size, 50 << 30);
     client.write(1 << 30, &[7; 8192]);
@@ -24,7 +24,7 @@ fn volume_survives_restart() {
     drop(client);
     let again = home.again();
     let volume = again.service.volume("data").unwrap();
-    assert_eq!((volume.like, volume.created, volume.model), (made.like, made.created, made.model));
+    assert_eq!((volume.like, volume.created, volume.model), (created.like, created.created, created.model));
     assert_eq!(again.client("data").read(1 << 30, 8192), [7; 8192]);
     // Clusters left unclean by the kill count as used until the background punch has finished.
     let is_clean = || again.service.about().unwrap().used_bytes < 1 << 20;
@@ -52,7 +52,7 @@ fn unflushed_writes_survive_an_orderly_end() {
 fn metadata_survives_kill() {
     let home = Home::new();
     let vm = api::Group { name: "vm".into(), like: "oci/VM.Standard.E4.Flex:16ocpu".into() };
-    let made = home.service.create_group(&vm).unwrap();
+    let created = home.service.create_group(&vm).unwrap();
     let create = api::Create {
         name: "data".into(),
         like: "limit(300) then link(1ms)".into(),
@@ -72,7 +72,7 @@ fn metadata_survives_kill() {
     home.service.delete_group("idle").unwrap();
 
     let killed = home.after_a_kill();
-    assert_eq!(killed.service.groups().unwrap(), [made]);
+    assert_eq!(killed.service.groups().unwrap(), [created]);
     let names: Vec<String> = killed.service.list().unwrap().into_iter().map(|volume| volume.name).collect();
     assert_eq!(names, ["before", "data"]);
     let (data, before) = (killed.service.volume("data").unwrap(), killed.service.volume("before").unwrap());

@@ -114,14 +114,14 @@ fn waiting_deletion_does_not_delay_other_requests() {
     let service = &home.service;
     std::thread::scope(|scope| {
         let deletion = scope.spawn(|| service.delete("data"));
-        let mut shown = 0;
+        let mut displayed = 0;
         while !deletion.is_finished() {
             let begun = Instant::now();
             service.volume("other").unwrap();
             assert!(begun.elapsed() < Duration::from_millis(500), "it took {:?}", begun.elapsed());
-            shown += 1;
+            displayed += 1;
         }
-        assert!(shown > 10, "only {shown} requests were answered while a deletion waited for 1 s");
+        assert!(displayed > 10, "only {displayed} requests were answered while a deletion waited for 1 s");
         check(deletion.join().unwrap(), RefusalKind::Conflict, &["has 1 client"]);
     });
     drop(client);
@@ -163,8 +163,8 @@ fn incomplete_autotune_and_faults_are_refused() {
     home.create("bare", "link(1ms)");
     home.create("oci", "oci:50GB@10vpu");
     home.create("gp3", "gp3:50GiB");
-    let tune = |name: &str, default, most, detached_after_ns| {
-        let autotune = api::Autotune { default, most, detached_after_ns, ..api::Autotune::default() };
+    let tune = |name: &str, default, max, detached_after_ns| {
+        let autotune = api::Autotune { default, max, detached_after_ns, ..api::Autotune::default() };
         home.service.set_autotune(name, &autotune)
     };
     check(tune("bare", Some(1), None, None), RefusalKind::Bad, &["has no levels"]);
@@ -278,8 +278,9 @@ fn client_during_deletion_is_refused_or_served() {
             start.wait();
             std::thread::sleep(Duration::from_micros(round % 80 * 5));
             let chosen = talk.choose("data", true);
-            let asked = WireRequest { command: command::READ, length: 512, ..WireRequest::default() };
-            let served = chosen.is_ok() && talk.request(Style::Simple, &asked, &[]).is_ok() && talk.chunk(512).is_ok();
+            let requested = WireRequest { command: command::READ, length: 512, ..WireRequest::default() };
+            let served =
+                chosen.is_ok() && talk.request(Style::Simple, &requested, &[]).is_ok() && talk.chunk(512).is_ok();
             assert_eq!(chosen.is_ok(), served, "round {round}: a client that was let in was broken off");
             drop(talk);
             (deletion.join().unwrap(), served)

@@ -74,14 +74,14 @@ fn volumes_appear_and_disappear_as_targets() {
     let home = open(directory());
     assert_eq!(discovered(&home), []);
     home.create("data", "limit(100000)");
-    let made = home.create("fast", "oci:1500GB@120vpu").iscsi.unwrap();
+    let created = home.create("fast", "oci:1500GB@120vpu").iscsi.unwrap();
     let listed = discovered(&home);
     let tagged = |portals: &[&str]| portals.iter().map(|portal| format!("{portal},1")).collect::<Vec<_>>();
     assert_eq!(listed[0], ("iqn.2026-01.local.plimsoll:data".to_owned(), tagged(&PORTALS)));
-    assert_eq!(listed[1], (made.iqn.clone(), tagged(&PORTALS[..5])));
-    assert!(made.iqn.starts_with("iqn.2015-12.com.oracleiaas:") && made.iqn.len() == 27 + 36, "{}", made.iqn);
+    assert_eq!(listed[1], (created.iqn.clone(), tagged(&PORTALS[..5])));
+    assert!(created.iqn.starts_with("iqn.2015-12.com.oracleiaas:") && created.iqn.len() == 27 + 36, "{}", created.iqn);
     let target = home.service.iscsi_target("fast").unwrap();
-    assert_eq!((target.clone(), target.portals.len()), (made, 5));
+    assert_eq!((target.clone(), target.portals.len()), (created, 5));
     let mut paths = [0, 4].map(|place| session(&home, place, &target.iqn));
     assert!(paths[0].write(0, &[7; 4096]).is_good());
     assert_eq!(paths[1].read(0, 8).data, [7; 4096], "all portals lead to the same unit");

@@ -12,7 +12,7 @@ use super::SourceError;
 /// Timeout of an answer.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(60);
 /// Maximum number of lines of an answer.
-const MOST_LINES: usize = 10_000;
+const MAX_LINES: usize = 10_000;
 /// Maximum bytes of error output that are kept.
 const STDERR_MAX: u64 = 64 << 10;
 
@@ -64,8 +64,8 @@ impl Client {
         end: &str,
         stop: &dyn Fn() -> bool,
     ) -> Result<Vec<String>, SourceError> {
-        let asked = self.questions.write_all(question.as_bytes()).and_then(|()| self.questions.flush());
-        if asked.is_err() {
+        let requested = self.questions.write_all(question.as_bytes()).and_then(|()| self.questions.flush());
+        if requested.is_err() {
             return Err(self.lost());
         }
         let until = Instant::now() + ANSWER_TIMEOUT;
@@ -73,7 +73,7 @@ impl Client {
         loop {
             match self.answers.recv_timeout(Duration::from_millis(50)) {
                 Ok(line) if line.trim() == end => return Ok(lines),
-                Ok(line) if lines.len() < MOST_LINES => lines.push(line),
+                Ok(line) if lines.len() < MAX_LINES => lines.push(line),
                 Ok(_) => return Err(SourceError::Failed(format!("{}: the answer exceeds the limit", self.name))),
                 Err(RecvTimeoutError::Disconnected) => {
                     return Err(if stop() { SourceError::Stopped } else { self.lost() });
@@ -95,12 +95,16 @@ impl Client {
     fn lost(&mut self) -> SourceError {
         let _ = self.child.kill();
         let _ = self.child.wait();
-        let said = self.stderr_reader.take().and_then(|thread| thread.join().ok()).unwrap_or_default();
-        let lines: Vec<&str> = said.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+        let reported = self.stderr_reader.take().and_then(|thread| thread.join().ok()).unwrap_or_default();
+        let lines: Vec<&str> = reported.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
         // The last lines have the reason; earlier lines may be of a working connection.
-        let said = lines[lines.len().saturating_sub(3)..].join(" ");
-        let said = if said.is_empty() { "it ended without a message".to_owned() } else { said };
-        SourceError::Failed(if said.starts_with(&self.name) { said } else { format!("{}: {said}", self.name) })
+        let reported = lines[lines.len().saturating_sub(3)..].join(" ");
+        let reported = if reported.is_empty() { "it ended without a message".to_owned() } else { reported };
+        SourceError::Failed(if reported.starts_with(&self.name) {
+            reported
+        } else {
+            format!("{}: {reported}", self.name)
+        })
     }
 }
 

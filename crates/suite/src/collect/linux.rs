@@ -36,7 +36,7 @@ const TIMES: [&str; 8] = ["user", "nice", "system", "idle", "iowait", "irq", "so
 const NO_STORAGE: [&str; 5] = ["loop", "ram", "zram", "sr", "fd"];
 
 /// Maximum number of devices, which limits the length of lines.
-const MOST_DEVICES: usize = 1_000;
+const MAX_DEVICES: usize = 1_000;
 
 /// Counters of this host.
 #[derive(Debug, Default)]
@@ -80,7 +80,7 @@ impl CounterSource for Linux {
         }
         let about: Map<String, Value> = devices.iter().map(|name| (name.clone(), describe_device(name))).collect();
         self.devices = devices;
-        self.devices.truncate(MOST_DEVICES);
+        self.devices.truncate(MAX_DEVICES);
         let multipaths = super::multipath::multipaths();
         let processors = std::thread::available_parallelism().map_or(0, std::num::NonZero::get);
         let fields = [
@@ -144,8 +144,8 @@ pub(super) fn members(array: &str) -> Vec<String> {
     let slaves = fs::read_dir(Path::new("/sys/block").join(array).join("slaves")).into_iter().flatten().flatten();
     let disk = |slave: fs::DirEntry| {
         let device = slave.path().canonicalize().ok()?;
-        let whole = if device.join("partition").exists() { device.parent()?.to_owned() } else { device };
-        Some(whole.file_name()?.to_string_lossy().into_owned())
+        let total = if device.join("partition").exists() { device.parent()?.to_owned() } else { device };
+        Some(total.file_name()?.to_string_lossy().into_owned())
     };
     let mut disks: Vec<String> = slaves.filter_map(disk).collect();
     disks.sort();
@@ -164,11 +164,11 @@ fn describe_device(name: &str) -> Value {
     })
 }
 
-fn parse_devices(diskstats: &str, wanted: &[String]) -> Map<String, Value> {
+fn parse_devices(diskstats: &str, required: &[String]) -> Map<String, Value> {
     let mut devices = Map::new();
     for line in diskstats.lines() {
         let mut words = line.split_ascii_whitespace().skip(2);
-        let Some(name) = words.next().filter(|name| wanted.iter().any(|wanted| wanted == name)) else { continue };
+        let Some(name) = words.next().filter(|name| required.iter().any(|required| required == name)) else { continue };
         let counts = COLUMNS
             .iter()
             .zip(words)

@@ -136,7 +136,7 @@ fn find_policy(configuration: &str, disk: &Disk) -> Option<String> {
             [brace] if brace == "}" => {
                 let Some((last, pairs)) = open.pop() else { continue };
                 let section = open.first().map_or(last, |(outermost, _)| outermost.clone());
-                let rank = SECTIONS.iter().position(|known| *known == section);
+                let rank = SECTIONS.iter().position(|existing| *existing == section);
                 let value = pairs.iter().find(|(key, _)| key == SETTING).map(|(_, value)| value.clone());
                 if let Some(rank) = rank.filter(|_| value.is_some() && disk.is_meant(&section, &pairs)) {
                     found[rank] = value;

@@ -22,7 +22,7 @@ impl Disks {
         for path in files.iter().filter_map(|file| file.path.as_ref()) {
             let Ok(subject) = classify(Path::new(path)) else { continue };
             let Some(name) = describe_disk(&subject).name else { continue };
-            if disks.iter().all(|(known, ..)| *known != name) {
+            if disks.iter().all(|(existing, ..)| *existing != name) {
                 let watch = ActivityWatch::new(&subject);
                 let before = watch.snapshot();
                 disks.push((name, watch, before));

@@ -7,7 +7,7 @@ use plimsoll_fio::print::{
     Depths, DirectionResult, Errors, Failure, Heading, JobReport, Kilo, LatencyHistogram, Percentiles, RateUnit,
     SampleStatistics, Unified, Units,
 };
-use plimsoll_fio::{Base, BlockSizes, FioJob, RawOption, Reporting, Shown};
+use plimsoll_fio::{Base, BlockSizes, Displayed, FioJob, RawOption, Reporting};
 use plimsoll_record::{Counter, Slice};
 use plimsoll_units::{Instant, Kind, Span};
 
@@ -27,41 +27,41 @@ pub struct Cut<'a> {
 }
 
 /// Removes the warm-up.
-pub fn trim_warm_up<'a>(member: &Member, seen: &'a WorkerResult) -> Cut<'a> {
+pub fn trim_warm_up<'a>(member: &Member, observed: &'a WorkerResult) -> Cut<'a> {
     let warm = member.worker.conduct.counts_from;
     let begins = member.worker.begins;
-    let series = &seen.seen.series;
+    let series = &observed.observed.series;
     let from = Instant::ZERO + begins + warm;
     let first = if warm.is_zero() { 0 } else { series.partition_point(|slice| slice.start < from) };
     let began = match series.get(first) {
         Some(slice) if !warm.is_zero() => slice.start,
         _ => Instant::ZERO + begins,
     };
-    let line = seen.began.since(Instant::ZERO + begins);
-    let span = (Instant::ZERO + find_end(member, seen).since(Instant::ZERO + line)).since(began);
+    let line = observed.began.since(Instant::ZERO + begins);
+    let span = (Instant::ZERO + find_end(member, observed).since(Instant::ZERO + line)).since(began);
     Cut { slices: &series[first..], from: began, span, line }
 }
 
 /// End of the job: its last completion, or its time limit if that is earlier.
-fn find_end(member: &Member, seen: &WorkerResult) -> Instant {
+fn find_end(member: &Member, observed: &WorkerResult) -> Instant {
     let until = member.worker.job.until;
-    let total = seen.total();
+    let total = observed.total();
     let is_paced =
         member.worker.job.reads.rate.or(member.worker.job.writes.rate).is_some() || member.worker.job.think.is_some();
     let is_short = total.bytes() < until.bytes && total.operations() < until.operations;
-    let ran_out = is_paced && is_short && seen.failed.is_none() && !member.worker.conduct.stop.is_given();
-    if until.span < Span::MAX && ran_out { seen.ended.max(seen.began + until.span) } else { seen.ended }
+    let ran_out = is_paced && is_short && observed.failed.is_none() && !member.worker.conduct.stop.is_given();
+    if until.span < Span::MAX && ran_out { observed.ended.max(observed.began + until.span) } else { observed.ended }
 }
 
 /// The report of a clone. `started_unix_ms` is its start.
-pub fn report_job(job: &FioJob, member: &Member, seen: &WorkerResult, started_unix_ms: u64) -> JobReport {
-    let cut = trim_warm_up(member, seen);
+pub fn report_job(job: &FioJob, member: &Member, observed: &WorkerResult, started_unix_ms: u64) -> JobReport {
+    let cut = trim_warm_up(member, observed);
     let counters: Vec<&Counter> = cut.slices.iter().flat_map(|slice| &slice.tally.0).collect();
-    let usage = seen.usage.unwrap_or_default();
-    let (read, write) = list_times(job, member, seen, cut.span);
+    let usage = observed.usage.unwrap_or_default();
+    let (read, write) = list_times(job, member, observed, cut.span);
     let errors: u64 = counters.iter().flat_map(|counter| &counter.errors).map(|(_, count)| count).sum();
     let first = counters.iter().flat_map(|counter| &counter.errors).next().map_or(0, |(errno, _)| *errno);
-    let shown = &job.shown;
+    let displayed = &job.displayed;
     let continues = job.life.continues;
     let goes_on = continues.reads || continues.writes || continues.verification;
     let mut sync = LatencyHistogram::default();
@@ -76,13 +76,13 @@ pub fn report_job(job: &FioJob, member: &Member, seen: &WorkerResult, started_un
         started_unix_ms,
         options: list_options(&job.options),
         description: job.description.clone(),
-        read: sum_direction(&counters, |kind| kind == Kind::Read, read, shown)
+        read: sum_direction(&counters, |kind| kind == Kind::Read, read, displayed)
             .sampled(job, &cut, |kind| kind == Kind::Read),
-        write: sum_direction(&counters, is_write, write, shown).sampled(job, &cut, is_write),
-        trim: sum_direction(&counters, |kind| kind == Kind::Trim, cut.span, shown)
+        write: sum_direction(&counters, is_write, write, displayed).sampled(job, &cut, is_write),
+        trim: sum_direction(&counters, |kind| kind == Kind::Trim, cut.span, displayed)
             .sampled(job, &cut, |kind| kind == Kind::Trim),
         sync,
-        unified: match shown.reporting {
+        unified: match displayed.reporting {
             Reporting::Apart => Unified::Apart,
             Reporting::Mixed => Unified::Mixed,
             Reporting::Both => Unified::Both,
@@ -94,19 +94,19 @@ pub fn report_job(job: &FioJob, member: &Member, seen: &WorkerResult, started_un
         major_faults: usage.major_faults,
         minor_faults: usage.minor_faults,
         depths: Depths {
-            level: seen.queues.in_flight,
-            submitted: seen.queues.handed_over,
-            completed: seen.queues.taken_back,
+            level: observed.queues.in_flight,
+            submitted: observed.queues.handed_over,
+            completed: observed.queues.taken_back,
         },
         percentiles: Percentiles {
-            list: shown.percentiles.clone(),
-            submission: shown.slat_percentiles,
-            completion: shown.clat_percentiles,
-            total: shown.lat_percentiles,
+            list: displayed.percentiles.clone(),
+            submission: displayed.slat_percentiles,
+            completion: displayed.clat_percentiles,
+            total: displayed.lat_percentiles,
         },
         target: plimsoll_fio::print::LatencyTarget { depth: job.flow.iodepth, ..Default::default() },
         errors: goes_on.then(|| Errors { total: errors, first, text: describe_errno(first) }),
-        units: select_units(shown),
+        units: select_units(displayed),
         ..JobReport::new(&job.name)
     }
 }
@@ -124,7 +124,7 @@ pub fn build_heading(job: &FioJob, group: u32) -> Heading {
         depth: job.flow.iodepth,
         members: job.life.copies.min(u64::from(u32::MAX)) as u32,
         threads: true,
-        units: Units { kilo: select_units(&job.shown).kilo, ..Units::default() },
+        units: Units { kilo: select_units(&job.displayed).kilo, ..Units::default() },
     }
 }
 
@@ -149,33 +149,38 @@ const fn is_write(kind: Kind) -> bool {
     matches!(kind, Kind::Write | Kind::DurableWrite)
 }
 
-fn select_units(shown: &Shown) -> Units {
+fn select_units(displayed: &Displayed) -> Units {
     Units {
-        kilo: if shown.base == Base::Decimal { Kilo::Decimal } else { Kilo::Binary },
-        unit: if shown.in_bits { RateUnit::Bits } else { RateUnit::Bytes },
-        figures: shown.digits,
+        kilo: if displayed.base == Base::Decimal { Kilo::Decimal } else { Kilo::Binary },
+        unit: if displayed.in_bits { RateUnit::Bits } else { RateUnit::Bytes },
+        figures: displayed.digits,
     }
 }
 
 /// Durations of reads and writes: separate phases if written data are read back.
-fn list_times(job: &FioJob, member: &Member, seen: &WorkerResult, whole: Span) -> (Span, Span) {
-    let [own, back] = seen.spent;
+fn list_times(job: &FioJob, member: &Member, observed: &WorkerResult, total: Span) -> (Span, Span) {
+    let [own, back] = observed.spent;
     if !member.worker.conduct.repeat.reads_back || back.is_zero() {
-        return (whole, whole);
+        return (total, total);
     }
-    let own = own.min(whole);
-    if job.access.direction.reads { (whole, own) } else { (back.min(whole), own) }
+    let own = own.min(total);
+    if job.access.direction.reads { (total, own) } else { (back.min(total), own) }
 }
 
-fn sum_direction(counters: &[&Counter], wanted: impl Fn(Kind) -> bool, time: Span, shown: &Shown) -> DirectionResult {
+fn sum_direction(
+    counters: &[&Counter],
+    required: impl Fn(Kind) -> bool,
+    time: Span,
+    displayed: &Displayed,
+) -> DirectionResult {
     let mut result = DirectionResult::default();
-    for counter in counters.iter().filter(|counter| wanted(counter.kind)) {
+    for counter in counters.iter().filter(|counter| required(counter.kind)) {
         result.bytes += counter.bytes;
         result.operations += counter.operations();
-        if !shown.without_clat {
+        if !displayed.without_clat {
             result.completion.bins.merge(counter.service());
         }
-        if !shown.without_lat {
+        if !displayed.without_lat {
             result.total.bins.merge(&counter.response);
         }
     }
@@ -187,22 +192,22 @@ fn sum_direction(counters: &[&Counter], wanted: impl Fn(Kind) -> bool, time: Spa
 
 /// Sampling of rates at regular intervals.
 trait Sampled {
-    fn sampled(self, job: &FioJob, cut: &Cut<'_>, wanted: impl Fn(Kind) -> bool) -> Self;
+    fn sampled(self, job: &FioJob, cut: &Cut<'_>, required: impl Fn(Kind) -> bool) -> Self;
 }
 
 impl Sampled for DirectionResult {
-    fn sampled(self, job: &FioJob, cut: &Cut<'_>, wanted: impl Fn(Kind) -> bool) -> Self {
-        if job.shown.without_bandwidth || self.operations == 0 {
+    fn sampled(self, job: &FioJob, cut: &Cut<'_>, required: impl Fn(Kind) -> bool) -> Self {
+        if job.displayed.without_bandwidth || self.operations == 0 {
             return self;
         }
         let bytes = |counter: &Counter| counter.bytes as f64 / 1_024.0;
         let operations = |counter: &Counter| counter.operations() as f64;
         Self {
             bandwidth: sample_rates(cut.slices, job.logs.bandwidth_samples, |counter| {
-                if wanted(counter.kind) { bytes(counter) } else { 0.0 }
+                if required(counter.kind) { bytes(counter) } else { 0.0 }
             }),
             rate: sample_rates(cut.slices, job.logs.iops_samples, |counter| {
-                if wanted(counter.kind) { operations(counter) } else { 0.0 }
+                if required(counter.kind) { operations(counter) } else { 0.0 }
             }),
             ..self
         }
@@ -238,10 +243,10 @@ mod tests {
             Slice { start: Instant::ZERO, span: Span::from_millis(millis), tally: Tally(vec![counter]) }
         };
         let series = [slice(250, 10), slice(250, 20), slice(250, 30), slice(250, 0), slice(100, 9)];
-        let seen = sample_rates(&series, Span::from_millis(500), |counter| counter.operations() as f64);
-        assert_eq!((seen.count, seen.least, seen.most, seen.mean as u64), (2, 60, 60, 60));
-        let seen = sample_rates(&series, Span::from_millis(250), |counter| counter.operations() as f64);
-        assert_eq!((seen.count, seen.least, seen.most), (4, 0, 120));
+        let observed = sample_rates(&series, Span::from_millis(500), |counter| counter.operations() as f64);
+        assert_eq!((observed.count, observed.least, observed.max, observed.mean as u64), (2, 60, 60, 60));
+        let observed = sample_rates(&series, Span::from_millis(250), |counter| counter.operations() as f64);
+        assert_eq!((observed.count, observed.least, observed.max), (4, 0, 120));
     }
 
     #[test]

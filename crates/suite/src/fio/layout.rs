@@ -69,11 +69,11 @@ impl<'a> JobFiles<'a> {
             return Err(format!("{path}: missing, and allow_file_create=0 is set; create it first"));
         }
         let specs: Vec<_> = files.iter().map(|file| file.spec(meaning)).collect();
-        let made = laid
+        let created = laid
             .make_directories()
             .and_then(|()| ground.prepare_files(&specs).map_err(|unfit| describe(&unfit)))
             .and_then(|()| laid.prepare(progress));
-        match made {
+        match created {
             Ok(()) => Ok(laid),
             Err(why) => {
                 laid.discard();
@@ -113,8 +113,9 @@ impl<'a> JobFiles<'a> {
 
     /// Removes created files and directories if no job ran on them.
     pub fn discard(&self) {
-        let made = self.files.iter().filter(|file| file.existing.is_none() && self.meaning == PathMeaning::Paths);
-        for path in made.filter_map(|file| file.path.as_ref()).filter(|path| plimsoll_device::is_ours(Path::new(path)))
+        let created = self.files.iter().filter(|file| file.existing.is_none() && self.meaning == PathMeaning::Paths);
+        for path in
+            created.filter_map(|file| file.path.as_ref()).filter(|path| plimsoll_device::is_ours(Path::new(path)))
         {
             // Leftovers are recognised and used by the next run.
             let _ = std::fs::remove_file(path);
@@ -127,14 +128,14 @@ impl<'a> JobFiles<'a> {
 
     /// Removes files with `unlink` that plimsoll created.
     pub fn remove(&self) -> Vec<String> {
-        let mut kept = Vec::new();
+        let mut retained = Vec::new();
         for path in self.files.iter().filter(|file| file.unlink).filter_map(|file| file.path.as_ref()) {
             let was_made = plimsoll_device::is_ours(Path::new(path));
             if self.meaning == PathMeaning::Paths && (!was_made || std::fs::remove_file(path).is_err()) {
-                kept.push(format!("{path}: unlink=1 is ignored, as no job created the file"));
+                retained.push(format!("{path}: unlink=1 is ignored, as no job created the file"));
             }
         }
-        kept
+        retained
     }
 
     /// Prepares a file in the page cache before the jobs of a stage.
@@ -186,7 +187,7 @@ fn prepare(file: &FilePlan, path: &str, progress: LayoutProgress<'_>) -> io::Res
     }
     let Some(length) = length.filter(|length| *length < file.size) else { return Ok(Onward::Continue(())) };
     let reserves = matches!(file.allocation, Allocation::Native | Allocation::Posix) && length == Bytes::ZERO;
-    let sizes = file.whole || file.allocation == Allocation::Truncate;
+    let sizes = file.total || file.allocation == Allocation::Truncate;
     if file.writes && (reserves || sizes) {
         let opened: OwnedFd = OpenOptions::new().write(true).open(path)?.into();
         preallocate(&opened, file.size, if reserves { Space::Reserve } else { Space::Sparse })?;

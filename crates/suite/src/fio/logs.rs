@@ -15,7 +15,7 @@ use super::job_report::{Cut, trim_warm_up};
 use super::plan::{Member, logs_each};
 
 /// Writes the logs of a clone and returns errors. `started_unix_ms` is its start.
-pub fn write_logs(job: &FioJob, member: &Member, seen: &WorkerResult, started_unix_ms: u64) -> Vec<String> {
+pub fn write_logs(job: &FioJob, member: &Member, observed: &WorkerResult, started_unix_ms: u64) -> Vec<String> {
     let logs = &job.logs;
     let bandwidth = logs.bandwidth.as_ref().map(|name| (name, vec![LogKind::Bandwidth]));
     let iops = logs.iops.as_ref().map(|name| (name, vec![LogKind::Operations]));
@@ -25,8 +25,8 @@ pub fn write_logs(job: &FioJob, member: &Member, seen: &WorkerResult, started_un
         .as_ref()
         .filter(|_| !logs.histogram_window.is_zero())
         .map(|name| (name, vec![LogKind::Histogram]));
-    let cut = trim_warm_up(member, seen);
-    let source = LogSource { job, seen, cut, epoch_ms: if logs.since_1970 { started_unix_ms } else { 0 } };
+    let cut = trim_warm_up(member, observed);
+    let source = LogSource { job, observed, cut, epoch_ms: if logs.since_1970 { started_unix_ms } else { 0 } };
     let number = logs.per_copy.then_some(member.number as u32 + 1);
     let mut troubles = Vec::new();
     for (name, kinds) in [bandwidth, iops, latency, histogram].into_iter().flatten() {
@@ -50,7 +50,7 @@ pub fn write_logs(job: &FioJob, member: &Member, seen: &WorkerResult, started_un
 /// Data of log lines.
 struct LogSource<'a> {
     job: &'a FioJob,
-    seen: &'a WorkerResult,
+    observed: &'a WorkerResult,
     cut: Cut<'a>,
     epoch_ms: u64,
 }
@@ -84,7 +84,7 @@ impl LogSource<'_> {
     fn single(&self, writer: &mut LogWriter<BufWriter<File>>) -> io::Result<()> {
         // Times of operations are relative to the step.
         let from = Instant::ZERO + self.cut.line + self.cut.from.since(Instant::ZERO);
-        for one in self.seen.log.iter().filter(|one| one.completed >= from) {
+        for one in self.observed.log.iter().filter(|one| one.completed >= from) {
             let Some(direction) = direction(one.op.kind) else { continue };
             let (at, issued) = (one.completed.since(from), one.submitted.since(from));
             let LoggedOperation { op, .. } = one;
@@ -99,9 +99,9 @@ impl LogSource<'_> {
     fn counted(&self, log: LogKind, writer: &mut LogWriter<BufWriter<File>>) -> io::Result<()> {
         for (at, counter, direction) in self.counters() {
             let latencies = if log == LogKind::Total { &counter.response } else { counter.service() };
-            let Bins { sum_ns, max_ns: most_ns, .. } = *latencies;
+            let Bins { sum_ns, max_ns, .. } = *latencies;
             let (count, bytes) = (counter.operations(), counter.bytes);
-            writer.add_counted(&DirectionCounts { at, direction, count, bytes, sum_ns, most_ns })?;
+            writer.add_counted(&DirectionCounts { at, direction, count, bytes, sum_ns, max_ns })?;
         }
         Ok(())
     }

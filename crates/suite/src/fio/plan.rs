@@ -75,7 +75,7 @@ const SEED: u64 = 0x89;
 pub fn plan(command: &FioCommand, context: &PlanContext<'_>) -> Result<StagePlan, Vec<String>> {
     let placings = groups(&command.jobs);
     let mut planner =
-        Planner { command, context, plan: StagePlan::default(), faults: Vec::new(), known: BTreeMap::new() };
+        Planner { command, context, plan: StagePlan::default(), faults: Vec::new(), existing: BTreeMap::new() };
     for (index, (job, placing)) in command.jobs.iter().zip(&placings).enumerate() {
         planner.job(index, job, *placing);
     }
@@ -101,7 +101,7 @@ struct Planner<'a> {
     plan: StagePlan,
     faults: Vec<String>,
     /// Indices of files by path.
-    known: BTreeMap<String, usize>,
+    existing: BTreeMap<String, usize>,
 }
 
 impl Planner<'_> {
@@ -126,7 +126,7 @@ impl Planner<'_> {
     fn member(&mut self, index: usize, job: &FioJob, copy: u64, number: u64) -> Result<Member, String> {
         let seed = self.seed(job, number);
         let spread = space::spread(job, copy, seed, &self.context.lookup)?;
-        let parts = spread.parts(job, &mut self.plan.files, &mut self.known)?;
+        let parts = spread.parts(job, &mut self.plan.files, &mut self.existing)?;
         let forgets = self.forgets(job);
         let until = limit_job(job, &spread, forgets);
         let spec = JobSpec {
@@ -222,7 +222,7 @@ impl Planner<'_> {
                 None if job.files.fdatasync_every.is_some() => Flush::Fdatasync,
                 None => Flush::Fsync,
             },
-            descriptor: Descriptor::Kept,
+            descriptor: Descriptor::Retained,
             contents: Contents::Stamped { compressible: 0.0 },
             batching: limit_batches(job),
             advice: select_advice(job),
@@ -295,7 +295,7 @@ fn rate_note(job: &FioJob) -> Option<String> {
 }
 
 fn submission_note(job: &FioJob) -> Option<String> {
-    let wants = job.shown.slat_percentiles || job.logs.latency.is_some();
+    let wants = job.displayed.slat_percentiles || job.logs.latency.is_some();
     wants.then(|| "slat is not measured: submission time is included in clat".to_owned())
 }
 

@@ -77,7 +77,7 @@ impl<'a> PlannedJobs<'a> {
                 Slice { tally, ..slice.clone() }
             };
             let worker = WorkerResult {
-                seen: LoopResult { series: series.iter().map(own).collect(), ..LoopResult::default() },
+                observed: LoopResult { series: series.iter().map(own).collect(), ..LoopResult::default() },
                 began: Instant::ZERO + member.worker.begins,
                 ended: Instant::ZERO + total_span(series),
                 ..WorkerResult::default()
@@ -114,7 +114,7 @@ impl<'a> PlannedJobs<'a> {
         FioReport {
             version: self.version.to_owned(),
             made_unix_ms: unix_ms(),
-            made: jiff::Zoned::now().strftime("%a %b %e %H:%M:%S %Y").to_string(),
+            created: jiff::Zoned::now().strftime("%a %b %e %H:%M:%S %Y").to_string(),
             global_options: job_report::list_options(&self.command.globals),
             jobs,
             ..FioReport::default()

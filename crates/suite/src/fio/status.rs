@@ -25,12 +25,13 @@ pub struct RunProperties {
 impl RunProperties {
     /// Properties of a plan.
     pub fn new(plan: &StagePlan, jobs: &[FioJob]) -> Self {
-        let known = |span: Span| (span < Span::MAX).then_some(span);
+        let existing = |span: Span| (span < Span::MAX).then_some(span);
         let mut course = Self { letters: Vec::new(), times: Vec::new(), bytes: Vec::new(), files: Vec::new() };
         for stage in &plan.stages {
             course.letters.push(stage.iter().map(|member| letter(&jobs[member.job])).collect());
-            let lasts =
-                stage.iter().map(|member| known(member.worker.job.until.span).map(|span| span + member.worker.begins));
+            let lasts = stage
+                .iter()
+                .map(|member| existing(member.worker.job.until.span).map(|span| span + member.worker.begins));
             course.times.push(lasts.collect::<Option<Vec<_>>>().and_then(|all| all.into_iter().max()));
             let bytes =
                 stage.iter().map(|member| Some(member.worker.job.until.bytes).filter(|bytes| *bytes < u64::MAX));
@@ -68,9 +69,9 @@ impl RunProperties {
 
     /// Completed share of a stage, 0 to 1.
     fn share(&self, stage: usize, series: &[Slice], elapsed: Span) -> Option<f64> {
-        let of_time = self.times[stage].map(|whole| elapsed.as_secs_f64() / whole.as_secs_f64().max(1e-9));
+        let of_time = self.times[stage].map(|total| elapsed.as_secs_f64() / total.as_secs_f64().max(1e-9));
         let done: u64 = series.iter().map(|slice| slice.tally.bytes()).sum();
-        let of_bytes = self.bytes[stage].map(|whole| done as f64 / whole.max(1) as f64);
+        let of_bytes = self.bytes[stage].map(|total| done as f64 / total.max(1) as f64);
         of_time.into_iter().chain(of_bytes).reduce(f64::max).map(|share| share.clamp(0.0, 1.0))
     }
 
@@ -111,8 +112,8 @@ fn rates(series: &[Slice]) -> String {
     }
     let recent = &series[from..];
     let seconds = total_span(recent).as_secs_f64().max(1e-9);
-    let of = |wanted: fn(Kind) -> bool| {
-        let counters = || recent.iter().flat_map(|slice| &slice.tally.0).filter(|counter| wanted(counter.kind));
+    let of = |required: fn(Kind) -> bool| {
+        let counters = || recent.iter().flat_map(|slice| &slice.tally.0).filter(|counter| required(counter.kind));
         let (bytes, operations) =
             counters().fold((0, 0), |sum, counter| (sum.0 + counter.bytes, sum.1 + counter.operations()));
         (bytes as f64 / seconds, operations as f64 / seconds)

@@ -53,9 +53,9 @@ pub fn judge(option: &SteadyOption, series: &[Slice]) -> Option<SteadyState> {
     if option.duration.is_zero() || option.interval.is_zero() {
         return None;
     }
-    let wanted = (option.duration.as_nanos() / option.interval.as_nanos()).max(1) as usize;
+    let required = (option.duration.as_nanos() / option.interval.as_nanos()).max(1) as usize;
     let all = list_intervals(option, series);
-    let window = &all[all.len().saturating_sub(wanted)..];
+    let window = &all[all.len().saturating_sub(required)..];
     let values: Vec<f64> = window.iter().map(|figures| select_value(option.criterion, figures)).collect();
     let mean = values.iter().sum::<f64>() / values.len().max(1) as f64;
     let deviation = values.iter().map(|value| (value - mean).abs()).fold(0.0, f64::max);
@@ -79,7 +79,7 @@ pub fn judge(option: &SteadyOption, series: &[Slice]) -> Option<SteadyState> {
         limit: option.limit,
         in_percent: option.is_percent,
         duration_s: option.duration.as_nanos() / 1_000_000_000,
-        attained: window.len() == wanted && criterion <= option.limit,
+        attained: window.len() == required && criterion <= option.limit,
         criterion,
         deviation,
         slope,

@@ -26,7 +26,7 @@ pub enum DiskPlace {
     /// A directory.
     Directory(PathBuf),
     /// An existing file or block device, with a claim if it may be written to.
-    Whole(PathBuf, Option<Claim>),
+    Full(PathBuf, Option<Claim>),
 }
 
 /// Real storage.
@@ -75,9 +75,9 @@ impl Disk {
         let (file, path, claim) = match spec.path.as_ref().filter(|_| is_named) {
             None => {
                 let place = other.as_deref().unwrap_or(directory);
-                let made = scratch(place, spec.size, Caching::Buffered).map_err(|error| failed(place, error))?;
-                let path = PathBuf::from(format!("/proc/self/fd/{}", made.file.as_raw_fd()));
-                (made.file, path, None)
+                let created = scratch(place, spec.size, Caching::Buffered).map_err(|error| failed(place, error))?;
+                let path = PathBuf::from(format!("/proc/self/fd/{}", created.file.as_raw_fd()));
+                (created.file, path, None)
             }
             Some(name) => {
                 let path = directory.join(name);
@@ -139,7 +139,7 @@ impl Disk {
             }
         }
         match &self.place {
-            DiskPlace::Whole(path, _) if step.before == Before::Uncached => uncache(path),
+            DiskPlace::Full(path, _) if step.before == Before::Uncached => uncache(path),
             _ => Ok(()),
         }
     }
@@ -147,7 +147,7 @@ impl Disk {
 
 impl Targets for Disk {
     fn target(&self, worker: &Worker, shape: &Shape, clock: Clock) -> Result<(Box<dyn Target>, JobSpec), Fault> {
-        if let DiskPlace::Whole(path, claim) = &self.place {
+        if let DiskPlace::Full(path, claim) = &self.place {
             let file = self.open(path, worker, claim.as_ref())?;
             let target = worker.access.engine.start(&[(file.as_fd(), self.facts.subject.size)], shape, clock)?;
             let target = reopening(target, path, &worker.access);
@@ -179,7 +179,7 @@ impl Ground for Disk {
     fn prepare_files(&mut self, files: &[FileSpec]) -> Result<(), Unfit> {
         let subject = self.facts.subject.name.clone();
         match &self.place {
-            DiskPlace::Whole(_, claim) => {
+            DiskPlace::Full(_, claim) => {
                 if claim.is_none() && files.iter().any(|file| file.writes) {
                     return Err(Unfit::ReadOnly(subject));
                 }
@@ -192,8 +192,8 @@ impl Ground for Disk {
                 if needed > self.facts.space {
                     return Err(Unfit::Space { subject, needed, space: self.facts.space });
                 }
-                let made = files.iter().map(|file| self.make(directory, file)).collect::<Result<_, _>>()?;
-                self.files = made;
+                let created = files.iter().map(|file| self.make(directory, file)).collect::<Result<_, _>>()?;
+                self.files = created;
             }
         }
         Ok(())
@@ -211,8 +211,8 @@ impl Ground for Disk {
             Some(tree) => tree,
             None => FileTree::new(directory)?,
         };
-        let seen = tree.work(step, observe);
+        let observed = tree.work(step, observe);
         self.tree = Some(tree);
-        seen.map(StepResult::Files)
+        observed.map(StepResult::Files)
     }
 }

@@ -112,12 +112,15 @@ impl Model {
         let began = |number: u8| step.workers[usize::from(number)].begins;
         let mut load = ConcurrentJobs { jobs: Together::of(jobs), step, ended: false };
         let driven = drive(self.line.target(), &mut load, &derive_rules(depth, step, &step.workers), observe);
-        let (seen, fault) = PartialRun::split(driven);
+        let (observed, fault) = PartialRun::split(driven);
         let workers = numbers.iter().zip(load.jobs.into_members()).map(|(&number, job)| {
             let of =
                 |slice: &Slice| Slice { tally: slice.tally.only(|counter| counter.stream == number), ..slice.clone() };
             WorkerResult {
-                seen: plimsoll_drive::LoopResult { series: seen.series.iter().map(of).collect(), ..Default::default() },
+                observed: plimsoll_drive::LoopResult {
+                    series: observed.series.iter().map(of).collect(),
+                    ..Default::default()
+                },
                 began: Instant::ZERO + began(number),
                 ended: Instant::ZERO + job.rounds.ended().since(origin),
                 queues: job.queues(),
@@ -129,8 +132,8 @@ impl Model {
         });
         let all = IoResult {
             workers: workers.collect(),
-            bound_by: seen.bound_by,
-            series: seen.series,
+            bound_by: observed.bound_by,
+            series: observed.series,
             ..IoResult::default()
         };
         PartialRun::join(all, fault)
@@ -164,16 +167,16 @@ impl Ground for Model {
             let uncached = self.buffered && self.facts.write_back.is_none();
             return uncached.then_some(Finding::NoPageCache).into_iter().collect();
         };
-        let seen = target.model().counters();
+        let observed = target.model().counters();
         let Some(settings) = self.facts.page_cache.filter(|_| self.buffered) else { return Vec::new() };
-        let read = seen.read.get();
+        let read = observed.read.get();
         vec![Finding::PageCacheSimulated {
             memory: settings.memory,
-            share: (read > 0).then(|| seen.from_memory.get() as f64 / read as f64),
-            unused: seen.unused,
-            write_backs: seen.write_backs,
-            write_back_mean: Bytes::new(seen.written_back.get() / seen.write_backs.max(1)),
-            held: seen.throttled,
+            share: (read > 0).then(|| observed.from_memory.get() as f64 / read as f64),
+            unused: observed.unused,
+            write_backs: observed.write_backs,
+            write_back_mean: Bytes::new(observed.written_back.get() / observed.write_backs.max(1)),
+            sustained: observed.throttled,
         }]
     }
 

@@ -67,16 +67,16 @@ pub(super) fn on_storage(
 ) -> Partial<IoResult> {
     let failed = |source| PartialRun::at_once(Fault { attempt: "preparing files for a step".into(), source });
     prepared.map_err(failed)?;
-    let mut seen = run(targets, step, observe)?;
-    seen.dirty = dirty_bytes();
-    Ok(seen)
+    let mut observed = run(targets, step, observe)?;
+    observed.dirty = dirty_bytes();
+    Ok(observed)
 }
 
 /// The target, with flushes through the descriptor that `access` requires. Writes go through the descriptor of the
 /// target.
 pub(super) fn reopening(target: Box<dyn Target>, path: &Path, access: &FileAccess) -> Box<dyn Target> {
     let flush = match (access.descriptor, access.flush) {
-        (Descriptor::Kept, _) => return target,
+        (Descriptor::Retained, _) => return target,
         (Descriptor::Reopened, _) => None,
         (Descriptor::Another, flush) => Some(flush),
     };

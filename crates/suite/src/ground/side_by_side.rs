@@ -37,20 +37,20 @@ pub(super) fn run(targets: &dyn Targets, step: &IoStep, observe: Observe<'_>) ->
             move |handle: &mut WorkerHandle<'_>| thread.work(handle)
         });
         let mut stopped = false;
-        let seen = together(members.collect(), &mut |series| {
+        let observed = together(members.collect(), &mut |series| {
             let onward = observe(series);
             stopped |= onward.is_break();
             onward
         });
-        let seen = match seen {
-            Ok(seen) => seen,
+        let observed = match observed {
+            Ok(observed) => observed,
             Err(fault) => return PartialRun::join(all, Some(fault)),
         };
         let mut fault = None;
-        for one in seen {
+        for one in observed {
             let (worker, failed) = PartialRun::split(one);
             fault = fault.or(failed);
-            merge(&mut all.series, worker.seen.series.clone());
+            merge(&mut all.series, worker.observed.series.clone());
             all.workers.push(worker);
         }
         if stopped || fault.is_some() {
@@ -102,10 +102,10 @@ impl WorkerThread<'_> {
             batching: access.batching,
             advice: access.advice,
         };
-        let made = self.bind().and_then(|()| self.targets.target(self.worker, &shape, self.clock));
+        let created = self.bind().and_then(|()| self.targets.target(self.worker, &shape, self.clock));
         // All workers are ready or have failed before the first begins.
         self.barrier.wait();
-        let (mut target, spec) = made.map_err(PartialRun::at_once)?;
+        let (mut target, spec) = created.map_err(PartialRun::at_once)?;
         self.await_others(handle);
         let began = target.now() + self.worker.begins;
         let index = self.index.min(255) as u8;
@@ -120,13 +120,13 @@ impl WorkerThread<'_> {
         if self.step.order == WorkerOrder::UntilFirst {
             handle.stop();
         }
-        let (seen, fault) = PartialRun::split(driven);
+        let (observed, fault) = PartialRun::split(driven);
         self.ended(fault.is_some() || load.failed.is_some());
         let closing = self.clock.now();
         drop(target);
         let closed = self.clock.now().since(closing);
-        let seen = WorkerResult {
-            seen,
+        let observed = WorkerResult {
+            observed,
             began,
             ended: load.rounds.ended(),
             closed,
@@ -137,7 +137,7 @@ impl WorkerThread<'_> {
             failed: load.failed,
             log: load.log.unwrap_or_default(),
         };
-        PartialRun::join(seen, fault)
+        PartialRun::join(observed, fault)
     }
 
     /// Binds the thread to its processors.

@@ -266,31 +266,31 @@ impl Recipe for Articles {
     }
 
     fn verdicts(&self, done: &[CompletedStep], facts: &Facts) -> Vec<String> {
-        let mut said: Vec<String> = Vec::new();
+        let mut reported: Vec<String> = Vec::new();
         if let Some(compared) = self.compared(done) {
-            said.extend(compared.sentence());
+            reported.extend(compared.sentence());
             if self.options.article == Article::OciLevels {
-                said.extend(in_memory(&compared, facts));
+                reported.extend(in_memory(&compared, facts));
             }
             if self.options.article == Article::Sakura && !facts.has_cache() {
-                said.push(
+                reported.push(
                     "there is no page cache here, and the article's programs read and write through one: on a product give \
                      --memory 400MB, the article's host"
                         .into(),
                 );
             }
-            said.extend(compared.table.notes.iter().map(|note| (*note).to_owned()));
+            reported.extend(compared.table.notes.iter().map(|note| (*note).to_owned()));
         } else {
-            said.push(
+            reported.push(
                 "the report's curves are pictures: only what its text says stands in the table; SLOB itself asks a \
                  database, and belongs to the suites of databases: here the blocks are asked for directly"
                     .into(),
             );
         }
         for (command, part) in self.commands.iter().zip(self.parts(done)) {
-            said.extend(command.recipe.verdicts(part, facts));
+            reported.extend(command.recipe.verdicts(part, facts));
         }
-        said
+        reported
     }
 
     fn has_failed(&self, done: &[CompletedStep]) -> bool {
@@ -323,11 +323,12 @@ fn arrays(done: &[CompletedStep]) -> String {
         .filter(|done| done.step.counts && done.step.name.starts_with("100 %"))
         .filter_map(|done| done.result.io())
         .collect();
-    let micros =
-        |seen: Option<&&IoResult>| seen.and_then(|seen| mean_read(seen)).map(|span| span.as_nanos() as f64 / 1e3);
-    let most = reads.iter().map(|seen| iops(seen)).reduce(f64::max);
-    let got = [micros(reads.first()), micros(reads.last()), most];
-    let shown = |value: Option<f64>| value.map_or_else(|| "-".into(), |value| format!("{value:.0}"));
+    let micros = |observed: Option<&&IoResult>| {
+        observed.and_then(|observed| mean_read(observed)).map(|span| span.as_nanos() as f64 / 1e3)
+    };
+    let max = reads.iter().map(|observed| iops(observed)).reduce(f64::max);
+    let got = [micros(reads.first()), micros(reads.last()), max];
+    let displayed = |value: Option<f64>| value.map_or_else(|| "-".into(), |value| format!("{value:.0}"));
     let mut text =
         String::from("NetApp AFF A800 and C800, Oracle and SLOB, 100 % reads of 8 KiB\nTR-4969, May 2023\n\n");
     text.push_str(&format!("{:<32}{:<6}{:>13}{:>13}{:>13}\n", "", "", "A800", "C800", "here"));
@@ -335,9 +336,9 @@ fn arrays(done: &[CompletedStep]) -> String {
         let unit = if label.starts_with("Mean") { "us" } else { "" };
         text.push_str(&format!("{label:<32}{unit:<6}"));
         for value in published {
-            text.push_str(&format!("{:>13}", shown(*value)));
+            text.push_str(&format!("{:>13}", displayed(*value)));
         }
-        text.push_str(&format!("{:>13}\n", shown(got)));
+        text.push_str(&format!("{:>13}\n", displayed(got)));
     }
     text
 }
@@ -390,15 +391,15 @@ impl Compared {
         }
         let ratios = nearest.map(|column| self.ratios(column));
         for (index, row) in rows.iter().enumerate() {
-            let shown =
+            let displayed =
                 |value: Option<f64>| value.map_or_else(|| "-".into(), |value| format!("{value:.*}", row.digits));
             text.push_str(&format!("{:<28}{:<6}", row.label, row.unit));
             for value in row.published {
-                text.push_str(&format!("{:>13}", shown(*value)));
+                text.push_str(&format!("{:>13}", displayed(*value)));
             }
             let ratio = ratios.as_ref().and_then(|ratios| ratios[index]);
             let ratio = ratio.map_or_else(|| "-".into(), |ratio| format!("{ratio:.2}"));
-            text.push_str(&format!("{:>13}{ratio:>10}\n", shown(self.got[index])));
+            text.push_str(&format!("{:>13}{ratio:>10}\n", displayed(self.got[index])));
         }
         text
     }
@@ -408,9 +409,9 @@ impl Compared {
         let column = self.nearest()?;
         let ratios: Vec<f64> = self.ratios(column).into_iter().flatten().collect();
         let least = ratios.iter().copied().reduce(f64::min)?;
-        let most = ratios.iter().copied().reduce(f64::max)?;
+        let max = ratios.iter().copied().reduce(f64::max)?;
         let name = self.table.columns[column].join(", ");
-        let range = if ratios.len() > 1 { format!("{least:.2} to {most:.2}") } else { format!("{least:.2}") };
+        let range = if ratios.len() > 1 { format!("{least:.2} to {max:.2}") } else { format!("{least:.2}") };
         Some(format!("of the published columns {name} is the nearest: what was got here is {range} times its figures"))
     }
 }
@@ -439,10 +440,10 @@ fn names(done: &[CompletedStep]) -> Vec<&str> {
     names
 }
 
-fn value(figure: PublishedFigure, seen: &IoResult) -> Option<f64> {
-    let total = seen.total();
-    let seconds = Some(seen.span().as_secs_f64()).filter(|seconds| *seconds > 0.0)?;
-    let bytes = |wanted: fn(Kind) -> bool| total.only(|counter| wanted(counter.kind)).bytes() as f64;
+fn value(figure: PublishedFigure, observed: &IoResult) -> Option<f64> {
+    let total = observed.total();
+    let seconds = Some(observed.span().as_secs_f64()).filter(|seconds| *seconds > 0.0)?;
+    let bytes = |required: fn(Kind) -> bool| total.only(|counter| required(counter.kind)).bytes() as f64;
     let kib = Bytes::kib(1).get() as f64;
     let value = match figure {
         PublishedFigure::Megabytes => total.bytes() as f64 / 1e6 / seconds,
@@ -544,26 +545,26 @@ impl Recipe for Loads {
 }
 
 /// Operations per second of a step.
-fn iops(seen: &IoResult) -> f64 {
-    seen.total().operations() as f64 / seen.span().as_secs_f64().max(1e-9)
+fn iops(observed: &IoResult) -> f64 {
+    observed.total().operations() as f64 / observed.span().as_secs_f64().max(1e-9)
 }
 
 /// Mean time of its reads; none where there are none.
-fn mean_read(seen: &IoResult) -> Option<Span> {
-    seen.total().response_where(|counter| counter.kind == Kind::Read).mean()
+fn mean_read(observed: &IoResult) -> Option<Span> {
+    observed.total().response_where(|counter| counter.kind == Kind::Read).mean()
 }
 
-fn line(done: &CompletedStep, seen: &IoResult) -> String {
-    let total = seen.total();
+fn line(done: &CompletedStep, observed: &IoResult) -> String {
+    let total = observed.total();
     let reads = total.response_where(|counter| counter.kind == Kind::Read);
     let writes = total.response_where(|counter| counter.kind == Kind::Write);
     let micros =
         |span: Option<Span>| span.map_or_else(|| "-".into(), |span| format!("{:.1}", span.as_nanos() as f64 / 1e3));
-    let rate = total.bytes() as f64 / Bytes::mib(1).get() as f64 / seen.span().as_secs_f64().max(1e-9);
+    let rate = total.bytes() as f64 / Bytes::mib(1).get() as f64 / observed.span().as_secs_f64().max(1e-9);
     format!(
         "{:<42}{:>12.0}{rate:>10.1}{:>12}{:>12}{:>12}\n",
         done.step.name,
-        iops(seen),
+        iops(observed),
         micros(reads.mean()),
         micros(reads.quantile(0.99)),
         micros(writes.mean())
@@ -610,8 +611,8 @@ mod tests {
             Read                        MB/s           10.0        100.0         12.0      1.20\n\
             Seeks                       /s              100            -           80      0.80\n";
         assert_eq!(compared.text(), expected);
-        let said = compared.sentence().expect("a nearest column");
-        assert!(said.contains("old, one is the nearest") && said.contains("0.80 to 1.20 times"), "{said}");
+        let reported = compared.sentence().expect("a nearest column");
+        assert!(reported.contains("old, one is the nearest") && reported.contains("0.80 to 1.20 times"), "{reported}");
     }
 
     #[test]

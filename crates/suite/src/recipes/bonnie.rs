@@ -187,16 +187,16 @@ impl Bonnie {
     }
 
     /// Figures of an executed step.
-    fn cell(column: FigureColumn, seen: &StepResult) -> Option<(PhaseTotals, f64)> {
-        let phase = match seen {
-            StepResult::Io(seen) => {
+    fn cell(column: FigureColumn, observed: &StepResult) -> Option<(PhaseTotals, f64)> {
+        let phase = match observed {
+            StepResult::Io(observed) => {
                 let counts = match column {
                     FigureColumn::PutChar | FigureColumn::PutBlock => PhaseCounts::Writes,
                     _ => PhaseCounts::Reads,
                 };
-                PhaseTotals::of(seen, counts)
+                PhaseTotals::of(observed, counts)
             }
-            StepResult::Files(seen) => of_files(seen),
+            StepResult::Files(observed) => of_files(observed),
             _ => return None,
         };
         let rate = match column {
@@ -207,15 +207,16 @@ impl Bonnie {
     }
 
     /// Executed steps with their columns.
-    fn made<'a>(&'a self, done: &'a [CompletedStep]) -> impl Iterator<Item = (FigureColumn, &'a CompletedStep)> {
+    fn created<'a>(&'a self, done: &'a [CompletedStep]) -> impl Iterator<Item = (FigureColumn, &'a CompletedStep)> {
         self.plan.done(done).map(|(column, done)| (*column, done))
     }
 
     fn row(&self, done: &[CompletedStep], round: u32) -> RoundFigures<'_> {
         let cells = |columns: [FigureColumn; 6]| {
-            columns.map(|wanted| {
-                let mut made = self.made(done).filter(|(column, done)| *column == wanted && done.step.round == round);
-                let figure = made.next().and_then(|(column, done)| Self::cell(column, &done.result));
+            columns.map(|required| {
+                let mut created =
+                    self.created(done).filter(|(column, done)| *column == required && done.step.round == round);
+                let figure = created.next().and_then(|(column, done)| Self::cell(column, &done.result));
                 figure.map_or(PhaseFigure::default(), |(phase, rate)| PhaseFigure {
                     rate: Some(rate).filter(|_| phase.span >= MIN_SPAN),
                     cpu: phase.cpu_percent().filter(|_| phase.span >= MIN_SPAN),
@@ -229,8 +230,14 @@ impl Bonnie {
 }
 
 /// A step on files, with each file as an operation.
-fn of_files(seen: &FilesResult) -> PhaseTotals {
-    PhaseTotals { bytes: 0, operations: seen.files, span: seen.span, cpu: Some(seen.cpu), times: seen.each.clone() }
+fn of_files(observed: &FilesResult) -> PhaseTotals {
+    PhaseTotals {
+        bytes: 0,
+        operations: observed.files,
+        span: observed.span,
+        cpu: Some(observed.cpu),
+        times: observed.each.clone(),
+    }
 }
 
 fn size_of(options: &BonnieOptions) -> Result<Bytes, String> {
@@ -310,7 +317,7 @@ impl Recipe for Bonnie {
     }
 
     fn listings(&self, done: &[CompletedStep], _facts: &Facts) -> Vec<Listing> {
-        let rounds = self.made(done).map(|(_, done)| done.step.round).max().unwrap_or(0);
+        let rounds = self.created(done).map(|(_, done)| done.step.round).max().unwrap_or(0);
         let rows: Vec<RoundFigures> = (1..=rounds).map(|round| self.row(done, round)).collect();
         if rows.is_empty() {
             return Vec::new();
@@ -327,8 +334,8 @@ impl Recipe for Bonnie {
 }
 
 /// Operations per second of a step on files, also for verdicts.
-fn files_per_second(seen: &FilesResult) -> Option<f64> {
-    per_second(seen.files as f64, seen.span)
+fn files_per_second(observed: &FilesResult) -> Option<f64> {
+    per_second(observed.files as f64, observed.span)
 }
 
 /// Seeks per rewritten block.
@@ -568,9 +575,9 @@ fn per_cent(value: f64) -> String {
 fn kib_text(kib: f64) -> String {
     let (mib, gib) = (kib / 1024.0, kib / 1_048_576.0);
     match kib.round() {
-        whole if whole < 10_000.0 => format!("{whole}k"),
-        whole if whole < 102_400.0 => format!("{mib:.1}m"),
-        whole if whole < 1_024_000.0 => format!("{mib:.0}m"),
+        total if total < 10_000.0 => format!("{total}k"),
+        total if total < 102_400.0 => format!("{mib:.1}m"),
+        total if total < 1_024_000.0 => format!("{mib:.0}m"),
         _ => format!("{gib:.1}g"),
     }
 }
@@ -601,8 +608,8 @@ fn size_text(bytes: u64) -> String {
 
 fn conclusions(bonnie: &Bonnie, done: &[CompletedStep], facts: &Facts) -> Vec<String> {
     let mut verdicts = Vec::new();
-    verdicts.extend(too_short(bonnie.made(done)));
-    for (column, done) in bonnie.made(done) {
+    verdicts.extend(too_short(bonnie.created(done)));
+    for (column, done) in bonnie.created(done) {
         verdicts.extend(of_step(column, done, bonnie.options.seekers));
     }
     if bonnie.has_no_calls {
@@ -627,7 +634,7 @@ fn conclusions(bonnie: &Bonnie, done: &[CompletedStep], facts: &Facts) -> Vec<St
 }
 
 /// Figures that Bonnie++ does not show.
-fn too_short<'a>(made: impl Iterator<Item = (FigureColumn, &'a CompletedStep)>) -> Option<String> {
+fn too_short<'a>(created: impl Iterator<Item = (FigureColumn, &'a CompletedStep)>) -> Option<String> {
     let figure = |(column, done): (FigureColumn, &CompletedStep)| {
         let (phase, rate) = Bonnie::cell(column, &done.result)?;
         let unit = match column {
@@ -639,7 +646,7 @@ fn too_short<'a>(made: impl Iterator<Item = (FigureColumn, &'a CompletedStep)>) 
         let seconds = phase.span.as_secs_f64();
         (phase.span < MIN_SPAN).then(|| format!("{} {figure:.0} {unit} ({seconds:.3} s)", done.step.name))
     };
-    let figures: Vec<String> = made.filter_map(figure).collect();
+    let figures: Vec<String> = created.filter_map(figure).collect();
     (!figures.is_empty()).then(|| {
         format!(
             "+++++ stands for a phase shorter than 0.5 s, whose figure Bonnie++ does not print. Here these are: {}.",

@@ -288,12 +288,12 @@ impl CrystalDiskMark {
     fn cells(&self, done: &[CompletedStep]) -> Vec<TestRuns> {
         let mut cells: Vec<TestRuns> = Vec::new();
         for (goal, done) in self.plan.done(done) {
-            let (Goal::Run(line), Some(seen)) = (*goal, done.result.io()) else { continue };
+            let (Goal::Run(line), Some(observed)) = (*goal, done.result.io()) else { continue };
             if cells.last().is_none_or(|cell| cell.line != line) {
                 cells.push(TestRuns { line, name: done.step.name.clone(), runs: Vec::new() });
             }
             let cell = cells.last_mut().expect("one was just added where there was none");
-            cell.runs.extend(RunResult::of(seen));
+            cell.runs.extend(RunResult::of(observed));
         }
         cells
     }
@@ -397,14 +397,14 @@ fn tests_of(options: &CrystalDiskMarkOptions) -> Vec<DiskMarkTest> {
 fn planned(options: &CrystalDiskMarkOptions, fills: bool) -> StepPlan<Goal> {
     let tests = tests_of(options);
     let line = |direction, test: usize| FigureLine { direction, test, block: tests[test].block };
-    let wanted = match options.directions {
+    let required = match options.directions {
         Directions::Both => &[RunDirection::Reads, RunDirection::Writes][..],
         Directions::Reads => &[RunDirection::Reads],
     };
     let all = 0..tests.len();
     let mut lines: Vec<FigureLine> = match options.version {
-        Version::Three => all.clone().flat_map(|test| wanted.iter().map(move |&to| line(to, test))).collect(),
-        Version::Eight => wanted.iter().flat_map(|&to| all.clone().map(move |test| line(to, test))).collect(),
+        Version::Three => all.clone().flat_map(|test| required.iter().map(move |&to| line(to, test))).collect(),
+        Version::Eight => required.iter().flat_map(|&to| all.clone().map(move |test| line(to, test))).collect(),
     };
     if let Some(reads) = options.mix.filter(|_| options.directions == Directions::Both) {
         lines.extend(all.map(|test| line(RunDirection::Mix(reads), test)));
@@ -537,10 +537,10 @@ struct RunResult {
 
 impl RunResult {
     /// `None` without completed operations.
-    fn of(seen: &IoResult) -> Option<Self> {
-        let total = seen.total();
+    fn of(observed: &IoResult) -> Option<Self> {
+        let total = observed.total();
         let response = total.response_where(|counter| counter.kind != Kind::Flush);
-        let span = seen.span();
+        let span = observed.span();
         (!response.is_empty() && !span.is_zero())
             .then(|| Self { rate: total.bytes() as f64 / span.as_secs_f64(), response })
     }
@@ -599,8 +599,8 @@ impl TestRuns {
 }
 
 /// Percentiles of a cell as text, each with its unit.
-fn quantiles(bins: &Bins, wanted: &[f64]) -> Vec<String> {
-    wanted.iter().map(|&share| bins.quantile(share).unwrap_or(Span::ZERO).to_string()).collect()
+fn quantiles(bins: &Bins, required: &[f64]) -> Vec<String> {
+    required.iter().map(|&share| bins.quantile(share).unwrap_or(Span::ZERO).to_string()).collect()
 }
 
 /// A line per test: all runs, and percentiles over all of them.
@@ -665,20 +665,20 @@ fn conclusions(options: &CrystalDiskMarkOptions, cells: &[TestRuns], facts: &Fac
 fn of_runs(cells: &[TestRuns]) -> Option<String> {
     let rated = cells.iter().filter(|cell| cell.mean() > 0.0);
     let above = |cell: &TestRuns| cell.best() / cell.mean() - 1.0;
-    let most = rated.max_by(|a, b| above(a).total_cmp(&above(b)))?;
-    let runs = most.runs.len();
+    let max = rated.max_by(|a, b| above(a).total_cmp(&above(b)))?;
+    let runs = max.runs.len();
     if runs == 1 {
         return Some("Each test was run once: the variation between runs is unknown.".into());
     }
-    let percent = (above(most) * 1000.0).round() / 10.0;
+    let percent = (above(max) * 1000.0).round() / 10.0;
     if percent <= 0.0 {
         return Some(format!("All {runs} runs of each test were alike."));
     }
     Some(format!(
         "The best run is up to {percent:.1} % above the mean of its {runs} runs, which is most for {}: {:.1} to {:.1} MB/s.",
-        most.name,
-        most.least() / 1e6,
-        most.best() / 1e6
+        max.name,
+        max.least() / 1e6,
+        max.best() / 1e6
     ))
 }
 
@@ -757,8 +757,8 @@ fn score_of(
     direction: RunDirection,
     test: usize,
 ) -> (f64, f64, Span) {
-    let wanted = |cell: &&TestRuns| cell.line.direction == direction && cell.line.test == test;
-    let Some(cell) = cells.iter().find(wanted) else { return (0.0, 0.0, Span::ZERO) };
+    let required = |cell: &&TestRuns| cell.line.direction == direction && cell.line.test == test;
+    let Some(cell) = cells.iter().find(required) else { return (0.0, 0.0, Span::ZERO) };
     let rate = cell.score(options.score);
     (rate / 1e6, rate / f64::from(cell.line.block), cell.latency(options.score))
 }

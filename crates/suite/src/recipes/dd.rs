@@ -168,7 +168,7 @@ impl Dd {
     }
 
     /// Results of the executed steps.
-    fn seen<'a>(&'a self, done: &'a [CompletedStep]) -> impl Iterator<Item = (StepPurpose, &'a IoResult)> + Clone {
+    fn observe<'a>(&'a self, done: &'a [CompletedStep]) -> impl Iterator<Item = (StepPurpose, &'a IoResult)> + Clone {
         self.plan.done(done).filter_map(|(part, done)| Some((*part, done.result.io()?)))
     }
 }
@@ -205,26 +205,26 @@ impl Recipe for Dd {
     }
 
     fn listings(&self, done: &[CompletedStep], _facts: &Facts) -> Vec<Listing> {
-        let copies = self.seen(done).filter_map(|(part, seen)| match part {
-            StepPurpose::Copy(kind) => Some((kind, seen)),
+        let copies = self.observe(done).filter_map(|(part, observed)| match part {
+            StepPurpose::Copy(kind) => Some((kind, observed)),
             _ => None,
         });
         copies
-            .map(|(kind, seen)| Listing {
+            .map(|(kind, observed)| Listing {
                 title: self.command(kind),
-                text: lines(seen.total().bytes(), self.options.block, seen.span()),
+                text: lines(observed.total().bytes(), self.options.block, observed.span()),
             })
             .collect()
     }
 
     fn verdicts(&self, done: &[CompletedStep], facts: &Facts) -> Vec<String> {
         let mut sentences = Vec::new();
-        for (part, seen) in self.seen(done) {
+        for (part, observed) in self.observe(done) {
             let StepPurpose::Copy(kind) = part else { continue };
             match kind {
-                DdKind::Buffered => sentences.extend(self.buffered(seen, done, facts)),
-                DdKind::Dsync | DdKind::Sync => sentences.extend(one_by_one(kind, seen)),
-                DdKind::Read => sentences.extend(from_memory(seen, self.total, facts)),
+                DdKind::Buffered => sentences.extend(self.buffered(observed, done, facts)),
+                DdKind::Dsync | DdKind::Sync => sentences.extend(one_by_one(kind, observed)),
+                DdKind::Read => sentences.extend(from_memory(observed, self.total, facts)),
                 _ => {}
             }
         }
@@ -253,8 +253,9 @@ impl Dd {
         }
         let bytes = copy.total().bytes();
         let rate_text = rate(bytes, copy.span());
-        let flush = self.seen(done).find(|(part, _)| *part == StepPurpose::Flush).map(|(_, seen)| seen.span())?;
-        let whole = copy.span() + flush;
+        let flush =
+            self.observe(done).find(|(part, _)| *part == StepPurpose::Flush).map(|(_, observed)| observed.span())?;
+        let total = copy.span() + flush;
         let left = match copy.dirty {
             Some(dirty) => format!("at most {} of its {} still", dirty.min(Bytes::new(bytes)), Bytes::new(bytes)),
             None => "some of it".into(),
@@ -262,17 +263,18 @@ impl Dd {
         Some(format!(
             "the buffered copy has {rate_text}, partly the speed of memory: when it ended, {left} were not yet written \
              (the host counts no single file), and their flush took {flush} more; with it the rate is {}",
-            rate(bytes, whole)
+            rate(bytes, total)
         ))
     }
 
     /// Whether zeroes are stored like other data.
     fn zeroes(&self, done: &[CompletedStep], facts: &Facts) -> Option<String> {
-        let rates = |wanted| {
-            let of = move |(part, seen): (StepPurpose, &IoResult)| {
-                (part == StepPurpose::Probe(wanted)).then(|| seen.total().bytes() as f64 / seen.span().as_secs_f64())
+        let rates = |required| {
+            let of = move |(part, observed): (StepPurpose, &IoResult)| {
+                (part == StepPurpose::Probe(required))
+                    .then(|| observed.total().bytes() as f64 / observed.span().as_secs_f64())
             };
-            self.seen(done).filter_map(of)
+            self.observe(done).filter_map(of)
         };
         let zeroes_are_written = self.options.data == DdData::Zeroes && self.options.kinds.iter().any(|k| k.writes());
         // All rounds must agree before a claim about the storage.
@@ -297,10 +299,10 @@ impl Dd {
 }
 
 /// Commit rate implied by synchronous blocks.
-fn one_by_one(kind: DdKind, seen: &IoResult) -> Option<String> {
-    let each = seen.total().response();
+fn one_by_one(kind: DdKind, observed: &IoResult) -> Option<String> {
+    let each = observed.total().response();
     let (median, tail) = (each.quantile(0.5)?, each.quantile(0.99)?);
-    let rate = seen.total().operations() as f64 / seen.span().as_secs_f64();
+    let rate = observed.total().operations() as f64 / observed.span().as_secs_f64();
     Some(format!(
         "with {} each block waits until it is durable: {rate:.0} a second, {median} (median) and {tail} (p99) each",
         spelled(&kind)
@@ -308,9 +310,9 @@ fn one_by_one(kind: DdKind, seen: &IoResult) -> Option<String> {
 }
 
 /// Whether reads may have been served from memory.
-fn from_memory(seen: &IoResult, total: Bytes, facts: &Facts) -> Option<String> {
+fn from_memory(observed: &IoResult, total: Bytes, facts: &Facts) -> Option<String> {
     let memory = facts.memory().filter(|memory| facts.has_cache() && total < *memory)?;
-    let rate = rate(seen.total().bytes(), seen.span());
+    let rate = rate(observed.total().bytes(), observed.span());
     Some(format!(
         "{rate} is a read of {total} through the page cache of a host with {memory} of memory, which may hold them all: \
          read with iflag=direct to see storage"
@@ -374,14 +376,14 @@ fn shape(kind: DdKind, block: Bytes, total: Bytes, facts: &Facts) -> (u32, u32) 
     if facts.has_cache() {
         return (block.get() as u32, 1);
     }
-    let (whole, largest, depth) = match kind {
+    let (entire, largest, depth) = match kind {
         DdKind::Buffered | DdKind::Fdatasync | DdKind::Fsync => (total.get(), REQUEST, REQUESTS),
         DdKind::Read | DdKind::ReadNocache => (total.get(), READ_AHEAD, 2),
         DdKind::Direct | DdKind::Dsync | DdKind::Sync | DdKind::ReadDirect => {
             (block.get(), REQUEST, (block.get() / REQUEST).clamp(1, REQUESTS.into()) as u32)
         }
     };
-    let piece = greatest_divisor(whole, largest);
+    let piece = greatest_divisor(entire, largest);
     if piece >= 512 { (piece as u32, depth) } else { (block.get().min(largest) as u32, 1) }
 }
 
@@ -506,19 +508,19 @@ fn size(bytes: u64, base: u128) -> Option<String> {
     if tenths < 100 {
         return Some(format!("{}.{} {}", tenths / 10, tenths % 10, units[power as usize - 1]));
     }
-    let whole = nearest(bytes, base.pow(power));
-    if whole == base && power < 6 {
+    let total = nearest(bytes, base.pow(power));
+    if total == base && power < 6 {
         power += 1;
         return Some(format!("1.0 {}", units[power as usize - 1]));
     }
-    Some(format!("{whole} {}", units[power as usize - 1]))
+    Some(format!("{total} {}", units[power as usize - 1]))
 }
 
 /// Quotient, rounded half to even.
 const fn nearest(value: u128, unit: u128) -> u128 {
-    let (whole, rest) = (value / unit, value % unit);
-    let up = rest * 2 > unit || (rest * 2 == unit && whole % 2 == 1);
-    if up { whole + 1 } else { whole }
+    let (total, rest) = (value / unit, value % unit);
+    let up = rest * 2 > unit || (rest * 2 == unit && total % 2 == 1);
+    if up { total + 1 } else { total }
 }
 
 /// Six digits without trailing zeroes; scientific below 0.0001 and from a million on.

@@ -170,7 +170,7 @@ pub struct Ladder {
 /// A completed rung.
 struct Rung<'a> {
     sessions: u32,
-    seen: &'a SessionsResult,
+    observed: &'a SessionsResult,
     /// Times of all executions, and of each turn.
     all: Bins,
     turns: Vec<Bins>,
@@ -194,13 +194,13 @@ impl Ladder {
         };
         let mut steps: Vec<Step> = options.setup.iter().map(|setup| once("Set-up", setup)).collect();
         let is_script = options.sql.is_some();
-        let read_only = is_script && !options.may_write && !about.made;
+        let read_only = is_script && !options.may_write && !about.created;
         let (sql, opening) = if let Some(script) = &options.sql {
             (script.sql.clone(), None)
         } else {
-            let most = options.rungs.0.iter().copied().max().unwrap_or(1);
+            let max = options.rungs.0.iter().copied().max().unwrap_or(1);
             let none = || format!("no table is made for {system}: give --sql with a statement on a table of yours");
-            steps.extend(filling(system, options.table, most).ok_or_else(none)?);
+            steps.extend(filling(system, options.table, max).ok_or_else(none)?);
             (full_scan().to_owned(), opening_sql(system))
         };
         let mut result_checks = vec![Arc::new(ResultCheck::default())];
@@ -243,7 +243,7 @@ impl Ladder {
             kinds: kinds.len() as u64,
             result_check: Arc::clone(&self.result_checks[index]),
         };
-        let (turns, least, most) = match self.options.until() {
+        let (turns, least, max) = match self.options.until() {
             Until::Turns(turns) => (Some(turns), SHOWN.0, SHOWN.1),
             Until::Time(time) => (None, time, time),
         };
@@ -255,7 +255,7 @@ impl Ladder {
             turns,
             warm_up: Span::ZERO,
             least,
-            most,
+            max,
             precision: Precision::default(),
             objective: None,
             checkpoint: true,
@@ -278,10 +278,10 @@ impl Ladder {
 
     /// Fitted delay and queue of the complete rungs; `None` without a queue.
     fn fitted(&self, rungs: &[Rung<'_>]) -> Option<DelayAndQueue> {
-        let whole = |rung: &&Rung<'_>| self.planned(rung).is_none_or(|planned| rung.all.count >= planned);
-        let points: Vec<(u32, f64)> = rungs.iter().filter(whole).map(|rung| (rung.sessions, rung.rate())).collect();
-        let seen = MAX_EXTRAPOLATION * f64::from(points.last()?.0);
-        closed::fit(&points).filter(|fitted| closed::saturation(fitted) <= seen)
+        let total = |rung: &&Rung<'_>| self.planned(rung).is_none_or(|planned| rung.all.count >= planned);
+        let points: Vec<(u32, f64)> = rungs.iter().filter(total).map(|rung| (rung.sessions, rung.rate())).collect();
+        let observed = MAX_EXTRAPOLATION * f64::from(points.last()?.0);
+        closed::fit(&points).filter(|fitted| closed::saturation(fitted) <= observed)
     }
 }
 
@@ -303,9 +303,9 @@ fn completed_rungs(done: &[CompletedStep]) -> Vec<Rung<'_>> {
 }
 
 fn rung(done: &CompletedStep) -> Option<Rung<'_>> {
-    let (Work::Sessions(step), Some(seen)) = (&done.step.work, done.result.sessions()) else { return None };
+    let (Work::Sessions(step), Some(observed)) = (&done.step.work, done.result.sessions()) else { return None };
     let mut turns = vec![Bins::default(); step.kinds.len()];
-    for counter in seen.series.iter().flat_map(|slice| &slice.tally.0) {
+    for counter in observed.series.iter().flat_map(|slice| &slice.tally.0) {
         if let Some(turn) = turns.get_mut(usize::from(counter.stream)) {
             turn.merge(&counter.response);
         }
@@ -314,8 +314,8 @@ fn rung(done: &CompletedStep) -> Option<Rung<'_>> {
     for turn in &turns {
         all.merge(turn);
     }
-    let counted = session_run(step, seen).run.total.operations();
-    (!all.is_empty()).then_some(Rung { sessions: step.sessions, seen, all, turns, counted })
+    let counted = session_run(step, observed).run.total.operations();
+    (!all.is_empty()).then_some(Rung { sessions: step.sessions, observed, all, turns, counted })
 }
 
 fn check(options: &LadderOptions) -> Result<(), String> {
@@ -323,7 +323,7 @@ fn check(options: &LadderOptions) -> Result<(), String> {
     if rungs.is_empty() || rungs[0] == 0 || !rungs.is_sorted_by(|a, b| a < b) {
         return Err("the ladder needs rising numbers of sessions: give --concurrency 1..12 or 1,2,4,8".into());
     }
-    if rungs.last().is_some_and(|most| *most > MAX_SESSIONS) {
+    if rungs.last().is_some_and(|max| *max > MAX_SESSIONS) {
         return Err(format!("a rung has at most {MAX_SESSIONS} sessions: give --concurrency less"));
     }
     match options.until() {
@@ -412,7 +412,7 @@ impl Recipe for Ladder {
 
     fn has_failed(&self, _done: &[CompletedStep]) -> bool {
         // A user's statement may return different rows; the built-in statement must not.
-        self.options.sql.is_none() && self.result_checks.iter().any(|seen| seen.differing() > 0)
+        self.options.sql.is_none() && self.result_checks.iter().any(|observed| observed.differing() > 0)
     }
 }
 

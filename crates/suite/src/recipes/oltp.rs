@@ -190,7 +190,7 @@ pub struct Oltp {
 /// A measured point.
 struct OltpPoint<'a> {
     step: &'a SessionsStep,
-    seen: &'a SessionsResult,
+    observed: &'a SessionsResult,
     run: Run,
 }
 
@@ -244,7 +244,7 @@ impl Oltp {
             turns: None,
             warm_up: point.warm_up,
             least: point.least,
-            most: point.most,
+            max: point.max,
             precision: Precision::default(),
             objective: self.sweep.objective(),
             checkpoint: true,
@@ -296,9 +296,9 @@ impl Oltp {
 }
 
 fn measured(done: &CompletedStep) -> Option<OltpPoint<'_>> {
-    let (Work::Sessions(step), Some(seen)) = (&done.step.work, done.result.sessions()) else { return None };
-    let run = session_run(step, seen).run;
-    (run.total.operations() + run.total.errors() > 0).then_some(OltpPoint { step, seen, run })
+    let (Work::Sessions(step), Some(observed)) = (&done.step.work, done.result.sessions()) else { return None };
+    let run = session_run(step, observed).run;
+    (run.total.operations() + run.total.errors() > 0).then_some(OltpPoint { step, observed, run })
 }
 
 /// The steps before the first point.
@@ -402,7 +402,7 @@ impl Recipe for Oltp {
             return None;
         }
         let runs: Vec<Run> = Self::measured(done).into_iter().map(|measured| measured.run).collect();
-        let slices = done.iter().filter_map(|done| done.result.sessions()).flat_map(|seen| &seen.series);
+        let slices = done.iter().filter_map(|done| done.result.sessions()).flat_map(|observed| &observed.series);
         let spent = slices.fold(Span::ZERO, |sum, slice| sum + slice.span);
         if let Some(point) = self.sweep.next(&runs, &plan::slots_of(&runs), spent) {
             return Some(self.step(&point, done.len() as u64, &runs));
@@ -413,7 +413,7 @@ impl Recipe for Oltp {
 
     fn listings(&self, done: &[CompletedStep], _facts: &Facts) -> Vec<Listing> {
         let measured = Self::measured(done);
-        let Some(best) = verdicts::most(&measured) else { return Vec::new() };
+        let Some(best) = verdicts::maximum(&measured) else { return Vec::new() };
         let listing = |title: &str, text| Listing { title: title.into(), text };
         vec![
             listing("pgbench's summary of the highest throughput", print::summary(&self.options, self.by, best)),

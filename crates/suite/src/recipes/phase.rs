@@ -40,14 +40,14 @@ impl PhaseCounts {
 
 impl PhaseTotals {
     /// Totals of a result. `counts` selects the direction; a read that is written back counts once.
-    pub fn of(seen: &IoResult, counts: PhaseCounts) -> Self {
-        let total = seen.total();
+    pub fn of(observed: &IoResult, counts: PhaseCounts) -> Self {
+        let total = observed.total();
         let counted = total.only(|counter| counts.has(counter.kind));
         Self {
             bytes: counted.bytes(),
             operations: counted.operations(),
-            span: seen.span(),
-            cpu: seen.cpu(),
+            span: observed.span(),
+            cpu: observed.cpu(),
             times: times(&total),
         }
     }

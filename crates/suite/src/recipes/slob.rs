@@ -83,7 +83,7 @@ impl Slob {
     /// Measured points in order of threads.
     fn points(&self, done: &[CompletedStep]) -> Vec<SlobPoint> {
         let mut points: Vec<SlobPoint> =
-            self.measured(done).map(|(spec, step, seen)| SlobPoint::of(spec, step, seen)).collect();
+            self.measured(done).map(|(spec, step, observed)| SlobPoint::of(spec, step, observed)).collect();
         points.sort_by_key(|point| point.spec.threads);
         points
     }
@@ -92,10 +92,10 @@ impl Slob {
     fn runs(&self, done: &[CompletedStep]) -> (Vec<Run>, Span) {
         let (mut runs, mut spent) = (Vec::new(), Span::ZERO);
         let pct = self.options.update_pcts[self.curve];
-        for (spec, step, seen) in self.measured(done).filter(|(spec, ..)| spec.update_pct == pct) {
+        for (spec, step, observed) in self.measured(done).filter(|(spec, ..)| spec.update_pct == pct) {
             let offered = Pace::Closed { depth: spec.threads };
-            runs.push(Run { offered, ..session_run(step, seen).run });
-            spent = seen.series.iter().map(|slice: &Slice| slice.span).fold(spent, |sum, span| sum + span);
+            runs.push(Run { offered, ..session_run(step, observed).run });
+            spent = observed.series.iter().map(|slice: &Slice| slice.span).fold(spent, |sum, span| sum + span);
         }
         (runs, spent)
     }
@@ -114,14 +114,14 @@ impl Slob {
         SweepPlan {
             budget: each,
             depths: self.options.threads.clone(),
-            max_depth: self.options.most_threads(),
+            max_depth: self.options.max_threads(),
             rates: None,
             arrival: Arrival::Poisson,
             objective: self.options.objective,
             precision: Precision::default(),
             repetitions: 1,
             least_point: MIN_POINT.min(each / 2),
-            most_point: MAX_POINT,
+            max_point: MAX_POINT,
             slots: None,
         }
     }
@@ -136,7 +136,7 @@ impl Slob {
             turns: None,
             warm_up: load.warm_up,
             least: load.least,
-            most: load.most,
+            max: load.max,
             precision: Precision::default(),
             objective: self.options.objective,
             checkpoint: true,
@@ -218,7 +218,7 @@ impl Recipe for Slob {
         add("objective", options.objective.map(|objective| objective.to_string()));
         let hot = |hot: Hotspot| format!("{} at {}, every unit of work number {}", hot.size, hot.offset, hot.frequency);
         add("hotspot", options.hotspot.map(hot));
-        let think = |think: ThinkTime| format!("{} to {}, after one in {}", think.least, think.most, think.frequency);
+        let think = |think: ThinkTime| format!("{} to {}, after one in {}", think.least, think.max, think.frequency);
         add("think time", options.think_time.map(think));
         settings
     }
@@ -234,7 +234,7 @@ impl Recipe for Slob {
 
     fn expected(&self) -> usize {
         let curves = self.options.update_pcts.len();
-        let doublings = self.options.most_threads().next_power_of_two().ilog2() as usize + 1;
+        let doublings = self.options.max_threads().next_power_of_two().ilog2() as usize + 1;
         let points = self.options.threads.as_ref().map_or(doublings + REFINEMENTS, Vec::len);
         self.preparations.len() + (curves * points).max(self.given.len())
     }

@@ -115,8 +115,8 @@ impl SniaOptions {
                 facts.grid
             ));
         }
-        let whole = if facts.nature == Nature::Directory { facts.space.min(Bytes::gib(1)) } else { facts.space };
-        let size = self.size.unwrap_or(whole).round_down(Bytes::mib(1));
+        let total = if facts.nature == Nature::Directory { facts.space.min(Bytes::gib(1)) } else { facts.space };
+        let size = self.size.unwrap_or(total).round_down(Bytes::mib(1));
         if size > facts.space || size.get() == 0 {
             return Err(format!("{name}: {size} are needed of the {} there: write --size less", facts.space));
         }
@@ -159,8 +159,8 @@ impl Snia {
         let tests = self.options.tests.iter().zip(&self.cells);
         let mut results: Vec<Results> = tests.map(|(test, cells)| Results::new(*test, cells.clone())).collect();
         for (place, done) in self.given.iter().zip(done) {
-            if let (StepPosition::Round { test, round, cell }, Some(seen)) = (*place, done.result.io()) {
-                results[test].add(round, cell, RoundResult::of(seen));
+            if let (StepPosition::Round { test, round, cell }, Some(observed)) = (*place, done.result.io()) {
+                results[test].add(round, cell, RoundResult::of(observed));
             }
         }
         results

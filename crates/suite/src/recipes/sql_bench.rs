@@ -174,7 +174,7 @@ impl SqlBench {
     fn ledger(&self, test: Option<SqlBenchTest>, done: &[CompletedStep]) -> Ledger {
         let of_test = self.given.iter().zip(done).filter(|(place, _)| self.sections[**place].test == test);
         let counted = of_test.map(|(place, done)| {
-            (self.sections[*place].section.name, done.result.statements().map_or(0, |seen| seen.done))
+            (self.sections[*place].section.name, done.result.statements().map_or(0, |observed| observed.done))
         });
         Ledger(counted.collect())
     }
@@ -184,10 +184,10 @@ impl SqlBench {
         let reached = self.given.iter().zip(done).map(|(place, _)| *place).max();
         let mut figures = Vec::new();
         for (place, Placed { test, section }) in self.sections.iter().enumerate() {
-            let made = self.given.iter().position(|given| *given == place).and_then(|step| done.get(step));
+            let created = self.given.iter().position(|given| *given == place).and_then(|step| done.get(step));
             let is_reached = reached.is_some_and(|reached| place <= reached);
             if let Some(test) = test.filter(|_| is_reached) {
-                figures.extend(SectionFigure::of(test, section, made));
+                figures.extend(SectionFigure::of(test, section, created));
             }
         }
         figures
@@ -269,12 +269,12 @@ impl Recipe for SqlBench {
             return Vec::new();
         }
         let has_full_size = self.options.size >= 1.0;
-        let whole: Vec<SqlBenchTest> =
+        let total: Vec<SqlBenchTest> =
             SqlBenchTest::ALL.into_iter().filter(|test| self.is_whole(*test, done)).collect();
         vec![
             Listing {
                 title: "sql-bench compared with an article".into(),
-                text: figures::beside(&figures, &whole, has_full_size),
+                text: figures::beside(&figures, &total, has_full_size),
             },
             Listing { title: "sql-bench tests".into(), text: figures::tests(&figures, has_full_size) },
             Listing { title: "sql-bench totals per operation".into(), text: figures::totals(&figures, has_full_size) },
@@ -291,6 +291,6 @@ impl Recipe for SqlBench {
     }
 
     fn has_failed(&self, done: &[CompletedStep]) -> bool {
-        done.iter().filter_map(|done| done.result.statements()).any(|seen| seen.wrong > 0)
+        done.iter().filter_map(|done| done.result.statements()).any(|observed| observed.wrong > 0)
     }
 }

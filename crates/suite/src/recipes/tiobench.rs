@@ -235,13 +235,13 @@ impl Tiobench {
     }
 
     /// Results of the tests of a pass.
-    fn seen<'a>(
+    fn observe<'a>(
         &'a self,
         done: &'a [CompletedStep],
-        wanted: usize,
+        required: usize,
     ) -> impl Iterator<Item = (TiobenchTest, PhaseTotals, &'a CompletedStep)> {
-        let made = self.plan.done(done).filter(move |((pass, _), _)| *pass == wanted);
-        made.filter_map(|((_, test), done)| {
+        let created = self.plan.done(done).filter(move |((pass, _), _)| *pass == required);
+        created.filter_map(|((_, test), done)| {
             let counts = if matches!(test, TiobenchTest::Write | TiobenchTest::RandomWrite) {
                 PhaseCounts::Writes
             } else {
@@ -348,7 +348,7 @@ impl Recipe for Tiobench {
     }
 
     fn listings(&self, done: &[CompletedStep], _facts: &Facts) -> Vec<Listing> {
-        let rows = |index| self.seen(done, index).map(|(test, phase, _)| (test, phase)).collect::<Vec<_>>();
+        let rows = |index| self.observe(done, index).map(|(test, phase, _)| (test, phase)).collect::<Vec<_>>();
         if done.is_empty() {
             return Vec::new();
         }
@@ -464,10 +464,10 @@ impl Tiobench {
     /// A line with the blocks that can be checked.
     fn checking(mut self) -> Result<Self, String> {
         let interval = Bytes::new(self.options.block.into());
-        let mut kept: Vec<(usize, Vec<Arc<Checked>>)> = Vec::new();
+        let mut retained: Vec<(usize, Vec<Arc<Checked>>)> = Vec::new();
         for ((pass, _), step) in self.plan.iter_mut() {
             let StepWork::Io(io) = &mut step.work else { continue };
-            if kept.last().is_none_or(|(of, _)| of != pass) {
+            if retained.last().is_none_or(|(of, _)| of != pass) {
                 let one = |(index, worker): (usize, &Worker)| {
                     let part = &worker.parts[0];
                     let region = Region { start: part.start, length: part.length };
@@ -475,14 +475,14 @@ impl Tiobench {
                     let how = Checking { seed, interval, region, compressible: 0.0, blank: Blank::PassedOver };
                     Checked::new(&how).map(Arc::new).map_err(|error| error.to_string())
                 };
-                kept.push((*pass, io.workers.iter().enumerate().map(one).collect::<Result<_, _>>()?));
+                retained.push((*pass, io.workers.iter().enumerate().map(one).collect::<Result<_, _>>()?));
             }
-            let Some((_, checked)) = kept.last() else { continue };
+            let Some((_, checked)) = retained.last() else { continue };
             for (worker, checked) in io.workers.iter_mut().zip(checked) {
-                worker.access.contents = Contents::Made(Arc::clone(checked) as Arc<_>);
+                worker.access.contents = Contents::Created(Arc::clone(checked) as Arc<_>);
             }
         }
-        self.checked = kept.into_iter().flat_map(|(_, checked)| checked).collect();
+        self.checked = retained.into_iter().flat_map(|(_, checked)| checked).collect();
         Ok(self)
     }
 
@@ -660,8 +660,8 @@ impl PassSums {
 
 /// First five characters of a number with 15 digits: the width of its column.
 fn five_letters(value: f64) -> String {
-    let whole = format!("{value:.12}");
-    whole.trim_end_matches('0').trim_end_matches('.').chars().take(5).collect()
+    let total = format!("{value:.12}");
+    total.trim_end_matches('0').trim_end_matches('.').chars().take(5).collect()
 }
 
 /// Centred in six characters, biased to the left.
@@ -702,11 +702,11 @@ fn tables(
         (TiobenchTest::RandomWrite, "Random Writes"),
     ];
     let mut text = UNITS.to_owned();
-    for (wanted, title) in titles {
+    for (required, title) in titles {
         text += &format!("\n{title}\n{}\n{HEAD}", "=".repeat(title.len()));
         for count in threads {
             let of = |pass: &(u32, Vec<(TiobenchTest, PhaseTotals)>)| {
-                pass.1.iter().find(|(test, _)| *test == wanted).cloned()
+                pass.1.iter().find(|(test, _)| *test == required).cloned()
             };
             let rounds = passes.iter().filter(|pass| pass.0 == *count).filter_map(of).map(|(_, phase)| phase);
             let row = PassSums { threads: *count, rounds: rounds.collect() };
@@ -733,11 +733,11 @@ fn conclusions(tiobench: &Tiobench, done: &[CompletedStep], facts: &Facts) -> Ve
         verdicts.push(format!("The {random} random operations are those of all threads together: {shares}."));
     }
     for (index, pass) in tiobench.passes.iter().enumerate() {
-        for (test, phase, done) in tiobench.seen(done, index) {
-            let Some(seen) = done.result.io() else { continue };
+        for (test, phase, done) in tiobench.observe(done, index) {
+            let Some(observed) = done.result.io() else { continue };
             verdicts.extend(match test {
                 TiobenchTest::RandomRead => Some(of_depth(tiobench, pass, &phase, &done.step.name)),
-                TiobenchTest::Write | TiobenchTest::RandomWrite => of_flush(seen, &done.step.name),
+                TiobenchTest::Write | TiobenchTest::RandomWrite => of_flush(observed, &done.step.name),
                 TiobenchTest::Read => None,
             });
         }
@@ -769,11 +769,11 @@ fn of_depth(tiobench: &Tiobench, pass: &Pass, phase: &PhaseTotals, name: &str) -
 }
 
 /// Fraction of the time that is included in the rate, but in no latency.
-fn of_flush(seen: &IoResult, name: &str) -> Option<String> {
-    let total = seen.total();
+fn of_flush(observed: &IoResult, name: &str) -> Option<String> {
+    let total = observed.total();
     let flushes = total.response_where(|counter| counter.kind == Kind::Flush);
     let longest = Span::from_nanos(flushes.max_ns);
-    let share = longest.as_secs_f64() / seen.span().as_secs_f64().max(f64::MIN_POSITIVE) * 100.0;
+    let share = longest.as_secs_f64() / observed.span().as_secs_f64().max(f64::MIN_POSITIVE) * 100.0;
     (share >= 1.0).then(|| {
         format!(
             "{name}: the last fsync took up to {:.3} s, {share:.0} % of the time. It is in the rate, and in no latency: the \

@@ -164,7 +164,7 @@ impl Verify {
 
     /// A worker on all data.
     fn worker(&self, job: JobSpec) -> Vec<Worker> {
-        let access = FileAccess { contents: Contents::Made(Arc::clone(&self.checked) as _), ..FileAccess::direct() };
+        let access = FileAccess { contents: Contents::Created(Arc::clone(&self.checked) as _), ..FileAccess::direct() };
         let job = JobSpec { depth: self.options.depth, seed: self.options.seed, ..job };
         vec![Worker::new(job, 0, self.size, access)]
     }
@@ -220,8 +220,8 @@ impl VerifyOptions {
                 "blocks of {block} cannot be checked here: give a multiple of {grid} bytes up to 1GiB"
             ));
         }
-        let whole = size.round_down(Bytes::new(stretch(*block)));
-        if whole.get() == 0 {
+        let total = size.round_down(Bytes::new(stretch(*block)));
+        if total.get() == 0 {
             return Err(format!("{size} are less than one operation: give at least {}", Bytes::new(stretch(*block))));
         }
         if *depth == 0 || !(*overwrite >= 0.0 && overwrite.is_finite()) {
@@ -234,10 +234,10 @@ impl VerifyOptions {
         if *mode == VerifyMode::CheckOnly && facts.nature == Nature::Directory && self.file.is_none() {
             return Err("in a directory, name the file that an earlier run wrote".into());
         }
-        if *mode == VerifyMode::WriteAndCheck && whole > facts.space {
-            return Err(format!("{whole} are needed, {} are available: give a smaller --size", facts.space));
+        if *mode == VerifyMode::WriteAndCheck && total > facts.space {
+            return Err(format!("{total} are needed, {} are available: give a smaller --size", facts.space));
         }
-        Ok(whole)
+        Ok(total)
     }
 }
 
@@ -335,9 +335,9 @@ impl Recipe for Verify {
 }
 
 /// Number of operations of matching kinds.
-fn operations(done: &[CompletedStep], wanted: impl Fn(Kind) -> bool) -> u64 {
+fn operations(done: &[CompletedStep], required: impl Fn(Kind) -> bool) -> u64 {
     let total = done.iter().filter_map(|done| done.result.io()).map(crate::result::IoResult::total);
-    total.map(|total| total.only(|counter| wanted(counter.kind)).operations()).sum()
+    total.map(|total| total.only(|counter| required(counter.kind)).operations()).sum()
 }
 
 /// Failed operations except mismatches.
@@ -368,25 +368,25 @@ struct VerifyFigures {
 }
 
 /// The report.
-fn report(seen: &VerifyFigures) -> String {
-    let VerifyFigures { blocks, block, seed, .. } = seen;
+fn report(observed: &VerifyFigures) -> String {
+    let VerifyFigures { blocks, block, seed, .. } = observed;
     let mut text = format!("blocks        {blocks} of {block}, seed {seed}\n");
     let lines = [
-        ("writes", seen.written, ""),
-        ("compared", seen.compared, " blocks"),
-        ("not compared", seen.passed_over, " blocks, read before they were written"),
-        ("failed", seen.unreadable, " operations"),
-        ("mismatches", seen.mismatches.total, ""),
+        ("writes", observed.written, ""),
+        ("compared", observed.compared, " blocks"),
+        ("not compared", observed.passed_over, " blocks, read before they were written"),
+        ("failed", observed.unreadable, " operations"),
+        ("mismatches", observed.mismatches.total, ""),
     ];
     for (name, count, unit) in lines.into_iter().filter(|(name, count, _)| *name != "not compared" || *count > 0) {
         text.push_str(&format!("{name:<14}{count}{unit}\n"));
     }
-    for mismatch in &seen.mismatches.first {
+    for mismatch in &observed.mismatches.first {
         text.push_str(&format!("  {mismatch}\n"));
     }
-    let listed = seen.mismatches.first.len() as u64;
-    if seen.mismatches.total > listed {
-        text.push_str(&format!("  {} more\n", seen.mismatches.total - listed));
+    let listed = observed.mismatches.first.len() as u64;
+    if observed.mismatches.total > listed {
+        text.push_str(&format!("  {} more\n", observed.mismatches.total - listed));
     }
     text
 }
@@ -401,7 +401,7 @@ mod tests {
     fn mismatches_are_listed_with_their_places() {
         let stale =
             Mismatch { offset: 8192, length: 4096, kind: MismatchKind::Stale, expected: Some(2), found: Some(1) };
-        let seen = VerifyFigures {
+        let observed = VerifyFigures {
             blocks: 256,
             block: Bytes::kib(4),
             seed: 7,
@@ -415,6 +415,6 @@ mod tests {
             "blocks        256 of 4 KiB, seed 7\nwrites        300\ncompared      500 blocks\n\
              failed        0 operations\nmismatches    3\n  {stale}\n  2 more\n"
         );
-        assert_eq!(report(&seen), expected);
+        assert_eq!(report(&observed), expected);
     }
 }

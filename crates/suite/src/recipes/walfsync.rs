@@ -94,22 +94,22 @@ impl Walfsync {
 
     fn rows(&self, done: &[CompletedStep]) -> Vec<SyncRow> {
         let row = |(index, case): (usize, &Case)| {
-            let made = self.plan.done(done).find(|(planned, _)| **planned == Some(index));
-            let seen = made.and_then(|(_, done)| done.result.io());
-            SyncRow { group: case.group, label: case.label.clone(), got: seen.map(|seen| got(case, seen)) }
+            let created = self.plan.done(done).find(|(planned, _)| **planned == Some(index));
+            let observed = created.and_then(|(_, done)| done.result.io());
+            SyncRow { group: case.group, label: case.label.clone(), got: observed.map(|observed| got(case, observed)) }
         };
         self.cases.iter().enumerate().map(row).collect()
     }
 
     /// The result of the first case that matches.
-    fn find<'a>(&self, rows: &'a [SyncRow], wanted: impl Fn(&Case) -> bool) -> Option<&'a CaseResult> {
-        let place = self.cases.iter().position(wanted)?;
+    fn find<'a>(&self, rows: &'a [SyncRow], required: impl Fn(&Case) -> bool) -> Option<&'a CaseResult> {
+        let place = self.cases.iter().position(required)?;
         rows[place].got.as_ref().filter(|got| got.operations > 0.0)
     }
 }
 
-fn got(case: &Case, seen: &IoResult) -> CaseResult {
-    let total = seen.total();
+fn got(case: &Case, observed: &IoResult) -> CaseResult {
+    let total = observed.total();
     let is_write = |kind: Kind| matches!(kind, Kind::Write | Kind::DurableWrite);
     let writes: u64 =
         total.0.iter().filter(|counter| is_write(counter.kind)).map(plimsoll_record::Counter::operations).sum();
@@ -117,7 +117,12 @@ fn got(case: &Case, seen: &IoResult) -> CaseResult {
         Kind::Flush => counter.kind == Kind::Flush,
         _ => is_write(counter.kind),
     });
-    CaseResult { operations: writes as f64 / f64::from(case.writes), span: seen.span(), bytes: total.bytes(), durable }
+    CaseResult {
+        operations: writes as f64 / f64::from(case.writes),
+        span: observed.span(),
+        bytes: total.bytes(),
+        durable,
+    }
 }
 
 impl Recipe for Walfsync {
@@ -400,7 +405,7 @@ impl Case {
             descriptor: match self.method {
                 Method::FsyncClose => Descriptor::Reopened,
                 Method::CloseFsync => Descriptor::Another,
-                _ => Descriptor::Kept,
+                _ => Descriptor::Retained,
             },
             ..FileAccess::buffered()
         };

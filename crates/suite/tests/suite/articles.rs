@@ -12,7 +12,7 @@ const AZURE: &str = "limit(500, burst 25) then limit(60MB/s, burst 1MiB) then li
     disk(1098437886kB, 7200rpm, seek 3400us to 3400us, 39MB/s to 39MB/s, queue 32 gain 0.65) then station(64, 4650us); \
     write: station(64, 4550us, 38.8MB/s) then link(1us, 38MB/s); flush: station(64, 4550us))";
 
-fn made(options: ArticlesOptions, ground: &mut Model) -> (Articles, SuiteOutcome) {
+fn create(options: ArticlesOptions, ground: &mut Model) -> (Articles, SuiteOutcome) {
     let mut recipe = Articles::new(options, &ground.facts().clone()).expect("options that fit");
     let outcome = all(&mut recipe, ground);
     (recipe, outcome)
@@ -27,7 +27,7 @@ fn line(text: &str, label: &str) -> Vec<f64> {
 #[test]
 fn a_copy_through_memory_explains_the_published_rate() {
     let mut ground = model("limit(12288kB/s, burst 1MiB) then station(512, 700us)", Bytes::gib(50));
-    let (recipe, outcome) = made(ArticlesOptions::of(Article::OciLevels), &mut ground);
+    let (recipe, outcome) = create(ArticlesOptions::of(Article::OciLevels), &mut ground);
     let text = &recipe.listings(&outcome.done, ground.facts())[0].text;
     assert_eq!(line(text, "dd, buffered"), [0.80, 12.3], "{text}");
     let verdicts = recipe.verdicts(&outcome.done, ground.facts());
@@ -37,7 +37,7 @@ fn a_copy_through_memory_explains_the_published_rate() {
 #[test]
 fn azure_disks_match_published_figures() {
     let mut ground = model(AZURE, Bytes::gib(16));
-    let (recipe, outcome) = made(ArticlesOptions::of(Article::AzureStriping), &mut ground);
+    let (recipe, outcome) = create(ArticlesOptions::of(Article::AzureStriping), &mut ground);
     let listings = recipe.listings(&outcome.done, ground.facts());
     let rows =
         ["Sequential Read", "Sequential Write", "Random Read 512KB", "Random Write 512KB", "Random Read 4KB (QD=1)"];
@@ -55,12 +55,12 @@ fn azure_disks_match_published_figures() {
 fn fio_meets_the_limit_and_threads_meet_the_knee() {
     let short = |article| ArticlesOptions { span: Some(Span::from_secs(1)), ..ArticlesOptions::of(article) };
     let mut ground = model("limit(30000) then station(512, 700us)", Bytes::gib(50));
-    let (recipe, outcome) = made(short(Article::OciUhp), &mut ground);
+    let (recipe, outcome) = create(short(Article::OciUhp), &mut ground);
     let got = line(&recipe.listings(&outcome.done, ground.facts())[0].text, "Random read, 4 KiB")[1];
     assert!((got / 30_000.0 - 1.0).abs() < 0.04, "{got}");
     // 64 servers of 1 ms: 16, 32 and 64 threads without queueing, then a queue.
     let mut ground = model("station(64, 1ms)", Bytes::gib(50));
-    let (recipe, outcome) = made(short(Article::Tr4969), &mut ground);
+    let (recipe, outcome) = create(short(Article::Tr4969), &mut ground);
     let text = recipe.listings(&outcome.done, ground.facts())[1].text.clone();
     for (threads, iops, mean) in [(16, 16_000.0, 1000.0), (64, 64_000.0, 1000.0), (512, 64_000.0, 8000.0)] {
         let line = text.lines().find(|line| line.starts_with(&format!("100 % reads, {threads} "))).expect("a line");
@@ -74,7 +74,7 @@ fn fio_meets_the_limit_and_threads_meet_the_knee() {
 fn commands_have_files_and_steps_of_their_own() {
     let mut ground = model("station(8, 1ms)", Bytes::gib(4));
     let small = ArticlesOptions { size: Some(Bytes::mib(64)), ..ArticlesOptions::of(Article::Sakura) };
-    let (recipe, outcome) = made(small, &mut ground);
+    let (recipe, outcome) = create(small, &mut ground);
     let files = recipe.files();
     let used: Vec<Vec<usize>> = outcome
         .done

@@ -321,9 +321,9 @@ fn model_of_striped_disks_reproduces_table() {
         (4.158, 0.05),
     ];
     for (stages, published) in [(disk, one), (&striped, two)] {
-        let seen = rows(stages);
-        for (row, ((published, error), seen)) in published.into_iter().zip(&seen).enumerate() {
-            assert!((seen / published - 1.0).abs() < error, "row {row}: {seen} for {published}\n{seen:?}");
+        let observed = rows(stages);
+        for (row, ((published, error), observed)) in published.into_iter().zip(&observed).enumerate() {
+            assert!((observed / published - 1.0).abs() < error, "row {row}: {observed} for {published}\n{observed:?}");
         }
     }
 }

@@ -39,7 +39,7 @@ fn ground(name: &str) -> (DatabaseGround, File) {
 
 fn statements(ground: &mut DatabaseGround, step: &StatementsStep) -> plimsoll_suite::StatementsResult {
     match ground.statements(step, &mut |_| ControlFlow::Continue(())) {
-        Ok(StepResult::Statements(seen)) => *seen,
+        Ok(StepResult::Statements(observed)) => *observed,
         other => panic!("{other:?}"),
     }
 }
@@ -47,21 +47,21 @@ fn statements(ground: &mut DatabaseGround, step: &StatementsStep) -> plimsoll_su
 fn filled(ground: &mut DatabaseGround) {
     statements(ground, &StatementsStep::of(vec!["CREATE TABLE t (i INTEGER PRIMARY KEY, n INTEGER)".into()]));
     let rows = |index: u64| vec![SqlRequest::text(format!("INSERT INTO t VALUES ({index}, 0)"))];
-    let seen = statements(ground, &StatementsStep { transaction: 50, ..StatementsStep::new(200, rows) });
-    assert_eq!((seen.done, seen.each.count, seen.wrong), (200, 200, 0));
+    let observed = statements(ground, &StatementsStep { transaction: 50, ..StatementsStep::new(200, rows) });
+    assert_eq!((observed.done, observed.each.count, observed.wrong), (200, 200, 0));
 }
 
 /// Reads or increments a row; the digest is that of the value, or of a rising number.
 struct Rows {
     rising: bool,
     fails_after: u32,
-    made: Arc<AtomicU32>,
+    created: Arc<AtomicU32>,
 }
 
 struct Row {
     rising: bool,
     fails_after: u32,
-    made: Arc<AtomicU32>,
+    created: Arc<AtomicU32>,
 }
 
 impl Transactions for Rows {
@@ -70,20 +70,20 @@ impl Transactions for Rows {
     }
 
     fn open(&self, _: &mut dyn Session, _: u32) -> Result<Box<dyn TransactionRunner>, Failure> {
-        Ok(Box::new(Row { rising: self.rising, fails_after: self.fails_after, made: Arc::clone(&self.made) }))
+        Ok(Box::new(Row { rising: self.rising, fails_after: self.fails_after, created: Arc::clone(&self.created) }))
     }
 }
 
 impl TransactionRunner for Row {
     fn run(&mut self, session: &mut dyn Session, kind: u8, random: u64) -> Result<Option<u64>, Failure> {
-        let made = self.made.fetch_add(1, Ordering::Relaxed);
-        if made >= self.fails_after {
+        let created = self.created.fetch_add(1, Ordering::Relaxed);
+        if created >= self.fails_after {
             return session.run("SELECT * FROM missing").map(|_| None);
         }
         if kind == 0 {
             let answer = session.run("SELECT i FROM t WHERE i < 100")?;
             assert_eq!(answer.rows, 100);
-            return Ok(Some(if self.rising { u64::from(made) } else { answer.digest }));
+            return Ok(Some(if self.rising { u64::from(created) } else { answer.digest }));
         }
         session.begin()?;
         session.run(&format!("UPDATE t SET n = n + 1 WHERE i = {}", random % 200))?;
@@ -101,7 +101,7 @@ fn step(sessions: u32, rows: Rows) -> SessionsStep {
         turns: None,
         warm_up: Span::from_millis(100),
         least: Span::from_millis(400),
-        most: Span::from_secs(1),
+        max: Span::from_secs(1),
         precision: Precision::default(),
         objective: None,
         checkpoint: true,
@@ -110,19 +110,19 @@ fn step(sessions: u32, rows: Rows) -> SessionsStep {
 }
 
 fn rows() -> Rows {
-    Rows { rising: false, fails_after: u32::MAX, made: Arc::default() }
+    Rows { rising: false, fails_after: u32::MAX, created: Arc::default() }
 }
 
-fn seen(ground: &mut DatabaseGround, step: &SessionsStep) -> plimsoll_suite::SessionsResult {
+fn observe(ground: &mut DatabaseGround, step: &SessionsStep) -> plimsoll_suite::SessionsResult {
     match ground.sessions(step, &mut |_| ControlFlow::Continue(())) {
-        Ok(StepResult::Sessions(seen)) => *seen,
+        Ok(StepResult::Sessions(observed)) => *observed,
         other => panic!("{other:?}"),
     }
 }
 
-fn total(seen: &plimsoll_suite::SessionsResult) -> plimsoll_record::Tally {
+fn total(observed: &plimsoll_suite::SessionsResult) -> plimsoll_record::Tally {
     let mut total = plimsoll_record::Tally::default();
-    seen.series.iter().for_each(|slice| total.merge(&slice.tally));
+    observed.series.iter().for_each(|slice| total.merge(&slice.tally));
     total
 }
 
@@ -172,10 +172,10 @@ fn time_limit_and_user_end_statements() {
 fn closed_load_completes_its_turns_and_splits_time() {
     let (mut ground, _file) = ground("closed");
     filled(&mut ground);
-    let made = Arc::<AtomicU32>::default();
-    let step = SessionsStep { turns: Some(40), ..step(3, Rows { made: Arc::clone(&made), ..rows() }) };
-    let saw = seen(&mut ground, &step);
-    assert_eq!((total(&saw).operations(), made.load(Ordering::Relaxed)), (120, 120));
+    let created = Arc::<AtomicU32>::default();
+    let step = SessionsStep { turns: Some(40), ..step(3, Rows { created: Arc::clone(&created), ..rows() }) };
+    let saw = observe(&mut ground, &step);
+    assert_eq!((total(&saw).operations(), created.load(Ordering::Relaxed)), (120, 120));
     assert_eq!((saw.differing, total(&saw).errors()), (0, 0));
     let split = saw.split.clone().unwrap();
     let all: f64 = split.shares.iter().map(|(_, share)| share).sum();
@@ -191,7 +191,7 @@ fn time_ends_a_load_without_turns() {
     let (mut ground, _file) = ground("timed");
     filled(&mut ground);
     let step = step(2, rows());
-    let saw = seen(&mut ground, &step);
+    let saw = observe(&mut ground, &step);
     assert!(saw.window.0 >= step.warm_up && saw.window.1 > saw.window.0, "{:?}", saw.window);
     assert!(total(&saw).operations() > 0);
 }
@@ -203,10 +203,10 @@ fn arrivals_go_to_free_sessions() {
     let rate = Iops { ops: 100, seconds: 1 };
     let pace = Pace::Open { rate, arrival: Arrival::Poisson };
     let endless = Precision { iops: 0.0, mean: 0.0, quantile: 0.0 };
-    let saw = seen(&mut ground, &SessionsStep { pace, precision: endless, ..step(4, rows()) });
-    let made = total(&saw).operations() + saw.unserved;
+    let saw = observe(&mut ground, &SessionsStep { pace, precision: endless, ..step(4, rows()) });
+    let created = total(&saw).operations() + saw.unserved;
     // 1.1 s at 100 per second; Poisson arrivals vary within half to twice the mean.
-    assert!((50..=220).contains(&made), "{made}");
+    assert!((50..=220).contains(&created), "{created}");
     assert!(saw.lateness.count > 0);
 }
 
@@ -214,7 +214,7 @@ fn arrivals_go_to_free_sessions() {
 fn differing_rows_and_failed_transactions_are_reported() {
     let (mut ground, _file) = ground("differ");
     filled(&mut ground);
-    let saw = seen(&mut ground, &SessionsStep { turns: Some(20), ..step(2, Rows { rising: true, ..rows() }) });
+    let saw = observe(&mut ground, &SessionsStep { turns: Some(20), ..step(2, Rows { rising: true, ..rows() }) });
     assert!(saw.differing > 0);
     assert!(saw.findings.contains(&Finding::RowsDiffered { count: saw.differing }));
 

@@ -30,7 +30,7 @@ fn through(file: usize, work: WorkerOps, access: FileAccess) -> Worker {
     Worker::new(JobSpec::new(work, lane, Region::first(SIZE), Until::bytes(SIZE.get())), file, SIZE, access)
 }
 
-fn made(ground: &mut Model, before: Before, worker: Worker) -> IoResult {
+fn create(ground: &mut Model, before: Before, worker: Worker) -> IoResult {
     let step = IoStep { workers: vec![worker], before, ..IoStep::default() };
     ground.io(&step, &mut |_| ControlFlow::Continue(())).expect("a model that does not fail")
 }
@@ -48,58 +48,58 @@ fn buffered_step_is_served_from_memory_and_direct_step_is_not() {
     let mut ground = ground(Some(Bytes::gib(1)));
     assert!(ground.facts().has_cache());
     assert_eq!(ground.facts().memory(), Some(Bytes::gib(1)));
-    let seen = made(&mut ground, Before::AsTheyAre, writes(0));
-    assert!(seen.span() < Span::from_millis(10), "{}", seen.span());
-    assert_eq!(seen.dirty, Some(SIZE));
+    let observed = create(&mut ground, Before::AsTheyAre, writes(0));
+    assert!(observed.span() < Span::from_millis(10), "{}", observed.span());
+    assert_eq!(observed.dirty, Some(SIZE));
     assert_eq!(ground.facts().stages.last().unwrap(), "page cache");
-    assert_eq!(seen.bound_by.since(Instant::ZERO), [0, 4096], "memory is what held them");
-    let seen = made(&mut ground, Before::AsTheyAre, through(1, WorkerOps::Writes, FileAccess::direct()));
-    assert_eq!(seen.span(), Span::from_millis(4096));
-    assert_eq!(seen.bound_by.since(Instant::ZERO), [4096], "the model itself");
+    assert_eq!(observed.bound_by.since(Instant::ZERO), [0, 4096], "memory is what held them");
+    let observed = create(&mut ground, Before::AsTheyAre, through(1, WorkerOps::Writes, FileAccess::direct()));
+    assert_eq!(observed.span(), Span::from_millis(4096));
+    assert_eq!(observed.bound_by.since(Instant::ZERO), [4096], "the model itself");
 }
 
 #[test]
 fn flush_waits_for_dirty_pages_of_its_file() {
     let mut ground = ground(Some(Bytes::gib(1)));
-    made(&mut ground, Before::AsTheyAre, writes(0));
+    create(&mut ground, Before::AsTheyAre, writes(0));
     let worker = writes(1);
     let worker = Worker { job: JobSpec { flush_at_end: true, ..worker.job }, ..worker };
-    let seen = made(&mut ground, Before::AsTheyAre, worker);
+    let observed = create(&mut ground, Before::AsTheyAre, worker);
     // 16 MiB are 12 operations of 1280 KiB and a last of 1 MiB; the flush takes another millisecond.
-    let flush = seen.total().response_where(|counter| counter.kind == Kind::Flush);
+    let flush = observed.total().response_where(|counter| counter.kind == Kind::Flush);
     assert!((14_000_000..14_112_000).contains(&flush.max_ns), "{} within a bin of 0.8 %", flush.max_ns);
-    assert_eq!(seen.dirty, Some(SIZE), "those of the other file");
+    assert_eq!(observed.dirty, Some(SIZE), "those of the other file");
 }
 
 #[test]
 fn written_data_are_cached_until_dropped() {
-    let check = |before: Before, least: Span, most: Span| {
+    let check = |before: Before, least: Span, max: Span| {
         let mut ground = ground(Some(Bytes::gib(1)));
-        made(&mut ground, Before::AsTheyAre, writes(0));
-        let seen = made(&mut ground, before, reads(0));
-        assert!(least <= seen.span() && seen.span() <= most, "{before:?}: {}", seen.span());
-        seen
+        create(&mut ground, Before::AsTheyAre, writes(0));
+        let observed = create(&mut ground, before, reads(0));
+        assert!(least <= observed.span() && observed.span() <= max, "{before:?}: {}", observed.span());
+        observed
     };
     check(Before::AsTheyAre, Span::ZERO, Span::from_millis(10));
     // 128 windows of 128 KiB and the shorter windows before them; dirty pages were written before the step.
-    let seen = check(Before::Uncached, Span::from_millis(128), Span::from_millis(140));
-    assert_eq!(seen.dirty, Some(Bytes::ZERO));
+    let observed = check(Before::Uncached, Span::from_millis(128), Span::from_millis(140));
+    assert_eq!(observed.dirty, Some(Bytes::ZERO));
     // Nothing is written back: the content of the file is discarded.
-    let seen = check(Before::Anew, Span::from_millis(128), Span::from_millis(140));
-    assert_eq!(seen.dirty, Some(Bytes::ZERO));
+    let observed = check(Before::Anew, Span::from_millis(128), Span::from_millis(140));
+    assert_eq!(observed.dirty, Some(Bytes::ZERO));
 }
 
 #[test]
 fn writers_are_throttled_when_memory_is_short() {
     let mut ground = ground(Some(Bytes::mib(20)));
-    let seen = made(&mut ground, Before::AsTheyAre, writes(0));
+    let observed = create(&mut ground, Before::AsTheyAre, writes(0));
     // 4 MiB may be dirty; the rest was written back meanwhile, some 320 pages per millisecond.
-    assert!(seen.span() > Span::from_millis(9), "{}", seen.span());
-    assert!(seen.dirty.unwrap() <= Bytes::mib(4), "{:?}", seen.dirty);
+    assert!(observed.span() > Span::from_millis(9), "{}", observed.span());
+    assert!(observed.dirty.unwrap() <= Bytes::mib(4), "{:?}", observed.dirty);
     match &ground.findings()[..] {
-        [Finding::PageCacheSimulated { memory, share: None, write_backs, held, .. }] => {
+        [Finding::PageCacheSimulated { memory, share: None, write_backs, sustained, .. }] => {
             assert_eq!(*memory, Bytes::mib(20));
-            assert!(*write_backs > 8 && !held.is_zero());
+            assert!(*write_backs > 8 && !sustained.is_zero());
         }
         other => panic!("{other:?}"),
     }
@@ -109,10 +109,10 @@ fn writers_are_throttled_when_memory_is_short() {
 fn missing_page_cache_is_reported() {
     let mut ground = ground(None);
     assert!(!ground.facts().has_cache());
-    let seen = made(&mut ground, Before::AsTheyAre, through(0, WorkerOps::Writes, FileAccess::direct()));
-    assert_eq!((seen.span(), seen.dirty), (Span::from_millis(4096), None));
+    let observed = create(&mut ground, Before::AsTheyAre, through(0, WorkerOps::Writes, FileAccess::direct()));
+    assert_eq!((observed.span(), observed.dirty), (Span::from_millis(4096), None));
     assert_eq!(ground.findings(), []);
-    let seen = made(&mut ground, Before::AsTheyAre, writes(0));
-    assert_eq!(seen.span(), Span::from_millis(4096));
+    let observed = create(&mut ground, Before::AsTheyAre, writes(0));
+    assert_eq!(observed.span(), Span::from_millis(4096));
     assert_eq!(ground.findings(), [Finding::NoPageCache]);
 }

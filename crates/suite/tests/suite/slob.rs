@@ -24,7 +24,7 @@ fn facts(system: System, about: DatabaseAbout) -> Facts {
     Facts::of_database("here".into(), Source::Measured { engine: system.to_string() }, system, about)
 }
 
-fn made(system: System, cache: Bytes) -> Option<(DatabaseGround, Temporary)> {
+fn create(system: System, cache: Bytes) -> Option<(DatabaseGround, Temporary)> {
     database(system, cache, Flushes::Honoured)
 }
 
@@ -44,8 +44,8 @@ fn query(ground: &mut DatabaseGround, sql: &str) -> Vec<Vec<f64>> {
     let sql = sql.to_owned();
     let step = StatementsStep::new(1, move |_| vec![SqlRequest::Query(sql.clone())]);
     match ground.statements(&step, &mut |_| ControlFlow::Continue(())) {
-        Ok(StepResult::Statements(seen)) => {
-            seen.rows.iter().map(|row| row.iter().map(|value| Value::float(value).unwrap()).collect()).collect()
+        Ok(StepResult::Statements(observed)) => {
+            observed.rows.iter().map(|row| row.iter().map(|value| Value::float(value).unwrap()).collect()).collect()
         }
         other => panic!("{other:?}"),
     }
@@ -93,8 +93,8 @@ fn check_units(done: &[CompletedStep], commits_apart: bool) {
             assert!(off <= 30 * u64::from(step.sessions), "{updates} updates beside {selects}");
             assert_eq!(commits, if commits_apart { updates } else { 0 });
         }
-        let seen = done.result.sessions().unwrap();
-        let span: f64 = seen.series.iter().map(|slice| slice.span.as_secs_f64()).sum();
+        let observed = done.result.sessions().unwrap();
+        let span: f64 = observed.series.iter().map(|slice| slice.span.as_secs_f64()).sum();
         let worked = tally.response().sum_ns as f64 / 1e9;
         assert!(worked > 0.0 && worked < span * f64::from(step.sessions) * 1.2, "{worked} s of work in {span} s");
     }
@@ -102,7 +102,7 @@ fn check_units(done: &[CompletedStep], commits_apart: bool) {
 
 #[test]
 fn sqlite_has_a_row_per_page_and_updates_in_place() {
-    let (mut ground, _folder) = made(System::Sqlite, Bytes::mib(1)).expect("it is part of this program");
+    let (mut ground, _folder) = create(System::Sqlite, Bytes::mib(1)).expect("it is part of this program");
     let done = performed(&mut ground, small(Bytes::mib(4)));
     check_units(&done, false);
     let pages = "SELECT count(*), sum(ncell), max(ncell) FROM dbstat WHERE name = 'slob_1' AND pagetype = 'leaf'";
@@ -114,7 +114,7 @@ fn sqlite_has_a_row_per_page_and_updates_in_place() {
 
 #[test]
 fn postgresql_has_a_row_per_page_and_updates_in_place() {
-    let Some((mut ground, _folder)) = made(System::Postgres, Bytes::mib(1)) else { return };
+    let Some((mut ground, _folder)) = create(System::Postgres, Bytes::mib(1)) else { return };
     let heavy = SlobOptions { redo_stress: RedoStress::Heavy, ..small(Bytes::mib(4)) };
     check_units(&performed(&mut ground, heavy), true);
     let pages = "SELECT count(*)::float8, count(DISTINCT (ctid::text::point)[0])::float8 FROM slob_1";
@@ -126,7 +126,7 @@ fn postgresql_has_a_row_per_page_and_updates_in_place() {
 
 #[test]
 fn mariadb_has_a_row_per_page_and_updates_in_place() {
-    let Some((mut ground, _folder)) = made(System::Mysql, Bytes::mib(8)) else { return };
+    let Some((mut ground, _folder)) = create(System::Mysql, Bytes::mib(8)) else { return };
     check_units(&performed(&mut ground, small(Bytes::mib(16))), true);
     let rows = "SELECT COUNT(k), COUNT(*), MIN(k), MAX(k) FROM slob_1";
     assert_eq!(query(&mut ground, rows), [[1024.0, 2048.0, 1.0, 1024.0]]);
@@ -140,8 +140,8 @@ fn mariadb_has_a_row_per_page_and_updates_in_place() {
 fn optional_slob_features_work() {
     let systems = [(System::Sqlite, 1, 4), (System::Postgres, 1, 4), (System::Mysql, 8, 16)];
     for (system, cache, scale) in systems {
-        let Some((mut ground, _folder)) = made(system, Bytes::mib(cache)) else { continue };
-        let think = ThinkTime { frequency: 20, least: Span::from_millis(1), most: Span::from_millis(3) };
+        let Some((mut ground, _folder)) = create(system, Bytes::mib(cache)) else { continue };
+        let think = ThinkTime { frequency: 20, least: Span::from_millis(1), max: Span::from_millis(3) };
         let options = SlobOptions {
             update_pcts: vec![100],
             threads: Some(vec![1]),
@@ -189,9 +189,9 @@ fn invalid_slob_options_are_refused_in_one_line() {
     let hot = |size, offset| Some(Hotspot { size: Bytes::mib(size), offset: Bytes::mib(offset), frequency: 3 });
     check(SlobOptions { hotspot: hot(8, 60), ..fits.clone() }, "--hotspot 8MiB");
     check(SlobOptions { hotspot: hot(0, 1), ..fits.clone() }, "--hotspot 8MiB");
-    let upside_down = ThinkTime { frequency: 1, least: Span::from_secs(2), most: Span::from_secs(1) };
+    let upside_down = ThinkTime { frequency: 1, least: Span::from_secs(2), max: Span::from_secs(1) };
     check(SlobOptions { think_time: Some(upside_down), ..fits.clone() }, "--think-time 5");
-    let think = Some(ThinkTime { frequency: 1, least: Span::ZERO, most: Span::from_secs(1) });
+    let think = Some(ThinkTime { frequency: 1, least: Span::ZERO, max: Span::from_secs(1) });
     let message =
         planned(SlobOptions { think_time: think, ..fits.clone() }, System::Sqlite, Bytes::kib(4), Bytes::mib(1));
     assert!(message.unwrap_err().contains("leave out --think-time"));
@@ -234,10 +234,10 @@ fn sessions(step: &Step) -> &SessionsStep {
 
 #[test]
 fn all_schemas_are_active_at_every_point() {
-    let made = steps(SlobOptions::defaults(), System::Postgres, Bytes::kib(8));
-    let loads: Vec<&SessionsStep> = made[4..].iter().map(sessions).collect();
+    let created = steps(SlobOptions::defaults(), System::Postgres, Bytes::kib(8));
+    let loads: Vec<&SessionsStep> = created[4..].iter().map(sessions).collect();
     assert!(loads.len() >= 2 && loads.iter().all(|load| load.sessions % 4 == 0));
-    let longest: f64 = loads.iter().map(|load| (load.warm_up + load.most).as_secs_f64()).sum();
+    let longest: f64 = loads.iter().map(|load| (load.warm_up + load.max).as_secs_f64()).sum();
     assert!(longest < 600.0, "{longest} s");
     let SessionWork::InServer(server) = &loads[0].work else { panic!("a loop in the server") };
     let calls: Vec<String> = (0..4).map(|session| server.call(session, 7, Span::from_millis(250))).collect();
@@ -252,8 +252,8 @@ fn statements_follow_the_dialect() {
     let check = |system, block, words: [&str; 4]| {
         let options =
             || SlobOptions { schemas: 2, scale: Some(SchemaScale::Bytes(Bytes::mib(256))), ..SlobOptions::defaults() };
-        let (made, again) = (steps(options(), system, block), steps(options(), system, block));
-        for ((step, again), words) in made.iter().zip(&again).zip(words) {
+        let (created, again) = (steps(options(), system, block), steps(options(), system, block));
+        for ((step, again), words) in created.iter().zip(&again).zip(words) {
             let texts = texts(step);
             assert!(texts.iter().any(|text| text.contains(words)), "{system}: {words}: {}", texts[0]);
             let schemas = (1..=2).all(|schema| texts.iter().any(|text| text.contains(&format!("slob_{schema}"))));
@@ -261,7 +261,7 @@ fn statements_follow_the_dialect() {
             assert_eq!(texts, self::texts(again), "the seed says it all");
         }
         let other = steps(SlobOptions { seed: 2, ..options() }, system, block);
-        assert_ne!(texts(&made[1]), texts(&other[1]), "another seed puts keys to other places");
+        assert_ne!(texts(&created[1]), texts(&other[1]), "another seed puts keys to other places");
     };
     check(
         System::Postgres,

@@ -27,7 +27,7 @@ fn quick(tests: &[SniaTest]) -> SniaOptions {
     }
 }
 
-fn made(options: SniaOptions, stages: &str) -> (Snia, Vec<CompletedStep>) {
+fn create(options: SniaOptions, stages: &str) -> (Snia, Vec<CompletedStep>) {
     let mut recipe = Snia::new(options, &on_model()).expect("its options are right");
     let done = all(&mut recipe, &mut model(stages, SPACE)).done;
     (recipe, done)
@@ -43,7 +43,7 @@ fn text(recipe: &Snia, done: &[CompletedStep], title: &str) -> String {
 #[test]
 fn round_has_every_block_size_of_every_mix() {
     let options = SniaOptions { size: Some(Bytes::mib(64)), point: Span::from_millis(1), ..SniaOptions::defaults() };
-    let (_, done) = made(options, "station(64, 1ms)");
+    let (_, done) = create(options, "station(64, 1ms)");
     let round: Vec<_> = done.iter().filter(|done| done.step.counts && done.step.round == 1).collect();
     assert_eq!((round.len(), done.len()), (56, 1 + 5 * 56));
     let names: Vec<&str> = round.iter().map(|done| done.step.name.as_str()).collect();
@@ -54,8 +54,8 @@ fn round_has_every_block_size_of_every_mix() {
     );
     for done in &done {
         assert_eq!(io(&done.step).keep, Keep::Totals);
-        let seen = done.result.io().expect("it is of blocks");
-        assert!(seen.series.len() <= 1 && seen.workers.iter().all(|worker| worker.seen.series.len() <= 1));
+        let observed = done.result.io().expect("it is of blocks");
+        assert!(observed.series.len() <= 1 && observed.workers.iter().all(|worker| worker.observed.series.len() <= 1));
     }
 }
 
@@ -63,7 +63,7 @@ fn round_has_every_block_size_of_every_mix() {
 fn tests_have_expected_loads() {
     let all = [SniaTest::Iops, SniaTest::Throughput, SniaTest::Latency];
     let options = SniaOptions { point: Span::from_millis(10), ..quick(&all) };
-    let (_, done) = made(options, "station(64, 1ms)");
+    let (_, done) = create(options, "station(64, 1ms)");
     let told = |done: &&CompletedStep| {
         let workers = &io(&done.step).workers;
         let job = &workers[0].job;
@@ -109,13 +109,13 @@ round      tracked     best fit      128 KiB        4 KiB
 
 #[test]
 fn tables_match_arithmetic_on_four_servers() {
-    let (recipe, done) = made(quick(&[SniaTest::Iops]), "station(4, 1ms)");
+    let (recipe, done) = create(quick(&[SniaTest::Iops]), "station(4, 1ms)");
     assert_eq!(text(&recipe, &done, "iops: averages"), AVERAGES);
     assert_eq!(text(&recipe, &done, "iops: steady state"), STEADY);
     assert_eq!(text(&recipe, &done, "iops: plot data"), ROUNDS);
-    let kept: Vec<_> = done.iter().filter_map(|done| step_run(done, &on_model())).collect();
-    let StepWork::Io { run, .. } = &kept[1].work else { panic!("it is of blocks") };
-    assert_eq!((kept.len(), run.series.len(), run.total.operations()), (31, 1, 4028));
+    let retained: Vec<_> = done.iter().filter_map(|done| step_run(done, &on_model())).collect();
+    let StepWork::Io { run, .. } = &retained[1].work else { panic!("it is of blocks") };
+    assert_eq!((retained.len(), run.series.len(), run.total.operations()), (31, 1, 4028));
     let verdicts = recipe.verdicts(&done, &on_model());
     assert!(verdicts[0].starts_with("iops: steady after 5 rounds: over rounds 1 to 5"), "{verdicts:?}");
     assert!(verdicts[1].contains("The device was not purged"), "{verdicts:?}");
@@ -134,7 +134,7 @@ average latency, ms, of rounds 1 to 5
 #[test]
 fn latency_test_has_depth_one() {
     let served = "split(read: station(1, 1ms); write: station(1, 3ms); flush: link(1us))";
-    let (recipe, done) = made(quick(&[SniaTest::Latency]), served);
+    let (recipe, done) = create(quick(&[SniaTest::Latency]), served);
     let text = text(&recipe, &done, "latency: averages");
     // 35 % of the mix write: 0.65 * 1 + 0.35 * 3 ms is 1.7 ms, up to the random draw of reads.
     let figures: Vec<f64> =
@@ -157,7 +157,7 @@ fn latency_test_has_depth_one() {
 
 #[test]
 fn throughput_test_has_one_stream() {
-    let (recipe, done) = made(quick(&[SniaTest::Throughput]), "station(1, 10ms)");
+    let (recipe, done) = create(quick(&[SniaTest::Throughput]), "station(1, 10ms)");
     let expected = "\
 MB/s, average of rounds 1 to 5
             read/write, %
@@ -173,7 +173,7 @@ fn rounds_end_at_steady_state() {
     // A buffer of 320 MB absorbs the writes of the first rounds; later rounds are limited to 20 MB/s.
     let served = "split(read: station(8, 1ms); write: buffer(320MB, drain 20MB/s, flush honoured) then station(8, 1ms); flush: link(1us))";
     let options = SniaOptions { mixes: vec![0.0], blocks: vec![4 << 10], precondition: 0, ..quick(&[SniaTest::Iops]) };
-    let (recipe, done) = made(SniaOptions { rounds: 60, ..options.clone() }, served);
+    let (recipe, done) = create(SniaOptions { rounds: 60, ..options.clone() }, served);
     let plot = text(&recipe, &done, "iops: plot data");
     let tracked: Vec<f64> =
         plot.lines().skip(1).map(|line| line.split_whitespace().nth(1).unwrap().parse().unwrap()).collect();
@@ -183,7 +183,7 @@ fn rounds_end_at_steady_state() {
     assert!((high - low) / (window.iter().sum::<f64>() / 5.0) <= 0.2, "{plot}");
     // Permanent fluctuation is never steady, and ends at the last round.
     let wavering = "pressure(100, burst 1, delay 1ms) then stall(3500ms, 1400ms) then station(1, 1ms)";
-    let (recipe, done) = made(SniaOptions { rounds: 12, ..options }, wavering);
+    let (recipe, done) = create(SniaOptions { rounds: 12, ..options }, wavering);
     assert_eq!(done.len(), 12, "{}", text(&recipe, &done, "iops: plot data"));
     assert!(text(&recipe, &done, "iops: steady state").contains("steady state: not reached\nwindow: rounds 8 to 12\n"));
     let verdicts = recipe.verdicts(&done, &on_model());
@@ -193,7 +193,7 @@ fn rounds_end_at_steady_state() {
 #[test]
 fn saturation_ends_after_four_fills_or_time_limit() {
     // 1,000 writes of 4 KiB per second, and 31 in flight at the end: 4.22 MB per round; four times 16 MiB are 67.1 MB.
-    let (recipe, done) = made(quick(&[SniaTest::WriteSaturation]), "station(1, 1ms)");
+    let (recipe, done) = create(quick(&[SniaTest::WriteSaturation]), "station(1, 1ms)");
     assert_eq!(done.len(), 16);
     let plot = text(&recipe, &done, "write-saturation: plot data");
     let lines: Vec<&str> = plot.lines().collect();
@@ -205,7 +205,7 @@ fn saturation_ends_after_four_fills_or_time_limit() {
         "{verdicts:?}"
     );
     let saturation_span = Span::from_secs(3);
-    let (_, done) = made(SniaOptions { saturation_span, ..quick(&[SniaTest::WriteSaturation]) }, "station(1, 1ms)");
+    let (_, done) = create(SniaOptions { saturation_span, ..quick(&[SniaTest::WriteSaturation]) }, "station(1, 1ms)");
     assert_eq!(done.len(), 3);
 }
 

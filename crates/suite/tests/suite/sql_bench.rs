@@ -183,8 +183,8 @@ fn dialects_differ_where_required() {
     assert_eq!(lengths("insert: prepared_select"), [3, 4, 1, 1]);
     let check = |name: &str, parts: [&str; 4]| {
         for (system, part) in SYSTEMS.into_iter().zip(parts) {
-            let asked = first(system, name).join("; ");
-            assert!(asked.contains(part), "{system}, {name}: {asked}");
+            let ordered = first(system, name).join("; ");
+            assert!(ordered.contains(part), "{system}, {name}: {ordered}");
         }
     };
     check("alter-table: drop_index", ["DROP INDEX altered_0", "INDEX altered_0 ON altered", "altered_0", "altered_0"]);

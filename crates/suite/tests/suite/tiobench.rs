@@ -39,7 +39,7 @@ fn steps(options: TiobenchOptions, nature: Nature) -> Vec<Step> {
 }
 
 /// Name, workers, operations of each, pattern, and preparation of the files.
-fn shown(step: &Step) -> String {
+fn display(step: &Step) -> String {
     let Work::Io(io) = &step.work else { panic!("{step:?}") };
     let job = &io.workers[0].job;
     let place = if job.reads.pattern == Pattern::Sequential { "in order" } else { "anywhere" };
@@ -51,7 +51,7 @@ fn shown(step: &Step) -> String {
 
 #[test]
 fn pass_has_four_tests_and_a_file_per_thread() {
-    let found: Vec<String> = steps(small(), Nature::Directory).iter().map(shown).collect();
+    let found: Vec<String> = steps(small(), Nature::Directory).iter().map(display).collect();
     let expected = [
         "Write, 2 threads: 512 in order, Anew, flushed, in 0+0 1+0",
         "Random write, 2 threads: 100 anywhere, AsTheyAre, flushed, in 0+0 1+0",
@@ -63,7 +63,7 @@ fn pass_has_four_tests_and_a_file_per_thread() {
 
 #[test]
 fn threads_divide_a_device() {
-    let first = |options: TiobenchOptions| shown(&steps(options, Nature::Blocks)[0]);
+    let first = |options: TiobenchOptions| display(&steps(options, Nature::Blocks)[0]);
     assert!(first(small()).ends_with("in 0+0 0+2"));
     let gap = Gap { between: Bytes::mib(3), before_first: false };
     assert!(first(TiobenchOptions { gap, ..small() }).ends_with("in 0+0 0+5"));
@@ -77,7 +77,7 @@ fn threads_divide_a_device() {
 fn tiobench_threads_divide_a_total() {
     let steps = steps(several(2), Nature::Directory);
     assert_eq!(steps.len(), 3 * 2 * 4);
-    let found: Vec<String> = steps.iter().filter(|step| step.round == 2).map(shown).collect();
+    let found: Vec<String> = steps.iter().filter(|step| step.round == 2).map(display).collect();
     assert_eq!(found[1], "Random write, 1 thread: 400 anywhere, AsTheyAre, flushed, in 0+0");
     assert_eq!(found[4], "Write, 2 threads: 512 in order, Anew, flushed, in 0+0 1+0");
     assert_eq!(found[11], "Random read, 4 threads: 100 anywhere, AsTheyAre, in 0+0 1+0 2+0 3+0");
@@ -205,10 +205,10 @@ fn foreign_data_are_detected() {
         let Work::Io(io) = &step.work else { panic!("{step:?}") };
         let mut io = io.clone();
         io.workers[1].parts = io.workers[0].parts.clone();
-        let seen = ground
+        let observed = ground
             .io(&io, &mut |_| ControlFlow::Continue(()))
             .or_else(|torn| if torn.until.workers.is_empty() { Err(torn.fault) } else { Ok(torn.until) });
-        done.push(CompletedStep { step, result: StepResult::Io(seen.expect("it ran")) });
+        done.push(CompletedStep { step, result: StepResult::Io(observed.expect("it ran")) });
     }
     assert!(recipe.has_failed(&done), "{:?}", recipe.verdicts(&done, &facts));
 }

@@ -11,7 +11,7 @@ use plimsoll_units::{Bytes, Iops, Span};
 use crate::grounds::{Silent, Temporary, database};
 
 /// Only counts are tested, not times.
-fn made(system: System) -> Option<(DatabaseGround, Temporary)> {
+fn create(system: System) -> Option<(DatabaseGround, Temporary)> {
     database(system, Bytes::mib(16), Flushes::Ignored)
 }
 
@@ -21,7 +21,7 @@ fn ran(recipe: &mut dyn Recipe, ground: &mut DatabaseGround) -> SuiteOutcome {
 
 /// Transactions of all steps, by kind, warm-up included.
 fn counted(done: &[CompletedStep], kind: u8) -> u64 {
-    let slices = done.iter().filter_map(|done| done.result.sessions()).flat_map(|seen| &seen.series);
+    let slices = done.iter().filter_map(|done| done.result.sessions()).flat_map(|observed| &observed.series);
     slices.map(|slice| slice.tally.only(|counter| counter.stream == kind).operations()).sum()
 }
 
@@ -38,7 +38,7 @@ fn oltp(script: Script, statements: bool, clients: &[u32]) -> OltpOptions {
 
 /// Runs a suite to its end, which asserts consistency.
 fn agrees(system: System, options: OltpOptions) -> Option<Vec<CompletedStep>> {
-    let (mut ground, _folder) = made(system)?;
+    let (mut ground, _folder) = create(system)?;
     let mut recipe = Oltp::new(options, ground.facts()).unwrap();
     let outcome = ran(&mut recipe, &mut ground);
     assert!(outcome.fault.is_none(), "{system}: {:?}", outcome.fault);
@@ -53,9 +53,9 @@ fn agrees(system: System, options: OltpOptions) -> Option<Vec<CompletedStep>> {
 fn bank(system: System) {
     for (script, statements) in [(Script::TpcB, false), (Script::TpcB, true), (Script::SimpleUpdate, false)] {
         let Some(done) = agrees(system, oltp(script, statements, &[1, 3])) else { return };
-        let made = counted(&done, 0);
-        assert!(made > 0, "{system}, {script:?}");
-        assert_eq!(check(&done)[4], made.cast_signed(), "{system}, {script:?}");
+        let created = counted(&done, 0);
+        assert!(created > 0, "{system}, {script:?}");
+        assert_eq!(check(&done)[4], created.cast_signed(), "{system}, {script:?}");
     }
     let done = agrees(system, oltp(Script::SelectOnly, false, &[2])).unwrap();
     assert!(counted(&done, 0) > 0);
@@ -86,7 +86,7 @@ fn ladder(sql: &str, setup: Option<&str>) -> LadderOptions {
 
 /// The built-in scan returns the same rows at every rung, and each rung has all executions.
 fn scans(system: System) {
-    let Some((mut ground, _folder)) = made(system) else { return };
+    let Some((mut ground, _folder)) = create(system) else { return };
     let options = LadderOptions { sql: None, table: Bytes::mib(4), beside_article: true, ..ladder("", None) };
     let mut recipe = Ladder::new(options, ground.facts()).unwrap();
     let outcome = ran(&mut recipe, &mut ground);
@@ -157,14 +157,14 @@ fn mariadb_scans() {
 fn arrivals_go_to_free_clients() {
     let rates = Some(vec![Iops::per_second(40)]);
     let done = agrees(System::Sqlite, OltpOptions { clients: None, rates, ..oltp(Script::TpcB, false, &[]) }).unwrap();
-    let made = counted(&done, 0);
-    assert!(made > 0);
-    assert_eq!(check(&done)[4], made.cast_signed());
+    let created = counted(&done, 0);
+    assert!(created > 0);
+    assert_eq!(check(&done)[4], created.cast_signed());
 }
 
 #[test]
 fn failure_keeps_earlier_rungs() {
-    let (mut ground, _folder) = made(System::Sqlite).unwrap();
+    let (mut ground, _folder) = create(System::Sqlite).unwrap();
     let setup = "CREATE TABLE t (i INTEGER PRIMARY KEY); CREATE TRIGGER full BEFORE INSERT ON t WHEN (SELECT count(*) FROM t) >= 4 \
                  BEGIN SELECT RAISE(ABORT, 'four are enough'); END";
     let mut recipe = Ladder::new(ladder("INSERT INTO t DEFAULT VALUES", Some(setup)), ground.facts()).unwrap();
@@ -185,7 +185,7 @@ fn failure_keeps_earlier_rungs() {
 
 #[test]
 fn differing_rows_are_reported() {
-    let (mut ground, _folder) = made(System::Sqlite).unwrap();
+    let (mut ground, _folder) = create(System::Sqlite).unwrap();
     let mut recipe = Ladder::new(ladder("SELECT random()", None), ground.facts()).unwrap();
     let outcome = ran(&mut recipe, &mut ground);
     let message = recipe.verdicts(&outcome.done, ground.facts());

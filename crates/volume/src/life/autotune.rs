@@ -20,7 +20,7 @@ pub struct Policy {
     /// Default level.
     pub default: u32,
     /// Maximum level.
-    pub most: u32,
+    pub max: u32,
     /// Size of a step.
     pub step: u32,
     /// Throttled time before a step up.
@@ -33,10 +33,10 @@ pub struct Policy {
 
 impl Policy {
     /// Steps of 10; up after 30 s, down after 3,600 s and then every 300 s.
-    pub const fn between(default: u32, most: u32) -> Self {
+    pub const fn between(default: u32, max: u32) -> Self {
         Self {
             default,
-            most,
+            max,
             step: 10,
             up_after: Span::from_secs(30),
             down_first: Span::from_secs(3_600),
@@ -126,14 +126,14 @@ impl AutotuneState {
     }
 
     /// Evaluates the interval from the last call until `now`, of about a second. Returns the new level if it changed.
-    pub fn seen(&mut self, now: Instant, seen: &IntervalLoad) -> Option<u32> {
+    pub fn observe(&mut self, now: Instant, observed: &IntervalLoad) -> Option<u32> {
         let span = now.since(self.last);
         if span.is_zero() {
             return None;
         }
         self.last = self.last.max(now);
         let before = self.level;
-        if seen.throttled * 2 > seen.answers {
+        if observed.throttled * 2 > observed.answers {
             (self.idle_for, self.descends) = (Span::ZERO, false);
             self.throttled_for += span;
             if self.throttled_for >= self.policy.up_after {
@@ -142,27 +142,27 @@ impl AutotuneState {
             }
         } else {
             self.throttled_for = Span::ZERO;
-            self.rest(span, seen);
+            self.rest(span, observed);
         }
         (self.level != before).then_some(self.level)
     }
 
     fn rise(&mut self) {
-        if self.level < self.policy.most {
-            let most = self.ladder.at_most(self.policy.most);
-            self.level = self.ladder.at_least(self.level.saturating_add(self.policy.step)).min(most).max(self.level);
+        if self.level < self.policy.max {
+            let max = self.ladder.at_most(self.policy.max);
+            self.level = self.ladder.at_least(self.level.saturating_add(self.policy.step)).min(max).max(self.level);
         }
     }
 
-    fn rest(&mut self, span: Span, seen: &IntervalLoad) {
+    fn rest(&mut self, span: Span, observed: &IntervalLoad) {
         if self.level <= self.policy.default {
             self.idle_for = Span::ZERO;
             return;
         }
         let least = self.ladder.at_least(self.policy.default);
         let below = self.ladder.at_most(self.level.saturating_sub(self.policy.step)).max(least).min(self.level);
-        let rate = seen.answers as f64 / span.as_secs_f64();
-        if !self.ladder.carries(below, &seen.load(), rate) {
+        let rate = observed.answers as f64 / span.as_secs_f64();
+        if !self.ladder.carries(below, &observed.load(), rate) {
             (self.idle_for, self.descends) = (Span::ZERO, false);
             return;
         }

@@ -73,20 +73,20 @@ pub enum EditError {
     #[error("unknown volume {}", .0.0)]
     Unknown(VolumeId),
     /// Volumes cannot shrink.
-    #[error("volumes cannot shrink: it has {present} bytes, {asked} were requested")]
+    #[error("volumes cannot shrink: it has {present} bytes, {requested} were requested")]
     Shrinks {
         /// Current size in bytes.
         present: u64,
         /// Requested size in bytes.
-        asked: u64,
+        requested: u64,
     },
     /// Empty, or larger than the store can address.
-    #[error("a volume of this store has 1 to {most} bytes, {asked} were requested")]
+    #[error("a volume of this store has 1 to {max} bytes, {requested} were requested")]
     Size {
         /// Requested size in bytes.
-        asked: u64,
+        requested: u64,
         /// Maximum size in bytes.
-        most: u64,
+        max: u64,
     },
     /// Snapshots cannot be changed.
     #[error("volume {} is a snapshot: clone it and change the clone", .0.0)]
@@ -101,10 +101,10 @@ pub enum EditError {
     #[error("the store has failed and accepts no changes until it is reopened")]
     Failed,
     /// A limit of the store.
-    #[error("a store takes at most {most} {of}")]
+    #[error("a store takes at most {max} {of}")]
     TooMany {
         /// Maximum number.
-        most: u32,
+        max: u32,
         /// Limited objects.
         of: &'static str,
     },
@@ -122,7 +122,7 @@ const EDITS_MAX: u32 = 1 << 10;
 pub(super) struct Waiting {
     pub(super) ticket: Ticket,
     edit: Edit,
-    made: VolumeId,
+    created: VolumeId,
 }
 
 impl Edit {
@@ -160,16 +160,16 @@ impl Edit {
 impl Store {
     /// Begins an edit: executed when its volumes are quiet, ends when durable.
     pub(crate) fn edit(&mut self, ticket: Ticket, edit: &Edit, jobs: &mut Vec<FileJob>) -> Result<VolumeId, EditError> {
-        let made = self.check(edit)?;
+        let created = self.check(edit)?;
         for _ in 0..edit.creates() {
             self.stored.push(None);
         }
         if let Edit::Delete { volume } = edit {
             self.stored_mut(*volume)?.leaving = true;
         }
-        self.edits.push_back(Waiting { ticket, edit: edit.clone(), made });
+        self.edits.push_back(Waiting { ticket, edit: edit.clone(), created });
         self.make_edits(jobs);
-        Ok(made)
+        Ok(created)
     }
 
     fn stored_mut(&mut self, volume: VolumeId) -> Result<&mut Stored, EditError> {
@@ -182,17 +182,19 @@ impl Store {
             return Err(EditError::Failed);
         }
         if edit.text_length() > TEXT_MAX as usize {
-            return Err(EditError::TooMany { most: TEXT_MAX, of: "bytes of text about a volume" });
+            return Err(EditError::TooMany { max: TEXT_MAX, of: "bytes of text about a volume" });
         }
         if self.edits.len() >= EDITS_MAX as usize {
-            return Err(EditError::TooMany { most: EDITS_MAX, of: "edits at the same time" });
+            return Err(EditError::TooMany { max: EDITS_MAX, of: "edits at the same time" });
         }
-        let (most, next) = (self.geometry.size_max(), self.stored.len() as u32);
-        let fits = |asked: u64| if asked == 0 || asked > most { Err(EditError::Size { asked, most }) } else { Ok(()) };
+        let (max, next) = (self.geometry.size_max(), self.stored.len() as u32);
+        let fits = |requested: u64| {
+            if requested == 0 || requested > max { Err(EditError::Size { requested, max }) } else { Ok(()) }
+        };
         let new = if next.saturating_add(edit.creates()) <= VOLUMES_MAX {
             Ok(VolumeId(next))
         } else {
-            Err(EditError::TooMany { most: VOLUMES_MAX, of: "volumes and snapshots" })
+            Err(EditError::TooMany { max: VOLUMES_MAX, of: "volumes and snapshots" })
         };
         if let Edit::Snapshots { of } = edit {
             of.iter().try_for_each(|(of, _)| self.stored_mut(*of).map(drop))?;
@@ -204,17 +206,17 @@ impl Store {
             Edit::Fork { of, .. } => self.stored_mut(of).and(new),
             Edit::Restore { volume, from } if volume == from => Err(EditError::Itself(volume)),
             Edit::Restore { volume, from } => {
-                let asked = self.stored_mut(from)?.size;
+                let requested = self.stored_mut(from)?.size;
                 let target = self.writable(volume)?;
-                if asked > target.size {
-                    return Err(EditError::Shrinks { present: asked, asked: target.size });
+                if requested > target.size {
+                    return Err(EditError::Shrinks { present: requested, requested: target.size });
                 }
                 Ok(volume)
             }
             Edit::Grow { volume, size, .. } => {
                 let present = self.writable(volume)?.size;
                 if size < present {
-                    return Err(EditError::Shrinks { present, asked: size });
+                    return Err(EditError::Shrinks { present, requested: size });
                 }
                 fits(size).map(|()| volume)
             }
@@ -234,7 +236,7 @@ impl Store {
 
     /// Executes pending edits in order while their volumes are quiet.
     pub(super) fn make_edits(&mut self, jobs: &mut Vec<FileJob>) {
-        let mut made = false;
+        let mut created = false;
         while let Some(first) = self.edits.front() {
             let mut quiet = true;
             for volume in first.edit.quiet() {
@@ -246,7 +248,7 @@ impl Store {
             if !quiet {
                 break;
             }
-            let Some(Waiting { ticket, edit, made: volume }) = self.edits.pop_front() else { break };
+            let Some(Waiting { ticket, edit, created: volume }) = self.edits.pop_front() else { break };
             for volume in edit.quiet() {
                 if let Some(stored) = self.stored[volume.0 as usize].as_mut() {
                     stored.frozen = false;
@@ -254,21 +256,21 @@ impl Store {
             }
             self.make(volume, edit);
             self.rounds.waiting.push(Waiter::Edit(ticket));
-            made = true;
+            created = true;
         }
-        if made {
+        if created {
             self.retry(jobs);
             self.round(jobs);
         }
     }
 
-    fn make(&mut self, made: VolumeId, edit: Edit) {
+    fn make(&mut self, created: VolumeId, edit: Edit) {
         match edit {
-            Edit::Create { size, text } => self.create(made, size, VolumeAccess::ReadWrite, text),
-            Edit::Fork { of, access, text } => self.create_fork(of, made, access, text),
+            Edit::Create { size, text } => self.create(created, size, VolumeAccess::ReadWrite, text),
+            Edit::Fork { of, access, text } => self.create_fork(of, created, access, text),
             Edit::Snapshots { of } => {
                 for (number, (of, text)) in of.into_iter().enumerate() {
-                    self.create_fork(of, VolumeId(made.0 + number as u32), VolumeAccess::ReadOnly, text);
+                    self.create_fork(of, VolumeId(created.0 + number as u32), VolumeAccess::ReadOnly, text);
                 }
             }
             Edit::Restore { volume, from } => {
@@ -300,10 +302,10 @@ impl Store {
         self.stored[volume.0 as usize] = Some(Stored::new(size, access, text));
     }
 
-    fn create_fork(&mut self, of: VolumeId, made: VolumeId, access: VolumeAccess, text: String) {
+    fn create_fork(&mut self, of: VolumeId, created: VolumeId, access: VolumeAccess, text: String) {
         let size = self.stored[of.0 as usize].as_ref().map_or(0, |stored| stored.size);
-        self.create(made, size, access, text);
-        self.fork(of, made);
+        self.create(created, size, access, text);
+        self.fork(of, created);
     }
 
     fn describe(&mut self, volume: VolumeId, text: String) {

@@ -76,8 +76,8 @@ impl Map {
         if !empty(leaf) {
             return index + 1;
         }
-        let known = (self.leaves.len() as u32).max(leaf);
-        let next = (leaf..known).find(|leaf| !empty(*leaf));
+        let existing = (self.leaves.len() as u32).max(leaf);
+        let next = (leaf..existing).find(|leaf| !empty(*leaf));
         next.map_or(end, |leaf| leaf.saturating_mul(LEAF).min(end))
     }
 }

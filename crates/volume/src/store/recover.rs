@@ -121,13 +121,13 @@ struct Replay {
 impl Replay {
     fn apply(&mut self, commit: &Commit) -> Result<(), Unrecoverable> {
         let (sequence, records) = (commit.sequence, commit.records.len() as u64);
-        if commit.whole {
+        if commit.total {
             *self = Self { next: sequence, log_records_first: records, ..Self::default() };
         }
-        if commit.whole != matches!(commit.records.first(), Some(Record::Geometry { .. })) {
+        if commit.total != matches!(commit.records.first(), Some(Record::Geometry { .. })) {
             return Err(Unrecoverable::Contradiction(sequence));
         }
-        if self.geometry.is_none() && !commit.whole {
+        if self.geometry.is_none() && !commit.total {
             return Err(Unrecoverable::NoBeginning);
         }
         if sequence != self.next {
@@ -176,9 +176,9 @@ impl Replay {
                 }
             }
             &Record::Grow { volume, size } => {
-                let most = self.geometry?.size_max();
+                let max = self.geometry?.size_max();
                 let stored = self.stored_mut(volume)?;
-                (size >= stored.size && size <= most).then_some(())?;
+                (size >= stored.size && size <= max).then_some(())?;
                 stored.size = size;
             }
             Record::Describe { volume, text } => self.stored_mut(*volume)?.text.clone_from(text),

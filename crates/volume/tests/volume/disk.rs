@@ -19,7 +19,7 @@ type Sector = (FileId, u64);
 #[derive(Clone, Debug, Default)]
 pub struct Disk {
     /// Values that reads return.
-    seen: BTreeMap<Sector, u64>,
+    observed: BTreeMap<Sector, u64>,
     /// Values that survive a crash.
     durable: BTreeMap<Sector, u64>,
     /// Minimum length of each file in bytes.
@@ -78,7 +78,7 @@ impl Disk {
             // The file could not be extended, before its sync.
             return Some((job.id, Err(Errno::NoSpc)));
         }
-        let is_whole = matches!(&job.io, Io::Commit(commit) if commit.whole);
+        let is_whole = matches!(&job.io, Io::Commit(commit) if commit.total);
         if is_whole && random.bool() {
             // No space for a second log: the old log is unchanged.
             return Some((job.id, Err(Errno::NoSpc)));
@@ -118,15 +118,15 @@ impl Disk {
     /// Partial effect of a failed or interrupted job.
     fn do_in_part(&mut self, io: &Io, random: &mut Rng) {
         if let Io::Commit(commit) = io {
-            let whole = written(&self.log, commit);
-            if commit.whole {
+            let total = written(&self.log, commit);
+            if commit.total {
                 // Written to another file and renamed: either the old or the new log.
                 if random.bool() {
-                    self.log = whole;
+                    self.log = total;
                 }
             } else {
-                let kept = random.usize(commit.at as usize..=whole.len());
-                self.log = whole[..kept].to_vec();
+                let retained = random.usize(commit.at as usize..=total.len());
+                self.log = total[..retained].to_vec();
             }
             return;
         }
@@ -152,19 +152,19 @@ impl Disk {
             Io::Punch { place, length } => {
                 let end = (place.file, (place.at + length) / SECTOR);
                 let begin = (place.file, place.at / SECTOR);
-                self.seen.range(begin..end).map(|(sector, _)| (*sector, 0)).collect()
+                self.observed.range(begin..end).map(|(sector, _)| (*sector, 0)).collect()
             }
             Io::Read { .. } | Io::Blank { .. } | Io::Sync { .. } | Io::Commit(_) => Vec::new(),
         }
     }
 
     fn change(&mut self, sector: Sector, value: u64) {
-        self.seen.insert(sector, value);
+        self.observed.insert(sector, value);
         self.unsynced.entry(sector.0).or_default().push((sector.1, value));
     }
 
     fn value(&self, sector: Sector) -> u64 {
-        self.seen.get(&sector).copied().unwrap_or(0)
+        self.observed.get(&sector).copied().unwrap_or(0)
     }
 
     fn fill(&mut self, ticket: Ticket, into: u32, values: &[u64]) {
@@ -186,7 +186,7 @@ impl Disk {
                 }
             }
         }
-        self.seen = self.durable.clone();
+        self.observed = self.durable.clone();
         self.payloads.clear();
     }
 
@@ -198,12 +198,12 @@ impl Disk {
         if log.commits.is_empty() {
             return None;
         }
-        let files = self.seen.last_key_value().map_or(0, |((file, _), _)| file.0 + 1);
+        let files = self.observed.last_key_value().map_or(0, |((file, _), _)| file.0 + 1);
         let files = self.lengths.last_key_value().map_or(files, |(file, _)| files.max(file.0 + 1));
         // Minimum lengths, plus unsynced bytes that may survive.
         let written = |file: u32| {
             let range = (FileId(file), 0)..(FileId(file + 1), 0);
-            self.seen.range(range).next_back().map_or(0, |((_, sector), _)| (sector + 1) * SECTOR)
+            self.observed.range(range).next_back().map_or(0, |((_, sector), _)| (sector + 1) * SECTOR)
         };
         let synced = |file: u32| self.lengths.get(&FileId(file)).copied().unwrap_or(0);
         let lengths: Vec<u64> = (0..files).map(|file| synced(file).max(written(file))).collect();
@@ -213,7 +213,7 @@ impl Disk {
 }
 
 fn written(log: &[u8], commit: &Commit) -> Vec<u8> {
-    let mut bytes = if commit.whole { Vec::new() } else { log[..commit.at as usize].to_vec() };
+    let mut bytes = if commit.total { Vec::new() } else { log[..commit.at as usize].to_vec() };
     assert_eq!(bytes.len() as u64, commit.at);
     bytes.extend(commit.encode(ID));
     bytes

@@ -19,16 +19,16 @@ fn done(flat: &mut Flat, request: &Request, sync: Result<(), Errno>) -> (Vec<Io>
         assert!(jobs.is_empty());
         return (Vec::new(), Err(errno));
     }
-    let mut seen = Vec::new();
+    let mut observed = Vec::new();
     while let Some(FileJob { id, io }) = jobs.pop() {
         assert_eq!(flat.ended().count(), 0, "it ended before {io:?}");
         let outcome = if matches!(io, Io::Sync { .. }) { sync } else { Ok(()) };
-        seen.push(io);
+        observed.push(io);
         flat.worked(id, outcome, &mut jobs);
     }
     let ended: Vec<StoreEnd> = flat.ended().collect();
     let [StoreEnd::Request(7, outcome)] = ended[..] else { panic!("{ended:?}") };
-    (seen, outcome)
+    (observed, outcome)
 }
 
 fn flat() -> Flat {
@@ -52,8 +52,8 @@ fn bytes_keep_their_offset() {
         (keep, true, vec![Io::Zero { place, length: 100 }, sync]),
         (Command::Cache, false, vec![]),
     ] {
-        let (seen, outcome) = done(&mut flat(), &request(command, 4096, 100, fua), Ok(()));
-        assert_eq!((seen, outcome), (expected, Ok(())), "{command:?}");
+        let (observed, outcome) = done(&mut flat(), &request(command, 4096, 100, fua), Ok(()));
+        assert_eq!((observed, outcome), (expected, Ok(())), "{command:?}");
     }
 }
 

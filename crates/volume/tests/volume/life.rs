@@ -92,9 +92,9 @@ fn level_follows_the_load() {
         let done = run(&mut world, now, now + SECOND, &[(export, depth)]);
         now += SECOND;
         let totals = world.volumes.totals(export).unwrap().clone();
-        let seen = IntervalLoad::between(tune.ladder(), &before, &totals);
+        let observed = IntervalLoad::between(tune.ladder(), &before, &totals);
         before = totals;
-        if let Some(level) = tune.seen(now, &seen) {
+        if let Some(level) = tune.observe(now, &observed) {
             world.volumes.remodel(now, export, tune.ladder().model(level).unwrap(), 0);
         }
         story.push((tune.level(), done[0]));

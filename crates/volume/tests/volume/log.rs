@@ -46,11 +46,11 @@ fn commits() -> impl Strategy<Value = Vec<Commit>> {
     prop::collection::vec(prop::collection::vec(record(), 1..8), 1..12).prop_map(|lists| {
         let (mut at, mut commits) = (0, Vec::new());
         for (index, mut records) in lists.into_iter().enumerate() {
-            let whole = index == 0;
-            if whole {
+            let total = index == 0;
+            if total {
                 records.insert(0, geometry());
             }
-            let commit = Commit { sequence: 7 + index as u64, whole, at, records };
+            let commit = Commit { sequence: 7 + index as u64, total, at, records };
             at += commit.encoded_bytes();
             commits.push(commit);
         }
@@ -82,17 +82,17 @@ proptest! {
         let bytes = bytes(&commits);
         let cut = (bytes.len() as f64 * cut) as usize;
         let log = Log::read(&bytes[..cut]);
-        let whole = commits.iter().take_while(|commit| commit.at + commit.encoded_bytes() <= cut as u64).count();
-        prop_assert_eq!(&log.commits, &commits[..whole]);
+        let total = commits.iter().take_while(|commit| commit.at + commit.encoded_bytes() <= cut as u64).count();
+        prop_assert_eq!(&log.commits, &commits[..total]);
         prop_assert_eq!(log.length, log.commits.iter().map(Commit::encoded_bytes).sum::<u64>());
         let mut zeroed = bytes.clone();
         zeroed[cut..].fill(0);
         for log in [log, Log::read(&zeroed)] {
-            prop_assert_eq!(log.commits.len(), whole);
+            prop_assert_eq!(log.commits.len(), total);
             prop_assert_eq!(log.check(ID, log.next()), Ok(()));
             for next in log.next() + 1..=commits.last().unwrap().sequence + 1 {
                 let (at, first, last) = (log.length, log.next(), next - 1);
-                let lost = if whole == 0 { LogError::Missing { last } } else { LogError::Lost { at, first, last } };
+                let lost = if total == 0 { LogError::Missing { last } } else { LogError::Lost { at, first, last } };
                 prop_assert_eq!(log.check(ID, next), Err(lost));
             }
         }
@@ -136,7 +136,7 @@ proptest! {
 
 #[test]
 fn missing_commits_are_reported() {
-    let commit = |sequence, whole, records| Commit { sequence, whole, at: 0, records };
+    let commit = |sequence, total, records| Commit { sequence, total, at: 0, records };
     let first = commit(0, true, vec![geometry()]);
     let second = commit(2, false, vec![Record::Delete { volume: VolumeId(0) }]);
     let refused = |commits: Vec<Commit>| Store::recover(commits, &[], 0, Unreferenced::Punch).map(|_| ()).unwrap_err();
@@ -155,7 +155,7 @@ fn data_file_shorter_than_the_map_is_refused() {
         Record::Map { volume, first: 9, count: 1, at: 64 + 1 },
     ];
     let recover = |lengths: &[u64]| {
-        let commit = Commit { sequence: 0, whole: true, at: 0, records: records.clone() };
+        let commit = Commit { sequence: 0, total: true, at: 0, records: records.clone() };
         Store::recover([commit], lengths, 1 << 30, Unreferenced::Punch).map(|recovered| recovered.unreferenced_bytes)
     };
     let short = |file, length, needed| ShortFile { file: FileId(file), length, needed, volumes: vec![volume] };

@@ -262,8 +262,8 @@ fn request_in_parts_is_one_request_to_the_model() {
     assert!(world.drain(at(0)).is_empty(), "their work is not done");
     world.work(at(0));
     assert_eq!(world.drain(at(0)).len(), 2, "as soon as it is");
-    let whole = request(Command::Write, 0, 128 << 10);
-    world.volumes.accept_timing(at(0), export, None, Ticket(3), &whole).unwrap();
+    let total = request(Command::Write, 0, 128 << 10);
+    world.volumes.accept_timing(at(0), export, None, Ticket(3), &total).unwrap();
     assert!(world.jobs.is_empty() && world.drain(at(99_999)).is_empty());
     assert_eq!(world.drain(at(100_000)).len(), 1);
     let totals = world.volumes.totals(export).unwrap();
@@ -321,8 +321,8 @@ fn extents_show_allocation() {
     world.accept(at(0), export, &request(keep, 48, 128 << 10)).unwrap();
     world.work(at(0));
     let extents = world.volumes.extents(export, 4096, SIZE, 8);
-    let seen: Vec<(u64, bool)> = extents.iter().map(|extent| (extent.length >> 10, extent.allocated)).collect();
-    assert_eq!(seen, [(60, false), (64, true), (64, false), (128, true), ((64 << 10) - 320, false)]);
+    let observed: Vec<(u64, bool)> = extents.iter().map(|extent| (extent.length >> 10, extent.allocated)).collect();
+    assert_eq!(observed, [(60, false), (64, true), (64, false), (128, true), ((64 << 10) - 320, false)]);
     assert_eq!(world.volumes.extents(export, 4096, SIZE, 2).len(), 2);
     assert_eq!(world.volumes.extents(export, 65_536, 512, 8)[0].length, 512);
 }

@@ -185,7 +185,7 @@ fn is_flat(response: &Response) -> bool {
     const DIFFERENT: f64 = 1.5;
     let is_free = response.busy.is_none_or(|busy| busy < FULL);
     let quiet = response.points.get(response.points.len() / 4);
-    let differ = quiet.zip(response.points.last()).is_some_and(|(quiet, most)| most.iops > DIFFERENT * quiet.iops);
+    let differ = quiet.zip(response.points.last()).is_some_and(|(quiet, max)| max.iops > DIFFERENT * quiet.iops);
     let alike = response.quiet_s.is_some_and(|quiet_s| quiet_s >= ALIKE * response.latency_s);
     let falls = response.correlation.is_none_or(|correlation| correlation < -GOES_WITH);
     is_free && differ && alike && !falls

@@ -9,24 +9,24 @@ use crate::diagnosis::verdict::DiagnosisVerdict;
 const MUCH: f64 = 0.3;
 
 pub(super) fn judge_works(subject: &DatabaseDemand) -> Vec<DiagnosisVerdict> {
-    let Some(whole) = subject.works.iter().find(|work| work.part.is_empty()) else { return Vec::new() };
+    let Some(total) = subject.works.iter().find(|work| work.part.is_empty()) else { return Vec::new() };
     let parts = || subject.works.iter().filter(|work| !work.part.is_empty());
     let is_statement = |work: &&PartWork| work.part.starts_with("statement ");
     let mut verdicts: Vec<DiagnosisVerdict> = Vec::new();
     for (class, of) in [(Class::Read, reads as fn(&PartWork) -> f64), (Class::Write, writes as fn(&PartWork) -> f64)] {
-        verdicts.extend(most(parts().filter(is_statement), whole, of).map(|(work, share)| {
+        verdicts.extend(maximum(parts().filter(is_statement), total, of).map(|(work, share)| {
             DiagnosisVerdict::OneStatement { statement: work.part.as_str().into(), class, share }
         }));
     }
     verdicts.extend(slow_statement(parts().filter(is_statement).collect()));
     let files = parts().filter(|work| !is_statement(work));
     verdicts.extend(
-        most(files, whole, |work| work.reads + work.writes)
+        maximum(files, total, |work| work.reads + work.writes)
             .map(|(work, share)| DiagnosisVerdict::OneFile { file: work.part.as_str().into(), share }),
     );
-    verdicts.extend(processes(whole));
-    verdicts.extend(checkpoints(whole));
-    verdicts.extend(buffer_waits(whole));
+    verdicts.extend(processes(total));
+    verdicts.extend(checkpoints(total));
+    verdicts.extend(buffer_waits(total));
     verdicts
 }
 
@@ -39,17 +39,17 @@ fn writes(work: &PartWork) -> f64 {
 }
 
 /// The part with the largest share of the whole, if it is large.
-fn most<'a>(
+fn maximum<'a>(
     parts: impl Iterator<Item = &'a PartWork>,
-    whole: &PartWork,
+    total: &PartWork,
     of: impl Fn(&PartWork) -> f64,
 ) -> Option<(&'a PartWork, f64)> {
     /// Minimum operations per second.
     const MIN_IOPS: f64 = 1.0;
-    let all = of(whole);
+    let all = of(total);
     let work = parts.max_by(|a, b| of(a).total_cmp(&of(b)))?;
     let share = (of(work) / all).min(1.0);
-    (all >= MIN_IOPS * whole.seconds && share >= MUCH).then_some((work, share))
+    (all >= MIN_IOPS * total.seconds && share >= MUCH).then_some((work, share))
 }
 
 /// The statement with the largest share of the time of all counted statements.
@@ -68,34 +68,34 @@ fn slow_statement(statements: Vec<&PartWork>) -> Option<DiagnosisVerdict> {
 }
 
 /// Autovacuum, and sessions that write pages themselves.
-fn processes(whole: &PartWork) -> Vec<DiagnosisVerdict> {
+fn processes(total: &PartWork) -> Vec<DiagnosisVerdict> {
     let share = |name: &str, all: f64| {
-        let share = whole.tally(name)? / all;
-        (share >= LARGE && all >= whole.seconds).then_some(share.min(1.0))
+        let share = total.tally(name)? / all;
+        (share >= LARGE && all >= total.seconds).then_some(share.min(1.0))
     };
     let autovacuum =
-        share(WindowCount::AUTOVACUUM, whole.reads + whole.writes).map(|share| DiagnosisVerdict::Autovacuum { share });
+        share(WindowCount::AUTOVACUUM, total.reads + total.writes).map(|share| DiagnosisVerdict::Autovacuum { share });
     let sessions =
-        share(WindowCount::SESSION_WRITES, whole.writes).map(|share| DiagnosisVerdict::SessionsWrite { share });
+        share(WindowCount::SESSION_WRITES, total.writes).map(|share| DiagnosisVerdict::SessionsWrite { share });
     autovacuum.into_iter().chain(sessions).collect()
 }
 
 /// Requested checkpoints.
-fn checkpoints(whole: &PartWork) -> Option<DiagnosisVerdict> {
-    let requested = whole.tally(WindowCount::CHECKPOINTS_REQUESTED).filter(|requested| *requested >= 2.0)?;
-    let timed = whole.tally(WindowCount::CHECKPOINTS_TIMED).unwrap_or(0.0);
+fn checkpoints(total: &PartWork) -> Option<DiagnosisVerdict> {
+    let requested = total.tally(WindowCount::CHECKPOINTS_REQUESTED).filter(|requested| *requested >= 2.0)?;
+    let timed = total.tally(WindowCount::CHECKPOINTS_TIMED).unwrap_or(0.0);
     (requested > timed).then(|| DiagnosisVerdict::CheckpointsRequested {
         requested,
         timed,
-        every_s: Some(whole.seconds / (requested + timed)).filter(|seconds| *seconds > 0.0),
+        every_s: Some(total.seconds / (requested + timed)).filter(|seconds| *seconds > 0.0),
     })
 }
 
 /// Waits of sessions for room in the log buffer or for a free page.
-fn buffer_waits(whole: &PartWork) -> Vec<DiagnosisVerdict> {
+fn buffer_waits(total: &PartWork) -> Vec<DiagnosisVerdict> {
     let of = |name: &'static str| {
-        let a_second = whole.tally(name)? / whole.seconds;
-        (whole.seconds > 0.0 && a_second >= NOTABLE).then_some(DiagnosisVerdict::BufferWaits { name, a_second })
+        let a_second = total.tally(name)? / total.seconds;
+        (total.seconds > 0.0 && a_second >= NOTABLE).then_some(DiagnosisVerdict::BufferWaits { name, a_second })
     };
     [WindowCount::LOG_BUFFER_WAITS, WindowCount::FREE_PAGE_WAITS].into_iter().filter_map(of).collect()
 }

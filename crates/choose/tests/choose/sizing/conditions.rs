@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use plimsoll_catalogue::{Catalogue, Wrap};
 use plimsoll_choose::sizing::{
-    Attachment, Burst, Compute, Design, MachineShare, Platform, ProcessorOrigin, Search, ShareOrigin, Sizing, Wanted,
-    WithoutScans, size, wanted, wider_stripe,
+    Attachment, Burst, Compute, Design, MachineShare, Platform, ProcessorOrigin, Search, ShareOrigin, Sizing,
+    SizingRequirements, WithoutScans, derive_requirements, size, wider_stripe,
 };
 use plimsoll_ingest::{Class, DatabaseDemand, EventTime, Resource, WaitCause};
 use plimsoll_units::{Bytes, Span};
@@ -54,7 +54,7 @@ fn each_machine_carries_the_busiest_instance() {
 #[test]
 fn a_machine_for_the_busiest_instance_is_larger_than_for_the_mean() {
     let machine = |hours: &[(f64, f64)]| -> Attachment {
-        let found = wanted(&instances(hours), &plain()).unwrap();
+        let found = derive_requirements(&instances(hours), &plain()).unwrap();
         let search = Search::among(&Catalogue::built_in(), &["oci/block-volume".to_owned()]).unwrap();
         let sizing = size(&Catalogue::built_in(), &found, &terms(), &search);
         sizing.best_machine().cloned().expect("a machine")
@@ -68,16 +68,16 @@ fn a_machine_for_the_busiest_instance_is_larger_than_for_the_mean() {
 /// An hour on two processors, whose sessions wait four times as long for the resource manager.
 fn capped() -> DatabaseDemand {
     let mut account = account();
-    account.whole.processor_s = Some(7_200.0);
-    account.whole.database_s = 36_000.0;
-    account.whole.waits.push(EventTime {
+    account.total.processor_s = Some(7_200.0);
+    account.total.database_s = 36_000.0;
+    account.total.waits.push(EventTime {
         event: "resmgr:cpu quantum".into(),
         cause: WaitCause::of("resmgr:cpu quantum"),
         foreground: true,
         count: 1_000.0,
         total_s: 28_800.0,
         histogram: Vec::new(),
-        place: account.whole.place.clone(),
+        place: account.total.place.clone(),
     });
     let resources = vec![resource("", Resource::Processors, 2.0)];
     DatabaseDemand { account: Some(account), resources, ..subject("08:00 3600 reads iops mean 1000") }
@@ -85,7 +85,8 @@ fn capped() -> DatabaseDemand {
 
 #[test]
 fn storage_and_processors_are_sized_without_the_same_cap() {
-    let of = |burst: Burst, compute: Compute| wanted(&capped(), &Design { burst, compute, ..plain() }).unwrap();
+    let of =
+        |burst: Burst, compute: Compute| derive_requirements(&capped(), &Design { burst, compute, ..plain() }).unwrap();
     let without = of(Burst::Times(1.0), Compute::default());
     assert!((without.points[0].iops() - 5_000.0).abs() < 1.0, "{:?}", without.points);
     assert_eq!(without.compute.processors, Some(10.0));
@@ -105,14 +106,14 @@ fn processors_that_may_be_cores_are_stated() {
         let resources = [(Resource::Processors, 4.0), (Resource::HostProcessors, 8.0), (Resource::HostCores, cores)];
         let resources = resources.map(|(kind, value)| resource("", kind, value)).to_vec();
         let subject = DatabaseDemand { resources, ..subject("08:00 3600 reads iops mean 100") };
-        wanted(&subject, &Design { compute, ..plain() }).unwrap().compute_origin.possible_cores
+        derive_requirements(&subject, &Design { compute, ..plain() }).unwrap().compute_origin.possible_cores
     };
     assert_eq!(found(8.0, Compute::default()), Some(8.0));
     assert_eq!(found(4.0, Compute::default()), None, "two threads a core");
     assert_eq!(found(8.0, Compute { processors: Some(6.0), memory: None }), None, "as given");
 }
 
-fn sized(demand: &Wanted, search: &Search) -> Sizing {
+fn sized(demand: &SizingRequirements, search: &Search) -> Sizing {
     size(&Catalogue::built_in(), demand, &terms(), search)
 }
 
@@ -122,7 +123,7 @@ fn a_load_without_pauses_saves_time_up_to_the_first_limit() {
     let of = |iops: f64, mean_ms: u64| {
         let mut demand = database(iops, Bytes::gib(1_000));
         let mut account = reading(0.9);
-        let waits = &mut account.whole.waits;
+        let waits = &mut account.total.waits;
         waits[0].count = waits[0].total_s / (mean_ms as f64 * 1e-3);
         demand.account = Some(Arc::new(account));
         demand.today = vec![(Class::RandomRead, Span::from_millis(mean_ms))];
@@ -179,7 +180,7 @@ fn a_window_of_a_backup_is_stated_with_the_load_without_it() {
     let search = Search::among(&catalogue, &["aws/gp3".to_owned()]).unwrap();
     let design = Design { quantile: None, ..plain() };
     let find = |subject: &DatabaseDemand| {
-        let sizing = sized(&wanted(subject, &design).unwrap(), &search);
+        let sizing = sized(&derive_requirements(subject, &design).unwrap(), &search);
         (WithoutScans::of((&catalogue, &terms()), &search, &sizing, (subject, &design)), sizing.best_total())
     };
     let (found, total) = find(&with_backup(400e6, 1_048_576.0));

@@ -1,6 +1,6 @@
 //! Long series, whose quiet windows are joined: the design point is that of all samples.
 
-use plimsoll_choose::sizing::{Design, wanted};
+use plimsoll_choose::sizing::{Design, derive_requirements};
 use plimsoll_ingest::{Builder, Demand, Ingest, Outcome, Reading};
 use plimsoll_units::{Bytes, Span};
 
@@ -56,7 +56,7 @@ fn check(rate: impl Fn(u32, f64) -> f64) {
     let readings: Vec<&Reading> = outcomes.iter().filter_map(Outcome::reading).collect();
     assert!(!readings[0].joined.is_empty() && readings[0].figures.len() <= Builder::MAX_FINE);
     let subject = &Demand::of(&readings).subjects[0];
-    let found = wanted(subject, &Design::of(Bytes::gib(100))).unwrap();
+    let found = derive_requirements(subject, &Design::of(Bytes::gib(100))).unwrap();
     let highest = rates.iter().copied().fold(0.0, f64::max);
     assert!((found.measured.highest_iops - highest).abs() < 1e-6, "{} {highest}", found.measured.highest_iops);
     let limit = lowest(&rates);
@@ -64,7 +64,8 @@ fn check(rate: impl Fn(u32, f64) -> f64) {
     let mut sorted = rates.clone();
     sorted.sort_by(f64::total_cmp);
     for share in [0.5, 0.95] {
-        let found = wanted(subject, &Design { quantile: Some(share), ..Design::of(Bytes::gib(100)) }).unwrap();
+        let found =
+            derive_requirements(subject, &Design { quantile: Some(share), ..Design::of(Bytes::gib(100)) }).unwrap();
         let expected = sorted[(share * rates.len() as f64).ceil() as usize - 1];
         assert!((found.measured.iops / expected - 1.0).abs() < 0.005, "{} {expected}", found.measured.iops);
     }

@@ -1,7 +1,9 @@
 //! Clusters and Exadata by the names of waits, and layouts of several volumes.
 
 use plimsoll_catalogue::{Catalogue, Config};
-use plimsoll_choose::sizing::{ClassObjective, Platform, Search, VolumeContent, VolumeLayout, Wanted, layouts, size};
+use plimsoll_choose::sizing::{
+    ClassObjective, Platform, Search, SizingRequirements, VolumeContent, VolumeLayout, layouts, size,
+};
 use plimsoll_ingest::{
     Account, DatabaseDemand, EventTime, HostWaiting, InputPosition, Origin, SessionTime, TimeCounters, WaitCause,
 };
@@ -24,7 +26,7 @@ fn waiting(events: &[(&str, f64)]) -> DatabaseDemand {
         histogram: Vec::new(),
         place: place(),
     });
-    let whole = SessionTime {
+    let total = SessionTime {
         seconds: 3600.0,
         database_s: 1000.0,
         rounding_s: 0.0,
@@ -38,7 +40,7 @@ fn waiting(events: &[(&str, f64)]) -> DatabaseDemand {
         place: place(),
     };
     let account = Account {
-        whole,
+        total,
         slots: Vec::new(),
         cache_bytes: None,
         memory_bytes: None,
@@ -67,24 +69,24 @@ fn waits_for_cells_show_exadata() {
     assert!((exadata.flash.unwrap() - 60.0 / 70.0).abs() < 1e-9, "{exadata:?}");
     let mut counted = waiting(&events[..2]);
     assert_eq!(Platform::of(&counted).exadata.unwrap().flash, None, "neither names nor a counter");
-    let counters = &mut counted.account.as_mut().unwrap().whole.counters;
+    let counters = &mut counted.account.as_mut().unwrap().total.counters;
     (counters.read_requests, counters.flash_reads) = (Some(1_000.0), Some(988.0));
     assert_eq!(Platform::of(&counted).exadata.unwrap().flash, Some(0.988));
 }
 
-fn laid_out(wanted: &Wanted, names: &[&str]) -> Vec<VolumeLayout> {
+fn laid_out(required: &SizingRequirements, names: &[&str]) -> Vec<VolumeLayout> {
     let catalogue = Catalogue::built_in();
     let names: Vec<String> = names.iter().map(ToString::to_string).collect();
     let search = Search::among(&catalogue, &names).unwrap();
-    layouts(&catalogue, &terms(), &search, &size(&catalogue, wanted, &terms(), &search))
+    layouts(&catalogue, &terms(), &search, &size(&catalogue, required, &terms(), &search))
 }
 
 #[test]
 fn redo_has_a_separate_volume_if_that_is_cheaper() {
     // Only io2 is fast enough for the log, and 8 TiB of it cost more than 8 TiB of gp3 with a small io2.
     let objectives: Vec<ClassObjective> = vec!["redo:mean<=700us".parse().unwrap()];
-    let wanted = Wanted { objectives, ..database(2_000.0, Bytes::gib(8192)) };
-    let found = laid_out(&wanted, &["aws/gp3", "aws/io2"]);
+    let required = SizingRequirements { objectives, ..database(2_000.0, Bytes::gib(8192)) };
+    let found = laid_out(&required, &["aws/gp3", "aws/io2"]);
     let layout = &found[0];
     assert_eq!(
         layout.parts.iter().map(|part| part.content).collect::<Vec<_>>(),
@@ -95,7 +97,7 @@ fn redo_has_a_separate_volume_if_that_is_cheaper() {
     assert!(layout.parts[1].choice.reached.iter().all(plimsoll_choose::sizing::Reached::is_met));
     assert!(layout.single.is_none_or(|single| layout.total.unwrap().millionths < single.millionths));
     assert!(layout.machine.as_ref().is_some_and(|machine| machine.volumes >= 2));
-    let iops: f64 = layout.parts.iter().map(|part| part.wanted.points[0].iops()).sum();
+    let iops: f64 = layout.parts.iter().map(|part| part.required.points[0].iops()).sum();
     assert!((iops - 2_000.0).abs() < 1e-6, "every operation belongs to a volume: {iops}");
 }
 
@@ -106,8 +108,8 @@ fn separate_volumes_share_the_limits_of_a_given_machine() {
         let catalogue = Catalogue::built_in();
         let part = format!("any on {machine}").parse::<Config>().unwrap().machine;
         let search = Search { machine: part, ..Search::default() };
-        let wanted = Wanted { objectives: objectives.clone(), ..database(iops, Bytes::gib(8192)) };
-        layouts(&catalogue, &terms(), &search, &size(&catalogue, &wanted, &terms(), &search))
+        let required = SizingRequirements { objectives: objectives.clone(), ..database(iops, Bytes::gib(8192)) };
+        layouts(&catalogue, &terms(), &search, &size(&catalogue, &required, &terms(), &search))
     };
     let found = of(2_000.0, "aws/m7i.2xlarge");
     assert!(found.iter().all(|layout| layout.provider == "aws"), "{found:?}");

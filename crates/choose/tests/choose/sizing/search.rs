@@ -5,7 +5,7 @@ use std::sync::Arc;
 use plimsoll_catalogue::{Bound, Catalogue, Config, Counts, Part};
 use plimsoll_choose::sizing::{
     Attachment, Best, Busiest, Choice, ClassLatency, ClassLoad, Cluster, Compute, DesignPoint, HitAssumption,
-    MachineShare, Platform, PresentCost, PriceDoubt, RejectionReason, Search, ShareOrigin, Sizing, Wanted,
+    MachineShare, Platform, PresentCost, PriceDoubt, RejectionReason, Search, ShareOrigin, Sizing, SizingRequirements,
     fewer_processors, judge, size,
 };
 use plimsoll_ingest::Class;
@@ -15,10 +15,10 @@ use proptest::prelude::*;
 use super::support::{database, terms};
 use super::what_if::reading;
 
-fn sized(wanted: &Wanted, names: &[&str]) -> Sizing {
+fn sized(required: &SizingRequirements, names: &[&str]) -> Sizing {
     let catalogue = Catalogue::built_in();
     let names: Vec<String> = names.iter().map(ToString::to_string).collect();
-    size(&catalogue, wanted, &terms(), &Search::among(&catalogue, &names).unwrap())
+    size(&catalogue, required, &terms(), &Search::among(&catalogue, &names).unwrap())
 }
 
 fn short(choice: &Choice) -> String {
@@ -88,10 +88,12 @@ fn managed_databases_are_ranked_beside_volumes_only_if_named() {
 
 #[test]
 fn a_managed_database_has_the_engine_and_the_class_that_the_load_needs() {
-    let reason = |demand: &Wanted, name: &str| match sized(demand, &[name]).rejected.pop().expect("rejected").reason {
-        RejectionReason::Refused(reason) => reason,
-        other => panic!("{other:?}"),
-    };
+    let reason =
+        |demand: &SizingRequirements, name: &str| match sized(demand, &[name]).rejected.pop().expect("rejected").reason
+        {
+            RejectionReason::Refused(reason) => reason,
+            other => panic!("{other:?}"),
+        };
     let mut oracle = database(1_000.0, Bytes::gib(500));
     oracle.platform.oracle_release = Some("19.0.0.0.0".to_owned());
     let engine = "it runs PostgreSQL, and the reports are of Oracle Database";
@@ -100,7 +102,7 @@ fn a_managed_database_has_the_engine_and_the_class_that_the_load_needs() {
     oracle.compute = Compute { processors: Some(8.0), memory: None };
     assert!(reason(&oracle, "aws/rds-oracle:db.r6i.xlarge").contains("too few processors"));
     // Only reports of Oracle Database show the engine.
-    let needs = |demand: &Wanted| {
+    let needs = |demand: &SizingRequirements| {
         let risks = sized(demand, &["aws/rds-oracle:db.r6i.xlarge"]).choices.remove(0).risks;
         risks.iter().any(|risk| risk.text.contains("do not show the engine"))
     };
@@ -157,9 +159,9 @@ fn a_choice_of_several_thousand_is_on_offer() {
 
 #[test]
 fn an_objective_excludes_slow_products() {
-    let mut wanted = database(1_000.0, Bytes::gib(2048));
-    wanted.objectives = vec!["read:p99<=10ms".parse().unwrap()];
-    let sizing = sized(&wanted, &["gcp/pd-standard", "gcp/pd-ssd"]);
+    let mut required = database(1_000.0, Bytes::gib(2048));
+    required.objectives = vec!["read:p99<=10ms".parse().unwrap()];
+    let sizing = sized(&required, &["gcp/pd-standard", "gcp/pd-ssd"]);
     assert_eq!(sizing.choices.iter().map(short).collect::<Vec<_>>(), ["gcp/pd-ssd:2048GiB"]);
     assert!(short(&sizing.nearly[0]).starts_with("gcp/pd-standard"));
     let reached = sizing.choices[0].reached[0];
@@ -170,9 +172,9 @@ fn an_objective_excludes_slow_products() {
 #[test]
 fn ceilings_are_raised_while_they_miss_the_objective() {
     // 100 IOPS suffice for 20 per second, but an operation may wait up to 10 ms for another.
-    let mut wanted = database(20.0, Bytes::gib(100));
-    wanted.objectives = vec!["read:p99<=5ms".parse().unwrap()];
-    let sizing = sized(&wanted, &["aws/io2"]);
+    let mut required = database(20.0, Bytes::gib(100));
+    required.objectives = vec!["read:p99<=5ms".parse().unwrap()];
+    let sizing = sized(&required, &["aws/io2"]);
     let raised = sizing.choices[0].binds.as_ref().unwrap();
     assert!(raised.over > 8.0, "{raised:?}");
 }
@@ -180,14 +182,14 @@ fn ceilings_are_raised_while_they_miss_the_objective() {
 #[test]
 fn a_choice_is_not_slower_than_todays_storage() {
     let today = vec![(Class::RandomRead, Span::from_millis(2)), (Class::RedoWrite, Span::from_micros(1_200))];
-    let wanted = Wanted { today, ..database(300.0, Bytes::gib(1000)) };
-    let sizing = sized(&wanted, &["aws/st1", "aws/gp3"]);
+    let required = SizingRequirements { today, ..database(300.0, Bytes::gib(1000)) };
+    let sizing = sized(&required, &["aws/st1", "aws/gp3"]);
     let names: Vec<String> = sizing.choices.iter().map(short).collect();
     assert_eq!(names, ["aws/gp3:1000GiB"]);
     let disk = &sizing.slower[0];
     assert!(short(disk).contains("aws/st1"), "{}", short(disk));
     assert!(disk.slower.iter().all(|slower| slower.times() >= 1.2) && disk.slower.len() == 2, "{:?}", disk.slower);
-    let may = sized(&Wanted { may_be_slower: true, ..wanted }, &["aws/st1", "aws/gp3"]);
+    let may = sized(&SizingRequirements { may_be_slower: true, ..required }, &["aws/st1", "aws/gp3"]);
     let disk = may.choices.iter().find(|choice| short(choice).contains("aws/st1")).unwrap();
     assert!(may.slower.is_empty() && disk.slower.len() == 2, "{:?}", disk.slower);
 }
@@ -197,8 +199,8 @@ fn slower_classes_count_by_their_share_of_the_databases_time() {
     let has_disk = |share: f64, tolerance: f64| {
         let today = vec![(Class::RandomRead, Span::from_millis(2))];
         let account = Some(Arc::new(reading(share)));
-        let wanted = Wanted { today, account, tolerance, ..database(300.0, Bytes::gib(1000)) };
-        let sizing = sized(&wanted, &["aws/st1", "aws/gp3"]);
+        let required = SizingRequirements { today, account, tolerance, ..database(300.0, Bytes::gib(1000)) };
+        let sizing = sized(&required, &["aws/st1", "aws/gp3"]);
         let disks = [&sizing.choices, &sizing.slower].map(|choices| {
             let disk = choices.iter().find(|choice| short(choice).contains("aws/st1"));
             disk.map(|disk| (disk.slower.len(), disk.effect.as_ref().unwrap().saved()))
@@ -214,10 +216,11 @@ fn slower_classes_count_by_their_share_of_the_databases_time() {
 #[test]
 fn a_level_of_worse_latency_than_the_model_is_excluded_where_latency_matters() {
     let counted = database(300.0, Bytes::gib(1000));
-    let bounded = Wanted { objectives: vec!["p99<=10ms".parse().unwrap()], ..counted.clone() };
-    let compared = Wanted { today: vec![(Class::RandomRead, Span::from_millis(20))], ..counted.clone() };
-    let accepted = Wanted { may_be_slower: true, ..compared.clone() };
-    let is_lower_cost = |wanted: &Wanted, scope: &str| short(&sized(wanted, &[scope]).choices[0]).contains("vpu=0");
+    let bounded = SizingRequirements { objectives: vec!["p99<=10ms".parse().unwrap()], ..counted.clone() };
+    let compared = SizingRequirements { today: vec![(Class::RandomRead, Span::from_millis(20))], ..counted.clone() };
+    let accepted = SizingRequirements { may_be_slower: true, ..compared.clone() };
+    let is_lower_cost =
+        |required: &SizingRequirements, scope: &str| short(&sized(required, &[scope]).choices[0]).contains("vpu=0");
     assert!(is_lower_cost(&counted, "oci") && is_lower_cost(&accepted, "oci"));
     assert!(!is_lower_cost(&bounded, "oci") && !is_lower_cost(&compared, "oci"));
     assert!(is_lower_cost(&bounded, "oci/block-volume:vpu=0"), "a given option is not varied");
@@ -225,13 +228,13 @@ fn a_level_of_worse_latency_than_the_model_is_excluded_where_latency_matters() {
 
 #[test]
 fn dearer_choices_on_the_frontier_have_fewer_waiting_sessions() {
-    let wanted = database(2_000.0, Bytes::gib(1000));
-    let frontier = sized(&wanted, &[]).frontier;
+    let required = database(2_000.0, Bytes::gib(1000));
+    let frontier = sized(&required, &[]).frontier;
     assert!(frontier.len() >= 2);
-    let waiting = |choice: &Choice| choice.waiting(&wanted.points[0]).unwrap();
+    let waiting = |choice: &Choice| choice.waiting(&required.points[0]).unwrap();
     assert!(frontier.is_sorted_by(|a, b| a.rank() <= b.rank() && waiting(b) < 0.95 * waiting(a)));
     // The frontier may contain several levels of a product.
-    let oci = sized(&wanted, &["oci/block-volume"]);
+    let oci = sized(&required, &["oci/block-volume"]);
     assert!(
         oci.choices.len() == 1 && oci.frontier.len() >= 2,
         "{:?}",
@@ -272,8 +275,8 @@ fn the_machine_has_sufficient_limits() {
 #[test]
 fn the_machine_has_the_required_processors_and_memory() {
     let machine = |compute: Compute| {
-        let wanted = Wanted { compute, ..database(100.0, Bytes::gib(100)) };
-        sized(&wanted, &["aws/gp3"]).choices.first().map(|choice| choice.machine.clone().unwrap())
+        let required = SizingRequirements { compute, ..database(100.0, Bytes::gib(100)) };
+        sized(&required, &["aws/gp3"]).choices.first().map(|choice| choice.machine.clone().unwrap())
     };
     let shape = |machine: &Attachment| machine.offer.machine_shape().unwrap();
     let any = machine(Compute::default()).unwrap();
@@ -292,7 +295,8 @@ fn the_machine_has_the_required_processors_and_memory() {
 fn flexible_machines_have_the_memory_that_is_required() {
     let on = |processors: f64, gib: u64| {
         let compute = Compute { processors: Some(processors), memory: Some(Bytes::gib(gib)) };
-        let sizing = sized(&Wanted { compute, ..database(2_000.0, Bytes::gib(500)) }, &["oci/block-volume"]);
+        let sizing =
+            sized(&SizingRequirements { compute, ..database(2_000.0, Bytes::gib(500)) }, &["oci/block-volume"]);
         let machine = sizing.choices[0].machine.clone().unwrap();
         let shape = machine.offer.machine_shape().unwrap();
         (shape.vcpus.unwrap(), shape.memory.unwrap().get() >> 30, machine.monthly.unwrap().millionths)
@@ -320,7 +324,7 @@ fn a_load_above_every_machine_has_no_choice() {
 fn each_class_has_its_own_objective() {
     let of = |objectives: &[&str]| {
         let objectives = objectives.iter().map(|text| text.parse().unwrap()).collect();
-        sized(&Wanted { objectives, ..database(2_000.0, Bytes::gib(1000)) }, &["aws/gp3", "aws/io2"])
+        sized(&SizingRequirements { objectives, ..database(2_000.0, Bytes::gib(1000)) }, &["aws/gp3", "aws/io2"])
     };
     let both = of(&["redo:p99<=20ms", "read:p99<=20ms"]);
     assert_eq!(both.choices.len(), 2, "{:?}", both.nearly.iter().map(short).collect::<Vec<_>>());
@@ -344,25 +348,25 @@ fn cluster(covered: u32, count: u32) -> Platform {
 }
 
 /// A sizing that includes platforms without the vendor's support.
-fn sized_anywhere(wanted: &Wanted, search: Search) -> Sizing {
-    size(&Catalogue::built_in(), wanted, &terms(), &Search { has_unsupported: true, ..search })
+fn sized_anywhere(required: &SizingRequirements, search: Search) -> Sizing {
+    size(&Catalogue::built_in(), required, &terms(), &Search { has_unsupported: true, ..search })
 }
 
 #[test]
 fn a_cluster_excludes_volumes_for_a_single_machine_and_unsupported_platforms() {
-    let wanted = Wanted { platform: cluster(1, 1), ..database(2_000.0, Bytes::gib(1000)) };
+    let required = SizingRequirements { platform: cluster(1, 1), ..database(2_000.0, Bytes::gib(1000)) };
     let of = |sizing: &Sizing| -> Vec<String> {
         sizing.choices.iter().map(|choice| choice.offer.product().name().to_owned()).collect()
     };
     let names = ["aws/gp3", "aws/io2", "oci/block-volume"];
     let refusals =
         |sizing: &Sizing| sizing.rejected.iter().map(|one| format!("{:?}", one.reason)).collect::<Vec<_>>().join("; ");
-    let supported = sized(&wanted, &names);
+    let supported = sized(&required, &names);
     assert_eq!(of(&supported), ["oci/block-volume"]);
     let refused = refusals(&supported);
     assert!(refused.contains("a single machine") && refused.contains("does not support RAC on EC2"), "{refused}");
     let products = names.map(str::to_owned).to_vec();
-    let all = sized_anywhere(&wanted, Search { products, ..Search::default() });
+    let all = sized_anywhere(&required, Search { products, ..Search::default() });
     assert_eq!(all.choices.len(), 2, "{:?}", all.rejected);
     let io2 = all.choices.iter().find(|choice| choice.offer.product().name() == "aws/io2").unwrap();
     assert!(io2.risks.iter().any(|risk| risk.text.contains("does not support RAC")), "{:?}", io2.risks);
@@ -372,8 +376,8 @@ fn a_cluster_excludes_volumes_for_a_single_machine_and_unsupported_platforms() {
 fn each_instance_of_a_cluster_has_a_machine() {
     let io2 = || Search { products: vec!["aws/io2".into()], ..Search::default() };
     let of = |covered: u32, count: u32, search: Search| {
-        let wanted = Wanted { platform: cluster(covered, count), ..database(40_000.0, Bytes::gib(1000)) };
-        let sizing = sized_anywhere(&wanted, search);
+        let required = SizingRequirements { platform: cluster(covered, count), ..database(40_000.0, Bytes::gib(1000)) };
+        let sizing = sized_anywhere(&required, search);
         let total = sizing.choices[0].total().unwrap().millionths;
         (sizing.choices[0].machine.clone().unwrap(), total)
     };
@@ -398,11 +402,11 @@ fn provisioned_rates_stay_within_the_machine() {
     let objectives = vec!["read:p99<=1500us".parse().unwrap()];
     let mut compared = 0;
     for iops in [1_500.0, 4_500.0, 10_400.0, 21_500.0] {
-        let wanted = Wanted { objectives: objectives.clone(), ..database(iops, Bytes::gib(600)) };
-        let sizing = sized(&wanted, &["aws/io2", "aws/gp3", "azure/premium-ssd-v2"]);
+        let required = SizingRequirements { objectives: objectives.clone(), ..database(iops, Bytes::gib(600)) };
+        let sizing = sized(&required, &["aws/io2", "aws/gp3", "azure/premium-ssd-v2"]);
         for choice in &sizing.choices {
             let Some(machine) = &choice.machine else { continue };
-            let bounds = machine.offer.standing_of(&wanted.points[0].asks()).bounds;
+            let bounds = machine.offer.standing_of(&required.points[0].asks()).bounds;
             let is_of_machine = |bound: &Bound| machine.offer.ceilings[bound.ceiling].scope.is_shared();
             let carried = bounds
                 .iter()
@@ -427,8 +431,8 @@ fn provisioned_rates_stay_within_the_machine() {
 fn burstable_machines_carry_only_their_base_all_the_time() {
     let machine = |processors: f64| {
         let compute = Compute { processors: Some(processors), memory: None };
-        let wanted = Wanted { compute, ..database(500.0, Bytes::gib(100)) };
-        let sizing = sized(&wanted, &["azure/premium-ssd-v2", "aws/gp3"]);
+        let required = SizingRequirements { compute, ..database(500.0, Bytes::gib(100)) };
+        let sizing = sized(&required, &["azure/premium-ssd-v2", "aws/gp3"]);
         let of = |choice: &Choice| choice.machine.as_ref().unwrap().offer.machine_shape().unwrap();
         sizing.choices.iter().map(of).collect::<Vec<_>>()
     };
@@ -440,10 +444,10 @@ fn burstable_machines_carry_only_their_base_all_the_time() {
 
 #[test]
 fn given_options_are_not_varied() {
-    let wanted = database(10_000.0, Bytes::gib(600));
+    let required = database(10_000.0, Bytes::gib(600));
     let of = |text: &str| {
         let search = Search::among(&Catalogue::built_in(), &[text.to_owned()]);
-        search.map(|search| sized_anywhere(&wanted, search)).map_err(|error| error.to_string())
+        search.map(|search| sized_anywhere(&required, search)).map_err(|error| error.to_string())
     };
     let given = of("azure/premium-ssd-v2:iops=20000").unwrap();
     assert!(short(&given.choices[0]).contains("iops=20000"), "{}", short(&given.choices[0]));
@@ -489,8 +493,8 @@ fn machines_with_unknown_limits_are_not_chosen() {
 fn oracle_before_12_2_has_disks_with_small_sectors() {
     let of = |release: Option<&str>| {
         let platform = Platform { oracle_release: release.map(str::to_owned), ..Platform::default() };
-        let wanted = Wanted { platform, ..database(5_000.0, Bytes::gib(500)) };
-        sized(&wanted, &["azure/premium-ssd-v2"]).choices.remove(0)
+        let required = SizingRequirements { platform, ..database(5_000.0, Bytes::gib(500)) };
+        sized(&required, &["azure/premium-ssd-v2"]).choices.remove(0)
     };
     assert!(short(&of(Some("11.2.0.4.0"))).contains("sector=512"), "{}", short(&of(Some("11.2.0.4.0"))));
     assert!(short(&of(Some("12.1.0.2.0"))).contains("sector=512"));
@@ -505,8 +509,8 @@ fn licensed_databases_get_the_machine_with_fewer_processors() {
     let of = |release: Option<&str>| {
         let platform = Platform { oracle_release: release.map(str::to_owned), ..Platform::default() };
         let compute = Compute { processors: Some(4.0), memory: Some(Bytes::gib(420)) };
-        let wanted = Wanted { platform, compute, ..database(5_000.0, Bytes::gib(500)) };
-        sized(&wanted, &["azure/premium-ssd"]).choices.remove(0).machine.unwrap()
+        let required = SizingRequirements { platform, compute, ..database(5_000.0, Bytes::gib(500)) };
+        sized(&required, &["azure/premium-ssd"]).choices.remove(0).machine.unwrap()
     };
     let (oracle, other) = (of(Some("19.0.0.0.0")), of(None));
     let vcpus = |machine: &Attachment| machine.offer.machine_shape().unwrap().vcpus.unwrap();
@@ -519,8 +523,8 @@ fn a_machine_with_fewer_processors_to_license_is_offered_at_its_price() {
     let fewer = |release: Option<&str>| {
         let platform = Platform { oracle_release: release.map(str::to_owned), ..Platform::default() };
         let compute = Compute { processors: Some(4.0), memory: Some(Bytes::gib(200)) };
-        let wanted = Wanted { platform, compute, ..database(5_000.0, Bytes::gib(500)) };
-        let sizing = sized(&wanted, &["azure/premium-ssd"]);
+        let required = SizingRequirements { platform, compute, ..database(5_000.0, Bytes::gib(500)) };
+        let sizing = sized(&required, &["azure/premium-ssd"]);
         let own = sizing.choices[0].machine.clone().unwrap();
         fewer_processors(&Catalogue::built_in(), &terms(), &sizing).map(|fewer| (own, fewer))
     };
@@ -557,8 +561,9 @@ fn todays_cost_is_compared_with_the_recommendation() {
 
 #[test]
 fn a_stripe_is_lost_with_any_of_its_members() {
-    let (catalogue, wanted) = (Catalogue::built_in(), database(100.0, Bytes::gib(50)));
-    let loss = |text: &str| judge(&catalogue, &text.parse().unwrap(), &wanted, &terms()).unwrap().yearly_loss.unwrap();
+    let (catalogue, required) = (Catalogue::built_in(), database(100.0, Bytes::gib(50)));
+    let loss =
+        |text: &str| judge(&catalogue, &text.parse().unwrap(), &required, &terms()).unwrap().yearly_loss.unwrap();
     assert!((loss("aws/gp3:200GiB") - 0.002).abs() < 1e-12);
     assert!((loss("stripe(8,64KiB) of aws/gp3:200GiB") - (1.0 - 0.998_f64.powi(8))).abs() < 1e-12);
 }
@@ -566,9 +571,9 @@ fn a_stripe_is_lost_with_any_of_its_members() {
 #[test]
 fn a_total_needs_the_price_of_every_part() {
     let catalogue = Catalogue::built_in();
-    let wanted = database(1_000.0, Bytes::gib(200));
+    let required = database(1_000.0, Bytes::gib(200));
     let judged =
-        |catalogue: &Catalogue, text: &str| judge(catalogue, &text.parse().unwrap(), &wanted, &terms()).unwrap();
+        |catalogue: &Catalogue, text: &str| judge(catalogue, &text.parse().unwrap(), &required, &terms()).unwrap();
     let own_machine = "gcp/pd-ssd:500GiB on machine(iops=20000, mbps=400)";
     let partial = judged(&catalogue, own_machine);
     assert!(partial.price.is_some() && partial.total().is_none(), "{:?}", partial.price);
@@ -580,7 +585,7 @@ fn a_total_needs_the_price_of_every_part() {
 
 #[test]
 fn own_prices_rank_like_those_of_the_catalogue() {
-    let wanted = database(1_000.0, Bytes::gib(200));
+    let required = database(1_000.0, Bytes::gib(200));
     let sized = |prices: &[&str]| {
         let mut catalogue = Catalogue::built_in();
         for price in prices {
@@ -588,7 +593,7 @@ fn own_prices_rank_like_those_of_the_catalogue() {
             catalogue.set_price(&own, "USD".parse().unwrap(), terms().as_of).unwrap();
         }
         let search = Search::among(&catalogue, &["netapp".to_owned()]).unwrap();
-        size(&catalogue, &wanted, &terms(), &search)
+        size(&catalogue, &required, &terms(), &search)
     };
     // Without prices: the smallest sufficient class.
     let unpriced = sized(&[]).choices;
@@ -623,26 +628,26 @@ fn incomplete_prices_rank_below_complete_ones_and_unverified_ones_count_more() {
 }
 
 /// The mean load of the input is a tenth of the expected load.
-fn with_usual(wanted: Wanted) -> Wanted {
+fn with_usual(required: SizingRequirements) -> SizingRequirements {
     let tenth = |load: &ClassLoad| ClassLoad {
         iops: load.iops / 10.0,
         bytes_per_second: load.bytes_per_second / 10.0,
         ..*load
     };
-    let point = &wanted.points[0];
+    let point = &required.points[0];
     let usual = DesignPoint { classes: point.classes.iter().map(tenth).collect(), ..point.clone() };
-    Wanted { usual: Some(usual), ..wanted }
+    SizingRequirements { usual: Some(usual), ..required }
 }
 
 #[test]
 fn response_times_are_compared_at_the_mean_load() {
     let today = vec![(Class::RandomRead, Span::from_micros(700))];
-    let wanted = with_usual(Wanted { today, ..database(20_000.0, Bytes::gib(1000)) });
-    let sizing = sized(&wanted, &["aws/io2"]);
+    let required = with_usual(SizingRequirements { today, ..database(20_000.0, Bytes::gib(1000)) });
+    let sizing = sized(&required, &["aws/io2"]);
     let mean = |of: &[ClassLatency]| of.iter().find(|one| one.class == Class::RandomRead).unwrap().mean;
     let choice = &sizing.choices[0];
     assert!(mean(&choice.usual) < mean(&choice.latency), "{:?} {:?}", choice.usual, choice.latency);
-    let [today, then] = wanted.waiting_today(choice);
+    let [today, then] = required.waiting_today(choice);
     assert!((today - 1_200.0 * 700e-6).abs() < 1e-9, "{today}");
     assert!((then - 1_200.0 * mean(&choice.usual).as_secs_f64()).abs() < 1e-9, "{then}");
 }
@@ -651,15 +656,15 @@ fn response_times_are_compared_at_the_mean_load() {
 fn without_a_verified_price_the_best_slower_configuration_is_recommended() {
     // Log writes of a local cache, and reads of disks: no volume has both.
     let today = vec![(Class::RandomRead, Span::from_millis(8)), (Class::RedoWrite, Span::from_micros(100))];
-    let wanted = Wanted { today, ..database(500.0, Bytes::gib(500)) };
-    let sizing = sized(&wanted, &["aws", "generic"]);
+    let required = SizingRequirements { today, ..database(500.0, Bytes::gib(500)) };
+    let sizing = sized(&required, &["aws", "generic"]);
     assert!(sizing.choices.iter().all(|choice| choice.price_doubt() == PriceDoubt::Unpriced));
     let Some(Best::Slower(best)) = sizing.best() else { panic!("{:?}", sizing.choices) };
-    let [now, then] = wanted.waiting_today(best);
+    let [now, then] = required.waiting_today(best);
     assert!(then < now && best.price_doubt() == PriceDoubt::Firm, "{} {now} {then}", short(best));
     let cheaper = sizing.slower.iter().filter(|slower| slower.rank() < best.rank());
     for slower in cheaper {
-        let [now, then] = wanted.waiting_today(slower);
+        let [now, then] = required.waiting_today(slower);
         assert!(then > now, "{} is cheaper and leaves {then} of {now} sessions waiting", short(slower));
     }
 }
@@ -668,7 +673,7 @@ fn without_a_verified_price_the_best_slower_configuration_is_recommended() {
 fn a_lower_demand_costs_no_more_where_all_configurations_are_slower_than_today() {
     let price_at = |iops: f64| {
         let today = vec![(Class::RandomRead, Span::from_micros(100)), (Class::RedoWrite, Span::from_micros(100))];
-        let sizing = sized(&Wanted { today, ..database(iops, Bytes::gib(500)) }, &["oci/block-volume"]);
+        let sizing = sized(&SizingRequirements { today, ..database(iops, Bytes::gib(500)) }, &["oci/block-volume"]);
         assert!(sizing.choices.is_empty(), "{:?}", sizing.choices);
         sizing.best_slower().expect("a level carries the load").rank().1
     };
@@ -678,13 +683,13 @@ fn a_lower_demand_costs_no_more_where_all_configurations_are_slower_than_today()
 
 #[test]
 fn a_frontier_of_each_provider_is_outlined_by_its_ends_and_its_knee() {
-    let wanted = database(10_000.0, Bytes::gib(1000));
-    let sizing = sized(&wanted, &["aws", "oci"]);
+    let required = database(10_000.0, Bytes::gib(1000));
+    let sizing = sized(&required, &["aws", "oci"]);
     let names: Vec<&str> = sizing.providers.iter().map(|one| one.provider.as_str()).collect();
     assert!(names.len() == 2 && names.contains(&"aws") && names.contains(&"oci"), "{names:?}");
     let costs: Vec<f64> = sizing.providers.iter().map(|one| one.choices[0].rank().1).collect();
     assert!(costs.is_sorted(), "{costs:?}");
-    let point = &wanted.points[0];
+    let point = &required.points[0];
     for one in &sizing.providers {
         let is_faster = |pair: &[Choice]| pair[1].waiting(point) < pair[0].waiting(point);
         assert!(one.choices.windows(2).all(is_faster));
@@ -699,15 +704,15 @@ fn a_frontier_of_each_provider_is_outlined_by_its_ends_and_its_knee() {
 
 #[test]
 fn classes_without_an_answer_in_the_simulation_do_not_hide_the_waiting_sessions() {
-    let wanted = database(10_000.0, Bytes::gib(1000));
-    let mut choice = sized(&wanted, &["aws/io2"]).choices.remove(0);
+    let required = database(10_000.0, Bytes::gib(1000));
+    let mut choice = sized(&required, &["aws/io2"]).choices.remove(0);
     choice.latency.retain(|one| one.class != Class::SequentialRead);
     let mean = |class| choice.latency.iter().find(|one| one.class == class).unwrap().mean.as_secs_f64();
     // 6,000 reads and 1,500 log writes a second; sessions do not wait for data writes.
     let expected = 6_000.0 * mean(Class::RandomRead) + 1_500.0 * mean(Class::RedoWrite);
-    assert!((choice.waiting(&wanted.points[0]).unwrap() - expected).abs() < 1e-9);
+    assert!((choice.waiting(&required.points[0]).unwrap() - expected).abs() < 1e-9);
     choice.latency.clear();
-    assert_eq!(choice.waiting(&wanted.points[0]), None);
+    assert_eq!(choice.waiting(&required.points[0]), None);
 }
 
 #[test]
@@ -720,23 +725,23 @@ fn rare_operations_have_the_response_times_of_idle_storage() {
 
 #[test]
 fn judging_a_configuration_agrees_with_choosing_it() {
-    let wanted = database(5_000.0, Bytes::gib(500));
+    let required = database(5_000.0, Bytes::gib(500));
     let (catalogue, terms) = (Catalogue::built_in(), terms());
-    for choice in sized(&wanted, &["oci", "gcp"]).choices {
-        let judged = judge(&catalogue, &choice.offer.short(), &wanted, &terms).unwrap();
+    for choice in sized(&required, &["oci", "gcp"]).choices {
+        let judged = judge(&catalogue, &choice.offer.short(), &required, &terms).unwrap();
         assert_eq!((&judged.binds, &judged.price, judged.latency), (&choice.binds, &choice.price, choice.latency));
     }
     let small: Config = "aws/gp3:500GiB".parse().unwrap();
-    assert!(matches!(judge(&catalogue, &small, &wanted, &terms).unwrap_err().reason, RejectionReason::Ceiling(_)));
+    assert!(matches!(judge(&catalogue, &small, &required, &terms).unwrap_err().reason, RejectionReason::Ceiling(_)));
     let full: Config = "aws/gp3:100GiB".parse().unwrap();
-    assert!(matches!(judge(&catalogue, &full, &wanted, &terms).unwrap_err().reason, RejectionReason::Refused(_)));
+    assert!(matches!(judge(&catalogue, &full, &required, &terms).unwrap_err().reason, RejectionReason::Refused(_)));
 }
 
 #[test]
 fn a_stripe_costs_the_sum_of_its_members() {
-    let (catalogue, terms, wanted) = (Catalogue::built_in(), terms(), database(100.0, Bytes::gib(50)));
+    let (catalogue, terms, required) = (Catalogue::built_in(), terms(), database(100.0, Bytes::gib(50)));
     for volume in ["aws/gp3:200GiB,iops=4000", "oci/block-volume:200GB", "azure/premium-ssd:P20", "gcp/pd-ssd:100GiB"] {
-        let price = |text: &str| cost(&judge(&catalogue, &text.parse().unwrap(), &wanted, &terms).unwrap()).unwrap();
+        let price = |text: &str| cost(&judge(&catalogue, &text.parse().unwrap(), &required, &terms).unwrap()).unwrap();
         let single = price(volume);
         for members in [2, 8] {
             assert_eq!(price(&format!("stripe({members},64KiB) of {volume}")), single * members, "{volume}");
@@ -768,7 +773,7 @@ fn an_unknown_name_has_suggestions() {
 const LAWFUL: [&str; 6] = ["oci", "aws/gp3", "aws/gp2", "azure/premium-ssd", "gcp/hyperdisk-balanced", "aws/io2"];
 
 /// A product chosen for `more` is also chosen for `less`, at no higher price.
-fn no_dearer(product: usize, less: &Wanted, more: &Wanted) {
+fn no_dearer(product: usize, less: &SizingRequirements, more: &SizingRequirements) {
     let name = LAWFUL[product];
     let (less, more) = (sized(less, &[name]), sized(more, &[name]));
     for dear in &more.choices {
@@ -786,7 +791,7 @@ fn no_dearer(product: usize, less: &Wanted, more: &Wanted) {
 fn price_of_slower(name: &str, iops: f64, capacity: Bytes) -> Option<f64> {
     let today = vec![(Class::RandomRead, Span::from_micros(100)), (Class::RedoWrite, Span::from_micros(100))];
     let usual = Some(database(100.0, capacity).points.remove(0));
-    let sizing = sized(&Wanted { today, usual, ..database(iops, capacity) }, &[name]);
+    let sizing = sized(&SizingRequirements { today, usual, ..database(iops, capacity) }, &[name]);
     assert!(sizing.choices.is_empty(), "{:?}", sizing.choices);
     sizing.best_slower().map(|choice| choice.rank().1)
 }
@@ -836,17 +841,17 @@ proptest! {
 
     #[test]
     fn more_headroom_is_never_cheaper(product in 0..6_usize, iops in 100.0..80_000.0_f64, headroom in 0.05..1.0_f64, gib in 50_u64..6_000) {
-        let less = Wanted { headroom: 0.05, ..database(iops, Bytes::gib(gib)) };
-        no_dearer(product, &less, &Wanted { headroom, ..less.clone() });
+        let less = SizingRequirements { headroom: 0.05, ..database(iops, Bytes::gib(gib)) };
+        no_dearer(product, &less, &SizingRequirements { headroom, ..less.clone() });
     }
 
     #[test]
     fn choices_suffice(product in 0..6_usize, iops in 50.0..200_000.0_f64, gib in 20_u64..8_000) {
-        let wanted = database(iops, Bytes::gib(gib));
-        for choice in sized(&wanted, &[LAWFUL[product]]).choices {
-            prop_assert!(choice.offer.capacity >= wanted.capacity);
-            let design = wanted.points[0].iops() * wanted.room();
-            let standing = choice.offer.standing_of(&wanted.points[0].asks());
+        let required = database(iops, Bytes::gib(gib));
+        for choice in sized(&required, &[LAWFUL[product]]).choices {
+            prop_assert!(choice.offer.capacity >= required.capacity);
+            let design = required.points[0].iops() * required.room();
+            let standing = choice.offer.standing_of(&required.points[0].asks());
             let lowest = standing.binding().map_or(f64::MAX, |bound| bound.iops);
             prop_assert!(lowest >= design * (1.0 - 1e-6), "{}: {lowest} of {design}", short(&choice));
             prop_assert!(choice.binds.is_none_or(|limit| limit.over >= 1.0 - 1e-6));
@@ -870,7 +875,8 @@ fn small_reads_do_not_wait_for_the_whole_of_a_backup() {
         let point = DesignPoint { of: Busiest::Bytes, windows: 1, classes };
         let config: Config = "oci:600GB@20vpu".parse().unwrap();
         let choice =
-            judge(&Catalogue::built_in(), &config, &Wanted::of(vec![point], Bytes::gib(600)), &terms()).unwrap();
+            judge(&Catalogue::built_in(), &config, &SizingRequirements::of(vec![point], Bytes::gib(600)), &terms())
+                .unwrap();
         let time =
             |class| choice.latency.iter().find(|latency| latency.class == class).unwrap().mean.as_secs_f64() * 1e3;
         (time(Class::RandomRead), time(Class::SequentialRead))

@@ -1,7 +1,7 @@
 //! Demands as lines of text, and loads of databases, for tests of sizing.
 
 use plimsoll_catalogue::{Date, PriceTerms};
-use plimsoll_choose::sizing::{Burst, Busiest, ClassLoad, Design, DesignPoint, Wanted};
+use plimsoll_choose::sizing::{Burst, Busiest, ClassLoad, Design, DesignPoint, SizingRequirements};
 use plimsoll_ingest::{
     Builder, Class, DatabaseDemand, Demand, Figure, Form, FormatInput, Ingest, Measure, Outcome, Reading, ReadingScope,
     ReadingWindow, Refusal, Resemblance, Statistic,
@@ -61,7 +61,7 @@ fn load(class: Class, iops: f64, size: f64, reads: f64) -> ClassLoad {
 }
 
 /// A database with this many operations per second: mostly single blocks, some scans, background writes, and the log.
-pub fn database(iops: f64, capacity: Bytes) -> Wanted {
+pub fn database(iops: f64, capacity: Bytes) -> SizingRequirements {
     let classes = vec![
         load(Class::RandomRead, iops * 0.6, 8192.0, 1.0),
         load(Class::DataWrite, iops * 0.2, 8192.0, 0.0),
@@ -69,5 +69,10 @@ pub fn database(iops: f64, capacity: Bytes) -> Wanted {
         load(Class::SequentialRead, iops * 0.05, 262_144.0, 1.0),
     ];
     let point = DesignPoint { of: Busiest::Operations, windows: 1, classes };
-    Wanted { subject: "SALES".into(), headroom: 0.2, mean_iops: iops / 2.0, ..Wanted::of(vec![point], capacity) }
+    SizingRequirements {
+        subject: "SALES".into(),
+        headroom: 0.2,
+        mean_iops: iops / 2.0,
+        ..SizingRequirements::of(vec![point], capacity)
+    }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use plimsoll_catalogue::{Catalogue, Money};
 use plimsoll_choose::hours::Rule;
 use plimsoll_choose::sizing::{
-    Burst, Compute, Design, Growth, MemoryOrigin, ProcessorOrigin, Search, Sizing, judge, size, wanted,
+    Burst, Compute, Design, Growth, MemoryOrigin, ProcessorOrigin, Search, Sizing, derive_requirements, judge, size,
 };
 use plimsoll_choose::what_if::{
     CacheWhatIf, EstimateSource, HORIZON_MONTHS, MemoryFirst, Tuning, cache, growth, memory_first, replay_levels,
@@ -38,18 +38,18 @@ fn among(names: &[&str]) -> Search {
 }
 
 fn sized(subject: &DatabaseDemand, design: &Design, search: &Search) -> Sizing {
-    size(&Catalogue::built_in(), &wanted(subject, design).unwrap(), &terms(), search)
+    size(&Catalogue::built_in(), &derive_requirements(subject, design).unwrap(), &terms(), search)
 }
 
 #[test]
 fn levels_of_a_choice_are_compared_within_the_tuning_range() {
     let subject = day(|hour| if (9..17).contains(&hour) { 5_000.0 } else { 20.0 });
     let sizing = sized(&subject, &plain(), &among(&["oci"]));
-    let tuning = Tuning { default: Some(10), most: Some(20) };
+    let tuning = Tuning { default: Some(10), max: Some(20) };
     let found = replay_levels(&Catalogue::built_in(), &terms(), &sizing, &subject, tuning);
     let replays = &found.first().expect("a block volume has levels").replays;
     let policy = replays.iter().find_map(|replay| match &replay.rule {
-        Rule::Autotune(policy) => Some((policy.default, policy.most)),
+        Rule::Autotune(policy) => Some((policy.default, policy.max)),
         _ => None,
     });
     assert_eq!(policy, Some((10, 20)));
@@ -74,7 +74,7 @@ fn place() -> InputPosition {
 /// A cache of 8 GiB: half the size doubles the reads, twice the size leaves a quarter.
 pub fn account() -> Account {
     let gib = f64::from(1_u32 << 30);
-    let whole = SessionTime {
+    let total = SessionTime {
         seconds: 3_600.0,
         database_s: 7_200.0,
         rounding_s: 0.0,
@@ -96,7 +96,7 @@ pub fn account() -> Account {
         place: place(),
     };
     Account {
-        whole,
+        total,
         slots: Vec::new(),
         cache_bytes: Some(8.0 * gib),
         memory_bytes: None,
@@ -123,7 +123,7 @@ fn a_larger_cache_leaves_fewer_reads_and_smaller_storage() {
     let twice = found.sizes.last().unwrap();
     assert!((twice.more_bytes / f64::from(1_u32 << 30) - 8.0).abs() < 1e-9 && (twice.reads - 0.25).abs() < 1e-9);
     // A quarter of 9,000 reads, and 3,000 writes.
-    assert!((twice.wanted.points[0].iops() - 5_250.0).abs() < 1e-6, "{}", twice.wanted.points[0].iops());
+    assert!((twice.required.points[0].iops() - 5_250.0).abs() < 1e-6, "{}", twice.required.points[0].iops());
     assert_eq!(twice.memory, Some(dollars(800_000)));
     let storage = twice.choice.as_ref().and_then(|choice| choice.price.as_ref()).map(|price| price.monthly);
     assert_eq!(twice.sum, storage.and_then(|storage| storage.plus(dollars(800_000))));
@@ -184,7 +184,7 @@ fn a_trace_determines_misses_by_share_of_its_working_set() {
     let found = with_cache(None, Some(&misses), None).expect("a curve");
     let left: Vec<f64> = found.sizes.iter().map(|size| size.reads).collect();
     assert_eq!((found.by, left), (EstimateSource::Trace, vec![1.0, 1.0, 0.4, 0.0]));
-    let writes_alone = found.sizes[3].wanted.points[0].iops();
+    let writes_alone = found.sizes[3].required.points[0].iops();
     assert!((writes_alone - 3_000.0).abs() < 1e-6, "{writes_alone}");
 }
 
@@ -200,15 +200,15 @@ fn single_blocks(reads: f64) -> DatabaseDemand {
 fn memory(reads: f64, account: Option<&Account>) -> Option<MemoryFirst> {
     let search = among(&["aws"]);
     let mut sizing = sized(&single_blocks(reads), &plain(), &search);
-    sizing.wanted.account = account.cloned().map(Arc::new);
+    sizing.required.account = account.cloned().map(Arc::new);
     memory_first(&Catalogue::built_in(), &terms(), &search, &sizing, None)
 }
 
 /// The account with this share of its time in single-block reads of 1 ms.
 pub fn reading(share: f64) -> Account {
     let mut account = account();
-    let total_s = account.whole.database_s * share;
-    account.whole.waits.push(EventTime {
+    let total_s = account.total.database_s * share;
+    account.total.waits.push(EventTime {
         event: "db file sequential read".into(),
         cause: WaitCause::of("db file sequential read"),
         foreground: true,
@@ -243,7 +243,7 @@ fn memory_that_is_paid_already_is_used() {
         let compute = Compute { processors: Some(8.0), memory: Some(Bytes::gib(gib)) };
         let search = among(&["aws"]);
         let mut sizing = sized(&single_blocks(400.0), &Design { compute, ..plain() }, &search);
-        sizing.wanted.account = Some(Arc::new(reading(0.1)));
+        sizing.required.account = Some(Arc::new(reading(0.1)));
         let shape = sizing.choices[0].machine.as_ref().unwrap().offer.machine_shape().unwrap().memory.unwrap();
         (memory_first(&Catalogue::built_in(), &terms(), &search, &sizing, None), shape)
     };
@@ -265,8 +265,8 @@ fn a_cache_below_the_least_memory_of_a_machine_is_free() {
     let compute = Compute { processors: Some(8.0), memory: None };
     let search = among(&["aws"]);
     let mut sizing = sized(&subject, &Design { compute, ..plain() }, &search);
-    assert_eq!(sizing.wanted.compute.memory, Some(Bytes::gib(8)), "the least");
-    sizing.wanted.account = Some(Arc::new(reading(0.1)));
+    assert_eq!(sizing.required.compute.memory, Some(Bytes::gib(8)), "the least");
+    sizing.required.account = Some(Arc::new(reading(0.1)));
     let found = memory_first(&Catalogue::built_in(), &terms(), &search, &sizing, None).expect("8 GiB more fit");
     assert!(found.is_paid && found.total == found.present, "{found:?}");
 }
@@ -284,12 +284,12 @@ fn all_data_in_memory_is_evaluated_without_an_estimate() {
 fn waits_for_uncounted_classes_are_compared_through_their_total() {
     // The input counts reads only; sessions wait for single-block reads of 10 ms.
     let mut half = reading(0.5);
-    let waited_s = half.whole.waits[0].total_s;
-    half.whole.waits[0].count = waited_s / 0.01;
+    let waited_s = half.total.waits[0].total_s;
+    half.total.waits[0].count = waited_s / 0.01;
     let subject = DatabaseDemand { account: Some(half), ..day(|_| 100.0) };
     let sizing = sized(&subject, &plain(), &among(&["aws/gp3"]));
     let choice = &sizing.choices[0];
-    assert_eq!(choice.today(&sizing.wanted, Class::Read), Some(Span::from_millis(10)));
+    assert_eq!(choice.today(&sizing.required, Class::Read), Some(Span::from_millis(10)));
     let effect = choice.effect.as_ref().expect("reads are simulated");
     let [before_s, after_s] = choice.waits(effect, Class::Read).expect("sessions wait for reads");
     let then_s = choice.usual.iter().find(|one| one.class == Class::Read).unwrap().mean.as_secs_f64();
@@ -302,7 +302,7 @@ fn processors_grow_unless_they_are_given() {
     let subject = DatabaseDemand { resources: vec![used], ..day(|_| 100.0) };
     let growth = Growth { yearly: 1.0, months: 12 };
     let design = Design { growth, ..Design::of(Bytes::gib(100)) };
-    let processors = |design: &Design| wanted(&subject, design).unwrap().compute.processors;
+    let processors = |design: &Design| derive_requirements(&subject, design).unwrap().compute.processors;
     // Ten in use, at 70 % utilisation.
     assert_eq!(processors(&Design { growth: Growth::default(), ..design.clone() }), Some(15.0));
     assert_eq!(processors(&design), Some(29.0));
@@ -316,7 +316,7 @@ fn given_peaks_need_processors_and_assumed_ones_are_stated() {
         let own = [(Resource::Processors, 4.0)].into_iter().chain(more);
         let resources = own.map(|(kind, value)| resource("", kind, value)).collect();
         let subject = DatabaseDemand { resources, ..subject("08:00 3600 reads iops mean 100") };
-        wanted(&subject, &Design { burst, ..plain() }).unwrap()
+        derive_requirements(&subject, &Design { burst, ..plain() }).unwrap()
     };
     let processors = |burst: Burst, more| demand(burst, more).compute.processors;
     // Four in use: six at 70 % utilisation, sixteen in peaks of four times the load.
@@ -337,7 +337,7 @@ fn given_peaks_need_processors_and_assumed_ones_are_stated() {
     // Processors that were given have no peaks.
     let compute = Compute { processors: Some(8.0), memory: None };
     let subject = DatabaseDemand { resources: vec![resource("", Resource::Processors, 4.0)], ..day(|_| 100.0) };
-    let given = wanted(&subject, &Design { compute, burst: Burst::Times(4.0), ..plain() }).unwrap();
+    let given = derive_requirements(&subject, &Design { compute, burst: Burst::Times(4.0), ..plain() }).unwrap();
     assert_eq!((given.compute.processors, given.compute_origin.peaks), (Some(8.0), None));
 }
 
@@ -351,9 +351,9 @@ fn machines_are_sized_for_the_database_instead_of_its_host() {
     const GIB: f64 = (1 << 30) as f64;
     let needed = |resources: Vec<InstanceResource>| {
         let subject = DatabaseDemand { resources, ..day(|_| 100.0) };
-        let wanted = wanted(&subject, &Design::of(Bytes::gib(100))).unwrap();
-        let memory = wanted.compute.memory.map(|memory| (memory.get() as f64 / GIB).round());
-        ((wanted.compute.processors, memory), wanted.compute_origin)
+        let required = derive_requirements(&subject, &Design::of(Bytes::gib(100))).unwrap();
+        let memory = required.compute.memory.map(|memory| (memory.get() as f64 / GIB).round());
+        ((required.compute.processors, memory), required.compute_origin)
     };
     let host = || [resource("", Resource::HostProcessors, 64.0), resource("", Resource::HostMemory, 472.0 * GIB)];
     let of = |own: &[(&str, Resource, f64)]| {
@@ -389,7 +389,7 @@ fn a_choice_is_outgrown_in_the_first_month_that_fails() {
     let (month, _) = found.ends.expect("it grows by a half every year");
     let suffices = |months: u32| {
         let later = Design { growth: Growth { yearly: 0.5, months }, ..design.clone() };
-        judge(&catalogue, &found.offer.config, &wanted(&subject, &later).unwrap(), &terms()).is_ok()
+        judge(&catalogue, &found.offer.config, &derive_requirements(&subject, &later).unwrap(), &terms()).is_ok()
     };
     assert!((12..HORIZON_MONTHS).contains(&month), "{month}");
     assert!(suffices(month - 1) && !suffices(month), "{month}");

@@ -2,8 +2,8 @@
 
 use plimsoll_catalogue::{Catalogue, OptionValue};
 use plimsoll_choose::sizing::{
-    Burst, Busiest, Choice, ClassLoad, ClassObjective, Design, DesignError, Growth, Search, Wanted, check_counted,
-    size, wanted,
+    Burst, Busiest, Choice, ClassLoad, ClassObjective, Design, DesignError, Growth, Search, SizingRequirements,
+    check_counted, derive_requirements, size,
 };
 use plimsoll_ingest::{Cap, CapBasis, CapKind, CapLimit, CapOwner, Class, DatabaseDemand};
 use plimsoll_units::{Bytes, Span};
@@ -12,12 +12,12 @@ use super::support::{plain, subject, terms};
 use super::what_if::account;
 
 /// The operations point of the lines: operations and bytes per second by class.
-fn check(lines: &str, design: &Design, expected: &[(Class, f64, f64)]) -> Wanted {
-    let wanted = wanted(&subject(lines), design).unwrap();
-    let shown = |load: &ClassLoad| (load.class, round(load.iops), round(load.bytes_per_second));
-    let found: Vec<_> = wanted.points[0].classes.iter().map(shown).collect();
+fn check(lines: &str, design: &Design, expected: &[(Class, f64, f64)]) -> SizingRequirements {
+    let required = derive_requirements(&subject(lines), design).unwrap();
+    let displayed = |load: &ClassLoad| (load.class, round(load.iops), round(load.bytes_per_second));
+    let found: Vec<_> = required.points[0].classes.iter().map(displayed).collect();
     assert_eq!(found, expected, "{lines}");
-    wanted
+    required
 }
 
 fn round(value: f64) -> f64 {
@@ -51,10 +51,10 @@ fn vanishing_rates_are_no_loads() {
 #[test]
 fn the_mix_is_that_of_the_busiest_windows_and_not_a_sum_of_percentiles() {
     // At 9 there are 320 per second. The 50 of the log at 8 occur at another time.
-    let wanted = check(DAY, &plain(), &[(Class::RandomRead, 300.0, 2_457_600.0), (Class::RedoWrite, 20.0, 81_920.0)]);
+    let required = check(DAY, &plain(), &[(Class::RandomRead, 300.0, 2_457_600.0), (Class::RedoWrite, 20.0, 81_920.0)]);
     // The night has the most bytes: a separate point.
-    assert_eq!(wanted.points.len(), 2);
-    let night = &wanted.points[1];
+    assert_eq!(required.points.len(), 2);
+    let night = &required.points[1];
     assert_eq!((night.of, night.classes.len(), night.iops()), (Busiest::Bytes, 1, 40.0));
 }
 
@@ -85,12 +85,12 @@ fn totals_and_parts_are_counted_once() {
         (Class::Read, 100.0, 988_800.0),
         (Class::SequentialRead, 100.0, 6_553_600.0),
     ];
-    let wanted = wanted(&subject(lines), &plain()).unwrap();
+    let required = derive_requirements(&subject(lines), &plain()).unwrap();
     let mut found: Vec<_> =
-        wanted.points[0].classes.iter().map(|load| (load.class, load.iops, load.bytes_per_second)).collect();
+        required.points[0].classes.iter().map(|load| (load.class, load.iops, load.bytes_per_second)).collect();
     found.sort_by_key(|(class, ..)| class.name().to_owned());
     assert_eq!(found, expected);
-    assert!((wanted.points[0].iops() - 500.0).abs() < 1e-9);
+    assert!((required.points[0].iops() - 500.0).abs() < 1e-9);
 }
 
 #[test]
@@ -101,9 +101,9 @@ fn overlapping_parts_do_not_exceed_the_total() {
         08:00 60 sequential-reads iops mean 100
         08:00 60 temp-reads iops mean 60
     ";
-    let wanted = wanted(&subject(lines), &plain()).unwrap();
-    assert!((wanted.points[0].iops() - 400.0).abs() < 1e-9, "{wanted:?}");
-    let temp = wanted.points[0].classes.iter().find(|load| load.class == Class::TempRead).unwrap();
+    let required = derive_requirements(&subject(lines), &plain()).unwrap();
+    assert!((required.points[0].iops() - 400.0).abs() < 1e-9, "{required:?}");
+    let temp = required.points[0].classes.iter().find(|load| load.class == Class::TempRead).unwrap();
     assert!((temp.iops - 60.0).abs() < 1e-9);
 }
 
@@ -114,8 +114,8 @@ fn total_operations_are_split_in_proportion_to_bytes() {
         08:00 60 reads bytes mean 300000
         08:00 60 writes bytes mean 100000
     ";
-    let wanted = check(lines, &plain(), &[(Class::Read, 75.0, 300_000.0), (Class::Write, 25.0, 100_000.0)]);
-    assert!(wanted.assumptions[0].contains("split"), "{:?}", wanted.assumptions);
+    let required = check(lines, &plain(), &[(Class::Read, 75.0, 300_000.0), (Class::Write, 25.0, 100_000.0)]);
+    assert!(required.assumptions[0].contains("split"), "{:?}", required.assumptions);
     let unknown = check("08:00 60 all iops mean 100", &plain(), &[(Class::All, 100.0, 819_200.0)]);
     assert!((unknown.points[0].classes[0].reads - 0.7).abs() < 1e-9);
     assert_eq!(unknown.assumptions.len(), 2, "{:?}", unknown.assumptions);
@@ -130,14 +130,14 @@ fn maxima_of_the_input_take_precedence_over_general_ratios() {
         08:00 3600 writes bytes mean 819200
     ";
     let auto = Design { burst: Burst::Auto, ..plain() };
-    let elsewhere = wanted(&subject(hour), &auto).unwrap();
+    let elsewhere = derive_requirements(&subject(hour), &auto).unwrap();
     assert!((elsewhere.points[0].iops() - 626.0).abs() < 1e-6, "{elsewhere:?}");
     assert!(elsewhere.steps[0].spread.is_some());
     let own = format!("{hour} 08:00 3600 reads iops max 250\n 08:00 3600 writes iops max 150");
-    let own = wanted(&subject(&own), &auto).unwrap();
+    let own = derive_requirements(&subject(&own), &auto).unwrap();
     assert!((own.points[0].iops() - 400.0).abs() < 1e-6, "{own:?}");
     assert_eq!(own.steps[0].spread, None);
-    let minute = wanted(&subject(&hour.replace("3600", "60")), &auto).unwrap();
+    let minute = derive_requirements(&subject(&hour.replace("3600", "60")), &auto).unwrap();
     assert!((minute.points[0].iops() - 200.0).abs() < 1e-6);
 }
 
@@ -176,23 +176,24 @@ fn large_writes_apart_from_log_and_data_have_no_hidden_peaks() {
 fn growth_is_compounded_and_the_capacity_grows_as_well() {
     let growth = Growth { yearly: 0.5, months: 24 };
     let design = Design { growth, burst: Burst::Times(2.0), headroom: 0.2, ..plain() };
-    let wanted = check("08:00 60 reads iops mean 100", &design, &[(Class::Read, 450.0, 3_686_400.0)]);
-    assert_eq!((wanted.capacity, wanted.room()), (Bytes::gib(225), 1.2));
+    let required = check("08:00 60 reads iops mean 100", &design, &[(Class::Read, 450.0, 3_686_400.0)]);
+    assert_eq!((required.capacity, required.room()), (Bytes::gib(225), 1.2));
 }
 
 #[test]
 fn a_general_objective_is_evaluated_on_reads() {
     let design = Design { objectives: vec!["p99<=1ms".parse().unwrap()], ..plain() };
-    let of = |lines: &str| wanted(&subject(lines), &design).unwrap().objectives[0].to_string();
+    let of = |lines: &str| derive_requirements(&subject(lines), &design).unwrap().objectives[0].to_string();
     assert_eq!(of("08:00 60 reads iops mean 100"), "read p99 <= 1 ms");
     assert_eq!(of("08:00 60 redo iops mean 100"), "p99 <= 1 ms");
 }
 
 #[test]
 fn a_demand_without_operations_has_a_remedy() {
-    let refused = wanted(&subject("08:00 60 reads bytes mean 100"), &plain()).unwrap_err().to_string();
+    let refused = derive_requirements(&subject("08:00 60 reads bytes mean 100"), &plain()).unwrap_err().to_string();
     assert!(refused.contains("SALES") && refused.contains("provide an AWR report"), "{refused}");
-    let idle = wanted(&subject("08:00 60 reads iops mean 0\n08:00 60 writes iops mean 0"), &plain()).unwrap_err();
+    let idle =
+        derive_requirements(&subject("08:00 60 reads iops mean 0\n08:00 60 writes iops mean 0"), &plain()).unwrap_err();
     assert_eq!(idle, DesignError::Idle { subject: "SALES".to_owned() }, "counted, and zero");
 }
 
@@ -208,15 +209,15 @@ fn rare_work() -> String {
 #[test]
 fn work_in_a_twentieth_of_the_time_counts() {
     let subject = subject(&rare_work());
-    let percentile = wanted(&subject, &plain()).unwrap();
+    let percentile = derive_requirements(&subject, &plain()).unwrap();
     assert!((percentile.points[0].iops() - 10.0).abs() < 1e-6, "the percentile excludes it: {:?}", percentile.points);
     let every = Design { quantile: None, ..plain() };
-    let replayed = wanted(&subject, &every).unwrap();
+    let replayed = derive_requirements(&subject, &every).unwrap();
     assert!((3_950.0..=4_000.0).contains(&replayed.points[0].iops()), "{:?}", replayed.points);
     assert_eq!((replayed.measured.highest_iops, percentile.measured.highest_iops), (4_000.0, 4_000.0));
     // A fifth of the operations may wait for a minute, so less is needed.
     let patient = Design { objectives: vec!["p80<=60s".parse().unwrap()], ..every };
-    let patient = wanted(&subject, &patient).unwrap();
+    let patient = derive_requirements(&subject, &patient).unwrap();
     assert!(patient.points[0].iops() < 3_000.0, "{:?}", patient.points);
 }
 
@@ -224,16 +225,21 @@ fn work_in_a_twentieth_of_the_time_counts() {
 fn the_strictest_objective_bounds_the_wait() {
     let objectives = ["redo:p99<=1ms", "read:p95<=5ms"].map(|text| text.parse().unwrap()).to_vec();
     let lines = "08:00 60 reads iops mean 100";
-    let wanted = wanted(&subject(lines), &Design { objectives, ..plain() }).unwrap();
-    assert_eq!(wanted.allowance.wait, Span::from_millis(1));
-    assert!((wanted.allowance.share - 0.01).abs() < 1e-9, "{:?}", wanted.allowance);
-    assert!(wanted.assumptions.iter().any(|text| text.contains("the input has no redo")), "{:?}", wanted.assumptions);
+    let required = derive_requirements(&subject(lines), &Design { objectives, ..plain() }).unwrap();
+    assert_eq!(required.allowance.wait, Span::from_millis(1));
+    assert!((required.allowance.share - 0.01).abs() < 1e-9, "{:?}", required.allowance);
+    assert!(
+        required.assumptions.iter().any(|text| text.contains("the input has no redo")),
+        "{:?}",
+        required.assumptions
+    );
 }
 
 #[test]
 fn free_space_is_added_to_the_capacity() {
-    let wanted = wanted(&subject("08:00 60 reads iops mean 100"), &Design { free: 0.2, ..plain() }).unwrap();
-    assert_eq!(wanted.capacity, Bytes::gib(125));
+    let required =
+        derive_requirements(&subject("08:00 60 reads iops mean 100"), &Design { free: 0.2, ..plain() }).unwrap();
+    assert_eq!(required.capacity, Bytes::gib(125));
 }
 
 #[test]
@@ -248,8 +254,8 @@ fn response_times_of_a_cache_in_memory_are_not_those_of_storage() {
              08:00 3600 redo latency mean 0.0004"
         )
     };
-    let of = |seconds: &str| wanted(&subject(&lines(seconds)), &plain()).unwrap();
-    let classes = |wanted: &Wanted| wanted.today.iter().map(|(class, _)| *class).collect::<Vec<_>>();
+    let of = |seconds: &str| derive_requirements(&subject(&lines(seconds)), &plain()).unwrap();
+    let classes = |required: &SizingRequirements| required.today.iter().map(|(class, _)| *class).collect::<Vec<_>>();
     assert_eq!(classes(&of("0.0003")), [Class::RandomRead, Class::RedoWrite]);
     let cached = of("0.00002");
     assert_eq!(classes(&cached), [Class::RedoWrite]);
@@ -273,9 +279,9 @@ fn classes_with_known_response_times_are_bounded_in_peaks() {
     };
     let of = |redo_s: &str, design: Design| {
         let subject = DatabaseDemand { account: Some(account()), ..subject(&lines(redo_s)) };
-        let wanted = wanted(&subject, &design).unwrap();
+        let target = derive_requirements(&subject, &design).unwrap();
         let texts = |objectives: &[ClassObjective]| objectives.iter().map(ToString::to_string).collect::<Vec<_>>();
-        (texts(&wanted.objectives), texts(&wanted.peak_bounds))
+        (texts(&target.objectives), texts(&target.peak_bounds))
     };
     let (required, in_peaks) = of("0.0004", plain());
     assert_eq!(required, ["random reads mean <= 10 ms"], "unknown today");
@@ -289,8 +295,8 @@ fn classes_with_known_response_times_are_bounded_in_peaks() {
 fn todays_log_write_includes_its_flush() {
     let lines = "10:00 60 redo iops mean 100\n10:00 60 redo latency mean 0.0002\n\
                  10:00 60 flushes iops mean 100\n10:00 60 flushes latency mean 0.025\n";
-    let wanted = wanted(&subject(lines), &plain()).unwrap();
-    let today = wanted.today.iter().find(|(class, _)| *class == Class::RedoWrite).map(|(_, mean)| *mean);
+    let required = derive_requirements(&subject(lines), &plain()).unwrap();
+    let today = required.today.iter().find(|(class, _)| *class == Class::RedoWrite).map(|(_, mean)| *mean);
     assert_eq!(today, Some(Span::from_micros(25_200)), "PostgreSQL writes to the page cache and then flushes");
 }
 
@@ -303,8 +309,14 @@ fn operations_that_are_not_counted_are_refused_or_assumed() {
     assert!(check_counted(&subject("08:00 60 reads iops mean 100")).is_err(), "reads only");
     let log = subject("08:00 60 reads iops mean 100\n08:00 60 redo iops mean 10");
     check_counted(&log).unwrap();
-    assert!(wanted(&log, &plain()).unwrap().assumptions.iter().any(|text| text.contains("but those of the log")));
-    let assumed = wanted(&absent, &Design { assumes_blocks: true, ..plain() }).unwrap();
+    assert!(
+        derive_requirements(&log, &plain())
+            .unwrap()
+            .assumptions
+            .iter()
+            .any(|text| text.contains("but those of the log"))
+    );
+    let assumed = derive_requirements(&absent, &Design { assumes_blocks: true, ..plain() }).unwrap();
     let reads = assumed.points[0].classes.iter().find(|load| load.class == Class::Read).unwrap();
     assert!((reads.iops - 1_000.0).abs() < 1e-6, "{}", reads.iops);
     assert_eq!(assumed.assumptions.iter().filter(|text| text.contains("counts no")).count(), 2);
@@ -343,19 +355,19 @@ fn throttled() -> DatabaseDemand {
 #[test]
 fn a_throttled_load_is_the_lower_end_of_a_range() {
     let design = Design { burst: Burst::Auto, quantile: None, may_be_slower: true, ..Design::of(Bytes::gib(2_048)) };
-    let with = wanted(&throttled(), &design).unwrap();
-    let without = wanted(&DatabaseDemand { caps: Vec::new(), ..throttled() }, &design).unwrap();
+    let with = derive_requirements(&throttled(), &design).unwrap();
+    let without = derive_requirements(&DatabaseDemand { caps: Vec::new(), ..throttled() }, &design).unwrap();
     let times = with.points[0].iops() / without.points[0].iops();
     assert!((times - 4.0).abs() < 0.01 && with.censored.is_some(), "{times}");
     assert!((with.mean_iops / without.mean_iops - 4.0).abs() < 0.01);
     assert!((with.measured.iops - without.measured.iops).abs() < 1e-9, "the measured load stays as it is");
-    let as_measured = wanted(&throttled(), &Design { burst: Burst::None, ..design.clone() }).unwrap();
+    let as_measured = derive_requirements(&throttled(), &Design { burst: Burst::None, ..design.clone() }).unwrap();
     assert!((as_measured.points[0].iops() / without.points[0].iops() - 1.0).abs() < 1e-9);
     // The lowest level would carry the load as measured, and is not offered.
     let catalogue = Catalogue::built_in();
     let search = Search { widest: 1, ..Search::among(&catalogue, &["oci/block-volume".to_owned()]).unwrap() };
-    let levels = |wanted: &Wanted| -> Vec<f64> {
-        let found = size(&catalogue, wanted, &terms(), &search);
+    let levels = |required: &SizingRequirements| -> Vec<f64> {
+        let found = size(&catalogue, required, &terms(), &search);
         let all = found.choices.iter().chain(&found.frontier).chain(&found.slower).chain(&found.nearly);
         let level = |choice: &Choice| choice.offer.options.iter().find(|option| &*option.name == "vpu")?.value.clone();
         let number = |value| if let OptionValue::Number(number) = value { Some(number) } else { None };

@@ -32,7 +32,7 @@ fn contents_are_listed_and_dropped_in_schemas() {
     // Extensions belong to the owner of the server; only a created server has a suitable owner for certain.
     let extension =
         session.run("CREATE SCHEMA kept; CREATE EXTENSION pgcrypto SCHEMA kept; CREATE TABLE kept.d (n int)");
-    let mut wanted = vec![
+    let mut order = vec![
         "aggregate public.total(integer)",
         "domain public.small",
         "function other.g()",
@@ -54,14 +54,14 @@ fn contents_are_listed_and_dropped_in_schemas() {
     if let Err(failure) = &extension {
         eprintln!("skipped in part: extensions: {failure}");
     } else {
-        wanted.push("table kept.d");
+        order.push("table kept.d");
     }
     let sorted = |mut names: Vec<String>| {
         names.sort();
         names
     };
-    wanted.sort_unstable();
-    assert_eq!(sorted(database.contents().unwrap()), wanted);
+    order.sort_unstable();
+    assert_eq!(sorted(database.contents().unwrap()), order);
     database.destroy_contents(None).unwrap();
     assert_eq!(database.contents().unwrap(), [""; 0]);
     let left = session.rows("SELECT extname FROM pg_extension ORDER BY 1").unwrap();

@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use plimsoll_database::{Database, FailureKind, Flushes, cgroup::MemoryCgroup};
 use plimsoll_units::Bytes;
 
-use super::{Folder, Server, failure, made, until, wanted};
+use super::{Folder, Server, create, failure, order, until};
 
 /// `TMPFS_MAGIC`.
 const IN_MEMORY: u64 = 0x0102_1994;
@@ -36,7 +36,7 @@ fn server_is_removed_on_drop() {
     assert_eq!(fs::metadata(&sockets).unwrap().permissions(), std::os::unix::fs::PermissionsExt::from_mode(0o40_700));
     // Nothing remains, even with an open session.
     session.run("SELECT 1").unwrap();
-    server.made = None;
+    server.created = None;
     assert!(!Path::new(&sockets).exists());
     // An ended process is visible until its parent has taken note.
     let deadline = std::time::Instant::now() + std::time::Duration::from_secs(60);
@@ -51,26 +51,26 @@ fn server_is_removed_on_drop() {
 #[test]
 fn server_settings_can_be_given() {
     let folder = Folder::new("told");
-    let mut order = wanted(&folder);
+    let mut order = order(&folder);
     order.flushes = Flushes::Ignored;
     order.settings = vec![("random_page_cost".into(), "1.5".into()), ("autovacuum".into(), "on".into())];
-    let Some(made) = made(&order) else { return };
-    let made = made.unwrap();
-    let about = made.database.about();
+    let Some(created) = create(&order) else { return };
+    let created = created.unwrap();
+    let about = created.database.about();
     assert_eq!(about.durable, Some(false));
     let has = |name: &str, value: &str| about.settings.contains(&(name.into(), value.into()));
     assert!(has("fsync", "off") && has("full_page_writes", "off") && has("autovacuum", "on"), "{:?}", about.settings);
-    let cost = made.database.session().unwrap().rows("SHOW random_page_cost").unwrap();
+    let cost = created.database.session().unwrap().rows("SHOW random_page_cost").unwrap();
     assert_eq!(cost[0][0].float(), Some(1.5));
 }
 
 #[test]
 fn failed_start_is_explained_and_leaves_no_files() {
     let folder = Folder::new("wrong");
-    let mut order = wanted(&folder);
+    let mut order = order(&folder);
     order.settings.push(("no_such_setting".into(), "1".into()));
-    let Some(made) = made(&order) else { return };
-    let wrong = failure(made);
+    let Some(created) = create(&order) else { return };
+    let wrong = failure(created);
     assert!(wrong.message.contains("no_such_setting"), "{wrong}");
     assert_eq!(entries(&folder.0), 0);
     order.settings.clear();
@@ -84,10 +84,10 @@ fn failed_start_is_explained_and_leaves_no_files() {
 fn parent() {
     let Some(folder) = std::env::var_os(PARENT) else { return };
     let folder = Folder(folder.into());
-    let order = wanted(&folder);
+    let order = order(&folder);
     // On a thread that ends: the server must survive it.
-    let made = std::thread::spawn(move || order.make().unwrap()).join().unwrap();
-    println!("\nserver {}", postmaster(made.database.as_ref()).display());
+    let created = std::thread::spawn(move || order.make().unwrap()).join().unwrap();
+    println!("\nserver {}", postmaster(created.database.as_ref()).display());
     loop {
         std::thread::park();
     }
@@ -96,7 +96,7 @@ fn parent() {
 #[test]
 fn a_server_ends_with_a_killed_process() {
     let folder = Folder::new("killed");
-    if made(&wanted(&folder)).is_none() {
+    if create(&order(&folder)).is_none() {
         return;
     }
     let mut copy = Command::new(std::env::current_exe().unwrap());
@@ -113,7 +113,7 @@ fn a_server_ends_with_a_killed_process() {
 #[test]
 fn memory_limit_is_enforced() {
     let folder = Folder::new("memory");
-    let mut order = wanted(&folder);
+    let mut order = order(&folder);
     let limit = Bytes::mib(96);
     order.memory = Some(limit);
     order.flushes = Flushes::Ignored;
@@ -122,9 +122,9 @@ fn memory_limit_is_enforced() {
         eprintln!("skipped: {failure}");
         return;
     }
-    let Some(made) = made(&order) else { return };
-    let made = made.unwrap_or_else(|failure| panic!("{failure}"));
-    let database = made.database.as_ref();
+    let Some(created) = create(&order) else { return };
+    let created = created.unwrap_or_else(|failure| panic!("{failure}"));
+    let database = created.database.as_ref();
     assert_eq!(database.about().memory, Some(limit));
     let mut session = database.session().unwrap();
     session.run("CREATE TABLE big AS SELECT n, repeat('x', 1900) AS t FROM generate_series(1, 102400) n").unwrap();
@@ -140,27 +140,27 @@ fn memory_limit_is_enforced() {
         assert!(fetched > 100 << 20, "{}", Bytes::new(fetched));
     }
     drop((session, observer));
-    drop(made);
+    drop(created);
     assert_eq!(entries(&folder.0), 0);
 }
 
 #[test]
 fn killed_server_is_explained_and_kept() {
     let folder = Folder::new("dead");
-    let Some(made) = made(&wanted(&folder)) else { return };
-    let made = made.unwrap();
-    assert_eq!(made.post_mortem(), None, "it is alive");
-    let session = made.session().unwrap();
+    let Some(created) = create(&order(&folder)) else { return };
+    let created = created.unwrap();
+    assert_eq!(created.post_mortem(), None, "it is alive");
+    let session = created.session().unwrap();
     let pid = i32::try_from(session.number().unwrap()).unwrap();
     rustix::process::kill_process(rustix::process::Pid::from_raw(pid).unwrap(), rustix::process::Signal::KILL).unwrap();
     let mut why = None;
     until("the server says so", || {
-        why = made.post_mortem();
+        why = created.post_mortem();
         why.is_some()
     });
     let why = why.unwrap();
     assert!(why.contains("was terminated by signal 9") && why.contains("are kept in "), "{why}");
-    drop((session, made));
+    drop((session, created));
     assert_eq!(entries(&folder.0), 1, "the folder with its log stays");
 }
 

@@ -18,7 +18,7 @@ fn observer_reports_activity_and_counters() {
 fn about(server: &Server) {
     let about = server.database().about();
     assert_eq!((about.system.as_str(), about.block, about.cache), ("PostgreSQL", Bytes::kib(8), Some(Bytes::mib(8))));
-    assert_eq!((about.made, about.durable, about.direct, about.memory), (true, Some(true), Some(false), None));
+    assert_eq!((about.created, about.durable, about.direct, about.memory), (true, Some(true), Some(false), None));
     assert!(about.version.starts_with(|first: char| first.is_ascii_digit()), "{}", about.version);
     let folder = about.folder.as_deref().unwrap();
     assert!(
@@ -45,26 +45,28 @@ fn counters(server: &Server) {
     let rows = session.run("SELECT n FROM big WHERE t <> ''").unwrap().rows;
     assert_eq!(rows, 16_384);
     session.report_statistics().unwrap();
-    let seen = look(&mut *observer).since(&before);
+    let observed = look(&mut *observer).since(&before);
     // All blocks except those still cached.
-    let reads = seen.reads.unwrap();
-    assert!((4096 - 1024..4096 + 512).contains(&reads), "{seen:?}");
-    assert!(seen.hits.unwrap() + reads >= 4096 && seen.read_time.unwrap() > Span::ZERO, "{seen:?}");
-    assert!(seen.read_latency().is_some() && seen.lock_time.is_none());
-    assert!(seen.cpu.is_some() && seen.fetched_bytes.is_some(), "a server of this process's own: {seen:?}");
+    let reads = observed.reads.unwrap();
+    assert!((4096 - 1024..4096 + 512).contains(&reads), "{observed:?}");
+    assert!(observed.hits.unwrap() + reads >= 4096 && observed.read_time.unwrap() > Span::ZERO, "{observed:?}");
+    assert!(observed.read_latency().is_some() && observed.lock_time.is_none());
+    assert!(observed.cpu.is_some() && observed.fetched_bytes.is_some(), "a server of this process's own: {observed:?}");
 
     let before = look(&mut *observer);
     for _ in 0..10 {
         session.run("UPDATE big SET t = repeat('y', 1900) WHERE n <= 400").unwrap();
     }
     session.report_statistics().unwrap();
-    let seen = look(&mut *observer).since(&before);
+    let observed = look(&mut *observer).since(&before);
     // Ten commits, and the flush of the statistics.
-    assert_eq!(seen.commits, Some(11), "{seen:?}");
+    assert_eq!(observed.commits, Some(11), "{observed:?}");
     // The WAL writer flushes and reports at its own pace.
     until("flushes are counted", || {
-        let seen = look(&mut *observer).since(&before);
-        seen.log_flushes.unwrap() >= 1 && seen.log_bytes.unwrap() > 4_000_000 && seen.log_flush_latency().is_some()
+        let observed = look(&mut *observer).since(&before);
+        observed.log_flushes.unwrap() >= 1
+            && observed.log_bytes.unwrap() > 4_000_000
+            && observed.log_flush_latency().is_some()
     });
     server.database().checkpoint().unwrap();
     until("writes are counted", || look(&mut *observer).since(&before).writes.unwrap() >= 1000);
@@ -81,7 +83,7 @@ fn counters(server: &Server) {
 
 fn activity(server: &Server) {
     let mut observer = server.database().observer().unwrap();
-    let mut is = |pid: u64, wanted: Spent| observer.activity(&[pid]).unwrap() == [wanted];
+    let mut is = |pid: u64, order: Spent| observer.activity(&[pid]).unwrap() == [order];
     let mut sleeper = server.session();
     let (pid, cancel) = (sleeper.number().unwrap(), sleeper.cancel());
     until("it waits for its client", || is(pid, Spent::Client));

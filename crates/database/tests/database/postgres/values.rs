@@ -26,8 +26,8 @@ fn one(session: &mut dyn Session, sql: &str) -> Vec<Value> {
 
 fn types(session: &mut dyn Session) {
     let row = one(session, "SELECT 1::int2, 2::int4, -3::int8, true, 1.5::float4, 1e300::float8, 2.50::numeric(9,2)");
-    let wanted = [Value::Int(1), Value::Int(2), Value::Int(-3), Value::Int(1), Value::Float(1.5), Value::Float(1e300)];
-    assert_eq!(row[..6], wanted);
+    let order = [Value::Int(1), Value::Int(2), Value::Int(-3), Value::Int(1), Value::Float(1.5), Value::Float(1e300)];
+    assert_eq!(row[..6], order);
     assert_eq!(row[6], Value::from("2.50"));
     let row =
         one(session, "SELECT 'a'::text, 'b'::varchar(3), 'c'::char(2), 'd'::name, '\\x00ff'::bytea, NULL::int, ''");
@@ -64,7 +64,7 @@ fn parameters(session: &mut dyn Session) {
     assert_eq!(session.execute(insert, &[const { Value::Null }; 10]).unwrap().changed, 1);
     let select = session.prepare("SELECT * FROM wide WHERE c = ? AND f <> '?'").unwrap();
     let rows = session.fetch(select, &[Value::Int(i64::MIN)]).unwrap();
-    let wanted = [
+    let order = [
         Value::Int(-7),
         Value::Int(2),
         Value::Int(i64::MIN),
@@ -76,7 +76,7 @@ fn parameters(session: &mut dyn Session) {
         Value::from(stamp),
         Value::from("{}"),
     ];
-    assert_eq!(rows, [wanted]);
+    assert_eq!(rows, [order]);
     assert_eq!(session.rows("SELECT * FROM wide WHERE a IS NULL").unwrap(), [[const { Value::Null }; 10]]);
     let text = session.prepare("SELECT ?::text, ?::bytea").unwrap();
     let rows = session.fetch(text, &[Value::from("größer"), Value::Null]).unwrap();
@@ -122,10 +122,10 @@ fn procedures(session: &mut dyn Session) {
              BEGIN number := number * 2; word := word || '?'; COMMIT; END $$",
         )
         .unwrap();
-    let wanted = [[Value::Int(42), Value::from("a?")]];
-    assert_eq!(session.rows("CALL twice(21, 'a')").unwrap(), wanted);
+    let order = [[Value::Int(42), Value::from("a?")]];
+    assert_eq!(session.rows("CALL twice(21, 'a')").unwrap(), order);
     let call = session.prepare("CALL twice(?, ?)").unwrap();
-    assert_eq!(session.fetch(call, &[Value::Int(21), Value::from("a")]).unwrap(), wanted);
+    assert_eq!(session.fetch(call, &[Value::Int(21), Value::from("a")]).unwrap(), order);
 }
 
 fn transactions(session: &mut dyn Session, other: &mut dyn Session) {

@@ -15,8 +15,8 @@ fn check(name: &str, minor: u32, mounts: &str, files: &[(&str, &str)], expected:
     }
     let sda = BlockDevice::find(&fixture.tree(), DeviceNumber { major: 8, minor }).unwrap();
     let found = block(&fixture.tree(), &sda).unwrap();
-    let shown = found.map_or_else(|| "free".into(), |found| format!("{found}: {}", found.remedy()));
-    assert_eq!(shown, expected, "{name}");
+    let displayed = found.map_or_else(|| "free".into(), |found| format!("{found}: {}", found.remedy()));
+    assert_eq!(displayed, expected, "{name}");
 }
 
 #[test]
@@ -26,12 +26,12 @@ fn uses_of_a_block_device_are_found() {
     check("disk-by-partition", 0, second, &[], "/dev/sda2 is mounted at /data: unmount it (umount /data)");
     check("partition", 2, second, &[], "/dev/sda2 is mounted at /data: unmount it (umount /data)");
     check("sibling", 1, second, &[], "free");
-    let whole = "2 1 8:0 / /data rw - xfs /dev/sda rw\n";
-    check("partition-by-disk", 1, whole, &[], "/dev/sda is mounted at /data: unmount it (umount /data)");
+    let total = "2 1 8:0 / /data rw - xfs /dev/sda rw\n";
+    check("partition-by-disk", 1, total, &[], "/dev/sda is mounted at /data: unmount it (umount /data)");
     let holder = [("sys/devices/pci/block/sda/sda2/holders/dm-0/dev", "253:0\n")];
-    let held = "/dev/sda2 is in use by dm-0, stacked on it: take it out of the LVM, RAID, encryption or multipath \
+    let sustained = "/dev/sda2 is in use by dm-0, stacked on it: take it out of the LVM, RAID, encryption or multipath \
                 above (lsblk shows it)";
-    check("held", 0, "", &holder, held);
+    check("held", 0, "", &holder, sustained);
     check("held-sibling", 1, "", &holder, "free");
 }
 

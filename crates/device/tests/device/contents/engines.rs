@@ -35,23 +35,28 @@ fn left(engine: Engine, caching: Caching, shape: &Shape) -> Vec<u8> {
 
 #[test]
 fn engines_leave_the_same_bytes() {
-    let made = |content| Shape { contents: content, ..Shape::writing(1, Bytes::kib(16), 0.3, 7) };
+    let created = |content| Shape { contents: content, ..Shape::writing(1, Bytes::kib(16), 0.3, 7) };
     let pattern = Pattern::new(b"ab\0\0\0\0\0\0\0\0", &[2], Restart::Every(512), Compare::Reads);
     let contents = [
         Contents::Stamped { compressible: 0.3 },
         Contents::Zeroes,
-        Contents::Made(Arc::new(plimsoll_device::Refilled { seed: 1, compressible: 0.5, chunk: 512, repeated: 0.1 })),
-        Contents::Made(Arc::new(pattern)),
+        Contents::Created(Arc::new(plimsoll_device::Refilled {
+            seed: 1,
+            compressible: 0.5,
+            chunk: 512,
+            repeated: 0.1,
+        })),
+        Contents::Created(Arc::new(pattern)),
     ];
     for content in contents {
-        let shape = made(content);
+        let shape = created(content);
         let mut first: Option<Vec<u8>> = None;
         for (engine, caching) in ways() {
             // Unwritten data would not match the pattern, so reads follow a fill.
             let shape = match &shape.contents {
-                Contents::Made(content) if content.checks() => {
+                Contents::Created(content) if content.checks() => {
                     let quiet = Pattern::new(b"ab\0\0\0\0\0\0\0\0", &[2], Restart::Every(512), Compare::Nothing);
-                    Shape { contents: Contents::Made(Arc::new(quiet)), ..shape.clone() }
+                    Shape { contents: Contents::Created(Arc::new(quiet)), ..shape.clone() }
                 }
                 _ => shape.clone(),
             };
@@ -105,10 +110,10 @@ fn operations_go_to_the_right_file() {
         for (file, length) in files.iter().zip(lengths) {
             let bytes = bytes(&super::rig::behind(file));
             for (index, block) in bytes.chunks(4096).enumerate() {
-                let said = u64::from_le_bytes(block[16..24].try_into().unwrap());
+                let replies = u64::from_le_bytes(block[16..24].try_into().unwrap());
                 let place = index as u64 * 4096;
                 let expected = if place < length.get() { base + place } else { 0 };
-                assert_eq!(said, expected, "{engine}, {caching:?}: byte {place} of the file from {base} on");
+                assert_eq!(replies, expected, "{engine}, {caching:?}: byte {place} of the file from {base} on");
             }
             base += length.get();
         }

@@ -6,7 +6,7 @@ use plimsoll_units::Span;
 use super::{line, words};
 
 /// Jobs as `name: options`, separated by bars.
-fn shown(arguments: &str) -> String {
+fn display(arguments: &str) -> String {
     match line(arguments) {
         Ok(command) => {
             let job = |job: &plimsoll_fio::FioJob| {
@@ -25,7 +25,7 @@ fn shown(arguments: &str) -> String {
 #[test]
 fn arguments_are_classified() {
     let check = |arguments, expected: &str| {
-        let found = shown(arguments);
+        let found = display(arguments);
         assert!(found.starts_with(expected), "{arguments}: {found}");
     };
     check("--name=a --size=1m", "a: name=a size=1m");
@@ -88,6 +88,6 @@ fn questions_need_no_job() {
 #[test]
 fn global_options_are_repeated() {
     let read = line("--bs=64k first.fio").expect("it is read");
-    let shown: Vec<_> = read.globals.iter().map(|option| (option.name, option.value.as_deref())).collect();
-    assert_eq!(shown, [("bs", Some("64k")), ("size", Some("1m"))]);
+    let displayed: Vec<_> = read.globals.iter().map(|option| (option.name, option.value.as_deref())).collect();
+    assert_eq!(displayed, [("bs", Some("64k")), ("size", Some("1m"))]);
 }

@@ -16,8 +16,8 @@ fn job(options: &str) -> FioJob {
 }
 
 #[track_caller]
-fn check(options: &str, shown: impl Fn(&FioJob) -> String, expected: &str) {
-    assert_eq!(shown(&job(options)), expected, "{options}");
+fn check(options: &str, displayed: impl Fn(&FioJob) -> String, expected: &str) {
+    assert_eq!(displayed(&job(options)), expected, "{options}");
 }
 
 fn blocks(job: &FioJob) -> String {
@@ -60,11 +60,11 @@ fn block_sizes_are_per_direction() {
 #[test]
 fn directions_and_orders_are_parsed() {
     let check = |options, expected| {
-        let shown = |job: &FioJob| {
+        let displayed = |job: &FioJob| {
             let access = &job.access;
             format!("{} {} {} {:?}", access.rw, access.direction.reads, access.direction.writes, access.order)
         };
-        check(options, shown, expected);
+        check(options, displayed, expected);
     };
     check("", "read true false Sequential { step: 0 }");
     check("rw=randread", "randread true false Random { run: 1, identical: false }");
@@ -132,12 +132,12 @@ fn times_and_rates_are_parsed() {
 #[test]
 fn depths_default_like_fio() {
     let check = |options, expected| {
-        let shown = |job: &FioJob| {
+        let displayed = |job: &FioJob| {
             let flow = &job.flow;
             let of_answers = (flow.complete_min, flow.complete_max);
             format!("{} {} {} {of_answers:?} {}", flow.iodepth, flow.batch, flow.depth_low, flow.in_flight())
         };
-        check(options, shown, expected);
+        check(options, displayed, expected);
     };
     check("", "1 1 1 (1, 1) 1");
     check("iodepth=16 ioengine=libaio", "16 1 16 (1, 1) 16");
@@ -155,9 +155,9 @@ fn sections_add_up() {
     let read = jobs(
         "[global]\nbs=8k\nsize=1m\n[a]\n[b]\nbs=512\n[global]\nrw=write\n[c]\ninclude inner.fio\nstonewall=0\n[globals]\nrw=read\n[d]\nname=e\n",
     );
-    let shown: Vec<String> =
+    let displayed: Vec<String> =
         read.iter().map(|job| format!("{} {} {}", job.name, job.access.rw, job.access.smallest().get())).collect();
-    assert_eq!(shown, ["a read 8192", "b read 512", "c write 16384", "e read 8192"]);
+    assert_eq!(displayed, ["a read 8192", "b read 512", "c write 16384", "e read 8192"]);
     let raw: Vec<_> = read[2].options.iter().map(|option| (option.name, option.value.as_deref())).collect();
     assert_eq!(raw, [("bs", Some("16k")), ("iodepth_batch", Some("3")), ("stonewall", Some("0"))]);
     assert_eq!(read[1].access.order, Order::Sequential { step: 0 });
@@ -166,8 +166,8 @@ fn sections_add_up() {
 #[test]
 fn name_in_global_section_has_no_effect() {
     let read = jobs("[global]\nname=all\nsize=1m\n[a]\n[b]\nname=own\n");
-    let shown: Vec<_> = read.iter().map(|job| (job.name.as_str(), job.section.as_str())).collect();
-    assert_eq!(shown, [("a", "a"), ("own", "b")]);
+    let displayed: Vec<_> = read.iter().map(|job| (job.name.as_str(), job.section.as_str())).collect();
+    assert_eq!(displayed, [("a", "a"), ("own", "b")]);
 }
 
 #[test]
@@ -189,7 +189,7 @@ fn groups_are_numbered_like_fio() {
     let check = |text: &str, expected: &str| {
         let jobs = jobs(text);
         let placings = groups(&jobs);
-        let shown: Vec<String> = jobs
+        let displayed: Vec<String> = jobs
             .iter()
             .zip(placings)
             .map(|(job, placing)| {
@@ -197,7 +197,7 @@ fn groups_are_numbered_like_fio() {
                 format!("{}:{}/{}/{}{waits}", job.name, placing.group, placing.stage, placing.first_copy)
             })
             .collect();
-        assert_eq!(shown.join(" "), expected, "{text}");
+        assert_eq!(displayed.join(" "), expected, "{text}");
     };
     check(
         "[a]\nstonewall\nnumjobs=2\n[b]\n[c]\nnew_group\n[d]\nstonewall=0\n[e]\nstonewall=1\nnumjobs=3\n[f]\n",
@@ -213,13 +213,13 @@ fn groups_are_numbered_like_fio() {
 #[test]
 fn later_file_waits_for_earlier_files() {
     let read = line("--bs=64k first.fio second.fio --name=z --size=1m").expect("all are read");
-    let shown: Vec<String> = read
+    let displayed: Vec<String> = read
         .jobs
         .iter()
         .zip(groups(&read.jobs))
         .map(|(job, placing)| format!("{}:{}:{}", job.name, placing.group, job.access.smallest().get()))
         .collect();
-    assert_eq!(shown, ["z:0:65536", "a:0:65536", "b:0:8192", "c:1:4096", "d:1:4096"]);
+    assert_eq!(displayed, ["z:0:65536", "a:0:65536", "b:0:8192", "c:1:4096", "d:1:4096"]);
     assert!(read.jobs[3].options.iter().all(|option| option.name != "stonewall"));
 }
 

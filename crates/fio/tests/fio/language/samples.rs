@@ -9,16 +9,16 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use plimsoll_fio::{Fault, Flags, OptionLookup, Surroundings, job_file, known};
+use plimsoll_fio::{Fault, Flags, OptionLookup, Surroundings, job_file, look_up};
 
 /// Result of the installed fio: its line of `--showcmd`, or its error.
 fn fio(path: &Path) -> Option<Result<String, String>> {
     let output = Command::new("fio").args(["--parse-only", "--showcmd"]).arg(path).output().ok()?;
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    let (shown, said) = (text(&output.stdout), text(&output.stderr));
+    let (displayed, reported) = (text(&output.stdout), text(&output.stderr));
     // fio exits successfully after some errors.
-    let taken = output.status.success() && !said.contains("dropped") && !said.contains("Error");
-    Some(if taken { Ok(shown) } else { Err(said) })
+    let taken = output.status.success() && !reported.contains("dropped") && !reported.contains("Error");
+    Some(if taken { Ok(displayed) } else { Err(reported) })
 }
 
 fn ours(path: &str, text: &str) -> Result<String, Vec<Fault>> {
@@ -32,14 +32,14 @@ fn ours(path: &str, text: &str) -> Result<String, Vec<Fault>> {
         // Independent of the host: only the language is compared.
         processors_present: u32::MAX,
     };
-    job_file(path, text, Flags::default(), &around).map(|command| command.shown)
+    job_file(path, text, Flags::default(), &around).map(|command| command.displayed)
 }
 
 /// True for options that the installed fio may lack.
-fn is_newer(said: &str) -> bool {
-    let bad = said.lines().find_map(|line| line.strip_prefix("Bad option <"));
+fn is_newer(reported: &str) -> bool {
+    let bad = reported.lines().find_map(|line| line.strip_prefix("Bad option <"));
     bad.is_some_and(|rest| {
-        matches!(known(rest.split(['=', '>', ' ']).next().unwrap_or("")), OptionLookup::Supported(_))
+        matches!(look_up(rest.split(['=', '>', ' ']).next().unwrap_or("")), OptionLookup::Supported(_))
     })
 }
 
@@ -58,14 +58,14 @@ fn real_job_files_are_parsed_like_fio() {
         let theirs = fio(path);
         let outcome = match (ours(&path.to_string_lossy(), &text), theirs) {
             (Ok(_), None) => "taken; no fio to compare with".to_owned(),
-            (Ok(shown), Some(Ok(theirs))) if shown == theirs => "taken, and alike".to_owned(),
-            (Ok(shown), Some(Ok(theirs))) => {
-                wrong.push(format!("{name}\n  ours   {shown}\n  theirs {theirs}"));
+            (Ok(displayed), Some(Ok(theirs))) if displayed == theirs => "taken, and alike".to_owned(),
+            (Ok(displayed), Some(Ok(theirs))) => {
+                wrong.push(format!("{name}\n  ours   {displayed}\n  theirs {theirs}"));
                 "taken, and otherwise".to_owned()
             }
-            (Ok(_), Some(Err(said))) if is_newer(&said) => "taken; fio is too old for it".to_owned(),
-            (Ok(_), Some(Err(said))) => {
-                wrong.push(format!("{name}: taken here, and fio says {said}"));
+            (Ok(_), Some(Err(reported))) if is_newer(&reported) => "taken; fio is too old for it".to_owned(),
+            (Ok(_), Some(Err(reported))) => {
+                wrong.push(format!("{name}: taken here, and fio says {reported}"));
                 "taken, and refused by fio".to_owned()
             }
             (Err(faults), theirs) => {

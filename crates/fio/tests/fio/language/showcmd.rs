@@ -42,7 +42,7 @@ const SHOWN: &[(&str, &str)] = &[
 #[test]
 fn showcmd_prints_command_lines() {
     for (text, expected) in SHOWN {
-        let found = file(text).unwrap_or_else(|faults| panic!("{text}: {faults:?}")).shown;
+        let found = file(text).unwrap_or_else(|faults| panic!("{text}: {faults:?}")).displayed;
         assert_eq!(found, *expected, "{text}");
     }
 }

@@ -52,7 +52,7 @@ fn completed(run: &Run) -> FioReport {
             rest.split(|letter: char| !letter.is_ascii_digit()).next().unwrap().parse().unwrap()
         };
         (job.members, job.pid) = (number("jobs="), number(": pid="));
-        report.made = header.split(": pid=").nth(1).unwrap().split_once(": ").unwrap().1.to_owned();
+        report.created = header.split(": pid=").nth(1).unwrap().split_once(": ").unwrap().1.to_owned();
     }
     report
 }

@@ -28,11 +28,11 @@ fn exact(ns: u64) -> LatencyHistogram {
 }
 
 fn report(job: JobReport) -> FioReport {
-    let made = "Sat Nov 21 19:18:18 2026".to_owned();
+    let created = "Sat Nov 21 19:18:18 2026".to_owned();
     FioReport {
         version: "fio-3.42".to_owned(),
         made_unix_ms: 1_795_288_698_123,
-        made,
+        created,
         jobs: vec![job],
         ..FioReport::default()
     }
@@ -189,7 +189,7 @@ fn disks_and_processors_are_printed() {
     };
     let each_percent = vec![98.0, 98.19];
     let idleness = Idleness { system_percent: 98.09, each_percent, unit_mean_us: 6.67, unit_deviation_us: 0.0 };
-    let whole = FioReport { disks: vec![raid], idleness: Some(idleness), ..report(single()) };
+    let total = FioReport { disks: vec![raid], idleness: Some(idleness), ..report(single()) };
     let expected = "
 Disk stats (read/write):
     md127: ios=0/5103732, sectors=0/163315176, merge=0/0, ticks=0/528238, in_queue=528238, util=95.73%, aggrios=0/2552722, \
@@ -200,9 +200,9 @@ CPU idleness:
   percpu: 98.00%, 98.19%
   unit work: mean=6.67us, stddev=0.00
 ";
-    let text = normal(&whole);
+    let text = normal(&total);
     assert!(text.ends_with(expected), "{text}");
-    let text = json(&whole, Detail::Percentiles);
+    let text = json(&total, Detail::Percentiles);
     let part = "      \"aggr_write_merge\" : 29,\n";
     assert!(text.contains(part) && text.contains("\"cpu-1\" : 98.190000,\n    \"unit_mean\" : 6.670000"), "{text}");
 }
@@ -222,9 +222,9 @@ fn mixed_directions_are_printed_with_separate_directions() {
         write: lane(24_842_240, moments(6_065, (100, 1_440_200), (69_839.65, 47_404.17))),
         ..JobReport::new("four")
     };
-    job.read.bandwidth = SampleStatistics { least: 23_952, most: 25_205, mean: 24_578.5, deviation: 886.005, count: 2 };
+    job.read.bandwidth = SampleStatistics { least: 23_952, max: 25_205, mean: 24_578.5, deviation: 886.005, count: 2 };
     job.write.bandwidth =
-        SampleStatistics { least: 23_440, most: 25_029, mean: 24_234.5, deviation: 1_123.593, count: 2 };
+        SampleStatistics { least: 23_440, max: 25_029, mean: 24_234.5, deviation: 1_123.593, count: 2 };
     // fio 3.42 omits the unit: BW=47.7Mi (50.0M).
     assert_eq!(line(job.clone(), "  mixed"), "  mixed: IOPS=12.2k, BW=47.7MiB/s (50.0MB/s)(47.7MiB/1001msec)");
     let text = normal(&report(job.clone()));
@@ -244,12 +244,12 @@ fn mixed_directions_are_printed_with_separate_directions() {
 fn samples_have_their_labelled_unit() {
     let mut job = single();
     job.units = Units { kilo: Kilo::Decimal, ..Units::default() };
-    job.read.bandwidth = SampleStatistics { least: 976, most: 984, mean: 978.0, deviation: 4.0, count: 4 };
+    job.read.bandwidth = SampleStatistics { least: 976, max: 984, mean: 978.0, deviation: 4.0, count: 4 };
     let begin = "   bw (   kB/s): min=  999, max= 1007, per=24.45%, avg=1001.47, stdev= 4.10, samples=4";
     assert_eq!(line(job.clone(), "   bw"), begin);
     (job.units, job.read.bytes) = (Units::default(), 1 << 30);
     job.read.bandwidth =
-        SampleStatistics { least: 21_911_568, most: 23_455_856, mean: 22_683_712.0, deviation: 1_091_976.5, count: 2 };
+        SampleStatistics { least: 21_911_568, max: 23_455_856, mean: 22_683_712.0, deviation: 1_091_976.5, count: 2 };
     let begin = "   bw (  MiB/s): min=21398, max=22906, per=2.16%, avg=22152.06, stdev=1066.38, samples=2";
     assert_eq!(line(job, "   bw"), begin);
 }
@@ -284,9 +284,9 @@ fn line_share(text: &str) -> f64 {
 
 #[test]
 fn forms_come_in_the_order_of_fio() {
-    let whole = FioReport { version: version("0.1.0"), ..report(single()) };
+    let total = FioReport { version: version("0.1.0"), ..report(single()) };
     let all = format_report(
-        &whole,
+        &total,
         &[OutputForm::Normal, OutputForm::Json(Detail::Buckets), OutputForm::Terse(TerseVersion::V5)],
     );
     let places: Vec<usize> =
@@ -295,5 +295,5 @@ fn forms_come_in_the_order_of_fio() {
             .map(|part| all.find(part).unwrap_or_else(|| panic!("{part} in {all}")))
             .collect();
     assert!(places.is_sorted() && places[0] == 0, "{places:?}");
-    assert_eq!(format_report(&whole, &[OutputForm::Json(Detail::Percentiles)]).matches("\"bins\"").count(), 0);
+    assert_eq!(format_report(&total, &[OutputForm::Json(Detail::Percentiles)]).matches("\"bins\"").count(), 0);
 }

@@ -119,9 +119,9 @@ proptest! {
             at_us += gap_us;
             let at = Span::from_micros(at_us);
             let (latency, direction) = (Span::from_micros(*gap_us), TransferDirection::Write);
-            let seen = LogSample { at, latency, direction, length: 1, offset: 0, priority: 0, issued: at };
+            let observed = LogSample { at, latency, direction, length: 1, offset: 0, priority: 0, issued: at };
             for log in &mut logs {
-                log.add(&seen).unwrap();
+                log.add(&observed).unwrap();
             }
             histograms.add(at, direction, latency).unwrap();
         }
@@ -137,8 +137,8 @@ proptest! {
         prop_assert_eq!(latencies.len(), histograms.len());
         // The rate of half a window is twice its count, rounded.
         let counts = histograms.iter().map(|row| row[3..].iter().sum::<u64>());
-        let most = 2.0 * 1_000.0 / window_ms as f64;
-        prop_assert!(rates.iter().zip(counts).all(|(rate, count)| rate[1] as f64 <= count as f64 * most + 1.0), "{:?}", rates);
+        let max = 2.0 * 1_000.0 / window_ms as f64;
+        prop_assert!(rates.iter().zip(counts).all(|(rate, count)| rate[1] as f64 <= count as f64 * max + 1.0), "{:?}", rates);
         prop_assert!(rates.len() == histograms.len() || rates.len() + 1 == histograms.len());
     }
 }

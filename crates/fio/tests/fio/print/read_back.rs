@@ -14,8 +14,8 @@ use serde_json::Value;
 pub fn report(document: &Value) -> FioReport {
     FioReport {
         version: text(document, "fio version"),
-        made_unix_ms: whole(document, "timestamp_ms"),
-        made: text(document, "time").trim_end().to_owned(),
+        made_unix_ms: integer(document, "timestamp_ms"),
+        created: text(document, "time").trim_end().to_owned(),
         global_options: options(document, "global options"),
         jobs: list(document, "jobs").map(job).collect(),
         disks: list(document, "disk_util").map(disk).collect(),
@@ -44,7 +44,7 @@ pub fn paths(document: &Value) -> BTreeSet<String> {
     found
 }
 
-fn whole(of: &Value, key: &str) -> u64 {
+fn integer(of: &Value, key: &str) -> u64 {
     of.get(key).and_then(|value| value.as_u64().or_else(|| value.as_f64().map(|real| real as u64))).unwrap_or(0)
 }
 
@@ -73,12 +73,12 @@ fn job(entry: &Value) -> JobReport {
     let (write, trim) = (lane("write"), lane("trim"));
     let operations = read.operations + write.operations + trim.operations;
     let processor =
-        |key: &str| Span::from_nanos((real(entry, key) * whole(entry, "job_runtime") as f64 * 1e4).round() as u64);
+        |key: &str| Span::from_nanos((real(entry, key) * integer(entry, "job_runtime") as f64 * 1e4).round() as u64);
     JobReport {
-        group: whole(entry, "groupid") as u32,
-        started_unix_ms: whole(entry, "job_start"),
-        eta_s: whole(entry, "eta"),
-        elapsed_s: whole(entry, "elapsed"),
+        group: integer(entry, "groupid") as u32,
+        started_unix_ms: integer(entry, "job_start"),
+        eta_s: integer(entry, "eta"),
+        elapsed_s: integer(entry, "elapsed"),
         options: options(entry, "job options"),
         description: entry.get("desc").and_then(Value::as_str).map(str::to_owned),
         percentiles: percentiles(entry),
@@ -89,12 +89,12 @@ fn job(entry: &Value) -> JobReport {
             (_, false) => Unified::Both,
         },
         sync: entry.get("sync").and_then(|sync| sync.get("lat_ns")).map(latency).unwrap_or_default(),
-        runtime_ms: whole(entry, "job_runtime"),
+        runtime_ms: integer(entry, "job_runtime"),
         user: processor("usr_cpu"),
         system: processor("sys_cpu"),
-        switches: whole(entry, "ctx"),
-        major_faults: whole(entry, "majf"),
-        minor_faults: whole(entry, "minf"),
+        switches: integer(entry, "ctx"),
+        major_faults: integer(entry, "majf"),
+        minor_faults: integer(entry, "minf"),
         depths: Depths {
             level: counts(entry, "iodepth_level", ["1", "2", "4", "8", "16", "32", ">=64"], Some(operations)),
             submitted: counts(entry, "iodepth_submit", ["0", "4", "8", "16", "32", "64", ">=64"], None),
@@ -102,10 +102,10 @@ fn job(entry: &Value) -> JobReport {
         },
         latency_counts: Some(latency_counts(entry, operations)),
         target: LatencyTarget {
-            latency_ns: whole(entry, "latency_target"),
-            window_us: whole(entry, "latency_window"),
+            latency_ns: integer(entry, "latency_target"),
+            window_us: integer(entry, "latency_window"),
             percentile: real(entry, "latency_percentile"),
-            depth: whole(entry, "latency_depth") as u32,
+            depth: integer(entry, "latency_depth") as u32,
         },
         read,
         write,
@@ -127,19 +127,19 @@ fn units(entry: &Value) -> Units {
 
 fn lane(of: &Value) -> DirectionResult {
     let samples = |name: &str, deviation: &str| SampleStatistics {
-        least: whole(of, &format!("{name}_min")),
-        most: whole(of, &format!("{name}_max")),
+        least: integer(of, &format!("{name}_min")),
+        max: integer(of, &format!("{name}_max")),
         mean: real(of, &format!("{name}_mean")),
         deviation: real(of, &format!("{name}_{deviation}")),
-        count: whole(of, &format!("{name}_samples")),
+        count: integer(of, &format!("{name}_samples")),
     };
     let latency = |key: &str| of.get(key).map(latency).unwrap_or_default();
     DirectionResult {
-        bytes: whole(of, "io_bytes"),
-        operations: whole(of, "total_ios"),
-        short: whole(of, "short_ios"),
-        dropped: whole(of, "drop_ios"),
-        runtime_ms: whole(of, "runtime"),
+        bytes: integer(of, "io_bytes"),
+        operations: integer(of, "total_ios"),
+        short: integer(of, "short_ios"),
+        dropped: integer(of, "drop_ios"),
+        runtime_ms: integer(of, "runtime"),
         submission: latency("slat_ns"),
         completion: latency("clat_ns"),
         total: latency("lat_ns"),
@@ -153,8 +153,8 @@ fn latency(of: &Value) -> LatencyHistogram {
     let mut bins: Vec<(u64, u64)> =
         bins.map(|(ns, count)| (lowest(ns.parse().unwrap()), count.as_u64().unwrap())).collect();
     bins.sort_unstable();
-    let (count, mean_ns) = (whole(of, "N"), real(of, "mean"));
-    let (min_ns, max_ns) = (whole(of, "min"), whole(of, "max"));
+    let (count, mean_ns) = (integer(of, "N"), real(of, "mean"));
+    let (min_ns, max_ns) = (integer(of, "min"), integer(of, "max"));
     LatencyHistogram {
         bins: Bins { count, sum_ns: (mean_ns * count as f64) as u64, min_ns, max_ns, bins },
         exact: Some(Moments { min_ns, max_ns, mean_ns, deviation_ns: real(of, "stddev") }),
@@ -196,8 +196,8 @@ fn counts(entry: &Value, key: &str, names: [&str; 7], all: Option<u64>) -> [u64;
         return shares.map(|share| counted(share, 0.1, all));
     }
     let is_least = |share: f64| (share - 0.1).abs() < 1e-9;
-    let known: f64 = shares.iter().filter(|share| !is_least(**share)).sum();
-    let left = (100.0 - known) / shares.iter().filter(|share| is_least(**share)).count().max(1) as f64;
+    let existing: f64 = shares.iter().filter(|share| !is_least(**share)).sum();
+    let left = (100.0 - existing) / shares.iter().filter(|share| is_least(**share)).count().max(1) as f64;
     shares.map(|share| ((if is_least(share) { left } else { share }) * SCALE).round() as u64)
 }
 
@@ -226,13 +226,14 @@ fn latency_counts(entry: &Value, operations: u64) -> LatencyCounts {
 
 fn disk(entry: &Value) -> DiskUse {
     let counts = |of: &str, merge: &str| {
-        let pair = |what: &str| [whole(entry, &format!("{of}read_{what}")), whole(entry, &format!("{of}write_{what}"))];
+        let pair =
+            |what: &str| [integer(entry, &format!("{of}read_{what}")), integer(entry, &format!("{of}write_{what}"))];
         DiskCounts {
             operations: pair("ios"),
             sectors: pair("sectors"),
-            merges: [whole(entry, &format!("{of}read_merges")), whole(entry, &format!("{of}{merge}"))],
+            merges: [integer(entry, &format!("{of}read_merges")), integer(entry, &format!("{of}{merge}"))],
             ticks_ms: pair("ticks"),
-            queue_ms: whole(entry, &format!("{of}in_queue")),
+            queue_ms: integer(entry, &format!("{of}in_queue")),
             busy_percent: real(entry, &format!("{of}util")),
         }
     };

@@ -21,7 +21,7 @@ fn latencies(count: u64) -> Bins {
 }
 
 fn lane(operations: u64, block: u64) -> DirectionResult {
-    let rate = SampleStatistics { least: 90, most: 110, mean: operations as f64 / 10.0, deviation: 1.0, count: 20 };
+    let rate = SampleStatistics { least: 90, max: 110, mean: operations as f64 / 10.0, deviation: 1.0, count: 20 };
     DirectionResult {
         bytes: operations * block,
         operations,
@@ -44,8 +44,8 @@ fn report() -> FioReport {
         runtime_ms: 10_000,
         ..JobReport::new("mix")
     };
-    let made = "Sat Nov 21 19:18:18 2026".to_owned();
-    FioReport { version: version("0.1.0"), made, jobs: vec![job], ..FioReport::default() }
+    let created = "Sat Nov 21 19:18:18 2026".to_owned();
+    FioReport { version: version("0.1.0"), created, jobs: vec![job], ..FioReport::default() }
 }
 
 fn begun() -> String {
@@ -110,7 +110,7 @@ fn every_format_is_parsed_back() {
     assert_eq!((setting.block_bytes, setting.depth, setting.sequential), (Some(8_192.0), Some(4.0), Some(false)));
 }
 
-fn seen(i: u64) -> LogSample {
+fn observe(i: u64) -> LogSample {
     LogSample {
         at: Span::from_micros(i * 1_000),
         latency: Span::from_micros(400),
@@ -126,7 +126,7 @@ fn seen(i: u64) -> LogSample {
 fn logged(log: LogKind, columns: LogColumns) -> ReadingEvidence {
     let mut writer = LogWriter::new(Vec::new(), log, columns);
     for i in 0..5_000 {
-        writer.add(&seen(i)).unwrap();
+        writer.add(&observe(i)).unwrap();
     }
     let bytes = writer.finish(Span::from_secs(5)).unwrap();
     reading(&log_name("a", log, Some(1)), &bytes).evidence.remove(0)
@@ -147,12 +147,12 @@ fn logs_are_parsed_back() {
 fn histogram_logs_are_parsed_back() {
     let mut log = HistogramLog::new(Vec::new(), Span::from_secs(1), 2, 0, [8_192; 3]);
     for i in 0..5_000 {
-        let LogSample { at, direction, latency, .. } = seen(i);
+        let LogSample { at, direction, latency, .. } = observe(i);
         log.add(at, direction, latency).unwrap();
     }
     let bytes = log.finish(Span::from_secs(5)).unwrap();
     let evidence = reading(&log_name("a", LogKind::Histogram, Some(1)), &bytes).evidence;
-    let whole = evidence.iter().find(|evidence| evidence.at_s.is_none()).expect("the whole is told");
-    near(whole.mean_s, 400e-6, 0.04);
-    near(whole.iops, 1_000.0, 0.01);
+    let total = evidence.iter().find(|evidence| evidence.at_s.is_none()).expect("the whole is told");
+    near(total.mean_s, 400e-6, 0.04);
+    near(total.iops, 1_000.0, 0.01);
 }

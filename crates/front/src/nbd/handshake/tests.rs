@@ -20,10 +20,10 @@ fn ask(option: u32, data: &[u8]) -> Vec<u8> {
     [&OPTION.to_be_bytes()[..], &option.to_be_bytes(), &(data.len() as u32).to_be_bytes(), data].concat()
 }
 
-fn choosing(name: &str, asked: &[u16]) -> Vec<u8> {
+fn choosing(name: &str, requested: &[u16]) -> Vec<u8> {
     let mut data = [&(name.len() as u32).to_be_bytes()[..], name.as_bytes()].concat();
-    data.extend((asked.len() as u16).to_be_bytes());
-    data.extend(asked.iter().flat_map(|kind| kind.to_be_bytes()));
+    data.extend((requested.len() as u16).to_be_bytes());
+    data.extend(requested.iter().flat_map(|kind| kind.to_be_bytes()));
     data
 }
 
@@ -60,7 +60,7 @@ fn kinds(heard: &Heard) -> Vec<u32> {
 
 #[test]
 fn modern_client_gets_all_information() {
-    let asked = [info::NAME, info::DESCRIPTION, info::BLOCK_SIZE, 99];
+    let requested = [info::NAME, info::DESCRIPTION, info::BLOCK_SIZE, 99];
     let heard = talk(
         Tls::Off,
         3,
@@ -68,7 +68,7 @@ fn modern_client_gets_all_information() {
             ask(option::EXTENDED_HEADERS, &[]),
             ask(option::LIST_META_CONTEXT, &querying("data", &[])),
             ask(option::SET_META_CONTEXT, &querying("data", &["base:allocation", "qemu:dirty-bitmap:x"])),
-            ask(option::GO, &choosing("data", &asked)),
+            ask(option::GO, &choosing("data", &requested)),
         ],
     );
     let expected = [rep::ACK, rep::META_CONTEXT, rep::ACK, rep::META_CONTEXT, rep::ACK];

@@ -2,7 +2,7 @@
 
 use super::{ColumnWeight, LineKind, RowReader};
 
-fn known(name: &str) -> ColumnWeight {
+fn classify_column(name: &str) -> ColumnWeight {
     match name {
         "name" | "reads" | "writes" => ColumnWeight::One,
         "now" => ColumnWeight::Alone,
@@ -12,7 +12,7 @@ fn known(name: &str) -> ColumnWeight {
 
 /// Rows as `table: column=cell ...`.
 fn format_rows(text: &str) -> Vec<String> {
-    let mut rows = RowReader::new(known);
+    let mut rows = RowReader::new(classify_column);
     let mut out = Vec::new();
     let put = |rows: &RowReader, out: &mut Vec<String>| {
         let cells: Vec<String> =

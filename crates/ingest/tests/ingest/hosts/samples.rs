@@ -12,19 +12,19 @@ const KINDS: [&str; 4] = ["iostat", "iostat_json", "sar", "vmstat"];
 
 #[test]
 fn samples_have_outcomes() {
-    let mut kept = [0, 0];
+    let mut retained = [0, 0];
     for kind in KINDS {
         for (number, (_, bytes)) in samples(&[kind]).into_iter().enumerate() {
             let outcome = outcome(FormatInput::from(format!("{kind} {number}")), &bytes, 65_536);
             println!("{kind} {number}: {}", summary(&outcome, &bytes));
             if let Outcome::Read(reading) = &outcome {
                 let of_file = laws(reading);
-                kept = [kept[0] + of_file[0], kept[1] + of_file[1]];
+                retained = [retained[0] + of_file[0], retained[1] + of_file[1]];
             }
         }
     }
-    println!("laws: {kept:?}");
-    assert!(kept[0] as f64 >= 0.8 * kept[1] as f64, "{kept:?}");
+    println!("laws: {retained:?}");
+    assert!(retained[0] as f64 >= 0.8 * retained[1] as f64, "{retained:?}");
 }
 
 fn summary(outcome: &Outcome, bytes: &[u8]) -> String {
@@ -67,7 +67,7 @@ fn laws(reading: &Reading) -> [usize; 2] {
     for figure in &reading.figures {
         rows.entry((figure.window, figure.scope)).or_default().push((figure.class, figure.measure, figure.value));
     }
-    let mut kept = [0, 0];
+    let mut retained = [0, 0];
     for row in rows.values() {
         let at = |class, measure| row.iter().find(|one| (one.0, one.1) == (class, measure)).map(|one| one.2);
         for class in Class::ALL {
@@ -77,7 +77,7 @@ fn laws(reading: &Reading) -> [usize; 2] {
             {
                 // Megabytes have two decimals.
                 let near = (iops * size - bytes).abs() <= 0.02 * bytes + 0.006 * 1_048_576.0;
-                kept = [kept[0] + usize::from(near), kept[1] + 1];
+                retained = [retained[0] + usize::from(near), retained[1] + 1];
             }
         }
         let flying: f64 = Class::ALL
@@ -86,8 +86,8 @@ fn laws(reading: &Reading) -> [usize; 2] {
             .sum();
         if let Some(depth) = at(Class::All, Measure::Depth).filter(|depth| *depth > 0.1 && flying > 0.0) {
             let near = flying < 1.5 * depth + 0.5 && flying > depth / 1.5 - 0.5;
-            kept = [kept[0] + usize::from(near), kept[1] + 1];
+            retained = [retained[0] + usize::from(near), retained[1] + 1];
         }
     }
-    kept
+    retained
 }

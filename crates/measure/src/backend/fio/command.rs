@@ -228,9 +228,9 @@ pub fn list_differences(streams: &[StreamSpec], paces: &[Pace]) -> Vec<&'static 
     };
     let some = |applies: &dyn Fn(&StreamSpec) -> bool| streams.iter().any(applies);
     let is_mixed = |mix: &Mix| mix.reads > 0.0 && mix.reads < 1.0;
-    let whole = |share: f64| (share * 100.0 - (share * 100.0).round()).abs() < 1e-9;
+    let total = |share: f64| (share * 100.0 - (share * 100.0).round()).abs() < 1e-9;
     let hot = |pattern| {
-        if let Pattern::HotSpot { operations, space } = pattern { whole(operations) && whole(space) } else { true }
+        if let Pattern::HotSpot { operations, space } = pattern { total(operations) && total(space) } else { true }
     };
     let exact = |sizes: &BlockMix| {
         let all: u32 = sizes.sizes().iter().map(|&(_, weight)| weight).sum();
@@ -252,7 +252,7 @@ pub fn list_differences(streams: &[StreamSpec], paces: &[Pace]) -> Vec<&'static 
             "it flushes more often if reads are mixed with the writes",
         ),
         (
-            some(&|s| !whole(s.mix.reads) || !exact(&s.mix.sizes) || !hot(s.pattern)),
+            some(&|s| !total(s.mix.reads) || !exact(&s.mix.sizes) || !hot(s.pattern)),
             "shares are rounded to whole percent",
         ),
         (

@@ -104,10 +104,10 @@ impl Printed {
         tables.find_map(|mut table| {
             let head = table.next()?;
             let index = |name: &str| head.iter().position(|column| column == name);
-            let wanted: Option<Vec<(usize, &str)>> =
+            let required: Option<Vec<(usize, &str)>> =
                 row.iter().map(|(name, value)| Some((index(name)?, *value))).collect();
-            let (wanted, column) = (wanted?, index(column)?);
-            let found = table.find(|cells| wanted.iter().all(|(index, value)| cells[*index] == *value))?;
+            let (required, column) = (required?, index(column)?);
+            let found = table.find(|cells| required.iter().all(|(index, value)| cells[*index] == *value))?;
             found[column].parse().ok()
         })
     }

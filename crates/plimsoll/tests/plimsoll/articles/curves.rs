@@ -56,10 +56,10 @@ fn points(curve: &Curve, calibrated: &[u32], modelled: impl Fn(u32, f64) -> f64)
 }
 
 /// The argument at which `rising` reaches `wanted`, within an interval.
-fn bisect(mut low: f64, mut high: f64, wanted: f64, rising: impl Fn(f64) -> f64) -> f64 {
+fn bisect(mut low: f64, mut high: f64, required: f64, rising: impl Fn(f64) -> f64) -> f64 {
     for _ in 0..40 {
         let middle = f64::midpoint(low, high);
-        if rising(middle) < wanted { low = middle } else { high = middle }
+        if rising(middle) < required { low = middle } else { high = middle }
     }
     f64::midpoint(low, high)
 }

@@ -128,7 +128,7 @@ fn protocols() -> Vec<Figure> {
     let figure = |what, published, unit| Figure::new("notes on protocols", what, published, unit);
     let (ip, curve) = (serial_over_ip(), curve());
     let over_ip = |config| mean_us(&ip, config, "1");
-    let most = |config| iops(&curve, config, "1024");
+    let max = |config| iops(&curve, config, "1024");
     vec![
         figure("IP protocols, latency added", Published::Exactly(100.0), "us")
             .simulated(over_ip("a800:protocol=nfs,hits=1") - alone("a800:hits=1"), 0.05)
@@ -136,13 +136,13 @@ fn protocols() -> Vec<Figure> {
         figure("A-Series over IP", Published::Exactly(250.0), "us")
             .simulated(over_ip("a800:protocol=nfs,latency_of=array"), 0.15),
         figure("IP protocols, largest IOPS over that of FC", Published::Exactly(70.0), "%")
-            .simulated((most("a800:protocol=nfs") / most("a800")).times(100.0), 0.02)
+            .simulated((max("a800:protocol=nfs") / max("a800")).times(100.0), 0.02)
             .fitted(),
         figure("IP protocols, largest IOPS", Published::Exactly(array(OVER_IP, 0)), "IOPS")
-            .simulated(most("a800:protocol=nfs"), 0.01)
+            .simulated(max("a800:protocol=nfs"), 0.01)
             .fitted(),
         figure("FC below NVMe/FC: largest IOPS", Published::Between(0.9, 1.0), "times")
-            .simulated(most("a800:protocol=fc") / most("a800"), 0.0)
+            .simulated(max("a800:protocol=fc") / max("a800"), 0.0)
             .fitted(),
         figure("C-Series over IP: hardly to be seen", Published::Between(1.0, 1.1), "times")
             .simulated(over_ip("c800:protocol=nfs,hits=0") / alone("c800:hits=0"), 0.0),
@@ -165,9 +165,9 @@ fn mixture() -> Vec<Figure> {
         figures.push(figure(what, 1.0, 1.25).simulated(read(80) / read(100), 0.0));
     }
     for (config, series) in [("a800", "A-Series"), ("c800", "C-Series")] {
-        let most = |reads| iops(&blocks("a800 c800", reads, "--depth 2048"), config, "2048");
+        let max = |reads| iops(&blocks("a800 c800", reads, "--depth 2048"), config, "2048");
         let what = format!("{series}, largest IOPS: lower");
-        figures.push(figure(what, 0.5, 1.0).simulated(most(80) / most(100), 0.0).fitted());
+        figures.push(figure(what, 0.5, 1.0).simulated(max(80) / max(100), 0.0).fitted());
     }
     figures
 }

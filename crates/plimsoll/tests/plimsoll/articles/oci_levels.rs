@@ -91,7 +91,7 @@ fn levels() -> Vec<Figure> {
     let in_order: Vec<_> =
         LEVELS.iter().flat_map(|(_, vpu, _, _, _, wide, _)| [(*vpu, *wide), (*vpu, 32_768)]).collect();
     let (at_random, in_order) = (quote(&at_random, ""), quote(&in_order, "--sequential --block-size 1MB "));
-    for (place, vpu, size, most, each, wide, fast) in LEVELS {
+    for (place, vpu, size, max, each, wide, fast) in LEVELS {
         let throughput = Figure::new(place, format!("throughput from {wide} GB on"), Exactly(fast), "MB/s");
         let reached = mbps(&in_order, vpu, wide);
         figures.push(if vpu == 0 {
@@ -106,7 +106,7 @@ fn levels() -> Vec<Figure> {
         figures.push(highest.quoted(mbps(&in_order, vpu, 32_768), 0.001));
         let per = Figure::new(place, "IOPS of 100 GB", Exactly(each * 100.0), "IOPS");
         figures.push(per.quoted(iops(&at_random, vpu, 100), 0.001));
-        let highest = Figure::new(place, format!("highest IOPS, at {size} GB"), Exactly(most), "IOPS");
+        let highest = Figure::new(place, format!("highest IOPS, at {size} GB"), Exactly(max), "IOPS");
         figures.push(highest.quoted(iops(&at_random, vpu, size), 0.001));
     }
     figures

@@ -38,9 +38,9 @@ pub fn write_or_compare(file: &str, page: &str) {
     if std::env::var_os("UPDATE_GENERATED").is_some() {
         std::fs::write(&path, page).expect("the file can be written");
     }
-    let kept = std::fs::read_to_string(&path).unwrap_or_default();
+    let retained = std::fs::read_to_string(&path).unwrap_or_default();
     assert!(
-        kept == page,
+        retained == page,
         "docs/{file} is stale: run UPDATE_GENERATED=1 cargo test -p plimsoll --test plimsoll articles, and review the changes"
     );
 }
@@ -112,7 +112,7 @@ fn reasons(page: &mut String, articles: &[&Article]) {
     let mut reasons: Vec<(&str, usize)> = Vec::new();
     for figure in articles.iter().flat_map(|article| &article.figures) {
         let Answer::Missing(why) = &figure.answer else { continue };
-        match reasons.iter_mut().find(|(known, _)| known == why) {
+        match reasons.iter_mut().find(|(existing, _)| existing == why) {
             Some((_, count)) => *count += 1,
             None => reasons.push((why, 1)),
         }
@@ -165,12 +165,12 @@ fn line(figure: &Figure) -> String {
         return format!("{head} | not given | | {why} |");
     };
     let error = figure.published.error(*value);
-    let shown = format!("{}{unit}", number(*value));
+    let displayed = format!("{}{unit}", number(*value));
     // Echoes show the difference, if any.
     let aside = if signed(error) == "0.0 %" { String::new() } else { format!(" ({})", signed(error)) };
     match column {
-        Column::Echo => format!("{head} {shown}{aside} | | | {how} |"),
-        Column::Prediction => format!("{head} | {shown} | {} | {how} |", signed(error)),
+        Column::Echo => format!("{head} {displayed}{aside} | | | {how} |"),
+        Column::Prediction => format!("{head} | {displayed} | {} | {how} |", signed(error)),
     }
 }
 
@@ -204,9 +204,9 @@ pub fn number(value: f64) -> String {
         let decimals = (3 - value.abs().log10().floor() as i32).clamp(0, 6);
         format!("{value:.*}", usize::try_from(decimals).expect("not negative"))
     };
-    let (whole, rest) = text.split_once('.').unwrap_or((&text, ""));
+    let (total, rest) = text.split_once('.').unwrap_or((&text, ""));
     let rest = rest.trim_end_matches('0');
-    let digits = whole.trim_start_matches('-');
+    let digits = total.trim_start_matches('-');
     let mut spaced = String::new();
     for (index, digit) in digits.chars().enumerate() {
         if index > 0 && (digits.len() - index) % 3 == 0 {
@@ -214,6 +214,6 @@ pub fn number(value: f64) -> String {
         }
         spaced.push(digit);
     }
-    let sign = if whole.starts_with('-') { "-" } else { "" };
+    let sign = if total.starts_with('-') { "-" } else { "" };
     if rest.is_empty() { format!("{sign}{spaced}") } else { format!("{sign}{spaced}.{rest}") }
 }

@@ -70,7 +70,7 @@ impl Card {
         }
     }
 
-    fn shown(&self, error: Option<f64>) -> String {
+    fn display(&self, error: Option<f64>) -> String {
         match (self.goal, error) {
             (Some(Goal::Difference(_)), Some(error)) => format!("{error:.2} {}", self.unit),
             (_, error) => share(error),
@@ -79,11 +79,11 @@ impl Card {
 
     fn met(&self) -> Option<bool> {
         let errors = self.errors(Role::Predicted);
-        let (reached, most) = match self.goal? {
-            Goal::Worst(most) | Goal::Difference(most) => (errors.last().copied()?, most),
-            Goal::Median(most) => (quantile(&errors, 0.5)?, most),
+        let (reached, max) = match self.goal? {
+            Goal::Worst(max) | Goal::Difference(max) => (errors.last().copied()?, max),
+            Goal::Median(max) => (quantile(&errors, 0.5)?, max),
         };
-        Some(reached <= most)
+        Some(reached <= max)
     }
 
     fn complaint(&self) -> Option<String> {
@@ -126,9 +126,9 @@ fn page(cards: &[Card]) -> String {
     for card in cards {
         let errors = card.errors(Role::Predicted);
         let goal = match card.goal {
-            Some(Goal::Worst(most)) => format!("worst {:.0} %", most * 100.0),
-            Some(Goal::Median(most)) => format!("median {:.0} %", most * 100.0),
-            Some(Goal::Difference(most)) => format!("within {most} {}", card.unit),
+            Some(Goal::Worst(max)) => format!("worst {:.0} %", max * 100.0),
+            Some(Goal::Median(max)) => format!("median {:.0} %", max * 100.0),
+            Some(Goal::Difference(max)) => format!("within {max} {}", card.unit),
             None => "-".into(),
         };
         let _ = writeln!(
@@ -139,8 +139,8 @@ fn page(cards: &[Card]) -> String {
             card.points.len(),
             card.errors(Role::Calibrated).len(),
             errors.len(),
-            card.shown(quantile(&errors, 0.5)),
-            card.shown(errors.last().copied()),
+            card.display(quantile(&errors, 0.5)),
+            card.display(errors.last().copied()),
             card.met().map_or("", |met| if met { "met" } else { "missed" }),
         );
     }
@@ -179,6 +179,6 @@ fn figures(value: f64) -> String {
 
 /// Anchor of a heading in Markdown.
 fn anchor(title: &str) -> String {
-    let kept = title.chars().filter(|letter| letter.is_alphanumeric() || matches!(letter, ' ' | '-' | '_'));
-    kept.map(|letter| if letter == ' ' { '-' } else { letter.to_ascii_lowercase() }).collect()
+    let retained = title.chars().filter(|letter| letter.is_alphanumeric() || matches!(letter, ' ' | '-' | '_'));
+    retained.map(|letter| if letter == ' ' { '-' } else { letter.to_ascii_lowercase() }).collect()
 }

@@ -32,9 +32,9 @@ impl Cli {
         command.env("AWS_MAX_ATTEMPTS", "1").env("AWS_EC2_METADATA_DISABLED", "true");
         command.env_remove("AWS_PROFILE").env_remove("AWS_SESSION_TOKEN");
         let output = command.output().expect("the CLI starts");
-        let (said, wrong) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-        eprintln!("$ aws ec2 {}\n{}{}{}", arguments.join(" "), said, wrong.trim_start(), output.status);
-        let printed = serde_json::from_str(&said).unwrap_or_else(|_| Value::String(format!("{said}{wrong}")));
+        let (reported, wrong) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        eprintln!("$ aws ec2 {}\n{}{}{}", arguments.join(" "), reported, wrong.trim_start(), output.status);
+        let printed = serde_json::from_str(&reported).unwrap_or_else(|_| Value::String(format!("{reported}{wrong}")));
         (output.status.code(), printed)
     }
 
@@ -63,9 +63,12 @@ fn commands_and_waiters_of_the_aws_cli_end_as_with_the_real_service() {
     let aws = Cli { program, key };
     home.does(&["instance", "create", "db", "--shape", "m6i.4xlarge"]);
     let create = ["create-volume", "--availability-zone", ZONE, "--size", "10", "--volume-type"];
-    let made = aws.does(&[&create[..], &["gp3", "--iops", "4000", "--throughput", "200"]].concat());
-    let volume = made["VolumeId"].as_str().expect("it has an identifier");
-    assert_eq!((&made["State"], &made["Iops"], &made["Throughput"]), (&"creating".into(), &4000.into(), &200.into()));
+    let created = aws.does(&[&create[..], &["gp3", "--iops", "4000", "--throughput", "200"]].concat());
+    let volume = created["VolumeId"].as_str().expect("it has an identifier");
+    assert_eq!(
+        (&created["State"], &created["Iops"], &created["Throughput"]),
+        (&"creating".into(), &4000.into(), &200.into())
+    );
     aws.does(&["wait", "volume-available", "--volume-ids", volume]);
     refused(&aws, &create);
     attached(&aws, volume);
@@ -141,8 +144,8 @@ fn until_completed(aws: &Cli, volume: &str, iops: u32) {
 }
 
 fn snapshots(aws: &Cli, volume: &str) {
-    let made = aws.does(&["create-snapshot", "--volume-id", volume, "--description", "nightly"]);
-    let snapshot = made["SnapshotId"].as_str().expect("it has an identifier");
+    let created = aws.does(&["create-snapshot", "--volume-id", volume, "--description", "nightly"]);
+    let snapshot = created["SnapshotId"].as_str().expect("it has an identifier");
     aws.does(&["wait", "snapshot-completed", "--snapshot-ids", snapshot]);
     let create = ["create-volume", "--availability-zone", ZONE, "--snapshot-id", snapshot, "--volume-type", "gp3"];
     let copy = aws.does(&create);

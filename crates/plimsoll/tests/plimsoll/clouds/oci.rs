@@ -55,9 +55,9 @@ impl Cli {
         command.args(arguments).env("SUPPRESS_LABEL_WARNING", "True").env("OCI_CLI_CONFIG_FILE", self.file("config"));
         command.env("OCI_CLI_RC_FILE", self.file("oci_cli_rc")).env("HOME", &self.folder).stdin(Stdio::null());
         let output = command.output().expect("the CLI starts");
-        let (said, wrong) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-        assert_eq!(output.status.code(), Some(code), "oci {}: {said}{wrong}", arguments.join(" "));
-        let printed = serde_json::from_str(&said).unwrap_or_else(|_| json!(format!("{said}{wrong}")));
+        let (reported, wrong) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        assert_eq!(output.status.code(), Some(code), "oci {}: {reported}{wrong}", arguments.join(" "));
+        let printed = serde_json::from_str(&reported).unwrap_or_else(|_| json!(format!("{reported}{wrong}")));
         eprintln!("| `oci {}` | {code} | {} |", arguments.join(" "), summary(&printed));
         printed
     }
@@ -70,8 +70,8 @@ impl Cli {
     /// Runs a command that makes an object; its identifier.
     #[track_caller]
     pub fn makes(&self, arguments: &[&str]) -> String {
-        let made = self.does(arguments);
-        made["data"]["id"].as_str().unwrap_or_else(|| panic!("{arguments:?}: {made}")).to_owned()
+        let created = self.does(arguments);
+        created["data"]["id"].as_str().unwrap_or_else(|| panic!("{arguments:?}: {created}")).to_owned()
     }
 
     fn file(&self, name: &str) -> PathBuf {

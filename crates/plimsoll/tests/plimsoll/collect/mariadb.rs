@@ -85,12 +85,12 @@ fn a_server_at_work_is_collected() {
         .unwrap();
     until("the first snapshot comes", || std::fs::read_to_string(&file).is_ok_and(|text| text.lines().count() > 1));
     let rows = "INSERT INTO d.t (s) VALUES (REPEAT('x', 100));\n".repeat(200);
-    let made = "CREATE DATABASE d; CREATE TABLE d.t (i INT AUTO_INCREMENT PRIMARY KEY, s TEXT) ENGINE=InnoDB;\n";
-    assert!(server.query(&(made.to_owned() + &rows)));
+    let created = "CREATE DATABASE d; CREATE TABLE d.t (i INT AUTO_INCREMENT PRIMARY KEY, s TEXT) ENGINE=InnoDB;\n";
+    assert!(server.query(&(created.to_owned() + &rows)));
     let ended = running.wait().unwrap();
-    let mut said = String::new();
-    std::io::Read::read_to_string(running.stderr.as_mut().unwrap(), &mut said).unwrap();
-    assert!(ended.success(), "{said}");
+    let mut reported = String::new();
+    std::io::Read::read_to_string(running.stderr.as_mut().unwrap(), &mut reported).unwrap();
+    assert!(ended.success(), "{reported}");
     let lines = lines(&file);
     assert_eq!(lines[0]["source"], "mysql");
     assert!(lines[1]["status"]["Innodb_data_reads"].is_u64(), "{:?}", lines[1]);

@@ -141,9 +141,9 @@ fn server_restart_keeps_collected_snapshots() {
     let process = rustix::process::Pid::from_child(&running);
     rustix::process::kill_process(process, rustix::process::Signal::INT).unwrap();
     assert_eq!(running.wait().unwrap().code(), Some(130));
-    let mut said = String::new();
-    std::io::Read::read_to_string(running.stderr.as_mut().unwrap(), &mut said).unwrap();
-    assert!(said.contains("retrying every interval") && said.contains("snapshots in"), "{said}");
+    let mut reported = String::new();
+    std::io::Read::read_to_string(running.stderr.as_mut().unwrap(), &mut reported).unwrap();
+    assert!(reported.contains("retrying every interval") && reported.contains("snapshots in"), "{reported}");
     assert_eq!(demand(&file)["inputs"][0]["kind"], "plimsoll-snapshots");
 }
 

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use super::{JobFolder, read, whole};
+use super::{JobFolder, integer, read};
 
 /// Result of fio for a job file in a temporary directory; `None` if fio is not installed.
 fn theirs(folder: &JobFolder, jobs: &str) -> Option<Value> {
@@ -33,10 +33,10 @@ pub fn keys(value: &Value, path: &str, found: &mut BTreeSet<String>) {
 
 /// Keys of fio's results that plimsoll's results lack.
 pub fn missing(theirs: &Value, ours: &Value) -> Vec<String> {
-    let (mut wanted, mut found) = (BTreeSet::new(), BTreeSet::new());
-    keys(theirs, "", &mut wanted);
+    let (mut required, mut found) = (BTreeSet::new(), BTreeSet::new());
+    keys(theirs, "", &mut required);
     keys(ours, "", &mut found);
-    wanted.difference(&found).cloned().collect()
+    required.difference(&found).cloned().collect()
 }
 
 #[track_caller]
@@ -48,17 +48,18 @@ fn check(name: &str, jobs: &str) {
     assert_eq!(theirs_jobs.len(), ours_jobs.len(), "{jobs}");
     for (their, our) in theirs_jobs.iter().zip(ours_jobs) {
         assert_eq!(their["jobname"], our["jobname"]);
-        assert_eq!(whole(their, "groupid"), whole(our, "groupid"), "{jobs}");
+        assert_eq!(integer(their, "groupid"), integer(our, "groupid"), "{jobs}");
         // The reads of a mix are drawn differently by each program.
         let is_mixed = jobs.contains("rw=randrw") || jobs.contains("rw=rw");
-        let sum = |job: &Value, what: &str| whole(job, &format!("read.{what}")) + whole(job, &format!("write.{what}"));
+        let sum =
+            |job: &Value, what: &str| integer(job, &format!("read.{what}")) + integer(job, &format!("write.{what}"));
         for what in ["total_ios", "io_bytes"] {
             assert_eq!(sum(their, what), sum(our, what), "{what} of {jobs}");
             let read = format!("read.{what}");
-            assert!(is_mixed || whole(their, &read) == whole(our, &read), "{read} of {jobs}");
+            assert!(is_mixed || integer(their, &read) == integer(our, &read), "{read} of {jobs}");
         }
         for counted in ["clat_ns.N", "lat_ns.N"] {
-            let both = ["read", "write"].map(|way| whole(our, &format!("{way}.{counted}"))).iter().sum::<u64>();
+            let both = ["read", "write"].map(|way| integer(our, &format!("{way}.{counted}"))).iter().sum::<u64>();
             assert_eq!(both, sum(our, "total_ios"), "{counted} of {jobs}");
         }
     }

@@ -6,11 +6,11 @@ use std::process::Command;
 use plimsoll_testkit::undisturbed;
 use serde_json::Value;
 
-use super::{JobFolder, job, read, real, whole};
+use super::{JobFolder, integer, job, read, real};
 
 /// Operations and bytes of reads, writes and trims, and the number of flushes.
 pub fn counts(job: &Value) -> [u64; 7] {
-    let of = |path: &str| whole(job, path);
+    let of = |path: &str| integer(job, path);
     [
         of("read.total_ios"),
         of("read.io_bytes"),
@@ -183,7 +183,7 @@ fn a_bandwidth_holds_for_sizes_that_differ() {
     let options = "rw=randrw size=16m time_based runtime=2 rate=2m,1m bssplit=4k/60:64k/40";
     let check = |program: &str, report: &Value, _: &JobFolder| {
         for (way, expected) in [("read", 2 << 20), ("write", 1 << 20)] {
-            let bytes = whole(job(report, "j"), &format!("{way}.io_bytes"));
+            let bytes = integer(job(report, "j"), &format!("{way}.io_bytes"));
             // An operation is submitted before its bytes are due.
             let range = 2 * expected - (64 << 10)..=2 * expected + (64 << 10);
             assert!(range.contains(&bytes), "{program}: {way} {bytes} of {}", 2 * expected);

@@ -9,7 +9,7 @@ use plimsoll_front::{DataFiles, Limits, Offer, Server};
 use plimsoll_units::Span;
 use plimsoll_volume::{Export, Volumes};
 
-use super::{JobFolder, job, read, whole};
+use super::{JobFolder, integer, job, read};
 
 const SIZE: u64 = 16 << 20;
 
@@ -21,19 +21,19 @@ fn an_export_is_read_and_written_by_name_only() {
     let folder = JobFolder::new("exported");
     let uri = format!("nbd+unix:///data?socket={}", socket.display());
     let report = folder.json(&format!("--on {uri}"), "[r]\nrw=randread\nioengine=libaio\niodepth=8\nnumber_ios=500\n");
-    assert_eq!(whole(job(&report, "r"), "read.total_ios"), 500);
+    assert_eq!(integer(job(&report, "r"), "read.total_ios"), 500);
 
     let text = "[global]\nsize=1m\nbs=16k\n[w]\nrw=randwrite\nverify=crc32c\nnrfiles=2\n[v]\nrw=randrw\nfsync=8\n";
-    let (output, said) = folder.told(&format!("--on {uri}"), text);
+    let (output, reported) = folder.told(&format!("--on {uri}"), text);
     assert_eq!(output.status.code(), Some(1));
-    assert!(said.contains(&format!("add --destroy {uri}")), "{said}");
+    assert!(reported.contains(&format!("add --destroy {uri}")), "{reported}");
 
-    let (output, said) = folder.told(&format!("--on {uri} --destroy {uri}"), text);
-    assert_eq!(output.status.code(), Some(0), "{said}");
+    let (output, reported) = folder.told(&format!("--on {uri} --destroy {uri}"), text);
+    assert_eq!(output.status.code(), Some(0), "{reported}");
     let report = read(&output);
     let w = job(&report, "w");
-    assert_eq!((whole(w, "write.total_ios"), whole(w, "read.total_ios")), (64, 64), "written, and read back");
-    assert!(whole(job(&report, "v"), "sync.total_ios") >= 2);
+    assert_eq!((integer(w, "write.total_ios"), integer(w, "read.total_ios")), (64, 64), "written, and read back");
+    assert!(integer(job(&report, "v"), "sync.total_ios") >= 2);
     end();
     std::fs::remove_file(&socket).unwrap();
 }

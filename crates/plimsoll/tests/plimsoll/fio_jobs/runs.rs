@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use plimsoll_testkit::undisturbed;
 
-use super::{JobFolder, job, real, whole};
+use super::{JobFolder, integer, job, real};
 use crate::folder::{stderr, stdout};
 
 /// Operations and bytes of reads and writes of a job of these options.
@@ -13,9 +13,9 @@ fn check(name: &str, options: &str, expected: [u64; 4]) {
     let folder = JobFolder::new(name);
     let report = folder.json("", &format!("[j]\n{}\n", options.replace(' ', "\n")));
     let job = job(&report, "j");
-    let found = ["read.total_ios", "read.io_bytes", "write.total_ios", "write.io_bytes"].map(|path| whole(job, path));
+    let found = ["read.total_ios", "read.io_bytes", "write.total_ios", "write.io_bytes"].map(|path| integer(job, path));
     assert_eq!(found, expected, "{options}");
-    assert_eq!(whole(job, "error"), 0);
+    assert_eq!(integer(job, "error"), 0);
 }
 
 #[test]
@@ -55,8 +55,8 @@ fn sizes_that_differ_are_together_what_was_asked_for() {
     for (name, sizes) in [("split", "bssplit=4k/50:16k/50"), ("range", "bsrange=4k-16k")] {
         let folder = JobFolder::new(name);
         let report = folder.json("", &format!("[j]\nrw=randwrite\nsize=100k\n{sizes}\n"));
-        let operations = whole(job(&report, "j"), "write.total_ios");
-        assert_eq!(whole(job(&report, "j"), "write.io_bytes"), 102_400);
+        let operations = integer(job(&report, "j"), "write.total_ios");
+        assert_eq!(integer(job(&report, "j"), "write.io_bytes"), 102_400);
         assert!((7..=25).contains(&operations), "{sizes}: {operations}");
     }
 }
@@ -92,8 +92,8 @@ fn stages_wait_and_groups_are_told_as_one() {
     let names: Vec<&str> =
         report["jobs"].as_array().unwrap().iter().map(|job| job["jobname"].as_str().unwrap()).collect();
     assert_eq!(names, ["a", "b", "c"]);
-    assert_eq!(whole(job(&report, "a"), "write.total_ios"), 48);
-    let ids: Vec<u64> = names.iter().map(|name| whole(job(&report, name), "groupid")).collect();
+    assert_eq!(integer(job(&report, "a"), "write.total_ios"), 48);
+    let ids: Vec<u64> = names.iter().map(|name| integer(job(&report, name), "groupid")).collect();
     assert_eq!(ids, [0, 1, 2]);
     assert_eq!(folder.names(".").len(), 6, "three of a, one each of b and c, and the job file");
 }
@@ -105,7 +105,7 @@ fn the_first_to_end_ends_the_others() {
     let text = "[global]\nsize=64k\n[q]\nrw=write\nexitall\n[r]\nrw=randread\ntime_based\nruntime=60\n";
     let report = folder.json("", text);
     assert!(before.elapsed() < Duration::from_secs(30));
-    assert_eq!(whole(job(&report, "q"), "write.total_ios"), 16);
+    assert_eq!(integer(job(&report, "q"), "write.total_ios"), 16);
 }
 
 #[test]
@@ -114,7 +114,7 @@ fn time_ends_jobs_and_a_warm_up_is_in_no_figure() {
     let text = "[j]\nrw=randread\nsize=64k\ntime_based\nruntime=300ms\nramp_time=200ms\nrate_iops=1000\n";
     undisturbed(|| {
         let report = folder.json("", text);
-        let count = |path| whole(job(&report, "j"), path);
+        let count = |path| integer(job(&report, "j"), path);
         let (operations, runtime) = (count("read.total_ios"), count("read.runtime"));
         // A delay is shorter than the warm-up.
         assert!((295..=400).contains(&runtime), "{runtime} ms");
@@ -132,8 +132,8 @@ fn a_steady_state_ends_a_job() {
                 ss_dur=1s\nsteadystate_check_interval=200ms\n";
     let report = folder.json("", text);
     let steady = &job(&report, "j")["steadystate"];
-    assert_eq!(whole(steady, "attained"), 1, "{steady}");
-    assert!(whole(job(&report, "j"), "read.runtime") < 30_000);
+    assert_eq!(integer(steady, "attained"), 1, "{steady}");
+    assert!(integer(job(&report, "j"), "read.runtime") < 30_000);
     assert_eq!(steady["data"]["iops"].as_array().map(Vec::len), Some(5));
 }
 

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use serde_json::Value;
 
 use super::conformance::{counts, files, theirs};
-use super::{JobFolder, beside_fio, read, real, whole};
+use super::{JobFolder, beside_fio, integer, read, real};
 use crate::folder::stderr;
 
 /// Omitted options: paths, sizes, times and logs, which shortens jobs; an option with which fio 3.33 never ends without
@@ -56,8 +56,8 @@ fn short(text: &str) -> String {
 }
 
 /// The last error message, without its place; notes precede it.
-fn reason(said: &str) -> String {
-    let line = said.lines().last().unwrap_or_default();
+fn reason(reported: &str) -> String {
+    let line = reported.lines().last().unwrap_or_default();
     let words = line.trim_start_matches("plimsoll: ");
     let words = words.split_once(": ").map_or(words, |(_, words)| words);
     words.split(';').next().unwrap_or_default().chars().take(60).collect()
@@ -77,7 +77,7 @@ fn real_job_files_run_or_say_why_they_do_not() {
         let text = String::from_utf8_lossy(&std::fs::read(path).unwrap()).into_owned();
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let own = JobFolder::new(&format!("sample-{ran}"));
-        let (output, said) = own.told("", &short(&text));
+        let (output, reported) = own.told("", &short(&text));
         let outcome = match output.status.code() {
             Some(0) => {
                 ran += 1;
@@ -101,7 +101,7 @@ fn real_job_files_run_or_say_why_they_do_not() {
                     None => "runs; not in the installed fio".to_owned(),
                 }
             }
-            Some(1) => format!("refused: {}", reason(&said)),
+            Some(1) => format!("refused: {}", reason(&reported)),
             other => panic!("{name}: {other:?}: {}", stderr(&output)),
         };
         println!("{name}: {outcome}");
@@ -127,7 +127,7 @@ fn differences(theirs: &Value, ours: &Value) -> Vec<String> {
     let mut found = Vec::new();
     for (their, our) in their_jobs.iter().zip(&our_jobs) {
         let option = |name: &str| their["job options"][name].as_str().or(theirs["global options"][name].as_str());
-        let lasted = |least: u64| whole(their, "job_runtime") >= least || whole(our, "job_runtime") >= least;
+        let lasted = |least: u64| integer(their, "job_runtime") >= least || integer(our, "job_runtime") >= least;
         let is_mixed = matches!(option("rw"), Some("rw" | "readwrite" | "randrw"));
         // Sizes and the verified part of a mix are drawn differently by each program.
         let is_drawn = option("bssplit").or(option("bsrange")).is_some() || (is_mixed && option("verify").is_some());

@@ -1,6 +1,6 @@
 //! Job files on models, whose figures can be calculated.
 
-use super::{JobFolder, job, real, whole};
+use super::{JobFolder, integer, job, real};
 use crate::folder::stderr;
 
 #[test]
@@ -12,20 +12,20 @@ fn a_station_gives_what_it_has() {
     let report = folder.json("--on station(2,1ms)", text);
     let deep = job(&report, "deep");
     assert!(
-        (real(deep, "read.iops") - 2_000.0).abs() < 0.001 && whole(deep, "read.total_ios") >= 20_000,
+        (real(deep, "read.iops") - 2_000.0).abs() < 0.001 && integer(deep, "read.total_ios") >= 20_000,
         "{}",
         deep["read"]["iops"]
     );
     let mean_ns = real(deep, "read.clat_ns.mean");
     assert!((1_999_000.0..=2_000_000.0).contains(&mean_ns), "{mean_ns}");
-    assert_eq!(whole(deep, "read.bw_bytes"), 2_000 * 8_192);
+    assert_eq!(integer(deep, "read.bw_bytes"), 2_000 * 8_192);
     let slow = job(&report, "slow");
-    assert_eq!((whole(slow, "read.total_ios"), whole(slow, "read.runtime")), (1_000, 10_000));
+    assert_eq!((integer(slow, "read.total_ios"), integer(slow, "read.runtime")), (1_000, 10_000));
     assert!((real(slow, "read.lat_ns.mean") - 1e6).abs() < 1.0);
     let one = job(&report, "one");
-    let operations = whole(one, "read.total_ios");
+    let operations = integer(one, "read.total_ios");
     assert!((10_000..=10_001).contains(&operations), "{operations}: the warm-up is cut off");
-    assert!((35..=36).contains(&whole(one, "elapsed")), "in virtual time");
+    assert!((35..=36).contains(&integer(one, "elapsed")), "in virtual time");
     assert_eq!(folder.names("."), ["job.fio"], "no file is made");
 }
 
@@ -94,7 +94,7 @@ fn check(name: &str, options: &str, operations: std::ops::RangeInclusive<u64>, b
     let folder = JobFolder::new(&format!("paced-{name}"));
     let text = format!("[j]\nrw=randread\nsize=1g\ntime_based\nruntime=10\n{}\n", options.replace(' ', "\n"));
     let report = folder.json("--on station(1,1ms)", &text);
-    let (found, moved) = (whole(job(&report, "j"), "read.total_ios"), whole(job(&report, "j"), "read.io_bytes"));
+    let (found, moved) = (integer(job(&report, "j"), "read.total_ios"), integer(job(&report, "j"), "read.io_bytes"));
     assert!(operations.contains(&found), "{options}: {found}");
     assert!(bytes.contains(&(moved / found)), "{options}: {moved} bytes of {found}");
 }
@@ -119,7 +119,7 @@ fn pauses_wait_for_operations_in_flight() {
     let text = "[t]\nrw=randread\nbs=4k\nsize=1g\nioengine=libaio\ndirect=1\niodepth=100\nthinktime=10ms\n\
                 thinktime_blocks=10\ntime_based\nruntime=4\n";
     let report = folder.json("--on station(100,10us)", text);
-    let operations = whole(job(&report, "t"), "read.total_ios");
+    let operations = integer(job(&report, "t"), "read.total_ios");
     assert!((21_000..=22_000).contains(&operations), "{operations}");
     let levels = &job(&report, "t")["iodepth_level"];
     let expected = [("1", 1.8), ("2", 1.8), ("4", 3.7), ("8", 7.3), ("16", 14.7), ("32", 29.4), (">=64", 41.3)];
@@ -128,7 +128,7 @@ fn pauses_wait_for_operations_in_flight() {
         assert!((found - share).abs() < 0.1, "{level}: {found}");
     }
     let issued = folder.json("--on station(100,10us)", &format!("{text}thinktime_blocks_type=issue\n"));
-    let operations = whole(job(&issued, "t"), "read.total_ios");
+    let operations = integer(job(&issued, "t"), "read.total_ios");
     assert!((3_980..=4_010).contains(&operations), "{operations}: ten in each pause");
 }
 
@@ -139,7 +139,7 @@ fn flushes_of_libaio_leave_the_queue_full() {
     let text = "[j]\nrw=randwrite\nbs=4k\nsize=4m\nioengine=libaio\niodepth=8\nfsync=1\n";
     let report = folder.json("--on station(100,10us)", text);
     let job = job(&report, "j");
-    assert_eq!((whole(job, "write.total_ios"), whole(job, "sync.lat_ns.N")), (1_024, 1_023));
+    assert_eq!((integer(job, "write.total_ios"), integer(job, "sync.lat_ns.N")), (1_024, 1_023));
     let share = job["iodepth_level"]["8"].as_f64().unwrap_or_default();
     assert!((198.0..200.0).contains(&share), "{share}");
 }
@@ -151,9 +151,9 @@ fn groups_and_ends_are_the_same_on_a_model() {
                 [b]\nstonewall\nrw=randread\nexitall\nnumber_ios=100\n[c]\nrw=randread\ntime_based\nruntime=3600\n";
     let report = folder.json("--on station(1,1ms)", text);
     let a = job(&report, "a");
-    assert_eq!((whole(a, "write.total_ios"), real(a, "write.clat_ns.mean").round() as u64 / 1_000), (4_096, 3_998));
-    assert_eq!(whole(job(&report, "b"), "read.total_ios"), 100);
-    let c = whole(job(&report, "c"), "read.total_ios");
+    assert_eq!((integer(a, "write.total_ios"), real(a, "write.clat_ns.mean").round() as u64 / 1_000), (4_096, 3_998));
+    assert_eq!(integer(job(&report, "b"), "read.total_ios"), 100);
+    let c = integer(job(&report, "c"), "read.total_ios");
     assert!((99..=101).contains(&c), "{c}: both take turns, and the end of one is the end of the other");
 }
 
@@ -165,9 +165,9 @@ fn a_product_of_the_catalogue_runs_a_job_file() {
     let iops = real(job(&report, "j"), "read.iops");
     // Published: 75 IOPS per GB, at most 37,500 for 500 GB.
     assert!((30_000.0..=37_600.0).contains(&iops), "{iops}");
-    let (output, said) = folder.told("--on oci:500GB@20vpu", "[j]\nrw=read\nsize=2t\n");
+    let (output, reported) = folder.told("--on oci:500GB@20vpu", "[j]\nrw=read\nsize=2t\n");
     assert_eq!(output.status.code(), Some(1));
-    assert!(said.contains("are needed"), "{said}");
+    assert!(reported.contains("are needed"), "{reported}");
 }
 
 /// An Oracle layout on one volume of OCI, of which fio's results were published (`rstyczynski/oci_bv4db_arch`, 2026): the

@@ -5,7 +5,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::process::Command;
 
-use super::{JobFolder, job, read, whole};
+use super::{JobFolder, integer, job, read};
 use crate::folder::stderr;
 
 #[test]
@@ -33,10 +33,10 @@ fn a_trimmed_file_keeps_its_length_and_frees_its_space() {
     let metadata = std::fs::metadata(folder.join("j.0.0")).unwrap();
     assert_eq!((metadata.len(), metadata.blocks()), (1 << 20, 0));
     let report = folder.json("", "[k]\nrw=trimwrite\nsize=1m\nbs=64k\nverify=crc32c\n");
-    assert_eq!(whole(job(&report, "k"), "read.total_ios"), 16, "what was written after a trim is read back");
-    let (output, said) = folder.told("--on station(1,1ms)", "[l]\nrw=trim\nsize=1m\n");
+    assert_eq!(integer(job(&report, "k"), "read.total_ios"), 16, "what was written after a trim is read back");
+    let (output, reported) = folder.told("--on station(1,1ms)", "[l]\nrw=trim\nsize=1m\n");
     assert_eq!(output.status.code(), Some(1));
-    assert!(said.contains("trims need a file or device"), "{said}");
+    assert!(reported.contains("trims need a file or device"), "{reported}");
 }
 
 #[test]
@@ -54,7 +54,7 @@ fn an_own_device_is_trimmed_when_it_is_named() {
     assert!(stderr(&output).contains(&format!("add --destroy {}", device.0)), "{}", stderr(&output));
     let output = folder.run(&format!("{words} --destroy {}", device.0));
     assert!(output.status.success(), "{}", stderr(&output));
-    assert_eq!(whole(job(&read(&output), "a"), "trim.total_ios"), 32);
+    assert_eq!(integer(job(&read(&output), "a"), "trim.total_ios"), 32);
     File::open(&device.0).unwrap().sync_all().unwrap();
     let bytes = std::fs::read(&device.0).unwrap();
     assert!(bytes[..2 << 20].iter().all(|byte| *byte == 0), "what was trimmed is gone");

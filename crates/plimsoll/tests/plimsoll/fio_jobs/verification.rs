@@ -3,7 +3,7 @@
 use std::fs::OpenOptions;
 use std::os::unix::fs::FileExt;
 
-use super::{JobFolder, job, read, whole};
+use super::{JobFolder, integer, job, read};
 
 fn corrupt(folder: &JobFolder, name: &str, at: u64) {
     let file = OpenOptions::new().read(true).write(true).open(folder.join(name)).unwrap();
@@ -28,8 +28,8 @@ fn what_was_written_is_read_back() {
     ] {
         let folder = JobFolder::new(&format!("back-{name}"));
         let report = folder.json("", &format!("[v]\nsize=64k\n{options}\n"));
-        assert_eq!(whole(job(&report, "v"), "read.total_ios"), reads, "{options}");
-        assert!(whole(job(&report, "v"), "write.total_ios") >= 4, "{options}");
+        assert_eq!(integer(job(&report, "v"), "read.total_ios"), reads, "{options}");
+        assert!(integer(job(&report, "v"), "write.total_ios") >= 4, "{options}");
     }
 }
 
@@ -40,15 +40,15 @@ fn check(name: &str, how: &str, options: &str, expected: &[&str], exit: i32) {
     folder.json("", &format!("[v]\nsize=64k\nrw=randwrite\ndo_verify=0\n{how}\n"));
     corrupt(&folder, "v.0.0", 20_000);
     corrupt(&folder, "v.0.0", 40_000);
-    let (output, said) = folder.told("", &format!("[v]\nsize=64k\n{how}\n{options}\n"));
-    assert_eq!(output.status.code(), Some(exit), "{name}: {said}");
-    let lines: Vec<&str> = said.lines().filter(|line| line.contains("verify: at file")).collect();
-    assert_eq!(lines.len(), expected.len(), "{name}: {said}");
+    let (output, reported) = folder.told("", &format!("[v]\nsize=64k\n{how}\n{options}\n"));
+    assert_eq!(output.status.code(), Some(exit), "{name}: {reported}");
+    let lines: Vec<&str> = reported.lines().filter(|line| line.contains("verify: at file")).collect();
+    assert_eq!(lines.len(), expected.len(), "{name}: {reported}");
     for words in expected {
-        assert!(lines.iter().any(|line| line.contains(words)), "{name}: {words} in {said}");
+        assert!(lines.iter().any(|line| line.contains(words)), "{name}: {words} in {reported}");
     }
     if exit != 0 {
-        assert_eq!(whole(job(&read(&output), "v"), "error"), 84);
+        assert_eq!(integer(job(&read(&output), "v"), "error"), 84);
     }
 }
 
@@ -74,7 +74,7 @@ fn a_wrong_byte_is_found_where_it_is() {
 fn a_file_of_zeroes_was_never_written() {
     let folder = JobFolder::new("zeroes");
     folder.json("", "[v]\nsize=16k\nrw=write\nzero_buffers\n");
-    let (output, said) = folder.told("", "[v]\nsize=16k\nrw=read\nverify=crc32c\n");
+    let (output, reported) = folder.told("", "[v]\nsize=16k\nrw=read\nverify=crc32c\n");
     assert_eq!(output.status.code(), Some(1));
-    assert!(said.contains("verify: at file v.0.0 offset 0: 4096 bytes at 0: zeroes"), "{said}");
+    assert!(reported.contains("verify: at file v.0.0 offset 0: 4096 bytes at 0: zeroes"), "{reported}");
 }

@@ -20,8 +20,8 @@ impl Server {
         command.args(["nbd", "--size", "64MiB", "--listen", &place]).args(more);
         let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().expect("the command starts");
         let mut lines = BufReader::new(child.stdout.take().expect("it is a pipe")).lines();
-        let said = [(), ()].map(|()| lines.next().expect("a line comes").expect("it is a text"));
-        Self(child, said[1].trim().to_owned())
+        let reported = [(), ()].map(|()| lines.next().expect("a line comes").expect("it is a text"));
+        Self(child, reported[1].trim().to_owned())
     }
 }
 

@@ -66,10 +66,10 @@ fn every_suite_measures_a_directory_and_leaves_it_as_it_was() {
 #[test]
 fn a_byte_that_changed_is_found_with_its_place() {
     let folder = directory("verify");
-    let kept = ["--size", "2MiB", "--keep", "data", "--seed", "7"];
-    suite(&folder, "verify", "place", &kept);
+    let retained = ["--size", "2MiB", "--keep", "data", "--seed", "7"];
+    suite(&folder, "verify", "place", &retained);
     assert_eq!(folder.names("place"), ["data"]);
-    let check = || folder.run(&[&["suite", "verify", "place", "--check"], &kept[..]].concat());
+    let check = || folder.run(&[&["suite", "verify", "place", "--check"], &retained[..]].concat());
     let good = check();
     assert!(good.status.success(), "{}", stderr(&good));
     assert!(stdout(&good).contains("of 512 blocks that were read"), "{}", stdout(&good));
@@ -95,22 +95,22 @@ fn a_byte_that_changed_is_found_with_its_place() {
 #[test]
 fn a_lost_write_is_found_by_what_is_remembered() {
     let folder = directory("lost");
-    let kept = ["--size", "2MiB", "--keep", "data"];
-    suite(&folder, "verify", "place", &[&kept[..], &["--passes", "0"]].concat());
+    let retained = ["--size", "2MiB", "--keep", "data"];
+    suite(&folder, "verify", "place", &[&retained[..], &["--passes", "0"]].concat());
     let path = folder.join("place/data");
     let old = std::fs::read(&path).expect("it was kept");
-    let again = folder.run(&[&["suite", "verify", "place"], &kept[..]].concat());
+    let again = folder.run(&[&["suite", "verify", "place"], &retained[..]].concat());
     assert_eq!(again.status.code(), Some(2));
     assert!(stderr(&again).contains("place/data: it may be of an earlier run: add --check"), "{}", stderr(&again));
     std::fs::remove_file(&path).expect("it is a file");
-    suite(&folder, "verify", "place", &[&kept[..], &["--overwrite", "100", "--state", "state"]].concat());
+    suite(&folder, "verify", "place", &[&retained[..], &["--overwrite", "100", "--state", "state"]].concat());
     let mut data = std::fs::read(&path).expect("it was kept");
     let block = (0..512).map(|block| block * 4096).find(|at| data[*at..*at + 4096] != old[*at..*at + 4096]);
     let at = block.expect("some block was written over");
     data[at..at + 4096].copy_from_slice(&old[at..at + 4096]);
     std::fs::write(&path, data).expect("it can be written");
 
-    let check = |more: &[&str]| folder.run(&[&["suite", "verify", "place", "--check"], &kept[..], more].concat());
+    let check = |more: &[&str]| folder.run(&[&["suite", "verify", "place", "--check"], &retained[..], more].concat());
     assert!(check(&[]).status.success(), "it is a version that was written");
     let more = folder.run(&["suite", "verify", "place", "--size", "2MiB", "--state", "state"]);
     assert_eq!(more.status.code(), Some(2), "the state of the kept data is not overwritten");
@@ -140,9 +140,9 @@ fn an_interrupt_keeps_the_steps_that_were_made() {
     assert_eq!(part.steps[0].name, "filling the file");
     assert!(part.steps.len() <= 2, "{}", part.steps.len());
     assert!(folder.names("place").is_empty(), "{:?}", folder.names("place"));
-    let kept = folder.names("runs");
-    assert_eq!(kept.len(), 1, "its steps until then are kept");
+    let retained = folder.names("runs");
+    assert_eq!(retained.len(), 1, "its steps until then are kept");
     assert_eq!(folder.run(&["report"]).status.code(), Some(2), "an interrupted run is no default");
-    let shown = folder.run(&["report", &kept[0]]);
-    assert!(stdout(&shown).contains("crystaldiskmark on"), "{}", stderr(&shown));
+    let displayed = folder.run(&["report", &retained[0]]);
+    assert!(stdout(&displayed).contains("crystaldiskmark on"), "{}", stderr(&displayed));
 }

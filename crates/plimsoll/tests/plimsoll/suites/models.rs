@@ -9,7 +9,7 @@ use crate::suites::{SMALL, directory, suite};
 const STATION: &str = "station(1, 1ms)";
 
 /// Operations and time of a step.
-fn seen(step: &StepRun) -> (u64, Span) {
+fn observe(step: &StepRun) -> (u64, Span) {
     match &step.work {
         StepWork::Io { jobs, span, .. } => (jobs.iter().map(|job| job.total.operations()).sum(), *span),
         StepWork::Files { files, span, .. } => (*files, *span),
@@ -30,7 +30,7 @@ fn simulated(model: &str, name: &str, more: &[&str]) -> SuiteRun {
 fn check(suite: &SuiteRun, step: &str, expected: (u64, u64), listed: &[&str]) {
     let found = suite.steps.iter().find(|found| found.counts && found.name == step);
     let found = found.unwrap_or_else(|| panic!("no {step}: {:?}", suite.steps.iter().map(|s| &s.name)));
-    assert_eq!(seen(found), (expected.0, Span::from_millis(expected.1)), "{step}");
+    assert_eq!(observe(found), (expected.0, Span::from_millis(expected.1)), "{step}");
     let listings: String = suite.listings.iter().map(|listing| listing.text.as_str()).collect();
     for line in listed {
         assert!(listings.contains(line), "{line} is not in\n{listings}");

@@ -45,8 +45,8 @@ impl Host {
 
     /// The volume's attachment according to the service.
     fn attachment(&self) -> serde_json::Value {
-        let shown = self.home.does(&["volume", "show", "data", "--json"]);
-        let volume: serde_json::Value = serde_json::from_str(&shown).expect("it is JSON");
+        let displayed = self.home.does(&["volume", "show", "data", "--json"]);
+        let volume: serde_json::Value = serde_json::from_str(&displayed).expect("it is JSON");
         volume["attachment"].clone()
     }
 
@@ -147,9 +147,9 @@ fn a_file_alone_and_a_snapshot_are_attached() {
     home.refuses(&["volume", "detach", "data"], &format!("in use by process {} (", std::process::id()));
     drop(open);
     home.does(&["volume", "detach", "data"]);
-    let made = home.path().join("made/here");
-    home.does(&["volume", "attach", "data", made.to_str().expect("a plain path")]);
-    assert!(made.join("lost+found").is_dir(), "the mount point is made");
+    let created = home.path().join("made/here");
+    home.does(&["volume", "attach", "data", created.to_str().expect("a plain path")]);
+    assert!(created.join("lost+found").is_dir(), "the mount point is made");
     home.does(&["volume", "detach", "data"]);
     let occupied = home.path().join("occupied");
     fs::write(&occupied, "").expect("it can be written");

@@ -9,15 +9,15 @@ fn a_volume_is_made_changed_watched_and_ended() {
     let home = Home::serving("commands", SLOWLY);
     let volume = |arguments: &[&str]| home.does(&[&["volume"], arguments].concat());
     assert!(volume(&["list"]).starts_with("no volumes yet: plimsoll volume create"));
-    let made = volume(&["create", "data", "--like", "oci:50GB@0vpu"]);
+    let created = volume(&["create", "data", "--like", "oci:50GB@0vpu"]);
     for part in
         ["data: emulated, like oci/block-volume:50GB", "limit(", "1.28 USD a month", "nbdinfo 'nbd+unix:///data?"]
     {
-        assert!(made.contains(part), "no {part:?} in {made}");
+        assert!(created.contains(part), "no {part:?} in {created}");
     }
     let durable = "at a flush, and otherwise 5 s after a write at the latest";
     let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(words(&made).contains(durable), "{made}");
+    assert!(words(&created).contains(durable), "{created}");
     let listed = volume(&["list"]);
     assert!(listed.contains("data  50 GiB") && listed.contains("every volume is emulated"), "{listed}");
     let raised = volume(&["level", "data", "20"]);
@@ -33,9 +33,9 @@ fn a_volume_is_made_changed_watched_and_ended() {
     let tuned = volume(&["autotune", "data", "--default", "0", "--most", "50", "--detached-after", "336h"]);
     assert!(tuned.contains("follows the load between 0 and 50"), "{tuned}");
     assert!(!volume(&["autotune", "data", "--off"]).contains("follows"));
-    let shown = volume(&["show", "test"]);
+    let displayed = volume(&["show", "test"]);
     for part in ["the content of data", "cost ", "faithful nothing was asked yet", "doubts", "0 clients"] {
-        assert!(shown.contains(part), "no {part:?} in {shown}");
+        assert!(displayed.contains(part), "no {part:?} in {displayed}");
     }
     assert!(volume(&["stats", "data"]).contains("flush"));
     let watched = volume(&["top", "data", "test"]);
@@ -124,12 +124,12 @@ fn slow_motion_is_said_in_every_answer() {
     let mut home = Home::new("slow");
     let greeted = home.serve(&["--slow", "10"]);
     assert!(greeted.contains("10 times slower than the clock"), "{greeted}");
-    let made = home.does(&["volume", "create", "data", "--like", "limit(3000)", "--size", "64MiB"]);
+    let created = home.does(&["volume", "create", "data", "--like", "limit(3000)", "--size", "64MiB"]);
     let others = ["list", "show data", "stats data", "top", "level data limit(4000)"].map(|command| {
         let words: Vec<&str> = std::iter::once("volume").chain(command.split(' ')).collect();
         home.does(&words)
     });
-    for said in others.iter().chain([&made]) {
-        assert!(said.contains("10 times slower than the clock"), "{said}");
+    for reported in others.iter().chain([&created]) {
+        assert!(reported.contains("10 times slower than the clock"), "{reported}");
     }
 }

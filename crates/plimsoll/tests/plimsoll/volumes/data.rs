@@ -89,8 +89,8 @@ fn a_flipped_bit_is_named_by_scrub_and_fsck() {
     std::fs::write(&data, stored).expect("it can be written");
     let damaged = |home: &Home, arguments: &[&str], expected: &str| {
         let output = home.run(arguments);
-        let said = String::from_utf8_lossy(&output.stdout);
-        assert!(output.status.code() == Some(1) && said.contains(expected), "{arguments:?}: {said}");
+        let reported = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.code() == Some(1) && reported.contains(expected), "{arguments:?}: {reported}");
     };
     let directory = home.data().to_str().expect("a plain path").to_owned();
     damaged(&home, &["volume", "fsck", &directory], "volume data is damaged at byte 20480");

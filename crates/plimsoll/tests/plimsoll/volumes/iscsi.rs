@@ -20,8 +20,8 @@ fn volumes_of_a_service_are_targets() {
     let portals =
         portals(&home.serve(&[&["--slow", "20", "--iscsi-prefix", "iqn.2026-01.com.example"], &PORTALS[..]].concat()));
     assert_eq!(portals.len(), 2);
-    let made = home.does(&["volume", "create", "data", "--like", "limit(3000)", "--size", "64MiB"]);
-    assert!(made.contains(&format!("iqn.2026-01.com.example:data at {}, {}", portals[0], portals[1])), "{made}");
+    let created = home.does(&["volume", "create", "data", "--like", "limit(3000)", "--size", "64MiB"]);
+    assert!(created.contains(&format!("iqn.2026-01.com.example:data at {}, {}", portals[0], portals[1])), "{created}");
     home.does(&["volume", "create", "fast", "--like", "oci:50GB@120vpu"]);
     let target: Value =
         serde_json::from_str(&home.does(&["volume", "attach", "fast", "--iscsi", "--json"])).expect("it is JSON");

@@ -17,9 +17,9 @@ fn a_recorded_load_is_replayed_on_other_products() {
     let ended = home.does(&["volume", "record", "data", "--stop"]);
     assert!(ended.contains("operations in") && ended.contains("plimsoll simulate CONFIG --replay"), "{ended}");
     let replayed = ["simulate", "oci:50GB@10vpu", "aws/gp3:100GiB", "--replay", "data.trace"];
-    let said = home.run(&replayed);
-    let text = String::from_utf8_lossy(&said.stdout);
-    assert!(said.status.success(), "{}", String::from_utf8_lossy(&said.stderr));
+    let reported = home.run(&replayed);
+    let text = String::from_utf8_lossy(&reported.stdout);
+    assert!(reported.status.success(), "{}", String::from_utf8_lossy(&reported.stderr));
     assert!(text.contains("Replay of data.trace") && text.contains("Recorded load by configuration"), "{text}");
 }
 

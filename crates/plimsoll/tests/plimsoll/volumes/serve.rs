@@ -128,11 +128,11 @@ fn log_has_a_line_for_each_change_refusal_and_client() {
 fn durability_is_an_option_of_the_service() {
     let home = Home::serving("durable", &[SLOWLY, &["--durable-writes"]].concat());
     let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let made = home.does(&["volume", "create", "data", "--like", "limit(500)", "--size", "64MiB"]);
-    assert!(words(&made).contains("each write at its acknowledgement"), "{made}");
+    let created = home.does(&["volume", "create", "data", "--like", "limit(500)", "--size", "64MiB"]);
+    assert!(words(&created).contains("each write at its acknowledgement"), "{created}");
     let home = Home::serving("undurable", &[SLOWLY, &["--commit-interval", "none"]].concat());
-    let made = words(&home.does(&["volume", "create", "data", "--like", "limit(500)", "--size", "64MiB"]));
-    assert!(made.contains("durable at a flush; OCI and EBS"), "{made}");
+    let created = words(&home.does(&["volume", "create", "data", "--like", "limit(500)", "--size", "64MiB"]));
+    assert!(created.contains("durable at a flush; OCI and EBS"), "{created}");
 }
 
 #[test]
@@ -178,9 +178,9 @@ fn over_tcp_only_the_token_opens() {
     let url = format!("http://{}", after(&greeting, "http://"));
     home.refuses(&["volume", "list", "--service", &url], "--token-file");
     home.refuses(&["volume", "list", "--service", &url, "--token-file", &wrong], "refused the token");
-    let made = ["volume", "create", "data", "--like", "limit(500)", "--size", "64MiB"];
-    let made = home.does(&[&made[..], &["--service", &url, "--token-file", &right]].concat());
-    assert!(made.contains(&format!("nbd://{}", after(&greeting, "nbd://"))), "{made}");
+    let created = ["volume", "create", "data", "--like", "limit(500)", "--size", "64MiB"];
+    let created = home.does(&[&created[..], &["--service", &url, "--token-file", &right]].concat());
+    assert!(created.contains(&format!("nbd://{}", after(&greeting, "nbd://"))), "{created}");
     if found("nbdinfo") {
         assert_eq!(program("nbdinfo", &["--size", &home.uri("data")]).trim(), (64 << 20).to_string());
     }
@@ -235,9 +235,9 @@ fn sockets_that_the_starter_made_are_used() {
     let mut service = Running(service);
     // The socket queues clients before the service starts.
     assert!(home.does(&list).starts_with("no volumes"));
-    let made =
+    let created =
         home.does(&[&["volume", "create", "data", "--like", "limit(500)", "--size", "1MiB"], &list[2..]].concat());
-    assert!(made.contains(&format!("socket={}", socket("nbd").display())), "{made}");
+    assert!(created.contains(&format!("socket={}", socket("nbd").display())), "{created}");
     assert!(!home.data().join("nbd.sock").exists() && !home.data().join("control.sock").exists());
     kill_process(Pid::from_child(&service.0), Signal::TERM).expect("it runs");
     assert_eq!(service.0.wait().expect("it ends").code(), Some(0));

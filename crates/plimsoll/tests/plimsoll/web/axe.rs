@@ -60,8 +60,8 @@ fn every_page_is_accessible_and_fits_its_width() {
         browser.eval("document.querySelector('#runs tbody tr a').getAttribute('href')").as_str().unwrap().to_owned();
     let ready_choices = "document.querySelector('#report h1') !== null";
     let [diagnosis, demand, source] = ["diagnosis", "demand", "files/awr.html/40"].map(|part| format!("{case}/{part}"));
-    let kept = run.trim_start_matches("/runs/");
-    let (compared, overlaid) = (format!("/compare/{kept}/{kept}"), format!("/overlay/{kept},{kept}"));
+    let retained = run.trim_start_matches("/runs/");
+    let (compared, overlaid) = (format!("/compare/{retained}/{retained}"), format!("/overlay/{retained},{retained}"));
     let pages = [
         ("volumes", "/", "document.querySelectorAll('#volumes tbody tr').length === 3"),
         ("volume", "/volumes/data", "document.querySelector('[data-figure=iops]').textContent !== '–'"),

@@ -61,9 +61,9 @@ fn number_leads_to_its_line(server: &WebServer, browser: &Browser) {
     browser.eval(&format!("void setTimeout(() => {row}.querySelector('a[href*=\"/files/\"]').click())"));
     browser.wait("location.pathname.includes('/files/') && document.querySelector('#line') !== null");
     let report = std::fs::read_to_string(AWR).unwrap();
-    let shown = browser.text("#line");
+    let displayed = browser.text("#line");
     assert_eq!(
-        shown.split_once(' ').unwrap(),
+        displayed.split_once(' ').unwrap(),
         (line.to_string().as_str(), report.lines().nth(line - 1).unwrap().trim_end())
     );
     browser.open(&server.page(&ranking));

@@ -103,10 +103,10 @@ fn attach(browser: &Browser, mount: &Path) {
 }
 
 /// True in the page once the last four seconds of the curve of IOPS are between two values.
-fn last_seconds(least: u32, most: u32) -> String {
+fn last_seconds(least: u32, max: u32) -> String {
     format!(
         "(() => {{ const last = [...charts][0].data[1].slice(-4);
-           return last.length === 4 && Math.min(...last) > {least} && Math.max(...last) < {most}; }})()"
+           return last.length === 4 && Math.min(...last) > {least} && Math.max(...last) < {max}; }})()"
     )
 }
 

@@ -29,7 +29,7 @@ pub(super) fn overlay(curves: &[&Curve]) -> Option<Block> {
 }
 
 fn overlaid(curves: &[&Curve], id: &str, lead: &str) -> Option<Block> {
-    curves.iter().find_map(|curve| pick::seen(curve).next())?;
+    curves.iter().find_map(|curve| pick::complete_runs(curve).next())?;
     let description = chart::curve_description(curves);
     let chart = both(id, "Latency against throughput", &description, |size| {
         chart::load_curve(curves, Counted::Operations, size)
@@ -42,7 +42,7 @@ fn overlaid(curves: &[&Curve], id: &str, lead: &str) -> Option<Block> {
 pub(in crate::pages) fn plot_curve(curve: &Curve, counted: Counted) -> Plot {
     let point = |run: &plimsoll_record::Run| PlotPoint {
         iops: run.figures.iops.value,
-        percentiles_ns: [run.figures.p50_ns, run.figures.p99_ns].map(|estimate| number::seen(&estimate)),
+        percentiles_ns: [run.figures.p50_ns, run.figures.p99_ns].map(|estimate| number::value(&estimate)),
         is_open: pick::is_open(run),
     };
     Plot {
@@ -72,7 +72,7 @@ fn legend(curve: &Curve, counted: Counted) -> String {
             parts.push("⊖ load line".into());
         }
     }
-    if pick::seen(curve).any(pick::is_overloaded) {
+    if pick::complete_runs(curve).any(pick::is_overloaded) {
         parts.push("overloaded runs are not drawn".into());
     }
     parts.join("; ")
@@ -112,13 +112,13 @@ pub(super) fn slots(curve: &Curve, index: usize) -> PageSection {
     let measure = objective.map_or("p99".to_owned(), |objective| objective.bounded());
     let rate = |slot: &LoadSlot| Some(slot.iops).filter(|iops| *iops > 0.0);
     let time = |slot: &LoadSlot| slot_time(slot, objective.as_ref());
-    let most = curve.slots.iter().filter_map(rate).fold(0.0, f64::max);
+    let max = curve.slots.iter().filter_map(rate).fold(0.0, f64::max);
     let times = || curve.slots.iter().filter_map(time);
     let scale = AxisScale::for_latency(times().fold(f64::INFINITY, f64::min), times().fold(0.0, f64::max));
     let carried = slot_plane(
         curve,
         objective.as_ref(),
-        Axis { name: "completed, IOPS", scale: AxisScale::from_zero(most), label: number::short },
+        Axis { name: "completed, IOPS", scale: AxisScale::from_zero(max), label: number::short },
         rate,
     );
     let answered =
@@ -172,8 +172,8 @@ const SLOT_GROUPS: [(usize, &str, &[SlotRole], Fill); 6] = [
     (0, "open load, objective missed", &[SlotRole::Scout, SlotRole::Pass], Fill::Hollow),
     (1, "held load", &[SlotRole::Hold], Fill::Full),
     (1, "held load, objective missed", &[SlotRole::Hold], Fill::Hollow),
-    (2, "closed load", &[SlotRole::Most, SlotRole::Soak], Fill::Full),
-    (2, "closed load, objective missed", &[SlotRole::Most, SlotRole::Soak], Fill::Hollow),
+    (2, "closed load", &[SlotRole::Max, SlotRole::Soak], Fill::Full),
+    (2, "closed load, objective missed", &[SlotRole::Max, SlotRole::Soak], Fill::Hollow),
 ];
 
 fn slot_begin(slot: &LoadSlot) -> f64 {

@@ -49,32 +49,32 @@ const FIELDS: [Field; 37] = [
         let of = |counter: &Counter| counter.errors.iter().map(|(_, count)| count).sum();
         Some(row.counter.map_or(row.run.total.errors(), of).to_string())
     }),
-    ("unserved_operations", |row| Some(row.whole()?.run.unserved.to_string())),
+    ("unserved_operations", |row| Some(row.total()?.run.unserved.to_string())),
     ("iops", |row| row.rate(|rates| rates.iops, row.run.figures.iops.value)),
-    ("iops_low", |row| low(&row.whole()?.run.figures.iops)),
-    ("iops_high", |row| high(&row.whole()?.run.figures.iops)),
+    ("iops_low", |row| low(&row.total()?.run.figures.iops)),
+    ("iops_high", |row| high(&row.total()?.run.figures.iops)),
     ("bytes_per_s", |row| row.rate(|rates| rates.bytes_per_second, row.run.figures.bytes_per_second)),
     ("mean_ns", |row| match row.counter {
         Some(counter) => Some(counter.response.mean()?.as_nanos().to_string()),
-        None => Some(plain(row.known()?.mean_ns.value)),
+        None => Some(plain(row.existing()?.mean_ns.value)),
     }),
-    ("mean_ns_low", |row| low(&row.known()?.mean_ns)),
-    ("mean_ns_high", |row| high(&row.known()?.mean_ns)),
+    ("mean_ns_low", |row| low(&row.existing()?.mean_ns)),
+    ("mean_ns_high", |row| high(&row.existing()?.mean_ns)),
     ("p50_ns", |row| row.percentile(0.5, |figures| &figures.p50_ns)),
-    ("p50_ns_low", |row| low(&row.known()?.p50_ns)),
-    ("p50_ns_high", |row| high(&row.known()?.p50_ns)),
+    ("p50_ns_low", |row| low(&row.existing()?.p50_ns)),
+    ("p50_ns_high", |row| high(&row.existing()?.p50_ns)),
     ("p99_ns", |row| row.percentile(0.99, |figures| &figures.p99_ns)),
-    ("p99_ns_low", |row| low(&row.known()?.p99_ns)),
-    ("p99_ns_high", |row| high(&row.known()?.p99_ns)),
+    ("p99_ns_low", |row| low(&row.existing()?.p99_ns)),
+    ("p99_ns_high", |row| high(&row.existing()?.p99_ns)),
     ("p99.9_ns", |row| row.percentile(0.999, |figures| &figures.p999_ns)),
-    ("p99.9_ns_low", |row| low(&row.known()?.p999_ns)),
-    ("p99.9_ns_high", |row| high(&row.known()?.p999_ns)),
+    ("p99.9_ns_low", |row| low(&row.existing()?.p999_ns)),
+    ("p99.9_ns_high", |row| high(&row.existing()?.p999_ns)),
     ("max_ns", |row| (!row.response.is_empty()).then(|| row.response.max_ns.to_string())),
     ("service_p50_ns", |row| quantile(&row.service, 0.5)),
     ("service_p99_ns", |row| quantile(&row.service, 0.99)),
-    ("in_flight", |row| Some(plain(row.whole()?.run.figures.in_flight))),
-    ("steadiness", |row| Some(steadiness(row.whole()?.run.figures.steadiness).to_owned())),
-    ("findings", |row| Some(row.whole()?.run.findings.iter().map(words::finding).collect::<Vec<_>>().join("; "))),
+    ("in_flight", |row| Some(plain(row.total()?.run.figures.in_flight))),
+    ("steadiness", |row| Some(steadiness(row.total()?.run.figures.steadiness).to_owned())),
+    ("findings", |row| Some(row.total()?.run.findings.iter().map(words::finding).collect::<Vec<_>>().join("; "))),
 ];
 
 /// A row per run, followed by a row per stream and kind; an unknown figure is an empty field, never zero.
@@ -97,24 +97,24 @@ pub(super) fn data(curves: &[&Curve]) -> Block {
 
 impl RunRow<'_> {
     /// The row if it represents a whole run.
-    fn whole(&self) -> Option<&Self> {
+    fn total(&self) -> Option<&Self> {
         self.counter.is_none().then_some(self)
     }
 
     /// Figures of a whole run with completed operations.
-    fn known(&self) -> Option<&Figures> {
-        self.whole().filter(|row| row.run.total.operations() > 0).map(|row| &row.run.figures)
+    fn existing(&self) -> Option<&Figures> {
+        self.total().filter(|row| row.run.total.operations() > 0).map(|row| &row.run.figures)
     }
 
-    fn rate(&self, of: fn(&pick::Rates) -> f64, whole: f64) -> Option<String> {
+    fn rate(&self, of: fn(&pick::Rates) -> f64, total: f64) -> Option<String> {
         match self.counter {
             Some(counter) => pick::rates(self.run, counter).map(|rates| plain(of(&rates))),
-            None => Some(plain(whole)),
+            None => Some(plain(total)),
         }
     }
 
     fn percentile(&self, q: f64, of: fn(&Figures) -> &Estimate) -> Option<String> {
-        if self.counter.is_some() { quantile(&self.response, q) } else { Some(plain(of(self.known()?).value)) }
+        if self.counter.is_some() { quantile(&self.response, q) } else { Some(plain(of(self.existing()?).value)) }
     }
 }
 

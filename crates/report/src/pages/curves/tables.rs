@@ -32,7 +32,7 @@ pub(super) fn runs(curve: &Curve) -> PageSection {
         })
         .column(Column::rate("IOPS", "", 0), |run| {
             let iops = &run.figures.iops;
-            number::seen(iops).map(|_| Cell::estimate(iops, number::rate))
+            number::value(iops).map(|_| Cell::estimate(iops, number::rate))
         })
         .column(Column::new("±", "%", ColumnKind::Share, 1), |run| half_width(&run.figures.iops))
         .column(Column::rate("MB/s", "", 4), |run| megabytes(run.figures.bytes_per_second))
@@ -67,7 +67,7 @@ fn spacing(runs: &[Run]) -> String {
 /// A response time; for an overloaded run, the value it grew to.
 fn latency(run: &Run, estimate: &Estimate, unit: LatencyUnit) -> Cell {
     let show = |ns: f64| unit.show(ns);
-    match number::seen(estimate) {
+    match number::value(estimate) {
         Some(ns) if pick::grew(run) => Cell::text("grew").with_interval(format!("to {}", show(ns))),
         Some(_) => Cell::estimate(estimate, show),
         None => Cell::unknown(),
@@ -83,7 +83,7 @@ fn half_width(estimate: &Estimate) -> String {
     match number::half_width_percent(estimate) {
         Some(half) if half < 0.1 => "<0.1".into(),
         Some(half) if half < 10.0 => format!("{half:.1}"),
-        Some(half) => number::whole(half),
+        Some(half) => number::integer(half),
         None => "–".into(),
     }
 }
@@ -104,18 +104,18 @@ fn remarks(run: &Run) -> String {
         Steadiness::Steady | Steadiness::Recorded => {}
     }
     if run.unserved > 0 {
-        parts.push(format!("{} never issued", number::whole(run.unserved as f64)));
+        parts.push(format!("{} never issued", number::integer(run.unserved as f64)));
     }
     if run.total.errors() > 0 {
-        parts.push(format!("{} failed", number::whole(run.total.errors() as f64)));
+        parts.push(format!("{} failed", number::integer(run.total.errors() as f64)));
     }
     parts.join(", ")
 }
 
 fn warm_up(runs: &[Run]) -> Option<String> {
     let least = runs.iter().map(|run| run.warm_up).min()?;
-    let most = runs.iter().map(|run| run.warm_up).max().filter(|most| !most.is_zero())?;
-    let range = if least == most { most.to_string() } else { format!("{least} to {most}") };
+    let max = runs.iter().map(|run| run.warm_up).max().filter(|max| !max.is_zero())?;
+    let range = if least == max { max.to_string() } else { format!("{least} to {max}") };
     Some(format!("a warm-up of {range} is excluded from each run"))
 }
 
@@ -149,7 +149,7 @@ pub(super) fn streams(curve: &Curve) -> PageSection {
 }
 
 fn failed(counter: &Counter) -> String {
-    let entry = |(errno, count): &(i32, u64)| format!("{} {}", number::whole(*count as f64), words::errno(*errno));
+    let entry = |(errno, count): &(i32, u64)| format!("{} {}", number::integer(*count as f64), words::errno(*errno));
     counter.errors.iter().map(entry).collect::<Vec<_>>().join(", ")
 }
 
@@ -182,7 +182,7 @@ fn verdict(line: &LoadLine) -> String {
             }
             NoLine::Scatter { high, .. } => format!("below {}", number::three(*high)),
             NoLine::HostTaken { share, .. } => {
-                format!("processor taken away in {} % of the slots", number::whole(100.0 * share))
+                format!("processor taken away in {} % of the slots", number::integer(100.0 * share))
             }
             NoLine::Generator { .. } => "generator lateness".to_owned(),
             NoLine::NotLasting { below } => format!("below {}", number::three(*below)),
@@ -193,7 +193,7 @@ fn verdict(line: &LoadLine) -> String {
 /// Load lines of several curves, marked as in the chart.
 pub(super) fn side_by_side(curves: &[&Curve], prices: &[Option<&Price>]) -> Block {
     let lines = || curves.iter().filter_map(|curve| curve.load_line.as_ref().and_then(pick::line_iops));
-    let most = lines().map(|iops| iops.value).fold(f64::MIN_POSITIVE, f64::max);
+    let max = lines().map(|iops| iops.value).fold(f64::MIN_POSITIVE, f64::max);
     let lightest = |curve: &Curve, of: fn(&Figures) -> &Estimate| {
         pick::lightest(curve).map(|run| number::time(of(&run.figures).value))
     };
@@ -203,7 +203,7 @@ pub(super) fn side_by_side(curves: &[&Curve], prices: &[Option<&Price>]) -> Bloc
         })
         .column(Column::text("source", 5), |(_, curve)| curve.source.word())
         .column(Column::text("objective", 1), |(_, curve)| curve.load_line.map(|line| line.objective().to_string()))
-        .column(Column::rate("load line", "IOPS", 0), |(_, curve)| line(curve.load_line.as_ref(), most))
+        .column(Column::rate("load line", "IOPS", 0), |(_, curve)| line(curve.load_line.as_ref(), max))
         .column(Column::rate("knee", "IOPS", 2), |(_, curve)| curve.knee.map(|knee| Cell::three(knee.iops)))
         .column(Column::rate("maximum", "IOPS", 0), |(_, curve)| {
             pick::fastest(curve).map(|run| Cell::three(run.figures.iops.value))
@@ -217,10 +217,10 @@ pub(super) fn side_by_side(curves: &[&Curve], prices: &[Option<&Price>]) -> Bloc
 }
 
 /// A load line with its interval, and a bar of its share of the largest.
-pub(in crate::pages) fn line(line: Option<&LoadLine>, most: f64) -> Cell {
+pub(in crate::pages) fn line(line: Option<&LoadLine>, max: f64) -> Cell {
     let Some(line) = line else { return Cell::unknown() };
     let Some(iops) = pick::line_iops(line) else { return Cell::text("none") };
-    let cell = Cell::estimate(&iops, number::three).with_gauge(iops.value / most);
+    let cell = Cell::estimate(&iops, number::three).with_gauge(iops.value / max);
     let at_least = if matches!(line, LoadLine::Beyond { .. }) { "at least " } else { "" };
     Cell { text: format!("{at_least}{}", cell.text), ..cell }
 }
@@ -231,18 +231,18 @@ pub(super) fn replays(curves: &[&Curve]) -> PageSection {
     let is_micro = curves.iter().any(|curve| LatencyUnit::of(curve) == LatencyUnit::Micro);
     let unit = if is_micro { LatencyUnit::Micro } else { LatencyUnit::Milli };
     let time = |name, priority| Column::time(name, unit.name(), priority);
-    let shown = |ns: f64| Cell::figure(unit.show(ns), unit.value(ns));
+    let displayed = |ns: f64| Cell::figure(unit.show(ns), unit.value(ns));
     let rows = curves.iter().filter_map(|curve| Some((*curve, pick::fastest(curve)?)));
     let heading = "Recorded load by configuration";
     let table = Table::rows(heading, rows)
         .column(Column::configuration(), |(curve, _)| curve.subject.name.as_str())
         .column(Column::text("source", 5), |(curve, _)| curve.source.word())
         .column(Column::text("outcome", 0), |(_, run)| words::format_outcome(run))
-        .column(time("mean", 4), |(_, run)| shown(run.figures.mean_ns.value))
-        .column(time("p50", 0), |(_, run)| shown(run.figures.p50_ns.value))
-        .column(time("p99", 0), |(_, run)| shown(run.figures.p99_ns.value))
-        .column(time("p99.9", 2), |(_, run)| shown(run.figures.p999_ns.value))
-        .column(time("worst", 1), |(_, run)| shown(run.total.response().max_ns as f64))
+        .column(time("mean", 4), |(_, run)| displayed(run.figures.mean_ns.value))
+        .column(time("p50", 0), |(_, run)| displayed(run.figures.p50_ns.value))
+        .column(time("p99", 0), |(_, run)| displayed(run.figures.p99_ns.value))
+        .column(time("p99.9", 2), |(_, run)| displayed(run.figures.p999_ns.value))
+        .column(time("worst", 1), |(_, run)| displayed(run.total.response().max_ns as f64))
         .column(Column::text("limit", 3), |(_, run)| limit(dominant_limit(run).map(|(name, _)| name.as_str())));
     PageSection::new(heading, vec![Block::Table(table.table())])
 }

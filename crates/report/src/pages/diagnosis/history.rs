@@ -59,8 +59,8 @@ pub(super) fn section(case: &Case<'_>) -> Option<PageSection> {
     }
     let mut blocks = vec![Block::Table(table)];
     if !history.unusual.is_empty() {
-        let shown = history.unusual.iter().take(ROWS_MAX);
-        let unusual = Table::of("Unusual windows", UNUSUAL, shown, |unusual| {
+        let displayed = history.unusual.iter().take(ROWS_MAX);
+        let unusual = Table::of("Unusual windows", UNUSUAL, displayed, |unusual| {
             vec![
                 Cell::text(begin(unusual.slot)),
                 Cell::text(quantity(&unusual.quantity)),
@@ -125,8 +125,8 @@ fn with_load(wait: &LoadCorrelation) -> Vec<Cell> {
 /// Comparison of the later windows with the earlier ones.
 fn change(change: &PeriodChange) -> Block {
     let is_shown = |changed: &&Changed| !matches!(changed.quantity, HistoryQuantity::WaitSeconds(_));
-    let shown = change.quantities.iter().filter(is_shown).take(ROWS_MAX);
-    let table = Table::of("Earlier and later windows", CHANGE, shown, |changed| {
+    let displayed = change.quantities.iter().filter(is_shown).take(ROWS_MAX);
+    let table = Table::of("Earlier and later windows", CHANGE, displayed, |changed| {
         let ratio = (changed.before > 0.0).then(|| changed.after / changed.before);
         vec![
             Cell::text(quantity(&changed.quantity)),
@@ -142,7 +142,7 @@ fn change(change: &PeriodChange) -> Block {
 
 /// Work by statement and file, the largest first.
 pub(super) fn works(case: &Case<'_>) -> Option<PageSection> {
-    let whole = case.subject.works.iter().find(|work| work.part.is_empty());
+    let total = case.subject.works.iter().find(|work| work.part.is_empty());
     let mut parts: Vec<&PartWork> = case.subject.works.iter().filter(|work| !work.part.is_empty()).collect();
     if parts.is_empty() {
         return None;
@@ -153,16 +153,16 @@ pub(super) fn works(case: &Case<'_>) -> Option<PageSection> {
     let listed = parts.len();
     parts.truncate(ROWS_MAX);
     let share = |part: f64, of: fn(&PartWork) -> f64| {
-        let all = whole.map_or(0.0, of);
+        let all = total.map_or(0.0, of);
         Cell::or_unknown((all > 0.0).then(|| (part / all).min(1.0)), percent)
     };
     let row = |work: &PartWork| {
         vec![
             Cell::text(&work.part),
             Cell::three(work.reads),
-            share(work.reads, |whole| whole.reads),
+            share(work.reads, |total| total.reads),
             Cell::three(work.writes),
-            share(work.writes, |whole| whole.writes),
+            share(work.writes, |total| total.writes),
             Cell::or_unknown(work.tally(WindowCount::CALLS), Cell::three),
             Cell::or_unknown(seconds(work), Cell::three),
         ]

@@ -103,7 +103,7 @@ pub(super) fn of_verdict(case: &Case<'_>, verdict: &DiagnosisVerdict) -> Vec<Lin
 /// The events in the table of waits, then others that verdicts refer to.
 fn list_events<'a>(case: &Case<'a>) -> Vec<&'a EventTime> {
     let mut events = case.found.split.as_ref().map(longest_events).unwrap_or_default();
-    let waits = || case.subject.account.iter().flat_map(|account| &account.whole.waits);
+    let waits = || case.subject.account.iter().flat_map(|account| &account.total.waits);
     let named = case.found.verdicts.iter().filter_map(|verdict| match verdict {
         DiagnosisVerdict::Tail { event, .. }
         | DiagnosisVerdict::WritersBehind { event, .. }
@@ -113,7 +113,7 @@ fn list_events<'a>(case: &Case<'a>) -> Vec<&'a EventTime> {
     });
     let besides = named.filter_map(|name| waits().find(|wait| wait.event == *name));
     for event in besides.chain(case.found.commits.iter().map(|commits| &commits.event)) {
-        if !events.iter().any(|known| known.event == event.event) {
+        if !events.iter().any(|existing| existing.event == event.event) {
             events.push(event);
         }
     }
@@ -136,7 +136,7 @@ const PLACES_FEW: usize = 2;
 
 /// The origins of a case's numbers.
 pub(super) fn section(case: &Case<'_>) -> PageSection {
-    let most = if case.count > 10 { PLACES_FEW } else { PLACES_MAX };
+    let max = if case.count > 10 { PLACES_FEW } else { PLACES_MAX };
     let mut rows: Vec<Vec<Cell>> = Vec::new();
     if let Some(split) = &case.found.split {
         let seconds = format!("{} s", number::three(split.database_s));
@@ -156,9 +156,9 @@ pub(super) fn section(case: &Case<'_>) -> PageSection {
         let value = format!("{} reads at {size} GiB", number::three(cache.reads));
         rows.push(place(id, &format!("cache {} {}", cache.pool, cache.instance), &value, &cache.place));
     }
-    rows.extend(case.subject.series.iter().flat_map(|series| of_series(case, series, most)));
+    rows.extend(case.subject.series.iter().flat_map(|series| of_series(case, series, max)));
     let note = format!(
-        "Figures of many windows: the highest {most}; waits in several windows: the longest. All origins: plimsoll demand \
+        "Figures of many windows: the highest {max}; waits in several windows: the longest. All origins: plimsoll demand \
          --origins."
     );
     let table = Table::of("Origin of each number", COLUMNS, rows, |row| row).with_notes([note]);
@@ -166,7 +166,7 @@ pub(super) fn section(case: &Case<'_>) -> PageSection {
         .with_anchor(section_id(case.index))
 }
 
-fn of_series(case: &Case<'_>, series: &MeasureSeries, most: usize) -> Vec<Vec<Cell>> {
+fn of_series(case: &Case<'_>, series: &MeasureSeries, max: usize) -> Vec<Vec<Cell>> {
     let figure = |at: &(usize, usize)| {
         let reading = *case.readings.get(at.0)?;
         Some((reading, reading.figures.get(at.1)?))
@@ -181,7 +181,7 @@ fn of_series(case: &Case<'_>, series: &MeasureSeries, most: usize) -> Vec<Vec<Ce
         let id = (index == 0).then(|| series_id(case, series));
         cells(id, &name, &format_figure(figure), &begin, &reading.name, &figure.origin)
     };
-    figures.iter().take(most).enumerate().map(row).collect()
+    figures.iter().take(max).enumerate().map(row).collect()
 }
 
 fn place(id: Option<String>, name: &str, value: &str, place: &InputPosition) -> Vec<Cell> {

@@ -13,9 +13,9 @@ use crate::timeline::{Panel, PanelScale, Timeline, Track};
 use crate::words::clean;
 
 /// Maximum number of points over the width; more would be narrower than a stroke.
-const MOST_PIECES: usize = 400;
+const MAX_PIECES: usize = 400;
 /// Maximum number of ceilings in a panel.
-const MOST_LIMITS: usize = 2;
+const MAX_LIMITS: usize = 2;
 /// Ceilings above this multiple of the peak demand are omitted, as they would flatten the chart.
 const IN_SIGHT: f64 = 4.0;
 
@@ -76,7 +76,7 @@ impl TimeAxis {
             so_far = from + length;
             spans.push((from, so_far));
         }
-        Self { begin, spans, merged: slots.len().div_ceil(MOST_PIECES).max(1) }
+        Self { begin, spans, merged: slots.len().div_ceil(MAX_PIECES).max(1) }
     }
 
     /// A step for each point; broken at missing windows and unknown values.
@@ -144,15 +144,16 @@ fn panel(case: &Case<'_>, clock: &TimeAxis, measure: Measure, name: &str, unit: 
         tracks.extend(track(Class::All));
     }
     let values = tracks.iter().flat_map(|track| &track.points).map(|(_, value)| *value);
-    let most = values.filter(|value| value.is_finite()).reduce(f64::max)?;
-    Some(Panel { name: name.to_owned(), scale: PanelScale::Rate, tracks, limits: limits(case, measure, most, unit) })
+    let max = values.filter(|value| value.is_finite()).reduce(f64::max)?;
+    Some(Panel { name: name.to_owned(), scale: PanelScale::Rate, tracks, limits: limits(case, measure, max, unit) })
 }
 
 /// The lowest ceilings near the demand.
-fn limits(case: &Case<'_>, measure: Measure, most: f64, unit: f64) -> Vec<(f64, String)> {
+fn limits(case: &Case<'_>, measure: Measure, max: f64, unit: f64) -> Vec<(f64, String)> {
     let counts = if measure == Measure::Iops { Counts::Operations } else { Counts::Bytes };
     let ceilings = case.found.on.iter().flat_map(|on| &on.ceilings).filter(|used| used.counts == counts);
-    let seen = ceilings.filter(|used| used.allows / unit <= most * IN_SIGHT).take(MOST_LIMITS);
-    seen.map(|used| (used.allows / unit, format!("{}: {}", clean(&used.name), number::three(used.allows / unit))))
+    let observed = ceilings.filter(|used| used.allows / unit <= max * IN_SIGHT).take(MAX_LIMITS);
+    observed
+        .map(|used| (used.allows / unit, format!("{}: {}", clean(&used.name), number::three(used.allows / unit))))
         .collect()
 }

@@ -66,7 +66,7 @@ fn chart(case: &Case<'_>, drawn: &[&Response]) -> page::Chart {
 }
 
 fn row(case: &Case<'_>, response: &Response) -> Vec<Cell> {
-    let known = |value: Option<f64>, unit: f64, link: &Option<String>| {
+    let existing = |value: Option<f64>, unit: f64, link: &Option<String>| {
         Cell::or_unknown(value, |value| Cell::three(value / unit).with_link(link.clone()))
     };
     let rate = origins::mean_id(case, response.class, Measure::Iops);
@@ -74,13 +74,13 @@ fn row(case: &Case<'_>, response: &Response) -> Vec<Cell> {
     let busy = origins::mean_id(case, Class::All, Measure::Busy);
     vec![
         Cell::text(response.class.name()),
-        known(Some(response.iops), 1.0, &rate),
-        known(Some(response.highest_iops), 1.0, &rate),
-        known(Some(response.latency_s), 1e-3, &latency),
-        known(response.quiet_s, 1e-3, &latency),
-        known(response.loaded_s, 1e-3, &latency),
+        existing(Some(response.iops), 1.0, &rate),
+        existing(Some(response.highest_iops), 1.0, &rate),
+        existing(Some(response.latency_s), 1e-3, &latency),
+        existing(response.quiet_s, 1e-3, &latency),
+        existing(response.loaded_s, 1e-3, &latency),
         Cell::three(response.in_flight),
-        known(response.busy, 0.01, &busy),
+        existing(response.busy, 0.01, &busy),
         Cell::or_unknown(response.correlation, |value| Cell::figure(format!("{value:.2}"), value)),
     ]
 }
@@ -97,9 +97,9 @@ fn build_plane(drawn: &[&Response]) -> Plane {
     let spots = || groups.iter().flat_map(|group| &group.spots);
     let low = spots().map(|spot| spot.y).fold(f64::INFINITY, f64::min);
     let high = spots().map(|spot| spot.y).fold(0.0, f64::max);
-    let most = spots().map(|spot| spot.x).fold(0.0, f64::max);
+    let max = spots().map(|spot| spot.x).fold(0.0, f64::max);
     Plane {
-        x: Axis { name: "IOPS", scale: AxisScale::from_zero(most), label: number::short },
+        x: Axis { name: "IOPS", scale: AxisScale::from_zero(max), label: number::short },
         y: Axis { name: "latency, mean of a window", scale: AxisScale::for_latency(low, high), label: time },
         groups,
     }

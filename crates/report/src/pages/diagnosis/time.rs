@@ -63,15 +63,16 @@ fn plain_bars(split: &Split) -> Table {
             Cell::text(longest),
         ]
     };
-    let processors = split.processors.map_or(String::new(), |count| format!("; processors: {}", number::whole(count)));
+    let processors =
+        split.processors.map_or(String::new(), |count| format!("; processors: {}", number::integer(count)));
     let busy = split.host_busy.map_or(String::new(), |busy| format!(", busy {} of the time", share(busy)));
     let waiting = split.host.io_wait.map_or(String::new(), |idle| format!(", idle in I/O wait {}", share(idle)));
     let notes = [
         format!("{} sessions active on average{processors}{busy}{waiting}", number::three(split.active)),
         "\u{25aa} shortened by faster storage; \u{25ab} unaffected by storage".to_owned(),
     ];
-    let seen = split.slices.iter().filter(|slice| slice.share >= SHARE_MIN);
-    Table::of("Database time by part", BARS, seen, row).with_notes(notes)
+    let observed = split.slices.iter().filter(|slice| slice.share >= SHARE_MIN);
+    Table::of("Database time by part", BARS, observed, row).with_notes(notes)
 }
 
 fn bars(split: &Split) -> Vec<Bar> {
@@ -212,10 +213,10 @@ fn cache(case: &Case<'_>) -> Option<Chart> {
     let present = first.bytes / first.factor;
     spots.push(Spot { label: "today".into(), ..spot(present, 1.0, 0.0) });
     spots.sort_by(|a, b| a.x.total_cmp(&b.x));
-    let most = steps.iter().map(|step| step.reads * 100.0).fold(100.0, f64::max);
+    let max = steps.iter().map(|step| step.reads * 100.0).fold(100.0, f64::max);
     let plane = Plane {
         x: Axis { name: "buffer cache, GiB", scale: AxisScale::from_zero(gib(last.bytes)), label: number::three },
-        y: Axis { name: "reads of storage, % of today's", scale: AxisScale::from_zero(most), label: number::three },
+        y: Axis { name: "reads of storage, % of today's", scale: AxisScale::from_zero(max), label: number::three },
         groups: vec![PointGroup { name: "reads".into(), tone: 0, fill: Fill::Full, joined: Joined::Line, spots }],
     };
     let id = format!("cache-{}", case.index);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use plimsoll_catalogue::Cite;
 use plimsoll_choose::diagnosis::DatabaseEffect;
-use plimsoll_choose::sizing::{Choice, DesignLimit, DesignPoint, Rejection, Sizing, Wanted};
+use plimsoll_choose::sizing::{Choice, DesignLimit, DesignPoint, Rejection, Sizing, SizingRequirements};
 use plimsoll_ingest::Outcome;
 
 use super::{Doubts, Sized, facts};
@@ -23,37 +23,37 @@ const INPUTS_MAX: usize = 3;
 impl Sized<'_> {
     /// Steps from the measured load to the required ceilings.
     pub(super) fn design_point(&self) -> PageSection {
-        let wanted = &self.sizing.wanted;
-        let mut facts = vec![Fact::new("measured", words::measured(wanted))];
-        facts.extend(words::today(wanted).map(|today| Fact::new("today", today)));
-        for step in &wanted.steps {
+        let required = &self.sizing.required;
+        let mut facts = vec![Fact::new("measured", words::measured(required))];
+        facts.extend(words::today(required).map(|today| Fact::new("today", today)));
+        for step in &required.steps {
             facts.push(Fact::new(if step.name == "growth" { "growth" } else { "peaks" }, words::step(step)));
         }
-        for point in &wanted.points {
+        for point in &required.points {
             let of =
-                if wanted.points.len() > 1 { format!(", with {}", words::busiest(point.of)) } else { String::new() };
+                if required.points.len() > 1 { format!(", with {}", words::busiest(point.of)) } else { String::new() };
             facts.push(Fact::new("expected", format!("{}{of}", words::point(point))));
         }
-        let design = format!("required ceilings: {} times this load (headroom)", number::three(wanted.room()));
+        let design = format!("required ceilings: {} times this load (headroom)", number::three(required.room()));
         facts.push(Fact::new("design", design));
-        let free = if wanted.free > 0.0 {
-            format!("; {} of it stays free", number::percent(wanted.free))
+        let free = if required.free > 0.0 {
+            format!("; {} of it stays free", number::percent(required.free))
         } else {
             String::new()
         };
-        facts.push(Fact::new("capacity", format!("{}{free}", offer::capacity(wanted.capacity))));
-        let objectives = words::objectives(&wanted.objectives);
+        facts.push(Fact::new("capacity", format!("{}{free}", offer::capacity(required.capacity))));
+        let objectives = words::objectives(&required.objectives);
         facts.extend((!objectives.is_empty()).then(|| Fact::new("meets", objectives)));
-        facts.push(Fact::new("machine", words::compute(wanted.compute)));
-        facts.extend(words::compute_origin(&wanted.compute_origin).into_iter().map(|text| Fact::new("", text)));
-        facts.extend(wanted.assumptions.iter().map(|text| Fact::new("assumed", text)));
-        let subject = if wanted.subject.is_empty() { "the demand" } else { &wanted.subject };
+        facts.push(Fact::new("machine", words::compute(required.compute)));
+        facts.extend(words::compute_origin(&required.compute_origin).into_iter().map(|text| Fact::new("", text)));
+        facts.extend(required.assumptions.iter().map(|text| Fact::new("assumed", text)));
+        let subject = if required.subject.is_empty() { "the demand" } else { &required.subject };
         PageSection::new(format!("Design point of {subject}"), vec![Block::Facts(facts), Block::Chart(self.levels())])
     }
 
     /// Load levels from measured to design point.
     fn levels(&self) -> Chart {
-        let levels = levels(&self.sizing.wanted);
+        let levels = levels(&self.sizing.required);
         let description =
             levels.iter().map(|bar| format!("{}: {}", bar.name, bar.value)).collect::<Vec<_>>().join("; ");
         let drawn =
@@ -69,13 +69,13 @@ impl Sized<'_> {
         match (names.is_empty(), readings.len().saturating_sub(INPUTS_MAX)) {
             (true, _) => "the demand as given".to_owned(),
             (false, 0) => names.join(", "),
-            (false, more) => format!("{} and {} more", names.join(", "), number::whole(more as f64)),
+            (false, more) => format!("{} and {} more", names.join(", "), number::integer(more as f64)),
         }
     }
 
     /// The expected load by class, and each choice in full.
     pub(super) fn in_full(&self) -> PageSection {
-        let mut blocks = vec![Block::Table(classes(&self.sizing.wanted.points))];
+        let mut blocks = vec![Block::Table(classes(&self.sizing.required.points))];
         for (rank, choice) in self.choices().iter().enumerate() {
             blocks.push(Block::Heading(format!("{}. {}", rank + 1, offer::configuration(&choice.offer))));
             blocks.push(Block::Facts(facts(choice, Doubts::All)));
@@ -88,9 +88,9 @@ impl Sized<'_> {
 
     /// Origin of the figures, and the documents.
     pub(super) fn sources(&self) -> [PageSection; 2] {
-        let shown = || self.choices().iter().chain(&self.sizing.nearly);
+        let displayed = || self.choices().iter().chain(&self.sizing.nearly);
         let mut cites: BTreeMap<(String, String), Arc<Cite>> = BTreeMap::new();
-        for choice in shown() {
+        for choice in displayed() {
             let limits = choice.binds.iter().chain(&choice.next);
             let ceilings =
                 limits.filter_map(|limit| choice.offer.ceilings.iter().find(|ceiling| ceiling.name == limit.name));
@@ -117,8 +117,8 @@ impl Sized<'_> {
     pub(super) fn data(&self) -> Block {
         let Sizing { choices, nearly, slower, rejected, .. } = self.sizing;
         let row = |verdict: &str, rank: usize, name: String, why: String, value: &dyn Fn(CsvValue) -> String| {
-            let known = [verdict.to_owned(), (rank + 1).to_string(), name];
-            known.into_iter().chain(DATA.iter().map(|(_, of)| value(*of))).chain([why]).collect::<Vec<_>>()
+            let existing = [verdict.to_owned(), (rank + 1).to_string(), name];
+            existing.into_iter().chain(DATA.iter().map(|(_, of)| value(*of))).chain([why]).collect::<Vec<_>>()
         };
         let ranked = [("carries", choices), ("misses the objective", nearly), ("slower than today", slower)];
         let mut rows: Vec<Vec<String>> = Vec::new();
@@ -184,12 +184,12 @@ fn over(limit: &DesignLimit) -> String {
 
 fn database_time(effect: &DatabaseEffect) -> String {
     let (before, after) = (number::three(effect.before_s), number::three(effect.after_s));
-    let kept = effect.kept.iter().map(|class| class.name()).collect::<Vec<_>>().join(", ");
-    let kept = if kept.is_empty() { kept } else { format!(" Assumed unchanged: {kept}.") };
-    format!("Database time: {}, {before} s to {after} s for the same work.{kept}", words::saved(effect))
+    let retained = effect.retained.iter().map(|class| class.name()).collect::<Vec<_>>().join(", ");
+    let retained = if retained.is_empty() { retained } else { format!(" Assumed unchanged: {retained}.") };
+    format!("Database time: {}, {before} s to {after} s for the same work.{retained}", words::saved(effect))
 }
 
-fn levels(wanted: &Wanted) -> Vec<Bar> {
+fn levels(required: &SizingRequirements) -> Vec<Bar> {
     let bar = |name: String, iops: f64, bytes: f64, fill| Bar {
         name,
         from: 0.0,
@@ -198,14 +198,14 @@ fn levels(wanted: &Wanted) -> Vec<Bar> {
         fill,
         tone: 0,
     };
-    let measured = &wanted.measured;
+    let measured = &required.measured;
     let mut bars = vec![bar("measured".into(), measured.iops, measured.bytes_per_second, Fill::Full)];
-    for point in &wanted.points {
-        let of = if wanted.points.len() > 1 { format!(", {}", words::busiest(point.of)) } else { String::new() };
+    for point in &required.points {
+        let of = if required.points.len() > 1 { format!(", {}", words::busiest(point.of)) } else { String::new() };
         bars.push(bar(format!("expected{of}"), point.iops(), point.bytes_per_second(), Fill::Full));
     }
-    if let Some(point) = wanted.points.first() {
-        let room = wanted.room();
+    if let Some(point) = required.points.first() {
+        let room = required.room();
         bars.push(bar("design point".into(), point.iops() * room, point.bytes_per_second() * room, Fill::Hollow));
     }
     bars

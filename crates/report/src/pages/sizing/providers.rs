@@ -54,14 +54,14 @@ struct CheapestRow {
 impl Sized<'_> {
     /// The frontier of each provider in outline.
     pub(super) fn by_provider(&self) -> Option<PageSection> {
-        let point = &self.sizing.wanted.points[0];
+        let point = &self.sizing.required.points[0];
         let providers = &self.sizing.providers;
-        let most = if providers.len() == 1 { OF_ONLY } else { OF_EACH };
+        let max = if providers.len() == 1 { OF_ONLY } else { OF_EACH };
         let (mut rows, mut groups) = (Vec::new(), Vec::new());
         for frontier in providers {
-            let shown = frontier.outline(point, most);
-            groups.push((rows.len(), self.group(frontier, shown.len())));
-            rows.extend(shown.into_iter().map(|choice| (choice, &frontier.choices[0])));
+            let displayed = frontier.outline(point, max);
+            groups.push((rows.len(), self.group(frontier, displayed.len())));
+            rows.extend(displayed.into_iter().map(|choice| (choice, &frontier.choices[0])));
         }
         let has_machines = rows.iter().any(|(choice, _)| choice.machine.is_some());
         let columns = [
@@ -131,8 +131,8 @@ impl Sized<'_> {
         Some(table.without_unknown())
     }
 
-    fn group(&self, frontier: &ProviderFrontier, shown: usize) -> String {
-        let more = frontier.choices.len() - shown;
+    fn group(&self, frontier: &ProviderFrontier, displayed: usize) -> String {
+        let more = frontier.choices.len() - displayed;
         let more = if more == 0 {
             String::new()
         } else {
@@ -154,7 +154,7 @@ impl Sized<'_> {
         let mut reasons: BTreeMap<String, String> = BTreeMap::new();
         let mut add = |name: &str, reason: String| {
             let provider = provider_of(name).to_owned();
-            if !sizing.providers.iter().any(|known| known.provider == provider) {
+            if !sizing.providers.iter().any(|existing| existing.provider == provider) {
                 reasons.entry(provider).or_insert(reason);
             }
         };
@@ -163,7 +163,7 @@ impl Sized<'_> {
         }
         for choice in &sizing.slower {
             let name = offer::configuration(&choice.offer);
-            let accepted = words::accepted_by(&self.sizing.wanted, choice);
+            let accepted = words::accepted_by(&self.sizing.required, choice);
             let text = format!("{name} is slower than today: {} ({accepted})", words::slower(choice));
             add(choice.offer.product().name(), text);
         }
@@ -185,7 +185,7 @@ impl Sized<'_> {
         const SESSIONS: f64 = 0.1;
         const PRICE: f64 = 3.0;
         let price = |choice: &Choice| choice.total().map_or(f64::INFINITY, Money::as_f64);
-        let point = &self.sizing.wanted.points[0];
+        let point = &self.sizing.required.points[0];
         let cheapest = self.sizing.frontier.first()?;
         let before = cheapest.waiting(point)?;
         let is_notable = |choice: &&Choice| {
@@ -201,7 +201,7 @@ impl Sized<'_> {
     /// Prices of a choice, with the machine as far as the input determines it.
     pub(super) fn price(&self, choice: &Choice) -> String {
         let price = words::price(choice);
-        let compute = self.sizing.wanted.compute;
+        let compute = self.sizing.required.compute;
         let is_known = compute.processors.is_some() || compute.memory.is_some();
         if is_known || choice.machine.is_none() {
             return price;
@@ -250,7 +250,7 @@ impl Sized<'_> {
         let ranked = ranked.filter(|choice| provider_of(choice.offer.product().name()) == frontier.provider);
         let price = |choice: &'s Choice| {
             let unverified = (choice.price_doubt() > PriceDoubt::Firm).then_some(UNVERIFIED);
-            let slower = self.sizing.wanted.is_slower_than_today(choice).then_some("slower than today");
+            let slower = self.sizing.required.is_slower_than_today(choice).then_some("slower than today");
             let doubts = unverified.into_iter().chain(slower).collect();
             Some(ProviderPrice { choice: Some(choice), total: choice.total()?, suffix: "", doubts })
         };

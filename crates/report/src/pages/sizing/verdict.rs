@@ -20,7 +20,7 @@ impl Sized<'_> {
     /// The recommended configuration, and the limitations of the recommendation: the platform, a stalled system, a larger cache
     /// that costs less, response times above today's, or a bottleneck other than storage.
     pub(super) fn headline(&self) -> Headline {
-        let demand = &self.sizing.wanted;
+        let demand = &self.sizing.required;
         let (mut cautions, mut details) = (Vec::new(), vec![self.verdict()]);
         let uncapped = first_screen::uncapped(demand);
         let censored = words::censored(demand);
@@ -59,7 +59,7 @@ impl Sized<'_> {
 
     /// Reasons why the figures are not valid for the whole database on other storage, in full.
     fn platform_details(&self) -> Vec<String> {
-        let platform = &self.sizing.wanted.platform;
+        let platform = &self.sizing.required.platform;
         let cluster = platform.cluster.iter().map(words::cluster);
         let foreign = platform.foreign.iter().map(words::foreign_platform);
         let support = self.support().into_iter().chain(self.refused());
@@ -81,7 +81,7 @@ impl Sized<'_> {
 
     /// The support of RAC by the vendor on the recommended platform, if it is not certain.
     fn rac_status(&self) -> Option<&'static str> {
-        self.sizing.wanted.platform.cluster.as_ref()?;
+        self.sizing.required.platform.cluster.as_ref()?;
         let rac = self.sizing.best_volumes().into_iter().next()?.offer.product().rac()?;
         Some(match rac.support {
             RacStatus::Unsupported => "; RAC unsupported",
@@ -159,12 +159,12 @@ impl Sized<'_> {
         let near = near.map_or_else(String::new, |near| {
             format!(": the nearest has {}, so consider looser objectives", words::reached(&near.reached))
         });
-        format!("None of {} configurations carries the load{meets}{near}", number::whole(*evaluated as f64))
+        format!("None of {} configurations carries the load{meets}{near}", number::integer(*evaluated as f64))
     }
 
     /// The vendor's statement on a cluster on the recommended platform, unless it is supported.
     fn support(&self) -> Option<String> {
-        self.sizing.wanted.platform.cluster.as_ref()?;
+        self.sizing.required.platform.cluster.as_ref()?;
         let volume = self.sizing.best_volumes().into_iter().next()?;
         let rac = volume.offer.product().rac()?;
         Some(match rac.support {
@@ -239,7 +239,7 @@ impl Sized<'_> {
         match self.sizing.best()? {
             Best::Doubtful(choice) => self.within_doubt(choice),
             Best::Slower(choice) => {
-                let accepted = words::accepted_by(&self.sizing.wanted, choice);
+                let accepted = words::accepted_by(&self.sizing.required, choice);
                 Some(format!(
                     "No configuration with a complete price is as fast as today; this is the nearest: {accepted}"
                 ))
@@ -257,7 +257,7 @@ impl Sized<'_> {
     /// Cheaper configurations of the recommended product that were not considered for that reason.
     fn excluded_by_latency(&self) -> Option<String> {
         let volume = self.sizing.best_volumes().into_iter().next()?;
-        let is_needed = self.sizing.wanted.needs_latency() && volume.offer.worse_latency().is_none();
+        let is_needed = self.sizing.required.needs_latency() && volume.offer.worse_latency().is_none();
         let statements = volume.offer.product().latency();
         let statement = statements.iter().find(|statement| statement.is_worse).filter(|_| is_needed)?;
         Some(format!("Not considered: {} (--may-be-slower includes it)", statement.text))
@@ -285,7 +285,7 @@ impl Sized<'_> {
         let total = choice.total()?;
         let is_cheaper = total.currency == best.currency && total.as_f64() <= MUCH_CHEAPER * best.as_f64();
         let (name, slower) = (offer::configuration(&choice.offer), words::slower(choice));
-        let accepted = words::accepted_by(&self.sizing.wanted, choice);
+        let accepted = words::accepted_by(&self.sizing.required, choice);
         is_cheaper.then(|| format!("Cheaper, but slower: {name}, {}: {slower} ({accepted})", self.price(choice)))
     }
 }

@@ -63,7 +63,7 @@ const FIELDS: [Field; 58] = [
     ("warm_up_s", |row| Some(plain(row.crowd()?.run.warm_up.as_secs_f64()))),
     ("rate_low", |row| Some(plain(number::interval(&row.crowd()?.run.figures.iops)?.0))),
     ("rate_high", |row| Some(plain(number::interval(&row.crowd()?.run.figures.iops)?.1))),
-    ("asked", |row| Some(row.statements()?.asked.to_string())),
+    ("asked", |row| Some(row.statements()?.requested.to_string())),
     ("wrong", |row| Some(row.statements()?.wrong.to_string())),
     ("cache_hits", |row| Some(row.counted()?.hits?.to_string())),
     ("block_reads", |row| Some(row.counted()?.reads?.to_string())),
@@ -118,7 +118,7 @@ impl StepData<'_> {
     }
 
     fn crowd(&self) -> Option<&SessionRun> {
-        if let StepWork::Sessions(crowd) = &self.step.work { Some(crowd) } else { None }
+        if let StepWork::Sessions(session_run) = &self.step.work { Some(session_run) } else { None }
     }
 
     fn statements(&self) -> Option<&Statements> {
@@ -126,11 +126,15 @@ impl StepData<'_> {
     }
 
     fn counted(&self) -> Option<&DatabaseCounters> {
-        self.crowd().map(|crowd| &crowd.counted).or_else(|| Some(&self.statements()?.counted))
+        self.crowd().map(|session_run| &session_run.counted).or_else(|| Some(&self.statements()?.counted))
     }
 
     fn disk(&self) -> Option<&DiskCounters> {
-        self.crowd().map(|crowd| &crowd.storage).or_else(|| Some(&self.statements()?.storage))?.disk.as_ref()
+        self.crowd()
+            .map(|session_run| &session_run.storage)
+            .or_else(|| Some(&self.statements()?.storage))?
+            .disk
+            .as_ref()
     }
 
     fn share(&self, part: Spent) -> Option<String> {
@@ -158,11 +162,11 @@ fn totals(work: &StepWork) -> Option<StepTotals> {
             let (operations, times, cpu) = (work.done, work.each.clone(), Some(work.client));
             StepTotals { workers: 1, span: work.span, operations, failed: None, bytes: None, times, cpu }
         }
-        StepWork::Sessions(crowd) => {
-            let (total, span) = (&crowd.run.total, crowd.run.span);
+        StepWork::Sessions(session_run) => {
+            let (total, span) = (&session_run.run.total, session_run.run.span);
             let (operations, failed, times) = (total.operations(), Some(total.errors()), total.response());
-            let workers = crowd.sessions as usize;
-            StepTotals { workers, span, operations, failed, bytes: None, times, cpu: crowd.client }
+            let workers = session_run.sessions as usize;
+            StepTotals { workers, span, operations, failed, bytes: None, times, cpu: session_run.client }
         }
         StepWork::Skipped { .. } => return None,
     })
@@ -172,16 +176,16 @@ fn quantile(times: &Bins, q: f64) -> Option<String> {
     Some(times.quantile(q)?.as_nanos().to_string())
 }
 
-fn offered(crowd: &SessionRun) -> Option<String> {
-    if let Pace::Open { rate, .. } = crowd.run.offered { Some(plain(rate.as_f64())) } else { None }
+fn offered(session_run: &SessionRun) -> Option<String> {
+    if let Pace::Open { rate, .. } = session_run.run.offered { Some(plain(rate.as_f64())) } else { None }
 }
 
 /// Transactions by kind: `read 1200; update 300`.
-fn kinds(crowd: &SessionRun) -> String {
+fn kinds(session_run: &SessionRun) -> String {
     let count = |stream: usize| {
-        let of_kind = crowd.run.total.0.iter().filter(|counter| usize::from(counter.stream) == stream);
+        let of_kind = session_run.run.total.0.iter().filter(|counter| usize::from(counter.stream) == stream);
         of_kind.map(Counter::operations).sum::<u64>()
     };
-    let each = crowd.kinds.iter().enumerate().map(|(stream, name)| format!("{name} {}", count(stream)));
+    let each = session_run.kinds.iter().enumerate().map(|(stream, name)| format!("{name} {}", count(stream)));
     each.collect::<Vec<_>>().join("; ")
 }

@@ -33,7 +33,7 @@ const SQUEEZED: f64 = 20.0;
 /// Charts and tables of the session groups of a suite, then those of its statements.
 pub(super) fn sections(suite: &SuiteRun, groups: &[SessionCurve<'_>], index: usize) -> Vec<PageSection> {
     let source = source(suite);
-    let drawn: Vec<&SessionCurve<'_>> = groups.iter().filter(|group| group.seen() > 1).collect();
+    let drawn: Vec<&SessionCurve<'_>> = groups.iter().filter(|group| group.observe() > 1).collect();
     let named: Vec<(String, &SessionCurve<'_>)> = drawn.iter().map(|group| (group.name.clone(), *group)).collect();
     let mut lines: Vec<Block> = Vec::new();
     let mut latencies: Vec<Block> = Vec::new();
@@ -83,7 +83,7 @@ fn description(group: &SessionCurve<'_>) -> String {
         .load_line
         .as_ref()
         .map_or("No load line".into(), |line| format!("Load line: {}", Counted::Transactions.load_line(line)));
-    typeset(&format!("{}: {} loads. {line}.", clean(&curve.subject.name), pick::seen(curve).count()))
+    typeset(&format!("{}: {} loads. {line}.", clean(&curve.subject.name), pick::complete_runs(curve).count()))
 }
 
 /// Mean read latency against block reads and writes, measured by the database and by its storage; `None` if neither is
@@ -105,13 +105,10 @@ pub(super) fn reads(id: &str, named: &[(String, &SessionCurve<'_>)], source: &st
             .filter(|value| *value > 0.0)
             .fold((f64::INFINITY, 0.0f64), |(low, high), value| (low.min(value), high.max(value)))
     };
-    let ((least, most), (low, high)) = (ends(|spot| spot.x), ends(|spot| spot.y));
+    let ((least, max), (low, high)) = (ends(|spot| spot.x), ends(|spot| spot.y));
     // A single curve starts at zero; of several, one might be squeezed into a corner.
-    let x = if named.len() > 1 && most / least > SQUEEZED {
-        AxisScale::log(least, most)
-    } else {
-        AxisScale::from_zero(most)
-    };
+    let x =
+        if named.len() > 1 && max / least > SQUEEZED { AxisScale::log(least, max) } else { AxisScale::from_zero(max) };
     let plane = Plane {
         x: Axis { name: "block reads and writes of the database per second", scale: x, label: number::short },
         y: Axis { name: "mean latency of a read", scale: AxisScale::for_latency(low, high), label: time },
@@ -129,11 +126,11 @@ fn time(ns: f64) -> String {
 }
 
 fn both_sides((tone, name): (usize, &str), group: &SessionCurve<'_>, knee: Option<&str>) -> Vec<draw::PointGroup> {
-    let seen = spots(group, "in the database", knee, SessionPoint::read_as_seen);
+    let observed = spots(group, "in the database", knee, SessionPoint::read_as_seen);
     let below = spots(group, "at the block device", None, SessionPoint::read_below);
     let named = |who: &str| if name.is_empty() { who.to_owned() } else { format!("{name}, {who}") };
     let side = |who, fill, spots| draw::PointGroup { name: named(who), tone, fill, joined: Joined::Line, spots };
-    let sides = [side("in the database", Fill::Full, seen), side("at the block device", Fill::Hollow, below)];
+    let sides = [side("in the database", Fill::Full, observed), side("at the block device", Fill::Hollow, below)];
     sides.into_iter().filter(|side| !side.spots.is_empty()).collect()
 }
 
@@ -185,7 +182,7 @@ fn time_split(groups: &[SessionCurve<'_>], index: usize, source: &str) -> Vec<Bl
     bars.truncate(BARS_MAX);
     let points = groups.iter().flat_map(|group| &group.points).take(BARS_MAX);
     let described =
-        points.filter_map(|point| Some(format!("{}: {}", point.name(), split(point.crowd.split.as_ref()?))));
+        points.filter_map(|point| Some(format!("{}: {}", point.name(), split(point.session_run.split.as_ref()?))));
     let described = typeset(&format!("{}.", described.collect::<Vec<_>>().join("; ")));
     let drawn =
         both(&format!("split-{index}"), "Session time by wait class", &described, |size| draw::stacks(&bars, size));
@@ -195,7 +192,8 @@ fn time_split(groups: &[SessionCurve<'_>], index: usize, source: &str) -> Vec<Bl
 
 /// The bars in letters.
 fn letters(groups: &[SessionCurve<'_>]) -> Shares {
-    let splits = shown(groups).into_iter().filter_map(|point| Some((point.name(), point.crowd.split.as_ref()?)));
+    let splits =
+        display(groups).into_iter().filter_map(|point| Some((point.name(), point.session_run.split.as_ref()?)));
     let parts = |split: &SessionTimes| -> Vec<(char, f64)> {
         PARTS.iter().filter_map(|part| Some((spent(*part).1, share_of(split, *part)?))).collect()
     };
@@ -209,7 +207,7 @@ fn letters(groups: &[SessionCurve<'_>]) -> Shares {
 }
 
 /// All points, or the first point, the knee and the last point of each curve.
-fn shown<'a, 'b>(groups: &'b [SessionCurve<'a>]) -> Vec<&'b SessionPoint<'a>> {
+fn display<'a, 'b>(groups: &'b [SessionCurve<'a>]) -> Vec<&'b SessionPoint<'a>> {
     if groups.iter().map(|group| group.points.len()).sum::<usize>() <= LETTER_BARS_MAX {
         return groups.iter().flat_map(|group| &group.points).collect();
     }
@@ -225,7 +223,7 @@ fn shown<'a, 'b>(groups: &'b [SessionCurve<'a>]) -> Vec<&'b SessionPoint<'a>> {
 }
 
 fn stack(point: &SessionPoint<'_>) -> Option<Stack> {
-    let split = point.crowd.split.as_ref()?;
+    let split = point.session_run.split.as_ref()?;
     let part = |part: &Spent| {
         let share = share_of(split, *part).filter(|share| *share > 0.0)?;
         Some(BarPart { name: spent(*part).0, class: class(*part), share })
@@ -239,7 +237,7 @@ fn over_time(groups: &[SessionCurve<'_>], index: usize, source: &str) -> Option<
     let mut lanes: Vec<Lane<'_>> = Vec::new();
     for group in groups {
         for point in &group.points {
-            lanes.push(Lane { run: &point.crowd.run, group: &group.name, marks: &point.crowd.marks });
+            lanes.push(Lane { run: &point.session_run.run, group: &group.name, marks: &point.session_run.marks });
         }
     }
     lanes.iter().find(|lane| !lane.run.series.is_empty())?;
@@ -256,7 +254,7 @@ fn over_time(groups: &[SessionCurve<'_>], index: usize, source: &str) -> Option<
 /// Changes and their times, as text.
 fn changes(groups: &[SessionCurve<'_>]) -> Vec<Item> {
     let all = groups.iter().flat_map(|group| &group.points);
-    let marks = all.flat_map(|point| point.crowd.marks.iter().map(move |mark| (point, mark)));
+    let marks = all.flat_map(|point| point.session_run.marks.iter().map(move |mark| (point, mark)));
     let item = |(point, (at, what)): (&SessionPoint<'_>, &(Span, String))| {
         Item::new(format!("{}, after {at}: {}", point.name(), clean(what)), [])
     };

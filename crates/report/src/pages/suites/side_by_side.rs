@@ -42,8 +42,8 @@ pub(super) fn sections(suites: &[SuiteRun]) -> Vec<PageSection> {
 }
 
 fn alike(suites: &[&SuiteRun], index: usize) -> Vec<PageSection> {
-    let has = |wanted: fn(&StepWork) -> bool| {
-        let any = |suite: &&&SuiteRun| suite.steps.iter().any(|step| step.counts && wanted(&step.work));
+    let has = |required: fn(&StepWork) -> bool| {
+        let any = |suite: &&&SuiteRun| suite.steps.iter().any(|step| step.counts && required(&step.work));
         suites.iter().filter(any).count() > 1
     };
     let names = labels(&suites.iter().map(|suite| clean(&suite.subject.name)).collect::<Vec<_>>());
@@ -59,7 +59,7 @@ fn alike(suites: &[&SuiteRun], index: usize) -> Vec<PageSection> {
 fn entries<'a>(suites: &[&'a SuiteRun], names: &[String]) -> Vec<SuiteCurve<'a>> {
     let mut out = Vec::new();
     for (suite, name) in suites.iter().copied().zip(names) {
-        for mut group in groups(suite).into_iter().filter(|group| group.seen() > 0) {
+        for mut group in groups(suite).into_iter().filter(|group| group.observe() > 0) {
             let kind = group.name.clone();
             group.curve.subject.name = if kind.is_empty() { name.clone() } else { format!("{name}, {kind}") };
             out.push(SuiteCurve { kind, suite, group });
@@ -104,7 +104,7 @@ fn over_each_other(entries: &[SuiteCurve<'_>], index: usize) -> Vec<PageSection>
 /// Figures of curves, marked as in their charts: the number of each in its chart, and the curve.
 fn curve_table(rows: Vec<(usize, &SuiteCurve<'_>)>, entries: &[SuiteCurve<'_>]) -> Table {
     let iops = |entry: &SuiteCurve<'_>| entry.group.curve.load_line.and_then(|line| line.iops());
-    let most = entries.iter().filter_map(iops).map(|iops| iops.value).fold(f64::MIN_POSITIVE, f64::max);
+    let max = entries.iter().filter_map(iops).map(|iops| iops.value).fold(f64::MIN_POSITIVE, f64::max);
     let time = |span: Option<Span>| span.map(|span| span.to_string());
     Table::rows("Side by side", rows)
         .column(Column::new("curve", "", ColumnKind::Name, 0), |(series, entry)| {
@@ -115,14 +115,14 @@ fn curve_table(rows: Vec<(usize, &SuiteCurve<'_>)>, entries: &[SuiteCurve<'_>]) 
             entry.group.curve.load_line.map(|line| line.objective().to_string())
         })
         .column(Column::rate("load line", "transactions/s", 0), |(_, entry)| {
-            line(entry.group.curve.load_line.as_ref(), most)
+            line(entry.group.curve.load_line.as_ref(), max)
         })
         .column(Column::rate("knee", "transactions/s", 1), |(_, entry)| {
             entry.group.curve.knee.map(|knee| Cell::three(knee.iops))
         })
         .column(Column::text("at", 5), |(_, entry)| entry.group.at_knee().map(format_load))
         .column(Column::rate("maximum", "transactions/s", 0), |(_, entry)| {
-            entry.group.best().map(|best| Cell::three(best.crowd.run.figures.iops.value))
+            entry.group.best().map(|best| Cell::three(best.session_run.run.figures.iops.value))
         })
         .column(Column::text("at", 6), |(_, entry)| entry.group.best().map(format_load))
         .column(Column::time("read, at knee", "database", 2), |(_, entry)| {
@@ -169,8 +169,8 @@ fn key(place: usize) -> char {
 fn drawn(tests: &[Test]) -> Vec<Bar> {
     let mut out = Vec::new();
     for test in tests {
-        let known = test.took.iter().enumerate().filter_map(|(place, took)| Some((place, took.as_ref()?)));
-        for (nth, (place, took)) in known.enumerate() {
+        let existing = test.took.iter().enumerate().filter_map(|(place, took)| Some((place, took.as_ref()?)));
+        for (nth, (place, took)) in existing.enumerate() {
             out.push(Bar {
                 name: if nth == 0 { test.name.clone() } else { String::new() },
                 from: 0.0,

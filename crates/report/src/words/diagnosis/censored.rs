@@ -25,7 +25,7 @@ pub(super) fn verdict_text(verdict: &DiagnosisVerdict) -> Option<VerdictText> {
 pub(crate) fn reason(censored: &Censored) -> String {
     match &censored.cause {
         CensorCause::LogBehindLocks { active, locks, write_s, grant_s } => {
-            let held = match grant_s {
+            let sustained = match grant_s {
                 Some(grant_s) if write_s < grant_s => format!(
                     "a lock is granted every {} and a log write takes {}, {} of that",
                     seconds(*grant_s),
@@ -35,7 +35,7 @@ pub(crate) fn reason(censored: &Censored) -> String {
                 _ => format!("locks are held during log writes of {}", seconds(*write_s)),
             };
             format!(
-                "The measured rate is what a stall lets through: {} active sessions wait for locks in {} of their time, and {held}",
+                "The measured rate is what a stall lets through: {} active sessions wait for locks in {} of their time, and {sustained}",
                 number::three(*active),
                 share(*locks)
             )

@@ -98,7 +98,7 @@ pub fn statements(name: &str, slow: f64) -> SuiteRun {
         }
         let done = if name.starts_with("create") && slow > 2.0 { count / 3 } else { count };
         let work = Statements {
-            asked: count,
+            requested: count,
             done,
             wrong: if name.ends_with("joins") && slow > 2.0 { 2 } else { 0 },
             span,
@@ -140,9 +140,9 @@ pub fn crowd_in(work: &StepWork) -> Option<&SessionRun> {
 /// Suites with edge cases for renderers, by name.
 pub fn odd() -> Vec<(&'static str, SuiteRun)> {
     static MADE: OnceLock<SuiteRun> = OnceLock::new();
-    let whole = MADE.get_or_init(|| crowds(&VOLUME, &[("", 0.25)]));
+    let total = MADE.get_or_init(|| crowds(&VOLUME, &[("", 0.25)]));
     let with = |change: &dyn Fn(&mut SuiteRun)| {
-        let mut run = whole.clone();
+        let mut run = total.clone();
         change(&mut run);
         run
     };
@@ -156,7 +156,7 @@ pub fn odd() -> Vec<(&'static str, SuiteRun)> {
         })
     };
     vec![
-        ("whole", whole.clone()),
+        ("whole", total.clone()),
         ("groups", crowds(&DRIVE, &[("100 % reads", 0.0), ("75/25", 0.25)])),
         ("staged", staged()),
         ("statements", statements("MariaDB on /mnt/a", 1.0)),
@@ -205,7 +205,7 @@ pub fn odd() -> Vec<(&'static str, SuiteRun)> {
                 crowd.limit = None;
             }),
         ),
-        ("hostile", hostile(whole.clone())),
+        ("hostile", hostile(total.clone())),
     ]
 }
 
@@ -251,7 +251,7 @@ fn about() -> DatabaseAbout {
         memory: Some(Bytes::mib(256)),
         durable: Some(true),
         folder: Some("/mnt/gp3/plimsoll-pg".into()),
-        made: true,
+        created: true,
         settings: vec![("fsync".into(), "on".into()), ("full_page_writes".into(), "on".into())],
     }
 }
@@ -285,7 +285,8 @@ fn step(name: &str, work: StepWork) -> StepRun {
 fn loading() -> StepRun {
     let mut each = Recorder::new();
     each.record(Span::from_secs(20));
-    let work = Statements { asked: 1, done: 1, span: Span::from_secs(20), each: each.take(), ..Statements::default() };
+    let work =
+        Statements { requested: 1, done: 1, span: Span::from_secs(20), each: each.take(), ..Statements::default() };
     StepRun { counts: false, ..step("load", StepWork::Statements(Box::new(work))) }
 }
 

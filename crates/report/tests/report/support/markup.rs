@@ -7,7 +7,7 @@ const RAW: [&str; 2] = ["style", "script"];
 /// Panics if the markup is not well formed. Returns the names of all elements in order.
 pub fn check(markup: &str) -> Vec<String> {
     let mut rest = markup.strip_prefix("<!DOCTYPE html>").unwrap_or(markup);
-    let (mut open, mut seen): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
+    let (mut open, mut observed): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
     while let Some(at) = rest.find('<') {
         text(&rest[..at]);
         let end = end_of_tag(&rest[at..]);
@@ -20,7 +20,7 @@ pub fn check(markup: &str) -> Vec<String> {
         let name: String = tag.chars().take_while(char::is_ascii_alphanumeric).collect();
         assert!(!name.is_empty(), "a bare < before {tag:.40}");
         attributes(&tag[name.len()..]);
-        seen.push(name.clone());
+        observed.push(name.clone());
         if RAW.contains(&name.as_str()) {
             let close = format!("</{name}>");
             rest = &rest[rest.find(&close).expect("raw content ends") + close.len()..];
@@ -30,7 +30,7 @@ pub fn check(markup: &str) -> Vec<String> {
     }
     text(rest);
     assert!(open.is_empty(), "left open: {open:?}");
-    seen
+    observed
 }
 
 fn end_of_tag(tag: &str) -> usize {
@@ -63,8 +63,8 @@ fn attributes(mut rest: &str) {
 /// Checks that every `&` begins an XML entity, and that there are no control characters.
 fn text(text: &str) {
     for (at, _) in text.match_indices('&') {
-        let known = ["&amp;", "&lt;", "&gt;", "&quot;"].iter().any(|entity| text[at..].starts_with(entity));
-        assert!(known, "a bare & in {:.40}", &text[at..]);
+        let existing = ["&amp;", "&lt;", "&gt;", "&quot;"].iter().any(|entity| text[at..].starts_with(entity));
+        assert!(existing, "a bare & in {:.40}", &text[at..]);
     }
     assert!(!text.chars().any(|c| c.is_control() && c != '\n'), "a control character in {text:.60}");
 }

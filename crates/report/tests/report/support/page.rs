@@ -29,10 +29,14 @@ pub fn check_page(name: &str, page: &str) {
     for outside in ["src=", "href=", "url(", "@import", "fetch("] {
         assert!(!page.contains(outside), "{name}: {outside}");
     }
-    let shown = content(page);
-    assert_eq!(shown.matches("<figure>").count(), shown.matches("<figcaption>Source: ").count(), "{name}");
-    assert_eq!(shown.matches("<th ").count(), shown.matches(" scope=\"").count(), "{name}: headers have a scope");
+    let displayed = content(page);
+    assert_eq!(displayed.matches("<figure>").count(), displayed.matches("<figcaption>Source: ").count(), "{name}");
+    assert_eq!(
+        displayed.matches("<th ").count(),
+        displayed.matches(" scope=\"").count(),
+        "{name}: headers have a scope"
+    );
     for nonsense in ["NaN", "inf ", "\u{1b}"] {
-        assert!(!shown.contains(nonsense), "{name}: {nonsense:?}");
+        assert!(!displayed.contains(nonsense), "{name}: {nonsense:?}");
     }
 }

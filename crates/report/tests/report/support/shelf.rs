@@ -135,8 +135,8 @@ status = "unverified"
 pub fn catalogue() -> Catalogue {
     let mut catalogue = Catalogue::default();
     for (file, text) in [("fast.toml", FAST), ("credits.toml", CREDITS), ("drive.toml", DRIVE)] {
-        let whole = with_sources(text);
-        catalogue.add(file, &whole, &|_| None).unwrap_or_else(|complaints| panic!("{}", complaints[0]));
+        let total = with_sources(text);
+        catalogue.add(file, &total, &|_| None).unwrap_or_else(|complaints| panic!("{}", complaints[0]));
     }
     catalogue
 }

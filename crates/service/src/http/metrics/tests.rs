@@ -31,7 +31,7 @@ fn counted() -> VolumeCounters {
     (volume, stats)
 }
 
-fn shown() -> String {
+fn display() -> String {
     let about = About { slow: 10, floor: Floor { iops: 90_000, ..Floor::default() }, ..About::default() };
     render_page(&about, &[counted()])
 }
@@ -40,7 +40,7 @@ fn shown() -> String {
 /// group of samples per family, names with kind and unit, no duplicate sample.
 #[test]
 fn page_follows_exposition_format() {
-    let page = shown();
+    let page = display();
     let (mut types, mut helped, mut current) = (BTreeMap::new(), BTreeSet::new(), "");
     let mut samples = BTreeSet::new();
     for line in page.lines() {
@@ -71,7 +71,7 @@ fn page_follows_exposition_format() {
 
 #[test]
 fn metrics_follow_prometheus_naming() {
-    let page = shown();
+    let page = display();
     for line in [
         "plimsoll_time_dilation 10",
         "plimsoll_floor_iops 90000",
@@ -97,7 +97,7 @@ fn metrics_follow_prometheus_naming() {
         "plimsoll_volume_response_histogram_seconds_count{volume=\"data\",kind=\"read\"} 7",
         "plimsoll_volume_cost_total{volume=\"data\",currency=\"USD\"} 0.004512",
     ] {
-        assert!(page.lines().any(|shown| shown == line), "no {line} in\n{page}");
+        assert!(page.lines().any(|displayed| displayed == line), "no {line} in\n{page}");
     }
     assert!(page.contains(r#"like="limit(3000) then station(1, \"x\\y\")""#), "{page}");
 }

@@ -22,9 +22,9 @@ fn volume_is_created_read_changed_and_deleted() {
     let listed = serving.ask("GET", "/v1/volumes", "");
     assert_eq!((listed.status, listed.body.as_str()), (200, "[]"));
     assert!(listed.head.contains("content-type: application/json"), "{}", listed.head);
-    let made = serving.ask("POST", "/v1/volumes", VOLUME);
-    assert_eq!(made.status, 201, "{made:?}");
-    let volume: Volume = serde_json::from_str(&made.body).unwrap();
+    let created = serving.ask("POST", "/v1/volumes", VOLUME);
+    assert_eq!(created.status, 201, "{created:?}");
+    let volume: Volume = serde_json::from_str(&created.body).unwrap();
     assert_eq!((volume.name.as_str(), volume.size_bytes), ("data", 16 << 20));
     let stats = serving.ask("GET", "/v1/volumes/data/stats", "");
     assert!(stats.status == 200 && stats.body.contains("\"in_flight\":0"), "{stats:?}");
@@ -79,11 +79,11 @@ fn client_works_over_both_sockets_and_reports_errors() {
     let client = serving.client();
     let create =
         Create { name: "data".into(), like: "limit(3000)".into(), size_bytes: Some(1 << 24), ..Create::default() };
-    let made: Volume = client.read(&client.post("/v1/volumes", &create).unwrap()).unwrap();
-    assert_eq!(made.name, "data");
+    let created: Volume = client.read(&client.post("/v1/volumes", &create).unwrap()).unwrap();
+    assert_eq!(created.name, "data");
     let over_tcp = serving.client_over_tcp(Some(crate::control::serving::TOKEN));
     let read: Volume = over_tcp.read(&over_tcp.get(&volume_path("data", "")).unwrap()).unwrap();
-    assert_eq!(read, made);
+    assert_eq!(read, created);
     let refused = client.get(&volume_path("a/b", "")).unwrap_err();
     assert!(matches!(refused, ClientError::Refused { status: 404, .. }), "{refused}");
     let stranger = serving.client_over_tcp(Some("0123456789abcdef")).get("/v1/volumes").unwrap_err();

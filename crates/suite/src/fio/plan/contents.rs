@@ -82,8 +82,8 @@ impl Filling {
 
 /// True if written data are read back after each loop.
 pub(super) fn reads_back(job: &FioJob) -> bool {
-    let wanted = |verification: &Verification| verification.after_writing && !verification.only;
-    job.access.direction.writes && job.verification.as_ref().is_some_and(|one| wanted(one) && one.sum != "null")
+    let required = |verification: &Verification| verification.after_writing && !verification.only;
+    job.access.direction.writes && job.verification.as_ref().is_some_and(|one| required(one) && one.sum != "null")
 }
 
 /// Content that a clone writes on `regions`, and its verification.
@@ -106,7 +106,7 @@ fn build_plain(job: &FioJob, seed: u64) -> Result<Contents, String> {
     }
     if let Some(pieces) = &buffers.pattern {
         let (bytes, offsets) = join_pieces(pieces)?;
-        return Ok(Contents::Made(Arc::new(Pattern::new(&bytes, &offsets, Restart::Operation, Compare::Nothing))));
+        return Ok(Contents::Created(Arc::new(Pattern::new(&bytes, &offsets, Restart::Operation, Compare::Nothing))));
     }
     let repeated = f64::from(buffers.duplicate_percent.unwrap_or(0)) / 100.0;
     // Without scrambling, fio writes identical buffers.
@@ -116,7 +116,7 @@ fn build_plain(job: &FioJob, seed: u64) -> Result<Contents, String> {
     }
     let seed = if buffers.duplicates_of_all_jobs { SEED } else { seed };
     let refilled = Refilled { seed, compressible: compressible_share(job), chunk: chunk_bytes(job), repeated };
-    Ok(Contents::Made(Arc::new(refilled)))
+    Ok(Contents::Created(Arc::new(refilled)))
 }
 
 fn compressible_share(job: &FioJob) -> f64 {
@@ -154,7 +154,7 @@ fn build_pattern(verification: &Verification) -> Result<(Contents, Checks), Stri
     };
     let (bytes, offsets) = join_pieces(pieces)?;
     let pattern = Arc::new(Pattern::new(&bytes, &offsets, Restart::Operation, Compare::Reads));
-    Ok((Contents::Made(pattern.clone()), Checks::Pattern(pattern)))
+    Ok((Contents::Created(pattern.clone()), Checks::Pattern(pattern)))
 }
 
 fn build_blocks(job: &FioJob, verification: &Verification, regions: &[Region]) -> Result<(Contents, Checks), String> {
@@ -183,7 +183,7 @@ fn build_blocks(job: &FioJob, verification: &Verification, regions: &[Region]) -
     };
     let checked = Checked::new(&checking).map_err(|error| format!("verify: {error}"))?;
     let checked = Arc::new(checked);
-    Ok((Contents::Made(checked.clone()), Checks::Blocks(checked)))
+    Ok((Contents::Created(checked.clone()), Checks::Blocks(checked)))
 }
 
 /// The largest block size that divides every operation.

@@ -74,10 +74,10 @@ fn select_pattern(job: &FioJob) -> Result<Pattern, String> {
 /// Parts of a file with their shares of operations; empty except for zones.
 fn list_zones(distribution: &Distribution, spread: &Spread) -> Vec<(f64, f64)> {
     let Distribution::Zoned(zones) = distribution else { return Vec::new() };
-    let whole = spread.largest();
+    let total = spread.largest();
     let share = |extent: Extent| match extent {
         Extent::Percent(percent) => f64::from(percent) / 100.0,
-        Extent::Bytes(bytes) => (bytes.get() as f64 / whole.get().max(1) as f64).min(1.0),
+        Extent::Bytes(bytes) => (bytes.get() as f64 / total.get().max(1) as f64).min(1.0),
     };
     zones.iter().map(|zone| (f64::from(zone.accesses) / 100.0, share(zone.extent))).collect()
 }
@@ -99,8 +99,8 @@ fn convert_sizes(blocks: &BlockSizes, unaligned: bool) -> Sizes {
     match blocks {
         BlockSizes::Range(low, high) if low == high => Sizes::one(low.get() as u32),
         BlockSizes::Range(low, high) => {
-            let (least, most) = (low.get() as u32, high.get() as u32);
-            Sizes::Range { least, most, step: if unaligned { 1 } else { least } }
+            let (least, max) = (low.get() as u32, high.get() as u32);
+            Sizes::Range { least, max, step: if unaligned { 1 } else { least } }
         }
         BlockSizes::Split(sizes) => {
             Sizes::Split(sizes.iter().map(|(size, share)| (size.get() as u32, *share)).collect())
@@ -111,7 +111,7 @@ fn convert_sizes(blocks: &BlockSizes, unaligned: bool) -> Sizes {
 /// The mean size in bytes.
 fn mean_size(sizes: &Sizes) -> f64 {
     match sizes {
-        Sizes::Range { least, most, step } => f64::from(*least) + f64::from((most - least) / step * step) / 2.0,
+        Sizes::Range { least, max, step } => f64::from(*least) + f64::from((max - least) / step * step) / 2.0,
         Sizes::Split(sizes) => {
             let (bytes, weights) = sizes.iter().fold((0.0, 0.0), |sum, (size, weight)| {
                 (sum.0 + f64::from(*size) * f64::from(*weight), sum.1 + f64::from(*weight))

@@ -36,15 +36,15 @@ pub fn slice_length(jobs: &[FioJob], stage: &[Member]) -> Span {
             logs.iops_samples,
             if is_logged { logs.window } else { Span::ZERO },
             if logs.histogram.is_some() { logs.histogram_window } else { Span::ZERO },
-            job.life.steady_state.map_or(Span::ZERO, |asked| asked.interval),
+            job.life.steady_state.map_or(Span::ZERO, |requested| requested.interval),
             if job.life.ramp.is_zero() { Span::ZERO } else { member.worker.begins + job.life.ramp },
         ]
     });
     let usual = windows.map(Span::as_nanos).filter(|window| *window > 0).fold(0, greatest_common_divisor);
     let longest = stage.iter().map(estimate_duration).max().unwrap_or(SHORT);
-    let most = MAX_SLICES.min(MAX_SLICES_OF_STAGE / stage.len().max(1) as u64).max(1);
+    let max = MAX_SLICES.min(MAX_SLICES_OF_STAGE / stage.len().max(1) as u64).max(1);
     let mut slice = usual.max(MIN_SLICE_NS);
-    while longest.as_nanos() / slice > most {
+    while longest.as_nanos() / slice > max {
         slice *= 2;
     }
     Span::from_nanos(slice)

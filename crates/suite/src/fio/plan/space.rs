@@ -87,7 +87,7 @@ pub struct FilePlan {
     /// Allocation of a new file.
     pub allocation: Allocation,
     /// True if it must have its full length.
-    pub whole: bool,
+    pub total: bool,
     /// True if it may be created.
     pub may_create: bool,
     /// True if it is removed at the end, provided that a job created it.
@@ -102,7 +102,7 @@ impl FilePlan {
     /// The file for a backend, with padding such that the next file begins at a multiple of a MiB.
     pub fn spec(&self, meaning: PathMeaning) -> FileSpec {
         let size = match meaning {
-            PathMeaning::Paths if !self.whole => Bytes::new(self.size.get().next_multiple_of(1 << 20)),
+            PathMeaning::Paths if !self.total => Bytes::new(self.size.get().next_multiple_of(1 << 20)),
             _ => self.size,
         };
         let path = self.path.as_ref().filter(|_| meaning == PathMeaning::Paths).map(PathBuf::from);
@@ -171,9 +171,9 @@ pub fn bases(parts: &[FilePart], files: &[FilePlan], meaning: PathMeaning) -> Ve
 }
 
 /// A number from 0 to `most` that depends only on the seed (SplitMix64; Steele, Lea and Flood, 2014).
-pub(super) fn drawn(seed: u64, most: u64) -> u64 {
+pub(super) fn drawn(seed: u64, max: u64) -> u64 {
     let x = plimsoll_units::splitmix64(seed);
-    if most == u64::MAX { x } else { x % (most + 1) }
+    if max == u64::MAX { x } else { x % (max + 1) }
 }
 
 /// Computes the ranges of a clone.
@@ -218,7 +218,7 @@ pub(super) fn spread(job: &FioJob, copy: u64, seed: u64, lookup: &PathLookup<'_>
     let mut stretches = Vec::new();
     for (index, (path, existing, disk)) in found.into_iter().enumerate() {
         let start = offset(job, copy, existing.map_or(Bytes::ZERO, length), smallest);
-        let wanted = match (job.files.each, size) {
+        let required = match (job.files.each, size) {
             (Some((low, high)), _) => {
                 let span = (high.get().max(low.get()) - low.get()) / smallest;
                 of_new(low.get() + drawn(seed ^ (index as u64) << 8, span) * smallest)
@@ -229,19 +229,19 @@ pub(super) fn spread(job: &FioJob, copy: u64, seed: u64, lookup: &PathLookup<'_>
                 None => return Err(lacks_size()),
             },
         };
-        let wanted = match existing {
-            Some(Existing::Device(device)) => wanted.min(device.get().saturating_sub(start)),
-            _ => wanted,
+        let required = match existing {
+            Some(Existing::Device(device)) => required.min(device.get().saturating_sub(start)),
+            _ => required,
         };
-        let usable = wanted - wanted % smallest;
+        let usable = required - required % smallest;
         if usable == 0 {
             let name = path.as_deref().unwrap_or("a file");
             return Err(format!(
-                "{name}: {wanted} bytes from {start} on are less than a block of {smallest}; use a larger size or a \
+                "{name}: {required} bytes from {start} on are less than a block of {smallest}; use a larger size or a \
                  smaller bs or offset"
             ));
         }
-        let end = Bytes::new(start.saturating_add(wanted));
+        let end = Bytes::new(start.saturating_add(required));
         stretches.push(Stretch { path, existing, disk, start, length: Bytes::new(usable), end });
     }
     Ok(Spread { stretches, size })
@@ -301,12 +301,12 @@ impl Spread {
         &self,
         job: &FioJob,
         files: &mut Vec<FilePlan>,
-        known: &mut BTreeMap<String, usize>,
+        existing: &mut BTreeMap<String, usize>,
     ) -> Result<Vec<FilePart>, String> {
         let mut parts = Vec::new();
         for stretch in &self.stretches {
             let plan = stretch.plan(job)?;
-            let place = match stretch.path.as_ref().and_then(|path| known.get(path)) {
+            let place = match stretch.path.as_ref().and_then(|path| existing.get(path)) {
                 Some(place) => *place,
                 None => files.len(),
             };
@@ -315,7 +315,7 @@ impl Spread {
                 None => files.push(plan),
             }
             if let Some(path) = &stretch.path {
-                known.insert(path.clone(), place);
+                existing.insert(path.clone(), place);
             }
             parts.push(FilePart { file: place, start: stretch.start, length: stretch.length });
         }
@@ -341,7 +341,7 @@ impl Stretch {
             filling: (is_read_first || files.overwrite).then(|| Filling::of(job)),
             overwrite: files.overwrite,
             allocation: files.allocation,
-            whole: is_mapped,
+            total: is_mapped,
             may_create: files.may_create,
             unlink: files.unlink,
             disk: self.disk,
@@ -357,7 +357,7 @@ impl FilePlan {
         self.writes |= other.writes;
         self.filling = self.filling.take().or(other.filling);
         self.overwrite |= other.overwrite;
-        self.whole |= other.whole;
+        self.total |= other.total;
         self.may_create |= other.may_create;
         self.unlink |= other.unlink;
     }

@@ -73,33 +73,33 @@ pub(super) struct Monitor<'a> {
 impl Monitor<'_> {
     /// Samples until `stop` is set, and then a last time.
     pub fn run(mut self, stop: &AtomicBool) -> Observations {
-        let mut seen = Observations::default();
+        let mut observed = Observations::default();
         let began = std::time::Instant::now();
         let (mut counters, mut sessions, mut snapshots) = (Duration::ZERO, Duration::ZERO, Duration::ZERO);
         while !stop.load(Ordering::Relaxed) {
             let elapsed = began.elapsed();
             if elapsed >= counters {
-                self.count(&mut seen);
+                self.count(&mut observed);
                 counters = began.elapsed() + COUNTERS;
             }
             if elapsed >= sessions && !self.numbers.is_empty() {
-                self.sample_sessions(&mut seen);
+                self.sample_sessions(&mut observed);
                 sessions = began.elapsed() + SESSIONS;
             }
             if elapsed >= snapshots {
-                self.snapshot(&mut seen);
+                self.snapshot(&mut observed);
                 snapshots = elapsed + SNAPSHOTS;
             }
-            self.change(&mut seen);
+            self.change(&mut observed);
             let next = if self.numbers.is_empty() { counters } else { counters.min(sessions) };
             std::thread::sleep(next.saturating_sub(began.elapsed()).min(Duration::from_millis(50)));
         }
-        self.count(&mut seen);
-        seen
+        self.count(&mut observed);
+        observed
     }
 
-    fn count(&mut self, seen: &mut Observations) {
-        let counters = self.query(seen, |observer| observer.counters()).unwrap_or_default();
+    fn count(&mut self, observed: &mut Observations) {
+        let counters = self.query(observed, |observer| observer.counters()).unwrap_or_default();
         let spent = self.observer.as_mut().and_then(|observer| observer.spent());
         let spent = spent.map(|parts| {
             let mut each = Each::default();
@@ -109,51 +109,51 @@ impl Monitor<'_> {
             each
         });
         let below = self.below.as_mut().map(|below| below.look()).unwrap_or_default();
-        seen.samples.push(CounterSample { at: self.clock.now(), counters, below, client: cpu_time(), spent });
+        observed.samples.push(CounterSample { at: self.clock.now(), counters, below, client: cpu_time(), spent });
     }
 
-    fn sample_sessions(&mut self, seen: &mut Observations) {
+    fn sample_sessions(&mut self, observed: &mut Observations) {
         let numbers = std::mem::take(&mut self.numbers);
-        let activity = self.query(seen, |observer| observer.activity(&numbers)).unwrap_or_default();
+        let activity = self.query(observed, |observer| observer.activity(&numbers)).unwrap_or_default();
         if !activity.is_empty() {
             let mut each = Each::default();
             for one in activity {
                 each[one as usize] += 1;
             }
-            seen.activity.push((self.clock.now(), each));
+            observed.activity.push((self.clock.now(), each));
             self.numbers = numbers;
         }
     }
 
-    fn snapshot(&mut self, seen: &mut Observations) {
+    fn snapshot(&mut self, observed: &mut Observations) {
         if self.sink.is_none() {
             return;
         }
-        let snapshot = self.query(seen, |observer| observer.snapshot()).unwrap_or_default();
+        let snapshot = self.query(observed, |observer| observer.snapshot()).unwrap_or_default();
         if let Some(sink) = self.sink.as_mut().filter(|_| !snapshot.is_empty()) {
             sink(&snapshot);
         }
     }
 
-    fn change(&mut self, seen: &mut Observations) {
+    fn change(&mut self, observed: &mut Observations) {
         let now = self.clock.now();
         if let Some(below) = self.below.as_mut().filter(|_| self.counts)
             && let Some(what) = below.change(now.since(self.began))
         {
-            seen.marks.push((now, what));
+            observed.marks.push((now, what));
         }
     }
 
     /// Queries the database, unless an earlier query failed: further failures add no information.
     fn query<T>(
         &mut self,
-        seen: &mut Observations,
+        observed: &mut Observations,
         query: impl FnOnce(&mut dyn Observer) -> Result<T, Failure>,
     ) -> Option<T> {
         match query(self.observer.as_deref_mut()?) {
             Ok(answer) => Some(answer),
             Err(failure) => {
-                seen.error.get_or_insert(failure.message);
+                observed.error.get_or_insert(failure.message);
                 self.observer = None;
                 None
             }
@@ -163,7 +163,7 @@ impl Monitor<'_> {
 
 impl Observations {
     /// The window from the first to the last sample.
-    pub fn whole(&self) -> MonitorWindow {
+    pub fn total(&self) -> MonitorWindow {
         match (self.samples.first(), self.samples.last()) {
             (Some(first), Some(last)) => self.over(first.at, last.at, 1),
             _ => MonitorWindow::default(),
@@ -179,16 +179,16 @@ impl Observations {
         let Some(last) = self.samples.iter().find(|sample| sample.at >= to).or(self.samples.last()) else {
             return MonitorWindow::default();
         };
-        let (wanted, sampled) = (to.since(from), last.at.since(first.at));
+        let (required, sampled) = (to.since(from), last.at.since(first.at));
         if sampled.is_zero() {
             return MonitorWindow::default();
         }
-        let share = wanted.as_secs_f64() / sampled.as_secs_f64();
+        let share = required.as_secs_f64() / sampled.as_secs_f64();
         let counted = last.counters.since(&first.counters).scaled(share);
         let client = last.client - first.client;
         MonitorWindow {
             storage: last.below.since(&first.below).scaled(share),
-            split: self.split(from, to, first, last).or_else(|| of_counters(&counted, wanted, sessions)),
+            split: self.split(from, to, first, last).or_else(|| of_counters(&counted, required, sessions)),
             client: Some(CpuTime { user: scaled(client.user, share), system: scaled(client.system, share) }),
             counted,
         }
@@ -202,10 +202,10 @@ impl Observations {
         }
         let mut each = [0.0; Spent::ALL.len()];
         let (mut samples, mut sessions) = (0, 0);
-        for (_, seen) in self.activity.iter().filter(|(at, _)| *at >= from && *at <= to) {
+        for (_, observed) in self.activity.iter().filter(|(at, _)| *at >= from && *at <= to) {
             samples += 1;
-            sessions = sessions.max(seen.iter().sum());
-            each.iter_mut().zip(seen).for_each(|(sum, count)| *sum += f64::from(*count));
+            sessions = sessions.max(observed.iter().sum());
+            each.iter_mut().zip(observed).for_each(|(sum, count)| *sum += f64::from(*count));
         }
         split_of(&each, format!("{samples} looks at {sessions} sessions"))
     }
@@ -222,8 +222,8 @@ fn of_counters(counted: &DatabaseCounters, span: Span, sessions: u32) -> Option<
     each[Spent::Processor as usize] = cpu.min(all);
     each[Spent::Reading as usize] = reading.min(all);
     each[Spent::Locked as usize] = locked.min(all);
-    let known: f64 = each.iter().sum();
-    each[Spent::Other as usize] = (all - known).max(0.0);
+    let existing: f64 = each.iter().sum();
+    each[Spent::Other as usize] = (all - existing).max(0.0);
     split_of(&each, "counted by the server, the rest is commits, latches and the client".into())
 }
 
@@ -248,12 +248,12 @@ const FEW_CONFLICTS: f64 = 0.01;
 const FEW_READS: u64 = 100;
 
 /// The limit of the sessions, in a few words; `None` if unknown.
-pub(super) fn limit(seen: &SessionsResult) -> Option<String> {
+pub(super) fn limit(observed: &SessionsResult) -> Option<String> {
     let share = |part: Spent| {
-        let shares = seen.split.iter().flat_map(|split| &split.shares);
-        shares.filter(|(known, _)| *known == part).map(|(_, share)| share).sum::<f64>()
+        let shares = observed.split.iter().flat_map(|split| &split.shares);
+        shares.filter(|(existing, _)| *existing == part).map(|(_, share)| share).sum::<f64>()
     };
-    let processors = seen.storage.host.map(|host| host.busy.as_secs_f64() / host.whole().as_secs_f64().max(1e-9));
+    let processors = observed.storage.host.map(|host| host.busy.as_secs_f64() / host.total().as_secs_f64().max(1e-9));
     if share(Spent::Locked) >= DOMINANT_SHARE {
         return Some("locks that other transactions hold".into());
     }
@@ -262,26 +262,26 @@ pub(super) fn limit(seen: &SessionsResult) -> Option<String> {
         return Some("processors of the host".into());
     }
     if storage >= DOMINANT_SHARE {
-        return Some(storage_limit(seen, share(Spent::Committing) > share(Spent::Reading)));
+        return Some(storage_limit(observed, share(Spent::Committing) > share(Spent::Reading)));
     }
-    let known = [
+    let existing = [
         (Spent::Processor, "work on processors, a session at a time"),
         (Spent::Internal, "latches inside the server"),
         (Spent::Client, "the client"),
     ];
-    let (part, words) = known.into_iter().max_by(|a, b| share(a.0).total_cmp(&share(b.0)))?;
+    let (part, words) = existing.into_iter().max_by(|a, b| share(a.0).total_cmp(&share(b.0)))?;
     (share(part) >= DOMINANT_SHARE).then(|| words.into())
 }
 
-fn storage_limit(seen: &SessionsResult, commits: bool) -> String {
-    if let Some((name, share)) = seen.storage.bound_by.first()
+fn storage_limit(observed: &SessionsResult, commits: bool) -> String {
+    if let Some((name, share)) = observed.storage.bound_by.first()
         && *share >= DOMINANT_SHARE
     {
         return name.clone();
     }
     let what = if commits { "commits: flushes of the log" } else { "reads, as many at once as there are sessions" };
-    let busy = seen.storage.disk.as_ref().map(|disk| {
-        let span = (seen.window.1 - seen.window.0).as_secs_f64().max(1e-9);
+    let busy = observed.storage.disk.as_ref().map(|disk| {
+        let span = (observed.window.1 - observed.window.0).as_secs_f64().max(1e-9);
         (disk.device.as_str(), disk.busy.as_secs_f64() / span)
     });
     match busy {
@@ -291,30 +291,30 @@ fn storage_limit(seen: &SessionsResult, commits: bool) -> String {
 }
 
 /// Doubts about the figures.
-pub(super) fn find_doubts(seen: &SessionsResult, system: System, about: &DatabaseAbout) -> Vec<Finding> {
+pub(super) fn find_doubts(observed: &SessionsResult, system: System, about: &DatabaseAbout) -> Vec<Finding> {
     let mut findings = Vec::new();
-    if let Some(share) = answered_above(seen, about).filter(|share| *share > MAX_CLIENT_SHARE) {
+    if let Some(share) = answered_above(observed, about).filter(|share| *share > MAX_CLIENT_SHARE) {
         findings.push(Finding::PageCacheBelowDatabase { share });
     }
-    let busy = seen.storage.host.map(|host| (host.busy.as_secs_f64(), host.whole().as_secs_f64().max(1e-9)));
-    let client = seen.client.map(|cpu| cpu.total().as_secs_f64());
+    let busy = observed.storage.host.map(|host| (host.busy.as_secs_f64(), host.total().as_secs_f64().max(1e-9)));
+    let client = observed.client.map(|cpu| cpu.total().as_secs_f64());
     if let Some((busy, all)) = busy.filter(|_| system != System::Sqlite) {
         let client = client.unwrap_or_default();
         // With idle processors, the client delays no session.
         if client / all > MAX_CLIENT_SHARE && busy / all > FULL {
             findings.push(Finding::ClientBound { share: client / all });
         }
-        if let Some(server) = seen.counted.cpu {
+        if let Some(server) = observed.counted.cpu {
             let others = (busy - client - server.total().as_secs_f64()) / all;
             if others > 2.0 * MAX_CLIENT_SHARE {
                 findings.push(Finding::OtherWork { share: others });
             }
         }
     }
-    if seen.differing > 0 {
-        findings.push(Finding::RowsDiffered { count: seen.differing });
+    if observed.differing > 0 {
+        findings.push(Finding::RowsDiffered { count: observed.differing });
     }
-    let (done, failed) = seen
+    let (done, failed) = observed
         .series
         .iter()
         .fold((0, 0), |(done, failed), slice| (done + slice.tally.operations(), failed + slice.tally.errors()));
@@ -326,10 +326,10 @@ pub(super) fn find_doubts(seen: &SessionsResult, system: System, about: &Databas
 }
 
 /// Fraction of blocks read from the operating system without reading storage.
-fn answered_above(seen: &SessionsResult, about: &DatabaseAbout) -> Option<f64> {
+fn answered_above(observed: &SessionsResult, about: &DatabaseAbout) -> Option<f64> {
     if about.direct == Some(true) {
         return None;
     }
-    seen.counted.reads.filter(|reads| *reads >= FEW_READS)?;
-    seen.storage.page_cache_share(&seen.counted, about.block)
+    observed.counted.reads.filter(|reads| *reads >= FEW_READS)?;
+    observed.storage.page_cache_share(&observed.counted, about.block)
 }

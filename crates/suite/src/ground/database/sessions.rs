@@ -94,8 +94,8 @@ impl<'a> SessionGroup<'a> {
     pub fn connect(&self, number: u32) -> Result<OpenSession, Fault> {
         sharpen_timers();
         let open = self.open(number);
-        if let Ok(known) = &open
-            && let Some(number) = known.session.number()
+        if let Ok(existing) = &open
+            && let Some(number) = existing.session.number()
         {
             self.numbers.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push(number);
         }
@@ -123,7 +123,7 @@ impl<'a> SessionGroup<'a> {
     pub fn slice(&self) -> Span {
         (self.step.least / 40)
             .clamp(Span::from_millis(50), Span::from_millis(500))
-            .max((self.step.warm_up + self.step.most) / 1200)
+            .max((self.step.warm_up + self.step.max) / 1200)
     }
 
     /// Seed of a session's random streams.
@@ -141,14 +141,14 @@ pub(super) fn run(group: &SessionGroup<'_>, observe: Observe<'_>) -> (SessionsRe
         let onward = group.cancels.ask(observe, series, &mut stopped);
         if onward.is_break() { onward } else { ends.look(series) }
     };
-    let (mut seen, fault) = match step.pace {
+    let (mut observed, fault) = match step.pace {
         Pace::Open { .. } => run_open(group, &mut watch),
         Pace::Closed { .. } => side_by_side(group, &mut watch),
     };
     // Releases sessions that wait for sessions that were never started.
     group.connected.close();
-    seen.differing = group.digests.differing.load(Ordering::Relaxed);
-    (seen, fault.filter(|_| !stopped))
+    observed.differing = group.digests.differing.load(Ordering::Relaxed);
+    (observed, fault.filter(|_| !stopped))
 }
 
 fn side_by_side(group: &SessionGroup<'_>, watch: Observe<'_>) -> (SessionsResult, Option<Fault>) {
@@ -164,18 +164,18 @@ fn side_by_side(group: &SessionGroup<'_>, watch: Observe<'_>) -> (SessionsResult
             Ok::<SessionResult, Fault>((series, fault))
         }
     });
-    let mut seen = SessionsResult::default();
+    let mut observed = SessionsResult::default();
     let mut failed = None;
     let all = match together(members.collect(), watch) {
         Ok(all) => all,
-        Err(fault) => return (seen, Some(fault)),
+        Err(fault) => return (observed, Some(fault)),
     };
     for mine in all {
         let (series, fault) = mine.unwrap_or_else(|fault| (Vec::new(), Some(fault)));
-        merge(&mut seen.series, series);
+        merge(&mut observed.series, series);
         failed = failed.or(fault);
     }
-    (seen, failed)
+    (observed, failed)
 }
 
 /// Runs a session of a closed load until its turns are over or the group ends.
@@ -186,8 +186,8 @@ fn round(group: &SessionGroup<'_>, number: u32, open: OpenSession, handle: &mut 
             let mut target = SessionTarget::new(group, open.session, runner);
             let rules = Rules::new(1, group.slice());
             let driven = drive(&mut target, &mut load, &rules, &mut |series| handle.observe(series));
-            let (seen, fault) = PartialRun::split(driven);
-            (seen.series, fault)
+            let (observed, fault) = PartialRun::split(driven);
+            (observed.series, fault)
         }
         (SessionWork::InServer(server), _) => run_in_server(group, &**server, number, open.session, handle),
         (SessionWork::Transactions(_), None) => (Vec::new(), None),
@@ -208,7 +208,7 @@ impl StopRule<'_> {
         if step.turns.is_some() {
             return ControlFlow::Continue(());
         }
-        if elapsed >= step.warm_up + step.most {
+        if elapsed >= step.warm_up + step.max {
             return ControlFlow::Break(());
         }
         if elapsed < step.warm_up + step.least || series.len() < self.next_check {
@@ -224,8 +224,8 @@ impl StopRule<'_> {
             unserved: 0,
         };
         let figures = settle(&by_part(step, series, false), &options).figures;
-        let known = figures.steadiness == Steadiness::Steady && tight_enough(&figures, &step.precision);
-        if known || figures.steadiness == Steadiness::Overloaded {
+        let existing = figures.steadiness == Steadiness::Steady && tight_enough(&figures, &step.precision);
+        if existing || figures.steadiness == Steadiness::Overloaded {
             ControlFlow::Break(())
         } else {
             ControlFlow::Continue(())
@@ -378,7 +378,7 @@ impl<'a> TransactionLoad<'a> {
 
     /// Arrivals of all sessions in an open load, from `start` until the end of the step.
     pub fn open(transactions: &'a dyn Transactions, step: &'a SessionsStep, start: Instant, seed: u64) -> Self {
-        let phase = StreamPhase { end: start + step.warm_up + step.most, ..StreamPhase::unbounded(start) };
+        let phase = StreamPhase { end: start + step.warm_up + step.max, ..StreamPhase::unbounded(start) };
         Self::new(transactions, step, step.pace, phase, seed)
     }
 
@@ -450,17 +450,17 @@ fn run_open(group: &SessionGroup<'_>, watch: Observe<'_>) -> (SessionsResult, Op
         let start = group.clock.now();
         let mut load = TransactionLoad::open(&**transactions, group.step, start, group.seed(0));
         let rules = Rules::new(group.step.sessions, group.slice());
-        let (seen, fault) = PartialRun::split(drive(&mut pool, &mut load, &rules, watch));
+        let (observed, fault) = PartialRun::split(drive(&mut pool, &mut load, &rules, watch));
         if fault.is_some() {
             group.cancels.all();
         }
-        let seen = SessionsResult {
-            series: seen.series,
-            unserved: seen.unserved,
-            lateness: seen.lateness,
+        let observed = SessionsResult {
+            series: observed.series,
+            unserved: observed.unserved,
+            lateness: observed.lateness,
             ..SessionsResult::default()
         };
-        (seen, fault)
+        (observed, fault)
     })
 }
 

@@ -63,16 +63,16 @@ pub(super) fn run(
         Ok(mine) => mine,
         Err(fault) => return (StatementsResult::default(), Some(fault)),
     };
-    let mut seen = StatementsResult { span: clock.now().since(Instant::ZERO), ..StatementsResult::default() };
+    let mut observed = StatementsResult { span: clock.now().since(Instant::ZERO), ..StatementsResult::default() };
     let (mut series, mut failed) = (Vec::new(), None);
     for one in mine {
         let one = one.unwrap_or_else(|fault| SessionResult { fault: Some(fault), ..SessionResult::default() });
         merge(&mut series, one.series);
-        seen.wrong += one.wrong;
-        seen.first_wrong = seen.first_wrong.or(one.first_wrong);
-        seen.changes.merge(one.changes);
+        observed.wrong += one.wrong;
+        observed.first_wrong = observed.first_wrong.or(one.first_wrong);
+        observed.changes.merge(one.changes);
         if !one.rows.is_empty() {
-            seen.rows = one.rows;
+            observed.rows = one.rows;
         }
         failed = failed.or(one.fault);
     }
@@ -80,10 +80,10 @@ pub(super) fn run(
     for slice in &series {
         each.merge(&slice.tally.response());
     }
-    seen.done = each.count;
-    seen.each = each;
+    observed.done = each.count;
+    observed.each = each;
     // An interrupted step has not failed.
-    (seen, failed.filter(|_| !stopped))
+    (observed, failed.filter(|_| !stopped))
 }
 
 impl StepState<'_> {
@@ -201,6 +201,6 @@ fn wrong(request: &SqlRequest, rows: u64) -> String {
         SqlRequest::Prepared { sql, rows, .. } => (&**sql, rows),
         SqlRequest::Query(_) | SqlRequest::Reconnect => ("", &None),
     };
-    let shown: String = sql.chars().take(120).collect();
-    format!("{} rows expected, {rows} came: {shown}", expected.unwrap_or_default())
+    let displayed: String = sql.chars().take(120).collect();
+    format!("{} rows expected, {rows} came: {displayed}", expected.unwrap_or_default())
 }

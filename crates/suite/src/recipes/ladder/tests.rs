@@ -40,15 +40,15 @@ fn build_ladder(rungs: &[u32], until: Until) -> Ladder {
 }
 
 /// All steps, each with the result of `seen`.
-fn climb(ladder: &mut Ladder, seen: impl Fn(&SessionsStep) -> SessionsResult) -> Vec<CompletedStep> {
+fn climb(ladder: &mut Ladder, observed: impl Fn(&SessionsStep) -> SessionsResult) -> Vec<CompletedStep> {
     let facts = default_facts(System::Postgres);
     let mut done = Vec::new();
     while let Some(step) = ladder.next(&done, &facts) {
-        let seen = match &step.work {
-            Work::Sessions(sessions) => StepResult::Sessions(Box::new(seen(sessions))),
+        let observed = match &step.work {
+            Work::Sessions(sessions) => StepResult::Sessions(Box::new(observed(sessions))),
             _ => StepResult::Paused,
         };
-        done.push(CompletedStep { step, result: seen });
+        done.push(CompletedStep { step, result: observed });
     }
     done
 }
@@ -126,7 +126,7 @@ fn rungs_run_between_setup_and_teardown() {
     assert_eq!(done.len(), ladder.expected());
     assert_eq!(done.iter().filter(|done| done.step.counts).count(), 3);
     let Work::Sessions(sessions) = &done[2].step.work else { panic!("{:?}", done[2]) };
-    assert_eq!((sessions.turns, sessions.most, sessions.kinds.len()), (None, Span::from_secs(2), 1));
+    assert_eq!((sessions.turns, sessions.max, sessions.kinds.len()), (None, Span::from_secs(2), 1));
     assert!(sessions.kinds[0].writes && ladder.listings(&done, &default_facts(System::Sqlite)).is_empty());
 }
 

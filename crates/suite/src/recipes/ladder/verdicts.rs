@@ -21,7 +21,7 @@ pub(super) fn verdicts(ladder: &Ladder, rungs: &[Rung<'_>], facts: &Facts) -> Ve
         None if rungs.len() > 1 => vec![no_station(&rungs[0], last)],
         None => Vec::new(),
     };
-    sentences.push(format!("Binding limit at {}: {}.", sessions(last.sessions), bound(last.seen)));
+    sentences.push(format!("Binding limit at {}: {}.", sessions(last.sessions), bound(last.observed)));
     sentences.extend(ended_early(ladder, last));
     sentences.extend(fetched(ladder, last));
     sentences.extend(fits_in_memory(ladder, facts));
@@ -41,11 +41,11 @@ fn station(fitted: &DelayAndQueue, last: &Rung<'_>) -> Vec<String> {
     }
     let (demand, delay) = (fitted.demand.as_secs_f64(), fitted.delay.as_secs_f64());
     let from = closed::saturation(fitted);
-    let seen = if f64::from(last.sessions) < from { ", which this ladder did not reach" } else { "" };
+    let observed = if f64::from(last.sessions) < from { ", which this ladder did not reach" } else { "" };
     let waiting = (last.mean().as_secs_f64() - demand - delay).max(0.0) / last.mean().as_secs_f64().max(1e-9);
     vec![
         format!(
-            "The most is {} executions a minute, from {from:.1} sessions on{seen}: each needs {} of the station that binds and {} \
+            "The most is {} executions a minute, from {from:.1} sessions on{observed}: each needs {} of the station that binds and {} \
              of everything else (fitted, at most {:.1} % off).",
             rate(60.0 / demand.max(1e-9)),
             fitted.demand,
@@ -85,7 +85,7 @@ fn ended_early(ladder: &Ladder, last: &Rung<'_>) -> Option<String> {
 /// Share of the built-in table read from storage per scan.
 fn fetched(ladder: &Ladder, last: &Rung<'_>) -> Option<String> {
     let size = ladder.options.table_size()?;
-    let fetched = Bytes::new(last.seen.counted.fetched_bytes?.checked_div(last.counted)?);
+    let fetched = Bytes::new(last.observed.counted.fetched_bytes?.checked_div(last.counted)?);
     Some(format!("Of the table's {size}, each scan at {} fetched {fetched} from storage.", sessions(last.sessions)))
 }
 

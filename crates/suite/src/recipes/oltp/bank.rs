@@ -65,7 +65,7 @@ pub(super) fn find_inconsistencies(script: Script, row: &Row, before: i64, ledge
     if tellers != others || branches != others {
         inconsistencies.push(format!("tellers hold {tellers} and branches {branches}, where {others} were moved"));
     }
-    let (least, unsure) = (if script == Script::SelectOnly { 0 } else { ledger.made(0) }, ledger.unsure());
+    let (least, unsure) = (if script == Script::SelectOnly { 0 } else { ledger.created(0) }, ledger.unsure());
     let rows = u64::try_from(rows - before).unwrap_or(0);
     if !(least..=least + unsure).contains(&rows) {
         inconsistencies
@@ -144,12 +144,12 @@ impl Teller {
 }
 
 fn look(session: &mut dyn Session, prepared: Prepared, account: Value) -> Result<TransactionEnd, Failure> {
-    let shown = format!("{account:?}");
+    let displayed = format!("{account:?}");
     match session.execute(prepared, &[account])?.rows {
         1 => Ok(TransactionEnd::Committed),
         rows => Err(Failure::new(
             FailureKind::Statement,
-            format!("account {shown} has {rows} rows instead of a single row"),
+            format!("account {displayed} has {rows} rows instead of a single row"),
         )),
     }
 }

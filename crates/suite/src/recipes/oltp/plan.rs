@@ -22,7 +22,7 @@ const MIN_OPEN_SESSIONS: u32 = 16;
 pub(super) fn plan(options: &OltpOptions) -> Result<SweepPlan, String> {
     check(options)?;
     let named = count_loads(options) as u64;
-    let (least, most) = match options.measure {
+    let (least, max) = match options.measure {
         Some(measure) => (measure, measure),
         None if named > 0 => (options.duration / (2 * named), options.duration / named),
         None => ((options.duration / 40).max(Span::from_millis(500)), (options.duration / 4).max(Span::from_secs(1))),
@@ -37,7 +37,7 @@ pub(super) fn plan(options: &OltpOptions) -> Result<SweepPlan, String> {
         precision: Precision::default(),
         repetitions: 1,
         least_point: least,
-        most_point: most,
+        max_point: max,
         slots: options.open.then(|| slots(options, least)),
     })
 }
@@ -66,7 +66,7 @@ pub(super) fn slots_of(runs: &[Run]) -> Vec<LoadSlot> {
     let mut open = 0;
     let slot = |run: &Run| {
         let (role, pass) = match run.offered {
-            Pace::Closed { .. } => (SlotRole::Most, 0),
+            Pace::Closed { .. } => (SlotRole::Max, 0),
             Pace::Open { .. } => {
                 open += 1;
                 (SlotRole::Pass, (open - 1) / SLOTS_IN_A_PASS)

@@ -21,7 +21,7 @@ fn eight_at_once(step: &SessionsStep) -> SessionsResult {
     };
     let response = Span::from_secs_f64((sessions / rate).max(0.010));
     let slice = Span::from_millis(100);
-    let span = step.warm_up + step.most;
+    let span = step.warm_up + step.max;
     let count = (span.as_secs_f64() / slice.as_secs_f64()) as u64;
     let mut counting = Counting::new();
     let series: Vec<Slice> = (0..count)
@@ -36,7 +36,7 @@ fn eight_at_once(step: &SessionsStep) -> SessionsResult {
 }
 
 /// Executes all steps; queries return the rows of a consistent database.
-fn made(oltp: &mut Oltp, check: &[i64]) -> Vec<CompletedStep> {
+fn create(oltp: &mut Oltp, check: &[i64]) -> Vec<CompletedStep> {
     let facts = facts(System::Postgres);
     let mut done = Vec::new();
     while let Some(step) = oltp.next(&done, &facts) {
@@ -47,11 +47,11 @@ fn made(oltp: &mut Oltp, check: &[i64]) -> Vec<CompletedStep> {
             CHECKED => vec![row(check.to_vec())],
             _ => Vec::new(),
         };
-        let seen = match &step.work {
+        let observed = match &step.work {
             Work::Sessions(sessions) => StepResult::Sessions(Box::new(eight_at_once(sessions))),
             _ => StepResult::Statements(Box::new(StatementsResult { rows, ..StatementsResult::default() })),
         };
-        done.push(CompletedStep { step, result: seen });
+        done.push(CompletedStep { step, result: observed });
     }
     done
 }
@@ -65,7 +65,7 @@ fn paces(done: &[CompletedStep]) -> Vec<Pace> {
 #[test]
 fn clients_rise_to_saturation_and_tables_are_checked_last() {
     let mut oltp = build_oltp(OltpOptions::defaults());
-    let done = made(&mut oltp, &[5, 5, 5, 5, 0]);
+    let done = create(&mut oltp, &[5, 5, 5, 5, 0]);
     let depths: Vec<u32> =
         paces(&done).iter().map(|pace| if let Pace::Closed { depth } = pace { *depth } else { 0 }).collect();
     let (rising, closer) = depths.split_at(6);
@@ -94,7 +94,7 @@ fn clients_rise_to_saturation_and_tables_are_checked_last() {
 #[test]
 fn open_loads_follow_closed_loads() {
     let mut oltp = build_oltp(OltpOptions { open: true, ..OltpOptions::defaults() });
-    let done = made(&mut oltp, &[0, 0, 0, 0, 0]);
+    let done = create(&mut oltp, &[0, 0, 0, 0, 0]);
     let open: Vec<f64> = paces(&done)
         .iter()
         .filter_map(|pace| if let Pace::Open { rate, .. } = pace { Some(rate.as_f64()) } else { None })
@@ -106,16 +106,16 @@ fn open_loads_follow_closed_loads() {
 #[test]
 fn listed_loads_run_in_order() {
     let mut closed = build_oltp(OltpOptions { clients: Some(vec![4, 1]), ..OltpOptions::defaults() });
-    assert_eq!(paces(&made(&mut closed, &[0; 5])), [Pace::Closed { depth: 4 }, Pace::Closed { depth: 1 }]);
+    assert_eq!(paces(&create(&mut closed, &[0; 5])), [Pace::Closed { depth: 4 }, Pace::Closed { depth: 1 }]);
     let rates = vec![Iops::per_second(50), Iops::per_second(20)];
     let mut open =
         build_oltp(OltpOptions { rates: Some(rates), measure: Some(Span::from_secs(2)), ..OltpOptions::defaults() });
-    let done = made(&mut open, &[0; 5]);
+    let done = create(&mut open, &[0; 5]);
     let steps: Vec<&SessionsStep> = done
         .iter()
         .filter_map(|done| if let Work::Sessions(sessions) = &done.step.work { Some(sessions) } else { None })
         .collect();
-    assert_eq!(steps.iter().map(|step| step.most).collect::<Vec<_>>(), [Span::from_secs(2); 2]);
+    assert_eq!(steps.iter().map(|step| step.max).collect::<Vec<_>>(), [Span::from_secs(2); 2]);
     assert!(matches!(steps[0].pace, Pace::Open { rate, .. } if rate == Iops::per_second(50)));
     assert_eq!(steps[0].sessions, 64, "nothing is known of what it can do");
 }
@@ -124,7 +124,7 @@ fn listed_loads_run_in_order() {
 fn inconsistent_data_fail_the_suite() {
     let check = |row: &[i64], failed: bool| {
         let mut oltp = build_oltp(OltpOptions { clients: Some(vec![1]), ..OltpOptions::defaults() });
-        let done = made(&mut oltp, row);
+        let done = create(&mut oltp, row);
         assert_eq!(oltp.has_failed(&done), failed, "{row:?}");
         let sentences = oltp.verdicts(&done, &facts(System::Postgres));
         assert_eq!(

@@ -152,17 +152,17 @@ pub(super) fn inconsistencies(warehouses: u64, row: &Row, before: &Before, ledge
     let undelivered = ((ORDERS + 1 - UNDELIVERED) * DISTRICTS * warehouses).cast_signed();
     same("new orders, of orders and of those not delivered", figure(0) - initial, figure(7) - undelivered);
     let unsure = ledger.unsure();
-    let mut committed = |what: &str, least: u64, seen: i64| {
-        let seen = u64::try_from(seen).unwrap_or(0);
-        if !(least..=least + unsure).contains(&seen) {
+    let mut committed = |what: &str, least: u64, observed: i64| {
+        let observed = u64::try_from(observed).unwrap_or(0);
+        if !(least..=least + unsure).contains(&observed) {
             inconsistencies.push(format!(
                 "{least} {what} were committed, {unsure} transactions may have been, and \
-                                          {seen} exist"
+                                          {observed} exist"
             ));
         }
     };
-    committed("new orders", ledger.made(NEW_ORDER), figure(0) - before.orders);
-    committed("payments", ledger.made(PAYMENT), figure(6) - before.payments);
+    committed("new orders", ledger.created(NEW_ORDER), figure(0) - before.orders);
+    committed("payments", ledger.created(PAYMENT), figure(6) - before.payments);
     inconsistencies
 }
 
@@ -225,8 +225,8 @@ impl Transactions for Trade {
 }
 
 /// Non-uniform random number from 1 to `most`: `NURand` of TPC-C.
-fn uneven(random: &mut fastrand::Rng, spread: u64, constant: u64, most: u64) -> u64 {
-    ((random.u64(..=spread) | random.u64(1..=most)) + constant) % most + 1
+fn uneven(random: &mut fastrand::Rng, spread: u64, constant: u64, max: u64) -> u64 {
+    ((random.u64(..=spread) | random.u64(1..=max)) + constant) % max + 1
 }
 
 fn value(number: u64) -> Value {

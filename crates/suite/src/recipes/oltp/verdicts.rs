@@ -15,14 +15,14 @@ use crate::recipes::load_line::keeping;
 const MAX_CLIENT_SHARE: f64 = 0.1;
 
 /// The point with the highest throughput; of equal points the first, which has the lightest closed load.
-pub(super) fn most<'a, 'b>(points: &'a [OltpPoint<'b>]) -> Option<&'a OltpPoint<'b>> {
+pub(super) fn maximum<'a, 'b>(points: &'a [OltpPoint<'b>]) -> Option<&'a OltpPoint<'b>> {
     points.iter().rev().max_by(|a, b| a.run.figures.iops.value.total_cmp(&b.run.figures.iops.value))
 }
 
 pub(super) fn verdicts(oltp: &Oltp, done: &[CompletedStep], facts: &Facts) -> Vec<String> {
     let measured = Oltp::measured(done);
     let mut sentences = Vec::new();
-    if let Some(best) = most(&measured) {
+    if let Some(best) = maximum(&measured) {
         let judged = oltp.database_result(done, facts);
         sentences.push(format!(
             "The most was {:.0} transactions a second, at {}.",
@@ -32,7 +32,7 @@ pub(super) fn verdicts(oltp: &Oltp, done: &[CompletedStep], facts: &Facts) -> Ve
         sentences.extend(judged.knee.as_ref().map(knee));
         sentences
             .extend(judged.load_line.as_ref().map(|line| format!("Load line: {}.", keeping(line, "transactions"))));
-        sentences.push(format!("Binding limit at the maximum: {}.", bound(best.seen)));
+        sentences.push(format!("Binding limit at the maximum: {}.", bound(best.observed)));
         sentences.extend(client(best, facts));
     }
     sentences.extend(agreement(oltp, done));
@@ -64,8 +64,8 @@ fn client(best: &OltpPoint<'_>, facts: &Facts) -> Option<String> {
     if facts.database.as_ref().is_some_and(|(system, _)| *system == System::Sqlite) {
         return None;
     }
-    let (host, cpu) = best.seen.storage.host.zip(best.seen.client)?;
-    let all = host.whole().as_secs_f64();
+    let (host, cpu) = best.observed.storage.host.zip(best.observed.client)?;
+    let all = host.total().as_secs_f64();
     let share = cpu.total().as_secs_f64() / all.max(1e-9);
     let caution = if share > MAX_CLIENT_SHARE {
         ": caution, this is a part of the measured load; give the host more processors, or leave out --statements"

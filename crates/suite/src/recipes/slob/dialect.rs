@@ -137,7 +137,7 @@ impl SchemaLayout {
         let values = [
             ("frequency", think.frequency.to_string()),
             ("least", think.least.as_secs_f64().to_string()),
-            ("more", (think.most - think.least).as_secs_f64().to_string()),
+            ("more", (think.max - think.least).as_secs_f64().to_string()),
         ];
         self.statement("think", schema, &values)
     }
@@ -167,12 +167,12 @@ impl SchemaLayout {
 
     /// MySQL's: random bytes, or hashes, in as many parts as the length needs.
     fn random_bytes(&self, length: u64, from: &str) -> String {
-        let most = if self.has_random_bytes { RANDOM_BYTES_MAX } else { HASH };
-        let part = |number: u64| match most.min(length - number * most) {
+        let max = if self.has_random_bytes { RANDOM_BYTES_MAX } else { HASH };
+        let part = |number: u64| match max.min(length - number * max) {
             part if self.has_random_bytes => format!("RANDOM_BYTES({part})"),
             part => format!("LEFT(UNHEX(SHA2(CONCAT({from}, '/{number}'), 512)), {part})"),
         };
-        let parts: Vec<String> = (0..length.div_ceil(most)).map(part).collect();
+        let parts: Vec<String> = (0..length.div_ceil(max)).map(part).collect();
         if let [one] = &parts[..] { one.clone() } else { format!("CONCAT({})", parts.join(", ")) }
     }
 

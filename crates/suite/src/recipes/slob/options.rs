@@ -63,7 +63,7 @@ pub struct ThinkTime {
     /// Minimum.
     pub least: Span,
     /// Maximum.
-    pub most: Span,
+    pub max: Span,
 }
 
 /// Three comma-separated values.
@@ -88,8 +88,8 @@ impl FromStr for ThinkTime {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let read = || {
-            let [frequency, least, most] = three(text)?;
-            Some(Self { frequency: frequency.parse().ok()?, least: least.parse().ok()?, most: most.parse().ok()? })
+            let [frequency, least, max] = three(text)?;
+            Some(Self { frequency: frequency.parse().ok()?, least: least.parse().ok()?, max: max.parse().ok()? })
         };
         read().ok_or_else(|| format!("{text:?}: write a number and two times, such as 5,100ms,500ms"))
     }
@@ -197,16 +197,16 @@ impl SlobOptions {
             );
         }
         let threads = self.threads.as_deref().unwrap_or(&[1]);
-        if let Some(wrong) = threads.iter().find(|threads| !(1..=self.most_threads()).contains(threads)) {
+        if let Some(wrong) = threads.iter().find(|threads| !(1..=self.max_threads()).contains(threads)) {
             return Err(format!(
                 "{wrong} threads for each of {} schemas are not 1 to {}: write --max-sessions {}",
                 self.schemas,
-                self.most_threads(),
+                self.max_threads(),
                 u64::from(self.schemas) * u64::from((*wrong).max(1))
             ));
         }
         let Some(think) = self.think_time else { return Ok(()) };
-        if think.frequency == 0 || think.least > think.most {
+        if think.frequency == 0 || think.least > think.max {
             return Err("a think time has a frequency, a least and a most: write --think-time 5,100ms,500ms".into());
         }
         if system.has_procedures() {
@@ -270,7 +270,7 @@ impl SlobOptions {
     }
 
     /// Maximum number of threads per schema.
-    pub(super) const fn most_threads(&self) -> u32 {
+    pub(super) const fn max_threads(&self) -> u32 {
         self.max_sessions / self.schemas
     }
 }

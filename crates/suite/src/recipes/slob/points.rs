@@ -34,8 +34,8 @@ pub(super) struct SlobPoint {
 }
 
 impl SlobPoint {
-    pub(super) fn of(spec: PointSpec, step: &SessionsStep, seen: &SessionsResult) -> Self {
-        let measured = session_run(step, seen);
+    pub(super) fn of(spec: PointSpec, step: &SessionsStep, observed: &SessionsResult) -> Self {
+        let measured = session_run(step, observed);
         let kind = |kind: u8| measured.run.total.response_where(|counter| counter.stream == kind);
         Self {
             spec,
@@ -43,7 +43,7 @@ impl SlobPoint {
             updates: kind(UPDATE),
             commits: measured.parts.response(),
             measured,
-            window: Span::from_nanos(seen.window.1.as_nanos().saturating_sub(seen.window.0.as_nanos())),
+            window: Span::from_nanos(observed.window.1.as_nanos().saturating_sub(observed.window.0.as_nanos())),
         }
     }
 
@@ -105,7 +105,7 @@ impl SlobPoint {
     /// Server's share of all processors of this host, 0 to 1.
     pub(super) fn server_share(&self) -> Option<f64> {
         let (cpu, host) = (self.measured.counted.cpu?, self.measured.storage.host?);
-        let all = host.whole().as_secs_f64();
+        let all = host.total().as_secs_f64();
         (all > 0.0).then(|| cpu.total().as_secs_f64() / all)
     }
 
@@ -130,8 +130,8 @@ impl<'a> SlobCurve<'a> {
 
     /// The point with the highest block I/O; by units of work if the database does not count blocks.
     pub(super) fn best(&self) -> Option<&'a SlobPoint> {
-        let most = |point: &SlobPoint| point.blocks_s().unwrap_or_else(|| point.units_s());
-        self.points.iter().copied().max_by(|a, b| most(a).total_cmp(&most(b)))
+        let max = |point: &SlobPoint| point.blocks_s().unwrap_or_else(|| point.units_s());
+        self.points.iter().copied().max_by(|a, b| max(a).total_cmp(&max(b)))
     }
 
     /// The knee, beyond which more threads mainly increase the waiting time.
@@ -153,16 +153,16 @@ impl<'a> SlobCurve<'a> {
     /// Block I/O per second at which the mean read time reaches `limit`, interpolated between points, and whether a
     /// point above was measured. `None` if the lightest load exceeds it, or without data.
     pub(super) fn blocks_within(&self, limit: Span) -> Option<(f64, bool)> {
-        let mut seen: Vec<(f64, f64)> = self
+        let mut observed: Vec<(f64, f64)> = self
             .points
             .iter()
             .filter_map(|point| Some((point.blocks_s()?, point.read_latency()?.as_nanos() as f64)))
             .collect();
-        seen.sort_by(|a, b| a.0.total_cmp(&b.0));
+        observed.sort_by(|a, b| a.0.total_cmp(&b.0));
         let limit = limit.as_nanos() as f64;
-        let within = seen.iter().take_while(|(_, latency)| *latency <= limit).count();
-        let below = seen.get(within.checked_sub(1)?)?;
-        let Some(above) = seen.get(within) else { return Some((below.0, false)) };
+        let within = observed.iter().take_while(|(_, latency)| *latency <= limit).count();
+        let below = observed.get(within.checked_sub(1)?)?;
+        let Some(above) = observed.get(within) else { return Some((below.0, false)) };
         let share = (limit - below.1) / (above.1 - below.1).max(1.0);
         Some((below.0 + (above.0 - below.0) * share.clamp(0.0, 1.0), true))
     }

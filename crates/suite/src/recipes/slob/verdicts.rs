@@ -108,8 +108,8 @@ fn within(curve: &SlobCurve<'_>, name: &str) -> Option<String> {
 
 /// Caution if reads were served from the page cache.
 pub(super) fn page_cache_caution(points: &[SlobPoint], block: u64, about: &DatabaseAbout) -> Option<String> {
-    let known = points.iter().filter_map(|point| Some((point.page_cache_share(block)?, point)));
-    let Some((share, point)) = known.max_by(|a, b| a.0.total_cmp(&b.0)) else {
+    let existing = points.iter().filter_map(|point| Some((point.page_cache_share(block)?, point)));
+    let Some((share, point)) = existing.max_by(|a, b| a.0.total_cmp(&b.0)) else {
         return (about.direct != Some(true)).then(|| {
             "Whether the operating system answered reads from its page cache is not known: latencies may be those of memory.".into()
         });
@@ -123,7 +123,7 @@ pub(super) fn page_cache_caution(points: &[SlobPoint], block: u64, about: &Datab
     }
     let remedy = if about.memory.is_some() {
         "give it less --memory, or more --scale"
-    } else if about.made {
+    } else if about.created {
         "give --memory a size well below the data, which needs root"
     } else {
         "load more than the host's memory with --scale, or a server made with --make and --memory"
@@ -156,8 +156,8 @@ pub(super) fn setting(options: &SlobOptions, layout: &SchemaLayout, about: &Data
     };
     let pcts = options.update_pcts.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
     let cache = about.cache.map_or_else(String::new, |cache| {
-        let whole = layout.rows * layout.block * u64::from(layout.schemas);
-        format!(" The data are {:.1} times the database's cache of {cache}.", whole as f64 / cache.get().max(1) as f64)
+        let total = layout.rows * layout.block * u64::from(layout.schemas);
+        format!(" The data are {:.1} times the database's cache of {cache}.", total as f64 / cache.get().max(1) as f64)
     });
     let redo = if options.redo_stress == RedoStress::Heavy { "HEAVY" } else { "LITE" };
     vec![

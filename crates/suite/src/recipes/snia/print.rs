@@ -33,7 +33,7 @@ fn tables(results: &Results) -> String {
         Some(Steady { first, last, .. }) => format!("rounds {first} to {last}"),
         None => "rounds so far".into(),
     };
-    let average = |cell: usize| results.average(cell).map(|figure| results.shown(figure));
+    let average = |cell: usize| results.average(cell).map(|figure| results.display(figure));
     if results.test != SniaTest::Latency {
         return table(results, &format!("{}, average of {of}", results.unit()), &average);
     }
@@ -109,10 +109,10 @@ fn rounds(results: &Results) -> String {
     for (index, value) in tracked.iter().enumerate() {
         let round = index + 1;
         let within = steady.filter(|steady| (steady.first..=steady.last).contains(&round));
-        let line = within.map(|steady| results.shown(steady.line(round))).unwrap_or_default();
-        text += &format!("{round:5} {:>12} {line:>12}", results.shown(*value));
+        let line = within.map(|steady| results.display(steady.line(round))).unwrap_or_default();
+        text += &format!("{round:5} {:>12} {line:>12}", results.display(*value));
         for (place, _) in &places {
-            text += &format!(" {:>12}", results.shown(results.figure(&results.whole()[index][*place])));
+            text += &format!(" {:>12}", results.display(results.figure(&results.total()[index][*place])));
         }
         text += "\n";
     }
@@ -126,17 +126,18 @@ fn saturation(results: &Results) -> String {
         "round", "minutes", "written GB", "IOPS", "mean ms", "p99.999 ms", "max ms"
     );
     let (mut minutes, mut written) = (0.0, 0);
-    for (index, seen) in results.rounds.iter().flatten().enumerate() {
-        minutes += seen.span.as_secs_f64() / 60.0;
-        written += seen.written;
-        let high = five_nines(&seen.response).map_or_else(String::new, |span| format!("{:.3}", span.as_millis_f64()));
+    for (index, observed) in results.rounds.iter().flatten().enumerate() {
+        minutes += observed.span.as_secs_f64() / 60.0;
+        written += observed.written;
+        let high =
+            five_nines(&observed.response).map_or_else(String::new, |span| format!("{:.3}", span.as_millis_f64()));
         text += &format!(
             "{:5} {minutes:10.2} {:12.3} {:12.0} {:10.3} {high:>10} {:10.3}\n",
             index + 1,
             written as f64 / 1e9,
-            seen.iops,
-            seen.mean().as_millis_f64(),
-            seen.response.max_ns as f64 / 1e6
+            observed.iops,
+            observed.mean().as_millis_f64(),
+            observed.response.max_ns as f64 / 1e6
         );
     }
     text

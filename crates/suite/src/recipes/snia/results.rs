@@ -24,14 +24,14 @@ pub(super) struct RoundResult {
 }
 
 impl RoundResult {
-    pub(super) fn of(seen: &IoResult) -> Self {
-        let total = seen.total();
-        let seconds = seen.span().as_secs_f64().max(1e-9);
+    pub(super) fn of(observed: &IoResult) -> Self {
+        let total = observed.total();
+        let seconds = observed.span().as_secs_f64().max(1e-9);
         Self {
             iops: total.operations() as f64 / seconds,
             bytes_s: total.bytes() as f64 / seconds,
             written: total.only(|counter| matches!(counter.kind, Kind::Write | Kind::DurableWrite)).bytes(),
-            span: seen.span(),
+            span: observed.span(),
             response: total.response(),
         }
     }
@@ -61,38 +61,38 @@ impl Results {
     }
 
     /// Adds the result of a load, in order of execution.
-    pub(super) fn add(&mut self, round: u32, cell: usize, seen: RoundResult) {
+    pub(super) fn add(&mut self, round: u32, cell: usize, observed: RoundResult) {
         if self.rounds.len() < round as usize {
             self.rounds.push(Vec::new());
         }
         if let Some(last) = self.rounds.last_mut().filter(|last| last.len() == cell) {
-            last.push(seen);
+            last.push(observed);
         }
     }
 
     /// Complete rounds.
-    pub(super) fn whole(&self) -> &[Vec<RoundResult>] {
-        let whole = self.rounds.iter().take_while(|round| round.len() == self.cells.len()).count();
-        &self.rounds[..whole]
+    pub(super) fn total(&self) -> &[Vec<RoundResult>] {
+        let total = self.rounds.iter().take_while(|round| round.len() == self.cells.len()).count();
+        &self.rounds[..total]
     }
 
     /// Tracked figure of each complete round, for the steady state.
     pub(super) fn tracked(&self) -> Vec<f64> {
         let Some(place) = self.cells.iter().position(|cell| *cell == self.test.tracked()) else { return Vec::new() };
-        self.whole().iter().map(|round| self.figure(&round[place])).collect()
+        self.total().iter().map(|round| self.figure(&round[place])).collect()
     }
 
     /// Figure of the test: IOPS, MB/s of 1,000,000 bytes, or milliseconds.
-    pub(super) fn figure(&self, seen: &RoundResult) -> f64 {
+    pub(super) fn figure(&self, observed: &RoundResult) -> f64 {
         match self.test {
-            SniaTest::Iops | SniaTest::WriteSaturation => seen.iops,
-            SniaTest::Throughput => seen.bytes_s / 1e6,
-            SniaTest::Latency => seen.mean().as_millis_f64(),
+            SniaTest::Iops | SniaTest::WriteSaturation => observed.iops,
+            SniaTest::Throughput => observed.bytes_s / 1e6,
+            SniaTest::Latency => observed.mean().as_millis_f64(),
         }
     }
 
     /// The figure as text, without unit.
-    pub(super) fn shown(&self, figure: f64) -> String {
+    pub(super) fn display(&self, figure: f64) -> String {
         match self.test {
             SniaTest::Latency => format!("{figure:.3}"),
             SniaTest::Throughput => format!("{figure:.1}"),
@@ -117,13 +117,13 @@ impl Results {
     pub(super) fn is_over(&self, options: &SniaOptions, size: Bytes) -> bool {
         if self.test == SniaTest::WriteSaturation {
             let (mut written, mut span) = (0, Span::ZERO);
-            for seen in self.rounds.iter().flatten() {
-                written += seen.written;
-                span += seen.span;
+            for observed in self.rounds.iter().flatten() {
+                written += observed.written;
+                span += observed.span;
             }
             let enough = size.get().saturating_mul(options.saturation_fills.into());
             // A failing device writes nothing, so that the test would never end.
-            let is_dead = self.rounds.iter().flatten().last().is_some_and(|seen| seen.written == 0);
+            let is_dead = self.rounds.iter().flatten().last().is_some_and(|observed| observed.written == 0);
             return written >= enough || span >= options.saturation_span || is_dead;
         }
         self.rounds.len() >= options.rounds as usize || self.steady().is_some_and(|steady| steady.is_reached())
@@ -131,20 +131,20 @@ impl Results {
 
     /// Last rounds of a cell: those of the window, or all if there are fewer.
     fn last(&self, cell: usize) -> impl Iterator<Item = &RoundResult> {
-        let whole = self.whole();
-        whole[whole.len().saturating_sub(WINDOW)..].iter().map(move |round| &round[cell])
+        let total = self.total();
+        total[total.len().saturating_sub(WINDOW)..].iter().map(move |round| &round[cell])
     }
 
     /// Mean figure of the last rounds; `None` before the first complete round.
     pub(super) fn average(&self, cell: usize) -> Option<f64> {
-        let figures: Vec<f64> = self.last(cell).map(|seen| self.figure(seen)).collect();
+        let figures: Vec<f64> = self.last(cell).map(|observed| self.figure(observed)).collect();
         (!figures.is_empty()).then(|| figures.iter().sum::<f64>() / figures.len() as f64)
     }
 
     /// Response times of the last rounds, merged.
     pub(super) fn response(&self, cell: usize) -> Bins {
         let mut all = Bins::default();
-        self.last(cell).for_each(|seen| all.merge(&seen.response));
+        self.last(cell).for_each(|observed| all.merge(&observed.response));
         all
     }
 }

@@ -45,7 +45,7 @@ impl Steady {
         }
         let squares: f64 = window.iter().map(|value| (value - mean).powi(2)).sum();
         let half = student(WINDOW - 1) * (squares / (count - 1.0) / count).sqrt();
-        let most = window.iter().copied().fold(f64::MIN, f64::max);
+        let max = window.iter().copied().fold(f64::MIN, f64::max);
         let least = window.iter().copied().fold(f64::MAX, f64::min);
         let middle = (count - 1.0) / 2.0;
         let distances = || (0..WINDOW).map(|index| index as f64 - middle);
@@ -56,7 +56,7 @@ impl Steady {
             last: values.len(),
             mean,
             interval: ((mean - half).max(0.0), mean + half),
-            range: (most - least) / mean,
+            range: (max - least) / mean,
             excursion: slope * (count - 1.0) / mean,
             slope,
             origin: mean - slope * (first as f64 + 1.0 + middle),

@@ -21,8 +21,8 @@ pub(super) fn of(all: &[Results], options: &SniaOptions, size: Bytes, facts: &Fa
     if facts.nature == Nature::Directory {
         verdicts.push("Files were tested: the filesystem between them and the device is part of the figures.".into());
     }
-    let whole = facts.subject.size;
-    if size < whole || facts.nature == Nature::Directory {
+    let total = facts.subject.size;
+    if size < total || facts.nature == Nature::Directory {
         verdicts.push(format!(
             "{size} were written, not all of the device: the rest serves it as spare space, and writes may be faster than \
              on a full one."
@@ -54,7 +54,7 @@ fn of_test(results: &Results) -> String {
     if test == SniaTest::WriteSaturation {
         return saturated(results);
     }
-    let (cell, rounds) = (test.tracked(), results.whole().len());
+    let (cell, rounds) = (test.tracked(), results.total().len());
     match results.steady() {
         None => format!("{test}: {rounds} rounds are too few to be steady; the figures are of those."),
         Some(steady) => {
@@ -64,9 +64,9 @@ fn of_test(results: &Results) -> String {
                  {excursion:.1} % ({:.0} % allowed)",
                 steady.first,
                 steady.last,
-                results.shown(steady.mean),
-                results.shown(steady.interval.0),
-                results.shown(steady.interval.1),
+                results.display(steady.mean),
+                results.display(steady.interval.0),
+                results.display(steady.interval.1),
                 RANGE * 100.0,
                 EXCURSION * 100.0
             );
@@ -82,13 +82,13 @@ fn of_test(results: &Results) -> String {
 }
 
 fn saturated(results: &Results) -> String {
-    let seen: Vec<_> = results.rounds.iter().flatten().collect();
-    let [first, .., last] = &seen[..] else {
+    let observed: Vec<_> = results.rounds.iter().flatten().collect();
+    let [first, .., last] = &observed[..] else {
         return format!("{}: a single round does not show the sustained rate.", results.test);
     };
-    let written: u64 = seen.iter().map(|seen| seen.written).sum();
-    let half = &seen[seen.len() / 2..];
-    let rates = || half.iter().map(|seen| seen.iops);
+    let written: u64 = observed.iter().map(|observed| observed.written).sum();
+    let half = &observed[observed.len() / 2..];
+    let rates = || half.iter().map(|observed| observed.iops);
     let (low, high) = (rates().fold(f64::MAX, f64::min), rates().fold(0.0, f64::max));
     format!(
         "{}: {:.0} operations a second in the first round, {:.0} in the last, which is {:.0} % of it; {:.0} to {:.0} over the \

@@ -29,14 +29,14 @@ pub(super) fn sections(plan: &SectionPlan) -> Vec<BenchSection> {
     let left = |drop: bool| {
         move |ledger: &super::section::Ledger| {
             // Limited to the tables created within the time limit.
-            let made = ledger.done(MANY);
+            let created = ledger.done(MANY);
             if drop {
                 let dropped = ledger.done(DROP);
                 let at = move |index: u64| ask(format!("DROP TABLE made_{}", dropped + index));
-                (made - dropped, Arc::new(at) as crate::sql::RequestsAt)
+                (created - dropped, Arc::new(at) as crate::sql::RequestsAt)
             } else {
                 let at = move |index: u64| query(format!("SELECT COUNT(*) FROM made_{index}"), 1);
-                (made, Arc::new(at) as crate::sql::RequestsAt)
+                (created, Arc::new(at) as crate::sql::RequestsAt)
             }
         }
     };

@@ -35,10 +35,10 @@ impl SqlDialect {
     }
 
     /// Text type for up to `most` characters.
-    pub(super) fn varchar(self, most: u32) -> String {
+    pub(super) fn varchar(self, max: u32) -> String {
         match self.0 {
-            System::Oracle => format!("VARCHAR2({most})"),
-            _ => format!("VARCHAR({most})"),
+            System::Oracle => format!("VARCHAR2({max})"),
+            _ => format!("VARCHAR({max})"),
         }
     }
 

@@ -43,15 +43,15 @@ pub(super) struct SectionRun<'a> {
     pub(super) requested: u64,
     /// Executed operations: fewer if the time limit was reached.
     pub(super) done: u64,
-    pub(super) seen: &'a StatementsResult,
+    pub(super) observed: &'a StatementsResult,
 }
 
 impl<'a> SectionFigure<'a> {
     /// The figure of a section and its step; `None` for a preparation.
-    pub(super) fn of(test: SqlBenchTest, section: &BenchSection, made: Option<&'a CompletedStep>) -> Option<Self> {
+    pub(super) fn of(test: SqlBenchTest, section: &BenchSection, created: Option<&'a CompletedStep>) -> Option<Self> {
         let (full, outcome) = match section.counting {
             Counting::Preparation => return None,
-            Counting::Figure { full, at_once } => (full, run(at_once, made)),
+            Counting::Figure { full, at_once } => (full, run(at_once, created)),
         };
         Some(Self { test, name: section.name, note: section.note, full, outcome })
     }
@@ -71,14 +71,14 @@ impl<'a> SectionFigure<'a> {
     }
 }
 
-fn run(at_once: u64, made: Option<&CompletedStep>) -> SectionOutcome<'_> {
-    let seen = made.and_then(|done| match (&done.step.work, done.result.statements()) {
-        (Work::Statements(step), Some(seen)) => Some((step, seen)),
+fn run(at_once: u64, created: Option<&CompletedStep>) -> SectionOutcome<'_> {
+    let observed = created.and_then(|done| match (&done.step.work, done.result.statements()) {
+        (Work::Statements(step), Some(observed)) => Some((step, observed)),
         _ => None,
     });
-    match seen {
-        Some((step, seen)) => {
-            SectionOutcome::Run(SectionRun { requested: step.count * at_once, done: seen.done * at_once, seen })
+    match observed {
+        Some((step, observed)) => {
+            SectionOutcome::Run(SectionRun { requested: step.count * at_once, done: observed.done * at_once, observed })
         }
         None => SectionOutcome::Not("nothing to execute, because an earlier section was not completed"),
     }
@@ -87,7 +87,7 @@ fn run(at_once: u64, made: Option<&CompletedStep>) -> SectionOutcome<'_> {
 impl SectionRun<'_> {
     /// Seconds per operation.
     fn each(&self) -> Option<f64> {
-        (self.done > 0).then(|| self.seen.span.as_secs_f64() / self.done as f64)
+        (self.done > 0).then(|| self.observed.span.as_secs_f64() / self.done as f64)
     }
 
     /// Whether the time limit was reached first.
@@ -102,12 +102,12 @@ impl SectionRun<'_> {
 
     /// Seconds for all requested operations, extrapolated.
     pub(super) fn seconds(&self) -> f64 {
-        self.seen.span.as_secs_f64() * self.stretch()
+        self.observed.span.as_secs_f64() * self.stretch()
     }
 
     /// Processor time of this program in seconds for all requested operations, extrapolated: user and system.
     pub(super) fn cpu(&self) -> [f64; 2] {
-        let CpuTime { user, system } = self.seen.client;
+        let CpuTime { user, system } = self.observed.client;
         [user, system].map(|span| span.as_secs_f64() * self.stretch())
     }
 }
@@ -163,17 +163,17 @@ struct Flushed {
 }
 
 impl Flushed {
-    fn of(seen: &StatementsResult) -> Option<Self> {
-        let each = |flushes: u64| flushes as f64 / seen.done as f64;
+    fn of(observed: &StatementsResult) -> Option<Self> {
+        let each = |flushes: u64| flushes as f64 / observed.done as f64;
         Some(Self {
-            median: seen.each.quantile(0.5).filter(|_| seen.done > 0)?,
-            server: seen.counted.log_flushes.map(each),
-            device: seen.storage.disk.as_ref().map(|disk| each(disk.flushes)),
+            median: observed.each.quantile(0.5).filter(|_| observed.done > 0)?,
+            server: observed.counted.log_flushes.map(each),
+            device: observed.storage.disk.as_ref().map(|disk| each(disk.flushes)),
         })
     }
 
     fn counted(&self) -> String {
-        let known = |flushes: Option<f64>, who: &str| {
+        let existing = |flushes: Option<f64>, who: &str| {
             flushes.map_or_else(
                 || format!("{who} does not report the number"),
                 |flushes| format!("{who} counted {flushes:.2}"),
@@ -181,8 +181,8 @@ impl Flushed {
         };
         format!(
             "{}, {}",
-            known(self.server, "the server"),
-            known(self.device, "the device with all that else is on it")
+            existing(self.server, "the server"),
+            existing(self.device, "the device with all that else is on it")
         )
     }
 }
@@ -199,13 +199,13 @@ pub(super) fn verdicts(
         sentences.push(format!(
             "a row in a transaction of its own took {} (median of {}); flushes for each: {}",
             commit.median,
-            commits.map_or(COMMITS, |seen| seen.done),
+            commits.map_or(COMMITS, |observed| observed.done),
             commit.counted()
         ));
         sentences.push(durability(commit, facts));
     }
     sentences.extend(tables(figures));
-    sentences.extend(commits.and_then(|seen| shares(seen, figures)));
+    sentences.extend(commits.and_then(|observed| shares(observed, figures)));
     sentences
 }
 
@@ -265,13 +265,13 @@ fn unflushed(facts: &Facts) -> String {
 
 /// Cost of the tables of the test create.
 fn tables(figures: &[SectionFigure<'_>]) -> Option<String> {
-    let made = figures.iter().find(|figure| figure.test == SqlBenchTest::Create && figure.name == MANY)?;
-    let run = made.run()?;
-    let flushed = Flushed::of(run.seen)?;
+    let created = figures.iter().find(|figure| figure.test == SqlBenchTest::Create && figure.name == MANY)?;
+    let run = created.run()?;
+    let flushed = Flushed::of(run.observed)?;
     Some(format!(
         "a CREATE TABLE took {} (median; {:.0} a second); flushes for each: {}",
         flushed.median,
-        run.done as f64 / run.seen.span.as_secs_f64().max(1e-9),
+        run.done as f64 / run.observed.span.as_secs_f64().max(1e-9),
         flushed.counted()
     ))
 }
@@ -287,8 +287,8 @@ fn shares(commits: &StatementsResult, figures: &[SectionFigure<'_>]) -> Option<S
     for test in SqlBenchTest::ALL {
         let runs: Vec<&SectionRun<'_>> =
             figures.iter().filter(|figure| figure.test == test).filter_map(|figure| figure.run()).collect();
-        let seconds: f64 = runs.iter().map(|run| run.seen.span.as_secs_f64()).sum();
-        let flushed: f64 = runs.iter().map(|run| flushing(run.seen, one)).sum();
+        let seconds: f64 = runs.iter().map(|run| run.observed.span.as_secs_f64()).sum();
+        let flushed: f64 = runs.iter().map(|run| flushing(run.observed, one)).sum();
         if seconds > 0.0 {
             let share = flushed / seconds;
             let group = if share > HIGH_FLUSH_SHARE { 0 } else { usize::from(share < LOW_FLUSH_SHARE) + 1 };
@@ -303,11 +303,11 @@ fn shares(commits: &StatementsResult, figures: &[SectionFigure<'_>]) -> Option<S
 
 /// Seconds of flushes: as timed by the server; if only counted, `one` each, the time of a commit with little other
 /// work. At least the flush time of the device, which includes flushes of other files.
-fn flushing(seen: &StatementsResult, one: f64) -> f64 {
-    let timed = seen.counted.log_flush_time.map(Span::as_secs_f64);
-    let of_log = timed.or_else(|| Some(seen.counted.log_flushes? as f64 * one)).unwrap_or(0.0);
-    let of_device = seen.storage.disk.as_ref().map_or(0.0, |disk| disk.flush_time.as_secs_f64());
-    of_log.max(of_device).min(seen.span.as_secs_f64())
+fn flushing(observed: &StatementsResult, one: f64) -> f64 {
+    let timed = observed.counted.log_flush_time.map(Span::as_secs_f64);
+    let of_log = timed.or_else(|| Some(observed.counted.log_flushes? as f64 * one)).unwrap_or(0.0);
+    let of_device = observed.storage.disk.as_ref().map_or(0.0, |disk| disk.flush_time.as_secs_f64());
+    of_log.max(of_device).min(observed.span.as_secs_f64())
 }
 
 /// Sums of seconds and processor time.
@@ -336,7 +336,7 @@ impl TimeSum {
             sum.operations += run.requested;
             sum.full = sum.full.zip(figure.full_seconds()).map(|(sum, more)| sum + more);
             sum.is_extrapolated |= run.is_extrapolated();
-            sum.is_wrong |= run.seen.wrong > 0;
+            sum.is_wrong |= run.observed.wrong > 0;
         }
         sum
     }
@@ -353,12 +353,12 @@ impl TimeSum {
 }
 
 /// Integers from 100 on, two decimals below.
-fn shown(seconds: f64) -> String {
+fn display(seconds: f64) -> String {
     if seconds >= 99.995 { format!("{seconds:.0}") } else { format!("{seconds:.2}") }
 }
 
 fn in_full(seconds: Option<f64>, has_full_size: bool) -> String {
-    seconds.filter(|_| has_full_size).map_or_else(|| "-".into(), shown)
+    seconds.filter(|_| has_full_size).map_or_else(|| "-".into(), display)
 }
 
 /// A line per section, grouped by test.
@@ -374,14 +374,14 @@ pub(super) fn tests(figures: &[SectionFigure<'_>], has_full_size: bool) -> Strin
             text.push_str(&line(figure, has_full_size));
         }
         let sum = TimeSum::of(mine.iter().copied());
-        let whole = if mine.iter().all(|figure| figure.is_full()) || !has_full_size {
+        let total = if mine.iter().all(|figure| figure.is_full()) || !has_full_size {
             String::new()
         } else {
             format!("; at full counts {}, extrapolated", in_full(sum.full, true))
         };
         text.push_str(&format!(
-            "Total time: {}{} wallclock secs {}{whole}\n",
-            shown(sum.seconds),
+            "Total time: {}{} wallclock secs {}{total}\n",
+            display(sum.seconds),
             sum.marks(),
             sum.cpu()
         ));
@@ -401,10 +401,15 @@ fn line(figure: &SectionFigure<'_>, has_full_size: bool) -> String {
     } else {
         format!("{} of {}", run.requested, figure.full)
     };
-    let mut text =
-        format!("{head} {} ({count}): {}{} wallclock secs {}", figure.name, shown(sum.seconds), sum.marks(), sum.cpu());
+    let mut text = format!(
+        "{head} {} ({count}): {}{} wallclock secs {}",
+        figure.name,
+        display(sum.seconds),
+        sum.marks(),
+        sum.cpu()
+    );
     if run.is_extrapolated() {
-        text.push_str(&format!("; {} were done in {} s", run.done, shown(run.seen.span.as_secs_f64())));
+        text.push_str(&format!("; {} were done in {} s", run.done, display(run.observed.span.as_secs_f64())));
     }
     if !figure.is_full() && has_full_size {
         text.push_str(&format!("; at full count {}", in_full(figure.full_seconds(), true)));
@@ -429,7 +434,7 @@ pub(super) fn totals(figures: &[SectionFigure<'_>], has_full_size: bool) -> Stri
         format!(
             "{name:<34}{:<2}{:>10}{user:>9.2}{system:>9.2}{:>9.2}{:>10}{:>13}\n",
             sum.marks(),
-            shown(sum.seconds),
+            display(sum.seconds),
             user + system,
             sum.operations,
             in_full(sum.full, has_full_size)
@@ -447,7 +452,7 @@ pub(super) fn totals(figures: &[SectionFigure<'_>], has_full_size: bool) -> Stri
 }
 
 /// The eight tests with published figures.
-pub(super) fn beside(figures: &[SectionFigure<'_>], whole: &[SqlBenchTest], has_full_size: bool) -> String {
+pub(super) fn beside(figures: &[SectionFigure<'_>], total: &[SqlBenchTest], has_full_size: bool) -> String {
     let mut text = format!("{TITLE}\n{SOURCE}\n\n");
     for line in 0..2 {
         let ours = [["here,", "here, full"], ["as asked", "counts"]][line];
@@ -460,8 +465,8 @@ pub(super) fn beside(figures: &[SectionFigure<'_>], whole: &[SqlBenchTest], has_
     for test in SqlBenchTest::ALL {
         let mine: Vec<&SectionFigure> = figures.iter().filter(|figure| figure.test == test).collect();
         let sum = TimeSum::of(mine.iter().copied());
-        let is_whole = whole.contains(&test);
-        let got = if is_whole { format!("{}{}", shown(sum.seconds), sum.marks()) } else { "-".into() };
+        let is_whole = total.contains(&test);
+        let got = if is_whole { format!("{}{}", display(sum.seconds), sum.marks()) } else { "-".into() };
         let full = in_full(sum.full.filter(|_| is_whole), has_full_size);
         // Complete execution needs no extrapolation.
         let is_asked_in_full = mine.iter().all(|figure| figure.is_full());
@@ -478,13 +483,14 @@ pub(super) fn beside(figures: &[SectionFigure<'_>], whole: &[SqlBenchTest], has_
 
 /// Sections with wrong results.
 pub(super) fn wrong(figures: &[SectionFigure<'_>]) -> Vec<String> {
-    let wrong = figures.iter().filter_map(|figure| Some((figure, figure.run()?))).filter(|(_, run)| run.seen.wrong > 0);
+    let wrong =
+        figures.iter().filter_map(|figure| Some((figure, figure.run()?))).filter(|(_, run)| run.observed.wrong > 0);
     let sentence = |(figure, run): (&SectionFigure<'_>, &SectionRun<'_>)| {
-        let first = run.seen.first_wrong.as_deref().unwrap_or("no rows are known");
+        let first = run.observed.first_wrong.as_deref().unwrap_or("no rows are known");
         format!(
             "{}: {} of {} statements of {} did not bring the rows that they should have: {first}",
             figure.test.name(),
-            run.seen.wrong,
+            run.observed.wrong,
             run.done,
             figure.name
         )

@@ -174,10 +174,10 @@ mod tests {
     #[test]
     fn scattered_is_a_permutation() {
         for of in [1, 10, 97, 1000, 30_000] {
-            let mut seen: Vec<u64> = (0..of).map(|index| scattered(index, of)).collect();
-            assert_eq!(seen[0], scattered(of, of));
-            seen.sort_unstable();
-            assert!(seen.iter().copied().eq(0..of), "{of}");
+            let mut observed: Vec<u64> = (0..of).map(|index| scattered(index, of)).collect();
+            assert_eq!(observed[0], scattered(of, of));
+            observed.sort_unstable();
+            assert!(observed.iter().copied().eq(0..of), "{of}");
         }
     }
 

@@ -23,17 +23,17 @@ pub(super) fn sections(plan: &SectionPlan) -> Vec<BenchSection> {
         requests.push(SqlRequest::text(format!("CREATE INDEX {name}_u2 ON {name} (unique2)")));
         requests
     };
-    let (most, kept) = (sizes[3], sizes[3] / 10);
+    let (max, retained) = (sizes[3], sizes[3] / 10);
     let tenk = sizes[1];
     vec![
         BenchSection::entire("create_table", 4, create),
         BenchSection::counted("insert", full, plan.times(full).min(all), move |index| insert(index, &sizes)),
         BenchSection::rest("remaining_rows", "insert", all, move |index| insert(index, &sizes)),
         BenchSection::entire("delete_big", 1, move |_| {
-            ask(format!("DELETE FROM bprime WHERE unique1 >= {kept} AND unique1 < {most}"))
+            ask(format!("DELETE FROM bprime WHERE unique1 >= {retained} AND unique1 < {max}"))
         }),
         BenchSection::entire("wisc_benchmark", QUERIES * ROUNDS + CHANGES, move |index| match index {
-            index if index < QUERIES * ROUNDS => queries(index % QUERIES, tenk, sizes[0], kept),
+            index if index < QUERIES * ROUNDS => queries(index % QUERIES, tenk, sizes[0], retained),
             index => change(index - QUERIES * ROUNDS, tenk),
         }),
         BenchSection::preparation("drop_tables", RELATIONS.map(|(name, _)| format!("DROP TABLE {name}")).to_vec()),
@@ -74,7 +74,7 @@ fn insert(mut index: u64, sizes: &[u64; 4]) -> Vec<SqlRequest> {
 
 /// A row of a relation: two unique numbers, and remainders of the first.
 fn row(name: &str, unique1: u64, unique2: u64) -> String {
-    let of = |most: u64| unique1 % most;
+    let of = |max: u64| unique1 % max;
     let strings = ["AAAA", "HHHH", "OOOO", "VVVV"];
     format!(
         "INSERT INTO {name} VALUES ({unique1}, {unique2}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, '{}', '{}', '{}xxxx')",

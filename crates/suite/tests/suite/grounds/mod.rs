@@ -78,7 +78,7 @@ impl SuiteObserver for Silent {
 pub fn all(recipe: &mut dyn Recipe, ground: &mut dyn Ground) -> SuiteOutcome {
     let outcome = perform(recipe, ground, &mut Silent).expect("a ground that fits");
     assert_eq!(outcome.ended, EndReason::Complete, "{:?}", outcome.fault);
-    assert!(outcome.done.iter().all(|done| done.result.io().is_none_or(|seen| seen.total().errors() == 0)));
+    assert!(outcome.done.iter().all(|done| done.result.io().is_none_or(|observed| observed.total().errors() == 0)));
     outcome
 }
 
@@ -108,9 +108,9 @@ pub fn on_disk<R: Recipe>(name: &str, recipe: impl FnOnce(&Facts) -> Result<R, S
 pub fn database(system: System, cache: Bytes, flushes: Flushes) -> Option<(DatabaseGround, Temporary)> {
     let directory = Temporary::new(system.name());
     let folder = directory.0.clone();
-    let wanted = Make { system, folder, cache, memory: None, flushes, settings: Vec::new(), sessions: 8 };
-    let made = match wanted.make() {
-        Ok(made) => made,
+    let required = Make { system, folder, cache, memory: None, flushes, settings: Vec::new(), sessions: 8 };
+    let created = match required.make() {
+        Ok(created) => created,
         Err(failure) if matches!(failure.kind, FailureKind::Missing | FailureKind::Unsupported) => {
             eprintln!("skipped: {failure}");
             return None;
@@ -118,8 +118,8 @@ pub fn database(system: System, cache: Bytes, flushes: Flushes) -> Option<(Datab
         Err(failure) => panic!("{failure}"),
     };
     let source = Source::Measured { engine: system.name().into() };
-    let facts = Facts::of_database("a test".into(), source, system, made.about().clone());
-    Some((DatabaseGround::new(Box::new(made), facts), directory))
+    let facts = Facts::of_database("a test".into(), source, system, created.about().clone());
+    Some((DatabaseGround::new(Box::new(created), facts), directory))
 }
 
 /// All steps of a recipe, without execution.
@@ -171,10 +171,10 @@ pub fn worker(index: u8, span: Span, cpu: Option<Span>, ops: &[Ops]) -> WorkerRe
         service: None,
     };
     let tally = Tally(ops.iter().map(counter).collect());
-    let mut seen = WorkerResult { began: Instant::ZERO, ended: Instant::ZERO + span, ..WorkerResult::default() };
-    seen.seen.series = vec![Slice { start: Instant::ZERO, span, tally }];
-    seen.cpu = cpu.map(|user| CpuTime { user, system: Span::ZERO });
-    seen
+    let mut observed = WorkerResult { began: Instant::ZERO, ended: Instant::ZERO + span, ..WorkerResult::default() };
+    observed.observed.series = vec![Slice { start: Instant::ZERO, span, tally }];
+    observed.cpu = cpu.map(|user| CpuTime { user, system: Span::ZERO });
+    observed
 }
 
 /// `count` values with this mean and this maximum.

@@ -19,8 +19,8 @@ fn runs_on(system: System) {
     let mut suite = SqlBench::new(options, &facts).expect("options that fit");
     let outcome = all(&mut suite, &mut ground);
     for done in &outcome.done {
-        let seen = done.result.statements().expect("all steps are statements");
-        assert_eq!(seen.wrong, 0, "{system}, {}: {:?}", done.step.name, seen.first_wrong);
+        let observed = done.result.statements().expect("all steps are statements");
+        assert_eq!(observed.wrong, 0, "{system}, {}: {:?}", done.step.name, observed.first_wrong);
     }
     assert!(!suite.has_failed(&outcome.done));
     let listings = suite.listings(&outcome.done, &facts);

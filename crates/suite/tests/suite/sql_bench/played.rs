@@ -42,15 +42,15 @@ pub fn played(system: System, options: SqlBenchOptions, answers: &Answers) -> (S
     let mut suite = recipe(system, options);
     let done = crate::grounds::played(&mut suite, &facts(system), |step| {
         let Work::Statements(statements) = &step.work else { panic!("{step:?}") };
-        let seen = seen(&step.name, statements, answers);
-        CompletedStep { step, result: StepResult::Statements(Box::new(seen)) }
+        let observed = observe(&step.name, statements, answers);
+        CompletedStep { step, result: StepResult::Statements(Box::new(observed)) }
     });
     (suite, done)
 }
 
-fn seen(name: &str, step: &StatementsStep, answers: &Answers) -> StatementsResult {
-    let most = if name.contains("drop_table_when") { answers.drops } else { answers.at_most };
-    let done = step.limit.map_or(step.count, |_| step.count.min(most));
+fn observe(name: &str, step: &StatementsStep, answers: &Answers) -> StatementsResult {
+    let max = if name.contains("drop_table_when") { answers.drops } else { answers.at_most };
+    let done = step.limit.map_or(step.count, |_| step.count.min(max));
     let (each, span) = (answers.each, Span::from_nanos(answers.each.as_nanos() * done));
     let flushes = if name.contains("select") || name.contains("connect") { 0 } else { done };
     StatementsResult {
@@ -77,6 +77,6 @@ pub fn check_kept(name: &str, text: &str) {
     if std::env::var_os("UPDATE_GENERATED").is_some() {
         std::fs::write(&path, text).expect("the file can be written");
     }
-    let kept = std::fs::read_to_string(&path).unwrap_or_default();
-    assert_eq!(text, kept, "{name} is another: UPDATE_GENERATED=1 writes it anew");
+    let retained = std::fs::read_to_string(&path).unwrap_or_default();
+    assert_eq!(text, retained, "{name} is another: UPDATE_GENERATED=1 writes it anew");
 }

@@ -25,8 +25,8 @@ fn play(load: impl IntoIterator<Item = u64>) -> Vec<u32> {
     let mut tune = AutotuneState::new(Instant::ZERO, Policy::between(10, 60), ladder(), 10);
     let levels = load.into_iter().enumerate().map(|(index, rate)| {
         let now = Instant::ZERO + Span::from_secs(index as u64 + 1);
-        let (before, seen) = (tune.level(), second(tune.level(), rate));
-        let changed = tune.seen(now, &seen).is_some();
+        let (before, observed) = (tune.level(), second(tune.level(), rate));
+        let changed = tune.observe(now, &observed).is_some();
         assert_eq!(changed, tune.level() != before);
         tune.level()
     });

@@ -42,10 +42,10 @@ impl AtisColumn {
     pub(super) const fn number(&self, row: u64) -> u64 {
         match self.of {
             Row => row,
-            Cycle(most) => row % most,
+            Cycle(max) => row % max,
             Block(rows) => row / rows,
-            Mixed(most) => (row.wrapping_mul(2_654_435_761) >> 7) % most,
-            Steps(first, most, step) => first + row % most * step,
+            Mixed(max) => (row.wrapping_mul(2_654_435_761) >> 7) % max,
+            Steps(first, max, step) => first + row % max * step,
         }
     }
 

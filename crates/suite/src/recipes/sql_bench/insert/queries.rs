@@ -14,7 +14,8 @@ const ORDERED: u64 = 200;
 const RANGE: u64 = 10;
 
 pub(super) fn sections(plan: &SectionPlan, rows: RowNumbers) -> Vec<BenchSection> {
-    [prepared(plan, rows), whole(plan, rows), ranges(plan, rows), by_keys(plan, rows), aggregates(plan, rows)].concat()
+    [prepared(plan, rows), plan_full_scans(plan, rows), ranges(plan, rows), by_keys(plan, rows), aggregates(plan, rows)]
+        .concat()
 }
 
 fn prepared(plan: &SectionPlan, rows: RowNumbers) -> Vec<BenchSection> {
@@ -44,7 +45,7 @@ fn prepared(plan: &SectionPlan, rows: RowNumbers) -> Vec<BenchSection> {
 }
 
 /// The whole table, ordered with and without an index.
-fn whole(plan: &SectionPlan, rows: RowNumbers) -> Vec<BenchSection> {
+fn plan_full_scans(plan: &SectionPlan, rows: RowNumbers) -> Vec<BenchSection> {
     let orders = [
         ("select_big", ""),
         ("order_by_big_key", " ORDER BY id, id2"),
