@@ -260,7 +260,11 @@ impl MinerHistory {
                 let instance = row.text("instance_number").to_owned();
                 self.processors.insert(instance, (row.number("cpus"), row.number("cores")));
             }
-            "SIZE-ON-DISK" => self.stored = row.number("size_gb").map(|size| size * GIB).or(self.stored),
+            // The largest: space that was freed is needed again.
+            "SIZE-ON-DISK" => {
+                let size = row.number("size_gb").map(|size| size * GIB);
+                self.stored = size.into_iter().chain(self.stored).reduce(f64::max);
+            }
             "MAIN-METRICS" => self.metrics(row, out),
             "MEMORY" => self.memory(row),
             _ => self.of_snapshot(row),

@@ -48,7 +48,7 @@ view! {
         /// Share of the database's time that is saved if sessions never pause, when they reach the first limit of the
         /// recommended configuration; null if that is not less than for the same work, or unknown.
         saved_without_pauses_share: Option<f64> = sizing.speed_limit().map(|limit| limit.saved),
-        /// Load without a few windows of large reads, probably of a backup, that determine it; null if there are none.
+        /// Load without a few windows of large reads, of a scan or a backup, that determine it; null if there are none.
         without_scans: Option<WithoutScans> = view(sizing.without_scans.as_ref()),
         /// What the recommended configuration assumes of the memory of an array; null if nothing.
         hit_assumption: Option<HitAssumption> = view(sizing.hits.as_ref()),

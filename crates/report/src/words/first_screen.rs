@@ -173,14 +173,14 @@ pub(crate) fn speed_limit(limit: &SpeedLimit, saved: f64) -> String {
     )
 }
 
-/// The windows of a probable backup that determine the load, and the load and price without them.
+/// The windows of a scan or a backup that determine the load, and the load and price without them.
 pub(crate) fn without_scans(without: &WithoutScans) -> String {
     let scans = &without.scans;
     let windows = if scans.windows == 1 { "window" } else { "windows" };
     let price = without.choice.as_ref().and_then(Choice::total);
     let price = price.map_or_else(String::new, |total| format!(", {total} a month"));
     format!(
-        "Probably a backup decides: {} {windows} of up to {} times the median, {} large reads; without, {} MB/s{price}",
+        "A scan or a backup decides: {} {windows} of up to {} times the median, {} large reads; without, {} MB/s{price}",
         scans.windows,
         number::three(scans.times),
         percent(scans.large_reads),

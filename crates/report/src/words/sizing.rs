@@ -476,7 +476,7 @@ pub(crate) fn exadata(exadata: &Exadata) -> String {
         },
     );
     let scans = if exadata.smart_scans < 0.005 {
-        "The reports have hardly any smart scans".to_owned()
+        "The reports list hardly any waits for smart scans, which does not exclude them".to_owned()
     } else {
         format!("Smart scans are {} of the time of reads", number::percent(exadata.smart_scans))
     };
