@@ -88,7 +88,7 @@ fn list_doubts(basis: &LineBasis, line: &LoadLine) -> Vec<Finding> {
                 found.push(Finding::CarriedInBursts { burst, lasting: value });
             }
             Lasting::MissedWhenHeld { slots_iops: slots } => {
-                found.push(Finding::MissedWhenHeld { slots, sustained: value })
+                found.push(Finding::MissedWhenHeld { slots, sustained: value });
             }
             Lasting::NotHeld | Lasting::Sustained { .. } => {}
         }

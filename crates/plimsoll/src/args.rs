@@ -115,7 +115,7 @@ pub enum Command {
     /// Rank the configurations that carry the load of reports by price, with reasons
     #[command(after_help = SIZE_EXAMPLES)]
     Size(Box<SizeArgs>),
-    /// Print a Kubernetes Job that measures a PersistentVolumeClaim
+    /// Print a Kubernetes Job that measures a volume claim
     #[command(name = "k8s-job", after_help = K8S_JOB_EXAMPLES)]
     ClaimJob(ClaimJobArgs),
     /// Watch a database, host or file against the limits of its storage: headroom, burst credits, alerts, metrics

@@ -23,6 +23,9 @@ use crate::what_ifs;
 /// Minimum capacity of a volume.
 const LEAST_CAPACITY: Bytes = Bytes::mib(1);
 
+/// A form of a sizing for another program.
+type Fragment = fn(&Sizing) -> Option<String>;
+
 /// Sizes for the demand of the inputs. Exit code 1 if no configuration carries it.
 pub fn run(args: &SizeArgs) -> Result<(), CliError> {
     inputs::check(&args.input)?;
@@ -58,7 +61,6 @@ pub fn run(args: &SizeArgs) -> Result<(), CliError> {
     let what_ifs = what_ifs::all(&requested, &offers.catalogue, &terms, &search, &sizing)?;
     let page = plimsoll_report::pages::sizing(&sizing, &what_ifs, &outcomes, args.max.max(1));
     forms.write(&page, || plimsoll_report::sizing_json(&sizing, &what_ifs))?;
-    type Fragment = fn(&Sizing) -> Option<String>;
     let fragments: [(_, Fragment); 2] =
         [(&args.terraform, plimsoll_report::terraform), (&args.kubernetes, plimsoll_report::kubernetes)];
     for (path, fragment) in fragments {

@@ -1,5 +1,5 @@
-//! Configurations as Kubernetes objects: a StorageClass, a VolumeAttributesClass where the driver can change volumes in
-//! use, and a PersistentVolumeClaim; and the Job that measures a claim.
+//! Configurations as Kubernetes objects: a `StorageClass`, a `VolumeAttributesClass` where the driver can change volumes in
+//! use, and a `PersistentVolumeClaim`; and the Job that measures a claim.
 //!
 //! Keys are those of the CSI drivers: aws-ebs-csi-driver, compute-persistent-disk-csi-driver, azuredisk-csi-driver and
 //! oci-cloud-controller-manager, read from their sources in 2026. The API checks neither keys nor values of parameters.
@@ -18,9 +18,9 @@ type Parameters = Vec<(&'static str, String)>;
 /// A volume as a driver makes it.
 struct DriverVolume {
     driver: &'static str,
-    /// Of the StorageClass.
+    /// Of the `StorageClass`.
     class: Parameters,
-    /// Of the VolumeAttributesClass; empty if the driver changes no volume, or no property of this product.
+    /// Of the `VolumeAttributesClass`; empty if the driver changes no volume, or no property of this product.
     attributes: Parameters,
     /// What the objects cannot say.
     notes: &'static [&'static str],
@@ -210,7 +210,7 @@ fn oci(offer: &Offer) -> Option<DriverVolume> {
 
 /// A measurement of a claim inside its cluster.
 pub struct ClaimJob<'a> {
-    /// Name of the PersistentVolumeClaim.
+    /// Name of the `PersistentVolumeClaim`.
     pub claim: &'a str,
     /// Its namespace; that of the client if `None`.
     pub namespace: Option<&'a str>,

@@ -356,14 +356,14 @@ fn counters(database: &dyn Database) {
     for row in 0..2000 {
         assert_eq!(session.execute(read, &[(row * 16 + 1).into()]).unwrap().rows, 1);
     }
-    let observed = observer.counters().unwrap().since(&second);
-    assert!(observed.reads.is_some_and(|pages| pages > 500), "{observed:?}");
-    assert!(observed.hits.is_some_and(|pages| pages > 2000), "{observed:?}");
-    assert!(observed.read_time.is_some_and(|time| time > Span::ZERO), "{observed:?}");
-    assert!(observed.commits.is_some_and(|commits| commits >= 2000), "single reads are transactions: {observed:?}");
-    assert!(observed.cpu.is_some(), "{observed:?}");
+    let readings = observer.counters().unwrap().since(&second);
+    assert!(readings.reads.is_some_and(|pages| pages > 500), "{readings:?}");
+    assert!(readings.hits.is_some_and(|pages| pages > 2000), "{readings:?}");
+    assert!(readings.read_time.is_some_and(|time| time > Span::ZERO), "{readings:?}");
+    assert!(readings.commits.is_some_and(|commits| commits >= 2000), "single reads are transactions: {readings:?}");
+    assert!(readings.cpu.is_some(), "{readings:?}");
     if database.about().direct == Some(true) {
-        assert!(observed.fetched_bytes.is_some_and(|bytes| bytes > 500 * 16384), "{observed:?}");
+        assert!(readings.fetched_bytes.is_some_and(|bytes| bytes > 500 * 16384), "{readings:?}");
     }
     let head = observer.head().unwrap();
     assert!(head["version"].is_string() && head["block_bytes"] == 16384, "{head:?}");

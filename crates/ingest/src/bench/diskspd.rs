@@ -224,7 +224,7 @@ impl DiskSpdText {
                     *columns = cells.iter().map(|&cell| cell.to_owned()).collect();
                 }
                 DiskSpdTable::Rates(0, _) if self.observed.len() < MAX_TARGETS => {
-                    self.observed.extend(cells[0].parse::<u32>())
+                    self.observed.extend(cells[0].parse::<u32>());
                 }
                 DiskSpdTable::Percentiles => percentile(&mut span.got, &cells),
                 _ => {}

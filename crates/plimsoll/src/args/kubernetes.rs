@@ -11,7 +11,7 @@ Examples:
 /// `plimsoll k8s-job`
 #[derive(Debug, Args)]
 pub struct ClaimJobArgs {
-    /// Name of the PersistentVolumeClaim
+    /// Name of the persistent volume claim
     #[arg(value_name = "CLAIM", value_parser = parse_name)]
     pub claim: String,
     /// Container image with plimsoll as its entry point

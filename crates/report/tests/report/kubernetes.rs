@@ -6,13 +6,19 @@ use plimsoll_catalogue::{Ask, Catalogue, Date, PriceTerms};
 use plimsoll_report::{ClaimJob, claim_job, kubernetes_of_quotes};
 use plimsoll_units::Bytes;
 
+/// Keys and values.
+type Pairs<'a> = &'a [(&'a str, &'a str)];
+
 fn objects(configs: &[&str]) -> Option<String> {
     let catalogue = Catalogue::built_in();
     let terms = PriceTerms { as_of: Date::day(2026, 11, 21), currency: "USD".parse().ok(), region: None };
     let ask = Ask { block: Bytes::kib(8), reads: 1.0, sequential: false };
     let quotes: Vec<_> = configs
         .iter()
-        .map(|text| plimsoll_choose::quote(&catalogue, &text.parse().unwrap(), &terms, &ask).unwrap())
+        .map(|text| {
+            let config = text.parse().expect("a configuration");
+            plimsoll_choose::quote(&catalogue, &config, &terms, &ask).expect("a quote")
+        })
         .collect();
     kubernetes_of_quotes(&quotes)
 }
@@ -25,7 +31,7 @@ fn parameters(text: &str, kind: &str) -> BTreeMap<String, String> {
     pairs.map(|(key, value)| (key.to_owned(), value.trim_matches('"').to_owned())).collect()
 }
 
-fn map(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
+fn map(pairs: Pairs<'_>) -> BTreeMap<String, String> {
     pairs.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect()
 }
 
@@ -34,7 +40,7 @@ fn map(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
 fn parameters_have_the_keys_of_the_drivers() {
     let gp3 = [("type", "gp3"), ("iops", "12000"), ("throughput", "500")];
     let ultra = [("DiskIOPSReadWrite", "6000"), ("DiskMBpsReadWrite", "200")];
-    let cases: [(&str, &[(&str, &str)], &[(&str, &str)]); 4] = [
+    let cases: [(&str, Pairs<'_>, Pairs<'_>); 4] = [
         ("aws/gp3:500GiB,iops=12000,throughput=500", &gp3, &gp3),
         (
             "gcp/hyperdisk-balanced:500GiB,iops=6000,throughput=290",

@@ -145,13 +145,13 @@ impl Ground for DatabaseGround {
         let monitor = Monitor { clock, observer, below, sink: None, numbers, began, counts: false };
         let target = &*self.target;
         let watched = run_monitored(|stop| monitor.run(stop), || statements::run(target, step, observe));
-        let ((observed, fault), observations) = watched.map_err(PartialRun::at_once)?;
+        let ((measured, fault), observations) = watched.map_err(PartialRun::at_once)?;
         let client = cpu_time() - before;
         let part = observations.total();
         self.observe_error = self.observe_error.take().or(observations.error);
-        let observed = StatementsResult { counted: part.counted, storage: part.storage, client, ..observed };
-        let is_empty = observed.done == 0 && observed.changes.is_empty();
-        self.ended(StepResult::Statements(Box::new(observed)), is_empty, fault)
+        let measured = StatementsResult { counted: part.counted, storage: part.storage, client, ..measured };
+        let is_empty = measured.done == 0 && measured.changes.is_empty();
+        self.ended(StepResult::Statements(Box::new(measured)), is_empty, fault)
     }
 
     fn sessions(&mut self, step: &SessionsStep, observe: Observe<'_>) -> StepOutcome {
@@ -171,27 +171,27 @@ impl Ground for DatabaseGround {
             Monitor { clock, observer, below, sink, numbers, began, counts: true }.run(stop)
         };
         let watched = run_monitored(monitor, || sessions::run(&group, observe));
-        let ((observed, fault), observations) = watched.map_err(PartialRun::at_once)?;
+        let ((measured, fault), observations) = watched.map_err(PartialRun::at_once)?;
         let began = group.began();
         self.observe_error = self.observe_error.take().or_else(|| observations.error.clone());
-        let is_empty = observed.series.iter().all(|slice| slice.tally.0.is_empty());
-        let mut observed = completed(step, observed, &observations, began);
-        observed.limit = monitor::limit(&observed);
+        let is_empty = measured.series.iter().all(|slice| slice.tally.0.is_empty());
+        let mut measured = completed(step, measured, &observations, began);
+        measured.limit = monitor::limit(&measured);
         if let Some((system, about)) = &self.facts.database {
-            observed.findings = monitor::find_doubts(&observed, *system, about);
+            measured.findings = monitor::find_doubts(&measured, *system, about);
         }
-        self.ended(StepResult::Sessions(Box::new(observed)), is_empty, fault)
+        self.ended(StepResult::Sessions(Box::new(measured)), is_empty, fault)
     }
 }
 
 /// Result of concurrent sessions, with the observations in the window of its figures.
 fn completed(
     step: &SessionsStep,
-    observed: SessionsResult,
+    measured: SessionsResult,
     observations: &Observations,
     began: Instant,
 ) -> SessionsResult {
-    let run = session_run(step, &observed).run;
+    let run = session_run(step, &measured).run;
     let window = (run.warm_up, run.warm_up + run.span);
     let part = observations.over(began + window.0, began + window.1, step.sessions);
     let marks = observations.marks.iter().map(|(at, what)| (at.since(began), what.clone())).collect();
@@ -202,6 +202,6 @@ fn completed(
         split: part.split,
         client: part.client,
         marks,
-        ..observed
+        ..measured
     }
 }

@@ -45,28 +45,28 @@ fn counters(server: &Server) {
     let rows = session.run("SELECT n FROM big WHERE t <> ''").unwrap().rows;
     assert_eq!(rows, 16_384);
     session.report_statistics().unwrap();
-    let observed = look(&mut *observer).since(&before);
+    let readings = look(&mut *observer).since(&before);
     // All blocks except those still cached.
-    let reads = observed.reads.unwrap();
-    assert!((4096 - 1024..4096 + 512).contains(&reads), "{observed:?}");
-    assert!(observed.hits.unwrap() + reads >= 4096 && observed.read_time.unwrap() > Span::ZERO, "{observed:?}");
-    assert!(observed.read_latency().is_some() && observed.lock_time.is_none());
-    assert!(observed.cpu.is_some() && observed.fetched_bytes.is_some(), "a server of this process's own: {observed:?}");
+    let reads = readings.reads.unwrap();
+    assert!((4096 - 1024..4096 + 512).contains(&reads), "{readings:?}");
+    assert!(readings.hits.unwrap() + reads >= 4096 && readings.read_time.unwrap() > Span::ZERO, "{readings:?}");
+    assert!(readings.read_latency().is_some() && readings.lock_time.is_none());
+    assert!(readings.cpu.is_some() && readings.fetched_bytes.is_some(), "a server of this process's own: {readings:?}");
 
     let before = look(&mut *observer);
     for _ in 0..10 {
         session.run("UPDATE big SET t = repeat('y', 1900) WHERE n <= 400").unwrap();
     }
     session.report_statistics().unwrap();
-    let observed = look(&mut *observer).since(&before);
+    let readings = look(&mut *observer).since(&before);
     // Ten commits, and the flush of the statistics.
-    assert_eq!(observed.commits, Some(11), "{observed:?}");
+    assert_eq!(readings.commits, Some(11), "{readings:?}");
     // The WAL writer flushes and reports at its own pace.
     until("flushes are counted", || {
-        let observed = look(&mut *observer).since(&before);
-        observed.log_flushes.unwrap() >= 1
-            && observed.log_bytes.unwrap() > 4_000_000
-            && observed.log_flush_latency().is_some()
+        let readings = look(&mut *observer).since(&before);
+        readings.log_flushes.unwrap() >= 1
+            && readings.log_bytes.unwrap() > 4_000_000
+            && readings.log_flush_latency().is_some()
     });
     server.database().checkpoint().unwrap();
     until("writes are counted", || look(&mut *observer).since(&before).writes.unwrap() >= 1000);
