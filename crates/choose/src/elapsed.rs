@@ -228,7 +228,7 @@ pub fn jobs_on<'o>(jobs: &[StorageJob], offers: impl IntoIterator<Item = (&'o Of
     JobTimes { jobs: named(jobs), rows: offers.into_iter().map(row).collect(), ..JobTimes::default() }
 }
 
-/// Elapsed times on up to `most` choices of a sizing, and on as many that are slower than today or miss an objective,
+/// Elapsed times on up to `max` choices of a sizing, and on as many that are slower than today or miss an objective,
 /// beside the mean load of its inputs. With an account also those of the work of the inputs.
 pub fn jobs_of_choices(
     jobs: &[StorageJob],

@@ -61,7 +61,7 @@ pub struct Matches {
     pub rejected: Vec<Rejected>,
 }
 
-/// Finds up to `most` products that sustain the need, each in its cheapest configuration.
+/// Finds up to `max` products that sustain the need, each in its cheapest configuration.
 pub fn matching(catalogue: &Catalogue, need: &Need, terms: &PriceTerms, max: usize) -> Matches {
     let mut matches = Matches::default();
     let mut candidates = Vec::new();

@@ -1,7 +1,7 @@
 //! Sizing for a demand: the design point, the catalogue's configurations compared with it, and the cheapest suitable
 //! ones.
 //!
-//! A [`Wanted`] is derived from a demand by [`wanted`]; [`size`] finds suitable configurations, [`judge`] assesses a
+//! [`SizingRequirements`] are derived from a demand by [`derive_requirements`]; [`size`] finds suitable configurations, [`judge`] assesses a
 //! given configuration, and [`layouts`] separates redo and temporary data.
 
 mod alternatives;

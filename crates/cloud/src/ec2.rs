@@ -121,7 +121,7 @@ fn retry(operation: &Operation<'_>, query: &Query) -> Option<Retry> {
     })
 }
 
-/// True if `known` is the same request as `new`; refused if the token was used with other parameters.
+/// True if `existing` is the same request as `new`; refused if the token was used with other parameters.
 fn is_repeated(existing: Option<&Retry>, new: Option<&Retry>, now_ns: u64) -> Result<bool, Ec2Error> {
     match (existing, new) {
         (Some(existing), Some(new)) if existing.token == new.token && now_ns < existing.until_ns => {

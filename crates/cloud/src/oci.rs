@@ -138,7 +138,7 @@ fn retry(operation: &Operation<'_>, request: &Request) -> Option<Retry> {
     })
 }
 
-/// True if `known` is the same request as `new`; refused if the token was used with another body.
+/// True if `existing` is the same request as `new`; refused if the token was used with another body.
 fn is_repeated(existing: Option<&Retry>, new: Option<&Retry>, now_ns: u64) -> Result<bool, OciError> {
     match (existing, new) {
         (Some(existing), Some(new)) if existing.token == new.token && now_ns < existing.until_ns => {

@@ -276,7 +276,7 @@ impl Aio {
         });
         let timeout = timeout.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
         let (events, max) = (self.events.as_mut_ptr(), self.events.len().cast_signed());
-        // SAFETY: the kernel writes at most `most` events into an array of that length, and reads the timeout, which
+        // SAFETY: the kernel writes at most `max` events into an array of that length, and reads the timeout, which
         // outlives the call.
         let reaped = checked(unsafe {
             libc::syscall(libc::SYS_io_getevents, self.context(), libc::c_long::from(least), max, events, timeout)

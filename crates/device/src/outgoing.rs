@@ -103,7 +103,7 @@ impl<P: Payload> Outgoing<P> {
         Wire { to, socket }.write_vectored(&parts[..count])
     }
 
-    /// Collects the next parts, up to `most` bytes in total. Returns their number.
+    /// Collects the next parts, up to `max` bytes in total. Returns their number.
     #[inline]
     pub(crate) fn parts<'a>(&'a self, max: usize, parts: &mut [IoSlice<'a>; PARTS_MAX]) -> usize {
         let (mut count, mut left) = (0, max);

@@ -27,7 +27,7 @@ pub enum Extent {
 }
 
 impl Extent {
-    /// Size in bytes of a whole of `whole` bytes.
+    /// Size in bytes of a whole of `total` bytes.
     pub fn of(self, total: Bytes) -> Bytes {
         match self {
             Self::Bytes(bytes) => bytes,

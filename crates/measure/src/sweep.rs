@@ -349,7 +349,7 @@ fn remaining_time(spent: Span, done: f64) -> Span {
     if done > 0.0 { Span::from_secs_f64(spent.as_secs_f64() * (1.0 - done) / done) } else { Span::ZERO }
 }
 
-/// The largest integer fraction of `whole` that is at most about `part`.
+/// The largest integer fraction of `total` that is at most about `part`.
 fn integer_fraction(total: Span, part: Span) -> Span {
     if total.is_zero() { part } else { total / total.as_nanos().div_ceil(part.as_nanos().max(1)).max(1) }
 }

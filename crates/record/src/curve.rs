@@ -186,7 +186,7 @@ pub enum FormatError {
     Version(String),
 }
 
-/// Checks that the file has one of the formats `wanted`.
+/// Checks that the file has one of the formats `required`.
 pub(crate) fn check_format(bytes: &[u8], required: &[&str]) -> Result<(), FormatError> {
     #[derive(Deserialize)]
     struct Head {

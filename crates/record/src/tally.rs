@@ -75,7 +75,7 @@ impl Tally {
         self.0.sort_by_key(|counter| (counter.stream, counter.kind));
     }
 
-    /// The counters accepted by `wanted`.
+    /// The counters accepted by `required`.
     pub fn only(&self, required: impl Fn(&Counter) -> bool) -> Self {
         Self(self.0.iter().filter(|counter| required(counter)).cloned().collect())
     }
@@ -100,7 +100,7 @@ impl Tally {
         self.response_where(|_| true)
     }
 
-    /// Response times of the counters accepted by `wanted`.
+    /// Response times of the counters accepted by `required`.
     pub fn response_where(&self, required: impl Fn(&Counter) -> bool) -> Bins {
         let mut all = Bins::default();
         self.0.iter().filter(|counter| required(counter)).for_each(|counter| all.merge(&counter.response));

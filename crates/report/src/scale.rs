@@ -63,7 +63,7 @@ impl AxisScale {
         value >= low && value <= high
     }
 
-    /// About `most` labelled ticks, ascending: steps of 1, 2 or 5, or decades with 2 and 5 between them.
+    /// About `max` labelled ticks, ascending: steps of 1, 2 or 5, or decades with 2 and 5 between them.
     pub fn ticks(self, max: usize) -> Vec<Tick> {
         match self {
             Self::Linear { low, high } => linear_ticks(low, high, max),

@@ -23,7 +23,7 @@ pub(crate) fn check(name: &str) -> Result<(), Refusal> {
     ))
 }
 
-/// Refusal for an unknown name; `what` is the kind of object, `known` are the existing names.
+/// Refusal for an unknown name; `what` is the kind of object, `existing` are the existing names.
 pub(crate) fn unknown<'n>(what: &str, name: &str, existing: impl IntoIterator<Item = &'n str>) -> Refusal {
     let existing: Vec<&str> = existing.into_iter().collect();
     let near = nearest(name, existing.iter().copied());

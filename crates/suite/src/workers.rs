@@ -54,7 +54,7 @@ impl StartBarrier {
     }
 }
 
-/// Fault if `wanted` threads could not be started, with the most probable limit. `source` is the error of the system.
+/// Fault if `required` threads could not be started, with the most probable limit. `source` is the error of the system.
 pub fn unstarted(required: usize, source: io::Error) -> Fault {
     let limit = rustix::process::getrlimit(rustix::process::Resource::Nproc).current;
     let limit = limit.map_or_else(|| "unlimited".to_owned(), |limit| limit.to_string());

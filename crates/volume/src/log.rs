@@ -159,7 +159,7 @@ impl Commit {
         bytes.extend_from_slice(&length.to_le_bytes());
         bytes.extend_from_slice(&id.0);
         bytes.extend_from_slice(&self.sequence.to_le_bytes());
-        bytes.push(self.total.into());
+        bytes.push(self.is_full.into());
         for record in &self.records {
             put(&mut bytes, record);
         }
@@ -225,13 +225,13 @@ fn frame(bytes: &[u8], position: u64) -> Option<(StoreId, Commit, u64)> {
     let mut reader = ByteReader(&body[8..]);
     let id = StoreId(reader.take(16)?.try_into().ok()?);
     let sequence = reader.long()?;
-    let total = reader.byte()? == 1;
+    let is_full = reader.byte()? == 1;
     let mut records = Vec::new();
     while !reader.0.is_empty() {
         records.push(reader.record()?);
     }
-    let at = if total { 0 } else { position };
-    Some((id, Commit { sequence, total, at, records }, taken))
+    let at = if is_full { 0 } else { position };
+    Some((id, Commit { sequence, is_full, at, records }, taken))
 }
 
 struct ByteReader<'a>(&'a [u8]);

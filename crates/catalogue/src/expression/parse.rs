@@ -26,7 +26,7 @@ const DEPTH_MAX: usize = 40;
 
 const OPERAND: &str = "a number, a name, 'text', (, -, not, or a function: min max clamp ceil floor if given";
 
-/// Parses `text` as an expression of type `wanted`.
+/// Parses `text` as an expression of type `required`.
 pub(crate) fn parse(text: &str, required: Type, names: &mut dyn Resolve) -> Result<Expression, ParseError> {
     let mut parser = Parser { text, at: 0, depth: 0, names };
     let (root, found) = parser.level(0)?;

@@ -67,7 +67,7 @@ pub(super) fn responses(subject: &DatabaseDemand) -> Vec<Response> {
     Class::ALL.into_iter().filter_map(|class| fit_response(subject, class)).collect()
 }
 
-/// The classes that are not among `known`, from the waits of sessions for them: the rate is that of the waits.
+/// The classes that are not among `existing`, from the waits of sessions for them: the rate is that of the waits.
 pub(super) fn of_waits(subject: &DatabaseDemand, existing: &[Response]) -> Vec<Response> {
     let Some(time) = subject.account.as_ref().map(|account| &account.total) else { return Vec::new() };
     let response = |class: Class| {

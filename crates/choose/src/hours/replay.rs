@@ -264,7 +264,7 @@ impl Latencies {
     /// Steps of the size per doubling.
     const SIZES: f64 = 4.0;
 
-    /// Mean latency in seconds of a demand at a level that allows `most` operations per second.
+    /// Mean latency in seconds of a demand at a level that allows `max` operations per second.
     fn mean_s(&mut self, level: &Level, demand: &WindowDemand, max: f64) -> f64 {
         let used = (demand.iops / max).min(MAX_UTILISATION);
         let steps = [

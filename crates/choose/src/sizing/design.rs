@@ -1,4 +1,4 @@
-//! The design point as data; it is derived from windows in `wanted`.
+//! The design point as data; it is derived from windows in the module `wanted`.
 
 use std::sync::Arc;
 

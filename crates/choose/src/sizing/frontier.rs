@@ -21,7 +21,7 @@ pub struct ProviderFrontier {
 }
 
 impl ProviderFrontier {
-    /// At most `most` configurations that describe the frontier best: the cheapest, the one with the fewest waiting
+    /// At most `max` configurations that describe the frontier best: the cheapest, the one with the fewest waiting
     /// sessions, and between them those that are farthest below the line through their neighbours, in logarithms of
     /// price and sessions.
     pub fn outline(&self, point: &DesignPoint, max: usize) -> Vec<&Choice> {

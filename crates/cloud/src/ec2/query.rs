@@ -90,7 +90,7 @@ impl Query {
         (1..=LIST_MAX).map_while(tag).collect()
     }
 
-    /// Refuses parameters that an action does not have. `known` are names, or beginnings of names that end in a dot.
+    /// Refuses parameters that an action does not have. `existing` are names, or beginnings of names that end in a dot.
     pub fn only(&self, existing: &[&str]) -> Result<(), Ec2Error> {
         let is_known = |key: &str| {
             EVERYWHERE.contains(&key)

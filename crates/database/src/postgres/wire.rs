@@ -205,7 +205,7 @@ impl Wire {
         Ok((self.buffer[begin], &self.buffer[begin + 5..begin + length]))
     }
 
-    /// Reads available bytes, with room for `wanted` bytes from `start`.
+    /// Reads available bytes, with room for `order` bytes from `start`.
     fn fill(&mut self, order: usize) -> io::Result<()> {
         if self.buffer.len() - self.start < order.max(CHUNK / 2) {
             self.buffer.copy_within(self.start..self.end, 0);

@@ -106,11 +106,11 @@ impl Generations {
     }
 
     /// Begins a write of the whole place or of a part. Returns its generation.
-    pub(super) fn write(&mut self, place: usize, ticket: u64, total: bool) -> u32 {
+    pub(super) fn write(&mut self, place: usize, ticket: u64, is_complete: bool) -> u32 {
         let busy = self.busy(place);
         let existing = busy.versions.iter().map(|version| version.generation).filter(|generation| *generation != SCRAP);
         let next = existing.max().unwrap_or(UNKNOWN).saturating_add(1).min(SCRAP - 1);
-        let generation = if total { next } else { SCRAP };
+        let generation = if is_complete { next } else { SCRAP };
         busy.versions.push(Version { generation, begun: ticket, ended: NOT_YET, superseded: NOT_YET });
         generation
     }

@@ -23,7 +23,7 @@ impl ReadAheadWindow {
         self.start + self.size
     }
 
-    /// The range to read when the pages of `asked` from `first` on are missing. `most` is the largest window, 0 to
+    /// The range to read when the pages of `requested` from `first` on are missing. `max` is the largest window, 0 to
     /// disable read-ahead. `begin` is the first page of the file.
     pub(super) fn miss(&mut self, first: u64, requested: &Range<u64>, begin: u64, max: u64) -> Range<u64> {
         let required = requested.end - first;
@@ -74,7 +74,7 @@ impl ReadAheadWindow {
     }
 }
 
-/// The first window of a reader that requests `wanted` pages.
+/// The first window of a reader that requests `required` pages.
 const fn opening(required: u64, max: u64) -> u64 {
     let size = required.next_power_of_two();
     if size <= max / 32 {

@@ -251,7 +251,7 @@ impl CachePages {
         }
     }
 
-    /// `wanted` returns the pages of a chunk to find, and the pages to avoid.
+    /// `required` returns the pages of a chunk to find, and the pages to avoid.
     fn walk(&self, range: &Range<u64>, longest: u64, required: impl Fn(&Chunk, u64) -> (u64, u64)) -> DirtyRun {
         let chunks = range.start / IN_CHUNK..range.end.div_ceil(IN_CHUNK);
         let mut run: Option<Range<u64>> = None;

@@ -23,8 +23,8 @@ pub fn json(report: &FioReport, detail: Detail) -> String {
     let sums = group::sum_groups(&report.jobs);
     Writer::document(|out| {
         out.text("fio version", &report.version);
-        out.total("timestamp", report.made_unix_ms / 1_000);
-        out.total("timestamp_ms", report.made_unix_ms);
+        out.integer("timestamp", report.made_unix_ms / 1_000);
+        out.integer("timestamp_ms", report.made_unix_ms);
         out.text("time", &report.created);
         if !report.global_options.is_empty() {
             out.texts("global options", &report.global_options);
@@ -41,11 +41,11 @@ pub fn json(report: &FioReport, detail: Detail) -> String {
 
 fn job_object(job: &JobReport, sum: &GroupSum, detail: Detail, out: &mut Writer) {
     out.text("jobname", &job.name);
-    out.total("groupid", u64::from(job.group));
-    out.total("job_start", job.started_unix_ms);
-    out.total("error", job.failure.as_ref().map_or(0, |failure| u64::from(failure.errno.unsigned_abs())));
-    out.total("eta", job.eta_s);
-    out.total("elapsed", job.elapsed_s);
+    out.integer("groupid", u64::from(job.group));
+    out.integer("job_start", job.started_unix_ms);
+    out.integer("error", job.failure.as_ref().map_or(0, |failure| u64::from(failure.errno.unsigned_abs())));
+    out.integer("eta", job.eta_s);
+    out.integer("elapsed", job.elapsed_s);
     if !job.options.is_empty() {
         out.texts("job options", &job.options);
     }
@@ -55,7 +55,7 @@ fn job_object(job: &JobReport, sum: &GroupSum, detail: Detail, out: &mut Writer)
     }
     if job.unified != Unified::Mixed {
         out.object("sync", |out| {
-            out.total("total_ios", job.sync.count());
+            out.integer("total_ios", job.sync.count());
             latency_object("lat_ns", &job.sync, Some(&job.percentiles.list), detail, out);
         });
     }
@@ -83,29 +83,29 @@ fn lane_object(
     let list = |is_reported: bool| is_reported.then_some(reported.list.as_slice());
     let percent = if lane.bandwidth.count > 0 { sum.percent(&lane.bandwidth) } else { 0.0 };
     out.object(name, |out| {
-        out.total("io_bytes", lane.bytes);
-        out.total("io_kbytes", lane.bytes / 1_024);
-        out.total("bw_bytes", lane.bytes_s());
-        out.total("bw", lane.bytes_s() / 1_024);
+        out.integer("io_bytes", lane.bytes);
+        out.integer("io_kbytes", lane.bytes / 1_024);
+        out.integer("bw_bytes", lane.bytes_s());
+        out.integer("bw", lane.bytes_s() / 1_024);
         out.real("iops", lane.iops());
-        out.total("runtime", lane.runtime_ms);
-        out.total("total_ios", lane.operations);
-        out.total("short_ios", lane.short);
-        out.total("drop_ios", lane.dropped);
+        out.integer("runtime", lane.runtime_ms);
+        out.integer("total_ios", lane.operations);
+        out.integer("short_ios", lane.short);
+        out.integer("drop_ios", lane.dropped);
         latency_object("slat_ns", &lane.submission, list(reported.submission), detail, out);
         latency_object("clat_ns", &lane.completion, list(reported.completion), detail, out);
         latency_object("lat_ns", &lane.total, list(reported.total), detail, out);
-        out.total("bw_min", lane.bandwidth.least);
-        out.total("bw_max", lane.bandwidth.max);
+        out.integer("bw_min", lane.bandwidth.least);
+        out.integer("bw_max", lane.bandwidth.max);
         out.real("bw_agg", percent);
         out.real("bw_mean", lane.bandwidth.mean);
         out.real("bw_dev", lane.bandwidth.deviation);
-        out.total("bw_samples", lane.bandwidth.count);
-        out.total("iops_min", lane.rate.least);
-        out.total("iops_max", lane.rate.max);
+        out.integer("bw_samples", lane.bandwidth.count);
+        out.integer("iops_min", lane.rate.least);
+        out.integer("iops_max", lane.rate.max);
         out.real("iops_mean", lane.rate.mean);
         out.real("iops_stddev", lane.rate.deviation);
-        out.total("iops_samples", lane.rate.count);
+        out.integer("iops_samples", lane.rate.count);
     });
 }
 
@@ -113,21 +113,21 @@ fn lane_object(
 fn latency_object(name: &str, latency: &LatencyHistogram, list: Option<&[f64]>, detail: Detail, out: &mut Writer) {
     let found = latency.moments();
     out.object(name, |out| {
-        out.total("min", found.min_ns);
-        out.total("max", found.max_ns);
+        out.integer("min", found.min_ns);
+        out.integer("max", found.max_ns);
         out.real("mean", found.mean_ns);
         out.real("stddev", found.deviation_ns);
-        out.total("N", latency.count());
+        out.integer("N", latency.count());
         let Some(list) = list.filter(|_| !latency.bins.bins.is_empty()) else { return };
         out.object("percentile", |out| {
             for (percent, ns) in list.iter().zip(latency.percentiles(list)) {
-                out.total(&format!("{percent:.6}"), ns);
+                out.integer(&format!("{percent:.6}"), ns);
             }
         });
         if detail == Detail::Buckets {
             out.object("bins", |out| {
                 for (ns, count) in nonempty_buckets(&latency.bins) {
-                    out.total(&ns.to_string(), count);
+                    out.integer(&ns.to_string(), count);
                 }
             });
         }
@@ -136,12 +136,12 @@ fn latency_object(name: &str, latency: &LatencyHistogram, list: Option<&[f64]>, 
 
 fn counts(job: &JobReport, out: &mut Writer) {
     let (user, system) = shares::of_processor(job);
-    out.total("job_runtime", job.runtime_ms);
+    out.integer("job_runtime", job.runtime_ms);
     out.real("usr_cpu", user);
     out.real("sys_cpu", system);
-    out.total("ctx", job.switches);
-    out.total("majf", job.major_faults);
-    out.total("minf", job.minor_faults);
+    out.integer("ctx", job.switches);
+    out.integer("majf", job.major_faults);
+    out.integer("minf", job.minor_faults);
     let mut object = |name: &str, labels: &[&str], shares: &[f64]| {
         out.object(name, |out| labels.iter().zip(shares).for_each(|(label, share)| out.real(label, *share)));
     };
@@ -154,20 +154,20 @@ fn counts(job: &JobReport, out: &mut Writer) {
     object("latency_us", &shares::LIMITS, &latencies.us);
     object("latency_ms", &shares::LIMITS, &latencies.ms);
     if let Some(errors) = &job.errors {
-        out.total("total_err", errors.total);
-        out.total("first_error", u64::from(errors.first.unsigned_abs()));
+        out.integer("total_err", errors.total);
+        out.integer("first_error", u64::from(errors.first.unsigned_abs()));
     }
 }
 
 fn write_target(job: &JobReport, out: &mut Writer) {
     let target = &job.target;
-    out.total("latency_depth", u64::from(target.depth));
+    out.integer("latency_depth", u64::from(target.depth));
     // The unit is part of the name since 3.41; the old names remain.
-    out.total("latency_target", target.latency_ns);
-    out.total("latency_target_ns", target.latency_ns);
+    out.integer("latency_target", target.latency_ns);
+    out.integer("latency_target_ns", target.latency_ns);
     out.real("latency_percentile", target.percentile);
-    out.total("latency_window", target.window_us);
-    out.total("latency_window_us", target.window_us);
+    out.integer("latency_window", target.window_us);
+    out.integer("latency_window_us", target.window_us);
 }
 
 fn disk_object(disk: &DiskUse, out: &mut Writer) {
@@ -179,7 +179,7 @@ fn disk_object(disk: &DiskUse, out: &mut Writer) {
 }
 
 fn disk_counts(counts: &DiskCounts, (of, write_merges): (&str, &str), out: &mut Writer) {
-    let mut total = |name: &str, number| out.total(&format!("{of}{name}"), number);
+    let mut total = |name: &str, number| out.integer(&format!("{of}{name}"), number);
     total("read_ios", counts.operations[0]);
     total("write_ios", counts.operations[1]);
     total("read_sectors", counts.sectors[0]);

@@ -41,16 +41,16 @@ pub(super) fn json(steady: &SteadyState, out: &mut Writer) {
     let sign = steady.percent_sign();
     out.object("steadystate", |out| {
         out.text("ss", &format!("{}:{:.6}{sign}", steady.measure, steady.limit));
-        out.total("duration", steady.duration_s);
-        out.total("attained", u64::from(steady.attained));
+        out.integer("duration", steady.duration_s);
+        out.integer("attained", u64::from(steady.attained));
         out.text("criterion", &format!("{:.6}{sign}", steady.criterion));
         out.real("max_deviation", steady.deviation);
         out.real("slope", steady.slope);
         out.object("data", |out| {
-            out.total("bw_mean", SteadyState::mean(&steady.bytes_s));
-            out.total("iops_mean", SteadyState::mean(&steady.iops));
+            out.integer("bw_mean", SteadyState::mean(&steady.bytes_s));
+            out.integer("iops_mean", SteadyState::mean(&steady.iops));
             if !steady.latency_ns.is_empty() {
-                out.total("lat_mean", SteadyState::mean(&steady.latency_ns));
+                out.integer("lat_mean", SteadyState::mean(&steady.latency_ns));
                 out.wholes("lat_ns", &steady.latency_ns);
             }
             out.wholes("iops", &steady.iops);

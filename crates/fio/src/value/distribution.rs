@@ -140,7 +140,7 @@ fn zones(text: &str, extent: impl Fn(&str) -> Result<Extent, Unreadable>) -> Res
 }
 
 impl Zone {
-    /// Length in a range of `whole` bytes.
+    /// Length in a range of `total` bytes.
     pub fn length(&self, total: Bytes) -> Bytes {
         self.extent.of(total)
     }

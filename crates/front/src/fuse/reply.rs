@@ -172,7 +172,7 @@ fn put_attributes(out: &mut Vec<u8>, attributes: &Attributes) {
     }
 }
 
-/// The entries after the first `after` ones, as many as `most` bytes hold.
+/// The entries after the first `after` ones, as many as `max` bytes hold.
 pub(super) fn list(entries: &[(&str, Attributes)], after: u64, max: usize, plus: bool) -> Vec<u8> {
     let mut out = Vec::new();
     for (index, (name, attributes)) in entries.iter().enumerate().skip(usize::try_from(after).unwrap_or(usize::MAX)) {

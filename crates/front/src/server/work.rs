@@ -181,7 +181,7 @@ impl Server {
                 return Ok(Begun::Done);
             }
             Io::Sync { .. } | Io::Commit(_) if !self.files.are_durable() => return Ok(Begun::Done),
-            Io::Commit(commit) if commit.total => {
+            Io::Commit(commit) if commit.is_full => {
                 self.replace_log(id, &commit);
                 return Ok(Begun::Elsewhere);
             }

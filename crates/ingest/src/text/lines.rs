@@ -12,7 +12,7 @@ pub(crate) struct LineBuffer {
 }
 
 impl LineBuffer {
-    /// Passes each complete line with its number, from 1, to `take`. Of a line over several pieces, `kept` bytes are kept.
+    /// Passes each complete line with its number, from 1, to `take`. Of a line over several pieces, `retained` bytes are kept.
     pub(crate) fn feed<E>(
         &mut self,
         mut bytes: &[u8],

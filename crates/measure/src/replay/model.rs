@@ -35,7 +35,7 @@ impl Replays for Virtual {
 }
 
 impl Virtual {
-    /// Replays the first `most` operations.
+    /// Replays the first `max` operations.
     fn replay_first(&self, max: u64, playback: &Playback<'_>, observe: Observe<'_>) -> PointOutcome {
         let Playback { recording, tempo, slice, seed } = *playback;
         let depth = match tempo {

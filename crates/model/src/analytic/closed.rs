@@ -32,7 +32,7 @@ pub(super) fn rate_at(network: &Network<'_>, depth: u32) -> f64 {
     rate * network.active(rate / f64::from(depth))
 }
 
-/// Operations per ns with 1, 2, ... up to `most` operations in flight, and the state with the last number of them.
+/// Operations per ns with 1, 2, ... up to `max` operations in flight, and the state with the last number of them.
 pub(super) fn solve_rates(network: &Network<'_>, max: u32) -> (Vec<f64>, NetworkState) {
     let mut steps = Steps::new(network);
     let rates = (1..=max.clamp(1, MAX_DEPTH)).map(|depth| steps.to(depth)).collect();

@@ -169,7 +169,7 @@ impl NetworkState {
     }
 }
 
-/// A time that is either `most` or zero.
+/// A time that is either `max` or zero.
 fn sometimes(mean: f64, max: f64) -> Time {
     let variance = (mean * max - mean * mean).max(0.0);
     Time { mean, variance, apart: variance, waits: 0.0 }

@@ -29,7 +29,7 @@ pub fn as_measured(run: &str) -> String {
     format!("{}\"source\":{{\"kind\":\"measured\",\"engine\":\"io_uring\"{}", &run[..start], &run[end..])
 }
 
-/// Checks every form of a command: all contain `said`, and `format` is that of JSON.
+/// Checks every form of a command: all contain `reported`, and `format` is that of JSON.
 #[track_caller]
 fn check(folder: &Folder, command: &[&str], reported: &str, format: &str) {
     let form = |flag: &'static str| {

@@ -48,7 +48,7 @@ struct Sized<'a> {
     max: usize,
 }
 
-/// A page with at most `most` choices.
+/// A page with at most `max` choices.
 pub fn sizing(sizing: &Sizing, what_ifs: &WhatIfs, outcomes: &[Outcome], max: usize) -> Page {
     let sized = Sized { sizing, memory: what_ifs.memory.as_ref(), jobs: what_ifs.jobs.as_ref(), outcomes, max };
     let subject = &sizing.required.subject;

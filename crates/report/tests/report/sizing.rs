@@ -450,7 +450,7 @@ fn conditions_of_the_recommendation_are_cautions_in_a_line() {
     let scans = ScanWindows { windows: 1, times: 9.1, large_reads: 0.958 };
     let point = sizing.required.points[0].clone();
     sizing.without_scans = Some(WithoutScans { scans, point, choice: Some(choice.clone()) });
-    let found = first(&sizing).cautions.into_iter().find(|text| text.starts_with("Probably")).unwrap();
+    let found = first(&sizing).cautions.into_iter().find(|text| text.starts_with("A scan")).unwrap();
     let caution = "A scan or a backup decides: 1 window of up to 9.1 times the median, 96 % large reads; without, ";
     assert!(found.starts_with(caution) && found.contains(&total.to_string()), "{found}");
     sizing.wider = Some(choice);

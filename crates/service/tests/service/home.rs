@@ -135,7 +135,7 @@ impl Home {
         Client { talk, size }
     }
 
-    /// Polls a volume until `wanted` holds.
+    /// Polls a volume until `required` holds.
     pub fn until(&self, name: &str, required: impl Fn(&api::Volume) -> bool) -> api::Volume {
         let end = Instant::now() + TIMEOUT;
         loop {

@@ -187,7 +187,7 @@ fn prepare(file: &FilePlan, path: &str, progress: LayoutProgress<'_>) -> io::Res
     }
     let Some(length) = length.filter(|length| *length < file.size) else { return Ok(Onward::Continue(())) };
     let reserves = matches!(file.allocation, Allocation::Native | Allocation::Posix) && length == Bytes::ZERO;
-    let sizes = file.total || file.allocation == Allocation::Truncate;
+    let sizes = file.is_full_length || file.allocation == Allocation::Truncate;
     if file.writes && (reserves || sizes) {
         let opened: OwnedFd = OpenOptions::new().write(true).open(path)?.into();
         preallocate(&opened, file.size, if reserves { Space::Reserve } else { Space::Sparse })?;

@@ -121,13 +121,13 @@ struct Replay {
 impl Replay {
     fn apply(&mut self, commit: &Commit) -> Result<(), Unrecoverable> {
         let (sequence, records) = (commit.sequence, commit.records.len() as u64);
-        if commit.total {
+        if commit.is_full {
             *self = Self { next: sequence, log_records_first: records, ..Self::default() };
         }
-        if commit.total != matches!(commit.records.first(), Some(Record::Geometry { .. })) {
+        if commit.is_full != matches!(commit.records.first(), Some(Record::Geometry { .. })) {
             return Err(Unrecoverable::Contradiction(sequence));
         }
-        if self.geometry.is_none() && !commit.total {
+        if self.geometry.is_none() && !commit.is_full {
             return Err(Unrecoverable::NoBeginning);
         }
         if sequence != self.next {

@@ -66,7 +66,7 @@ struct Round {
     released: Vec<Clusters>,
     /// The epoch that was current when it began.
     epoch: u64,
-    total: bool,
+    is_full: bool,
     /// Bytes and records of its commit.
     committed: (u64, u64),
 }
@@ -198,16 +198,16 @@ impl Store {
     }
 
     fn begin_round(&mut self, waiters: Vec<Waiter>, files: BTreeSet<FileId>, records: Vec<Record>) {
-        let total = !records.is_empty() && (self.rounds.is_fresh || self.is_log_long());
-        let at = if total { 0 } else { self.rounds.log_end };
-        let written = if total { self.everything() } else { records.clone() };
-        let commit = Commit { sequence: self.rounds.sequence, total, at, records: written };
+        let is_full = !records.is_empty() && (self.rounds.is_fresh || self.is_log_long());
+        let at = if is_full { 0 } else { self.rounds.log_end };
+        let written = if is_full { self.everything() } else { records.clone() };
+        let commit = Commit { sequence: self.rounds.sequence, is_full, at, records: written };
         let committed = if records.is_empty() { (0, 0) } else { (commit.encoded_bytes(), commit.records.len() as u64) };
         let commit = (!records.is_empty()).then(|| Box::new(commit));
         let released = std::mem::take(&mut self.rounds.released);
         let epoch = self.epochs.end();
         let syncs = files.len() as u32;
-        let round = Round { waiters, files, syncs, failed: None, commit, records, released, epoch, total, committed };
+        let round = Round { waiters, files, syncs, failed: None, commit, records, released, epoch, is_full, committed };
         self.rounds.present = Some(round);
     }
 
@@ -263,7 +263,7 @@ impl Store {
 
     /// True if the round was to replace a log that can also be continued.
     fn is_log_kept(&self) -> bool {
-        !self.rounds.is_fresh && self.rounds.present.as_ref().is_some_and(|round| round.total)
+        !self.rounds.is_fresh && self.rounds.present.as_ref().is_some_and(|round| round.is_full)
     }
 
     /// Continues the current log if there is no space for a new one, and delays the next attempt. Otherwise a full disk
@@ -272,9 +272,9 @@ impl Store {
         let Rounds { sequence, log_end: at, log_records, .. } = self.rounds;
         self.rounds.log_records_first = log_records;
         let Some(round) = self.rounds.present.as_mut() else { return };
-        let commit = Commit { sequence, total: false, at, records: round.records.clone() };
+        let commit = Commit { sequence, is_full: false, at, records: round.records.clone() };
         round.committed = (commit.encoded_bytes(), commit.records.len() as u64);
-        round.total = false;
+        round.is_full = false;
         let job = self.job(Owner::Commit, Io::Commit(Box::new(commit)));
         jobs.push(job);
     }
@@ -287,7 +287,7 @@ impl Store {
         if records > 0 {
             rounds.sequence += 1;
             rounds.is_fresh = false;
-            if round.total {
+            if round.is_full {
                 (rounds.log_end, rounds.log_records, rounds.log_records_first) = (bytes, records, records);
             } else {
                 rounds.log_end += bytes;
@@ -310,7 +310,7 @@ impl Store {
         let Some(mut round) = self.rounds.present.take() else { return };
         self.rounds.stalled = Some(errno);
         // Unknown whether the log was replaced: only a whole commit is valid in both cases.
-        self.rounds.is_fresh |= round.total;
+        self.rounds.is_fresh |= round.is_full;
         round.records.append(&mut self.rounds.pending);
         self.rounds.pending = round.records;
         round.released.append(&mut self.rounds.released);

@@ -78,7 +78,7 @@ impl Disk {
             // The file could not be extended, before its sync.
             return Some((job.id, Err(Errno::NoSpc)));
         }
-        let is_whole = matches!(&job.io, Io::Commit(commit) if commit.total);
+        let is_whole = matches!(&job.io, Io::Commit(commit) if commit.is_full);
         if is_whole && random.bool() {
             // No space for a second log: the old log is unchanged.
             return Some((job.id, Err(Errno::NoSpc)));
@@ -119,7 +119,7 @@ impl Disk {
     fn do_in_part(&mut self, io: &Io, random: &mut Rng) {
         if let Io::Commit(commit) = io {
             let total = written(&self.log, commit);
-            if commit.total {
+            if commit.is_full {
                 // Written to another file and renamed: either the old or the new log.
                 if random.bool() {
                     self.log = total;
@@ -213,7 +213,7 @@ impl Disk {
 }
 
 fn written(log: &[u8], commit: &Commit) -> Vec<u8> {
-    let mut bytes = if commit.total { Vec::new() } else { log[..commit.at as usize].to_vec() };
+    let mut bytes = if commit.is_full { Vec::new() } else { log[..commit.at as usize].to_vec() };
     assert_eq!(bytes.len() as u64, commit.at);
     bytes.extend(commit.encode(ID));
     bytes

@@ -46,11 +46,11 @@ fn commits() -> impl Strategy<Value = Vec<Commit>> {
     prop::collection::vec(prop::collection::vec(record(), 1..8), 1..12).prop_map(|lists| {
         let (mut at, mut commits) = (0, Vec::new());
         for (index, mut records) in lists.into_iter().enumerate() {
-            let total = index == 0;
-            if total {
+            let is_full = index == 0;
+            if is_full {
                 records.insert(0, geometry());
             }
-            let commit = Commit { sequence: 7 + index as u64, total, at, records };
+            let commit = Commit { sequence: 7 + index as u64, is_full, at, records };
             at += commit.encoded_bytes();
             commits.push(commit);
         }
@@ -136,7 +136,7 @@ proptest! {
 
 #[test]
 fn missing_commits_are_reported() {
-    let commit = |sequence, total, records| Commit { sequence, total, at: 0, records };
+    let commit = |sequence, is_full, records| Commit { sequence, is_full, at: 0, records };
     let first = commit(0, true, vec![geometry()]);
     let second = commit(2, false, vec![Record::Delete { volume: VolumeId(0) }]);
     let refused = |commits: Vec<Commit>| Store::recover(commits, &[], 0, Unreferenced::Punch).map(|_| ()).unwrap_err();
@@ -155,7 +155,7 @@ fn data_file_shorter_than_the_map_is_refused() {
         Record::Map { volume, first: 9, count: 1, at: 64 + 1 },
     ];
     let recover = |lengths: &[u64]| {
-        let commit = Commit { sequence: 0, total: true, at: 0, records: records.clone() };
+        let commit = Commit { sequence: 0, is_full: true, at: 0, records: records.clone() };
         Store::recover([commit], lengths, 1 << 30, Unreferenced::Punch).map(|recovered| recovered.unreferenced_bytes)
     };
     let short = |file, length, needed| ShortFile { file: FileId(file), length, needed, volumes: vec![volume] };

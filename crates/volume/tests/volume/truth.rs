@@ -25,7 +25,7 @@ impl Sector {
         Self(values.iter().map(given).collect())
     }
 
-    /// Values permitted for a read submitted at `asked` that completes now.
+    /// Values permitted for a read submitted at `requested` that completes now.
     pub fn readable(&self, requested: Step) -> Vec<u64> {
         self.left(|later| later.answered.is_some_and(|at| at < requested))
     }
@@ -60,7 +60,7 @@ impl Truth {
         Self { sectors: vec![Sector::holding(&[0], 0, 0); sectors], read_only: false }
     }
 
-    /// Permitted contents of a fork submitted at `asked` that completes now.
+    /// Permitted contents of a fork submitted at `requested` that completes now.
     pub fn forked(&self, requested: Step, now: Step, read_only: bool) -> Self {
         let sector = |sector: &Sector| Sector::holding(&sector.readable(requested), now, now);
         Self { sectors: self.sectors.iter().map(sector).collect(), read_only }
@@ -81,7 +81,7 @@ impl Truth {
         }
     }
 
-    /// Acknowledges the writes submitted at `asked`.
+    /// Acknowledges the writes submitted at `requested`.
     pub fn answered(&mut self, requested: Step, now: Step, fua: bool) {
         for given in
             self.sectors.iter_mut().flat_map(|sector| &mut sector.0).filter(|given| given.requested == requested)
@@ -91,7 +91,7 @@ impl Truth {
         }
     }
 
-    /// Acknowledges a flush submitted at `asked`. Overwritten values are kept while a read or fork in flight may
+    /// Acknowledges a flush submitted at `requested`. Overwritten values are kept while a read or fork in flight may
     /// observe them.
     pub fn flushed(&mut self, requested: Step, remember: bool) {
         for sector in &mut self.sectors {

@@ -45,7 +45,7 @@ impl Writer {
     }
 
     /// An integer.
-    pub(in crate::print) fn total(&mut self, key: &str, number: u64) {
+    pub(in crate::print) fn integer(&mut self, key: &str, number: u64) {
         self.key(key);
         self.text.push_str(&number.to_string());
     }
@@ -119,7 +119,7 @@ mod tests {
         let text = Writer::document(|out| {
             out.text("a \"b\"", "c\\\t");
             out.object("inner", |out| {
-                out.total("n", 7);
+                out.integer("n", 7);
                 out.real("r", 0.5);
                 out.real("none", f64::NAN);
             });

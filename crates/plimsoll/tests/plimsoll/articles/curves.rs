@@ -55,7 +55,7 @@ fn points(curve: &Curve, calibrated: &[u32], modelled: impl Fn(u32, f64) -> f64)
     curve.iter().map(point).collect()
 }
 
-/// The argument at which `rising` reaches `wanted`, within an interval.
+/// The argument at which `rising` reaches `required`, within an interval.
 fn bisect(mut low: f64, mut high: f64, required: f64, rising: impl Fn(f64) -> f64) -> f64 {
     for _ in 0..40 {
         let middle = f64::midpoint(low, high);

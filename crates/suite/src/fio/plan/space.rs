@@ -87,7 +87,7 @@ pub struct FilePlan {
     /// Allocation of a new file.
     pub allocation: Allocation,
     /// True if it must have its full length.
-    pub total: bool,
+    pub is_full_length: bool,
     /// True if it may be created.
     pub may_create: bool,
     /// True if it is removed at the end, provided that a job created it.
@@ -102,7 +102,7 @@ impl FilePlan {
     /// The file for a backend, with padding such that the next file begins at a multiple of a MiB.
     pub fn spec(&self, meaning: PathMeaning) -> FileSpec {
         let size = match meaning {
-            PathMeaning::Paths if !self.total => Bytes::new(self.size.get().next_multiple_of(1 << 20)),
+            PathMeaning::Paths if !self.is_full_length => Bytes::new(self.size.get().next_multiple_of(1 << 20)),
             _ => self.size,
         };
         let path = self.path.as_ref().filter(|_| meaning == PathMeaning::Paths).map(PathBuf::from);
@@ -170,7 +170,7 @@ pub fn bases(parts: &[FilePart], files: &[FilePlan], meaning: PathMeaning) -> Ve
     parts.iter().map(|part| Region { start: base(part) + part.start, length: part.length }).collect()
 }
 
-/// A number from 0 to `most` that depends only on the seed (SplitMix64; Steele, Lea and Flood, 2014).
+/// A number from 0 to `max` that depends only on the seed (SplitMix64; Steele, Lea and Flood, 2014).
 pub(super) fn drawn(seed: u64, max: u64) -> u64 {
     let x = plimsoll_units::splitmix64(seed);
     if max == u64::MAX { x } else { x % (max + 1) }
@@ -341,7 +341,7 @@ impl Stretch {
             filling: (is_read_first || files.overwrite).then(|| Filling::of(job)),
             overwrite: files.overwrite,
             allocation: files.allocation,
-            total: is_mapped,
+            is_full_length: is_mapped,
             may_create: files.may_create,
             unlink: files.unlink,
             disk: self.disk,
@@ -357,7 +357,7 @@ impl FilePlan {
         self.writes |= other.writes;
         self.filling = self.filling.take().or(other.filling);
         self.overwrite |= other.overwrite;
-        self.total |= other.total;
+        self.is_full_length |= other.is_full_length;
         self.may_create |= other.may_create;
         self.unlink |= other.unlink;
     }

@@ -39,7 +39,7 @@ fn build_ladder(rungs: &[u32], until: Until) -> Ladder {
     Ladder::new(options, &default_facts(System::Postgres)).expect("rungs that rise")
 }
 
-/// All steps, each with the result of `seen`.
+/// All steps, each with the result of `observed`.
 fn climb(ladder: &mut Ladder, observed: impl Fn(&SessionsStep) -> SessionsResult) -> Vec<CompletedStep> {
     let facts = default_facts(System::Postgres);
     let mut done = Vec::new();

@@ -224,7 +224,7 @@ impl Transactions for Trade {
     }
 }
 
-/// Non-uniform random number from 1 to `most`: `NURand` of TPC-C.
+/// Non-uniform random number from 1 to `max`: `NURand` of TPC-C.
 fn uneven(random: &mut fastrand::Rng, spread: u64, constant: u64, max: u64) -> u64 {
     ((random.u64(..=spread) | random.u64(1..=max)) + constant) % max + 1
 }

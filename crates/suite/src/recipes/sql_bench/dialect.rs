@@ -34,7 +34,7 @@ impl SqlDialect {
         }
     }
 
-    /// Text type for up to `most` characters.
+    /// Text type for up to `max` characters.
     pub(super) fn varchar(self, max: u32) -> String {
         match self.0 {
             System::Oracle => format!("VARCHAR2({max})"),
