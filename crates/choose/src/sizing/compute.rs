@@ -141,8 +141,8 @@ impl Compute {
         let peak_processors = peak.map(|peak| peak.value * growth).or(required);
         let needed = steady.map(|steady| steady.max(peak_processors.unwrap_or(0.0)));
         let by_peak = peak.filter(|peak| Some(peak.value * growth) > steady).cloned().map(ProcessorOrigin::Database);
-        let uncapped = uncapped.filter(|[_, required]| required * growth > needed.unwrap_or(0.0));
-        let needed = uncapped.map(|[_, required]| required * growth).or(needed);
+        let uncapped = uncapped.filter(|[_, required]| required * growth / UTILISATION > needed.unwrap_or(0.0));
+        let needed = uncapped.map(|[_, required]| required * growth / UTILISATION).or(needed);
         let by_cap = uncapped.map(|[used, required]| ProcessorOrigin::Uncapped { required, used });
         let (bytes, memory) = memory(subject, reads_from_page_cache).unzip();
         let compute = Self {

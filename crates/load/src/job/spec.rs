@@ -41,7 +41,7 @@ pub enum WorkerOps {
 pub enum Sizes {
     /// Bytes with their weights.
     Split(Vec<(u32, u32)>),
-    /// Each multiple of `step` from `least` to `max` is equally likely.
+    /// Each multiple of `step` from `least` to `most` is equally likely.
     Range {
         /// Bytes, at least 1.
         least: u32,

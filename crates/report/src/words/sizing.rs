@@ -4,8 +4,9 @@ use plimsoll_catalogue::{Counts, Money, Price, ProductKind, Status};
 use plimsoll_choose::diagnosis::{CensorCause, Censored, DatabaseEffect, DiagnosisVerdict, EffectRule};
 use plimsoll_choose::sizing::{
     Allowance, Attachment, Backlog, Busiest, Choice, ClassObjective, Cluster, Compute, ComputeOrigin, DesignLimit,
-    DesignPoint, Exadata, ForeignPlatform, GrowthStep, HitAssumption, MemoryOrigin, PresentCost, ProcessorLicences,
-    ProcessorOrigin, Reached, RejectionReason, RiskKind, Sizing, SizingRequirements, Slower, VolumeLayout,
+    DesignPoint, Exadata, ForeignPlatform, GrowthStep, HitAssumption, Measured, MemoryOrigin, PresentCost,
+    ProcessorLicences, ProcessorOrigin, Reached, RejectionReason, RiskKind, Sizing, SizingRequirements, Slower,
+    VolumeLayout,
 };
 use plimsoll_choose::what_if::{EstimateSource, MemoryFirst};
 use plimsoll_ingest::{CapOwner, InstanceResource, Resource};
@@ -53,13 +54,19 @@ pub(crate) fn smaller_than_stored(required: &SizingRequirements) -> Option<Strin
     })
 }
 
+/// Time below which an input says little about the load of a day, in seconds.
+const SHORT_INPUT_S: f64 = 600.0;
+
 /// Assumptions that determine the load, and a load that is known at a single time only.
 pub(crate) fn assumed_load(demand: &SizingRequirements) -> Vec<String> {
     let mut texts: Vec<String> = demand.decisive_assumptions().map(super::sentence).collect();
-    if demand.measured.windows == 1 && demand.account.is_none() {
-        let window = length(demand.measured.longest.as_secs_f64());
+    let Measured { windows, longest, .. } = demand.measured;
+    let covered = longest.as_secs_f64() * windows as f64;
+    if (windows == 1 || covered < SHORT_INPUT_S) && demand.account.is_none() {
+        let of = if windows == 1 { "a single window of " } else { "at most " };
         texts.push(format!(
-            "The load is that of a single window of {window}: other times may be busier, so provide windows of a busy week"
+            "The load is that of {of}{}: other times may be busier, so provide windows of a busy week",
+            length(covered)
         ));
     }
     texts
@@ -206,7 +213,7 @@ pub(crate) fn reached(reached: &[Reached]) -> String {
     reached.iter().map(one).collect::<Vec<_>>().join(", ")
 }
 
-/// Unverified figures of a choice: `price, latency`.
+/// Unverified figures of a choice, and machines without a price: `price, latency, few machine prices`.
 pub(crate) fn doubts(choice: &Choice) -> String {
     let mut sorts: Vec<&str> = Vec::new();
     for one in choice.risks.iter().filter(|one| one.kind != RiskKind::Needs) {
@@ -218,6 +225,9 @@ pub(crate) fn doubts(choice: &Choice) -> String {
         if !sorts.contains(&sort) {
             sorts.push(sort);
         }
+    }
+    if choice.machine.as_ref().is_some_and(|machine| unpriced_machines(machine).is_some()) {
+        sorts.push("few machine prices");
     }
     sorts.join(", ")
 }

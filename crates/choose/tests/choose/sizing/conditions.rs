@@ -89,7 +89,7 @@ fn storage_and_processors_are_sized_without_the_same_cap() {
         |burst: Burst, compute: Compute| derive_requirements(&capped(), &Design { burst, compute, ..plain() }).unwrap();
     let without = of(Burst::Times(1.0), Compute::default());
     assert!((without.points[0].iops() - 5_000.0).abs() < 1.0, "{:?}", without.points);
-    assert_eq!(without.compute.processors, Some(10.0));
+    assert_eq!(without.compute.processors, Some(15.0));
     let origin = without.compute_origin.processors;
     assert!(matches!(origin, Some(ProcessorOrigin::Uncapped { .. })), "{origin:?}");
     // The cap remains for both.
