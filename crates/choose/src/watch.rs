@@ -79,6 +79,8 @@ pub struct LimitUse {
     pub mean: f64,
     /// Time at or above [`AT_LIMIT`]; of a limit with credits, time above it.
     pub above: Span,
+    /// In the interval with the highest.
+    pub highest: f64,
 }
 
 /// Credits of a limit.
@@ -144,6 +146,7 @@ pub struct Watcher {
     meters: Vec<(usize, CreditMeter)>,
     recent: VecDeque<IntervalUse>,
     above: Vec<Span>,
+    highest: Vec<f64>,
     profile: DayProfile,
     alerts: AlertStates,
     observed: Span,
@@ -154,7 +157,7 @@ impl Watcher {
     /// Watches the limits of an offer; without one, only the load.
     pub fn new(offer: Option<Offer>, options: WatchOptions) -> Self {
         let limits = offer.as_ref().map(find_limits).unwrap_or_default();
-        let above = vec![Span::ZERO; limits.len()];
+        let (above, highest) = (vec![Span::ZERO; limits.len()], vec![0.0; limits.len()]);
         Self {
             offer,
             options,
@@ -162,6 +165,7 @@ impl Watcher {
             meters: Vec::new(),
             recent: VecDeque::new(),
             above,
+            highest,
             profile: DayProfile::default(),
             alerts: AlertStates::default(),
             observed: Span::ZERO,
@@ -219,6 +223,9 @@ impl Watcher {
                 *above += end.since(begin);
             }
         }
+        for (highest, used) in self.highest.iter_mut().zip(&used) {
+            *highest = highest.max(*used);
+        }
         self.profile.add(end, seconds, &used);
         self.recent.push_back(IntervalUse { end, seconds, used });
         let oldest = end - PRESENT_SPANS[0];
@@ -258,6 +265,7 @@ impl Watcher {
                 now: self.recent.back().map_or(0.0, |last| last.used[limit]),
                 mean: self.mean_use(limit, MEAN_SPAN).0,
                 above: self.above[limit],
+                highest: self.highest[limit],
             })
             .collect();
         limits.sort_by(|a, b| b.mean.total_cmp(&a.mean));

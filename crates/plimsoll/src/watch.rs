@@ -41,6 +41,7 @@ pub fn run(args: &WatchArgs) -> Result<(), CliError> {
         WatchTarget::Recorded(path) => {
             let only = args.device.clone();
             let input = InputArgs { files: vec![path], begin: None, time_zone: None, interval: args.every, only };
+            watch.is_recorded = true;
             watch.replay(&input)?;
         }
         WatchTarget::Running(feeds) => watch.follow(feeds, args)?,
@@ -57,6 +58,7 @@ pub fn run(args: &WatchArgs) -> Result<(), CliError> {
 
 struct Watch {
     name: String,
+    is_recorded: bool,
     forms: Forms,
     offers: Offers,
     watcher: Watcher,
@@ -73,12 +75,25 @@ struct Watch {
 impl Watch {
     fn new(name: String, forms: Forms, offers: Offers, watcher: Watcher) -> Self {
         let (samples, alerts) = (Vec::new(), Vec::new());
-        Self { name, forms, offers, watcher, samples, step: None, cost: None, trouble: None, damaged: 0, alerts }
+        Self {
+            name,
+            is_recorded: false,
+            forms,
+            offers,
+            watcher,
+            samples,
+            step: None,
+            cost: None,
+            trouble: None,
+            damaged: 0,
+            alerts,
+        }
     }
 
     fn report<'a>(&'a self, state: Option<&'a WatchState>) -> WatchReport<'a> {
         WatchReport {
             target: &self.name,
+            is_recorded: self.is_recorded,
             watcher: &self.watcher,
             state,
             step: self.step.as_ref(),

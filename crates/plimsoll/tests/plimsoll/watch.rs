@@ -33,7 +33,8 @@ fn recorded_load_is_replayed() {
     // 5.4 million credits at 2,000 reads above the rate of 1,000: 1 h 30 min.
     folder.write("load.jsonl", snapshots(8 * 360, |n| if n < 1_080 { 300 } else { 2_000 }));
     let text = words(&folder.text(&["watch", "load.jsonl", "--on", "aws/gp2:333GiB"]));
-    assert!(text.contains("Burst credits are used up: 999 IOPS from now on."), "{text}");
+    assert!(text.contains("Above 999 IOPS of the volume in 5 h of 8 h, up to 2,000 IOPS."), "{text}");
+    assert!(text.contains("Credits used up, refilled at 999 IOPS"), "{text}");
     let parsed = folder.json(&["watch", "load.jsonl", "--on", "aws/gp2:333GiB"]);
     let alerts: Vec<(&str, f64)> = parsed["alerts"].as_array().unwrap().iter().map(alert).collect();
     let at = |kind: &str| alerts.iter().find(|(own, _)| *own == kind).map(|(_, hours)| *hours);

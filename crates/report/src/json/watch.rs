@@ -79,6 +79,8 @@ view! {
         used_now: f64 = of.now,
         /// Mean use of the last five minutes.
         used_5min: f64 = of.mean,
+        /// Use in the interval with the highest.
+        used_highest: f64 = of.highest,
         /// Seconds at 95 % or above; of a limit with credits, above its rate.
         at_limit_s: f64 = of.above.as_secs_f64(),
     }

@@ -30,6 +30,8 @@ const ABOVE: f64 = 1.05;
 pub struct WatchReport<'a> {
     /// The watched database, host or file.
     pub target: &'a str,
+    /// True for a file: its whole time counts, not its end.
+    pub is_recorded: bool,
     /// The limits.
     pub watcher: &'a Watcher,
     /// The present; `None` before the first interval.
@@ -107,6 +109,9 @@ fn write_verdict(report: &WatchReport<'_>, state: &WatchState) -> String {
     if report.watcher.offer().is_none() {
         return "Load only: the limits are unknown without --on.".to_owned();
     }
+    if report.is_recorded {
+        return summarize_recording(report, state);
+    }
     if let Some(used_up) = state.firing.iter().find(|alert| alert.kind == AlertKind::CreditsUsedUp) {
         let (limit, _) = find_limit(report, used_up.limit);
         return format!(
@@ -134,6 +139,26 @@ fn write_verdict(report: &WatchReport<'_>, state: &WatchState) -> String {
             format!("{word}: {rate} of the {place} binds first, {} used.", format_percent(first.mean))
         }
     }
+}
+
+/// The limit that the load of a file was at for the longest time, or came closest to.
+fn summarize_recording(report: &WatchReport<'_>, state: &WatchState) -> String {
+    let by_time = |a: &&LimitUse, b: &&LimitUse| a.above.cmp(&b.above).then(a.highest.total_cmp(&b.highest));
+    let Some(first) = state.limits.iter().max_by(by_time) else {
+        return "No limit of this configuration is known.".to_owned();
+    };
+    let (limit, _) = find_limit(report, first.limit);
+    let rate = limit.rate.map_or_else(|| "the limit".to_owned(), |rate| format_limit(limit, rate));
+    let highest = limit.rate.map_or_else(
+        || format!("{} of it", format_percent(first.highest)),
+        |rate| format_limit(limit, rate * first.highest),
+    );
+    let (place, observed) = (limit_place(report, limit), format_duration(state.observed));
+    if first.above.is_zero() {
+        return format!("No limit was reached in {observed}: up to {highest} of {rate} of the {place}.");
+    }
+    let word = if limit.burst.is_some() { "Above" } else { "At" };
+    format!("{word} {rate} of the {place} in {} of {observed}, up to {highest}.", format_duration(first.above))
 }
 
 fn limit_place(report: &WatchReport<'_>, limit: &WatchedLimit) -> &'static str {
@@ -184,8 +209,10 @@ fn list_figures(report: &WatchReport<'_>, state: &WatchState) -> Vec<Fact> {
     if report.watcher.offer().is_some() {
         facts.push(Fact::new("Day", describe_day(report, state.day.as_ref())));
     }
-    let is_due = state.limits.first().is_some_and(|first| first.mean >= STEP_FROM);
-    facts.extend(report.step.filter(|_| is_due).map(|step| Fact::new("Next", offer::lift(step))));
+    let used = |of: &LimitUse| if report.is_recorded { of.highest } else { of.mean };
+    let is_due = state.limits.iter().any(|of| used(of) >= STEP_FROM);
+    let describe_step = |step| format!("{}; other products: plimsoll size", offer::lift(step));
+    facts.extend(report.step.filter(|_| is_due).map(|step| Fact::new("Next", describe_step(step))));
     facts.extend(state.cleared.last().map(|last| {
         let others =
             if state.cleared.len() > 1 { format!("{} cleared, the last ", state.cleared.len()) } else { String::new() };
@@ -239,7 +266,8 @@ fn describe_day(report: &WatchReport<'_>, day: Option<&DayForecast>) -> String {
 fn tabulate(report: &WatchReport<'_>, state: &WatchState) -> Table {
     let demand = |of: &LimitUse| {
         let (limit, _) = find_limit(report, of.limit);
-        limit.rate.map(|rate| Cell::figure(format_limit(limit, rate * of.now), rate * of.now))
+        let used = if report.is_recorded { of.highest } else { of.now };
+        limit.rate.map(|rate| Cell::figure(format_limit(limit, rate * used), rate * used))
     };
     let allowed = |of: &LimitUse| {
         let (limit, _) = find_limit(report, of.limit);
@@ -253,7 +281,7 @@ fn tabulate(report: &WatchReport<'_>, state: &WatchState) -> Table {
             let credits = if limit.burst.is_some() { ", without credits" } else { "" };
             format!("{}{credits}", limit_place(report, limit))
         })
-        .column(Column::new("now", "", ColumnKind::Rate, 2), demand)
+        .column(Column::new(if report.is_recorded { "highest" } else { "now" }, "", ColumnKind::Rate, 2), demand)
         .column(Column::new("limit", "", ColumnKind::Rate, 0), allowed)
         .column(Column::new("used", "5 min", ColumnKind::Share, 0), |of| {
             Cell::figure(format_share(of.mean), of.mean).with_gauge(of.mean.min(1.0))
