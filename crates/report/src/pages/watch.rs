@@ -193,8 +193,10 @@ fn list_figures(report: &WatchReport<'_>, state: &WatchState) -> Vec<Fact> {
     let [reads, writes] = latest.iops();
     let bytes = latest.bytes_per_second().map(|[reads, writes]| offer::throughput(reads + writes));
     let bytes = bytes.unwrap_or_else(|| "throughput unknown".to_owned());
-    let mut facts =
-        vec![Fact::new("Load", format!("{} reads/s, {} writes/s, {bytes}", number::rate(reads), number::rate(writes)))];
+    let mut facts = vec![Fact::new(
+        if report.is_recorded { "At the end" } else { "Load" },
+        format!("{} reads/s, {} writes/s, {bytes}", number::rate(reads), number::rate(writes)),
+    )];
     let latency = |name: &str, seconds: Option<f64>| Some(format!("{name} {}", number::time(seconds? * 1e9)));
     let latencies = [latency("read", latest.latency_s[0]), latency("write", latest.latency_s[1])];
     let latencies: Vec<String> = latencies.into_iter().flatten().collect();
