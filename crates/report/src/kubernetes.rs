@@ -9,7 +9,9 @@ use plimsoll_choose::Quote;
 use plimsoll_choose::sizing::Sizing;
 use plimsoll_units::Bytes;
 
-use crate::terraform::{comment_line, count_members, kind, option, price_lines, volumes};
+use crate::terraform::{
+    azure_sku, comment_line, count_members, ebs_type, gcp_disk_type, kind, option, price_lines, says_yes, volumes,
+};
 use crate::words::sizing as words;
 
 /// Keys and values of a driver's parameters, in order.
@@ -126,10 +128,7 @@ fn rename<const N: usize>(offer: &Offer, names: [(&'static str, &str); N]) -> Pa
 }
 
 fn aws(offer: &Offer) -> Option<DriverVolume> {
-    if !matches!(kind(offer), "gp2" | "gp3" | "io1" | "io2" | "st1" | "sc1" | "standard") {
-        return None;
-    }
-    let mut class = vec![("type", kind(offer).to_owned())];
+    let mut class = vec![("type", ebs_type(offer)?.to_owned())];
     class.extend(rename(offer, [("iops", "iops"), ("throughput", "throughput")]));
     Some(DriverVolume {
         driver: "ebs.csi.aws.com",
@@ -140,32 +139,21 @@ fn aws(offer: &Offer) -> Option<DriverVolume> {
 }
 
 fn gcp(offer: &Offer) -> Option<DriverVolume> {
-    let regional = kind(offer) == "hyperdisk-balanced-ha";
-    if !kind(offer).starts_with("pd-") && !kind(offer).starts_with("hyperdisk-") {
-        return None;
-    }
-    let name = if regional { "hyperdisk-balanced-high-availability" } else { kind(offer) };
+    let disk_type = gcp_disk_type(offer)?;
     let throughput = option(offer, "throughput").map(|mib_s| format!("{mib_s}Mi"));
-    let mut class = vec![("type", name.to_owned())];
+    let mut class = vec![("type", disk_type.to_owned())];
     class.extend(rename(offer, [("provisioned-iops-on-create", "iops")]));
     class.extend(throughput.clone().map(|quantity| ("provisioned-throughput-on-create", quantity)));
     let mut attributes = rename(offer, [("iops", "iops")]);
     attributes.extend(throughput.map(|quantity| ("throughput", quantity)));
-    if !kind(offer).starts_with("hyperdisk-") {
+    if !disk_type.starts_with("hyperdisk-") {
         attributes.clear();
     }
     Some(DriverVolume { driver: "pd.csi.storage.gke.io", class, attributes, notes: &[] })
 }
 
 fn azure(offer: &Offer) -> Option<DriverVolume> {
-    let sku = match kind(offer) {
-        "premium-ssd" => "Premium_LRS",
-        "premium-ssd-v2" => "PremiumV2_LRS",
-        "ultra" => "UltraSSD_LRS",
-        "standard-ssd" => "StandardSSD_LRS",
-        "standard-hdd" => "Standard_LRS",
-        _ => return None,
-    };
+    let sku = azure_sku(offer)?;
     let is_provisioned = matches!(kind(offer), "premium-ssd-v2" | "ultra");
     let rates = rename(offer, [("DiskIOPSReadWrite", "iops"), ("DiskMBpsReadWrite", "throughput")]);
     let mut class = vec![("skuName", sku.to_owned()), ("cachingMode", "None".to_owned())];
@@ -173,9 +161,8 @@ fn azure(offer: &Offer) -> Option<DriverVolume> {
         class.extend(rates.clone());
         class.extend(rename(offer, [("LogicalSectorSize", "sector")]));
     }
-    let says_yes = |name: &str| option(offer, name).as_deref() == Some("yes");
-    class.extend(says_yes("on_demand_burst").then(|| ("enableBursting", "true".to_owned())));
-    class.extend(says_yes("expanded").then(|| ("enablePerformancePlus", "true".to_owned())));
+    class.extend(says_yes(offer, "on_demand_burst").then(|| ("enableBursting", "true".to_owned())));
+    class.extend(says_yes(offer, "expanded").then(|| ("enablePerformancePlus", "true".to_owned())));
     let notes: &[&str] = if option(offer, "tier").is_some() {
         &[
             "The driver has no key for tiers: for one above that of the size, az disk update --set tier=... after the claim is bound.",

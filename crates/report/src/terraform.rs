@@ -133,6 +133,37 @@ pub(crate) fn kind(offer: &Offer) -> &str {
     offer.product().name().split_once('/').map_or("", |(_, kind)| kind)
 }
 
+/// True if an option has the value `yes`.
+pub(crate) fn says_yes(offer: &Offer, name: &str) -> bool {
+    option(offer, name).as_deref() == Some("yes")
+}
+
+/// The volume type in the API of EC2; `None` for other products.
+pub(crate) fn ebs_type(offer: &Offer) -> Option<&str> {
+    Some(kind(offer)).filter(|kind| matches!(*kind, "gp2" | "gp3" | "io1" | "io2" | "st1" | "sc1" | "standard"))
+}
+
+/// The SKU of a managed disk; `None` for other products.
+pub(crate) fn azure_sku(offer: &Offer) -> Option<&'static str> {
+    Some(match kind(offer) {
+        "premium-ssd" => "Premium_LRS",
+        "premium-ssd-v2" => "PremiumV2_LRS",
+        "ultra" => "UltraSSD_LRS",
+        "standard-ssd" => "StandardSSD_LRS",
+        "standard-hdd" => "Standard_LRS",
+        _ => return None,
+    })
+}
+
+/// The disk type in the API of Compute Engine; `None` for other products.
+pub(crate) fn gcp_disk_type(offer: &Offer) -> Option<&str> {
+    match kind(offer) {
+        "hyperdisk-balanced-ha" => Some("hyperdisk-balanced-high-availability"),
+        kind if kind.starts_with("pd-") || kind.starts_with("hyperdisk-") => Some(kind),
+        _ => None,
+    }
+}
+
 /// Attributes of options that are set.
 fn optional<const N: usize>(offer: &Offer, names: [(&'static str, &str); N]) -> Vec<(&'static str, String)> {
     names.into_iter().filter_map(|(attribute, name)| Some((attribute, option(offer, name)?))).collect()
@@ -142,11 +173,8 @@ fn aws(offer: &Offer, name: &str) -> Option<ResourceBlock> {
     if kind(offer).starts_with("rds-") {
         return aws_database(offer, name);
     }
-    if !matches!(kind(offer), "gp2" | "gp3" | "io1" | "io2" | "st1" | "sc1" | "standard") {
-        return None;
-    }
     let mut attributes =
-        vec![("availability_zone", "var.aws_availability_zone".to_owned()), ("type", text(kind(offer)))];
+        vec![("availability_zone", "var.aws_availability_zone".to_owned()), ("type", text(ebs_type(offer)?))];
     attributes.extend(optional(offer, [("size", "size"), ("iops", "iops"), ("throughput", "throughput")]));
     let variables = &[("aws_availability_zone", "Zone of the machine, such as us-east-1a")];
     Some(ResourceBlock { resource: "aws_ebs_volume", attributes, variables })
@@ -223,19 +251,12 @@ fn azure(offer: &Offer, name: &str) -> Option<ResourceBlock> {
     if kind(offer) == "sql" {
         return azure_database(offer, name);
     }
-    let sort = match kind(offer) {
-        "premium-ssd" => "Premium_LRS",
-        "premium-ssd-v2" => "PremiumV2_LRS",
-        "ultra" => "UltraSSD_LRS",
-        "standard-ssd" => "StandardSSD_LRS",
-        "standard-hdd" => "Standard_LRS",
-        _ => return None,
-    };
+    let sku = azure_sku(offer)?;
     let mut attributes = vec![
         ("name", text(name)),
         ("location", "var.azure_location".to_owned()),
         ("resource_group_name", "var.azure_resource_group".to_owned()),
-        ("storage_account_type", text(sort)),
+        ("storage_account_type", text(sku)),
         ("create_option", text("Empty")),
     ];
     attributes.extend(optional(offer, [("disk_size_gb", "size")]));
@@ -250,9 +271,8 @@ fn azure(offer: &Offer, name: &str) -> Option<ResourceBlock> {
         // The tier is set only if it differs from the default of the size.
         attributes.extend(option(offer, "tier").map(|tier| ("tier", text(&tier))));
     }
-    let says_yes = |option_name: &str| option(offer, option_name).as_deref() == Some("yes");
-    attributes.extend(says_yes("expanded").then(|| ("performance_plus_enabled", "true".to_owned())));
-    attributes.extend(says_yes("on_demand_burst").then(|| ("on_demand_bursting_enabled", "true".to_owned())));
+    attributes.extend(says_yes(offer, "expanded").then(|| ("performance_plus_enabled", "true".to_owned())));
+    attributes.extend(says_yes(offer, "on_demand_burst").then(|| ("on_demand_bursting_enabled", "true".to_owned())));
     let variables: &[(&str, &str)] = &[
         ("azure_location", "Region of the machine, such as eastus"),
         ("azure_resource_group", "Resource group of the machine"),
@@ -263,17 +283,14 @@ fn azure(offer: &Offer, name: &str) -> Option<ResourceBlock> {
 }
 
 fn gcp(offer: &Offer, name: &str) -> Option<ResourceBlock> {
-    if !kind(offer).starts_with("pd-") && !kind(offer).starts_with("hyperdisk-") {
-        return None;
-    }
+    let disk_type = gcp_disk_type(offer)?;
     let regional = kind(offer) == "hyperdisk-balanced-ha";
-    let sort = if regional { "hyperdisk-balanced-high-availability" } else { kind(offer) };
     let place: [(&str, String); 1] = if regional {
         [("replica_zones", "[var.gcp_zone, var.gcp_second_zone]".to_owned())]
     } else {
         [("zone", "var.gcp_zone".to_owned())]
     };
-    let mut attributes = vec![("name", text(name)), ("type", text(sort))];
+    let mut attributes = vec![("name", text(name)), ("type", text(disk_type))];
     attributes.extend(place);
     attributes.extend(optional(
         offer,
