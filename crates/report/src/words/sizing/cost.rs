@@ -1,0 +1,122 @@
+//! Prices, savings, and parts without a price.
+
+use plimsoll_catalogue::{Money, Price, ProductKind, Status};
+use plimsoll_choose::sizing::{Attachment, Choice, PresentCost, Sizing};
+
+use super::machine::vcpus;
+use crate::number;
+use crate::words::clean;
+
+/// Cost of today and the difference: `Today's configuration costs 1,565.10 USD a month: this one saves 612.40 USD (39 %)`.
+pub(crate) fn saving(sizing: &Sizing) -> Option<String> {
+    let present = sizing.present.as_ref()?;
+    let names: Vec<String> = present.parts.iter().map(|(offer, _)| clean(&offer.short().to_string())).collect();
+    let names = names.join(" and ");
+    let Some(today) = present.monthly() else {
+        let unpriced = present.unpriced();
+        let why = if unpriced.is_empty() {
+            "its prices have several currencies".to_owned()
+        } else {
+            format!(
+                "no price of {} in the catalogue for these terms; --price states your own",
+                clean(&unpriced.join(" and "))
+            )
+        };
+        return Some(format!("The cost of today's configuration ({names}) is unknown: {why}"));
+    };
+    let scope = if present.has_machine() { "" } else { ", storage alone" };
+    let head = format!("Today's configuration ({names}) costs {today} a month");
+    Some(match sizing.saving() {
+        None => {
+            format!("{head}; the difference is unknown, as the recommendation has no complete price in that currency")
+        }
+        Some(saving) => {
+            let amount = Money { millionths: saving.millionths.abs(), ..saving };
+            let share = number::percent(saving.as_f64().abs() / today.as_f64());
+            let change = if saving.millionths >= 0 { "saves" } else { "costs more by" };
+            let machines = unequal_machines(sizing, present).unwrap_or_default();
+            format!("{head}: the recommendation {change} {amount} a month{scope} ({share}){machines}")
+        }
+    })
+}
+
+/// `; today's machines have 16 vCPUs and 128 GiB, those of the recommendation 2 vCPUs and 16 GiB`, if they differ.
+fn unequal_machines(sizing: &Sizing, present: &PresentCost) -> Option<String> {
+    let (today, then) = (present.machines()?, sizing.best_machines()?);
+    let displayed = |(processors, bytes): (f64, f64)| {
+        format!("{} and {} GiB", vcpus(processors), number::three(bytes / f64::from(1 << 30)))
+    };
+    (today != then).then(|| {
+        format!("; today's machines have {}, those of the recommendation {}", displayed(today), displayed(then))
+    })
+}
+
+/// Prices of a choice: `95.20 USD a month, 279.16 USD with aws/r6i.xlarge (unverified price)`.
+pub(crate) fn price(choice: &Choice) -> String {
+    let monthly =
+        choice.price.as_ref().map_or_else(|| "unknown price".to_owned(), |price| format!("{} a month", price.monthly));
+    let machine = choice.machine.as_ref().map(|machine| {
+        let name = clean(&machine.name().unwrap_or_default());
+        match choice.total() {
+            Some(total) => format!(", {total} with {name}{}", machine_price_origin(machine)),
+            None => format!(", without the price of {name}"),
+        }
+    });
+    let is_attached = matches!(choice.offer.product().kind(), ProductKind::Array | ProductKind::Drive);
+    let host = if is_attached && choice.machine.is_none() { ", without hosts" } else { "" };
+    let own = choice.price.as_ref().map_or_else(String::new, own_price);
+    let doubt = if choice.has_unverified_price() { " (unverified price)" } else { "" };
+    format!("{monthly}{own}{}{host}{doubt}", machine.unwrap_or_default())
+}
+
+/// Parts of the price of a choice: `storage 95.20 USD (unverified), machine 183.96 USD`.
+pub(crate) fn price_parts(choice: &Choice) -> String {
+    let doubt = if choice.has_unverified_price() { " (unverified)" } else { "" };
+    // The price of a volume on a given machine has the machine's.
+    let volumes = if choice.offer.config.machine.is_some() { "storage and machine" } else { "storage" };
+    let storage = choice.price.as_ref().map(|price| format!("{volumes} {}{}{doubt}", price.monthly, own_price(price)));
+    let attached = choice
+        .machine
+        .as_ref()
+        .and_then(|machine| Some(format!("machine {}{}", machine.monthly?, machine_price_origin(machine))));
+    storage.into_iter().chain(attached).collect::<Vec<_>>().join(", ")
+}
+
+/// The origin of a price that the user stated: ` (your price, taken as USD)`.
+fn own_price(price: &Price) -> String {
+    match price.cite.status {
+        Status::Own if price.cite.note.is_empty() => " (your price)".to_owned(),
+        Status::Own => format!(" (your price, {})", price.cite.note),
+        _ => String::new(),
+    }
+}
+
+/// The origin of a machine's price that is not the one of the commitment, or the user's own.
+pub(crate) fn machine_price_origin(machine: &Attachment) -> String {
+    let Some(price) = &machine.price else { return String::new() };
+    if price.uncommitted.is_empty() {
+        own_price(price)
+    } else {
+        format!(" (on demand, as no price for {} is known)", price.commitment)
+    }
+}
+
+/// Most of the suitable machines have no price, so that the cheapest is unknown.
+pub(crate) fn unpriced_machines(machine: &Attachment) -> Option<String> {
+    let Attachment { unpriced, enough, .. } = machine;
+    (*unpriced * 2 > *enough).then(|| {
+        format!(
+            "{unpriced} of {enough} suitable machines have no price for these terms, and a cheaper one may be among them: \
+             plimsoll prices import reads the provider's list"
+        )
+    })
+}
+
+/// The part of a choice without a price: `aws/r6i.xlarge has no price in the catalogue for these terms`.
+pub(crate) fn missing_price(choice: &Choice) -> String {
+    let machine = choice.machine.as_ref().filter(|machine| machine.monthly.is_none()).and_then(Attachment::name);
+    let without = choice.price.iter().flat_map(|price| &price.without).cloned();
+    let part = without.chain(machine).next().filter(|_| choice.price.is_some());
+    let part = part.map_or_else(|| "it".to_owned(), |name| clean(&name));
+    format!("{part} has no price in the catalogue for these terms")
+}

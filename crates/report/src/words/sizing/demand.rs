@@ -1,0 +1,261 @@
+//! The load to size for: measured, expected, and what it is assumed from.
+
+use plimsoll_choose::diagnosis::{Censored, DiagnosisVerdict};
+use plimsoll_choose::sizing::{
+    Allowance, Backlog, Busiest, ClassObjective, Cluster, DesignPoint, Exadata, GrowthStep, Measured,
+    SizingRequirements,
+};
+use plimsoll_ingest::CapOwner;
+use plimsoll_units::Bytes;
+
+use crate::number;
+use crate::words::{clean, offer};
+
+/// Classes with a lower share of the operations are named without figures.
+const WORTH: f64 = 0.005;
+
+/// Length of windows: `45 s`, `60 min`.
+pub(crate) fn length(seconds: f64) -> String {
+    match seconds {
+        s if s < 120.0 => format!("{} s", number::three(s)),
+        s if s < 172_800.0 => format!("{} min", number::three(s / 60.0)),
+        s => format!("{} days", number::three(s / 86_400.0)),
+    }
+}
+
+/// Whether storage is the problem, with the remedy.
+pub(crate) fn answer(required: &SizingRequirements) -> Option<String> {
+    let verdict = required.answer.as_ref()?;
+    let text = crate::words::diagnosis::verdict_text(verdict);
+    Some(match verdict {
+        // Their remedies are commands that precede this one.
+        DiagnosisVerdict::Storage { .. } | DiagnosisVerdict::StorageAtLeast { .. } => text.text,
+        _ => format!("{} {}", text.text, text.remedy),
+    })
+}
+
+/// A capacity below the size of the database that its reports state.
+pub(crate) fn smaller_than_stored(required: &SizingRequirements) -> Option<String> {
+    let stored = required.account.as_ref()?.stored_bytes?;
+    let room = required.capacity.get() as f64 * (1.0 - required.free);
+    let gib = |bytes: f64| number::three(bytes / f64::from(1 << 30));
+    (stored > room * 1.01).then(|| {
+        format!(
+            "Too small for the database: its reports state {} GiB of data, and the given capacity has room for {} GiB. \
+             Without --capacity all data are sized; prices and limits below are those of the smaller capacity",
+            gib(stored),
+            gib(room)
+        )
+    })
+}
+
+/// Time below which an input says little about the load of a day, in seconds.
+const SHORT_INPUT_S: f64 = 600.0;
+
+/// Assumptions that determine the load, and a load that is known at a single time only.
+pub(crate) fn assumed_load(demand: &SizingRequirements) -> Vec<String> {
+    let mut texts: Vec<String> = demand.decisive_assumptions().map(crate::words::sentence).collect();
+    let Measured { windows, longest, .. } = demand.measured;
+    let covered = longest.as_secs_f64() * windows as f64;
+    if (windows == 1 || covered < SHORT_INPUT_S) && demand.account.is_none() {
+        let of = if windows == 1 { "a single window of " } else { "at most " };
+        texts.push(format!(
+            "The load is that of {of}{}: other times may be busier, so provide windows of a busy week",
+            length(covered)
+        ));
+    }
+    texts
+}
+
+/// The reason why the measured load is below the demand, and the range that the sizing covers.
+pub(crate) fn censored(required: &SizingRequirements) -> Option<String> {
+    let censored = required.censored.as_ref()?;
+    let reason = crate::words::diagnosis::censored_reason(censored);
+    let [low, high] = expected_range(required)?.map(number::rate);
+    let covered = match (low == high, censored.up_to) {
+        (true, _) => format!("sized for the measured rate as requested, {high} IOPS"),
+        (false, Some(times)) => {
+            format!("sized for {low} to {high} IOPS, up to {} times the measured rate", number::three(times))
+        }
+        (false, None) => {
+            let times = number::three(Censored::ASSUMED);
+            format!(
+                "sized for {low} to {high} IOPS: {times} times the measured rate is a guess, as the input does not tell"
+            )
+        }
+    };
+    let of_machine = match censored.limit_owner() {
+        Some(CapOwner::Machine) => "; a faster volume alone does not help, so the machine is sized for this load too",
+        _ => "",
+    };
+    Some(format!("{reason}; {covered}{of_machine}"))
+}
+
+/// Operations per second with the measured rate and with the estimated one, with peaks and growth.
+pub(crate) fn expected_range(required: &SizingRequirements) -> Option<[f64; 2]> {
+    let high = required.points.first()?.iops();
+    let step = required.steps.iter().find(|step| step.name == GrowthStep::WITHOUT_STALL);
+    Some([step.map_or(high, |step| high / step.small), high])
+}
+
+/// The measured load: `1,230 IOPS and 45.6 MB/s, limits at which at most 1 % of the operations wait in 168 windows of up
+/// to 60 min; the highest windows have 2,510 IOPS and 172 MB/s`.
+pub(crate) fn measured(required: &SizingRequirements) -> String {
+    let measured = &required.measured;
+    let each = length(measured.longest.as_secs_f64());
+    let rates = |iops: f64, bytes: f64| (number::rate(iops), offer::megabytes(bytes));
+    let (iops, megabytes) = rates(measured.iops, measured.bytes_per_second);
+    let windows = number::integer(measured.windows as f64);
+    let over = match (measured.windows, measured.quantile) {
+        (1, _) => return format!("{iops} IOPS and {megabytes} MB/s, in 1 window of {each}"),
+        (_, Some(quantile)) => {
+            format!("not exceeded in {} of {windows} windows of up to {each}", number::percent(quantile))
+        }
+        (_, None) => format!("limits at which {} in {windows} windows of up to {each}", allowed(&required.allowance)),
+    };
+    let (highest_iops, highest_megabytes) = rates(measured.highest_iops, measured.highest_bytes_per_second);
+    format!(
+        "{iops} IOPS and {megabytes} MB/s, {over}; the highest windows have {highest_iops} IOPS and {highest_megabytes} MB/s"
+    )
+}
+
+/// `at most 1 % of the operations wait longer than 5 ms`.
+fn allowed(allowance: &Allowance) -> String {
+    let share = number::percent(allowance.share);
+    if allowance.wait.is_zero() {
+        format!("at most {share} of the operations wait")
+    } else {
+        format!("at most {share} of the operations wait longer than {}", allowance.wait)
+    }
+}
+
+/// Effect of limits on the whole series: `0.4 % of the operations and 2 % of the bytes wait, up to 3.2 s; behind for 12
+/// s`.
+pub(crate) fn backlog(backlog: &Backlog) -> String {
+    if backlog.behind.is_zero() {
+        return "no window exceeds the limits".to_owned();
+    }
+    format!(
+        "{} of the operations and {} of the bytes wait too long, up to {}; {} with a backlog in total",
+        number::percent(backlog.operations),
+        number::percent(backlog.bytes),
+        length(backlog.longest_wait.as_secs_f64()),
+        length(backlog.behind.as_secs_f64()),
+    )
+}
+
+/// Objectives of a demand: `redo p99 <= 1 ms, read p99 <= 5 ms`.
+pub(crate) fn objectives(objectives: &[ClassObjective]) -> String {
+    objectives.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+}
+
+/// Caution that the figures of Exadata do not transfer to other storage.
+pub(crate) fn exadata(exadata: &Exadata) -> String {
+    let flash = exadata.flash.map_or_else(
+        || ", and the reports do not count the reads that flash served (physical read requests optimized)".to_owned(),
+        |share| {
+            format!(
+                ", and flash or memory of the cells served {} of the reads",
+                number::percent((share * 1e3).round() / 1e3)
+            )
+        },
+    );
+    let scans = if exadata.smart_scans < 0.005 {
+        "The reports list hardly any waits for smart scans, which does not exclude them".to_owned()
+    } else {
+        format!("Smart scans are {} of the time of reads", number::percent(exadata.smart_scans))
+    };
+    let cells = if exadata.offloaded_bytes_s > 0.0 {
+        format!(
+            "The reports are from Exadata, whose cells filter {} of scans on their processors: DB CPU does not count these, so the \
+             vCPUs are a lower bound. ",
+            number::throughput(exadata.offloaded_bytes_s)
+        )
+    } else {
+        "The reports are from Exadata. ".to_owned()
+    };
+    format!(
+        "{cells}Its cells filter scans and serve reads from flash: other storage has to deliver every \
+         byte that the database reads, at the latency of flash, and this sizing assumes it. {scans}{flash}; tables in \
+         Hybrid Columnar Compression need several times the capacity on other storage"
+    )
+}
+
+/// Instances covered by the reports of a cluster, and missing reports.
+pub(crate) fn cluster(cluster: &Cluster) -> String {
+    let waits = number::percent(cluster.waits);
+    let shared = "volumes that cannot be shared for writing are excluded";
+    match cluster.instances.as_slice() {
+        [] if cluster.covered > 1 => {
+            format!(
+                "The report is of {} instances of a cluster (RAC), each on a machine of its own; {shared}",
+                cluster.covered
+            )
+        }
+        [] if cluster.count == 1 => format!(
+            "The report is of a single instance of a cluster (RAC) of unknown size: one machine is priced, and the other \
+             instances load the same volumes, so add their reports of the same period; {shared}"
+        ),
+        [] => format!("The database is a cluster (RAC) of {} instances; {shared}", cluster.count),
+        some if cluster.count > cluster.covered => format!(
+            "The reports are from {} of {} instances of a cluster (RAC, {waits} of the database's time in cluster waits): the \
+             others load the same volumes, so add their reports of the same period; {} machines are priced; {shared}",
+            some.len(),
+            cluster.count,
+            cluster.count
+        ),
+        [only] => format!(
+            "The reports are from a single instance of a cluster ({}; RAC, {waits} of the database's time in cluster waits): one \
+             machine is priced, and the other instances load the same volumes, so add their reports of the same period; {shared}",
+            clean(only)
+        ),
+        several => format!(
+            "The reports are from {} instances of a cluster (RAC): add those of any others; {shared}",
+            several.len()
+        ),
+    }
+}
+
+/// `x 3.13 for small operations, x 6.09 for those of 64 KiB and more, x 1 for scans ... (measured range: 1.43 to 7.45):
+/// ...`.
+pub(crate) fn step(step: &GrowthStep) -> String {
+    let (small, large, scans) = (number::three(step.small), number::three(step.large), number::three(step.scans));
+    let times = if small == large && large == scans {
+        format!("x {small}")
+    } else if large == scans {
+        format!("x {small} for small operations, x {large} for those of 64 KiB and more")
+    } else {
+        format!(
+            "x {small} for small operations, x {large} for those of 64 KiB and more, x {scans} for scans, sorts and backups, \
+             which take longer in peaks instead (--burst N applies to all)"
+        )
+    };
+    let spread = step.spread.map_or_else(String::new, |(low, high)| {
+        format!(" (measured range: {} to {})", number::three(low), number::three(high))
+    });
+    format!("{times}{spread}: {}", clean(&step.source))
+}
+
+/// `4,800 IOPS, 130 MB/s: 60 % random reads of 8 KiB, 20 % data writes of 8 KiB`.
+pub(crate) fn point(point: &DesignPoint) -> String {
+    let iops = point.iops();
+    let class = |load: &plimsoll_choose::sizing::ClassLoad| {
+        let size = Bytes::new((load.size() + 0.5) as u64);
+        format!("{} {} of {size}", number::percent(load.iops / iops), load.class.name())
+    };
+    let (displayed, few): (Vec<_>, Vec<_>) = point.classes.iter().partition(|load| load.iops >= iops * WORTH);
+    let mut classes: Vec<String> = displayed.into_iter().map(class).collect();
+    if !few.is_empty() {
+        classes.push(format!("few {}", few.iter().map(|load| load.class.name()).collect::<Vec<_>>().join(" and ")));
+    }
+    let moved = offer::megabytes(point.bytes_per_second());
+    format!("{} IOPS, {moved} MB/s: {}", number::rate(iops), classes.join(", "))
+}
+
+/// Selection criterion of a point's windows.
+pub(crate) const fn busiest(of: Busiest) -> &'static str {
+    match of {
+        Busiest::Operations => "the most operations",
+        Busiest::Bytes => "the most bytes",
+    }
+}

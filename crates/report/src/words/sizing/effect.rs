@@ -1,0 +1,145 @@
+//! Response times and database time of a choice compared with today.
+
+use plimsoll_catalogue::Money;
+use plimsoll_choose::diagnosis::{DatabaseEffect, EffectRule};
+use plimsoll_choose::sizing::{Attachment, Choice, HitAssumption, Reached, SizingRequirements, Slower};
+use plimsoll_choose::what_if::{EstimateSource, MemoryFirst};
+
+use super::why;
+use crate::number;
+use crate::words::diagnosis::share;
+use crate::words::{clean, offer};
+
+/// Response times of the present storage: `random reads 4 ms, redo 2 ms: choices are less than a fifth slower`.
+pub(crate) fn today(required: &SizingRequirements) -> Option<String> {
+    let means: Vec<String> = required.today.iter().map(|(class, mean)| format!("{} {mean}", class.name())).collect();
+    let rule = if required.may_be_slower {
+        "choices may be slower".to_owned()
+    } else if required.account.is_some() {
+        format!("choices add at most {} to the database's time", share(required.tolerance))
+    } else {
+        "choices are less than a fifth slower at the mean load".to_owned()
+    };
+    (!means.is_empty()).then(|| format!("{} on average: {rule}", means.join(", ")))
+}
+
+/// Change of the database's time: `12.3 % less`.
+pub(crate) fn saved(effect: &DatabaseEffect) -> String {
+    saved_share(effect.saved())
+}
+
+/// The waits of the class User I/O outside of its listed events, whose change follows a rule, and the effect without them.
+pub(crate) fn other_user_io(effect: &DatabaseEffect) -> Option<String> {
+    let part = effect.parts.iter().find(|part| part.rule == EffectRule::LikeReads)?;
+    let without = effect.saved() - (part.before_s - part.after_s) / effect.before_s;
+    let [before, after] = [part.before_s, part.after_s].map(number::three);
+    Some(format!(
+        "Other User I/O has no latency and is scaled like the other reads, {before} s to {after} s: if it stays, database time \
+         is {}",
+        saved_share(without)
+    ))
+}
+
+/// Change of a time by a saved share: `12.3 % less`.
+pub(crate) fn saved_share(part: f64) -> String {
+    if part >= 0.0 { format!("{} less", share(part)) } else { format!("{} more", share(-part)) }
+}
+
+/// `redo 12 ms instead of 2 ms (6 times); database time 8.1 % more`.
+pub(crate) fn slower(choice: &Choice) -> String {
+    let time = choice.effect.as_ref().map(|effect| format!("database time {}", saved(effect)));
+    let classes = Some(slower_classes(&choice.slower)).filter(|classes| !classes.is_empty());
+    classes.into_iter().chain(time).collect::<Vec<_>>().join("; ")
+}
+
+/// `redo 12 ms instead of 2 ms (6 times); random reads 13.8 ms instead of 4 ms (3.45 times)`.
+pub(crate) fn slower_classes(slower: &[Slower]) -> String {
+    let one = |one: &Slower| {
+        format!("{} {} instead of {} ({} times)", one.class.name(), one.then, one.today, number::three(one.times()))
+    };
+    slower.iter().map(one).collect::<Vec<_>>().join("; ")
+}
+
+/// Reached response times of objectives: `redo p99 0.8 ms, read p99 7 ms (missed)`.
+pub(crate) fn reached(reached: &[Reached]) -> String {
+    let one = |one: &Reached| {
+        let missed = if one.is_met() { "" } else { " (missed)" };
+        format!("{} {}{missed}", one.objective.bounded(), one.time)
+    };
+    reached.iter().map(one).collect::<Vec<_>>().join(", ")
+}
+
+/// The option that accepts a slower choice: ` (--slower 3%)`.
+pub(crate) fn accepted_by(required: &SizingRequirements, choice: &Choice) -> String {
+    let percent = required.tolerance_for(choice).map(|share| (share * 100.0 * 1.001).ceil());
+    let Some(percent) = percent else { return "--may-be-slower accepts it".to_owned() };
+    let total = choice.effect.as_ref().map_or(0.0, |effect| -effect.saved() * 100.0);
+    let by_class = if percent > total.ceil() + 0.5 { ": each class is bounded by itself, too" } else { "" };
+    format!("--slower {percent}% accepts it{by_class}")
+}
+
+/// What the response times of the recommended configuration assume of the memory of an array.
+pub(crate) fn hit_assumption(hits: &HitAssumption) -> String {
+    let HitAssumption { share, product, .. } = hits;
+    let share = number::percent(*share);
+    let with = hits.mean.map_or_else(String::new, |mean| format!(": {mean} for a read"));
+    let without = match (&hits.without, hits.mean_without()) {
+        (Err(reason), _) => format!("without hits it does not carry the load: {}", why(reason)),
+        (Ok(_), mean) => {
+            let mean = mean.map_or_else(String::new, |mean| format!(" {mean}, with which"));
+            let is_suitable = if hits.is_suitable { "it is suitable as well" } else { "it would not be suitable" };
+            format!("without hits{mean} {is_suitable}")
+        }
+    };
+    format!(
+        "Assumed: {share} of the reads hit the memory of the controllers{with}; {without}. --provider {product}:hits=0.5 \
+         states the share"
+    )
+}
+
+/// More memory instead of faster storage.
+pub(crate) fn memory_first(first: &MemoryFirst) -> String {
+    let gib = |bytes: f64| number::three(bytes / f64::from(1 << 30));
+    let [before, after] = first.waiting;
+    let saved =
+        first.saved.map_or_else(String::new, |saved| format!(" and saves {} of the database's time", share(saved)));
+    let by = match first.by {
+        EstimateSource::Database => "the database's own estimate",
+        EstimateSource::Trace => "computed from the trace",
+        EstimateSource::AllData => "all data in memory",
+    };
+    let machine = first.choice.machine.as_ref().and_then(Attachment::name).map(|machine| clean(&machine));
+    if first.is_paid {
+        return format!(
+            "{} GiB instead of {} GiB fit in the memory of {}; {} of the reads remain ({by}), which saves a further {} of the \
+             database's time",
+            gib(first.bytes),
+            gib(first.bytes - first.more_bytes),
+            machine.unwrap_or_else(|| "the machine".to_owned()),
+            number::percent(first.reads),
+            share(first.saved.unwrap_or_default()),
+        );
+    }
+    let more = first.total.millionths - first.present.millionths;
+    let money = Money { millionths: more.abs(), ..first.total };
+    let sign = if more < 0 { "less" } else { "more" };
+    let storage = first.storage.as_ref().map_or_else(
+        || "no storage of the provider leaves as few sessions waiting".to_owned(),
+        |(choice, total)| {
+            format!("storage with as few waiting sessions, {}, costs {total}", offer::configuration(&choice.offer))
+        },
+    );
+    let machine = machine.map_or_else(String::new, |machine| format!(" on {machine}"));
+    format!(
+        "a cache of {} GiB, {} GiB more, leaves {} of the reads ({by}), reduces waiting sessions from {} to \
+         {}{saved}: {}{machine} for {} a month with the machine, {money} {sign} than the cheapest choice with the \
+         present cache; {storage}",
+        gib(first.bytes),
+        gib(first.more_bytes),
+        number::percent(first.reads),
+        number::three(before),
+        number::three(after),
+        offer::configuration(&first.choice.offer),
+        first.total,
+    )
+}

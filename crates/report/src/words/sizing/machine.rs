@@ -1,0 +1,300 @@
+//! Processors, memory, machines and licences.
+
+use plimsoll_catalogue::Money;
+use plimsoll_choose::diagnosis::CensorCause;
+use plimsoll_choose::sizing::{
+    Attachment, Compute, ComputeOrigin, ForeignPlatform, MemoryOrigin, ProcessorLicences, ProcessorOrigin,
+    SizingRequirements,
+};
+use plimsoll_ingest::{InstanceResource, Resource};
+use plimsoll_units::Bytes;
+
+use super::demand::length;
+use super::limit::{limit, margin};
+use crate::number;
+use crate::words::{clean, offer};
+
+pub(super) fn vcpus(count: f64) -> String {
+    let unit = if count > 1.0 { "vCPUs" } else { "vCPU" };
+    format!("{} {unit}", number::three(count))
+}
+
+/// Processors and memory that a machine needs: `at least 4 vCPUs and 32 GiB of memory`.
+pub(crate) fn compute(compute: Compute) -> String {
+    let (processors, memory) = compute.required();
+    let unknown = match (compute.processors, compute.memory) {
+        (Some(_), Some(_)) => "",
+        (None, Some(_)) => {
+            "; the input does not state its processors, and the least of a database is assumed: see --vcpus"
+        }
+        (Some(_), None) => {
+            "; the input does not state its memory, and 2 GiB a vCPU are assumed, at least 8: see --memory"
+        }
+        (None, None) => ", the least of a database: the input states neither, see --vcpus and --memory",
+    };
+    format!("at least {} and {} of memory{unknown}", vcpus(processors), offer::capacity(memory))
+}
+
+/// Where the required processors and memory come from, in a sentence each.
+pub(crate) fn compute_origin(origin: &ComputeOrigin) -> Vec<String> {
+    let place = |one: &InstanceResource| {
+        let instance =
+            if one.instance.is_empty() { String::new() } else { format!("instance {}, ", clean(&one.instance)) };
+        format!(
+            "{instance}{}: {}",
+            clean(one.place.input.rsplit('/').next().unwrap_or_default()),
+            clean(&one.place.origin.to_string())
+        )
+    };
+    let processors = origin.processors.as_ref().map(|origin| match origin {
+        ProcessorOrigin::Given => "processors as given".to_owned(),
+        ProcessorOrigin::Database(used) => {
+            let (used_by, target) = match used.resource {
+                Resource::PeakProcessors => ("in its busiest minute", ""),
+                _ => ("on average in its busiest window of", ", for a utilisation of 70 %; shorter peaks are not in it"),
+            };
+            let window = length(used.window.as_secs_f64());
+            let window = if target.is_empty() { String::new() } else { format!(" {window}") };
+            // Sections of nmon: all programs of the host.
+            let is_of_host = matches!(&*used.place.origin.field, "LPAR" | "CPU_ALL");
+            let who = if is_of_host { "the host, with other programs," } else { "the database" };
+            format!(
+                "processors: {who} ran on {} {used_by}{window}{target} ({})",
+                number::three(used.value),
+                place(used)
+            )
+        }
+        ProcessorOrigin::Busy(busy) => format!(
+            "processors: {} of the present host were busy in the busiest window, with other programs (those of the database \
+             are unknown), for a utilisation of 70 %",
+            number::three(*busy)
+        ),
+        ProcessorOrigin::Uncapped { required, used } => uncapped_processors(*required, *used),
+        ProcessorOrigin::Share(share) => format!(
+            "processors: {} busy in the busiest hour, number unknown: give --vcpus ({})",
+            crate::words::diagnosis::share(share.value),
+            place(share)
+        ),
+        ProcessorOrigin::Host(host) => format!(
+            "processors: as many as the present host has, since their use is unknown ({})",
+            place(host)
+        ),
+    });
+    let memory = origin.memory.as_ref().map(|origin| match origin {
+        MemoryOrigin::Given => "memory as given".to_owned(),
+        MemoryOrigin::Database { parts, share } => {
+            let part = |one: &InstanceResource| {
+                let bytes = Bytes::new(one.value as u64);
+                format!("{} of {} ({})", offer::capacity(bytes), memory_name(one.resource), place(one))
+            };
+            let parts: Vec<String> = parts.iter().map(part).collect();
+            format!("memory: {}, at most {} of the machine's", parts.join(" and "), number::percent(*share))
+        }
+        MemoryOrigin::Host(host) => format!(
+            "memory: that of the present host, since the memory that the database uses is unknown or includes the page cache ({})",
+            place(host)
+        ),
+    });
+    let peaks = origin.peaks.filter(|peaks| peaks.is_required).map(|peaks| {
+        format!(
+            "processors in peaks: {}, for {} times as many operations as in the busiest window, as given; no more than the \
+             present host has, where that is known",
+            number::three(peaks.processors),
+            number::three(peaks.times)
+        )
+    });
+    processors.into_iter().chain(peaks).chain(memory).collect()
+}
+
+fn uncapped_processors(required: f64, used: f64) -> String {
+    format!(
+        "processors: without the limit of the resource manager the sessions run on up to {} instead of {}; storage is sized for \
+         the load without it as well, and --burst none for both with it",
+        number::three(required),
+        number::three(used)
+    )
+}
+
+const fn memory_name(resource: Resource) -> &'static str {
+    match resource {
+        Resource::SharedBuffers => "shared buffers",
+        Resource::ProcessMemory => "process memory",
+        _ => "shared memory",
+    }
+}
+
+/// Processors of all machines, which Oracle licenses, and a machine with fewer of them: `16 vCPUs in 2 machines: ...`.
+pub(crate) fn licences(machine: &Attachment, fewer: Option<&Attachment>) -> Option<String> {
+    let of_one = |machine: &Attachment| machine.offer.machine_shape()?.vcpus;
+    let all = |machine: &Attachment| Some(of_one(machine)? * f64::from(machine.count));
+    let machines = if machine.count > 1 { format!(" in {} machines", machine.count) } else { String::new() };
+    let mut text = format!("{}{machines}: {}", vcpus(all(machine)?), licence_rule(machine));
+    if ProcessorLicences::of(machine).is_some() && of_one(machine)? > MAX_STANDARD_VCPUS {
+        text += "; Standard Edition 2 is not allowed on more than 8 vCPUs";
+    }
+    let more_money = |fewer: &Attachment| {
+        let millionths = fewer.monthly?.millionths - machine.monthly?.millionths;
+        Some(Money { millionths, ..fewer.monthly? })
+    };
+    if let Some((fewer, more)) = fewer.and_then(|fewer| Some((fewer, more_money(fewer)?))) {
+        let count = ProcessorLicences::of(fewer).map_or_else(String::new, |counted| {
+            format!(" ({} or {} licences)", number::three(counted.of_threads), number::three(counted.of_cores))
+        });
+        text += &format!("; {} has {}{count} for {more} a month more", clean(&fewer.name()?), vcpus(all(fewer)?));
+    }
+    if [Some(machine), fewer].into_iter().flatten().any(has_constrained_cores) {
+        text += "; of sizes with constrained cores, sources differ on whether all vCPUs or the active ones count: ask Oracle";
+    }
+    Some(text)
+}
+
+/// Maximum vCPUs of a machine with Standard Edition 2 on AWS, Azure and Google Cloud. Source: as [`ProcessorLicences::of`].
+const MAX_STANDARD_VCPUS: f64 = 8.0;
+
+/// How many licences the machines need, as far as a rule is known.
+fn licence_rule(machine: &Attachment) -> String {
+    if let Some(counted) = ProcessorLicences::of(machine) {
+        return format!(
+            "{} processor licences of Enterprise Edition if two vCPUs share a core, {} if each is a core, without a core factor \
+             (Oracle's policy for AWS, Azure and Google Cloud, read at second hand, 2024-07; a contract may differ)",
+            number::three(counted.of_threads),
+            number::three(counted.of_cores)
+        );
+    }
+    let is_oci = machine.offer.machine_shape().is_some_and(|own| own.name.starts_with("oci/"));
+    let rule = if is_oci {
+        "at OCI, licences are counted by OCPUs, and sources differ on how many one covers: ask Oracle"
+    } else {
+        "the vendor's rules for the platform state how many licences they need"
+    };
+    rule.to_owned()
+}
+
+/// True for sizes of Azure whose name has the active vCPUs behind those of the full size: `Standard_E16-4s_v5`.
+fn has_constrained_cores(machine: &Attachment) -> bool {
+    let name = machine.offer.machine_shape().map(|shape| shape.name);
+    name.is_some_and(|name| name.starts_with("azure/") && name.contains('-'))
+}
+
+/// Processors and memory of a machine: `4 vCPUs, 32 GiB`.
+pub(crate) fn shape(machine: &Attachment) -> String {
+    let shape = machine.offer.machine_shape();
+    let processors = shape.as_ref().and_then(|shape| shape.vcpus).map(vcpus);
+    let memory = shape.and_then(|shape| shape.memory).map(|memory| memory.to_string());
+    processors.into_iter().chain(memory).collect::<Vec<_>>().join(", ")
+}
+
+/// The machine of a choice: `aws/r6i.xlarge, 4 vCPUs, 32 GiB, 183.96 USD a month; IOPS of the instance: 6,000 IOPS
+/// (25 % above the design point); 4 of 28 volumes; 12.5 Gbit/s network`.
+pub(crate) fn machine(machine: &Attachment) -> String {
+    let name = machine.name().unwrap_or_default();
+    let price = machine.monthly.map_or_else(|| "price unknown".to_owned(), |monthly| format!("{monthly} a month"));
+    let first = [clean(&name), shape(machine), price];
+    let first: Vec<String> = first.into_iter().filter(|part| !part.is_empty()).collect();
+    let mut parts = vec![first.join(", ")];
+    parts.extend(machine.binds.as_ref().map(|binds| format!("{} ({})", limit(binds), margin(binds.over))));
+    let max = machine.volumes_max.map(|max| format!("{} of {max} volumes", machine.volumes));
+    parts.extend(max);
+    parts.extend(machine.network_gbps.map(|gbps| format!("{} Gbit/s network", number::three(gbps))));
+    parts.push(format!(
+        "{} of {} known machines are x86-64 and have the required processors and memory and sufficient limits",
+        machine.enough, machine.of
+    ));
+    parts.join("; ")
+}
+
+/// Processors that are not comparable, and the byte order of the data files.
+pub(crate) fn foreign_platform(platform: &ForeignPlatform) -> String {
+    let bytes = if platform.is_big_endian {
+        "; its byte order differs, so data files are converted (transportable tablespaces, Data Pump)"
+    } else {
+        ""
+    };
+    format!(
+        "The database runs on {}: its processors are not comparable with vCPUs, which are counted one to one: state --vcpus \
+         from a benchmark{bytes}",
+        clean(&platform.name)
+    )
+}
+
+/// The origin of a machine's memory where it is not the memory that the database uses.
+pub(crate) fn memory_not_of_database(demand: &SizingRequirements) -> Option<String> {
+    match &demand.compute_origin.memory {
+        Some(MemoryOrigin::Host(host)) => Some(format!(
+            "The memory of the machine, {}, is that of the present host, as its use is unknown or includes the page cache: \
+             --memory states it",
+            offer::capacity(Bytes::new(host.value as u64))
+        )),
+        None => Some(format!(
+            "The memory of the machine is assumed, {}, as the input does not state any: --memory states it",
+            offer::capacity(demand.compute.required().1)
+        )),
+        Some(MemoryOrigin::Given | MemoryOrigin::Database { .. }) => None,
+    }
+}
+
+/// Processors from the mean of a window: shorter peaks are unknown. `None` if the required ones suffice for as many more as
+/// operations, and for other origins and windows of up to two hours without peaks of operations.
+pub(crate) fn processors_without_peaks(demand: &SizingRequirements) -> Option<String> {
+    const LONG_S: f64 = 2.0 * 3_600.0;
+    let origin = &demand.compute_origin;
+    let required = demand.compute.processors.unwrap_or(0.0);
+    if let Some(CensorCause::ProcessorCap { processors: [used, least], .. }) =
+        demand.censored.as_ref().map(|one| &one.cause).filter(|_| !is_uncapped(demand))
+    {
+        return Some(format!(
+            "{} are a lower bound: the load is capped. Without the cap its sessions run on up to {} processors instead of {}; \
+             --vcpus requires more",
+            vcpus(required),
+            number::three(*least),
+            number::three(*used)
+        ));
+    }
+    if let Some(text) = saturated_host(demand, required) {
+        return Some(text);
+    }
+    if let Some(peaks) = origin.peaks.filter(|peaks| !peaks.is_required && peaks.processors > required) {
+        return Some(format!(
+            "Peaks of {} times the operations are expected, those of processors are unknown and not required: with as many more \
+             they would be {} instead of {}; --burst {} or --vcpus requires them",
+            number::three(peaks.times),
+            vcpus(peaks.processors),
+            vcpus(required),
+            number::three(peaks.times)
+        ));
+    }
+    let Some(ProcessorOrigin::Database(used)) = &origin.processors else { return None };
+    let seconds = used.window.as_secs_f64();
+    (used.resource != Resource::PeakProcessors && seconds > LONG_S).then(|| {
+        format!(
+            "Processors are from the mean of {}, without its peaks: provide reports of an hour, or state --vcpus",
+            length(seconds)
+        )
+    })
+}
+
+/// True if the processors are those without the limit of the resource manager.
+fn is_uncapped(demand: &SizingRequirements) -> bool {
+    matches!(demand.compute_origin.processors, Some(ProcessorOrigin::Uncapped { .. }))
+}
+
+/// The processors of the present host are full: a larger machine may do more work.
+fn saturated_host(demand: &SizingRequirements, required: f64) -> Option<String> {
+    /// Above this share of all processors queueing is likely at any time.
+    const FULL: f64 = 0.85;
+    let origin = &demand.compute_origin;
+    let busy =
+        origin.host_busy.filter(|busy| *busy >= FULL && !matches!(origin.processors, Some(ProcessorOrigin::Given)))?;
+    let busy = number::percent((busy * 1e3).round() / 1e3);
+    Some(match &origin.processors {
+        None | Some(ProcessorOrigin::Share(_)) => format!(
+            "The host's processors are {busy} busy, and the input does not state their number: a machine of {} is only the \
+             least of a database, so state --vcpus",
+            vcpus(demand.compute.required().0)
+        ),
+        _ => format!(
+            "The host's processors are {busy} busy, so work may wait for them: {} are a lower bound; --vcpus requires more",
+            vcpus(required)
+        ),
+    })
+}
