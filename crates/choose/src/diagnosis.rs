@@ -23,7 +23,9 @@ pub use cache::CacheStep;
 pub(crate) use cache::steps as cache_steps;
 pub use ceilings::{CeilingUse, OfferUse};
 pub use censored::{CensorCause, Censored};
-pub use effect::{DatabaseEffect, EffectRule, FLOOR_S, Latencies, PartEffect, effect, without_storage};
+pub use effect::{
+    DatabaseEffect, EffectRule, FLOOR_S, FilterWork, Latencies, PartEffect, SCAN_RATES, effect, without_storage,
+};
 pub use history::{Changed, History, HistoryQuantity, LoadCorrelation, PeriodChange, Unusual, WindowTime};
 pub use host::{HostEvidence, HostLimit};
 pub use pinned::Pinned;

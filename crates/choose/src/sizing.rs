@@ -41,7 +41,7 @@ use crate::diagnosis::DatabaseEffect;
 pub use alternatives::{ScanWindows, WithoutScans, wider_stripe};
 pub use backlog::{Allowance, Backlog};
 pub(crate) use classes::ClassWindows;
-pub use compute::{Compute, ComputeOrigin, MemoryOrigin, ProcessorOrigin, ProcessorPeaks};
+pub use compute::{CellScans, Compute, ComputeOrigin, MemoryOrigin, ProcessorOrigin, ProcessorPeaks};
 pub use design::{
     Burst, Busiest, ClassLoad, DemandWindow, Design, DesignPoint, Growth, GrowthStep, Measured, SizingRequirements,
 };

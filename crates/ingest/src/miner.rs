@@ -203,6 +203,8 @@ struct Instance {
     commits_s: Option<f64>,
     /// Mean number of processors in the highest minute, and the columns that it comes from.
     peak_processors: Option<(f64, &'static str)>,
+    /// Bytes per second between the database and its storage (`cell_io_int_mb`, per minute), with the copies of mirrors.
+    interconnect_bytes_s: Option<f64>,
     /// Busy share of the host's processors, 0 to 1, and that in their highest minute.
     host_busy: Option<f64>,
     host_peak: Option<f64>,
@@ -319,6 +321,7 @@ impl MinerHistory {
             on_processor: row.number("cpu_per_s"),
             commits_s: row.number("commits_s"),
             peak_processors: peak_processors(row),
+            interconnect_bytes_s: row.number("cell_io_int_mb").map(|megabytes| megabytes * MIB / 60.0),
             host_busy: row.number("os_cpu").map(|percent| percent / 100.0),
             host_peak: row.number("os_cpu_max").map(|percent| percent / 100.0),
         });
@@ -502,7 +505,10 @@ fn put(history: &MinerHistory, snapshot: &Snapshot, instance: &Instance, out: &m
             processor_s: instance.on_processor.or_else(of_all).map(|on| on * instance.seconds),
             processors: processors.map(|count| count as u32),
             commits: instance.commits_s.map(|commits| commits * instance.seconds),
-            counters: TimeCounters::default(),
+            counters: TimeCounters {
+                filtered_bytes: filtered_bytes_s(history, instance).map(|rate| rate * instance.seconds),
+                ..TimeCounters::default()
+            },
             origin,
         });
     }
@@ -552,7 +558,24 @@ fn bytes_below_resolution(
     instance.figures.iter().find(is_rate).map(|figure| (figure.3 * block).min(HALF_DIGIT))
 }
 
-/// Emits the processors that an instance used.
+/// Bytes of scans per second that the cells of Exadata filter: those read and not returned, since written bytes pass at
+/// least twice, as its disk groups are mirrored. With three copies it is a lower bound. `None` without waits for cells, and
+/// without the column.
+fn filtered_bytes_s(history: &MinerHistory, instance: &Instance) -> Option<f64> {
+    const COPIES: f64 = 2.0;
+    let events = || history.snapshots.values().flat_map(|snapshot| snapshot.events.keys());
+    let mean = |class: Class| {
+        let is_mean = |figure: &&(Class, Measure, Statistic, f64, &str)| {
+            (figure.0, figure.1, figure.2) == (class, Measure::Throughput, Statistic::Mean)
+        };
+        instance.figures.iter().find(is_mean).map(|figure| figure.3)
+    };
+    let moved = mean(Class::Read)? + COPIES * mean(Class::Write)?;
+    let rate = (moved - instance.interconnect_bytes_s?).max(0.0);
+    events().any(|event| event.starts_with("cell ")).then_some(rate)
+}
+
+/// Emits the processors that an instance used, and the bytes that cells filter for it.
 fn processors_used(
     history: &MinerHistory,
     snapshot: &Snapshot,
@@ -570,7 +593,14 @@ fn processors_used(
     };
     let own = instance.on_processor.map(|on| (on, instance.line, "MAIN-METRICS", "cpu_per_s"));
     let peak = instance.peak_processors.map(|(on, columns)| (on.min(busy), instance.line, "MAIN-METRICS", columns));
-    for (resource, found) in [(Resource::Processors, own.or_else(of_all)), (Resource::PeakProcessors, peak)] {
+    let filtered = filtered_bytes_s(history, instance).filter(|rate| *rate > 0.0);
+    let filtered = filtered.map(|rate| (rate, instance.line, "MAIN-METRICS", "cell_io_int_mb"));
+    let all = [
+        (Resource::Processors, own.or_else(of_all)),
+        (Resource::PeakProcessors, peak),
+        (Resource::FilteredBytes, filtered),
+    ];
+    for (resource, found) in all {
         let Some((value, line, block, column)) = found else { continue };
         let origin = out.origin(line, block, column);
         let (scope, window) = at;

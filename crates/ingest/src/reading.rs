@@ -158,8 +158,9 @@ pub struct TimeCounters {
     pub log_switches: Option<f64>,
     /// Bytes of the log (`redo size`).
     pub log_bytes: Option<f64>,
-    /// Bytes of scans that the cells of Exadata filter (`cell physical IO bytes eligible for predicate offload`).
-    pub offloaded_bytes: Option<f64>,
+    /// Bytes of scans that the cells of Exadata read, or skip by a storage index, and do not return: those eligible for
+    /// predicate offload less those returned by smart scans.
+    pub filtered_bytes: Option<f64>,
 }
 
 impl TimeCounters {
@@ -172,7 +173,7 @@ impl TimeCounters {
         self.flash_reads = sum(self.flash_reads, other.flash_reads);
         self.log_switches = sum(self.log_switches, other.log_switches);
         self.log_bytes = sum(self.log_bytes, other.log_bytes);
-        self.offloaded_bytes = sum(self.offloaded_bytes, other.offloaded_bytes);
+        self.filtered_bytes = sum(self.filtered_bytes, other.filtered_bytes);
     }
 }
 
@@ -250,6 +251,12 @@ pub enum Resource {
     SharedBuffers,
     /// Bytes of the memory of the instance's processes: PGA.
     ProcessMemory,
+    /// Bytes per second of scans that the cells of Exadata filter for the instance, on average.
+    FilteredBytes,
+    /// Share of a cluster's operations that its busiest instance carries, 0 to 1, in inputs without those of each instance.
+    BusiestOperations,
+    /// The same of the bytes.
+    BusiestBytes,
     /// Instances of the database, whether the input covers them or not.
     Instances,
     /// Mean number of processors of the host on which any program ran, in its busiest hour.

@@ -91,7 +91,7 @@ pub fn run(args: &SizeArgs) -> Result<(), CliError> {
     gates::decide(&args.gates, &named, |gate, sizing| {
         gate.judge_exact(match gate.figure() {
             GateFigure::Price => sizing.best_total().map(Money::as_f64),
-            GateFigure::DatabaseTime => sizing.best_effect().map(|effect| -effect.saved()),
+            GateFigure::DatabaseTime => sizing.best_effect().and_then(|effect| Some(-effect.least_saved()?)),
             _ => None,
         })
     })

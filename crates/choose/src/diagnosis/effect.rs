@@ -12,6 +12,11 @@ use super::split::{all_s, followers_s, split_commits};
 /// Minimum latency of storage on the market, in seconds: a flash read with its path.
 pub const FLOOR_S: f64 = 50e-6;
 
+/// Bytes per second of scans that a processor filters, the fastest first. About 200 MB/s for each CPU are Oracle's rule for
+/// data warehouses (Database 2 Day + Data Warehousing Guide 11.1, E05764-01, section on CPUs, read in 2026-11). 800 MB/s for
+/// each core are those of storage servers that scan flash, 25 GB/s on 32 cores (data sheet of Exadata X8M-2, recalled).
+pub const SCAN_RATES: [f64; 2] = [800e6, 200e6];
+
 /// Mean latency in seconds by class.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Latencies(pub BTreeMap<Class, f64>);
@@ -27,6 +32,31 @@ pub struct DatabaseEffect {
     pub parts: Vec<PartEffect>,
     /// Unchanged classes of waits, for which the other storage's latency is unknown.
     pub retained: Vec<Class>,
+    /// Work of storage cells today that sessions do on other storage, in addition to `after_s`.
+    pub filter: FilterWork,
+}
+
+/// Work of storage cells on scans that the processors of the database do on other storage.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum FilterWork {
+    /// There is none.
+    None,
+    /// Cells perform scans, and the input does not count the bytes that they filter.
+    Unknown,
+    /// Seconds of processors at [`SCAN_RATES`], the fewest first.
+    Seconds([f64; 2]),
+}
+
+impl FilterWork {
+    /// The work for the smart scans of a database.
+    fn of(spent: &SessionTime) -> Self {
+        match spent.counters.filtered_bytes {
+            Some(bytes) if bytes > 0.0 => Self::Seconds(SCAN_RATES.map(|rate| bytes / rate)),
+            Some(_) => Self::None,
+            None if spent.waits.iter().any(|wait| wait.event.starts_with("cell smart")) => Self::Unknown,
+            None => Self::None,
+        }
+    }
 }
 
 /// The change of a class.
@@ -64,6 +94,21 @@ impl DatabaseEffect {
     pub fn saved(&self) -> f64 {
         1.0 - self.after_s / self.before_s
     }
+
+    /// The least and the largest saved share, with the filtering of scans that storage cells do today; `None` if that is
+    /// unknown. `stored` is the share that storage saves, as of [`Self::saved`].
+    pub fn with_filtering(&self, stored: f64) -> Option<[f64; 2]> {
+        match self.filter {
+            FilterWork::None => Some([stored; 2]),
+            FilterWork::Unknown => None,
+            FilterWork::Seconds([low_s, high_s]) => Some([high_s, low_s].map(|work_s| stored - work_s / self.before_s)),
+        }
+    }
+
+    /// The least saved share, with the filtering of scans; `None` if that is unknown.
+    pub fn least_saved(&self) -> Option<f64> {
+        self.with_filtering(self.saved()).map(|[least, _]| least)
+    }
 }
 
 /// The database's time on storage with these latencies. Each class is scaled by the ratio to its present latency, in
@@ -78,7 +123,7 @@ pub fn effect(account: &Account, latencies: &Latencies, today: &Latencies) -> Op
         let now = today.0.get(&class).copied().or(operation_s.filter(|_| is_awaited))?;
         (now >= FLOOR_S).then_some(then / now)
     };
-    let change = scaled(&account.total, 1.0, by_latency)?;
+    let change = DatabaseEffect { filter: FilterWork::of(&account.total), ..scaled(&account.total, 1.0, by_latency)? };
     if !change.retained.contains(&Class::Read) {
         return Some(change);
     }
@@ -89,6 +134,7 @@ pub fn effect(account: &Account, latencies: &Latencies, today: &Latencies) -> Op
     let like_reads = |class| (class == Class::Read && before_s > 0.0).then(|| after_s / before_s);
     let mut change =
         scaled(&account.total, 1.0, |class, operation_s| by_latency(class, operation_s).or_else(|| like_reads(class)))?;
+    change.filter = FilterWork::of(&account.total);
     for part in change.parts.iter_mut().filter(|part| part.class == Class::Read) {
         part.rule = EffectRule::LikeReads;
     }
@@ -139,5 +185,5 @@ fn scaled(
         }
     }
     let changed: f64 = parts.iter().map(|part| part.after_s - part.before_s).sum();
-    Some(DatabaseEffect { before_s, after_s: (before_s + changed).max(0.0), parts, retained })
+    Some(DatabaseEffect { before_s, after_s: (before_s + changed).max(0.0), parts, retained, filter: FilterWork::None })
 }

@@ -2,7 +2,7 @@
 //! few windows of a scan or a backup.
 
 use plimsoll_catalogue::{Catalogue, PriceTerms};
-use plimsoll_ingest::DatabaseDemand;
+use plimsoll_ingest::{DatabaseDemand, Resource};
 
 use super::backlog::quantile;
 use super::wanted::{derive_requirements, load_windows};
@@ -119,5 +119,20 @@ fn without_scans(subject: &DatabaseDemand, design: &Design) -> Option<(ScanWindo
             values[slot] = None;
         }
     }
+    let without = |slot: &usize| found.iter().all(|index| slots[*index] != *slot);
+    limit_filtering(&mut other, slots.iter().copied().filter(without));
     Some((scans, derive_requirements(&other, design).ok()?))
+}
+
+/// Limits the scans that cells filter for an instance to those of all instances in the busiest of these slots.
+fn limit_filtering(subject: &mut DatabaseDemand, slots: impl Iterator<Item = usize>) {
+    let Some(account) = &subject.account else { return };
+    let spent = slots.filter_map(|slot| account.slots.get(slot)?.as_ref());
+    let Some(highest) = spent.filter_map(|spent| Some(spent.counters.filtered_bytes? / spent.seconds)).reduce(f64::max)
+    else {
+        return;
+    };
+    for filtered in subject.resources.iter_mut().filter(|one| one.resource == Resource::FilteredBytes) {
+        filtered.value = filtered.value.min(highest);
+    }
 }

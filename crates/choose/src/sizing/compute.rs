@@ -4,6 +4,7 @@ use plimsoll_ingest::{DatabaseDemand, InstanceResource, Resource, SessionTime};
 use plimsoll_units::Bytes;
 
 use super::design::{Burst, GrowthStep, SizingRequirements};
+use crate::diagnosis::SCAN_RATES;
 
 /// The smallest machine for a database: operating system, log writer and sessions share less than two processors
 /// badly, and 8 GiB are the least that vendors of databases recommend.
@@ -14,6 +15,8 @@ const LEAST_MEMORY: Bytes = Bytes::gib(8);
 const MEMORY_PER_PROCESSOR: f64 = 2.0 * (1_u64 << 30) as f64;
 /// Utilisation of processors that a machine is chosen for: queues for a processor grow quickly above it.
 pub(super) const UTILISATION: f64 = 0.7;
+/// Seconds of a window above which its mean is no measure of the processors in peaks: those of the storage are assumed.
+const LONG_WINDOW_S: f64 = 2.0 * 3_600.0;
 /// Share of a machine's memory for the memory of the database: the rest is for the operating system, other processes
 /// and their growth.
 const MEMORY_SHARE: f64 = 0.8;
@@ -44,6 +47,17 @@ pub struct ComputeOrigin {
     pub possible_cores: Option<f64>,
     /// Peaks of the processors; `None` without hidden peaks, or if those of the processors are known.
     pub peaks: Option<ProcessorPeaks>,
+    /// Filtering of scans that is added to the processors; `None` without storage cells, and if processors are given.
+    pub scans: Option<CellScans>,
+}
+
+/// Scans that storage cells filter today, and the processors that filter them elsewhere.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CellScans {
+    /// Filtered bytes per second, of the instance with the most in its busiest window.
+    pub filtered: InstanceResource,
+    /// Processors in use for them at [`SCAN_RATES`], with growth, the fewest first: the most are required.
+    pub processors: [f64; 2],
 }
 
 /// Processors in peaks that the mean of a window hides, if they rise as the operations do.
@@ -53,8 +67,10 @@ pub struct ProcessorPeaks {
     pub times: f64,
     /// Processors in use then, with growth; at most those of the present host, with growth.
     pub processors: f64,
-    /// They are required: the ratio was given. Measured ratios of other databases are of operations only.
+    /// They are required: the ratio was given, or the mean of the processors is of a long window.
     pub is_required: bool,
+    /// The ratio was given. Measured ratios of other databases are of operations only.
+    pub is_given: bool,
 }
 
 /// Ratio of hidden peaks of the operations, above 1 if there are any.
@@ -113,9 +129,10 @@ impl HiddenPeaks {
 
 impl Compute {
     /// The need of one instance when the load has grown by a factor. Processors: those that the instance used in its
-    /// busiest window, times that factor, at 70 % utilisation, and at least those of its busiest minute; without that
-    /// minute, at least those of given peaks; and at least those of `uncapped`: processors in use with the limit of a
-    /// resource manager and at most without it. Memory: that in use by the instance. The host's figures only where the
+    /// busiest window, with those that filter the scans of storage cells, or those of its busiest minute; without that
+    /// minute, at least those of peaks that are given or that a long window hides; and at least those of `uncapped`:
+    /// processors in use with the limit of a resource manager and at most without it; each times that factor, at 70 %
+    /// utilisation. Memory: that in use by the instance. The host's figures only where the
     /// database's are unknown, or where its page cache answers reads.
     pub(super) fn of(
         subject: &DatabaseDemand,
@@ -127,22 +144,32 @@ impl Compute {
         let (used, processors) = find_processors(subject).unzip();
         let is_of_host = matches!(processors, Some(ProcessorOrigin::Host(_)));
         let peak = highest(subject, Resource::PeakProcessors).filter(|_| !is_of_host);
-        let steady = used.map(|used: f64| used * growth / UTILISATION);
+        let scans = highest(subject, Resource::FilteredBytes).map(|filtered| CellScans {
+            filtered: filtered.clone(),
+            processors: SCAN_RATES.map(|rate| filtered.value / rate * growth),
+        });
+        let scanning = scans.as_ref().map(|scans| scans.processors[1]);
+        let at_target = |used: f64| (used * growth + scanning.unwrap_or(0.0)) / UTILISATION;
+        let steady = used.map(at_target).or(scanning.map(|scanning| scanning / UTILISATION));
+        let is_long =
+            matches!(&processors, Some(ProcessorOrigin::Database(used)) if used.window.as_secs_f64() > LONG_WINDOW_S);
         let share = || highest(subject, Resource::BusyShare).cloned().map(ProcessorOrigin::Share);
         // The present host has no more, whatever the peaks.
         let host = highest(subject, Resource::HostProcessors).map_or(f64::INFINITY, |host| host.value);
         let in_peaks = |used: f64| ProcessorPeaks {
             times: hidden.times,
             processors: (used * hidden.times).min(host.max(used)) * growth,
-            is_required: hidden.is_given,
+            is_required: hidden.is_given || is_long,
+            is_given: hidden.is_given,
         };
         let peaks = used.map(in_peaks).filter(|_| hidden.times > 1.0 && peak.is_none() && !is_of_host);
         let required = peaks.filter(|peaks| peaks.is_required).map(|peaks| peaks.processors);
-        let peak_processors = peak.map(|peak| peak.value * growth).or(required);
+        let in_minute = peak.map(|peak| peak.value * growth / UTILISATION);
+        let peak_processors = in_minute.or(required.map(|required| required / UTILISATION));
         let needed = steady.map(|steady| steady.max(peak_processors.unwrap_or(0.0)));
-        let by_peak = peak.filter(|peak| Some(peak.value * growth) > steady).cloned().map(ProcessorOrigin::Database);
-        let uncapped = uncapped.filter(|[_, required]| required * growth / UTILISATION > needed.unwrap_or(0.0));
-        let needed = uncapped.map(|[_, required]| required * growth / UTILISATION).or(needed);
+        let by_peak = peak.filter(|_| in_minute > steady).cloned().map(ProcessorOrigin::Database);
+        let uncapped = uncapped.filter(|[_, required]| at_target(*required) > needed.unwrap_or(0.0));
+        let needed = uncapped.map(|[_, required]| at_target(required)).or(needed);
         let by_cap = uncapped.map(|[used, required]| ProcessorOrigin::Uncapped { required, used });
         let (bytes, memory) = memory(subject, reads_from_page_cache).unzip();
         let compute = Self {
@@ -151,7 +178,7 @@ impl Compute {
         };
         let host_busy = find_host_busy(subject);
         let processors = by_cap.or(by_peak).or(processors).or_else(share);
-        (compute, ComputeOrigin { processors, memory, host_busy, possible_cores: None, peaks })
+        (compute, ComputeOrigin { processors, memory, host_busy, possible_cores: None, peaks, scans })
     }
 
     /// These values, and those of `other` where they are absent.
@@ -192,7 +219,8 @@ impl SizingRequirements {
             _ => None,
         };
         let grown = self.steps.iter().find(|step| step.name == GrowthStep::GROWTH).map_or(1.0, |step| step.small);
-        used.map_or_else(|| self.compute.required().0 * UTILISATION, |used| used * grown)
+        let scanning = self.compute_origin.scans.as_ref().map_or(0.0, |scans| scans.processors[1]);
+        used.map_or_else(|| self.compute.required().0 * UTILISATION, |used| used * grown + scanning)
     }
 }
 

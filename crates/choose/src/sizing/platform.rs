@@ -71,6 +71,8 @@ pub enum ShareOrigin {
     Single,
     /// The instance with the largest part of the bytes, by its own load.
     Busiest(String),
+    /// The highest rates of an instance, of a report of the whole cluster.
+    Maxima,
     /// The input does not divide the load: all of it is assumed for each machine.
     Assumed,
 }
@@ -81,6 +83,16 @@ impl MachineShare {
     pub const fn of_all(covered: u32) -> Self {
         let origin = if covered > 1 { ShareOrigin::Assumed } else { ShareOrigin::Single };
         Self { parts: [1.0; 2], origin }
+    }
+
+    /// The part of the busiest instance, as the input states it.
+    fn stated(subject: &DatabaseDemand) -> Option<Self> {
+        let share = |resource: Resource| {
+            let found = subject.resources.iter().filter(|found| found.resource == resource);
+            found.map(|found| found.value).reduce(f64::max)
+        };
+        let parts = [share(Resource::BusiestOperations)?, share(Resource::BusiestBytes)?];
+        Some(Self { parts, origin: ShareOrigin::Maxima })
     }
 
     /// The part of the busiest instance: its peak over that of all. `None` if the input does not divide the load.
@@ -130,8 +142,8 @@ pub struct Exadata {
     /// Share of reads from flash or memory of the cells, 0 to 1: of all requests by their counter, otherwise of single-block
     /// reads by the names of their events; `None` if the input has neither.
     pub flash: Option<f64>,
-    /// Bytes of scans per second that the cells filter on their own processors, 0 if none are counted.
-    pub offloaded_bytes_s: f64,
+    /// Mean bytes of scans per second that the cells of all instances filter; `None` if the input does not count them.
+    pub filtered_bytes_s: Option<f64>,
 }
 
 /// Suffixes of events for reads from flash or memory of the cells.
@@ -180,7 +192,9 @@ fn cluster(subject: &DatabaseDemand, account: Option<&Account>) -> Option<Cluste
         covered,
         count,
         waits: waits.min(1.0),
-        share: MachineShare::measured(subject).unwrap_or_else(|| MachineShare::of_all(covered)),
+        share: MachineShare::measured(subject)
+            .or_else(|| MachineShare::stated(subject))
+            .unwrap_or_else(|| MachineShare::of_all(covered)),
     })
 }
 
@@ -201,9 +215,9 @@ fn exadata(account: &Account) -> Option<Exadata> {
     let count = |is: &dyn Fn(&&EventTime) -> bool| single().filter(is).map(|wait| wait.count).sum::<f64>();
     let from_flash = count(&|wait| FLASH.iter().any(|end| wait.event.ends_with(end)));
     let by_name = || (from_flash > 0.0).then(|| from_flash / count(&|_| true));
-    let counters = account.total.counters;
+    let counters = &account.total.counters;
     let counted = counters.flash_reads.zip(counters.read_requests).filter(|(_, all)| *all > 0.0);
     let flash = counted.map(|(optimized, all)| (optimized / all).min(1.0)).or_else(by_name);
-    let offloaded_bytes_s = counters.offloaded_bytes.unwrap_or(0.0) / account.total.seconds;
-    (cells > 0.0).then(|| Exadata { smart_scans: smart / seconds(&|_| true), flash, offloaded_bytes_s })
+    let filtered_bytes_s = counters.filtered_bytes.map(|bytes| bytes / account.total.seconds);
+    (cells > 0.0).then(|| Exadata { smart_scans: smart / seconds(&|_| true), flash, filtered_bytes_s })
 }

@@ -192,6 +192,7 @@ fn required_compute(
     let mut origin = ComputeOrigin {
         possible_cores: None,
         peaks: origin.peaks.filter(|_| given.processors.is_none()),
+        scans: origin.scans.filter(|_| given.processors.is_none()),
         processors: given.processors.map(|_| ProcessorOrigin::Given).or(origin.processors),
         memory: given.memory.map(|_| MemoryOrigin::Given).or(origin.memory),
         host_busy: origin.host_busy,

@@ -4,6 +4,7 @@
 //! divides the rest. The front page is only compared: differences are cautions.
 
 mod blocks;
+mod busiest;
 mod front_page;
 mod latencies;
 
@@ -674,7 +675,7 @@ fn counters(page: &Page<'_>) -> TimeCounters {
         flash_reads: statistic("physical read requests optimized"),
         log_switches: statistic("log switches (derived)"),
         log_bytes: statistic("redo size"),
-        offloaded_bytes: statistic("cell physical IO bytes eligible for predicate offload"),
+        filtered_bytes: busiest::filtered_bytes(page).map(|(bytes, _)| bytes),
     }
 }
 
@@ -784,6 +785,7 @@ fn resources(page: &mut Page<'_>) {
         let (resource, instance) = (row.resource, row.instance.clone());
         page.out.resource(ResourceFigure { scope, window, instance, resource, value, origin });
     }
+    busiest::emit(page);
 }
 
 /// Seconds on processors, of sessions and background processes.

@@ -206,6 +206,8 @@ pub(super) struct Report {
     pub(super) limits: Vec<ResourceRow>,
     /// Cumulative statistics by name: the total over the window.
     pub(super) statistics: BTreeMap<String, StatedValue>,
+    /// The same per second of the instance with the most, in reports of a cluster.
+    pub(super) maxima: BTreeMap<String, StatedValue>,
     /// The front page by name, per second.
     pub(super) load: BTreeMap<String, StatedValue>,
     /// Reads and writes together, reads, and writes per second, by name.

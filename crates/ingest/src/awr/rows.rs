@@ -47,6 +47,9 @@ pub(super) fn read(report: &mut Report, section: AwrSection, table: &NamedTable)
         AwrSection::BufferPoolAdvice => advice(report, table),
         // Important statistics appear in two tables with equal values.
         AwrSection::Statistics | AwrSection::ThreadActivity | AwrSection::ClusterStatistics => {
+            if section == AwrSection::ClusterStatistics {
+                by_name(report, table, table.column("per second max"), |report| &mut report.maxima);
+            }
             by_name(report, table, table.column("total"), |report| &mut report.statistics)
         }
     };

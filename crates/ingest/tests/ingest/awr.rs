@@ -1,6 +1,6 @@
 //! Reports generated from a workload and read again, and inputs that are not reports.
 
-use plimsoll_ingest::{Class, Demand, Fate, Measure, Outcome, OutcomeSummary, Reading};
+use plimsoll_ingest::{Class, Demand, Fate, Measure, Outcome, OutcomeSummary, Reading, Resource};
 use plimsoll_testkit::Workload;
 use proptest::prelude::*;
 
@@ -191,6 +191,75 @@ fn redo_is_counted_in_requests_to_log_files_or_in_log_writes() {
     check(&report, 50.0, "requests to log files, 50.0/s: members of groups and pieces of the 20.0 log writes/s");
     let without = report.replace("Log File", "Flashback Log").replace("Redo Requests", "Cache Requests");
     check(&without, 20.0, "in log writes (redo writes), once for all members of a group");
+}
+
+/// 36 TB may be filtered and 3.6 TB are returned, in an hour.
+#[test]
+fn bytes_that_cells_filter_are_those_not_returned() {
+    let (eligible, returned) = (
+        "cell physical IO bytes eligible for predicate offload",
+        "cell physical IO interconnect bytes returned by smart scan",
+    );
+    let with = |rows: &[(&str, &str)]| {
+        let report = rows.iter().fold(workload(9, 3_600_000).awr_html(), |report, (name, bytes)| {
+            insert_row(&report, "redo size", &[name, bytes, "", ""])
+        });
+        let reading = read(&report);
+        let rate = reading.resources.iter().find(|resource| resource.resource == Resource::FilteredBytes);
+        let bytes = Demand::of(&[&reading]).subjects[0].account.as_ref().unwrap().total.counters.filtered_bytes;
+        (bytes, rate.map(|rate| rate.value))
+    };
+    let both = with(&[(eligible, "36,000,000,000,000"), (returned, "3,600,000,000,000")]);
+    assert_eq!(both, (Some(32.4e12), Some(9e9)));
+    // Rows of compressed blocks are larger than these: nothing is saved.
+    assert_eq!(with(&[(eligible, "36,000"), (returned, "72,000")]), (Some(0.0), None));
+    assert_eq!(with(&[(eligible, "36,000")]), (None, None), "unknown is not zero");
+}
+
+/// An hour of two instances: 300 and 100 MB/s of reads, 50 MB/s of writes each.
+#[test]
+fn busiest_instance_of_a_cluster_has_the_highest_rates() {
+    let row = |name: &str, total: u64, maximum: u64| {
+        format!(
+            "<tr><td>{name}</td><td>{total}</td><td>0</td><td>0</td><td>0</td><td>0</td><td>0</td><td>{maximum}</td></tr>\n"
+        )
+    };
+    let table = |maximum: &str| {
+        let rows = [
+            row("physical read total IO requests", 7_200_000, 1_200),
+            row("physical write total IO requests", 3_600_000, 600),
+            row("physical read total bytes", 1_440_000_000_000, 300_000_000),
+            row("physical write total bytes", 360_000_000_000, 50_000_000),
+            row("cell physical IO bytes eligible for predicate offload", 720_000_000_000, 150_000_000),
+            row("cell physical IO interconnect bytes returned by smart scan", 72_000_000_000, 20_000_000),
+        ];
+        let instance = |number: u8| {
+            format!(
+                "<tr><td>{number}</td><td>shop{number}</td><td>db{number}</td><td>01-Mar-26 10:00</td>\
+                 <td>02-Mar-26 09:00</td><td>02-Mar-26 10:00</td><td>19.0.0.0.0</td><td>60.00</td></tr>\n"
+            )
+        };
+        format!(
+            "<html><head><title>AWR RAC Report for DB: SHOP, Snaps: 1-2</title></head>\n\
+             <body><h1>WORKLOAD REPOSITORY REPORT (RAC)</h1>\n<table><tr><th>I#</th><th>Instance</th><th>Host</th>\
+             <th>Startup</th><th>Begin Snap Time</th><th>End Snap Time</th><th>Release</th><th>Elapsed Time(min)</th></tr>\n\
+             {}{}</table>\n<table><tr><td></td><td></td><td></td><td></td><th colspan=\"4\">per Second</th></tr>\n\
+             <tr><th>Statistic</th><th>Total</th><th>per Second</th><th>per Trans</th><th>Average</th><th>Std Dev</th>\
+             <th>Min</th><th>{maximum}</th></tr>\n{}</table>\nEnd of Report</body></html>\n",
+            instance(1),
+            instance(2),
+            rows.concat()
+        )
+    };
+    let resources = |report: &str| {
+        let reading = read(report);
+        let rate_of =
+            |resource| reading.resources.iter().find(|found| found.resource == resource).map(|found| found.value);
+        [Resource::BusiestOperations, Resource::BusiestBytes, Resource::FilteredBytes].map(rate_of)
+    };
+    // Nine tenths of the eligible bytes are filtered.
+    assert_eq!(resources(&table("Max")), [Some(0.6), Some(0.7), Some(135e6)]);
+    assert_eq!(resources(&table("Other")), [None, None, Some(180e6)], "all of it without the column");
 }
 
 #[test]

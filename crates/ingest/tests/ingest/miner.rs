@@ -85,6 +85,46 @@ fn check(reading: &Reading, class: Class, measure: Measure, statistic: Statistic
     assert_eq!(found, expected);
 }
 
+/// An hour on Exadata: 1,000 MiB/s read and 10 written to two mirrors, of which 120 pass, and an hour without scans.
+const CELLS: &str = "\
+~~BEGIN-MAIN-METRICS~~
+
+      snap      dur_m end                  inst        aas  cpu_per_s  read_mb_s  read_iops write_mb_s write_iops cell_io_int_mb
+---------- ---------- -------------- ---------- ---------- ---------- ---------- ---------- ---------- ---------- --------------
+       800         60 26/03/02 10:00          1          2          1       1000       1000         10        100           7200
+       801         60 26/03/02 11:00          1          2          1         10       1000         10        100           1800
+
+~~END-MAIN-METRICS~~
+
+~~BEGIN-IO-WAIT-HISTOGRAM~~
+
+   SNAP_ID WAIT_CLASS           EVENT_NAME                            WAIT_TIME_MILLI WAIT_COUNT
+---------- -------------------- ------------------------------------- --------------- ----------
+       800 User I/O             cell smart table scan                               1        300
+
+~~END-IO-WAIT-HISTOGRAM~~
+
+";
+
+#[test]
+fn bytes_that_cells_filter_are_read() {
+    const MIB: f64 = 1_048_576.0;
+    let filtered = |history: &str| -> Vec<f64> {
+        let reading = read(history);
+        let own = reading.resources.iter().filter(|resource| resource.resource == Resource::FilteredBytes);
+        own.map(|resource| resource.value / MIB).collect()
+    };
+    assert_eq!(filtered(CELLS), [900.0], "without scans, all bytes pass");
+    assert_eq!(
+        filtered(&CELLS.replace("cell smart table", "db file scattered")),
+        [0.0; 0],
+        "other storage has no cells"
+    );
+    let demand = Demand::of(&[&read(CELLS)]);
+    let account = demand.subjects[0].account.as_ref().unwrap();
+    assert_eq!(account.total.counters.filtered_bytes, Some(900.0 * MIB * 3_600.0));
+}
+
 #[test]
 fn a_history_has_means_and_highest_minutes() {
     let reading = read(HISTORY);

@@ -223,7 +223,7 @@ view! {
         machine_operations_share: f64 = cluster.share.parts[0],
         /// The same for bytes.
         machine_bytes_share: f64 = cluster.share.parts[1],
-        /// Instance with the largest part of the bytes; null if the input does not divide the load: all of it is assumed.
+        /// Instance with the largest part of the bytes; null if the input does not name it.
         busiest: Option<String> = match &cluster.share.origin {
             sized::ShareOrigin::Busiest(name) => Some(name.clone()),
             _ => None,
@@ -237,6 +237,8 @@ view! {
         /// Share of the reads that flash or memory answered, 0 to 1: of all requests by the counter `physical read requests
         /// optimized`, otherwise of single-block reads by the names of their events; null if the reports have neither.
         flash_share: Option<f64> = exadata.flash,
+        /// Mean bytes per second of scans that the cells filter; null if the reports do not count them.
+        filtered_bytes_per_second: Option<f64> = exadata.filtered_bytes_s,
     }
 
     /// A step from the measured to the expected load.
@@ -306,8 +308,9 @@ view! {
         simulated_latency_at_mean_load: Vec<ClassLatency> = each(&choice.usual),
         /// Classes that are slower than on the present storage, by a fifth or more.
         slower: Vec<SlowerClass> = each(&choice.slower),
-        /// Saved share of the database's time at the mean load of the input, negative if it takes longer; null if unknown.
-        saved_time_share: Option<f64> = choice.effect.as_ref().map(DatabaseEffect::saved),
+        /// Saved share of the database's time at the mean load of the input, negative if it takes longer; the least if its
+        /// processors filter the scans of storage cells; null if unknown.
+        saved_time_share: Option<f64> = choice.effect.as_ref().and_then(DatabaseEffect::least_saved),
         /// Backlog of the series at its limits; null if a percentile was requested.
         replayed: Option<Backlog> = view(choice.backlog.as_ref()),
         /// Simulated response times of the objectives.

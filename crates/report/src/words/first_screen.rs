@@ -7,7 +7,7 @@ use plimsoll_choose::sizing::{
 };
 use plimsoll_ingest::Resource;
 
-use super::sizing::{length, limit_rate, saved_share};
+use super::sizing::{length, limit_rate, notable_scans, saved_share};
 use super::{clean, offer, sentence};
 use crate::number;
 
@@ -39,10 +39,21 @@ pub(crate) fn uncapped(demand: &SizingRequirements) -> Option<String> {
 pub(crate) fn describe_platform(sizing: &Sizing) -> Option<String> {
     let platform = &sizing.required.platform;
     let mut parts: Vec<String> = platform.cluster.iter().map(priced_instances).collect();
+    parts.extend(platform.exadata.map(|exadata| without_cells(&sizing.required, exadata.filtered_bytes_s)));
     parts.extend(platform.cluster.as_ref().and_then(|_| rac_support(sizing)));
-    let exadata = "without Exadata cells";
-    parts.extend(platform.exadata.map(|_| exadata.to_owned()));
     (!parts.is_empty()).then(|| sentence(&parts.join("; ")))
+}
+
+/// The processors of a machine that filter scans instead of storage cells.
+fn without_cells(demand: &SizingRequirements, filtered_bytes_s: Option<f64>) -> String {
+    match (notable_scans(&demand.compute_origin), filtered_bytes_s) {
+        (Some(scans), _) => {
+            let [low, high] = scans.processors.map(number::three);
+            format!("without Exadata cells: filtering takes {low} to {high} processors more")
+        }
+        (None, None) => "without Exadata cells, whose filtering is not counted".to_owned(),
+        (None, Some(_)) => "without Exadata cells".to_owned(),
+    }
 }
 
 fn priced_instances(cluster: &Cluster) -> String {
@@ -56,7 +67,7 @@ fn priced_instances(cluster: &Cluster) -> String {
     match &cluster.share.origin {
         ShareOrigin::Single => of,
         ShareOrigin::Assumed => format!("{of}, each machine for all of the load (division unknown)"),
-        ShareOrigin::Busiest(_) => {
+        ShareOrigin::Busiest(_) | ShareOrigin::Maxima => {
             format!("{of}, each machine for the busiest ({} of the bytes)", percent(cluster.share.parts[1]))
         }
     }
@@ -96,7 +107,6 @@ fn possible_cores(demand: &SizingRequirements, vcpus: Option<f64>) -> Option<Str
     let origin = &demand.compute_origin;
     let processors = origin.possible_cores?;
     let used = match origin.processors.as_ref()? {
-        ProcessorOrigin::Database(used) if used.resource == Resource::PeakProcessors => used.value,
         ProcessorOrigin::Database(used) => used.value / UTILISATION,
         ProcessorOrigin::Busy(busy) => busy / UTILISATION,
         ProcessorOrigin::Host(host) => host.value,
@@ -122,10 +132,7 @@ fn unclear_processors(demand: &SizingRequirements) -> Option<String> {
     let required = demand.compute.required().0;
     let of = match &origin.processors {
         Some(ProcessorOrigin::Given) => return None,
-        Some(ProcessorOrigin::Uncapped { .. }) => {
-            let is_offloaded = demand.platform.exadata.is_some_and(|exadata| exadata.offloaded_bytes_s > 0.0);
-            return is_offloaded.then(|| "processors of the Exadata cells are not counted".to_owned());
-        }
+        Some(ProcessorOrigin::Uncapped { .. }) => return None,
         None | Some(ProcessorOrigin::Share(_)) => return Some("processors in use unknown".to_owned()),
         Some(ProcessorOrigin::Host(_)) => {
             return Some("vCPUs of the host, use unknown".to_owned());
@@ -135,6 +142,10 @@ fn unclear_processors(demand: &SizingRequirements) -> Option<String> {
         Some(ProcessorOrigin::Busy(_)) => None,
     };
     let long = of.filter(|seconds| *seconds > USUAL_WINDOW_S);
+    if let (Some(seconds), Some(peaks)) = (long, origin.peaks.filter(|peaks| peaks.is_required && !peaks.is_given)) {
+        let (mean, times) = (length(seconds), number::three(peaks.times));
+        return Some(format!("vCPUs from the mean of {mean}, times {times} in peaks as of operations"));
+    }
     let peaks = origin.peaks.filter(|peaks| !peaks.is_required && peaks.processors > required);
     if long.is_none() && peaks.is_none() {
         return None;

@@ -15,13 +15,13 @@ pub(crate) use self::demand::{
     point, smaller_than_stored, step,
 };
 pub(crate) use self::effect::{
-    accepted_by, hit_assumption, memory_first, other_user_io, reached, saved, saved_share, slower, slower_classes,
-    today,
+    accepted_by, hit_assumption, memory_first, other_user_io, reached, saved, saved_share, saved_to_limit, slower,
+    slower_classes, today,
 };
 pub(crate) use self::limit::{first_limit, limit, limit_rate, limit_rate_and_room, reason, room};
 pub(crate) use self::machine::{
-    compute, compute_origin, foreign_platform, licences, machine, memory_not_of_database, processors_without_peaks,
-    shape,
+    compute, compute_origin, foreign_platform, licences, machine, memory_not_of_database, notable_scans,
+    processors_without_peaks, shape,
 };
 use super::{clean, offer};
 use crate::number;

@@ -4,11 +4,12 @@
 use plimsoll_catalogue::{Catalogue, Date, Money, PriceTerms};
 use plimsoll_choose::diagnosis::{CensorCause, Censored};
 use plimsoll_choose::sizing::{
-    Busiest, ClassLoad, Cluster, Compute, DesignPoint, Exadata, GrowthStep, MachineShare, Measured, Platform,
-    ProcessorOrigin, ScanWindows, Search, Sizing, SizingRequirements, WithoutScans, fewer_processors, layouts, size,
+    Busiest, CellScans, ClassLoad, Cluster, Compute, DesignPoint, Exadata, GrowthStep, MachineShare, Measured,
+    Platform, ProcessorOrigin, ScanWindows, Search, Sizing, SizingRequirements, WithoutScans, fewer_processors,
+    layouts, size,
 };
 use plimsoll_choose::what_if::{EstimateSource, MemoryFirst, WhatIfs};
-use plimsoll_ingest::Class;
+use plimsoll_ingest::{Class, InputPosition, InstanceResource, Origin, Resource};
 use plimsoll_report::{Charset, Page, TextStyle, page_csv, page_summary, page_text, pages, sizing_json, terraform};
 use plimsoll_units::{Bytes, Span};
 
@@ -254,11 +255,19 @@ fn figures_of_a_part_or_of_exadata_are_the_headline() {
     assert!(detail.is_some_and(|text| text.contains("12 %")), "{part:?}");
     assert!(part.details.iter().any(|text| text.contains("does not support RAC on EC2")), "{part:?}");
     assert!(part.details[0].contains("Cheapest configuration that carries"), "{part:?}");
-    sizing.required.platform.exadata = Some(Exadata { smart_scans: 0.4, flash: Some(0.9), offloaded_bytes_s: 1e9 });
+    sizing.required.platform.exadata =
+        Some(Exadata { smart_scans: 0.4, flash: Some(0.9), filtered_bytes_s: Some(1e9) });
     let cells = headline(&sizing);
     assert!(cells.cautions[0].contains("without Exadata cells"), "{cells:?}");
     let is_exadata = |text: &&String| text.contains("Exadata") && text.contains("40 %") && text.contains("90 %");
     assert!(cells.details.iter().any(|text| is_exadata(&text)), "{cells:?}");
+    let place = InputPosition { input: "report".into(), origin: Origin::line(1) };
+    let window = Span::from_secs(3600);
+    let filtered =
+        InstanceResource { instance: String::new(), resource: Resource::FilteredBytes, value: 1e9, window, place };
+    sizing.required.compute_origin.scans = Some(CellScans { filtered, processors: [1.25, 5.0] });
+    let caution = &headline(&sizing).cautions[0];
+    assert!(caution.contains("without Exadata cells: filtering takes 1.25 to 5 processors more"), "{caution}");
 }
 
 #[test]

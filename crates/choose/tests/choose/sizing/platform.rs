@@ -1,15 +1,18 @@
 //! Clusters and Exadata by the names of waits, and layouts of several volumes.
 
 use plimsoll_catalogue::{Catalogue, Config};
+use plimsoll_choose::diagnosis::{Latencies, effect};
 use plimsoll_choose::sizing::{
-    ClassObjective, Platform, Search, SizingRequirements, VolumeContent, VolumeLayout, layouts, size,
+    ClassObjective, Platform, Search, ShareOrigin, SizingRequirements, VolumeContent, VolumeLayout, layouts, size,
 };
 use plimsoll_ingest::{
-    Account, DatabaseDemand, EventTime, HostWaiting, InputPosition, Origin, SessionTime, TimeCounters, WaitCause,
+    Account, Class, DatabaseDemand, EventTime, HostWaiting, InputPosition, Origin, Resource, SessionTime, TimeCounters,
+    WaitCause,
 };
 use plimsoll_units::Bytes;
 
 use super::support::{database, subject, terms};
+use super::what_if::resource;
 
 fn place() -> InputPosition {
     InputPosition { input: "report".into(), origin: Origin::line(1) }
@@ -72,6 +75,34 @@ fn waits_for_cells_show_exadata() {
     let counters = &mut counted.account.as_mut().unwrap().total.counters;
     (counters.read_requests, counters.flash_reads) = (Some(1_000.0), Some(988.0));
     assert_eq!(Platform::of(&counted).exadata.unwrap().flash, Some(0.988));
+}
+
+#[test]
+fn highest_rates_of_an_instance_divide_the_load_of_a_cluster() {
+    let mut subject = waiting(&[("gc cr block 2-way", 200.0)]);
+    subject.resources = vec![resource("", Resource::BusiestOperations, 0.6), resource("", Resource::BusiestBytes, 0.7)];
+    let share = Platform::of(&subject).cluster.unwrap().share;
+    assert_eq!((share.parts, share.origin), ([0.6, 0.7], ShareOrigin::Maxima));
+}
+
+/// A scan of 100 of 1,000 seconds becomes twice as fast; 80 GB of it are filtered by cells, which takes 100 to 400 seconds
+/// of processors.
+#[test]
+fn filtering_by_cells_reduces_the_saved_time() {
+    let mut subject = waiting(&[("cell smart table scan", 100.0)]);
+    let mut range = |filtered_bytes: Option<f64>| {
+        let account = subject.account.as_mut().unwrap();
+        account.total.counters.filtered_bytes = filtered_bytes;
+        let faster = Latencies([(Class::SequentialRead, 0.5)].into());
+        let change = effect(account, &faster, &Latencies::default()).unwrap();
+        assert!((change.saved() - 0.05).abs() < 1e-9, "{change:?}");
+        change.with_filtering(change.saved())
+    };
+    let [low, high] = range(Some(80e9)).unwrap();
+    assert!((low + 0.35).abs() < 1e-9 && (high + 0.05).abs() < 1e-9, "{low} {high}");
+    assert_eq!(range(None), None, "smart scans without a counter of their bytes");
+    let [low, high] = range(Some(0.0)).unwrap();
+    assert!((low - 0.05).abs() < 1e-9 && (high - 0.05).abs() < 1e-9, "{low} {high}");
 }
 
 fn laid_out(required: &SizingRequirements, names: &[&str]) -> Vec<VolumeLayout> {

@@ -319,13 +319,13 @@ fn given_peaks_need_processors_and_assumed_ones_are_stated() {
         derive_requirements(&subject, &Design { burst, ..plain() }).unwrap()
     };
     let processors = |burst: Burst, more| demand(burst, more).compute.processors;
-    // Four in use: six at 70 % utilisation, sixteen in peaks of four times the load.
+    // Four in use, sixteen in peaks of four times the load, both at 70 % utilisation.
     assert_eq!(processors(Burst::None, None), Some(6.0));
-    assert_eq!(processors(Burst::Times(4.0), None), Some(16.0));
-    assert_eq!(processors(Burst::Times(1.2), None), Some(6.0), "the allowed utilisation leaves room for it");
+    assert_eq!(processors(Burst::Times(4.0), None), Some(23.0));
+    assert_eq!(processors(Burst::Times(1.2), None), Some(7.0), "the same utilisation as of the mean");
     // The present host has no more than twelve, and a minute in which nine ran is known.
-    assert_eq!(processors(Burst::Times(4.0), Some((Resource::HostProcessors, 12.0))), Some(12.0));
-    assert_eq!(processors(Burst::Times(4.0), Some((Resource::PeakProcessors, 9.0))), Some(9.0));
+    assert_eq!(processors(Burst::Times(4.0), Some((Resource::HostProcessors, 12.0))), Some(18.0));
+    assert_eq!(processors(Burst::Times(4.0), Some((Resource::PeakProcessors, 9.0))), Some(13.0));
     // Ratios of other databases are of operations: processors stay, and the peak is stated.
     let assumed = demand(Burst::Auto, None);
     let peaks = assumed.compute_origin.peaks.expect("an hour hides peaks");
@@ -334,11 +334,38 @@ fn given_peaks_need_processors_and_assumed_ones_are_stated() {
         !peaks.is_required && (peaks.processors - 4.0 * peaks.times).abs() < 1e-9 && peaks.times > 3.0,
         "{peaks:?}"
     );
+    // The mean of a day hides the peaks of the processors as well as those of the operations.
+    let day_long = InstanceResource { window: Span::from_secs(86_400), ..resource("", Resource::Processors, 4.0) };
+    let subject = DatabaseDemand { resources: vec![day_long], ..subject("08:00 86400 reads iops mean 100") };
+    let assumed = derive_requirements(&subject, &Design { burst: Burst::Auto, ..plain() }).unwrap();
+    let peaks = assumed.compute_origin.peaks.expect("a day hides peaks");
+    assert!(peaks.is_required && !peaks.is_given && peaks.times > 1.0, "{peaks:?}");
+    assert_eq!(assumed.compute.processors, Some((4.0 * peaks.times / 0.7).ceil()));
     // Processors that were given have no peaks.
     let compute = Compute { processors: Some(8.0), memory: None };
     let subject = DatabaseDemand { resources: vec![resource("", Resource::Processors, 4.0)], ..day(|_| 100.0) };
     let given = derive_requirements(&subject, &Design { compute, burst: Burst::Times(4.0), ..plain() }).unwrap();
     assert_eq!((given.compute.processors, given.compute_origin.peaks), (Some(8.0), None));
+}
+
+/// Cells filter 1.4 GB/s: 7 processors at 200 MB/s, in addition to those of the database.
+#[test]
+fn scans_of_storage_cells_take_processors_of_the_machine() {
+    let filtered = resource("1", Resource::FilteredBytes, 1.4e9);
+    let of = |mut resources: Vec<InstanceResource>, compute: Compute| {
+        resources.push(filtered.clone());
+        let subject = DatabaseDemand { resources, ..subject("08:00 3600 reads iops mean 100") };
+        derive_requirements(&subject, &Design { compute, ..plain() }).unwrap()
+    };
+    let found = of(vec![resource("1", Resource::Processors, 4.0)], Compute::default());
+    assert_eq!(found.compute.processors, Some(16.0));
+    assert_eq!(found.compute_origin.scans.expect("scans").processors, [1.75, 7.0]);
+    // A minute of the database's own processors does not contain them, and may need more.
+    let minute = [resource("1", Resource::Processors, 4.0), resource("1", Resource::PeakProcessors, 14.0)];
+    assert_eq!(of(minute.to_vec(), Compute::default()).compute.processors, Some(20.0));
+    assert_eq!(of(Vec::new(), Compute::default()).compute.processors, Some(10.0), "the rest is unknown");
+    let given = of(Vec::new(), Compute { processors: Some(8.0), memory: None });
+    assert_eq!((given.compute.processors, given.compute_origin.scans), (Some(8.0), None));
 }
 
 /// A resource of an instance in a window of an hour.
@@ -369,8 +396,8 @@ fn machines_are_sized_for_the_database_instead_of_its_host() {
     let processors = |instance| (instance, Resource::Processors, 5.0);
     let two = [("1", sga.0, sga.1), ("2", sga.0, sga.1), ("2", pga.0, pga.1), processors("1"), processors("2")];
     assert_eq!(of(&two).0, one);
-    // The busiest minute needs its processors, without a margin.
-    assert_eq!(of(&[("", Resource::Processors, 5.0), ("", Resource::PeakProcessors, 12.0)]).0.0, Some(12.0));
+    // The busiest minute has the same utilisation.
+    assert_eq!(of(&[("", Resource::Processors, 5.0), ("", Resource::PeakProcessors, 12.0)]).0.0, Some(18.0));
     // Shared buffers leave room for the page cache.
     assert_eq!(of(&[("", Resource::SharedBuffers, 8.0 * GIB)]).0.1, Some(20.0));
     // The host only where the database's figures are unknown.

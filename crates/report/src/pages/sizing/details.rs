@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use plimsoll_catalogue::Cite;
-use plimsoll_choose::diagnosis::DatabaseEffect;
+use plimsoll_choose::diagnosis::{DatabaseEffect, FilterWork};
 use plimsoll_choose::sizing::{Choice, DesignLimit, DesignPoint, Rejection, Sizing, SizingRequirements};
 use plimsoll_ingest::Outcome;
 
@@ -186,7 +186,8 @@ fn database_time(effect: &DatabaseEffect) -> String {
     let (before, after) = (number::three(effect.before_s), number::three(effect.after_s));
     let retained = effect.retained.iter().map(|class| class.name()).collect::<Vec<_>>().join(", ");
     let retained = if retained.is_empty() { retained } else { format!(" Assumed unchanged: {retained}.") };
-    format!("Database time: {}, {before} s to {after} s for the same work.{retained}", words::saved(effect))
+    let alone = if effect.filter == FilterWork::None { "" } else { " by storage alone" };
+    format!("Database time: {}, {before} s to {after} s{alone} for the same work.{retained}", words::saved(effect))
 }
 
 fn levels(required: &SizingRequirements) -> Vec<Bar> {

@@ -10,7 +10,6 @@ use plimsoll_choose::sizing::{Attachment, Best, Choice, PriceDoubt, Rejection, R
 use super::Sized;
 use crate::number;
 use crate::page::Headline;
-use crate::words::diagnosis::share;
 use crate::words::{clean, first_screen, offer, sentence, sizing as words};
 
 /// Maximum ratio of the price of a slower configuration that is mentioned to that of the best.
@@ -75,8 +74,9 @@ impl Sized<'_> {
     /// The change of the database's time; a range if a limit bounds it.
     fn effect(&self) -> Option<String> {
         let effect = self.sizing.best_effect()?;
-        let bound = self.sizing.speed_limit().map(|limit| format!("{} to ", share(limit.saved)));
-        Some(format!("; database time {}{}", bound.unwrap_or_default(), words::saved(&effect)))
+        let bound = self.sizing.speed_limit();
+        let time = bound.map_or_else(|| words::saved(&effect), |limit| words::saved_to_limit(&effect, limit.saved));
+        Some(format!("; database time {time}"))
     }
 
     /// The support of RAC by the vendor on the recommended platform, if it is not certain.
@@ -195,7 +195,7 @@ impl Sized<'_> {
         details.extend(
             self.sizing
                 .best_effect()
-                .map(|effect| format!("Database time: {} than today for the same work", words::saved(&effect))),
+                .map(|effect| format!("Database time for the same work: {}", words::saved(&effect))),
         );
         match self.sizing.best() {
             Some(Best::Layout(layout)) => details.push(single_volume(layout)),

@@ -165,19 +165,23 @@ pub(crate) fn exadata(exadata: &Exadata) -> String {
     } else {
         format!("Smart scans are {} of the time of reads", number::percent(exadata.smart_scans))
     };
-    let cells = if exadata.offloaded_bytes_s > 0.0 {
-        format!(
-            "The reports are from Exadata, whose cells filter {} of scans on their processors: DB CPU does not count these, so the \
-             vCPUs are a lower bound. ",
-            number::throughput(exadata.offloaded_bytes_s)
-        )
-    } else {
-        "The reports are from Exadata. ".to_owned()
+    let cells = match exadata.filtered_bytes_s {
+        Some(rate) => format!(
+            "The reports are from Exadata, whose cells filter {} of scans on average on processors of their own, which DB CPU \
+             does not count: on other storage the database filters them. ",
+            number::throughput(rate)
+        ),
+        None => {
+            "The reports are from Exadata and do not count the bytes that its cells filter: the processors that filter \
+                 them on other storage are unknown and not included. "
+                .to_owned()
+        }
     };
     format!(
         "{cells}Its cells filter scans and serve reads from flash: other storage has to deliver every \
          byte that the database reads, at the latency of flash, and this sizing assumes it. {scans}{flash}; tables in \
-         Hybrid Columnar Compression need several times the capacity on other storage"
+         Hybrid Columnar Compression need several times the capacity on other storage, and \
+         processors to decompress what cells decompress today"
     )
 }
 

@@ -3,8 +3,8 @@
 use plimsoll_catalogue::Money;
 use plimsoll_choose::diagnosis::CensorCause;
 use plimsoll_choose::sizing::{
-    Attachment, Compute, ComputeOrigin, ForeignPlatform, MemoryOrigin, ProcessorLicences, ProcessorOrigin,
-    SizingRequirements,
+    Attachment, CellScans, Compute, ComputeOrigin, ForeignPlatform, MemoryOrigin, ProcessorLicences, ProcessorOrigin,
+    ProcessorPeaks, SizingRequirements,
 };
 use plimsoll_ingest::{InstanceResource, Resource};
 use plimsoll_units::Bytes;
@@ -50,11 +50,12 @@ pub(crate) fn compute_origin(origin: &ComputeOrigin) -> Vec<String> {
         ProcessorOrigin::Given => "processors as given".to_owned(),
         ProcessorOrigin::Database(used) => {
             let (used_by, target) = match used.resource {
-                Resource::PeakProcessors => ("in its busiest minute", ""),
+                Resource::PeakProcessors => ("in its busiest minute", ", for a utilisation of 70 %"),
                 _ => ("on average in its busiest window of", ", for a utilisation of 70 %; shorter peaks are not in it"),
             };
             let window = length(used.window.as_secs_f64());
-            let window = if target.is_empty() { String::new() } else { format!(" {window}") };
+            let is_minute = used.resource == Resource::PeakProcessors;
+            let window = if is_minute { String::new() } else { format!(" {window}") };
             // Sections of nmon: all programs of the host.
             let is_of_host = matches!(&*used.place.origin.field, "LPAR" | "CPU_ALL");
             let who = if is_of_host { "the host, with other programs," } else { "the database" };
@@ -95,15 +96,37 @@ pub(crate) fn compute_origin(origin: &ComputeOrigin) -> Vec<String> {
             place(host)
         ),
     });
-    let peaks = origin.peaks.filter(|peaks| peaks.is_required).map(|peaks| {
-        format!(
-            "processors in peaks: {}, for {} times as many operations as in the busiest window, as given; no more than the \
-             present host has, where that is known",
-            number::three(peaks.processors),
-            number::three(peaks.times)
-        )
-    });
-    processors.into_iter().chain(peaks).chain(memory).collect()
+    let peaks = origin.peaks.filter(|peaks| peaks.is_required).map(required_peaks);
+    let scans = notable_scans(origin).map(|scans| added_for_scans(scans, &place(&scans.filtered)));
+    processors.into_iter().chain(scans).chain(peaks).chain(memory).collect()
+}
+
+/// Processors in peaks that are required.
+fn required_peaks(peaks: ProcessorPeaks) -> String {
+    format!(
+        "processors in peaks: {}, for {} times as many operations as in the busiest window, {}, for a utilisation of 70 %; \
+         no more than the present host has, where that is known",
+        number::three(peaks.processors),
+        number::three(peaks.times),
+        if peaks.is_given { "as given" } else { "as for the storage, since a long window hides those of processors" }
+    )
+}
+
+/// The processors that are added for scans, with their place in the input.
+fn added_for_scans(scans: &CellScans, place: &str) -> String {
+    let [low, high] = scans.processors.map(number::three);
+    format!(
+        "processors for scans that storage cells filter today: {high} are added, for {} at 200 MB/s each (Oracle, 2 Day + \
+         Data Warehousing Guide 11.1), {low} at 800 MB/s (a core of a storage server of Exadata X8M-2, recalled), for a \
+         utilisation of 70 %; decompression is not in it; --vcpus states your own ({place})",
+        number::throughput(scans.filtered.value)
+    )
+}
+
+/// Scans of storage cells whose filtering takes a part of a processor that is displayed.
+pub(crate) fn notable_scans(origin: &ComputeOrigin) -> Option<&CellScans> {
+    const NEGLIGIBLE: f64 = 0.005;
+    origin.scans.as_ref().filter(|scans| scans.processors[1] >= NEGLIGIBLE)
 }
 
 fn uncapped_processors(required: f64, used: f64) -> String {
@@ -262,6 +285,9 @@ pub(crate) fn processors_without_peaks(demand: &SizingRequirements) -> Option<St
             vcpus(required),
             number::three(peaks.times)
         ));
+    }
+    if origin.peaks.is_some_and(|peaks| peaks.is_required) {
+        return None;
     }
     let Some(ProcessorOrigin::Database(used)) = &origin.processors else { return None };
     let seconds = used.window.as_secs_f64();
