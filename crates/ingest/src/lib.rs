@@ -62,7 +62,7 @@ pub use reading::{
     CacheAdvice, CapBasis, CapEvidence, CapKind, CapLimit, CapOwner, Caution, Class, Count, Counted, Database,
     DatabaseTime, Fate, Figure, FormatName, HostTime, InputPart, JoinedWindow, LatencyBin, LatencyHistogram, Measure,
     MissCurve, Multipath, Offering, Origin, Reading, ReadingDistribution, ReadingEvidence, ReadingScope, ReadingWindow,
-    Resource, ResourceFigure, Setting, Snapshot, Statistic, TimeCounters, Wait, WaitCause, WindowCount,
+    Resource, ResourceFigure, Setting, Snapshot, Statistic, TimeCounters, TopReader, Wait, WaitCause, WindowCount,
 };
 pub use refusal::Refusal;
 pub use requests::{Requests, TraceFault, TraceRequest};

@@ -4,6 +4,7 @@
 //! and are recognised by name under their ruler.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use jiff::civil::DateTime;
 use plimsoll_units::Span;
@@ -12,7 +13,7 @@ use crate::builder::Builder;
 use crate::form::{Form, Head, LineFormat, Resemblance};
 use crate::reading::{
     Class, Database, DatabaseTime, Fate, Figure, HostTime, Measure, Origin, ReadingScope, ReadingWindow, Resource,
-    ResourceFigure, Statistic, TimeCounters, Wait, WaitCause,
+    ResourceFigure, Statistic, TimeCounters, TopReader, Wait, WaitCause,
 };
 use crate::refusal::Refusal;
 use crate::text::table::Ruler;
@@ -111,7 +112,7 @@ struct NamedRow<'a> {
 
 /// The relevant blocks.
 const USED: &str = "OS-INFORMATION OSSTAT MEMORY SIZE-ON-DISK MAIN-METRICS DATABASE-PARAMETERS AVERAGE-ACTIVE-SESSIONS \
-    IO-WAIT-HISTOGRAM IOSTAT-BY-FUNCTION TOP-N-TIMED-EVENTS SYSSTAT";
+    IO-WAIT-HISTOGRAM IOSTAT-BY-FUNCTION TOP-N-TIMED-EVENTS TOP-SQL-BY-SNAPID SYSSTAT";
 
 impl MinerBlock {
     fn new(name: &str) -> Self {
@@ -186,6 +187,8 @@ struct Snapshot {
     events: BTreeMap<String, MinerEvent>,
     /// Mean number of sessions that waited in each wait class, or worked (`DB CPU`).
     classes: BTreeMap<String, (f64, u64)>,
+    /// The statement with the most bytes read.
+    top_reader: Option<Arc<TopReader>>,
     /// Reads per second of all instances from another source.
     reads_s: Option<(f64, u64)>,
 }
@@ -355,6 +358,14 @@ impl MinerHistory {
                 let name = row.text("function_name").to_owned();
                 snapshot.functions.push((name, counts, row.line));
             }
+            "TOP-SQL-BY-SNAPID" => {
+                let top = snapshot.top_reader.as_ref().map_or(0.0, |top| top.bytes);
+                let (statement, module) = (row.text("sql_id").to_owned(), row.text("module").to_owned());
+                let bytes = row.number("read_mb").map_or(0.0, |megabytes| megabytes * MIB);
+                if bytes > top && !statement.is_empty() {
+                    snapshot.top_reader = Some(Arc::new(TopReader { statement, module, bytes }));
+                }
+            }
             "SYSSTAT" => snapshot.reads_s = row.number("read_iops").map(|reads| (reads, row.line)),
             _ => {}
         }
@@ -507,6 +518,8 @@ fn put(history: &MinerHistory, snapshot: &Snapshot, instance: &Instance, out: &m
             commits: instance.commits_s.map(|commits| commits * instance.seconds),
             counters: TimeCounters {
                 filtered_bytes: filtered_bytes_s(history, instance).map(|rate| rate * instance.seconds),
+                // Rows of statements are of all instances.
+                top_reader: snapshot.top_reader.clone(),
                 ..TimeCounters::default()
             },
             origin,

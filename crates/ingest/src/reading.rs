@@ -144,7 +144,7 @@ pub struct DatabaseTime {
 }
 
 /// Counters of Oracle Database that explain its time, over a window, where known.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct TimeCounters {
     /// Statements that were parsed without a cursor to share (`parse count (hard)`).
     pub hard_parses: Option<f64>,
@@ -161,10 +161,24 @@ pub struct TimeCounters {
     /// Bytes of scans that the cells of Exadata read, or skip by a storage index, and do not return: those eligible for
     /// predicate offload less those returned by smart scans.
     pub filtered_bytes: Option<f64>,
+    /// The statement that read the most bytes from storage.
+    pub top_reader: Option<Arc<TopReader>>,
+}
+
+/// A statement with its reads in a window.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TopReader {
+    /// Its identifier in the database (`SQL_ID`).
+    pub statement: String,
+    /// The program that ran it, as it registered; may be empty.
+    pub module: String,
+    /// Bytes that it read.
+    pub bytes: f64,
 }
 
 impl TimeCounters {
-    /// Adds those of another window or instance; a counter that either lacks is unknown.
+    /// Adds those of another window or instance; a counter that either lacks is unknown. Of two statements, that with more
+    /// bytes stays.
     pub(crate) fn add(&mut self, other: &Self) {
         let sum = |a: Option<f64>, b: Option<f64>| a.zip(b).map(|(a, b)| a + b);
         self.hard_parses = sum(self.hard_parses, other.hard_parses);
@@ -174,6 +188,8 @@ impl TimeCounters {
         self.log_switches = sum(self.log_switches, other.log_switches);
         self.log_bytes = sum(self.log_bytes, other.log_bytes);
         self.filtered_bytes = sum(self.filtered_bytes, other.filtered_bytes);
+        let readers = [self.top_reader.take(), other.top_reader.clone()].into_iter().flatten();
+        self.top_reader = readers.max_by(|a, b| a.bytes.total_cmp(&b.bytes));
     }
 }
 

@@ -1,8 +1,10 @@
 //! Alternatives to the recommended configuration that a single condition changes: a wider stripe, and a load without the
 //! few windows of a scan or a backup.
 
+use std::collections::BTreeMap;
+
 use plimsoll_catalogue::{Catalogue, PriceTerms};
-use plimsoll_ingest::{DatabaseDemand, Resource};
+use plimsoll_ingest::{DatabaseDemand, Resource, TopReader};
 
 use super::backlog::quantile;
 use super::wanted::{derive_requirements, load_windows};
@@ -35,7 +37,7 @@ fn of_product(search: &Search, sizing: &Sizing) -> Option<Search> {
 }
 
 /// A few windows of mostly large reads, of a scan or a backup.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct ScanWindows {
     /// Number of these windows.
     pub windows: usize,
@@ -43,6 +45,9 @@ pub struct ScanWindows {
     pub times: f64,
     /// Share of large reads in their bytes, 0 to 1.
     pub large_reads: f64,
+    /// The statement that read the most in them, with its bytes, and their share of all bytes, at most 1; `None` if the input
+    /// names none.
+    pub reader: Option<(TopReader, f64)>,
 }
 
 /// The sizing without these windows.
@@ -107,11 +112,13 @@ fn without_scans(subject: &DatabaseDemand, design: &Design) -> Option<(ScanWindo
     if windows.len() < MIN_WINDOWS || found.is_empty() || !is_rare || median <= 0.0 {
         return None;
     }
+    let bytes = |index: usize| rate(index) * windows[index].seconds;
     let sum = |of: &dyn Fn(usize) -> f64| found.iter().map(|index| of(*index)).sum::<f64>();
     let scans = ScanWindows {
         windows: found.len(),
         times: found.iter().map(|index| rate(*index)).fold(0.0, f64::max) / median,
         large_reads: sum(&large_reads) / sum(&rate),
+        reader: find_reader(subject, found.iter().map(|index| slots[*index]), sum(&bytes)),
     };
     let mut other = subject.clone();
     for values in other.series.iter_mut().map(|series| &mut series.values) {
@@ -122,6 +129,19 @@ fn without_scans(subject: &DatabaseDemand, design: &Design) -> Option<(ScanWindo
     let without = |slot: &usize| found.iter().all(|index| slots[*index] != *slot);
     limit_filtering(&mut other, slots.iter().copied().filter(without));
     Some((scans, derive_requirements(&other, design).ok()?))
+}
+
+/// The statement with the most bytes in these slots, each of which has the one that read the most in it.
+fn find_reader(subject: &DatabaseDemand, slots: impl Iterator<Item = usize>, all: f64) -> Option<(TopReader, f64)> {
+    let account = subject.account.as_ref()?;
+    let mut readers: BTreeMap<&str, TopReader> = BTreeMap::new();
+    for top in slots.filter_map(|slot| account.slots.get(slot)?.as_ref()?.counters.top_reader.as_deref()) {
+        let none = || TopReader { bytes: 0.0, ..top.clone() };
+        readers.entry(&top.statement).or_insert_with(none).bytes += top.bytes;
+    }
+    let reader = readers.into_values().max_by(|a, b| a.bytes.total_cmp(&b.bytes))?;
+    let share = (reader.bytes / all).min(1.0);
+    Some((reader, share))
 }
 
 /// Limits the scans that cells filter for an instance to those of all instances in the busiest of these slots.

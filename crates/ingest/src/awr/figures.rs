@@ -676,6 +676,7 @@ fn counters(page: &Page<'_>) -> TimeCounters {
         log_switches: statistic("log switches (derived)"),
         log_bytes: statistic("redo size"),
         filtered_bytes: busiest::filtered_bytes(page).map(|(bytes, _)| bytes),
+        top_reader: None,
     }
 }
 

@@ -242,7 +242,7 @@ pub(super) fn account(
             sum.processors(reading, time.scope, time.processors.map(f64::from));
             match &mut sum.counters {
                 Some(counters) => counters.add(&time.counters),
-                none => *none = Some(time.counters),
+                none => *none = Some(time.counters.clone()),
             }
         }
         for host in &reading.hosts {

@@ -277,7 +277,7 @@ fn waiting_on_the_host_and_hard_parses_are_read() {
     near(spent.host.processes.unwrap(), 4.0, 1e-9);
     let origin = &spent.host.place.as_ref().unwrap().origin;
     assert_eq!(origin.table.as_deref(), Some("Operating System Statistics"));
-    let counters = spent.counters;
+    let counters = &spent.counters;
     assert_eq!((counters.hard_parses, counters.hard_parse_s), (Some(360_000.0), Some(806.0)));
     near(counters.flash_reads.unwrap() / counters.read_requests.unwrap(), 0.25, 1e-9);
     let absent = Demand::of(&[&read(&work.awr_html())]);

@@ -104,10 +104,19 @@ const CELLS: &str = "\
 
 ~~END-IO-WAIT-HISTOGRAM~~
 
+~~BEGIN-TOP-SQL-BY-SNAPID~~
+
+   SNAP_ID MODULE        SQL_ID           READ_MB
+---------- ------------- ------------- ----------
+       800 JDBC          aaaaaaaaaaaaa       1000
+       800 SQL*Plus      bbbbbbbbbbbbb    2000000
+       801 JDBC          aaaaaaaaaaaaa          0
+
+~~END-TOP-SQL-BY-SNAPID~~
 ";
 
 #[test]
-fn bytes_that_cells_filter_are_read() {
+fn bytes_that_cells_filter_and_their_statement_are_read() {
     const MIB: f64 = 1_048_576.0;
     let filtered = |history: &str| -> Vec<f64> {
         let reading = read(history);
@@ -123,6 +132,10 @@ fn bytes_that_cells_filter_are_read() {
     let demand = Demand::of(&[&read(CELLS)]);
     let account = demand.subjects[0].account.as_ref().unwrap();
     assert_eq!(account.total.counters.filtered_bytes, Some(900.0 * MIB * 3_600.0));
+    let readers: Vec<_> = account.slots.iter().map(|slot| slot.as_ref().unwrap().counters.top_reader.clone()).collect();
+    let [Some(reader), None] = &readers[..] else { panic!("{readers:?}") };
+    assert_eq!((reader.statement.as_str(), reader.module.as_str()), ("bbbbbbbbbbbbb", "SQL*Plus"));
+    assert_eq!(reader.bytes, 2e6 * MIB);
 }
 
 #[test]

@@ -78,6 +78,12 @@ view! {
         times_median: f64 = without.scans.times,
         /// Share of large reads in their bytes, 0 to 1.
         large_reads_share: f64 = without.scans.large_reads,
+        /// Statement that read the most bytes in them; null if the input names none.
+        statement: Option<String> = without.scans.reader.as_ref().map(|(reader, _)| reader.statement.clone()),
+        /// Program that ran it; empty if it did not register, null without a statement.
+        module: Option<String> = without.scans.reader.as_ref().map(|(reader, _)| reader.module.clone()),
+        /// Share of the statement in the bytes of these windows, 0 to 1; null without a statement.
+        statement_share: Option<f64> = without.scans.reader.as_ref().map(|(_, share)| *share),
         /// Expected load without them.
         point: DesignPoint = (&without.point).into(),
         /// Cheapest configuration of the recommended product for it; null if there is none.

@@ -186,12 +186,22 @@ pub(crate) fn speed_limit(limit: &SpeedLimit, saved: f64) -> String {
 
 /// The windows of a scan or a backup that determine the load, and the load and price without them.
 pub(crate) fn without_scans(without: &WithoutScans) -> String {
+    /// Minimum share of a statement that is named.
+    const MIN_NAMED: f64 = 0.1;
     let scans = &without.scans;
     let windows = if scans.windows == 1 { "window" } else { "windows" };
     let price = without.choice.as_ref().and_then(Choice::total);
     let price = price.map_or_else(String::new, |total| format!(", {total} a month"));
+    let reader = scans.reader.as_ref().map_or_else(String::new, |(reader, share)| {
+        let module = clean(&reader.module);
+        let module = if module.is_empty() { module } else { format!(" ({module})") };
+        if *share < MIN_NAMED {
+            return format!(", no listed statement above {}", percent(*share));
+        }
+        format!(", {} by SQL_ID {}{module}", percent(*share), clean(&reader.statement))
+    });
     format!(
-        "A scan or a backup decides: {} {windows} of up to {} times the median, {} large reads; without, {} MB/s{price}",
+        "A scan or a backup decides: {} {windows} of up to {} times the median, {} large reads{reader}; without, {} MB/s{price}",
         scans.windows,
         number::three(scans.times),
         percent(scans.large_reads),

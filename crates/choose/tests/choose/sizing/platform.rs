@@ -3,15 +3,16 @@
 use plimsoll_catalogue::{Catalogue, Config};
 use plimsoll_choose::diagnosis::{Latencies, effect};
 use plimsoll_choose::sizing::{
-    ClassObjective, Platform, Search, ShareOrigin, SizingRequirements, VolumeContent, VolumeLayout, layouts, size,
+    ClassObjective, Design, Platform, Search, ShareOrigin, SizingRequirements, VolumeContent, VolumeLayout,
+    WithoutScans, derive_requirements, layouts, size,
 };
 use plimsoll_ingest::{
     Account, Class, DatabaseDemand, EventTime, HostWaiting, InputPosition, Origin, Resource, SessionTime, TimeCounters,
-    WaitCause,
+    TopReader, WaitCause,
 };
 use plimsoll_units::Bytes;
 
-use super::support::{database, subject, terms};
+use super::support::{database, plain, subject, terms};
 use super::what_if::resource;
 
 fn place() -> InputPosition {
@@ -103,6 +104,36 @@ fn filtering_by_cells_reduces_the_saved_time() {
     assert_eq!(range(None), None, "smart scans without a counter of their bytes");
     let [low, high] = range(Some(0.0)).unwrap();
     assert!((low - 0.05).abs() < 1e-9 && (high - 0.05).abs() < 1e-9, "{low} {high}");
+}
+
+/// An hour of a scan by a statement, and eleven usual ones.
+#[test]
+fn the_statement_of_the_deciding_windows_is_named() {
+    let usual = |hour: usize| {
+        format!("{hour:02}:00 3600 random-reads iops mean 100\n {hour:02}:00 3600 random-reads bytes mean 819200\n")
+    };
+    let scan = "11:00 3600 sequential-reads iops mean 1000\n 11:00 3600 sequential-reads bytes mean 1000000000\n";
+    let lines: String = (0..12).map(usual).collect();
+    let mut subject = subject(&(lines + scan));
+    let mut account = waiting(&[("cell smart table scan", 100.0)]).account.unwrap();
+    let spent = |filtered_s: f64, bytes: f64| {
+        let reader = TopReader { statement: "a1b2".into(), module: "SQL*Plus".into(), bytes };
+        let filtered_bytes = Some(filtered_s * 3_600.0);
+        let counters = TimeCounters { filtered_bytes, top_reader: Some(reader.into()), ..TimeCounters::default() };
+        Some(SessionTime { counters, ..account.total.clone() })
+    };
+    account.slots = (0..12).map(|hour| if hour == 11 { spent(900e6, 2.7e12) } else { spent(2e6, 1e9) }).collect();
+    subject.account = Some(account);
+    subject.resources = vec![resource("", Resource::Processors, 1.0), resource("", Resource::FilteredBytes, 900e6)];
+    let (catalogue, design) = (Catalogue::built_in(), Design { quantile: None, ..plain() });
+    let search = Search::among(&catalogue, &["aws/gp3".to_owned()]).unwrap();
+    let sizing = size(&catalogue, &derive_requirements(&subject, &design).unwrap(), &terms(), &search);
+    let without = WithoutScans::of((&catalogue, &terms()), &search, &sizing, (&subject, &design)).unwrap();
+    let (reader, share) = without.scans.reader.expect("a statement");
+    assert_eq!((without.scans.windows, reader.statement.as_str(), reader.module.as_str()), (1, "a1b2", "SQL*Plus"));
+    // 2.7 of 3.6 TB and of 2.9 GB of the other reads.
+    assert!((share - 2.7e12 / (1_000_819_200.0 * 3_600.0)).abs() < 1e-9, "{share}");
+    assert_eq!(sizing.required.compute.processors, Some(8.0), "1 and 4.5 for the scan");
 }
 
 fn laid_out(required: &SizingRequirements, names: &[&str]) -> Vec<VolumeLayout> {
