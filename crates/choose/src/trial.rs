@@ -1,6 +1,8 @@
 //! A simulated trial of an offered load, long enough for its mean and percentiles.
 
+use std::collections::VecDeque;
 use std::ops::ControlFlow;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use plimsoll_drive::{BindingStages, Rules, Simulated, drive_streams};
 use plimsoll_load::{Pace, StreamPhase, StreamSpec, Streams};
@@ -18,6 +20,8 @@ const SLOTS: u32 = 1 << 14;
 const MIN_ACHIEVED: f64 = 0.97;
 /// Maximum operations of open loads beside the leading stream.
 const MAX_BACKGROUND: f64 = 100_000.0;
+/// Maximum trials that [`OpenTrials`] holds in memory; equal ones follow each other closely in a search.
+const MAX_TRIALS: usize = 64;
 
 /// Result of a trial.
 #[derive(Clone, Debug, PartialEq)]
@@ -134,7 +138,7 @@ pub(crate) struct OpenTrial {
 }
 
 /// Offers open loads to an idle model for about `operations` in total. `None` if the streams do not fit.
-pub(crate) fn open_trial(model: &ChainSpec, streams: &[StreamSpec], operations: u64, seed: u64) -> Option<OpenTrial> {
+fn open_trial(model: &ChainSpec, streams: &[StreamSpec], operations: u64, seed: u64) -> Option<OpenTrial> {
     let offered: f64 = streams.iter().map(open_rate).sum();
     let lasts = Span::from_secs_f64(operations as f64 / offered.max(f64::MIN_POSITIVE)).max(Span::from_micros(SLICES));
     let mut done = offer(model, streams, until(lasts), lasts / SLICES, seed)?;
@@ -144,6 +148,37 @@ pub(crate) fn open_trial(model: &ChainSpec, streams: &[StreamSpec], operations: 
     let iops = tally.operations() as f64 / seconds;
     let overloaded = done.unserved > 0 || iops < offered * MIN_ACHIEVED;
     Some(OpenTrial { tally, bound_by, iops, achieved: iops / offered.max(f64::MIN_POSITIVE), overloaded })
+}
+
+/// Recent results of [`open_trial`]. Levels of a product often differ in their names and prices only, such as the
+/// protocols of an array, and a trial depends on nothing but its arguments.
+#[derive(Default)]
+pub(crate) struct OpenTrials(Mutex<VecDeque<RecentTrial>>);
+
+struct RecentTrial {
+    model: ChainSpec,
+    streams: Vec<StreamSpec>,
+    operations: u64,
+    result: Option<Arc<OpenTrial>>,
+}
+
+impl OpenTrials {
+    /// As [`open_trial`] with seed 1.
+    pub(crate) fn run(&self, model: &ChainSpec, streams: Vec<StreamSpec>, operations: u64) -> Option<Arc<OpenTrial>> {
+        let recent = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_same =
+            |trial: &&RecentTrial| trial.operations == operations && trial.streams == streams && trial.model == *model;
+        if let Some(trial) = recent().iter().rev().find(is_same) {
+            return trial.result.clone();
+        }
+        let result = open_trial(model, &streams, operations, 1).map(Arc::new);
+        let mut recent = recent();
+        if recent.len() == MAX_TRIALS {
+            recent.pop_front();
+        }
+        recent.push_back(RecentTrial { model: model.clone(), streams, operations, result: result.clone() });
+        result
+    }
 }
 
 fn open_rate(stream: &StreamSpec) -> f64 {

@@ -18,7 +18,7 @@ use super::{
 };
 use crate::matching::within;
 use crate::requirements::{Requirements, TightBound};
-use crate::trial::{OpenTrial, open_trial};
+use crate::trial::{OpenTrial, OpenTrials};
 
 /// Operations of a trial, all classes together, of a trial with large operations, and of a trial for means only.
 const OPERATIONS: u64 = 10_000;
@@ -54,6 +54,7 @@ pub(super) struct Assessor<'a> {
     /// As [`Wanted::needs_latency`]; for a part of a layout, of the whole.
     pub(super) needs_latency: bool,
     series: DemandSeries,
+    trials: OpenTrials,
 }
 
 /// The result for an offer.
@@ -83,6 +84,7 @@ impl<'a> Assessor<'a> {
             requirements,
             needs_latency: required.needs_latency(),
             series: DemandSeries::of(&required.series),
+            trials: OpenTrials::default(),
         }
     }
 
@@ -131,7 +133,7 @@ impl<'a> Assessor<'a> {
         let simulate = |point: &DesignPoint, operations| {
             let frequent = raise_rate(point, choice.binds.as_ref());
             let streams = within(&frequent.streams(self.required.capacity), offer.capacity);
-            open_trial(&model, &streams, operations, 1)
+            self.trials.run(&model, streams, operations)
         };
         let mut done = simulate(point, operations(point));
         for times in LONGER {
