@@ -6,6 +6,7 @@
 
 mod alternatives;
 mod assess;
+mod assumption;
 mod attempt;
 mod backlog;
 mod burst;
@@ -34,16 +35,18 @@ use std::sync::Arc;
 
 use plimsoll_catalogue::{Cite, Counts, Money, Offer, Peak, Price, Status};
 use plimsoll_ingest::Class;
-use plimsoll_units::Span;
+use plimsoll_units::{Bytes, Span};
 
 use crate::diagnosis::DatabaseEffect;
 
 pub use alternatives::{ScanWindows, WithoutScans, wider_stripe};
+pub use assumption::{Assumption, LoadAssumption};
 pub use backlog::{Allowance, Backlog};
 pub(crate) use classes::ClassWindows;
 pub use compute::{CellScans, Compute, ComputeOrigin, MemoryOrigin, ProcessorOrigin, ProcessorPeaks};
 pub use design::{
-    Burst, Busiest, ClassLoad, DemandWindow, Design, DesignPoint, Growth, GrowthStep, Measured, SizingRequirements,
+    Burst, Busiest, ClassLoad, DemandWindow, Design, DesignPoint, Growth, GrowthStep, Measured, PeakSource,
+    SizingRequirements, StepKind,
 };
 pub use frontier::ProviderFrontier;
 pub use hits::HitAssumption;
@@ -236,10 +239,27 @@ impl Attachment {
 pub struct Risk {
     /// Its kind.
     pub kind: RiskKind,
-    /// A sentence.
-    pub text: String,
+    /// Its content.
+    pub detail: RiskDetail,
     /// The source of the figure in question, if any.
     pub cite: Option<Arc<Cite>>,
+}
+
+/// Content of an uncertainty.
+#[derive(Clone, Debug, PartialEq)]
+pub enum RiskDetail {
+    /// A statement of the catalogue, or the reason why it has no model.
+    Statement(String),
+    /// Name of a ceiling that was not verified with the vendor, with the doubt of [`Status::doubt`].
+    Ceiling(Arc<str>, &'static str),
+    /// The price lacks this part.
+    PriceWithout(String),
+    /// The loss of one of so many volumes loses all of them.
+    Stripe(u32),
+    /// The inputs do not show the engine of the database, and the service runs only these.
+    UnknownEngine(String),
+    /// Sectors of 4 KiB, which Oracle Database before 12.2 does not accept.
+    LargeSectors,
 }
 
 /// Kinds of uncertainty.
@@ -291,6 +311,35 @@ pub enum RejectionReason {
     },
     /// It is invalid, with the reason: too large, another provider's machine, a rule of the vendor.
     Refused(String),
+    /// It is no candidate for this demand.
+    Excluded(Exclusion),
+}
+
+/// Reasons why a product or a configuration is no candidate.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Exclusion {
+    /// It has no valid configuration.
+    Invalid,
+    /// The load does not fit on it.
+    Unfit,
+    /// Its capacity, and the required capacity, which is larger.
+    Capacity(Bytes, Bytes),
+    /// The catalogue has no limits of it.
+    NoLimits,
+    /// Its instance class has too few processors or too little memory.
+    InstanceClass,
+    /// Its lowest level, while the measured load is below the demand.
+    LowestLevel,
+    /// The vendor states worse response times than others, without a figure: its statement.
+    WorseLatency(String),
+    /// Only a single machine can write to it, while the database is a cluster.
+    SingleMachine,
+    /// A single instance of the service writes, while the database is a cluster.
+    SingleInstance,
+    /// The service runs only these engines, and the inputs are of Oracle Database.
+    OtherEngine(String),
+    /// Oracle does not support RAC on it: the statement of the catalogue.
+    UnsupportedRac(String),
 }
 
 impl Slower {
@@ -381,7 +430,7 @@ impl RejectionReason {
             Self::Sustains { iops, required, .. } => iops / required,
             Self::Waits(_) => 1.0,
             Self::NoMachine { nearest, .. } => nearest.as_ref().map_or(0.0, |(_, limit)| limit.over),
-            Self::Refused(_) => 0.0,
+            Self::Refused(_) | Self::Excluded(_) => 0.0,
         }
     }
 }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use plimsoll_analyse::GateFigure;
 use plimsoll_catalogue::{Config, Money, Part, PriceTerms, ProductKind, nearest, one_of};
 use plimsoll_choose::sizing::{
-    Compute, Design, DesignError, Growth, HitAssumption, PresentCost, ScopeError, Search, Sizing, WithoutScans,
-    check_counted, derive_requirements, fewer_processors, layouts, size, wider_stripe,
+    Assumption, Compute, Design, DesignError, Growth, HitAssumption, PresentCost, ScopeError, Search, Sizing,
+    WithoutScans, check_counted, derive_requirements, fewer_processors, layouts, size, wider_stripe,
 };
 use plimsoll_ingest::{DatabaseDemand, Demand, Reading};
 use plimsoll_units::Bytes;
@@ -153,7 +153,7 @@ fn check(args: &SizeArgs) -> Result<(), CliError> {
 }
 
 /// The parameters of the design point; with a note if the inputs determine the capacity.
-fn build_design(args: &SizeArgs, subject: &DatabaseDemand) -> Result<(Design, Option<String>), CliError> {
+fn build_design(args: &SizeArgs, subject: &DatabaseDemand) -> Result<(Design, Option<Assumption>), CliError> {
     let stored = subject.account.as_ref().and_then(|account| account.stored_bytes);
     let stored = stored.map(|bytes| Bytes::new(bytes.ceil() as u64)).filter(|_| args.capacity.is_none());
     let none = "the reports do not contain the capacity: use --capacity, such as --capacity 2TiB";
@@ -173,8 +173,7 @@ fn build_design(args: &SizeArgs, subject: &DatabaseDemand) -> Result<(Design, Op
         assumes_blocks: args.assume,
         compute: Compute { processors: args.vcpus.map(f64::from), memory: args.memory },
     };
-    let reported = |stored| format!("the database occupies {stored}, according to its report: --capacity overrides it");
-    Ok((design, stored.map(reported)))
+    Ok((design, stored.map(Assumption::StoredBytes)))
 }
 
 /// Checks a capacity; a number without a unit would be bytes.

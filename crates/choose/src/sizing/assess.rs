@@ -13,8 +13,8 @@ use super::product_facts::{members, yearly_loss};
 use super::search::Search;
 use super::series::DemandSeries;
 use super::{
-    Choice, ClassLatency, ClassLoad, DesignLimit, DesignPoint, Rejection, RejectionReason, Risk, RiskKind,
-    SizingRequirements, Slower,
+    Choice, ClassLatency, ClassLoad, DesignLimit, DesignPoint, Exclusion, Rejection, RejectionReason, Risk, RiskDetail,
+    RiskKind, SizingRequirements, Slower,
 };
 use crate::matching::within;
 use crate::requirements::{Requirements, TightBound};
@@ -121,7 +121,8 @@ impl<'a> Assessor<'a> {
                 return fails(RejectionReason::Refused(error.to_string()));
             }
             Err(error) => {
-                choice.risks.push(Risk { kind: RiskKind::Latency, text: error.to_string(), cite: None });
+                let detail = RiskDetail::Statement(error.to_string());
+                choice.risks.push(Risk { kind: RiskKind::Latency, detail, cite: None });
                 return Assessed::Meets(Box::new(choice));
             }
         };
@@ -141,7 +142,7 @@ impl<'a> Assessor<'a> {
                 done = simulate(point, operations(point) * times);
             }
         }
-        let Some(done) = done else { return fails(RejectionReason::Refused("the load does not fit on it".into())) };
+        let Some(done) = done else { return fails(RejectionReason::Excluded(Exclusion::Unfit)) };
         let held_by = done.bound_by.first().map(|(name, _)| name.clone()).unwrap_or_default();
         if done.overloaded {
             return fails(RejectionReason::Sustains { iops: done.iops, required: point.iops(), held_by });
@@ -277,26 +278,22 @@ fn find_risks(offer: &Offer, price: Option<&Price>, bounds: &[TightBound]) -> Ve
         let doubt = ceiling.cite.status.doubt();
         risks.extend(doubt.map(|doubt| Risk {
             kind: RiskKind::Ceiling,
-            text: format!("\"{}\" {doubt}", ceiling.name),
+            detail: RiskDetail::Ceiling(Arc::clone(&ceiling.name), doubt),
             cite: Some(Arc::clone(&ceiling.cite)),
         }));
     }
     // Doubts about ceilings come first in the list; the relevant ones have been added above.
     let of_ceilings = offer.ceilings.iter().filter(|ceiling| is_doubtful(ceiling)).count();
     let of_model = offer.doubts().into_iter().skip(of_ceilings);
-    risks.extend(of_model.map(|doubt| Risk { kind: RiskKind::Latency, text: doubt.text, cite: doubt.cite }));
+    let about = |kind, text: String, cite| Risk { kind, detail: RiskDetail::Statement(text), cite };
+    risks.extend(of_model.map(|doubt| about(RiskKind::Latency, doubt.text, doubt.cite)));
     risks.extend(price.into_iter().flat_map(of_price));
     let worse = offer.worse_latency();
-    risks.extend(worse.map(|statement| Risk {
-        kind: RiskKind::Latency,
-        text: statement.text.to_string(),
-        cite: Some(statement.cite),
-    }));
-    let needs = offer.needs().into_iter();
-    risks.extend(needs.map(|text| Risk { kind: RiskKind::Needs, text: text.to_string(), cite: None }));
-    let members = members(offer);
-    let text = || format!("the loss of one of {members} volumes loses all of them");
-    risks.extend((members > 1).then(|| Risk { kind: RiskKind::Safety, text: text(), cite: None }));
+    risks.extend(worse.map(|statement| about(RiskKind::Latency, statement.text.to_string(), Some(statement.cite))));
+    risks.extend(offer.needs().into_iter().map(|text| about(RiskKind::Needs, text.to_string(), None)));
+    let count = members(offer);
+    let stripe = Risk { kind: RiskKind::Safety, detail: RiskDetail::Stripe(count), cite: None };
+    risks.extend((count > 1).then_some(stripe));
     risks
 }
 
@@ -305,7 +302,7 @@ fn platform_risks(required: &SizingRequirements, offer: &Offer) -> Vec<Risk> {
     let rac = required.platform.cluster.as_ref().and_then(|_| offer.product().rac());
     let risk = |rac: &RacSupport| {
         let cite = Some(Arc::clone(&rac.cite));
-        Risk { kind: RiskKind::Safety, text: rac.text.to_string(), cite }
+        Risk { kind: RiskKind::Safety, detail: RiskDetail::Statement(rac.text.to_string()), cite }
     };
     rac.map(risk)
         .into_iter()
@@ -317,8 +314,7 @@ fn platform_risks(required: &SizingRequirements, offer: &Offer) -> Vec<Risk> {
 /// A managed database, where the input does not show the engine.
 fn engine_risk(platform: &super::Platform, offer: &Offer) -> Option<Risk> {
     let managed = offer.product().managed().filter(|_| platform.oracle_release.is_none())?;
-    let text = format!("the reports do not show the engine of the database: it runs {} only", managed.engine_titles());
-    Some(Risk { kind: RiskKind::Needs, text, cite: None })
+    Some(Risk { kind: RiskKind::Needs, detail: RiskDetail::UnknownEngine(managed.engine_titles()), cite: None })
 }
 
 /// A volume whose sectors are larger than an Oracle Database of unknown release may accept.
@@ -330,8 +326,7 @@ fn sector_risk(required: &SizingRequirements, offer: &Offer) -> Option<Risk> {
         None => false,
     };
     let is_open = is_native && required.platform.needs_512_byte_sectors().is_none();
-    let text = "sectors of 4 KiB by default: Oracle Database before 12.2 needs the setting sector=512";
-    is_open.then(|| Risk { kind: RiskKind::Needs, text: text.to_owned(), cite: None })
+    is_open.then_some(Risk { kind: RiskKind::Needs, detail: RiskDetail::LargeSectors, cite: None })
 }
 
 fn is_doubtful(ceiling: &Ceiling) -> bool {
@@ -339,8 +334,8 @@ fn is_doubtful(ceiling: &Ceiling) -> bool {
 }
 
 fn of_price(price: &Price) -> Vec<Risk> {
-    let about = |text: String, cite| Risk { kind: RiskKind::Price, text, cite };
-    let mut risks: Vec<Risk> = price.doubts().into_iter().map(|doubt| about(doubt.text, doubt.cite)).collect();
-    risks.extend(price.without.iter().map(|part| about(format!("its price is without {part}"), None)));
-    risks
+    let about = |detail, cite| Risk { kind: RiskKind::Price, detail, cite };
+    let doubts = price.doubts().into_iter().map(|doubt| about(RiskDetail::Statement(doubt.text), doubt.cite));
+    let without = price.without.iter().map(|part| about(RiskDetail::PriceWithout(part.clone()), None));
+    doubts.chain(without).collect()
 }

@@ -10,7 +10,7 @@ use super::candidates::{Candidate, Group};
 use super::frontier::by_rank;
 use super::machines::{Fleet, lower_options, within_machine};
 use super::size::storage_price;
-use super::{Attachment, Choice, Rejection, RejectionReason, Risk, RiskKind};
+use super::{Attachment, Choice, Exclusion, Rejection, RejectionReason, Risk, RiskDetail, RiskKind};
 use crate::matching::price_of;
 use crate::requirements::TightBound;
 
@@ -296,7 +296,7 @@ impl<'a> Attempt<'a> {
             let on_demand = price.and_then(Price::commitment_doubt);
             choice.risks.extend(on_demand.map(|doubt| Risk {
                 kind: RiskKind::Price,
-                text: doubt.text,
+                detail: RiskDetail::Statement(doubt.text),
                 cite: doubt.cite,
             }));
             choice.machine = machine;
@@ -351,10 +351,8 @@ impl<'a> Attempt<'a> {
         } else if let Some(choice) = self.nearly {
             found.nearly.push(*choice);
         } else {
-            let no_configuration = || Rejection {
-                name: product.name().into(),
-                reason: RejectionReason::Refused("it has no valid configuration".into()),
-            };
+            let no_configuration =
+                || Rejection { name: product.name().into(), reason: RejectionReason::Excluded(Exclusion::Invalid) };
             found.rejected.push(self.rejected.unwrap_or_else(no_configuration));
         }
         Found { levels: self.levels, ..found }

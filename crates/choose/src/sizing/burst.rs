@@ -6,6 +6,8 @@ use plimsoll_analyse::median;
 use plimsoll_ingest::Class;
 use plimsoll_units::Span;
 
+use super::design::PeakSource;
+
 /// Minimum mean size of large operations: scans, sorts, backups.
 pub(super) const LARGE: f64 = 65_536.0;
 
@@ -45,7 +47,7 @@ pub(super) struct Hidden {
     pub(super) scans: f64,
     /// The lowest and the highest measured ratio.
     pub(super) spread: Option<(f64, f64)>,
-    pub(super) source: String,
+    pub(super) source: PeakSource,
 }
 
 /// True for scans, sorts, archiving and backups: they use the throughput that there is, and take longer without a higher
@@ -68,8 +70,7 @@ pub(super) const fn is_elastic(class: Class) -> bool {
 pub(super) fn hidden(window: Span) -> Hidden {
     let seconds = window.as_secs_f64();
     if seconds <= MINUTE {
-        let source = "windows of up to a minute have no relevant hidden peaks".to_owned();
-        return Hidden { small: 1.0, large: 1.0, scans: 1.0, spread: None, source };
+        return Hidden { small: 1.0, large: 1.0, scans: 1.0, spread: None, source: PeakSource::Minute };
     }
     let of = |pick: fn(&BurstRatio) -> [f64; 2]| median(&MEASURED.iter().flat_map(pick).collect::<Vec<f64>>());
     let all = || MEASURED.iter().flat_map(|measured| measured.operations.into_iter().chain(measured.bytes));
@@ -91,22 +92,11 @@ pub(super) fn hidden(window: Span) -> Hidden {
         large: at(of(|measured| measured.bytes)),
         scans: 1.0,
         spread: Some(if seconds < shortest { (1.0, high) } else { beyond }),
-        source: describe_source(seconds, shortest, longest),
-    }
-}
-
-fn describe_source(seconds: f64, shortest: f64, longest: f64) -> String {
-    let measured =
-        "one-minute maxima over averages of three Oracle databases with snapshots of 30 and 60 min, the median";
-    if seconds < shortest {
-        format!("{measured}, less for shorter windows")
-    } else if seconds <= longest {
-        measured.to_owned()
-    } else {
-        format!(
-            "{measured}; for windows beyond an hour, also half hours over the week of 106 disks of virtual machines: provide \
-                 reports of an hour or less"
-        )
+        source: match seconds {
+            s if s < shortest => PeakSource::ShorterWindows,
+            s if s <= longest => PeakSource::Databases,
+            _ => PeakSource::LongerWindows,
+        },
     }
 }
 

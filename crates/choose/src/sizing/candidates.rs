@@ -7,7 +7,7 @@ use plimsoll_catalogue::{Chosen, Offer, OptionValue, Price, Product, ProductKind
 
 use super::assess::{Assessor, SECTOR};
 use super::search::Search;
-use super::{Rejection, RejectionReason};
+use super::{Exclusion, Rejection, RejectionReason};
 use crate::candidate::{FEW, OptionValues};
 use crate::climb::{ClimbResult, Goal, of_width};
 use crate::matching::price_of;
@@ -73,21 +73,21 @@ fn fits(assessor: &Assessor<'_>, offer: &Offer) -> bool {
 }
 
 /// The reason why an offer with sufficient ceilings is no candidate.
-fn find_exclusion(assessor: &Assessor<'_>, search: &Search, offer: &Offer) -> Option<String> {
+fn find_exclusion(assessor: &Assessor<'_>, search: &Search, offer: &Offer) -> Option<Exclusion> {
     let product = offer.product();
     if offer.ceilings.is_empty() {
-        return Some("the catalogue has no limits of it: whether it carries the load is unknown".to_owned());
+        return Some(Exclusion::NoLimits);
     }
     if product.managed().is_some() && !fits(assessor, offer) {
-        return Some("its instance class has too few processors or too little memory".to_owned());
+        return Some(Exclusion::InstanceClass);
     }
     // The rate without a stall is an estimate, and the lowest level has no room for an error.
     if assessor.required.censored.is_some() && is_lowest_level(offer) {
-        return Some("the measured load is below the demand, and its lowest level has no room for more".to_owned());
+        return Some(Exclusion::LowestLevel);
     }
     let is_fixed = !search.settings(product).is_empty();
     let worse = offer.worse_latency().filter(|_| assessor.needs_latency && !is_fixed);
-    worse.map(|statement| statement.text.to_string())
+    worse.map(|statement| Exclusion::WorseLatency(statement.text.to_string()))
 }
 
 /// The cheapest sufficient offers of a product for each headroom and group, by price; the nearest miss if there is none.
@@ -118,13 +118,13 @@ pub(super) fn find_candidates(
     for members in WIDTHS.into_iter().filter(|members| *members <= widest) {
         match of_width(&goal, product, members) {
             Ok(of_width) => found.merge(of_width),
-            Err(refused) => reason = reason.or(Some(refused)),
+            Err(refused) => reason = reason.or(Some(RejectionReason::Refused(refused))),
         }
     }
     let mut cheapest: BTreeMap<(usize, Group), Candidate> = BTreeMap::new();
     for ((room, level), offer) in found.offers {
         if let Some(excluded) = find_exclusion(assessor, search, &offer) {
-            reason = Some(excluded);
+            reason = Some(RejectionReason::Excluded(excluded));
             continue;
         }
         let group = Group { level, is_striped: !offer.config.wraps.is_empty() };
@@ -136,7 +136,7 @@ pub(super) fn find_candidates(
     if cheapest.is_empty() {
         let refused = || Rejection {
             name: product.name().to_owned(),
-            reason: RejectionReason::Refused(reason.unwrap_or_else(|| "it has no valid configuration".into())),
+            reason: reason.unwrap_or(RejectionReason::Excluded(Exclusion::Invalid)),
         };
         return Err(found.nearest.map_or_else(refused, |(tight, offer)| Rejection {
             name: offer.short().to_string(),

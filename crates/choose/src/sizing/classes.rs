@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 use plimsoll_ingest::{Class, DatabaseDemand, Measure, Statistic};
 use plimsoll_units::Span;
 
+use super::assumption::LoadAssumption;
 use super::design::ClassLoad;
 
 /// Assumed bytes of an operation: single blocks; scans, sorts and copies; the log.
@@ -20,16 +21,6 @@ const READS: f64 = 0.7;
 /// A remainder below this share of a total is due to rounding.
 const ROUNDED: f64 = 0.02;
 
-/// Assumptions that determine the load.
-const UNSPLIT: &str = "the input does not separate reads and writes: 70 % are assumed to be reads";
-const UNSIZED: &str =
-    "the input lacks the size of some operations: 8 KiB are assumed, 128 KiB for scans and sorts, 4 KiB for the log";
-
-/// True for an assumption that determines the load, and not a part of it.
-pub(super) fn is_decisive(assumption: &str) -> bool {
-    [UNSPLIT, UNSIZED].contains(&assumption)
-}
-
 /// Minimum rate: an operation in eleven days.
 const MIN_RATE: f64 = 1e-6;
 
@@ -37,7 +28,7 @@ const MIN_RATE: f64 = 1e-6;
 pub(crate) struct ClassWindows<'a> {
     subject: &'a DatabaseDemand,
     /// Assumptions, in the order of the report.
-    pub(super) assumed: BTreeSet<&'static str>,
+    pub(super) assumed: BTreeSet<LoadAssumption>,
     /// Classes whose operations are assumed from their bytes.
     in_blocks: Vec<Class>,
 }
@@ -120,13 +111,11 @@ impl<'a> ClassWindows<'a> {
         if let (Some(iops), None, None) = (all.iops, read.iops, write.iops) {
             match (read.bytes, write.bytes) {
                 (None, None) => {
-                    self.assumed.insert(UNSPLIT);
+                    self.assumed.insert(LoadAssumption::ReadShare);
                     return vec![self.load(Class::All, iops, all.bytes)];
                 }
                 (reads, writes) => {
-                    self.assumed.insert(
-                        "the input counts reads and writes together: they are split in proportion to their bytes",
-                    );
+                    self.assumed.insert(LoadAssumption::SplitByBytes);
                     let (reads, writes) = (reads.unwrap_or(0.0), writes.unwrap_or(0.0));
                     let share = reads / (reads + writes);
                     read.iops = Some(iops * share).filter(|iops| *iops > MIN_RATE);
@@ -192,7 +181,7 @@ impl<'a> ClassWindows<'a> {
             _ => BLOCK,
         };
         if bytes.is_none() {
-            self.assumed.insert(UNSIZED);
+            self.assumed.insert(LoadAssumption::Sizes);
         }
         let reads = match class {
             Class::Read | Class::RandomRead | Class::SequentialRead | Class::TempRead | Class::BackupRead => 1.0,

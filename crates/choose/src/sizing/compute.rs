@@ -3,7 +3,7 @@
 use plimsoll_ingest::{DatabaseDemand, InstanceResource, Resource, SessionTime};
 use plimsoll_units::Bytes;
 
-use super::design::{Burst, GrowthStep, SizingRequirements};
+use super::design::{Burst, GrowthStep, SizingRequirements, StepKind};
 use crate::diagnosis::SCAN_RATES;
 
 /// The smallest machine for a database: operating system, log writer and sessions share less than two processors
@@ -218,7 +218,8 @@ impl SizingRequirements {
             Some(ProcessorOrigin::Busy(busy)) => Some(*busy),
             _ => None,
         };
-        let grown = self.steps.iter().find(|step| step.name == GrowthStep::GROWTH).map_or(1.0, |step| step.small);
+        let grown =
+            self.steps.iter().find(|step| matches!(step.kind, StepKind::Growth(_))).map_or(1.0, |step| step.small);
         let scanning = self.compute_origin.scans.as_ref().map_or(0.0, |scans| scans.processors[1]);
         used.map_or_else(|| self.compute.required().0 * UTILISATION, |used| used * grown + scanning)
     }

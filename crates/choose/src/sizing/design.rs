@@ -7,6 +7,7 @@ use plimsoll_ingest::{Account, Class};
 use plimsoll_load::{Arrival, BlockMix, Mix, Pace, Pattern, Region, StreamSpec};
 use plimsoll_units::{Bytes, Iops, Span};
 
+use super::assumption::Assumption;
 use super::backlog::Allowance;
 use super::compute::{Compute, ComputeOrigin};
 use super::objective::ClassObjective;
@@ -140,7 +141,7 @@ pub struct SizingRequirements {
     /// The steps to the expected load, in order.
     pub steps: Vec<GrowthStep>,
     /// Assumptions about missing data.
-    pub assumptions: Vec<String>,
+    pub assumptions: Vec<Assumption>,
 }
 
 /// A window of the input.
@@ -217,8 +218,8 @@ pub struct ClassLoad {
 /// A step from the measured to the expected load.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GrowthStep {
-    /// Short name.
-    pub name: String,
+    /// Its reason.
+    pub kind: StepKind,
     /// Factor for classes with small operations.
     pub small: f64,
     /// Factor for classes with a mean size of 64 KiB and more.
@@ -227,15 +228,37 @@ pub struct GrowthStep {
     pub scans: f64,
     /// Range of measurements elsewhere, if the factor is based on these.
     pub spread: Option<(f64, f64)>,
-    /// Origin of the factor, as a sentence.
-    pub source: String,
 }
 
-impl GrowthStep {
-    /// The name of the step to the rate without a stall.
-    pub const WITHOUT_STALL: &'static str = "without the stall";
-    /// Name of the step of growth.
-    pub const GROWTH: &'static str = "growth";
+/// Reasons for a step.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum StepKind {
+    /// Peaks within windows.
+    Peaks(PeakSource),
+    /// The rate without a stall or a limit.
+    WithoutStall {
+        /// True if the input determines the rate; otherwise it is an assumption.
+        is_estimated: bool,
+    },
+    /// Growth.
+    Growth(Growth),
+}
+
+/// Origins of the factor for peaks within windows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PeakSource {
+    /// As given.
+    Request,
+    /// The input's own maxima over its averages.
+    Input,
+    /// Windows of up to a minute, without relevant peaks.
+    Minute,
+    /// Ratios of databases with windows of half an hour to an hour.
+    Databases,
+    /// The same, reduced for shorter windows.
+    ShorterWindows,
+    /// The same for windows beyond an hour, with the busiest half hours of traced disks.
+    LongerWindows,
 }
 
 impl SizingRequirements {

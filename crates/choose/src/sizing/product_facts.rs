@@ -2,6 +2,7 @@
 
 use plimsoll_catalogue::{DatabaseEngine, Offer, Product, ProductKind, RacStatus, Wrap};
 
+use super::Exclusion;
 use super::platform::Platform;
 
 /// Whether several machines can write to the storage concurrently: never to drives inside of a machine, always to arrays.
@@ -15,11 +16,11 @@ pub(super) fn is_shareable(product: &Product) -> bool {
 
 /// The reason why a managed database cannot run the database of the input; `None` for other products, and if the
 /// input does not show its engine.
-pub(super) fn find_engine_conflict(product: &Product, platform: &Platform) -> Option<String> {
+pub(super) fn find_engine_conflict(product: &Product, platform: &Platform) -> Option<Exclusion> {
     let managed = product.managed()?;
     let is_oracle = platform.oracle_release.is_some();
     (is_oracle && !managed.engines.contains(&DatabaseEngine::Oracle))
-        .then(|| format!("it runs {}, and the reports are of Oracle Database", managed.engine_titles()))
+        .then(|| Exclusion::OtherEngine(managed.engine_titles()))
 }
 
 /// A statement of this status on Oracle's support of RAC on the volumes of a product.

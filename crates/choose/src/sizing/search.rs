@@ -6,6 +6,7 @@ use std::sync::Arc;
 use plimsoll_catalogue::{Catalogue, Config, ConfigError, Part, Product, ProductKind, Setting};
 use thiserror::Error;
 
+use super::Exclusion;
 use super::platform::Platform;
 use super::pool::{InOrder, Pool};
 use super::product_facts::{find_engine_conflict, is_shareable, unsupported_rac};
@@ -128,20 +129,21 @@ impl Search {
     }
 
     /// The reason why a product is excluded for the database of this platform.
-    pub(super) fn excludes(&self, product: &Product, platform: &Platform) -> Option<String> {
-        let engine = || find_engine_conflict(product, platform);
-        let cluster = || platform.cluster.as_ref().and_then(|_| self.excludes_cluster(product)).map(str::to_owned);
-        engine().or_else(cluster)
+    pub(super) fn excludes(&self, product: &Product, platform: &Platform) -> Option<Exclusion> {
+        let cluster = || platform.cluster.as_ref().and_then(|_| self.excludes_cluster(product));
+        find_engine_conflict(product, platform).or_else(cluster)
     }
 
     /// The reason why a product is excluded for a cluster of instances.
-    fn excludes_cluster<'p>(&self, product: &'p Product) -> Option<&'p str> {
-        let single = match product.managed() {
-            None => "only a single machine can write to it, while RAC shares volumes among instances",
-            Some(_) => "a single instance of it writes, while the database is a cluster of several",
-        };
-        let unsupported = || unsupported_rac(product).filter(|_| !self.has_unsupported);
-        if is_shareable(product) { unsupported() } else { Some(single) }
+    fn excludes_cluster(&self, product: &Product) -> Option<Exclusion> {
+        match product.managed() {
+            _ if is_shareable(product) => {
+                let statement = unsupported_rac(product).filter(|_| !self.has_unsupported)?;
+                Some(Exclusion::UnsupportedRac(statement.to_owned()))
+            }
+            None => Some(Exclusion::SingleMachine),
+            Some(_) => Some(Exclusion::SingleInstance),
+        }
     }
 
     /// True if the search considers the product.

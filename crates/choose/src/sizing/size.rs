@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use plimsoll_catalogue::{Catalogue, Config, PriceTerms, Product};
+use plimsoll_catalogue::{Catalogue, Config, ConfigRefusal, PriceTerms, Product};
 
 use super::assess::{Assessed, Assessor};
 use super::attempt::{Attempt, Found};
@@ -12,7 +12,7 @@ use super::frontier::{by_rank, frontier, of_providers};
 use super::machines::Fleet;
 use super::pool::map;
 use super::search::{Search, provider};
-use super::{Choice, Rejection, RejectionReason, Sizing, SizingRequirements};
+use super::{Choice, Exclusion, Rejection, RejectionReason, Sizing, SizingRequirements};
 use crate::matching::price_of;
 
 /// Headroom factors tried if the objective is missed: higher ceilings have shorter queues.
@@ -62,8 +62,8 @@ pub fn size(catalogue: &Catalogue, required: &SizingRequirements, terms: &PriceT
 
 /// The cheapest configuration of a product, and the cheapest of each of its levels.
 fn best_of(assessor: &Assessor<'_>, search: &Search, product: &Product) -> Found {
-    if let Some(reason) = search.excludes(product, &assessor.required.platform) {
-        let reason = RejectionReason::Refused(reason);
+    if let Some(exclusion) = search.excludes(product, &assessor.required.platform) {
+        let reason = RejectionReason::Excluded(exclusion);
         return Found::rejected(Rejection { name: product.name().to_owned(), reason });
     }
     match find_candidates(assessor, search, product, &ROOMIER) {
@@ -158,10 +158,12 @@ pub fn judge(
     terms: &PriceTerms,
 ) -> Result<Choice, Rejection> {
     let assessor = Assessor::new(catalogue, terms, required);
-    let refused = |reason: String| Rejection { name: config.to_string(), reason: RejectionReason::Refused(reason) };
-    let offer = catalogue.offer(config, terms).map_err(|refusal| refused(refusal.to_string()))?;
+    let rejected = |reason| Rejection { name: config.to_string(), reason };
+    let refused = |refusal: ConfigRefusal| rejected(RejectionReason::Refused(refusal.to_string()));
+    let offer = catalogue.offer(config, terms).map_err(refused)?;
     if offer.capacity < required.capacity {
-        return Err(refused(format!("it holds {} of {}", offer.capacity, required.capacity)));
+        let exclusion = Exclusion::Capacity(offer.capacity, required.capacity);
+        return Err(rejected(RejectionReason::Excluded(exclusion)));
     }
     if let Some(tight) = assessor.requirements.tightest(&offer).filter(|tight| !tight.allows(required.room())) {
         return Err(Rejection {

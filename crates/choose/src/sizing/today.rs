@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use plimsoll_ingest::{Class, EventTime, WaitCause};
 use plimsoll_units::Span;
 
-use super::classes::is_decisive;
+use super::assumption::{Assumption, LoadAssumption};
 use super::frontier::by_rank;
 use super::objective::total_of;
 use super::{
@@ -35,9 +35,12 @@ impl SizingRequirements {
         self.platform.cluster.as_ref().map_or(1, |cluster| cluster.count)
     }
 
-    /// The assumptions that determine the load.
-    pub fn decisive_assumptions(&self) -> impl Iterator<Item = &str> {
-        self.assumptions.iter().map(String::as_str).filter(|text| is_decisive(text))
+    /// The assumptions that determine the load, and not a part of it.
+    pub fn decisive_assumptions(&self) -> impl Iterator<Item = &Assumption> {
+        let is_decisive = |assumption: &&Assumption| {
+            matches!(assumption, Assumption::Load(LoadAssumption::ReadShare | LoadAssumption::Sizes))
+        };
+        self.assumptions.iter().filter(is_decisive)
     }
 
     /// Parts of the operations and of the bytes that a machine carries, above 0 to 1.

@@ -10,12 +10,14 @@ use plimsoll_record::{Measure, Objective, Scope};
 use plimsoll_units::{Bytes, Span};
 use thiserror::Error;
 
+use super::assumption::Assumption;
 use super::backlog::{Allowance, PEAKS_AT, lowest_limit, quantile};
 use super::burst::{Hidden, LARGE, hidden, is_elastic};
 use super::classes::ClassWindows;
 use super::compute::{self, Compute, ComputeOrigin, HiddenPeaks, MemoryOrigin, ProcessorOrigin};
 use super::design::{
-    Burst, Busiest, ClassLoad, DemandWindow, Design, DesignPoint, GrowthStep, Measured, SizingRequirements,
+    Burst, Busiest, ClassLoad, DemandWindow, Design, DesignPoint, GrowthStep, Measured, PeakSource, SizingRequirements,
+    StepKind,
 };
 use super::objective::{ClassObjective, class_for, total_of};
 use super::platform::Platform;
@@ -125,21 +127,21 @@ pub fn derive_requirements(subject: &DatabaseDemand, design: &Design) -> Result<
         points.push(bytes);
     }
     let mean_iops = mean_rate(&windows);
-    let mut assumptions: Vec<String> = all.assumed.iter().map(|text| (*text).to_owned()).collect();
+    let mut assumptions: Vec<Assumption> = all.assumed.iter().copied().map(Assumption::Load).collect();
     assumptions.extend(design.objectives.iter().filter_map(|objective| stand_in(objective, &points)));
     assumptions.extend(absent_operations(subject, design, &absent));
     let (today, cached): (Vec<_>, Vec<_>) =
         all.latencies().into_iter().partition(|(_, mean)| mean.as_secs_f64() >= FLOOR_S);
     let objectives = Objectives::of(subject, design, [&today, &cached], &points);
     let reads_from_page_cache = cached.iter().any(|(class, _)| !is_write(*class));
-    assumptions.extend(cached.into_iter().map(from_memory));
+    assumptions.extend(cached.into_iter().map(|(class, mean)| Assumption::AnsweredByCache { class, mean }));
     assumptions.extend(objectives.notes);
     let usual = point(&windows, Busiest::Operations, Level::Mean, &[]);
     let times = design.growth.times();
     let series = if design.quantile.is_none() { grown(windows, times * without_stall) } else { Vec::new() };
     let limits = (hidden_peaks, censored.as_ref());
     let (compute, compute_origin) = required_compute(subject, design, limits, reads_from_page_cache);
-    assumptions.extend(compute_origin.possible_cores.map(single_threaded_cores));
+    assumptions.extend(compute_origin.possible_cores.map(Assumption::PossibleCores));
     Ok(SizingRequirements {
         subject: subject.name.clone(),
         objectives: objectives.required,
@@ -211,13 +213,6 @@ fn find_possible_cores(subject: &DatabaseDemand, origin: &ComputeOrigin) -> Opti
     (!is_given && !has_threads).then_some(processors)
 }
 
-fn single_threaded_cores(processors: f64) -> String {
-    format!(
-        "the host has {processors} cores and as many processors, which count as vCPUs: if they are whole cores without \
-         hyper-threading, each does the work of up to two vCPUs; state --vcpus then"
-    )
-}
-
 /// The windows with operations, and their slots, with the assumptions of a design.
 pub(super) fn load_windows(subject: &DatabaseDemand, design: &Design) -> (Vec<DemandWindow>, Vec<usize>) {
     let mut all = ClassWindows::new(subject);
@@ -235,19 +230,12 @@ fn windows(subject: &DatabaseDemand, all: &mut ClassWindows<'_>) -> (Vec<DemandW
 }
 
 /// Notes on operations that no input counts.
-fn absent_operations(subject: &DatabaseDemand, design: &Design, absent: &[Class]) -> Vec<String> {
-    let assumed = |class: &Class| {
-        format!(
-            "the input counts no {}: 8 KiB are assumed for each where the bytes are known, and none elsewhere",
-            class.name()
-        )
-    };
+fn absent_operations(subject: &DatabaseDemand, design: &Design, absent: &[Class]) -> Vec<Assumption> {
     if design.assumes_blocks {
-        return absent.iter().map(assumed).collect();
+        return absent.iter().copied().map(Assumption::UncountedOperations).collect();
     }
     let is_log_only = absent.contains(&Class::Write) && counts_log(subject);
-    let note = || "the input counts no writes but those of the log: the choice covers no others".to_owned();
-    is_log_only.then(note).into_iter().collect()
+    is_log_only.then_some(Assumption::LogWritesOnly).into_iter().collect()
 }
 
 /// Mean operations per second over windows.
@@ -303,7 +291,7 @@ struct Objectives {
     required: Vec<ClassObjective>,
     /// Bounds in peaks for classes that are compared with today's response times, which are means.
     in_peaks: Vec<ClassObjective>,
-    notes: Vec<String>,
+    notes: Vec<Assumption>,
 }
 
 impl Objectives {
@@ -325,13 +313,9 @@ impl Objectives {
             let limit = time_today.map_or(limit, |today| today.max(limit));
             let objective = Objective { over: Scope::All, measure: Measure::Mean, limit };
             let objective = ClassObjective { class: Some(class), objective };
-            let name = class.name();
-            let (list, condition) = match time_today {
-                None => (&mut found.required, format!("the input has no response times of {name}:")),
-                Some(mean) => (&mut found.in_peaks, format!("{name} took {mean} on average today: in peaks")),
-            };
+            let list = if time_today.is_none() { &mut found.required } else { &mut found.in_peaks };
             list.push(objective);
-            found.notes.push(format!("{condition} \"{objective}\" is required, or another objective with -o"));
+            found.notes.push(Assumption::DefaultObjective { class, objective, today: time_today });
         }
         found
     }
@@ -359,26 +343,12 @@ fn default_limits(given: &[ClassObjective], cached: &[(Class, Span)], points: &[
     LIMITS.into_iter().filter(is_open).map(|(class, limit_ms)| (class, Span::from_millis(limit_ms))).collect()
 }
 
-/// A note on response times that are too short for storage.
-fn from_memory((class, mean): (Class, Span)) -> String {
-    format!(
-        "{} took {mean} today, which no storage does: a cache in memory answered them, so choices are not compared with it; \
-         keep that memory",
-        class.name()
-    )
-}
-
 /// A note on the operations that represent an objective's class if the input does not count that class.
-fn stand_in(objective: &ClassObjective, points: &[DesignPoint]) -> Option<String> {
+fn stand_in(objective: &ClassObjective, points: &[DesignPoint]) -> Option<Assumption> {
     let class = objective.class?;
-    let found = points.iter().find_map(|point| class_for(&point.classes, class));
-    match found {
-        Some(found) if found == class => None,
-        Some(found) => {
-            Some(format!("the input does not count {}: \"{objective}\" is evaluated on {}", class.name(), found.name()))
-        }
-        None => Some(format!("the input has no {}: \"{objective}\" is not evaluated", class.name())),
-    }
+    let evaluated_on = points.iter().find_map(|point| class_for(&point.classes, class));
+    let assumption = Assumption::UncountedObjective { objective: *objective, class, evaluated_on };
+    (evaluated_on != Some(class)).then_some(assumption)
 }
 
 /// The answer of the diagnosis if the input has waits of sessions, and the reason why the rates are below the demand.
@@ -393,24 +363,8 @@ fn diagnosed(subject: &DatabaseDemand) -> (Option<DiagnosisVerdict>, Option<Cens
 
 /// The rate without a stall: the upper end of a range that begins at the measured rate.
 fn stall(times: f64, censored: Option<&Censored>) -> Option<GrowthStep> {
-    let source = match censored?.up_to {
-        Some(_) => {
-            "the measured rate is what a stall or a limit lets through; estimated for the rate without it, at most"
-        }
-        None => {
-            "the measured rate is what a stall or a limit lets through; an assumption, as the input does not determine the \
-             rate without it"
-        }
-    };
-    let step = GrowthStep {
-        name: GrowthStep::WITHOUT_STALL.to_owned(),
-        small: times,
-        large: times,
-        scans: times,
-        spread: None,
-        source: source.to_owned(),
-    };
-    (times > 1.0).then_some(step)
+    let kind = StepKind::WithoutStall { is_estimated: censored?.up_to.is_some() };
+    (times > 1.0).then_some(GrowthStep { kind, small: times, large: times, scans: times, spread: None })
 }
 
 /// Tolerance for delays: the share of the strictest objective, and the shortest of the bounds.
@@ -444,7 +398,7 @@ fn burst(
     let hidden = match design.burst {
         Burst::None => return None,
         Burst::Times(times) => {
-            Hidden { small: times, large: times, scans: times, spread: None, source: "as given".to_owned() }
+            Hidden { small: times, large: times, scans: times, spread: None, source: PeakSource::Request }
         }
         Burst::Auto => maxima(all, windows, design, often).unwrap_or_else(|| hidden(measured.longest)),
     };
@@ -453,8 +407,8 @@ fn burst(
     let large = beyond(hidden.large, often.1, measured.bytes_per_second);
     let scans = beyond(hidden.scans, often.1, measured.bytes_per_second);
     let is_hidden = design.quantile.is_some() || small > 1.0 || large > 1.0;
-    let name = "peaks within windows".to_owned();
-    is_hidden.then_some(GrowthStep { name, small, large, scans, spread: hidden.spread, source: hidden.source })
+    let kind = StepKind::Peaks(hidden.source);
+    is_hidden.then_some(GrowthStep { kind, small, large, scans, spread: hidden.spread })
 }
 
 /// The input's own maxima over its averages, at the same percentile.
@@ -483,25 +437,15 @@ fn maxima(
         large: large_or_small,
         scans: large_or_small,
         spread: None,
-        source: "the input's own maxima over its averages; those of reads and writes are assumed to coincide"
-            .to_owned(),
+        source: PeakSource::Input,
     })
 }
 
 fn growth(design: &Design) -> Option<GrowthStep> {
     let times = design.growth.times();
-    (design.growth.months > 0 && design.growth.yearly != 0.0).then(|| GrowthStep {
-        name: GrowthStep::GROWTH.to_owned(),
-        small: times,
-        large: times,
-        scans: times,
-        spread: None,
-        source: format!(
-            "{} % a year for {} months, compounded; the capacity and the processors grow as well",
-            (design.growth.yearly * 1e4).round() / 100.0,
-            design.growth.months
-        ),
-    })
+    let kind = StepKind::Growth(design.growth);
+    let step = GrowthStep { kind, small: times, large: times, scans: times, spread: None };
+    (design.growth.months > 0 && design.growth.yearly != 0.0).then_some(step)
 }
 
 /// The mix of the windows at and above a level, scaled to that level and by the steps; of all windows with their mean as

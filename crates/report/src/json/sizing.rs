@@ -151,7 +151,7 @@ view! {
         /// Release of Oracle Database; null for other databases and if unknown.
         oracle_release: Option<String> = required.platform.oracle_release.clone(),
         /// Assumptions about facts that the input does not state.
-        assumptions: Vec<String> = required.assumptions.clone(),
+        assumptions: Vec<String> = required.assumptions.iter().map(words::assumption).collect(),
     }
 
     /// Measured load.
@@ -250,7 +250,7 @@ view! {
     /// A step from the measured to the expected load.
     struct Step from step: &sized::GrowthStep {
         /// Description in a few words.
-        what: String = step.name.clone(),
+        what: String = words::step_name(step.kind).to_owned(),
         /// Factor of classes of small operations.
         small_operations: f64 = step.small,
         /// Factor of classes of large operations, 64 KiB and more in the mean.
@@ -262,7 +262,7 @@ view! {
         /// Highest factor of other measurements; null if it does not come from there.
         measured_to: Option<f64> = step.spread.map(|(_, high)| high),
         /// Reason in a sentence.
-        why: String = step.source.clone(),
+        why: String = words::step_source(step.kind),
     }
 
     /// Expected load in the busiest windows.
@@ -349,7 +349,7 @@ view! {
         #[schemars(extend("enum" = ["ceiling", "latency", "price", "needs", "safety"]))]
         sort: &'static str = words::risk(risk.kind),
         /// The doubt in a sentence.
-        text: String = risk.text.clone(),
+        text: String = words::risk_text(&risk.detail),
         /// Source of the figure in question; null if there is none.
         source: Option<Arc<Cite>> = risk.cite.clone(),
     }

@@ -484,13 +484,15 @@ fn facts(choice: &Choice, doubts: Doubts) -> Vec<Fact> {
     }
     match doubts {
         Doubts::First => {
-            facts.extend(choice.risks.iter().take(DOUBTS_MAX).map(|risk| Fact::caution("doubt", &risk.text)));
+            facts.extend(
+                choice.risks.iter().take(DOUBTS_MAX).map(|risk| Fact::caution("doubt", words::risk_text(&risk.detail))),
+            );
             let more = choice.risks.len().saturating_sub(DOUBTS_MAX);
             facts.extend((more > 0).then(|| Fact::new("", format!("and {more} more doubts: --json has all"))));
         }
         Doubts::All => facts.extend(choice.risks.iter().map(|risk| {
             let source = risk.cite.as_deref().map(offer::cite).unwrap_or_default();
-            Fact::caution(words::risk(risk.kind), &risk.text).with_remark(source)
+            Fact::caution(words::risk(risk.kind), words::risk_text(&risk.detail)).with_remark(source)
         })),
     }
     facts

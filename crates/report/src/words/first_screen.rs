@@ -2,7 +2,7 @@
 
 use plimsoll_choose::diagnosis::CensorCause;
 use plimsoll_choose::sizing::{
-    Attachment, Choice, Cluster, GrowthStep, ProcessorOrigin, ShareOrigin, Sizing, SizingRequirements, SpeedLimit,
+    Attachment, Choice, Cluster, ProcessorOrigin, ShareOrigin, Sizing, SizingRequirements, SpeedLimit, StepKind,
     WithoutScans, unclear_rac, unsupported_rac,
 };
 use plimsoll_ingest::Resource;
@@ -18,7 +18,7 @@ const FULL: f64 = 0.85;
 
 /// The load without a cap of the resource manager, for which storage and machine are sized.
 pub(crate) fn uncapped(demand: &SizingRequirements) -> Option<String> {
-    let step = demand.steps.iter().find(|step| step.name == GrowthStep::WITHOUT_STALL)?;
+    let step = demand.steps.iter().find(|step| matches!(step.kind, StepKind::WithoutStall { .. }))?;
     let CensorCause::ProcessorCap { share: waits, processors: [used, required], .. } = &demand.censored.as_ref()?.cause
     else {
         return None;

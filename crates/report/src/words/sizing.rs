@@ -1,5 +1,6 @@
 //! Sizing as text: reasons for rejections, and what a choice consists of.
 
+mod assumption;
 mod cost;
 mod demand;
 mod effect;
@@ -7,8 +8,11 @@ mod limit;
 mod machine;
 
 use plimsoll_catalogue::Money;
-use plimsoll_choose::sizing::{Choice, DesignLimit, DesignPoint, RejectionReason, RiskKind, VolumeLayout};
+use plimsoll_choose::sizing::{
+    Choice, DesignLimit, DesignPoint, Exclusion, RejectionReason, RiskDetail, RiskKind, VolumeLayout,
+};
 
+pub(crate) use self::assumption::{assumption, step_name, step_source};
 pub(crate) use self::cost::{machine_price_origin, missing_price, price, price_parts, saving, unpriced_machines};
 pub(crate) use self::demand::{
     answer, assumed_load, backlog, busiest, censored, cluster, exadata, expected_range, length, measured, objectives,
@@ -98,6 +102,41 @@ pub(crate) fn why(why: &RejectionReason) -> String {
             )
         }
         RejectionReason::Refused(text) => clean(text),
+        RejectionReason::Excluded(why) => exclusion(why),
+    }
+}
+
+fn exclusion(why: &Exclusion) -> String {
+    let text = match why {
+        Exclusion::Invalid => "it has no valid configuration",
+        Exclusion::Unfit => "the load does not fit on it",
+        Exclusion::Capacity(offered, required) => return format!("it holds {offered} of {required}"),
+        Exclusion::NoLimits => "the catalogue has no limits of it: whether it carries the load is unknown",
+        Exclusion::InstanceClass => "its instance class has too few processors or too little memory",
+        Exclusion::LowestLevel => "the measured load is below the demand, and its lowest level has no room for more",
+        Exclusion::SingleMachine => "only a single machine can write to it, while RAC shares volumes among instances",
+        Exclusion::SingleInstance => "a single instance of it writes, while the database is a cluster of several",
+        Exclusion::OtherEngine(engines) => {
+            return format!("it runs {}, and the reports are of Oracle Database", clean(engines));
+        }
+        Exclusion::WorseLatency(statement) | Exclusion::UnsupportedRac(statement) => return clean(statement),
+    };
+    text.to_owned()
+}
+
+/// The content of a doubt.
+pub(crate) fn risk_text(detail: &RiskDetail) -> String {
+    match detail {
+        RiskDetail::Statement(text) => text.clone(),
+        RiskDetail::Ceiling(name, doubt) => format!("\"{name}\" {doubt}"),
+        RiskDetail::PriceWithout(part) => format!("its price is without {part}"),
+        RiskDetail::Stripe(members) => format!("the loss of one of {members} volumes loses all of them"),
+        RiskDetail::UnknownEngine(engines) => {
+            format!("the reports do not show the engine of the database: it runs {engines} only")
+        }
+        RiskDetail::LargeSectors => {
+            "sectors of 4 KiB by default: Oracle Database before 12.2 needs the setting sector=512".to_owned()
+        }
     }
 }
 

@@ -4,9 +4,9 @@
 use plimsoll_catalogue::{Catalogue, Date, Money, PriceTerms};
 use plimsoll_choose::diagnosis::{CensorCause, Censored};
 use plimsoll_choose::sizing::{
-    Busiest, CellScans, ClassLoad, Cluster, Compute, DesignPoint, Exadata, GrowthStep, MachineShare, Measured,
-    Platform, ProcessorOrigin, ScanWindows, Search, Sizing, SizingRequirements, WithoutScans, fewer_processors,
-    layouts, size,
+    Assumption, Busiest, CellScans, ClassLoad, Cluster, Compute, DesignPoint, Exadata, GrowthStep, MachineShare, Measured,
+    PeakSource, Platform, ProcessorOrigin, ScanWindows, Search, Sizing, SizingRequirements, StepKind, WithoutScans,
+    fewer_processors, layouts, size,
 };
 use plimsoll_choose::what_if::{EstimateSource, MemoryFirst, WhatIfs};
 use plimsoll_ingest::{Class, InputPosition, InstanceResource, Origin, Resource, TopReader};
@@ -41,14 +41,13 @@ fn derive_requirements(iops: f64, objective: &str) -> SizingRequirements {
         objectives: objective.parse().into_iter().collect(),
         measured,
         steps: vec![GrowthStep {
-            name: "peaks inside of windows".into(),
+            kind: StepKind::Peaks(PeakSource::Databases),
             small: 3.0,
             large: 6.0,
             scans: 1.0,
             spread: Some((1.4, 7.5)),
-            source: "measured\u{1b}[31m elsewhere".into(),
         }],
-        assumptions: vec!["8 KiB an operation".into()],
+        assumptions: vec![Assumption::LogWritesOnly],
         ..SizingRequirements::of(vec![point], Bytes::gib(1000))
     }
 }
@@ -95,7 +94,7 @@ fn text_has_every_step_to_the_design_point() {
         "(measured range: 1.4 to 7.5)",
         "expected 6,000 IOPS, 46.7 MB/s: 90 % random reads of 8 KiB, 10 % redo of 4 KiB",
         "design required ceilings: 1.2 times this load",
-        "assumed 8 KiB an operation",
+        "assumed the input counts no writes but those of the log",
     ] {
         assert!(text.contains(reported), "{reported} in {text}");
     }
@@ -435,8 +434,8 @@ fn conditions_of_the_recommendation_are_cautions_in_a_line() {
     let mut capped = sizing.clone();
     let cause = CensorCause::ProcessorCap { share: 0.8, processors: [1.2, 6.0], limit: Some(2.0) };
     capped.required.censored = Some(Censored { cause, up_to: Some(5.0) });
-    let name = GrowthStep::WITHOUT_STALL.to_owned();
-    let step = GrowthStep { name, small: 5.0, large: 5.0, scans: 5.0, spread: None, source: String::new() };
+    let kind = StepKind::WithoutStall { is_estimated: true };
+    let step = GrowthStep { kind, small: 5.0, large: 5.0, scans: 5.0, spread: None };
     capped.required.steps.push(step);
     capped.required.compute_origin.processors = Some(ProcessorOrigin::Uncapped { required: 6.0, used: 1.2 });
     let caution = "Sized without the cap of the resource manager (80 % of the time waits): up to 5 times the rate, 6 vCPUs for 1.2; \

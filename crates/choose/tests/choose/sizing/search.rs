@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use plimsoll_catalogue::{Bound, Catalogue, Config, Counts, Part};
 use plimsoll_choose::sizing::{
-    Attachment, Best, Busiest, Choice, ClassLatency, ClassLoad, Cluster, Compute, DesignPoint, HitAssumption,
-    MachineShare, Platform, PresentCost, PriceDoubt, RejectionReason, Search, ShareOrigin, Sizing, SizingRequirements,
-    fewer_processors, judge, size,
+    Attachment, Best, Busiest, Choice, ClassLatency, ClassLoad, Cluster, Compute, DesignPoint, Exclusion,
+    HitAssumption, MachineShare, Platform, PresentCost, PriceDoubt, RejectionReason, Risk, RiskDetail, Search,
+    ShareOrigin, Sizing, SizingRequirements, fewer_processors, judge, size,
 };
 use plimsoll_ingest::Class;
 use plimsoll_units::{Bytes, Span};
@@ -82,8 +82,7 @@ fn managed_databases_are_ranked_beside_volumes_only_if_named() {
     assert!(named.choices.iter().any(|choice| !is_managed(choice)));
     // Whether storage without limits carries a load is unknown.
     let aurora = named.rejected.iter().find(|rejection| rejection.name.contains("aurora")).expect("no limits");
-    let RejectionReason::Refused(reason) = &aurora.reason else { panic!("{:?}", aurora.reason) };
-    assert!(reason.contains("no limits of it"), "{reason}");
+    assert_eq!(aurora.reason, RejectionReason::Excluded(Exclusion::NoLimits));
 }
 
 #[test]
@@ -91,20 +90,20 @@ fn a_managed_database_has_the_engine_and_the_class_that_the_load_needs() {
     let reason =
         |demand: &SizingRequirements, name: &str| match sized(demand, &[name]).rejected.pop().expect("rejected").reason
         {
-            RejectionReason::Refused(reason) => reason,
+            RejectionReason::Excluded(reason) => reason,
             other => panic!("{other:?}"),
         };
     let mut oracle = database(1_000.0, Bytes::gib(500));
     oracle.platform.oracle_release = Some("19.0.0.0.0".to_owned());
-    let engine = "it runs PostgreSQL, and the reports are of Oracle Database";
+    let engine = Exclusion::OtherEngine("PostgreSQL".to_owned());
     assert_eq!(reason(&oracle, "aws/rds-postgres:db.t3.large"), engine);
     assert!(!sized(&oracle, &["aws/rds-oracle:db.r6i.xlarge"]).choices.is_empty());
     oracle.compute = Compute { processors: Some(8.0), memory: None };
-    assert!(reason(&oracle, "aws/rds-oracle:db.r6i.xlarge").contains("too few processors"));
+    assert_eq!(reason(&oracle, "aws/rds-oracle:db.r6i.xlarge"), Exclusion::InstanceClass);
     // Only reports of Oracle Database show the engine.
     let needs = |demand: &SizingRequirements| {
         let risks = sized(demand, &["aws/rds-oracle:db.r6i.xlarge"]).choices.remove(0).risks;
-        risks.iter().any(|risk| risk.text.contains("do not show the engine"))
+        risks.iter().any(|risk| matches!(risk.detail, RiskDetail::UnknownEngine(_)))
     };
     oracle.compute = Compute::default();
     assert!(needs(&database(1_000.0, Bytes::gib(500))) && !needs(&oracle));
@@ -364,12 +363,14 @@ fn a_cluster_excludes_volumes_for_a_single_machine_and_unsupported_platforms() {
     let supported = sized(&required, &names);
     assert_eq!(of(&supported), ["oci/block-volume"]);
     let refused = refusals(&supported);
-    assert!(refused.contains("a single machine") && refused.contains("does not support RAC on EC2"), "{refused}");
+    assert!(refused.contains("SingleMachine") && refused.contains("does not support RAC on EC2"), "{refused}");
     let products = names.map(str::to_owned).to_vec();
     let all = sized_anywhere(&required, Search { products, ..Search::default() });
     assert_eq!(all.choices.len(), 2, "{:?}", all.rejected);
     let io2 = all.choices.iter().find(|choice| choice.offer.product().name() == "aws/io2").unwrap();
-    assert!(io2.risks.iter().any(|risk| risk.text.contains("does not support RAC")), "{:?}", io2.risks);
+    let warns =
+        |risk: &Risk| matches!(&risk.detail, RiskDetail::Statement(text) if text.contains("does not support RAC"));
+    assert!(io2.risks.iter().any(warns), "{:?}", io2.risks);
 }
 
 #[test]
@@ -498,7 +499,7 @@ fn oracle_before_12_2_has_disks_with_small_sectors() {
     };
     assert!(short(&of(Some("11.2.0.4.0"))).contains("sector=512"), "{}", short(&of(Some("11.2.0.4.0"))));
     assert!(short(&of(Some("12.1.0.2.0"))).contains("sector=512"));
-    let warns = |choice: &Choice| choice.risks.iter().any(|risk| risk.text.contains("before 12.2"));
+    let warns = |choice: &Choice| choice.risks.iter().any(|risk| risk.detail == RiskDetail::LargeSectors);
     let (later, unknown) = (of(Some("12.2.0.1.0")), of(None));
     assert!(!short(&later).contains("sector") && !warns(&later), "{}", short(&later));
     assert!(!short(&unknown).contains("sector") && warns(&unknown), "{:?}", unknown.risks);
@@ -734,7 +735,8 @@ fn judging_a_configuration_agrees_with_choosing_it() {
     let small: Config = "aws/gp3:500GiB".parse().unwrap();
     assert!(matches!(judge(&catalogue, &small, &required, &terms).unwrap_err().reason, RejectionReason::Ceiling(_)));
     let full: Config = "aws/gp3:100GiB".parse().unwrap();
-    assert!(matches!(judge(&catalogue, &full, &required, &terms).unwrap_err().reason, RejectionReason::Refused(_)));
+    let excluded = judge(&catalogue, &full, &required, &terms).unwrap_err().reason;
+    assert!(matches!(excluded, RejectionReason::Excluded(Exclusion::Capacity(..))), "{excluded:?}");
 }
 
 #[test]

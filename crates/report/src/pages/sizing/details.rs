@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use plimsoll_catalogue::Cite;
 use plimsoll_choose::diagnosis::{DatabaseEffect, FilterWork};
-use plimsoll_choose::sizing::{Choice, DesignLimit, DesignPoint, Rejection, Sizing, SizingRequirements};
+use plimsoll_choose::sizing::{Choice, DesignLimit, DesignPoint, Rejection, Sizing, SizingRequirements, StepKind};
 use plimsoll_ingest::Outcome;
 
 use super::{Doubts, Sized, facts};
@@ -27,7 +27,10 @@ impl Sized<'_> {
         let mut facts = vec![Fact::new("measured", words::measured(required))];
         facts.extend(words::today(required).map(|today| Fact::new("today", today)));
         for step in &required.steps {
-            facts.push(Fact::new(if step.name == "growth" { "growth" } else { "peaks" }, words::step(step)));
+            facts.push(Fact::new(
+                if matches!(step.kind, StepKind::Growth(_)) { "growth" } else { "peaks" },
+                words::step(step),
+            ));
         }
         for point in &required.points {
             let of =
@@ -46,7 +49,7 @@ impl Sized<'_> {
         facts.extend((!objectives.is_empty()).then(|| Fact::new("meets", objectives)));
         facts.push(Fact::new("machine", words::compute(required.compute)));
         facts.extend(words::compute_origin(&required.compute_origin).into_iter().map(|text| Fact::new("", text)));
-        facts.extend(required.assumptions.iter().map(|text| Fact::new("assumed", text)));
+        facts.extend(required.assumptions.iter().map(|own| Fact::new("assumed", words::assumption(own))));
         let subject = if required.subject.is_empty() { "the demand" } else { &required.subject };
         PageSection::new(format!("Design point of {subject}"), vec![Block::Facts(facts), Block::Chart(self.levels())])
     }

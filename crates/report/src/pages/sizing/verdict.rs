@@ -5,7 +5,9 @@ use std::collections::BTreeSet;
 
 use plimsoll_catalogue::{Money, RacStatus};
 use plimsoll_choose::diagnosis::DiagnosisVerdict;
-use plimsoll_choose::sizing::{Attachment, Best, Choice, PriceDoubt, Rejection, RejectionReason, Sizing, VolumeLayout};
+use plimsoll_choose::sizing::{
+    Attachment, Best, Choice, Exclusion, PriceDoubt, Rejection, RejectionReason, Sizing, VolumeLayout,
+};
 
 use super::Sized;
 use crate::number;
@@ -175,7 +177,9 @@ impl Sized<'_> {
 
     /// The platforms that are refused, as the vendor of the database does not support them.
     fn refused(&self) -> Option<String> {
-        let is_unsupported = |rejection: &Rejection| matches!(&rejection.reason, RejectionReason::Refused(reason) if reason.starts_with("Oracle does not support RAC"));
+        let is_unsupported = |rejection: &Rejection| {
+            matches!(&rejection.reason, RejectionReason::Excluded(Exclusion::UnsupportedRac(_)))
+        };
         let refused: BTreeSet<&str> = self
             .sizing
             .rejected

@@ -3,11 +3,12 @@
 use plimsoll_choose::diagnosis::{Censored, DiagnosisVerdict};
 use plimsoll_choose::sizing::{
     Allowance, Backlog, Busiest, ClassObjective, Cluster, DesignPoint, Exadata, GrowthStep, Measured,
-    SizingRequirements,
+    SizingRequirements, StepKind,
 };
 use plimsoll_ingest::CapOwner;
 use plimsoll_units::Bytes;
 
+use super::assumption::{assumption, step_source};
 use crate::number;
 use crate::words::{clean, offer};
 
@@ -54,7 +55,8 @@ const SHORT_INPUT_S: f64 = 600.0;
 
 /// Assumptions that determine the load, and a load that is known at a single time only.
 pub(crate) fn assumed_load(demand: &SizingRequirements) -> Vec<String> {
-    let mut texts: Vec<String> = demand.decisive_assumptions().map(crate::words::sentence).collect();
+    let mut texts: Vec<String> =
+        demand.decisive_assumptions().map(|own| crate::words::sentence(&assumption(own))).collect();
     let Measured { windows, longest, .. } = demand.measured;
     let covered = longest.as_secs_f64() * windows as f64;
     if (windows == 1 || covered < SHORT_INPUT_S) && demand.account.is_none() {
@@ -94,7 +96,7 @@ pub(crate) fn censored(required: &SizingRequirements) -> Option<String> {
 /// Operations per second with the measured rate and with the estimated one, with peaks and growth.
 pub(crate) fn expected_range(required: &SizingRequirements) -> Option<[f64; 2]> {
     let high = required.points.first()?.iops();
-    let step = required.steps.iter().find(|step| step.name == GrowthStep::WITHOUT_STALL);
+    let step = required.steps.iter().find(|step| matches!(step.kind, StepKind::WithoutStall { .. }));
     Some([step.map_or(high, |step| high / step.small), high])
 }
 
@@ -237,7 +239,7 @@ pub(crate) fn step(step: &GrowthStep) -> String {
     let spread = step.spread.map_or_else(String::new, |(low, high)| {
         format!(" (measured range: {} to {})", number::three(low), number::three(high))
     });
-    format!("{times}{spread}: {}", clean(&step.source))
+    format!("{times}{spread}: {}", step_source(step.kind))
 }
 
 /// `4,800 IOPS, 130 MB/s: 60 % random reads of 8 KiB, 20 % data writes of 8 KiB`.
