@@ -13,6 +13,7 @@ mod burst;
 mod candidates;
 mod classes;
 mod compute;
+mod derivation;
 mod design;
 mod frontier;
 mod hits;
@@ -29,7 +30,6 @@ mod series;
 mod size;
 mod speedup;
 mod today;
-mod wanted;
 
 use std::sync::Arc;
 
@@ -44,6 +44,7 @@ pub use assumption::{Assumption, LoadAssumption};
 pub use backlog::{Allowance, Backlog};
 pub(crate) use classes::ClassWindows;
 pub use compute::{CellScans, Compute, ComputeOrigin, MemoryOrigin, ProcessorOrigin, ProcessorPeaks};
+pub use derivation::{DesignError, check_counted, derive_requirements};
 pub use design::{
     Burst, Busiest, ClassLoad, DemandWindow, Design, DesignPoint, Growth, GrowthStep, Measured, PeakSource,
     SizingRequirements, StepKind,
@@ -62,7 +63,6 @@ pub use search::{ScopeError, Search, UnknownProvider};
 pub use size::{judge, size};
 pub use speedup::SpeedLimit;
 pub use today::Best;
-pub use wanted::{DesignError, check_counted, derive_requirements};
 
 /// Share by which a price that was inferred or recalled may be too low.
 const UNVERIFIED_EXCESS: f64 = 0.25;

@@ -7,7 +7,7 @@ use plimsoll_catalogue::{Catalogue, PriceTerms};
 use plimsoll_ingest::{DatabaseDemand, Resource, TopReader};
 
 use super::backlog::quantile;
-use super::wanted::{derive_requirements, load_windows};
+use super::derivation::{derive_requirements, load_windows};
 use super::{Best, Busiest, Choice, ClassLoad, Design, DesignPoint, Search, Sizing, SizingRequirements, size};
 
 /// Maximum ratio of the price of an alternative to that of the recommended configuration.
