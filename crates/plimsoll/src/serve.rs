@@ -10,11 +10,12 @@ use plimsoll_front::Checksums;
 use plimsoll_front::notify::News;
 use plimsoll_front::sockets::ListenAddress;
 use plimsoll_report::Page;
+use plimsoll_report::words::volume as words;
 use plimsoll_service::api::{About, Floor, Recording, Volume};
 use plimsoll_service::block_device;
 use plimsoll_service::client::{Client, ControlAddress};
 use plimsoll_service::http::{Control, Entrance};
-use plimsoll_service::{LevelChanges, OpenError, Service, ServiceOptions};
+use plimsoll_service::{LevelChanges, OpenError, Service, ServiceOptions, convert_floor};
 use plimsoll_units::Span;
 use plimsoll_volume::{Durability, Slow};
 use plimsoll_web::{ConsoleOptions, WebConsole};
@@ -29,7 +30,7 @@ use crate::offers::Offers;
 use crate::output::{self, print};
 use crate::signals::SignalWait;
 use crate::systemd;
-use crate::volumes::{self, home};
+use crate::volumes::home;
 use crate::web_console;
 
 /// How long the floor is measured.
@@ -49,7 +50,7 @@ pub fn run(args: &ServeArgs) -> Result<(), CliError> {
     let floor = measure_floor(args.rt)?;
     let iscsi = sockets.iscsi();
     let options =
-        ServiceOptions { floor: Floor::from(&floor), iscsi, ..options(args, &directory, sockets.addresses())? };
+        ServiceOptions { floor: convert_floor(&floor), iscsi, ..options(args, &directory, sockets.addresses())? };
     let products = options.products.clone();
     let (service, mut server) = Service::open(options).map_err(refused)?;
     server.set_floor(floor);
@@ -87,7 +88,7 @@ pub fn measure_floor(realtime: bool) -> Result<plimsoll_front::Floor, CliError> 
 }
 
 fn remeasure(realtime: bool) -> Option<Floor> {
-    measure_floor(realtime).ok().map(|floor| Floor::from(&floor))
+    measure_floor(realtime).ok().as_ref().map(convert_floor)
 }
 
 /// Opens the control, notifies the service manager, and waits for the end.
@@ -148,7 +149,7 @@ fn reattach_all(service: &Service, controls: &[ListenAddress]) {
     for volume in service.list().unwrap_or_default().iter().filter(|volume| is_left(volume)) {
         match block_device::reattach(&client, volume) {
             Ok(attachment) => {
-                tracing::info!(volume = volume.name, place = volumes::format_device(&attachment), "reattached");
+                tracing::info!(volume = volume.name, place = words::format_device(&attachment), "reattached");
             }
             Err(trouble) => tracing::error!(volume = volume.name, reason = %trouble, "not reattached"),
         }
@@ -232,8 +233,8 @@ fn greeting(
         ("control", controls.iter().map(control).collect::<Vec<_>>().join(", ")),
     ];
     facts.extend_from_slice(planes);
-    facts.push(("durable", volumes::durability(&about.durability)));
-    facts.extend([("floor", volumes::floor(&about.floor)), ("time", time), ("next", next(about))]);
+    facts.push(("durable", words::durability(&about.durability)));
+    facts.extend([("floor", words::floor(&about.floor)), ("time", time), ("next", next(about))]);
     let title = format!("Serving {volumes} of {}", about.directory);
     let facts = plimsoll_report::page_text(&Page::of_facts(title.clone(), title, facts), &output::style(false));
     // On a line of its own: a wrapped URL cannot be opened.

@@ -4,19 +4,16 @@ mod attach;
 mod fsck;
 pub mod home;
 mod iscsi;
-mod list;
 pub mod screen;
 mod scrub;
-mod show;
-mod stats;
 mod top;
-mod view;
 
 use std::io::{IsTerminal, Write};
 use std::path::Path;
 
 use anyhow::Context;
 use plimsoll_report::Page;
+use plimsoll_report::pages::volumes as pages;
 use plimsoll_service::api::{
     Autotune, Create, Faults, Fork, Group, Level, Recorded, Recording, Resize, Restore, Stats, Volume,
 };
@@ -29,7 +26,6 @@ use crate::cli_error::CliError;
 use crate::output::Forms;
 
 pub use attach::show_progress;
-pub use show::{durability, floor, format_device};
 
 /// Does what was asked.
 pub fn run(args: &VolumeArgs) -> Result<(), CliError> {
@@ -47,32 +43,32 @@ pub fn run(args: &VolumeArgs) -> Result<(), CliError> {
             let (name, like, group) = (name.clone(), like.clone(), group.clone());
             let create = Create { name, like, size_bytes, group, seed: *seed, force: *force };
             let answer = service.client.post("/v1/volumes", &create);
-            service.write_page(&answer?, show::create)
+            service.write_page(&answer?, pages::created)
         }
         VolumeCommand::List => service.list(),
         VolumeCommand::Show { name } => service.show(name),
         VolumeCommand::Level { name, to, force_detach } => {
             let body = Level { to: to.clone(), force_detach: *force_detach };
-            service.write_page(&service.client.post(&volume_path(name, "level"), &body)?, show::changed)
+            service.write_page(&service.client.post(&volume_path(name, "level"), &body)?, pages::changed)
         }
         VolumeCommand::Resize { name, size } => {
             let body = Resize { size_bytes: size.get() };
             let answer = service.client.post(&volume_path(name, "resize"), &body)?;
             let device = attach::grown(&service.client.read(&answer)?);
-            service.write_page(&answer, |volume: &Volume| show::changed_with(volume, device))
+            service.write_page(&answer, |volume: &Volume| pages::changed_with(volume, device))
         }
         VolumeCommand::Snapshot { name, snapshot } => {
             let body = Fork { name: snapshot.clone(), like: None };
-            service.write_page(&service.client.post(&volume_path(name, "snapshot"), &body)?, show::create)
+            service.write_page(&service.client.post(&volume_path(name, "snapshot"), &body)?, pages::created)
         }
         VolumeCommand::Clone { name, clone, like } => {
             let body = Fork { name: clone.clone(), like: like.clone() };
-            service.write_page(&service.client.post(&volume_path(name, "clone"), &body)?, show::create)
+            service.write_page(&service.client.post(&volume_path(name, "clone"), &body)?, pages::created)
         }
         VolumeCommand::Restore { name, from, yes } => {
             service.confirm_restore(name, from, *yes)?;
             let body = Restore { from: from.clone() };
-            service.write_page(&service.client.post(&volume_path(name, "restore"), &body)?, show::changed)
+            service.write_page(&service.client.post(&volume_path(name, "restore"), &body)?, pages::changed)
         }
         VolumeCommand::Attach(args) if args.iscsi => iscsi::attach(&service, args),
         VolumeCommand::Attach(args) => attach::attach(&service, args),
@@ -124,23 +120,23 @@ impl ServiceClient {
     }
 
     fn list(&self) -> Result<(), CliError> {
-        self.write_page(&self.client.get("/v1/volumes")?, |volumes: &Vec<Volume>| list::volumes(volumes))
+        self.write_page(&self.client.get("/v1/volumes")?, |volumes: &Vec<Volume>| pages::volumes(volumes))
     }
 
     fn show(&self, name: &str) -> Result<(), CliError> {
         let answer = self.client.get(&volume_path(name, ""))?;
         let stats: Stats = self.client.fetch(&volume_path(name, "stats"))?;
-        self.write_page(&answer, |volume| show::all(volume, &stats))
+        self.write_page(&answer, |volume| pages::details(volume, &stats))
     }
 
     fn stats(&self, name: &str) -> Result<(), CliError> {
-        self.write_page(&self.client.get(&volume_path(name, "stats"))?, |counts| stats::stats(name, counts))
+        self.write_page(&self.client.get(&volume_path(name, "stats"))?, |counts| pages::counters(name, counts))
     }
 
     /// Lists groups, or instances, which are groups of a machine.
     pub fn list_groups(&self) -> Result<(), CliError> {
         let volumes: Vec<Volume> = self.client.fetch("/v1/volumes")?;
-        self.write_page(&self.client.get("/v1/groups")?, |groups: &Vec<Group>| list::groups(groups, &volumes))
+        self.write_page(&self.client.get("/v1/groups")?, |groups: &Vec<Group>| pages::groups(groups, &volumes))
     }
 
     /// Creates a group, or an instance.
@@ -190,7 +186,7 @@ impl ServiceClient {
     fn autotune(&self, args: &AutotuneArgs) -> Result<(), CliError> {
         let path = volume_path(&args.name, "autotune");
         if args.off {
-            return self.write_page(&self.client.delete(&path)?, show::changed);
+            return self.write_page(&self.client.delete(&path)?, pages::changed);
         }
         if args.default.is_none() && args.detached_after.is_none() {
             return Err(CliError::usage(
@@ -208,13 +204,13 @@ impl ServiceClient {
             down_next_ns: ns(args.down_next),
             detached_after_ns: ns(args.detached_after),
         };
-        self.write_page(&self.client.put(&path, &body)?, show::changed)
+        self.write_page(&self.client.put(&path, &body)?, pages::changed)
     }
 
     fn faults(&self, args: &FaultsArgs) -> Result<(), CliError> {
         let path = volume_path(&args.name, "faults");
         if args.off {
-            return self.write_page(&self.client.delete(&path)?, show::changed);
+            return self.write_page(&self.client.delete(&path)?, pages::changed);
         }
         let body = Faults {
             seed: args.seed,
@@ -228,24 +224,24 @@ impl ServiceClient {
         if body == (Faults { seed: args.seed, only: args.only.clone(), ..Faults::default() }) {
             return Err(CliError::usage("no fault was named: give --errors, --spikes, --tears or --stall, or --off"));
         }
-        self.write_page(&self.client.put(&path, &body)?, show::changed)
+        self.write_page(&self.client.put(&path, &body)?, pages::changed)
     }
 
     fn record(&self, name: &str, file: Option<&Path>) -> Result<(), CliError> {
         let file = file.ok_or_else(|| CliError::usage("name a new file to record to, or give --stop"))?;
         let file = std::path::absolute(file).context("the current directory")?;
         let body = Recording { file: file.display().to_string() };
-        self.write_page(&self.client.put(&volume_path(name, "recording"), &body)?, show::changed)
+        self.write_page(&self.client.put(&volume_path(name, "recording"), &body)?, pages::changed)
     }
 
     fn stop_recording(&self, name: &str) -> Result<(), CliError> {
         let answer = self.client.delete(&volume_path(name, "recording"))?;
-        self.write_page(&answer, |recorded: &Recorded| show::recorded(name, recorded))
+        self.write_page(&answer, |recorded: &Recorded| pages::recorded(name, recorded))
     }
 
     fn group(&self, command: &GroupCommand) -> Result<(), CliError> {
         match command {
-            GroupCommand::Create { name, like } => self.create_group(name, like.clone(), list::created_group),
+            GroupCommand::Create { name, like } => self.create_group(name, like.clone(), pages::created_group),
             GroupCommand::List => self.list_groups(),
             GroupCommand::Delete { name } => self.delete_group(name, &format!("group {name} is ended\n")),
         }

@@ -21,6 +21,7 @@ mod runs;
 mod sizing;
 mod suites;
 mod trial;
+pub mod volumes;
 mod watch;
 mod what_if;
 

@@ -19,6 +19,7 @@ pub(crate) mod offer;
 mod place;
 mod replay;
 pub(crate) mod sizing;
+pub mod volume;
 pub(crate) mod watch;
 
 pub use confidence::run;

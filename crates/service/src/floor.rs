@@ -8,15 +8,14 @@ use crate::api::{Floor, HostCeiling};
 use crate::product::Product;
 use crate::refusal::Refusal;
 
-impl From<&plimsoll_front::Floor> for Floor {
-    fn from(floor: &plimsoll_front::Floor) -> Self {
-        Self {
-            round_trip_p50_ns: floor.round_trip_p50.as_nanos(),
-            round_trip_p99_ns: floor.round_trip_p99.as_nanos(),
-            timer_p50_ns: floor.timer_p50.as_nanos(),
-            timer_p99_ns: floor.timer_p99.as_nanos(),
-            iops: floor.iops,
-        }
+/// A measured floor as in the API.
+pub fn convert_floor(floor: &plimsoll_front::Floor) -> Floor {
+    Floor {
+        round_trip_p50_ns: floor.round_trip_p50.as_nanos(),
+        round_trip_p99_ns: floor.round_trip_p99.as_nanos(),
+        timer_p50_ns: floor.timer_p50.as_nanos(),
+        timer_p99_ns: floor.timer_p99.as_nanos(),
+        iops: floor.iops,
     }
 }
 

@@ -4,7 +4,6 @@
 //! front serves clients; all other work runs on other threads and sends calls to the loop.
 
 mod admission;
-pub mod api;
 mod attach;
 mod automation;
 mod autotune;
@@ -48,12 +47,14 @@ mod volume;
 mod watch;
 
 pub use admission::{ChapSecret, Initiators};
-pub use api::DamagedBlock;
 pub use attach::mounted_file;
+pub use floor::convert_floor;
 pub use fsck::{AddChecksums, Check, CheckedVolume, Repair, fsck};
 pub use glance::{GroupGlance, MachineGlance, MachineLimit, VolumeGlance};
 pub use iscsi::IscsiOptions;
 pub use options::{LevelChanges, ServiceOptions};
+pub use plimsoll_api as api;
+pub use plimsoll_api::DamagedBlock;
 pub use plimsoll_catalogue::MachineShape;
 pub use refusal::{OpenError, Refusal, RefusalKind};
 pub use schemas::SCHEMAS;

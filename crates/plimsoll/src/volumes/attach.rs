@@ -6,7 +6,7 @@ use plimsoll_service::api::{Attachment, Volume};
 use plimsoll_service::block_device::{self, AttachOptions, Filesystem};
 use plimsoll_service::client::ClientError;
 
-use super::{ServiceClient, home, show};
+use super::{ServiceClient, home};
 use crate::args::{AttachArgs, MakeFs, VolumeArgs};
 use crate::cli_error::CliError;
 use crate::output::Forms;
@@ -25,7 +25,7 @@ pub fn attach(service: &ServiceClient, args: &AttachArgs) -> Result<(), CliError
         ..AttachOptions::default()
     };
     let answer = block_device::attach(&service.client, &options, &show_progress)?;
-    service.write_page(&answer, show::attached)
+    service.write_page(&answer, plimsoll_report::pages::volumes::attached)
 }
 
 /// Shows the progress of an attachment in place, on a terminal.

@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
+use plimsoll_report::pages::volumes::{VolumeView, activity};
 use plimsoll_report::{TextStyle, page_text, to_json};
 use plimsoll_service::api::{About, Stats, Volume};
 use plimsoll_service::client::volume_path;
 
 use super::ServiceClient;
 use super::screen::Screen;
-use super::view::{self, VolumeView};
 use crate::cli_error::CliError;
 use crate::console::Console;
 
@@ -26,7 +26,7 @@ pub fn run(service: &ServiceClient, names: &[String], once: bool) -> Result<(), 
         let after = observe(service, names)?;
         let apart = at.elapsed().as_secs_f64() / f64::from(slow);
         let counts: BTreeMap<&String, &Stats> = after.iter().map(|(name, (_, stats))| (name, stats)).collect();
-        return service.forms.write(&view::build_page(&before, &after, apart, slow), || to_json(&counts));
+        return service.forms.write(&activity(&before, &after, apart, slow), || to_json(&counts));
     };
     let console = Console::new(true).map_err(anyhow::Error::new)?;
     screen.show("one second ...\n");
@@ -36,7 +36,7 @@ pub fn run(service: &ServiceClient, names: &[String], once: bool) -> Result<(), 
         at = Instant::now();
         let style = TextStyle { width: screen.size().0, ..*service.forms.style() };
         let title = format!("plimsoll volume top - {} - q ends it\n\n", service.client.address());
-        screen.show(&(title + &page_text(&view::build_page(&before, &after, apart, slow), &style)));
+        screen.show(&(title + &page_text(&activity(&before, &after, apart, slow), &style)));
         before = after;
     }
     Ok(())

@@ -1,17 +1,17 @@
-//! Pages of volumes and groups.
+//! Lists of volumes and groups.
 
-use plimsoll_report::{Block, Cell, Column, ColumnKind, Page, Table};
-use plimsoll_service::api::{Group, Volume};
+use plimsoll_api::{Group, Volume};
 use plimsoll_units::Bytes;
 
-use super::show;
+use crate::page::{Block, Cell, Column, ColumnKind, Page, Table};
+use crate::words::volume as words;
 
 /// All volumes, a row each.
 pub fn volumes(volumes: &[Volume]) -> Page {
     let column = |name, kind, priority| Column::new(name, "", kind, priority);
     let mut notes = vec!["every volume is emulated; prices are list prices".to_owned()];
     if let Some(first) = volumes.first() {
-        notes.extend(first.slow.map(show::time));
+        notes.extend(first.slow.map(words::time));
         notes.extend(first.trouble.as_ref().map(|trouble| format!("FAILED: {trouble}")));
     }
     let table = Table::rows("Volumes", volumes)
@@ -23,7 +23,7 @@ pub fn volumes(volumes: &[Volume]) -> Page {
         .column(column("level", ColumnKind::Share, 3), |volume| volume.level.map(|level| level.to_string()))
         .column(column("clients", ColumnKind::Share, 2), |volume| volume.clients.to_string())
         .column(column("a month", ColumnKind::Money, 4), |volume| {
-            Cell::money(volume.cost.as_ref().and_then(|cost| show::parse_money(&cost.monthly, &cost.currency)))
+            Cell::money(volume.cost.as_ref().and_then(|cost| words::parse_money(&cost.monthly, &cost.currency)))
         })
         .column(column("of", ColumnKind::Text, 5), |volume| {
             volume.of.as_ref().map(|of| if volume.writable { of.clone() } else { format!("{of} (snapshot)") })
@@ -65,10 +65,10 @@ pub fn created_group(group: &Group) -> Page {
 
 #[cfg(test)]
 mod tests {
-    use plimsoll_report::{TextStyle, page_text};
-    use plimsoll_service::api::Cost;
+    use plimsoll_api::Cost;
 
     use super::*;
+    use crate::{TextStyle, page_text};
 
     #[test]
     fn volumes_stand_in_rows() {

@@ -1,14 +1,14 @@
-//! What `volume top` shows: what happened between two looks at the counts. Pure.
+//! Activity of volumes between two readings of their counters.
 
 use std::collections::BTreeMap;
 
-use plimsoll_report::{Cell, Column, ColumnKind, Page, Table};
-use plimsoll_service::api::{Stats, Volume};
+use plimsoll_api::{Stats, Volume};
 use plimsoll_units::Span;
 
-use super::show;
+use crate::page::{Cell, Column, ColumnKind, Page, Table};
+use crate::words::volume::time;
 
-/// A volume and its counts at one moment.
+/// Volumes with their counters, by name.
 pub type VolumeView = BTreeMap<String, (Volume, Stats)>;
 
 /// Columns of a limit's name.
@@ -36,12 +36,12 @@ const HEADINGS: [Column; 11] = [
     words("faithful", 0),
 ];
 
-/// A row for each volume: what it did between two looks that are `apart` seconds of the model's time.
-pub fn build_page(before: &VolumeView, after: &VolumeView, apart: f64, slow: u32) -> Page {
+/// A row for each volume: its activity between two readings that are `apart` seconds of the model's time.
+pub fn activity(before: &VolumeView, after: &VolumeView, apart: f64, slow: u32) -> Page {
     let existing = after.iter().filter_map(|(name, now)| Some((before.get(name)?, now)));
     let rows: Vec<_> = existing.map(|((_, then), (volume, now))| row(volume, then, now, apart)).collect();
     let mut notes = vec!["emulated; response times of the last second that had answers".to_owned()];
-    notes.extend(Some(show::time(slow)).filter(|time| !time.is_empty()));
+    notes.extend(Some(time(slow)).filter(|text| !text.is_empty()));
     let rows = rows.into_iter().map(|row| row.into_iter().map(Cell::from).collect()).collect();
     let table =
         Table { label: "Activity of volumes".into(), columns: HEADINGS.to_vec(), rows, notes, ..Table::default() };
@@ -75,14 +75,14 @@ fn row(volume: &Volume, then: &Stats, now: &Stats, apart: f64) -> Vec<String> {
     ]
 }
 
-/// The limit that held most of what was answered in between.
+/// The limit that held most replies in between.
 fn binding(then: &Stats, now: &Stats) -> Option<String> {
     let before = |limit: &str| then.bound_by.iter().find(|bound| bound.limit == limit).map_or(0, |bound| bound.count);
     let sustained = now.bound_by.iter().map(|bound| (bound.count.saturating_sub(before(&bound.limit)), &bound.limit));
     sustained.filter(|(count, _)| *count > 0).max_by_key(|(count, _)| *count).map(|(_, limit)| limit.clone())
 }
 
-/// As much of a limit's name as there is room for.
+/// A limit's name, cut to the width of its column.
 fn short(limit: &str) -> String {
     if limit.chars().count() <= LIMIT {
         return limit.to_owned();
@@ -104,10 +104,10 @@ fn per_second(count: u64, seconds: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use plimsoll_report::{TextStyle, page_text};
-    use plimsoll_service::api::{BoundCount, KindCount, Period};
+    use plimsoll_api::{BoundCount, KindCount, Period};
 
     use super::*;
+    use crate::{TextStyle, page_text};
 
     fn observe(ops: u64, sustained: u64) -> VolumeView {
         let stats = Stats {
@@ -131,15 +131,15 @@ mod tests {
     }
 
     #[test]
-    fn rates_are_those_between_two_looks() {
+    fn rates_are_those_between_two_readings() {
         let style = TextStyle { width: 120, ..TextStyle::default() };
-        let text = page_text(&build_page(&observe(1_000, 5), &observe(4_000, 20), 1.0, 1), &style);
+        let text = page_text(&activity(&observe(1_000, 5), &observe(4_000, 20), 1.0, 1), &style);
         let row = text.lines().nth(2).unwrap();
         let cells: Vec<_> = row.split_whitespace().collect();
         let expected = ["data", "limit(3000)", "3000", "24.6", "0.0", "10.670", "10.900", "32", "41", "IOPS", "yes"];
         assert_eq!(cells, expected);
-        let idle = page_text(&build_page(&observe(1_000, 5), &observe(1_000, 5), 1.0, 10), &style);
+        let idle = page_text(&activity(&observe(1_000, 5), &observe(1_000, 5), 1.0, 10), &style);
         assert!(idle.contains("idle") && idle.contains("10 times slower"), "{idle}");
-        assert_eq!(page_text(&build_page(&VolumeView::new(), &observe(1, 1), 1.0, 1), &style), "no volumes\n");
+        assert_eq!(page_text(&activity(&VolumeView::new(), &observe(1, 1), 1.0, 1), &style), "no volumes\n");
     }
 }

@@ -1,23 +1,23 @@
-//! Page of the counters of a volume.
+//! Counters of a volume.
 
-use plimsoll_report::{Block, Cell, Column, ColumnKind, Page, PageSection, Table};
-use plimsoll_service::api::{KindCount, Period, Stats};
+use plimsoll_api::{KindCount, Period, Stats};
 use plimsoll_units::{Bytes, Span};
 
-use super::show;
+use crate::page::{Block, Cell, Column, ColumnKind, Page, PageSection, Table};
+use crate::words::volume as words;
 
 /// Maximum number of seconds in the table.
 const MAX_SECONDS: usize = 10;
 
 /// Counts, binding limits, fidelity, and the last seconds.
-pub fn stats(name: &str, stats: &Stats) -> Page {
+pub fn counters(name: &str, stats: &Stats) -> Page {
     let mut head = vec![
-        ("binds", show::binds(stats)),
-        ("faithful", show::faithful(stats)),
+        ("binds", words::binds(stats)),
+        ("faithful", words::faithful(stats)),
         ("now", format!("{} in flight", stats.in_flight)),
-        ("time", show::time(stats.slow)),
+        ("time", words::time(stats.slow)),
     ];
-    head.extend(show::damaged(stats));
+    head.extend(words::damaged(stats).map(|text| ("damaged", text)));
     let heading = format!("{name}: emulated; counts since the service serves it");
     let mut page = Page::of_facts(format!("Counters of volume {name}"), heading, head);
     let tables = [count_table(&stats.counts), second_table(&stats.periods)];
@@ -54,12 +54,11 @@ fn second_table(periods: &[Period]) -> Table {
 
 #[cfg(test)]
 mod tests {
-    use plimsoll_report::{TextStyle, page_text};
-
     use super::*;
+    use crate::{TextStyle, page_text};
 
     #[test]
-    fn counts_and_the_last_seconds_are_shown() {
+    fn counters_list_kinds_and_the_last_seconds() {
         let count =
             KindCount { kind: "read".into(), ops: 1_234, bytes: 1_234 << 12, errors: 1, ..KindCount::default() };
         let period = |start_s| Period {
@@ -71,7 +70,7 @@ mod tests {
             ..Period::default()
         };
         let stats = Stats { counts: vec![count], periods: (0..20).map(period).collect(), ..Stats::default() };
-        let text = page_text(&super::stats("data", &stats), &TextStyle::default());
+        let text = page_text(&counters("data", &stats), &TextStyle::default());
         assert!(text.contains("read      1234  4.82 MiB       1\n"), "{text}");
         assert!(text.contains("    19     3000   3000    0.0  10.670  0.000         0  faithful\n"), "{text}");
         assert!(!text.contains("\n     9 "), "{text}");
