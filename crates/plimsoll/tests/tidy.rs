@@ -12,6 +12,7 @@ mod tidy {
     mod identifiers;
     mod leaks;
     mod modules;
+    mod sentences;
     mod sizes;
     mod source;
     mod table;

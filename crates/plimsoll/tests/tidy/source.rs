@@ -136,11 +136,12 @@ fn find_crate_modules(tokens: TokenStream, names: &mut BTreeSet<String>) {
 }
 
 /// True for `[cfg(test)]`.
-fn is_test(attribute: &Group) -> bool {
+pub fn is_test(attribute: &Group) -> bool {
     attribute.delimiter() == Delimiter::Bracket && attribute.stream().to_string().replace(' ', "") == "cfg(test)"
 }
 
-fn ends_item(token: &TokenTree) -> bool {
+/// True for the last token of an item.
+pub fn ends_item(token: &TokenTree) -> bool {
     match token {
         TokenTree::Group(group) => group.delimiter() == Delimiter::Brace,
         TokenTree::Punct(punct) => punct.as_char() == ';',

@@ -1,0 +1,94 @@
+//! Sentences outside of the words of `report`: string literals of seven words and more in crates that return data, without
+//! tests and attributes, thus without messages of `thiserror`. The numbers may only shrink.
+
+use std::collections::BTreeMap;
+
+use proc_macro2::{TokenStream, TokenTree};
+
+use super::complaint::{Complaint, assert_found, assert_none};
+use super::source::{Source, ends_item, is_test, sources};
+use super::tree;
+
+/// The present state: `crate sentences` per line.
+const SENTENCES: &str = "crates/plimsoll/tests/tidy/sentences.txt";
+/// Crates whose results are data.
+const CRATES: [&str; 5] = ["analyse", "choose", "ingest", "measure", "suite"];
+/// Words of a sentence; shorter literals are names.
+const MIN_WORDS: usize = 7;
+
+fn count(tokens: TokenStream) -> usize {
+    let tokens: Vec<TokenTree> = tokens.into_iter().collect();
+    let (mut index, mut found) = (0, 0);
+    while index < tokens.len() {
+        match &tokens[index..] {
+            [TokenTree::Punct(mark), TokenTree::Group(attribute), rest @ ..] if mark.as_char() == '#' => {
+                index += 2;
+                if is_test(attribute) {
+                    index += rest.iter().position(ends_item).map_or(rest.len(), |end| end + 1);
+                }
+                continue;
+            }
+            [TokenTree::Punct(mark), TokenTree::Punct(_), TokenTree::Group(_), ..] if mark.as_char() == '#' => {
+                index += 2
+            }
+            [TokenTree::Group(group), ..] => found += count(group.stream()),
+            [TokenTree::Literal(literal), ..] => found += usize::from(is_sentence(&literal.to_string())),
+            _ => {}
+        }
+        index += 1;
+    }
+    found
+}
+
+fn is_sentence(literal: &str) -> bool {
+    literal.contains('"') && literal.split_whitespace().filter(|word| *word != "\\").count() >= MIN_WORDS
+}
+
+fn check(sources: &[Source], listed: &str) -> Vec<Complaint> {
+    let mut found: BTreeMap<&str, usize> = BTreeMap::new();
+    for source in sources.iter().filter(|source| !source.path.ends_with("/tests.rs")) {
+        let name = source.path.strip_prefix("crates/").and_then(|path| path.split_once("/src/"));
+        if let Some((name, _)) = name.filter(|(name, _)| CRATES.contains(name)) {
+            let tokens = source.text.parse().expect("the source was parsed before");
+            *found.entry(name).or_default() += count(tokens);
+        }
+    }
+    let listed: BTreeMap<&str, usize> = listed
+        .lines()
+        .filter_map(|line| line.split_once(' '))
+        .filter_map(|(name, number)| Some((name, number.trim().parse().ok()?)))
+        .collect();
+    let complain = |(name, number): (&str, usize)| {
+        let allowed = listed.get(name).copied().unwrap_or_default();
+        (number != allowed).then(|| Complaint {
+            place: SENTENCES.to_owned(),
+            found: format!("crate {name} has {number} sentences"),
+            allowed: allowed.to_string(),
+            remedy: if number > allowed {
+                "return data, and write the sentence in crates/report/src/words".to_owned()
+            } else {
+                format!("write {name} {number}")
+            },
+        })
+    };
+    found.into_iter().filter_map(complain).collect()
+}
+
+#[test]
+fn sentences_get_no_more() {
+    assert_none(&check(sources(), &tree::text(SENTENCES).unwrap_or_default()));
+}
+
+#[test]
+fn planted_sentences_are_found() {
+    let complaints = |path: &str, text: &str, listed: &str| check(&[Source::parse(path, text.to_owned())], listed);
+    let text = "//! Seven words of documentation do not count.\n#[error(\"seven words of an error do not count\")]\n\
+                fn f() {\n    format!(\"seven words of a result \\\n     are found\");\n    g(\"six words of a result are\");\n}\n\
+                #[cfg(test)]\nmod tests {\n    const A: &str = \"seven words of a test do not count\";\n}\n";
+    let found = format!("{SENTENCES}: crate choose has 1 sentences");
+    assert_found(&complaints("crates/choose/src/x.rs", text, ""), &[&found]);
+    assert_found(&complaints("crates/choose/src/x.rs", text, "choose 1"), &[]);
+    assert_found(&complaints("crates/choose/src/x.rs", text, "choose 2"), &[&found]);
+    assert_found(&complaints("crates/report/src/x.rs", text, ""), &[]);
+    assert_found(&complaints("crates/choose/src/x/tests.rs", text, ""), &[]);
+}
