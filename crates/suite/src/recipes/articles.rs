@@ -8,7 +8,7 @@ use clap::ValueEnum;
 use plimsoll_load::{JobSpec, LaneSpec, Pattern, Region, Until, WorkerOps};
 use plimsoll_record::Listing;
 use plimsoll_units::{Bytes, Kind, Span};
-use published::{ARRAYS, AZURE, ArticleRow, ArticleTable, Find, OCI_LEVELS, OCI_UHP, PublishedFigure, SAKURA};
+use published::{ArticleRow, ArticleTable, Find, PublishedArticle, PublishedFigure, SuiteFigure};
 
 use super::bonnie::{Bonnie, BonnieOptions, SmallFiles};
 use super::crystaldiskmark::{CrystalDiskMark, CrystalDiskMarkOptions, Profile, Version};
@@ -53,15 +53,21 @@ impl Article {
         }
     }
 
-    /// Its table; none where its figures are pictures.
-    const fn table(self) -> Option<ArticleTable> {
-        match self {
-            Self::OciLevels => Some(OCI_LEVELS),
-            Self::Sakura => Some(SAKURA),
-            Self::AzureStriping => Some(AZURE),
-            Self::OciUhp => Some(OCI_UHP),
-            Self::Tr4969 => None,
-        }
+    /// Its figures.
+    pub fn published(self) -> &'static PublishedArticle {
+        published::article(self.name())
+    }
+
+    /// Its compared table; none where its figures are pictures.
+    fn table(self) -> Option<&'static ArticleTable> {
+        let name = match self {
+            Self::OciLevels => "dd",
+            Self::Sakura => "programs",
+            Self::AzureStriping => "crystaldiskmark",
+            Self::OciUhp => "fio",
+            Self::Tr4969 => return None,
+        };
+        Some(self.published().table(name))
     }
 }
 
@@ -142,7 +148,8 @@ impl Articles {
     }
 
     fn compared(&self, done: &[CompletedStep]) -> Option<Compared> {
-        self.options.article.table().map(|table| Compared::of(table, &self.parts(done)))
+        let article = self.options.article;
+        article.table().map(|table| Compared::of(&article.published().title, table, &self.parts(done)))
     }
 }
 
@@ -279,7 +286,7 @@ impl Recipe for Articles {
                         .into(),
                 );
             }
-            reported.extend(compared.table.notes.iter().map(|note| (*note).to_owned()));
+            reported.extend(compared.table.notes.iter().cloned());
         } else {
             reported.push(
                 "the report's curves are pictures: only what its text says stands in the table; SLOB itself asks a \
@@ -329,11 +336,14 @@ fn arrays(done: &[CompletedStep]) -> String {
     let max = reads.iter().map(|observed| iops(observed)).reduce(f64::max);
     let got = [micros(reads.first()), micros(reads.last()), max];
     let displayed = |value: Option<f64>| value.map_or_else(|| "-".into(), |value| format!("{value:.0}"));
-    let mut text =
-        String::from("NetApp AFF A800 and C800, Oracle and SLOB, 100 % reads of 8 KiB\nTR-4969, May 2023\n\n");
-    text.push_str(&format!("{:<32}{:<6}{:>13}{:>13}{:>13}\n", "", "", "A800", "C800", "here"));
-    for ((label, published), got) in ARRAYS.iter().zip(got) {
-        let unit = if label.starts_with("Mean") { "us" } else { "" };
+    let article = Article::Tr4969.published();
+    let table = article.table("arrays");
+    let mut text = format!("{}\n{}\n\n{:<32}{:<6}", table.title, article.title, "", "");
+    for [name, _] in &table.columns {
+        text.push_str(&format!("{name:>13}"));
+    }
+    text.push_str(&format!("{:>13}\n", "here"));
+    for (ArticleRow { label, unit, published, .. }, got) in table.rows.iter().zip(got) {
         text.push_str(&format!("{label:<32}{unit:<6}"));
         for value in published {
             text.push_str(&format!("{:>13}", displayed(*value)));
@@ -346,15 +356,19 @@ fn arrays(done: &[CompletedStep]) -> String {
 /// A table with the figures that were got; none where there is none.
 #[derive(Clone, Debug)]
 struct Compared {
+    source: String,
     table: ArticleTable,
     got: Vec<Option<f64>>,
 }
 
 impl Compared {
     /// With what the commands showed, each given as its own steps.
-    fn of(table: ArticleTable, commands: &[&[CompletedStep]]) -> Self {
-        let got = |row: &ArticleRow| commands.get(row.command).and_then(|done| figure(row, done));
-        Self { got: table.rows.iter().map(got).collect(), table }
+    fn of(source: &str, table: &ArticleTable, commands: &[&[CompletedStep]]) -> Self {
+        let got = |row: &ArticleRow| {
+            let suite = row.suite.as_ref()?;
+            figure(suite, commands.get(suite.command)?)
+        };
+        Self { source: source.into(), got: table.rows.iter().map(got).collect(), table: table.clone() }
     }
 
     /// The column that is nearest by the mean of its ratios, each taken as its logarithm; none where nothing compares.
@@ -378,12 +392,12 @@ impl Compared {
 
     /// The table, with columns of what was got and its ratio to the nearest one.
     fn text(&self) -> String {
-        let ArticleTable { title, source, columns, rows, .. } = &self.table;
+        let ArticleTable { title, columns, rows, .. } = &self.table;
         let nearest = self.nearest();
-        let mut text = format!("{title}\n{source}\n\n");
+        let mut text = format!("{title}\n{}\n\n", self.source);
         for line in 0..2 {
             text.push_str(&format!("{:<28}{:<6}", "", ""));
-            for column in *columns {
+            for column in columns {
                 text.push_str(&format!("{:>13}", column[line]));
             }
             let [got, ratio] = [["here", "ratio to"], ["", nearest.map_or("", |_| "nearest")]][line];
@@ -394,7 +408,7 @@ impl Compared {
             let displayed =
                 |value: Option<f64>| value.map_or_else(|| "-".into(), |value| format!("{value:.*}", row.digits));
             text.push_str(&format!("{:<28}{:<6}", row.label, row.unit));
-            for value in row.published {
+            for value in &row.published {
                 text.push_str(&format!("{:>13}", displayed(*value)));
             }
             let ratio = ratios.as_ref().and_then(|ratios| ratios[index]);
@@ -416,15 +430,15 @@ impl Compared {
     }
 }
 
-fn figure(row: &ArticleRow, done: &[CompletedStep]) -> Option<f64> {
-    let name = match row.find {
+fn figure(suite: &SuiteFigure, done: &[CompletedStep]) -> Option<f64> {
+    let name = match &suite.step {
         Find::Named(name) => name,
-        Find::Place(place) => names(done).get(place).copied()?,
+        Find::Place(place) => names(done).get(*place).copied()?,
     };
     let rounds = done.iter().filter(|done| done.step.counts && done.step.name == name);
-    let values = rounds.filter_map(|done| value(row.figure, done.result.io()?));
+    let values = rounds.filter_map(|done| value(suite.figure, done.result.io()?));
     // Of times the shortest is the best.
-    if row.figure == PublishedFigure::MeanMillis { values.reduce(f64::min) } else { values.reduce(f64::max) }
+    if suite.figure == PublishedFigure::MeanMillis { values.reduce(f64::min) } else { values.reduce(f64::max) }
 }
 
 /// Names of the steps that count, in their order.
@@ -575,36 +589,27 @@ fn line(done: &CompletedStep, observed: &IoResult) -> String {
 mod tests {
     use super::*;
 
-    const TABLE: ArticleTable = ArticleTable {
-        title: "Disks",
-        source: "somewhere",
-        columns: &[["old", "one"], ["new", "one"]],
-        rows: &[
-            ArticleRow {
-                label: "Read",
-                unit: "MB/s",
-                digits: 1,
-                command: 0,
-                find: Find::Place(0),
-                figure: PublishedFigure::Megabytes,
-                published: &[Some(10.0), Some(100.0)],
-            },
-            ArticleRow {
-                label: "Seeks",
-                unit: "/s",
-                digits: 0,
-                command: 0,
-                find: Find::Named("Seeks"),
-                figure: PublishedFigure::Reads,
-                published: &[Some(100.0), None],
-            },
-        ],
-        notes: &[],
-    };
+    fn with_results(got: &[Option<f64>; 2]) -> Compared {
+        let text = r#"
+            title = "somewhere"
+            [[tables]]
+            name = "disks"
+            title = "Disks"
+            place = "text"
+            status = "measured"
+            columns = [["old", "one"], ["new", "one"]]
+            rows = [
+                { label = "Read", unit = "MB/s", digits = 1, published = [10, 100] },
+                { label = "Seeks", unit = "/s", digits = 0, published = [100, ""] },
+            ]
+        "#;
+        let article = PublishedArticle::read("disks", text).expect("a file");
+        Compared { source: article.title.clone(), table: article.table("disks").clone(), got: got.to_vec() }
+    }
 
     #[test]
     fn a_table_has_what_was_got_beside_what_was_published() {
-        let compared = Compared { table: TABLE, got: vec![Some(12.0), Some(80.0)] };
+        let compared = with_results(&[Some(12.0), Some(80.0)]);
         let expected = "Disks\nsomewhere\n\n\
             \x20                                           old          new         here  ratio to\n\
             \x20                                           one          one                nearest\n\
@@ -618,14 +623,14 @@ mod tests {
     #[test]
     fn what_was_not_got_is_a_dash() {
         let check = |got: &[Option<f64>; 2], nearest| {
-            let compared = Compared { table: TABLE, got: got.to_vec() };
+            let compared = with_results(got);
             assert_eq!(compared.nearest(), nearest, "{got:?}");
             assert_eq!(compared.sentence().is_some(), nearest.is_some());
         };
         check(&[None, None], None);
         check(&[Some(90.0), None], Some(1));
         check(&[Some(0.0), Some(100.0)], Some(0));
-        let compared = Compared { table: TABLE, got: vec![None, None] };
+        let compared = with_results(&[None, None]);
         assert!(compared.text().ends_with("100            -            -         -\n"), "{}", compared.text());
     }
 }

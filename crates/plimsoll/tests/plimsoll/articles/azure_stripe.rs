@@ -1,6 +1,6 @@
 //! A gist of 2014 about striped disks on Azure.
 
-use plimsoll_suite::recipes::articles::published::{AZURE, AZURE_OPERATIONS};
+use plimsoll_suite::recipes::articles::published::article as published;
 
 use crate::articles::command::{Printed, run};
 use crate::articles::figure::{Article, Figure, Published};
@@ -59,17 +59,18 @@ fn disk_marks() -> Vec<Figure> {
     const TABLES: [&str; 4] =
         ["2008 R2, one disk", "2008 R2, stripe of two", "2012 R2, one disk", "2012 R2, pool of two"];
     let marks = [disk_mark(SINGLE), disk_mark(STRIPED)];
+    let [rates, operations] = ["crystaldiskmark", "operations"].map(|table| published("azure-striping").table(table));
     let mut figures = Vec::new();
     for (table, name) in TABLES.iter().enumerate() {
         let disks = table % 2;
         for row in &ROWS {
             let name_of_line = format!("{} :", row.label);
-            let operations = AZURE_OPERATIONS.iter().find(|(label, _)| *label == row.label);
-            let (texts, unit, published) = match operations {
-                Some((_, operations)) => (vec![name_of_line.as_str(), "["], "IOPS", operations[table]),
-                None => (vec![name_of_line.as_str()], "MB/s", AZURE.figures::<4>(row.label)[table]),
+            let (texts, unit, line) = match operations.rows.iter().find(|line| line.label == row.label) {
+                Some(line) => (vec![name_of_line.as_str(), "["], "IOPS", line),
+                None => (vec![name_of_line.as_str()], "MB/s", rates.row(row.label)),
             };
-            let figure = Figure::new(*name, row.what, Published::Exactly(published), unit);
+            let exactly = Published::Exactly(line.published[table].expect("the article has a figure"));
+            let figure = Figure::new(*name, row.what, exactly, unit);
             let figure = figure.simulated(marks[disks].after(&texts), row.tolerance[disks]);
             figures.push(if row.fitted[disks] { figure.fitted() } else { figure });
         }
@@ -113,16 +114,14 @@ fn interleaves() -> Vec<Figure> {
 }
 
 /// Sessions, published mean seconds of the six statements and throughput, and the six values.
-const SESSIONS: [(u32, f64, f64, [f64; 6]); 8] = [
-    (1, 13.36, 4.5, [14.34, 13.07, 13.28, 13.30, 13.28, 12.89]),
-    (2, 13.91, 8.6, [14.34, 13.95, 14.24, 14.26, 13.26, 13.43]),
-    (3, 15.25, 11.8, [15.48, 16.12, 15.14, 15.71, 14.76, 14.31]),
-    (4, 17.67, 13.6, [17.28, 17.62, 18.09, 17.66, 17.89, 17.45]),
-    (5, 19.70, 15.2, [19.60, 19.96, 19.59, 19.10, 19.21, 20.75]),
-    (6, 22.51, 16.0, [22.93, 23.21, 23.00, 22.18, 21.68, 22.07]),
-    (9, 30.04, 18.0, [30.84, 29.67, 30.56, 30.14, 29.62, 29.40]),
-    (12, 41.99, 17.1, [43.86, 42.28, 42.05, 42.55, 41.00, 40.17]),
-];
+type Rung = (u32, f64, f64, [f64; 6]);
+
+fn rungs() -> [Rung; 8] {
+    let table = published("azure-striping").table("ladder");
+    let [sessions, means, rates] = ["sessions", "mean", "throughput"].map(|label| table.figures::<8>(label));
+    let columns: [[f64; 8]; 6] = std::array::from_fn(|index| table.figures(&format!("statement {}", index + 1)));
+    std::array::from_fn(|rung| (sessions[rung] as u32, means[rung], rates[rung], columns.map(|column| column[rung])))
+}
 
 /// Statements per minute and seconds per statement of `sessions` on a queue of `demand` seconds plus `other` seconds:
 /// exact mean value analysis (Reiser and Lavenberg 1980).
@@ -152,14 +151,14 @@ fn concurrency() -> Vec<Figure> {
     let cell =
         |of: &Printed, sessions: u32, column| of.cell(&[("depth", &sessions.to_string()), ("scope", "all")], column);
     let mut figures = Vec::new();
-    for (sessions, mean, rate, _) in SESSIONS {
+    for (sessions, mean, rate, _) in rungs() {
         let figure = Figure::new(place(sessions), "mean response", Published::Exactly(mean), "s");
         figures.push(figure.simulated(cell(&all, sessions, "mean_ns").times(1e-9), 0.06).fitted());
         let figure = Figure::new(place(sessions), "throughput", Published::Exactly(rate), "a minute");
         figures.push(figure.simulated(cell(&all, sessions, "iops").times(60.0), 0.06).fitted());
     }
     let rest = statements(FITTED_TO_SIX, "9,12");
-    for (sessions, _, rate, _) in &SESSIONS[6..] {
+    for (sessions, _, rate, _) in &rungs()[6..] {
         let what = "throughput, fitted to rows 1 to 6 only";
         let figure = Figure::new(place(*sessions), what, Published::Exactly(*rate), "a minute");
         figures.push(figure.simulated(cell(&rest, *sessions, "iops").times(60.0), 0.11));
@@ -176,7 +175,7 @@ fn price_without_a_document_of_the_time_is_absent() {
 
 #[test]
 fn six_rows_determine_the_queue_of_the_prediction() {
-    let (other, demand) = fit(&SESSIONS[..6]);
+    let (other, demand) = fit(&rungs()[..6]);
     let (queue, elsewhere) = FITTED_TO_SIX;
     assert!((demand * 1e3 - f64::from(queue)).abs() < 1.0, "{demand}");
     assert!((other * 1e3 - f64::from(elsewhere)).abs() < 1.0, "{other}");
@@ -184,7 +183,7 @@ fn six_rows_determine_the_queue_of_the_prediction() {
 
 #[test]
 fn mean_of_the_six_statements_gives_the_published_throughput() {
-    for (sessions, _, rate, six) in SESSIONS {
+    for (sessions, _, rate, six) in rungs() {
         let average = six.iter().sum::<f64>() / 6.0;
         let by_law = f64::from(sessions) * 60.0 / average;
         assert!((by_law / rate - 1.0).abs() < 0.01, "{sessions} at once: {by_law}");

@@ -1,6 +1,6 @@
 //! TR-4969 of 2023: Oracle on flash arrays.
 
-use plimsoll_suite::recipes::articles::published::ARRAYS;
+use plimsoll_suite::recipes::articles::published::article as published;
 
 use crate::articles::command::{Printed, Reading, run};
 use crate::articles::figure::{Article, Figure, Published};
@@ -77,14 +77,14 @@ fn iops(printed: &Printed, config: &str, depth: &str) -> Reading {
     printed.cell(&[("subject", &name(config)), ("depth", depth), ("scope", "all")], "iops")
 }
 
-/// Lines of [`ARRAYS`].
+/// Lines of the table of arrays.
 const LOWEST: usize = 0;
 const HIGHEST: usize = 1;
 const OVER_IP: usize = 2;
 
 /// A published figure of the A-Series, 0, or the C-Series, 1.
 fn array(line: usize, column: usize) -> f64 {
-    ARRAYS[line].1[column].expect("the report has a figure")
+    published("tr-4969").table("arrays").rows[line].published[column].expect("the report has a figure")
 }
 
 fn reads() -> Vec<Figure> {

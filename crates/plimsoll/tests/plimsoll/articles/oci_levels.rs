@@ -1,13 +1,18 @@
 //! The article "OCI block volumes: performance levels".
 
-use plimsoll_suite::recipes::articles::published::OCI_LEVELS;
+use plimsoll_suite::recipes::articles::published::article as published;
 
 use crate::articles::command::{Printed, Reading, run};
 use crate::articles::figure::{Article, Figure, Published::Exactly};
 
-/// The four patterns: VPU, GB, MB/s according to the console, and seconds of dd. [`OCI_LEVELS`] has its rates.
-const PATTERNS: [(u32, u32, f64, f64); 4] =
-    [(0, 50, 12.0, 348.028), (10, 50, 24.0, 174.138), (0, 100, 24.0, 174.123), (10, 100, 48.0, 86.154)];
+/// The four patterns: VPU, GB, MB/s according to the console, and seconds of dd.
+fn patterns() -> [(u32, u32, f64, f64); 4] {
+    let table = published("oci-levels").table("patterns");
+    let [vpus, sizes, promised, seconds] =
+        ["performance", "size", "throughput promised by the console", "dd of 5 GiB"].map(|row| table.figures::<4>(row));
+    std::array::from_fn(|pattern| (vpus[pattern] as u32, sizes[pattern] as u32, promised[pattern], seconds[pattern]))
+}
+
 /// Bytes of `dd bs=1G count=5`.
 const COPIED: f64 = 5.0 * (1 << 30) as f64;
 /// Bytes in the page cache when dd ends: 5 GiB less 12 MB/s, with KB of 1,024 bytes, x 348.028 s of the first pattern. The
@@ -60,8 +65,8 @@ fn dd(vpu: u32, size: u32) -> Printed {
 pub fn article() -> Article {
     let mut figures = levels();
     figures.extend(price());
-    let promised = quote(&PATTERNS.map(|(vpu, size, ..)| (vpu, size)), "--sequential --block-size 1MB ");
-    figures.extend(PATTERNS.iter().enumerate().flat_map(|(index, pattern)| written(index, pattern, &promised)));
+    let promised = quote(&patterns().map(|(vpu, size, ..)| (vpu, size)), "--sequential --block-size 1MB ");
+    figures.extend(patterns().iter().enumerate().flat_map(|(index, pattern)| written(index, pattern, &promised)));
     Article {
         title: "OCI block volumes: performance levels",
         about: "A consultancy, November 2024, in Japanese: the levels of OCI block volumes, their price, and `dd` of 5 GiB \
@@ -71,13 +76,19 @@ pub fn article() -> Article {
     }
 }
 
-/// VPU, GB at the IOPS limit, IOPS, IOPS per GB, GB at the throughput limit, MB/s.
-const LEVELS: [(&str, u32, u32, f64, f64, u32, f64); 4] = [
-    ("Ultra High Performance, VPU 120", 120, 1333, 300_000.0, 225.0, 1500, 2680.0),
-    ("Higher Performance, VPU 20", 20, 667, 50_000.0, 75.0, 1200, 680.0),
-    ("Balanced, VPU 10", 10, 417, 25_000.0, 60.0, 1024, 480.0),
-    ("Lower Cost, VPU 0", 0, 1500, 3_000.0, 2.0, 1536, 480.0),
-];
+/// Name, VPU, GB at the IOPS limit, IOPS, IOPS per GB, GB at the throughput limit, MB/s.
+type Level = (String, u32, u32, f64, f64, u32, f64);
+
+fn published_levels() -> [Level; 4] {
+    let table = published("oci-levels").table("levels");
+    let figures = |label| table.figures::<4>(label);
+    let [vpus, sizes, highest] = ["performance", "size at the highest IOPS", "highest IOPS"].map(figures);
+    let [each, wide, fast] = ["IOPS of each GB", "size at the highest throughput", "highest throughput"].map(figures);
+    std::array::from_fn(|level| {
+        let place = table.columns[level].join(", ");
+        (place, vpus[level] as u32, sizes[level] as u32, highest[level], each[level], wide[level] as u32, fast[level])
+    })
+}
 
 fn levels() -> Vec<Figure> {
     let vpus = |config: &str, texts: &[&str]| run(format!("plimsoll catalogue show {config} --details")).after(texts);
@@ -87,12 +98,13 @@ fn levels() -> Vec<Figure> {
         vpu("highest VPU", 120.0, vpus("oci", &["vpu:", "to"])),
         vpu("lowest VPU of a boot volume", 10.0, vpus("oci/boot-volume", &["vpu:"])),
     ];
-    let at_random: Vec<_> = LEVELS.iter().flat_map(|(_, vpu, size, ..)| [(*vpu, 100), (*vpu, *size)]).collect();
+    let limits = published_levels();
+    let at_random: Vec<_> = limits.iter().flat_map(|(_, vpu, size, ..)| [(*vpu, 100), (*vpu, *size)]).collect();
     let in_order: Vec<_> =
-        LEVELS.iter().flat_map(|(_, vpu, _, _, _, wide, _)| [(*vpu, *wide), (*vpu, 32_768)]).collect();
+        limits.iter().flat_map(|(_, vpu, _, _, _, wide, _)| [(*vpu, *wide), (*vpu, 32_768)]).collect();
     let (at_random, in_order) = (quote(&at_random, ""), quote(&in_order, "--sequential --block-size 1MB "));
-    for (place, vpu, size, max, each, wide, fast) in LEVELS {
-        let throughput = Figure::new(place, format!("throughput from {wide} GB on"), Exactly(fast), "MB/s");
+    for (place, vpu, size, max, each, wide, fast) in limits {
+        let throughput = Figure::new(&*place, format!("throughput from {wide} GB on"), Exactly(fast), "MB/s");
         let reached = mbps(&in_order, vpu, wide);
         figures.push(if vpu == 0 {
             throughput.missing(format!(
@@ -102,11 +114,11 @@ fn levels() -> Vec<Figure> {
         } else {
             throughput.quoted(reached, 0.001)
         });
-        let highest = Figure::new(place, "highest throughput", Exactly(fast), "MB/s");
+        let highest = Figure::new(&*place, "highest throughput", Exactly(fast), "MB/s");
         figures.push(highest.quoted(mbps(&in_order, vpu, 32_768), 0.001));
-        let per = Figure::new(place, "IOPS of 100 GB", Exactly(each * 100.0), "IOPS");
+        let per = Figure::new(&*place, "IOPS of 100 GB", Exactly(each * 100.0), "IOPS");
         figures.push(per.quoted(iops(&at_random, vpu, 100), 0.001));
-        let highest = Figure::new(place, format!("highest IOPS, at {size} GB"), Exactly(max), "IOPS");
+        let highest = Figure::new(&*place, format!("highest IOPS, at {size} GB"), Exactly(max), "IOPS");
         figures.push(highest.quoted(iops(&at_random, vpu, size), 0.001));
     }
     figures
@@ -114,19 +126,25 @@ fn levels() -> Vec<Figure> {
 
 fn price() -> Vec<Figure> {
     let list = run(format!("plimsoll catalogue show oci {TERMS} --details"));
+    let prices = |label| published("oci-levels").table("price").figures::<1>(label)[0];
     let figure =
         |what: &str, published, reading| Figure::new("price", what, Exactly(published), "JPY").quoted(reading, 1e-9);
     vec![
-        figure("storage, for each GB in a month", 3.9525, list.after(&["JPY from 2024-11", "storage:"])).fitted(),
+        figure(
+            "storage, for each GB in a month",
+            prices("storage, for each GB"),
+            list.after(&["JPY from 2024-11", "storage:"]),
+        )
+        .fitted(),
         figure(
             "performance, for each VPU and GB in a month",
-            0.2635,
+            prices("performance, for each VPU and GB"),
             list.after(&["JPY from 2024-11", "performance (VPU):"]),
         )
         .fitted(),
         figure(
             "100 GB at VPU 10, a month",
-            658.75,
+            prices("100 GB at VPU 10"),
             quote(&[(10, 100)], "").cell(&[("configuration", &name(10, 100))], "price a month"),
         ),
     ]
@@ -134,7 +152,7 @@ fn price() -> Vec<Figure> {
 
 fn written(index: usize, &(vpu, size, promised, seconds): &(u32, u32, f64, f64), quote: &Printed) -> Vec<Figure> {
     let place = format!("pattern {}: VPU {vpu}, {size} GB", index + 1);
-    let rates: [f64; 4] = OCI_LEVELS.figures("dd, buffered");
+    let rates: [f64; 4] = published("oci-levels").table("dd").figures("dd, buffered");
     let copy = dd(vpu, size);
     let time =
         Figure::new(&*place, "dd of 5 GiB", Exactly(seconds), "s").simulated(copy.after(&["copied,"]), TOLERANCE);
@@ -168,8 +186,8 @@ fn missed() -> Vec<String> {
 /// MB/s of a file of 20 GiB on the last volume, if the cached remainder of the first pattern is a constant, and if it
 /// is a factor; and the command of the first.
 fn predictions() -> ([f64; 2], String) {
-    let (_, _, slow, seconds) = PATTERNS[0];
-    let (vpu, size, fast, ..) = PATTERNS[3];
+    let (_, _, slow, seconds) = patterns()[0];
+    let (vpu, size, fast, ..) = patterns()[3];
     let volume = volume(vpu, size);
     let command = format!(
         "plimsoll suite dd --count 20 --kinds buffered --no-probe 'page-cache({PAGE_CACHE}) of {volume}' --details"
@@ -187,7 +205,7 @@ fn longer_file_distinguishes_caching_from_a_faster_volume() {
 
 #[test]
 fn size_of_the_page_cache_follows_from_the_first_pattern() {
-    let (.., promised, seconds) = PATTERNS[0];
+    let (.., promised, seconds) = patterns()[0];
     let left = COPIED - promised * KILO * 1e6 * seconds;
     assert!((left / 1.092e9 - 1.0).abs() < 0.001, "{left}");
 }

@@ -1,6 +1,6 @@
 //! The article "OCI ultra high performance, measured with fio".
 
-use plimsoll_suite::recipes::articles::published::OCI_UHP_SAMPLES;
+use plimsoll_suite::recipes::articles::published::article as published;
 
 use crate::articles::command::{Printed, run};
 use crate::articles::figure::{Article, Figure, Published::Exactly};
@@ -8,24 +8,29 @@ use crate::articles::figure::{Article, Figure, Published::Exactly};
 const MACHINE: &str = "oci/VM.Standard.E4.Flex:16ocpu";
 
 /// Reads of fio's jobs on the volume of this size.
-fn fio(size: u32, vpu: u32) -> Printed {
+fn fio(size: u32, vpu: &str) -> Printed {
     // The VPUs were changed online, with all paths attached; the runs were ended after a few seconds.
     let config = format!("oci:{size}GB@{vpu}vpu,multipath=yes on {MACHINE}");
     run(format!("plimsoll suite articles --article oci-uhp '{config}' --measure 5s --details"))
 }
 
-fn mean(samples: [f64; 3]) -> f64 {
-    samples.iter().sum::<f64>() / 3.0
+/// VPUs, and the means of three samples of IOPS and of MiB/s.
+fn samples() -> [(String, f64, f64); 3] {
+    let tables = published("oci-uhp");
+    let table = tables.table("fio");
+    let iops = table.figures::<3>("Random read, 4 KiB");
+    let rates = tables.table("throughput").figures::<3>("throughput");
+    std::array::from_fn(|column| (table.columns[column][1].clone(), iops[column], rates[column]))
 }
 
 pub fn article() -> Article {
     let mut figures = requirements();
-    for (vpu, samples, rates) in OCI_UHP_SAMPLES {
-        let (place, jobs) = (format!("fio, VPU {vpu}, mean of three lines"), fio(256, vpu));
-        let reads = Figure::new(&*place, "random reads of 4 KiB", Exactly(mean(samples)), "IOPS");
+    for (vpu, iops, rate) in samples() {
+        let (place, jobs) = (format!("fio, VPU {vpu}, mean of three lines"), fio(256, &vpu));
+        let reads = Figure::new(&*place, "random reads of 4 KiB", Exactly(iops), "IOPS");
         figures.push(reads.simulated(jobs.line("Random read, 4 KiB"), 0.04));
-        let rate = jobs.word("Random read, 4 KiB, 4 jobs at depth 256", 1, "MiB/s");
-        figures.push(Figure::new(place, "throughput", Exactly(mean(rates)), "MiB/s").simulated(rate, 0.04));
+        let word = jobs.word("Random read, 4 KiB, 4 jobs at depth 256", 1, "MiB/s");
+        figures.push(Figure::new(place, "throughput", Exactly(rate), "MiB/s").simulated(word, 0.04));
     }
     Article {
         title: "OCI ultra high performance, measured with fio",
@@ -54,7 +59,7 @@ fn requirements() -> Vec<Figure> {
 }
 
 fn missed() -> Vec<String> {
-    let reads = fio(256, 120);
+    let reads = fio(256, "120");
     let (rate, wait) =
         (reads.line("Random read, 4 KiB"), reads.word("Random read, 4 KiB, 4 jobs at depth 256", 2, "read us"));
     vec![
@@ -76,8 +81,8 @@ fn missed() -> Vec<String> {
 
 #[test]
 fn the_measured_volume_has_256_gb_not_512() {
-    for (vpu, samples, _) in OCI_UHP_SAMPLES {
-        let error = |size| mean(samples) / fio(size, vpu).line("Random read, 4 KiB").value - 1.0;
+    for (vpu, iops, _) in samples() {
+        let error = |size| iops / fio(size, &vpu).line("Random read, 4 KiB").value - 1.0;
         assert!(error(256).abs() < 0.04, "VPU {vpu}: {}", error(256));
         assert!((-0.51..-0.46).contains(&error(512)), "VPU {vpu}: {}", error(512));
     }

@@ -1,6 +1,6 @@
 //! An article of about 2013 about disks, SSDs and ioDrives in rented servers.
 
-use plimsoll_suite::recipes::articles::published::SAKURA;
+use plimsoll_suite::recipes::articles::published::{ArticleTable, article as published};
 
 use crate::articles::command::{Printed, Reading, run};
 use crate::articles::figure::{Article, Figure, Published};
@@ -58,7 +58,12 @@ pub fn article() -> Article {
 
 const PER_CHARACTER: &str = "byte by byte, this measures the processor, not the storage";
 
-/// Row of the article, line of the suite and of [`SAKURA`], columns that set a parameter, and tolerance.
+/// A table of the article.
+fn article_table(name: &str) -> &'static ArticleTable {
+    published("sakura").table(name)
+}
+
+/// Row of the article, line of the suite and of its table, columns that set a parameter, and tolerance.
 type SuiteRow = (&'static str, &'static str, &'static [usize], f64);
 
 /// The four columns of a row.
@@ -68,7 +73,7 @@ fn row(table: &str, (row, label, fitted, allowed): SuiteRow, unit: &'static str)
         let figure = figure.simulated(printed(drive, label), allowed);
         if fitted.contains(&drive) { figure.fitted() } else { figure }
     };
-    SAKURA.figures::<4>(label).into_iter().enumerate().map(figure).collect()
+    article_table("programs").figures::<4>(label).into_iter().enumerate().map(figure).collect()
 }
 
 /// Figures of a row that no command prints.
@@ -89,7 +94,7 @@ fn bonnie() -> Vec<Figure> {
     let mut figures = missing(
         "table 6",
         "write by character",
-        &SAKURA.figures::<4>("Bonnie++ write, per char"),
+        &article_table("programs").figures::<4>("Bonnie++ write, per char"),
         "KiB/s",
         PER_CHARACTER,
     );
@@ -97,11 +102,11 @@ fn bonnie() -> Vec<Figure> {
     figures.extend(missing(
         "table 6",
         "read by character",
-        &SAKURA.figures::<3>("Bonnie++ read, per char"),
+        &article_table("programs").figures::<3>("Bonnie++ read, per char"),
         "KiB/s",
         PER_CHARACTER,
     ));
-    let line = SAKURA.rows.iter().find(|line| line.label == "Bonnie++ seeks").expect("a line of the table");
+    let line = article_table("programs").row("Bonnie++ seeks");
     let seeks = |drive: usize| {
         let published = line.published[drive].expect("the article has a figure");
         Figure::new("table 6, seeks (printed as KB/s)", NAMES[drive], Published::Exactly(published), "a second")
@@ -146,11 +151,13 @@ fn latencies() -> Vec<Figure> {
     ];
     let mut figures: Vec<Figure> =
         rows.into_iter().flat_map(|values| without_large_host("table 9", values, "ms")).collect();
-    for (drive, published) in [4.786, 0.151, 0.108].into_iter().enumerate() {
+    let [drives @ .., memory] = article_table("totals").figures::<4>("total, mean");
+    let drives: [f64; 3] = drives;
+    for (drive, published) in drives.into_iter().enumerate() {
         let figure = Figure::new("table 9, total, mean", NAMES[drive], Published::Exactly(published), "ms");
         figures.push(figure.simulated(column(drive).after(&["| Total", "|"]), 0.3));
     }
-    figures.push(Figure::new("table 9, total, mean", NAMES[3], Published::Exactly(0.003), "ms").missing(IN_MEMORY));
+    figures.push(Figure::new("table 9, total, mean", NAMES[3], Published::Exactly(memory), "ms").missing(IN_MEMORY));
     figures
 }
 
@@ -160,18 +167,10 @@ const FLUSHES: &str =
     "flushes of the file system's journal, which no model has; `plimsoll suite sql-bench` runs the test on a database";
 
 fn sql_bench() -> Vec<Figure> {
-    const TESTS: [(&str, [f64; 4]); 8] = [
-        ("ATIS", [9.0, 9.0, 10.0, 8.0]),
-        ("alter-table", [2.0, 11.0, 10.0, 3.0]),
-        ("big-tables", [6.0, 7.0, 7.0, 7.0]),
-        ("connect", [61.0, 61.0, 55.0, 61.0]),
-        ("create", [34.0, 1060.0, 1031.0, 53.0]),
-        ("insert", [410.0, 411.0, 426.0, 444.0]),
-        ("select", [146.0, 143.0, 142.0, 140.0]),
-        ("wisconsin", [2.0, 4.0, 5.0, 3.0]),
-    ];
-    let why = |test| if matches!(test, "create" | "alter-table") { FLUSHES } else { OWN_WORK };
-    TESTS.iter().flat_map(|(test, seconds)| missing("table 10", test, seconds, "s", why(test))).collect()
+    let why = |test: &str| if matches!(test, "create" | "alter-table") { FLUSHES } else { OWN_WORK };
+    let table = article_table("sql-bench");
+    let figures = |test: &str| missing("table 10", test, &table.figures::<4>(test), "s", why(test));
+    table.rows.iter().flat_map(|line| figures(&line.label)).collect()
 }
 
 fn missed() -> Vec<String> {

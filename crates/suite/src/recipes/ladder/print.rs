@@ -70,7 +70,7 @@ pub(super) fn beside(rungs: &[Rung<'_>]) -> String {
         "article"
     );
     let alone = rungs.iter().find(|rung| rung.sessions == 1);
-    for row in &ROWS {
+    for row in ROWS.iter() {
         let rung = rungs.iter().find(|rung| rung.sessions == row.sessions);
         let or_none = |cell: Option<String>| cell.unwrap_or_else(|| "-".into());
         let growth = rung.zip(alone).map(|(rung, alone)| rung.rate() / alone.rate());
