@@ -30,6 +30,11 @@ const LONG_S: f64 = 3_900.0;
 /// The verdicts: the answer, then causes, then limits of the answer.
 pub(super) fn find_verdicts(subject: &DatabaseDemand, diagnosis: &Diagnosis) -> Vec<DiagnosisVerdict> {
     let mut verdicts = Vec::new();
+    let is_helpful = |verdict: &DiagnosisVerdict| matches!(verdict, DiagnosisVerdict::CacheHelps { .. });
+    let (mut helpful_cache, other_cache): (Option<_>, Option<_>) = match cache(diagnosis) {
+        Some(verdict) if is_helpful(&verdict) => (Some(verdict), None),
+        other => (None, other),
+    };
     match &diagnosis.split {
         Some(split) => {
             // Shares of an idle database's time have no weight.
@@ -39,10 +44,16 @@ pub(super) fn find_verdicts(subject: &DatabaseDemand, diagnosis: &Diagnosis) -> 
             // Waits of sessions that queue for processors are longer than those for storage alone.
             verdicts.extend(full);
             verdicts.extend(answer(split, diagnosis));
+            // Free remedies precede everything that is bought.
+            let (switches, of_commits): (Vec<_>, Vec<_>) = commits::verdicts(split, diagnosis)
+                .into_iter()
+                .partition(|verdict| matches!(verdict, DiagnosisVerdict::LogSwitches { .. }));
+            verdicts.extend(switches);
+            verdicts.extend(helpful_cache.take());
             verdicts.extend(other);
             verdicts.extend(io_wait(split));
             verdicts.extend(hard_parses(split));
-            verdicts.extend(commits::verdicts(split, diagnosis));
+            verdicts.extend(of_commits);
             verdicts.extend(elsewhere(split));
         }
         None => verdicts.push(judge_without_time(subject, diagnosis)),
@@ -53,7 +64,7 @@ pub(super) fn find_verdicts(subject: &DatabaseDemand, diagnosis: &Diagnosis) -> 
     verdicts.extend(volume_tails(subject, diagnosis));
     verdicts.extend(works::judge_works(subject));
     verdicts.extend(diagnosis.history.as_ref().map(history).unwrap_or_default());
-    verdicts.extend(cache(diagnosis));
+    verdicts.extend(helpful_cache.into_iter().chain(other_cache));
     let longest_s = diagnosis.windows.longest_s;
     verdicts.extend((longest_s > LONG_S).then_some(DiagnosisVerdict::LongWindows { longest_s }));
     verdicts

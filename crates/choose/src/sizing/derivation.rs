@@ -357,7 +357,9 @@ fn diagnosed(subject: &DatabaseDemand) -> (Option<DiagnosisVerdict>, Option<Cens
     let is_answer = |verdict: &DiagnosisVerdict| {
         !matches!(verdict, DiagnosisVerdict::Censored(_) | DiagnosisVerdict::ProviderStall(_))
     };
-    let first = found.verdicts.into_iter().find(is_answer).filter(|_| subject.account.is_some());
+    let has_evidence =
+        |verdict: &DiagnosisVerdict| subject.account.is_some() || matches!(verdict, DiagnosisVerdict::Host { .. });
+    let first = found.verdicts.into_iter().find(is_answer).filter(has_evidence);
     (first.filter(|verdict| !matches!(verdict, DiagnosisVerdict::NoSessionTimes { .. })), found.censored)
 }
 

@@ -1,4 +1,4 @@
-//! The design point as data; it is derived from windows in the module `wanted`.
+//! The design point as data; it is derived from windows in the module `derivation`.
 
 use std::sync::Arc;
 

@@ -233,6 +233,7 @@ fn reads_are_saved_down_to_the_floor_and_by_memory() {
     else {
         panic!("{:?}", found.verdicts)
     };
+    assert_eq!(ids(&found)[1], "cache-helps", "a larger cache precedes causes and limits");
     near(*factor, 2.0, 1e-9);
     near(*bytes, 8_192.0 * 1_048_576.0, 1e-9);
     near(*reads, 0.5, 1e-9);

@@ -33,13 +33,13 @@ struct Case<'a> {
     readings: &'a [&'a Reading],
 }
 
-/// How the parts of the database's time exceed it, if they do.
+/// The time that shares refer to, and how far the parts of the database's time exceed it.
 fn excess(split: &Split) -> String {
-    let Some(parts_s) = split.parts_s else { return String::new() };
+    let Some(parts_s) = split.parts_s else { return "shares are of it".to_owned() };
     if split.total_s > split.database_s {
-        format!("shares are of {} s, the sum of its parts", number::three(parts_s))
+        format!("all shares are of {} s, the sum of its parts", number::three(parts_s))
     } else {
-        format!("its parts, sampled separately, add up to {} of it", share(parts_s / split.total_s))
+        format!("shares are of it, and add up to {} (sampled separately)", share(parts_s / split.total_s))
     }
 }
 
@@ -80,7 +80,12 @@ impl Case<'_> {
     }
 
     fn headline(&self) -> Headline {
-        let answer = self.found.verdicts.first().and_then(headline).unwrap_or("Findings");
+        let first = self.found.verdicts.first();
+        let is_light = self.found.split.as_ref().is_some_and(|split| split.active < 1.0);
+        let answer = match first {
+            Some(DiagnosisVerdict::StorageInPart { .. }) if is_light => "Storage is part of the time of a light load",
+            first => first.and_then(headline).unwrap_or("Findings"),
+        };
         Headline { text: answer.to_owned(), ..Headline::default() }
     }
 

@@ -10,7 +10,8 @@ use std::collections::BTreeMap;
 use plimsoll_choose::diagnosis::DatabaseEffect;
 use plimsoll_choose::elapsed::{JobTimes, WindowWork};
 use plimsoll_choose::sizing::{
-    Best, Choice, ClassLatency, DesignLimit, PresentCost, PriceDoubt, Rejection, Sizing, VolumeLayout, VolumePart,
+    Best, Busiest, Choice, ClassLatency, DesignLimit, PresentCost, PriceDoubt, Rejection, Sizing, VolumeLayout,
+    VolumePart,
 };
 use plimsoll_choose::what_if::{MemoryFirst, WhatIfs};
 use plimsoll_ingest::Outcome;
@@ -136,13 +137,21 @@ impl Sized<'_> {
         let binding = parts.first().and_then(|choice| choice.binds.as_ref()).map(|binds| binds.point);
         let deciding = demand.points.iter().find(|point| parts.len() == 1 && Some(point.of) == binding);
         if let Some(point) = deciding.or(demand.points.first()) {
-            let (moved, measured) = (offer::megabytes(point.bytes_per_second()), number::three(demand.measured.iops));
-            let expected = Fact::new("Expected", format!("{} IOPS", number::three(point.iops())));
-            let headroom = number::percent(demand.headroom);
-            let windows = || format!(" in the windows with {}", words::busiest(point.of));
-            let windows = if demand.points.len() > 1 { windows() } else { String::new() };
-            let remark = format!("{moved} MB/s{windows}; measured {measured} IOPS; {headroom} headroom");
-            figures.push(expected.with_remark(remark));
+            let (moved, headroom) = (offer::megabytes(point.bytes_per_second()), number::percent(demand.headroom));
+            let rates = [format!("{} IOPS", number::three(point.iops())), format!("{moved} MB/s")];
+            // The measured rate is that of the expected one: of operations, or of bytes.
+            let (rates, measured) = match point.of {
+                Busiest::Operations => (rates.join(", "), format!("{} IOPS", number::three(demand.measured.iops))),
+                Busiest::Bytes => {
+                    let measured = offer::megabytes(demand.measured.bytes_per_second);
+                    let [iops, bytes] = rates;
+                    (format!("{bytes}, {iops}"), format!("{measured} MB/s"))
+                }
+            };
+            let several = format!("; in the windows with {}", words::busiest(point.of));
+            let several = if demand.points.len() > 1 { several.as_str() } else { "" };
+            let remark = format!("measured {measured}; {headroom} headroom{several}");
+            figures.push(Fact::new("Expected", rates).with_remark(remark));
         }
         figures.push(Fact::new("Capacity", offer::capacity(demand.capacity)).with_remark("at the end of the period"));
         figures.extend(self.elapsed());

@@ -21,8 +21,20 @@ const CAUTION: &str = "caution";
 /// Number of figures and of findings, and the maximum number of lines of each.
 type Extent = [(usize, usize); 2];
 
-/// Extents, the largest first: the first that leaves room for the plot or table is used.
-const EXTENTS: [Extent; 5] = [[(6, 2), (3, 2)], [(6, 1), (3, 2)], [(4, 1), (3, 2)], [(4, 1), (3, 1)], [(4, 1), (2, 1)]];
+/// Lines of a text that is not cut.
+const FULL: usize = 5;
+/// Extents, the largest first: the first that leaves room for the plot or table is used. A shorter selection is preferred to
+/// texts that are cut, as the end of a text may decide.
+const EXTENTS: [Extent; 8] = [
+    [(6, FULL), (3, FULL)],
+    [(5, FULL), (3, FULL)],
+    [(4, FULL), (3, FULL)],
+    [(4, FULL), (2, FULL)],
+    [(6, 2), (3, 2)],
+    [(4, 1), (3, 2)],
+    [(4, 1), (3, 1)],
+    [(4, 1), (2, 1)],
+];
 
 /// The parts of the summary, to be separated by empty lines.
 pub(super) fn render_parts(page: &Page, rest: &str, style: &TextStyle) -> Vec<Vec<PaintedLine>> {
@@ -41,7 +53,8 @@ pub(super) fn render_parts(page: &Page, rest: &str, style: &TextStyle) -> Vec<Ve
     let fit = |block: &Block| {
         screens.iter().map(|parts| (parts, fitting(block, room(parts), style))).find(|(_, laid)| !laid.is_empty())
     };
-    let (parts, exhibit) = exhibits(page).find_map(fit).unwrap_or((&screens[0], Vec::new()));
+    let without = || screens.iter().find(|parts| room(parts) > 0).unwrap_or(&screens[0]);
+    let (parts, exhibit) = exhibits(page).find_map(fit).unwrap_or_else(|| (without(), Vec::new()));
     let [verdict, figures, findings, commands] = parts.clone();
     vec![verdict, figures, findings, exhibit, commands]
 }

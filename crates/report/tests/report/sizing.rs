@@ -2,11 +2,11 @@
 #![allow(clippy::unwrap_used)]
 
 use plimsoll_catalogue::{Catalogue, Date, Money, PriceTerms};
-use plimsoll_choose::diagnosis::{CensorCause, Censored};
+use plimsoll_choose::diagnosis::{CensorCause, Censored, DiagnosisVerdict, HostEvidence, HostLimit, TimePart};
 use plimsoll_choose::sizing::{
-    Assumption, Busiest, CellScans, ClassLoad, Cluster, Compute, DesignPoint, Exadata, GrowthStep, MachineShare, Measured,
-    PeakSource, Platform, ProcessorOrigin, ScanWindows, Search, Sizing, SizingRequirements, StepKind, WithoutScans,
-    fewer_processors, layouts, size,
+    Assumption, Busiest, CellScans, ClassLoad, Cluster, Compute, DesignPoint, Exadata, GrowthStep, MachineShare,
+    Measured, PeakSource, Platform, ProcessorOrigin, ScanWindows, Search, Sizing, SizingRequirements, StepKind,
+    WithoutScans, fewer_processors, layouts, size,
 };
 use plimsoll_choose::what_if::{EstimateSource, MemoryFirst, WhatIfs};
 use plimsoll_ingest::{Class, InputPosition, InstanceResource, Origin, Resource, TopReader};
@@ -468,6 +468,43 @@ fn conditions_of_the_recommendation_are_cautions_in_a_line() {
     sizing.wider = Some(choice);
     let price = page(&sizing).figures.into_iter().find(|fact| fact.name == "Price").unwrap();
     assert!(price.remarks[0].contains("(--stripe 1)"), "{:?}", price.remarks);
+}
+
+#[test]
+fn another_problem_than_storage_precedes_the_recommendation() {
+    let check = |answer: DiagnosisVerdict, first: &str| {
+        let mut sizing = sized(1_000.0, "", &["oci/block-volume"]);
+        sizing.required.answer = Some(answer);
+        let text = page(&sizing).headline.unwrap().text;
+        assert!(text.starts_with(&format!("{first}. Smallest sufficient: OCI Block Volume")), "{text}");
+    };
+    let main = TimePart::Processor;
+    check(
+        DiagnosisVerdict::NotStorage { share: 0.004, at_most: 0.006, host_busy: None, main, main_share: 0.4 },
+        "Storage is not the problem (0.4 % of database time)",
+    );
+    check(DiagnosisVerdict::Quiet { active: 0.1 }, "The database is nearly idle (0.1 active sessions)");
+    let evidence =
+        HostEvidence { busy: 0.04, processors: None, io_wait: None, devices_busy: Some(0.03), in_flight: None };
+    check(
+        DiagnosisVerdict::Host { limit: HostLimit::Neither, evidence },
+        "Storage is not the problem (processors busy 4 %, the busiest device 3 %)",
+    );
+}
+
+#[test]
+fn the_measured_rate_is_that_of_the_expected_load() {
+    let mut sizing = sized(1_000.0, "", &["oci/block-volume"]);
+    sizing.required.measured.bytes_per_second = 8e6;
+    let expected = |sizing: &Sizing| {
+        page(sizing).figures.into_iter().find(|fact| fact.name == "Expected").unwrap().remarks[0].clone()
+    };
+    assert!(expected(&sizing).contains(" IOPS; "), "{}", expected(&sizing));
+    for point in &mut sizing.required.points {
+        point.of = Busiest::Bytes;
+    }
+    sizing.choices[0].binds.as_mut().unwrap().point = Busiest::Bytes;
+    assert!(expected(&sizing).starts_with("measured 8 MB/s; "), "{}", expected(&sizing));
 }
 
 #[test]

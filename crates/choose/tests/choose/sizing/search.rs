@@ -194,6 +194,19 @@ fn a_choice_is_not_slower_than_todays_storage() {
 }
 
 #[test]
+fn slower_classes_of_few_operations_decide_nothing() {
+    let is_slower = |iops: f64| {
+        let today = vec![(Class::RandomRead, Span::from_millis(2))];
+        let sizing = sized(&SizingRequirements { today, ..database(iops, Bytes::gib(1000)) }, &["aws/st1"]);
+        let disk = sizing.choices.iter().chain(&sizing.slower).next().expect("a disk that carries the load");
+        assert_eq!(disk.slower.len(), 1, "slower reads are listed whatever they matter: {:?}", disk.slower);
+        sizing.choices.is_empty()
+    };
+    assert!(!is_slower(1.0), "a read per second adds less than a fiftieth of the time");
+    assert!(is_slower(100.0));
+}
+
+#[test]
 fn slower_classes_count_by_their_share_of_the_databases_time() {
     let has_disk = |share: f64, tolerance: f64| {
         let today = vec![(Class::RandomRead, Span::from_millis(2))];

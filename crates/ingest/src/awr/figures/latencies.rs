@@ -16,7 +16,7 @@ pub(super) fn latencies(page: &mut Page<'_>) {
     for (class, foreground, names) in EVENTS {
         let of_files = file_latency(page, class);
         if let Some(share) = covered_share(page, class, names).filter(|share| *share < MIN_COVERED) {
-            uncovered(page, class, share, of_files.is_some());
+            uncovered(page, class, (names, share), of_files.is_some());
         } else if wait_latency(page, class, foreground, names) {
             continue;
         }
@@ -63,15 +63,18 @@ fn covered_share(page: &Page<'_>, class: Class, names: &[&str]) -> Option<f64> {
     (class != Class::RedoWrite && waits > 0.0).then(|| waits / (rate * page.seconds))
 }
 
-/// Adds a caution that the waits are not those of all operations.
-fn uncovered(page: &mut Page<'_>, class: Class, share: f64, has_other: bool) {
+/// Adds a caution that the waits for these events are not those of all operations; sessions may wait for the others in
+/// events of several classes.
+fn uncovered(page: &mut Page<'_>, class: Class, (names, share): (&[&str], f64), has_other: bool) {
     /// The latency of fewer operations per second has no effect on a choice.
     const FEW: f64 = 1.0;
     if page.rates.get(&class).is_none_or(|rate| *rate < FEW) {
         return;
     }
     let rest = if has_other { "their latency is that of IOStat by Filetype" } else { "the latency of all is unknown" };
-    let text = format!("{}: waits cover {:.1} % of them, so {rest}", class.name(), share * 100.0);
+    let percent = share * 100.0;
+    let percent = if percent < 0.05 { "less than 0.1 %".to_owned() } else { format!("{percent:.1} %") };
+    let text = format!("{}: waits for {} cover {percent} of them, so {rest}", class.name(), names.join(" and "));
     page.out.caution(None, text);
 }
 

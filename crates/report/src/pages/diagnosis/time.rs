@@ -54,7 +54,10 @@ fn plain_bars(split: &Split) -> Table {
     const FULL: f64 = 25.0;
     let row = |slice: &Slice| {
         let mark = if slice.part.is_storage() { "\u{25aa}" } else { "\u{25ab}" };
-        let longest = slice.events.first().map_or(String::new(), |event| event.event.to_string());
+        // Time outside of the events, such as that of log writes within commits, may exceed the first of them.
+        let rest_s = slice.seconds - slice.events.iter().map(|event| event.total_s).sum::<f64>();
+        let longest = slice.events.first().filter(|event| event.total_s >= rest_s);
+        let longest = longest.map_or(String::new(), |event| event.event.to_string());
         vec![
             Cell::text(part(slice.part)),
             Cell::figure(format!("{:.1}", slice.share * 100.0), slice.share * 100.0),

@@ -23,6 +23,13 @@ impl Sized<'_> {
     pub(super) fn headline(&self) -> Headline {
         let demand = &self.sizing.required;
         let (mut cautions, mut details) = (Vec::new(), vec![self.verdict()]);
+        let free = self.memory.filter(|memory| memory.is_paid);
+        let free = free.map(|memory| (memory, format!("A larger cache at no price: {}", words::memory_first(memory))));
+        // A free change that saves more time than the configuration precedes it.
+        let saved = self.sizing.best_effect().map_or(0.0, |effect| effect.saved());
+        let (free_first, free_later): (Vec<_>, Vec<_>) =
+            free.into_iter().partition(|(memory, _)| memory.saved.unwrap_or_default() > saved);
+        cautions.extend(free_first.into_iter().map(|(_, text)| text));
         let uncapped = first_screen::uncapped(demand);
         let censored = words::censored(demand);
         if uncapped.is_some() { &mut details } else { &mut cautions }.extend(censored);
@@ -45,9 +52,7 @@ impl Sized<'_> {
         cautions.extend(self.sizing.best_effect().as_ref().and_then(words::other_user_io));
         details.extend(self.platform_details());
         details.extend(self.details());
-        if let Some(memory) = self.memory.filter(|memory| memory.is_paid) {
-            cautions.push(format!("A larger cache at no price: {}", words::memory_first(memory)));
-        }
+        cautions.extend(free_later.into_iter().map(|(_, text)| text));
         cautions.extend(self.sizing.best_machine().and_then(words::unpriced_machines));
         details.extend(words::processors_without_peaks(demand));
         details.extend(self.sizing.best_machine().and_then(|_| words::memory_not_of_database(demand)));
@@ -55,7 +60,14 @@ impl Sized<'_> {
         let diagnosed = words::answer(demand).map(|answer| answer.trim_end_matches('.').to_owned());
         if is_other { &mut cautions } else { &mut details }.extend(diagnosed);
         let [cautions, details] = [cautions, details].map(|texts| texts.into_iter().map(full_stop).collect());
-        Headline { text: self.answer(), grade: "simulated", cautions, details }
+        let text = match words::other_problem(demand) {
+            Some(other) if matches!(self.sizing.best(), None | Some(Best::Slower(_))) => {
+                format!("{other}. {}", self.answer())
+            }
+            Some(other) => format!("{other}. Smallest sufficient: {}", self.answer()),
+            None => self.answer(),
+        };
+        Headline { text, grade: "simulated", cautions, details }
     }
 
     /// Reasons why the figures are not valid for the whole database on other storage, in full.
@@ -93,7 +105,9 @@ impl Sized<'_> {
 
     /// The best configuration in at most 25 words, with its price and its effect.
     fn answer(&self) -> String {
-        let effect = self.effect().unwrap_or_default() + self.rac_status().unwrap_or_default();
+        let effect = || self.effect().unwrap_or_default() + self.rac_status().unwrap_or_default();
+        // Behind another problem the configuration is an aside.
+        let effect = words::other_problem(&self.sizing.required).map_or_else(effect, |_| String::new());
         let choice = match self.sizing.best() {
             Some(Best::Layout(layout)) => {
                 let volumes: Vec<String> = layout.parts.iter().map(|part| offer::product(&part.choice.offer)).collect();

@@ -67,7 +67,7 @@ fn log_switches(name: &str, part: f64, switches: Option<(f64, f64)>) -> (String,
     const PER_HOUR: f64 = 3.0;
     let archiving = if name.contains("archiv") { " with faster archiving (more archiver processes)" } else { "" };
     let (rate, size) = switches.filter(|(per_hour, _)| *per_hour > PER_HOUR).map_or_else(Default::default, |one| {
-        let gib = (one.0 * one.1 / PER_HOUR / GIB).ceil();
+        let gib = (one.0 * one.1 / PER_HOUR / GIB * 10.0).ceil() / 10.0;
         let rate = format!(" ({} per hour, {} of log each)", number::three(one.0), mebibytes(one.1));
         (rate, format!(" to {} GiB", number::three(gib)))
     });

@@ -1,6 +1,6 @@
 //! The load to size for: measured, expected, and what it is assumed from.
 
-use plimsoll_choose::diagnosis::{Censored, DiagnosisVerdict};
+use plimsoll_choose::diagnosis::{Censored, DiagnosisVerdict, HostLimit};
 use plimsoll_choose::sizing::{
     Allowance, Backlog, Busiest, ClassObjective, Cluster, DesignPoint, Exadata, GrowthStep, Measured,
     SizingRequirements, StepKind,
@@ -32,6 +32,26 @@ pub(crate) fn answer(required: &SizingRequirements) -> Option<String> {
         // Their remedies are commands that precede this one.
         DiagnosisVerdict::Storage { .. } | DiagnosisVerdict::StorageAtLeast { .. } => text.text,
         _ => format!("{} {}", text.text, text.remedy),
+    })
+}
+
+/// The result of the diagnosis in a clause if storage is not the problem: `Storage is not the problem (0.4 % of database time)`.
+pub(crate) fn other_problem(required: &SizingRequirements) -> Option<String> {
+    use crate::words::diagnosis::share;
+    Some(match required.answer.as_ref()? {
+        DiagnosisVerdict::NotStorage { share: part, .. } => {
+            format!("Storage is not the problem ({} of database time)", share(*part))
+        }
+        DiagnosisVerdict::Host { limit: HostLimit::Processors | HostLimit::Neither, evidence } => {
+            let devices = evidence.devices_busy.map(|busy| format!("the busiest device {}", share(busy)));
+            let busy = format!("processors busy {}", share(evidence.busy));
+            let load = std::iter::once(busy).chain(devices).collect::<Vec<_>>().join(", ");
+            format!("Storage is not the problem ({load})")
+        }
+        DiagnosisVerdict::Quiet { active } => {
+            format!("The database is nearly idle ({} active sessions)", number::three(*active))
+        }
+        _ => return None,
     })
 }
 
