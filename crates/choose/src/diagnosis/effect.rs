@@ -52,9 +52,8 @@ impl FilterWork {
     fn of(spent: &SessionTime) -> Self {
         match spent.counters.filtered_bytes {
             Some(bytes) if bytes > 0.0 => Self::Seconds(SCAN_RATES.map(|rate| bytes / rate)),
-            Some(_) => Self::None,
             None if spent.waits.iter().any(|wait| wait.event.starts_with("cell smart")) => Self::Unknown,
-            None => Self::None,
+            _ => Self::None,
         }
     }
 }

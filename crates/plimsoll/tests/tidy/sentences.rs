@@ -29,7 +29,7 @@ fn count(tokens: TokenStream) -> usize {
                 continue;
             }
             [TokenTree::Punct(mark), TokenTree::Punct(_), TokenTree::Group(_), ..] if mark.as_char() == '#' => {
-                index += 2
+                index += 2;
             }
             [TokenTree::Group(group), ..] => found += count(group.stream()),
             [TokenTree::Literal(literal), ..] => found += usize::from(is_sentence(&literal.to_string())),

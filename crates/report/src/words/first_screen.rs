@@ -131,8 +131,7 @@ fn unclear_processors(demand: &SizingRequirements) -> Option<String> {
     let origin = &demand.compute_origin;
     let required = demand.compute.required().0;
     let of = match &origin.processors {
-        Some(ProcessorOrigin::Given) => return None,
-        Some(ProcessorOrigin::Uncapped { .. }) => return None,
+        Some(ProcessorOrigin::Given | ProcessorOrigin::Uncapped { .. }) => return None,
         None | Some(ProcessorOrigin::Share(_)) => return Some("processors in use unknown".to_owned()),
         Some(ProcessorOrigin::Host(_)) => {
             return Some("vCPUs of the host, use unknown".to_owned());

@@ -472,21 +472,21 @@ fn conditions_of_the_recommendation_are_cautions_in_a_line() {
 
 #[test]
 fn another_problem_than_storage_precedes_the_recommendation() {
-    let check = |answer: DiagnosisVerdict, first: &str| {
+    let starts_with_problem = |answer: DiagnosisVerdict, first: &str| {
         let mut sizing = sized(1_000.0, "", &["oci/block-volume"]);
         sizing.required.answer = Some(answer);
         let text = page(&sizing).headline.unwrap().text;
         assert!(text.starts_with(&format!("{first}. Smallest sufficient: OCI Block Volume")), "{text}");
     };
     let main = TimePart::Processor;
-    check(
+    starts_with_problem(
         DiagnosisVerdict::NotStorage { share: 0.004, at_most: 0.006, host_busy: None, main, main_share: 0.4 },
         "Storage is not the problem (0.4 % of database time)",
     );
-    check(DiagnosisVerdict::Quiet { active: 0.1 }, "The database is nearly idle (0.1 active sessions)");
+    starts_with_problem(DiagnosisVerdict::Quiet { active: 0.1 }, "The database is nearly idle (0.1 active sessions)");
     let evidence =
         HostEvidence { busy: 0.04, processors: None, io_wait: None, devices_busy: Some(0.03), in_flight: None };
-    check(
+    starts_with_problem(
         DiagnosisVerdict::Host { limit: HostLimit::Neither, evidence },
         "Storage is not the problem (processors busy 4 %, the busiest device 3 %)",
     );
