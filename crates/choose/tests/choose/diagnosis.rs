@@ -254,14 +254,14 @@ fn a_trace_takes_precedence_over_estimates_of_the_database() {
 #[test]
 fn commits_are_separated_from_log_writes() {
     let found = check(&subject(&workload(7_000, 2_000), &[("log file sync", 100_000, 1_000)]));
-    let Some(DiagnosisVerdict::CommitsElsewhere { sync_s, write_s, share, .. }) = found.verdicts.get(1) else {
+    let Some(DiagnosisVerdict::CommitsElsewhere { sync_s, write_s, share, .. }) = found.verdicts.get(2) else {
         panic!("{:?}", found.verdicts)
     };
     near(*sync_s, 0.01, 1e-9);
     near(*write_s, 400e-6, 1e-9);
     near(*share, 0.096, 1e-9);
     let found = check(&subject(&workload(7_000, 2_000), &[("log file sync", 2_000_000, 1_000)]));
-    let Some(DiagnosisVerdict::CommitsForLog { share, .. }) = found.verdicts.get(1) else {
+    let Some(DiagnosisVerdict::CommitsForLog { share, .. }) = found.verdicts.get(2) else {
         panic!("{:?}", found.verdicts)
     };
     near(*share, 0.08, 1e-9);
@@ -282,7 +282,7 @@ fn other_large_waits_are_named() {
     }
     let found = check(&subject);
     near(found.share(TimePart::Lock), 2_000.0 / 7_700.0, 1e-9);
-    assert_eq!(ids(&found)[1..3], ["writers-behind", "elsewhere"], "{:?}", found.verdicts);
+    assert_eq!(ids(&found)[1..4], ["cache-helps", "writers-behind", "elsewhere"], "{:?}", found.verdicts);
 }
 
 /// A resource plan limits the processors: the load is below the demand, which nothing but the plan determines.

@@ -135,7 +135,7 @@ fn bytes_that_cells_filter_and_their_statement_are_read() {
     let readers: Vec<_> = account.slots.iter().map(|slot| slot.as_ref().unwrap().counters.top_reader.clone()).collect();
     let [Some(reader), None] = &readers[..] else { panic!("{readers:?}") };
     assert_eq!((reader.statement.as_str(), reader.module.as_str()), ("bbbbbbbbbbbbb", "SQL*Plus"));
-    assert_eq!(reader.bytes, 2e6 * MIB);
+    assert!((reader.bytes - 2e6 * MIB).abs() < 1.0, "{}", reader.bytes);
 }
 
 #[test]

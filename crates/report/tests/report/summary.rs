@@ -77,7 +77,8 @@ fn texts_are_whole_where_fewer_of_them_leave_room() {
     let decisive = "a sentence that is much longer than a line of eighty columns, and that goes on for two more lines before \
                     its end, where the figure stands that decides: 8,040 IOPS";
     let figures = (1..=6).map(|number| Fact::new(format!("figure {number}"), decisive)).collect();
-    let page = Page { headline: Some(Headline::of("It is slow".to_owned())), figures, ..Page::default() };
+    let sections = vec![PageSection::bare("", vec![Block::Listing("a line\n".repeat(30))])];
+    let page = Page { headline: Some(Headline::of("It is slow".to_owned())), figures, sections, ..Page::default() };
     let summary = check("texts", &page);
     assert!(summary.contains("8,040 IOPS") && !summary.contains('\u{2026}'), "{summary}");
 }

@@ -359,7 +359,11 @@ fn scans_of_storage_cells_take_processors_of_the_machine() {
     };
     let found = of(vec![resource("1", Resource::Processors, 4.0)], Compute::default());
     assert_eq!(found.compute.processors, Some(16.0));
-    assert_eq!(found.compute_origin.scans.expect("scans").processors, [1.75, 7.0]);
+    let processors = found.compute_origin.scans.expect("scans").processors;
+    assert!(
+        processors.iter().zip([1.75, 7.0]).all(|(found, expected)| (found - expected).abs() < 1e-9),
+        "{processors:?}"
+    );
     // A minute of the database's own processors does not contain them, and may need more.
     let minute = [resource("1", Resource::Processors, 4.0), resource("1", Resource::PeakProcessors, 14.0)];
     assert_eq!(of(minute.to_vec(), Compute::default()).compute.processors, Some(20.0));
