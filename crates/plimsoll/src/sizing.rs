@@ -71,10 +71,8 @@ pub fn run(args: &SizeArgs) -> Result<(), CliError> {
     }
     let is_carried = !sizing.choices.is_empty() || !sizing.layouts.is_empty();
     if !is_carried && !sizing.slower.is_empty() {
-        // A tolerance is a share of the database's time.
-        let tolerance = if sizing.required.account.is_some() { "--slower or " } else { "" };
         return Err(CliError::Failed(anyhow::anyhow!(
-            "configurations that carry the demand are slower than the present storage: use {tolerance}--may-be-slower to accept them, or widen --provider"
+            "configurations that carry the demand are slower than the present storage: use --slower or --may-be-slower to accept them, or widen --provider"
         )));
     }
     if !is_carried && sizing.evaluated == 0 {

@@ -16,7 +16,7 @@ pub(crate) use self::assumption::{assumption, step_name, step_source};
 pub(crate) use self::cost::{machine_price_origin, missing_price, price, price_parts, saving, unpriced_machines};
 pub(crate) use self::demand::{
     answer, assumed_load, backlog, busiest, censored, cluster, exadata, expected_range, length, measured, objectives,
-    other_problem, point, smaller_than_stored, step,
+    other_problem, other_remedy, point, smaller_than_stored, step,
 };
 pub(crate) use self::effect::{
     accepted_by, hit_assumption, memory_first, other_user_io, reached, saved, saved_share, saved_to_limit, slower,

@@ -4,7 +4,6 @@
 use std::collections::BTreeSet;
 
 use plimsoll_catalogue::{Money, RacStatus};
-use plimsoll_choose::diagnosis::DiagnosisVerdict;
 use plimsoll_choose::sizing::{
     Attachment, Best, Choice, Exclusion, PriceDoubt, Rejection, RejectionReason, Sizing, VolumeLayout,
 };
@@ -56,9 +55,8 @@ impl Sized<'_> {
         cautions.extend(self.sizing.best_machine().and_then(words::unpriced_machines));
         details.extend(words::processors_without_peaks(demand));
         details.extend(self.sizing.best_machine().and_then(|_| words::memory_not_of_database(demand)));
-        let is_other = matches!(demand.answer, Some(DiagnosisVerdict::NotStorage { .. }));
-        let diagnosed = words::answer(demand).map(|answer| answer.trim_end_matches('.').to_owned());
-        if is_other { &mut cautions } else { &mut details }.extend(diagnosed);
+        cautions.extend(words::other_remedy(demand));
+        details.extend(words::answer(demand).map(|answer| answer.trim_end_matches('.').to_owned()));
         let [cautions, details] = [cautions, details].map(|texts| texts.into_iter().map(full_stop).collect());
         let text = match words::other_problem(demand) {
             Some(other) if matches!(self.sizing.best(), None | Some(Best::Slower(_))) => {

@@ -10,7 +10,8 @@ use crate::number;
 use crate::words::diagnosis::share;
 use crate::words::{clean, offer};
 
-/// Response times of the present storage: `random reads 4 ms, redo 2 ms: choices are less than a fifth slower`.
+/// Response times of the present storage: `random reads 4 ms, redo 2 ms: choices add at most 2 % to the database's
+/// time`.
 pub(crate) fn today(required: &SizingRequirements) -> Option<String> {
     let means: Vec<String> = required.today.iter().map(|(class, mean)| format!("{} {mean}", class.name())).collect();
     let rule = if required.may_be_slower {
@@ -18,7 +19,10 @@ pub(crate) fn today(required: &SizingRequirements) -> Option<String> {
     } else if required.account.is_some() {
         format!("choices add at most {} to the database's time", share(required.tolerance))
     } else {
-        "choices are less than a fifth slower at the mean load".to_owned()
+        format!(
+            "the operations of a slower class, one at a time, add at most {} of the time",
+            share(required.tolerance)
+        )
     };
     (!means.is_empty()).then(|| format!("{} on average: {rule}", means.join(", ")))
 }
