@@ -39,7 +39,7 @@ use plimsoll_units::{Bytes, Span};
 
 use crate::diagnosis::DatabaseEffect;
 
-pub use alternatives::{ScanWindows, WithoutScans, wider_stripe};
+pub use alternatives::{LessHeadroom, ScanWindows, Uncapped, WithoutScans, wider_stripe};
 pub use assumption::{Assumption, LoadAssumption};
 pub use backlog::{Allowance, Backlog};
 pub(crate) use classes::ClassWindows;
@@ -52,7 +52,7 @@ pub use design::{
 pub use frontier::ProviderFrontier;
 pub use hits::HitAssumption;
 pub use layout::{VolumeContent, VolumeLayout, VolumePart, layouts};
-pub use licences::{ProcessorLicences, fewer_processors};
+pub use licences::{ProcessorLicences, fewer_processors, more_processors};
 pub use objective::{ClassObjective, Reached};
 pub use platform::{Cluster, Exadata, ForeignPlatform, MachineShare, Platform, ShareOrigin};
 pub(crate) use pool::map;
@@ -113,8 +113,15 @@ pub struct Sizing {
     /// For a database that is licensed by processors: a machine for the recommended configuration that has fewer of them
     /// than its own, at a higher price.
     pub fewer_processors: Option<Attachment>,
+    /// A machine for the recommended configuration with the processors that may be needed, if it has more than its own, as
+    /// [`more_processors`] finds it; `None` from [`size`].
+    pub more_processors: Option<Attachment>,
     /// A wider stripe of the recommended product that costs much less, as [`wider_stripe`] finds it; `None` from [`size`].
     pub wider: Option<Choice>,
+    /// A configuration of the recommended product with less headroom that costs much less; `None` from [`size`].
+    pub less_headroom: Option<LessHeadroom>,
+    /// The load without a limit of the resource manager, if there is one; `None` from [`size`].
+    pub uncapped: Option<Uncapped>,
     /// The load without a few windows of large reads that determine it, as [`WithoutScans::of`] finds it; `None` from
     /// [`size`].
     pub without_scans: Option<WithoutScans>,

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use plimsoll_analyse::GateFigure;
 use plimsoll_catalogue::{Config, Money, Part, PriceTerms, ProductKind, nearest, one_of};
 use plimsoll_choose::sizing::{
-    Assumption, Compute, Design, DesignError, Growth, HitAssumption, PresentCost, ScopeError, Search, Sizing,
-    WithoutScans, check_counted, derive_requirements, fewer_processors, layouts, size, wider_stripe,
+    Assumption, Compute, Design, DesignError, Growth, HitAssumption, LessHeadroom, PresentCost, RejectionReason,
+    ScopeError, Search, Sizing, StepKind, Uncapped, WithoutScans, check_counted, derive_requirements, fewer_processors,
+    layouts, more_processors, size, wider_stripe,
 };
 use plimsoll_ingest::{DatabaseDemand, Demand, Reading};
 use plimsoll_units::Bytes;
@@ -52,10 +53,13 @@ pub fn run(args: &SizeArgs) -> Result<(), CliError> {
     sizing.layouts = layouts(&offers.catalogue, &terms, &search, &sizing);
     sizing.present = present;
     sizing.wider = wider_stripe(&offers.catalogue, &terms, &search, &sizing);
+    sizing.less_headroom = LessHeadroom::of(&offers.catalogue, &terms, &search, &sizing);
+    sizing.uncapped = Uncapped::of((&offers.catalogue, &terms), &search, &sizing, (subject, &design));
     sizing.without_scans = WithoutScans::of((&offers.catalogue, &terms), &search, &sizing, (subject, &design));
     sizing.hits = HitAssumption::of(&offers.catalogue, &terms, &sizing);
     if search.machine.is_none() {
         sizing.fewer_processors = fewer_processors(&offers.catalogue, &terms, &sizing);
+        sizing.more_processors = more_processors(&offers.catalogue, &terms, &sizing);
     }
     let requested = what_ifs::WhatIfInput { args, subject, design: &design, readings: &readings };
     let what_ifs = what_ifs::all(&requested, &offers.catalogue, &terms, &search, &sizing)?;
@@ -69,22 +73,7 @@ pub fn run(args: &SizeArgs) -> Result<(), CliError> {
         let text = text.unwrap_or_else(|| "# No cloud volume carries the demand: nothing to buy.\n".to_owned());
         put(path, text.as_bytes())?;
     }
-    let is_carried = !sizing.choices.is_empty() || !sizing.layouts.is_empty();
-    if !is_carried && !sizing.slower.is_empty() {
-        return Err(CliError::Failed(anyhow::anyhow!(
-            "configurations that carry the demand are slower than the present storage: use --slower or --may-be-slower to accept them, or widen --provider"
-        )));
-    }
-    if !is_carried && sizing.evaluated == 0 {
-        return Err(CliError::Failed(anyhow::anyhow!(
-            "no configuration is eligible: widen --provider; --unsupported includes platforms that the database's vendor does not support"
-        )));
-    }
-    if !is_carried {
-        return Err(CliError::Failed(anyhow::anyhow!(
-            "no configuration carries the demand: widen --provider or --stripe, relax --objective or --headroom, use --percentile, or --burst none if the load is constant"
-        )));
-    }
+    check_carried(&sizing)?;
     let named = [(sizing.required.subject.clone(), sizing)];
     gates::decide(&args.gates, &named, |gate, sizing| {
         gate.judge_exact(match gate.figure() {
@@ -93,6 +82,44 @@ pub fn run(args: &SizeArgs) -> Result<(), CliError> {
             _ => None,
         })
     })
+}
+
+/// Fails if no configuration carries the demand as fast as today's storage.
+fn check_carried(sizing: &Sizing) -> Result<(), CliError> {
+    if !sizing.choices.is_empty() || !sizing.layouts.is_empty() {
+        return Ok(());
+    }
+    if !sizing.slower.is_empty() {
+        return Err(CliError::Failed(anyhow::anyhow!(
+            "configurations that carry the demand are slower than the present storage: use --slower or --may-be-slower to accept them, or widen --provider"
+        )));
+    }
+    if sizing.evaluated == 0 {
+        return Err(CliError::Failed(anyhow::anyhow!(
+            "no configuration is eligible: widen --provider; --unsupported includes platforms that the database's vendor does not support"
+        )));
+    }
+    Err(CliError::Failed(anyhow::anyhow!(
+        "no configuration carries the demand: {}",
+        list_remedies(sizing).join(", or ")
+    )))
+}
+
+/// Options with which a configuration may carry the demand.
+fn list_remedies(sizing: &Sizing) -> Vec<&'static str> {
+    let required = &sizing.required;
+    let share = sizing.nearest_rejection().map_or(0.0, |rejection| rejection.reason.share());
+    // Shares are of the load with its headroom.
+    let has_peaks = required.steps.iter().any(|step| matches!(step.kind, StepKind::Peaks(_)) && step.small > 1.0);
+    let remedies = [
+        (true, "widen --provider"),
+        (sizing.rejected.iter().any(|one| matches!(one.reason, RejectionReason::Ceiling(_))), "raise --stripe"),
+        (!sizing.nearly.is_empty(), "relax --objective"),
+        (share * required.room() >= 1.0, "lower --headroom"),
+        (required.measured.windows > 1, "use --percentile if the highest windows may wait"),
+        (has_peaks, "use --burst none if the load is constant"),
+    ];
+    remedies.into_iter().filter(|(is_possible, _)| *is_possible).map(|(_, remedy)| remedy).collect()
 }
 
 fn scope_search(args: &SizeArgs, offers: &Offers) -> Result<Search, CliError> {
@@ -168,6 +195,7 @@ fn build_design(args: &SizeArgs, subject: &DatabaseDemand) -> Result<(Design, Op
         objectives: args.objective.clone(),
         may_be_slower: args.may_be_slower,
         tolerance: args.slower.0,
+        lifts_processor_cap: args.uncapped,
         assumes_blocks: args.assume,
         compute: Compute { processors: args.vcpus.map(f64::from), memory: args.memory },
     };

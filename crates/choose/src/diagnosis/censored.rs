@@ -60,7 +60,7 @@ pub enum CensorCause {
     ProcessorCap {
         /// Share of the sessions' time that they wait for it.
         share: f64,
-        /// Processors in use, and with the sessions that wait for one.
+        /// Processors in use, and those at the estimated rate without the limit.
         processors: [f64; 2],
         /// Processors that it allows, if known.
         limit: Option<f64>,
@@ -258,10 +258,11 @@ fn processor_cap(subject: &DatabaseDemand, diagnosis: &Diagnosis) -> Option<Cens
     let split = diagnosis.split.as_ref().filter(|split| split.has_processor_time)?;
     let share = split.share(TimePart::Managed);
     let [used, waiting] = [split.share(TimePart::Processor), share].map(|share| share * split.active);
+    let up_to = ratio(1.0 / (1.0 - share));
     let limits = subject.resources.iter().filter(|one| one.resource == Resource::ProcessorLimit);
     let limit = limits.map(|one| one.value).reduce(f64::max);
-    let cause = CensorCause::ProcessorCap { share, processors: [used, used + waiting], limit };
-    (share >= MAX && waiting >= MIN_WAITING).then(|| Censored { cause, up_to: ratio(1.0 / (1.0 - share)) })
+    let cause = CensorCause::ProcessorCap { share, processors: [used, used * up_to.unwrap_or(1.0)], limit };
+    (share >= MAX && waiting >= MIN_WAITING).then_some(Censored { cause, up_to })
 }
 
 /// Mean seconds of an operation in windows below a limit and at it: operations in flight over the rate (Little 1961). As

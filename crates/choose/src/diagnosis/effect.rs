@@ -94,19 +94,27 @@ impl DatabaseEffect {
         1.0 - self.after_s / self.before_s
     }
 
-    /// The least and the largest saved share, with the filtering of scans that storage cells do today; `None` if that is
-    /// unknown. `stored` is the share that storage saves, as of [`Self::saved`].
-    pub fn with_filtering(&self, stored: f64) -> Option<[f64; 2]> {
-        match self.filter {
-            FilterWork::None => Some([stored; 2]),
-            FilterWork::Unknown => None,
-            FilterWork::Seconds([low_s, high_s]) => Some([high_s, low_s].map(|work_s| stored - work_s / self.before_s)),
-        }
+    /// The saved share if reads without a known latency take as long as today.
+    pub fn saved_by_latency(&self) -> f64 {
+        let assumed = self.parts.iter().filter(|part| part.rule == EffectRule::LikeReads);
+        self.saved() - assumed.map(|part| part.before_s - part.after_s).sum::<f64>() / self.before_s
     }
 
-    /// The least saved share, with the filtering of scans; `None` if that is unknown.
+    /// The least and the largest saved share: with and without a change of reads whose latency is unknown, and with the
+    /// filtering of scans that storage cells do today; `None` if that is unknown.
+    pub fn saved_range(&self) -> Option<[f64; 2]> {
+        let (all, by_latency) = (self.saved(), self.saved_by_latency());
+        let [low_s, high_s] = match self.filter {
+            FilterWork::None => [0.0; 2],
+            FilterWork::Unknown => return None,
+            FilterWork::Seconds(work_s) => work_s,
+        };
+        Some([all.min(by_latency) - high_s / self.before_s, all.max(by_latency) - low_s / self.before_s])
+    }
+
+    /// The least saved share, as of [`Self::saved_range`].
     pub fn least_saved(&self) -> Option<f64> {
-        self.with_filtering(self.saved()).map(|[least, _]| least)
+        self.saved_range().map(|[least, _]| least)
     }
 }
 

@@ -8,7 +8,9 @@ use plimsoll_ingest::{DatabaseDemand, Resource, TopReader};
 
 use super::backlog::quantile;
 use super::derivation::{derive_requirements, load_windows};
-use super::{Best, Busiest, Choice, ClassLoad, Design, DesignPoint, Search, Sizing, SizingRequirements, size};
+use super::size::{lowest_total, size};
+use super::{Burst, Busiest, Choice, ClassLoad, Design, DesignPoint, Search, Sizing, SizingRequirements};
+use crate::diagnosis::CensorCause;
 
 /// Maximum ratio of the price of an alternative to that of the recommended configuration.
 const CHEAPER: f64 = 0.9;
@@ -27,12 +29,71 @@ pub fn wider_stripe(catalogue: &Catalogue, terms: &PriceTerms, search: &Search, 
     (own.as_f64() <= CHEAPER * total.as_f64()).then_some(wider)
 }
 
+/// A configuration of the recommended product that has less headroom than required, and costs much less.
+#[derive(Clone, Debug)]
+pub struct LessHeadroom {
+    /// Its headroom above the expected load in whole percent, as a share: 0.19.
+    pub headroom: f64,
+    /// The configuration.
+    pub choice: Choice,
+}
+
+impl LessHeadroom {
+    /// The configuration with up to five percentage points less headroom, if it costs at least a tenth less.
+    pub fn of(catalogue: &Catalogue, terms: &PriceTerms, search: &Search, sizing: &Sizing) -> Option<Self> {
+        const LESS: f64 = 0.05;
+        let total = sizing.best_total().filter(|_| sizing.required.headroom >= LESS)?;
+        let search = of_product(search, sizing)?;
+        let mut required = sizing.required.clone();
+        required.headroom -= LESS;
+        // Prices first, as they need no simulation.
+        if lowest_total(catalogue, terms, &required, &search)? > CHEAPER * total.as_f64() {
+            return None;
+        }
+        let sized = size(catalogue, &required, terms, &search);
+        let choice = sized.best()?.choice()?;
+        let own = choice.total().filter(|own| own.currency == total.currency)?;
+        let machine = choice.machine.as_ref().and_then(|machine| machine.binds.as_ref());
+        let over = choice.binds.iter().chain(machine).map(|limit| limit.over).fold(f64::INFINITY, f64::min);
+        let headroom = ((over * required.room() - 1.0) * 100.0 + 1e-6).floor() / 100.0;
+        let is_cheaper = own.as_f64() <= CHEAPER * total.as_f64() && headroom < sizing.required.headroom;
+        is_cheaper.then(|| Self { headroom, choice: choice.clone() })
+    }
+}
+
+/// The sizing without a limit of the resource manager on the processors of the database.
+#[derive(Clone, Debug)]
+pub struct Uncapped {
+    /// The load and the processors without it.
+    pub required: SizingRequirements,
+    /// The recommended product for it; `None` if it does not carry the load.
+    pub choice: Option<Choice>,
+}
+
+impl Uncapped {
+    /// The sizing without the limit; `None` if there is none, or the sizing is without it.
+    pub fn of(
+        (catalogue, terms): (&Catalogue, &PriceTerms),
+        search: &Search,
+        sizing: &Sizing,
+        (subject, design): (&DatabaseDemand, &Design),
+    ) -> Option<Self> {
+        let censored = sizing.required.censored.as_ref()?;
+        let is_limit = matches!(censored.cause, CensorCause::ProcessorCap { .. });
+        if !is_limit || design.lifts_processor_cap || design.burst == Burst::None {
+            return None;
+        }
+        let required = derive_requirements(subject, &Design { lifts_processor_cap: true, ..design.clone() }).ok()?;
+        let search = of_product(search, sizing);
+        let sized = search.map(|search| size(catalogue, &required, terms, &search));
+        let choice = sized.as_ref().and_then(|sized| sized.best()?.choice().cloned());
+        Some(Self { required, choice })
+    }
+}
+
 /// The search for the product of the recommended configuration; `None` for separate volumes.
 fn of_product(search: &Search, sizing: &Sizing) -> Option<Search> {
-    let choice = match sizing.best()? {
-        Best::Single(choice) | Best::Slower(choice) | Best::Doubtful(choice) => choice,
-        Best::Layout(_) => return None,
-    };
+    let choice = sizing.best()?.choice()?;
     Some(Search { products: vec![choice.offer.product().name().to_owned()], ..search.clone() })
 }
 

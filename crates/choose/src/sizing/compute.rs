@@ -73,6 +73,13 @@ pub struct ProcessorPeaks {
     pub is_given: bool,
 }
 
+impl ProcessorPeaks {
+    /// Processors of a machine that runs at the utilisation that machines are chosen for in these peaks.
+    pub fn at_target(&self) -> f64 {
+        (self.processors / UTILISATION).ceil()
+    }
+}
+
 /// Ratio of hidden peaks of the operations, above 1 if there are any.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct HiddenPeaks {
@@ -195,7 +202,7 @@ impl Compute {
     }
 
     /// True unless a machine is known to have less than required. Vendors round memory: a fiftieth less suffices.
-    pub(super) fn fits(self, vcpus: Option<f64>, memory: Option<Bytes>) -> bool {
+    pub fn fits(self, vcpus: Option<f64>, memory: Option<Bytes>) -> bool {
         let (processors, needed) = self.required();
         let is_enough = |memory: Bytes| memory.get() as f64 >= needed.get() as f64 * 0.98;
         vcpus.is_none_or(|vcpus| vcpus >= processors) && memory.is_none_or(is_enough)
@@ -208,6 +215,29 @@ impl SizingRequirements {
     pub(crate) fn memory_of_database(&self) -> Option<Bytes> {
         let Some(MemoryOrigin::Database { parts, share }) = &self.compute_origin.memory else { return None };
         Some(Bytes::new((parts.iter().map(|part| part.value).sum::<f64>() / share).ceil() as u64))
+    }
+
+    /// Processors that a machine needs if those of the present host are whole cores, each of which does the work of up to two
+    /// vCPUs; `None` if they are threads.
+    pub fn processors_of_cores(&self) -> Option<f64> {
+        let origin = &self.compute_origin;
+        origin.possible_cores?;
+        let used = match origin.processors.as_ref()? {
+            ProcessorOrigin::Database(used) => used.value,
+            ProcessorOrigin::Busy(busy) => *busy,
+            ProcessorOrigin::Host(host) => host.value * UTILISATION,
+            ProcessorOrigin::Uncapped { required, .. } => *required,
+            ProcessorOrigin::Given | ProcessorOrigin::Share(_) => return None,
+        };
+        Some((2.0 * used / UTILISATION - 1e-9).ceil())
+    }
+
+    /// Processors that a machine needs at most, if those of peaks are as many more as operations, and those of the present host
+    /// are whole cores; `None` if the required ones are certain in both respects.
+    pub fn possible_processors(&self) -> Option<f64> {
+        let peaks = self.compute_origin.peaks.filter(|peaks| !peaks.is_required).map(|peaks| peaks.at_target());
+        let possible = self.processors_of_cores().into_iter().chain(peaks).reduce(f64::max)?;
+        (possible > self.compute.required().0).then_some(possible)
     }
 
     /// Processors in use all the time: the mean of the busiest window, grown; otherwise what the required ones run at

@@ -99,11 +99,7 @@ enum Level {
 
 /// Derives the design point of a demand.
 pub fn derive_requirements(subject: &DatabaseDemand, design: &Design) -> Result<SizingRequirements, DesignError> {
-    let mut all = ClassWindows::new(subject);
-    let absent = subject.absent();
-    if design.assumes_blocks {
-        all.assume_blocks(&absent);
-    }
+    let mut all = class_windows(subject, design);
     let (windows, slots) = windows(subject, &mut all);
     if windows.is_empty() {
         return Err(idle_or_not_counted(subject));
@@ -116,10 +112,11 @@ pub fn derive_requirements(subject: &DatabaseDemand, design: &Design) -> Result<
     let often = |of| quantile(rates(&windows, of), design.quantile.unwrap_or(PEAKS_AT));
     let often = (often(Busiest::Operations), often(Busiest::Bytes));
     let (answer, censored) = diagnosed(subject);
-    let without_stall = censored.as_ref().filter(|_| design.burst != Burst::None).map_or(1.0, Censored::factor);
-    let mut steps = Vec::from_iter(burst(&all, (&windows, &slots), design, &measured, often));
-    let hidden_peaks = HiddenPeaks::of(steps.first(), design.burst);
-    steps.extend(stall(without_stall, censored.as_ref()));
+    let lifted = censored.as_ref().filter(|censored| is_lifted(design, censored));
+    let without_stall = lifted.map_or(1.0, Censored::factor);
+    let peaks = burst(&all, (&windows, &slots), design, &measured, often);
+    let hidden_peaks = HiddenPeaks::of(peaks.as_ref(), design.burst);
+    let mut steps = without_limits(peaks, stall(without_stall, lifted), lifted);
     steps.extend(growth(design));
     let mut points = vec![point(&windows, Busiest::Operations, Level::At(measured.iops), &steps)];
     let bytes = point(&windows, Busiest::Bytes, Level::At(measured.bytes_per_second), &steps);
@@ -129,7 +126,7 @@ pub fn derive_requirements(subject: &DatabaseDemand, design: &Design) -> Result<
     let mean_iops = mean_rate(&windows);
     let mut assumptions: Vec<Assumption> = all.assumed.iter().copied().map(Assumption::Load).collect();
     assumptions.extend(design.objectives.iter().filter_map(|objective| stand_in(objective, &points)));
-    assumptions.extend(absent_operations(subject, design, &absent));
+    assumptions.extend(absent_operations(subject, design, &subject.absent()));
     let (today, cached): (Vec<_>, Vec<_>) =
         all.latencies().into_iter().partition(|(_, mean)| mean.as_secs_f64() >= FLOOR_S);
     let objectives = Objectives::of(subject, design, [&today, &cached], &points);
@@ -139,8 +136,8 @@ pub fn derive_requirements(subject: &DatabaseDemand, design: &Design) -> Result<
     let usual = point(&windows, Busiest::Operations, Level::Mean, &[]);
     let times = design.growth.times();
     let series = if design.quantile.is_none() { grown(windows, times * without_stall) } else { Vec::new() };
-    let limits = (hidden_peaks, censored.as_ref());
-    let (compute, compute_origin) = required_compute(subject, design, limits, reads_from_page_cache);
+    let (compute, compute_origin) =
+        required_compute(subject, design, (hidden_peaks, [censored.as_ref(), lifted]), reads_from_page_cache);
     assumptions.extend(compute_origin.possible_cores.map(Assumption::PossibleCores));
     Ok(SizingRequirements {
         subject: subject.name.clone(),
@@ -174,10 +171,31 @@ const fn is_write(class: Class) -> bool {
 }
 
 /// Processors in use with the limit of a resource manager, and at most without it.
-fn uncapped_processors(censored: &Censored) -> Option<[f64; 2]> {
+const fn uncapped_processors(censored: &Censored) -> Option<[f64; 2]> {
     match censored.cause {
         CensorCause::ProcessorCap { processors, .. } => Some(processors),
         _ => None,
+    }
+}
+
+/// True if the load is sized for without this cause.
+fn is_lifted(design: &Design, censored: &Censored) -> bool {
+    design.burst != Burst::None && (design.lifts_processor_cap || uncapped_processors(censored).is_none())
+}
+
+/// The steps for peaks and for the rate without a stall. The rate without a limit of processors is that of sessions which
+/// never pause: it has no higher peaks, so the larger of the two steps applies.
+fn without_limits(peaks: Option<GrowthStep>, stall: Option<GrowthStep>, lifted: Option<&Censored>) -> Vec<GrowthStep> {
+    match (peaks, stall) {
+        (Some(peaks), Some(stall)) if lifted.and_then(uncapped_processors).is_some() => {
+            vec![GrowthStep {
+                small: stall.small.max(peaks.small),
+                large: stall.large.max(peaks.large),
+                scans: stall.scans.max(peaks.scans),
+                ..stall
+            }]
+        }
+        (peaks, stall) => peaks.into_iter().chain(stall).collect(),
     }
 }
 
@@ -185,10 +203,13 @@ fn uncapped_processors(censored: &Censored) -> Option<[f64; 2]> {
 fn required_compute(
     subject: &DatabaseDemand,
     design: &Design,
-    (hidden, censored): (HiddenPeaks, Option<&Censored>),
+    (hidden, [censored, lifted]): (HiddenPeaks, [Option<&Censored>; 2]),
     reads_from_page_cache: bool,
 ) -> (Compute, ComputeOrigin) {
-    let uncapped = censored.filter(|_| design.burst != Burst::None).and_then(uncapped_processors);
+    let uncapped = lifted.and_then(uncapped_processors);
+    // A limit on the processors leaves no peaks of them.
+    let is_capped = uncapped.is_none() && censored.and_then(uncapped_processors).is_some();
+    let hidden = if is_capped && !hidden.is_given { HiddenPeaks { times: 1.0, ..hidden } } else { hidden };
     let (of_input, origin) = Compute::of(subject, design.growth.times(), hidden, uncapped, reads_from_page_cache);
     let given = design.compute;
     let mut origin = ComputeOrigin {
@@ -215,11 +236,16 @@ fn find_possible_cores(subject: &DatabaseDemand, origin: &ComputeOrigin) -> Opti
 
 /// The windows with operations, and their slots, with the assumptions of a design.
 pub(super) fn load_windows(subject: &DatabaseDemand, design: &Design) -> (Vec<DemandWindow>, Vec<usize>) {
+    windows(subject, &mut class_windows(subject, design))
+}
+
+/// The classes of a demand, with the assumptions of a design.
+fn class_windows<'s>(subject: &'s DatabaseDemand, design: &Design) -> ClassWindows<'s> {
     let mut all = ClassWindows::new(subject);
     if design.assumes_blocks {
         all.assume_blocks(&subject.absent());
     }
-    windows(subject, &mut all)
+    all
 }
 
 /// The windows with operations, and their slots.

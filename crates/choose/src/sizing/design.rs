@@ -36,6 +36,9 @@ pub struct Design {
     pub may_be_slower: bool,
     /// Share of the database's time that a choice may add: 0.02 for 2 %.
     pub tolerance: f64,
+    /// Sizes for the load without a limit of the resource manager on processors, which is a setting of the database. Other
+    /// causes of a rate below the demand are always lifted.
+    pub lifts_processor_cap: bool,
     /// Derives operations that no input counts from their bytes.
     pub assumes_blocks: bool,
     /// Processors and memory of a machine; those that are absent follow from the input.
@@ -58,6 +61,7 @@ impl Design {
             objectives: Vec::new(),
             may_be_slower: false,
             tolerance: DEFAULT_TOLERANCE,
+            lifts_processor_cap: false,
             assumes_blocks: false,
             compute: Compute::default(),
         }

@@ -5,7 +5,7 @@ use plimsoll_ingest::Class;
 use plimsoll_model::{ChainSpec, StageSpec};
 use plimsoll_units::Span;
 
-use super::{Best, Choice, RejectionReason, Sizing, judge};
+use super::{Choice, RejectionReason, Sizing, judge};
 use crate::candidate::{Owner, option, with};
 
 /// The option of the share of reads that the memory of an array answers.
@@ -29,9 +29,7 @@ pub struct HitAssumption {
 impl HitAssumption {
     /// The assumption of the recommended configuration; `None` without such a memory, or if the share was stated.
     pub fn of(catalogue: &Catalogue, terms: &PriceTerms, sizing: &Sizing) -> Option<Self> {
-        let (Best::Single(choice) | Best::Slower(choice) | Best::Doubtful(choice)) = sizing.best()? else {
-            return None;
-        };
+        let choice = sizing.best()?.choice()?;
         let (_, chosen) = option(&choice.offer, HITS)?;
         if chosen.value.is_some() {
             return None;

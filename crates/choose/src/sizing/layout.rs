@@ -130,14 +130,6 @@ impl VolumePart {
     }
 }
 
-impl Sizing {
-    /// The cheapest layout, if it is cheaper than the cheapest single volume or the only solution.
-    pub fn best_layout(&self) -> Option<&VolumeLayout> {
-        let first = self.choices.first();
-        self.layouts.first().filter(|layout| first.is_none_or(|first| layout.is_cheaper(first, 1.0)))
-    }
-}
-
 /// For each provider the cheapest layout that separates redo, temporary data, or both: if it costs at least a twentieth
 /// less than the provider's cheapest single volume, or if no single volume meets the objectives. All parts together
 /// stay within the limits of the machine that the search names.

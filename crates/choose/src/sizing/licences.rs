@@ -1,10 +1,11 @@
-//! Processor licences of a machine, and machines with fewer processors for databases that are licensed by them.
+//! Processor licences of a machine, and machines with fewer processors for databases that are licensed by them, or with more
+//! where the input leaves their number open.
 
 use plimsoll_catalogue::{Catalogue, Offer, PriceTerms};
 
 use super::assess::Assessor;
 use super::machines::Fleet;
-use super::{Attachment, Best, Sizing, SizingRequirements};
+use super::{Attachment, Sizing, SizingRequirements};
 
 /// Processor licences of Oracle Database Enterprise Edition for the machines of a configuration.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -35,19 +36,40 @@ impl ProcessorLicences {
 /// licences if its vCPUs are cores and those of the recommended machine are threads.
 pub fn fewer_processors(catalogue: &Catalogue, terms: &PriceTerms, sizing: &Sizing) -> Option<Attachment> {
     sizing.required.platform.oracle_release.as_ref()?;
-    let (machine, parts): (&Attachment, Vec<(&SizingRequirements, &Offer)>) = match sizing.best()? {
-        Best::Single(choice) | Best::Slower(choice) | Best::Doubtful(choice) => {
-            (choice.machine.as_ref()?, vec![(&sizing.required, &choice.offer)])
-        }
-        Best::Layout(layout) => {
-            let parts = layout.parts.iter().map(|part| (&part.required, &part.choice.offer));
-            (layout.machine.as_ref()?, parts.collect())
-        }
-    };
-    let vcpus = machine.offer.machine_shape()?.vcpus?;
-    let total = Assessor::new(catalogue, terms, &sizing.required);
+    let vcpus = sizing.best_machine()?.offer.machine_shape()?.vcpus?;
+    machine_for(catalogue, terms, sizing, &sizing.required, |fleet, parts| {
+        fleet.fewest_processors(parts, sizing.required.room(), vcpus)
+    })
+}
+
+/// The cheapest machine that carries the recommended configuration and has the processors that may be needed, if the recommended
+/// one has fewer; `None` if all are certain.
+pub fn more_processors(catalogue: &Catalogue, terms: &PriceTerms, sizing: &Sizing) -> Option<Attachment> {
+    let needed = sizing.required.possible_processors()?;
+    let vcpus = sizing.best_machine()?.offer.machine_shape()?.vcpus?;
+    if vcpus >= needed {
+        return None;
+    }
+    let mut required = sizing.required.clone();
+    required.compute.processors = Some(needed);
+    machine_for(catalogue, terms, sizing, &required, |fleet, parts| {
+        let total = Assessor::new(catalogue, terms, &required);
+        fleet.for_all(&total, parts).ok()
+    })
+}
+
+/// A machine of the provider for the recommended configuration, among those with the processors and memory of `required`.
+fn machine_for(
+    catalogue: &Catalogue,
+    terms: &PriceTerms,
+    sizing: &Sizing,
+    required: &SizingRequirements,
+    pick: impl Fn(&Fleet, &[(&Assessor<'_>, &Offer)]) -> Option<Attachment>,
+) -> Option<Attachment> {
+    let parts = sizing.best()?.parts(&sizing.required);
     let assessors: Vec<Assessor<'_>> =
         parts.iter().map(|(required, _)| Assessor::new(catalogue, terms, required)).collect();
-    let parts: Vec<_> = assessors.iter().zip(&parts).map(|(assessor, (_, offer))| (assessor, *offer)).collect();
-    Fleet::of(&total, parts[0].1)?.fewest_processors(&parts, sizing.required.room(), vcpus)
+    let parts: Vec<_> = assessors.iter().zip(&parts).map(|(assessor, (_, choice))| (assessor, &choice.offer)).collect();
+    let fleet = Fleet::of(&Assessor::new(catalogue, terms, required), parts[0].1)?;
+    pick(&fleet, &parts)
 }

@@ -2,7 +2,7 @@
 
 use plimsoll_catalogue::{Catalogue, Config, ConfigRefusal, Money, Offer, Price, PriceTerms};
 
-use super::{Attachment, Best, Sizing};
+use super::{Best, Sizing};
 use crate::matching::price_of;
 
 /// The configurations of today with their prices.
@@ -58,14 +58,6 @@ impl PresentCost {
 }
 
 impl Sizing {
-    /// Monthly price of the recommended configuration with its machines; `None` unless all parts have a price.
-    pub fn best_total(&self) -> Option<Money> {
-        match self.best()? {
-            Best::Layout(layout) => layout.total,
-            Best::Single(choice) | Best::Slower(choice) | Best::Doubtful(choice) => choice.total(),
-        }
-    }
-
     /// Monthly price of the recommended configuration that is comparable with today's cost: without machines if those of
     /// today are not stated.
     pub fn comparable(&self, present: &PresentCost) -> Option<Money> {
@@ -82,14 +74,6 @@ impl Sizing {
             Best::Single(choice) | Best::Slower(choice) | Best::Doubtful(choice) => {
                 choice.price.as_ref().filter(|price| price.without.is_empty()).map(|price| price.monthly)
             }
-        }
-    }
-
-    /// The recommended machine.
-    pub fn best_machine(&self) -> Option<&Attachment> {
-        match self.best()? {
-            Best::Layout(layout) => layout.machine.as_ref(),
-            Best::Single(choice) | Best::Slower(choice) | Best::Doubtful(choice) => choice.machine.as_ref(),
         }
     }
 

@@ -52,12 +52,36 @@ pub fn size(catalogue: &Catalogue, required: &SizingRequirements, terms: &PriceT
         layouts: Vec::new(),
         rejected,
         fewer_processors: None,
+        more_processors: None,
         wider: None,
+        less_headroom: None,
+        uncapped: None,
         without_scans: None,
         hits: None,
         present: None,
         evaluated: assessor.requirements.evaluated(),
     }
+}
+
+/// The lowest monthly price of configurations with sufficient limits and their machine, in units of the currency, whatever their
+/// response times; `None` if none has a price.
+pub(super) fn lowest_total(
+    catalogue: &Catalogue,
+    terms: &PriceTerms,
+    required: &SizingRequirements,
+    search: &Search,
+) -> Option<f64> {
+    let assessor = Assessor::new(catalogue, terms, required);
+    let products = catalogue.products().filter(|product| search.has(product));
+    let found = products.filter_map(|product| find_candidates(&assessor, search, product, &[1.0]).ok());
+    let total = |candidate: Candidate| {
+        let machine = match Fleet::of(&assessor, &candidate.offer) {
+            Some(fleet) => fleet.cheapest(&assessor, &candidate.offer).ok()?.monthly?.as_f64(),
+            None => 0.0,
+        };
+        candidate.price.is_some().then_some(candidate.cost + machine)
+    };
+    found.flatten().filter_map(total).reduce(f64::min)
 }
 
 /// The cheapest configuration of a product, and the cheapest of each of its levels.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use plimsoll_catalogue::Offer;
 
 use super::machines::find_machine_bounds;
-use super::{Best, Choice, DesignLimit, Sizing, SizingRequirements};
+use super::{Choice, DesignLimit, Sizing, SizingRequirements};
 use crate::requirements::Requirements;
 
 /// The first limit of the recommended configuration for a load whose sessions never pause.
@@ -22,11 +22,8 @@ impl Sizing {
     /// such a limit or such an effect.
     pub fn speed_limit(&self) -> Option<SpeedLimit> {
         let saved = self.best_effect()?.saved();
-        let volumes: Vec<(&SizingRequirements, &Choice)> = match self.best()? {
-            Best::Layout(layout) => layout.parts.iter().map(|part| (&part.required, &part.choice)).collect(),
-            Best::Single(choice) | Best::Slower(choice) | Best::Doubtful(choice) => vec![(&self.required, choice)],
-        };
-        let limits = volumes.into_iter().filter_map(|(demand, choice)| first_limit(demand, choice));
+        let limits =
+            self.best()?.parts(&self.required).into_iter().filter_map(|(demand, choice)| first_limit(demand, choice));
         let first = limits.min_by(|a, b| a.over.total_cmp(&b.over))?;
         let bounded = (1.0 - 1.0 / first.over).max(0.0);
         (bounded < saved).then_some(SpeedLimit { limit: first, saved: bounded })

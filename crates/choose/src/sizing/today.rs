@@ -1,16 +1,19 @@
 //! Comparison of choices with today's storage: waiting sessions, and the best of the choices that are slower for some
 //! class of operations.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+use plimsoll_catalogue::Money;
 use plimsoll_ingest::{Class, EventTime, WaitCause};
 use plimsoll_units::Span;
 
 use super::assumption::{Assumption, LoadAssumption};
 use super::frontier::by_rank;
 use super::objective::total_of;
+use super::search::provider;
 use super::{
-    Choice, ClassLatency, ClassLoad, DesignPoint, PriceDoubt, Sizing, SizingRequirements, Slower, VolumeLayout,
+    Attachment, Choice, ClassLatency, ClassLoad, DesignPoint, Exclusion, PriceDoubt, Rejection, RejectionReason,
+    Sizing, SizingRequirements, Slower, VolumeLayout,
 };
 use crate::diagnosis::{DatabaseEffect, EffectRule, Latencies, PartEffect, effect};
 
@@ -106,6 +109,11 @@ impl SizingRequirements {
         self.exceeds_tolerance(choice.effect.as_ref(), &choice.slower)
     }
 
+    /// True if the least saved share of the database's time is a loss beyond the tolerance.
+    pub fn may_exceed_tolerance(&self, effect: &DatabaseEffect) -> bool {
+        !self.may_be_slower && effect.least_saved().is_some_and(|least| least < -self.tolerance)
+    }
+
     /// The tolerance with which a choice is not slower, as a share of the database's time; `None` without a split of that
     /// time.
     pub fn tolerance_for(&self, choice: &Choice) -> Option<f64> {
@@ -117,15 +125,18 @@ impl SizingRequirements {
     }
 
     /// The cheapest of these choices that is as fast as the fastest of them.
-    pub(super) fn best_of_slower<'c>(&self, slower: &'c [Choice]) -> Option<&'c Choice> {
-        let bound = self.slower_bound(slower)?;
-        slower.iter().filter(|choice| self.is_within(&bound, choice)).min_by(|a, b| by_rank(a, b))
+    pub(super) fn best_of_slower<'c>(
+        &self,
+        slower: impl IntoIterator<Item = &'c Choice> + Clone,
+    ) -> Option<&'c Choice> {
+        let bound = self.slower_bound(slower.clone())?;
+        slower.into_iter().filter(|choice| self.is_within(&bound, choice)).min_by(|a, b| by_rank(a, b))
     }
 
     /// The bound of the choices that are as fast as the fastest of these. Choices with a complete price are preferred.
-    pub(super) fn slower_bound(&self, slower: &[Choice]) -> Option<SlowerBound> {
-        let is_complete = slower.iter().any(has_complete_price);
-        let eligible = slower.iter().filter(|choice| !is_complete || has_complete_price(choice));
+    pub(super) fn slower_bound<'c>(&self, slower: impl IntoIterator<Item = &'c Choice> + Clone) -> Option<SlowerBound> {
+        let is_complete = slower.clone().into_iter().any(has_complete_price);
+        let eligible = slower.into_iter().filter(|choice| !is_complete || has_complete_price(choice));
         let fastest = eligible.min_by(|a, b| self.times_of_today(a).total_cmp(&self.times_of_today(b)))?;
         let is_inferred = fastest.has_inferred_latency();
         Some(SlowerBound { least: self.times_of_today(fastest), is_inferred, is_complete })
@@ -210,6 +221,75 @@ pub enum Best<'a> {
     Doubtful(&'a Choice),
 }
 
+impl<'a> Best<'a> {
+    /// The volumes with the load of each, of which a single one has all of it.
+    pub(super) fn parts(self, required: &'a SizingRequirements) -> Vec<(&'a SizingRequirements, &'a Choice)> {
+        match self {
+            Self::Layout(layout) => layout.parts.iter().map(|part| (&part.required, &part.choice)).collect(),
+            Self::Single(choice) | Self::Slower(choice) | Self::Doubtful(choice) => vec![(required, choice)],
+        }
+    }
+
+    /// The only volume; `None` for separate volumes.
+    pub(super) fn choice(self) -> Option<&'a Choice> {
+        match self {
+            Self::Layout(_) => None,
+            Self::Single(choice) | Self::Slower(choice) | Self::Doubtful(choice) => Some(choice),
+        }
+    }
+
+    /// The volumes.
+    pub fn volumes(self) -> Vec<&'a Choice> {
+        match self {
+            Self::Layout(layout) => layout.parts.iter().map(|part| &part.choice).collect(),
+            Self::Single(choice) | Self::Slower(choice) | Self::Doubtful(choice) => vec![choice],
+        }
+    }
+
+    /// Monthly price with the machines; `None` unless all parts have a price.
+    pub fn total(self) -> Option<Money> {
+        match self {
+            Self::Layout(layout) => layout.total,
+            Self::Single(choice) | Self::Slower(choice) | Self::Doubtful(choice) => choice.total(),
+        }
+    }
+
+    /// The machine; `None` without one.
+    pub fn machine(self) -> Option<&'a Attachment> {
+        match self {
+            Self::Layout(layout) => layout.machine.as_ref(),
+            Self::Single(choice) | Self::Slower(choice) | Self::Doubtful(choice) => choice.machine.as_ref(),
+        }
+    }
+
+    /// Completeness of its price.
+    pub fn price_doubt(self) -> PriceDoubt {
+        match self {
+            Self::Layout(layout) => layout.price_doubt(),
+            Self::Single(choice) | Self::Slower(choice) | Self::Doubtful(choice) => choice.price_doubt(),
+        }
+    }
+
+    /// Effect on the time of the database of these requirements, if both are known.
+    pub fn effect(self, required: &SizingRequirements) -> Option<DatabaseEffect> {
+        required.effect(self.volumes().into_iter().flat_map(|choice| &choice.usual))
+    }
+}
+
+/// The cheapest of these choices, which are slower than today, that costs less than the first choice and is not slower than it
+/// by more than the doubt about the response times of both, which are inferred.
+fn cheaper_within_doubt<'c>(first: &Choice, slower: &[&'c Choice]) -> Option<&'c Choice> {
+    let is_within = |slower: &&&Choice| {
+        let is_near = |own: &ClassLatency| {
+            let of_first = first.usual.iter().find(|one| one.class == own.class);
+            of_first.is_some_and(|one| own.mean.as_secs_f64() <= LATENCY_DOUBT * one.mean.as_secs_f64())
+        };
+        slower.rank() < first.rank() && slower.has_inferred_latency() && slower.usual.iter().all(is_near)
+    };
+    let cheaper = slower.iter().find(is_within).filter(|_| first.has_inferred_latency());
+    cheaper.copied().filter(|choice| choice.total().is_some())
+}
+
 impl Sizing {
     /// The best of the choices that are slower than today for some class: the cheapest with which no more sessions wait
     /// than with today's storage; without such a choice, that with the fewest.
@@ -217,36 +297,35 @@ impl Sizing {
         self.required.best_of_slower(&self.slower)
     }
 
-    /// The cheapest choice that is slower than today, but not than the first choice by more than the doubt about the
-    /// response times of both, which are inferred; it costs less than the first choice.
-    fn cheaper_within_doubt(&self) -> Option<&Choice> {
-        let first = self.choices.first()?;
-        let is_within = |slower: &&Choice| {
-            let is_near = |own: &ClassLatency| {
-                let of_first = first.usual.iter().find(|one| one.class == own.class);
-                of_first.is_some_and(|one| own.mean.as_secs_f64() <= LATENCY_DOUBT * one.mean.as_secs_f64())
-            };
-            slower.rank() < first.rank() && slower.has_inferred_latency() && slower.usual.iter().all(is_near)
-        };
-        let mut cheaper = self.slower.iter().filter(is_within).filter(|_| first.has_inferred_latency());
-        cheaper.next().filter(|choice| choice.total().is_some())
-    }
-
     /// The configuration to recommend: the cheapest with the most complete price. A configuration without a complete
     /// price is never preferred to a slower one that has it. `None` if nothing carries the load.
     pub fn best(&self) -> Option<Best<'_>> {
-        let doubtful = self.cheaper_within_doubt();
-        let is_cheaper = |layout: &&VolumeLayout| doubtful.is_none_or(|choice| layout.is_cheaper(choice, 1.0));
-        if let Some(layout) = self.best_layout().filter(is_cheaper) {
+        self.best_among(|_| true)
+    }
+
+    /// The configuration to recommend among those of a provider.
+    pub fn best_of(&self, name: &str) -> Option<Best<'_>> {
+        self.best_among(|choice| provider(choice.offer.product().name()) == name)
+    }
+
+    /// The configuration to recommend among the eligible ones; a layout is eligible if its volumes are.
+    fn best_among(&self, is_eligible: impl Fn(&Choice) -> bool) -> Option<Best<'_>> {
+        let choices: Vec<&Choice> = self.choices.iter().filter(|choice| is_eligible(choice)).collect();
+        let slower: Vec<&Choice> = self.slower.iter().filter(|choice| is_eligible(choice)).collect();
+        let first = choices.first().copied();
+        let doubtful = first.and_then(|first| cheaper_within_doubt(first, &slower));
+        let layout = self.layouts.iter().find(|layout| layout.parts.iter().all(|part| is_eligible(&part.choice)));
+        let is_cheapest =
+            |layout: &&VolumeLayout| first.into_iter().chain(doubtful).all(|choice| layout.is_cheaper(choice, 1.0));
+        if let Some(layout) = layout.filter(is_cheapest) {
             return Some(Best::Layout(layout));
         }
         if let Some(choice) = doubtful {
             return Some(Best::Doubtful(choice));
         }
-        let first = self.choices.first();
         let doubt =
             |choice: Option<&Choice>| choice.map_or(PriceDoubt::Unpriced, |choice| choice.price_doubt().completeness());
-        let slower = self.best_slower();
+        let slower = self.required.best_of_slower(slower.iter().copied());
         match (first, slower) {
             (Some(first), slower) if doubt(Some(first)) <= doubt(slower) => Some(Best::Single(first)),
             (_, Some(slower)) => Some(Best::Slower(slower)),
@@ -255,17 +334,38 @@ impl Sizing {
         }
     }
 
+    /// The configuration that carries the largest part of the load, if none carries all of it.
+    pub fn nearest_rejection(&self) -> Option<&Rejection> {
+        let is_empty = self.choices.is_empty() && self.slower.is_empty() && self.nearly.is_empty();
+        self.rejected.first().filter(|rejection| is_empty && rejection.reason.share() > 0.0)
+    }
+
+    /// Providers on which the vendor of the database does not support a cluster, by name.
+    pub fn refused_providers(&self) -> Vec<&str> {
+        let is_refused = |rejection: &&Rejection| {
+            matches!(&rejection.reason, RejectionReason::Excluded(Exclusion::UnsupportedRac(_)))
+        };
+        let refused = self.rejected.iter().filter(is_refused).map(|rejection| provider(&rejection.name));
+        refused.collect::<BTreeSet<&str>>().into_iter().collect()
+    }
+
     /// The volumes of the recommended configuration; empty if there is none.
     pub fn best_volumes(&self) -> Vec<&Choice> {
-        match self.best() {
-            Some(Best::Layout(layout)) => layout.parts.iter().map(|part| &part.choice).collect(),
-            Some(Best::Single(choice) | Best::Slower(choice) | Best::Doubtful(choice)) => vec![choice],
-            None => Vec::new(),
-        }
+        self.best().map(Best::volumes).unwrap_or_default()
+    }
+
+    /// Monthly price of the recommended configuration with its machines; `None` unless all parts have a price.
+    pub fn best_total(&self) -> Option<Money> {
+        self.best()?.total()
+    }
+
+    /// The recommended machine.
+    pub fn best_machine(&self) -> Option<&Attachment> {
+        self.best()?.machine()
     }
 
     /// Effect of the recommended configuration on the database's time, if both are known.
     pub fn best_effect(&self) -> Option<DatabaseEffect> {
-        self.required.effect(self.best_volumes().into_iter().flat_map(|choice| &choice.usual))
+        self.best()?.effect(&self.required)
     }
 }

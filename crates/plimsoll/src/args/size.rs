@@ -27,6 +27,7 @@ Examples:
 
 /// `plimsoll size`
 #[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a separate flag")]
 pub struct SizeArgs {
     #[command(flatten)]
     pub input: InputArgs,
@@ -80,6 +81,9 @@ pub struct SizeArgs {
     /// Ratio of peaks within windows to the average: none, a factor, or auto
     #[arg(long, value_name = "N|none|auto", default_value = "auto")]
     pub burst: BurstWord,
+    /// Size for the load without the limit of Oracle's resource manager on processors, if sessions wait for it
+    #[arg(long)]
+    pub uncapped: bool,
     /// Margin of limits above the expected load
     #[arg(long, value_name = "PERCENT", default_value = "20%")]
     pub headroom: Percent,

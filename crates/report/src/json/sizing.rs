@@ -43,6 +43,13 @@ view! {
         /// For Oracle Database: machine for the recommended configuration with fewer processors to license; null if there is
         /// none.
         fewer_processors: Option<Machine> = view(sizing.fewer_processors.as_ref()),
+        /// Machine for the recommended configuration with the processors that peaks or whole cores of the present host may need;
+        /// null if the recommended one has them.
+        more_processors: Option<Machine> = view(sizing.more_processors.as_ref()),
+        /// Configuration of the recommended product with less headroom that costs at least a tenth less; null if there is none.
+        less_headroom: Option<LessHeadroom> = view(sizing.less_headroom.as_ref()),
+        /// Sizing without the limit of the resource manager on processors; null if there is none, or the sizing is without it.
+        uncapped: Option<Uncapped> = view(sizing.uncapped.as_ref()),
         /// Wider stripe of the recommended product that costs at least a tenth less; null if there is none.
         wider_stripe: Option<Choice> = view(sizing.wider.as_ref()),
         /// Share of the database's time that is saved if sessions never pause, when they reach the first limit of the
@@ -56,6 +63,24 @@ view! {
         today_cost: Option<TodayCost> = sizing.present.as_ref().map(|present| (sizing, present).into()),
         /// Results of the requested what-ifs.
         what_ifs: what_if::WhatIfResults = what_ifs.into(),
+    }
+
+    /// A configuration with less headroom.
+    struct LessHeadroom from less: &sized::LessHeadroom {
+        /// Its headroom above the expected load: 0.19 for 19 %.
+        headroom: f64 = less.headroom,
+        /// The configuration.
+        choice: Choice = (&less.choice).into(),
+    }
+
+    /// A sizing without the limit of the resource manager on processors.
+    struct Uncapped from uncapped: &sized::Uncapped {
+        /// Expected load without the limit: in the windows with the most operations, and with the most bytes if these differ.
+        points: Vec<DesignPoint> = each(&uncapped.required.points),
+        /// Processors of a machine.
+        processors: f64 = uncapped.required.compute.required().0,
+        /// Recommended product for it; null if it does not carry the load.
+        choice: Option<Choice> = view(uncapped.choice.as_ref()),
     }
 
     /// The share of reads that the memory of an array answers.

@@ -91,6 +91,11 @@ impl Sized<'_> {
         &self.sizing.choices[..self.sizing.choices.len().min(self.max)]
     }
 
+    /// True for Oracle Database, which is licensed by processors.
+    fn is_oracle(&self) -> bool {
+        self.sizing.required.platform.oracle_release.is_some()
+    }
+
     /// ` at redo p99 <= 1 ms, read p99 <= 5 ms`.
     fn objectives(&self) -> String {
         let objectives = words::objectives(&self.sizing.required.objectives);
@@ -106,14 +111,18 @@ impl Sized<'_> {
             _ => parts.iter().map(|choice| configuration(choice)).collect(),
         };
         figures.extend(self.sizing.best_machine().and_then(|machine| {
-            Some(Fact::new("Machine", clean(&machine.name()?)).with_remark(words::shape(machine)))
+            let fewer = self.sizing.fewer_processors.as_ref();
+            let licensed = self.is_oracle().then(|| words::unpriced_licences(machine, fewer));
+            let fact = Fact::new("Machine", clean(&machine.name()?)).with_remark(words::shape(machine));
+            Some(licensed.into_iter().fold(fact, Fact::with_remark))
         }));
         if let [choice] = parts[..] {
             figures.push(match choice.total() {
                 Some(total) => {
                     let fact = Fact::new("Price", format!("{total} a month"));
                     let wider = self.sizing.wider.as_ref().and_then(first_screen::wider);
-                    let fact = wider.into_iter().fold(fact, Fact::with_remark);
+                    let less = self.sizing.less_headroom.as_ref().and_then(first_screen::less_headroom);
+                    let fact = less.into_iter().chain(wider).fold(fact, Fact::with_remark);
                     fact.with_remark(words::price_parts(choice))
                 }
                 None => Fact::new("Price", words::price(choice)),
@@ -189,9 +198,8 @@ impl Sized<'_> {
                 (format!("Separate volumes at {}", layout.provider), volumes(layout), layout.machine.as_ref())
             }
         };
-        let is_oracle = self.sizing.required.platform.oracle_release.is_some();
         let licences = machine
-            .filter(|_| is_oracle)
+            .filter(|_| self.is_oracle())
             .and_then(|machine| words::licences(machine, self.sizing.fewer_processors.as_ref()));
         blocks.extend(licences.map(|text| Block::Facts(vec![Fact::new("licences", text)])));
         Some(PageSection::new(heading, blocks))

@@ -2,12 +2,12 @@
 
 use plimsoll_choose::diagnosis::CensorCause;
 use plimsoll_choose::sizing::{
-    Attachment, Choice, Cluster, ProcessorOrigin, ShareOrigin, Sizing, SizingRequirements, SpeedLimit, StepKind,
-    WithoutScans, unclear_rac, unsupported_rac,
+    Attachment, Choice, Cluster, LessHeadroom, ProcessorOrigin, ShareOrigin, Sizing, SizingRequirements, SpeedLimit,
+    StepKind, WithoutScans, unclear_rac, unsupported_rac,
 };
 use plimsoll_ingest::Resource;
 
-use super::sizing::{length, limit_rate, notable_scans, saved_share};
+use super::sizing::{self as sizing_words, length, limit_rate, notable_scans, saved_share};
 use super::{clean, offer, sentence};
 use crate::number;
 
@@ -16,23 +16,36 @@ const USUAL_WINDOW_S: f64 = 2.0 * 3_600.0;
 /// Above this share of the processors of a host queueing is likely at any time.
 const FULL: f64 = 0.85;
 
-/// The load without a cap of the resource manager, for which storage and machine are sized.
-pub(crate) fn uncapped(demand: &SizingRequirements) -> Option<String> {
-    let step = demand.steps.iter().find(|step| matches!(step.kind, StepKind::WithoutStall { .. }))?;
+/// A cap of the resource manager: the load and the price without it, or that storage and machine are sized without it.
+pub(crate) fn cap(sizing: &Sizing) -> Option<String> {
+    let demand = &sizing.required;
     let CensorCause::ProcessorCap { share: waits, processors: [used, required], .. } = &demand.censored.as_ref()?.cause
     else {
         return None;
     };
-    let is_sized = matches!(demand.compute_origin.processors, Some(ProcessorOrigin::Uncapped { .. }));
-    let subject = if is_sized { "Sized" } else { "Storage is sized" };
-    let vcpus = format!(", {} vCPUs for {}", number::three(*required), number::three(*used));
+    let vcpus = format!("{} processors in use for {}", number::three(*required), number::three(*used));
+    if let Some(step) = demand.steps.iter().find(|step| matches!(step.kind, StepKind::WithoutStall { .. })) {
+        return Some(format!(
+            "Sized without the cap of the resource manager ({} of the time waits): up to {} times the rate, {vcpus}",
+            percent(*waits),
+            number::three(step.small)
+        ));
+    }
+    let uncapped = sizing.uncapped.as_ref()?;
+    let times = number::three(demand.censored.as_ref()?.factor());
+    let price = uncapped.choice.as_ref().and_then(Choice::total);
+    let price = price.map_or_else(|| "no priced choice".to_owned(), |total| format!("{total} a month"));
     Some(format!(
-        "{subject} without the cap of the resource manager ({} of the time waits): up to {} times the rate{}; --burst none \
-         keeps it",
-        percent(*waits),
-        number::three(step.small),
-        if is_sized { vcpus.as_str() } else { "" }
+        "The resource manager caps the processors ({} of the time waits), and this is sized for it; without, up to {times} times \
+         the rate, {vcpus}: {price} (--uncapped)",
+        percent(*waits)
     ))
+}
+
+/// A configuration with less headroom that costs much less: `19,075.11 USD with 19 % headroom (--headroom 19%)`.
+pub(crate) fn less_headroom(less: &LessHeadroom) -> Option<String> {
+    let headroom = number::three(less.headroom * 100.0);
+    Some(format!("{} with {headroom} % headroom (--headroom {headroom}%)", less.choice.total()?))
 }
 
 /// The cluster and the storage cells of today: what is priced, and the support of the recommended platform.
@@ -41,6 +54,8 @@ pub(crate) fn describe_platform(sizing: &Sizing) -> Option<String> {
     let mut parts: Vec<String> = platform.cluster.iter().map(priced_instances).collect();
     parts.extend(platform.exadata.map(|exadata| without_cells(&sizing.required, exadata.filtered_bytes_s)));
     parts.extend(platform.cluster.as_ref().and_then(|_| rac_support(sizing)));
+    let refused = sizing.refused_providers();
+    parts.extend((!refused.is_empty()).then(|| format!("{} refused (--unsupported)", refused.join(", "))));
     (!parts.is_empty()).then(|| sentence(&parts.join("; ")))
 }
 
@@ -83,6 +98,22 @@ fn rac_support(sizing: &Sizing) -> Option<String> {
     unclear_rac(product).map(|_| format!("at {provider}, Oracle documents RAC as a service only"))
 }
 
+/// A given machine with fewer processors or less memory than the load needs.
+pub(crate) fn insufficient_machine(sizing: &Sizing) -> Option<String> {
+    let demand = &sizing.required;
+    let machine = sizing.best_machine()?;
+    let shape = machine.offer.machine_shape()?;
+    let (processors, memory) = demand.compute.required();
+    (!demand.compute.fits(shape.vcpus, shape.memory)).then(|| {
+        format!(
+            "The machine is too small for the database: {} of {} vCPUs and {} required",
+            sizing_words::shape(machine),
+            number::three(processors),
+            offer::capacity(memory)
+        )
+    })
+}
+
 /// Assumptions that the processors and the memory of the recommended machine rest on.
 pub(crate) fn describe_machine(sizing: &Sizing) -> Option<String> {
     let demand = &sizing.required;
@@ -91,29 +122,24 @@ pub(crate) fn describe_machine(sizing: &Sizing) -> Option<String> {
     let of_processors =
         [possible_cores(demand, shape.vcpus), foreign(demand), unclear_processors(demand), full_host(demand)];
     let processors: Vec<String> = of_processors.into_iter().flatten().collect();
+    let more = sizing.more_processors.as_ref();
+    let vcpus = more.and_then(|more| Some(format!("--vcpus {}", sizing_words::vcpu_count(more)?)));
+    let vcpus = vcpus.unwrap_or_else(|| "--vcpus".to_owned());
     let options = match (processors.is_empty(), &memory) {
         (true, None) => return None,
-        (true, Some(_)) => "--memory",
-        (false, None) => "--vcpus",
-        (false, Some(_)) => "--vcpus, --memory",
+        (true, Some(_)) => "--memory".to_owned(),
+        (false, None) => vcpus,
+        (false, Some(_)) => format!("{vcpus}, --memory"),
     };
-    let parts: Vec<String> = processors.into_iter().chain(memory).collect();
+    let more = more.and_then(|more| sizing_words::more_vcpus(sizing.best_machine()?, more));
+    let parts: Vec<String> = processors.into_iter().chain(more).chain(memory).collect();
     Some(format!("Uncertain machine: {} ({options})", parts.join("; ")))
 }
 
 /// Processors that may be whole cores, if the machine has fewer vCPUs than these need.
 fn possible_cores(demand: &SizingRequirements, vcpus: Option<f64>) -> Option<String> {
-    const UTILISATION: f64 = 0.7;
-    let origin = &demand.compute_origin;
-    let processors = origin.possible_cores?;
-    let used = match origin.processors.as_ref()? {
-        ProcessorOrigin::Database(used) => used.value / UTILISATION,
-        ProcessorOrigin::Busy(busy) => busy / UTILISATION,
-        ProcessorOrigin::Host(host) => host.value,
-        ProcessorOrigin::Uncapped { required, .. } => *required,
-        ProcessorOrigin::Given | ProcessorOrigin::Share(_) => return None,
-    };
-    let needed = (2.0 * used - 1e-9).ceil();
+    let processors = demand.compute_origin.possible_cores?;
+    let needed = demand.processors_of_cores()?;
     (vcpus? < needed).then(|| {
         let (processors, needed) = (number::three(processors), number::three(needed));
         format!("the host's processors ({processors}) may be whole cores, then up to {needed} vCPUs")
@@ -145,14 +171,14 @@ fn unclear_processors(demand: &SizingRequirements) -> Option<String> {
         let (mean, times) = (length(seconds), number::three(peaks.times));
         return Some(format!("vCPUs from the mean of {mean}, times {times} in peaks as of operations"));
     }
-    let peaks = origin.peaks.filter(|peaks| !peaks.is_required && peaks.processors > required);
+    let peaks = origin.peaks.filter(|peaks| !peaks.is_required && peaks.at_target() > required);
     if long.is_none() && peaks.is_none() {
         return None;
     }
     let mean = long.map_or_else(String::new, |seconds| format!("from the mean of {}, ", length(seconds)));
     let peaks = peaks.map_or_else(
         || "peaks unknown".to_owned(),
-        |peaks| format!("{} in peaks as of operations", number::three(peaks.processors)),
+        |peaks| format!("{} in peaks as of operations", number::three(peaks.at_target())),
     );
     Some(format!("vCPUs {mean}a lower bound ({peaks})"))
 }

@@ -9,7 +9,7 @@ mod machine;
 
 use plimsoll_catalogue::Money;
 use plimsoll_choose::sizing::{
-    Choice, DesignLimit, DesignPoint, Exclusion, RejectionReason, RiskDetail, RiskKind, VolumeLayout,
+    Choice, DesignLimit, DesignPoint, Exclusion, Rejection, RejectionReason, RiskDetail, RiskKind, VolumeLayout,
 };
 
 pub(crate) use self::assumption::{assumption, step_name, step_source};
@@ -24,8 +24,8 @@ pub(crate) use self::effect::{
 };
 pub(crate) use self::limit::{first_limit, limit, limit_rate, limit_rate_and_room, reason, room};
 pub(crate) use self::machine::{
-    compute, compute_origin, foreign_platform, licences, machine, memory_not_of_database, notable_scans,
-    processors_without_peaks, shape,
+    compute, compute_origin, foreign_platform, licences, machine, memory_not_of_database, more_vcpus, notable_scans,
+    processors_without_peaks, shape, unpriced_licences, vcpu_count,
 };
 use super::{clean, offer};
 use crate::number;
@@ -73,6 +73,11 @@ pub(crate) fn against(point: &DesignPoint, cheaper: &Choice, choice: &Choice) ->
 /// Probability of data loss in a year: `0.8 %`.
 pub(crate) fn loss(share: f64) -> String {
     if share < 1e-5 { "< 0.001 %".to_owned() } else { format!("{} %", number::three(share * 100.0)) }
+}
+
+/// A rejected configuration with the reason.
+pub(crate) fn rejection(rejection: &Rejection) -> String {
+    format!("{}: {}", clean(&rejection.name), why(&rejection.reason))
 }
 
 /// The reason for a rejection.

@@ -4,9 +4,9 @@
 use plimsoll_catalogue::{Catalogue, Date, Money, PriceTerms};
 use plimsoll_choose::diagnosis::{CensorCause, Censored, DiagnosisVerdict, HostEvidence, HostLimit, TimePart};
 use plimsoll_choose::sizing::{
-    Assumption, Busiest, CellScans, ClassLoad, Cluster, Compute, DesignPoint, Exadata, GrowthStep, MachineShare,
-    Measured, PeakSource, Platform, ProcessorOrigin, ScanWindows, Search, Sizing, SizingRequirements, StepKind,
-    WithoutScans, fewer_processors, layouts, size,
+    Assumption, Busiest, CellScans, ClassLoad, Cluster, Compute, DesignPoint, Exadata, GrowthStep, LessHeadroom,
+    MachineShare, Measured, PeakSource, Platform, ProcessorOrigin, ScanWindows, Search, Sizing, SizingRequirements,
+    StepKind, Uncapped, WithoutScans, fewer_processors, layouts, size,
 };
 use plimsoll_choose::what_if::{EstimateSource, MemoryFirst, WhatIfs};
 use plimsoll_ingest::{Class, InputPosition, InstanceResource, Origin, Resource, TopReader};
@@ -434,15 +434,22 @@ fn conditions_of_the_recommendation_are_cautions_in_a_line() {
     let mut capped = sizing.clone();
     let cause = CensorCause::ProcessorCap { share: 0.8, processors: [1.2, 6.0], limit: Some(2.0) };
     capped.required.censored = Some(Censored { cause, up_to: Some(5.0) });
+    let choice = capped.choices[0].clone();
+    let total = choice.total().unwrap();
+    capped.uncapped = Some(Uncapped { required: sizing.required.clone(), choice: Some(choice) });
+    let caution = format!(
+        "The resource manager caps the processors (80 % of the time waits), and this is sized for it; without, up to 5 times \
+         the rate, 6 processors in use for 1.2: {total} a month (--uncapped)."
+    );
+    assert!(first(&capped).cautions.contains(&caution), "{:?}", first(&capped).cautions);
     let kind = StepKind::WithoutStall { is_estimated: true };
     let step = GrowthStep { kind, small: 5.0, large: 5.0, scans: 5.0, spread: None };
     capped.required.steps.push(step);
-    capped.required.compute_origin.processors = Some(ProcessorOrigin::Uncapped { required: 6.0, used: 1.2 });
-    let caution = "Sized without the cap of the resource manager (80 % of the time waits): up to 5 times the rate, 6 vCPUs for 1.2; \
-                   --burst none keeps it.";
-    assert_eq!(first(&capped).cautions[0], caution);
-    capped.required.steps.clear();
-    assert!(!first(&capped).cautions[0].contains("Sized without the cap"), "the measured load is sized");
+    let caution = "Sized without the cap of the resource manager (80 % of the time waits): up to 5 times the rate, 6 processors in \
+                   use for 1.2.";
+    assert!(first(&capped).cautions.contains(&caution.to_owned()), "{:?}", first(&capped).cautions);
+    let small = "The machine is too small for the database: 2 vCPUs, 8 GiB of 6 vCPUs and 12 GiB required.";
+    assert_eq!(first(&sizing).cautions[0], small);
     // Processors that may be cores, and memory that is assumed.
     let mut cores = sizing.clone();
     cores.required.compute_origin.possible_cores = Some(8.0);
@@ -465,9 +472,11 @@ fn conditions_of_the_recommendation_are_cautions_in_a_line() {
     sizing.without_scans.as_mut().unwrap().scans.reader = Some((reader, 0.76));
     let found = first(&sizing).cautions.into_iter().find(|text| text.starts_with("A scan")).unwrap();
     assert!(found.contains("96 % large reads, 76 % by SQL_ID a1b2 (SQL*Plus); without, "), "{found}");
+    sizing.less_headroom = Some(LessHeadroom { headroom: 0.19, choice: choice.clone() });
     sizing.wider = Some(choice);
     let price = page(&sizing).figures.into_iter().find(|fact| fact.name == "Price").unwrap();
-    assert!(price.remarks[0].contains("(--stripe 1)"), "{:?}", price.remarks);
+    assert_eq!(price.remarks[0], format!("{total} with 19 % headroom (--headroom 19%)"));
+    assert!(price.remarks[1].contains("(--stripe 1)"), "{:?}", price.remarks);
 }
 
 #[test]

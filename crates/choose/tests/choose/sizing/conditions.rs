@@ -6,8 +6,9 @@ use std::sync::Arc;
 
 use plimsoll_catalogue::{Catalogue, Wrap};
 use plimsoll_choose::sizing::{
-    Attachment, Burst, Compute, Design, MachineShare, Platform, ProcessorOrigin, Search, ShareOrigin, Sizing,
-    SizingRequirements, WithoutScans, derive_requirements, size, wider_stripe,
+    Attachment, Best, Burst, Compute, Design, LessHeadroom, MachineShare, Platform, ProcessorOrigin, Search,
+    ShareOrigin, Sizing, SizingRequirements, Uncapped, WithoutScans, derive_requirements, layouts, more_processors,
+    size, wider_stripe,
 };
 use plimsoll_ingest::{Class, DatabaseDemand, EventTime, Resource, WaitCause};
 use plimsoll_units::{Bytes, Span};
@@ -85,19 +86,92 @@ fn capped() -> DatabaseDemand {
 
 #[test]
 fn storage_and_processors_are_sized_without_the_same_cap() {
-    let of =
-        |burst: Burst, compute: Compute| derive_requirements(&capped(), &Design { burst, compute, ..plain() }).unwrap();
-    let without = of(Burst::Times(1.0), Compute::default());
+    let of = |lifts_processor_cap: bool, burst: Burst, compute: Compute| {
+        derive_requirements(&capped(), &Design { lifts_processor_cap, burst, compute, ..plain() }).unwrap()
+    };
+    let without = of(true, Burst::Times(1.0), Compute::default());
     assert!((without.points[0].iops() - 5_000.0).abs() < 1.0, "{:?}", without.points);
     assert_eq!(without.compute.processors, Some(15.0));
     let origin = without.compute_origin.processors;
     assert!(matches!(origin, Some(ProcessorOrigin::Uncapped { .. })), "{origin:?}");
-    // The cap remains for both.
-    let with = of(Burst::None, Compute::default());
-    assert!((with.points[0].iops() - 1_000.0).abs() < 1.0, "{:?}", with.points);
-    assert_eq!(with.compute.processors, Some(3.0));
-    let given = of(Burst::Times(1.0), Compute { processors: Some(4.0), memory: None });
+    // Sessions that never pause have no peaks above their rate.
+    let peaks = of(true, Burst::Times(3.0), Compute::default());
+    assert!((peaks.points[0].iops() - 5_000.0).abs() < 1.0, "{:?}", peaks.points);
+    let given = of(true, Burst::Times(1.0), Compute { processors: Some(4.0), memory: None });
     assert_eq!(given.compute.processors, Some(4.0));
+}
+
+#[test]
+fn a_cap_of_processors_remains_with_the_price_without_it() {
+    let catalogue = Catalogue::built_in();
+    let search = Search::among(&catalogue, &["oci/block-volume".to_owned()]).unwrap();
+    let design = Design { burst: Burst::Auto, ..plain() };
+    let required = derive_requirements(&capped(), &design).unwrap();
+    // An hour hides peaks of 3.13 times the operations, but none of the capped processors.
+    assert!((required.points[0].iops() - 3_130.0).abs() < 1.0, "{:?}", required.points);
+    assert_eq!((required.compute.processors, required.compute_origin.peaks), (Some(3.0), None));
+    let sizing = sized(&required, &search);
+    let uncapped = Uncapped::of((&catalogue, &terms()), &search, &sizing, (&capped(), &design)).expect("a cap");
+    assert_eq!(uncapped.required.compute.processors, Some(15.0));
+    let without = uncapped.choice.expect("a larger machine").total().unwrap();
+    assert!(without.as_f64() > sizing.best_total().unwrap().as_f64(), "{without}");
+    let lifted = Design { lifts_processor_cap: true, ..design };
+    assert!(Uncapped::of((&catalogue, &terms()), &search, &sizing, (&capped(), &lifted)).is_none(), "sized without it");
+}
+
+#[test]
+fn less_headroom_is_stated_if_it_is_much_cheaper() {
+    let catalogue = Catalogue::built_in();
+    let search = Search { widest: 1, ..Search::among(&catalogue, &["azure/premium-ssd".to_owned()]).unwrap() };
+    let find = |iops: f64, headroom: f64| {
+        let required = SizingRequirements { headroom, ..database(iops, Bytes::gib(900)) };
+        LessHeadroom::of(&catalogue, &terms(), &search, &sized(&required, &search))
+    };
+    // P30 has up to 8,000 IOPS at no additional price, P40 costs twice as much.
+    let found = find(6_850.0, 0.2).expect("16 % above the load");
+    assert!((found.headroom - 0.16).abs() < 1e-9, "{}", found.headroom);
+    assert!(found.choice.meets(), "{:?}", found.choice.reached);
+    assert!(find(6_600.0, 0.2).is_none(), "P30 has the headroom");
+    assert!(find(7_800.0, 0.2).is_none(), "P30 has 2 % of headroom");
+    assert!(find(6_850.0, 0.0).is_none(), "P30 suffices");
+}
+
+#[test]
+fn a_machine_for_uncertain_processors_is_priced() {
+    let catalogue = Catalogue::built_in();
+    let search = Search::among(&catalogue, &["oci/block-volume".to_owned()]).unwrap();
+    let find = |cores: f64, burst: Burst| {
+        let resources = [(Resource::Processors, 4.0), (Resource::HostProcessors, 8.0), (Resource::HostCores, cores)];
+        let resources = resources.map(|(kind, value)| resource("", kind, value)).to_vec();
+        let subject = DatabaseDemand { resources, ..subject("08:00 3600 reads iops mean 100") };
+        let sizing = sized(&derive_requirements(&subject, &Design { burst, ..plain() }).unwrap(), &search);
+        let more = more_processors(&catalogue, &terms(), &sizing);
+        more.map(|machine| machine.offer.machine_shape().unwrap().vcpus.unwrap())
+    };
+    // 4 / 0.7 are 6 vCPUs; of cores twice as many; in peaks all 8 processors of the host.
+    assert_eq!(find(4.0, Burst::None), None);
+    assert_eq!((find(8.0, Burst::None), find(4.0, Burst::Auto)), (Some(12.0), Some(12.0)));
+}
+
+#[test]
+fn a_provider_has_the_same_recommendation_alone_and_among_others() {
+    let catalogue = Catalogue::built_in();
+    let mut required = database(3_000.0, Bytes::gib(1_000));
+    required.account = Some(Arc::new(reading(0.5)));
+    required.today = vec![(Class::RandomRead, Span::from_millis(5)), (Class::RedoWrite, Span::from_micros(300))];
+    let names = ["aws", "azure", "gcp", "oci"].map(str::to_owned);
+    let find = |names: &[String]| {
+        let search = Search::among(&catalogue, names).unwrap();
+        let mut sizing = sized(&required, &search);
+        sizing.layouts = layouts(&catalogue, &terms(), &search, &sizing);
+        sizing
+    };
+    let all = find(&names);
+    for name in &names {
+        let alone = find(std::slice::from_ref(name)).best_total();
+        assert_eq!(all.best_of(name).and_then(Best::total), alone, "{name}");
+        assert!(alone.is_some(), "{name}");
+    }
 }
 
 #[test]

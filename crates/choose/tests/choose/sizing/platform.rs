@@ -97,7 +97,7 @@ fn filtering_by_cells_reduces_the_saved_time() {
         let faster = Latencies([(Class::SequentialRead, 0.5)].into());
         let change = effect(account, &faster, &Latencies::default()).unwrap();
         assert!((change.saved() - 0.05).abs() < 1e-9, "{change:?}");
-        change.with_filtering(change.saved())
+        change.saved_range()
     };
     let [low, high] = range(Some(80e9)).unwrap();
     assert!((low + 0.35).abs() < 1e-9 && (high + 0.05).abs() < 1e-9, "{low} {high}");

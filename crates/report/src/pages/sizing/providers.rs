@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 
 use plimsoll_catalogue::Money;
-use plimsoll_choose::diagnosis::DatabaseEffect;
-use plimsoll_choose::sizing::{Choice, PriceDoubt, ProviderFrontier};
+use plimsoll_choose::sizing::{Best, Choice, PriceDoubt, ProviderFrontier};
 
 use super::{Sized, read};
 use crate::page::{Block, Cell, Column, ColumnKind, PageSection, Table};
@@ -14,41 +13,8 @@ use crate::words::{clean, offer, sizing as words};
 const OF_EACH: usize = 3;
 const OF_ONLY: usize = 6;
 
-/// A price of a provider in the summary.
-struct ProviderPrice<'a> {
-    choice: Option<&'a Choice>,
-    /// Monthly, with the machine.
-    total: Money,
-    /// Of separate volumes instead of a choice.
-    suffix: &'static str,
-    /// Reasons not to rely on it.
-    doubts: Vec<&'static str>,
-}
-
-impl ProviderPrice<'_> {
-    /// Its place in the order of preference: those without doubts first, then the cheapest.
-    fn rank(&self) -> (bool, i128) {
-        (!self.doubts.is_empty(), self.total.millionths)
-    }
-}
-
-impl std::fmt::Display for ProviderPrice<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}{}{}", self.total, self.suffix, in_brackets(&self.doubts))
-    }
-}
-
-fn in_brackets(doubts: &[&str]) -> String {
+fn in_brackets(doubts: &[String]) -> String {
     if doubts.is_empty() { String::new() } else { format!(" ({})", doubts.join(", ")) }
-}
-
-/// A configuration of the summary.
-struct CheapestRow {
-    name: String,
-    /// Monthly, with the machine.
-    total: Option<Money>,
-    effect: Option<DatabaseEffect>,
-    doubts: String,
 }
 
 impl Sized<'_> {
@@ -100,35 +66,31 @@ impl Sized<'_> {
         (!providers.is_empty()).then(|| PageSection::new(heading, vec![Block::Table(table)]))
     }
 
-    /// The recommended configuration, and the cheapest choice of each other provider, those with a complete and verified
-    /// price first.
+    /// The recommended configuration, and that of each other provider, those with a complete and verified price that are not
+    /// slower first.
     pub(super) fn cheapest_by_provider(&self) -> Option<Table> {
-        let volumes = self.sizing.best_volumes();
-        let own = provider_of(volumes.first()?.offer.product().name());
-        let others = self.sizing.providers.iter().filter(|other| other.provider != own);
-        let cheapest = |other| self.choice_prices(other).into_iter().min_by_key(ProviderPrice::rank);
-        let mut others: Vec<ProviderPrice<'_>> = others.filter_map(cheapest).collect();
-        others.sort_by_key(ProviderPrice::rank);
-        let others = others.into_iter().filter_map(|price| Some((price.choice?, price.doubts)));
-        let mut rows = vec![CheapestRow {
-            name: volumes.iter().map(|choice| offer::product(&choice.offer)).collect::<Vec<_>>().join(" and "),
-            total: self.sizing.best_total(),
-            effect: self.sizing.best_effect(),
-            doubts: volumes.iter().map(|choice| words::doubts(choice)).max_by_key(String::len).unwrap_or_default(),
-        }];
-        rows.extend(others.map(|(choice, doubts)| CheapestRow {
-            name: offer::product(&choice.offer) + &in_brackets(&doubts),
-            total: choice.total(),
-            doubts: words::doubts(choice),
-            effect: choice.effect.clone(),
-        }));
+        let others = self.others().into_iter().map(|(_, best, reservations)| (best, reservations));
+        let rows = std::iter::once((self.sizing.best()?, Vec::new())).chain(others);
         let table = Table::rows("Cheapest of each provider", rows)
-            .column(Column::text("cheapest of each provider", 0), |row| row.name.clone())
-            .column(Column::monthly("total", 0), |row| Cell::money(row.total))
-            .column(Column::new("database", "time", ColumnKind::Text, 1), |row| row.effect.as_ref().map(words::saved))
-            .column(Column::text("doubts", 2), |row| row.doubts.clone())
+            .column(Column::text("cheapest of each provider", 0), |(best, reservations)| {
+                let names: Vec<String> = best.volumes().iter().map(|choice| offer::product(&choice.offer)).collect();
+                names.join(" and ") + &in_brackets(reservations)
+            })
+            .column(Column::monthly("total", 0), |(best, _)| Cell::money(best.total()))
+            .column(Column::new("database", "time", ColumnKind::Text, 1), |(best, _)| {
+                best.effect(&self.sizing.required).as_ref().map(words::saved)
+            })
+            .column(Column::text("doubts", 2), |(best, _)| {
+                best.volumes().into_iter().map(words::doubts).max_by_key(String::len).unwrap_or_default()
+            })
             .table();
         Some(table.without_unknown())
+    }
+
+    /// Reasons not to rely on the price or the speed of a configuration.
+    fn reservations(&self, best: Best<'_>) -> Vec<String> {
+        let unverified = (best.price_doubt() > PriceDoubt::Firm).then(|| UNVERIFIED.to_owned());
+        unverified.into_iter().chain(self.slower_or_doubtful(best)).collect()
     }
 
     fn group(&self, frontier: &ProviderFrontier, displayed: usize) -> String {
@@ -172,7 +134,7 @@ impl Sized<'_> {
             add(choice.offer.product().name(), format!("{name} has {}", words::reached(&choice.reached)));
         }
         for rejection in &sizing.rejected {
-            add(&rejection.name, format!("{}: {}", clean(&rejection.name), words::why(&rejection.reason)));
+            add(&rejection.name, words::rejection(rejection));
         }
         reasons.into_iter().map(|(provider, reason)| format!("{provider}: none. {reason}")).collect()
     }
@@ -209,52 +171,29 @@ impl Sized<'_> {
         format!("{price}, the smallest for a database, as the input has neither processors nor memory")
     }
 
-    /// The cheapest total of the other providers: `Other providers: aws from 300 USD a month, azure from 410 USD`
+    /// Totals of the other providers: `Other providers, with machine: aws 300 USD, azure 410 USD (unverified price) a month`
     pub(super) fn other_providers(&self) -> Option<String> {
-        let best =
-            self.sizing.best_volumes().first().map(|choice| provider_of(choice.offer.product().name()).to_owned());
-        let others =
-            self.sizing.providers.iter().filter(|other| !other.is_slower && best.as_ref() != Some(&other.provider));
-        let mut others: Vec<((bool, i128), String)> =
-            others.filter_map(|other| self.format_from_price(other)).collect();
-        others.sort();
-        let list = others.iter().map(|(_, text)| text.as_str()).collect::<Vec<_>>().join(", ");
-        (!others.is_empty()).then(|| format!("Other providers, with machine: {list} a month"))
+        let text = |(provider, best, reservations): (&str, Best<'_>, Vec<String>)| {
+            let volumes = if matches!(best, Best::Layout(_)) { " with separate volumes" } else { "" };
+            Some(format!("{provider} {}{volumes}{}", best.total()?, in_brackets(&reservations)))
+        };
+        let list: Vec<String> = self.others().into_iter().filter_map(text).collect();
+        (!list.is_empty()).then(|| format!("Other providers, with machine: {} a month", list.join(", ")))
     }
 
-    /// The lowest price of a provider without doubts about it and the speed, otherwise with these; a lower one follows with
-    /// its doubts.
-    fn format_from_price(&self, other: &ProviderFrontier) -> Option<((bool, i128), String)> {
-        let mut prices = self.choice_prices(other);
-        let separate = self.sizing.layouts.iter().filter(|layout| layout.provider == other.provider);
-        prices.extend(separate.filter_map(|layout| {
-            let is_doubtful = layout.price_doubt() > PriceDoubt::Firm;
-            let doubts = is_doubtful.then_some(UNVERIFIED).into_iter().collect();
-            Some(ProviderPrice { choice: None, total: layout.total?, suffix: " with separate volumes", doubts })
-        }));
-        let first = prices.iter().min_by_key(|price| price.rank())?;
-        let lowest = prices.iter().min_by_key(|price| price.total.millionths)?;
-        let name = &other.provider;
-        let text = if lowest.total.millionths < first.total.millionths {
-            format!("{name} from {first}, or {lowest}")
-        } else {
-            format!("{name} from {first}")
-        };
-        Some((first.rank(), text))
-    }
-
-    /// Prices of a provider's frontier and ranking: the frontier omits verified prices above an unverified one of a faster
-    /// configuration.
-    fn choice_prices<'s>(&'s self, frontier: &'s ProviderFrontier) -> Vec<ProviderPrice<'s>> {
-        let ranked = self.sizing.choices.iter();
-        let ranked = ranked.filter(|choice| provider_of(choice.offer.product().name()) == frontier.provider);
-        let price = |choice: &'s Choice| {
-            let unverified = (choice.price_doubt() > PriceDoubt::Firm).then_some(UNVERIFIED);
-            let slower = self.sizing.required.is_slower_than_today(choice).then_some("slower than today");
-            let doubts = unverified.into_iter().chain(slower).collect();
-            Some(ProviderPrice { choice: Some(choice), total: choice.total()?, suffix: "", doubts })
-        };
-        frontier.choices.iter().chain(ranked).filter_map(price).collect()
+    /// The recommended configuration of each other provider with its reservations: those without come first, then the cheapest.
+    fn others(&self) -> Vec<(&str, Best<'_>, Vec<String>)> {
+        let own = self.sizing.best_volumes().first().map(|choice| provider_of(choice.offer.product().name()));
+        let others = self.sizing.providers.iter().map(|other| other.provider.as_str());
+        let others = others.filter(|name| Some(*name) != own).filter_map(|name| {
+            let best = self.sizing.best_of(name).filter(|best| best.total().is_some())?;
+            Some((name, best, self.reservations(best)))
+        });
+        let mut others: Vec<_> = others.collect();
+        others.sort_by_key(|(_, best, reservations)| {
+            (!reservations.is_empty(), best.total().map(|total| total.millionths))
+        });
+        others
     }
 }
 

@@ -1,16 +1,15 @@
 //! The verdict of a sizing: the best configuration with its price and first limit, the result of the diagnosis, and the
 //! alternatives in a sentence each.
 
-use std::collections::BTreeSet;
-
 use plimsoll_catalogue::{Money, RacStatus};
-use plimsoll_choose::sizing::{
-    Attachment, Best, Choice, Exclusion, PriceDoubt, Rejection, RejectionReason, Sizing, VolumeLayout,
-};
+use plimsoll_choose::diagnosis::FilterWork;
+use plimsoll_choose::sizing::{Attachment, Best, Choice, PriceDoubt, Sizing, VolumeLayout};
+use plimsoll_ingest::{Caution, Outcome, Reading};
 
 use super::Sized;
 use crate::number;
 use crate::page::Headline;
+use crate::pages::file_name;
 use crate::words::{clean, first_screen, offer, sentence, sizing as words};
 
 /// Maximum ratio of the price of a slower configuration that is mentioned to that of the best.
@@ -29,10 +28,13 @@ impl Sized<'_> {
         let (free_first, free_later): (Vec<_>, Vec<_>) =
             free.into_iter().partition(|(memory, _)| memory.saved.unwrap_or_default() > saved);
         cautions.extend(free_first.into_iter().map(|(_, text)| text));
-        let uncapped = first_screen::uncapped(demand);
+        let cap = first_screen::cap(self.sizing);
         let censored = words::censored(demand);
-        if uncapped.is_some() { &mut details } else { &mut cautions }.extend(censored);
-        cautions.extend(uncapped);
+        if cap.is_some() { &mut details } else { &mut cautions }.extend(censored);
+        cautions.extend(first_screen::insufficient_machine(self.sizing));
+        cautions.extend(cap);
+        let nearest = self.sizing.nearest_rejection();
+        cautions.extend(nearest.map(|one| format!("Nearest: {}", words::rejection(one))));
         cautions.extend(self.slower_than_today());
         cautions.extend(self.worse_latency());
         cautions.extend(words::smaller_than_stored(demand));
@@ -45,6 +47,10 @@ impl Sized<'_> {
                 _ => cautions.push(format!("Memory first: {text}")),
             }
         }
+        // Those of hosts are about the load, those of reports of a database mostly about a class.
+        let (of_load, of_classes): (Vec<_>, Vec<_>) =
+            self.input_cautions().into_iter().partition(|_| demand.account.is_none());
+        cautions.extend(of_load);
         cautions.extend(first_screen::describe_machine(self.sizing));
         cautions.extend(self.bounded_speed());
         cautions.extend(words::assumed_load(demand));
@@ -56,6 +62,7 @@ impl Sized<'_> {
         details.extend(words::processors_without_peaks(demand));
         details.extend(self.sizing.best_machine().and_then(|_| words::memory_not_of_database(demand)));
         cautions.extend(words::other_remedy(demand));
+        cautions.extend(of_classes);
         details.extend(words::answer(demand).map(|answer| answer.trim_end_matches('.').to_owned()));
         let [cautions, details] = [cautions, details].map(|texts| texts.into_iter().map(full_stop).collect());
         let text = match words::other_problem(demand) {
@@ -66,6 +73,16 @@ impl Sized<'_> {
             None => self.answer(),
         };
         Headline { text, grade: "simulated", cautions, details }
+    }
+
+    /// Doubts about the inputs, such as a mean since the start of a host.
+    fn input_cautions(&self) -> Vec<String> {
+        let readings = self.outcomes.iter().filter_map(Outcome::reading);
+        let text = |reading: &Reading, caution: &Caution| {
+            let place = caution.origin.as_ref().map_or_else(String::new, |origin| format!(", {origin}"));
+            format!("{}{place}: {}", clean(file_name(&reading.name)), clean(&caution.text))
+        };
+        readings.flat_map(|reading| reading.cautions.iter().map(move |caution| text(reading, caution))).collect()
     }
 
     /// Reasons why the figures are not valid for the whole database on other storage, in full.
@@ -121,9 +138,28 @@ impl Sized<'_> {
             total => format_total(total, choice.machine.as_ref()),
         };
         let text = format!("{name}: {price}{effect}");
-        match self.sizing.best() {
-            Some(Best::Slower(_)) => format!("Slower than today: {text}"),
-            _ => text,
+        let slower = self.sizing.best().and_then(|best| self.slower_or_doubtful(best));
+        slower.map_or_else(|| text.clone(), |slower| format!("{}: {text}", sentence(&slower)))
+    }
+
+    /// `slower than today`, `redo may be slower`: of a configuration that is slower, or is at the slow end of its range, or appears
+    /// slower within the doubt.
+    pub(super) fn slower_or_doubtful(&self, best: Best<'_>) -> Option<String> {
+        let effect = best.effect(&self.sizing.required);
+        let is_slower = effect.as_ref().is_none_or(|effect| effect.saved() < 0.0);
+        let classes = |choice: &Choice| {
+            let names: Vec<&str> = choice.slower.iter().map(|slower| slower.class.name()).collect();
+            names.join(" and ")
+        };
+        match best {
+            Best::Slower(choice) if !is_slower => Some(format!("{} slower than today", classes(choice))),
+            Best::Slower(_) => Some("slower than today".to_owned()),
+            Best::Doubtful(choice) if !is_slower => Some(format!("{} may be slower", classes(choice))),
+            Best::Doubtful(_) => Some("may be slower than today".to_owned()),
+            _ => {
+                let may_exceed = effect.is_some_and(|effect| self.sizing.required.may_exceed_tolerance(&effect));
+                may_exceed.then(|| "may be slower than today".to_owned())
+            }
         }
     }
 
@@ -170,9 +206,9 @@ impl Sized<'_> {
             return "No configuration is eligible: --details has the reason for each product".to_owned();
         }
         let near = nearly.iter().min_by_key(|choice| choice.reached.iter().map(|one| one.time).max());
-        let near = near.map_or_else(String::new, |near| {
-            format!(": the nearest has {}, so consider looser objectives", words::reached(&near.reached))
-        });
+        let near = near
+            .map(|near| format!(": the nearest has {}, so consider looser objectives", words::reached(&near.reached)));
+        let near = near.unwrap_or_default();
         format!("None of {} configurations carries the load{meets}{near}", number::integer(*evaluated as f64))
     }
 
@@ -189,17 +225,7 @@ impl Sized<'_> {
 
     /// The platforms that are refused, as the vendor of the database does not support them.
     fn refused(&self) -> Option<String> {
-        let is_unsupported = |rejection: &Rejection| {
-            matches!(&rejection.reason, RejectionReason::Excluded(Exclusion::UnsupportedRac(_)))
-        };
-        let refused: BTreeSet<&str> = self
-            .sizing
-            .rejected
-            .iter()
-            .filter(|rejection| is_unsupported(rejection))
-            .filter_map(|rejection| rejection.name.split('/').next())
-            .collect();
-        let names = refused.into_iter().collect::<Vec<_>>().join(", ");
+        let names = self.sizing.refused_providers().join(", ");
         (!names.is_empty())
             .then(|| format!("Refused, as Oracle does not support RAC there: {names} (--unsupported includes them)"))
     }
@@ -256,8 +282,10 @@ impl Sized<'_> {
             Best::Doubtful(choice) => self.within_doubt(choice),
             Best::Slower(choice) => {
                 let accepted = words::accepted_by(&self.sizing.required, choice);
+                let filters = choice.effect.as_ref().is_some_and(|effect| effect.filter != FilterWork::None);
+                let filtering = if filters { "; filtering without cells adds time on any storage" } else { "" };
                 Some(format!(
-                    "No configuration with a complete price is as fast as today; this is the nearest: {accepted}"
+                    "No configuration with a complete price is as fast as today; this is the nearest: {accepted}{filtering}"
                 ))
             }
             Best::Layout(_) | Best::Single(_) => None,

@@ -101,7 +101,7 @@ pub(crate) fn censored(required: &SizingRequirements) -> Option<String> {
     let reason = crate::words::diagnosis::censored_reason(censored);
     let [low, high] = expected_range(required)?.map(number::rate);
     let covered = match (low == high, censored.up_to) {
-        (true, _) => format!("sized for the measured rate as requested, {high} IOPS"),
+        (true, _) => format!("sized for the measured rate, {high} IOPS with peaks"),
         (false, Some(times)) => {
             format!("sized for {low} to {high} IOPS, up to {} times the measured rate", number::three(times))
         }

@@ -1,7 +1,7 @@
 //! Response times and database time of a choice compared with today.
 
 use plimsoll_catalogue::Money;
-use plimsoll_choose::diagnosis::{DatabaseEffect, EffectRule, FilterWork};
+use plimsoll_choose::diagnosis::{DatabaseEffect, EffectRule};
 use plimsoll_choose::sizing::{Attachment, Choice, HitAssumption, Reached, SizingRequirements, Slower};
 use plimsoll_choose::what_if::{EstimateSource, MemoryFirst};
 
@@ -27,28 +27,19 @@ pub(crate) fn today(required: &SizingRequirements) -> Option<String> {
     (!means.is_empty()).then(|| format!("{} on average: {rule}", means.join(", ")))
 }
 
-/// Change of the database's time: `12.3 % less`, and with scans that cells filter today `18 % more to 6 % less`.
+/// Change of the database's time: `12.3 % less`; a range if reads without a latency or scans that cells filter today make a
+/// difference: `18 % more to 6 % less`.
 pub(crate) fn saved(effect: &DatabaseEffect) -> String {
-    saved_with_filtering(effect, effect.saved())
+    effect.saved_range().map_or_else(|| UNCOUNTED_FILTERING.to_owned(), |[low, high]| format_range(low, high))
 }
 
 /// The same if a limit binds first, from the share that is saved then: `5 % to 12 % less`.
 pub(crate) fn saved_to_limit(effect: &DatabaseEffect, bounded: f64) -> String {
-    match effect.filter {
-        FilterWork::None => format!("{} to {}", share(bounded), saved(effect)),
-        FilterWork::Unknown => saved(effect),
-        FilterWork::Seconds(_) => {
-            let [low, high] = effect.with_filtering(effect.saved()).unwrap_or([bounded; 2]);
-            format_range(low.min(bounded), high)
-        }
-    }
+    let range = effect.saved_range();
+    range.map_or_else(|| UNCOUNTED_FILTERING.to_owned(), |[low, high]| format_range(low.min(bounded), high))
 }
 
-/// Change of the time by the share that storage saves, with the scans that processors filter instead of cells.
-fn saved_with_filtering(effect: &DatabaseEffect, stored: f64) -> String {
-    let range = effect.with_filtering(stored);
-    range.map_or_else(|| "unknown (filtering of cells not counted)".to_owned(), |[low, high]| format_range(low, high))
-}
+const UNCOUNTED_FILTERING: &str = "unknown (filtering of cells not counted)";
 
 fn format_range(low: f64, high: f64) -> String {
     let [from, to] = [low, high].map(saved_share);
@@ -63,15 +54,13 @@ fn format_range(low: f64, high: f64) -> String {
     }
 }
 
-/// The waits of the class User I/O outside of its listed events, whose change follows a rule, and the effect without them.
+/// The waits of the class User I/O outside of its listed events, and both ends of their change.
 pub(crate) fn other_user_io(effect: &DatabaseEffect) -> Option<String> {
     let part = effect.parts.iter().find(|part| part.rule == EffectRule::LikeReads)?;
-    let without = effect.saved() - (part.before_s - part.after_s) / effect.before_s;
     let [before, after] = [part.before_s, part.after_s].map(number::three);
     Some(format!(
-        "Other User I/O has no latency and is scaled like the other reads, {before} s to {after} s: if it stays, database time \
-         is {}",
-        saved_with_filtering(effect, without)
+        "Other User I/O has no latency: if it stays at {before} s, storage saves {}; like the other reads it takes {after} s",
+        share(effect.saved_by_latency())
     ))
 }
 
@@ -181,6 +170,8 @@ pub(crate) fn memory_first(first: &MemoryFirst) -> String {
 
 #[cfg(test)]
 mod tests {
+    use plimsoll_choose::diagnosis::FilterWork;
+
     use super::*;
 
     #[test]

@@ -171,6 +171,25 @@ pub(crate) fn licences(machine: &Attachment, fewer: Option<&Attachment>) -> Opti
     Some(text)
 }
 
+/// That licences are not in the price, and a machine with fewer processors: `without licences; 8 vCPUs (oci/...) cost 20 USD a
+/// month more`.
+pub(crate) fn unpriced_licences(machine: &Attachment, fewer: Option<&Attachment>) -> String {
+    let fewer = fewer.and_then(|fewer| Some(format!("; {} {}", clean(&fewer.name()?), more_vcpus(machine, fewer)?)));
+    format!("without licences{}", fewer.unwrap_or_default())
+}
+
+/// vCPUs of a machine: `16`.
+pub(crate) fn vcpu_count(machine: &Attachment) -> Option<String> {
+    Some(number::three(machine.offer.machine_shape()?.vcpus?))
+}
+
+/// The price of a machine with more vCPUs than the recommended one: `12 vCPUs cost 63.51 USD a month more`.
+pub(crate) fn more_vcpus(machine: &Attachment, more: &Attachment) -> Option<String> {
+    let (from, to) = (machine.monthly?, more.monthly?);
+    let difference = Money { millionths: to.millionths - from.millionths, ..to };
+    Some(format!("{} cost {difference} a month more", vcpus(more.offer.machine_shape()?.vcpus?)))
+}
+
 /// Maximum vCPUs of a machine with Standard Edition 2 on AWS, Azure and Google Cloud. Source: as [`ProcessorLicences::of`].
 const MAX_STANDARD_VCPUS: f64 = 8.0;
 
@@ -219,10 +238,13 @@ pub(crate) fn machine(machine: &Attachment) -> String {
     let max = machine.volumes_max.map(|max| format!("{} of {max} volumes", machine.volumes));
     parts.extend(max);
     parts.extend(machine.network_gbps.map(|gbps| format!("{} Gbit/s network", number::three(gbps))));
-    parts.push(format!(
-        "{} of {} known machines are x86-64 and have the required processors and memory and sufficient limits",
-        machine.enough, machine.of
-    ));
+    // A given machine is the only one.
+    parts.extend((machine.of > 1).then(|| {
+        format!(
+            "{} of {} known machines are x86-64 and have the required processors and memory and sufficient limits",
+            machine.enough, machine.of
+        )
+    }));
     parts.join("; ")
 }
 
@@ -276,12 +298,12 @@ pub(crate) fn processors_without_peaks(demand: &SizingRequirements) -> Option<St
     if let Some(text) = saturated_host(demand, required) {
         return Some(text);
     }
-    if let Some(peaks) = origin.peaks.filter(|peaks| !peaks.is_required && peaks.processors > required) {
+    if let Some(peaks) = origin.peaks.filter(|peaks| !peaks.is_required && peaks.at_target() > required) {
         return Some(format!(
             "Peaks of {} times the operations are expected, those of processors are unknown and not required: with as many more \
              they would be {} instead of {}; --burst {} or --vcpus requires them",
             number::three(peaks.times),
-            vcpus(peaks.processors),
+            vcpus(peaks.at_target()),
             vcpus(required),
             number::three(peaks.times)
         ));
