@@ -86,16 +86,16 @@ impl SizingRequirements {
     }
 
     /// True if storage is slower than today's by more than the tolerance: the database's time as a whole, or one of these
-    /// slower classes by itself. Without a split of that time, a slower class counts if its operations, one at a time, add more
-    /// than the tolerance to the time in which they occur.
+    /// slower classes by itself. Without a split of that time, the operations of the slower classes, one at a time, must not
+    /// add more than the tolerance to the time in which they occur.
     pub(super) fn exceeds_tolerance(&self, effect: Option<&DatabaseEffect>, slower: &[Slower]) -> bool {
         let Some(effect) = effect else {
             let rate = |class| self.usual().classes.iter().find(|load| load.class == class).map(|load| load.iops);
-            let is_decisive = |slower: &Slower| {
+            let added = |slower: &Slower| {
                 let added_s = slower.then.as_secs_f64() - slower.today.as_secs_f64();
-                rate(slower.class).is_none_or(|iops| iops * added_s > self.tolerance)
+                rate(slower.class).map_or(f64::INFINITY, |iops| iops * added_s)
             };
-            return slower.iter().any(is_decisive);
+            return slower.iter().map(added).sum::<f64>() > self.tolerance;
         };
         let limit_s = self.tolerance * effect.before_s;
         let is_decisive = |part: &PartEffect| {

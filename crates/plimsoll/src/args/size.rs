@@ -68,7 +68,7 @@ pub struct SizeArgs {
     #[arg(long)]
     pub assume: bool,
     /// Database time that a choice may add to today's; without waits of sessions in the reports, the share of the time that
-    /// the operations of a slower class may add, one at a time
+    /// the operations of slower classes may add, one at a time
     #[arg(long, value_name = "PERCENT", default_value = "2%", conflicts_with = "may_be_slower")]
     pub slower: Percent,
     /// Include choices that are slower than the present storage by any amount

@@ -207,6 +207,29 @@ fn slower_classes_of_few_operations_decide_nothing() {
 }
 
 #[test]
+fn slower_classes_of_few_operations_add_up() {
+    let disk = |iops: f64| {
+        let today = vec![(Class::RandomRead, Span::from_millis(2)), (Class::RedoWrite, Span::from_micros(300))];
+        let sizing = sized(&SizingRequirements { today, ..database(iops, Bytes::gib(1000)) }, &["aws/st1"]);
+        let is_slower = sizing.choices.is_empty();
+        (sizing.choices.into_iter().chain(sizing.slower).next().expect("a disk that carries the load"), is_slower)
+    };
+    // Share of the time that an operation per second of all classes adds, by class: six tenths are reads, 0.15 are redo.
+    let slower = disk(1.0).0.slower;
+    let added: Vec<f64> = slower
+        .iter()
+        .map(|one| {
+            let share = if one.class == Class::RandomRead { 0.6 } else { 0.15 };
+            (one.then.as_secs_f64() - one.today.as_secs_f64()) * share
+        })
+        .collect();
+    let [reads, redo] = added[..] else { panic!("{slower:?}") };
+    let iops = |share: f64| share / (reads + redo);
+    assert!(reads.max(redo) * iops(0.022) < 0.02, "each by itself is within the tolerance: {added:?}");
+    assert!(disk(iops(0.022)).1 && !disk(iops(0.018)).1, "{added:?}");
+}
+
+#[test]
 fn slower_classes_count_by_their_share_of_the_databases_time() {
     let has_disk = |share: f64, tolerance: f64| {
         let today = vec![(Class::RandomRead, Span::from_millis(2))];

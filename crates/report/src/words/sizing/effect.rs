@@ -20,7 +20,7 @@ pub(crate) fn today(required: &SizingRequirements) -> Option<String> {
         format!("choices add at most {} to the database's time", share(required.tolerance))
     } else {
         format!(
-            "the operations of a slower class, one at a time, add at most {} of the time",
+            "the operations of slower classes, one at a time, add at most {} of the time",
             share(required.tolerance)
         )
     };
