@@ -495,7 +495,7 @@ fn scope(history: &MinerHistory, instance: &str) -> ReadingScope {
 fn put(history: &MinerHistory, snapshot: &Snapshot, instance: &Instance, out: &mut Builder) {
     let scope = out.scope(scope(history, &instance.name));
     let window = out.window(window_of(snapshot, instance));
-    let of_all = || shared_processors(snapshot, instance).map(|(on_processor, _)| on_processor);
+    let of_all = || shared_processors(history, snapshot, instance).map(|shared| shared.value);
     for (class, measure, statistic, value, column) in &instance.figures {
         let origin = out.origin(instance.line, "MAIN-METRICS", column);
         let (class, measure, statistic) = (*class, *measure, *statistic);
@@ -545,14 +545,32 @@ fn host_processors(history: &MinerHistory, instance: &Instance) -> Option<f64> {
     own.or(history.numbers.get("NUM_CPUS").map(|(count, _)| *count))
 }
 
-/// Processors that an instance used, and their line, in versions that have only those of all instances: these are divided
-/// by active sessions, or evenly if these are all rounded to 0.
-fn shared_processors(snapshot: &Snapshot, instance: &Instance) -> Option<(f64, u64)> {
-    let (on_processor, line) = snapshot.classes.get("DB CPU")?;
-    let sessions = snapshot.instances.iter().filter_map(|other| other.sessions);
-    let sum: f64 = sessions.map(|sessions| sessions.mean).sum();
-    let share = if sum > 0.0 { instance.sessions?.mean / sum } else { 1.0 / snapshot.instances.len().max(1) as f64 };
-    Some((on_processor * share, *line))
+/// Processors that an instance used, where only those of all instances are known.
+struct SharedProcessors {
+    value: f64,
+    line: u64,
+    /// The column, and how it is divided.
+    field: String,
+}
+
+/// Divides the processors of all instances, in versions that have no others: by the busy processors of the instances' hosts,
+/// or by active sessions where a host lacks these, or evenly if all sessions are rounded to 0.
+fn shared_processors(history: &MinerHistory, snapshot: &Snapshot, instance: &Instance) -> Option<SharedProcessors> {
+    let (on_processor, line) = *snapshot.classes.get("DB CPU")?;
+    let busy = |one: &Instance| Some(one.host_busy? * host_processors(history, one)?);
+    let active = |one: &Instance| one.sessions.map(|sessions| sessions.mean);
+    let share = |of: &dyn Fn(&Instance) -> Option<f64>| {
+        let sum: f64 = snapshot.instances.iter().map(of).sum::<Option<f64>>().filter(|sum| *sum > 0.0)?;
+        Some(of(instance)? / sum)
+    };
+    let (part, divided) = match (share(&busy), share(&active)) {
+        _ if snapshot.instances.len() == 1 => (1.0, ""),
+        (Some(part), _) => (part, ", divided by busy processors (os_cpu)"),
+        (None, Some(part)) => (part, ", divided by active sessions"),
+        (None, None) => (1.0 / snapshot.instances.len().max(1) as f64, ", divided evenly"),
+    };
+    let total = if divided.is_empty() { String::new() } else { format!(", {on_processor:.1} of all instances") };
+    Some(SharedProcessors { value: on_processor * part, line, field: format!("DB CPU{total}{divided}") })
 }
 
 /// Bytes per second of operations whose column rounds them to 0: a block each, at most half of the last digit. `None` if
@@ -600,9 +618,10 @@ fn processors_used(
     let busy = host_processors(history, instance)
         .zip(instance.host_peak)
         .map_or(f64::INFINITY, |(processors, share)| processors * share);
+    let shared = shared_processors(history, snapshot, instance);
     let of_all = || {
-        let (on_processor, line) = shared_processors(snapshot, instance)?;
-        Some((on_processor, line, "AVERAGE-ACTIVE-SESSIONS", "DB CPU"))
+        let shared = shared.as_ref()?;
+        Some((shared.value, shared.line, "AVERAGE-ACTIVE-SESSIONS", shared.field.as_str()))
     };
     let own = instance.on_processor.map(|on| (on, instance.line, "MAIN-METRICS", "cpu_per_s"));
     let peak = instance.peak_processors.map(|(on, columns)| (on.min(busy), instance.line, "MAIN-METRICS", columns));

@@ -264,6 +264,31 @@ fn instances_share_the_processor_time_of_all() {
 }
 
 #[test]
+fn shared_processors_are_divided_by_busy_hosts_before_sessions() {
+    // The same number of sessions in both instances; the host of the first is twice as busy.
+    let text = with_classes().replace("1          2          1        .5 ", "1          1          1        .5 ");
+    let found = |column: &str| {
+        let reading = read(&text.replace(" cpu_per_s ", column));
+        let used: Vec<(f64, String)> = reading
+            .resources
+            .iter()
+            .filter(|one| one.resource == Resource::Processors)
+            .map(|one| (one.value, one.origin.field.to_string()))
+            .collect();
+        let of_times: Vec<f64> = reading.times.iter().filter_map(|time| time.processor_s).collect();
+        assert!(used.len() == 2 && of_times.len() == 2, "{used:?}, {of_times:?}");
+        assert!((of_times[0] - used[0].0 * 3_600.0).abs() < 1e-9, "{used:?}, {of_times:?}");
+        used
+    };
+    let by_host = found("    os_cpu ");
+    assert!((by_host[0].0 - 1.0).abs() < 1e-9 && (by_host[1].0 - 0.5).abs() < 1e-9, "{by_host:?}");
+    assert_eq!(by_host[0].1, "DB CPU, 1.5 of all instances, divided by busy processors (os_cpu)");
+    let by_sessions = found(" db_cpu_rt ");
+    assert!((by_sessions[0].0 - 0.75).abs() < 1e-9 && (by_sessions[1].0 - 0.75).abs() < 1e-9, "{by_sessions:?}");
+    assert_eq!(by_sessions[1].1, "DB CPU, 1.5 of all instances, divided by active sessions");
+}
+
+#[test]
 fn a_zero_below_the_resolution_is_not_zero() {
     let last =
         "1          1         .5         1          1             2        100    ##########        200         .5";
