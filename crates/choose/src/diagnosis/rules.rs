@@ -13,8 +13,9 @@ use super::split::{Split, TimePart, is_below_resolution};
 use super::verdict::DiagnosisVerdict;
 use super::{Diagnosis, History, ceilings};
 
-/// From the higher share of the database's time on, storage is the answer; below the lower share it is not.
-const MAJOR: f64 = 0.4;
+/// Above the higher share of the database's time, which is most of it, storage is the answer; below the lower share it is
+/// not; between them it is a part of the answer.
+const MAJOR: f64 = 0.5;
 const MINOR: f64 = 0.15;
 /// With this share of time in no counter and unknown processor time, storage cannot be ruled out.
 const UNKNOWN: f64 = 0.3;
@@ -125,9 +126,11 @@ fn answer(split: &Split, diagnosis: &Diagnosis) -> Option<DiagnosisVerdict> {
         return Some(behind);
     }
     let at_most = diagnosis.at_most.as_ref().map_or(share, super::DatabaseEffect::saved);
-    Some(if share >= MAJOR {
-        let part = split.slices.iter().find(|slice| slice.part.is_storage())?;
-        DiagnosisVerdict::Storage { share, part: part.part, part_share: part.share, saved }
+    // Without another part all of the time is storage, and without storage none is a part of the answer.
+    let other = split.main_other().map_or((TimePart::OtherWaits, 0.0), |slice| (slice.part, slice.share));
+    let storage = split.main_storage().map_or((TimePart::OtherStorage, 0.0), |slice| (slice.part, slice.share));
+    Some(if share > MAJOR {
+        DiagnosisVerdict::Storage { share, part: storage.0, part_share: storage.1, saved }
     } else if !split.has_processor_time && split.share(TimePart::Unaccounted) >= UNKNOWN {
         DiagnosisVerdict::StorageAtLeast {
             share,
@@ -142,10 +145,12 @@ fn answer(split: &Split, diagnosis: &Diagnosis) -> Option<DiagnosisVerdict> {
         // No session queues for a free processor: the time may be that of submissions of I/O.
         DiagnosisVerdict::StorageAtLeast { share, at_most, unaccounted: main.share, are_processors_free: true }
     } else if share >= MINOR {
-        DiagnosisVerdict::StorageInPart { share, saved, main: main.part, main_share: main.share, behind: behind(split) }
+        let (part, part_share) = storage;
+        let (main, main_share) = other;
+        DiagnosisVerdict::StorageInPart { share, part, part_share, saved, main, main_share, behind: behind(split) }
     } else {
-        let host_busy = split.processors_busy();
-        DiagnosisVerdict::NotStorage { share, at_most, host_busy, main: main.part, main_share: main.share }
+        let (main, main_share) = other;
+        DiagnosisVerdict::NotStorage { share, at_most, host_busy: split.processors_busy(), main, main_share }
     })
 }
 

@@ -16,7 +16,7 @@ use super::split::TimePart;
 /// A finding.
 #[derive(Clone, Debug, PartialEq)]
 pub enum DiagnosisVerdict {
-    /// Storage is the main wait of sessions.
+    /// Sessions wait for storage in more than half of the time.
     Storage {
         /// Share of all storage.
         share: f64,
@@ -31,9 +31,13 @@ pub enum DiagnosisVerdict {
     StorageInPart {
         /// Share of all storage.
         share: f64,
+        /// Its largest part.
+        part: TimePart,
+        /// Its share.
+        part_share: f64,
         /// Saving of storage ten times as fast.
         saved: f64,
-        /// The largest part of all.
+        /// The largest part other than storage, whose share may be smaller.
         main: TimePart,
         /// Its share.
         main_share: f64,
@@ -64,7 +68,7 @@ pub enum DiagnosisVerdict {
         at_most: f64,
         /// Busy share of the hosts' processors, if known.
         host_busy: Option<f64>,
-        /// The largest part of all.
+        /// The largest part other than storage.
         main: TimePart,
         /// Its share.
         main_share: f64,

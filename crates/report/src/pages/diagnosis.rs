@@ -80,13 +80,9 @@ impl Case<'_> {
     }
 
     fn headline(&self) -> Headline {
-        let first = self.found.verdicts.first();
-        let is_light = self.found.split.as_ref().is_some_and(|split| split.active < 1.0);
-        let answer = match first {
-            Some(DiagnosisVerdict::StorageInPart { .. }) if is_light => "Storage is part of the time of a light load",
-            first => first.and_then(headline).unwrap_or("Findings"),
-        };
-        Headline { text: answer.to_owned(), ..Headline::default() }
+        let is_light = self.found.split.as_ref().is_some_and(Split::is_light);
+        let answer = self.found.verdicts.first().and_then(|first| headline(first, is_light));
+        Headline { text: answer.unwrap_or_else(|| "Findings".to_owned()), ..Headline::default() }
     }
 
     fn figures(&self) -> Vec<Fact> {

@@ -37,16 +37,29 @@ pub fn verdict_text(verdict: &DiagnosisVerdict) -> VerdictText {
         .unwrap_or_else(|| note(verdict))
 }
 
-/// The answer as a short headline; `None` for a verdict that is not an answer.
-pub(crate) const fn headline(verdict: &DiagnosisVerdict) -> Option<&'static str> {
+/// The answer as a short headline; `None` for a verdict that is not an answer. With a light load storage has a share of the
+/// time, and is no problem.
+pub(crate) fn headline(verdict: &DiagnosisVerdict, is_light: bool) -> Option<String> {
+    let with_share = |text: &str, part: f64| format!("{text} ({} of database time)", share(part));
+    Some(match verdict {
+        DiagnosisVerdict::Storage { share: part, .. } | DiagnosisVerdict::StorageInPart { share: part, .. }
+            if is_light =>
+        {
+            format!("Storage is {} of the time of a light load", share(*part))
+        }
+        DiagnosisVerdict::Storage { share: part, .. } => with_share("Storage is the problem", *part),
+        DiagnosisVerdict::StorageInPart { share: part, .. } => with_share("Storage is part of the problem", *part),
+        DiagnosisVerdict::NotStorage { share: part, .. } => with_share("Storage is not the problem", *part),
+        other => fixed_headline(other)?.to_owned(),
+    })
+}
+
+const fn fixed_headline(verdict: &DiagnosisVerdict) -> Option<&'static str> {
     Some(match verdict {
         DiagnosisVerdict::ProviderStall(_) => "The volume did not respond at times",
         DiagnosisVerdict::Censored(_) => "The measured load is below the demand",
-        DiagnosisVerdict::Storage { .. } => "Storage is the problem",
-        DiagnosisVerdict::StorageInPart { .. } => "Storage is part of the problem",
         DiagnosisVerdict::LogBehindLocks { .. } => "The log may be behind the locks",
-        DiagnosisVerdict::NotStorage { .. }
-        | DiagnosisVerdict::Host { limit: HostLimit::Processors | HostLimit::Neither, .. } => {
+        DiagnosisVerdict::Host { limit: HostLimit::Processors | HostLimit::Neither, .. } => {
             "Storage is not the problem"
         }
         DiagnosisVerdict::Host { .. } => "Programs wait for storage",
@@ -122,7 +135,24 @@ fn of_all(part: f64) -> String {
 
 /// Saving by faster storage.
 fn saving(saved: f64) -> String {
-    format!("Storage ten times as fast would save {} of it.", share(saved.max(0.0)))
+    format!("Storage ten times as fast would save {}.", of_all(saved.max(0.0)))
+}
+
+/// `most of it random reads (30 %)`, where its part is more than half of storage.
+fn largest_part(part: TimePart, part_share: f64, storage: f64) -> String {
+    let of = if part_share > storage / 2.0 { "most of it" } else { "the largest part of it" };
+    format!("{of} {} ({})", spent(part), share(part_share))
+}
+
+/// Storage and the largest other part, the larger first.
+fn storage_in_part(all: f64, [part, other]: [(TimePart, f64); 2]) -> String {
+    let (next, next_share) = (spent(other.0), share(other.1));
+    if all > other.1 {
+        let of = largest_part(part.0, part.1, all);
+        format!("Storage has the largest share, {}, {of}; the next is {next} ({next_share}).", of_all(all))
+    } else {
+        format!("Storage is {}; the largest part is {next} ({next_share}).", of_all(all))
+    }
 }
 
 /// Hosts with a lower utilisation have processors to spare.
@@ -141,22 +171,20 @@ fn log_behind_locks(write_s: f64, all: f64, sustained: f64, locks: f64) -> Strin
     )
 }
 
-/// Remedy if the largest part is not storage.
-fn not_storage(main: TimePart, host_busy: Option<f64>) -> &'static str {
-    match main {
+/// Remedy if the largest part is not storage, with the bound of what storage saves.
+fn not_storage(main: TimePart, host_busy: Option<f64>, bound: f64) -> String {
+    let rest = match main {
         TimePart::Processor if host_busy.is_some_and(|busy| busy < IDLE) => {
-            "Faster storage will not help, nor will more processors, as the database uses a small part of them: tune the statements \
-             that use them."
+            ", and more processors save no more, as the database uses a small part of them: tune the statements that use them."
         }
-        TimePart::Processor => {
-            "Faster storage will not help: tune the statements that use the processors, or add processors."
-        }
+        TimePart::Processor => ": tune the statements that use the processors, or add processors.",
         TimePart::Unaccounted if host_busy.is_some_and(|busy| busy < IDLE) => {
-            "Faster storage will not help as far as waits are counted: check the time in no counter, below."
+            ", as far as waits are counted: check the time in no counter, below."
         }
-        TimePart::Unaccounted => "Faster storage will not help: check the host's processors first.",
-        _ => "Faster storage will not help: check the events that sessions wait for.",
-    }
+        TimePart::Unaccounted => ": check the host's processors first.",
+        _ => ": check the events that sessions wait for.",
+    };
+    format!("Faster storage saves at most {}{rest}", of_all(bound))
 }
 
 /// Text and remedy if time in no counter may be waiting for storage, too.
@@ -208,46 +236,39 @@ fn idle(verdict: &DiagnosisVerdict) -> Option<(String, &'static str)> {
 }
 
 fn answer(verdict: &DiagnosisVerdict) -> Option<VerdictText> {
+    if let DiagnosisVerdict::NotStorage { share: all, at_most, host_busy, main, main_share } = *verdict {
+        let text = format!(
+            "Storage is not the problem: {} is {}, and storage {}. Even zero-latency storage saves at most {}.",
+            of_all(main_share),
+            spent(main),
+            share(all),
+            share(at_most)
+        );
+        return Some(VerdictText { kind: "answer", text, remedy: not_storage(main, host_busy, at_most) });
+    }
     let (text, remedy) = match *verdict {
         DiagnosisVerdict::Storage { share: all, part, part_share, saved } => (
             format!(
-                "Sessions mostly wait for storage: {}, most of it {} ({}). {}",
+                "Sessions mostly wait for storage: {}, {}. {}",
                 of_all(all),
-                spent(part),
-                share(part_share),
+                largest_part(part, part_share, all),
                 saving(saved)
             ),
             "Check below whether the storage is slow, at its limit, or overused; then run plimsoll size.",
         ),
-        DiagnosisVerdict::StorageInPart { share: all, saved, main, main_share, behind } => (
-            format!(
-                "Storage is {}; the largest part is {} ({}). {}",
-                of_all(all),
-                spent(main),
-                share(main_share),
-                saving(saved)
-            ),
+        DiagnosisVerdict::StorageInPart { share: all, part, part_share, saved, main, main_share, behind } => (
+            format!("{} {}", storage_in_part(all, [(part, part_share), (main, main_share)]), saving(saved)),
             if behind >= 0.8 * all {
                 "Nearly all of it is waiting for background writes: enlarge the log files before the storage is changed, and check \
-                 the largest part."
+                 the largest other part."
             } else {
-                "Faster storage reduces this part only; check the largest part as well."
+                "Faster storage reduces this part only; check the largest other part as well."
             },
         ),
         DiagnosisVerdict::LogBehindLocks { write_s, share: all, sustained, locks } => (
             log_behind_locks(write_s, all, sustained, locks),
             "Speed up log writes first, with a separate volume or a higher level; then diagnose again: the remaining \
              lock time is caused by the application.",
-        ),
-        DiagnosisVerdict::NotStorage { share: all, at_most, host_busy, main, main_share } => (
-            format!(
-                "Storage is not the problem: {} is {}, and storage {}. Even zero-latency storage saves at most {}.",
-                of_all(main_share),
-                spent(main),
-                share(all),
-                share(at_most)
-            ),
-            not_storage(main, host_busy),
         ),
         DiagnosisVerdict::StorageAtLeast { share: all, at_most, unaccounted, are_processors_free } => {
             at_least([all, at_most], unaccounted, are_processors_free)

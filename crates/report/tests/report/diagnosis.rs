@@ -92,6 +92,12 @@ fn host_verdicts() -> Vec<Verdict> {
     ]
 }
 
+/// A share of storage, nearly all of it random reads, beside another part.
+fn in_part(share: f64, (main, main_share): (TimePart, f64), behind: f64) -> Verdict {
+    let (part, part_share) = (TimePart::RandomRead, 0.9 * share);
+    Verdict::StorageInPart { share, part, part_share, saved: 0.8 * share, main, main_share, behind }
+}
+
 /// A verdict of each kind, with numbers that fill all phrases.
 fn every_verdict() -> Vec<Verdict> {
     let (class, event) = (Class::RandomRead, "log file switch".into());
@@ -99,7 +105,7 @@ fn every_verdict() -> Vec<Verdict> {
     let (part, counted) = (TimePart::Lock, CountedEvent::Operation);
     vec![
         Verdict::Storage { share: 0.5, part: TimePart::RandomRead, part_share: 0.4, saved: 0.4 },
-        Verdict::StorageInPart { share: 0.2, saved: 0.1, main: TimePart::Processor, main_share: 0.7, behind: 0.0 },
+        in_part(0.2, (TimePart::Processor, 0.7), 0.0),
         Verdict::NotStorage { share: 0.1, at_most: 0.1, host_busy: None, main: TimePart::Processor, main_share: 0.85 },
         Verdict::LogBehindLocks { write_s: 0.076, share: 0.006, sustained: 0.42, locks: 0.38 },
         Verdict::Stalled { class, pending: 3.0, windows: 1, of: 4 },
@@ -247,9 +253,50 @@ fn each_reason_for_a_hidden_demand_is_a_sentence_with_its_range() {
 }
 
 #[test]
+fn title_and_answer_agree_on_the_share_of_storage() {
+    let report = outcomes();
+    let first_lines = |verdict: Verdict, active: f64| {
+        let mut subjects = found(&report);
+        subjects[0].verdicts = vec![verdict];
+        subjects[0].split.as_mut().unwrap().active = active;
+        let text = diagnoses(&report, &subjects, &TextStyle { width: 400, ..TextStyle::default() });
+        let answer = text.lines().find(|line| line.starts_with("answer")).unwrap().to_owned();
+        (text.lines().next().unwrap().to_owned(), answer)
+    };
+    let major = Verdict::Storage { share: 0.93, part: TimePart::SequentialRead, part_share: 0.92, saved: 0.84 };
+    let (title, answer) = first_lines(major.clone(), 52.0);
+    assert_eq!(title, "Storage is the problem (93 % of database time)");
+    assert!(
+        answer.contains("mostly wait for storage: 93 % of the database's time, most of it sequential reads (92 %)")
+    );
+    let largest = in_part(0.42, (TimePart::OtherWaits, 0.15), 0.0);
+    let (title, answer) = first_lines(largest.clone(), 46.0);
+    assert_eq!(title, "Storage is part of the problem (42 % of database time)");
+    assert!(answer.contains("has the largest share, 42 % of") && !answer.contains("mostly"), "{answer}");
+    assert!(
+        answer.contains("the next is waits for other things (15 %). Storage ten times as fast would save 34 % of the")
+    );
+    let (_, answer) = first_lines(in_part(0.18, (TimePart::Processor, 0.72), 0.0), 46.0);
+    assert!(answer.contains("Storage is 18 % of the database's time; the largest part is work on processors (72 %)."));
+    for (verdict, share) in [(major, "93 %"), (largest, "42 %")] {
+        let (title, answer) = first_lines(verdict, 0.93);
+        assert_eq!(title, format!("Storage is {share} of the time of a light load"));
+        assert!(!answer.contains("problem"), "{answer}");
+    }
+}
+
+#[test]
+fn storage_that_is_not_the_problem_has_a_bound_of_its_saving() {
+    for (main, host_busy) in [(TimePart::Processor, Some(0.1)), (TimePart::Processor, None), (TimePart::Lock, None)] {
+        let verdict = Verdict::NotStorage { share: 0.03, at_most: 0.04, host_busy, main, main_share: 0.8 };
+        let remedy = words::diagnosis::verdict_text(&verdict).remedy;
+        assert!(remedy.starts_with("Faster storage saves at most 4 % of the database's time"), "{remedy}");
+    }
+}
+
+#[test]
 fn waits_for_background_writes_are_no_reason_for_other_storage() {
-    let of =
-        |behind: f64| Verdict::StorageInPart { share: 0.2, saved: 0.1, main: TimePart::Lock, main_share: 0.4, behind };
+    let of = |behind: f64| in_part(0.2, (TimePart::Lock, 0.4), behind);
     assert!(words::diagnosis::verdict_text(&of(0.19)).remedy.contains("enlarge the log files"));
     assert!(words::diagnosis::verdict_text(&of(0.05)).remedy.starts_with("Faster storage reduces this part only"));
 }

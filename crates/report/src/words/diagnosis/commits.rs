@@ -72,7 +72,7 @@ fn log_switches(name: &str, part: f64, switches: Option<(f64, f64)>) -> (String,
         (rate, format!(" to {} GiB", number::three(gib)))
     });
     let text = format!(
-        "{} is spent on log switches{rate}: larger online logs save it{archiving}, faster storage does not; mostly \"{}\".",
+        "{} is spent on log switches{rate}: larger online logs save it{archiving}, faster storage at best a part; mostly \"{}\".",
         of_all(part),
         event(name)
     );

@@ -9,11 +9,11 @@ pub(super) fn verdict_text(verdict: &DiagnosisVerdict) -> Option<VerdictText> {
     let (answer, remedy) = match limit {
         HostLimit::Processors => (
             "Storage is not the bottleneck",
-            "Faster storage will not help: tune the programs that use the processors, or add processors.",
+            "Faster storage helps little: tune the programs that use the processors, or add processors.",
         ),
         HostLimit::Neither => (
             "Neither storage nor processors limit this host",
-            "Faster storage will not help: check locks, the network, and programs with a single thread.",
+            "Faster storage helps little: check locks, the network, and programs with a single thread.",
         ),
         HostLimit::Storage => (
             "Programs wait for storage",
