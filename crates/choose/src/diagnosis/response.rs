@@ -45,7 +45,7 @@ pub struct Response {
     pub in_flight: f64,
     /// Share of time with any operation in flight on the storage, 0 to 1, if known.
     pub busy: Option<f64>,
-    /// Mean bytes of an operation, if known.
+    /// Mean bytes of an operation or wait, if known.
     pub bytes: Option<f64>,
     /// Mean latency in the half of the windows with the lowest rates, seconds; from six windows on.
     pub quiet_s: Option<f64>,
@@ -83,7 +83,7 @@ pub(super) fn of_waits(subject: &DatabaseDemand, existing: &[Response]) -> Vec<R
             latency_s,
             in_flight: total_s / length_s,
             busy: None,
-            bytes: None,
+            bytes: waited_bytes(subject, class, count),
             quiet_s: None,
             loaded_s: None,
             correlation: None,
@@ -93,6 +93,19 @@ pub(super) fn of_waits(subject: &DatabaseDemand, existing: &[Response]) -> Vec<R
     };
     let missing = Class::ALL.into_iter().filter(|class| existing.iter().all(|one| one.class != *class));
     missing.filter_map(response).collect()
+}
+
+/// Mean bytes that a session receives for each of `count` waits: those of the class in all windows. None where waits are so
+/// few that most bytes were read without one.
+fn waited_bytes(subject: &DatabaseDemand, class: Class, count: f64) -> Option<f64> {
+    /// Waits for scans are for several reads of a MiB at most.
+    const MAX_BYTES: f64 = 16_777_216.0;
+    let window = |slot: usize| {
+        let length_s = subject.slots[slot].length.as_secs_f64();
+        Some(value(subject, class, Measure::Throughput, slot)? * length_s)
+    };
+    let bytes: f64 = (0..subject.slots.len()).map(window).sum::<Option<f64>>()? / count;
+    (bytes > 0.0 && bytes <= MAX_BYTES).then_some(bytes)
 }
 
 fn fit_response(subject: &DatabaseDemand, class: Class) -> Option<Response> {

@@ -200,6 +200,8 @@ pub enum DiagnosisVerdict {
         latency_s: f64,
         /// Their rate per second.
         iops: f64,
+        /// Mean bytes of an operation or wait, if known.
+        bytes: Option<f64>,
         /// Operations in flight.
         in_flight: f64,
     },
@@ -213,6 +215,8 @@ pub enum DiagnosisVerdict {
         latency_s: f64,
         /// Their rate per second.
         iops: f64,
+        /// Mean bytes of an operation or wait, if known.
+        bytes: Option<f64>,
         /// Share of the database's time that sessions wait for it; for temp files for reads and writes together. None
         /// if no input contains waits.
         share: Option<f64>,
@@ -240,8 +244,23 @@ pub enum DiagnosisVerdict {
         latency_s: f64,
         /// Their rate per second.
         iops: f64,
+        /// Mean bytes of an operation or wait, if known.
+        bytes: Option<f64>,
         /// Operations in flight.
         in_flight: f64,
+    },
+    /// Sessions wait long for large operations whose time is that of their transfer.
+    Transfer {
+        /// The class.
+        class: Class,
+        /// The events of the rate.
+        counted: CountedEvent,
+        /// Mean latency, seconds.
+        latency_s: f64,
+        /// Their rate per second.
+        iops: f64,
+        /// Mean bytes of an operation or wait.
+        bytes: f64,
     },
     /// Sessions wait long for fast operations: there are many of them.
     Many {
@@ -467,6 +486,7 @@ impl DiagnosisVerdict {
             Self::SlowClass { .. } => "slow-class",
             Self::AtItsLimit { .. } => "at-its-limit",
             Self::SlowOrLoaded { .. } => "slow-or-loaded",
+            Self::Transfer { .. } => "transfer",
             Self::Many { .. } => "many",
             Self::Quick { .. } => "quick",
             Self::Tail { .. } => "tail",

@@ -120,10 +120,11 @@ fn every_verdict() -> Vec<Verdict> {
         Verdict::CommitsForLog { sync_s: 0.01, write_s: 0.009, share: 0.1 },
         Verdict::WritersBehind { event, share: 0.1 },
         Verdict::Elsewhere { part, share: 0.3, event: None },
-        Verdict::Slow { class, counted, latency_s, iops, in_flight },
-        Verdict::SlowClass { class, counted, latency_s, iops, share: Some(0.01) },
+        Verdict::Slow { class, counted, latency_s, iops, bytes: None, in_flight },
+        Verdict::SlowClass { class, counted, latency_s, iops, bytes: Some(8_192.0), share: Some(0.01) },
         Verdict::AtItsLimit { class, quiet_s: 0.001, loaded_s: 0.01, knee_iops: Some(480.0), highest_iops: 506.0 },
-        Verdict::SlowOrLoaded { class, counted, latency_s, iops, in_flight },
+        Verdict::SlowOrLoaded { class, counted, latency_s, iops, bytes: Some(131_072.0), in_flight },
+        Verdict::Transfer { class, counted: CountedEvent::SessionWait, latency_s, iops, bytes: 2e6 },
         Verdict::Many { class, counted, latency_s, iops },
         Verdict::Quick { class, counted, latency_s, iops },
         Verdict::Tail { event: "log file sync".into(), cause: WaitCause::Commit, mean_s: 0.001, p99_s: [0.064, 0.1] },
@@ -283,6 +284,29 @@ fn title_and_answer_agree_on_the_share_of_storage() {
         assert_eq!(title, format!("Storage is {share} of the time of a light load"));
         assert!(!answer.contains("problem"), "{answer}");
     }
+}
+
+#[test]
+fn sizes_of_large_operations_are_part_of_their_latency() {
+    let (class, latency_s, iops, in_flight) = (Class::SequentialRead, 0.0127, 3_820.0, 48.6);
+    let scan = Verdict::Transfer { class, counted: CountedEvent::SessionWait, latency_s, iops, bytes: 4.67e6 };
+    assert_eq!(
+        words::diagnosis::verdict_text(&scan).text,
+        "Sessions wait 12.7 ms each for sequential reads of 4.67 MB, at 3,820 waits/s: 368 MB/s for each, so their time is that \
+         of the transfer, not a slow latency."
+    );
+    let slow = |bytes: f64| {
+        let counted = CountedEvent::Operation;
+        let verdict = Verdict::Slow { class, counted, latency_s: 0.05, iops: 10.0, bytes: Some(bytes), in_flight };
+        words::diagnosis::verdict_text(&verdict)
+    };
+    assert!(slow(1_048_576.0).text.starts_with("Sequential reads of 1.05 MB take 50 ms at 10 IOPS"));
+    assert!(slow(1_048_576.0).remedy.contains("more throughput for each stream"));
+    assert!(
+        slow(131_072.0).text.starts_with("Sequential reads of 131 kB take")
+            && slow(8_192.0).text.contains("reads take")
+    );
+    assert!(slow(131_072.0).remedy.contains("lower latency"));
 }
 
 #[test]

@@ -105,7 +105,7 @@ fn is_timed(class: Class, diagnosis: &Diagnosis) -> bool {
 fn slow_class(response: &Response, diagnosis: &Diagnosis) -> Option<DiagnosisVerdict> {
     /// Minimum operations for a mean.
     const MIN_OPERATIONS: f64 = 100.0;
-    let Response { class, counted, iops, latency_s, .. } = *response;
+    let Response { class, counted, iops, latency_s, bytes, .. } = *response;
     let seconds: f64 = response.points.iter().map(|point| point.length_s).sum();
     let is_slow = latency_s > slow_threshold_s(response) && iops * seconds >= MIN_OPERATIONS;
     let share = compute_wait_share(class, diagnosis);
@@ -114,6 +114,7 @@ fn slow_class(response: &Response, diagnosis: &Diagnosis) -> Option<DiagnosisVer
         counted,
         latency_s,
         iops,
+        bytes,
         share,
     })
 }
@@ -138,16 +139,19 @@ fn compute_wait_share(class: Class, diagnosis: &Diagnosis) -> Option<f64> {
     })
 }
 
-/// Latency from which an operation is slow: that of rotating disks or of remote storage. Log writes are small and
-/// sequential, and go to memory in nearly all products, as do flushes of the log.
+/// Latency of small operations from which they are slow: that of rotating disks or of remote storage.
+const SLOW_S: f64 = 0.004;
+/// Transfer rate of a stream of slow storage, in bytes per second.
+const SLOW_BYTES_S: f64 = 200e6;
+
+/// Latency from which an operation is slow. Log writes are small and sequential, and go to memory in nearly all products, as
+/// do flushes of the log. Large operations have the time of their transfer in addition.
 fn slow_threshold_s(response: &Response) -> f64 {
-    /// Transfer rate of slow storage.
-    const BYTES_S: f64 = 200e6;
     /// Assumed bytes of scans and sorts, their usual maximum.
     const LONG: f64 = 1_048_576.0;
-    let least = if matches!(response.class, Class::RedoWrite | Class::Flush) { 0.002 } else { 0.004 };
+    let least = if matches!(response.class, Class::RedoWrite | Class::Flush) { 0.002 } else { SLOW_S };
     let is_long = matches!(response.class, Class::SequentialRead | Class::TempRead | Class::TempWrite);
-    least + response.bytes.unwrap_or(if is_long { LONG } else { 0.0 }) / BYTES_S
+    least + response.bytes.unwrap_or(if is_long { LONG } else { 0.0 }) / SLOW_BYTES_S
 }
 
 /// Without overload, quiet windows have at least this share of the mean latency.
@@ -157,7 +161,7 @@ const GOES_WITH: f64 = 0.5;
 
 fn judge_response(response: &Response, diagnosis: &Diagnosis) -> Option<DiagnosisVerdict> {
     const HALF: f64 = 0.5;
-    let Response { class, counted, iops, latency_s, in_flight, knee_iops, .. } = *response;
+    let Response { class, counted, iops, latency_s, bytes, in_flight, knee_iops, .. } = *response;
     let slow_s = slow_threshold_s(response);
     // On average less than one in flight, or idle half of the time: hardly any queueing. Flushes of a log follow each other
     // and wait for writes in progress.
@@ -171,10 +175,12 @@ fn judge_response(response: &Response, diagnosis: &Diagnosis) -> Option<Diagnosi
             Some(DiagnosisVerdict::AtItsLimit { class, quiet_s, loaded_s, knee_iops, highest_iops })
         }
         _ if latency_s > slow_s && (is_alone || is_flat(response)) => {
-            Some(DiagnosisVerdict::Slow { class, counted, latency_s, iops, in_flight })
+            Some(DiagnosisVerdict::Slow { class, counted, latency_s, iops, bytes, in_flight })
         }
-        _ if latency_s > slow_s => Some(DiagnosisVerdict::SlowOrLoaded { class, counted, latency_s, iops, in_flight }),
-        _ => quick(response, diagnosis),
+        _ if latency_s > slow_s => {
+            Some(DiagnosisVerdict::SlowOrLoaded { class, counted, latency_s, iops, bytes, in_flight })
+        }
+        _ => transfer(response, diagnosis).or_else(|| quick(response, diagnosis)),
     }
 }
 
@@ -189,6 +195,15 @@ fn is_flat(response: &Response) -> bool {
     let alike = response.quiet_s.is_some_and(|quiet_s| quiet_s >= ALIKE * response.latency_s);
     let falls = response.correlation.is_none_or(|correlation| correlation < -GOES_WITH);
     is_free && differ && alike && !falls
+}
+
+/// Waits for operations so large that their transfer takes as long as a slow medium needs to begin it: neither their latency
+/// nor that of the medium is slow.
+fn transfer(response: &Response, diagnosis: &Diagnosis) -> Option<DiagnosisVerdict> {
+    let Response { class, counted, iops, latency_s, bytes, .. } = *response;
+    let bytes = bytes.filter(|bytes| bytes / SLOW_BYTES_S >= SLOW_S)?;
+    let is_large = compute_wait_share(class, diagnosis).is_some_and(|share| share >= LARGE);
+    is_large.then_some(DiagnosisVerdict::Transfer { class, counted, latency_s, iops, bytes })
 }
 
 /// Latency of flash: long waits are due to the number of operations.

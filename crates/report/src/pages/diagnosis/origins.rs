@@ -59,6 +59,7 @@ pub(super) fn of_verdict(case: &Case<'_>, verdict: &DiagnosisVerdict) -> Vec<Lin
         | DiagnosisVerdict::SlowClass { class, .. }
         | DiagnosisVerdict::AtItsLimit { class, .. }
         | DiagnosisVerdict::SlowOrLoaded { class, .. }
+        | DiagnosisVerdict::Transfer { class, .. }
         | DiagnosisVerdict::Many { class, .. }
         | DiagnosisVerdict::Quick { class, .. } => measures(*class, &[Measure::Latency, Measure::Iops]),
         DiagnosisVerdict::Pinned { class: Class::All, measure, .. } => {

@@ -54,12 +54,25 @@ pub(crate) fn rate_of(counted: CountedEvent, rate: f64) -> String {
     }
 }
 
-/// `Reads take 8 ms at 300 IOPS`, or the waits of sessions for them.
-fn format_latency(class: Class, counted: CountedEvent, [latency_s, rate]: [f64; 2]) -> String {
-    let (time, rate) = (seconds(latency_s), rate_of(counted, rate));
+/// Mean bytes of operations from which their size is a part of their latency.
+const LARGE_BYTES: f64 = 65_536.0;
+/// Mean bytes from which their transfer takes as long as the latency of slow storage.
+const TRANSFER_BYTES: f64 = 800_000.0;
+
+/// ` of 4.67 MB` for large operations, otherwise empty.
+fn format_size(bytes: Option<f64>) -> String {
+    bytes.filter(|bytes| *bytes >= LARGE_BYTES).map_or_else(String::new, |bytes| match bytes {
+        bytes if bytes < 1e6 => format!(" of {} kB", number::three(bytes / 1e3)),
+        bytes => format!(" of {} MB", number::three(bytes / 1e6)),
+    })
+}
+
+/// `Reads of 131 kB take 8 ms at 300 IOPS`, or the waits of sessions for them.
+fn format_latency(class: Class, counted: CountedEvent, [latency_s, rate]: [f64; 2], bytes: Option<f64>) -> String {
+    let (time, rate, size) = (seconds(latency_s), rate_of(counted, rate), format_size(bytes));
     match counted {
-        CountedEvent::SessionWait => format!("Sessions wait {time} each for {}, at {rate}", class.name()),
-        _ => format!("{} take {time} at {rate}", operations(class)),
+        CountedEvent::SessionWait => format!("Sessions wait {time} each for {}{size}, at {rate}", class.name()),
+        _ => format!("{}{size} take {time} at {rate}", operations(class)),
     }
 }
 
@@ -83,31 +96,40 @@ fn stalled(class: Class, pending: f64, [windows, of]: [usize; 2]) -> (String, &'
 }
 
 /// Seconds and rate of a class, and the share of the database's time that sessions wait for it.
-fn slow_class(class: Class, counted: CountedEvent, rates: [f64; 2], of: Option<f64>) -> (String, &'static str) {
+fn slow_class(class: Class, latency: &str, of: Option<f64>) -> (String, &'static str) {
     let seldom = match of {
         None => "there are few of them".to_owned(),
         Some(of) if of <= 0.0 => "sessions do not wait for them".to_owned(),
         Some(of) => format!("sessions wait for {} in {} of the database's time", waited(class), share(of)),
     };
-    (
-        format!("{}: slow, but {seldom}.", format_latency(class, counted, rates)),
-        "Only the statements that wait for them gain from faster storage.",
-    )
+    (format!("{latency}: slow, but {seldom}."), "Only the statements that wait for them gain from faster storage.")
 }
 
 fn speed(verdict: &DiagnosisVerdict) -> Option<(String, &'static str)> {
     Some(match verdict {
-        DiagnosisVerdict::Slow { class, counted, latency_s, iops: rate, in_flight } => (
+        DiagnosisVerdict::Slow { class, counted, latency_s, iops: rate, bytes, in_flight } => (
             format!(
                 "{}, with {}: the storage is slow, not overloaded.",
-                format_latency(*class, *counted, [*latency_s, *rate]),
+                format_latency(*class, *counted, [*latency_s, *rate], *bytes),
                 format_in_flight(*counted, *in_flight)
             ),
-            "More IOPS of the same kind do not help; use a medium or path with lower latency.",
+            if bytes.is_some_and(|bytes| bytes >= TRANSFER_BYTES) {
+                "Most of it is transfer: use storage or a path with more throughput for each stream."
+            } else {
+                "More IOPS of the same kind do not help; use a medium or path with lower latency."
+            },
         ),
-        DiagnosisVerdict::SlowClass { class, counted, latency_s, iops: rate, share } => {
-            slow_class(*class, *counted, [*latency_s, *rate], *share)
+        DiagnosisVerdict::SlowClass { class, counted, latency_s, iops: rate, bytes, share } => {
+            slow_class(*class, &format_latency(*class, *counted, [*latency_s, *rate], *bytes), *share)
         }
+        DiagnosisVerdict::Transfer { class, counted, latency_s, iops: rate, bytes } => (
+            format!(
+                "{}: {} for each, so their time is that of the transfer, not a slow latency.",
+                format_latency(*class, *counted, [*latency_s, *rate], Some(*bytes)),
+                number::throughput(bytes / latency_s)
+            ),
+            "More throughput of the storage or its path, or fewer bytes to read, help; a medium with lower latency does not.",
+        ),
         DiagnosisVerdict::Stalled { class, pending, windows, of } => stalled(*class, *pending, [*windows, *of]),
         DiagnosisVerdict::AtItsLimit { class, quiet_s, loaded_s, knee_iops, highest_iops } => {
             let knee = knee_iops.map_or(String::new(), |knee| format!(" Their latency doubles above {}.", iops(knee)));
@@ -123,10 +145,10 @@ fn speed(verdict: &DiagnosisVerdict) -> Option<(String, &'static str)> {
                 "Raise that limit (IOPS, throughput, or the machine's limit), or spread the load over time.",
             )
         }
-        DiagnosisVerdict::SlowOrLoaded { class, counted, latency_s, iops: rate, in_flight } => (
+        DiagnosisVerdict::SlowOrLoaded { class, counted, latency_s, iops: rate, bytes, in_flight } => (
             format!(
                 "{}, with {}: slow or overloaded storage.",
-                format_latency(*class, *counted, [*latency_s, *rate]),
+                format_latency(*class, *counted, [*latency_s, *rate], *bytes),
                 format_in_flight(*counted, *in_flight)
             ),
             "Add several windows, quiet and busy: latency by rate distinguishes the two.",
@@ -141,7 +163,7 @@ fn speed(verdict: &DiagnosisVerdict) -> Option<(String, &'static str)> {
             "Fewer reads (memory, indexes, statements) help more than faster storage.",
         ),
         DiagnosisVerdict::Quick { class, counted, latency_s, iops: rate } => {
-            (format!("{}: the storage is fast.", format_latency(*class, *counted, [*latency_s, *rate])), "")
+            (format!("{}: the storage is fast.", format_latency(*class, *counted, [*latency_s, *rate], None)), "")
         }
         DiagnosisVerdict::Tail { event: name, mean_s, p99_s: [lower, upper], .. } => {
             let upper = if upper.is_finite() { format!(" (up to {})", seconds(*upper)) } else { String::new() };
