@@ -67,17 +67,20 @@ pub(super) fn responses(subject: &DatabaseDemand) -> Vec<Response> {
     Class::ALL.into_iter().filter_map(|class| fit_response(subject, class)).collect()
 }
 
-/// The classes that are not among `existing`, from the waits of sessions for them: the rate is that of the waits.
+/// The classes that are not among `existing`, from the waits of sessions for them: the rate is that of the waits. Log writes
+/// are those of the log writer, if it performs them.
 pub(super) fn of_waits(subject: &DatabaseDemand, existing: &[Response]) -> Vec<Response> {
     let Some(time) = subject.account.as_ref().map(|account| &account.total) else { return Vec::new() };
     let response = |class: Class| {
-        let waits = time.foreground().filter(|wait| wait.cause == WaitCause::Storage(class));
+        let of_class = || time.waits.iter().filter(|wait| wait.cause == WaitCause::Storage(class) && wait.count > 0.0);
+        let is_background = class == Class::RedoWrite && of_class().any(|wait| !wait.foreground);
+        let waits = of_class().filter(|wait| wait.foreground != is_background);
         let (count, total_s) = waits.fold((0.0, 0.0), |sum, wait| (sum.0 + wait.count, sum.1 + wait.total_s));
         let (iops, latency_s, length_s) = (count / time.seconds, total_s / count, time.seconds);
         let is_timed = count > 0.0 && total_s > 0.0 && length_s > 0.0;
         is_timed.then(|| Response {
             class,
-            counted: CountedEvent::SessionWait,
+            counted: if is_background { CountedEvent::LogWrite } else { CountedEvent::SessionWait },
             iops,
             highest_iops: iops,
             latency_s,

@@ -7,7 +7,7 @@ mod works;
 
 use std::collections::BTreeMap;
 
-use plimsoll_ingest::{Class, DatabaseDemand, LatencyBin, LatencyHistogram, WaitCause};
+use plimsoll_ingest::{Class, DatabaseDemand, EventTime, LatencyBin, LatencyHistogram, WaitCause};
 
 use super::split::{Split, TimePart, is_below_resolution};
 use super::verdict::DiagnosisVerdict;
@@ -54,13 +54,16 @@ pub(super) fn find_verdicts(subject: &DatabaseDemand, diagnosis: &Diagnosis) -> 
             verdicts.extend(other);
             verdicts.extend(io_wait(split));
             verdicts.extend(hard_parses(split));
-            verdicts.extend(of_commits);
+            let (short, long): (Vec<_>, Vec<_>) = of_commits.into_iter().partition(is_short_commit);
+            verdicts.extend(long);
             verdicts.extend(elsewhere(split));
+            verdicts.extend(short);
         }
         None => verdicts.push(judge_without_time(subject, diagnosis)),
     }
     verdicts.extend(ceiling(diagnosis));
     verdicts.extend(devices::verdicts(subject, diagnosis));
+    verdicts.extend(slow_events(diagnosis));
     verdicts.extend(tails(subject));
     verdicts.extend(volume_tails(subject, diagnosis));
     verdicts.extend(works::judge_works(subject));
@@ -69,6 +72,18 @@ pub(super) fn find_verdicts(subject: &DatabaseDemand, diagnosis: &Diagnosis) -> 
     let longest_s = diagnosis.windows.longest_s;
     verdicts.extend((longest_s > LONG_S).then_some(DiagnosisVerdict::LongWindows { longest_s }));
     verdicts
+}
+
+/// True for waits for commits with a small share of the time that no user notices.
+fn is_short_commit(verdict: &DiagnosisVerdict) -> bool {
+    /// Response time that users notice (Nielsen 1993).
+    const NOTICED_S: f64 = 0.1;
+    match verdict {
+        DiagnosisVerdict::CommitsElsewhere { sync_s: mean_s, share, .. }
+        | DiagnosisVerdict::CommitsForLog { sync_s: mean_s, share, .. }
+        | DiagnosisVerdict::SlowEvent { mean_s, share, .. } => *share < NOTABLE && *mean_s < NOTICED_S,
+        _ => false,
+    }
 }
 
 /// The answer without the time of sessions.
@@ -265,6 +280,37 @@ fn ceiling(diagnosis: &Diagnosis) -> Option<DiagnosisVerdict> {
     })
 }
 
+/// Events of storage whose mean is that of no medium, in a class whose mean does not show it, whatever their share.
+fn slow_events(diagnosis: &Diagnosis) -> Vec<DiagnosisVerdict> {
+    /// Seconds of a random read of a busy disk without a cache.
+    const SLOW_S: f64 = 0.020;
+    /// Minimum ratio to the mean of the class.
+    const TIMES: f64 = 4.0;
+    /// Minimum waits for a mean.
+    const MIN_COUNT: f64 = 100.0;
+    let Some(split) = &diagnosis.split else { return Vec::new() };
+    let class_s = |class: Class| {
+        let mut all = diagnosis.responses.iter().chain(&diagnosis.waits);
+        all.find(|response| response.class == class).map(|response| response.latency_s)
+    };
+    let slow = |event: &EventTime| {
+        let WaitCause::Storage(class @ (Class::RandomRead | Class::SequentialRead | Class::Read)) = event.cause else {
+            return None;
+        };
+        let (mean_s, class_s) = (event.mean_s()?, class_s(class)?);
+        let is_far = mean_s >= SLOW_S && mean_s >= TIMES * class_s && event.count >= MIN_COUNT;
+        is_far.then(|| DiagnosisVerdict::SlowEvent {
+            event: event.event.clone(),
+            cause: event.cause,
+            mean_s,
+            a_second: event.count / diagnosis.windows.seconds,
+            class_s: Some(class_s),
+            share: event.total_s / split.total_s,
+        })
+    };
+    split.slices.iter().flat_map(|slice| &slice.events).filter_map(slow).collect()
+}
+
 /// Waits of random operations have a 99th percentile of at most five times their mean.
 const FAR: f64 = 10.0;
 /// Minimum waits for a 99th percentile.
@@ -278,7 +324,7 @@ fn tails(subject: &DatabaseDemand) -> Vec<DiagnosisVerdict> {
     let is_relevant = |cause: WaitCause| {
         matches!(cause, WaitCause::Commit | WaitCause::Storage(Class::RandomRead | Class::Read | Class::RedoWrite))
     };
-    let tail = |event: &plimsoll_ingest::EventTime| {
+    let tail = |event: &EventTime| {
         let (mean_s, p99_s) = (event.mean_s()?, event.quantile_s(0.99)?);
         // The lower bound: the bucket of AWR above 32 ms ends at 1 s.
         let far = p99_s[0] >= FAR * mean_s && p99_s[0] >= SHORT_S && event.count >= MIN_WAITS;

@@ -155,6 +155,9 @@ pub struct Commits {
     pub sync_s: f64,
     /// Mean seconds of a log write, if known.
     pub write_s: Option<f64>,
+    /// Seconds that a commit at any time waits for the log at most: for the rest of a write in progress, which is the longer the
+    /// more the writes vary, and for its own write. None without the histogram of log writes.
+    pub behind_write_s: Option<f64>,
     /// Share of the waits taken by a single log write, 0 to 1; 1 if its time is unknown.
     pub write_share: f64,
     /// Commits per second, if known.
@@ -302,16 +305,33 @@ pub(super) fn followers_s(spent: &SessionTime, writes: f64) -> f64 {
     seconds.min(unaccounted.max(0.0))
 }
 
+/// Mean rest of an operation in progress (the residual life of renewal theory, Cox 1962), with durations at the upper bounds
+/// of their buckets, and at twice the lower bound in the last.
+fn find_residual_s(histogram: &[(f64, f64)]) -> Option<f64> {
+    let (mut sum_s, mut squares, mut lower_s) = (0.0, 0.0, 0.0);
+    for (bound, count) in histogram {
+        let seconds = if bound.is_finite() { *bound } else { 2.0 * lower_s };
+        (sum_s, squares, lower_s) = (sum_s + count * seconds, squares + count * seconds * seconds, seconds);
+    }
+    (sum_s > 0.0).then(|| squares / sum_s / 2.0)
+}
+
 /// The commit waits, divided by the duration of a log write.
 pub(super) fn split_commits(spent: &SessionTime) -> Option<Commits> {
     let mut waits = spent.foreground().filter(|wait| wait.cause == WaitCause::Commit && wait.total_s > 0.0);
     let event = waits.next()?.clone();
     let sync_s = event.mean_s()?;
     let write_s = spent.operation_s(Class::RedoWrite);
+    let of_log = spent.waits.iter().filter(|wait| wait.cause == WaitCause::Storage(Class::RedoWrite));
+    let rest_s = of_log.max_by(|a, b| a.count.total_cmp(&b.count)).and_then(|log| {
+        let in_progress = (log.total_s / spent.seconds).min(1.0);
+        Some(in_progress * find_residual_s(&log.histogram)?)
+    });
     Some(Commits {
         total_s: event.total_s,
         sync_s,
         write_s,
+        behind_write_s: write_s.zip(rest_s).map(|(write_s, rest_s)| write_s + rest_s),
         write_share: write_s.map_or(1.0, |write_s| (write_s / sync_s).min(1.0)),
         a_second: spent.commits.map(|commits| commits / spent.seconds),
         event,

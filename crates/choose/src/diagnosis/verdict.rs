@@ -151,6 +151,8 @@ pub enum DiagnosisVerdict {
         sync_s: f64,
         /// Seconds of a log write.
         write_s: f64,
+        /// Seconds that a commit waits for the log at most, with the write in progress, if slow writes explain the commits.
+        behind_write_s: Option<f64>,
         /// Share of the waits outside of the writes.
         share: f64,
         /// Commits per second, if known.
@@ -294,6 +296,21 @@ pub enum DiagnosisVerdict {
         mean_s: f64,
         /// Bounds of the 99th percentile, seconds; the upper one is infinite if it is in the last bucket.
         p99_s: [f64; 2],
+    },
+    /// The mean of an event is far beyond its medium, and its class does not show it.
+    SlowEvent {
+        /// The event.
+        event: Arc<str>,
+        /// Its cause.
+        cause: WaitCause,
+        /// Mean seconds.
+        mean_s: f64,
+        /// Waits per second.
+        a_second: f64,
+        /// Mean seconds of all waits of the class, if known.
+        class_s: Option<f64>,
+        /// Share of the database's time.
+        share: f64,
     },
     /// A disk with several paths uses one of them at a time.
     IdlePaths {
@@ -490,6 +507,7 @@ impl DiagnosisVerdict {
             Self::Many { .. } => "many",
             Self::Quick { .. } => "quick",
             Self::Tail { .. } => "tail",
+            Self::SlowEvent { .. } => "slow-event",
             Self::IdlePaths { .. } => "idle-paths",
             Self::Stalled { .. } => "stalled",
             Self::Pinned { .. } => "pinned",

@@ -59,7 +59,7 @@ fn subjects(text: &str) -> Vec<DatabaseDemand> {
     Demand::of(&readings).subjects
 }
 
-fn check(subject: &DatabaseDemand) -> Diagnosis {
+pub(crate) fn check(subject: &DatabaseDemand) -> Diagnosis {
     let found = diagnose(subject, &DiagnoseOptions::default());
     if let Some(split) = &found.split {
         let sum: f64 = split.slices.iter().map(|slice| slice.share).sum();
@@ -75,7 +75,7 @@ fn check(subject: &DatabaseDemand) -> Diagnosis {
     found
 }
 
-fn near(found: f64, expected: f64, share: f64) {
+pub(crate) fn near(found: f64, expected: f64, share: f64) {
     assert!((found - expected).abs() <= expected.abs() * share, "{found}, expected {expected}");
 }
 
@@ -370,46 +370,6 @@ fn each_class_that_is_slow_for_its_medium_is_named() {
     assert!(read_share > temp_share && read_share < Some(0.05) && temp_share > Some(0.0), "{slow:?}");
 }
 
-/// Smart scans of Exadata: each wait is for several reads of a MiB.
-#[test]
-fn waits_for_large_reads_are_judged_by_their_transfer() {
-    let of_size = |bytes: f64| {
-        let (waits, wait_s) = (100_000.0, 0.0127);
-        let account = account(&[(1, waits, waits * wait_s)], 100.0, 0.0);
-        let mut demand = DatabaseDemand { account: Some(account), ..disk(&[(300.0, 0.001)], 1.0) };
-        let throughput = waits * bytes / demand.slots[0].length.as_secs_f64();
-        let series = MeasureSeries {
-            class: Class::SequentialRead,
-            measure: Measure::Throughput,
-            values: vec![Some(throughput)],
-            ..demand.series[0].clone()
-        };
-        demand.series.push(series);
-        check(&demand).verdicts
-    };
-    let found = of_size(4.67e6);
-    let is_transfer = |verdict: &&DiagnosisVerdict| matches!(verdict, DiagnosisVerdict::Transfer { .. });
-    let Some(DiagnosisVerdict::Transfer { class, bytes, latency_s, .. }) = found.iter().find(is_transfer) else {
-        panic!("{found:?}")
-    };
-    assert_eq!(*class, Class::SequentialRead);
-    near(*bytes, 4.67e6, 1e-9);
-    near(*latency_s, 0.0127, 1e-9);
-    let is_slow = |verdict: &DiagnosisVerdict| {
-        matches!(
-            verdict,
-            DiagnosisVerdict::SlowOrLoaded { class: Class::SequentialRead, .. }
-                | DiagnosisVerdict::Slow { class: Class::SequentialRead, .. }
-        )
-    };
-    assert!(!found.iter().any(is_slow), "{found:?}");
-    // The same wait for a MiB, or for so many bytes that most were read without a wait, is slow.
-    for bytes in [1_048_576.0, 1e9] {
-        let found = of_size(bytes);
-        assert!(found.iter().any(is_slow) && !found.iter().any(|one| is_transfer(&one)), "{bytes}: {found:?}");
-    }
-}
-
 #[test]
 fn a_slow_log_explains_lock_waits() {
     let row_locks = [("enq: TX - row lock contention", 9_000, 4_000)];
@@ -551,7 +511,7 @@ fn a_window_of_a_week_is_reported() {
 }
 
 /// Minutes of a disk: rate, and latency in seconds.
-fn disk(minutes: &[(f64, f64)], depth: f64) -> DatabaseDemand {
+pub(crate) fn disk(minutes: &[(f64, f64)], depth: f64) -> DatabaseDemand {
     let series = |class, measure, value: &dyn Fn(&(f64, f64)) -> f64| MeasureSeries {
         class,
         measure,
@@ -677,7 +637,7 @@ fn a_cap_shows_in_the_windows_and_in_the_catalogue() {
     assert!(ids(&found).contains(&"below-ceilings"), "{:?}", found.verdicts);
 }
 
-fn account(waits: &[(usize, f64, f64)], processor_s: f64, unsaid_s: f64) -> Account {
+pub(crate) fn account(waits: &[(usize, f64, f64)], processor_s: f64, unsaid_s: f64) -> Account {
     const EVENTS: [&str; 9] = [
         "db file sequential read",
         "direct path read",

@@ -10,5 +10,6 @@ mod hours;
 #[path = "../../../analyse/tests/analyse/measured.rs"]
 mod measured;
 mod sizing;
+mod slow_waits;
 mod typical;
 mod watch;

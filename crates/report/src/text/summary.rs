@@ -99,8 +99,9 @@ fn collect_findings(page: &Page) -> Vec<Named> {
     let cautions = cautions.map(|text| (Emphasis::Caution, CAUTION.to_owned(), text.clone()));
     let is_finding = |fact: &&Fact| fact.emphasis == Emphasis::Strong || fact.emphasis >= Emphasis::Caution;
     let facts = sections(page).flat_map(list_facts).filter(is_finding);
-    // A finding that begins with the verdict does not repeat it.
-    let verdict = headline.map(|headline| format!("{}: ", headline.text)).next().unwrap_or_default();
+    // A finding that begins with the verdict, without its figure in parentheses, does not repeat it.
+    let stem = |text: &str| text.split_once(" (").map_or(text, |(stem, _)| stem).to_owned();
+    let verdict = headline.map(|headline| format!("{}: ", stem(&headline.text))).next().unwrap_or_default();
     let of_sections = facts.map(|fact| {
         let text = fact.text.strip_prefix(&verdict).filter(|_| !verdict.is_empty()).unwrap_or(&fact.text);
         (fact.emphasis, fact.name.to_string(), text.to_owned())

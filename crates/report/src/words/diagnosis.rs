@@ -148,8 +148,8 @@ fn largest_part(part: TimePart, part_share: f64, storage: f64) -> String {
 fn storage_in_part(all: f64, [part, other]: [(TimePart, f64); 2]) -> String {
     let (next, next_share) = (spent(other.0), share(other.1));
     if all > other.1 {
-        let of = largest_part(part.0, part.1, all);
-        format!("Storage has the largest share, {}, {of}; the next is {next} ({next_share}).", of_all(all))
+        let of = format!("of which {} {}", spent(part.0), share(part.1));
+        format!("Storage has the largest share: {}, {of}; the next is {next} ({next_share}).", of_all(all))
     } else {
         format!("Storage is {}; the largest part is {next} ({next_share}).", of_all(all))
     }

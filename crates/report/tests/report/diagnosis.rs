@@ -98,11 +98,34 @@ fn in_part(share: f64, (main, main_share): (TimePart, f64), behind: f64) -> Verd
     Verdict::StorageInPart { share, part, part_share, saved: 0.8 * share, main, main_share, behind }
 }
 
+/// Verdicts about the latency of classes and events.
+fn latency_verdicts() -> Vec<Verdict> {
+    let (class, counted) = (Class::RandomRead, CountedEvent::Operation);
+    let (latency_s, iops, in_flight) = (0.008, 300.0, 2.4);
+    vec![
+        Verdict::Slow { class, counted, latency_s, iops, bytes: None, in_flight },
+        Verdict::SlowClass { class, counted, latency_s, iops, bytes: Some(8_192.0), share: Some(0.01) },
+        Verdict::AtItsLimit { class, quiet_s: 0.001, loaded_s: 0.01, knee_iops: Some(480.0), highest_iops: 506.0 },
+        Verdict::SlowOrLoaded { class, counted, latency_s, iops, bytes: Some(131_072.0), in_flight },
+        Verdict::Transfer { class, counted: CountedEvent::SessionWait, latency_s, iops, bytes: 2e6 },
+        Verdict::Many { class, counted, latency_s, iops },
+        Verdict::Quick { class, counted, latency_s, iops },
+        Verdict::Tail { event: "log file sync".into(), cause: WaitCause::Commit, mean_s: 0.001, p99_s: [0.064, 0.1] },
+        Verdict::SlowEvent {
+            event: "cell list of blocks physical read".into(),
+            cause: WaitCause::Storage(class),
+            mean_s: 0.038,
+            a_second: 51.0,
+            class_s: Some(0.004),
+            share: 0.001,
+        },
+    ]
+}
+
 /// A verdict of each kind, with numbers that fill all phrases.
 fn every_verdict() -> Vec<Verdict> {
     let (class, event) = (Class::RandomRead, "log file switch".into());
-    let (latency_s, iops, in_flight) = (0.008, 300.0, 2.4);
-    let (part, counted) = (TimePart::Lock, CountedEvent::Operation);
+    let part = TimePart::Lock;
     vec![
         Verdict::Storage { share: 0.5, part: TimePart::RandomRead, part_share: 0.4, saved: 0.4 },
         in_part(0.2, (TimePart::Processor, 0.7), 0.0),
@@ -116,18 +139,16 @@ fn every_verdict() -> Vec<Verdict> {
         Verdict::HardParses { share: 0.2, a_second: Some(190.0) },
         Verdict::ProcessorQueue { share: 0.2, busy: None },
         Verdict::Unaccounted { share: 0.2 },
-        Verdict::CommitsElsewhere { sync_s: 0.01, write_s: 0.001, share: 0.1, a_second: Some(120.0) },
+        Verdict::CommitsElsewhere {
+            sync_s: 0.01,
+            write_s: 0.001,
+            behind_write_s: None,
+            share: 0.1,
+            a_second: Some(120.0),
+        },
         Verdict::CommitsForLog { sync_s: 0.01, write_s: 0.009, share: 0.1 },
         Verdict::WritersBehind { event, share: 0.1 },
         Verdict::Elsewhere { part, share: 0.3, event: None },
-        Verdict::Slow { class, counted, latency_s, iops, bytes: None, in_flight },
-        Verdict::SlowClass { class, counted, latency_s, iops, bytes: Some(8_192.0), share: Some(0.01) },
-        Verdict::AtItsLimit { class, quiet_s: 0.001, loaded_s: 0.01, knee_iops: Some(480.0), highest_iops: 506.0 },
-        Verdict::SlowOrLoaded { class, counted, latency_s, iops, bytes: Some(131_072.0), in_flight },
-        Verdict::Transfer { class, counted: CountedEvent::SessionWait, latency_s, iops, bytes: 2e6 },
-        Verdict::Many { class, counted, latency_s, iops },
-        Verdict::Quick { class, counted, latency_s, iops },
-        Verdict::Tail { event: "log file sync".into(), cause: WaitCause::Commit, mean_s: 0.001, p99_s: [0.064, 0.1] },
         Verdict::Pinned { class: Class::All, measure: Measure::Iops, value: 506.0, windows: 30, of: 90 },
         Verdict::AtCeiling {
             name: "IOPS of the disk".into(),
@@ -273,7 +294,11 @@ fn title_and_answer_agree_on_the_share_of_storage() {
     let largest = in_part(0.42, (TimePart::OtherWaits, 0.15), 0.0);
     let (title, answer) = first_lines(largest.clone(), 46.0);
     assert_eq!(title, "Storage is part of the problem (42 % of database time)");
-    assert!(answer.contains("has the largest share, 42 % of") && !answer.contains("mostly"), "{answer}");
+    assert!(
+        answer.contains("has the largest share: 42 % of the database's time, of which random reads 38 %")
+            && !answer.contains("mostly"),
+        "{answer}"
+    );
     assert!(
         answer.contains("the next is waits for other things (15 %). Storage ten times as fast would save 34 % of the")
     );
@@ -284,6 +309,27 @@ fn title_and_answer_agree_on_the_share_of_storage() {
         assert_eq!(title, format!("Storage is {share} of the time of a light load"));
         assert!(!answer.contains("problem"), "{answer}");
     }
+}
+
+#[test]
+fn slow_commits_beside_fast_log_writes_are_not_the_logs_storage() {
+    let text = |behind_write_s| {
+        let (sync_s, write_s, share) = (0.446, 0.0212, 0.044);
+        words::diagnosis::verdict_text(&Verdict::CommitsElsewhere {
+            sync_s,
+            write_s,
+            behind_write_s,
+            share,
+            a_second: Some(4.7),
+        })
+    };
+    let (even, stalled) = (text(None), text(Some(0.3)));
+    assert_eq!(
+        even.text,
+        "Commits take 446 ms, but log writes only 21.2 ms, at 4.7 commits/s: 4.4 % of the database's time is spent on other waits."
+    );
+    assert!(even.remedy.starts_with("The log's storage is not the main cause"), "{}", even.remedy);
+    assert!(stalled.text.contains("a commit waits up to 300 ms for the log") && stalled.remedy.contains("for stalls"));
 }
 
 #[test]
@@ -335,7 +381,7 @@ fn io_wait_of_the_host_confirms_storage_only_if_sessions_wait_for_it() {
 #[test]
 fn every_verdict_is_a_full_sentence() {
     let mut ids = std::collections::BTreeSet::new();
-    for verdict in every_verdict().into_iter().chain(host_verdicts()) {
+    for verdict in every_verdict().into_iter().chain(latency_verdicts()).chain(host_verdicts()) {
         let text = words::diagnosis::verdict_text(&verdict);
         assert!(ids.insert(verdict.id()), "{} twice", verdict.id());
         assert!(text.text.ends_with('.') && !text.text.contains("  "), "{}: {}", verdict.id(), text.text);

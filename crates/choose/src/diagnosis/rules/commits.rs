@@ -3,7 +3,7 @@
 use plimsoll_ingest::{Class, WaitCause};
 
 use super::{Diagnosis, NOTABLE};
-use crate::diagnosis::split::{Split, TimePart};
+use crate::diagnosis::split::{Commits, Split, TimePart};
 use crate::diagnosis::verdict::DiagnosisVerdict;
 
 pub(super) fn verdicts(split: &Split, diagnosis: &Diagnosis) -> Vec<DiagnosisVerdict> {
@@ -13,16 +13,31 @@ pub(super) fn verdicts(split: &Split, diagnosis: &Diagnosis) -> Vec<DiagnosisVer
 fn judge_commits(split: &Split, diagnosis: &Diagnosis) -> Option<DiagnosisVerdict> {
     /// A commit may first wait for the write in progress, so twice a write is expected.
     const EXPECTED: f64 = 2.0;
-    let commits = diagnosis.commits.as_ref()?;
-    let write_s = commits.write_s?;
+    /// A commit takes less than a millisecond on flash, and about ten on a disk without a cache.
+    const SLOW_S: f64 = 0.020;
+    /// Minimum commits for a mean.
+    const MIN_COMMITS: f64 = 100.0;
+    /// Minimum share of a commit that log writes with their variation explain, to be its cause.
+    const EXPLAINED: f64 = 0.5;
+    let Commits { sync_s, write_s, behind_write_s, a_second, event, .. } = diagnosis.commits.as_ref()?;
+    let (sync_s, a_second) = (*sync_s, *a_second);
     let (log, rest) = (split.share(TimePart::LogWrite), split.share(TimePart::CommitRest));
-    if log + rest < NOTABLE {
+    let is_slow = sync_s >= SLOW_S && event.count >= MIN_COMMITS;
+    if log + rest < NOTABLE && !is_slow {
         return None;
     }
-    Some(if commits.sync_s > EXPECTED * write_s {
-        DiagnosisVerdict::CommitsElsewhere { sync_s: commits.sync_s, write_s, share: rest, a_second: commits.a_second }
+    let Some(write_s) = *write_s else {
+        let a_second = event.count / diagnosis.windows.seconds;
+        let (name, cause, share) = (event.event.clone(), event.cause, log + rest);
+        let slow = DiagnosisVerdict::SlowEvent { event: name, cause, mean_s: sync_s, a_second, class_s: None, share };
+        return is_slow.then_some(slow);
+    };
+    Some(if sync_s > EXPECTED * write_s {
+        let is_cause = |behind_s: &f64| *behind_s >= EXPLAINED * sync_s && *behind_s > EXPECTED * write_s;
+        let behind_write_s = behind_write_s.filter(is_cause);
+        DiagnosisVerdict::CommitsElsewhere { sync_s, write_s, behind_write_s, share: rest, a_second }
     } else {
-        DiagnosisVerdict::CommitsForLog { sync_s: commits.sync_s, write_s, share: log }
+        DiagnosisVerdict::CommitsForLog { sync_s, write_s, share: log }
     })
 }
 

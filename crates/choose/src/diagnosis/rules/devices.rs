@@ -141,6 +141,8 @@ fn compute_wait_share(class: Class, diagnosis: &Diagnosis) -> Option<f64> {
 
 /// Latency of small operations from which they are slow: that of rotating disks or of remote storage.
 const SLOW_S: f64 = 0.004;
+/// Latency of small operations up to which they are fast.
+const QUICK_S: f64 = 0.001;
 /// Transfer rate of a stream of slow storage, in bytes per second.
 const SLOW_BYTES_S: f64 = 200e6;
 
@@ -197,18 +199,18 @@ fn is_flat(response: &Response) -> bool {
     is_free && differ && alike && !falls
 }
 
-/// Waits for operations so large that their transfer takes as long as a slow medium needs to begin it: neither their latency
-/// nor that of the medium is slow.
+/// Waits for operations so large that their transfer takes as long as a slow medium needs to begin it, at the rate of a
+/// stream of good storage: neither their latency nor that of the medium is slow. Those of less than a millisecond are fast.
 fn transfer(response: &Response, diagnosis: &Diagnosis) -> Option<DiagnosisVerdict> {
     let Response { class, counted, iops, latency_s, bytes, .. } = *response;
     let bytes = bytes.filter(|bytes| bytes / SLOW_BYTES_S >= SLOW_S)?;
     let is_large = compute_wait_share(class, diagnosis).is_some_and(|share| share >= LARGE);
-    is_large.then_some(DiagnosisVerdict::Transfer { class, counted, latency_s, iops, bytes })
+    let is_transfer = latency_s > QUICK_S && bytes / latency_s >= SLOW_BYTES_S;
+    (is_large && is_transfer).then_some(DiagnosisVerdict::Transfer { class, counted, latency_s, iops, bytes })
 }
 
 /// Latency of flash: long waits are due to the number of operations.
 fn quick(response: &Response, diagnosis: &Diagnosis) -> Option<DiagnosisVerdict> {
-    const QUICK_S: f64 = 0.001;
     let Response { class, counted, iops, latency_s, .. } = *response;
     let is_random = matches!(class, Class::RandomRead | Class::Read | Class::All);
     if !is_random || latency_s > QUICK_S {

@@ -75,6 +75,7 @@ pub(super) fn of_verdict(case: &Case<'_>, verdict: &DiagnosisVerdict) -> Vec<Lin
             cache_id(case).map(|id| link(id, "the database's estimates".to_owned())).into_iter().collect()
         }
         DiagnosisVerdict::Tail { event: name, .. }
+        | DiagnosisVerdict::SlowEvent { event: name, .. }
         | DiagnosisVerdict::WritersBehind { event: name, .. }
         | DiagnosisVerdict::LogSwitches { event: name, .. }
         | DiagnosisVerdict::Elsewhere { event: Some(name), .. } => event(name),
@@ -107,6 +108,7 @@ fn list_events<'a>(case: &Case<'a>) -> Vec<&'a EventTime> {
     let waits = || case.subject.account.iter().flat_map(|account| &account.total.waits);
     let named = case.found.verdicts.iter().filter_map(|verdict| match verdict {
         DiagnosisVerdict::Tail { event, .. }
+        | DiagnosisVerdict::SlowEvent { event, .. }
         | DiagnosisVerdict::WritersBehind { event, .. }
         | DiagnosisVerdict::LogSwitches { event, .. } => Some(event),
         DiagnosisVerdict::Elsewhere { event, .. } => event.as_ref(),

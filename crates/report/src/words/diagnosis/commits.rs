@@ -22,18 +22,8 @@ pub(super) fn verdict_text(verdict: &DiagnosisVerdict) -> Option<VerdictText> {
             "Processors may be saturated in peaks, or sessions may be in system calls that are not counted, such as \
              submissions of asynchronous I/O that block: check the host during the window.",
         ),
-        DiagnosisVerdict::CommitsElsewhere { sync_s, write_s, share, a_second } => {
-            let rate = a_second.map_or(String::new(), |rate| format!(", at {} commits/s", number::three(rate)));
-            (
-                format!(
-                    "Commits take {}, but log writes only {}{rate}: {} is spent on other waits.",
-                    seconds(*sync_s),
-                    seconds(*write_s),
-                    of_all(*share)
-                ),
-                "Check the processors (the log writer needs one immediately), synchronous standbys, and \
-                 statements that commit too often; faster storage has no effect on these.",
-            )
+        DiagnosisVerdict::CommitsElsewhere { sync_s, write_s, behind_write_s, share, a_second } => {
+            commits_elsewhere([*sync_s, *write_s], *behind_write_s, *share, *a_second)
         }
         DiagnosisVerdict::CommitsForLog { sync_s, write_s, share } => (
             format!(
@@ -59,6 +49,38 @@ pub(super) fn verdict_text(verdict: &DiagnosisVerdict) -> Option<VerdictText> {
         of_host => host_text(of_host)?,
     };
     Some(VerdictText { kind: "cause", text, remedy: remedy.to_owned() })
+}
+
+/// Text and remedy of commits that take longer than their log write. `behind_write_s`: a commit's wait for the log with the
+/// write in progress, if that explains it.
+fn commits_elsewhere(
+    [sync_s, write_s]: [f64; 2],
+    behind_write_s: Option<f64>,
+    part: f64,
+    a_second: Option<f64>,
+) -> (String, &'static str) {
+    let rate = a_second.map_or(String::new(), |rate| format!(", at {} commits/s", number::three(rate)));
+    let (sync, write) = (seconds(sync_s), seconds(write_s));
+    match behind_write_s {
+        None => (
+            format!(
+                "Commits take {sync}, but log writes only {write}{rate}: {} is spent on other waits.",
+                of_all(part)
+            ),
+            "The log's storage is not the main cause: check the processors (the log writer needs one immediately), synchronous \
+             standbys, and statements that commit too often; faster storage has no effect on these.",
+        ),
+        Some(behind_s) => (
+            format!(
+                "Commits take {sync}{rate}, log writes {write} on average, but some so long that a commit waits up to {} for the log: \
+                 {} is spent outside of the mean log write.",
+                seconds(behind_s),
+                of_all(part)
+            ),
+            "Check the log's storage for stalls, and the log writer's processor in the same windows; if writes never stall, it is \
+             scheduling, a synchronous standby or the rate of commits.",
+        ),
+    }
 }
 
 /// Text and remedy of waits for log switches: the log files fill faster than they are checkpointed or archived.

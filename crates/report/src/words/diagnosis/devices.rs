@@ -2,7 +2,7 @@
 
 use plimsoll_catalogue::Counts;
 use plimsoll_choose::diagnosis::{CountedEvent, DiagnosisVerdict};
-use plimsoll_ingest::{Class, Measure};
+use plimsoll_ingest::{Class, Measure, WaitCause};
 
 use super::{VerdictText, duration, event, seconds, share};
 use crate::number;
@@ -153,6 +153,13 @@ fn speed(verdict: &DiagnosisVerdict) -> Option<(String, &'static str)> {
             ),
             "Add several windows, quiet and busy: latency by rate distinguishes the two.",
         ),
+        other => return waits(other),
+    })
+}
+
+/// Text and remedy of verdicts about operations that are fast on average, and about single events.
+fn waits(verdict: &DiagnosisVerdict) -> Option<(String, &'static str)> {
+    Some(match verdict {
         DiagnosisVerdict::Many { class, counted, latency_s, iops: rate } => (
             format!(
                 "{} take only {}: the wait time is high because of their number ({}).",
@@ -177,8 +184,36 @@ fn speed(verdict: &DiagnosisVerdict) -> Option<(String, &'static str)> {
                 "Check for short stalls of the storage: throttling, backups, other tenants, failing paths.",
             )
         }
+        DiagnosisVerdict::SlowEvent { event: name, cause, mean_s, a_second, class_s, share: part } => {
+            slow_event(name, *cause, [*mean_s, *a_second], *class_s, *part)
+        }
         _ => return None,
     })
+}
+
+/// Text and remedy of an event with a mean far beyond its medium: its seconds and its rate.
+fn slow_event(
+    name: &str,
+    cause: WaitCause,
+    [mean_s, a_second]: [f64; 2],
+    class_s: Option<f64>,
+    part: f64,
+) -> (String, &'static str) {
+    let class = if let WaitCause::Storage(class) = cause { class.name() } else { "such waits" };
+    let compared = class_s.map_or(String::new(), |class_s| format!(", all {class} {} on average", seconds(class_s)));
+    let text = format!(
+        "Waits for \"{}\" take {} at {} waits/s{compared}: more than any medium needs; it is {} of the database's time.",
+        event(name),
+        seconds(mean_s),
+        number::three(a_second),
+        share(part)
+    );
+    let remedy = if cause == WaitCause::Commit {
+        "Check the latency of log writes, which the input lacks, the processors, synchronous standbys and the rate of commits."
+    } else {
+        "Find the statements that wait for it; check whether it stands for many operations, and the storage for stalls."
+    };
+    (text, remedy)
 }
 
 /// Minimum ratio of a demand to a ceiling that it cannot have passed: figures of inputs are rounded.
