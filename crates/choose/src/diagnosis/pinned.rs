@@ -15,7 +15,7 @@ pub struct Pinned {
     pub value: f64,
     /// Windows at most 3 % below it.
     pub windows: usize,
-    /// Number of all windows.
+    /// Number of windows with such operations.
     pub of: usize,
 }
 

@@ -244,7 +244,7 @@ fn each_reason_for_a_hidden_demand_is_a_sentence_with_its_range() {
         (metric(&[empty]), "The storage had no burst credits left in 42 of 60 points"),
         (
             CensorCause::Pinned { measure: Measure::Iops, value: 3_000.0, windows: [40, 60], latency_s: None },
-            "it stays at 3,000 IOPS in 40 of 60 windows.",
+            "it stays at 3,000 IOPS in 40 of 60 windows with I/O.",
         ),
         (
             CensorCause::ClosedLoad { in_flight: 8.0, latency_s: [0.004, 0.008] },

@@ -53,10 +53,7 @@ pub(super) fn section(case: &Case<'_>) -> Option<PageSection> {
     windows.truncate(WINDOWS_MAX);
     windows.sort_by_key(|window| window.slot.begin);
     let mut table = Table::of("Database time by window", WINDOWS, windows, window);
-    if history.windows.len() > WINDOWS_MAX {
-        let note = format!("the {WINDOWS_MAX} of {} windows with the most active sessions", history.windows.len());
-        table = table.with_notes([note]);
-    }
+    table = table.with_notes(windows_note(history.windows.len(), case.subject.slots.len()));
     let mut blocks = vec![Block::Table(table)];
     if !history.unusual.is_empty() {
         let displayed = history.unusual.iter().take(ROWS_MAX);
@@ -83,6 +80,22 @@ pub(super) fn section(case: &Case<'_>) -> Option<PageSection> {
     Some(PageSection::bare(case.title("Windows over time"), blocks).with_anchor(format!("d{}-history", case.index)))
 }
 
+/// The listed windows, those with database time, and all of the subject.
+fn windows_note(timed: usize, count: usize) -> Option<String> {
+    let without = match count - timed.min(count) {
+        0 => String::new(),
+        1 => format!("1 of {count} windows has no database time, or less than the input resolves"),
+        without => format!("{without} of {count} windows have no database time, or less than the input resolves"),
+    };
+    let listed = if timed > WINDOWS_MAX {
+        format!("the {WINDOWS_MAX} of {timed} windows with database time that have the most active sessions")
+    } else {
+        String::new()
+    };
+    let note = [listed, without].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("; ");
+    Some(note).filter(|note| !note.is_empty())
+}
+
 const UNUSUAL: [Column; 5] = [
     Column::text("window", 0),
     Column::text("quantity", 0),
@@ -97,7 +110,9 @@ fn begin(slot: Slot) -> String {
 }
 
 fn percent(share: f64) -> Cell {
-    Cell::figure(format!("{:.1}", share * 100.0), share * 100.0)
+    // A sum of no parts is -0.
+    let hundredths = share * 100.0 + 0.0;
+    Cell::figure(format!("{hundredths:.1}"), hundredths)
 }
 
 fn window(window: &WindowTime) -> Vec<Cell> {
@@ -171,4 +186,23 @@ pub(super) fn works(case: &Case<'_>) -> Option<PageSection> {
     let note = format!("statements and files overlap one another; {} of {listed} are shown", listed.min(ROWS_MAX));
     let blocks = vec![Block::Table(table.with_notes([note]))];
     Some(PageSection::bare(case.title("Work by part"), blocks).with_anchor(format!("d{}-works", case.index)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::windows_note;
+
+    #[test]
+    fn both_numbers_of_windows_are_explained() {
+        assert_eq!(
+            windows_note(162, 214).as_deref(),
+            Some(
+                "the 24 of 162 windows with database time that have the most active sessions; 52 of 214 windows have no database \
+                 time, or less than the input resolves"
+            )
+        );
+        let idle = windows_note(7, 8);
+        assert_eq!(idle.as_deref(), Some("1 of 8 windows has no database time, or less than the input resolves"));
+        assert_eq!(windows_note(8, 8), None);
+    }
 }

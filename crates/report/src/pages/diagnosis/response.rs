@@ -44,9 +44,19 @@ pub(super) fn build_section(case: &Case<'_>) -> Option<PageSection> {
         Block::Note("Latency against rate requires several windows.".to_owned())
     };
     let table = Table::of("Latency and rate of each class", COLUMNS, responses, |response| row(case, response));
-    let section =
-        PageSection::bare(case.title("Latency against rate"), vec![picture, Block::Table(table.without_unknown())]);
+    let points: Vec<(&str, usize)> =
+        responses.iter().map(|response| (response.class.name(), response.points.len())).collect();
+    let table = table.without_unknown().with_notes(windows_note(&points, case.subject.slots.len()));
+    let section = PageSection::bare(case.title("Latency against rate"), vec![picture, Block::Table(table)]);
     Some(section.with_anchor(format!("d{}-response", case.index)))
+}
+
+/// The windows of each class whose latency is known, where they are not all: rates are means over all windows.
+fn windows_note(points: &[(&str, usize)], count: usize) -> Option<String> {
+    let few = points.iter().filter(|(_, timed)| *timed < count);
+    let parts: Vec<String> = few.map(|(class, timed)| format!("{class} {timed}")).collect();
+    let note = format!("windows with a latency, of {count}: {}; rates are of all windows", parts.join(", "));
+    (!parts.is_empty()).then_some(note)
 }
 
 fn chart(case: &Case<'_>, drawn: &[&Response]) -> page::Chart {
@@ -133,6 +143,13 @@ fn merge_points(points: &[ResponsePoint]) -> Vec<ResponsePoint> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn windows_without_a_latency_are_counted() {
+        let note = windows_note(&[("reads", 9), ("writes", 334), ("redo", 233)], 334).unwrap_or_default();
+        assert_eq!(note, "windows with a latency, of 334: reads 9, redo 233; rates are of all windows");
+        assert_eq!(windows_note(&[("reads", 334)], 334), None);
+    }
 
     #[test]
     fn neighbours_are_merged_and_no_operation_is_lost() {

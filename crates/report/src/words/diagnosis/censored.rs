@@ -54,7 +54,7 @@ pub(crate) fn reason(censored: &Censored) -> String {
                 _ => format!("{} IOPS", number::three(*value)),
             };
             format!(
-                "The measured rate is what a limit lets through: it stays at {rate} in {at} of {of} windows{}",
+                "The measured rate is what a limit lets through: it stays at {rate} in {at} of {of} windows with I/O{}",
                 longer(*latency_s)
             )
         }

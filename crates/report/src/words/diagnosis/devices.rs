@@ -249,7 +249,7 @@ fn limits(verdict: &DiagnosisVerdict) -> Option<(String, &'static str)> {
             let whose = if *class == Class::All { String::new() } else { format!(" of {}", class.name()) };
             (
                 format!(
-                    "{subject}{whose} stays at {rate} in {windows} of {of} windows and never significantly exceeds it: a limit."
+                    "{subject}{whose} stays at {rate} in {windows} of {of} windows with I/O and never significantly exceeds it: a limit."
                 ),
                 "Find the limit (volume, level, machine, path) with this value; --on CONFIG compares with the limits of a product.",
             )
