@@ -11,6 +11,12 @@ mod log;
 mod terse;
 mod text;
 
+/// The text of a line that was not overwritten: fio's progress ends with a carriage return, also in files.
+fn without_progress(line: &str) -> &str {
+    let line = line.trim_end_matches('\r');
+    line.rsplit_once('\r').map_or(line, |(_, text)| text)
+}
+
 pub(crate) use json::FORM as JSON;
 pub(crate) use log::{FORM as LOG, HISTOGRAM_FORM as HISTOGRAM};
 pub(crate) use terse::FORM as TERSE;

@@ -125,7 +125,7 @@ fn read_jobs(document: &Map<String, Value>) -> Vec<JobResult> {
         [only] => get_text(only.as_object()?, "name"),
         _ => None,
     });
-    let mut counts: BTreeMap<(Option<String>, Option<String>), f64> = BTreeMap::new();
+    let mut counts: BTreeMap<JobKey, f64> = BTreeMap::new();
     for entry in entries(document) {
         *counts.entry(known_as(entry)).or_default() += 1.0;
     }
@@ -160,9 +160,12 @@ fn host(entry: &Map<String, Value>, document: &Map<String, Value>) -> String {
     }
 }
 
+/// Client (host and port) and name of a job.
+type JobKey = (Option<String>, Option<u64>, Option<String>);
+
 /// The key of jobs that share a name: their results are separate unless fio grouped them.
-fn known_as(entry: &Map<String, Value>) -> (Option<String>, Option<String>) {
-    (get_text(entry, "hostname"), get_text(entry, "jobname"))
+fn known_as(entry: &Map<String, Value>) -> JobKey {
+    (get_text(entry, "hostname"), entry.get("port").and_then(Value::as_u64), get_text(entry, "jobname"))
 }
 
 fn take(options: &mut Options, value: Option<&Value>) {

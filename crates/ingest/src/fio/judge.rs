@@ -43,37 +43,81 @@ struct DirectionUse {
 impl DiskUse {
     /// The sum over `disk_util`; none if it is missing or counts nothing, as for a disk without statistics.
     pub(super) fn of(document: &Map<String, Value>) -> Option<Self> {
-        let disks =
-            || document.get("disk_util").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_object);
-        // A compound disk is listed with its members, which count the same operations again.
-        let is_compound = |disk: &&Map<String, Value>| disk.contains_key("aggr_read_ios");
-        let [compound, plain] =
-            [Self::sum(disks().filter(is_compound)), Self::sum(disks().filter(|disk| !is_compound(disk)))];
-        let all = |used: &Self| used.reads.operations + used.writes.operations;
-        let larger = if all(&compound) > all(&plain) { compound } else { plain };
-        (all(&larger) > 0.0).then_some(larger)
+        let disks = document.get("disk_util").and_then(Value::as_array).into_iter().flatten();
+        Self::larger(disks.filter_map(Value::as_object).map(|disk| {
+            let direction = |kind: &str| {
+                let at = |what: &str| number(disk, &format!("{kind}_{what}"));
+                DirectionUse::new(at("ios"), at("merges"), at("sectors"))
+            };
+            let busy = number(disk, "util").map(|percent| percent / 100.0);
+            let used = Self { reads: direction("read"), writes: direction("write"), busy };
+            (disk.contains_key("aggr_read_ios"), used)
+        }))
     }
 
-    fn sum<'a>(disks: impl Iterator<Item = &'a Map<String, Value>>) -> Self {
-        let mut sum = Self::default();
-        for disk in disks {
-            let add = |to: &mut DirectionUse, kind: &str| {
-                let at = |what: &str| number(disk, &format!("{kind}_{what}"));
-                to.operations += at("ios").unwrap_or(0.0);
-                to.merges += at("merges").unwrap_or(0.0);
-                let bytes = at("sectors").map(|sectors| sectors * SECTOR);
-                to.bytes = to.bytes.map_or(bytes, |sum| bytes.map(|bytes| sum + bytes));
-            };
-            add(&mut sum.reads, "read");
-            add(&mut sum.writes, "write");
-            let busy = number(disk, "util").map(|percent| percent / 100.0);
-            sum.busy = [sum.busy, busy].into_iter().flatten().reduce(f64::max);
+    /// The sum over lines of fio's text.
+    pub(super) fn of_lines(lines: &[String]) -> Option<Self> {
+        let disks = lines.iter().filter_map(|line| Some((line.contains("aggrios="), Self::of_line(line)?)));
+        Self::larger(disks)
+    }
+
+    /// `vda: ios=57184/10, sectors=457472/80, merge=0/3, ticks=7883/2, in_queue=7886, util=48.04%`; sectors since 3.36.
+    pub(super) fn of_line(line: &str) -> Option<Self> {
+        let (_, counters) = line.split_once(": ")?;
+        let value =
+            |key: &str| counters.split(',').find_map(|counter| counter.trim().strip_prefix(key)?.strip_prefix('='));
+        let pair = |key: &str| {
+            let (reads, writes) = value(key)?.split_once('/')?;
+            Some([reads.trim().parse::<f64>().ok()?, writes.trim().parse::<f64>().ok()?])
+        };
+        let (operations, merges, sectors) = (pair("ios")?, pair("merge"), pair("sectors"));
+        let direction = |index: usize| {
+            let at = |pair: Option<[f64; 2]>| pair.map(|pair| pair[index]);
+            DirectionUse::new(Some(operations[index]), at(merges), at(sectors))
+        };
+        let busy = value("util").and_then(|text| text.trim_end_matches('%').parse::<f64>().ok());
+        Some(Self { reads: direction(0), writes: direction(1), busy: busy.map(|percent| percent / 100.0) })
+    }
+
+    /// The sum of the compound disks, or of the plain ones if they carried more: a compound disk is listed with its
+    /// members, which count the same operations again.
+    fn larger(disks: impl Iterator<Item = (bool, Self)>) -> Option<Self> {
+        let (compound, plain): (Vec<_>, Vec<_>) = disks.partition(|(is_compound, _)| *is_compound);
+        let sum = |disks: Vec<(bool, Self)>| disks.into_iter().map(|(_, used)| used).reduce(Self::and);
+        let all = |used: &Self| used.reads.operations + used.writes.operations;
+        let larger = [sum(plain), sum(compound)]
+            .into_iter()
+            .flatten()
+            .reduce(|plain, compound| if all(&compound) > all(&plain) { compound } else { plain });
+        larger.filter(|larger| all(larger) > 0.0)
+    }
+
+    fn and(self, other: Self) -> Self {
+        Self {
+            reads: self.reads.and(other.reads),
+            writes: self.writes.and(other.writes),
+            busy: [self.busy, other.busy].into_iter().flatten().reduce(f64::max),
         }
-        sum
     }
 }
 
 impl DirectionUse {
+    fn new(operations: Option<f64>, merges: Option<f64>, sectors: Option<f64>) -> Self {
+        Self {
+            operations: operations.unwrap_or(0.0),
+            merges: merges.unwrap_or(0.0),
+            bytes: sectors.map(|sectors| sectors * SECTOR),
+        }
+    }
+
+    fn and(self, other: Self) -> Self {
+        Self {
+            operations: self.operations + other.operations,
+            merges: self.merges + other.merges,
+            bytes: self.bytes.zip(other.bytes).map(|(bytes, more)| bytes + more),
+        }
+    }
+
     /// Share of a job's bytes that the device did not transfer: by bytes, or for random operations by their number.
     fn missing(&self, jobs: &Moved) -> f64 {
         let reached = match self.bytes {

@@ -1,7 +1,8 @@
 //! fio's terse lines, versions 2 to 5: a line for each job, fields separated by semicolons, microseconds and KiB.
 
-use super::job::{Got, JobResult, MAX_JOBS, emit, too_many};
+use super::job::{ALL_CLIENTS, Got, JobResult, MAX_JOBS, emit, too_many};
 use super::judge;
+use super::without_progress;
 use crate::builder::Builder;
 use crate::form::{Form, Head, LineFormat, Resemblance};
 use crate::reading::{Fate, Origin};
@@ -12,7 +13,7 @@ use crate::text;
 pub(crate) const FORM: Form = Form::lines("fio-terse", "fio result (terse)", is_terse, |_| Box::new(Terse::default()));
 
 fn is_terse(head: &Head<'_>) -> Resemblance {
-    let lines = || head.text().lines().take(200);
+    let lines = || head.text().lines().take(200).map(without_progress);
     let is = Resemblance::is(6, lines().any(|line| read(line, 1).is_some()));
     is.or_near(2, lines().any(is_beginning), "line with the fields of both directions")
 }
@@ -30,10 +31,21 @@ fn is_beginning(line: &str) -> bool {
 #[derive(Default)]
 struct Terse {
     jobs: Vec<JobResult>,
+    /// Number of clients whose results are complete: each ends with a line of its disks.
+    clients: usize,
+    /// Number of jobs of these clients.
+    assigned: usize,
 }
 
 impl LineFormat for Terse {
     fn line(&mut self, line: &str, number: u64, out: &mut Builder) -> Result<(), Refusal> {
+        let line = without_progress(line);
+        if line.starts_with(';') && self.assigned < self.jobs.len() {
+            self.clients += 1;
+            let host = format!("client {}", self.clients);
+            self.jobs[self.assigned..].iter_mut().for_each(|job| job.host.clone_from(&host));
+            self.assigned = self.jobs.len();
+        }
         if !is_beginning(line) {
             return Ok(());
         }
@@ -53,6 +65,10 @@ impl LineFormat for Terse {
 
     fn end(&mut self, out: &mut Builder) -> Result<(), Refusal> {
         self.jobs.iter_mut().for_each(|job| job.findings = judge::own(job));
+        // Other disks than those of clients are at the end of a job's line.
+        if !self.jobs.iter().any(|job| job.is_total) {
+            self.jobs.iter_mut().for_each(|job| job.host.clear());
+        }
         let count = emit(&self.jobs, out);
         out.require(count > 0, "no job has operations: let fio run to its end")?;
         out.part("jobs", Fate::Read(count));
@@ -96,7 +112,8 @@ fn read(line: &str, number: u64) -> Option<JobResult> {
     // Version 3 has no trims, and in version 2 they cannot be determined.
     let trims = if version > 3 { direction(&mut fields, version, number, "trim") } else { None };
     let [reads, writes, trims] = [Some(reads), Some(writes), trims].map(|got| got.filter(Got::is_any));
-    Some(JobResult { name, group, reads, writes, trims, error, ..JobResult::default() })
+    let is_total = name == ALL_CLIENTS;
+    Some(JobResult { name, group, reads, writes, trims, error, is_total, ..JobResult::default() })
 }
 
 fn direction(fields: &mut TerseFields<'_>, version: u32, line: u64, field: &str) -> Option<Got> {

@@ -3,7 +3,8 @@
 use std::collections::VecDeque;
 
 use super::job::{ALL_CLIENTS, Got, JobResult, MAX_JOBS, Options, alike, emit, too_many};
-use super::judge;
+use super::judge::{self, DiskUse};
+use super::without_progress;
 use crate::builder::Builder;
 use crate::form::{Form, Head, LineFormat, Resemblance};
 use crate::reading::Fate;
@@ -35,7 +36,14 @@ struct FioText {
     direction: Option<TextDirection>,
     /// The latency of quantile continuation lines, with its unit.
     quantiles: Option<(TextLatency, f64)>,
+    /// The summaries of groups follow the jobs of a run.
+    is_ended: bool,
+    /// Lines of the disks after these.
+    disks: Vec<String>,
 }
+
+/// Maximum lines of disks of a run.
+const MAX_DISKS: usize = 10_000;
 
 /// The hosts of client mode. Each client announces its results by an empty line with its name. fio prints the results
 /// later and without a name, so that they are assigned in the order of these lines.
@@ -92,6 +100,7 @@ enum TextLatency {
 
 impl LineFormat for FioText {
     fn line(&mut self, line: &str, number: u64, out: &mut Builder) -> Result<(), Refusal> {
+        let line = without_progress(line);
         // In client mode, lines have the server's name as a prefix.
         let (host, line) = match line.strip_prefix('<').and_then(|rest| rest.split_once("> ")) {
             Some((host, rest)) => (host, rest),
@@ -111,11 +120,15 @@ impl LineFormat for FioText {
             return self.job(host, name, rest, number, out);
         }
         if trimmed.starts_with("Run status group") {
-            // Jobs of a group are adjacent; another run may reuse the group number. Those of other clients follow.
+            // The jobs of other clients follow.
             if self.clients.is_used {
                 (self.clients.is_next, self.clients.is_complete) = (true, true);
             } else {
-                self.flush(out);
+                self.is_ended = true;
+            }
+        } else if self.is_ended {
+            if self.disks.len() < MAX_DISKS && DiskUse::of_line(trimmed).is_some() {
+                self.disks.push(trimmed.to_owned());
             }
         } else if trimmed.starts_with("fio-") && !trimmed.contains(' ') {
             out.version(trimmed);
@@ -126,7 +139,7 @@ impl LineFormat for FioText {
     }
 
     fn end(&mut self, out: &mut Builder) -> Result<(), Refusal> {
-        if !self.jobs.is_empty() && !self.clients.is_complete {
+        if !self.jobs.is_empty() && !self.clients.is_complete && !self.is_ended {
             out.caution(None, "the last run has no end (`Run status group`): let it finish, and copy the whole file");
             out.part("last run", Fate::Broken);
         }
@@ -146,9 +159,8 @@ impl FioText {
             out.caution(None, text);
         }
         let mut jobs = std::mem::take(&mut self.jobs);
-        for job in &mut jobs {
-            job.findings = judge::own(job);
-        }
+        judge::judge(&mut jobs, DiskUse::of_lines(&std::mem::take(&mut self.disks)));
+        self.is_ended = false;
         self.emitted += emit(&jobs, out);
         (self.direction, self.quantiles) = (None, None);
     }
@@ -176,7 +188,11 @@ impl FioText {
     }
 
     /// `NAME: (groupid=0, jobs=8): err= 0: pid=4692: Tue Apr  4 17:34:19 2017`.
-    fn job(&mut self, host: &str, name: &str, rest: &str, number: u64, out: &Builder) -> Result<(), Refusal> {
+    fn job(&mut self, host: &str, name: &str, rest: &str, number: u64, out: &mut Builder) -> Result<(), Refusal> {
+        // Jobs of a group are adjacent; another run may reuse the group number.
+        if self.is_ended {
+            self.flush(out);
+        }
         if self.jobs.len() >= MAX_JOBS {
             return Err(too_many(number, out));
         }

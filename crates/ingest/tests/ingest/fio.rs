@@ -4,6 +4,7 @@
 mod written;
 
 use plimsoll_ingest::{Fate, Outcome, OutcomeSummary, ReadingEvidence};
+use plimsoll_record::Finding;
 use proptest::prelude::*;
 
 use self::written::{JSON_2, JSON_3, TEXT_2, TEXT_3};
@@ -103,6 +104,64 @@ fn terse_lines_of_each_version_are_read() {
 }
 
 #[test]
+fn clients_of_terse_lines_end_with_their_disks() {
+    let line = |name: &str, iops: u64| {
+        let both = [terse(56_000, 5_600, iops, 400, 300, 5), terse(0, 0, 0, 0, 0, 5)].join(";");
+        format!("3;fio-3.36;{name};0;0;{both};1.0%;2.0%;10;0;5\n")
+    };
+    let disks = ";sda;700;0;0;0;280;0;280;90.00%\n";
+    let progress = "Jobs: 1 (f=1): [r(1)][100.0%][eta 00m:00s]\r";
+    let text = [progress, &line("mix", 700), disks, &line("mix", 500), disks, &line("All clients", 1_200)].concat();
+    let found = reading("", &text);
+    let of = |one: &ReadingEvidence| (&*found.scopes[one.scope as usize].host, one.iops.unwrap_or_default());
+    let found: Vec<_> = found.evidence.iter().map(of).collect();
+    assert_eq!(found, [("", 1_200.0), ("client 1", 700.0), ("client 2", 500.0)]);
+}
+
+#[test]
+fn jobs_of_grouped_clients_on_a_host_are_counted_by_client() {
+    let entry = |name: &str, port: u32| {
+        format!(
+            "{{\"jobname\": \"{name}\", \"groupid\": 0, \"error\": 0, \"job options\": {{\"bs\": \"4k\", \"rw\": \"randread\", \
+             \"iodepth\": \"8\", \"numjobs\": \"2\", \"ioengine\": \"libaio\"}}, \"read\": {{\"iops\": 8000, \"total_ios\": 80000, \
+             \"runtime\": 10000, \"lat_ns\": {{\"mean\": 2000000.0}}}}, \"hostname\": \"db1\", \"port\": {port}}}"
+        )
+    };
+    let entries = [entry("rr", 1), entry("rr", 2), entry("All clients", 2)].join(",");
+    let found = reading("", &format!("{{\"fio version\": \"fio-3.36\", \"client_stats\": [{entries}]}}"));
+    let depths: Vec<_> = found.evidence.iter().map(|one| one.setting.depth).collect();
+    assert_eq!(depths, [Some(32.0), Some(16.0), Some(16.0)]);
+    assert!(!found.cautions.iter().any(|caution| caution.text.contains("in flight")), "{:?}", found.cautions);
+}
+
+/// Text of a run of random reads whose device got `ios` of 700,000 operations.
+fn text_with_disks(ios: u32, more: &str) -> String {
+    format!(
+        "j: (g=0): rw=randread, bs=(R) 4096B-4096B, (W) 4096B-4096B, (T) 4096B-4096B, ioengine=libaio, iodepth=16\n\
+         j: (groupid=0, jobs=1): err= 0: pid=1: Thu Jun 12 12:38:19 2025\n  read: IOPS=70.0k, BW=273MiB/s \
+         (287MB/s)(2734MiB/10001msec)\n     lat (usec): min=1, max=9, avg=200.00, stdev=1.00\n\
+         \x20    issued rwts: total=700000,0,0,0 short=0,0,0,0 dropped=0,0,0,0\n\nRun status group 0 (all jobs):\n   READ: \
+         bw=273MiB/s (287MB/s), 273MiB/s-273MiB/s (287MB/s-287MB/s), io=2734MiB (2867MB), run=10001-10001msec\n\n\
+         Disk stats (read/write):\n{more}  vda: ios={ios}/12, merge=0/3, ticks=900/1, in_queue=901, util=98.00%\n"
+    )
+}
+
+#[test]
+fn disks_of_text_show_reads_from_a_cache() {
+    let findings = |text: &str| reading("", text).evidence[0].findings.clone();
+    let cached = findings(&text_with_disks(7_000, ""));
+    assert!(matches!(cached[..], [Finding::DeviceNotReached { share }] if (share - 0.99).abs() < 1e-9), "{cached:?}");
+    assert_eq!(findings(&text_with_disks(690_000, "")), []);
+    // A compound disk and its members count the same operations.
+    let compound = "    md0: ios=7000/12, merge=0/0, aggrios=3500/6, aggrmerge=0/0, aggrticks=1/1, aggrin_queue=2, aggrutil=98.00%\n";
+    assert_eq!(findings(&text_with_disks(7_000, compound)).len(), 1);
+    // Each run has disks of its own.
+    let two = text_with_disks(7_000, "") + &text_with_disks(690_000, "");
+    let counts: Vec<usize> = reading("", &two).evidence.iter().map(|one| one.findings.len()).collect();
+    assert_eq!(counts, [1, 0]);
+}
+
+#[test]
 fn documents_between_other_lines_are_found() {
     let two = format!("fio: warning {{ this is none\n>{JSON_3}\nbye }}\n{JSON_2}trailing");
     check("", &two, "fio-json", &[&MIXED[..], &MIXED[..]].concat());
@@ -194,6 +253,11 @@ fn results_of_clients_have_hosts_in_text() {
     let expected = vec![(String::new(), 3_000.0), ("db1".to_owned(), 1_000.0), ("db2".to_owned(), 2_000.0)];
     let each = format!("{begins}<db1> \n{}<db2> \n{}{sum}", result(1_000), result(2_000));
     assert_eq!(hosts(&each), (expected.clone(), 0));
+    // The last line of the progress precedes a name without a line end.
+    let progress = "Jobs: 2 (f=2): [w(2)][100.0%][w=12M][w=3000 IOPS][eta 00m:00s]\r          ";
+    let redrawn = each.replacen("<db1> \n", &format!("{progress}\r<db1> \n"), 1);
+    let redrawn = redrawn.replace("<db2> \nj: (", &format!("<db2> \n{progress}\rj: ("));
+    assert_eq!(hosts(&redrawn), (expected.clone(), 0), "{redrawn:?}");
     // Both hosts are announced before the first result: their order is a guess.
     let late = format!("{begins}<db1> \n<db2> \n{}{status}{}{status}{sum}", result(1_000), result(2_000));
     assert_eq!(hosts(&late), (expected, 1));
