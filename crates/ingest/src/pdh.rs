@@ -30,13 +30,20 @@ pub(crate) const LIST: Form = Form::lines("get-counter", "list of Get-Counter", 
 
 const MARKS: [&str; 2] = ["(PDH-CSV ", "(PDH-TSV "];
 
+/// Maximum lines before the names of counters: typeperf prints a blank line, and a copy of the console has the command.
+const MAX_LINES_BEFORE: usize = 10;
+
+/// True for the line of the names of counters.
+fn is_names(line: &str) -> bool {
+    MARKS.iter().any(|mark| line.trim_start_matches('"').starts_with(mark))
+}
+
 fn is_log(head: &Head<'_>) -> Resemblance {
-    let first = head.text().lines().next().unwrap_or_default();
-    let is = MARKS.iter().any(|mark| first.trim_start_matches('"').starts_with(mark));
+    let is = head.text().lines().take(MAX_LINES_BEFORE).any(is_names);
     Resemblance::is(9, is).or_near(
         3,
         head.has("\\PhysicalDisk("),
-        "first line with (PDH-CSV 4.0): export the log with relog -f csv",
+        "line of names that begins with (PDH-CSV 4.0): export the log with relog -f csv",
     )
 }
 
@@ -79,11 +86,21 @@ const COUNTERS: [(&[&str], CounterQuantity); 16] = [
     (&["mbytes read/sec"], (Class::Read, Measure::Throughput, |value| value * MIB)),
     (&["mbytes written/sec"], (Class::Write, Measure::Throughput, |value| value * MIB)),
     (
-        &["avg. disk sec/read", "mittlere sek./lesevorg\u{e4}nge", "moyenne disque s/lecture"],
+        &[
+            "avg. disk sec/read",
+            "mittlere sek./lesevorg\u{e4}nge",
+            "mittlere sek./lesevorgang",
+            "moyenne disque s/lecture",
+        ],
         (Class::Read, Measure::Latency, same),
     ),
     (
-        &["avg. disk sec/write", "mittlere sek./schreibvorg\u{e4}nge", "moyenne disque s/\u{e9}criture"],
+        &[
+            "avg. disk sec/write",
+            "mittlere sek./schreibvorg\u{e4}nge",
+            "mittlere sek./schreibvorgang",
+            "moyenne disque s/\u{e9}criture",
+        ],
         (Class::Write, Measure::Latency, same),
     ),
     (
@@ -124,15 +141,27 @@ impl<'a> CounterPath<'a> {
         let (object, counter) = rest.rsplit_once(")\\")?;
         let (object, instance) = object.split_once('(')?;
         let counter = counter.trim().to_lowercase().replace('\u{2019}', "'");
-        let found = COUNTERS.iter().chain([&IDLE]).find(|(names, _)| names.contains(&counter.as_str()));
+        let found = COUNTERS.iter().chain([&IDLE]).find(|(names, _)| is_among(&counter, names));
         let (object, quantity) = (object.to_lowercase(), found.map(|(_, quantity)| *quantity));
         Some(Self { host, object, instance, counter, quantity })
     }
 
     /// True for the busy percentage of one of these objects.
     fn is_busy(&self, objects: &[&str]) -> bool {
-        objects.contains(&self.object.as_str()) && BUSY.contains(&self.counter.as_str())
+        is_among(&self.object, objects) && is_among(&self.counter, &BUSY)
     }
+}
+
+/// True if a text is one of these names. Logs of other languages are in the code page of the system, whose letters
+/// beyond ASCII cannot be decoded without its number: each stands for any such letter, or for an apostrophe.
+fn is_among(text: &str, names: &[&str]) -> bool {
+    const UNDECODED: char = char::REPLACEMENT_CHARACTER;
+    names.iter().any(|name| {
+        let is_same = |(letter, expected): (char, char)| {
+            letter == expected || letter == UNDECODED && (!expected.is_ascii() || expected == '\'')
+        };
+        text.chars().count() == name.chars().count() && text.chars().zip(name.chars()).all(is_same)
+    })
 }
 
 /// The columns of disks among paths of counters.
@@ -140,7 +169,7 @@ fn columns(paths: &[(usize, &str)]) -> Vec<WideColumn> {
     let of = |objects: &[&str]| -> Vec<WideColumn> {
         let column = |&(index, path): &(usize, &str)| {
             let parts = CounterPath::of(path)?;
-            if !objects.contains(&parts.object.as_str()) {
+            if !is_among(&parts.object, objects) {
                 return None;
             }
             let is_total = parts.instance.eq_ignore_ascii_case("_total");
@@ -233,8 +262,8 @@ const NO_DISKS: &str = "none of its counters is a rate of disks with an English,
 
 fn read_log(input: &FormatInput, document: &[u8], out: &mut Builder) -> Result<(), Refusal> {
     let text = String::from_utf8_lossy(document);
-    let mut lines = text.lines();
-    let head = lines.next().unwrap_or_default();
+    let mut lines = text.lines().zip(1..).skip_while(|(line, _)| !is_names(line));
+    let (head, first) = lines.next().unwrap_or_default();
     let separator = ['\t', ';', ','].into_iter().find(|mark| separates(head, *mark)).unwrap_or(',');
     let names: Vec<_> = cells(head, separator).collect();
     let paths: Vec<_> = names.iter().enumerate().skip(1).map(|(index, name)| (index, name.as_ref())).collect();
@@ -249,8 +278,8 @@ fn read_log(input: &FormatInput, document: &[u8], out: &mut Builder) -> Result<(
     if others > 0 {
         out.part(format!("{others} other counters"), Fate::Ignored);
     }
-    let mut last = 1;
-    for (line, number) in lines.zip(2..) {
+    let mut last = first;
+    for (line, number) in lines {
         let mut fields = cells(line, separator);
         let time = fields.next().unwrap_or_default();
         // The program may end with a remark.

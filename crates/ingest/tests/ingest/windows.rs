@@ -125,6 +125,32 @@ fn decimal_commas(line: &str) -> String {
 }
 
 #[test]
+fn lines_of_the_console_may_precede_the_names() {
+    let plain = reading(LOG);
+    assert_eq!(reading(&format!("\n{LOG}")).figures.len(), plain.figures.len());
+    let copied = reading(&format!("C:\\>typeperf -cf counters.txt -si 10\r\n\r\n{LOG}"));
+    assert_eq!((copied.windows, copied.figures.len()), (plain.windows, plain.figures.len()));
+    assert_eq!(copied.figures[0].origin.line, plain.figures[0].origin.line + 2);
+}
+
+#[test]
+fn names_in_the_code_page_of_the_system_are_recognised() {
+    let german = LOG
+        .replace("PhysicalDisk", "Physikalischer Datentr\u{e4}ger")
+        .replace("Disk Reads/sec", "Lesevorg\u{e4}nge/s")
+        .replace("Disk Writes/sec", "Schreibvorg\u{e4}nge/s")
+        .replace("Disk Read Bytes/sec", "Bytes gelesen/s")
+        .replace("Avg. Disk sec/Read", "Mittlere Sek./Lesevorg\u{e4}nge");
+    let expected = reading(&german).figures.len();
+    // Windows-1252 and code page 850.
+    for letter in [0xe4, 0x84] {
+        let bytes: Vec<u8> = german.chars().map(|c| if c == '\u{e4}' { letter } else { c as u8 }).collect();
+        let outcome = crate::read::outcome("test", &bytes, 1_000);
+        assert_eq!(outcome.reading().map(|reading| reading.figures.len()), Some(expected));
+    }
+}
+
+#[test]
 fn a_list_of_get_counter_is_read() {
     let expected = ["reads Iops 120.5", "writes Iops 30", "reads Iops 240.5 in 1", "writes Iops 60 in 1"];
     let found = check(LIST, &expected);
