@@ -228,6 +228,11 @@ fn without_cut_tag(text: &[u8]) -> &[u8] {
 
 /// Displayed text: entities resolved, single spaces.
 fn display(text: &[u8]) -> String {
+    spaced(&resolved(text))
+}
+
+/// Text with its entities resolved.
+fn resolved(text: &[u8]) -> String {
     let text = String::from_utf8_lossy(text);
     let mut out = String::with_capacity(text.len());
     let mut rest = text.as_ref();
@@ -241,7 +246,25 @@ fn display(text: &[u8]) -> String {
         rest = &rest[used..];
     }
     out.push_str(rest);
-    spaced(&out)
+    out
+}
+
+/// The preformatted text of a document (`<pre>`) with its lines; empty without any.
+pub(crate) fn preformatted(document: &[u8]) -> String {
+    let (mut scan, mut text, mut depth) = (Scan::new(document), String::new(), 0_u32);
+    while let Some(token) = scan.next() {
+        match token {
+            Token::Open(tag) if tag.name.eq_ignore_ascii_case(b"pre") => depth += 1,
+            Token::Open(tag) if depth > 0 && tag.name.eq_ignore_ascii_case(b"br") => text.push('\n'),
+            Token::Close(name) if name.eq_ignore_ascii_case(b"pre") => {
+                depth = depth.saturating_sub(1);
+                text.push('\n');
+            }
+            Token::Text(piece) if depth > 0 => text.push_str(&resolved(piece)),
+            _ => {}
+        }
+    }
+    text
 }
 
 fn entity(name: &str) -> Option<char> {

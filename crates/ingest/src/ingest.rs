@@ -6,7 +6,7 @@ use crate::forms::{FORMS, create_reader};
 use crate::nearest;
 use crate::reading::{Fate, FormatName, Reading};
 use crate::refusal::Refusal;
-use crate::text::quotes::Unquoting;
+use crate::text::pasted::Repairs;
 use crate::unpack::{Archive, Decoder, Ending, Gunzip, Members, PIECE};
 
 /// The result of one input.
@@ -180,8 +180,8 @@ struct Member<'a> {
     forms: &'a [Form],
     gunzip: Gunzip,
     decoder: Decoder,
-    /// Removes the marks of a quoted mail.
-    unquoting: Option<Unquoting>,
+    /// Repairs of copied text.
+    repairs: Repairs,
     state: IngestState,
     /// Decompressed bytes, kept to reuse their memory.
     unpacked: Vec<u8>,
@@ -202,7 +202,7 @@ impl<'a> Member<'a> {
             forms,
             gunzip: Gunzip::default(),
             decoder: Decoder::default(),
-            unquoting: None,
+            repairs: Repairs::default(),
             state: IngestState::Head(Vec::new()),
             unpacked: Vec::new(),
             text: Vec::new(),
@@ -241,9 +241,7 @@ impl<'a> Member<'a> {
         let broken = broken.or(cut);
         self.text.clear();
         self.decoder.end(&mut self.text);
-        if let Some(unquoting) = &mut self.unquoting {
-            unquoting.apply(&mut self.text);
-        }
+        self.repairs.apply(&mut self.text);
         let result = match self.state {
             IngestState::Head(_) => Err(Refusal::Empty),
             IngestState::Refused(refusal) => Err(refusal),
@@ -281,9 +279,7 @@ impl<'a> Member<'a> {
         } else {
             self.text.clear();
             self.decoder.push(bytes, &mut self.text);
-            if let Some(unquoting) = &mut self.unquoting {
-                unquoting.apply(&mut self.text);
-            }
+            self.repairs.apply(&mut self.text);
             format.feed(&self.text, builder)
         };
         if let Err(refusal) = fed.and_then(|()| builder.check()) {
@@ -297,10 +293,7 @@ impl<'a> Member<'a> {
         };
         let raw = &head[..head.len().min(Form::HEAD)];
         let mut text = Head::decoded(raw);
-        self.unquoting = Unquoting::of(&text);
-        if let Some(unquoting) = &self.unquoting {
-            unquoting.clone().apply(&mut text);
-        }
+        self.repairs = Repairs::of(&mut text);
         self.state = match recognised(self.forms, &Head::new(raw, &text)) {
             Ok(form) => {
                 let builder = Box::new(Builder::new(&self.input.name, self.input.zone.clone(), form.kind));

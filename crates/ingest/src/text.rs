@@ -1,7 +1,8 @@
 //! Parsers of numbers, sizes, durations, fields, timestamps and table cells, as printed by programs.
 
 pub(crate) mod lines;
-pub(crate) mod quotes;
+pub(crate) mod pasted;
+mod quotes;
 pub(crate) mod rows;
 pub(crate) mod table;
 pub(crate) mod timestamp;

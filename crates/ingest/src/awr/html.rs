@@ -8,10 +8,11 @@ use super::figures;
 use super::report::{Reach, Report};
 use super::rows;
 use super::section::AwrSection;
+use super::text::parse_report;
 use super::waits;
 use crate::builder::Builder;
 use crate::form::{Form, FormatInput, Head, Resemblance};
-use crate::html::{Piece, pieces};
+use crate::html::{Piece, pieces, preformatted};
 use crate::refusal::Refusal;
 
 /// AWR reports as HTML.
@@ -31,6 +32,11 @@ fn read(_: &FormatInput, document: &[u8], out: &mut Builder) -> Result<(), Refus
     out.require(!report.has_another, SEVERAL)?;
     match comparison {
         Some(comparison) => comparison.make(out),
+        // A page around the text of a report.
+        None if report.met.is_empty() => match preformatted(document) {
+            text if text.contains("Begin Snap:") => figures::make(&parse_report(&text), out),
+            _ => figures::make(&report, out),
+        },
         None => figures::make(&report, out),
     }
 }

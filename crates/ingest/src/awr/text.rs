@@ -10,6 +10,7 @@ use super::waits;
 use crate::builder::Builder;
 use crate::form::{Form, Head, LineFormat, Resemblance};
 use crate::refusal::Refusal;
+use crate::text::Numerals;
 use crate::text::table::{NamedTable, Row, Ruler, titles};
 
 /// AWR reports as text.
@@ -23,7 +24,9 @@ pub(crate) const STATSPACK_FORM: Form = Form::lines("statspack", "Statspack repo
 fn is_awr(head: &Head<'_>) -> Resemblance {
     let is_text = !head.has_any(&["<h1", "<table", "<TABLE"]);
     let missing = "heading WORKLOAD REPOSITORY";
-    let is = Resemblance::is(2, is_text && head.has("WORKLOAD REPOSITORY"));
+    // People copy the front page without its title.
+    let is_front_page = ["Begin Snap:", "Elapsed:", "Load Profile", "Per Second"].iter().all(|mark| head.has(mark));
+    let is = Resemblance::is(2, is_text && head.has("WORKLOAD REPOSITORY")).or(1, is_text && is_front_page);
     is.or_near(2, is_text && head.has("Begin Snap:"), missing)
 }
 
@@ -33,7 +36,6 @@ fn is_statspack(head: &Head<'_>) -> Resemblance {
 }
 
 /// Parses a report.
-#[cfg(test)]
 pub(super) fn parse_report(text: &str) -> Report {
     let mut pages = ReportLines::default();
     for (index, line) in text.lines().enumerate() {
@@ -291,6 +293,12 @@ impl ReportLines {
         for name in ["Begin Snap:", "End Snap:", "Elapsed:", "DB Time:", "DB time:"] {
             if let Some(rest) = text.strip_prefix(name) {
                 let value = if name.contains("Snap") { moment_of(rest) } else { up_to_bracket(rest) };
+                // The tables of the front page precede the end of this one, and need the decimal sign.
+                if let Some(numerals) =
+                    value.split_whitespace().next().filter(|_| name == "Elapsed:").and_then(Numerals::of)
+                {
+                    self.report.numerals = numerals;
+                }
                 let name = if name == "DB time:" { "DB Time:" } else { name };
                 let instances = rest.split_whitespace().last().filter(|_| self.has_instances && name.contains("Snap"));
                 let cells = vec![name.to_owned(), value, instances.unwrap_or_default().to_owned()];

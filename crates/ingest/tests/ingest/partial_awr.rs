@@ -217,6 +217,45 @@ fn a_front_page_has_rounded_rates() {
     assert!((seconds - 22_500.0).abs() < 1e-9, "{seconds}");
 }
 
+#[test]
+fn a_front_page_may_have_decimal_commas_or_lack_its_title() {
+    let (head, rest) = FRONT_19.split_once("              Snap Id").unwrap();
+    let rest = format!("              Snap Id{rest}");
+    let plain = reading(FRONT_19);
+    let swapped: String = rest
+        .chars()
+        .map(|letter| {
+            if letter == ',' {
+                '.'
+            } else if letter == '.' {
+                ','
+            } else {
+                letter
+            }
+        })
+        .collect();
+    let swapped = reading(&format!("{head}{swapped}"));
+    assert_eq!((figures(&swapped), swapped.times.len()), (figures(&plain), 1));
+    let untitled = reading(&rest);
+    assert_eq!(untitled.kind.id, "awr-text");
+    assert_eq!((figures(&untitled), &untitled.windows), (figures(&plain), &plain.windows));
+    assert_eq!(untitled.waits.len(), plain.waits.len());
+}
+
+#[test]
+fn a_report_inside_of_a_page_is_read() {
+    let work = Workload { host: "quay7".to_owned(), ..Workload::shop(9) };
+    let text = work.awr_text();
+    let page = format!(
+        "<html><head><title>AWR</title></head><body><p>See:<pre class=\"code\">{}</pre></body></html>",
+        text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+    );
+    let found = reading(&page);
+    assert_eq!((found.kind.id, figures(&found)), ("awr-html", figures(&reading(&text))));
+    let spaces = text.replace(' ', "\u{a0}");
+    assert_eq!(reading(&spaces).figures, reading(&text).figures);
+}
+
 const STATSPACK_9: &str = "\
 STATSPACK report for
 
