@@ -8,8 +8,8 @@ use crate::reading::Origin;
 use crate::refusal::Refusal;
 use crate::text::lines::{LineBuffer, without_return};
 use crate::{
-    atop, awr, bench, clouds, diskstats, dstat, ebs, fio, host, miner, mysql, nmon, pdh, postgres, prometheus,
-    snapshots, sqlserver, table_series, trace,
+    atop, awr, bench, clouds, collectl, diskstats, dstat, ebs, fio, host, miner, mysql, nmon, pdh, postgres,
+    prometheus, snapshots, sqlserver, table_series, trace,
 };
 
 /// All formats. Among formats that match an input, the first with the most marks is selected.
@@ -55,6 +55,7 @@ pub(crate) static FORMS: &[Form] = &[
     nmon::FORM,
     pdh::LOG,
     pdh::LIST,
+    collectl::FORM,
     dstat::CSV,
     dstat::SCREEN,
     atop::LABELLED,

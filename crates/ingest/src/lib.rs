@@ -9,6 +9,7 @@ mod bench;
 mod builder;
 mod clouds;
 mod coarsen;
+mod collectl;
 mod curves;
 mod demand;
 mod devices;

@@ -72,6 +72,7 @@ impl WideSamples {
             class == Class::All && (has(Class::Read) || has(Class::Write))
         };
         columns.retain(|column| !is_split(column));
+        attribute_latencies(&mut columns);
         for (host, total) in incomplete_totals(&columns) {
             columns.retain(|column| column.scope.host != host || !column.scope.part.is_empty());
             let text = format!("the total lacks {total} of the devices, so the devices are counted instead");
@@ -170,6 +171,38 @@ impl WideSamples {
             {
                 out.mean((*scope, window), *class, Measure::Size, value / operations, origin.clone());
             }
+        }
+    }
+}
+
+/// Latencies of devices beside a total without latencies: that of a single device is the total's; otherwise the devices
+/// replace the total if they have its rates.
+fn attribute_latencies(columns: &mut Vec<WideColumn>) {
+    let hosts: BTreeSet<String> = columns.iter().map(|column| column.scope.host.clone()).collect();
+    for host in hosts {
+        let of_host = || columns.iter().filter(|column| column.scope.host == host);
+        let is_total = |column: &&WideColumn| column.scope.part.is_empty();
+        let is_latency = |column: &&WideColumn| column.quantity.1 == Measure::Latency;
+        if !of_host().any(|column| is_total(&column)) || of_host().filter(is_total).any(|column| is_latency(&column)) {
+            continue;
+        }
+        let devices: BTreeSet<&str> = of_host().filter(is_latency).map(|column| column.scope.part.as_str()).collect();
+        let has_rates = |device: &&str| {
+            of_host().filter(is_total).all(|total| {
+                let is_same = |column: &WideColumn| {
+                    column.quantity.0 == total.quantity.0 && column.quantity.1 == total.quantity.1
+                };
+                of_host().any(|column| column.scope.part == *device && is_same(column))
+            })
+        };
+        if let (1, Some(only)) = (devices.len(), devices.first().map(|device| (*device).to_owned())) {
+            for column in columns.iter_mut().filter(|column| column.scope.host == host && column.scope.part == only) {
+                if column.quantity.1 == Measure::Latency {
+                    column.scope.part.clear();
+                }
+            }
+        } else if !devices.is_empty() && devices.iter().all(has_rates) {
+            columns.retain(|column| column.scope.host != host || !column.scope.part.is_empty());
         }
     }
 }

@@ -82,6 +82,38 @@ fn the_first_sample_of_dstat_is_since_boot() {
 }
 
 #[test]
+fn latencies_of_devices_belong_to_the_total_or_replace_it() {
+    let with = |names: &str, values: &str| -> String {
+        let line = |line: &str| match line {
+            _ if line.starts_with("\"system") => format!("{line},\"sda\",\"sda\",\"sdb\",\"sdb\"\n"),
+            _ if line.starts_with("\"time") => format!("{line},{names}\n"),
+            _ if line.starts_with(char::is_numeric) => format!("{line},{values}\n"),
+            _ => format!("{line}\n"),
+        };
+        DSTAT.lines().map(line).collect()
+    };
+    let waits = "\"rawait\",\"wawait\"";
+    let latency = |text: &str| {
+        let found = reading(text);
+        let demand = Demand::of(&[&found]);
+        let series = |class, measure| demand.subjects[0].series(class, measure).map(|series| series.values[0]);
+        (series(Class::Read, Measure::Iops), series(Class::Read, Measure::Latency))
+    };
+    let single = with(&format!("{waits},\"x\",\"y\""), "2.5,1.5,0,0");
+    assert_eq!(latency(&single), (Some(Some(400.0)), Some(Some(0.0025))));
+    // The second device has no rates of its own, so that the total cannot be replaced.
+    let both = with(&format!("{waits},{waits}"), "2.5,1.5,3,3");
+    assert_eq!(latency(&both).0, Some(Some(400.0)));
+}
+
+#[test]
+fn colours_of_the_screen_are_ignored() {
+    let line = |line: &str| format!("\u{1b}[0;34m{line}\u{1b}[0m\n");
+    let coloured: String = SCREEN.lines().map(line).collect();
+    assert_eq!(reading(&coloured).figures, reading(SCREEN).figures);
+}
+
+#[test]
 fn zones_of_dstat_are_offsets_or_doubted() {
     let cdt = reading(&DSTAT.replace("UTC", "CDT"));
     assert!(cautions(&cdt).contains("its times are in CDT"));

@@ -7,6 +7,7 @@ mod awr;
 mod bench;
 mod bench_real;
 mod clouds;
+mod collectl;
 mod core;
 mod curves;
 mod database_samples;
