@@ -27,6 +27,8 @@ pub(crate) use slob::FORM as SLOB;
 pub(crate) use sysbench::FORM as SYSBENCH;
 pub(crate) use tiotest::FORM as TIOTEST;
 
+use plimsoll_record::Finding;
+
 use crate::builder::Builder;
 use crate::reading::{Origin, ReadingScope};
 use crate::refusal::Refusal;
@@ -37,6 +39,16 @@ struct Phase {
     name: &'static str,
     reads: f64,
     sequential: bool,
+}
+
+/// Minimum length of a test in seconds: shorter ones show start-up and caches.
+pub(crate) const MIN_SECONDS: f64 = 10.0;
+
+/// Findings that follow from a test's options and length.
+fn doubts(direct: Option<bool>, lasted_s: Option<f64>) -> Vec<Finding> {
+    let buffered = (direct == Some(false)).then_some(Finding::Buffered);
+    let short = lasted_s.filter(|seconds| *seconds < MIN_SECONDS).map(|seconds| Finding::TooShort { seconds });
+    buffered.into_iter().chain(short).collect()
 }
 
 /// The quantiles of a test with a known maximum latency.

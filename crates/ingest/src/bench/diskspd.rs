@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 
 use roxmltree::{Document, Node};
 
-use super::part;
+use super::{doubts, part};
 use crate::builder::Builder;
 use crate::form::{Form, FormatInput, Head, LineFormat, Resemblance};
-use crate::reading::{Fate, Origin, ReadingEvidence, Setting};
+use crate::reading::{Fate, Offering, Origin, ReadingEvidence, Setting};
 use crate::refusal::Refusal;
 use crate::text;
 
@@ -21,6 +21,8 @@ struct DiskSpdTarget {
     /// Threads of its own; none if all threads share the files.
     threads: Option<f64>,
     sequential: Option<bool>,
+    /// The software cache is disabled.
+    direct: Option<bool>,
 }
 
 /// The result of a direction, or of both.
@@ -54,6 +56,8 @@ impl Span {
         let mut paths: Vec<&str> = targets.iter().map(|target| target.path.as_str()).collect();
         paths.dedup();
         let scope = part(out, &paths.join(" "));
+        let direct = targets.iter().map(|target| target.direct).reduce(|all, one| if all == one { all } else { None });
+        let direct = direct.flatten();
         let is_mixed = share.is_some_and(|share| share > 0.0 && share < 1.0);
         let name = format!("span {}", self.number);
         let mut results = vec![(name.clone(), total, share)];
@@ -68,6 +72,8 @@ impl Span {
             let iops = got.iops.or(self.seconds.map(|seconds| got.operations / seconds));
             out.evidence(ReadingEvidence {
                 setting: Setting { reads: share, ..setting.clone() },
+                offering: Offering { direct, ..Offering::default() },
+                findings: doubts(direct, self.seconds),
                 iops,
                 bytes_s: iops.map(|iops| iops * size),
                 mean_s: got.mean_s.filter(|seconds| *seconds > 0.0),
@@ -180,7 +186,8 @@ impl DiskSpdText {
             && let Some(plan) = self.plans.last_mut().filter(|plan| plan.len() < MAX_TARGETS)
         {
             let path = value.trim().trim_matches('\'').to_owned();
-            plan.push(DiskSpdTarget { path, ..DiskSpdTarget::default() });
+            let direct = self.command.first().and_then(|target| target.direct);
+            plan.push(DiskSpdTarget { path, direct, ..DiskSpdTarget::default() });
         }
         let Some(target) = self.plans.last_mut().and_then(|plan| plan.last_mut()) else { return };
         match name {
@@ -196,6 +203,11 @@ impl DiskSpdText {
     /// `using random I/O (alignment: 8192)`, `using sequential I/O (stride: 65536)`
     fn addressed(&mut self, text: &str) {
         let Some(target) = self.plans.last_mut().and_then(|plan| plan.last_mut()) else { return };
+        if text.starts_with("software cache disabled") {
+            target.direct = Some(true);
+        } else if text.starts_with("using software cache") || text.starts_with("using software and hardware") {
+            target.direct = Some(false);
+        }
         if let Some(rest) = text.strip_prefix("using ").filter(|rest| rest.contains("I/O (")) {
             target.sequential = match (rest.contains("random"), rest.contains("sequential")) {
                 (true, false) => Some(false),
@@ -299,6 +311,7 @@ fn commanded(command: &str) -> Vec<DiskSpdTarget> {
         outstanding: Some(2.0),
         threads: Some(1.0),
         sequential: Some(true),
+        direct: Some(false),
     };
     let mut paths: Vec<&str> = Vec::new();
     for word in command.split_whitespace().skip(1) {
@@ -317,6 +330,9 @@ fn commanded(command: &str) -> Vec<DiskSpdTarget> {
             // A mix of random and sequential is neither.
             "r" if value.starts_with('s') => target.sequential = None,
             "r" => target.sequential = Some(false),
+            "h" => target.direct = Some(true),
+            // `-Sw` and others leave the software cache enabled.
+            "S" if value.is_empty() || value.contains(['u', 'h']) => target.direct = Some(true),
             _ => {}
         }
     }
@@ -380,6 +396,7 @@ fn read_targets(span: Node<'_, '_>) -> Vec<DiskSpdTarget> {
             outstanding: node_number(target, "RequestCount"),
             threads: node_number(target, "ThreadsPerFile").filter(|_| !shared),
             sequential,
+            direct: Some(["DisableOSCache", "DisableAllCache"].into_iter().any(|name| text(name) == "true")),
         }
     };
     children(list, "Target").map(of).collect()

@@ -3,9 +3,10 @@
 //! Lines are recognised by their names, which changed less than their order. Megabytes are 1,048,576 bytes, in any
 //! notation. Latencies cover all events: in the file test reads, writes and flushes alike.
 
+use super::doubts;
 use crate::builder::Builder;
 use crate::form::{Form, Head, LineFormat, Resemblance};
-use crate::reading::{Fate, Origin, ReadingEvidence, ReadingScope, Setting};
+use crate::reading::{Fate, Offering, Origin, ReadingEvidence, ReadingScope, Setting};
 use crate::refusal::Refusal;
 use crate::text::{self, MIB};
 
@@ -30,6 +31,10 @@ struct SysbenchRun {
     threads: Option<f64>,
     block_bytes: Option<f64>,
     test: String,
+    /// Each thread waits for its operation.
+    is_synchronous: bool,
+    /// Direct I/O, by the flags with which files are opened.
+    direct: Option<bool>,
     origin: Option<Origin>,
     reads_s: Option<f64>,
     writes_s: Option<f64>,
@@ -84,8 +89,13 @@ impl SysbenchRun {
             self.bytes_s = text.rsplit_once('(').and_then(|(_, rest)| text::parse_number(rest)).map(|rate| rate * MIB);
             return;
         }
+        if text == "Using synchronous I/O mode" {
+            self.is_synchronous = true;
+            return;
+        }
         let Some((name, value)) = text.split_once(':') else { return };
         match name.trim() {
+            "Extra file open flags" => self.direct = Some(is_direct(value.trim())),
             "Number of threads" => self.threads = text::parse_number(value),
             "Operations performed" => self.performed = performed(value),
             "reads/s" => {
@@ -157,6 +167,12 @@ impl SysbenchRun {
     }
 }
 
+/// True for flags of files with direct I/O: their names since 1.0, before that their number (`O_DIRECT` of Linux).
+fn is_direct(flags: &str) -> bool {
+    const O_DIRECT: u32 = 0o40_000;
+    flags.parse().map_or_else(|_| flags.contains("direct"), |flags: u32| flags & O_DIRECT != 0)
+}
+
 /// `6000 Read, 4000 Write, 12800 Other = 22800 Total`
 fn performed(text: &str) -> Option<[f64; 3]> {
     let mut counts = text.split([',', '=']).map(text::parse_number);
@@ -201,11 +217,18 @@ impl Sysbench {
             reads: Some(reads / iops).filter(|share| share.is_finite()),
             sequential: Some(run.test.starts_with("seq")).filter(|_| !run.test.is_empty()),
             block_bytes: run.block_bytes,
-            depth: None,
+            depth: run.threads.filter(|_| run.is_synchronous),
             threads: run.threads,
         };
         let flushes = flushes.filter(|flushes| *flushes > 0.0);
-        let mut evidence = ReadingEvidence { setting, iops: Some(iops), bytes_s: run.bytes_s, ..blank.clone() };
+        let mut evidence = ReadingEvidence {
+            setting,
+            iops: Some(iops),
+            bytes_s: run.bytes_s,
+            offering: Offering { direct: run.direct, ..Offering::default() },
+            findings: doubts(run.direct, run.lasted_s),
+            ..blank.clone()
+        };
         if flushes.is_none() {
             evidence.mean_s = run.mean_s;
             evidence.quantiles.clone_from(&run.quantiles);

@@ -4,13 +4,12 @@ use plimsoll_record::Finding;
 use serde_json::{Map, Value};
 
 use super::job::{Got, JobResult};
+use crate::bench::MIN_SECONDS;
 use crate::json::number_at as number;
 
 /// Share of the bytes or operations that have to be missing at the device for a finding: journals, metadata and
 /// counters that start and end at other times account for less.
 const MIN_MISSING: f64 = 0.1;
-/// Minimum length in seconds: shorter tests show start-up and caches.
-const MIN_SECONDS: f64 = 10.0;
 /// Share of the time in which a device under a closed load has operations in flight.
 const MIN_BUSY: f64 = 0.5;
 /// Share of a processor from which a thread waits for it.

@@ -1,6 +1,7 @@
 //! Outputs of benchmarks read as evidence: texts in the format of each program, with invented numbers.
 
 use plimsoll_ingest::{Fate, OutcomeSummary, Reading, ReadingEvidence};
+use plimsoll_record::Finding;
 use proptest::prelude::*;
 
 use crate::read::refusal as refused;
@@ -186,6 +187,30 @@ fn diskspd_xml_is_summed_over_threads() {
     assert!(refused(&DISKSPD_XML[..900]).contains("save it again completely"));
     let deep = DISKSPD_XML.replace("<Id>0</Id>", &"<a>".repeat(200_000));
     assert!(refused(&deep).contains("diskspd"));
+}
+
+#[test]
+fn tests_through_the_page_cache_and_short_ones_are_doubted() {
+    let findings = |text: &str| read(text).evidence[0].findings.clone();
+    assert_eq!(findings(DISKSPD), [Finding::Buffered]);
+    let direct = DISKSPD.replace("diskspd.exe -b8K", "diskspd.exe -Sh -b8K");
+    assert_eq!(findings(&direct), []);
+    let stated = DISKSPD.replace("\t\tblock size", "\t\tsoftware cache disabled\n\t\tblock size");
+    assert_eq!(findings(&stated), []);
+    assert_eq!(findings(&stated.replace("time:\t10.00s", "time:\t2.00s")), [Finding::TooShort { seconds: 2.0 }]);
+    assert_eq!(findings(DISKSPD_XML), [Finding::Buffered]);
+    let cache = "<DisableOSCache>true</DisableOSCache><BlockSize>";
+    assert_eq!(findings(&DISKSPD_XML.replace("<BlockSize>", cache)), []);
+
+    assert_eq!(findings(FILEIO_1_0), []);
+    let with = |flags: &str| {
+        let mode = "Using synchronous I/O mode\nDoing random";
+        let text = FILEIO_1_0.replace("Block size", &format!("Extra file open flags: {flags}\nBlock size"));
+        read(&text.replace("Doing random", mode)).evidence.swap_remove(0)
+    };
+    assert_eq!((with("(none)").findings, with("(none)").setting.depth), (vec![Finding::Buffered], Some(4.0)));
+    assert_eq!((with("directio").findings, with("16384").findings), (Vec::new(), Vec::new()));
+    assert_eq!(with("0").findings, [Finding::Buffered]);
 }
 
 const BONNIE_CSV: &str = "1.97,1.97,box,2,1421800799,8G,,100,90,2048,15,1024,5,90,88,4096,7,500.5,10,16,,,,,\
