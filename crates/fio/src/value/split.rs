@@ -37,12 +37,14 @@ pub(super) fn read(text: &str, base: Base) -> Result<Vec<(Bytes, u32)>, Unreadab
 fn one(part: &str, base: Base) -> Result<(Bytes, Option<u32>), Unreadable> {
     let (size, share) = part.split_once('/').unwrap_or((part, ""));
     let size = super::bounded(size, crate::number::NumberScale::Counts(base), 1, i64::from(u32::MAX))?;
-    let share = match share.trim() {
-        "" | "0" => None,
-        share => match share.parse::<u32>() {
-            Ok(share) if share <= 100 => Some(share),
-            _ => return Err(Unreadable(format!("{share:?} is not a percentage; write a whole number from 1 to 100"))),
-        },
+    // fio reads the digits before a point: decimals of zero change nothing.
+    let is_zero = |decimals: &str| decimals.bytes().all(|digit| digit == b'0');
+    let share = share.trim();
+    let digits = share.split_once('.').filter(|(_, decimals)| is_zero(decimals)).map_or(share, |(digits, _)| digits);
+    let share = match (digits, digits.parse::<u32>()) {
+        ("", _) | (_, Ok(0)) => None,
+        (_, Ok(share)) if share <= 100 => Some(share),
+        _ => return Err(Unreadable(format!("{share:?} is not a percentage; write a whole number from 1 to 100"))),
     };
     Ok((Bytes::new(size as u64), share))
 }
@@ -73,6 +75,8 @@ mod tests {
         check("4k/10:8k/10", "4096/10 8192/90 ");
         check("4k/60:8k/60:16k", "4096/60 8192/40 ");
         check("4k/100", "4096/100 ");
+        check("4k/50.0:8k/50.00", "4096/50 8192/50 ");
+        check("4k/0.0:8k", "4096/50 8192/50 ");
         check("4k/33.3:8k", "\"33.3\" is not a percentage");
         check("4k/101", "\"101\" is not a percentage");
         check("4q/50", "read by fio as 4");
