@@ -238,10 +238,13 @@ impl Catalogue {
         let place = NameTarget { product: self.products.len(), machine: None };
         if let Some(machines) = &product.machines {
             let prefix = product.name.to_lowercase();
-            names.extend(machines.rows.iter().enumerate().map(|(row, machine)| {
-                let name = format!("{prefix}/{}", machine.name.to_lowercase());
-                (name, NameTarget { machine: Some(row), ..place })
-            }));
+            let word = shared_word(machines.rows.iter().map(|machine| &*machine.name));
+            for (row, machine) in machines.rows.iter().enumerate() {
+                let target = NameTarget { machine: Some(row), ..place };
+                let name = machine.name.to_lowercase();
+                names.entry(format!("{prefix}/{}", &name[word..])).or_insert(target);
+                names.insert(format!("{prefix}/{name}"), target);
+            }
         } else {
             let own = std::iter::once(&*product.name).chain(product.aliases.iter().map(String::as_str));
             names.extend(own.chain([file]).map(|name| (name.to_lowercase(), place)));
@@ -263,6 +266,13 @@ impl Catalogue {
         Arc::make_mut(&mut retained.names).retain(|_, place| !gone[place.product]);
         retained
     }
+}
+
+/// Length of the first word of all names, with its underscore: `Standard_`, which people leave out.
+fn shared_word<'n>(mut names: impl Iterator<Item = &'n str>) -> usize {
+    let word = names.next().and_then(|name| name.split_once('_')).map_or("", |(word, _)| word);
+    let is_shared = !word.is_empty() && names.all(|name| name.split_once('_').is_some_and(|(other, _)| other == word));
+    if is_shared { word.len() + 1 } else { 0 }
 }
 
 /// Refuses arrays and caches of a managed database, and its attachment to a machine.

@@ -119,11 +119,13 @@ fn parse_setting(text: &str) -> Result<Setting, Unparsable<'_>> {
     Ok(Setting::Option { name: option.to_owned(), value: number.to_owned() })
 }
 
-/// `256GB`, `1.5 TiB`: a number and a unit.
+/// `256GB`, `1.5 TiB`, or as tools write it `1T`, `500Gi`: a number and a unit.
 fn parse_size(text: &str) -> Option<Setting> {
     let (number, unit) = number_and_word(text)?;
+    let is_short = matches!(unit, "G" | "T" | "P" | "Gi" | "Ti" | "Pi");
+    let unit = if is_short { format!("{unit}B") } else { unit.to_owned() };
     let is_unit = unit.len() >= 2 && unit.ends_with(['B', 'b']) && format!("1{unit}").parse::<Bytes>().is_ok();
-    is_unit.then(|| Setting::Size { number: number.to_owned(), unit: unit.to_owned() })
+    is_unit.then(|| Setting::Size { number: number.to_owned(), unit })
 }
 
 fn number_and_word(text: &str) -> Option<(&str, &str)> {

@@ -100,6 +100,11 @@ fn everyday_machines_have_their_limits() {
         ("stripe(16,64KiB) of azure/premium-ssd:P30 on azure/Standard_E32-8s_v5", 51_200),
         ("oci:1000GB@20vpu on oci/VM.Standard.A2.Flex:2ocpu", 40_000),
         ("oci:2000GB@20vpu on oci/VM.DenseIO.E4.Flex:8ocpu", 50_000),
+        ("oci:2000GB@20vpu on oci/VM.Standard.E2.2", 28_000),
+        ("stripe(8,64KiB) of oci:1000GB@20vpu on oci/VM.DenseIO2.8", 160_000),
+        // Without the word that all names of Azure begin with.
+        ("stripe(4,64KiB) of azure/premium-ssd:P30 on azure/D4s_v5", 6_400),
+        ("stripe(4,64KiB) of azure/premium-ssd:P30 on azure/ds3_v2", 12_800),
     ] {
         assert_eq!(iops(config), expected, "{config}");
     }
@@ -177,6 +182,9 @@ fn sizes_of_clouds_count_in_powers_of_1024() {
         ("azure/2014:0.5TB", "azure/2014:512GB"),
         ("gcp/pd-ssd:2tb", "gcp/pd-ssd:2048GiB"),
         ("oci:size=1TB", "oci/block-volume:1024GB,"),
+        ("aws/gp3:1T", "aws/gp3:1024GiB,"),
+        ("oci:size=500G", "oci/block-volume:500GB,"),
+        ("gcp/pd-ssd:2Ti", "gcp/pd-ssd:2048GiB"),
         ("oci:51200MB", "oci/block-volume:50GB,"),
         // Drives and arrays count in powers of 1,000.
         ("netapp/aff-a800:10TB", "netapp/aff-a800:10000GB,"),
