@@ -64,7 +64,7 @@ impl Layout {
                     let (part, of_disk) =
                         name.strip_prefix("[DSK").and_then(|rest| rest.split_once(']')).unwrap_or(("", name));
                     let part = part.strip_prefix(':').unwrap_or_default().to_owned();
-                    let found = quantity(of_disk, *before, waits);
+                    let found = find_quantity(of_disk, *before, waits);
                     layout.columns.extend(found.map(|quantity| DiskColumn {
                         index,
                         name: (*name).to_owned(),
@@ -87,7 +87,7 @@ impl Layout {
 
 /// The quantity of a column with this name, of which `before` columns precede it. Details have a wait for reads, writes
 /// and all, or for all.
-fn quantity(name: &str, before: usize, waits: usize) -> Option<CounterQuantity> {
+fn find_quantity(name: &str, before: usize, waits: usize) -> Option<CounterQuantity> {
     fn same(value: f64) -> f64 {
         value
     }

@@ -45,7 +45,11 @@ fn check(found: &Reading) {
     assert_eq!(found.kind.id, "collectl");
     let demand = Demand::of(&[found]);
     let values = |class, measure| -> Vec<f64> {
-        demand.subjects[0].series(class, measure).unwrap().values.iter().map(|value| value.unwrap()).collect()
+        demand.subjects[0]
+            .series(class, measure)
+            .into_iter()
+            .flat_map(|series| series.values.iter().flatten().copied())
+            .collect()
     };
     near(&values(Class::Read, Measure::Iops), &[400.0, 800.0]);
     near(&values(Class::Write, Measure::Iops), &[500.0, 500.0]);
