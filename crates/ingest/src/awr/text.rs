@@ -51,10 +51,48 @@ struct AwrText {
     lacks: &'static [AwrSection],
     /// Set by a title of a comparison of two periods.
     compared: Option<ComparedLines>,
+    spacing: Spacing,
 }
 
-impl LineFormat for AwrText {
-    fn line(&mut self, line: &str, number: u64, out: &mut Builder) -> Result<(), Refusal> {
+/// Blank lines after each line, as mails and word processors insert them.
+#[derive(Default)]
+struct Spacing {
+    /// The first lines with their numbers, until they show the spacing.
+    opening: Vec<(String, u64)>,
+    is_decided: bool,
+    is_doubled: bool,
+    /// The line before has text.
+    has_text: bool,
+}
+
+impl Spacing {
+    /// Lines that show the spacing of a report: its first tables have rows without blank lines between them.
+    const OPENING: usize = 40;
+
+    /// Decides by the first lines, which are returned.
+    fn decide(&mut self) -> Vec<(String, u64)> {
+        let opening = std::mem::take(&mut self.opening);
+        let has_text = |index: usize| !opening[index].0.trim().is_empty();
+        self.is_doubled =
+            opening.len() >= 10 && (1..opening.len()).all(|index| !has_text(index - 1) || !has_text(index));
+        self.is_decided = true;
+        opening
+    }
+
+    /// True for an inserted line.
+    fn is_inserted(&mut self, line: &str) -> bool {
+        let has_text = !line.trim().is_empty();
+        let is_inserted = self.is_doubled && !has_text && self.has_text;
+        self.has_text = has_text;
+        is_inserted
+    }
+}
+
+impl AwrText {
+    fn report_line(&mut self, line: &str, number: u64, out: &Builder) -> Result<(), Refusal> {
+        if self.spacing.is_inserted(line) {
+            return Ok(());
+        }
         let is_title =
             ["WORKLOAD REPOSITORY", "STATSPACK report for"].iter().any(|title| line.trim().starts_with(title));
         out.require(!is_title || self.pages.report.met.is_empty(), SEVERAL)?;
@@ -68,7 +106,25 @@ impl LineFormat for AwrText {
         Ok(())
     }
 
+    fn opening(&mut self, out: &Builder) -> Result<(), Refusal> {
+        let lines = self.spacing.decide();
+        lines.iter().try_for_each(|(line, number)| self.report_line(line, *number, out))
+    }
+}
+
+impl LineFormat for AwrText {
+    fn line(&mut self, line: &str, number: u64, out: &mut Builder) -> Result<(), Refusal> {
+        if self.spacing.is_decided {
+            return self.report_line(line, number, out);
+        }
+        self.spacing.opening.push((line.to_owned(), number));
+        if self.spacing.opening.len() < Spacing::OPENING { Ok(()) } else { self.opening(out) }
+    }
+
     fn end(&mut self, out: &mut Builder) -> Result<(), Refusal> {
+        if !self.spacing.is_decided {
+            self.opening(out)?;
+        }
         if let Some(compared) = self.compared.take() {
             return compared.finish().make(out);
         }

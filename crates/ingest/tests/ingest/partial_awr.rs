@@ -243,6 +243,15 @@ fn a_front_page_may_have_decimal_commas_or_lack_its_title() {
 }
 
 #[test]
+fn blank_lines_between_all_lines_change_no_figure() {
+    let work = Workload { host: "quay7".to_owned(), ..Workload::shop(9) };
+    for text in [work.awr_text(), work.statspack(), FRONT_19.to_owned(), STATSPACK_9.to_owned()] {
+        let spaced = reading(&text.replace('\n', "\r\n\r\n"));
+        assert_eq!(figures(&spaced), figures(&reading(&text)));
+    }
+}
+
+#[test]
 fn a_report_inside_of_a_page_is_read() {
     let work = Workload { host: "quay7".to_owned(), ..Workload::shop(9) };
     let text = work.awr_text();
