@@ -6,6 +6,7 @@
 
 use jiff::SignedDuration;
 use jiff::civil::{Date, DateTime};
+use plimsoll_units::Span;
 
 use crate::builder::Builder;
 use crate::form::{Form, FormatInput, Head, LineFormat, Resemblance};
@@ -82,6 +83,8 @@ struct DstatSamples {
     /// The time of the begin of the record, with its year.
     begun: Option<Stamp>,
     samples: Option<WideSamples>,
+    /// The delay of the command, for samples without times.
+    delay: Option<Span>,
     /// The position of the time in a row.
     time: Option<usize>,
     width: usize,
@@ -158,7 +161,7 @@ impl DstatSamples {
                 Some(begun) => out.instant(begun),
                 None => self.input.begin.unwrap_or_else(|| jiff::civil::date(UNDATED_YEAR, 1, 1).at(0, 0, 0, 0)),
             };
-            let seconds = self.input.interval?.as_secs_f64() * f64::from(self.untimed);
+            let seconds = self.input.interval.or(self.delay)?.as_secs_f64() * f64::from(self.untimed);
             self.untimed += 1;
             return timestamp::later(begin, seconds);
         };
@@ -208,6 +211,19 @@ impl DstatSamples {
     }
 }
 
+/// The delay in a command, `dstat [options] [delay [count]]`: a second by default.
+fn delay_of(command: &str) -> Span {
+    let words: Vec<&str> = command.split_whitespace().collect();
+    // Lists of devices and names of files belong to the option before them.
+    let takes_value =
+        |word: &str| word == "--output" || matches!(word.strip_prefix('-'), Some("C" | "D" | "I" | "N" | "S"));
+    let is_number =
+        |index: usize| words[index].bytes().all(|byte| byte.is_ascii_digit()) && !takes_value(words[index - 1]);
+    let begin = (1..words.len()).rev().take_while(|index| is_number(*index)).last();
+    let seconds = begin.and_then(|index| words[index].parse().ok()).filter(|seconds| *seconds > 0);
+    Span::from_secs(seconds.unwrap_or(1))
+}
+
 struct DstatCsv {
     samples: DstatSamples,
     /// The groups, until the names of columns follow.
@@ -224,6 +240,7 @@ impl DstatCsv {
         for pair in cells.windows(2) {
             match pair[0].as_str() {
                 "Host:" => pair[1].clone_into(&mut self.samples.host),
+                "Cmdline:" => self.samples.delay = Some(delay_of(&pair[1])),
                 "Date:" => {
                     self.samples.begun = timestamp::parse(&pair[1]);
                     let zone = pair[1].rsplit(' ').next().unwrap_or_default();

@@ -49,7 +49,8 @@ fn is_log(head: &Head<'_>) -> Resemblance {
 
 fn is_list(head: &Head<'_>) -> Resemblance {
     let is_console = head.has("CounterSamples") && head.has("\\\\");
-    Resemblance::is(9, is_console && head.has("Timestamp"))
+    let is_csv = head.text().lines().take(MAX_LINES_BEFORE).any(|line| SampleFields::of(line).is_some());
+    Resemblance::is(9, is_console && head.has("Timestamp") || is_csv)
 }
 
 /// Objects with disks, in the order of preference: a single layer is counted.
@@ -324,6 +325,23 @@ fn in_utc(at: DateTime, bias: Option<i64>, out: &mut Builder) -> DateTime {
     shifted.unwrap_or_else(|| out.local(at))
 }
 
+/// Positions of the path, value and time in samples of Get-Counter that Export-Csv wrote.
+#[derive(Clone, Copy)]
+struct SampleFields {
+    separator: char,
+    positions: [usize; 3],
+}
+
+impl SampleFields {
+    /// Reads the line of names.
+    fn of(line: &str) -> Option<Self> {
+        let separator = [',', ';', '\t'].into_iter().find(|mark| separates(line, *mark))?;
+        let names: Vec<_> = cells(line.trim(), separator).collect();
+        let position = |name: &str| names.iter().position(|other| other == name);
+        Some(Self { separator, positions: [position("Path")?, position("CookedValue")?, position("Timestamp")?] })
+    }
+}
+
 /// Reads the list of Get-Counter: a time with the path of the first counter, its value on the next line, then further
 /// paths and values. Long paths continue on the next line.
 #[derive(Default)]
@@ -336,6 +354,8 @@ struct CounterList {
     next: Option<usize>,
     rows: Vec<WideRow>,
     at: Option<DateTime>,
+    /// A sample has a line with separated values.
+    fields: Option<SampleFields>,
     line: u64,
 }
 
@@ -371,6 +391,27 @@ impl CounterList {
     }
 }
 
+impl CounterList {
+    fn time(&mut self, text: &str, number: u64, out: &mut Builder) {
+        let Some(at) = timestamp::parse(text.trim()) else { return };
+        if at.doubtful {
+            let text = "day and month of its times may be swapped: check the windows";
+            out.caution_once(Some(Origin::line(number)), text);
+        }
+        self.at = Some(out.instant(at));
+    }
+
+    fn sample(&mut self, fields: SampleFields, text: &str, number: u64, out: &mut Builder) {
+        let values: Vec<_> = cells(text, fields.separator).collect();
+        let [Some(path), Some(value), Some(time)] = fields.positions.map(|position| values.get(position)) else {
+            return;
+        };
+        self.time(time, number, out);
+        self.path(&format!("{path}:"));
+        self.value(value, number);
+    }
+}
+
 impl LineFormat for CounterList {
     fn line(&mut self, line: &str, number: u64, out: &mut Builder) -> Result<(), Refusal> {
         let text = line.trim();
@@ -378,14 +419,12 @@ impl LineFormat for CounterList {
             return Ok(());
         }
         self.line = number;
-        if let Some((time, path)) = text.split_once("\\\\").filter(|_| self.path.is_empty()) {
-            if let Some(at) = timestamp::parse(time.trim()) {
-                if at.doubtful {
-                    let text = "day and month of its times may be swapped: check the windows";
-                    out.caution_once(Some(Origin::line(number)), text);
-                }
-                self.at = Some(out.instant(at));
-            }
+        if let Some(fields) = self.fields {
+            self.sample(fields, text, number, out);
+        } else if let Some(fields) = SampleFields::of(text) {
+            self.fields = Some(fields);
+        } else if let Some((time, path)) = text.split_once("\\\\").filter(|_| self.path.is_empty()) {
+            self.time(time, number, out);
             self.path(&format!("\\\\{path}"));
         } else if self.path.is_empty() {
             self.value(text, number);

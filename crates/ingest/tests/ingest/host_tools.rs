@@ -107,6 +107,32 @@ fn latencies_of_devices_belong_to_the_total_or_replace_it() {
 }
 
 #[test]
+fn samples_without_times_have_the_delay_of_the_command() {
+    let untimed = |command: &str| -> String {
+        let line = |line: &str| match line {
+            _ if line.starts_with("\"Cmdline") => line.replace("dstat --time -dr --output dstat.csv 5", command) + "\n",
+            _ if line.starts_with("\"system") || line.starts_with("\"time") || line.starts_with(char::is_numeric) => {
+                format!("{}\n", line.split_once(',').unwrap_or_default().1)
+            }
+            _ => format!("{line}\n"),
+        };
+        DSTAT.lines().map(line).collect()
+    };
+    for (command, seconds) in
+        [("dstat -dr 5", 5), ("dstat -dr 10 60", 10), ("dstat -dr -C 0", 1), ("dstat -dr --output 1", 1)]
+    {
+        let found = reading(&untimed(command));
+        let expected = Span::from_secs(seconds);
+        assert!(found.windows.len() == 2 && found.windows.iter().all(|window| window.length == expected), "{command}");
+        near(&values(&found, "", Class::Read, Measure::Iops), &[400.0, 800.0]);
+        assert_eq!(found.windows[0].begin, Some(date(2025, 12, 31).at(23, 59, 50, 0)));
+    }
+    let interval = Some(Span::from_secs(20));
+    let specified = reading_as(FormatInput { interval, ..FormatInput::from("test") }, &untimed("dstat -dr 5"));
+    assert_eq!(specified.windows[0].length, Span::from_secs(20));
+}
+
+#[test]
 fn colours_of_the_screen_are_ignored() {
     let line = |line: &str| format!("\u{1b}[0;34m{line}\u{1b}[0m\n");
     let coloured: String = SCREEN.lines().map(line).collect();

@@ -160,6 +160,32 @@ fn a_list_of_get_counter_is_read() {
 }
 
 #[test]
+fn samples_of_export_csv_are_those_of_the_list() {
+    let rows = LIST.lines().skip(2).collect::<Vec<&str>>().join(" ");
+    let expected = reading(LIST).figures;
+    assert!(rows.contains("240.5") && expected.len() == 4);
+    let sample = |time: &str, counter: &str, value: &str| {
+        format!(
+            "\"\\\\pier\\physicaldisk(_total)\\disk {counter}/sec\",\"_total\",\"{value}\",\"3/22/2026 {time} PM\",\"0\"\r\n"
+        )
+    };
+    let head = "#TYPE Microsoft.PowerShell.Commands.GetCounter.PerformanceCounterSample\r\n\"Path\",\"InstanceName\",\"CookedValue\",\"Timestamp\",\"Status\"\r\n";
+    let text = [
+        head.to_owned(),
+        sample("10:00:01", "reads", "120.5"),
+        sample("10:00:01", "writes", "30"),
+        sample("10:00:02", "reads", "240.5"),
+        sample("10:00:02", "writes", "60"),
+    ];
+    let text = text.concat();
+    let values = |figures: &[plimsoll_ingest::Figure]| figures.iter().map(|one| one.value).collect::<Vec<f64>>();
+    assert_eq!(values(&reading(&text).figures), values(&expected));
+    let semicolons = text.replace("\",\"", "\";\"").replace("120.5", "120,5").replace("240.5", "240,5");
+    assert_eq!(values(&reading(&semicolons).figures), values(&expected));
+    cut_anywhere(&text);
+}
+
+#[test]
 fn devices_of_esxtop_are_counted_without_their_adapters() {
     let found = reading(ESXTOP);
     laws(&found);
