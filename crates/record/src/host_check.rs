@@ -1,18 +1,116 @@
 //! Checks of a host: its fitness for measurements and emulated volumes.
 
+use plimsoll_units::{Bytes, Span};
+
+use crate::finding::Finding;
+
 /// A check of the host.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct HostCheck {
-    /// Name, such as `io_uring`.
-    pub name: &'static str,
     /// The result.
     pub status: CheckStatus,
     /// Whether commands can work without it.
     pub need: CheckNeed,
-    /// The observation, such as `2 of 4 processors`.
-    pub found: String,
-    /// Consequence and remedy; empty if ok.
-    pub remedy: String,
+    /// The observation.
+    pub fact: HostFact,
+}
+
+/// A checked property of a host. The status of its check determines the meaning of a missing value.
+#[derive(Clone, Debug, PartialEq)]
+pub enum HostFact {
+    /// The path and its kind, or the error.
+    Path(String),
+    /// A doubt about the storage at the path.
+    Storage(Finding),
+    /// Direct I/O at the path: the path, or the error if unknown.
+    DirectIo(String),
+    /// Logical and physical block size in bytes.
+    Sectors(Option<[u32; 2]>),
+    /// Space for the file of a measurement.
+    FreeSpace(FreeSpace),
+    /// Error of `io_uring`, and the value of `kernel.io_uring_disabled`.
+    Ring(Option<(String, Option<u32>)>),
+    /// Median and p99 of the lateness of timers, the shortest response time that is emulated faithfully, and the factor by
+    /// which network volumes have to be slowed down.
+    Timers([Span; 3], u64),
+    /// Error of the measurement of timers, and the limit of locked memory if it is too low.
+    TimersUnknown(String, Option<Bytes>),
+    /// Clock source of the kernel.
+    ClockSource(Option<String>),
+    /// Frequency governor.
+    Governor(Option<String>),
+    /// Share of processor time that the hypervisor gave to other guests.
+    Steal(Option<f64>),
+    /// Share of processor time of other processes.
+    OtherWork(Option<f64>),
+    /// Limit in processors, and its file.
+    ProcessorLimit(Option<(f64, String)>),
+    /// Limit and its file, and the memory that a measurement may use.
+    MemoryLimit(Option<(Bytes, String)>, Bytes),
+    /// Error of real-time priority, with its remedy after a colon.
+    RealTime(Option<String>),
+    /// Limit of locked memory.
+    LockedMemory(Option<Bytes>),
+    /// Limit of open files, and the required number.
+    OpenFiles(Option<u64>, u64),
+    /// FUSE.
+    Fuse(FuseState),
+    /// Error of `/dev/loop-control`.
+    LoopDevices(Option<String>),
+    /// True if the module nbd is loaded.
+    NbdModule(bool),
+    /// Name and version of a database, and the counters that its settings hide.
+    Database(String, Vec<HiddenCounters>),
+}
+
+/// Space for the file of a measurement.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FreeSpace {
+    /// The path is unusable.
+    NoPath,
+    /// No file is created.
+    NotNeeded,
+    /// The default load is invalid.
+    NoLoad,
+    /// Free space at a path.
+    Free {
+        /// Free space.
+        available: Bytes,
+        /// The path.
+        path: String,
+        /// Size of the file.
+        size: Bytes,
+        /// Its minimum size.
+        min: Bytes,
+        /// Caches of devices hold smaller files.
+        cached: Bytes,
+    },
+}
+
+/// Availability of FUSE.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FuseState {
+    /// This process may mount.
+    Mounts,
+    /// `fusermount3` mounts.
+    Fusermount,
+    /// `fusermount3` is missing.
+    NoFusermount,
+    /// `/dev/fuse` is missing.
+    NoDevice,
+    /// `/dev/fuse` cannot be opened: the error.
+    Refused(String),
+}
+
+/// Counters that a database does not provide.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum HiddenCounters {
+    /// `performance_schema` is off.
+    PerformanceSchema,
+    /// Settings of PostgreSQL that are off.
+    Timing(Vec<&'static str>),
+    /// The version has no `pg_stat_io`: the first version that has it.
+    PgStatIo(u32),
 }
 
 /// Result of a check of the host.
@@ -53,6 +151,32 @@ pub enum CheckNeed {
 }
 
 impl HostCheck {
+    /// Name of the check, such as `io_uring`.
+    pub const fn name(&self) -> &'static str {
+        match self.fact {
+            HostFact::Path(_) => "path",
+            HostFact::Storage(_) => "storage",
+            HostFact::DirectIo(_) => "O_DIRECT",
+            HostFact::Sectors(_) => "sectors",
+            HostFact::FreeSpace(_) => "free space",
+            HostFact::Ring(_) => "io_uring",
+            HostFact::Timers(..) | HostFact::TimersUnknown(..) => "timers",
+            HostFact::ClockSource(_) => "clock source",
+            HostFact::Governor(_) => "governor",
+            HostFact::Steal(_) => "steal",
+            HostFact::OtherWork(_) => "other work",
+            HostFact::ProcessorLimit(_) => "processor limit",
+            HostFact::MemoryLimit(..) => "memory limit",
+            HostFact::RealTime(_) => "real-time priority",
+            HostFact::LockedMemory(_) => "locked memory",
+            HostFact::OpenFiles(..) => "open files",
+            HostFact::Fuse(_) => "FUSE",
+            HostFact::LoopDevices(_) => "loop devices",
+            HostFact::NbdModule(_) => "module nbd",
+            HostFact::Database(..) => "database",
+        }
+    }
+
     /// True if commands cannot work, or if that is unknown.
     pub fn is_blocking(&self) -> bool {
         self.need == CheckNeed::Necessary && matches!(self.status, CheckStatus::Failed | CheckStatus::Unknown)

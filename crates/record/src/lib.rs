@@ -30,7 +30,7 @@ pub use figures::{
 pub use finding::{Finding, Weight};
 pub use histogram::{Bins, Recorder};
 pub use host::{Device, Host};
-pub use host_check::{CheckNeed, CheckStatus, HostCheck};
+pub use host_check::{CheckNeed, CheckStatus, FreeSpace, FuseState, HiddenCounters, HostCheck, HostFact};
 pub use objective::{Measure, Objective, ObjectiveError, Scope};
 pub use run::{CpuTime, Run, Slice};
 pub use slot::{HostDelay, LoadSlot, SlotRole};

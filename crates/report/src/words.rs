@@ -14,6 +14,7 @@ pub mod diagnosis;
 mod errno;
 pub(crate) mod first_screen;
 mod gates;
+pub(crate) mod host_check;
 pub(crate) mod limits;
 pub(crate) mod offer;
 mod place;

@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use plimsoll_device::{AccessMode, Caching, Subject, SubjectKind, classify, describe_disk, open, scratch};
-use plimsoll_record::{CheckNeed, Finding, HostCheck, Source};
+use plimsoll_record::{CheckStatus, Finding, FreeSpace, HostCheck, HostFact};
 use plimsoll_units::Bytes;
 
-use super::checks::{caution, failed, ok, unknown};
+use super::checks::{necessary, optional};
 use crate::checks::check_placement;
 use crate::measured_load::MeasuredLoad;
 use crate::request::MeasurementRequest;
@@ -69,76 +69,55 @@ fn scratch_sizes(available: Bytes) -> Option<(Bytes, Bytes)> {
 /// Checks of the storage.
 pub(super) fn check_storage(facts: &StorageFacts) -> Vec<HostCheck> {
     let mut found = vec![check_path(facts)];
-    let source = Source::Measured { engine: String::new() };
-    found.extend(
-        facts.findings.iter().map(|finding| caution("storage", finding.text(), finding.remedy_for(&source).to_owned())),
-    );
+    let cautions = facts.findings.iter().map(|finding| HostFact::Storage(finding.clone()));
+    found.extend(cautions.map(|fact| optional(CheckStatus::Caution, fact)));
     found.extend([check_direct(facts), check_sectors(facts), check_space(facts)]);
     found
 }
 
 fn check_path(StorageFacts { path, subject, .. }: &StorageFacts) -> HostCheck {
     match subject {
-        Ok(subject) => ok("path", CheckNeed::Necessary, format!("{path}: {}", subject.kind.name())),
-        Err(reason) => failed("path", CheckNeed::Necessary, reason.clone(), String::new()),
+        Ok(subject) => necessary(CheckStatus::Ok, HostFact::Path(format!("{path}: {}", subject.kind.name()))),
+        Err(reason) => necessary(CheckStatus::Failed, HostFact::Path(reason.clone())),
     }
 }
 
 fn check_direct(facts: &StorageFacts) -> HostCheck {
-    match &facts.direct {
-        Ok(Caching::Direct) => ok("O_DIRECT", CheckNeed::Optional, "supported".to_owned()),
-        Ok(Caching::Buffered) => caution(
-            "O_DIRECT",
-            format!("the filesystem of {} refuses it", facts.path),
-            "measurements there include the page cache: use a path on ext4, XFS or a block device".to_owned(),
-        ),
-        Err(reason) => unknown("O_DIRECT", CheckNeed::Optional, reason.clone(), "repair the path".to_owned()),
-    }
+    let (status, text) = match &facts.direct {
+        Ok(Caching::Direct) => (CheckStatus::Ok, &facts.path),
+        Ok(Caching::Buffered) => (CheckStatus::Caution, &facts.path),
+        Err(reason) => (CheckStatus::Unknown, reason),
+    };
+    optional(status, HostFact::DirectIo(text.clone()))
 }
 
 fn check_sectors(facts: &StorageFacts) -> HostCheck {
-    match facts.sectors {
-        [Some(logical), Some(physical)] => {
-            ok("sectors", CheckNeed::Optional, format!("{logical} bytes logical, {physical} physical"))
-        }
-        _ => unknown(
-            "sectors",
-            CheckNeed::Optional,
-            "no single block device below the path".to_owned(),
-            "the alignment is assumed to be 4 KiB".to_owned(),
-        ),
-    }
+    let [logical, physical] = facts.sectors;
+    let sectors = logical.zip(physical).map(|(logical, physical)| [logical, physical]);
+    let status = if sectors.is_some() { CheckStatus::Ok } else { CheckStatus::Unknown };
+    optional(status, HostFact::Sectors(sectors))
 }
 
 fn check_space(facts: &StorageFacts) -> HostCheck {
-    let Ok(subject) = &facts.subject else {
-        return unknown("free space", CheckNeed::Necessary, "the path is unusable".to_owned(), String::new());
+    let (status, space) = match (&facts.subject, facts.scratch) {
+        (Err(_), _) => (CheckStatus::Unknown, FreeSpace::NoPath),
+        (Ok(Subject { available: None, .. }), _) => (CheckStatus::Ok, FreeSpace::NotNeeded),
+        (Ok(_), None) => (CheckStatus::Unknown, FreeSpace::NoLoad),
+        (Ok(Subject { available: Some(available), .. }), Some((size, min))) => {
+            let status = match size {
+                size if size < min => CheckStatus::Failed,
+                size if size < CACHED_FILE => CheckStatus::Caution,
+                _ => CheckStatus::Ok,
+            };
+            let (available, path) = (*available, facts.path.clone());
+            (status, FreeSpace::Free { available, path, size, min, cached: CACHED_FILE })
+        }
     };
-    let Some(available) = subject.available else {
-        return ok("free space", CheckNeed::Necessary, "not needed: no file is created".to_owned());
-    };
-    let Some((size, min)) = facts.scratch else {
-        let remedy = "report this as a defect".to_owned();
-        return unknown("free space", CheckNeed::Necessary, "the default load is invalid".to_owned(), remedy);
-    };
-    let found = format!("{available} free at {}", facts.path);
-    if size < min {
-        let remedy = format!("a measurement needs {min} of a quarter of it: free some space, or use another path");
-        failed("free space", CheckNeed::Necessary, found, remedy)
-    } else if size < CACHED_FILE {
-        let remedy = format!(
-            "its file has {size}, and caches of devices hold less than {CACHED_FILE}: free 4 GiB, or use --size"
-        );
-        HostCheck { need: CheckNeed::Necessary, ..caution("free space", found, remedy) }
-    } else {
-        ok("free space", CheckNeed::Necessary, found)
-    }
+    necessary(status, HostFact::FreeSpace(space))
 }
 
 #[cfg(test)]
 pub(super) mod tests {
-    use plimsoll_record::CheckStatus;
-
     use super::*;
 
     /// A directory with `available` bytes on a filesystem with direct I/O.
@@ -154,42 +133,43 @@ pub(super) mod tests {
         facts
     }
 
-    fn check(facts: &StorageFacts, name: &str, status: CheckStatus, part: &str) {
+    /// The check with this name.
+    fn check(facts: &StorageFacts, name: &str) -> (CheckStatus, HostFact) {
         let found = check_storage(facts);
-        let check = found.iter().find(|check| check.name == name).unwrap();
-        assert_eq!(check.status, status, "{check:?}");
-        assert!(format!("{}: {}", check.found, check.remedy).contains(part), "{check:?}");
+        let check = found.into_iter().find(|check| check.name() == name).unwrap();
+        (check.status, check.fact)
     }
 
     #[test]
     fn free_space_is_compared_with_the_scratch_file() {
         let of = |available| check_storage(&directory(available));
         assert!(of(Bytes::gib(64)).iter().all(|check| check.status == CheckStatus::Ok), "{:?}", of(Bytes::gib(64)));
-        check(
-            &directory(Bytes::gib(2)),
-            "free space",
-            CheckStatus::Caution,
-            "2 GiB free at /data: its file has 512 MiB",
-        );
-        check(&directory(Bytes::mib(20)), "free space", CheckStatus::Failed, "free some space");
+        let (status, fact) = check(&directory(Bytes::gib(2)), "free space");
+        assert_eq!(status, CheckStatus::Caution);
+        let HostFact::FreeSpace(FreeSpace::Free { size, path, .. }) = &fact else { panic!("{fact:?}") };
+        assert_eq!((*size, path.as_str()), (Bytes::mib(512), "/data"));
+        assert_eq!(check(&directory(Bytes::mib(20)), "free space").0, CheckStatus::Failed);
     }
 
     #[test]
     fn refused_direct_io_and_findings_are_cautions() {
         let buffered = StorageFacts { direct: Ok(Caching::Buffered), ..directory(Bytes::gib(64)) };
-        check(&buffered, "O_DIRECT", CheckStatus::Caution, "page cache");
-        let findings = vec![Finding::InMemory { what: "tmpfs".into() }];
-        check(&StorageFacts { findings, ..directory(Bytes::gib(64)) }, "storage", CheckStatus::Caution, "tmpfs");
+        let path = HostFact::DirectIo("/data".into());
+        assert_eq!(check(&buffered, "O_DIRECT"), (CheckStatus::Caution, path));
+        let finding = Finding::InMemory { what: "tmpfs".into() };
+        let in_memory = StorageFacts { findings: vec![finding.clone()], ..directory(Bytes::gib(64)) };
+        assert_eq!(check(&in_memory, "storage"), (CheckStatus::Caution, HostFact::Storage(finding)));
         let without = StorageFacts { sectors: [Some(512), None], ..directory(Bytes::gib(64)) };
-        check(&without, "sectors", CheckStatus::Unknown, "no single block device");
+        assert_eq!(check(&without, "sectors"), (CheckStatus::Unknown, HostFact::Sectors(None)));
     }
 
     #[test]
     fn unusable_path_fails_and_its_properties_are_unknown() {
         let facts = StorageFacts::gather(Path::new("/no/such/path"));
-        check(&facts, "path", CheckStatus::Failed, "no such file");
+        let (status, fact) = check(&facts, "path");
+        assert!(status == CheckStatus::Failed && format!("{fact:?}").contains("no such file"), "{fact:?}");
         for name in ["O_DIRECT", "sectors", "free space"] {
-            check(&facts, name, CheckStatus::Unknown, "");
+            assert_eq!(check(&facts, name).0, CheckStatus::Unknown, "{name}");
         }
     }
 }

@@ -3,6 +3,7 @@
 use plimsoll_record::{CheckNeed, HostCheck};
 
 use super::each;
+use crate::words::host_check::{describe_fact, describe_remedy};
 
 view! {
     /// Checks of a host and of the storage at a path: its fitness for measurements and emulated volumes.
@@ -21,15 +22,15 @@ view! {
     /// A check of the host.
     struct DoctorCheck from check: &HostCheck {
         /// Name of the check.
-        name: &'static str = check.name,
+        name: &'static str = check.name(),
         /// `ok`, `caution` (works, but figures or response times are doubtful), `failed` (a command will not work) or
         /// `unknown` (could not be checked).
         status: &'static str = check.status.name(),
         /// True if `plimsoll measure` or `plimsoll serve` needs it.
         necessary: bool = check.need == CheckNeed::Necessary,
         /// The observation.
-        found: String = check.found.clone(),
+        found: String = describe_fact(check),
         /// Consequence and remedy; null if none is needed.
-        remedy: Option<String> = Some(check.remedy.clone()).filter(|remedy| !remedy.is_empty()),
+        remedy: Option<String> = Some(describe_remedy(check)).filter(|remedy| !remedy.is_empty()),
     }
 }

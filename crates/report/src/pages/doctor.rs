@@ -3,6 +3,7 @@
 use plimsoll_record::{CheckNeed, CheckStatus, HostCheck};
 
 use crate::page::{Block, Cell, Column, ColumnKind, Emphasis, Headline, Item, Page, PageSection, Table};
+use crate::words::host_check::{describe_fact, describe_remedy};
 
 /// Failed checks and cautions in full on a terminal, so that the page fits 24 lines of 80 columns; the table has all.
 const MAX_PROBLEMS: usize = 3;
@@ -66,12 +67,11 @@ fn unknown(checks: &[HostCheck]) -> Vec<&HostCheck> {
 }
 
 fn names(checks: &[&HostCheck]) -> String {
-    checks.iter().map(|check| check.name).collect::<Vec<_>>().join(", ")
+    checks.iter().map(|check| check.name()).collect::<Vec<_>>().join(", ")
 }
 
 fn item(check: &HostCheck) -> Item {
-    let HostCheck { name, status, found, remedy, .. } = check;
-    Item::new(format!("{}: {name}: {found}", status.name()), [remedy.clone()])
+    Item::new(format!("{}: {}: {}", check.status.name(), check.name(), describe_fact(check)), [describe_remedy(check)])
 }
 
 fn table(checks: &[HostCheck]) -> Table {
@@ -83,25 +83,31 @@ fn table(checks: &[HostCheck]) -> Table {
     };
     Table::rows("Checks of the host", checks)
         .column(Column::new("check", "", ColumnKind::Name, 0), |check| {
-            Cell::text(check.name).with_emphasis(emphasis(check))
+            Cell::text(check.name()).with_emphasis(emphasis(check))
         })
         .column(Column::text("status", 0), |check| check.status.name())
         .column(Column::text("necessary", 0), |check| if check.need == CheckNeed::Necessary { "yes" } else { "no" })
-        .column(Column::text("found", 0), |check| check.found.as_str())
-        .column(Column::text("remedy", 0), |check| check.remedy.as_str())
+        .column(Column::text("found", 0), |check| describe_fact(check))
+        .column(Column::text("remedy", 0), |check| describe_remedy(check))
         .table()
 }
 
 #[cfg(test)]
 mod tests {
+    use plimsoll_record::{FuseState, HostFact};
+
     use super::*;
     use crate::{Charset, Color, TextStyle, page_text};
 
     const STYLE: TextStyle = TextStyle { color: Color::Plain, width: 80, unicode: Charset::Ascii };
 
-    fn check_of(name: &'static str, status: CheckStatus, need: CheckNeed) -> HostCheck {
-        let remedy = if status == CheckStatus::Ok { String::new() } else { "a remedy of many words, ".repeat(6) };
-        HostCheck { name, status, need, found: "an observation, ".repeat(6), remedy }
+    const fn check_of(fact: HostFact, status: CheckStatus, need: CheckNeed) -> HostCheck {
+        HostCheck { status, need, fact }
+    }
+
+    /// An observation and a remedy of several lines.
+    fn long() -> HostFact {
+        HostFact::Ring(Some(("an observation, ".repeat(6), None)))
     }
 
     fn text(checks: &[HostCheck]) -> String {
@@ -111,8 +117,8 @@ mod tests {
     #[test]
     fn text_fits_a_screen_whatever_the_number_of_problems() {
         for status in CheckStatus::ALL {
-            let mut checks = vec![check_of("free space", status, CheckNeed::Necessary); 4];
-            checks.resize(20, check_of("processor limit", status, CheckNeed::Optional));
+            let mut checks = vec![check_of(long(), status, CheckNeed::Necessary); 4];
+            checks.resize(20, check_of(long(), status, CheckNeed::Optional));
             let text = text(&checks);
             assert!(text.lines().count() <= 24, "{text}");
             assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
@@ -124,17 +130,17 @@ mod tests {
         use CheckNeed::{Necessary, Optional};
         use CheckStatus::{Caution, Failed, Ok, Unknown};
         let first = |checks: &[HostCheck]| text(checks).lines().next().unwrap_or_default().to_owned();
-        let fit = check_of("path", Ok, Necessary);
+        let fit = check_of(HostFact::Path("/data: directory".into()), Ok, Necessary);
         assert_eq!(first(std::slice::from_ref(&fit)), "Ready for measurements at /data and emulated volumes.");
         let doubtful = [
-            check_of("FUSE", Failed, Optional),
-            check_of("governor", Unknown, Optional),
-            check_of("steal", Caution, Optional),
+            check_of(HostFact::Fuse(FuseState::NoDevice), Failed, Optional),
+            check_of(HostFact::Governor(None), Unknown, Optional),
+            check_of(HostFact::Steal(Some(0.5)), Caution, Optional),
         ];
         let expected = "Ready for measurements at /data and emulated volumes, with 1 optional failure, 1";
         assert_eq!(first(&doubtful), expected, "the rest is wrapped");
         for status in [Failed, Unknown] {
-            let unfit = [check_of("io_uring", status, Necessary), fit.clone()];
+            let unfit = [check_of(long(), status, Necessary), fit.clone()];
             assert!(first(&unfit).starts_with("Not ready"), "{}", first(&unfit));
             assert!(text(&unfit).contains(&format!("{}: io_uring: an observation", status.name())));
         }
@@ -143,8 +149,8 @@ mod tests {
     #[test]
     fn unknown_is_listed_apart_from_ok() {
         let checks = [
-            check_of("governor", CheckStatus::Unknown, CheckNeed::Optional),
-            check_of("path", CheckStatus::Ok, CheckNeed::Necessary),
+            check_of(HostFact::Governor(None), CheckStatus::Unknown, CheckNeed::Optional),
+            check_of(HostFact::Path("/data: directory".into()), CheckStatus::Ok, CheckNeed::Necessary),
         ];
         let text = text(&checks);
         assert!(text.contains("unknown: governor\n") && text.contains("ok: path\n"), "{text}");
