@@ -20,6 +20,7 @@ pub use self::ebs::EbsVolumes;
 use self::log::CollectLog;
 pub use self::oracle::{HISTORY, SAMPLES};
 use crate::error::MeasureError;
+use crate::invalid::InvalidRequest;
 
 /// Minimum interval between snapshots.
 const SHORTEST: Span = Span::from_millis(100);
@@ -59,12 +60,10 @@ pub fn collect(
     tell: &mut dyn FnMut(CollectEvent<'_>),
 ) -> Result<(), MeasureError> {
     if request.interval < SHORTEST {
-        return Err(MeasureError::usage(format_args!(
-            "--interval: at least {SHORTEST}, as counters have no higher resolution"
-        )));
+        return Err(InvalidRequest::Interval(SHORTEST).into());
     }
     if request.duration < request.interval {
-        return Err(MeasureError::usage("--duration: at least one --interval, as figures need two snapshots"));
+        return Err(InvalidRequest::CollectDuration.into());
     }
     let mut head = match source.connect(stop) {
         Ok(head) => head,

@@ -6,6 +6,7 @@ use plimsoll_analyse::{Comparison, LineHistory, compare_sides};
 use plimsoll_record::Curve;
 
 use crate::error::MeasureError;
+use crate::invalid::InvalidRequest;
 use crate::runs::{KeptFile, RunStore};
 
 /// A side of a comparison: runs with their names.
@@ -55,9 +56,7 @@ impl RunStore {
         let sides = [self.load_side(before)?, self.load_side(after)?];
         let mut after = sides[1].names.iter().zip(&sides[1].curves);
         if let Some((name, _)) = after.find(|(name, curve)| sides[0].has(name, curve)) {
-            return Err(MeasureError::usage(format_args!(
-                "{name} is on both sides: compare it with another run, such as last~1"
-            )));
+            return Err(InvalidRequest::BothSides(name.clone()).into());
         }
         Ok(self.compare_loaded(sides))
     }
@@ -81,10 +80,7 @@ impl RunStore {
     fn load_side(&self, names: &[PathBuf]) -> Result<ComparedSide, MeasureError> {
         let repeated = names.iter().enumerate().find_map(|(at, name)| names[..at].contains(name).then_some(name));
         if let Some(name) = repeated {
-            return Err(MeasureError::usage(format_args!(
-                "{}: named twice on one side: name each run once",
-                name.display()
-            )));
+            return Err(InvalidRequest::NamedTwice(name.display().to_string()).into());
         }
         let load = |name: &PathBuf| self.load_named(Path::new(name));
         let (names, curves) = names.iter().map(load).collect::<Result<_, _>>()?;

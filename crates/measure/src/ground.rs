@@ -11,6 +11,7 @@ use plimsoll_units::Bytes;
 
 use crate::checks;
 use crate::error::{MeasureError, describe};
+use crate::invalid::InvalidRequest;
 
 /// Space left free on a filesystem.
 const SPARE: Bytes = Bytes::mib(256);
@@ -24,10 +25,8 @@ pub fn open_disk(path: &Path, destroy: &[PathBuf]) -> Result<Box<dyn Ground>, Me
     let is_directory = subject.kind == SubjectKind::Directory;
     let named = destroy.iter().any(|named| named == path);
     if is_directory && named {
-        return Err(MeasureError::usage(format!(
-            "--destroy {}: in a directory plimsoll writes only to temporary files: omit --destroy",
-            path.display()
-        )));
+        let (named, files) = (path.to_owned(), "temporary files");
+        return Err(InvalidRequest::DestroyedDirectory { named, files }.into());
     }
     let findings = checks::check_placement(&subject);
     let claim = (!is_directory && named)
@@ -67,9 +66,8 @@ pub fn open_disk(path: &Path, destroy: &[PathBuf]) -> Result<Box<dyn Ground>, Me
 /// The address is malformed, or its server does not answer.
 pub fn open_export(uri: &str, destroy: &[PathBuf]) -> Result<Box<dyn Ground>, MeasureError> {
     let address: ExportAddress = uri.parse().map_err(|error: NoNbdAddress| MeasureError::usage(error))?;
-    let unreachable = |error: TalkError| {
-        MeasureError::usage(format!("{address}: {}: start the server, or correct the address", describe(&error)))
-    };
+    let unreachable =
+        |error: TalkError| InvalidRequest::Unreachable { address: address.to_string(), error: describe(&error) };
     let chosen = Connection::open(&address).map_err(unreachable)?.chosen().clone();
     let named = destroy.iter().any(|named| named == Path::new(uri));
     let emulation: Option<Emulation> = chosen.description.as_deref().and_then(|text| text.parse().ok());

@@ -10,6 +10,7 @@ use crate::backend::fio::{Fio, FioHost, Hosts, Installed, IoEngine, check_hosts}
 use crate::checks::{self, Evidence};
 use crate::curve::CurveHead;
 use crate::error::{MeasureError, describe};
+use crate::invalid::InvalidRequest;
 use crate::measured_load::{MeasuredLoad, addressed_bytes, read_only_plan};
 use crate::monitor::Monitor;
 use crate::plan::{Grid, MeasurePlan};
@@ -26,15 +27,13 @@ pub(crate) fn measure(
     monitor: &mut dyn Monitor,
 ) -> Result<Curve, MeasureError> {
     let load = MeasuredLoad::new(request)?;
-    let MeasuredLoad::Generated(plan) = load else { return Err(lacks_fio()) };
+    let MeasuredLoad::Generated(plan) = load else { return Err(InvalidRequest::HostsEngine.into()) };
     if request.engine != EngineChoice::Fio {
-        return Err(lacks_fio());
+        return Err(InvalidRequest::HostsEngine.into());
     }
-    let Some(size) = request.size else {
-        return Err(MeasureError::usage("--hosts requires --size, the size of the measured part of the path"));
-    };
+    let size = request.size.ok_or(InvalidRequest::HostsSize)?;
     if request.buffered || plan.buffered {
-        return Err(MeasureError::usage("other hosts support only direct I/O: omit --buffered"));
+        return Err(InvalidRequest::HostsBuffered.into());
     }
     let path = request.path.to_str().unwrap_or_default();
     let hosts = Hosts::new(&request.hosts, path).map_err(MeasureError::usage)?;
@@ -42,9 +41,7 @@ pub(crate) fn measure(
     let writable = !request.destroy.is_empty();
     if writable && request.path.starts_with("/dev") {
         // Safety checks are possible on this host only.
-        return Err(MeasureError::usage(format!(
-            "{path}: devices of other hosts are read-only, as their content cannot be checked: omit --destroy"
-        )));
+        return Err(InvalidRequest::HostsDevice(path.to_owned()).into());
     }
     let plan = if writable { *plan } else { read_only_plan(*plan, request, &mut findings)? };
     let streams = plan.place(size, Grid::Direct(BLOCK))?;
@@ -73,10 +70,6 @@ pub(crate) fn measure(
     Ok(curve)
 }
 
-fn lacks_fio() -> MeasureError {
-    MeasureError::usage("--hosts requires --engine fio")
-}
-
 /// fio on the hosts; fails if the path is missing on one of them.
 fn open(request: &MeasurementRequest, plan: &MeasurePlan, hosts: Hosts, size: Bytes) -> Result<Fio, MeasureError> {
     let fio = Fio {
@@ -89,12 +82,8 @@ fn open(request: &MeasurementRequest, plan: &MeasurePlan, hosts: Hosts, size: By
         writable: !request.destroy.is_empty(),
     };
     check_hosts(&fio, size, plan.largest()).map_err(|fault| {
-        MeasureError::usage(format!(
-            "{} on {}: {}: run `fio --server` on each host, and use a path that exists there",
-            request.path.display(),
-            request.hosts.join(","),
-            describe(&fault)
-        ))
+        let (path, hosts) = (request.path.display().to_string(), request.hosts.join(","));
+        InvalidRequest::Hosts { path, hosts, error: describe(&fault) }
     })?;
     Ok(fio)
 }

@@ -8,6 +8,7 @@ use plimsoll_record::{Curve, Measure, Objective, Scope};
 use plimsoll_units::Span;
 
 use crate::error::MeasureError;
+use crate::invalid::InvalidRequest;
 
 /// Maximum number of results in a message.
 const MAX_NAMES: usize = 8;
@@ -40,14 +41,10 @@ pub fn read(path: &Path, bytes: &[u8], result: Option<&str>) -> Option<Result<Ve
     let tests: Vec<&str> = readings.iter().flat_map(|reading| &reading.evidence).map(|one| one.test.as_str()).collect();
     Some(match (imported.is_empty(), result) {
         (false, _) => Ok(imported),
-        (true, Some(result)) => Err(MeasureError::usage(format!(
-            "{name}: no result {result:?} with a depth or a rate: its results are {}",
-            listed(&tests)
-        ))),
-        (true, None) => Err(MeasureError::usage(format!(
-            "{name}: its results ({}) state no depth, rate or IOPS, so that nothing can be compared with them",
-            listed(&tests)
-        ))),
+        (true, Some(result)) => {
+            Err(InvalidRequest::NoResult { file: name, result: result.to_owned(), results: listed(&tests) }.into())
+        }
+        (true, None) => Err(InvalidRequest::NoRates { file: name, results: listed(&tests) }.into()),
     })
 }
 
@@ -57,12 +54,8 @@ pub fn only(path: &Path, mut imported: Vec<ImportedCurve>) -> Result<Curve, Meas
         return Ok(imported.remove(0).curve);
     }
     let tests: Vec<&str> = imported.iter().filter_map(|one| one.tests.first()).map(String::as_str).collect();
-    Err(MeasureError::usage(format!(
-        "{0}: it has the results of {1} different loads: choose one with '{0}#RESULT', of {2}",
-        path.display(),
-        imported.len(),
-        listed(&tests)
-    )))
+    let (file, results) = (path.display().to_string(), listed(&tests));
+    Err(InvalidRequest::SeveralResults { file, loads: imported.len(), results }.into())
 }
 
 fn listed(names: &[&str]) -> String {

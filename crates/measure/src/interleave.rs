@@ -5,6 +5,7 @@ use plimsoll_drive::Fault;
 use plimsoll_record::Curve;
 
 use crate::error::{MeasureError, describe};
+use crate::invalid::InvalidRequest;
 use crate::measured_load::MeasuredLoad;
 use crate::monitor::Monitor;
 use crate::plan::MeasurePlan;
@@ -33,7 +34,7 @@ pub fn measure_interleaved(
     monitor: &mut dyn Monitor,
 ) -> Result<InterleavedCurves, MeasureError> {
     if requests[0].engine == EngineChoice::Fio {
-        return Err(MeasureError::usage("fio cannot alternate between passes: omit --engine fio or --against"));
+        return Err(InvalidRequest::InterleavedFio.into());
     }
     let requests = share_permissions(requests)?;
     let [a, b] = requests.map(Prepared::new);
@@ -78,13 +79,13 @@ fn share_size(a: &mut Prepared, b: &mut Prepared) {
 /// The common plan; fails if only one side would be written, or if loads are named.
 fn share_plan(a: &Prepared, b: &Prepared) -> Result<MeasurePlan, MeasureError> {
     let (MeasuredLoad::Generated(plan), MeasuredLoad::Generated(other)) = (&a.load, &b.load) else {
-        return Err(MeasureError::usage("--against measures generated loads: omit --replay"));
+        return Err(InvalidRequest::InterleavedReplay.into());
     };
     if plan.templates != other.templates {
-        return Err(MeasureError::usage("only one target may be written: use --reads 100, or --destroy for both"));
+        return Err(InvalidRequest::InterleavedWrites.into());
     }
     if plan.sweep.depths.is_some() {
-        return Err(MeasureError::usage("this preset has fixed depths and no load line: use another --preset"));
+        return Err(InvalidRequest::InterleavedDepths.into());
     }
     Ok(plan.in_turns())
 }

@@ -16,6 +16,7 @@ mod ground;
 mod hosts;
 mod imports;
 mod interleave;
+mod invalid;
 mod measured_load;
 mod measurement;
 mod monitor;

@@ -7,6 +7,7 @@ use plimsoll_units::{Bytes, Span};
 
 use crate::backend::Storage;
 use crate::error::MeasureError;
+use crate::invalid::InvalidRequest;
 use crate::monitor::Monitor;
 use crate::plan::{Grid, MeasurePlan, TargetKind};
 use crate::replay::Replaying;
@@ -34,7 +35,7 @@ impl MeasuredLoad {
             return Ok(Self::Generated(MeasurePlan::new(load, sweep, TargetKind::Storage)?.into()));
         };
         if request.engine == EngineChoice::Fio {
-            return Err(MeasureError::usage("fio replays only its own recordings (--read_iolog): omit --engine fio"));
+            return Err(InvalidRequest::FioReplay.into());
         }
         Ok(Self::Recorded(Replaying::new(replay, load, sweep, TargetKind::Storage)?.into()))
     }
@@ -113,10 +114,7 @@ impl MeasuredLoad {
         match self {
             Self::Generated(plan) => Ok(Self::Generated(read_only_plan(*plan, request, findings)?.into())),
             Self::Recorded(replaying) if replaying.recording().writes() => {
-                let path = request.path.display();
-                Err(MeasureError::usage(format!(
-                    "{path}: this recording would destroy its data: add --destroy {path} to allow it, or use --reads-only"
-                )))
+                Err(InvalidRequest::WritingRecording { path: request.path.display().to_string() }.into())
             }
             Self::Recorded(replaying) => Ok(Self::Recorded(replaying)),
         }
@@ -179,10 +177,7 @@ pub(crate) fn read_only_plan(
     }
     let load = &request.load;
     if load.reads.is_some() || load.preset != "oltp" || load.durable || load.flush_every.is_some() {
-        let path = request.path.display();
-        return Err(MeasureError::usage(format!(
-            "{path}: this load would destroy its data: add --destroy {path} to allow it, or use --reads 100"
-        )));
+        return Err(InvalidRequest::WritingLoad { path: request.path.display().to_string() }.into());
     }
     findings.push(Finding::ReadOnly);
     Ok(plan.without_writes())

@@ -6,6 +6,7 @@ use plimsoll_record::Conditions;
 use plimsoll_units::{Bytes, Span};
 
 use crate::error::MeasureError;
+use crate::invalid::InvalidRequest;
 use crate::options::{EffortLevel, LoadOptions, SweepOptions};
 use crate::preset::{Preset, Template};
 use crate::words::WorkingSet;
@@ -160,10 +161,7 @@ impl MeasurePlan {
             check_memory(options, largest)?;
         }
         if repetitions > 1 && points.is_none() {
-            return Err(MeasureError::usage(
-                "--repetitions requires --depth or --rate: otherwise omit it, as a search repeats \
-                 its loads",
-            ));
+            return Err(InvalidRequest::RepeatedSearch.into());
         }
         let sweep = SweepPlan {
             budget: effort.measuring,
@@ -279,12 +277,8 @@ impl MeasurePlan {
                 Region::first(self.working_set_of(shared)?)
             };
             if region.length < template.sizes().largest() {
-                return Err(MeasureError::usage(format!(
-                    "the space for stream {:?} is {}, smaller than an operation of {}: use a larger --size or --working-set",
-                    template.name,
-                    region.length,
-                    template.sizes().largest()
-                )));
+                let (stream, operation) = (template.name.clone(), template.sizes().largest());
+                return Err(InvalidRequest::StreamSpace { stream, space: region.length, operation }.into());
             }
             let pace = template.pace.unwrap_or(Pace::Closed { depth: 1 });
             let (name, mix, pattern) = (template.name.clone(), template.mix.clone(), template.pattern);
@@ -298,9 +292,7 @@ impl MeasurePlan {
             None => Ok(space),
             Some(WorkingSet::Share(share)) => Ok(Bytes::new((space.get() as f64 * share) as u64)),
             Some(WorkingSet::Size(size)) if size <= space => Ok(size),
-            Some(WorkingSet::Size(size)) => Err(MeasureError::usage(format!(
-                "the working set of {size} is larger than the space of {space}: make it smaller, or use a larger --size"
-            ))),
+            Some(WorkingSet::Size(size)) => Err(InvalidRequest::WorkingSet { size, space }.into()),
         }
     }
 
@@ -313,13 +305,10 @@ impl MeasurePlan {
         for template in &self.templates {
             for (size, _) in template.sizes().sizes() {
                 if !size.get().is_multiple_of(grid.get()) {
-                    let nearest = Bytes::new(size.get().next_multiple_of(1024).next_multiple_of(grid.get()));
-                    return Err(MeasureError::usage(format!(
-                        "a block size of {} bytes is not a multiple of {} bytes, which {why}: use {}{instead}",
-                        size.get(),
-                        grid.get(),
-                        nearest.to_string().replace(' ', ""),
-                    )));
+                    let (size, grid) = (size.get(), grid.get());
+                    let nearest = Bytes::new(size.next_multiple_of(1024).next_multiple_of(grid));
+                    let nearest = nearest.to_string().replace(' ', "");
+                    return Err(InvalidRequest::BlockSize { size, grid, why, nearest, instead }.into());
                 }
             }
         }
@@ -356,18 +345,14 @@ pub(crate) fn count_slots(streams: &[StreamSpec], loops: u32) -> u32 {
 
 /// Fails if the buffers for a depth exceed the memory limit.
 fn check_memory(options: &SweepOptions, largest: u64) -> Result<(), MeasureError> {
-    let deepest = options.depths.iter().flatten().chain(&options.max_depth).max().copied().unwrap_or(0);
+    let depth = options.depths.iter().flatten().chain(&options.max_depth).max().copied().unwrap_or(0);
     // A read buffer and a write buffer.
-    let needed = 2 * u64::from(deepest) * largest;
+    let needed = 2 * u64::from(depth) * largest;
     if needed <= MAX_BUFFER_MEMORY {
         return Ok(());
     }
-    Err(MeasureError::usage(format!(
-        "a depth of {deepest} with blocks of {} needs {} of buffers, more than {}: lower the depth or the block size",
-        Bytes::new(largest),
-        Bytes::new(needed),
-        Bytes::new(MAX_BUFFER_MEMORY)
-    )))
+    let [block, needed, max] = [largest, needed, MAX_BUFFER_MEMORY].map(Bytes::new);
+    Err(InvalidRequest::BlockBuffers { depth, block, needed, max }.into())
 }
 
 fn check_depths(options: &SweepOptions, preset: &Preset, target: TargetKind) -> Result<(), MeasureError> {
@@ -378,49 +363,39 @@ fn check_depths(options: &SweepOptions, preset: &Preset, target: TargetKind) -> 
     });
     let depths = options.depths.iter().flatten().chain(&options.max_depth).chain(preset.depths.iter().flatten());
     match depths.chain(&preset.max_depth).copied().chain(others).find(|depth| !(1..=max).contains(depth)) {
-        Some(depth) => Err(MeasureError::usage(format!("invalid queue depth {depth}: use 1 to {max}"))),
+        Some(depth) => Err(InvalidRequest::QueueDepth { depth, max }.into()),
         None => Ok(()),
     }
 }
 
 fn check_points(options: &SweepOptions, preset: &Preset) -> Result<(), MeasureError> {
     if let Some(rate) = options.rates.iter().flatten().find(|rate| rate.as_f64() > MAX_RATE) {
-        return Err(MeasureError::usage(format!("{rate} exceeds the maximum rate: use at most {MAX_RATE:.0}")));
+        return Err(InvalidRequest::Rate { rate: *rate, max: MAX_RATE }.into());
     }
     if options.max_depth.is_some() && preset.depths.is_some() {
-        return Err(MeasureError::usage("this preset has fixed queue depths: use --depth instead of --max-depth"));
+        return Err(InvalidRequest::FixedQueueDepths.into());
     }
-    let max_points = 200 / options.repetitions.max(1) as usize;
-    let named = options.depths.as_ref().map(Vec::len).or(options.rates.as_ref().map(Vec::len)).unwrap_or(0);
-    if named > max_points {
-        return Err(MeasureError::usage(format!(
-            "{named} loads exceed the maximum of a run: use at most {max_points}"
-        )));
+    let max = 200 / options.repetitions.max(1) as usize;
+    let points = options.depths.as_ref().map(Vec::len).or(options.rates.as_ref().map(Vec::len)).unwrap_or(0);
+    if points > max {
+        return Err(InvalidRequest::Points { points, max }.into());
     }
-    if options.warm_up.zip(options.duration()).is_some_and(|(warm_up, all)| warm_up * named.max(1) as u64 >= all) {
-        return Err(MeasureError::usage(
-            "the warm-up takes the whole duration: use a shorter --warm-up or a longer --duration",
-        ));
+    if options.warm_up.zip(options.duration()).is_some_and(|(warm_up, all)| warm_up * points.max(1) as u64 >= all) {
+        return Err(InvalidRequest::WarmUp.into());
     }
     if !(1..=256).contains(&options.threads) {
-        return Err(MeasureError::usage(format!("invalid number of threads {}: use 1 to 256", options.threads)));
+        return Err(InvalidRequest::Threads(options.threads).into());
     }
     if !(1..=1000).contains(&options.repetitions) {
-        return Err(MeasureError::usage(format!(
-            "invalid number of repetitions {}: use 1 to 1000",
-            options.repetitions
-        )));
+        return Err(InvalidRequest::Repetitions(options.repetitions).into());
     }
     if let Some(least) = options.depths.iter().flatten().min()
         && *least < options.threads
     {
-        return Err(MeasureError::usage(format!(
-            "a queue depth of {least} cannot be shared by {} threads: lower --threads",
-            options.threads
-        )));
+        return Err(InvalidRequest::SharedDepth { depth: *least, threads: options.threads }.into());
     }
     if options.duration().is_some_and(|duration| duration < Span::from_millis(100)) {
-        return Err(MeasureError::usage("a duration below 100 ms is too short: use at least 1s"));
+        return Err(InvalidRequest::ShortDuration.into());
     }
     Ok(())
 }
@@ -440,9 +415,7 @@ fn override_first(first: &mut Template, load: &LoadOptions) -> Result<(), Measur
     first.mix.flush_every = load.flush_every.unwrap_or(first.mix.flush_every);
     let writes = first.mix.reads < 1.0;
     if (load.durable || load.flush_every.is_some()) && !writes {
-        return Err(MeasureError::usage(
-            "--durable and --flush-every require writes, but this load only reads: use a lower --reads",
-        ));
+        return Err(InvalidRequest::DurableReads.into());
     }
     // A read-only variant of a durable preset has no durable writes.
     first.mix.durable &= writes;

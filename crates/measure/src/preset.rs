@@ -8,6 +8,7 @@ use plimsoll_units::Iops;
 use serde::Deserialize;
 
 use crate::error::MeasureError;
+use crate::invalid::InvalidRequest;
 use crate::words::{BlockSizes, PatternWord, Percent};
 
 /// Built-in presets: name and text.
@@ -97,11 +98,9 @@ impl Preset {
         if let Some((_, text)) = BUILT_IN.iter().find(|(built_in, _)| *built_in == name) {
             return Self::read(name, text);
         }
-        let names = BUILT_IN.map(|(built_in, _)| built_in).join(", ");
+        let built_in = BUILT_IN.map(|(built_in, _)| built_in).join(", ");
         if !Path::new(name).is_file() {
-            return Err(MeasureError::usage(format!(
-                "{name:?} is neither a preset nor a file: use one of {names}, or a path"
-            )));
+            return Err(InvalidRequest::Preset { name: name.to_owned(), built_in }.into());
         }
         let text = std::fs::read_to_string(name).map_err(|error| MeasureError::usage(format!("{name}: {error}")))?;
         Self::read(name, &text)
@@ -132,14 +131,14 @@ fn template(preset: &str, index: usize, file: &StreamFile) -> Result<Template, M
     let Percent(reads) = file.reads.to_string().parse().map_err(|error| wrong("reads", &error))?;
     let PatternWord(pattern) = file.pattern.parse().map_err(|error| wrong("pattern", &error))?;
     let pace = match (index, file.rate, file.depth) {
-        (_, Some(_), Some(_)) => return Err(wrong("rate", &"use either a rate or a depth")),
+        (_, Some(_), Some(_)) => return Err(wrong("rate", &InvalidRequest::RateAndDepth)),
         (0, None, None) => None,
-        (0, ..) => return Err(wrong("rate", &"the pace of the first stream is varied: omit it")),
+        (0, ..) => return Err(wrong("rate", &InvalidRequest::FirstPace)),
         (_, Some(rate), None) if rate > 0 => {
             Some(Pace::Open { rate: Iops::per_second(rate), arrival: plimsoll_load::Arrival::Poisson })
         }
         (_, None, Some(depth)) if depth > 0 => Some(Pace::Closed { depth }),
-        _ => return Err(wrong("rate", &"every stream except the first needs a rate or a depth above 0")),
+        _ => return Err(wrong("rate", &InvalidRequest::FurtherPace)),
     };
     let mix = Mix { sizes, reads, durable: file.durable, flush_every: file.flush_every };
     Ok(Template { name: file.name.clone(), mix, pattern, pace })

@@ -17,6 +17,7 @@ use plimsoll_units::{Bytes, Instant, Iops, Span};
 
 use crate::backend::{PointOutcome, PointResult};
 use crate::error::MeasureError;
+use crate::invalid::InvalidRequest;
 use crate::monitor::{Monitor, PointProgress};
 use crate::options::{LoadOptions, ReplayOptions, SweepOptions};
 use crate::plan::{Grid, MAX_BUFFER_MEMORY, TargetKind};
@@ -106,22 +107,14 @@ impl Replaying {
 
     /// Fails if operations are not aligned to the blocks of the storage.
     pub fn check_grid(&self, grid: Grid) -> Result<(), MeasureError> {
-        let (block, why, remedy) = match grid {
-            Grid::Any => return Ok(()),
-            Grid::Direct(block) => (block, "direct I/O requires aligned operations", "add --buffered"),
-            Grid::Export(block) => (
-                block,
-                "the export requires aligned operations",
-                "use an export with smaller blocks, or a file with --buffered",
-            ),
-        };
+        let (Grid::Direct(block) | Grid::Export(block)) = grid else { return Ok(()) };
+        let (path, all) = (self.recording.path().display().to_string(), self.recording.outline().operations);
         match self.recording.unaligned(block) {
             0 => Ok(()),
-            count => Err(MeasureError::usage(format!(
-                "{}: {count} of {} operations are not aligned to blocks of {block}, and {why}: {remedy}",
-                self.recording.path().display(),
-                self.recording.outline().operations
-            ))),
+            count if matches!(grid, Grid::Export(_)) => {
+                Err(InvalidRequest::UnalignedExport { path, count, all, block }.into())
+            }
+            count => Err(InvalidRequest::UnalignedDirect { path, count, all, block }.into()),
         }
     }
 
@@ -261,17 +254,14 @@ impl Replaying {
             Tempo::Closed { depth } => Some(*depth),
             Tempo::Recorded { .. } => None,
         });
-        let (deepest, largest) = (depths.max().unwrap_or(0), self.recording.largest());
+        let (depth, largest) = (depths.max().unwrap_or(0), self.recording.largest());
         // A read buffer and a write buffer.
-        let needed = 2 * u64::from(deepest) * largest.get();
+        let needed = 2 * u64::from(depth) * largest.get();
         if needed <= MAX_BUFFER_MEMORY {
             return Ok(());
         }
-        Err(MeasureError::usage(format!(
-            "a depth of {deepest} with operations of up to {largest} needs {} of buffers, more than {}: lower the depth",
-            Bytes::new(needed),
-            Bytes::new(MAX_BUFFER_MEMORY)
-        )))
+        let [needed, max] = [needed, MAX_BUFFER_MEMORY].map(Bytes::new);
+        Err(InvalidRequest::ReplayBuffers { depth, largest, needed, max }.into())
     }
 }
 
@@ -344,24 +334,22 @@ fn silence_fault(loops: &LoopResult, monitor: &dyn Monitor) -> Option<Fault> {
 
 fn list_offers(options: &ReplayOptions, sweep: &SweepOptions, target: TargetKind) -> Result<Vec<Tempo>, MeasureError> {
     if sweep.threads != 1 {
-        return Err(MeasureError::usage("a replay preserves the order of operations in a single loop: omit --threads"));
+        return Err(InvalidRequest::ReplayThreads.into());
     }
     let (depths, scale) = (&sweep.depths, options.time_scale.unwrap_or(1.0));
     if options.as_fast_as_possible {
         let depths = depths.clone().unwrap_or_else(|| vec![DEPTH]);
         let max = target.max_depth();
-        if let Some(depth) = depths.iter().find(|depth| !(1..=max).contains(depth)) {
-            return Err(MeasureError::usage(format!("invalid queue depth {depth}: use 1 to {max}")));
+        if let Some(&depth) = depths.iter().find(|depth| !(1..=max).contains(depth)) {
+            return Err(InvalidRequest::QueueDepth { depth, max }.into());
         }
         return Ok(depths.into_iter().map(|depth| Tempo::Closed { depth }).collect());
     }
     if depths.is_some() {
-        return Err(MeasureError::usage(
-            "a replay uses the recorded arrival times: use --depth with --as-fast-as-possible",
-        ));
+        return Err(InvalidRequest::ReplayDepth.into());
     }
     if !(1e-6..=1e6).contains(&scale) {
-        return Err(MeasureError::usage(format!("invalid time scale {scale}: use 0.000001 to 1000000")));
+        return Err(InvalidRequest::TimeScale(scale).into());
     }
     Ok(vec![Tempo::Recorded { scale }])
 }

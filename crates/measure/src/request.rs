@@ -8,6 +8,7 @@ use plimsoll_record::Objective;
 use plimsoll_units::Bytes;
 
 use crate::error::MeasureError;
+use crate::invalid::InvalidRequest;
 use crate::options::{LoadOptions, ReplayOptions, SweepOptions};
 
 /// A measurement of a directory, file, device or export.
@@ -68,20 +69,16 @@ impl MeasurementRequest {
         let Some(other) = self.destroy.iter().find(|named| !measured.contains(&named.as_path())) else { return Ok(()) };
         let names: Vec<String> = measured.iter().map(|path| path.display().to_string()).collect();
         let (verb, paths) = if measured.len() == 1 { ("is", "that path") } else { ("are", "their paths") };
-        Err(MeasureError::usage(format!(
-            "--destroy {}: only {} {verb} measured: repeat {paths} exactly, or omit --destroy",
-            other.display(),
-            names.join(" and ")
-        )))
+        let measured = format!("{} {verb}", names.join(" and "));
+        Err(InvalidRequest::OtherDestroyed { other: other.clone(), measured, paths }.into())
     }
 
     /// The measured size of a target of `available` bytes.
     pub(crate) fn size_of_existing(&self, available: Bytes) -> Result<Bytes, MeasureError> {
         match self.size {
-            Some(size) if size > available => Err(MeasureError::usage(format!(
-                "{}: its size is {available}, smaller than --size {size}: use a smaller --size, or omit it",
-                self.path.display()
-            ))),
+            Some(size) if size > available => {
+                Err(InvalidRequest::TargetSize { path: self.path.display().to_string(), available, size }.into())
+            }
             size => Ok(size.unwrap_or(available)),
         }
     }

@@ -16,6 +16,7 @@ use plimsoll_units::Bytes;
 
 use crate::error::MeasureError;
 use crate::imports;
+use crate::invalid::InvalidRequest;
 
 /// Maximum size of a run file.
 const LARGEST_RUN: u64 = 1 << 30;
@@ -92,7 +93,7 @@ impl RunStore {
     pub fn relabel(&self, name: &Path, label: &RunLabel) -> Result<PathBuf, MeasureError> {
         let from = self.find(name, Among::Curves)?;
         let Retained::Curve(curve) = load_found(&from)? else {
-            return Err(MeasureError::usage(format!("{}: a suite has no label", name.display())));
+            return Err(InvalidRequest::SuiteLabel(name.display().to_string()).into());
         };
         let to = self.place(curve.started.as_deref(), &labelled(&curve, Some(label)))?;
         let attempt = || format!("renaming {}", from.display());
@@ -111,8 +112,7 @@ impl RunStore {
         paths.sort();
         paths.dedup();
         if let Some(other) = paths.iter().find(|path| !all.contains(path)) {
-            let why = "this is not a kept run: remove the file yourself";
-            return Err(MeasureError::usage(format!("{}: {why}", other.display())));
+            return Err(InvalidRequest::NotKept(other.display().to_string()).into());
         }
         paths.iter().try_for_each(|path| remove_run(path))?;
         Ok(paths.iter().map(|path| stem(path)).collect())
@@ -150,8 +150,7 @@ impl RunStore {
 
     /// An unused path.
     fn place(&self, started: Option<&str>, name: &str) -> Result<PathBuf, MeasureError> {
-        let no_folder = || MeasureError::usage("no home directory: set PLIMSOLL_RUNS to keep runs");
-        let folder = self.folder.as_ref().ok_or_else(no_folder)?;
+        let folder = self.folder.as_ref().ok_or(InvalidRequest::NoHome)?;
         let attempt = || format!("making {}", folder.display());
         fs::create_dir_all(folder).map_err(|source| Fault { attempt: attempt(), source })?;
         let moment: String = started.unwrap_or("").chars().filter(char::is_ascii_digit).take(14).collect();
@@ -245,10 +244,7 @@ impl RunStore {
         let curve = self.load_or_last(name)?;
         match &curve.conditions.trace {
             None => Ok(curve),
-            Some(trace) => Err(MeasureError::usage(format!(
-                "this run is a replay of {}: use plimsoll simulate CONFIG --replay {0} to replay it on other storage",
-                trace.name
-            ))),
+            Some(trace) => Err(InvalidRequest::ReplayRun(trace.name.clone()).into()),
         }
     }
 
@@ -275,11 +271,9 @@ impl RunStore {
             Retained::Curve(curve) => {
                 Ok((if found == name { name.display().to_string() } else { stem(&found) }, *curve))
             }
-            Retained::Suite(suite) => Err(MeasureError::usage(format!(
-                "{}: this is the suite {}, not a curve: show it with plimsoll report {0}",
-                name.display(),
-                suite.suite
-            ))),
+            Retained::Suite(suite) => {
+                Err(InvalidRequest::SuiteRun { name: name.display().to_string(), suite: suite.suite }.into())
+            }
         }
     }
 
@@ -305,8 +299,8 @@ impl RunStore {
         }) {
             let mut complete = retained.iter().rev().filter(|path| is_complete(path));
             return complete.nth(before).cloned().ok_or_else(|| match before {
-                0 => MeasureError::usage("no complete runs yet: start with `plimsoll measure .`"),
-                _ => MeasureError::usage(format!("{text}: there are fewer complete runs: see `plimsoll runs`")),
+                0 => InvalidRequest::NoRuns.into(),
+                _ => InvalidRequest::FewerRuns(text.into_owned()).into(),
             });
         }
         let required = text.strip_suffix(".json").unwrap_or(&text);
@@ -321,14 +315,10 @@ impl RunStore {
             Some(_) => {
                 let names: Vec<String> = begin.iter().map(|path| stem(path)).take(MAX_NAMES).collect();
                 let more = if begin.len() > MAX_NAMES { ", ..." } else { "" };
-                Err(MeasureError::usage(format!(
-                    "{text}: ambiguous prefix of {}{more}: use a longer prefix",
-                    names.join(", ")
-                )))
+                let runs = format!("{}{more}", names.join(", "));
+                Err(InvalidRequest::AmbiguousRun { prefix: text.into_owned(), runs }.into())
             }
-            None => Err(MeasureError::usage(format!(
-                "{text}: no such run: use a run file, `last`, or a prefix of a name from `plimsoll runs`"
-            ))),
+            None => Err(InvalidRequest::NoRun(text.into_owned()).into()),
         }
     }
 }
@@ -416,15 +406,14 @@ pub fn load_found(found: &Path) -> Result<Retained, MeasureError> {
     };
     retained.map_err(|error| {
         let cause = std::error::Error::source(&error).map(|cause| format!(" ({cause})")).unwrap_or_default();
-        let remedy = match &error {
-            FormatError::Version(_) => "",
+        let (path, text) = (found.display().to_string(), format!("{error}{cause}"));
+        match &error {
+            FormatError::Version(_) => MeasureError::usage(format!("{path}: {text}")),
             _ if found.extension().is_some_and(|end| end == "toml") => {
-                ": this is a product file, for plimsoll simulate FILE"
+                InvalidRequest::ProductFile { path, error: text }.into()
             }
-            _ => ": use a file written by measure, simulate or suite with --json, a result of fio or another benchmark, or a name from \
-                  `plimsoll runs`",
-        };
-        MeasureError::usage(format!("{}: {error}{cause}{remedy}", found.display()))
+            _ => InvalidRequest::NotARun { path, error: text }.into(),
+        }
     })
 }
 
@@ -458,7 +447,8 @@ fn read(found: &Path) -> Result<Vec<u8>, MeasureError> {
     let unreadable = |why: &dyn std::fmt::Display| MeasureError::usage(format!("{}: {why}", found.display()));
     let length = fs::metadata(found).map_err(|error| unreadable(&error))?.len();
     if length > LARGEST_RUN {
-        return Err(unreadable(&format!("{} exceed the maximum size of a run file", Bytes::new(length))));
+        let (path, size) = (found.display().to_string(), Bytes::new(length));
+        return Err(InvalidRequest::LargeRun { path, size }.into());
     }
     fs::read(found).map_err(|error| unreadable(&error))
 }

@@ -11,6 +11,7 @@ use crate::backend::Virtual;
 use crate::checks::check_saturation;
 use crate::curve::CurveHead;
 use crate::error::MeasureError;
+use crate::invalid::InvalidRequest;
 use crate::monitor::Monitor;
 use crate::options::{LoadOptions, ReplayOptions, SweepOptions};
 use crate::plan::{Grid, MeasurePlan, TargetKind};
@@ -74,7 +75,7 @@ pub fn simulate(
     monitor: &mut dyn Monitor,
 ) -> Result<Vec<Curve>, MeasureError> {
     if request.sweep.threads != 1 {
-        return Err(MeasureError::usage("a simulation has a single loop: omit --threads"));
+        return Err(InvalidRequest::SimulationThreads.into());
     }
     let load = ModelLoad::new(request)?;
     models.iter().try_for_each(|model| load.check(model, request.size))?;
@@ -109,9 +110,7 @@ impl ModelLoad {
     fn check(&self, model: &NamedModel, size: Option<Bytes>) -> Result<(), MeasureError> {
         let (is_product, capacity, name) = (model.offer.is_some(), model.size(), &model.name);
         if let Some(size) = size.filter(|size| is_product && *size > capacity) {
-            return Err(MeasureError::usage(format!(
-                "--size {size}: {name} holds {capacity}: use a larger product, or a smaller --size"
-            )));
+            return Err(InvalidRequest::Capacity { size, name: name.clone(), capacity }.into());
         }
         let Self::Recorded(replaying) = self else { return Ok(()) };
         let recording = replaying.recording();

@@ -9,6 +9,7 @@ use plimsoll_suite::snapshots;
 use serde_json::{Map, Value, json};
 
 use crate::error::MeasureError;
+use crate::invalid::InvalidRequest;
 
 pub(super) struct CollectLog {
     name: String,
@@ -28,7 +29,7 @@ impl CollectLog {
         let name = path.map_or_else(|| format!("{source}-{time}.jsonl"), |path| path.display().to_string());
         let file = OpenOptions::new().write(true).create_new(true).open(path.unwrap_or(Path::new(&name)));
         let file = file.map_err(|source| match source.kind() {
-            ErrorKind::AlreadyExists => MeasureError::usage(format_args!("{name} exists: use another name with --out")),
+            ErrorKind::AlreadyExists => MeasureError::from(InvalidRequest::OutExists(name.clone())),
             _ => Fault { attempt: format!("cannot write {name}: see --out"), source }.into(),
         })?;
         Self { name, out: Box::new(file), count: 0 }.begin(head)

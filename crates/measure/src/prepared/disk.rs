@@ -15,6 +15,7 @@ use crate::backend::fio::{Fio, FioHost, Installed, IoEngine};
 use crate::backend::{AccessPath, Storage};
 use crate::checks::{self, Evidence};
 use crate::error::MeasureError;
+use crate::invalid::InvalidRequest;
 use crate::measured_load::MeasuredLoad;
 use crate::monitor::Monitor;
 use crate::options::EffortLevel;
@@ -61,17 +62,16 @@ pub(super) fn open(request: MeasurementRequest, load: MeasuredLoad) -> Result<Pr
     let mut findings = Vec::new();
     let engine = select_engine(request.engine, &mut findings)?;
     let requested = if request.buffered || load.is_buffered() { Caching::Buffered } else { Caching::Direct };
-    let path = request.path.display();
+    let path = request.path.display().to_string();
     let (load, opened, size, claim) = if subject.kind == SubjectKind::Directory {
         if let Some(named) = request.destroy.first() {
-            return Err(MeasureError::usage(format!(
-                "--destroy {}: in a directory plimsoll writes only to a temporary file: omit --destroy",
-                named.display()
-            )));
+            let (named, files) = (named.clone(), "a temporary file");
+            return Err(InvalidRequest::DestroyedDirectory { named, files }.into());
         }
         let size = scratch_size(&request, &load, &subject)?;
         let scratch = plimsoll_device::scratch(&request.path, size, requested);
-        let refused = |error| MeasureError::usage(format!("{path}: cannot create a file of {size}: {error}"));
+        let refused =
+            |error: std::io::Error| InvalidRequest::Scratch { path: path.clone(), size, error: error.to_string() };
         (load, scratch.map_err(refused)?, size, None)
     } else {
         let (load, claim) = permit(&request, load, &mut findings)?;
@@ -85,7 +85,7 @@ pub(super) fn open(request: MeasurementRequest, load: MeasuredLoad) -> Result<Pr
     if let Some(claim) = &claim
         && !claim.covers(&File::from(copy()?)).map_err(MeasureError::usage)?
     {
-        return Err(MeasureError::usage(format!("{path}: it was replaced during the check: try again")));
+        return Err(InvalidRequest::Replaced { path }.into());
     }
     if caching != requested {
         findings.push(Finding::DirectRefused);
@@ -109,9 +109,7 @@ fn select_engine(choice: EngineChoice, findings: &mut Vec<Finding>) -> Result<En
         // fio needs an engine for filling and probing.
         (EngineChoice::Threads, _) | (EngineChoice::Fio, Some(_)) => Ok(Engine::Threads),
         (_, None) => Ok(Engine::Ring),
-        (EngineChoice::IoUring, Some(reason)) => Err(MeasureError::usage(format!(
-            "io_uring is unavailable ({reason}): omit --engine, or enable it (kernel.io_uring_disabled=0, seccomp profile)"
-        ))),
+        (EngineChoice::IoUring, Some(reason)) => Err(InvalidRequest::Ring(reason).into()),
         (EngineChoice::Auto, Some(reason)) => {
             findings.push(Finding::RingRefused { reason });
             Ok(Engine::Threads)
@@ -148,9 +146,7 @@ fn prepare_fio(disk: &DiskTarget, storage: &Storage, caching: Caching) -> Result
     let direct = caching == Caching::Direct;
     let io = if installed.has_ring && Engine::Ring.refused().is_none() { IoEngine::Ring } else { IoEngine::Libaio };
     if io == IoEngine::Libaio && !direct {
-        return Err(MeasureError::usage(
-            "fio cannot use io_uring here, and its libaio is asynchronous only with direct I/O: use a path that supports direct I/O, and omit --buffered",
-        ));
+        return Err(InvalidRequest::FioBuffered.into());
     }
     // The file may be unnamed, or its name may refer to another file by then.
     let path = PathBuf::from(format!("/proc/{}/fd/{}", std::process::id(), disk.file.as_raw_fd()));
@@ -162,16 +158,14 @@ fn prepare_fio(disk: &DiskTarget, storage: &Storage, caching: Caching) -> Result
 /// The size of a scratch file.
 fn scratch_size(request: &MeasurementRequest, load: &MeasuredLoad, subject: &Subject) -> Result<Bytes, MeasureError> {
     let available = subject.available.unwrap_or_default();
-    let path = request.path.display();
+    let path = request.path.display().to_string();
     let min = load.min_scratch();
     if let Some(size) = request.size {
         if size < min {
-            return Err(MeasureError::usage(format!("--size {size} is too small: use at least {min}")));
+            return Err(InvalidRequest::SmallSize { size, min }.into());
         }
         if size.get().saturating_add(SPARE.get()) > available.get() {
-            return Err(MeasureError::usage(format!(
-                "{path}: {available} are free, and --size {size} would leave less than {SPARE}: use a smaller --size"
-            )));
+            return Err(InvalidRequest::LargeSize { path, available, size, spare: SPARE }.into());
         }
         return Ok(size);
     }
@@ -180,12 +174,8 @@ fn scratch_size(request: &MeasurementRequest, load: &MeasuredLoad, subject: &Sub
         MeasuredLoad::Recorded(_) => (load.file_size(available).max(min), SPARE),
     };
     if size < min || size.get().saturating_add(spare.get()) > available.get() {
-        let size = size.max(min);
-        let rest = if spare > Bytes::default() { format!(" that leaves {spare}") } else { String::new() };
-        return Err(MeasureError::usage(format!(
-            "{path}: only {available} are free, too little for a scratch file of {size}{rest}: free some space, or use \
-             another path"
-        )));
+        let (size, spare) = (size.max(min), (spare > Bytes::default()).then_some(spare));
+        return Err(InvalidRequest::FreeSpace { path, available, size, spare }.into());
     }
     Ok(size)
 }

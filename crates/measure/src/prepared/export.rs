@@ -14,6 +14,7 @@ use super::{Prepared, Target};
 use crate::backend::{AccessPath, Storage};
 use crate::checks::Evidence;
 use crate::error::{MeasureError, describe};
+use crate::invalid::InvalidRequest;
 use crate::measured_load::MeasuredLoad;
 use crate::plan::Grid;
 use crate::probe;
@@ -68,7 +69,7 @@ fn check_options(request: &MeasurementRequest, load: &MeasuredLoad) -> Result<()
         (.., EngineChoice::Fio) => "--engine fio is",
         _ => return Ok(()),
     };
-    Err(MeasureError::usage(format!("{flag} for files and devices only, not for exports")))
+    Err(InvalidRequest::DiskOption(flag).into())
 }
 
 /// Fails for a load that the server does not support.
@@ -79,27 +80,16 @@ fn check_server(
     threads: u32,
 ) -> Result<(), MeasureError> {
     if threads > 1 && chosen.flags & flag::CAN_MULTI_CONN == 0 {
-        return Err(MeasureError::usage(format!(
-            "{address}: the server does not support concurrent connections (CAN_MULTI_CONN): omit --threads"
-        )));
+        return Err(InvalidRequest::SingleConnection(address.to_string()).into());
     }
-    let (to_read_only, to_smaller) = match load {
-        MeasuredLoad::Generated(_) => ("--reads 100", "lower --block-size"),
-        MeasuredLoad::Recorded(_) => {
-            ("add --reads-only", "attach it (nbd-client) and use the block device, whose driver splits requests")
-        }
-    };
+    let (address, recorded) = (address.to_string(), matches!(load, MeasuredLoad::Recorded(_)));
     if load.writes() && chosen.flags & flag::READ_ONLY != 0 {
-        return Err(MeasureError::usage(format!(
-            "{address}: the export is read-only: omit --destroy, or {to_read_only}"
-        )));
+        return Err(InvalidRequest::ReadOnlyExport { address, recorded }.into());
     }
     let max = chosen.blocks.map_or(u32::MAX, |[.., max]| max);
-    if load.largest().get() > u64::from(max) {
-        let (max, largest) = (Bytes::new(max.into()), load.largest());
-        return Err(MeasureError::usage(format!(
-            "{address}: its maximum request is {max}, and the load has {largest}: {to_smaller}"
-        )));
+    let (max, largest) = (Bytes::new(max.into()), load.largest());
+    if largest > max {
+        return Err(InvalidRequest::LargeRequest { address, max, largest, recorded }.into());
     }
     Ok(())
 }

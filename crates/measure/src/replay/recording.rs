@@ -9,6 +9,7 @@ use plimsoll_record::{Action, Finding, Outline, TraceEntry};
 use plimsoll_units::{Bytes, Op};
 
 use crate::error::MeasureError;
+use crate::invalid::InvalidRequest;
 
 /// Replayed part of a recording.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,7 +89,11 @@ impl Recording {
         });
         let outline = Outline::over(noted).map_err(|fault| malformed_error(path, &fault))?;
         let Some(outline) = outline else {
-            return Err(empty_error(path, part, omitted.iter().sum()));
+            let (path, reads_only) = (path.display().to_string(), part == ReplayedPart::Reads);
+            return Err(match omitted.iter().sum() {
+                0 => InvalidRequest::EmptyRecording { path }.into(),
+                omitted => InvalidRequest::OmittedRecording { path, omitted, reads_only }.into(),
+            });
         };
         let reach = layout.settle();
         let outline = Outline { reach, dropped: requests.dropped(), ..outline };
@@ -138,10 +143,8 @@ impl Recording {
         if reach <= size {
             return Ok(());
         }
-        Err(MeasureError::usage(format!(
-            "{}: it extends to {reach}, but {limit} is {size}: {remedy}",
-            self.path.display()
-        )))
+        let (path, limit, remedy) = (self.path.display().to_string(), limit.to_owned(), remedy.to_owned());
+        Err(InvalidRequest::Reach { path, reach, limit, size, remedy }.into())
     }
 
     /// Gaps, assumptions and omissions.
@@ -184,16 +187,6 @@ impl Recording {
         let reason = "the file has changed since it was scanned: replay a file that is not being written";
         Err(TraceFault { line: None, reason: reason.to_owned() })
     }
-}
-
-fn empty_error(path: &Path, part: ReplayedPart, omitted: u64) -> MeasureError {
-    let all = || format!("all of its {omitted} operations would be omitted");
-    let why = match (omitted, part) {
-        (0, _) => "the recording is empty: record during a load".to_owned(),
-        (_, ReplayedPart::Reads) => format!("{}: omit --reads-only, or use another trace", all()),
-        _ => format!("{}: use another trace", all()),
-    };
-    MeasureError::usage(format!("{}: {why}", path.display()))
 }
 
 fn open(path: &Path) -> Result<Requests, TraceFault> {
