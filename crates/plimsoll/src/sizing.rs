@@ -89,27 +89,21 @@ fn check_carried(sizing: &Sizing) -> Result<(), CliError> {
     if !sizing.choices.is_empty() || !sizing.layouts.is_empty() {
         return Ok(());
     }
-    if !sizing.slower.is_empty() {
-        return Err(CliError::Failed(anyhow::anyhow!(
-            "configurations that carry the demand are slower than the present storage: use --slower or --may-be-slower to accept them, or widen --provider"
-        )));
-    }
-    if sizing.evaluated == 0 {
-        return Err(CliError::Failed(anyhow::anyhow!(
-            "no configuration is eligible: widen --provider; --unsupported includes platforms that the database's vendor does not support"
-        )));
-    }
-    Err(CliError::Failed(anyhow::anyhow!(
-        "no configuration carries the demand: {}",
-        list_remedies(sizing).join(", or ")
-    )))
+    let text = if !sizing.slower.is_empty() {
+        "configurations that carry the demand are slower than the present storage: use --slower or --may-be-slower to accept them, or widen --provider".to_owned()
+    } else if sizing.evaluated == 0 {
+        "no configuration is eligible: widen --provider; --unsupported includes platforms that the database's vendor does not support".to_owned()
+    } else {
+        format!("no configuration carries the demand: {}", list_remedies(sizing).join(", or "))
+    };
+    Err(CliError::Failed(anyhow::anyhow!(text)))
 }
 
 /// Options with which a configuration may carry the demand.
 fn list_remedies(sizing: &Sizing) -> Vec<&'static str> {
     let required = &sizing.required;
+    // Of the load with its headroom.
     let share = sizing.nearest_rejection().map_or(0.0, |rejection| rejection.reason.share());
-    // Shares are of the load with its headroom.
     let has_peaks = required.steps.iter().any(|step| matches!(step.kind, StepKind::Peaks(_)) && step.small > 1.0);
     let remedies = [
         (true, "widen --provider"),
