@@ -112,6 +112,15 @@ impl DatabaseEffect {
         Some([all.min(by_latency) - high_s / self.before_s, all.max(by_latency) - low_s / self.before_s])
     }
 
+    /// True if the filtering of scans may add more than this share of the time.
+    pub fn has_filtering(&self, share: f64) -> bool {
+        match self.filter {
+            FilterWork::None => false,
+            FilterWork::Unknown => true,
+            FilterWork::Seconds([_, high_s]) => high_s > share * self.before_s,
+        }
+    }
+
     /// The least saved share, as of [`Self::saved_range`].
     pub fn least_saved(&self) -> Option<f64> {
         self.saved_range().map(|[least, _]| least)

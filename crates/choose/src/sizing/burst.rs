@@ -6,7 +6,7 @@ use plimsoll_analyse::median;
 use plimsoll_ingest::Class;
 use plimsoll_units::Span;
 
-use super::design::PeakSource;
+use super::design::{ClassLoad, PeakSource};
 
 /// Minimum mean size of large operations: scans, sorts, backups.
 pub(super) const LARGE: f64 = 65_536.0;
@@ -43,26 +43,30 @@ const DAY: f64 = 86_400.0;
 pub(super) struct Hidden {
     pub(super) small: f64,
     pub(super) large: f64,
-    /// For classes that [`is_elastic`] is true for.
+    /// For loads that [`is_elastic`] is true for.
     pub(super) scans: f64,
     /// The lowest and the highest measured ratio.
     pub(super) spread: Option<(f64, f64)>,
     pub(super) source: PeakSource,
 }
 
-/// True for scans, sorts, archiving and backups: they use the throughput that there is, and take longer without a higher
-/// one, so that no hidden peak is assumed for them.
-pub(super) const fn is_elastic(class: Class) -> bool {
-    matches!(
-        class,
-        Class::SequentialRead
-            | Class::TempRead
-            | Class::TempWrite
-            | Class::BulkWrite
-            | Class::Archive
-            | Class::Backup
-            | Class::BackupRead
-    )
+/// True for scans, sorts, archiving and backups, and for reads of unknown kind as large as those: they use the throughput that
+/// there is, and take longer without a higher one, so that no hidden peak is assumed for them.
+pub(super) fn is_elastic(load: &ClassLoad) -> bool {
+    /// Minimum mean bytes of reads by scans and backups.
+    const SCAN: f64 = 131_072.0;
+    let is_scan = load.class == Class::Read && load.size() >= SCAN;
+    is_scan
+        || matches!(
+            load.class,
+            Class::SequentialRead
+                | Class::TempRead
+                | Class::TempWrite
+                | Class::BulkWrite
+                | Class::Archive
+                | Class::Backup
+                | Class::BackupRead
+        )
 }
 
 /// Median factors for windows of this length: 1 up to a minute; otherwise interpolated and extrapolated over the

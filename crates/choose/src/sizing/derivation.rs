@@ -459,11 +459,10 @@ fn maxima(
     };
     let small = over(iops, often.0);
     let large = over(bytes, often.1);
-    let large_or_small = large.or(small)?;
     Some(Hidden {
         small: small.or(large)?,
-        large: large_or_small,
-        scans: large_or_small,
+        large: large.or(small)?,
+        scans: 1.0,
         spread: None,
         source: PeakSource::Input,
     })
@@ -508,7 +507,7 @@ fn point(windows: &[DemandWindow], of: Busiest, level: Level, steps: &[GrowthSte
             ..*first
         };
         let is_large = load.size() >= LARGE;
-        let times = |step: &GrowthStep| match (is_elastic(class), is_large) {
+        let times = |step: &GrowthStep| match (is_elastic(&load), is_large) {
             (true, _) => step.scans,
             (false, true) => step.large,
             (false, false) => step.small,

@@ -35,7 +35,9 @@ impl ProcessorLicences {
 /// has fewer than the recommended machine. Such are the sizes with constrained cores of Azure. It does not need fewer
 /// licences if its vCPUs are cores and those of the recommended machine are threads.
 pub fn fewer_processors(catalogue: &Catalogue, terms: &PriceTerms, sizing: &Sizing) -> Option<Attachment> {
-    sizing.required.platform.oracle_release.as_ref()?;
+    if !sizing.required.platform.is_oracle() {
+        return None;
+    }
     let vcpus = sizing.best_machine()?.offer.machine_shape()?.vcpus?;
     machine_for(catalogue, terms, sizing, &sizing.required, |fleet, parts| {
         fleet.fewest_processors(parts, sizing.required.room(), vcpus)

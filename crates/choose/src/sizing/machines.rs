@@ -63,7 +63,7 @@ impl Fleet {
         }
         let price = |machine: &Machine| machine.price.as_ref().map_or(i128::MAX, |price| price.monthly.millionths);
         // Oracle Database is licensed by processors: of machines with the same price, that with fewer; others use more.
-        let sign = if assessor.required.platform.oracle_release.is_some() { 1.0 } else { -1.0 };
+        let sign = if assessor.required.platform.is_oracle() { 1.0 } else { -1.0 };
         let vcpus = |machine: &Machine| sign * machine.vcpus.unwrap_or(f64::INFINITY);
         machines.sort_by(|a, b| {
             let by_limits = || a.over.total_cmp(&b.over).then_with(|| a.part.product.cmp(&b.part.product));
@@ -384,7 +384,9 @@ fn vary_sizes(assessor: &Assessor<'_>, offer: &Offer, name: &str) -> Vec<Part> {
     // Its memory may be less than the default, or more at the same number of processors.
     let exact = flexible(MEMORY).map(|_| (compute.required().1.get() as f64 / GIB).ceil());
     let with_memory = |part: Part| {
-        let sized = exact.map(|gib| with(&part, MEMORY, gib));
+        let attached = assessor.catalogue.offer(&on(&part), assessor.terms).ok();
+        let low = attached.and_then(|offer| candidate::option(&offer, MEMORY)?.1.low).unwrap_or(0.0);
+        let sized = exact.map(|gib| with(&part, MEMORY, gib.max(low)));
         sized.filter(|sized| assessor.catalogue.offer(&on(sized), assessor.terms).is_ok()).unwrap_or(part)
     };
     let carried = assessor.required.machine_parts();
@@ -394,9 +396,14 @@ fn vary_sizes(assessor: &Assessor<'_>, offer: &Offer, name: &str) -> Vec<Part> {
         compute.fits(vcpus, memory) && binds.is_none_or(|tight| tight.allows(assessor.required.room()))
     };
     let sufficient = || {
-        let sized = exact.map_or_else(|| machine.clone(), |gib| with(&machine, MEMORY, gib));
-        let place = (&on(&sized), Owner::Machine, flexible(PROCESSORS)?);
-        let found = candidate::lowest(assessor.catalogue, assessor.terms, place, &is_enough)?;
+        let processors = flexible(PROCESSORS)?;
+        let lowest = |part: &Part| {
+            let place = (&on(part), Owner::Machine, processors);
+            candidate::lowest(assessor.catalogue, assessor.terms, place, &is_enough)
+        };
+        // Many processors need more memory than that.
+        let sized = exact.and_then(|gib| lowest(&with(&machine, MEMORY, gib)));
+        let found = sized.or_else(|| lowest(&machine))?;
         let (_, chosen) = candidate::option(&found, PROCESSORS)?;
         let Some(OptionValue::Number(least)) = chosen.value else { return None };
         Some(with(&machine, PROCESSORS, least))
@@ -461,6 +468,6 @@ mod tests {
         let offer = catalogue.offer(&config, &terms).expect("on offer");
         let fleet = Fleet::of(&assessor, &offer).expect("there are machines");
         let attached = fleet.cheapest(&assessor, &offer).expect("one suffices").name().expect("a machine");
-        assert_eq!(attached, "oci/VM.Standard.E3.Flex:ocpu=16,memory=8", "{attached}");
+        assert_eq!(attached, "oci/VM.Standard.E3.Flex:ocpu=16,memory=16", "{attached}");
     }
 }

@@ -95,16 +95,20 @@ impl MachineShare {
         Some(Self { parts, origin: ShareOrigin::Maxima })
     }
 
-    /// The part of the busiest instance: its peak over that of all. `None` if the input does not divide the load.
+    /// The part of the busiest instance: its peak over that of all, and its part of the windows that are at the peak of all if
+    /// that is larger. `None` if the input does not divide the load.
     fn measured(subject: &DatabaseDemand) -> Option<Self> {
         let loads = &subject.loads;
         let part = |own: &InstanceLoad, column: usize| {
             let of_all = |series: fn(&InstanceLoad) -> &[InstanceRates], join: fn(f64, f64) -> f64| {
                 move |slot: usize| loads.iter().filter_map(|load| series(load)[slot][column]).reduce(join)
             };
-            let all = peak(subject, of_all(|load| &load.means, |a, b| a + b), of_all(|load| &load.maxima, f64::max))?;
+            let means = of_all(|load| &load.means, |a, b| a + b);
+            let limit = lowest_limit(&rates(subject, &means), &Allowance::default());
+            let at_peak = part_of_windows(subject, &means, |slot| own.means[slot][column], limit);
+            let all = peak(subject, means, of_all(|load| &load.maxima, f64::max))?;
             let own = peak(subject, |slot| own.means[slot][column], |slot| own.maxima[slot][column])?;
-            Some((own / all).min(1.0))
+            Some((own / all).max(at_peak).min(1.0))
         };
         let each = loads.iter().filter_map(|load| {
             let operations = part(load, 0)?;
@@ -125,13 +129,31 @@ fn peak(
     mean: impl Fn(usize) -> Option<f64>,
     maximum: impl Fn(usize) -> Option<f64>,
 ) -> Option<f64> {
-    let rates = |rate: &dyn Fn(usize) -> Option<f64>| -> Vec<(f64, f64)> {
-        let slots = subject.slots.iter().enumerate();
-        slots.filter_map(|(index, slot)| Some((rate(index)?, slot.length.as_secs_f64().max(1e-9)))).collect()
-    };
-    let (means, maxima) = (rates(&mean), rates(&maximum));
+    let (means, maxima) = (rates(subject, &mean), rates(subject, &maximum));
     let minute = if maxima.len() * 2 > means.len() { quantile(maxima, PEAKS_AT) } else { 0.0 };
     Some(lowest_limit(&means, &Allowance::default()).max(minute)).filter(|peak| *peak > 0.0)
+}
+
+/// Rates of windows with their seconds.
+fn rates(subject: &DatabaseDemand, rate: &impl Fn(usize) -> Option<f64>) -> Vec<(f64, f64)> {
+    let slots = subject.slots.iter().enumerate();
+    slots.filter_map(|(index, slot)| Some((rate(index)?, slot.length.as_secs_f64().max(1e-9)))).collect()
+}
+
+/// Part of an instance in the work of the windows in which all instances reach a rate; 0 without such windows.
+fn part_of_windows(
+    subject: &DatabaseDemand,
+    all: &impl Fn(usize) -> Option<f64>,
+    own: impl Fn(usize) -> Option<f64>,
+    limit: f64,
+) -> f64 {
+    let (mut own_sum, mut sum) = (0.0, 0.0);
+    for (index, slot) in subject.slots.iter().enumerate() {
+        let Some(rate) = all(index).filter(|rate| *rate >= limit * (1.0 - 1e-9)) else { continue };
+        sum += rate * slot.length.as_secs_f64();
+        own_sum += own(index).unwrap_or(0.0) * slot.length.as_secs_f64();
+    }
+    if sum > 0.0 { own_sum / sum } else { 0.0 }
 }
 
 /// Reads by storage cells.
@@ -150,6 +172,11 @@ pub struct Exadata {
 const FLASH: [&str; 4] = [": flash cache", ": pmem cache", ": xrmem cache", ": RDMA"];
 
 impl Platform {
+    /// True for Oracle Database, as its release, its cluster or its storage cells show.
+    pub const fn is_oracle(&self) -> bool {
+        self.oracle_release.is_some() || self.cluster.is_some() || self.exadata.is_some()
+    }
+
     /// The platform of a subject; the default without waits.
     pub fn of(subject: &DatabaseDemand) -> Self {
         let account = subject.account.as_ref();

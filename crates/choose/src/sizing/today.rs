@@ -284,7 +284,8 @@ fn cheaper_within_doubt<'c>(first: &Choice, slower: &[&'c Choice]) -> Option<&'c
             let of_first = first.usual.iter().find(|one| one.class == own.class);
             of_first.is_some_and(|one| own.mean.as_secs_f64() <= LATENCY_DOUBT * one.mean.as_secs_f64())
         };
-        slower.rank() < first.rank() && slower.has_inferred_latency() && slower.usual.iter().all(is_near)
+        let is_cheaper = slower.total().zip(first.total()).is_none_or(|(own, other)| own.millionths < other.millionths);
+        is_cheaper && slower.rank() < first.rank() && slower.has_inferred_latency() && slower.usual.iter().all(is_near)
     };
     let cheaper = slower.iter().find(is_within).filter(|_| first.has_inferred_latency());
     cheaper.copied().filter(|choice| choice.total().is_some())

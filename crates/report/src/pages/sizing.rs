@@ -93,7 +93,7 @@ impl Sized<'_> {
 
     /// True for Oracle Database, which is licensed by processors.
     fn is_oracle(&self) -> bool {
-        self.sizing.required.platform.oracle_release.is_some()
+        self.sizing.required.platform.is_oracle()
     }
 
     /// ` at redo p99 <= 1 ms, read p99 <= 5 ms`.

@@ -45,6 +45,18 @@ fn each_machine_carries_the_busiest_instance() {
     // Instances that are busy at different times need a machine for all of it.
     let alternating = share(&instances(&[(90.0, 0.0), (0.0, 90.0)]));
     assert!((alternating.parts[1] - 1.0).abs() < 1e-6, "{alternating:?}");
+    // Highest minutes of the other instance, at other times, do not make its part of the deciding hour smaller.
+    let mut lines = String::new();
+    for hour in 0..20 {
+        let (first, second) = if hour == 3 { (480.0, 20.0) } else { (10.0, 10.0) };
+        for (instance, mean, highest) in [("sales1", first, first), ("sales2", second, 700.0)] {
+            writeln!(lines, "{hour:02}:00 3600 reads iops mean {} {instance}", mean * 100.0).unwrap();
+            writeln!(lines, "{hour:02}:00 3600 reads bytes mean {} {instance}", mean * 1e6).unwrap();
+            writeln!(lines, "{hour:02}:00 3600 reads bytes max {} {instance}", highest * 1e6).unwrap();
+        }
+    }
+    let with_maxima = share(&subject(&lines));
+    assert!(with_maxima.parts[1] >= 0.96 - 1e-6, "{with_maxima:?}");
     // A report of the whole cluster has the instances in tables only.
     let memory = ["1", "2"].map(|instance| resource(instance, Resource::SharedMemory, 1e9)).to_vec();
     let undivided = DatabaseDemand { resources: memory, ..subject("08:00 3600 reads iops mean 100") };

@@ -376,3 +376,19 @@ fn a_throttled_load_is_the_lower_end_of_a_range() {
     assert!(free.iter().any(|level| *level < 1.0), "{free:?}");
     assert!(!censored.is_empty() && censored.iter().all(|level| *level >= 10.0), "{censored:?}");
 }
+
+#[test]
+fn reads_as_large_as_scans_have_no_hidden_peaks() {
+    let design = Design { burst: Burst::Auto, ..plain() };
+    let expected = |size: f64, maxima: &str| {
+        let bytes = 100.0 * size;
+        let subject =
+            subject(&format!("08:00 3600 reads iops mean 100\n08:00 3600 reads bytes mean {bytes}\n{maxima}"));
+        derive_requirements(&subject, &design).unwrap().points[0].iops()
+    };
+    assert!((expected(262_144.0, "") - 100.0).abs() < 1e-6, "scans take longer instead");
+    assert!((expected(65_536.0, "") - 609.0).abs() < 1.0, "an hour of large reads hides peaks");
+    // The highest minute of the input is that of a scan as well.
+    assert!((expected(262_144.0, "08:00 3600 reads bytes max 52428800") - 100.0).abs() < 1e-6);
+    assert!((expected(65_536.0, "08:00 3600 reads bytes max 13107200") - 200.0).abs() < 1e-6);
+}

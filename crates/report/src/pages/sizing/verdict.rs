@@ -2,7 +2,6 @@
 //! alternatives in a sentence each.
 
 use plimsoll_catalogue::{Money, RacStatus};
-use plimsoll_choose::diagnosis::FilterWork;
 use plimsoll_choose::sizing::{Attachment, Best, Choice, PriceDoubt, Sizing, VolumeLayout};
 use plimsoll_ingest::{Caution, Outcome, Reading};
 
@@ -38,8 +37,8 @@ impl Sized<'_> {
         cautions.extend(self.slower_than_today());
         cautions.extend(self.worse_latency());
         cautions.extend(words::smaller_than_stored(demand));
-        cautions.extend(self.sizing.without_scans.as_ref().map(first_screen::without_scans));
         cautions.extend(first_screen::describe_platform(self.sizing));
+        cautions.extend(self.sizing.without_scans.as_ref().map(first_screen::without_scans));
         if let Some(memory) = self.memory.filter(|memory| !memory.is_paid) {
             let text = words::memory_first(memory);
             match self.sizing.best_total() {
@@ -122,7 +121,8 @@ impl Sized<'_> {
     fn answer(&self) -> String {
         let effect = || self.effect().unwrap_or_default() + self.rac_status().unwrap_or_default();
         // Behind another problem the configuration is an aside.
-        let effect = words::other_problem(&self.sizing.required).map_or_else(effect, |_| String::new());
+        let rac = || self.rac_status().unwrap_or_default().to_owned();
+        let effect = words::other_problem(&self.sizing.required).map_or_else(effect, |_| rac());
         let choice = match self.sizing.best() {
             Some(Best::Layout(layout)) => {
                 let volumes: Vec<String> = layout.parts.iter().map(|part| offer::product(&part.choice.offer)).collect();
@@ -282,7 +282,8 @@ impl Sized<'_> {
             Best::Doubtful(choice) => self.within_doubt(choice),
             Best::Slower(choice) => {
                 let accepted = words::accepted_by(&self.sizing.required, choice);
-                let filters = choice.effect.as_ref().is_some_and(|effect| effect.filter != FilterWork::None);
+                let filters =
+                    choice.effect.as_ref().is_some_and(|effect| effect.has_filtering(self.sizing.required.tolerance));
                 let filtering = if filters { "; filtering without cells adds time on any storage" } else { "" };
                 Some(format!(
                     "No configuration with a complete price is as fast as today; this is the nearest: {accepted}{filtering}"

@@ -68,8 +68,8 @@ pub(crate) fn smaller_than_stored(required: &SizingRequirements) -> Option<Strin
     let gib = |bytes: f64| number::three(bytes / f64::from(1 << 30));
     (stored > room * 1.01).then(|| {
         format!(
-            "Too small for the database: its reports state {} GiB of data, and the given capacity has room for {} GiB. \
-             Without --capacity all data are sized; prices and limits below are those of the smaller capacity",
+            "Too small for the database: its reports state {} GiB of data, and the given capacity has room for {} GiB; without \
+             --capacity all are sized",
             gib(stored),
             gib(room)
         )
