@@ -3,34 +3,38 @@
 //! Both have the geometry of an HDR histogram with two significant digits and a unit of 1 ns: values below 256 ns have
 //! their own bins, each octave above has 128, so bins are at most 0.8 % wide.
 
-use hdrhistogram::Histogram;
 use plimsoll_units::Span;
 use serde::{Deserialize, Serialize};
 
 /// Longest recorded span, 2^42 ns or about 73 minutes; longer spans are counted as this.
 const LONGEST_NS: u64 = 1 << 42;
+/// Bins of an octave.
+const IN_OCTAVE: usize = 128;
 
 /// A fast recorder of spans.
 #[derive(Clone, Debug)]
 pub struct Recorder {
-    counts: Histogram<u64>,
+    /// Counts by [`bin_index`].
+    counts: Box<[u64]>,
+    count: u64,
     sum_ns: u64,
     min_ns: u64,
     max_ns: u64,
 }
 
 impl Recorder {
-    /// Creates an empty recorder of 38 KiB.
+    /// Creates an empty recorder of 35 KiB.
     pub fn new() -> Self {
-        let counts = Histogram::new_with_bounds(1, LONGEST_NS, 2).expect("the bounds are constant and valid");
-        Self { counts, sum_ns: 0, min_ns: u64::MAX, max_ns: 0 }
+        let counts = vec![0; bin_index(LONGEST_NS) + 1].into_boxed_slice();
+        Self { counts, count: 0, sum_ns: 0, min_ns: u64::MAX, max_ns: 0 }
     }
 
     /// Counts a span.
     #[inline]
     pub fn record(&mut self, span: Span) {
         let ns = span.as_nanos();
-        self.counts.saturating_record(ns);
+        self.counts[bin_index(ns.min(LONGEST_NS))] += 1;
+        self.count += 1;
         self.sum_ns = self.sum_ns.saturating_add(ns);
         self.min_ns = self.min_ns.min(ns);
         self.max_ns = self.max_ns.max(ns);
@@ -38,27 +42,22 @@ impl Recorder {
 
     /// True if no span was counted since the last [`Recorder::take`].
     pub fn is_empty(&self) -> bool {
-        self.counts.is_empty()
+        self.count == 0
     }
 
     /// Returns the counts and resets the recorder.
     pub fn take(&mut self) -> Bins {
-        if self.counts.is_empty() {
+        if self.count == 0 {
             return Bins::default();
         }
-        let bins = self
-            .counts
-            .iter_recorded()
-            .map(|step| (self.counts.lowest_equivalent(step.value_iterated_to()), step.count_since_last_iteration()));
-        let taken = Bins {
-            count: self.counts.len(),
-            sum_ns: self.sum_ns,
-            bins: bins.collect(),
-            min_ns: self.min_ns,
-            max_ns: self.max_ns,
-        };
-        self.counts.reset();
-        (self.sum_ns, self.min_ns, self.max_ns) = (0, u64::MAX, 0);
+        // The other bins are empty.
+        let (first, last) = (bin_index(self.min_ns.min(LONGEST_NS)), bin_index(self.max_ns.min(LONGEST_NS)));
+        let used = &mut self.counts[first..=last];
+        let filled = used.iter().zip(first..).filter(|(count, _)| **count > 0);
+        let bins = filled.map(|(count, index)| (bin_lowest(index), *count)).collect();
+        used.fill(0);
+        let taken = Bins { count: self.count, sum_ns: self.sum_ns, bins, min_ns: self.min_ns, max_ns: self.max_ns };
+        (self.count, self.sum_ns, self.min_ns, self.max_ns) = (0, 0, u64::MAX, 0);
         taken
     }
 }
@@ -181,9 +180,30 @@ impl Bins {
     }
 }
 
-/// Width in nanoseconds of the bin that starts at `lowest`.
-const fn width(lowest: u64) -> u64 {
-    1 << (lowest | 255).ilog2().saturating_sub(7)
+/// Width in nanoseconds of the bin that contains `ns`.
+#[inline]
+const fn width(ns: u64) -> u64 {
+    1 << octave(ns)
+}
+
+/// Octaves from 256 ns on; 0 below.
+#[inline]
+const fn octave(ns: u64) -> u32 {
+    (ns | 255).ilog2() - 7
+}
+
+/// Index of the bin that contains `ns`: 256 bins of a nanosecond, then [`IN_OCTAVE`] of each octave.
+#[inline]
+const fn bin_index(ns: u64) -> usize {
+    let shift = octave(ns);
+    shift as usize * IN_OCTAVE + (ns >> shift) as usize
+}
+
+/// Lowest value in nanoseconds of the bin with this index.
+#[inline]
+const fn bin_lowest(index: usize) -> u64 {
+    let shift = (index / IN_OCTAVE).saturating_sub(1);
+    ((index - shift * IN_OCTAVE) as u64) << shift
 }
 
 fn merged(a: &[(u64, u64)], b: &[(u64, u64)]) -> Vec<(u64, u64)> {
@@ -206,6 +226,8 @@ fn merged(a: &[(u64, u64)], b: &[(u64, u64)]) -> Vec<(u64, u64)> {
 
 #[cfg(test)]
 mod tests {
+    use hdrhistogram::Histogram;
+
     use super::*;
 
     fn recorded(spans_ns: impl IntoIterator<Item = u64>) -> Bins {
@@ -247,11 +269,30 @@ mod tests {
     }
 
     #[test]
-    fn bin_width_is_that_of_hdrhistogram() {
-        let counts = Histogram::<u64>::new_with_bounds(1, LONGEST_NS, 2).unwrap();
-        for value in [0, 1, 200, 255, 256, 257, 1_000, 65_535, 1 << 20, 123_456_789] {
-            let lowest = counts.lowest_equivalent(value);
-            assert_eq!(width(lowest), counts.equivalent_range(value), "{value}");
+    fn bins_are_those_of_hdrhistogram() {
+        let mut counts = Histogram::<u64>::new_with_bounds(1, LONGEST_NS, 2).unwrap();
+        let spans = (0..=42).flat_map(|power| [(1 << power) - 1, 1 << power, (1 << power) * 5 / 4]);
+        let spans: Vec<u64> = spans.filter(|ns| *ns <= LONGEST_NS).collect();
+        for ns in &spans {
+            counts.record(*ns).unwrap();
+        }
+        let bins = recorded(spans).bins;
+        let lowest = |value| counts.lowest_equivalent(value);
+        let expected =
+            counts.iter_recorded().map(|step| (lowest(step.value_iterated_to()), step.count_since_last_iteration()));
+        assert_eq!(bins, expected.collect::<Vec<_>>());
+        assert!(bins.iter().all(|(ns, _)| width(*ns) == counts.equivalent_range(*ns)), "{bins:?}");
+    }
+
+    #[test]
+    fn taken_spans_do_not_return() {
+        let mut recorder = Recorder::new();
+        for round in [[0, 1 << 20], [300, 70_000], [5, u64::MAX]] {
+            for ns in round {
+                recorder.record(Span::from_nanos(ns));
+            }
+            assert_eq!(recorder.take(), recorded(round));
+            assert!(recorder.is_empty());
         }
     }
 
