@@ -72,7 +72,8 @@ impl<M: Model> Target for Simulated<M> {
             self.now = self.now.max(wake_at.min(until));
             self.model.drain(self.now, &mut self.answers);
         }
-        completions.extend(self.answers.drain(..).map(completion));
+        completions.extend(self.answers.iter().map(|answer| completion(*answer)));
+        self.answers.clear();
         Ok(self.now)
     }
 }

@@ -210,8 +210,8 @@ pub struct Together<L> {
     /// Position of the member of each index.
     places: Vec<usize>,
     turn: usize,
-    /// The member of the last due time that was read: the operation that is taken next is its own.
-    earliest: Cell<Option<usize>>,
+    /// The member with the earliest due time, and that time, until an operation is taken or completes.
+    earliest: Cell<Option<(usize, Due)>>,
 }
 
 /// Concurrent streams: data reads, background writes, a log writer.
@@ -256,24 +256,28 @@ impl<L: Load> Together<L> {
 
     /// The member with the earliest due time, and that time.
     fn find_first(&self) -> (usize, Due) {
-        let urgency = |due| match due {
-            Due::Now => Some(Instant::ZERO),
-            Due::At(moment) => Some(moment),
-            Due::Blocked | Due::Over => None,
-        };
-        let (mut index, mut first) = (0, Due::Over);
-        for candidate in (self.turn..self.members.len()).chain(0..self.turn) {
-            let due = self.members[candidate].due();
-            let sooner = match (urgency(due), urgency(first)) {
-                (Some(this), Some(best)) => this < best,
-                (Some(_), None) => true,
-                (None, _) => due == Due::Blocked && first == Due::Over,
-            };
-            if sooner {
-                (index, first) = (candidate, due);
+        let (mut index, mut first, mut least) = (0, Due::Over, u64::MAX);
+        let (before, from_turn) = self.members.split_at(self.turn);
+        let in_turn = from_turn.iter().zip(self.turn..).chain(before.iter().zip(0..));
+        in_turn.for_each(|(member, candidate)| {
+            let due = member.due();
+            let order = rank(due);
+            if order < least {
+                (index, first, least) = (candidate, due, order);
             }
-        }
+        });
         (index, first)
+    }
+}
+
+/// Order of due times. Members that are blocked or over come last.
+#[inline]
+fn rank(due: Due) -> u64 {
+    match due {
+        Due::Now => 0,
+        Due::At(moment) => moment.as_nanos().min(u64::MAX - 2),
+        Due::Blocked => u64::MAX - 1,
+        Due::Over => u64::MAX,
     }
 }
 
@@ -283,8 +287,8 @@ impl<L: Load> Load for Together<L> {
         if let [only] = &self.members[..] {
             return only.due();
         }
-        let (index, due) = self.find_first();
-        self.earliest.set(Some(index));
+        let (index, due) = self.earliest.get().unwrap_or_else(|| self.find_first());
+        self.earliest.set(Some((index, due)));
         due
     }
 
@@ -300,7 +304,7 @@ impl<L: Load> Load for Together<L> {
         if let [only] = &mut self.members[..] {
             return only.take(now);
         }
-        let index = self.earliest.take().unwrap_or_else(|| self.find_first().0);
+        let (index, _) = self.earliest.take().unwrap_or_else(|| self.find_first());
         self.turn = (index + 1) % self.members.len();
         self.members[index].take(now)
     }

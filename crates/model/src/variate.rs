@@ -25,10 +25,7 @@ pub(crate) struct Variate {
 
 impl Variate {
     pub(crate) fn new(demand: Demand, seed: u64) -> Self {
-        let border = |bin: usize| quantile(demand.spread, bin as f64 / BINS as f64);
-        let table =
-            || (0..=BINS).map(|bin| if bin == 0 || bin == BINS { 0.0 } else { border(bin) }).collect::<Vec<_>>();
-        let quantiles = (demand.spread != Service::Constant).then(|| Arc::from(table()));
+        let quantiles = (demand.spread != Service::Constant).then(|| Arc::from(tabulate(demand.spread)));
         Self { demand, quantiles, rng: Rng::with_seed(seed) }
     }
 
@@ -69,17 +66,32 @@ impl Variate {
     }
 }
 
+/// Quantiles at the bin borders, in multiples of the mean; 0 at the outermost.
+fn tabulate(spread: Service) -> Vec<f64> {
+    fn inner(quantile: impl Fn(f64) -> f64) -> Vec<f64> {
+        let border = |bin: usize| if bin == 0 || bin == BINS { 0.0 } else { quantile(bin as f64 / BINS as f64) };
+        (0..=BINS).map(border).collect()
+    }
+    match spread {
+        Service::LogNormal(scv) => inner(lognormal(scv)),
+        spread => inner(|share| quantile(spread, share)),
+    }
+}
+
 /// The quantile in multiples of the mean; `share` strictly between 0 and 1.
 fn quantile(spread: Service, share: f64) -> f64 {
     match spread {
         Service::Constant => 1.0,
         Service::Exponential => -libm::log1p(-share),
-        Service::LogNormal(scv) => {
-            // `exp(mu + sigma * normal)` has mean 1.
-            let variance = libm::log1p(scv);
-            libm::exp(libm::sqrt(variance) * normal_quantile(share) - variance / 2.0)
-        }
+        Service::LogNormal(scv) => lognormal(scv)(share),
     }
+}
+
+/// Quantiles of `exp(mu + sigma * normal)` with mean 1.
+fn lognormal(scv: f64) -> impl Fn(f64) -> f64 {
+    let variance = libm::log1p(scv);
+    let sigma = libm::sqrt(variance);
+    move |share| libm::exp(sigma * normal_quantile(share) - variance / 2.0)
 }
 
 /// Numerator and denominator of the rational approximations of AS 241: near the centre, further out, and in the tails.
