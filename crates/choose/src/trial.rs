@@ -4,10 +4,10 @@ use std::collections::VecDeque;
 use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use plimsoll_drive::{BindingStages, Rules, Simulated, drive_streams};
+use plimsoll_drive::{BindingStages, LoopResult, Rules, Simulated, drive_streams};
 use plimsoll_load::{Pace, StreamPhase, StreamSpec, Streams};
 use plimsoll_model::{Chain, ChainSpec};
-use plimsoll_record::{Counter, Measure, Objective, Tally};
+use plimsoll_record::{Counter, Measure, Objective, Slice, Tally};
 use plimsoll_units::{Instant, Span};
 
 /// Operations of a pilot trial that determines the length of the trial.
@@ -60,9 +60,7 @@ impl Figures {
 /// The first tenth is warm-up: queues fill, and burst credits of that size are consumed.
 pub fn trial(model: &ChainSpec, streams: &[StreamSpec], operations: u64, seed: u64) -> Option<Figures> {
     let lasts = duration(model, streams.first()?, operations, seed)?;
-    let mut done = offer(model, streams, until(lasts), lasts / SLICES, seed)?;
-    // Completions after the end do not count.
-    done.series.retain(|slice| slice.start < Instant::ZERO + lasts);
+    let done = offer(model, streams, until(lasts), lasts / SLICES, seed)?;
     Some(compute_figures(&done, &model.names(), streams))
 }
 
@@ -90,12 +88,10 @@ pub(crate) fn background_trial(
     let others: f64 = streams.iter().skip(1).map(open_rate).sum();
     let longest = Span::from_secs_f64(MAX_BACKGROUND / others.max(1e-6));
     let lasts = duration(model, streams.first()?, operations, seed)?.min(longest).max(Span::from_micros(SLICES));
-    let mut done = offer(model, streams, until(lasts), lasts / SLICES, seed)?;
-    done.series.retain(|slice| slice.start < Instant::ZERO + lasts);
-    let (tally, seconds) = counted(&done);
+    let done = offer(model, streams, until(lasts), lasts / SLICES, seed)?;
     let is_open = |stream: u8| streams.get(usize::from(stream)).is_some_and(|stream| open_rate(stream) > 0.0);
-    let carried = tally.only(|counter| counter.stream > 0 && is_open(counter.stream)).operations() as f64;
-    let due = others * seconds;
+    let completed = done.completed(|counter| counter.stream > 0 && is_open(counter.stream));
+    let (carried, due) = (completed.operations as f64, others * completed.seconds);
     // Random arrivals vary by the square root of their number.
     let is_carried = carried >= due * MIN_ACHIEVED - 4.0 * due.sqrt();
     let figures = compute_figures(&done, &model.names(), streams);
@@ -103,10 +99,53 @@ pub(crate) fn background_trial(
 }
 
 struct RawTrial {
-    series: Vec<plimsoll_record::Slice>,
+    /// Slices until the end, and one with completions of operations in flight at the end.
+    series: Vec<Slice>,
+    /// Time from which nothing was due.
+    end: Instant,
     bound_by: BindingStages,
     unserved: u64,
     spent: Span,
+}
+
+/// Completions between the warm-up and the end of a trial.
+struct Completed {
+    operations: u64,
+    bytes: u64,
+    seconds: f64,
+}
+
+impl RawTrial {
+    /// End of the warm-up: a tenth of the slices.
+    fn begin(&self) -> Instant {
+        self.series.get(self.series.len() / 10).map_or(Instant::ZERO, |slice| slice.start)
+    }
+
+    fn measured(&self) -> impl Iterator<Item = &Slice> {
+        let begin = self.begin();
+        self.series.iter().filter(move |slice| slice.start >= begin)
+    }
+
+    /// Completions after the warm-up, also those of operations in flight at the end, which are the longest of their time.
+    fn tally(&self) -> Tally {
+        let mut tally = Tally::default();
+        self.measured().for_each(|slice| tally.merge(&slice.tally));
+        tally
+    }
+
+    /// Completions of the counters that `is_counted` accepts. Slices after the end are excluded: without arrivals, they
+    /// would lower the rates.
+    fn completed(&self, is_counted: impl Fn(&Counter) -> bool) -> Completed {
+        let mut sum = Completed { operations: 0, bytes: 0, seconds: 0.0 };
+        for slice in self.measured().filter(|slice| slice.start + slice.span <= self.end) {
+            for counter in slice.tally.0.iter().filter(|counter| is_counted(counter)) {
+                sum.operations += counter.operations();
+                sum.bytes += counter.bytes;
+            }
+            sum.seconds += slice.span.as_secs_f64();
+        }
+        Completed { seconds: sum.seconds.max(1e-9), ..sum }
+    }
 }
 
 fn offer(model: &ChainSpec, streams: &[StreamSpec], phase: StreamPhase, slice: Span, seed: u64) -> Option<RawTrial> {
@@ -118,9 +157,11 @@ fn offer(model: &ChainSpec, streams: &[StreamSpec], phase: StreamPhase, slice: S
     };
     let slots = streams.iter().map(depth).sum();
     let rules = Rules::new(slots, slice);
-    let done = drive_streams(&mut target, &mut load, &rules, &mut |_| ControlFlow::Continue(())).ok()?;
-    let spent = done.series.iter().fold(Span::ZERO, |sum, slice| sum + slice.span);
-    Some(RawTrial { series: done.series, bound_by: done.bound_by, unserved: done.unserved, spent })
+    let LoopResult { mut series, bound_by, unserved, .. } =
+        drive_streams(&mut target, &mut load, &rules, &mut |_| ControlFlow::Continue(())).ok()?;
+    let spent = series.iter().fold(Span::ZERO, |sum, slice| sum + slice.span);
+    series.retain(|slice| slice.start < phase.end);
+    Some(RawTrial { series, end: phase.end, bound_by, unserved, spent })
 }
 
 /// Result of several concurrent open loads.
@@ -141,13 +182,12 @@ pub(crate) struct OpenTrial {
 fn open_trial(model: &ChainSpec, streams: &[StreamSpec], operations: u64, seed: u64) -> Option<OpenTrial> {
     let offered: f64 = streams.iter().map(open_rate).sum();
     let lasts = Span::from_secs_f64(operations as f64 / offered.max(f64::MIN_POSITIVE)).max(Span::from_micros(SLICES));
-    let mut done = offer(model, streams, until(lasts), lasts / SLICES, seed)?;
-    done.series.retain(|slice| slice.start < Instant::ZERO + lasts);
-    let (tally, seconds) = counted(&done);
-    let bound_by = done.bound_by.shares(measured_from(&done), &model.names());
-    let iops = tally.operations() as f64 / seconds;
+    let done = offer(model, streams, until(lasts), lasts / SLICES, seed)?;
+    let completed = done.completed(|_| true);
+    let bound_by = done.bound_by.shares(done.begin(), &model.names());
+    let iops = completed.operations as f64 / completed.seconds;
     let overloaded = done.unserved > 0 || iops < offered * MIN_ACHIEVED;
-    Some(OpenTrial { tally, bound_by, iops, achieved: iops / offered.max(f64::MIN_POSITIVE), overloaded })
+    Some(OpenTrial { tally: done.tally(), bound_by, iops, achieved: iops / offered.max(f64::MIN_POSITIVE), overloaded })
 }
 
 /// Recent results of [`open_trial`]. Levels of a product often differ in their names and prices only, such as the
@@ -192,31 +232,15 @@ fn until(lasts: Span) -> StreamPhase {
     StreamPhase { end: Instant::ZERO + lasts, ..StreamPhase::unbounded(Instant::ZERO) }
 }
 
-/// End of the warm-up: a tenth of the slices.
-fn measured_from(observed: &RawTrial) -> Instant {
-    observed.series.get(observed.series.len() / 10).map_or(Instant::ZERO, |slice| slice.start)
-}
-
-/// Completions after the warm-up, and their seconds.
-fn counted(observed: &RawTrial) -> (Tally, f64) {
-    let begin = measured_from(observed);
-    let (mut tally, mut span) = (Tally::default(), Span::ZERO);
-    for slice in observed.series.iter().filter(|slice| slice.start >= begin) {
-        tally.merge(&slice.tally);
-        span += slice.span;
-    }
-    (tally, span.as_secs_f64().max(1e-9))
-}
-
 fn compute_figures(observed: &RawTrial, names: &[String], streams: &[StreamSpec]) -> Figures {
-    let (tally, seconds) = counted(observed);
-    let leading = if streams.len() > 1 { tally.only(|counter| counter.stream == 0) } else { tally };
-    let iops = leading.operations() as f64 / seconds;
+    let is_leading = |counter: &Counter| counter.stream == 0;
+    let completed = observed.completed(is_leading);
+    let iops = completed.operations as f64 / completed.seconds;
     Figures {
         iops,
-        bytes_per_second: leading.bytes() as f64 / seconds,
+        bytes_per_second: completed.bytes as f64 / completed.seconds,
         overloaded: observed.unserved > 0 || iops < open_rate(&streams[0]) * MIN_ACHIEVED,
-        tally: leading,
-        bound_by: observed.bound_by.shares(measured_from(observed), names),
+        tally: observed.tally().only(is_leading),
+        bound_by: observed.bound_by.shares(observed.begin(), names),
     }
 }
