@@ -33,6 +33,11 @@ const LONGER: [u64; 2] = [3, 8];
 const HOPELESS: f64 = 0.8;
 /// Minimum answers of a class for its 99th percentile.
 const FOR_P99: u64 = 200;
+/// Operations of a short trial at the mean load, minimum answers of a class for its mean, and standard errors of that
+/// mean by which a response time is beyond doubt.
+const OPERATIONS_OF_SAMPLE: u64 = 1_000;
+const FOR_MEAN: u64 = 30;
+const ERRORS: f64 = 5.0;
 /// Minimum share of operations bound by a ceiling that lengthens the tail.
 const HELD: f64 = 0.005;
 /// Uncertainties of ceilings are reported up to this multiple of the binding one.
@@ -88,8 +93,8 @@ impl<'a> Assessor<'a> {
         }
     }
 
-    /// Simulates the expected load at the point nearest to the ceilings.
-    pub(super) fn assess(&self, offer: &Offer, price: Option<Price>) -> Assessed {
+    /// An offer without simulated response times, and the point nearest to its ceilings.
+    fn describe(&self, offer: &Offer, price: Option<Price>) -> (Choice, &DesignPoint) {
         let bounds = self.requirements.bounds(offer);
         let binds = bounds.first().copied();
         let point = &self.required.points[binds.map_or(0, |tight| tight.mix)];
@@ -111,6 +116,48 @@ impl<'a> Assessor<'a> {
             price,
         };
         choice.risks.extend(platform_risks(self.required, offer));
+        (choice, point)
+    }
+
+    /// Offers a load to a model for a number of operations.
+    fn simulate(
+        &self,
+        (model, choice): (&ChainSpec, &Choice),
+        point: &DesignPoint,
+        operations: u64,
+    ) -> Option<Arc<OpenTrial>> {
+        let frequent = raise_rate(point, choice.binds.as_ref());
+        let streams = within(&frequent.streams(self.required.capacity), choice.offer.capacity);
+        self.trials.run(model, streams, operations)
+    }
+
+    /// The miss of an offer that a short trial at the mean load shows to be slower than today's storage beyond the errors
+    /// of the sample; `None` if that needs a trial of full length.
+    pub(super) fn find_slower(&self, offer: &Offer, price: Option<Price>) -> Option<Assessed> {
+        if self.required.may_be_slower || self.required.today.is_empty() {
+            return None;
+        }
+        let (mut choice, point) = self.describe(offer, price);
+        let usual = self.required.usual.as_ref().unwrap_or(point);
+        let done = self.simulate((&offer.model().ok()?, &choice), usual, OPERATIONS_OF_SAMPLE)?;
+        let is_slower = |latency: &[ClassLatency]| {
+            let classes = slower(&self.required.today, usual, latency);
+            self.required.exceeds_tolerance(self.required.effect(latency).as_ref(), &classes)
+        };
+        if done.overloaded || !is_slower(&lowest_latencies(usual, &done)) {
+            return None;
+        }
+        choice.usual = latencies(usual, &done);
+        choice.slower = slower(&self.required.today, usual, &choice.usual);
+        choice.effect = self.required.effect(&choice.usual);
+        // Ceilings that do not bind at the mean load do not lengthen its response times.
+        let by_latency = !is_bound_by_ceiling(offer, &done);
+        Some(Assessed::Misses { choice: Box::new(choice), by_latency })
+    }
+
+    /// Simulates the expected load at the point nearest to the ceilings.
+    pub(super) fn assess(&self, offer: &Offer, price: Option<Price>) -> Assessed {
+        let (mut choice, point) = self.describe(offer, price);
         let fails = |reason: RejectionReason| Assessed::Fails(Rejection { name: offer.short().to_string(), reason });
         if let Some(backlog) = choice.backlog.filter(|backlog| !backlog.is_within(&self.required.allowance)) {
             return fails(RejectionReason::Waits(backlog));
@@ -131,11 +178,7 @@ impl<'a> Assessor<'a> {
         if over < 1.0 {
             return fails(RejectionReason::Sustains { iops: over * point.iops(), required: point.iops(), held_by });
         }
-        let simulate = |point: &DesignPoint, operations| {
-            let frequent = raise_rate(point, choice.binds.as_ref());
-            let streams = within(&frequent.streams(self.required.capacity), offer.capacity);
-            self.trials.run(&model, streams, operations)
-        };
+        let simulate = |point: &DesignPoint, operations| self.simulate((&model, &choice), point, operations);
         let mut done = simulate(point, operations(point));
         for times in LONGER {
             if done.as_ref().is_some_and(|done| done.overloaded && done.achieved >= HOPELESS) {
@@ -147,11 +190,12 @@ impl<'a> Assessor<'a> {
         if done.overloaded {
             return fails(RejectionReason::Sustains { iops: done.iops, required: point.iops(), held_by });
         }
-        choice.latency = latencies(point, &done);
+        let latency = latencies(point, &done);
         choice.usual = match &self.required.usual {
             Some(usual) => simulate(usual, OPERATIONS_FOR_MEANS).map_or_else(Vec::new, |done| latencies(usual, &done)),
-            None => choice.latency.clone(),
+            None => latency.clone(),
         };
+        choice.latency = latency;
         self.judged(choice, point, &done)
     }
 
@@ -166,8 +210,7 @@ impl<'a> Assessor<'a> {
         if choice.meets() && (self.required.may_be_slower || !is_slower()) {
             return Assessed::Meets(Box::new(choice));
         }
-        let is_ceiling = |name: &str| choice.offer.ceilings.iter().any(|ceiling| *ceiling.name == *name);
-        let by_latency = !done.bound_by.iter().any(|(name, share)| *share >= HELD && is_ceiling(name));
+        let by_latency = !is_bound_by_ceiling(&choice.offer, done);
         Assessed::Misses { choice: Box::new(choice), by_latency }
     }
 
@@ -224,6 +267,12 @@ fn slower(today: &[(Class, Span)], point: &DesignPoint, latency: &[ClassLatency]
     today.iter().filter_map(compared).filter(|slower| slower.times() >= SLOWER).collect()
 }
 
+/// True if a ceiling delays enough operations to lengthen the tail.
+fn is_bound_by_ceiling(offer: &Offer, done: &OpenTrial) -> bool {
+    let is_ceiling = |name: &str| offer.ceilings.iter().any(|ceiling| *ceiling.name == *name);
+    done.bound_by.iter().any(|(name, share)| *share >= HELD && is_ceiling(name))
+}
+
 fn latencies(point: &DesignPoint, done: &OpenTrial) -> Vec<ClassLatency> {
     let numbered = point.classes.iter().enumerate();
     numbered
@@ -234,6 +283,20 @@ fn latencies(point: &DesignPoint, done: &OpenTrial) -> Vec<ClassLatency> {
             Some(ClassLatency { class: load.class, mean: bins.mean()?, p99: enough.then(p99).flatten() })
         })
         .collect()
+}
+
+/// Mean response times, each reduced by the error of a sample.
+fn lowest_latencies(point: &DesignPoint, done: &OpenTrial) -> Vec<ClassLatency> {
+    let lowest = |(stream, load): (usize, &ClassLoad)| {
+        let bins = done.tally.only(|counter| usize::from(counter.stream) == stream).response();
+        let mean_ns = bins.mean()?.as_nanos() as f64;
+        let square = |(span, count): (Span, u64)| count as f64 * (span.as_nanos() as f64 - mean_ns).powi(2);
+        let variance = bins.upper_bounds().map(square).sum::<f64>() / bins.count as f64;
+        let error_ns = if bins.count < FOR_MEAN { mean_ns } else { ERRORS * (variance / bins.count as f64).sqrt() };
+        let mean = Span::from_nanos((mean_ns - error_ns).max(0.0) as u64);
+        Some(ClassLatency { class: load.class, mean, p99: None })
+    };
+    point.classes.iter().enumerate().filter_map(lowest).collect()
 }
 
 /// Multiple of the point that a model sustains in the long run, and the binding stage: analytic solutions of the
@@ -338,4 +401,43 @@ fn of_price(price: &Price) -> Vec<Risk> {
     let doubts = price.doubts().into_iter().map(|doubt| about(RiskDetail::Statement(doubt.text), doubt.cite));
     let without = price.without.iter().map(|part| about(RiskDetail::PriceWithout(part.clone()), None));
     doubts.chain(without).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use plimsoll_catalogue::{Catalogue, Date, PriceTerms};
+
+    use super::*;
+    use crate::matching::price_of;
+    use crate::sizing::{Busiest, ClassLoad, DesignPoint};
+
+    /// The sample decides far from today's response time, and a trial of full length agrees with it.
+    #[test]
+    fn a_sample_rejects_offers_far_slower_than_today() {
+        let terms = PriceTerms { as_of: Date::day(2026, 11, 21), currency: "USD".parse().ok(), region: None };
+        let catalogue = Catalogue::built_in();
+        let (class, iops) = (Class::RandomRead, 3_000.0);
+        let load =
+            ClassLoad { class, iops, bytes_per_second: iops * 8192.0, reads: 1.0, sequential: false, durable: false };
+        let point = DesignPoint { of: Busiest::Operations, windows: 1, classes: vec![load] };
+        let offer = catalogue.offer(&"aws/gp3:500GiB,iops=6000".parse().expect("notation"), &terms).expect("on offer");
+        let price = || price_of(&offer, &terms);
+        let check = |today_us: u64, is_rejected: bool, is_slower: bool| {
+            let mut required = SizingRequirements::of(vec![point.clone()], Bytes::gib(500));
+            required.today = vec![(class, Span::from_micros(today_us))];
+            let assessor = Assessor::new(&catalogue, &terms, &required);
+            assert_eq!(assessor.find_slower(&offer, price()).is_some(), is_rejected, "{today_us}");
+            let misses = matches!(assessor.assess(&offer, price()), Assessed::Misses { .. });
+            assert_eq!(misses, is_slower, "{today_us}");
+            let may_be_slower = SizingRequirements { may_be_slower: true, ..required.clone() };
+            let assessor = Assessor::new(&catalogue, &terms, &may_be_slower);
+            assert!(assessor.find_slower(&offer, price()).is_none());
+        };
+        // The volume answers in a millisecond; from 1.2 times today's response time on it is slower.
+        check(300, true, true);
+        check(600, true, true);
+        check(820, false, true);
+        check(1_000, false, false);
+        check(2_000, false, false);
+    }
 }

@@ -271,6 +271,13 @@ impl<'a> Attempt<'a> {
     /// Attaches an offer to a machine and assesses it.
     fn assess(&self, candidate: Candidate) -> Assessed {
         let Candidate { offer, price, .. } = candidate;
+        // Without a place for those that are slower, neither their machines nor their percentiles are needed.
+        if self.is_for_cheapest
+            && let Some(missed) = self.assessor.find_slower(&offer, price.clone())
+        {
+            self.assessed.borrow_mut().insert(offer.short().to_string(), missed.clone());
+            return missed;
+        }
         let machine = match self.attach(&offer) {
             Ok(machine) => machine,
             Err(rejection) => return Assessed::Fails(rejection),
