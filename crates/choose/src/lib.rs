@@ -26,4 +26,4 @@ pub use matching::{Matches, Rejected, SuitableOffer, matching};
 pub use need::{Need, ask_of};
 pub use quote::{Quote, quote};
 pub use resemble::{Resemblance, resembling};
-pub use trial::{Figures, trial};
+pub use trial::{Figures, OpenTrials, trial};

@@ -20,8 +20,8 @@ const SLOTS: u32 = 1 << 14;
 const MIN_ACHIEVED: f64 = 0.97;
 /// Maximum operations of open loads beside the leading stream.
 const MAX_BACKGROUND: f64 = 100_000.0;
-/// Maximum trials that [`OpenTrials`] holds in memory; equal ones follow each other closely in a search.
-const MAX_TRIALS: usize = 64;
+/// Maximum trials that [`OpenTrials`] holds in memory, each of about 20 KiB: about as many as a search of all products needs.
+const MAX_TRIALS: usize = 512;
 
 /// Result of a trial.
 #[derive(Clone, Debug, PartialEq)]
@@ -165,6 +165,7 @@ fn offer(model: &ChainSpec, streams: &[StreamSpec], phase: StreamPhase, slice: S
 }
 
 /// Result of several concurrent open loads.
+#[derive(Debug)]
 pub(crate) struct OpenTrial {
     /// Counts and histograms of all streams.
     pub(crate) tally: Tally,
@@ -192,9 +193,10 @@ fn open_trial(model: &ChainSpec, streams: &[StreamSpec], operations: u64, seed: 
 
 /// Recent results of [`open_trial`]. Levels of a product often differ in their names and prices only, such as the
 /// protocols of an array, and a trial depends on nothing but its arguments.
-#[derive(Default)]
-pub(crate) struct OpenTrials(Mutex<VecDeque<RecentTrial>>);
+#[derive(Debug, Default)]
+pub struct OpenTrials(Mutex<VecDeque<RecentTrial>>);
 
+#[derive(Debug)]
 struct RecentTrial {
     model: ChainSpec,
     streams: Vec<StreamSpec>,
@@ -242,5 +244,33 @@ fn compute_figures(observed: &RawTrial, names: &[String], streams: &[StreamSpec]
         overloaded: observed.unserved > 0 || iops < open_rate(&streams[0]) * MIN_ACHIEVED,
         tally: observed.tally().only(is_leading),
         bound_by: observed.bound_by.shares(observed.begin(), names),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use plimsoll_load::{Arrival, BlockMix, Mix, Pattern, Region};
+    use plimsoll_model::parse;
+    use plimsoll_units::{Bytes, Iops};
+
+    use super::*;
+
+    #[test]
+    fn equal_trials_are_simulated_once() {
+        let stream = StreamSpec {
+            name: String::new(),
+            mix: Mix { sizes: BlockMix::one(Bytes::kib(8)), reads: 1.0, durable: false, flush_every: 0 },
+            pattern: Pattern::Uniform,
+            region: Region { start: 0, length: Bytes::gib(1) },
+            pace: Pace::Open { rate: Iops::per_second(1_000), arrival: Arrival::Poisson },
+        };
+        let trials = OpenTrials::default();
+        let run = |model: &str, operations| {
+            trials.run(&parse(model).expect("a model"), vec![stream.clone()], operations).expect("it fits")
+        };
+        let first = run("station(4, 1ms)", 500);
+        assert!(Arc::ptr_eq(&first, &run("station(4, 1ms)", 500)));
+        assert!(!Arc::ptr_eq(&first, &run("station(4, 1ms)", 600)));
+        assert!(!Arc::ptr_eq(&first, &run("station(5, 1ms)", 500)));
     }
 }

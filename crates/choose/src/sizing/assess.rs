@@ -59,7 +59,7 @@ pub(super) struct Assessor<'a> {
     /// As [`Wanted::needs_latency`]; for a part of a layout, of the whole.
     pub(super) needs_latency: bool,
     series: DemandSeries,
-    trials: OpenTrials,
+    pub(super) trials: Arc<OpenTrials>,
 }
 
 /// The result for an offer.
@@ -89,7 +89,7 @@ impl<'a> Assessor<'a> {
             requirements,
             needs_latency: required.needs_latency(),
             series: DemandSeries::of(&required.series),
-            trials: OpenTrials::default(),
+            trials: Arc::default(),
         }
     }
 

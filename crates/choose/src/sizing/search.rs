@@ -10,6 +10,7 @@ use super::Exclusion;
 use super::platform::Platform;
 use super::pool::{InOrder, Pool};
 use super::product_facts::{find_engine_conflict, is_shareable, unsupported_rac};
+use crate::trial::OpenTrials;
 
 /// Default maximum width of stripes.
 const DEFAULT_WIDTH: u32 = 4;
@@ -29,6 +30,8 @@ pub struct Search {
     pub has_unsupported: bool,
     /// Executes the search of products that are independent of each other.
     pub pool: Arc<dyn Pool>,
+    /// Recent trials, which clones of a search share.
+    pub trials: Arc<OpenTrials>,
 }
 
 impl Default for Search {
@@ -41,6 +44,7 @@ impl Default for Search {
             widest: DEFAULT_WIDTH,
             has_unsupported: false,
             pool: Arc::new(InOrder),
+            trials: Arc::default(),
         }
     }
 }

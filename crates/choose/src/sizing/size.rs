@@ -2,6 +2,7 @@
 //! ranked.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use plimsoll_catalogue::{Catalogue, Config, ConfigRefusal, PriceTerms, Product};
 
@@ -32,6 +33,7 @@ pub fn size(catalogue: &Catalogue, required: &SizingRequirements, terms: &PriceT
         search
     };
     assessor.given = Some(search);
+    assessor.trials = Arc::clone(&search.trials);
     let products: Vec<&Product> = catalogue.products().filter(|product| search.has(product)).collect();
     let mut found = Found::default();
     for of_product in map(&*search.pool, &products, |product| best_of(&assessor, search, product)) {
