@@ -389,6 +389,10 @@ fn reads_as_large_as_scans_have_no_hidden_peaks() {
     assert!((expected(262_144.0, "") - 100.0).abs() < 1e-6, "scans take longer instead");
     assert!((expected(65_536.0, "") - 609.0).abs() < 1.0, "an hour of large reads hides peaks");
     // The highest minute of the input is that of a scan as well.
-    assert!((expected(262_144.0, "08:00 3600 reads bytes max 52428800") - 100.0).abs() < 1e-6);
-    assert!((expected(65_536.0, "08:00 3600 reads bytes max 13107200") - 200.0).abs() < 1e-6);
+    assert!(
+        (expected(262_144.0, "08:00 3600 reads bytes max 52428800\n08:00 3600 writes bytes max 0") - 100.0).abs()
+            < 1e-6
+    );
+    let twice = expected(65_536.0, "08:00 3600 reads bytes max 13107200\n08:00 3600 writes bytes max 0");
+    assert!((twice - 200.0).abs() < 1e-6, "{twice}");
 }
