@@ -74,8 +74,9 @@ impl Fleet {
 
     /// A single machine, whatever its processors and memory.
     pub(super) fn only(assessor: &Assessor<'_>, offer: &Offer, machine: &Part) -> Self {
-        let machine = Machine::attached(assessor, offer, machine.clone());
-        let machines = machine.into_iter().map(|(machine, _)| machine).collect();
+        let attached = attach(assessor, offer, machine);
+        let machines =
+            attached.iter().map(|attached| Machine::new(assessor, offer, machine.clone(), attached)).collect();
         Self { machines, of: 1, count: assessor.required.instances(), parts: assessor.required.machine_parts() }
     }
 
@@ -143,7 +144,7 @@ impl Fleet {
             let (first, offer) = parts[0];
             let nearest = self.machines.iter().max_by(|a, b| a.over.total_cmp(&b.over));
             let nearest = nearest.and_then(|machine| {
-                let attached = machine.with(first, offer)?;
+                let attached = attach(first, offer, &machine.part)?;
                 let own = own_limits(first, &attached, self.parts).into_iter().next()?;
                 Some((machine.part.product.clone(), first.limit(&attached, &own)))
             });
@@ -157,7 +158,7 @@ impl Machine {
     /// whose processors do not run all the time that the load takes, or is an Arm machine: programs for x86-64, as most
     /// databases of today are, do not run there.
     fn of(assessor: &Assessor<'_>, offer: &Offer, part: Part) -> Option<Self> {
-        let (machine, attached) = Self::attached(assessor, offer, part)?;
+        let attached = attach(assessor, offer, &part)?;
         let shape = attached.machine_shape();
         let is_arm = shape.as_ref().is_some_and(|shape| shape.arm);
         let lacks_base = shape.as_ref().is_some_and(|shape| {
@@ -165,7 +166,8 @@ impl Machine {
                 && shape.sustained_vcpus.is_some_and(|sustained| sustained < assessor.required.steady_processors())
         });
         let (vcpus, memory) = shape.map_or((None, None), |shape| (shape.vcpus, shape.memory));
-        (!is_arm && !lacks_base && assessor.required.compute.fits(vcpus, memory)).then_some(machine)
+        let is_suitable = !is_arm && !lacks_base && assessor.required.compute.fits(vcpus, memory);
+        is_suitable.then(|| Self::new(assessor, offer, part, &attached))
     }
 
     /// False if no limit of the machine for these volumes is known.
@@ -173,21 +175,14 @@ impl Machine {
         self.over < f64::MAX
     }
 
-    /// The machine, and the volume of an offer on it; `None` if it cannot be had with the volume.
-    fn attached(assessor: &Assessor<'_>, offer: &Offer, part: Part) -> Option<(Self, Offer)> {
-        let config = Config { machine: Some(part.clone()), ..offer.config.clone() };
-        let attached = assessor.catalogue.offer(&config, assessor.terms).ok()?;
-        let over = own_limits(assessor, &attached, assessor.required.machine_parts())
+    /// A machine with its price, and its limits for the volume of `offer`, which is `attached` to it.
+    fn new(assessor: &Assessor<'_>, offer: &Offer, part: Part, attached: &Offer) -> Self {
+        let over = own_limits(assessor, attached, assessor.required.machine_parts())
             .first()
             .map_or(f64::MAX, |tight| tight.over);
         let price = price_of_machine(assessor, offer, &part);
         let vcpus = attached.machine_shape().and_then(|shape| shape.vcpus);
-        Some((Self { part, price, vcpus, over }, attached))
-    }
-
-    fn with(&self, assessor: &Assessor<'_>, offer: &Offer) -> Option<Offer> {
-        let config = Config { machine: Some(self.part.clone()), ..offer.config.clone() };
-        assessor.catalogue.offer(&config, assessor.terms).ok()
+        Self { part, price, vcpus, over }
     }
 
     /// The first offer on this machine, and the machine's binding limit; `None` if the limits are insufficient.
@@ -200,7 +195,7 @@ impl Machine {
         let mut first = None;
         let mut shared: Vec<(DesignLimit, f64)> = Vec::new();
         for (assessor, offer) in parts {
-            let attached = self.with(assessor, offer)?;
+            let attached = attach(assessor, offer, &self.part)?;
             let bounds = find_bounds(assessor, &attached, carried);
             if !bounds.first().is_none_or(|tight| tight.allows(room)) {
                 return None;
@@ -222,6 +217,12 @@ impl Machine {
         let binds = shared.into_iter().max_by(|a, b| a.1.total_cmp(&b.1)).map(|(limit, _)| limit);
         fits.then_some((first, binds))
     }
+}
+
+/// The volume of an offer on a machine; `None` if it cannot be had with the volume.
+fn attach(assessor: &Assessor<'_>, offer: &Offer, machine: &Part) -> Option<Offer> {
+    let config = Config { machine: Some(machine.clone()), ..offer.config.clone() };
+    assessor.catalogue.offer(&config, assessor.terms).ok()
 }
 
 /// The offer without IOPS, throughput and size beyond those that its machine carries of each point; `None` if there are
