@@ -5,7 +5,7 @@ use std::io::{self, ErrorKind};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use plimsoll_units::Bytes;
 
@@ -15,8 +15,10 @@ use crate::server_process::User;
 
 /// Maximum length of a Unix socket path (107), less the names of the folder and the socket.
 const MAX_SOCKET_PARENT: usize = 107 - 40;
-/// Maximum number of servers of a process.
-const MAX_SERVERS: u32 = 1000;
+/// Maximum number of existing directories that are passed over.
+const MAX_EXISTING: u32 = 1000;
+/// Directories created by this process: a name is not used again, so that a removed directory stays absent.
+static CREATED: AtomicU32 = AtomicU32::new(0);
 
 /// A directory accessible only to its user. Removed with its contents on drop.
 pub(crate) struct PrivateFolder {
@@ -26,15 +28,15 @@ pub(crate) struct PrivateFolder {
 }
 
 impl PrivateFolder {
-    /// Creates a directory in `parent`, with the PID in its name.
+    /// Creates a directory in `parent`, with the PID and a number in its name.
     pub(crate) fn new(parent: &Path, name: &str) -> Result<Self, Failure> {
         let process = std::process::id();
         let failed = |error: io::Error| not_created(parent, &error);
         // Absolute, because a server changes its working directory.
         let place = parent.canonicalize().map_err(failed)?;
-        let later = (2..MAX_SERVERS).map(|number| format!("{name}-{process}-{number}"));
-        for name in std::iter::once(format!("{name}-{process}")).chain(later) {
-            let path = place.join(name);
+        for _ in 0..MAX_EXISTING {
+            let number = CREATED.fetch_add(1, Ordering::Relaxed) + 1;
+            let path = place.join(format!("{name}-{process}-{number}"));
             match DirBuilder::new().mode(0o700).create(&path) {
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
                 created => {
