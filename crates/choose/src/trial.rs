@@ -191,7 +191,7 @@ fn open_trial(model: &ChainSpec, streams: &[StreamSpec], operations: u64, seed: 
     Some(OpenTrial { tally: done.tally(), bound_by, iops, achieved: iops / offered.max(f64::MIN_POSITIVE), overloaded })
 }
 
-/// Recent results of [`open_trial`]. Levels of a product often differ in their names and prices only, such as the
+/// Recent results of `open_trial`. Levels of a product often differ in their names and prices only, such as the
 /// protocols of an array, and a trial depends on nothing but its arguments.
 #[derive(Debug, Default)]
 pub struct OpenTrials(Mutex<VecDeque<RecentTrial>>);

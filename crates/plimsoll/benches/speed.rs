@@ -67,7 +67,7 @@ const ROWS: &[Row] = &[
     Row {
         name: "size, an AWR report",
         arguments: &["size", "samples/awr.html", "--capacity", "500GiB", "--json", "-"],
-        ratio: 3.6,
+        ratio: 2.2,
     },
     Row { name: "demand, four weeks of iostat", arguments: &["demand", IOSTAT, "--json", "-"], ratio: 0.8 },
 ];
