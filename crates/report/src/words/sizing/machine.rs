@@ -171,10 +171,10 @@ pub(crate) fn licences(machine: &Attachment, fewer: Option<&Attachment>) -> Opti
     Some(text)
 }
 
-/// That licences are not in the price, and a machine with fewer processors: `without licences; 8 vCPUs (oci/...) cost 20 USD a
-/// month more`.
+/// That licences are not in the price, and a machine with fewer processors: `without licences; 8 vCPUs cost 20 USD a month
+/// more: oci/...`.
 pub(crate) fn unpriced_licences(machine: &Attachment, fewer: Option<&Attachment>) -> String {
-    let fewer = fewer.and_then(|fewer| Some(format!("; {} {}", clean(&fewer.name()?), more_vcpus(machine, fewer)?)));
+    let fewer = fewer.and_then(|fewer| Some(format!("; {}: {}", more_vcpus(machine, fewer)?, clean(&fewer.name()?))));
     format!("without licences{}", fewer.unwrap_or_default())
 }
 
@@ -183,7 +183,7 @@ pub(crate) fn vcpu_count(machine: &Attachment) -> Option<String> {
     Some(number::three(machine.offer.machine_shape()?.vcpus?))
 }
 
-/// The price of a machine with more vCPUs than the recommended one: `12 vCPUs cost 63.51 USD a month more`.
+/// The price of a machine with another number of vCPUs than the recommended one: `12 vCPUs cost 63.51 USD a month more`.
 pub(crate) fn more_vcpus(machine: &Attachment, more: &Attachment) -> Option<String> {
     let (from, to) = (machine.monthly?, more.monthly?);
     let difference = Money { millionths: to.millionths - from.millionths, ..to };
