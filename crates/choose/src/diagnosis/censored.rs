@@ -226,28 +226,49 @@ impl Spread {
     }
 }
 
-/// Sessions that read nearly all of the time, with latencies of slow storage: the rate follows from the latency.
+/// Sessions that read nearly all of the time, from slow storage: the rate follows from its latency, that of scans from its
+/// throughput. Time in no counter beside idle processors is that of reads as well, if these are a part of the waits.
 fn closed_reads(diagnosis: &Diagnosis) -> Option<Censored> {
     const NEARLY_ALL: f64 = 0.9;
     const MIN_ACTIVE: f64 = 1.0;
     /// Latency from which reads are slow: that of rotating disks or of remote storage.
     const SLOW_S: f64 = 0.004;
+    /// Busy share of the processors up to which no session queues for one.
+    const IDLE: f64 = 0.05;
+    /// Minimum share of waits for reads with which the time in no counter is theirs.
+    const MIN_WAITED: f64 = 0.15;
     let split = diagnosis.split.as_ref().filter(|split| split.has_waits)?;
     let [random, scans, reads] =
         [TimePart::RandomRead, TimePart::SequentialRead, TimePart::Read].map(|part| split.share(part));
-    let share = random + scans + reads;
-    // The latency of single blocks does not describe scans, which a throughput limits.
-    if scans > random + reads {
+    let waited = random + scans + reads;
+    let is_idle = split.has_processor_time && split.processors_busy().is_some_and(|busy| busy <= IDLE);
+    let uncounted = if is_idle && waited >= MIN_WAITED { split.share(TimePart::Unaccounted) } else { 0.0 };
+    let share = waited + uncounted;
+    if share < NEARLY_ALL || split.active < MIN_ACTIVE {
         return None;
+    }
+    let cause = |latency_s| CensorCause::ClosedReads { active: split.active, share, latency_s };
+    if scans > random + reads {
+        let latency_s = starved_scan_s(diagnosis, share * split.active)?;
+        return Some(Censored { cause: cause(latency_s), up_to: None });
     }
     let of_class = |class| diagnosis.response(class).map(|response| response.latency_s);
-    let latency_s = of_class(Class::RandomRead).or_else(|| of_class(Class::Read))?;
-    if share < NEARLY_ALL || split.active < MIN_ACTIVE || latency_s < SLOW_S {
-        return None;
-    }
+    let latency_s =
+        of_class(Class::RandomRead).or_else(|| of_class(Class::Read)).filter(|seconds| *seconds >= SLOW_S)?;
     let saved = diagnosis.ten_times.as_ref().map(super::DatabaseEffect::saved);
-    let cause = CensorCause::ClosedReads { active: split.active, share, latency_s };
-    Some(Censored { cause, up_to: saved.and_then(|saved| ratio(1.0 / (1.0 - saved))) })
+    Some(Censored { cause: cause(latency_s), up_to: saved.and_then(|saved| ratio(1.0 / (1.0 - saved))) })
+}
+
+/// Seconds of a read of so many scans in progress, if each gets less than a disk by itself delivers.
+fn starved_scan_s(diagnosis: &Diagnosis, in_progress: f64) -> Option<f64> {
+    /// Bytes per second of a scan that has half of a slow disk.
+    const STARVED: f64 = 50e6;
+    /// With fewer scans no other is waited for.
+    const MIN_SCANS: f64 = 2.0;
+    let mut all = diagnosis.responses.iter().chain(&diagnosis.waits);
+    let scans = all.find(|response| response.class == Class::SequentialRead)?;
+    let is_starved = in_progress >= MIN_SCANS && scans.iops * scans.bytes? < STARVED * in_progress;
+    is_starved.then(|| in_progress / scans.iops)
 }
 
 /// Most of the time is waits for the resource manager. Without the cap the same sessions do the same work in the rest of

@@ -1,7 +1,8 @@
 //! Verdicts about single waits that are slow for their medium: commits, events, log writes, large reads.
 
-use plimsoll_choose::diagnosis::{CountedEvent, DiagnosisVerdict};
-use plimsoll_ingest::{Class, DatabaseDemand, EventTime, Measure, MeasureSeries, WaitCause};
+use plimsoll_choose::diagnosis::{CensorCause, CountedEvent, DiagnosisVerdict};
+use plimsoll_ingest::{Class, DatabaseDemand, EventTime, Measure, MeasureSeries, Slot, WaitCause};
+use plimsoll_units::Span;
 
 use crate::diagnosis::{account, check, disk, near};
 
@@ -119,4 +120,33 @@ fn waits_for_large_reads_are_judged_by_their_transfer() {
         let found = of_size(bytes);
         assert!(found.iter().any(is_slow) && !found.iter().any(|one| is_transfer(&one)), "{bytes}: {found:?}");
     }
+}
+
+/// Sessions in a scan all the time: with idle processors the time in no counter is that of reads, too.
+#[test]
+fn scans_that_share_a_slow_volume_hide_the_demand() {
+    let found = |active: f64, megabytes: f64, host_busy: f64| {
+        let mut account = account(
+            &[(1, 3_600.0 * 8_000.0, 0.32 * active * 3_600.0)],
+            0.01 * active * 3_600.0,
+            0.67 * active * 3_600.0,
+        );
+        (account.total.processors, account.total.host_busy) = (Some(96.0), Some(host_busy));
+        let mut demand = DatabaseDemand { account: Some(account), ..disk(&[(300.0, 0.001)], 1.0) };
+        demand.slots = vec![Slot::of(None, Span::from_secs(3_600))];
+        for (measure, value) in [(Measure::Throughput, megabytes * 1e6), (Measure::Iops, 8_000.0)] {
+            let values = vec![Some(value)];
+            let series = MeasureSeries { class: Class::SequentialRead, measure, values, ..demand.series[0].clone() };
+            demand.series.push(series);
+        }
+        check(&demand).censored
+    };
+    let censored = found(60.0, 525.0, 0.004).expect("8.8 MB/s for each session");
+    let CensorCause::ClosedReads { active, share, latency_s } = censored.cause else { panic!("{censored:?}") };
+    near(active, 60.0, 1e-9);
+    near(share, 0.99, 1e-9);
+    near(latency_s, 0.99 * 60.0 / 8_000.0, 1e-9);
+    assert_eq!(censored.up_to, None, "the input does not tell the rate of a faster volume");
+    assert_eq!(found(60.0, 525.0, 0.6), None, "sessions may queue for processors");
+    assert_eq!(found(60.0, 6_000.0, 0.004), None, "100 MB/s for each session");
 }
