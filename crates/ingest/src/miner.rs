@@ -172,8 +172,8 @@ struct MinerHistory {
     snapshots: BTreeMap<u64, Snapshot>,
     /// Highest bytes of the memory of each instance, with their lines.
     memory: BTreeMap<(String, Resource), (f64, u64)>,
-    /// Bytes of the database's files, as last reported.
-    stored: Option<f64>,
+    /// Snapshot and bytes of the database's files, as last reported.
+    stored: Option<(f64, f64)>,
     /// Rows of all blocks.
     rows: usize,
 }
@@ -265,10 +265,10 @@ impl MinerHistory {
                 let instance = row.text("instance_number").to_owned();
                 self.processors.insert(instance, (row.number("cpus"), row.number("cores")));
             }
-            // The largest: space that was freed is needed again.
+            // The latest: a database that was made smaller does not need the space that it had.
             "SIZE-ON-DISK" => {
-                let size = row.number("size_gb").map(|size| size * GIB);
-                self.stored = size.into_iter().chain(self.stored).reduce(f64::max);
+                let size = row.number("snap_id").zip(row.number("size_gb").map(|size| size * GIB));
+                self.stored = size.into_iter().chain(self.stored).reduce(|a, b| if b.0 > a.0 { b } else { a });
             }
             "MAIN-METRICS" => self.metrics(row, out),
             "MEMORY" => self.memory(row),
@@ -790,7 +790,7 @@ fn database(history: &MinerHistory, snapshot: &Snapshot, instance: &Instance, ou
         processors: processors.or(number("NUM_CPUS")),
         cores: number("NUM_CPU_CORES").or(cores),
         memory_bytes: number("PHYSICAL_MEMORY_GB").map(|gigabytes| gigabytes * GIB),
-        stored_bytes: history.stored,
+        stored_bytes: history.stored.map(|(_, bytes)| bytes),
         origin,
     });
     let of_host = |name: &str, resource: Resource, unit: f64| {

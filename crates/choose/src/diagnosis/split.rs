@@ -333,7 +333,7 @@ pub(super) fn split_commits(spent: &SessionTime) -> Option<Commits> {
         write_s,
         behind_write_s: write_s.zip(rest_s).map(|(write_s, rest_s)| write_s + rest_s),
         write_share: write_s.map_or(1.0, |write_s| (write_s / sync_s).min(1.0)),
-        a_second: spent.commits.map(|commits| commits / spent.seconds),
+        a_second: spent.commits.map(|commits| commits.max(event.count) / spent.seconds),
         event,
     })
 }

@@ -430,6 +430,12 @@ fn cluster_systems(report: &mut Report, table: &NamedTable) -> u32 {
             stated.value *= HUNDREDTHS;
         }
     }
+    for row in instances() {
+        for (column, resource) in [("cpu #cpus", Resource::HostProcessors), ("cpu #cores", Resource::HostCores)] {
+            let stated = cells.found(row, row.cell(0), table.column(column));
+            report.add_resource(AwrSection::ClusterSystems, row.cell(0), resource, stated);
+        }
+    }
     let processors = sum(&mut report.systems, cells, "cpu #cpus", "NUM_CPUS")
         + sum(&mut report.systems, cells, "cpu #cores", "NUM_CPU_CORES");
     processors + times + waits.len() as u32

@@ -260,6 +260,16 @@ fn busiest_instance_of_a_cluster_has_the_highest_rates() {
     // Nine tenths of the eligible bytes are filtered.
     assert_eq!(resources(&table("Max")), [Some(0.6), Some(0.7), Some(135e6)]);
     assert_eq!(resources(&table("Other")), [None, None, Some(180e6)], "all of it without the column");
+    let systems = "<table><tr><td></td><th colspan=\"3\">CPU</th></tr>\n<tr><th>I#</th><th>#CPUs</th><th>#Cores</th>\
+                   <th>#Sckts</th></tr>\n<tr><td>1</td><td>28</td><td>14</td><td>1</td></tr>\n\
+                   <tr><td>2</td><td>16</td><td>16</td><td>1</td></tr></table>\nEnd of Report";
+    let reading = read(&table("Max").replace("End of Report", systems));
+    let of_hosts = |resource: Resource| -> Vec<(&str, f64)> {
+        let found = reading.resources.iter().filter(|found| found.resource == resource);
+        found.map(|found| (found.instance.as_str(), found.value)).collect()
+    };
+    assert_eq!(of_hosts(Resource::HostProcessors), [("1", 28.0), ("2", 16.0)]);
+    assert_eq!(of_hosts(Resource::HostCores), [("1", 14.0), ("2", 16.0)]);
 }
 
 #[test]

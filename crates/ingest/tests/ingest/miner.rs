@@ -217,7 +217,7 @@ fn with_classes() -> String {
             "       800 User I/O                     .3",
         ],
     );
-    let rows = ["   SNAP_ID    SIZE_GB", "---------- ----------", "       800        1.5", "       801          2"];
+    let rows = ["   SNAP_ID    SIZE_GB", "---------- ----------", "       800        2.5", "       801          2"];
     let size = block("SIZE-ON-DISK", &rows);
     let sync =
         "       800 Commit               log file sync                                   5          540\n\n~~END-TOP-N";
