@@ -384,6 +384,12 @@ impl Choice {
         }
     }
 
+    /// The tightest limit of the configuration and its machine.
+    pub fn first_limit(&self) -> Option<&DesignLimit> {
+        let of_machine = self.machine.as_ref().and_then(|machine| machine.binds.as_ref());
+        self.binds.iter().chain(of_machine).min_by(|a, b| a.over.total_cmp(&b.over))
+    }
+
     /// Completeness of its price.
     pub fn price_doubt(&self) -> PriceDoubt {
         match &self.price {

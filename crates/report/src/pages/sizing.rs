@@ -138,7 +138,7 @@ impl Sized<'_> {
             figures.push(Fact::new("Meets", objectives).with_remark("simulated at the expected load"));
         }
         if let [choice] = parts[..] {
-            figures.extend(choice.binds.as_ref().map(|binds| {
+            figures.extend(choice.first_limit().map(|binds| {
                 Fact::new("First limit", binds.name.to_string()).with_remark(words::limit_rate_and_room(binds))
             }));
         }

@@ -43,17 +43,21 @@ pub(super) fn margin(over: f64) -> String {
     }
 }
 
-/// First limit of a choice.
+/// First limit of a choice with its machine.
 pub(crate) fn first_limit(choice: &Choice) -> String {
-    let bound = |binds: &DesignLimit| format!("first limit: {} ({})", limit(binds), margin(binds.over));
-    choice.binds.as_ref().map_or_else(|| "the catalogue has no limits for it".to_owned(), bound)
+    format_first(choice.first_limit())
 }
 
-/// First limit of a choice and the next.
+fn format_first(binds: Option<&DesignLimit>) -> String {
+    let bound = |binds: &DesignLimit| format!("first limit: {} ({})", limit(binds), margin(binds.over));
+    binds.map_or_else(|| "the catalogue has no limits for it".to_owned(), bound)
+}
+
+/// First limit of the volumes of a choice and the next.
 pub(crate) fn reason(choice: &Choice) -> String {
     let next = choice
         .next
         .as_ref()
         .map_or_else(String::new, |next| format!("; next: {} ({})", limit(next), margin(next.over)));
-    format!("{}{next}", first_limit(choice))
+    format!("{}{next}", format_first(choice.binds.as_ref()))
 }
