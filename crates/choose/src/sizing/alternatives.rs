@@ -7,6 +7,7 @@ use plimsoll_catalogue::{Catalogue, PriceTerms};
 use plimsoll_ingest::{DatabaseDemand, Resource, TopReader};
 
 use super::backlog::quantile;
+use super::burst::LARGE_READ;
 use super::derivation::{derive_requirements, load_windows};
 use super::size::{lowest_total, size};
 use super::{Burst, Busiest, Choice, ClassLoad, Design, DesignPoint, Search, Sizing, SizingRequirements};
@@ -122,8 +123,6 @@ pub struct WithoutScans {
     pub choice: Option<Choice>,
 }
 
-/// Minimum bytes of a large read.
-const LARGE_READ: f64 = 131_072.0;
 /// Minimum number of windows of an input that has a usual load.
 const MIN_WINDOWS: usize = 8;
 /// Maximum share of the windows.

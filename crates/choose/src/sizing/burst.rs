@@ -11,6 +11,9 @@ use super::design::{ClassLoad, PeakSource};
 /// Minimum mean size of large operations: scans, sorts, backups.
 pub(super) const LARGE: f64 = 65_536.0;
 
+/// Minimum mean bytes of reads by scans and backups.
+pub(super) const LARGE_READ: f64 = 131_072.0;
+
 /// Tolerance for the length of windows, because snapshots are slightly late.
 const ALIKE: f64 = 1.1;
 
@@ -53,9 +56,7 @@ pub(super) struct Hidden {
 /// True for scans, sorts, archiving and backups, and for reads of unknown kind as large as those: they use the throughput that
 /// there is, and take longer without a higher one, so that no hidden peak is assumed for them.
 pub(super) fn is_elastic(load: &ClassLoad) -> bool {
-    /// Minimum mean bytes of reads by scans and backups.
-    const SCAN: f64 = 131_072.0;
-    let is_scan = load.class == Class::Read && load.size() >= SCAN;
+    let is_scan = load.class == Class::Read && load.size() >= LARGE_READ;
     is_scan
         || matches!(
             load.class,
