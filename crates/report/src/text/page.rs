@@ -1,5 +1,7 @@
 //! Renders a page for a terminal.
 
+use std::borrow::Cow;
+
 use super::TextStyle;
 use super::paint::{INDENT, PaintedLine, Tone, hanging, wrap};
 use super::plot::{self, plot};
@@ -132,14 +134,20 @@ fn item(item: &Item, style: &TextStyle) -> Vec<PaintedLine> {
 
 /// A table that fits the width, and its notes; empty without rows.
 fn render_table(table: &Table, style: &TextStyle) -> Vec<PaintedLine> {
-    let table::Laid { mut lines, mut left_out } = lay_out(table, style);
+    let table::Laid { mut lines, left_out } = lay_out(table, style);
     if lines.is_empty() || table.layout == TableLayout::Lines {
         return lines;
     }
-    left_out.dedup();
-    let left_out = (!left_out.is_empty()).then(|| format!("columns omitted for the width: {}", left_out.join(", ")));
-    lines.extend(table.notes.iter().chain(&left_out).flat_map(|note| paragraph(note, Tone::Quiet, 0, style)));
+    lines.extend(
+        table.notes.iter().chain(&omitted_columns(left_out)).flat_map(|note| paragraph(note, Tone::Quiet, 0, style)),
+    );
     lines
+}
+
+/// The columns that do not fit the width.
+pub(super) fn omitted_columns(mut names: Vec<Cow<'static, str>>) -> Option<String> {
+    names.dedup();
+    (!names.is_empty()).then(|| format!("columns omitted for the width: {}", names.join(", ")))
 }
 
 /// The rows of a table within the width; empty without rows.

@@ -1,9 +1,10 @@
 //! A result in one screen: verdict, key figures, cautions, a table or a plot, and the next command.
 
 use super::TextStyle;
-use super::page::{lay_out, paragraph, tone};
+use super::page::{lay_out, omitted_columns, paragraph, tone};
 use super::paint::{PaintedLine, Tone, wrap};
 use super::plot::{self, plot};
+use super::table;
 use crate::page::{Block, Chart, Emphasis, Fact, Page, PageSection, Plot, Table, TableLayout, Visibility};
 use crate::words::{REPEAT, clean, cut};
 
@@ -176,7 +177,11 @@ fn first_rows(table: &Table, rows: usize, style: &TextStyle) -> Vec<PaintedLine>
     let mut table = table.clone();
     table.rows.truncate(rows);
     table.groups.retain(|(row, _)| *row < rows);
-    let mut lines = lay_out(&table, style).lines;
-    lines.extend((more > 0).then(|| PaintedLine::of(format!("and {more} more rows"), Tone::Quiet)));
+    let table::Laid { mut lines, left_out } = lay_out(&table, style);
+    let more = (more > 0).then(|| format!("and {more} more rows"));
+    let rest: Vec<String> = more.into_iter().chain(omitted_columns(left_out)).collect();
+    if !lines.is_empty() && !rest.is_empty() {
+        lines.extend(paragraph(&rest.join("; "), Tone::Quiet, 0, style));
+    }
     lines
 }
