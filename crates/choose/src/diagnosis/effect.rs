@@ -94,6 +94,12 @@ impl DatabaseEffect {
         1.0 - self.after_s / self.before_s
     }
 
+    /// Seconds that the same work takes longer with the least work of filtering; negative if it is faster.
+    pub fn added_s(&self) -> f64 {
+        let filtering_s = if let FilterWork::Seconds([least_s, _]) = self.filter { least_s } else { 0.0 };
+        self.after_s + filtering_s - self.before_s
+    }
+
     /// The saved share if reads without a known latency take as long as today.
     pub fn saved_by_latency(&self) -> f64 {
         let assumed = self.parts.iter().filter(|part| part.rule == EffectRule::LikeReads);

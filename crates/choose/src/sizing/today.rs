@@ -101,7 +101,7 @@ impl SizingRequirements {
         let is_decisive = |part: &PartEffect| {
             part.after_s - part.before_s > limit_s && slower.iter().any(|slower| slower.class == part.class)
         };
-        effect.after_s - effect.before_s > limit_s || effect.parts.iter().any(is_decisive)
+        effect.added_s() > limit_s || effect.parts.iter().any(is_decisive)
     }
 
     /// True if a choice is slower than today's storage by more than the tolerance.
@@ -121,7 +121,7 @@ impl SizingRequirements {
         let is_slower = |part: &&PartEffect| choice.slower.iter().any(|slower| slower.class == part.class);
         let added_s = |part: &PartEffect| part.after_s - part.before_s;
         let of_parts = effect.parts.iter().filter(is_slower).map(added_s);
-        Some(of_parts.fold(effect.after_s - effect.before_s, f64::max) / effect.before_s)
+        Some(of_parts.fold(effect.added_s(), f64::max) / effect.before_s)
     }
 
     /// The cheapest of these choices that is as fast as the fastest of them.

@@ -146,7 +146,7 @@ impl Sized<'_> {
     /// slower within the doubt.
     pub(super) fn slower_or_doubtful(&self, best: Best<'_>) -> Option<String> {
         let effect = best.effect(&self.sizing.required);
-        let is_slower = effect.as_ref().is_none_or(|effect| effect.saved() < 0.0);
+        let is_slower = effect.as_ref().is_none_or(|effect| effect.added_s() > 0.0);
         let classes = |choice: &Choice| {
             let names: Vec<&str> = choice.slower.iter().map(|slower| slower.class.name()).collect();
             names.join(" and ")

@@ -97,7 +97,7 @@ pub(crate) fn reached(reached: &[Reached]) -> String {
 pub(crate) fn accepted_by(required: &SizingRequirements, choice: &Choice) -> String {
     let percent = required.tolerance_for(choice).map(|share| (share * 100.0 * 1.001).ceil());
     let Some(percent) = percent else { return "--may-be-slower accepts it".to_owned() };
-    let total = choice.effect.as_ref().map_or(0.0, |effect| -effect.saved() * 100.0);
+    let total = choice.effect.as_ref().map_or(0.0, |effect| effect.added_s() / effect.before_s * 100.0);
     let by_class = if percent > total.ceil() + 0.5 { ": each class is bounded by itself, too" } else { "" };
     format!("--slower {percent}% accepts it{by_class}")
 }
