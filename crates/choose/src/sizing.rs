@@ -39,7 +39,7 @@ use plimsoll_units::{Bytes, Span};
 
 use crate::diagnosis::DatabaseEffect;
 
-pub use alternatives::{LessHeadroom, ScanWindows, Uncapped, WithoutScans, wider_stripe};
+pub use alternatives::{Alternatives, LessHeadroom, OtherLoad, ScanWindows, WithoutScans};
 pub use assumption::{Assumption, LoadAssumption};
 pub use backlog::{Allowance, Backlog};
 pub(crate) use classes::ClassWindows;
@@ -116,13 +116,17 @@ pub struct Sizing {
     /// A machine for the recommended configuration with the processors that may be needed, if it has more than its own, as
     /// [`more_processors`] finds it; `None` from [`size`].
     pub more_processors: Option<Attachment>,
-    /// A wider stripe of the recommended product that costs much less, as [`wider_stripe`] finds it; `None` from [`size`].
+    /// A wider stripe of the recommended product that costs much less, as [`Alternatives::wider_stripe`]
+    /// finds it; `None` from [`size`].
     pub wider: Option<Choice>,
     /// A configuration of the recommended product with less headroom that costs much less; `None` from [`size`].
     pub less_headroom: Option<LessHeadroom>,
     /// The load without a limit of the resource manager, if there is one; `None` from [`size`].
-    pub uncapped: Option<Uncapped>,
-    /// The load without a few windows of large reads that determine it, as [`WithoutScans::of`] finds it; `None` from
+    pub uncapped: Option<OtherLoad>,
+    /// The load without assumed peaks, if the windows of the input are so long that these are several times the mean; `None`
+    /// from [`size`].
+    pub constant_load: Option<OtherLoad>,
+    /// The load without a few windows of large reads that determine it, as [`Alternatives::without_scans`] finds it; `None` from
     /// [`size`].
     pub without_scans: Option<WithoutScans>,
     /// What the recommended configuration assumes of the memory of an array; `None` from [`size`].

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use plimsoll_analyse::GateFigure;
 use plimsoll_catalogue::{Config, Money, Part, PriceTerms, ProductKind, nearest, one_of};
 use plimsoll_choose::sizing::{
-    Assumption, Compute, Design, DesignError, Growth, HitAssumption, LessHeadroom, PresentCost, RejectionReason,
-    ScopeError, Search, Sizing, StepKind, Uncapped, WithoutScans, check_counted, derive_requirements, fewer_processors,
-    layouts, more_processors, size, wider_stripe,
+    Alternatives, Assumption, Compute, Design, DesignError, Growth, HitAssumption, PresentCost, RejectionReason,
+    ScopeError, Search, Sizing, StepKind, check_counted, derive_requirements, fewer_processors, layouts,
+    more_processors, size,
 };
 use plimsoll_ingest::{DatabaseDemand, Demand, Reading};
 use plimsoll_units::Bytes;
@@ -52,10 +52,9 @@ pub fn run(args: &SizeArgs) -> Result<(), CliError> {
     let mut sizing = size(&offers.catalogue, &required, &terms, &search);
     sizing.layouts = layouts(&offers.catalogue, &terms, &search, &sizing);
     sizing.present = present;
-    sizing.wider = wider_stripe(&offers.catalogue, &terms, &search, &sizing);
-    sizing.less_headroom = LessHeadroom::of(&offers.catalogue, &terms, &search, &sizing);
-    sizing.uncapped = Uncapped::of((&offers.catalogue, &terms), &search, &sizing, (subject, &design));
-    sizing.without_scans = WithoutScans::of((&offers.catalogue, &terms), &search, &sizing, (subject, &design));
+    let alternatives =
+        Alternatives { catalogue: &offers.catalogue, terms: &terms, search: &search, subject, design: &design };
+    alternatives.find(&mut sizing);
     sizing.hits = HitAssumption::of(&offers.catalogue, &terms, &sizing);
     if search.machine.is_none() {
         sizing.fewer_processors = fewer_processors(&offers.catalogue, &terms, &sizing);

@@ -1,5 +1,5 @@
-//! Alternatives to the recommended configuration that a single condition changes: a wider stripe, and a load without the
-//! few windows of a scan or a backup.
+//! Alternatives to the recommended configuration that a single condition changes: a wider stripe, less headroom, and other
+//! loads, such as that without the few windows of a scan or a backup.
 
 use std::collections::BTreeMap;
 
@@ -10,25 +10,16 @@ use super::backlog::quantile;
 use super::burst::LARGE_READ;
 use super::derivation::{derive_requirements, load_windows};
 use super::size::{lowest_total, size};
-use super::{Burst, Busiest, Choice, ClassLoad, Design, DesignPoint, Search, Sizing, SizingRequirements};
+use super::{
+    Burst, Busiest, Choice, ClassLoad, Design, DesignPoint, GrowthStep, PeakSource, Search, Sizing, SizingRequirements,
+    StepKind,
+};
 use crate::diagnosis::CensorCause;
 
 /// Maximum ratio of the price of an alternative to that of the recommended configuration.
 const CHEAPER: f64 = 0.9;
 /// Maximum width of stripes.
 const WIDEST: u32 = 32;
-
-/// A stripe of the recommended product with more volumes than the search allows, if it costs at least a tenth less.
-pub fn wider_stripe(catalogue: &Catalogue, terms: &PriceTerms, search: &Search, sizing: &Sizing) -> Option<Choice> {
-    let total = sizing.best_total()?;
-    if !(2..WIDEST).contains(&search.widest) {
-        return None;
-    }
-    let search = Search { widest: WIDEST, ..of_product(search, sizing)? };
-    let wider = size(catalogue, &sizing.required, terms, &search).choices.into_iter().next()?;
-    let own = wider.total().filter(|own| own.currency == total.currency)?;
-    (own.as_f64() <= CHEAPER * total.as_f64()).then_some(wider)
-}
 
 /// A configuration of the recommended product that has less headroom than required, and costs much less.
 #[derive(Clone, Debug)]
@@ -39,63 +30,121 @@ pub struct LessHeadroom {
     pub choice: Choice,
 }
 
-impl LessHeadroom {
-    /// The configuration with up to five percentage points less headroom, if it costs at least a tenth less.
-    pub fn of(catalogue: &Catalogue, terms: &PriceTerms, search: &Search, sizing: &Sizing) -> Option<Self> {
-        const LESS: f64 = 0.05;
-        let total = sizing.best_total().filter(|_| sizing.required.headroom >= LESS)?;
-        let search = of_product(search, sizing)?;
-        let mut required = sizing.required.clone();
-        required.headroom -= LESS;
-        // Prices first, as they need no simulation.
-        if lowest_total(catalogue, terms, &required, &search)? > CHEAPER * total.as_f64() {
-            return None;
-        }
-        let sized = size(catalogue, &required, terms, &search);
-        let choice = sized.best()?.choice()?;
-        let own = choice.total().filter(|own| own.currency == total.currency)?;
-        let machine = choice.machine.as_ref().and_then(|machine| machine.binds.as_ref());
-        let over = choice.binds.iter().chain(machine).map(|limit| limit.over).fold(f64::INFINITY, f64::min);
-        let headroom = ((over * required.room() - 1.0) * 100.0 + 1e-6).floor() / 100.0;
-        let is_cheaper = own.as_f64() <= CHEAPER * total.as_f64() && headroom < sizing.required.headroom;
-        is_cheaper.then(|| Self { headroom, choice: choice.clone() })
-    }
-}
-
-/// The sizing without a limit of the resource manager on the processors of the database.
+/// The recommended product for another load.
 #[derive(Clone, Debug)]
-pub struct Uncapped {
-    /// The load and the processors without it.
+pub struct OtherLoad {
+    /// The load and the processors.
     pub required: SizingRequirements,
-    /// The recommended product for it; `None` if it does not carry the load.
+    /// The configuration; `None` if the product does not carry the load.
     pub choice: Option<Choice>,
 }
 
-impl Uncapped {
-    /// The sizing without the limit; `None` if there is none, or the sizing is without it.
-    pub fn of(
-        (catalogue, terms): (&Catalogue, &PriceTerms),
-        search: &Search,
-        sizing: &Sizing,
-        (subject, design): (&DatabaseDemand, &Design),
-    ) -> Option<Self> {
-        let censored = sizing.required.censored.as_ref()?;
-        let is_limit = matches!(censored.cause, CensorCause::ProcessorCap { .. });
-        if !is_limit || design.lifts_processor_cap || design.burst == Burst::None {
-            return None;
-        }
-        let required = derive_requirements(subject, &Design { lifts_processor_cap: true, ..design.clone() }).ok()?;
-        let search = of_product(search, sizing);
-        let sized = search.map(|search| size(catalogue, &required, terms, &search));
-        let choice = sized.as_ref().and_then(|sized| sized.best()?.choice().cloned());
-        Some(Self { required, choice })
-    }
+/// What a sizing is derived from, to derive its alternatives.
+#[derive(Clone, Copy)]
+pub struct Alternatives<'a> {
+    /// Products with their limits and prices.
+    pub catalogue: &'a Catalogue,
+    /// Terms of prices.
+    pub terms: &'a PriceTerms,
+    /// Candidates of the sizing.
+    pub search: &'a Search,
+    /// Load of the inputs.
+    pub subject: &'a DatabaseDemand,
+    /// Rules of the sizing.
+    pub design: &'a Design,
 }
 
-/// The search for the product of the recommended configuration; `None` for separate volumes.
-fn of_product(search: &Search, sizing: &Sizing) -> Option<Search> {
-    let choice = sizing.best()?.choice()?;
-    Some(Search { products: vec![choice.offer.product().name().to_owned()], ..search.clone() })
+impl Alternatives<'_> {
+    /// Adds the alternatives to a sizing.
+    pub fn find(&self, sizing: &mut Sizing) {
+        sizing.wider = self.wider_stripe(sizing);
+        sizing.less_headroom = self.less_headroom(sizing);
+        sizing.uncapped = self.uncapped(sizing);
+        sizing.constant_load = self.constant_load(sizing);
+        sizing.without_scans = self.without_scans(sizing);
+    }
+
+    /// A stripe of the recommended product with more volumes than the search allows, if it costs at least a tenth less.
+    pub fn wider_stripe(&self, sizing: &Sizing) -> Option<Choice> {
+        let total = sizing.best_total()?;
+        if !(2..WIDEST).contains(&self.search.widest) {
+            return None;
+        }
+        let search = Search { widest: WIDEST, ..self.of_product(sizing)? };
+        let wider = size(self.catalogue, &sizing.required, self.terms, &search).choices.into_iter().next()?;
+        let own = wider.total().filter(|own| own.currency == total.currency)?;
+        (own.as_f64() <= CHEAPER * total.as_f64()).then_some(wider)
+    }
+
+    /// The configuration with up to five percentage points less headroom, if it costs at least a tenth less.
+    pub fn less_headroom(&self, sizing: &Sizing) -> Option<LessHeadroom> {
+        const LESS: f64 = 0.05;
+        let total = sizing.best_total().filter(|_| sizing.required.headroom >= LESS)?;
+        let search = self.of_product(sizing)?;
+        let mut required = sizing.required.clone();
+        required.headroom -= LESS;
+        // Prices first, as they need no simulation.
+        if lowest_total(self.catalogue, self.terms, &required, &search)? > CHEAPER * total.as_f64() {
+            return None;
+        }
+        let sized = size(self.catalogue, &required, self.terms, &search);
+        let choice = sized.best()?.choice()?;
+        let own = choice.total().filter(|own| own.currency == total.currency)?;
+        let headroom = ((choice.first_limit()?.over * required.room() - 1.0) * 100.0 + 1e-6).floor() / 100.0;
+        let is_cheaper = own.as_f64() <= CHEAPER * total.as_f64() && headroom < sizing.required.headroom;
+        is_cheaper.then(|| LessHeadroom { headroom, choice: choice.clone() })
+    }
+
+    /// The sizing without a limit of the resource manager on processors; `None` if there is none, or the sizing is without it.
+    pub fn uncapped(&self, sizing: &Sizing) -> Option<OtherLoad> {
+        let censored = sizing.required.censored.as_ref()?;
+        let is_limit = matches!(censored.cause, CensorCause::ProcessorCap { .. });
+        if !is_limit || self.design.lifts_processor_cap || self.design.burst == Burst::None {
+            return None;
+        }
+        self.for_design(sizing, Design { lifts_processor_cap: true, ..self.design.clone() })
+    }
+
+    /// The sizing for the mean of windows that are so long that their peaks are an assumption.
+    pub fn constant_load(&self, sizing: &Sizing) -> Option<OtherLoad> {
+        let is_assumed = |step: &GrowthStep| {
+            step.kind == StepKind::Peaks(PeakSource::LongerWindows) && step.small.max(step.large) > 1.0
+        };
+        let is_assumed = sizing.required.steps.iter().any(is_assumed);
+        is_assumed.then(|| self.for_design(sizing, Design { burst: Burst::None, ..self.design.clone() }))?
+    }
+
+    /// The recommended product by other rules.
+    fn for_design(&self, sizing: &Sizing, design: Design) -> Option<OtherLoad> {
+        let required = derive_requirements(self.subject, &design).ok()?;
+        let search = self.of_product(sizing);
+        let sized = search.map(|search| size(self.catalogue, &required, self.terms, &search));
+        let choice = sized.as_ref().and_then(|sized| sized.best()?.choice().cloned());
+        Some(OtherLoad { required, choice })
+    }
+
+    /// The search for the product of the recommended configuration; `None` for separate volumes.
+    fn of_product(&self, sizing: &Sizing) -> Option<Search> {
+        let choice = sizing.best()?.choice()?;
+        Some(Search { products: vec![choice.offer.product().name().to_owned()], ..self.search.clone() })
+    }
+
+    /// The sizing without a few windows of large reads, if these determine the expected bytes per second.
+    pub fn without_scans(&self, sizing: &Sizing) -> Option<WithoutScans> {
+        let (scans, other) = without_scans(self.subject, self.design)?;
+        let busiest = |demand: &SizingRequirements| {
+            let rate = |point: &&DesignPoint| point.bytes_per_second();
+            demand.points.iter().max_by(|a, b| rate(a).total_cmp(&rate(b))).cloned()
+        };
+        let (point, present) = (busiest(&other)?, busiest(&sizing.required)?);
+        if point.bytes_per_second() > DECISIVE * present.bytes_per_second() {
+            return None;
+        }
+        let search = self.of_product(sizing);
+        let choice =
+            search.and_then(|search| size(self.catalogue, &other, self.terms, &search).choices.into_iter().next());
+        Some(WithoutScans { scans, point, choice })
+    }
 }
 
 /// A few windows of mostly large reads, of a scan or a backup.
@@ -133,29 +182,6 @@ const FAR: f64 = 4.0;
 const MIN_LARGE_READS: f64 = 0.7;
 /// Maximum ratio of the expected bytes without them to those with them.
 const DECISIVE: f64 = 0.7;
-
-impl WithoutScans {
-    /// The sizing without a few windows of large reads, if these determine the expected bytes per second.
-    pub fn of(
-        (catalogue, terms): (&Catalogue, &PriceTerms),
-        search: &Search,
-        sizing: &Sizing,
-        (subject, design): (&DatabaseDemand, &Design),
-    ) -> Option<Self> {
-        let (scans, other) = without_scans(subject, design)?;
-        let busiest = |demand: &SizingRequirements| {
-            let rate = |point: &&DesignPoint| point.bytes_per_second();
-            demand.points.iter().max_by(|a, b| rate(a).total_cmp(&rate(b))).cloned()
-        };
-        let (point, present) = (busiest(&other)?, busiest(&sizing.required)?);
-        if point.bytes_per_second() > DECISIVE * present.bytes_per_second() {
-            return None;
-        }
-        let search = of_product(search, sizing);
-        let choice = search.and_then(|search| size(catalogue, &other, terms, &search).choices.into_iter().next());
-        Some(Self { scans, point, choice })
-    }
-}
 
 /// The windows of a scan or a backup, and the design point of the others.
 fn without_scans(subject: &DatabaseDemand, design: &Design) -> Option<(ScanWindows, SizingRequirements)> {

@@ -58,6 +58,7 @@ pub fn size(catalogue: &Catalogue, required: &SizingRequirements, terms: &PriceT
         wider: None,
         less_headroom: None,
         uncapped: None,
+        constant_load: None,
         without_scans: None,
         hits: None,
         present: None,

@@ -49,7 +49,9 @@ view! {
         /// Configuration of the recommended product with less headroom that costs at least a tenth less; null if there is none.
         less_headroom: Option<LessHeadroom> = view(sizing.less_headroom.as_ref()),
         /// Sizing without the limit of the resource manager on processors; null if there is none, or the sizing is without it.
-        uncapped: Option<Uncapped> = view(sizing.uncapped.as_ref()),
+        uncapped: Option<OtherLoad> = view(sizing.uncapped.as_ref()),
+        /// Sizing without the peaks that are assumed inside long windows; null if there are none.
+        constant_load: Option<OtherLoad> = view(sizing.constant_load.as_ref()),
         /// Wider stripe of the recommended product that costs at least a tenth less; null if there is none.
         wider_stripe: Option<Choice> = view(sizing.wider.as_ref()),
         /// Share of the database's time that is saved if sessions never pause, when they reach the first limit of the
@@ -73,14 +75,14 @@ view! {
         choice: Choice = (&less.choice).into(),
     }
 
-    /// A sizing without the limit of the resource manager on processors.
-    struct Uncapped from uncapped: &sized::Uncapped {
-        /// Expected load without the limit: in the windows with the most operations, and with the most bytes if these differ.
-        points: Vec<DesignPoint> = each(&uncapped.required.points),
+    /// A sizing of the recommended product for another load.
+    struct OtherLoad from other: &sized::OtherLoad {
+        /// Expected load: in the windows with the most operations, and with the most bytes if these differ.
+        points: Vec<DesignPoint> = each(&other.required.points),
         /// Processors of a machine.
-        processors: f64 = uncapped.required.compute.required().0,
+        processors: f64 = other.required.compute.required().0,
         /// Recommended product for it; null if it does not carry the load.
-        choice: Option<Choice> = view(uncapped.choice.as_ref()),
+        choice: Option<Choice> = view(other.choice.as_ref()),
     }
 
     /// The share of reads that the memory of an array answers.

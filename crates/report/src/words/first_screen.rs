@@ -42,6 +42,22 @@ pub(crate) fn cap(sizing: &Sizing) -> Option<String> {
     ))
 }
 
+/// Peaks that are assumed inside a long window, and the price without them.
+pub(crate) fn assumed_peaks(sizing: &Sizing) -> Option<String> {
+    let (demand, constant) = (&sizing.required, sizing.constant_load.as_ref()?);
+    let step = demand.steps.iter().find(|step| matches!(step.kind, StepKind::Peaks(_)))?;
+    let spread = step.spread.map_or_else(String::new, |(low, high)| {
+        format!(" ({} to {} in measured databases)", number::three(low), number::three(high))
+    });
+    let price = constant.choice.as_ref().and_then(Choice::total);
+    let price = price.map_or_else(|| "no priced choice".to_owned(), |total| format!("{total} a month"));
+    Some(format!(
+        "Peaks of {} times the mean of {} are assumed{spread}: reports of busy hours decide; without peaks, {price} (--burst none)",
+        number::three(step.small),
+        length(demand.measured.longest.as_secs_f64())
+    ))
+}
+
 /// A configuration with less headroom that costs much less: `19,075.11 USD with 19 % headroom (--headroom 19%)`.
 pub(crate) fn less_headroom(less: &LessHeadroom) -> Option<String> {
     let headroom = number::three(less.headroom * 100.0);

@@ -5,8 +5,8 @@ use plimsoll_catalogue::{Catalogue, Date, Money, PriceTerms};
 use plimsoll_choose::diagnosis::{CensorCause, Censored, DiagnosisVerdict, HostEvidence, HostLimit, TimePart};
 use plimsoll_choose::sizing::{
     Assumption, Busiest, CellScans, ClassLoad, Cluster, Compute, DesignPoint, Exadata, GrowthStep, LessHeadroom,
-    MachineShare, Measured, PeakSource, Platform, ProcessorOrigin, ScanWindows, Search, Sizing, SizingRequirements,
-    StepKind, Uncapped, WithoutScans, fewer_processors, layouts, size,
+    MachineShare, Measured, OtherLoad, PeakSource, Platform, ProcessorOrigin, ScanWindows, Search, Sizing,
+    SizingRequirements, StepKind, WithoutScans, fewer_processors, layouts, size,
 };
 use plimsoll_choose::what_if::{EstimateSource, MemoryFirst, WhatIfs};
 use plimsoll_ingest::{Class, InputPosition, InstanceResource, Origin, Resource, TopReader};
@@ -436,7 +436,7 @@ fn conditions_of_the_recommendation_are_cautions_in_a_line() {
     capped.required.censored = Some(Censored { cause, up_to: Some(5.0) });
     let choice = capped.choices[0].clone();
     let total = choice.total().unwrap();
-    capped.uncapped = Some(Uncapped { required: sizing.required.clone(), choice: Some(choice) });
+    capped.uncapped = Some(OtherLoad { required: sizing.required.clone(), choice: Some(choice) });
     let caution = format!(
         "The resource manager caps the processors (80 % of the time waits), and this is sized for it; without, up to 5 times \
          the rate, 6 processors in use for 1.2: {total} a month (--uncapped)."

@@ -6,14 +6,13 @@ use std::sync::Arc;
 
 use plimsoll_catalogue::{Catalogue, Wrap};
 use plimsoll_choose::sizing::{
-    Attachment, Best, Burst, Compute, Design, LessHeadroom, MachineShare, Platform, ProcessorOrigin, Search,
-    ShareOrigin, Sizing, SizingRequirements, Uncapped, WithoutScans, derive_requirements, layouts, more_processors,
-    size, wider_stripe,
+    Attachment, Best, Burst, Compute, Design, MachineShare, Platform, ProcessorOrigin, Search, ShareOrigin, Sizing,
+    SizingRequirements, derive_requirements, layouts, more_processors, size,
 };
 use plimsoll_ingest::{Class, DatabaseDemand, EventTime, Resource, WaitCause};
 use plimsoll_units::{Bytes, Span};
 
-use super::support::{database, plain, subject, terms};
+use super::support::{alternatives, database, plain, subject, terms};
 use super::what_if::{account, reading, resource};
 
 /// Hours of two instances, in MB/s of 8 KiB reads.
@@ -123,12 +122,36 @@ fn a_cap_of_processors_remains_with_the_price_without_it() {
     assert!((required.points[0].iops() - 3_130.0).abs() < 1.0, "{:?}", required.points);
     assert_eq!((required.compute.processors, required.compute_origin.peaks), (Some(3.0), None));
     let sizing = sized(&required, &search);
-    let uncapped = Uncapped::of((&catalogue, &terms()), &search, &sizing, (&capped(), &design)).expect("a cap");
+    let subject = capped();
+    let of_design =
+        |design: &Design| alternatives((&catalogue, &terms()), &search, (&subject, design)).uncapped(&sizing);
+    let uncapped = of_design(&design).expect("a cap");
     assert_eq!(uncapped.required.compute.processors, Some(15.0));
     let without = uncapped.choice.expect("a larger machine").total().unwrap();
     assert!(without.as_f64() > sizing.best_total().unwrap().as_f64(), "{without}");
     let lifted = Design { lifts_processor_cap: true, ..design };
-    assert!(Uncapped::of((&catalogue, &terms()), &search, &sizing, (&capped(), &lifted)).is_none(), "sized without it");
+    assert!(of_design(&lifted).is_none(), "sized without it");
+}
+
+#[test]
+fn peaks_inside_days_have_a_price_without_them() {
+    let catalogue = Catalogue::built_in();
+    let search = Search::among(&catalogue, &["oci/block-volume".to_owned()]).unwrap();
+    let find = |seconds: u32, burst: Burst| {
+        let of = |class: &str| {
+            format!("00:00 {seconds} {class} iops mean 2000\n 00:00 {seconds} {class} bytes mean 16384000\n")
+        };
+        let subject = subject(&(of("reads") + &of("writes")));
+        let design = Design { burst, ..plain() };
+        let sizing = sized(&derive_requirements(&subject, &design).unwrap(), &search);
+        (alternatives((&catalogue, &terms()), &search, (&subject, &design)).constant_load(&sizing), sizing.best_total())
+    };
+    let (found, total) = find(6 * 86_400, Burst::Auto);
+    let found = found.expect("a mean of six days");
+    assert!((found.required.points[0].iops() - 4_000.0).abs() < 1.0, "{:?}", found.required.points);
+    assert!(found.choice.unwrap().total().unwrap().as_f64() < total.unwrap().as_f64());
+    assert!(find(6 * 86_400, Burst::None).0.is_none(), "none are assumed");
+    assert!(find(3_600, Burst::Auto).0.is_none(), "an hour is a usual window");
 }
 
 #[test]
@@ -137,7 +160,7 @@ fn less_headroom_is_stated_if_it_is_much_cheaper() {
     let search = Search { widest: 1, ..Search::among(&catalogue, &["azure/premium-ssd".to_owned()]).unwrap() };
     let find = |iops: f64, headroom: f64| {
         let required = SizingRequirements { headroom, ..database(iops, Bytes::gib(900)) };
-        LessHeadroom::of(&catalogue, &terms(), &search, &sized(&required, &search))
+        alternatives((&catalogue, &terms()), &search, (&capped(), &plain())).less_headroom(&sized(&required, &search))
     };
     // P30 has up to 8,000 IOPS at no additional price, P40 costs twice as much.
     let found = find(6_850.0, 0.2).expect("16 % above the load");
@@ -235,7 +258,10 @@ fn a_wider_stripe_is_found_if_it_is_much_cheaper() {
         let mut demand = database(reads / 0.6, Bytes::gib(556));
         demand.points[0].classes.retain(|load| load.class == Class::RandomRead);
         let sizing = sized(&demand, &search);
-        (wider_stripe(&catalogue, &terms(), &search, &sizing), sizing.best_total())
+        (
+            alternatives((&catalogue, &terms()), &search, (&capped(), &plain())).wider_stripe(&sizing),
+            sizing.best_total(),
+        )
     };
     // Four volumes need a level with several paths, for which the machine has many processors; more volumes do not.
     let (wider, total) = find(310_000.0, 4);
@@ -267,7 +293,7 @@ fn a_window_of_a_backup_is_stated_with_the_load_without_it() {
     let design = Design { quantile: None, ..plain() };
     let find = |subject: &DatabaseDemand| {
         let sizing = sized(&derive_requirements(subject, &design).unwrap(), &search);
-        (WithoutScans::of((&catalogue, &terms()), &search, &sizing, (subject, &design)), sizing.best_total())
+        (alternatives((&catalogue, &terms()), &search, (subject, &design)).without_scans(&sizing), sizing.best_total())
     };
     let (found, total) = find(&with_backup(400e6, 1_048_576.0));
     let found = found.expect("an hour of 20 times the median");

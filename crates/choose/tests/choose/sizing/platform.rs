@@ -4,7 +4,7 @@ use plimsoll_catalogue::{Catalogue, Config};
 use plimsoll_choose::diagnosis::{Latencies, effect};
 use plimsoll_choose::sizing::{
     ClassObjective, Design, Platform, Search, ShareOrigin, SizingRequirements, VolumeContent, VolumeLayout,
-    WithoutScans, derive_requirements, layouts, size,
+    derive_requirements, layouts, size,
 };
 use plimsoll_ingest::{
     Account, Class, DatabaseDemand, EventTime, HostWaiting, InputPosition, Origin, Resource, SessionTime, TimeCounters,
@@ -12,7 +12,7 @@ use plimsoll_ingest::{
 };
 use plimsoll_units::Bytes;
 
-use super::support::{database, plain, subject, terms};
+use super::support::{alternatives, database, plain, subject, terms};
 use super::what_if::resource;
 
 fn place() -> InputPosition {
@@ -128,7 +128,7 @@ fn the_statement_of_the_deciding_windows_is_named() {
     let (catalogue, design) = (Catalogue::built_in(), Design { quantile: None, ..plain() });
     let search = Search::among(&catalogue, &["aws/gp3".to_owned()]).unwrap();
     let sizing = size(&catalogue, &derive_requirements(&subject, &design).unwrap(), &terms(), &search);
-    let without = WithoutScans::of((&catalogue, &terms()), &search, &sizing, (&subject, &design)).unwrap();
+    let without = alternatives((&catalogue, &terms()), &search, (&subject, &design)).without_scans(&sizing).unwrap();
     let (reader, share) = without.scans.reader.expect("a statement");
     assert_eq!((without.scans.windows, reader.statement.as_str(), reader.module.as_str()), (1, "a1b2", "SQL*Plus"));
     // 2.7 of 3.6 TB and of 2.9 GB of the other reads.

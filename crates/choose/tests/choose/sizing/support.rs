@@ -1,7 +1,9 @@
 //! Demands as lines of text, and loads of databases, for tests of sizing.
 
-use plimsoll_catalogue::{Date, PriceTerms};
-use plimsoll_choose::sizing::{Burst, Busiest, ClassLoad, Design, DesignPoint, SizingRequirements};
+use plimsoll_catalogue::{Catalogue, Date, PriceTerms};
+use plimsoll_choose::sizing::{
+    Alternatives, Burst, Busiest, ClassLoad, Design, DesignPoint, Search, SizingRequirements,
+};
 use plimsoll_ingest::{
     Builder, Class, DatabaseDemand, Demand, Figure, Form, FormatInput, Ingest, Measure, Outcome, Reading, ReadingScope,
     ReadingWindow, Refusal, Resemblance, Statistic,
@@ -75,4 +77,12 @@ pub fn database(iops: f64, capacity: Bytes) -> SizingRequirements {
         mean_iops: iops / 2.0,
         ..SizingRequirements::of(vec![point], capacity)
     }
+}
+
+pub fn alternatives<'a>(
+    (catalogue, terms): (&'a Catalogue, &'a PriceTerms),
+    search: &'a Search,
+    (subject, design): (&'a DatabaseDemand, &'a Design),
+) -> Alternatives<'a> {
+    Alternatives { catalogue, terms, search, subject, design }
 }

@@ -37,6 +37,7 @@ impl Sized<'_> {
         cautions.extend(self.slower_than_today());
         cautions.extend(self.worse_latency());
         cautions.extend(words::smaller_than_stored(demand));
+        cautions.extend(first_screen::assumed_peaks(self.sizing));
         cautions.extend(first_screen::describe_platform(self.sizing));
         cautions.extend(self.sizing.without_scans.as_ref().map(first_screen::without_scans));
         if let Some(memory) = self.memory.filter(|memory| !memory.is_paid) {
