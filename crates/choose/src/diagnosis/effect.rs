@@ -81,6 +81,8 @@ pub enum EffectRule {
     /// In the ratio in which the time of the reads with a known latency changes: the remainder of the wait class User I/O
     /// has neither a latency nor a number of waits.
     LikeReads,
+    /// In the same ratio: time in no counter of sessions that only read.
+    UncountedReads,
 }
 
 impl DatabaseEffect {
@@ -94,6 +96,20 @@ impl DatabaseEffect {
         1.0 - self.after_s / self.before_s
     }
 
+    /// Changes the time in no counter as that of the reads, which take this share of the time with it.
+    pub(crate) fn count_as_reads(&mut self, share: f64) {
+        let reads = self.parts.iter().filter(|part| is_read(part));
+        let [counted_s, after_s] = reads.fold([0.0; 2], |sum, part| [sum[0] + part.before_s, sum[1] + part.after_s]);
+        let before_s = share * self.before_s - counted_s;
+        if counted_s <= 0.0 || before_s <= 0.0 {
+            return;
+        }
+        let after_s = before_s * after_s / counted_s;
+        self.after_s += after_s - before_s;
+        let rule = EffectRule::UncountedReads;
+        self.parts.push(PartEffect { class: Class::Read, before_s, after_s, operation_s: None, rule });
+    }
+
     /// Seconds that the same work takes longer with the least work of filtering; negative if it is faster.
     pub fn added_s(&self) -> f64 {
         let filtering_s = if let FilterWork::Seconds([least_s, _]) = self.filter { least_s } else { 0.0 };
@@ -102,7 +118,7 @@ impl DatabaseEffect {
 
     /// The saved share if reads without a known latency take as long as today.
     pub fn saved_by_latency(&self) -> f64 {
-        let assumed = self.parts.iter().filter(|part| part.rule == EffectRule::LikeReads);
+        let assumed = self.parts.iter().filter(|part| part.rule != EffectRule::Latency);
         self.saved() - assumed.map(|part| part.before_s - part.after_s).sum::<f64>() / self.before_s
     }
 
@@ -149,9 +165,7 @@ pub fn effect(account: &Account, latencies: &Latencies, today: &Latencies) -> Op
     if !change.retained.contains(&Class::Read) {
         return Some(change);
     }
-    let is_read =
-        |part: &&PartEffect| matches!(part.class, Class::RandomRead | Class::SequentialRead | Class::TempRead);
-    let reads = change.parts.iter().filter(is_read);
+    let reads = change.parts.iter().filter(|part| is_read(part) || part.class == Class::TempRead);
     let (before_s, after_s) = reads.fold((0.0, 0.0), |sum, part| (sum.0 + part.before_s, sum.1 + part.after_s));
     let like_reads = |class| (class == Class::Read && before_s > 0.0).then(|| after_s / before_s);
     let mut change =
@@ -161,6 +175,10 @@ pub fn effect(account: &Account, latencies: &Latencies, today: &Latencies) -> Op
         part.rule = EffectRule::LikeReads;
     }
     Some(change)
+}
+
+fn is_read(part: &PartEffect) -> bool {
+    matches!(part.class, Class::RandomRead | Class::SequentialRead | Class::Read)
 }
 
 /// The database's time with zero storage latency: the upper bound for any storage. A commit may wait for the write in

@@ -15,7 +15,7 @@ use super::{
     Attachment, Choice, ClassLatency, ClassLoad, DesignPoint, Exclusion, PriceDoubt, Rejection, RejectionReason,
     Sizing, SizingRequirements, Slower, VolumeLayout,
 };
-use crate::diagnosis::{DatabaseEffect, EffectRule, Latencies, PartEffect, effect};
+use crate::diagnosis::{CensorCause, DatabaseEffect, EffectRule, Latencies, PartEffect, effect};
 
 /// Ratio of two inferred response times that is within the doubt about them.
 const LATENCY_DOUBT: f64 = 2.0;
@@ -82,7 +82,12 @@ impl SizingRequirements {
         let mean = |class: Class| own.get(&class).or_else(|| own.get(&total_of(class))).copied();
         let then = Class::ALL.into_iter().filter_map(|class| Some((class, mean(class)?))).collect();
         let today = self.today.iter().map(|(class, mean)| (*class, mean.as_secs_f64())).collect();
-        effect(account, &Latencies(then), &Latencies(today)).filter(|effect| !effect.parts.is_empty())
+        let mut effect =
+            effect(account, &Latencies(then), &Latencies(today)).filter(|effect| !effect.parts.is_empty())?;
+        if let Some(CensorCause::ClosedReads { share, .. }) = self.censored.as_ref().map(|censored| &censored.cause) {
+            effect.count_as_reads(*share);
+        }
+        Some(effect)
     }
 
     /// True if storage is slower than today's by more than the tolerance: the database's time as a whole, or one of these

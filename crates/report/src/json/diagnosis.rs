@@ -336,10 +336,11 @@ view! {
         /// Mean seconds of an operation at present; null if unknown.
         operation_seconds: Option<f64> = effect.operation_s,
         /// Derivation of the change: by the latency of the class, or like the reads with a known latency.
-        #[schemars(extend("enum" = ["latency", "like-reads"]))]
+        #[schemars(extend("enum" = ["latency", "like-reads", "uncounted-reads"]))]
         rule: &'static str = match effect.rule {
             found::EffectRule::Latency => "latency",
             found::EffectRule::LikeReads => "like-reads",
+            found::EffectRule::UncountedReads => "uncounted-reads",
         },
     }
 

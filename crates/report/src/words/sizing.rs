@@ -19,7 +19,7 @@ pub(crate) use self::demand::{
     other_problem, other_remedy, point, smaller_than_stored, step,
 };
 pub(crate) use self::effect::{
-    accepted_by, hit_assumption, memory_first, other_user_io, reached, saved, saved_share, saved_to_limit, slower,
+    accepted_by, assumed_reads, hit_assumption, memory_first, reached, saved, saved_share, saved_to_limit, slower,
     slower_classes, today,
 };
 pub(crate) use self::limit::{first_limit, limit, limit_rate, limit_rate_and_room, reason, room};

@@ -1,16 +1,18 @@
 //! Clusters and Exadata by the names of waits, and layouts of several volumes.
 
+use std::sync::Arc;
+
 use plimsoll_catalogue::{Catalogue, Config};
-use plimsoll_choose::diagnosis::{Latencies, effect};
+use plimsoll_choose::diagnosis::{CensorCause, Censored, Latencies, effect};
 use plimsoll_choose::sizing::{
-    ClassObjective, Design, Platform, Search, ShareOrigin, SizingRequirements, VolumeContent, VolumeLayout,
-    derive_requirements, layouts, size,
+    ClassLatency, ClassObjective, Design, Platform, Search, ShareOrigin, SizingRequirements, VolumeContent,
+    VolumeLayout, derive_requirements, layouts, size,
 };
 use plimsoll_ingest::{
     Account, Class, DatabaseDemand, EventTime, HostWaiting, InputPosition, Origin, Resource, SessionTime, TimeCounters,
     TopReader, WaitCause,
 };
-use plimsoll_units::Bytes;
+use plimsoll_units::{Bytes, Span};
 
 use super::support::{alternatives, database, plain, subject, terms};
 use super::what_if::resource;
@@ -134,6 +136,24 @@ fn the_statement_of_the_deciding_windows_is_named() {
     // 2.7 of 3.6 TB and of 2.9 GB of the other reads.
     assert!((share - 2.7e12 / (1_000_819_200.0 * 3_600.0)).abs() < 1e-9, "{share}");
     assert_eq!(sizing.required.compute.processors, Some(8.0), "1 and 4.5 for the scan");
+}
+
+#[test]
+fn time_in_no_counter_of_reading_sessions_is_a_range() {
+    let account = waiting(&[("direct path read", 320.0)]).account.map(Arc::new);
+    let cause = CensorCause::ClosedReads { active: 62.0, share: 0.99, latency_s: 0.008 };
+    let censored = Some(Censored { cause, up_to: None });
+    let saved = |censored: Option<Censored>| {
+        let required = SizingRequirements { account: account.clone(), censored, ..database(1_000.0, Bytes::gib(100)) };
+        // Half of the second that a wait takes.
+        let halved = ClassLatency { class: Class::SequentialRead, mean: Span::from_millis(500), p99: None };
+        required.effect(&[halved]).and_then(|effect| effect.saved_range()).expect("a time without cells")
+    };
+    let near = |range: [f64; 2], expected: [f64; 2]| {
+        assert!(range.iter().zip(expected).all(|(own, other)| (own - other).abs() < 1e-9), "{range:?}");
+    };
+    near(saved(censored), [0.16, 0.495]);
+    near(saved(None), [0.16, 0.16]);
 }
 
 fn laid_out(required: &SizingRequirements, names: &[&str]) -> Vec<VolumeLayout> {

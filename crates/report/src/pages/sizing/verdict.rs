@@ -54,7 +54,7 @@ impl Sized<'_> {
         cautions.extend(first_screen::describe_machine(self.sizing));
         cautions.extend(self.bounded_speed());
         cautions.extend(words::assumed_load(demand));
-        cautions.extend(self.sizing.best_effect().as_ref().and_then(words::other_user_io));
+        cautions.extend(self.sizing.best_effect().as_ref().and_then(words::assumed_reads));
         details.extend(self.platform_details());
         details.extend(self.details());
         cautions.extend(free_later.into_iter().map(|(_, text)| text));

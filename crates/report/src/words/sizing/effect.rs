@@ -54,12 +54,17 @@ fn format_range(low: f64, high: f64) -> String {
     }
 }
 
-/// The waits of the class User I/O outside of its listed events, and both ends of their change.
-pub(crate) fn other_user_io(effect: &DatabaseEffect) -> Option<String> {
-    let part = effect.parts.iter().find(|part| part.rule == EffectRule::LikeReads)?;
+/// Time that may be that of reads, and both ends of its change: the waits of the class User I/O outside of its listed events,
+/// or time in no counter.
+pub(crate) fn assumed_reads(effect: &DatabaseEffect) -> Option<String> {
+    let part = effect.parts.iter().find(|part| part.rule != EffectRule::Latency)?;
+    let of = match part.rule {
+        EffectRule::UncountedReads => "Time in no counter may be reads",
+        EffectRule::LikeReads | EffectRule::Latency => "Other User I/O has no latency",
+    };
     let [before, after] = [part.before_s, part.after_s].map(number::three);
     Some(format!(
-        "Other User I/O has no latency: if it stays at {before} s, storage saves {}; like the other reads it takes {after} s",
+        "{of}: if it stays at {before} s, storage saves {}; like the other reads it takes {after} s",
         share(effect.saved_by_latency())
     ))
 }
