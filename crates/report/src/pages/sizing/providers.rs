@@ -1,6 +1,6 @@
 //! Price against waiting sessions for each provider, and providers without a choice.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use plimsoll_catalogue::Money;
 use plimsoll_choose::sizing::{Best, Choice, PriceDoubt, ProviderFrontier};
@@ -77,14 +77,21 @@ impl Sized<'_> {
                 names.join(" and ") + &in_brackets(reservations)
             })
             .column(Column::monthly("total", 0), |(best, _)| Cell::money(best.total()))
-            .column(Column::new("database", "time", ColumnKind::Text, 1), |(best, _)| {
-                best.effect(&self.sizing.required).as_ref().map(words::saved)
-            })
+            .column(Column::new("database", "time", ColumnKind::Text, 1), |(best, _)| self.time_and_slower(*best))
             .column(Column::text("doubts", 2), |(best, _)| {
                 best.volumes().into_iter().map(words::doubts).max_by_key(String::len).unwrap_or_default()
             })
             .table();
         Some(table.without_unknown())
+    }
+
+    /// `65 % less, redo slower`: the change of the database's time, and classes that are slower within the tolerance.
+    fn time_and_slower(&self, best: Best<'_>) -> Option<String> {
+        let time = best.effect(&self.sizing.required).as_ref().map(words::saved)?;
+        let slower = best.volumes().into_iter().flat_map(|choice| &choice.slower).map(|slower| slower.class.name());
+        let slower: BTreeSet<&str> = slower.filter(|_| self.slower_or_doubtful(best).is_none()).collect();
+        let names = slower.into_iter().collect::<Vec<_>>().join(" and ");
+        Some(if names.is_empty() { time } else { format!("{time}, {names} slower") })
     }
 
     /// Reasons not to rely on the price or the speed of a configuration.
