@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use plimsoll_catalogue::{Catalogue, PriceTerms};
-use plimsoll_ingest::{DatabaseDemand, Resource, TopReader};
+use plimsoll_ingest::{DatabaseDemand, Resource, Slot, TopReader};
 
 use super::backlog::quantile;
 use super::burst::LARGE_READ;
@@ -152,8 +152,12 @@ impl Alternatives<'_> {
 pub struct ScanWindows {
     /// Number of these windows.
     pub windows: usize,
-    /// Bytes per second of the highest of them, as a multiple of the median window.
+    /// Bytes per second of the highest of them.
+    pub bytes_per_second: f64,
+    /// The same as a multiple of the median window.
     pub times: f64,
+    /// The highest of them.
+    pub highest: Slot,
     /// Share of large reads in their bytes, 0 to 1.
     pub large_reads: f64,
     /// The statement that read the most in them, with its bytes, and their share of all bytes, at most 1; `None` if the input
@@ -200,9 +204,12 @@ fn without_scans(subject: &DatabaseDemand, design: &Design) -> Option<(ScanWindo
     }
     let bytes = |index: usize| rate(index) * windows[index].seconds;
     let sum = |of: &dyn Fn(usize) -> f64| found.iter().map(|index| of(*index)).sum::<f64>();
+    let highest = found.iter().copied().max_by(|a, b| rate(*a).total_cmp(&rate(*b)))?;
     let scans = ScanWindows {
         windows: found.len(),
-        times: found.iter().map(|index| rate(*index)).fold(0.0, f64::max) / median,
+        bytes_per_second: rate(highest),
+        times: rate(highest) / median,
+        highest: subject.slots[slots[highest]],
         large_reads: sum(&large_reads) / sum(&rate),
         reader: find_reader(subject, found.iter().map(|index| slots[*index]), sum(&bytes)),
     };

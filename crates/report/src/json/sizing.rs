@@ -101,6 +101,10 @@ view! {
     struct WithoutScans from without: &sized::WithoutScans {
         /// Number of these windows.
         windows: usize = without.scans.windows,
+        /// Bytes per second of the highest of them.
+        bytes_per_second: f64 = without.scans.bytes_per_second,
+        /// Begin of the highest of them; null if the input has no times.
+        begin: Option<String> = without.scans.highest.begin.map(|begin| begin.to_string()),
         /// Bytes per second of the highest of them as a multiple of the median window.
         times_median: f64 = without.scans.times,
         /// Share of large reads in their bytes, 0 to 1.

@@ -233,6 +233,7 @@ pub(crate) fn without_scans(without: &WithoutScans) -> String {
     let windows = if scans.windows == 1 { "window" } else { "windows" };
     let price = without.choice.as_ref().and_then(Choice::total);
     let price = price.map_or_else(String::new, |total| format!(", {total} a month"));
+    let begin = scans.highest.begin.map_or_else(String::new, |begin| format!(" (from {begin})").replace('T', " "));
     let reader = scans.reader.as_ref().map_or_else(String::new, |(reader, share)| {
         let module = clean(&reader.module);
         let module = if module.is_empty() { module } else { format!(" ({module})") };
@@ -242,8 +243,10 @@ pub(crate) fn without_scans(without: &WithoutScans) -> String {
         format!(", {} by SQL_ID {}{module}", percent(*share), clean(&reader.statement))
     });
     format!(
-        "A scan or a backup decides: {} {windows} of up to {} times the median, {} large reads{reader}; without, {} MB/s{price}",
+        "A scan or a backup decides: {} {windows} of up to {} MB/s{begin}, {} times the median, {} large reads{reader}; without, {} \
+         MB/s{price}",
         scans.windows,
+        offer::megabytes(scans.bytes_per_second),
         number::three(scans.times),
         percent(scans.large_reads),
         offer::megabytes(without.point.bytes_per_second())

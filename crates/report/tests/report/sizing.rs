@@ -9,7 +9,7 @@ use plimsoll_choose::sizing::{
     SizingRequirements, StepKind, WithoutScans, fewer_processors, layouts, size,
 };
 use plimsoll_choose::what_if::{EstimateSource, MemoryFirst, WhatIfs};
-use plimsoll_ingest::{Class, InputPosition, InstanceResource, Origin, Resource, TopReader};
+use plimsoll_ingest::{Class, InputPosition, InstanceResource, Origin, Resource, Slot, TopReader};
 use plimsoll_report::{Charset, Page, TextStyle, page_csv, page_summary, page_text, pages, sizing_json, terraform};
 use plimsoll_units::{Bytes, Span};
 
@@ -462,11 +462,19 @@ fn conditions_of_the_recommendation_are_cautions_in_a_line() {
     // A few windows of a backup, and a wider stripe.
     let choice = sizing.choices[0].clone();
     let total = choice.total().unwrap();
-    let scans = ScanWindows { windows: 1, times: 9.1, large_reads: 0.958, reader: None };
+    let scans = ScanWindows {
+        windows: 1,
+        bytes_per_second: 910e6,
+        times: 9.1,
+        highest: Slot::of("2026-03-01T03:00".parse().ok(), Span::from_secs(3_600)),
+        large_reads: 0.958,
+        reader: None,
+    };
     let point = sizing.required.points[0].clone();
     sizing.without_scans = Some(WithoutScans { scans, point, choice: Some(choice.clone()) });
     let found = first(&sizing).cautions.into_iter().find(|text| text.starts_with("A scan")).unwrap();
-    let caution = "A scan or a backup decides: 1 window of up to 9.1 times the median, 96 % large reads; without, ";
+    let caution = "A scan or a backup decides: 1 window of up to 910 MB/s (from 2026-03-01 03:00:00), 9.1 times the median, 96 % large reads; \
+                   without, ";
     assert!(found.starts_with(caution) && found.contains(&total.to_string()), "{found}");
     let reader = TopReader { statement: "a1b2".into(), module: "SQL*Plus".into(), bytes: 1e12 };
     sizing.without_scans.as_mut().unwrap().scans.reader = Some((reader, 0.76));
