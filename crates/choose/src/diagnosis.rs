@@ -3,6 +3,7 @@
 //!
 //! Input is the demand ([`plimsoll_ingest::DatabaseDemand`]) and optionally an offer. Texts are made by the report.
 
+mod busy;
 mod cache;
 mod ceilings;
 mod censored;
@@ -19,6 +20,7 @@ mod verdict;
 use plimsoll_catalogue::Offer;
 use plimsoll_ingest::{Cap, CapBasis, Class, DatabaseDemand, Slot};
 
+pub use busy::{BusyBasis, BusyHours};
 pub use cache::CacheStep;
 pub(crate) use cache::steps as cache_steps;
 pub use ceilings::{CeilingUse, OfferUse};
@@ -71,6 +73,10 @@ pub struct Diagnosis {
     pub pinned: Vec<Pinned>,
     /// Windows over time, if several of them contain the database's time.
     pub history: Option<History>,
+    /// The busiest hours, if they differ from the mean.
+    pub busy: Option<BusyHours>,
+    /// The window with the most operations, and that with the most bytes, with these per second; none for a single window.
+    pub highest: [Option<(Slot, f64)>; 2],
     /// The demand in relation to the ceilings of the given configuration.
     pub on: Option<OfferUse>,
     /// Limits of volumes and machines by the provider's metrics, reached or not.
@@ -99,6 +105,7 @@ pub fn diagnose(subject: &DatabaseDemand, options: &DiagnoseOptions<'_>) -> Diag
     let account = subject.account.as_ref();
     let split = account.and_then(|account| split::split(&account.total));
     let responses = response::responses(subject);
+    let history = history::history(subject);
     let mut diagnosis = Diagnosis {
         name: subject.name.clone(),
         windows: windows(subject),
@@ -110,7 +117,9 @@ pub fn diagnose(subject: &DatabaseDemand, options: &DiagnoseOptions<'_>) -> Diag
         waits: response::of_waits(subject, &responses),
         responses,
         pinned: pinned::pinned(subject),
-        history: history::history(subject),
+        busy: split.as_ref().and_then(|split| busy::find_busy_hours(subject, split, history.as_ref())),
+        highest: busy::find_highest(subject),
+        history,
         on: options.on.map(|offer| ceilings::on(subject, offer)),
         caps: subject.caps.clone(),
         censored: None,
@@ -141,6 +150,21 @@ impl Diagnosis {
     /// Share of the database's time spent on a part, 0 to 1; 0 if unknown.
     pub fn share(&self, part: TimePart) -> f64 {
         self.split.as_ref().map_or(0.0, |split| split.share(part))
+    }
+
+    /// Mean active sessions in the busiest hours; those of all windows if they do not differ.
+    pub fn active_when_busy(&self) -> Option<f64> {
+        let split = self.split.as_ref()?;
+        let busy = self.busy.as_ref().map(|busy| match busy.basis {
+            BusyBasis::Windows { active, .. } => active,
+            BusyBasis::Analysis { .. } => busy.highest,
+        });
+        Some(busy.unwrap_or(split.active))
+    }
+
+    /// True with less than one active session, also in the busiest hours: no part of the time is a problem.
+    pub fn is_light(&self) -> bool {
+        self.active_when_busy().is_some_and(|active| active < 1.0)
     }
 
     /// Latency of a class.

@@ -12,6 +12,7 @@ mod figures;
 #[cfg(test)]
 mod golden;
 mod html;
+mod readers;
 mod report;
 mod rows;
 mod section;

@@ -16,9 +16,9 @@ pub(crate) use self::rates::{Risen, between};
 use crate::coarsen::{Coarsening, coarsen};
 use crate::layers::Layer;
 use crate::reading::{
-    CacheAdvice, CapEvidence, CapLimit, Caution, Class, Counted, Database, DatabaseTime, Fate, Figure, FormatName,
-    HostTime, InputPart, LatencyBin, LatencyHistogram, Measure, MissCurve, Multipath, Origin, Reading, ReadingEvidence,
-    ReadingScope, ReadingWindow, ResourceFigure, Snapshot, Statistic, Wait, WindowCount,
+    AnalysedPeriod, CacheAdvice, CapEvidence, CapLimit, Caution, Class, Counted, Database, DatabaseTime, Fate, Figure,
+    FormatName, HostTime, InputPart, LatencyBin, LatencyHistogram, Measure, MissCurve, Multipath, Origin, Reading,
+    ReadingEvidence, ReadingScope, ReadingWindow, ResourceFigure, Snapshot, Statistic, Wait, WindowCount,
 };
 use crate::refusal::Refusal;
 use crate::text::timestamp::{self, Stamp};
@@ -490,6 +490,13 @@ impl Builder {
             return self.caution(Some(tally.origin), "an impossible count: skipped");
         }
         self.reading.tallies.push(tally);
+    }
+
+    /// A period that the database analysed.
+    pub(crate) fn analysis(&mut self, period: AnalysedPeriod) {
+        if is_possible(period.active_sessions) {
+            self.reading.analyses.push(period);
+        }
     }
 
     /// Memory and processors of a database and its host.

@@ -4,6 +4,7 @@
 //! kept separate or dropped, with a caution.
 
 pub(crate) mod account;
+mod busy;
 mod instances;
 mod resources;
 mod work;
@@ -20,6 +21,7 @@ use crate::reading::{
 };
 
 pub use account::{Account, CacheCurve, EventTime, HostWaiting, InputPosition, SessionTime};
+pub use busy::BusyPeriod;
 pub use instances::{InstanceLoad, InstanceRates};
 pub use resources::{HostLoad, InstanceResource};
 pub use work::PartWork;
@@ -58,6 +60,8 @@ pub struct DatabaseDemand {
     pub resources: Vec<InstanceResource>,
     /// Load of the processors of its hosts, where known.
     pub host: Option<HostLoad>,
+    /// Busy periods inside its windows, by time; empty unless inputs have several periods for a window.
+    pub busy_periods: Vec<BusyPeriod>,
     /// Its work by part, the whole first; empty if the inputs do not divide it.
     pub works: Vec<PartWork>,
     /// Limits of its volumes and machines, by the provider's metrics.
@@ -187,6 +191,7 @@ impl DatabaseDemand {
         let platform = own_readings(readings, is_own).find_map(|reading| reading.platform.clone());
         let resources = resources::resources(readings, is_own);
         let host = resources::host_load(readings, is_own);
+        let busy_periods = busy::collect_periods(readings, &placed, account.as_ref(), is_own);
         let works = work::collect_works(readings, is_own);
         let totals = [Measure::Iops, Measure::Throughput].map(|measure| {
             let is_total = |series: &&MeasureSeries| {
@@ -215,6 +220,7 @@ impl DatabaseDemand {
             platform,
             resources,
             host,
+            busy_periods,
             works,
             caps,
             latencies,

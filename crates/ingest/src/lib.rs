@@ -51,8 +51,8 @@ mod wide;
 pub use builder::Builder;
 pub use curves::{ASSUMED_SPACE, ImportedCurve, build_curves};
 pub use demand::{
-    Account, CacheCurve, Cap, DatabaseDemand, Demand, EventTime, HostLoad, HostWaiting, InputPosition, InstanceLoad,
-    InstanceRates, InstanceResource, MeasureSeries, PartWork, SessionTime, Slot, Summary,
+    Account, BusyPeriod, CacheCurve, Cap, DatabaseDemand, Demand, EventTime, HostLoad, HostWaiting, InputPosition,
+    InstanceLoad, InstanceRates, InstanceResource, MeasureSeries, PartWork, SessionTime, Slot, Summary,
 };
 pub use distribution::ValueDistribution;
 pub use ebs::{EBS_PAGE_BYTES, EbsStatistics, NotEbsPage};
@@ -60,10 +60,11 @@ pub use events::{is_through_cache, is_user_io_remainder};
 pub use form::{Form, FormatInput, Head, LineFormat, Resemblance};
 pub use ingest::{Ingest, Outcome, OutcomeSummary};
 pub use reading::{
-    CacheAdvice, CapBasis, CapEvidence, CapKind, CapLimit, CapOwner, Caution, Class, Count, Counted, Database,
-    DatabaseTime, Fate, Figure, FormatName, HostTime, InputPart, JoinedWindow, LatencyBin, LatencyHistogram, Measure,
-    MissCurve, Multipath, Offering, Origin, Reading, ReadingDistribution, ReadingEvidence, ReadingScope, ReadingWindow,
-    Resource, ResourceFigure, Setting, Snapshot, Statistic, TimeCounters, TopReader, Wait, WaitCause, WindowCount,
+    AnalysedPeriod, CacheAdvice, CapBasis, CapEvidence, CapKind, CapLimit, CapOwner, Caution, Class,
+    ColumnarCompression, Count, Counted, Database, DatabaseTime, Fate, Figure, FormatName, HostTime, InputPart,
+    JoinedWindow, LatencyBin, LatencyHistogram, Measure, MissCurve, Multipath, Offering, Origin, Reading,
+    ReadingDistribution, ReadingEvidence, ReadingScope, ReadingWindow, Resource, ResourceFigure, Setting, Snapshot,
+    Statistic, TimeCounters, TopReader, Wait, WaitCause, WindowCount,
 };
 pub use refusal::Refusal;
 pub use requests::{Requests, TraceFault, TraceRequest};

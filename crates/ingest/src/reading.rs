@@ -43,6 +43,8 @@ pub struct Reading {
     pub hosts: Vec<HostTime>,
     /// Waits of sessions, by event.
     pub waits: Vec<Wait>,
+    /// Periods inside windows, with the active sessions by the database's own analysis.
+    pub analyses: Vec<AnalysedPeriod>,
     /// Counts that are neither operations of storage nor waits.
     pub tallies: Vec<WindowCount>,
     /// Memory and processors of the databases.
@@ -163,6 +165,34 @@ pub struct TimeCounters {
     pub filtered_bytes: Option<f64>,
     /// The statement that read the most bytes from storage.
     pub top_reader: Option<Arc<TopReader>>,
+    /// Work on Hybrid Columnar Compression, if there was any.
+    pub columnar: Option<ColumnarCompression>,
+}
+
+/// Work on tables in Hybrid Columnar Compression, which only storage of Oracle supports: Exadata, ZFS and FS1. On other
+/// storage these tables are larger by the ratio of the compression.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct ColumnarCompression {
+    /// Compression units decompressed for scans, by the cells and by the database.
+    pub units: f64,
+    /// Bytes of these units as stored.
+    pub stored_bytes: f64,
+    /// Bytes of the columns of them that scans needed, decompressed: a lower bound of the rows' bytes.
+    pub expanded_bytes: f64,
+    /// Bytes of loaded rows, before compression.
+    pub loaded_bytes: f64,
+    /// Bytes of the same after compression.
+    pub loaded_stored_bytes: f64,
+}
+
+impl ColumnarCompression {
+    /// Ratio of the bytes of rows to their stored bytes, if the input determines it: that of loads.
+    pub fn ratio(&self) -> Option<f64> {
+        /// Fewer bytes are not representative.
+        const MIN_BYTES: f64 = 1e9;
+        let is_determined = self.loaded_stored_bytes > 0.0 && self.loaded_bytes >= MIN_BYTES;
+        is_determined.then(|| self.loaded_bytes / self.loaded_stored_bytes)
+    }
 }
 
 /// A statement with its reads in a window.
@@ -190,7 +220,36 @@ impl TimeCounters {
         self.filtered_bytes = sum(self.filtered_bytes, other.filtered_bytes);
         let readers = [self.top_reader.take(), other.top_reader.clone()].into_iter().flatten();
         self.top_reader = readers.max_by(|a, b| a.bytes.total_cmp(&b.bytes));
+        self.columnar = match (self.columnar, other.columnar) {
+            (Some(a), Some(b)) => Some(ColumnarCompression {
+                units: a.units + b.units,
+                stored_bytes: a.stored_bytes + b.stored_bytes,
+                expanded_bytes: a.expanded_bytes + b.expanded_bytes,
+                loaded_bytes: a.loaded_bytes + b.loaded_bytes,
+                loaded_stored_bytes: a.loaded_stored_bytes + b.loaded_stored_bytes,
+            }),
+            (a, b) => a.or(b),
+        };
     }
+}
+
+/// A period inside a window with its mean active sessions, by the database's own analysis (ADDM of Oracle Database).
+#[derive(Clone, Debug, PartialEq)]
+pub struct AnalysedPeriod {
+    /// An index into [`Reading::scopes`].
+    pub scope: u32,
+    /// An index into [`Reading::windows`].
+    pub window: u32,
+    /// Its begin, as that of windows.
+    pub begin: DateTime,
+    /// Its length.
+    pub length: Span,
+    /// Mean active sessions.
+    pub active_sessions: f64,
+    /// Share of these that wait for I/O of sessions, 0 to 1, if it is among the findings.
+    pub user_io: Option<f64>,
+    /// Its place in the input.
+    pub origin: Origin,
 }
 
 /// Processor time of a host in a window.
@@ -378,6 +437,10 @@ pub struct WindowCount {
 }
 
 impl WindowCount {
+    /// Requests of reads of a statement or segment, where its operations are not figures.
+    pub const READ_REQUESTS: &'static str = "read requests";
+    /// Bytes that these read.
+    pub const READ_BYTES: &'static str = "bytes read";
     /// Executions of a statement.
     pub const CALLS: &'static str = "calls";
     /// Seconds of executions of a statement.

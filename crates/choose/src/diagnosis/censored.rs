@@ -73,6 +73,8 @@ pub enum CensorCause {
         share: f64,
         /// Seconds of a read.
         latency_s: f64,
+        /// The counted waits, if they are a part of that time: their share of it, and the seconds of a read in them.
+        counted: Option<[f64; 2]>,
     },
 }
 
@@ -247,14 +249,20 @@ fn closed_reads(diagnosis: &Diagnosis) -> Option<Censored> {
     if share < NEARLY_ALL || split.active < MIN_ACTIVE {
         return None;
     }
-    let cause = |latency_s| CensorCause::ClosedReads { active: split.active, share, latency_s };
+    let of_class = |class| {
+        let mut all = diagnosis.responses.iter().chain(&diagnosis.waits);
+        all.find(|response| response.class == class).map(|response| response.latency_s)
+    };
+    let main = if scans > random + reads { Class::SequentialRead } else { Class::RandomRead };
+    let counted = of_class(main).filter(|_| uncounted > 0.0).map(|seconds| [waited, seconds]);
+    let cause = |latency_s| CensorCause::ClosedReads { active: split.active, share, latency_s, counted };
     if scans > random + reads {
         let latency_s = starved_scan_s(diagnosis, share * split.active)?;
         return Some(Censored { cause: cause(latency_s), up_to: None });
     }
-    let of_class = |class| diagnosis.response(class).map(|response| response.latency_s);
+    let of_operations = |class| diagnosis.response(class).map(|response| response.latency_s);
     let latency_s =
-        of_class(Class::RandomRead).or_else(|| of_class(Class::Read)).filter(|seconds| *seconds >= SLOW_S)?;
+        of_operations(Class::RandomRead).or_else(|| of_operations(Class::Read)).filter(|seconds| *seconds >= SLOW_S)?;
     let saved = diagnosis.ten_times.as_ref().map(super::DatabaseEffect::saved);
     Some(Censored { cause: cause(latency_s), up_to: saved.and_then(|saved| ratio(1.0 / (1.0 - saved))) })
 }

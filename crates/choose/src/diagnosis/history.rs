@@ -31,6 +31,8 @@ pub struct WindowTime {
     pub slot: Slot,
     /// Mean active sessions.
     pub active: f64,
+    /// Operations and bytes per second, where known.
+    pub rates: [Option<f64>; 2],
     /// Share of storage, 0 to 1.
     pub storage: f64,
     /// The largest part.
@@ -125,20 +127,21 @@ pub(super) fn history(subject: &DatabaseDemand) -> Option<History> {
     }
     let series = build_series(subject, &times, &account.total);
     Some(History {
-        windows: times.iter().filter_map(|(slot, spent)| window(subject.slots[*slot], spent)).collect(),
+        windows: times.iter().filter_map(|(slot, spent)| window(subject, *slot, spent)).collect(),
         unusual: unusual(subject, &times, &series),
         with_load: with_load(&series, &account.total),
         change: change(subject, &times, &series),
     })
 }
 
-fn window(slot: Slot, spent: &SessionTime) -> Option<WindowTime> {
+fn window(subject: &DatabaseDemand, slot: usize, spent: &SessionTime) -> Option<WindowTime> {
     let split = split(spent)?;
     let main = split.main()?;
     let longest = spent.foreground().max_by(|a, b| a.total_s.total_cmp(&b.total_s));
     Some(WindowTime {
-        slot,
+        slot: subject.slots[slot],
         active: split.active,
+        rates: [Measure::Iops, Measure::Throughput].map(|measure| total(subject, measure, slot)),
         storage: split.storage(),
         main: main.part,
         main_share: main.share,

@@ -39,12 +39,13 @@ pub(super) fn find_verdicts(subject: &DatabaseDemand, diagnosis: &Diagnosis) -> 
     match &diagnosis.split {
         Some(split) => {
             // Shares of an idle database's time have no weight.
-            verdicts.extend(quiet(split));
+            verdicts.extend(quiet(split, diagnosis));
             let (full, other): (Vec<DiagnosisVerdict>, Vec<DiagnosisVerdict>) =
                 processors(split).into_iter().partition(|verdict| is_overloaded(split, verdict));
             // Waits of sessions that queue for processors are longer than those for storage alone.
             verdicts.extend(full);
             verdicts.extend(answer(split, diagnosis));
+            verdicts.extend(diagnosis.busy.clone().map(DiagnosisVerdict::BusyHours));
             // Free remedies precede everything that is bought.
             let (switches, of_commits): (Vec<_>, Vec<_>) = commits::verdicts(split, diagnosis)
                 .into_iter()
@@ -66,7 +67,8 @@ pub(super) fn find_verdicts(subject: &DatabaseDemand, diagnosis: &Diagnosis) -> 
     verdicts.extend(slow_events(diagnosis));
     verdicts.extend(tails(subject));
     verdicts.extend(volume_tails(subject, diagnosis));
-    verdicts.extend(works::judge_works(subject));
+    verdicts.extend(works::judge_works(subject, diagnosis));
+    verdicts.extend(works::judge_compression(subject));
     verdicts.extend(diagnosis.history.as_ref().map(history).unwrap_or_default());
     verdicts.extend(helpful_cache.into_iter().chain(other_cache));
     let longest_s = diagnosis.windows.longest_s;
@@ -194,10 +196,11 @@ fn log_behind_locks(split: &Split, diagnosis: &Diagnosis, share: f64) -> Option<
     })
 }
 
-fn quiet(split: &Split) -> Option<DiagnosisVerdict> {
+fn quiet(split: &Split, diagnosis: &Diagnosis) -> Option<DiagnosisVerdict> {
     /// With fewer active sessions the database is idle most of the time.
     const QUIET: f64 = 0.3;
-    (split.active < QUIET).then_some(DiagnosisVerdict::Quiet { active: split.active })
+    let is_quiet = diagnosis.active_when_busy().is_some_and(|active| active < QUIET);
+    is_quiet.then_some(DiagnosisVerdict::Quiet { active: split.active })
 }
 
 fn processors(split: &Split) -> Option<DiagnosisVerdict> {

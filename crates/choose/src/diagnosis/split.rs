@@ -197,11 +197,6 @@ impl Split {
     pub fn main_other(&self) -> Option<&Slice> {
         self.slices.iter().find(|slice| !slice.part.is_storage())
     }
-
-    /// True with less than one active session on average: the parts are those of a light load, and no part is a problem.
-    pub fn is_light(&self) -> bool {
-        self.active < 1.0
-    }
 }
 
 /// Ratio of the sum of the parts to the time of sessions above which it is mentioned.

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use plimsoll_catalogue::Counts;
 use plimsoll_ingest::{Cap, Class, Measure, WaitCause};
 
+use super::busy::BusyHours;
 use super::censored::Censored;
 use super::history::{Changed, Unusual};
 use super::host::{HostEvidence, HostLimit};
@@ -83,6 +84,19 @@ pub enum DiagnosisVerdict {
         unaccounted: f64,
         /// True if the hosts' processors are free, so that sessions do not queue for them.
         are_processors_free: bool,
+    },
+    /// The busiest hours differ from the mean, which the answer is about.
+    BusyHours(BusyHours),
+    /// Tables are in Hybrid Columnar Compression, which only storage of Oracle supports.
+    ColumnarCompression {
+        /// Share of the bytes read that are compression units, 0 to 1, if known.
+        share: Option<f64>,
+        /// Their bytes per second; 0 if unknown.
+        bytes: f64,
+        /// Units decompressed per second.
+        units: f64,
+        /// Ratio of the bytes of rows to their stored bytes, if known.
+        ratio: Option<f64>,
     },
     /// The inputs do not contain the time of sessions.
     NoSessionTimes {
@@ -398,6 +412,11 @@ pub enum DiagnosisVerdict {
         /// Its share of them, 0 to 1.
         share: f64,
     },
+    /// Several parts of the same kind, statements or segments, cause most of the reads.
+    ReadsBy {
+        /// Their names, each with its share of the reads, 0 to 1; the largest first.
+        parts: Vec<(Arc<str>, f64)>,
+    },
     /// A single statement takes most of the time of all statements.
     SlowStatement {
         /// Its identifier in the database.
@@ -483,6 +502,8 @@ impl DiagnosisVerdict {
             Self::Censored(_) => "censored",
             Self::NotStorage { .. } => "not-storage",
             Self::StorageAtLeast { .. } => "storage-at-least",
+            Self::BusyHours(_) => "busy-hours",
+            Self::ColumnarCompression { .. } => "columnar-compression",
             Self::NoSessionTimes { .. } => "untold",
             Self::Host { limit: HostLimit::Processors, .. } => "host-processors",
             Self::Host { limit: HostLimit::Storage, .. } => "host-storage",
@@ -517,6 +538,7 @@ impl DiagnosisVerdict {
             Self::CacheDoesNot { .. } => "cache-does-not",
             Self::OneStatement { class: Class::Write, .. } => "one-statement-writes",
             Self::OneStatement { .. } => "one-statement-reads",
+            Self::ReadsBy { .. } => "reads-by",
             Self::SlowStatement { .. } => "slow-statement",
             Self::OneFile { .. } => "one-file",
             Self::Autovacuum { .. } => "autovacuum",

@@ -540,6 +540,7 @@ pub(crate) fn disk(minutes: &[(f64, f64)], depth: f64) -> DatabaseDemand {
         works: Vec::new(),
         caps: Vec::new(),
         latencies: BTreeMap::new(),
+        busy_periods: Vec::new(),
         multipaths: Vec::new(),
         doubts: Vec::new(),
     }

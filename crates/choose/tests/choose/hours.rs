@@ -42,6 +42,7 @@ fn week(iops: impl Fn(u8) -> f64) -> DatabaseDemand {
         works: Vec::new(),
         caps: Vec::new(),
         latencies: BTreeMap::new(),
+        busy_periods: Vec::new(),
         multipaths: Vec::new(),
         doubts: Vec::new(),
     }

@@ -142,7 +142,7 @@ fn scans_that_share_a_slow_volume_hide_the_demand() {
         check(&demand).censored
     };
     let censored = found(60.0, 525.0, 0.004).expect("8.8 MB/s for each session");
-    let CensorCause::ClosedReads { active, share, latency_s } = censored.cause else { panic!("{censored:?}") };
+    let CensorCause::ClosedReads { active, share, latency_s, .. } = censored.cause else { panic!("{censored:?}") };
     near(active, 60.0, 1e-9);
     near(share, 0.99, 1e-9);
     near(latency_s, 0.99 * 60.0 / 8_000.0, 1e-9);

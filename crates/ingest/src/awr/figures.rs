@@ -7,6 +7,7 @@ mod blocks;
 mod busiest;
 mod front_page;
 mod latencies;
+mod readers;
 
 use std::collections::BTreeMap;
 
@@ -16,8 +17,8 @@ use super::report::{Histogram, Member, Rates, Reach, Report, ResourceRow, Stated
 use super::section::AwrSection;
 use crate::builder::Builder;
 use crate::reading::{
-    CacheAdvice, Class, Database, DatabaseTime, Fate, Figure, HostTime, Measure, Origin, ReadingScope, ReadingWindow,
-    Resource, ResourceFigure, Statistic, TimeCounters, Wait, WaitCause,
+    CacheAdvice, Class, ColumnarCompression, Database, DatabaseTime, Fate, Figure, HostTime, Measure, Origin,
+    ReadingScope, ReadingWindow, Resource, ResourceFigure, Statistic, TimeCounters, Wait, WaitCause,
 };
 use crate::refusal::Refusal;
 use crate::text::MIB;
@@ -209,11 +210,12 @@ fn traffic(page: &mut Page<'_>) {
     redo(page);
     latencies::latencies(page);
     places(page);
+    readers::emit(page);
 }
 
 /// The row of a file type.
 fn row<'a>(page: &Page<'a>, name: &str) -> Option<&'a Traffic> {
-    page.report.file_types.iter().find(|row| row.name == name)
+    page.report.file_types.iter().find(|row| row.name.trim_end_matches(':') == name)
 }
 
 fn file_section(page: &Page<'_>) -> AwrSection {
@@ -676,8 +678,41 @@ fn counters(page: &Page<'_>) -> TimeCounters {
         log_switches: statistic("log switches (derived)"),
         log_bytes: statistic("redo size"),
         filtered_bytes: busiest::filtered_bytes(page).map(|(bytes, _)| bytes),
-        top_reader: None,
+        top_reader: readers::find_top(page),
+        columnar: columnar(page),
     }
+}
+
+/// Work on Hybrid Columnar Compression: statistics of 12.2 and later, otherwise the earlier names, which count the units of
+/// cells twice.
+fn columnar(page: &Page<'_>) -> Option<ColumnarCompression> {
+    let sum = |names: &[&str]| {
+        let counted: Vec<f64> = names.iter().filter_map(|name| Some(page.statistic(name)?.value)).collect();
+        (!counted.is_empty()).then(|| counted.iter().sum::<f64>())
+    };
+    let of = |names: &[&str], earlier: &str| sum(names).or_else(|| sum(&[earlier])).unwrap_or(0.0);
+    let found = ColumnarCompression {
+        units: of(&["HCC scan cell CUs decompressed", "HCC scan rdbms CUs decompressed"], "EHCC CUs Decompressed"),
+        stored_bytes: of(
+            &["HCC scan cell bytes compressed", "HCC scan rdbms bytes compressed"],
+            "EHCC Compressed Length Decompressed",
+        ),
+        expanded_bytes: of(
+            &["HCC scan cell bytes decompressed", "HCC scan rdbms bytes decompressed"],
+            "EHCC Decompressed Length Decompressed",
+        ),
+        loaded_bytes: of(
+            &["HCC load direct bytes uncompressed", "HCC load conventional bytes uncompressed"],
+            "EHCC Decompressed Length Compressed",
+        ),
+        loaded_stored_bytes: of(
+            &["HCC load direct bytes compressed", "HCC load conventional bytes compressed"],
+            "EHCC Compressed Length Compressed",
+        ),
+    };
+    let units = found.units.max(sum(&["cell CUs sent compressed", "cell CUs sent uncompressed"]).unwrap_or(0.0));
+    let found = ColumnarCompression { units, ..found };
+    (found != ColumnarCompression::default()).then_some(found)
 }
 
 /// The host's own counters, which are in hundredths of a second; without them the shares of the front page.

@@ -140,6 +140,30 @@ pub(super) struct TopEvents {
     pub(super) largest_share: f64,
 }
 
+/// A period that the database analysed (ADDM).
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Analysis {
+    pub(super) begin: DateTime,
+    pub(super) end: DateTime,
+    /// Mean active sessions.
+    pub(super) active: StatedValue,
+    /// Share of these that wait for I/O, 0 to 1, if it is among the findings.
+    pub(super) user_io: Option<f64>,
+    /// Of all instances, by the name of the task.
+    pub(super) is_of_database: bool,
+}
+
+/// A statement or a segment with its reads.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Reader {
+    pub(super) section: AwrSection,
+    /// Its name as a part of the database.
+    pub(super) name: String,
+    pub(super) blocks: Option<StatedValue>,
+    pub(super) requests: Option<StatedValue>,
+    pub(super) executions: Option<StatedValue>,
+}
+
 /// A row of the buffer pool advisory.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Advice {
@@ -228,6 +252,9 @@ pub(super) struct Report {
     pub(super) session_waits: Option<AwrSection>,
     pub(super) histograms: BTreeMap<String, Histogram>,
     pub(super) advice: Vec<Advice>,
+    pub(super) analyses: Vec<Analysis>,
+    /// Statements and segments with most reads.
+    pub(super) readers: Vec<Reader>,
     /// Sections found, with the number of their values.
     pub(super) met: BTreeMap<AwrSection, u32>,
     /// The last line of a complete report was found.

@@ -1,5 +1,6 @@
 //! Converts the tables of a report row by row.
 
+use super::readers;
 use super::report::{Advice, ColumnBound, FileRow, Member, Reach, Report, ResourceRow, StatedValue, Traffic};
 use super::section::AwrSection;
 use super::waits;
@@ -40,6 +41,9 @@ pub(super) fn read(report: &mut Report, section: AwrSection, table: &NamedTable)
             waits::read_events(report, section, table)
         }
         AwrSection::TopEvents => waits::read_top(report, table),
+        AwrSection::Analyses => readers::read_analyses(report, table),
+        AwrSection::Statements => readers::read_statements(report, table),
+        AwrSection::Segments => readers::read_segments(report, table),
         AwrSection::IoProfile => profile(report, table),
         AwrSection::FileTypes | AwrSection::Functions => read_traffic(report, section, table),
         AwrSection::ClusterFileTypes => cluster_file_types(report, table),
@@ -84,7 +88,7 @@ impl<'a> Cells<'a> {
     }
 
     /// The number of a row under a column, with its place.
-    fn found(self, row: &Row, name: &str, column: Option<usize>) -> Option<StatedValue> {
+    pub(super) fn found(self, row: &Row, name: &str, column: Option<usize>) -> Option<StatedValue> {
         let column = column?;
         let value = self.numerals.number(row.cell(column))?;
         Some(self.stated(row, name, column, value))

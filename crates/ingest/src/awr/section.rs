@@ -28,6 +28,12 @@ pub(super) enum AwrSection {
     AllWaits,
     /// The events with most time, rounded.
     TopEvents,
+    /// Periods that the database analysed (ADDM), with their active sessions.
+    Analyses,
+    /// Statements with most reads, by blocks or by requests.
+    Statements,
+    /// Segments with most reads, likewise.
+    Segments,
     Histogram,
     Statistics,
     /// Statistics of the log thread, per hour.
@@ -63,6 +69,13 @@ const KEYS: &[(AwrSection, &[&str])] = &[
     (AwrSection::TimeModel, &["statistic name", "time (s)", "% of db time"]),
     (AwrSection::OperatingSystem, &["statistic", "value", "end value"]),
     (AwrSection::HostProcessors, &["%user", "%system", "%wio", "%idle"]),
+    (AwrSection::Analyses, &["finding name", "avg active sessions of the task", "begin snap time", "end snap time"]),
+    (AwrSection::Statements, &["physical reads", "executions", "sql id"]),
+    (AwrSection::Statements, &["unoptimized read reqs", "physical read reqs", "sql id"]),
+    (AwrSection::Statements, &["sql id", "total reads", "total execs"]),
+    (AwrSection::Statements, &["physical rds", "executions", "rds per exec"]),
+    (AwrSection::Segments, &["owner", "object name", "physical reads"]),
+    (AwrSection::Segments, &["owner", "object name", "phys read requests"]),
     (AwrSection::Histogram, &["event", "% of waits <"]),
     (AwrSection::Histogram, &["event", "% of total waits <"]),
     (AwrSection::ForegroundWaits, &["event", "waits", "total wait time (s)", "% db time"]),
@@ -178,6 +191,9 @@ impl AwrSection {
             Self::BackgroundWaits => "Background Wait Events",
             Self::AllWaits => "Wait Events",
             Self::TopEvents => "Top Timed Events",
+            Self::Analyses => "Top ADDM Findings",
+            Self::Statements => "SQL ordered by Reads",
+            Self::Segments => "Segments by Physical Reads",
             Self::Histogram => "Wait Event Histogram",
             Self::Statistics => "Instance Activity Stats",
             Self::ThreadActivity => "Instance Activity Stats - Thread Activity",

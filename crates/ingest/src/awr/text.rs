@@ -3,6 +3,7 @@
 use super::SEVERAL;
 use super::compare::ComparedLines;
 use super::figures;
+use super::readers::MODULE;
 use super::report::{Reach, Report};
 use super::rows;
 use super::section::AwrSection;
@@ -242,7 +243,10 @@ impl ReportLines {
 
     fn blank(&mut self) {
         self.heads.clear();
-        if self.table.as_ref().is_some_and(|drawing| drawing.first.is_none() && !drawing.table.rows.is_empty()) {
+        let ends = |drawing: &Drawing| {
+            drawing.first.is_none() && !drawing.table.rows.is_empty() && !drawing.is_of_statements()
+        };
+        if self.table.as_ref().is_some_and(ends) {
             self.end_table();
         }
     }
@@ -405,6 +409,11 @@ impl Drawing {
             && self.first.is_none()
     }
 
+    /// True for statements, each of which ends with a blank line.
+    fn is_of_statements(&self) -> bool {
+        AwrSection::of(&self.table.columns) == Some(AwrSection::Statements)
+    }
+
     /// The cells of a row; none if its second line is still missing.
     fn cells(&mut self, line: &str) -> Option<Vec<String>> {
         if let Some((ruler, _)) = &self.first {
@@ -414,6 +423,9 @@ impl Drawing {
             };
             names.extend(self.ruler.cells(line));
             return Some(names);
+        }
+        if line.starts_with(MODULE) && self.is_of_statements() {
+            return Some(vec![line.to_owned()]);
         }
         let is_profile = self.table.columns.first().is_some_and(|name| name.ends_with("profile"));
         if is_profile {

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::InputPosition;
-use crate::reading::{Class, Measure, Origin, Reading, Statistic};
+use crate::reading::{Class, Measure, Origin, Reading, Statistic, WindowCount};
 
 /// The work of a part in all windows that contain it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PartWork {
-    /// Its name: `statement` and a number, or a file; empty for the whole.
+    /// Its name: `statement` or `segment` and its identifier, or a file; empty for the whole.
     pub part: String,
     /// Seconds of the windows.
     pub seconds: f64,
@@ -57,7 +57,10 @@ impl Works {
         // Rates precede the latencies of their scope, window and class.
         let mut rate = (u32::MAX, 0, Class::All, 0.0);
         for figure in reading.figures.iter().filter(|figure| is_meant(figure.scope)) {
-            if !matches!(figure.class, Class::Read | Class::Write) || figure.statistic != Statistic::Mean {
+            // Parts of readings that do not divide the whole are places, such as tablespaces.
+            let is_place = !reading.is_divided && !reading.scopes[figure.scope as usize].part.is_empty();
+            let is_mean = matches!(figure.class, Class::Read | Class::Write) && figure.statistic == Statistic::Mean;
+            if is_place || !is_mean {
                 continue;
             }
             let seconds = reading.windows[figure.window as usize].length.as_secs_f64();
@@ -81,7 +84,11 @@ impl Works {
         }
         for tally in reading.tallies.iter().filter(|tally| is_meant(tally.scope)) {
             let work = self.get(reading, &input, tally.scope, &tally.origin);
-            *work.tallies.entry(tally.name).or_default() += tally.value;
+            match tally.name {
+                WindowCount::READ_REQUESTS => work.reads += tally.value,
+                WindowCount::READ_BYTES => work.bytes_read += tally.value,
+                name => *work.tallies.entry(name).or_default() += tally.value,
+            }
         }
     }
 

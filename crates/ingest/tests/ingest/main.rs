@@ -4,6 +4,7 @@ mod account;
 mod arrays;
 mod atop;
 mod awr;
+mod awr_busy;
 mod bench;
 mod bench_real;
 mod clouds;

@@ -115,7 +115,7 @@ fn a_limit_by_the_providers_counters_is_named_first_with_its_owner() {
     };
     folder.write("ebs.txt", (0..5).map(sample).collect::<String>());
     let named = [
-        "The measured load is below the demand",
+        "Storage is the problem; a limit keeps the load below the demand",
         "The machine was above its throughput limit for 28 s of 40 s, according to EC2 (ec2_instance_performance_exceeded_tp)",
         "the volume was above its IOPS limit for 4 s of 40 s, according to EBS",
         "A faster volume does not help, as the limit is the machine's",

@@ -191,5 +191,5 @@ fn a_reached_limit_is_stated_first_and_sized_as_a_range() {
     assert!(first.starts_with("The volume was above its IOPS limit in 40 of 60 minutes, according to EBS"), "{text}");
     assert!(first.contains("up to 3 times the measured rate") && !text.contains("vpu=0"), "{text}");
     let text = stdout(&folder.run(&["diagnose", "volume.json"]));
-    assert!(text.starts_with("The measured load is below the demand"), "{text}");
+    assert!(text.starts_with("Storage is the problem; a limit keeps the load below the demand"), "{text}");
 }

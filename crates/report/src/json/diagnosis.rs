@@ -57,6 +57,8 @@ view! {
         host: Option<HostLoad> = view(diagnosis.host.as_ref()),
         /// Rates that stay at a value in many windows.
         pinned: Vec<PinnedRate> = each(&diagnosis.pinned),
+        /// Busiest hours, if they differ from the mean; otherwise null.
+        busy_hours: Option<BusyHours> = view(diagnosis.busy.as_ref()),
         /// Windows over time; null unless several state the time of the database.
         history: Option<History> = view(diagnosis.history.as_ref()),
         /// Demand under the limits of the given configuration; null if none was given.
@@ -132,6 +134,24 @@ view! {
         longest_seconds: f64 = windows.longest_s,
         /// Begin of the first window; null if unknown.
         begin: Option<String> = windows.first.as_ref().and_then(begin),
+    }
+
+    /// The busiest hours.
+    struct BusyHours from busy: &found::BusyHours {
+        /// `ADDM` for a period inside a window, by the database's own analysis; `windows` for the busiest windows.
+        #[schemars(extend("enum" = ["ADDM", "windows"]))]
+        source: &'static str = match busy.basis {
+            found::BusyBasis::Analysis { .. } => "ADDM",
+            found::BusyBasis::Windows { .. } => "windows",
+        },
+        /// Mean active sessions over all windows.
+        mean_active_sessions: f64 = busy.mean,
+        /// Active sessions in the busiest window or period.
+        highest_active_sessions: f64 = busy.highest,
+        /// Its begin; null if unknown.
+        begin: Option<String> = busy.begin.map(|begin| begin.to_string()),
+        /// Its length in seconds.
+        seconds: f64 = busy.length_s,
     }
 
     /// A conclusion.

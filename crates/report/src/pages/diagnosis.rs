@@ -11,14 +11,14 @@ use plimsoll_catalogue::Counts;
 use plimsoll_choose::diagnosis::{
     CeilingUse, CountedEvent, Diagnosis, DiagnosisVerdict, OfferUse, Slice, Split, TimePart,
 };
-use plimsoll_ingest::{Class, DatabaseDemand, Demand, Measure, Outcome, Reading};
+use plimsoll_ingest::{Class, DatabaseDemand, Demand, Measure, Outcome, Reading, Slot};
 use plimsoll_units::Bytes;
 
 use super::demand::{doubts, file_name, inputs};
 use crate::number;
 use crate::page::{Block, Cell, Column, ColumnKind, Emphasis, Fact, Headline, Link, Page, PageSection, Table};
 use crate::words::clean;
-use crate::words::diagnosis::{duration, headline, part, rate_of, seconds, share, verdict_text};
+use crate::words::diagnosis::{busiest, duration, headline, part, rate_of, seconds, share, verdict_text};
 
 /// Maximum number of inputs in a chart's source.
 const INPUTS_MAX: usize = 3;
@@ -80,9 +80,7 @@ impl Case<'_> {
     }
 
     fn headline(&self) -> Headline {
-        let is_light = self.found.split.as_ref().is_some_and(Split::is_light);
-        let answer = self.found.verdicts.first().and_then(|first| headline(first, is_light));
-        Headline { text: answer.unwrap_or_else(|| "Findings".to_owned()), ..Headline::default() }
+        Headline { text: headline(self.found).unwrap_or_else(|| "Findings".to_owned()), ..Headline::default() }
     }
 
     fn figures(&self) -> Vec<Fact> {
@@ -95,7 +93,8 @@ impl Case<'_> {
             let fact = Fact::new("Database time", time).with_links(place).with_remark(within);
             figures.push(fact.with_remark(excess(split)));
             let active = Fact::new("Active sessions", number::three(split.active));
-            figures.push(active.with_remark("on average"));
+            let busy = self.found.busy.as_ref().map_or(String::new(), |busy| format!("highest {}", busiest(busy)));
+            figures.push(active.with_remark("on average").with_remark(busy));
         }
         figures.extend(self.processors_busy());
         figures.extend(self.load());
@@ -130,7 +129,29 @@ impl Case<'_> {
             [None, Some(_)] => "without reads, which are unknown".to_owned(),
             _ => String::new(),
         };
-        (!text.is_empty()).then(|| Fact::new("Load", text).with_remark(of).with_remark("on average"))
+        let fact = (!text.is_empty()).then(|| Fact::new("Load", text).with_remark(of).with_remark("on average"));
+        fact.map(|fact| fact.with_remark(self.highest_load()))
+    }
+
+    /// The windows with the most operations and the most bytes.
+    fn highest_load(&self) -> String {
+        let at = |slot: &Slot| {
+            let begin = slot.begin.map(|begin| format!(" from {}", begin.strftime("%Y-%m-%d %H:%M")));
+            format!("{} for {}", begin.unwrap_or_default(), duration(slot.length.as_secs_f64()))
+        };
+        let [operations, bytes] = &self.found.highest;
+        let operations = operations.as_ref().map(|(slot, iops)| (slot, format!("{} IOPS", number::three(*iops))));
+        let bytes = bytes.as_ref().map(|(slot, bytes)| (slot, number::throughput(*bytes)));
+        match (operations, bytes) {
+            (Some((slot, iops)), Some((same, bytes))) if slot == same => {
+                format!("highest {iops} and {bytes}{}", at(slot))
+            }
+            (operations, bytes) => {
+                let parts = [operations, bytes].into_iter().flatten();
+                let parts: Vec<String> = parts.map(|(slot, rate)| format!("highest {rate}{}", at(slot))).collect();
+                parts.join(", ")
+            }
+        }
     }
 
     /// The class with the most operations in flight, or the most sessions that wait for it.

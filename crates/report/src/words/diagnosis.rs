@@ -1,18 +1,22 @@
 //! Verdicts of a diagnosis as sentences with remedies.
 
+mod busy;
 mod censored;
 mod commits;
 mod devices;
+mod headline;
 mod hosts;
 mod works;
 
-use plimsoll_choose::diagnosis::{DiagnosisVerdict, HostLimit, TimePart};
+use plimsoll_choose::diagnosis::{DiagnosisVerdict, TimePart};
 
 use super::clean;
 use crate::number;
 
+pub(crate) use busy::highest as busiest;
 pub(crate) use censored::reason as censored_reason;
 pub(crate) use devices::rate_of;
+pub(crate) use headline::headline;
 pub(crate) use works::{quantity, value};
 
 /// A verdict as text.
@@ -31,44 +35,11 @@ pub fn verdict_text(verdict: &DiagnosisVerdict) -> VerdictText {
     censored::verdict_text(verdict)
         .or_else(|| answer(verdict))
         .or_else(|| hosts::verdict_text(verdict))
+        .or_else(|| busy::verdict_text(verdict))
         .or_else(|| commits::verdict_text(verdict))
         .or_else(|| devices::describe(verdict))
         .or_else(|| works::verdict_text(verdict))
         .unwrap_or_else(|| note(verdict))
-}
-
-/// The answer as a short headline; `None` for a verdict that is not an answer. With a light load storage has a share of the
-/// time, and is no problem.
-pub(crate) fn headline(verdict: &DiagnosisVerdict, is_light: bool) -> Option<String> {
-    let with_share = |text: &str, part: f64| format!("{text} ({} of database time)", share(part));
-    Some(match verdict {
-        DiagnosisVerdict::Storage { share: part, .. } | DiagnosisVerdict::StorageInPart { share: part, .. }
-            if is_light =>
-        {
-            format!("Storage is {} of the time of a light load", share(*part))
-        }
-        DiagnosisVerdict::Storage { share: part, .. } => with_share("Storage is the problem", *part),
-        DiagnosisVerdict::StorageInPart { share: part, .. } => with_share("Storage is part of the problem", *part),
-        DiagnosisVerdict::NotStorage { share: part, .. } => with_share("Storage is not the problem", *part),
-        other => fixed_headline(other)?.to_owned(),
-    })
-}
-
-const fn fixed_headline(verdict: &DiagnosisVerdict) -> Option<&'static str> {
-    Some(match verdict {
-        DiagnosisVerdict::ProviderStall(_) => "The volume did not respond at times",
-        DiagnosisVerdict::Censored(_) => "The measured load is below the demand",
-        DiagnosisVerdict::LogBehindLocks { .. } => "The log may be behind the locks",
-        DiagnosisVerdict::Host { limit: HostLimit::Processors | HostLimit::Neither, .. } => {
-            "Storage is not the problem"
-        }
-        DiagnosisVerdict::Host { .. } => "Programs wait for storage",
-        DiagnosisVerdict::StorageAtLeast { .. } => "Storage cannot be ruled out",
-        DiagnosisVerdict::NoSessionTimes { .. } => "Undetermined from these inputs",
-        DiagnosisVerdict::Quiet { .. } | DiagnosisVerdict::BelowResolution { .. } => "The database is nearly idle",
-        DiagnosisVerdict::ProcessorsFull { .. } => "The processors are full",
-        _ => return None,
-    })
 }
 
 /// Name of a part of a database's time.

@@ -251,8 +251,8 @@ fn each_reason_for_a_hidden_demand_is_a_sentence_with_its_range() {
             "about 8 operations are in flight at any rate, and take 8 ms on average, 4 ms in the fastest windows.",
         ),
         (
-            CensorCause::ClosedReads { active: 12.0, share: 0.9, latency_s: 0.012 },
-            "12 active sessions wait for reads of 12 ms in 90 % of their time.",
+            CensorCause::ClosedReads { active: 12.0, share: 0.9, latency_s: 0.012, counted: Some([0.3, 0.004]) },
+            "reads of 12 ms in 90 % of their time: counted waits of 4 ms in 30 %, and time in no counter beside idle processors.",
         ),
         (
             CensorCause::ProcessorCap { share: 0.8, processors: [8.0, 50.0], limit: Some(8.0) },
@@ -306,7 +306,7 @@ fn title_and_answer_agree_on_the_share_of_storage() {
     assert!(answer.contains("Storage is 18 % of the database's time; the largest part is work on processors (72 %)."));
     for (verdict, share) in [(major, "93 %"), (largest, "42 %")] {
         let (title, answer) = first_lines(verdict, 0.93);
-        assert_eq!(title, format!("Storage is {share} of the time of a light load"));
+        assert_eq!(title, format!("Storage is no problem at this light load ({share} of 0.93 active sessions)"));
         assert!(!answer.contains("problem"), "{answer}");
     }
 }
@@ -412,4 +412,72 @@ fn every_verdict_is_a_full_sentence() {
     };
     assert!(remedy(Some(0.024)).contains("more processors") && remedy(Some(0.9)).contains("add processors"));
     assert!(text(&Verdict::LongWindows { longest_s: 604_800.0 }).contains("window of 7 days hides peaks"));
+}
+
+#[test]
+fn each_headline_answers_whether_storage_is_the_problem() {
+    let report = outcomes();
+    let title = |verdicts: Vec<Verdict>| {
+        let mut subjects = found(&report);
+        subjects[0].verdicts = verdicts;
+        subjects[0].split.as_mut().unwrap().active = 46.0;
+        let text = diagnoses(&report, &subjects, &TextStyle { width: 400, ..TextStyle::default() });
+        text.lines().next().unwrap().to_owned()
+    };
+    let answer =
+        Verdict::NotStorage { share: 0.04, at_most: 0.05, host_busy: None, main: TimePart::Managed, main_share: 0.8 };
+    let censored = |cause| Verdict::Censored(Censored { cause, up_to: None });
+    let cap = || censored(CensorCause::ProcessorCap { share: 0.8, processors: [8.0, 50.0], limit: None });
+    let pinned =
+        || censored(CensorCause::Pinned { measure: Measure::Iops, value: 3e3, windows: [40, 60], latency_s: None });
+    let unknown = || Verdict::NoSessionTimes { has_latency: true, on_processor: None, host: None };
+    let reads = CensorCause::ClosedReads { active: 60.0, share: 0.99, latency_s: 0.008, counted: Some([0.32, 0.004]) };
+    let at_least = Verdict::StorageAtLeast { share: 0.24, at_most: 0.3, unaccounted: 0.56, are_processors_free: true };
+    let full = Verdict::ProcessorsFull { busy: 0.92, waiting: Some(14.0), processors: Some(8.0) };
+    let table = [
+        (
+            vec![cap(), answer.clone()],
+            "Storage is not the problem (4 % of database time); a cap of the processors keeps the load below the demand",
+        ),
+        (
+            vec![pinned(), answer],
+            "Storage is not the problem (4 % of database time); a limit keeps the load below the demand",
+        ),
+        (vec![pinned(), unknown()], "Storage may be the problem; a limit keeps the load below the demand"),
+        (
+            vec![censored(reads), at_least.clone()],
+            "Storage is the problem (99 % of database time, 32 % as counted), and the measured load is below the demand",
+        ),
+        (vec![at_least], "Cannot tell whether storage is the problem: 24 % of database time, 56 % in no counter"),
+        (vec![unknown()], "Cannot tell whether storage is the problem: no input has wait events"),
+        (vec![full], "Processors are the first problem (busy 92 %); storage is 80 % of database time"),
+        (
+            vec![Verdict::Quiet { active: 0.1 }],
+            "Storage is no problem: the database is nearly idle (0.1 active sessions)",
+        ),
+    ];
+    for (verdicts, expected) in table {
+        assert_eq!(title(verdicts), expected);
+    }
+}
+
+/// Twenty hours, most of them idle, of which the last ones are busy and wait for storage.
+#[test]
+fn busy_hours_are_stated_beside_the_mean() {
+    let mut all = Vec::new();
+    for hour in 0..20 {
+        let reads = if hour >= 18 { 3_600_000 } else { 36_000 };
+        let work = Workload { single_reads: reads, read_us: 8_000, processor_s: 720, ..Workload::small_shop(hour) };
+        let mut ingest = Ingest::new("awr.html");
+        ingest.feed(work.awr_html().as_bytes());
+        all.extend(ingest.finish());
+    }
+    let text = diagnoses(&all, &found(&all), &TextStyle { width: 400, ..TextStyle::default() });
+    assert!(text.contains("The busiest 2 of 20 windows have "), "{text}");
+    assert!(text.lines().next().unwrap().contains(" in busy hours)"), "{text}");
+    let readings: Vec<_> = all.iter().filter_map(Outcome::reading).collect();
+    let page = pages::diagnoses(&all, &Demand::of(&readings), &found(&all));
+    let load = page.figures.iter().find(|fact| fact.name == "Load").unwrap();
+    let highest = load.remarks.last().unwrap();
+    assert!(highest.starts_with("highest ") && highest.contains("2026-03-02 1"), "{highest}");
 }

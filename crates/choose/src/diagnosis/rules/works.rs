@@ -1,25 +1,41 @@
 //! Verdicts about the origin of the work: statements, files, autovacuum, checkpoints.
 
-use plimsoll_ingest::{Class, DatabaseDemand, PartWork, WindowCount};
+use plimsoll_ingest::{Class, DatabaseDemand, Measure, PartWork, WindowCount};
 
-use super::{LARGE, NOTABLE};
+use super::{LARGE, MINOR, NOTABLE};
+use crate::diagnosis::Diagnosis;
+use crate::diagnosis::split::TimePart;
 use crate::diagnosis::verdict::DiagnosisVerdict;
 
 /// Minimum share of the whole for naming a part.
 const MUCH: f64 = 0.3;
 
-pub(super) fn judge_works(subject: &DatabaseDemand) -> Vec<DiagnosisVerdict> {
+/// Prefixes of the names of parts.
+const STATEMENT: &str = "statement ";
+const SEGMENT: &str = "segment ";
+
+pub(super) fn judge_works(subject: &DatabaseDemand, diagnosis: &Diagnosis) -> Vec<DiagnosisVerdict> {
     let Some(total) = subject.works.iter().find(|work| work.part.is_empty()) else { return Vec::new() };
     let parts = || subject.works.iter().filter(|work| !work.part.is_empty());
-    let is_statement = |work: &&PartWork| work.part.starts_with("statement ");
+    let is_statement = |work: &&PartWork| work.part.starts_with(STATEMENT);
     let mut verdicts: Vec<DiagnosisVerdict> = Vec::new();
+    // Where storage is not the problem, no statement is its cause.
+    let is_problem = diagnosis.split.as_ref().is_none_or(|split| !split.has_waits || split.storage() >= MINOR);
+    let by_parts = [STATEMENT, SEGMENT].map(|kind| readers(parts(), total, diagnosis, kind));
     for (class, of) in [(Class::Read, reads as fn(&PartWork) -> f64), (Class::Write, writes as fn(&PartWork) -> f64)] {
-        verdicts.extend(maximum(parts().filter(is_statement), total, of).map(|(work, share)| {
-            DiagnosisVerdict::OneStatement { statement: work.part.as_str().into(), class, share }
+        let largest = maximum(parts().filter(is_statement), total, of).filter(|_| is_problem || class == Class::Write);
+        verdicts.extend(largest.map(|(work, share)| DiagnosisVerdict::OneStatement {
+            statement: work.part.as_str().into(),
+            class,
+            share,
         }));
     }
     verdicts.extend(slow_statement(parts().filter(is_statement).collect()));
-    let files = parts().filter(|work| !is_statement(work));
+    if !verdicts.iter().any(|verdict| matches!(verdict, DiagnosisVerdict::OneStatement { class: Class::Read, .. })) {
+        verdicts.extend(by_parts[0].clone());
+    }
+    verdicts.extend(by_parts[1].clone());
+    let files = parts().filter(|work| !is_statement(work) && !work.part.starts_with(SEGMENT));
     verdicts.extend(
         maximum(files, total, |work| work.reads + work.writes)
             .map(|(work, share)| DiagnosisVerdict::OneFile { file: work.part.as_str().into(), share }),
@@ -28,6 +44,47 @@ pub(super) fn judge_works(subject: &DatabaseDemand) -> Vec<DiagnosisVerdict> {
     verdicts.extend(checkpoints(total));
     verdicts.extend(buffer_waits(total));
     verdicts
+}
+
+/// The parts of a kind that cause most of the reads, if storage is a problem: of the bytes, if these decide.
+fn readers<'a>(
+    parts: impl Iterator<Item = &'a PartWork>,
+    total: &PartWork,
+    diagnosis: &Diagnosis,
+    kind: &str,
+) -> Option<DiagnosisVerdict> {
+    /// Maximum parts that are named.
+    const MAX_NAMED: usize = 3;
+    let split = diagnosis.split.as_ref().filter(|split| split.storage() >= MINOR)?;
+    let mut parts: Vec<&PartWork> = parts.filter(|work| work.part.starts_with(kind)).collect();
+    let has_requests = parts.iter().any(|work| work.reads > 0.0);
+    let is_scan = split.main_storage().is_some_and(|slice| slice.part == TimePart::SequentialRead);
+    let of = if has_requests && !is_scan { reads } else { |work: &PartWork| work.bytes_read };
+    let all = of(total);
+    if all <= 0.0 {
+        return None;
+    }
+    parts.sort_by(|a, b| of(b).total_cmp(&of(a)));
+    let share = |work: &PartWork| (of(work) / all).min(1.0);
+    let notable = parts.into_iter().take(MAX_NAMED).filter(|work| share(work) >= NOTABLE);
+    let named: Vec<_> = notable.map(|work| (work.part.as_str().into(), share(work))).collect();
+    let is_much = named.iter().map(|(_, share)| share).sum::<f64>() >= MUCH;
+    is_much.then_some(DiagnosisVerdict::ReadsBy { parts: named })
+}
+
+/// Tables in Hybrid Columnar Compression, if scans read a notable part of their bytes from them.
+pub(super) fn judge_compression(subject: &DatabaseDemand) -> Option<DiagnosisVerdict> {
+    /// Smaller shares of the bytes read, and fewer units per second where bytes are unknown, do not change a size.
+    const MIN_SHARE: f64 = 0.01;
+    const MIN_UNITS: f64 = 1.0;
+    let spent = &subject.account.as_ref()?.total;
+    let columnar = spent.counters.columnar.filter(|_| spent.seconds > 0.0)?;
+    let all = subject.series(Class::Read, Measure::Throughput).and_then(|series| subject.summary(series));
+    let bytes = columnar.stored_bytes / spent.seconds;
+    let share = all.filter(|all| bytes > 0.0 && all.mean > 0.0).map(|all| (bytes / all.mean).min(1.0));
+    let units = columnar.units / spent.seconds;
+    let is_notable = share.map_or(units >= MIN_UNITS, |share| share >= MIN_SHARE);
+    is_notable.then_some(DiagnosisVerdict::ColumnarCompression { share, bytes, units, ratio: columnar.ratio() })
 }
 
 fn reads(work: &PartWork) -> f64 {

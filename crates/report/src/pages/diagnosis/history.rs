@@ -12,9 +12,11 @@ const WINDOWS_MAX: usize = 24;
 /// Maximum number of rows in other tables.
 const ROWS_MAX: usize = 12;
 
-const WINDOWS: [Column; 6] = [
+const WINDOWS: [Column; 8] = [
     Column::text("window", 0),
     Column::new("active", "sessions", ColumnKind::Share, 0),
+    Column::rate("load", "IOPS", 1),
+    Column::rate("load", "MB/s", 1),
     Column::new("storage", "%", ColumnKind::Share, 0),
     Column::text("longest part", 1),
     Column::new("share", "%", ColumnKind::Share, 1),
@@ -35,10 +37,14 @@ const CHANGE: [Column; 4] = [
     Column::new("after / before", "", ColumnKind::Share, 1),
 ];
 
-const WORKS: [Column; 7] = [
+/// Bytes of a usual read of a database.
+const BLOCK: f64 = 8192.0;
+
+const WORKS: [Column; 8] = [
     Column::text("part", 0),
     Column::new("reads", "", ColumnKind::Share, 0),
     Column::new("of all", "%", ColumnKind::Share, 0),
+    Column::new("bytes read", "%", ColumnKind::Share, 0),
     Column::new("writes", "", ColumnKind::Share, 1),
     Column::new("of all", "%", ColumnKind::Share, 1),
     Column::new("calls", "", ColumnKind::Share, 2),
@@ -119,6 +125,8 @@ fn window(window: &WindowTime) -> Vec<Cell> {
     vec![
         Cell::text(begin(window.slot)),
         Cell::three(window.active),
+        Cell::or_unknown(window.rates[0], Cell::three),
+        Cell::or_unknown(window.rates[1], |bytes| Cell::three(bytes / 1e6)),
         percent(window.storage),
         Cell::text(part(window.main)),
         percent(window.main_share),
@@ -163,10 +171,12 @@ pub(super) fn works(case: &Case<'_>) -> Option<PageSection> {
         return None;
     }
     let seconds = |work: &PartWork| work.tally(WindowCount::EXECUTION_S);
-    let load = |work: &PartWork| work.reads + work.writes + seconds(work).unwrap_or(0.0);
+    // Some inputs count only the bytes of a part.
+    let load = |work: &PartWork| work.reads.max(work.bytes_read / BLOCK) + work.writes + seconds(work).unwrap_or(0.0);
     parts.sort_by(|a, b| load(b).total_cmp(&load(a)));
     let listed = parts.len();
     parts.truncate(ROWS_MAX);
+    let has_writes = parts.iter().any(|work| work.writes > 0.0);
     let share = |part: f64, of: fn(&PartWork) -> f64| {
         let all = total.map_or(0.0, of);
         Cell::or_unknown((all > 0.0).then(|| (part / all).min(1.0)), percent)
@@ -174,10 +184,13 @@ pub(super) fn works(case: &Case<'_>) -> Option<PageSection> {
     let row = |work: &PartWork| {
         vec![
             Cell::text(&work.part),
-            Cell::three(work.reads),
-            share(work.reads, |total| total.reads),
-            Cell::three(work.writes),
-            share(work.writes, |total| total.writes),
+            Cell::or_unknown(Some(work.reads).filter(|reads| *reads > 0.0 || work.bytes_read <= 0.0), Cell::three),
+            Cell::or_unknown((work.reads > 0.0).then_some(()), |()| share(work.reads, |total| total.reads)),
+            Cell::or_unknown((work.bytes_read > 0.0).then_some(()), |()| {
+                share(work.bytes_read, |total| total.bytes_read)
+            }),
+            Cell::or_unknown(has_writes.then_some(work.writes), Cell::three),
+            Cell::or_unknown(has_writes.then_some(()), |()| share(work.writes, |total| total.writes)),
             Cell::or_unknown(work.tally(WindowCount::CALLS), Cell::three),
             Cell::or_unknown(seconds(work), Cell::three),
         ]

@@ -1,6 +1,6 @@
 //! Origin of each number of a diagnosis: file, line, table and row, with anchors for links.
 
-use plimsoll_choose::diagnosis::DiagnosisVerdict;
+use plimsoll_choose::diagnosis::{BusyBasis, DiagnosisVerdict};
 use plimsoll_ingest::{Class, EventTime, Figure, InputPosition, Measure, MeasureSeries, Origin, Reading, Statistic};
 
 use super::Case;
@@ -22,6 +22,11 @@ pub(super) fn time_id(index: usize) -> String {
 /// Anchor of an event, by its row.
 pub(super) fn event_id(index: usize, row: usize) -> String {
     format!("d{index}-o-event-{row}")
+}
+
+/// Anchor of the busiest period by the database's own analysis.
+fn busy_id(index: usize) -> String {
+    format!("d{index}-o-busy")
 }
 
 /// Anchor of the database's cache estimates, if any.
@@ -82,10 +87,14 @@ pub(super) fn of_verdict(case: &Case<'_>, verdict: &DiagnosisVerdict) -> Vec<Lin
         DiagnosisVerdict::CommitsElsewhere { .. } | DiagnosisVerdict::CommitsForLog { .. } => {
             case.found.commits.iter().flat_map(|commits| event(&commits.event.event)).collect()
         }
-        DiagnosisVerdict::Unusual { .. } | DiagnosisVerdict::Changed { .. } => {
+        DiagnosisVerdict::BusyHours(busy) if matches!(busy.basis, BusyBasis::Analysis { .. }) => {
+            vec![link(busy_id(index), "its analysis".into())]
+        }
+        DiagnosisVerdict::BusyHours(_) | DiagnosisVerdict::Unusual { .. } | DiagnosisVerdict::Changed { .. } => {
             vec![link(format!("d{index}-history"), "its windows".into())]
         }
         DiagnosisVerdict::OneStatement { .. }
+        | DiagnosisVerdict::ReadsBy { .. }
         | DiagnosisVerdict::SlowStatement { .. }
         | DiagnosisVerdict::OneFile { .. }
         | DiagnosisVerdict::Autovacuum { .. }
@@ -149,6 +158,11 @@ pub(super) fn section(case: &Case<'_>) -> PageSection {
     if let Some((busy, host)) = of_split.or(case.subject.host.as_ref().map(|host| (host.busy, &host.place))) {
         rows.push(place(None, "busy processors of the host", &number::percent((busy * 1e3).round() / 1e3), host));
     }
+    let busiest = case.subject.busy_periods.iter().max_by(|a, b| a.active_sessions.total_cmp(&b.active_sessions));
+    rows.extend(busiest.map(|period| {
+        let value = number::three(period.active_sessions);
+        place(Some(busy_id(case.index)), "active sessions of the busiest period", &value, &period.place)
+    }));
     for (row, event) in list_events(case).into_iter().enumerate() {
         let value = format!("{} s, {} waits", number::three(event.total_s), number::three(event.count));
         rows.push(place(Some(event_id(case.index, row)), &event.event, &value, &event.place));

@@ -74,12 +74,19 @@ pub(crate) fn reason(censored: &Censored) -> String {
                 number::three(*used)
             )
         }
-        CensorCause::ClosedReads { active, share: of_time, latency_s } => format!(
-            "The measured rate is what slow reads let through: {} active sessions wait for reads of {} in {} of their time",
-            number::three(*active),
-            seconds(*latency_s),
-            share(*of_time)
-        ),
+        CensorCause::ClosedReads { active, share: of_time, latency_s, counted } => {
+            let counted = counted.map(|[of_waits, mean_s]| {
+                let waits = format!(": counted waits of {} in {}", seconds(mean_s), share(of_waits));
+                format!("{waits}, and time in no counter beside idle processors")
+            });
+            format!(
+                "The measured rate is what slow reads let through: {} active sessions wait for reads of {} in {} of their time{}",
+                number::three(*active),
+                seconds(*latency_s),
+                share(*of_time),
+                counted.unwrap_or_default()
+            )
+        }
     }
 }
 

@@ -42,8 +42,18 @@ fn origin(verdict: &DiagnosisVerdict) -> Option<VerdictText> {
     let (text, remedy) = match verdict {
         DiagnosisVerdict::OneStatement { statement, class, share: of } => (
             format!("The {} makes {} of the {}.", event(statement), share(*of), class.name()),
-            "Check its plan and indexes before storage: pg_stat_statements has its text under this queryid.",
+            "Check its plan and indexes before storage: the database has its text under this SQL_ID or queryid.",
         ),
+        DiagnosisVerdict::ReadsBy { parts } => {
+            let named = parts.iter().map(|(name, of)| format!("{} {}", event(name), share(*of)));
+            let is_statement = parts.first().is_some_and(|(name, _)| name.starts_with("statement "));
+            let remedy = if is_statement {
+                "Check their plans and indexes before storage: the database has their texts under these identifiers."
+            } else {
+                "Check the statements that read them, and whether they fit into the buffer cache."
+            };
+            (format!("The largest readers: {}.", named.collect::<Vec<_>>().join(", ")), remedy)
+        }
         DiagnosisVerdict::SlowStatement { statement, share: of, mean_s, rows } => (
             format!(
                 "The {} takes {} of the time of all statements: {} per execution{}.",

@@ -1,0 +1,112 @@
+//! The answer to whether storage is the problem, as a headline.
+
+use plimsoll_choose::diagnosis::{BusyBasis, CensorCause, Censored, Diagnosis, DiagnosisVerdict, HostLimit};
+
+use super::share;
+use crate::number;
+
+/// The answer of a diagnosis; `None` without a verdict.
+pub(crate) fn headline(found: &Diagnosis) -> Option<String> {
+    let answer = found.verdicts.iter().find_map(|verdict| answer_of(verdict, found));
+    let is_unknown = found.verdicts.iter().any(|verdict| matches!(verdict, DiagnosisVerdict::NoSessionTimes { .. }));
+    match found.verdicts.first()? {
+        DiagnosisVerdict::ProviderStall(_) => {
+            Some("Storage is the problem at times: the volume did not respond".to_owned())
+        }
+        DiagnosisVerdict::Censored(censored) => {
+            let answer = answer.filter(|_| !is_unknown).or_else(|| answer_of_cause(censored).map(str::to_owned));
+            Some(with_cause(censored, &answer?))
+        }
+        DiagnosisVerdict::ProcessorsFull { busy, .. } => {
+            let storage = found.split.as_ref().map_or(0.0, |split| split.storage());
+            let busy = number::percent((busy * 100.0).round() / 100.0);
+            Some(format!(
+                "Processors are the first problem (busy {busy}); storage is {} of database time",
+                share(storage)
+            ))
+        }
+        _ => answer,
+    }
+}
+
+/// The answer with the reason why the measured load is below the demand.
+fn with_cause(censored: &Censored, answer: &str) -> String {
+    match &censored.cause {
+        CensorCause::ClosedReads { share: of_time, counted, .. } => {
+            let counted = counted.map(|[counted, _]| format!(", {} as counted", share(counted)));
+            let of = format!("{} of database time{}", share(*of_time), counted.unwrap_or_default());
+            format!("Storage is the problem ({of}), and the measured load is below the demand")
+        }
+        CensorCause::ProcessorCap { .. } => {
+            format!("{answer}; a cap of the processors keeps the load below the demand")
+        }
+        CensorCause::Metric { .. } | CensorCause::Pinned { .. } => {
+            format!("{answer}; a limit keeps the load below the demand")
+        }
+        CensorCause::LogBehindLocks { .. } | CensorCause::ClosedLoad { .. } => {
+            format!("{answer}; the measured load is below the demand")
+        }
+    }
+}
+
+/// The answer by the cause alone, without the time of sessions.
+const fn answer_of_cause(censored: &Censored) -> Option<&'static str> {
+    match censored.cause {
+        CensorCause::Metric { .. } => Some("Storage is the problem"),
+        CensorCause::Pinned { .. } | CensorCause::ClosedLoad { .. } => Some("Storage may be the problem"),
+        _ => None,
+    }
+}
+
+/// The answer of a verdict, if it is about whether storage is the problem.
+fn answer_of(verdict: &DiagnosisVerdict, found: &Diagnosis) -> Option<String> {
+    let with_share = |text: &str, part: f64| format!("{text} ({} of database time{})", share(part), when_busy(found));
+    let active = found.split.as_ref().map_or(0.0, |split| split.active);
+    Some(match verdict {
+        DiagnosisVerdict::Storage { share: part, .. } | DiagnosisVerdict::StorageInPart { share: part, .. }
+            if found.is_light() =>
+        {
+            let active = number::three(active);
+            format!("Storage is no problem at this light load ({} of {active} active sessions)", share(*part))
+        }
+        DiagnosisVerdict::Storage { share: part, .. } => with_share("Storage is the problem", *part),
+        DiagnosisVerdict::StorageInPart { share: part, .. } => with_share("Storage is part of the problem", *part),
+        DiagnosisVerdict::NotStorage { share: part, .. } => with_share("Storage is not the problem", *part),
+        DiagnosisVerdict::LogBehindLocks { share: part, sustained, .. } => {
+            let [low, high] = [*part, part + sustained].map(share);
+            format!("Storage may be the problem: slow log writes behind locks ({low} to {high} of database time)")
+        }
+        DiagnosisVerdict::StorageAtLeast { share: part, unaccounted, .. } => {
+            let [part, rest] = [*part, *unaccounted].map(share);
+            format!("Cannot tell whether storage is the problem: {part} of database time, {rest} in no counter")
+        }
+        DiagnosisVerdict::NoSessionTimes { .. } => {
+            "Cannot tell whether storage is the problem: no input has wait events".to_owned()
+        }
+        DiagnosisVerdict::Host { limit: HostLimit::Processors | HostLimit::Neither, .. } => {
+            "Storage is not the problem".to_owned()
+        }
+        DiagnosisVerdict::Host { .. } => "Storage is the problem: programs wait for it".to_owned(),
+        DiagnosisVerdict::Quiet { active } => {
+            let active = number::three(*active);
+            format!("Storage is no problem: the database is nearly idle ({active} active sessions)")
+        }
+        DiagnosisVerdict::BelowResolution { active_max } => {
+            let active = number::three(*active_max);
+            format!("Storage is no problem: the database is nearly idle (at most {active} active sessions)")
+        }
+        _ => return None,
+    })
+}
+
+/// `, 55 % in busy hours`, if that differs.
+fn when_busy(found: &Diagnosis) -> String {
+    /// Smaller differences do not change the answer.
+    const MIN_DIFFERENCE: f64 = 0.05;
+    match found.busy.as_ref().map(|busy| (busy.basis, busy.mean_storage)) {
+        Some((BusyBasis::Windows { storage, .. }, mean)) if (storage - mean).abs() >= MIN_DIFFERENCE => {
+            format!(", {} in busy hours", share(storage))
+        }
+        _ => String::new(),
+    }
+}
