@@ -13,6 +13,7 @@
 mod choice;
 mod closed_line;
 mod disturbance;
+mod fitted;
 mod isotonic;
 mod lasting;
 mod rung;
@@ -32,6 +33,7 @@ pub use choice::{LADDER, OBJECTIVES_BEYOND, headline_objective, ladder_objective
 pub use closed_line::closed_line;
 use disturbance::{MIN_UNDISTURBED, host_shares};
 pub(crate) use disturbance::{allowed_share, is_disturbed};
+pub use fitted::fitted_curve;
 pub(crate) use isotonic::{crossing, slope};
 pub(crate) use lasting::find_holds;
 pub use rung::{RUNG_LN, rung, rung_load};

@@ -33,8 +33,8 @@ pub use compare::{
     compare_interleaved, compare_lines, compare_sides, compare_turns, different_load,
 };
 pub use estimate::{
-    Estimated, LADDER, OBJECTIVES_BEYOND, RUNG_LN, closed_line, estimate, estimate_of_model, headline_objective,
-    ladder_objectives, rung, rung_load,
+    Estimated, LADDER, OBJECTIVES_BEYOND, RUNG_LN, closed_line, estimate, estimate_of_model, fitted_curve,
+    headline_objective, ladder_objectives, rung, rung_load,
 };
 pub use fit::{Alternative, Fitted, FittedRange, Misfit, NotFitted, Parameter, StatedLimits, fit};
 pub use gate::{Gate, GateError, GateFigure, GateOutcome, Percentile};

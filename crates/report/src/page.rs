@@ -273,6 +273,8 @@ pub struct Plot {
     pub title: String,
     /// Loads, in the order of the curve.
     pub points: Vec<PlotPoint>,
+    /// Operations per second and nanoseconds of the fitted median and 99th percentile, ascending.
+    pub fits: [Vec<(f64, f64)>; 2],
     /// Limit of the response time in nanoseconds.
     pub limit_ns: Option<f64>,
     /// The load line in operations per second.
@@ -290,6 +292,8 @@ pub struct PlotPoint {
     pub percentiles_ns: [Option<f64>; 2],
     /// True if arrivals are timed (open load).
     pub is_open: bool,
+    /// True if the load arrived faster than it was completed.
+    pub is_overloaded: bool,
 }
 
 /// Bars of equal length, each divided among letters.

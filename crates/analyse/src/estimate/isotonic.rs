@@ -6,12 +6,14 @@ use super::SlotEstimate;
 use crate::batch::median;
 
 /// A range of loads with the same value.
-struct PooledBlock {
-    first: f64,
-    last: f64,
+pub(super) struct PooledBlock {
+    /// Lowest load.
+    pub(super) first: f64,
+    /// Highest load.
+    pub(super) last: f64,
     /// Sorted.
     values: Vec<f64>,
-    median: f64,
+    pub(super) median: f64,
 }
 
 impl PooledBlock {
@@ -31,7 +33,8 @@ pub(crate) fn crossing(points: &[SlotEstimate]) -> f64 {
     a.last + (b.first - a.last) * -a.median / (b.median - a.median)
 }
 
-fn pool_blocks(points: &[SlotEstimate]) -> Vec<PooledBlock> {
+/// Ranges of loads with ascending medians.
+pub(super) fn pool_blocks(points: &[SlotEstimate]) -> Vec<PooledBlock> {
     let mut sorted = points.to_vec();
     sorted.sort_by(|a, b| a.x.total_cmp(&b.x));
     let mut blocks: Vec<PooledBlock> = Vec::new();

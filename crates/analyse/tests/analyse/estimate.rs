@@ -1,10 +1,14 @@
 //! Load lines from slots, compared with worked examples and with queues of known line.
 #![allow(clippy::float_cmp, clippy::unwrap_used)]
 
-use plimsoll_analyse::{by_load, closed_line, estimate, headline_objective, ladder_objectives, rung, rung_load};
+use plimsoll_analyse::{
+    by_load, closed_line, estimate, fitted_curve, headline_objective, ladder_objectives, rung, rung_load,
+};
 use plimsoll_load::{Arrival, Pace};
-use plimsoll_record::{Bins, Estimate, HostDelay, Lasting, LoadLine, LoadSlot, NoLine, Objective, SlotRole};
-use plimsoll_units::{Instant, Iops, Kind, Span};
+use plimsoll_record::{
+    Bins, Curve, Estimate, HostDelay, Lasting, LoadLine, LoadSlot, Measure, NoLine, Objective, SlotRole,
+};
+use plimsoll_units::{Bytes, Instant, Iops, Kind, Span};
 
 use crate::measured;
 use crate::queue::{Effort, HostModel, Model, QUEUE, measured, p99_line, plan};
@@ -97,6 +101,37 @@ fn worked_example_matches_the_reference() {
     assert_eq!((basis.slots, basis.left_out, basis.fell), (26, 0, false));
     assert_eq!(basis.lapses, Some((0.0, 9)));
     assert_eq!(basis.nineteen_of_twenty, None, "too few slots lie below the line");
+}
+
+/// A curve of slots with their load line.
+fn curve_of(slots: Vec<LoadSlot>) -> Curve {
+    let found = estimate(&slots, within_ms(LIMIT_MS)).unwrap();
+    let empty = measured::curve(Vec::new(), Bytes::kib(8), Bytes::gib(1));
+    Curve { slots, load_line: Some(found.line), basis: Some(found.basis), ..empty }
+}
+
+#[test]
+fn fitted_curve_rises_through_the_load_line() {
+    let limit = LIMIT_MS as f64 * 1e6;
+    for seed in 0..5 {
+        let (slots, _) = measured(QUEUE, &plan(Effort::Default, Some(within_ms(LIMIT_MS)), seed), seed);
+        for curve in [curve_of(reference()), curve_of(slots)] {
+            let (line, _) = at(&curve.slots, within_ms(LIMIT_MS));
+            let fit = fitted_curve(&curve, Measure::Quantile(0.99));
+            assert!(fit.is_sorted_by(|a, b| a.0 <= b.0 && a.1 <= b.1), "{fit:?}");
+            assert!(fit.iter().any(|(iops, ns)| (iops / line.value - 1.0).abs() < 1e-9 && *ns == limit), "{fit:?}");
+            let is_on_its_side = |(iops, ns): &(f64, f64)| if *iops < line.value { *ns <= limit } else { *ns >= limit };
+            assert!(fit.iter().all(is_on_its_side), "{fit:?} {line:?}");
+            let medians = fitted_curve(&curve, Measure::Quantile(0.5));
+            assert!(medians.len() > 2 && medians.is_sorted_by(|a, b| a.0 <= b.0 && a.1 <= b.1), "{medians:?}");
+        }
+    }
+}
+
+#[test]
+fn single_load_has_no_fitted_curve() {
+    let alone = curve_of(vec![slot(exact(150), 1_000, 1, 0), slot(exact(150), 1_000, 2, 1)]);
+    assert_eq!(fitted_curve(&alone, Measure::Quantile(0.99)), Vec::new());
 }
 
 /// A window of `count` sessions with 100 operations per second each, at most 1,000 in total.

@@ -1,12 +1,13 @@
 //! Latency against throughput: the curve itself, with the objective, the load line and the knee.
 
 use maud::{Markup, PreEscaped, html};
+use plimsoll_analyse::fitted_curve;
 use plimsoll_record::{Curve, Estimate, Figures, Measure, Run};
 use serde_json::{Value, json};
 
 use super::frame::{Frame, Size, spread};
 use super::legend::{LegendEntry, legend};
-use super::shape::{MarkerShape, cross, off_scale};
+use super::shape::{MarkerShape, cross};
 use super::{Drawing, px, typeset, verdict};
 use crate::scale::AxisScale;
 use crate::words::Counted;
@@ -18,9 +19,15 @@ struct PercentileSeries<'a> {
     class: String,
     shape: MarkerShape,
     measure: Measure,
+    /// Operations per second and nanoseconds of the fitted medians.
+    fit: Vec<(f64, f64)>,
 }
 
-impl PercentileSeries<'_> {
+impl<'a> PercentileSeries<'a> {
+    fn new(curve: &'a Curve, class: String, shape: MarkerShape, measure: Measure) -> Self {
+        Self { curve, class, shape, measure, fit: fitted_curve(curve, measure) }
+    }
+
     fn of(&self, run: &Run) -> Option<Estimate> {
         pick::of_measure(run, self.measure).filter(|estimate| number::value(estimate).is_some())
     }
@@ -43,11 +50,13 @@ pub(crate) fn load_curve(curves: &[&Curve], counted: Counted, size: Size) -> Dra
         (frame.bottom_axis(&rate_ticks(&frame, size.pick(9, 5))))
         (frame.x_title(&format!("completed, {}", counted.unit())))
         (Frame::title_at(key_height + 24.0, "response time"))
-        @for one in &series { (lines(one, counted, &frame)) }
-        (verdict::knees(curves, &frame))
+        @for one in &series {
+            g class=(one.class) { path class="path open" d=(frame.path(within(&one.fit, &frame).iter().copied())) {} }
+        }
+        (verdict::knees(curves, &frame, &obstacles(&series, &frame)))
         (verdict::verdicts(curves, &frame, &obstacles(&series, &frame)))
         @for one in &series { (draw_points(one, counted, &frame)) }
-        (arrows(curves, &frame))
+        @for one in series.iter().filter(|one| curves.len() > 1 || one.class == "p99") { (overloads(one, &frame)) }
         (labels(curves, &series, &frame))
     };
     Drawing { body, height: bottom + 48.0 }
@@ -56,23 +65,31 @@ pub(crate) fn load_curve(curves: &[&Curve], counted: Counted, size: Size) -> Dra
 /// The data of the chart as JSON, for the zoomable view.
 pub(crate) fn zoom_data(curves: &[&Curve], counted: Counted) -> Markup {
     let series = select_series(curves, counted);
+    let (x, _) = scales(curves, &series);
+    let name = |one: &PercentileSeries<'_>| {
+        if curves.len() > 1 { format!("{}, ", words::clean(&one.curve.subject.name)) } else { String::new() }
+    };
+    let fit = |one: &PercentileSeries<'_>| {
+        let points: Vec<[f64; 2]> = one.fit.iter().map(|(iops, ns)| [*iops, ns / 1e6]).collect();
+        let label = format!("{}{} of the fit", name(one), one.measure);
+        (!points.is_empty()).then(|| json!({ "label": label, "tone": one.class, "form": "line", "points": points }))
+    };
     let points = |one: &PercentileSeries<'_>, open: bool| {
         let runs = pick::sustained(one.curve).filter(|run| pick::is_open(run) == open);
         let mut points: Vec<[f64; 2]> =
             runs.filter_map(|run| Some([run.figures.iops.value, one.of(run)?.value / 1e6])).collect();
         points.sort_by(|a, b| a[0].total_cmp(&b[0]));
-        let name =
-            if curves.len() > 1 { format!("{}, ", words::clean(&one.curve.subject.name)) } else { String::new() };
-        let pace = if open { "open" } else { "closed" };
-        let label = format!("{name}{} of {pace} loads", one.measure);
-        (!points.is_empty()).then(|| json!({ "label": label, "tone": one.class, "open": open, "points": points }))
+        let (pace, form) = if open { ("open", "solid") } else { ("closed", "hollow") };
+        let label = format!("{}{} of {pace} loads", name(one), one.measure);
+        (!points.is_empty()).then(|| json!({ "label": label, "tone": one.class, "form": form, "points": points }))
     };
     let drawn: Vec<Value> =
-        series.iter().flat_map(|one| [true, false].map(|open| points(one, open))).flatten().collect();
+        series.iter().flat_map(|one| [fit(one), points(one, true), points(one, false)]).flatten().collect();
+    let is_log = matches!(x, AxisScale::Log { .. });
     let load_lines = || curves.iter().filter_map(|curve| curve.load_line.as_ref());
     let limits: Vec<f64> = load_lines().map(|line| line.objective().limit.as_nanos() as f64 / 1e6).collect();
     let rates: Vec<f64> = load_lines().filter_map(pick::line_iops).map(|iops| iops.value).collect();
-    let data = json!({ "unit": counted.unit(), "series": drawn, "limits": limits, "lines": rates });
+    let data = json!({ "unit": counted.unit(), "log": is_log, "series": drawn, "limits": limits, "lines": rates });
     // Keeps `</script>` in the data from ending the element.
     let data = data.to_string().replace('<', "\\u003c");
     html! { script type="application/json" class="zoom" { (PreEscaped(data)) } }
@@ -88,20 +105,14 @@ fn select_series<'a>(curves: &[&'a Curve], counted: Counted) -> Vec<PercentileSe
         ];
         // A run has too few transactions for p99.9.
         let max = if counted == Counted::Operations { 3 } else { 2 };
-        let one = |(q, class, shape): (f64, &str, MarkerShape)| PercentileSeries {
-            curve,
-            class: class.into(),
-            shape,
-            measure: Measure::Quantile(q),
+        let one = |(q, class, shape): (f64, &str, MarkerShape)| {
+            PercentileSeries::new(curve, class.into(), shape, Measure::Quantile(q))
         };
         return three.into_iter().take(max).map(one).collect();
     }
     let measure = shared_measure(curves);
-    let one = |(index, curve): (usize, &&'a Curve)| PercentileSeries {
-        curve,
-        class: colour_class(index),
-        shape: MarkerShape::ALL[index % MarkerShape::ALL.len()],
-        measure,
+    let one = |(index, curve): (usize, &&'a Curve)| {
+        PercentileSeries::new(curve, colour_class(index), MarkerShape::ALL[index % MarkerShape::ALL.len()], measure)
     };
     curves.iter().enumerate().map(one).collect()
 }
@@ -132,6 +143,7 @@ fn scales(curves: &[&Curve], series: &[PercentileSeries<'_>]) -> (AxisScale, Axi
         }
     }
     for one in series {
+        low = one.fit.first().map_or(low, |(_, ns)| low.min(*ns));
         for value in pick::sustained(one.curve).filter_map(|run| one.of(run)) {
             let upper = number::interval(&value).map_or(value.value, |(_, upper)| upper.min(value.value * 1.5));
             (low, high) = (low.min(value.value), high.max(upper));
@@ -168,57 +180,39 @@ fn list_legend(curves: &[&Curve], series: &[PercentileSeries<'_>], counted: Coun
             entries.push(LegendEntry { sample: one.shape.draw(11.0, 0.0, "solid"), class: one.class.clone(), label });
         }
     }
-    let sample = |class: &str, marker: Markup| {
-        html! { line class={ "path " (class) } x1="0" x2="22" y1="0" y2="0" {} (marker) }
-    };
     let key = |sample: Markup, label: &str| LegendEntry { sample, class: "key".into(), label: label.into() };
+    if series.iter().any(|one| !one.fit.is_empty()) {
+        let line = html! { line class="path open" x1="0" x2="22" y1="0" y2="0" {} };
+        entries.push(key(line, "fit: medians of slots, monotone"));
+    }
     if has(pick::is_open) {
-        entries.push(key(
-            sample("open", MarkerShape::Circle.draw(11.0, 0.0, "solid")),
-            "open load (arrives by the clock)",
-        ));
+        entries.push(key(MarkerShape::Circle.draw(11.0, 0.0, "solid"), "open load (arrives by the clock)"));
     }
     if has(|run| !pick::is_open(run)) {
         let label = match counted {
             Counted::Operations => "closed load (fixed queue depth)",
             Counted::Transactions => "closed load (each session waits for its answer)",
         };
-        entries.push(key(sample(closed_class(counted), MarkerShape::Circle.draw(11.0, 0.0, "hollow")), label));
+        entries.push(key(MarkerShape::Circle.draw(11.0, 0.0, "hollow"), label));
     }
     if has(pick::is_overloaded) {
-        entries.push(key(off_scale(11.0, -10.0), "overloaded: its queue grew without end"));
+        entries.push(key(cross(11.0, 0.0), "overloaded: its queue grew without end"));
     }
     entries
 }
 
-/// The main line of a database curve is its closed loads, that of a storage curve its open loads.
-const fn closed_class(counted: Counted) -> &'static str {
-    match counted {
-        Counted::Operations => "closed",
-        Counted::Transactions => "open",
-    }
-}
-
-fn lines(series: &PercentileSeries<'_>, counted: Counted, frame: &Frame) -> Markup {
-    let path = |open: bool| {
-        let runs = pick::sustained(series.curve).filter(|run| pick::is_open(run) == open);
-        frame.path(runs.filter_map(|run| Some((run.figures.iops.value, series.of(run)?.value))))
-    };
-    html! {
-        g class=(series.class) {
-            path class={ "path " (closed_class(counted)) } d=(path(false)) {}
-            path class="path open" d=(path(true)) {}
-        }
-    }
+/// The fit up to the first vertex above the chart, which is drawn at its upper edge.
+fn within<'a>(fit: &'a [(f64, f64)], frame: &Frame) -> &'a [(f64, f64)] {
+    let (_, highest) = frame.y.ends();
+    let inside = fit.partition_point(|(_, ns)| *ns <= highest);
+    &fit[..fit.len().min(inside + 1)]
 }
 
 fn draw_points(series: &PercentileSeries<'_>, counted: Counted, frame: &Frame) -> Markup {
     html! {
         g class=(series.class) {
-            @for run in pick::complete_runs(series.curve) {
-                @if let Some(value) = series.of(run) {
-                    @if frame.y.holds(value.value) { (point((series, run, &value), counted, frame)) }
-                }
+            @for run in pick::sustained(series.curve) {
+                @if let Some(value) = series.of(run) { (point((series, run, &value), counted, frame)) }
             }
         }
     }
@@ -262,33 +256,34 @@ fn format_tip((series, run, value): (&PercentileSeries<'_>, &Run, &Estimate), co
     format!("{}: {} {time}{interval} at {}{state}", counted.pace(&run.offered), series.measure, counted.rate(iops))
 }
 
-/// Arrows for overloaded runs whose latencies exceed the chart.
-fn arrows(curves: &[&Curve], frame: &Frame) -> Markup {
+/// A cross for each overloaded run: at its response time, or at the upper edge if the chart ends below.
+fn overloads(series: &PercentileSeries<'_>, frame: &Frame) -> Markup {
     html! {
-        @for (index, curve) in curves.iter().enumerate() {
-            @let class = if curves.len() == 1 { "key".to_owned() } else { colour_class(index) };
-            @for run in pick::complete_runs(curve).filter(|run| pick::is_overloaded(run)) {
-                @let p99 = run.figures.p99_ns.value;
-                @if !frame.y.holds(p99) {
+        g class=(series.class) {
+            @for run in pick::complete_runs(series.curve).filter(|run| pick::grew(run)) {
+                @if let Some(value) = series.of(run) {
                     @let x = frame.at_x(run.figures.iops.value);
-                    @let tip = format!("{}: overloaded, p99 {} and still rising at its end", words::pace(&run.offered), typeset(&number::time(p99)));
-                    g class={ "pt " (class) } data-x=(x) data-y=(px(frame.top + 8.0)) data-tip=(tip) {
-                        title { (tip) }
-                        (off_scale(x, frame.top))
-                    }
+                    @let y = frame.at_y(value.value).max(frame.top + 5.0);
+                    @let tip = format!("{}: overloaded, {} {} and still rising at its end", words::pace(&run.offered), series.measure, typeset(&number::time(value.value)));
+                    g class="pt" data-x=(x) data-y=(y) data-tip=(tip) { title { (tip) } (cross(x, y)) }
                 }
             }
         }
     }
 }
 
-/// Points that labels avoid: runs, midpoints between them, and the area left of the first run.
+/// Points that labels avoid: runs, fits in steps, and the area left of the first run.
 fn obstacles(series: &[PercentileSeries<'_>], frame: &Frame) -> Vec<(f64, f64)> {
     let mut out = Vec::new();
     for one in series {
         let place = |run: &Run| Some((frame.at_x(run.figures.iops.value), frame.at_y(one.of(run)?.value)));
         let places: Vec<(f64, f64)> = pick::sustained(one.curve).filter_map(place).collect();
-        out.extend(places.windows(2).map(|pair| (pair[0].0.midpoint(pair[1].0), pair[0].1.midpoint(pair[1].1))));
+        for pair in one.fit.windows(2) {
+            let [(x, y), (end_x, end_y)] = [pair[0], pair[1]].map(|(iops, ns)| (frame.at_x(iops), frame.at_y(ns)));
+            let steps = ((end_x - x).hypot(end_y - y) / 12.0).ceil().max(1.0);
+            let step = |n: u32| f64::from(n) / steps;
+            out.extend((0..=steps as u32).map(|n| (x + (end_x - x) * step(n), y + (end_y - y) * step(n))));
+        }
         out.extend(places.iter().min_by(|a, b| a.0.total_cmp(&b.0)).map(|(x, y)| (x - 28.0, *y)));
         out.extend(places);
     }

@@ -40,10 +40,3 @@ pub(crate) fn cross(x: f64, y: f64) -> Markup {
     let ([left, right], [top, bottom]) = ([x - 4.0, x + 4.0].map(px), [y - 4.0, y + 4.0].map(px));
     html! { path class="cross" d=(format!("M{left} {top}L{right} {bottom}M{left} {bottom}L{right} {top}")) {} }
 }
-
-/// Arrow for a value above the top of the chart.
-pub(crate) fn off_scale(x: f64, top: f64) -> Markup {
-    let (x, tip, wing, foot) = (px(x), px(top + 2.0), px(top + 8.0), px(top + 18.0));
-    let (left, right) = (px(x - 4.5), px(x + 4.5));
-    html! { path class="cross" d=(format!("M{left} {wing}L{x} {tip}L{right} {wing}M{x} {tip}L{x} {foot}")) {} }
-}

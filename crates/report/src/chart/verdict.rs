@@ -24,15 +24,25 @@ pub(super) fn allowed(curves: &[&Curve], frame: &Frame) -> Markup {
     }
 }
 
-/// Vertical lines at knees.
-pub(super) fn knees(curves: &[&Curve], frame: &Frame) -> Markup {
+/// Vertical lines at knees, with labels where there is room.
+pub(super) fn knees(curves: &[&Curve], frame: &Frame, obstacles: &[(f64, f64)]) -> Markup {
     let [curve] = curves else { return html! {} };
     let Some(knee) = curve.knee.filter(|knee| knee.iops > 0.0 && frame.x.holds(knee.iops)) else { return html! {} };
-    let x = frame.at_x(knee.iops);
+    let (x, label) = (frame.at_x(knee.iops), format!("knee {}", number::short(knee.iops)));
+    let half = text_width(&label) / 2.0;
+    let at = x.clamp(frame.left + half, (frame.right - half).max(frame.left + half));
+    let room = |y: f64| {
+        let near = obstacles.iter().filter(|(other, _)| (other - at).abs() < half + 8.0);
+        near.map(|(_, other)| (other - (y - 4.0)).abs()).fold(f64::INFINITY, f64::min).min(18.0)
+    };
+    let step = (frame.bottom - frame.top) / 8.0;
+    let heights = (0..8).map(|row| frame.bottom - 32.0 - f64::from(row) * step);
+    // The lowest of equals.
+    let y = heights.rev().max_by(|a, b| room(*a).total_cmp(&room(*b))).unwrap_or(frame.bottom - 32.0);
     html! {
         g class="knee" {
-            line x1=(x) x2=(x) y1=(px(frame.bottom - 26.0)) y2=(px(frame.bottom)) {}
-            text x=(x) y=(px(frame.bottom - 32.0)) text-anchor="middle" { "knee " (number::short(knee.iops)) }
+            line x1=(x) x2=(x) y1=(px(y + 5.0)) y2=(px(frame.bottom)) {}
+            text x=(px(at)) y=(px(y)) text-anchor="middle" { (label) }
         }
     }
 }

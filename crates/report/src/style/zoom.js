@@ -2,7 +2,7 @@
 // A second view of a load curve that zooms: a drag selects, a double click shows all of it again.
 for (const data of document.querySelectorAll("script.zoom")) {
   const figure = data.closest("figure"), drawings = figure.querySelectorAll("svg.chart");
-  const { unit, series, limits, lines } = JSON.parse(data.textContent);
+  const { unit, log, series, limits, lines } = JSON.parse(data.textContent);
   const holder = document.createElement("div"), button = document.createElement("button");
   holder.hidden = true; holder.className = "zoomed";
   button.type = "button"; button.className = "zoom"; button.textContent = "Zoom";
@@ -24,12 +24,13 @@ for (const data of document.querySelectorAll("script.zoom")) {
   };
   const draw = () => {
     const axis = (label) => ({ label, stroke: color("ink"), grid: { stroke: color("rule") }, ticks: { stroke: color("rule") } });
-    const one = ({ label, tone, open }) => ({
-      label, stroke: color(tone), width: open ? 2 : 1, dash: open ? [] : [2, 6], spanGaps: true, points: { show: true, size: 7 },
+    const one = ({ label, tone, form }) => ({
+      label, stroke: color(tone), width: 2, spanGaps: true, ...(form === "line" ? {} : { paths: () => null }),
+      points: { show: form !== "line", size: 7, fill: color(form === "solid" ? tone : "paper") },
       value: (plot, ms) => ms == null ? "\u2013" : ms.toPrecision(3) + " ms",
     });
     return new uPlot({
-      width: figure.clientWidth, height: 460, hooks: { draw: [rules] }, scales: { x: { time: false }, y: { distr: 3 } },
+      width: figure.clientWidth, height: 460, hooks: { draw: [rules] }, scales: { x: { time: false, distr: log ? 3 : 1 }, y: { distr: 3 } },
       axes: [axis("completed, " + unit), axis("response time, ms")], series: [{ label: unit }, ...series.map(one)],
     }, uPlot.join(series.map(table)), holder);
   };

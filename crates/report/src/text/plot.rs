@@ -1,9 +1,9 @@
-//! Load curve in characters: braille lines, markers for runs, rules for the objective and the load line.
+//! Load curve in characters: fitted medians as braille lines, markers for loads, rules for the objective and the load line.
 
 use super::paint::{PaintedLine, Tone, wrap};
 use super::{Charset, TextStyle};
 use crate::number;
-use crate::page::{Plot, PlotPoint};
+use crate::page::Plot;
 use crate::scale::AxisScale;
 use crate::words::cut;
 
@@ -24,13 +24,13 @@ struct Canvas {
 
 /// Latency against throughput in `rows` rows and those of the axis; empty for fewer than two loads.
 pub(super) fn plot(plot: &Plot, rows: usize, style: &TextStyle) -> Vec<PaintedLine> {
-    if plot.points.len() < 2 {
+    if plot.points.iter().filter(|point| !point.is_overloaded).count() < 2 {
         return Vec::new();
     }
     let columns = (style.width - LABELS - 2).min(70);
     let mut canvas = Canvas::new(plot, columns, rows);
     if style.unicode == Charset::Unicode {
-        (0..2).for_each(|percentile| canvas.trace(plot, percentile));
+        plot.fits.iter().for_each(|fit| canvas.trace(fit));
     }
     canvas.rules(plot);
     canvas.marks(plot, 0, ['▪', '▫']);
@@ -47,7 +47,8 @@ pub(super) fn plot(plot: &Plot, rows: usize, style: &TextStyle) -> Vec<PaintedLi
 impl Canvas {
     fn new(plot: &Plot, columns: usize, rows: usize) -> Self {
         let max = plot.points.iter().map(|point| point.iops).chain(plot.line_iops).fold(0.0, f64::max);
-        let times = || plot.points.iter().flat_map(|point| point.percentiles_ns).flatten().chain(plot.limit_ns);
+        let sustained = || plot.points.iter().filter(|point| !point.is_overloaded);
+        let times = || sustained().flat_map(|point| point.percentiles_ns).flatten().chain(plot.limit_ns);
         let (low, high) = (times().fold(f64::INFINITY, f64::min), times().fold(0.0, f64::max));
         let (x, y) = (AxisScale::from_zero(max), AxisScale::for_latency(low, high));
         Self { columns, rows, dots: vec![0; columns * rows], over: vec![None; columns * rows], x, y }
@@ -65,16 +66,14 @@ impl Canvas {
         self.over[row * self.columns + column] = Some(sign);
     }
 
-    /// Draws a line through the open loads, or through the closed loads if fewer than two are open.
-    fn trace(&mut self, plot: &Plot, percentile: usize) {
-        let open = plot.points.iter().filter(|point| point.is_open).count() >= 2;
-        let place = |point: &PlotPoint| {
-            let ns = point.percentiles_ns[percentile]?;
-            let (across, down) = (self.x.place(point.iops), 1.0 - self.y.place(ns));
-            Some((across * (self.columns * 2 - 1) as f64, down * (self.rows * 4 - 1) as f64))
+    /// Draws a fitted line, up to its first vertex above the plot.
+    fn trace(&mut self, fit: &[(f64, f64)]) {
+        let inside = fit.partition_point(|(_, ns)| *ns <= self.y.ends().1);
+        let place = |(iops, ns): &(f64, f64)| {
+            let (across, down) = (self.x.place(*iops), 1.0 - self.y.place(*ns));
+            (across * (self.columns * 2 - 1) as f64, down * (self.rows * 4 - 1) as f64)
         };
-        let points: Vec<(f64, f64)> =
-            plot.points.iter().filter(|point| point.is_open == open).filter_map(place).collect();
+        let points: Vec<(f64, f64)> = fit.iter().take(inside + 1).map(place).collect();
         for pair in points.windows(2) {
             let ((x0, y0), (x1, y1)) = (pair[0], pair[1]);
             let steps = (x1 - x0).abs().max((y1 - y0).abs()).ceil().max(1.0) as usize;
@@ -116,8 +115,14 @@ impl Canvas {
         for point in &plot.points {
             if let Some(ns) = point.percentiles_ns[percentile] {
                 let (column, row) = (self.column(point.iops), self.row(ns));
+                let sign = match point.is_overloaded {
+                    true if percentile == 0 => continue,
+                    true => '×',
+                    false if point.is_open => open,
+                    false => closed,
+                };
                 if self.over[row * self.columns + column] != Some('⊖') {
-                    self.write(column, row, if point.is_open { open } else { closed });
+                    self.write(column, row, sign);
                 }
             }
         }

@@ -82,6 +82,53 @@ fn every_curve_has_a_valid_picture() {
 }
 
 #[test]
+fn overloaded_load_has_one_mark_that_the_legend_explains() {
+    let picture = svg(&[&support::curve()]);
+    assert_eq!(picture.matches("class=\"cross\"").count(), 2, "the run and the legend");
+    for label in ["overloaded: ", "fit: medians of slots", "open load", "closed load"] {
+        assert_eq!(picture.matches(label).count(), 1, "{label}");
+    }
+    let steady = Curve { runs: support::curve().runs[..8].to_vec(), ..support::curve() };
+    assert!(!svg(&[&steady]).contains("overloaded"));
+}
+
+/// A line for each percentile, rising, through the load line where it is of the same measure.
+#[test]
+fn line_of_the_picture_is_the_fit_of_the_estimate() {
+    let curve = support::curve();
+    let (line, basis) = plimsoll_analyse::judged(&curve, "p99<=1ms".parse().unwrap()).expect("it has runs");
+    let curve = Curve { load_line: Some(line), basis, ..curve };
+    let picture = svg(&[&curve]);
+    let paths: Vec<&str> = picture.split("class=\"path open\" d=\"M").skip(1).collect();
+    assert_eq!(paths.len(), 3);
+    let vertices = |path: &str| -> Vec<(f64, f64)> {
+        let numbers = path.split('"').next().unwrap_or_default().split('L').map(|pair| pair.split_once(' ').unwrap());
+        numbers.map(|(x, y)| (x.parse().unwrap(), y.parse().unwrap())).collect()
+    };
+    for path in &paths {
+        assert!(vertices(path).is_sorted_by(|a, b| a.0 <= b.0 && a.1 >= b.1), "{path}");
+    }
+    let mark = picture.split("class=\"line-mark\"><circle cx=\"").nth(1).expect("the load line is marked");
+    let (x, rest) = mark.split_once("\" cy=\"").unwrap();
+    let mark: (f64, f64) = (x.parse().unwrap(), rest.split('"').next().unwrap().parse().unwrap());
+    let is_near = |vertex: &(f64, f64)| (vertex.0 - mark.0).abs() < 0.2 && (vertex.1 - mark.1).abs() < 0.2;
+    assert!(vertices(paths[1]).iter().any(is_near), "{mark:?}: {}", paths[1]);
+}
+
+#[test]
+fn curves_that_differ_by_more_than_twenty_times_have_a_logarithmic_axis() {
+    let slow = |times: f64| {
+        let mut curve = support::curve();
+        for run in &mut curve.runs {
+            run.figures.iops.value /= times;
+        }
+        svg(&[&support::curve(), &Curve { load_line: None, ..curve }])
+    };
+    assert!(slow(50.0).contains(">1,000</text>") && slow(50.0).contains(">10k</text>"));
+    assert!(!slow(10.0).contains(">1,000</text>") && slow(10.0).contains(">0</text>"));
+}
+
+#[test]
 fn external_names_are_escaped() {
     let page = html(&[&support::hostile()]);
     assert!(page.contains("/mnt/&lt;b&gt;&amp;&quot;'--"));

@@ -1,6 +1,7 @@
 //! Charts of curves, each with an introduction and the source of its figures.
 
 use maud::{Markup, html};
+use plimsoll_analyse::fitted_curve;
 use plimsoll_record::{Curve, LoadSlot, Measure, Objective, Scope, SlotRole};
 use plimsoll_units::{Instant, Span};
 
@@ -14,9 +15,9 @@ use crate::{number, pick, words};
 /// Latency against throughput of a curve, as a chart and in characters.
 pub(super) fn load_curve(curve: &Curve, index: usize) -> PageSection {
     let lead = if pick::has_line(curve) {
-        "Each marker is a run. Loads left of the load line meet the objective."
+        "Each marker is a load, with its interval. Loads left of the load line meet the objective."
     } else {
-        "Each marker is a run."
+        "Each marker is a load, with its interval."
     };
     let plot = Block::Plot(plot_curve(curve, Counted::Operations));
     let chart = overlaid(&[curve], &format!("curve-{index}"), lead);
@@ -25,7 +26,7 @@ pub(super) fn load_curve(curve: &Curve, index: usize) -> PageSection {
 
 /// Latency against throughput of several curves; `None` if no curve has runs.
 pub(super) fn overlay(curves: &[&Curve]) -> Option<Block> {
-    overlaid(curves, "overlay", "Each marker is a run; vertical lines are load lines.")
+    overlaid(curves, "overlay", "Each marker is a load, with its interval; vertical lines are load lines.")
 }
 
 fn overlaid(curves: &[&Curve], id: &str, lead: &str) -> Option<Block> {
@@ -44,10 +45,12 @@ pub(in crate::pages) fn plot_curve(curve: &Curve, counted: Counted) -> Plot {
         iops: run.figures.iops.value,
         percentiles_ns: [run.figures.p50_ns, run.figures.p99_ns].map(|estimate| number::value(&estimate)),
         is_open: pick::is_open(run),
+        is_overloaded: pick::grew(run),
     };
     Plot {
         title: format!("Response time against {} completed", counted.unit()),
-        points: pick::sustained(curve).map(point).collect(),
+        points: pick::complete_runs(curve).map(point).collect(),
+        fits: [0.5, 0.99].map(|share| fitted_curve(curve, Measure::Quantile(share))),
         limit_ns: curve.load_line.map(|line| line.objective().limit.as_nanos() as f64),
         line_iops: curve.load_line.as_ref().and_then(pick::line_iops).map(|iops| iops.value),
         legend: legend(curve, counted),
@@ -73,7 +76,7 @@ fn legend(curve: &Curve, counted: Counted) -> String {
         }
     }
     if pick::complete_runs(curve).any(pick::is_overloaded) {
-        parts.push("overloaded runs are not drawn".into());
+        parts.push("× overloaded".into());
     }
     parts.join("; ")
 }
