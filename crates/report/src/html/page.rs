@@ -14,6 +14,8 @@ use crate::words::sentence;
 
 /// Maximum length of a headline in the largest font size.
 const SHORT_HEADLINE: usize = 48;
+/// Maximum length of a key figure in the largest font size.
+const SHORT_FIGURE: usize = 28;
 /// Digits of padding for which the style sheet has a class.
 const MAX_PAD: usize = 12;
 /// Minimum number of sections for a table of contents.
@@ -29,10 +31,13 @@ pub fn page_html(page: &Page) -> String {
 pub fn page_fragment(page: &Page) -> Markup {
     let sections: Vec<&PageSection> = page.display().collect();
     let labels = label_blocks(&sections);
+    // A chart is on the first screen, before the contents and the sentences that complete the verdict.
+    let leading = usize::from(has_leading_chart(&sections));
     html! {
-        (head(page))
+        (head(page, leading > 0))
+        @for (index, part) in sections.iter().enumerate().take(leading) { (section(part, index, &labels[index])) }
         @if sections.len() >= CONTENTS { (contents(&sections)) }
-        @for (index, part) in sections.iter().enumerate() { (section(part, index, &labels[index])) }
+        @for (index, part) in sections.iter().enumerate().skip(leading) { (section(part, index, &labels[index])) }
         @if !page.next.is_empty() {
             section {
                 h2 { "Next" }
@@ -45,7 +50,12 @@ pub fn page_fragment(page: &Page) -> Markup {
     }
 }
 
-fn head(page: &Page) -> Markup {
+/// True if the first section begins with a chart.
+fn has_leading_chart(sections: &[&PageSection]) -> bool {
+    sections.first().is_some_and(|first| matches!(first.blocks.first(), Some(Block::Chart(_))))
+}
+
+fn head(page: &Page, is_short: bool) -> Markup {
     html! {
         header {
             h1 { (clean(&page.title)) }
@@ -67,7 +77,11 @@ fn head(page: &Page) -> Markup {
                         @let words = [page.origin, headline.grade].into_iter().filter(|word| !word.is_empty());
                         p { @for word in words { span class="word" { (word) } " " } }
                         @for caution in &headline.cautions { p class="alert weight caution" { "▲ " (text(caution)) } }
-                        @for detail in &headline.details { p { (text(detail)) } }
+                        @if is_short && !headline.details.is_empty() {
+                            details { summary { "Basis of the verdict" } (paragraphs(&headline.details)) }
+                        } @else {
+                            (paragraphs(&headline.details))
+                        }
                     }
                 }
             }
@@ -77,11 +91,16 @@ fn head(page: &Page) -> Markup {
     }
 }
 
+fn paragraphs(sentences: &[String]) -> Markup {
+    html! { @for sentence in sentences { p { (text(sentence)) } } }
+}
+
 fn key_figure(fact: &Fact) -> Markup {
+    let class = if fact.text.chars().count() > SHORT_FIGURE { "long" } else { "" };
     html! {
         div {
             dt { (text(&fact.name)) }
-            dd { (linked(&fact.text, fact.links.first())) small { (text(&fact.remarks.join("; "))) } }
+            dd class=(class) { (linked(&fact.text, fact.links.first())) small { (text(&fact.remarks.join("; "))) } }
         }
     }
 }
