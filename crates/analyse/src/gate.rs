@@ -19,6 +19,8 @@ pub struct Gate {
     figure: GateFigure,
     is_below: bool,
     threshold: Threshold,
+    /// ISO 4217 code of the threshold of a price, if given.
+    currency: Option<String>,
     text: String,
 }
 
@@ -64,18 +66,46 @@ enum Threshold {
 #[derive(Clone, Debug, PartialEq)]
 pub enum GateOutcome {
     /// Refuted: the result passes.
-    Passed(Estimate),
+    Passed(JudgedFigure),
     /// Proved: the result fails.
-    Failed(Estimate),
+    Failed(JudgedFigure),
     /// Undetermined, with the reason.
-    Unknown(String),
+    Unknown(GateGap),
+}
+
+/// The figure that decided a condition.
+#[derive(Clone, Debug, PartialEq)]
+pub struct JudgedFigure {
+    /// In the unit of the figure; nanoseconds for times.
+    pub estimate: Estimate,
+    /// ISO 4217 code of a price.
+    pub currency: Option<String>,
+}
+
+/// Reason why a condition is undetermined.
+#[derive(Clone, Debug, PartialEq)]
+pub enum GateGap {
+    /// The interval contains the threshold.
+    Scatter,
+    /// The result does not have the figure.
+    NoFigure,
+    /// A change was to be judged on a single run.
+    SingleRun,
+    /// The run has no load line.
+    NoLine,
+    /// The run has no knee.
+    NoKnee,
+    /// No open loads were measured on both sides of this rate, in operations per second.
+    NoLoads(f64),
+    /// The price of the result has this currency, and the threshold another.
+    OtherCurrency(String),
 }
 
 /// A text that is not a condition.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error(
     "{text:?} is no condition: {reason}. Write FIGURE < VALUE or FIGURE > VALUE, such as 'line < 20k', 'p99@5000 > 10ms', \
-     'price > 500', or a change such as 'line < -10%' for two runs"
+     'price > 500 USD', or a change such as 'line < -10%' for two runs"
 )]
 pub struct GateError {
     text: String,
@@ -95,27 +125,40 @@ impl Gate {
 
     /// Judges a figure; for a change its ratio to the baseline minus 1.
     pub fn judge(&self, figure: Estimate) -> GateOutcome {
+        self.decide(JudgedFigure { estimate: figure, currency: None })
+    }
+
+    /// Judges a figure without an interval; an absent one is undetermined.
+    pub fn judge_exact(&self, figure: Option<f64>) -> GateOutcome {
+        figure.map_or(GateOutcome::Unknown(GateGap::NoFigure), |figure| self.judge(Estimate::bare(figure)))
+    }
+
+    /// Judges a price with its currency, an ISO 4217 code; an absent one is undetermined.
+    pub fn judge_price(&self, price: Option<(f64, String)>) -> GateOutcome {
+        let Some((amount, currency)) = price else { return GateOutcome::Unknown(GateGap::NoFigure) };
+        if self.currency.as_ref().is_some_and(|own| *own != currency) {
+            return GateOutcome::Unknown(GateGap::OtherCurrency(currency));
+        }
+        self.decide(JudgedFigure { estimate: Estimate::bare(amount), currency: Some(currency) })
+    }
+
+    fn decide(&self, figure: JudgedFigure) -> GateOutcome {
         let (Threshold::Value(threshold) | Threshold::Change(threshold)) = self.threshold;
-        let (low, high) = figure.interval.unwrap_or((figure.value, figure.value));
+        let value = figure.estimate.value;
+        let (low, high) = figure.estimate.interval.unwrap_or((value, value));
         let (is_proved, is_refuted) =
             if self.is_below { (high < threshold, low >= threshold) } else { (low > threshold, high <= threshold) };
         match (is_proved, is_refuted) {
             (true, _) => GateOutcome::Failed(figure),
             (_, true) => GateOutcome::Passed(figure),
-            _ => GateOutcome::Unknown("its 95 % interval contains the threshold: measure longer".to_owned()),
+            _ => GateOutcome::Unknown(GateGap::Scatter),
         }
-    }
-
-    /// Judges a figure without an interval; an absent one is undetermined.
-    pub fn judge_exact(&self, figure: Option<f64>) -> GateOutcome {
-        let unknown = || GateOutcome::Unknown("the result does not have this figure".to_owned());
-        figure.map_or_else(unknown, |figure| self.judge(Estimate::bare(figure)))
     }
 
     /// Judges a curve.
     pub fn judge_curve(&self, curve: &Curve) -> GateOutcome {
         if self.is_change() {
-            return GateOutcome::Unknown("a change needs two runs: use plimsoll compare".to_owned());
+            return GateOutcome::Unknown(GateGap::SingleRun);
         }
         figure_of(self.figure, curve).map_or_else(GateOutcome::Unknown, |figure| self.judge(figure))
     }
@@ -138,7 +181,7 @@ impl Gate {
 }
 
 /// The figure of a curve, or the reason why it has none.
-fn figure_of(figure: GateFigure, curve: &Curve) -> Result<Estimate, String> {
+fn figure_of(figure: GateFigure, curve: &Curve) -> Result<Estimate, GateGap> {
     match figure {
         GateFigure::Line => match curve.load_line {
             Some(LoadLine::At { iops, .. }) => Ok(iops),
@@ -147,23 +190,23 @@ fn figure_of(figure: GateFigure, curve: &Curve) -> Result<Estimate, String> {
                 Ok(Estimate { value: iops.value, interval: Some((low, f64::INFINITY)) })
             }
             Some(LoadLine::Never { .. }) => Ok(Estimate::bare(0.0)),
-            Some(LoadLine::Refused { .. }) | None => Err("the run has no load line".to_owned()),
+            Some(LoadLine::Refused { .. }) | None => Err(GateGap::NoLine),
         },
         GateFigure::Knee => {
             let knee = curve.knee.map(|knee| Estimate::bare(knee.iops));
-            knee.ok_or_else(|| "the run has no knee".to_owned())
+            knee.ok_or(GateGap::NoKnee)
         }
         GateFigure::Maximum => {
             let fastest = curve.runs.iter().max_by(|a, b| a.figures.iops.value.total_cmp(&b.figures.iops.value));
-            fastest.map(|run| run.figures.iops).ok_or_else(|| "the run has no figures".to_owned())
+            fastest.map(|run| run.figures.iops).ok_or(GateGap::NoFigure)
         }
         GateFigure::Latency(percentile, rate) => latency_at(percentile, rate.as_f64(), curve),
-        GateFigure::Price | GateFigure::DatabaseTime => Err("a run has no price and no database".to_owned()),
+        GateFigure::Price | GateFigure::DatabaseTime => Err(GateGap::NoFigure),
     }
 }
 
 /// Response time at an offered rate, interpolated in logarithms between the nearest open loads.
-fn latency_at(percentile: Percentile, rate: f64, curve: &Curve) -> Result<Estimate, String> {
+fn latency_at(percentile: Percentile, rate: f64, curve: &Curve) -> Result<Estimate, GateGap> {
     let offered = |run: &Run| match run.offered {
         Pace::Open { rate, .. } => Some((rate.as_f64(), percentile.of(run))),
         Pace::Closed { .. } => None,
@@ -172,7 +215,7 @@ fn latency_at(percentile: Percentile, rate: f64, curve: &Curve) -> Result<Estima
     let below = loads.iter().filter(|(load, _)| *load <= rate).max_by(|a, b| a.0.total_cmp(&b.0));
     let above = loads.iter().filter(|(load, _)| *load >= rate).min_by(|a, b| a.0.total_cmp(&b.0));
     let (Some(below), Some(above)) = (below, above) else {
-        return Err(format!("no open loads were measured on both sides of {rate:.0} IOPS"));
+        return Err(GateGap::NoLoads(rate));
     };
     let share = if above.0 > below.0 { (rate / below.0).ln() / (above.0 / below.0).ln() } else { 0.0 };
     let between = |a: f64, b: f64| (a.ln() * (1.0 - share) + b.ln() * share).exp();
@@ -220,6 +263,7 @@ impl FromStr for Gate {
         let (figure, rest) = text.split_at(at);
         let value = rest[1..].trim();
         let figure = parse_figure(figure.trim()).map_err(error)?;
+        let (value, currency) = if figure == GateFigure::Price { split_currency(value) } else { (value, None) };
         let threshold = match value.strip_suffix('%') {
             Some(percent) => {
                 let percent = percent.trim().parse::<f64>().ok().filter(|percent| percent.is_finite());
@@ -227,7 +271,7 @@ impl FromStr for Gate {
             }
             None => Threshold::Value(parse_value(figure, value).map_err(error)?),
         };
-        Ok(Self { figure, is_below: rest.starts_with('<'), threshold, text: text.trim().to_owned() })
+        Ok(Self { figure, is_below: rest.starts_with('<'), threshold, currency, text: text.trim().to_owned() })
     }
 }
 
@@ -254,6 +298,13 @@ fn parse_figure(text: &str) -> Result<GateFigure, &'static str> {
     })
 }
 
+/// An amount and the currency behind it, if any.
+fn split_currency(value: &str) -> (&str, Option<String>) {
+    let amount = value.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let code = &value[amount.len()..];
+    if code.len() == 3 { (amount.trim_end(), Some(code.to_ascii_uppercase())) } else { (value, None) }
+}
+
 fn parse_value(figure: GateFigure, value: &str) -> Result<f64, &'static str> {
     match figure {
         GateFigure::Line | GateFigure::Knee | GateFigure::Maximum => {
@@ -266,7 +317,7 @@ fn parse_value(figure: GateFigure, value: &str) -> Result<f64, &'static str> {
         }
         GateFigure::Price => {
             let price = value.parse::<f64>().ok().filter(|price| price.is_finite());
-            price.ok_or("its value is not an amount, such as 500")
+            price.ok_or("its value is not an amount, such as 500 USD")
         }
         GateFigure::DatabaseTime => Err("its value is a percentage, such as 2%"),
     }
@@ -287,12 +338,12 @@ mod tests {
     #[test]
     fn conditions_have_a_figure_and_a_value_in_its_unit() {
         for text in
-            ["line < 20k", "p99@5000 > 10ms", "mean@2k>500us", "price > 500", "line < -10%", "database-time > 2%"]
+            ["line < 20k", "p99@5000 > 10ms", "mean@2k>500us", "price > 500 USD", "line < -10%", "database-time > 2%"]
         {
             assert_eq!(gate(text).to_string(), text);
         }
         for text in
-            ["line", "line < 5ms", "p98@10 > 1ms", "p99 > 1ms", "price > much", "database-time > 3", "line < x%"]
+            ["line", "line < 5ms", "p98@10 > 1ms", "p99 > 1ms", "price > USD", "price > 5 dollars", "database-time > 3"]
         {
             assert!(text.parse::<Gate>().is_err(), "{text}");
         }
@@ -307,6 +358,18 @@ mod tests {
         let change = gate("p99@5000 > 20%");
         assert!(matches!(change.judge(estimate(0.21, 0.3, 0.5)), GateOutcome::Failed(_)));
         assert!(matches!(change.judge(estimate(-0.1, 0.0, 0.1)), GateOutcome::Passed(_)));
+    }
+
+    #[test]
+    fn price_is_compared_in_its_currency_only() {
+        let price = |amount: f64, currency: &str| Some((amount, currency.to_owned()));
+        for text in ["price > 500 USD", "price > 500usd", "price > 500"] {
+            assert!(matches!(gate(text).judge_price(price(501.0, "USD")), GateOutcome::Failed(_)), "{text}");
+            assert!(matches!(gate(text).judge_price(price(499.0, "USD")), GateOutcome::Passed(_)), "{text}");
+        }
+        let other = gate("price > 500 USD").judge_price(price(499.0, "JPY"));
+        assert_eq!(other, GateOutcome::Unknown(GateGap::OtherCurrency("JPY".to_owned())));
+        assert_eq!(gate("price > 500").judge_price(None), GateOutcome::Unknown(GateGap::NoFigure));
     }
 
     #[test]

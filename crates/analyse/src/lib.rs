@@ -37,7 +37,7 @@ pub use estimate::{
     headline_objective, ladder_objectives, rung, rung_load,
 };
 pub use fit::{Alternative, Fitted, FittedRange, Misfit, NotFitted, Parameter, StatedLimits, fit};
-pub use gate::{Gate, GateError, GateFigure, GateOutcome, Percentile};
+pub use gate::{Gate, GateError, GateFigure, GateGap, GateOutcome, JudgedFigure, Percentile};
 pub use history::{LineChange, MIN_SERIES, find_changes};
 pub use knee::{accept_drift_beyond, knee};
 pub use load_line::{chosen_objective, judged, ladder, load_line};

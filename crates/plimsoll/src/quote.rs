@@ -1,7 +1,6 @@
 //! `plimsoll quote`: limits, prices and binding limits of configurations, and the price of lifting them.
 
 use plimsoll_analyse::{Gate, GateFigure};
-use plimsoll_catalogue::Money;
 use plimsoll_choose::Quote;
 use plimsoll_choose::elapsed::jobs_on;
 use plimsoll_measure::Percent;
@@ -9,7 +8,7 @@ use plimsoll_units::Bytes;
 
 use crate::args::QuoteArgs;
 use crate::cli_error::CliError;
-use crate::gates;
+use crate::gates::{self, amount_and_currency};
 use crate::offers::Offers;
 use crate::output::{Forms, put};
 
@@ -54,11 +53,11 @@ pub fn run(args: &QuoteArgs) -> Result<(), CliError> {
         put(path, text.ok_or_else(none)?.as_bytes())?;
     }
     let judge = |gate: &Gate, quote: &Quote| match gate.figure() {
-        GateFigure::Price => priced(quote).map(Money::as_f64),
-        GateFigure::Maximum => quote.standing.binding().map(|bound| bound.iops),
-        _ => None,
+        GateFigure::Price => gate.judge_price(priced(quote).map(amount_and_currency)),
+        GateFigure::Maximum => gate.judge_exact(quote.standing.binding().map(|bound| bound.iops)),
+        _ => gate.judge_exact(None),
     };
     let named: Vec<(String, Quote)> =
         quotes.into_iter().map(|quote| (quote.offer.short().to_string(), quote)).collect();
-    gates::decide(&args.gates, &named, |gate, quote| gate.judge_exact(judge(gate, quote)))
+    gates::decide(&args.gates, &named, judge)
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use plimsoll_analyse::GateFigure;
-use plimsoll_catalogue::{Config, Money, Part, PriceTerms, ProductKind, nearest, one_of};
+use plimsoll_catalogue::{Config, Part, PriceTerms, ProductKind, nearest, one_of};
 use plimsoll_choose::sizing::{
     Alternatives, Assumption, Compute, Design, DesignError, Growth, HitAssumption, PresentCost, RejectionReason,
     ScopeError, Search, Sizing, StepKind, check_counted, derive_requirements, fewer_processors, layouts,
@@ -15,7 +15,7 @@ use plimsoll_web::Threads;
 
 use crate::args::{SizeArgs, WhatIfWord};
 use crate::cli_error::CliError;
-use crate::gates;
+use crate::gates::{self, amount_and_currency};
 use crate::inputs;
 use crate::offers::Offers;
 use crate::output::{Forms, put};
@@ -74,12 +74,12 @@ pub fn run(args: &SizeArgs) -> Result<(), CliError> {
     }
     check_carried(&sizing)?;
     let named = [(sizing.required.subject.clone(), sizing)];
-    gates::decide(&args.gates, &named, |gate, sizing| {
-        gate.judge_exact(match gate.figure() {
-            GateFigure::Price => sizing.best_total().map(Money::as_f64),
-            GateFigure::DatabaseTime => sizing.best_effect().and_then(|effect| Some(-effect.least_saved()?)),
-            _ => None,
-        })
+    gates::decide(&args.gates, &named, |gate, sizing| match gate.figure() {
+        GateFigure::Price => gate.judge_price(sizing.best_total().map(amount_and_currency)),
+        GateFigure::DatabaseTime => {
+            gate.judge_exact(sizing.best_effect().and_then(|effect| Some(-effect.least_saved()?)))
+        }
+        _ => gate.judge_exact(None),
     })
 }
 

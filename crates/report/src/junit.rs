@@ -42,6 +42,7 @@ pub fn junit(judged: &[JudgedGate<'_>]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use plimsoll_analyse::GateGap;
     use plimsoll_record::Estimate;
 
     use super::*;
@@ -49,17 +50,17 @@ mod tests {
     #[test]
     fn failures_and_errors_are_counted_and_escaped() {
         let gate: Gate = "line < 20k".parse().expect("it is a condition");
-        let outcomes = [
-            GateOutcome::Failed(Estimate::bare(18_300.0)),
-            GateOutcome::Unknown("no line".into()),
-            GateOutcome::Passed(Estimate::bare(21_000.0)),
-        ];
+        let judge = |iops: f64| gate.judge(Estimate::bare(iops));
+        let outcomes = [judge(18_300.0), GateOutcome::Unknown(GateGap::NoLine), judge(21_000.0)];
         let judged = outcomes.map(|outcome| JudgedGate { subject: "a & b".into(), gate: &gate, outcome });
         let xml = junit(&judged);
         assert!(xml.contains(r#"tests="3" failures="1" errors="1""#), "{xml}");
         let failed =
             r#"<testcase classname="a &amp; b" name="not line &lt; 20k"><failure message="failed, line &lt; 20k: "#;
         assert!(xml.contains(failed), "{xml}");
-        assert!(xml.contains(r#"<error message="undetermined, line &lt; 20k: no line"></error>"#), "{xml}");
+        assert!(
+            xml.contains(r#"<error message="undetermined, line &lt; 20k: the run has no load line"></error>"#),
+            "{xml}"
+        );
     }
 }

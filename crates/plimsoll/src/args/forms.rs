@@ -34,7 +34,7 @@ pub struct FormArgs {
 #[derive(Clone, Debug, Default, Args)]
 pub struct GateArgs {
     /// Exit with 1 if the condition holds, and with 3 if the figures do not tell: `line < 20k`, `p99@5000 > 10ms`,
-    /// `price > 500`; a change relative to the first run with `compare`: `line < -10%`. Repeatable
+    /// `price > 500 USD`; a change relative to the first run with `compare`: `line < -10%`. Repeatable
     #[arg(long, value_name = "CONDITION")]
     pub fail_if: Vec<Gate>,
     /// Also write the outcome of each `--fail-if` as XML of `JUnit`, which CI servers show as tests

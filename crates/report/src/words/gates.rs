@@ -1,7 +1,6 @@
 //! Outcomes of conditions on a result.
 
-use plimsoll_analyse::{Gate, GateFigure, GateOutcome};
-use plimsoll_record::Estimate;
+use plimsoll_analyse::{Gate, GateFigure, GateGap, GateOutcome, JudgedFigure};
 
 use crate::number;
 
@@ -10,26 +9,42 @@ pub fn gate_outcome(gate: &Gate, outcome: &GateOutcome) -> String {
     match outcome {
         GateOutcome::Passed(figure) => format!("passed, not {gate}: {}", format_figure(gate, figure)),
         GateOutcome::Failed(figure) => format!("failed, {gate}: {}", format_figure(gate, figure)),
-        GateOutcome::Unknown(reason) => format!("undetermined, {gate}: {reason}"),
+        GateOutcome::Unknown(gap) => format!("undetermined, {gate}: {}", format_gap(gap)),
+    }
+}
+
+fn format_gap(gap: &GateGap) -> String {
+    match gap {
+        GateGap::Scatter => "its 95 % interval contains the threshold: measure longer".into(),
+        GateGap::NoFigure => "the result does not have this figure".into(),
+        GateGap::SingleRun => "a change needs two runs: use plimsoll compare".into(),
+        GateGap::NoLine => "the run has no load line".into(),
+        GateGap::NoKnee => "the run has no knee".into(),
+        GateGap::NoLoads(rate) => format!("no open loads were measured on both sides of {rate:.0} IOPS"),
+        GateGap::OtherCurrency(currency) => {
+            format!("the price is in {currency}: write a limit in {currency}, or set --currency to that of the limit")
+        }
     }
 }
 
 /// A figure in its unit, with its 95 % interval.
-fn format_figure(gate: &Gate, figure: &Estimate) -> String {
+fn format_figure(gate: &Gate, figure: &JudgedFigure) -> String {
+    let JudgedFigure { estimate, currency } = figure;
+    let price_unit = currency.as_ref().map_or(" a month".to_owned(), |currency| format!(" {currency} a month"));
     let (format, unit): (fn(f64) -> String, &str) = match gate.figure() {
         figure if gate.is_change() || figure == GateFigure::DatabaseTime => {
             (|share| format!("{:+.1} %", share * 100.0), "")
         }
         GateFigure::Line | GateFigure::Knee | GateFigure::Maximum => (number::three, " IOPS"),
         GateFigure::Latency(..) => (number::time, ""),
-        GateFigure::Price | GateFigure::DatabaseTime => (number::exact, " a month"),
+        GateFigure::Price | GateFigure::DatabaseTime => (number::exact, &price_unit),
     };
-    match figure.interval {
+    match estimate.interval {
         Some((low, high)) if high.is_infinite() => format!("{}{unit} or more", format(low)),
-        Some((low, high)) => format!("{}{unit} ({} to {})", format(figure.value), format(low), format(high)),
+        Some((low, high)) => format!("{}{unit} ({} to {})", format(estimate.value), format(low), format(high)),
         None if matches!(gate.figure(), GateFigure::Price | GateFigure::DatabaseTime) => {
-            format!("{}{unit}", format(figure.value))
+            format!("{}{unit}", format(estimate.value))
         }
-        None => format!("{}{unit}, without an interval", format(figure.value)),
+        None => format!("{}{unit}, without an interval", format(estimate.value)),
     }
 }
