@@ -148,6 +148,15 @@ impl RunStore {
         Ok(path)
     }
 
+    /// Checks that a run can be kept.
+    ///
+    /// # Errors
+    /// There is no directory, or it cannot be made or written.
+    pub fn check_writable(&self) -> Result<(), MeasureError> {
+        let path = self.place(None, "")?;
+        plimsoll_device::check_writable(&path).map_err(MeasureError::usage)
+    }
+
     /// An unused path.
     fn place(&self, started: Option<&str>, name: &str) -> Result<PathBuf, MeasureError> {
         let folder = self.folder.as_ref().ok_or(InvalidRequest::NoHome)?;

@@ -328,6 +328,10 @@ pub struct MeasureCommand {
     /// Keep the run under this label, a name for `report`, `compare` and other commands
     #[arg(long, value_name = "LABEL", conflicts_with_all = ["against", "ab"])]
     pub label: Option<RunLabel>,
+    /// Keep the run for `report`, `compare` and other commands. A run that cannot be kept gives exit code 1, or 3 with
+    /// `required`, which also checks the directory of runs before the measurement
+    #[arg(long, value_name = "WHETHER", value_enum, default_value_t = KeepWord::Yes)]
+    pub keep: KeepWord,
     #[command(flatten)]
     pub sweep: SweepArgs,
     #[command(flatten)]
@@ -635,6 +639,17 @@ pub struct OutputArgs {
     /// Print no progress and no report
     #[arg(short, long)]
     pub quiet: bool,
+}
+
+/// Whether a run is kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum KeepWord {
+    /// After the measurement
+    Yes,
+    /// The directory of runs is checked before the measurement
+    Required,
+    /// Not at all
+    No,
 }
 
 /// `plimsoll runs`

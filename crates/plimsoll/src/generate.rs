@@ -69,7 +69,7 @@ fn reference() -> String {
     let mut command = args::build_command();
     command.build();
     let mut text = String::from(
-        "# Reference\n\nEvery command and flag. Generated: `plimsoll generate reference`.\n\nExit codes: 0 success; 1 failure; 2 usage error, nothing was written; 130 stopped by SIGINT (Ctrl-C) and 143 by SIGTERM, measured data are kept.\n\nEnvironment: `PLIMSOLL_RUNS` is the directory of kept runs, `PLIMSOLL_PRODUCTS` that of additional product files, `PLIMSOLL_SERVICE` the service for `plimsoll volume`; `NO_COLOR` disables colours.\n",
+        "# Reference\n\nEvery command and flag. Generated: `plimsoll generate reference`.\n\nExit codes: 0 success; 1 failure; 2 usage error, nothing was written; 3 undetermined (`--fail-if`, `--exit-code`), or a required run was not kept; 130 stopped by SIGINT (Ctrl-C) and 143 by SIGTERM, measured data are kept.\n\nEnvironment: `PLIMSOLL_RUNS` is the directory of kept runs, `PLIMSOLL_PRODUCTS` that of additional product files, `PLIMSOLL_SERVICE` the service for `plimsoll volume`; `NO_COLOR` disables colours.\n",
     );
     for sub in all(&command) {
         section(&mut text, sub);

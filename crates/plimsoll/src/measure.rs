@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use plimsoll_analyse::Gate;
 use plimsoll_catalogue::{Catalogue, Like};
-use plimsoll_measure::{MeasurementRequest, RunContext, RunLabel};
+use plimsoll_measure::{MeasurementRequest, RunContext};
 use plimsoll_record::Curve;
 
 use crate::args::MeasureCommand;
@@ -17,7 +17,7 @@ use crate::{gates, matching, store};
 
 /// Measures the path or export.
 pub fn run(args: &MeasureCommand) -> Result<(), CliError> {
-    let outputs = Outputs::new(&args.output)?;
+    let outputs = Outputs::of_measurement(args)?;
     outputs.spare(&args.path)?;
     let request = args.request();
     if let Some(path) = args.against.as_ref().or((!args.ab.is_empty()).then_some(&args.path)) {
@@ -25,17 +25,13 @@ pub fn run(args: &MeasureCommand) -> Result<(), CliError> {
     }
     let mut console = Console::new(args.output.quiet).map_err(|error| CliError::Failed(error.into()))?;
     let curve = measure(request, std::env::args().collect(), &mut console)?;
-    finish(&curve, args.label.as_ref(), &outputs)?;
-    gates::decide(&args.gates, &[(curve.subject.name.clone(), curve)], Gate::judge_curve)
-}
-
-/// Keeps and shows a curve, with products that carry its load.
-fn finish(curve: &Curve, label: Option<&RunLabel>, outputs: &Outputs) -> Result<(), CliError> {
-    let retained = store::runs().keep(curve, label);
-    outputs.write_curves(std::slice::from_ref(curve))?;
-    outputs.print_detail(|| matching::short(curve))?;
-    report_kept(retained.map(Some), outputs)?;
-    ended(curve.ended)
+    let retained = outputs.keep(|| store::runs().keep(&curve, args.label.as_ref()));
+    outputs.write_curves(std::slice::from_ref(&curve))?;
+    outputs.print_detail(|| matching::short(&curve))?;
+    let saved = report_kept(retained, &outputs);
+    ended(curve.ended)?;
+    gates::decide(&args.gates, &[(curve.subject.name.clone(), curve)], Gate::judge_curve)?;
+    saved
 }
 
 /// Measures the target of a request, and keeps the run. Returns its file.

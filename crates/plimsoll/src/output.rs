@@ -12,7 +12,7 @@ use plimsoll_report::pages::{self, Sheet};
 use plimsoll_report::{Charset, Color, Page, TextStyle};
 use plimsoll_suite::snapshots::Snapshots;
 
-use crate::args::{FormArgs, OutputArgs};
+use crate::args::{FormArgs, KeepWord, MeasureCommand, OutputArgs};
 use crate::cli_error::CliError;
 use crate::store;
 
@@ -126,20 +126,56 @@ impl Forms {
 
 /// Output of a measurement or simulation.
 #[derive(Debug)]
-pub struct Outputs(Forms);
+pub struct Outputs {
+    forms: Forms,
+    svg: Option<PathBuf>,
+    keep: KeepWord,
+}
+
+/// Exit code if a run that has to be kept was not.
+const UNSAVED: u8 = 3;
 
 impl Outputs {
     /// Checks that all files are writable.
     pub fn new(args: &OutputArgs) -> Result<Self, CliError> {
+        Self::with_files(args, KeepWord::Yes)
+    }
+
+    /// The same for a measurement; if its run is required, the directory of runs is checked, too.
+    pub fn of_measurement(args: &MeasureCommand) -> Result<Self, CliError> {
+        let outputs = Self::with_files(&args.output, args.keep)?;
+        if outputs.keep == KeepWord::Required {
+            store::runs().check_writable().map_err(|error| outputs.report_unsaved(error))?;
+        }
+        Ok(outputs)
+    }
+
+    fn with_files(args: &OutputArgs, keep: KeepWord) -> Result<Self, CliError> {
         let forms = Forms::of(&args.forms, args.svg.as_ref());
-        Forms { is_quiet: args.quiet, ..forms }.checked().map(Self)
+        let forms = Forms { is_quiet: args.quiet, ..forms }.checked()?;
+        Ok(Self { forms, svg: args.svg.clone(), keep })
+    }
+
+    /// Keeps a run, unless none is kept.
+    pub fn keep(&self, keep: impl FnOnce() -> Result<PathBuf, MeasureError>) -> Option<Result<PathBuf, MeasureError>> {
+        (self.keep != KeepWord::No).then(keep)
+    }
+
+    /// Warns that a run could not be kept, and returns the exit status.
+    pub fn report_unsaved(&self, error: MeasureError) -> CliError {
+        let error = anyhow::Error::new(error);
+        let _ = writeln!(
+            std::io::stderr(),
+            "plimsoll: the run was not kept: {error:#}: set PLIMSOLL_RUNS to a directory for runs"
+        );
+        CliError::Ended(if self.keep == KeepWord::Required { UNSAVED } else { 1 })
     }
 
     /// Fails if a result would overwrite the measured target.
     pub fn spare(&self, measured: &Path) -> Result<(), CliError> {
         let measured = measured.canonicalize().ok();
         let same = |path: &&PathBuf| path.canonicalize().ok().is_some_and(|path| Some(path) == measured);
-        match self.0.files().find(same) {
+        match self.forms.files().find(same) {
             Some(path) => {
                 Err(CliError::usage(format!("{}: this is the measured target: use another file", path.display())))
             }
@@ -149,7 +185,7 @@ impl Outputs {
 
     /// Fails if there are several runs for a form of a single run.
     pub fn fit(&self, runs: usize) -> Result<(), CliError> {
-        if runs > 1 && self.0.json.is_some() {
+        if runs > 1 && self.forms.json.is_some() {
             return Err(CliError::usage("--json supports a single run: use --html, --markdown or --csv for several"));
         }
         Ok(())
@@ -157,8 +193,8 @@ impl Outputs {
 
     /// Prints a page that completes a detailed text.
     pub fn print_detail(&self, page: impl FnOnce() -> Option<Page>) -> Result<(), CliError> {
-        match self.0.is_detailed.then(page).flatten() {
-            Some(page) => self.print(&format!("\n{}", plimsoll_report::page_text(&page, &self.0.style))),
+        match self.forms.is_detailed.then(page).flatten() {
+            Some(page) => self.print(&format!("\n{}", plimsoll_report::page_text(&page, &self.forms.style))),
             None => Ok(()),
         }
     }
@@ -177,10 +213,10 @@ impl Outputs {
 
     /// Prints and writes the page of a run. A real one is kept, so that it is not repeated for its details.
     fn write_run(&self, page: &Page, is_real: bool, json: impl FnOnce() -> Vec<u8>) -> Result<(), CliError> {
-        if is_real {
-            self.0.write_with(page, "plimsoll report --details; charts: plimsoll report --html FILE", json)
+        if is_real && self.keep != KeepWord::No {
+            self.forms.write_with(page, "plimsoll report --details; charts: plimsoll report --html FILE", json)
         } else {
-            self.0.write(page, json)
+            self.forms.write(page, json)
         }
     }
 
@@ -192,12 +228,12 @@ impl Outputs {
         curves: &[Curve],
     ) -> Result<(), CliError> {
         let json = || plimsoll_report::comparison_json(names, comparison);
-        self.0.write(&pages::comparison(names, comparison, &Sheet::all(curves)), json)?;
+        self.forms.write(&pages::comparison(names, comparison, &Sheet::all(curves)), json)?;
         self.write_svg(curves)
     }
 
     fn write_svg(&self, curves: &[Curve]) -> Result<(), CliError> {
-        let Some(path) = self.0.own.first() else { return Ok(()) };
+        let Some(path) = &self.svg else { return Ok(()) };
         let curves: Vec<&Curve> = curves.iter().collect();
         put(path, plimsoll_report::svg(&curves).as_bytes())
     }
@@ -210,36 +246,27 @@ impl Outputs {
 
     /// Prints text, unless quiet or standard output is used by a form.
     pub fn print(&self, text: &str) -> Result<(), CliError> {
-        self.0.print(text)
+        self.forms.print(text)
     }
 }
 
 /// Completes a suite: storage and output.
 pub fn finish_suite(suite: &mut SuiteRun, snapshots: Option<Snapshots>, outputs: &Outputs) -> Result<(), CliError> {
     let is_real = suite.started.is_some();
-    let retained = is_real.then(|| store::runs().keep_suite(suite, snapshots)).transpose();
+    let retained = is_real.then(|| store::runs().keep_suite(suite, snapshots));
     outputs.write_suites(std::slice::from_ref(suite))?;
-    report_kept(retained, outputs)?;
-    ended(suite.ended)
+    let saved = report_kept(retained, outputs);
+    ended(suite.ended)?;
+    saved
 }
 
-/// Prints where a result was kept, or why it was not.
-pub fn report_kept(retained: Result<Option<PathBuf>, MeasureError>, outputs: &Outputs) -> Result<(), CliError> {
+/// Prints where a result was kept, or why it was not, which is an error after all output.
+pub fn report_kept(retained: Option<Result<PathBuf, MeasureError>>, outputs: &Outputs) -> Result<(), CliError> {
     match retained {
-        // The result was shown and written in any case.
-        Err(error) => {
-            warn_not_kept(error);
-            Ok(())
-        }
-        Ok(None) => Ok(()),
-        Ok(Some(path)) => outputs.print(&format!("Kept as {}\n", path.display())),
+        None => Ok(()),
+        Some(Ok(path)) => outputs.print(&format!("Kept as {}\n", path.display())),
+        Some(Err(error)) => Err(outputs.report_unsaved(error)),
     }
-}
-
-/// Warns that a run could not be kept.
-pub fn warn_not_kept(error: MeasureError) {
-    let error = anyhow::Error::new(error);
-    let _ = writeln!(std::io::stderr(), "plimsoll: the run was not kept: {error:#}");
 }
 
 /// Exit status of a command with this end of its measurement.

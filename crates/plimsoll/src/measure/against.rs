@@ -57,9 +57,12 @@ fn run_in_shell(command: &str) -> Result<(), Fault> {
 /// Keeps both runs, and prints and writes the comparison.
 fn finish(measured: InterleavedCurves, args: &MeasureCommand, outputs: &Outputs) -> Result<(), CliError> {
     let InterleavedCurves { curves, fault } = measured;
-    let names = [0, 1].map(|side| keep_side(&curves[side], args.ab.get(side)));
+    let sides = [0, 1].map(|side| keep_side(&curves[side], args.ab.get(side), outputs));
+    let [(name_a, saved_a), (name_b, saved_b)] = sides;
+    let (names, saved) = ([name_a, name_b], saved_a.and(saved_b));
     if let Some(fault) = fault {
-        return Err(CliError::Failed(anyhow::anyhow!("{fault} (the runs until then were kept)")));
+        let end = if saved.is_ok() { " (the runs until then were kept)" } else { "" };
+        return Err(CliError::Failed(anyhow::anyhow!("{fault}{end}")));
     }
     let ends = [curves[0].ended, curves[1].ended];
     if ends != [EndReason::Complete; 2] {
@@ -72,17 +75,18 @@ fn finish(measured: InterleavedCurves, args: &MeasureCommand, outputs: &Outputs)
     };
     let comparison = compare_turns(&curves[0], &curves[1], objective);
     outputs.write_comparison(names.each_ref().map(std::slice::from_ref), &comparison, &curves)?;
-    gates::decide(&args.gates, &[(names.join(" and "), curves)], |gate, [a, b]| gate.judge_change(&comparison, [a, b]))
+    gates::decide(&args.gates, &[(names.join(" and "), curves)], |gate, [a, b]| {
+        gate.judge_change(&comparison, [a, b])
+    })?;
+    saved
 }
 
-/// Keeps the run of a side. Returns its name, with the side's command.
-fn keep_side(curve: &Curve, command: Option<&String>) -> String {
-    let name = store::runs().keep(curve, None).map_or_else(
-        |error| {
-            crate::output::warn_not_kept(error);
-            curve.subject.name.clone()
-        },
-        |path| stem(&path),
-    );
-    command.map_or(name.clone(), |command| format!("{name} after {command}"))
+/// Keeps the run of a side. Returns its name, with the side's command, and whether it was kept.
+fn keep_side(curve: &Curve, command: Option<&String>, outputs: &Outputs) -> (String, Result<(), CliError>) {
+    let (name, saved) = match outputs.keep(|| store::runs().keep(curve, None)) {
+        Some(Ok(path)) => (stem(&path), Ok(())),
+        Some(Err(error)) => (curve.subject.name.clone(), Err(outputs.report_unsaved(error))),
+        None => (curve.subject.name.clone(), Ok(())),
+    };
+    (command.map_or(name.clone(), |command| format!("{name} after {command}")), saved)
 }

@@ -603,6 +603,26 @@ fn gate_passes_equal_storage_and_fails_a_limited_depth() {
     }
 }
 
+#[test]
+fn unsaved_run_is_an_error_after_its_result() {
+    let folder = Folder::new("not-kept");
+    folder.write("runs", "a file");
+    let measure = |extra: &[&str]| {
+        let load = ["measure", ".", "--size", "16MiB", "--depth", "1", "--duration", "1s", "--markdown", "-"];
+        let output = folder.run(&[&load[..], extra].concat());
+        (output.status.code(), stdout(&output).contains("depth 1"), stderr(&output).matches("run was not kept").count())
+    };
+    assert_eq!(measure(&[]), (Some(1), true, 1));
+    assert_eq!(measure(&["--fail-if", "max < 1", "--junit", "gate.xml"]), (Some(1), true, 1));
+    assert!(folder.join("gate.xml").is_file(), "conditions are decided, too");
+    assert_eq!(measure(&["--keep", "no"]), (Some(0), true, 0));
+    assert_eq!(measure(&["--keep", "required"]), (Some(3), false, 1), "before the measurement");
+    let other = Folder::new("is-kept");
+    let output =
+        other.run(&["measure", ".", "--size", "16MiB", "--depth", "1", "--duration", "1s", "--keep", "required"]);
+    assert!(output.status.success() && other.names("runs").len() == 1, "{}", stderr(&output));
+}
+
 /// The step of the GitHub action, with the files that GitHub gives it.
 #[test]
 fn the_action_writes_summary_tests_and_exit_code() {
