@@ -340,6 +340,9 @@ pub struct MeasureCommand {
     pub target: TargetArgs,
     #[command(flatten)]
     pub output: OutputArgs,
+    /// Write metrics of the result for Prometheus: a file for the textfile collector of `node_exporter`
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["against", "ab"], help_heading = "Output")]
+    pub prometheus: Option<PathBuf>,
     #[command(flatten)]
     pub gates: GateArgs,
     #[command(flatten)]

@@ -129,6 +129,7 @@ impl Forms {
 pub struct Outputs {
     forms: Forms,
     svg: Option<PathBuf>,
+    prometheus: Option<PathBuf>,
     keep: KeepWord,
 }
 
@@ -138,22 +139,22 @@ const UNSAVED: u8 = 3;
 impl Outputs {
     /// Checks that all files are writable.
     pub fn new(args: &OutputArgs) -> Result<Self, CliError> {
-        Self::with_files(args, KeepWord::Yes)
+        Self::with_files(args, None, KeepWord::Yes)
     }
 
     /// The same for a measurement; if its run is required, the directory of runs is checked, too.
     pub fn of_measurement(args: &MeasureCommand) -> Result<Self, CliError> {
-        let outputs = Self::with_files(&args.output, args.keep)?;
+        let outputs = Self::with_files(&args.output, args.prometheus.as_ref(), args.keep)?;
         if outputs.keep == KeepWord::Required {
             store::runs().check_writable().map_err(|error| outputs.report_unsaved(error))?;
         }
         Ok(outputs)
     }
 
-    fn with_files(args: &OutputArgs, keep: KeepWord) -> Result<Self, CliError> {
-        let forms = Forms::of(&args.forms, args.svg.as_ref());
+    fn with_files(args: &OutputArgs, prometheus: Option<&PathBuf>, keep: KeepWord) -> Result<Self, CliError> {
+        let forms = Forms::of(&args.forms, args.svg.iter().chain(prometheus));
         let forms = Forms { is_quiet: args.quiet, ..forms }.checked()?;
-        Ok(Self { forms, svg: args.svg.clone(), keep })
+        Ok(Self { forms, svg: args.svg.clone(), prometheus: prometheus.cloned(), keep })
     }
 
     /// Keeps a run, unless none is kept.
@@ -208,6 +209,9 @@ impl Outputs {
     pub fn write_sheets(&self, curves: &[Curve], sheets: &[Sheet<'_>]) -> Result<(), CliError> {
         let json = || curves.first().map(Curve::to_json).unwrap_or_default();
         self.write_run(&pages::curves(sheets), curves.iter().any(|curve| curve.started.is_some()), json)?;
+        if let Some((path, curve)) = self.prometheus.as_ref().zip(curves.first()) {
+            put(path, plimsoll_report::run_metrics(curve).as_bytes())?;
+        }
         self.write_svg(curves)
     }
 

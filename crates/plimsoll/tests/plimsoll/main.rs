@@ -12,6 +12,7 @@ mod clouds;
 mod collect;
 mod command;
 mod credits;
+mod dashboards;
 mod databases;
 mod diagnose;
 mod diagram;
