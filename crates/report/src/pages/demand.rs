@@ -11,7 +11,7 @@ use plimsoll_record::{Finding, Weight};
 use plimsoll_units::Bytes;
 
 use crate::number;
-use crate::page::{Block, Cell, Column, ColumnKind, Fact, Item, Page, PageSection, Table};
+use crate::page::{Block, Cell, Column, ColumnKind, Fact, Headline, Item, Page, PageSection, Table};
 use crate::words;
 
 /// Extent of a demand.
@@ -41,7 +41,115 @@ pub fn demand(outcomes: &[Outcome], demand: &Demand, detail: DemandDetail) -> Pa
         sections.extend(readings().map(origins));
     }
     sections.push(PageSection::bare("Doubts", vec![Block::Facts(doubts(outcomes))]));
-    Page { title: "Demand of storage".to_owned(), sections, ..Page::default() }
+    let busiest = find_busiest(&demand.subjects);
+    Page {
+        title: "Demand of storage".to_owned(),
+        headline: busiest.as_ref().map(|busiest| Headline::of(headline(busiest, demand.subjects.len()))),
+        exhibit: busiest.map(|busiest| Block::Table(tabulate_classes(busiest.subject))),
+        sections,
+        ..Page::default()
+    }
+}
+
+/// The load of a window, where known.
+struct WindowLoad<'a> {
+    subject: &'a DatabaseDemand,
+    index: usize,
+    iops: SplitRate,
+    bytes: SplitRate,
+}
+
+/// A rate of reads and writes.
+#[derive(Clone, Copy)]
+struct SplitRate {
+    reads: Option<f64>,
+    writes: Option<f64>,
+    /// Both together, where only this is known.
+    together: Option<f64>,
+}
+
+impl SplitRate {
+    fn sum(self) -> Option<f64> {
+        let parts = self.reads.zip(self.writes).map(|(reads, writes)| reads + writes);
+        parts.or(self.together).or(self.reads).or(self.writes)
+    }
+}
+
+impl<'a> WindowLoad<'a> {
+    fn of(subject: &'a DatabaseDemand, index: usize) -> Self {
+        let value = |class, measure| subject.series(class, measure)?.values.get(index).copied()?;
+        // The parts, where the inputs have no total.
+        let sum = |total, parts: &[Class], measure| {
+            let parts = || parts.iter().filter_map(|class| value(*class, measure)).reduce(|a, b| a + b);
+            value(total, measure).or_else(parts)
+        };
+        let reads = [Class::RandomRead, Class::SequentialRead, Class::TempRead, Class::BackupRead];
+        let writes = [Class::DataWrite, Class::RedoWrite, Class::TempWrite];
+        let rate = |measure| SplitRate {
+            reads: sum(Class::Read, &reads, measure),
+            writes: sum(Class::Write, &writes, measure),
+            together: value(Class::All, measure),
+        };
+        Self { subject, index, iops: rate(Measure::Iops), bytes: rate(Measure::Throughput) }
+    }
+
+    /// Operations, then bytes.
+    fn order(&self) -> [f64; 2] {
+        [self.iops, self.bytes].map(|rate| rate.sum().unwrap_or(0.0))
+    }
+}
+
+/// The window with the most operations of all subjects; `None` if no window has operations or bytes.
+fn find_busiest(subjects: &[DatabaseDemand]) -> Option<WindowLoad<'_>> {
+    let loads =
+        subjects.iter().flat_map(|subject| (0..subject.slots.len()).map(|index| WindowLoad::of(subject, index)));
+    let order = |a: &WindowLoad<'_>, b: &WindowLoad<'_>| {
+        let ([a, a_bytes], [b, b_bytes]) = (a.order(), b.order());
+        a.total_cmp(&b).then(a_bytes.total_cmp(&b_bytes))
+    };
+    loads.filter(|load| load.iops.sum().or(load.bytes.sum()).is_some()).max_by(order)
+}
+
+/// `Demand of ORCL: 6,000 IOPS, 98 % reads, 50.3 MB/s in the busiest of 8 windows (60 min from 2026-03-02 10:00)`.
+fn headline(load: &WindowLoad<'_>, subjects: usize) -> String {
+    let WindowLoad { subject: database, index, iops, bytes } = load;
+    let of = match (database.name.as_str(), subjects) {
+        ("", _) => String::new(),
+        (name, 1) => format!(" of {name}"),
+        (name, all) => format!(" of {name}, the busiest of {all}"),
+    };
+    let operations = match *iops {
+        SplitRate { reads: Some(reads), writes: Some(writes), .. } if reads + writes > 0.0 => {
+            let share = (reads / (reads + writes) * 100.0).round();
+            format!("{} IOPS, {} % reads", number::three(reads + writes), number::three(share))
+        }
+        SplitRate { together: Some(all), .. } => format!("{} IOPS", number::three(all)),
+        SplitRate { reads: Some(reads), writes: None, .. } => {
+            format!("{} reads a second, writes unknown", number::three(reads))
+        }
+        SplitRate { reads: None, writes: Some(writes), .. } => {
+            format!("{} writes a second, reads unknown", number::three(writes))
+        }
+        SplitRate { reads: Some(_), .. } => "no operations".to_owned(),
+        SplitRate { .. } => "operations unknown".to_owned(),
+    };
+    let part = match *bytes {
+        SplitRate { reads: Some(_), writes: None, together: None } => " of reads",
+        SplitRate { reads: None, writes: Some(_), together: None } => " of writes",
+        SplitRate { .. } => "",
+    };
+    let throughput =
+        bytes.sum().map_or("bytes unknown".to_owned(), |bytes| format!("{} MB/s{part}", number::three(bytes / 1e6)));
+    let slot = &database.slots[*index];
+    let begin = slot.begin.map_or(String::new(), |begin| format!(" from {begin}").replace('T', " "));
+    let length = minutes(slot.length.as_secs_f64());
+    let count: u32 = database.slots.iter().map(|slot| slot.windows).sum();
+    let window = if count > 1 {
+        format!("in the busiest of {} windows ({length}{begin})", number::integer(f64::from(count)))
+    } else {
+        format!("on average over {length}{begin}")
+    };
+    format!("Demand{of}: {operations}, {throughput} {window}")
 }
 
 /// The recognised format of each input.

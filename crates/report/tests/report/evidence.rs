@@ -9,7 +9,8 @@ use plimsoll_catalogue::{Catalogue, Date, PriceTerms};
 use plimsoll_choose::diagnosis::{DiagnoseOptions, Diagnosis, diagnose};
 use plimsoll_choose::sizing::{Design, Growth, Search, Sizing, SizingRequirements, derive_requirements, size};
 use plimsoll_choose::what_if::WhatIfs;
-use plimsoll_ingest::{Demand, Ingest, Outcome, Reading};
+use plimsoll_ingest::{Class, Demand, Ingest, Measure, Outcome, Reading};
+use plimsoll_report::pages::DemandDetail;
 use plimsoll_report::{page_html, pages};
 use plimsoll_testkit::Workload;
 use plimsoll_units::Bytes;
@@ -186,4 +187,28 @@ fn headline_states_that_no_configuration_carries_the_load() {
     check(&page);
     assert!(sizing.choices.is_empty() && page.contains("carries the load at read p99"));
     assert!(page.contains("Carry the load, but miss the objective") || page.contains("Do not carry the load"));
+}
+
+#[test]
+fn first_sentence_of_a_demand_states_its_busiest_window() {
+    let outcomes = reports(3);
+    let loads = demand(&outcomes);
+    let page = pages::demand(&outcomes, &loads, DemandDetail::Figures);
+    let headline = page.headline.expect("the reports have a load").text;
+    assert!(headline.starts_with("Demand of ") && headline.contains(" in the busiest of 3 windows (60 min from "));
+    for unit in [" IOPS, ", " % reads, ", " MB/s "] {
+        assert!(headline.contains(unit), "{headline}");
+    }
+    assert!(headline.split_whitespace().count() <= 25, "{headline}");
+    let [subject] = &loads.subjects[..] else { panic!("a single database") };
+    let total = |index: usize| {
+        let rate = |class| subject.series(class, Measure::Iops).unwrap().values[index].unwrap();
+        rate(Class::Read) + rate(Class::Write)
+    };
+    let busiest = (0..3).map(total).fold(0.0, f64::max);
+    let stated: f64 =
+        headline.split(" IOPS").next().unwrap().rsplit(' ').next().unwrap().replace(',', "").parse().unwrap();
+    assert!((stated / busiest - 1.0).abs() < 0.01, "{headline}: {busiest}");
+    let none = pages::demand(&[], &Demand::of(&[]), DemandDetail::Figures);
+    assert!(none.headline.is_none(), "without a load there is no figure");
 }
