@@ -27,3 +27,40 @@ pub fn asset(name: &str) -> Response {
     };
     ([(CONTENT_TYPE, media), (CACHE_CONTROL, "max-age=60")], text).into_response()
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::Path;
+
+    /// Names behind each occurrence of a prefix.
+    fn names_after(text: &str, prefix: &str) -> Vec<String> {
+        let is_name = |c: char| c.is_ascii_alphanumeric();
+        text.split(prefix).skip(1).map(|rest| rest.chars().take_while(|c| is_name(*c)).collect()).collect()
+    }
+
+    /// A label whose attribute is missing would be displayed as `undefined`.
+    #[test]
+    fn each_label_of_a_script_is_an_attribute_of_a_page() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+        let read = |folder: &Path, end: &str| -> Vec<String> {
+            let files = fs::read_dir(folder).expect("it is there").flatten().map(|entry| entry.path());
+            let files = files.filter(|path| path.extension().is_some_and(|own| own == end));
+            files.map(|path| fs::read_to_string(path).expect("it is text")).collect()
+        };
+        let (pages, scripts) = (read(&folder, "rs"), read(&folder.join("assets"), "js"));
+        let has = |part: &str| pages.iter().chain(&scripts).any(|text| text.contains(part));
+        for name in
+            scripts.iter().flat_map(|text| [names_after(text, "dataset."), names_after(text, "words.")]).flatten()
+        {
+            let dashed = name.chars().fold(String::new(), |out, c| match c {
+                'A'..='Z' => out + "-" + &c.to_lowercase().to_string(),
+                _ => out + &c.to_string(),
+            });
+            let is_set = has(&format!("data-{dashed}="))
+                || has(&format!("\"data-{dashed}\""))
+                || has(&format!("dataset.{name} = "));
+            assert!(is_set, "data-{dashed} is on no page");
+        }
+    }
+}

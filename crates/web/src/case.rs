@@ -33,7 +33,7 @@ type LastReport = Option<(SizeRequest, Arc<SearchResult>)>;
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct SizeRequest {
-    /// Bytes to keep today, as text.
+    /// Present capacity requirement, as text; that of the reports if it is empty.
     pub capacity: String,
     /// Name of the database or host, if there are several.
     pub subject: String,
@@ -71,7 +71,7 @@ pub enum FileExtent {
 impl Default for SizeRequest {
     fn default() -> Self {
         Self {
-            capacity: "500GiB".to_owned(),
+            capacity: String::new(),
             subject: String::new(),
             growth: 0.0,
             months: 0,
@@ -79,7 +79,7 @@ impl Default for SizeRequest {
             p99_ms: 0.0,
             reads_left: 1.0,
             providers: Vec::new(),
-            may_be_slower: true,
+            may_be_slower: false,
             extent: FileExtent::default(),
         }
     }

@@ -7,7 +7,7 @@ use hyper::StatusCode;
 use plimsoll_catalogue::{Currency, PriceTerms};
 use plimsoll_choose::diagnosis::{DiagnoseOptions, Diagnosis, diagnose};
 use plimsoll_choose::sizing::{
-    Choice, ClassObjective, Design, DesignError, Growth, Search, Sizing, SizingRequirements, check_counted,
+    Assumption, Choice, ClassObjective, Design, DesignError, Growth, Search, Sizing, SizingRequirements, check_counted,
     derive_requirements, layouts, size as sized,
 };
 use plimsoll_choose::what_if::{CacheWhatIf, WhatIfs, cache, with_reads_left};
@@ -95,6 +95,10 @@ pub fn size(shared: &ConsoleState, input: &Input) -> WebResult {
         Some(best) => format!("{}: {}", best.offer.short(), money(best)),
         None if choices.is_empty() => {
             "no configuration carries the demand: lower the headroom or the objective".to_owned()
+        }
+        None if found.sizing.nearly.is_empty() => {
+            "configurations that carry the demand are slower than the present storage: allow them, or widen the providers"
+                .to_owned()
         }
         None => "no configuration meets all conditions; the nearest are listed".to_owned(),
     };
@@ -191,7 +195,9 @@ fn superseded() -> WebRefusal {
 fn wanted_of(subject: &DatabaseDemand, request: &SizeRequest) -> Result<SizingRequirements, WebRefusal> {
     let unclear = |unclear: DesignError| WebRefusal::bad(unclear.to_string());
     check_counted(subject).map_err(unclear)?;
-    let required = derive_requirements(subject, &design(request)?).map_err(unclear)?;
+    let stored = stored_capacity(subject).filter(|_| request.capacity.trim().is_empty());
+    let mut required = derive_requirements(subject, &design(request, stored)?).map_err(unclear)?;
+    required.assumptions.extend(stored.map(Assumption::StoredBytes));
     let is_reduced = request.reads_left < 1.0;
     Ok(if is_reduced {
         with_reads_left(&required, subject.account.as_ref(), request.reads_left.max(0.01))
@@ -212,9 +218,19 @@ fn leading(sizing: &Sizing) -> Vec<String> {
     leaders
 }
 
-fn design(request: &SizeRequest) -> Result<Design, WebRefusal> {
-    let capacity: Bytes =
-        request.capacity.trim().parse().map_err(|error| WebRefusal::bad(format!("data today: {error}")))?;
+/// The size on disk that the reports state.
+pub fn stored_capacity(subject: &DatabaseDemand) -> Option<Bytes> {
+    Some(Bytes::new(subject.account.as_ref()?.stored_bytes?.ceil() as u64))
+}
+
+fn design(request: &SizeRequest, stored: Option<Bytes>) -> Result<Design, WebRefusal> {
+    let capacity: Bytes = match (request.capacity.trim(), stored) {
+        ("", Some(stored)) => stored,
+        ("", None) => {
+            return Err(WebRefusal::bad("data today: the reports do not contain it: write a size, such as 2TiB"));
+        }
+        (text, _) => text.parse().map_err(|error| WebRefusal::bad(format!("data today: {error}")))?,
+    };
     if capacity < MIN_CAPACITY {
         return Err(WebRefusal::bad("data today: write a size with its unit, such as 2TiB"));
     }

@@ -6,7 +6,7 @@ use plimsoll_report::{Page, page_fragment};
 
 use crate::answer::{Input, WebAnswer, WebResult};
 use crate::case::Parsed;
-use crate::choose::{diagnosis, subject_names};
+use crate::choose::{diagnosis, stored_capacity, subject_names};
 use crate::language::Language;
 use crate::layout::{self, Frame};
 use crate::{ConsoleState, sources};
@@ -34,7 +34,9 @@ pub fn list_page(input: &Input) -> WebAnswer {
         section class="card" {
             h2 { (l.pick("Reports", "レポート一覧")) }
             ul id="cases" class="plain cases" data-delete=(l.pick("Delete", "削除")) data-sure=(l.pick("Delete these reports for good?", "このレポートを完全に削除しますか？")) {}
-            p id="none" class="lead" hidden { (l.pick("No reports yet.", "レポートはありません。")) }
+            p id="none" class="lead" hidden {
+                (l.pick("No reports yet. Any AWR report or the output of iostat -x 10 is a beginning.",
+                    "レポートはありません。AWR レポートや iostat -x 10 の出力から始められます。"))  }
         }
     };
     layout::page(&frame, &content)
@@ -55,7 +57,7 @@ pub fn case_page(shared: &ConsoleState, input: &Input) -> WebResult {
         @for refusal in parsed.refusals() { p class="alert" { (refusal) } }
         section class="card" id="case" data-case=(case) data-emulate=(l.pick("Emulate", "エミュレート"))
             data-busy=(l.pick("Searching the catalogue …", "カタログを検索中…")) data-report=(l.pick("Preparing the report …", "レポートを作成中…"))
-            data-none=(l.pick("none", "なし")) data-reads=(l.pick("of the reads", "の読み取り")) {
+            data-slower=(l.pick("slower than today", "現在より低速")) data-none=(l.pick("none", "なし")) data-reads=(l.pick("of the reads", "の読み取り")) {
             h2 { (l.pick("What if", "条件を変えて試算")) }
             form id="wanted" { (what_if_fields(l, &parsed)) }
             p id="headline" class="headline" role="status" {}
@@ -76,8 +78,8 @@ pub fn case_page(shared: &ConsoleState, input: &Input) -> WebResult {
                 }
             }
             p class="lead" {
-                (l.pick("By price; unverified and incomplete prices come last. ▲: a condition is not met.",
-                    "価格順（未検証または不完全な価格は最後）。▲: 満たさない条件があります。"))
+                (l.pick("By price; unverified and incomplete prices come last. ▲: an objective is not met. ▼: slower than today.",
+                    "価格順（未検証または不完全な価格は最後）。▲: 目標を満たしません。▼: 現在より低速です。"))
             }
             p class="actions" {
                 button type="button" id="terraform" { "Terraform" }
@@ -101,15 +103,17 @@ fn what_if_fields(l: Language, parsed: &Parsed) -> Markup {
             }
         }
     };
+    let stored = parsed.demand.subjects.first().and_then(stored_capacity);
     let subjects: Vec<&str> = parsed.demand.subjects.iter().map(|subject| subject.name.as_str()).collect();
     html! {
         div class="row" {
-            label { (l.pick("Data today", "現在のデータ量")) input name="capacity" value="500GiB" required autocomplete="off"; }
+            label { (l.pick("Data today", "現在のデータ量"))
+                input name="capacity" autocomplete="off" placeholder=(stored.map_or("2TiB".to_owned(), |bytes| bytes.to_string())); }
             label { (l.pick("Provider or product", "クラウドまたは製品")) input name="providers" autocomplete="off" placeholder="oci, aws/gp3"; }
             @if subjects.len() > 1 {
                 label { (l.pick("Database", "データベース")) select name="subject" { @for name in &subjects { option { (name) } } } }
             }
-            label class="check" { input type="checkbox" name="may_be_slower" checked; (l.pick("May be slower than today", "現在より遅くてもよい")) }
+            label class="check" { input type="checkbox" name="may_be_slower"; (l.pick("May be slower than today", "現在より遅くてもよい")) }
         }
         div class="sliders" {
             (slider("growth", l.pick("Growth a year", "年間増加率"), ("0", "100", "5"), "0", "%"))

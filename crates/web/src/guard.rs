@@ -9,8 +9,8 @@ use axum::extract::{Request, State};
 use axum::middleware::Next;
 use axum::response::Response;
 use hyper::header::{
-    CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, COOKIE, HOST, HeaderValue, ORIGIN, REFERRER_POLICY,
-    X_CONTENT_TYPE_OPTIONS,
+    ACCEPT_LANGUAGE, CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, COOKIE, HOST, HeaderValue, ORIGIN,
+    REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
 };
 use hyper::{HeaderMap, Method, StatusCode};
 
@@ -36,7 +36,7 @@ const JSON: &str = "application/json";
 /// Refuses what breaks a rule, and adds the headers of every answer.
 pub async fn guard(State(shared): State<Arc<ConsoleState>>, request: Request, next: Next) -> Response {
     let headers = request.headers();
-    let language = Language::of_cookie(cookie(headers, "lang"));
+    let language = read_language(headers);
     let is_asset = request.uri().path().starts_with(ASSETS);
     let mut response = match check(&shared, &request) {
         Ok(()) => next.run(request).await,
@@ -85,6 +85,12 @@ pub fn cookie<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
     let lines = headers.get_all(COOKIE).into_iter().filter_map(|value| value.to_str().ok());
     let pairs = lines.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
     pairs.into_iter().find(|(key, _)| *key == name).map(|(_, value)| value)
+}
+
+/// The language of a request.
+pub fn read_language(headers: &HeaderMap) -> Language {
+    let accepted = headers.get(ACCEPT_LANGUAGE).and_then(|value| value.to_str().ok());
+    Language::of(cookie(headers, "lang"), accepted)
 }
 
 /// The only `Host` header of a request.

@@ -81,7 +81,7 @@ pub struct MeasureRequest {
     pub size: String,
     /// Share of reads in percent.
     pub reads: String,
-    /// Rough figures in ten seconds.
+    /// Rough figures in about 15 seconds.
     pub quick: bool,
     /// The data of the path may be overwritten.
     pub destroy: bool,

@@ -23,7 +23,6 @@ use tokio::sync::Semaphore;
 use crate::ConsoleState;
 use crate::answer::{Input, WebAnswer, WebRefusal, WebResult, plain_name};
 use crate::case::Parsed;
-use crate::language::Language;
 use crate::session::{make_private, secret};
 use crate::{guard, layout};
 
@@ -219,7 +218,7 @@ pub fn delete(shared: &ConsoleState, input: &Input) -> WebResult {
 /// Stores the body of a request as a file of a case.
 pub async fn upload(shared: Arc<ConsoleState>, case: String, request: Request) -> Response {
     let headers = request.headers().clone();
-    let language = Language::of_cookie(guard::cookie(&headers, "lang"));
+    let language = guard::read_language(&headers);
     match store_upload(&shared, &case, request).await {
         Ok(answer) => answer.response(),
         Err(refused) => layout::refuse(&refused, &headers, language),

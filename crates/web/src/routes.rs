@@ -17,7 +17,6 @@ use tokio::sync::watch;
 
 use crate::answer::{Input, WebAnswer, WebRefusal, WebResult};
 use crate::events::{EventSender, Streams};
-use crate::language::Language;
 use crate::{
     ConsoleState, assets, choose, choose_pages, figures, guard, jobs, layout, live, models, pages, reports, runs,
     sources, story,
@@ -108,7 +107,7 @@ pub fn build_router(shared: &Arc<ConsoleState>, stopped: &watch::Receiver<bool>)
         .route("/favicon.ico", get(|| async { assets::asset("icon.svg") }))
         .nest("/api/control", plimsoll_service::http::router(&shared.service))
         .fallback(|request: Request| async move {
-            let language = read_language(&request);
+            let language = guard::read_language(request.headers());
             let refused = WebRefusal::not_found("no such page: choose one from the menu");
             layout::refuse(&refused, request.headers(), language)
         })
@@ -117,12 +116,14 @@ pub fn build_router(shared: &Arc<ConsoleState>, stopped: &watch::Receiver<bool>)
 
 /// The page that a printed URL opens, and the exchange of its token for a session.
 fn entrance(shared: &Arc<ConsoleState>) -> Router {
-    let page = |request: Request| async move { WebAnswer::Html(layout::entrance(read_language(&request))).response() };
+    let page = |request: Request| async move {
+        WebAnswer::Html(layout::entrance(guard::read_language(request.headers()))).response()
+    };
     let exchange = Arc::clone(shared);
     let enter = move |request: Request| {
         let shared = Arc::clone(&exchange);
         async move {
-            let (headers, language) = (request.headers().clone(), read_language(&request));
+            let (headers, language) = (request.headers().clone(), guard::read_language(request.headers()));
             match body(request.into_body()).await.and_then(|body| entered(&shared, &body)) {
                 Ok(response) => response,
                 Err(refused) => layout::refuse(&refused, &headers, language),
@@ -169,7 +170,7 @@ fn handler(filter: MethodFilter, shared: &Arc<ConsoleState>, act: Act) -> axum::
     on(filter, move |parameters: RawPathParams, request: Request| {
         let shared = Arc::clone(&shared);
         async move {
-            let (headers, language) = (request.headers().clone(), read_language(&request));
+            let (headers, language) = (request.headers().clone(), guard::read_language(request.headers()));
             let path = parameters.iter().map(|(_, value)| value.to_owned()).collect();
             let outcome = match body(request.into_body()).await {
                 Err(refused) => Err(refused),
@@ -211,10 +212,6 @@ async fn body(body: Body) -> Result<Vec<u8>, WebRefusal> {
     })
 }
 
-fn read_language(request: &Request) -> Language {
-    Language::of_cookie(guard::cookie(request.headers(), "lang"))
-}
-
 fn first(parameters: &RawPathParams) -> String {
     parameters.iter().next().map(|(_, value)| value.to_owned()).unwrap_or_default()
 }
@@ -225,7 +222,7 @@ fn event_routes(shared: &Arc<ConsoleState>, streams: &Streams, stopped: &watch::
         let (shared, streams, stopped) = (Arc::clone(shared), streams.clone(), stopped.clone());
         get(move |parameters: RawPathParams, request: Request| {
             let name = first(&parameters);
-            let (headers, language) = (request.headers().clone(), read_language(&request));
+            let (headers, language) = (request.headers().clone(), guard::read_language(request.headers()));
             let opened = streams.open();
             async move {
                 let (response, sender) = match opened {

@@ -63,7 +63,7 @@ pub fn measure_page(input: &Input) -> WebAnswer {
                     datalist id="volumes" {}
                     label { (l.pick("Load", "負荷")) select name="preset" { @for preset in PRESETS { option { (preset) } } } }
                     label { (l.pick("Time", "時間")) select name="duration" {
-                        option value="quick" { "10 s" } option value="" selected { "1 min" } option value="120s" { "2 min" } option value="600s" { "10 min" }
+                        option value="quick" { (l.pick("15 s, rough", "15 s（概算）")) } option value="" selected { "1 min" } option value="120s" { "2 min" } option value="600s" { "10 min" }
                     } }
                     label { (l.pick("Objective", "目標値")) input name="objective" autocomplete="off" placeholder="p99<=1ms"; }
                     label { (l.pick("Size of the file", "ファイルサイズ")) input name="size" autocomplete="off" placeholder="8GiB"; }
@@ -113,7 +113,9 @@ pub fn measure_page(input: &Input) -> WebAnswer {
                     tbody {}
                 }
             }
-            p id="none" class="lead" hidden { (l.pick("No run was kept yet.", "保存された測定結果はありません。")) }
+            p id="none" class="lead" hidden {
+                (l.pick("No run was kept yet. Start one above, for example of /var/tmp.",
+                    "保存された測定結果はありません。例えば /var/tmp を指定して上のフォームから開始します。")) }
         }
     };
     layout::page(&frame, &content)

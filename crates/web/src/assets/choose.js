@@ -57,6 +57,9 @@ if ($("#upload")) {
 } else if ($("#case")) {
   const card = $("#case"), { case: id } = card.dataset, form = $("#wanted"), words = card.dataset, cache = $("#cache");
   let caches = [];
+  // A reload keeps what is not in the reports.
+  const { capacity } = form.elements, remembered = `capacity ${id}`;
+  capacity.value = sessionStorage.getItem(remembered) ?? "";
 
   const wanted = () => {
     const { elements: fields } = form;
@@ -83,11 +86,12 @@ if ($("#upload")) {
   const row = (choice) => {
     const reads = choice.latency.filter(([name]) => name.includes("read"));
     const mean = reads.length ? reads[0][1] : null;
-    const signs = `${choice.meets ? "" : " ▲"}`;
+    const signs = `${choice.meets ? "" : " ▲"}${choice.slower ? " ▼" : ""}`;
     const button = make("button", { type: "button", "aria-label": `${words.emulate}: ${choice.like}` }, words.emulate);
     button.addEventListener("click", () => emulate(choice.like));
     return make("tr", { "data-like": choice.like },
-      make("th", { scope: "row", title: choice.title }, choice.like, signs, choice.machine ? make("small", {}, choice.machine) : null),
+      make("th", { scope: "row", title: choice.title }, choice.like, signs, choice.machine ? make("small", {}, choice.machine) : null,
+        choice.slower ? make("small", { class: "slower" }, words.slower) : null),
       make("td", {}, choice.monthly ?? "–"), make("td", {}, choice.jpy ?? "–"), make("td", {}, three(choice.iops)),
       make("td", {}, choice.over == null ? "–" : `${Math.round((choice.over - 1) * 100)} %`), make("td", {}, time(mean)),
       make("td", { class: "l wrap" }, choice.limit ?? words.none), make("td", { class: "l" }, button));
@@ -131,6 +135,7 @@ if ($("#upload")) {
   form.addEventListener("submit", (event) => event.preventDefault());
   form.addEventListener("input", (event) => {
     labels();
+    if (event.target === capacity) sessionStorage.setItem(remembered, capacity.value);
     if (event.target.type === "range") search(["leaders"]);
     whole();
   });

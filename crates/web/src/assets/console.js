@@ -223,6 +223,7 @@ class CurveChart {
     this.curves = [];
     this.line = null;
     this.limits = [];
+    this.isLog = false;
     this.chart = new Chart(element, () => this.options());
   }
 
@@ -263,7 +264,7 @@ class CurveChart {
       ];
     });
     return {
-      scales: { x: { time: false, range: (_, low, high) => [0, (high || 1) * 1.04] }, y: { distr: 3 } },
+      scales: { x: this.isLog ? { time: false, distr: 3 } : { time: false, range: (_, low, high) => [0, (high || 1) * 1.04] }, y: { distr: 3 } },
       axes: [axis({ label: "IOPS", size: 44, space: 70, values: (_, ticks) => ticks.map(whole) }), axis({ values: (_, ticks) => ticks.map((tick) => TIMES.includes(tick) ? time(tick) : "") })],
       series: [{ label: "IOPS", value: (_, iops) => three(iops) }, ...series],
       hooks: { draw: [(plot) => this.drawLines(plot)] }, cursor: { drag: { setScale: false } },
@@ -272,8 +273,11 @@ class CurveChart {
 
   set(curves, line = null, limits = []) {
     Object.assign(this, { line, limits });
-    const isSame = curves.length === this.curves.length && curves.every((curve, index) => curve.label === this.curves[index].label);
-    this.curves = curves;
+    // A curve would be squeezed into a corner if others are more than 20 times as fast.
+    const highest = curves.map(({ points }) => Math.max(...points.map(({ iops }) => iops))).filter((iops) => iops > 0);
+    const isLog = Math.max(...highest) > 20 * Math.min(...highest);
+    const isSame = isLog === this.isLog && curves.length === this.curves.length && curves.every((curve, index) => curve.label === this.curves[index].label);
+    Object.assign(this, { curves, isLog });
     const table = (points) => {
       let last = 0;
       const sorted = [...points].sort((a, b) => a.iops - b.iops);

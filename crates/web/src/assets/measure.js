@@ -37,14 +37,14 @@
       notice: ({ text }) => $("#notices").append(make("li", {}, text)),
       state: ({ phase, iops, p99_ns, done, left_ns }) => {
         $("#done").value = done;
-        setText($("#phase"), phase);
+        setText($("#phase"), `${Math.floor(done * 100)} %, ${phase}`);
         setText($("#iops"), three(iops));
         setText($("#p99"), time(p99_ns));
         setText($("#left"), time(left_ns));
       },
       end: async ({ run, error, stopped, story }) => {
         ended();
-        setText($("#ending"), run ? `${stopped ? $("#ending").dataset.stopped : $("#ending").dataset.kept} ${run}` : error);
+        setText($("#ending"), run ? `${stopped ? $("#ending").dataset.stopped : $("#ending").dataset.retained} ${run}` : error);
         if (run) {
           $("#open").hidden = $("#discard").hidden = false;
           $("#open").href = `/runs/${run}`;

@@ -15,8 +15,11 @@ fn uploaded_report_becomes_choice_volume_measurement_and_file() {
     browser.open(&server.url);
     browser.open(&server.page("/choose"));
     browser.choose_file("#upload input[type=file]", AWR);
-    browser
-        .wait("/^\\/choose\\/.+/.test(location.pathname) && document.querySelectorAll('#choices tbody tr').length > 2");
+    browser.wait(
+        "/^\\/choose\\/.+/.test(location.pathname) && document.querySelector('#headline').textContent.includes('2TiB')",
+    );
+    browser.set("#wanted [name=capacity]", "500GiB");
+    browser.wait("document.querySelectorAll('#choices tbody tr').length > 2");
     let first = browser.text("#choices tbody tr th");
     browser.wait("document.querySelector('#report h1') !== null");
     // A slider: much growth needs more.
