@@ -194,9 +194,11 @@ fn check_processor_limit(curve: &Curve, limit: &ProcessorLimit) -> Finding {
     Finding::ProcessorLimited { file: limit.file.clone(), processors: limit.processors, stopped }
 }
 
-/// Removes rate drops that other processes explain, as these are not exhausted burst credits.
+/// Removes findings that other processes explain: rate drops are not exhausted burst credits then, and a faster probe of
+/// zeroes is no compression.
 pub fn drop_contention_findings(curve: &mut Curve) {
     if curve.findings.iter().any(|finding| matches!(finding, Finding::OtherWork { .. })) {
+        curve.findings.retain(|finding| !matches!(finding, Finding::CompressionSuspected { .. }));
         for run in &mut curve.runs {
             run.findings.retain(|finding| !matches!(finding, Finding::RateDropped { .. }));
         }

@@ -39,6 +39,10 @@ pub fn run(args: &MatchArgs) -> Result<(), CliError> {
     let detail = if args.all { Detail::All } else { Detail::Normal };
     let mut page = pages::matches(&need, &matches, &resemblances, detail);
     page.subject.push(plimsoll_report::words::run(&curve));
+    if args.iops.is_some() {
+        let cautions = page.headline.iter_mut().map(|headline| &mut headline.cautions);
+        cautions.for_each(|cautions| cautions.insert(0, plimsoll_report::words::load_of_run(&curve)));
+    }
     forms.write(&page, || plimsoll_report::matches_json(&need, &matches, &resemblances))
 }
 

@@ -23,7 +23,7 @@ pub(crate) mod sizing;
 pub mod volume;
 pub(crate) mod watch;
 
-pub use confidence::run;
+pub use confidence::{load_of_run, run};
 pub(crate) use counted::{Counted, closed_line, sessions, tens, unjudged};
 pub(crate) use cut::cut;
 pub use errno::errno;

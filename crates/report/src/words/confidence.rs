@@ -197,6 +197,14 @@ pub(crate) fn format_slot(span: Span) -> String {
     }
 }
 
+/// The origin of a load of which only the rate is given.
+pub fn load_of_run(curve: &Curve) -> String {
+    format!(
+        "size, mix and pattern of the operations are those of the run of {}: name another run for others",
+        clean(&curve.subject.name)
+    )
+}
+
 /// A run on one line, for results based on it: target, source, load line, objective and its origin.
 pub fn run(curve: &Curve) -> String {
     let began = curve.started.as_ref().map(|started| format!(" at {}", clean(started))).unwrap_or_default();
