@@ -52,7 +52,9 @@ fn every_page_is_accessible_and_fits_its_width() {
     browser.eval(&format!("request('POST', '/api/jobs', {measured})"));
     browser.open(&server.page("/choose"));
     browser.choose_file("#upload input[type=file]", AWR);
-    browser.wait("/^\\/choose\\/.+/.test(location.pathname) && document.querySelector('#report h1') !== null");
+    browser.wait("/^\\/choose\\/.+/.test(location.pathname) && document.querySelector('#headline').textContent !== ''");
+    browser.set("#wanted [name=capacity]", "500GiB");
+    browser.wait("document.querySelector('#report h1') !== null");
     let case = browser.eval("location.pathname").as_str().unwrap().to_owned();
     browser.open(&server.page("/measure"));
     browser.wait("document.querySelector('#runs tbody tr a') !== null");
