@@ -120,8 +120,8 @@
   const close = () => { list.hidden = true; chosen = -1; like.setAttribute("aria-expanded", "false"); like.removeAttribute("aria-activedescendant"); };
   const pick = (product) => { like.value = product.example; close(); figures({}); };
   const search = () => {
-    const words = like.value.toLowerCase().split(/\s+/).filter(Boolean);
-    const found = words.length && !like.value.includes(":") ? products.filter(({ name, title }) => words.every((word) => `${name} ${title}`.toLowerCase().includes(word))).slice(0, 8) : [];
+    const parts = like.value.toLowerCase().split(/\s+/).filter(Boolean);
+    const found = parts.length && !like.value.includes(":") ? products.filter(({ name, title }) => parts.every((part) => `${name} ${title}`.toLowerCase().includes(part))).slice(0, 8) : [];
     list.replaceChildren(...found.map((product, index) => make("li", { role: "option", id: `option${index}`, "aria-selected": "false", onpointerdown: (event) => { event.preventDefault(); pick(product); } }, make("strong", {}, product.name), " ", product.title)));
     list.hidden = !found.length;
     like.setAttribute("aria-expanded", String(!list.hidden));
