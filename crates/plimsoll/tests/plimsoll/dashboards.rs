@@ -58,7 +58,7 @@ fn metrics_of_dashboards_are_exposed() {
     let dashboards = read_dashboards();
     assert_eq!(dashboards.len(), 2);
     for (name, dashboard) in &dashboards {
-        let queries = dashboard["panels"].as_array().unwrap().iter().flat_map(|panel| panel["targets"].as_array());
+        let queries = dashboard["panels"].as_array().unwrap().iter().filter_map(|panel| panel["targets"].as_array());
         let queries = queries.flatten().map(|target| target["expr"].as_str().unwrap());
         let variables = dashboard["templating"]["list"].as_array().unwrap().iter();
         let variables = variables.filter_map(|variable| variable["query"]["query"].as_str());
