@@ -47,6 +47,7 @@ pub fn case_page(shared: &ConsoleState, input: &Input) -> WebResult {
     let l = input.language;
     let case = input.part(0);
     let parsed = shared.reports.parsed(case)?;
+    let is_missing = parsed.demand.subjects.first().is_some_and(|subject| stored_capacity(subject).is_none());
     let frame =
         Frame {
             title: l.pick("Choose", "選定"), place: "/choose", scripts: &["report.js", "choose.js"], language: l
@@ -57,6 +58,7 @@ pub fn case_page(shared: &ConsoleState, input: &Input) -> WebResult {
         @for refusal in parsed.refusals() { p class="alert" { (refusal) } }
         section class="card" id="case" data-case=(case) data-emulate=(l.pick("Emulate", "エミュレート"))
             data-busy=(l.pick("Searching the catalogue …", "カタログを検索中…")) data-report=(l.pick("Preparing the report …", "レポートを作成中…"))
+            data-missing=[is_missing.then_some(l.pick("Data today: the reports do not contain it: write a size, such as 2TiB", "現在のデータ量: レポートにないため、2TiB のように入力してください"))]
             data-slower=(l.pick("slower than today", "現在より低速")) data-none=(l.pick("none", "なし")) data-reads=(l.pick("of the reads", "の読み取り")) {
             h2 { (l.pick("What if", "条件を変えて試算")) }
             form id="wanted" { (what_if_fields(l, &parsed)) }

@@ -115,6 +115,11 @@ if ($("#upload")) {
   };
   // A slider searches among the leading products, then all are searched, then the report is made.
   const search = latest(async (signal, extents) => {
+    if (words.missing && !capacity.value.trim()) {
+      setText($("#headline"), words.missing);
+      $("#choices tbody").replaceChildren();
+      return;
+    }
     card.setAttribute("aria-busy", "true");
     try {
       for (const extent of extents) {
