@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use plimsoll_catalogue::{
-    Catalogue, Ceiling, Chosen, Config, Offer, Part, PriceTerms, Product, ProductKind, Setting, Wrap,
+    Ask, Catalogue, Ceiling, Chosen, Config, Offer, Part, PriceTerms, Product, ProductKind, Setting, Wrap,
 };
 use plimsoll_model::Layout;
 use plimsoll_units::Bytes;
@@ -81,6 +81,33 @@ pub(crate) fn offers(goal: &Goal<'_>, product: &Product) -> Result<Vec<Offer>, S
         }
     }
     Err("insufficient ceilings, even in a stripe of 8 volumes".into())
+}
+
+/// The smallest configurations of a single volume of `product` with this capacity whose ceilings allow `room` times the
+/// operations per second of each mix. The mixes occur at different times, and none is empty.
+///
+/// # Errors
+/// No configuration of the product has the capacity.
+pub fn sufficient_offers(
+    catalogue: &Catalogue,
+    product: &Product,
+    capacity: Bytes,
+    mixes: Vec<Vec<(Ask, f64)>>,
+    room: f64,
+    terms: &PriceTerms,
+) -> Result<Vec<Offer>, String> {
+    let requirements = Requirements::of(mixes);
+    let goal = Goal {
+        catalogue,
+        terms,
+        requirements: &requirements,
+        capacity,
+        rooms: &[room],
+        machine: None,
+        monthly_operations: None,
+        settings: &[],
+    };
+    Ok(of_width(&goal, product, 1)?.offers.into_iter().map(|(_, offer)| offer).collect())
 }
 
 /// The smallest sufficient configurations of this width, one for each level and headroom.

@@ -20,6 +20,7 @@ mod trial;
 pub mod watch;
 pub mod what_if;
 
+pub use climb::sufficient_offers;
 pub use explain::{Cause, CreditState, Explanation, LoadComparison, explain};
 pub use lift::Lift;
 pub use matching::{Matches, Rejected, SuitableOffer, matching};
