@@ -1,0 +1,148 @@
+//! Scheduler, executors and submission: a cluster of processes of this program.
+
+use std::net::{IpAddr, SocketAddr};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use ballista_core::execution_plans::execute_physical_plan;
+use ballista_core::extension::SessionConfigExt;
+use ballista_executor::executor_process::{ExecutorProcessConfig, start_executor_process};
+use ballista_scheduler::cluster::BallistaCluster;
+use ballista_scheduler::config::SchedulerConfig;
+use ballista_scheduler::scheduler_process::start_server;
+use clap::Args;
+use datafusion::arrow::array::RecordBatch;
+use datafusion::physical_plan::ExecutionPlan;
+use datafusion::prelude::SessionConfig;
+use datafusion_proto::protobuf::PhysicalPlanNode;
+
+use crate::replay::{FleetCodec, PAUSE};
+
+/// Options of `scheduler`.
+#[derive(Debug, Args)]
+pub struct SchedulerOptions {
+    /// Address; connections are neither encrypted nor authenticated
+    #[arg(long, default_value = "127.0.0.1")]
+    pub bind: IpAddr,
+    /// Port
+    #[arg(long, default_value_t = 50_050)]
+    pub port: u16,
+    /// Seconds without a sign of life after which an executor is lost, and its buckets run again elsewhere
+    #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u64).range(3..=3_600))]
+    pub executor_timeout: u64,
+}
+
+/// Options of `executor`.
+#[derive(Debug, Args)]
+pub struct ExecutorOptions {
+    /// Address; connections are neither encrypted nor authenticated
+    #[arg(long, default_value = "127.0.0.1")]
+    pub bind: IpAddr,
+    /// Port of results
+    #[arg(long, default_value_t = 50_061)]
+    pub port: u16,
+    /// Port of commands
+    #[arg(long, default_value_t = 50_062)]
+    pub command_port: u16,
+    /// Address and port of the scheduler
+    #[arg(long, default_value = "127.0.0.1:50050")]
+    pub scheduler: SocketAddr,
+    /// Folder for temporary results. A new folder is made in it at each start
+    #[arg(long)]
+    pub work: PathBuf,
+    /// Buckets at a time
+    #[arg(long, default_value_t = 1)]
+    pub cores: usize,
+    /// Seconds between signs of life
+    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=600))]
+    pub heartbeat: u64,
+    /// Wait for each batch of points in milliseconds, to exercise the loss of an executor
+    #[arg(long, hide = true)]
+    pub pause_ms: Option<u64>,
+}
+
+/// Seconds after which temporary results of finished jobs are removed.
+const RESULT_TTL_S: u64 = 3_600;
+/// Maximum bytes of a message: a plan has the limits of all volumes and the names of all files.
+const MAX_MESSAGE: usize = 256 << 20;
+
+fn block_on<T>(work: impl Future<Output = Result<T>>) -> Result<T> {
+    tokio::runtime::Builder::new_multi_thread().worker_threads(4).enable_all().build()?.block_on(work)
+}
+
+/// Runs a scheduler until the process ends.
+pub fn run_scheduler(options: &SchedulerOptions) -> Result<()> {
+    let timeout = options.executor_timeout;
+    let config = SchedulerConfig {
+        bind_host: options.bind.to_string(),
+        external_host: options.bind.to_string(),
+        bind_port: options.port,
+        executor_timeout_seconds: timeout,
+        expire_dead_executor_interval_seconds: (timeout / 3).max(1),
+        // Not below the timeout: a job waits for executors to come back.
+        no_executors_grace_period_seconds: timeout + timeout / 2,
+        override_physical_codec: Some(Arc::new(FleetCodec::default())),
+        grpc_server_max_decoding_message_size: MAX_MESSAGE as u32,
+        grpc_server_max_encoding_message_size: MAX_MESSAGE as u32,
+        grpc_client_max_message_size: MAX_MESSAGE as u32,
+        ..SchedulerConfig::default()
+    };
+    let address = SocketAddr::new(options.bind, options.port);
+    block_on(async {
+        let cluster = BallistaCluster::new_from_config(&config).await?;
+        start_server(cluster, address, Arc::new(config)).await.with_context(|| format!("scheduler on {address}"))?;
+        Ok(())
+    })
+}
+
+/// Runs an executor until the process ends.
+pub fn run_executor(options: &ExecutorOptions) -> Result<()> {
+    if let Some(pause) = options.pause_ms {
+        PAUSE.get_or_init(|| Duration::from_millis(pause));
+    }
+    // The folder of an earlier process would serve results that the scheduler has given up.
+    let work = options.work.join(format!("executor-{}", std::process::id()));
+    std::fs::create_dir_all(&work).with_context(|| format!("create {}", work.display()))?;
+    let config = ExecutorProcessConfig {
+        bind_host: options.bind.to_string(),
+        external_host: Some(options.bind.to_string()),
+        port: options.port,
+        grpc_port: options.command_port,
+        scheduler_host: options.scheduler.ip().to_string(),
+        scheduler_port: options.scheduler.port(),
+        scheduler_connect_timeout_seconds: 30,
+        vcores: options.cores,
+        work_dir: Some(work.display().to_string()),
+        job_data_ttl_seconds: RESULT_TTL_S,
+        job_data_clean_up_interval_seconds: 60,
+        executor_heartbeat_interval_seconds: options.heartbeat,
+        override_physical_codec: Some(Arc::new(FleetCodec::default())),
+        grpc_max_decoding_message_size: MAX_MESSAGE as u32,
+        grpc_max_encoding_message_size: MAX_MESSAGE as u32,
+        ..ExecutorProcessConfig::default()
+    };
+    block_on(async {
+        start_executor_process(Arc::new(config)).await.context("executor")?;
+        Ok(())
+    })
+}
+
+/// Runs a plan on the cluster of a scheduler.
+pub async fn submit(scheduler: &str, plan: Arc<dyn ExecutionPlan>) -> Result<Vec<RecordBatch>> {
+    // A task takes one bucket: the loss of an executor breaks off no more.
+    let session = SessionConfig::new_with_ballista()
+        .set_usize("ballista.scheduler.max_partitions_per_task", 1)
+        .set_usize("ballista.client.grpc_max_message_size", MAX_MESSAGE);
+    let (url, codec) = (format!("http://{scheduler}"), FleetCodec::default());
+    let id = format!("fleet-{}", std::process::id());
+    let config = session.ballista_config();
+    let run = async {
+        let stream = execute_physical_plan::<PhysicalPlanNode>(url, &config, plan, &codec, id, session).await?;
+        datafusion::physical_plan::common::collect(stream).await
+    };
+    run.await.with_context(|| {
+        format!("run on the cluster of {scheduler}; finished buckets stay: start it again and repeat the command")
+    })
+}

@@ -1,0 +1,168 @@
+//! The folder of a fleet: settings, volumes, and points by month and bucket.
+//!
+//! ```text
+//! fleet.json                                    format and number of buckets
+//! volumes.csv                                   number, identifier, configuration, region, account, team
+//! metrics/month=2026-01/bucket=07/points.parquet
+//! rejected/                                     input rows that could not be used, with the reason
+//! ```
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail, ensure};
+use parquet::file::reader::FileReader;
+use parquet::file::serialized_reader::SerializedFileReader;
+use serde::{Deserialize, Serialize};
+
+/// Version of the folder's format.
+const FORMAT: u32 = 1;
+/// Key of the hash of a file's points in its metadata.
+pub const CONTENT_KEY: &str = "plimsoll.content";
+/// Maximum number of buckets.
+const MAX_BUCKETS: u32 = 1_024;
+
+#[derive(Debug, Serialize, Deserialize)]
+struct Settings {
+    format: u32,
+    buckets: u32,
+}
+
+/// The folder of a fleet.
+#[derive(Clone, Debug)]
+pub struct Folder {
+    /// Absolute path.
+    pub root: PathBuf,
+    /// Number of buckets; volume `n` is in bucket `n` modulo this.
+    pub buckets: u32,
+}
+
+/// The points of a bucket in a month.
+#[derive(Clone, Debug)]
+pub struct PointsFile {
+    /// Absolute path.
+    pub path: PathBuf,
+    /// Its month, such as `2026-01`.
+    pub month: String,
+    /// Size in bytes.
+    pub bytes: u64,
+    /// Number of points.
+    pub rows: i64,
+    /// Hash of the points.
+    pub content: String,
+}
+
+/// The files of a bucket, in the order of months.
+#[derive(Clone, Debug)]
+pub struct BucketFiles {
+    /// Number of the bucket.
+    pub bucket: u32,
+    /// Its files.
+    pub files: Vec<PointsFile>,
+}
+
+impl Folder {
+    /// Opens a folder.
+    pub fn open(path: &Path) -> Result<Self> {
+        let file = path.join("fleet.json");
+        let text = fs::read_to_string(&file).with_context(|| {
+            format!("{} is no folder of a fleet: make one with `ingest` or `generate`", path.display())
+        })?;
+        let settings: Settings = serde_json::from_str(&text).with_context(|| format!("read {}", file.display()))?;
+        let format = settings.format;
+        ensure!(
+            format == FORMAT,
+            "{} has format {format}, this program reads {FORMAT}: use its version",
+            file.display()
+        );
+        Ok(Self { root: fs::canonicalize(path)?, buckets: settings.buckets })
+    }
+
+    /// Opens a folder, or makes one.
+    pub fn open_or_create(path: &Path, buckets: u32) -> Result<Self> {
+        if path.join("fleet.json").exists() {
+            return Self::open(path);
+        }
+        ensure!((1..=MAX_BUCKETS).contains(&buckets), "--buckets is {buckets}: choose 1 to {MAX_BUCKETS}");
+        fs::create_dir_all(path).with_context(|| format!("create {}", path.display()))?;
+        let text = serde_json::to_string(&Settings { format: FORMAT, buckets })?;
+        write_atomically(&path.join("fleet.json"), text.as_bytes())?;
+        Self::open(path)
+    }
+
+    /// A lock against a second writer, released when it is dropped.
+    pub fn lock(&self) -> Result<File> {
+        let file = File::create(self.root.join(".lock"))?;
+        match file.try_lock() {
+            Ok(()) => Ok(file),
+            Err(error) => bail!("another process writes to {} ({error}): wait until it ends", self.root.display()),
+        }
+    }
+
+    /// The bucket of a volume.
+    pub fn bucket_of(&self, volume: u32) -> u32 {
+        volume % self.buckets
+    }
+
+    /// The file of a month, such as `2026-01`, and a bucket.
+    pub fn points_path(&self, month: &str, bucket: u32) -> PathBuf {
+        self.root.join(format!("metrics/month={month}/bucket={bucket:04}/points.parquet"))
+    }
+
+    /// All files by bucket, each bucket's in the order of months; buckets without points are left out.
+    pub fn files(&self) -> Result<Vec<BucketFiles>> {
+        let metrics = self.root.join("metrics");
+        ensure!(metrics.is_dir(), "{} has no metrics: run `ingest` or `generate` first", self.root.display());
+        let mut months: Vec<String> = Vec::new();
+        for entry in fs::read_dir(metrics)? {
+            let name = entry?.file_name().to_string_lossy().into_owned();
+            months.extend(name.strip_prefix("month=").map(str::to_owned));
+        }
+        months.sort_unstable();
+        let mut found = Vec::new();
+        for bucket in 0..self.buckets {
+            let paths = months.iter().map(|month| (month, self.points_path(month, bucket)));
+            let existing = paths.filter(|(_, path)| path.exists());
+            let files = existing.map(|(month, path)| read_footer(month, path)).collect::<Result<Vec<_>>>()?;
+            if !files.is_empty() {
+                found.push(BucketFiles { bucket, files });
+            }
+        }
+        Ok(found)
+    }
+}
+
+fn read_footer(month: &str, path: PathBuf) -> Result<PointsFile> {
+    let bytes = path.metadata()?.len();
+    let reader = SerializedFileReader::new(File::open(&path)?);
+    let reader =
+        reader.with_context(|| format!("read {}: restore it, or remove it and ingest again", path.display()))?;
+    let metadata = reader.metadata().file_metadata();
+    let entries = metadata.key_value_metadata().into_iter().flatten();
+    let content = entries.filter(|entry| entry.key == CONTENT_KEY).find_map(|entry| entry.value.clone());
+    let content = content.with_context(|| format!("{} was not written by this program", path.display()))?;
+    Ok(PointsFile { rows: metadata.num_rows(), path, month: month.to_owned(), bytes, content })
+}
+
+/// Writes a file under another name, syncs it and renames it: readers find all of it or nothing.
+pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<()> {
+    let temporary = temporary_name(path);
+    let written = fs::write(&temporary, bytes).and_then(|()| File::open(&temporary)?.sync_all());
+    written.with_context(|| format!("write {}", temporary.display()))?;
+    rename_durably(&temporary, path)
+}
+
+/// A name in the same folder that readers ignore.
+pub fn temporary_name(path: &Path) -> PathBuf {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    path.with_file_name(format!(".{name}.{}.tmp", std::process::id()))
+}
+
+/// Renames a synced file, and syncs the folder.
+pub fn rename_durably(from: &Path, to: &Path) -> Result<()> {
+    fs::rename(from, to).with_context(|| format!("rename {} to {}", from.display(), to.display()))?;
+    if let Some(parent) = to.parent() {
+        File::open(parent)?.sync_all()?;
+    }
+    Ok(())
+}

@@ -1,0 +1,7 @@
+//! The program `plimsoll-fleet`.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    plimsoll_fleet::main()
+}

@@ -1,0 +1,260 @@
+//! Verdicts and states as files.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use datafusion::arrow::array::{Array, ArrayRef, BinaryArray, Int64Array, RecordBatch, UInt32Array};
+use datafusion::arrow::compute::concat_batches;
+use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
+use datafusion::error::{DataFusionError, Result};
+use parquet::arrow::ArrowWriter;
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use plimsoll_fleet_engine::{BusiestPoint, VolumeState};
+use serde::Serialize;
+
+use crate::folder::{rename_durably, temporary_name};
+
+/// The verdict of a volume. Rates are in thousandths of operations per second and in bytes per second.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Verdict {
+    /// Number of the volume.
+    pub volume: u32,
+    /// Number of points.
+    pub points: i64,
+    /// Points without operations.
+    pub unknown_points: i64,
+    /// Points with operations whose bytes are unknown.
+    pub points_without_bytes: i64,
+    /// Seconds of points with operations.
+    pub seconds: i64,
+    /// Total reads, writes, read bytes, written bytes.
+    pub total: [i64; 4],
+    /// Points with a check of the provider.
+    pub checked_points: i64,
+    /// Points in which the check says that a limit was exceeded.
+    pub exceeded_points: i64,
+    /// Seconds at a limit.
+    pub pinned_seconds: i64,
+    /// Seconds of points at whose end operations wait.
+    pub throttled_seconds: i64,
+    /// Operations that arrived in them.
+    pub delayed_operations: i64,
+    /// Longest wait in milliseconds.
+    pub longest_wait_ms: i64,
+    /// Lowest credits in thousandths; 1,000 without credits.
+    pub lowest_credits_milli: i64,
+    /// Operations that wait at the end.
+    pub backlog_operations: i64,
+    /// The point with the highest rate of operations: rate, begin, length, demand.
+    pub operations_peak: [i64; 7],
+    /// The point with the highest rate of bytes.
+    pub bytes_peak: [i64; 7],
+    /// Upper bounds of the operations' rate in 99 %, 99.9 % and 99.99 % of the time.
+    pub operations_quantiles: [i64; 3],
+    /// Upper bounds of the bytes' rate.
+    pub bytes_quantiles: [i64; 3],
+    /// End of the last point.
+    pub end: i64,
+}
+
+/// Shares of [`Verdict::operations_quantiles`] in millionths.
+pub const QUANTILES: [u32; 3] = [990_000, 999_000, 999_900];
+
+const TOTALS: [&str; 4] = ["read_ops", "write_ops", "read_bytes", "write_bytes"];
+const PEAK: [&str; 7] = ["rate", "ts", "period_s", "read_ops", "write_ops", "read_bytes", "write_bytes"];
+
+/// Names of the columns after `volume`, in the order of [`Verdict::to_row`].
+fn column_names() -> Vec<String> {
+    let fixed = ["points", "unknown_points", "points_without_bytes", "seconds"];
+    let mut names: Vec<String> = fixed.map(str::to_owned).to_vec();
+    names.extend(TOTALS.map(str::to_owned));
+    let rest = [
+        "checked_points",
+        "exceeded_points",
+        "pinned_s",
+        "throttled_s",
+        "delayed_ops",
+        "longest_wait_ms",
+        "lowest_credits_milli",
+        "backlog_ops",
+    ];
+    names.extend(rest.map(str::to_owned));
+    for (peak, unit) in [("peak_ops", "rate_milli"), ("peak_bytes", "rate")] {
+        names.extend(PEAK.map(|name| format!("{peak}_{}", if name == "rate" { unit } else { name })));
+    }
+    for (what, unit) in [("ops", "_milli"), ("bytes", "")] {
+        names.extend(["p99", "p999", "p9999"].map(|share| format!("{what}_{share}{unit}")));
+    }
+    names.push("end_ts".to_owned());
+    names
+}
+
+impl Verdict {
+    fn of(state: &VolumeState) -> Self {
+        let peak = |peak: &BusiestPoint| {
+            let [reads, writes, read, written] = peak.demand;
+            [peak.rate, peak.at, peak.period, reads, writes, read, written]
+        };
+        Self {
+            volume: state.volume,
+            points: state.points,
+            unknown_points: state.unknown_points,
+            points_without_bytes: state.points_without_bytes,
+            seconds: state.seconds,
+            total: state.total,
+            checked_points: state.checked_points,
+            exceeded_points: state.exceeded_points,
+            pinned_seconds: state.pinned_seconds,
+            throttled_seconds: state.throttled_seconds,
+            delayed_operations: state.delayed_operations,
+            longest_wait_ms: state.longest_wait_ms,
+            lowest_credits_milli: state.lowest_credits_milli,
+            backlog_operations: state.backlog()[0] + state.backlog()[1],
+            operations_peak: peak(&state.operations_peak),
+            bytes_peak: peak(&state.bytes_peak),
+            operations_quantiles: QUANTILES.map(|share| state.operations.quantile(share)),
+            bytes_quantiles: QUANTILES.map(|share| state.bytes.quantile(share)),
+            end: state.end,
+        }
+    }
+
+    fn to_row(&self) -> Vec<i64> {
+        let mut row = vec![self.points, self.unknown_points, self.points_without_bytes, self.seconds];
+        row.extend(self.total);
+        row.extend([self.checked_points, self.exceeded_points, self.pinned_seconds, self.throttled_seconds]);
+        row.extend([self.delayed_operations, self.longest_wait_ms, self.lowest_credits_milli, self.backlog_operations]);
+        row.extend(self.operations_peak.iter().chain(&self.bytes_peak));
+        row.extend(self.operations_quantiles.iter().chain(&self.bytes_quantiles));
+        row.push(self.end);
+        row
+    }
+
+    fn from_row(volume: u32, row: &[i64]) -> Option<Self> {
+        let (fixed, rest) = row.split_first_chunk::<4>()?;
+        let (total, rest) = rest.split_first_chunk::<4>()?;
+        let (counts, rest) = rest.split_first_chunk::<8>()?;
+        let (operations_peak, rest) = rest.split_first_chunk::<7>()?;
+        let (bytes_peak, rest) = rest.split_first_chunk::<7>()?;
+        let (operations_quantiles, rest) = rest.split_first_chunk::<3>()?;
+        let (bytes_quantiles, rest) = rest.split_first_chunk::<3>()?;
+        let [end] = rest else { return None };
+        Some(Self {
+            volume,
+            points: fixed[0],
+            unknown_points: fixed[1],
+            points_without_bytes: fixed[2],
+            seconds: fixed[3],
+            total: *total,
+            checked_points: counts[0],
+            exceeded_points: counts[1],
+            pinned_seconds: counts[2],
+            throttled_seconds: counts[3],
+            delayed_operations: counts[4],
+            longest_wait_ms: counts[5],
+            lowest_credits_milli: counts[6],
+            backlog_operations: counts[7],
+            operations_peak: *operations_peak,
+            bytes_peak: *bytes_peak,
+            operations_quantiles: *operations_quantiles,
+            bytes_quantiles: *bytes_quantiles,
+            end: *end,
+        })
+    }
+}
+
+/// Columns of verdicts.
+pub fn verdict_schema() -> SchemaRef {
+    let volume = Field::new("volume", DataType::UInt32, false);
+    let rest = column_names().into_iter().map(|name| Field::new(name, DataType::Int64, false));
+    Arc::new(Schema::new(std::iter::once(volume).chain(rest).collect::<Vec<_>>()))
+}
+
+/// The verdicts of states.
+pub fn verdict_batch(states: &[VolumeState]) -> Result<RecordBatch> {
+    let verdicts: Vec<Verdict> = states.iter().map(Verdict::of).collect();
+    batch_of(&verdicts)
+}
+
+fn batch_of(verdicts: &[Verdict]) -> Result<RecordBatch> {
+    let rows: Vec<Vec<i64>> = verdicts.iter().map(Verdict::to_row).collect();
+    let mut columns: Vec<ArrayRef> =
+        vec![Arc::new(UInt32Array::from_iter_values(verdicts.iter().map(|verdict| verdict.volume)))];
+    for index in 0..column_names().len() {
+        columns.push(Arc::new(Int64Array::from_iter_values(rows.iter().map(|row| row[index]))));
+    }
+    Ok(RecordBatch::try_new(verdict_schema(), columns)?)
+}
+
+/// The file of verdicts of this name.
+pub fn verdicts_path(results: &Path, name: &str) -> PathBuf {
+    results.join(format!("{name}.verdicts.parquet"))
+}
+
+/// The file of states of this name.
+pub fn states_path(results: &Path, name: &str) -> PathBuf {
+    results.join(format!("{name}.states.parquet"))
+}
+
+/// Writes states, then verdicts: a bucket with verdicts is finished.
+pub fn write_results(results: &Path, name: &str, states: &[VolumeState]) -> Result<()> {
+    let columns: [ArrayRef; 3] = [
+        Arc::new(UInt32Array::from_iter_values(states.iter().map(|state| state.volume))),
+        Arc::new(Int64Array::from_iter_values(states.iter().map(|state| state.end))),
+        Arc::new(BinaryArray::from_iter_values(states.iter().map(VolumeState::to_bytes))),
+    ];
+    let names = ["volume", "end_ts", "state"];
+    let batch = RecordBatch::try_from_iter(names.into_iter().zip(columns))?;
+    write_batch(&states_path(results, name), &batch)?;
+    write_batch(&verdicts_path(results, name), &verdict_batch(states)?)
+}
+
+/// Writes a table under another name, syncs and renames it.
+pub fn write_batch(path: &Path, batch: &RecordBatch) -> Result<()> {
+    let temporary = temporary_name(path);
+    let mut writer = ArrowWriter::try_new(File::create(&temporary)?, batch.schema(), None)?;
+    writer.write(batch)?;
+    writer.into_inner()?.sync_all()?;
+    rename_durably(&temporary, path).map_err(|error| DataFusionError::External(error.into()))
+}
+
+fn read_batch(path: &Path) -> Result<RecordBatch> {
+    let reader = ParquetRecordBatchReaderBuilder::try_new(File::open(path)?)?;
+    let schema = Arc::clone(reader.schema());
+    let batches = reader.build()?.collect::<std::result::Result<Vec<_>, _>>()?;
+    Ok(concat_batches(&schema, &batches)?)
+}
+
+/// The verdicts of a finished bucket; `None` if it is not finished.
+pub fn read_verdict_batch(results: &Path, name: &str) -> Result<Option<RecordBatch>> {
+    let path = verdicts_path(results, name);
+    if !fs::exists(&path)? {
+        return Ok(None);
+    }
+    // The columns are those of this version, because it is part of the name.
+    Ok(Some(RecordBatch::try_new(verdict_schema(), read_batch(&path)?.columns().to_vec())?))
+}
+
+/// The verdicts of a file.
+pub fn read_verdicts(path: &Path) -> Result<Vec<Verdict>> {
+    let damaged = || DataFusionError::Execution(format!("{} is damaged: remove it and run again", path.display()));
+    let batch = read_batch(path)?;
+    let volumes = batch.column(0).as_any().downcast_ref::<UInt32Array>().ok_or_else(damaged)?;
+    let columns = batch.columns()[1..].iter().map(|column| column.as_any().downcast_ref::<Int64Array>());
+    let columns = columns.collect::<Option<Vec<_>>>().ok_or_else(damaged)?;
+    let verdict = |row: usize| {
+        let values: Vec<i64> = columns.iter().map(|column| column.value(row)).collect();
+        Verdict::from_row(volumes.value(row), &values).ok_or_else(damaged)
+    };
+    (0..batch.num_rows()).map(verdict).collect()
+}
+
+/// The states of this name.
+pub fn read_states(results: &Path, name: &str) -> Result<Vec<VolumeState>> {
+    let batch = read_batch(&states_path(results, name))?;
+    let states = batch.column_by_name("state").and_then(|column| column.as_any().downcast_ref::<BinaryArray>());
+    let states = states.ok_or_else(|| DataFusionError::Execution(format!("{name} has no states")))?;
+    let state =
+        |bytes: &[u8]| VolumeState::from_bytes(bytes).map_err(|error| DataFusionError::External(Box::new(error)));
+    (0..states.len()).map(|row| state(states.value(row))).collect()
+}

@@ -1,0 +1,288 @@
+//! Rightsizing: the cheapest configuration of each volume that carries its need, checked in a second replay.
+
+mod command;
+mod decide;
+mod need;
+mod output;
+mod text;
+
+use std::path::PathBuf;
+use std::thread;
+
+use anyhow::{Result, ensure};
+use clap::Args;
+use plimsoll_catalogue::{Catalogue, Offer};
+use plimsoll_fleet_engine::Rules;
+use serde::Serialize;
+
+use crate::folder::Folder;
+use crate::limits::{Offers, RulesBuilder, limits_of};
+use crate::replay::{Replayed, RunPlace, Verdict, replay, results_folder};
+use crate::terms::TermOptions;
+use crate::volumes::{FleetVolume, FleetVolumes};
+pub use decide::monthly_micros;
+use decide::{Action, Decider, MAX_DELAYED_PERMILLE, Risk, is_throttled};
+use need::CarriedShare;
+
+/// Options of `rightsize`.
+#[derive(Debug, Args)]
+pub struct RightsizeOptions {
+    /// Folder of the fleet
+    pub folder: PathBuf,
+    /// Folder for the answers: Parquet, CSV, JSON and commands; `rightsize` in the folder of the fleet if none
+    #[arg(long)]
+    pub out: Option<PathBuf>,
+    /// Points that have to be carried
+    #[arg(long, value_enum, default_value_t = CarriedShare::Max)]
+    pub percentile: CarriedShare,
+    /// Capacity over need
+    #[arg(long, default_value_t = 1.1)]
+    pub headroom: f64,
+    /// Products to choose from, such as aws/gp3; all of the volume's provider if none
+    #[arg(long)]
+    pub to: Vec<String>,
+    /// Scheduler of a cluster, such as 127.0.0.1:50050; this process if none
+    #[arg(long)]
+    pub cluster: Option<String>,
+    /// Buckets at a time in this process; the number of processors if none
+    #[arg(long)]
+    pub parallel: Option<usize>,
+    #[command(flatten)]
+    pub terms: TermOptions,
+}
+
+/// Where a command runs.
+pub fn place_of(cluster: Option<&String>, parallel: Option<usize>) -> RunPlace {
+    if let Some(address) = cluster {
+        return RunPlace::Cluster(address.clone());
+    }
+    let processors = thread::available_parallelism().map_or(1, usize::from);
+    RunPlace::Embedded { parallel: parallel.unwrap_or(processors) }
+}
+
+/// The answer about a volume. Money is in millionths of the currency, per month.
+#[derive(Clone, Debug, Serialize)]
+pub struct Answer {
+    /// The volume.
+    #[serde(flatten)]
+    pub volume: FleetVolume,
+    /// What to do.
+    pub action: Action,
+    /// Operations per second at the busiest point, or the requested percentile.
+    pub need_iops: i64,
+    /// Bytes per second.
+    pub need_bytes_per_second: i64,
+    /// True if limits delay its operations.
+    pub throttled: bool,
+    /// Thousandths of the time at a limit, or with an exceeded limit by the provider's checks.
+    pub throttled_permille: i64,
+    /// Price of today's configuration.
+    pub cost_micros: Option<i64>,
+    /// The proposed configuration, if it differs.
+    pub new_config: Option<String>,
+    /// Its price.
+    pub new_cost_micros: Option<i64>,
+    /// Savings; negative for a raise.
+    pub saving_micros: i64,
+    /// Thousandths of the operations that the proposed configuration would delay in a replay of the points.
+    pub new_delayed_permille: Option<i64>,
+    /// The command of the provider for the change.
+    pub command: Option<String>,
+    /// Reasons to doubt the answer.
+    pub risks: Vec<Risk>,
+}
+
+/// Result of a rightsizing.
+#[derive(Debug)]
+pub struct Rightsized {
+    /// Answers by number of the volume.
+    pub answers: Vec<Answer>,
+    /// Currency of all prices.
+    pub currency: String,
+    /// Points of the fleet.
+    pub points: i64,
+    /// Folder of the files.
+    pub out: PathBuf,
+}
+
+/// Answers for all volumes with points, writes them to files, and returns the first screen.
+pub fn rightsize(options: &RightsizeOptions) -> Result<String> {
+    ensure!(options.headroom >= 1.0, "--headroom is {}: choose 1 or more", options.headroom);
+    let folder = Folder::open(&options.folder)?;
+    let _lock = folder.lock()?;
+    let catalogue = Catalogue::built_in();
+    for name in &options.to {
+        catalogue.find(name)?;
+    }
+    let volumes = FleetVolumes::open(&folder)?;
+    let present = present_offers(&catalogue, &volumes, &options.terms)?;
+    let place = place_of(options.cluster.as_ref(), options.parallel);
+    let results = results_folder(&folder);
+    let today = replay(&folder, &rules_of(present.iter().map(|offer| offer.as_ref().ok())), &results, &place)?;
+    let mut answers = answer_all(options, &catalogue, &volumes, &present, &today)?;
+    check_by_replay(&folder, &place, &present, &mut answers)?;
+    let answers: Vec<Answer> = answers.into_iter().map(|draft| draft.answer).collect();
+    let points = today.verdicts.iter().map(|verdict| verdict.points).sum();
+    let out = options.out.clone().unwrap_or_else(|| folder.root.join("rightsize"));
+    let rightsized = Rightsized { answers, currency: options.terms.currency.clone(), points, out };
+    output::write(&rightsized)?;
+    Ok(text::first_screen(&rightsized))
+}
+
+/// Today's offer of each volume, by number, or the reason why there is none.
+pub fn present_offers(
+    catalogue: &Catalogue,
+    volumes: &FleetVolumes,
+    terms: &TermOptions,
+) -> Result<Vec<Result<Offer, String>>> {
+    let mut offers = Offers::new(catalogue);
+    let mut present = Vec::with_capacity(volumes.list.len());
+    for volume in &volumes.list {
+        let terms = terms.price_terms(&volume.region)?;
+        present.push(if volume.config.is_empty() {
+            Err("the inventory has no configuration: add it to volumes.csv".to_owned())
+        } else {
+            offers.get(&volume.config, &terms).cloned()
+        });
+    }
+    Ok(present)
+}
+
+/// Rules of offers by number of the volume. Offers without limits of a replay have none.
+pub fn rules_of<'a>(offers: impl Iterator<Item = Option<&'a Offer>>) -> Rules {
+    let mut rules = RulesBuilder::default();
+    for offer in offers {
+        rules.add(offer.and_then(|offer| limits_of(offer).ok()).unwrap_or_default());
+    }
+    rules.finish()
+}
+
+/// An answer before its check.
+struct Draft {
+    answer: Answer,
+    best: Option<Offer>,
+}
+
+fn answer_all(
+    options: &RightsizeOptions,
+    catalogue: &Catalogue,
+    volumes: &FleetVolumes,
+    present: &[Result<Offer, String>],
+    today: &Replayed,
+) -> Result<Vec<Draft>> {
+    let decider = Decider { catalogue, to: &options.to, percentile: options.percentile, room: options.headroom };
+    let answer = |verdict: &Verdict| -> Result<Draft> {
+        let number = verdict.volume as usize;
+        let (Some(volume), Some(offer)) = (volumes.list.get(number), present.get(number)) else {
+            anyhow::bail!("volume {number} is not in volumes.csv: restore the file");
+        };
+        answer_one(&decider, volume, offer, verdict, &options.terms)
+    };
+    let threads = thread::available_parallelism().map_or(1, usize::from);
+    let chunk = today.verdicts.len().div_ceil(threads).max(1);
+    thread::scope(|scope| {
+        let work = |verdicts| scope.spawn(move || verdicts_of(verdicts, answer));
+        let workers: Vec<_> = today.verdicts.chunks(chunk).map(work).collect();
+        let mut drafts = Vec::new();
+        for worker in workers {
+            drafts.extend(worker.join().expect("a worker does not panic")?);
+        }
+        Ok(drafts)
+    })
+}
+
+fn verdicts_of(verdicts: &[Verdict], answer: impl Fn(&Verdict) -> Result<Draft>) -> Result<Vec<Draft>> {
+    verdicts.iter().map(answer).collect()
+}
+
+fn answer_one(
+    decider: &Decider<'_>,
+    volume: &FleetVolume,
+    offer: &Result<Offer, String>,
+    verdict: &Verdict,
+    terms: &TermOptions,
+) -> Result<Draft> {
+    let terms = terms.price_terms(&volume.region)?;
+    let throttled = is_throttled(verdict);
+    let permille = |part: i64, of: i64| if of > 0 { part.saturating_mul(1_000) / of } else { 0 };
+    let throttled_permille = if verdict.checked_points > 0 {
+        permille(verdict.exceeded_points, verdict.checked_points)
+    } else {
+        permille(verdict.pinned_seconds, verdict.seconds)
+    };
+    let mut answer = Answer {
+        volume: volume.clone(),
+        action: Action::Unknown,
+        need_iops: (verdict.operations_peak[0] + 999) / 1_000,
+        need_bytes_per_second: verdict.bytes_peak[0],
+        throttled,
+        throttled_permille,
+        cost_micros: None,
+        new_config: None,
+        new_cost_micros: None,
+        saving_micros: 0,
+        new_delayed_permille: None,
+        command: None,
+        risks: Vec::new(),
+    };
+    let offer = match offer {
+        Ok(offer) => offer,
+        Err(reason) => {
+            answer.risks.push(Risk::NoConfiguration { reason: reason.clone() });
+            return Ok(Draft { answer, best: None });
+        }
+    };
+    let Some(cost) = monthly_micros(offer) else {
+        let reason = format!("{} has no price in {}", offer.short(), terms.region.as_deref().unwrap_or("any region"));
+        answer.risks.push(Risk::NoConfiguration { reason });
+        return Ok(Draft { answer, best: None });
+    };
+    let decision = decider.decide(verdict, offer, cost, &terms);
+    answer.action = decision.action;
+    answer.need_iops = decision.need.iops.ceil() as i64;
+    answer.need_bytes_per_second = decision.need.bytes_per_second.ceil() as i64;
+    answer.cost_micros = Some(cost);
+    answer.risks = decision.risks;
+    let best = decision.best.map(|(best, price)| {
+        answer.new_config = Some(best.short().to_string());
+        answer.new_cost_micros = Some(price);
+        answer.saving_micros = cost - price;
+        answer.command = command::change_command(volume, terms.region.as_deref().unwrap_or_default(), offer, &best);
+        best
+    });
+    Ok(Draft { answer, best })
+}
+
+/// Replays the points with the proposed configurations, and withdraws those that would delay too many operations.
+fn check_by_replay(
+    folder: &Folder,
+    place: &RunPlace,
+    present: &[Result<Offer, String>],
+    drafts: &mut [Draft],
+) -> Result<()> {
+    let mut offers: Vec<Option<&Offer>> = present.iter().map(|offer| offer.as_ref().ok()).collect();
+    for draft in &*drafts {
+        if let Some(best) = &draft.best {
+            offers[draft.answer.volume.volume as usize] = Some(best);
+        }
+    }
+    let rules = rules_of(offers.into_iter());
+    let replayed = replay(folder, &rules, &results_folder(folder), place)?;
+    for (draft, verdict) in drafts.iter_mut().zip(&replayed.verdicts) {
+        let answer = &mut draft.answer;
+        ensure!(answer.volume.volume == verdict.volume, "the points changed during the run: run it again");
+        if draft.best.is_none() {
+            continue;
+        }
+        let operations = (verdict.total[0] + verdict.total[1]).max(1);
+        let delayed = verdict.delayed_operations.saturating_mul(1_000) / operations;
+        answer.new_delayed_permille = Some(delayed);
+        if delayed > MAX_DELAYED_PERMILLE && answer.action != Action::Raise {
+            answer.action = Action::Fits;
+            answer.risks.push(Risk::ReplayDelays { permille: delayed });
+            (answer.new_config, answer.new_cost_micros, answer.command) = (None, None, None);
+            answer.saving_micros = 0;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,146 @@
+//! `replay`: the load of all volumes under today's limits, or under those of another product.
+
+use std::path::PathBuf;
+
+use anyhow::{Context, Result};
+use clap::Args;
+use plimsoll_catalogue::{Catalogue, Config, Offer, Part, PriceTerms, Setting};
+use serde::Serialize;
+
+use crate::folder::{Folder, write_atomically};
+use crate::replay::{Replayed, Verdict, forget, replay, results_folder};
+use crate::rightsize::{monthly_micros, place_of, present_offers, rules_of};
+use crate::terms::TermOptions;
+use crate::volumes::FleetVolumes;
+
+/// Options of `replay`.
+#[derive(Debug, Args)]
+pub struct ReplayOptions {
+    /// Folder of the fleet
+    pub folder: PathBuf,
+    /// What if all volumes were of this product, each of its own size: aws/gp3, oci/block-volume@20vpu
+    #[arg(long = "as")]
+    pub product: Option<String>,
+    /// Table of the verdicts as CSV
+    #[arg(long)]
+    pub csv: Option<PathBuf>,
+    /// Replay finished buckets again
+    #[arg(long)]
+    pub again: bool,
+    /// Scheduler of a cluster, such as 127.0.0.1:50050; this process if none
+    #[arg(long)]
+    pub cluster: Option<String>,
+    /// Buckets at a time in this process; the number of processors if none
+    #[arg(long)]
+    pub parallel: Option<usize>,
+    /// Folder of verdicts and end states; `results` in the folder of the fleet if none
+    #[arg(long)]
+    pub results: Option<PathBuf>,
+    #[command(flatten)]
+    pub terms: TermOptions,
+}
+
+/// Replays a fleet and returns the answer.
+pub fn run(options: &ReplayOptions) -> Result<String> {
+    let folder = Folder::open(&options.folder)?;
+    let _lock = folder.lock()?;
+    let catalogue = Catalogue::built_in();
+    let volumes = FleetVolumes::open(&folder)?;
+    let mut offers = present_offers(&catalogue, &volumes, &options.terms)?;
+    if let Some(product) = &options.product {
+        let template: Config = product.parse().context("--as")?;
+        for (offer, volume) in offers.iter_mut().zip(&volumes.list) {
+            let terms = options.terms.price_terms(&volume.region)?;
+            *offer =
+                offer.as_ref().map_err(Clone::clone).and_then(|own| as_product(&catalogue, own, &template, &terms));
+        }
+    }
+    let results = options.results.clone().unwrap_or_else(|| results_folder(&folder));
+    if options.again {
+        forget(&results)?;
+    }
+    let place = place_of(options.cluster.as_ref(), options.parallel);
+    let rules = rules_of(offers.iter().map(|offer| offer.as_ref().ok()));
+    let replayed = replay(&folder, &rules, &results, &place)?;
+    if let Some(path) = &options.csv {
+        write_csv(path, &volumes, &replayed.verdicts)?;
+    }
+    Ok(summary(&replayed, &offers, &options.terms.currency))
+}
+
+/// The offer of `template` with the capacity of `own`.
+fn as_product(catalogue: &Catalogue, own: &Offer, template: &Config, terms: &PriceTerms) -> Result<Offer, String> {
+    let product = catalogue.find(&template.volume.product).map_err(|error| error.to_string())?;
+    let size = product.smallest_size(own.capacity);
+    let size = size.ok_or_else(|| format!("{} cannot hold {}", product.name(), own.capacity))?;
+    let mut settings = template.volume.settings.clone();
+    settings.insert(0, Setting::Option { name: "size".to_owned(), value: format!("{size}") });
+    let volume = Part { product: product.name().to_owned(), settings };
+    let config = Config { wraps: Vec::new(), volume, machine: None };
+    catalogue.offer(&config, terms).map_err(|refusal| refusal.to_string())
+}
+
+fn summary(replayed: &Replayed, offers: &[Result<Offer, String>], currency: &str) -> String {
+    let verdicts = &replayed.verdicts;
+    let offer = |verdict: &Verdict| offers.get(verdict.volume as usize).and_then(|offer| offer.as_ref().ok());
+    let cost: i64 = verdicts.iter().filter_map(offer).filter_map(monthly_micros).sum();
+    let without = verdicts.iter().filter(|verdict| offer(verdict).and_then(monthly_micros).is_none()).count();
+    let delayed: Vec<&Verdict> = verdicts.iter().filter(|verdict| verdict.throttled_seconds > 0).collect();
+    let hours = delayed.iter().map(|verdict| verdict.throttled_seconds).sum::<i64>() as f64 / 3_600.0;
+    let longest = delayed.iter().map(|verdict| verdict.longest_wait_ms).max().unwrap_or(0) as f64 / 1_000.0;
+    let points: i64 = verdicts.iter().map(|verdict| verdict.points).sum();
+    let mut text = format!(
+        "{} of {} volumes would wait for limits, {hours:.1} volume-hours in all; the longest wait is {longest:.1} s.\n\
+         cost a month  {:.2} {currency}\npoints        {points} ({} read, {} of {} buckets were finished before)",
+        delayed.len(),
+        verdicts.len(),
+        cost as f64 / 1e6,
+        replayed.points_read,
+        replayed.finished_before,
+        replayed.buckets
+    );
+    if without > 0 {
+        text.push_str(&format!(
+            "\nnote: {without} volumes have no configuration or price, and no limits in the replay"
+        ));
+    }
+    text
+}
+
+/// A row of the table.
+#[derive(Serialize)]
+struct ReplayRow<'a> {
+    id: &'a str,
+    points: i64,
+    throttled_s: i64,
+    delayed_ops: i64,
+    longest_wait_ms: i64,
+    lowest_credits_milli: i64,
+    pinned_s: i64,
+    checked_points: i64,
+    exceeded_points: i64,
+    peak_iops_milli: i64,
+    peak_bytes_per_second: i64,
+    end_ts: i64,
+}
+
+fn write_csv(path: &std::path::Path, volumes: &FleetVolumes, verdicts: &[Verdict]) -> Result<()> {
+    let mut table = csv::Writer::from_writer(Vec::new());
+    for verdict in verdicts {
+        table.serialize(ReplayRow {
+            id: volumes.list.get(verdict.volume as usize).map_or("", |volume| &volume.id),
+            points: verdict.points,
+            throttled_s: verdict.throttled_seconds,
+            delayed_ops: verdict.delayed_operations,
+            longest_wait_ms: verdict.longest_wait_ms,
+            lowest_credits_milli: verdict.lowest_credits_milli,
+            pinned_s: verdict.pinned_seconds,
+            checked_points: verdict.checked_points,
+            exceeded_points: verdict.exceeded_points,
+            peak_iops_milli: verdict.operations_peak[0],
+            peak_bytes_per_second: verdict.bytes_peak[0],
+            end_ts: verdict.end,
+        })?;
+    }
+    write_atomically(path, &table.into_inner()?)
+}

@@ -1,0 +1,136 @@
+//! Inputs: declared columns, CloudWatch, Prometheus; repeated and contradicting ones.
+
+use std::fs;
+use std::path::Path;
+
+use crate::support::{TestFolder, arg, contents, fail, succeed, table};
+
+fn sql(fleet: &Path, query: &str) -> String {
+    succeed(&["sql", arg(fleet), query, "--format", "csv"])
+}
+
+const ALL: &str = "select v.id, m.ts, m.period_s, m.read_ops, m.write_ops, m.read_bytes, m.write_bytes, m.iops_exceeded, \
+                   m.throughput_exceeded from metrics m join volumes v on v.volume = m.volume order by v.id, m.ts";
+const HEAD: &str = "id,ts,period_s,read_ops,write_ops,read_bytes,write_bytes,iops_exceeded,throughput_exceeded\n";
+
+#[test]
+fn rows_of_csv_are_points_and_bad_rows_are_set_aside() {
+    let folder = TestFolder::new("csv");
+    let fleet = folder.path("fleet");
+    let text = "Volume,When,R,W\nvol-1,2026-01-31T23:55:00Z,100,5\nvol-1,1769904000,200.0,6\nvol-2,2026-02-01 00:00,x,1\n\
+                ,2026-02-01T00:00:00Z,1,1\nvol-2,never,1,1\nvol-2,2026-02-01T00:00:00Z\nvol-2,2026-02-01T00:05:00Z,7,\n";
+    let input = folder.write("points.csv", text);
+    let columns = "id=Volume,time=When,period=300,read_ops=R,write_ops=W";
+    let ingest = || succeed(&["ingest", arg(&fleet), arg(&input), "--columns", columns]);
+    let first = ingest();
+    assert!(
+        first.starts_with("3 points added, 0 were present, 4 rows rejected (0 contradict others); 2 volumes"),
+        "{first}"
+    );
+    let expected = "vol-1,1769903700,300,100,5,,,,\nvol-1,1769904000,300,200,6,,,,\nvol-2,1769904300,300,7,,,,,\n";
+    assert_eq!(sql(&fleet, ALL), format!("{HEAD}{expected}"));
+    let rejected = fs::read_dir(fleet.join("rejected")).unwrap().next().unwrap().unwrap().path();
+    let reasons: Vec<_> = table(&rejected).iter().map(|row| format!("{} {}", row["line"], row["reason"])).collect();
+    let expected = [
+        "4 \"x\" is no whole number of 0 to 1000000000000000",
+        "5 the row names no volume",
+        "6 \"never\" is no time",
+        "7 the row is too short",
+    ];
+    assert_eq!(reasons, expected);
+    // A repetition changes no byte.
+    let before = contents(&fleet);
+    assert!(ingest().starts_with("0 points added, 3 were present"));
+    assert!(contents(&fleet) == before);
+}
+
+#[test]
+fn later_files_add_points_and_metrics_and_contradictions_are_set_aside() {
+    let folder = TestFolder::new("append");
+    let fleet = folder.path("fleet");
+    let ingest = |name: &str, text: &str, columns: &str| {
+        let input = folder.write(name, text);
+        succeed(&["ingest", arg(&fleet), arg(&input), "--columns", columns, "--buckets", "1"])
+    };
+    let columns = "id=id,time=ts,period=300,read_ops=r,write_ops=w";
+    ingest("a.csv", "id,ts,r,w\nv,600,1,2\nv,1200,3,4\n", columns);
+    // Other metrics of the same points, and a point in between.
+    let text = ingest(
+        "b.csv",
+        "id,ts,rb,wb\nv,600,10,20\nv,900,30,40\n",
+        "id=id,time=ts,period=300,read_bytes=rb,write_bytes=wb",
+    );
+    assert!(text.starts_with("2 points added, 0 were present, 0 rows"), "{text}");
+    // Another value, and windows that overlap.
+    let text = ingest("c.csv", "id,ts,r,w\nv,600,9,2\nv,1250,1,1\nv,450,1,1\nv,1500,5,6\n", columns);
+    assert!(text.starts_with("1 points added, 0 were present, 3 rows rejected (3 contradict others)"), "{text}");
+    let expected = "v,600,300,1,2,10,20,,\nv,900,300,,,30,40,,\nv,1200,300,3,4,,,,\nv,1500,300,5,6,,,,\n";
+    assert_eq!(sql(&fleet, ALL), format!("{HEAD}{expected}"));
+}
+
+#[test]
+fn cloudwatch_with_checks_of_limits_is_read() {
+    let folder = TestFolder::new("cloudwatch");
+    let fleet = folder.path("fleet");
+    let times = r#"["2026-03-01T00:00:00Z","2026-03-01T00:05:00Z","2026-03-01T00:10:00Z"]"#;
+    let result = |id: &str, label: &str, values: &str| {
+        format!(r#"{{"Id":"{id}","Label":"{label}","Timestamps":{times},"Values":{values},"StatusCode":"Complete"}}"#)
+    };
+    let results = [
+        result("a", "vol-01 VolumeReadOps", "[30000.0,60000.0,0.0]"),
+        result("b", "vol-01 VolumeWriteOps", "[300.0,7.0,0.0]"),
+        result("c", "vol-01 VolumeReadBytes", "[245760000.0,491520000.0,0.0]"),
+        result("d", "vol-01 VolumeWriteBytes", "[1228800.0,28672.0,0.0]"),
+        result("e", "vol-01 VolumeIOPSExceededCheck", "[0.0,1.0,0.0]"),
+        result("f", "vol-01 VolumeThroughputExceededCheck", "[0.0,0.0,0.0]"),
+    ];
+    let text = format!(r#"{{"MetricDataResults":[{}],"Messages":[]}}"#, results.join(","));
+    let input = folder.write("metrics.json", &text);
+    let answer = succeed(&["ingest", arg(&fleet), arg(&input)]);
+    assert!(answer.starts_with("3 points added, 0 were present, 0 rows rejected"), "{answer}");
+    let expected = "vol-01,1772323200,300,30000,300,245760000,1228800,0,0\nvol-01,1772323500,300,60000,7,491520000,28672,1,0\n\
+                    vol-01,1772323800,300,0,0,0,0,0,0\n";
+    assert_eq!(sql(&fleet, ALL), format!("{HEAD}{expected}"));
+    let before = contents(&fleet);
+    succeed(&["ingest", arg(&fleet), arg(&input)]);
+    assert!(contents(&fleet) == before);
+}
+
+#[test]
+fn counters_of_prometheus_are_differences() {
+    let folder = TestFolder::new("prometheus");
+    let fleet = folder.path("fleet");
+    let series = |name: &str, step: u64| {
+        let values: Vec<String> =
+            (0..4).map(|n| format!("[{},\"{}\"]", 1_772_323_200 + 60 * n, 1_000 + step * n)).collect();
+        let labels = format!(r#""__name__":"node_disk_{name}_total","device":"nvme1n1","instance":"db1:9100""#);
+        format!(r#"{{"metric":{{{labels}}},"values":[{}]}}"#, values.join(","))
+    };
+    let series = [
+        series("reads_completed", 600),
+        series("writes_completed", 60),
+        series("read_bytes", 600 * 8_192),
+        series("written_bytes", 60 * 16_384),
+    ];
+    let text = format!(r#"{{"status":"success","data":{{"resultType":"matrix","result":[{}]}}}}"#, series.join(","));
+    let input = folder.write("range.json", &text);
+    succeed(&["ingest", arg(&fleet), arg(&input)]);
+    let row = |at: u64| format!("db1:9100/nvme1n1,{at},60,600,60,4915200,983040,,\n");
+    let rows: String = (0..3).map(|n| row(1_772_323_200 + 60 * n)).collect();
+    assert_eq!(sql(&fleet, ALL), format!("{HEAD}{rows}"));
+}
+
+#[test]
+fn unreadable_files_are_named_and_the_others_are_read() {
+    let folder = TestFolder::new("unreadable");
+    let fleet = folder.path("fleet");
+    let good = folder.write("good.csv", "id,ts,r\nv,600,1\n");
+    let other = folder.write("other.csv", "a,b\n1,2\n");
+    let columns = "id=id,time=ts,period=300,read_ops=r";
+    let text = succeed(&["ingest", arg(&fleet), arg(&other), arg(&good), "--columns", columns]);
+    assert!(text.starts_with("1 points added") && text.contains("note: 1 files were not read to their end"), "{text}");
+    let error = fail(&["ingest", arg(&fleet), arg(&good), "--columns", "id=id"]);
+    assert!(error.contains("--columns lacks time: add time=COLUMN"), "{error}");
+    let error = fail(&["replay", arg(&folder.path("nothing"))]);
+    assert!(error.contains("is no folder of a fleet: make one with `ingest` or `generate`"), "{error}");
+}

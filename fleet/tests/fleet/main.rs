@@ -1,0 +1,10 @@
+//! Tests of the program: truth of synthetic fleets, inputs, replays in one process and on a cluster, and its traps.
+
+#![allow(clippy::print_stdout, clippy::unwrap_used)]
+
+mod answers;
+mod cluster;
+mod inputs;
+mod limits;
+mod replays;
+mod support;

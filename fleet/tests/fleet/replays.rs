@@ -1,0 +1,135 @@
+//! Replays in one process: results by month, and plans that would give wrong results.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use datafusion::arrow::array::RecordBatch;
+use datafusion::datasource::listing::PartitionedFile;
+use datafusion::datasource::physical_plan::{FileGroup, FileScanConfigBuilder, ParquetSource};
+use datafusion::datasource::source::DataSourceExec;
+use datafusion::execution::object_store::ObjectStoreUrl;
+use datafusion::physical_expr::expressions::Column;
+use datafusion::physical_plan::coalesce_partitions::CoalescePartitionsExec;
+use datafusion::physical_plan::{ExecutionPlan, Partitioning, collect};
+use datafusion::prelude::SessionContext;
+use plimsoll_fleet::points::{MetricPoint, PointsWriter, point_schema};
+use plimsoll_fleet::replay::{BucketSpec, FleetCodec, ReplayExec, ReplaySpec};
+
+use crate::support::{TestFolder, arg, contents, generate, succeed, table};
+
+/// Points of two volumes in a file; each point lasts 60 s.
+fn write_points(path: &Path, from: i64) -> PathBuf {
+    let mut writer = PointsWriter::create(path).unwrap();
+    for volume in [0, 2] {
+        for n in 0..10 {
+            let metrics = [Some(60), Some(0), Some(245_760), Some(0), None, None];
+            writer.push(MetricPoint { volume, at: from + n * 60, period: 60, metrics }).unwrap();
+        }
+    }
+    writer.finish().unwrap();
+    path.to_owned()
+}
+
+fn scan(groups: Vec<Vec<PathBuf>>, is_declared: bool) -> Arc<dyn ExecutionPlan> {
+    let file = |path: PathBuf| PartitionedFile::new(path.display().to_string(), path.metadata().unwrap().len());
+    let count = groups.len();
+    let groups = groups.into_iter().map(|paths| FileGroup::new(paths.into_iter().map(file).collect())).collect();
+    let source = Arc::new(ParquetSource::new(point_schema()));
+    let key = Partitioning::Hash(vec![Arc::new(Column::new("volume", 0))], count);
+    let config = FileScanConfigBuilder::new(ObjectStoreUrl::local_filesystem(), source)
+        .with_file_groups(groups)
+        .with_output_partitioning(is_declared.then_some(key));
+    DataSourceExec::from_data_source(config.build())
+}
+
+fn spec(folder: &TestFolder, name: &str) -> Arc<ReplaySpec> {
+    let buckets = vec![BucketSpec { bucket: 0, from: None, name: name.to_owned() }];
+    let results = folder.path("results");
+    fs::create_dir_all(&results).unwrap();
+    Arc::new(ReplaySpec { rules: plimsoll_fleet_engine::Rules::default(), buckets, results })
+}
+
+fn run(input: Arc<dyn ExecutionPlan>, spec: Arc<ReplaySpec>) -> Result<usize, String> {
+    let plan = Arc::new(CoalescePartitionsExec::new(Arc::new(ReplayExec::new(input, spec))));
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
+    let batches = runtime.block_on(collect(plan, SessionContext::new().task_ctx()));
+    batches.map(|batches| batches.iter().map(RecordBatch::num_rows).sum()).map_err(|error| error.to_string())
+}
+
+#[test]
+fn plans_that_lose_the_order_of_points_are_refused() {
+    let folder = TestFolder::new("traps");
+    let path =
+        |month: &str, bucket: u32| folder.path(&format!("metrics/month={month}/bucket={bucket:04}/points.parquet"));
+    let first = write_points(&path("2026-01", 0), 0);
+    let second = write_points(&path("2026-02", 0), 600);
+    let again = write_points(&path("2026-03", 0), 300);
+    let other = write_points(&path("2026-01", 1), 0);
+    let check = |input, expected: &str| {
+        let error = run(input, spec(&folder, "refused")).unwrap_err();
+        assert!(error.contains(expected), "{error}");
+    };
+    check(scan(vec![vec![first.clone()]], false), "the scan declares no partitioning");
+    let repartitioned = Arc::new(CoalescePartitionsExec::new(scan(vec![vec![first.clone()]], true)));
+    check(repartitioned, "has to stand directly over a scan of files");
+    check(scan(vec![vec![second.clone(), first.clone()]], true), "files have to be in the order of months");
+    check(scan(vec![vec![first.clone(), other.clone()]], true), "a partition has files of the buckets 0 and 1");
+    check(scan(vec![vec![other]], true), "bucket 1 is not part of this run");
+    check(scan(vec![vec![first.clone(), second.clone(), again]], true), "volume 0 goes back in time");
+    assert!(contents(&folder.path("results")).is_empty());
+    // In order it is right, and results that exist are returned without a scan.
+    let spec = spec(&folder, "right");
+    assert_eq!(run(scan(vec![vec![first.clone(), second.clone()]], true), Arc::clone(&spec)), Ok(2));
+    fs::write(&first, "damaged").unwrap();
+    assert_eq!(run(scan(vec![vec![first, second]], true), spec), Ok(2));
+}
+
+#[test]
+fn a_plan_of_another_version_is_refused_with_words() {
+    use datafusion_proto::physical_plan::{DefaultPhysicalProtoConverter, PhysicalExtensionCodec};
+    let (codec, context) = (FleetCodec::default(), SessionContext::new().task_ctx());
+    let decode = |bytes: &[u8]| codec.try_decode(bytes, &[], &context, &DefaultPhysicalProtoConverter {});
+    let error = decode(b"plimsoll-fleet replay 0.0.9 format 1\n{}").unwrap_err().to_string();
+    assert!(error.contains("run client, scheduler and executors of one version"), "{error}");
+}
+
+#[test]
+fn a_new_month_costs_only_that_month() {
+    let folder = TestFolder::new("months");
+    let options = ["--volumes", "60", "--period", "3600", "--buckets", "4"];
+    let both = generate(&folder, "both", &[&options[..], &["--days", "59"]].concat());
+    let csv = folder.path("both.csv");
+    let replay = |fleet: &Path, csv: &Path| succeed(&["replay", arg(fleet), "--as-of", "2026-11", "--csv", arg(csv)]);
+    let text = replay(&both, &csv);
+    assert!(text.contains("(84960 read, 0 of 4 buckets were finished before)"), "{text}");
+    // The same fleet, of which February comes later.
+    let february = folder.path("february");
+    fs::rename(both.join("metrics/month=2026-02"), &february).unwrap();
+    fs::remove_dir_all(both.join("results")).unwrap();
+    let text = replay(&both, &folder.path("january.csv"));
+    assert!(text.contains("(44640 read, 0 of 4 buckets"), "{text}");
+    fs::rename(&february, both.join("metrics/month=2026-02")).unwrap();
+    let text = replay(&both, &folder.path("appended.csv"));
+    assert!(text.contains("(40320 read, 0 of 4 buckets"), "{text}");
+    assert_eq!(fs::read(&csv).unwrap(), fs::read(folder.path("appended.csv")).unwrap());
+    let text = replay(&both, &folder.path("appended.csv"));
+    assert!(text.contains("(0 read, 4 of 4 buckets"), "{text}");
+    // Other limits are another replay.
+    let text = succeed(&["replay", arg(&both), "--as-of", "2026-11", "--as", "aws/gp3"]);
+    assert!(text.contains("(84960 read, 0 of 4 buckets"), "{text}");
+}
+
+#[test]
+fn the_same_seed_gives_the_same_files_and_rows_are_the_same_in_any_number_of_partitions() {
+    let folder = TestFolder::new("same");
+    let options = ["--volumes", "40", "--days", "4", "--period", "900", "--buckets", "8"];
+    let fleets = ["one", "two"].map(|name| generate(&folder, name, &options));
+    assert!(contents(&fleets[0]) == contents(&fleets[1]));
+    for (fleet, parallel) in fleets.iter().zip(["1", "8"]) {
+        let csv = fleet.join("replay.csv");
+        succeed(&["replay", arg(fleet), "--as-of", "2026-11", "--csv", arg(&csv), "--parallel", parallel]);
+    }
+    assert!(contents(&fleets[0]) == contents(&fleets[1]));
+    assert_eq!(table(&fleets[0].join("replay.csv")).len(), 40);
+}
