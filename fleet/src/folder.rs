@@ -19,6 +19,8 @@ use serde::{Deserialize, Serialize};
 const FORMAT: u32 = 1;
 /// Key of the hash of a file's points in its metadata.
 pub const CONTENT_KEY: &str = "plimsoll.content";
+/// Key of the numbers of a file's volumes in its metadata, separated by commas.
+pub const VOLUMES_KEY: &str = "plimsoll.volumes";
 /// Maximum number of buckets.
 const MAX_BUCKETS: u32 = 1_024;
 
@@ -50,6 +52,8 @@ pub struct PointsFile {
     pub rows: i64,
     /// Hash of the points.
     pub content: String,
+    /// Numbers of the volumes with points.
+    pub volumes: Vec<u32>,
 }
 
 /// The files of a bucket, in the order of months.
@@ -138,10 +142,16 @@ fn read_footer(month: &str, path: PathBuf) -> Result<PointsFile> {
     let reader =
         reader.with_context(|| format!("read {}: restore it, or remove it and ingest again", path.display()))?;
     let metadata = reader.metadata().file_metadata();
-    let entries = metadata.key_value_metadata().into_iter().flatten();
-    let content = entries.filter(|entry| entry.key == CONTENT_KEY).find_map(|entry| entry.value.clone());
-    let content = content.with_context(|| format!("{} was not written by this program", path.display()))?;
-    Ok(PointsFile { rows: metadata.num_rows(), path, month: month.to_owned(), bytes, content })
+    let value = |key: &str| {
+        let entries = metadata.key_value_metadata().into_iter().flatten();
+        entries.filter(|entry| entry.key == key).find_map(|entry| entry.value.clone())
+    };
+    let (Some(content), Some(volumes)) = (value(CONTENT_KEY), value(VOLUMES_KEY)) else {
+        bail!("{} was not written by this program: ingest its points", path.display());
+    };
+    let volumes = volumes.split(',').filter(|number| !number.is_empty()).map(str::parse).collect::<Result<_, _>>();
+    let volumes = volumes.with_context(|| format!("read the volumes of {}", path.display()))?;
+    Ok(PointsFile { rows: metadata.num_rows(), path, month: month.to_owned(), bytes, content, volumes })
 }
 
 /// Writes a file under another name, syncs it and renames it: readers find all of it or nothing.
@@ -163,6 +173,19 @@ pub fn rename_durably(from: &Path, to: &Path) -> Result<()> {
     fs::rename(from, to).with_context(|| format!("rename {} to {}", from.display(), to.display()))?;
     if let Some(parent) = to.parent() {
         File::open(parent)?.sync_all()?;
+    }
+    Ok(())
+}
+
+/// Removes what interrupted writers left over in a folder.
+pub fn remove_leftovers(folder: &Path) -> Result<()> {
+    for entry in fs::read_dir(folder).with_context(|| format!("read {}", folder.display()))? {
+        let entry = entry?;
+        let path = entry.path();
+        let is_hidden = entry.file_name().as_encoded_bytes().starts_with(b".");
+        if is_hidden && path.extension().is_some_and(|extension| extension == "tmp") {
+            fs::remove_file(path)?;
+        }
     }
     Ok(())
 }

@@ -15,7 +15,7 @@ use parquet::file::metadata::KeyValue;
 use parquet::file::properties::WriterProperties;
 use plimsoll_fleet_engine::{MetricColumn, PointSlices};
 
-use crate::folder::{CONTENT_KEY, rename_durably, temporary_name};
+use crate::folder::{CONTENT_KEY, VOLUMES_KEY, remove_leftovers, rename_durably, temporary_name};
 
 /// A point of a volume.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -115,6 +115,7 @@ pub struct PointsWriter {
     writer: ArrowWriter<File>,
     buffer: Vec<MetricPoint>,
     content: u64,
+    volumes: Vec<u32>,
 }
 
 impl PointsWriter {
@@ -122,6 +123,7 @@ impl PointsWriter {
     pub fn create(path: &Path) -> Result<Self> {
         let parent = path.parent().context("a file of points is in a folder")?;
         fs::create_dir_all(parent).with_context(|| format!("create {}", parent.display()))?;
+        remove_leftovers(parent)?;
         let temporary = temporary_name(path);
         let properties = WriterProperties::builder()
             .set_compression(Compression::ZSTD(ZstdLevel::try_new(3)?))
@@ -131,7 +133,14 @@ impl PointsWriter {
             .build();
         let file = File::create(&temporary).with_context(|| format!("create {}", temporary.display()))?;
         let writer = ArrowWriter::try_new(file, point_schema(), Some(properties))?;
-        Ok(Self { path: path.to_owned(), temporary, writer, buffer: Vec::new(), content: HASH_START })
+        Ok(Self {
+            path: path.to_owned(),
+            temporary,
+            writer,
+            buffer: Vec::new(),
+            content: HASH_START,
+            volumes: Vec::new(),
+        })
     }
 
     /// Adds a point, in the order of volumes and times.
@@ -139,6 +148,9 @@ impl PointsWriter {
         let metrics = point.metrics.map(|metric| metric.map_or(u64::MAX, |value| value as u64));
         let words = [u64::from(point.volume), point.at as u64, point.period as u64];
         self.content = words.into_iter().chain(metrics).fold(self.content, hash_word);
+        if self.volumes.last() != Some(&point.volume) {
+            self.volumes.push(point.volume);
+        }
         self.buffer.push(point);
         if self.buffer.len() == ROWS_OF_BATCH { self.write() } else { Ok(()) }
     }
@@ -153,7 +165,10 @@ impl PointsWriter {
     pub fn finish(mut self) -> Result<()> {
         self.write()?;
         let content = format!("{:016x}", self.content);
-        self.writer.append_key_value_metadata(KeyValue::new(CONTENT_KEY.to_owned(), content));
+        let volumes = self.volumes.iter().map(u32::to_string).collect::<Vec<_>>().join(",");
+        for (key, value) in [(CONTENT_KEY, content), (VOLUMES_KEY, volumes)] {
+            self.writer.append_key_value_metadata(KeyValue::new(key.to_owned(), value));
+        }
         let file = self.writer.into_inner().with_context(|| format!("write {}", self.temporary.display()))?;
         file.sync_all()?;
         rename_durably(&self.temporary, &self.path)

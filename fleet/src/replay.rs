@@ -22,7 +22,7 @@ pub use operator::{BucketSpec, PAUSE, ReplayExec, ReplaySpec};
 pub use results::{Verdict, read_verdicts, write_batch};
 
 use crate::cluster::submit;
-use crate::folder::{BucketFiles, Folder};
+use crate::folder::{BucketFiles, Folder, remove_leftovers};
 use plan::{BucketWork, plan_of, prepare};
 
 /// Where a plan runs.
@@ -54,8 +54,9 @@ pub struct Replayed {
 pub fn replay(folder: &Folder, rules: &Rules, results: &Path, place: &RunPlace) -> Result<Replayed> {
     std::fs::create_dir_all(results).with_context(|| format!("create {}", results.display()))?;
     let results = std::fs::canonicalize(results)?;
+    remove_leftovers(&results)?;
     let files = folder.files()?;
-    let work = files.iter().map(|files| prepare(folder, files, rules, &results)).collect::<Result<Vec<_>>>()?;
+    let work = files.iter().map(|files| prepare(files, rules, &results)).collect::<Result<Vec<_>>>()?;
     let (finished, open): (Vec<&BucketWork>, Vec<&BucketWork>) = work.iter().partition(|work| work.is_finished());
     let points_read = open.iter().map(|work| work.points()).sum();
     run(&open, rules, &results, place)?;

@@ -1,5 +1,6 @@
 //! The plan of a run: what each bucket has to read, and the scan of its files.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -14,7 +15,7 @@ use plimsoll_fleet_engine::Rules;
 
 use super::operator::{BucketSpec, ReplayExec, ReplaySpec, volume_key};
 use super::results::{states_path, verdicts_path};
-use crate::folder::{BucketFiles, Folder, PointsFile};
+use crate::folder::{BucketFiles, PointsFile};
 use crate::points::{HASH_START, hash_bytes, point_schema};
 
 /// Version of verdicts and states: part of their names.
@@ -48,16 +49,17 @@ impl BucketWork {
 
 /// Finds what a bucket has to read: the months after the last one with states of the same rules and points.
 ///
-/// The name of a result is a chain: the hash of the rules, then of each month's points.
-pub fn prepare(folder: &Folder, files: &BucketFiles, rules: &Rules, results: &Path) -> Result<BucketWork> {
+/// The name of a result has a hash of all points so far, and of the limits of their volumes: volumes that come later do
+/// not change it.
+pub fn prepare(files: &BucketFiles, rules: &Rules, results: &Path) -> Result<BucketWork> {
     let bucket = files.bucket;
-    let volumes = (bucket..rules.of_volume.len() as u32).step_by(folder.buckets as usize);
-    let limits: Vec<_> = volumes.map(|volume| rules.limits(volume)).collect();
-    let rules = serde_json::to_vec(&(VERSION, limits))?;
-    let mut hash = hash_bytes(HASH_START, &rules);
-    let mut names = Vec::new();
+    let mut points = hash_bytes(HASH_START, VERSION.as_bytes());
+    let (mut names, mut volumes) = (Vec::new(), BTreeSet::new());
     for file in &files.files {
-        hash = hash_bytes(hash, format!("{} {} {}\n", file.month, file.rows, file.content).as_bytes());
+        points = hash_bytes(points, format!("{} {} {}\n", file.month, file.rows, file.content).as_bytes());
+        volumes.extend(&file.volumes);
+        let limits: Vec<_> = volumes.iter().map(|volume| (volume, rules.limits(*volume))).collect();
+        let hash = hash_bytes(points, &serde_json::to_vec(&limits)?);
         names.push(format!("bucket={bucket:04}-{hash:016x}"));
     }
     let Some((name, earlier)) = names.split_last() else { anyhow::bail!("bucket {bucket} has no files") };

@@ -88,6 +88,48 @@ fn commands_change_volumes_to_the_proposed_configuration() {
     assert_eq!((of_account.len(), of_account[0]["saving_micros"].as_str()), (2, "10000000"));
 }
 
+/// Name, peak of its busiest volume in operations per second, and counts of volumes by their size in GiB.
+type Workload = (&'static str, i64, &'static [(i64, i64)]);
+
+/// Volumes of three workloads whose class gave them 50 IOPS for each GiB (mitodl/ol-infrastructure, pull request 5869,
+/// 2026-09-15): 525 USD a month for operations above the included ones, against peaks of 58, 639 and 168 operations per second.
+/// The sizes fit the published totals.
+#[test]
+fn a_published_case_of_unused_operations_is_found() {
+    let folder = TestFolder::new("published");
+    let fleet = folder.path("fleet");
+    let workloads: [Workload; 3] = [
+        ("typesense", 58, &[(24, 100)]),
+        ("clickhouse", 639, &[(1, 500), (1, 200), (8, 100), (2, 60)]),
+        ("starrocks-fe", 168, &[(6, 100), (2, 60)]),
+    ];
+    let (mut inventory, mut points) = ("id,config,team\n".to_owned(), "id,ts,r,w\n".to_owned());
+    for (team, peak, groups) in workloads {
+        let sizes = groups.iter().flat_map(|(count, size)| (0..*count).map(move |_| size));
+        for (number, size) in sizes.enumerate() {
+            inventory.push_str(&format!("vol-{team}-{number},\"aws/gp3:{size}GiB,iops={}\",{team}\n", 50 * size));
+            for minute in 0..60 {
+                let reads = if number == 0 && minute == 30 { 60 * peak } else { 60 };
+                points.push_str(&format!("vol-{team}-{number},{},{reads},0\n", 1_788_264_000 + 60 * minute));
+            }
+        }
+    }
+    let (inventory, points) = (folder.write("inventory.csv", &inventory), folder.write("points.csv", &points));
+    let columns = "id=id,time=ts,period=60,read_ops=r,write_ops=w";
+    succeed(&["ingest", arg(&fleet), arg(&points), "--columns", columns, "--inventory", arg(&inventory)]);
+    succeed(&["rightsize", arg(&fleet), "--as-of", "2026-11-28"]);
+    let totals = table(&fleet.join("rightsize/totals.csv"));
+    let saving = |by: &str, name: &str| {
+        let total = totals.iter().find(|total| total["by"] == by && total["name"] == name).unwrap();
+        (total["volumes"].clone(), total["saving_micros"].clone())
+    };
+    let expected = |volumes: &str, dollars: &str| (volumes.to_owned(), format!("{dollars}000000"));
+    assert_eq!(saving("team", "typesense"), expected("24", "240"));
+    assert_eq!(saving("team", "clickhouse"), expected("12", "225"));
+    assert_eq!(saving("team", "starrocks-fe"), expected("8", "60"));
+    assert_eq!(saving("all", "all"), expected("44", "525"));
+}
+
 #[test]
 fn sql_has_the_tables_and_the_functions_of_the_catalogue() {
     let folder = TestFolder::new("sql");

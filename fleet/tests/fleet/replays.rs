@@ -115,9 +115,16 @@ fn a_new_month_costs_only_that_month() {
     assert_eq!(fs::read(&csv).unwrap(), fs::read(folder.path("appended.csv")).unwrap());
     let text = replay(&both, &folder.path("appended.csv"));
     assert!(text.contains("(0 read, 4 of 4 buckets"), "{text}");
+    // A new volume in a later month costs only its points.
+    let rows = folder.write("new.csv", "id,ts,r,w,rb,wb\nvol-new,1772323200,7,7,4096,4096\n");
+    let columns = "id=id,time=ts,period=3600,read_ops=r,write_ops=w,read_bytes=rb,write_bytes=wb";
+    let inventory = folder.write("inventory.csv", "id,config\nvol-new,aws/gp3:100GiB\n");
+    succeed(&["ingest", arg(&both), arg(&rows), "--columns", columns, "--inventory", arg(&inventory)]);
+    let text = replay(&both, &folder.path("appended.csv"));
+    assert!(text.contains("(1 read, 3 of 4 buckets"), "{text}");
     // Other limits are another replay.
     let text = succeed(&["replay", arg(&both), "--as-of", "2026-11", "--as", "aws/gp3"]);
-    assert!(text.contains("(84960 read, 0 of 4 buckets"), "{text}");
+    assert!(text.contains("(84961 read, 0 of 4 buckets"), "{text}");
 }
 
 #[test]
