@@ -73,7 +73,7 @@ pub fn run(args: &SizeArgs) -> Result<(), CliError> {
         put(path, text.as_bytes())?;
     }
     check_carried(&sizing)?;
-    let named = [(sizing.required.subject.clone(), sizing)];
+    let named = [(sizing.required.subject.clone(), &sizing)];
     gates::decide(&args.gates, &named, |gate, sizing| match gate.figure() {
         GateFigure::Price => gate.judge_price(sizing.best_total().map(amount_and_currency)),
         GateFigure::DatabaseTime => {

@@ -102,7 +102,7 @@ impl Alternatives<'_> {
         if !is_limit || self.design.lifts_processor_cap || self.design.burst == Burst::None {
             return None;
         }
-        self.for_design(sizing, Design { lifts_processor_cap: true, ..self.design.clone() })
+        self.for_design(sizing, &Design { lifts_processor_cap: true, ..self.design.clone() })
     }
 
     /// The sizing for the mean of windows that are so long that their peaks are an assumption.
@@ -111,12 +111,12 @@ impl Alternatives<'_> {
             step.kind == StepKind::Peaks(PeakSource::LongerWindows) && step.small.max(step.large) > 1.0
         };
         let is_assumed = sizing.required.steps.iter().any(is_assumed);
-        is_assumed.then(|| self.for_design(sizing, Design { burst: Burst::None, ..self.design.clone() }))?
+        is_assumed.then(|| self.for_design(sizing, &Design { burst: Burst::None, ..self.design.clone() }))?
     }
 
     /// The recommended product by other rules.
-    fn for_design(&self, sizing: &Sizing, design: Design) -> Option<OtherLoad> {
-        let required = derive_requirements(self.subject, &design).ok()?;
+    fn for_design(&self, sizing: &Sizing, design: &Design) -> Option<OtherLoad> {
+        let required = derive_requirements(self.subject, design).ok()?;
         let search = self.of_product(sizing);
         let sized = search.map(|search| size(self.catalogue, &required, self.terms, &search));
         let choice = sized.as_ref().and_then(|sized| sized.best()?.choice().cloned());

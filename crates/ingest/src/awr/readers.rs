@@ -103,7 +103,7 @@ fn add(report: &mut Report, found: Vec<Reader>) -> u32 {
     count
 }
 
-/// True for a SQL_ID, or a hash value of Statspack.
+/// True for a `SQL_ID`, or a hash value of Statspack.
 fn is_statement(id: &str) -> bool {
     let is_hash = (5..=10).contains(&id.len()) && id.bytes().all(|byte| byte.is_ascii_digit());
     is_hash || id.len() == 13 && id.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit())

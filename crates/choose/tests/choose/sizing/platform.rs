@@ -141,7 +141,7 @@ fn the_statement_of_the_deciding_windows_is_named() {
 #[test]
 fn time_in_no_counter_of_reading_sessions_is_a_range() {
     let account = waiting(&[("direct path read", 320.0)]).account.map(Arc::new);
-    let cause = CensorCause::ClosedReads { active: 62.0, share: 0.99, latency_s: 0.008 };
+    let cause = CensorCause::ClosedReads { active: 62.0, share: 0.99, latency_s: 0.008, counted: None };
     let censored = Some(Censored { cause, up_to: None });
     let saved = |censored: Option<Censored>| {
         let required = SizingRequirements { account: account.clone(), censored, ..database(1_000.0, Bytes::gib(100)) };

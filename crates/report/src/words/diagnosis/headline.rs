@@ -18,7 +18,7 @@ pub(crate) fn headline(found: &Diagnosis) -> Option<String> {
             Some(with_cause(censored, &answer?))
         }
         DiagnosisVerdict::ProcessorsFull { busy, .. } => {
-            let storage = found.split.as_ref().map_or(0.0, |split| split.storage());
+            let storage = found.split.as_ref().map_or(0.0, plimsoll_choose::diagnosis::Split::storage);
             let busy = number::percent((busy * 100.0).round() / 100.0);
             Some(format!(
                 "Processors are the first problem (busy {busy}); storage is {} of database time",
