@@ -108,7 +108,8 @@ impl Alternatives<'_> {
     /// The sizing for the mean of windows that are so long that their peaks are an assumption.
     pub fn constant_load(&self, sizing: &Sizing) -> Option<OtherLoad> {
         let is_assumed = |step: &GrowthStep| {
-            step.kind == StepKind::Peaks(PeakSource::LongerWindows) && step.small.max(step.large) > 1.0
+            matches!(step.kind, StepKind::Peaks(PeakSource::LongerWindows | PeakSource::BusyPeriods))
+                && step.small.max(step.large) > 1.0
         };
         let is_assumed = sizing.required.steps.iter().any(is_assumed);
         is_assumed.then(|| self.for_design(sizing, &Design { burst: Burst::None, ..self.design.clone() }))?

@@ -3,7 +3,7 @@
 //! Inputs with windows of a minute are always more accurate.
 
 use plimsoll_analyse::median;
-use plimsoll_ingest::Class;
+use plimsoll_ingest::{BusyPeriod, Class};
 use plimsoll_units::Span;
 
 use super::design::{ClassLoad, PeakSource};
@@ -105,6 +105,20 @@ pub(super) fn hidden(window: Span) -> Hidden {
     }
 }
 
+/// Factors for a window with busy periods: their sessions over those of the window, with the hidden peaks of their length.
+pub(super) fn in_busy_periods(window: Span, periods: &[BusyPeriod]) -> Option<Hidden> {
+    let inside = periods.iter().filter(|period| period.length < window);
+    let busiest = inside.max_by(|a, b| a.times_mean().total_cmp(&b.times_mean()))?;
+    let (times, within) = (busiest.times_mean(), hidden(busiest.length));
+    Some(Hidden {
+        small: times * within.small,
+        large: times * within.large,
+        scans: within.scans,
+        spread: within.spread.map(|(low, high)| (times * low, times * high)),
+        source: PeakSource::BusyPeriods,
+    })
+}
+
 /// Interpolation with logarithmic axes.
 fn between(from: (f64, f64), to: (f64, f64), x: f64) -> f64 {
     let share = libm::log(x / from.0) / libm::log(to.0 / from.0);
@@ -113,6 +127,8 @@ fn between(from: (f64, f64), to: (f64, f64), x: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use plimsoll_ingest::{InputPosition, Origin};
+
     use super::*;
 
     #[test]
@@ -136,5 +152,25 @@ mod tests {
     fn a_day_also_hides_its_hours() {
         let week = hidden(Span::from_secs(7 * 86_400));
         assert!((week.small - 3.13 * WEEK).abs() < 1e-9, "{week:?}");
+    }
+
+    #[test]
+    fn busy_periods_replace_the_hours_of_other_systems() {
+        let place = InputPosition { input: "report".into(), origin: Origin::line(1) };
+        let period = |hours: u64, active_sessions: f64| BusyPeriod {
+            begin: jiff::civil::date(2026, 3, 4).at(10, 0, 0, 0),
+            length: Span::from_secs(hours * 3_600),
+            active_sessions,
+            user_io: None,
+            mean_sessions: 2.0,
+            slot: 0,
+            place: place.clone(),
+        };
+        let days = Span::from_secs(6 * 86_400);
+        let found = in_busy_periods(days, &[period(1, 3.0), period(1, 6.4)]).expect("a period");
+        assert!((found.small - 3.2 * 3.13).abs() < 1e-9 && (found.large - 3.2 * 6.09).abs() < 1e-9, "{found:?}");
+        assert_eq!((found.scans, found.source), (1.0, PeakSource::BusyPeriods));
+        assert_eq!(in_busy_periods(Span::from_secs(3_600), &[period(1, 6.4)]), None, "no longer than the period");
+        assert_eq!(in_busy_periods(days, &[]), None);
     }
 }

@@ -160,9 +160,12 @@ impl<'a> ClassWindows<'a> {
                 && rest_bytes.is_some_and(|bytes| bytes >= BULK * rest);
             let class = if is_bulk { Class::BulkWrite } else { entire };
             loads.push(self.load(class, rest, rest_bytes));
-        } else if let Some(more) = total.bytes.map(|total| total / bytes).filter(|more| *more > 1.0) {
+        } else {
+            let more = (total_iops / iops).max(1.0);
+            let more_bytes = total.bytes.map_or(1.0, |total| (total / bytes).max(1.0));
             for load in &mut loads {
-                load.bytes_per_second *= more;
+                load.iops *= more;
+                load.bytes_per_second *= more_bytes;
             }
         }
         loads

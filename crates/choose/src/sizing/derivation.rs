@@ -12,7 +12,7 @@ use thiserror::Error;
 
 use super::assumption::Assumption;
 use super::backlog::{Allowance, PEAKS_AT, lowest_limit, quantile};
-use super::burst::{Hidden, LARGE, hidden, is_elastic};
+use super::burst::{Hidden, LARGE, hidden, in_busy_periods, is_elastic};
 use super::classes::ClassWindows;
 use super::compute::{self, Compute, ComputeOrigin, HiddenPeaks, MemoryOrigin, ProcessorOrigin};
 use super::design::{
@@ -114,7 +114,8 @@ pub fn derive_requirements(subject: &DatabaseDemand, design: &Design) -> Result<
     let (answer, censored) = diagnosed(subject);
     let lifted = censored.as_ref().filter(|censored| is_lifted(design, censored));
     let without_stall = lifted.map_or(1.0, Censored::factor);
-    let peaks = burst(&all, (&windows, &slots), design, &measured, often);
+    let of_periods = in_busy_periods(longest, &subject.busy_periods);
+    let peaks = burst(maxima(&all, (&windows, &slots), design, often).or(of_periods), design, &measured, often);
     let hidden_peaks = HiddenPeaks::of(peaks.as_ref(), design.burst);
     let mut steps = without_limits(peaks, stall(without_stall, lifted), lifted);
     steps.extend(growth(design));
@@ -415,20 +416,14 @@ fn grown(mut windows: Vec<DemandWindow>, times: f64) -> Vec<DemandWindow> {
 }
 
 /// Hidden peaks beyond the level: one-minute maxima relative to the averages that windows reach `often`, for operations
-/// and bytes.
-fn burst(
-    all: &ClassWindows<'_>,
-    windows: (&[DemandWindow], &[usize]),
-    design: &Design,
-    measured: &Measured,
-    often: (f64, f64),
-) -> Option<GrowthStep> {
+/// and bytes; those of the input, if it has any.
+fn burst(of_input: Option<Hidden>, design: &Design, measured: &Measured, often: (f64, f64)) -> Option<GrowthStep> {
     let hidden = match design.burst {
         Burst::None => return None,
         Burst::Times(times) => {
             Hidden { small: times, large: times, scans: times, spread: None, source: PeakSource::Request }
         }
-        Burst::Auto => maxima(all, windows, design, often).unwrap_or_else(|| hidden(measured.longest)),
+        Burst::Auto => of_input.unwrap_or_else(|| hidden(measured.longest)),
     };
     let beyond = |times: f64, often: f64, level: f64| (times * often / level).max(1.0);
     let small = beyond(hidden.small, often.0, measured.iops);

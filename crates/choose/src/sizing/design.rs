@@ -263,6 +263,8 @@ pub enum PeakSource {
     ShorterWindows,
     /// The same for windows beyond an hour, with the busiest half hours of traced disks.
     LongerWindows,
+    /// The same for busy periods of a longer window, by the database's own analysis.
+    BusyPeriods,
 }
 
 impl SizingRequirements {

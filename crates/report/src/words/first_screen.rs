@@ -2,8 +2,8 @@
 
 use plimsoll_choose::diagnosis::CensorCause;
 use plimsoll_choose::sizing::{
-    Attachment, Choice, Cluster, LessHeadroom, ProcessorOrigin, ShareOrigin, Sizing, SizingRequirements, SpeedLimit,
-    StepKind, WithoutScans, unclear_rac, unsupported_rac,
+    Attachment, Choice, Cluster, LessHeadroom, PeakSource, ProcessorOrigin, ShareOrigin, Sizing, SizingRequirements,
+    SpeedLimit, StepKind, WithoutScans, unclear_rac, unsupported_rac,
 };
 use plimsoll_ingest::Resource;
 
@@ -51,8 +51,12 @@ pub(crate) fn assumed_peaks(sizing: &Sizing) -> Option<String> {
     });
     let price = constant.choice.as_ref().and_then(Choice::total);
     let price = price.map_or_else(|| "no priced choice".to_owned(), |total| format!("{total} a month"));
+    let basis = match step.kind {
+        StepKind::Peaks(PeakSource::BusyPeriods) => "are busy hours by ADDM with assumed minutes",
+        _ => "are assumed",
+    };
     Some(format!(
-        "Peaks of {} times the mean of {} are assumed{spread}: reports of busy hours decide; without peaks, {price} (--burst none)",
+        "Peaks of {} times the mean of {} {basis}{spread}: reports of busy hours decide; without peaks, {price} (--burst none)",
         number::three(step.small),
         length(demand.measured.longest.as_secs_f64())
     ))
@@ -69,10 +73,19 @@ pub(crate) fn describe_platform(sizing: &Sizing) -> Option<String> {
     let platform = &sizing.required.platform;
     let mut parts: Vec<String> = platform.cluster.iter().map(priced_instances).collect();
     parts.extend(platform.exadata.map(|exadata| without_cells(&sizing.required, exadata.filtered_bytes_s)));
+    parts.extend(columnar_compression(&sizing.required));
     parts.extend(platform.cluster.as_ref().and_then(|_| rac_support(sizing)));
     let refused = sizing.refused_providers();
     parts.extend((!refused.is_empty()).then(|| format!("{} refused (--unsupported)", refused.join(", "))));
     (!parts.is_empty()).then(|| sentence(&parts.join("; ")))
+}
+
+/// Tables whose compression other storage lacks.
+fn columnar_compression(demand: &SizingRequirements) -> Option<String> {
+    let ratio = demand.account.as_ref()?.total.counters.columnar?.ratio();
+    let times =
+        ratio.map_or_else(|| "by an unknown ratio".to_owned(), |ratio| format!("{} times", number::three(ratio)));
+    Some(format!("tables in Hybrid Columnar Compression grow {times}, in addition to the capacity"))
 }
 
 /// The processors of a machine that filter scans instead of storage cells.

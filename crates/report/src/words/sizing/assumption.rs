@@ -94,6 +94,7 @@ fn peak_source(source: PeakSource) -> String {
         PeakSource::Minute => "windows of up to a minute have no relevant hidden peaks".to_owned(),
         PeakSource::Databases => databases.to_owned(),
         PeakSource::ShorterWindows => format!("{databases}, less for shorter windows"),
+        PeakSource::BusyPeriods => format!("sessions of the busiest period by ADDM over the mean, times {databases}"),
         PeakSource::LongerWindows => format!(
             "{databases}; for windows beyond an hour, also half hours over the week of 106 disks of virtual machines: \
              provide reports of an hour or less"
