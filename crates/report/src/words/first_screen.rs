@@ -47,16 +47,16 @@ pub(crate) fn assumed_peaks(sizing: &Sizing) -> Option<String> {
     let (demand, constant) = (&sizing.required, sizing.constant_load.as_ref()?);
     let step = demand.steps.iter().find(|step| matches!(step.kind, StepKind::Peaks(_)))?;
     let spread = step.spread.map_or_else(String::new, |(low, high)| {
-        format!(" ({} to {} in measured databases)", number::three(low), number::three(high))
+        format!("; {} to {} in measured databases", number::three(low), number::three(high))
     });
+    let basis = match step.kind {
+        StepKind::Peaks(PeakSource::BusyPeriods) => "busy hours by ADDM, minutes assumed",
+        _ => "assumed",
+    };
     let price = constant.choice.as_ref().and_then(Choice::total);
     let price = price.map_or_else(|| "no priced choice".to_owned(), |total| format!("{total} a month"));
-    let basis = match step.kind {
-        StepKind::Peaks(PeakSource::BusyPeriods) => "are busy hours by ADDM with assumed minutes",
-        _ => "are assumed",
-    };
     Some(format!(
-        "Peaks of {} times the mean of {} {basis}{spread}: reports of busy hours decide; without peaks, {price} (--burst none)",
+        "Peaks are {} times the mean of {} ({basis}{spread}); without, {price} (--burst none)",
         number::three(step.small),
         length(demand.measured.longest.as_secs_f64())
     ))

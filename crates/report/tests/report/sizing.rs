@@ -426,6 +426,23 @@ fn platforms_without_support_are_refused_in_the_headline() {
 }
 
 #[test]
+fn peaks_of_a_mean_of_days_have_a_price_without_them() {
+    let mut days = sized(1_000.0, "", &["oci/block-volume"]);
+    let kind = StepKind::Peaks(PeakSource::BusyPeriods);
+    days.required.steps = vec![GrowthStep { kind, small: 10.1, large: 19.5, scans: 1.0, spread: Some((4.6, 24.0)) }];
+    days.required.measured.longest = Span::from_secs(6 * 86_400);
+    let choice = days.choices[0].clone();
+    let total = choice.total().unwrap();
+    days.constant_load = Some(OtherLoad { required: days.required.clone(), choice: Some(choice) });
+    let caution = format!(
+        "Peaks are 10.1 times the mean of 6 days (busy hours by ADDM, minutes assumed; 4.6 to 24 in measured databases); \
+         without, {total} a month (--burst none)."
+    );
+    let found = page(&days).headline.unwrap().cautions;
+    assert!(found.contains(&caution), "{found:?}");
+}
+
+#[test]
 fn conditions_of_the_recommendation_are_cautions_in_a_line() {
     let first = |sizing: &Sizing| page(sizing).headline.unwrap();
     let mut sizing = sized(1_000.0, "", &["oci/block-volume"]);
