@@ -10,6 +10,7 @@ mod ingest;
 pub mod limits;
 mod merge;
 mod months;
+mod place;
 pub mod points;
 mod random;
 pub mod replay;

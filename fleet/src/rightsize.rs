@@ -17,6 +17,7 @@ use serde::Serialize;
 
 use crate::folder::Folder;
 use crate::limits::{Offers, RulesBuilder, limits_of};
+use crate::place::PlaceOptions;
 use crate::replay::{Replayed, RunPlace, Verdict, replay, results_folder};
 use crate::terms::TermOptions;
 use crate::volumes::{FleetVolume, FleetVolumes};
@@ -41,23 +42,10 @@ pub struct RightsizeOptions {
     /// Products to choose from, such as aws/gp3; all of the volume's provider if none
     #[arg(long)]
     pub to: Vec<String>,
-    /// Scheduler of a cluster, such as 127.0.0.1:50050; this process if none
-    #[arg(long)]
-    pub cluster: Option<String>,
-    /// Buckets at a time in this process; the number of processors if none
-    #[arg(long)]
-    pub parallel: Option<usize>,
+    #[command(flatten)]
+    pub place: PlaceOptions,
     #[command(flatten)]
     pub terms: TermOptions,
-}
-
-/// Where a command runs.
-pub fn place_of(cluster: Option<&String>, parallel: Option<usize>) -> RunPlace {
-    if let Some(address) = cluster {
-        return RunPlace::Cluster(address.clone());
-    }
-    let processors = thread::available_parallelism().map_or(1, usize::from);
-    RunPlace::Embedded { parallel: parallel.unwrap_or(processors) }
 }
 
 /// The answer about a volume. Money is in millionths of the currency, per month.
@@ -116,7 +104,7 @@ pub fn rightsize(options: &RightsizeOptions) -> Result<String> {
     }
     let volumes = FleetVolumes::open(&folder)?;
     let present = present_offers(&catalogue, &volumes, &options.terms)?;
-    let place = place_of(options.cluster.as_ref(), options.parallel);
+    let place = options.place.run_place();
     let results = results_folder(&folder);
     let today = replay(&folder, &rules_of(present.iter().map(|offer| offer.as_ref().ok())), &results, &place)?;
     let mut answers = answer_all(options, &catalogue, &volumes, &present, &today)?;

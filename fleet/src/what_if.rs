@@ -8,8 +8,9 @@ use plimsoll_catalogue::{Catalogue, Config, Offer, Part, PriceTerms, Setting};
 use serde::Serialize;
 
 use crate::folder::{Folder, write_atomically};
+use crate::place::PlaceOptions;
 use crate::replay::{Replayed, Verdict, forget, replay, results_folder};
-use crate::rightsize::{monthly_micros, place_of, present_offers, rules_of};
+use crate::rightsize::{monthly_micros, present_offers, rules_of};
 use crate::terms::TermOptions;
 use crate::volumes::FleetVolumes;
 
@@ -27,12 +28,8 @@ pub struct ReplayOptions {
     /// Replay finished buckets again
     #[arg(long)]
     pub again: bool,
-    /// Scheduler of a cluster, such as 127.0.0.1:50050; this process if none
-    #[arg(long)]
-    pub cluster: Option<String>,
-    /// Buckets at a time in this process; the number of processors if none
-    #[arg(long)]
-    pub parallel: Option<usize>,
+    #[command(flatten)]
+    pub place: PlaceOptions,
     /// Folder of verdicts and end states; `results` in the folder of the fleet if none
     #[arg(long)]
     pub results: Option<PathBuf>,
@@ -59,7 +56,7 @@ pub fn run(options: &ReplayOptions) -> Result<String> {
     if options.again {
         forget(&results)?;
     }
-    let place = place_of(options.cluster.as_ref(), options.parallel);
+    let place = options.place.run_place();
     let rules = rules_of(offers.iter().map(|offer| offer.as_ref().ok()));
     let replayed = replay(&folder, &rules, &results, &place)?;
     if let Some(path) = &options.csv {

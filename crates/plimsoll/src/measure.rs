@@ -12,7 +12,7 @@ use plimsoll_record::Curve;
 use crate::args::MeasureCommand;
 use crate::cli_error::CliError;
 use crate::console::Console;
-use crate::output::{Outputs, ended, report_kept};
+use crate::output::{Outputs, ended, print_run_file};
 use crate::{gates, matching, store};
 
 /// Measures the path or export.
@@ -28,7 +28,7 @@ pub fn run(args: &MeasureCommand) -> Result<(), CliError> {
     let retained = outputs.keep(|| store::runs().keep(&curve, args.label.as_ref()));
     outputs.write_curves(std::slice::from_ref(&curve))?;
     outputs.print_detail(|| matching::short(&curve))?;
-    let saved = report_kept(retained, &outputs);
+    let saved = print_run_file(retained, &outputs);
     ended(curve.ended)?;
     gates::decide(&args.gates, &[(curve.subject.name.clone(), curve)], Gate::judge_curve)?;
     saved

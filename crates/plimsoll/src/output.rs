@@ -259,13 +259,13 @@ pub fn finish_suite(suite: &mut SuiteRun, snapshots: Option<Snapshots>, outputs:
     let is_real = suite.started.is_some();
     let retained = is_real.then(|| store::runs().keep_suite(suite, snapshots));
     outputs.write_suites(std::slice::from_ref(suite))?;
-    let saved = report_kept(retained, outputs);
+    let saved = print_run_file(retained, outputs);
     ended(suite.ended)?;
     saved
 }
 
 /// Prints where a result was kept, or why it was not, which is an error after all output.
-pub fn report_kept(retained: Option<Result<PathBuf, MeasureError>>, outputs: &Outputs) -> Result<(), CliError> {
+pub fn print_run_file(retained: Option<Result<PathBuf, MeasureError>>, outputs: &Outputs) -> Result<(), CliError> {
     match retained {
         None => Ok(()),
         Some(Ok(path)) => outputs.print(&format!("Kept as {}\n", path.display())),
