@@ -18,7 +18,9 @@ use super::demand::{doubts, file_name, inputs};
 use crate::number;
 use crate::page::{Block, Cell, Column, ColumnKind, Emphasis, Fact, Headline, Link, Page, PageSection, Table};
 use crate::words::clean;
-use crate::words::diagnosis::{busiest, duration, headline, part, rate_of, seconds, share, verdict_text};
+use crate::words::diagnosis::{
+    busiest, duration, headline, own_processors, part, rate_of, seconds, share, verdict_text,
+};
 
 /// Maximum number of inputs in a chart's source.
 const INPUTS_MAX: usize = 3;
@@ -123,8 +125,12 @@ impl Case<'_> {
         let (iops, bytes) = (total(Measure::Iops), total(Measure::Throughput));
         let rates = [iops.map(|iops| format!("{} IOPS", number::three(iops))), bytes.map(number::throughput)];
         let text = rates.into_iter().flatten().collect::<Vec<_>>().join(", ");
-        let of = match directions(if iops.is_some() { Measure::Iops } else { Measure::Throughput }) {
-            [Some(reads), Some(writes)] if reads + writes > 0.0 => format!("{} reads", share(reads / (reads + writes))),
+        let (measure, unit) =
+            if iops.is_some() { (Measure::Iops, "operations") } else { (Measure::Throughput, "bytes") };
+        let of = match directions(measure) {
+            [Some(reads), Some(writes)] if reads + writes > 0.0 => {
+                format!("{} of the {unit} are reads", share(reads / (reads + writes)))
+            }
             [Some(_), None] => "without writes, which are unknown".to_owned(),
             [None, Some(_)] => "without reads, which are unknown".to_owned(),
             _ => String::new(),
@@ -185,10 +191,11 @@ impl Case<'_> {
         let busy = split.and_then(|split| split.host_busy).or(host.map(|host| host.busy))?;
         let count = split.map_or_else(|| host?.processors, |split| split.processors);
         let of = count.map_or(String::new(), |count| format!("of {}", number::integer(count)));
+        let own = split.and_then(|split| own_processors(split, busy * count?)).unwrap_or_default();
         let idle = split.map_or_else(|| host?.io_wait, |split| split.host.io_wait);
         let idle = idle.map_or(String::new(), |idle| format!("idle in I/O wait {}", share(idle)));
         let busy = number::percent((busy * 1e3).round() / 1e3);
-        Some(Fact::new("Processors busy", busy).with_remark(of).with_remark(idle))
+        Some(Fact::new("Processors busy", busy).with_remark(of).with_remark(own).with_remark(idle))
     }
 
     fn sections(&self) -> Vec<PageSection> {

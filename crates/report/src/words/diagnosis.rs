@@ -8,7 +8,7 @@ mod headline;
 mod hosts;
 mod works;
 
-use plimsoll_choose::diagnosis::{DiagnosisVerdict, TimePart};
+use plimsoll_choose::diagnosis::{DiagnosisVerdict, Split, TimePart};
 
 use super::clean;
 use crate::number;
@@ -142,6 +142,25 @@ fn log_behind_locks(write_s: f64, all: f64, sustained: f64, locks: f64) -> Strin
     )
 }
 
+/// Processors that the sessions use, if those of the host are busier by more than `host_busy` explains.
+///
+/// `host_busy` is a number of processors.
+pub(crate) fn own_processors(split: &Split, host_busy: f64) -> Option<String> {
+    /// Smaller differences come from sampling.
+    const NOTABLE: f64 = 0.2;
+    let own = split.share(TimePart::Processor) * split.active;
+    let is_notable = split.has_processor_time && own < host_busy * (1.0 - NOTABLE);
+    is_notable
+        .then(|| format!("{} in use, {} by sessions of this database", number::three(host_busy), number::three(own)))
+}
+
+/// The difference between storage's share and its bound.
+fn second_log_write(all: f64, at_most: f64) -> &'static str {
+    /// Smaller differences vanish in rounding.
+    const NOTABLE: f64 = 0.005;
+    if at_most > all + NOTABLE { ", if each commit waits for two log writes" } else { "" }
+}
+
 /// Remedy if the largest part is not storage, with the bound of what storage saves.
 fn not_storage(main: TimePart, host_busy: Option<f64>, bound: f64) -> String {
     let rest = match main {
@@ -209,11 +228,12 @@ fn idle(verdict: &DiagnosisVerdict) -> Option<(String, &'static str)> {
 fn answer(verdict: &DiagnosisVerdict) -> Option<VerdictText> {
     if let DiagnosisVerdict::NotStorage { share: all, at_most, host_busy, main, main_share } = *verdict {
         let text = format!(
-            "Storage is not the problem: {} is {}, and storage {}. Even zero-latency storage saves at most {}.",
+            "Storage is not the problem: {} is {}, and storage {}. Even zero-latency storage saves at most {}{}.",
             of_all(main_share),
             spent(main),
             share(all),
-            share(at_most)
+            share(at_most),
+            second_log_write(all, at_most)
         );
         return Some(VerdictText { kind: "answer", text, remedy: not_storage(main, host_busy, at_most) });
     }

@@ -3,7 +3,7 @@
 
 use plimsoll_choose::diagnosis::{
     CensorCause, Censored, CountedEvent, DiagnoseOptions, Diagnosis, DiagnosisVerdict as Verdict, HistoryQuantity,
-    HostEvidence, HostLimit, TimePart, Unusual, diagnose,
+    HostEvidence, HostLimit, Slice, TimePart, Unusual, diagnose,
 };
 use plimsoll_ingest::{Cap, CapBasis, CapKind, CapLimit, CapOwner, Class, Demand, Ingest, Measure, Outcome, WaitCause};
 use plimsoll_report::{Charset, Color, TextStyle, diagnoses_json, page_text, pages, words};
@@ -42,6 +42,24 @@ fn text_begins_with_the_answer_and_has_bars_without_colour() {
     let text = diagnoses(&outcomes, &found(&outcomes), &TextStyle { width: 100, ..TextStyle::default() });
     let expected = include_str!("diagnosis.txt");
     assert!(text == expected, "is now:\n{text}");
+}
+
+#[test]
+fn parts_of_storage_follow_their_sum() {
+    let outcomes = outcomes();
+    let mut found = found(&outcomes);
+    let slices = &mut found[0].split.as_mut().unwrap().slices;
+    slices[0].share = 0.7;
+    slices.push(Slice { part: TimePart::SequentialRead, share: 0.1, ..slices[0].clone() });
+    let text = diagnoses(&outcomes, &found, &TextStyle { width: 100, ..TextStyle::default() });
+    let rows: Vec<&str> = text.lines().skip_while(|line| !line.starts_with("database time")).skip(2).take(3).collect();
+    let shares = rows.iter().map(|row| {
+        let words: Vec<&str> = row.split_whitespace().collect();
+        let at = words.iter().position(|word| word.parse::<f64>().is_ok()).unwrap();
+        (words[..at].join(" "), words[at].parse::<f64>().unwrap())
+    });
+    let expected = [("storage", 80.0), ("- random reads", 70.0), ("- sequential reads", 10.0)];
+    assert_eq!(shares.collect::<Vec<_>>(), expected.map(|(name, share)| (name.to_owned(), share)), "{text}");
 }
 
 #[test]
@@ -361,6 +379,8 @@ fn storage_that_is_not_the_problem_has_a_bound_of_its_saving() {
         let verdict = Verdict::NotStorage { share: 0.03, at_most: 0.04, host_busy, main, main_share: 0.8 };
         let remedy = words::diagnosis::verdict_text(&verdict).remedy;
         assert!(remedy.starts_with("Faster storage saves at most 4 % of the database's time"), "{remedy}");
+        let text = words::diagnosis::verdict_text(&verdict).text;
+        assert!(text.ends_with("saves at most 4 %, if each commit waits for two log writes."), "{text}");
     }
 }
 

@@ -48,24 +48,42 @@ const BARS: [Column; 5] = [
     Column::text("longest", 2),
 ];
 
-/// A bar in characters for each part.
-fn plain_bars(split: &Split) -> Table {
+/// A row of a part, or of all storage, with a bar in characters.
+fn plain_bar(name: String, [share, seconds]: [f64; 2], is_storage: bool, longest: String) -> Vec<Cell> {
     /// Characters of the whole time.
     const FULL: f64 = 25.0;
-    let row = |slice: &Slice| {
-        let mark = if slice.part.is_storage() { "\u{25aa}" } else { "\u{25ab}" };
+    let mark = if is_storage { "\u{25aa}" } else { "\u{25ab}" };
+    vec![
+        Cell::text(name),
+        Cell::figure(format!("{:.1}", share * 100.0), share * 100.0),
+        Cell::three(seconds),
+        Cell::text(mark.repeat((share * FULL).round() as usize)),
+        Cell::text(longest),
+    ]
+}
+
+/// A bar in characters for each part; several parts of storage follow their sum.
+fn plain_bars(split: &Split) -> Table {
+    let row = |slice: &Slice, lead: &str| {
         // Time outside of the events, such as that of log writes within commits, may exceed the first of them.
         let rest_s = slice.seconds - slice.events.iter().map(|event| event.total_s).sum::<f64>();
         let longest = slice.events.first().filter(|event| event.total_s >= rest_s);
         let longest = longest.map_or(String::new(), |event| event.event.to_string());
-        vec![
-            Cell::text(part(slice.part)),
-            Cell::figure(format!("{:.1}", slice.share * 100.0), slice.share * 100.0),
-            Cell::three(slice.seconds),
-            Cell::text(mark.repeat((slice.share * FULL).round() as usize)),
-            Cell::text(longest),
-        ]
+        let name = format!("{lead}{}", part(slice.part));
+        plain_bar(name, [slice.share, slice.seconds], slice.part.is_storage(), longest)
     };
+    let (storage, others): (Vec<&Slice>, Vec<&Slice>) =
+        split.slices.iter().filter(|slice| slice.share >= SHARE_MIN).partition(|slice| slice.part.is_storage());
+    let all = [split.storage(), storage.iter().map(|slice| slice.seconds).sum()];
+    let parts = match storage[..] {
+        [only] => vec![row(only, "")],
+        [] => Vec::new(),
+        _ => iter::once(plain_bar("storage".to_owned(), all, true, String::new()))
+            .chain(storage.iter().map(|slice| row(slice, "- ")))
+            .collect(),
+    };
+    let (above, below): (Vec<&Slice>, Vec<&Slice>) = others.iter().partition(|slice| slice.share > all[0]);
+    let rows = above.iter().map(|slice| row(slice, "")).chain(parts).chain(below.iter().map(|slice| row(slice, "")));
     let processors =
         split.processors.map_or(String::new(), |count| format!("; processors: {}", number::integer(count)));
     let busy = split.host_busy.map_or(String::new(), |busy| format!(", busy {} of the time", share(busy)));
@@ -74,8 +92,7 @@ fn plain_bars(split: &Split) -> Table {
         format!("{} sessions active on average{processors}{busy}{waiting}", number::three(split.active)),
         "\u{25aa} shortened by faster storage; \u{25ab} unaffected by storage".to_owned(),
     ];
-    let observed = split.slices.iter().filter(|slice| slice.share >= SHARE_MIN);
-    Table::of("Database time by part", BARS, observed, row).with_notes(notes)
+    Table::of("Database time by part", BARS, rows, |row| row).with_notes(notes)
 }
 
 fn bars(split: &Split) -> Vec<Bar> {
