@@ -30,14 +30,26 @@ pub struct Page {
     pub origin: &'static str,
     /// Key figures, with notes as remarks. The full text omits them, as the sections have them.
     pub figures: Vec<Fact>,
-    /// The plot or table of the summary; `None` is the first of the sections.
-    pub exhibit: Option<Block>,
+    /// The plot or table of the summary.
+    pub exhibit: Exhibit,
     /// The parts, in reading order.
     pub sections: Vec<PageSection>,
     /// Commands that follow from the result: purpose and command line.
     pub next: Vec<(String, String)>,
     /// Names and versions of the programs that recorded the data; empty for this program.
     pub made_by: String,
+}
+
+/// The plot or table of a summary.
+#[derive(Clone, Debug, Default)]
+pub enum Exhibit {
+    /// The first of the sections that fits.
+    #[default]
+    OfSections,
+    /// This block, or the first of the sections if it does not fit.
+    Block(Block),
+    /// None: figures and findings have all lines.
+    None,
 }
 
 /// The verdict, and its grade of doubt.

@@ -11,7 +11,7 @@ use plimsoll_record::{Finding, Weight};
 use plimsoll_units::Bytes;
 
 use crate::number;
-use crate::page::{Block, Cell, Column, ColumnKind, Fact, Headline, Item, Page, PageSection, Table};
+use crate::page::{Block, Cell, Column, ColumnKind, Exhibit, Fact, Headline, Item, Page, PageSection, Table};
 use crate::words;
 
 /// Extent of a demand.
@@ -45,7 +45,8 @@ pub fn demand(outcomes: &[Outcome], demand: &Demand, detail: DemandDetail) -> Pa
     Page {
         title: "Demand of storage".to_owned(),
         headline: busiest.as_ref().map(|busiest| Headline::of(headline(busiest, demand.subjects.len()))),
-        exhibit: busiest.map(|busiest| Block::Table(tabulate_classes(busiest.subject))),
+        exhibit: busiest
+            .map_or(Exhibit::OfSections, |busiest| Exhibit::Block(Block::Table(tabulate_classes(busiest.subject)))),
         sections,
         ..Page::default()
     }

@@ -8,7 +8,7 @@ use super::comparison::share_and_range;
 use crate::chart;
 use crate::html::{both, figure};
 use crate::number;
-use crate::page::{Block, Cell, Chart, Column, ColumnKind, Fact, Headline, Page, PageSection, Table};
+use crate::page::{Block, Cell, Chart, Column, ColumnKind, Exhibit, Fact, Headline, Page, PageSection, Table};
 use crate::timeline::{Mark, Panel, PanelScale, Timeline, Track};
 use crate::words::{self, clean};
 
@@ -74,7 +74,7 @@ pub fn history(target: &str, objective: Objective, origin: &'static str, runs: &
         headline: Some(Headline { text: verdict(&usable), cautions, ..Headline::default() }),
         origin,
         figures: vec![Fact::new("Target", clean(target)), Fact::new("Objective", objective.to_string())],
-        exhibit: Some(Block::Table(table.clone())),
+        exhibit: Exhibit::Block(Block::Table(table.clone())),
         sections: vec![
             PageSection::new("Load line over the runs", chart.into_iter().collect()),
             PageSection::new("Changes", vec![Block::Facts(changes)]),

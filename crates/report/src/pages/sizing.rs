@@ -22,7 +22,7 @@ use super::{elapsed, limit, what_if};
 use crate::chart::{self, Axis, Fill, Joined, Plane, PointGroup, Spot};
 use crate::html::{both, figure};
 use crate::number;
-use crate::page::{Block, Cell, Chart, Column, ColumnKind, Fact, Item, Page, PageSection, Table};
+use crate::page::{Block, Cell, Chart, Column, ColumnKind, Exhibit, Fact, Item, Page, PageSection, Table};
 use crate::scale::AxisScale;
 use crate::words::{clean, first_screen, offer, sentence, sizing as words};
 
@@ -79,7 +79,7 @@ pub fn sizing(sizing: &Sizing, what_ifs: &WhatIfs, outcomes: &[Outcome], max: us
         title,
         headline: Some(sized.headline()),
         figures: sized.figures(),
-        exhibit: sized.cheapest_by_provider().map(Block::Table),
+        exhibit: sized.cheapest_by_provider().map_or(Exhibit::None, |table| Exhibit::Block(Block::Table(table))),
         sections,
         next: next.into_iter().collect(),
         ..Page::default()
@@ -108,25 +108,22 @@ impl Sized<'_> {
         let parts = self.sizing.best_volumes();
         let mut figures: Vec<Fact> = match self.sizing.best() {
             Some(Best::Layout(layout)) => layout.parts.iter().map(volume_of_layout).collect(),
-            _ => parts.iter().map(|choice| configuration(choice)).collect(),
+            _ => parts.iter().map(|choice| self.configuration(choice)).collect(),
         };
         figures.extend(self.sizing.best_machine().and_then(|machine| {
             let fewer = self.sizing.fewer_processors.as_ref();
             let licensed = self.is_oracle().then(|| words::unpriced_licences(machine, fewer));
             let fact = Fact::new("Machine", clean(&machine.name()?)).with_remark(words::shape(machine));
-            Some(licensed.into_iter().fold(fact, Fact::with_remark))
+            Some(words::machine_price(machine).into_iter().chain(licensed).fold(fact, Fact::with_remark))
         }));
         if let [choice] = parts[..] {
-            figures.push(match choice.total() {
-                Some(total) => {
-                    let fact = Fact::new("Price", format!("{total} a month"));
-                    let wider = self.sizing.wider.as_ref().and_then(first_screen::wider);
-                    let less = self.sizing.less_headroom.as_ref().and_then(first_screen::less_headroom);
-                    let fact = less.into_iter().chain(wider).fold(fact, Fact::with_remark);
-                    fact.with_remark(words::price_parts(choice))
-                }
-                None => Fact::new("Price", words::price(choice)),
-            });
+            figures.extend(choice.total().is_none().then(|| Fact::new("Price", words::price(choice))));
+        }
+        figures.extend(self.expected(&parts));
+        if let [choice] = parts[..] {
+            figures.extend(choice.first_limit().map(|binds| {
+                Fact::new("First limit", binds.name.to_string()).with_remark(words::limit_rate_and_room(binds))
+            }));
         }
         if let Some(today) = self.sizing.present.as_ref().and_then(PresentCost::monthly) {
             let fact = Fact::new("Today", format!("{today} a month"));
@@ -137,34 +134,41 @@ impl Sized<'_> {
         if !objectives.is_empty() {
             figures.push(Fact::new("Meets", objectives).with_remark("simulated at the expected load"));
         }
-        if let [choice] = parts[..] {
-            figures.extend(choice.first_limit().map(|binds| {
-                Fact::new("First limit", binds.name.to_string()).with_remark(words::limit_rate_and_room(binds))
-            }));
-        }
-        // The load that decides.
-        let binding = parts.first().and_then(|choice| choice.binds.as_ref()).map(|binds| binds.point);
-        let deciding = demand.points.iter().find(|point| parts.len() == 1 && Some(point.of) == binding);
-        if let Some(point) = deciding.or(demand.points.first()) {
-            let (moved, headroom) = (offer::megabytes(point.bytes_per_second()), number::percent(demand.headroom));
-            let rates = [format!("{} IOPS", number::three(point.iops())), format!("{moved} MB/s")];
-            // The measured rate is that of the expected one: of operations, or of bytes.
-            let (rates, measured) = match point.of {
-                Busiest::Operations => (rates.join(", "), format!("{} IOPS", number::three(demand.measured.iops))),
-                Busiest::Bytes => {
-                    let measured = offer::megabytes(demand.measured.bytes_per_second);
-                    let [iops, bytes] = rates;
-                    (format!("{bytes}, {iops}"), format!("{measured} MB/s"))
-                }
-            };
-            let several = format!("; in the windows with {}", words::busiest(point.of));
-            let several = if demand.points.len() > 1 { several.as_str() } else { "" };
-            let remark = format!("measured {measured}; {headroom} headroom{several}");
-            figures.push(Fact::new("Expected", rates).with_remark(remark));
-        }
+        figures.extend(self.doubts());
         figures.push(Fact::new("Capacity", offer::capacity(demand.capacity)).with_remark("at the end of the period"));
         figures.extend(self.elapsed());
         figures
+    }
+
+    /// A volume with its price, and cheaper ones under another condition.
+    fn configuration(&self, choice: &Choice) -> Fact {
+        let fact = Fact::new("Configuration", offer::configuration(&choice.offer));
+        let less = self.sizing.less_headroom.as_ref().and_then(first_screen::less_headroom);
+        let wider = self.sizing.wider.as_ref().and_then(first_screen::wider);
+        words::storage_price(choice).into_iter().chain(less).chain(wider).fold(fact, Fact::with_remark)
+    }
+
+    /// The load that decides, with the measured one.
+    fn expected(&self, parts: &[&Choice]) -> Option<Fact> {
+        let demand = &self.sizing.required;
+        let binding = parts.first().and_then(|choice| choice.binds.as_ref()).map(|binds| binds.point);
+        let deciding = demand.points.iter().find(|point| parts.len() == 1 && Some(point.of) == binding);
+        let point = deciding.or(demand.points.first())?;
+        let (moved, headroom) = (offer::megabytes(point.bytes_per_second()), number::percent(demand.headroom));
+        let rates = [format!("{} IOPS", number::three(point.iops())), format!("{moved} MB/s")];
+        // The measured rate is that of the expected one: of operations, or of bytes.
+        let (rates, measured) = match point.of {
+            Busiest::Operations => (rates.join(", "), format!("{} IOPS", number::three(demand.measured.iops))),
+            Busiest::Bytes => {
+                let measured = offer::megabytes(demand.measured.bytes_per_second);
+                let [iops, bytes] = rates;
+                (format!("{bytes}, {iops}"), format!("{measured} MB/s"))
+            }
+        };
+        let several = format!("; in the windows with {}", words::busiest(point.of));
+        let several = if demand.points.len() > 1 { several.as_str() } else { "" };
+        let remark = format!("measured {measured}; {headroom} headroom{several}");
+        Some(Fact::new("Expected", rates).with_remark(remark))
     }
 
     /// Elapsed time of the first job, or of the work of the inputs, on the best configuration.
@@ -415,11 +419,6 @@ fn table(label: &str, choices: &[Choice]) -> Table {
     let group = |(doubt, text): (PriceDoubt, &str)| Some((first(doubt)?, text.to_owned()));
     let table = Table::of(label, columns, choices.iter().enumerate(), row).without_unknown();
     Table { groups: GROUPS.into_iter().filter_map(group).collect(), ..table }
-}
-
-/// The notation of a choice.
-fn configuration(choice: &Choice) -> Fact {
-    Fact::new("Configuration", offer::configuration(&choice.offer))
 }
 
 /// A volume by its content: `Redo  oci/block-volume:50GB`.

@@ -10,7 +10,9 @@ use plimsoll_units::Span;
 use crate::chart;
 use crate::html::{both, figure};
 use crate::number;
-use crate::page::{Block, Cell, Chart, Column, ColumnKind, Emphasis, Fact, Headline, Item, Page, PageSection, Table};
+use crate::page::{
+    Block, Cell, Chart, Column, ColumnKind, Emphasis, Exhibit, Fact, Headline, Item, Page, PageSection, Table,
+};
 use crate::timeline::{Panel, PanelScale, Timeline, Track};
 use crate::words::watch::{
     describe_alert, describe_balance, describe_end, format_duration, format_limit, format_time, is_used_up, limit_name,
@@ -65,7 +67,7 @@ pub fn watch(report: &WatchReport<'_>) -> Page {
         ..Headline::default()
     });
     page.figures = list_figures(report, state);
-    page.exhibit = Some(Block::Table(table.clone()));
+    page.exhibit = Exhibit::Block(Block::Table(table.clone()));
     let alerts = list_firing(report).into_iter().map(|alert| Fact::caution("Alert", alert));
     let facts = page.figures.iter().cloned().chain(alerts).collect();
     let credits = state.credits.iter().map(|balance| describe_credits(report, balance));

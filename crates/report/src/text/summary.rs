@@ -5,7 +5,7 @@ use super::page::{lay_out, omitted_columns, paragraph, tone};
 use super::paint::{PaintedLine, Tone, wrap};
 use super::plot::{self, plot};
 use super::table;
-use crate::page::{Block, Chart, Emphasis, Fact, Page, PageSection, Plot, Table, TableLayout, Visibility};
+use crate::page::{Block, Chart, Emphasis, Exhibit, Fact, Page, PageSection, Plot, Table, TableLayout, Visibility};
 use crate::words::{REPEAT, clean, cut};
 
 /// Lines of a screen.
@@ -145,7 +145,9 @@ fn named(rows: impl Iterator<Item = Named>, lines_max: usize, style: &TextStyle)
 fn exhibits(page: &Page) -> impl Iterator<Item = &Block> {
     let blocks = || sections(page).flat_map(|part| &part.blocks);
     let plots = blocks().filter(|block| matches!(block, Block::Plot(_)));
-    page.exhibit.iter().chain(plots).chain(blocks())
+    let own = if let Exhibit::Block(block) = &page.exhibit { Some(block) } else { None };
+    let has_none = matches!(page.exhibit, Exhibit::None);
+    own.into_iter().chain(plots).chain(blocks()).filter(move |_| !has_none)
 }
 
 /// A block in at most `lines` lines, with fewer rows if necessary; empty if they are too few, or for other blocks.

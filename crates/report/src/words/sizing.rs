@@ -13,7 +13,9 @@ use plimsoll_choose::sizing::{
 };
 
 pub(crate) use self::assumption::{assumption, step_name, step_source};
-pub(crate) use self::cost::{machine_price_origin, missing_price, price, price_parts, saving, unpriced_machines};
+pub(crate) use self::cost::{
+    machine_price, machine_price_origin, missing_price, price, saving, storage_price, unpriced_machines,
+};
 pub(crate) use self::demand::{
     answer, assumed_load, backlog, busiest, censored, cluster, exadata, expected_range, length, measured, objectives,
     other_problem, other_remedy, point, smaller_than_stored, step,

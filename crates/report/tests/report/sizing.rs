@@ -499,9 +499,9 @@ fn conditions_of_the_recommendation_are_cautions_in_a_line() {
     assert!(found.contains("96 % large reads, 76 % by SQL_ID a1b2 (SQL*Plus); without, "), "{found}");
     sizing.less_headroom = Some(LessHeadroom { headroom: 0.19, choice: choice.clone() });
     sizing.wider = Some(choice);
-    let price = page(&sizing).figures.into_iter().find(|fact| fact.name == "Price").unwrap();
-    assert_eq!(price.remarks[0], format!("{total} with 19 % headroom (--headroom 19%)"));
-    assert!(price.remarks[1].contains("(--stripe 1)"), "{:?}", price.remarks);
+    let configuration = page(&sizing).figures.into_iter().find(|fact| fact.name == "Configuration").unwrap();
+    assert_eq!(configuration.remarks[1], format!("{total} with 19 % headroom (--headroom 19%)"));
+    assert!(configuration.remarks[2].contains("(--stripe 1)"), "{:?}", configuration.remarks);
 }
 
 #[test]

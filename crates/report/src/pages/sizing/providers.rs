@@ -6,7 +6,7 @@ use plimsoll_catalogue::Money;
 use plimsoll_choose::sizing::{Best, Choice, PriceDoubt, ProviderFrontier};
 
 use super::{Sized, read};
-use crate::page::{Block, Cell, Column, ColumnKind, PageSection, Table};
+use crate::page::{Block, Cell, Column, ColumnKind, Fact, PageSection, Table};
 use crate::words::{clean, offer, sizing as words};
 
 /// Maximum number of configurations of a provider; more for a single provider.
@@ -69,7 +69,10 @@ impl Sized<'_> {
     /// The recommended configuration, and that of each other provider, those with a complete and verified price that are not
     /// slower first.
     pub(super) fn cheapest_by_provider(&self) -> Option<Table> {
-        let others = self.others().into_iter().map(|(_, best, reservations)| (best, reservations));
+        let others: Vec<_> = self.others().into_iter().map(|(_, best, reservations)| (best, reservations)).collect();
+        if others.is_empty() {
+            return None;
+        }
         let rows = std::iter::once((self.sizing.best()?, Vec::new())).chain(others);
         let table = Table::rows("Cheapest of each provider", rows)
             .column(Column::text("cheapest of each provider", 0), |(best, reservations)| {
@@ -78,19 +81,33 @@ impl Sized<'_> {
             })
             .column(Column::monthly("total", 0), |(best, _)| Cell::money(best.total()))
             .column(Column::new("database", "time", ColumnKind::Text, 1), |(best, _)| self.time_and_slower(*best))
-            .column(Column::text("doubts", 2), |(best, _)| {
-                best.volumes().into_iter().map(words::doubts).max_by_key(String::len).unwrap_or_default()
-            })
+            .column(Column::text("doubts", 2), |(best, _)| describe_doubts(*best))
             .table();
         Some(table.without_unknown())
+    }
+
+    /// Doubts of the recommendation where no table of providers has them, with classes that are slower.
+    pub(super) fn doubts(&self) -> Option<Fact> {
+        let best = self.sizing.best().filter(|_| self.others().is_empty())?;
+        let slower = self.slower_classes(best);
+        let doubts = describe_doubts(best);
+        let doubts = if doubts.is_empty() { doubts } else { format!("{doubts} (inferred or unverified)") };
+        let fact = Fact::new("Doubts", doubts);
+        let fact = if slower.is_empty() { fact } else { fact.with_remark(format!("{slower} slower than today")) };
+        Some(fact).filter(|fact| !fact.text.is_empty() || !slower.is_empty())
+    }
+
+    /// Classes that are slower within the tolerance: `redo and single-block reads`.
+    fn slower_classes(&self, best: Best<'_>) -> String {
+        let slower = best.volumes().into_iter().flat_map(|choice| &choice.slower).map(|slower| slower.class.name());
+        let slower: BTreeSet<&str> = slower.filter(|_| self.slower_or_doubtful(best).is_none()).collect();
+        slower.into_iter().collect::<Vec<_>>().join(" and ")
     }
 
     /// `65 % less, redo slower`: the change of the database's time, and classes that are slower within the tolerance.
     fn time_and_slower(&self, best: Best<'_>) -> Option<String> {
         let time = best.effect(&self.sizing.required).as_ref().map(words::saved)?;
-        let slower = best.volumes().into_iter().flat_map(|choice| &choice.slower).map(|slower| slower.class.name());
-        let slower: BTreeSet<&str> = slower.filter(|_| self.slower_or_doubtful(best).is_none()).collect();
-        let names = slower.into_iter().collect::<Vec<_>>().join(" and ");
+        let names = self.slower_classes(best);
         Some(if names.is_empty() { time } else { format!("{time}, {names} slower") })
     }
 
@@ -211,6 +228,11 @@ const UNVERIFIED: &str = "unverified price";
 fn provider_of(name: &str) -> &str {
     let product = name.rsplit_once(" of ").map_or(name, |(_, product)| product);
     product.split_once('/').map_or(product, |(provider, _)| provider)
+}
+
+/// The longest list of doubts of the volumes of a recommendation.
+fn describe_doubts(best: Best<'_>) -> String {
+    best.volumes().into_iter().map(words::doubts).max_by_key(String::len).unwrap_or_default()
 }
 
 #[cfg(test)]

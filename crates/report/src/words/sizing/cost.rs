@@ -69,17 +69,17 @@ pub(crate) fn price(choice: &Choice) -> String {
     format!("{monthly}{own}{}{host}{doubt}", machine.unwrap_or_default())
 }
 
-/// Parts of the price of a choice: `storage 95.20 USD (unverified), machine 183.96 USD`.
-pub(crate) fn price_parts(choice: &Choice) -> String {
+/// The price of the volumes of a choice: `95.20 USD a month (unverified)`.
+pub(crate) fn storage_price(choice: &Choice) -> Option<String> {
     let doubt = if choice.has_unverified_price() { " (unverified)" } else { "" };
     // The price of a volume on a given machine has the machine's.
-    let volumes = if choice.offer.config.machine.is_some() { "storage and machine" } else { "storage" };
-    let storage = choice.price.as_ref().map(|price| format!("{volumes} {}{}{doubt}", price.monthly, own_price(price)));
-    let attached = choice
-        .machine
-        .as_ref()
-        .and_then(|machine| Some(format!("machine {}{}", machine.monthly?, machine_price_origin(machine))));
-    storage.into_iter().chain(attached).collect::<Vec<_>>().join(", ")
+    let machine = if choice.offer.config.machine.is_some() { " with the machine" } else { "" };
+    choice.price.as_ref().map(|price| format!("{} a month{machine}{}{doubt}", price.monthly, own_price(price)))
+}
+
+/// The price of a machine: `183.96 USD a month (your price)`.
+pub(crate) fn machine_price(machine: &Attachment) -> Option<String> {
+    Some(format!("{} a month{}", machine.monthly?, machine_price_origin(machine)))
 }
 
 /// The origin of a price that the user stated: ` (your price, taken as USD)`.
