@@ -494,7 +494,9 @@ fn scope(history: &MinerHistory, instance: &str) -> ReadingScope {
 
 fn put(history: &MinerHistory, snapshot: &Snapshot, instance: &Instance, out: &mut Builder) {
     let scope = out.scope(scope(history, &instance.name));
-    let window = out.window(window_of(snapshot, instance));
+    let own_window = window_of(snapshot, instance);
+    // Means become sums over the window, which may differ from the instance's own by the minutes of its rounding.
+    let (window, seconds) = (out.window(own_window), own_window.length.as_secs_f64());
     let of_all = || shared_processors(history, snapshot, instance).map(|shared| shared.value);
     for (class, measure, statistic, value, column) in &instance.figures {
         let origin = out.origin(instance.line, "MAIN-METRICS", column);
@@ -511,13 +513,13 @@ fn put(history: &MinerHistory, snapshot: &Snapshot, instance: &Instance, out: &m
         out.time(DatabaseTime {
             scope,
             window,
-            database_s: sessions.mean * instance.seconds,
-            rounding_s: sessions.rounding * instance.seconds,
-            processor_s: instance.on_processor.or_else(of_all).map(|on| on * instance.seconds),
+            database_s: sessions.mean * seconds,
+            rounding_s: sessions.rounding * seconds,
+            processor_s: instance.on_processor.or_else(of_all).map(|on| on * seconds),
             processors: processors.map(|count| count as u32),
-            commits: instance.commits_s.map(|commits| commits * instance.seconds),
+            commits: instance.commits_s.map(|commits| commits * seconds),
             counters: TimeCounters {
-                filtered_bytes: filtered_bytes_s(history, instance).map(|rate| rate * instance.seconds),
+                filtered_bytes: filtered_bytes_s(history, instance).map(|rate| rate * seconds),
                 // Rows of statements are of all instances.
                 top_reader: snapshot.top_reader.clone(),
                 ..TimeCounters::default()
@@ -526,13 +528,19 @@ fn put(history: &MinerHistory, snapshot: &Snapshot, instance: &Instance, out: &m
         });
     }
     processors_used(history, snapshot, instance, (scope, window), out);
-    host_time(history, instance, (scope, window), out);
+    host_time(history, instance, seconds, (scope, window), out);
 }
 
 /// Emits the busy time of the processors of an instance's host.
-fn host_time(history: &MinerHistory, instance: &Instance, (scope, window): (u32, u32), out: &mut Builder) {
+fn host_time(
+    history: &MinerHistory,
+    instance: &Instance,
+    seconds: f64,
+    (scope, window): (u32, u32),
+    out: &mut Builder,
+) {
     if let Some(busy) = instance.host_busy {
-        let all_s = instance.seconds * host_processors(history, instance).unwrap_or(1.0);
+        let all_s = seconds * host_processors(history, instance).unwrap_or(1.0);
         let (busy_s, idle_s) = (all_s * busy, all_s * (1.0 - busy).max(0.0));
         let origin = out.origin(instance.line, "MAIN-METRICS", "os_cpu");
         out.host(HostTime { scope, window, busy_s, idle_s, io_wait_s: None, queue_s: None, origin });

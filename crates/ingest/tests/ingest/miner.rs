@@ -253,13 +253,13 @@ fn instances_share_the_processor_time_of_all() {
     let reading = read(&text);
     let of_hour: Vec<Option<f64>> = reading.times.iter().map(|time| time.processor_s).collect();
     // 1.5 sessions on a processor, two thirds of them of the instance with two of three active sessions.
-    assert_eq!(of_hour, [Some(3_600.0), Some(0.5 * 59.0 * 60.0), None]);
+    assert_eq!(of_hour, [Some(3_600.0), Some(0.5 * 3_600.0), None], "of the common window");
     let demand = Demand::of(&[&reading]);
     let account = demand.subjects[0].account.as_ref().unwrap();
     let first = account.slots[0].as_ref().unwrap();
-    assert!((first.processor_s.unwrap() - 5_370.0).abs() < 1e-9, "{:?}", first.processor_s);
+    assert!((first.processor_s.unwrap() - 5_400.0).abs() < 1e-9, "{:?}", first.processor_s);
     // Busy 1 % and 0.5 % of 16 processors each.
-    let busy = (0.01 * 3_600.0 + 0.005 * 3_540.0) / 7_140.0;
+    let busy = f64::midpoint(0.01, 0.005);
     assert!((first.host_busy.unwrap() - busy).abs() < 1e-9, "{:?}", first.host_busy);
 }
 
@@ -311,7 +311,7 @@ fn a_zero_below_the_resolution_is_not_zero() {
     assert!(reading.cautions.iter().any(|caution| caution.text.contains("2 rates of bytes are printed as 0")));
     let demand = Demand::of(&[&reading]);
     let account = demand.subjects[0].account.as_ref().unwrap();
-    let rounding_s = 0.05 * (3_600.0 + 59.0 * 60.0 + 1_800.0);
+    let rounding_s = 0.05 * (3_600.0 + 3_600.0 + 1_800.0);
     assert!((account.total.rounding_s - rounding_s).abs() < 1e-9, "{}", account.total.rounding_s);
 }
 
