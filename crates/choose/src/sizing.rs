@@ -54,14 +54,14 @@ pub use hits::HitAssumption;
 pub use layout::{VolumeContent, VolumeLayout, VolumePart, layouts};
 pub use licences::{ProcessorLicences, fewer_processors, more_processors};
 pub use objective::{ClassObjective, Reached};
-pub use platform::{Cluster, Exadata, ForeignPlatform, MachineShare, Platform, ShareOrigin};
+pub use platform::{Cluster, EndedInstances, Exadata, ForeignPlatform, MachineShare, Platform, ShareOrigin};
 pub(crate) use pool::map;
 pub use pool::{InOrder, Pool};
 pub use present::PresentCost;
 pub use product_facts::{unclear_rac, unsupported_rac};
 pub use search::{ScopeError, Search, UnknownProvider};
 pub use size::{judge, size};
-pub use speedup::SpeedLimit;
+pub use speedup::{SpeedBound, SpeedLimit};
 pub use today::Best;
 
 /// Share by which a price that was inferred or recalled may be too low.

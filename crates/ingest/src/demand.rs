@@ -23,7 +23,7 @@ use crate::reading::{
 pub use account::{Account, CacheCurve, EventTime, HostWaiting, InputPosition, SessionTime};
 pub use busy::BusyPeriod;
 pub use instances::{InstanceLoad, InstanceRates};
-pub use resources::{HostLoad, InstanceResource};
+pub use resources::{HostLoad, InstanceFiltering, InstanceResource};
 pub use work::PartWork;
 
 /// The combined demand of several readings.
@@ -58,6 +58,8 @@ pub struct DatabaseDemand {
     pub platform: Option<String>,
     /// Memory and processors of its instances and hosts, where known.
     pub resources: Vec<InstanceResource>,
+    /// Scans that storage cells filter for its instances, by window, where known.
+    pub filtering: Vec<InstanceFiltering>,
     /// Load of the processors of its hosts, where known.
     pub host: Option<HostLoad>,
     /// Busy periods inside its windows, by time; empty unless inputs have several periods for a window.
@@ -189,7 +191,7 @@ impl DatabaseDemand {
         let account = account::account(readings, &placed, is_own);
         let oracle_release = find_lowest_release(readings, is_own);
         let platform = own_readings(readings, is_own).find_map(|reading| reading.platform.clone());
-        let resources = resources::resources(readings, is_own);
+        let (resources, filtering) = resources::resources(readings, is_own);
         let host = resources::host_load(readings, is_own);
         let busy_periods = busy::collect_periods(readings, &placed, account.as_ref(), is_own);
         let works = work::collect_works(readings, is_own);
@@ -219,6 +221,7 @@ impl DatabaseDemand {
             oracle_release,
             platform,
             resources,
+            filtering,
             host,
             busy_periods,
             works,

@@ -52,7 +52,8 @@ pub use builder::Builder;
 pub use curves::{ASSUMED_SPACE, ImportedCurve, build_curves};
 pub use demand::{
     Account, BusyPeriod, CacheCurve, Cap, DatabaseDemand, Demand, EventTime, HostLoad, HostWaiting, InputPosition,
-    InstanceLoad, InstanceRates, InstanceResource, MeasureSeries, PartWork, SessionTime, Slot, Summary,
+    InstanceFiltering, InstanceLoad, InstanceRates, InstanceResource, MeasureSeries, PartWork, SessionTime, Slot,
+    Summary,
 };
 pub use distribution::ValueDistribution;
 pub use ebs::{EBS_PAGE_BYTES, EbsStatistics, NotEbsPage};

@@ -134,6 +134,12 @@ impl DatabaseEffect {
         Some([all.min(by_latency) - high_s / self.before_s, all.max(by_latency) - low_s / self.before_s])
     }
 
+    /// Shares of the time that the filtering of scans adds, the least first; `None` without filtering, and if it is not counted.
+    pub fn filtering_shares(&self) -> Option<[f64; 2]> {
+        let FilterWork::Seconds(work_s) = self.filter else { return None };
+        Some(work_s.map(|work_s| work_s / self.before_s))
+    }
+
     /// True if the filtering of scans may add more than this share of the time.
     pub fn has_filtering(&self, share: f64) -> bool {
         match self.filter {

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use plimsoll_catalogue::{Catalogue, PriceTerms};
-use plimsoll_ingest::{DatabaseDemand, Resource, Slot, TopReader};
+use plimsoll_ingest::{DatabaseDemand, Slot, TopReader};
 
 use super::backlog::quantile;
 use super::burst::LARGE_READ;
@@ -246,7 +246,7 @@ fn limit_filtering(subject: &mut DatabaseDemand, slots: impl Iterator<Item = usi
     else {
         return;
     };
-    for filtered in subject.resources.iter_mut().filter(|one| one.resource == Resource::FilteredBytes) {
-        filtered.value = filtered.value.min(highest);
+    for one in &mut subject.filtering {
+        one.filtered.value = one.filtered.value.min(highest);
     }
 }

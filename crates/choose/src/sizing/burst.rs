@@ -48,6 +48,8 @@ pub(super) struct Hidden {
     pub(super) large: f64,
     /// For loads that [`is_elastic`] is true for.
     pub(super) scans: f64,
+    /// Factor of the busy hours alone, without the minutes in them: for processors.
+    pub(super) hours: f64,
     /// The lowest and the highest measured ratio.
     pub(super) spread: Option<(f64, f64)>,
     pub(super) source: PeakSource,
@@ -75,7 +77,7 @@ pub(super) fn is_elastic(load: &ClassLoad) -> bool {
 pub(super) fn hidden(window: Span) -> Hidden {
     let seconds = window.as_secs_f64();
     if seconds <= MINUTE {
-        return Hidden { small: 1.0, large: 1.0, scans: 1.0, spread: None, source: PeakSource::Minute };
+        return Hidden { small: 1.0, large: 1.0, scans: 1.0, hours: 1.0, spread: None, source: PeakSource::Minute };
     }
     let of = |pick: fn(&BurstRatio) -> [f64; 2]| median(&MEASURED.iter().flat_map(pick).collect::<Vec<f64>>());
     let all = || MEASURED.iter().flat_map(|measured| measured.operations.into_iter().chain(measured.bytes));
@@ -96,6 +98,7 @@ pub(super) fn hidden(window: Span) -> Hidden {
         small: at(of(|measured| measured.operations)),
         large: at(of(|measured| measured.bytes)),
         scans: 1.0,
+        hours: between((longest, 1.0), (DAY, WEEK), seconds.clamp(longest, DAY)),
         spread: Some(if seconds < shortest { (1.0, high) } else { beyond }),
         source: match seconds {
             s if s < shortest => PeakSource::ShorterWindows,
@@ -114,6 +117,7 @@ pub(super) fn in_busy_periods(window: Span, periods: &[BusyPeriod]) -> Option<Hi
         small: times * within.small,
         large: times * within.large,
         scans: within.scans,
+        hours: times * within.hours,
         spread: within.spread.map(|(low, high)| (times * low, times * high)),
         source: PeakSource::BusyPeriods,
     })
@@ -151,7 +155,7 @@ mod tests {
     #[test]
     fn a_day_also_hides_its_hours() {
         let week = hidden(Span::from_secs(7 * 86_400));
-        assert!((week.small - 3.13 * WEEK).abs() < 1e-9, "{week:?}");
+        assert!((week.small - 3.13 * WEEK).abs() < 1e-9 && (week.hours - WEEK).abs() < 1e-9, "{week:?}");
     }
 
     #[test]
@@ -170,6 +174,7 @@ mod tests {
         let found = in_busy_periods(days, &[period(1, 3.0), period(1, 6.4)]).expect("a period");
         assert!((found.small - 3.2 * 3.13).abs() < 1e-9 && (found.large - 3.2 * 6.09).abs() < 1e-9, "{found:?}");
         assert_eq!((found.scans, found.source), (1.0, PeakSource::BusyPeriods));
+        assert!((found.hours - 3.2).abs() < 1e-9, "{found:?}");
         assert_eq!(in_busy_periods(Span::from_secs(3_600), &[period(1, 6.4)]), None, "no longer than the period");
         assert_eq!(in_busy_periods(days, &[]), None);
     }

@@ -1,8 +1,9 @@
 //! Processors and memory that a machine needs for a database: those that the database uses, not those of its host.
 
-use plimsoll_ingest::{DatabaseDemand, InstanceResource, Resource, SessionTime};
+use plimsoll_ingest::{DatabaseDemand, InstanceFiltering, InstanceResource, Resource, SessionTime};
 use plimsoll_units::Bytes;
 
+use super::burst::Hidden;
 use super::design::{Burst, GrowthStep, SizingRequirements, StepKind};
 use crate::diagnosis::SCAN_RATES;
 
@@ -45,8 +46,10 @@ pub struct ComputeOrigin {
     /// Processors of the present host, each of which may be a core with several threads; `None` if they are threads, and if
     /// the required processors are given or unknown.
     pub possible_cores: Option<f64>,
-    /// Peaks of the processors; `None` without hidden peaks, or if those of the processors are known.
+    /// Peaks of the processors; `None` without hidden peaks, or if those of the processors are known. Given ones are required.
     pub peaks: Option<ProcessorPeaks>,
+    /// The busy hours of a window that hides them, which are required; `None` if the peaks are given.
+    pub busy_hours: Option<ProcessorPeaks>,
     /// Filtering of scans that is added to the processors; `None` without storage cells, and if processors are given.
     pub scans: Option<CellScans>,
 }
@@ -54,10 +57,29 @@ pub struct ComputeOrigin {
 /// Scans that storage cells filter today, and the processors that filter them elsewhere.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CellScans {
-    /// Filtered bytes per second, of the instance with the most in its busiest window.
+    /// Filtered bytes per second of an instance in a window: those that need the most processors with `beside`.
     pub filtered: InstanceResource,
-    /// Processors in use for them at [`SCAN_RATES`], with growth, the fewest first: the most are required.
+    /// Processors that the instance used in the same window, with growth.
+    pub beside: f64,
+    /// Processors in use for the scans at [`SCAN_RATES`], with growth, the fewest first: the most are required.
     pub processors: [f64; 2],
+}
+
+impl CellScans {
+    /// The scans of the window and instance with the most processors in use; `used` where those of the window are unknown.
+    fn of(subject: &DatabaseDemand, used: Option<f64>, growth: f64) -> Option<Self> {
+        let of_window = |one: &InstanceFiltering| Self {
+            filtered: one.filtered.clone(),
+            beside: one.processors.or(used).unwrap_or(0.0) * growth,
+            processors: SCAN_RATES.map(|rate| one.filtered.value / rate * growth),
+        };
+        subject.filtering.iter().map(of_window).max_by(|a, b| a.most().total_cmp(&b.most()))
+    }
+
+    /// Processors in use in the window, with those for its scans.
+    fn most(&self) -> f64 {
+        self.beside + self.processors[1]
+    }
 }
 
 /// Processors in peaks that the mean of a window hides, if they rise as the operations do.
@@ -67,8 +89,6 @@ pub struct ProcessorPeaks {
     pub times: f64,
     /// Processors in use then, with growth; at most those of the present host, with growth.
     pub processors: f64,
-    /// They are required: the ratio was given, or the mean of the processors is of a long window.
-    pub is_required: bool,
     /// The ratio was given. Measured ratios of other databases are of operations only.
     pub is_given: bool,
 }
@@ -84,6 +104,8 @@ impl ProcessorPeaks {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct HiddenPeaks {
     pub(super) times: f64,
+    /// Ratio of the busy hours alone, at least 1.
+    pub(super) hours: f64,
     /// By the caller, for the load as a whole.
     pub(super) is_given: bool,
 }
@@ -129,18 +151,22 @@ pub enum MemoryOrigin {
 
 impl HiddenPeaks {
     /// Those of the step of peaks within windows, if there is one.
-    pub(super) fn of(step: Option<&GrowthStep>, burst: Burst) -> Self {
-        Self { times: step.map_or(1.0, |step| step.small), is_given: matches!(burst, Burst::Times(_)) }
+    pub(super) fn of(step: Option<&GrowthStep>, hidden: Option<&Hidden>, burst: Burst) -> Self {
+        Self {
+            times: step.map_or(1.0, |step| step.small),
+            hours: hidden.map_or(1.0, |hidden| hidden.hours),
+            is_given: matches!(burst, Burst::Times(_)),
+        }
     }
 }
 
 impl Compute {
     /// The need of one instance when the load has grown by a factor. Processors: those that the instance used in its
-    /// busiest window, with those that filter the scans of storage cells, or those of its busiest minute; without that
-    /// minute, at least those of peaks that are given or that a long window hides; and at least those of `uncapped`:
-    /// processors in use with the limit of a resource manager and at most without it; each times that factor, at 70 %
-    /// utilisation. Memory: that in use by the instance. The host's figures only where the
-    /// database's are unknown, or where its page cache answers reads.
+    /// busiest window, or in that with the most for the scans of storage cells as well, or those of its busiest minute; without
+    /// that minute, at least those of peaks that are given, or of the busy hours that a long window hides; and at least those of
+    /// `uncapped`: processors in use with the limit of a resource manager and at most without it; each times that factor, at
+    /// 70 % utilisation. Memory: that in use by the instance. The host's figures only where the database's are unknown, or where
+    /// its page cache answers reads.
     pub(super) fn of(
         subject: &DatabaseDemand,
         growth: f64,
@@ -151,30 +177,29 @@ impl Compute {
         let (used, processors) = find_processors(subject).unzip();
         let is_of_host = matches!(processors, Some(ProcessorOrigin::Host(_)));
         let peak = highest(subject, Resource::PeakProcessors).filter(|_| !is_of_host);
-        let scans = highest(subject, Resource::FilteredBytes).map(|filtered| CellScans {
-            filtered: filtered.clone(),
-            processors: SCAN_RATES.map(|rate| filtered.value / rate * growth),
-        });
-        let scanning = scans.as_ref().map(|scans| scans.processors[1]);
-        let at_target = |used: f64| (used * growth + scanning.unwrap_or(0.0)) / UTILISATION;
-        let steady = used.map(at_target).or(scanning.map(|scanning| scanning / UTILISATION));
+        let scans = CellScans::of(subject, used, growth);
+        let scanning = scans.as_ref().map_or(0.0, |scans| scans.processors[1]);
+        let grown = used.map(|used| used * growth);
+        let steady = grown.into_iter().chain(scans.as_ref().map(CellScans::most)).reduce(f64::max);
         let is_long =
             matches!(&processors, Some(ProcessorOrigin::Database(used)) if used.window.as_secs_f64() > LONG_WINDOW_S);
         let share = || highest(subject, Resource::BusyShare).cloned().map(ProcessorOrigin::Share);
         // The present host has no more, whatever the peaks.
         let host = highest(subject, Resource::HostProcessors).map_or(f64::INFINITY, |host| host.value);
-        let in_peaks = |used: f64| ProcessorPeaks {
-            times: hidden.times,
-            processors: (used * hidden.times).min(host.max(used)) * growth,
-            is_required: hidden.is_given || is_long,
-            is_given: hidden.is_given,
+        let in_peaks = |times: f64| {
+            let used = used.filter(|_| times > 1.0 && peak.is_none() && !is_of_host)?;
+            let processors = (used * times).min(host.max(used)) * growth;
+            Some(ProcessorPeaks { times, processors, is_given: hidden.is_given })
         };
-        let peaks = used.map(in_peaks).filter(|_| hidden.times > 1.0 && peak.is_none() && !is_of_host);
-        let required = peaks.filter(|peaks| peaks.is_required).map(|peaks| peaks.processors);
-        let in_minute = peak.map(|peak| peak.value * growth / UTILISATION);
-        let peak_processors = in_minute.or(required.map(|required| required / UTILISATION));
-        let needed = steady.map(|steady| steady.max(peak_processors.unwrap_or(0.0)));
+        let peaks = in_peaks(hidden.times);
+        let busy_hours = in_peaks(hidden.hours).filter(|_| is_long && !hidden.is_given);
+        let given = peaks.filter(|peaks| peaks.is_given).map(|peaks| peaks.processors);
+        let in_hours = busy_hours.map(|hours| hours.processors + scanning);
+        let in_minute = peak.map(|peak| peak.value * growth);
+        let peak_processors = in_minute.or(given).or(in_hours);
+        let needed = steady.map(|steady| steady.max(peak_processors.unwrap_or(0.0)) / UTILISATION);
         let by_peak = peak.filter(|_| in_minute > steady).cloned().map(ProcessorOrigin::Database);
+        let at_target = |used: f64| (used * growth + scanning) / UTILISATION;
         let uncapped = uncapped.filter(|[_, required]| at_target(*required) > needed.unwrap_or(0.0));
         let needed = uncapped.map(|[_, required]| at_target(required)).or(needed);
         let by_cap = uncapped.map(|[used, required]| ProcessorOrigin::Uncapped { required, used });
@@ -185,7 +210,7 @@ impl Compute {
         };
         let host_busy = find_host_busy(subject);
         let processors = by_cap.or(by_peak).or(processors).or_else(share);
-        (compute, ComputeOrigin { processors, memory, host_busy, possible_cores: None, peaks, scans })
+        (compute, ComputeOrigin { processors, memory, host_busy, possible_cores: None, peaks, busy_hours, scans })
     }
 
     /// These values, and those of `other` where they are absent.
@@ -235,23 +260,28 @@ impl SizingRequirements {
     /// Processors that a machine needs at most, if those of peaks are as many more as operations, and those of the present host
     /// are whole cores; `None` if the required ones are certain in both respects.
     pub fn possible_processors(&self) -> Option<f64> {
-        let peaks = self.compute_origin.peaks.filter(|peaks| !peaks.is_required).map(|peaks| peaks.at_target());
+        let peaks = self.compute_origin.peaks.filter(|peaks| !peaks.is_given).map(|peaks| peaks.at_target());
         let possible = self.processors_of_cores().into_iter().chain(peaks).reduce(f64::max)?;
         (possible > self.compute.required().0).then_some(possible)
     }
 
-    /// Processors in use all the time: the mean of the busiest window, grown; otherwise what the required ones run at
-    /// the allowed utilisation.
-    pub(super) fn steady_processors(&self) -> f64 {
-        let used = match &self.compute_origin.processors {
-            Some(ProcessorOrigin::Database(used)) if used.resource == Resource::Processors => Some(used.value),
-            Some(ProcessorOrigin::Busy(busy)) => Some(*busy),
-            _ => None,
+    /// Processors in use on average in the busiest window, with growth; `None` unless the input counts them.
+    pub(super) fn mean_processors(&self) -> Option<f64> {
+        let used = match self.compute_origin.processors.as_ref()? {
+            ProcessorOrigin::Database(used) if used.resource == Resource::Processors => used.value,
+            ProcessorOrigin::Busy(busy) => *busy,
+            _ => return None,
         };
         let grown =
             self.steps.iter().find(|step| matches!(step.kind, StepKind::Growth(_))).map_or(1.0, |step| step.small);
-        let scanning = self.compute_origin.scans.as_ref().map_or(0.0, |scans| scans.processors[1]);
-        used.map_or_else(|| self.compute.required().0 * UTILISATION, |used| used * grown + scanning)
+        let with_scans = self.compute_origin.scans.as_ref().map_or(0.0, CellScans::most);
+        Some((used * grown).max(with_scans))
+    }
+
+    /// Processors in use all the time: those of [`Self::mean_processors`], otherwise what the required ones run at the allowed
+    /// utilisation.
+    pub(super) fn steady_processors(&self) -> f64 {
+        self.mean_processors().unwrap_or_else(|| self.compute.required().0 * UTILISATION)
     }
 }
 

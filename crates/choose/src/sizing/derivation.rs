@@ -115,8 +115,10 @@ pub fn derive_requirements(subject: &DatabaseDemand, design: &Design) -> Result<
     let lifted = censored.as_ref().filter(|censored| is_lifted(design, censored));
     let without_stall = lifted.map_or(1.0, Censored::factor);
     let of_periods = in_busy_periods(longest, &subject.busy_periods);
-    let peaks = burst(maxima(&all, (&windows, &slots), design, often).or(of_periods), design, &measured, often);
-    let hidden_peaks = HiddenPeaks::of(peaks.as_ref(), design.burst);
+    let of_input = maxima(&all, (&windows, &slots), design, often).or(of_periods);
+    let hidden = find_hidden(of_input, design, &measured);
+    let peaks = hidden.as_ref().and_then(|hidden| burst(hidden, design, &measured, often));
+    let hidden_peaks = HiddenPeaks::of(peaks.as_ref(), hidden.as_ref(), design.burst);
     let mut steps = without_limits(peaks, stall(without_stall, lifted), lifted);
     steps.extend(growth(design));
     let mut points = vec![point(&windows, Busiest::Operations, Level::At(measured.iops), &steps)];
@@ -210,12 +212,13 @@ fn required_compute(
     let uncapped = lifted.and_then(uncapped_processors);
     // A limit on the processors leaves no peaks of them.
     let is_capped = uncapped.is_none() && censored.and_then(uncapped_processors).is_some();
-    let hidden = if is_capped && !hidden.is_given { HiddenPeaks { times: 1.0, ..hidden } } else { hidden };
+    let hidden = if is_capped && !hidden.is_given { HiddenPeaks { times: 1.0, hours: 1.0, ..hidden } } else { hidden };
     let (of_input, origin) = Compute::of(subject, design.growth.times(), hidden, uncapped, reads_from_page_cache);
     let given = design.compute;
     let mut origin = ComputeOrigin {
         possible_cores: None,
         peaks: origin.peaks.filter(|_| given.processors.is_none()),
+        busy_hours: origin.busy_hours.filter(|_| given.processors.is_none()),
         scans: origin.scans.filter(|_| given.processors.is_none()),
         processors: given.processors.map(|_| ProcessorOrigin::Given).or(origin.processors),
         memory: given.memory.map(|_| MemoryOrigin::Given).or(origin.memory),
@@ -417,14 +420,19 @@ fn grown(mut windows: Vec<DemandWindow>, times: f64) -> Vec<DemandWindow> {
 
 /// Hidden peaks beyond the level: one-minute maxima relative to the averages that windows reach `often`, for operations
 /// and bytes; those of the input, if it has any.
-fn burst(of_input: Option<Hidden>, design: &Design, measured: &Measured, often: (f64, f64)) -> Option<GrowthStep> {
-    let hidden = match design.burst {
-        Burst::None => return None,
+/// Peaks within windows: as requested, of the input, or as measured in other systems.
+fn find_hidden(of_input: Option<Hidden>, design: &Design, measured: &Measured) -> Option<Hidden> {
+    match design.burst {
+        Burst::None => None,
         Burst::Times(times) => {
-            Hidden { small: times, large: times, scans: times, spread: None, source: PeakSource::Request }
+            let source = PeakSource::Request;
+            Some(Hidden { small: times, large: times, scans: times, hours: times, spread: None, source })
         }
-        Burst::Auto => of_input.unwrap_or_else(|| hidden(measured.longest)),
-    };
+        Burst::Auto => Some(of_input.unwrap_or_else(|| hidden(measured.longest))),
+    }
+}
+
+fn burst(hidden: &Hidden, design: &Design, measured: &Measured, often: (f64, f64)) -> Option<GrowthStep> {
     let beyond = |times: f64, often: f64, level: f64| (times * often / level).max(1.0);
     let small = beyond(hidden.small, often.0, measured.iops);
     let large = beyond(hidden.large, often.1, measured.bytes_per_second);
@@ -458,6 +466,7 @@ fn maxima(
         small: small.or(large)?,
         large: large.or(small)?,
         scans: 1.0,
+        hours: 1.0,
         spread: None,
         source: PeakSource::Input,
     })

@@ -1,5 +1,6 @@
 //! The platform of a database, as far as its wait events show it: a cluster of instances, Exadata.
 
+use jiff::civil::DateTime;
 use plimsoll_ingest::{Account, Class, DatabaseDemand, EventTime, InstanceLoad, InstanceRates, Resource, WaitCause};
 
 use super::backlog::{Allowance, PEAKS_AT, lowest_limit, quantile};
@@ -53,6 +54,31 @@ pub struct Cluster {
     pub waits: f64,
     /// Part of the load that each machine carries.
     pub share: MachineShare,
+    /// Instances whose figures end long before those of the others.
+    pub ended: Option<EndedInstances>,
+}
+
+/// Instances without figures in the last windows of the others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EndedInstances {
+    /// Their number, at least 1.
+    pub count: u32,
+    /// Begin of the last window of any of them.
+    pub last: DateTime,
+}
+
+impl EndedInstances {
+    fn of(subject: &DatabaseDemand) -> Option<Self> {
+        /// Minimum share of the windows without figures.
+        const MIN_ABSENT: f64 = 0.1;
+        let last_slot = |load: &InstanceLoad| load.means.iter().rposition(|rates| rates.iter().any(Option::is_some));
+        let lasts: Vec<usize> = subject.loads.iter().filter_map(last_slot).collect();
+        let end = *lasts.iter().max()?;
+        let absent = (MIN_ABSENT * subject.slots.len() as f64).ceil().max(2.0) as usize;
+        let ended: Vec<usize> = lasts.into_iter().filter(|last| last + absent <= end).collect();
+        let last = subject.slots[*ended.iter().max()?].begin?;
+        Some(Self { count: ended.len() as u32, last })
+    }
 }
 
 /// Part of the load of the input that each machine of a cluster carries: that of the busiest instance.
@@ -222,6 +248,7 @@ fn cluster(subject: &DatabaseDemand, account: Option<&Account>) -> Option<Cluste
         share: MachineShare::measured(subject)
             .or_else(|| MachineShare::stated(subject))
             .unwrap_or_else(|| MachineShare::of_all(covered)),
+        ended: EndedInstances::of(subject),
     })
 }
 

@@ -11,10 +11,34 @@ use crate::requirements::Requirements;
 /// The first limit of the recommended configuration for a load whose sessions never pause.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SpeedLimit {
-    /// The limit in relation to the mean load of the input.
-    pub limit: DesignLimit,
+    /// The limit.
+    pub limit: SpeedBound,
     /// Share of the database's time that is saved when it binds, 0 to 1: less than for the same work at today's rate.
     pub saved: f64,
+}
+
+/// A limit of a load without pauses, in relation to the mean load of the input.
+#[derive(Clone, Debug, PartialEq)]
+pub enum SpeedBound {
+    /// Of the storage, or of the machine for storage.
+    Storage(DesignLimit),
+    /// All processors of the machine are in use.
+    Processors {
+        /// Their number (vCPUs).
+        vcpus: f64,
+        /// Their number as a multiple of those in use at the mean load.
+        over: f64,
+    },
+}
+
+impl SpeedBound {
+    /// The limit as a multiple of the mean load.
+    pub const fn over(&self) -> f64 {
+        match self {
+            Self::Storage(limit) => limit.over,
+            Self::Processors { over, .. } => *over,
+        }
+    }
 }
 
 impl Sizing {
@@ -24,9 +48,17 @@ impl Sizing {
         let saved = self.best_effect()?.saved();
         let limits =
             self.best()?.parts(&self.required).into_iter().filter_map(|(demand, choice)| first_limit(demand, choice));
-        let first = limits.min_by(|a, b| a.over.total_cmp(&b.over))?;
-        let bounded = (1.0 - 1.0 / first.over).max(0.0);
+        let limits = limits.map(SpeedBound::Storage).chain(self.processor_limit());
+        let first = limits.min_by(|a, b| a.over().total_cmp(&b.over()))?;
+        let bounded = (1.0 - 1.0 / first.over()).max(0.0);
         (bounded < saved).then_some(SpeedLimit { limit: first, saved: bounded })
+    }
+
+    /// The processors of the machine relative to those in use; `None` if either is unknown.
+    fn processor_limit(&self) -> Option<SpeedBound> {
+        let vcpus = self.best_machine()?.offer.machine_shape()?.vcpus?;
+        let used = self.required.mean_processors()?;
+        (used > 0.0).then(|| SpeedBound::Processors { vcpus, over: vcpus / used })
     }
 }
 

@@ -535,6 +535,7 @@ pub(crate) fn disk(minutes: &[(f64, f64)], depth: f64) -> DatabaseDemand {
         account: None,
         oracle_release: None,
         platform: None,
+        filtering: Vec::new(),
         resources: Vec::new(),
         host: None,
         works: Vec::new(),

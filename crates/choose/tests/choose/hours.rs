@@ -37,6 +37,7 @@ fn week(iops: impl Fn(u8) -> f64) -> DatabaseDemand {
         account: None,
         oracle_release: None,
         platform: None,
+        filtering: Vec::new(),
         resources: Vec::new(),
         host: None,
         works: Vec::new(),

@@ -23,6 +23,15 @@ pub struct InstanceResource {
     pub place: InputPosition,
 }
 
+/// Scans that storage cells filter for an instance in a window.
+#[derive(Clone, Debug, PartialEq)]
+pub struct InstanceFiltering {
+    /// Filtered bytes per second.
+    pub filtered: InstanceResource,
+    /// Processors that the instance used in the same window, where known.
+    pub processors: Option<f64>,
+}
+
 /// Mean load of the processors of a subject's hosts, over all inputs with it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HostLoad {
@@ -49,25 +58,45 @@ pub(super) fn host_load(readings: &[&Reading], is_own: impl Fn(&Reading, u32) ->
     })
 }
 
-/// The highest value of each resource of each instance in the scopes selected by `is_own`.
-pub(super) fn resources(readings: &[&Reading], is_own: impl Fn(&Reading, u32) -> bool) -> Vec<InstanceResource> {
+/// The highest value of each resource of each instance in the scopes selected by `is_own`, without filtered bytes, and the
+/// filtered bytes of each instance in each window.
+pub(super) fn resources(
+    readings: &[&Reading],
+    is_own: impl Fn(&Reading, u32) -> bool,
+) -> (Vec<InstanceResource>, Vec<InstanceFiltering>) {
     let mut highest: BTreeMap<(String, Resource), InstanceResource> = BTreeMap::new();
+    let mut filtering = Vec::new();
     for reading in readings {
         let input: Arc<str> = Arc::from(reading.name.as_str());
-        for figure in collect_resources(reading).into_iter().filter(|figure| is_own(reading, figure.scope)) {
-            let own = || reading.scopes[figure.scope as usize].instance.clone();
-            let instance = if figure.instance.is_empty() { own() } else { figure.instance.clone() };
+        let figures = collect_resources(reading);
+        let processors: BTreeMap<(u32, u32, &str), f64> = figures
+            .iter()
+            .filter(|figure| figure.resource == Resource::Processors)
+            .map(|figure| ((figure.scope, figure.window, figure.instance.as_str()), figure.value))
+            .collect();
+        for figure in figures.iter().filter(|figure| is_own(reading, figure.scope)) {
+            let instance = if figure.instance.is_empty() {
+                reading.scopes[figure.scope as usize].instance.clone()
+            } else {
+                figure.instance.clone()
+            };
             let key = (instance.clone(), figure.resource);
-            if highest.get(&key).is_some_and(|highest| highest.value >= figure.value) {
+            let is_filtering = figure.resource == Resource::FilteredBytes;
+            if !is_filtering && highest.get(&key).is_some_and(|highest| highest.value >= figure.value) {
                 continue;
             }
-            let place = InputPosition { input: Arc::clone(&input), origin: figure.origin };
+            let place = InputPosition { input: Arc::clone(&input), origin: figure.origin.clone() };
             let window = reading.windows[figure.window as usize].length;
             let found = InstanceResource { instance, resource: figure.resource, value: figure.value, window, place };
-            highest.insert(key, found);
+            if is_filtering {
+                let processors = processors.get(&(figure.scope, figure.window, figure.instance.as_str())).copied();
+                filtering.push(InstanceFiltering { filtered: found, processors });
+            } else {
+                highest.insert(key, found);
+            }
         }
     }
-    highest.into_values().collect()
+    (highest.into_values().collect(), filtering)
 }
 
 /// The resources of a reading; without processors in use, those that its sessions used.

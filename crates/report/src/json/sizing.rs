@@ -178,7 +178,7 @@ view! {
         /// Bytes of memory that a machine needs; null if neither the input nor the caller states them.
         machine_memory_bytes: Option<Bytes> = required.compute.memory,
         /// Where the processors and the memory come from, in sentences.
-        machine_origin: Vec<String> = words::compute_origin(&required.compute_origin),
+        machine_origin: Vec<String> = words::compute_origin(required),
         /// Release of Oracle Database; null for other databases and if unknown.
         oracle_release: Option<String> = required.platform.oracle_release.clone(),
         /// Assumptions about facts that the input does not state.

@@ -165,9 +165,7 @@ impl Sized<'_> {
                 (format!("{bytes}, {iops}"), format!("{measured} MB/s"))
             }
         };
-        let several = format!("; in the windows with {}", words::busiest(point.of));
-        let several = if demand.points.len() > 1 { several.as_str() } else { "" };
-        let remark = format!("measured {measured}; {headroom} headroom{several}");
+        let remark = format!("measured {measured}; {headroom} headroom");
         Some(Fact::new("Expected", rates).with_remark(remark))
     }
 

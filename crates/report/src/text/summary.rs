@@ -47,14 +47,15 @@ pub(super) fn render_parts(page: &Page, rest: &str, style: &TextStyle) -> Vec<Ve
         [render_verdict(page, style), named(figures, figure_lines, style), named(first, finding_lines, style), commands]
     };
     let screens = EXTENTS.map(render);
-    let room = |parts: &[Vec<PaintedLine>; 4]| {
-        let used: usize = parts.iter().filter(|part| !part.is_empty()).map(|part| part.len() + 1).sum();
-        LINES_MAX.saturating_sub(used)
+    // With the empty line after each part, thus with that before a plot or table.
+    let used = |parts: &[Vec<PaintedLine>; 4]| -> usize {
+        parts.iter().filter(|part| !part.is_empty()).map(|part| part.len() + 1).sum()
     };
+    let room = |parts: &[Vec<PaintedLine>; 4]| LINES_MAX.saturating_sub(used(parts));
     let fit = |block: &Block| {
         screens.iter().map(|parts| (parts, fitting(block, room(parts), style))).find(|(_, laid)| !laid.is_empty())
     };
-    let without = || screens.iter().find(|parts| room(parts) > 0).unwrap_or(&screens[0]);
+    let without = || screens.iter().find(|parts| used(parts) <= LINES_MAX + 1).unwrap_or(&screens[0]);
     let (parts, exhibit) = exhibits(page).find_map(fit).unwrap_or_else(|| (without(), Vec::new()));
     let [verdict, figures, findings, commands] = parts.clone();
     vec![verdict, figures, findings, exhibit, commands]

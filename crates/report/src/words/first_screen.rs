@@ -1,9 +1,10 @@
 //! The conditions of a sizing in a line each, for the first screen; the full sentences are among the details.
 
+use plimsoll_catalogue::Money;
 use plimsoll_choose::diagnosis::CensorCause;
 use plimsoll_choose::sizing::{
-    Attachment, Choice, Cluster, LessHeadroom, PeakSource, ProcessorOrigin, ShareOrigin, Sizing, SizingRequirements,
-    SpeedLimit, StepKind, WithoutScans, unclear_rac, unsupported_rac,
+    Attachment, Choice, Cluster, EndedInstances, LessHeadroom, PeakSource, ProcessorOrigin, ShareOrigin, Sizing,
+    SizingRequirements, SpeedBound, SpeedLimit, StepKind, WithoutScans, unclear_rac, unsupported_rac,
 };
 use plimsoll_ingest::Resource;
 
@@ -45,6 +46,10 @@ pub(crate) fn cap(sizing: &Sizing) -> Option<String> {
 /// Peaks that are assumed inside a long window, and the price without them.
 pub(crate) fn assumed_peaks(sizing: &Sizing) -> Option<String> {
     let (demand, constant) = (&sizing.required, sizing.constant_load.as_ref()?);
+    let price = constant.choice.as_ref().and_then(Choice::total);
+    if price.is_some() && price == sizing.best_total() {
+        return None;
+    }
     let step = demand.steps.iter().find(|step| matches!(step.kind, StepKind::Peaks(_)))?;
     let spread = step.spread.map_or_else(String::new, |(low, high)| {
         format!("; {} to {} in measured databases", number::three(low), number::three(high))
@@ -53,7 +58,6 @@ pub(crate) fn assumed_peaks(sizing: &Sizing) -> Option<String> {
         StepKind::Peaks(PeakSource::BusyPeriods) => "busy hours by ADDM, minutes assumed",
         _ => "assumed",
     };
-    let price = constant.choice.as_ref().and_then(Choice::total);
     let price = price.map_or_else(|| "no priced choice".to_owned(), |total| format!("{total} a month"));
     Some(format!(
         "Peaks are {} times the mean of {} ({basis}{spread}); without, {price} (--burst none)",
@@ -72,6 +76,7 @@ pub(crate) fn less_headroom(less: &LessHeadroom) -> Option<String> {
 pub(crate) fn describe_platform(sizing: &Sizing) -> Option<String> {
     let platform = &sizing.required.platform;
     let mut parts: Vec<String> = platform.cluster.iter().map(priced_instances).collect();
+    parts.extend(platform.cluster.as_ref().and_then(|cluster| Some(ended_instances(cluster.ended?, sizing))));
     parts.extend(platform.exadata.map(|exadata| without_cells(&sizing.required, exadata.filtered_bytes_s)));
     parts.extend(columnar_compression(&sizing.required));
     parts.extend(platform.cluster.as_ref().and_then(|_| rac_support(sizing)));
@@ -93,7 +98,7 @@ fn without_cells(demand: &SizingRequirements, filtered_bytes_s: Option<f64>) -> 
     match (notable_scans(&demand.compute_origin), filtered_bytes_s) {
         (Some(scans), _) => {
             let [low, high] = scans.processors.map(number::three);
-            format!("without Exadata cells: filtering takes {low} to {high} processors more")
+            format!("without Exadata cells: filtering takes {low} to {high} processors more in the window that decides")
         }
         (None, None) => "without Exadata cells, whose filtering is not counted".to_owned(),
         (None, Some(_)) => "without Exadata cells".to_owned(),
@@ -115,6 +120,17 @@ fn priced_instances(cluster: &Cluster) -> String {
             format!("{of}, each machine for the busiest ({} of the bytes)", percent(cluster.share.parts[1]))
         }
     }
+}
+
+/// Instances that may no longer run, with the price of their machines.
+fn ended_instances(ended: EndedInstances, sizing: &Sizing) -> String {
+    let price = sizing.best_machine().and_then(|machine| {
+        let all = machine.monthly?;
+        let own = Money { millionths: all.millionths * i128::from(ended.count) / i128::from(machine.count), ..all };
+        Some(format!(": their machines cost {own} a month"))
+    });
+    let last = ended.last.strftime("%Y-%m-%d %H:%M");
+    format!("{} without figures after {last}{}", ended.count, price.unwrap_or_default())
 }
 
 fn rac_support(sizing: &Sizing) -> Option<String> {
@@ -195,18 +211,21 @@ fn unclear_processors(demand: &SizingRequirements) -> Option<String> {
         Some(ProcessorOrigin::Database(used)) => Some(used.window.as_secs_f64()),
         Some(ProcessorOrigin::Busy(_)) => None,
     };
-    let long = of.filter(|seconds| *seconds > USUAL_WINDOW_S);
-    if let (Some(seconds), Some(peaks)) = (long, origin.peaks.filter(|peaks| peaks.is_required && !peaks.is_given)) {
-        let (mean, times) = (length(seconds), number::three(peaks.times));
-        return Some(format!("vCPUs from the mean of {mean}, times {times} in peaks as of operations"));
+    if origin.peaks.is_some_and(|peaks| peaks.is_given) {
+        return None;
     }
-    let peaks = origin.peaks.filter(|peaks| !peaks.is_required && peaks.at_target() > required);
+    let long = of.filter(|seconds| *seconds > USUAL_WINDOW_S);
+    let peaks = origin.peaks.filter(|peaks| peaks.at_target() > required);
     if long.is_none() && peaks.is_none() {
         return None;
     }
-    let mean = long.map_or_else(String::new, |seconds| format!("from the mean of {}, ", length(seconds)));
+    let hours = origin.busy_hours.map_or_else(String::new, |hours| {
+        let source = sizing_words::busy_hours_source(demand);
+        format!("times {} in busy hours ({source}), ", number::three(hours.times))
+    });
+    let mean = long.map_or_else(String::new, |seconds| format!("from the mean of {}, {hours}", length(seconds)));
     let peaks = peaks.map_or_else(
-        || "peaks unknown".to_owned(),
+        || "without peaks".to_owned(),
         |peaks| format!("{} in peaks as of operations", number::three(peaks.at_target())),
     );
     Some(format!("vCPUs {mean}a lower bound ({peaks})"))
@@ -229,11 +248,13 @@ fn assumed_memory(demand: &SizingRequirements, bytes: Option<f64>) -> Option<Str
 
 /// The limit that sessions without pauses reach before the promised time is saved.
 pub(crate) fn speed_limit(limit: &SpeedLimit, saved: f64) -> String {
+    let reached = match &limit.limit {
+        SpeedBound::Storage(limit) => format!("{} ({})", limit_rate(limit), clean(&limit.name)),
+        SpeedBound::Processors { vcpus, .. } => format!("the {} vCPUs of the machine (--vcpus)", number::three(*vcpus)),
+    };
     format!(
-        "{} for the same work; sessions that never pause reach {} ({}) first: {}",
+        "{} for the same work; sessions that never pause reach {reached} first: {}",
         saved_share(saved),
-        limit_rate(&limit.limit),
-        clean(&limit.limit.name),
         saved_share(limit.saved)
     )
 }

@@ -21,13 +21,13 @@ pub(crate) use self::demand::{
     other_problem, other_remedy, point, smaller_than_stored, step,
 };
 pub(crate) use self::effect::{
-    accepted_by, assumed_reads, hit_assumption, memory_first, reached, saved, saved_share, saved_to_limit, slower,
-    slower_classes, today,
+    accepted_by, assumed_reads, filtering_added, hit_assumption, memory_first, reached, saved, saved_share,
+    saved_to_limit, slower, slower_classes, today,
 };
 pub(crate) use self::limit::{first_limit, limit, limit_rate, limit_rate_and_room, reason, room};
 pub(crate) use self::machine::{
-    compute, compute_origin, foreign_platform, licences, machine, memory_not_of_database, more_vcpus, notable_scans,
-    processors_without_peaks, shape, unpriced_licences, vcpu_count,
+    busy_hours_source, compute, compute_origin, foreign_platform, licences, machine, memory_not_of_database,
+    more_vcpus, notable_scans, processors_without_peaks, shape, unpriced_licences, vcpu_count,
 };
 use super::{clean, offer};
 use crate::number;

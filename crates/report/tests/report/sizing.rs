@@ -243,7 +243,14 @@ fn figures_of_a_part_or_of_exadata_are_the_headline() {
     assert!(headline(&sizing).cautions.iter().all(|text| !text.contains("cluster")));
     let instances = vec!["sales1".to_owned()];
     sizing.required.platform = Platform {
-        cluster: Some(Cluster { instances, covered: 1, count: 1, waits: 0.12, share: MachineShare::of_all(1) }),
+        cluster: Some(Cluster {
+            instances,
+            covered: 1,
+            count: 1,
+            waits: 0.12,
+            share: MachineShare::of_all(1),
+            ended: None,
+        }),
         ..Platform::default()
     };
     let part = headline(&sizing);
@@ -264,7 +271,7 @@ fn figures_of_a_part_or_of_exadata_are_the_headline() {
     let window = Span::from_secs(3600);
     let filtered =
         InstanceResource { instance: String::new(), resource: Resource::FilteredBytes, value: 1e9, window, place };
-    sizing.required.compute_origin.scans = Some(CellScans { filtered, processors: [1.25, 5.0] });
+    sizing.required.compute_origin.scans = Some(CellScans { filtered, beside: 1.0, processors: [1.25, 5.0] });
     let caution = &headline(&sizing).cautions[0];
     assert!(caution.contains("without Exadata cells: filtering takes 1.25 to 5 processors more"), "{caution}");
 }
@@ -396,7 +403,14 @@ fn platforms_without_support_are_refused_in_the_headline() {
     let terms = PriceTerms { as_of: Date::day(2026, 11, 21), currency: "USD".parse().ok(), region: None };
     let products = ["aws/io2", "azure/premium-ssd", "oci/block-volume"].map(str::to_owned).to_vec();
     let search = Search { products, ..Search::default() };
-    let cluster = Cluster { instances: Vec::new(), covered: 2, count: 2, waits: 0.1, share: MachineShare::of_all(2) };
+    let cluster = Cluster {
+        instances: Vec::new(),
+        covered: 2,
+        count: 2,
+        waits: 0.1,
+        share: MachineShare::of_all(2),
+        ended: None,
+    };
     let platform = Platform { cluster: Some(cluster), ..Platform::default() };
     let cluster_wanted = SizingRequirements { platform, ..derive_requirements(6_000.0, "") };
     let sizing = size(&Catalogue::built_in(), &cluster_wanted, &terms, &search);

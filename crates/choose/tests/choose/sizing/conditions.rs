@@ -7,7 +7,7 @@ use std::sync::Arc;
 use plimsoll_catalogue::{Catalogue, Wrap};
 use plimsoll_choose::sizing::{
     Attachment, Best, Burst, Compute, Design, MachineShare, Platform, ProcessorOrigin, Search, ShareOrigin, Sizing,
-    SizingRequirements, derive_requirements, layouts, more_processors, size,
+    SizingRequirements, SpeedBound, derive_requirements, layouts, more_processors, size,
 };
 use plimsoll_ingest::{Class, DatabaseDemand, EventTime, Resource, WaitCause};
 use plimsoll_units::{Bytes, Span};
@@ -61,6 +61,23 @@ fn each_machine_carries_the_busiest_instance() {
     let undivided = DatabaseDemand { resources: memory, ..subject("08:00 3600 reads iops mean 100") };
     assert_eq!(share(&undivided), MachineShare::of_all(2));
     assert!(MachineShare::of_all(2).parts.iter().all(|part| (part - 1.0).abs() < 1e-9));
+}
+
+#[test]
+fn instances_without_figures_at_the_end_are_counted() {
+    let ended = |hours: u32| {
+        let mut lines = String::new();
+        for hour in 0..20 {
+            writeln!(lines, "{hour:02}:00 3600 reads iops mean 100 sales1").unwrap();
+            if hour < hours {
+                writeln!(lines, "{hour:02}:00 3600 reads iops mean 100 sales2").unwrap();
+            }
+        }
+        Platform::of(&subject(&lines)).cluster.expect("two instances").ended
+    };
+    let found = ended(12).expect("eight hours without the second");
+    assert_eq!((found.count, found.last.hour()), (1, 11));
+    assert_eq!((ended(20), ended(19)), (None, None), "the last snapshot may be late");
 }
 
 #[test]
@@ -243,9 +260,17 @@ fn a_load_without_pauses_saves_time_up_to_the_first_limit() {
     let saved = found.best_effect().expect("waits of reads").saved();
     let limit = found.speed_limit().expect("12,000 IOPS are provisioned");
     assert!(saved > 0.7 && limit.saved < 0.3, "{saved} {limit:?}");
-    assert!((limit.saved - (1.0 - 1.0 / limit.limit.over)).abs() < 1e-9, "{limit:?}");
+    assert!((limit.saved - (1.0 - 1.0 / limit.limit.over())).abs() < 1e-9, "{limit:?}");
+    assert!(matches!(limit.limit, SpeedBound::Storage(_)), "{limit:?}");
     // The included 3,000 IOPS are far above a small load.
     assert_eq!(of(100.0, 20).speed_limit(), None);
+    // A machine with 2.1 times the processors in use.
+    let mut busy = of(100.0, 20);
+    let vcpus = busy.best_machine().and_then(|machine| machine.offer.machine_shape()?.vcpus).expect("a machine");
+    busy.required.compute_origin.processors = Some(ProcessorOrigin::Busy(vcpus / 2.1));
+    let limit = busy.speed_limit().expect("processors");
+    assert!(matches!(limit.limit, SpeedBound::Processors { .. }), "{limit:?}");
+    assert!((limit.saved - (1.0 - 1.0 / 2.1)).abs() < 1e-9, "{limit:?}");
     assert_eq!(sized(&database(10_000.0, Bytes::gib(1_000)), &search).speed_limit(), None, "no time is known");
 }
 

@@ -9,8 +9,8 @@ use plimsoll_choose::sizing::{
     VolumeLayout, derive_requirements, layouts, size,
 };
 use plimsoll_ingest::{
-    Account, Class, DatabaseDemand, EventTime, HostWaiting, InputPosition, Origin, Resource, SessionTime, TimeCounters,
-    TopReader, WaitCause,
+    Account, Class, DatabaseDemand, EventTime, HostWaiting, InputPosition, InstanceFiltering, Origin, Resource,
+    SessionTime, TimeCounters, TopReader, WaitCause,
 };
 use plimsoll_units::{Bytes, Span};
 
@@ -126,7 +126,9 @@ fn the_statement_of_the_deciding_windows_is_named() {
     };
     account.slots = (0..12).map(|hour| if hour == 11 { spent(900e6, 2.7e12) } else { spent(2e6, 1e9) }).collect();
     subject.account = Some(account);
-    subject.resources = vec![resource("", Resource::Processors, 1.0), resource("", Resource::FilteredBytes, 900e6)];
+    subject.resources = vec![resource("", Resource::Processors, 1.0)];
+    subject.filtering =
+        vec![InstanceFiltering { filtered: resource("", Resource::FilteredBytes, 900e6), processors: Some(1.0) }];
     let (catalogue, design) = (Catalogue::built_in(), Design { quantile: None, ..plain() });
     let search = Search::among(&catalogue, &["aws/gp3".to_owned()]).unwrap();
     let sizing = size(&catalogue, &derive_requirements(&subject, &design).unwrap(), &terms(), &search);

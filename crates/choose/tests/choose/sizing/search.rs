@@ -379,7 +379,10 @@ fn cluster(covered: u32, count: u32) -> Platform {
     let instances = (0..covered).map(|instance| instance.to_string()).collect();
     // Instances with equal parts of the load.
     let share = MachineShare { parts: [1.0 / f64::from(covered); 2], origin: ShareOrigin::Busiest("0".to_owned()) };
-    Platform { cluster: Some(Cluster { instances, covered, count, waits: 0.1, share }), ..Platform::default() }
+    Platform {
+        cluster: Some(Cluster { instances, covered, count, waits: 0.1, share, ended: None }),
+        ..Platform::default()
+    }
 }
 
 /// A sizing that includes platforms without the vendor's support.

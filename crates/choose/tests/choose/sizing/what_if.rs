@@ -12,8 +12,8 @@ use plimsoll_choose::what_if::{
     CacheWhatIf, EstimateSource, HORIZON_MONTHS, MemoryFirst, Tuning, cache, growth, memory_first, replay_levels,
 };
 use plimsoll_ingest::{
-    Account, CacheCurve, Class, DatabaseDemand, EventTime, HostWaiting, InputPosition, InstanceResource, MissCurve,
-    Origin, Resource, SessionTime, TimeCounters, WaitCause,
+    Account, CacheCurve, Class, DatabaseDemand, EventTime, HostWaiting, InputPosition, InstanceFiltering,
+    InstanceResource, MissCurve, Origin, Resource, SessionTime, TimeCounters, WaitCause,
 };
 use plimsoll_units::{Bytes, Span};
 
@@ -330,17 +330,17 @@ fn given_peaks_need_processors_and_assumed_ones_are_stated() {
     let assumed = demand(Burst::Auto, None);
     let peaks = assumed.compute_origin.peaks.expect("an hour hides peaks");
     assert_eq!(assumed.compute.processors, Some(6.0));
-    assert!(
-        !peaks.is_required && (peaks.processors - 4.0 * peaks.times).abs() < 1e-9 && peaks.times > 3.0,
-        "{peaks:?}"
-    );
-    // The mean of a day hides the peaks of the processors as well as those of the operations.
+    assert!(!peaks.is_given && (peaks.processors - 4.0 * peaks.times).abs() < 1e-9 && peaks.times > 3.0, "{peaks:?}");
+    assert_eq!(assumed.compute_origin.busy_hours, None, "an hour");
+    // The mean of a day hides the hours of the processors as well as those of the operations.
     let day_long = InstanceResource { window: Span::from_secs(86_400), ..resource("", Resource::Processors, 4.0) };
     let subject = DatabaseDemand { resources: vec![day_long], ..subject("08:00 86400 reads iops mean 100") };
     let assumed = derive_requirements(&subject, &Design { burst: Burst::Auto, ..plain() }).unwrap();
-    let peaks = assumed.compute_origin.peaks.expect("a day hides peaks");
-    assert!(peaks.is_required && !peaks.is_given && peaks.times > 1.0, "{peaks:?}");
-    assert_eq!(assumed.compute.processors, Some((4.0 * peaks.times / 0.7).ceil()));
+    let hours = assumed.compute_origin.busy_hours.expect("a day hides its busy hours");
+    assert!(!hours.is_given && (hours.times - 3.3).abs() < 1e-9, "{hours:?}");
+    assert_eq!(assumed.compute.processors, Some((4.0_f64 * 3.3 / 0.7).ceil()));
+    let peaks = assumed.compute_origin.peaks.expect("their minutes");
+    assert!(!peaks.is_given && peaks.times > hours.times, "{peaks:?}");
     // Processors that were given have no peaks.
     let compute = Compute { processors: Some(8.0), memory: None };
     let subject = DatabaseDemand { resources: vec![resource("", Resource::Processors, 4.0)], ..day(|_| 100.0) };
@@ -351,12 +351,15 @@ fn given_peaks_need_processors_and_assumed_ones_are_stated() {
 /// Cells filter 1.4 GB/s: 7 processors at 200 MB/s, in addition to those of the database.
 #[test]
 fn scans_of_storage_cells_take_processors_of_the_machine() {
-    let filtered = resource("1", Resource::FilteredBytes, 1.4e9);
-    let of = |mut resources: Vec<InstanceResource>, compute: Compute| {
-        resources.push(filtered.clone());
-        let subject = DatabaseDemand { resources, ..subject("08:00 3600 reads iops mean 100") };
+    let filtered = |processors: Option<f64>| InstanceFiltering {
+        filtered: resource("1", Resource::FilteredBytes, 1.4e9),
+        processors,
+    };
+    let with = |filtering: Vec<InstanceFiltering>, resources: Vec<InstanceResource>, compute: Compute| {
+        let subject = DatabaseDemand { resources, filtering, ..subject("08:00 3600 reads iops mean 100") };
         derive_requirements(&subject, &Design { compute, ..plain() }).unwrap()
     };
+    let of = |resources, compute| with(vec![filtered(None)], resources, compute);
     let found = of(vec![resource("1", Resource::Processors, 4.0)], Compute::default());
     assert_eq!(found.compute.processors, Some(16.0));
     let processors = found.compute_origin.scans.expect("scans").processors;
@@ -364,6 +367,14 @@ fn scans_of_storage_cells_take_processors_of_the_machine() {
         processors.iter().zip([1.75, 7.0]).all(|(found, expected)| (found - expected).abs() < 1e-9),
         "{processors:?}"
     );
+    // In another window than that with the most processors: 4 / 0.7, (0.5 + 7) / 0.7.
+    let apart =
+        |used| with(vec![filtered(Some(used))], vec![resource("1", Resource::Processors, 4.0)], Compute::default());
+    assert_eq!(apart(0.5).compute.processors, Some(11.0));
+    let small = InstanceFiltering { filtered: resource("1", Resource::FilteredBytes, 1e8), processors: Some(4.0) };
+    let busiest =
+        with(vec![filtered(Some(0.5)), small], vec![resource("1", Resource::Processors, 8.0)], Compute::default());
+    assert_eq!(busiest.compute.processors, Some(12.0), "8 / 0.7 exceed (0.5 + 7) / 0.7");
     // A minute of the database's own processors does not contain them, and may need more.
     let minute = [resource("1", Resource::Processors, 4.0), resource("1", Resource::PeakProcessors, 14.0)];
     assert_eq!(of(minute.to_vec(), Compute::default()).compute.processors, Some(20.0));

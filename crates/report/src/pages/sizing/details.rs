@@ -48,7 +48,7 @@ impl Sized<'_> {
         let objectives = words::objectives(&required.objectives);
         facts.extend((!objectives.is_empty()).then(|| Fact::new("meets", objectives)));
         facts.push(Fact::new("machine", words::compute(required.compute)));
-        facts.extend(words::compute_origin(&required.compute_origin).into_iter().map(|text| Fact::new("", text)));
+        facts.extend(words::compute_origin(required).into_iter().map(|text| Fact::new("", text)));
         facts.extend(required.assumptions.iter().map(|own| Fact::new("assumed", words::assumption(own))));
         let subject = if required.subject.is_empty() { "the demand" } else { &required.subject };
         PageSection::new(format!("Design point of {subject}"), vec![Block::Facts(facts), Block::Chart(self.levels())])

@@ -158,8 +158,9 @@ impl Sized<'_> {
             Best::Doubtful(choice) if !is_slower => Some(format!("{} may be slower", classes(choice))),
             Best::Doubtful(_) => Some("may be slower than today".to_owned()),
             _ => {
-                let may_exceed = effect.is_some_and(|effect| self.sizing.required.may_exceed_tolerance(&effect));
-                may_exceed.then(|| "may be slower than today".to_owned())
+                let effect = effect.filter(|effect| self.sizing.required.may_exceed_tolerance(effect))?;
+                let is_certain = effect.saved_range().is_some_and(|[_, most]| most < 0.0);
+                Some(if is_certain { "slower than today" } else { "may be slower than today" }.to_owned())
             }
         }
     }
@@ -283,9 +284,9 @@ impl Sized<'_> {
             Best::Doubtful(choice) => self.within_doubt(choice),
             Best::Slower(choice) => {
                 let accepted = words::accepted_by(&self.sizing.required, choice);
-                let filters =
-                    choice.effect.as_ref().is_some_and(|effect| effect.has_filtering(self.sizing.required.tolerance));
-                let filtering = if filters { "; filtering without cells adds time on any storage" } else { "" };
+                let effect =
+                    choice.effect.as_ref().filter(|effect| effect.has_filtering(self.sizing.required.tolerance));
+                let filtering = effect.map(words::filtering_added).unwrap_or_default();
                 Some(format!(
                     "No configuration with a complete price is as fast as today; this is the nearest: {accepted}{filtering}"
                 ))

@@ -3,8 +3,8 @@
 use plimsoll_catalogue::Money;
 use plimsoll_choose::diagnosis::CensorCause;
 use plimsoll_choose::sizing::{
-    Attachment, CellScans, Compute, ComputeOrigin, ForeignPlatform, MemoryOrigin, ProcessorLicences, ProcessorOrigin,
-    ProcessorPeaks, SizingRequirements,
+    Attachment, CellScans, Compute, ComputeOrigin, ForeignPlatform, GrowthStep, MemoryOrigin, PeakSource,
+    ProcessorLicences, ProcessorOrigin, ProcessorPeaks, SizingRequirements, StepKind,
 };
 use plimsoll_ingest::{InstanceResource, Resource};
 use plimsoll_units::Bytes;
@@ -36,7 +36,8 @@ pub(crate) fn compute(compute: Compute) -> String {
 }
 
 /// Where the required processors and memory come from, in a sentence each.
-pub(crate) fn compute_origin(origin: &ComputeOrigin) -> Vec<String> {
+pub(crate) fn compute_origin(demand: &SizingRequirements) -> Vec<String> {
+    let origin = &demand.compute_origin;
     let place = |one: &InstanceResource| {
         let instance =
             if one.instance.is_empty() { String::new() } else { format!("instance {}, ", clean(&one.instance)) };
@@ -96,29 +97,47 @@ pub(crate) fn compute_origin(origin: &ComputeOrigin) -> Vec<String> {
             place(host)
         ),
     });
-    let peaks = origin.peaks.filter(|peaks| peaks.is_required).map(required_peaks);
+    let peaks = origin.peaks.filter(|peaks| peaks.is_given).map(given_peaks);
+    let hours = origin.busy_hours.map(|hours| busy_hours(hours, demand));
     let scans = notable_scans(origin).map(|scans| added_for_scans(scans, &place(&scans.filtered)));
-    processors.into_iter().chain(scans).chain(peaks).chain(memory).collect()
+    processors.into_iter().chain(scans).chain(peaks).chain(hours).chain(memory).collect()
 }
 
 /// Processors in peaks that are required.
-fn required_peaks(peaks: ProcessorPeaks) -> String {
+fn given_peaks(peaks: ProcessorPeaks) -> String {
     format!(
-        "processors in peaks: {}, for {} times as many operations as in the busiest window, {}, for a utilisation of 70 %; \
-         no more than the present host has, where that is known",
+        "processors in peaks: {}, for {} times as many operations as in the busiest window, as given, for a utilisation of \
+         70 %; no more than the present host has, where that is known",
         number::three(peaks.processors),
         number::three(peaks.times),
-        if peaks.is_given { "as given" } else { "as for the storage, since a long window hides those of processors" }
     )
+}
+
+/// Processors in the busy hours of a long window.
+fn busy_hours(hours: ProcessorPeaks, demand: &SizingRequirements) -> String {
+    format!(
+        "processors in busy hours: {}, {} times the mean ({}), for a utilisation of 70 %; no more than the present host has, where \
+         that is known",
+        number::three(hours.processors),
+        number::three(hours.times),
+        busy_hours_source(demand)
+    )
+}
+
+/// The origin of the ratio of the busy hours to the mean of a long window.
+pub(crate) fn busy_hours_source(demand: &SizingRequirements) -> &'static str {
+    let is_of_input = |step: &GrowthStep| matches!(step.kind, StepKind::Peaks(PeakSource::BusyPeriods));
+    if demand.steps.iter().any(is_of_input) { "by ADDM" } else { "as in other systems" }
 }
 
 /// The processors that are added for scans, with their place in the input.
 fn added_for_scans(scans: &CellScans, place: &str) -> String {
     let [low, high] = scans.processors.map(number::three);
     format!(
-        "processors for scans that storage cells filter today: {high} are added, for {} at 200 MB/s each (Oracle, 2 Day + \
+        "processors for scans that storage cells filter today: {high} in addition to {} in use in the same window, for {} at 200 MB/s each (Oracle, 2 Day + \
          Data Warehousing Guide 11.1), {low} at 800 MB/s (a core of a storage server of Exadata X8M-2, recalled), for a \
          utilisation of 70 %; decompression is not in it; --vcpus states your own ({place})",
+        number::three(scans.beside),
         number::throughput(scans.filtered.value)
     )
 }
@@ -298,7 +317,7 @@ pub(crate) fn processors_without_peaks(demand: &SizingRequirements) -> Option<St
     if let Some(text) = saturated_host(demand, required) {
         return Some(text);
     }
-    if let Some(peaks) = origin.peaks.filter(|peaks| !peaks.is_required && peaks.at_target() > required) {
+    if let Some(peaks) = origin.peaks.filter(|peaks| !peaks.is_given && peaks.at_target() > required) {
         return Some(format!(
             "Peaks of {} times the operations are expected, those of processors are unknown and not required: with as many more \
              they would be {} instead of {}; --burst {} or --vcpus requires them",
@@ -308,7 +327,7 @@ pub(crate) fn processors_without_peaks(demand: &SizingRequirements) -> Option<St
             number::three(peaks.times)
         ));
     }
-    if origin.peaks.is_some_and(|peaks| peaks.is_required) {
+    if origin.peaks.is_some_and(|peaks| peaks.is_given) || origin.busy_hours.is_some() {
         return None;
     }
     let Some(ProcessorOrigin::Database(used)) = &origin.processors else { return None };
