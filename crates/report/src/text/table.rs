@@ -1,4 +1,5 @@
-//! Aligned columns that fit the width: first columns are dropped by priority, then cells of text wrap.
+//! Aligned columns that fit the width: columns are dropped by priority, but a column of figures only after names were
+//! shortened; then cells of text wrap, and longer words are cut.
 
 use std::borrow::Cow;
 
@@ -45,6 +46,13 @@ pub(super) struct Laid {
 }
 
 const GAP: usize = 2;
+/// Characters of a word that is cut, at least.
+const MIN_WORD: usize = 12;
+
+/// Characters of a name in a table that is too wide for all of its columns: the rest is for figures.
+const fn name_width(width: usize) -> usize {
+    width * 2 / 5
+}
 
 impl TextTable {
     /// True if all columns fit.
@@ -60,10 +68,15 @@ impl TextTable {
         let mut left_out = Vec::new();
         while self.width(GAP) > style.width {
             let last = self.columns.iter().enumerate().filter(|(_, column)| column.expendable > 0);
-            let Some((index, _)) = last.max_by_key(|(_, column)| column.expendable) else { break };
+            let Some((index, last)) = last.max_by_key(|(_, column)| column.expendable) else { break };
+            if last.align == Align::Point && self.shortened_width(style.width) <= style.width {
+                break;
+            }
             left_out.push(self.columns.remove(index).name);
         }
+        self.shorten(style.width);
         self.narrow(style.width);
+        self.shorten_words(style.width);
         let gap = if self.width(GAP) > style.width { 1 } else { GAP };
         Laid { lines: self.lines(gap, style), left_out }
     }
@@ -73,6 +86,38 @@ impl TextTable {
             let pads = pads(&column.cells);
             for (cell, pad) in column.cells.iter_mut().zip(pads) {
                 cell.push_str(&" ".repeat(pad.digits + usize::from(pad.point)));
+            }
+        }
+    }
+
+    /// Width with all names as short as [`name_width`].
+    fn shortened_width(&self, width: usize) -> usize {
+        let longest = name_width(width);
+        let of_column = |column: &TextColumn| match column.align {
+            Align::Left => column.width().min(longest),
+            Align::Retained | Align::Point => column.width(),
+        };
+        self.columns.iter().map(|column| of_column(column) + GAP).sum::<usize>().saturating_sub(GAP)
+    }
+
+    /// Cuts the words that are longer than [`name_width`], if the table does not fit.
+    fn shorten(&mut self, width: usize) {
+        let is_wide = self.width(GAP) > width;
+        for column in self.columns.iter_mut().filter(|column| is_wide && column.align == Align::Left) {
+            column.cut_words(name_width(width));
+        }
+    }
+
+    /// Cuts the longest words further until the table fits.
+    fn shorten_words(&mut self, width: usize) {
+        while let Some(excess) = self.width(GAP).checked_sub(width + 1) {
+            let words = self.columns.iter_mut().filter(|column| column.align == Align::Left);
+            let Some(widest) = words.max_by_key(|column| column.longest_word()) else { return };
+            let longest = widest.longest_word();
+            let limit = longest.saturating_sub(excess + 1).max(MIN_WORD);
+            widest.cut_words(limit);
+            if limit >= longest || widest.longest_word() == longest {
+                return;
             }
         }
     }
@@ -130,6 +175,24 @@ impl TextColumn {
     fn longest_word(&self) -> usize {
         let words = self.cells.iter().flat_map(|cell| cell.split_whitespace());
         words.chain([&*self.name, self.unit]).map(|word| word.chars().count()).max().unwrap_or(0)
+    }
+
+    /// Cuts words longer than `limit` in their middle: the ends of names, such as those of partitions, differ.
+    fn cut_words(&mut self, limit: usize) {
+        let cut = |word: &str| {
+            let letters: Vec<char> = word.chars().collect();
+            if letters.len() <= limit {
+                return word.to_owned();
+            }
+            let (head, tail) = (limit / 2, limit - limit / 2 - 1);
+            letters[..head].iter().chain(&['…']).chain(&letters[letters.len() - tail..]).collect()
+        };
+        for cell in
+            self.cells.iter_mut().filter(|cell| cell.split_whitespace().any(|word| word.chars().count() > limit))
+        {
+            let lines = cell.lines().map(|line| line.split(' ').map(cut).collect::<Vec<_>>().join(" "));
+            *cell = lines.collect::<Vec<_>>().join("\n");
+        }
     }
 
     fn set(&self, cell: &str) -> String {

@@ -4,7 +4,7 @@ use crate::support;
 
 use plimsoll_record::{Curve, LoadLine};
 use plimsoll_report::pages::{self, Sheet};
-use plimsoll_report::{Charset, Color, TextStyle, page_text};
+use plimsoll_report::{Charset, Color, Column, ColumnKind, Page, Table, TextStyle, page_text};
 
 const WIDTHS: [usize; 6] = [0, 40, 64, 80, 100, 160];
 
@@ -90,6 +90,33 @@ fn omitted_columns_are_named() {
     let narrow = text(&support::curve(), &plain(60)).split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(narrow.contains("columns omitted for the width: longest, mean"), "{narrow}");
     assert!(!text(&support::curve(), &plain(120)).contains("omitted"));
+}
+
+#[test]
+fn long_names_are_shortened_before_figures_are_dropped() {
+    let partition = |end: &str| format!("segment SYS.WRH$_ACTIVE_SESSION_HISTORY.WRH$_ACTIVE_SESSION_HISTORY_{end}");
+    let names = [partition("1264168719_0"), partition("1264168719_1"), "statement b39m8n96gxk7c (JOBS)".to_owned()];
+    let table = Table::rows("Parts", names)
+        .column(Column::text("part", 0), Clone::clone)
+        .column(Column::new("reads", "", ColumnKind::Share, 0), |_| "21,000,000")
+        .column(Column::new("of all", "%", ColumnKind::Share, 1), |_| "98.9")
+        .column(Column::text("remark", 1), |_| "")
+        .column(Column::new("calls", "", ColumnKind::Share, 2), |_| "640")
+        .table();
+    for (width, is_complete) in [(40, false), (60, true), (80, true), (100, true)] {
+        let shown = page_text(&Page::of_table(table.clone(), ""), &plain(width));
+        check_lines("names", &shown, width);
+        assert_eq!(shown.matches("21,000,000").count(), 3, "{width}: {shown}");
+        assert_eq!(
+            (shown.matches("98.9").count(), shown.matches("640").count()),
+            if is_complete { (3, 3) } else { (3, 0) },
+            "{width}: {shown}"
+        );
+        assert!(shown.contains('…') && shown.contains("719_0") && shown.contains("719_1"), "{width}: {shown}");
+        assert!(shown.contains("b39m8n96gxk7c") && shown.contains("(JOBS)"), "{width}: {shown}");
+    }
+    let wide = page_text(&Page::of_table(table, ""), &plain(160));
+    assert!(wide.contains("WRH$_ACTIVE_SESSION_HISTORY_1264168719_0") && !wide.contains('…'), "{wide}");
 }
 
 #[test]
