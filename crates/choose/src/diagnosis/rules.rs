@@ -233,8 +233,9 @@ fn is_overloaded(split: &Split, verdict: &DiagnosisVerdict) -> bool {
 
 /// I/O wait of the host, a second source on whether storage is waited for.
 fn io_wait(split: &Split) -> Option<DiagnosisVerdict> {
-    let share = split.host.io_wait.filter(|share| *share >= NOTABLE)?;
-    split.has_waits.then(|| DiagnosisVerdict::HostIoWait { share, storage: split.storage() })
+    let share = split.host.io_wait.filter(|share| *share >= NOTABLE && split.has_waits)?;
+    let idle_s = split.host.processors_in_io_wait? * split.seconds;
+    Some(DiagnosisVerdict::HostIoWait { share, idle_s, waited_s: split.io_waits_s })
 }
 
 fn hard_parses(split: &Split) -> Option<DiagnosisVerdict> {

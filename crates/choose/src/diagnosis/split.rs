@@ -104,6 +104,8 @@ impl TimePart {
 /// A database's time by part.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Split {
+    /// Seconds of the windows.
+    pub seconds: f64,
     /// Seconds of active sessions.
     pub database_s: f64,
     /// Seconds of which the shares are: `database_s`, unless its parts show that it is invalid; then their sum.
@@ -124,6 +126,9 @@ pub struct Split {
     pub host_busy: Option<f64>,
     /// Waiting on the hosts.
     pub host: HostWaiting,
+    /// Seconds that sessions, and background processes, waited for their own reads and writes: neither for commits nor for I/O of
+    /// others.
+    pub io_waits_s: [f64; 2],
     /// Share of the time in hard parses with their waits, 0 to 1, and their rate per second, where known. It is a part of
     /// other slices.
     pub hard_parses: Option<(f64, Option<f64>)>,
@@ -228,6 +233,7 @@ pub(super) fn split(spent: &SessionTime) -> Option<Split> {
     slices.retain(|slice| slice.seconds > 0.0);
     slices.sort_by(|a, b| b.seconds.total_cmp(&a.seconds));
     Some(Split {
+        seconds: spent.seconds,
         database_s: spent.database_s,
         total_s: all,
         parts_s: Some(existing).filter(|sum_s| *sum_s > EXCEEDS * spent.database_s),
@@ -238,6 +244,7 @@ pub(super) fn split(spent: &SessionTime) -> Option<Split> {
         processors: spent.processors,
         host_busy: spent.host_busy,
         host: spent.host.clone(),
+        io_waits_s: [true, false].map(|foreground| sum_io_waits(spent, foreground)),
         hard_parses: spent
             .counters
             .hard_parse_s
@@ -245,6 +252,11 @@ pub(super) fn split(spent: &SessionTime) -> Option<Split> {
         log_switches: log_switches(spent),
         place: spent.place.clone(),
     })
+}
+
+fn sum_io_waits(spent: &SessionTime, foreground: bool) -> f64 {
+    let is_io = |wait: &&EventTime| wait.foreground == foreground && matches!(wait.cause, WaitCause::Storage(_));
+    spent.waits.iter().filter(is_io).map(|wait| wait.total_s).sum()
 }
 
 fn log_switches(spent: &SessionTime) -> Option<(f64, f64)> {

@@ -149,8 +149,11 @@ pub enum DiagnosisVerdict {
     HostIoWait {
         /// The share, 0 to 1.
         share: f64,
-        /// Share of storage in the database's time.
-        storage: f64,
+        /// Its seconds, summed over all processors.
+        idle_s: f64,
+        /// Seconds that sessions, and background processes, waited for their own reads and writes. Each processor that is
+        /// idle with I/O in flight has at least one waiting process.
+        waited_s: [f64; 2],
     },
     /// A large part of the time is spent on hard parses, including their waits.
     HardParses {

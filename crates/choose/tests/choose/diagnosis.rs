@@ -794,7 +794,8 @@ fn on_host(host_busy: f64, io_wait: f64, processes: f64, hard_parse_s: f64) -> V
     let sum = &mut spent.total;
     sum.seconds = sum.database_s / 10.0;
     (sum.processors, sum.host_busy) = (Some(8.0), Some(host_busy));
-    sum.host = HostWaiting { io_wait: Some(io_wait), processes: Some(processes), place: None };
+    let processors_in_io_wait = Some(io_wait * 8.0);
+    sum.host = HostWaiting { io_wait: Some(io_wait), processors_in_io_wait, processes: Some(processes), place: None };
     sum.counters.hard_parse_s = Some(hard_parse_s);
     ids(&check(&DatabaseDemand { account: Some(spent), ..disk(&[(300.0, 0.001)], 1.0) }))
 }
@@ -807,6 +808,29 @@ fn waiting_on_the_host_is_evidence() {
     assert!(on_host(0.2, 0.2, 0.0, 0.0).contains(&"host-io-wait"));
     assert!(on_host(0.2, 0.0, 0.0, 2_000.0).contains(&"hard-parses"));
     assert!(!free.contains(&"hard-parses"));
+}
+
+#[test]
+fn idle_time_of_processors_is_compared_with_waits_in_seconds() {
+    // 300 of 10,000 s of sessions are 300 s of reads; the processors are idle with I/O in flight for 0.05 * 8 * 1,000 s.
+    let mut spent = account(&[(0, 100_000.0, 300.0)], 9_700.0, 0.0);
+    spent.total.seconds = 1_000.0;
+    spent.total.host = HostWaiting { io_wait: Some(0.05), processors_in_io_wait: Some(0.4), ..HostWaiting::default() };
+    let write = spent.total.waits[0].clone();
+    let cause = WaitCause::Storage(Class::DataWrite);
+    spent.total.waits.push(EventTime {
+        event: "db file parallel write".into(),
+        cause,
+        foreground: false,
+        total_s: 150.0,
+        ..write
+    });
+    let found = check(&DatabaseDemand { account: Some(spent), ..disk(&[(300.0, 0.001)], 1.0) });
+    let io_wait = found.verdicts.iter().find(|verdict| verdict.id() == "host-io-wait").expect("a share of 5 %");
+    let DiagnosisVerdict::HostIoWait { idle_s, waited_s, .. } = io_wait else { panic!("{io_wait:?}") };
+    near(*idle_s, 400.0, 1e-9);
+    near(waited_s[0], 300.0, 1e-9);
+    near(waited_s[1], 150.4, 1e-9);
 }
 
 #[test]

@@ -57,6 +57,8 @@ pub struct SessionTime {
 pub struct HostWaiting {
     /// Share of the processors' time that they were idle with I/O in flight, 0 to 1.
     pub io_wait: Option<f64>,
+    /// Mean number of processors that were idle with I/O in flight.
+    pub processors_in_io_wait: Option<f64>,
     /// Mean number of runnable processes that waited for a processor.
     pub processes: Option<f64>,
     /// The place of the hosts' processor time; that of the first window.
@@ -374,9 +376,11 @@ impl WindowTotals<'_> {
         let sum = |of: fn(&HostTime) -> Option<f64>| self.hosts.values().map(|host| of(host)).sum::<Option<f64>>();
         let all_s = sum(|host| Some(host.busy_s + host.idle_s)).filter(|seconds| *seconds > 0.0);
         let share = |of: fn(&HostTime) -> Option<f64>| Some(sum(of)? / all_s?);
+        let mean = |of: fn(&HostTime) -> Option<f64>| all_s.and_then(|_| Some(sum(of)? / self.seconds));
         let host = HostWaiting {
             io_wait: share(|host| host.io_wait_s),
-            processes: all_s.and_then(|_| Some(sum(|host| host.queue_s)? / self.seconds)),
+            processors_in_io_wait: mean(|host| host.io_wait_s),
+            processes: mean(|host| host.queue_s),
             place: self.host_place,
         };
         Some(SessionTime {
@@ -471,6 +475,7 @@ fn sum_windows(slots: &[Option<SessionTime>]) -> Option<SessionTime> {
     total.processor_s = sum_processor_time(slots);
     total.host_busy = mean_over_time(slots, |slot| slot.host_busy);
     total.host.io_wait = mean_over_time(slots, |slot| slot.host.io_wait);
+    total.host.processors_in_io_wait = mean_over_time(slots, |slot| slot.host.processors_in_io_wait);
     total.host.processes = mean_over_time(slots, |slot| slot.host.processes);
     total.waits = waits.sorted();
     Some(total)

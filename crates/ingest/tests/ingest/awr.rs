@@ -284,6 +284,7 @@ fn waiting_on_the_host_and_hard_parses_are_read() {
     let spent = &demand.subjects[0].account.as_ref().unwrap().total;
     let all_s = 3_600.0 * f64::from(work.processors);
     near(spent.host.io_wait.unwrap(), 720.0 / all_s, 1e-9);
+    near(spent.host.processors_in_io_wait.unwrap(), 0.2, 1e-9);
     near(spent.host.processes.unwrap(), 4.0, 1e-9);
     let origin = &spent.host.place.as_ref().unwrap().origin;
     assert_eq!(origin.table.as_deref(), Some("Operating System Statistics"));

@@ -153,7 +153,7 @@ fn every_verdict() -> Vec<Verdict> {
         Verdict::Quiet { active: 0.1 },
         Verdict::ProcessorsFull { busy: 0.9, waiting: Some(14.0), processors: Some(8.0) },
         Verdict::BelowResolution { active_max: 0.05 },
-        Verdict::HostIoWait { share: 0.1, storage: 0.3 },
+        Verdict::HostIoWait { share: 0.1, idle_s: 4_000.0, waited_s: [6_620.0, 500.0] },
         Verdict::HardParses { share: 0.2, a_second: Some(190.0) },
         Verdict::ProcessorQueue { share: 0.2, busy: None },
         Verdict::Unaccounted { share: 0.2 },
@@ -392,10 +392,18 @@ fn waits_for_background_writes_are_no_reason_for_other_storage() {
 }
 
 #[test]
-fn io_wait_of_the_host_confirms_storage_only_if_sessions_wait_for_it() {
-    let text = |storage: f64| words::diagnosis::verdict_text(&Verdict::HostIoWait { share: 0.18, storage }).text;
-    assert!(text(0.3).contains("18 % of the time") && text(0.3).contains("confirms"), "{}", text(0.3));
-    assert!(text(0.01).contains("I/O of others, or not counted as waits"), "{}", text(0.01));
+fn io_wait_of_the_host_is_that_of_others_only_beyond_the_waits_of_the_database() {
+    let text = |waited_s| {
+        words::diagnosis::verdict_text(&Verdict::HostIoWait { share: 0.083, idle_s: 3_976.0, waited_s }).text
+    };
+    let explained = text([6_400.0, 0.0]);
+    let expected = "8.3 % of the time (I/O wait), 3,980 s of all processors. Sessions waited 6,400 s for their reads and writes, \
+                    which is enough to explain it.";
+    assert!(explained.ends_with(expected), "{explained}");
+    let others = text([900.0, 76.0]);
+    let expected = "waited 900 s for their reads and writes, and background processes 76 s: at least 3,000 s are I/O of others, or not \
+                    counted as waits.";
+    assert!(others.ends_with(expected), "{others}");
 }
 
 #[test]

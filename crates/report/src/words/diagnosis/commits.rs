@@ -5,9 +5,6 @@ use plimsoll_choose::diagnosis::{DiagnosisVerdict, TimePart};
 use super::{VerdictText, event, of_all, seconds, share, spent};
 use crate::number;
 
-/// Share of storage in the database's time from which I/O wait of the host confirms it.
-const MINOR_STORAGE: f64 = 0.15;
-
 pub(super) fn verdict_text(verdict: &DiagnosisVerdict) -> Option<VerdictText> {
     let (text, remedy) = match verdict {
         DiagnosisVerdict::ProcessorQueue { share: part, busy } => {
@@ -123,25 +120,7 @@ fn host_text(verdict: &DiagnosisVerdict) -> Option<(String, &'static str)> {
                 "Add processors or reduce the work before judging the storage.",
             )
         }
-        DiagnosisVerdict::HostIoWait { share: idle, storage } => (
-            format!(
-                "The host's processors were idle with I/O in flight for {} of the time (I/O wait): {}.",
-                share(*idle),
-                if *storage >= MINOR_STORAGE {
-                    "this confirms that storage is waited for".to_owned()
-                } else {
-                    format!(
-                        "sessions wait for storage in {}, so it is I/O of others, or not counted as waits",
-                        of_all(*storage)
-                    )
-                }
-            ),
-            if *storage >= MINOR_STORAGE {
-                "Compare the latencies of its devices (iostat -xt) in the same period."
-            } else {
-                "Check background processes, backups and other programs on the host."
-            },
-        ),
+        DiagnosisVerdict::HostIoWait { share, idle_s, waited_s } => io_wait(*share, *idle_s, *waited_s),
         DiagnosisVerdict::HardParses { share: part, a_second } => {
             let rate = a_second.map_or(String::new(), |rate| format!(", {} per second", number::three(rate)));
             (
@@ -151,6 +130,28 @@ fn host_text(verdict: &DiagnosisVerdict) -> Option<(String, &'static str)> {
         }
         _ => return None,
     })
+}
+
+/// Text and remedy of I/O wait of the host, by the seconds that processes of the database waited.
+fn io_wait(of_time: f64, idle_s: f64, [sessions_s, background_s]: [f64; 2]) -> (String, &'static str) {
+    let background = match background_s {
+        seconds if seconds > 0.0 => format!(", and background processes {} s", number::three(seconds)),
+        _ => String::new(),
+    };
+    let compared = format!(
+        "The host's processors were idle with I/O in flight for {} of the time (I/O wait), {} s of all processors. Sessions \
+         waited {} s for their reads and writes{background}",
+        share(of_time),
+        number::three(idle_s),
+        number::three(sessions_s)
+    );
+    match idle_s - sessions_s - background_s {
+        rest_s if rest_s > 0.0 => (
+            format!("{compared}: at least {} s are I/O of others, or not counted as waits.", number::three(rest_s)),
+            "Check backups and other programs on the host, and submissions of I/O that block.",
+        ),
+        _ => (format!("{compared}, which is enough to explain it."), ""),
+    }
 }
 
 const fn elsewhere(part: TimePart) -> &'static str {
