@@ -8,8 +8,8 @@ use plimsoll_units::Span;
 use crate::builder::Builder;
 use crate::form::{Form, Head, LineFormat, Resemblance};
 use crate::processors::{ProcessorShares, UsedProcessors};
-use crate::reading::{Class, Counted, Fate, Origin, ReadingScope, ReadingWindow};
-use crate::refusal::Refusal;
+use crate::reading::{Class, Counted, Doubt, Fate, Origin, ReadingScope, ReadingWindow};
+use crate::refusal::{InputFault, Refusal};
 use crate::sampled::{self, Meaning, SampledColumn};
 use crate::text::timestamp::{self, Stamp};
 use crate::text::{self, KIB, MILLI, SECTOR};
@@ -63,8 +63,7 @@ impl AtopSamples {
     fn finish(&mut self, out: &mut Builder) -> u32 {
         if let Some(boot) = self.boot.take() {
             if self.count == 0 {
-                let text = "a single sample with the mean since the host was started, which hides all peaks: let atop take more samples";
-                out.caution(None, text);
+                out.caution(None, Doubt::SampleSinceStart);
                 self.hand_over(&boot, out);
             } else {
                 out.part("sample since the start", Fate::Ignored);
@@ -78,7 +77,7 @@ impl AtopSamples {
     fn hand_over(&mut self, sample: &AtopSample, out: &mut Builder) {
         if sample.length.is_zero() {
             let line = sample.disks.first().map_or(0, |disk| disk.line);
-            return out.caution(Some(Origin::line(line)), "a sample of no length: left out");
+            return out.caution(Some(Origin::line(line)), Doubt::lacking("a sample", "a length"));
         }
         let length = sample.length;
         let begin = sample.end.and_then(|end| timestamp::before(end, length));
@@ -171,7 +170,7 @@ impl LineFormat for Labelled {
             out.part("LVM, MDD", Fate::Ignored);
         }
         out.end_at(self.last);
-        out.require(rows > 0, "it has no lines of disks: run `atop -r FILE -P DSK`")?;
+        out.require(rows > 0, NO_DISKS)?;
         out.part("DSK", Fate::Read(rows));
         Ok(())
     }
@@ -186,7 +185,7 @@ impl Labelled {
     fn disk(&mut self, line: &str, number: u64, out: &mut Builder) {
         let disk = fields(line).and_then(|mut fields| Some((labelled_disk(&mut fields, number)?, fields)));
         let Some((disk, fields)) = disk else {
-            return out.skip(number, "a line without its values: skipped");
+            return out.skip(number, Doubt::lacking("a line", "its values"));
         };
         // Without separators, a new time begins a sample.
         if self.seconds.is_some_and(|seconds| (seconds - fields.seconds).abs() > 0.5) {
@@ -202,6 +201,8 @@ impl Labelled {
         }
     }
 }
+
+const NO_DISKS: InputFault = InputFault::missing("lines of disks", &["atop -r FILE -P DSK"]);
 
 /// Values of a disk after its name.
 const COLUMNS: [SampledColumn; 7] = [
@@ -290,13 +291,13 @@ impl LineFormat for AtopPages {
                     let end = end.map(|end| out.instant(end));
                     self.sample = AtopSample { host, end, length, ..AtopSample::default() };
                 }
-                None => out.caution(Some(Origin::line(number)), "an unreadable heading: its page is skipped"),
+                None => out.caution(Some(Origin::line(number)), Doubt::lacking("a page", "a readable heading")),
             }
         } else if line.starts_with("DSK |") {
             match page_disk(line, number, self.sample.length) {
                 Some(disk) if self.sample.disks.len() < AtopSamples::MAX_DISKS => self.sample.disks.push(disk),
                 Some(_) => {}
-                None => out.caution(Some(Origin::line(number)), "a disk without its counts: skipped"),
+                None => out.caution(Some(Origin::line(number)), Doubt::lacking("a disk", "its counts")),
             }
         } else if line.starts_with("CPU |") {
             self.sample.used_processors = page_processors(line).map(|(used, shares)| (used, shares, number));
@@ -314,11 +315,10 @@ impl LineFormat for AtopPages {
         if self.others > 0 {
             out.part("LVM, MDD", Fate::Ignored);
         }
-        let reason = "none of its pages has a line of disks: let atop print more lines, or run `atop -r FILE -P DSK`";
-        out.require(rows > 0, reason)?;
+        out.require(rows > 0, NO_DISKS)?;
         out.part("DSK", Fate::Read(rows));
         if rows < self.count {
-            out.caution(None, "pages omit idle disks, so means cover busy times only: run `atop -r FILE -P DSK`");
+            out.caution(None, Doubt::IdleDisksOmitted);
         }
         Ok(())
     }

@@ -19,9 +19,6 @@ mod section;
 mod text;
 mod waits;
 
-/// The reason for refusing several reports in a file, whose figures would be mixed.
-const SEVERAL: &str = "it contains several reports: split it, one report for each file, and provide all files";
-
 pub(crate) use cells::FORM as CELLS;
 pub(crate) use html::FORM as HTML;
 pub(crate) use text::{FORM as TEXT, STATSPACK_FORM as STATSPACK};

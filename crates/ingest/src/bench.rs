@@ -31,7 +31,7 @@ use plimsoll_record::Finding;
 
 use crate::builder::Builder;
 use crate::reading::{Origin, ReadingScope};
-use crate::refusal::Refusal;
+use crate::refusal::{InputFault, Refusal};
 
 /// A phase of a test: its name, the share of reads, and whether addresses are consecutive.
 #[derive(Clone, Copy)]
@@ -63,8 +63,7 @@ fn part(out: &mut Builder, part: &str) -> u32 {
 
 /// The refusal of an input with too many results.
 fn too_many(line: u64, out: &Builder) -> Refusal {
-    let reason = format!("more than {MAX_RESULTS} results: split it into parts");
-    out.unusable_at(Origin::line(line), reason)
+    out.unusable_at(Origin::line(line), InputFault::TooMany { limit: MAX_RESULTS, items: "results" })
 }
 
 /// Maximum pending results of an input.

@@ -16,11 +16,11 @@ pub(crate) use self::rates::{Risen, between};
 use crate::coarsen::{Coarsening, coarsen};
 use crate::layers::Layer;
 use crate::reading::{
-    AnalysedPeriod, CacheAdvice, CapEvidence, CapLimit, Caution, Class, Counted, Database, DatabaseTime, Fate, Figure,
-    FormatName, HostTime, InputPart, LatencyBin, LatencyHistogram, Measure, MissCurve, Multipath, Origin, Reading,
-    ReadingEvidence, ReadingScope, ReadingWindow, ResourceFigure, Snapshot, Statistic, Wait, WindowCount,
+    AnalysedPeriod, CacheAdvice, CapEvidence, CapLimit, Caution, Class, Counted, Database, DatabaseTime, Doubt, Fate,
+    Figure, FormatName, HostTime, InputPart, LatencyBin, LatencyHistogram, Measure, MissCurve, Multipath, Origin,
+    Reading, ReadingEvidence, ReadingScope, ReadingWindow, ResourceFigure, Snapshot, Statistic, Wait, WindowCount,
 };
-use crate::refusal::Refusal;
+use crate::refusal::{InputFault, Refusal};
 use crate::text::timestamp::{self, Stamp};
 
 /// Collects the content of one input. Equal scopes, windows and texts are kept once.
@@ -96,13 +96,13 @@ impl Builder {
     }
 
     /// A refusal of the whole input.
-    pub fn unusable(&self, reason: impl Into<String>) -> Refusal {
-        Refusal::Unusable { kind: self.reading.kind, origin: None, reason: reason.into() }
+    pub fn unusable(&self, fault: impl Into<InputFault>) -> Refusal {
+        Refusal::Unusable { kind: self.reading.kind, origin: None, fault: Box::new(fault.into()) }
     }
 
     /// A refusal of the input at a place.
-    pub fn unusable_at(&self, origin: Origin, reason: impl Into<String>) -> Refusal {
-        Refusal::Unusable { kind: self.reading.kind, origin: Some(origin), reason: reason.into() }
+    pub fn unusable_at(&self, origin: Origin, fault: impl Into<InputFault>) -> Refusal {
+        Refusal::Unusable { kind: self.reading.kind, origin: Some(origin), fault: Box::new(fault.into()) }
     }
 
     /// Sets the version of the program that wrote the input.
@@ -163,29 +163,16 @@ impl Builder {
         let idle: BTreeSet<u32> =
             arrays.iter().copied().filter(|scope| traffic[scope].iter().sum::<f64>() <= 0.0).collect();
         let (above, below) = (self.parts(&arrays), self.parts(&disks));
-        let hidden = if idle.is_empty() {
-            String::new()
+        let (doubt, beneath) = if of_arrays > 0.0 && of_arrays * AMPLIFIED >= of_disks {
+            let idle = (!idle.is_empty()).then(|| self.parts(&idle));
+            (Doubt::ArraysCounted { above, below, idle }, disks)
         } else {
-            format!("; {} had no operations, so that members of it are not counted", self.parts(&idle))
-        };
-        let (text, beneath) = if of_arrays > 0.0 && of_arrays * AMPLIFIED >= of_disks {
-            let text = format!(
-                "operations are counted at the software RAID {above}: names do not say which disks are its members, so \
-                 {below} are assumed to be their members and excluded from totals; use --only to count a single device{hidden}",
-            );
-            (text, disks)
-        } else {
-            let text = format!(
-                "operations are counted at the disks {below}: the software RAID {above} carried {:.1} % of their bytes; \
-                 use --only to count a single device",
-                of_arrays / of_disks * 100.0,
-            );
-            (text, arrays)
+            (Doubt::DisksCounted { below, above, percent: of_arrays / of_disks * 100.0 }, arrays)
         };
         self.reading.beneath.extend(beneath);
         // An idle array, such as for booting, is normal.
         if of_arrays * 100.0 > of_disks {
-            self.caution(None, text);
+            self.caution(None, doubt);
         }
     }
 
@@ -260,14 +247,9 @@ impl Builder {
         }
         let below: BTreeSet<u32> =
             traffic.iter().map(|(scope, _)| *scope).filter(|scope| !above.contains(scope)).collect();
-        let text = format!(
-            "operations are counted at {}: {} carry the same bytes, so they are layers of it and excluded from totals; use \
-             --only to count a single device",
-            self.parts(&below),
-            self.parts(&above),
-        );
+        let doubt = Doubt::LayersCounted { below: self.parts(&below), above: self.parts(&above) };
         self.reading.beneath.extend(above);
-        self.caution(None, text);
+        self.caution(None, doubt);
         true
     }
 
@@ -403,8 +385,7 @@ impl Builder {
     /// Adds a figure. An impossible value (negative, not a number, above [`Builder::MAX_VALUE`]) becomes a caution.
     pub fn figure(&mut self, figure: Figure) {
         if !is_possible(figure.value) {
-            let text = format!("{} is not a plausible figure: skipped", figure.value);
-            return self.caution(Some(figure.origin), text);
+            return self.caution(Some(figure.origin), Doubt::ImplausibleFigure { value: figure.value });
         }
         if self.has_room(self.reading.figures.len()) {
             self.reading.figures.push(figure);
@@ -462,7 +443,7 @@ impl Builder {
     pub fn time(&mut self, time: DatabaseTime) {
         let rest = [time.processor_s, time.commits];
         if !is_possible(time.database_s) || !rest.into_iter().flatten().all(is_possible) {
-            return self.caution(Some(time.origin), "impossible times of a database: skipped");
+            return self.caution(Some(time.origin), Doubt::Impossible { item: "times of a database" });
         }
         self.reading.times.push(time);
     }
@@ -470,7 +451,7 @@ impl Builder {
     /// Processor time of a host.
     pub fn host(&mut self, host: HostTime) {
         if !is_possible(host.busy_s) || !is_possible(host.idle_s) {
-            return self.caution(Some(host.origin), "impossible times of a processor: skipped");
+            return self.caution(Some(host.origin), Doubt::Impossible { item: "times of a processor" });
         }
         self.reading.hosts.push(host);
     }
@@ -479,7 +460,7 @@ impl Builder {
     pub fn wait(&mut self, wait: Wait) {
         let is_share = |(bound, share): &(f64, f64)| *bound >= 0.0 && is_possible(*share);
         if !is_possible(wait.count) || !is_possible(wait.total_s) || !wait.histogram.iter().all(is_share) {
-            return self.caution(Some(wait.origin), "a wait with impossible counts or times: skipped");
+            return self.caution(Some(wait.origin), Doubt::Impossible { item: "counts or times of a wait" });
         }
         self.reading.waits.push(wait);
     }
@@ -487,7 +468,7 @@ impl Builder {
     /// Adds a count other than operations and waits.
     pub fn tally(&mut self, tally: WindowCount) {
         if !is_possible(tally.value) {
-            return self.caution(Some(tally.origin), "an impossible count: skipped");
+            return self.caution(Some(tally.origin), Doubt::Impossible { item: "count" });
         }
         self.reading.tallies.push(tally);
     }
@@ -504,7 +485,7 @@ impl Builder {
         let Database { block_bytes, cache_bytes, processors, cores, memory_bytes, stored_bytes, .. } = &database;
         let numbers = [block_bytes, cache_bytes, processors, cores, memory_bytes, stored_bytes];
         if !numbers.into_iter().flatten().all(|number| is_possible(*number)) {
-            return self.caution(Some(database.origin), "impossible sizes of a host: skipped");
+            return self.caution(Some(database.origin), Doubt::Impossible { item: "sizes of a host" });
         }
         self.reading.databases.push(database);
     }
@@ -520,7 +501,7 @@ impl Builder {
     pub fn advice(&mut self, advice: CacheAdvice) {
         let CacheAdvice { size_bytes, size_factor, read_factor, reads, .. } = advice;
         if ![size_bytes, size_factor, read_factor, reads].into_iter().all(is_possible) {
-            return self.caution(Some(advice.origin), "an estimate with impossible numbers: skipped");
+            return self.caution(Some(advice.origin), Doubt::Impossible { item: "numbers of an estimate" });
         }
         self.reading.advice.push(advice);
     }
@@ -560,9 +541,9 @@ impl Builder {
         // Counter and clock are not read at the same instant.
         cap.time = Some([before + Span::from_secs_f64(above.min(seconds)), all + Span::from_secs_f64(seconds)]);
         if is_reached {
-            let part = self.reading.scopes[scope as usize].part.clone();
-            let text = cap_caution(&part, &cap.metric, "rises");
-            self.caution_once(Some(origin.clone()), &text);
+            let metric = cap.metric.clone();
+            let part = throttled(&self.reading.scopes[scope as usize].part, &metric);
+            self.caution_once(Some(origin.clone()), Doubt::Throttled { part, metric });
         }
     }
 
@@ -603,28 +584,27 @@ impl Builder {
         }
     }
 
-    /// Adds a doubt as a sentence with the remedy.
-    pub fn caution(&mut self, origin: Option<Origin>, text: impl Into<String>) {
+    /// Adds a doubt.
+    pub fn caution(&mut self, origin: Option<Origin>, doubt: Doubt) {
         match self.reading.cautions.len() {
-            n if n + 1 < Self::MAX_CAUTIONS => self.reading.cautions.push(Caution { origin, text: text.into() }),
+            n if n + 1 < Self::MAX_CAUTIONS => self.reading.cautions.push(Caution { origin, doubt }),
             n if n + 1 == Self::MAX_CAUTIONS => {
-                let text = "further cautions: only the first are listed".to_owned();
-                self.reading.cautions.push(Caution { origin, text });
+                self.reading.cautions.push(Caution { origin, doubt: Doubt::FurtherCautions });
             }
             _ => {}
         }
     }
 
     /// Adds a doubt once, however often it occurs.
-    pub(crate) fn caution_once(&mut self, origin: Option<Origin>, text: &str) {
-        if self.reading.cautions.iter().all(|caution| caution.text != text) {
-            self.caution(origin, text);
+    pub(crate) fn caution_once(&mut self, origin: Option<Origin>, doubt: Doubt) {
+        if self.reading.cautions.iter().all(|caution| caution.doubt != doubt) {
+            self.caution(origin, doubt);
         }
     }
 
     /// The first doubt, for refusals without a better reason.
-    pub(crate) fn first_caution(&self) -> Option<&str> {
-        self.reading.cautions.first().map(|caution| caution.text.as_str())
+    pub(crate) fn first_doubt(&self) -> Option<&Doubt> {
+        self.reading.cautions.first().map(|caution| &caution.doubt)
     }
 
     /// The number of figures so far.
@@ -643,19 +623,19 @@ impl Builder {
     }
 
     /// Refuses the input without this condition.
-    pub(crate) fn require(&self, condition: bool, reason: &str) -> Result<(), Refusal> {
-        if condition { Ok(()) } else { Err(self.unusable(reason)) }
+    pub(crate) fn require(&self, condition: bool, fault: impl Into<InputFault>) -> Result<(), Refusal> {
+        if condition { Ok(()) } else { Err(self.unusable(fault)) }
     }
 
     /// Refuses an input without benchmark results.
-    pub(crate) fn require_results(&self, reason: &str) -> Result<(), Refusal> {
-        self.require(!self.reading.evidence.is_empty(), reason)
+    pub(crate) fn require_results(&self, fault: InputFault) -> Result<(), Refusal> {
+        self.require(!self.reading.evidence.is_empty(), fault)
     }
 
     /// Adds a doubt about a line that is skipped.
-    pub(crate) fn skip(&mut self, line: u64, text: impl Into<String>) {
+    pub(crate) fn skip(&mut self, line: u64, doubt: Doubt) {
         self.skipped = Some(line);
-        self.caution(Some(Origin::line(line)), text);
+        self.caution(Some(Origin::line(line)), doubt);
     }
 
     /// Lists the last line of an input as broken, if it was skipped.
@@ -685,21 +665,15 @@ impl Builder {
         if let Some(how) = self.joined {
             self.coarsen(how);
             self.reading.distributions = std::mem::take(&mut self.distributions.0).finish();
-            let text = format!(
-                "it has more figures than the limit for an input, so quiet neighbouring samples were joined to windows of up \
-                     to {}; the busiest samples, highest values and percentiles are those of the input",
-                lasting(how.target),
-            );
-            self.caution(None, text);
+            self.caution(None, Doubt::Coarsened { window: lasting(how.target) });
         }
         Ok(self.reading)
     }
 }
 
-/// The doubt about the figures of a part whose limit was reached.
-pub(crate) fn cap_caution(part: &str, metric: &str, how: &str) -> String {
-    let whose = if part.is_empty() || metric.contains(part) { "the storage" } else { part };
-    format!("{whose} was throttled at times: {metric} {how}, and the demand exceeds these figures")
+/// The name of a part whose limit was reached, unless the metric contains it.
+pub(crate) fn throttled(part: &str, metric: &str) -> String {
+    if part.is_empty() || metric.contains(part) { "the storage" } else { part }.to_owned()
 }
 
 /// True for lengths of windows that differ by the jitter of a clock only.

@@ -17,8 +17,8 @@ use serde_json::Value;
 use crate::builder::Builder;
 use crate::form::{Form, FormatInput, Head, Resemblance};
 use crate::json;
-use crate::reading::{Class, Counted, Fate, Measure, Origin, ReadingScope, Statistic};
-use crate::refusal::Refusal;
+use crate::reading::{Class, Counted, Doubt, Fate, Measure, Origin, ReadingScope, Statistic};
+use crate::refusal::{InputFault, Refusal};
 use crate::sampled::{Edge, Meaning, Points, Spacing};
 use crate::text::{self, timestamp};
 
@@ -123,14 +123,13 @@ impl Volumes {
         *self.ignored.entry(name.to_owned()).or_default() += 1;
     }
 
-    /// Drops sums that are impossible because they are not whole numbers: `remedy` names a better query.
-    fn drop_other_statistics(&mut self, remedy: &str, out: &mut Builder) {
+    /// Drops sums that are impossible because they are not whole numbers; `query` names a better statistic.
+    fn drop_other_statistics(&mut self, query: &'static str, out: &mut Builder) {
         self.series.retain(|series| {
             let is_sum = matches!(&series.meaning, Meaning::Sum(counted) if !counted.is_time());
             let broken = series.points.iter().find(|(_, value, _)| is_sum && value.fract() != 0.0);
             if let Some((_, value, origin)) = broken {
-                let text = format!("{value} is not a whole number, so these are not sums and are skipped: {remedy}");
-                out.caution(Some(origin.clone()), text);
+                out.caution(Some(origin.clone()), Doubt::NotASum { value: *value, query });
                 out.part(&series.name, Fate::Broken);
             }
             broken.is_none()
@@ -144,9 +143,10 @@ impl Volumes {
             out.part(text, Fate::Ignored);
         }
         if self.series.is_empty() && !self.has_caps {
-            let why = out.first_caution().unwrap_or("it has no values of a known volume metric");
-            let reason = format!("{why}; export reads, writes and bytes of volumes");
-            return Err(out.unusable(reason));
+            let doubt = out.first_doubt().cloned();
+            return Err(
+                out.unusable(doubt.map_or(InputFault::NoVolumeMetric, |doubt| InputFault::NoVolumeRead { doubt }))
+            );
         }
         let mut of_all = Spacing::default();
         for series in &self.series {
@@ -159,8 +159,7 @@ impl Volumes {
         for series in self.series {
             let own = regular(&series.points);
             let Some(length) = length.or(own).or_else(|| of_all.length(None)) else {
-                let reason = "each series has a single point, and the length of its window is only in the query: specify the interval";
-                return Err(out.unusable(reason));
+                return Err(out.unusable(InputFault::NoLength { item: "point in each series" }));
             };
             out.part(&series.name, Fate::Read(series.points.len() as u32));
             let points = by_length.entry(length).or_default();
@@ -239,15 +238,13 @@ fn read_cloudwatch(input: &FormatInput, document: &[u8], out: &mut Builder) -> R
         }
         let more = value.get("NextToken").is_some_and(|token| !token.is_null());
         if more {
-            out.caution_once(Some(Origin::line(line)), "the response has further pages: provide them as well");
+            out.caution_once(Some(Origin::line(line)), Doubt::FurtherPages);
         }
     }
     let sums = found.volumes.series.iter().any(|series| matches!(series.meaning, Meaning::Sum(_)));
-    found.volumes.drop_other_statistics("query with the statistic Sum", out);
+    found.volumes.drop_other_statistics("the statistic Sum", out);
     if sums && !found.ids.is_empty() {
-        let text =
-            "the response lacks its statistic: operations, bytes and times are assumed to be sums of each period";
-        out.caution(None, text);
+        out.caution(None, Doubt::SumsAssumed);
     }
     found.volumes.put(input.interval, out)
 }
@@ -270,8 +267,7 @@ impl CloudWatch {
         let existing = self.ids.entry(key).or_insert_with(|| id.to_owned());
         if existing != id {
             id.clone_into(&mut part);
-            let text = "results with equal labels are distinguished by their ids";
-            out.caution_once(Some(Origin::line(line)), text);
+            out.caution_once(Some(Origin::line(line)), Doubt::EqualLabels);
         }
         let points = timed_values(result, metric.unit, (line, label, path), out);
         let scope = out.scope(ReadingScope { part, ..ReadingScope::default() });
@@ -301,9 +297,8 @@ impl CloudWatch {
             points.push((at, [mean, get("Maximum")].map(|value| Some(value? * metric.unit)), origin));
         }
         if lacking {
-            let text = "points without the required statistic are skipped: query Sum for operations, bytes and times, Average \
-                        for other metrics";
-            out.caution(Some(Origin::line(line)), text);
+            let (statistic, totals) = ("Sum", "operations, bytes and times");
+            out.caution(Some(Origin::line(line)), Doubt::OtherStatistic { statistic, totals });
         }
         self.volumes.add_both(label, scope, metric.meaning, &points);
     }
@@ -480,8 +475,8 @@ fn take_series(
         points.push((at, [mean, get("maximum")].map(|value| Some(value? * unit)), origin));
     }
     if lacking {
-        let text = "points without the required statistic are skipped: query Average of rates and Total of bytes";
-        out.caution_once(Some(Origin::line(line)), text);
+        let doubt = Doubt::OtherStatistic { statistic: "Total", totals: "bytes" };
+        out.caution_once(Some(Origin::line(line)), doubt);
     }
     volumes.add_both(format!("{metric} {part}").trim_end(), scope, meaning.clone(), &points);
 }
@@ -564,10 +559,9 @@ fn read_oci(input: &FormatInput, document: &[u8], out: &mut Builder) -> Result<(
             take_oci(&mut volumes, metric, line, &format!("{path}[{index}]"), out);
         }
     }
-    volumes.drop_other_statistics("query with .sum()", out);
+    volumes.drop_other_statistics(".sum()", out);
     if !volumes.series.is_empty() {
-        let text = "the response lacks its statistic: values are assumed to be sums of each interval, as from .sum()";
-        out.caution(None, text);
+        out.caution(None, Doubt::SumsAssumed);
     }
     volumes.put(input.interval, out)
 }

@@ -10,8 +10,8 @@ use plimsoll_units::Span;
 
 use crate::builder::Builder;
 use crate::form::{Form, FormatInput, Head, LineFormat, Resemblance};
-use crate::reading::{Class, Measure, ReadingScope};
-use crate::refusal::Refusal;
+use crate::reading::{Class, Doubt, Measure, ReadingScope};
+use crate::refusal::{InputFault, Refusal};
 use crate::text::{self, KIB, MILLI, timestamp};
 use crate::wide::{CounterQuantity, UNDATED_YEAR, WideColumn, WideRow, WideSamples};
 
@@ -151,7 +151,7 @@ impl Collectl {
     fn row(&mut self, words: &[&str], number: u64, out: &mut Builder) {
         let Some(layout) = self.layout.clone() else { return };
         if words.len() != layout.width {
-            return out.skip(number, "more or fewer values than columns: skipped");
+            return out.skip(number, Doubt::RowWidth { cells: words.len(), columns: layout.width });
         }
         let at = self.at(&layout, words, out);
         if layout.name.is_some() && self.disks_at.is_some_and(|(of, _)| at.is_some_and(|at| at != of)) {
@@ -288,10 +288,9 @@ impl LineFormat for Collectl {
         self.end_sample(out);
         let rows = self.samples.as_mut().map_or(0, |samples| samples.finish(None, out));
         if self.is_rounded {
-            out.caution(None, "long values are rounded on the screen: record with -P for exact ones");
+            out.caution(None, Doubt::Rounded { option: "-P" });
         }
         out.end_at(self.line);
-        let reason = "it has no sample of disks with a time: record with collectl -sd -oD, or specify the interval";
-        out.require(rows > 0, reason)
+        out.require(rows > 0, InputFault::missing("sample of disks with a time", &["collectl -sd -oD", "--interval"]))
     }
 }

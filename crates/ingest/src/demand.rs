@@ -16,7 +16,7 @@ use plimsoll_units::Span;
 
 use crate::distribution::ValueDistribution;
 use crate::reading::{
-    CapLimit, Class, LatencyBin, Measure, Multipath, Reading, ReadingDistribution, ReadingScope, ReadingWindow,
+    CapLimit, Class, Doubt, LatencyBin, Measure, Multipath, Reading, ReadingDistribution, ReadingScope, ReadingWindow,
     Statistic, WaitCause,
 };
 
@@ -73,7 +73,7 @@ pub struct DatabaseDemand {
     /// The disks of its hosts that have several paths.
     pub multipaths: Vec<Multipath>,
     /// Reasons to doubt the combination.
-    pub doubts: Vec<String>,
+    pub doubts: Vec<Doubt>,
 }
 
 /// A limit of a volume or machine, by the provider's metric.
@@ -490,14 +490,14 @@ impl<'a> DatabaseNames<'a> {
     }
 
     /// The caution for a subject whose name several databases share.
-    fn doubt(&self, subject: &str) -> Option<String> {
+    fn doubt(&self, subject: &str) -> Option<Doubt> {
         let name = subject.split(" (DBID ").next().unwrap_or_default();
         let count = self.numbers.get(name).filter(|_| self.is_shared(name))?.len();
-        let calls = format!("{count} databases have the name {name}");
-        Some(if subject == name {
-            format!("{calls}, and an input does not identify its database: process them separately")
+        let (is_unidentified, name) = (subject == name, name.to_owned());
+        Some(if is_unidentified {
+            Doubt::SharedName { count, name }
         } else {
-            format!("{calls}: they are distinguished by their identifiers")
+            Doubt::SharedNameIdentified { count, name }
         })
     }
 
@@ -554,7 +554,7 @@ fn find_lowest_release(readings: &[&Reading], is_own: impl Fn(&Reading, u32) -> 
 type WindowKey = (usize, u32);
 
 /// Assigns figures to slots: windows of different instances that begin together share a slot.
-fn place(readings: &[&Reading], figures: &[(usize, usize)], doubts: &mut Vec<String>) -> Placed {
+fn place(readings: &[&Reading], figures: &[(usize, usize)], doubts: &mut Vec<Doubt>) -> Placed {
     clocks(readings, figures, doubts);
     let owners = group_instances(readings, figures);
     let mut keys: Vec<WindowKey> = owners.keys().copied().collect();
@@ -576,18 +576,19 @@ fn place(readings: &[&Reading], figures: &[(usize, usize)], doubts: &mut Vec<Str
         // Duplicate or overlapping reports: only the first counts.
         let before = who.iter().filter_map(|name| last_of.get(name)).max_by_key(|slot| slot.begin);
         if let Some(before) = before.filter(|before| overlaps(before, &slot)) {
-            let total = if *before == slot { "is given twice" } else { "overlaps another window" };
-            doubts.push(format!("{}: its window {total}: skipped", readings[key.0].name));
+            let input = readings[key.0].name.clone();
+            doubts.push(if *before == slot {
+                Doubt::WindowGivenTwice { input }
+            } else {
+                Doubt::WindowOverlaps { input }
+            });
             continue;
         }
         // A report of the whole cluster includes its instances.
         let joined = slots.iter_mut().enumerate().rev().take(8).find(|(_, (other, _))| coincide(other, &slot));
         if let Some((index, (_, names))) = joined {
             if names.contains("") || who.contains("") {
-                doubts.push(format!(
-                    "{}: another report covers the whole database at that time: skipped",
-                    readings[key.0].name
-                ));
+                doubts.push(Doubt::WindowCovered { input: readings[key.0].name.clone() });
                 continue;
             }
             names.extend(who.iter());
@@ -644,7 +645,7 @@ fn coincide(a: &Slot, b: &Slot) -> bool {
 
 /// Adds a caution for each reading with a scope whose windows are out of order. Several scopes need no common order: a
 /// trace lists the totals of its volumes after its windows.
-fn clocks(readings: &[&Reading], figures: &[(usize, usize)], doubts: &mut Vec<String>) {
+fn clocks(readings: &[&Reading], figures: &[(usize, usize)], doubts: &mut Vec<Doubt>) {
     let mut last: BTreeMap<(usize, u32), DateTime> = BTreeMap::new();
     let mut doubted = BTreeSet::new();
     for (number, figure) in figures {
@@ -653,7 +654,7 @@ fn clocks(readings: &[&Reading], figures: &[(usize, usize)], doubts: &mut Vec<St
         let Some(begin) = reading.windows[figure.window as usize].begin else { continue };
         let before = last.insert((*number, figure.scope), begin).filter(|before| begin < *before);
         if let Some(before) = before.filter(|_| doubted.insert(*number)) {
-            doubts.push(format!("{}: its clock goes back from {before} to {begin}: check the times", reading.name));
+            doubts.push(Doubt::ClockWentBack { input: reading.name.clone(), before, begin });
         }
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::builder::Builder;
 use crate::layers::{Layer, Layers};
-use crate::reading::{Fate, ReadingScope};
+use crate::reading::{Doubt, Fate, ReadingScope};
 
 /// The devices of a host in order of appearance, with their scopes.
 #[derive(Debug, Default)]
@@ -102,16 +102,11 @@ impl Devices {
         let has_disks = counted().any(|(_, layer)| layer >= Layer::Array);
         if counted().count() > 1 && !has_disks && !out.layers(counted()) {
             let first = self.all.iter().filter(|device| device.layer.is_some()).take(3);
-            let text = format!(
-                "it has no disks, and {} may be layered, which counts operations twice: provide a report with the disks \
-                     below them",
-                first.map(|device| device.name.trim()).collect::<Vec<_>>().join(", "),
-            );
-            out.caution(None, text);
+            let devices = first.map(|device| device.name.trim()).collect::<Vec<_>>().join(", ");
+            out.caution(None, Doubt::PossibleLayers { devices });
         }
         if self.layers.is_full() {
-            let text = format!("more than {} devices: the others are skipped; provide fewer", Layers::MAX);
-            out.caution(None, text);
+            out.caution(None, Doubt::TooManyDevices { limit: Layers::MAX });
         }
     }
 

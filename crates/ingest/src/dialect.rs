@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use plimsoll_record::Action;
 
-use crate::reading::ReadingScope;
+use crate::reading::{Doubt, ReadingScope};
 
 /// Bytes of a sector, the unit of block addresses.
 pub(crate) const SECTOR: u64 = 512;
@@ -40,11 +40,11 @@ pub(crate) trait Sink {
     fn answered(&mut self, _mark: Mark, _took_ns: u64) {}
 
     /// Receives an unreadable record.
-    fn broken(&mut self, number: u64, reason: &str);
+    fn broken(&mut self, number: u64, doubt: &Doubt);
 
     /// Receives an unreadable last line without its end: its recording was interrupted.
-    fn cut(&mut self, number: u64, reason: &str) {
-        self.broken(number, reason);
+    fn cut(&mut self, number: u64, doubt: &Doubt) {
+        self.broken(number, doubt);
     }
 }
 
@@ -72,8 +72,8 @@ pub(crate) trait Dialect {
 pub(crate) struct DialectFacts {
     /// Nanoseconds from 1970 to the origin of the clock, if known.
     pub(crate) epoch_ns: Option<i128>,
-    /// Assumptions and missing information, a sentence each.
-    pub(crate) doubts: Vec<String>,
+    /// Assumptions and missing information.
+    pub(crate) doubts: Vec<Doubt>,
     /// Operations dropped by the recorder.
     pub(crate) dropped: u64,
     /// Nanoseconds of its clock's resolution, if coarse.

@@ -8,8 +8,8 @@ use plimsoll_units::Span;
 
 use crate::builder::Builder;
 use crate::form::{Form, Head, LineFormat, Resemblance};
-use crate::reading::{Class, Counted, Origin};
-use crate::refusal::Refusal;
+use crate::reading::{Class, Counted, Doubt, Origin};
+use crate::refusal::{InputFault, Refusal};
 use crate::sampled::{DeviceCounters, SampleInterval, SampledColumn, Wraps};
 use crate::text::timestamp::{self, Stamp};
 use crate::text::{MILLI, SECTOR, integer};
@@ -72,8 +72,7 @@ impl LineFormat for Diskstats {
                 }
                 self.counters.add(&name, number, values(&numbers, count));
                 if !matches!(count, 4 | 11 | 15 | 17..) {
-                    let text = format!("{count} counters, while kernels have 11, 15 or 17: the last ones are skipped");
-                    out.skip(number, text);
+                    out.skip(number, Doubt::UnknownCounters { count });
                 }
             }
             DiskstatsLine::Heading(name) => self.heading = Some(name.to_owned()),
@@ -85,8 +84,8 @@ impl LineFormat for Diskstats {
                 self.take(out);
                 self.age = Some(age);
             }
-            DiskstatsLine::Short => out.skip(number, "a row without its counters: skipped"),
-            DiskstatsLine::Other => out.caution_once(Some(Origin::line(number)), "lines without counters: skipped"),
+            DiskstatsLine::Short => out.skip(number, Doubt::lacking("a row", "its counters")),
+            DiskstatsLine::Other => out.caution_once(Some(Origin::line(number)), Doubt::lacking("lines", "counters")),
         }
         Ok(())
     }
@@ -95,10 +94,10 @@ impl LineFormat for Diskstats {
         self.take(out);
         out.end_at(self.last);
         let samples = self.counters.samples;
-        out.require(samples > 0, "it has no counters of a device: provide the output of `cat /proc/diskstats`")?;
+        out.require(samples > 0, InputFault::missing("counters of a device", &["cat /proc/diskstats"]))?;
         let listed = self.counters.devices().list(samples, out);
-        out.require(listed > 0, "it only has memory and loop devices: record it on the host itself")?;
-        out.require(samples < 2 || self.timed, "several snapshots without times: specify their interval")
+        out.require(listed > 0, InputFault::LoopDevicesOnly)?;
+        out.require(samples < 2 || self.timed, Doubt::Untimed { items: "snapshots" })
     }
 }
 

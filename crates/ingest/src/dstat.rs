@@ -11,8 +11,8 @@ use plimsoll_units::Span;
 use crate::builder::Builder;
 use crate::form::{Form, FormatInput, Head, LineFormat, Resemblance};
 use crate::processors::{ProcessorShares, UsedProcessors};
-use crate::reading::{Class, Fate, Measure, Origin, ReadingScope};
-use crate::refusal::Refusal;
+use crate::reading::{Class, Doubt, Fate, Measure, Origin, ReadingScope};
+use crate::refusal::{InputFault, Refusal};
 use crate::text::table::cells;
 use crate::text::timestamp::{self, Stamp};
 use crate::text::{self, MILLI};
@@ -137,7 +137,7 @@ impl DstatSamples {
     fn row(&mut self, time: Option<&str>, values: Vec<Option<f64>>, number: u64, out: &mut Builder) {
         self.line = number;
         let Some(at) = self.at(time, out) else {
-            return out.caution_once(Some(Origin::line(number)), "a sample without a readable time: skipped");
+            return out.caution_once(Some(Origin::line(number)), Doubt::lacking("a sample", "a readable time"));
         };
         let Some(samples) = &mut self.samples else { return };
         if std::mem::take(&mut self.is_since_boot) {
@@ -196,18 +196,15 @@ impl DstatSamples {
 
     fn end(&mut self, out: &mut Builder) -> Result<(), Refusal> {
         let Some(samples) = &mut self.samples else {
-            return Err(out.unusable("it has no columns of disks: record it with dstat --time -dr"));
+            return Err(out.unusable(InputFault::missing("columns of disks", &["dstat --time -dr"])));
         };
         let rows = samples.finish(None, out);
         self.used.emit_share(&self.host, "total cpu usage", None, out);
         if rows > 0 && !self.has_operations {
-            let text = "it has bytes without operations: record it with -r as well (dstat --time -dr)";
-            out.caution(None, text);
+            out.caution(None, Doubt::BytesOnly { command: "dstat --time -dr" });
         }
         out.end_at(self.line);
-        let reason = "it has no sample with a time after its first one, which is a mean since boot: record with --time, or \
-                      specify the interval";
-        out.require(rows > 0, reason)
+        out.require(rows > 0, InputFault::MeanSinceBoot)
     }
 }
 
@@ -247,10 +244,7 @@ impl DstatCsv {
                     let is_known =
                         self.samples.begun.is_some_and(|begun| begun.parts().1) || self.samples.input.zone.is_some();
                     if !is_known && zone.len() >= 3 && zone.bytes().all(|byte| byte.is_ascii_uppercase()) {
-                        let text = format!(
-                            "its times are in {zone}, an abbreviation that several zones share: specify --time-zone"
-                        );
-                        out.caution(None, text);
+                        out.caution(None, Doubt::AmbiguousZone { zone: zone.to_owned() });
                     }
                 }
                 _ => {}
@@ -269,7 +263,7 @@ impl LineFormat for DstatCsv {
         let is_named = line.starts_with('"') && fields.iter().skip(1).all(|cell| text::decimal(cell).is_none());
         if !is_named {
             if fields.len() < self.samples.width {
-                out.skip(number, "fewer values than columns: skipped");
+                out.skip(number, Doubt::RowWidth { cells: fields.len(), columns: self.samples.width });
                 self.samples.line = number;
                 return Ok(());
             }
@@ -391,7 +385,7 @@ impl LineFormat for DstatScreen {
 
     fn end(&mut self, out: &mut Builder) -> Result<(), Refusal> {
         if self.is_rounded {
-            out.caution(None, "its values are rounded for the screen: record with --output FILE for exact ones");
+            out.caution(None, Doubt::Rounded { option: "--output FILE" });
         }
         self.samples.end(out)
     }

@@ -21,7 +21,7 @@ use plimsoll_units::Span;
 use crate::builder::Builder;
 use crate::dialect::Dialect;
 use crate::reading::FormatName;
-use crate::refusal::Refusal;
+use crate::refusal::{InputFault, Refusal};
 use crate::unpack::Decoder;
 
 /// A format of input: its name, recognition and reader.
@@ -46,7 +46,7 @@ pub(crate) enum FormatReader {
     /// A trace of single operations.
     Trace(Takes, fn() -> Box<dyn Dialect>),
     /// The format is recognised only in order to name the remedy.
-    Refused(&'static str),
+    Refused(&'static InputFault),
 }
 
 pub(crate) type ReadDocument = fn(&FormatInput, &[u8], &mut Builder) -> Result<(), Refusal>;
@@ -89,14 +89,14 @@ impl Form {
         Self { kind: FormatName { id, name }, resembles, reader: FormatReader::Bytes(read) }
     }
 
-    /// A format that is recognised but not read. `remedy` names the command that creates a readable input.
+    /// A format that is recognised but not read; `fault` has the command that creates a readable input.
     pub(crate) const fn refused(
         id: &'static str,
         name: &'static str,
         resembles: fn(&Head<'_>) -> Resemblance,
-        remedy: &'static str,
+        fault: &'static InputFault,
     ) -> Self {
-        Self { kind: FormatName { id, name }, resembles, reader: FormatReader::Refused(remedy) }
+        Self { kind: FormatName { id, name }, resembles, reader: FormatReader::Refused(fault) }
     }
 
     /// A trace of single operations.

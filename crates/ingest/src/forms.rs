@@ -5,7 +5,7 @@ use plimsoll_units::Bytes;
 use crate::builder::Builder;
 use crate::form::{Form, Format, FormatInput, FormatReader, LineFormat, ReadDocument};
 use crate::reading::Origin;
-use crate::refusal::Refusal;
+use crate::refusal::{InputFault, Refusal};
 use crate::text::lines::{LineBuffer, without_return};
 use crate::{
     atop, awr, bench, clouds, collectl, diskstats, dstat, ebs, fio, host, miner, mysql, nmon, pdh, postgres,
@@ -105,7 +105,7 @@ pub(crate) fn create_reader(form: &Form, input: &FormatInput) -> Box<dyn Format>
             Box::new(Document { read, input: input.clone(), bytes: Vec::new() })
         }
         FormatReader::Trace(_, open) => Box::new(trace::TraceCounting::new(open(), input)),
-        FormatReader::Refused(remedy) => Box::new(RefusedInput(remedy)),
+        FormatReader::Refused(fault) => Box::new(RefusedInput(fault)),
     }
 }
 
@@ -144,8 +144,7 @@ fn check_length(line: &[u8], number: u64, out: &Builder) -> Result<(), Refusal> 
     if line.len() <= Form::MAX_LINE {
         return Ok(());
     }
-    let reason = format!("a line of more than {} bytes: check that the file is text", Form::MAX_LINE);
-    Err(out.unusable_at(Origin::line(number), reason))
+    Err(out.unusable_at(Origin::line(number), InputFault::LongLine { limit: Form::MAX_LINE }))
 }
 
 /// Collects the bytes of a document or of a binary file.
@@ -170,14 +169,14 @@ impl Format for Document {
 }
 
 /// Refuses an input, with the remedy.
-struct RefusedInput(&'static str);
+struct RefusedInput(&'static InputFault);
 
 impl Format for RefusedInput {
     fn feed(&mut self, _: &[u8], out: &mut Builder) -> Result<(), Refusal> {
-        Err(out.unusable(self.0))
+        Err(out.unusable(self.0.clone()))
     }
 
     fn end(&mut self, out: &mut Builder) -> Result<(), Refusal> {
-        Err(out.unusable(self.0))
+        Err(out.unusable(self.0.clone()))
     }
 }

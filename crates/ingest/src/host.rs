@@ -20,7 +20,8 @@ use self::disks::{Absent, Disks};
 use crate::builder::Builder;
 use crate::form::{Form, FormatInput, Resemblance};
 use crate::processors::{ProcessorShares, UsedProcessors};
-use crate::reading::{Class, Fate, Measure, Origin, ReadingScope, ReadingWindow};
+use crate::reading::{Class, Doubt, Fate, Measure, Origin, ReadingScope, ReadingWindow};
+use crate::refusal::InputFault;
 use crate::text::timestamp::{self, Stamp};
 
 pub(crate) use iostat::FORM as IOSTAT;
@@ -73,15 +74,13 @@ impl Timeline {
             _ => None,
         };
         if apart.is_some_and(|apart| apart < 0.0) && !std::mem::replace(&mut self.went_back, true) {
-            let text = "the clock goes back here, and overlapping windows count once: check the times";
-            out.caution(Some(Origin::line(line)), text);
+            out.caution(Some(Origin::line(line)), Doubt::ClockBack);
         }
         let seconds = stated_s.or(apart).filter(|seconds| *seconds > 0.0 && seconds.is_finite());
         let length = seconds.map(Span::from_secs_f64).or(self.interval).or(self.length);
         let length = length.filter(|length| !length.is_zero()).unwrap_or_else(|| {
             if !std::mem::replace(&mut self.assumed, true) {
-                let text = "it lacks the interval of its samples, and a second is assumed: specify --interval";
-                out.caution(Some(Origin::line(line)), text);
+                out.caution(Some(Origin::line(line)), Doubt::IntervalAssumed);
             }
             Span::from_secs(1)
         });
@@ -100,11 +99,9 @@ impl Timeline {
     /// The window of means since boot, for inputs without other samples. An unknown length is assumed to be a day, so
     /// that means are not mistaken for peaks.
     fn since_boot(stated_s: Option<f64>, line: u64, out: &mut Builder) -> u32 {
-        let text = "its only report is a mean since the host was started (unless it was run with -y), which hides all \
-                     peaks: let it run longer, as in iostat -xt 10 or vmstat -t 10";
-        out.caution(Some(Origin::line(line)), text);
+        out.caution(Some(Origin::line(line)), Doubt::MeanSinceStart);
         let seconds = stated_s.filter(|seconds| *seconds > 0.0 && seconds.is_finite()).unwrap_or_else(|| {
-            out.caution(Some(Origin::line(line)), "it lacks the time since then: a day is assumed");
+            out.caution(Some(Origin::line(line)), Doubt::DaySinceStart);
             86_400.0
         });
         out.sample(ReadingWindow { begin: None, length: Span::from_secs_f64(seconds) })
@@ -279,7 +276,7 @@ pub(crate) const BINARY: Form = Form::refused(
     "sysstat data file (binary)",
     // The magic number of all versions since 2003, in both byte orders.
     |head| Resemblance::is(9, matches!(head.raw(), [0x96, 0xd5, ..] | [0xd5, 0x96, ..])),
-    "it is binary and depends on the version: convert it to text on its host: LC_ALL=C sar -bd -f FILE > sar.txt",
+    &InputFault::BinarySysstat,
 );
 
 /// `sadf -x` and `sadf -g`.
@@ -287,7 +284,7 @@ pub(crate) const XML: Form = Form::refused(
     "sadf-xml",
     "sadf output as XML or SVG",
     |head| Resemblance::is(6, head.has("<?xml") && head.has("sysstat") && head.has_any(&["<host ", "<svg"])),
-    "XML and SVG are not read: use sadf -d FILE -- -b -d > sadf.txt, or sadf -j FILE -- -b -d > sadf.json",
+    &InputFault::SysstatXml,
 );
 
 /// iostat and vmstat of Solaris, AIX, BSD, macOS and HP-UX.
@@ -295,8 +292,7 @@ pub(crate) const FOREIGN: Form = Form::refused(
     "iostat-other",
     "iostat or vmstat of another system",
     |head| Resemblance::is(6, head.text().lines().take(200).any(is_foreign)),
-    "only iostat, sar and vmstat of Linux are read; of Solaris, AIX, BSD, macOS and HP-UX give nmon, or reports of the \
-     database itself",
+    &InputFault::OtherSystem,
 );
 
 /// True for a heading that only other systems print.

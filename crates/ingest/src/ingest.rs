@@ -4,7 +4,7 @@ use crate::builder::Builder;
 use crate::form::{Form, Format, FormatInput, Head, Resemblance, Takes};
 use crate::forms::{FORMS, create_reader};
 use crate::nearest;
-use crate::reading::{Fate, FormatName, Reading};
+use crate::reading::{Doubt, Fate, FormatName, Reading};
 use crate::refusal::Refusal;
 use crate::text::pasted::Repairs;
 use crate::unpack::{Archive, Decoder, Ending, Gunzip, Members, PIECE};
@@ -161,7 +161,7 @@ impl Members for InputFiles<'_> {
         }
     }
 
-    fn end(&mut self, broken: Option<&'static str>) {
+    fn end(&mut self, broken: Option<Doubt>) {
         if let Some(member) = self.current.take() {
             self.outcomes.push(member.finish(broken));
         }
@@ -230,14 +230,14 @@ impl<'a> Member<'a> {
     }
 
     /// Ends the file; `broken` is the reason if it is truncated.
-    fn finish(mut self, broken: Option<&str>) -> Outcome {
+    fn finish(mut self, broken: Option<Doubt>) -> Outcome {
         let mut unpacked = Vec::new();
         let ending = self.gunzip.end(&mut unpacked);
         self.take(&unpacked);
         if matches!(self.state, IngestState::Head(_)) {
             self.recognise();
         }
-        let cut = (ending == Ending::Cut).then_some("the compressed file ends early or is damaged: copy it again");
+        let cut = (ending == Ending::Cut).then_some(Doubt::CompressedFileDamaged);
         let broken = broken.or(cut);
         self.text.clear();
         self.decoder.end(&mut self.text);
@@ -246,8 +246,8 @@ impl<'a> Member<'a> {
             IngestState::Head(_) => Err(Refusal::Empty),
             IngestState::Refused(refusal) => Err(refusal),
             IngestState::Reading(takes, mut format, mut builder) => {
-                if let Some(text) = broken {
-                    builder.caution(None, text);
+                if let Some(doubt) = broken {
+                    builder.caution(None, doubt);
                     builder.part("file", Fate::Broken);
                 }
                 let rest = if takes == Takes::Text { self.text.as_slice() } else { &[] };

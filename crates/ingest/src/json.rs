@@ -7,8 +7,8 @@ use plimsoll_units::Bytes;
 use serde_json::{Map, Value};
 
 use crate::builder::Builder;
-use crate::reading::{Fate, Origin};
-use crate::refusal::Refusal;
+use crate::reading::{Doubt, Fate, Origin};
+use crate::refusal::{InputFault, Refusal};
 
 /// Maximum bytes of a document: its values take about ten times as much memory.
 const MAX_BYTES: usize = 64 << 20;
@@ -35,11 +35,9 @@ pub(crate) fn read_documents(bytes: &[u8], out: &mut Builder) -> Result<Vec<(u64
                 documents.extend(total.map(|value| (lines.at(begin), value)));
                 let place = Origin::line(error.line() as u64);
                 if documents.is_empty() {
-                    let reason = format!("not JSON ({error}): export it again");
-                    return Err(out.unusable_at(place, reason));
+                    return Err(out.unusable_at(place, InputFault::NotJson { error: error.to_string() }));
                 }
-                let text = "it is truncated or damaged from here on, and the part before is used: export it again";
-                out.caution(Some(place), text);
+                out.caution(Some(place), Doubt::JsonTruncated);
                 out.part("rest of the document", Fate::Broken);
                 return Ok(documents);
             }

@@ -16,9 +16,11 @@ mod devices;
 mod dialect;
 mod diskstats;
 mod distribution;
+
 mod dstat;
 mod ebs;
 mod events;
+
 mod fio;
 mod form;
 mod forms;
@@ -56,18 +58,20 @@ pub use demand::{
     Summary,
 };
 pub use distribution::ValueDistribution;
+
 pub use ebs::{EBS_PAGE_BYTES, EbsStatistics, NotEbsPage};
 pub use events::{is_through_cache, is_user_io_remainder};
+
 pub use form::{Form, FormatInput, Head, LineFormat, Resemblance};
 pub use ingest::{Ingest, Outcome, OutcomeSummary};
 pub use reading::{
     AnalysedPeriod, CacheAdvice, CapBasis, CapEvidence, CapKind, CapLimit, CapOwner, Caution, Class,
-    ColumnarCompression, Count, Counted, Database, DatabaseTime, Fate, Figure, FormatName, HostTime, InputPart,
+    ColumnarCompression, Count, Counted, Database, DatabaseTime, Doubt, Fate, Figure, FormatName, HostTime, InputPart,
     JoinedWindow, LatencyBin, LatencyHistogram, Measure, MissCurve, Multipath, Offering, Origin, Reading,
     ReadingDistribution, ReadingEvidence, ReadingScope, ReadingWindow, Resource, ResourceFigure, Setting, Snapshot,
     Statistic, TimeCounters, TopReader, Wait, WaitCause, WindowCount,
 };
-pub use refusal::Refusal;
+pub use refusal::{InputFault, Refusal};
 pub use requests::{Requests, TraceFault, TraceRequest};
 pub use snapshot::join;
 pub use text::timestamp::time_in_utc;

@@ -12,10 +12,10 @@ use plimsoll_units::Span;
 use crate::builder::Builder;
 use crate::form::{Form, Head, LineFormat, Resemblance};
 use crate::reading::{
-    Class, Database, DatabaseTime, Fate, Figure, HostTime, Measure, Origin, ReadingScope, ReadingWindow, Resource,
-    ResourceFigure, Statistic, TimeCounters, TopReader, Wait, WaitCause,
+    Class, Database, DatabaseTime, Doubt, Fate, Figure, HostTime, Measure, Origin, ReadingScope, ReadingWindow,
+    Resource, ResourceFigure, Statistic, TimeCounters, TopReader, Wait, WaitCause,
 };
-use crate::refusal::Refusal;
+use crate::refusal::{InputFault, Refusal};
 use crate::text::table::Ruler;
 use crate::text::timestamp::{self, Stamp};
 use crate::text::{self, GIB, MIB, Numerals};
@@ -54,8 +54,10 @@ impl LineFormat for Miner {
 
     fn end(&mut self, out: &mut Builder) -> Result<(), Refusal> {
         self.leave(Ending::Cut, out);
-        let reason = "its block MAIN-METRICS has no usable row: run it over a time span with snapshots";
-        out.require(!self.history.snapshots.is_empty(), reason)?;
+        out.require(
+            !self.history.snapshots.is_empty(),
+            InputFault::missing("usable row in MAIN-METRICS", &["a time span with snapshots"]),
+        )?;
         make(&self.history, out);
         Ok(())
     }
@@ -79,7 +81,7 @@ impl Miner {
         };
         if ending == Ending::Cut {
             let origin = Origin::line(block.line);
-            out.caution(Some(origin), format!("{}: its end mark is missing: copy the file again", block.name));
+            out.caution(Some(origin), Doubt::EndsWithin { item: block.name.clone() });
         }
         out.part(block.name, fate);
     }
@@ -255,8 +257,7 @@ impl MinerHistory {
         const MAX_ROWS: usize = 4 << 20;
         self.rows += 1;
         if self.rows > MAX_ROWS {
-            let reason = format!("more than {MAX_ROWS} rows: split the file");
-            return Err(out.unusable(reason));
+            return Err(out.unusable(InputFault::TooMany { limit: MAX_ROWS, items: "rows" }));
         }
         match row.block {
             "OS-INFORMATION" => self.name(row, out),
@@ -309,7 +310,7 @@ impl MinerHistory {
         let minutes = row.number("dur_m").filter(|minutes| *minutes > 0.0);
         let (Some(number), Some(minutes), Some(end)) = (snapshot(row), minutes, time(row.text("end"))) else {
             let origin = out.origin(row.line, row.block, "");
-            return out.caution(Some(origin), "a row without snapshot, minutes or end: skipped");
+            return out.caution(Some(origin), Doubt::lacking("a row", "snapshot, minutes or end"));
         };
         let found = METRICS.iter().filter_map(|(column, class, measure, statistic, unit)| {
             Some((*class, *measure, *statistic, row.number(column)? * unit, *column))
@@ -443,26 +444,16 @@ fn make(history: &MinerHistory, out: &mut Builder) {
     }
     databases(history, out);
     if longest > 65.0 * 60.0 {
-        let text = format!(
-            "windows of up to {:.0} minutes, whose means hide shorter peaks: the highest minutes are included as maxima",
-            longest / 60.0
-        );
-        out.caution(None, text);
+        out.caution(None, Doubt::LongWindowWithMaxima { minutes: longest / 60.0 });
     }
     let instances = history.snapshots.values().flat_map(|snapshot| &snapshot.instances);
     let rates = instances.flat_map(|instance| &instance.figures).filter(|figure| figure.1 == Measure::Throughput);
     let zeros = rates.filter(|figure| figure.3 == 0.0).count();
     if zeros > 0 {
-        let text = format!(
-            "{zeros} rates of bytes are printed as 0, which is less than 0.05 MB/s: reads and writes are estimated as \
-             operations of a block each, redo is left out"
-        );
-        out.caution(None, text);
+        out.caution(None, Doubt::RatesOfZero { count: zeros });
     }
     if estimated {
-        let text = "the time of waits that are not among the first is estimated from their histograms, at three \
-                    quarters of each bound";
-        out.caution(None, text);
+        out.caution(None, Doubt::WaitsEstimated);
     }
 }
 
@@ -768,9 +759,7 @@ fn agreement(snapshot: &Snapshot, out: &mut Builder) {
     let sum: f64 = sums.sum();
     if (counted - sum).abs() > 5.0 + 0.5 * counted.max(sum) {
         let origin = out.origin(line, "SYSSTAT", "read_iops");
-        let text =
-            format!("{counted:.1} reads a second here, {sum:.1} in MAIN-METRICS: an instance may be missing there");
-        out.caution(Some(origin), text);
+        out.caution(Some(origin), Doubt::InstanceMissing { counted, sum });
     }
 }
 

@@ -11,9 +11,10 @@ use plimsoll_units::Span;
 use crate::builder::Builder;
 use crate::form::{Form, FormatInput, Head, LineFormat, Resemblance};
 use crate::reading::{
-    Class, Counted, Fate, Measure, Origin, ReadingScope, ReadingWindow, Resource, ResourceFigure, Snapshot, WindowCount,
+    Class, Counted, Doubt, Fate, Measure, Origin, ReadingScope, ReadingWindow, Resource, ResourceFigure, Snapshot,
+    WindowCount,
 };
-use crate::refusal::Refusal;
+use crate::refusal::{InputFault, Refusal};
 use crate::sampled::SampleInterval;
 use crate::snapshot::Counters;
 use crate::text;
@@ -227,8 +228,7 @@ impl ServerSamples {
             self.width = values.len();
         } else if values.len() < self.width {
             self.cut = true;
-            let text = "fewer variables than in the first sample: check that it was copied completely";
-            out.caution(Some(Origin::line(self.line)), text);
+            out.caution(Some(Origin::line(self.line)), Doubt::FewerVariables);
         }
         if self.samples > 0 && self.numbers.is_none() {
             self.numbers = Some(self.determine(&values, out));
@@ -260,9 +260,7 @@ impl ServerSamples {
         }
         let fell = |variable| of(values, variable) < of(&self.before, variable);
         if values.keys().any(|variable| *variable != "Uptime" && fell(*variable)) && fell("Uptime") {
-            let text = "interpreted as differences (mysqladmin -r), since the second sample is lower than the first: if the \
-                         server restarted in between, provide the samples before and after as two files";
-            out.caution(Some(Origin::line(self.line)), text);
+            out.caution(Some(Origin::line(self.line)), Doubt::Differences);
             return MySqlNumbers::Differences;
         }
         MySqlNumbers::Sums
@@ -296,8 +294,8 @@ impl ServerSamples {
     pub(crate) fn end(&mut self, out: &mut Builder) -> Result<(), Refusal> {
         self.finish(out);
         self.buffer_pool(out);
-        let reason = "no counter of InnoDB's I/O: provide SHOW GLOBAL STATUS with all variables, taken twice";
-        out.require(self.samples > 0, reason)?;
+        let (lacks, query) = ("counter of InnoDB's I/O", "SHOW GLOBAL STATUS with all variables");
+        out.require(self.samples > 0, InputFault::Unsampled { lacks, query })?;
         out.part("global status", if self.cut { Fate::Broken } else { Fate::Read(self.read) });
         Ok(())
     }
@@ -408,13 +406,10 @@ impl LineFormat for Monitor {
     fn end(&mut self, out: &mut Builder) -> Result<(), Refusal> {
         if let Some(output) = self.output.take() {
             self.broken += 1;
-            let text = "the output is truncated, by the server's limit of 1 MB or by an incomplete copy: use a file of \
-                        the server's monitor";
-            out.caution(Some(Origin::line(output.line)), text);
+            out.caution(Some(Origin::line(output.line)), Doubt::MonitorTruncated);
             self.put(&output, out);
         }
-        let reason = "no line of reads, writes and fsyncs a second in its section FILE I/O: provide the whole output";
-        out.require(self.outputs > 0, reason)?;
+        out.require(self.outputs > 0, InputFault::Incomplete { lacks: "line of rates in FILE I/O" })?;
         out.part("FILE I/O", if self.broken > 0 { Fate::Broken } else { Fate::Read(self.read) });
         Ok(())
     }
@@ -432,7 +427,7 @@ impl Monitor {
             }
             if let Some(output) = self.output.take() {
                 self.broken += 1;
-                out.caution(Some(Origin::line(output.line)), "the output is truncated by the next output");
+                out.caution(Some(Origin::line(output.line)), Doubt::MonitorInterrupted);
                 self.put(&output, out);
             }
             self.output = Some(Output { line: number, at: taken(head), ..Output::default() });
@@ -446,12 +441,11 @@ impl Monitor {
     fn put(&mut self, output: &Output, out: &mut Builder) {
         let Some((line, [reads, size, writes, fsyncs])) = output.rates else {
             self.broken += 1;
-            return out.caution(Some(Origin::line(output.line)), "an output without rates in FILE I/O: skipped");
+            return out.caution(Some(Origin::line(output.line)), Doubt::lacking("an output", "rates in FILE I/O"));
         };
         self.outputs += 1;
         let Some(length_s) = output.length_s.filter(|length| *length > 0.0) else {
-            let text = "its rates cover no time: wait some seconds between two SHOW ENGINE INNODB STATUS";
-            return out.caution(Some(Origin::line(output.line)), text);
+            return out.caution(Some(Origin::line(output.line)), Doubt::MonitorTooEarly);
         };
         let length = Span::from_secs_f64(length_s);
         let begin = output.at.and_then(|at| timestamp::before(out.instant(at), length));
@@ -484,7 +478,7 @@ impl Monitor {
             let origin = out.origin(output.pending_line, "FILE I/O", field);
             if pending > 0.0 && !self.pending_said {
                 self.pending_said = true;
-                out.caution(Some(origin.clone()), "pending operations are instantaneous, not a mean over the window");
+                out.caution(Some(origin.clone()), Doubt::PendingOperations);
             }
             out.mean(at, class, Measure::Depth, pending, origin);
             self.read += 1;
@@ -771,7 +765,8 @@ impl LineFormat for FileSamples {
             LineKind::Row => self.row(out),
             LineKind::Broken => {
                 self.broken += 1;
-                out.caution(Some(Origin::line(number)), "a row with too many or too few cells: skipped");
+                let (cells, columns) = (self.rows.cells.len(), self.rows.columns.len());
+                out.caution(Some(Origin::line(number)), Doubt::RowWidth { cells, columns });
             }
             LineKind::Other | LineKind::Table => {}
         }
@@ -784,11 +779,12 @@ impl LineFormat for FileSamples {
         }
         self.finish(out);
         if self.read == 0 {
-            return Err(out.unusable(if self.digests {
-                "no statement with calls and time: provide the digests with DIGEST, COUNT_STAR and SUM_TIMER_WAIT, twice"
+            let (lacks, query) = if self.digests {
+                ("statement with calls and time", "digests with DIGEST, COUNT_STAR, SUM_TIMER_WAIT")
             } else {
-                "no file with reads and writes: provide SELECT * FROM sys.x$io_global_by_file_by_bytes, taken twice"
-            }));
+                ("file with reads and writes", "SELECT * FROM sys.x$io_global_by_file_by_bytes")
+            };
+            return Err(out.unusable(InputFault::Unsampled { lacks, query }));
         }
         let fate = if self.broken > 0 { Fate::Broken } else { Fate::Read(self.read) };
         if self.digests {
@@ -796,13 +792,9 @@ impl LineFormat for FileSamples {
             return Ok(());
         }
         if self.rounded {
-            let text = "bytes or times are rounded for display, and so are the differences between samples: the view with \
-                         the prefix x$ has exact values";
-            out.caution(None, text);
+            out.caution(None, Doubt::RoundedView);
         }
-        let cache = "files are read and written through the operating system, whose page cache may answer: compare with \
-                      iostat or /proc/diskstats of the same time for the operations of storage";
-        out.caution(None, cache);
+        out.caution(None, Doubt::PageCache);
         out.part("files", fate);
         Ok(())
     }

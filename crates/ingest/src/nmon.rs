@@ -14,8 +14,8 @@ use crate::devices::Devices;
 use crate::form::{Form, Head, LineFormat, Resemblance};
 use crate::layers::Layers;
 use crate::processors::{self, ProcessorShares, UsedProcessors};
-use crate::reading::{Class, Fate, Measure, Origin, ReadingWindow, Resource};
-use crate::refusal::Refusal;
+use crate::reading::{Class, Doubt, Fate, Measure, Origin, ReadingWindow, Resource};
+use crate::refusal::{InputFault, Refusal};
 use crate::text::{KIB, MIB, MILLI, Numerals, lists, timestamp};
 
 /// Seconds between samples if the file does not state them.
@@ -71,7 +71,7 @@ impl LineFormat for Nmon {
                     let (at, begin) = (out.local(at), self.begin(out));
                     self.samples.begin(sample, at, (begin, self.interval), &self.host, out);
                 }
-                None => out.caution(Some(Origin::line(number)), "an unreadable time: its sample is skipped"),
+                None => out.caution(Some(Origin::line(number)), Doubt::lacking("a sample", "a readable time")),
             },
             ("CPU_ALL" | "LPAR" | "MEM", sample) => self.host_line(name, sample, fields, number),
             (_, sample) => {
@@ -86,7 +86,7 @@ impl LineFormat for Nmon {
                 let numerals = if self.semicolons { Numerals::Comma } else { Numerals::Point };
                 let values = fields.map(|field| numerals.number(field));
                 if !self.samples.add(sample, (name, quantity), number, values) {
-                    out.skip(number, "fewer values than its section has columns, or no columns");
+                    out.skip(number, Doubt::lacking("a row", "a value for each column"));
                 }
             }
         }
@@ -106,9 +106,9 @@ impl LineFormat for Nmon {
         out.end_at(self.last);
         if out.count() == 0 {
             return Err(out.unusable(if self.samples.has_columns() {
-                "none of its samples of disks has a time: provide the complete file"
+                InputFault::Incomplete { lacks: "sample of disks with a time" }
             } else {
-                "it has no sections of disks: record it with disks"
+                InputFault::missing("sections of disks", &["a recording with disks"])
             }));
         }
         Ok(())
@@ -289,7 +289,7 @@ impl NmonSamples {
         self.devices.list(self.count, out);
         if self.left_out > 0 {
             out.part("samples without times", Fate::Broken);
-            out.caution(None, "too many samples before their times: provide the file unsorted, as written by nmon");
+            out.caution(None, Doubt::SortedSamples);
         }
     }
 
@@ -297,14 +297,13 @@ impl NmonSamples {
         let Some(sample) = self.waiting.remove(&number) else { return };
         self.cells -= sample.rows.len() * QUANTITIES;
         let Some(at) = sample.at else {
-            return out.caution_once(None, "samples without a time (ZZZZ): skipped");
+            return out.caution_once(None, Doubt::lacking("samples", "a time (ZZZZ)"));
         };
         let length = self.length(number, at, clock);
         let line = sample.rows.iter().flatten().flatten().map(|cell| cell.line).next();
         self.before = Some((number, at));
         let Some(length) = length.filter(|length| !length.is_zero()) else {
-            let text = "the clock did not advance since the preceding sample: skipped";
-            return out.caution(line.map(Origin::line), text);
+            return out.caution(line.map(Origin::line), Doubt::ClockStuck { item: "sample" });
         };
         let begin = timestamp::before(at, length);
         let window = out.window(ReadingWindow { begin, length });

@@ -14,8 +14,8 @@ use plimsoll_units::Span;
 use crate::builder::Builder;
 use crate::form::{Form, FormatInput, Head, LineFormat, Resemblance};
 use crate::processors::{ProcessorShares, UsedProcessors};
-use crate::reading::{Class, Fate, Measure, Origin, ReadingScope};
-use crate::refusal::Refusal;
+use crate::reading::{Class, Doubt, Fate, Measure, Origin, ReadingScope};
+use crate::refusal::{InputFault, Refusal};
 use crate::text::table::cells;
 use crate::text::{self, MIB, MILLI, timestamp};
 use crate::wide::{CounterQuantity, WideColumn, WideRow, WideSamples};
@@ -257,10 +257,6 @@ fn add_row(samples: &mut WideSamples, processors: &mut [ProcessorColumns], row: 
     }
 }
 
-const NO_DISKS: &str = "none of its counters is a rate of disks with an English, German or French name: record \
-                        \\PhysicalDisk(*)\\Disk Reads/sec, Disk Writes/sec, Disk Read Bytes/sec, Disk Write Bytes/sec, \
-                        Avg. Disk sec/Read and Avg. Disk sec/Write";
-
 fn read_log(input: &FormatInput, document: &[u8], out: &mut Builder) -> Result<(), Refusal> {
     let text = String::from_utf8_lossy(document);
     let mut lines = text.lines().zip(1..).skip_while(|(line, _)| !is_names(line));
@@ -275,7 +271,7 @@ fn read_log(input: &FormatInput, document: &[u8], out: &mut Builder) -> Result<(
     let others = names.len().saturating_sub(1 + of_disks.len() + of_processors);
     let bias = bias_minutes(&names[0]);
     let mut samples = WideSamples::new(of_disks, input.interval, out);
-    out.require(!samples.is_empty(), NO_DISKS)?;
+    out.require(!samples.is_empty(), InputFault::NoDiskCounters)?;
     if others > 0 {
         out.part(format!("{others} other counters"), Fate::Ignored);
     }
@@ -286,14 +282,14 @@ fn read_log(input: &FormatInput, document: &[u8], out: &mut Builder) -> Result<(
         // The program may end with a remark.
         let Some(at) = timestamp::parse(&time).map(|at| in_utc(at.parts().0, bias, out)) else {
             if line.contains(separator) {
-                out.skip(number, "a row without its time: skipped");
+                out.skip(number, Doubt::lacking("a row", "its time"));
             }
             continue;
         };
         let mut values = vec![None];
         values.extend(fields.map(|cell| text::decimal(cell.trim()).filter(|value| value.is_finite())));
         if values.len() < names.len() {
-            out.skip(number, "fewer values than names of counters: skipped");
+            out.skip(number, Doubt::RowWidth { cells: values.len(), columns: names.len() });
             last = number;
             continue;
         }
@@ -305,7 +301,7 @@ fn read_log(input: &FormatInput, document: &[u8], out: &mut Builder) -> Result<(
     for columns in &mut processors {
         columns.emit(out);
     }
-    out.require(rows > 0, "it has no two rows with times and values: record several samples, or specify the interval")
+    out.require(rows > 0, InputFault::missing("two rows with times and values", &["several samples", "--interval"]))
 }
 
 /// True if the first cell ends at this separator.
@@ -395,8 +391,7 @@ impl CounterList {
     fn time(&mut self, text: &str, number: u64, out: &mut Builder) {
         let Some(at) = timestamp::parse(text.trim()) else { return };
         if at.doubtful {
-            let text = "day and month of its times may be swapped: check the windows";
-            out.caution_once(Some(Origin::line(number)), text);
+            out.caution_once(Some(Origin::line(number)), Doubt::AmbiguousDates);
         }
         self.at = Some(out.instant(at));
     }
@@ -440,7 +435,7 @@ impl LineFormat for CounterList {
         let of_disks = columns(&paths);
         let mut processors = ProcessorColumns::of(&paths);
         let mut samples = WideSamples::new(of_disks, self.input.interval, out);
-        out.require(!samples.is_empty(), NO_DISKS)?;
+        out.require(!samples.is_empty(), InputFault::NoDiskCounters)?;
         for row in std::mem::take(&mut self.rows) {
             add_row(&mut samples, &mut processors, row, out);
         }
@@ -449,6 +444,6 @@ impl LineFormat for CounterList {
         for columns in &mut processors {
             columns.emit(out);
         }
-        out.require(rows > 0, "no counter has a readable value and time: provide the whole output of Get-Counter")
+        out.require(rows > 0, InputFault::Incomplete { lacks: "counter with value and time" })
     }
 }

@@ -12,8 +12,8 @@ use serde_json::{Deserializer, Value};
 
 use crate::builder::Builder;
 use crate::form::{Form, FormatInput, Head, LineFormat, Resemblance};
-use crate::reading::{Class, Counted, Fate, Origin, ReadingScope, Snapshot, WindowCount};
-use crate::refusal::Refusal;
+use crate::reading::{Class, Counted, Doubt, Fate, Origin, ReadingScope, Snapshot, WindowCount};
+use crate::refusal::{InputFault, Refusal};
 use crate::sampled::SampleInterval;
 use crate::snapshot::{CounterPlace, Counters};
 use crate::text;
@@ -81,12 +81,8 @@ impl LineFormat for PostgresText {
             LineKind::Row => self.row(out),
             LineKind::Broken => {
                 self.broken += 1;
-                let text = format!(
-                    "a row with {} cells under {} columns: skipped",
-                    self.rows.cells.len(),
-                    self.rows.columns.len()
-                );
-                out.caution(Some(Origin::line(number)), text);
+                let (cells, columns) = (self.rows.cells.len(), self.rows.columns.len());
+                out.caution(Some(Origin::line(number)), Doubt::RowWidth { cells, columns });
             }
             LineKind::Other | LineKind::Table => {}
         }
@@ -97,7 +93,8 @@ impl LineFormat for PostgresText {
         if self.rows.end() {
             if self.rows.cells.len() < self.width {
                 self.broken += 1;
-                out.caution(Some(Origin::line(self.rows.line)), "the input ends within a record: copy it again");
+                let doubt = Doubt::EndsWithin { item: "a record".to_owned() };
+                out.caution(Some(Origin::line(self.rows.line)), doubt);
             }
             self.row(out);
         }
@@ -158,7 +155,7 @@ fn read_snapshots(input: &FormatInput, document: &[u8], out: &mut Builder) -> Re
             at += used;
         } else {
             broken += 1;
-            out.caution(Some(Origin::line(line)), "invalid JSON: skipped; check that it was copied completely");
+            out.caution(Some(Origin::line(line)), Doubt::InvalidJson { item: "a line" });
             (at, line) = (at + end, line + 1);
         }
     }
@@ -230,7 +227,8 @@ pub(crate) struct Cluster {
     sample: PostgresSample,
     resets: BTreeMap<View, String>,
     numbers: BTreeMap<View, u32>,
-    doubts: BTreeSet<Doubt>,
+    /// Each once, in the order of their occurrence.
+    doubts: Vec<Doubt>,
     samples: u64,
 }
 
@@ -247,47 +245,13 @@ struct PostgresSample {
     lsn: Option<f64>,
 }
 
-/// Doubts about the figures, each reported once.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Doubt {
-    BlockAssumed,
-    Untimed,
-    LogUntimed,
-    Blocks,
-    NoBytes,
-    Generated,
-    Nameless,
-}
-
-impl Doubt {
-    const fn text(self) -> &'static str {
-        match self {
-            Self::BlockAssumed => {
-                "the block size is missing and assumed to be 8 KiB: add the result of SHOW block_size"
-            }
-            Self::Untimed => {
-                "no times of operations, because track_io_timing is off or was not queried: set it on for latencies"
-            }
-            Self::LogUntimed => {
-                "no times of WAL writes, because track_wal_io_timing is off: set it on for latencies of commits"
-            }
-            Self::Blocks => {
-                "operations are counted in blocks: from version 17 on a read may fetch several, so the operations of \
-                 storage are at most these; PostgreSQL 18 counts operations"
-            }
-            Self::NoBytes => {
-                "operations of PostgreSQL 18 may have several blocks, and their bytes were not queried: select read_bytes, \
-                 write_bytes and extend_bytes too"
-            }
-            Self::Generated => "bytes of WAL are those generated, without repeated writes of partially filled pages",
-            Self::Nameless => {
-                "statements without queryid cannot be matched between snapshots and are skipped: select queryid too"
-            }
+impl Cluster {
+    fn doubt(&mut self, doubt: Doubt) {
+        if !self.doubts.contains(&doubt) {
+            self.doubts.push(doubt);
         }
     }
-}
 
-impl Cluster {
     pub(crate) fn new(input: &FormatInput, scope: ReadingScope) -> Self {
         Self { scope, pace: SampleInterval::new(input), ..Self::default() }
     }
@@ -394,7 +358,7 @@ impl Cluster {
             return;
         }
         let Some(id) = row.get("queryid") else {
-            self.doubts.insert(Doubt::Nameless);
+            self.doubt(Doubt::NamelessStatements);
             return;
         };
         self.sample.statements.entry(id.to_owned()).or_default().add(View::Statements, row);
@@ -450,9 +414,7 @@ impl Cluster {
             if before.is_some_and(|before| before != *reset) && self.samples > 1 {
                 sample.layers.remove(view);
                 let origin = out.origin(sample.line, view.name(), "stats_reset");
-                let text = "the statistics were reset since the preceding snapshot, and the windows around the reset are \
-                                     skipped: take snapshots without a reset in between";
-                out.caution(Some(origin), text);
+                out.caution(Some(origin), Doubt::StatisticsReset);
             }
         }
     }
@@ -463,9 +425,9 @@ impl Cluster {
         let io = sample.layers.get(&View::Io);
         if let Some(io) = io {
             if io.lacks_bytes() {
-                self.doubts.insert(Doubt::NoBytes);
+                self.doubt(Doubt::BytesNotQueried);
             } else if !io.has_bytes {
-                self.doubts.insert(Doubt::Blocks);
+                self.doubt(Doubt::CountedBlocks);
             }
             total = io.counters.clone();
             self.size(io, &mut total);
@@ -486,7 +448,7 @@ impl Cluster {
                 }
                 View::Wal if has_wal => {}
                 View::Wal => {
-                    self.doubts.insert(Doubt::Generated);
+                    self.doubt(Doubt::GeneratedLog);
                     self.untimed_away(&mut counters);
                     total.merge(&counters, |_| true);
                 }
@@ -510,7 +472,7 @@ impl Cluster {
             return;
         }
         if self.block_bytes.is_none() {
-            self.doubts.insert(Doubt::BlockAssumed);
+            self.doubt(Doubt::BlockSizeAssumed);
         }
         counters.merge_scaled(&layer.blocks, self.block_bytes.unwrap_or(DEFAULT_BLOCK));
     }
@@ -524,13 +486,13 @@ impl Cluster {
         };
         let mut away: Vec<Class> = Class::ALL.into_iter().filter(|class| never(*class)).collect();
         if away.contains(&Class::RedoWrite) {
-            self.doubts.insert(Doubt::LogUntimed);
+            self.doubt(Doubt::UntimedLog);
             away.extend([Class::Write, Class::Flush]);
         }
         if self.timing == Some(false)
             || away.iter().any(|class| !matches!(class, Class::RedoWrite | Class::Flush | Class::Write))
         {
-            self.doubts.insert(Doubt::Untimed);
+            self.doubt(Doubt::UntimedOperations);
         }
         let off = self.timing == Some(false);
         let zero_waits: Vec<String> = counters.untimed_waits();
@@ -547,14 +509,11 @@ impl Cluster {
         for (view, numbers) in &self.numbers {
             out.part(view.name(), Fate::Read(*numbers));
         }
-        let reason = "no row of a view of statistics: provide the output of SELECT * FROM pg_stat_io, taken twice";
-        out.require(self.samples > 0, reason)?;
-        for doubt in &self.doubts {
-            out.caution(None, doubt.text());
+        let (lacks, query) = ("row of a view of statistics", "SELECT * FROM pg_stat_io");
+        out.require(self.samples > 0, InputFault::Unsampled { lacks, query })?;
+        for doubt in self.doubts.drain(..).chain([Doubt::PageCache]) {
+            out.caution(None, doubt);
         }
-        let cache = "PostgreSQL counts its requests to the operating system, whose page cache answers a part of the \
-                      reads: compare with iostat or /proc/diskstats of the same time for the operations of storage";
-        out.caution(None, cache);
         Ok(())
     }
 }

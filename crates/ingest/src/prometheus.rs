@@ -14,9 +14,9 @@ use crate::layers::{Layer, Layers};
 use crate::processors::{self, ProcessorShares, UsedProcessors};
 use crate::reading::Counted::{BusySeconds, Bytes, OperationSeconds, Operations, QueueSeconds};
 use crate::reading::{
-    CapKind, CapOwner, Class, Count, Counted, Fate, Origin, ReadingScope, ReadingWindow, Resource, Snapshot,
+    CapKind, CapOwner, Class, Count, Counted, Doubt, Fate, Origin, ReadingScope, ReadingWindow, Resource, Snapshot,
 };
-use crate::refusal::Refusal;
+use crate::refusal::{InputFault, Refusal};
 use crate::sampled::{Edge, Meaning, Points, SampleInterval, Spacing};
 use crate::text::{lists, timestamp};
 
@@ -519,7 +519,7 @@ impl LineFormat for PrometheusText {
             return Ok(());
         }
         let Some(sample) = sample(line) else {
-            out.caution(Some(Origin::line(number)), "a sample without its value: skipped");
+            out.caution(Some(Origin::line(number)), Doubt::lacking("a sample", "its value"));
             return Ok(());
         };
         self.take_sample(&sample, number, out);
@@ -529,11 +529,11 @@ impl LineFormat for PrometheusText {
     fn end(&mut self, out: &mut Builder) -> Result<(), Refusal> {
         self.hand_over(out);
         std::mem::take(&mut self.processor_seconds).emit(&self.host, out);
-        out.require(self.count > 0, "it has no counters of disks: enable the diskstats collector")?;
+        out.require(self.count > 0, InputFault::missing("counters of disks", &["the diskstats collector"]))?;
         self.chosen.arrays(&self.host, out);
         self.chosen.list(self.read.iter().map(|(owner, counters)| (owner, *counters)), out);
-        out.require(!self.chosen.is_empty(), "it only has memory and loop devices: record it on the host itself")?;
-        out.require(self.count < 2 || self.timed, "several expositions without times: specify their interval")
+        out.require(!self.chosen.is_empty(), InputFault::LoopDevicesOnly)?;
+        out.require(self.count < 2 || self.timed, Doubt::Untimed { items: "expositions" })
     }
 }
 
@@ -568,14 +568,14 @@ impl PrometheusText {
         }
         let Some(metric) = metric(sample.name, label(sample.labels, "direction")) else { return };
         if !sample.value.is_finite() {
-            return out.caution(Some(Origin::line(number)), "no number: skipped");
+            return out.caution(Some(Origin::line(number)), Doubt::NotANumber { value: "the value" });
         }
         let owner = Owner::new(metric.family, |name| label(sample.labels, name));
         if self.holds(&owner, &metric.counted) {
             self.hand_over(out);
         }
         if self.counts.len() >= Chosen::MAX && !self.counts.contains_key(&owner) {
-            return out.caution_once(Some(Origin::line(number)), "too many devices: provide fewer");
+            return out.caution_once(Some(Origin::line(number)), Doubt::TooManyDevices { limit: Chosen::MAX });
         }
         self.times.at = sample.at.or(self.times.at);
         let field = format!("{}{{{}}}", sample.name, owner.device);
@@ -663,7 +663,7 @@ fn read_series(input: &FormatInput, document: &[u8], out: &mut Builder) -> Resul
     let mut found = DiskSeriesSet::default();
     for (line, value) in json::read_documents(document, out)? {
         if let Some(error) = json::get_text(&value, &["error"]) {
-            out.caution(Some(Origin::line(line)), format!("the query failed ({error}): repeat it"));
+            out.caution(Some(Origin::line(line)), Doubt::QueryFailed { error: error.to_owned() });
         }
         found.take_document(&value, line);
     }
@@ -691,15 +691,10 @@ fn read_series(input: &FormatInput, document: &[u8], out: &mut Builder) -> Resul
             Ok(())
         }
         ValueKind::Rates => {
-            let text = "its values are not counters, which are whole and only rise, and are interpreted as rates per \
-                                 second since the preceding value";
-            out.caution(None, text);
+            out.caution(None, Doubt::RatesAssumed);
             put_rates(&others, input, out)
         }
-        ValueKind::Unclear => Err(out.unusable(
-            "its values may be counters or rates: query the counters themselves, without rate(), \
-             over a longer time",
-        )),
+        ValueKind::Unclear => Err(out.unusable(InputFault::CountersOrRates)),
     }
 }
 
@@ -751,17 +746,15 @@ impl DiskSeriesSet {
 
     /// Adds cautions for missing and unused series.
     fn check(&self, out: &mut Builder) -> Result<(), Refusal> {
-        let nameless = "it has series without names, as results of rate() and sums do, whose quantity is unknown: query \
-                         the counters by name, such as node_disk_reads_completed_total, without functions";
         if self.series.iter().all(|series| series.points.is_empty()) {
             return Err(out.unusable(match (self.nameless, self.others.keys().next()) {
-                (1.., _) => nameless,
-                (_, Some(_)) => "none of its metrics counts operations of disks: query node_disk_* of node_exporter",
-                _ => "it has no values: check the query",
+                (1.., _) => InputFault::Doubt(Doubt::NamelessSeries),
+                (_, Some(_)) => InputFault::missing("metric of operations of disks", &["node_disk_* of node_exporter"]),
+                _ => InputFault::NoValues,
             }));
         }
         if self.nameless > 0 {
-            out.caution(None, nameless);
+            out.caution(None, Doubt::NamelessSeries);
         }
         for (name, count) in &self.others {
             out.part(format!("{name} ({count} series)"), Fate::Ignored);
@@ -791,9 +784,7 @@ fn put_rates(rates: &[DiskSeries], input: &FormatInput, out: &mut Builder) -> Re
         return Ok(());
     }
     let Some(length) = spacing.length(input.interval) else {
-        return Err(
-            out.unusable("each series has a single value, and the time of the rate is missing: specify the interval")
-        );
+        return Err(out.unusable(InputFault::NoLength { item: "value in each series" }));
     };
     points.put(length, Edge::End, out);
     Ok(())

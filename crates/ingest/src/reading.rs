@@ -1,5 +1,7 @@
 //! The result of an input: figures with their scopes, windows and places.
 
+mod doubt;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
@@ -7,6 +9,8 @@ use std::sync::Arc;
 use jiff::civil::DateTime;
 use plimsoll_record::Finding;
 use plimsoll_units::Span;
+
+pub use self::doubt::Doubt;
 
 use crate::distribution::ValueDistribution;
 
@@ -114,12 +118,12 @@ pub enum Fate {
 }
 
 /// A doubt about an input, with its place.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Caution {
     /// Its place; none for the whole input.
     pub origin: Option<Origin>,
-    /// The doubt as a sentence with the remedy.
-    pub text: String,
+    /// The doubt.
+    pub doubt: Doubt,
 }
 
 /// Time of a database's sessions in a window.

@@ -11,7 +11,8 @@ use crate::dialect::{Dialect, Mark, NumberUnit, RecordOrder, Sink, TraceRecord, 
 use crate::form::{Form, FormatReader, Head, Takes};
 use crate::forms::FORMS;
 use crate::ingest::recognised;
-use crate::reading::FormatName;
+use crate::reading::{Doubt, FormatName};
+use crate::refusal::InputFault;
 use crate::unpack::{Decoder, Ending, Gunzip};
 
 /// An operation of a trace, with its target.
@@ -24,13 +25,19 @@ pub struct TraceRequest {
 }
 
 /// The reason why a trace cannot be replayed.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{reason}")]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error("{fault}")]
 pub struct TraceFault {
     /// The line, from 1; none without lines or place.
     pub line: Option<u64>,
     /// The fault, and the remedy.
-    pub reason: String,
+    pub fault: Box<InputFault>,
+}
+
+impl From<InputFault> for TraceFault {
+    fn from(fault: InputFault) -> Self {
+        Self { line: None, fault: Box::new(fault) }
+    }
 }
 
 /// Reads a trace of any dialect. Ends after a fault.
@@ -64,12 +71,7 @@ impl Requests {
         let begin = Head::new(raw, &text);
         let traces = FORMS.iter().filter(|form| matches!(form.reader, FormatReader::Trace(..)));
         let Ok(&Form { kind, reader: FormatReader::Trace(takes, open), .. }) = recognised(traces, &begin) else {
-            return Err(TraceFault {
-                line: None,
-                reason: "unknown trace format; known are plimsoll.trace/1, blktrace, blkparse, fio's I/O log, MSR, \
-                       SYSTOR '17, SPC, Alibaba, Tencent, FIU, CloudPhysics, DiskSim or SSDsim"
-                    .to_owned(),
-            });
+            return Err(InputFault::UnknownTrace.into());
         };
         source.takes = takes;
         let mut requests = Self { source, kind, dialect: open(), queue: Queue::default(), ended: false };
@@ -89,8 +91,8 @@ impl Requests {
         self.dialect.about().dropped
     }
 
-    /// Assumptions and gaps in the trace so far, a sentence each.
-    pub fn doubts(&self) -> Vec<String> {
+    /// Assumptions and gaps in the trace so far.
+    pub fn doubts(&self) -> Vec<Doubt> {
         self.dialect.about().doubts
     }
 
@@ -168,24 +170,24 @@ impl Queue {
         Some(request)
     }
 
-    fn stop(&mut self, number: u64, reason: String) {
-        let line = (self.counts == NumberUnit::Lines).then_some(number);
-        let reason = if line.is_some() { reason } else { format!("record {number}: {reason}") };
-        self.fault.get_or_insert(TraceFault { line, reason });
+    fn stop(&mut self, number: u64, fault: InputFault) {
+        let fault = Box::new(fault);
+        self.fault.get_or_insert_with(|| match self.counts {
+            NumberUnit::Lines => TraceFault { line: Some(number), fault },
+            NumberUnit::Records => InputFault::InRecord { number, fault }.into(),
+        });
     }
 
     /// The operation, or the reason why it cannot be replayed.
-    fn request(record: &TraceRecord) -> Result<(u64, TraceRequest), String> {
+    fn request(record: &TraceRecord) -> Result<(u64, TraceRequest), InputFault> {
         let (Some(at_ns), Some(action), Some(length)) = (record.at_ns, record.action, record.length) else {
-            return Err("the trace lacks times, lengths or kinds of operations, so it cannot be \
-                        replayed: use plimsoll demand for its working set"
-                .to_owned());
+            return Err(InputFault::NotReplayable);
         };
         if action != Action::Trim && length > u64::from(u32::MAX) {
-            return Err(format!("a length of {length} exceeds the maximum of 4294967295"));
+            return Err(InputFault::LongOperation { length });
         }
         if record.place.checked_add(length).is_none() {
-            return Err("the operation extends beyond the address space".to_owned());
+            return Err(InputFault::BeyondAddressSpace);
         }
         let requested = TraceEntry { at: Span::ZERO, action, offset: record.place, length };
         Ok((at_ns, TraceRequest { requested, volume: record.volume }))
@@ -201,15 +203,14 @@ impl Sink for Queue {
         let (at_ns, request) = match Self::request(record) {
             Ok(required) if self.fault.is_none() => required,
             Ok(_) => return Mark::default(),
-            Err(reason) => {
-                self.stop(record.number, reason);
+            Err(fault) => {
+                self.stop(record.number, fault);
                 return Mark::default();
             }
         };
         if self.first_ns.is_some() && at_ns < self.last_ns {
-            let (before, order) = (self.last_ns, self.order);
-            let cure = if order == RecordOrder::Strict { "sort the lines by time" } else { "sort the records by time" };
-            self.stop(record.number, format!("time goes back from {before} ns to {at_ns} ns: {cure}"));
+            let items = if self.order == RecordOrder::Strict { "lines" } else { "records" };
+            self.stop(record.number, InputFault::Unordered { before_ns: self.last_ns, at_ns, items });
             return Mark::default();
         }
         // Nearly always at the end.
@@ -218,12 +219,12 @@ impl Sink for Queue {
         Mark::default()
     }
 
-    fn broken(&mut self, number: u64, reason: &str) {
-        self.stop(number, reason.to_owned());
+    fn broken(&mut self, number: u64, doubt: &Doubt) {
+        self.stop(number, doubt.clone().into());
     }
 
     /// The operations before it can be replayed.
-    fn cut(&mut self, _: u64, _: &str) {}
+    fn cut(&mut self, _: u64, _: &Doubt) {}
 }
 
 /// Decompressed bytes of a trace.
@@ -244,22 +245,21 @@ impl TraceBytes {
 
     /// Appends further bytes. False at the end.
     fn more(&mut self, out: &mut Vec<u8>) -> Result<bool, TraceFault> {
-        let fault = |reason: String| TraceFault { line: None, reason };
         let before = out.len();
         while !self.over && out.len() == before {
             let read = match self.bytes.read(&mut self.piece) {
                 Ok(read) => read,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                Err(error) => return Err(fault(format!("reading failed: {error}"))),
+                Err(error) => return Err(InputFault::Unreadable { error: error.to_string() }.into()),
             };
             if read == 0 {
                 self.over = true;
                 if self.gunzip.end(out) == Ending::Cut {
-                    return Err(fault("the compressed file is truncated or damaged: copy it again".to_owned()));
+                    return Err(InputFault::from(Doubt::CompressedFileDamaged).into());
                 }
             } else {
                 let pushed = self.gunzip.push(&self.piece[..read], out);
-                pushed.map_err(|refusal| fault(refusal.to_string()))?;
+                pushed.map_err(|refusal| InputFault::from(Box::new(refusal)))?;
             }
         }
         Ok(out.len() > before)

@@ -9,7 +9,7 @@ use jiff::civil::DateTime;
 use plimsoll_units::Span;
 
 use crate::builder::{Builder, between};
-use crate::reading::{Count, Counted, Reading, ReadingScope, Snapshot};
+use crate::reading::{Count, Counted, Doubt, Reading, ReadingScope, Snapshot};
 use crate::text::timestamp;
 
 /// Joins snapshots of a scope from several inputs: the window between two belongs to the later one. A single snapshot
@@ -59,8 +59,7 @@ fn gaps(covered: &[Covered], builders: &mut [Builder]) {
             if order(end) <= order(first) {
                 between(end, first, &mut builders[*input]);
             } else {
-                let text = "another input has counters of the same time: omit either input";
-                builders[*input].caution_once(Some(first.origin.clone()), text);
+                builders[*input].caution_once(Some(first.origin.clone()), Doubt::SameTime);
             }
         }
         end = end.into_iter().chain([last]).max_by_key(|snapshot| order(snapshot));
@@ -69,9 +68,7 @@ fn gaps(covered: &[Covered], builders: &mut [Builder]) {
 
 fn alone(only: &Snapshot, out: &mut Builder) {
     let Some(age) = only.age.filter(|age| *age > Span::ZERO) else {
-        let text = "a single snapshot: its counters have no known start, so there are no rates; take a second snapshot \
-                    some minutes later and give both files, or run plimsoll collect, which takes a series";
-        return out.caution_once(Some(only.origin.clone()), text);
+        return out.caution_once(Some(only.origin.clone()), Doubt::SingleSnapshot);
     };
     let zero = |count: &Count| Count { value: 0.0, ..count.clone() };
     let began = Snapshot {
@@ -80,9 +77,7 @@ fn alone(only: &Snapshot, out: &mut Builder) {
         counts: only.counts.iter().map(zero).collect(),
         ..only.clone()
     };
-    let text = "a single snapshot of counters, whose figures are means since their start and hide all peaks: provide a \
-                 second snapshot";
-    out.caution_once(Some(only.origin.clone()), text);
+    out.caution_once(Some(only.origin.clone()), Doubt::MeanSinceReset);
     between(&began, only, out);
 }
 

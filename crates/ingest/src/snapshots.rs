@@ -18,10 +18,10 @@ use crate::layers::{self, Layer};
 use crate::mysql::{self, ServerSamples};
 use crate::postgres::{self, Cluster};
 use crate::reading::{
-    Class, Counted, Database, Fate, Figure, Measure, Multipath, Origin, ReadingScope, ReadingWindow, Resource,
+    Class, Counted, Database, Doubt, Fate, Figure, Measure, Multipath, Origin, ReadingScope, ReadingWindow, Resource,
     ResourceFigure, Snapshot, Statistic, Wait, WaitCause,
 };
-use crate::refusal::Refusal;
+use crate::refusal::{InputFault, Refusal};
 use crate::sampled::{self, SampledColumn, Wraps};
 use crate::snapshot::Counters;
 use crate::text::timestamp::{self, Stamp, Taken};
@@ -69,8 +69,7 @@ impl LineFormat for SnapshotLog {
         }
         let Ok(Value::Object(object)) = serde_json::from_str(line) else {
             self.broken += 1;
-            let text = "a line with invalid JSON, where the collector was stopped: skipped";
-            out.caution(Some(Origin::line(number)), text);
+            out.caution(Some(Origin::line(number)), Doubt::InvalidJson { item: "a line" });
             return Ok(());
         };
         if let Some(format) = text(&object, "format") {
@@ -78,7 +77,7 @@ impl LineFormat for SnapshotLog {
             return self.begin(&format, object, out);
         }
         if let Some(note) = text(&object, "note") {
-            out.caution(Some(Origin::line(number)), format!("while it was collected: {note}"));
+            out.caution(Some(Origin::line(number)), Doubt::Collected { note: note.to_owned() });
             return Ok(());
         }
         if let Some(source) = &mut self.source {
@@ -90,9 +89,9 @@ impl LineFormat for SnapshotLog {
 
     fn end(&mut self, out: &mut Builder) -> Result<(), Refusal> {
         let Some(source) = self.source.take() else {
-            return Err(out.unusable("it has no head line: provide the unmodified file from plimsoll collect"));
+            return Err(out.unusable(InputFault::missing("head line", &["the unmodified file from plimsoll collect"])));
         };
-        out.require(self.samples > 0, "it has a head but no snapshot: collect again, for longer than the interval")?;
+        out.require(self.samples > 0, InputFault::missing("snapshot", &["a collection longer than its interval"]))?;
         let scope = source.end(out)?;
         self.database(scope, out);
         if self.broken > 0 {
@@ -106,8 +105,8 @@ impl SnapshotLog {
     fn begin(&mut self, format: &str, head: Map<String, Value>, out: &mut Builder) -> Result<(), Refusal> {
         let place = Origin::line(self.line);
         if format.strip_prefix(FORMAT) != Some(VERSION) {
-            let reason = format!("its format is {format}, while {FORMAT}{VERSION} is supported: use a newer plimsoll");
-            return Err(out.unusable_at(place, reason));
+            let value = format.to_owned();
+            return Err(out.unusable_at(place, InputFault::UnknownProperty { property: "format", value }));
         }
         if let Some(version) = text(&head, "version") {
             let version = version.split_whitespace().next().unwrap_or(version);
@@ -140,9 +139,8 @@ impl SnapshotLog {
             Some("oracle") => CounterOwner::Oracle(Box::new(Script::new(scope))),
             Some("ebs") => CounterOwner::Ebs(ReadingScope { database: String::new(), ..scope }),
             other => {
-                let other = other.unwrap_or("missing").to_owned();
-                let reason = format!("its source is {other}, which is unknown: use a newer plimsoll");
-                return Err(out.unusable_at(place, reason));
+                let value = other.unwrap_or("missing").to_owned();
+                return Err(out.unusable_at(place, InputFault::UnknownProperty { property: "source", value }));
             }
         });
         self.head = head;
@@ -250,12 +248,8 @@ fn linux_head(head: &Map<String, Value>, scope: &ReadingScope, out: &mut Builder
             let scope = out.scope(ReadingScope { part: (*member).to_owned(), ..scope.clone() });
             out.set_beneath(scope);
         }
-        let text = format!(
-            "operations are counted at the software RAID {array}, and its disks {} are left out of totals; --only counts \
-             one device alone",
-            members.join(", "),
-        );
-        out.caution(None, text);
+        let disks = members.join(", ");
+        out.caution(None, Doubt::ArrayCounted { array: array.clone(), disks });
     }
     for (name, multipath) in head.get("multipaths").and_then(Value::as_object).into_iter().flatten() {
         let groups = multipath.get("groups").and_then(Value::as_array).into_iter().flatten();
@@ -400,12 +394,12 @@ impl Script {
 
     fn put(&mut self, kind: &str, row: &Map<String, Value>, instance: String, line: u64, out: &mut Builder) {
         let Some(at) = at(row).map(|at| out.instant(at)) else {
-            return out.caution(Some(Origin::line(line)), "a row without its time: skipped");
+            return out.caution(Some(Origin::line(line)), Doubt::lacking("a row", "its time"));
         };
         let key = (instance, at);
         if self.moments.len() >= MAX_SNAPSHOTS && !self.moments.contains_key(&key) {
             if !std::mem::replace(&mut self.refused, true) {
-                out.caution(Some(Origin::line(line)), "too many snapshots: split the spooled file into parts");
+                out.caution(Some(Origin::line(line)), Doubt::TooManySnapshots);
             }
             return;
         }
@@ -420,7 +414,7 @@ impl Script {
 
     /// Ends the input.
     fn end(self, out: &mut Builder) -> Result<ReadingScope, Refusal> {
-        out.require(!self.read.is_empty(), "it has no readable row: run the script again, and check its last lines")?;
+        out.require(!self.read.is_empty(), InputFault::NoSpooledRow)?;
         let mut before: Option<(&SnapshotKey, &Moment)> = None;
         for (key, moment) in &self.moments {
             let earlier = before.filter(|(other, _)| other.0 == key.0);

@@ -12,8 +12,8 @@ use plimsoll_units::Span;
 
 use crate::builder::Builder;
 use crate::form::{Form, Head, LineFormat, Resemblance};
-use crate::reading::{Class, Counted, Fate, Origin, ReadingScope, Snapshot};
-use crate::refusal::Refusal;
+use crate::reading::{Class, Counted, Doubt, Fate, Origin, ReadingScope, Snapshot};
+use crate::refusal::{InputFault, Refusal};
 use crate::sampled::SampleInterval;
 use crate::snapshot::Counters;
 use crate::text::table::{Ruler, cells, plain};
@@ -201,7 +201,7 @@ impl LineFormat for FileStats {
             self.finish(out);
             self.at = self.pace.taken(taken, out).or(self.at);
         } else if !self.row(line, number, out) && text.starts_with(|letter: char| letter.is_ascii_digit()) {
-            out.skip(number, "a row without its reads and writes: skipped");
+            out.skip(number, Doubt::lacking("a row", "reads and writes"));
         }
         Ok(())
     }
@@ -209,12 +209,10 @@ impl LineFormat for FileStats {
     fn end(&mut self, out: &mut Builder) -> Result<(), Refusal> {
         self.finish(out);
         out.end_at(self.last);
-        let reason = "no file with reads and writes: provide SELECT * FROM sys.dm_io_virtual_file_stats(NULL, NULL), taken twice";
-        out.require(self.samples > 0, reason)?;
+        let query = "SELECT * FROM sys.dm_io_virtual_file_stats(NULL, NULL)";
+        out.require(self.samples > 0, InputFault::Unsampled { lacks: "file with reads and writes", query })?;
         if self.samples == 1 {
-            let text = "sample_ms is the time since the computer started, while its counters begin with the server: with a \
-                        single sample the rates may be too low";
-            out.caution(None, text);
+            out.caution(None, Doubt::AgeOfComputer);
         }
         out.part("files", Fate::Read(self.rows));
         Ok(())

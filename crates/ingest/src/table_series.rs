@@ -19,8 +19,8 @@ use plimsoll_units::Span;
 
 use crate::builder::Builder;
 use crate::form::{Form, FormatInput, Head, LineFormat, Resemblance};
-use crate::reading::{Class, Fate, Measure, Origin, ReadingScope, ReadingWindow};
-use crate::refusal::Refusal;
+use crate::reading::{Class, Doubt, Fate, Measure, Origin, ReadingScope, ReadingWindow};
+use crate::refusal::{InputFault, Refusal};
 use crate::sampled::Spacing;
 use crate::text::table::cells;
 use crate::text::{GIB, KIB, MIB, Numerals, timestamp};
@@ -101,22 +101,14 @@ impl LineFormat for SeriesSamples {
         }
         let unknown: Vec<&str> = self.columns.iter().flat_map(Columns::unknown_rates).collect();
         if !unknown.is_empty() {
-            out.caution(
-                None,
-                format!(
-                    "columns without a recognised quantity are skipped: {}: rename those with rates, such as read_iops, \
-                     write_iops, read_bytes_s, write_mbps",
-                    unknown.join(", ")
-                ),
-            );
+            out.caution(None, Doubt::UnknownColumns { columns: unknown.join(", ") });
         }
         out.end_at(self.line);
         match (self.length, out.count()) {
-            (None, _) if !self.waiting.is_empty() => {
-                Err(out.unusable("a single row without the length of its window: specify the interval"))
-            }
+            (None, _) if !self.waiting.is_empty() => Err(out.unusable(InputFault::NoLength { item: "row" })),
             (_, 0) => {
-                Err(out.unusable("no row has a readable time and value: name the columns time, read_iops, write_iops"))
+                Err(out
+                    .unusable(InputFault::missing("row with time and value", &["columns time, read_iops, write_iops"])))
             }
             _ => Ok(()),
         }
@@ -149,7 +141,7 @@ impl SeriesSamples {
                     self.flush(out);
                 }
             }
-            None => out.skip(number, "a row without its time or its values: skipped"),
+            None => out.skip(number, Doubt::lacking("a row", "its time or its values")),
         }
     }
 
@@ -170,7 +162,7 @@ impl SeriesSamples {
     fn put(&mut self, row: &SeriesRow, out: &mut Builder) {
         let (Some(columns), Some(length)) = (&self.columns, self.length) else { return };
         if self.last.is_some_and(|last| row.at < last) {
-            out.caution_once(Some(Origin::line(row.line)), "the times go back: sort the rows by time");
+            out.caution_once(Some(Origin::line(row.line)), Doubt::UnorderedRows);
         }
         self.last = Some(row.at);
         // Monitoring systems timestamp a sample at the end of its window.

@@ -9,7 +9,8 @@ use flate2::write::MultiGzDecoder;
 use flate2::{Crc, Decompress, FlushDecompress, Status};
 use plimsoll_units::Bytes;
 
-use crate::refusal::Refusal;
+use crate::reading::Doubt;
+use crate::refusal::{InputFault, Refusal};
 
 /// Bytes decompressed at a time: they yield at most a thousand times as many.
 pub(crate) const PIECE: usize = 4 << 10;
@@ -149,7 +150,7 @@ pub(crate) trait Members {
     /// Bytes of the current member.
     fn bytes(&mut self, bytes: &[u8]);
     /// The member ended, or is broken for a reason.
-    fn end(&mut self, broken: Option<&'static str>);
+    fn end(&mut self, broken: Option<Doubt>);
     /// A member, or the rest of the archive, is unreadable.
     fn refuse(&mut self, name: &str, refusal: Refusal);
 }
@@ -194,8 +195,6 @@ enum Unpacked {
     Starved,
 }
 
-const CUT: &str = "the archive is truncated: copy it again";
-const DAMAGED: &str = "the archive is damaged: create it again";
 const MAX_MEMBERS: u32 = 100_000;
 
 impl Archive {
@@ -224,9 +223,9 @@ impl Archive {
 
     pub(crate) fn end(&mut self, members: &mut impl Members) {
         match std::mem::replace(&mut self.state, State::Over) {
-            State::Body(_) | State::Descriptor { .. } => members.end(Some(CUT)),
-            State::Header | State::Skip { .. } => members.refuse("", Refusal::Archive { reason: CUT }),
-            State::Over if self.members == 0 => members.refuse("", Refusal::Archive { reason: "it has no files" }),
+            State::Body(_) | State::Descriptor { .. } => members.end(Some(Doubt::ArchiveTruncated)),
+            State::Header | State::Skip { .. } => members.refuse("", Refusal::archive(Doubt::ArchiveTruncated)),
+            State::Over if self.members == 0 => members.refuse("", Refusal::archive(InputFault::ArchiveEmpty)),
             State::Over => {}
         }
     }
@@ -236,7 +235,7 @@ impl Archive {
         self.state = State::Over;
         self.members += 1;
         if inside && matches!(refusal, Refusal::Archive { .. }) {
-            members.end(Some(DAMAGED));
+            members.end(Some(Doubt::ArchiveDamaged));
         } else {
             members.refuse("", refusal);
         }
@@ -252,7 +251,7 @@ impl Archive {
                     self.state = match body.left {
                         None => State::Descriptor { crc },
                         Some(left) => {
-                            members.end((crc != body.expected).then_some(DAMAGED));
+                            members.end((crc != body.expected).then_some(Doubt::ArchiveDamaged));
                             State::Skip { left }
                         }
                     };
@@ -261,7 +260,7 @@ impl Archive {
             }
             State::Descriptor { crc } => {
                 let Some((length, expected)) = descriptor(bytes) else { return Ok(Unpacked::Starved) };
-                members.end((*crc != expected).then_some(DAMAGED));
+                members.end((*crc != expected).then_some(Doubt::ArchiveDamaged));
                 self.state = State::Header;
                 Ok(Unpacked::Used(length))
             }
@@ -287,19 +286,19 @@ impl Archive {
                 self.state = State::Over;
                 return Ok(Unpacked::Used(0));
             }
-            _ => return Err(Refusal::Archive { reason: DAMAGED }),
+            _ => return Err(Refusal::archive(Doubt::ArchiveDamaged)),
         }
         let Some(header) = MemberHeader::read(bytes) else { return Ok(Unpacked::Starved) };
         self.members += 1;
         if self.members > MAX_MEMBERS {
-            return Err(Refusal::Archive { reason: "it has more than 100,000 files: split it into parts" });
+            return Err(Refusal::archive(InputFault::TooMany { limit: MAX_MEMBERS as usize, items: "files" }));
         }
         let name = String::from_utf8_lossy(header.name).into_owned();
         let used = Unpacked::Used(header.length);
         if name.ends_with('/') || name.starts_with("__MACOSX/") {
             self.state = State::Skip { left: header.packed.unwrap_or(0) };
-        } else if let Some(reason) = header.unreadable() {
-            members.refuse(&name, Refusal::Archive { reason });
+        } else if let Some(property) = header.unsupported() {
+            members.refuse(&name, Refusal::archive(InputFault::ArchiveUnsupported { property }));
             self.state = header.packed.map_or(State::Over, |left| State::Skip { left });
         } else {
             members.begin(&name);
@@ -325,7 +324,7 @@ impl Body {
         let (read, over, unpacked) = if let Some(inflate) = &mut self.inflate {
             let (read, written) = (inflate.total_in(), inflate.total_out());
             let status = inflate.decompress(bytes, &mut buffer, FlushDecompress::None);
-            let over = status.map_err(|_| Refusal::Archive { reason: DAMAGED })? == Status::StreamEnd;
+            let over = status.map_err(|_| Refusal::archive(Doubt::ArchiveDamaged))? == Status::StreamEnd;
             let (read, written) = (inflate.total_in() - read, inflate.total_out() - written);
             (read as usize, over, &buffer[..written as usize])
         } else {
@@ -340,7 +339,7 @@ impl Body {
         } else if bytes.is_empty() && self.left != Some(0) {
             Ok((Unpacked::Starved, false))
         } else {
-            Err(Refusal::Archive { reason: DAMAGED })
+            Err(Refusal::archive(Doubt::ArchiveDamaged))
         }
     }
 }
@@ -377,11 +376,11 @@ impl<'a> MemberHeader<'a> {
         Some(Self { flags, method, crc, packed, name: &bytes[30..30 + name], length })
     }
 
-    fn unreadable(&self) -> Option<&'static str> {
+    fn unsupported(&self) -> Option<&'static str> {
         match (self.flags & 1, self.method, self.packed) {
-            (1, ..) => Some("it is encrypted: extract it first"),
+            (1, ..) => Some("encryption"),
             (_, DEFLATE, _) | (_, STORED, Some(_)) => None,
-            _ => Some("its compression method is not supported: extract it first"),
+            _ => Some("compression method"),
         }
     }
 }

@@ -8,7 +8,7 @@ use jiff::civil::DateTime;
 use plimsoll_units::Span;
 
 use crate::builder::Builder;
-use crate::reading::{Class, Fate, Measure, Origin, ReadingScope, ReadingWindow};
+use crate::reading::{Class, Doubt, Fate, Measure, Origin, ReadingScope, ReadingWindow};
 use crate::text::timestamp;
 
 /// The year of times without a year, of which only differences are known: a leap year.
@@ -75,8 +75,7 @@ impl WideSamples {
         attribute_latencies(&mut columns);
         for (host, total) in incomplete_totals(&columns) {
             columns.retain(|column| column.scope.host != host || !column.scope.part.is_empty());
-            let text = format!("the total lacks {total} of the devices, so the devices are counted instead");
-            out.caution(None, text);
+            out.caution(None, Doubt::TotalIncomplete { total });
         }
         let columns = columns.into_iter().map(|column| ScopedColumn {
             index: column.index,
@@ -109,8 +108,7 @@ impl WideSamples {
             }
             Some(_) if !self.went_back => {
                 self.went_back = true;
-                let text = "the clock does not advance here: the row is skipped";
-                out.caution(Some(Origin::line(row.line)), text);
+                out.caution(Some(Origin::line(row.line)), Doubt::ClockStuck { item: "row" });
             }
             None if has_values => self.first = Some(row),
             Some(_) | None => {}
@@ -128,10 +126,7 @@ impl WideSamples {
     pub(crate) fn finish(&mut self, assumed: Option<Span>, out: &mut Builder) -> u32 {
         if let (Some(first), Some(length)) = (self.first.take(), self.interval.or(assumed)) {
             if self.interval.is_none() {
-                let text = format!(
-                    "a single sample without the length of its window: {length} is assumed; specify --interval"
-                );
-                out.caution(Some(Origin::line(first.line)), text);
+                out.caution(Some(Origin::line(first.line)), Doubt::LengthAssumed { length });
             }
             self.put(&first, length, out);
         }

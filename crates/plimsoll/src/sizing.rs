@@ -9,7 +9,7 @@ use plimsoll_choose::sizing::{
     ScopeError, Search, Sizing, StepKind, check_counted, derive_requirements, fewer_processors, layouts,
     more_processors, size,
 };
-use plimsoll_ingest::{DatabaseDemand, Demand, Reading};
+use plimsoll_ingest::{Caution, DatabaseDemand, Demand, Doubt, Reading};
 use plimsoll_units::Bytes;
 use plimsoll_web::Threads;
 
@@ -209,8 +209,9 @@ pub fn check_capacity(capacity: Bytes) -> Result<(), CliError> {
 fn single_snapshot(readings: &[&Reading]) -> Option<CliError> {
     let is_empty = readings.iter().all(|reading| reading.figures.is_empty());
     let cautions = readings.iter().flat_map(|reading| reading.cautions.iter().map(move |caution| (reading, caution)));
-    let (reading, caution) = cautions.into_iter().find(|(_, caution)| caution.text.starts_with("a single snapshot"))?;
-    is_empty.then(|| CliError::usage(format!("{}: {}", reading.name, caution.text)))
+    let is_single = |caution: &Caution| matches!(caution.doubt, Doubt::SingleSnapshot | Doubt::MeanSinceReset);
+    let (reading, caution) = cautions.into_iter().find(|(_, caution)| is_single(caution))?;
+    is_empty.then(|| CliError::usage(format!("{}: {}", reading.name, caution.doubt)))
 }
 
 /// The named database, or the only one.

@@ -1,7 +1,6 @@
 //! AWR reports whose tables were copied as text: cells between tabs, as browsers copy them, or between bars, as
 //! converters of HTML, Markdown and wikis write them. Columns have the names of the HTML report.
 
-use super::SEVERAL;
 use super::figures;
 use super::report::{Reach, Report};
 use super::rows;
@@ -9,7 +8,7 @@ use super::section::AwrSection;
 use super::waits;
 use crate::builder::Builder;
 use crate::form::{Form, FormatInput, Head, Resemblance};
-use crate::refusal::Refusal;
+use crate::refusal::{InputFault, Refusal};
 use crate::text::table::{NamedTable, Row, Ruler, plain, spaced};
 
 /// AWR reports with cells between tabs or bars.
@@ -40,7 +39,7 @@ fn read(_: &FormatInput, document: &[u8], out: &mut Builder) -> Result<(), Refus
         tables.line(line, lines.get(index + 1).copied().unwrap_or_default(), index as u64 + 1);
     }
     let report = tables.finish();
-    out.require(!report.has_another, SEVERAL)?;
+    out.require(!report.has_another, InputFault::SeveralReports)?;
     figures::make(&report, out)
 }
 

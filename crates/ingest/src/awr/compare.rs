@@ -9,7 +9,7 @@ use super::report::{Report, Rounded, StatedValue, Traffic, WaitRow};
 use super::rows::by_name;
 use super::section::AwrSection;
 use crate::builder::Builder;
-use crate::refusal::Refusal;
+use crate::refusal::{InputFault, Refusal};
 use crate::text::table::{NamedTable, Row, Ruler, plain};
 use crate::text::timestamp;
 use crate::text::{MIB, Numerals};
@@ -96,8 +96,7 @@ impl Comparison {
             None
         };
         if let Some(why) = why {
-            let what = format!("it compares two periods, {why}: provide the two original reports");
-            return Err(out.unusable(what));
+            return Err(out.unusable(InputFault::ComparedPeriods { why }));
         }
         let mut sides = self.sides;
         for (report, label) in sides.iter_mut().zip(["1st: ", "2nd: "]) {

@@ -17,29 +17,21 @@ use super::report::{Histogram, Member, Rates, Reach, Report, ResourceRow, Stated
 use super::section::AwrSection;
 use crate::builder::Builder;
 use crate::reading::{
-    CacheAdvice, Class, ColumnarCompression, Database, DatabaseTime, Fate, Figure, HostTime, Measure, Origin,
+    CacheAdvice, Class, ColumnarCompression, Database, DatabaseTime, Doubt, Fate, Figure, HostTime, Measure, Origin,
     ReadingScope, ReadingWindow, Resource, ResourceFigure, Statistic, TimeCounters, Wait, WaitCause,
 };
-use crate::refusal::Refusal;
+use crate::refusal::{InputFault, Refusal};
 use crate::text::MIB;
 
 /// Emits a report's figures.
 pub(super) fn make(report: &Report, out: &mut Builder) -> Result<(), Refusal> {
     let existing = [report.statistics.len(), report.profile.len(), report.file_types.len(), report.tablespaces.len()];
     let has_figures = existing != [0; 4] || front_page::has_rates(report);
-    let reason = "it has the heading of a report but none of its tables: save it again completely";
-    out.require(has_figures || !report.met.is_empty(), reason)?;
-    let Some(seconds) = window_s(report) else {
-        let reason = "no row `Elapsed:` has a readable number, so it lacks the length of its window: provide the report with \
-                      its head";
-        return Err(out.unusable(reason));
-    };
-    let unruled = "no heading of its tables has a line of dashes below it, which determines the columns: provide the \
-                   report as written by the database";
-    out.require(has_figures || !report.unruled, unruled)?;
-    let unknown = "no table of reads and writes was recognised (Load Profile, IO Profile, Instance Activity Stats, IOStat \
-                   by Filetype, Tablespace IO Stats): provide the report with these, as written by the database";
-    out.require(has_figures, unknown)?;
+    let incomplete = InputFault::Incomplete { lacks: "table below its heading" };
+    out.require(has_figures || !report.met.is_empty(), incomplete)?;
+    let Some(seconds) = window_s(report) else { return Err(out.unusable(InputFault::NoElapsedTime)) };
+    out.require(has_figures || !report.unruled, InputFault::NoRulers)?;
+    out.require(has_figures, InputFault::NoTables)?;
     // A report of several instances has their releases only.
     let releases = std::iter::once(&report.release).chain(report.members.iter().map(|member| &member.release));
     if let Some(release) = releases.into_iter().find(|release| !release.is_empty()) {
@@ -179,7 +171,7 @@ fn parts(report: &Report, out: &mut Builder) {
             (false, numbers) => Fate::Read(*numbers),
         };
         if fate == Fate::Broken {
-            out.caution(None, format!("{}: the report ends within it: create it again", section.name()));
+            out.caution(None, Doubt::EndsWithin { item: section.name().to_owned() });
         }
         out.part(format!("{}{}", report.label, section.name()), fate);
     }
@@ -189,11 +181,11 @@ fn parts(report: &Report, out: &mut Builder) {
     }
     // The caution about a front page includes the missing end.
     if !report.ended && !front_page::is_all(report) {
-        out.caution(None, "its last line, `End of Report`, is missing, so tables may be missing too: save it again");
+        out.caution(None, Doubt::NoEndOfReport);
         out.part("End of Report", Fate::Broken);
     }
     if !cluster && report.met.contains_key(&AwrSection::Statistics) && report.statistics.is_empty() {
-        out.caution(None, "the statistics are empty: figures come from rounded tables");
+        out.caution(None, Doubt::EmptyStatistics);
     }
     for heading in &report.ignored {
         out.part(heading.as_str(), Fate::Ignored);
@@ -305,8 +297,7 @@ fn kinds_of_reads(page: &mut Page<'_>) {
         // The counter lacks direct reads of few blocks.
         if !direct_reads(page) {
             let origin = page.origin(section, multiple);
-            let text = "the counter of multi-block reads is inconsistent with the bytes: random and sequential reads are not separated";
-            page.out.caution(Some(origin), text);
+            page.out.caution(Some(origin), Doubt::MultiBlockReads);
         }
         return;
     };
@@ -538,9 +529,7 @@ fn redo(page: &mut Page<'_>) {
         page.put(Class::RedoWrite, Measure::Iops, writes.value / page.seconds, section, writes);
         page.put(Class::RedoWrite, Measure::Throughput, size.value / page.seconds, section, size);
         let origin = page.origin(section, writes);
-        let text =
-            "redo is counted in log writes (redo writes), once for all members of a group: multiply by their number";
-        page.out.caution(Some(origin), text);
+        page.out.caution(Some(origin), Doubt::RedoOfGroups);
     } else if let Some(writer) = page.report.functions.iter().find(|row| row.name == "LGWR" && row.write_iops.is_some())
     {
         let [iops, bytes_s] = writer.writes();
@@ -550,7 +539,7 @@ fn redo(page: &mut Page<'_>) {
         if let (None, Some(size)) = (bytes_s, page.statistic("redo size")) {
             page.put(Class::RedoWrite, Measure::Throughput, size.value / page.seconds, page.statistics(), size);
         }
-        page.out.caution(None, "redo is counted in requests of the log writer (LGWR), with those to control files");
+        page.out.caution(None, Doubt::RedoOfLogWriter);
     } else {
         front_page::redo(page);
     }
@@ -565,12 +554,7 @@ fn redo_requests(page: &mut Page<'_>, section: AwrSection, requests: Option<&Sta
     // Rates below an operation per second have few digits.
     if writes_s >= 1.0 && requests.value >= MIN_RATIO * writes_s {
         let origin = page.origin(section, requests);
-        let text = format!(
-            "redo is counted in requests to log files, {:.1}/s: members of groups and pieces of the {writes_s:.1} log \
-             writes/s (redo writes)",
-            requests.value
-        );
-        page.out.caution(Some(origin), text);
+        page.out.caution(Some(origin), Doubt::RedoOfFiles { requests_s: requests.value, writes_s });
     }
 }
 
@@ -643,9 +627,7 @@ fn time(page: &mut Page<'_>) {
         (None, None) => match &report.top.database_s {
             // A small share has few digits.
             Some(stated) if report.top.largest_share >= 0.1 => {
-                let text = "it lacks the time of sessions, which is derived from the share of the largest of its top events: a \
-                            rounded sum of processor time and waits, with those of background processes";
-                page.out.caution(None, text);
+                page.out.caution(None, Doubt::SessionTimeDerived);
                 (stated, AwrSection::TopEvents)
             }
             _ => return,
@@ -745,8 +727,7 @@ fn waits(page: &mut Page<'_>) {
     let report = page.report;
     let (scope, window) = page.at;
     if report.session_waits == Some(AwrSection::TopEvents) {
-        let text = "only the events with most time are known: the rest of the database's time is in no counter";
-        page.out.caution(None, text);
+        page.out.caution(None, Doubt::TopEventsOnly);
     }
     for event in &report.events {
         let section = wait_section(page, event.foreground);
@@ -873,23 +854,15 @@ fn check_window(page: &mut Page<'_>) {
     let minutes = page.seconds / 60.0;
     // Snapshots are hourly by default, and a few seconds late.
     if minutes >= 7.0 * 24.0 * 60.0 - 65.0 {
-        let text = format!(
-            "its window is {:.1} days: days and nights are averaged, peaks are many times higher, and it is unsuitable \
-                 for sizing; provide a report for each hour",
-            minutes / 1440.0
-        );
-        page.out.caution(None, text);
+        page.out.caution(None, Doubt::WindowOfDays { days: minutes / 1440.0 });
     } else if minutes > 65.0 {
-        let text =
-            format!("its window is {minutes:.0} minutes, which hides shorter peaks: provide a report for each hour");
-        page.out.caution(None, text);
+        page.out.caution(None, Doubt::LongWindow { minutes });
     }
     let report = page.report;
     if let (Some(begin), Some(end)) = (report.begin, report.end)
         && end < begin
     {
-        let text = "it ends before it begins, because the clock of its host was set back: rates use its row `Elapsed:`";
-        page.out.caution(None, text);
+        page.out.caution(None, Doubt::EndBeforeBegin);
     }
     let members = report.members.iter().map(|member| (member.begin, member.startup));
     for (begin, startup) in members.chain([(report.begin, report.startup)]) {
@@ -897,26 +870,20 @@ fn check_window(page: &mut Page<'_>) {
             // The start time has no seconds.
             && startup > begin
         {
-            let text = "the instance was started inside the window: counters begin anew, so its rates are too low; give \
-                        reports before and after";
-            page.out.caution(None, text);
+            page.out.caution(None, Doubt::StartedInside);
         }
     }
 }
 
 fn check_reach(page: &mut Page<'_>) {
     match page.report.reach {
-        Reach::Pluggable => page.out.caution(
-            None,
-            "a report of a pluggable database has no writes of the container: writes are taken from file types, and redo \
-             is in the container's own report; provide that as well",
-        ),
+        Reach::Pluggable => page.out.caution(None, Doubt::PluggableDatabase),
         Reach::Cluster if page.report.members.len() > 1 => {
             let elapsed: Vec<f64> =
                 page.report.members.iter().filter_map(|member| Some(member.elapsed_s.as_ref()?.value)).collect();
             let (least, max) = elapsed.iter().fold((f64::MAX, 0.0_f64), |(a, b), &s| (a.min(s), b.max(s)));
             if max > least * 1.02 {
-                page.out.caution(None, "its instances were observed for different times: rates use the longest");
+                page.out.caution(None, Doubt::UnequalInstances);
             }
         }
         _ => {}
@@ -944,12 +911,8 @@ fn agreement(page: &mut Page<'_>) {
         // Printed with a single decimal; the elapsed time with two decimals of a minute.
         let slack = 0.11 + counted.abs() * 0.02;
         if (counted - printed.value).abs() > slack {
-            let text = format!(
-                "{name}: {counted:.1} a second by the counters, {:.1} as printed: find the cause before using this report",
-                printed.value
-            );
             let origin = page.origin(section, &printed);
-            page.out.caution(Some(origin), text);
+            page.out.caution(Some(origin), Doubt::InconsistentRate { name, counted, printed: printed.value });
         }
     }
 }

@@ -2,7 +2,6 @@
 
 use memchr::memmem;
 
-use super::SEVERAL;
 use super::compare::Comparison;
 use super::figures;
 use super::report::{Reach, Report};
@@ -13,7 +12,7 @@ use super::waits;
 use crate::builder::Builder;
 use crate::form::{Form, FormatInput, Head, Resemblance};
 use crate::html::{Piece, pieces, preformatted};
-use crate::refusal::Refusal;
+use crate::refusal::{InputFault, Refusal};
 
 /// AWR reports as HTML.
 pub(crate) const FORM: Form = Form::document("awr-html", "AWR report (HTML)", resembles, read);
@@ -29,7 +28,7 @@ fn resembles(head: &Head<'_>) -> Resemblance {
 
 fn read(_: &FormatInput, document: &[u8], out: &mut Builder) -> Result<(), Refusal> {
     let (report, comparison) = parse(document);
-    out.require(!report.has_another, SEVERAL)?;
+    out.require(!report.has_another, InputFault::SeveralReports)?;
     match comparison {
         Some(comparison) => comparison.make(out),
         // A page around the text of a report.

@@ -1,6 +1,5 @@
 //! AWR reports and Statspack as text: paginated columns under rulers.
 
-use super::SEVERAL;
 use super::compare::ComparedLines;
 use super::figures;
 use super::readers::MODULE;
@@ -10,7 +9,7 @@ use super::section::AwrSection;
 use super::waits;
 use crate::builder::Builder;
 use crate::form::{Form, Head, LineFormat, Resemblance};
-use crate::refusal::Refusal;
+use crate::refusal::{InputFault, Refusal};
 use crate::text::Numerals;
 use crate::text::table::{NamedTable, Row, Ruler, titles};
 
@@ -96,7 +95,7 @@ impl AwrText {
         }
         let is_title =
             ["WORKLOAD REPOSITORY", "STATSPACK report for"].iter().any(|title| line.trim().starts_with(title));
-        out.require(!is_title || self.pages.report.met.is_empty(), SEVERAL)?;
+        out.require(!is_title || self.pages.report.met.is_empty(), InputFault::SeveralReports)?;
         if line.contains("COMPARE PERIOD") && line.contains("WORKLOAD REPOSITORY") {
             self.compared.get_or_insert_default().title(line);
         }

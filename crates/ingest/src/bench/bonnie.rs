@@ -6,8 +6,8 @@
 use super::{Phase, longest};
 use crate::builder::Builder;
 use crate::form::{Form, Head, LineFormat, Resemblance};
-use crate::reading::{Fate, ReadingEvidence, ReadingScope, Setting};
-use crate::refusal::Refusal;
+use crate::reading::{Doubt, Fate, ReadingEvidence, ReadingScope, Setting};
+use crate::refusal::{InputFault, Refusal};
 use crate::text;
 
 /// Bonnie++.
@@ -141,13 +141,11 @@ impl LineFormat for Bonnie {
 
     fn end(&mut self, out: &mut Builder) -> Result<(), Refusal> {
         self.flush(out);
-        out.require(self.runs > 0, "its table has no row: save it again completely")?;
+        out.require(self.runs > 0, InputFault::Incomplete { lacks: "row" })?;
         if self.broken {
             out.part("rows", Fate::Broken);
         }
-        let text = "reads and writes go through the system's page cache: files smaller than twice the memory do not \
-                     measure storage";
-        out.caution(None, text);
+        out.caution(None, Doubt::SmallFiles);
         Ok(())
     }
 }
@@ -187,7 +185,7 @@ impl Bonnie {
         } else if text::parse_number(size).is_some() {
             self.broken = true;
             let origin = out.origin(number, "", cells[0]);
-            out.caution(Some(origin), "a row with ambiguous columns: provide the comma-separated line instead");
+            out.caution(Some(origin), Doubt::AmbiguousColumns);
         }
     }
 
@@ -205,9 +203,7 @@ impl Bonnie {
             }
             let origin = out.origin(run.line, "", phase.name);
             if printed.starts_with('+') {
-                let text =
-                    format!("{}: took less than half a second and was not measured: use a larger size", phase.name);
-                out.caution(Some(origin), text);
+                out.caution(Some(origin), Doubt::ShortPhase { phase: phase.name });
                 out.part(phase.name, Fate::Empty);
                 continue;
             }

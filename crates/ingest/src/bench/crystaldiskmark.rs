@@ -5,8 +5,8 @@
 use super::{MAX_RESULTS, part, too_many};
 use crate::builder::Builder;
 use crate::form::{Form, Head, LineFormat, Resemblance};
-use crate::reading::{Fate, ReadingEvidence, Setting};
-use crate::refusal::Refusal;
+use crate::reading::{Doubt, Fate, ReadingEvidence, Setting};
+use crate::refusal::{InputFault, Refusal};
 use crate::text;
 use crate::text::table::spaced;
 
@@ -59,7 +59,7 @@ impl LineFormat for Marks {
 
     fn end(&mut self, out: &mut Builder) -> Result<(), Refusal> {
         self.flush(out);
-        out.require_results("none of its tests has a score: save the text after a run")
+        out.require_results(InputFault::Unfinished { lacks: "test with a score" })
     }
 }
 
@@ -67,7 +67,7 @@ impl Marks {
     fn score(&mut self, name: &str, score: &str, number: u64, out: &mut Builder) {
         let origin = out.origin(number, "", name);
         let Some(megabytes) = text::parse_number(score) else {
-            return out.caution(Some(origin), "no number before MB/s: skipped");
+            return out.caution(Some(origin), Doubt::NotANumber { value: "the rate" });
         };
         // Tests that were not run have a score of zero.
         if megabytes <= 0.0 {
@@ -92,8 +92,7 @@ impl Marks {
         }
         let scope = part(out, &std::mem::take(&mut self.drive));
         if self.is_best {
-            let text = "scores are the best of several runs, and latencies the lowest: the mean is worse";
-            out.caution(None, text);
+            out.caution(None, Doubt::BestOfRuns);
         }
         for evidence in self.waiting.drain(..) {
             out.evidence(ReadingEvidence { scope, ..evidence });

@@ -7,8 +7,8 @@ use roxmltree::{Document, Node};
 use super::{doubts, part};
 use crate::builder::Builder;
 use crate::form::{Form, FormatInput, Head, LineFormat, Resemblance};
-use crate::reading::{Fate, Offering, Origin, ReadingEvidence, Setting};
-use crate::refusal::Refusal;
+use crate::reading::{Doubt, Fate, Offering, Origin, ReadingEvidence, Setting};
+use crate::refusal::{InputFault, Refusal};
 use crate::text;
 
 /// The parameters of a file or disk.
@@ -165,9 +165,9 @@ impl LineFormat for DiskSpdText {
     fn end(&mut self, out: &mut Builder) -> Result<(), Refusal> {
         let is_cut = self.span.as_ref().is_some_and(|span| span.got.iter().any(Option::is_none));
         self.flush(out);
-        out.require_results("no table has a line of totals: save it again completely")?;
+        out.require_results(InputFault::Incomplete { lacks: "line of totals" })?;
         if is_cut {
-            out.caution(None, "it ends before its last table: save the whole text");
+            out.caution(None, Doubt::EndsWithin { item: "its tables".to_owned() });
             out.part("tables", Fate::Broken);
         }
         Ok(())
@@ -257,7 +257,7 @@ impl DiskSpdText {
         };
         let (Some(bytes), Some(operations)) = (cell("bytes"), cell("I/Os")) else {
             let origin = out.origin(number, "", "total");
-            return out.caution(Some(origin), "totals without bytes and operations: skipped");
+            return out.caution(Some(origin), Doubt::lacking("totals", "bytes and operations"));
         };
         span.got[*direction] = Some(Got {
             bytes,
@@ -274,8 +274,7 @@ impl DiskSpdText {
         let observed = std::mem::take(&mut self.observed).len();
         let Some(span) = self.span.take() else { return };
         if let Some(threads) = span.threads.filter(|threads| observed > 0 && *threads > observed as f64) {
-            let text = format!("rows of {observed} of {threads} threads: its totals may lack the others");
-            out.caution(None, text);
+            out.caution(None, Doubt::ThreadsMissing { observed, threads });
         }
         let plan = span.number.checked_sub(1).and_then(|index| self.plans.get(index));
         let targets = plan.filter(|plan| !plan.is_empty()).unwrap_or(&self.command);
@@ -351,7 +350,7 @@ fn is_xml(head: &Head<'_>) -> Resemblance {
 fn read_xml(_: &FormatInput, document: &[u8], out: &mut Builder) -> Result<(), Refusal> {
     let text = String::from_utf8_lossy(document);
     let document = Document::parse(text.trim_start())
-        .map_err(|error| out.unusable(format!("{error}: save it again completely")))?;
+        .map_err(|error| out.unusable(InputFault::InvalidXml { error: error.to_string() }))?;
     let results = document.root_element();
     if let Some(version) = descend(results, &["System", "Tool", "Version"]).and_then(|node| node.text()) {
         out.version(version);
@@ -363,7 +362,7 @@ fn read_xml(_: &FormatInput, document: &[u8], out: &mut Builder) -> Result<(), R
         let targets = plans.get(index).map_or(&[][..], Vec::as_slice);
         span_of(span, index + 1, &document).put(targets, out);
     }
-    out.require_results("no time span has an operation: provide the result of a finished run")
+    out.require_results(InputFault::Unfinished { lacks: "time span with an operation" })
 }
 
 fn children<'a, 'd>(node: Node<'a, 'd>, name: &'static str) -> impl Iterator<Item = Node<'a, 'd>> {

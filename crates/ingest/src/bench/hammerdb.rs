@@ -3,7 +3,7 @@
 use crate::builder::Builder;
 use crate::form::{Form, Head, LineFormat, Resemblance};
 use crate::reading::{ReadingEvidence, ReadingScope, Setting};
-use crate::refusal::Refusal;
+use crate::refusal::{InputFault, Refusal};
 use crate::text;
 
 /// `HammerDB`.
@@ -36,9 +36,7 @@ impl LineFormat for Hammer {
     }
 
     fn end(&mut self, out: &mut Builder) -> Result<(), Refusal> {
-        let reason = "no line contains `TEST RESULT : System achieved`, so the run did not finish: provide the log of a finished \
-                         run";
-        out.require_results(reason)
+        out.require_results(InputFault::Unfinished { lacks: "line `TEST RESULT : System achieved`" })
     }
 }
 

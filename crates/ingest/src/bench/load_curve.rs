@@ -13,8 +13,8 @@ use plimsoll_units::Bytes;
 
 use crate::builder::Builder;
 use crate::form::{Form, Head, LineFormat, Resemblance};
-use crate::reading::{Fate, Offering, Origin, ReadingEvidence, ReadingScope, Setting};
-use crate::refusal::Refusal;
+use crate::reading::{Doubt, Fate, Offering, Origin, ReadingEvidence, ReadingScope, Setting};
+use crate::refusal::{InputFault, Refusal};
 use crate::text::{self, table::cells};
 
 /// Curves of a load.
@@ -148,7 +148,7 @@ impl LineFormat for CurveTable {
         }
         match row(columns, line, number) {
             Some(row) => self.rows.push(row),
-            None => out.caution(Some(Origin::line(number)), "the row has no load or no rate, and is skipped"),
+            None => out.caution(Some(Origin::line(number)), Doubt::lacking("a row", "a load or rate")),
         }
         Ok(())
     }
@@ -157,16 +157,16 @@ impl LineFormat for CurveTable {
         let guessed = self.guess_unit();
         let needs_unit = self.rows.iter().any(|row| row.mean.is_some_and(|(_, unit)| unit.is_none()));
         if needs_unit && guessed.is_none() {
-            out.caution(None, "its latencies have no unit and are left out: name the column latency_us or latency_ms");
-        } else if let Some((name, _)) = guessed.filter(|_| needs_unit) {
-            out.caution(None, format!("its latencies have no unit: {name} follow from depth over rate (Little's law)"));
+            out.caution(None, Doubt::LatencyUnitMissing);
+        } else if let Some((unit, _)) = guessed.filter(|_| needs_unit) {
+            out.caution(None, Doubt::LatencyUnitDerived { unit });
         }
         let scope = out.scope(ReadingScope::default());
         let count = self.rows.len() as u32;
         for row in std::mem::take(&mut self.rows) {
             emit(&row, guessed.map(|(_, unit)| unit), scope, out);
         }
-        out.require_results("it has no row with a load and a rate")?;
+        out.require_results(InputFault::Incomplete { lacks: "row with a load and a rate" })?;
         out.part("loads", Fate::Read(count));
         Ok(())
     }

@@ -7,8 +7,8 @@
 use super::part;
 use crate::builder::Builder;
 use crate::form::{Form, FormatInput, Head, LineFormat, Resemblance};
-use crate::reading::{Fate, ReadingEvidence, Setting};
-use crate::refusal::Refusal;
+use crate::reading::{Doubt, Fate, ReadingEvidence, Setting};
+use crate::refusal::{InputFault, Refusal};
 use crate::text::{self, MIB};
 
 /// Orion's summary.
@@ -68,8 +68,8 @@ impl LineFormat for Summary {
 
     fn end(&mut self, out: &mut Builder) -> Result<(), Refusal> {
         self.flush(out);
-        out.require_results("none of its results is a number: provide the summary of a finished run")?;
-        out.caution(None, "a maximum over points with different loads: its matrices contain all points");
+        out.require_results(InputFault::Unfinished { lacks: "number among its results" })?;
+        out.caution(None, Doubt::MaximumOfPoints);
         Ok(())
     }
 }
@@ -103,7 +103,7 @@ impl Summary {
         let origin = out.origin(number, "", name);
         let (figure, place) = value.split_once('@').unwrap_or((value, ""));
         let Some(amount) = text::parse_number(figure) else {
-            return out.caution(Some(origin), "no number: skipped");
+            return out.caution(Some(origin), Doubt::NotANumber { value: "the result" });
         };
         let (small, large) = (text::number_after(place, "Small="), text::number_after(place, "Large="));
         let is_large = name.ends_with("MBPS");
@@ -155,22 +155,23 @@ enum MatrixQuantity {
 }
 
 struct Matrix {
-    measured: Result<MatrixQuantity, &'static str>,
+    measured: Result<MatrixQuantity, InputFault>,
     /// Small operations in flight, by column.
     small: Vec<f64>,
     broken: bool,
 }
 
-const NAMELESS: &str = "a matrix lacks its quantity: keep the end of its file name (_iops or _mbps)";
-const UNITLESS: &str = "a matrix of latencies lacks their unit, which depends on the release: provide the summary";
-
 impl Matrix {
     fn new(input: &FormatInput) -> Self {
         let name = input.name.to_ascii_lowercase();
-        let names =
-            [("_iops", Ok(MatrixQuantity::Iops)), ("_mbps", Ok(MatrixQuantity::Megabytes)), ("_lat", Err(UNITLESS))];
+        let names = [
+            ("_iops", Ok(MatrixQuantity::Iops)),
+            ("_mbps", Ok(MatrixQuantity::Megabytes)),
+            ("_lat", Err(InputFault::MatrixOfLatencies)),
+        ];
+        let nameless = InputFault::NamelessQuantity { item: "a matrix", names: "_iops, _mbps" };
         let found = names.into_iter().filter_map(|(mark, measured)| Some((name.rfind(mark)?, measured)));
-        let measured = found.max_by_key(|(at, _)| *at).map_or(Err(NAMELESS), |(_, measured)| measured);
+        let measured = found.max_by_key(|(at, _)| *at).map_or(Err(nameless), |(_, measured)| measured);
         Self { measured, small: Vec::new(), broken: false }
     }
 }
@@ -193,7 +194,7 @@ impl LineFormat for Matrix {
     fn line(&mut self, line: &str, number: u64, out: &mut Builder) -> Result<(), Refusal> {
         const MAX_COLUMNS: usize = 10_000;
         let text = line.trim();
-        let measured = self.measured.map_err(|reason| out.unusable(reason))?;
+        let measured = self.measured.clone().map_err(|fault| out.unusable(fault))?;
         let mut cells = text.split(',').map(str::trim);
         let Some(first) = cells.next().filter(|first| !first.is_empty()) else { return Ok(()) };
         if first.starts_with("Large/Small") {
@@ -203,7 +204,7 @@ impl LineFormat for Matrix {
         let Some(large) = text::parse_number(first) else {
             self.broken = true;
             let origin = out.origin(number, "", first);
-            out.caution(Some(origin), "no number of large operations: the row is skipped");
+            out.caution(Some(origin), Doubt::lacking("a row", "the number of large operations"));
             return Ok(());
         };
         for (small, cell) in self.small.iter().zip(cells) {
@@ -216,7 +217,7 @@ impl LineFormat for Matrix {
     }
 
     fn end(&mut self, out: &mut Builder) -> Result<(), Refusal> {
-        out.require_results("it has no point: provide the matrix of a finished run")?;
+        out.require_results(InputFault::Unfinished { lacks: "point" })?;
         if self.broken {
             out.part("rows", Fate::Broken);
         }

@@ -3,8 +3,8 @@
 
 use crate::builder::Builder;
 use crate::form::{Form, Head, LineFormat, Resemblance};
-use crate::reading::{Fate, ReadingEvidence, ReadingScope, Setting};
-use crate::refusal::Refusal;
+use crate::reading::{Doubt, Fate, ReadingEvidence, ReadingScope, Setting};
+use crate::refusal::{InputFault, Refusal};
 use crate::text;
 use crate::text::table::spaced;
 
@@ -43,7 +43,7 @@ impl LineFormat for FsyncTest {
                 return Ok(());
             }
             let Some(rate) = text::decimal(rate) else {
-                out.caution(Some(origin), "no rate: skipped");
+                out.caution(Some(origin), Doubt::NotANumber { value: "the rate" });
                 return Ok(());
             };
             let scope = out.scope(ReadingScope::default());
@@ -70,7 +70,7 @@ impl LineFormat for FsyncTest {
     }
 
     fn end(&mut self, out: &mut Builder) -> Result<(), Refusal> {
-        out.require_results("no method has a rate: provide the output of a finished run")
+        out.require_results(InputFault::Unfinished { lacks: "method with a rate" })
     }
 }
 

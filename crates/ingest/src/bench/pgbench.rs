@@ -2,8 +2,8 @@
 
 use crate::builder::Builder;
 use crate::form::{Form, Head, LineFormat, Resemblance};
-use crate::reading::{Origin, ReadingEvidence, ReadingScope, Setting};
-use crate::refusal::Refusal;
+use crate::reading::{Doubt, Origin, ReadingEvidence, ReadingScope, Setting};
+use crate::refusal::{InputFault, Refusal};
 use crate::text;
 
 /// pgbench.
@@ -49,7 +49,7 @@ impl LineFormat for Pgbench {
 
     fn end(&mut self, out: &mut Builder) -> Result<(), Refusal> {
         self.flush(out);
-        out.require_results("no line has `tps =` with a number: provide the output of a finished run")
+        out.require_results(InputFault::Unfinished { lacks: "line `tps =` with a number" })
     }
 }
 
@@ -63,7 +63,7 @@ impl PgbenchRun {
             "tps" => {
                 let origin = out.origin(number, "", "tps");
                 let Some(tps) = text::parse_number(value) else {
-                    return out.caution(Some(origin), "no number of transactions: skipped");
+                    return out.caution(Some(origin), Doubt::NotANumber { value: "the rate" });
                 };
                 let with = value.contains("including");
                 *if with { &mut self.including } else { &mut self.excluding } = Some((tps, origin));

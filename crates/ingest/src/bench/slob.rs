@@ -5,8 +5,8 @@
 use super::part;
 use crate::builder::Builder;
 use crate::form::{Form, Head, LineFormat, Resemblance};
-use crate::reading::{Fate, ReadingEvidence, Setting};
-use crate::refusal::Refusal;
+use crate::reading::{Doubt, Fate, ReadingEvidence, Setting};
+use crate::refusal::{InputFault, Refusal};
 use crate::text::{self, MIB};
 
 /// SLOB and pgio.
@@ -39,7 +39,7 @@ impl LineFormat for Slob {
     }
 
     fn end(&mut self, out: &mut Builder) -> Result<(), Refusal> {
-        out.require_results("its table has no row: provide the output of awr_info.sh over the reports of the runs")?;
+        out.require_results(InputFault::missing("row", &["awr_info.sh with the reports"]))?;
         if self.broken > 0 {
             out.part("rows", Fate::Broken);
         }
@@ -58,7 +58,7 @@ impl Slob {
         let (Some(reads), Some(writes)) = (cell("PREADS"), cell("PWRITES")) else {
             self.broken += 1;
             let origin = out.origin(number, "", &run);
-            return out.caution(Some(origin), "a row without reads and writes: skipped");
+            return out.caution(Some(origin), Doubt::lacking("a row", "reads and writes"));
         };
         let iops = reads + writes;
         // Zero is printed if the report had no such event.
@@ -103,7 +103,7 @@ impl Slob {
         let origin = out.origin(number, "", "RIOPS");
         let Some(iops) = text::number_after(line, "RIOPS >") else {
             self.broken += 1;
-            return out.caution(Some(origin), "RIOPS without a number: skipped");
+            return out.caution(Some(origin), Doubt::lacking("RIOPS", "a number"));
         };
         let before = |word: &str| {
             let text = line.split_once(word)?.0.trim_end();
@@ -111,8 +111,7 @@ impl Slob {
         };
         let threads = before("schemas").zip(before("threads")).map(|(schemas, threads)| schemas * threads);
         let scope = part(out, "");
-        let cached = "its reads include those answered by the system's page cache: compare with the host's reads";
-        out.caution_once(None, cached);
+        out.caution_once(None, Doubt::PageCache);
         out.evidence(ReadingEvidence {
             setting: Setting { sequential: Some(false), threads, ..Setting::default() },
             iops: Some(iops),

@@ -6,8 +6,8 @@
 use super::doubts;
 use crate::builder::Builder;
 use crate::form::{Form, Head, LineFormat, Resemblance};
-use crate::reading::{Fate, Offering, Origin, ReadingEvidence, ReadingScope, Setting};
-use crate::refusal::Refusal;
+use crate::reading::{Doubt, Fate, Offering, Origin, ReadingEvidence, ReadingScope, Setting};
+use crate::refusal::{InputFault, Refusal};
 use crate::text::{self, MIB};
 
 /// sysbench.
@@ -65,8 +65,8 @@ impl LineFormat for Sysbench {
     fn end(&mut self, out: &mut Builder) -> Result<(), Refusal> {
         self.flush(out);
         out.require_results(match self.others {
-            0 => "it has no statistics: provide the output of a finished run",
-            _ => "it tests neither files nor a database: provide the output of fileio or of an OLTP test",
+            0 => InputFault::Unfinished { lacks: "statistics" },
+            _ => InputFault::missing("test of files or a database", &["fileio", "an OLTP test"]),
         })
     }
 }
@@ -200,7 +200,7 @@ impl Sysbench {
             }
             (None, None) => {
                 self.others += 1;
-                out.part("a test of neither files nor a database", Fate::Ignored);
+                out.part("test of other resources", Fate::Ignored);
             }
         }
     }
@@ -233,9 +233,7 @@ impl Sysbench {
             evidence.mean_s = run.mean_s;
             evidence.quantiles.clone_from(&run.quantiles);
         } else if run.mean_s.is_some() {
-            let text =
-                "latencies cover reads, writes and flushes together and are skipped: run it with --file-fsync-freq=0";
-            out.caution(Some(blank.origin.clone()), text);
+            out.caution(Some(blank.origin.clone()), Doubt::MixedLatencies);
         }
         out.evidence(evidence);
         if let Some(flushes) = flushes {

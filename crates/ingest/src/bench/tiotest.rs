@@ -5,8 +5,8 @@
 use super::{Phase, longest};
 use crate::builder::Builder;
 use crate::form::{Form, Head, LineFormat, Resemblance};
-use crate::reading::{ReadingEvidence, ReadingScope, Setting};
-use crate::refusal::Refusal;
+use crate::reading::{Doubt, ReadingEvidence, ReadingScope, Setting};
+use crate::refusal::{InputFault, Refusal};
 use crate::text::{self, MIB};
 
 /// tiotest and tiobench.
@@ -68,7 +68,7 @@ impl LineFormat for Tio {
 
     fn end(&mut self, out: &mut Builder) -> Result<(), Refusal> {
         self.flush(out);
-        out.require_results("it has no row with a rate: save it again completely")
+        out.require_results(InputFault::Incomplete { lacks: "row with a rate" })
     }
 }
 
@@ -82,7 +82,7 @@ impl Tio {
         let origin = out.origin(number, "", phase.name);
         if cell(2).contains("MB/s") {
             let Some(rate) = text::parse_number(cell(2)) else {
-                return out.caution(Some(origin), "no number before MB/s: skipped");
+                return out.caution(Some(origin), Doubt::NotANumber { value: "the rate" });
             };
             self.waiting.push(ReadingEvidence {
                 setting: setting(phase, self.threads, None),
@@ -108,7 +108,7 @@ impl Tio {
         let back = |steps: usize| before.checked_sub(steps).and_then(|at| text::parse_number(cells[at]));
         let origin = out.origin(number, phase.name, cells[0]);
         let (Some(rate), Some(threads), Some(block)) = (back(1), back(2), back(3)) else {
-            return out.caution(Some(origin), "a row without rate, threads and block size: skipped");
+            return out.caution(Some(origin), Doubt::lacking("a row", "rate, threads and block size"));
         };
         let milliseconds = |at: usize| cells.get(percent + at).and_then(|cell| text::parse_seconds(cell, 1e-3));
         let scope = out.scope(ReadingScope::default());

@@ -8,7 +8,8 @@ use plimsoll_units::Span;
 
 use super::Builder;
 use crate::reading::{
-    Count, Counted, DatabaseTime, Measure, Origin, ReadingWindow, Snapshot, TimeCounters, Wait, WaitCause, WindowCount,
+    Count, Counted, DatabaseTime, Doubt, Measure, Origin, ReadingWindow, Snapshot, TimeCounters, Wait, WaitCause,
+    WindowCount,
 };
 use crate::text::timestamp;
 
@@ -16,22 +17,15 @@ use crate::text::timestamp;
 pub(crate) fn between(before: &Snapshot, after: &Snapshot, out: &mut Builder) {
     let length = match length(before, after) {
         Ok(length) => length,
-        Err(why) => return out.caution_once(Some(after.origin.clone()), why),
+        Err(doubt) => return out.caution_once(Some(after.origin.clone()), doubt),
     };
     let mut risen = Vec::with_capacity(after.counts.len());
     for (index, count) in after.counts.iter().enumerate() {
         let Some(earlier) = before.value(&count.counted, index) else { continue };
         match rise(earlier, count) {
             Some(rise) => risen.push((&count.counted, rise, &count.origin)),
-            None if count.counted.is_time() => {
-                let text = "a time counter went back, which kernels occasionally allow: skipped in this window";
-                out.caution(Some(count.origin.clone()), text);
-            }
-            None => {
-                let text = "a counter fell since the preceding snapshot because of a reset or restart, so this window is \
-                                     skipped: take snapshots at shorter intervals";
-                return out.caution(Some(count.origin.clone()), text);
-            }
+            None if count.counted.is_time() => out.caution(Some(count.origin.clone()), Doubt::TimeCounterFell),
+            None => return out.caution(Some(count.origin.clone()), Doubt::CounterReset),
         }
     }
     let begin = before.at.or_else(|| after.at.and_then(|at| timestamp::before(at, length)));
@@ -50,20 +44,16 @@ fn rise(earlier: f64, count: &Count) -> Option<f64> {
 }
 
 /// The time between two snapshots.
-fn length(before: &Snapshot, after: &Snapshot) -> Result<Span, &'static str> {
+fn length(before: &Snapshot, after: &Snapshot) -> Result<Span, Doubt> {
     let apart = match ((before.at, after.at), (before.age, after.age)) {
         (_, (Some(before), Some(after))) if after < before => {
-            return Err("it restarted between two snapshots (its uptime fell): this window is skipped");
+            return Err(Doubt::Restarted);
         }
         ((Some(before), Some(after)), _) => after.duration_since(before).as_secs_f64(),
         (_, (Some(before), Some(after))) => (after - before).as_secs_f64(),
-        _ => return Err("two snapshots without times: specify their interval"),
+        _ => return Err(Doubt::Untimed { items: "snapshots" }),
     };
-    if apart > 0.0 {
-        Ok(Span::from_secs_f64(apart))
-    } else {
-        Err("the clock did not advance between two snapshots: this window is skipped")
-    }
+    if apart > 0.0 { Ok(Span::from_secs_f64(apart)) } else { Err(Doubt::ClockStuck { item: "snapshot" }) }
 }
 
 /// The increase of counters of a scope in a window.

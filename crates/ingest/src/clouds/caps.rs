@@ -8,8 +8,8 @@
 use jiff::civil::DateTime;
 
 use super::regular;
-use crate::builder::{Builder, cap_caution};
-use crate::reading::{CapBasis, CapEvidence, CapKind, CapLimit, CapOwner, Origin};
+use crate::builder::{Builder, throttled};
+use crate::reading::{CapBasis, CapEvidence, CapKind, CapLimit, CapOwner, Doubt, Origin};
 
 /// A metric of a limit.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -133,8 +133,9 @@ impl CapMetric {
             points.iter().filter(|(_, value, _)| self.is_reached(*value)).map(|(at, ..)| *at).collect();
         let Some((.., origin)) = points.first() else { return };
         if !reached.is_empty() {
-            let how = format!("is at its limit in {} of {} points", reached.len(), points.len());
-            out.caution_once(Some(origin.clone()), &cap_caution(owner, name, &how));
+            let (part, metric) = (throttled(owner, name), name.to_owned());
+            let doubt = Doubt::AtLimit { part, metric, reached: reached.len(), points: points.len() };
+            out.caution_once(Some(origin.clone()), doubt);
         }
         out.cap(CapEvidence {
             scope,

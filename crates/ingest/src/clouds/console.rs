@@ -8,7 +8,7 @@ use plimsoll_units::Span;
 use super::{MetricSeries, Volumes, at_of, cap_owner, cap_scope, cloudwatch_metric, volume};
 use crate::builder::Builder;
 use crate::form::{Form, FormatInput, Head, Resemblance};
-use crate::reading::{Fate, Origin, ReadingScope};
+use crate::reading::{Doubt, Fate, Origin, ReadingScope};
 use crate::refusal::Refusal;
 use crate::sampled::Meaning;
 use crate::text::table::cells;
@@ -96,8 +96,7 @@ fn take(volumes: &mut Volumes, column: &Described, points: &[(jiff::civil::DateT
         return;
     };
     if column.is_mean && matches!(metric.meaning, Meaning::Sum(_)) {
-        let text = format!("{label}: an average of counts is no total: download the statistic Sum");
-        out.caution(None, text);
+        out.caution(None, Doubt::AverageOfCounts { label: label.to_owned() });
         return out.part(label, Fate::Broken);
     }
     let scope = out.scope(ReadingScope { part: volume(label, &name), ..ReadingScope::default() });

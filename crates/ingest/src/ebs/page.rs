@@ -3,7 +3,7 @@
 use super::{COUNTER_COUNT, EbsStatistics, HISTOGRAMS, MAX_BINS};
 use crate::builder::Builder;
 use crate::form::{Form, FormatInput, Head, Resemblance};
-use crate::reading::{Fate, LatencyBin, ReadingScope};
+use crate::reading::{Doubt, Fate, LatencyBin, ReadingScope};
 use crate::refusal::Refusal;
 use crate::sampled::SampleInterval;
 
@@ -75,7 +75,7 @@ impl EbsStatistics {
 
 /// Bytes of a page, of which every field is a part.
 fn bytes_at<const N: usize>(page: &[u8], at: usize) -> [u8; N] {
-    page.get(at..at + N).and_then(|bytes| bytes.try_into().ok()).expect("the field is inside of the page")
+    page.get(at..at + N).and_then(|bytes| bytes.try_into().ok()).expect("the field is inside the page")
 }
 
 fn resembles(head: &Head<'_>) -> Resemblance {
@@ -90,14 +90,14 @@ fn read(input: &FormatInput, pages: &[u8], out: &mut Builder) -> Result<(), Refu
         match EbsStatistics::of_page(page) {
             Ok(statistics) => super::put(&statistics, ReadingScope::default(), pace.next(), 0, out),
             Err(error) => {
-                out.caution(None, format!("page {} is skipped: {error}", samples + 1));
+                out.caution(None, Doubt::PageSkipped { number: samples + 1, error: error.to_string() });
                 out.part("page", Fate::Broken);
             }
         }
         samples += 1;
     }
     out.part("pages", Fate::Read(samples));
-    out.require(samples < 2 || input.interval.is_some(), "several pages without times: specify their interval")
+    out.require(samples < 2 || input.interval.is_some(), Doubt::Untimed { items: "pages" })
 }
 
 #[cfg(test)]

@@ -10,8 +10,8 @@ use serde_json::Value;
 use super::{COUNTERS, EbsStatistics, MAX_BINS};
 use crate::builder::Builder;
 use crate::form::{Form, Head, LineFormat, Resemblance};
-use crate::reading::{Fate, LatencyBin, Origin, ReadingScope};
-use crate::refusal::Refusal;
+use crate::reading::{Doubt, Fate, LatencyBin, Origin, ReadingScope};
+use crate::refusal::{InputFault, Refusal};
 use crate::sampled::SampleInterval;
 use crate::text::number_after;
 use crate::text::timestamp;
@@ -97,7 +97,7 @@ impl LineFormat for EbsText {
                     self.at = self.pace.taken(taken, out);
                     self.at_taken.clear();
                 }
-                None => out.caution_once(Some(Origin::line(number)), "lines without statistics: skipped"),
+                None => out.caution_once(Some(Origin::line(number)), Doubt::lacking("lines", "statistics")),
             }
         }
         Ok(())
@@ -108,9 +108,9 @@ impl LineFormat for EbsText {
             self.break_off(out);
         }
         self.take_text(self.begun, out);
-        out.require(self.samples > 0, "it has no complete sample: provide the output of nvme amzn stats -o json")?;
+        out.require(self.samples > 0, InputFault::missing("complete sample", &["nvme amzn stats -o json"]))?;
         out.part("samples", Fate::Read(self.samples));
-        out.require(self.samples < 2 || self.timed, "several samples without times: specify their interval")
+        out.require(self.samples < 2 || self.timed, Doubt::Untimed { items: "samples" })
     }
 }
 
@@ -142,7 +142,7 @@ impl EbsText {
     fn break_off(&mut self, out: &mut Builder) {
         self.json.clear();
         self.depth = 0;
-        out.caution(Some(Origin::line(self.begun)), "a sample that is not valid JSON: skipped");
+        out.caution(Some(Origin::line(self.begun)), Doubt::InvalidJson { item: "a sample" });
         out.part("sample", Fate::Broken);
     }
 
@@ -181,7 +181,7 @@ impl EbsText {
     /// Adds a sample.
     fn take(&mut self, sample: &EbsStatistics, line: u64, out: &mut Builder) {
         if sample.is_empty() {
-            return out.caution_once(Some(Origin::line(line)), "a sample without counters: skipped");
+            return out.caution_once(Some(Origin::line(line)), Doubt::lacking("a sample", "counters"));
         }
         let scope = ReadingScope { part: self.volume.clone(), ..ReadingScope::default() };
         let (mut statistics, mut age) = (sample, None);

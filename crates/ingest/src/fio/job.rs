@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use plimsoll_record::Finding;
 
 use crate::builder::Builder;
-use crate::reading::{Offering, Origin, ReadingEvidence, ReadingScope, Setting};
-use crate::refusal::Refusal;
+use crate::reading::{Doubt, Offering, Origin, ReadingEvidence, ReadingScope, Setting};
+use crate::refusal::{InputFault, Refusal};
 use crate::text;
 
 /// The result of a job, or of several reported together.
@@ -135,25 +135,16 @@ impl JobResult {
 
     /// Adds a caution if its numbers are inconsistent.
     fn doubt(&self, out: &mut Builder) {
-        for (name, _, got) in self.present().into_iter().filter(|(_, _, got)| !got.is_sound()) {
+        for (direction, _, got) in self.present().into_iter().filter(|(_, _, got)| !got.is_sound()) {
             let origin = got.origin(&self.name, out);
-            let text = format!(
-                "{}: operations, time and rate of its {name} are inconsistent: check for manual edits",
-                self.name
-            );
-            out.caution(Some(origin), text);
+            out.caution(Some(origin), Doubt::InconsistentJob { job: self.name.clone(), direction });
         }
         let Some(total) = self.total() else { return };
         // Little's law (1961).
         let in_flight = total.iops.zip(total.mean_s).map(|(iops, mean)| iops * mean).zip(self.setting.depth);
         if let Some((found, depth)) = in_flight.filter(|(found, depth)| *found > 1.2 * depth + 1.0) {
             let origin = total.origin(&self.name, out);
-            let text = format!(
-                "{}: rate and latency imply {found:.0} operations in flight, but its depth is {depth:.0}: check for manual \
-                 edits",
-                self.name
-            );
-            out.caution(Some(origin), text);
+            out.caution(Some(origin), Doubt::InconsistentDepth { job: self.name.clone(), found, depth });
         }
     }
 
@@ -201,7 +192,7 @@ pub(super) const MAX_JOBS: usize = 100_000;
 
 /// The refusal of a file with too many jobs.
 pub(super) fn too_many(line: u64, out: &Builder) -> Refusal {
-    out.unusable_at(Origin::line(line), format!("more than {MAX_JOBS} jobs: split the file"))
+    out.unusable_at(Origin::line(line), InputFault::TooMany { limit: MAX_JOBS, items: "jobs" })
 }
 
 /// Maximum relative difference between fio's sum of all clients and the sum of their rates: fio divides all operations
@@ -236,9 +227,7 @@ pub(super) fn emit(jobs: &[JobResult], out: &mut Builder) -> u32 {
             count += job.emit(group.len() > 1 || is_divided(job.group), out);
             job.doubt(out);
             if job.error != 0 {
-                let JobResult { name, error, .. } = job;
-                let text = format!("{name}: fio failed with error {error}: its figures cover the time before it");
-                out.caution(None, text);
+                out.caution(None, Doubt::FailedJob { job: job.name.clone(), error: job.error });
             }
         }
         rest = others;
@@ -280,13 +269,9 @@ fn check_total(total: &JobResult, jobs: &[JobResult], out: &mut Builder) {
         let Some(expected) = got.iops else { continue };
         let sum: f64 = jobs.iter().filter_map(|job| of(job).as_ref()?.iops).sum();
         if (sum - expected).abs() > MAX_TOTAL_DIFFERENCE * expected.max(sum) {
-            let text = format!(
-                "{}: {expected:.0} {name} per second, but the results of the clients add up to {sum:.0}: copy the results \
-                 of all clients",
-                total.name
-            );
             let origin = got.origin(&total.name, out);
-            out.caution(Some(origin), text);
+            let job = total.name.clone();
+            out.caution(Some(origin), Doubt::ClientsMissing { job, direction: name, expected, sum });
         }
     }
 }

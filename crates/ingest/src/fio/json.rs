@@ -10,8 +10,8 @@ use super::judge::{self, DiskUse};
 use crate::builder::Builder;
 use crate::form::{Form, FormatInput, Head, Resemblance};
 use crate::json::{self, number_at as number, text_at};
-use crate::reading::{Fate, Setting};
-use crate::refusal::Refusal;
+use crate::reading::{Doubt, Fate, Setting};
+use crate::refusal::{InputFault, Refusal};
 
 /// JSON of fio.
 pub(crate) const FORM: Form = Form::document("fio-json", "fio result (JSON)", is_fio, read);
@@ -43,11 +43,10 @@ fn read(_: &FormatInput, document: &[u8], out: &mut Builder) -> Result<(), Refus
         out.part("result", if numbers > 0 { Fate::Read(numbers) } else { Fate::Empty });
     }
     if cut {
-        let text = "the last result is truncated or not JSON, and the results before it are used: copy the file again";
-        out.caution(None, text);
+        out.caution(None, Doubt::JsonTruncated);
         out.part("result", Fate::Broken);
     }
-    out.require(count > 0, "no job has operations, or the results are truncated: let fio run to its end")?;
+    out.require(count > 0, InputFault::Unfinished { lacks: "job with operations" })?;
     Ok(())
 }
 

@@ -4,8 +4,8 @@
 use super::json::of_bins;
 use crate::builder::Builder;
 use crate::form::{Form, FormatInput, Head, LineFormat, Resemblance};
-use crate::reading::{Fate, Origin, ReadingEvidence, ReadingScope, Setting};
-use crate::refusal::Refusal;
+use crate::reading::{Doubt, Fate, Origin, ReadingEvidence, ReadingScope, Setting};
+use crate::refusal::{InputFault, Refusal};
 
 /// Logs of bandwidth, operations and latencies.
 pub(crate) const FORM: Form = Form::lines("fio-log", "fio log", is_log, |input| Box::new(FioLog::new(input)));
@@ -113,7 +113,6 @@ struct FioLog {
     single: bool,
     /// A value is too large for microseconds: the operation would have begun before the test.
     too_long: bool,
-    least: f64,
     broken: u64,
     back: u64,
 }
@@ -128,7 +127,7 @@ impl FioLog {
         Self {
             value: LogQuantity::of(&input.name),
             name: input.name.rsplit(['/', '\\']).next().unwrap_or_default().to_owned(),
-            least: f64::INFINITY,
+
             ..Self::default()
         }
     }
@@ -145,7 +144,7 @@ impl FioLog {
     fn row(&mut self, line: &str, number: u64, two_values: bool, out: &mut Builder) {
         let Some(row) = LogRow::of(line, two_values) else {
             self.broken += 1;
-            return out.caution(Some(Origin::line(number)), "not a row of a log: skipped");
+            return out.caution(Some(Origin::line(number)), Doubt::Foreign { item: "a row of a log" });
         };
         let origin = *self.origin_ms.get_or_insert(if row.ms >= CALENDAR_MS { row.ms } else { 0 });
         let since_ms = row.ms.saturating_sub(origin);
@@ -154,21 +153,19 @@ impl FioLog {
         self.fields = self.fields.max(row.fields - usize::from(two_values));
         self.single |= row.size > 0;
         self.too_long |= row.value / 1e3 > since_ms as f64 + 1_000.0 && origin == 0;
-        if row.value > 0.0 {
-            self.least = self.least.min(row.value);
-        }
         self.series[row.direction].add(since_ms, row.value, number);
     }
 
     /// The unit of latencies in seconds, with a caution if it is assumed.
-    fn unit(&self) -> (f64, Option<&'static str>) {
+    fn unit(&self) -> (f64, Option<Doubt>) {
         if self.fields > 5 || self.too_long {
             return (1e-9, None);
         }
-        match (self.fields, self.least) {
-            (5, _) => (1e-9, Some("the log lacks its unit: nanoseconds are assumed, as in version 3")),
-            _ => (1e-6, Some("the log lacks its unit: microseconds are assumed with four columns, as in version 2")),
-        }
+        let (unit_s, unit, precedent) = match self.fields {
+            5 => (1e-9, "nanoseconds", "version 3"),
+            _ => (1e-6, "microseconds", "version 2 with four columns"),
+        };
+        (unit_s, Some(Doubt::TimeUnitAssumed { unit, precedent: Some(precedent) }))
     }
 }
 
@@ -193,16 +190,13 @@ impl LineFormat for FioLog {
             self.decide(out);
         }
         let Some(value) = self.value else {
-            let reason = "a log does not contain its quantity: keep fio's file name, such as test_bw.1.log, \
-                          test_iops.1.log, test_lat.1.log or test_clat.1.log";
-            return Err(out.unusable(reason));
+            let names = "_bw.1.log, _iops.1.log, _lat.1.log, _clat.1.log";
+            return Err(out.unusable(InputFault::NamelessQuantity { item: "a log", names }));
         };
         let has_rows = self.series.iter().any(|series| series.total().rows != 0.0);
-        out.require(has_rows, "it has no row: let the test run to its end")?;
+        out.require(has_rows, InputFault::Unfinished { lacks: "row" })?;
         if value == LogQuantity::Submission {
-            let text = "it only has the submission latency, which is not a latency of storage: provide the log of lat or \
-                        clat";
-            out.caution(None, text);
+            out.caution(None, Doubt::SubmissionLatency);
             out.part("submission latencies", Fate::Ignored);
             return Ok(());
         }
@@ -210,7 +204,7 @@ impl LineFormat for FioLog {
             out.part(format!("{} unreadable rows", self.broken), Fate::Broken);
         }
         if self.back > 0 {
-            out.caution(None, "its times go back, because it contains logs of several jobs: their values are averaged");
+            out.caution(None, Doubt::SeveralJobs);
         }
         let unit = if value == LogQuantity::Latency { self.unit() } else { (1.0, None) };
         if let Some(doubt) = unit.1 {
@@ -253,7 +247,7 @@ impl FioLog {
             }
         }
         if self.single && value != LogQuantity::Latency {
-            out.caution(None, "its rows are single operations: provide an averaged log (log_avg_msec=1000) for rates");
+            out.caution(None, Doubt::SingleOperations);
         }
         out.part("moments", Fate::Read(count));
     }
@@ -415,7 +409,7 @@ impl LineFormat for Histograms {
             let scale = BinScale::of(counts.len())?;
             Some((ms, direction, counts, scale))
         }) else {
-            out.caution(Some(Origin::line(number)), "not a row of a histogram: skipped");
+            out.caution(Some(Origin::line(number)), Doubt::Foreign { item: "a row of a histogram" });
             out.part("row", Fate::Broken);
             return Ok(());
         };
@@ -442,7 +436,7 @@ impl LineFormat for Histograms {
                 self.emitted += emit(direction, &total, scale, (None, last as f64 / 1e3, 0), out);
             }
         }
-        out.require(self.emitted > 0, "it has no counts: let the test run to its end")?;
+        out.require(self.emitted > 0, InputFault::Unfinished { lacks: "counts" })?;
         out.part("intervals", Fate::Read(self.emitted));
         Ok(())
     }

@@ -5,8 +5,8 @@ use super::judge;
 use super::without_progress;
 use crate::builder::Builder;
 use crate::form::{Form, Head, LineFormat, Resemblance};
-use crate::reading::{Fate, Origin};
-use crate::refusal::Refusal;
+use crate::reading::{Doubt, Fate, Origin};
+use crate::refusal::{InputFault, Refusal};
 use crate::text;
 
 /// Terse lines of fio.
@@ -56,7 +56,7 @@ impl LineFormat for Terse {
             Some(job) if self.jobs.len() < MAX_JOBS => self.jobs.push(job),
             Some(_) => return Err(too_many(number, out)),
             None => {
-                out.caution(Some(Origin::line(number)), "the line is truncated and skipped: copy it again");
+                out.caution(Some(Origin::line(number)), Doubt::lacking("a line", "all of its fields"));
                 out.part("job", Fate::Broken);
             }
         }
@@ -70,7 +70,7 @@ impl LineFormat for Terse {
             self.jobs.iter_mut().for_each(|job| job.host.clear());
         }
         let count = emit(&self.jobs, out);
-        out.require(count > 0, "no job has operations: let fio run to its end")?;
+        out.require(count > 0, InputFault::Unfinished { lacks: "job with operations" })?;
         out.part("jobs", Fate::Read(count));
         Ok(())
     }

@@ -7,8 +7,8 @@ use super::judge::{self, DiskUse};
 use super::without_progress;
 use crate::builder::Builder;
 use crate::form::{Form, Head, LineFormat, Resemblance};
-use crate::reading::Fate;
-use crate::refusal::Refusal;
+use crate::reading::{Doubt, Fate};
+use crate::refusal::{InputFault, Refusal};
 use crate::text;
 
 /// Text of fio.
@@ -140,11 +140,11 @@ impl LineFormat for FioText {
 
     fn end(&mut self, out: &mut Builder) -> Result<(), Refusal> {
         if !self.jobs.is_empty() && !self.clients.is_complete && !self.is_ended {
-            out.caution(None, "the last run has no end (`Run status group`): let it finish, and copy the whole file");
+            out.caution(None, Doubt::UnfinishedRun);
             out.part("last run", Fate::Broken);
         }
         self.flush(out);
-        out.require(self.emitted > 0, "no job has operations: let fio run to its end")?;
+        out.require(self.emitted > 0, InputFault::Unfinished { lacks: "job with operations" })?;
         out.part("jobs", Fate::Read(self.emitted));
         Ok(())
     }
@@ -154,9 +154,7 @@ impl FioText {
     /// Emits the jobs so far.
     fn flush(&mut self, out: &mut Builder) {
         if std::mem::take(&mut self.clients).is_ambiguous {
-            let text = "fio prints results of clients without their names: hosts are assigned in the order of the lines \
-                        `<host>`; --output-format=json has the names";
-            out.caution(None, text);
+            out.caution(None, Doubt::NamelessClients);
         }
         let mut jobs = std::mem::take(&mut self.jobs);
         judge::judge(&mut jobs, DiskUse::of_lines(&std::mem::take(&mut self.disks)));

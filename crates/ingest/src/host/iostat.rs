@@ -5,8 +5,8 @@ use super::{Follows, Noted, Reports, UNDATED};
 use crate::builder::Builder;
 use crate::form::{Form, FormatInput, Head, LineFormat, Resemblance};
 use crate::processors::ProcessorShares;
-use crate::reading::{Fate, Origin};
-use crate::refusal::Refusal;
+use crate::reading::{Doubt, Fate, Origin};
+use crate::refusal::{InputFault, Refusal};
 use crate::text::timestamp::{self, Stamp};
 
 /// iostat as text.
@@ -108,7 +108,7 @@ impl Iostat {
             self.processor_columns = columns.map(str::to_owned).collect();
         } else if in_table && self.reports.disks.knows(text) {
             self.noted.note("rows of devices", Fate::Broken);
-            out.caution(Some(Origin::line(number)), "an unreadable row of devices: skipped");
+            out.caution(Some(Origin::line(number)), Doubt::Unreadable { item: "row of devices" });
             self.place = LinePlace::Table;
         }
     }
@@ -146,9 +146,7 @@ impl Iostat {
 
     fn doubt(&mut self, stamp: Stamp, line: u64, out: &mut Builder) {
         if stamp.doubtful && !std::mem::replace(&mut self.doubted, true) {
-            let text = "dates in this format are ambiguous, and the month is assumed to come first: S_TIME_FORMAT=ISO iostat -t \
-                         is unambiguous";
-            out.caution(Some(Origin::line(line)), text);
+            out.caution(Some(Origin::line(line)), Doubt::MonthFirst);
         }
     }
 }
@@ -171,9 +169,7 @@ impl LineFormat for Iostat {
         self.close(Follows::End, out);
         self.reports.end(out);
         self.noted.list(out);
-        let reason = "it has a heading of devices but no row below it: check that it was copied completely, and that the \
-                       devices passed to iostat exist";
-        out.require(self.reports.disks.has_given(), reason)
+        out.require(self.reports.disks.has_given(), InputFault::NoRowOfDevices)
     }
 }
 

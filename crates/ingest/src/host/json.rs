@@ -12,8 +12,8 @@ use super::{Follows, Reports, Tables, Timeline};
 use crate::builder::Builder;
 use crate::form::{Form, FormatInput, Head, Resemblance};
 use crate::processors::{ProcessorShares, UsedProcessors};
-use crate::reading::{Fate, Origin};
-use crate::refusal::Refusal;
+use crate::reading::{Doubt, Fate, Origin};
+use crate::refusal::{InputFault, Refusal};
 use crate::text::timestamp;
 
 /// `iostat -o JSON` and `sadf -j`.
@@ -30,10 +30,8 @@ fn read(input: &FormatInput, document: &[u8], out: &mut Builder) -> Result<(), R
     let walked = walk(document, &mut |found| samples.take(found, out));
     samples.end(out);
     let Err(error) = walked else { return samples.verdict(None, out) };
-    let reason = format!(
-        "it is not JSON from here on ({error}), because it is truncated or has decimal commas: run it with LC_ALL=C"
-    );
-    samples.verdict(Some((Origin::line(error.line() as u64), reason)), out)
+    let doubt = Doubt::JsonDamaged { error: error.to_string() };
+    samples.verdict(Some((Origin::line(error.line() as u64), doubt)), out)
 }
 
 /// A piece of a document.
@@ -140,16 +138,18 @@ impl JsonSamples {
         self.used.emit_share(self.tables.disks.host(), "cpu-load", processors, out);
     }
 
-    fn verdict(&self, broken: Option<(Origin, String)>, out: &mut Builder) -> Result<(), Refusal> {
+    fn verdict(&self, broken: Option<(Origin, Doubt)>, out: &mut Builder) -> Result<(), Refusal> {
         let given = self.reports.disks.has_given() || self.tables.has_given();
         match broken {
-            Some((origin, reason)) if given => {
-                out.caution(Some(origin), reason);
+            Some((origin, doubt)) if given => {
+                out.caution(Some(origin), doubt);
                 out.part("document", Fate::Broken);
                 Ok(())
             }
-            Some((origin, reason)) => Err(out.unusable_at(origin, reason)),
-            None => out.require(given, "it has no disks: use iostat -dxt -o JSON 10, or sadf -j FILE -- -b -d"),
+            Some((origin, doubt)) => Err(out.unusable_at(origin, doubt)),
+            None => {
+                out.require(given, InputFault::missing("disks", &["iostat -dxt -o JSON 10", "sadf -j FILE -- -b -d"]))
+            }
         }
     }
 }

@@ -10,8 +10,8 @@ use super::iostat::banner;
 use crate::builder::Builder;
 use crate::form::{Form, Head, LineFormat, Resemblance};
 use crate::processors::UsedProcessors;
-use crate::reading::{Class, Fate, Measure, ReadingScope, ReadingWindow};
-use crate::refusal::Refusal;
+use crate::reading::{Class, Doubt, Fate, Measure, ReadingScope, ReadingWindow};
+use crate::refusal::{InputFault, Refusal};
 use crate::text::{self, KIB, timestamp};
 
 /// Tasks with their bytes.
@@ -87,7 +87,7 @@ impl Pidstat {
         };
         let bytes_s = |place: usize| parse_bytes_s(words.get(place)?);
         let (Some(read), Some(written)) = (bytes_s(read), bytes_s(written)) else {
-            return out.skip(number, "a task without its bytes: skipped");
+            return out.skip(number, Doubt::lacking("a task", "its bytes"));
         };
         let name = words.get(command..).map(|words| words.join(" ")).unwrap_or_default();
         let name = if self.tasks.len() < Self::MAX_TASKS { name } else { "others".to_owned() };
@@ -108,8 +108,7 @@ impl Pidstat {
         let from = self.from.replace(at);
         let seconds = from.map_or(0.0, |from| at.duration_since(from).as_secs_f64());
         if seconds <= 0.0 {
-            let text = "a report without an interval is a mean since the tasks started: skipped; run pidstat -d 10";
-            return out.caution_once(None, text);
+            return out.caution_once(None, Doubt::MeanOfTasks);
         }
         self.samples += 1;
         if let Some((used, line)) = processors {
@@ -177,10 +176,8 @@ impl LineFormat for Pidstat {
         self.flush(out);
         self.used.emit(&self.host, "%CPU", out);
         out.end_at(self.last);
-        out.require(self.samples > 0, "it has no sample of an interval: run pidstat -d 10 360")?;
-        let text = "it has bytes of tasks without operations, and counts writes when pages become dirty: for operations and \
-                    latencies, record iostat -xt at the same time";
-        out.caution(None, text);
+        out.require(self.samples > 0, InputFault::missing("sample of an interval", &["pidstat -d 10 360"]))?;
+        out.caution(None, Doubt::BytesOfTasks);
         out.part("tasks", Fate::Read(self.samples));
         Ok(())
     }

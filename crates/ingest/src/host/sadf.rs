@@ -10,8 +10,8 @@ use super::{In, Noted, Tables, Timeline};
 use crate::builder::Builder;
 use crate::form::{Form, FormatInput, Head, LineFormat, Resemblance};
 use crate::processors::UsedProcessors;
-use crate::reading::{Fate, Origin};
-use crate::refusal::Refusal;
+use crate::reading::{Doubt, Fate, Origin};
+use crate::refusal::{InputFault, Refusal};
 use crate::text::{self, timestamp};
 
 /// `sadf -d`, with semicolons or the separator of a spreadsheet.
@@ -66,8 +66,7 @@ impl Sadf {
         };
         self.heading = names.join(" ");
         if names.len() > 1 && names[1..].contains(&"DEV") {
-            let text = "all tables are in a single line (sadf -h), from which devices are not read: omit -h";
-            out.caution(None, text);
+            out.caution(None, Doubt::SingleLine);
         }
         if self.table == In::Other {
             self.noted.note("other tables", Fate::Ignored);
@@ -176,7 +175,7 @@ impl LineFormat for Sadf {
             self.named(text, out);
         } else if self.row(text, number, out).is_none() {
             self.noted.note("lines", Fate::Broken);
-            out.caution(Some(Origin::line(number)), "an unreadable line: skipped");
+            out.caution(Some(Origin::line(number)), Doubt::Unreadable { item: "line" });
         }
         Ok(())
     }
@@ -190,6 +189,6 @@ impl LineFormat for Sadf {
         }
         self.noted.list(out);
         let has_given = self.hosts.values().any(|host| host.tables.has_given());
-        out.require(has_given, "it has no table of disks: use sadf -d FILE -- -b -d")
+        out.require(has_given, InputFault::missing("table of disks", &["sadf -d FILE -- -b -d"]))
     }
 }

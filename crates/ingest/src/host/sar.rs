@@ -11,8 +11,8 @@ use super::{In, Noted, Tables, Timeline};
 use crate::builder::Builder;
 use crate::form::{Form, FormatInput, Head, LineFormat, Resemblance};
 use crate::processors::{self, UsedProcessors};
-use crate::reading::{Fate, Origin, Resource};
-use crate::refusal::Refusal;
+use crate::reading::{Doubt, Fate, Origin, Resource};
+use crate::refusal::{InputFault, Refusal};
 use crate::text::timestamp::{self, Stamp};
 use crate::text::{self, KIB};
 
@@ -251,7 +251,7 @@ impl LineFormat for Sar {
             self.table = In::Other;
         } else if self.table != In::Other && !self.row(time, text, number, out) {
             self.noted.note("rows", Fate::Broken);
-            out.caution(Some(Origin::line(number)), "an unreadable row: skipped");
+            out.caution(Some(Origin::line(number)), Doubt::Unreadable { item: "row" });
         }
         Ok(())
     }
@@ -261,7 +261,9 @@ impl LineFormat for Sar {
         self.emit_host(out);
         self.tables.end(out);
         self.noted.list(out);
-        let reason = "it has no table of disks: use LC_ALL=C sar -bd 10, or sar -bd -f FILE for a past day";
-        out.require(self.tables.has_given(), reason)
+        out.require(
+            self.tables.has_given(),
+            InputFault::missing("table of disks", &["LC_ALL=C sar -bd 10", "sar -bd -f FILE"]),
+        )
     }
 }

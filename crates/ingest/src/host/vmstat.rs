@@ -10,8 +10,8 @@ use super::{Noted, Timeline, UNDATED};
 use crate::builder::Builder;
 use crate::form::{Form, FormatInput, Head, LineFormat, Resemblance};
 use crate::processors::{ProcessorShares, UsedProcessors};
-use crate::reading::{Class, Counted, Fate, Measure, Origin, ReadingScope};
-use crate::refusal::Refusal;
+use crate::reading::{Class, Counted, Doubt, Fate, Measure, Origin, ReadingScope};
+use crate::refusal::{InputFault, Refusal};
 use crate::sampled::{DeviceCounters, SampleInterval, SampledColumn, Wraps};
 use crate::text::{self, KIB, MILLI, SECTOR, timestamp};
 
@@ -157,7 +157,7 @@ impl LineFormat for Vmstat {
             self.columns = Some(columns);
         } else if self.columns.is_some() && line.trim_start().starts_with(|c: char| c.is_ascii_digit()) {
             self.noted.note("rows", Fate::Broken);
-            out.caution(Some(Origin::line(number)), "an unreadable row: skipped");
+            out.caution(Some(Origin::line(number)), Doubt::Unreadable { item: "row" });
         }
         Ok(())
     }
@@ -165,7 +165,7 @@ impl LineFormat for Vmstat {
     fn end(&mut self, out: &mut Builder) -> Result<(), Refusal> {
         self.counters.end(out);
         if self.counters.untimed > 0 && !self.counters.has_begin && out.count() > 0 {
-            out.caution(None, "it has no times, so they start at 1 January 1970: specify --begin");
+            out.caution(None, Doubt::NoTimes);
         }
         if let Some(first) = self.first.take() {
             let window = Timeline::since_boot(None, first.line, out);
@@ -175,12 +175,11 @@ impl LineFormat for Vmstat {
             out.part("io", Fate::Read(self.given));
             out.part("procs, memory, swap, system", Fate::Ignored);
             self.used.emit_share("", "us + sy", None, out);
-            let text = "vmstat counts bytes, not operations: provide iostat -xt 10 of the same time for both";
-            out.caution(None, text);
+            out.caution(None, Doubt::BytesOnly { command: "iostat -xt 10" });
         }
         self.noted.list(out);
-        match self.counters.refusal(out) {
-            Some(reason) if self.given == 0 => Err(out.unusable(reason)),
+        match self.counters.fault(out) {
+            Some(fault) if self.given == 0 => Err(out.unusable(fault)),
             _ => Ok(()),
         }
     }
@@ -282,17 +281,14 @@ impl Counters {
     }
 
     /// The reason of a refusal.
-    fn refusal(&self, out: &Builder) -> Option<&'static str> {
+    fn fault(&self, out: &Builder) -> Option<InputFault> {
         if out.count() > 0 {
             return None;
         }
         Some(match self.disks.rows {
-            0 if self.other => "sums of all devices count layered devices twice: use vmstat -dt 10, or iostat -xt 10",
-            0 => "it has no row of numbers: check that it was copied completely",
-            _ if self.disks.samples < 2 => {
-                "a single sample of counters gives no rate: take several with times, as in vmstat -dt 10"
-            }
-            _ => "counters without times give no rate: use vmstat -dt 10, or specify --interval",
+            0 if self.other => InputFault::LayeredSums,
+            0 => InputFault::Incomplete { lacks: "row of numbers" },
+            _ => InputFault::missing("two samples with times", &["vmstat -dt 10", "--interval"]),
         })
     }
 }

@@ -47,7 +47,7 @@ fn check(readings: &[Reading], expected: &[(Option<i64>, u64, f64)], expected_ca
             let second = window.begin.map(|begin| begin.duration_since(at(0)).as_secs());
             found.push((second, window.length.as_nanos() / 1_000_000_000, figure.value));
         }
-        cautions.extend(reading.cautions.iter().map(|caution| caution.text.as_str()));
+        cautions.extend(reading.cautions.iter().map(|caution| caution.doubt.to_string()));
     }
     assert_eq!(found, expected);
     assert_eq!(cautions.len(), expected_cautions.len(), "{cautions:?}");

@@ -8,8 +8,8 @@ use plimsoll_units::Span;
 
 use crate::builder::Builder;
 use crate::form::{Form, FormatInput, Head, LineFormat, Resemblance};
-use crate::reading::{Class, Counted, Fate, ReadingScope, ReadingWindow};
-use crate::refusal::Refusal;
+use crate::reading::{Class, Counted, Doubt, Fate, ReadingScope, ReadingWindow};
+use crate::refusal::{InputFault, Refusal};
 use crate::sampled::{self, Meaning};
 use crate::text::table::cells;
 use crate::text::timestamp;
@@ -68,14 +68,14 @@ impl LineFormat for Features {
         } else if let Some(row) = self.row(line, number) {
             self.rows.push(row);
         } else {
-            out.skip(number, "a row without its interval: skipped");
+            out.skip(number, Doubt::lacking("a row", "its interval"));
         }
         Ok(())
     }
 
     fn end(&mut self, out: &mut Builder) -> Result<(), Refusal> {
         let Some(length) = self.length(out) else {
-            return Err(out.unusable("too few intervals to derive their length: specify the interval"));
+            return Err(out.unusable(InputFault::FewIntervals));
         };
         let scope = out.scope(ReadingScope::default());
         for row in &self.rows {
@@ -113,8 +113,7 @@ impl Features {
         let shares = self.rows.iter().map(|row| row.ts / (row.index + 1.0));
         let minutes = (shares.fold(0.0, f64::max) / 60.0).ceil();
         let length = Some(Span::from_secs_f64(minutes * 60.0)).filter(|length| !length.is_zero())?;
-        let text = format!("intervals are assumed to be {minutes} min, from the times of their last operations");
-        out.caution(None, text);
+        out.caution(None, Doubt::IntervalsDerived { minutes });
         Some(length)
     }
 

@@ -7,6 +7,7 @@ use plimsoll_record::Action;
 
 use super::lines::{Line, LineDialect};
 use crate::dialect::{DialectFacts, SECTOR, Sink, TraceRecord};
+use crate::reading::Doubt;
 use crate::text::{integer, scaled, words};
 
 /// Lines of biosnoop.
@@ -39,23 +40,27 @@ impl LineDialect for Biosnoop {
             self.latencies = fields.contains(&b"SECTOR".as_slice()).then_some(if has_queue { 2 } else { 1 });
             return Line::Passed;
         }
-        let Some(latencies) = self.latencies else { return Line::Broken("it precedes the heading: skipped") };
+        let Some(latencies) = self.latencies else {
+            return Line::Broken(&Doubt::Lacking { item: "a record", lacks: "a heading before it" });
+        };
         // Time, process, its number, disk, kind, sector, bytes.
         let Some(first) = count.checked_sub(latencies + 4).filter(|first| *first >= 3) else {
-            return Line::Broken("fewer columns than in the heading: skipped");
+            return Line::Broken(&Doubt::Lacking { item: "a record", lacks: "all columns of the heading" });
         };
         let [disk, kind, sector, bytes] = [0, 1, 2, 3].map(|index| fields[first + index]);
         let action = match kind {
             b"R" => Action::Read,
             b"W" => Action::Write,
-            _ => return Line::Broken("neither a read nor a write: skipped"),
+            _ => return Line::Broken(&Doubt::NeitherReadNorWrite),
         };
         let numbers =
             (scaled(fields[0], SECOND), integer(sector), integer(bytes), scaled(fields[count - 1], MILLISECOND));
         let (Some(done_ns), Some(sector), Some(length), Some(took_ns)) = numbers else {
-            return Line::Broken("unreadable numbers: skipped");
+            return Line::Broken(&Doubt::Unreadable { item: "number" });
         };
-        let Some(place) = sector.checked_mul(SECTOR) else { return Line::Broken("unreadable numbers: skipped") };
+        let Some(place) = sector.checked_mul(SECTOR) else {
+            return Line::Broken(&Doubt::Unreadable { item: "number" });
+        };
         let volume = sink.volume(disk);
         sink.operation(&TraceRecord {
             number,
@@ -71,7 +76,6 @@ impl LineDialect for Biosnoop {
     }
 
     fn about(&self) -> DialectFacts {
-        let text = "its times are seconds since its start, and its recorder may have lost operations under load";
-        DialectFacts { doubts: vec![text.to_owned()], ..DialectFacts::default() }
+        DialectFacts { doubts: vec![Doubt::SecondsSinceStart], ..DialectFacts::default() }
     }
 }

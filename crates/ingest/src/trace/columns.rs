@@ -9,7 +9,7 @@ use super::lines::{Line, LineDialect, LineSplitter, resembles};
 use super::records::{ScsiCommand, command};
 use crate::dialect::{Dialect, DialectFacts, SECTOR, Sink, TraceRecord};
 use crate::form::{Form, Head, Resemblance, Takes};
-use crate::reading::ReadingScope;
+use crate::reading::{Doubt, ReadingScope};
 use crate::text::{hexadecimal, integer, scaled, split, words};
 
 /// The columns of a dialect, counted from 0.
@@ -51,11 +51,14 @@ struct ColumnLayout {
     /// The scope of a volume name.
     scope: Option<fn(&str) -> ReadingScope>,
     /// Information that the dialect lacks.
-    doubts: &'static [&'static str],
+    doubts: &'static [Doubt],
 }
 
 /// The fields of a line.
 type LineFields<'a> = [&'a [u8]; 16];
+
+/// Nanoseconds of a unit of time, its name, and the programs that use it, if known.
+type AssumedUnit = (u64, &'static str, Option<&'static str>);
 
 /// Encoding of the time column.
 #[derive(Clone, Copy)]
@@ -70,10 +73,10 @@ enum TimeColumn {
     Calendar,
     /// Microseconds since the preceding operation; lines with equal numbers in the given column are a single operation.
     Gaps(usize),
-    /// The first unit if some time has decimals, else the second; with the note about it.
-    ByPoint((u64, &'static str), (u64, &'static str)),
+    /// The first unit if some time has decimals, else the second.
+    ByPoint(AssumedUnit, AssumedUnit),
     /// The first unit if the first time is too large for seconds, else the second.
-    BySize((u64, &'static str), (u64, &'static str)),
+    BySize(AssumedUnit, AssumedUnit),
 }
 
 /// Encoding of reads and writes.
@@ -101,7 +104,7 @@ const FROM_1601: i128 = -11_644_473_600_000_000_000;
 const CALENDAR: std::ops::Range<u64> = 1_000_000_000_000_000_000..4_000_000_000_000_000_000;
 /// More seconds than in a thousand years.
 const NO_SECONDS: u64 = 100_000_000_000;
-const IN_MICROSECONDS: &str = "it lacks the unit of its times: microseconds are assumed";
+const IN_MICROSECONDS: Doubt = Doubt::TimeUnitAssumed { unit: "microseconds", precedent: None };
 
 const COMMAS: ColumnLayout = ColumnLayout {
     marks: 6,
@@ -174,7 +177,7 @@ pub(crate) const SPC: Form = {
         length: Some((2, 1)),
         action: (3, Words::Of(b"r", b"w")),
         time: (4, TimeColumn::Decimal(SECOND)),
-        doubts: &["it lacks the block size: 512 bytes are assumed, as in all published traces"],
+        doubts: &[Doubt::SectorsAssumed],
         ..COMMAS
     };
     Form::trace("trace-spc", "SPC trace", Takes::Text, |head| LAYOUT.fits(head), || LAYOUT.open())
@@ -206,7 +209,7 @@ pub(crate) const TENCENT: Form = {
         numbers: &[4],
         epoch_ns: Some(0),
         tick_ns: SECOND,
-        doubts: &["its times are whole seconds: the order within a second is unknown"],
+        doubts: &[Doubt::WholeSeconds],
         ..COMMAS
     };
     Form::trace("trace-tencent", "Tencent block trace", Takes::Text, |head| LAYOUT.fits(head), || LAYOUT.open())
@@ -216,7 +219,7 @@ pub(crate) const TENCENT: Form = {
 pub(crate) const CLOUDPHYSICS: Form = {
     static LAYOUT: ColumnLayout = ColumnLayout {
         fixed: &[(0, &[b"1", b"2"])],
-        time: (1, TimeColumn::BySize((MICROSECOND, "microseconds are taken"), (SECOND, "seconds are taken"))),
+        time: (1, TimeColumn::BySize((MICROSECOND, "microseconds", None), (SECOND, "seconds", None))),
         action: (2, Words::Scsi),
         length: Some((3, 1)),
         place: (4, SECTOR),
@@ -255,10 +258,7 @@ pub(crate) const CYDONIA_CACHE: Form = {
         time: (1, TimeColumn::Gaps(0)),
         place: (2, 4096),
         action: (3, Words::Of(b"r", b"w")),
-        doubts: &[
-            IN_MICROSECONDS,
-            "its records are requested cache blocks of 4 KiB, which are more numerous than operations",
-        ],
+        doubts: &[IN_MICROSECONDS, Doubt::CacheBlocks],
         ..COMMAS
     };
     let fits = |head: &Head<'_>| LAYOUT.fits(head);
@@ -281,7 +281,7 @@ pub(crate) const FIU: Form = {
             fields.copy_within(end - 5..end, 2);
             7
         }),
-        time: (0, TimeColumn::ByPoint((SECOND, "seconds are taken"), (NANOSECOND, "nanoseconds are taken"))),
+        time: (0, TimeColumn::ByPoint((SECOND, "seconds", None), (NANOSECOND, "nanoseconds", None))),
         place: (2, SECTOR),
         length: Some((3, SECTOR)),
         action: (4, Words::Of(b"R", b"W")),
@@ -302,8 +302,8 @@ pub(crate) const SIMULATORS: Form = {
         time: (
             0,
             TimeColumn::ByPoint(
-                (MILLISECOND, "they have decimals, so milliseconds are assumed, as for DiskSim"),
-                (NANOSECOND, "they are integers, so nanoseconds are assumed, as for SSDsim and MQSim"),
+                (MILLISECOND, "milliseconds", Some("DiskSim, which has decimals")),
+                (NANOSECOND, "nanoseconds", Some("SSDsim and MQSim, without decimals")),
             ),
         ),
         volume: &[1],
@@ -401,14 +401,14 @@ impl Columns {
                 }
                 self.last.1.checked_mul(MICROSECOND)
             }
-            TimeColumn::ByPoint((with_point, _), (without, _)) => {
+            TimeColumn::ByPoint((with_point, ..), (without, ..)) => {
                 // An integral number of milliseconds may be printed without decimals.
                 if field.contains(&b'.') {
                     self.unit = Some(with_point);
                 }
                 scaled(field, *self.unit.get_or_insert(without))
             }
-            TimeColumn::BySize((large, _), (small, _)) => {
+            TimeColumn::BySize((large, ..), (small, ..)) => {
                 let is_large = || scaled(field, 1).is_some_and(|time| time > NO_SECONDS);
                 scaled(field, *self.unit.get_or_insert_with(|| if is_large() { large } else { small }))
             }
@@ -437,13 +437,13 @@ impl LineDialect for Columns {
         };
         let count = layout.arrange.map_or(count, |arrange| arrange(&mut fields, count));
         if !layout.has_fields(&fields, count) {
-            return Line::Broken("it lacks fields of a record: skipped");
+            return Line::Broken(&Doubt::Lacking { item: "a record", lacks: "some of its fields" });
         }
         let Some(command) = layout.command(&fields) else {
-            return Line::Broken("it is neither a read nor a write: skipped");
+            return Line::Broken(&Doubt::NeitherReadNorWrite);
         };
         let (Some(at_ns), Some((place, length))) = (self.at_ns(&fields), layout.extent(&fields)) else {
-            return Line::Broken("its time, address or length is not a number: skipped");
+            return Line::Broken(&Doubt::NotANumber { value: "its time, address or length" });
         };
         let ScsiCommand::Operation(action) = command else { return Line::Read };
         let volume = match *layout.volume {
@@ -469,12 +469,12 @@ impl LineDialect for Columns {
     fn about(&self) -> DialectFacts {
         let layout = self.layout;
         let unit = match layout.time.1 {
-            TimeColumn::ByPoint(first, _) | TimeColumn::BySize(first, _) if self.unit == Some(first.0) => Some(first.1),
-            TimeColumn::ByPoint(_, second) | TimeColumn::BySize(_, second) => Some(second.1),
+            TimeColumn::ByPoint(first, _) | TimeColumn::BySize(first, _) if self.unit == Some(first.0) => Some(first),
+            TimeColumn::ByPoint(_, second) | TimeColumn::BySize(_, second) => Some(second),
             _ => None,
         };
-        let unit = unit.map(|unit| format!("it lacks the unit of its times: {unit}"));
-        let doubts = unit.into_iter().chain(layout.doubts.iter().map(|doubt| (*doubt).to_owned())).collect();
+        let unit = unit.map(|(_, unit, precedent)| Doubt::TimeUnitAssumed { unit, precedent });
+        let doubts = unit.into_iter().chain(layout.doubts.iter().cloned()).collect();
         let (epoch_ns, tick_ns, scope) = (layout.epoch_ns, layout.tick_ns, layout.scope);
         DialectFacts { epoch_ns, doubts, tick_ns, scope, ..DialectFacts::default() }
     }
@@ -525,7 +525,11 @@ impl LineDialect for Objects {
         let count = split(line, b',', &mut fields);
         let Some(columns) = self.columns else {
             self.columns = if number <= 3 { ObjectColumns::of(&fields[..count.min(12)]) } else { None };
-            return if self.columns.is_some() { Line::Passed } else { Line::Broken("it names no columns: skipped") };
+            return if self.columns.is_some() {
+                Line::Passed
+            } else {
+                Line::Broken(&Doubt::Foreign { item: "a line with names of columns" })
+            };
         };
         if line.first() == Some(&b'#') {
             return Line::Passed;
@@ -534,7 +538,7 @@ impl LineDialect for Objects {
         self.decimals |= time.contains(&b'.');
         let (at_ns, length) = (scaled(time, SECOND), integer(fields[columns.size]));
         if count != columns.count || at_ns.is_none() || length.is_none() || object.is_empty() {
-            return Line::Broken("it lacks fields that the first line names: skipped");
+            return Line::Broken(&Doubt::Lacking { item: "a record", lacks: "all columns of the heading" });
         }
         let place = integer(object).unwrap_or_else(|| hash(object));
         let volume = sink.volume(b"");
@@ -549,11 +553,8 @@ impl LineDialect for Objects {
 }
 
 /// Information that traces of objects lack.
-pub(super) fn object_doubts() -> Vec<String> {
-    vec![
-        "it does not distinguish reads and writes: all operations are in the same class".to_owned(),
-        "its times are assumed to be seconds, as for libCacheSim".to_owned(),
-    ]
+pub(super) fn object_doubts() -> Vec<Doubt> {
+    vec![Doubt::ReadsAndWrites, Doubt::TimeUnitAssumed { unit: "seconds", precedent: Some("libCacheSim") }]
 }
 
 /// A number for a named object: FNV-1a (Fowler, Noll, Vo 1991), reproducible across machines.
@@ -580,15 +581,13 @@ impl LineDialect for PageNumbers {
         if line == b"*" {
             return Line::Passed;
         }
-        let Some(place) = integer(line) else { return Line::Broken("not a page number: skipped") };
+        let Some(place) = integer(line) else { return Line::Broken(&Doubt::Foreign { item: "a page number" }) };
         let volume = sink.volume(b"");
         sink.operation(&TraceRecord { number, place, volume, ..TraceRecord::default() });
         Line::Read
     }
 
     fn about(&self) -> DialectFacts {
-        let doubt = "it has no times, sizes or kinds, so there is a working set but no demand; pages are assumed to have \
-                             4 KiB: scale the sizes of the curve for other sizes";
-        DialectFacts { doubts: vec![doubt.to_owned()], ..DialectFacts::default() }
+        DialectFacts { doubts: vec![Doubt::PagesOnly], ..DialectFacts::default() }
     }
 }

@@ -8,8 +8,8 @@ use super::tally::{OfVolume, OpCounter, Peak, SECOND, Sort, SortCount, SortCount
 use crate::builder::Builder;
 use crate::dialect::{DialectFacts, NumberUnit as CountsOf, Volumes};
 use crate::form::FormatInput;
-use crate::reading::{Class, Fate, Figure, Measure, MissCurve, Origin, ReadingScope, ReadingWindow, Statistic};
-use crate::refusal::Refusal;
+use crate::reading::{Class, Doubt, Fate, Figure, Measure, MissCurve, Origin, ReadingScope, ReadingWindow, Statistic};
+use crate::refusal::{InputFault, Refusal};
 
 /// Maximum volumes reported separately.
 const MAX_VOLUMES: usize = 1_000;
@@ -38,9 +38,9 @@ pub(super) fn emit(
     out: &mut Builder,
 ) -> Result<(), Refusal> {
     broken(&tally, about, out);
-    out.require(tally.operations > 0, "it has no readable operation: check that it was copied completely")?;
+    out.require(tally.operations > 0, InputFault::Incomplete { lacks: "readable operation" })?;
     for doubt in &about.doubts {
-        out.caution(None, doubt.as_str());
+        out.caution(None, doubt.clone());
     }
     doubts(&tally, about, out);
     let begin = convert_begin(&tally, about).or(input.begin);
@@ -58,7 +58,7 @@ pub(super) fn emit(
     if has_rates {
         add_volumes(&tally, &scopes, at, span, out);
     } else if tally.timed {
-        out.caution(None, "all of its operations are at the same time, which gives no rate: provide a longer trace");
+        out.caution(None, Doubt::SingleMoment);
     }
     out.part("operations", Fate::Read(operations));
     Ok(())
@@ -66,9 +66,9 @@ pub(super) fn emit(
 
 /// Unreadable records.
 fn broken(tally: &OpCounter, about: &DialectFacts, out: &mut Builder) {
-    for (number, reason) in &tally.broken {
+    for (number, doubt) in &tally.broken {
         let origin = place(*number, about.counts, "", out);
-        out.caution(Some(origin), reason.as_str());
+        out.caution(Some(origin), doubt.clone());
     }
     if tally.broken_count > 0 {
         out.part(format!("{} unreadable records", tally.broken_count), Fate::Broken);
@@ -79,15 +79,13 @@ fn doubts(tally: &OpCounter, about: &DialectFacts, out: &mut Builder) {
     if let Some(back) = tally.back.filter(|back| back.max_ns >= SECOND) {
         let origin = place(back.number, about.counts, "", out);
         let max = Span::from_nanos(back.max_ns);
-        let text = format!("time goes back by up to {max}: operations are counted in the second of their timestamp");
-        out.caution(Some(origin), text);
+        out.caution(Some(origin), Doubt::UnorderedOperations { max });
     }
     if about.dropped > 0 {
-        out.caution(None, format!("the recorder dropped {} operations: the demand was higher", about.dropped));
+        out.caution(None, Doubt::OperationsDropped { count: about.dropped });
     }
     if tally.volumes.overflowed {
-        let text = format!("more than {} volumes: the others are merged", Volumes::MAX);
-        out.caution(None, text);
+        out.caution(None, Doubt::TooManyVolumes { limit: Volumes::MAX });
     }
 }
 
@@ -137,11 +135,7 @@ impl Scopes {
 fn curve(tally: &OpCounter, (scope, window): (u32, u32), about: &DialectFacts, out: &mut Builder) {
     let Some(curve) = tally.misses.finish() else { return };
     if curve.passed > 0 {
-        let text = format!(
-            "{} operations of more than 16 MiB are not in the working set, because caches bypass them",
-            curve.passed
-        );
-        out.caution(None, text);
+        out.caution(None, Doubt::LargeOperations { count: curve.passed });
     }
     let origin = place(1, about.counts, "all operations", out);
     out.curve(MissCurve {
@@ -165,8 +159,7 @@ fn add_volumes(tally: &OpCounter, scopes: &Scopes, window: u32, span: Span, out:
         tally.by_volume.iter().enumerate().map(|(number, of)| (operations(of), number)).collect();
     busiest.sort_unstable_by_key(|(count, number)| (std::cmp::Reverse(*count), *number));
     if busiest.len() > MAX_VOLUMES {
-        let text = format!("{} volumes: the {MAX_VOLUMES} busiest are reported separately", busiest.len());
-        out.caution(None, text);
+        out.caution(None, Doubt::BusiestVolumes { count: busiest.len(), reported: MAX_VOLUMES });
     }
     for (_, number) in busiest.into_iter().take(MAX_VOLUMES) {
         let scope = out.scope(scopes.volumes[number].clone());

@@ -4,6 +4,7 @@ use std::convert::Infallible;
 
 use crate::dialect::{Dialect, DialectFacts, Mark, Sink, TraceRecord, TraceVolume};
 use crate::form::{Form, Head, Resemblance};
+use crate::reading::Doubt;
 use crate::text::lines::{LineBuffer, without_return};
 
 /// A dialect of lines.
@@ -37,14 +38,14 @@ pub(super) trait LineDialect {
 }
 
 /// The content of a line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Line {
     /// A record, passed on if relevant.
     Read,
     /// A heading or a remark.
     Passed,
     /// A damaged record.
-    Broken(&'static str),
+    Broken(&'static Doubt),
     /// A damaged record that was already reported to the sink.
     Reported,
 }
@@ -68,7 +69,7 @@ impl<R: LineDialect> LineSplitter<R> {
     fn hand_on(&mut self, line: &[u8], number: u64, is_cut: bool, sink: &mut dyn Sink) {
         let line = without_return(line);
         if line.len() > MAX_LINE {
-            return sink.broken(number, "the line is too long: skipped");
+            return sink.broken(number, &Doubt::LongLine { limit: MAX_LINE });
         }
         let row = &mut self.row;
         match if is_cut { row.cut(line, number, sink) } else { row.row(line, number, sink) } {
@@ -77,8 +78,8 @@ impl<R: LineDialect> LineSplitter<R> {
             // The first line may have column names.
             Line::Broken(_) if !self.has_records && number == 1 => {}
             Line::Broken(_) if line.trim_ascii().is_empty() => {}
-            Line::Broken(reason) if is_cut => sink.cut(number, reason),
-            Line::Broken(reason) => sink.broken(number, reason),
+            Line::Broken(doubt) if is_cut => sink.cut(number, doubt),
+            Line::Broken(doubt) => sink.broken(number, doubt),
         }
     }
 }
@@ -151,5 +152,5 @@ impl Sink for Trial {
         Mark::default()
     }
 
-    fn broken(&mut self, _: u64, _: &str) {}
+    fn broken(&mut self, _: u64, _: &Doubt) {}
 }

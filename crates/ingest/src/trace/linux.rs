@@ -9,6 +9,7 @@ use plimsoll_record::Action;
 use super::lines::{Line, LineDialect};
 use crate::dialect::{Dialect, DialectFacts, Mark, NumberUnit, SECTOR, Sink, TraceRecord, TraceVolume};
 use crate::form::{Head, Resemblance};
+use crate::reading::Doubt;
 use crate::text::{integer, scaled, words};
 
 /// A step of an operation.
@@ -72,23 +73,17 @@ impl Events {
     }
 
     /// Cautions about missing events and decisions.
-    fn doubts(&self) -> Vec<String> {
+    fn doubts(&self) -> Vec<Doubt> {
         let mut doubts = Vec::new();
         match self.level {
-            Some(TraceStage::Queued) => {
-                doubts
-                    .push("it has no issue events (D), so queue events (Q) are counted, before operations are merged");
-            }
-            Some(TraceStage::Completed) => doubts.push(
-                "it has records of completions (C) alone: operations count when they ended, and how long they took \
-                 is not known",
-            ),
+            Some(TraceStage::Queued) => doubts.push(Doubt::QueueEvents),
+            Some(TraceStage::Completed) => doubts.push(Doubt::CompletionsOnly),
             _ => {}
         }
         if self.lost {
-            doubts.push("too many operations without completion: some latencies are missing");
+            doubts.push(Doubt::CompletionsMissing);
         }
-        doubts.into_iter().map(str::to_owned).collect()
+        doubts
     }
 
     fn decide(&mut self, sink: &mut dyn Sink) {
@@ -210,12 +205,12 @@ impl LineDialect for Blkparse {
             return if count > 0 && is_summary(line) {
                 Line::Passed
             } else {
-                Line::Broken("it does not begin with a device: skipped")
+                Line::Broken(&Doubt::Foreign { item: "a line with a device" })
             };
         }
         let at_ns = scaled(f[3], 1_000_000_000).filter(|_| count >= 6 && f[3].contains(&b'.'));
         let (Some(at_ns), Some(_), Some(_)) = (at_ns, integer(f[1]), integer(f[2])) else {
-            return Line::Broken("its processor, sequence or time is not a number: skipped");
+            return Line::Broken(&Doubt::NotANumber { value: "its processor, sequence or time" });
         };
         let Some(stage) = stage(f[5]) else { return Line::Read };
         // Commands other than operations on sectors have no `+`.
@@ -224,7 +219,7 @@ impl LineDialect for Blkparse {
             _ => (Some(0), Some(0)),
         };
         let (Some(sector), Some(sectors)) = (sector, sectors) else {
-            return Line::Broken("its sector or length is not a number: skipped");
+            return Line::Broken(&Doubt::NotANumber { value: "its sector or length" });
         };
         let bytes = sectors.saturating_mul(SECTOR);
         if let Some(action) = action(f[6], bytes).filter(|_| f[8] == b"+" || f[6].starts_with(b"F")) {
@@ -329,7 +324,7 @@ impl LineDialect for Formatted {
     fn row(&mut self, line: &[u8], number: u64, sink: &mut dyn Sink) -> Line {
         let found = LineParts::of(line);
         let (Some(at_ns), 1..) = (found.at_ns, found.capitals_count) else {
-            return Line::Broken("its time, action and sector are ambiguous: skipped");
+            return Line::Broken(&Doubt::AmbiguousRecord);
         };
         let with_actions = *self.with_actions.get_or_insert(found.capitals_count == 2);
         let (stage, letters) = match (with_actions, found.capitals_count) {
@@ -343,7 +338,7 @@ impl LineDialect for Formatted {
             return if letters.starts_with(b"F") {
                 Line::Read
             } else {
-                Line::Broken("it has no sector and length: skipped")
+                Line::Broken(&Doubt::Lacking { item: "a record", lacks: "sector and length" })
             };
         };
         let in_bytes = *self.in_bytes.get_or_insert(length >= SECTOR && length % SECTOR == 0);
@@ -362,9 +357,7 @@ impl LineDialect for Formatted {
     fn about(&self) -> DialectFacts {
         let mut doubts = self.events.doubts();
         let unit = if self.in_bytes == Some(true) { "bytes" } else { "sectors of 512 bytes" };
-        doubts.push(format!(
-            "its format is not a default of blkparse: lengths are assumed to be {unit}, after the sector"
-        ));
+        doubts.push(Doubt::LengthUnitAssumed { unit });
         DialectFacts { doubts, ..DialectFacts::default() }
     }
 }
@@ -524,7 +517,7 @@ impl Dialect for Blktrace {
 
     fn end(&mut self, sink: &mut dyn Sink) {
         if !self.rest.is_empty() {
-            sink.broken(self.number + 1, "the trace ends within a record: copy it again after the tracer has ended");
+            sink.broken(self.number + 1, &Doubt::EndsWithin { item: "a record".to_owned() });
         }
         self.events.end(sink);
     }
@@ -532,10 +525,7 @@ impl Dialect for Blktrace {
     fn about(&self) -> DialectFacts {
         let mut doubts = self.events.doubts();
         if let TraceProcessors::One(number) = self.processors {
-            doubts.push(format!(
-                "all of its records are of processor {number}: the files of the others belong to it, and answers that they \
-                 saw are missing (blkparse -i NAME -d FILE merges them)"
-            ));
+            doubts.push(Doubt::SingleProcessor { number });
         }
         DialectFacts { epoch_ns: self.epoch_ns, doubts, counts: NumberUnit::Records, ..DialectFacts::default() }
     }
@@ -549,7 +539,7 @@ impl Blktrace {
             let left = &bytes[at..];
             if Bytes::of(left).is_none() {
                 self.number += 1;
-                sink.broken(self.number, "it does not begin with a record: skipped up to the next record");
+                sink.broken(self.number, &Doubt::Foreign { item: "a record of an operation" });
                 at += next(left);
                 continue;
             }

@@ -4,6 +4,7 @@ use plimsoll_record::{Action, TraceLine, Wrong};
 
 use super::lines::{Line, LineDialect};
 use crate::dialect::{DialectFacts, RecordOrder, Sink, TraceRecord};
+use crate::reading::Doubt;
 use crate::text::{integer, words};
 
 /// Traces of plimsoll in the format [`plimsoll_record::TRACE_FORMAT`], parsed strictly.
@@ -40,16 +41,16 @@ impl LineDialect for Own {
                 // The head identifies the dialect, so it counts as a record.
                 if number <= 2 { Line::Read } else { Line::Passed }
             }
-            Err(Wrong::Format) => Line::Broken("not a trace of plimsoll"),
+            Err(Wrong::Format) => Line::Broken(&Doubt::Foreign { item: "a trace of plimsoll" }),
             Err(wrong) => {
-                sink.broken(number, &wrong.to_string());
+                sink.broken(number, &Doubt::OwnTrace { wrong: wrong.to_string() });
                 Line::Reported
             }
         }
     }
 
     fn cut(&mut self, _: &[u8], number: u64, sink: &mut dyn Sink) -> Line {
-        sink.broken(number, &Wrong::CutOff.to_string());
+        sink.broken(number, &Doubt::OwnTrace { wrong: Wrong::CutOff.to_string() });
         Line::Reported
     }
 
@@ -86,7 +87,7 @@ impl LineDialect for Iolog {
             self.version = match line.trim_ascii() {
                 b"fio version 2 iolog" => Some(Version::Two),
                 b"fio version 3 iolog" => Some(Version::Three),
-                _ => return Line::Broken("the first line is neither `fio version 2 iolog` nor `fio version 3 iolog`"),
+                _ => return Line::Broken(&Doubt::UnknownIolog),
             };
             return Line::Read;
         };
@@ -97,13 +98,13 @@ impl LineDialect for Iolog {
             Version::Three => (integer(f[0]), f.get(1..count)),
         };
         let (Some(at_us), Some([file, verb, rest @ ..])) = (at_us, fields) else {
-            return Line::Broken("it lacks fields of a record: skipped");
+            return Line::Broken(&Doubt::Lacking { item: "a record", lacks: "some of its fields" });
         };
         let action = match *verb {
             b"add" | b"open" | b"close" => return Line::Passed,
             b"wait" => {
                 let Some(pause) = rest.first().and_then(|text| integer(text)) else {
-                    return Line::Broken("it lacks the length of a wait: skipped");
+                    return Line::Broken(&Doubt::Lacking { item: "a wait", lacks: "its length" });
                 };
                 self.waited_us = self.waited_us.saturating_add(pause);
                 return Line::Passed;
@@ -112,7 +113,7 @@ impl LineDialect for Iolog {
             b"write" => Action::Write,
             b"sync" | b"datasync" => Action::Flush,
             b"trim" => Action::Trim,
-            _ => return Line::Broken("unknown action: skipped"),
+            _ => return Line::Broken(&Doubt::Foreign { item: "a known action" }),
         };
         let span = match rest {
             _ if action == Action::Flush => (Some(0), Some(0)),
@@ -120,7 +121,7 @@ impl LineDialect for Iolog {
             _ => (None, None),
         };
         let (Some(place), length @ Some(_)) = span else {
-            return Line::Broken("its offset or length is not a number: skipped");
+            return Line::Broken(&Doubt::NotANumber { value: "its offset or length" });
         };
         let (volume, when, action) = (sink.volume(file), at_us.checked_mul(1_000), Some(action));
         sink.operation(&TraceRecord { number, at_ns: when, action, place, length, volume, took_ns: None });
@@ -134,17 +135,11 @@ impl LineDialect for Iolog {
     fn about(&self) -> DialectFacts {
         let mut doubts = Vec::new();
         if self.version == Some(Version::Two) {
-            doubts.push(
-                "version 2 of the log has only waits: operations between two of them have equal times".to_owned(),
-            );
+            doubts.push(Doubt::WaitsOnly);
         }
         if self.waited_us > 0 {
             // fio 3.33 replays four waits of 1000 in 0.9 s, and waits of 500, 1000, 1500 and 2000 in 1.9 s.
-            doubts.push(
-                "its waits are taken as microseconds after the wait before, as fio's manual has them; fio itself waits \
-                 until so many milliseconds after its start"
-                    .to_owned(),
-            );
+            doubts.push(Doubt::WaitsInMicroseconds);
         }
         DialectFacts { doubts, ..DialectFacts::default() }
     }

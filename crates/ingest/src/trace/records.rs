@@ -5,6 +5,7 @@ use plimsoll_record::Action;
 use super::columns::object_doubts;
 use crate::dialect::{Dialect, DialectFacts, NumberUnit, SECTOR, Sink, TraceRecord};
 use crate::form::{Form, Head, Resemblance, Takes};
+use crate::reading::Doubt;
 
 /// The meaning of a SCSI command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -185,7 +186,7 @@ impl Dialect for Records {
         self.layout = self.layout.or_else(|| version(&self.rest));
         self.drain(sink);
         if !self.rest.is_empty() {
-            sink.broken(self.number + 1, "the trace ends within a record: copy it again");
+            sink.broken(self.number + 1, &Doubt::EndsWithin { item: "a record".to_owned() });
         }
     }
 
@@ -213,7 +214,7 @@ impl Records {
                     sink.operation(&TraceRecord { number: self.number, volume, ..operation });
                 }
                 Some(None) => {}
-                None => sink.broken(self.number, "not a record of an operation: skipped"),
+                None => sink.broken(self.number, &Doubt::Foreign { item: "a record of an operation" }),
             }
         }
         self.rest = records.remainder().to_vec();

@@ -5,6 +5,7 @@ use plimsoll_record::Action;
 use super::misses::{Misses, PAGE};
 use crate::builder::Builder;
 use crate::dialect::{Mark, Sink, TraceRecord, TraceVolume, Volumes};
+use crate::reading::Doubt;
 
 /// A later record by more than this has a damaged time.
 const MAX_GAP_NS: u64 = 400 * 86_400 * 1_000_000_000;
@@ -17,7 +18,7 @@ pub(super) struct OpCounter {
     pub(super) windows: Windows,
     pub(super) misses: Misses,
     /// The first unreadable records, and their total number.
-    pub(super) broken: Vec<(u64, String)>,
+    pub(super) broken: Vec<(u64, Doubt)>,
     pub(super) broken_count: u64,
     pub(super) operations: u64,
     pub(super) first_ns: u64,
@@ -88,7 +89,7 @@ impl Sink for OpCounter {
     fn operation(&mut self, record: &TraceRecord) -> Mark {
         let at_ns = record.at_ns.unwrap_or(0);
         if record.at_ns.is_some() && !self.time(record.number, at_ns) {
-            self.broken(record.number, "its time differs by more than a year from the preceding record: skipped");
+            self.broken(record.number, &Doubt::DistantTime);
             return Mark { at_ns: 0, class: u8::MAX };
         }
         self.operations += 1;
@@ -122,10 +123,10 @@ impl Sink for OpCounter {
         }
     }
 
-    fn broken(&mut self, number: u64, reason: &str) {
+    fn broken(&mut self, number: u64, doubt: &Doubt) {
         self.broken_count += 1;
         if self.broken.len() < Builder::MAX_CAUTIONS {
-            self.broken.push((number, reason.to_owned()));
+            self.broken.push((number, doubt.clone()));
         }
     }
 }

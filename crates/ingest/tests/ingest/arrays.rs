@@ -43,7 +43,7 @@ const MIRROR: [(&str, f64, f64); 3] = [("md2", 100.0, 4_671.0), ("nvme0n1", 50.0
 fn a_mirrored_write_counts_once() {
     let reading = iostat(&MIRROR);
     assert_eq!((demand(&reading).0, demand(&reading).1), (100.0, 4_671.0));
-    let text = &reading.cautions.last().expect("a caution about the assumption").text;
+    let text = &reading.cautions.last().expect("a caution about the assumption").doubt.to_string();
     assert!(
         text.contains("software RAID md2") && text.contains("nvme0n1, nvme1n1 are assumed to be their members"),
         "{text}"
@@ -59,7 +59,7 @@ fn an_untimed_array_has_the_latency_of_its_disks() {
 fn disks_are_counted_if_their_array_carries_little() {
     let reading = iostat(&[("md0", 0.0, 100.0), ("sda", 0.0, 100.0), ("sdb", 0.0, 100.0), ("sdc", 3_000.0, 1_800.0)]);
     assert_eq!((demand(&reading).0, demand(&reading).1), (3_000.0, 2_000.0));
-    let text = &reading.cautions.last().expect("a caution about the rule").text;
+    let text = &reading.cautions.last().expect("a caution about the rule").doubt.to_string();
     assert!(text.contains("counted at the disks") && text.contains("md0 carried 2.0 %"), "{text}");
 }
 
@@ -122,7 +122,7 @@ fn mapped_devices_without_disks_are_counted_once() {
     let counted = |devices: &[(&str, f64, f64)]| {
         let reading = iostat(devices);
         let (reads, writes, _) = demand(&reading);
-        (reads, writes, reading.cautions.last().map(|caution| caution.text.clone()).unwrap_or_default())
+        (reads, writes, reading.cautions.last().map(|caution| caution.doubt.to_string()).unwrap_or_default())
     };
     // An encrypted volume below two logical ones.
     let (reads, writes, text) = counted(&[("dm-0", 300.0, 120.0), ("dm-1", 100.0, 100.0), ("dm-2", 200.0, 20.0)]);

@@ -85,7 +85,7 @@ fn pages_are_windows() {
     cut_anywhere(&pages());
     let alone = read(pages().split("ATOP").take(2).collect::<Vec<_>>().join("ATOP").as_str());
     near(&values(&alone, "sda", Class::Read, Measure::Iops), &[16_088e3 / 7_800.0]);
-    assert!(refused(&pages().replace("DSK |", "XXX |")).contains("line of disks"));
+    assert!(refused(&pages().replace("DSK |", "XXX |")).contains("lines of disks"));
 }
 
 #[test]

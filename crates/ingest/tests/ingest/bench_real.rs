@@ -49,8 +49,10 @@ fn real_results_are_read() {
                     assert!(!expected && !reading.evidence.is_empty(), "{file}");
                     assert_ne!(Outcome::Read(reading.clone()).verdict(), OutcomeSummary::Refused);
                     // A file was shortened by hand: its totals are of half of its threads.
-                    let all_threads =
-                        !reading.cautions.iter().any(|caution| caution.text.contains("its totals may lack the others"));
+                    let all_threads = !reading
+                        .cautions
+                        .iter()
+                        .any(|caution| caution.doubt.to_string().contains("its totals may lack the others"));
                     reading.evidence.iter().for_each(|evidence| laws(&file, evidence, all_threads));
                 }
             }

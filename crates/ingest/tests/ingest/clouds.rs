@@ -204,7 +204,7 @@ fn azure_declares_its_interval_and_absent_values_are_skipped() {
     let latency = azure("Data Disk Latency", "average", [Some(1.5), None, None]);
     near(&values(&read(&latency), "LUN 3", Class::All, Measure::Latency), &[0.001_5]);
     let total = azure("Data Disk Read Operations/Sec", "total", [Some(1.5), None, None]);
-    assert!(refused(&total).contains("query Average"));
+    assert!(refused(&total).contains("query Total of bytes"));
     let other = azure("BlobCapacity", "average", [Some(1.0), None, None]);
     assert!(refused(&other).contains("no values of a known volume metric"));
     let highest = read(&azure("OS Disk Write Bytes/sec", "maximum", [Some(9.0), None, None]));

@@ -84,7 +84,7 @@ fn times_and_names_are_those_of_the_record() {
     let demand = Demand::of(&[&details]);
     let latency = demand.subjects[0].series(Class::Read, Measure::Latency).unwrap().values[0].unwrap();
     assert!((latency - 0.003).abs() < 1e-9, "{latency}");
-    assert!(cautions(&reading(&BRIEF.replace("8000", "  8K"))).contains("rounded on the screen"));
+    assert!(cautions(&reading(&BRIEF.replace("8000", "  8K"))).contains("rounded for the screen"));
 }
 
 #[test]

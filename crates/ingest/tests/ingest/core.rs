@@ -1,8 +1,8 @@
 //! Recognition, splitting and refusal, with an invented format: `load NAME READS` in each line.
 
 use plimsoll_ingest::{
-    Builder, Class, Fate, Form, Head, Ingest, LineFormat, Measure, Outcome, OutcomeSummary, Reading, ReadingScope,
-    ReadingWindow, Refusal, Resemblance,
+    Builder, Class, Doubt, Fate, Form, Head, Ingest, InputFault, LineFormat, Measure, Outcome, OutcomeSummary, Reading,
+    ReadingScope, ReadingWindow, Refusal, Resemblance,
 };
 use plimsoll_units::Span;
 
@@ -22,10 +22,10 @@ impl LineFormat for Words {
                 out.mean((scope, window), Class::Read, Measure::Iops, reads, origin);
             }
             (Some("stop"), None) => {
-                return Err(out.unusable_at(origin, "a stop line"));
+                return Err(out.unusable_at(origin, InputFault::Incomplete { lacks: "number" }));
             }
             _ => {
-                out.caution(Some(origin), "no number: skipped");
+                out.caution(Some(origin), Doubt::NotANumber { value: "the word" });
                 out.part("words", Fate::Broken);
             }
         }
@@ -105,7 +105,10 @@ fn refusals_are_a_single_line() {
         "not a known format; the nearest is words of a test, for operations, bytes and latencies of storage, but it has \
          no word `load`"
     );
-    assert_eq!(message(b"load a 1\nload stop\n"), "words of a test, line 2, words: reads: a stop line");
+    assert_eq!(
+        message(b"load a 1\nload stop\n"),
+        "words of a test, line 2, words: reads: it has no number: save it again completely"
+    );
     let long = [b"load a 1\nload ".to_vec(), vec![b'x'; 2 << 20]].concat();
     assert_eq!(
         message(&long),
@@ -120,20 +123,20 @@ fn the_rest_of_a_broken_part_is_read() {
     let reading = outcome.reading().unwrap();
     assert_eq!(reading.figures.len(), 2);
     let cautions: Vec<_> =
-        reading.cautions.iter().map(|c| (c.origin.as_ref().unwrap().line, c.text.as_str())).collect();
+        reading.cautions.iter().map(|c| (c.origin.as_ref().unwrap().line, c.doubt.to_string())).collect();
     let expected = [
-        (2, "no number: skipped"),
+        (2, "the word is not a number: skipped"),
         (3, "-1 is not a plausible figure: skipped"),
         (4, "NaN is not a plausible figure: skipped"),
     ];
-    assert_eq!(cautions, expected);
+    assert_eq!(cautions, expected.map(|(line, text)| (line, text.to_owned())));
 }
 
 #[test]
 fn cautions_are_limited() {
     let reading = reading("load a\n".repeat(1_000).as_bytes());
     assert_eq!(reading.cautions.len(), Builder::MAX_CAUTIONS);
-    assert!(reading.cautions.last().unwrap().text.contains("only the first"));
+    assert!(reading.cautions.last().unwrap().doubt.to_string().contains("only the first"));
 }
 
 #[test]

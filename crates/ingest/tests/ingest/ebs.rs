@@ -220,10 +220,10 @@ fn broken_samples_are_skipped() {
     let series = timed(0, &json(0)) + &timed(10, "{\"total_read_ops\": x}\n") + &timed(20, &json(20));
     let reading = read(&series);
     near(&values(&reading, "", Class::Read, Measure::Iops), &[3_000.0]);
-    assert!(has_caution(&reading, "not valid JSON"));
+    assert!(has_caution(&reading, "invalid JSON"));
     // Truncated in the second sample.
     let cut = &series[..json(0).len() + 200];
-    assert!(has_caution(&read(cut), "not valid JSON"));
+    assert!(has_caution(&read(cut), "invalid JSON"));
 }
 
 #[test]

@@ -36,7 +36,8 @@ fn samples_are_read() {
             assert_eq!(outcome.verdict(), expected, "{name}");
             let Some(reading) = outcome.reading() else { continue };
             assert!(!reading.evidence.is_empty() || name.contains("slat"), "{name}");
-            let is_edited = reading.cautions.iter().any(|caution| caution.text.contains("check for manual edits"));
+            let is_edited =
+                reading.cautions.iter().any(|caution| caution.doubt.to_string().contains("check for manual edits"));
             assert!(!is_edited || name.contains("VirtualClient"), "{name}: {:?}", reading.cautions);
             for evidence in reading.evidence.iter().filter(|_| !is_edited) {
                 laws(&name, evidence);

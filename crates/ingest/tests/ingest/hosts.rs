@@ -41,7 +41,7 @@ pub fn describe(outcome: &Outcome) -> String {
     }
     for caution in &reading.cautions {
         let place = caution.origin.as_ref().map_or(String::new(), |origin| format!("{origin}: "));
-        text += &format!("! {place}{}\n", caution.text);
+        text += &format!("! {place}{}\n", caution.doubt);
     }
     text
 }

@@ -112,7 +112,7 @@ fn gaps_and_backward_clocks_cause_cautions() {
     let cut = outcome(&text.as_bytes()[..text.find("DISKXFER,T0003").unwrap() + 20], 100, "test");
     assert_eq!(cut.verdict(), OutcomeSummary::Partly);
     assert!(refused(HEAD).contains("no sections of disks"));
-    assert!(refused(&text.replace("ZZZZ", "ZZZY")).contains("has a time"));
+    assert!(refused(&text.replace("ZZZZ", "ZZZY")).contains("no sample of disks with a time"));
     assert!(refused("ZZZZ,T0001,00:00:00\n").contains("nearest is nmon"));
 }
 

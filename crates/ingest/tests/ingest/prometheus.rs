@@ -149,7 +149,7 @@ fn rates_are_recognised_by_values_or_names() {
     let level = matrix(&[series("node_disk_reads_completed_total", "sda", (0..6).map(|n| (n * 60, 50.0)))]);
     assert!(refused(&level).contains("may be counters or rates"));
     let other = matrix(&[series("node_cpu_seconds_total", "", points())]);
-    assert!(refused(&other).contains("query node_disk_*"));
+    assert!(refused(&other).contains("use node_disk_*"));
     assert!(refused("{\"status\":\"error\",\"errorType\":\"bad_data\",\"error\":\"x\"}").contains("check the query"));
 }
 

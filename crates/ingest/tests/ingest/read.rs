@@ -75,6 +75,6 @@ pub fn joined(texts: &[&str]) -> Vec<Reading> {
 }
 
 pub fn cautions(reading: &Reading) -> String {
-    let texts: Vec<&str> = reading.cautions.iter().map(|caution| caution.text.as_str()).collect();
+    let texts: Vec<String> = reading.cautions.iter().map(|caution| caution.doubt.to_string()).collect();
     texts.join("\n")
 }

@@ -45,7 +45,7 @@ pub fn resources(reading: &Reading, resource: Resource) -> Vec<f64> {
 }
 
 pub fn has_caution(reading: &Reading, text: &str) -> bool {
-    reading.cautions.iter().any(|caution| caution.text.contains(text))
+    reading.cautions.iter().any(|caution| caution.doubt.to_string().contains(text))
 }
 
 /// Real files of a kind in the folder named by `PLIMSOLL_SAMPLES`.

@@ -75,7 +75,7 @@ fn members_of_an_array_are_excluded_from_totals() {
     let demand = plimsoll_ingest::Demand::of(&[reading]);
     let writes = demand.subjects[0].series(Class::Write, Measure::Iops).expect("writes");
     assert_eq!(writes.values, [Some(105.0)]);
-    assert!(reading.cautions.iter().any(|caution| caution.text.contains("md2, and its disks sda, sdb")));
+    assert!(reading.cautions.iter().any(|caution| caution.doubt.to_string().contains("md2, and its disks sda, sdb")));
 }
 
 #[test]
@@ -124,7 +124,9 @@ fn oracle_yields_means_maxima_and_histograms() {
 #[test]
 fn a_truncated_file_is_read_partly() {
     let read = reading(&POSTGRES[..POSTGRES.len() - 30]);
-    assert!(read.parts.iter().any(|part| part.fate == Fate::Broken) && cautions(&read).contains("stopped"));
+    assert!(
+        read.parts.iter().any(|part| part.fate == Fate::Broken) && cautions(&read).contains("interrupted recording")
+    );
     let noted = MYSQL.to_owned() + "{\"at\":\"2026-01-31T12:00:20Z\",\"note\":\"the server went away\"}\n";
     let read = reading(&noted);
     assert!(cautions(&read).contains("the server went away") && !read.figures.is_empty());
@@ -140,7 +142,7 @@ fn a_truncated_file_is_read_partly() {
 fn refusals_name_a_remedy() {
     assert!(refusal(&MYSQL.replace("snapshots/1", "snapshots/2")).contains("newer plimsoll"));
     assert!(refusal(&MYSQL.replace("\"mysql\"", "\"db2\"")).contains("newer plimsoll"));
-    assert!(refusal(MYSQL.lines().next().unwrap()).contains("collect again"));
+    assert!(refusal(MYSQL.lines().next().unwrap()).contains("longer than its interval"));
     assert!(refusal("plimsoll.snapshots/1").contains("head line"));
 }
 

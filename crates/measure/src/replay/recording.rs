@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-use plimsoll_ingest::{Requests, TraceFault, TraceRequest};
+use plimsoll_ingest::{InputFault, Requests, TraceFault, TraceRequest};
 use plimsoll_load::Recorded;
 use plimsoll_record::{Action, Finding, Outline, TraceEntry};
 use plimsoll_units::{Bytes, Op};
@@ -97,7 +97,7 @@ impl Recording {
         };
         let reach = layout.settle();
         let outline = Outline { reach, dropped: requests.dropped(), ..outline };
-        let mut doubts = requests.doubts();
+        let mut doubts: Vec<String> = requests.doubts().iter().map(ToString::to_string).collect();
         doubts.extend(layout.doubt());
         Ok(Self { path: path.to_owned(), outline, layout, part, omitted, grains, largest, doubts })
     }
@@ -184,14 +184,13 @@ impl Recording {
         if fits && (self.writes() || !kind.writes() || self.part == ReplayedPart::All) {
             return Ok(recorded);
         }
-        let reason = "the file has changed since it was scanned: replay a file that is not being written";
-        Err(TraceFault { line: None, reason: reason.to_owned() })
+        Err(InputFault::Changed.into())
     }
 }
 
 fn open(path: &Path) -> Result<Requests, TraceFault> {
-    let cannot = |error| TraceFault { line: None, reason: format!("cannot be read: {error}") };
-    Requests::new(File::open(path).map_err(cannot)?)
+    let file = File::open(path).map_err(|error| InputFault::Unreadable { error: error.to_string() })?;
+    Requests::new(file)
 }
 
 fn malformed_error(path: &Path, fault: &TraceFault) -> MeasureError {

@@ -124,7 +124,7 @@ view! {
         /// Place in the input; null for the whole input.
         place: Option<String> = caution.origin.as_ref().map(ToString::to_string),
         /// The doubt in a sentence, and the remedy.
-        text: String = caution.text.clone(),
+        text: String = caution.doubt.to_string(),
     }
 
     /// A section of an input.
@@ -293,7 +293,7 @@ view! {
         /// Operations by class and quantity.
         series: Vec<SeriesView> = subject.series.iter().map(|series| (subject, series).into()).collect(),
         /// Reasons to doubt the combination of the inputs.
-        doubts: Vec<String> = subject.doubts.clone(),
+        doubts: Vec<String> = subject.doubts.iter().map(ToString::to_string).collect(),
     }
 
     /// A window of time.

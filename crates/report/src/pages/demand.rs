@@ -228,7 +228,7 @@ fn minutes(seconds: f64) -> String {
 /// The load of a database or host.
 fn subject(subject: &DatabaseDemand) -> [PageSection; 3] {
     let name = if subject.name.is_empty() { "Demand" } else { subject.name.as_str() };
-    let notes = subject.doubts.iter().map(|doubt| Fact::caution("note", doubt));
+    let notes = subject.doubts.iter().map(|doubt| Fact::caution("note", doubt.to_string()));
     [
         PageSection::new(name, vec![Block::Facts(windows(subject))]),
         PageSection::bare(format!("{name} by class"), vec![Block::Table(tabulate_classes(subject))]),
@@ -485,7 +485,7 @@ pub(crate) fn doubts(outcomes: &[Outcome]) -> Vec<Fact> {
                 facts.extend(judged(reading));
                 facts.extend(reading.cautions.iter().map(|caution| {
                     let place = caution.origin.as_ref().map_or(String::new(), |origin| format!(", {origin}"));
-                    Fact::caution("caution", format!("{}{place}: {}", reading.name, caution.text))
+                    Fact::caution("caution", format!("{}{place}: {}", reading.name, caution.doubt))
                 }));
             }
         }

@@ -221,7 +221,7 @@ impl Case<'_> {
         sections.extend(response::build_section(self));
         sections.extend(self.found.on.as_ref().map(|on| self.ceilings(on)));
         sections.extend(time::places(self));
-        let doubts = self.subject.doubts.iter().map(|doubt| Fact::caution("note", doubt)).collect();
+        let doubts = self.subject.doubts.iter().map(|doubt| Fact::caution("note", doubt.to_string())).collect();
         sections.push(PageSection::bare(self.title("Doubts about the combination"), vec![Block::Facts(doubts)]));
         sections
     }

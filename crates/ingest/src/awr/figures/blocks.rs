@@ -5,6 +5,7 @@
 
 use super::{AwrSection, Class, Measure, Page, StatedValue, front_page};
 use crate::awr::report::FileRow;
+use crate::reading::Doubt;
 
 /// Emits a direction: from the tablespaces, from the front page, or as bytes only.
 pub(super) fn direction(page: &mut Page<'_>, class: Class) {
@@ -13,10 +14,8 @@ pub(super) fn direction(page: &mut Page<'_>, class: Class) {
     }
     let Some((bytes_s, section, stated)) = bytes_s(page, class) else { return };
     page.put(class, Measure::Throughput, bytes_s, section, &stated);
-    let (name, table) = (class.name(), "Tablespace IO Stats");
-    let text = format!("{name} are known in blocks only, and their operations are missing: provide the table {table}");
     let origin = page.origin(section, &stated);
-    page.out.caution(Some(origin), text);
+    page.out.caution(Some(origin), Doubt::BlocksOnly { class: class.name(), table: "Tablespace IO Stats" });
 }
 
 /// Bytes per second of the blocks read or written: exact from the statistics, rounded from the front page.

@@ -3,6 +3,7 @@
 //! From 11.2.0.4 on they have requests and bytes; before, only blocks. All are rounded.
 
 use super::{AwrSection, Class, MIB, Measure, Page, Report, StatedValue};
+use crate::reading::Doubt;
 
 /// The names of a rate, which depend on the release and on the form.
 type Names = &'static [&'static str];
@@ -63,9 +64,7 @@ pub(super) fn direction(page: &mut Page<'_>, class: Class) -> bool {
         }
     }
     if class == Class::Read {
-        let text = "reads and writes are rounded rates of its front page, without those of the log, because the rest of \
-                    the report is missing: provide the whole report";
-        page.out.caution(None, text);
+        page.out.caution(None, Doubt::FrontPageOnly);
     }
     true
 }

@@ -1,7 +1,7 @@
 //! Latencies of classes: from waits that cover enough of their operations, otherwise from the table of file types.
 
 use super::{Page, StatedValue, WaitRow, file_section, is_named, row, wait_section};
-use crate::reading::{Class, Measure};
+use crate::reading::{Class, Doubt, Measure};
 
 /// Emits the mean latency of a class: from events specific to it, otherwise from its file type. The latter is that of all
 /// operations, so it also replaces events with few of them.
@@ -71,11 +71,15 @@ fn uncovered(page: &mut Page<'_>, class: Class, (names, share): (&[&str], f64), 
     if page.rates.get(&class).is_none_or(|rate| *rate < FEW) {
         return;
     }
-    let rest = if has_other { "their latency is that of IOStat by Filetype" } else { "the latency of all is unknown" };
-    let percent = share * 100.0;
-    let percent = if percent < 0.05 { "less than 0.1 %".to_owned() } else { format!("{percent:.1} %") };
-    let text = format!("{}: waits for {} cover {percent} of them, so {rest}", class.name(), names.join(" and "));
-    page.out.caution(None, text);
+    let (class, events) = (class.name(), names.join(" and "));
+    page.out.caution(
+        None,
+        if has_other {
+            Doubt::FileTypeLatency { class, events, share }
+        } else {
+            Doubt::UnknownLatency { class, events, share }
+        },
+    );
 }
 
 /// Emits the mean wait for these events; false if there is none.

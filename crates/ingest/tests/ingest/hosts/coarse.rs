@@ -32,7 +32,7 @@ fn merged_windows_keep_means_maxima_and_times() {
     let samples = 2 * Builder::MAX_FINE as u64 / 6;
     let reading = reading(&long(samples));
     assert!(reading.figures.len() + reading.windows.len() <= Builder::MAX_FINE, "{}", reading.figures.len());
-    assert!(reading.cautions.iter().any(|caution| caution.text.contains("were joined to windows of")));
+    assert!(reading.cautions.iter().any(|caution| caution.doubt.to_string().contains("were joined to windows of")));
     let seconds: f64 = reading.windows.iter().map(|window| window.length.as_secs_f64()).sum();
     assert!((seconds - 10.0 * samples as f64).abs() < 1.0, "{seconds}");
     let demand = Demand::of(&[&reading]);
@@ -55,7 +55,7 @@ fn processors_in_use_survive_the_merging_of_windows() {
     let processors = "avg-cpu:  %user   %nice %system %iowait  %steal   %idle\n          20.00    0.00    5.00    3.00    0.00   72.00\n";
     let text = long(2 * Builder::MAX_FINE as u64 / 6).replace("\nDevice ", &format!("\n{processors}\nDevice "));
     let reading = reading(&text);
-    assert!(reading.cautions.iter().any(|caution| caution.text.contains("were joined to windows of")));
+    assert!(reading.cautions.iter().any(|caution| caution.doubt.to_string().contains("were joined to windows of")));
     let demand = Demand::of(&[&reading]);
     let mut resources = demand.subjects[0].resources.iter();
     let used = resources.find(|one| one.resource == Resource::UsedProcessors).unwrap();
@@ -150,5 +150,5 @@ fn many_devices_are_bounded() {
     }
     let Outcome::Read(reading) = outcome("test", text.as_bytes(), 4_096) else { panic!("refused") };
     assert_eq!(reading.scopes.len(), 4_096);
-    assert!(reading.cautions.iter().any(|caution| caution.text.contains("the others are skipped")));
+    assert!(reading.cautions.iter().any(|caution| caution.doubt.to_string().contains("the others are skipped")));
 }

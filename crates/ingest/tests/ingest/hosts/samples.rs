@@ -47,7 +47,7 @@ fn summary(outcome: &Outcome, bytes: &[u8]) -> String {
     let skipped = reading.parts.iter().filter(|part| part.fate == Fate::Ignored).count();
     let demand = Demand::of(&[reading.as_ref()]);
     let slots: usize = demand.subjects.iter().map(|subject| subject.slots.len()).sum();
-    let cautions: Vec<&str> = reading.cautions.iter().map(|caution| caution.text.as_str()).take(3).collect();
+    let cautions: Vec<String> = reading.cautions.iter().map(|caution| caution.doubt.to_string()).take(3).collect();
     format!(
         "{verdict} as {}, {} figures, {} windows, {slots} slots, {skipped} parts skipped; {}",
         reading.kind.id,

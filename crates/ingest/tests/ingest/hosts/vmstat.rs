@@ -25,7 +25,7 @@ procs -----------memory---------- ---swap-- -----io---- -system-- ------cpu-----
         first line, since boot: Ignored
         rows: Broken
         ! line 5: an unreadable row: skipped
-        ! vmstat counts bytes, not operations: provide iostat -xt 10 of the same time for both",
+        ! it has bytes without operations: record iostat -xt 10 for both",
     );
 }
 

@@ -80,7 +80,7 @@ impl Sized<'_> {
         let readings = self.outcomes.iter().filter_map(Outcome::reading);
         let text = |reading: &Reading, caution: &Caution| {
             let place = caution.origin.as_ref().map_or_else(String::new, |origin| format!(", {origin}"));
-            format!("{}{place}: {}", clean(file_name(&reading.name)), clean(&caution.text))
+            format!("{}{place}: {}", clean(file_name(&reading.name)), clean(&caution.doubt.to_string()))
         };
         readings.flat_map(|reading| reading.cautions.iter().map(move |caution| text(reading, caution))).collect()
     }

@@ -1,0 +1,297 @@
+//! Reasons to doubt the figures of an input: data, with the sentence and its remedy.
+
+use jiff::civil::DateTime;
+use plimsoll_units::Span;
+
+/// A reason to doubt an input or a part of it.
+#[rustfmt::skip]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[expect(missing_docs, reason = "the sentence of a variant documents it")]
+pub enum Doubt {
+    // Skipped pieces of any format.
+    #[error("{item} without {lacks}: skipped")] Lacking { item: &'static str, lacks: &'static str },
+    #[error("{value} is not a number: skipped")] NotANumber { value: &'static str },
+    #[error("an unreadable {item}: skipped")] Unreadable { item: &'static str },
+    #[error("not {item}: skipped")] Foreign { item: &'static str },
+    #[error("a row with {cells} cells under {columns} columns: skipped")] RowWidth { cells: usize, columns: usize },
+    #[error("{item} with invalid JSON, after an interrupted recording or copy: skipped")]
+    InvalidJson { item: &'static str },
+    #[error("impossible {item}: skipped")] Impossible { item: &'static str },
+    #[error("{value} is not a plausible figure: skipped")] ImplausibleFigure { value: f64 },
+    #[error("a line of more than {limit} bytes: skipped")] LongLine { limit: usize },
+    #[error("further cautions: only the first are listed")] FurtherCautions,
+
+    // Truncated and damaged inputs.
+    #[error("it ends within {item}: copy it again")] EndsWithin { item: String },
+    #[error("the compressed file ends early or is damaged: copy it again")] CompressedFileDamaged,
+    #[error("the archive is truncated: copy it again")] ArchiveTruncated,
+    #[error("the archive is damaged: create it again")] ArchiveDamaged,
+    #[error("it is truncated or damaged from here on, and the part before is used: export it again")] JsonTruncated,
+    #[error("it is not JSON from here on ({error}), because it is truncated or has decimal commas: run it with \
+        LC_ALL=C")] JsonDamaged { error: String },
+    #[error("{wrong}")] OwnTrace { wrong: String },
+
+    // Counters and their windows.
+    #[error("a single snapshot: its counters have no known start, so there are no rates; take a second snapshot some \
+        minutes later and give both files, or run plimsoll collect, which takes a series")] SingleSnapshot,
+    #[error("a single snapshot of counters, whose figures are means since their start and hide all peaks: provide a \
+        second snapshot")] MeanSinceReset,
+    #[error("another input has counters of the same time: omit either input")] SameTime,
+    #[error("a time counter went back, which kernels occasionally allow: skipped in this window")] TimeCounterFell,
+    #[error("a counter fell since the preceding snapshot because of a reset or restart, so this window is skipped: \
+        take snapshots at shorter intervals")] CounterReset,
+    #[error("it restarted between two snapshots (its uptime fell): this window is skipped")] Restarted,
+    #[error("the statistics were reset since the preceding snapshot, and the windows around the reset are skipped: \
+        take snapshots without a reset in between")] StatisticsReset,
+    #[error("interpreted as differences (mysqladmin -r), since the second sample is lower than the first: if the \
+        server restarted in between, provide the samples before and after as two files")] Differences,
+    #[error("sample_ms is the time since the computer started, while its counters begin with the server: with a single \
+        sample the rates may be too low")] AgeOfComputer,
+
+    // Times and lengths.
+    #[error("several {items} without times: specify their interval")] Untimed { items: &'static str },
+    #[error("it has no times, so they start at 1 January 1970: specify --begin")] NoTimes,
+    #[error("the clock did not advance since the preceding {item}: skipped")] ClockStuck { item: &'static str },
+    #[error("the clock goes back here, and overlapping windows count once: check the times")] ClockBack,
+    #[error("the times go back: sort the rows by time")] UnorderedRows,
+    #[error("time goes back by up to {max}: operations are counted in the second of their timestamp")]
+    UnorderedOperations { max: Span },
+    #[error("its times go back, because it contains logs of several jobs: their values are averaged")] SeveralJobs,
+    #[error("its time differs by more than a year from the preceding record: skipped")] DistantTime,
+    #[error("its times are in {zone}, an abbreviation that several zones share: specify --time-zone")]
+    AmbiguousZone { zone: String },
+    #[error("dates in this format are ambiguous, and the month is assumed to come first: S_TIME_FORMAT=ISO iostat -t \
+        is unambiguous")] MonthFirst,
+    #[error("day and month of its times may be swapped: check the windows")] AmbiguousDates,
+    #[error("it lacks the interval of its samples, and a second is assumed: specify --interval")] IntervalAssumed,
+    #[error("a single sample without the length of its window: {length} is assumed; specify --interval")]
+    LengthAssumed { length: Span },
+    #[error("intervals are assumed to be {minutes} min, from the times of their last operations")]
+    IntervalsDerived { minutes: f64 },
+    #[error("its only report is a mean since the host was started (unless it was run with -y), which hides all peaks: \
+        let it run longer, as in iostat -xt 10 or vmstat -t 10")] MeanSinceStart,
+    #[error("it lacks the time since then: a day is assumed")] DaySinceStart,
+    #[error("a single sample with the mean since the host was started, which hides all peaks: let atop take more \
+        samples")] SampleSinceStart,
+    #[error("a report without an interval is a mean since the tasks started: skipped; run pidstat -d 10")] MeanOfTasks,
+
+    // Layers of devices.
+    #[error("operations are counted at the software RAID {above}: names do not say which disks are its members, so \
+        {below} are assumed to be their members and excluded from totals; use --only to count a single device{}",
+        not_counted(idle.as_deref()))] ArraysCounted { above: String, below: String, idle: Option<String> },
+    #[error("operations are counted at the software RAID {array}, and its disks {disks} are left out of totals; --only \
+        counts one device alone")] ArrayCounted { array: String, disks: String },
+    #[error("operations are counted at the disks {below}: the software RAID {above} carried {percent:.1} % of their \
+        bytes; use --only to count a single device")] DisksCounted { below: String, above: String, percent: f64 },
+    #[error("operations are counted at {below}: {above} carry the same bytes, so they are layers of it and excluded \
+        from totals; use --only to count a single device")] LayersCounted { below: String, above: String },
+    #[error("it has no disks, and {devices} may be layered, which counts operations twice: provide a report with the \
+        disks below them")] PossibleLayers { devices: String },
+    #[error("the total lacks {total} of the devices, so the devices are counted instead")]
+    TotalIncomplete { total: &'static str },
+
+    // Sizes of inputs.
+    #[error("more than {limit} devices: the others are skipped; provide fewer")] TooManyDevices { limit: usize },
+    #[error("more than {limit} volumes: the others are merged")] TooManyVolumes { limit: usize },
+    #[error("{count} volumes: the {reported} busiest are reported separately")]
+    BusiestVolumes { count: usize, reported: usize },
+    #[error("too many snapshots: split the spooled file into parts")] TooManySnapshots,
+    #[error("too many samples before their times: provide the file unsorted, as written by nmon")] SortedSamples,
+    #[error("it has more figures than the limit for an input, so quiet neighbouring samples were joined to windows of \
+        up to {window}; the busiest samples, highest values and percentiles are those of the input")]
+    Coarsened { window: String },
+
+    // The meaning of figures.
+    #[error("its values are rounded for the screen: record with {option} for exact ones")]
+    Rounded { option: &'static str },
+    #[error("it has bytes without operations: record {command} for both")] BytesOnly { command: &'static str },
+    #[error("it has bytes of tasks without operations, and counts writes when pages become dirty: for operations and \
+        latencies, record iostat -xt at the same time")] BytesOfTasks,
+    #[error("its reads and writes go through the operating system, whose page cache may answer: compare with iostat or \
+        /proc/diskstats of the same time for the operations of storage")] PageCache,
+    #[error("reads and writes go through the system's page cache: files smaller than twice the memory do not measure \
+        storage")] SmallFiles,
+    #[error("pages omit idle disks, so means cover busy times only: run `atop -r FILE -P DSK`")] IdleDisksOmitted,
+    #[error("all tables are in a single line (sadf -h), from which devices are not read: omit -h")] SingleLine,
+    #[error("columns without a recognised quantity are skipped: {columns}: rename those with rates, such as read_iops, \
+        write_iops, read_bytes_s, write_mbps")] UnknownColumns { columns: String },
+    #[error("{count} counters, while kernels have 11, 15 or 17: the last ones are skipped")]
+    UnknownCounters { count: usize },
+    #[error("while it was collected: {note}")] Collected { note: String },
+
+    // Metrics of clouds and monitoring systems.
+    #[error("{value} is not a whole number, so these are not sums and are skipped: query with {query}")]
+    NotASum { value: f64, query: &'static str },
+    #[error("{label}: an average of counts is no total: download the statistic Sum")] AverageOfCounts { label: String },
+    #[error("the response has further pages: provide them as well")] FurtherPages,
+    #[error("the response lacks its statistic: operations, bytes and times are assumed to be sums of each interval")]
+    SumsAssumed,
+    #[error("points without the required statistic are skipped: query {statistic} of {totals}, and Average of other \
+        metrics")] OtherStatistic { statistic: &'static str, totals: &'static str },
+    #[error("results with equal labels are distinguished by their ids")] EqualLabels,
+    #[error("{part} was throttled at times: {metric} rises, and the demand exceeds these figures")]
+    Throttled { part: String, metric: String },
+    #[error("{part} was throttled at times: {metric} is at its limit in {reached} of {points} points, and the demand \
+        exceeds these figures")] AtLimit { part: String, metric: String, reached: usize, points: usize },
+    #[error("page {number} is skipped: {error}")] PageSkipped { number: u32, error: String },
+    #[error("the query failed ({error}): repeat it")] QueryFailed { error: String },
+    #[error("its values are not counters, which are whole and only rise, and are interpreted as rates per second since \
+        the preceding value")] RatesAssumed,
+    #[error("it has series without names, as results of rate() and sums do, whose quantity is unknown: query the \
+        counters by name, such as node_disk_reads_completed_total, without functions")] NamelessSeries,
+
+    // Reports of Oracle Database.
+    #[error("its last line, `End of Report`, is missing, so tables may be missing too: save it again")] NoEndOfReport,
+    #[error("the statistics are empty: figures come from rounded tables")] EmptyStatistics,
+    #[error("the counter of multi-block reads is inconsistent with the bytes: random and sequential reads are not \
+        separated")] MultiBlockReads,
+    #[error("redo is counted in log writes (redo writes), once for all members of a group: multiply by their number")]
+    RedoOfGroups,
+    #[error("redo is counted in requests of the log writer (LGWR), with those to control files")] RedoOfLogWriter,
+    #[error("redo is counted in requests to log files, {requests_s:.1}/s: members of groups and pieces of the \
+        {writes_s:.1} log writes/s (redo writes)")] RedoOfFiles { requests_s: f64, writes_s: f64 },
+    #[error("it lacks the time of sessions, which is derived from the share of the largest of its top events: a \
+        rounded sum of processor time and waits, with those of background processes")] SessionTimeDerived,
+    #[error("only the events with most time are known: the rest of the database's time is in no counter")]
+    TopEventsOnly,
+    #[error("its window is {days:.1} days: days and nights are averaged, peaks are many times higher, and it is \
+        unsuitable for sizing; provide a report for each hour")] WindowOfDays { days: f64 },
+    #[error("its window is {minutes:.0} minutes, which hides shorter peaks: provide a report for each hour")]
+    LongWindow { minutes: f64 },
+    #[error("it ends before it begins, because the clock of its host was set back: rates use its row `Elapsed:`")]
+    EndBeforeBegin,
+    #[error("the instance was started inside the window: counters begin anew, so its rates are too low; give reports \
+        before and after")] StartedInside,
+    #[error("a report of a pluggable database has no writes of the container: writes are taken from file types, and \
+        redo is in the container's own report; provide that as well")] PluggableDatabase,
+    #[error("its instances were observed for different times: rates use the longest")] UnequalInstances,
+    #[error("{name}: {counted:.1} a second by the counters, {printed:.1} as printed: find the cause before using this \
+        report")] InconsistentRate { name: &'static str, counted: f64, printed: f64 },
+    #[error("{class} are known in blocks only, and their operations are missing: provide the table {table}")]
+    BlocksOnly { class: &'static str, table: &'static str },
+    #[error("reads and writes are rounded rates of its front page, without those of the log, because the rest of the \
+        report is missing: provide the whole report")] FrontPageOnly,
+    #[error("{class}: waits for {events} cover {} of them, so their latency is that of IOStat by Filetype",
+        percent(*share))] FileTypeLatency { class: &'static str, events: String, share: f64 },
+    #[error("{class}: waits for {events} cover {} of them, so the latency of all is unknown", percent(*share))]
+    UnknownLatency { class: &'static str, events: String, share: f64 },
+    #[error("windows of up to {minutes:.0} minutes, whose means hide shorter peaks: the highest minutes are included \
+        as maxima")] LongWindowWithMaxima { minutes: f64 },
+    #[error("{count} rates of bytes are printed as 0, which is less than 0.05 MB/s: reads and writes are estimated as \
+        operations of a block each, redo is left out")] RatesOfZero { count: usize },
+    #[error("the time of waits that are not among the first is estimated from their histograms, at three quarters of \
+        each bound")] WaitsEstimated,
+    #[error("{counted:.1} reads a second here, {sum:.1} in MAIN-METRICS: an instance may be missing there")]
+    InstanceMissing { counted: f64, sum: f64 },
+
+    // MySQL and PostgreSQL.
+    #[error("fewer variables than in the first sample: check that it was copied completely")] FewerVariables,
+    #[error("the output is truncated, by the server's limit of 1 MB or by an incomplete copy: use a file of the \
+        server's monitor")] MonitorTruncated,
+    #[error("the output is truncated by the next output")] MonitorInterrupted,
+    #[error("its rates cover no time: wait some seconds between two SHOW ENGINE INNODB STATUS")] MonitorTooEarly,
+    #[error("pending operations are instantaneous, not a mean over the window")] PendingOperations,
+    #[error("bytes or times are rounded for display, and so are the differences between samples: the view with the \
+        prefix x$ has exact values")] RoundedView,
+    #[error("the block size is missing and assumed to be 8 KiB: add the result of SHOW block_size")] BlockSizeAssumed,
+    #[error("no times of operations, because track_io_timing is off or was not queried: set it on for latencies")]
+    UntimedOperations,
+    #[error("no times of WAL writes, because track_wal_io_timing is off: set it on for latencies of commits")]
+    UntimedLog,
+    #[error("operations are counted in blocks: from version 17 on a read may fetch several, so the operations of \
+        storage are at most these; PostgreSQL 18 counts operations")] CountedBlocks,
+    #[error("operations of PostgreSQL 18 may have several blocks, and their bytes were not queried: select read_bytes, \
+        write_bytes and extend_bytes too")] BytesNotQueried,
+    #[error("bytes of WAL are those generated, without repeated writes of partially filled pages")] GeneratedLog,
+    #[error("statements without queryid cannot be matched between snapshots and are skipped: select queryid too")]
+    NamelessStatements,
+
+    // Benchmarks.
+    #[error("a row with ambiguous columns: provide the comma-separated line instead")] AmbiguousColumns,
+    #[error("{phase}: took less than half a second and was not measured: use a larger size")]
+    ShortPhase { phase: &'static str },
+    #[error("scores are the best of several runs, and latencies the lowest: the mean is worse")] BestOfRuns,
+    #[error("rows of {observed} of {threads} threads: its totals may lack the others")]
+    ThreadsMissing { observed: usize, threads: f64 },
+    #[error("its latencies have no unit and are left out: name the column latency_us or latency_ms")]
+    LatencyUnitMissing,
+    #[error("its latencies have no unit: {unit} follow from depth over rate (Little's law)")]
+    LatencyUnitDerived { unit: &'static str },
+    #[error("a maximum over points with different loads: its matrices contain all points")] MaximumOfPoints,
+    #[error("latencies cover reads, writes and flushes together and are skipped: run it with --file-fsync-freq=0")]
+    MixedLatencies,
+    #[error("{job}: operations, time and rate of its {direction} are inconsistent: check for manual edits")]
+    InconsistentJob { job: String, direction: &'static str },
+    #[error("{job}: rate and latency imply {found:.0} operations in flight, but its depth is {depth:.0}: check for \
+        manual edits")] InconsistentDepth { job: String, found: f64, depth: f64 },
+    #[error("{job}: fio failed with error {error}: its figures cover the time before it")]
+    FailedJob { job: String, error: u64 },
+    #[error("{job}: {expected:.0} {direction} per second, but the results of the clients add up to {sum:.0}: copy the \
+        results of all clients")] ClientsMissing { job: String, direction: &'static str, expected: f64, sum: f64 },
+    #[error("the last run has no end (`Run status group`): let it finish, and copy the whole file")] UnfinishedRun,
+    #[error("fio prints results of clients without their names: hosts are assigned in the order of the lines `<host>`; \
+        --output-format=json has the names")] NamelessClients,
+    #[error("it only has the submission latency, which is not a latency of storage: provide the log of lat or clat")]
+    SubmissionLatency,
+    #[error("its rows are single operations: provide an averaged log (log_avg_msec=1000) for rates")] SingleOperations,
+
+    // Traces.
+    #[error("it lacks the unit of its times: {unit} are assumed{}", as_in(*precedent))]
+    TimeUnitAssumed { unit: &'static str, precedent: Option<&'static str> },
+    #[error("it lacks the block size: 512 bytes are assumed, as in all published traces")] SectorsAssumed,
+    #[error("its format is not a default of blkparse: lengths are assumed to be {unit}, after the sector")]
+    LengthUnitAssumed { unit: &'static str },
+    #[error("its times are whole seconds: the order within a second is unknown")] WholeSeconds,
+    #[error("its records are requested cache blocks of 4 KiB, which are more numerous than operations")] CacheBlocks,
+    #[error("it does not distinguish reads and writes: all operations are in the same class")] ReadsAndWrites,
+    #[error("it has no times, sizes or kinds, so there is a working set but no demand; pages are assumed to have 4 \
+        KiB: scale the sizes of the curve for other sizes")] PagesOnly,
+    #[error("its times are seconds since its start, and its recorder may have lost operations under load")]
+    SecondsSinceStart,
+    #[error("it has no issue events (D), so queue events (Q) are counted, before operations are merged")] QueueEvents,
+    #[error("it has records of completions (C) alone: operations count when they ended, and how long they took is not \
+        known")] CompletionsOnly,
+    #[error("too many operations without completion: some latencies are missing")] CompletionsMissing,
+    #[error("all of its records are of processor {number}: the files of the others belong to it, and answers that they \
+        saw are missing (blkparse -i NAME -d FILE merges them)")] SingleProcessor { number: u32 },
+    #[error("version 2 of the log has only waits: operations between two of them have equal times")] WaitsOnly,
+    #[error("its waits are taken as microseconds after the wait before, as fio's manual has them; fio itself waits \
+        until so many milliseconds after its start")] WaitsInMicroseconds,
+    #[error("the first line is neither `fio version 2 iolog` nor `fio version 3 iolog`")] UnknownIolog,
+    #[error("neither a read nor a write: skipped")] NeitherReadNorWrite,
+    #[error("its time, action and sector are ambiguous: skipped")] AmbiguousRecord,
+    #[error("all of its operations are at the same time, which gives no rate: provide a longer trace")] SingleMoment,
+    #[error("the recorder dropped {count} operations: the demand was higher")] OperationsDropped { count: u64 },
+    #[error("{count} operations of more than 16 MiB are not in the working set, because caches bypass them")]
+    LargeOperations { count: u64 },
+
+    // The combination of several inputs.
+    #[error("{count} databases have the name {name}, and an input does not identify its database: process them \
+        separately")] SharedName { count: usize, name: String },
+    #[error("{count} databases have the name {name}: they are distinguished by their identifiers")]
+    SharedNameIdentified { count: usize, name: String },
+    #[error("{input}: its window is given twice: skipped")] WindowGivenTwice { input: String },
+    #[error("{input}: its window overlaps another window: skipped")] WindowOverlaps { input: String },
+    #[error("{input}: another report covers the whole database at that time: skipped")] WindowCovered { input: String },
+    #[error("{input}: its clock goes back from {before} to {begin}: check the times")]
+    ClockWentBack { input: String, before: DateTime, begin: DateTime },
+}
+
+impl Doubt {
+    /// The doubt about an item that is skipped because it lacks a part.
+    pub(crate) const fn lacking(item: &'static str, lacks: &'static str) -> Self {
+        Self::Lacking { item, lacks }
+    }
+}
+
+fn as_in(precedent: Option<&str>) -> String {
+    precedent.map(|program| format!(", as in {program}")).unwrap_or_default()
+}
+
+fn not_counted(idle: Option<&str>) -> String {
+    idle.map(|names| format!("; {names} had no operations, so that members of it are not counted")).unwrap_or_default()
+}
+
+fn percent(share: f64) -> String {
+    if share < 0.0005 { "less than 0.1 %".to_owned() } else { format!("{:.1} %", share * 100.0) }
+}
