@@ -288,7 +288,7 @@ impl LineFormat for Collectl {
         self.end_sample(out);
         let rows = self.samples.as_mut().map_or(0, |samples| samples.finish(None, out));
         if self.is_rounded {
-            out.caution(None, Doubt::Rounded { option: "-P" });
+            out.caution(None, Doubt::RoundedValues { option: "-P" });
         }
         out.end_at(self.line);
         out.require(rows > 0, InputFault::missing("sample of disks with a time", &["collectl -sd -oD", "--interval"]))

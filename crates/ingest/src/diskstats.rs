@@ -97,7 +97,7 @@ impl LineFormat for Diskstats {
         out.require(samples > 0, InputFault::missing("counters of a device", &["cat /proc/diskstats"]))?;
         let listed = self.counters.devices().list(samples, out);
         out.require(listed > 0, InputFault::LoopDevicesOnly)?;
-        out.require(samples < 2 || self.timed, Doubt::Untimed { items: "snapshots" })
+        out.require(samples < 2 || self.timed, Doubt::UntimedSamples { items: "snapshots" })
     }
 }
 

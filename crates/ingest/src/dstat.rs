@@ -385,7 +385,7 @@ impl LineFormat for DstatScreen {
 
     fn end(&mut self, out: &mut Builder) -> Result<(), Refusal> {
         if self.is_rounded {
-            out.caution(None, Doubt::Rounded { option: "--output FILE" });
+            out.caution(None, Doubt::RoundedValues { option: "--output FILE" });
         }
         self.samples.end(out)
     }

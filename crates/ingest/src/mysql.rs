@@ -260,7 +260,7 @@ impl ServerSamples {
         }
         let fell = |variable| of(values, variable) < of(&self.before, variable);
         if values.keys().any(|variable| *variable != "Uptime" && fell(*variable)) && fell("Uptime") {
-            out.caution(Some(Origin::line(self.line)), Doubt::Differences);
+            out.caution(Some(Origin::line(self.line)), Doubt::DifferencesAssumed);
             return MySqlNumbers::Differences;
         }
         MySqlNumbers::Sums

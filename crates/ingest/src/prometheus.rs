@@ -533,7 +533,7 @@ impl LineFormat for PrometheusText {
         self.chosen.arrays(&self.host, out);
         self.chosen.list(self.read.iter().map(|(owner, counters)| (owner, *counters)), out);
         out.require(!self.chosen.is_empty(), InputFault::LoopDevicesOnly)?;
-        out.require(self.count < 2 || self.timed, Doubt::Untimed { items: "expositions" })
+        out.require(self.count < 2 || self.timed, Doubt::UntimedSamples { items: "expositions" })
     }
 }
 

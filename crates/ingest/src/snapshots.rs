@@ -77,7 +77,7 @@ impl LineFormat for SnapshotLog {
             return self.begin(&format, object, out);
         }
         if let Some(note) = text(&object, "note") {
-            out.caution(Some(Origin::line(number)), Doubt::Collected { note: note.to_owned() });
+            out.caution(Some(Origin::line(number)), Doubt::CollectorNote { note: note.to_owned() });
             return Ok(());
         }
         if let Some(source) = &mut self.source {

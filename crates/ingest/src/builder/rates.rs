@@ -51,7 +51,7 @@ fn length(before: &Snapshot, after: &Snapshot) -> Result<Span, Doubt> {
         }
         ((Some(before), Some(after)), _) => after.duration_since(before).as_secs_f64(),
         (_, (Some(before), Some(after))) => (after - before).as_secs_f64(),
-        _ => return Err(Doubt::Untimed { items: "snapshots" }),
+        _ => return Err(Doubt::UntimedSamples { items: "snapshots" }),
     };
     if apart > 0.0 { Ok(Span::from_secs_f64(apart)) } else { Err(Doubt::ClockStuck { item: "snapshot" }) }
 }

@@ -97,7 +97,7 @@ fn read(input: &FormatInput, pages: &[u8], out: &mut Builder) -> Result<(), Refu
         samples += 1;
     }
     out.part("pages", Fate::Read(samples));
-    out.require(samples < 2 || input.interval.is_some(), Doubt::Untimed { items: "pages" })
+    out.require(samples < 2 || input.interval.is_some(), Doubt::UntimedSamples { items: "pages" })
 }
 
 #[cfg(test)]

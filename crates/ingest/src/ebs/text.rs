@@ -110,7 +110,7 @@ impl LineFormat for EbsText {
         self.take_text(self.begun, out);
         out.require(self.samples > 0, InputFault::missing("complete sample", &["nvme amzn stats -o json"]))?;
         out.part("samples", Fate::Read(self.samples));
-        out.require(self.samples < 2 || self.timed, Doubt::Untimed { items: "samples" })
+        out.require(self.samples < 2 || self.timed, Doubt::UntimedSamples { items: "samples" })
     }
 }
 

@@ -144,7 +144,7 @@ impl FioLog {
     fn row(&mut self, line: &str, number: u64, two_values: bool, out: &mut Builder) {
         let Some(row) = LogRow::of(line, two_values) else {
             self.broken += 1;
-            return out.caution(Some(Origin::line(number)), Doubt::Foreign { item: "a row of a log" });
+            return out.caution(Some(Origin::line(number)), Doubt::UnknownItem { item: "a row of a log" });
         };
         let origin = *self.origin_ms.get_or_insert(if row.ms >= CALENDAR_MS { row.ms } else { 0 });
         let since_ms = row.ms.saturating_sub(origin);
@@ -204,7 +204,7 @@ impl LineFormat for FioLog {
             out.part(format!("{} unreadable rows", self.broken), Fate::Broken);
         }
         if self.back > 0 {
-            out.caution(None, Doubt::SeveralJobs);
+            out.caution(None, Doubt::LogsOfSeveralJobs);
         }
         let unit = if value == LogQuantity::Latency { self.unit() } else { (1.0, None) };
         if let Some(doubt) = unit.1 {
@@ -409,7 +409,7 @@ impl LineFormat for Histograms {
             let scale = BinScale::of(counts.len())?;
             Some((ms, direction, counts, scale))
         }) else {
-            out.caution(Some(Origin::line(number)), Doubt::Foreign { item: "a row of a histogram" });
+            out.caution(Some(Origin::line(number)), Doubt::UnknownItem { item: "a row of a histogram" });
             out.part("row", Fate::Broken);
             return Ok(());
         };

@@ -108,7 +108,7 @@ impl Iostat {
             self.processor_columns = columns.map(str::to_owned).collect();
         } else if in_table && self.reports.disks.knows(text) {
             self.noted.note("rows of devices", Fate::Broken);
-            out.caution(Some(Origin::line(number)), Doubt::Unreadable { item: "row of devices" });
+            out.caution(Some(Origin::line(number)), Doubt::UnreadableItem { item: "row of devices" });
             self.place = LinePlace::Table;
         }
     }

@@ -175,7 +175,7 @@ impl LineFormat for Sadf {
             self.named(text, out);
         } else if self.row(text, number, out).is_none() {
             self.noted.note("lines", Fate::Broken);
-            out.caution(Some(Origin::line(number)), Doubt::Unreadable { item: "line" });
+            out.caution(Some(Origin::line(number)), Doubt::UnreadableItem { item: "line" });
         }
         Ok(())
     }

@@ -251,7 +251,7 @@ impl LineFormat for Sar {
             self.table = In::Other;
         } else if self.table != In::Other && !self.row(time, text, number, out) {
             self.noted.note("rows", Fate::Broken);
-            out.caution(Some(Origin::line(number)), Doubt::Unreadable { item: "row" });
+            out.caution(Some(Origin::line(number)), Doubt::UnreadableItem { item: "row" });
         }
         Ok(())
     }

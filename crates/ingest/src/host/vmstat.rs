@@ -157,7 +157,7 @@ impl LineFormat for Vmstat {
             self.columns = Some(columns);
         } else if self.columns.is_some() && line.trim_start().starts_with(|c: char| c.is_ascii_digit()) {
             self.noted.note("rows", Fate::Broken);
-            out.caution(Some(Origin::line(number)), Doubt::Unreadable { item: "row" });
+            out.caution(Some(Origin::line(number)), Doubt::UnreadableItem { item: "row" });
         }
         Ok(())
     }

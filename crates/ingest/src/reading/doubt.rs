@@ -9,14 +9,14 @@ use plimsoll_units::Span;
 #[expect(missing_docs, reason = "the sentence of a variant documents it")]
 pub enum Doubt {
     // Skipped pieces of any format.
-    #[error("{item} without {lacks}: skipped")] Lacking { item: &'static str, lacks: &'static str },
+    #[error("{item} without {lacks}: skipped")] IncompleteItem { item: &'static str, lacks: &'static str },
     #[error("{value} is not a number: skipped")] NotANumber { value: &'static str },
-    #[error("an unreadable {item}: skipped")] Unreadable { item: &'static str },
-    #[error("not {item}: skipped")] Foreign { item: &'static str },
+    #[error("an unreadable {item}: skipped")] UnreadableItem { item: &'static str },
+    #[error("not {item}: skipped")] UnknownItem { item: &'static str },
     #[error("a row with {cells} cells under {columns} columns: skipped")] RowWidth { cells: usize, columns: usize },
     #[error("{item} with invalid JSON, after an interrupted recording or copy: skipped")]
     InvalidJson { item: &'static str },
-    #[error("impossible {item}: skipped")] Impossible { item: &'static str },
+    #[error("impossible {item}: skipped")] ImpossibleItem { item: &'static str },
     #[error("{value} is not a plausible figure: skipped")] ImplausibleFigure { value: f64 },
     #[error("a line of more than {limit} bytes: skipped")] LongLine { limit: usize },
     #[error("further cautions: only the first are listed")] FurtherCautions,
@@ -29,7 +29,7 @@ pub enum Doubt {
     #[error("it is truncated or damaged from here on, and the part before is used: export it again")] JsonTruncated,
     #[error("it is not JSON from here on ({error}), because it is truncated or has decimal commas: run it with \
         LC_ALL=C")] JsonDamaged { error: String },
-    #[error("{wrong}")] OwnTrace { wrong: String },
+    #[error("{wrong}")] DamagedTrace { wrong: String },
 
     // Counters and their windows.
     #[error("a single snapshot: its counters have no known start, so there are no rates; take a second snapshot some \
@@ -44,19 +44,20 @@ pub enum Doubt {
     #[error("the statistics were reset since the preceding snapshot, and the windows around the reset are skipped: \
         take snapshots without a reset in between")] StatisticsReset,
     #[error("interpreted as differences (mysqladmin -r), since the second sample is lower than the first: if the \
-        server restarted in between, provide the samples before and after as two files")] Differences,
+        server restarted in between, provide the samples before and after as two files")] DifferencesAssumed,
     #[error("sample_ms is the time since the computer started, while its counters begin with the server: with a single \
         sample the rates may be too low")] AgeOfComputer,
 
     // Times and lengths.
-    #[error("several {items} without times: specify their interval")] Untimed { items: &'static str },
+    #[error("several {items} without times: specify their interval")] UntimedSamples { items: &'static str },
     #[error("it has no times, so they start at 1 January 1970: specify --begin")] NoTimes,
     #[error("the clock did not advance since the preceding {item}: skipped")] ClockStuck { item: &'static str },
     #[error("the clock goes back here, and overlapping windows count once: check the times")] ClockBack,
     #[error("the times go back: sort the rows by time")] UnorderedRows,
     #[error("time goes back by up to {max}: operations are counted in the second of their timestamp")]
     UnorderedOperations { max: Span },
-    #[error("its times go back, because it contains logs of several jobs: their values are averaged")] SeveralJobs,
+    #[error("its times go back, because it contains logs of several jobs: their values are averaged")]
+    LogsOfSeveralJobs,
     #[error("its time differs by more than a year from the preceding record: skipped")] DistantTime,
     #[error("its times are in {zone}, an abbreviation that several zones share: specify --time-zone")]
     AmbiguousZone { zone: String },
@@ -103,7 +104,7 @@ pub enum Doubt {
 
     // The meaning of figures.
     #[error("its values are rounded for the screen: record with {option} for exact ones")]
-    Rounded { option: &'static str },
+    RoundedValues { option: &'static str },
     #[error("it has bytes without operations: record {command} for both")] BytesOnly { command: &'static str },
     #[error("it has bytes of tasks without operations, and counts writes when pages become dirty: for operations and \
         latencies, record iostat -xt at the same time")] BytesOfTasks,
@@ -117,7 +118,7 @@ pub enum Doubt {
         write_iops, read_bytes_s, write_mbps")] UnknownColumns { columns: String },
     #[error("{count} counters, while kernels have 11, 15 or 17: the last ones are skipped")]
     UnknownCounters { count: usize },
-    #[error("while it was collected: {note}")] Collected { note: String },
+    #[error("while it was collected: {note}")] CollectorNote { note: String },
 
     // Metrics of clouds and monitoring systems.
     #[error("{value} is not a whole number, so these are not sums and are skipped: query with {query}")]
@@ -280,7 +281,15 @@ pub enum Doubt {
 impl Doubt {
     /// The doubt about an item that is skipped because it lacks a part.
     pub(crate) const fn lacking(item: &'static str, lacks: &'static str) -> Self {
-        Self::Lacking { item, lacks }
+        Self::IncompleteItem { item, lacks }
+    }
+
+    /// A stable identifier of its kind for programs: the hyphenated name of the variant, such as `single-snapshot`.
+    pub fn kind(&self) -> String {
+        let name = format!("{self:?}");
+        let letters = name.chars().take_while(char::is_ascii_alphanumeric).enumerate();
+        let hyphen = |at, letter: char| (at > 0 && letter.is_ascii_uppercase()).then_some('-');
+        letters.flat_map(|(at, letter)| hyphen(at, letter).into_iter().chain([letter.to_ascii_lowercase()])).collect()
     }
 }
 

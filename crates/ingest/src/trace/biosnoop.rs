@@ -41,11 +41,11 @@ impl LineDialect for Biosnoop {
             return Line::Passed;
         }
         let Some(latencies) = self.latencies else {
-            return Line::Broken(&Doubt::Lacking { item: "a record", lacks: "a heading before it" });
+            return Line::Broken(&Doubt::IncompleteItem { item: "a record", lacks: "a heading before it" });
         };
         // Time, process, its number, disk, kind, sector, bytes.
         let Some(first) = count.checked_sub(latencies + 4).filter(|first| *first >= 3) else {
-            return Line::Broken(&Doubt::Lacking { item: "a record", lacks: "all columns of the heading" });
+            return Line::Broken(&Doubt::IncompleteItem { item: "a record", lacks: "all columns of the heading" });
         };
         let [disk, kind, sector, bytes] = [0, 1, 2, 3].map(|index| fields[first + index]);
         let action = match kind {
@@ -56,10 +56,10 @@ impl LineDialect for Biosnoop {
         let numbers =
             (scaled(fields[0], SECOND), integer(sector), integer(bytes), scaled(fields[count - 1], MILLISECOND));
         let (Some(done_ns), Some(sector), Some(length), Some(took_ns)) = numbers else {
-            return Line::Broken(&Doubt::Unreadable { item: "number" });
+            return Line::Broken(&Doubt::UnreadableItem { item: "number" });
         };
         let Some(place) = sector.checked_mul(SECTOR) else {
-            return Line::Broken(&Doubt::Unreadable { item: "number" });
+            return Line::Broken(&Doubt::UnreadableItem { item: "number" });
         };
         let volume = sink.volume(disk);
         sink.operation(&TraceRecord {

@@ -437,7 +437,7 @@ impl LineDialect for Columns {
         };
         let count = layout.arrange.map_or(count, |arrange| arrange(&mut fields, count));
         if !layout.has_fields(&fields, count) {
-            return Line::Broken(&Doubt::Lacking { item: "a record", lacks: "some of its fields" });
+            return Line::Broken(&Doubt::IncompleteItem { item: "a record", lacks: "some of its fields" });
         }
         let Some(command) = layout.command(&fields) else {
             return Line::Broken(&Doubt::NeitherReadNorWrite);
@@ -528,7 +528,7 @@ impl LineDialect for Objects {
             return if self.columns.is_some() {
                 Line::Passed
             } else {
-                Line::Broken(&Doubt::Foreign { item: "a line with names of columns" })
+                Line::Broken(&Doubt::UnknownItem { item: "a line with names of columns" })
             };
         };
         if line.first() == Some(&b'#') {
@@ -538,7 +538,7 @@ impl LineDialect for Objects {
         self.decimals |= time.contains(&b'.');
         let (at_ns, length) = (scaled(time, SECOND), integer(fields[columns.size]));
         if count != columns.count || at_ns.is_none() || length.is_none() || object.is_empty() {
-            return Line::Broken(&Doubt::Lacking { item: "a record", lacks: "all columns of the heading" });
+            return Line::Broken(&Doubt::IncompleteItem { item: "a record", lacks: "all columns of the heading" });
         }
         let place = integer(object).unwrap_or_else(|| hash(object));
         let volume = sink.volume(b"");
@@ -581,7 +581,7 @@ impl LineDialect for PageNumbers {
         if line == b"*" {
             return Line::Passed;
         }
-        let Some(place) = integer(line) else { return Line::Broken(&Doubt::Foreign { item: "a page number" }) };
+        let Some(place) = integer(line) else { return Line::Broken(&Doubt::UnknownItem { item: "a page number" }) };
         let volume = sink.volume(b"");
         sink.operation(&TraceRecord { number, place, volume, ..TraceRecord::default() });
         Line::Read

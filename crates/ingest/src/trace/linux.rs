@@ -205,7 +205,7 @@ impl LineDialect for Blkparse {
             return if count > 0 && is_summary(line) {
                 Line::Passed
             } else {
-                Line::Broken(&Doubt::Foreign { item: "a line with a device" })
+                Line::Broken(&Doubt::UnknownItem { item: "a line with a device" })
             };
         }
         let at_ns = scaled(f[3], 1_000_000_000).filter(|_| count >= 6 && f[3].contains(&b'.'));
@@ -338,7 +338,7 @@ impl LineDialect for Formatted {
             return if letters.starts_with(b"F") {
                 Line::Read
             } else {
-                Line::Broken(&Doubt::Lacking { item: "a record", lacks: "sector and length" })
+                Line::Broken(&Doubt::IncompleteItem { item: "a record", lacks: "sector and length" })
             };
         };
         let in_bytes = *self.in_bytes.get_or_insert(length >= SECTOR && length % SECTOR == 0);
@@ -539,7 +539,7 @@ impl Blktrace {
             let left = &bytes[at..];
             if Bytes::of(left).is_none() {
                 self.number += 1;
-                sink.broken(self.number, &Doubt::Foreign { item: "a record of an operation" });
+                sink.broken(self.number, &Doubt::UnknownItem { item: "a record of an operation" });
                 at += next(left);
                 continue;
             }

@@ -41,16 +41,16 @@ impl LineDialect for Own {
                 // The head identifies the dialect, so it counts as a record.
                 if number <= 2 { Line::Read } else { Line::Passed }
             }
-            Err(Wrong::Format) => Line::Broken(&Doubt::Foreign { item: "a trace of plimsoll" }),
+            Err(Wrong::Format) => Line::Broken(&Doubt::UnknownItem { item: "a trace of plimsoll" }),
             Err(wrong) => {
-                sink.broken(number, &Doubt::OwnTrace { wrong: wrong.to_string() });
+                sink.broken(number, &Doubt::DamagedTrace { wrong: wrong.to_string() });
                 Line::Reported
             }
         }
     }
 
     fn cut(&mut self, _: &[u8], number: u64, sink: &mut dyn Sink) -> Line {
-        sink.broken(number, &Doubt::OwnTrace { wrong: Wrong::CutOff.to_string() });
+        sink.broken(number, &Doubt::DamagedTrace { wrong: Wrong::CutOff.to_string() });
         Line::Reported
     }
 
@@ -98,13 +98,13 @@ impl LineDialect for Iolog {
             Version::Three => (integer(f[0]), f.get(1..count)),
         };
         let (Some(at_us), Some([file, verb, rest @ ..])) = (at_us, fields) else {
-            return Line::Broken(&Doubt::Lacking { item: "a record", lacks: "some of its fields" });
+            return Line::Broken(&Doubt::IncompleteItem { item: "a record", lacks: "some of its fields" });
         };
         let action = match *verb {
             b"add" | b"open" | b"close" => return Line::Passed,
             b"wait" => {
                 let Some(pause) = rest.first().and_then(|text| integer(text)) else {
-                    return Line::Broken(&Doubt::Lacking { item: "a wait", lacks: "its length" });
+                    return Line::Broken(&Doubt::IncompleteItem { item: "a wait", lacks: "its length" });
                 };
                 self.waited_us = self.waited_us.saturating_add(pause);
                 return Line::Passed;
@@ -113,7 +113,7 @@ impl LineDialect for Iolog {
             b"write" => Action::Write,
             b"sync" | b"datasync" => Action::Flush,
             b"trim" => Action::Trim,
-            _ => return Line::Broken(&Doubt::Foreign { item: "a known action" }),
+            _ => return Line::Broken(&Doubt::UnknownItem { item: "a known action" }),
         };
         let span = match rest {
             _ if action == Action::Flush => (Some(0), Some(0)),

@@ -214,7 +214,7 @@ impl Records {
                     sink.operation(&TraceRecord { number: self.number, volume, ..operation });
                 }
                 Some(None) => {}
-                None => sink.broken(self.number, &Doubt::Foreign { item: "a record of an operation" }),
+                None => sink.broken(self.number, &Doubt::UnknownItem { item: "a record of an operation" }),
             }
         }
         self.rest = records.remainder().to_vec();

@@ -144,3 +144,9 @@ fn utf_16_is_read_like_utf_8() {
     let wide: Vec<u8> = "load a 1\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
     assert_eq!(outcome(&wide, 3).reading().unwrap().figures, reading(b"load a 1\n").figures);
 }
+
+#[test]
+fn the_kind_of_a_doubt_is_the_hyphenated_name_of_its_variant() {
+    assert_eq!(Doubt::SingleSnapshot.kind(), "single-snapshot");
+    assert_eq!(Doubt::NotANumber { value: "the rate" }.kind(), "not-a-number");
+}

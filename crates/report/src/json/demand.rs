@@ -121,6 +121,8 @@ view! {
     /// A doubt about an input.
     #[schemars(rename = "Caution")]
     struct CautionView from caution: &Caution {
+        /// Kind of the doubt, for filters.
+        kind: String = caution.doubt.kind(),
         /// Place in the input; null for the whole input.
         place: Option<String> = caution.origin.as_ref().map(ToString::to_string),
         /// The doubt in a sentence, and the remedy.
