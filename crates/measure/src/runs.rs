@@ -408,7 +408,7 @@ pub fn load_found(found: &Path) -> Result<Retained, MeasureError> {
     let bytes = read(found)?;
     let retained = match Curve::from_json(&bytes) {
         Ok(curve) => Ok(Retained::Curve(curve.into())),
-        Err(FormatError::Version(version)) if version == plimsoll_record::SUITE_FORMAT => {
+        Err(FormatError::Version(version)) if version.starts_with("plimsoll.suite/") => {
             SuiteRun::from_json(&bytes).map(|suite| Retained::Suite(suite.into()))
         }
         Err(error) => Err(error),

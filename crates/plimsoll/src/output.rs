@@ -244,7 +244,7 @@ impl Outputs {
 
     /// Prints and writes suites. JSON supports a single suite.
     pub fn write_suites(&self, suites: &[SuiteRun]) -> Result<(), CliError> {
-        let json = || suites.first().map(SuiteRun::to_json).unwrap_or_default();
+        let json = || suites.first().map(plimsoll_report::suite_json).unwrap_or_default();
         self.write_run(&pages::suites(suites), suites.iter().any(|suite| suite.started.is_some()), json)
     }
 

@@ -169,7 +169,8 @@ fn check_prepared(recipe: &dyn Recipe, ran: &SuiteRun, failed: bool) -> Result<(
         EndReason::Interrupted => Err(CliError::Interrupted),
         EndReason::Complete if !failed => Ok(()),
         _ => {
-            let why: Vec<String> = ran.findings.iter().map(Finding::text).chain(ran.verdicts.iter().cloned()).collect();
+            let verdicts = ran.verdicts.iter().map(plimsoll_report::words::verdict);
+            let why: Vec<String> = ran.findings.iter().map(Finding::text).chain(verdicts).collect();
             Err(CliError::Failed(anyhow::anyhow!("the data of {} were not loaded: {}", recipe.name(), why.join("; "))))
         }
     }

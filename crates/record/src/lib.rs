@@ -17,6 +17,7 @@ mod slot;
 mod suite;
 mod tally;
 mod trace;
+mod verdict;
 
 pub use curve::{Conditions, Curve, EndReason, FORMAT, FormatError, Source, Subject, Trace};
 pub use database::{
@@ -37,3 +38,8 @@ pub use slot::{HostDelay, LoadSlot, SlotRole};
 pub use suite::{JobRun, Listing, SUITE_FORMAT, Statements, StepRun, StepWork, SuiteRun};
 pub use tally::{Counter, Counting, Tally};
 pub use trace::{Action, Outline, TRACE_FORMAT, TraceEntry, TraceError, TraceLine, TraceReader, TraceWriter, Wrong};
+pub use verdict::{
+    ArticleVerdict, BenchNote, BonnieVerdict, CacheRemedy, CrystalDiskMarkVerdict, DdVerdict, FlushCounts,
+    LadderVerdict, LimitEvidence, OltpVerdict, OtherRows, SessionVerdict, SharedVerdict, ShortPhase, SlobVerdict,
+    SniaVerdict, SqlBenchVerdict, TestShare, TiobenchVerdict, Verdict, VerifyVerdict, WalVerdict,
+};

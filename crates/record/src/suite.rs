@@ -11,9 +11,12 @@ use crate::histogram::Bins;
 use crate::host::Host;
 use crate::run::{CpuTime, Run};
 use crate::tally::Tally;
+use crate::verdict::{Verdict, read_verdicts};
 
 /// Name and version of the file format of suites.
-pub const SUITE_FORMAT: &str = "plimsoll.suite/1";
+pub const SUITE_FORMAT: &str = "plimsoll.suite/2";
+/// The first version, with sentences as verdicts.
+const FIRST_SUITE_FORMAT: &str = "plimsoll.suite/1";
 
 /// A worker of a step.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -168,19 +171,20 @@ pub struct SuiteRun {
     pub database: Option<Box<DatabaseSide>>,
     /// Classic text outputs.
     pub listings: Vec<Listing>,
-    /// Conclusions, in sentences with figures.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub verdicts: Vec<String>,
+    /// Conclusions.
+    #[serde(default, deserialize_with = "read_verdicts", skip_serializing_if = "Vec::is_empty")]
+    pub verdicts: Vec<Verdict>,
     /// Doubts about the whole suite.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<Finding>,
 }
 
 impl SuiteRun {
-    /// Parses a suite file.
+    /// Parses a suite file. Verdicts of the first version become texts.
     pub fn from_json(bytes: &[u8]) -> Result<Self, FormatError> {
-        check_format(bytes, &[SUITE_FORMAT])?;
-        serde_json::from_slice(bytes).map_err(FormatError::Shape)
+        check_format(bytes, &[SUITE_FORMAT, FIRST_SUITE_FORMAT])?;
+        let suite: Self = serde_json::from_slice(bytes).map_err(FormatError::Shape)?;
+        Ok(Self { format: SUITE_FORMAT.into(), ..suite })
     }
 
     /// Serialises to the file format, ending in a newline.

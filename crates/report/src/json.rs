@@ -1,7 +1,7 @@
 //! Results as JSON: each is a type with its JSON Schema, and names its format and version in the field `format`.
 //!
 //! Units end the keys, money is decimal text with its currency, and unknown values are null or absent, never zero. The
-//! JSON of curves and suites is their file format, in `plimsoll-record`.
+//! JSON of curves is their file format, in `plimsoll-record`; that of suites has the texts of verdicts, too.
 
 /// Declares types for JSON: the key, type and value of each field, and the result that they are taken from. The
 /// documentation of a field is its description in the schema.
@@ -52,8 +52,9 @@ use plimsoll_choose::sizing::Sizing;
 use plimsoll_choose::what_if::WhatIfs;
 use plimsoll_choose::{Explanation, Matches, Need, Quote, Resemblance};
 use plimsoll_ingest::{Demand, Outcome};
-use plimsoll_record::{HostCheck, Objective};
+use plimsoll_record::{HostCheck, Objective, SuiteRun};
 use serde::Serialize;
+use serde_json::{Map, Value};
 
 use crate::pages::{CheckedFeature, CheckedRequirement, HistoryRun, KeptRun, WatchReport};
 
@@ -162,6 +163,27 @@ pub fn ec2_key_json(id: &str, secret: &str, endpoint: &str) -> Vec<u8> {
 /// A watch as `plimsoll.watch/1`, ending in a newline.
 pub fn watch_json(report: &WatchReport<'_>) -> Vec<u8> {
     to_json(&watch::WatchResult::from(report))
+}
+
+/// A suite: its file format, with the text of each verdict, ending in a newline.
+pub fn suite_json(suite: &SuiteRun) -> Vec<u8> {
+    /// Readers recognise a run file by the format at its beginning.
+    #[derive(Serialize)]
+    struct FormatFirst {
+        format: Option<Value>,
+        #[serde(flatten)]
+        rest: Map<String, Value>,
+    }
+    let Ok(Value::Object(mut rest)) = serde_json::to_value(suite) else {
+        unreachable!("a suite is an object with string keys");
+    };
+    let verdicts = rest.get_mut("verdicts").and_then(Value::as_array_mut).into_iter().flatten();
+    for (stored, verdict) in verdicts.zip(&suite.verdicts) {
+        stored["text"] = crate::words::verdict(verdict).into();
+    }
+    let mut bytes = serde_json::to_vec(&FormatFirst { format: rest.remove("format"), rest }).expect("values are JSON");
+    bytes.push(b'\n');
+    bytes
 }
 
 /// A result as it is printed, ending in a newline.

@@ -20,6 +20,7 @@ pub(crate) mod offer;
 mod place;
 mod replay;
 pub(crate) mod sizing;
+mod verdicts;
 pub mod volume;
 pub(crate) mod watch;
 
@@ -31,6 +32,7 @@ pub use gates::gate_outcome;
 pub use place::{command, conditions, host, source, source_line, subject};
 pub(crate) use place::{date, duration, source_place};
 pub(crate) use replay::{format_outcome, recording, replay};
+pub use verdicts::verdict;
 
 /// Purpose of a command that repeats a run.
 pub(crate) const REPEAT: &str = "To repeat";

@@ -3,7 +3,9 @@
 use plimsoll_analyse::{Settle, chosen_objective, knee, load_line, settle};
 use plimsoll_drive::{Fault, Observe, Onward, PartialRun};
 use plimsoll_load::Pace;
-use plimsoll_record::{DatabaseSide, EndReason, Finding, JobRun, Listing, Run, Slice, Statements, StepRun, StepWork};
+use plimsoll_record::{
+    DatabaseSide, EndReason, Finding, JobRun, Listing, Run, Slice, Statements, StepRun, StepWork, Verdict,
+};
 use plimsoll_units::{Bytes, Instant, Span};
 
 use crate::ground::{Facts, Ground, StepOutcome, Unfit};
@@ -66,8 +68,8 @@ pub trait Recipe {
     /// Results in the original layouts. Also called after an interruption or a failure, with the executed steps.
     fn listings(&self, done: &[CompletedStep], facts: &Facts) -> Vec<Listing>;
 
-    /// Conclusions, as sentences with figures.
-    fn verdicts(&self, _done: &[CompletedStep], _facts: &Facts) -> Vec<String> {
+    /// Conclusions.
+    fn verdicts(&self, _done: &[CompletedStep], _facts: &Facts) -> Vec<Verdict> {
         Vec::new()
     }
 

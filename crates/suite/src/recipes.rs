@@ -9,7 +9,6 @@ mod databases;
 pub mod dd;
 mod evidence;
 pub mod ladder;
-mod load_line;
 mod numbers;
 pub mod oltp;
 mod phase;

@@ -163,7 +163,7 @@ fn runs_and_their_results_are_valid() {
     check(&folder, "history", &["history", "s.json", "s.json"]);
     check(&folder, "explanation", &["explain", "s.json", "--as", "oci:256GB@50vpu"]);
     let suite = check(&folder, "suite", &["suite", "dd", "station(1, 1ms)", "--bs", "1MiB", "--count", "8"]);
-    assert_eq!(suite["format"], "plimsoll.suite/1");
+    assert_eq!(suite["format"], "plimsoll.suite/2");
 }
 
 #[test]

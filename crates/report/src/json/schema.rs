@@ -3,7 +3,7 @@
 use plimsoll_record::{Curve, SuiteRun};
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema, schema_for};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::{
     catalogue, comparison, demand, diagnosis, doctor, explanation, history, keys, matches, nbd_check, prices, quote,
@@ -16,7 +16,7 @@ type MakeSchema = fn() -> Schema;
 /// The schema of each result by its name.
 const SCHEMAS: [(&str, MakeSchema); 23] = [
     ("run", || schema_for!(Curve)),
-    ("suite", closed::<SuiteRun>),
+    ("suite", suite),
     ("comparison", closed::<comparison::ComparisonResult>),
     ("runs", closed::<runs::Runs>),
     ("history", closed::<history::History>),
@@ -62,6 +62,20 @@ pub fn close_schema(mut schema: Schema) -> Vec<u8> {
 fn closed<T: JsonSchema>() -> Schema {
     let mut schema = SchemaSettings::draft2020_12().for_serialize().into_generator().into_root_schema_for::<T>();
     close(schema.ensure_object(), SchemaPath::Full);
+    schema
+}
+
+/// The schema of suites, with the text of each verdict.
+fn suite() -> Schema {
+    let mut schema = closed::<SuiteRun>();
+    let definitions = schema.get_mut("$defs").and_then(Value::as_object_mut).into_iter().flatten();
+    let verdicts = definitions.filter(|(name, _)| name.ends_with("Verdict") && *name != "Verdict");
+    for kind in verdicts.filter_map(|(_, verdict)| verdict["oneOf"].as_array_mut()).flatten() {
+        if kind["properties"].get("text").is_none() {
+            kind["properties"]["text"] = json!({ "description": "The verdict as a sentence.", "type": "string" });
+            kind["required"].as_array_mut().into_iter().for_each(|required| required.push("text".into()));
+        }
+    }
     schema
 }
 

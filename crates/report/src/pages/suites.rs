@@ -5,7 +5,7 @@ mod sessions;
 mod side_by_side;
 
 use maud::{Markup, html};
-use plimsoll_record::{StepWork, SuiteRun};
+use plimsoll_record::{StepWork, SuiteRun, Verdict};
 use plimsoll_units::Span;
 
 use super::curves::{alert_and_command, findings, labels};
@@ -16,7 +16,7 @@ use crate::number;
 use crate::page::{Block, Chart, Emphasis, Fact, Headline, Page, PageSection};
 use crate::sessions::{SessionCurve, group_verdict, groups};
 use crate::suite::{StepRow, meanings, rows, skipped, table};
-use crate::words::{self, clean, database, sentence};
+use crate::words::{self, clean, database};
 
 /// Maximum number of bars.
 const BARS_MAX: usize = 40;
@@ -121,10 +121,7 @@ fn build_sections(
     let listing = |listing: &plimsoll_record::Listing| {
         PageSection::new(clean(&listing.title), vec![Block::Listing(listing.text.clone())])
     };
-    let verdict = |verdict: &String| {
-        let text = format!("{}.", sentence(clean(verdict).trim_end_matches('.')));
-        Fact::new("verdict", text).with_emphasis(Emphasis::Note)
-    };
+    let verdict = |verdict: &Verdict| Fact::new("verdict", words::verdict(verdict)).with_emphasis(Emphasis::Note);
     let rows = rows(suite);
     let mut out: Vec<PageSection> = suite.listings.iter().map(listing).collect();
     out.push(PageSection::bare("Verdicts", vec![Block::Facts(suite.verdicts.iter().map(verdict).collect())]));

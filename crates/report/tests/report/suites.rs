@@ -2,9 +2,14 @@
 
 use crate::support;
 
-use plimsoll_record::{CpuTime, Estimate, SessionRun, SessionTimes, Spent, Statements, StepWork, SuiteRun};
-use plimsoll_report::{Charset, TextStyle, page_csv, page_html, page_text, pages};
+use plimsoll_load::Pace;
+use plimsoll_record::{
+    CpuTime, DdVerdict, Estimate, LimitEvidence, SUITE_FORMAT, SessionRun, SessionTimes, SessionVerdict, SharedVerdict,
+    Spent, Statements, StepWork, SuiteRun, Verdict,
+};
+use plimsoll_report::{Charset, TextStyle, find_schema, page_csv, page_html, page_text, pages, suite_json};
 use plimsoll_units::Span;
+use serde_json::{Value, json};
 use support::Dice;
 use support::crowd::{self, crowd_in};
 use support::page::check_page;
@@ -243,4 +248,60 @@ fn long_names_are_replaced_by_unique_session_counts() {
     }
     let displayed = text(&run, 100);
     assert!(displayed.contains("\n8 sessions ") && !displayed.contains("for each of so many schemas "), "{displayed}");
+}
+
+#[test]
+fn verdicts_of_the_first_version_are_texts() {
+    let mut stored: Value = serde_json::from_slice(&crowd::staged().to_json()).expect("JSON");
+    stored["format"] = json!("plimsoll.suite/1");
+    stored["verdicts"] = json!(["the knee is at 8 clients"]);
+    let read = SuiteRun::from_json(stored.to_string().as_bytes()).expect("a file of version 1");
+    let expected = SharedVerdict::Text { text: "the knee is at 8 clients".into() };
+    assert_eq!((read.format.as_str(), &read.verdicts[..]), (SUITE_FORMAT, &[expected.into()][..]));
+    assert!(text(&read, 80).contains("The knee is at 8 clients."), "{}", text(&read, 80));
+}
+
+#[test]
+fn json_of_verdicts_has_kind_figures_and_text() {
+    let first = Some("offset 0".to_owned());
+    let evidence = LimitEvidence { device: Some(("vda".into(), 0.97)), ..LimitEvidence::default() };
+    let (offered, limit) = (Pace::Closed { depth: 8 }, Some("IOPS".to_owned()));
+    let verdicts: Vec<Verdict> = vec![
+        DdVerdict::NoPageCache.into(),
+        SharedVerdict::WrongData { blocks: 9, wrong: 2, first }.into(),
+        SharedVerdict::Text { text: "a note".into() }.into(),
+        SessionVerdict::BindingLimit { update_pct: Some(25), offered, limit, evidence }.into(),
+    ];
+    let written = SuiteRun { verdicts, ..crowd::staged() };
+    let bytes = suite_json(&written);
+    assert!(bytes.starts_with(b"{\"format\":\"plimsoll.suite/2\""), "{}", String::from_utf8_lossy(&bytes[..80]));
+    let read = SuiteRun::from_json(&bytes).expect("a suite");
+    assert_eq!(read.verdicts[..2], written.verdicts[..2]);
+    assert_eq!(read.verdicts[3], written.verdicts[3]);
+    let printed: Value = serde_json::from_slice(&bytes).expect("JSON");
+    let wrong = json!({
+        "kind": "wrong-data", "blocks": 9, "wrong": 2, "first": "offset 0",
+        "text": "Of 9 blocks that were read, 2 had wrong data. The first: offset 0.",
+    });
+    assert_eq!(printed["verdicts"][1], wrong);
+    assert_eq!(printed["verdicts"][2], json!({ "kind": "text", "text": "A note." }));
+    let limit = "UPDATE_PCT=25: binding limit at 8 sessions: IOPS (vda for 97 %).";
+    assert_eq!(printed["verdicts"][3]["text"], limit);
+}
+
+/// The kind determines the fields of a verdict, whatever its suite.
+#[test]
+fn kinds_of_verdicts_are_unique() {
+    let schema: Value = serde_json::from_slice(&find_schema("suite").expect("a schema")).expect("JSON");
+    let parts = schema["$defs"]["Verdict"]["anyOf"].as_array().expect("parts");
+    let mut kinds: Vec<&str> = Vec::new();
+    for part in parts {
+        let name = part["$ref"].as_str().and_then(|path| path.rsplit('/').next()).expect("a definition");
+        for kind in schema["$defs"][name]["oneOf"].as_array().expect("kinds") {
+            let kind = kind["properties"]["kind"]["const"].as_str().expect("a kind");
+            assert!(!kinds.contains(&kind), "{kind}");
+            kinds.push(kind);
+        }
+    }
+    assert!(kinds.len() > 80, "{kinds:?}");
 }

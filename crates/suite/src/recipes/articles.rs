@@ -6,7 +6,7 @@ pub mod published;
 
 use clap::ValueEnum;
 use plimsoll_load::{JobSpec, LaneSpec, Pattern, Region, Until, WorkerOps};
-use plimsoll_record::Listing;
+use plimsoll_record::{ArticleVerdict, Listing, SharedVerdict, Verdict};
 use plimsoll_units::{Bytes, Kind, Span};
 use published::{ArticleRow, ArticleTable, Find, PublishedArticle, PublishedFigure, SuiteFigure};
 
@@ -21,7 +21,7 @@ use crate::result::IoResult;
 use crate::step::{FileAccess, FileSpec, Step, Work as StepWork, Worker};
 
 /// What `dd` of the article on levels of OCI left in memory when it ended: the same in its four runs, in bytes.
-const LEFT_IN_MEMORY: f64 = 1.092e9;
+const LEFT_IN_MEMORY: Bytes = Bytes::new(1_092_000_000);
 
 /// An article with published figures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -272,32 +272,25 @@ impl Recipe for Articles {
         listings
     }
 
-    fn verdicts(&self, done: &[CompletedStep], facts: &Facts) -> Vec<String> {
-        let mut reported: Vec<String> = Vec::new();
+    fn verdicts(&self, done: &[CompletedStep], facts: &Facts) -> Vec<Verdict> {
+        let mut verdicts: Vec<Verdict> = Vec::new();
         if let Some(compared) = self.compared(done) {
-            reported.extend(compared.sentence());
+            verdicts.extend(compared.verdict().map(Verdict::from));
             if self.options.article == Article::OciLevels {
-                reported.extend(in_memory(&compared, facts));
+                verdicts.extend(in_memory(&compared, facts).map(Verdict::from));
             }
             if self.options.article == Article::Sakura && !facts.has_cache() {
-                reported.push(
-                    "there is no page cache here, and the article's programs read and write through one: on a product give \
-                     --memory 400MB, the article's host"
-                        .into(),
-                );
+                verdicts.push(ArticleVerdict::PageCacheMissing.into());
             }
-            reported.extend(compared.table.notes.iter().cloned());
+            let notes = compared.table.notes.iter().cloned();
+            verdicts.extend(notes.map(|text| SharedVerdict::Text { text }.into()));
         } else {
-            reported.push(
-                "the report's curves are pictures: only what its text says stands in the table; SLOB itself asks a \
-                 database, and belongs to the suites of databases: here the blocks are asked for directly"
-                    .into(),
-            );
+            verdicts.push(ArticleVerdict::CurvesArePictures.into());
         }
         for (command, part) in self.commands.iter().zip(self.parts(done)) {
-            reported.extend(command.recipe.verdicts(part, facts));
+            verdicts.extend(command.recipe.verdicts(part, facts));
         }
-        reported
+        verdicts
     }
 
     fn has_failed(&self, done: &[CompletedStep]) -> bool {
@@ -313,14 +306,15 @@ fn moved(mut step: Step, first_file: usize) -> Step {
     step
 }
 
-/// What the article's host would have printed for the rate that was got, where all of it is storage's.
-fn in_memory(compared: &Compared, facts: &Facts) -> Option<String> {
+/// Rate that `dd` of the article's host would print for this rate of the storage.
+fn in_memory(compared: &Compared, facts: &Facts) -> Option<ArticleVerdict> {
     let got = compared.got.first().copied().flatten().filter(|_| !facts.has_cache() && facts.write_back.is_none())?;
-    let all = Bytes::gib(5).get() as f64;
-    let printed = got * all / (all - LEFT_IN_MEMORY);
-    Some(format!(
-        "{got:.1} MB/s is storage alone; with 1.09 GB left in memory, dd of the article's host would print {printed:.1} MB/s"
-    ))
+    let (all, bytes_per_second) = (Bytes::gib(5).get() as f64, got * 1e6);
+    Some(ArticleVerdict::HostRate {
+        bytes_per_second,
+        left_bytes: LEFT_IN_MEMORY,
+        printed_bytes_per_second: bytes_per_second * all / (all - LEFT_IN_MEMORY.get() as f64),
+    })
 }
 
 /// What the text of the report says beside the ladder.
@@ -418,15 +412,12 @@ impl Compared {
         text
     }
 
-    /// Which column it is like, and how far from it.
-    fn sentence(&self) -> Option<String> {
+    /// The nearest column, and its distance.
+    fn verdict(&self) -> Option<ArticleVerdict> {
         let column = self.nearest()?;
         let ratios: Vec<f64> = self.ratios(column).into_iter().flatten().collect();
-        let least = ratios.iter().copied().reduce(f64::min)?;
-        let max = ratios.iter().copied().reduce(f64::max)?;
-        let name = self.table.columns[column].join(", ");
-        let range = if ratios.len() > 1 { format!("{least:.2} to {max:.2}") } else { format!("{least:.2}") };
-        Some(format!("of the published columns {name} is the nearest: what was got here is {range} times its figures"))
+        let (min, max) = (ratios.iter().copied().reduce(f64::min)?, ratios.iter().copied().reduce(f64::max)?);
+        Some(ArticleVerdict::NearestColumn { column: self.table.columns[column].join(", "), ratios: (min, max) })
     }
 }
 
@@ -616,8 +607,8 @@ mod tests {
             Read                        MB/s           10.0        100.0         12.0      1.20\n\
             Seeks                       /s              100            -           80      0.80\n";
         assert_eq!(compared.text(), expected);
-        let reported = compared.sentence().expect("a nearest column");
-        assert!(reported.contains("old, one is the nearest") && reported.contains("0.80 to 1.20 times"), "{reported}");
+        let expected = ArticleVerdict::NearestColumn { column: "old, one".into(), ratios: (0.8, 1.2) };
+        assert_eq!(compared.verdict(), Some(expected));
     }
 
     #[test]
@@ -625,7 +616,7 @@ mod tests {
         let check = |got: &[Option<f64>; 2], nearest| {
             let compared = with_results(got);
             assert_eq!(compared.nearest(), nearest, "{got:?}");
-            assert_eq!(compared.sentence().is_some(), nearest.is_some());
+            assert_eq!(compared.verdict().is_some(), nearest.is_some());
         };
         check(&[None, None], None);
         check(&[Some(90.0), None], Some(1));

@@ -8,7 +8,7 @@ use std::str::FromStr;
 
 use clap::ArgAction;
 use plimsoll_load::{JobSpec, LaneSpec, Pattern, Region, Until, WorkerOps};
-use plimsoll_record::Listing;
+use plimsoll_record::{BonnieVerdict, Listing, SharedVerdict, ShortPhase, Verdict};
 use plimsoll_units::{Bytes, Span};
 
 use super::phase::{PhaseCounts, PhaseTotals, fits, per_second};
@@ -328,7 +328,7 @@ impl Recipe for Bonnie {
         ]
     }
 
-    fn verdicts(&self, done: &[CompletedStep], facts: &Facts) -> Vec<String> {
+    fn verdicts(&self, done: &[CompletedStep], facts: &Facts) -> Vec<Verdict> {
         conclusions(self, done, facts)
     }
 }
@@ -606,102 +606,72 @@ fn size_text(bytes: u64) -> String {
     if bytes.is_multiple_of(1024) { format!("{}k", bytes / 1024) } else { bytes.to_string() }
 }
 
-fn conclusions(bonnie: &Bonnie, done: &[CompletedStep], facts: &Facts) -> Vec<String> {
-    let mut verdicts = Vec::new();
-    verdicts.extend(too_short(bonnie.created(done)));
+fn conclusions(bonnie: &Bonnie, done: &[CompletedStep], facts: &Facts) -> Vec<Verdict> {
+    let mut verdicts: Vec<BonnieVerdict> = find_short_phases(bonnie.created(done)).into_iter().collect();
     for (column, done) in bonnie.created(done) {
         verdicts.extend(of_step(column, done, bonnie.options.seekers));
     }
     if bonnie.has_no_calls {
-        verdicts.push(
-            "The single-byte phases were skipped: they measure system calls, and this target is accessed without \
-             system calls."
-                .into(),
-        );
+        verdicts.push(BonnieVerdict::BytePhasesSkipped);
     }
+    let mut verdicts: Vec<Verdict> = verdicts.into_iter().map(Verdict::from).collect();
     if bonnie.size > Bytes::ZERO && facts.has_cache() {
         verdicts.extend(of_memory(bonnie));
     }
     if done.iter().any(|done| matches!(done.result, StepResult::Files(_))) {
-        let text = "Rates of small files are files per second; the table of Bonnie++ 2.00 itself prints their number in that \
-                    place, and only its line of commas has the rates.";
-        verdicts.push(text.into());
+        verdicts.push(BonnieVerdict::SmallFileRates.into());
     }
     if facts.nature == Nature::Model {
-        verdicts.push("In virtual time no processor works: %CP is printed as +++.".into());
+        verdicts.push(BonnieVerdict::NoProcessorTime.into());
     }
     verdicts
 }
 
 /// Figures that Bonnie++ does not show.
-fn too_short<'a>(created: impl Iterator<Item = (FigureColumn, &'a CompletedStep)>) -> Option<String> {
-    let figure = |(column, done): (FigureColumn, &CompletedStep)| {
+fn find_short_phases<'a>(created: impl Iterator<Item = (FigureColumn, &'a CompletedStep)>) -> Option<BonnieVerdict> {
+    let phase = |(column, done): (FigureColumn, &CompletedStep)| {
         let (phase, rate) = Bonnie::cell(column, &done.result)?;
         let unit = match column {
             FigureColumn::Seeks => "seeks/s",
             FigureColumn::Files(..) => "files/s",
             _ => "KiB/s",
         };
-        let figure = done.result.files().map_or(Some(rate), files_per_second)?;
-        let seconds = phase.span.as_secs_f64();
-        (phase.span < MIN_SPAN).then(|| format!("{} {figure:.0} {unit} ({seconds:.3} s)", done.step.name))
+        let rate = done.result.files().map_or(Some(rate), files_per_second)?;
+        let step = done.step.name.clone();
+        (phase.span < MIN_SPAN).then(|| ShortPhase { step, rate, unit: unit.into(), span: phase.span })
     };
-    let figures: Vec<String> = created.filter_map(figure).collect();
-    (!figures.is_empty()).then(|| {
-        format!(
-            "+++++ stands for a phase shorter than 0.5 s, whose figure Bonnie++ does not print. Here these are: {}.",
-            figures.join(", ")
-        )
-    })
+    let phases: Vec<ShortPhase> = created.filter_map(phase).collect();
+    (!phases.is_empty()).then_some(BonnieVerdict::ShortPhases { phases })
 }
 
-fn of_step(column: FigureColumn, done: &CompletedStep, seekers: u32) -> Option<String> {
+fn of_step(column: FigureColumn, done: &CompletedStep, seekers: u32) -> Option<BonnieVerdict> {
     let (phase, figure) = Bonnie::cell(column, &done.result).filter(|(phase, _)| phase.span >= MIN_SPAN)?;
-    let name = &done.step.name;
     match column {
-        FigureColumn::PutChar | FigureColumn::GetChar => {
-            let calls = phase.operations_per_second()?;
-            let verb = if column == FigureColumn::PutChar { "write" } else { "read" };
-            let each = 1e9 / calls;
-            let kernel = phase.cpu.map(|cpu| cpu.system.as_nanos() / phase.operations.max(1));
-            let kernel = kernel.map_or(String::new(), |ns| format!(", {ns} ns of it the kernel's work"));
-            Some(format!(
-                "{name}: {figure:.0} KiB/s are {calls:.0} calls of {verb}(2) per second with one byte each: {each:.0} \
-                 ns for a call and the loop around it{kernel}. It is the cost of a system call on this processor, not \
-                 a figure of the storage."
-            ))
-        }
-        FigureColumn::Seeks => Some(format!(
-            "Seeks: {figure:.1} seeks per second, not KB/s, by {seekers} processes at once: reads at depth {seekers}, each \
-             tenth followed by a write."
-        )),
+        FigureColumn::PutChar | FigureColumn::GetChar => Some(BonnieVerdict::ByteCalls {
+            step: done.step.name.clone(),
+            call: if column == FigureColumn::PutChar { "write" } else { "read" }.into(),
+            kib_per_second: figure,
+            calls_per_second: phase.operations_per_second()?,
+            kernel_ns: phase.cpu.map(|cpu| cpu.system.as_nanos() / phase.operations.max(1)),
+        }),
+        FigureColumn::Seeks => Some(BonnieVerdict::Seeks { per_second: figure, seekers }),
         _ => None,
     }
 }
 
-fn of_memory(bonnie: &Bonnie) -> Option<String> {
-    let (size, memory) = (bonnie.size, bonnie.options.memory);
+fn of_memory(bonnie: &Bonnie) -> Option<Verdict> {
+    let (size_bytes, memory_bytes) = (bonnie.size, bonnie.options.memory);
     if bonnie.options.direct {
-        return Some(
-            "Blocks passed the page cache by; Bonnie++ 2.00 with -D does so only while it writes a new file.".into(),
-        );
+        return Some(BonnieVerdict::DirectPhases.into());
     }
-    if memory == Bytes::ZERO {
-        return Some("The host's memory is not known: if it holds the file, reads and seeks measured memory.".into());
+    if memory_bytes == Bytes::ZERO {
+        return Some(SharedVerdict::MemoryUnknown { size_bytes }.into());
     }
-    if size <= memory {
-        return Some(format!(
-            "The file of {size} fits into {memory} of memory: rewriting, reading and seeks were served from the page \
-             cache, and are not figures of the storage. Use a file of twice the memory, or direct I/O."
-        ));
+    if size_bytes <= memory_bytes {
+        return Some(SharedVerdict::DataInMemory { size_bytes, memory_bytes }.into());
     }
-    (size.get() < 2 * memory.get()).then(|| {
-        let share = memory.get() as f64 / size.get() as f64 * 100.0;
-        format!(
-            "The file of {size} is less than twice the memory of {memory}: up to {share:.0} % of the seeks may have been \
-             answered from the page cache."
-        )
-    })
+    let is_below_twice = size_bytes.get() < 2 * memory_bytes.get();
+    is_below_twice.then(|| BonnieVerdict::BelowTwiceMemory { size_bytes, memory_bytes }.into())
 }
 
 #[cfg(test)]

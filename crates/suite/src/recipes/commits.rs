@@ -15,8 +15,8 @@ const ROTATING: Span = Span::from_millis(2);
 pub(crate) struct Durable {
     /// Minimum time.
     pub(crate) least: Span,
-    /// The medium.
-    pub(crate) medium: &'static str,
+    /// Whether the medium is a rotating disk.
+    pub(crate) rotates: bool,
 }
 
 /// Minimum time on the medium of a ground.
@@ -24,9 +24,6 @@ pub(crate) fn durable(facts: &Facts) -> Durable {
     let rotational = facts.subject.device.as_ref().and_then(|device| device.rotational);
     // Virtual disks report rotation by default.
     let is_virtual = facts.host.as_ref().is_some_and(|host| host.virtualization.is_some());
-    if rotational == Some(true) && !is_virtual {
-        Durable { least: ROTATING, medium: "a disk that rotates" }
-    } else {
-        Durable { least: PROTECTED, medium: "durable media" }
-    }
+    let rotates = rotational == Some(true) && !is_virtual;
+    Durable { least: if rotates { ROTATING } else { PROTECTED }, rotates }
 }

@@ -9,7 +9,7 @@ use std::str::FromStr;
 use clap::{ArgAction, ValueEnum};
 use plimsoll_device::{Contents, Engine, Flush};
 use plimsoll_load::{JobSpec, LaneSpec, Pattern, Region, Until, WorkerOps as Does};
-use plimsoll_record::{Bins, Listing};
+use plimsoll_record::{Bins, CrystalDiskMarkVerdict, Listing, SharedVerdict, Verdict};
 use plimsoll_units::{Bytes, Kind, Span};
 
 use crate::ground::{Facts, Nature};
@@ -278,7 +278,7 @@ impl Recipe for CrystalDiskMark {
         ]
     }
 
-    fn verdicts(&self, done: &[CompletedStep], facts: &Facts) -> Vec<String> {
+    fn verdicts(&self, done: &[CompletedStep], facts: &Facts) -> Vec<Verdict> {
         conclusions(&self.options, &self.cells(done), facts)
     }
 }
@@ -622,64 +622,48 @@ fn table(cells: &[TestRuns]) -> String {
     text
 }
 
-/// Conclusions as sentences.
-fn conclusions(options: &CrystalDiskMarkOptions, cells: &[TestRuns], facts: &Facts) -> Vec<String> {
-    let mut verdicts: Vec<String> = of_runs(cells).into_iter().collect();
-    if verdicts.is_empty() {
-        return verdicts;
-    }
-    let what = match options.score {
-        Score::Best => "A score is the best of its runs, and a latency the lowest mean of a run: expect less",
-        Score::Mean => "A score is the mean of its runs",
+fn conclusions(options: &CrystalDiskMarkOptions, cells: &[TestRuns], facts: &Facts) -> Vec<Verdict> {
+    let Some(spread) = of_runs(cells) else { return Vec::new() };
+    let score = match options.score {
+        Score::Best => CrystalDiskMarkVerdict::BestScores,
+        Score::Mean => CrystalDiskMarkVerdict::MeanScores,
     };
-    verdicts.push(format!("{what}. MB is 1,000,000 bytes, and operations a second are the score over the block."));
-    let flush = match options.version {
-        Version::Three => "one flush after each run of writes is inside its time, so a short run pays more for it",
-        Version::Eight => "nothing is flushed: scores of writes are rates of acceptance, not of durable writes",
-    };
+    let mut verdicts = vec![spread, score];
     if cells.iter().any(|cell| cell.line.direction != RunDirection::Reads) {
-        verdicts.push(format!("Of version {}: {flush}.", if options.version == Version::Three { 3 } else { 8 }));
+        verdicts.push(match options.version {
+            Version::Three => CrystalDiskMarkVerdict::FlushedRuns,
+            Version::Eight => CrystalDiskMarkVerdict::UnflushedRuns,
+        });
     }
     if facts.nature != Nature::Model {
-        verdicts.push(format!(
-            "The file is {} large; whether the device's own cache holds it is not known. If it does, random figures are the \
-             cache's: try a larger file.",
-            options.size()
-        ));
+        verdicts.push(CrystalDiskMarkVerdict::DeviceCacheUnknown { size_bytes: options.size() });
     }
     if options.directions == Directions::Reads && matches!(facts.nature, Nature::Blocks | Nature::Export) {
-        verdicts.push(
-            "It was read as it is: places that were never written may be answered without reading anything, and faster."
-                .into(),
-        );
+        verdicts.push(CrystalDiskMarkVerdict::UnwrittenReads);
     }
-    if options.data == Data::Zeroes {
-        verdicts.push(
-            "Zeroes were written: a device that compresses or does not store them shows more than it can.".into(),
-        );
-    }
-    verdicts
+    let zeroes = (options.data == Data::Zeroes).then(|| SharedVerdict::ZeroesWritten.into());
+    verdicts.into_iter().map(Verdict::from).chain(zeroes).collect()
 }
 
 /// The largest excess of a best run over the other runs.
-fn of_runs(cells: &[TestRuns]) -> Option<String> {
+fn of_runs(cells: &[TestRuns]) -> Option<CrystalDiskMarkVerdict> {
     let rated = cells.iter().filter(|cell| cell.mean() > 0.0);
     let above = |cell: &TestRuns| cell.best() / cell.mean() - 1.0;
     let max = rated.max_by(|a, b| above(a).total_cmp(&above(b)))?;
-    let runs = max.runs.len();
+    let (runs, above_mean_share) = (max.runs.len() as u64, above(max));
     if runs == 1 {
-        return Some("Each test was run once: the variation between runs is unknown.".into());
+        return Some(CrystalDiskMarkVerdict::SingleRun);
     }
-    let percent = (above(max) * 1000.0).round() / 10.0;
-    if percent <= 0.0 {
-        return Some(format!("All {runs} runs of each test were alike."));
+    if above_mean_share < 0.000_5 {
+        return Some(CrystalDiskMarkVerdict::EqualRuns { runs });
     }
-    Some(format!(
-        "The best run is up to {percent:.1} % above the mean of its {runs} runs, which is most for {}: {:.1} to {:.1} MB/s.",
-        max.name,
-        max.least() / 1e6,
-        max.best() / 1e6
-    ))
+    Some(CrystalDiskMarkVerdict::RunSpread {
+        test: max.name.clone(),
+        runs,
+        above_mean_share,
+        min_bytes_per_second: max.least(),
+        max_bytes_per_second: max.best(),
+    })
 }
 
 /// Text of version 3.0: eight lines, alternating reads and writes.

@@ -1,7 +1,7 @@
-//! Facts of databases for tests of recipes.
+//! Facts of databases and words of verdicts for tests of recipes.
 
 use plimsoll_database::System;
-use plimsoll_record::{DatabaseAbout, Source};
+use plimsoll_record::{DatabaseAbout, Source, Verdict};
 use plimsoll_units::Bytes;
 
 use crate::ground::Facts;
@@ -10,4 +10,9 @@ use crate::ground::Facts;
 pub(super) fn facts(system: System) -> Facts {
     let about = DatabaseAbout { system: system.name().into(), cache: Some(Bytes::mib(64)), ..DatabaseAbout::default() };
     Facts::of_database("a test".into(), Source::Measured { engine: system.name().into() }, system, about)
+}
+
+/// Sentences of verdicts.
+pub(super) fn words(verdicts: &[Verdict]) -> Vec<String> {
+    verdicts.iter().map(plimsoll_report::words::verdict).collect()
 }

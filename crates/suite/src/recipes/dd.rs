@@ -7,7 +7,7 @@
 use clap::{ArgAction, ValueEnum};
 use plimsoll_device::{Contents, Engine, Flush, SyncMode};
 use plimsoll_load::{JobSpec, LaneSpec, Pattern, Region, Until, WorkerOps};
-use plimsoll_record::Listing;
+use plimsoll_record::{DdVerdict, Listing, SharedVerdict, Verdict};
 use plimsoll_units::{Bytes, Span};
 
 use crate::ground::{Facts, Nature};
@@ -217,62 +217,50 @@ impl Recipe for Dd {
             .collect()
     }
 
-    fn verdicts(&self, done: &[CompletedStep], facts: &Facts) -> Vec<String> {
-        let mut sentences = Vec::new();
+    fn verdicts(&self, done: &[CompletedStep], facts: &Facts) -> Vec<Verdict> {
+        let mut verdicts: Vec<Verdict> = Vec::new();
         for (part, observed) in self.observe(done) {
             let StepPurpose::Copy(kind) = part else { continue };
             match kind {
-                DdKind::Buffered => sentences.extend(self.buffered(observed, done, facts)),
-                DdKind::Dsync | DdKind::Sync => sentences.extend(one_by_one(kind, observed)),
-                DdKind::Read => sentences.extend(from_memory(observed, self.total, facts)),
+                DdKind::Buffered => verdicts.extend(self.buffered(observed, done, facts).map(Verdict::from)),
+                DdKind::Dsync | DdKind::Sync => verdicts.extend(one_by_one(kind, observed).map(Verdict::from)),
+                DdKind::Read => verdicts.extend(from_memory(observed, self.total, facts).map(Verdict::from)),
                 _ => {}
             }
         }
-        sentences.extend(self.zeroes(done, facts));
-        sentences
+        verdicts.extend(self.zeroes(done, facts));
+        verdicts
     }
 }
 
 impl Dd {
     /// Dirty data after the buffered copy, and the rate including their flush.
-    fn buffered(&self, copy: &IoResult, done: &[CompletedStep], facts: &Facts) -> Option<String> {
+    fn buffered(&self, copy: &IoResult, done: &[CompletedStep], facts: &Facts) -> Option<DdVerdict> {
+        let size_bytes = Bytes::new(copy.total().bytes());
+        let bytes_per_second = rate_of(copy);
         if let Some(cache) = facts.write_back.filter(|_| !facts.has_cache()) {
-            let left = cache.min(Bytes::new(copy.total().bytes()));
-            let rate = rate(copy.total().bytes(), copy.span());
-            return Some(format!(
-                "a write-back cache of {cache} is part of the model: {rate} is the speed of that memory as much as of the \
-                 storage, and when the copy ended up to {left} waited to be written"
-            ));
+            let unwritten_bytes = cache.min(size_bytes);
+            return Some(DdVerdict::WriteBackCache { cache_bytes: cache, unwritten_bytes, bytes_per_second });
         }
         if !facts.has_cache() {
-            return Some(
-                "no page cache on this ground, so the buffered copy has the rate of the storage: on a host it is \
-                 higher, because dirty data remain in memory when dd ends"
-                    .into(),
-            );
+            return Some(DdVerdict::NoPageCache);
         }
-        let bytes = copy.total().bytes();
-        let rate_text = rate(bytes, copy.span());
         let flush =
             self.observe(done).find(|(part, _)| *part == StepPurpose::Flush).map(|(_, observed)| observed.span())?;
-        let total = copy.span() + flush;
-        let left = match copy.dirty {
-            Some(dirty) => format!("at most {} of its {} still", dirty.min(Bytes::new(bytes)), Bytes::new(bytes)),
-            None => "some of it".into(),
-        };
-        Some(format!(
-            "the buffered copy has {rate_text}, partly the speed of memory: when it ended, {left} were not yet written \
-             (the host counts no single file), and their flush took {flush} more; with it the rate is {}",
-            rate(bytes, total)
-        ))
+        Some(DdVerdict::BufferedCopy {
+            size_bytes,
+            bytes_per_second,
+            dirty_bytes: copy.dirty,
+            flush,
+            flushed_bytes_per_second: size_bytes.get() as f64 / (copy.span() + flush).as_secs_f64().max(1e-9),
+        })
     }
 
     /// Whether zeroes are stored like other data.
-    fn zeroes(&self, done: &[CompletedStep], facts: &Facts) -> Option<String> {
+    fn zeroes(&self, done: &[CompletedStep], facts: &Facts) -> Option<Verdict> {
         let rates = |required| {
             let of = move |(part, observed): (StepPurpose, &IoResult)| {
-                (part == StepPurpose::Probe(required))
-                    .then(|| observed.total().bytes() as f64 / observed.span().as_secs_f64())
+                (part == StepPurpose::Probe(required)).then(|| rate_of(observed)).filter(|rate| *rate > 0.0)
             };
             self.observe(done).filter_map(of)
         };
@@ -281,42 +269,36 @@ impl Dd {
         let slowest = rates(DdData::Zeroes).reduce(f64::min);
         let fastest = rates(DdData::Random).reduce(f64::max);
         match (slowest, fastest) {
-            (Some(zeroes), Some(random)) if zeroes > random * COMPRESSION_RATIO => Some(format!(
-                "zeroes were written at least {:.1} times as fast as random data: the storage compresses them or does \
-                 not store them, and copies of zeroes are not representative of other data",
-                zeroes / random
-            )),
-            (Some(_), Some(_)) => Some(
-                "zeroes were not written faster than random data in every round: there is no evidence that they are not stored"
-                    .into(),
-            ),
-            _ if zeroes_are_written && facts.has_cache() => {
-                Some("only zeroes were written: storage that compresses looks faster with them than with data".into())
+            (Some(zeroes), Some(random)) if zeroes > random * COMPRESSION_RATIO => {
+                Some(DdVerdict::ZeroesFaster { ratio: zeroes / random }.into())
             }
+            (Some(_), Some(_)) => Some(DdVerdict::ZeroesNotFaster.into()),
+            _ if zeroes_are_written && facts.has_cache() => Some(SharedVerdict::ZeroesWritten.into()),
             _ => None,
         }
     }
 }
 
+/// Bytes per second.
+fn rate_of(observed: &IoResult) -> f64 {
+    observed.total().bytes() as f64 / observed.span().as_secs_f64().max(1e-9)
+}
+
 /// Commit rate implied by synchronous blocks.
-fn one_by_one(kind: DdKind, observed: &IoResult) -> Option<String> {
+fn one_by_one(kind: DdKind, observed: &IoResult) -> Option<DdVerdict> {
     let each = observed.total().response();
-    let (median, tail) = (each.quantile(0.5)?, each.quantile(0.99)?);
-    let rate = observed.total().operations() as f64 / observed.span().as_secs_f64();
-    Some(format!(
-        "with {} each block waits until it is durable: {rate:.0} a second, {median} (median) and {tail} (p99) each",
-        spelled(&kind)
-    ))
+    Some(DdVerdict::DurableBlocks {
+        copy: spelled(&kind),
+        per_second: observed.total().operations() as f64 / observed.span().as_secs_f64().max(1e-9),
+        median: each.quantile(0.5)?,
+        p99: each.quantile(0.99)?,
+    })
 }
 
 /// Whether reads may have been served from memory.
-fn from_memory(observed: &IoResult, total: Bytes, facts: &Facts) -> Option<String> {
-    let memory = facts.memory().filter(|memory| facts.has_cache() && total < *memory)?;
-    let rate = rate(observed.total().bytes(), observed.span());
-    Some(format!(
-        "{rate} is a read of {total} through the page cache of a host with {memory} of memory, which may hold them all: \
-         read with iflag=direct to see storage"
-    ))
+fn from_memory(observed: &IoResult, total: Bytes, facts: &Facts) -> Option<DdVerdict> {
+    let memory_bytes = facts.memory().filter(|memory| facts.has_cache() && total < *memory)?;
+    Some(DdVerdict::ReadFromPageCache { bytes_per_second: rate_of(observed), size_bytes: total, memory_bytes })
 }
 
 /// The purpose of a step.

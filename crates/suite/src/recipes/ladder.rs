@@ -13,7 +13,7 @@ use std::sync::Arc;
 use plimsoll_analyse::{Precision, closed};
 use plimsoll_database::System;
 use plimsoll_load::Pace;
-use plimsoll_record::{Bins, DatabaseSide, DelayAndQueue, Listing};
+use plimsoll_record::{Bins, DatabaseSide, DelayAndQueue, Listing, Verdict};
 use plimsoll_units::{Bytes, Span};
 
 use crate::ground::Facts;
@@ -402,7 +402,7 @@ impl Recipe for Ladder {
         listings
     }
 
-    fn verdicts(&self, done: &[CompletedStep], facts: &Facts) -> Vec<String> {
+    fn verdicts(&self, done: &[CompletedStep], facts: &Facts) -> Vec<Verdict> {
         verdicts::verdicts(self, &completed_rungs(done), facts)
     }
 

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use plimsoll_analyse::{Precision, Sweep, SweepPoint};
 use plimsoll_database::{Row, System};
 use plimsoll_load::Pace;
-use plimsoll_record::{Listing, Objective, Run};
+use plimsoll_record::{Listing, Objective, Run, Verdict};
 use plimsoll_units::{Bytes, Iops, Span};
 
 use crate::ground::Facts;
@@ -422,7 +422,7 @@ impl Recipe for Oltp {
         ]
     }
 
-    fn verdicts(&self, done: &[CompletedStep], facts: &Facts) -> Vec<String> {
+    fn verdicts(&self, done: &[CompletedStep], facts: &Facts) -> Vec<Verdict> {
         verdicts::verdicts(self, done, facts)
     }
 

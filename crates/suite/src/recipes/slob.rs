@@ -19,7 +19,7 @@ use std::sync::Arc;
 use plimsoll_analyse::{Precision, Sweep, SweepPlan, SweepPoint as Load, chosen_objective, knee, load_line};
 use plimsoll_database::{System, Value};
 use plimsoll_load::{Arrival, Pace};
-use plimsoll_record::{DatabaseAbout, DatabaseSide, Listing, Run, Slice};
+use plimsoll_record::{DatabaseAbout, DatabaseSide, Listing, Run, Slice, Verdict};
 use plimsoll_units::{Bytes, Span};
 
 use crate::ground::Facts;
@@ -280,20 +280,19 @@ impl Recipe for Slob {
         listings
     }
 
-    fn verdicts(&self, done: &[CompletedStep], facts: &Facts) -> Vec<String> {
+    fn verdicts(&self, done: &[CompletedStep], facts: &Facts) -> Vec<Verdict> {
         let points = self.points(done);
-        if points.is_empty() {
-            return verdicts::uneven(&self.counted(done)).into_iter().collect();
-        }
         let about = facts.database.as_ref().map_or_else(DatabaseAbout::default, |(_, about)| about.clone());
-        let mut sentences = Vec::new();
+        let mut verdicts: Vec<Verdict> = Vec::new();
         for pct in &self.options.update_pcts {
-            sentences.extend(verdicts::of_curve(&SlobCurve::of(&points, *pct), *pct, self.options.objective));
+            verdicts.extend(verdicts::of_curve(&SlobCurve::of(&points, *pct), *pct, self.options.objective));
         }
-        sentences.extend(verdicts::page_cache_caution(&points, self.layout.block, &about));
-        sentences.extend(verdicts::uneven(&self.counted(done)));
-        sentences.extend(verdicts::setting(&self.options, &self.layout, &about));
-        sentences
+        let caution = verdicts::page_cache_caution(&points, self.layout.block, &about).filter(|_| !points.is_empty());
+        verdicts.extend(caution.into_iter().chain(verdicts::uneven(&self.counted(done))).map(Verdict::from));
+        if !points.is_empty() {
+            verdicts.extend(verdicts::setting(&self.options, &self.layout, &about).map(Verdict::from));
+        }
+        verdicts
     }
 
     /// Result of the first curve: units of work with different shares of updates are not comparable.

@@ -10,7 +10,7 @@ mod test;
 mod verdicts;
 
 use plimsoll_load::{JobSpec, LaneSpec, Pattern, Region, Until, WorkerOps as Does};
-use plimsoll_record::Listing;
+use plimsoll_record::{Listing, Verdict};
 use plimsoll_units::{Bytes, Span};
 
 use crate::ground::{Facts, Nature};
@@ -288,7 +288,7 @@ impl Recipe for Snia {
         self.results(done).iter().flat_map(print::listings).collect()
     }
 
-    fn verdicts(&self, done: &[CompletedStep], facts: &Facts) -> Vec<String> {
-        verdicts::of(&self.results(done), &self.options, self.size, facts)
+    fn verdicts(&self, done: &[CompletedStep], facts: &Facts) -> Vec<Verdict> {
+        verdicts::of(&self.results(done), &self.options, self.size, facts).into_iter().map(Verdict::from).collect()
     }
 }

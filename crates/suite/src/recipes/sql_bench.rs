@@ -17,7 +17,7 @@ mod wisconsin;
 
 use clap::ValueEnum;
 use plimsoll_database::System;
-use plimsoll_record::Listing;
+use plimsoll_record::{Listing, SqlBenchVerdict, Verdict};
 use plimsoll_units::Span;
 
 use self::dialect::SqlDialect;
@@ -281,13 +281,14 @@ impl Recipe for SqlBench {
         ]
     }
 
-    fn verdicts(&self, done: &[CompletedStep], facts: &Facts) -> Vec<String> {
+    fn verdicts(&self, done: &[CompletedStep], facts: &Facts) -> Vec<Verdict> {
         let figures = self.figures(done);
-        let mut sentences = figures::wrong(&figures);
-        sentences.extend(figures::verdicts(Self::commits(done), &figures, facts));
-        sentences.extend(figures::notes(&figures, &self.options));
-        sentences.extend(figures::NOTES.map(str::to_owned));
-        sentences
+        let mut verdicts: Vec<Verdict> = figures::wrong(&figures).into_iter().map(Verdict::from).collect();
+        verdicts.extend(figures::verdicts(Self::commits(done), &figures, facts));
+        let published =
+            [SqlBenchVerdict::PublishedCreate, SqlBenchVerdict::PublishedAlterTable, SqlBenchVerdict::PublishedInsert];
+        verdicts.extend(figures::notes(&figures, &self.options).into_iter().chain(published).map(Verdict::from));
+        verdicts
     }
 
     fn has_failed(&self, done: &[CompletedStep]) -> bool {

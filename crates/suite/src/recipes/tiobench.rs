@@ -8,7 +8,7 @@ use std::sync::Arc;
 use clap::ValueEnum;
 use plimsoll_device::{Blank, Checked, Checking, Contents, Engine, SyncMode};
 use plimsoll_load::{JobSpec, LaneSpec, Pattern, Region, Until, WorkerOps};
-use plimsoll_record::{Bins, Listing};
+use plimsoll_record::{Bins, Listing, SharedVerdict, TiobenchVerdict, Verdict};
 use plimsoll_units::{Bytes, Kind, Span};
 
 use super::phase::{PhaseCounts, PhaseTotals, fits, per_second};
@@ -367,7 +367,7 @@ impl Recipe for Tiobench {
         vec![Listing { title: title.into(), text }]
     }
 
-    fn verdicts(&self, done: &[CompletedStep], facts: &Facts) -> Vec<String> {
+    fn verdicts(&self, done: &[CompletedStep], facts: &Facts) -> Vec<Verdict> {
         conclusions(self, done, facts)
     }
 
@@ -487,20 +487,18 @@ impl Tiobench {
     }
 
     /// Result of the verification, if enabled.
-    fn of_checks(&self) -> Option<String> {
+    fn of_checks(&self) -> Option<Verdict> {
         if self.checked.is_empty() {
             return None;
         }
-        let compared: u64 = self.checked.iter().map(|checked| checked.compared()).sum();
+        let blocks: u64 = self.checked.iter().map(|checked| checked.compared()).sum();
         let all: Vec<_> = self.checked.iter().map(|checked| checked.mismatches()).collect();
         let wrong: u64 = all.iter().map(|mismatches| mismatches.total).sum();
         let first = all.iter().find_map(|mismatches| mismatches.first.first());
         Some(match first {
-            Some(first) => {
-                format!("{compared} blocks were read and compared, and {wrong} were wrong. The first: {first}.")
-            }
-            None if compared == 0 => "Nothing was compared: the target keeps no data, or nothing was read.".into(),
-            None => format!("{compared} blocks were read and compared, and all were as they had been written."),
+            Some(first) => SharedVerdict::WrongData { blocks, wrong, first: Some(first.to_string()) }.into(),
+            None if blocks == 0 => TiobenchVerdict::NothingCompared.into(),
+            None => SharedVerdict::DataIntact { blocks }.into(),
         })
     }
 }
@@ -718,82 +716,63 @@ fn tables(
     text
 }
 
-fn conclusions(tiobench: &Tiobench, done: &[CompletedStep], facts: &Facts) -> Vec<String> {
-    let mut verdicts = Vec::new();
-    if let Program::Tiotest { .. } = tiobench.program {
-        verdicts.push(
-            "The rows are write, random write, read and random read, in this order: where a published table calls its fourth \
-             row random write once more, it shows random reads."
-                .into(),
-        );
-    }
-    if let Program::Tiobench { random, .. } = tiobench.program {
-        let shares: Vec<String> = tiobench.passes.iter().filter(|pass| pass.round == 1).map(share).collect();
-        let shares = shares.join(", ");
-        verdicts.push(format!("The {random} random operations are those of all threads together: {shares}."));
-    }
+fn conclusions(tiobench: &Tiobench, done: &[CompletedStep], facts: &Facts) -> Vec<Verdict> {
+    let mut verdicts: Vec<Verdict> = vec![match tiobench.program {
+        Program::Tiotest { .. } => TiobenchVerdict::RowOrder.into(),
+        Program::Tiobench { random, .. } => {
+            let passes = tiobench.passes.iter().filter(|pass| pass.round == 1);
+            let per_thread = passes.map(|pass| (pass.random, pass.threads)).collect();
+            TiobenchVerdict::RandomOperations { total: random, per_thread }.into()
+        }
+    }];
     for (index, pass) in tiobench.passes.iter().enumerate() {
         for (test, phase, done) in tiobench.observe(done, index) {
             let Some(observed) = done.result.io() else { continue };
-            verdicts.extend(match test {
+            let verdict = match test {
                 TiobenchTest::RandomRead => Some(of_depth(tiobench, pass, &phase, &done.step.name)),
                 TiobenchTest::Write | TiobenchTest::RandomWrite => of_flush(observed, &done.step.name),
                 TiobenchTest::Read => None,
-            });
+            };
+            verdicts.extend(verdict.map(Verdict::from));
         }
     }
     if facts.has_cache() && tiobench.options.access_path() != AccessPath::Direct {
-        verdicts.extend(of_memory(tiobench));
+        verdicts.extend(of_memory(tiobench).map(Verdict::from));
     }
     verdicts.extend(tiobench.of_checks());
     verdicts
 }
 
-fn share(pass: &Pass) -> String {
-    format!("{} for each of {}", pass.random, pass.threads)
-}
-
 /// Rate of threads with a single operation each: number of threads divided by the mean latency.
-fn of_depth(tiobench: &Tiobench, pass: &Pass, phase: &PhaseTotals, name: &str) -> String {
-    let (threads, block) = (pass.threads, Bytes::new(tiobench.options.block.into()));
-    let mean_ms = phase.times.mean().unwrap_or(Span::ZERO).as_millis_f64();
-    let rate = phase.operations_per_second().unwrap_or(0.0);
-    let blocks = (pass.size.get() / block.get().max(1)).max(1) as f64;
-    // Expected fraction of blocks visited by random draws with replacement.
-    let touched = (1.0 - (-(pass.random as f64) / blocks).exp()) * 100.0;
-    let by_mean = if mean_ms > 0.0 { f64::from(threads) / mean_ms * 1e3 } else { 0.0 };
-    format!(
-        "{name}: {rate:.0} operations of {block} per second at depth {threads}; {threads} divided by the mean of {mean_ms:.3} \
-         ms is {by_mean:.0}, more where threads end early. {touched:.0} % of each file was touched."
-    )
+fn of_depth(tiobench: &Tiobench, pass: &Pass, phase: &PhaseTotals, name: &str) -> TiobenchVerdict {
+    let block_bytes = Bytes::new(tiobench.options.block.into());
+    let blocks = (pass.size.get() / block_bytes.get().max(1)).max(1) as f64;
+    TiobenchVerdict::RandomReadRate {
+        step: name.into(),
+        per_second: phase.operations_per_second().unwrap_or(0.0),
+        block_bytes,
+        threads: pass.threads,
+        mean: phase.times.mean().unwrap_or(Span::ZERO),
+        // Expected fraction of blocks visited by random draws with replacement.
+        touched_share: 1.0 - (-(pass.random as f64) / blocks).exp(),
+    }
 }
 
 /// Fraction of the time that is included in the rate, but in no latency.
-fn of_flush(observed: &IoResult, name: &str) -> Option<String> {
+fn of_flush(observed: &IoResult, name: &str) -> Option<TiobenchVerdict> {
     let total = observed.total();
     let flushes = total.response_where(|counter| counter.kind == Kind::Flush);
-    let longest = Span::from_nanos(flushes.max_ns);
-    let share = longest.as_secs_f64() / observed.span().as_secs_f64().max(f64::MIN_POSITIVE) * 100.0;
-    (share >= 1.0).then(|| {
-        format!(
-            "{name}: the last fsync took up to {:.3} s, {share:.0} % of the time. It is in the rate, and in no latency: the \
-             writes before it went to memory.",
-            longest.as_secs_f64()
-        )
-    })
+    let max = Span::from_nanos(flushes.max_ns);
+    let share = max.as_secs_f64() / observed.span().as_secs_f64().max(1e-9);
+    (share >= 0.01).then(|| TiobenchVerdict::FinalFlush { step: name.into(), max, share })
 }
 
-fn of_memory(tiobench: &Tiobench) -> Option<String> {
-    let memory = tiobench.options.memory;
+fn of_memory(tiobench: &Tiobench) -> Option<SharedVerdict> {
+    let memory_bytes = tiobench.options.memory;
     let largest = tiobench.passes.iter().map(|pass| u64::from(pass.threads) * pass.size.get()).max()?;
-    let size = Bytes::new(largest);
-    if memory == Bytes::ZERO {
-        return Some(format!("The host's memory is not known: if it holds {size}, the reads measured memory."));
+    let size_bytes = Bytes::new(largest);
+    if memory_bytes == Bytes::ZERO {
+        return Some(SharedVerdict::MemoryUnknown { size_bytes });
     }
-    (size <= memory).then(|| {
-        format!(
-            "The files of {size} together fit into {memory} of memory: data just written were read from the page \
-             cache, unless it was dropped before."
-        )
-    })
+    (size_bytes <= memory_bytes).then_some(SharedVerdict::DataInMemory { size_bytes, memory_bytes })
 }

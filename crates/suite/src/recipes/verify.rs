@@ -9,7 +9,7 @@ use std::sync::Arc;
 use clap::ArgAction;
 use plimsoll_device::{Blank, Checked, Checking, Contents, Mismatches};
 use plimsoll_load::{JobSpec, LaneSpec, Pattern, Region, Until, WorkerOps};
-use plimsoll_record::Listing;
+use plimsoll_record::{Listing, SharedVerdict, Verdict, VerifyVerdict};
 use plimsoll_units::{Bytes, Kind};
 
 use crate::ground::{Facts, Nature};
@@ -289,38 +289,29 @@ impl Recipe for Verify {
         vec![Listing { title: "verify".into(), text }]
     }
 
-    fn verdicts(&self, done: &[CompletedStep], _facts: &Facts) -> Vec<String> {
-        let (wrong, unreadable) = (self.mismatches().total, unreadable(done));
+    fn verdicts(&self, done: &[CompletedStep], _facts: &Facts) -> Vec<Verdict> {
+        let (wrong, failed) = (self.mismatches().total, unreadable(done));
         let compared = self.checked.compared();
-        let mut sentences = vec![match (wrong, unreadable) {
-            (0, 0) if done.len() == self.expected() => {
-                format!("each of {compared} blocks that were read was as it had been written")
+        let mut verdicts: Vec<Verdict> = vec![match (wrong, failed) {
+            (0, 0) if done.len() == self.expected() => SharedVerdict::DataIntact { blocks: compared }.into(),
+            (0, 0) => VerifyVerdict::PartIntact { blocks: compared }.into(),
+            (_, 0) => SharedVerdict::WrongData { blocks: compared, wrong, first: None }.into(),
+            _ => {
+                let size_bytes = Bytes::new(stretch(self.options.block));
+                VerifyVerdict::FailedOperations { wrong, failed, size_bytes }.into()
             }
-            (0, 0) => format!("not all was read: {compared} blocks were compared, and each was as it had been written"),
-            (_, 0) => format!("of {compared} blocks that were read, {wrong} had wrong data"),
-            _ => format!(
-                "{wrong} blocks were not as they had been written, and {unreadable} operations of up to {} failed",
-                Bytes::new(stretch(self.options.block))
-            ),
         }];
-        let unread = self.blocks().saturating_sub(compared + self.checked.passed_over());
+        let blocks = self.blocks();
+        let unread = blocks.saturating_sub(compared + self.checked.passed_over());
         if self.options.mode == VerifyMode::CheckOnly && unread > 0 {
-            sentences.push(format!("{unread} of {} blocks were not read", self.blocks()));
+            verdicts.push(VerifyVerdict::UnreadBlocks { unread, blocks }.into());
         }
         match self.options.mode {
-            VerifyMode::WriteAndCheck => sentences.push(
-                "all of it was read while the storage had power: a loss from its caches is detected only by a check \
-                 after a power cut"
-                    .into(),
-            ),
-            VerifyMode::CheckOnly if !self.remembers => sentences.push(
-                "every version of a block is accepted, because the last written versions are unknown: lost overwrites \
-                 are not detected"
-                    .into(),
-            ),
+            VerifyMode::WriteAndCheck => verdicts.push(VerifyVerdict::PoweredRead.into()),
+            VerifyMode::CheckOnly if !self.remembers => verdicts.push(VerifyVerdict::VersionsUnknown.into()),
             VerifyMode::CheckOnly => {}
         }
-        sentences
+        verdicts
     }
 
     fn state(&self) -> Option<Vec<u8>> {

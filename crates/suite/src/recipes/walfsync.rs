@@ -3,7 +3,7 @@
 use clap::ValueEnum;
 use plimsoll_device::{Engine, Flush, SyncMode};
 use plimsoll_load::{JobSpec, LaneSpec, Pattern, Region, Until, WorkerOps};
-use plimsoll_record::{Bins, Finding, Listing, Source};
+use plimsoll_record::{Bins, Listing, SharedVerdict, Source, Verdict, WalVerdict};
 use plimsoll_units::{Bytes, Kind, Span};
 
 use super::commits::{Durable, durable};
@@ -172,73 +172,61 @@ impl Recipe for Walfsync {
         ]
     }
 
-    fn verdicts(&self, done: &[CompletedStep], facts: &Facts) -> Vec<String> {
+    fn verdicts(&self, done: &[CompletedStep], facts: &Facts) -> Vec<Verdict> {
         let rows = self.rows(done);
-        let mut sentences = Vec::new();
-        sentences.extend(match self.options.preset {
+        let preset = match self.options.preset {
             WalPreset::Postgresql => self.fastest(&rows, facts),
             WalPreset::Innodb => self.twice(&rows),
             WalPreset::Oracle => redo_verdict(&rows),
             WalPreset::Etcd => etcd_verdict(&rows),
-        });
+        };
+        let mut verdicts: Vec<Verdict> = preset.into_iter().map(Verdict::from).collect();
         let commit = self.find(&rows, |case| case.method != Method::Plain && case.method != Method::Writethrough);
         let flushed = self.find(&rows, |case| case.method == Method::Fdatasync).or(commit);
         let plain = self.find(&rows, |case| case.method == Method::Plain);
-        sentences.extend(flushed.and_then(|flushed| flush_verdict(flushed, plain, facts)));
+        verdicts.extend(flushed.and_then(|flushed| flush_verdict(flushed, plain, facts)));
         let other = self.find(&rows, |case| case.method == Method::CloseFsync);
         let own = self.find(&rows, |case| case.method == Method::FsyncClose);
-        sentences.extend(own.zip(other).map(|(own, other)| descriptors(own, other)));
+        verdicts.extend(own.zip(other).map(|(own, other)| descriptors(own, other).into()));
         for (case, why) in self.cases.iter().filter_map(|case| Some((case, case.refused(facts)?))) {
-            let sentence = format!("{}: n/a, {why}", case.label.trim());
-            if !sentences.contains(&sentence) {
-                sentences.push(sentence);
+            let verdict = WalVerdict::CaseUnavailable { case: case.label.trim().into(), why: why.into() }.into();
+            if !verdicts.contains(&verdict) {
+                verdicts.push(verdict);
             }
         }
-        sentences
+        verdicts
     }
 }
 
 impl Walfsync {
     /// The fastest method for a single write, unless its advantage is within the variation of runs, or the methods are
     /// the same operation.
-    fn fastest(&self, rows: &[SyncRow], facts: &Facts) -> Option<String> {
+    fn fastest(&self, rows: &[SyncRow], facts: &Facts) -> Option<WalVerdict> {
         const ADVANTAGE: f64 = 1.05;
         let one = rows.iter().filter(|row| row.group == 0);
         let rated = one.filter_map(|row| Some((row.label.as_str(), row.got.as_ref()?.rate())));
         // Of equal methods the first, which is preferred.
-        let (label, best) = rated.reduce(|best, other| if other.1 > best.1 { other } else { best })?;
-        let usual = self.find(rows, |case| case.method == Method::Fdatasync)?.rate();
-        let verdict = if !facts.has_cache() {
-            format!(
-                "one session commits {usual:.0} times a second with a write and a flush, {best:.0} times with {label}; \
-                 without a page cache, this does not determine wal_sync_method"
-            )
-        } else if best < ADVANTAGE * usual {
-            format!(
-                "wal_sync_method = fdatasync, the default: {usual:.0} commits a second of one session, and no method is \
-                 faster by 5 %"
-            )
+        let (label, per_second) = rated.reduce(|best, other| if other.1 > best.1 { other } else { best })?;
+        let default_per_second = self.find(rows, |case| case.method == Method::Fdatasync)?.rate();
+        let method = label.to_owned();
+        Some(if !facts.has_cache() {
+            WalVerdict::CommitsWithoutPageCache { flushed_per_second: default_per_second, method, per_second }
+        } else if per_second < ADVANTAGE * default_per_second {
+            WalVerdict::DefaultSyncMethod { per_second: default_per_second }
         } else {
-            format!(
-                "wal_sync_method = {label} is the fastest: {best:.0} commits a second of one session, {:.2} times the \
-                 default's",
-                best / usual
-            )
-        };
-        Some(verdict + "; sessions that commit together share a flush, so that more of them commit more")
+            WalVerdict::SyncMethod { method, per_second, default_per_second }
+        })
     }
 
-    fn twice(&self, rows: &[SyncRow]) -> Option<String> {
-        let page = self.find(rows, |case| case.method == Method::DirectFsync && case.writes == 1)?.rate();
-        let twice = self.find(rows, |case| case.method == Method::DirectFsync && case.writes == 2)?.rate();
+    fn twice(&self, rows: &[SyncRow]) -> Option<WalVerdict> {
         let redo = self.find(rows, |case| case.method == Method::Fsync)?;
-        Some(format!(
-            "one session commits {:.0} times a second (redo 512B, fsync; {} p99); a page costs {:.2} times as much with \
-             its doublewrite as alone, where each is flushed by itself",
-            redo.rate(),
-            redo.durable.quantile(0.99)?,
-            page / twice
-        ))
+        let pages = |writes| self.find(rows, |case| case.method == Method::DirectFsync && case.writes == writes);
+        Some(WalVerdict::InnodbCommits {
+            per_second: redo.rate(),
+            p99: redo.durable.quantile(0.99)?,
+            pages_per_second: pages(1)?.rate(),
+            doublewrites_per_second: pages(2)?.rate(),
+        })
     }
 }
 
@@ -253,25 +241,23 @@ fn step_name(cases: &[Case], case: &Case) -> String {
     }
 }
 
-fn redo_verdict(rows: &[SyncRow]) -> Option<String> {
+fn redo_verdict(rows: &[SyncRow]) -> Option<WalVerdict> {
     let measured = rows.iter().filter_map(|row| Some((row.label.as_str(), row.got.as_ref()?)));
     let (small, first) = measured.clone().find(|(_, got)| got.operations > 0.0)?;
-    let rate = |got: &CaseResult| got.bytes as f64 / 1e6 / got.span.as_secs_f64().max(1e-9);
+    let rate = |got: &CaseResult| got.bytes as f64 / got.span.as_secs_f64().max(1e-9);
     let (large, fastest) = measured.max_by(|a, b| rate(a.1).total_cmp(&rate(b.1)))?;
-    Some(format!(
-        "log file parallel write takes {} (median) and {} (p99) for {small}; the log writer reaches {:.1} MB/s at \
-         most, with {large}",
-        first.durable.quantile(0.5)?,
-        first.durable.quantile(0.99)?,
-        rate(fastest)
-    ))
+    Some(WalVerdict::RedoWrites {
+        smallest: small.into(),
+        median: first.durable.quantile(0.5)?,
+        p99: first.durable.quantile(0.99)?,
+        fastest: large.into(),
+        bytes_per_second: rate(fastest),
+    })
 }
 
-fn etcd_verdict(rows: &[SyncRow]) -> Option<String> {
-    let tail = rows.first()?.got.as_ref()?.durable.quantile(0.99)?;
-    let judged = if tail < ETCD_P99 { "below" } else { "not below" };
-    let end = if tail < ETCD_P99 { "" } else { ": leaders will be lost under load" };
-    Some(format!("99 % of the fdatasync calls took at most {tail}, {judged} the {ETCD_P99} required by etcd{end}"))
+fn etcd_verdict(rows: &[SyncRow]) -> Option<WalVerdict> {
+    let p99 = rows.first()?.got.as_ref()?.durable.quantile(0.99)?;
+    Some(WalVerdict::EtcdFsync { p99, limit: ETCD_P99 })
 }
 
 /// Method of durability.
@@ -505,46 +491,29 @@ const PLAIN_RATIO: f64 = 3.0;
 const ALIKE_RATIO: f64 = 1.5;
 
 /// Evidence on flushes from the commit times; `None` for a model, or without figures.
-fn flush_verdict(commit: &CaseResult, plain: Option<&CaseResult>, facts: &Facts) -> Option<String> {
+fn flush_verdict(commit: &CaseResult, plain: Option<&CaseResult>, facts: &Facts) -> Option<Verdict> {
     if !matches!(facts.source, Source::Measured { .. }) {
         return None;
     }
     let median = commit.durable.quantile(0.5)?;
-    let Durable { least, medium } = durable(facts);
-    if let Some(plain) = plain.filter(|plain| commit.rate() * PLAIN_RATIO > plain.rate()) {
-        return Some(format!(
-            "flushes have no effect: {:.0} durable writes a second, and {:.0} without a flush; the target is memory, \
-             or ignores flushes",
-            commit.rate(),
-            plain.rate()
-        ));
+    let Durable { least, rotates } = durable(facts);
+    let flushed_per_second = commit.rate();
+    let plain = plain.map(CaseResult::rate);
+    if let Some(plain_per_second) = plain.filter(|plain| flushed_per_second * PLAIN_RATIO > *plain) {
+        return Some(WalVerdict::FlushWithoutEffect { flushed_per_second, plain_per_second }.into());
     }
     if median < least {
-        let finding = Finding::FlushNotHonoured { median };
-        return Some(format!("{}; {}", finding.text(), finding.remedy()));
+        return Some(SharedVerdict::FlushNotHonoured { median }.into());
     }
-    let cache = facts.subject.device.as_ref().and_then(|device| device.write_cache.as_ref());
-    let cache = cache.map_or_else(String::new, |cache| format!(" (its write cache: {cache})"));
-    Some(format!(
-        "the flush of a commit takes {median} (median), no faster than {medium} can be{cache}: it is probably \
-         effective, but only a power cut can prove it"
-    ))
+    let write_cache = facts.subject.device.as_ref().and_then(|device| device.write_cache.clone());
+    Some(WalVerdict::FlushPlausible { median, rotates, write_cache }.into())
 }
 
 /// Whether a flush on another descriptor makes writes durable.
-fn descriptors(own: &CaseResult, other: &CaseResult) -> String {
-    let (own, other) = (1e6 / own.rate(), 1e6 / other.rate());
-    if other * ALIKE_RATIO < own {
-        format!(
-            "fsync through another descriptor takes {other:.0} us, and {own:.0} us through the descriptor of the \
-             write: it does not flush writes of another descriptor"
-        )
-    } else {
-        format!(
-            "fsync through another descriptor takes {other:.0} us, as through the descriptor of the write \
-                 ({own:.0} us)"
-        )
-    }
+fn descriptors(own: &CaseResult, other: &CaseResult) -> WalVerdict {
+    let (own_per_second, other_per_second) = (own.rate(), other.rate());
+    let ineffective = other_per_second > own_per_second * ALIKE_RATIO;
+    WalVerdict::OtherDescriptor { own_per_second, other_per_second, ineffective }
 }
 
 /// A line of the table.

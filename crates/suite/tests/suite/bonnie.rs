@@ -1,6 +1,6 @@
 //! Bonnie++: steps, arithmetic, layout.
 
-use crate::grounds::{Ops, facts, files, io, on_disk, on_model, planned, read_back, worker};
+use crate::grounds::{Ops, facts, files, io, on_disk, on_model, planned, read_back, words, worker};
 use plimsoll_load::{Pattern, WorkerOps};
 use plimsoll_suite::recipes::bonnie::{Bonnie, BonnieOptions, SmallFiles};
 use plimsoll_suite::{Before, CompletedStep, Nature, Recipe, Step, SuiteOptions, Work as StepWork};
@@ -126,7 +126,7 @@ fn station_of_one_millisecond_has_expected_rates() {
     let seeks = rate("seeks").iops.unwrap();
     assert!((900.0..915.0).contains(&seeks), "{seeks}");
     assert!(text.contains(" +++ ") && !text.contains("Create"), "{text}");
-    let verdicts = recipe.verdicts(&done, &facts(Nature::Model, Bytes::gib(8))).join("\n");
+    let verdicts = words(&recipe.verdicts(&done, &facts(Nature::Model, Bytes::gib(8)))).join("\n");
     assert!(verdicts.contains("skipped") && verdicts.contains("depth 5"), "{verdicts}");
 }
 
@@ -137,10 +137,10 @@ fn directory_has_every_figure() {
     assert_eq!(done.len(), 12);
     let facts = facts(Nature::Directory, Bytes::gib(1));
     let listings = recipe.listings(&done, &facts);
-    println!("{}{}\n{}", listings[0].text, listings[1].text, recipe.verdicts(&done, &facts).join("\n"));
+    println!("{}{}\n{}", listings[0].text, listings[1].text, words(&recipe.verdicts(&done, &facts)).join("\n"));
     assert_eq!(listings[1].text.trim_end().split(',').count(), 50);
     // Phases shorter than half a second have no figure; a verdict gives their measured rate.
-    let verdicts = recipe.verdicts(&done, &facts);
+    let verdicts = words(&recipe.verdicts(&done, &facts));
     for done in &done {
         let span =
             done.result.io().map_or_else(|| done.result.files().expect("files").span, plimsoll_suite::IoResult::span);
@@ -255,7 +255,7 @@ fn unusual_sizes_are_printed() {
 fn verdicts_explain_figures() {
     let options = BonnieOptions { size: Some(Bytes::gib(4)), memory: Bytes::gib(3), ..small() };
     let (recipe, done) = fixed(options);
-    let verdicts = recipe.verdicts(&done, &facts(Nature::Directory, Bytes::gib(64))).join("\n");
+    let verdicts = words(&recipe.verdicts(&done, &facts(Nature::Directory, Bytes::gib(64)))).join("\n");
     for expected in [
         "Per-char write: 1214 KiB/s are 1243371 calls of write(2) per second",
         "804 ns for a call and the loop around it, 0 ns of it the kernel's work",

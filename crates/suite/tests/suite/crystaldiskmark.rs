@@ -2,7 +2,7 @@
 
 use crate::grounds;
 
-use grounds::{Temporary, all, facts, io_step as io, model, planned, read_back};
+use grounds::{Temporary, all, facts, io_step as io, model, planned, read_back, words};
 use plimsoll_load::WorkerOps as Does;
 use plimsoll_suite::recipes::articles::published::article;
 use plimsoll_suite::recipes::crystaldiskmark::{
@@ -197,7 +197,7 @@ fn version_8_text_matches_arithmetic() {
     assert_eq!((kind, evidence.len()), ("crystaldiskmark", 6));
     assert_eq!((evidence[0].bytes_s, evidence[0].setting.depth), (Some(1_048_576_000.0), Some(8.0)));
     assert_eq!((evidence[5].iops, evidence[5].setting.reads), (Some(1000.0), Some(0.7)));
-    let verdicts = recipe.verdicts(&done, &on_model());
+    let verdicts = words(&recipe.verdicts(&done, &on_model()));
     assert!(verdicts[0].contains("All 5 runs of each test were alike"), "{verdicts:?}");
     assert!(verdicts.iter().any(|verdict| verdict.contains("nothing is flushed")), "{verdicts:?}");
 }
@@ -236,7 +236,7 @@ fn version_3_text_has_zeroes_for_skipped_tests() {
     // The listing exists even without results.
     let empty = recipe.listings(&[], &on_model()).remove(0).text;
     assert!(empty.contains("Sequential Read :     0.000 MB/s"), "{empty}");
-    assert!(recipe.verdicts(&[], &on_model()).is_empty());
+    assert!(words(&recipe.verdicts(&[], &on_model())).is_empty());
 }
 
 #[test]
@@ -274,7 +274,7 @@ fn score_is_best_run_or_mean() {
         };
         let mut recipe = CrystalDiskMark::new(options, &on_model()).unwrap();
         let done = all(&mut recipe, &mut model("limit(100, burst 1400) then station(1, 1ms)", SPACE)).done;
-        (recipe.listings(&done, &on_model()).remove(0).text, recipe.verdicts(&done, &on_model()))
+        (recipe.listings(&done, &on_model()).remove(0).text, words(&recipe.verdicts(&done, &on_model())))
     };
     let iops = |text: &str| read_back("score.txt", text).1[0].iops.unwrap();
     let (best, mean) = (text(Score::Best), text(Score::Mean));
@@ -325,7 +325,7 @@ fn runs_on_a_directory_and_text_parses_back() {
         let mut recipe = CrystalDiskMark::new(options, &facts).unwrap();
         let done = all(&mut recipe, &mut ground).done;
         let listings = recipe.listings(&done, &facts);
-        println!("{}\n{}\n{:#?}", listings[0].text, listings[1].text, recipe.verdicts(&done, &facts));
+        println!("{}\n{}\n{:#?}", listings[0].text, listings[1].text, words(&recipe.verdicts(&done, &facts)));
         let (kind, evidence) = read_back("real.txt", &listings[0].text);
         assert_eq!((kind, evidence.len()), ("crystaldiskmark", lines));
         assert!(evidence.iter().all(|one| one.bytes_s.unwrap() > 0.0));

@@ -18,7 +18,7 @@ use plimsoll_suite::{
 };
 use plimsoll_units::{Bytes, Span};
 
-use grounds::{Temporary, all, database, planned as steps_of};
+use grounds::{Temporary, all, database, planned as steps_of, words};
 
 fn facts(system: System, about: DatabaseAbout) -> Facts {
     Facts::of_database("here".into(), Source::Measured { engine: system.to_string() }, system, about)
@@ -68,7 +68,7 @@ fn performed(ground: &mut DatabaseGround, options: SlobOptions) -> Vec<Completed
     let mut recipe = Slob::new(options, &facts).unwrap();
     let outcome = all(&mut recipe, ground);
     assert!(!recipe.listings(&outcome.done, &facts).is_empty());
-    let verdicts = recipe.verdicts(&outcome.done, &facts);
+    let verdicts = words(&recipe.verdicts(&outcome.done, &facts));
     assert!(verdicts.iter().any(|verdict| verdict.contains("In SLOB's terms")), "{verdicts:?}");
     assert!(!verdicts.iter().any(|verdict| verdict.contains("not one:")), "{verdicts:?}");
     outcome.done

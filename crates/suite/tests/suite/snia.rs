@@ -2,7 +2,7 @@
 
 use crate::grounds;
 
-use grounds::{Temporary, all, facts, io_step as io, model};
+use grounds::{Temporary, all, facts, io_step as io, model, words};
 use plimsoll_load::{Pattern, WorkerOps as Does};
 use plimsoll_record::StepWork;
 use plimsoll_suite::recipes::snia::{Snia, SniaOptions, SniaTest};
@@ -116,8 +116,8 @@ fn tables_match_arithmetic_on_four_servers() {
     let retained: Vec<_> = done.iter().filter_map(|done| step_run(done, &on_model())).collect();
     let StepWork::Io { run, .. } = &retained[1].work else { panic!("it is of blocks") };
     assert_eq!((retained.len(), run.series.len(), run.total.operations()), (31, 1, 4028));
-    let verdicts = recipe.verdicts(&done, &on_model());
-    assert!(verdicts[0].starts_with("iops: steady after 5 rounds: over rounds 1 to 5"), "{verdicts:?}");
+    let verdicts = words(&recipe.verdicts(&done, &on_model()));
+    assert!(verdicts[0].starts_with("Iops: steady after 5 rounds: over rounds 1 to 5"), "{verdicts:?}");
     assert!(verdicts[1].contains("The device was not purged"), "{verdicts:?}");
     assert!(!recipe.follows().contains("conform"));
 }
@@ -186,7 +186,7 @@ fn rounds_end_at_steady_state() {
     let (recipe, done) = create(SniaOptions { rounds: 12, ..options }, wavering);
     assert_eq!(done.len(), 12, "{}", text(&recipe, &done, "iops: plot data"));
     assert!(text(&recipe, &done, "iops: steady state").contains("steady state: not reached\nwindow: rounds 8 to 12\n"));
-    let verdicts = recipe.verdicts(&done, &on_model());
+    let verdicts = words(&recipe.verdicts(&done, &on_model()));
     assert!(verdicts[0].contains("not steady after 12 rounds"), "{verdicts:?}");
 }
 
@@ -199,7 +199,7 @@ fn saturation_ends_after_four_fills_or_time_limit() {
     let lines: Vec<&str> = plot.lines().collect();
     assert_eq!(lines[0], "round    minutes   written GB         IOPS    mean ms p99.999 ms     max ms");
     assert!(lines[1].starts_with("    1       0.02        0.004         1000"), "{plot}");
-    let verdicts = recipe.verdicts(&done, &on_model());
+    let verdicts = words(&recipe.verdicts(&done, &on_model()));
     assert!(
         verdicts[0].contains("1000 operations a second in the first round, 1000 in the last, which is 100 %"),
         "{verdicts:?}"
@@ -232,7 +232,7 @@ fn invalid_options_are_refused_with_remedy() {
     let coarse = Facts { grid: 4096, ..on_model() };
     let recipe = Snia::new(quick(&[SniaTest::Latency]), &coarse).expect("its options are right");
     assert_eq!(recipe.expected(), 1 + 5 * 6, "blocks of 512 bytes are left out");
-    assert!(recipe.listings(&[], &coarse).is_empty() && recipe.verdicts(&[], &coarse).is_empty());
+    assert!(recipe.listings(&[], &coarse).is_empty() && words(&recipe.verdicts(&[], &coarse)).is_empty());
 }
 
 #[test]
@@ -251,7 +251,7 @@ fn runs_on_a_directory() {
     for listing in recipe.listings(&done, &facts) {
         println!("{}\n{}", listing.title, listing.text);
     }
-    println!("{:#?}", recipe.verdicts(&done, &facts));
+    println!("{:#?}", words(&recipe.verdicts(&done, &facts)));
     let titles: Vec<String> = recipe.listings(&done, &facts).into_iter().map(|listing| listing.title).collect();
     assert_eq!(titles.len(), 3 * 3 + 1, "{titles:?}");
     place.assert_empty();

@@ -3,6 +3,7 @@
 mod live;
 mod played;
 
+use crate::grounds::words;
 use played::{Answers, facts, played, recipe};
 use plimsoll_database::System;
 use plimsoll_suite::recipes::sql_bench::{SqlBench, SqlBenchOptions, SqlBenchTest};
@@ -225,8 +226,8 @@ fn listing_matches_sql_bench() {
     let text: Vec<&str> = listings.iter().map(|listing| listing.text.as_str()).collect();
     played::check_kept("layouts.txt", &text.join("\n"));
     assert!(suite.has_failed(&done));
-    let message = suite.verdicts(&done, &facts(System::Mysql)).join("\n");
-    assert!(message.contains("create: 1 of 150 statements of create+drop did not bring the rows"), "{message}");
+    let message = words(&suite.verdicts(&done, &facts(System::Mysql))).join("\n");
+    assert!(message.contains("Create: 1 of 150 statements of create+drop did not bring the rows"), "{message}");
     assert!(message.contains("executed 0.02 times their full counts"), "{message}");
 }
 
@@ -241,7 +242,7 @@ fn smaller_tables_are_not_compared() {
         "{}",
         listings[0].text
     );
-    let message = suite.verdicts(&done, &facts(System::Mysql)).join("\n");
+    let message = words(&suite.verdicts(&done, &facts(System::Mysql))).join("\n");
     assert!(message.contains("no figure here can be compared"), "{message}");
 }
 
@@ -254,7 +255,7 @@ fn flushes_are_judged() {
         if let Some((_, about)) = &mut facts.database {
             about.durable = durable;
         }
-        suite.verdicts(&done, &facts).join("\n")
+        words(&suite.verdicts(&done, &facts)).join("\n")
     };
     let check = |answers: Answers, durable, expected: &str| {
         let message = message(answers, durable);
@@ -263,7 +264,7 @@ fn flushes_are_judged() {
     let flushed = || Answers { server: Some(1), device: Some(1), each: Span::from_millis(1), ..Answers::default() };
     check(flushed(), Some(true), "only a power cut can prove it");
     check(flushed(), Some(true), "the server counted 1.00, the device with all that else is on it counted 1.00");
-    check(flushed(), Some(true), "a CREATE TABLE took 1 ms (median; 1000 a second)");
+    check(flushed(), Some(true), "A CREATE TABLE took 1 ms (median; 1000 a second)");
     check(
         flushed(),
         Some(true),

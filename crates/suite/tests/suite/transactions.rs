@@ -8,7 +8,7 @@ use plimsoll_suite::recipes::oltp::{Oltp, OltpOptions, Script};
 use plimsoll_suite::{CompletedStep, DatabaseGround, Ground, Recipe, SuiteOptions, SuiteOutcome, perform};
 use plimsoll_units::{Bytes, Iops, Span};
 
-use crate::grounds::{Silent, Temporary, database};
+use crate::grounds::{Silent, Temporary, database, words};
 
 /// Only counts are tested, not times.
 fn create(system: System) -> Option<(DatabaseGround, Temporary)> {
@@ -42,7 +42,7 @@ fn agrees(system: System, options: OltpOptions) -> Option<Vec<CompletedStep>> {
     let mut recipe = Oltp::new(options, ground.facts()).unwrap();
     let outcome = ran(&mut recipe, &mut ground);
     assert!(outcome.fault.is_none(), "{system}: {:?}", outcome.fault);
-    let message = recipe.verdicts(&outcome.done, ground.facts());
+    let message = words(&recipe.verdicts(&outcome.done, ground.facts()));
     assert!(message.iter().any(|message| message.starts_with("Consistent: ")), "{system}: {message:#?}");
     assert!(!recipe.has_failed(&outcome.done));
     assert!(!recipe.listings(&outcome.done, ground.facts()).is_empty());
@@ -98,7 +98,7 @@ fn scans(system: System) {
         .map(|done| (0..2).map(|kind| counted(std::slice::from_ref(done), kind)).sum())
         .collect();
     assert_eq!(executions, [2, 4, 8], "{system}");
-    let message = recipe.verdicts(&outcome.done, ground.facts());
+    let message = words(&recipe.verdicts(&outcome.done, ground.facts()));
     assert!(
         message.iter().any(|message| message == "All 14 executions brought the same rows."),
         "{system}: {message:#?}"
@@ -175,7 +175,7 @@ fn failure_keeps_earlier_rungs() {
     let text = &recipe.listings(&outcome.done, ground.facts())[0].text;
     let first = text.lines().nth(1).unwrap();
     assert!(first.trim_start().starts_with("1 "), "{text}");
-    let message = recipe.verdicts(&outcome.done, ground.facts());
+    let message = words(&recipe.verdicts(&outcome.done, ground.facts()));
     assert!(
         message.iter().any(|message| message.contains("2 sessions ended early, after 2 of 4 executions")),
         "{message:#?}"
@@ -188,7 +188,7 @@ fn differing_rows_are_reported() {
     let (mut ground, _folder) = create(System::Sqlite).unwrap();
     let mut recipe = Ladder::new(ladder("SELECT random()", None), ground.facts()).unwrap();
     let outcome = ran(&mut recipe, &mut ground);
-    let message = recipe.verdicts(&outcome.done, ground.facts());
+    let message = words(&recipe.verdicts(&outcome.done, ground.facts()));
     assert!(
         message.iter().any(|message| message.contains("with other rows than the first: 1 of 2 at 1 session")),
         "{message:#?}"

@@ -6,7 +6,7 @@ use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
-use grounds::{Silent, Temporary, facts, planned};
+use grounds::{Silent, Temporary, facts, planned, words};
 use plimsoll_device::{Checked, MismatchKind};
 use plimsoll_suite::recipes::verify::{Verify, VerifyMode, VerifyOptions};
 use plimsoll_suite::{Facts, Ground, Nature, Recipe, SuiteObserver, SuiteOptions, SuiteOutcome, perform};
@@ -109,7 +109,7 @@ fn older_version_is_a_lost_write() {
     let wrong = recipe.mismatches();
     assert!(wrong.total > 900 && wrong.first.iter().all(|one| one.kind == MismatchKind::Stale), "{wrong:?}");
     assert!(recipe.has_failed(&outcome.done));
-    assert!(recipe.verdicts(&outcome.done, ground.facts())[0].contains("had wrong data"));
+    assert!(words(&recipe.verdicts(&outcome.done, ground.facts()))[0].contains("had wrong data"));
 }
 
 #[test]

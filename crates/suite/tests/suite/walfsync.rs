@@ -3,7 +3,7 @@
 use crate::grounds;
 
 use clap::ValueEnum;
-use grounds::{Temporary, all, facts, io_step, model, planned};
+use grounds::{Temporary, all, facts, io_step, model, planned, words};
 use plimsoll_suite::recipes::walfsync::{WalPreset, Walfsync, WalfsyncOptions};
 use plimsoll_suite::{Descriptor, Facts, Ground, Nature, Recipe, Step, SuiteOptions};
 use plimsoll_units::{Bytes, Span};
@@ -90,7 +90,7 @@ fn model_matches_arithmetic() {
     assert_eq!(figures(lines[5])[1..4], ["2000", "ops/sec", "500.000"]);
     assert_eq!(figures(lines[14])[1..4], ["16000", "ops/sec", "62.500"]);
     assert_eq!(figures(lines[17])[0], "n/a", "there is no page cache in a model");
-    let verdicts = recipe.verdicts(&outcome.done, &facts);
+    let verdicts = words(&recipe.verdicts(&outcome.done, &facts));
     assert!(
         verdicts[0].contains("500 times a second with a write and a flush, 1000 times with open_datasync"),
         "{verdicts:?}"
@@ -100,13 +100,13 @@ fn model_matches_arithmetic() {
 
 #[test]
 fn etcd_verdict_uses_its_limit() {
-    let check = |notation, words: &str| {
+    let check = |notation, expected: &str| {
         let mut ground = model(notation, Bytes::mib(64));
         let facts = ground.facts().clone();
         let mut recipe = Walfsync::new(options(WalPreset::Etcd, Span::from_secs(2)), &facts).unwrap();
         let outcome = all(&mut recipe, &mut ground);
-        let verdicts = recipe.verdicts(&outcome.done, &facts);
-        assert!(verdicts[0].contains(words), "{verdicts:?}");
+        let verdicts = words(&recipe.verdicts(&outcome.done, &facts));
+        assert!(verdicts[0].contains(expected), "{verdicts:?}");
     };
     check("station(1, 9ms)", "below the 10 ms required by etcd");
     check("station(1, 11ms)", "not below the 10 ms");
@@ -138,7 +138,7 @@ fn directory_supports_every_preset() {
         println!("{}\n{}", listings[0].text, listings[1].text);
         let measured = listings[0].text.lines().filter(|line| line.ends_with("usecs/op")).count();
         assert_eq!(measured, recipe.expected() - 1, "{preset:?}");
-        let verdicts = recipe.verdicts(&outcome.done, &facts);
+        let verdicts = words(&recipe.verdicts(&outcome.done, &facts));
         println!("{verdicts:#?}");
         assert!(!verdicts.is_empty(), "{preset:?}");
     }

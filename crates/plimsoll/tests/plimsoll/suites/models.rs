@@ -25,6 +25,11 @@ fn simulated(model: &str, name: &str, more: &[&str]) -> SuiteRun {
     suite
 }
 
+/// The sentences of its verdicts.
+fn words(suite: &SuiteRun) -> String {
+    suite.verdicts.iter().map(plimsoll_report::words::verdict).collect()
+}
+
 /// Checks operations and milliseconds of a step, and the listings of its suite.
 #[track_caller]
 fn check(suite: &SuiteRun, step: &str, expected: (u64, u64), listed: &[&str]) {
@@ -79,9 +84,9 @@ fn walfsync_prices_each_method() {
         "        fdatasync                           500.000 ops/sec    2000 usecs/op",
     ];
     check(&suite, "fdatasync, 1 x 8 KiB", (1000, 1000), &lines);
-    assert!(suite.verdicts[0].contains("1000 times with open_datasync"), "{:?}", suite.verdicts);
+    assert!(words(&suite).contains("1000 times with open_datasync"), "{:?}", suite.verdicts);
 
-    let verdict = |model| simulated(model, "walfsync", &["--measure", "1s", "--preset", "etcd"]).verdicts.concat();
+    let verdict = |model| words(&simulated(model, "walfsync", &["--measure", "1s", "--preset", "etcd"]));
     let (fast, slow) = (verdict(STATION), verdict("station(1, 20ms)"));
     assert!(fast.contains(", below the 10 ms") && slow.contains("not below the 10 ms"), "{fast} {slow}");
 }
@@ -112,7 +117,7 @@ fn snia_is_steady_after_five_rounds_of_a_model() {
 #[test]
 fn an_article_is_repeated_on_its_own_product() {
     let suite = simulated("oci:50GB@0vpu", "articles", &["--article", "oci-levels", "--as-of", "2026-11-21"]);
-    let verdicts = suite.verdicts.join("\n");
+    let verdicts = words(&suite);
     assert!(verdicts.contains("lower cost, 50 GB is the nearest"), "{verdicts}");
     assert!(verdicts.contains("the article's host would print 15.4 MB/s"), "{verdicts}");
     assert!(suite.listings[0].text.contains("  12.3  "), "{}", suite.listings[0].text);

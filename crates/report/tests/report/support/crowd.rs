@@ -6,8 +6,8 @@ use plimsoll_analyse::{chosen_objective, knee, load_line};
 use plimsoll_load::{Arrival, Pace};
 use plimsoll_record::{
     Bins, Counter, CpuTime, DatabaseAbout, DatabaseCounters, DatabaseSide, DelayAndQueue, DiskCounters, EndReason,
-    Estimate, Figures, Finding, Listing, Recorder, Run, SUITE_FORMAT, SessionRun, SessionTimes, Slice, Source, Spent,
-    Statements, Steadiness, StepRun, StepWork, StorageSide, Subject, SuiteRun, Tally,
+    Estimate, Figures, Finding, Listing, Recorder, Run, SUITE_FORMAT, SessionRun, SessionTimes, SharedVerdict, Slice,
+    Source, Spent, Statements, Steadiness, StepRun, StepWork, StorageSide, Subject, SuiteRun, Tally,
 };
 use plimsoll_units::{Bytes, Instant, Iops, Kind, Span};
 
@@ -217,7 +217,7 @@ pub fn hostile(mut run: SuiteRun) -> SuiteRun {
     run.follows.clone_from(&name);
     run.settings.push((name.clone(), name.clone()));
     run.command.push(name.clone());
-    run.verdicts.push(name.clone());
+    run.verdicts.push(SharedVerdict::Text { text: name.clone() }.into());
     run.listings.push(Listing { title: name.clone(), text: "a table".into() });
     run.findings.push(Finding::Unobserved { what: name.clone(), why: name.clone() });
     if let Some(side) = &mut run.database {

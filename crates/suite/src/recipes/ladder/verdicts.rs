@@ -1,142 +1,86 @@
 //! Verdicts of a ladder: maximum throughput, its knee, the binding limit, and equality of results.
 
-use plimsoll_analyse::closed;
-use plimsoll_record::DelayAndQueue;
-use plimsoll_units::Bytes;
+use plimsoll_load::Pace;
+use plimsoll_record::{DelayAndQueue, LadderVerdict, OtherRows, Verdict};
+use plimsoll_units::{Bytes, Span};
 
-use super::print::rate;
 use super::published::STATION_S;
 use super::{Ladder, Rung};
 use crate::ground::Facts;
-use crate::recipes::evidence::bound;
+use crate::recipes::evidence::binding_limit;
 
 /// Maximum relative error of a fit.
 const POOR: f64 = 0.2;
 
-pub(super) fn verdicts(ladder: &Ladder, rungs: &[Rung<'_>], facts: &Facts) -> Vec<String> {
+pub(super) fn verdicts(ladder: &Ladder, rungs: &[Rung<'_>], facts: &Facts) -> Vec<Verdict> {
     let Some(last) = rungs.last() else { return Vec::new() };
     let fitted = ladder.fitted(rungs);
-    let mut sentences = match &fitted {
-        Some(fitted) => station(fitted, last),
-        None if rungs.len() > 1 => vec![no_station(&rungs[0], last)],
-        None => Vec::new(),
+    let station = match fitted {
+        Some(fitted) if fitted.error > POOR => Some(LadderVerdict::PoorFit { error_share: fitted.error }),
+        Some(fitted) => Some(LadderVerdict::Station { fitted, sessions: last.sessions, mean: last.mean() }),
+        None if rungs.len() > 1 => Some(no_station(&rungs[0], last)),
+        None => None,
     };
-    sentences.push(format!("Binding limit at {}: {}.", sessions(last.sessions), bound(last.observed)));
-    sentences.extend(ended_early(ladder, last));
-    sentences.extend(fetched(ladder, last));
-    sentences.extend(fits_in_memory(ladder, facts));
-    sentences.push(rows(ladder, rungs));
-    if ladder.options.beside_article {
-        sentences.extend(fitted.as_ref().map(article));
-    }
-    sentences
-}
-
-fn station(fitted: &DelayAndQueue, last: &Rung<'_>) -> Vec<String> {
-    if fitted.error > POOR {
-        return vec![format!(
-            "One delay and one queue do not describe this ladder: their best fit is off by up to {:.0} %.",
-            100.0 * fitted.error
-        )];
-    }
-    let (demand, delay) = (fitted.demand.as_secs_f64(), fitted.delay.as_secs_f64());
-    let from = closed::saturation(fitted);
-    let observed = if f64::from(last.sessions) < from { ", which this ladder did not reach" } else { "" };
-    let waiting = (last.mean().as_secs_f64() - demand - delay).max(0.0) / last.mean().as_secs_f64().max(1e-9);
-    vec![
-        format!(
-            "The most is {} executions a minute, from {from:.1} sessions on{observed}: each needs {} of the station that binds and {} \
-             of everything else (fitted, at most {:.1} % off).",
-            rate(60.0 / demand.max(1e-9)),
-            fitted.demand,
-            fitted.delay,
-            100.0 * fitted.error,
-        ),
-        format!(
-            "Alone, an execution spends {:.0} % of its time at that station; at {} it waits in its queue for {:.0} %.",
-            100.0 * demand / (demand + delay).max(1e-9),
-            sessions(last.sessions),
-            100.0 * waiting,
-        ),
-    ]
+    let mut found: Vec<Verdict> = station.into_iter().map(Verdict::from).collect();
+    found.push(binding_limit(Pace::Closed { depth: last.sessions }, last.observed).into());
+    let of_article = || {
+        let (demand, delay) = STATION_S;
+        let (demand, delay) = (Span::from_secs_f64(demand), Span::from_secs_f64(delay));
+        Some(LadderVerdict::PublishedStation {
+            fitted: fitted?,
+            published: DelayAndQueue { demand, delay, error: 0.0 },
+        })
+    };
+    let others = [
+        ended_early(ladder, last),
+        fetched(ladder, last),
+        fits_in_memory(ladder, facts),
+        Some(rows(ladder, rungs)),
+        if ladder.options.beside_article { of_article() } else { None },
+    ];
+    found.extend(others.into_iter().flatten().map(Verdict::from));
+    found
 }
 
 /// Throughput grew linearly, or not like that of a single queue.
-fn no_station(first: &Rung<'_>, last: &Rung<'_>) -> String {
-    format!(
-        "No station was found that sessions queue for: {} brought {:.1} times as many executions as {}. Climb further: \
-         --concurrency up to {} or more.",
-        sessions(last.sessions),
-        last.rate() / first.rate(),
-        sessions(first.sessions),
-        4 * last.sessions,
-    )
+fn no_station(first: &Rung<'_>, last: &Rung<'_>) -> LadderVerdict {
+    let ratio = last.rate() / first.rate().max(1e-9);
+    LadderVerdict::NoStation { sessions: last.sessions, ratio, first_sessions: first.sessions }
 }
 
-fn ended_early(ladder: &Ladder, last: &Rung<'_>) -> Option<String> {
+fn ended_early(ladder: &Ladder, last: &Rung<'_>) -> Option<LadderVerdict> {
     let planned = ladder.planned(last).filter(|planned| last.all.count < *planned)?;
-    Some(format!(
-        "The rung of {} ended early, after {} of {planned} executions: it is in the table, and in no fit.",
-        sessions(last.sessions),
-        last.all.count
-    ))
+    Some(LadderVerdict::EndedEarly { sessions: last.sessions, done: last.all.count, planned })
 }
 
 /// Share of the built-in table read from storage per scan.
-fn fetched(ladder: &Ladder, last: &Rung<'_>) -> Option<String> {
-    let size = ladder.options.table_size()?;
-    let fetched = Bytes::new(last.observed.counted.fetched_bytes?.checked_div(last.counted)?);
-    Some(format!("Of the table's {size}, each scan at {} fetched {fetched} from storage.", sessions(last.sessions)))
+fn fetched(ladder: &Ladder, last: &Rung<'_>) -> Option<LadderVerdict> {
+    let table_bytes = ladder.options.table_size()?;
+    let fetched_bytes = Bytes::new(last.observed.counted.fetched_bytes?.checked_div(last.counted)?);
+    Some(LadderVerdict::Fetched { table_bytes, sessions: last.sessions, fetched_bytes })
 }
 
-fn fits_in_memory(ladder: &Ladder, facts: &Facts) -> Option<String> {
-    let size = ladder.options.table_size()?;
+fn fits_in_memory(ladder: &Ladder, facts: &Facts) -> Option<LadderVerdict> {
+    let table_bytes = ladder.options.table_size()?;
     let (_, about) = facts.database.as_ref()?;
-    let page_cache = if about.direct == Some(true) { None } else { about.memory.or_else(|| facts.memory()) };
-    let (what, holds) = match (about.cache, page_cache) {
-        (Some(cache), _) if cache >= size => ("the database's cache", cache),
-        (_, Some(memory)) if memory >= size => ("memory for the page cache", memory),
-        _ => return None,
-    };
-    Some(format!(
-        "The table of {size} fits into {what} of {holds}: scans may have been served from memory; give a larger \
-         --table, or limit --memory."
-    ))
+    let memory = if about.direct == Some(true) { None } else { about.memory.or_else(|| facts.memory()) };
+    let caches = [(about.cache, false), (memory, true)];
+    let mut holding = caches.into_iter().filter_map(|(cache, page_cache)| Some((cache?, page_cache)));
+    let (cache_bytes, page_cache) = holding.find(|(cache, _)| *cache >= table_bytes)?;
+    Some(LadderVerdict::TableInCache { table_bytes, cache_bytes, page_cache })
 }
 
-fn rows(ladder: &Ladder, rungs: &[Rung<'_>]) -> String {
-    let differing: Vec<String> = rungs
-        .iter()
-        .zip(&ladder.result_checks)
-        .filter(|(_, result_check)| result_check.differing() > 0)
-        .map(|(rung, result_check)| {
-            format!("{} of {} at {}", result_check.differing(), rung.all.count, sessions(rung.sessions))
+fn rows(ladder: &Ladder, rungs: &[Rung<'_>]) -> LadderVerdict {
+    let checked = rungs.iter().zip(&ladder.result_checks).filter(|(_, check)| check.differing() > 0);
+    let rungs_differing: Vec<OtherRows> = checked
+        .map(|(rung, check)| OtherRows {
+            differing: check.differing(),
+            executions: rung.all.count,
+            sessions: rung.sessions,
         })
         .collect();
-    if differing.is_empty() {
-        let all: u64 = rungs.iter().map(|rung| rung.all.count).sum();
-        return format!("All {all} executions brought the same rows.");
+    if rungs_differing.is_empty() {
+        return LadderVerdict::EqualRows { executions: rungs.iter().map(|rung| rung.all.count).sum() };
     }
-    format!(
-        "Executions with other rows than the first: {}. If the result of the statement should not change, this is an \
-         error.",
-        differing.join(", ")
-    )
-}
-
-fn article(fitted: &DelayAndQueue) -> String {
-    let (demand, delay) = STATION_S;
-    let of = |demand: f64, delay: f64| 100.0 * demand / (demand + delay).max(1e-9);
-    format!(
-        "The article's ladder is that of a station with {:.0} % of an execution, so that it took {:.1} sessions to fill it; this one \
-         has {:.0} % and takes {:.1}.",
-        of(demand, delay),
-        (demand + delay) / demand,
-        of(fitted.demand.as_secs_f64(), fitted.delay.as_secs_f64()),
-        closed::saturation(fitted),
-    )
-}
-
-fn sessions(count: u32) -> String {
-    if count == 1 { "1 session".into() } else { format!("{count} sessions") }
+    LadderVerdict::DifferentRows { rungs: rungs_differing }
 }

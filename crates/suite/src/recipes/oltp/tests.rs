@@ -5,7 +5,7 @@ use plimsoll_record::{Counting, Slice};
 use plimsoll_units::{Instant, Kind, Op};
 
 use super::*;
-use crate::recipes::databases::facts;
+use crate::recipes::databases::{facts, words};
 use crate::result::StepResult;
 use crate::sql::StatementsResult;
 
@@ -74,10 +74,10 @@ fn clients_rise_to_saturation_and_tables_are_checked_last() {
     assert_eq!(done.last().map(|done| done.step.name.as_str()), Some(CHECKED));
     let facts = facts(System::Postgres);
     assert!(!oltp.has_failed(&done));
-    let sentences = oltp.verdicts(&done, &facts);
+    let sentences = words(&oltp.verdicts(&done, &facts));
     assert!(sentences[0].starts_with("The most was 800 transactions a second"), "{sentences:#?}");
-    assert!(sentences[1].starts_with("The knee is at 8 clients: 800 transactions a second"), "{sentences:#?}");
-    assert!(sentences[2].starts_with("Load line: p99 <= "), "{sentences:#?}");
+    assert!(sentences[1].starts_with("The knee is at 8 sessions: 800 transactions a second"), "{sentences:#?}");
+    assert!(sentences[2].starts_with("Load line: 800 transactions/s (800 to 800) keep p99 <= "), "{sentences:#?}");
     let listings = oltp.listings(&done, &facts);
     assert!(listings[0].text.contains("transaction type: tpc-b\nscaling factor: 10\n"), "{}", listings[0].text);
     // Several loads had the maximum throughput; each client waits for all of them.
@@ -126,7 +126,7 @@ fn inconsistent_data_fail_the_suite() {
         let mut oltp = build_oltp(OltpOptions { clients: Some(vec![1]), ..OltpOptions::defaults() });
         let done = create(&mut oltp, row);
         assert_eq!(oltp.has_failed(&done), failed, "{row:?}");
-        let sentences = oltp.verdicts(&done, &facts(System::Postgres));
+        let sentences = words(&oltp.verdicts(&done, &facts(System::Postgres)));
         assert_eq!(
             sentences.iter().any(|sentences| sentences.starts_with("INCONSISTENT DATA")),
             failed,
@@ -153,7 +153,7 @@ fn wrongly_loaded_tables_end_the_suite() {
     }
     assert_eq!(done.last().map(|done| done.step.name.as_str()), Some(LOADED));
     assert!(oltp.has_failed(&done));
-    let sentences = oltp.verdicts(&done, &facts);
+    let sentences = words(&oltp.verdicts(&done, &facts));
     assert!(sentences[0].contains("accounts has 999999 rows instead of 1000000"), "{sentences:?}");
 }
 

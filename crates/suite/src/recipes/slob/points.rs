@@ -108,13 +108,6 @@ impl SlobPoint {
         let all = host.total().as_secs_f64();
         (all > 0.0).then(|| cpu.total().as_secs_f64() / all)
     }
-
-    /// Utilisation of the device, 0 to 1.
-    pub(super) fn disk_busy(&self) -> Option<f64> {
-        let seconds = self.window.as_secs_f64();
-        let disk = self.measured.storage.disk.as_ref()?;
-        (seconds > 0.0).then(|| (disk.busy.as_secs_f64() / seconds).min(1.0))
-    }
 }
 
 /// Points with the same share of updates.

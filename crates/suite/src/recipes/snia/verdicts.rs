@@ -1,5 +1,6 @@
 //! Conclusions from the rounds, and their limitations.
 
+use plimsoll_record::SniaVerdict;
 use plimsoll_units::{Bytes, Span};
 
 use super::SniaOptions;
@@ -8,97 +9,64 @@ use super::steady::{EXCURSION, RANGE};
 use super::test::SniaTest;
 use crate::ground::{Facts, Nature};
 
-pub(super) fn of(all: &[Results], options: &SniaOptions, size: Bytes, facts: &Facts) -> Vec<String> {
-    let mut verdicts: Vec<String> = all.iter().filter(|results| !results.rounds.is_empty()).map(of_test).collect();
+pub(super) fn of(all: &[Results], options: &SniaOptions, size: Bytes, facts: &Facts) -> Vec<SniaVerdict> {
+    let mut verdicts: Vec<_> = all.iter().filter(|results| !results.rounds.is_empty()).map(of_test).collect();
     if verdicts.is_empty() {
         return verdicts;
     }
-    verdicts.push(
-        "The device was not purged: its earlier contents, and those of other tests, affect the figures. They do not \
-         comply with SNIA's specification."
-            .into(),
-    );
-    if facts.nature == Nature::Directory {
-        verdicts.push("Files were tested: the filesystem between them and the device is part of the figures.".into());
+    verdicts.push(SniaVerdict::NotPurged);
+    let is_directory = facts.nature == Nature::Directory;
+    if is_directory {
+        verdicts.push(SniaVerdict::FilesTested);
     }
-    let total = facts.subject.size;
-    if size < total || facts.nature == Nature::Directory {
-        verdicts.push(format!(
-            "{size} were written, not all of the device: the rest serves it as spare space, and writes may be faster than \
-             on a full one."
-        ));
+    if size < facts.subject.size || is_directory {
+        verdicts.push(SniaVerdict::PartWritten { size_bytes: size });
     }
     if options.precondition < 2 && all.iter().any(|results| results.test.is_preconditioned()) {
-        verdicts.push(format!(
-            "The whole size was written {} times before a test, not twice as the method requires.",
-            options.precondition
-        ));
+        verdicts.push(SniaVerdict::Preconditioning { passes: options.precondition });
     }
     if options.point < Span::from_secs(60) {
-        verdicts.push(format!(
-            "A load of a round lasted {}, not a minute: rounds that look alike may still be on their way.",
-            options.point
-        ));
+        verdicts.push(SniaVerdict::ShortLoads { span: options.point });
     }
     if facts.grid > 512 && all.iter().any(|results| results.test != SniaTest::Throughput) {
-        verdicts.push(format!(
-            "Block sizes that are not multiples of {} bytes were left out: direct I/O needs them.",
-            facts.grid
-        ));
+        verdicts.push(SniaVerdict::SizesLeftOut { grid_bytes: Bytes::new(facts.grid) });
     }
     verdicts
 }
 
-fn of_test(results: &Results) -> String {
-    let (test, unit) = (results.test, results.unit());
-    if test == SniaTest::WriteSaturation {
-        return saturated(results);
+fn of_test(results: &Results) -> SniaVerdict {
+    let (test, rounds) = (results.test.to_string(), results.total().len() as u64);
+    if results.test == SniaTest::WriteSaturation {
+        return saturated(test, results);
     }
-    let (cell, rounds) = (test.tracked(), results.total().len());
     match results.steady() {
-        None => format!("{test}: {rounds} rounds are too few to be steady; the figures are of those."),
-        Some(steady) => {
-            let (range, excursion) = (steady.range * 100.0, steady.excursion.abs() * 100.0);
-            let how = format!(
-                "over rounds {} to {} the tracked load, {cell}, spans {range:.1} % of its average of {} {unit} (95 % interval {} to {}; {:.0} % allowed) and moves by \
-                 {excursion:.1} % ({:.0} % allowed)",
-                steady.first,
-                steady.last,
-                results.display(steady.mean),
-                results.display(steady.interval.0),
-                results.display(steady.interval.1),
-                RANGE * 100.0,
-                EXCURSION * 100.0
-            );
-            if steady.is_reached() {
-                format!("{test}: steady after {rounds} rounds: {how}.")
-            } else {
-                format!(
-                    "{test}: not steady after {rounds} rounds: {how}. The figures are of the last five all the same."
-                )
-            }
-        }
+        None => SniaVerdict::TooFewRounds { test, rounds },
+        Some(steady) => SniaVerdict::SteadyState {
+            test,
+            rounds,
+            reached: steady.is_reached(),
+            window: (steady.first as u64, steady.last as u64),
+            load: results.test.tracked().to_string(),
+            unit: results.unit().into(),
+            mean: steady.mean,
+            interval: steady.interval,
+            range_share: steady.range,
+            max_range_share: RANGE,
+            excursion_share: steady.excursion,
+            max_excursion_share: EXCURSION,
+        },
     }
 }
 
-fn saturated(results: &Results) -> String {
+fn saturated(test: String, results: &Results) -> SniaVerdict {
     let observed: Vec<_> = results.rounds.iter().flatten().collect();
-    let [first, .., last] = &observed[..] else {
-        return format!("{}: a single round does not show the sustained rate.", results.test);
-    };
-    let written: u64 = observed.iter().map(|observed| observed.written).sum();
-    let half = &observed[observed.len() / 2..];
-    let rates = || half.iter().map(|observed| observed.iops);
-    let (low, high) = (rates().fold(f64::MAX, f64::min), rates().fold(0.0, f64::max));
-    format!(
-        "{}: {:.0} operations a second in the first round, {:.0} in the last, which is {:.0} % of it; {:.0} to {:.0} over the \
-         second half. {:.3} GB were written.",
-        results.test,
-        first.iops,
-        last.iops,
-        last.iops / first.iops.max(1e-9) * 100.0,
-        low,
-        high,
-        written as f64 / 1e9
-    )
+    let [first, .., last] = &observed[..] else { return SniaVerdict::SingleRound { test } };
+    let rates = || observed[observed.len() / 2..].iter().map(|observed| observed.iops);
+    SniaVerdict::WriteSaturation {
+        test,
+        first_iops: first.iops,
+        last_iops: last.iops,
+        second_half_iops: (rates().fold(f64::MAX, f64::min), rates().fold(0.0, f64::max)),
+        written_bytes: Bytes::new(observed.iter().map(|observed| observed.written).sum()),
+    }
 }

@@ -1,6 +1,7 @@
 //! Test alter-table: adding and dropping columns and indexes of a table with rows.
 
 use plimsoll_database::System;
+use plimsoll_record::BenchNote;
 
 use super::section::{BenchSection, SectionPlan, ask};
 use crate::sql::SqlRequest;
@@ -32,12 +33,7 @@ pub(super) fn sections(plan: &SectionPlan) -> Vec<BenchSection> {
         let values: Vec<String> = (0..FIRST).map(|column| (row * FIRST + column).to_string()).collect();
         ask(format!("INSERT INTO altered VALUES ({})", values.join(", ")))
     };
-    let note = match dialect.0 {
-        System::Sqlite => {
-            "SQLite changes one column in a statement, and writes all rows anew to drop one: ten statements, timed together"
-        }
-        _ => "",
-    };
+    let note = (dialect.0 == System::Sqlite).then_some(BenchNote::SingleColumns);
     vec![
         BenchSection::preparation("create_table", vec![create]),
         BenchSection::repeated(plan, "insert", ROWS, insert),

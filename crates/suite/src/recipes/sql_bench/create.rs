@@ -5,6 +5,7 @@
 use std::sync::Arc;
 
 use plimsoll_database::System;
+use plimsoll_record::BenchNote;
 
 use super::dialect::SqlDialect;
 use super::section::{BenchSection, Counting, SectionPlan, ask, query};
@@ -40,10 +41,7 @@ pub(super) fn sections(plan: &SectionPlan) -> Vec<BenchSection> {
             }
         }
     };
-    let note = match dialect.0 {
-        System::Mysql => "",
-        _ => "the keys are unique, because CREATE TABLE supports no others in this system",
-    };
+    let note = (dialect.0 != System::Mysql).then_some(BenchNote::UniqueKeys);
     vec![
         BenchSection::counted(MANY, TABLES, count, move |index| ask(format!("CREATE TABLE made_{index} ({first})"))),
         BenchSection::begun(COUNT, figure, left(false)),

@@ -3,12 +3,12 @@
 //! Three figures show whether commits reached the storage: their duration, the log flushes counted by the server, and
 //! the flushes of the device.
 
-use plimsoll_record::{CpuTime, Finding};
+use plimsoll_record::{BenchNote, CpuTime, FlushCounts, SharedVerdict, SqlBenchVerdict, TestShare, Verdict};
 use plimsoll_units::Span;
 
 use super::create::MANY;
 use super::section::{BenchSection, Counting};
-use super::{COMMITS, SqlBenchOptions, SqlBenchTest};
+use super::{SqlBenchOptions, SqlBenchTest};
 use crate::ground::Facts;
 use crate::recipe::CompletedStep;
 use crate::recipes::commits::{Durable, durable};
@@ -20,8 +20,8 @@ use crate::step::Work;
 pub(super) struct SectionFigure<'a> {
     pub(super) test: SqlBenchTest,
     pub(super) name: &'static str,
-    /// Deviation from the definition; empty if none.
-    pub(super) note: &'static str,
+    /// Deviation from the definition, if any.
+    pub(super) note: Option<BenchNote>,
     /// Operations at full counts.
     pub(super) full: u64,
     pub(super) outcome: SectionOutcome<'a>,
@@ -132,59 +132,18 @@ const fn seconds(test: SqlBenchTest) -> [u32; 4] {
     }
 }
 
-/// Setting of the published figures.
-pub(super) const NOTES: [&str; 3] = [
-    "published: create makes 30,000 tables, and MySQL flushes the definition of each: 1.1 ms for a table on the SATA disk, \
-     34 ms more on SSD and ioDrive; a disk that turns 7,200 times a minute needs some milliseconds for one flush, so the \
-     SATA server was not flushing (a volatile write cache, or barriers off) and the other two were: the line compares \
-     flushing with not flushing, not a disk with flash",
-    "published: alter-table (2 s against 10 and 11 s) and wisconsin (2 s against 4 and 5 s) differ in the same direction, as \
-     their tables are made and changed; 53 s of create with 16 GB of memory is the same disk, still not flushed",
-    "published: insert commits changes of rows some 860,000 times, which at 34 ms each would take eight hours and took 410 to \
-     444 s: rows were flushed on none of the four servers, as with a storage engine without transactions; insert, select, \
-     connect, ATIS and big-tables compare processors, and the SATA disk is no slower than flash in them for that reason",
-];
-
 /// Minimum flushes per statement for a statement to count as flushed.
 const FLUSHED: f64 = 0.5;
 /// Shares of flush time above which a test is limited by flushes, and below which it is not.
 const HIGH_FLUSH_SHARE: f64 = 0.5;
 const LOW_FLUSH_SHARE: f64 = 0.1;
 
-/// Mean flushes of a statement.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Flushed {
-    /// Median time of a statement.
-    median: Span,
-    /// Log flushes of the server per statement; `None` if not counted.
-    server: Option<f64>,
-    /// Flushes of the device per statement; `None` if unknown.
-    device: Option<f64>,
-}
-
-impl Flushed {
-    fn of(observed: &StatementsResult) -> Option<Self> {
-        let each = |flushes: u64| flushes as f64 / observed.done as f64;
-        Some(Self {
-            median: observed.each.quantile(0.5).filter(|_| observed.done > 0)?,
-            server: observed.counted.log_flushes.map(each),
-            device: observed.storage.disk.as_ref().map(|disk| each(disk.flushes)),
-        })
-    }
-
-    fn counted(&self) -> String {
-        let existing = |flushes: Option<f64>, who: &str| {
-            flushes.map_or_else(
-                || format!("{who} does not report the number"),
-                |flushes| format!("{who} counted {flushes:.2}"),
-            )
-        };
-        format!(
-            "{}, {}",
-            existing(self.server, "the server"),
-            existing(self.device, "the device with all that else is on it")
-        )
-    }
+/// Median time of a statement, and its flushes.
+fn count_flushes(observed: &StatementsResult) -> Option<(Span, FlushCounts)> {
+    let each = |flushes: u64| flushes as f64 / observed.done as f64;
+    let median = observed.each.quantile(0.5).filter(|_| observed.done > 0)?;
+    let (server, device) = (observed.counted.log_flushes, observed.storage.disk.as_ref().map(|disk| disk.flushes));
+    Some((median, FlushCounts { server: server.map(each), device: device.map(each) }))
 }
 
 /// Verdicts on commits and the figures that depend on them.
@@ -192,118 +151,82 @@ pub(super) fn verdicts(
     commits: Option<&StatementsResult>,
     figures: &[SectionFigure<'_>],
     facts: &Facts,
-) -> Vec<String> {
-    let mut sentences = Vec::new();
-    let commit = commits.and_then(Flushed::of);
-    if let Some(commit) = &commit {
-        sentences.push(format!(
-            "a row in a transaction of its own took {} (median of {}); flushes for each: {}",
-            commit.median,
-            commits.map_or(COMMITS, |observed| observed.done),
-            commit.counted()
-        ));
-        sentences.push(durability(commit, facts));
+) -> Vec<Verdict> {
+    let mut found: Vec<Verdict> = Vec::new();
+    if let Some((commits, (median, flushes))) =
+        commits.and_then(|commits| Some((commits.done, count_flushes(commits)?)))
+    {
+        found.push(SqlBenchVerdict::RowCommit { median, commits, flushes }.into());
+        found.push(durability(median, flushes, facts));
     }
-    sentences.extend(tables(figures));
-    sentences.extend(commits.and_then(|observed| shares(observed, figures)));
-    sentences
+    let by_flushes = commits.and_then(|observed| shares(observed, figures));
+    found.extend(tables(figures).into_iter().chain(by_flushes).map(Verdict::from));
+    found
 }
 
 /// Whether commits reached the storage, as far as known.
-fn durability(commit: &Flushed, facts: &Facts) -> String {
+fn durability(median: Span, flushes: FlushCounts, facts: &Facts) -> Verdict {
     let about = facts.database.as_ref().map(|(_, about)| about);
-    let is_durable = about.and_then(|about| about.durable);
-    let Durable { least, medium } = durable(facts);
-    if is_durable == Some(false) {
-        return "commits did not reach the storage: flushes are disabled in the server's settings; figures of tests \
-                that write are those of memory, and the data are lost when the host fails"
-            .into();
+    let durable_setting = about.and_then(|about| about.durable);
+    let Durable { least, rotates } = durable(facts);
+    if durable_setting == Some(false) {
+        return SqlBenchVerdict::FlushesDisabled.into();
     }
-    if commit.server.is_some_and(|flushes| flushes < FLUSHED) {
-        return "commits did not reach the storage one by one: the server flushed its log for fewer than every second of them; \
-                look at its settings for commits before its figures are compared with those of a server that flushes"
-            .into();
+    if flushes.server.is_some_and(|flushes| flushes < FLUSHED) {
+        return SqlBenchVerdict::FewServerFlushes.into();
     }
-    if commit.median < least {
-        let finding = Finding::FlushNotHonoured { median: commit.median };
-        return format!("{}; {}", finding.text(), finding.remedy());
+    if median < least {
+        return SharedVerdict::FlushNotHonoured { median }.into();
     }
-    let set = match is_durable {
-        Some(true) => "the server is set to flush at each commit",
-        _ => "how the server is set to flush is not known",
-    };
-    match commit.device {
-        Some(flushes) if flushes < FLUSHED => format!("{set}, and the device was not flushed: {}", unflushed(facts)),
-        Some(_) => format!(
-            "{set}, the device was flushed for it, and it took no less than {medium} can take: commits probably \
-             reached the storage, but only a power cut can prove it"
-        ),
-        None => format!(
-            "{set}, and it took no less than {medium} can take; the device is not on this host, so it is unknown \
-             whether it was flushed"
-        ),
+    match flushes.device {
+        Some(flushes) if flushes < FLUSHED => {
+            let write_cache = facts.subject.device.as_ref().and_then(|device| device.write_cache.clone());
+            SqlBenchVerdict::DeviceNotFlushed { durable: durable_setting, write_cache }
+        }
+        Some(_) => SqlBenchVerdict::DeviceFlushed { durable: durable_setting, rotates },
+        None => SqlBenchVerdict::DeviceFlushesUnknown { durable: durable_setting, rotates },
     }
-}
-
-/// Reason why a device received no flush.
-fn unflushed(facts: &Facts) -> String {
-    let cache = facts.subject.device.as_ref().and_then(|device| device.write_cache.as_deref());
-    match cache {
-        Some("write through") => "the kernel treats its write cache as absent or safe (write through), and forwards \
-                                  no flushes; with a volatile cache, commits are lost on a power failure"
-            .into(),
-        Some(cache) => format!(
-            "its write cache is {cache}, so that commits may exist only in the cache; check for a filesystem without \
-             barriers, or for data on another device"
-        ),
-        None => "either the kernel assumes that it has no volatile cache, or the filesystem sends no flushes (mounted \
-                 without barriers, or in memory); the time of a commit distinguishes these: tens of microseconds are \
-                 too short for the medium of a disk"
-            .into(),
-    }
+    .into()
 }
 
 /// Cost of the tables of the test create.
-fn tables(figures: &[SectionFigure<'_>]) -> Option<String> {
+fn tables(figures: &[SectionFigure<'_>]) -> Option<SqlBenchVerdict> {
     let created = figures.iter().find(|figure| figure.test == SqlBenchTest::Create && figure.name == MANY)?;
     let run = created.run()?;
-    let flushed = Flushed::of(run.observed)?;
-    Some(format!(
-        "a CREATE TABLE took {} (median; {:.0} a second); flushes for each: {}",
-        flushed.median,
-        run.done as f64 / run.observed.span.as_secs_f64().max(1e-9),
-        flushed.counted()
-    ))
+    let (median, flushes) = count_flushes(run.observed)?;
+    let per_second = run.done as f64 / run.observed.span.as_secs_f64().max(1e-9);
+    Some(SqlBenchVerdict::TableCreation { median, per_second, flushes })
 }
 
 /// Tests limited by flushes.
-fn shares(commits: &StatementsResult, figures: &[SectionFigure<'_>]) -> Option<String> {
+fn shares(commits: &StatementsResult, figures: &[SectionFigure<'_>]) -> Option<SqlBenchVerdict> {
     let counted = commits.counted.log_flushes?;
     if (counted as f64) < commits.done as f64 * FLUSHED {
         return None;
     }
     let one = commits.span.as_secs_f64() / counted as f64;
-    let mut groups: [Vec<String>; 3] = Default::default();
+    let [mut flushing, mut both, mut processors] = [const { Vec::new() }; 3];
     for test in SqlBenchTest::ALL {
         let runs: Vec<&SectionRun<'_>> =
             figures.iter().filter(|figure| figure.test == test).filter_map(|figure| figure.run()).collect();
         let seconds: f64 = runs.iter().map(|run| run.observed.span.as_secs_f64()).sum();
-        let flushed: f64 = runs.iter().map(|run| flushing(run.observed, one)).sum();
+        let flushed: f64 = runs.iter().map(|run| flush_seconds(run.observed, one)).sum();
         if seconds > 0.0 {
             let share = flushed / seconds;
-            let group = if share > HIGH_FLUSH_SHARE { 0 } else { usize::from(share < LOW_FLUSH_SHARE) + 1 };
-            groups[group].push(format!("{} {:.0} %", test.name(), share * 100.0));
+            let group = match share {
+                share if share > HIGH_FLUSH_SHARE => &mut flushing,
+                share if share < LOW_FLUSH_SHARE => &mut processors,
+                _ => &mut both,
+            };
+            group.push(TestShare { test: test.name().into(), share });
         }
     }
-    let meanings = ["about flushing and not about speed", "about both", "about processors and hardly about storage"];
-    let sentences = groups.iter().zip(meanings).filter(|(tests, _)| !tests.is_empty());
-    let sentences: Vec<String> = sentences.map(|(tests, meaning)| format!("{meaning}: {}", tests.join(", "))).collect();
-    Some(format!("by the share of their time in flushes the tests are {}", sentences.join("; ")))
+    Some(SqlBenchVerdict::FlushShares { flushing, both, processors })
 }
 
 /// Seconds of flushes: as timed by the server; if only counted, `one` each, the time of a commit with little other
 /// work. At least the flush time of the device, which includes flushes of other files.
-fn flushing(observed: &StatementsResult, one: f64) -> f64 {
+fn flush_seconds(observed: &StatementsResult, one: f64) -> f64 {
     let timed = observed.counted.log_flush_time.map(Span::as_secs_f64);
     let of_log = timed.or_else(|| Some(observed.counted.log_flushes? as f64 * one)).unwrap_or(0.0);
     let of_device = observed.storage.disk.as_ref().map_or(0.0, |disk| disk.flush_time.as_secs_f64());
@@ -482,43 +405,34 @@ pub(super) fn beside(figures: &[SectionFigure<'_>], total: &[SqlBenchTest], has_
 }
 
 /// Sections with wrong results.
-pub(super) fn wrong(figures: &[SectionFigure<'_>]) -> Vec<String> {
-    let wrong =
-        figures.iter().filter_map(|figure| Some((figure, figure.run()?))).filter(|(_, run)| run.observed.wrong > 0);
-    let sentence = |(figure, run): (&SectionFigure<'_>, &SectionRun<'_>)| {
-        let first = run.observed.first_wrong.as_deref().unwrap_or("no rows are known");
-        format!(
-            "{}: {} of {} statements of {} did not bring the rows that they should have: {first}",
-            figure.test.name(),
-            run.observed.wrong,
-            run.done,
-            figure.name
-        )
-    };
-    wrong.map(sentence).collect()
+pub(super) fn wrong(figures: &[SectionFigure<'_>]) -> Vec<SqlBenchVerdict> {
+    let runs = figures.iter().filter_map(|figure| Some((figure, figure.run()?)));
+    runs.filter(|(_, run)| run.observed.wrong > 0)
+        .map(|(figure, run)| SqlBenchVerdict::WrongRows {
+            test: figure.test.name().into(),
+            section: figure.name.into(),
+            wrong: run.observed.wrong,
+            done: run.done,
+            first: run.observed.first_wrong.clone(),
+        })
+        .collect()
 }
 
 /// Deviations from the definition.
-pub(super) fn notes(figures: &[SectionFigure<'_>], options: &SqlBenchOptions) -> Vec<String> {
-    let mut sentences = Vec::new();
-    let counts = "seconds at full counts are extrapolated from the time of a statement, on tables of full size";
+pub(super) fn notes(figures: &[SectionFigure<'_>], options: &SqlBenchOptions) -> Vec<SqlBenchVerdict> {
+    let mut found = Vec::new();
     if options.size < 1.0 {
-        sentences.push(format!(
-            "tables had {} times their full size: no figure here can be compared with sql-bench's; leave --size out for that",
-            options.size
-        ));
+        found.push(SqlBenchVerdict::SmallTables { size: options.size });
     } else if options.scale < 1.0 {
-        sentences.push(format!(
-            "sections executed {} times their full counts: {counts}; --scale 1 executes all",
-            options.scale
-        ));
+        found.push(SqlBenchVerdict::PartialSections { scale: options.scale });
     }
-    for (index, figure) in figures.iter().enumerate().filter(|(_, figure)| !figure.note.is_empty()) {
-        let alike: Vec<&str> =
-            figures.iter().filter(|other| other.note == figure.note).map(|other| other.name).collect();
-        if figures[..index].iter().all(|before| before.note != figure.note) {
-            sentences.push(format!("{}: {}", alike.join(" and "), figure.note));
+    for (index, figure) in figures.iter().enumerate() {
+        let Some(note) = figure.note else { continue };
+        if figures[..index].iter().all(|before| before.note != Some(note)) {
+            let alike = figures.iter().filter(|other| other.note == Some(note));
+            let sections = alike.map(|other| other.name.to_owned()).collect();
+            found.push(SqlBenchVerdict::SectionNote { sections, note });
         }
     }
-    sentences
+    found
 }

@@ -12,6 +12,7 @@ use std::sync::Arc;
 use super::dialect::SqlDialect;
 use super::section::{BenchSection, Counting, SectionPlan, ask, scattered};
 use crate::sql::RequestsAt;
+use plimsoll_record::BenchNote;
 
 /// Rows of each of three orders: ascending, descending, scattered.
 const EACH: u64 = 100_000;
@@ -84,7 +85,7 @@ pub(super) fn build_sections(plan: &SectionPlan) -> Vec<BenchSection> {
             let id = scattered(index, rows.all());
             ask(dialect.insert_unless_taken("bench1", "id, id2", COLUMNS, &rows.row(id)))
         })
-        .noting("an insert of an existing key is ignored; in the original it fails"),
+        .noting(Some(BenchNote::IgnoredDuplicates)),
     ];
     sections.extend(queries::sections(plan, rows));
     sections.extend(changes::sections(plan, rows));

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use plimsoll_record::BenchNote;
 use plimsoll_units::Span;
 
 use super::dialect::SqlDialect;
@@ -59,7 +60,7 @@ pub(super) struct BenchSection {
     pub(super) name: &'static str,
     pub(super) counting: Counting,
     /// Deviation from the definition; empty if none.
-    pub(super) note: &'static str,
+    pub(super) note: Option<BenchNote>,
     begin: Begin,
     /// Executions per transaction; 0 for autocommit.
     transaction: u64,
@@ -124,11 +125,11 @@ impl BenchSection {
         counting: Counting,
         begin: impl Fn(&Ledger) -> (u64, RequestsAt) + Send + Sync + 'static,
     ) -> Self {
-        Self { name, counting, note: "", begin: Arc::new(begin), transaction: 0 }
+        Self { name, counting, note: None, begin: Arc::new(begin), transaction: 0 }
     }
 
     /// Adds a deviation from the definition.
-    pub(super) const fn noting(mut self, note: &'static str) -> Self {
+    pub(super) const fn noting(mut self, note: Option<BenchNote>) -> Self {
         self.note = note;
         self
     }

@@ -9,12 +9,17 @@ use plimsoll_database::{Database as _, FailureKind, Flushes, Make, System};
 use plimsoll_drive::Onward;
 use plimsoll_ingest::{Ingest, ReadingEvidence};
 use plimsoll_model::parse;
-use plimsoll_record::{Bins, Counter, CpuTime, EndReason, Slice, Source, Subject, Tally};
+use plimsoll_record::{Bins, Counter, CpuTime, EndReason, Slice, Source, Subject, Tally, Verdict};
 use plimsoll_suite::{
     CompletedStep, DatabaseGround, Disk, DiskPlace, Facts, FilesResult, Ground, IoResult, IoStep, Model, Nature,
     Recipe, Step, StepResult, SuiteObserver, SuiteOutcome, Work, WorkerResult, perform,
 };
 use plimsoll_units::{Bytes, Instant, Kind, Span};
+
+/// Sentences of verdicts.
+pub fn words(verdicts: &[Verdict]) -> Vec<String> {
+    verdicts.iter().map(plimsoll_report::words::verdict).collect()
+}
 
 /// Facts of a ground of this kind and size.
 pub fn facts(nature: Nature, space: Bytes) -> Facts {

@@ -5,7 +5,7 @@ use plimsoll_suite::recipes::sql_bench::{SqlBench, SqlBenchOptions, SqlBenchTest
 use plimsoll_suite::{Ground, Recipe};
 use plimsoll_units::{Bytes, Span};
 
-use crate::grounds::{all, database};
+use crate::grounds::{all, database, words};
 
 fn runs_on(system: System) {
     let Some((mut ground, _directory)) = database(system, Bytes::mib(32), Flushes::Ignored) else { return };
@@ -25,8 +25,8 @@ fn runs_on(system: System) {
     assert!(!suite.has_failed(&outcome.done));
     let listings = suite.listings(&outcome.done, &facts);
     assert!(SqlBenchTest::ALL.iter().all(|test| listings[1].text.contains(&format!("Testing {}\n", test.name()))));
-    let message = suite.verdicts(&outcome.done, &facts).join("\n");
-    assert!(message.contains("a row in a transaction of its own took"), "{message}");
+    let message = words(&suite.verdicts(&outcome.done, &facts)).join("\n");
+    assert!(message.contains("A row in a transaction of its own took"), "{message}");
 }
 
 #[test]

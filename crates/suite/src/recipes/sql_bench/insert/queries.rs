@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use plimsoll_database::{System, Value};
+use plimsoll_record::BenchNote;
 
 use super::RowNumbers;
 use crate::recipes::sql_bench::section::{BenchSection, SectionPlan, query, scattered};
@@ -23,8 +24,8 @@ fn prepared(plan: &SectionPlan, rows: RowNumbers) -> Vec<BenchSection> {
     let once: Arc<str> = "SELECT id, id2, id3, dummy1 FROM bench1 WHERE id = ?".into();
     let id = move |index| scattered(index, rows.all());
     let note = match dialect.0 {
-        System::Sqlite | System::Oracle => "executed as text, which is prepared each time, too",
-        _ => "prepared, run and forgotten in SQL: three statements or four, timed together",
+        System::Sqlite | System::Oracle => BenchNote::ExecutedAsText,
+        _ => BenchNote::PreparedInSql,
     };
     vec![
         BenchSection::repeated(plan, "prepared_select", 100_000, move |index| {
@@ -33,7 +34,7 @@ fn prepared(plan: &SectionPlan, rows: RowNumbers) -> Vec<BenchSection> {
             let request = |sql: String| SqlRequest::Text { rows: runs(&sql).then_some(1), sql };
             statements.into_iter().map(request).collect()
         })
-        .noting(note),
+        .noting(Some(note)),
         BenchSection::repeated(plan, "once_prepared_select", 100_000, move |index| {
             vec![SqlRequest::Prepared {
                 sql: Arc::clone(&once),
