@@ -15,6 +15,7 @@ mod phase;
 pub mod slob;
 pub mod snia;
 pub mod sql_bench;
+mod target;
 pub mod tiobench;
 pub mod verify;
 pub mod walfsync;

@@ -41,7 +41,7 @@ fn shared(verdict: &SharedVerdict) -> String {
             format!("the host's memory is not known: if it holds {size_bytes}, reads measured memory")
         }
         SharedVerdict::DataInMemory { size_bytes, memory_bytes } => format!(
-            "the data of {size_bytes} fits into {memory_bytes} of memory: data just written were read from the page cache, \
+            "the data of {size_bytes} fit into {memory_bytes} of memory: data just written were read from the page cache, \
              unless it was dropped before, and such figures are not those of the storage. Use twice the memory, or direct \
              I/O"
         ),

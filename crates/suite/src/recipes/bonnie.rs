@@ -11,7 +11,8 @@ use plimsoll_load::{JobSpec, LaneSpec, Pattern, Region, Until, WorkerOps};
 use plimsoll_record::{BonnieVerdict, Listing, SharedVerdict, ShortPhase, Verdict};
 use plimsoll_units::{Bytes, Span};
 
-use super::phase::{PhaseCounts, PhaseTotals, fits, per_second};
+use super::phase::{PhaseCounts, PhaseTotals, per_second};
+use super::target::{check_grid, check_writable};
 use crate::ground::{Facts, Nature};
 use crate::options::{SuiteOptions, Surroundings, block_size, switch};
 use crate::recipe::{CompletedStep, Recipe, StepPlan, settings};
@@ -168,10 +169,9 @@ impl Bonnie {
     pub fn new(options: BonnieOptions, facts: &Facts) -> Result<Self, String> {
         let size = size_of(&options)?;
         refuse(&options, size)?;
-        fits(facts, size)?;
-        if options.direct && !u64::from(options.chunk).is_multiple_of(facts.grid.max(1)) {
-            let grid = facts.grid;
-            return Err(format!("direct I/O needs chunks in multiples of {grid} bytes here: give a larger chunk"));
+        check_writable(facts, size)?;
+        if options.direct {
+            check_grid(facts.grid, options.chunk.into())?;
         }
         let has_no_calls = options.per_char.is_some() && !facts.has_cache() && size > Bytes::ZERO;
         let columns = BLOCKS.iter().filter(|_| size > Bytes::ZERO).filter(|column| match column {

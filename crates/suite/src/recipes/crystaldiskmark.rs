@@ -12,6 +12,7 @@ use plimsoll_load::{JobSpec, LaneSpec, Pattern, Region, Until, WorkerOps as Does
 use plimsoll_record::{Bins, CrystalDiskMarkVerdict, Listing, SharedVerdict, Verdict};
 use plimsoll_units::{Bytes, Kind, Span};
 
+use super::target::{check_grid, check_space};
 use crate::ground::{Facts, Nature};
 use crate::options::{SuiteOptions, Surroundings, percent, spelled, switch};
 use crate::recipe::{CompletedStep, Recipe, StepPlan};
@@ -180,10 +181,7 @@ impl CrystalDiskMarkOptions {
         if self.measure().is_zero() {
             return Err("a run needs time: write --measure 5s".into());
         }
-        if size > facts.space {
-            let (name, space) = (&facts.subject.name, facts.space);
-            return Err(format!("{name}: {size} are needed, {space} are available: give a smaller --size"));
-        }
+        check_space(facts, size)?;
         if facts.read_only && self.directions != Directions::Reads {
             return Err(format!(
                 "{}: it would be written to: name it with --destroy too, or give --reads-only",
@@ -328,11 +326,11 @@ impl DiskMarkTest {
 
     fn checked(&self, size: Bytes, grid: u64) -> Result<(), String> {
         let Self { block, queues, threads, .. } = *self;
-        if block == 0 || !u64::from(block).is_multiple_of(grid) {
-            return Err(format!("blocks of {block} bytes are not multiples of the {grid} that direct I/O needs here"));
-        }
-        if !(1..=512).contains(&queues) || !(1..=64).contains(&threads) {
-            return Err(format!("a test has 1 to 512 queues and 1 to 64 threads, not Q{queues}T{threads}"));
+        check_grid(grid, block.into())?;
+        if block == 0 || !(1..=512).contains(&queues) || !(1..=64).contains(&threads) {
+            return Err(format!(
+                "a test has blocks, 1 to 512 queues and 1 to 64 threads, not Q{queues}T{threads} of {block} bytes"
+            ));
         }
         let needed = u64::from(block) * u64::from(threads);
         if size.get() < needed {

@@ -10,6 +10,7 @@ use plimsoll_load::{JobSpec, LaneSpec, Pattern, Region, Until, WorkerOps};
 use plimsoll_record::{DdVerdict, Listing, SharedVerdict, Verdict};
 use plimsoll_units::{Bytes, Span};
 
+use super::target::check_grid;
 use crate::ground::{Facts, Nature};
 use crate::options::{SuiteOptions, Surroundings, spelled, switch};
 use crate::recipe::{CompletedStep, Recipe, StepPlan, settings};
@@ -137,13 +138,8 @@ impl Dd {
         let Some(total) = total else {
             return Err(format!("{count} blocks of {block} do not fit into {}: give a lower count", facts.space));
         };
-        let off_grid = kinds.iter().find(|kind| kind.is_direct() && !block.get().is_multiple_of(facts.grid));
-        if let Some(kind) = off_grid {
-            let grid = facts.grid;
-            return Err(format!(
-                "{} needs a block size that is a multiple of {grid} bytes here, not {block}",
-                spelled(kind)
-            ));
+        if kinds.iter().any(|kind| kind.is_direct()) {
+            check_grid(facts.grid, block.get())?;
         }
         if let Some(kind) = kinds.iter().find(|kind| kind.writes() && facts.read_only) {
             let name = &facts.subject.name;

@@ -1,9 +1,8 @@
 //! Totals of a step for classic listings: bytes, operations, seconds and processor time.
 
 use plimsoll_record::{Bins, CpuTime, Tally};
-use plimsoll_units::{Bytes, Kind, Span};
+use plimsoll_units::{Kind, Span};
 
-use crate::ground::Facts;
 use crate::result::IoResult;
 
 /// Totals of a step.
@@ -82,16 +81,4 @@ pub(super) fn times(total: &Tally) -> Bins {
 /// Rate per second; `None` for a zero interval.
 pub(super) fn per_second(amount: f64, span: Span) -> Option<f64> {
     (!span.is_zero()).then(|| amount / span.as_secs_f64())
-}
-
-/// Checks that a ground is writable and has `needed` bytes. The error is a line with the remedy.
-pub(super) fn fits(facts: &Facts, needed: Bytes) -> Result<(), String> {
-    let name = &facts.subject.name;
-    if facts.read_only {
-        return Err(format!("{name}: it would be written to: name it with --destroy too, if its data may be lost"));
-    }
-    if needed > facts.space {
-        return Err(format!("{name}: {needed} are needed, {} are available: give a smaller size", facts.space));
-    }
-    Ok(())
 }

@@ -13,6 +13,7 @@ use plimsoll_load::{JobSpec, LaneSpec, Pattern, Region, Until, WorkerOps as Does
 use plimsoll_record::{Listing, Verdict};
 use plimsoll_units::{Bytes, Span};
 
+use super::target::{check_grid, check_writable};
 use crate::ground::{Facts, Nature};
 use crate::options::{SuiteOptions, Surroundings, block_size, percent};
 use crate::recipe::{CompletedStep, Recipe};
@@ -87,10 +88,6 @@ const FILLING: u32 = 128 << 10;
 
 impl SniaOptions {
     fn checked(&self, facts: &Facts) -> Result<Bytes, String> {
-        let name = &facts.subject.name;
-        if facts.read_only {
-            return Err(format!("{name}: it would be overwritten several times: name it with --destroy too"));
-        }
         if self.tests.is_empty() {
             return Err("no tests are selected: write --tests iops".into());
         }
@@ -109,17 +106,13 @@ impl SniaOptions {
         if self.blocks.contains(&0) || !self.blocks.contains(&(4 << 10)) {
             return Err("blocks must include 4KiB, which determines the steady state: write --blocks 8KiB,4KiB".into());
         }
-        if facts.grid > 4 << 10 {
-            return Err(format!(
-                "{name}: blocks of 4 KiB cannot be written where direct I/O needs {} bytes",
-                facts.grid
-            ));
-        }
+        check_grid(facts.grid, 4 << 10)?;
         let total = if facts.nature == Nature::Directory { facts.space.min(Bytes::gib(1)) } else { facts.space };
         let size = self.size.unwrap_or(total).round_down(Bytes::mib(1));
-        if size > facts.space || size.get() == 0 {
-            return Err(format!("{name}: {size} are needed of the {} there: write --size less", facts.space));
+        if size.get() == 0 {
+            return Err("a size of less than a MiB: write --size 1GiB".into());
         }
+        check_writable(facts, size)?;
         Ok(size)
     }
 }

@@ -11,7 +11,8 @@ use plimsoll_load::{JobSpec, LaneSpec, Pattern, Region, Until, WorkerOps};
 use plimsoll_record::{Bins, Listing, SharedVerdict, TiobenchVerdict, Verdict};
 use plimsoll_units::{Bytes, Kind, Span};
 
-use super::phase::{PhaseCounts, PhaseTotals, fits, per_second};
+use super::phase::{PhaseCounts, PhaseTotals, per_second};
+use super::target::{check_grid, check_writable};
 use crate::ground::{Facts, Nature};
 use crate::options::{SuiteOptions, Surroundings, block_size};
 use crate::recipe::{CompletedStep, Recipe, StepPlan, settings};
@@ -224,7 +225,7 @@ impl Tiobench {
         let has_files = facts.nature == Nature::Directory;
         let files = files_of(&options, &passes, has_files);
         let here = files.iter().filter(|file| file.path.is_none()).map(|file| file.size.get()).sum();
-        fits(facts, Bytes::new(here))?;
+        check_writable(facts, Bytes::new(here))?;
         let tests = TiobenchTest::value_variants().iter().copied().filter(|test| !options.skipped.contains(test));
         let tests: Vec<TiobenchTest> = tests.collect();
         let step = |index: usize, test| step_of(&options, &passes[index], test, has_files);
@@ -287,8 +288,8 @@ fn refuse(options: &TiobenchOptions, passes: &[Pass], facts: &Facts) -> Result<(
             return Err(format!("blocks of {block} bytes: give at least 1, and at most the {} of a file", pass.size));
         }
     }
-    if options.access_path() == AccessPath::Direct && !block.is_multiple_of(facts.grid.max(1)) {
-        return Err(format!("direct I/O needs blocks in multiples of {} bytes here: give larger blocks", facts.grid));
+    if options.access_path() == AccessPath::Direct {
+        check_grid(facts.grid, block)?;
     }
     let has_files = facts.nature == Nature::Directory;
     if has_files && options.gap != Gap::default() {

@@ -12,6 +12,7 @@ use plimsoll_load::{JobSpec, LaneSpec, Pattern, Region, Until, WorkerOps};
 use plimsoll_record::{Listing, SharedVerdict, Verdict, VerifyVerdict};
 use plimsoll_units::{Bytes, Kind};
 
+use super::target::check_space;
 use crate::ground::{Facts, Nature};
 use crate::options::{SuiteOptions, Surroundings, percent, switch};
 use crate::recipe::{CompletedStep, Recipe, settings};
@@ -234,8 +235,8 @@ impl VerifyOptions {
         if *mode == VerifyMode::CheckOnly && facts.nature == Nature::Directory && self.file.is_none() {
             return Err("in a directory, name the file that an earlier run wrote".into());
         }
-        if *mode == VerifyMode::WriteAndCheck && total > facts.space {
-            return Err(format!("{total} are needed, {} are available: give a smaller --size", facts.space));
+        if *mode == VerifyMode::WriteAndCheck {
+            check_space(facts, total)?;
         }
         Ok(total)
     }

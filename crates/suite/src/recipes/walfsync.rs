@@ -7,6 +7,7 @@ use plimsoll_record::{Bins, Listing, SharedVerdict, Source, Verdict, WalVerdict}
 use plimsoll_units::{Bytes, Kind, Span};
 
 use super::commits::{Durable, durable};
+use super::target::check_writable;
 use crate::ground::Facts;
 use crate::options::{SuiteOptions, Surroundings, spelled};
 use crate::recipe::{CompletedStep, Recipe, StepPlan, settings};
@@ -72,16 +73,7 @@ impl Walfsync {
         if options.span.is_zero() {
             return Err("each method needs some time: give 1s or more".into());
         }
-        if facts.read_only {
-            let name = &facts.subject.name;
-            return Err(format!("{name}: a log is written: name it with --destroy too, if its data may be lost"));
-        }
-        if options.file > facts.space {
-            return Err(format!(
-                "the file needs {}, {} are available: give a smaller --size",
-                options.file, facts.space
-            ));
-        }
+        check_writable(facts, options.file)?;
         let (headings, cases) = cases(options.preset);
         let fill = Step::fill("Fill", options.file, FileAccess::buffered(), |_| {});
         let possible = cases.iter().enumerate().filter(|(_, case)| case.refused(facts).is_none());

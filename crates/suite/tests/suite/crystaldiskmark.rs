@@ -139,7 +139,7 @@ fn invalid_options_are_refused_with_remedy() {
         (|options| options.mix = Some(1.0), "write --mix 70"),
         (|options| options.measure = Some(Span::ZERO), "write --measure 5s"),
         (|options| (options.version, options.profile) = (Version::Three, Profile::Peak), "take version 8"),
-        (|options| options.tests = vec![DiskMarkTest::random(1000, 1, 1)], "not multiples of the 512"),
+        (|options| options.tests = vec![DiskMarkTest::random(1000, 1, 1)], "multiples of 512 bytes here, not 1000"),
         (|options| options.tests = vec![DiskMarkTest::sequential(1 << 20, 1, 64)], "write --size 64 MiB"),
     ];
     for (change, expected) in refused {

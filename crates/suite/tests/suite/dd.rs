@@ -101,7 +101,7 @@ fn invalid_copy_is_refused_in_one_line() {
     check(options(Bytes::gib(2), 1, &[DdKind::Buffered]), &small, "1GiB or less");
     check(options(Bytes::gib(1), u64::MAX, &[DdKind::Buffered]), &small, "lower count");
     let coarse = plimsoll_suite::Facts { grid: 4096, ..small.clone() };
-    check(options(Bytes::new(512), 5, &[DdKind::Direct]), &coarse, "multiple of 4096");
+    check(options(Bytes::new(512), 5, &[DdKind::Direct]), &coarse, "multiples of 4096");
     assert!(Dd::new(options(Bytes::new(512), 5, &[DdKind::Dsync]), &coarse).is_ok());
     let fixed = plimsoll_suite::Facts { read_only: true, ..small };
     check(options(Bytes::kib(1), 5, &[DdKind::ReadDirect, DdKind::Dsync]), &fixed, "dsync would write");

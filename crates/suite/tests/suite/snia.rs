@@ -219,7 +219,7 @@ fn invalid_options_are_refused_with_remedy() {
         (|options| options.threads = 0, "write --threads 2"),
         (|options| options.mixes = vec![1.0], "write --mixes 100,65,0"),
         (|options| options.blocks = vec![8 << 10], "write --blocks 8KiB,4KiB"),
-        (|options| options.size = Some(Bytes::gib(2)), "write --size less"),
+        (|options| options.size = Some(Bytes::gib(2)), "give a smaller --size"),
     ];
     for (change, expected) in refused {
         let mut options = quick(&[SniaTest::Iops]);

@@ -68,7 +68,6 @@ fn too_little_space_is_seen_before_anything_is_written() {
         let there = match name {
             "dd" => "do not fit into",
             "articles" => "are there: give another --size",
-            "walfsync" => "the file needs 100 TiB",
             _ => "are needed",
         };
         refuses(&folder, &[&[name, "place"], &flags[..], much].concat(), there);
