@@ -39,7 +39,8 @@ pub use suite::{JobRun, Listing, SUITE_FORMAT, Statements, StepRun, StepWork, Su
 pub use tally::{Counter, Counting, Tally};
 pub use trace::{Action, Outline, TRACE_FORMAT, TraceEntry, TraceError, TraceLine, TraceReader, TraceWriter, Wrong};
 pub use verdict::{
-    ArticleVerdict, BenchNote, BonnieVerdict, CacheRemedy, CrystalDiskMarkVerdict, DdVerdict, FlushCounts,
-    LadderVerdict, LimitEvidence, OltpVerdict, OtherRows, SessionVerdict, SharedVerdict, ShortPhase, SlobVerdict,
-    SniaVerdict, SqlBenchVerdict, TestShare, TiobenchVerdict, Verdict, VerifyVerdict, WalVerdict,
+    ArticleVerdict, BenchNote, BonnieVerdict, CacheRemedy, ConsistencyCheck, CrystalDiskMarkVerdict, DdVerdict,
+    FlushCounts, Inconsistency, LadderVerdict, LimitEvidence, MissingFeature, OltpVerdict, OtherRows, SessionVerdict,
+    SharedVerdict, ShortPhase, SlobVerdict, SniaVerdict, SqlBenchVerdict, TestShare, TiobenchVerdict, Verdict,
+    VerifyVerdict, WalVerdict, WrongTable,
 };

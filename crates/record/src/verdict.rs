@@ -7,12 +7,12 @@ use plimsoll_units::{Bytes, Span};
 use serde::{Deserialize, Deserializer, Serialize};
 
 pub use blocks::{
-    ArticleVerdict, BonnieVerdict, CrystalDiskMarkVerdict, DdVerdict, ShortPhase, SniaVerdict, TiobenchVerdict,
-    VerifyVerdict, WalVerdict,
+    ArticleVerdict, BonnieVerdict, CrystalDiskMarkVerdict, DdVerdict, MissingFeature, ShortPhase, SniaVerdict,
+    TiobenchVerdict, VerifyVerdict, WalVerdict,
 };
 pub use database::{
-    BenchNote, CacheRemedy, FlushCounts, LadderVerdict, LimitEvidence, OltpVerdict, OtherRows, SessionVerdict,
-    SlobVerdict, SqlBenchVerdict, TestShare,
+    BenchNote, CacheRemedy, ConsistencyCheck, FlushCounts, Inconsistency, LadderVerdict, LimitEvidence, OltpVerdict,
+    OtherRows, SessionVerdict, SlobVerdict, SqlBenchVerdict, TestShare, WrongTable,
 };
 
 /// Declares the enum of all verdicts, with a conversion from each of its parts.

@@ -422,9 +422,24 @@ pub enum WalVerdict {
     CaseUnavailable {
         /// The case.
         case: String,
-        /// Reason.
-        why: String,
+        /// The missing feature.
+        missing: MissingFeature,
     },
+}
+
+/// A feature of the target that a case of `walfsync` needs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum MissingFeature {
+    /// A call of another operating system.
+    SystemCall,
+    /// Files, which are opened again.
+    Files,
+    /// Direct I/O in smaller blocks.
+    SmallBlocks,
+    /// A page cache.
+    PageCache,
 }
 
 /// A verdict of `articles`.

@@ -77,8 +77,8 @@ pub enum OltpVerdict {
     },
     /// The tables were loaded incorrectly.
     TablesNotLoaded {
-        /// Errors.
-        errors: Vec<String>,
+        /// Tables with a wrong number of rows.
+        tables: Vec<WrongTable>,
     },
     /// The run ended before the check of consistency.
     ConsistencyUnchecked {
@@ -93,13 +93,76 @@ pub enum OltpVerdict {
     /// The data are inconsistent.
     InconsistentData {
         /// Inconsistencies.
-        inconsistencies: Vec<String>,
+        inconsistencies: Vec<Inconsistency>,
     },
     /// Differences from TPC-C.
     TpcCLike {
         /// Number of new orders that were rolled back intentionally.
         rolled_back: u64,
     },
+}
+
+/// A table with a wrong number of rows.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct WrongTable {
+    /// Name.
+    pub table: String,
+    /// Number of rows.
+    pub rows: u64,
+    /// Required number.
+    pub expected: u64,
+}
+
+/// A count or sum that does not match another, or the committed transactions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Inconsistency {
+    /// The count or sum.
+    pub check: ConsistencyCheck,
+    /// Its value.
+    pub found: i64,
+    /// The required value.
+    pub expected: i64,
+    /// Number of transactions that may have been committed: the value may be greater by this number.
+    pub unsure: u64,
+}
+
+impl Inconsistency {
+    /// An inconsistency if the value is not in its range.
+    pub fn find(check: ConsistencyCheck, found: i64, expected: i64, unsure: u64) -> Option<Self> {
+        let range = expected..=expected.saturating_add_unsigned(unsure);
+        (!range.contains(&found)).then_some(Self { check, found, expected, unsure })
+    }
+}
+
+/// A count or sum of the tables of `oltp`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum ConsistencyCheck {
+    /// Balances of accounts.
+    AccountBalances,
+    /// Balances of tellers.
+    TellerBalances,
+    /// Balances of branches.
+    BranchBalances,
+    /// Rows of the history.
+    HistoryRows,
+    /// Orders, compared with the numbers assigned by districts.
+    Orders,
+    /// Lines of orders, compared with the line counts of the orders.
+    OrderLines,
+    /// Hundredths of money of warehouses, compared with those of their districts.
+    Money,
+    /// Districts whose newest order is not the last assigned number.
+    NewestOrders,
+    /// New orders that are not delivered, compared with new orders.
+    Undelivered,
+    /// New orders, compared with committed transactions.
+    CommittedOrders,
+    /// Payments, compared with committed transactions.
+    CommittedPayments,
 }
 
 /// A verdict of `ladder`.

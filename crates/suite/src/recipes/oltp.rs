@@ -15,7 +15,7 @@ use std::sync::Arc;
 use plimsoll_analyse::{Precision, Sweep, SweepPoint};
 use plimsoll_database::{Row, System};
 use plimsoll_load::Pace;
-use plimsoll_record::{Listing, Objective, Run, Verdict};
+use plimsoll_record::{Inconsistency, Listing, Objective, Run, Verdict, WrongTable};
 use plimsoll_units::{Bytes, Iops, Span};
 
 use crate::ground::Facts;
@@ -259,21 +259,21 @@ impl Oltp {
     }
 
     /// Errors of the loaded data.
-    fn load_errors(&self, done: &[CompletedStep]) -> Vec<String> {
+    fn load_errors(&self, done: &[CompletedStep]) -> Vec<WrongTable> {
         let Some(row) = Self::first_row(done, LOADED) else { return Vec::new() };
         let was_there = done.iter().any(|done| done.step.loads && matches!(done.result, StepResult::Paused));
         let both = self.tables.names.iter().zip(&self.tables.expected).zip(row);
         both.filter_map(|((name, expected), found)| {
-            let found = found.int().and_then(|found| u64::try_from(found).ok()).unwrap_or(0);
+            let (rows, expected) = (found.int().and_then(|found| u64::try_from(found).ok()).unwrap_or(0), *expected);
             // Earlier runs may have added rows to some tables.
-            let is_wrong = if was_there { found < *expected } else { found != *expected };
-            is_wrong.then(|| format!("{name} has {found} rows instead of {expected}"))
+            let is_wrong = if was_there { rows < expected } else { rows != expected };
+            is_wrong.then(|| WrongTable { table: (*name).into(), rows, expected })
         })
         .collect()
     }
 
     /// Inconsistencies at the end; `None` if the check was not executed.
-    fn inconsistencies(&self, done: &[CompletedStep]) -> Option<Vec<String>> {
+    fn inconsistencies(&self, done: &[CompletedStep]) -> Option<Vec<Inconsistency>> {
         let row = Self::first_row(done, CHECKED)?;
         let rows_before = |table: &str| {
             let place = self.tables.names.iter().position(|name| *name == table)?;
@@ -283,7 +283,7 @@ impl Oltp {
         Some(match self.options.script {
             Script::NewOrder => {
                 let before = trade::Before { orders: before("orders"), payments: before("payments") };
-                trade::inconsistencies(u64::from(self.options.scale()), row, &before, &self.ledger)
+                trade::find_inconsistencies(u64::from(self.options.scale()), row, &before, &self.ledger)
             }
             script => bank::find_inconsistencies(script, row, before("history"), &self.ledger),
         })

@@ -3,7 +3,7 @@
 use clap::ValueEnum;
 use plimsoll_device::{Engine, Flush, SyncMode};
 use plimsoll_load::{JobSpec, LaneSpec, Pattern, Region, Until, WorkerOps};
-use plimsoll_record::{Bins, Listing, SharedVerdict, Source, Verdict, WalVerdict};
+use plimsoll_record::{Bins, Listing, MissingFeature, SharedVerdict, Source, Verdict, WalVerdict};
 use plimsoll_units::{Bytes, Kind, Span};
 
 use super::commits::{Durable, durable};
@@ -76,7 +76,7 @@ impl Walfsync {
         check_writable(facts, options.file)?;
         let (headings, cases) = cases(options.preset);
         let fill = Step::fill("Fill", options.file, FileAccess::buffered(), |_| {});
-        let possible = cases.iter().enumerate().filter(|(_, case)| case.refused(facts).is_none());
+        let possible = cases.iter().enumerate().filter(|(_, case)| case.missing(facts).is_none());
         let step = |(index, case): (usize, &Case)| {
             (Some(index), case.step(step_name(&cases, case), options.file, options.span))
         };
@@ -180,8 +180,8 @@ impl Recipe for Walfsync {
         let other = self.find(&rows, |case| case.method == Method::CloseFsync);
         let own = self.find(&rows, |case| case.method == Method::FsyncClose);
         verdicts.extend(own.zip(other).map(|(own, other)| descriptors(own, other).into()));
-        for (case, why) in self.cases.iter().filter_map(|case| Some((case, case.refused(facts)?))) {
-            let verdict = WalVerdict::CaseUnavailable { case: case.label.trim().into(), why: why.into() }.into();
+        for (case, missing) in self.cases.iter().filter_map(|case| Some((case, case.missing(facts)?))) {
+            let verdict = WalVerdict::CaseUnavailable { case: case.label.trim().into(), missing }.into();
             if !verdicts.contains(&verdict) {
                 verdicts.push(verdict);
             }
@@ -346,19 +346,19 @@ impl Case {
         Self { place: WritePosition::Appended, ..self }
     }
 
-    /// Reason why it is impossible on this ground, if any.
-    fn refused(&self, facts: &Facts) -> Option<&'static str> {
+    /// Feature without which it is impossible on this ground, if any.
+    fn missing(&self, facts: &Facts) -> Option<MissingFeature> {
         if self.method == Method::Writethrough {
-            return Some("Linux has no such call");
+            return Some(MissingFeature::SystemCall);
         }
         if self.method.reopens() && !facts.has_cache() {
-            return Some("not supported: no files to open again");
+            return Some(MissingFeature::Files);
         }
         let off_grid = self.method.is_direct() && !u64::from(self.size).is_multiple_of(facts.grid);
         if off_grid {
-            return Some("direct I/O needs larger blocks here");
+            return Some(MissingFeature::SmallBlocks);
         }
-        (self.method == Method::Plain && !facts.has_cache()).then_some("no page cache on this ground")
+        (self.method == Method::Plain && !facts.has_cache()).then_some(MissingFeature::PageCache)
     }
 
     /// Step of duration `span` in a file of `file` bytes.

@@ -1,8 +1,8 @@
 //! Verdicts of suites on blocks and files.
 
 use plimsoll_record::{
-    ArticleVerdict, BonnieVerdict, CrystalDiskMarkVerdict, DdVerdict, ShortPhase, SniaVerdict, TiobenchVerdict,
-    VerifyVerdict, WalVerdict,
+    ArticleVerdict, BonnieVerdict, CrystalDiskMarkVerdict, DdVerdict, MissingFeature, ShortPhase, SniaVerdict,
+    TiobenchVerdict, VerifyVerdict, WalVerdict,
 };
 
 use super::percent;
@@ -323,7 +323,15 @@ pub(super) fn wal(verdict: &WalVerdict) -> String {
                 )
             }
         }
-        WalVerdict::CaseUnavailable { case, why } => format!("{case}: n/a, {why}"),
+        WalVerdict::CaseUnavailable { case, missing } => {
+            let why = match missing {
+                MissingFeature::SystemCall => "Linux has no such call",
+                MissingFeature::Files => "not supported: no files to open again",
+                MissingFeature::SmallBlocks => "direct I/O needs larger blocks here",
+                MissingFeature::PageCache => "no page cache on this ground",
+            };
+            format!("{case}: n/a, {why}")
+        }
     }
 }
 

@@ -2,8 +2,8 @@
 
 use plimsoll_analyse::closed;
 use plimsoll_record::{
-    BenchNote, CacheRemedy, DelayAndQueue, FlushCounts, LadderVerdict, OltpVerdict, OtherRows, SlobVerdict,
-    SqlBenchVerdict, TestShare,
+    BenchNote, CacheRemedy, ConsistencyCheck, DelayAndQueue, FlushCounts, Inconsistency, LadderVerdict, OltpVerdict,
+    OtherRows, SlobVerdict, SqlBenchVerdict, TestShare, WrongTable,
 };
 use plimsoll_units::{Bytes, Span};
 
@@ -29,14 +29,19 @@ pub(super) fn oltp(verdict: &OltpVerdict) -> String {
             };
             format!("the clients took {:.1} % of the host's processors{caution}", 100.0 * share)
         }
-        OltpVerdict::TablesNotLoaded { errors } => {
-            format!("the tables were not loaded as they have to be: {}", errors.join("; "))
+        OltpVerdict::TablesNotLoaded { tables } => {
+            let table = |WrongTable { table, rows, expected }: &WrongTable| {
+                format!("{table} has {rows} rows instead of {expected}")
+            };
+            let tables: Vec<String> = tables.iter().map(table).collect();
+            format!("the tables were not loaded as they have to be: {}", tables.join("; "))
         }
         OltpVerdict::ConsistencyUnchecked { script } => {
             format!("consistency was not checked, because the run ended early: {}", checked_data(script))
         }
         OltpVerdict::Consistent { script } => format!("consistent: {}", checked_data(script)),
         OltpVerdict::InconsistentData { inconsistencies } => {
+            let inconsistencies: Vec<String> = inconsistencies.iter().map(inconsistency).collect();
             format!("INCONSISTENT DATA: {}", inconsistencies.join("; "))
         }
         OltpVerdict::TpcCLike { rolled_back } => format!(
@@ -44,6 +49,25 @@ pub(super) fn oltp(verdict: &OltpVerdict) -> String {
              customers are found only by number, and there are no deliveries"
         ),
     }
+}
+
+fn inconsistency(found: &Inconsistency) -> String {
+    let check = match found.check {
+        ConsistencyCheck::AccountBalances => "balances of accounts, by the history",
+        ConsistencyCheck::TellerBalances => "balances of tellers, by the history",
+        ConsistencyCheck::BranchBalances => "balances of branches, by the history",
+        ConsistencyCheck::HistoryRows => "rows of the history, by committed transactions",
+        ConsistencyCheck::Orders => "orders, by the numbers that districts gave out",
+        ConsistencyCheck::OrderLines => "lines of orders, by the line counts of the orders",
+        ConsistencyCheck::Money => "money of warehouses in hundredths, by that of their districts",
+        ConsistencyCheck::NewestOrders => "districts whose newest order is not the last assigned number",
+        ConsistencyCheck::Undelivered => "new orders that are not delivered, by orders",
+        ConsistencyCheck::CommittedOrders => "new orders, by committed transactions",
+        ConsistencyCheck::CommittedPayments => "payments, by committed transactions",
+    };
+    let Inconsistency { found, expected, unsure, .. } = found;
+    let unsure = if *unsure > 0 { format!(" and at most {unsure} more") } else { String::new() };
+    format!("{check}: {found} instead of {expected}{unsure}")
 }
 
 fn checked_data(script: &str) -> &'static str {

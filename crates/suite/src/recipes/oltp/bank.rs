@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use plimsoll_database::{Failure, FailureKind, Prepared, Row, Session, System, Value};
+use plimsoll_record::{ConsistencyCheck, Inconsistency};
 
 use super::ledger::{OltpLedger, TransactionEnd, transact};
 use super::{ExecutionMode, Script, Tables};
@@ -54,24 +55,18 @@ pub(super) fn tables(system: System, scale: u64) -> Option<Tables> {
 
 /// Inconsistencies between balances, history and committed transactions. The history had `before` rows before the first
 /// transaction.
-pub(super) fn find_inconsistencies(script: Script, row: &Row, before: i64, ledger: &OltpLedger) -> Vec<String> {
+pub(super) fn find_inconsistencies(script: Script, row: &Row, before: i64, ledger: &OltpLedger) -> Vec<Inconsistency> {
     let figure = |index: usize| row.get(index).and_then(Value::int).unwrap_or(0);
     let (accounts, tellers, branches, moved, rows) = (figure(0), figure(1), figure(2), figure(3), figure(4));
-    let mut inconsistencies = Vec::new();
-    if accounts != moved {
-        inconsistencies.push(format!("accounts hold {accounts} in all, and {moved} were moved"));
-    }
     let others = if script == Script::TpcB { moved } else { 0 };
-    if tellers != others || branches != others {
-        inconsistencies.push(format!("tellers hold {tellers} and branches {branches}, where {others} were moved"));
-    }
-    let (least, unsure) = (if script == Script::SelectOnly { 0 } else { ledger.created(0) }, ledger.unsure());
-    let rows = u64::try_from(rows - before).unwrap_or(0);
-    if !(least..=least + unsure).contains(&rows) {
-        inconsistencies
-            .push(format!("{least} transactions were committed, {unsure} perhaps, and the history has {rows} rows"));
-    }
-    inconsistencies
+    let least = if script == Script::SelectOnly { 0 } else { ledger.created(0).cast_signed() };
+    let checks = [
+        Inconsistency::find(ConsistencyCheck::AccountBalances, accounts, moved, 0),
+        Inconsistency::find(ConsistencyCheck::TellerBalances, tellers, others, 0),
+        Inconsistency::find(ConsistencyCheck::BranchBalances, branches, others, 0),
+        Inconsistency::find(ConsistencyCheck::HistoryRows, (rows - before).max(0), least, ledger.unsure()),
+    ];
+    checks.into_iter().flatten().collect()
 }
 
 /// Transactions of a script.

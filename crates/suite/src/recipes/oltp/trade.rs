@@ -7,6 +7,7 @@
 use std::sync::Arc;
 
 use plimsoll_database::{Failure, FailureKind, Prepared, Row, Session, System, Value};
+use plimsoll_record::{ConsistencyCheck, Inconsistency};
 
 use super::ledger::{OltpLedger, TransactionEnd, transact};
 use super::{ExecutionMode, Tables};
@@ -136,34 +137,29 @@ pub(super) struct Before {
 }
 
 /// Inconsistencies; empty if none.
-pub(super) fn inconsistencies(warehouses: u64, row: &Row, before: &Before, ledger: &OltpLedger) -> Vec<String> {
+pub(super) fn find_inconsistencies(
+    warehouses: u64,
+    row: &Row,
+    before: &Before,
+    ledger: &OltpLedger,
+) -> Vec<Inconsistency> {
     let figure = |index: usize| row.get(index).and_then(Value::int).unwrap_or(0);
-    let mut inconsistencies = Vec::new();
-    let mut same = |what: &str, one: i64, other: i64| {
-        if one != other {
-            inconsistencies.push(format!("{what}: {one} and {other}"));
-        }
-    };
-    same("orders, and numbers that districts gave out", figure(0), figure(1));
-    same("lines of orders, and the line counts of the orders", figure(2), figure(3));
-    same("money of warehouses and of their districts, in hundredths", figure(4), figure(5));
-    same("districts whose newest order is not the last assigned number", figure(8), 0);
+    let same = |check, found, expected| Inconsistency::find(check, found, expected, 0);
     let initial = (ORDERS * DISTRICTS * warehouses).cast_signed();
     let undelivered = ((ORDERS + 1 - UNDELIVERED) * DISTRICTS * warehouses).cast_signed();
-    same("new orders, of orders and of those not delivered", figure(0) - initial, figure(7) - undelivered);
-    let unsure = ledger.unsure();
-    let mut committed = |what: &str, least: u64, observed: i64| {
-        let observed = u64::try_from(observed).unwrap_or(0);
-        if !(least..=least + unsure).contains(&observed) {
-            inconsistencies.push(format!(
-                "{least} {what} were committed, {unsure} transactions may have been, and \
-                                          {observed} exist"
-            ));
-        }
+    let committed = |check, found: i64, kind| {
+        Inconsistency::find(check, found.max(0), ledger.created(kind).cast_signed(), ledger.unsure())
     };
-    committed("new orders", ledger.created(NEW_ORDER), figure(0) - before.orders);
-    committed("payments", ledger.created(PAYMENT), figure(6) - before.payments);
-    inconsistencies
+    let checks = [
+        same(ConsistencyCheck::Orders, figure(0), figure(1)),
+        same(ConsistencyCheck::OrderLines, figure(2), figure(3)),
+        same(ConsistencyCheck::Money, figure(4), figure(5)),
+        same(ConsistencyCheck::NewestOrders, figure(8), 0),
+        same(ConsistencyCheck::Undelivered, figure(7) - undelivered, figure(0) - initial),
+        committed(ConsistencyCheck::CommittedOrders, figure(0) - before.orders, NEW_ORDER),
+        committed(ConsistencyCheck::CommittedPayments, figure(6) - before.payments, PAYMENT),
+    ];
+    checks.into_iter().flatten().collect()
 }
 
 /// Of 21 transactions, ten are of each of the first two kinds, and a single is of the third.

@@ -47,9 +47,9 @@ fn clients(best: &OltpPoint<'_>, facts: &Facts) -> Option<OltpVerdict> {
 }
 
 fn agreement(oltp: &Oltp, done: &[CompletedStep]) -> OltpVerdict {
-    let errors = oltp.load_errors(done);
-    if !errors.is_empty() {
-        return OltpVerdict::TablesNotLoaded { errors };
+    let tables = oltp.load_errors(done);
+    if !tables.is_empty() {
+        return OltpVerdict::TablesNotLoaded { tables };
     }
     let script = oltp.options.script.name().to_owned();
     match oltp.inconsistencies(done) {
