@@ -54,4 +54,6 @@ pub enum LoadAssumption {
     ReadShare,
     /// Some operations have no size: 8 KiB are assumed, 128 KiB for scans and sorts, 4 KiB for the log.
     Sizes,
+    /// The same of less than 1 % of the operations.
+    FewSizes,
 }

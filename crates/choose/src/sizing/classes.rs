@@ -28,7 +28,9 @@ const MIN_RATE: f64 = 1e-6;
 pub(crate) struct ClassWindows<'a> {
     subject: &'a DatabaseDemand,
     /// Assumptions, in the order of the report.
-    pub(super) assumed: BTreeSet<LoadAssumption>,
+    assumed: BTreeSet<LoadAssumption>,
+    /// Sums over windows of the operations per second of classes with a size, and without.
+    operations: [f64; 2],
     /// Classes whose operations are assumed from their bytes.
     in_blocks: Vec<Class>,
 }
@@ -42,7 +44,18 @@ struct ClassRate {
 
 impl<'a> ClassWindows<'a> {
     pub(crate) fn new(subject: &'a DatabaseDemand) -> Self {
-        Self { subject, assumed: BTreeSet::new(), in_blocks: Vec::new() }
+        Self { subject, assumed: BTreeSet::new(), operations: [0.0; 2], in_blocks: Vec::new() }
+    }
+
+    /// The assumptions about the windows, in the order of the report.
+    pub(super) fn assumptions(&self) -> BTreeSet<LoadAssumption> {
+        /// Share of the operations without a size that does not decide.
+        const FEW: f64 = 0.01;
+        let [sized, without] = self.operations;
+        let sizes = if without < FEW * (sized + without) { LoadAssumption::FewSizes } else { LoadAssumption::Sizes };
+        let mut assumed = self.assumed.clone();
+        assumed.extend((without > 0.0).then_some(sizes));
+        assumed
     }
 
     /// Derives the operations of these classes from their bytes, in blocks of 8 KiB.
@@ -183,9 +196,7 @@ impl<'a> ClassWindows<'a> {
             Class::RedoWrite => REDO,
             _ => BLOCK,
         };
-        if bytes.is_none() {
-            self.assumed.insert(LoadAssumption::Sizes);
-        }
+        self.operations[usize::from(bytes.is_none())] += iops;
         let reads = match class {
             Class::Read | Class::RandomRead | Class::SequentialRead | Class::TempRead | Class::BackupRead => 1.0,
             Class::All => READS,

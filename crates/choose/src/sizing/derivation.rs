@@ -127,7 +127,7 @@ pub fn derive_requirements(subject: &DatabaseDemand, design: &Design) -> Result<
         points.push(bytes);
     }
     let mean_iops = mean_rate(&windows);
-    let mut assumptions: Vec<Assumption> = all.assumed.iter().copied().map(Assumption::Load).collect();
+    let mut assumptions: Vec<Assumption> = all.assumptions().into_iter().map(Assumption::Load).collect();
     assumptions.extend(design.objectives.iter().filter_map(|objective| stand_in(objective, &points)));
     assumptions.extend(absent_operations(subject, design, &subject.absent()));
     let (today, cached): (Vec<_>, Vec<_>) =

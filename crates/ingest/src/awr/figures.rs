@@ -529,7 +529,11 @@ fn redo(page: &mut Page<'_>) {
         page.put(Class::RedoWrite, Measure::Iops, writes.value / page.seconds, section, writes);
         page.put(Class::RedoWrite, Measure::Throughput, size.value / page.seconds, section, size);
         let origin = page.origin(section, writes);
-        page.out.caution(Some(origin), Doubt::RedoOfGroups);
+        let all = page.statistic("physical write total IO requests").zip(page.statistic("physical write IO requests"));
+        let doubt = all.map_or(Doubt::RedoOfGroups, |(all, data)| Doubt::RedoOfGroupsInTotal {
+            others_s: (all.value - data.value - writes.value).max(0.0) / page.seconds,
+        });
+        page.out.caution(Some(origin), doubt);
     } else if let Some(writer) = page.report.functions.iter().find(|row| row.name == "LGWR" && row.write_iops.is_some())
     {
         let [iops, bytes_s] = writer.writes();

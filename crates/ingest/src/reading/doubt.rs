@@ -148,6 +148,8 @@ pub enum Doubt {
         separated")] MultiBlockReads,
     #[error("redo is counted in log writes (redo writes), once for all members of a group: multiply by their number")]
     RedoOfGroups,
+    #[error("redo is counted in log writes (redo writes), once for all members of a group: the writes contain those of \
+        other members and of control files, {others_s:.1}/s")] RedoOfGroupsInTotal { others_s: f64 },
     #[error("redo is counted in requests of the log writer (LGWR), with those to control files")] RedoOfLogWriter,
     #[error("redo is counted in requests to log files, {requests_s:.1}/s: members of groups and pieces of the \
         {writes_s:.1} log writes/s (redo writes)")] RedoOfFiles { requests_s: f64, writes_s: f64 },

@@ -10,8 +10,8 @@ use std::collections::BTreeMap;
 use plimsoll_choose::diagnosis::DatabaseEffect;
 use plimsoll_choose::elapsed::{JobTimes, WindowWork};
 use plimsoll_choose::sizing::{
-    Best, Busiest, Choice, ClassLatency, DesignLimit, PresentCost, PriceDoubt, Rejection, Sizing, VolumeLayout,
-    VolumePart,
+    Best, Busiest, Choice, ClassLatency, DesignLimit, PresentCost, PriceDoubt, Rejection, Sizing, StepKind,
+    VolumeLayout, VolumePart,
 };
 use plimsoll_choose::what_if::{MemoryFirst, WhatIfs};
 use plimsoll_ingest::Outcome;
@@ -135,7 +135,11 @@ impl Sized<'_> {
             figures.push(Fact::new("Meets", objectives).with_remark("simulated at the expected load"));
         }
         figures.extend(self.doubts());
-        figures.push(Fact::new("Capacity", offer::capacity(demand.capacity)).with_remark("at the end of the period"));
+        let grows = demand.steps.iter().any(|step| matches!(step.kind, StepKind::Growth(_)));
+        let period = if grows { "at the end of the period" } else { "" };
+        let free = format!("{} of it free", number::percent(demand.free));
+        let fact = Fact::new("Capacity", offer::capacity(demand.capacity)).with_remark(period);
+        figures.push(if demand.free > 0.0 { fact.with_remark(free) } else { fact });
         figures.extend(self.elapsed());
         figures
     }

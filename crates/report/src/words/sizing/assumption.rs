@@ -51,6 +51,10 @@ const fn load_assumption(load: LoadAssumption) -> &'static str {
         LoadAssumption::Sizes => {
             "the input lacks the size of some operations: 8 KiB are assumed, 128 KiB for scans and sorts, 4 KiB for the log"
         }
+        LoadAssumption::FewSizes => {
+            "the input lacks the size of less than 1 % of the operations: 8 KiB are assumed, 128 KiB for scans and sorts, 4 KiB for \
+             the log"
+        }
     }
 }
 
