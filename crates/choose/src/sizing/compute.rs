@@ -73,11 +73,11 @@ impl CellScans {
             beside: one.processors.or(used).unwrap_or(0.0) * growth,
             processors: SCAN_RATES.map(|rate| one.filtered.value / rate * growth),
         };
-        subject.filtering.iter().map(of_window).max_by(|a, b| a.most().total_cmp(&b.most()))
+        subject.filtering.iter().map(of_window).max_by(|a, b| a.in_use().total_cmp(&b.in_use()))
     }
 
     /// Processors in use in the window, with those for its scans.
-    fn most(&self) -> f64 {
+    fn in_use(&self) -> f64 {
         self.beside + self.processors[1]
     }
 }
@@ -180,7 +180,7 @@ impl Compute {
         let scans = CellScans::of(subject, used, growth);
         let scanning = scans.as_ref().map_or(0.0, |scans| scans.processors[1]);
         let grown = used.map(|used| used * growth);
-        let steady = grown.into_iter().chain(scans.as_ref().map(CellScans::most)).reduce(f64::max);
+        let steady = grown.into_iter().chain(scans.as_ref().map(CellScans::in_use)).reduce(f64::max);
         let is_long =
             matches!(&processors, Some(ProcessorOrigin::Database(used)) if used.window.as_secs_f64() > LONG_WINDOW_S);
         let share = || highest(subject, Resource::BusyShare).cloned().map(ProcessorOrigin::Share);
@@ -274,7 +274,7 @@ impl SizingRequirements {
         };
         let grown =
             self.steps.iter().find(|step| matches!(step.kind, StepKind::Growth(_))).map_or(1.0, |step| step.small);
-        let with_scans = self.compute_origin.scans.as_ref().map_or(0.0, CellScans::most);
+        let with_scans = self.compute_origin.scans.as_ref().map_or(0.0, CellScans::in_use);
         Some((used * grown).max(with_scans))
     }
 

@@ -155,10 +155,10 @@ pub(crate) fn own_processors(split: &Split, host_busy: f64) -> Option<String> {
 }
 
 /// The difference between storage's share and its bound.
-fn second_log_write(all: f64, at_most: f64) -> &'static str {
+fn second_log_write(all: f64, bound: f64) -> &'static str {
     /// Smaller differences vanish in rounding.
     const NOTABLE: f64 = 0.005;
-    if at_most > all + NOTABLE { ", if each commit waits for two log writes" } else { "" }
+    if bound > all + NOTABLE { ", if each commit waits for two log writes" } else { "" }
 }
 
 /// Remedy if the largest part is not storage, with the bound of what storage saves.

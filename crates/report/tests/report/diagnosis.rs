@@ -46,12 +46,12 @@ fn text_begins_with_the_answer_and_has_bars_without_colour() {
 
 #[test]
 fn parts_of_storage_follow_their_sum() {
-    let outcomes = outcomes();
-    let mut found = found(&outcomes);
-    let slices = &mut found[0].split.as_mut().unwrap().slices;
+    let inputs = outcomes();
+    let mut diagnosed = found(&inputs);
+    let slices = &mut diagnosed[0].split.as_mut().unwrap().slices;
     slices[0].share = 0.7;
     slices.push(Slice { part: TimePart::SequentialRead, share: 0.1, ..slices[0].clone() });
-    let text = diagnoses(&outcomes, &found, &TextStyle { width: 100, ..TextStyle::default() });
+    let text = diagnoses(&inputs, &diagnosed, &TextStyle { width: 100, ..TextStyle::default() });
     let rows: Vec<&str> = text.lines().skip_while(|line| !line.starts_with("database time")).skip(2).take(3).collect();
     let shares = rows.iter().map(|row| {
         let words: Vec<&str> = row.split_whitespace().collect();

@@ -4,9 +4,9 @@
 use plimsoll_catalogue::{Catalogue, Date, Money, PriceTerms};
 use plimsoll_choose::diagnosis::{CensorCause, Censored, DiagnosisVerdict, HostEvidence, HostLimit, TimePart};
 use plimsoll_choose::sizing::{
-    Assumption, Busiest, CellScans, ClassLoad, Cluster, Compute, DesignPoint, Exadata, GrowthStep, LessHeadroom,
-    MachineShare, Measured, OtherLoad, PeakSource, Platform, ProcessorOrigin, ScanWindows, Search, Sizing,
-    SizingRequirements, StepKind, WithoutScans, fewer_processors, layouts, size,
+    Assumption, Busiest, CellScans, Choice, ClassLoad, Cluster, Compute, DesignPoint, Exadata, GrowthStep,
+    LessHeadroom, MachineShare, Measured, OtherLoad, PeakSource, Platform, ProcessorOrigin, ScanWindows, Search,
+    Sizing, SizingRequirements, StepKind, WithoutScans, fewer_processors, layouts, size,
 };
 use plimsoll_choose::what_if::{EstimateSource, MemoryFirst, WhatIfs};
 use plimsoll_ingest::{Class, InputPosition, InstanceResource, Origin, Resource, Slot, TopReader};
@@ -445,14 +445,19 @@ fn peaks_of_a_mean_of_days_have_a_price_without_them() {
     let kind = StepKind::Peaks(PeakSource::BusyPeriods);
     days.required.steps = vec![GrowthStep { kind, small: 10.1, large: 19.5, scans: 1.0, spread: Some((4.6, 24.0)) }];
     days.required.measured.longest = Span::from_secs(6 * 86_400);
-    let choice = days.choices[0].clone();
+    let mut choice = days.choices[0].clone();
+    let mut constant = |choice: &Choice| {
+        days.constant_load = Some(OtherLoad { required: days.required.clone(), choice: Some(choice.clone()) });
+        page(&days).headline.unwrap().cautions
+    };
+    assert!(!constant(&choice).iter().any(|text| text.starts_with("Peaks are")), "the price is the same");
+    choice.price.as_mut().unwrap().monthly.millionths /= 2;
     let total = choice.total().unwrap();
-    days.constant_load = Some(OtherLoad { required: days.required.clone(), choice: Some(choice) });
     let caution = format!(
         "Peaks are 10.1 times the mean of 6 days (busy hours by ADDM, minutes assumed; 4.6 to 24 in measured databases); \
          without, {total} a month (--burst none)."
     );
-    let found = page(&days).headline.unwrap().cautions;
+    let found = constant(&choice);
     assert!(found.contains(&caution), "{found:?}");
 }
 

@@ -159,7 +159,7 @@ impl Sized<'_> {
             Best::Doubtful(_) => Some("may be slower than today".to_owned()),
             _ => {
                 let effect = effect.filter(|effect| self.sizing.required.may_exceed_tolerance(effect))?;
-                let is_certain = effect.saved_range().is_some_and(|[_, most]| most < 0.0);
+                let is_certain = effect.saved_range().is_some_and(|[_, best]| best < 0.0);
                 Some(if is_certain { "slower than today" } else { "may be slower than today" }.to_owned())
             }
         }
