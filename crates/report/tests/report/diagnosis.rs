@@ -270,7 +270,8 @@ fn each_reason_for_a_hidden_demand_is_a_sentence_with_its_range() {
         ),
         (
             CensorCause::ClosedReads { active: 12.0, share: 0.9, latency_s: 0.012, counted: Some([0.3, 0.004]) },
-            "reads of 12 ms in 90 % of their time: counted waits of 4 ms in 30 %, and time in no counter beside idle processors.",
+            "wait for reads in 30 % to 90 % of their time: counted waits of 4 ms in 30 %, and up to 12 ms with the time in no \
+             counter, while the processors are idle.",
         ),
         (
             CensorCause::ProcessorCap { share: 0.8, processors: [8.0, 50.0], limit: Some(8.0) },
@@ -474,7 +475,7 @@ fn each_headline_answers_whether_storage_is_the_problem() {
         (vec![pinned(), unknown()], "Storage may be the problem; a limit keeps the load below the demand"),
         (
             vec![censored(reads), at_least.clone()],
-            "Storage is the problem (99 % of database time, 32 % as counted), and the measured load is below the demand",
+            "Storage is the problem (32 % of database time as counted, up to 99 %), and the measured load is below the demand",
         ),
         (vec![at_least], "Cannot tell whether storage is the problem: 24 % of database time, 56 % in no counter"),
         (vec![unknown()], "Cannot tell whether storage is the problem: no input has wait events"),

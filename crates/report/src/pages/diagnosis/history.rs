@@ -1,5 +1,7 @@
 //! Database time by window, correlation of waits with the load, changes between two periods, and work by origin.
 
+use std::iter;
+
 use plimsoll_choose::diagnosis::{Changed, HistoryQuantity, LoadCorrelation, PeriodChange, WindowTime};
 use plimsoll_ingest::{PartWork, Slot, WindowCount};
 
@@ -163,6 +165,35 @@ fn change(change: &PeriodChange) -> Block {
     Block::Table(table.with_notes([note]))
 }
 
+/// A count of a part that cannot be complete.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Partial {
+    Reads,
+    Bytes,
+}
+
+/// The smaller of two shares that contradict each other: the reads of the part, or all others, would be smaller than a sector or
+/// larger than any read. Databases count them separately, such as those of parallel or remote processes of a statement.
+fn find_partial(work: &PartWork, total: &PartWork) -> Option<Partial> {
+    /// Bytes of a sector, and of a read that no database exceeds.
+    const SIZES: [f64; 2] = [512.0, 16_777_216.0];
+    /// Smaller shares of the reads have no mean size.
+    const MIN_SHARE: f64 = 0.01;
+    if [work.reads, work.bytes_read, total.reads, total.bytes_read].iter().any(|count| *count <= 0.0) {
+        return None;
+    }
+    let mean = work.bytes_read / work.reads;
+    let others = total.reads - work.reads;
+    let mean_of_others = (others >= MIN_SHARE * total.reads).then(|| (total.bytes_read - work.bytes_read) / others);
+    if mean > SIZES[1] || mean_of_others.is_some_and(|mean| mean < SIZES[0]) {
+        Some(Partial::Reads)
+    } else if mean < SIZES[0] || mean_of_others.is_some_and(|mean| mean > SIZES[1]) {
+        Some(Partial::Bytes)
+    } else {
+        None
+    }
+}
+
 /// Work by statement and file, the largest first.
 pub(super) fn works(case: &Case<'_>) -> Option<PageSection> {
     let total = case.subject.works.iter().find(|work| work.part.is_empty());
@@ -181,14 +212,17 @@ pub(super) fn works(case: &Case<'_>) -> Option<PageSection> {
         let all = total.map_or(0.0, of);
         Cell::or_unknown((all > 0.0).then(|| (part / all).min(1.0)), percent)
     };
+    let partial = |work: &PartWork| find_partial(work, total?);
+    let has_partial = parts.iter().any(|work| partial(work).is_some());
     let row = |work: &PartWork| {
+        let partial = partial(work);
+        let reads = Some(work.reads).filter(|_| partial != Some(Partial::Reads));
+        let has_bytes = work.bytes_read > 0.0 && partial != Some(Partial::Bytes);
         vec![
             Cell::text(&work.part),
-            Cell::or_unknown(Some(work.reads).filter(|reads| *reads > 0.0 || work.bytes_read <= 0.0), Cell::three),
-            Cell::or_unknown((work.reads > 0.0).then_some(()), |()| share(work.reads, |total| total.reads)),
-            Cell::or_unknown((work.bytes_read > 0.0).then_some(()), |()| {
-                share(work.bytes_read, |total| total.bytes_read)
-            }),
+            Cell::or_unknown(reads.filter(|reads| *reads > 0.0 || work.bytes_read <= 0.0), Cell::three),
+            Cell::or_unknown(reads.filter(|reads| *reads > 0.0), |reads| share(reads, |total| total.reads)),
+            Cell::or_unknown(has_bytes.then_some(()), |()| share(work.bytes_read, |total| total.bytes_read)),
             Cell::or_unknown(has_writes.then_some(work.writes), Cell::three),
             Cell::or_unknown(has_writes.then_some(()), |()| share(work.writes, |total| total.writes)),
             Cell::or_unknown(work.tally(WindowCount::CALLS), Cell::three),
@@ -196,14 +230,45 @@ pub(super) fn works(case: &Case<'_>) -> Option<PageSection> {
         ]
     };
     let table = Table::of("Work by part", WORKS, parts, row).without_unknown();
-    let note = format!("statements and files overlap one another; {} of {listed} are shown", listed.min(ROWS_MAX));
-    let blocks = vec![Block::Table(table.with_notes([note]))];
+    let overlap = format!("statements and files overlap one another; {} of {listed} are shown", listed.min(ROWS_MAX));
+    let left_out = "reads, or bytes, that contradict the other number of their row are left out: the input counts only a part of them";
+    let notes = iter::once(overlap).chain(has_partial.then(|| left_out.to_owned()));
+    let blocks = vec![Block::Table(table.with_notes(notes))];
     Some(PageSection::bare(case.title("Work by part"), blocks).with_anchor(format!("d{}-works", case.index)))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::windows_note;
+    use plimsoll_ingest::{InputPosition, PartWork};
+
+    use super::{Partial, find_partial, windows_note};
+
+    #[test]
+    fn reads_that_contradict_the_bytes_of_their_row_are_partial() {
+        let work = |reads: f64, bytes_read: f64| PartWork {
+            part: String::new(),
+            seconds: 3_600.0,
+            reads,
+            bytes_read,
+            read_s: 0.0,
+            writes: 0.0,
+            bytes_written: 0.0,
+            tallies: std::collections::BTreeMap::new(),
+            place: InputPosition::default(),
+        };
+        let total = work(10.54e6, 687.28e9);
+        let table = [
+            (work(164_600.0, 687.19e9), Some(Partial::Reads)),
+            (work(164_600.0, 10.74e9), None),
+            (work(10.54e6, 687.28e9), None),
+            (work(9.0e6, 1e6), Some(Partial::Bytes)),
+            (work(100.0, 50e9), Some(Partial::Reads)),
+            (work(0.0, 687.19e9), None),
+        ];
+        for (part, expected) in table {
+            assert_eq!(find_partial(&part, &total), expected, "{part:?}");
+        }
+    }
 
     #[test]
     fn both_numbers_of_windows_are_explained() {

@@ -75,17 +75,24 @@ pub(crate) fn reason(censored: &Censored) -> String {
             )
         }
         CensorCause::ClosedReads { active, share: of_time, latency_s, counted } => {
-            let counted = counted.map(|[of_waits, mean_s]| {
-                let waits = format!(": counted waits of {} in {}", seconds(mean_s), share(of_waits));
-                format!("{waits}, and time in no counter beside idle processors")
-            });
-            format!(
-                "The measured rate is what slow reads let through: {} active sessions wait for reads of {} in {} of their time{}",
-                number::three(*active),
-                seconds(*latency_s),
-                share(*of_time),
-                counted.unwrap_or_default()
-            )
+            let active = number::three(*active);
+            let reads = match counted {
+                Some([of_waits, mean_s]) => format!(
+                    "{active} active sessions wait for reads in {} to {} of their time: counted waits of {} in {}, and up to {} with \
+                     the time in no counter, while the processors are idle",
+                    share(*of_waits),
+                    share(*of_time),
+                    seconds(*mean_s),
+                    share(*of_waits),
+                    seconds(*latency_s)
+                ),
+                None => format!(
+                    "{active} active sessions wait for reads of {} in {} of their time",
+                    seconds(*latency_s),
+                    share(*of_time)
+                ),
+            };
+            format!("The measured rate is what slow reads let through: {reads}")
         }
     }
 }

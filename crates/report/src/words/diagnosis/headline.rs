@@ -33,8 +33,12 @@ pub(crate) fn headline(found: &Diagnosis) -> Option<String> {
 fn with_cause(censored: &Censored, answer: &str) -> String {
     match &censored.cause {
         CensorCause::ClosedReads { share: of_time, counted, .. } => {
-            let counted = counted.map(|[counted, _]| format!(", {} as counted", share(counted)));
-            let of = format!("{} of database time{}", share(*of_time), counted.unwrap_or_default());
+            let of = match counted {
+                Some([counted, _]) => {
+                    format!("{} of database time as counted, up to {}", share(*counted), share(*of_time))
+                }
+                None => format!("{} of database time", share(*of_time)),
+            };
             format!("Storage is the problem ({of}), and the measured load is below the demand")
         }
         CensorCause::ProcessorCap { .. } => {
