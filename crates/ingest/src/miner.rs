@@ -534,7 +534,7 @@ fn host_time(
         let all_s = seconds * host_processors(history, instance).unwrap_or(1.0);
         let (busy_s, idle_s) = (all_s * busy, all_s * (1.0 - busy).max(0.0));
         let origin = out.origin(instance.line, "MAIN-METRICS", "os_cpu");
-        out.host(HostTime { scope, window, busy_s, idle_s, io_wait_s: None, queue_s: None, origin });
+        out.host(HostTime { scope, window, busy_s, idle_s, io_wait_s: None, queue_s: None, paged_bytes: None, origin });
     }
 }
 

@@ -104,6 +104,7 @@ impl UsedProcessors {
                 idle_s: (seconds - used_s).max(0.0) * processors,
                 io_wait_s: Some(io_wait_s * processors).filter(|_| !self.lacks_io_wait),
                 queue_s: None,
+                paged_bytes: None,
                 origin,
             });
         }

@@ -271,6 +271,8 @@ pub struct HostTime {
     pub io_wait_s: Option<f64>,
     /// Seconds that runnable processes waited for a processor, summed over all processes.
     pub queue_s: Option<f64>,
+    /// Bytes paged in, and out, for virtual memory. Some systems, such as AIX, also count pages of files.
+    pub paged_bytes: Option<[f64; 2]>,
     /// Its place in the input.
     pub origin: Origin,
 }

@@ -243,7 +243,9 @@ fn closed_reads(diagnosis: &Diagnosis) -> Option<Censored> {
     let [random, scans, reads] =
         [TimePart::RandomRead, TimePart::SequentialRead, TimePart::Read].map(|part| split.share(part));
     let waited = random + scans + reads;
-    let is_idle = split.has_processor_time && split.processors_busy().is_some_and(|busy| busy <= IDLE);
+    let is_idle = split.has_processor_time
+        && split.processors_busy().is_some_and(|busy| busy <= IDLE)
+        && split.explaining_queue_s().is_none();
     let uncounted = if is_idle && waited >= MIN_WAITED { split.share(TimePart::Unaccounted) } else { 0.0 };
     let share = waited + uncounted;
     if share < NEARLY_ALL || split.active < MIN_ACTIVE {

@@ -53,6 +53,7 @@ pub(super) fn find_verdicts(subject: &DatabaseDemand, diagnosis: &Diagnosis) -> 
             verdicts.extend(switches);
             verdicts.extend(helpful_cache.take());
             verdicts.extend(other);
+            verdicts.extend(pages(split, &verdicts));
             verdicts.extend(io_wait(split));
             verdicts.extend(hard_parses(split));
             let (short, long): (Vec<_>, Vec<_>) = of_commits.into_iter().partition(is_short_commit);
@@ -158,6 +159,7 @@ fn answer(split: &Split, diagnosis: &Diagnosis) -> Option<DiagnosisVerdict> {
     } else if share >= MINOR
         && main.part == TimePart::Unaccounted
         && split.processors_busy().is_some_and(|busy| busy < FREE)
+        && split.explaining_queue_s().is_none()
     {
         // No session queues for a free processor: the time may be that of submissions of I/O.
         DiagnosisVerdict::StorageAtLeast { share, at_most, unaccounted: main.share, are_processors_free: true }
@@ -216,10 +218,35 @@ fn processors(split: &Split) -> Option<DiagnosisVerdict> {
         Some(busy) if busy >= FULL || (busy >= FREE && is_queued) => {
             Some(DiagnosisVerdict::ProcessorsFull { busy, waiting, processors: split.processors })
         }
-        Some(busy) if is_large && busy < FREE => Some(DiagnosisVerdict::Unaccounted { share: unaccounted }),
-        busy if is_large => Some(DiagnosisVerdict::ProcessorQueue { share: unaccounted, busy }),
+        Some(busy) if is_large && busy < FREE && split.explaining_queue_s().is_none() => {
+            Some(DiagnosisVerdict::Unaccounted { share: unaccounted })
+        }
+        busy if is_large => {
+            let queue_s = split.explaining_queue_s().map(|queue_s| [unaccounted * split.total_s, queue_s]);
+            let paged_bytes = paged_bytes(split);
+            Some(DiagnosisVerdict::ProcessorQueue { share: unaccounted, busy, queue_s, paged_bytes })
+        }
         _ => None,
     }
+}
+
+/// Bytes that a host paged in and out, if it lacks memory.
+fn paged_bytes(split: &Split) -> Option<[f64; 2]> {
+    /// Bytes per second, 25 pages of 4 kB: idle memory is paged out without harm.
+    const MIN_BYTES_S: f64 = 100e3;
+    /// Minimum ratio of page-outs to page-ins: on systems that count pages of files, many more are read.
+    const MIN_OUT: f64 = 0.1;
+    let [paged_in, paged_out] = split.host.paged_bytes_s?;
+    let is_memory = paged_in.min(paged_out) >= MIN_BYTES_S && paged_out >= MIN_OUT * paged_in;
+    is_memory.then(|| [paged_in, paged_out].map(|rate| rate * split.seconds))
+}
+
+/// Paging of the host, unless a verdict has it.
+fn pages(split: &Split, verdicts: &[DiagnosisVerdict]) -> Option<DiagnosisVerdict> {
+    let has =
+        |verdict: &DiagnosisVerdict| matches!(verdict, DiagnosisVerdict::ProcessorQueue { paged_bytes: Some(_), .. });
+    let paged_bytes = paged_bytes(split).filter(|_| !verdicts.iter().any(has))?;
+    Some(DiagnosisVerdict::HostPages { paged_bytes, seconds: split.seconds })
 }
 
 /// True if processors are full and sessions queue for them.

@@ -188,6 +188,15 @@ impl Split {
         self.host_busy.or_else(|| self.has_processor_time.then(own)?)
     }
 
+    /// Seconds that processes of the hosts waited for a processor, if that is a large part of the time in no counter.
+    pub fn explaining_queue_s(&self) -> Option<f64> {
+        /// Processes of other programs wait as well, and sessions stall in page faults.
+        const MIN_SHARE: f64 = 0.25;
+        let queue_s = self.host.processes? * self.seconds;
+        let unaccounted_s = self.share(TimePart::Unaccounted) * self.total_s;
+        (queue_s > 0.0 && queue_s >= MIN_SHARE * unaccounted_s).then_some(queue_s)
+    }
+
     /// The largest part.
     pub fn main(&self) -> Option<&Slice> {
         self.slices.first()

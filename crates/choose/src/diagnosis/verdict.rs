@@ -139,6 +139,17 @@ pub enum DiagnosisVerdict {
         share: f64,
         /// Busy share of the processors, if known.
         busy: Option<f64>,
+        /// Its seconds, and those that processes of the hosts waited for a processor, if known.
+        queue_s: Option<[f64; 2]>,
+        /// Bytes that a host paged in and out, if it pages.
+        paged_bytes: Option<[f64; 2]>,
+    },
+    /// The hosts page for virtual memory.
+    HostPages {
+        /// Bytes that a host paged in and out.
+        paged_bytes: [f64; 2],
+        /// Seconds of the windows.
+        seconds: f64,
     },
     /// A part of the database's time is in no counter, and queueing for processors does not explain it.
     Unaccounted {
@@ -515,6 +526,7 @@ impl DiagnosisVerdict {
             Self::BelowResolution { .. } => "below-resolution",
             Self::ProcessorsFull { .. } => "processors-full",
             Self::ProcessorQueue { .. } => "processor-queue",
+            Self::HostPages { .. } => "host-pages",
             Self::Unaccounted { .. } => "unsaid",
             Self::HostIoWait { .. } => "host-io-wait",
             Self::HardParses { .. } => "hard-parses",

@@ -187,7 +187,7 @@ fn waits_are_not_counted_as_operations() {
 fn load_of_a_host_determines_its_limit_without_waits() {
     let host = |busy: f64, io_wait: Option<f64>, devices: f64| {
         let mut demand = disk(&[(30.0, 0.000_2); 4], 1.0);
-        demand.host = Some(HostLoad { busy, io_wait, place: InputPosition::default() });
+        demand.host = Some(HostLoad { busy, io_wait, paged_bytes_s: None, place: InputPosition::default() });
         let series =
             MeasureSeries { measure: Measure::Busy, values: vec![Some(devices); 4], ..demand.series[0].clone() };
         demand.series.push(series);
@@ -495,7 +495,12 @@ fn time_in_no_counter_is_a_queue_for_processors() {
     account.total.host_busy = Some(0.7);
     let found = check(&subject);
     assert!(
-        found.verdicts.contains(&DiagnosisVerdict::ProcessorQueue { share: 0.5, busy: Some(0.7) }),
+        found.verdicts.contains(&DiagnosisVerdict::ProcessorQueue {
+            share: 0.5,
+            busy: Some(0.7),
+            queue_s: None,
+            paged_bytes: None
+        }),
         "{:?}",
         found.verdicts
     );
@@ -795,7 +800,12 @@ fn on_host(host_busy: f64, io_wait: f64, processes: f64, hard_parse_s: f64) -> V
     sum.seconds = sum.database_s / 10.0;
     (sum.processors, sum.host_busy) = (Some(8.0), Some(host_busy));
     let processors_in_io_wait = Some(io_wait * 8.0);
-    sum.host = HostWaiting { io_wait: Some(io_wait), processors_in_io_wait, processes: Some(processes), place: None };
+    sum.host = HostWaiting {
+        io_wait: Some(io_wait),
+        processors_in_io_wait,
+        processes: Some(processes),
+        ..HostWaiting::default()
+    };
     sum.counters.hard_parse_s = Some(hard_parse_s);
     ids(&check(&DatabaseDemand { account: Some(spent), ..disk(&[(300.0, 0.001)], 1.0) }))
 }
@@ -808,6 +818,32 @@ fn waiting_on_the_host_is_evidence() {
     assert!(on_host(0.2, 0.2, 0.0, 0.0).contains(&"host-io-wait"));
     assert!(on_host(0.2, 0.0, 0.0, 2_000.0).contains(&"hard-parses"));
     assert!(!free.contains(&"hard-parses"));
+}
+
+#[test]
+fn time_in_no_counter_is_a_queue_beside_idle_processors_if_processes_wait() {
+    let on = |processes: f64, paged_bytes_s: Option<[f64; 2]>| {
+        let mut spent = account(&[(0, 1_000_000.0, 300.0)], 6_700.0, 3_000.0);
+        spent.total.seconds = 1_000.0;
+        (spent.total.processors, spent.total.host_busy) = (Some(64.0), Some(0.15));
+        spent.total.host = HostWaiting { processes: Some(processes), paged_bytes_s, ..HostWaiting::default() };
+        check(&DatabaseDemand { account: Some(spent), ..disk(&[(300.0, 0.001)], 1.0) })
+    };
+    let queue = |found: &Diagnosis| {
+        found.verdicts.iter().find_map(|verdict| match verdict {
+            DiagnosisVerdict::ProcessorQueue { queue_s, paged_bytes, .. } => Some((*queue_s, *paged_bytes)),
+            _ => None,
+        })
+    };
+    let paged = Some([500e3, 600e3]);
+    assert_eq!(queue(&on(1.5, paged)), Some((Some([3_000.0, 1_500.0]), Some([500e6, 600e6]))));
+    assert!(!ids(&on(1.5, paged)).contains(&"host-pages"), "it is in the same sentence");
+    let free = on(0.1, paged);
+    assert_eq!(queue(&free), None);
+    assert!(ids(&free).contains(&"unsaid") && ids(&free).contains(&"host-pages"), "{:?}", ids(&free));
+    for harmless in [None, Some([0.0, 600e3]), Some([50e3, 60e3]), Some([90e6, 1e6])] {
+        assert!(!ids(&on(0.1, harmless)).contains(&"host-pages"), "{harmless:?}");
+    }
 }
 
 #[test]

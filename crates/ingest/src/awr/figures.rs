@@ -701,7 +701,9 @@ fn columnar(page: &Page<'_>) -> Option<ColumnarCompression> {
     (found != ColumnarCompression::default()).then_some(found)
 }
 
-/// The host's own counters, which are in hundredths of a second; without them the shares of the front page.
+/// The host's own counters, whose times are in hundredths of a second; without them the shares of the front page. Meaning of
+/// each: Database Reference 12.2, V$OSSTAT, read in 2026-11: `OS_CPU_WAIT_TIME` is the time of processes that are ready to run,
+/// `VM_IN_BYTES` and `VM_OUT_BYTES` are paged in and out due to virtual memory paging.
 fn host(page: &mut Page<'_>) {
     const HUNDREDTH: f64 = 0.01;
     let systems = &page.report.systems;
@@ -711,14 +713,17 @@ fn host(page: &mut Page<'_>) {
         let (io_wait_s, queue_s) = (seconds("IOWAIT_TIME"), seconds("OS_CPU_WAIT_TIME"));
         let origin = page.origin(AwrSection::OperatingSystem, busy);
         let busy_s = busy.value * HUNDREDTH;
-        page.out.host(HostTime { scope, window, busy_s, idle_s, io_wait_s, queue_s, origin });
+        let bytes = |name: &str| systems.get(name).map(|stated| stated.value);
+        let paged_bytes =
+            bytes("VM_IN_BYTES").zip(bytes("VM_OUT_BYTES")).map(|(paged_in, paged_out)| [paged_in, paged_out]);
+        page.out.host(HostTime { scope, window, busy_s, idle_s, io_wait_s, queue_s, paged_bytes, origin });
     } else if let (Some(idle), io_wait) = (systems.get("%idle"), systems.get("%wio")) {
         let all_s = page.seconds * processors(page).map_or(1.0, |stated| stated.value);
         let share = |percent: f64| all_s * percent / 100.0;
         let (busy_s, idle_s) = (share((100.0 - idle.value).max(0.0)), share(idle.value));
         let io_wait_s = io_wait.map(|percent| share(percent.value));
         let origin = page.origin(AwrSection::HostProcessors, idle);
-        page.out.host(HostTime { scope, window, busy_s, idle_s, io_wait_s, queue_s: None, origin });
+        page.out.host(HostTime { scope, window, busy_s, idle_s, io_wait_s, queue_s: None, paged_bytes: None, origin });
     }
 }
 

@@ -61,6 +61,8 @@ pub struct HostWaiting {
     pub processors_in_io_wait: Option<f64>,
     /// Mean number of runnable processes that waited for a processor.
     pub processes: Option<f64>,
+    /// Bytes per second that a host paged in, and out, for virtual memory: the mean of the hosts.
+    pub paged_bytes_s: Option<[f64; 2]>,
     /// The place of the hosts' processor time; that of the first window.
     pub place: Option<InputPosition>,
 }
@@ -381,6 +383,9 @@ impl WindowTotals<'_> {
             io_wait: share(|host| host.io_wait_s),
             processors_in_io_wait: mean(|host| host.io_wait_s),
             processes: mean(|host| host.queue_s),
+            paged_bytes_s: mean(|host| Some(host.paged_bytes?[0]))
+                .zip(mean(|host| Some(host.paged_bytes?[1])))
+                .map(|(paged_in, paged_out)| [paged_in, paged_out].map(|bytes| bytes / self.hosts.len() as f64)),
             place: self.host_place,
         };
         Some(SessionTime {
@@ -477,6 +482,8 @@ fn sum_windows(slots: &[Option<SessionTime>]) -> Option<SessionTime> {
     total.host.io_wait = mean_over_time(slots, |slot| slot.host.io_wait);
     total.host.processors_in_io_wait = mean_over_time(slots, |slot| slot.host.processors_in_io_wait);
     total.host.processes = mean_over_time(slots, |slot| slot.host.processes);
+    let [paged_in, paged_out] = [0, 1].map(|way| mean_over_time(slots, |slot| Some(slot.host.paged_bytes_s?[way])));
+    total.host.paged_bytes_s = paged_in.zip(paged_out).map(|(paged_in, paged_out)| [paged_in, paged_out]);
     total.waits = waits.sorted();
     Some(total)
 }

@@ -39,6 +39,9 @@ pub struct HostLoad {
     pub busy: f64,
     /// Share of their time that they were idle with I/O in flight, 0 to 1; none if an input lacks it.
     pub io_wait: Option<f64>,
+    /// Bytes per second that a host paged in, and out, for virtual memory: the mean over windows and hosts; none if an input lacks
+    /// it.
+    pub paged_bytes_s: Option<[f64; 2]>,
     /// The place of the first host.
     pub place: InputPosition,
 }
@@ -51,9 +54,14 @@ pub(super) fn host_load(readings: &[&Reading], is_own: impl Fn(&Reading, u32) ->
     let sum = |of: fn(&HostTime) -> Option<f64>| own.iter().map(|(_, host)| of(host)).sum::<Option<f64>>();
     let (busy_s, idle_s) = (sum(|host| Some(host.busy_s))?, sum(|host| Some(host.idle_s))?);
     let all_s = busy_s + idle_s;
+    let seconds: f64 = own.iter().map(|(of, host)| of.windows[host.window as usize].length.as_secs_f64()).sum();
+    let paged = sum(|host| Some(host.paged_bytes?[0])).zip(sum(|host| Some(host.paged_bytes?[1])));
     (all_s > 0.0).then(|| HostLoad {
         busy: busy_s / all_s,
         io_wait: sum(|host| host.io_wait_s).map(|io_wait_s| io_wait_s / all_s),
+        paged_bytes_s: paged
+            .filter(|_| seconds > 0.0)
+            .map(|(bytes_in, bytes_out)| [bytes_in / seconds, bytes_out / seconds]),
         place: InputPosition { input: Arc::from(first.name.as_str()), origin: host.origin.clone() },
     })
 }

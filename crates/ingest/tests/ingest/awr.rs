@@ -282,6 +282,8 @@ fn waiting_on_the_host_and_hard_parses_are_read() {
     let work = workload(9, 3_600_000);
     let report = insert_row(&work.awr_html(), "NUM_CPUS", &["IOWAIT_TIME", "72,000", ""]);
     let report = insert_row(&report, "NUM_CPUS", &["OS_CPU_WAIT_TIME", "1,440,000", ""]);
+    let report = insert_row(&report, "NUM_CPUS", &["VM_IN_BYTES", "1,800,000,000", ""]);
+    let report = insert_row(&report, "NUM_CPUS", &["VM_OUT_BYTES", "3,600,000,000", ""]);
     let report = insert_row(&report, "redo size", &["parse count (hard)", "360,000", "100.00", ""]);
     let report = insert_row(&report, "redo size", &["physical read requests optimized", "990,000", "275.00", ""]);
     let report = insert_row(&report, "DB time", &["hard parse elapsed time", "806.00", "10.00"]);
@@ -291,6 +293,11 @@ fn waiting_on_the_host_and_hard_parses_are_read() {
     near(spent.host.io_wait.unwrap(), 720.0 / all_s, 1e-9);
     near(spent.host.processors_in_io_wait.unwrap(), 0.2, 1e-9);
     near(spent.host.processes.unwrap(), 4.0, 1e-9);
+    let of_load = demand.subjects[0].host.as_ref().unwrap().paged_bytes_s;
+    for [paged_in, paged_out] in [spent.host.paged_bytes_s.unwrap(), of_load.unwrap()] {
+        near(paged_in, 500e3, 1e-9);
+        near(paged_out, 1e6, 1e-9);
+    }
     let origin = &spent.host.place.as_ref().unwrap().origin;
     assert_eq!(origin.table.as_deref(), Some("Operating System Statistics"));
     let counters = &spent.counters;
@@ -299,6 +306,7 @@ fn waiting_on_the_host_and_hard_parses_are_read() {
     let absent = Demand::of(&[&read(&work.awr_html())]);
     let spent = &absent.subjects[0].account.as_ref().unwrap().total;
     assert_eq!((spent.host.io_wait, spent.host.processes, spent.counters.flash_reads), (None, None, None));
+    assert_eq!((spent.host.paged_bytes_s, absent.subjects[0].host.as_ref().unwrap().paged_bytes_s), (None, None));
 }
 
 #[test]

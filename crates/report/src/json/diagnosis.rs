@@ -267,6 +267,10 @@ view! {
         host_io_wait_share: Option<f64> = split.host.io_wait,
         /// Mean number of runnable processes that waited for a processor; null if unknown.
         host_waiting_processes: Option<f64> = split.host.processes,
+        /// Bytes per second that a host paged in for virtual memory; null if unknown.
+        host_paged_in_bytes_per_second: Option<f64> = split.host.paged_bytes_s.map(|[paged_in, _]| paged_in),
+        /// Bytes per second that a host paged out for virtual memory; null if unknown.
+        host_paged_out_bytes_per_second: Option<f64> = split.host.paged_bytes_s.map(|[_, paged_out]| paged_out),
         /// Place of the hosts' processor time; null if unknown.
         host_from: Option<Origin> = view(split.host.place.as_ref()),
         /// Share of the time in hard parses with their waits, 0 to 1, which is a part of other parts; null if unknown.

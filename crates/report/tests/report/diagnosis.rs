@@ -155,7 +155,8 @@ fn every_verdict() -> Vec<Verdict> {
         Verdict::BelowResolution { active_max: 0.05 },
         Verdict::HostIoWait { share: 0.1, idle_s: 4_000.0, waited_s: [6_620.0, 500.0] },
         Verdict::HardParses { share: 0.2, a_second: Some(190.0) },
-        Verdict::ProcessorQueue { share: 0.2, busy: None },
+        Verdict::ProcessorQueue { share: 0.2, busy: None, queue_s: None, paged_bytes: None },
+        Verdict::HostPages { paged_bytes: [1.73e9, 2.07e9], seconds: 3_690.0 },
         Verdict::Unaccounted { share: 0.2 },
         Verdict::CommitsElsewhere {
             sync_s: 0.01,
@@ -405,6 +406,20 @@ fn io_wait_of_the_host_is_that_of_others_only_beyond_the_waits_of_the_database()
     let expected = "waited 900 s for their reads and writes, and background processes 76 s: at least 3,000 s are I/O of others, or not \
                     counted as waits.";
     assert!(others.ends_with(expected), "{others}");
+}
+
+#[test]
+fn a_queue_for_processors_is_stated_in_seconds() {
+    let (busy, queue_s, paged_bytes) = (Some(0.156), Some([70_600.0, 30_900.0]), Some([1.73e9, 2.07e9]));
+    let queue = Verdict::ProcessorQueue { share: 0.24, busy, queue_s, paged_bytes };
+    let text = words::diagnosis::verdict_text(&queue);
+    let expected = "24 % of the database's time (70,600 s) is in no counter: the host's processes waited 30,900 s for \
+                    processors (OS_CPU_WAIT_TIME), although these were busy 16 % of the time, and the host paged 1.73 GB in and \
+                    2.07 GB out.";
+    assert_eq!(text.text, expected);
+    assert!(text.remedy.contains("run queue") && text.remedy.contains("memory"), "{}", text.remedy);
+    let pages = words::diagnosis::verdict_text(&Verdict::HostPages { paged_bytes: [1.73e9, 2.07e9], seconds: 3_690.0 });
+    assert!(pages.text.contains("paged 1.73 GB in and 2.07 GB out (0.47 MB/s and 0.56 MB/s)"), "{}", pages.text);
 }
 
 #[test]

@@ -102,6 +102,7 @@ pub(super) fn of_verdict(case: &Case<'_>, verdict: &DiagnosisVerdict) -> Vec<Lin
         DiagnosisVerdict::NoSessionTimes { .. }
         | DiagnosisVerdict::LongWindows { .. }
         | DiagnosisVerdict::CheckpointsRequested { .. }
+        | DiagnosisVerdict::HostPages { .. }
         | DiagnosisVerdict::IdlePaths { .. }
         | DiagnosisVerdict::BufferWaits { .. } => Vec::new(),
         _ if case.found.split.is_none() => Vec::new(),

@@ -7,13 +7,6 @@ use crate::number;
 
 pub(super) fn verdict_text(verdict: &DiagnosisVerdict) -> Option<VerdictText> {
     let (text, remedy) = match verdict {
-        DiagnosisVerdict::ProcessorQueue { share: part, busy } => {
-            let busy = busy.map_or(String::new(), |busy| format!(" (they are busy {} of the time)", share(busy)));
-            (
-                format!("{} is in no counter: usually sessions that queue for a processor{busy}.", of_all(*part)),
-                "Check the host's run queue and other work on the host.",
-            )
-        }
         DiagnosisVerdict::Unaccounted { share } => (
             format!("{} is in no counter, although the processors are not saturated.", of_all(*share)),
             "Processors may be saturated in peaks, or sessions may be in system calls that are not counted, such as \
@@ -45,7 +38,8 @@ pub(super) fn verdict_text(verdict: &DiagnosisVerdict) -> Option<VerdictText> {
         }
         of_host => host_text(of_host)?,
     };
-    Some(VerdictText { kind: "cause", text, remedy: remedy.to_owned() })
+    let kind = if matches!(verdict, DiagnosisVerdict::HostPages { .. }) { "memory" } else { "cause" };
+    Some(VerdictText { kind, text, remedy: remedy.to_owned() })
 }
 
 /// Text and remedy of commits that take longer than their log write. `behind_write_s`: a commit's wait for the log with the
@@ -120,6 +114,18 @@ fn host_text(verdict: &DiagnosisVerdict) -> Option<(String, &'static str)> {
                 "Add processors or reduce the work before judging the storage.",
             )
         }
+        DiagnosisVerdict::ProcessorQueue { share: part, busy, queue_s, paged_bytes } => {
+            queue(*part, *busy, *queue_s, *paged_bytes)
+        }
+        DiagnosisVerdict::HostPages { paged_bytes, seconds } => (
+            format!(
+                "The host is short of memory: it {} ({}). Page faults are in no wait event.",
+                paged(*paged_bytes),
+                paged_bytes.map(|bytes| number::throughput(bytes / seconds)).join(" and ")
+            ),
+            "Check free memory and paging space on the host (vmstat); reduce SGA and PGA or other programs, lock the SGA in \
+             memory, or add memory.",
+        ),
         DiagnosisVerdict::HostIoWait { share, idle_s, waited_s } => io_wait(*share, *idle_s, *waited_s),
         DiagnosisVerdict::HardParses { share: part, a_second } => {
             let rate = a_second.map_or(String::new(), |rate| format!(", {} per second", number::three(rate)));
@@ -130,6 +136,47 @@ fn host_text(verdict: &DiagnosisVerdict) -> Option<(String, &'static str)> {
         }
         _ => return None,
     })
+}
+
+/// `paged 1.73 GB in and 2.07 GB out`.
+fn paged([paged_in, paged_out]: [f64; 2]) -> String {
+    let gigabytes = |bytes: f64| format!("{} GB", number::three(bytes / 1e9));
+    format!("paged {} in and {} out", gigabytes(paged_in), gigabytes(paged_out))
+}
+
+/// Text and remedy of time in no counter that is due to the processors of the host. `queue_s`: seconds of this time, and of
+/// processes that waited for a processor.
+fn queue(
+    part: f64,
+    busy: Option<f64>,
+    queue_s: Option<[f64; 2]>,
+    paged_bytes: Option<[f64; 2]>,
+) -> (String, &'static str) {
+    let busy = busy.map(|busy| format!("busy {} of the time", share(busy)));
+    let paging = paged_bytes.map(paged);
+    let text = if let Some([part_s, queue_s]) = queue_s {
+        let busy = busy.map_or(String::new(), |busy| format!(", although these were {busy}"));
+        let paging = paging.map_or(String::new(), |paged| format!(", and the host {paged}"));
+        format!(
+            "{} ({} s) is in no counter: the host's processes waited {} s for processors (OS_CPU_WAIT_TIME){busy}{paging}.",
+            of_all(part),
+            number::three(part_s),
+            number::three(queue_s)
+        )
+    } else {
+        let busy = busy.map_or(String::new(), |busy| format!(" (they are {busy})"));
+        let paging = paging.map_or(String::new(), |paged| format!("; the host {paged}"));
+        format!("{} is in no counter: usually sessions that queue for a processor{busy}{paging}.", of_all(part))
+    };
+    let remedy = match (queue_s, paged_bytes) {
+        (_, Some(_)) => {
+            "Check the host's run queue, its share of physical processors, and free memory (vmstat); give it more of both, or \
+             reduce SGA and PGA."
+        }
+        (Some(_), None) => "Check the host's run queue, other work on it, and its share of physical processors.",
+        (None, None) => "Check the host's run queue and other work on the host.",
+    };
+    (text, remedy)
 }
 
 /// Text and remedy of I/O wait of the host, by the seconds that processes of the database waited.
