@@ -223,7 +223,7 @@ fn processors(split: &Split) -> Option<DiagnosisVerdict> {
         }
         busy if is_large => {
             let queue_s = split.explaining_queue_s().map(|queue_s| [unaccounted * split.total_s, queue_s]);
-            let paged_bytes = paged_bytes(split);
+            let paged_bytes = find_paged_bytes(split);
             Some(DiagnosisVerdict::ProcessorQueue { share: unaccounted, busy, queue_s, paged_bytes })
         }
         _ => None,
@@ -231,7 +231,7 @@ fn processors(split: &Split) -> Option<DiagnosisVerdict> {
 }
 
 /// Bytes that a host paged in and out, if it lacks memory.
-fn paged_bytes(split: &Split) -> Option<[f64; 2]> {
+fn find_paged_bytes(split: &Split) -> Option<[f64; 2]> {
     /// Bytes per second, 25 pages of 4 kB: idle memory is paged out without harm.
     const MIN_BYTES_S: f64 = 100e3;
     /// Minimum ratio of page-outs to page-ins: on systems that count pages of files, many more are read.
@@ -245,7 +245,7 @@ fn paged_bytes(split: &Split) -> Option<[f64; 2]> {
 fn pages(split: &Split, verdicts: &[DiagnosisVerdict]) -> Option<DiagnosisVerdict> {
     let has =
         |verdict: &DiagnosisVerdict| matches!(verdict, DiagnosisVerdict::ProcessorQueue { paged_bytes: Some(_), .. });
-    let paged_bytes = paged_bytes(split).filter(|_| !verdicts.iter().any(has))?;
+    let paged_bytes = find_paged_bytes(split).filter(|_| !verdicts.iter().any(has))?;
     Some(DiagnosisVerdict::HostPages { paged_bytes, seconds: split.seconds })
 }
 

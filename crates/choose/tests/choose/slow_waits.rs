@@ -1,10 +1,11 @@
-//! Verdicts about single waits that are slow for their medium: commits, events, log writes, large reads.
+//! Verdicts about single waits that are slow for their medium: commits, events, log writes, large reads; and about time that is
+//! in no counter.
 
-use plimsoll_choose::diagnosis::{CensorCause, CountedEvent, DiagnosisVerdict};
+use plimsoll_choose::diagnosis::{CensorCause, CountedEvent, Diagnosis, DiagnosisVerdict, TimePart};
 use plimsoll_ingest::{Class, DatabaseDemand, EventTime, Measure, MeasureSeries, Slot, WaitCause};
 use plimsoll_units::Span;
 
-use crate::diagnosis::{account, check, disk, near};
+use crate::diagnosis::{account, busy, check, disk, ids, near, subject, workload};
 
 /// Means of hundreds of milliseconds are a finding, although their share of the time is small.
 #[test]
@@ -149,4 +150,40 @@ fn scans_that_share_a_slow_volume_hide_the_demand() {
     assert_eq!(censored.up_to, None, "the input does not tell the rate of a faster volume");
     assert_eq!(found(60.0, 525.0, 0.6), None, "sessions may queue for processors");
     assert_eq!(found(60.0, 6_000.0, 0.004), None, "100 MB/s for each session");
+}
+
+/// As counted by PostgreSQL: the flush of the log counts for the session that performs it, and the waits of sessions
+/// that commit with it appear in no counter. Nor does processor time.
+fn group_commits(flushes: f64, each_s: f64, commits: f64, database_s: f64) -> Diagnosis {
+    let mut database = subject(&workload(0, 100), &[]);
+    let total = &mut database.account.as_mut().expect("an account").total;
+    (total.database_s, total.processor_s, total.commits) = (database_s, None, Some(commits));
+    total.waits.truncate(1);
+    let flush = &mut total.waits[0];
+    (flush.event, flush.cause, flush.foreground) = ("WALSync".into(), WaitCause::Storage(Class::RedoWrite), true);
+    (flush.count, flush.total_s) = (flushes, flushes * each_s);
+    check(&database)
+}
+
+#[test]
+fn commits_flushed_by_another_session_also_wait_for_storage() {
+    let found = group_commits(1_000.0, 0.05, 3_600.0, 300.0);
+    let log = found.split.as_ref().map_or(0.0, |split| split.share(TimePart::LogWrite));
+    near(log, 0.6, 1e-9);
+    assert!(ids(&found).contains(&"storage"), "{:?}", ids(&found));
+    // With nearly all time in no counter, storage cannot be ruled out.
+    let found = group_commits(1_000.0, 0.001, 1_000.0, 100.0);
+    assert!(ids(&found).contains(&"storage-at-least"), "{:?}", ids(&found));
+    // Never more than the time in no counter.
+    let found = group_commits(1_000.0, 0.05, 1e6, 100.0);
+    near(found.split.as_ref().map_or(0.0, |split| split.share(TimePart::LogWrite)), 1.0, 1e-9);
+}
+
+#[test]
+fn the_use_of_processors_is_known_without_figures_of_the_host() {
+    let found = busy(100.0, 9_900.0, 0.0, None);
+    let DiagnosisVerdict::NotStorage { host_busy: Some(own), .. } = found.verdicts[0] else {
+        panic!("{:?}", found.verdicts)
+    };
+    near(own, 0.99 * 10.0 / 8.0, 1e-9);
 }

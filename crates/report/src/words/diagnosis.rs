@@ -226,16 +226,16 @@ fn idle(verdict: &DiagnosisVerdict) -> Option<(String, &'static str)> {
 }
 
 fn answer(verdict: &DiagnosisVerdict) -> Option<VerdictText> {
-    if let DiagnosisVerdict::NotStorage { share: all, at_most, host_busy, main, main_share } = *verdict {
+    if let DiagnosisVerdict::NotStorage { share: all, at_most: bound, host_busy, main, main_share } = *verdict {
         let text = format!(
             "Storage is not the problem: {} is {}, and storage {}. Even zero-latency storage saves at most {}{}.",
             of_all(main_share),
             spent(main),
             share(all),
-            share(at_most),
-            second_log_write(all, at_most)
+            share(bound),
+            second_log_write(all, bound)
         );
-        return Some(VerdictText { kind: "answer", text, remedy: not_storage(main, host_busy, at_most) });
+        return Some(VerdictText { kind: "answer", text, remedy: not_storage(main, host_busy, bound) });
     }
     let (text, remedy) = match *verdict {
         DiagnosisVerdict::Storage { share: all, part, part_share, saved } => (

@@ -75,26 +75,26 @@ pub(crate) fn reason(censored: &Censored) -> String {
             )
         }
         CensorCause::ClosedReads { active, share: of_time, latency_s, counted } => {
-            let active = number::three(*active);
-            let reads = match counted {
-                Some([of_waits, mean_s]) => format!(
-                    "{active} active sessions wait for reads in {} to {} of their time: counted waits of {} in {}, and up to {} with \
-                     the time in no counter, while the processors are idle",
-                    share(*of_waits),
-                    share(*of_time),
-                    seconds(*mean_s),
-                    share(*of_waits),
-                    seconds(*latency_s)
-                ),
-                None => format!(
-                    "{active} active sessions wait for reads of {} in {} of their time",
-                    seconds(*latency_s),
-                    share(*of_time)
-                ),
-            };
-            format!("The measured rate is what slow reads let through: {reads}")
+            closed_reads(*active, *of_time, *latency_s, *counted)
         }
     }
+}
+
+/// Sessions that wait for reads nearly all the time; `counted` has the share and the mean of the counted waits.
+fn closed_reads(active: f64, of_time: f64, latency_s: f64, counted: Option<[f64; 2]>) -> String {
+    let (active, latency, of_time) = (number::three(active), seconds(latency_s), share(of_time));
+    let reads = match counted {
+        Some([of_waits, mean_s]) => {
+            let of_waits = share(of_waits);
+            format!(
+                "{active} active sessions wait for reads in {of_waits} to {of_time} of their time: counted waits of {} in {of_waits}, \
+                 and up to {latency} with the time in no counter, while the processors are idle",
+                seconds(mean_s)
+            )
+        }
+        None => format!("{active} active sessions wait for reads of {latency} in {of_time} of their time"),
+    };
+    format!("The measured rate is what slow reads let through: {reads}")
 }
 
 /// `, where operations take 40 ms instead of 2 ms`.

@@ -115,7 +115,7 @@ fn host_text(verdict: &DiagnosisVerdict) -> Option<(String, &'static str)> {
             )
         }
         DiagnosisVerdict::ProcessorQueue { share: part, busy, queue_s, paged_bytes } => {
-            queue(*part, *busy, *queue_s, *paged_bytes)
+            processor_queue(*part, *busy, *queue_s, *paged_bytes)
         }
         DiagnosisVerdict::HostPages { paged_bytes, seconds } => (
             format!(
@@ -146,7 +146,7 @@ fn paged([paged_in, paged_out]: [f64; 2]) -> String {
 
 /// Text and remedy of time in no counter that is due to the processors of the host. `queue_s`: seconds of this time, and of
 /// processes that waited for a processor.
-fn queue(
+fn processor_queue(
     part: f64,
     busy: Option<f64>,
     queue_s: Option<[f64; 2]>,
