@@ -167,6 +167,11 @@ impl Diagnosis {
         self.active_when_busy().is_some_and(|active| active < 1.0)
     }
 
+    /// True if the operations with most of the time of storage are fast for their medium: it is long by their number.
+    pub fn is_storage_fast(&self) -> bool {
+        rules::is_fast(self)
+    }
+
     /// Latency of a class.
     pub fn response(&self, class: Class) -> Option<&Response> {
         self.responses.iter().find(|response| response.class == class)

@@ -5,6 +5,8 @@ mod devices;
 mod hosts;
 mod works;
 
+pub(super) use devices::is_fast;
+
 use std::collections::BTreeMap;
 
 use plimsoll_ingest::{Class, DatabaseDemand, EventTime, LatencyBin, LatencyHistogram, WaitCause};

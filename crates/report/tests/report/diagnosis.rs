@@ -505,6 +505,25 @@ fn each_headline_answers_whether_storage_is_the_problem() {
     }
 }
 
+#[test]
+fn title_of_fast_storage_states_both() {
+    let title = |read_us: u64, processor_s: u64| {
+        let work =
+            Workload { single_reads: 3_600_000, several_reads: 0, read_us, processor_s, ..Workload::small_shop(9) };
+        let mut ingest = Ingest::new("awr.html");
+        ingest.feed(work.awr_html().as_bytes());
+        let report = ingest.finish();
+        let text = diagnoses(&report, &found(&report), &TextStyle { width: 400, ..TextStyle::default() });
+        text.lines().next().unwrap().to_owned()
+    };
+    assert_eq!(title(500, 7_200), "Storage is 20 % of database time, and fast");
+    assert_eq!(
+        title(900, 600),
+        "Storage is 84 % of database time, although it is fast: the number of operations is the problem"
+    );
+    assert_eq!(title(8_000, 36_000), "Storage is part of the problem (44 % of database time)");
+}
+
 /// Twenty hours, most of them idle, of which the last ones are busy and wait for storage.
 #[test]
 fn busy_hours_are_stated_beside_the_mean() {

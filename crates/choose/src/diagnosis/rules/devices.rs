@@ -161,6 +161,45 @@ const ALIKE: f64 = 0.6;
 /// Correlation from which latency grows with the rate.
 const GOES_WITH: f64 = 0.5;
 
+/// True if the classes with most of the time of storage are fast for their medium, and no finding is about slow or limited
+/// storage.
+pub(in crate::diagnosis) fn is_fast(diagnosis: &Diagnosis) -> bool {
+    /// Minimum share of the time of storage.
+    const MOST: f64 = 0.5;
+    let Some(split) = diagnosis.split.as_ref().filter(|split| split.has_waits) else { return false };
+    let is_limit = |verdict: &DiagnosisVerdict| {
+        matches!(
+            verdict,
+            DiagnosisVerdict::Slow { .. }
+                | DiagnosisVerdict::SlowOrLoaded { .. }
+                | DiagnosisVerdict::AtItsLimit { .. }
+                | DiagnosisVerdict::Stalled { .. }
+                | DiagnosisVerdict::Pinned { .. }
+                | DiagnosisVerdict::AtCeiling { .. }
+        )
+    };
+    let parts: [(TimePart, &[Class]); 5] = [
+        (TimePart::RandomRead, &[Class::RandomRead]),
+        (TimePart::SequentialRead, &[Class::SequentialRead]),
+        (TimePart::Read, &[Class::Read]),
+        (TimePart::LogWrite, &[Class::RedoWrite]),
+        (TimePart::Temp, &[Class::TempRead, Class::TempWrite]),
+    ];
+    let is_fast = |classes: &[Class]| {
+        let mut own =
+            diagnosis.responses.iter().chain(&diagnosis.waits).filter(|one| classes.contains(&one.class)).peekable();
+        own.peek().is_some() && own.all(|response| response.latency_s <= fast_threshold_s(response))
+    };
+    let fast: f64 = parts.iter().filter(|(_, classes)| is_fast(classes)).map(|(part, _)| split.share(*part)).sum();
+    fast > MOST * split.storage() && !diagnosis.verdicts.iter().any(is_limit)
+}
+
+/// Latency up to which an operation is fast, with the transfer of large ones at the rate of a fast stream.
+fn fast_threshold_s(response: &Response) -> f64 {
+    const FAST_BYTES_S: f64 = 1e9;
+    QUICK_S + response.bytes.unwrap_or(0.0) / FAST_BYTES_S
+}
+
 fn judge_response(response: &Response, diagnosis: &Diagnosis) -> Option<DiagnosisVerdict> {
     const HALF: f64 = 0.5;
     let Response { class, counted, iops, latency_s, bytes, in_flight, knee_iops, .. } = *response;

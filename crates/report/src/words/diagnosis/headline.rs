@@ -64,7 +64,8 @@ const fn answer_of_cause(censored: &Censored) -> Option<&'static str> {
 
 /// The answer of a verdict, if it is about whether storage is the problem.
 fn answer_of(verdict: &DiagnosisVerdict, found: &Diagnosis) -> Option<String> {
-    let with_share = |text: &str, part: f64| format!("{text} ({} of database time{})", share(part), when_busy(found));
+    let with_time = |part: f64| format!("{} of database time{}", share(part), when_busy(found));
+    let with_share = |text: &str, part: f64| format!("{text} ({})", with_time(part));
     let active = found.split.as_ref().map_or(0.0, |split| split.active);
     Some(match verdict {
         DiagnosisVerdict::Storage { share: part, .. } | DiagnosisVerdict::StorageInPart { share: part, .. }
@@ -72,6 +73,13 @@ fn answer_of(verdict: &DiagnosisVerdict, found: &Diagnosis) -> Option<String> {
         {
             let active = number::three(active);
             format!("Storage is no problem at this light load ({} of {active} active sessions)", share(*part))
+        }
+        DiagnosisVerdict::Storage { share: part, .. } if found.is_storage_fast() => {
+            let of = with_time(*part);
+            format!("Storage is {of}, although it is fast: the number of operations is the problem")
+        }
+        DiagnosisVerdict::StorageInPart { share: part, .. } if found.is_storage_fast() => {
+            format!("Storage is {}, and fast", with_time(*part))
         }
         DiagnosisVerdict::Storage { share: part, .. } => with_share("Storage is the problem", *part),
         DiagnosisVerdict::StorageInPart { share: part, .. } => with_share("Storage is part of the problem", *part),
