@@ -23,7 +23,7 @@ use crate::reading::{
 pub use account::{Account, CacheCurve, EventTime, HostWaiting, InputPosition, SessionTime};
 pub use busy::BusyPeriod;
 pub use instances::{InstanceLoad, InstanceRates};
-pub use resources::{HostLoad, InstanceFiltering, InstanceResource};
+pub use resources::{HostLoad, InstanceFiltering, InstanceResource, is_short_of_memory};
 pub use work::PartWork;
 
 /// The combined demand of several readings.

@@ -55,7 +55,7 @@ pub use curves::{ASSUMED_SPACE, ImportedCurve, build_curves};
 pub use demand::{
     Account, BusyPeriod, CacheCurve, Cap, DatabaseDemand, Demand, EventTime, HostLoad, HostWaiting, InputPosition,
     InstanceFiltering, InstanceLoad, InstanceRates, InstanceResource, MeasureSeries, PartWork, SessionTime, Slot,
-    Summary,
+    Summary, is_short_of_memory,
 };
 pub use distribution::ValueDistribution;
 

@@ -9,7 +9,7 @@ pub(super) use devices::is_fast;
 
 use std::collections::BTreeMap;
 
-use plimsoll_ingest::{Class, DatabaseDemand, EventTime, LatencyBin, LatencyHistogram, WaitCause};
+use plimsoll_ingest::{Class, DatabaseDemand, EventTime, LatencyBin, LatencyHistogram, WaitCause, is_short_of_memory};
 
 use super::split::{Split, TimePart, is_below_resolution};
 use super::verdict::DiagnosisVerdict;
@@ -234,13 +234,8 @@ fn processors(split: &Split) -> Option<DiagnosisVerdict> {
 
 /// Bytes that a host paged in and out, if it lacks memory.
 fn find_paged_bytes(split: &Split) -> Option<[f64; 2]> {
-    /// Bytes per second, 25 pages of 4 kB: idle memory is paged out without harm.
-    const MIN_BYTES_S: f64 = 100e3;
-    /// Minimum ratio of page-outs to page-ins: on systems that count pages of files, many more are read.
-    const MIN_OUT: f64 = 0.1;
-    let [paged_in, paged_out] = split.host.paged_bytes_s?;
-    let is_memory = paged_in.min(paged_out) >= MIN_BYTES_S && paged_out >= MIN_OUT * paged_in;
-    is_memory.then(|| [paged_in, paged_out].map(|rate| rate * split.seconds))
+    let rates = split.host.paged_bytes_s.filter(|rates| is_short_of_memory(*rates))?;
+    Some(rates.map(|rate| rate * split.seconds))
 }
 
 /// Paging of the host, unless a verdict has it.

@@ -52,9 +52,10 @@ impl<'a> ClassWindows<'a> {
         /// Share of the operations without a size that does not decide.
         const FEW: f64 = 0.01;
         let [sized, without] = self.operations;
-        let sizes = if without < FEW * (sized + without) { LoadAssumption::FewSizes } else { LoadAssumption::Sizes };
+        let assumption =
+            if without < FEW * (sized + without) { LoadAssumption::FewSizes } else { LoadAssumption::Sizes };
         let mut assumed = self.assumed.clone();
-        assumed.extend((without > 0.0).then_some(sizes));
+        assumed.extend((without > 0.0).then_some(assumption));
         assumed
     }
 

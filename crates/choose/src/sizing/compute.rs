@@ -1,6 +1,6 @@
 //! Processors and memory that a machine needs for a database: those that the database uses, not those of its host.
 
-use plimsoll_ingest::{DatabaseDemand, InstanceFiltering, InstanceResource, Resource, SessionTime};
+use plimsoll_ingest::{DatabaseDemand, InstanceFiltering, InstanceResource, Resource, SessionTime, is_short_of_memory};
 use plimsoll_units::Bytes;
 
 use super::burst::Hidden;
@@ -147,6 +147,8 @@ pub enum MemoryOrigin {
     },
     /// That of the present host: the memory in use is unknown, or includes its page cache.
     Host(InstanceResource),
+    /// That of the present host, which lacks memory: the memory in use is less than the need.
+    PagingHost(InstanceResource),
 }
 
 impl HiddenPeaks {
@@ -335,8 +337,13 @@ fn memory(subject: &DatabaseDemand, reads_from_page_cache: bool) -> Option<(f64,
         let bytes: f64 = parts.iter().map(|one| one.value).sum();
         Some((bytes / share, MemoryOrigin::Database { parts, share }))
     };
+    let paged = subject.host.as_ref().and_then(|load| load.paged_bytes_s);
+    let paging = host.filter(|_| paged.is_some_and(is_short_of_memory));
     let database = names.into_iter().filter_map(of_instance).max_by(|a, b| a.0.total_cmp(&b.0));
     match database {
+        Some((bytes, _)) if let Some(host) = paging.filter(|host| host.value > bytes) => {
+            Some((host.value, MemoryOrigin::PagingHost(host.clone())))
+        }
         Some(found) if !reads_from_page_cache => Some(found),
         found => of_host().or(found),
     }

@@ -46,6 +46,15 @@ pub struct HostLoad {
     pub place: InputPosition,
 }
 
+/// True if a host that pages these bytes per second in and out lacks memory.
+pub fn is_short_of_memory([paged_in, paged_out]: [f64; 2]) -> bool {
+    /// 25 pages of 4 kB: idle memory is paged out without harm.
+    const MIN_BYTES_S: f64 = 100e3;
+    /// Minimum ratio of page-outs to page-ins: on systems that count pages of files, many more are read.
+    const MIN_OUT: f64 = 0.1;
+    paged_in.min(paged_out) >= MIN_BYTES_S && paged_out >= MIN_OUT * paged_in
+}
+
 /// The load of the hosts in the scopes selected by `is_own`.
 pub(super) fn host_load(readings: &[&Reading], is_own: impl Fn(&Reading, u32) -> bool) -> Option<HostLoad> {
     let all = readings.iter().flat_map(|reading| reading.hosts.iter().map(move |host| (reading, host)));

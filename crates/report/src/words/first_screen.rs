@@ -3,10 +3,11 @@
 use plimsoll_catalogue::Money;
 use plimsoll_choose::diagnosis::CensorCause;
 use plimsoll_choose::sizing::{
-    Attachment, Choice, Cluster, EndedInstances, LessHeadroom, PeakSource, ProcessorOrigin, ShareOrigin, Sizing,
-    SizingRequirements, SpeedBound, SpeedLimit, StepKind, WithoutScans, unclear_rac, unsupported_rac,
+    Attachment, Choice, Cluster, EndedInstances, LessHeadroom, MemoryOrigin, PeakSource, ProcessorOrigin, ShareOrigin,
+    Sizing, SizingRequirements, SpeedBound, SpeedLimit, StepKind, WithoutScans, unclear_rac, unsupported_rac,
 };
 use plimsoll_ingest::Resource;
+use plimsoll_units::Bytes;
 
 use super::sizing::{self as sizing_words, length, limit_rate, notable_scans, saved_share};
 use super::{clean, offer, sentence};
@@ -240,6 +241,10 @@ fn full_host(demand: &SizingRequirements) -> Option<String> {
 
 /// Assumed memory, if the machine has less than twice of it.
 fn assumed_memory(demand: &SizingRequirements, bytes: Option<f64>) -> Option<String> {
+    if let Some(MemoryOrigin::PagingHost(host)) = &demand.compute_origin.memory {
+        let memory = offer::capacity(Bytes::new(host.value as u64));
+        return Some(format!("the present host of {memory} pages, so that less would not suffice"));
+    }
     let (_, assumed) = demand.compute.required();
     let is_close = bytes.is_some_and(|bytes| bytes < 2.0 * assumed.get() as f64);
     (demand.compute_origin.memory.is_none() && is_close)

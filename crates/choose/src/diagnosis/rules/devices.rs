@@ -185,12 +185,13 @@ pub(in crate::diagnosis) fn is_fast(diagnosis: &Diagnosis) -> bool {
         (TimePart::LogWrite, &[Class::RedoWrite]),
         (TimePart::Temp, &[Class::TempRead, Class::TempWrite]),
     ];
-    let is_fast = |classes: &[Class]| {
+    let has_fast_responses = |classes: &[Class]| {
         let mut own =
             diagnosis.responses.iter().chain(&diagnosis.waits).filter(|one| classes.contains(&one.class)).peekable();
         own.peek().is_some() && own.all(|response| response.latency_s <= fast_threshold_s(response))
     };
-    let fast: f64 = parts.iter().filter(|(_, classes)| is_fast(classes)).map(|(part, _)| split.share(*part)).sum();
+    let fast: f64 =
+        parts.iter().filter(|(_, classes)| has_fast_responses(classes)).map(|(part, _)| split.share(*part)).sum();
     fast > MOST * split.storage() && !diagnosis.verdicts.iter().any(is_limit)
 }
 

@@ -12,7 +12,7 @@ use plimsoll_choose::what_if::{
     CacheWhatIf, EstimateSource, HORIZON_MONTHS, MemoryFirst, Tuning, cache, growth, memory_first, replay_levels,
 };
 use plimsoll_ingest::{
-    Account, CacheCurve, Class, DatabaseDemand, EventTime, HostWaiting, InputPosition, InstanceFiltering,
+    Account, CacheCurve, Class, DatabaseDemand, EventTime, HostLoad, HostWaiting, InputPosition, InstanceFiltering,
     InstanceResource, MissCurve, Origin, Resource, SessionTime, TimeCounters, WaitCause,
 };
 use plimsoll_units::{Bytes, Span};
@@ -415,6 +415,13 @@ fn machines_are_sized_for_the_database_instead_of_its_host() {
     assert_eq!(of(&[("", Resource::Processors, 5.0), ("", Resource::PeakProcessors, 12.0)]).0.0, Some(18.0));
     // Shared buffers leave room for the page cache.
     assert_eq!(of(&[("", Resource::SharedBuffers, 8.0 * GIB)]).0.1, Some(20.0));
+    // A host that pages has less than the need.
+    let load = HostLoad { busy: 0.3, io_wait: None, paged_bytes_s: Some([500e3, 600e3]), place: place() };
+    let resources = [(Resource::SharedMemory, 8.0 * GIB), (Resource::HostMemory, 24.0 * GIB)];
+    let resources = resources.map(|(kind, bytes)| resource("", kind, bytes)).to_vec();
+    let paging = DatabaseDemand { resources, host: Some(load), ..day(|_| 100.0) };
+    let required = derive_requirements(&paging, &Design::of(Bytes::gib(100))).unwrap();
+    assert_eq!(required.compute.memory, Some(Bytes::gib(24)));
     // The host only where the database's figures are unknown.
     let (unknown, origin) = of(&[]);
     assert_eq!(unknown, (Some(64.0), Some(472.0)));

@@ -92,6 +92,10 @@ pub(crate) fn compute_origin(demand: &SizingRequirements) -> Vec<String> {
             let parts: Vec<String> = parts.iter().map(part).collect();
             format!("memory: {}, at most {} of the machine's", parts.join(" and "), number::percent(*share))
         }
+        MemoryOrigin::PagingHost(host) => format!(
+            "memory: that of the present host, which pages: the memory that the database uses is less than its need ({})",
+            place(host)
+        ),
         MemoryOrigin::Host(host) => format!(
             "memory: that of the present host, since the memory that the database uses is unknown or includes the page cache ({})",
             place(host)
@@ -287,6 +291,10 @@ pub(crate) fn memory_not_of_database(demand: &SizingRequirements) -> Option<Stri
         Some(MemoryOrigin::Host(host)) => Some(format!(
             "The memory of the machine, {}, is that of the present host, as its use is unknown or includes the page cache: \
              --memory states it",
+            offer::capacity(Bytes::new(host.value as u64))
+        )),
+        Some(MemoryOrigin::PagingHost(host)) => Some(format!(
+            "The memory of the machine, {}, is that of the present host, which pages: it may need more (--memory)",
             offer::capacity(Bytes::new(host.value as u64))
         )),
         None => Some(format!(
