@@ -169,6 +169,8 @@ pub struct TimeCounters {
     pub filtered_bytes: Option<f64>,
     /// The statement that read the most bytes from storage.
     pub top_reader: Option<Arc<TopReader>>,
+    /// Waits of sessions that are idle by their name, but not by their class in the input: names and seconds.
+    pub idle_waits: Vec<(Arc<str>, f64)>,
     /// Work on Hybrid Columnar Compression, if there was any.
     pub columnar: Option<ColumnarCompression>,
 }
@@ -222,6 +224,7 @@ impl TimeCounters {
         self.log_switches = sum(self.log_switches, other.log_switches);
         self.log_bytes = sum(self.log_bytes, other.log_bytes);
         self.filtered_bytes = sum(self.filtered_bytes, other.filtered_bytes);
+        self.idle_waits.extend(other.idle_waits.iter().cloned());
         let readers = [self.top_reader.take(), other.top_reader.clone()].into_iter().flatten();
         self.top_reader = readers.max_by(|a, b| a.bytes.total_cmp(&b.bytes));
         self.columnar = match (self.columnar, other.columnar) {
@@ -252,6 +255,8 @@ pub struct AnalysedPeriod {
     pub active_sessions: f64,
     /// Share of these that wait for I/O of sessions, 0 to 1, if it is among the findings.
     pub user_io: Option<f64>,
+    /// The finding with most of these, and its share, which may exceed 1.
+    pub finding: Option<(Arc<str>, f64)>,
     /// Its place in the input.
     pub origin: Origin,
 }

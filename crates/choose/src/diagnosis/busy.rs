@@ -1,5 +1,7 @@
 //! The busiest hours of a database, which the mean over its windows hides.
 
+use std::sync::Arc;
+
 use jiff::civil::DateTime;
 use plimsoll_ingest::{DatabaseDemand, Measure, Slot};
 
@@ -22,6 +24,8 @@ pub struct BusyHours {
     pub length_s: f64,
     /// The source.
     pub basis: BusyBasis,
+    /// The finding of the database's own analysis with most of the sessions of the period, and its share, if known.
+    pub finding: Option<(Arc<str>, f64)>,
 }
 
 /// The source of busy hours.
@@ -62,6 +66,7 @@ pub(super) fn find_busy_hours(subject: &DatabaseDemand, split: &Split, history: 
             begin: Some(period.begin),
             length_s: period.length.as_secs_f64(),
             basis: BusyBasis::Analysis { user_io: period.user_io },
+            finding: period.finding.clone(),
         })
     };
     of_periods().or_else(|| of_windows(split, &history?.windows))
@@ -93,6 +98,7 @@ fn of_windows(split: &Split, all: &[WindowTime]) -> Option<BusyHours> {
         begin: first.slot.begin,
         length_s: length(first),
         basis: BusyBasis::Windows { windows: [count, all.len()], active, storage },
+        finding: None,
     })
 }
 

@@ -263,7 +263,7 @@ fn io_wait(split: &Split) -> Option<DiagnosisVerdict> {
 }
 
 fn hard_parses(split: &Split) -> Option<DiagnosisVerdict> {
-    let (share, a_second) = split.hard_parses.filter(|(share, _)| *share >= LARGE)?;
+    let (share, a_second) = split.hard_parses.filter(|(share, _)| *share >= NOTABLE)?;
     Some(DiagnosisVerdict::HardParses { share, a_second })
 }
 

@@ -1,5 +1,8 @@
 //! A database's time, divided by activity and wait.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
 use plimsoll_ingest::{Class, EventTime, HostWaiting, InputPosition, SessionTime, WaitCause, is_user_io_remainder};
 
 /// A part of the database's time.
@@ -132,6 +135,9 @@ pub struct Split {
     /// Share of the time in hard parses with their waits, 0 to 1, and their rate per second, where known. It is a part of
     /// other slices.
     pub hard_parses: Option<(f64, Option<f64>)>,
+    /// Waits that are not counted, as they are idle by name, although the input does not class them as such: names and seconds, the
+    /// longest first.
+    pub idle_waits: Vec<(Arc<str>, f64)>,
     /// Switches of the log file per hour and the mean bytes between them, if known.
     pub log_switches: Option<(f64, f64)>,
     /// The origin of the database's time.
@@ -258,9 +264,22 @@ pub(super) fn split(spent: &SessionTime) -> Option<Split> {
             .counters
             .hard_parse_s
             .map(|parse_s| ((parse_s / all).min(1.0), spent.counters.hard_parses.map(|count| count / spent.seconds))),
+        idle_waits: sum_idle_waits(spent, all),
         log_switches: log_switches(spent),
         place: spent.place.clone(),
     })
+}
+
+/// Waits of the same name together, without small ones.
+fn sum_idle_waits(spent: &SessionTime, all_s: f64) -> Vec<(Arc<str>, f64)> {
+    const MIN_SHARE: f64 = 0.01;
+    let mut sums: BTreeMap<Arc<str>, f64> = BTreeMap::new();
+    for (event, seconds) in &spent.counters.idle_waits {
+        *sums.entry(Arc::clone(event)).or_default() += seconds;
+    }
+    let mut waits: Vec<_> = sums.into_iter().filter(|(_, seconds)| *seconds >= MIN_SHARE * all_s).collect();
+    waits.sort_by(|a, b| b.1.total_cmp(&a.1));
+    waits
 }
 
 fn sum_io_waits(spent: &SessionTime, foreground: bool) -> f64 {

@@ -166,6 +166,7 @@ mod tests {
             length: Span::from_secs(hours * 3_600),
             active_sessions,
             user_io: None,
+            finding: None,
             mean_sessions: 2.0,
             slot: 0,
             place: place.clone(),

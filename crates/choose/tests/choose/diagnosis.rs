@@ -817,6 +817,7 @@ fn waiting_on_the_host_is_evidence() {
     assert!(!free.contains(&"processors-full") && !free.contains(&"host-io-wait"), "{free:?}");
     assert!(on_host(0.2, 0.2, 0.0, 0.0).contains(&"host-io-wait"));
     assert!(on_host(0.2, 0.0, 0.0, 2_000.0).contains(&"hard-parses"));
+    assert!(on_host(0.2, 0.0, 0.0, 860.0).contains(&"hard-parses"), "a share of 8.6 %");
     assert!(!free.contains(&"hard-parses"));
 }
 

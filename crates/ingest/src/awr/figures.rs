@@ -10,6 +10,7 @@ mod latencies;
 mod readers;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use plimsoll_units::Span;
 
@@ -665,8 +666,17 @@ fn counters(page: &Page<'_>) -> TimeCounters {
         log_bytes: statistic("redo size"),
         filtered_bytes: busiest::filtered_bytes(page).map(|(bytes, _)| bytes),
         top_reader: readers::find_top(page),
+        idle_waits: find_idle_waits(page),
         columnar: columnar(page),
     }
+}
+
+/// Waits of sessions that are idle by their name, in another class of the report.
+fn find_idle_waits(page: &Page<'_>) -> Vec<(Arc<str>, f64)> {
+    let is_listed = |event: &&WaitRow| event.foreground && !event.class.is_empty() && event.class != "Idle";
+    let is_idle = |event: &&WaitRow| WaitCause::of_oracle(&event.name, &event.class) == WaitCause::Idle;
+    let events = page.report.events.iter().filter(is_listed).filter(is_idle);
+    events.filter_map(|event| Some((Arc::from(event.name.as_str()), event.sum_s()?))).collect()
 }
 
 /// Work on Hybrid Columnar Compression: statistics of 12.2 and later, otherwise the earlier names, which count the units of

@@ -1,5 +1,7 @@
 //! Periods that the database analysed (ADDM), and the statements and segments with most reads.
 
+use std::sync::Arc;
+
 use super::report::{Analysis, Reader, Report, StatedValue};
 use super::rows::{Cells, text_of};
 use super::section::AwrSection;
@@ -27,11 +29,17 @@ pub(super) fn read_analyses(report: &mut Report, table: &NamedTable) -> u32 {
         // The task of a single instance has its number: `ADDM:DBID_1_SNAPSHOT`.
         let is_of_database = text_of(row, task).is_some_and(|task| task.matches('_').count() == 1);
         let is_user_io = row.cell(0).to_ascii_lowercase().starts_with("\"user i/o\" wait class");
-        let user_io = cells.number(row, share).filter(|_| is_user_io).map(|percent| percent / 100.0);
+        let share = cells.number(row, share).map(|percent| percent / 100.0);
+        let user_io = share.filter(|_| is_user_io);
+        let finding = share.map(|share| (Arc::from(row.cell(0)), share));
         count += 1;
         match report.analyses.iter_mut().find(|one| (one.begin, one.end) == (begin, end)) {
-            Some(existing) => existing.user_io = existing.user_io.or(user_io),
-            None => report.analyses.push(Analysis { begin, end, active, user_io, is_of_database }),
+            Some(existing) => {
+                existing.user_io = existing.user_io.or(user_io);
+                let findings = [existing.finding.take(), finding].into_iter().flatten();
+                existing.finding = findings.max_by(|a, b| a.1.total_cmp(&b.1));
+            }
+            None => report.analyses.push(Analysis { begin, end, active, user_io, finding, is_of_database }),
         }
     }
     count

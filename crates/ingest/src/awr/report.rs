@@ -1,6 +1,7 @@
 //! The numbers of a report, each with its place.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use jiff::civil::DateTime;
 
@@ -149,6 +150,8 @@ pub(super) struct Analysis {
     pub(super) active: StatedValue,
     /// Share of these that wait for I/O, 0 to 1, if it is among the findings.
     pub(super) user_io: Option<f64>,
+    /// The finding with most of them, and its share.
+    pub(super) finding: Option<(Arc<str>, f64)>,
     /// Of all instances, by the name of the task.
     pub(super) is_of_database: bool,
 }

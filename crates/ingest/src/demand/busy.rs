@@ -19,6 +19,8 @@ pub struct BusyPeriod {
     pub active_sessions: f64,
     /// Share of these that wait for I/O, 0 to 1, if known.
     pub user_io: Option<f64>,
+    /// The finding of the analysis with most of these, and its share, which may exceed 1.
+    pub finding: Option<(Arc<str>, f64)>,
     /// Mean active sessions of the window, above zero.
     pub mean_sessions: f64,
     /// The window, an index into [`crate::DatabaseDemand::slots`].
@@ -58,6 +60,7 @@ pub(super) fn collect_periods(
                     length: analysed.length,
                     active_sessions: analysed.active_sessions,
                     user_io: analysed.user_io,
+                    finding: analysed.finding.clone(),
                     mean_sessions,
                     slot,
                     place: InputPosition { input: Arc::clone(&input), origin: analysed.origin.clone() },

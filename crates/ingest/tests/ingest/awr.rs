@@ -310,6 +310,24 @@ fn waiting_on_the_host_and_hard_parses_are_read() {
 }
 
 #[test]
+fn idle_waits_of_another_class_are_listed() {
+    let report = workload(9, 3_600_000).awr_html();
+    let row = |event: &str| {
+        format!("<tr><td>{event}</td><td>1,000</td><td></td><td>400</td><td></td><td></td><td></td></tr>\n")
+    };
+    let at = report.find("db file sequential read").unwrap();
+    let at = report[..at].rfind("<tr>").unwrap();
+    let waits = row("virtual circuit wait") + &row("SQL*Net message from client");
+    let top = "<table summary=\"This table displays top 10 wait events by total wait time\"><tr><th>Event</th><th>Waits</th>\
+               <th>Total Wait Time (sec)</th><th>Wait Avg(ms)</th><th>% DB time</th><th>Wait Class</th></tr>\n\
+               <tr><td>virtual circuit wait</td><td>1,000</td><td>400</td><td>400</td><td>5.0</td><td>Network</td></tr></table>\n";
+    let report = format!("{}{waits}{}", &report[..at], &report[at..]);
+    let first = report.find("<table").unwrap();
+    let reading = read(&format!("{}{top}{}", &report[..first], &report[first..]));
+    assert_eq!(reading.times[0].counters.idle_waits, [("virtual circuit wait".into(), 400.0)]);
+}
+
+#[test]
 fn shares_of_the_front_page_replace_missing_counters_of_the_host() {
     let table = "<table summary=\"This table displays system load statistics\"><tr><th>Load Average Begin</th>\
                  <th>%User</th><th>%System</th><th>%WIO</th><th>%Idle</th></tr>\n\

@@ -60,6 +60,9 @@ fn active_sessions_of_analysed_periods_are_read() {
     near(period.times_mean(), 10.0 / mean);
     assert_eq!(period.begin, jiff::civil::date(2026, 3, 4).at(10, 0, 0, 0));
     assert_eq!((period.length.as_secs_f64(), period.user_io), (3_600.0, Some(0.415)));
+    let more = ["Hard Parse", "10.00", "1.5E+02", "ADDM:7_1_52", own[0], own[1]];
+    let found = busy(&with(&report, &table(&ADDM, &[rows[0], &more, rows[1]])));
+    assert_eq!(found.finding, Some(("Hard Parse".into(), 1.5)));
     assert_eq!(period.place.origin.table.as_deref(), Some("Top ADDM Findings"));
 
     // Other orders of columns, names of months and findings in another language.

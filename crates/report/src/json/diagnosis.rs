@@ -148,6 +148,10 @@ view! {
         mean_active_sessions: f64 = busy.mean,
         /// Active sessions in the busiest window or period.
         highest_active_sessions: f64 = busy.highest,
+        /// The finding of ADDM with most of these sessions; null if unknown.
+        finding: Option<String> = busy.finding.as_ref().map(|(name, _)| name.to_string()),
+        /// Its share of them, which may exceed 1; null if unknown.
+        finding_share: Option<f64> = busy.finding.as_ref().map(|(_, share)| *share),
         /// Its begin; null if unknown.
         begin: Option<String> = busy.begin.map(|begin| begin.to_string()),
         /// Its length in seconds.

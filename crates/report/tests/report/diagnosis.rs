@@ -2,8 +2,8 @@
 #![allow(clippy::unwrap_used)]
 
 use plimsoll_choose::diagnosis::{
-    CensorCause, Censored, CountedEvent, DiagnoseOptions, Diagnosis, DiagnosisVerdict as Verdict, HistoryQuantity,
-    HostEvidence, HostLimit, Slice, TimePart, Unusual, diagnose,
+    BusyBasis, BusyHours, CensorCause, Censored, CountedEvent, DiagnoseOptions, Diagnosis, DiagnosisVerdict as Verdict,
+    HistoryQuantity, HostEvidence, HostLimit, Slice, TimePart, Unusual, diagnose,
 };
 use plimsoll_ingest::{Cap, CapBasis, CapKind, CapLimit, CapOwner, Class, Demand, Ingest, Measure, Outcome, WaitCause};
 use plimsoll_report::{Charset, Color, TextStyle, diagnoses_json, page_text, pages, words};
@@ -503,6 +503,37 @@ fn each_headline_answers_whether_storage_is_the_problem() {
     for (verdicts, expected) in table {
         assert_eq!(title(verdicts), expected);
     }
+}
+
+#[test]
+fn finding_of_the_busiest_hour_is_part_of_its_sentence() {
+    let text = |user_io, finding: Option<(&str, f64)>| {
+        let busy = BusyHours {
+            mean: 0.928,
+            mean_storage: 0.18,
+            highest: 2.12,
+            begin: None,
+            length_s: 3_600.0,
+            basis: BusyBasis::Analysis { user_io },
+            finding: finding.map(|(name, share)| (name.into(), share)),
+        };
+        words::diagnosis::verdict_text(&Verdict::BusyHours(busy)).text
+    };
+    let parse = text(None, Some(("Hard Parse", 0.899)));
+    assert!(parse.contains("for 60 min, 90 % of them in its finding \"Hard Parse\"; the mean is 0.928."), "{parse}");
+    let both = text(Some(0.415), Some(("Hard Parse", 1.5)));
+    assert!(both.contains("100 % of them in its finding \"Hard Parse\", 42 % of them in User I/O;"), "{both}");
+    let reads = text(Some(0.415), Some(("\"User I/O\" wait Class", 0.415)));
+    assert!(reads.contains("60 min, 42 % of them in User I/O;") && !reads.contains("finding"), "{reads}");
+}
+
+#[test]
+fn idle_waits_that_are_not_counted_are_listed() {
+    let report = outcomes();
+    let mut subjects = found(&report);
+    subjects[0].split.as_mut().unwrap().idle_waits = vec![("virtual circuit wait".into(), 44_700.0)];
+    let text = diagnoses(&report, &subjects, &TextStyle { width: 100, ..TextStyle::default() });
+    assert!(text.contains("\nnot counted, as idle: virtual circuit wait, 44,700 s\n"), "{text}");
 }
 
 #[test]

@@ -53,7 +53,7 @@ fn analyses(page: &mut Page<'_>) {
         let begin = page.out.local(analysis.begin);
         let origin = page.out.origin(analysis.active.line, AwrSection::Analyses.name(), &analysis.active.field);
         let (length, active_sessions) = (Span::from_secs_f64(seconds), analysis.active.value);
-        let user_io = analysis.user_io;
-        page.out.analysis(AnalysedPeriod { scope, window, begin, length, active_sessions, user_io, origin });
+        let (user_io, finding) = (analysis.user_io, analysis.finding.clone());
+        page.out.analysis(AnalysedPeriod { scope, window, begin, length, active_sessions, user_io, finding, origin });
     }
 }

@@ -167,7 +167,10 @@ pub(super) fn places(case: &Case<'_>) -> Option<PageSection> {
         let parts_s = number::three(parts_s);
         format!("waits and processor time, sampled separately, are {parts_s} s, more than the database time: shares are of {of}")
     });
-    let notes = iter::once(note).chain(excess);
+    let idle = split.idle_waits.iter().map(|(event, seconds)| format!("{event}, {} s", number::three(*seconds)));
+    let idle = idle.collect::<Vec<_>>().join("; ");
+    let idle = (!idle.is_empty()).then(|| format!("not counted, as idle: {idle}"));
+    let notes = iter::once(note).chain(idle).chain(excess);
     let blocks = if events.is_empty() {
         notes.map(Block::Note).collect()
     } else {

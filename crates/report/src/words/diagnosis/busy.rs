@@ -4,6 +4,7 @@ use plimsoll_choose::diagnosis::{BusyBasis, BusyHours, DiagnosisVerdict};
 
 use super::{VerdictText, duration, share};
 use crate::number;
+use crate::words::clean;
 
 pub(super) fn verdict_text(verdict: &DiagnosisVerdict) -> Option<VerdictText> {
     let (kind, text, remedy) = match verdict {
@@ -38,13 +39,21 @@ pub(crate) fn highest(busy: &BusyHours) -> String {
 fn describe(busy: &BusyHours) -> String {
     let times = |active: f64| number::three(active / busy.mean);
     match busy.basis {
-        BusyBasis::Analysis { user_io } => format!(
-            "Busy hours reach {} times the mean, by ADDM: {}{}; the mean is {}.",
-            times(busy.highest),
-            highest(busy),
-            user_io.map_or(String::new(), |user_io| format!(", {} of them in User I/O", share(user_io.min(1.0)))),
-            number::three(busy.mean)
-        ),
+        BusyBasis::Analysis { user_io } => {
+            let user_io = user_io.map(|user_io| (user_io, format!("{} of them in User I/O", share(user_io.min(1.0)))));
+            let finding =
+                busy.finding.as_ref().filter(|(_, of)| user_io.as_ref().is_none_or(|(user_io, _)| of > user_io));
+            let finding =
+                finding.map(|(name, of)| format!("{} of them in its finding \"{}\"", share(of.min(1.0)), clean(name)));
+            let parts = finding.into_iter().chain(user_io.map(|(_, text)| text));
+            format!(
+                "Busy hours reach {} times the mean, by ADDM: {}{}; the mean is {}.",
+                times(busy.highest),
+                highest(busy),
+                parts.map(|part| format!(", {part}")).collect::<Vec<_>>().concat(),
+                number::three(busy.mean)
+            )
+        }
         BusyBasis::Windows { windows: [count, of], active, storage } => format!(
             "The busiest {count} of {of} windows have {} active sessions, {} times the mean, and storage is {} of their time, \
              {} of all; the busiest has {}.",

@@ -131,7 +131,8 @@ fn host_text(verdict: &DiagnosisVerdict) -> Option<(String, &'static str)> {
             let rate = a_second.map_or(String::new(), |rate| format!(", {} per second", number::three(rate)));
             (
                 format!("Hard parses with their waits take {}{rate} (hard parse elapsed time).", of_all(*part)),
-                "Use bind variables and shared cursors; storage has no effect on parsing itself.",
+                "Use bind variables, or CURSOR_SHARING=FORCE where the statements cannot change, and check for statements that fail to parse; \
+                 storage has no effect on parsing itself.",
             )
         }
         _ => return None,
