@@ -213,8 +213,7 @@ pub struct TopReader {
 }
 
 impl TimeCounters {
-    /// Adds those of another window or instance; a counter that either lacks is unknown. Of two statements, that with more
-    /// bytes stays.
+    /// Adds another window or instance; a counter that either lacks is unknown, and the statement with more bytes stays.
     pub(crate) fn add(&mut self, other: &Self) {
         let sum = |a: Option<f64>, b: Option<f64>| a.zip(b).map(|(a, b)| a + b);
         self.hard_parses = sum(self.hard_parses, other.hard_parses);

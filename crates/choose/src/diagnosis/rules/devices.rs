@@ -165,7 +165,7 @@ const GOES_WITH: f64 = 0.5;
 /// storage.
 pub(in crate::diagnosis) fn is_fast(diagnosis: &Diagnosis) -> bool {
     /// Minimum share of the time of storage.
-    const MOST: f64 = 0.5;
+    const MIN_SHARE: f64 = 0.5;
     let Some(split) = diagnosis.split.as_ref().filter(|split| split.has_waits) else { return false };
     let is_limit = |verdict: &DiagnosisVerdict| {
         matches!(
@@ -192,7 +192,7 @@ pub(in crate::diagnosis) fn is_fast(diagnosis: &Diagnosis) -> bool {
     };
     let fast: f64 =
         parts.iter().filter(|(_, classes)| has_fast_responses(classes)).map(|(part, _)| split.share(*part)).sum();
-    fast > MOST * split.storage() && !diagnosis.verdicts.iter().any(is_limit)
+    fast > MIN_SHARE * split.storage() && !diagnosis.verdicts.iter().any(is_limit)
 }
 
 /// Latency up to which an operation is fast, with the transfer of large ones at the rate of a fast stream.
