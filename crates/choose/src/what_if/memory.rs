@@ -77,7 +77,9 @@ pub fn memory_first(
         let mut target = with_reads(&sizing.required, by, reads);
         target.compute.memory = Some(required.max(Bytes::new(needed.get() + (more_bytes / instances as f64) as u64)));
         let choice = find_cheapest(&size(catalogue, &target, terms, &search))?.clone();
-        let total = choice.total().filter(|_| choice.machine.is_some())?;
+        let total = choice.total()?;
+        // A given machine is chosen even if it has less memory.
+        choice.machine.as_ref()?.offer.machine_shape().filter(|shape| target.compute.fits(None, shape.memory))?;
         let left = choice.waiting(&target.points[0])?;
         let storage = alternative(sizing, first, left);
         let found = MemoryFirst {

@@ -169,7 +169,10 @@ impl Sized<'_> {
                 (format!("{bytes}, {iops}"), format!("{measured} MB/s"))
             }
         };
-        let remark = format!("measured {measured}; {headroom} headroom");
+        let peaks = demand.steps.iter().find(|step| matches!(step.kind, StepKind::Peaks(_)) && step.small > 1.0);
+        let peaks = peaks.filter(|_| point.of == Busiest::Operations);
+        let peaks = peaks.map_or_else(String::new, |step| format!("peaks {} times; ", number::three(step.small)));
+        let remark = format!("measured {measured}; {peaks}{headroom} headroom");
         Some(Fact::new("Expected", rates).with_remark(remark))
     }
 

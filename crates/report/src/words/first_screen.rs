@@ -3,8 +3,9 @@
 use plimsoll_catalogue::Money;
 use plimsoll_choose::diagnosis::CensorCause;
 use plimsoll_choose::sizing::{
-    Attachment, Choice, Cluster, EndedInstances, LessHeadroom, MemoryOrigin, PeakSource, ProcessorOrigin, ShareOrigin,
-    Sizing, SizingRequirements, SpeedBound, SpeedLimit, StepKind, WithoutScans, unclear_rac, unsupported_rac,
+    Attachment, Choice, Cluster, EndedInstances, LessHeadroom, MemoryOrigin, PeakSource, ProcessorOrigin,
+    ProcessorPeaks, ShareOrigin, Sizing, SizingRequirements, SpeedBound, SpeedLimit, StepKind, WithoutScans,
+    unclear_rac, unsupported_rac,
 };
 use plimsoll_ingest::Resource;
 use plimsoll_units::Bytes;
@@ -165,8 +166,13 @@ pub(crate) fn describe_machine(sizing: &Sizing) -> Option<String> {
     let demand = &sizing.required;
     let shape = sizing.best_machine()?.offer.machine_shape()?;
     let memory = assumed_memory(demand, shape.memory.map(|memory| memory.get() as f64));
-    let of_processors =
-        [possible_cores(demand, shape.vcpus), foreign(demand), unclear_processors(demand), full_host(demand)];
+    let of_processors = [
+        possible_cores(demand, shape.vcpus),
+        foreign(demand),
+        unclear_processors(demand, shape.vcpus),
+        queued(demand),
+        full_host(demand),
+    ];
     let processors: Vec<String> = of_processors.into_iter().flatten().collect();
     let more = sizing.more_processors.as_ref();
     let vcpus = more.and_then(|more| Some(format!("--vcpus {}", sizing_words::vcpu_count(more)?)));
@@ -199,7 +205,7 @@ fn foreign(demand: &SizingRequirements) -> Option<String> {
 }
 
 /// Processors that the input does not determine, and those of a mean.
-fn unclear_processors(demand: &SizingRequirements) -> Option<String> {
+fn unclear_processors(demand: &SizingRequirements, vcpus: Option<f64>) -> Option<String> {
     let origin = &demand.compute_origin;
     let required = demand.compute.required().0;
     let of = match &origin.processors {
@@ -212,7 +218,8 @@ fn unclear_processors(demand: &SizingRequirements) -> Option<String> {
         Some(ProcessorOrigin::Database(used)) => Some(used.window.as_secs_f64()),
         Some(ProcessorOrigin::Busy(_)) => None,
     };
-    if origin.peaks.is_some_and(|peaks| peaks.is_given) {
+    let is_enough = |peaks: ProcessorPeaks| peaks.is_given || vcpus.is_some_and(|vcpus| vcpus >= peaks.at_target());
+    if origin.peaks.is_some_and(is_enough) {
         return None;
     }
     let long = of.filter(|seconds| *seconds > USUAL_WINDOW_S);
@@ -230,6 +237,16 @@ fn unclear_processors(demand: &SizingRequirements) -> Option<String> {
         |peaks| format!("{} in peaks as of operations", number::three(peaks.at_target())),
     );
     Some(format!("vCPUs {mean}a lower bound ({peaks})"))
+}
+
+/// Processes of the present host that waited for a processor: the database used what it got.
+fn queued(demand: &SizingRequirements) -> Option<String> {
+    let is_given = matches!(demand.compute_origin.processors, Some(ProcessorOrigin::Given));
+    let waiting = demand.account.as_ref()?.total.host.processes.filter(|waiting| *waiting >= 1.0 && !is_given)?;
+    Some(format!(
+        "{} processes of the host waited for a processor, so the use may be below the need",
+        number::three(waiting)
+    ))
 }
 
 fn full_host(demand: &SizingRequirements) -> Option<String> {

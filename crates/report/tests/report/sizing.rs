@@ -2,7 +2,9 @@
 #![allow(clippy::unwrap_used)]
 
 use plimsoll_catalogue::{Catalogue, Date, Money, PriceTerms};
-use plimsoll_choose::diagnosis::{CensorCause, Censored, DiagnosisVerdict, HostEvidence, HostLimit, TimePart};
+use plimsoll_choose::diagnosis::{
+    CensorCause, Censored, DatabaseEffect, DiagnosisVerdict, FilterWork, HostEvidence, HostLimit, TimePart,
+};
 use plimsoll_choose::sizing::{
     Assumption, Busiest, CellScans, Choice, ClassLoad, Cluster, Compute, DesignPoint, Exadata, GrowthStep,
     LessHeadroom, MachineShare, Measured, OtherLoad, PeakSource, Platform, ProcessorOrigin, ScanWindows, Search,
@@ -567,4 +569,18 @@ fn a_slower_configuration_is_not_recommended_in_silence() {
     let headline = page(&sizing).headline.unwrap();
     assert!(headline.text.starts_with("Slower than today: "), "{headline:?}");
     assert!(headline.cautions[0].contains("this is the nearest: --may-be-slower accepts it"), "{headline:?}");
+    // Another at a fifth of the price.
+    let slower = |choice: &Choice, after_s: f64, part: i128| {
+        let mut choice = choice.clone();
+        let (parts, retained, filter) = (Vec::new(), Vec::new(), FilterWork::None);
+        choice.effect = Some(DatabaseEffect { before_s: 100.0, after_s, parts, retained, filter });
+        choice.price.as_mut().unwrap().monthly.millionths /= part;
+        choice
+    };
+    let nearest = sizing.slower[0].clone();
+    sizing.slower = vec![slower(&nearest, 142.0, 1), slower(&nearest, 146.0, 5)];
+    let (cautions, cheaper) = (page(&sizing).headline.unwrap().cautions, sizing.slower[1].total().unwrap());
+    let expected = format!("; {cheaper} with OCI Block Volume");
+    let found = cautions.iter().find(|text| text.contains(&expected)).unwrap_or_else(|| panic!("{cautions:?}"));
+    assert!(found.contains(": 46 % more (--slower 47% accepts it"), "{found}");
 }

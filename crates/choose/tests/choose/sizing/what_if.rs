@@ -3,10 +3,11 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use plimsoll_catalogue::{Catalogue, Money};
+use plimsoll_catalogue::{Catalogue, Config, Money};
 use plimsoll_choose::hours::Rule;
 use plimsoll_choose::sizing::{
-    Burst, Compute, Design, Growth, MemoryOrigin, ProcessorOrigin, Search, Sizing, derive_requirements, judge, size,
+    Burst, Cluster, Compute, Design, Growth, MachineShare, MemoryOrigin, ProcessorOrigin, Search, Sizing,
+    derive_requirements, judge, size,
 };
 use plimsoll_choose::what_if::{
     CacheWhatIf, EstimateSource, HORIZON_MONTHS, MemoryFirst, Tuning, cache, growth, memory_first, replay_levels,
@@ -253,6 +254,26 @@ fn memory_that_is_paid_already_is_used() {
     assert!(found.is_paid && found.total == found.present && (found.reads - 0.25).abs() < 1e-9, "{found:?}");
     let (found, _) = with_memory(31);
     assert!(found.is_none_or(|found| !found.is_paid), "8 GiB more do not fit");
+}
+
+#[test]
+fn a_given_machine_has_no_room_for_a_larger_cache_than_its_memory() {
+    let config: Config = "oci/block-volume:100GB on oci/VM.Standard.E3.Flex:ocpu=2,memory=32".parse().unwrap();
+    let search = Search { machine: config.machine, ..among(&["oci"]) };
+    let subject = DatabaseDemand {
+        resources: vec![resource("", Resource::SharedMemory, 20.0 * f64::from(1 << 30))],
+        ..single_blocks(400.0)
+    };
+    let mut required = derive_requirements(&subject, &plain()).unwrap();
+    let share = MachineShare::of_all(1);
+    required.platform.cluster =
+        Some(Cluster { instances: Vec::new(), covered: 1, count: 2, waits: 0.1, share, ended: None });
+    let mut sizing = size(&Catalogue::built_in(), &required, &terms(), &search);
+    sizing.required.account = Some(Arc::new(reading(0.1)));
+    let given = sizing.choices[0].machine.as_ref().and_then(|machine| machine.offer.machine_shape()?.memory);
+    let found = memory_first(&Catalogue::built_in(), &terms(), &search, &sizing, None);
+    let fits = found.as_ref().is_none_or(|found| 25.0 + found.more_bytes / f64::from(1 << 30) / 0.8 <= 32.0);
+    assert!(given == Some(Bytes::gib(32)) && fits, "{given:?} {found:?}");
 }
 
 #[test]
