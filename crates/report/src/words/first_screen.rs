@@ -239,7 +239,7 @@ fn unclear_processors(demand: &SizingRequirements, vcpus: Option<f64>) -> Option
     Some(format!("vCPUs {mean}a lower bound ({peaks})"))
 }
 
-/// Processes of the present host that waited for a processor: the database used what it got.
+/// Processes of the present host that waited for a processor, for which the measured use may be below the need.
 fn queued(demand: &SizingRequirements) -> Option<String> {
     let is_given = matches!(demand.compute_origin.processors, Some(ProcessorOrigin::Given));
     let waiting = demand.account.as_ref()?.total.host.processes.filter(|waiting| *waiting >= 1.0 && !is_given)?;
