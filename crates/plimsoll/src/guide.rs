@@ -10,6 +10,16 @@ macro_rules! guides {
 const GUIDES: &[(&str, &str)] = guides![
     "tour",
     "articles",
+    "articles/azure-striping",
+    "articles/azure-striping.ja",
+    "articles/oci-levels",
+    "articles/oci-levels.ja",
+    "articles/oci-uhp",
+    "articles/oci-uhp.ja",
+    "articles/sakura",
+    "articles/sakura.ja",
+    "articles/tr-4969",
+    "articles/tr-4969.ja",
     "catalogue",
     "cloud",
     "databases",
@@ -44,7 +54,7 @@ pub fn text(name: Option<&str>) -> String {
             GUIDES.iter().find(|(own, _)| *own == name).map_or_else(String::new, |(_, text)| (*text).to_owned())
         }
         None => {
-            GUIDES.iter().map(|(name, text)| format!("{name:<12} {}", title(text))).collect::<Vec<_>>().join("\n")
+            GUIDES.iter().map(|(name, text)| format!("{name:<26} {}", title(text))).collect::<Vec<_>>().join("\n")
                 + "\n"
         }
     }

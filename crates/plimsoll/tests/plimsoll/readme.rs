@@ -1,4 +1,5 @@
-//! All commands of README.md and docs/tour.md run: those in `sh` blocks, and those after `$ plimsoll` in listings.
+//! All commands of README.md, docs/tour.md and the guides of the articles run: those in `sh` blocks, and those after
+//! `$ plimsoll` in listings.
 //!
 //! Paths and files are replaced by temporary ones, and measurements take a second. Commands that need a block device,
 //! root or a third-party server are only parsed, which is reported.
@@ -10,7 +11,15 @@ use std::process::{Child, Command, Stdio};
 
 use crate::folder::{Folder, stderr};
 
-const DOCUMENTS: &str = concat!(include_str!("../../../../README.md"), include_str!("../../../../docs/tour.md"));
+const DOCUMENTS: &str = concat!(
+    include_str!("../../../../README.md"),
+    include_str!("../../../../docs/tour.md"),
+    include_str!("../../../../docs/articles/azure-striping.md"),
+    include_str!("../../../../docs/articles/oci-levels.md"),
+    include_str!("../../../../docs/articles/oci-uhp.md"),
+    include_str!("../../../../docs/articles/sakura.md"),
+    include_str!("../../../../docs/articles/tr-4969.md"),
+);
 /// Two samples of counters in the format of `plimsoll collect postgres`.
 const COUNTERS: &str = r#"{"format":"plimsoll.snapshots/1","source":"postgres","interval_s":10.0}
 {"at":"2026-01-31T12:00:00.000Z","server":{"track_io_timing":"on"},"pg_stat_io":[{"backend_type":"client backend","object":"relation","context":"normal","reads":10,"read_bytes":81920,"read_time":5,"writes":10,"write_bytes":81920,"write_time":1}],"pg_stat_database":[{"datid":1,"xact_commit":5,"blks_read":7,"active_time":100}]}
@@ -120,9 +129,11 @@ fn words(line: &str) -> Vec<String> {
 fn needs(arguments: &[String]) -> Option<&'static str> {
     let has = |part: &str| arguments.iter().any(|argument| argument.starts_with(part));
     match () {
-        () if has("/dev/") => Some("a block device"),
+        () if has("/dev/") || has("--filename=/dev/") => Some("a block device"),
         () if has("nbd://") => Some("an NBD server"),
         () if has("postgres://") || has("collect") => Some("a PostgreSQL server"),
+        () if has("mariadb") => Some("minutes on a MariaDB server"),
+        () if arguments[0] == "suite" && has("dd") && has(".") => Some("20 GiB"),
         () if has("--ab") => Some("settings of the host to change"),
         () if has("attach") => Some("root"),
         () if arguments[0] == "web" => Some("a browser"),
@@ -162,7 +173,10 @@ fn shortened(mut arguments: Vec<String>) -> Vec<String> {
             &["--cache", "16MiB", "--scale", "16MiB", "--threads", "1", "--duration", "2s"]
         }
         "suite" if has("slob") => &["--scale", "16MiB", "--threads", "1", "--duration", "2s"],
-        "suite" if has("bonnie") => &["--fast", "--files", "0"],
+        "suite" if has("bonnie") && has("--size") => &["--fast", "--files", "0"],
+        "suite" if has("bonnie") => &["--size", "16MiB", "--fast", "--files", "0"],
+        "suite" if has("tiobench") => &["--size", "4MiB", "--random", "16"],
+        "suite" if has("ladder") => &["--measure", "1s", "--concurrency", "1,2"],
         _ => &[],
     };
     let keep = |word: &String| !(word == "--quick" && budget.contains(&"--duration"));
@@ -211,4 +225,20 @@ fn commands_of_the_japanese_readme_are_those_of_the_readme() {
     assert!(lines.len() > 10, "{lines:?}");
     let others: Vec<&String> = lines.iter().filter(|line| !english.contains(line)).collect();
     assert!(others.is_empty(), "{others:?}");
+}
+
+#[test]
+fn commands_of_a_japanese_guide_are_those_of_the_guide() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/articles");
+    let listings = |name: &str| -> Vec<String> {
+        let text = fs::read_to_string(folder.join(name)).expect("it can be read");
+        text.split("```").skip(1).step_by(2).map(str::to_owned).collect()
+    };
+    let names = fs::read_dir(&folder).expect("it can be read").map(|entry| entry.expect("an entry").file_name());
+    let names: Vec<String> = names.map(|name| name.into_string().expect("UTF-8")).collect();
+    let guides: Vec<&str> = names.iter().filter_map(|name| name.strip_suffix(".ja.md")).collect();
+    assert_eq!(guides.len() * 2, names.len(), "{names:?}");
+    for guide in guides {
+        assert_eq!(listings(&format!("{guide}.ja.md")), listings(&format!("{guide}.md")), "{guide}");
+    }
 }

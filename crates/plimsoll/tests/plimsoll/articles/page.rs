@@ -21,6 +21,16 @@ A reproduced figure is in one of two columns, of which only predictions are evid
   published range or direction the error is 0.
 
 Figures that no command prints are listed with the reason. [scorecard.md](scorecard.md) has whole curves.
+
+What each article did, in ten minutes on models and on your own storage:
+
+| article | English | Japanese |
+|---|---|---|
+| OCI block volumes: performance levels | [oci-levels](articles/oci-levels.md) | [oci-levels.ja](articles/oci-levels.ja.md) |
+| OCI ultra high performance, measured with fio | [oci-uhp](articles/oci-uhp.md) | [oci-uhp.ja](articles/oci-uhp.ja.md) |
+| TR-4969: Oracle on AFF A-Series and C-Series | [tr-4969](articles/tr-4969.md) | [tr-4969.ja](articles/tr-4969.ja.md) |
+| Disks, SSDs and ioDrives of a dedicated server | [sakura](articles/sakura.md) | [sakura.ja](articles/sakura.ja.md) |
+| Striped disks on Azure, 2014 | [azure-striping](articles/azure-striping.md) | [azure-striping.ja](articles/azure-striping.ja.md) |
 ";
 
 const COLUMNS: &str = "| | figures | echoes | predictions | median error | 90 % of them within | worst | not given |
