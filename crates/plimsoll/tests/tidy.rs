@@ -16,6 +16,7 @@ mod tidy {
     mod sizes;
     mod source;
     mod table;
+    mod translations;
     mod tree;
     mod types;
     mod words;

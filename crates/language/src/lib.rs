@@ -1,0 +1,135 @@
+//! Languages of texts, and the macros that write texts in the language of the reader. Numbers, units and names of products
+//! are the same in all languages.
+//!
+//! The language belongs to the thread that renders a result, or else to the process: an argument would have to pass through
+//! every function with a text.
+
+use std::cell::Cell;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+pub use plimsoll_say::{label, say};
+
+/// A language of the program.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Language {
+    /// English.
+    #[default]
+    English,
+    /// Japanese.
+    Japanese,
+}
+
+/// True if the language of the process is Japanese.
+static IS_JAPANESE: AtomicBool = AtomicBool::new(false);
+
+thread_local! {
+    static SCOPE: Cell<Option<Language>> = const { Cell::new(None) };
+}
+
+/// Puts the language of the thread back at the end of a scope, also after a panic.
+struct Restore(Option<Language>);
+
+impl Drop for Restore {
+    fn drop(&mut self) {
+        SCOPE.set(self.0);
+    }
+}
+
+impl Language {
+    /// The language of texts: that of the thread's scope, otherwise that of the process.
+    pub fn current() -> Self {
+        let process = || if IS_JAPANESE.load(Ordering::Relaxed) { Self::Japanese } else { Self::English };
+        SCOPE.get().unwrap_or_else(process)
+    }
+
+    /// Sets the language of the process.
+    pub fn set_default(self) {
+        IS_JAPANESE.store(self == Self::Japanese, Ordering::Relaxed);
+    }
+
+    /// Runs a function whose texts are in this language. Threads that it starts have the language of the process.
+    pub fn scope<T>(self, run: impl FnOnce() -> T) -> T {
+        let _restore = Restore(SCOPE.replace(Some(self)));
+        run()
+    }
+
+    /// The language that the user chose, or that the browser prefers in `Accept-Language`; otherwise English.
+    pub fn of(chosen: Option<&str>, accepted: Option<&str>) -> Self {
+        match chosen {
+            Some("ja") => Self::Japanese,
+            Some(_) => Self::English,
+            None => accepted.map_or(Self::English, Self::preferred),
+        }
+    }
+
+    /// The language of a locale of POSIX, such as `ja_JP.UTF-8`; English if it is neither.
+    pub fn of_locale(locale: &str) -> Self {
+        let language = locale.split(['_', '.', '@', '-']).next();
+        if language == Some("ja") { Self::Japanese } else { Self::English }
+    }
+
+    /// The language of highest quality in a list of ranges (RFC 9110, section 12.5.4), the first of equals.
+    fn preferred(ranges: &str) -> Self {
+        let quality = |range: &str| {
+            let (tag, parameter) = range.split_once(';').unwrap_or((range, ""));
+            let quality =
+                parameter.trim().strip_prefix("q=").map_or(Some(1.0), |text| text.trim().parse::<f64>().ok())?;
+            let language = match tag.trim().split('-').next()?.to_ascii_lowercase().as_str() {
+                "ja" => Self::Japanese,
+                "en" | "*" => Self::English,
+                _ => return None,
+            };
+            (quality > 0.0).then_some((language, quality))
+        };
+        let best = ranges.split(',').filter_map(quality).reduce(|a, b| if b.1 > a.1 { b } else { a });
+        best.map_or(Self::English, |(language, _)| language)
+    }
+
+    /// Tag of BCP 47.
+    pub const fn tag(self) -> &'static str {
+        match self {
+            Self::English => "en",
+            Self::Japanese => "ja",
+        }
+    }
+}
+
+/// The text of a `label!`. Not `const`, as the language is a variable.
+#[doc(hidden)]
+pub fn literal(text: &'static str) -> &'static str {
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn preferred_language_is_chosen() {
+        let of = |text: &str| Language::of(None, Some(text)).tag();
+        for text in ["ja", "ja-JP,ja;q=0.9,en;q=0.8", "fr, ja;q=0.7, en;q=0.3", "en;q=0.1,ja"] {
+            assert_eq!(of(text), "ja", "{text}");
+        }
+        for text in ["en-US,en;q=0.9,ja;q=0.8", "fr", "", "ja;q=0", "ja;q=x", "*, ja;q=0.5"] {
+            assert_eq!(of(text), "en", "{text}");
+        }
+        assert_eq!(Language::of(Some("en"), Some("ja")), Language::English, "the user chose it");
+        assert_eq!(Language::of(None, None), Language::English);
+    }
+
+    #[test]
+    fn locales_of_japan_are_japanese() {
+        for (locale, tag) in [("ja_JP.UTF-8", "ja"), ("ja", "ja"), ("C.UTF-8", "en"), ("jam", "en"), ("", "en")] {
+            assert_eq!(Language::of_locale(locale).tag(), tag, "{locale}");
+        }
+    }
+
+    #[test]
+    fn scope_ends_with_its_function() {
+        let inner = Language::Japanese.scope(|| (Language::current(), Language::English.scope(Language::current)));
+        assert_eq!(inner, (Language::Japanese, Language::English));
+        let panicked = std::panic::catch_unwind(|| Language::Japanese.scope(|| panic!("in the scope")));
+        assert!(panicked.is_err());
+        assert_eq!(Language::current(), Language::English);
+    }
+}
