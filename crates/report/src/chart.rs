@@ -30,6 +30,7 @@ pub(crate) use shape::MarkerShape;
 pub(crate) use stacks::{BarPart, Stack, stacks};
 
 use maud::{Markup, html};
+use plimsoll_language::{label, say};
 use plimsoll_record::Curve;
 
 use crate::{pick, words};
@@ -94,8 +95,8 @@ pub(crate) fn curve_description(curves: &[&Curve]) -> String {
         let line = curve
             .load_line
             .as_ref()
-            .map_or("No load line".into(), |line| format!("Load line: {}", words::load_line(line)));
-        typeset(&format!("{}, {runs} runs. {line}.", words::source_line(curve)))
+            .map_or(label!("No load line").into(), |line| say!("Load line: {}", words::load_line(line)));
+        typeset(&say!("{}, {runs} runs. {line}.", words::source_line(curve)))
     };
     curves.iter().map(one).collect::<Vec<_>>().join(" ")
 }

@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 use std::mem::{Discriminant, discriminant};
 
+use plimsoll_language::{label, say};
 use plimsoll_record::{Curve, Finding, Run, StepWork, SuiteRun, Weight};
 
 use crate::words;
@@ -21,7 +22,7 @@ pub(crate) fn of(curve: &Curve) -> Vec<FindingText> {
     let named = |run: &Run| words::pace(&run.offered);
     let of_runs = curve.runs.iter().flat_map(|run| run.findings.iter().map(move |finding| (named(run), finding)));
     let of_runs = of_runs.filter(|(_, finding)| !curve.findings.contains(finding));
-    merged(&curve.findings, of_runs, "run", |finding| finding.remedy_for(&curve.source))
+    merged(&curve.findings, of_runs, label!("run"), |finding| finding.remedy_for(&curve.source))
 }
 
 /// All findings of a suite, with the names of their steps.
@@ -34,7 +35,7 @@ pub(crate) fn of_suite(suite: &SuiteRun) -> Vec<FindingText> {
         };
         findings.iter().map(|finding| (step.name.clone(), finding))
     });
-    merged(&suite.findings, of_steps, "step", |finding| finding.remedy_in_suite(&suite.source))
+    merged(&suite.findings, of_steps, label!("step"), |finding| finding.remedy_in_suite(&suite.source))
 }
 
 /// Findings of the whole and of its parts. Of findings of the same kind in several parts, the first is quoted and the
@@ -61,8 +62,8 @@ fn merged<'a>(
     out.extend(kinds.into_iter().map(|(_, name, finding, more)| {
         let scope = match more {
             0 => name,
-            1 => format!("{name}, and 1 more {part}"),
-            more => format!("{name}, and {more} more {part}s"),
+            1 => say!("{name}, and 1 more {part}"),
+            more => say!("{name}, and {more} more {part}s"),
         };
         text(finding, Some(scope))
     }));

@@ -4,6 +4,8 @@ mod page;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html as markup};
 
+use plimsoll_language::{Language, label};
+
 use crate::chart::{Caption, Drawing, Size, picture};
 
 pub use page::{page_fragment, page_html};
@@ -33,7 +35,7 @@ fn framed(title: &str, body: &Markup, foot: &str) -> String {
     let zooms = body.0.contains(ZOOM_DATA);
     let page = markup! {
         (DOCTYPE)
-        html lang="en" {
+        html lang=(Language::current().tag()) {
             head {
                 meta charset="utf-8";
                 meta name="viewport" content="width=device-width, initial-scale=1";
@@ -66,5 +68,5 @@ pub(crate) fn both(id: &str, title: &str, description: &str, draw: impl Fn(Size)
 
 /// A chart with the source of its figures as caption.
 pub(crate) fn figure(chart: &Markup, source: &Markup) -> Markup {
-    markup! { figure { (chart) figcaption { "Source: " (source) "." } } }
+    markup! { figure { (chart) figcaption { (label!("Source: ")) (source) (label!(".")) } } }
 }

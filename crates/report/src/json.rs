@@ -52,6 +52,7 @@ use plimsoll_choose::sizing::Sizing;
 use plimsoll_choose::what_if::WhatIfs;
 use plimsoll_choose::{Explanation, Matches, Need, Quote, Resemblance};
 use plimsoll_ingest::{Demand, Outcome};
+use plimsoll_language::Language;
 use plimsoll_record::{HostCheck, Objective, SuiteRun};
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -62,92 +63,92 @@ pub use schema::{close_schema, find_schema, schema_names};
 
 /// Quotes as `plimsoll.quote/1`, ending in a newline.
 pub fn quotes_json(quotes: &[Quote], jobs: Option<&JobTimes>) -> Vec<u8> {
-    to_json(&quote::QuoteList::from((quotes, jobs)))
+    to_english(|| quote::QuoteList::from((quotes, jobs)))
 }
 
 /// A need and the products that carry it or not, as `plimsoll.match/1`, ending in a newline.
 pub fn matches_json(need: &Need, matches: &Matches, near: &[Resemblance]) -> Vec<u8> {
-    to_json(&matches::MatchResult::from((need, matches, near)))
+    to_english(|| matches::MatchResult::from((need, matches, near)))
 }
 
 /// Inputs, number by number, and their demand, as `plimsoll.demand/1`, ending in a newline.
 pub fn demand_json(outcomes: &[Outcome], demand: &Demand) -> Vec<u8> {
-    to_json(&demand::DemandResult::from((outcomes, demand)))
+    to_english(|| demand::DemandResult::from((outcomes, demand)))
 }
 
 /// Diagnoses of databases and hosts, as `plimsoll.diagnosis/1`, ending in a newline.
 pub fn diagnoses_json(outcomes: &[Outcome], diagnoses: &[Diagnosis]) -> Vec<u8> {
-    to_json(&diagnosis::Diagnoses::from((outcomes, diagnoses)))
+    to_english(|| diagnosis::Diagnoses::from((outcomes, diagnoses)))
 }
 
 /// Configurations for a demand, and its what-ifs, as `plimsoll.sizing/1`, ending in a newline.
 pub fn sizing_json(sizing: &Sizing, what_ifs: &WhatIfs) -> Vec<u8> {
-    to_json(&sizing::SizingResult::from((sizing, what_ifs)))
+    to_english(|| sizing::SizingResult::from((sizing, what_ifs)))
 }
 
 /// Measured and theoretical figures as `plimsoll.explanation/1`, ending in a newline.
 pub fn explanation_json(explanation: &Explanation) -> Vec<u8> {
-    to_json(&explanation::ExplanationResult::from(explanation))
+    to_english(|| explanation::ExplanationResult::from(explanation))
 }
 
 /// A fitted model as `plimsoll.fit/1`, ending in a newline.
 pub fn fit_json(fitted: &Fitted) -> Vec<u8> {
-    to_json(&comparison::FitResult::from(fitted))
+    to_english(|| comparison::FitResult::from(fitted))
 }
 
 /// A comparison of the runs of two sides as `plimsoll.comparison/1`, ending in a newline.
 pub fn comparison_json(names: [&[String]; 2], comparison: &Comparison) -> Vec<u8> {
-    to_json(&comparison::ComparisonResult::from((names, comparison)))
+    to_english(|| comparison::ComparisonResult::from((names, comparison)))
 }
 
 /// Every product in short as `plimsoll.catalogue/1`, ending in a newline.
 pub fn products_json(products: &Catalogue) -> Vec<u8> {
-    to_json(&catalogue::Products::from(products))
+    to_english(|| catalogue::Products::from(products))
 }
 
 /// One product in full as `plimsoll.product/1`, ending in a newline.
 pub fn product_json(product: &Product) -> Vec<u8> {
-    to_json(&catalogue::ProductResult::from(product))
+    to_english(|| catalogue::ProductResult::from(product))
 }
 
 /// Product files and their defects as `plimsoll.product-check/1`, ending in a newline.
 pub fn checked_products_json(files: &[(String, Vec<Complaint>)]) -> Vec<u8> {
-    to_json(&catalogue::CheckedProducts::from(files))
+    to_english(|| catalogue::CheckedProducts::from(files))
 }
 
 /// What has prices, and the result of an import, as `plimsoll.prices/1`, ending in a newline.
 pub fn prices_json(catalogue: &Catalogue, imports: &[(String, PriceListImport)], folder: &str) -> Vec<u8> {
-    to_json(&prices::PricesResult::from((catalogue, imports, folder)))
+    to_english(|| prices::PricesResult::from((catalogue, imports, folder)))
 }
 
 /// Kept runs as `plimsoll.runs/1`, ending in a newline.
 pub fn runs_json(runs: &[KeptRun]) -> Vec<u8> {
-    to_json(&runs::Runs::from(runs))
+    to_english(|| runs::Runs::from(runs))
 }
 
 /// Checked features of an NBD server as `plimsoll.nbd-check/1`, ending in a newline.
 pub fn nbd_check_json(uri: &str, features: &[CheckedFeature]) -> Vec<u8> {
-    to_json(&nbd_check::NbdCheck::from((uri, features)))
+    to_english(|| nbd_check::NbdCheck::from((uri, features)))
 }
 
 /// A requirement that was checked on storage as `plimsoll.requirement-check/1`, ending in a newline.
 pub fn requirement_json(checked: &CheckedRequirement<'_>) -> Vec<u8> {
-    to_json(&requirement::RequirementCheck::from(checked))
+    to_english(|| requirement::RequirementCheck::from(checked))
 }
 
 /// Checks of a host as `plimsoll.doctor/1`, ending in a newline.
 pub fn doctor_json(path: &str, checks: &[HostCheck]) -> Vec<u8> {
-    to_json(&doctor::Doctor::from((path, checks)))
+    to_english(|| doctor::Doctor::from((path, checks)))
 }
 
 /// The load line of a series of runs as `plimsoll.history/1`, ending in a newline.
 pub fn history_json(target: &str, objective: Objective, runs: &[HistoryRun]) -> Vec<u8> {
-    to_json(&history::History::from((target, objective, runs)))
+    to_english(|| history::History::from((target, objective, runs)))
 }
 
 /// A registered key of an OCI user, ending in a newline.
 pub fn oci_key_json(id: &str) -> Vec<u8> {
-    to_json(&keys::OciKeyResult::from(id))
+    to_english(|| keys::OciKeyResult::from(id))
 }
 
 /// Identifiers of registered keys of OCI users, ending in a newline.
@@ -157,12 +158,12 @@ pub fn oci_keys_json(ids: &[String]) -> Vec<u8> {
 
 /// A new access key of EC2, its secret and the URL of its control plane, ending in a newline.
 pub fn ec2_key_json(id: &str, secret: &str, endpoint: &str) -> Vec<u8> {
-    to_json(&keys::Ec2KeyResult::from((id, secret, endpoint)))
+    to_english(|| keys::Ec2KeyResult::from((id, secret, endpoint)))
 }
 
 /// A watch as `plimsoll.watch/1`, ending in a newline.
 pub fn watch_json(report: &WatchReport<'_>) -> Vec<u8> {
-    to_json(&watch::WatchResult::from(report))
+    to_english(|| watch::WatchResult::from(report))
 }
 
 /// A suite: its file format, with the text of each verdict, ending in a newline.
@@ -179,11 +180,16 @@ pub fn suite_json(suite: &SuiteRun) -> Vec<u8> {
     };
     let verdicts = rest.get_mut("verdicts").and_then(Value::as_array_mut).into_iter().flatten();
     for (stored, verdict) in verdicts.zip(&suite.verdicts) {
-        stored["text"] = crate::words::verdict(verdict).into();
+        stored["text"] = Language::English.scope(|| crate::words::verdict(verdict)).into();
     }
     let mut bytes = serde_json::to_vec(&FormatFirst { format: rest.remove("format"), rest }).expect("values are JSON");
     bytes.push(b'\n');
     bytes
+}
+
+/// A result whose texts are English, as they are an interface for programs.
+fn to_english<V: Serialize>(view: impl FnOnce() -> V) -> Vec<u8> {
+    Language::English.scope(|| to_json(&view()))
 }
 
 /// A result as it is printed, ending in a newline.

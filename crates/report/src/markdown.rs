@@ -1,5 +1,7 @@
 //! Renders a page as Markdown with GitHub's tables.
 
+use plimsoll_language::{label, say};
+
 use crate::page::{Block, Fact, Page, PageSection, Table};
 use crate::words::clean;
 
@@ -9,7 +11,7 @@ pub fn page_markdown(page: &Page) -> String {
     parts.extend(page.alert.iter().map(|(_, text)| format!("**{}**", escaped(text))));
     if let Some(headline) = &page.headline {
         let words: Vec<&str> = [page.origin, headline.grade].into_iter().filter(|word| !word.is_empty()).collect();
-        let grade = if words.is_empty() { String::new() } else { format!(" ({})", words.join(", ")) };
+        let grade = if words.is_empty() { String::new() } else { format!(" ({})", words.join(label!(", "))) };
         parts.push(format!("**{}**{grade}", escaped(&headline.text)));
         parts.extend(headline.cautions.iter().chain(&headline.details).map(|text| escaped(text)));
     }
@@ -22,7 +24,7 @@ pub fn page_markdown(page: &Page) -> String {
         parts.extend(blocks(section));
     }
     for (purpose, command) in &page.next {
-        parts.push(format!("{}:\n\n```sh\n{}\n```", escaped(purpose), clean(command)));
+        parts.push(say!("{}:\n\n```sh\n{}\n```", escaped(purpose), clean(command)));
     }
     parts.retain(|part| !part.is_empty());
     parts.join("\n\n") + "\n"

@@ -7,6 +7,7 @@ use std::borrow::Cow;
 
 use maud::Markup;
 use plimsoll_catalogue::Money;
+use plimsoll_language::{label, say};
 use plimsoll_record::{Estimate, Weight};
 
 use crate::number;
@@ -445,13 +446,13 @@ impl Column {
     }
 
     /// Money per month.
-    pub(crate) const fn monthly(name: &'static str, priority: u8) -> Self {
-        Self::new(name, "a month", ColumnKind::Money, priority)
+    pub(crate) fn monthly(name: &'static str, priority: u8) -> Self {
+        Self::new(name, label!("a month"), ColumnKind::Money, priority)
     }
 
     /// A configuration of a product.
-    pub(crate) const fn configuration() -> Self {
-        Self::new("configuration", "", ColumnKind::Name, 0)
+    pub(crate) fn configuration() -> Self {
+        Self::new(label!("configuration"), "", ColumnKind::Name, 0)
     }
 
     /// Name and unit on one line.
@@ -533,7 +534,7 @@ impl Cell {
     pub(crate) fn estimate(estimate: &Estimate, show: impl Fn(f64) -> String) -> Self {
         let cell = Self::figure(show(estimate.value), estimate.value);
         match number::interval(estimate) {
-            Some((low, high)) => cell.with_interval(format!("{} to {}", show(low), show(high))),
+            Some((low, high)) => cell.with_interval(say!("{} to {}", show(low), show(high))),
             None => cell,
         }
     }
@@ -603,7 +604,7 @@ impl Table {
                 continue;
             }
             let priority = table.columns[index].priority + 1;
-            table.columns.insert(index + 1, Column::text("95 % interval", priority));
+            table.columns.insert(index + 1, Column::text(label!("95 % interval"), priority));
             for row in &mut table.rows {
                 let interval = row[index].interval.take().map_or_else(Cell::unknown, Cell::text);
                 row.insert(index + 1, interval);

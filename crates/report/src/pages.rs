@@ -30,6 +30,8 @@ pub use comparison::comparison;
 pub use curves::{Sheet, curves};
 pub(crate) use demand::measure_name;
 pub use demand::{DemandDetail, demand};
+use plimsoll_language::label;
+
 use demand::{file_name, format_figure};
 pub use diagnosis::diagnoses;
 pub use doctor::doctor;
@@ -77,6 +79,6 @@ pub fn joined(title: &str, parts: Vec<Page>) -> Page {
     }
     makers.retain(|maker| !maker.is_empty());
     makers.dedup();
-    page.made_by = makers.join(", ");
+    page.made_by = makers.join(label!(", "));
     page
 }

@@ -1,6 +1,8 @@
 //! Progress of a measurement on one line.
 
+use plimsoll_language::say;
 use plimsoll_units::Span;
+use unicode_width::UnicodeWidthStr;
 
 use crate::number;
 
@@ -35,14 +37,14 @@ pub fn progress_line(view: &Progress<'_>, width: usize) -> String {
     let share = format!("{:>3.0} %", (done * 100.0).floor());
     let rate = format!("{} {}", number::three(view.rate), view.unit);
     let p99 = view.p99.map(|p99| format!("p99 {p99}"));
-    let left = format!("{} left", number::clock(view.left));
+    let left = say!("{} left", number::clock(view.left));
     let (phase, point) = (crate::words::clean(view.phase), crate::words::clean(&view.point));
     let join = |parts: &[Option<&str>]| parts.iter().flatten().copied().collect::<Vec<_>>().join("  ");
     let p99 = p99.as_deref();
     let full = join(&[Some(&bar), Some(&share), Some(&phase), Some(&point), Some(&rate), p99, Some(&left)]);
     let no_bar = join(&[Some(&share), Some(&phase), Some(&point), Some(&rate), p99, Some(&left)]);
     let short = join(&[Some(&share), Some(&point), Some(&rate), p99, Some(&left)]);
-    let fits = [full, no_bar].into_iter().find(|line| line.chars().count() <= width);
+    let fits = [full, no_bar].into_iter().find(|line| line.width() <= width);
     fits.unwrap_or_else(|| short.chars().take(width).collect())
 }
 

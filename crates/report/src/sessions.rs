@@ -4,6 +4,7 @@ mod headline;
 mod tables;
 
 use plimsoll_analyse::{chosen_objective, knee, load_line};
+use plimsoll_language::say;
 use plimsoll_load::Pace;
 use plimsoll_record::{Conditions, Curve, FORMAT, Knee, LoadLine, Run, SessionRun, StepRun, StepWork, SuiteRun};
 use plimsoll_units::{Bytes, Span};
@@ -210,7 +211,7 @@ pub(crate) fn format_load(point: &SessionPoint<'_>) -> String {
     match point.run().offered {
         Pace::Closed { .. } => sessions(point.session_run.sessions),
         Pace::Open { rate, .. } => {
-            format!("{} transactions/s by {}", number::rate(rate.as_f64()), sessions(point.session_run.sessions))
+            say!("{} transactions/s by {}", number::rate(rate.as_f64()), sessions(point.session_run.sessions))
         }
     }
 }

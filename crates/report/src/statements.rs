@@ -1,5 +1,6 @@
 //! Tables of statements of a single session: counts, times and log activity; and comparison of a test across databases.
 
+use plimsoll_language::label;
 use plimsoll_record::{Statements, StepWork, SuiteRun};
 
 use crate::number;
@@ -26,24 +27,24 @@ pub(crate) fn table(suite: &SuiteRun) -> Table {
         count.filter(|_| work.done > 0).map(|count| number::three(count as f64 / work.done as f64))
     };
     let cut = all.iter().any(|(_, work)| work.done < work.requested);
-    let cut = cut.then(|| "steps with fewer statements than planned reached their time limit".to_owned());
+    let cut = cut.then(|| label!("steps with fewer statements than planned reached their time limit").to_owned());
     Table::rows("", &all)
-        .column(Column::text("step", 0), |(row, _)| clean(&row.step.name))
-        .column(share("planned", "statements", 5), |(_, work)| {
+        .column(Column::text(label!("step"), 0), |(row, _)| clean(&row.step.name))
+        .column(share(label!("planned"), label!("statements"), 5), |(_, work)| {
             (work.requested != work.done).then(|| count(work.requested))
         })
-        .column(share("done", "statements", 0), |(_, work)| count(work.done))
-        .column(share("wrong", "", 1), |(_, work)| (work.wrong > 0).then(|| count(work.wrong)))
-        .column(share("took", "", 0), |(_, work)| work.span.to_string())
-        .column(share("rate", "a second", 0), |(row, _)| number::three(row.rate()))
-        .column(share("mean", "", 2), |(_, work)| mean(&work.each))
+        .column(share(label!("done"), label!("statements"), 0), |(_, work)| count(work.done))
+        .column(share(label!("wrong"), "", 1), |(_, work)| (work.wrong > 0).then(|| count(work.wrong)))
+        .column(share(label!("took"), "", 0), |(_, work)| work.span.to_string())
+        .column(share(label!("rate"), label!("a second"), 0), |(row, _)| number::three(row.rate()))
+        .column(share(label!("mean"), "", 2), |(_, work)| mean(&work.each))
         .column(share("p99", "", 0), |(_, work)| work.each.quantile(0.99).map(|span| span.to_string()))
-        .column(share("longest", "", 6), |(_, work)| longest(&work.each))
-        .column(share("log flushes", "for each", 3), |(_, work)| each(work, work.counted.log_flushes))
-        .column(share("disk flushes", "for each", 7), |(_, work)| {
+        .column(share(label!("longest"), "", 6), |(_, work)| longest(&work.each))
+        .column(share(label!("log flushes"), label!("for each"), 3), |(_, work)| each(work, work.counted.log_flushes))
+        .column(share(label!("disk flushes"), label!("for each"), 7), |(_, work)| {
             each(work, work.storage.disk.as_ref().map(|disk| disk.flushes))
         })
-        .column(share("client CPU", "", 4), |(row, _)| row.processors())
+        .column(share(label!("client CPU"), "", 4), |(row, _)| row.processors())
         .table()
         .with_notes(median_note(all.iter().map(|(row, _)| row.rounds)).into_iter().chain(cut))
         .without_unknown()

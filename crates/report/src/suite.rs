@@ -1,5 +1,6 @@
 //! The steps of a suite as rows, with the rounds of each step side by side.
 
+use plimsoll_language::{label, say};
 use plimsoll_record::{Bins, CpuTime, StepRun, StepWork, SuiteRun};
 use plimsoll_units::Span;
 
@@ -75,9 +76,9 @@ pub(crate) fn meanings<'a>(rows: &[StepRow<'a>]) -> Vec<(String, &'a str)> {
         }
     }
     let displayed = |names: &[&str]| match names {
-        _ if names.len() > 1 && names.len() == rows.len() => "all of them".into(),
-        [first, .., last] if names.len() > MAX_NAMES => format!("{first} to {last} ({} of them)", names.len()),
-        _ => names.join("; "),
+        _ if names.len() > 1 && names.len() == rows.len() => label!("all of them").into(),
+        [first, .., last] if names.len() > MAX_NAMES => say!("{first} to {last} ({} of them)", names.len()),
+        _ => names.join(label!("; ")),
     };
     reported.into_iter().map(|(measures, names)| (clean(&displayed(&names)), measures)).collect()
 }
@@ -148,22 +149,20 @@ pub(crate) fn table(suite: &SuiteRun) -> Table {
     let share = |name, priority| Column::new(name, "", ColumnKind::Share, priority);
     let time = |row: &StepRow<'_>, quantile: f64| row.times.quantile(quantile).map(|span| span.to_string());
     Table::rows("", steps())
-        .column(Column::text("step", 0), |row| row.step.name.clone())
-        .column(share("moved", 0), |row| row.bytes_per_second.map(number::throughput))
-        .column(Column::new("done", "a second", ColumnKind::Share, 0), |row| number::three(row.rate()))
-        .column(Column::text("rounds", 4), |row| match row.rates[..] {
+        .column(Column::text(label!("step"), 0), |row| row.step.name.clone())
+        .column(share(label!("moved"), 0), |row| row.bytes_per_second.map(number::throughput))
+        .column(Column::new(label!("done"), label!("a second"), ColumnKind::Share, 0), |row| number::three(row.rate()))
+        .column(Column::text(label!("rounds"), 4), |row| match row.rates[..] {
             [] | [_] => None,
-            [least, .., max] => {
-                Some(format!("{}, {} \u{2013} {}", row.rounds, number::three(least), number::three(max)))
-            }
+            [least, .., max] => Some(say!("{}, {} \u{2013} {}", row.rounds, number::three(least), number::three(max))),
         })
-        .column(share("mean", 0), |row| mean(&row.times))
+        .column(share(label!("mean"), 0), |row| mean(&row.times))
         .column(share("p50", 2), |row| time(row, 0.5))
         .column(share("p99", 0), |row| time(row, 0.99))
         .column(share("p99.9", 5), |row| time(row, 0.999))
-        .column(share("longest", 1), |row| longest(&row.times))
+        .column(share(label!("longest"), 1), |row| longest(&row.times))
         .column(share("CPU", 3), |row| row.processors())
-        .column(Column::text("limit", 1), |row| {
+        .column(Column::text(label!("limit"), 1), |row| {
             let (name, share) = row.bound_by?;
             Some(format!("{name} ({})", number::percent((share * 100.0).round() / 100.0)))
         })
@@ -184,5 +183,5 @@ pub(crate) fn longest(times: &Bins) -> Option<String> {
 
 /// The note of a table whose steps had these numbers of rounds.
 pub(crate) fn median_note(mut rounds: impl Iterator<Item = usize>) -> Option<String> {
-    rounds.any(|rounds| rounds > 1).then(|| "the median of several rounds is shown".to_owned())
+    rounds.any(|rounds| rounds > 1).then(|| label!("the median of several rounds is shown").to_owned())
 }

@@ -1,6 +1,7 @@
 //! Curves and timelines as standalone SVG files.
 
 use maud::{PreEscaped, html};
+use plimsoll_language::{label, say};
 use plimsoll_record::Curve;
 
 use crate::chart::{self, Size, px};
@@ -13,7 +14,7 @@ pub fn svg(curves: &[&Curve]) -> String {
     let drawing = chart::load_curve(curves, Counted::Operations, size);
     let head = headline(curves);
     let top = 64.0;
-    let sources: Vec<String> = curves.iter().map(|curve| format!("Source: {}", words::source_line(curve))).collect();
+    let sources: Vec<String> = curves.iter().map(|curve| say!("Source: {}", words::source_line(curve))).collect();
     let below = top + drawing.height + 14.0;
     let height = px(below + sources.len() as f64 * 18.0);
     let page = html! {
@@ -45,7 +46,7 @@ pub fn timeline(story: &Timeline) -> String {
         svg class="chart standalone" xmlns="http://www.w3.org/2000/svg" role="img" aria-labelledby="t d"
             width=(size.width) height=(height) viewBox=(format!("0 0 {} {height}", size.width)) {
             title id="t" { (story.title) }
-            desc id="d" { (chart::typeset(&format!("{} {}", story.source, changes.join(", ")))) }
+            desc id="d" { (chart::typeset(&format!("{} {}", story.source, changes.join(label!(", "))))) }
             style { (PreEscaped(include_str!("style/chart.css"))) (PreEscaped(OWN_STYLE)) }
             rect class="sheet" width="100%" height="100%" {}
             text class="headline" x="16" y="34" { (chart::cut(&chart::typeset(&story.title), 880.0)) }
@@ -63,9 +64,9 @@ const OWN_STYLE: &str = ".sheet { fill: var(--paper); }\n.chart text.headline { 
 fn headline(curves: &[&Curve]) -> String {
     match curves {
         [curve] => match &curve.load_line {
-            Some(line) => chart::typeset(&format!("Load line: {}", words::load_line(line))),
-            None => format!("Latency against throughput of {}", words::clean(&curve.subject.name)),
+            Some(line) => chart::typeset(&say!("Load line: {}", words::load_line(line))),
+            None => say!("Latency against throughput of {}", words::clean(&curve.subject.name)),
         },
-        _ => "Latency against throughput".into(),
+        _ => label!("Latency against throughput").into(),
     }
 }

@@ -5,6 +5,7 @@ mod paint;
 mod plot;
 mod summary;
 mod table;
+mod width;
 
 use crate::page::Page;
 

@@ -1,5 +1,6 @@
 //! Loads, paces, verdicts and error numbers as text. Renderers escape it.
 
+use plimsoll_language::{Language, label, say};
 use plimsoll_load::{Arrival, Mix, Pace, Pattern, StreamSpec};
 use plimsoll_record::{Curve, EndReason, Estimate, Finding, LoadLine, Run, Weight};
 use plimsoll_units::Bytes;
@@ -35,39 +36,41 @@ pub(crate) use replay::{format_outcome, recording, replay};
 pub use verdicts::verdict;
 
 /// Purpose of a command that repeats a run.
-pub(crate) const REPEAT: &str = "To repeat";
+pub(crate) fn repeat_purpose() -> &'static str {
+    label!("To repeat")
+}
 
 /// A stream: `8 KiB random, 80 % reads, uniform over 4 GiB`.
 pub fn stream(spec: &StreamSpec) -> String {
     let access = match spec.pattern {
-        Pattern::Sequential => "sequential",
-        Pattern::Recorded => "as recorded",
-        Pattern::Backward => "backward",
-        Pattern::Stride { .. } => "strided",
-        Pattern::Same => "the same block",
-        _ => "random",
+        Pattern::Sequential => label!("sequential"),
+        Pattern::Recorded => label!("as recorded"),
+        Pattern::Backward => label!("backward"),
+        Pattern::Stride { .. } => label!("strided"),
+        Pattern::Same => label!("the same block"),
+        _ => label!("random"),
     };
     let mut parts = vec![format!("{} {access}", format_sizes(&spec.mix)), kinds(&spec.mix)];
     let length = spec.region.length;
     parts.push(match spec.pattern {
-        Pattern::Sequential => format!("over {length}"),
-        Pattern::Recorded => format!("in the first {length}"),
-        Pattern::Uniform => format!("uniform over {length}"),
-        Pattern::Shuffled => format!("each block once, over {length}"),
-        Pattern::Backward => format!("backward over {length}"),
-        Pattern::Stride { blocks } => format!("each {blocks}th block of {length}"),
-        Pattern::Same => "the first block again and again".into(),
-        Pattern::Pareto { h } => format!("Pareto {h} over {length}"),
-        Pattern::Normal { deviation } => format!("normal, deviation {deviation}, over {length}"),
-        Pattern::Zipf { theta } => format!("Zipf {theta} over {length}"),
+        Pattern::Sequential => say!("over {length}"),
+        Pattern::Recorded => say!("in the first {length}"),
+        Pattern::Uniform => say!("uniform over {length}"),
+        Pattern::Shuffled => say!("each block once, over {length}"),
+        Pattern::Backward => say!("backward over {length}"),
+        Pattern::Stride { blocks } => say!("each {blocks}th block of {length}"),
+        Pattern::Same => label!("the first block again and again").into(),
+        Pattern::Pareto { h } => say!("Pareto {h} over {length}"),
+        Pattern::Normal { deviation } => say!("normal, deviation {deviation}, over {length}"),
+        Pattern::Zipf { theta } => say!("Zipf {theta} over {length}"),
         Pattern::HotSpot { operations, space } => {
-            format!("{} of it on {} of {length}", number::percent(operations), number::percent(space))
+            say!("{} of it on {} of {length}", number::percent(operations), number::percent(space))
         }
     });
     if spec.region.start > 0 {
-        parts.push(format!("from {}", Bytes::new(spec.region.start)));
+        parts.push(say!("from {}", Bytes::new(spec.region.start)));
     }
-    parts.join(", ")
+    parts.join(label!(", "))
 }
 
 fn format_sizes(mix: &Mix) -> String {
@@ -81,17 +84,17 @@ fn format_sizes(mix: &Mix) -> String {
 }
 
 fn kinds(mix: &Mix) -> String {
-    let writes = if mix.durable { "durable writes" } else { "writes" };
+    let writes = if mix.durable { label!("durable writes") } else { label!("writes") };
     let text = match mix.reads {
-        share if share >= 1.0 => return "reads".into(),
+        share if share >= 1.0 => return label!("reads").into(),
         share if share <= 0.0 => writes.into(),
-        share if mix.durable => format!("{} reads, the rest {writes}", number::percent(share)),
-        share => format!("{} reads", number::percent(share)),
+        share if mix.durable => say!("{} reads, the rest {writes}", number::percent(share)),
+        share => say!("{} reads", number::percent(share)),
     };
     match mix.flush_every {
         0 => text,
-        1 => format!("{text}, a flush after each write"),
-        n => format!("{text}, a flush after {n} writes"),
+        1 => say!("{text}, a flush after each write"),
+        n => say!("{text}, a flush after {n} writes"),
     }
 }
 
@@ -119,11 +122,11 @@ pub(crate) fn arrivals(runs: &[Run]) -> Option<&'static str> {
 }
 
 /// Spacing of arrivals: `Poisson`, `even` or `as recorded`.
-pub const fn spacing(arrival: Arrival) -> &'static str {
+pub fn spacing(arrival: Arrival) -> &'static str {
     match arrival {
-        Arrival::Constant => "even",
-        Arrival::Poisson => "Poisson",
-        Arrival::Recorded => "as recorded",
+        Arrival::Constant => label!("even"),
+        Arrival::Poisson => label!("Poisson"),
+        Arrival::Recorded => label!("as recorded"),
     }
 }
 
@@ -141,40 +144,40 @@ pub fn rate(iops: &Estimate) -> String {
 pub fn limit(curve: &Curve) -> Option<String> {
     let findings = curve.findings.iter().chain(curve.runs.iter().flat_map(|run| &run.findings));
     if findings.clone().any(|finding| matches!(finding, Finding::GeneratorBound { .. })) {
-        return Some("The generator set the pace, not the storage.".into());
+        return Some(label!("The generator set the pace, not the storage.").into());
     }
     let run = pick::at_line(curve)?;
     let binding = run.bound_by.iter().max_by(|a, b| a.1.total_cmp(&b.1));
     if let Some((name, share)) = binding {
-        return Some(format!("Limited by {name}: it held {} of the operations.", number::percent(*share)));
+        return Some(say!("Limited by {name}: it held {} of the operations.", number::percent(*share)));
     }
     let max = pick::fastest(curve)?;
     let max = format!("{} IOPS", number::three(max.figures.iops.value));
     Some(match curve.load_line.as_ref()? {
         LoadLine::At { .. } => {
-            format!("Latency is the limit: the storage completes up to {max}, but misses the objective.")
+            say!("Latency is the limit: the storage completes up to {max}, but misses the objective.")
         }
-        LoadLine::Beyond { .. } => format!("Throughput is the limit: no run exceeded {max}."),
-        LoadLine::Never { .. } => "Latency is the limit: even the lightest load misses the objective.".into(),
+        LoadLine::Beyond { .. } => say!("Throughput is the limit: no run exceeded {max}."),
+        LoadLine::Never { .. } => label!("Latency is the limit: even the lightest load misses the objective.").into(),
         LoadLine::Refused { .. } => return None,
     })
 }
 
 /// Reason why a curve is incomplete, as a sentence; `None` if it is complete.
-pub const fn ended(ended: EndReason) -> Option<&'static str> {
+pub fn ended(ended: EndReason) -> Option<&'static str> {
     match ended {
         EndReason::Complete => None,
-        EndReason::Interrupted => Some("Interrupted: no verdict, only the runs until then."),
-        EndReason::Failed => Some("Failed: no verdict, only the runs until the target failed."),
+        EndReason::Interrupted => Some(label!("Interrupted: no verdict, only the runs until then.")),
+        EndReason::Failed => Some(label!("Failed: no verdict, only the runs until the target failed.")),
     }
 }
 
 /// A finding's weight as a word.
-pub const fn weight(weight: Weight) -> &'static str {
+pub fn weight(weight: Weight) -> &'static str {
     match weight {
-        Weight::Note => "note",
-        Weight::Caution => "caution",
-        Weight::Void => "void",
+        Weight::Note => label!("note"),
+        Weight::Caution => label!("caution"),
+        Weight::Void => label!("void"),
     }
 }
 
@@ -182,7 +185,7 @@ pub const fn weight(weight: Weight) -> &'static str {
 pub fn finding(finding: &Finding) -> String {
     match finding {
         Finding::Errors { count, errno: number } => {
-            format!("{} operations failed, most with {}", number::integer(*count as f64), errno(*number))
+            say!("{} operations failed, most with {}", number::integer(*count as f64), errno(*number))
         }
         other => clean(&other.text()),
     }
@@ -205,8 +208,11 @@ pub fn clean(text: &str) -> String {
     text.chars().map(|c| if allowed(c) { c } else { '\u{fffd}' }).collect()
 }
 
-/// Capitalises the first letter, unless the first word is an identifier.
+/// Capitalises the first letter in English, unless the first word is an identifier.
 pub(crate) fn sentence(text: &str) -> String {
+    if Language::current() == Language::Japanese {
+        return text.to_owned();
+    }
     let first = text.split(' ').next().unwrap_or_default();
     let mut rest = text.chars();
     match rest.next() {

@@ -2,6 +2,7 @@
 
 use maud::{Markup, PreEscaped, html};
 use plimsoll_analyse::fitted_curve;
+use plimsoll_language::{label, say};
 use plimsoll_record::{Curve, Estimate, Figures, Measure, Run};
 use serde_json::{Value, json};
 
@@ -48,8 +49,8 @@ pub(crate) fn load_curve(curves: &[&Curve], counted: Counted, size: Size) -> Dra
         (verdict::allowed(curves, &frame))
         (frame.latency_axis(size.pick(10, 8)))
         (frame.bottom_axis(&rate_ticks(&frame, size.pick(9, 5))))
-        (frame.x_title(&format!("completed, {}", counted.unit())))
-        (Frame::title_at(key_height + 24.0, "response time"))
+        (frame.x_title(&say!("completed, {}", counted.unit())))
+        (Frame::title_at(key_height + 24.0, label!("response time")))
         @for one in &series {
             g class=(one.class) { path class="path open" d=(frame.path(within(&one.fit, &frame).iter().copied())) {} }
         }
@@ -67,11 +68,11 @@ pub(crate) fn zoom_data(curves: &[&Curve], counted: Counted) -> Markup {
     let series = select_series(curves, counted);
     let (x, _) = scales(curves, &series);
     let name = |one: &PercentileSeries<'_>| {
-        if curves.len() > 1 { format!("{}, ", words::clean(&one.curve.subject.name)) } else { String::new() }
+        if curves.len() > 1 { say!("{}, ", words::clean(&one.curve.subject.name)) } else { String::new() }
     };
     let fit = |one: &PercentileSeries<'_>| {
         let points: Vec<[f64; 2]> = one.fit.iter().map(|(iops, ns)| [*iops, ns / 1e6]).collect();
-        let label = format!("{}{} of the fit", name(one), one.measure);
+        let label = say!("{}{} of the fit", name(one), one.measure);
         (!points.is_empty()).then(|| json!({ "label": label, "tone": one.class, "form": "line", "points": points }))
     };
     let points = |one: &PercentileSeries<'_>, open: bool| {
@@ -80,7 +81,7 @@ pub(crate) fn zoom_data(curves: &[&Curve], counted: Counted) -> Markup {
             runs.filter_map(|run| Some([run.figures.iops.value, one.of(run)?.value / 1e6])).collect();
         points.sort_by(|a, b| a[0].total_cmp(&b[0]));
         let (pace, form) = if open { ("open", "solid") } else { ("closed", "hollow") };
-        let label = format!("{}{} of {pace} loads", name(one), one.measure);
+        let label = say!("{}{} of {pace} loads", name(one), one.measure);
         (!points.is_empty()).then(|| json!({ "label": label, "tone": one.class, "form": form, "points": points }))
     };
     let drawn: Vec<Value> =
@@ -176,27 +177,27 @@ fn list_legend(curves: &[&Curve], series: &[PercentileSeries<'_>], counted: Coun
     let mut entries = Vec::new();
     if curves.len() > 1 {
         for (one, curve) in series.iter().zip(curves) {
-            let label = format!("{} ({}), {}", words::clean(&curve.subject.name), curve.source.word(), one.measure);
+            let label = say!("{} ({}), {}", words::clean(&curve.subject.name), curve.source.word(), one.measure);
             entries.push(LegendEntry { sample: one.shape.draw(11.0, 0.0, "solid"), class: one.class.clone(), label });
         }
     }
     let key = |sample: Markup, label: &str| LegendEntry { sample, class: "key".into(), label: label.into() };
     if series.iter().any(|one| !one.fit.is_empty()) {
         let line = html! { line class="path open" x1="0" x2="22" y1="0" y2="0" {} };
-        entries.push(key(line, "fit: medians of slots, monotone"));
+        entries.push(key(line, label!("fit: medians of slots, monotone")));
     }
     if has(pick::is_open) {
-        entries.push(key(MarkerShape::Circle.draw(11.0, 0.0, "solid"), "open load (arrives by the clock)"));
+        entries.push(key(MarkerShape::Circle.draw(11.0, 0.0, "solid"), label!("open load (arrives by the clock)")));
     }
     if has(|run| !pick::is_open(run)) {
         let label = match counted {
-            Counted::Operations => "closed load (fixed queue depth)",
-            Counted::Transactions => "closed load (each session waits for its answer)",
+            Counted::Operations => label!("closed load (fixed queue depth)"),
+            Counted::Transactions => label!("closed load (each session waits for its answer)"),
         };
         entries.push(key(MarkerShape::Circle.draw(11.0, 0.0, "hollow"), label));
     }
     if has(pick::is_overloaded) {
-        entries.push(key(cross(11.0, 0.0), "overloaded: its queue grew without end"));
+        entries.push(key(cross(11.0, 0.0), label!("overloaded: its queue grew without end")));
     }
     entries
 }
@@ -250,10 +251,10 @@ fn format_tip((series, run, value): (&PercentileSeries<'_>, &Run, &Estimate), co
     let Figures { iops, .. } = &run.figures;
     let time = typeset(&number::time(value.value));
     let interval = number::interval(value)
-        .map(|(low, high)| format!(" ({} to {})", typeset(&number::time(low)), typeset(&number::time(high))))
+        .map(|(low, high)| say!(" ({} to {})", typeset(&number::time(low)), typeset(&number::time(high))))
         .unwrap_or_default();
-    let state = if pick::is_overloaded(run) { ", overloaded" } else { "" };
-    format!("{}: {} {time}{interval} at {}{state}", counted.pace(&run.offered), series.measure, counted.rate(iops))
+    let state = if pick::is_overloaded(run) { label!(", overloaded") } else { "" };
+    say!("{}: {} {time}{interval} at {}{state}", counted.pace(&run.offered), series.measure, counted.rate(iops))
 }
 
 /// A cross for each overloaded run: at its response time, or at the upper edge if the chart ends below.
@@ -264,7 +265,7 @@ fn overloads(series: &PercentileSeries<'_>, frame: &Frame) -> Markup {
                 @if let Some(value) = series.of(run) {
                     @let x = frame.at_x(run.figures.iops.value);
                     @let y = frame.at_y(value.value).max(frame.top + 5.0);
-                    @let tip = format!("{}: overloaded, {} {} and still rising at its end", words::pace(&run.offered), series.measure, typeset(&number::time(value.value)));
+                    @let tip = say!("{}: overloaded, {} {} and still rising at its end", words::pace(&run.offered), series.measure, typeset(&number::time(value.value)));
                     g class="pt" data-x=(x) data-y=(y) data-tip=(tip) { title { (tip) } (cross(x, y)) }
                 }
             }

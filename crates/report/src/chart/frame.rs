@@ -1,6 +1,7 @@
 //! Plotting area with axes, and the sizes of charts.
 
 use maud::{Markup, html};
+use unicode_width::UnicodeWidthStr;
 
 use super::{px, typeset};
 use crate::number;
@@ -124,7 +125,7 @@ impl Frame {
 
 /// Estimated width of a text at the font size of charts.
 pub(crate) fn text_width(text: &str) -> f64 {
-    text.chars().count() as f64 * 6.9
+    text.width() as f64 * 6.9
 }
 
 /// Moves labels apart that are closer than `gap`, keeping their order within `low..high`.

@@ -1,11 +1,12 @@
 //! The Plimsoll mark: a circle crossed by a line, as painted on a ship's side.
 
 use maud::{Markup, html};
+use plimsoll_language::label;
 
 /// The mark at the top of a page; the lower half is under water.
 pub(crate) fn plimsoll_mark() -> Markup {
     html! {
-        svg class="mark" viewBox="0 0 120 96" role="img" aria-label="Plimsoll mark" xmlns="http://www.w3.org/2000/svg" {
+        svg class="mark" viewBox="0 0 120 96" role="img" aria-label=(label!("Plimsoll mark")) xmlns="http://www.w3.org/2000/svg" {
             path class="under" d="M26 48a34 34 0 0 0 68 0z" {}
             circle class="ring" cx="60" cy="48" r="34" {}
             rect class="bar" x="4" y="45" width="112" height="6" {}

@@ -1,6 +1,7 @@
 //! Panels with a common time axis, and vertical lines at changes.
 
 use maud::{Markup, html};
+use plimsoll_language::label;
 
 use super::frame::{Frame, Size, spread, text_width};
 use super::legend::cut;
@@ -39,7 +40,7 @@ pub(crate) fn panels(story: &Timeline, size: Size) -> Drawing {
         }
         @if let (Some(first), Some(last)) = (frames.first(), frames.last()) {
             (marks(&story.marks, first, last))
-            (last.x_title("time"))
+            (last.x_title(label!("time")))
         }
         @for (panel, frame) in story.panels.iter().zip(&frames) { (limits(panel, frame)) (tracks(panel, frame)) }
     };

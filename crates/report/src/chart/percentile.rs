@@ -1,6 +1,7 @@
 //! Latency by percentile, as in plots of `HdrHistogram`: each decade of the horizontal axis is ten times rarer.
 
 use maud::{Markup, html};
+use plimsoll_language::label;
 use plimsoll_record::{Bins, Curve, Measure, Run};
 use plimsoll_units::Span;
 
@@ -45,8 +46,8 @@ pub(crate) fn percentiles(curve: &Curve, size: Size) -> Drawing {
         (key)
         (frame.latency_axis(size.pick(10, 8)))
         (frame.bottom_axis(&ticks))
-        (frame.x_title("percentile of operations"))
-        (frame.y_title("response time"))
+        (frame.x_title(label!("percentile of operations")))
+        (frame.y_title(label!("response time")))
         (draw_objective(curve, &lines, &frame))
         @for line in &lines { (draw(line, &frame)) }
     };
@@ -61,14 +62,14 @@ fn rarity(q: f64) -> f64 {
 fn chosen(curve: &Curve) -> Vec<RunDistribution<'_>> {
     let mut lines: Vec<RunDistribution<'_>> = Vec::new();
     let required = [
-        (pick::lightest(curve), "lightest", "p50", MarkerShape::Circle),
+        (pick::lightest(curve), label!("lightest"), "p50", MarkerShape::Circle),
         (
             pick::at_line(curve),
-            if pick::has_line(curve) { "at the load line" } else { "chosen" },
+            if pick::has_line(curve) { label!("at the load line") } else { label!("chosen") },
             "at",
             MarkerShape::Diamond,
         ),
-        (pick::max_loaded(curve), "most loaded", "p999", MarkerShape::Triangle),
+        (pick::max_loaded(curve), label!("most loaded"), "p999", MarkerShape::Triangle),
     ];
     for (run, role, class, shape) in required {
         let Some(run) = run.filter(|run| !lines.iter().any(|line| std::ptr::eq(line.run, *run))) else { continue };
@@ -90,7 +91,7 @@ fn list_legend(lines: &[RunDistribution<'_>]) -> Vec<LegendEntry> {
     };
     let mut entries: Vec<LegendEntry> = lines.iter().map(one).collect();
     if lines.iter().any(|line| line.service.is_some()) {
-        let label = "dashed: service time, from the submission".to_owned();
+        let label = label!("dashed: service time, from the submission").to_owned();
         entries.push(LegendEntry { sample: sample("service", html! {}), class: "key".into(), label });
     }
     entries

@@ -1,6 +1,7 @@
 //! Throughput and latency over time, all runs in sequence.
 
 use maud::{Markup, html};
+use plimsoll_language::{label, say};
 use plimsoll_load::Pace;
 use plimsoll_record::{Run, Slice, Tally};
 use plimsoll_units::Span;
@@ -71,11 +72,11 @@ pub(crate) fn over_time(lanes: &[Lane<'_>], counted: Counted, size: Size) -> Dra
         (warm_ups(&stretches, &[upper, lower]))
         (upper.rate_axis(4))
         (upper.bottom_axis(&[]))
-        (Frame::title_at(12.0, &format!("completed, {}", counted.unit())))
+        (Frame::title_at(12.0, &say!("completed, {}", counted.unit())))
         (lower.latency_axis(size.pick(6, 6)))
         (lower.bottom_axis(&ticks))
-        (lower.y_title("response time"))
-        (lower.x_title("time in runs"))
+        (lower.y_title(label!("response time")))
+        (lower.x_title(label!("time in runs")))
         (boundaries(&stretches, counted, &upper, &lower))
         @for stretch in &stretches {
             (trace(stretch, &upper, "p99", |piece| Some(piece.iops)))
@@ -184,7 +185,7 @@ fn groups(stretches: &[Stretch<'_>], counted: Counted, upper: &Frame) -> Markup 
         let pace = if pick::is_open(stretch.lane.run) { counted.open() } else { counted.closed() };
         let name = match stretch.lane.group {
             "" => pace.to_owned(),
-            group => format!("{group}, {pace}"),
+            group => say!("{group}, {pace}"),
         };
         match found.last_mut() {
             Some(last) if last.2 == name => last.1 = stretch.to,
@@ -259,7 +260,7 @@ fn hits(stretches: &[Stretch<'_>], counted: Counted, upper: &Frame, lower: &Fram
     html! {
         @for stretch in stretches {
             @let figures = &stretch.lane.run.figures;
-            @let tip = format!("{}: {}, p50 {}, p99 {}", counted.pace(&stretch.lane.run.offered), counted.rate(&figures.iops),
+            @let tip = say!("{}: {}, p50 {}, p99 {}", counted.pace(&stretch.lane.run.offered), counted.rate(&figures.iops),
                 typeset(&number::time(figures.p50_ns.value)), typeset(&number::time(figures.p99_ns.value)));
             @let (from, to) = (upper.at_x(stretch.from), upper.at_x(stretch.to));
             rect class="hit" x=(from) y=(px(upper.top)) width=(px(to - from)) height=(px(lower.bottom - upper.top))

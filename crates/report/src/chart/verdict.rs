@@ -1,6 +1,7 @@
 //! Annotations of a load curve: objective, load line and knee.
 
 use maud::{Markup, html};
+use plimsoll_language::say;
 use plimsoll_record::Curve;
 
 use super::curve::colour_class;
@@ -28,7 +29,7 @@ pub(super) fn allowed(curves: &[&Curve], frame: &Frame) -> Markup {
 pub(super) fn knees(curves: &[&Curve], frame: &Frame, obstacles: &[(f64, f64)]) -> Markup {
     let [curve] = curves else { return html! {} };
     let Some(knee) = curve.knee.filter(|knee| knee.iops > 0.0 && frame.x.holds(knee.iops)) else { return html! {} };
-    let (x, label) = (frame.at_x(knee.iops), format!("knee {}", number::short(knee.iops)));
+    let (x, label) = (frame.at_x(knee.iops), say!("knee {}", number::short(knee.iops)));
     let half = text_width(&label) / 2.0;
     let at = x.clamp(frame.left + half, (frame.right - half).max(frame.left + half));
     let room = |y: f64| {
@@ -71,7 +72,7 @@ pub(super) fn verdicts(curves: &[&Curve], frame: &Frame, obstacles: &[(f64, f64)
 
 fn upright(frame: &Frame, (iops, y): (f64, f64), index: usize, count: usize) -> Markup {
     let x = frame.at_x(iops);
-    let label = if count == 1 { format!("load line {}", number::short(iops)) } else { number::short(iops) };
+    let label = if count == 1 { say!("load line {}", number::short(iops)) } else { number::short(iops) };
     let half = text_width(&label) / 2.0;
     let at = x.clamp(frame.left + half, (frame.right - half).max(frame.left + half));
     let row = if count == 1 { 0.0 } else { (index % 2) as f64 * 14.0 };

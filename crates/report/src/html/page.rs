@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use maud::{Markup, html};
+use plimsoll_language::{label, say};
 
 use super::framed;
 use crate::chart::{MarkerShape, colour_class, gauge, plimsoll_mark, typeset};
@@ -24,7 +25,7 @@ const CONTENTS: usize = 3;
 /// Renders a page as one file: table of contents, tables that scroll, sections that collapse.
 pub fn page_html(page: &Page) -> String {
     let maker = if page.made_by.is_empty() { "plimsoll" } else { &page.made_by };
-    framed(&clean(&page.title), &page_fragment(page), &format!("Made by {}. This page needs no network.", clean(maker)))
+    framed(&clean(&page.title), &page_fragment(page), &say!("Made by {}. This page needs no network.", clean(maker)))
 }
 
 /// The content of a page for a document that has [`PAGE_STYLES`](super::PAGE_STYLES) and [`PAGE_SCRIPT`](super::PAGE_SCRIPT). Contains no inline style or script.
@@ -40,7 +41,7 @@ pub fn page_fragment(page: &Page) -> Markup {
         @for (index, part) in sections.iter().enumerate().skip(leading) { (section(part, index, &labels[index])) }
         @if !page.next.is_empty() {
             section {
-                h2 { "Next" }
+                h2 { (label!("Next")) }
                 @for (purpose, command) in &page.next {
                     p { (typeset(&clean(purpose))) ":" }
                     div class="command" { pre { code { (clean(command)) } } }
@@ -78,7 +79,7 @@ fn head(page: &Page, is_short: bool) -> Markup {
                         p { @for word in words { span class="word" { (word) } " " } }
                         @for caution in &headline.cautions { p class="alert weight caution" { "▲ " (text(caution)) } }
                         @if is_short && !headline.details.is_empty() {
-                            details { summary { "Basis of the verdict" } (paragraphs(&headline.details)) }
+                            details { summary { (label!("Basis of the verdict")) } (paragraphs(&headline.details)) }
                         } @else {
                             (paragraphs(&headline.details))
                         }
@@ -100,7 +101,7 @@ fn key_figure(fact: &Fact) -> Markup {
     html! {
         div {
             dt { (text(&fact.name)) }
-            dd class=(class) { (linked(&fact.text, fact.links.first())) small { (text(&fact.remarks.join("; "))) } }
+            dd class=(class) { (linked(&fact.text, fact.links.first())) small { (text(&fact.remarks.join(label!("; ")))) } }
         }
     }
 }
@@ -111,7 +112,7 @@ fn linked(words: &str, link: Option<&Link>) -> Markup {
 
 fn contents(sections: &[&PageSection]) -> Markup {
     html! {
-        nav class="contents" aria-label="Contents" {
+        nav class="contents" aria-label=(label!("Contents")) {
             ol {
                 @for (index, section) in sections.iter().enumerate().filter(|(index, _)| is_listed(sections, *index)) {
                     li { a href={ "#" (anchor(section, index)) } { (text(&section.heading)) } }
@@ -147,7 +148,7 @@ fn label_blocks(sections: &[&PageSection]) -> Vec<Vec<String>> {
             };
             let count = observed.entry(label).or_default();
             *count += usize::from(matches!(block, Block::Table(_) | Block::Listing(_)));
-            own.push(if *count > 1 { format!("{label}, {count}") } else { label.to_owned() });
+            own.push(if *count > 1 { say!("{label}, {count}") } else { label.to_owned() });
         }
         labels.push(own);
     }
@@ -213,12 +214,12 @@ fn fact(fact: &Fact) -> Markup {
             @for remark in &fact.remarks { div class="evidence" { (text(remark)) } }
             @if !fact.links.is_empty() {
                 div class="evidence" {
-                    "Based on "
+                    (label!("Based on "))
                     @for (index, link) in fact.links.iter().enumerate() {
-                        @if index > 0 { "; " }
+                        @if index > 0 { (label!("; ")) }
                         (linked(&link.name, Some(link)))
                     }
-                    "."
+                    (label!("."))
                 }
             }
         }
@@ -267,7 +268,10 @@ fn sign_legend(table: &Table) -> impl Iterator<Item = &str> {
     let has_interval = table.rows.iter().flatten().any(|cell| cell.interval.is_some());
     let is_chosen = |row: &Vec<Cell>| row.first().is_some_and(|cell| cell.emphasis == Emphasis::Strong);
     let has_chosen = table.rows.iter().any(is_chosen);
-    let signs = [(has_interval, "small figures are 95 % intervals"), (has_chosen, "⊖ marks the row of the verdict")];
+    let signs = [
+        (has_interval, label!("small figures are 95 % intervals")),
+        (has_chosen, label!("⊖ marks the row of the verdict")),
+    ];
     signs.into_iter().filter(|(is_used, _)| *is_used).map(|(_, meaning)| meaning)
 }
 

@@ -9,6 +9,7 @@ use plimsoll_catalogue::{
     Access, COMPARED_BLOCKS, Catalogue, Cite, Complaint, Deviation, Kinds, LimitView, ManagedDatabase, Often,
     OptionValue, OptionView, PartView, Product, ProductKind, Status,
 };
+use plimsoll_language::{label, say};
 
 use crate::number;
 use crate::page::{Block, Cell, Column, ColumnKind, Headline, Item, Page, PageSection, Table, UNKNOWN};
@@ -30,51 +31,51 @@ pub fn products(catalogue: &Catalogue) -> Page {
         groups.push((products.len(), format!("{name} ({})", own.len())));
         products.extend(own);
     }
-    let title = "Storage products".to_owned();
+    let title = label!("Storage products").to_owned();
     if products.is_empty() {
-        let empty = Block::Text("The catalogue is empty.".to_owned());
+        let empty = Block::Text(label!("The catalogue is empty.").to_owned());
         return Page { title, sections: vec![PageSection::bare("", vec![empty])], ..Page::default() };
     }
     let letters: Vec<String> = Status::ALL
         .iter()
         .map(|status| format!("{} {}: {}", letter(*status), status.name(), words::status(*status)))
         .collect();
-    let note = format!("figures by status: {}; none was measured by plimsoll", letters.join(", "));
-    let table = Table::rows("Products", products)
-        .column(Column::text("product", 0), |product| product.name())
-        .column(Column::text("also", 2), |product| product.aliases().join(" "))
-        .column(Column::text("kind", 3), |product| product.kind().name())
-        .column(Column::text("capacity", 0), |product| size(product))
-        .column(Column::text("prices", 0), |product| currencies(product))
-        .column(Column::text("figures", 1), |product| statuses(product))
-        .column(Column::text("title", 4), |product| product.title())
+    let note = say!("figures by status: {}; none was measured by plimsoll", letters.join(label!(", ")));
+    let table = Table::rows(label!("Products"), products)
+        .column(Column::text(label!("product"), 0), |product| product.name())
+        .column(Column::text(label!("also"), 2), |product| product.aliases().join(" "))
+        .column(Column::text(label!("kind"), 3), |product| product.kind().name())
+        .column(Column::text(label!("capacity"), 0), |product| size(product))
+        .column(Column::text(label!("prices"), 0), |product| currencies(product))
+        .column(Column::text(label!("figures"), 1), |product| statuses(product))
+        .column(Column::text(label!("title"), 4), |product| product.title())
         .table()
         .with_notes([note]);
-    let sections = vec![PageSection::bare("Products", vec![Block::Table(Table { groups, ..table })])];
+    let sections = vec![PageSection::bare(label!("Products"), vec![Block::Table(Table { groups, ..table })])];
     Page { title, sections, ..Page::default() }
 }
 
 /// Product files and their defects: a line for each valid file, and a table of defects.
 pub fn checked_products(files: &[(String, Vec<Complaint>)]) -> Page {
     let valid = files.iter().filter(|(_, complaints)| complaints.is_empty());
-    let lines: Vec<String> = valid.map(|(file, _)| format!("{file}: valid")).collect();
+    let lines: Vec<String> = valid.map(|(file, _)| say!("{file}: valid")).collect();
     let defects = files.iter().flat_map(|(file, complaints)| complaints.iter().map(move |defect| (file, defect)));
-    let table = Table::rows("Defects", defects)
-        .column(Column::text("file", 0), |(file, _)| file.as_str())
-        .column(Column::text("line", 0), |(_, defect)| defect.line.to_string())
-        .column(Column::text("column", 0), |(_, defect)| defect.column.to_string())
-        .column(Column::text("defect", 0), |(_, defect)| defect.what.as_str())
-        .column(Column::text("allowed", 0), |(_, defect)| defect.allowed.as_str())
+    let table = Table::rows(label!("Defects"), defects)
+        .column(Column::text(label!("file"), 0), |(file, _)| file.as_str())
+        .column(Column::text(label!("line"), 0), |(_, defect)| defect.line.to_string())
+        .column(Column::text(label!("column"), 0), |(_, defect)| defect.column.to_string())
+        .column(Column::text(label!("defect"), 0), |(_, defect)| defect.what.as_str())
+        .column(Column::text(label!("allowed"), 0), |(_, defect)| defect.allowed.as_str())
         .table();
-    let states = Table::rows("Product files", files)
-        .column(Column::text("file", 0), |(file, _)| file.as_str())
-        .column(Column::text("defects", 0), |(_, complaints)| complaints.len().to_string())
+    let states = Table::rows(label!("Product files"), files)
+        .column(Column::text(label!("file"), 0), |(file, _)| file.as_str())
+        .column(Column::text(label!("defects"), 0), |(_, complaints)| complaints.len().to_string())
         .table();
     let mut blocks = vec![Block::Listing(lines.join("\n")), Block::Table(table)];
     let is_valid = files.iter().all(|(_, complaints)| complaints.is_empty());
     blocks.extend(is_valid.then_some(Block::Data(states)));
-    let section = PageSection::bare("Product files", blocks);
-    Page { title: "Check of product files".to_owned(), sections: vec![section], ..Page::default() }
+    let section = PageSection::bare(label!("Product files"), blocks);
+    Page { title: label!("Check of product files").to_owned(), sections: vec![section], ..Page::default() }
 }
 
 /// Sizes: `1 to 65536 GiB`, `480, 960 GB`; for machines, their number.
@@ -82,16 +83,16 @@ fn size(product: &Product) -> String {
     let (unit, bytes) = product.capacity_unit();
     if product.kind() == ProductKind::Machine {
         let count = product.machines().count();
-        return format!("{count} machine{}", if count == 1 { "" } else { "s" });
+        return say!("{count} machine{}", if count == 1 { "" } else { "s" });
     }
     match product.options().into_iter().find(|option| &*option.name == "size") {
         None => words::capacity(bytes),
-        Some(option) if !option.choices.is_empty() => format!("{} {unit}", option.choices.join(", ")),
+        Some(option) if !option.choices.is_empty() => format!("{} {unit}", option.choices.join(label!(", "))),
         Some(option) => match (option.low.as_str(), option.high.as_str()) {
-            ("", "") => format!("any {unit}"),
-            ("", high) => format!("up to {high} {unit}"),
-            (low, "") => format!("from {low} {unit}"),
-            (low, high) => format!("{low} to {high} {unit}"),
+            ("", "") => say!("any {unit}"),
+            ("", high) => say!("up to {high} {unit}"),
+            (low, "") => say!("from {low} {unit}"),
+            (low, high) => say!("{low} to {high} {unit}"),
         },
     }
 }
@@ -125,24 +126,24 @@ fn letter(status: Status) -> &'static str {
 pub fn product(product: &Product) -> Page {
     let mut sources = Sources::default();
     let mut sections = vec![
-        list("Managed database", managed(product, &mut sources)),
-        list("Options", options(product, &mut sources)),
-        PageSection::new("Tiers", tiers(product).into_iter().map(Block::Table).collect()),
+        list(label!("Managed database"), managed(product, &mut sources)),
+        list(label!("Options"), options(product, &mut sources)),
+        PageSection::new(label!("Tiers"), tiers(product).into_iter().map(Block::Table).collect()),
         PageSection::new(
-            "Limits",
+            label!("Limits"),
             vec![Block::Items(limits(product, &mut sources)), Block::Data(limits_data(product))],
         ),
-        list("Latency, in the vendor's words", latency(product, &mut sources)),
-        list("Rules", list_rules(product, &mut sources)),
-        list("Prices", prices(product, &mut sources)),
-        list("Model of the response times below its limits", model(product, &mut sources)),
-        list("Figures", figures(product, &mut sources)),
-        list("Published drives that it stands for", typical(product, &mut sources)),
-        list("Durability and sharing", safety(product, &mut sources)),
-        list("Loads whose quote and simulation differ", deviations(product)),
-        list("Automatic changes by the service", autotune(product, &mut sources)),
-        list("Machines", machines(product)),
-        list("Contradictions between documents", warnings(product, &mut sources)),
+        list(label!("Latency, in the vendor's words"), latency(product, &mut sources)),
+        list(label!("Rules"), list_rules(product, &mut sources)),
+        list(label!("Prices"), prices(product, &mut sources)),
+        list(label!("Model of the response times below its limits"), model(product, &mut sources)),
+        list(label!("Figures"), figures(product, &mut sources)),
+        list(label!("Published drives that it stands for"), typical(product, &mut sources)),
+        list(label!("Durability and sharing"), safety(product, &mut sources)),
+        list(label!("Loads whose quote and simulation differ"), deviations(product)),
+        list(label!("Automatic changes by the service"), autotune(product, &mut sources)),
+        list(label!("Machines"), machines(product)),
+        list(label!("Contradictions between documents"), warnings(product, &mut sources)),
     ];
     sections.extend(sources.section());
     let text = format!("{}: {} ({})", product.name(), product.title(), product.kind().name());
@@ -157,14 +158,14 @@ fn list(heading: &str, items: Vec<Item>) -> PageSection {
 fn describe_product(product: &Product) -> Vec<String> {
     let mut about = vec![product.about().to_owned()];
     if !product.aliases().is_empty() {
-        about.push(format!("also {}", product.aliases().join(", ")));
+        about.push(say!("also {}", product.aliases().join(label!(", "))));
     }
     let (unit, bytes) = product.capacity_unit();
     let total = number::integer(bytes.get() as f64);
     if product.has_size() {
-        about.push(format!("1 {unit} is {total} bytes"));
+        about.push(say!("1 {unit} is {total} bytes"));
     } else if bytes.get() > 1 {
-        about.push(format!("capacity {} ({total} bytes)", words::capacity(bytes)));
+        about.push(say!("capacity {} ({total} bytes)", words::capacity(bytes)));
     }
     about
 }
@@ -179,7 +180,7 @@ fn managed(product: &Product, sources: &mut Sources) -> Vec<Item> {
     let service = product.managed().into_iter();
     let entry = |managed: &ManagedDatabase| {
         let text = format!("{}: {} {}", managed.engine_titles(), managed.provides, sources.mark(&managed.cite));
-        Item::new(text, [format!("it leaves to you {}", managed.leaves)])
+        Item::new(text, [say!("it leaves to you {}", managed.leaves)])
     };
     service.map(entry).collect()
 }
@@ -198,20 +199,20 @@ fn options(product: &Product, sources: &mut Sources) -> Vec<Item> {
 /// `1 to 65536 in steps of 1; 100 if not given`.
 fn format_range(option: &OptionView) -> String {
     let mut range = match (option.low.as_str(), option.high.as_str()) {
-        _ if !option.choices.is_empty() => option.choices.join(", "),
-        ("", "") => "any number".into(),
-        ("", high) => format!("up to {high}"),
-        (low, "") => format!("from {low}"),
-        (low, high) => format!("{low} to {high}"),
+        _ if !option.choices.is_empty() => option.choices.join(label!(", ")),
+        ("", "") => label!("any number").into(),
+        ("", high) => say!("up to {high}"),
+        (low, "") => say!("from {low}"),
+        (low, high) => say!("{low} to {high}"),
     };
     if !option.step.is_empty() && option.choices.is_empty() {
-        range += &format!(" in steps of {}", option.step);
+        range += &say!(" in steps of {}", option.step);
     }
     if !option.default.is_empty() {
-        range += &format!("; default {}", option.default);
+        range += &say!("; default {}", option.default);
     }
     if let Some(from) = option.detached_from {
-        range += &format!("; changes from or to {from} and more require a detached volume");
+        range += &say!("; changes from or to {from} and more require a detached volume");
     }
     range
 }
@@ -223,7 +224,7 @@ fn tiers(product: &Product) -> Option<Table> {
         Column { name: name.into(), ..Column::new("", "", kind, 0) }
     };
     let columns: Vec<Column> = names.into_iter().enumerate().map(column).collect();
-    Some(Table::of("Tiers", columns, rows, |row| row.iter().map(Cell::text).collect()))
+    Some(Table::of(label!("Tiers"), columns, rows, |row| row.iter().map(Cell::text).collect()))
 }
 
 fn limits(product: &Product, sources: &mut Sources) -> Vec<Item> {
@@ -232,17 +233,17 @@ fn limits(product: &Product, sources: &mut Sources) -> Vec<Item> {
 }
 
 fn limits_data(product: &Product) -> Table {
-    Table::rows("Limits", product.limits())
-        .column(Column::text("limit", 0), |limit| limit.name.to_string())
-        .column(Column::text("scope", 0), |limit| limit.scope.name())
+    Table::rows(label!("Limits"), product.limits())
+        .column(Column::text(label!("limit"), 0), |limit| limit.name.to_string())
+        .column(Column::text(label!("scope"), 0), |limit| limit.scope.name())
         .column(Column::text("IOPS", 0), |limit| limit.iops.clone())
         .column(Column::text("bytes/s", 0), |limit| limit.bytes.clone())
-        .column(Column::text("when", 0), |limit| limit.when.clone())
-        .column(Column::text("raised by", 0), |limit| {
+        .column(Column::text(label!("when"), 0), |limit| limit.when.clone())
+        .column(Column::text(label!("raised by"), 0), |limit| {
             limit.lift.iter().map(AsRef::as_ref).collect::<Vec<&str>>().join(" ")
         })
-        .column(Column::text("date", 0), |limit| limit.cite.date.clone())
-        .column(Column::text("status", 0), |limit| limit.cite.status.name())
+        .column(Column::text(label!("date"), 0), |limit| limit.cite.date.clone())
+        .column(Column::text(label!("status"), 0), |limit| limit.cite.status.name())
         .table()
 }
 
@@ -251,32 +252,32 @@ fn ceiling(limit: &LimitView) -> String {
     let mut parts = vec![format!("{} ({}): {}", limit.name, limit.scope.name(), rates(limit))];
     match limit.kinds {
         Kinds::All => {}
-        Kinds::Read => parts.push("reads only".into()),
-        Kinds::Write => parts.push("writes only".into()),
+        Kinds::Read => parts.push(label!("reads only").into()),
+        Kinds::Write => parts.push(label!("writes only").into()),
     }
     match limit.access {
         Access::Any => {}
-        Access::Sequential => parts.push("sequential only".into()),
-        Access::Random => parts.push("random only".into()),
+        Access::Sequential => parts.push(label!("sequential only").into()),
+        Access::Random => parts.push(label!("random only").into()),
     }
     let given = |text: &str, words: &dyn Fn(&str) -> String| (!text.is_empty()).then(|| words(text));
-    parts.extend(limit.unit.map(|unit| format!("counted per {unit}")));
-    parts.extend(given(&limit.credits, &|credits| format!("burst credits {credits} operations")));
-    parts.extend(given(&limit.credit_bytes, &|credits| format!("burst credits {credits} bytes")));
-    parts.extend(limit.burst.then(|| "peak while burst credits last".to_owned()));
-    parts.extend(given(&limit.when, &|when| format!("when {when}")));
+    parts.extend(limit.unit.map(|unit| say!("counted per {unit}")));
+    parts.extend(given(&limit.credits, &|credits| say!("burst credits {credits} operations")));
+    parts.extend(given(&limit.credit_bytes, &|credits| say!("burst credits {credits} bytes")));
+    parts.extend(limit.burst.then(|| label!("peak while burst credits last").to_owned()));
+    parts.extend(given(&limit.when, &|when| say!("when {when}")));
     parts.extend(given(&limit.validity, &str::to_owned));
-    parts.extend(limit.added.then(|| "the times of both add up".to_owned()));
-    parts.extend(limit.in_model.then(|| "enforced by the model".to_owned()));
-    let raised_by = limit.lift.iter().map(AsRef::as_ref).collect::<Vec<_>>().join(", ");
-    parts.extend(given(&raised_by, &|options| format!("raised by {options}")));
-    parts.join("; ")
+    parts.extend(limit.added.then(|| label!("the times of both add up").to_owned()));
+    parts.extend(limit.in_model.then(|| label!("enforced by the model").to_owned()));
+    let raised_by = limit.lift.iter().map(AsRef::as_ref).collect::<Vec<_>>().join(label!(", "));
+    parts.extend(given(&raised_by, &|options| say!("raised by {options}")));
+    parts.join(label!("; "))
 }
 
 fn rates(limit: &LimitView) -> String {
     let rate = |text: &str, unit: &str| (!text.is_empty()).then(|| format!("{text} {unit}"));
     let both = [rate(&limit.iops, "IOPS"), rate(&limit.bytes, "bytes/s")];
-    both.into_iter().flatten().collect::<Vec<_>>().join(" and ")
+    both.into_iter().flatten().collect::<Vec<_>>().join(label!(" and "))
 }
 
 fn latency(product: &Product, sources: &mut Sources) -> Vec<Item> {
@@ -307,7 +308,7 @@ fn prices(product: &Product, sources: &mut Sources) -> Vec<Item> {
             }
         }
         remarks.extend(list.snapshot.iter().map(|snapshot| {
-            format!("- snapshots: {} per {} stored {}", snapshot.amount, snapshot.per, sources.mark(&snapshot.cite))
+            say!("- snapshots: {} per {} stored {}", snapshot.amount, snapshot.per, sources.mark(&snapshot.cite))
         }));
         items.push(Item::new(format!("{} {mark}", list.list), remarks));
     }
@@ -316,18 +317,17 @@ fn prices(product: &Product, sources: &mut Sources) -> Vec<Item> {
 
 /// `storage: 0.08 per GiB-month of size`.
 fn part(part: &PartView) -> String {
-    let of = if part.quantity.is_empty() { String::new() } else { format!(" of {}", part.quantity) };
-    let when = if part.when.is_empty() { String::new() } else { format!(", when {}", part.when) };
-    let once = if part.often == Often::Once { ", once" } else { "" };
-    format!("{}: {} per {}{of}{when}{once}", part.name, part.amount, part.per)
+    let of = if part.quantity.is_empty() { String::new() } else { say!(" of {}", part.quantity) };
+    let when = if part.when.is_empty() { String::new() } else { say!(", when {}", part.when) };
+    let once = if part.often == Often::Once { label!(", once") } else { "" };
+    say!("{}: {} per {}{of}{when}{once}", part.name, part.amount, part.per)
 }
 
 fn model(product: &Product, sources: &mut Sources) -> Vec<Item> {
     let Some(model) = product.model_view() else { return Vec::new() };
     let stages = noted(format!("{} {}", model.stages, sources.mark(&model.cite)), &model.cite);
-    let pieces =
-        model.pieces.map(|size| Item::new(format!("limits before it: passed in pieces of {size}, in turn"), []));
-    let doubts = model.doubts.iter().map(|doubt| Item::new(format!("doubt: {doubt}"), []));
+    let pieces = model.pieces.map(|size| Item::new(say!("limits before it: passed in pieces of {size}, in turn"), []));
+    let doubts = model.doubts.iter().map(|doubt| Item::new(say!("doubt: {doubt}"), []));
     std::iter::once(stages).chain(pieces).chain(doubts).collect()
 }
 
@@ -350,11 +350,11 @@ fn safety(product: &Product, sources: &mut Sources) -> Vec<Item> {
         items.push(noted(format!("{} {}", words::service_level(&level), sources.mark(&level.cite)), &level.cite));
     }
     if let Some(rac) = product.rac() {
-        items.push(noted(format!("Oracle RAC: {} {}", rac.text, sources.mark(&rac.cite)), &rac.cite));
+        items.push(noted(say!("Oracle RAC: {} {}", rac.text, sources.mark(&rac.cite)), &rac.cite));
     }
     for sharing in product.sharing_views() {
-        let when = if sharing.when.is_empty() { String::new() } else { format!(", when {}", sharing.when) };
-        let text = format!("{} machines, {}{when} {}", sharing.hosts, sharing.mode.name(), sources.mark(&sharing.cite));
+        let when = if sharing.when.is_empty() { String::new() } else { say!(", when {}", sharing.when) };
+        let text = say!("{} machines, {}{when} {}", sharing.hosts, sharing.mode.name(), sources.mark(&sharing.cite));
         items.push(noted(text, &sharing.cite));
     }
     items
@@ -365,9 +365,9 @@ fn typical(product: &Product, sources: &mut Sources) -> Vec<Item> {
     for rates in product.typical() {
         let mut drives = Vec::new();
         for drive in &rates.drives {
-            let at = |(depth, iops): (&u32, &f64)| format!("{} at {depth}", number::rate(*iops));
+            let at = |(depth, iops): (&u32, &f64)| say!("{} at {depth}", number::rate(*iops));
             let by_depth: Vec<String> = drive.rates.iter().map(at).collect();
-            drives.push(format!("- {}: {} {}", drive.name, by_depth.join(", "), sources.mark(&drive.cite)));
+            drives.push(format!("- {}: {} {}", drive.name, by_depth.join(label!(", ")), sources.mark(&drive.cite)));
             drives.extend((!drive.cite.note.is_empty()).then(|| drive.cite.note.clone()));
         }
         items.push(Item::new(words::typical(rates), drives));
@@ -379,8 +379,9 @@ fn deviations(product: &Product) -> Vec<Item> {
     let text = |deviation: &Deviation| {
         let loads: Vec<&str> = deviation.loads.iter().map(|load| load.name()).collect();
         let blocks: Vec<String> = deviation.blocks.iter().map(ToString::to_string).collect();
-        let of = if deviation.blocks == COMPARED_BLOCKS { String::new() } else { format!(" of {}", blocks.join(", ")) };
-        Item::new(format!("{}{of}: {}", loads.join(", "), deviation.why), [])
+        let of =
+            if deviation.blocks == COMPARED_BLOCKS { String::new() } else { say!(" of {}", blocks.join(label!(", "))) };
+        Item::new(format!("{}{of}: {}", loads.join(label!(", ")), deviation.why), [])
     };
     product.deviations().iter().map(text).collect()
 }
@@ -392,7 +393,7 @@ fn autotune(product: &Product, sources: &mut Sources) -> Vec<Item> {
             OptionValue::Number(number) => format!("{name} = {number}"),
             OptionValue::Text(text) => format!("{name} = {text}"),
         };
-        let parameters = autotune.parameters.iter().map(parameter).collect::<Vec<_>>().join(", ");
+        let parameters = autotune.parameters.iter().map(parameter).collect::<Vec<_>>().join(label!(", "));
         let text = format!("{}: {parameters} {}", autotune.name, sources.mark(&autotune.cite));
         items.push(noted(text, &autotune.cite));
     }
@@ -402,11 +403,11 @@ fn autotune(product: &Product, sources: &mut Sources) -> Vec<Item> {
 fn machines(product: &Product) -> Vec<Item> {
     let names: Vec<String> = product.machines().collect();
     let more = names.len().saturating_sub(MACHINES_MAX);
-    let rest = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let rest = if more > 0 { say!(" and {more} more") } else { String::new() };
     if names.is_empty() {
         return Vec::new();
     }
-    vec![Item::new(format!("{}{rest}", names[..names.len() - more].join(", ")), [])]
+    vec![Item::new(format!("{}{rest}", names[..names.len() - more].join(label!(", "))), [])]
 }
 
 fn warnings(product: &Product, sources: &mut Sources) -> Vec<Item> {
@@ -442,7 +443,8 @@ impl Sources {
             Item::new(format!("[{}] {} {}", index + 1, cite.title, cite.url).trim_end(), [])
         };
         let documents: Vec<Item> = self.documents.iter().enumerate().map(document).collect();
-        let note = format!("figures {}", words::provenance(self.statuses));
-        (!documents.is_empty()).then(|| PageSection::new("Sources", vec![Block::Items(documents), Block::Note(note)]))
+        let note = say!("figures {}", words::provenance(self.statuses));
+        (!documents.is_empty())
+            .then(|| PageSection::new(label!("Sources"), vec![Block::Items(documents), Block::Note(note)]))
     }
 }

@@ -1,6 +1,7 @@
 //! Comparison of runs: the verdict, the figures of both sides, and differing conditions.
 
 use plimsoll_analyse::{Change, Comparison, Difference, LineComparison, Method, Quantity, Verdict};
+use plimsoll_language::{label, say};
 use plimsoll_record::Estimate;
 
 use super::curves::{Sheet, labels, overlay, runs_in_full};
@@ -11,20 +12,20 @@ use crate::{number, words};
 /// Compares two sides. `names` are the runs of each side, `sheets` the runs of both sides in the same order.
 pub fn comparison(names: [&[String]; 2], comparison: &Comparison, sheets: &[Sheet<'_>]) -> Page {
     let mut blocks = vec![Block::Facts(sides(names))];
-    blocks.extend(comparison.objective.map(|objective| Block::Text(format!("objective {objective}"))));
+    blocks.extend(comparison.objective.map(|objective| Block::Text(say!("objective {objective}"))));
     blocks.extend(comparison.history.map(|history| {
         let scatter = number::percent(history.deviation.exp_m1());
         let runs = history.runs;
-        Block::Note(format!("noise: {runs} earlier runs of the same load vary by {scatter}"))
+        Block::Note(say!("noise: {runs} earlier runs of the same load vary by {scatter}"))
     }));
     let difference =
-        |difference: &Difference| Item::new(format!("{}: {} and {}", difference.what, difference.a, difference.b), []);
+        |difference: &Difference| Item::new(say!("{}: {} and {}", difference.what, difference.a, difference.b), []);
     let conditions = comparison.conditions.iter().map(difference).collect();
     let figures = tabulate_figures(comparison);
     let mut sections = vec![
-        PageSection::bare("Sides", blocks),
-        PageSection::bare("Figures of both sides", vec![Block::Table(figures.clone()), Block::Data(figures)]),
-        PageSection::new("Different conditions", vec![Block::Items(conditions)]),
+        PageSection::bare(label!("Sides"), blocks),
+        PageSection::bare(label!("Figures of both sides"), vec![Block::Table(figures.clone()), Block::Data(figures)]),
+        PageSection::new(label!("Different conditions"), vec![Block::Items(conditions)]),
     ];
     if !sheets.is_empty() {
         let labels = labels(&names.concat());
@@ -33,7 +34,7 @@ pub fn comparison(names: [&[String]; 2], comparison: &Comparison, sheets: &[Shee
         sections.extend(runs_in_full(sheets, &labels, Visibility::Detail));
     }
     let headline = Headline { text: verdict(comparison), grade: grade(comparison), ..Headline::default() };
-    Page { title: "Comparison of runs".to_owned(), headline: Some(headline), sections, ..Page::default() }
+    Page { title: label!("Comparison of runs").to_owned(), headline: Some(headline), sections, ..Page::default() }
 }
 
 fn sides(names: [&[String]; 2]) -> Vec<Fact> {
@@ -41,14 +42,14 @@ fn sides(names: [&[String]; 2]) -> Vec<Fact> {
         let fact = |(index, name): (usize, &String)| Fact::new(if index == 0 { side } else { "" }, name);
         names.iter().enumerate().map(fact).collect::<Vec<_>>()
     };
-    ["first", "second"].into_iter().zip(names).flat_map(side).collect()
+    [label!("first"), label!("second")].into_iter().zip(names).flat_map(side).collect()
 }
 
 /// Scope of the verdict.
 fn grade(comparison: &Comparison) -> &'static str {
     match &comparison.line {
-        Some(line) if line.method != Method::SingleRuns => "beyond the time of these runs",
-        _ => "for the time of these runs",
+        Some(line) if line.method != Method::SingleRuns => label!("beyond the time of these runs"),
+        _ => label!("for the time of these runs"),
     }
 }
 
@@ -61,48 +62,48 @@ fn verdict(comparison: &Comparison) -> String {
     let only_lines = comparison.points.is_empty() && comparison.objective.is_some();
     let objective_change = |change: &str| {
         let objective = comparison.objective.map(|objective| objective.to_string()).unwrap_or_default();
-        format!("{objective} {change}, during these runs.")
+        say!("{objective} {change}, during these runs.")
     };
     match &comparison.verdict {
         Verdict::Better if only_lines => {
-            format!("Better: {}", objective_change("is met now and was missed at all loads before"))
+            say!("Better: {}", objective_change(label!("is met now and was missed at all loads before")))
         }
         Verdict::Worse if only_lines => {
-            format!("Worse: {}", objective_change("is missed at all loads now and was met before"))
+            say!("Worse: {}", objective_change(label!("is missed at all loads now and was met before")))
         }
-        Verdict::Better => "Better: the second run is faster by more than the noise of these runs.".into(),
-        Verdict::Worse => "Worse: the second run is slower by more than the noise of these runs.".into(),
-        Verdict::Mixed => "Mixed: the second run is better at some loads and worse at others.".into(),
-        Verdict::NoRealChange => "No significant difference between these runs.".into(),
-        Verdict::NotComparable(why) => format!("No verdict: {why}."),
+        Verdict::Better => label!("Better: the second run is faster by more than the noise of these runs.").into(),
+        Verdict::Worse => label!("Worse: the second run is slower by more than the noise of these runs.").into(),
+        Verdict::Mixed => label!("Mixed: the second run is better at some loads and worse at others.").into(),
+        Verdict::NoRealChange => label!("No significant difference between these runs.").into(),
+        Verdict::NotComparable(why) => say!("No verdict: {why}."),
     }
 }
 
 /// The verdict on load lines that were measured alternately; `None` if they do not differ.
 fn turns_sentence(line: &LineComparison, verdict: &Verdict) -> Option<String> {
     let (word, more) = match verdict {
-        Verdict::Better => ("Better", "more"),
-        Verdict::Worse => ("Worse", "less"),
+        Verdict::Better => (label!("Better"), label!("more")),
+        Verdict::Worse => (label!("Worse"), label!("less")),
         _ => return None,
     };
     let by = share_and_range(&line.ratio);
     let (a, b) = (number::three(line.a), number::three(line.b));
-    Some(format!("{word}: the second carries {by} {more}, {b} against {a} IOPS for {}.", line.objective))
+    Some(say!("{word}: the second carries {by} {more}, {b} against {a} IOPS for {}.", line.objective))
 }
 
 /// The verdict on load lines. For single runs it is limited to the time of the runs.
 fn line_sentence(line: &LineComparison, verdict: &Verdict) -> String {
     let direction = match verdict {
-        Verdict::Better => "Better: the load line rose",
-        Verdict::Worse => "Worse: the load line fell",
+        Verdict::Better => label!("Better: the load line rose"),
+        Verdict::Worse => label!("Worse: the load line fell"),
         _ => {
             let (least, when) = (whole_percent(line.resolution), reservation(line, " "));
-            return format!("No significant difference; the smallest detectable difference is {least} %{when}.");
+            return say!("No significant difference; the smallest detectable difference is {least} %{when}.");
         }
     };
     let (by, a, b) = (share_and_range(&line.ratio), number::three(line.a), number::three(line.b));
-    let (objective, when) = (line.objective, reservation(line, ", "));
-    format!("{direction} by {by}, {a} to {b} IOPS for {objective}{when}.")
+    let (objective, when) = (line.objective, reservation(line, label!(", ")));
+    say!("{direction} by {by}, {a} to {b} IOPS for {objective}{when}.")
 }
 
 /// A ratio as a change without sign: `21 % (12 to 31 %)`.
@@ -116,13 +117,13 @@ pub(super) fn share_and_range(ratio: &Estimate) -> String {
     };
     let range = number::interval(ratio).map_or_else(String::new, |(low, high)| {
         let [least, max] = if sign < 0.0 { [high, low] } else { [low, high] };
-        format!(" ({} to {} %)", change(least), change(max))
+        say!(" ({} to {} %)", change(least), change(max))
     });
     format!("{} %{range}", change(ratio.value))
 }
 
 fn reservation(line: &LineComparison, joint: &str) -> String {
-    if line.method == Method::SingleRuns { format!("{joint}during these runs") } else { String::new() }
+    if line.method == Method::SingleRuns { say!("{joint}during these runs") } else { String::new() }
 }
 
 /// A share in per cent, with one decimal below 10 %.
@@ -134,37 +135,39 @@ fn whole_percent(share: f64) -> String {
 /// The figures that both sides have.
 fn tabulate_figures(comparison: &Comparison) -> Table {
     let changes: Vec<&Change> = comparison.overall.iter().chain(&comparison.points).collect();
-    let note = "intervals are widened for the number of comparisons; a change has to pass what runs that follow each \
-                other differ by";
+    let note = label!(
+        "intervals are widened for the number of comparisons; a change has to pass what runs that follow each \
+                other differ by"
+    );
     let has_interval = changes.iter().any(|change| number::interval(&change.ratio).is_some());
-    let table = Table::rows("Figures of both sides", changes)
-        .column(Column::text("figure", 0), |change| quantity(change))
-        .column(Column::text("first", 0), |change| value(change, change.a))
-        .column(Column::text("second", 0), |change| value(change, change.b))
-        .column(Column::text("change", 0), |change| {
+    let table = Table::rows(label!("Figures of both sides"), changes)
+        .column(Column::text(label!("figure"), 0), |change| quantity(change))
+        .column(Column::text(label!("first"), 0), |change| value(change, change.a))
+        .column(Column::text(label!("second"), 0), |change| value(change, change.b))
+        .column(Column::text(label!("change"), 0), |change| {
             let ratio = Cell::text(signed(change.ratio.value));
             match number::interval(&change.ratio) {
-                Some((low, high)) => ratio.with_interval(format!("{} to {}", signed(low), signed(high))),
+                Some((low, high)) => ratio.with_interval(say!("{} to {}", signed(low), signed(high))),
                 None => ratio,
             }
         });
     // Runs that are not comparable have no better figures.
     let table = match comparison.verdict {
         Verdict::NotComparable(_) => table,
-        _ => table.column(Column::text("verdict", 0), |change| judgement(&change.verdict)),
+        _ => table.column(Column::text(label!("verdict"), 0), |change| judgement(&change.verdict)),
     };
     table.table().with_notes(has_interval.then(|| note.to_owned()))
 }
 
 fn quantity(change: &Change) -> String {
     let name = match change.quantity {
-        Quantity::MostIops => "maximum",
-        Quantity::LoadLine => "load line",
+        Quantity::MostIops => label!("maximum"),
+        Quantity::LoadLine => label!("load line"),
         Quantity::Iops => "IOPS",
-        Quantity::Mean => "mean",
+        Quantity::Mean => label!("mean"),
         Quantity::P99 => "p99",
     };
-    change.offered.map_or(name.into(), |pace| format!("{name} at {}", words::pace(&pace)))
+    change.offered.map_or(name.into(), |pace| say!("{name} at {}", words::pace(&pace)))
 }
 
 fn value(change: &Change, value: f64) -> String {
@@ -177,13 +180,13 @@ fn value(change: &Change, value: f64) -> String {
     }
 }
 
-const fn judgement(verdict: &Verdict) -> &'static str {
+fn judgement(verdict: &Verdict) -> &'static str {
     match verdict {
-        Verdict::NoRealChange => "no real change",
-        Verdict::Better => "better",
-        Verdict::Worse => "worse",
-        Verdict::Mixed => "mixed",
-        Verdict::NotComparable(_) => "no verdict",
+        Verdict::NoRealChange => label!("no real change"),
+        Verdict::Better => label!("better"),
+        Verdict::Worse => label!("worse"),
+        Verdict::Mixed => label!("mixed"),
+        Verdict::NotComparable(_) => label!("no verdict"),
     }
 }
 

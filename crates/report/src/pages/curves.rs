@@ -6,6 +6,7 @@ mod tables;
 
 use plimsoll_analyse::ladder;
 use plimsoll_catalogue::Price;
+use plimsoll_language::{label, say};
 use plimsoll_load::StreamSpec;
 use plimsoll_record::{Curve, EndReason, Estimate, LoadLine};
 
@@ -50,16 +51,16 @@ pub fn curves(sheets: &[Sheet<'_>]) -> Page {
     let mut makers: Vec<String> = drawn.iter().map(|curve| clean(&curve.made_by)).collect();
     makers.sort();
     makers.dedup();
-    page.made_by = makers.join(", ");
+    page.made_by = makers.join(label!(", "));
     page.sections.extend([method(), PageSection::bare("", vec![data::data(&drawn)])]);
     page
 }
 
 fn single(sheet: &Sheet<'_>) -> Page {
     let curve = sheet.curve;
-    let kind = if curve.conditions.trace.is_some() { "Replay on" } else { "Load line of" };
+    let kind = if curve.conditions.trace.is_some() { label!("Replay on") } else { label!("Load line of") };
     let repeat = Some(&curve.command).filter(|command| !command.is_empty()).map(|command| words::command(command));
-    let next = confidence::next(curve).map(|command| ("Next".to_owned(), command));
+    let next = confidence::next(curve).map(|command| (label!("Next").to_owned(), command));
     Page {
         title: format!("{kind} {}", clean(&curve.subject.name)),
         alert: alert(curve),
@@ -67,7 +68,7 @@ fn single(sheet: &Sheet<'_>) -> Page {
         origin: curve.source.word(),
         figures: list_key_figures(curve),
         sections: sections(sheet, 0),
-        next: next.into_iter().chain(repeat.map(|command| (words::REPEAT.to_owned(), command))).collect(),
+        next: next.into_iter().chain(repeat.map(|command| (words::repeat_purpose().to_owned(), command))).collect(),
         ..Page::default()
     }
 }
@@ -77,7 +78,7 @@ fn alert(curve: &Curve) -> Option<(Emphasis, String)> {
     let ended = words::ended(curve.ended).map(|ended| (Emphasis::Caution, ended.to_owned()));
     let is_void = |finding: &FindingText| Emphasis::from(finding.weight) == Emphasis::Void && finding.scope.is_none();
     let void = || findings::of(curve).into_iter().find(is_void);
-    ended.or_else(|| void().map(|finding| (Emphasis::Void, format!("Void: {}", finding.text))))
+    ended.or_else(|| void().map(|finding| (Emphasis::Void, say!("Void: {}", finding.text))))
 }
 
 /// The verdict and its details.
@@ -85,17 +86,17 @@ fn headline(curve: &Curve) -> Headline {
     let confidence = confidence::describe_grade(curve);
     let grade = confidence.as_ref().map_or("", |(grade, _)| grade.words());
     let mut details: Vec<String> =
-        confidence.map(|(grade, why)| format!("Confidence: {}: {why}.", grade.name())).into_iter().collect();
+        confidence.map(|(grade, why)| say!("Confidence: {}: {why}.", grade.name())).into_iter().collect();
     details.extend(confidence::meaning(curve));
     details.extend(words::limit(curve));
     let knee = curve.knee.map(|knee| {
         let (iops, mean) = (number::three(knee.iops), number::time(knee.mean_ns));
-        format!("Knee: {iops} IOPS with a mean latency of {mean}, at {}.", words::pace(&knee.offered))
+        say!("Knee: {iops} IOPS with a mean latency of {mean}, at {}.", words::pace(&knee.offered))
     });
     let max = pick::fastest(curve).filter(|_| curve.conditions.trace.is_none()).map(|run| {
         let figures = &run.figures;
         let (iops, moved) = (number::three(figures.iops.value), number::throughput(figures.bytes_per_second));
-        format!("Maximum throughput: {iops} IOPS, {moved}, at {}.", words::pace(&run.offered))
+        say!("Maximum throughput: {iops} IOPS, {moved}, at {}.", words::pace(&run.offered))
     });
     let range: Vec<String> = knee.into_iter().chain(max).collect();
     details.extend((!range.is_empty()).then(|| range.join(" ")));
@@ -111,17 +112,19 @@ fn verdict(curve: &Curve) -> String {
     match &curve.load_line {
         Some(line) => match pick::closed_answer(curve) {
             Some(closed) => confidence::closed_verdict(line, closed),
-            None => format!("Load line: {}", words::load_line(line)),
+            None => say!("Load line: {}", words::load_line(line)),
         },
-        None if curve.ended != EndReason::Complete => "Load line: none, as the measurement is incomplete".into(),
-        None if curve.void().is_some() => "Load line: none, as the figures do not describe the storage".into(),
+        None if curve.ended != EndReason::Complete => {
+            label!("Load line: none, as the measurement is incomplete").into()
+        }
+        None if curve.void().is_some() => label!("Load line: none, as the figures do not describe the storage").into(),
         None if curve.runs.iter().all(|run| run.figures.iops.value <= 0.0) => {
-            "Load line: none, as no operation completed".into()
+            label!("Load line: none, as no operation completed").into()
         }
         None if pick::complete_runs(curve).next().is_none() => {
-            "Load line: none, as no response times are stated".into()
+            label!("Load line: none, as no response times are stated").into()
         }
-        None => "Load line: none".into(),
+        None => label!("Load line: none").into(),
     }
 }
 
@@ -131,22 +134,27 @@ fn list_key_figures(curve: &Curve) -> Vec<Fact> {
     let fact = |name: &'static str, value: String, note: String| Fact::new(name, value).with_remark(note);
     let lightest = pick::lightest(curve).map(|run| {
         let (p50, p99) = (time(run.figures.p50_ns.value), time(run.figures.p99_ns.value));
-        fact("Lightest load", p50, format!("p50 at {}; p99 {p99}", words::pace(&run.offered)))
+        fact(label!("Lightest load"), p50, say!("p50 at {}; p99 {p99}", words::pace(&run.offered)))
     });
     let at_line = pick::at_line(curve).filter(|_| pick::has_line(curve)).map(|run| {
-        fact("Nearest the load line", time(run.figures.p99_ns.value), format!("p99 at {}", words::pace(&run.offered)))
+        fact(
+            label!("Nearest the load line"),
+            time(run.figures.p99_ns.value),
+            say!("p99 at {}", words::pace(&run.offered)),
+        )
     });
     let knee = curve.knee.map(|knee| {
-        let note = format!("mean {} at {}", time(knee.mean_ns), words::pace(&knee.offered));
-        fact("Knee", format!("{} IOPS", number::three(knee.iops)), note)
+        let note = say!("mean {} at {}", time(knee.mean_ns), words::pace(&knee.offered));
+        fact(label!("Knee"), format!("{} IOPS", number::three(knee.iops)), note)
     });
     let max = pick::fastest(curve).map(|run| {
-        let note = format!("{} at {}", number::throughput(run.figures.bytes_per_second), words::pace(&run.offered));
-        fact("Maximum throughput", format!("{} IOPS", number::three(run.figures.iops.value)), note)
+        let note = say!("{} at {}", number::throughput(run.figures.bytes_per_second), words::pace(&run.offered));
+        fact(label!("Maximum throughput"), format!("{} IOPS", number::three(run.figures.iops.value)), note)
     });
-    let grade = confidence::describe_grade(curve).map(|(grade, why)| fact("Confidence", grade.name().to_owned(), why));
+    let grade =
+        confidence::describe_grade(curve).map(|(grade, why)| fact(label!("Confidence"), grade.name().to_owned(), why));
     let limit = words::limit(curve).map(|limit| {
-        fact("Limit", limit.trim_start_matches("Limited by ").trim_end_matches('.').to_owned(), String::new())
+        fact(label!("Limit"), limit.trim_start_matches("Limited by ").trim_end_matches('.').to_owned(), String::new())
     });
     [grade, limit, knee, max, lightest, at_line].into_iter().flatten().collect()
 }
@@ -163,7 +171,7 @@ fn sections(sheet: &Sheet<'_>, index: usize) -> Vec<PageSection> {
         charts::percentiles(curve, index),
         charts::over_time(curve, index),
         charts::slots(curve, index),
-        PageSection::bare("Load, target and source", vec![Block::Facts(place(sheet))]),
+        PageSection::bare(label!("Load, target and source"), vec![Block::Facts(place(sheet))]),
     ]
 }
 
@@ -174,9 +182,9 @@ pub(super) fn findings(findings: &[FindingText]) -> PageSection {
         let fact = Fact::new(words::weight(finding.weight), format!("{}{scope}", finding.text));
         fact.with_emphasis(finding.weight.into()).with_remark(finding.remedy)
     };
-    let none = || Block::Text("none".to_owned());
+    let none = || Block::Text(label!("none").to_owned());
     let block = if findings.is_empty() { none() } else { Block::Facts(findings.iter().map(fact).collect()) };
-    PageSection::new("Findings", vec![block])
+    PageSection::new(label!("Findings"), vec![block])
 }
 
 /// Load, target, host, and definitions of the figures.
@@ -186,26 +194,29 @@ fn place(sheet: &Sheet<'_>) -> Vec<Fact> {
     let streams = &conditions.streams;
     let stream = |(index, stream): (usize, &StreamSpec)| {
         let name = if streams.len() > 1 { format!("{}: ", clean(&stream.name)) } else { String::new() };
-        let pace = if index > 0 { format!("; {}", words::pace(&stream.pace)) } else { String::new() };
-        Fact::new("load", format!("{name}{}{pace}", words::stream(stream)))
+        let pace = if index > 0 { say!("; {}", words::pace(&stream.pace)) } else { String::new() };
+        Fact::new(label!("load"), format!("{name}{}{pace}", words::stream(stream)))
     };
     let mut facts: Vec<Fact> = streams.iter().enumerate().map(stream).collect();
-    let began = curve.started.as_ref().map(|started| format!(", began {}", clean(started))).unwrap_or_default();
+    let began = curve.started.as_ref().map(|started| say!(", began {}", clean(started))).unwrap_or_default();
     let duration = words::duration(&curve.source, curve.wall);
     let intervals = match conditions.trace {
-        None => "95 % intervals by batch means",
-        Some(_) => "no intervals, as a recorded load has no repetitions",
+        None => label!("95 % intervals by batch means"),
+        Some(_) => label!("no intervals, as a recorded load has no repetitions"),
     };
     let mount = curve.subject.device.as_ref().and_then(|device| device.mount_options.as_ref());
     let named = [
-        ("setup", words::conditions(conditions)),
-        ("goal", conditions.objective.map(|objective| objective.to_string()).unwrap_or_default()),
-        ("target", format!("{}, {}", clean(&curve.subject.name), words::subject(&curve.subject))),
-        ("price", sheet.price.as_ref().map(monthly).unwrap_or_default()),
-        ("mounted", mount.map(|mount| clean(mount)).unwrap_or_default()),
-        ("host", curve.host.as_ref().map(words::host).unwrap_or_default()),
-        ("source", format!("{}{began}, duration {duration}", words::source(curve))),
-        ("figures", format!("latency: response time from the intended start; {intervals}; 1 MB is 1,000,000 bytes")),
+        (label!("setup"), words::conditions(conditions)),
+        (label!("goal"), conditions.objective.map(|objective| objective.to_string()).unwrap_or_default()),
+        (label!("target"), say!("{}, {}", clean(&curve.subject.name), words::subject(&curve.subject))),
+        (label!("price"), sheet.price.as_ref().map(monthly).unwrap_or_default()),
+        (label!("mounted"), mount.map(|mount| clean(mount)).unwrap_or_default()),
+        (label!("host"), curve.host.as_ref().map(words::host).unwrap_or_default()),
+        (label!("source"), say!("{}{began}, duration {duration}", words::source(curve))),
+        (
+            label!("figures"),
+            say!("latency: response time from the intended start; {intervals}; 1 MB is 1,000,000 bytes"),
+        ),
     ];
     facts.extend(named.into_iter().filter(|(_, text)| !text.is_empty()).map(|(name, text)| Fact::new(name, text)));
     facts
@@ -213,40 +224,48 @@ fn place(sheet: &Sheet<'_>) -> Vec<Fact> {
 
 /// `52.30 USD a month, in us-east-1 (secondary)`.
 fn monthly(price: &Price) -> String {
-    let region = price.region.as_ref().map(|region| format!(", in {region}")).unwrap_or_default();
-    let without = price.without.join(", ");
-    let without = if without.is_empty() { without } else { format!(", without the price of {without}") };
-    format!("{} a month{region}{without} ({})", price.monthly, price.cite.status.name())
+    let region = price.region.as_ref().map(|region| say!(", in {region}")).unwrap_or_default();
+    let without = price.without.join(label!(", "));
+    let without = if without.is_empty() { without } else { say!(", without the price of {without}") };
+    say!("{} a month{region}{without} ({})", price.monthly, price.cite.status.name())
 }
 
 /// Definitions of terms, the same for every curve.
 fn method() -> PageSection {
     let facts = [
         (
-            "Response time",
-            "is measured from the intended start of an operation to its completion, service time from its submission. Under \
-             an open load, response time includes queueing in the generator.",
+            label!("Response time"),
+            label!(
+                "is measured from the intended start of an operation to its completion, service time from its submission. Under \
+             an open load, response time includes queueing in the generator."
+            ),
         ),
         (
-            "Closed load",
-            "keeps a fixed number of operations in flight: a slow storage slows the load down, which hides queueing. An \
-             open load arrives independently of completions, as requests of clients do. The two are drawn as separate lines.",
+            label!("Closed load"),
+            label!(
+                "keeps a fixed number of operations in flight: a slow storage slows the load down, which hides queueing. An \
+             open load arrives independently of completions, as requests of clients do. The two are drawn as separate lines."
+            ),
         ),
         (
-            "Load line",
-            "is the highest load that meets the objective. The knee maximises throughput divided by mean response time \
-             (Kleinrock 1979).",
+            label!("Load line"),
+            label!(
+                "is the highest load that meets the objective. The knee maximises throughput divided by mean response time \
+             (Kleinrock 1979)."
+            ),
         ),
         (
-            "Intervals",
-            "are 95 % confidence intervals by batch means. They cover the variation within a run, not that between days, devices \
-             or loads.",
+            label!("Intervals"),
+            label!(
+                "are 95 % confidence intervals by batch means. They cover the variation within a run, not that between days, devices \
+             or loads."
+            ),
         ),
-        ("Percentiles", "come from histograms whose bins are at most 0.8 % wide."),
-        ("Units", "1 MB is 1,000,000 bytes; 1 MiB is 1,048,576."),
+        (label!("Percentiles"), label!("come from histograms whose bins are at most 0.8 % wide.")),
+        (label!("Units"), label!("1 MB is 1,000,000 bytes; 1 MiB is 1,048,576.")),
     ];
     let facts = facts.into_iter().map(|(name, text)| Fact::new(name, text)).collect();
-    PageSection::detail("How to read this", vec![Block::Facts(facts)])
+    PageSection::detail(label!("How to read this"), vec![Block::Facts(facts)])
 }
 
 fn several(sheets: &[Sheet<'_>], curves: &[&Curve]) -> Page {
@@ -254,19 +273,15 @@ fn several(sheets: &[Sheet<'_>], curves: &[&Curve]) -> Page {
     let recording = curves.first().and_then(|curve| curve.conditions.trace.as_ref());
     let is_replay = curves.iter().all(|curve| curve.conditions.trace.is_some());
     let (title, headline, mut sections) = match recording.filter(|_| is_replay) {
-        _ if curves.is_empty() => ("Load line".to_owned(), plain("No curves", None), Vec::new()),
+        _ if curves.is_empty() => (label!("Load line").to_owned(), plain(label!("No curves"), None), Vec::new()),
         Some(recording) => {
             let carries = |curve: &&&Curve| pick::fastest(curve).is_some_and(|run| !pick::is_overloaded(run));
             let count = curves.iter().filter(carries).count();
-            let headline = plain(
-                &format!("{count} of {} carry the recorded load", curves.len()),
-                Some(words::recording(recording)),
-            );
-            (format!("Replays on {} configurations", curves.len()), headline, vec![tables::replays(curves)])
+            let headline =
+                plain(&say!("{count} of {} carry the recorded load", curves.len()), Some(words::recording(recording)));
+            (say!("Replays on {} configurations", curves.len()), headline, vec![tables::replays(curves)])
         }
-        None => {
-            (format!("Load lines of {} curves", curves.len()), best(curves, &labels), overlay(sheets, &labels).into())
-        }
+        None => (say!("Load lines of {} curves", curves.len()), best(curves, &labels), overlay(sheets, &labels).into()),
     };
     sections.extend(runs_in_full(sheets, &labels, Visibility::Open));
     let of_run = |(curve, label): (&&Curve, &String)| {
@@ -301,25 +316,25 @@ fn best(curves: &[&Curve], labels: &[String]) -> Headline {
     let is_shared = lines.windows(2).all(|pair| pair[0].1 == pair[1].1);
     let best = lines.iter().max_by(|a, b| a.2.value.total_cmp(&b.2.value)).filter(|_| is_shared && lines.len() > 1);
     let Some((index, objective, iops)) = best else {
-        let reason = "The curves have different objectives, so their load lines are not ranked.";
-        return plain("Side by side", Some(reason.to_owned()));
+        let reason = label!("The curves have different objectives, so their load lines are not ranked.");
+        return plain(label!("Side by side"), Some(reason.to_owned()));
     };
     let is_rival = |(other, _, rate): &&(usize, _, _)| other != index && range(rate).1 >= range(iops).0;
     let rival = lines.iter().find(is_rival).map(|(other, ..)| {
-        format!("Its interval overlaps that of {}: the difference is not significant.", labels[*other])
+        say!("Its interval overlaps that of {}: the difference is not significant.", labels[*other])
     });
     let rate = Counted::Operations.rate(iops);
     let (label, origin) = (&labels[*index], curves[*index].source.word());
-    plain(&format!("{label} has the highest load line: {rate} for {objective}, {origin}"), rival)
+    plain(&say!("{label} has the highest load line: {rate} for {objective}, {origin}"), rival)
 }
 
 /// The alert of a run among several, and the command to repeat it.
 pub(super) fn alert_and_command(alert: Option<(Emphasis, String)>, command: &[String]) -> Vec<Block> {
     let alert = alert.map(|(emphasis, text)| {
-        let name = if emphasis == Emphasis::Void { "void" } else { "caution" };
+        let name = if emphasis == Emphasis::Void { label!("void") } else { label!("caution") };
         Block::Facts(vec![Fact::new(name, text).with_emphasis(emphasis)])
     });
-    let repeat = [Block::Note("To repeat:".to_owned()), Block::Listing(words::command(command))];
+    let repeat = [Block::Note(label!("To repeat:").to_owned()), Block::Listing(words::command(command))];
     alert.into_iter().chain(repeat.into_iter().filter(|_| !command.is_empty())).collect()
 }
 
@@ -334,10 +349,10 @@ pub(super) fn overlay(sheets: &[Sheet<'_>], labels: &[String]) -> [PageSection; 
     let drawn: Vec<&Curve> = drawn.iter().collect();
     let prices: Vec<Option<&Price>> = sheets.iter().map(|sheet| sheet.price.as_ref()).collect();
     let chart = charts::overlay(&drawn).into_iter().collect();
-    let chart = PageSection::bare("Latency against throughput", chart);
+    let chart = PageSection::bare(label!("Latency against throughput"), chart);
     let table = tables::side_by_side(&drawn, &prices);
     let side_by_side = std::iter::once(table).chain(chart_prices(&drawn, &prices)).collect();
-    [chart, PageSection::new("Side by side", side_by_side)]
+    [chart, PageSection::new(label!("Side by side"), side_by_side)]
 }
 
 /// The load lines of priced curves against their price, or their maximum throughput if they do not all have a load
@@ -347,7 +362,7 @@ fn chart_prices(curves: &[&Curve], prices: &[Option<&Price>]) -> Option<Block> {
     let line = |curve: &Curve| Some((curve.load_line?.objective(), pick::line_iops(curve.load_line.as_ref()?)?.value));
     let lines: Option<Vec<_>> = with_price().map(|(curve, _)| line(curve)).collect();
     let lines = lines.filter(|lines| lines.windows(2).all(|pair| pair[0].0 == pair[1].0));
-    let name = if lines.is_some() { "load line, IOPS" } else { "maximum IOPS" };
+    let name = if lines.is_some() { label!("load line, IOPS") } else { label!("maximum IOPS") };
     let rate = |(index, (curve, price)): (usize, (&Curve, &Price))| {
         let iops = match &lines {
             Some(lines) => lines[index].1,
@@ -356,7 +371,7 @@ fn chart_prices(curves: &[&Curve], prices: &[Option<&Price>]) -> Option<Block> {
         Some(PricedRate { name: clean(&curve.subject.name), monthly: price.monthly, iops })
     };
     let configurations: Vec<PricedRate> = with_price().enumerate().filter_map(rate).collect();
-    price_chart(&configurations, name, "list prices of the catalogue; throughput simulated")
+    price_chart(&configurations, name, label!("list prices of the catalogue; throughput simulated"))
 }
 
 /// Each curve in full with its verdict, under its label.

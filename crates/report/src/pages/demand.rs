@@ -7,6 +7,7 @@ use plimsoll_ingest::{
     Class, DatabaseDemand, Demand, Fate, Figure, Measure, MissCurve, Outcome, OutcomeSummary, Reading, ReadingEvidence,
     Summary,
 };
+use plimsoll_language::{label, say};
 use plimsoll_record::{Finding, Weight};
 use plimsoll_units::Bytes;
 
@@ -31,19 +32,19 @@ const RESULTS_MAX: usize = 60;
 /// The inputs and their demand.
 pub fn demand(outcomes: &[Outcome], demand: &Demand, detail: DemandDetail) -> Page {
     let readings = || outcomes.iter().filter_map(Outcome::reading);
-    let mut sections = vec![PageSection::bare("Inputs", vec![Block::Table(inputs(outcomes))])];
+    let mut sections = vec![PageSection::bare(label!("Inputs"), vec![Block::Table(inputs(outcomes))])];
     sections.extend(demand.subjects.iter().flat_map(subject));
     for reading in readings() {
-        sections.push(PageSection::bare(format!("Benchmarks: {}", file_name(&reading.name)), list_evidence(reading)));
+        sections.push(PageSection::bare(say!("Benchmarks: {}", file_name(&reading.name)), list_evidence(reading)));
         sections.extend(reading.curves.iter().map(miss_curve));
     }
     if detail == DemandDetail::Origins {
         sections.extend(readings().map(origins));
     }
-    sections.push(PageSection::bare("Doubts", vec![Block::Facts(doubts(outcomes))]));
+    sections.push(PageSection::bare(label!("Doubts"), vec![Block::Facts(doubts(outcomes))]));
     let busiest = find_busiest(&demand.subjects);
     Page {
-        title: "Demand of storage".to_owned(),
+        title: label!("Demand of storage").to_owned(),
         headline: busiest.as_ref().map(|busiest| Headline::of(headline(busiest, demand.subjects.len()))),
         exhibit: busiest
             .map_or(Exhibit::OfSections, |busiest| Exhibit::Block(Block::Table(tabulate_classes(busiest.subject)))),
@@ -116,59 +117,60 @@ fn headline(load: &WindowLoad<'_>, subjects: usize) -> String {
     let WindowLoad { subject: database, index, iops, bytes } = load;
     let of = match (database.name.as_str(), subjects) {
         ("", _) => String::new(),
-        (name, 1) => format!(" of {name}"),
-        (name, all) => format!(" of {name}, the busiest of {all}"),
+        (name, 1) => say!(" of {name}"),
+        (name, all) => say!(" of {name}, the busiest of {all}"),
     };
     let operations = match *iops {
         SplitRate { reads: Some(reads), writes: Some(writes), .. } if reads + writes > 0.0 => {
             let share = (reads / (reads + writes) * 100.0).round();
-            format!("{} IOPS, {} % reads", number::three(reads + writes), number::three(share))
+            say!("{} IOPS, {} % reads", number::three(reads + writes), number::three(share))
         }
         SplitRate { together: Some(all), .. } => format!("{} IOPS", number::three(all)),
         SplitRate { reads: Some(reads), writes: None, .. } => {
-            format!("{} reads a second, writes unknown", number::three(reads))
+            say!("{} reads a second, writes unknown", number::three(reads))
         }
         SplitRate { reads: None, writes: Some(writes), .. } => {
-            format!("{} writes a second, reads unknown", number::three(writes))
+            say!("{} writes a second, reads unknown", number::three(writes))
         }
-        SplitRate { reads: Some(_), .. } => "no operations".to_owned(),
-        SplitRate { .. } => "operations unknown".to_owned(),
+        SplitRate { reads: Some(_), .. } => label!("no operations").to_owned(),
+        SplitRate { .. } => label!("operations unknown").to_owned(),
     };
     let part = match *bytes {
-        SplitRate { reads: Some(_), writes: None, together: None } => " of reads",
-        SplitRate { reads: None, writes: Some(_), together: None } => " of writes",
+        SplitRate { reads: Some(_), writes: None, together: None } => label!(" of reads"),
+        SplitRate { reads: None, writes: Some(_), together: None } => label!(" of writes"),
         SplitRate { .. } => "",
     };
-    let throughput =
-        bytes.sum().map_or("bytes unknown".to_owned(), |bytes| format!("{} MB/s{part}", number::three(bytes / 1e6)));
+    let throughput = bytes
+        .sum()
+        .map_or(label!("bytes unknown").to_owned(), |bytes| format!("{} MB/s{part}", number::three(bytes / 1e6)));
     let slot = &database.slots[*index];
-    let begin = slot.begin.map_or(String::new(), |begin| format!(" from {begin}").replace('T', " "));
+    let begin = slot.begin.map_or(String::new(), |begin| say!(" from {begin}").replace('T', " "));
     let length = minutes(slot.length.as_secs_f64());
     let count: u32 = database.slots.iter().map(|slot| slot.windows).sum();
     let window = if count > 1 {
-        format!("in the busiest of {} windows ({length}{begin})", number::integer(f64::from(count)))
+        say!("in the busiest of {} windows ({length}{begin})", number::integer(f64::from(count)))
     } else {
-        format!("on average over {length}{begin}")
+        say!("on average over {length}{begin}")
     };
-    format!("Demand{of}: {operations}, {throughput} {window}")
+    say!("Demand{of}: {operations}, {throughput} {window}")
 }
 
 /// The recognised format of each input.
 pub(crate) fn inputs(outcomes: &[Outcome]) -> Table {
     let verdict = |outcome: &Outcome| match outcome.verdict() {
-        OutcomeSummary::Read => "read",
-        OutcomeSummary::Partly => "read in part",
-        OutcomeSummary::Refused => "refused",
+        OutcomeSummary::Read => label!("read"),
+        OutcomeSummary::Partly => label!("read in part"),
+        OutcomeSummary::Refused => label!("refused"),
     };
-    Table::rows("Inputs", outcomes)
-        .column(Column::text("input", 0), |outcome| file_name(outcome.name()))
-        .column(Column::text("is", 0), |outcome| {
-            let kind = outcome.kind().map_or("not known".to_owned(), |kind| kind.to_string());
+    Table::rows(label!("Inputs"), outcomes)
+        .column(Column::text(label!("input"), 0), |outcome| file_name(outcome.name()))
+        .column(Column::text(label!("is"), 0), |outcome| {
+            let kind = outcome.kind().map_or(label!("not known").to_owned(), |kind| kind.to_string());
             let version = outcome.reading().and_then(|reading| reading.version.as_ref());
             version.map_or(kind.clone(), |version| format!("{kind} {version}"))
         })
-        .column(Column::text("was", 0), |outcome| verdict(outcome))
-        .column(Column::new("figures", "", ColumnKind::Share, 2), |outcome| {
+        .column(Column::text(label!("was"), 0), |outcome| verdict(outcome))
+        .column(Column::new(label!("figures"), "", ColumnKind::Share, 2), |outcome| {
             let count = outcome.reading()?.figures.len() as f64;
             Some(Cell::figure(number::integer(count), count))
         })
@@ -190,10 +192,10 @@ fn times(outcomes: &[Outcome]) -> Option<String> {
     zones.dedup();
     match zones.as_slice() {
         _ if !dated => None,
-        [] => Some("Times are in UTC.".to_owned()),
-        zones => Some(format!(
+        [] => Some(label!("Times are in UTC.").to_owned()),
+        zones => Some(say!(
             "Times are in UTC. Times without an offset are taken as {} (--time-zone sets another zone).",
-            zones.join(", ")
+            zones.join(label!(", "))
         )),
     }
 }
@@ -209,10 +211,10 @@ fn ignored(outcomes: &[Outcome]) -> Option<String> {
     let (ignored, missing) = (parts(Fate::Ignored).len(), parts(Fate::Missing));
     let mut text = String::new();
     if ignored > 0 {
-        text = format!("{ignored} kinds of sections without storage figures were ignored. ");
+        text = say!("{ignored} kinds of sections without storage figures were ignored. ");
     }
     if !missing.is_empty() {
-        text += &format!("Missing in some inputs: {}.", missing.join(", "));
+        text += &say!("Missing in some inputs: {}.", missing.join(label!(", ")));
     }
     (!text.is_empty()).then(|| text.trim_end().to_owned())
 }
@@ -227,13 +229,13 @@ fn minutes(seconds: f64) -> String {
 
 /// The load of a database or host.
 fn subject(subject: &DatabaseDemand) -> [PageSection; 3] {
-    let name = if subject.name.is_empty() { "Demand" } else { subject.name.as_str() };
-    let notes = subject.doubts.iter().map(|doubt| Fact::caution("note", doubt.to_string()));
+    let name = if subject.name.is_empty() { label!("Demand") } else { subject.name.as_str() };
+    let notes = subject.doubts.iter().map(|doubt| Fact::caution(label!("note"), doubt.to_string()));
     [
         PageSection::new(name, vec![Block::Facts(windows(subject))]),
-        PageSection::bare(format!("{name} by class"), vec![Block::Table(tabulate_classes(subject))]),
+        PageSection::bare(say!("{name} by class"), vec![Block::Table(tabulate_classes(subject))]),
         PageSection::bare(
-            format!("{name} over time"),
+            say!("{name} over time"),
             vec![Block::Table(over_time(subject)), Block::Facts(notes.collect())],
         ),
     ]
@@ -244,21 +246,21 @@ fn windows(subject: &DatabaseDemand) -> Vec<Fact> {
     let lengths: Vec<f64> = subject.slots.iter().map(|slot| slot.resolution.as_secs_f64()).collect();
     let count: usize = subject.slots.iter().map(|slot| slot.windows as usize).sum();
     let (least, max) = lengths.iter().fold((f64::MAX, 0.0_f64), |(a, b), &s| (a.min(s), b.max(s)));
-    let each = if max > least * 1.02 { format!("{} to {}", minutes(least), minutes(max)) } else { minutes(max) };
+    let each = if max > least * 1.02 { say!("{} to {}", minutes(least), minutes(max)) } else { minutes(max) };
     let begin = subject.slots.iter().find_map(|slot| slot.begin);
-    let from = begin.map_or(String::new(), |begin| format!(", from {begin}").replace('T', " "));
+    let from = begin.map_or(String::new(), |begin| say!(", from {begin}").replace('T', " "));
     let several = if count > lengths.len() {
         let (count, joined) = (number::integer(count as f64), number::integer(lengths.len() as f64));
-        format!("{count} windows of {each}{from}; quiet neighbours are joined: {joined} windows")
+        say!("{count} windows of {each}{from}; quiet neighbours are joined: {joined} windows")
     } else if count > 1 {
-        format!("{count} windows of {each}{from}")
+        say!("{count} windows of {each}{from}")
     } else {
-        format!("1 window of {each}{from}")
+        say!("1 window of {each}{from}")
     };
-    let hidden = if max > 3_900.0 { "; averages hide shorter peaks" } else { "" };
-    let mut facts = vec![Fact::new("over", format!("{several}{hidden}"))];
+    let hidden = if max > 3_900.0 { label!("; averages hide shorter peaks") } else { "" };
+    let mut facts = vec![Fact::new(label!("over"), format!("{several}{hidden}"))];
     if !subject.instances.is_empty() {
-        facts.push(Fact::new("of", subject.instances.join(", ")));
+        facts.push(Fact::new(label!("of"), subject.instances.join(label!(", "))));
     }
     facts.extend(absent(subject));
     facts
@@ -267,11 +269,12 @@ fn windows(subject: &DatabaseDemand) -> Vec<Fact> {
 /// The classes whose operations are unknown.
 fn absent(subject: &DatabaseDemand) -> Option<Fact> {
     let name = |class: &Class| match subject.series(*class, Measure::Throughput) {
-        Some(_) => format!("operations of {} (their bytes are known)", class.name()),
+        Some(_) => say!("operations of {} (their bytes are known)", class.name()),
         None => class.name().to_owned(),
     };
     let names: Vec<String> = subject.absent().iter().map(name).collect();
-    (!names.is_empty()).then(|| Fact::caution("absent", format!("{}: unknown, not zero", names.join(" and "))))
+    (!names.is_empty())
+        .then(|| Fact::caution(label!("absent"), say!("{}: unknown, not zero", names.join(label!(" and ")))))
 }
 
 fn tabulate_classes(subject: &DatabaseDemand) -> Table {
@@ -282,7 +285,8 @@ fn tabulate_classes(subject: &DatabaseDemand) -> Table {
         existing.into_iter().any(|measure| of(*class, measure).is_some())
     };
     let classes = Class::ALL.into_iter().filter(is_known);
-    let mut table = Table::rows("Load by class", classes).column(Column::text("class", 0), |class| class.name());
+    let mut table =
+        Table::rows(label!("Load by class"), classes).column(Column::text(label!("class"), 0), |class| class.name());
     let (rates, bytes) = ((Measure::Iops, 1.0), (Measure::Throughput, 1e6));
     if subject.slots.len() > 1 {
         let value = |summary: &Summary, part: &str| match part {
@@ -291,19 +295,20 @@ fn tabulate_classes(subject: &DatabaseDemand) -> Table {
             _ => summary.maximum,
         };
         for ((measure, unit), name, priorities) in [(rates, "IOPS", [0, 0, 0]), (bytes, "MB/s", [0, 2, 3])] {
-            let columns = ["mean", "p95", "highest"].into_iter().zip(priorities);
+            let columns = ["mean", "p95", label!("highest")].into_iter().zip(priorities);
             let columns = columns.map(|(part, priority)| (part, Column::rate(part, name, priority)));
             table = table.columns(columns, |class, part| {
                 of(*class, measure).map(|summary| Cell::three(value(&summary, part) / unit))
             });
         }
     } else {
-        let columns = [(rates, Column::rate("rate", "IOPS", 0)), (bytes, Column::rate("bytes", "MB/s", 0))];
+        let columns =
+            [(rates, Column::rate(label!("rate"), "IOPS", 0)), (bytes, Column::rate(label!("bytes"), "MB/s", 0))];
         table = table.columns(columns, |class, (measure, unit)| mean(*class, measure, unit));
     }
     table
-        .column(Column::new("size", "KiB", ColumnKind::Size, 1), |class| mean(*class, Measure::Size, 1024.0))
-        .column(Column::time("latency", "ms", 0), |class| mean(*class, Measure::Latency, 1e-3))
+        .column(Column::new(label!("size"), "KiB", ColumnKind::Size, 1), |class| mean(*class, Measure::Size, 1024.0))
+        .column(Column::time(label!("latency"), "ms", 0), |class| mean(*class, Measure::Latency, 1e-3))
         .table()
         .with_notes(overlap(subject))
 }
@@ -318,7 +323,7 @@ fn overlap(subject: &DatabaseDemand) -> Option<String> {
     let others = [Class::RandomRead, Class::SequentialRead, Class::BackupRead].map(|class| rate(class).unwrap_or(0.0));
     let parts = temp + others.iter().sum::<f64>();
     (parts > all * 1.02).then(|| {
-        format!(
+        say!(
             "Temporary reads are among the other reads, too: the parts are {} IOPS, the reads {}. size subtracts them.",
             number::three(parts),
             number::three(all)
@@ -329,16 +334,16 @@ fn overlap(subject: &DatabaseDemand) -> Option<String> {
 fn over_time(subject: &DatabaseDemand) -> Table {
     let count = if subject.slots.len() < 2 { 0 } else { subject.slots.len() };
     let columns = [(Measure::Iops, "IOPS"), (Measure::Throughput, "MB/s")].into_iter().flat_map(|(measure, unit)| {
-        [(Class::Read, "reads"), (Class::Write, "writes")]
+        [(Class::Read, label!("reads")), (Class::Write, label!("writes"))]
             .map(|(class, name)| ((class, measure), Column::rate(name, unit, 0)))
     });
-    let more = (count > WINDOWS_MAX).then(|| format!("The first {WINDOWS_MAX} of {count} windows; --json has all."));
-    Table::rows("Load over time", 0..count.min(WINDOWS_MAX))
-        .column(Column::text("from", 0), |index| {
+    let more = (count > WINDOWS_MAX).then(|| say!("The first {WINDOWS_MAX} of {count} windows; --json has all."));
+    Table::rows(label!("Load over time"), 0..count.min(WINDOWS_MAX))
+        .column(Column::text(label!("from"), 0), |index| {
             let begin = subject.slots[*index].begin;
-            begin.map_or("unknown".to_owned(), |begin| begin.to_string().replace('T', " "))
+            begin.map_or(label!("unknown").to_owned(), |begin| begin.to_string().replace('T', " "))
         })
-        .column(Column::text("for", 1), |index| minutes(subject.slots[*index].length.as_secs_f64()))
+        .column(Column::text(label!("for"), 1), |index| minutes(subject.slots[*index].length.as_secs_f64()))
         .columns(columns, |index, (class, measure)| {
             let unit = if measure == Measure::Iops { 1.0 } else { 1e6 };
             subject.series(class, measure)?.values[*index].map(|value| Cell::three(value / unit))
@@ -354,15 +359,15 @@ fn list_evidence(reading: &Reading) -> Vec<Block> {
     if reading.evidence.is_empty() {
         return Vec::new();
     }
-    let mut notes = vec![format!("Measured by {}: benchmark results, not part of the demand.", reading.kind)];
+    let mut notes = vec![say!("Measured by {}: benchmark results, not part of the demand.", reading.kind)];
     if total.len() > RESULTS_MAX {
-        notes.push(format!("The first {RESULTS_MAX} of {}: --json has all.", total.len()));
+        notes.push(say!("The first {RESULTS_MAX} of {}: --json has all.", total.len()));
     }
     if moments > 0 {
-        notes.push(format!("{} values over time are in --json.", number::integer(moments as f64)));
+        notes.push(say!("{} values over time are in --json.", number::integer(moments as f64)));
     }
     if total.iter().any(|one| one.transactions_s.is_some()) {
-        notes.push("Rates marked tx are transactions per second, with transaction response times.".to_owned());
+        notes.push(label!("Rates marked tx are transactions per second, with transaction response times.").to_owned());
     }
     vec![Block::Table(results(reading, total.into_iter().take(RESULTS_MAX)).with_notes(notes))]
 }
@@ -370,20 +375,22 @@ fn list_evidence(reading: &Reading) -> Vec<Block> {
 fn results<'a>(reading: &Reading, evidence: impl Iterator<Item = &'a ReadingEvidence>) -> Table {
     let displayed = |value: Option<f64>, unit: f64| value.map(|value| Cell::three(value / unit));
     let evidence: Vec<&ReadingEvidence> = evidence.collect();
-    let doubt = evidence.iter().any(|one| gravest(one).is_some()).then(|| ((), Column::text("doubt", 0)));
+    let doubt = evidence.iter().any(|one| gravest(one).is_some()).then(|| ((), Column::text(label!("doubt"), 0)));
     let host = |one: &ReadingEvidence| reading.scopes[one.scope as usize].host.as_str();
     // Results of several hosts have the same names.
     let has_hosts = reading.evidence.iter().any(|one| host(one) != host(&reading.evidence[0]));
-    Table::rows("Results of benchmarks", evidence)
-        .column(Column::text("test", 0), |one| one.test.clone())
-        .columns(has_hosts.then(|| ((), Column::text("host", 0))), |one, ()| host(one).to_owned())
-        .column(Column::new("size", "KiB", ColumnKind::Size, 2), |one| displayed(one.setting.block_bytes, 1_024.0))
-        .column(Column::new("depth", "", ColumnKind::Share, 3), |one| displayed(one.setting.depth, 1.0))
-        .column(Column::rate("rate", "IOPS", 0), |one| match (one.iops, one.transactions_s) {
-            (None, Some(transactions)) => Some(Cell::text(format!("{} tx", number::three(transactions)))),
+    Table::rows(label!("Results of benchmarks"), evidence)
+        .column(Column::text(label!("test"), 0), |one| one.test.clone())
+        .columns(has_hosts.then(|| ((), Column::text(label!("host"), 0))), |one, ()| host(one).to_owned())
+        .column(Column::new(label!("size"), "KiB", ColumnKind::Size, 2), |one| {
+            displayed(one.setting.block_bytes, 1_024.0)
+        })
+        .column(Column::new(label!("depth"), "", ColumnKind::Share, 3), |one| displayed(one.setting.depth, 1.0))
+        .column(Column::rate(label!("rate"), "IOPS", 0), |one| match (one.iops, one.transactions_s) {
+            (None, Some(transactions)) => Some(Cell::text(say!("{} tx", number::three(transactions)))),
             (iops, _) => displayed(iops, 1.0),
         })
-        .column(Column::rate("bytes", "MB/s", 0), |one| displayed(one.bytes_s, 1e6))
+        .column(Column::rate(label!("bytes"), "MB/s", 0), |one| displayed(one.bytes_s, 1e6))
         .column(Column::time("mean", "ms", 0), |one| displayed(one.mean_s, 1e-3))
         .column(Column::time("p99", "ms", 1), |one| {
             let p99 = one.quantiles.iter().find(|(quantile, _)| (quantile - 0.99).abs() < 1e-9);
@@ -396,20 +403,20 @@ fn results<'a>(reading: &Reading, evidence: impl Iterator<Item = &'a ReadingEvid
 /// Misses by cache size.
 fn miss_curve(curve: &MissCurve) -> PageSection {
     let bytes = |value: f64| Bytes::new(value as u64).to_string();
-    let touched = format!("{} by {} reads", bytes(curve.working_set_bytes), number::integer(curve.reads));
+    let touched = say!("{} by {} reads", bytes(curve.working_set_bytes), number::integer(curve.reads));
     let mut facts = vec![
-        Fact::new("touched", touched),
-        Fact::new("sampled", format!("{} % of the pages", number::three(100.0 * curve.sampled))),
+        Fact::new(label!("touched"), touched),
+        Fact::new(label!("sampled"), say!("{} % of the pages", number::three(100.0 * curve.sampled))),
     ];
     let steps = [0.1, 0.25, 0.5, 1.0].into_iter().filter_map(|share: f64| {
         let size = share * curve.working_set_bytes;
-        Some(format!("{} with {}", number::three(100.0 * curve.ratio(size)?), bytes(size)))
+        Some(say!("{} with {}", number::three(100.0 * curve.ratio(size)?), bytes(size)))
     });
     let steps: Vec<String> = steps.collect();
     if !steps.is_empty() {
-        facts.push(Fact::new("misses", format!("% of the reads: {}", steps.join(", "))));
+        facts.push(Fact::new(label!("misses"), say!("% of the reads: {}", steps.join(label!(", ")))));
     }
-    PageSection::new("Misses by cache size", vec![Block::Facts(facts)])
+    PageSection::new(label!("Misses by cache size"), vec![Block::Facts(facts)])
 }
 
 /// A figure with unit.
@@ -426,14 +433,14 @@ pub(crate) fn format_figure(figure: &Figure) -> String {
 }
 
 /// Name of a measure.
-pub(crate) const fn measure_name(measure: Measure) -> &'static str {
+pub(crate) fn measure_name(measure: Measure) -> &'static str {
     match measure {
-        Measure::Iops => "iops",
-        Measure::Throughput => "throughput",
-        Measure::Size => "size",
-        Measure::Latency => "latency",
-        Measure::Depth => "depth",
-        Measure::Busy => "busy",
+        Measure::Iops => label!("iops"),
+        Measure::Throughput => label!("throughput"),
+        Measure::Size => label!("size"),
+        Measure::Latency => label!("latency"),
+        Measure::Depth => label!("depth"),
+        Measure::Busy => label!("busy"),
     }
 }
 
@@ -442,9 +449,9 @@ fn origins(reading: &Reading) -> PageSection {
     let entry = |figure: &Figure| {
         let part = &reading.scopes[figure.scope as usize].part;
         let class = figure.class.name();
-        let class = if part.is_empty() { class.to_owned() } else { format!("{class} of {}", file_name(part)) };
+        let class = if part.is_empty() { class.to_owned() } else { say!("{class} of {}", file_name(part)) };
         let measure = measure_name(figure.measure);
-        Item::new(format!("{class}, {measure}: {}; {}", format_figure(figure), figure.origin), [])
+        Item::new(say!("{class}, {measure}: {}; {}", format_figure(figure), figure.origin), [])
     };
     PageSection::folded(&reading.name, vec![Block::Items(reading.figures.iter().map(entry).collect())])
 }
@@ -462,8 +469,8 @@ fn judged(reading: &Reading) -> Vec<Fact> {
     }
     kinds.sort_by_key(|(_, finding, _)| Reverse(finding.weight()));
     let fact = |(one, finding, more): (&ReadingEvidence, &Finding, usize)| {
-        let others = if more > 0 { format!(" (and {more} more results)") } else { String::new() };
-        let text = format!("{}, {}: {}{others}", reading.name, one.test, words::finding(finding));
+        let others = if more > 0 { say!(" (and {more} more results)") } else { String::new() };
+        let text = say!("{}, {}: {}{others}", reading.name, one.test, words::finding(finding));
         let weight = finding.weight();
         Fact::new(words::weight(weight), format!("{text} -> {}", finding.remedy())).with_emphasis(weight.into())
     };
@@ -480,12 +487,14 @@ pub(crate) fn doubts(outcomes: &[Outcome]) -> Vec<Fact> {
     let mut facts = Vec::new();
     for outcome in outcomes {
         match outcome {
-            Outcome::Refused { name, refusal } => facts.push(Fact::caution("refused", format!("{name}: {refusal}"))),
+            Outcome::Refused { name, refusal } => {
+                facts.push(Fact::caution(label!("refused"), format!("{name}: {refusal}")));
+            }
             Outcome::Read(reading) => {
                 facts.extend(judged(reading));
                 facts.extend(reading.cautions.iter().map(|caution| {
-                    let place = caution.origin.as_ref().map_or(String::new(), |origin| format!(", {origin}"));
-                    Fact::caution("caution", format!("{}{place}: {}", reading.name, caution.doubt))
+                    let place = caution.origin.as_ref().map_or(String::new(), |origin| say!(", {origin}"));
+                    Fact::caution(label!("caution"), format!("{}{place}: {}", reading.name, caution.doubt))
                 }));
             }
         }

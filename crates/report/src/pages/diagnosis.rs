@@ -12,6 +12,7 @@ use plimsoll_choose::diagnosis::{
     CeilingUse, CountedEvent, Diagnosis, DiagnosisVerdict, OfferUse, Slice, Split, TimePart,
 };
 use plimsoll_ingest::{Class, DatabaseDemand, Demand, Measure, Outcome, Reading, Slot};
+use plimsoll_language::{label, say};
 use plimsoll_units::Bytes;
 
 use super::demand::{doubts, file_name, inputs};
@@ -37,11 +38,11 @@ struct Case<'a> {
 
 /// The time that shares refer to, and how far the parts of the database's time exceed it.
 fn excess(split: &Split) -> String {
-    let Some(parts_s) = split.parts_s else { return "shares are of it".to_owned() };
+    let Some(parts_s) = split.parts_s else { return label!("shares are of it").to_owned() };
     if split.total_s > split.database_s {
-        format!("all shares are of {} s, the sum of its parts", number::three(parts_s))
+        say!("all shares are of {} s, the sum of its parts", number::three(parts_s))
     } else {
-        format!("shares are of it, and add up to {} (sampled separately)", share(parts_s / split.total_s))
+        say!("shares are of it, and add up to {} (sampled separately)", share(parts_s / split.total_s))
     }
 }
 
@@ -53,27 +54,27 @@ pub fn diagnoses(outcomes: &[Outcome], demand: &Demand, diagnoses: &[Diagnosis])
     let cases: Vec<Case<'_>> = demand.subjects.iter().zip(diagnoses).enumerate().map(case).collect();
     let mut page = match cases.as_slice() {
         [case] => Page {
-            title: format!("Diagnosis of {}", case.name()),
+            title: say!("Diagnosis of {}", case.name()),
             headline: Some(case.headline()),
             figures: case.figures(),
             ..Page::default()
         },
-        _ => Page { title: format!("Diagnoses of {count} databases and hosts"), ..Page::default() },
+        _ => Page { title: say!("Diagnoses of {count} databases and hosts"), ..Page::default() },
     };
     if cases.is_empty() {
-        let none = "No input has a storage load.".to_owned();
+        let none = label!("No input has a storage load.").to_owned();
         page.sections.push(PageSection::bare("", vec![Block::Text(none)]));
     }
     page.sections.extend(cases.iter().flat_map(Case::sections));
-    page.sections.push(PageSection::detail("Inputs", vec![Block::Table(inputs(outcomes))]));
-    page.sections.push(PageSection::bare("Doubts about the inputs", vec![Block::Facts(doubts(outcomes))]));
+    page.sections.push(PageSection::detail(label!("Inputs"), vec![Block::Table(inputs(outcomes))]));
+    page.sections.push(PageSection::bare(label!("Doubts about the inputs"), vec![Block::Facts(doubts(outcomes))]));
     page.sections.extend(cases.iter().map(origins::section));
     page
 }
 
 impl Case<'_> {
     fn name(&self) -> String {
-        if self.subject.name.is_empty() { "the storage".to_owned() } else { clean(&self.subject.name) }
+        if self.subject.name.is_empty() { label!("the storage").to_owned() } else { clean(&self.subject.name) }
     }
 
     /// The title of a section, with the name of the case if there are several.
@@ -82,7 +83,7 @@ impl Case<'_> {
     }
 
     fn headline(&self) -> Headline {
-        Headline { text: headline(self.found).unwrap_or_else(|| "Findings".to_owned()), ..Headline::default() }
+        Headline { text: headline(self.found).unwrap_or_else(|| label!("Findings").to_owned()), ..Headline::default() }
     }
 
     fn figures(&self) -> Vec<Fact> {
@@ -91,23 +92,23 @@ impl Case<'_> {
         if let Some(split) = &self.found.split {
             let time = format!("{} s", number::three(split.database_s));
             let place = link(Some(origins::time_id(self.index))).into_iter().collect();
-            let within = format!("in {}", duration(self.found.windows.seconds));
-            let fact = Fact::new("Database time", time).with_links(place).with_remark(within);
+            let within = say!("in {}", duration(self.found.windows.seconds));
+            let fact = Fact::new(label!("Database time"), time).with_links(place).with_remark(within);
             figures.push(fact.with_remark(excess(split)));
-            let active = Fact::new("Active sessions", number::three(split.active));
-            let busy = self.found.busy.as_ref().map_or(String::new(), |busy| format!("highest {}", busiest(busy)));
-            figures.push(active.with_remark("on average").with_remark(busy));
+            let active = Fact::new(label!("Active sessions"), number::three(split.active));
+            let busy = self.found.busy.as_ref().map_or(String::new(), |busy| say!("highest {}", busiest(busy)));
+            figures.push(active.with_remark(label!("on average")).with_remark(busy));
         }
         figures.extend(self.processors_busy());
         figures.extend(self.load());
         figures.extend(self.highest_in_flight());
         if let Some(on) = &self.found.on {
             let used = on.ceilings.first();
-            let used = used.map(|used| format!("{} of {} at most", share(used.highest), used.name));
-            figures.push(Fact::new("Beside", &on.config).with_remark(used.unwrap_or_default()));
+            let used = used.map(|used| say!("{} of {} at most", share(used.highest), used.name));
+            figures.push(Fact::new(label!("Beside"), &on.config).with_remark(used.unwrap_or_default()));
         }
         let stored = self.subject.account.as_ref().and_then(|account| account.stored_bytes);
-        figures.extend(stored.map(|bytes| Fact::new("On disk", Bytes::new(bytes.round() as u64).to_string())));
+        figures.extend(stored.map(|bytes| Fact::new(label!("On disk"), Bytes::new(bytes.round() as u64).to_string())));
         figures
     }
 
@@ -124,45 +125,47 @@ impl Case<'_> {
         };
         let (iops, bytes) = (total(Measure::Iops), total(Measure::Throughput));
         let rates = [iops.map(|iops| format!("{} IOPS", number::three(iops))), bytes.map(number::throughput)];
-        let text = rates.into_iter().flatten().collect::<Vec<_>>().join(", ");
+        let text = rates.into_iter().flatten().collect::<Vec<_>>().join(label!(", "));
         let (measure, unit) =
-            if iops.is_some() { (Measure::Iops, "operations") } else { (Measure::Throughput, "bytes") };
+            if iops.is_some() { (Measure::Iops, label!("operations")) } else { (Measure::Throughput, label!("bytes")) };
         let of = match directions(measure) {
             [Some(reads), Some(writes)] if reads + writes > 0.0 => {
-                format!("{} of the {unit} are reads", share(reads / (reads + writes)))
+                say!("{} of the {unit} are reads", share(reads / (reads + writes)))
             }
-            [Some(_), None] => "without writes, which are unknown".to_owned(),
-            [None, Some(_)] => "without reads, which are unknown".to_owned(),
+            [Some(_), None] => label!("without writes, which are unknown").to_owned(),
+            [None, Some(_)] => label!("without reads, which are unknown").to_owned(),
             _ => String::new(),
         };
-        let fact = (!text.is_empty()).then(|| Fact::new("Load", text).with_remark(of).with_remark("on average"));
+        let fact = (!text.is_empty())
+            .then(|| Fact::new(label!("Load"), text).with_remark(of).with_remark(label!("on average")));
         fact.map(|fact| fact.with_remark(self.highest_load()))
     }
 
     /// The windows with the most operations and the most bytes.
     fn highest_load(&self) -> String {
         let at = |slot: &Slot| {
-            let begin = slot.begin.map(|begin| format!(" from {}", begin.strftime("%Y-%m-%d %H:%M")));
-            format!("{} for {}", begin.unwrap_or_default(), duration(slot.length.as_secs_f64()))
+            let begin = slot.begin.map(|begin| say!(" from {}", begin.strftime("%Y-%m-%d %H:%M")));
+            say!("{} for {}", begin.unwrap_or_default(), duration(slot.length.as_secs_f64()))
         };
         let [operations, bytes] = &self.found.highest;
         let operations = operations.as_ref().map(|(slot, iops)| (slot, format!("{} IOPS", number::three(*iops))));
         let bytes = bytes.as_ref().map(|(slot, bytes)| (slot, number::throughput(*bytes)));
         match (operations, bytes) {
             (Some((slot, iops)), Some((same, bytes))) if slot == same => {
-                format!("highest {iops} and {bytes}{}", at(slot))
+                say!("highest {iops} and {bytes}{}", at(slot))
             }
             (operations, bytes) => {
                 let parts = [operations, bytes].into_iter().flatten();
-                let parts: Vec<String> = parts.map(|(slot, rate)| format!("highest {rate}{}", at(slot))).collect();
-                parts.join(", ")
+                let parts: Vec<String> = parts.map(|(slot, rate)| say!("highest {rate}{}", at(slot))).collect();
+                parts.join(label!(", "))
             }
         }
     }
 
     /// The class with the most operations in flight, or the most sessions that wait for it.
     fn highest_in_flight(&self) -> Option<Fact> {
-        let count = |value: f64| if value < 0.001 { "less than 0.001".to_owned() } else { number::three(value) };
+        let count =
+            |value: f64| if value < 0.001 { label!("less than 0.001").to_owned() } else { number::three(value) };
         let responses = self.found.responses.iter().chain(&self.found.waits);
         let highest = responses.max_by(|a, b| a.in_flight.total_cmp(&b.in_flight));
         // The remainder of a wait class has a time without a number of waits.
@@ -171,18 +174,20 @@ impl Case<'_> {
         let rest = rest.map(|slice| (slice, slice.seconds / self.found.windows.seconds));
         let in_flight = highest.map_or(0.0, |response| response.in_flight);
         if let Some((slice, sessions)) = rest.filter(|(_, sessions)| *sessions > in_flight) {
-            let text = format!("{} sessions, {}", count(sessions), part(slice.part));
-            return Some(Fact::new("Most waits for I/O", text).with_remark("number and latency unknown"));
+            let text = say!("{} sessions, {}", count(sessions), part(slice.part));
+            return Some(
+                Fact::new(label!("Most waits for I/O"), text).with_remark(label!("number and latency unknown")),
+            );
         }
         let highest = highest?;
         let place = origins::mean_id(self, highest.class, Measure::Latency);
         let place = place.map(|anchor| Link { anchor, name: String::new() });
         let (in_flight, class) = (count(highest.in_flight), highest.class.name());
         let (name, text) = match highest.counted {
-            CountedEvent::SessionWait => ("Most waits for I/O", format!("{in_flight} sessions, {class}")),
-            _ => ("Most I/O in flight", format!("{in_flight} {class}")),
+            CountedEvent::SessionWait => (label!("Most waits for I/O"), say!("{in_flight} sessions, {class}")),
+            _ => (label!("Most I/O in flight"), format!("{in_flight} {class}")),
         };
-        let of = format!("{} at {}", seconds(highest.latency_s), rate_of(highest.counted, highest.iops));
+        let of = say!("{} at {}", seconds(highest.latency_s), rate_of(highest.counted, highest.iops));
         Some(Fact::new(name, text).with_links(place.into_iter().collect()).with_remark(of))
     }
 
@@ -190,28 +195,28 @@ impl Case<'_> {
         let (split, host) = (self.found.split.as_ref(), self.found.host.as_ref());
         let busy = split.and_then(|split| split.host_busy).or(host.map(|host| host.busy))?;
         let count = split.map_or_else(|| host?.processors, |split| split.processors);
-        let of = count.map_or(String::new(), |count| format!("of {}", number::integer(count)));
+        let of = count.map_or(String::new(), |count| say!("of {}", number::integer(count)));
         let own = split.and_then(|split| own_processors(split, busy * count?)).unwrap_or_default();
         let idle = split.map_or_else(|| host?.io_wait, |split| split.host.io_wait);
-        let idle = idle.map_or(String::new(), |idle| format!("idle in I/O wait {}", share(idle)));
+        let idle = idle.map_or(String::new(), |idle| say!("idle in I/O wait {}", share(idle)));
         let busy = number::percent((busy * 1e3).round() / 1e3);
-        Some(Fact::new("Processors busy", busy).with_remark(of).with_remark(own).with_remark(idle))
+        Some(Fact::new(label!("Processors busy"), busy).with_remark(of).with_remark(own).with_remark(idle))
     }
 
     fn sections(&self) -> Vec<PageSection> {
         let windows = self.found.windows;
         let begin = windows.first.and_then(|slot| slot.begin);
-        let from = begin.map_or(String::new(), |begin| format!(", from {begin}").replace('T', " "));
+        let from = begin.map_or(String::new(), |begin| say!(", from {begin}").replace('T', " "));
         let over = match windows.count {
-            1 => format!("1 window of {}{from}", duration(windows.longest_s)),
+            1 => say!("1 window of {}{from}", duration(windows.longest_s)),
             count => {
                 let longest = duration(windows.longest_s);
-                format!("{} windows of up to {longest}{from}", number::integer(count as f64))
+                say!("{} windows of up to {longest}{from}", number::integer(count as f64))
             }
         };
-        let mut facts = vec![Fact::new("over", over)];
-        facts.extend(self.found.on.as_ref().map(|on| Fact::new("on", &on.config)));
-        let name = if self.subject.name.is_empty() { "Diagnosis" } else { self.subject.name.as_str() };
+        let mut facts = vec![Fact::new(label!("over"), over)];
+        facts.extend(self.found.on.as_ref().map(|on| Fact::new(label!("on"), &on.config)));
+        let name = if self.subject.name.is_empty() { label!("Diagnosis") } else { self.subject.name.as_str() };
         let mut sections = vec![PageSection::new(name, vec![Block::Facts(facts)]), self.verdicts()];
         sections.extend(time::build_section(self));
         sections.push(time::what_ifs(self));
@@ -221,8 +226,9 @@ impl Case<'_> {
         sections.extend(response::build_section(self));
         sections.extend(self.found.on.as_ref().map(|on| self.ceilings(on)));
         sections.extend(time::places(self));
-        let doubts = self.subject.doubts.iter().map(|doubt| Fact::caution("note", doubt.to_string())).collect();
-        sections.push(PageSection::bare(self.title("Doubts about the combination"), vec![Block::Facts(doubts)]));
+        let doubts = self.subject.doubts.iter().map(|doubt| Fact::caution(label!("note"), doubt.to_string())).collect();
+        sections
+            .push(PageSection::bare(self.title(label!("Doubts about the combination")), vec![Block::Facts(doubts)]));
         sections
     }
 
@@ -240,22 +246,22 @@ impl Case<'_> {
             let emphasis = if text.kind == "answer" { Emphasis::Strong } else { Emphasis::Caution };
             let links = origins::of_verdict(self, verdict);
             facts.push(Fact::new(text.kind, text.text).with_emphasis(emphasis).with_links(links));
-            facts.extend((!text.remedy.is_empty()).then(|| Fact::new("  do", text.remedy)));
+            facts.extend((!text.remedy.is_empty()).then(|| Fact::new(label!("  do"), text.remedy)));
         }
-        PageSection::bare(self.title("Findings"), vec![Block::Facts(facts)])
+        PageSection::bare(self.title(label!("Findings")), vec![Block::Facts(facts)])
     }
 
     /// The demand relative to the ceilings of the configuration.
     fn ceilings(&self, on: &OfferUse) -> PageSection {
         let block = if on.ceilings.is_empty() {
-            let none = "no input has a rate, or the catalogue has no ceiling for this configuration";
+            let none = label!("no input has a rate, or the catalogue has no ceiling for this configuration");
             Block::Note(none.to_owned())
         } else {
-            let note = "sustained, for the mix of the busiest window; \"at it\": windows at or above 95 %";
-            let table = Table::of("Use of each ceiling", CEILINGS, &on.ceilings, ceiling);
+            let note = label!("sustained, for the mix of the busiest window; \"at it\": windows at or above 95 %");
+            let table = Table::of(label!("Use of each ceiling"), ceiling_columns(), &on.ceilings, ceiling);
             Block::Table(table.with_notes([note.to_owned()]))
         };
-        PageSection::bare(self.title(&format!("Ceilings of {}", on.config)), vec![block])
+        PageSection::bare(self.title(&say!("Ceilings of {}", on.config)), vec![block])
             .with_anchor(format!("d{}-ceilings", self.index))
     }
 
@@ -272,21 +278,23 @@ impl Case<'_> {
         let names: Vec<String> = used.iter().take(INPUTS_MAX).filter_map(name).collect();
         let more = used.len().saturating_sub(INPUTS_MAX);
         html! {
-            (names.join(", "))
-            @if more > 0 { " and " (number::integer(more as f64)) " more" }
-            "; " a href={ "#" (origins::section_id(self.index)) } { "origin of each number" }
+            (names.join(label!(", ")))
+            @if more > 0 { (label!(" and ")) (number::integer(more as f64)) (label!(" more")) }
+            (label!("; ")) a href={ "#" (origins::section_id(self.index)) } { (label!("origin of each number")) }
         }
     }
 }
 
-const CEILINGS: [Column; 6] = [
-    Column::text("ceiling", 0),
-    Column::text("allows", 0),
-    Column::text("demand", 2),
-    Column::new("highest", "%", ColumnKind::Share, 0),
-    Column::new("mean", "%", ColumnKind::Share, 1),
-    Column::new("at it", "windows", ColumnKind::Share, 0),
-];
+fn ceiling_columns() -> [Column; 6] {
+    [
+        Column::text(label!("ceiling"), 0),
+        Column::text(label!("allows"), 0),
+        Column::text(label!("demand"), 2),
+        Column::new(label!("highest"), "%", ColumnKind::Share, 0),
+        Column::new(label!("mean"), "%", ColumnKind::Share, 1),
+        Column::new(label!("at it"), label!("windows"), ColumnKind::Share, 0),
+    ]
+}
 
 fn ceiling(ceiling: &CeilingUse) -> Vec<Cell> {
     let rate = |value: f64| match ceiling.counts {

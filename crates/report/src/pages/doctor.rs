@@ -1,5 +1,6 @@
 //! Checks of a host.
 
+use plimsoll_language::{label, say};
 use plimsoll_record::{CheckNeed, CheckStatus, HostCheck};
 
 use crate::page::{Block, Cell, Column, ColumnKind, Emphasis, Headline, Item, Page, PageSection, Table};
@@ -15,20 +16,20 @@ pub fn doctor(path: &str, checks: &[HostCheck]) -> Page {
     let (detailed, others) = problems.split_at(problems.len().min(MAX_PROBLEMS));
     let mut blocks = vec![Block::Items(detailed.iter().map(|check| item(check)).collect())];
     let lines = [
-        ("more, with remedies in --markdown -", others.to_vec()),
-        ("unknown", unknown(checks)),
-        ("ok", of(checks, CheckStatus::Ok)),
+        (label!("more, with remedies in --markdown -"), others.to_vec()),
+        (label!("unknown"), unknown(checks)),
+        (label!("ok"), of(checks, CheckStatus::Ok)),
     ];
     let lines = lines.into_iter().filter(|(_, checks)| !checks.is_empty());
     blocks.extend(lines.map(|(label, checks)| Block::Text(format!("{label}: {}", names(&checks)))));
     let sections = vec![
-        PageSection::bare("Problems", blocks),
-        PageSection::detail("All checks", vec![Block::Table(table(checks))]),
+        PageSection::bare(label!("Problems"), blocks),
+        PageSection::detail(label!("All checks"), vec![Block::Table(table(checks))]),
     ];
     let is_ready = !checks.iter().any(HostCheck::is_blocking);
-    let (purpose, verb) = if is_ready { ("measure", "measure") } else { ("after a remedy", "doctor") };
+    let (purpose, verb) = if is_ready { ("measure", "measure") } else { (label!("after a remedy"), "doctor") };
     Page {
-        title: format!("Host and storage at {path}"),
+        title: say!("Host and storage at {path}"),
         headline: Some(Headline::of(verdict(path, checks))),
         sections,
         next: vec![(purpose.to_owned(), format!("plimsoll {verb} {path}"))],
@@ -40,21 +41,21 @@ pub fn doctor(path: &str, checks: &[HostCheck]) -> Page {
 fn verdict(path: &str, checks: &[HostCheck]) -> String {
     let blocking: Vec<&HostCheck> = checks.iter().filter(|check| check.is_blocking()).collect();
     if !blocking.is_empty() {
-        return format!("Not ready for measurements at {path} and emulated volumes: {}.", names(&blocking));
+        return say!("Not ready for measurements at {path} and emulated volumes: {}.", names(&blocking));
     }
     let number = |status| of(checks, status).len();
     let counts = [
-        (number(CheckStatus::Failed), "optional failure"),
-        (number(CheckStatus::Caution), "caution"),
-        (number(CheckStatus::Unknown), "unknown"),
+        (number(CheckStatus::Failed), label!("optional failure")),
+        (number(CheckStatus::Caution), label!("caution")),
+        (number(CheckStatus::Unknown), label!("unknown")),
     ];
     let counts: Vec<String> = counts
         .into_iter()
         .filter(|(count, _)| *count > 0)
         .map(|(count, word)| format!("{count} {word}{}", if count == 1 || word == "unknown" { "" } else { "s" }))
         .collect();
-    let rest = if counts.is_empty() { String::new() } else { format!(", with {}", counts.join(", ")) };
-    format!("Ready for measurements at {path} and emulated volumes{rest}.")
+    let rest = if counts.is_empty() { String::new() } else { say!(", with {}", counts.join(label!(", "))) };
+    say!("Ready for measurements at {path} and emulated volumes{rest}.")
 }
 
 fn of(checks: &[HostCheck], status: CheckStatus) -> Vec<&HostCheck> {
@@ -67,7 +68,7 @@ fn unknown(checks: &[HostCheck]) -> Vec<&HostCheck> {
 }
 
 fn names(checks: &[&HostCheck]) -> String {
-    checks.iter().map(|check| check.name()).collect::<Vec<_>>().join(", ")
+    checks.iter().map(|check| check.name()).collect::<Vec<_>>().join(label!(", "))
 }
 
 fn item(check: &HostCheck) -> Item {
@@ -81,14 +82,16 @@ fn table(checks: &[HostCheck]) -> Table {
         CheckStatus::Unknown => Emphasis::Note,
         CheckStatus::Ok => Emphasis::Plain,
     };
-    Table::rows("Checks of the host", checks)
-        .column(Column::new("check", "", ColumnKind::Name, 0), |check| {
+    Table::rows(label!("Checks of the host"), checks)
+        .column(Column::new(label!("check"), "", ColumnKind::Name, 0), |check| {
             Cell::text(check.name()).with_emphasis(emphasis(check))
         })
-        .column(Column::text("status", 0), |check| check.status.name())
-        .column(Column::text("necessary", 0), |check| if check.need == CheckNeed::Necessary { "yes" } else { "no" })
-        .column(Column::text("found", 0), |check| describe_fact(check))
-        .column(Column::text("remedy", 0), |check| describe_remedy(check))
+        .column(Column::text(label!("status"), 0), |check| check.status.name())
+        .column(Column::text(label!("necessary"), 0), |check| {
+            if check.need == CheckNeed::Necessary { label!("yes") } else { label!("no") }
+        })
+        .column(Column::text(label!("found"), 0), |check| describe_fact(check))
+        .column(Column::text(label!("remedy"), 0), |check| describe_remedy(check))
         .table()
 }
 

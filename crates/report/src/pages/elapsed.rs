@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use plimsoll_choose::elapsed::{JobTimes, JobTimesOn, StorageJob, WindowWork};
+use plimsoll_language::{label, say};
 use plimsoll_units::Span;
 
 use crate::number;
@@ -18,13 +19,15 @@ pub fn elapsed(found: &JobTimes) -> Option<PageSection> {
     let has_totals = found.rows.iter().any(|row| row.total.is_some());
     let has_others = found.jobs.len() > 1 || found.beside_iops.is_some() || found.jobs.iter().any(waits_for_itself);
     let mut columns = vec![Column::configuration()];
-    columns.extend(has_totals.then(|| Column::monthly("price", 0)));
+    columns.extend(has_totals.then(|| Column::monthly(label!("price"), 0)));
     for job in &found.jobs {
         let column = |unit| Column { name: Cow::Owned(job.name.clone()), ..Column::time("", unit, 0) };
-        columns.push(column("alone"));
-        columns.extend(has_others.then(|| column("together")));
+        columns.push(column(label!("alone")));
+        columns.extend(has_others.then(|| column(label!("together"))));
     }
-    columns.extend(found.window.as_ref().map(|_| Column::new("work of", "the inputs", ColumnKind::Time, 0)));
+    columns.extend(
+        found.window.as_ref().map(|_| Column::new(label!("work of"), label!("the inputs"), ColumnKind::Time, 0)),
+    );
     let row = |row: &JobTimesOn| {
         let mut cells = vec![Cell::text(offer::configuration(&row.offer))];
         cells.extend(has_totals.then(|| Cell::money(row.total)));
@@ -35,8 +38,8 @@ pub fn elapsed(found: &JobTimes) -> Option<PageSection> {
         cells.extend(found.window.as_ref().map(|_| Cell::or_unknown(row.window, cell)));
         cells
     };
-    let table = Table::of("Elapsed times", columns, &found.rows, row).with_notes(note_jobs(found, has_others));
-    Some(PageSection::new("Elapsed times of jobs, simulated", vec![Block::Table(table)]))
+    let table = Table::of(label!("Elapsed times"), columns, &found.rows, row).with_notes(note_jobs(found, has_others));
+    Some(PageSection::new(label!("Elapsed times of jobs, simulated"), vec![Block::Table(table)]))
 }
 
 /// Sessions that execute a job again and again wait for each other.
@@ -47,14 +50,13 @@ fn waits_for_itself(job: &StorageJob) -> bool {
 fn note_jobs(found: &JobTimes, has_others: bool) -> Vec<String> {
     let mut notes: Vec<String> = found.jobs.iter().map(describe).collect();
     if has_others {
-        let inputs =
-            found.beside_iops.map(|iops| format!("the mean load of the inputs ({} IOPS)", number::three(iops)));
-        let others = (found.jobs.len() > 1).then(|| "the other jobs".to_owned());
-        let itself = found.jobs.iter().any(waits_for_itself).then(|| "the other sessions of a job".to_owned());
+        let inputs = found.beside_iops.map(|iops| say!("the mean load of the inputs ({} IOPS)", number::three(iops)));
+        let others = (found.jobs.len() > 1).then(|| label!("the other jobs").to_owned());
+        let itself = found.jobs.iter().any(waits_for_itself).then(|| label!("the other sessions of a job").to_owned());
         let beside: Vec<String> = [inputs, others, itself].into_iter().flatten().collect();
-        notes.push(format!(
+        notes.push(say!(
             "alone: on idle storage; together: beside {}; a dash: not carried, or no model",
-            beside.join(" and ")
+            beside.join(label!(" and "))
         ));
     }
     notes.extend(found.window.as_ref().map(describe_window));
@@ -63,24 +65,24 @@ fn note_jobs(found: &JobTimes, has_others: bool) -> Vec<String> {
 
 /// `batch: 1,000,000 reads of 8 KiB, 1 in flight, and 1,200 s of processor time`.
 fn describe(job: &StorageJob) -> String {
-    let order = if job.sequential { "sequential " } else { "" };
+    let order = if job.sequential { label!("sequential ") } else { "" };
     let count = |count: f64, name: &str| {
         let number = number::integer(count);
         let plural = if number == "1" { "" } else { "s" };
         (count > 0.0).then(|| format!("{number} {order}{name}{plural}"))
     };
     let operations: Vec<String> =
-        [count(job.reads, "read"), count(job.writes, "write")].into_iter().flatten().collect();
-    let cpu = (job.cpu > Span::ZERO).then(|| format!(" and {} of processor time", time(job.cpu)));
+        [count(job.reads, label!("read")), count(job.writes, label!("write"))].into_iter().flatten().collect();
+    let cpu = (job.cpu > Span::ZERO).then(|| say!(" and {} of processor time", time(job.cpu)));
     let sessions = match (job.sessions, job.think) {
-        (sessions, Some(think)) => format!("; {sessions} sessions, each again after {}", time(think)),
+        (sessions, Some(think)) => say!("; {sessions} sessions, each again after {}", time(think)),
         (1, None) => String::new(),
-        (sessions, None) => format!("; shared by {sessions} sessions"),
+        (sessions, None) => say!("; shared by {sessions} sessions"),
     };
-    format!(
+    say!(
         "{}: {} of {}, {} in flight{}{sessions}",
         job.name,
-        operations.join(" and "),
+        operations.join(label!(" and ")),
         job.size,
         job.depth,
         cpu.unwrap_or_default()
@@ -90,12 +92,12 @@ fn describe(job: &StorageJob) -> String {
 fn describe_window(work: &WindowWork) -> String {
     let active = number::three(work.active);
     let top = work.top_wait.as_ref().map(|wait| {
-        let mean = wait.mean_s().map_or_else(String::new, |mean_s| format!(" of {}", diagnosis::seconds(mean_s)));
+        let mean = wait.mean_s().map_or_else(String::new, |mean_s| say!(" of {}", diagnosis::seconds(mean_s)));
         let count = number::integer(wait.count);
-        format!("; longest wait for storage: {}, {count} times{mean}, {} of it", wait.event, share(work.top_share))
+        say!("; longest wait for storage: {}, {count} times{mean}, {} of it", wait.event, share(work.top_share))
     });
-    let idle = if work.active < 1.0 { " (their database time, as less than one is active)" } else { "" };
-    format!(
+    let idle = if work.active < 1.0 { label!(" (their database time, as less than one is active)") } else { "" };
+    say!(
         "work of the inputs: {} today with {active} active sessions{idle}, and as many then; it changes with the database's time{}",
         time(work.today),
         top.unwrap_or_default()

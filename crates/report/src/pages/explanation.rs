@@ -2,6 +2,7 @@
 
 use plimsoll_catalogue::Status;
 use plimsoll_choose::{Cause, Explanation, LoadComparison};
+use plimsoll_language::{label, say};
 
 use super::limit;
 use crate::latency::LatencyUnit;
@@ -15,54 +16,56 @@ pub fn explanation(explanation: &Explanation) -> Page {
     let mut details = vec![offer.config.to_string()];
     let max = |of: fn(&LoadComparison) -> f64| explanation.rows.iter().map(of).fold(0.0, f64::max);
     let (measured, theory) = (max(|row| row.iops.0), max(|row| row.iops.1));
-    let mut text = format!("Measured against theory: {}", offer.title);
+    let mut text = say!("Measured against theory: {}", offer.title);
     if let Some(ratio) = format_share(measured, theory) {
         let (measured, theory) = (number::three(measured), number::three(theory));
         details.push(std::mem::take(&mut text));
-        text = format!("Maximum throughput: {measured} IOPS measured, {theory} in theory ({ratio})");
+        text = say!("Maximum throughput: {measured} IOPS measured, {theory} in theory ({ratio})");
     }
     if let Some(binding) = explanation.standing.binding() {
         let status = offer.ceilings[binding.ceiling].cite.status.name();
-        details.push(format!("Ceiling: {} ({status}).", words::bound(offer, binding)));
+        details.push(say!("Ceiling: {} ({status}).", words::bound(offer, binding)));
     }
-    details.extend(offer.model_fit().map(|fit| format!("Theory: {}.", fit.words())));
-    details.extend(explanation.extrapolated.as_ref().map(|what| format!("Theory: {what}.")));
-    let cause = |cause: &Cause| Fact::new("Cause", &cause.difference).with_remark(&cause.cause);
-    let mut figures = vec![Fact::new("Theory", words::readable_name(offer))];
+    details.extend(offer.model_fit().map(|fit| say!("Theory: {}.", fit.words())));
+    details.extend(explanation.extrapolated.as_ref().map(|what| say!("Theory: {what}.")));
+    let cause = |cause: &Cause| Fact::new(label!("Cause"), &cause.difference).with_remark(&cause.cause);
+    let mut figures = vec![Fact::new(label!("Theory"), words::readable_name(offer))];
     figures.extend(explanation.causes.iter().map(cause));
     let sections = vec![
-        PageSection::bare("Load by load", vec![Block::Table(table(&explanation.rows))]),
+        PageSection::bare(label!("Load by load"), vec![Block::Table(table(&explanation.rows))]),
         causes(explanation),
-        PageSection::bare("Sources", vec![Block::Facts(sources(explanation))]),
+        PageSection::bare(label!("Sources"), vec![Block::Facts(sources(explanation))]),
     ];
-    let headline = Headline { text, grade: "measured against simulated", details, ..Headline::default() };
-    let title = "Measured against theory".to_owned();
+    let headline = Headline { text, grade: label!("measured against simulated"), details, ..Headline::default() };
+    let title = label!("Measured against theory").to_owned();
     Page { title, headline: Some(headline), figures, sections, ..Page::default() }
 }
 
 fn table(rows: &[LoadComparison]) -> Table {
     let unit = choose_unit(rows);
     let (mean, p99) = match unit {
-        LatencyUnit::Micro => ("mean us", "p99 us"),
-        LatencyUnit::Milli => ("mean ms", "p99 ms"),
+        LatencyUnit::Micro => (label!("mean us"), label!("p99 us")),
+        LatencyUnit::Milli => (label!("mean ms"), label!("p99 ms")),
     };
     // The latency of an overload depends on the length of the run.
     let time = |overloaded: bool, ns: f64| match ns {
-        _ if overloaded => Cell::text("grew"),
+        _ if overloaded => Cell::text(label!("grew")),
         ns if ns > 0.0 && ns.is_finite() => Cell::figure(unit.show(ns), unit.value(ns)),
         _ => Cell::unknown(),
     };
-    let ratios = "ratio: measured over theory in IOPS; for open loads, theory over measured in mean latency";
-    Table::rows("Loads", rows)
-        .column(Column::text("offered", 0), |row| offered(&row.offered))
-        .column(Column::rate("IOPS", "measured", 0), |row| rate(row.iops.0))
-        .column(Column::rate("IOPS", "theory", 0), |row| rate(row.iops.1))
-        .column(Column::rate("ratio", "", 0), |row| ratio_cell(row))
-        .column(Column::time(mean, "measured", 2), |row| time(row.overloaded.0, row.mean_ns.0))
-        .column(Column::time(mean, "theory", 2), |row| time(row.overloaded.1, row.mean_ns.1))
-        .column(Column::time(p99, "measured", 3), |row| time(row.overloaded.0, row.p99_ns.0))
-        .column(Column::time(p99, "theory", 3), |row| time(row.overloaded.1, row.p99_ns.1))
-        .column(Column::new("limit", "in theory", ColumnKind::Text, 4), |row| limit(row.binds.as_deref()))
+    let ratios = label!("ratio: measured over theory in IOPS; for open loads, theory over measured in mean latency");
+    Table::rows(label!("Loads"), rows)
+        .column(Column::text(label!("offered"), 0), |row| offered(&row.offered))
+        .column(Column::rate("IOPS", label!("measured"), 0), |row| rate(row.iops.0))
+        .column(Column::rate("IOPS", label!("theory"), 0), |row| rate(row.iops.1))
+        .column(Column::rate(label!("ratio"), "", 0), |row| ratio_cell(row))
+        .column(Column::time(mean, label!("measured"), 2), |row| time(row.overloaded.0, row.mean_ns.0))
+        .column(Column::time(mean, label!("theory"), 2), |row| time(row.overloaded.1, row.mean_ns.1))
+        .column(Column::time(p99, label!("measured"), 3), |row| time(row.overloaded.0, row.p99_ns.0))
+        .column(Column::time(p99, label!("theory"), 3), |row| time(row.overloaded.1, row.p99_ns.1))
+        .column(Column::new(label!("limit"), label!("in theory"), ColumnKind::Text, 4), |row| {
+            limit(row.binds.as_deref())
+        })
         .table()
         .with_notes(describe_binding(rows).into_iter().chain([ratios.to_owned()]))
 }
@@ -83,11 +86,11 @@ fn describe_binding(rows: &[LoadComparison]) -> Option<String> {
     }
     let spell = |(name, from, to): &(&str, &LoadComparison, &LoadComparison)| {
         let (from, to) = (offered(&from.offered), offered(&to.offered));
-        let loads = if from == to { from } else { format!("{from} to {to}") };
+        let loads = if from == to { from } else { say!("{from} to {to}") };
         format!("{} ({loads})", clean(name))
     };
     let spells: Vec<String> = spells.iter().map(spell).collect();
-    (!spells.is_empty()).then(|| format!("limits in theory: {}", spells.join("; ")))
+    (!spells.is_empty()).then(|| say!("limits in theory: {}", spells.join(label!("; "))))
 }
 
 /// Microseconds if any mean is below a millisecond.
@@ -106,28 +109,28 @@ fn ratio_cell(row: &LoadComparison) -> Cell {
 fn format_share(measured: f64, theory: f64) -> Option<String> {
     let share = measured / theory;
     let text = if share > 2.0 {
-        format!("{} times the theoretical maximum", number::three(share))
+        say!("{} times the theoretical maximum", number::three(share))
     } else {
-        format!("{:.0} % of the theoretical maximum", share * 100.0)
+        say!("{:.0} % of the theoretical maximum", share * 100.0)
     };
     share.is_finite().then_some(text)
 }
 
 fn causes(explanation: &Explanation) -> PageSection {
     if explanation.causes.is_empty() {
-        return PageSection::bare("Causes", vec![Block::Text("Causes: none identified".to_owned())]);
+        return PageSection::bare(label!("Causes"), vec![Block::Text(label!("Causes: none identified").to_owned())]);
     }
     let items = explanation.causes.iter().map(|cause| Item::new(&cause.difference, [format!("-> {}", cause.cause)]));
-    PageSection::new("Likely causes", vec![Block::Items(items.collect())])
+    PageSection::new(label!("Likely causes"), vec![Block::Items(items.collect())])
 }
 
 fn sources(explanation: &Explanation) -> Vec<Fact> {
     let mut facts: Vec<Fact> =
-        explanation.offer.doubts().into_iter().map(|doubt| Fact::caution("doubt", doubt.text)).collect();
+        explanation.offer.doubts().into_iter().map(|doubt| Fact::caution(label!("doubt"), doubt.text)).collect();
     let binding = explanation.standing.binding().map(|bound| &explanation.offer.ceilings[bound.ceiling]);
-    facts.extend(binding.map(|ceiling| Fact::new("ceiling", words::cite(&ceiling.cite))));
+    facts.extend(binding.map(|ceiling| Fact::new(label!("ceiling"), words::cite(&ceiling.cite))));
     let used: Vec<Status> = binding.iter().map(|ceiling| ceiling.cite.status).collect();
-    let theory = format!("simulated by the catalogue's model; its figures are {}", words::provenance(used));
-    facts.push(Fact::new("theory", theory));
+    let theory = say!("simulated by the catalogue's model; its figures are {}", words::provenance(used));
+    facts.push(Fact::new(label!("theory"), theory));
     facts
 }

@@ -2,6 +2,7 @@
 
 use maud::{Markup, html};
 use plimsoll_analyse::{LineChange, MIN_SERIES, Verdict, find_changes, judged};
+use plimsoll_language::{label, say};
 use plimsoll_record::{Curve, LoadLine, Objective};
 
 use super::comparison::share_and_range;
@@ -62,7 +63,7 @@ pub fn history(target: &str, objective: Objective, origin: &'static str, runs: &
     let unusable = runs.len() - usable.len();
     let mut cautions = Vec::new();
     if unusable > 0 {
-        cautions.push(format!("{unusable} runs without a load line with an interval are not compared."));
+        cautions.push(say!("{unusable} runs without a load line with an interval are not compared."));
     }
     let newest_first: Vec<&HistoryRun> = runs.iter().rev().collect();
     let table = tabulate(&newest_first);
@@ -70,15 +71,18 @@ pub fn history(target: &str, objective: Objective, origin: &'static str, runs: &
     let changes = changes.map(|run| Fact::new(clean(&run.day), describe_change(run))).collect();
     let chart = (usable.len() > 1).then(|| Block::Chart(Chart::new(draw(&usable, origin))));
     Page {
-        title: format!("History of {}", clean(target)),
+        title: say!("History of {}", clean(target)),
         headline: Some(Headline { text: verdict(&usable), cautions, ..Headline::default() }),
         origin,
-        figures: vec![Fact::new("Target", clean(target)), Fact::new("Objective", objective.to_string())],
+        figures: vec![
+            Fact::new(label!("Target"), clean(target)),
+            Fact::new(label!("Objective"), objective.to_string()),
+        ],
         exhibit: Exhibit::Block(Block::Table(table.clone())),
         sections: vec![
-            PageSection::new("Load line over the runs", chart.into_iter().collect()),
-            PageSection::new("Changes", vec![Block::Facts(changes)]),
-            PageSection::new("Runs", vec![Block::Table(table)]),
+            PageSection::new(label!("Load line over the runs"), chart.into_iter().collect()),
+            PageSection::new(label!("Changes"), vec![Block::Facts(changes)]),
+            PageSection::new(label!("Runs"), vec![Block::Table(table)]),
         ],
         ..Page::default()
     }
@@ -89,29 +93,31 @@ fn verdict(usable: &[&HistoryRun]) -> String {
     let count = usable.len();
     let changes: Vec<&&HistoryRun> = usable.iter().filter(|run| run.change.is_some()).collect();
     if let Some(last) = changes.last() {
-        let others = if changes.len() > 1 { format!("; {} changes", changes.len()) } else { String::new() };
-        return format!("{}{others} in {count} runs", describe_change(last));
+        let others = if changes.len() > 1 { say!("; {} changes", changes.len()) } else { String::new() };
+        return say!("{}{others} in {count} runs", describe_change(last));
     }
     if count < MIN_SERIES {
-        return format!("No statement: {count} runs have a load line, and a change is sought in {MIN_SERIES} or more");
+        return say!("No statement: {count} runs have a load line, and a change is sought in {MIN_SERIES} or more");
     }
-    format!("No change in {count} runs")
+    say!("No change in {count} runs")
 }
 
 /// `Worse since run-7: 21,000 to 17,500 IOPS, -16 % (12 to 20 %)`.
 fn describe_change(run: &HistoryRun) -> String {
     let Some(LineChange { lines, .. }) = run.change else { return String::new() };
-    let word = if lines.verdict() == Verdict::Worse { "Worse" } else { "Better" };
+    let word = if lines.verdict() == Verdict::Worse { label!("Worse") } else { label!("Better") };
     let (a, b, by) = (number::three(lines.a), number::three(lines.b), share_and_range(&lines.ratio));
-    format!("{word} since {}: {a} to {b} IOPS, by {by}", clean(&run.name))
+    say!("{word} since {}: {a} to {b} IOPS, by {by}", clean(&run.name))
 }
 
 fn tabulate(runs: &[&HistoryRun]) -> Table {
-    Table::rows("Runs, newest first", runs)
-        .column(Column::new("run", "", ColumnKind::Name, 0), |run| clean(&run.name))
-        .column(Column::text("day", 0), |run| clean(&run.day))
-        .column(Column::rate("load line", "IOPS", 0), |run| Some(Cell::estimate(&run.line?.iops()?, number::three)))
-        .column(Column::text("change", 0), |run| Some(Cell::text(percent(&run.change?))))
+    Table::rows(label!("Runs, newest first"), runs)
+        .column(Column::new(label!("run"), "", ColumnKind::Name, 0), |run| clean(&run.name))
+        .column(Column::text(label!("day"), 0), |run| clean(&run.day))
+        .column(Column::rate(label!("load line"), "IOPS", 0), |run| {
+            Some(Cell::estimate(&run.line?.iops()?, number::three))
+        })
+        .column(Column::text(label!("change"), 0), |run| Some(Cell::text(percent(&run.change?))))
         .table()
 }
 
@@ -125,16 +131,18 @@ fn draw(usable: &[&HistoryRun], origin: &str) -> Markup {
     let points = numbered().filter_map(|(at, run)| Some((at, run.value()?))).collect();
     let track = Track { name: String::new(), points };
     let limits = Vec::new();
-    let panel = Panel { name: "load line, IOPS".to_owned(), scale: PanelScale::Rate, tracks: vec![track], limits };
+    let panel =
+        Panel { name: label!("load line, IOPS").to_owned(), scale: PanelScale::Rate, tracks: vec![track], limits };
     let marks = numbered().filter_map(|(at, run)| Some(Mark { at, label: percent(&run.change?) }));
     let step = usable.len().div_ceil(MAX_TICKS).max(1);
     let ticks = numbered().step_by(step).map(|(at, run)| (at, run.day.clone())).collect();
     let story =
         Timeline { title: String::new(), source: String::new(), panels: vec![panel], marks: marks.collect(), ticks };
-    let drawn =
-        both("history", "Load line over the runs", "The load line of each run.", |size| chart::panels(&story, size));
+    let drawn = both("history", label!("Load line over the runs"), label!("The load line of each run."), |size| {
+        chart::panels(&story, size)
+    });
     html! {
-        p class="lead" { "Each corner of the line is a run. Marks are changes." }
+        p class="lead" { (label!("Each corner of the line is a run. Marks are changes.")) }
         (figure(&drawn, &html! { (origin) }))
     }
 }

@@ -1,6 +1,7 @@
 //! Results of fio's jobs: the rate of each group, and rates and latencies of each job.
 
 use plimsoll_fio::print::{DirectionResult, DiskUse, FioReport, JobReport};
+use plimsoll_language::{label, say};
 use plimsoll_units::Bytes;
 
 use crate::number;
@@ -17,23 +18,23 @@ pub fn jobs(report: &FioReport, origin: &'static str) -> Page {
         .iter()
         .map(|group| {
             let name = if groups.iter().any(|other| other.number != group.number) {
-                format!("group {}, {}", group.number, group.direction)
+                say!("group {}, {}", group.number, group.direction)
             } else {
                 group.direction.to_owned()
             };
             format!("{name} {} IOPS, {} MB/s", number::rate(group.iops()), megabytes(group.bytes_per_second()))
         })
         .collect();
-    let text = if rates.is_empty() { "no operations".to_owned() } else { rates.join("; ") };
+    let text = if rates.is_empty() { label!("no operations").to_owned() } else { rates.join(label!("; ")) };
     let sections = vec![
-        PageSection::new("Groups", vec![Block::Table(group_table(&groups))]),
-        PageSection::new("Jobs", vec![Block::Table(job_table(report))]),
-        PageSection::new("Disks", vec![Block::Table(disk_table(&report.disks))]),
-        PageSection::bare("Errors", vec![Block::Facts(report.jobs.iter().flat_map(errors).collect())]),
+        PageSection::new(label!("Groups"), vec![Block::Table(group_table(&groups))]),
+        PageSection::new(label!("Jobs"), vec![Block::Table(job_table(report))]),
+        PageSection::new(label!("Disks"), vec![Block::Table(disk_table(&report.disks))]),
+        PageSection::bare(label!("Errors"), vec![Block::Facts(report.jobs.iter().flat_map(errors).collect())]),
     ];
     Page {
-        title: "fio jobs".to_owned(),
-        subject: vec![format!("{}, {}", report.version, report.created)],
+        title: label!("fio jobs").to_owned(),
+        subject: vec![say!("{}, {}", report.version, report.created)],
         headline: Some(Headline { text, ..Headline::default() }),
         origin,
         sections,
@@ -100,13 +101,13 @@ fn per_second(count: u64, runtime_ms: u64) -> f64 {
 fn group_table(groups: &[DirectionGroup]) -> Table {
     let share = |name, priority| Column::new(name, "", ColumnKind::Share, priority);
     let count = |count: u32| Cell::figure(count.to_string(), f64::from(count));
-    Table::rows("Rates of each group", groups)
-        .column(share("group", 0), |group| count(group.number))
-        .column(Column::text("direction", 0), |group| group.direction)
-        .column(share("jobs", 2), |group| count(group.jobs))
+    Table::rows(label!("Rates of each group"), groups)
+        .column(share(label!("group"), 0), |group| count(group.number))
+        .column(Column::text(label!("direction"), 0), |group| group.direction)
+        .column(share(label!("jobs"), 2), |group| count(group.jobs))
         .column(Column::rate("IOPS", "", 0), |group| Cell::rate(group.iops()))
-        .column(Column::rate("throughput", "MB/s", 0), |group| throughput(group.bytes_per_second()))
-        .column(Column::new("moved", "bytes", ColumnKind::Size, 3), |group| moved(group.bytes))
+        .column(Column::rate(label!("throughput"), "MB/s", 0), |group| throughput(group.bytes_per_second()))
+        .column(Column::new(label!("moved"), label!("bytes"), ColumnKind::Size, 3), |group| moved(group.bytes))
         .table()
 }
 
@@ -115,35 +116,41 @@ fn job_table(report: &FioReport) -> Table {
         |lane: &DirectionResult, ns: f64| (lane.completion.count() > 0).then(|| Cell::figure(number::time(ns), ns));
     let percentiles = [(50.0, "p50", 3), (99.0, "p99", 0), (99.9, "p99.9", 2)];
     let percentiles =
-        percentiles.map(|(percent, name, priority)| (percent, Column::time(name, "completion", priority)));
+        percentiles.map(|(percent, name, priority)| (percent, Column::time(name, label!("completion"), priority)));
     let lanes =
         report.jobs.iter().flat_map(|job| filter_active(job).map(move |(direction, lane)| (job, direction, lane)));
-    Table::rows("Rates and latencies", lanes)
-        .column(Column::new("job", "", ColumnKind::Name, 0), |(job, ..)| job.name.as_str())
-        .column(Column::text("direction", 0), |(_, direction, _)| *direction)
+    Table::rows(label!("Rates and latencies"), lanes)
+        .column(Column::new(label!("job"), "", ColumnKind::Name, 0), |(job, ..)| job.name.as_str())
+        .column(Column::text(label!("direction"), 0), |(_, direction, _)| *direction)
         .column(Column::rate("IOPS", "", 0), |(.., lane)| Cell::rate(per_second(lane.operations, lane.runtime_ms)))
-        .column(Column::rate("throughput", "MB/s", 1), |(.., lane)| throughput(per_second(lane.bytes, lane.runtime_ms)))
-        .column(Column::time("mean", "completion", 0), |(.., lane)| time(lane, lane.completion.moments().mean_ns))
+        .column(Column::rate(label!("throughput"), "MB/s", 1), |(.., lane)| {
+            throughput(per_second(lane.bytes, lane.runtime_ms))
+        })
+        .column(Column::time(label!("mean"), label!("completion"), 0), |(.., lane)| {
+            time(lane, lane.completion.moments().mean_ns)
+        })
         .columns(percentiles, |(.., lane), percent| {
             lane.completion.percentiles(&[percent]).first().and_then(|ns| time(lane, *ns as f64))
         })
-        .column(Column::time("highest", "completion", 4), |(.., lane)| {
+        .column(Column::time(label!("highest"), label!("completion"), 4), |(.., lane)| {
             time(lane, lane.completion.moments().max_ns as f64)
         })
-        .column(Column::new("moved", "bytes", ColumnKind::Size, 5), |(.., lane)| moved(lane.bytes))
+        .column(Column::new(label!("moved"), label!("bytes"), ColumnKind::Size, 5), |(.., lane)| moved(lane.bytes))
         .table()
 }
 
 fn disk_table(disks: &[DiskUse]) -> Table {
-    let operations = [(0, "reads"), (1, "writes")];
+    let operations = [(0, label!("reads")), (1, label!("writes"))];
     let operations = operations.map(|(index, name)| (index, Column::new(name, "", ColumnKind::Share, 1)));
-    Table::rows("Use of disks", disks)
-        .column(Column::text("disk", 0), |disk| disk.name.as_str())
+    Table::rows(label!("Use of disks"), disks)
+        .column(Column::text(label!("disk"), 0), |disk| disk.name.as_str())
         .columns(operations, |disk, index: usize| {
             let count = disk.own.operations[index] as f64;
             Cell::figure(number::integer(count), count)
         })
-        .column(Column::new("busy", "", ColumnKind::Share, 0), |disk| Cell::percent(disk.own.busy_percent / 100.0))
+        .column(Column::new(label!("busy"), "", ColumnKind::Share, 0), |disk| {
+            Cell::percent(disk.own.busy_percent / 100.0)
+        })
         .table()
 }
 
@@ -156,11 +163,12 @@ fn moved(bytes: u64) -> Cell {
 }
 
 fn errors(job: &JobReport) -> Vec<Fact> {
-    let ended = job.failure.iter().map(|failure| Fact::caution("failed", format!("{}: {}", job.name, failure.text)));
+    let ended =
+        job.failure.iter().map(|failure| Fact::caution(label!("failed"), format!("{}: {}", job.name, failure.text)));
     let continued = job.errors.iter().filter(|errors| errors.total > 0).map(|errors| {
         Fact::caution(
-            "errors",
-            format!("{}: {}, the first: {}", job.name, number::integer(errors.total as f64), errors.text),
+            label!("errors"),
+            say!("{}: {}, the first: {}", job.name, number::integer(errors.total as f64), errors.text),
         )
     });
     ended.chain(continued).collect()

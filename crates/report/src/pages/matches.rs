@@ -3,6 +3,7 @@
 
 use plimsoll_catalogue::{Ceiling, Price, Status};
 use plimsoll_choose::{Matches, Need, Rejected, Resemblance, SuitableOffer};
+use plimsoll_language::{label, say};
 
 use super::limit;
 use crate::number;
@@ -28,9 +29,12 @@ const NAMES_MAX: usize = 5;
 
 /// Products of the catalogue matched with a load.
 pub fn matches(need: &Need, matches: &Matches, near: &[Resemblance], detail: Detail) -> Page {
-    let carries = PageSection::bare("Products that carry it", vec![Block::Table(table(need, &matches.suitable))]);
-    let misses = "Their ceilings suffice, but their simulated response times miss the objective. Few vendors publish response \
-                  times, so measure before excluding them";
+    let carries =
+        PageSection::bare(label!("Products that carry it"), vec![Block::Table(table(need, &matches.suitable))]);
+    let misses = label!(
+        "Their ceilings suffice, but their simulated response times miss the objective. Few vendors publish response \
+                  times, so measure before excluding them"
+    );
     let nearly = if matches.nearly.is_empty() {
         Vec::new()
     } else {
@@ -38,13 +42,13 @@ pub fn matches(need: &Need, matches: &Matches, near: &[Resemblance], detail: Det
     };
     let sections = vec![
         carries,
-        PageSection::bare("Products that miss the objective", nearly),
+        PageSection::bare(label!("Products that miss the objective"), nearly),
         resembling(near),
         rejected(&matches.rejected, detail),
-        PageSection::bare("Doubts and sources", vec![Block::Facts(sources(matches, detail))]),
+        PageSection::bare(label!("Doubts and sources"), vec![Block::Facts(sources(matches, detail))]),
     ];
     Page {
-        title: "Products that match".to_owned(),
+        title: label!("Products that match").to_owned(),
         headline: Some(headline(need, matches)),
         sections,
         ..Page::default()
@@ -55,66 +59,66 @@ pub fn matches(need: &Need, matches: &Matches, near: &[Resemblance], detail: Det
 /// price.
 pub fn matches_short(need: &Need, matches: &Matches, near: &[Resemblance]) -> Page {
     const SHOWN: usize = 3;
-    let need_text = format!("{} IOPS at {}", number::three(need.iops), need.objective);
+    let need_text = say!("{} IOPS at {}", number::three(need.iops), need.objective);
     let priced = matches.suitable.iter().filter(|one| one.price.is_some()).count();
     let slow = if priced >= SHOWN { 0 } else { matches.nearly.len().min(SHOWN - 1) };
     let displayed = matches.suitable.iter().take(SHOWN - slow).chain(&matches.nearly[..slow]);
     let verdict = if matches.suitable.is_empty() {
-        format!("No product in the catalogue carries {need_text}")
+        say!("No product in the catalogue carries {need_text}")
     } else {
-        format!("Products that carry {need_text}, cheapest first")
+        say!("Products that carry {need_text}, cheapest first")
     };
     let missed = (slow > 0).then(|| {
-        let last = if slow == 1 { "the last misses".to_owned() } else { format!("the last {slow} miss") };
-        format!("{last} the objective according to simulation; its ceilings suffice")
+        let last = if slow == 1 { label!("the last misses").to_owned() } else { say!("the last {slow} miss") };
+        say!("{last} the objective according to simulation; its ceilings suffice")
     });
-    let provenance = "response times are simulated, ceilings and prices are from documents; none was measured";
-    let nearest = near.first().map_or_else(String::new, |one| format!("{}; ", nearest(one)));
-    let notes = missed.into_iter().chain([format!("{nearest}all: plimsoll match"), provenance.to_owned()]);
-    let table = Table::rows("Products", displayed)
+    let provenance = label!("response times are simulated, ceilings and prices are from documents; none was measured");
+    let nearest = near.first().map_or_else(String::new, |one| say!("{}; ", nearest(one)));
+    let notes = missed.into_iter().chain([say!("{nearest}all: plimsoll match"), provenance.to_owned()]);
+    let table = Table::rows(label!("Products"), displayed)
         .column(Column::configuration(), |one| offer::configuration(&one.offer))
-        .column(Column::new("a month", "", ColumnKind::Money, 0), |one| monthly(one))
-        .column(Column::text("simulated", 0), |one| reached(need, one))
-        .column(Column::new("room", "", ColumnKind::Share, 0), |one| headroom(need, one))
+        .column(Column::new(label!("a month"), "", ColumnKind::Money, 0), |one| monthly(one))
+        .column(Column::text(label!("simulated"), 0), |one| reached(need, one))
+        .column(Column::new(label!("room"), "", ColumnKind::Share, 0), |one| headroom(need, one))
         .table();
     let blocks = std::iter::once(Block::Table(table)).chain(notes.map(Block::Note)).collect();
     Page { sections: vec![PageSection::new(verdict, blocks)], ..Page::default() }
 }
 
 fn headline(need: &Need, matches: &Matches) -> Headline {
-    let need_text = format!("{} IOPS at {}", number::three(need.iops), need.objective);
+    let need_text = say!("{} IOPS at {}", number::three(need.iops), need.objective);
     let cheapest = matches.suitable.first().and_then(|one| Some((one, one.price.as_ref()?.monthly)));
     let text = match (cheapest, matches.suitable.len()) {
-        (_, 0) => format!("No product in the catalogue carries {need_text}"),
-        (None, count) => format!("{count} products carry {need_text}; none has a price"),
+        (_, 0) => say!("No product in the catalogue carries {need_text}"),
+        (None, count) => say!("{count} products carry {need_text}; none has a price"),
         (Some((one, monthly)), _) => {
-            format!("{}, {monthly} a month, is the cheapest that carries {need_text}", offer::readable_name(&one.offer))
+            say!("{}, {monthly} a month, is the cheapest that carries {need_text}", offer::readable_name(&one.offer))
         }
     };
-    let streams = need.streams.iter().map(words::stream).collect::<Vec<_>>().join("; ");
+    let streams = need.streams.iter().map(words::stream).collect::<Vec<_>>().join(label!("; "));
     let capacity = Some(need.capacity).filter(|capacity| capacity.get() > 0);
-    let keeps = capacity.map(|capacity| format!("; room for {}", offer::capacity(capacity))).unwrap_or_default();
-    let requested = format!("{} IOPS at {}: {streams}{keeps}", number::three(need.iops), need.objective);
-    Headline { text, grade: "simulated", details: vec![requested], ..Headline::default() }
+    let keeps = capacity.map(|capacity| say!("; room for {}", offer::capacity(capacity))).unwrap_or_default();
+    let requested = say!("{} IOPS at {}: {streams}{keeps}", number::three(need.iops), need.objective);
+    Headline { text, grade: label!("simulated"), details: vec![requested], ..Headline::default() }
 }
 
 fn table(need: &Need, carries: &[SuitableOffer]) -> Table {
-    let table = Table::rows("Products", carries)
+    let table = Table::rows(label!("Products"), carries)
         .column(Column::configuration(), |one| offer::configuration(&one.offer))
-        .column(Column::monthly("price", 0), |one| monthly(one))
-        .column(Column::rate("ceiling", "IOPS", 0), |one| one.binds.as_ref().map(|(_, iops)| Cell::rate(*iops)))
-        .column(Column::new("room", "above it", ColumnKind::Share, 1), |one| headroom(need, one))
-        .column(Column::new("reached", "simulated", ColumnKind::Text, 0), |one| reached(need, one))
-        .column(Column::text("limit", 0), |one| limit(one.binds.as_ref().map(|(name, _)| name.as_str())))
-        .column(Column::new("status", "of the limit", ColumnKind::Text, 2), |one| {
+        .column(Column::monthly(label!("price"), 0), |one| monthly(one))
+        .column(Column::rate(label!("ceiling"), "IOPS", 0), |one| one.binds.as_ref().map(|(_, iops)| Cell::rate(*iops)))
+        .column(Column::new(label!("room"), label!("above it"), ColumnKind::Share, 1), |one| headroom(need, one))
+        .column(Column::new(label!("reached"), label!("simulated"), ColumnKind::Text, 0), |one| reached(need, one))
+        .column(Column::text(label!("limit"), 0), |one| limit(one.binds.as_ref().map(|(name, _)| name.as_str())))
+        .column(Column::new(label!("status"), label!("of the limit"), ColumnKind::Text, 2), |one| {
             binding(one).map(|ceiling| ceiling.cite.status.name())
         })
         .table();
     let is_partial = |one: &SuitableOffer| one.price.as_ref().is_some_and(|price| !price.without.is_empty());
     let partial = carries.iter().position(is_partial);
-    let partial = partial.map(|row| (row, "without the price of a part:".to_owned()));
+    let partial = partial.map(|row| (row, label!("without the price of a part:").to_owned()));
     let unpriced = carries.iter().position(|one| one.price.is_none());
-    let unpriced = unpriced.map(|row| (row, "no price in the catalogue for these terms:".to_owned()));
+    let unpriced = unpriced.map(|row| (row, label!("no price in the catalogue for these terms:").to_owned()));
     let regions = offer::note_regions(carries.iter().filter_map(|one| one.price.as_ref()));
     Table { groups: partial.into_iter().chain(unpriced).collect(), ..table.with_notes(regions) }
 }
@@ -131,7 +135,7 @@ fn reached(need: &Need, one: &SuitableOffer) -> String {
 /// Headroom of a ceiling above the need: `+40 %`, or `x 2.5` from 2 on.
 fn headroom(need: &Need, one: &SuitableOffer) -> Option<String> {
     let times = one.binds.as_ref().map(|(_, iops)| iops / need.iops).filter(|times| times.is_finite())?;
-    Some(if times >= 2.0 { format!("x {}", number::three(times)) } else { format!("{:+.0} %", (times - 1.0) * 100.0) })
+    Some(if times >= 2.0 { say!("x {}", number::three(times)) } else { format!("{:+.0} %", (times - 1.0) * 100.0) })
 }
 
 /// The ceiling with the name of the binding limit.
@@ -149,20 +153,20 @@ fn sources(matches: &Matches, detail: Detail) -> Vec<Fact> {
     let about = |name: &'static str, (text, products): &(String, Vec<&str>)| {
         Fact::caution(name, format!("{text}: {}", first(products)))
     };
-    let mut facts: Vec<Fact> = needs.iter().map(|need| about("needs", need)).collect();
-    facts.extend(doubts.iter().take(max).map(|doubt| about("doubt", doubt)));
+    let mut facts: Vec<Fact> = needs.iter().map(|need| about(label!("needs"), need)).collect();
+    facts.extend(doubts.iter().take(max).map(|doubt| about(label!("doubt"), doubt)));
     if doubts.len() > max {
-        facts.push(Fact::new("", format!("and {} more doubts", doubts.len() - max)));
+        facts.push(Fact::new("", say!("and {} more doubts", doubts.len() - max)));
     }
     let mut used: Vec<Status> = offered().filter_map(binding).map(|ceiling| ceiling.cite.status).collect();
     used.extend(offered().filter_map(|one| one.price.as_ref()).map(|price| price.cite.status));
-    let figures = format!(
+    let figures = say!(
         "response times are simulated by the catalogue's models; ceilings and prices are {}",
         offer::provenance(used)
     );
-    facts.push(Fact::new("figures", figures));
+    facts.push(Fact::new(label!("figures"), figures));
     let lists = price_sources(offered().filter_map(|one| one.price.as_ref()));
-    facts.extend((!lists.is_empty()).then(|| Fact::new("prices", lists.join("; "))));
+    facts.extend((!lists.is_empty()).then(|| Fact::new(label!("prices"), lists.join(label!("; ")))));
     facts
 }
 
@@ -178,7 +182,7 @@ fn price_sources<'a>(prices: impl Iterator<Item = &'a Price>) -> Vec<String> {
     }
     let more = lists.len().saturating_sub(PRICE_LISTS_MAX);
     lists.truncate(PRICE_LISTS_MAX);
-    lists.extend((more > 0).then(|| format!("and {more} more")));
+    lists.extend((more > 0).then(|| say!("and {more} more")));
     lists
 }
 
@@ -203,22 +207,22 @@ fn by_product<'a>(
 }
 
 fn resembling(near: &[Resemblance]) -> PageSection {
-    let entry = |one: &Resemblance| Item::new(format!("{}, {}: {}", one.config, factor(one.factor), points(one)), []);
+    let entry = |one: &Resemblance| Item::new(say!("{}, {}: {}", one.config, factor(one.factor), points(one)), []);
     PageSection::new(
-        "Products that resemble the measured storage",
+        label!("Products that resemble the measured storage"),
         vec![Block::Items(near.iter().map(entry).collect())],
     )
 }
 
 /// The nearest product as a phrase.
 fn nearest(nearest: &Resemblance) -> String {
-    format!("most similar: {} ({})", clean(&nearest.config.to_string()), factor(nearest.factor))
+    say!("most similar: {} ({})", clean(&nearest.config.to_string()), factor(nearest.factor))
 }
 
 /// A factor above two is no resemblance.
 fn factor(factor: f64) -> String {
-    let far = if factor > 2.0 { ", a poor match" } else { "" };
-    format!("within a factor of {factor:.2}{far}")
+    let far = if factor > 2.0 { label!(", a poor match") } else { "" };
+    say!("within a factor of {factor:.2}{far}")
 }
 
 /// `IOPS measured / modelled at depth 1: 9,800 / 10,200, ...`.
@@ -227,7 +231,7 @@ fn points(one: &Resemblance) -> String {
         format!("{depth}: {} / {}", number::three(*measured), number::three(*simulated))
     };
     let points: Vec<String> = one.points.iter().map(point).collect();
-    format!("IOPS measured / modelled at depth {}", points.join(", "))
+    say!("IOPS measured / modelled at depth {}", points.join(label!(", ")))
 }
 
 /// An entry per reason, the most common first; with [`Detail::All`] an entry per product.
@@ -237,7 +241,7 @@ fn rejected(rejected: &[Rejected], detail: Detail) -> PageSection {
     } else {
         groups(rejected).iter().map(|group| Item::new(group.words(), [])).collect()
     };
-    PageSection::folded(format!("Would not carry it: {}", rejected.len()), vec![Block::Items(items)])
+    PageSection::folded(say!("Would not carry it: {}", rejected.len()), vec![Block::Items(items)])
 }
 
 /// Products rejected for the same reason.
@@ -257,8 +261,8 @@ impl RejectedGroup<'_> {
 /// The first names and the number of others.
 fn first(names: &[&str]) -> String {
     match names.len().saturating_sub(NAMES_MAX) {
-        0 => names.join(", "),
-        more => format!("{} and {more} more", names[..NAMES_MAX].join(", ")),
+        0 => names.join(label!(", ")),
+        more => say!("{} and {more} more", names[..NAMES_MAX].join(label!(", "))),
     }
 }
 

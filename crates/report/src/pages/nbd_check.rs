@@ -1,5 +1,7 @@
 //! Conformance of an NBD server.
 
+use plimsoll_language::{label, say};
+
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -24,12 +26,12 @@ impl FeatureVerdict {
     /// All, in the order of the summary.
     const ALL: [Self; 4] = [Self::Pass, Self::Fail, Self::Unsupported, Self::NotTried];
 
-    const fn word(self) -> &'static str {
+    fn word(self) -> &'static str {
         match self {
-            Self::Pass => "pass",
-            Self::Fail => "FAIL",
-            Self::Unsupported => "unsupported",
-            Self::NotTried => "not tried",
+            Self::Pass => label!("pass"),
+            Self::Fail => label!("FAIL"),
+            Self::Unsupported => label!("unsupported"),
+            Self::NotTried => label!("not tried"),
         }
     }
 }
@@ -55,13 +57,13 @@ pub struct CheckedFeature {
 pub fn nbd_check(uri: &str, features: &[CheckedFeature]) -> Page {
     let number = |verdict| features.iter().filter(|feature| feature.verdict == verdict).count();
     let count = |verdict: FeatureVerdict| format!("{} {}", number(verdict), verdict.word().to_lowercase());
-    let headline = Headline::of(FeatureVerdict::ALL.map(count).join(", "));
+    let headline = Headline::of(FeatureVerdict::ALL.map(count).join(label!(", ")));
     let section = |features: &[CheckedFeature]| {
         PageSection::new(features[0].area, vec![Block::Items(features.iter().map(item).collect())])
     };
     let mut sections: Vec<PageSection> = features.chunk_by(|a, b| a.area == b.area).map(section).collect();
     sections.push(PageSection::bare("", vec![Block::Data(table(features))]));
-    Page { title: format!("Check of {uri}"), headline: Some(headline), sections, ..Page::default() }
+    Page { title: say!("Check of {uri}"), headline: Some(headline), sections, ..Page::default() }
 }
 
 fn item(feature: &CheckedFeature) -> Item {
@@ -69,17 +71,17 @@ fn item(feature: &CheckedFeature) -> Item {
     let remarks = match (is_detailed, request.is_empty()) {
         (false, _) => Vec::new(),
         (true, true) => vec![response.clone()],
-        (true, false) => vec![format!("sent {request}"), format!("got {response}")],
+        (true, false) => vec![say!("sent {request}"), say!("got {response}")],
     };
     Item { text: format!("{}: {name}", verdict.word()), remarks }
 }
 
 fn table(features: &[CheckedFeature]) -> Table {
-    Table::rows("Checked features", features)
-        .column(Column::text("part of the protocol", 0), |feature| feature.area)
-        .column(Column::new("feature", "", ColumnKind::Name, 0), |feature| feature.name)
-        .column(Column::text("verdict", 0), |feature| feature.verdict.word())
-        .column(Column::text("request", 0), |feature| feature.request.as_str())
-        .column(Column::text("response", 0), |feature| feature.response.as_str())
+    Table::rows(label!("Checked features"), features)
+        .column(Column::text(label!("part of the protocol"), 0), |feature| feature.area)
+        .column(Column::new(label!("feature"), "", ColumnKind::Name, 0), |feature| feature.name)
+        .column(Column::text(label!("verdict"), 0), |feature| feature.verdict.word())
+        .column(Column::text(label!("request"), 0), |feature| feature.request.as_str())
+        .column(Column::text(label!("response"), 0), |feature| feature.response.as_str())
         .table()
 }

@@ -2,6 +2,7 @@
 
 use maud::html;
 use plimsoll_catalogue::Money;
+use plimsoll_language::{label, say};
 
 use crate::chart::{self, Axis, Fill, Joined, Plane, PointGroup, Spot};
 use crate::html::{both, figure};
@@ -26,7 +27,7 @@ pub(super) fn price_chart(configurations: &[PricedRate], rate: &'static str, sou
     }
     let group = |(tone, configuration): (usize, &PricedRate)| {
         let PricedRate { name, monthly, iops } = configuration;
-        let tip = format!("{name}: {monthly} a month, {} IOPS", number::rate(*iops));
+        let tip = say!("{name}: {monthly} a month, {} IOPS", number::rate(*iops));
         let spots = vec![Spot { x: monthly.as_f64(), y: *iops, tip, label: String::new() }];
         PointGroup { name: name.clone(), tone, fill: Fill::Full, joined: Joined::Apart, spots }
     };
@@ -35,12 +36,13 @@ pub(super) fn price_chart(configurations: &[PricedRate], rate: &'static str, sou
         AxisScale::for_latency(values().fold(f64::INFINITY, f64::min), values().fold(0.0, f64::max))
     };
     let plane = Plane {
-        x: Axis { name: "price a month", scale: scale(|one| one.monthly.as_f64()), label: number::short },
+        x: Axis { name: label!("price a month"), scale: scale(|one| one.monthly.as_f64()), label: number::short },
         y: Axis { name: rate, scale: scale(|one| one.iops), label: number::short },
         groups: configurations.iter().enumerate().map(group).collect(),
     };
-    let lead = format!("Price in {}. The table has the figures.", first.monthly.currency);
-    let picture = both("price-throughput", "Price against throughput", &lead, |size| chart::plane(&plane, size));
+    let lead = say!("Price in {}. The table has the figures.", first.monthly.currency);
+    let picture =
+        both("price-throughput", label!("Price against throughput"), &lead, |size| chart::plane(&plane, size));
     let source = html! { (source) };
     Some(Block::Chart(Chart::new(html! { p class="lead" { (lead) } (figure(&picture, &source)) })))
 }

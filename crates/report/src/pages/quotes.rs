@@ -4,6 +4,7 @@
 
 use plimsoll_catalogue::{Ask, Ceiling, Charge, MachineShape, Money, Offer, Often, Price, SharingMode, Status};
 use plimsoll_choose::Quote;
+use plimsoll_language::{label, say};
 
 use super::limit;
 use super::price_chart::{PricedRate, price_chart};
@@ -18,18 +19,19 @@ const PRICES_MAX: usize = 5;
 pub fn quotes(quotes: &[Quote]) -> Page {
     let Some(first) = quotes.first() else { return Page::default() };
     let title = match quotes {
-        [only] => format!("Quote: {}", words::configuration(&only.offer)),
-        _ => format!("Quotes of {} configurations", quotes.len()),
+        [only] => say!("Quote: {}", words::configuration(&only.offer)),
+        _ => say!("Quotes of {} configurations", quotes.len()),
     };
     let table = tabulate_quotes(quotes);
     let same = quotes.iter().all(|quote| quote.ask == first.ask);
-    let heading = if same { request(&first.ask) } else { "Sustained rates, each for its own load".to_owned() };
+    let heading = if same { request(&first.ask) } else { label!("Sustained rates, each for its own load").to_owned() };
     let comparison = if quotes.len() > 1 { Block::Table(table) } else { Block::Data(table) };
     let chart = if same { chart_prices(quotes) } else { None };
     let mut sections = vec![PageSection::new(heading, std::iter::once(comparison).chain(chart).collect())];
     sections.extend(quotes.iter().map(section));
     let provenance = words::provenance(quotes.iter().flat_map(statuses).collect());
-    sections.push(PageSection::bare("Sources", vec![Block::Facts(vec![Fact::new("figures", provenance)])]));
+    sections
+        .push(PageSection::bare(label!("Sources"), vec![Block::Facts(vec![Fact::new(label!("figures"), provenance)])]));
     let figures = if quotes.len() > 1 { Vec::new() } else { list_key_figures(first) };
     let headline = Some(Headline::of(describe_best(quotes, first)));
     Page { title, headline, figures, sections, ..Page::default() }
@@ -41,13 +43,15 @@ fn describe_best(quotes: &[Quote], first: &Quote) -> String {
     let best = quotes.iter().max_by(|a, b| rate(a).total_cmp(&rate(b))).unwrap_or(first);
     let name = if quotes.len() > 1 { words::configuration(&best.offer) } else { words::readable_name(&best.offer) };
     let carries = best.standing.binding().map_or_else(
-        || "the catalogue has no limits".to_owned(),
-        |bound| format!("{} IOPS of {}", number::rate(bound.iops), words::ask(&best.ask)),
+        || label!("the catalogue has no limits").to_owned(),
+        |bound| say!("{} IOPS of {}", number::rate(bound.iops), words::ask(&best.ask)),
     );
-    let price =
-        best.price.as_ref().map_or_else(|_| "price unknown".to_owned(), |price| format!("{} a month", price.monthly));
-    let scope = if quotes.len() > 1 { "Highest of the configurations: " } else { "" };
-    format!("{scope}{name}: {carries}, {price}")
+    let price = best
+        .price
+        .as_ref()
+        .map_or_else(|_| label!("price unknown").to_owned(), |price| say!("{} a month", price.monthly));
+    let scope = if quotes.len() > 1 { label!("Highest of the configurations: ") } else { "" };
+    say!("{scope}{name}: {carries}, {price}")
 }
 
 /// Sustained rate, price and binding limit with their statuses.
@@ -57,12 +61,12 @@ fn list_key_figures(quote: &Quote) -> Vec<Fact> {
         let ceiling = &quote.offer.ceilings[binding.ceiling];
         let status = ceiling.cite.status.name();
         let (moved, requested) = (words::throughput(binding.bytes_per_second), words::ask(&quote.ask));
-        let carries = Fact::new("Carries", format!("{} IOPS", number::rate(binding.iops)));
-        figures.push(carries.with_remark(format!("{moved} of {requested}, sustained; {status}")));
-        figures.push(Fact::new("Binds", ceiling.name.to_string()).with_remark(status));
+        let carries = Fact::new(label!("Carries"), format!("{} IOPS", number::rate(binding.iops)));
+        figures.push(carries.with_remark(say!("{moved} of {requested}, sustained; {status}")));
+        figures.push(Fact::new(label!("Binds"), ceiling.name.to_string()).with_remark(status));
     }
     if let Ok(price) = &quote.price {
-        let monthly = Fact::new("Price", format!("{} a month", price.monthly));
+        let monthly = Fact::new(label!("Price"), say!("{} a month", price.monthly));
         figures.push(monthly.with_remark(price.cite.status.name()));
     }
     figures
@@ -75,11 +79,11 @@ fn chart_prices(quotes: &[Quote]) -> Option<Block> {
         Some(PricedRate { name: words::configuration(&quote.offer), monthly: price.monthly, iops: bound.iops })
     };
     let configurations: Vec<PricedRate> = quotes.iter().filter_map(priced).collect();
-    price_chart(&configurations, "sustained IOPS", "list prices and ceilings of the catalogue")
+    price_chart(&configurations, label!("sustained IOPS"), label!("list prices and ceilings of the catalogue"))
 }
 
 fn request(ask: &Ask) -> String {
-    format!("Sustained rates for {}", words::ask(ask))
+    say!("Sustained rates for {}", words::ask(ask))
 }
 
 /// The lowest limit.
@@ -94,23 +98,23 @@ fn tabulate_quotes(quotes: &[Quote]) -> Table {
         Some(price.once.unwrap_or(Money { millionths: 0, ..price.monthly }))
     };
     let has_once = quotes.iter().any(|quote| quote.price.as_ref().is_ok_and(|price| price.once.is_some()));
-    let table = Table::rows("Configurations", quotes)
+    let table = Table::rows(label!("Configurations"), quotes)
         .column(Column::configuration(), |quote| words::configuration(&quote.offer))
         .column(Column::rate("IOPS", "", 0), |quote| quote.standing.binding().map(|bound| Cell::rate(bound.iops)))
         .column(Column::rate("MB/s", "", 1), |quote| {
             let bytes = quote.standing.binding()?.bytes_per_second;
             Some(Cell::figure(words::megabytes(bytes), bytes / 1e6))
         })
-        .column(Column::monthly("price", 0), |quote| Cell::money(monthly(quote)));
-    let once_column = Column::new("price", "once", ColumnKind::Money, 0);
+        .column(Column::monthly(label!("price"), 0), |quote| Cell::money(monthly(quote)));
+    let once_column = Column::new(label!("price"), label!("once"), ColumnKind::Money, 0);
     let table = if has_once { table.column(once_column, |quote| Cell::money(once(quote))) } else { table };
     table
-        .column(Column::new("per 1,000", "IOPS", ColumnKind::Money, 2), |quote| {
+        .column(Column::new(label!("per 1,000"), "IOPS", ColumnKind::Money, 2), |quote| {
             let (sum, bound) = monthly(quote).zip(quote.standing.binding())?;
             Some(Cell::money(money::share(sum, bound.iops / 1_000.0)))
         })
-        .column(Column::text("limit", 0), |quote| limit(binding(quote).map(|ceiling| &*ceiling.name)))
-        .column(Column::new("status", "of the limit", ColumnKind::Text, 3), |quote| {
+        .column(Column::text(label!("limit"), 0), |quote| limit(binding(quote).map(|ceiling| &*ceiling.name)))
+        .column(Column::new(label!("status"), label!("of the limit"), ColumnKind::Text, 3), |quote| {
             binding(quote).map(|ceiling| ceiling.cite.status.name())
         })
         .table()
@@ -119,29 +123,28 @@ fn tabulate_quotes(quotes: &[Quote]) -> Table {
 /// A configuration in full.
 fn section(quote: &Quote) -> PageSection {
     let offer = &quote.offer;
-    let holds = (offer.capacity.get() > 0).then(|| format!(", capacity {}", words::capacity(offer.capacity)));
+    let holds = (offer.capacity.get() > 0).then(|| say!(", capacity {}", words::capacity(offer.capacity)));
     let mut facts = state_rate(quote);
     facts.push(state_price(quote));
     facts.extend(state_limits(quote));
     facts.extend(safety(offer));
-    facts.extend(offer.machine_shape().map(|shape| Fact::new("machine", describe_machine(&shape))));
+    facts.extend(offer.machine_shape().map(|shape| Fact::new(label!("machine"), describe_machine(&shape))));
     facts.extend(
-        offer
-            .latency()
-            .iter()
-            .map(|latency| Fact::new("latency", format!("\"{}\" - {}", latency.text, words::cite(&latency.cite)))),
+        offer.latency().iter().map(|latency| {
+            Fact::new(label!("latency"), format!("\"{}\" - {}", latency.text, words::cite(&latency.cite)))
+        }),
     );
     facts.extend(offer.typical().iter().map(|rates| {
         let names: Vec<&str> = rates.drives.iter().map(|drive| drive.name.as_str()).collect();
-        Fact::new("typical", words::typical(rates)).with_remark(names.join("; "))
+        Fact::new(label!("typical"), words::typical(rates)).with_remark(names.join(label!("; ")))
     }));
-    facts.extend(offer.needs().iter().map(|need| Fact::caution("needs", need.to_string())));
+    facts.extend(offer.needs().iter().map(|need| Fact::caution(label!("needs"), need.to_string())));
     let age = quote.price.as_ref().ok().and_then(Price::age_doubt);
     let commitment = quote.price.as_ref().ok().and_then(Price::commitment_doubt);
     let doubts = offer.doubts().into_iter().chain(age).chain(commitment);
-    facts.extend(doubts.map(|doubt| Fact::caution("doubt", doubt.text)));
+    facts.extend(doubts.map(|doubt| Fact::caution(label!("doubt"), doubt.text)));
     let outside = offer.model_fit().and_then(|fit| fit.outside(&quote.ask, &[]));
-    facts.extend(outside.map(|what| Fact::caution("doubt", what)));
+    facts.extend(outside.map(|what| Fact::caution(label!("doubt"), what)));
     let title = format!("{}{}", offer.title, holds.unwrap_or_default());
     PageSection::new(offer.short().to_string(), vec![Block::Text(title), Block::Facts(facts)])
 }
@@ -152,24 +155,27 @@ pub(super) fn safety(offer: &Offer) -> Vec<Fact> {
     if let Some(durability) = offer.durability() {
         let lost = words::failure_rate(&durability);
         let status = durability.cite.status.name();
-        facts.push(Fact::new("losses", format!("{lost} ({status})")));
+        facts.push(Fact::new(label!("losses"), format!("{lost} ({status})")));
     }
     if let Some(sharing) = offer.sharing() {
         let access = match sharing.mode {
-            SharingMode::ReadWrite => "write to",
-            SharingMode::ReadOnly => "only read",
+            SharingMode::ReadWrite => label!("write to"),
+            SharingMode::ReadOnly => label!("only read"),
         };
         let status = sharing.cite.status.name();
-        facts.push(Fact::new("shared", format!("up to {} machines {access} a volume ({status})", sharing.hosts)));
+        facts.push(Fact::new(label!("shared"), say!("up to {} machines {access} a volume ({status})", sharing.hosts)));
     }
     let levels: Vec<String> = offer.service_levels().iter().map(words::service_level).collect();
-    facts.extend((!levels.is_empty()).then(|| Fact::new("service", levels.join("; "))));
+    facts.extend((!levels.is_empty()).then(|| Fact::new(label!("service"), levels.join(label!("; ")))));
     if let Some(managed) = offer.product().managed() {
         let status = managed.cite.status.name();
-        facts.push(Fact::new("managed", format!("{}: {} ({status})", managed.engine_titles(), managed.provides)));
-        facts.push(Fact::new("leaves", format!("{} ({status})", managed.leaves)));
+        facts.push(Fact::new(
+            label!("managed"),
+            format!("{}: {} ({status})", managed.engine_titles(), managed.provides),
+        ));
+        facts.push(Fact::new(label!("leaves"), format!("{} ({status})", managed.leaves)));
     }
-    facts.extend(offer.snapshot_price().map(|price| Fact::new("snapshot", words::snapshots(&price))));
+    facts.extend(offer.snapshot_price().map(|price| Fact::new(label!("snapshot"), words::snapshots(&price))));
     facts
 }
 
@@ -178,11 +184,11 @@ fn describe_machine(shape: &MachineShape) -> String {
     let parts = [
         shape.vcpus.map(|vcpus| format!("{} vCPUs", number::exact(vcpus))),
         shape.memory.map(words::capacity),
-        shape.network_bits_per_second.map(|bits| format!("{} Gb/s to its volumes", number::exact(bits / 1e9))),
-        shape.volumes.map(|volumes| format!("up to {volumes} volumes")),
+        shape.network_bits_per_second.map(|bits| say!("{} Gb/s to its volumes", number::exact(bits / 1e9))),
+        shape.volumes.map(|volumes| say!("up to {volumes} volumes")),
     ];
     let existing: Vec<String> = parts.into_iter().flatten().collect();
-    format!("{}: {}", shape.name, existing.join(", "))
+    format!("{}: {}", shape.name, existing.join(label!(", ")))
 }
 
 /// The statuses of all figures of a configuration.
@@ -197,16 +203,16 @@ fn statuses(quote: &Quote) -> Vec<Status> {
 
 fn state_rate(quote: &Quote) -> Vec<Fact> {
     let Some(binding) = quote.standing.binding() else {
-        return vec![Fact::new("carries", "unknown: the catalogue has no ceiling for this load")];
+        return vec![Fact::new(label!("carries"), label!("unknown: the catalogue has no ceiling for this load"))];
     };
     let ceilings = &quote.offer.ceilings;
     let (requested, status) = (words::ask(&quote.ask), ceilings[binding.ceiling].cite.status.name());
     let mut facts =
-        vec![Fact::new("carries", format!("{} of {requested}, sustained ({status})", words::rates(binding)))];
+        vec![Fact::new(label!("carries"), say!("{} of {requested}, sustained ({status})", words::rates(binding)))];
     if let Some(peak) = quote.standing.peak.filter(|peak| peak.bound.iops > binding.iops && peak.seconds >= 1.0) {
         let (lasts, credits) = (words::lasting(peak.seconds), &ceilings[peak.credits_of].name);
         let (rates, status) = (words::rates(&peak.bound), ceilings[peak.bound.ceiling].cite.status.name());
-        facts.push(Fact::new("burst", format!("{rates} for {lasts} from full credits of {credits} ({status})")));
+        facts.push(Fact::new(label!("burst"), say!("{rates} for {lasts} from full credits of {credits} ({status})")));
     }
     facts
 }
@@ -216,42 +222,42 @@ fn state_price(quote: &Quote) -> Fact {
         Ok(price) => price,
         Err(why) => {
             let other = quote.offer.prices().iter().take(PRICES_MAX).map(total).collect();
-            return Fact { remarks: other, ..Fact::new("price", why.to_string()) };
+            return Fact { remarks: other, ..Fact::new(label!("price"), why.to_string()) };
         }
     };
     let status = price.cite.status.name();
     let mut fact = match price.parts.as_slice() {
-        [only] => Fact::new("price", format!("{}: {} ({status})", total(price), bought(only))),
+        [only] => Fact::new(label!("price"), format!("{}: {} ({status})", total(price), bought(only))),
         parts => {
             let part = |part: &Charge| {
-                let once = if part.often == Often::Once { ", once" } else { "" };
+                let once = if part.often == Often::Once { label!(", once") } else { "" };
                 (part.money.to_string(), format!("{}{once}", bought(part)))
             };
             let parts = parts.iter().map(part).collect();
-            Fact { parts, ..Fact::new("price", format!("{} ({status})", total(price))) }
+            Fact { parts, ..Fact::new(label!("price"), format!("{} ({status})", total(price))) }
         }
     };
     if !price.without.is_empty() {
-        fact = fact.with_remark(format!("without the price of {}", price.without.join(", ")));
+        fact = fact.with_remark(say!("without the price of {}", price.without.join(label!(", "))));
     }
-    let taxes = if price.taxes.is_empty() { String::new() } else { format!("; {}", price.taxes) };
-    let age = price.age_days().map(|days| format!("; {days} days old")).unwrap_or_default();
+    let taxes = if price.taxes.is_empty() { String::new() } else { say!("; {}", price.taxes) };
+    let age = price.age_days().map(|days| say!("; {days} days old")).unwrap_or_default();
     fact.with_remark(format!("{}{age}{taxes}", words::cite(&price.cite)))
 }
 
 /// `52.30 USD a month and 10.00 USD once, in us-east-1`.
 fn total(price: &Price) -> String {
-    let once = price.once.map(|once| format!(" and {once} once")).unwrap_or_default();
-    let region = price.region.as_ref().map(|region| format!(", in {region}")).unwrap_or_default();
-    format!("{} a month{once}{region}", price.monthly)
+    let once = price.once.map(|once| say!(" and {once} once")).unwrap_or_default();
+    let region = price.region.as_ref().map(|region| say!(", in {region}")).unwrap_or_default();
+    say!("{} a month{once}{region}", price.monthly)
 }
 
 /// `storage, 500 GiB-month`; a part with a monthly price is counted: `2 x disk`.
 fn bought(part: &Charge) -> String {
     match (&*part.per, part.quantity) {
         ("month", quantity) if (quantity - 1.0).abs() < 1e-9 => part.name.to_string(),
-        ("month", quantity) => format!("{} x {}", number::exact(quantity), part.name),
-        (per, quantity) => format!("{}, {} {per}", part.name, number::exact(quantity)),
+        ("month", quantity) => say!("{} x {}", number::exact(quantity), part.name),
+        (per, quantity) => say!("{}, {} {per}", part.name, number::exact(quantity)),
     }
 }
 
@@ -259,22 +265,22 @@ fn state_limits(quote: &Quote) -> Vec<Fact> {
     let Some(binding) = quote.standing.binding() else { return Vec::new() };
     let offer = &quote.offer;
     let ceiling = &offer.ceilings[binding.ceiling];
-    let binds = Fact::new("limit", words::bound(offer, binding)).with_emphasis(Emphasis::Strong);
+    let binds = Fact::new(label!("limit"), words::bound(offer, binding)).with_emphasis(Emphasis::Strong);
     let mut facts = vec![binds.with_remark(words::cite(&ceiling.cite))];
     if let Some(next) = quote.standing.next() {
         let status = offer.ceilings[next.ceiling].cite.status.name();
-        facts.push(Fact::new("next", format!("{} ({status})", words::bound(offer, next))));
+        facts.push(Fact::new(label!("next"), format!("{} ({status})", words::bound(offer, next))));
     }
-    facts.extend(quote.lifts.iter().map(|lift| Fact::new("lift", words::lift(lift))));
+    facts.extend(quote.lifts.iter().map(|lift| Fact::new(label!("lift"), words::lift(lift))));
     if quote.lifts.is_empty() {
         let machine = ceiling.lift.iter().any(|name| &**name == "machine");
         let names: Vec<&str> = ceiling.lift.iter().map(|name| &**name).filter(|name| *name != "machine").collect();
         let none = match names.as_slice() {
-            _ if machine => "another machine may raise it".to_owned(),
-            [] => "no option raises it".to_owned(),
-            names => format!("no other value of {} raises it", names.join(" or ")),
+            _ if machine => label!("another machine may raise it").to_owned(),
+            [] => label!("no option raises it").to_owned(),
+            names => say!("no other value of {} raises it", names.join(label!(" or "))),
         };
-        facts.push(Fact::new("lift", none));
+        facts.push(Fact::new(label!("lift"), none));
     }
     facts
 }

@@ -4,6 +4,7 @@ use plimsoll_catalogue::{
     Cite, JudgedCondition, RequiredFigure, RequiredOps, RequiredUnit, Requirement, RequirementCondition,
     RequirementVerdict, TimeStatistic, TimedOps, Undecided,
 };
+use plimsoll_language::{label, say};
 
 use crate::number;
 use crate::page::{Block, Cell, Column, ColumnKind, Emphasis, Fact, Headline, Page, PageSection, Table};
@@ -62,17 +63,17 @@ pub fn checked_requirement(checked: &CheckedRequirement<'_>) -> Page {
     let requirement = checked.requirement;
     let cites = checked.conditions.iter().map(|judged| &*judged.condition.cite);
     let cites = std::iter::once(&*requirement.cite).chain(cites);
-    let failures = checked.failures.iter().map(|line| Fact::caution("ended", clean(line)));
+    let failures = checked.failures.iter().map(|line| Fact::caution(label!("ended"), clean(line)));
     let sections = vec![
-        PageSection::bare("Conditions", vec![Block::Table(condition_table(checked))]),
-        PageSection::bare("Problems", vec![Block::Facts(failures.collect())]),
-        PageSection::folded("Sources", vec![Block::Facts(source_facts(cites))]),
-        PageSection::detail("Jobs", vec![Block::Listing(requirement.jobs.trim().to_owned())]),
+        PageSection::bare(label!("Conditions"), vec![Block::Table(condition_table(checked))]),
+        PageSection::bare(label!("Problems"), vec![Block::Facts(failures.collect())]),
+        PageSection::folded(label!("Sources"), vec![Block::Facts(source_facts(cites))]),
+        PageSection::detail(label!("Jobs"), vec![Block::Listing(requirement.jobs.trim().to_owned())]),
     ];
-    let runs = if checked.runs == 1 { "1 run".to_owned() } else { format!("{} runs", checked.runs) };
+    let runs = if checked.runs == 1 { label!("1 run").to_owned() } else { say!("{} runs", checked.runs) };
     Page {
-        title: format!("Requirement of {} on {}", clean(&requirement.title), clean(checked.target)),
-        subject: vec![format!("{}: {}; {runs}", clean(checked.target), clean(&checked.storage))],
+        title: say!("Requirement of {} on {}", clean(&requirement.title), clean(checked.target)),
+        subject: vec![say!("{}: {}; {runs}", clean(checked.target), clean(&checked.storage))],
         headline: Some(Headline {
             text: verdict_sentence(checked),
             cautions: requirement.assumptions.iter().chain(&checked.cautions).map(|text| clean(text)).collect(),
@@ -80,12 +81,12 @@ pub fn checked_requirement(checked: &CheckedRequirement<'_>) -> Page {
         }),
         origin: checked.origin,
         figures: vec![
-            Fact::new("storage", format!("{}, {runs}", clean(&checked.storage))),
-            Fact::new("requires", clean(&requirement.about)),
-            Fact::new("source", requirement.cite.to_string()),
+            Fact::new(label!("storage"), say!("{}, {runs}", clean(&checked.storage))),
+            Fact::new(label!("requires"), clean(&requirement.about)),
+            Fact::new(label!("source"), requirement.cite.to_string()),
         ],
         sections,
-        next: vec![("its file".to_owned(), format!("plimsoll check {}", requirement.name))],
+        next: vec![(label!("its file").to_owned(), format!("plimsoll check {}", requirement.name))],
         ..Page::default()
     }
 }
@@ -94,7 +95,7 @@ pub fn checked_requirement(checked: &CheckedRequirement<'_>) -> Page {
 fn source_facts<'a>(cites: impl Iterator<Item = &'a Cite>) -> Vec<Fact> {
     let mut facts: Vec<Fact> = Vec::new();
     for cite in cites {
-        let fact = Fact::new("source", clean(&cite.to_string())).with_remark(clean(&cite.url));
+        let fact = Fact::new(label!("source"), clean(&cite.to_string())).with_remark(clean(&cite.url));
         let fact = fact.with_remark(clean(&cite.note));
         if !facts.iter().any(|other| other.text == fact.text && other.remarks == fact.remarks) {
             facts.push(fact);
@@ -109,43 +110,45 @@ fn verdict_sentence(checked: &CheckedRequirement<'_>) -> String {
     let condition = deciding.condition;
     let title = clean(&checked.requirement.title);
     let verdict = match deciding.verdict {
-        RequirementVerdict::Met => "is met",
-        RequirementVerdict::Failed => "is not met",
+        RequirementVerdict::Met => label!("is met"),
+        RequirementVerdict::Failed => label!("is not met"),
         RequirementVerdict::Undecided(why) => {
-            return format!("{title}'s requirement is undecided: {}", reason(condition, why));
+            return say!("{title}'s requirement is undecided: {}", reason(condition, why));
         }
     };
     let value = deciding.median().map(|figure| format_value(condition, figure.value)).unwrap_or_default();
     let observed = match condition.figure {
         RequiredFigure::Time(of, TimeStatistic::Percentile(thousandths)) => {
-            format!("{} % of {} within {value}", f64::from(thousandths) / 1e3, timed_name(of))
+            say!("{} % of {} within {value}", f64::from(thousandths) / 1e3, timed_name(of))
         }
-        RequiredFigure::Time(of, TimeStatistic::Mean) => format!("{} take {value} on average", timed_name(of)),
+        RequiredFigure::Time(of, TimeStatistic::Mean) => say!("{} take {value} on average", timed_name(of)),
         RequiredFigure::Iops(_) | RequiredFigure::Bandwidth(_) => format!("{value}{}", of_operations(condition)),
     };
-    format!("{title}'s requirement {verdict}: {observed}, {} required", bound(condition))
+    say!("{title}'s requirement {verdict}: {observed}, {} required", bound(condition))
 }
 
 /// ` of reads`, or empty for all operations.
 fn of_operations(condition: &RequirementCondition) -> &'static str {
     match condition.figure {
-        RequiredFigure::Iops(RequiredOps::Reads) | RequiredFigure::Bandwidth(RequiredOps::Reads) => " of reads",
-        RequiredFigure::Iops(RequiredOps::Writes) | RequiredFigure::Bandwidth(RequiredOps::Writes) => " of writes",
+        RequiredFigure::Iops(RequiredOps::Reads) | RequiredFigure::Bandwidth(RequiredOps::Reads) => label!(" of reads"),
+        RequiredFigure::Iops(RequiredOps::Writes) | RequiredFigure::Bandwidth(RequiredOps::Writes) => {
+            label!(" of writes")
+        }
         _ => "",
     }
 }
 
-const fn timed_name(of: TimedOps) -> &'static str {
+fn timed_name(of: TimedOps) -> &'static str {
     match of {
-        TimedOps::Reads => "reads",
-        TimedOps::Writes => "writes",
-        TimedOps::Flushes => "flushes",
+        TimedOps::Reads => label!("reads"),
+        TimedOps::Writes => label!("writes"),
+        TimedOps::Flushes => label!("flushes"),
     }
 }
 
 /// `at most 10 ms`, `at least 3,000 IOPS`.
 fn bound(condition: &RequirementCondition) -> String {
-    let side = if is_maximum(condition) { "at most" } else { "at least" };
+    let side = if is_maximum(condition) { label!("at most") } else { label!("at least") };
     format!("{side} {}", format_value(condition, condition.bound as f64))
 }
 
@@ -160,18 +163,18 @@ fn format_value(condition: &RequirementCondition, value: f64) -> String {
 /// Why a condition is undecided.
 fn reason(condition: &RequirementCondition, why: Undecided) -> String {
     match why {
-        Undecided::EndedEarly => "the measurement ended early".to_owned(),
-        Undecided::Invalid => "its figures do not describe storage".to_owned(),
-        Undecided::NoOperations => format!("no operations for {}", figure_name(condition)),
-        Undecided::RunsDiffer => format!("{} is near {}, and runs differ", figure_name(condition), bound(condition)),
+        Undecided::EndedEarly => label!("the measurement ended early").to_owned(),
+        Undecided::Invalid => label!("its figures do not describe storage").to_owned(),
+        Undecided::NoOperations => say!("no operations for {}", figure_name(condition)),
+        Undecided::RunsDiffer => say!("{} is near {}, and runs differ", figure_name(condition), bound(condition)),
         Undecided::FewOperations { count } => {
             let behind = match condition.figure {
                 RequiredFigure::Time(of, TimeStatistic::Percentile(thousandths)) => {
-                    format!("{} beyond p{}", timed_name(of), f64::from(thousandths) / 1e3)
+                    say!("{} beyond p{}", timed_name(of), f64::from(thousandths) / 1e3)
                 }
-                _ => format!("operations for {}", figure_name(condition)),
+                _ => say!("operations for {}", figure_name(condition)),
             };
-            format!("only {count} {behind}, at least 100 are necessary")
+            say!("only {count} {behind}, at least 100 are necessary")
         }
     }
 }
@@ -180,21 +183,21 @@ fn reason(condition: &RequirementCondition, why: Undecided) -> String {
 fn figure_name(condition: &RequirementCondition) -> String {
     let name = match condition.figure {
         RequiredFigure::Iops(_) => format!("IOPS{}", of_operations(condition)),
-        RequiredFigure::Bandwidth(_) => format!("throughput{}", of_operations(condition)),
-        RequiredFigure::Time(of, TimeStatistic::Mean) => format!("mean of {}", timed_name(of)),
+        RequiredFigure::Bandwidth(_) => say!("throughput{}", of_operations(condition)),
+        RequiredFigure::Time(of, TimeStatistic::Mean) => say!("mean of {}", timed_name(of)),
         RequiredFigure::Time(of, TimeStatistic::Percentile(thousandths)) => {
-            format!("p{} of {}", f64::from(thousandths) / 1e3, timed_name(of))
+            say!("p{} of {}", f64::from(thousandths) / 1e3, timed_name(of))
         }
     };
     condition.job.as_ref().map_or(name.clone(), |job| format!("{name} ({})", clean(job)))
 }
 
 /// The verdict in a word.
-pub(crate) const fn verdict_word(verdict: RequirementVerdict) -> &'static str {
+pub(crate) fn verdict_word(verdict: RequirementVerdict) -> &'static str {
     match verdict {
-        RequirementVerdict::Met => "met",
-        RequirementVerdict::Failed => "not met",
-        RequirementVerdict::Undecided(_) => "undecided",
+        RequirementVerdict::Met => label!("met"),
+        RequirementVerdict::Failed => label!("not met"),
+        RequirementVerdict::Undecided(_) => label!("undecided"),
     }
 }
 
@@ -213,37 +216,39 @@ fn condition_table(checked: &CheckedRequirement<'_>) -> Table {
         RequirementVerdict::Undecided(_) => Emphasis::Caution,
     };
     let share = |name| Column::new(name, "", ColumnKind::Share, 0);
-    let table = Table::rows("Conditions", checked.conditions)
-        .column(Column::text("condition", 0), |judged| {
+    let table = Table::rows(label!("Conditions"), checked.conditions)
+        .column(Column::text(label!("condition"), 0), |judged| {
             Cell::text(figure_name(judged.condition)).with_emphasis(emphasis(judged.verdict))
         })
-        .column(share("required"), |judged| Cell::figure(bound(judged.condition), judged.condition.bound as f64))
+        .column(share(label!("required")), |judged| {
+            Cell::figure(bound(judged.condition), judged.condition.bound as f64)
+        })
         .column(share(checked.origin), |judged| {
             Cell::or_unknown(judged.median(), |figure| {
                 Cell::figure(format_value(judged.condition, figure.value), figure.value)
             })
         })
-        .column(share("ratio"), |judged| Cell::or_unknown(judged.ratio(), Cell::three))
-        .column(Column::text("verdict", 0), |judged| verdict_word(judged.verdict))
-        .column(Column::text("source", 1), |judged| judged.condition.cite.to_string());
+        .column(share(label!("ratio")), |judged| Cell::or_unknown(judged.ratio(), Cell::three))
+        .column(Column::text(label!("verdict"), 0), |judged| verdict_word(judged.verdict))
+        .column(Column::text(label!("source"), 1), |judged| judged.condition.cite.to_string());
     let reasons = checked.conditions.iter().filter_map(undecided_reason);
     let is_below = checked.conditions.iter().any(JudgedCondition::is_met_below_bound);
-    let below = is_below.then(|| "a rate of at least 99 % of its limit counts as met".to_owned());
-    let median = (checked.runs > 1).then(|| format!("median of {} runs, as the first was near a limit", checked.runs));
+    let below = is_below.then(|| label!("a rate of at least 99 % of its limit counts as met").to_owned());
+    let median = (checked.runs > 1).then(|| say!("median of {} runs, as the first was near a limit", checked.runs));
     table.table().with_notes(reasons.chain(below).chain(median))
 }
 
 /// The requirements with their names.
 pub fn requirements(all: &[Requirement]) -> Page {
-    let table = Table::rows("Requirements", all)
-        .column(Column::text("name", 0), |requirement| requirement.name.as_str())
-        .column(Column::text("product", 1), |requirement| requirement.title.as_str())
-        .column(Column::text("requires", 0), |requirement| requirement.about.as_str())
-        .column(Column::text("source", 2), |requirement| requirement.cite.to_string())
+    let table = Table::rows(label!("Requirements"), all)
+        .column(Column::text(label!("name"), 0), |requirement| requirement.name.as_str())
+        .column(Column::text(label!("product"), 1), |requirement| requirement.title.as_str())
+        .column(Column::text(label!("requires"), 0), |requirement| requirement.about.as_str())
+        .column(Column::text(label!("source"), 2), |requirement| requirement.cite.to_string())
         .table();
     Page {
-        next: vec![("check".to_owned(), "plimsoll check etcd .".to_owned())],
-        ..Page::of_table(table, "no requirements")
+        next: vec![(label!("check").to_owned(), "plimsoll check etcd .".to_owned())],
+        ..Page::of_table(table, label!("no requirements"))
     }
 }
 

@@ -1,5 +1,6 @@
 //! Kept runs.
 
+use plimsoll_language::{label, say};
 use plimsoll_record::{Curve, Objective, SuiteRun};
 
 use crate::page::{Column, ColumnKind, Page, Table, TableLayout};
@@ -23,14 +24,14 @@ impl KeptRun {
     pub fn of_curve(name: String, curve: &Curve) -> Self {
         let line = || curve.load_line.as_ref().map(words::load_line);
         let result = words::ended(curve.ended).map(str::to_owned).or_else(line);
-        let result = result.unwrap_or_else(|| "no load line".to_owned());
+        let result = result.unwrap_or_else(|| label!("no load line").to_owned());
         let iops = curve.load_line.and_then(|line| line.iops()).map(|iops| iops.value);
         Self { name, result, iops, objective: curve.load_line.map(|line| line.objective()) }
     }
 
     /// A kept suite.
     pub fn of_suite(name: String, suite: &SuiteRun) -> Self {
-        let steps = || format!("{}, {} steps", suite.follows, suite.steps.len());
+        let steps = || say!("{}, {} steps", suite.follows, suite.steps.len());
         let result = words::ended(suite.ended).map_or_else(steps, str::to_owned);
         Self { name, result, iops: None, objective: None }
     }
@@ -38,9 +39,12 @@ impl KeptRun {
 
 /// Kept runs, a line each.
 pub fn runs(runs: &[KeptRun]) -> Page {
-    let table = Table::rows("Kept runs", runs)
-        .column(Column::new("run", "", ColumnKind::Name, 0), |run| run.name.as_str())
-        .column(Column::text("result", 0), |run| run.result.as_str())
+    let table = Table::rows(label!("Kept runs"), runs)
+        .column(Column::new(label!("run"), "", ColumnKind::Name, 0), |run| run.name.as_str())
+        .column(Column::text(label!("result"), 0), |run| run.result.as_str())
         .table();
-    Page::of_table(Table { layout: TableLayout::Lines, ..table }, "no runs yet: start with `plimsoll measure .`")
+    Page::of_table(
+        Table { layout: TableLayout::Lines, ..table },
+        label!("no runs yet: start with `plimsoll measure .`"),
+    )
 }

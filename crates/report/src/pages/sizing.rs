@@ -15,6 +15,7 @@ use plimsoll_choose::sizing::{
 };
 use plimsoll_choose::what_if::{MemoryFirst, WhatIfs};
 use plimsoll_ingest::Outcome;
+use plimsoll_language::{label, say};
 
 use super::elapsed::time;
 use super::quotes::safety;
@@ -34,10 +35,12 @@ const OTHERS_MAX: usize = 40;
 const DOUBTS_MAX: usize = 3;
 
 /// Headings in the ranking.
-const GROUPS: [(PriceDoubt, &str); 2] = [
-    (PriceDoubt::Partial, "without the price of a part, or of a machine with sufficient limits:"),
-    (PriceDoubt::Unpriced, "no price in the catalogue for these terms:"),
-];
+fn groups() -> [(PriceDoubt, &'static str); 2] {
+    [
+        (PriceDoubt::Partial, label!("without the price of a part, or of a machine with sufficient limits:")),
+        (PriceDoubt::Unpriced, label!("no price in the catalogue for these terms:")),
+    ]
+}
 
 /// A sizing with its inputs.
 struct Sized<'a> {
@@ -53,7 +56,7 @@ struct Sized<'a> {
 pub fn sizing(sizing: &Sizing, what_ifs: &WhatIfs, outcomes: &[Outcome], max: usize) -> Page {
     let sized = Sized { sizing, memory: what_ifs.memory.as_ref(), jobs: what_ifs.jobs.as_ref(), outcomes, max };
     let subject = &sizing.required.subject;
-    let title = format!("Storage for {}", if subject.is_empty() { "the demand" } else { subject });
+    let title = say!("Storage for {}", if subject.is_empty() { label!("the demand") } else { subject });
     let mut sections = Vec::new();
     sections.extend(sized.comparison());
     sections.extend(sized.by_provider());
@@ -74,7 +77,8 @@ pub fn sizing(sizing: &Sizing, what_ifs: &WhatIfs, outcomes: &[Outcome], max: us
         offer::configuration(machine.map_or(&choice.offer, |machine| &machine.offer))
     });
     let command: Vec<String> = ["plimsoll", "quote"].into_iter().map(str::to_owned).chain(quoted).collect();
-    let next = (command.len() > 2).then(|| ("Its limits and price".to_owned(), crate::words::command(&command)));
+    let next =
+        (command.len() > 2).then(|| (label!("Its limits and price").to_owned(), crate::words::command(&command)));
     Page {
         title,
         headline: Some(sized.headline()),
@@ -99,7 +103,7 @@ impl Sized<'_> {
     /// ` at redo p99 <= 1 ms, read p99 <= 5 ms`.
     fn objectives(&self) -> String {
         let objectives = words::objectives(&self.sizing.required.objectives);
-        if objectives.is_empty() { objectives } else { format!(" at {objectives}") }
+        if objectives.is_empty() { objectives } else { say!(" at {objectives}") }
     }
 
     /// The best configuration, its price, effect and first limit, and the load that it is chosen for.
@@ -113,32 +117,32 @@ impl Sized<'_> {
         figures.extend(self.sizing.best_machine().and_then(|machine| {
             let fewer = self.sizing.fewer_processors.as_ref();
             let licensed = self.is_oracle().then(|| words::unpriced_licences(machine, fewer));
-            let fact = Fact::new("Machine", clean(&machine.name()?)).with_remark(words::shape(machine));
+            let fact = Fact::new(label!("Machine"), clean(&machine.name()?)).with_remark(words::shape(machine));
             Some(words::machine_price(machine).into_iter().chain(licensed).fold(fact, Fact::with_remark))
         }));
         if let [choice] = parts[..] {
-            figures.extend(choice.total().is_none().then(|| Fact::new("Price", words::price(choice))));
+            figures.extend(choice.total().is_none().then(|| Fact::new(label!("Price"), words::price(choice))));
         }
         figures.extend(self.expected(&parts));
         if let [choice] = parts[..] {
             figures.extend(choice.first_limit().map(|binds| {
-                Fact::new("First limit", binds.name.to_string()).with_remark(words::limit_rate_and_room(binds))
+                Fact::new(label!("First limit"), binds.name.to_string()).with_remark(words::limit_rate_and_room(binds))
             }));
         }
         if let Some(today) = self.sizing.present.as_ref().and_then(PresentCost::monthly) {
-            let fact = Fact::new("Today", format!("{today} a month"));
+            let fact = Fact::new(label!("Today"), say!("{today} a month"));
             let then = self.sizing.present.as_ref().and_then(|present| self.sizing.comparable(present));
-            figures.push(fact.with_remark(then.map_or_else(String::new, |then| format!("then {then}"))));
+            figures.push(fact.with_remark(then.map_or_else(String::new, |then| say!("then {then}"))));
         }
         let objectives = words::objectives(&demand.objectives);
         if !objectives.is_empty() {
-            figures.push(Fact::new("Meets", objectives).with_remark("simulated at the expected load"));
+            figures.push(Fact::new(label!("Meets"), objectives).with_remark(label!("simulated at the expected load")));
         }
         figures.extend(self.doubts());
         let grows = demand.steps.iter().any(|step| matches!(step.kind, StepKind::Growth(_)));
-        let period = if grows { "at the end of the period" } else { "" };
-        let free = format!("{} of it free", number::percent(demand.free));
-        let fact = Fact::new("Capacity", offer::capacity(demand.capacity)).with_remark(period);
+        let period = if grows { label!("at the end of the period") } else { "" };
+        let free = say!("{} of it free", number::percent(demand.free));
+        let fact = Fact::new(label!("Capacity"), offer::capacity(demand.capacity)).with_remark(period);
         figures.push(if demand.free > 0.0 { fact.with_remark(free) } else { fact });
         figures.extend(self.elapsed());
         figures
@@ -146,7 +150,7 @@ impl Sized<'_> {
 
     /// A volume with its price, and cheaper ones under another condition.
     fn configuration(&self, choice: &Choice) -> Fact {
-        let fact = Fact::new("Configuration", offer::configuration(&choice.offer));
+        let fact = Fact::new(label!("Configuration"), offer::configuration(&choice.offer));
         let less = self.sizing.less_headroom.as_ref().and_then(first_screen::less_headroom);
         let wider = self.sizing.wider.as_ref().and_then(first_screen::wider);
         words::storage_price(choice).into_iter().chain(less).chain(wider).fold(fact, Fact::with_remark)
@@ -162,30 +166,30 @@ impl Sized<'_> {
         let rates = [format!("{} IOPS", number::three(point.iops())), format!("{moved} MB/s")];
         // The measured rate is that of the expected one: of operations, or of bytes.
         let (rates, measured) = match point.of {
-            Busiest::Operations => (rates.join(", "), format!("{} IOPS", number::three(demand.measured.iops))),
+            Busiest::Operations => (rates.join(label!(", ")), format!("{} IOPS", number::three(demand.measured.iops))),
             Busiest::Bytes => {
                 let measured = offer::megabytes(demand.measured.bytes_per_second);
                 let [iops, bytes] = rates;
-                (format!("{bytes}, {iops}"), format!("{measured} MB/s"))
+                (say!("{bytes}, {iops}"), format!("{measured} MB/s"))
             }
         };
         let peaks = demand.steps.iter().find(|step| matches!(step.kind, StepKind::Peaks(_)) && step.small > 1.0);
         let peaks = peaks.filter(|_| point.of == Busiest::Operations);
-        let peaks = peaks.map_or_else(String::new, |step| format!("peaks {} times; ", number::three(step.small)));
-        let remark = format!("measured {measured}; {peaks}{headroom} headroom");
-        Some(Fact::new("Expected", rates).with_remark(remark))
+        let peaks = peaks.map_or_else(String::new, |step| say!("peaks {} times; ", number::three(step.small)));
+        let remark = say!("measured {measured}; {peaks}{headroom} headroom");
+        Some(Fact::new(label!("Expected"), rates).with_remark(remark))
     }
 
     /// Elapsed time of the first job, or of the work of the inputs, on the best configuration.
     fn elapsed(&self) -> Option<Fact> {
         let (Some(jobs), [best]) = (self.jobs, &self.sizing.best_volumes()[..]) else { return None };
         let row = jobs.rows.iter().find(|row| row.offer.config == best.offer.config)?;
-        let today = |work: &WindowWork| format!("work of the inputs, {} today", time(work.today));
+        let today = |work: &WindowWork| say!("work of the inputs, {} today", time(work.today));
         let inputs = row.window.zip(jobs.window.as_ref()).map(|(then, work)| (then, today(work)));
         let first = row.times.first().zip(jobs.jobs.first());
         let job = || first.and_then(|(times, job)| Some((times.beside.or(times.alone)?, job.name.clone())));
         let (then, of) = inputs.or_else(job)?;
-        Some(Fact::new("Elapsed", time(then)).with_remark(of))
+        Some(Fact::new(label!("Elapsed"), time(then)).with_remark(of))
     }
 
     /// Response times of the best configuration by class, compared with today.
@@ -193,7 +197,8 @@ impl Sized<'_> {
         let volumes = self.sizing.best_volumes();
         let effect = self.sizing.best_effect();
         let table = self.classes(&volumes, effect.as_ref());
-        (!table.rows.is_empty()).then(|| PageSection::bare("Response times by class", vec![Block::Table(table)]))
+        (!table.rows.is_empty())
+            .then(|| PageSection::bare(label!("Response times by class"), vec![Block::Table(table)]))
     }
 
     /// The best configuration in full: limits, machine, doubts; of a layout each volume.
@@ -204,13 +209,13 @@ impl Sized<'_> {
                 (offer::configuration(&choice.offer), blocks, choice.machine.as_ref())
             }
             Best::Layout(layout) => {
-                (format!("Separate volumes at {}", layout.provider), volumes(layout), layout.machine.as_ref())
+                (say!("Separate volumes at {}", layout.provider), volumes(layout), layout.machine.as_ref())
             }
         };
         let licences = machine
             .filter(|_| self.is_oracle())
             .and_then(|machine| words::licences(machine, self.sizing.fewer_processors.as_ref()));
-        blocks.extend(licences.map(|text| Block::Facts(vec![Fact::new("licences", text)])));
+        blocks.extend(licences.map(|text| Block::Facts(vec![Fact::new(label!("licences"), text)])));
         Some(PageSection::new(heading, blocks))
     }
 
@@ -218,13 +223,13 @@ impl Sized<'_> {
     fn classes(&self, volumes: &[&Choice], effect: Option<&DatabaseEffect>) -> Table {
         let mean = |one: &ClassLatency| Cell::text(one.mean.to_string());
         let columns = vec![
-            Column::text("class", 0),
-            Column::time("today", "mean", 0),
-            Column::time("then", "mean", 0),
-            Column::time("in peaks", "mean", 0),
-            Column::time("in peaks", "p99", 0),
-            Column::time("sessions wait", "today, s", 2),
-            Column::time("sessions wait", "then, s", 2),
+            Column::text(label!("class"), 0),
+            Column::time(label!("today"), label!("mean"), 0),
+            Column::time(label!("then"), label!("mean"), 0),
+            Column::time(label!("in peaks"), label!("mean"), 0),
+            Column::time(label!("in peaks"), "p99", 0),
+            Column::time(label!("sessions wait"), label!("today, s"), 2),
+            Column::time(label!("sessions wait"), label!("then, s"), 2),
         ];
         let rows = volumes.iter().flat_map(|choice| choice.latency.iter().map(move |one| (*choice, one)));
         let row = |(choice, one): (&Choice, &ClassLatency)| {
@@ -241,8 +246,8 @@ impl Sized<'_> {
                 Cell::or_unknown(waits, |[_, then]| Cell::three(then)),
             ]
         };
-        Table::of("Response times by class", columns, rows, row).without_unknown().with_notes([
-            "Then: simulated at the mean load of the input, as today's are means. In peaks: simulated at the expected load."
+        Table::of(label!("Response times by class"), columns, rows, row).without_unknown().with_notes([
+            label!("Then: simulated at the mean load of the input, as today's are means. In peaks: simulated at the expected load.")
                 .to_owned(),
         ])
     }
@@ -251,10 +256,10 @@ impl Sized<'_> {
     fn layouts(&self) -> Option<PageSection> {
         let columns = [
             Column::configuration(),
-            Column::monthly("together", 0),
-            Column::monthly("single volume", 0),
-            Column::new("sessions", "waiting", ColumnKind::Share, 0),
-            Column::text("machine", 1),
+            Column::monthly(label!("together"), 0),
+            Column::monthly(label!("single volume"), 0),
+            Column::new(label!("sessions"), label!("waiting"), ColumnKind::Share, 0),
+            Column::text(label!("machine"), 1),
         ];
         let row = |layout: &VolumeLayout| {
             let machine = layout.machine.as_ref().and_then(|machine| machine.offer.short().machine);
@@ -266,23 +271,25 @@ impl Sized<'_> {
                 Cell::or_unknown(machine, |machine| Cell::text(machine.to_string())),
             ]
         };
-        let note = "The redo volume has room for an hour of redo, the volume for temporary data a tenth of the capacity; at least 16 GiB each.";
-        let table = Table::of("Layouts", columns, &self.sizing.layouts, row).without_unknown();
-        let heading = "Redo and temporary data on separate volumes";
+        let note = label!(
+            "The redo volume has room for an hour of redo, the volume for temporary data a tenth of the capacity; at least 16 GiB each."
+        );
+        let table = Table::of(label!("Layouts"), columns, &self.sizing.layouts, row).without_unknown();
+        let heading = label!("Redo and temporary data on separate volumes");
         let section = || PageSection::new(heading, vec![Block::Table(table.with_notes([note.to_owned()]))]);
         (!self.sizing.layouts.is_empty()).then(section)
     }
 
     fn ranking(&self) -> PageSection {
         let looked = number::integer(self.sizing.evaluated as f64);
-        let heading = format!(
+        let heading = say!(
             "The cheapest configuration of each product that carries the load{}, of {looked} examined",
             self.objectives()
         );
         let choices = self.choices();
         let more = self.sizing.choices.len() - choices.len();
-        let mut table = table("Choices, cheapest first", choices);
-        table.notes.extend((more > 0).then(|| format!("and {more} more expensive choices: --most shows more")));
+        let mut table = table(label!("Choices, cheapest first"), choices);
+        table.notes.extend((more > 0).then(|| say!("and {more} more expensive choices: --most shows more")));
         table.notes.extend(unpriced_machines(choices));
         table.notes.extend(words::notes_on_managed(choices));
         table.notes.extend(offer::note_regions(choices.iter().filter_map(|choice| choice.price.as_ref())));
@@ -298,7 +305,7 @@ impl Sized<'_> {
             Some(Spot {
                 x: price.as_f64(),
                 y: waiting,
-                tip: format!("{name}: {price} a month, {} sessions waiting", number::three(waiting)),
+                tip: say!("{name}: {price} a month, {} sessions waiting", number::three(waiting)),
                 label: (index + 1).to_string(),
             })
         };
@@ -312,9 +319,9 @@ impl Sized<'_> {
         };
         let ((cheap, dear), (_, max)) = (ends(|spot| spot.x), ends(|spot| spot.y));
         let plane = Plane {
-            x: Axis { name: "price a month", scale: AxisScale::for_latency(cheap, dear), label: number::short },
+            x: Axis { name: label!("price a month"), scale: AxisScale::for_latency(cheap, dear), label: number::short },
             y: Axis {
-                name: "sessions waiting for reads and log writes, simulated",
+                name: label!("sessions waiting for reads and log writes, simulated"),
                 scale: AxisScale::from_zero(max),
                 label: number::three,
             },
@@ -326,10 +333,12 @@ impl Sized<'_> {
                 spots,
             }],
         };
-        let description = "The table below has the figures; numbers are ranks.";
-        let drawn =
-            both("choices-price", "Price against waiting sessions", description, |size| chart::plane(&plane, size));
-        let source = maud::html! { "list prices and ceilings of the catalogue; documents are listed at the end" };
+        let description = label!("The table below has the figures; numbers are ranks.");
+        let drawn = both("choices-price", label!("Price against waiting sessions"), description, |size| {
+            chart::plane(&plane, size)
+        });
+        let source =
+            maud::html! { (label!("list prices and ceilings of the catalogue; documents are listed at the end")) };
         Some(Chart::new(figure(&drawn, &source)))
     }
 
@@ -343,8 +352,8 @@ impl Sized<'_> {
         };
         let mut blocks = vec![Block::Items(slower.iter().take(FEW).map(entry).collect())];
         let more = slower.len().saturating_sub(FEW);
-        blocks.extend((more > 0).then(|| Block::Note(format!("and {more} more"))));
-        let heading = "Carry the load, but slower than today (--may-be-slower includes them in the ranking)";
+        blocks.extend((more > 0).then(|| Block::Note(say!("and {more} more"))));
+        let heading = label!("Carry the load, but slower than today (--may-be-slower includes them in the ranking)");
         (!slower.is_empty()).then(|| PageSection::new(heading, blocks))
     }
 
@@ -355,15 +364,17 @@ impl Sized<'_> {
             return Vec::new();
         }
         let (few, more) = nearly.split_at(nearly.len().min(FEW.min(self.max)));
-        let misses = "Their ceilings suffice, but their simulated response times miss the objective. Few vendors publish \
-                      response times, so measure before excluding them";
-        let block = |choices| Block::Table(table("Configurations that miss the objective", choices));
+        let misses = label!(
+            "Their ceilings suffice, but their simulated response times miss the objective. Few vendors publish \
+                      response times, so measure before excluding them"
+        );
+        let block = |choices| Block::Table(table(label!("Configurations that miss the objective"), choices));
         vec![
             PageSection::bare(
-                "Carry the load, but miss the objective",
+                label!("Carry the load, but miss the objective"),
                 vec![Block::Text(misses.to_owned()), block(few)],
             ),
-            PageSection::detail("More configurations that miss the objective", vec![block(more)]),
+            PageSection::detail(label!("More configurations that miss the objective"), vec![block(more)]),
         ]
     }
 
@@ -372,17 +383,18 @@ impl Sized<'_> {
         let (few, rest) = rejected.split_at(rejected.len().min(self.max.max(FEW)));
         let entry = |one: &Rejection| Item::new(format!("{}: {}", one.name, words::why(&one.reason)), []);
         let mut blocks = vec![Block::Items(few.iter().map(entry).collect())];
-        blocks.extend((!rest.is_empty()).then(|| Block::Note(format!("and {} more", rest.len()))));
-        let columns = [Column::text("product", 0), Column::text("carries", 0), Column::text("reason", 0)];
+        blocks.extend((!rest.is_empty()).then(|| Block::Note(say!("and {} more", rest.len()))));
+        let columns =
+            [Column::text(label!("product"), 0), Column::text(label!("carries"), 0), Column::text(label!("reason"), 0)];
         let row = |one: &Rejection| {
             let share = one.reason.share();
             let carries = if share > 0.0 { Cell::percent(share).with_gauge(share) } else { Cell::unknown() };
             vec![Cell::text(&one.name), carries, Cell::text(words::why(&one.reason))]
         };
-        let table = Table::of("Products that do not carry it", columns, rejected.iter().take(OTHERS_MAX), row);
+        let table = Table::of(label!("Products that do not carry it"), columns, rejected.iter().take(OTHERS_MAX), row);
         vec![
-            PageSection::folded(format!("Do not carry the load, nearest first: {}", rejected.len()), blocks),
-            PageSection::detail("Share of the design point carried", vec![Block::Table(table)]),
+            PageSection::folded(say!("Do not carry the load, nearest first: {}", rejected.len()), blocks),
+            PageSection::detail(label!("Share of the design point carried"), vec![Block::Table(table)]),
         ]
     }
 }
@@ -391,16 +403,16 @@ impl Sized<'_> {
 fn table(label: &str, choices: &[Choice]) -> Table {
     let columns = vec![
         Column::configuration(),
-        Column::new("rank", "", ColumnKind::Share, 6),
-        Column::monthly("price", 0),
-        Column::monthly("with machine", 2),
-        Column::new("room", "above", ColumnKind::Share, 0),
-        Column::new("reached", "simulated", ColumnKind::Text, 1),
-        Column::new("reads", "mean", ColumnKind::Text, 3),
-        Column::new("first", "limit", ColumnKind::Text, 1),
-        Column::text("then", 5),
-        Column::new("database", "time", ColumnKind::Text, 5),
-        Column::text("doubts", 4),
+        Column::new(label!("rank"), "", ColumnKind::Share, 6),
+        Column::monthly(label!("price"), 0),
+        Column::monthly(label!("with machine"), 2),
+        Column::new(label!("room"), label!("above"), ColumnKind::Share, 0),
+        Column::new(label!("reached"), label!("simulated"), ColumnKind::Text, 1),
+        Column::new(label!("reads"), label!("mean"), ColumnKind::Text, 3),
+        Column::new(label!("first"), label!("limit"), ColumnKind::Text, 1),
+        Column::text(label!("then"), 5),
+        Column::new(label!("database"), label!("time"), ColumnKind::Text, 5),
+        Column::text(label!("doubts"), 4),
     ];
     let row = |(index, one): (usize, &Choice)| {
         let room = |limit: &DesignLimit| Cell::text(words::room(limit.over)).with_gauge(1.0 / limit.over);
@@ -423,7 +435,7 @@ fn table(label: &str, choices: &[Choice]) -> Table {
     let first = |doubt: PriceDoubt| choices.iter().position(|choice| choice.price_doubt() == doubt);
     let group = |(doubt, text): (PriceDoubt, &str)| Some((first(doubt)?, text.to_owned()));
     let table = Table::of(label, columns, choices.iter().enumerate(), row).without_unknown();
-    Table { groups: GROUPS.into_iter().filter_map(group).collect(), ..table }
+    Table { groups: groups().into_iter().filter_map(group).collect(), ..table }
 }
 
 /// A volume by its content: `Redo  oci/block-volume:50GB`.
@@ -445,7 +457,7 @@ fn volumes(layout: &VolumeLayout) -> Vec<Block> {
         blocks.push(Block::Heading(format!("{}: {name}", part.content.name())));
         blocks.push(Block::Facts(facts(&part.choice, Doubts::First)));
     }
-    let machine = layout.machine.as_ref().map(|machine| Fact::new("machine", words::machine(machine)));
+    let machine = layout.machine.as_ref().map(|machine| Fact::new(label!("machine"), words::machine(machine)));
     blocks.extend(machine.map(|machine| Block::Facts(vec![machine])));
     blocks
 }
@@ -469,7 +481,7 @@ fn unpriced_machines(choices: &[Choice]) -> Vec<String> {
         *existing = (*existing).max((machine.unpriced, machine.enough));
     }
     let note = |(provider, (unpriced, enough)): (&str, (usize, usize))| {
-        format!(
+        say!(
             "up to {} of {} sufficient machines of {provider} have no price and are left out where a priced one suffices: \
              plimsoll prices import adds prices",
             number::integer(unpriced as f64),
@@ -481,35 +493,42 @@ fn unpriced_machines(choices: &[Choice]) -> Vec<String> {
 
 /// A choice in full.
 fn facts(choice: &Choice, doubts: Doubts) -> Vec<Fact> {
-    let mut facts = vec![Fact::new("limits", words::reason(choice))];
-    facts.extend(choice.backlog.as_ref().map(|backlog| Fact::new("replayed", words::backlog(backlog))));
+    let mut facts = vec![Fact::new(label!("limits"), words::reason(choice))];
+    facts.extend(choice.backlog.as_ref().map(|backlog| Fact::new(label!("replayed"), words::backlog(backlog))));
     let reached = words::reached(&choice.reached);
-    facts.extend((!reached.is_empty()).then(|| Fact::new("reaches", format!("{reached} (simulated)"))));
+    facts.extend((!reached.is_empty()).then(|| Fact::new(label!("reaches"), say!("{reached} (simulated)"))));
     let slower = words::slower_classes(&choice.slower);
-    facts.extend((!slower.is_empty()).then(|| Fact::caution("slower", slower)));
+    facts.extend((!slower.is_empty()).then(|| Fact::caution(label!("slower"), slower)));
     if let Some(peak) = &choice.peak {
         let (iops, lasts) = (number::rate(peak.bound.iops), offer::lasting(peak.seconds));
-        facts.push(Fact::new("burst", format!("{iops} IOPS for {lasts} while credits last: excluded from the sizing")));
+        facts.push(Fact::new(
+            label!("burst"),
+            say!("{iops} IOPS for {lasts} while credits last: excluded from the sizing"),
+        ));
     }
-    facts.extend(choice.machine.as_ref().map(|machine| Fact::new("machine", words::machine(machine))));
+    facts.extend(choice.machine.as_ref().map(|machine| Fact::new(label!("machine"), words::machine(machine))));
     facts.extend(safety(&choice.offer));
     if let Some(price) = &choice.price {
         let source = match doubts {
             Doubts::First => price.cite.status.name().to_owned(),
             Doubts::All => offer::cite(&price.cite),
         };
-        let text = format!("{} a month, {source}", price.monthly);
-        let without = price.without.join(", ");
-        let without = if without.is_empty() { without } else { format!("without the price of {without}") };
-        facts.push(Fact::new("price", text).with_remark(price.taxes.to_string()).with_remark(without));
+        let text = say!("{} a month, {source}", price.monthly);
+        let without = price.without.join(label!(", "));
+        let without = if without.is_empty() { without } else { say!("without the price of {without}") };
+        facts.push(Fact::new(label!("price"), text).with_remark(price.taxes.to_string()).with_remark(without));
     }
     match doubts {
         Doubts::First => {
             facts.extend(
-                choice.risks.iter().take(DOUBTS_MAX).map(|risk| Fact::caution("doubt", words::risk_text(&risk.detail))),
+                choice
+                    .risks
+                    .iter()
+                    .take(DOUBTS_MAX)
+                    .map(|risk| Fact::caution(label!("doubt"), words::risk_text(&risk.detail))),
             );
             let more = choice.risks.len().saturating_sub(DOUBTS_MAX);
-            facts.extend((more > 0).then(|| Fact::new("", format!("and {more} more doubts: --json has all"))));
+            facts.extend((more > 0).then(|| Fact::new("", say!("and {more} more doubts: --json has all"))));
         }
         Doubts::All => facts.extend(choice.risks.iter().map(|risk| {
             let source = risk.cite.as_deref().map(offer::cite).unwrap_or_default();

@@ -5,6 +5,7 @@ mod sessions;
 mod side_by_side;
 
 use maud::{Markup, html};
+use plimsoll_language::{label, say};
 use plimsoll_record::{StepWork, SuiteRun, Verdict};
 use plimsoll_units::Span;
 
@@ -60,8 +61,8 @@ fn several(suites: &[SuiteRun]) -> Page {
     let labels = labels(&suites.iter().map(format_title).collect::<Vec<_>>());
     let mut sections = side_by_side::sections(suites);
     let headline = (!sections.is_empty()).then(|| Headline {
-        text: "Side by side".to_owned(),
-        details: vec!["The common figures of the suites, followed by each suite in full.".to_owned()],
+        text: label!("Side by side").to_owned(),
+        details: vec![label!("The common figures of the suites, followed by each suite in full.").to_owned()],
         ..Headline::default()
     });
     for (index, (suite, label)) in suites.iter().zip(&labels).enumerate() {
@@ -72,18 +73,18 @@ fn several(suites: &[SuiteRun]) -> Page {
         let own = build_sections(suite, &groups, &groups, index).into_iter().filter(PageSection::has_content);
         sections.extend(own.map(|section| section.of_run(label)));
     }
-    let title = format!("{} suites", suites.len());
+    let title = say!("{} suites", suites.len());
     Page { title, headline, sections, ..Page::default() }
 }
 
 fn format_title(suite: &SuiteRun) -> String {
-    format!("{} on {}", clean(&suite.suite), clean(&suite.subject.name))
+    say!("{} on {}", clean(&suite.suite), clean(&suite.subject.name))
 }
 
 /// The tool that the suite reimplements, and its settings.
 fn format_settings(suite: &SuiteRun) -> String {
     let settings: Vec<String> = suite.settings.iter().map(|(name, value)| format!("{name} {value}")).collect();
-    format!("{}: {}", clean(&suite.follows), clean(&settings.join(", ")))
+    format!("{}: {}", clean(&suite.follows), clean(&settings.join(label!(", "))))
 }
 
 /// The reason why the verdict is void or missing.
@@ -93,7 +94,7 @@ fn alert(suite: &SuiteRun) -> Option<(Emphasis, String)> {
         let findings = findings::of_suite(suite);
         findings.into_iter().find(|finding| Emphasis::from(finding.weight) == Emphasis::Void && finding.scope.is_none())
     };
-    ended.or_else(|| void().map(|finding| (Emphasis::Void, format!("Void: {}", finding.text))))
+    ended.or_else(|| void().map(|finding| (Emphasis::Void, say!("Void: {}", finding.text))))
 }
 
 /// Commands that analyse the snapshots of the database, and the command to repeat the suite.
@@ -102,11 +103,11 @@ fn next(suite: &SuiteRun) -> Vec<(String, String)> {
     let commands = |file: &String| {
         let file = words::command(std::slice::from_ref(file));
         [
-            ("Its storage demand".to_owned(), format!("plimsoll diagnose {file}")),
-            ("Storage that carries it".to_owned(), format!("plimsoll size {file} --capacity SIZE")),
+            (label!("Its storage demand").to_owned(), format!("plimsoll diagnose {file}")),
+            (label!("Storage that carries it").to_owned(), format!("plimsoll size {file} --capacity SIZE")),
         ]
     };
-    let repeat = (words::REPEAT.to_owned(), words::command(&suite.command));
+    let repeat = (words::repeat_purpose().to_owned(), words::command(&suite.command));
     snapshots.into_iter().flat_map(commands).chain([repeat]).filter(|(_, command)| !command.is_empty()).collect()
 }
 
@@ -121,22 +122,23 @@ fn build_sections(
     let listing = |listing: &plimsoll_record::Listing| {
         PageSection::new(clean(&listing.title), vec![Block::Listing(listing.text.clone())])
     };
-    let verdict = |verdict: &Verdict| Fact::new("verdict", words::verdict(verdict)).with_emphasis(Emphasis::Note);
+    let verdict =
+        |verdict: &Verdict| Fact::new(label!("verdict"), words::verdict(verdict)).with_emphasis(Emphasis::Note);
     let rows = rows(suite);
     let mut out: Vec<PageSection> = suite.listings.iter().map(listing).collect();
-    out.push(PageSection::bare("Verdicts", vec![Block::Facts(suite.verdicts.iter().map(verdict).collect())]));
+    out.push(PageSection::bare(label!("Verdicts"), vec![Block::Facts(suite.verdicts.iter().map(verdict).collect())]));
     out.push(PageSection::bare(
-        "Load lines",
+        label!("Load lines"),
         untold.iter().flat_map(|group| describe_load_line(suite, group)).collect(),
     ));
     out.extend(sessions::sections(suite, groups, index));
     out.extend(pictures(suite, &rows, index));
-    out.push(PageSection::new("Details", vec![Block::Table(table(suite))]));
+    out.push(PageSection::new(label!("Details"), vec![Block::Table(table(suite))]));
     let measured = meanings(&rows).into_iter().map(|(names, measures)| format!("{names}: {}", clean(measures)));
-    let left_out = skipped(suite).map(|(name, why)| format!("{}: skipped, as {}", clean(name), clean(why)));
-    out.push(PageSection::new("Definitions", measured.chain(left_out).map(Block::Text).collect()));
+    let left_out = skipped(suite).map(|(name, why)| say!("{}: skipped, as {}", clean(name), clean(why)));
+    out.push(PageSection::new(label!("Definitions"), measured.chain(left_out).map(Block::Text).collect()));
     out.push(findings(&findings::of_suite(suite)));
-    out.push(PageSection::bare("Target and conditions", vec![Block::Facts(place(suite))]));
+    out.push(PageSection::bare(label!("Target and conditions"), vec![Block::Facts(place(suite))]));
     out
 }
 
@@ -158,13 +160,18 @@ fn pictures(suite: &SuiteRun, rows: &[StepRow<'_>], index: usize) -> [PageSectio
         PageSection::bare(title, block.into_iter().collect())
     };
     [
-        section("moved", "Throughput", "Median of several rounds.", &rates),
-        section("times", "Time of an operation", "Full bars: median; hollow bars: 99th percentile.", &times),
+        section(label!("moved"), label!("Throughput"), label!("Median of several rounds."), &rates),
+        section(
+            label!("times"),
+            label!("Time of an operation"),
+            label!("Full bars: median; hollow bars: 99th percentile."),
+            &times,
+        ),
     ]
 }
 
 fn source(suite: &SuiteRun) -> String {
-    format!("{} on {}", suite.source.word(), clean(&suite.subject.name))
+    say!("{} on {}", suite.source.word(), clean(&suite.subject.name))
 }
 
 /// A chart with its introduction and source.
@@ -174,7 +181,7 @@ fn chart(lead: &str, picture: &Markup, source: &str) -> Block {
 
 fn moved(row: &StepRow<'_>) -> Option<Bar> {
     let rate = row.bytes_per_second?;
-    let value = format!("{}, {} IOPS", number::throughput(rate), number::three(row.rate()));
+    let value = say!("{}, {} IOPS", number::throughput(rate), number::three(row.rate()));
     Some(Bar { name: clean(&row.step.name), from: 0.0, to: rate, value, fill: Fill::Full, tone: 0 })
 }
 
@@ -194,15 +201,15 @@ fn draw_times(row: &StepRow<'_>) -> Vec<Bar> {
 
 fn place(suite: &SuiteRun) -> Vec<Fact> {
     let about = suite.database.as_ref().map(|side| &side.about);
-    let began = suite.started.as_ref().map(|started| format!(", began {}", clean(started))).unwrap_or_default();
+    let began = suite.started.as_ref().map(|started| say!(", began {}", clean(started))).unwrap_or_default();
     let duration = words::duration(&suite.source, suite.wall);
     let facts = [
-        ("target", format!("{}, {}", clean(&suite.subject.name), words::subject(&suite.subject))),
-        ("host", suite.host.as_ref().map(words::host).unwrap_or_default()),
-        ("database", about.map(database::about).unwrap_or_default()),
-        ("settings", about.map(database::settings).unwrap_or_default()),
-        ("source", format!("{}{began}, duration {duration}", suite.source.word())),
-        ("figures", database::meant(suite)),
+        (label!("target"), say!("{}, {}", clean(&suite.subject.name), words::subject(&suite.subject))),
+        (label!("host"), suite.host.as_ref().map(words::host).unwrap_or_default()),
+        (label!("database"), about.map(database::about).unwrap_or_default()),
+        (label!("settings"), about.map(database::settings).unwrap_or_default()),
+        (label!("source"), say!("{}{began}, duration {duration}", suite.source.word())),
+        (label!("figures"), database::meant(suite)),
     ];
     facts.into_iter().filter(|(_, text)| !text.is_empty()).map(|(name, text)| Fact::new(name, text)).collect()
 }

@@ -3,6 +3,7 @@
 use plimsoll_choose::diagnosis::Diagnosis;
 use plimsoll_choose::sizing::Sizing;
 use plimsoll_choose::what_if::WhatIfs;
+use plimsoll_language::{label, say};
 use plimsoll_record::Curve;
 use plimsoll_units::Span;
 
@@ -55,25 +56,25 @@ pub fn trial(trial: &Trial<'_>) -> Page {
     };
     let name = &trial.curve.subject.name;
     let sections = vec![
-        section(format!("1 Simulated: {name}"), vec![verdict_of(curve_page(trial.curve)), list_points(trial.curve)]),
+        section(say!("1 Simulated: {name}"), vec![verdict_of(curve_page(trial.curve)), list_points(trial.curve)]),
         section(
-            format!("2 Diagnosed and sized: {}", trial.report),
+            say!("2 Diagnosed and sized: {}", trial.report),
             vec![answer(trial.diagnosis), verdict_of(sizing(trial.sizing, &WhatIfs::default(), &[], 1))],
         ),
         section(
-            "3 Emulated: a volume whose level is changed under load".to_owned(),
+            label!("3 Emulated: a volume whose level is changed under load").to_owned(),
             vec![describe_change(trial.change)],
         ),
     ];
-    let emulated = if trial.change.is_ok() { "and emulated" } else { "but not emulated" };
-    let verdict = format!("Simulated, diagnosed {emulated} in {}; all temporary files are removed.", trial.elapsed);
+    let emulated = if trial.change.is_ok() { label!("and emulated") } else { label!("but not emulated") };
+    let verdict = say!("Simulated, diagnosed {emulated} in {}; all temporary files are removed.", trial.elapsed);
     let next = [
-        ("is this host ready", "plimsoll doctor"),
-        ("measure the storage of this directory", "plimsoll measure . --quick"),
-        ("storage for your database", "plimsoll size REPORT --capacity 500GiB"),
+        (label!("is this host ready"), "plimsoll doctor"),
+        (label!("measure the storage of this directory"), "plimsoll measure . --quick"),
+        (label!("storage for your database"), "plimsoll size REPORT --capacity 500GiB"),
     ];
     Page {
-        title: "Trial".to_owned(),
+        title: label!("Trial").to_owned(),
         headline: Some(Headline::of(verdict)),
         sections,
         next: next.map(|(purpose, command)| (purpose.to_owned(), command.to_owned())).to_vec(),
@@ -94,10 +95,10 @@ fn list_points(curve: &Curve) -> String {
     let point = |run: &plimsoll_record::Run| {
         let figures = &run.figures;
         let pace = words::pace(&run.offered);
-        format!("{pace}: {} IOPS, p99 {}", number::rate(figures.iops.value), number::time(figures.p99_ns.value))
+        say!("{pace}: {} IOPS, p99 {}", number::rate(figures.iops.value), number::time(figures.p99_ns.value))
     };
     let closed = curve.runs.iter().filter(|run| matches!(run.offered, plimsoll_load::Pace::Closed { .. }));
-    closed.map(point).collect::<Vec<_>>().join("; ")
+    closed.map(point).collect::<Vec<_>>().join(label!("; "))
 }
 
 /// The first verdict, as a sentence.
@@ -108,18 +109,20 @@ fn answer(diagnosis: &Diagnosis) -> String {
 fn describe_change(change: &Result<LevelTrial, String>) -> String {
     let LevelTrial { configurations, rates, limits } = match change {
         Ok(change) => change,
-        Err(reason) => return format!("No volume was emulated: {reason}. plimsoll doctor checks this host."),
+        Err(reason) => return say!("No volume was emulated: {reason}. plimsoll doctor checks this host."),
     };
     let side = |index: usize| {
-        let limit = limits[index].map(|limit| format!(" (limit {})", number::rate(limit))).unwrap_or_default();
+        let limit = limits[index].map(|limit| say!(" (limit {})", number::rate(limit))).unwrap_or_default();
         format!("{}: {} IOPS{limit}", configurations[index], number::rate(rates[index].iops))
     };
     let doubt = if rates.iter().all(|rate| rate.is_faithful) {
         ""
     } else {
-        " Replies were later than the model, as this host is busy or slow: plimsoll doctor shows how late its timers are."
+        label!(
+            " Replies were later than the model, as this host is busy or slow: plimsoll doctor shows how late its timers are."
+        )
     };
-    format!("{}; after the change {}, while the load continued.{doubt}", side(0), side(1))
+    say!("{}; after the change {}, while the load continued.{doubt}", side(0), side(1))
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ mod counters;
 mod list;
 
 use plimsoll_api::{Attachment, Recorded, Stats, Volume};
+use plimsoll_language::{label, say};
 
 pub use self::activity::{VolumeView, activity};
 pub use self::counters::counters;
@@ -15,21 +16,21 @@ use crate::words::volume as words;
 /// A new volume, with the commands that use it.
 pub fn created(volume: &Volume) -> Page {
     let facts = vec![
-        ("size", words::size(volume)),
-        ("host", words::host(volume)),
-        ("model", volume.model.clone()),
-        ("cost", volume.cost.as_ref().map(words::monthly).unwrap_or_default()),
-        ("reach", volume.uris.join(", ")),
+        (label!("size"), words::size(volume)),
+        (label!("host"), words::host(volume)),
+        (label!("model"), volume.model.clone()),
+        (label!("cost"), volume.cost.as_ref().map(words::monthly).unwrap_or_default()),
+        (label!("reach"), volume.uris.join(label!(", "))),
         ("iSCSI", volume.iscsi.as_ref().map(words::iscsi).unwrap_or_default()),
-        ("durable", words::durability(&volume.durability)),
-        ("failed", volume.trouble.clone().unwrap_or_default()),
+        (label!("durable"), words::durability(&volume.durability)),
+        (label!("failed"), volume.trouble.clone().unwrap_or_default()),
     ];
     let facts = facts.into_iter().chain(doubts(volume)).chain([time_fact(volume)]);
     let commands = volume.uris.first().map(|uri| {
         [
-            ("block device of this host", format!("plimsoll volume attach {}", volume.name)),
-            ("measure", format!("plimsoll measure '{uri}'")),
-            ("inspect", format!("nbdinfo '{uri}'")),
+            (label!("block device of this host"), format!("plimsoll volume attach {}", volume.name)),
+            (label!("measure"), format!("plimsoll measure '{uri}'")),
+            (label!("inspect"), format!("nbdinfo '{uri}'")),
         ]
     });
     let next = commands.into_iter().flatten().map(|(purpose, command)| (purpose.to_owned(), command)).collect();
@@ -44,14 +45,14 @@ pub fn changed(volume: &Volume) -> Page {
 /// The same, with the state of its device.
 pub fn changed_with(volume: &Volume, device: Vec<(&'static str, String)>) -> Page {
     let facts = vec![
-        ("size", words::size(volume)),
-        ("host", words::host(volume)),
-        ("level", words::level(volume)),
-        ("model", volume.model.clone()),
-        ("cost", volume.cost.as_ref().map(words::cost).unwrap_or_default()),
-        ("autotune", volume.autotune.as_ref().map(words::autotune).unwrap_or_default()),
-        ("faults", volume.faults.as_ref().map(words::faults).unwrap_or_default()),
-        ("record", volume.recording.clone().unwrap_or_default()),
+        (label!("size"), words::size(volume)),
+        (label!("host"), words::host(volume)),
+        (label!("level"), words::level(volume)),
+        (label!("model"), volume.model.clone()),
+        (label!("cost"), volume.cost.as_ref().map(words::cost).unwrap_or_default()),
+        (label!("autotune"), volume.autotune.as_ref().map(words::autotune).unwrap_or_default()),
+        (label!("faults"), volume.faults.as_ref().map(words::faults).unwrap_or_default()),
+        (label!("record"), volume.recording.clone().unwrap_or_default()),
         time_fact(volume),
     ];
     page(volume, facts.into_iter().chain(device))
@@ -61,15 +62,15 @@ pub fn changed_with(volume: &Volume, device: Vec<(&'static str, String)>) -> Pag
 pub fn attached(volume: &Volume) -> Page {
     let Attachment { file, device, mountpoint, .. } = volume.attachment.clone().unwrap_or_default();
     let facts = vec![
-        ("size", words::size(volume)),
-        ("host", words::host(volume)),
-        ("model", volume.model.clone()),
-        ("file", file.unwrap_or_default()),
-        ("device", device.unwrap_or_default()),
-        ("mounted", mountpoint.unwrap_or_default()),
+        (label!("size"), words::size(volume)),
+        (label!("host"), words::host(volume)),
+        (label!("model"), volume.model.clone()),
+        (label!("file"), file.unwrap_or_default()),
+        (label!("device"), device.unwrap_or_default()),
+        (label!("mounted"), mountpoint.unwrap_or_default()),
         time_fact(volume),
     ];
-    let next = vec![("detach".to_owned(), format!("plimsoll volume detach {}", volume.name))];
+    let next = vec![(label!("detach").to_owned(), format!("plimsoll volume detach {}", volume.name))];
     Page { next, ..page(volume, facts) }
 }
 
@@ -78,60 +79,60 @@ pub fn recorded(name: &str, recorded: &Recorded) -> Page {
     let Recorded { file, operations, dropped } = recorded;
     let lacking = match dropped {
         0 => String::new(),
-        dropped => format!("{dropped} more came faster than they could be written"),
+        dropped => say!("{dropped} more came faster than they could be written"),
     };
-    let facts = vec![("record", format!("{operations} operations in {file}")), ("lacking", lacking)];
-    let next = vec![("replay".to_owned(), format!("plimsoll simulate CONFIG --replay {file}"))];
-    Page { next, ..Page::of_facts(format!("Recording of {name}"), format!("Recording of {name} stopped"), facts) }
+    let facts = vec![(label!("record"), say!("{operations} operations in {file}")), (label!("lacking"), lacking)];
+    let next = vec![(label!("replay").to_owned(), format!("plimsoll simulate CONFIG --replay {file}"))];
+    Page { next, ..Page::of_facts(say!("Recording of {name}"), say!("Recording of {name} stopped"), facts) }
 }
 
 /// A volume with its counters.
 pub fn details(volume: &Volume, stats: &Stats) -> Page {
     let clients = match volume.clients {
-        1 => "1 client".to_owned(),
-        clients => format!("{clients} clients"),
+        1 => label!("1 client").to_owned(),
+        clients => say!("{clients} clients"),
     };
     let mut facts = vec![
-        ("size", words::size(volume)),
-        ("host", words::host(volume)),
-        ("level", words::level(volume)),
-        ("group", volume.group.clone().unwrap_or_default()),
-        ("of", volume.of.as_ref().map(|of| format!("the content of {of} at its beginning")).unwrap_or_default()),
-        ("made", volume.created.clone()),
-        ("model", volume.model.clone()),
-        ("reach", format!("{}; {clients}", volume.uris.join(", "))),
+        (label!("size"), words::size(volume)),
+        (label!("host"), words::host(volume)),
+        (label!("level"), words::level(volume)),
+        (label!("group"), volume.group.clone().unwrap_or_default()),
+        (label!("of"), volume.of.as_ref().map(|of| say!("the content of {of} at its beginning")).unwrap_or_default()),
+        (label!("made"), volume.created.clone()),
+        (label!("model"), volume.model.clone()),
+        (label!("reach"), say!("{}; {clients}", volume.uris.join(label!(", ")))),
         ("iSCSI", volume.iscsi.as_ref().map(words::iscsi).unwrap_or_default()),
-        ("device", volume.attachment.as_ref().map(words::format_device).unwrap_or_default()),
-        ("autotune", volume.autotune.as_ref().map(words::autotune).unwrap_or_default()),
-        ("faults", volume.faults.as_ref().map(words::faults).unwrap_or_default()),
-        ("record", volume.recording.clone().unwrap_or_default()),
-        ("cost", volume.cost.as_ref().map(words::cost).unwrap_or_default()),
-        ("durable", words::durability(&volume.durability)),
-        ("failed", volume.trouble.clone().unwrap_or_default()),
-        ("binds", words::binds(stats)),
-        ("faithful", words::faithful(stats)),
+        (label!("device"), volume.attachment.as_ref().map(words::format_device).unwrap_or_default()),
+        (label!("autotune"), volume.autotune.as_ref().map(words::autotune).unwrap_or_default()),
+        (label!("faults"), volume.faults.as_ref().map(words::faults).unwrap_or_default()),
+        (label!("record"), volume.recording.clone().unwrap_or_default()),
+        (label!("cost"), volume.cost.as_ref().map(words::cost).unwrap_or_default()),
+        (label!("durable"), words::durability(&volume.durability)),
+        (label!("failed"), volume.trouble.clone().unwrap_or_default()),
+        (label!("binds"), words::binds(stats)),
+        (label!("faithful"), words::faithful(stats)),
     ];
-    facts.extend(words::damaged(stats).map(|text| ("damaged", text)));
+    facts.extend(words::damaged(stats).map(|text| (label!("damaged"), text)));
     facts.extend(doubts(volume));
     facts.push(time_fact(volume));
     page(volume, facts)
 }
 
 fn page(volume: &Volume, facts: impl IntoIterator<Item = (&'static str, String)>) -> Page {
-    Page::of_facts(format!("Volume {}", volume.name), title(volume), facts)
+    Page::of_facts(say!("Volume {}", volume.name), title(volume), facts)
 }
 
 fn time_fact(volume: &Volume) -> (&'static str, String) {
-    ("time", volume.slow.map(words::time).unwrap_or_default())
+    (label!("time"), volume.slow.map(words::time).unwrap_or_default())
 }
 
 fn title(volume: &Volume) -> String {
-    let kind = if volume.writable { "emulated, like" } else { "a snapshot, emulated like" };
+    let kind = if volume.writable { label!("emulated, like") } else { label!("a snapshot, emulated like") };
     format!("{}: {kind} {}", volume.name, volume.like)
 }
 
 fn doubts(volume: &Volume) -> impl Iterator<Item = (&'static str, String)> {
-    let words = std::iter::once("doubts").chain(std::iter::repeat(""));
+    let words = std::iter::once(label!("doubts")).chain(std::iter::repeat(""));
     words.zip(volume.doubts.clone())
 }
 

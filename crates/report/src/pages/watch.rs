@@ -5,6 +5,7 @@ use plimsoll_choose::Lift;
 use plimsoll_choose::watch::{
     AT_LIMIT, AlertKind, CreditBalance, DayForecast, LimitUse, LoadSample, MEAN_SPAN, WatchState, WatchedLimit, Watcher,
 };
+use plimsoll_language::{label, say};
 use plimsoll_units::Span;
 
 use crate::chart;
@@ -53,11 +54,11 @@ pub struct WatchReport<'a> {
 /// The page of a watch.
 pub fn watch(report: &WatchReport<'_>) -> Page {
     let target = clean(report.target);
-    let mut page =
-        Page { title: format!("Watch of {target}"), subject: vec![describe_watch(report)], ..Page::default() };
-    page.alert = report.trouble.map(|why| (Emphasis::Void, format!("No counters at present: {}.", clean(why))));
+    let mut page = Page { title: say!("Watch of {target}"), subject: vec![describe_watch(report)], ..Page::default() };
+    page.alert = report.trouble.map(|why| (Emphasis::Void, say!("No counters at present: {}.", clean(why))));
     let Some(state) = report.state else {
-        page.headline = Some(Headline::of("No load yet: figures need two readings of the counters.".to_owned()));
+        page.headline =
+            Some(Headline::of(label!("No load yet: figures need two readings of the counters.").to_owned()));
         return page;
     };
     let table = tabulate(report, state);
@@ -68,16 +69,19 @@ pub fn watch(report: &WatchReport<'_>) -> Page {
     });
     page.figures = list_figures(report, state);
     page.exhibit = Exhibit::Block(Block::Table(table.clone()));
-    let alerts = list_firing(report).into_iter().map(|alert| Fact::caution("Alert", alert));
+    let alerts = list_firing(report).into_iter().map(|alert| Fact::caution(label!("Alert"), alert));
     let facts = page.figures.iter().cloned().chain(alerts).collect();
     let credits = state.credits.iter().map(|balance| describe_credits(report, balance));
     page.sections = vec![
-        PageSection::new("Present", vec![Block::Facts(facts)]),
-        PageSection::new("Limits", vec![Block::Table(table)]),
-        PageSection::new("Burst credits", vec![Block::Items(credits.map(|text| Item::new(text, [])).collect())]),
-        PageSection::new("Alerts", vec![Block::Items(list_alerts(report, state))]),
-        PageSection::new("Load over time", draw_load(report.samples).into_iter().collect()),
-        PageSection::new("Not watched", vec![Block::Items(list_unwatched(report, state))]),
+        PageSection::new(label!("Present"), vec![Block::Facts(facts)]),
+        PageSection::new(label!("Limits"), vec![Block::Table(table)]),
+        PageSection::new(
+            label!("Burst credits"),
+            vec![Block::Items(credits.map(|text| Item::new(text, [])).collect())],
+        ),
+        PageSection::new(label!("Alerts"), vec![Block::Items(list_alerts(report, state))]),
+        PageSection::new(label!("Load over time"), draw_load(report.samples).into_iter().collect()),
+        PageSection::new(label!("Not watched"), vec![Block::Items(list_unwatched(report, state))]),
     ];
     page
 }
@@ -90,8 +94,8 @@ pub fn list_firing(report: &WatchReport<'_>) -> Vec<String> {
 
 /// The target, its configuration, and the cost of readings.
 pub fn describe_watch(report: &WatchReport<'_>) -> String {
-    let on = report.watcher.offer().map(|of| format!(" on {}", offer::configuration(of)));
-    let cost = report.cost.map(|cost| format!("; reading the counters takes {} of the time", format_percent(cost)));
+    let on = report.watcher.offer().map(|of| say!(" on {}", offer::configuration(of)));
+    let cost = report.cost.map(|cost| say!("; reading the counters takes {} of the time", format_percent(cost)));
     format!("{}{}{}", clean(report.target), on.unwrap_or_default(), cost.unwrap_or_default())
 }
 
@@ -109,36 +113,33 @@ fn find_limit<'a>(report: &WatchReport<'a>, index: usize) -> (&'a WatchedLimit, 
 /// The gravest fact.
 fn write_verdict(report: &WatchReport<'_>, state: &WatchState) -> String {
     if report.watcher.offer().is_none() {
-        return "Load only: the limits are unknown without --on.".to_owned();
+        return label!("Load only: the limits are unknown without --on.").to_owned();
     }
     if report.is_recorded {
         return summarize_recording(report, state);
     }
     if let Some(used_up) = state.firing.iter().find(|alert| alert.kind == AlertKind::CreditsUsedUp) {
         let (limit, _) = find_limit(report, used_up.limit);
-        return format!(
-            "Burst credits are used up: {} from now on.",
-            format_limit(limit, limit.rate.unwrap_or_default())
-        );
+        return say!("Burst credits are used up: {} from now on.", format_limit(limit, limit.rate.unwrap_or_default()));
     }
     if let Some(balance) = state.credits.first().filter(|balance| balance.ends_in.is_some()) {
         let (limit, _) = find_limit(report, balance.limit);
         let rate = format_limit(limit, limit.rate.unwrap_or_default());
-        return format!("Burst credits {}; {rate} from then on.", describe_end(balance));
+        return say!("Burst credits {}; {rate} from then on.", describe_end(balance));
     }
     match state.limits.first() {
-        None => "No limit of this configuration is known.".to_owned(),
+        None => label!("No limit of this configuration is known.").to_owned(),
         Some(first) => {
             let word = match first.mean {
-                mean if mean >= ABOVE => "Above the limit",
-                mean if mean >= AT_LIMIT => "At the limit",
-                mean if mean >= STEP_FROM => "Near the limit",
-                _ => "No limit is near",
+                mean if mean >= ABOVE => label!("Above the limit"),
+                mean if mean >= AT_LIMIT => label!("At the limit"),
+                mean if mean >= STEP_FROM => label!("Near the limit"),
+                _ => label!("No limit is near"),
             };
             let (limit, _) = find_limit(report, first.limit);
             let place = limit_place(report, limit);
-            let rate = limit.rate.map_or_else(|| "the limit".to_owned(), |rate| format_limit(limit, rate));
-            format!("{word}: {rate} of the {place} binds first, {} used.", format_percent(first.mean))
+            let rate = limit.rate.map_or_else(|| label!("the limit").to_owned(), |rate| format_limit(limit, rate));
+            say!("{word}: {rate} of the {place} binds first, {} used.", format_percent(first.mean))
         }
     }
 }
@@ -147,24 +148,24 @@ fn write_verdict(report: &WatchReport<'_>, state: &WatchState) -> String {
 fn summarize_recording(report: &WatchReport<'_>, state: &WatchState) -> String {
     let by_time = |a: &&LimitUse, b: &&LimitUse| a.above.cmp(&b.above).then(a.highest.total_cmp(&b.highest));
     let Some(first) = state.limits.iter().max_by(by_time) else {
-        return "No limit of this configuration is known.".to_owned();
+        return label!("No limit of this configuration is known.").to_owned();
     };
     let (limit, _) = find_limit(report, first.limit);
-    let rate = limit.rate.map_or_else(|| "the limit".to_owned(), |rate| format_limit(limit, rate));
+    let rate = limit.rate.map_or_else(|| label!("the limit").to_owned(), |rate| format_limit(limit, rate));
     let highest = limit.rate.map_or_else(
-        || format!("{} of it", format_percent(first.highest)),
+        || say!("{} of it", format_percent(first.highest)),
         |rate| format_limit(limit, rate * first.highest),
     );
     let (place, observed) = (limit_place(report, limit), format_duration(state.observed));
     if first.above.is_zero() {
-        return format!("No limit was reached in {observed}: up to {highest} of {rate} of the {place}.");
+        return say!("No limit was reached in {observed}: up to {highest} of {rate} of the {place}.");
     }
-    let word = if limit.burst.is_some() { "Above" } else { "At" };
-    format!("{word} {rate} of the {place} in {} of {observed}, up to {highest}.", format_duration(first.above))
+    let word = if limit.burst.is_some() { label!("Above") } else { label!("At") };
+    say!("{word} {rate} of the {place} in {} of {observed}, up to {highest}.", format_duration(first.above))
 }
 
 fn limit_place(report: &WatchReport<'_>, limit: &WatchedLimit) -> &'static str {
-    report.watcher.offer().map_or("volume", |offer| scope_name(offer.ceilings[limit.ceiling].scope))
+    report.watcher.offer().map_or(label!("volume"), |offer| scope_name(offer.ceilings[limit.ceiling].scope))
 }
 
 fn list_cautions(report: &WatchReport<'_>, state: &WatchState) -> Vec<String> {
@@ -172,20 +173,22 @@ fn list_cautions(report: &WatchReport<'_>, state: &WatchState) -> Vec<String> {
     let is_open = |balance: &&CreditBalance| balance.shares[1] - balance.shares[0] > 0.02;
     if state.credits.iter().any(|balance| is_open(&balance)) {
         cautions.push(
-            "Credits at the start are unknown and assumed full: state them with --credits, such as 40%.".to_owned(),
+            label!("Credits at the start are unknown and assumed full: state them with --credits, such as 40%.")
+                .to_owned(),
         );
     }
     if !state.latest.has_bytes && report.watcher.offer().is_some() {
-        cautions.push("The source has no throughput: limits of bytes are not watched.".to_owned());
+        cautions.push(label!("The source has no throughput: limits of bytes are not watched.").to_owned());
     }
     let lasting = |of: &&LimitUse| report.watcher.limits()[of.limit].burst.is_none();
     if state.limits.iter().filter(lasting).any(|of| of.mean > ABOVE) {
         cautions.push(
-            "The load exceeds a limit that storage enforces: check --on, and whether a cache answers.".to_owned(),
+            label!("The load exceeds a limit that storage enforces: check --on, and whether a cache answers.")
+                .to_owned(),
         );
     }
     if report.damaged > 0 {
-        cautions.push(format!("{} damaged lines of the history were skipped.", report.damaged));
+        cautions.push(say!("{} damaged lines of the history were skipped.", report.damaged));
     }
     cautions
 }
@@ -194,33 +197,33 @@ fn list_figures(report: &WatchReport<'_>, state: &WatchState) -> Vec<Fact> {
     let latest = &state.latest;
     let [reads, writes] = latest.iops();
     let bytes = latest.bytes_per_second().map(|[reads, writes]| offer::throughput(reads + writes));
-    let bytes = bytes.unwrap_or_else(|| "throughput unknown".to_owned());
+    let bytes = bytes.unwrap_or_else(|| label!("throughput unknown").to_owned());
     let mut facts = vec![Fact::new(
-        if report.is_recorded { "At the end" } else { "Load" },
-        format!("{} reads/s, {} writes/s, {bytes}", number::rate(reads), number::rate(writes)),
+        if report.is_recorded { label!("At the end") } else { label!("Load") },
+        say!("{} reads/s, {} writes/s, {bytes}", number::rate(reads), number::rate(writes)),
     )];
     let latency = |name: &str, seconds: Option<f64>| Some(format!("{name} {}", number::time(seconds? * 1e9)));
-    let latencies = [latency("read", latest.latency_s[0]), latency("write", latest.latency_s[1])];
+    let latencies = [latency(label!("read"), latest.latency_s[0]), latency(label!("write"), latest.latency_s[1])];
     let latencies: Vec<String> = latencies.into_iter().flatten().collect();
     let latency_text = match (latest.flows.is_empty(), latencies.is_empty()) {
-        (true, _) => "none, as there were no operations".to_owned(),
-        (false, true) => "unknown: the source has no times".to_owned(),
-        (false, false) => latencies.join(", "),
+        (true, _) => label!("none, as there were no operations").to_owned(),
+        (false, true) => label!("unknown: the source has no times").to_owned(),
+        (false, false) => latencies.join(label!(", ")),
     };
-    facts.push(Fact::new("Latency", latency_text));
-    facts.extend(describe_database(latest).map(|text| Fact::new("Database", text)));
-    facts.extend(state.credits.first().map(|balance| Fact::new("Credits", describe_credits(report, balance))));
+    facts.push(Fact::new(label!("Latency"), latency_text));
+    facts.extend(describe_database(latest).map(|text| Fact::new(label!("Database"), text)));
+    facts.extend(state.credits.first().map(|balance| Fact::new(label!("Credits"), describe_credits(report, balance))));
     if report.watcher.offer().is_some() {
-        facts.push(Fact::new("Day", describe_day(report, state.day.as_ref())));
+        facts.push(Fact::new(label!("Day"), describe_day(report, state.day.as_ref())));
     }
     let used = |of: &LimitUse| if report.is_recorded { of.highest } else { of.mean };
     let is_due = state.limits.iter().any(|of| used(of) >= STEP_FROM);
-    let describe_step = |step| format!("{}; other products: plimsoll size", offer::lift(step));
-    facts.extend(report.step.filter(|_| is_due).map(|step| Fact::new("Next", describe_step(step))));
+    let describe_step = |step| say!("{}; other products: plimsoll size", offer::lift(step));
+    facts.extend(report.step.filter(|_| is_due).map(|step| Fact::new(label!("Next"), describe_step(step))));
     facts.extend(state.cleared.last().map(|last| {
         let others =
-            if state.cleared.len() > 1 { format!("{} cleared, the last ", state.cleared.len()) } else { String::new() };
-        Fact::new("Alerts", others + &describe_alert(last, &find_limit(report, last.limit).1))
+            if state.cleared.len() > 1 { say!("{} cleared, the last ", state.cleared.len()) } else { String::new() };
+        Fact::new(label!("Alerts"), others + &describe_alert(last, &find_limit(report, last.limit).1))
     }));
     facts
 }
@@ -231,40 +234,40 @@ fn describe_database(latest: &LoadSample) -> Option<String> {
     let sessions = latest.sessions.map(|sessions| {
         let active = number::three(sessions.active);
         if sessions.active <= 0.0 {
-            return "no active sessions".to_owned();
+            return label!("no active sessions").to_owned();
         }
-        format!("{active} active sessions, at least {} of their time in storage", format_percent(sessions.storage))
+        say!("{active} active sessions, at least {} of their time in storage", format_percent(sessions.storage))
     });
     let connections = latest
         .connections
-        .map(|[used, maximum]| format!("{} of {} connections", number::integer(used), number::integer(maximum)));
+        .map(|[used, maximum]| say!("{} of {} connections", number::integer(used), number::integer(maximum)));
     let parts: Vec<String> = sessions.into_iter().chain(connections).collect();
-    (!parts.is_empty()).then(|| parts.join(", "))
+    (!parts.is_empty()).then(|| parts.join(label!(", ")))
 }
 
 fn describe_credits(report: &WatchReport<'_>, balance: &CreditBalance) -> String {
     let (limit, _) = find_limit(report, balance.limit);
     let rate = format_limit(limit, limit.rate.unwrap_or_default());
     if is_used_up(balance) {
-        return format!("used up, refilled at {rate}");
+        return say!("used up, refilled at {rate}");
     }
-    format!("{} left, {}; refilled at {rate}", describe_balance(balance), describe_end(balance))
+    say!("{} left, {}; refilled at {rate}", describe_balance(balance), describe_end(balance))
 }
 
 fn describe_day(report: &WatchReport<'_>, day: Option<&DayForecast>) -> String {
-    let Some(day) = day else { return "no forecast: no former days yet".to_owned() };
+    let Some(day) = day else { return label!("no forecast: no former days yet").to_owned() };
     let peak = day.peak.map(|(limit, used, at)| {
         let (limit, _) = find_limit(report, limit);
-        let rate = limit.rate.map_or_else(|| "a limit".to_owned(), |rate| format_limit(limit, rate));
-        format!("peak of {} of {rate} at {}", format_percent(used), format_time(at))
+        let rate = limit.rate.map_or_else(|| label!("a limit").to_owned(), |rate| format_limit(limit, rate));
+        say!("peak of {} of {rate} at {}", format_percent(used), format_time(at))
     });
-    let end = day.credits_end.map(|(_, at)| format!("credits end at {}", format_time(at)));
+    let end = day.credits_end.map(|(_, at)| say!("credits end at {}", format_time(at)));
     let mut parts: Vec<String> = peak.into_iter().chain(end).collect();
     if parts.is_empty() {
-        parts.push("credits last for the day".to_owned());
+        parts.push(label!("credits last for the day").to_owned());
     }
     let s = if day.days == 1 { "" } else { "s" };
-    format!("{} by {} former day{s}", parts.join(", "), day.days)
+    say!("{} by {} former day{s}", parts.join(label!(", ")), day.days)
 }
 
 fn tabulate(report: &WatchReport<'_>, state: &WatchState) -> Table {
@@ -279,22 +282,25 @@ fn tabulate(report: &WatchReport<'_>, state: &WatchState) -> Table {
     };
     let above = |of: &LimitUse| if of.above.is_zero() { "0 s".to_owned() } else { format_duration(of.above) };
     let headroom = |of: &LimitUse| Cell::figure(format_share(1.0 - of.mean), 1.0 - of.mean);
-    Table::rows("Limits, the one that binds first at the top", state.limits.iter().copied())
-        .column(Column::text("place", 0), |of| {
+    Table::rows(label!("Limits, the one that binds first at the top"), state.limits.iter().copied())
+        .column(Column::text(label!("place"), 0), |of| {
             let (limit, _) = find_limit(report, of.limit);
-            let credits = if limit.burst.is_some() { ", without credits" } else { "" };
+            let credits = if limit.burst.is_some() { label!(", without credits") } else { "" };
             format!("{}{credits}", limit_place(report, limit))
         })
-        .column(Column::new(if report.is_recorded { "highest" } else { "now" }, "", ColumnKind::Rate, 2), demand)
-        .column(Column::new("limit", "", ColumnKind::Rate, 0), allowed)
-        .column(Column::new("used", "5 min", ColumnKind::Share, 0), |of| {
+        .column(
+            Column::new(if report.is_recorded { label!("highest") } else { label!("now") }, "", ColumnKind::Rate, 2),
+            demand,
+        )
+        .column(Column::new(label!("limit"), "", ColumnKind::Rate, 0), allowed)
+        .column(Column::new(label!("used"), "5 min", ColumnKind::Share, 0), |of| {
             Cell::figure(format_share(of.mean), of.mean).with_gauge(of.mean.min(1.0))
         })
-        .column(Column::new("headroom", "", ColumnKind::Share, 1), headroom)
-        .column(Column::new("at limit", "so far", ColumnKind::Time, 1), above)
-        .column(Column::text("name", 3), |of| find_limit(report, of.limit).1)
+        .column(Column::new(label!("headroom"), "", ColumnKind::Share, 1), headroom)
+        .column(Column::new(label!("at limit"), label!("so far"), ColumnKind::Time, 1), above)
+        .column(Column::text(label!("name"), 3), |of| find_limit(report, of.limit).1)
         .table()
-        .with_notes([format!(
+        .with_notes([say!(
             "used: mean of the last {}; at limit: time at 95 % or above, with credits: above their rate",
             format_duration(MEAN_SPAN.min(state.observed))
         )])
@@ -308,7 +314,7 @@ fn list_alerts(report: &WatchReport<'_>, state: &WatchState) -> Vec<Item> {
     let all = state.cleared.iter().chain(&state.firing);
     let items: Vec<Item> = all.map(|of| Item::new(describe_alert(of, &find_limit(report, of.limit).1), [])).collect();
     if items.is_empty() {
-        return vec![Item::new(format!("none in {}", format_duration(state.observed)), [])];
+        return vec![Item::new(say!("none in {}", format_duration(state.observed)), [])];
     }
     items
 }
@@ -316,16 +322,17 @@ fn list_alerts(report: &WatchReport<'_>, state: &WatchState) -> Vec<Item> {
 /// What a reader could expect to be watched and is not.
 fn list_unwatched(report: &WatchReport<'_>, state: &WatchState) -> Vec<Item> {
     let mut items = vec![
-        "settings of the database, such as the size of its log; of PostgreSQL, connections are watched".to_owned(),
-        "peaks shorter than the interval of the readings".to_owned(),
+        label!("settings of the database, such as the size of its log; of PostgreSQL, connections are watched")
+            .to_owned(),
+        label!("peaks shorter than the interval of the readings").to_owned(),
     ];
     if report.watcher.offer().is_none() {
-        items.push("limits of volume and machine: state the configuration with --on".to_owned());
+        items.push(label!("limits of volume and machine: state the configuration with --on").to_owned());
     } else if report.watcher.offer().is_some_and(|offer| offer.config.machine.is_none()) {
-        items.push("limits of the machine: add it to --on, as in 'aws/gp3:500GiB on aws/m5.large'".to_owned());
+        items.push(label!("limits of the machine: add it to --on, as in 'aws/gp3:500GiB on aws/m5.large'").to_owned());
     }
     if state.latest.sessions.is_none() {
-        items.push("the share of storage in the database's time: the source has no session times".to_owned());
+        items.push(label!("the share of storage in the database's time: the source has no session times").to_owned());
     }
     items.into_iter().map(|text| Item::new(text, [])).collect()
 }
@@ -343,13 +350,14 @@ fn draw_load(samples: &[LoadSample]) -> Option<Block> {
     let story = Timeline {
         title: String::new(),
         source: String::new(),
-        panels: vec![panel("load, IOPS", vec![track("reads", 0), track("writes", 1)])],
+        panels: vec![panel(label!("load, IOPS"), vec![track(label!("reads"), 0), track(label!("writes"), 1)])],
         marks: Vec::new(),
         ticks: label_times(samples),
     };
-    let drawn =
-        both("load", "Load over time", "Reads and writes per second over time.", |size| chart::panels(&story, size));
-    let markup: Markup = html! { (figure(&drawn, &html! { "measured" })) };
+    let drawn = both("load", label!("Load over time"), label!("Reads and writes per second over time."), |size| {
+        chart::panels(&story, size)
+    });
+    let markup: Markup = html! { (figure(&drawn, &html! { (label!("measured")) })) };
     Some(Block::Chart(Chart::new(markup)))
 }
 

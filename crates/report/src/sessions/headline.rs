@@ -1,5 +1,6 @@
 //! Verdict on a session curve in sentences: load line, limit, knee and maximum.
 
+use plimsoll_language::say;
 use plimsoll_load::Pace;
 use plimsoll_record::{LoadLine, SuiteRun};
 
@@ -19,20 +20,20 @@ pub(crate) struct GroupVerdict {
 pub(crate) fn group_verdict(suite: &SuiteRun, group: &SessionCurve<'_>) -> GroupVerdict {
     let of = if group.name.is_empty() { String::new() } else { format!("{}: ", group.name) };
     let line = group.curve.load_line.as_ref().map(|line| {
-        let by = at_line(group).map_or(String::new(), |by| format!(", by {by}"));
-        format!("{of}Load line: {}{by}", Counted::Transactions.load_line(line))
+        let by = at_line(group).map_or(String::new(), |by| say!(", by {by}"));
+        say!("{of}Load line: {}{by}", Counted::Transactions.load_line(line))
     });
     let mut rest = Vec::new();
     if let (Some(limit), Some(best)) = (limit_at(group), group.best()) {
-        rest.push(format!("Limit with {}: {limit}.", format_load(best)));
+        rest.push(say!("Limit with {}: {limit}.", format_load(best)));
     }
     if let (Some(knee), Some(point)) = (group.curve.knee, group.at_knee()) {
         let (rate, mean) = (number::three(knee.iops), number::time(knee.mean_ns));
-        rest.push(format!("Knee: {rate} transactions/s at a mean of {mean} ({}).", format_load(point)));
+        rest.push(say!("Knee: {rate} transactions/s at a mean of {mean} ({}).", format_load(point)));
     }
     if let Some(best) = group.best() {
         let rate = number::three(best.session_run.run.figures.iops.value);
-        rest.push(format!("Maximum: {rate} transactions/s ({}).", format_load(best)));
+        rest.push(say!("Maximum: {rate} transactions/s ({}).", format_load(best)));
     }
     rest.extend(fitted(suite, group));
     GroupVerdict { line, rest }
@@ -46,7 +47,7 @@ fn fitted(suite: &SuiteRun, group: &SessionCurve<'_>) -> Option<String> {
     let own = group.points.iter().map(|point| point.rounds).sum::<usize>();
     let max = number::three(1.0 / law.demand.as_secs_f64());
     (all.count() == own).then(|| {
-        format!(
+        say!(
             "A model of a delay and a queue fits within {}: a transaction takes {} at the bottleneck and {} elsewhere, which allows \
              at most {max} transactions/s.",
             number::percent((law.error * 1e3).round() / 1e3),
@@ -68,7 +69,7 @@ fn at_line(group: &SessionCurve<'_>) -> Option<String> {
         let rate = |point: &&SessionPoint<'_>| (point.session_run.run.figures.iops.value - iops).abs();
         let open = group.points.iter().filter(|point| pick::is_open(&point.session_run.run));
         let nearest = open.min_by(|a, b| rate(a).total_cmp(&rate(b)))?;
-        return Some(format!("up to {}", sessions(nearest.session_run.sessions)));
+        return Some(say!("up to {}", sessions(nearest.session_run.sessions)));
     }
     let rate_of = |point: &SessionPoint<'_>| point.session_run.run.figures.iops.value;
     // Throughput may fall beyond saturation: the load line is the first crossing.
@@ -80,7 +81,7 @@ fn at_line(group: &SessionCurve<'_>) -> Option<String> {
     let (low, high) = (closed[below], closed.get(below + 1));
     let rate = rate_of(low);
     match high.filter(|_| matches!(line, LoadLine::At { .. }) && rate < iops * (1.0 - SAME)) {
-        Some(high) if high.session_run.sessions > low.session_run.sessions => Some(format!(
+        Some(high) if high.session_run.sessions > low.session_run.sessions => Some(say!(
             "{} to {}",
             number::integer(f64::from(low.session_run.sessions)),
             sessions(high.session_run.sessions)

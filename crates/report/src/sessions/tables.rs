@@ -1,5 +1,6 @@
 //! Tables of session groups: response times, counters of the database and its storage, and time by wait class.
 
+use plimsoll_language::label;
 use plimsoll_record::{Estimate, SuiteRun};
 use plimsoll_units::Span;
 
@@ -19,7 +20,7 @@ fn steps<'a, 'b>(points: impl Iterator<Item = &'b SessionPoint<'a>>) -> TableRow
 where
     'a: 'b,
 {
-    Table::rows("", points).column(Column::text("step", 0), |point| point.name())
+    Table::rows("", points).column(Column::text(label!("step"), 0), |point| point.name())
 }
 
 /// Throughput and response times.
@@ -27,25 +28,27 @@ pub(crate) fn responses(groups: &[SessionCurve<'_>]) -> Table {
     let column = |name, unit, priority| Column::new(name, unit, ColumnKind::Share, priority);
     let time = |estimate: &Estimate| number::value(estimate).map(number::time);
     let table = steps(points(groups))
-        .column(column("sessions", "", 5), |point| number::integer(f64::from(point.session_run.sessions)))
-        .column(column("done", "transactions/s", 0), |point| number::three(point.run().figures.iops.value))
-        .column(Column::new("95 % interval", "transactions/s", ColumnKind::Text, 4), |point| {
+        .column(column(label!("sessions"), "", 5), |point| number::integer(f64::from(point.session_run.sessions)))
+        .column(column(label!("done"), label!("transactions/s"), 0), |point| {
+            number::three(point.run().figures.iops.value)
+        })
+        .column(Column::new(label!("95 % interval"), label!("transactions/s"), ColumnKind::Text, 4), |point| {
             let (low, high) = number::interval(&point.run().figures.iops)?;
             Some(format!("{} \u{2013} {}", number::three(low), number::three(high)))
         })
-        .column(column("mean", "", 1), |point| time(&point.run().figures.mean_ns))
+        .column(column(label!("mean"), "", 1), |point| time(&point.run().figures.mean_ns))
         .column(column("p50", "", 0), |point| time(&point.run().figures.p50_ns))
         .column(column("p99", "", 0), |point| time(&point.run().figures.p99_ns))
-        .column(column("longest", "", 6), |point| {
+        .column(column(label!("longest"), "", 6), |point| {
             let longest = point.session_run.run.total.response().max_ns;
             (longest > 0).then(|| Span::from_nanos(longest).to_string())
         })
-        .column(column("failed", "", 3), |point| {
+        .column(column(label!("failed"), "", 3), |point| {
             let errors = point.session_run.run.total.errors();
             (errors > 0).then(|| number::integer(errors as f64))
         })
-        .column(column("rounds", "", 7), |point| (point.rounds > 1).then(|| point.rounds.to_string()))
-        .column(Column::text("limit", 2), |point| point.limit());
+        .column(column(label!("rounds"), "", 7), |point| (point.rounds > 1).then(|| point.rounds.to_string()))
+        .column(Column::text(label!("limit"), 2), |point| point.limit());
     table.table().with_notes(median_note(points(groups).map(|point| point.rounds))).without_unknown()
 }
 
@@ -60,23 +63,31 @@ pub(crate) fn below(suite: &SuiteRun, groups: &[SessionCurve<'_>]) -> Table {
         (seconds > 0.0).then(|| span.as_secs_f64() / seconds)
     };
     steps(points(groups))
-        .column(column("own cache", "hits", 6), |point| {
+        .column(column(label!("own cache"), label!("hits"), 6), |point| {
             let (hits, reads) = point.session_run.counted.hits.zip(point.session_run.counted.reads)?;
             let all = Some(hits.saturating_add(reads)).filter(|all| *all > 0)?;
             Some(share(hits as f64 / all as f64))
         })
-        .column(column("block reads", "a second", 0), |point| rate(point, point.session_run.counted.reads))
-        .column(column("block writes", "a second", 1), |point| rate(point, point.session_run.counted.writes))
-        .column(column("read takes", "database", 0), |point| time(point.read_as_seen()))
-        .column(column("read takes", "storage", 0), |point| time(point.read_below()))
-        .column(column("page cache", "of reads", 2), |point| point.page_cache_share(block).map(share))
-        .column(column("log flushes", "a second", 3), |point| rate(point, point.session_run.counted.log_flushes))
-        .column(column("flush takes", "database", 4), |point| time(point.session_run.counted.log_flush_latency()))
-        .column(column("client", "processors", 7), |point| {
+        .column(column(label!("block reads"), label!("a second"), 0), |point| {
+            rate(point, point.session_run.counted.reads)
+        })
+        .column(column(label!("block writes"), label!("a second"), 1), |point| {
+            rate(point, point.session_run.counted.writes)
+        })
+        .column(column(label!("read takes"), label!("database"), 0), |point| time(point.read_as_seen()))
+        .column(column(label!("read takes"), label!("storage"), 0), |point| time(point.read_below()))
+        .column(column(label!("page cache"), label!("of reads"), 2), |point| point.page_cache_share(block).map(share))
+        .column(column(label!("log flushes"), label!("a second"), 3), |point| {
+            rate(point, point.session_run.counted.log_flushes)
+        })
+        .column(column(label!("flush takes"), label!("database"), 4), |point| {
+            time(point.session_run.counted.log_flush_latency())
+        })
+        .column(column(label!("client"), label!("processors"), 7), |point| {
             let cpu = point.session_run.client?;
             of_time(point, cpu.user + cpu.system).map(number::three)
         })
-        .column(column("device", "busy", 8), |point| {
+        .column(column(label!("device"), label!("busy"), 8), |point| {
             of_time(point, point.session_run.storage.disk.as_ref()?.busy).map(share)
         })
         .table()
@@ -92,7 +103,7 @@ pub(crate) fn splits(groups: &[SessionCurve<'_>]) -> Table {
     let columns = columns.map(|(part, rank)| (*part, Column::new(spent(*part).0, "", ColumnKind::Share, rank)));
     steps(points(groups).filter(|point| point.session_run.split.is_some()))
         .columns(columns, |point, part| share_of(point.session_run.split.as_ref()?, part).map(share))
-        .column(Column::text("known by", 6), |point| {
+        .column(Column::text(label!("known by"), 6), |point| {
             let method = &point.session_run.split.as_ref()?.method;
             (!method.is_empty()).then(|| clean(method))
         })

@@ -2,10 +2,13 @@
 
 use std::borrow::Cow;
 
+use plimsoll_language::{label, say};
+
 use super::TextStyle;
 use super::paint::{INDENT, PaintedLine, Tone, hanging, wrap};
 use super::plot::{self, plot};
 use super::table::{self, Align};
+use super::width::{columns, pad_end};
 use crate::money;
 use crate::page::{
     Block, Cell, Column, ColumnKind, Emphasis, Fact, Headline, Item, Page, PageSection, Shares, Table, TableLayout,
@@ -73,10 +76,10 @@ fn section(section: &PageSection, style: &TextStyle) -> Vec<PaintedLine> {
 
 /// A bar of letters for each name, then the legend.
 fn shares(shares: &Shares, style: &TextStyle) -> Vec<PaintedLine> {
-    let name = shares.bars.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0).min(style.width / 3);
+    let name = shares.bars.iter().map(|(name, _)| columns(name)).max().unwrap_or(0).min(style.width / 3);
     let width = (style.width - name - 2).min(SHARES_MAX);
     let bar = |(of, parts): &(String, Vec<(char, f64)>)| {
-        PaintedLine::plain(format!("{:<name$}  {}", cut(of, name), letters(parts, width)))
+        PaintedLine::plain(format!("{}  {}", pad_end(&cut(of, name), name), letters(parts, width)))
     };
     let legend = paragraph(&shares.legend, Tone::Quiet, 0, style);
     shares.bars.iter().map(bar).chain(legend).collect()
@@ -113,7 +116,7 @@ fn fact(fact: &Fact, style: &TextStyle) -> Vec<PaintedLine> {
         hanging(&clean(&fact.name), tone(fact.emphasis), wrap(&clean(&fact.text), width)).collect();
     let amounts = money::aligned(fact.parts.iter().map(|(amount, _)| amount.clone()));
     for ((_, description), amount) in fact.parts.iter().zip(amounts) {
-        let wide = amount.chars().count();
+        let wide = columns(&amount);
         for (index, line) in wrap(&clean(description), width.saturating_sub(wide + 2)).into_iter().enumerate() {
             let amount = if index == 0 { amount.as_str() } else { "" };
             lines.push(PaintedLine::plain(format!("{:INDENT$}{amount:wide$}  {line}", "")));
@@ -147,7 +150,7 @@ fn render_table(table: &Table, style: &TextStyle) -> Vec<PaintedLine> {
 /// The columns that do not fit the width.
 pub(super) fn omitted_columns(mut names: Vec<Cow<'static, str>>) -> Option<String> {
     names.dedup();
-    (!names.is_empty()).then(|| format!("columns omitted for the width: {}", names.join(", ")))
+    (!names.is_empty()).then(|| say!("columns omitted for the width: {}", names.join(label!(", "))))
 }
 
 /// The rows of a table within the width; empty without rows.

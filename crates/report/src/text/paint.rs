@@ -1,5 +1,6 @@
 //! Lines with emphasis, and their output with escape sequences or as ASCII.
 
+use super::width::{columns, pad_end, split_at_columns, split_word};
 use super::{Charset, Color, TextStyle};
 
 /// Emphasis of a line or of its lead. The text carries the same meaning.
@@ -41,7 +42,7 @@ pub(super) const INDENT: usize = 9;
 
 /// Lines with a hanging name before the first.
 pub(super) fn hanging(word: &str, tone: Tone, lines: Vec<String>) -> impl Iterator<Item = PaintedLine> {
-    let word = format!("{word:<INDENT$}");
+    let word = pad_end(word, INDENT);
     lines.into_iter().enumerate().map(move |(index, line)| {
         if index == 0 {
             PaintedLine::led(word.clone(), tone, line)
@@ -109,31 +110,26 @@ fn ascii(text: &str) -> String {
 /// Wraps words at `width` columns; longer words are split.
 pub(super) fn wrap(text: &str, width: usize) -> Vec<String> {
     let width = width.max(1);
-    let mut lines = vec![String::new()];
+    let mut lines = Vec::new();
+    let mut line = String::new();
     for word in text.split_whitespace() {
-        let mut word: Vec<char> = word.chars().collect();
-        let line = lines.last().map_or(0, |line| line.chars().count());
-        if line > 0 && line + 1 + word.len() > width {
-            lines.push(String::new());
+        for (index, mut piece) in split_word(word).into_iter().enumerate() {
+            let space = if index == 0 && !line.is_empty() { " " } else { "" };
+            if !line.is_empty() && columns(&line) + space.len() + columns(piece) > width {
+                lines.push(std::mem::take(&mut line));
+            } else {
+                line.push_str(space);
+            }
+            while columns(piece) > width {
+                let (head, rest) = split_at_columns(piece, width);
+                lines.push(head.to_owned());
+                piece = rest;
+            }
+            line.push_str(piece);
         }
-        while word.len() > width {
-            let rest = word.split_off(width);
-            place(&mut lines, &word);
-            lines.push(String::new());
-            word = rest;
-        }
-        place(&mut lines, &word);
     }
+    lines.push(line);
     lines
-}
-
-fn place(lines: &mut [String], word: &[char]) {
-    if let Some(line) = lines.last_mut() {
-        if !line.is_empty() {
-            line.push(' ');
-        }
-        line.extend(word);
-    }
 }
 
 #[cfg(test)]
@@ -145,6 +141,7 @@ mod tests {
         assert_eq!(wrap("one two three", 7), ["one two", "three"]);
         assert_eq!(wrap("abcdefghij kl", 4), ["abcd", "efgh", "ij", "kl"]);
         assert_eq!(wrap("", 4), [""]);
+        assert_eq!(wrap("負荷の上限は 8 KiB", 8), ["負荷の上", "限は 8", "KiB"]);
     }
 
     #[test]

@@ -1,6 +1,9 @@
 //! Load curve in characters: fitted medians as braille lines, markers for loads, rules for the objective and the load line.
 
+use plimsoll_language::say;
+
 use super::paint::{PaintedLine, Tone, wrap};
+use super::width::columns;
 use super::{Charset, TextStyle};
 use crate::number;
 use crate::page::Plot;
@@ -130,8 +133,8 @@ impl Canvas {
 
     fn load_label(&self, plot: &Plot) -> Option<PaintedLine> {
         let iops = plot.line_iops?;
-        let label = cut(&format!("load line {}", number::short(iops)), self.columns);
-        let wide = label.chars().count();
+        let label = cut(&say!("load line {}", number::short(iops)), self.columns);
+        let wide = columns(&label);
         let start = self.column(iops).saturating_sub(wide / 2).min(self.columns.saturating_sub(wide));
         Some(PaintedLine::plain(format!("{}{label}", " ".repeat(LABELS + 1 + start))))
     }

@@ -1,12 +1,15 @@
 //! A result in one screen: verdict, key figures, cautions, a table or a plot, and the next command.
 
+use plimsoll_language::{label, say};
+
 use super::TextStyle;
 use super::page::{lay_out, omitted_columns, paragraph, tone};
 use super::paint::{PaintedLine, Tone, wrap};
 use super::plot::{self, plot};
 use super::table;
+use super::width::{columns, pad_end};
 use crate::page::{Block, Chart, Emphasis, Exhibit, Fact, Page, PageSection, Plot, Table, TableLayout, Visibility};
-use crate::words::{REPEAT, clean, cut};
+use crate::words::{clean, cut, repeat_purpose};
 
 /// Lines of a screen.
 pub(super) const LINES_MAX: usize = 24;
@@ -16,9 +19,6 @@ const ROWS_MIN: usize = 3;
 const ROWS_MAX: usize = 5;
 /// Minimum number of rows of a plot that shows its shape.
 const PLOT_ROWS_MIN: usize = 5;
-/// Name of a caution of the verdict.
-const CAUTION: &str = "caution";
-
 /// Number of figures and of findings, and the maximum number of lines of each.
 type Extent = [(usize, usize); 2];
 
@@ -73,14 +73,14 @@ fn render_verdict(page: &Page, style: &TextStyle) -> Vec<PaintedLine> {
 
 /// The next command, unless it is the same, and how to show the rest.
 fn render_commands(page: &Page, rest: &str, more: usize) -> Vec<PaintedLine> {
-    let next = page.next.iter().find(|(purpose, _)| purpose != REPEAT);
+    let next = page.next.iter().find(|(purpose, _)| purpose != repeat_purpose());
     let next = next.map(|(purpose, command)| format!("{purpose}: {command}"));
     let more = match more {
         0 => String::new(),
-        1 => " (1 more finding)".to_owned(),
-        more => format!(" ({more} more findings)"),
+        1 => label!(" (1 more finding)").to_owned(),
+        more => say!(" ({more} more findings)"),
     };
-    let rest = format!("Details{more}: {rest}");
+    let rest = say!("Details{more}: {rest}");
     next.into_iter().chain([rest]).map(|line| PaintedLine::plain(clean(&line))).collect()
 }
 
@@ -90,7 +90,7 @@ type Named = (String, Tone, String);
 /// A value with its remarks.
 fn figure(fact: &Fact) -> Named {
     let text = std::iter::once(&fact.text).chain(&fact.remarks);
-    let text = text.filter(|part| !part.is_empty()).map(String::as_str).collect::<Vec<_>>().join(", ");
+    let text = text.filter(|part| !part.is_empty()).map(String::as_str).collect::<Vec<_>>().join(label!(", "));
     (fact.name.to_string(), Tone::Quiet, text)
 }
 
@@ -98,7 +98,7 @@ fn figure(fact: &Fact) -> Named {
 fn collect_findings(page: &Page) -> Vec<Named> {
     let headline = page.headline.iter();
     let cautions = headline.clone().flat_map(|headline| &headline.cautions);
-    let cautions = cautions.map(|text| (Emphasis::Caution, CAUTION.to_owned(), text.clone()));
+    let cautions = cautions.map(|text| (Emphasis::Caution, label!("caution").to_owned(), text.clone()));
     let is_finding = |fact: &&Fact| fact.emphasis == Emphasis::Strong || fact.emphasis >= Emphasis::Caution;
     let facts = sections(page).flat_map(list_facts).filter(is_finding);
     // A finding that begins with the verdict, without its figure in parentheses, does not repeat it.
@@ -125,14 +125,14 @@ fn list_facts(section: &PageSection) -> impl Iterator<Item = &Fact> {
 /// Names in a column, each with a text of at most `lines_max` lines.
 fn named(rows: impl Iterator<Item = Named>, lines_max: usize, style: &TextStyle) -> Vec<PaintedLine> {
     let rows: Vec<Named> = rows.map(|(name, tone, text)| (clean(&name), tone, clean(&text))).collect();
-    let column = rows.iter().map(|(name, ..)| name.chars().count()).max().unwrap_or(0).min(style.width / 3) + 2;
+    let column = rows.iter().map(|(name, ..)| columns(name)).max().unwrap_or(0).min(style.width / 3) + 2;
     let row = |(name, tone, text): &Named| {
         let mut lines = wrap(text, style.width - column);
         if lines.len() > lines_max {
             let rest = lines.split_off(lines_max - 1).join(" ");
             lines.push(cut(&rest, style.width - column));
         }
-        let lead = format!("{:<column$}", cut(name, column - 2));
+        let lead = pad_end(&cut(name, column - 2), column);
         let line = |(index, line): (usize, String)| match index {
             0 => PaintedLine::led(lead.clone(), *tone, line),
             _ => PaintedLine::plain(format!("{:column$}{line}", "")),
@@ -166,7 +166,7 @@ fn fitting(block: &Block, lines: usize, style: &TextStyle) -> Vec<PaintedLine> {
             laid.find(|laid| laid.len() <= lines).unwrap_or_default()
         }
         Block::Listing(text) => {
-            let fits = |line: &str| line.chars().count() <= style.width;
+            let fits = |line: &str| columns(line) <= style.width;
             let is_small = text.lines().count() <= lines && text.lines().all(fits);
             text.lines().filter(|_| is_small).map(PaintedLine::plain).collect()
         }
@@ -181,10 +181,10 @@ fn first_rows(table: &Table, rows: usize, style: &TextStyle) -> Vec<PaintedLine>
     table.rows.truncate(rows);
     table.groups.retain(|(row, _)| *row < rows);
     let table::Laid { mut lines, left_out } = lay_out(&table, style);
-    let more = (more > 0).then(|| format!("and {more} more rows"));
+    let more = (more > 0).then(|| say!("and {more} more rows"));
     let rest: Vec<String> = more.into_iter().chain(omitted_columns(left_out)).collect();
     if !lines.is_empty() && !rest.is_empty() {
-        lines.extend(paragraph(&rest.join("; "), Tone::Quiet, 0, style));
+        lines.extend(paragraph(&rest.join(label!("; ")), Tone::Quiet, 0, style));
     }
     lines
 }

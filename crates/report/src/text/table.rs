@@ -5,6 +5,7 @@ use std::borrow::Cow;
 
 use super::TextStyle;
 use super::paint::{PaintedLine, Tone, wrap};
+use super::width::{columns, longest_piece, pad_end};
 use crate::latency::pads;
 use crate::words::cut;
 
@@ -168,28 +169,26 @@ impl TextColumn {
     /// Width of the widest cell or heading.
     pub fn width(&self) -> usize {
         let lines = self.cells.iter().flat_map(|cell| cell.lines());
-        lines.chain([&*self.name, self.unit]).map(|line| line.chars().count()).max().unwrap_or(0)
+        lines.chain([&*self.name, self.unit]).map(columns).max().unwrap_or(0)
     }
 
     /// Width of the longest word.
     fn longest_word(&self) -> usize {
-        let words = self.cells.iter().flat_map(|cell| cell.split_whitespace());
-        words.chain([&*self.name, self.unit]).map(|word| word.chars().count()).max().unwrap_or(0)
+        let headings = [&*self.name, self.unit].into_iter().map(columns);
+        self.cells.iter().map(|cell| longest_piece(cell)).chain(headings).max().unwrap_or(0)
     }
 
     /// Cuts words longer than `limit` in their middle: the ends of names, such as those of partitions, differ.
     fn cut_words(&mut self, limit: usize) {
         let cut = |word: &str| {
             let letters: Vec<char> = word.chars().collect();
-            if letters.len() <= limit {
+            if longest_piece(word) <= limit {
                 return word.to_owned();
             }
             let (head, tail) = (limit / 2, limit - limit / 2 - 1);
             letters[..head].iter().chain(&['…']).chain(&letters[letters.len() - tail..]).collect()
         };
-        for cell in
-            self.cells.iter_mut().filter(|cell| cell.split_whitespace().any(|word| word.chars().count() > limit))
-        {
+        for cell in self.cells.iter_mut().filter(|cell| longest_piece(cell) > limit) {
             let lines = cell.lines().map(|line| line.split(' ').map(cut).collect::<Vec<_>>().join(" "));
             *cell = lines.collect::<Vec<_>>().join("\n");
         }
@@ -198,8 +197,8 @@ impl TextColumn {
     fn set(&self, cell: &str) -> String {
         let width = self.width();
         match self.align {
-            Align::Left | Align::Retained => format!("{cell:<width$}"),
-            Align::Point => format!("{cell:>width$}"),
+            Align::Left | Align::Retained => pad_end(cell, width),
+            Align::Point => format!("{}{cell}", " ".repeat(width.saturating_sub(columns(cell)))),
         }
     }
 }

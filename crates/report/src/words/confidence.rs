@@ -1,5 +1,6 @@
 //! Reliability of a load line: grade of confidence with reasons, meaning of the number, next command.
 
+use plimsoll_language::{label, say};
 use plimsoll_record::{
     ClosedLine, Curve, EndReason, Finding, Lasting, LineBasis, LoadLine, NoLine, ObjectiveOrigin, Source, Weight,
 };
@@ -30,19 +31,19 @@ pub(crate) enum Grade {
 }
 
 impl Grade {
-    pub(crate) const fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
-            Self::Low => "low",
-            Self::Fair => "fair",
-            Self::High => "high",
+            Self::Low => label!("low"),
+            Self::Fair => label!("fair"),
+            Self::High => label!("high"),
         }
     }
 
-    pub(crate) const fn words(self) -> &'static str {
+    pub(crate) fn words(self) -> &'static str {
         match self {
-            Self::Low => "low confidence",
-            Self::Fair => "fair confidence",
-            Self::High => "high confidence",
+            Self::Low => label!("low confidence"),
+            Self::Fair => label!("fair confidence"),
+            Self::High => label!("high confidence"),
         }
     }
 }
@@ -66,10 +67,10 @@ pub(crate) fn describe_grade(curve: &Curve) -> Option<(Grade, String)> {
     add(at_most, reason);
     if let Some((first, second)) = basis.halves {
         let apart = (second / first).ln().abs();
-        let word = if apart <= HALVES_AGREE { "agree" } else { "differ" };
+        let word = if apart <= HALVES_AGREE { label!("agree") } else { label!("differ") };
         let at_most = if apart <= HALVES_AGREE { Grade::High } else { Grade::Fair };
         let at_most = if basis.fell { Grade::Low } else { at_most };
-        add(at_most, format!("its halves {word} ({} and {})", number::three(first), number::three(second)));
+        add(at_most, say!("its halves {word} ({} and {})", number::three(first), number::three(second)));
     }
     if let Some((at_most, reason)) = lapses(basis) {
         add(at_most, reason);
@@ -79,44 +80,44 @@ pub(crate) fn describe_grade(curve: &Curve) -> Option<(Grade, String)> {
     }
     match basis.lasting {
         Lasting::Sustained { seconds, .. } => {
-            add(Grade::High, format!("sustained for {}", number::clock(Span::from_secs_f64(seconds))));
+            add(Grade::High, say!("sustained for {}", number::clock(Span::from_secs_f64(seconds))));
         }
-        Lasting::BurstsOnly { .. } => add(Grade::Fair, "sustained at a lower load than bursts".into()),
-        Lasting::MissedWhenHeld { .. } => add(Grade::Fair, "missed when sustained".into()),
-        Lasting::NotHeld => add(Grade::Fair, "not sustained".into()),
+        Lasting::BurstsOnly { .. } => add(Grade::Fair, label!("sustained at a lower load than bursts").into()),
+        Lasting::MissedWhenHeld { .. } => add(Grade::Fair, label!("missed when sustained").into()),
+        Lasting::NotHeld => add(Grade::Fair, label!("not sustained").into()),
     }
     if curve.findings.iter().any(|finding| finding.weight() == Weight::Void) {
-        add(Grade::Low, "voided by a finding below".into());
+        add(Grade::Low, label!("voided by a finding below").into());
     }
-    Some((grade, reasons.join(", ")))
+    Some((grade, reasons.join(label!(", "))))
 }
 
 /// The answer of closed loads.
 pub(crate) fn closed_verdict(line: &LoadLine, closed: &ClosedLine) -> String {
     let answer = closed_line(closed);
     let objective = line.objective();
-    let missed = if closed.objective == objective { String::new() } else { format!(", and none {objective}") };
-    format!("Closed loads: {answer}{missed}")
+    let missed = if closed.objective == objective { String::new() } else { say!(", and none {objective}") };
+    say!("Closed loads: {answer}{missed}")
 }
 
 /// Why closed loads answer in place of arrivals at a rate.
 pub(crate) fn without_rate(line: &LoadLine) -> String {
     match line {
         LoadLine::Refused { why: NoLine::HostTaken { host, lateness_p99, .. }, .. } => unjudged(host, *lateness_p99),
-        line => format!("of arrivals at a rate: {}", load_line(line)),
+        line => say!("of arrivals at a rate: {}", load_line(line)),
     }
 }
 
 fn closed_reasons(closed: &ClosedLine) -> String {
-    let slots = if closed.slots == 1 { "a single slot".to_owned() } else { format!("{} slots", closed.slots) };
-    let disturbed = if closed.is_disturbed { ", in which the processor was taken away, too" } else { "" };
+    let slots = if closed.slots == 1 { label!("a single slot").to_owned() } else { say!("{} slots", closed.slots) };
+    let disturbed = if closed.is_disturbed { label!(", in which the processor was taken away, too") } else { "" };
     let delayed = if closed.delayed >= 0.005 {
         let share = number::integer(100.0 * closed.delayed);
-        format!(", and {share} % of the operations were late only because of that and do not count")
+        say!(", and {share} % of the operations were late only because of that and do not count")
     } else {
         String::new()
     };
-    format!("closed loads, whose waiting is limited by their depth; {slots} at this depth{disturbed}{delayed}")
+    say!("closed loads, whose waiting is limited by their depth; {slots} at this depth{disturbed}{delayed}")
 }
 
 /// The share of the slots in which the processor was taken away, and the time after which enough others would remain.
@@ -126,10 +127,10 @@ fn describe_host_steal(curve: &Curve) -> Option<String> {
     };
     let needed = seconds.map_or_else(String::new, |seconds| {
         let needed = number::integer(tens(seconds));
-        format!(" Measuring for about {needed} s (--duration) would leave enough of the others.")
+        say!(" Measuring for about {needed} s (--duration) would leave enough of the others.")
     });
     let share = number::integer(100.0 * share);
-    Some(format!("The processor was taken away in {share} % of the slots of arrivals.{needed}"))
+    Some(say!("The processor was taken away in {share} % of the slots of arrivals.{needed}"))
 }
 
 fn width(line: &LoadLine) -> (Grade, String) {
@@ -144,15 +145,15 @@ fn width(line: &LoadLine) -> (Grade, String) {
             } else {
                 Grade::Low
             };
-            (grade, format!("interval of {percent} %"))
+            (grade, say!("interval of {percent} %"))
         }
-        None => (Grade::Fair, "a lower bound".into()),
+        None => (Grade::Fair, label!("a lower bound").into()),
     }
 }
 
 fn generator(basis: &LineBasis, line: &LoadLine, source: &Source) -> (Grade, String) {
     if matches!(source, Source::Simulated { .. }) {
-        return (Grade::High, "no generator lateness".into());
+        return (Grade::High, label!("no generator lateness").into());
     }
     let late = basis.lateness_p99;
     let share = late.as_secs_f64() / line.objective().limit.as_secs_f64();
@@ -164,9 +165,9 @@ fn generator(basis: &LineBasis, line: &LoadLine, source: &Source) -> (Grade, Str
     let all = basis.slots + basis.left_out;
     let taken = (basis.left_out > 0).then(|| {
         let share = f64::from(basis.left_out) / f64::from(all);
-        format!(", the processor was taken away in {} % of {all} slots", number::integer(100.0 * share))
+        say!(", the processor was taken away in {} % of {all} slots", number::integer(100.0 * share))
     });
-    (grade, format!("generator lateness {late} (p99){}", taken.unwrap_or_default()))
+    (grade, say!("generator lateness {late} (p99){}", taken.unwrap_or_default()))
 }
 
 /// The share of slots well below the line that missed the objective, if significant.
@@ -174,15 +175,15 @@ fn lapses(basis: &LineBasis) -> Option<(Grade, String)> {
     let (missed, count) = basis.lapses.filter(|(missed, _)| *missed > FEW_LAPSES)?;
     let grade = if missed > MANY_LAPSES { Grade::Low } else { Grade::Fair };
     let slots = number::integer(f64::from(count));
-    Some((grade, format!("{} of {slots} slots below the line missed the objective", number::percent(missed))))
+    Some((grade, say!("{} of {slots} slots below the line missed the objective", number::percent(missed))))
 }
 
 /// Other activity, if counters showed it.
 fn neighbours(curve: &Curve) -> Option<String> {
     curve.findings.iter().find_map(|finding| match finding {
-        Finding::OtherLoad { iops } => Some(format!("others used the device ({} IOPS)", number::three(*iops))),
-        Finding::StolenTime { share } => Some(format!("{} of the processor time was stolen", number::percent(*share))),
-        Finding::ProcessorBound { .. } => Some("the processors were busy".into()),
+        Finding::OtherLoad { iops } => Some(say!("others used the device ({} IOPS)", number::three(*iops))),
+        Finding::StolenTime { share } => Some(say!("{} of the processor time was stolen", number::percent(*share))),
+        Finding::ProcessorBound { .. } => Some(label!("the processors were busy").into()),
         _ => None,
     })
 }
@@ -190,16 +191,16 @@ fn neighbours(curve: &Curve) -> Option<String> {
 /// A slot as text: `half second`.
 pub(crate) fn format_slot(span: Span) -> String {
     match (span.as_secs_f64() * 1e3).round() as u64 {
-        225..=275 => "quarter second".into(),
-        450..=550 => "half second".into(),
-        900..=1_100 => "second".into(),
-        _ => format!("slot of {}", Span::from_millis((span.as_secs_f64() * 1e3).round().max(1.0) as u64)),
+        225..=275 => label!("quarter second").into(),
+        450..=550 => label!("half second").into(),
+        900..=1_100 => label!("second").into(),
+        _ => say!("slot of {}", Span::from_millis((span.as_secs_f64() * 1e3).round().max(1.0) as u64)),
     }
 }
 
 /// The origin of a load of which only the rate is given.
 pub fn load_of_run(curve: &Curve) -> String {
-    format!(
+    say!(
         "size, mix and pattern of the operations are those of the run of {}: name another run for others",
         clean(&curve.subject.name)
     )
@@ -207,15 +208,15 @@ pub fn load_of_run(curve: &Curve) -> String {
 
 /// A run on one line, for results based on it: target, source, load line, objective and its origin.
 pub fn run(curve: &Curve) -> String {
-    let began = curve.started.as_ref().map(|started| format!(" at {}", clean(started))).unwrap_or_default();
-    let line = curve.load_line.as_ref().map_or_else(|| "no load line".into(), load_line);
+    let began = curve.started.as_ref().map(|started| say!(" at {}", clean(started))).unwrap_or_default();
+    let line = curve.load_line.as_ref().map_or_else(|| label!("no load line").into(), load_line);
     let origin = curve.basis.map_or("", |basis| match basis.origin {
-        ObjectiveOrigin::Given => " (objective as given)",
-        ObjectiveOrigin::Chosen { .. } => " (objective chosen by the measurement)",
-        ObjectiveOrigin::Retained => " (objective kept from an earlier run)",
-        ObjectiveOrigin::Shared => " (objective shared with the compared runs)",
+        ObjectiveOrigin::Given => label!(" (objective as given)"),
+        ObjectiveOrigin::Chosen { .. } => label!(" (objective chosen by the measurement)"),
+        ObjectiveOrigin::Retained => label!(" (objective kept from an earlier run)"),
+        ObjectiveOrigin::Shared => label!(" (objective shared with the compared runs)"),
     });
-    format!("Run: {}, {}{began}: {line}{origin}", clean(&curve.subject.name), curve.source.word())
+    say!("Run: {}, {}{began}: {line}{origin}", clean(&curve.subject.name), curve.source.word())
 }
 
 /// Meaning of the load line in sentences; `None` if it was not derived from slots.
@@ -225,30 +226,31 @@ pub(crate) fn meaning(curve: &Curve) -> Option<String> {
     let slot = format_slot(basis.slot);
     let mut sentences = Vec::new();
     if line.iops().is_some() {
-        sentences.push(format!("The load line is the highest load at which the typical {slot} meets {objective}."));
+        sentences.push(say!("The load line is the highest load at which the typical {slot} meets {objective}."));
     }
     sentences.extend(describe_host_steal(curve));
     if let Some((missed, count)) = basis.lapses {
         let of = number::integer(f64::from(count));
         sentences.push(match missed {
             missed if missed > 0.0 => {
-                format!("Below 80 % of the load line, {} of {of} slots missed the objective.", number::percent(missed))
+                say!("Below 80 % of the load line, {} of {of} slots missed the objective.", number::percent(missed))
             }
-            _ => format!("Below 80 % of the load line, all of {of} slots met the objective."),
+            _ => say!("Below 80 % of the load line, all of {of} slots met the objective."),
         });
     }
     let is_lower = matches!(basis.lasting, Lasting::BurstsOnly { .. } | Lasting::MissedWhenHeld { .. });
     if let Some(iops) = basis.nineteen_of_twenty.filter(|_| !is_lower) {
-        sentences.push(format!("95 % of the slots meet the objective up to {} IOPS.", number::three(iops)));
+        sentences.push(say!("95 % of the slots meet the objective up to {} IOPS.", number::three(iops)));
     }
     match basis.origin {
         ObjectiveOrigin::Given => {}
         ObjectiveOrigin::Retained => {
-            sentences
-                .push("The objective is that of an earlier run of this target, so that runs are comparable.".into());
+            sentences.push(
+                label!("The objective is that of an earlier run of this target, so that runs are comparable.").into(),
+            );
         }
         ObjectiveOrigin::Shared => {
-            sentences.push("The objective is that of the slowest of the compared results.".into());
+            sentences.push(label!("The objective is that of the slowest of the compared results.").into());
         }
         ObjectiveOrigin::Chosen { light_p99 } => sentences.push(chosen(light_p99, basis)),
     }
@@ -258,17 +260,17 @@ pub(crate) fn meaning(curve: &Curve) -> Option<String> {
 fn chosen(light_p99: Span, basis: &LineBasis) -> String {
     let steep = if basis.slope > 0.0 {
         let moves = (1.65_f64.ln() / basis.slope).exp_m1();
-        format!(", and a tail 1.65 times as long moves the line by {}", number::percent(moves))
+        say!(", and a tail 1.65 times as long moves the line by {}", number::percent(moves))
     } else {
         String::new()
     };
     let late = basis.lateness_p99;
     let judged = if late * GENERATOR_MARGIN > light_p99 * 2 {
-        format!(", at least {GENERATOR_MARGIN} times the lateness of the generator ({late})")
+        say!(", at least {GENERATOR_MARGIN} times the lateness of the generator ({late})")
     } else {
         String::new()
     };
-    format!(
+    say!(
         "The objective was chosen as the shortest standard limit of at least twice the p99 of the lightest load \
          ({light_p99}){judged}{steep}; set another with --objective."
     )

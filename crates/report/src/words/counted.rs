@@ -1,5 +1,6 @@
 //! Units and paces of storage runs (operations) and database runs (transactions).
 
+use plimsoll_language::{label, say};
 use plimsoll_load::Pace;
 use plimsoll_record::{ClosedLine, Estimate, HostShares, LoadLine, NoLine, Objective};
 use plimsoll_units::Span;
@@ -21,37 +22,37 @@ pub(crate) enum Counted {
 
 impl Counted {
     /// The unit of rates: `IOPS`.
-    pub const fn unit(self) -> &'static str {
+    pub fn unit(self) -> &'static str {
         match self {
             Self::Operations => "IOPS",
-            Self::Transactions => "transactions/s",
+            Self::Transactions => label!("transactions/s"),
         }
     }
 
     /// Heading of the offered load of closed loads.
-    pub const fn closed(self) -> &'static str {
+    pub fn closed(self) -> &'static str {
         match self {
-            Self::Operations => "closed, depth",
-            Self::Transactions => "sessions",
+            Self::Operations => label!("closed, depth"),
+            Self::Transactions => label!("sessions"),
         }
     }
 
     /// Heading of the offered load of open loads.
-    pub const fn open(self) -> &'static str {
+    pub fn open(self) -> &'static str {
         match self {
-            Self::Operations => "open, offered IOPS",
-            Self::Transactions => "offered per second",
+            Self::Operations => label!("open, offered IOPS"),
+            Self::Transactions => label!("offered per second"),
         }
     }
 
     /// A pace: `depth 8`, `8 sessions`, `20,000 IOPS, Poisson`.
     pub fn pace(self, pace: &Pace) -> String {
         match (self, *pace) {
-            (Self::Operations, Pace::Closed { depth }) => format!("depth {}", number::integer(f64::from(depth))),
-            (Self::Operations, Pace::Open { rate, arrival }) => format!("{rate}, {}", spacing(arrival)),
+            (Self::Operations, Pace::Closed { depth }) => say!("depth {}", number::integer(f64::from(depth))),
+            (Self::Operations, Pace::Open { rate, arrival }) => say!("{rate}, {}", spacing(arrival)),
             (Self::Transactions, Pace::Closed { depth }) => sessions(depth),
             (Self::Transactions, Pace::Open { rate, arrival }) => {
-                format!("{} transactions/s offered, {}", number::rate(rate.as_f64()), spacing(arrival))
+                say!("{} transactions/s offered, {}", number::rate(rate.as_f64()), spacing(arrival))
             }
         }
     }
@@ -60,7 +61,7 @@ impl Counted {
     pub fn rate(self, rate: &Estimate) -> String {
         let (value, unit) = (number::three(rate.value), self.unit());
         match number::interval(rate) {
-            Some((low, high)) => format!("{value} {unit} ({} to {})", number::three(low), number::three(high)),
+            Some((low, high)) => say!("{value} {unit} ({} to {})", number::three(low), number::three(high)),
             None => format!("{value} {unit}"),
         }
     }
@@ -69,11 +70,11 @@ impl Counted {
     pub fn load_line(self, line: &LoadLine) -> String {
         let objective = line.objective();
         match line {
-            LoadLine::At { iops, .. } => format!("{} keep {objective}", self.rate(iops)),
-            LoadLine::Beyond { iops, .. } => format!("at least {} keep {objective}", self.rate(iops)),
+            LoadLine::At { iops, .. } => say!("{} keep {objective}", self.rate(iops)),
+            LoadLine::Beyond { iops, .. } => say!("at least {} keep {objective}", self.rate(iops)),
             LoadLine::Never { least, .. } => {
                 let measure = objective.bounded();
-                format!("none: {objective} was missed even at the lightest load (lowest {measure} {least})")
+                say!("none: {objective} was missed even at the lightest load (lowest {measure} {least})")
             }
             LoadLine::Refused { why, .. } => self.no_line(&objective, why),
         }
@@ -85,33 +86,33 @@ impl Counted {
         match *why {
             NoLine::Scatter { low, high, seconds } => {
                 let range = if low > 0.0 {
-                    format!("between {} and {} {unit}", number::three(low), number::three(high))
+                    say!("between {} and {} {unit}", number::three(low), number::three(high))
                 } else {
-                    format!("below {} {unit}", number::three(high))
+                    say!("below {} {unit}", number::three(high))
                 };
                 let needed = number::clock(Span::from_secs_f64(seconds));
-                format!(
+                say!(
                     "{range} at {objective}: response times vary too much for a single value (measure for about {needed})"
                 )
             }
             NoLine::HostTaken { share, ref host, lateness_p99, seconds } => {
                 let needed = seconds.map(|seconds| {
-                    format!("; about {} s of measuring would leave enough", number::integer(tens(seconds)))
+                    say!("; about {} s of measuring would leave enough", number::integer(tens(seconds)))
                 });
-                format!(
+                say!(
                     "none at {objective}: {} (in {} % of the slots{})",
                     unjudged(host, lateness_p99),
                     number::integer(100.0 * share),
                     needed.unwrap_or_default()
                 )
             }
-            NoLine::Generator { lateness_p99 } => format!(
+            NoLine::Generator { lateness_p99 } => say!(
                 "none at {objective}: the generator's lateness is {lateness_p99} (p99); the shortest limit it can verify is \
                  {}",
                 lateness_p99 * 5
             ),
             NoLine::NotLasting { below } => {
-                format!("below {} {unit} at {objective}: no sustained load met it until the end", number::three(below))
+                say!("below {} {unit} at {objective}: no sustained load met it until the end", number::three(below))
             }
         }
     }
@@ -126,28 +127,28 @@ pub(crate) fn tens(seconds: f64) -> f64 {
 /// 13 %`.
 pub(crate) fn unjudged(host: &HostShares, lateness_p99: Span) -> String {
     let causes = [
-        (host.stolen, "the hypervisor takes", "of the processor time"),
-        (host.throttled, "a processor limit stops the generator for", "of the time"),
-        (host.waiting, "other threads take the generator's processor for", "of the time"),
+        (host.stolen, label!("the hypervisor takes"), label!("of the processor time")),
+        (host.throttled, label!("a processor limit stops the generator for"), label!("of the time")),
+        (host.waiting, label!("other threads take the generator's processor for"), label!("of the time")),
     ];
     let existing = causes.into_iter().filter_map(|(share, verb, of)| Some((share?, verb, of)));
     let main = existing.filter(|(share, ..)| *share >= LEAST_SHARE).max_by(|a, b| a.0.total_cmp(&b.0));
     match main {
         Some((share, verb, of)) => {
-            format!("arrivals at a rate cannot be judged while {verb} {} % {of}", number::integer(100.0 * share))
+            say!("arrivals at a rate cannot be judged while {verb} {} % {of}", number::integer(100.0 * share))
         }
-        None => format!("arrivals at a rate cannot be judged while the generator is late by {lateness_p99} (p99)"),
+        None => say!("arrivals at a rate cannot be judged while the generator is late by {lateness_p99} (p99)"),
     }
 }
 
 /// The answer of closed loads: `with 64 in flight 68,100 IOPS keep p99 <= 5 ms`.
 pub(crate) fn closed_line(line: &ClosedLine) -> String {
-    let at_least = if line.is_deepest { "at least " } else { "" };
+    let at_least = if line.is_deepest { label!("at least ") } else { "" };
     let depth = number::integer(f64::from(line.depth));
-    format!("with {depth} in flight {at_least}{} keep {}", Counted::Operations.rate(&line.iops), line.objective)
+    say!("with {depth} in flight {at_least}{} keep {}", Counted::Operations.rate(&line.iops), line.objective)
 }
 
 /// Number of sessions: `1 session`, `8 sessions`.
 pub(crate) fn sessions(count: u32) -> String {
-    if count == 1 { "1 session".into() } else { format!("{} sessions", number::integer(f64::from(count))) }
+    if count == 1 { label!("1 session").into() } else { say!("{} sessions", number::integer(f64::from(count))) }
 }

@@ -1,14 +1,23 @@
 //! Truncation of texts.
 
-/// Truncates a text to `width` characters, after a word if it has several. A number at the end is omitted: its other digits,
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+/// Truncates a text to `width` columns, after a word if it has several. A number at the end is omitted: its other digits,
 /// the end of its range or its unit would be missing.
 pub(crate) fn cut(text: &str, width: usize) -> String {
-    if text.chars().count() <= width {
+    if text.width() <= width {
         return text.to_owned();
     }
-    let end = text.char_indices().nth(width.saturating_sub(1)).map_or(text.len(), |(end, _)| end);
+    let mut columns = 0;
+    let mut fits = |letter: char| {
+        columns += letter.width().unwrap_or(0);
+        columns < width
+    };
+    let end = text.find(|letter| !fits(letter)).unwrap_or(text.len());
     let (mut head, rest) = text.split_at(end);
-    if !rest.starts_with(char::is_whitespace) {
+    // Between two words, or between characters of a language without spaces.
+    let is_break = |letter: char| letter.is_whitespace() || letter.width() == Some(2);
+    if !rest.starts_with(is_break) {
         head = head.rsplit_once(char::is_whitespace).map_or(head, |(words, _)| words);
     }
     while let Some((words, last)) = head.trim_end().rsplit_once(char::is_whitespace) {

@@ -1,5 +1,6 @@
 //! Databases and the wait classes of their sessions as text.
 
+use plimsoll_language::{label, say};
 use plimsoll_record::{DatabaseAbout, SessionTimes, Spent, StepWork, SuiteRun};
 use plimsoll_units::Bytes;
 
@@ -7,16 +8,16 @@ use super::clean;
 use crate::number;
 
 /// Name of a wait class, and its letter for bars without colour.
-pub(crate) const fn spent(spent: Spent) -> (&'static str, char) {
+pub(crate) fn spent(spent: Spent) -> (&'static str, char) {
     match spent {
         Spent::Processor => ("CPU", 'C'),
-        Spent::Reading => ("reads", 'R'),
-        Spent::Writing => ("writes", 'W'),
-        Spent::Committing => ("commits", 'F'),
-        Spent::Locked => ("locks", 'L'),
-        Spent::Internal => ("internal", 'I'),
-        Spent::Client => ("client", 'N'),
-        Spent::Other => ("other", 'o'),
+        Spent::Reading => (label!("reads"), 'R'),
+        Spent::Writing => (label!("writes"), 'W'),
+        Spent::Committing => (label!("commits"), 'F'),
+        Spent::Locked => (label!("locks"), 'L'),
+        Spent::Internal => (label!("internal"), 'I'),
+        Spent::Client => (label!("client"), 'N'),
+        Spent::Other => (label!("other"), 'o'),
     }
 }
 
@@ -51,7 +52,7 @@ pub(crate) fn split(split: &SessionTimes) -> String {
     let observed = PARTS.iter().filter_map(|part| Some((spent(*part).0, share_of(split, *part)?)));
     let parts: Vec<String> =
         observed.filter(|(_, value)| *value >= LEAST).map(|(name, value)| format!("{name} {}", share(value))).collect();
-    parts.join(", ")
+    parts.join(label!(", "))
 }
 
 /// Description of a database on one line; empty if unknown.
@@ -61,50 +62,54 @@ pub(crate) fn about(about: &DatabaseAbout) -> String {
     }
     let mut parts = vec![format!("{} {}", clean(&about.system), clean(&about.version)).trim().to_owned()];
     if about.created {
-        parts.push("created for the run".into());
+        parts.push(label!("created for the run").into());
     }
     if about.block > Bytes::ZERO {
-        parts.push(format!("blocks of {}", about.block));
+        parts.push(say!("blocks of {}", about.block));
     }
-    parts.extend(about.cache.map(|cache| format!("own cache {cache}")));
-    parts.extend(about.memory.map(|memory| format!("at most {memory} of memory, page cache included")));
-    let path = |direct| if direct { "bypass" } else { "use" };
-    parts.extend(about.direct.map(|direct| format!("data files {} the page cache", path(direct))));
-    let waits = |durable| if durable { "wait" } else { "do not wait" };
-    parts.extend(about.durable.map(|durable| format!("commits {} for the storage", waits(durable))));
-    parts.extend(about.folder.as_ref().map(|folder| format!("data in {}", clean(folder))));
-    parts.join(", ")
+    parts.extend(about.cache.map(|cache| say!("own cache {cache}")));
+    parts.extend(about.memory.map(|memory| say!("at most {memory} of memory, page cache included")));
+    let path = |direct| if direct { label!("bypass") } else { label!("use") };
+    parts.extend(about.direct.map(|direct| say!("data files {} the page cache", path(direct))));
+    let waits = |durable| if durable { label!("wait") } else { label!("do not wait") };
+    parts.extend(about.durable.map(|durable| say!("commits {} for the storage", waits(durable))));
+    parts.extend(about.folder.as_ref().map(|folder| say!("data in {}", clean(folder))));
+    parts.join(label!(", "))
 }
 
 /// Settings that affect storage: `fsync on, wal_sync_method fdatasync`.
 pub(crate) fn settings(about: &DatabaseAbout) -> String {
     let each = about.settings.iter().map(|(name, value)| format!("{} {}", clean(name), clean(value)));
-    each.collect::<Vec<_>>().join(", ")
+    each.collect::<Vec<_>>().join(label!(", "))
 }
 
 /// Definition of the figures of steps.
-const STEP_FIGURES: &str = "over the whole of each step, from its first operation to its last answer, a final flush \
-                            included; times are service times; 1 MB is 1,000,000 bytes";
+fn step_figures() -> &'static str {
+    label!(
+        "over the whole of each step, from its first operation to its last answer, a final flush \
+                            included; times are service times; 1 MB is 1,000,000 bytes"
+    )
+}
 
 /// Definitions of the figures of a suite.
 pub(crate) fn meant(suite: &SuiteRun) -> String {
     let has = |required: fn(&StepWork) -> bool| suite.steps.iter().any(|step| step.counts && required(&step.work));
     let mut parts: Vec<&str> = Vec::new();
     if has(|work| matches!(work, StepWork::Io { .. } | StepWork::Files { .. })) {
-        parts.push(STEP_FIGURES);
+        parts.push(step_figures());
     }
     if has(|work| matches!(work, StepWork::Statements(_))) {
-        parts.push(
+        parts.push(label!(
             "statements: time from submission to the last row, in sequence in a single session; rates are \
-             averages over the step",
-        );
+             averages over the step"
+        ));
     }
     if has(|work| matches!(work, StepWork::Sessions(_))) {
-        parts.push(
+        parts.push(label!(
             "transactions: response times measured by the sessions without the warm-up, with 95 % \
              intervals by batch means; blocks and log flushes counted by the database, and storage latency measured by \
-             its block device, over the same time",
-        );
+             its block device, over the same time"
+        ));
     }
-    if parts.is_empty() { STEP_FIGURES.into() } else { parts.join("; ") }
+    if parts.is_empty() { step_figures().into() } else { parts.join(label!("; ")) }
 }

@@ -8,6 +8,7 @@ use plimsoll_choose::sizing::{
     unclear_rac, unsupported_rac,
 };
 use plimsoll_ingest::Resource;
+use plimsoll_language::{label, say};
 use plimsoll_units::Bytes;
 
 use super::sizing::{self as sizing_words, length, limit_rate, notable_scans, saved_share};
@@ -26,9 +27,9 @@ pub(crate) fn cap(sizing: &Sizing) -> Option<String> {
     else {
         return None;
     };
-    let vcpus = format!("{} processors in use for {}", number::three(*required), number::three(*used));
+    let vcpus = say!("{} processors in use for {}", number::three(*required), number::three(*used));
     if let Some(step) = demand.steps.iter().find(|step| matches!(step.kind, StepKind::WithoutStall { .. })) {
-        return Some(format!(
+        return Some(say!(
             "Sized without the cap of the resource manager ({} of the time waits): up to {} times the rate, {vcpus}",
             percent(*waits),
             number::three(step.small)
@@ -37,8 +38,8 @@ pub(crate) fn cap(sizing: &Sizing) -> Option<String> {
     let uncapped = sizing.uncapped.as_ref()?;
     let times = number::three(demand.censored.as_ref()?.factor());
     let price = uncapped.choice.as_ref().and_then(Choice::total);
-    let price = price.map_or_else(|| "no priced choice".to_owned(), |total| format!("{total} a month"));
-    Some(format!(
+    let price = price.map_or_else(|| label!("no priced choice").to_owned(), |total| say!("{total} a month"));
+    Some(say!(
         "The resource manager caps the processors ({} of the time waits), and this is sized for it; without, up to {times} times \
          the rate, {vcpus}: {price} (--uncapped)",
         percent(*waits)
@@ -54,14 +55,14 @@ pub(crate) fn assumed_peaks(sizing: &Sizing) -> Option<String> {
     }
     let step = demand.steps.iter().find(|step| matches!(step.kind, StepKind::Peaks(_)))?;
     let spread = step.spread.map_or_else(String::new, |(low, high)| {
-        format!("; {} to {} in measured databases", number::three(low), number::three(high))
+        say!("; {} to {} in measured databases", number::three(low), number::three(high))
     });
     let basis = match step.kind {
-        StepKind::Peaks(PeakSource::BusyPeriods) => "busy hours by ADDM, minutes assumed",
-        _ => "assumed",
+        StepKind::Peaks(PeakSource::BusyPeriods) => label!("busy hours by ADDM, minutes assumed"),
+        _ => label!("assumed"),
     };
-    let price = price.map_or_else(|| "no priced choice".to_owned(), |total| format!("{total} a month"));
-    Some(format!(
+    let price = price.map_or_else(|| label!("no priced choice").to_owned(), |total| say!("{total} a month"));
+    Some(say!(
         "Peaks are {} times the mean of {} ({basis}{spread}); without, {price} (--burst none)",
         number::three(step.small),
         length(demand.measured.longest.as_secs_f64())
@@ -71,7 +72,7 @@ pub(crate) fn assumed_peaks(sizing: &Sizing) -> Option<String> {
 /// A configuration with less headroom that costs much less: `19,075.11 USD with 19 % headroom (--headroom 19%)`.
 pub(crate) fn less_headroom(less: &LessHeadroom) -> Option<String> {
     let headroom = number::three(less.headroom * 100.0);
-    Some(format!("{} with {headroom} % headroom (--headroom {headroom}%)", less.choice.total()?))
+    Some(say!("{} with {headroom} % headroom (--headroom {headroom}%)", less.choice.total()?))
 }
 
 /// The cluster and the storage cells of today: what is priced, and the support of the recommended platform.
@@ -83,16 +84,16 @@ pub(crate) fn describe_platform(sizing: &Sizing) -> Option<String> {
     parts.extend(columnar_compression(&sizing.required));
     parts.extend(platform.cluster.as_ref().and_then(|_| rac_support(sizing)));
     let refused = sizing.refused_providers();
-    parts.extend((!refused.is_empty()).then(|| format!("{} refused (--unsupported)", refused.join(", "))));
-    (!parts.is_empty()).then(|| sentence(&parts.join("; ")))
+    parts.extend((!refused.is_empty()).then(|| say!("{} refused (--unsupported)", refused.join(label!(", ")))));
+    (!parts.is_empty()).then(|| sentence(&parts.join(label!("; "))))
 }
 
 /// Tables whose compression other storage lacks.
 fn columnar_compression(demand: &SizingRequirements) -> Option<String> {
     let ratio = demand.account.as_ref()?.total.counters.columnar?.ratio();
     let times =
-        ratio.map_or_else(|| "by an unknown ratio".to_owned(), |ratio| format!("{} times", number::three(ratio)));
-    Some(format!("tables in Hybrid Columnar Compression grow {times}, in addition to the capacity"))
+        ratio.map_or_else(|| label!("by an unknown ratio").to_owned(), |ratio| say!("{} times", number::three(ratio)));
+    Some(say!("tables in Hybrid Columnar Compression grow {times}, in addition to the capacity"))
 }
 
 /// The processors of a machine that filter scans instead of storage cells.
@@ -100,26 +101,26 @@ fn without_cells(demand: &SizingRequirements, filtered_bytes_s: Option<f64>) -> 
     match (notable_scans(&demand.compute_origin), filtered_bytes_s) {
         (Some(scans), _) => {
             let [low, high] = scans.processors.map(number::three);
-            format!("without Exadata cells: filtering takes {low} to {high} processors more in the window that decides")
+            say!("without Exadata cells: filtering takes {low} to {high} processors more in the window that decides")
         }
-        (None, None) => "without Exadata cells, whose filtering is not counted".to_owned(),
-        (None, Some(_)) => "without Exadata cells".to_owned(),
+        (None, None) => label!("without Exadata cells, whose filtering is not counted").to_owned(),
+        (None, Some(_)) => label!("without Exadata cells").to_owned(),
     }
 }
 
 fn priced_instances(cluster: &Cluster) -> String {
     let of = match (cluster.covered, cluster.count) {
-        (1, 1) => "a single instance of a cluster (RAC) is reported and priced".to_owned(),
+        (1, 1) => label!("a single instance of a cluster (RAC) is reported and priced").to_owned(),
         (covered, count) if covered < count => {
-            format!("RAC: {covered} of {count} instances are reported, {count} machines priced")
+            say!("RAC: {covered} of {count} instances are reported, {count} machines priced")
         }
-        (_, count) => format!("RAC of {count} instances"),
+        (_, count) => say!("RAC of {count} instances"),
     };
     match &cluster.share.origin {
         ShareOrigin::Single => of,
-        ShareOrigin::Assumed => format!("{of}, each machine for all of the load (division unknown)"),
+        ShareOrigin::Assumed => say!("{of}, each machine for all of the load (division unknown)"),
         ShareOrigin::Busiest(_) | ShareOrigin::Maxima => {
-            format!("{of}, each machine for the busiest ({} of the bytes)", percent(cluster.share.parts[1]))
+            say!("{of}, each machine for the busiest ({} of the bytes)", percent(cluster.share.parts[1]))
         }
     }
 }
@@ -129,10 +130,10 @@ fn ended_instances(ended: EndedInstances, sizing: &Sizing) -> String {
     let price = sizing.best_machine().and_then(|machine| {
         let all = machine.monthly?;
         let own = Money { millionths: all.millionths * i128::from(ended.count) / i128::from(machine.count), ..all };
-        Some(format!(": their machines cost {own} a month"))
+        Some(say!(": their machines cost {own} a month"))
     });
     let last = ended.last.strftime("%Y-%m-%d %H:%M");
-    format!("{} without figures after {last}{}", ended.count, price.unwrap_or_default())
+    say!("{} without figures after {last}{}", ended.count, price.unwrap_or_default())
 }
 
 fn rac_support(sizing: &Sizing) -> Option<String> {
@@ -140,9 +141,9 @@ fn rac_support(sizing: &Sizing) -> Option<String> {
     let product = volume.offer.product();
     let (provider, _) = product.name().split_once('/')?;
     if unsupported_rac(product).is_some() {
-        return Some(format!("Oracle does not support RAC at {provider}"));
+        return Some(say!("Oracle does not support RAC at {provider}"));
     }
-    unclear_rac(product).map(|_| format!("at {provider}, Oracle documents RAC as a service only"))
+    unclear_rac(product).map(|_| say!("at {provider}, Oracle documents RAC as a service only"))
 }
 
 /// A given machine with fewer processors or less memory than the load needs.
@@ -152,7 +153,7 @@ pub(crate) fn insufficient_machine(sizing: &Sizing) -> Option<String> {
     let shape = machine.offer.machine_shape()?;
     let (processors, memory) = demand.compute.required();
     (!demand.compute.fits(shape.vcpus, shape.memory)).then(|| {
-        format!(
+        say!(
             "The machine is too small for the database: {} of {} vCPUs and {} required",
             sizing_words::shape(machine),
             number::three(processors),
@@ -181,11 +182,11 @@ pub(crate) fn describe_machine(sizing: &Sizing) -> Option<String> {
         (true, None) => return None,
         (true, Some(_)) => "--memory".to_owned(),
         (false, None) => vcpus,
-        (false, Some(_)) => format!("{vcpus}, --memory"),
+        (false, Some(_)) => say!("{vcpus}, --memory"),
     };
     let more = more.and_then(|more| sizing_words::more_vcpus(sizing.best_machine()?, more));
     let parts: Vec<String> = processors.into_iter().chain(more).chain(memory).collect();
-    Some(format!("Uncertain machine: {} ({options})", parts.join("; ")))
+    Some(say!("Uncertain machine: {} ({options})", parts.join(label!("; "))))
 }
 
 /// Processors that may be whole cores, if the machine has fewer vCPUs than these need.
@@ -194,14 +195,14 @@ fn possible_cores(demand: &SizingRequirements, vcpus: Option<f64>) -> Option<Str
     let needed = demand.processors_of_cores()?;
     (vcpus? < needed).then(|| {
         let (processors, needed) = (number::three(processors), number::three(needed));
-        format!("the host's processors ({processors}) may be whole cores, then up to {needed} vCPUs")
+        say!("the host's processors ({processors}) may be whole cores, then up to {needed} vCPUs")
     })
 }
 
 fn foreign(demand: &SizingRequirements) -> Option<String> {
     let platform = demand.platform.foreign.as_ref()?;
     let is_given = matches!(demand.compute_origin.processors, Some(ProcessorOrigin::Given));
-    (!is_given).then(|| format!("processors of {} count as vCPUs", clean(&platform.name)))
+    (!is_given).then(|| say!("processors of {} count as vCPUs", clean(&platform.name)))
 }
 
 /// Processors that the input does not determine, and those of a mean.
@@ -210,9 +211,9 @@ fn unclear_processors(demand: &SizingRequirements, vcpus: Option<f64>) -> Option
     let required = demand.compute.required().0;
     let of = match &origin.processors {
         Some(ProcessorOrigin::Given | ProcessorOrigin::Uncapped { .. }) => return None,
-        None | Some(ProcessorOrigin::Share(_)) => return Some("processors in use unknown".to_owned()),
+        None | Some(ProcessorOrigin::Share(_)) => return Some(label!("processors in use unknown").to_owned()),
         Some(ProcessorOrigin::Host(_)) => {
-            return Some("vCPUs of the host, use unknown".to_owned());
+            return Some(label!("vCPUs of the host, use unknown").to_owned());
         }
         Some(ProcessorOrigin::Database(used)) if used.resource == Resource::PeakProcessors => return None,
         Some(ProcessorOrigin::Database(used)) => Some(used.window.as_secs_f64()),
@@ -229,21 +230,21 @@ fn unclear_processors(demand: &SizingRequirements, vcpus: Option<f64>) -> Option
     }
     let hours = origin.busy_hours.map_or_else(String::new, |hours| {
         let source = sizing_words::busy_hours_source(demand);
-        format!("times {} in busy hours ({source}), ", number::three(hours.times))
+        say!("times {} in busy hours ({source}), ", number::three(hours.times))
     });
-    let mean = long.map_or_else(String::new, |seconds| format!("from the mean of {}, {hours}", length(seconds)));
+    let mean = long.map_or_else(String::new, |seconds| say!("from the mean of {}, {hours}", length(seconds)));
     let peaks = peaks.map_or_else(
-        || "without peaks".to_owned(),
-        |peaks| format!("{} in peaks as of operations", number::three(peaks.at_target())),
+        || label!("without peaks").to_owned(),
+        |peaks| say!("{} in peaks as of operations", number::three(peaks.at_target())),
     );
-    Some(format!("vCPUs {mean}a lower bound ({peaks})"))
+    Some(say!("vCPUs {mean}a lower bound ({peaks})"))
 }
 
 /// Processes of the present host that waited for a processor, for which the measured use may be below the need.
 fn queued(demand: &SizingRequirements) -> Option<String> {
     let is_given = matches!(demand.compute_origin.processors, Some(ProcessorOrigin::Given));
     let waiting = demand.account.as_ref()?.total.host.processes.filter(|waiting| *waiting >= 1.0 && !is_given)?;
-    Some(format!(
+    Some(say!(
         "{} processes of the host waited for a processor, so the use may be below the need",
         number::three(waiting)
     ))
@@ -253,28 +254,28 @@ fn full_host(demand: &SizingRequirements) -> Option<String> {
     let origin = &demand.compute_origin;
     let is_measured = !matches!(origin.processors, Some(ProcessorOrigin::Given | ProcessorOrigin::Uncapped { .. }));
     let busy = origin.host_busy.filter(|busy| *busy >= FULL && is_measured)?;
-    Some(format!("host {} busy, a lower bound", percent(busy)))
+    Some(say!("host {} busy, a lower bound", percent(busy)))
 }
 
 /// Assumed memory, if the machine has less than twice of it.
 fn assumed_memory(demand: &SizingRequirements, bytes: Option<f64>) -> Option<String> {
     if let Some(MemoryOrigin::PagingHost(host)) = &demand.compute_origin.memory {
         let memory = offer::capacity(Bytes::new(host.value as u64));
-        return Some(format!("the present host of {memory} pages, so that less would not suffice"));
+        return Some(say!("the present host of {memory} pages, so that less would not suffice"));
     }
     let (_, assumed) = demand.compute.required();
     let is_close = bytes.is_some_and(|bytes| bytes < 2.0 * assumed.get() as f64);
     (demand.compute_origin.memory.is_none() && is_close)
-        .then(|| format!("{} of memory assumed (2 GiB a vCPU)", offer::capacity(assumed)))
+        .then(|| say!("{} of memory assumed (2 GiB a vCPU)", offer::capacity(assumed)))
 }
 
 /// The limit that sessions without pauses reach before the promised time is saved.
 pub(crate) fn speed_limit(limit: &SpeedLimit, saved: f64) -> String {
     let reached = match &limit.limit {
         SpeedBound::Storage(limit) => format!("{} ({})", limit_rate(limit), clean(&limit.name)),
-        SpeedBound::Processors { vcpus, .. } => format!("the {} vCPUs of the machine (--vcpus)", number::three(*vcpus)),
+        SpeedBound::Processors { vcpus, .. } => say!("the {} vCPUs of the machine (--vcpus)", number::three(*vcpus)),
     };
-    format!(
+    say!(
         "{} for the same work; sessions that never pause reach {reached} first: {}",
         saved_share(saved),
         saved_share(limit.saved)
@@ -286,19 +287,19 @@ pub(crate) fn without_scans(without: &WithoutScans) -> String {
     /// Minimum share of a statement that is named.
     const MIN_NAMED: f64 = 0.1;
     let scans = &without.scans;
-    let windows = if scans.windows == 1 { "window" } else { "windows" };
+    let windows = if scans.windows == 1 { label!("window") } else { label!("windows") };
     let price = without.choice.as_ref().and_then(Choice::total);
-    let price = price.map_or_else(String::new, |total| format!(", {total} a month"));
-    let begin = scans.highest.begin.map_or_else(String::new, |begin| format!(" (from {begin})").replace('T', " "));
+    let price = price.map_or_else(String::new, |total| say!(", {total} a month"));
+    let begin = scans.highest.begin.map_or_else(String::new, |begin| say!(" (from {begin})").replace('T', " "));
     let reader = scans.reader.as_ref().map_or_else(String::new, |(reader, share)| {
         let module = clean(&reader.module);
         let module = if module.is_empty() { module } else { format!(" ({module})") };
         if *share < MIN_NAMED {
-            return format!(", no listed statement above {}", percent(*share));
+            return say!(", no listed statement above {}", percent(*share));
         }
-        format!(", {} by SQL_ID {}{module}", percent(*share), clean(&reader.statement))
+        say!(", {} by SQL_ID {}{module}", percent(*share), clean(&reader.statement))
     });
-    format!(
+    say!(
         "A scan or a backup decides: {} {windows} of up to {} MB/s{begin}, {} times the median, {} large reads{reader}; without, {} \
          MB/s{price}",
         scans.windows,
@@ -312,15 +313,15 @@ pub(crate) fn without_scans(without: &WithoutScans) -> String {
 /// A wider stripe that costs less: `1,325.98 USD with 8 volumes (--stripe 8)`.
 pub(crate) fn wider(choice: &Choice) -> Option<String> {
     let members = choice.offer.config.wraps.iter().map(plimsoll_catalogue::Wrap::members).product::<u32>();
-    Some(format!("{} with {members} volumes (--stripe {members})", choice.total()?))
+    Some(say!("{} with {members} volumes (--stripe {members})", choice.total()?))
 }
 
 /// The machines of a price: ` with its machine`, ` with 4 machines`.
 pub(crate) fn with_machines(machine: Option<&Attachment>) -> String {
     match machine.map(|machine| machine.count) {
         None => String::new(),
-        Some(1) => " with its machine".to_owned(),
-        Some(count) => format!(" with {count} machines"),
+        Some(1) => label!(" with its machine").to_owned(),
+        Some(count) => say!(" with {count} machines"),
     }
 }
 

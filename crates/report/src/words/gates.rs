@@ -1,28 +1,29 @@
 //! Outcomes of conditions on a result.
 
 use plimsoll_analyse::{Gate, GateFigure, GateGap, GateOutcome, JudgedFigure};
+use plimsoll_language::{label, say};
 
 use crate::number;
 
 /// `failed, line < 20k: 18,300 IOPS (17,000 to 19,700)`.
 pub fn gate_outcome(gate: &Gate, outcome: &GateOutcome) -> String {
     match outcome {
-        GateOutcome::Passed(figure) => format!("passed, not {gate}: {}", format_figure(gate, figure)),
-        GateOutcome::Failed(figure) => format!("failed, {gate}: {}", format_figure(gate, figure)),
-        GateOutcome::Unknown(gap) => format!("undetermined, {gate}: {}", format_gap(gap)),
+        GateOutcome::Passed(figure) => say!("passed, not {gate}: {}", format_figure(gate, figure)),
+        GateOutcome::Failed(figure) => say!("failed, {gate}: {}", format_figure(gate, figure)),
+        GateOutcome::Unknown(gap) => say!("undetermined, {gate}: {}", format_gap(gap)),
     }
 }
 
 fn format_gap(gap: &GateGap) -> String {
     match gap {
-        GateGap::Scatter => "its 95 % interval contains the threshold: measure longer".into(),
-        GateGap::NoFigure => "the result does not have this figure".into(),
-        GateGap::SingleRun => "a change needs two runs: use plimsoll compare".into(),
-        GateGap::NoLine => "the run has no load line".into(),
-        GateGap::NoKnee => "the run has no knee".into(),
-        GateGap::NoLoads(rate) => format!("no open loads were measured on both sides of {rate:.0} IOPS"),
+        GateGap::Scatter => label!("its 95 % interval contains the threshold: measure longer").into(),
+        GateGap::NoFigure => label!("the result does not have this figure").into(),
+        GateGap::SingleRun => label!("a change needs two runs: use plimsoll compare").into(),
+        GateGap::NoLine => label!("the run has no load line").into(),
+        GateGap::NoKnee => label!("the run has no knee").into(),
+        GateGap::NoLoads(rate) => say!("no open loads were measured on both sides of {rate:.0} IOPS"),
         GateGap::OtherCurrency(currency) => {
-            format!("the price is in {currency}: write a limit in {currency}, or set --currency to that of the limit")
+            say!("the price is in {currency}: write a limit in {currency}, or set --currency to that of the limit")
         }
     }
 }
@@ -30,7 +31,7 @@ fn format_gap(gap: &GateGap) -> String {
 /// A figure in its unit, with its 95 % interval.
 fn format_figure(gate: &Gate, figure: &JudgedFigure) -> String {
     let JudgedFigure { estimate, currency } = figure;
-    let price_unit = currency.as_ref().map_or(" a month".to_owned(), |currency| format!(" {currency} a month"));
+    let price_unit = currency.as_ref().map_or(label!(" a month").to_owned(), |currency| say!(" {currency} a month"));
     let (format, unit): (fn(f64) -> String, &str) = match gate.figure() {
         figure if gate.is_change() || figure == GateFigure::DatabaseTime => {
             (|share| format!("{:+.1} %", share * 100.0), "")
@@ -40,11 +41,11 @@ fn format_figure(gate: &Gate, figure: &JudgedFigure) -> String {
         GateFigure::Price | GateFigure::DatabaseTime => (number::exact, &price_unit),
     };
     match estimate.interval {
-        Some((low, high)) if high.is_infinite() => format!("{}{unit} or more", format(low)),
-        Some((low, high)) => format!("{}{unit} ({} to {})", format(estimate.value), format(low), format(high)),
+        Some((low, high)) if high.is_infinite() => say!("{}{unit} or more", format(low)),
+        Some((low, high)) => say!("{}{unit} ({} to {})", format(estimate.value), format(low), format(high)),
         None if matches!(gate.figure(), GateFigure::Price | GateFigure::DatabaseTime) => {
             format!("{}{unit}", format(estimate.value))
         }
-        None => format!("{}{unit}, without an interval", format(estimate.value)),
+        None => say!("{}{unit}, without an interval", format(estimate.value)),
     }
 }

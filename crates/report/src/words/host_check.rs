@@ -1,68 +1,77 @@
 //! Checks of a host: observations, and consequences with their remedies.
 
+use plimsoll_language::{label, say};
 use plimsoll_record::{CheckStatus, FreeSpace, FuseState, HiddenCounters, HostCheck, HostFact, Source};
 use plimsoll_units::Bytes;
 
-const RAISE_LOCKED: &str = "ulimit -l 8192 (LimitMEMLOCK=8M in a systemd unit)";
+fn raise_locked() -> &'static str {
+    label!("ulimit -l 8192 (LimitMEMLOCK=8M in a systemd unit)")
+}
 
 /// The observation.
 pub(crate) fn describe_fact(check: &HostCheck) -> String {
     let status = check.status;
     let percent = |share: &Option<f64>, digits: usize| match share {
-        Some(share) => format!("{:.digits$} % of processor time", share * 100.0),
-        None => "not counted".to_owned(),
+        Some(share) => say!("{:.digits$} % of processor time", share * 100.0),
+        None => label!("not counted").to_owned(),
     };
     match &check.fact {
-        HostFact::DirectIo(_) if status == CheckStatus::Ok => "supported".to_owned(),
+        HostFact::DirectIo(_) if status == CheckStatus::Ok => label!("supported").to_owned(),
         HostFact::DirectIo(path) if status == CheckStatus::Caution => {
-            format!("the filesystem of {path} refuses it")
+            say!("the filesystem of {path} refuses it")
         }
         HostFact::Path(text) | HostFact::DirectIo(text) | HostFact::TimersUnknown(text, _) => text.clone(),
         HostFact::Storage(finding) => finding.text(),
-        HostFact::Sectors(Some([logical, physical])) => format!("{logical} bytes logical, {physical} physical"),
-        HostFact::Sectors(None) => "no single block device below the path".to_owned(),
+        HostFact::Sectors(Some([logical, physical])) => say!("{logical} bytes logical, {physical} physical"),
+        HostFact::Sectors(None) => label!("no single block device below the path").to_owned(),
         HostFact::FreeSpace(space) => free_space(space),
-        HostFact::Ring(error) => error.as_ref().map_or("works", |(error, _)| error).to_owned(),
+        HostFact::Ring(error) => error.as_ref().map_or(label!("works"), |(error, _)| error).to_owned(),
         HostFact::Timers([p50, p99, shortest], _) => {
-            format!("late by {p50} (p50) and {p99} (p99); faithful emulation from a response time of {shortest}")
+            say!("late by {p50} (p50) and {p99} (p99); faithful emulation from a response time of {shortest}")
         }
         HostFact::ClockSource(Some(source)) => match status {
-            CheckStatus::Caution => format!("{source}: slow to read, which adds to each response time"),
-            CheckStatus::Unknown => format!("{source}: of unknown speed"),
+            CheckStatus::Caution => say!("{source}: slow to read, which adds to each response time"),
+            CheckStatus::Unknown => say!("{source}: of unknown speed"),
             CheckStatus::Ok | CheckStatus::Failed => source.clone(),
         },
-        HostFact::ClockSource(None) => "hidden".to_owned(),
+        HostFact::ClockSource(None) => label!("hidden").to_owned(),
         HostFact::Governor(Some(governor)) if status == CheckStatus::Caution => {
-            format!("{governor}: frequencies follow the load, and response times with them")
+            say!("{governor}: frequencies follow the load, and response times with them")
         }
-        HostFact::Governor(governor) => governor.as_deref().unwrap_or("no cpufreq").to_owned(),
+        HostFact::Governor(governor) => governor.as_deref().unwrap_or(label!("no cpufreq")).to_owned(),
         HostFact::Steal(share) => percent(share, 1),
         HostFact::OtherWork(share) => percent(share, 0),
-        HostFact::ProcessorLimit(Some((processors, file))) => format!("{processors:.2} processors ({file})"),
+        HostFact::ProcessorLimit(Some((processors, file))) => say!("{processors:.2} processors ({file})"),
         HostFact::MemoryLimit(Some((limit, file)), _) if status == CheckStatus::Caution => format!("{limit} ({file})"),
         HostFact::MemoryLimit(Some((limit, _)), _) => limit.to_string(),
         HostFact::ProcessorLimit(None) | HostFact::MemoryLimit(None, _) => match status {
-            CheckStatus::Unknown => "control groups are not visible".to_owned(),
-            _ => "none".to_owned(),
+            CheckStatus::Unknown => label!("control groups are not visible").to_owned(),
+            _ => label!("none").to_owned(),
         },
-        HostFact::RealTime(error) => error.as_ref().map_or("permitted", |error| split_error(error).0).to_owned(),
-        HostFact::LockedMemory(limit) => limit.map_or_else(|| "unlimited".to_owned(), |limit| limit.to_string()),
-        HostFact::OpenFiles(limit, _) => limit.map_or_else(|| "unlimited".to_owned(), |limit| limit.to_string()),
+        HostFact::RealTime(error) => {
+            error.as_ref().map_or(label!("permitted"), |error| split_error(error).0).to_owned()
+        }
+        HostFact::LockedMemory(limit) => {
+            limit.map_or_else(|| label!("unlimited").to_owned(), |limit| limit.to_string())
+        }
+        HostFact::OpenFiles(limit, _) => {
+            limit.map_or_else(|| label!("unlimited").to_owned(), |limit| limit.to_string())
+        }
         HostFact::Fuse(_) | HostFact::LoopDevices(_) | HostFact::NbdModule(_) => device(check),
         HostFact::Database(title, hidden) => match status {
-            CheckStatus::Unknown => format!("{title}: settings of its counters are unknown"),
-            _ if hidden.is_empty() => format!("{title}: counts what diagnose needs"),
-            _ => format!("{title} hides counters that diagnose needs"),
+            CheckStatus::Unknown => say!("{title}: settings of its counters are unknown"),
+            _ if hidden.is_empty() => say!("{title}: counts what diagnose needs"),
+            _ => say!("{title} hides counters that diagnose needs"),
         },
     }
 }
 
 fn free_space(space: &FreeSpace) -> String {
     match space {
-        FreeSpace::NoPath => "the path is unusable".to_owned(),
-        FreeSpace::NotNeeded => "not needed: no file is created".to_owned(),
-        FreeSpace::NoLoad => "the default load is invalid".to_owned(),
-        FreeSpace::Free { available, path, .. } => format!("{available} free at {path}"),
+        FreeSpace::NoPath => label!("the path is unusable").to_owned(),
+        FreeSpace::NotNeeded => label!("not needed: no file is created").to_owned(),
+        FreeSpace::NoLoad => label!("the default load is invalid").to_owned(),
+        FreeSpace::Free { available, path, .. } => say!("{available} free at {path}"),
     }
 }
 
@@ -71,16 +80,16 @@ fn device(check: &HostCheck) -> String {
     let text = match (&check.fact, check.status) {
         (HostFact::Fuse(FuseState::Mounts), _) => "/dev/fuse",
         (HostFact::Fuse(FuseState::Fusermount), _) => "/dev/fuse, fusermount3",
-        (HostFact::Fuse(FuseState::NoFusermount), _) => "fusermount3 is missing",
+        (HostFact::Fuse(FuseState::NoFusermount), _) => label!("fusermount3 is missing"),
         (HostFact::Fuse(FuseState::NoDevice), _) => "/dev/fuse is missing",
         (HostFact::Fuse(FuseState::Refused(error)), _) => return format!("/dev/fuse: {error}"),
         (HostFact::LoopDevices(None), _) => "/dev/loop-control",
-        (HostFact::LoopDevices(_), CheckStatus::Caution) => "no permission",
+        (HostFact::LoopDevices(_), CheckStatus::Caution) => label!("no permission"),
         (HostFact::LoopDevices(Some(error)), _) => return format!("/dev/loop-control: {error}"),
-        (_, CheckStatus::Caution) => "missing",
-        (_, CheckStatus::Unknown) => "the kernel's modules are not visible",
-        (HostFact::NbdModule(true), _) => "loaded",
-        _ => "modprobe nbd loads it",
+        (_, CheckStatus::Caution) => label!("missing"),
+        (_, CheckStatus::Unknown) => label!("the kernel's modules are not visible"),
+        (HostFact::NbdModule(true), _) => label!("loaded"),
+        _ => label!("modprobe nbd loads it"),
     };
     text.to_owned()
 }
@@ -94,48 +103,48 @@ pub(crate) fn describe_remedy(check: &HostCheck) -> String {
         HostFact::Path(_) => "",
         HostFact::Storage(finding) => finding.remedy_for(&Source::Measured { engine: String::new() }),
         HostFact::DirectIo(_) if check.status == CheckStatus::Caution => {
-            "measurements there include the page cache: use a path on ext4, XFS or a block device"
+            label!("measurements there include the page cache: use a path on ext4, XFS or a block device")
         }
-        HostFact::DirectIo(_) => "repair the path",
-        HostFact::Sectors(_) => "the alignment is assumed to be 4 KiB",
+        HostFact::DirectIo(_) => label!("repair the path"),
+        HostFact::Sectors(_) => label!("the alignment is assumed to be 4 KiB"),
         HostFact::FreeSpace(space) => return more_space(space),
         HostFact::Ring(error) => return permit_ring(error.as_ref().and_then(|(_, disabled)| *disabled)),
         HostFact::Timers(_, slow) => {
-            return format!("for faster products use an idle host, plimsoll serve --rt, or --slow {slow}");
+            return say!("for faster products use an idle host, plimsoll serve --rt, or --slow {slow}");
         }
         HostFact::TimersUnknown(_, Some(limit)) => {
-            return format!("servers need more locked memory than {limit}: {RAISE_LOCKED}");
+            return say!("servers need more locked memory than {limit}: {}", raise_locked());
         }
         HostFact::TimersUnknown(_, None) => {
-            "servers of volumes need io_uring: see its check, and the kernel log (dmesg)"
+            label!("servers of volumes need io_uring: see its check, and the kernel log (dmesg)")
         }
         HostFact::ClockSource(Some(_)) => {
-            "boot with clocksource=tsc, if /sys/devices/system/clocksource/*/available_clocksource has it"
+            label!("boot with clocksource=tsc, if /sys/devices/system/clocksource/*/available_clocksource has it")
         }
         HostFact::ClockSource(None) => "mount /sys",
-        HostFact::Governor(Some(_)) => "cpupower frequency-set -g performance",
-        HostFact::Governor(None) => "the hypervisor or firmware sets frequencies",
-        HostFact::Steal(Some(_)) => "other guests use the processors: repeat later, or use a dedicated host",
+        HostFact::Governor(Some(_)) => label!("cpupower frequency-set -g performance"),
+        HostFact::Governor(None) => label!("the hypervisor or firmware sets frequencies"),
+        HostFact::Steal(Some(_)) => label!("other guests use the processors: repeat later, or use a dedicated host"),
         HostFact::OtherWork(Some(_)) => {
-            "other processes delay measurements and replies: stop them, or use an idle host"
+            label!("other processes delay measurements and replies: stop them, or use an idle host")
         }
         HostFact::Steal(None) | HostFact::OtherWork(None) => "mount /proc",
         HostFact::ProcessorLimit(Some(_)) => {
-            "the group is stopped when its quota is used up: raise the limit for measurements"
+            label!("the group is stopped when its quota is used up: raise the limit for measurements")
         }
         HostFact::MemoryLimit(Some(_), max) => {
-            return format!("deep queues of large operations use up to {max}: raise it");
+            return say!("deep queues of large operations use up to {max}: raise it");
         }
         HostFact::ProcessorLimit(None) | HostFact::MemoryLimit(None, _) => "mount /sys/fs/cgroup",
         HostFact::RealTime(error) => {
             let (_, remedy) = split_error(error.as_deref().unwrap_or_default());
-            return format!("for plimsoll serve --rt, {remedy}");
+            return say!("for plimsoll serve --rt, {remedy}");
         }
         HostFact::LockedMemory(_) => {
-            return format!("rings and registered buffers of deep queues need more: {RAISE_LOCKED}");
+            return say!("rings and registered buffers of deep queues need more: {}", raise_locked());
         }
         HostFact::OpenFiles(_, needed) => {
-            return format!("a service refuses clients beyond it: ulimit -Hn {needed}, LimitNOFILE in a systemd unit");
+            return say!("a service refuses clients beyond it: ulimit -Hn {needed}, LimitNOFILE in a systemd unit");
         }
         HostFact::Fuse(_) | HostFact::LoopDevices(_) | HostFact::NbdModule(_) => return attach_otherwise(check),
         HostFact::Database(_, hidden) => return count_more(hidden),
@@ -146,24 +155,24 @@ pub(crate) fn describe_remedy(check: &HostCheck) -> String {
 fn more_space(space: &FreeSpace) -> String {
     match space {
         FreeSpace::NoPath | FreeSpace::NotNeeded => String::new(),
-        FreeSpace::NoLoad => "report this as a defect".to_owned(),
+        FreeSpace::NoLoad => label!("report this as a defect").to_owned(),
         FreeSpace::Free { size, min, .. } if size < min => {
-            format!("a measurement needs {min} of a quarter of it: free some space, or use another path")
+            say!("a measurement needs {min} of a quarter of it: free some space, or use another path")
         }
         FreeSpace::Free { size, cached, .. } => {
             let enough = Bytes::new(4 * cached.get());
-            format!("its file has {size}, and caches of devices hold less than {cached}: free {enough}, or use --size")
+            say!("its file has {size}, and caches of devices hold less than {cached}: free {enough}, or use --size")
         }
     }
 }
 
 fn permit_ring(disabled: Option<u32>) -> String {
     let remedy = match disabled {
-        Some(1 | 2) => "volumes need it: sysctl kernel.io_uring_disabled=0",
-        Some(_) => "volumes need it: permit io_uring_setup in the seccomp profile of the container",
-        None => "volumes need it: use Linux 5.11 or later, and a seccomp profile that permits io_uring_setup",
+        Some(1 | 2) => label!("volumes need it: sysctl kernel.io_uring_disabled=0"),
+        Some(_) => label!("volumes need it: permit io_uring_setup in the seccomp profile of the container"),
+        None => label!("volumes need it: use Linux 5.11 or later, and a seccomp profile that permits io_uring_setup"),
     };
-    format!("{remedy}; measurements use threads")
+    say!("{remedy}; measurements use threads")
 }
 
 /// An error, and its remedy after the colon.
@@ -175,22 +184,24 @@ fn attach_otherwise(check: &HostCheck) -> String {
     let text = match (&check.fact, check.status) {
         (HostFact::Fuse(state), _) => {
             let remedy = match state {
-                FuseState::NoFusermount => "install the package fuse3",
+                FuseState::NoFusermount => label!("install the package fuse3"),
                 FuseState::NoDevice => "modprobe fuse",
-                _ => "permit the device (podman and docker: --device /dev/fuse)",
+                _ => label!("permit the device (podman and docker: --device /dev/fuse)"),
             };
-            return format!("{remedy}, or connect over NBD, in place of plimsoll volume attach");
+            return say!("{remedy}, or connect over NBD, in place of plimsoll volume attach");
         }
         (HostFact::LoopDevices(_), CheckStatus::Caution) => {
-            "run plimsoll volume attach NAME DIRECTORY as root, or omit the directory"
+            label!("run plimsoll volume attach NAME DIRECTORY as root, or omit the directory")
         }
         (HostFact::LoopDevices(_), _) => {
             "plimsoll volume attach NAME DIRECTORY needs them: modprobe loop, or connect over NBD"
         }
         (_, CheckStatus::Caution) => {
-            "nbd-client cannot attach exports: install the kernel's extra modules, or use plimsoll volume attach"
+            label!(
+                "nbd-client cannot attach exports: install the kernel's extra modules, or use plimsoll volume attach"
+            )
         }
-        _ => "on the host of the container: modprobe -n nbd",
+        _ => label!("on the host of the container: modprobe -n nbd"),
     };
     text.to_owned()
 }
@@ -198,24 +209,24 @@ fn attach_otherwise(check: &HostCheck) -> String {
 /// Settings that show the hidden counters of a database.
 fn count_more(hidden: &[HiddenCounters]) -> String {
     if hidden.is_empty() {
-        return "use a URI of PostgreSQL or MySQL, and a user who can read settings".to_owned();
+        return label!("use a URI of PostgreSQL or MySQL, and a user who can read settings").to_owned();
     }
     let remedy = |hidden: &HiddenCounters| {
         match hidden {
         HiddenCounters::PerformanceSchema => {
-            "performance_schema is off, which hides the times of reads and writes: set performance_schema=ON and restart"
+            label!("performance_schema is off, which hides the times of reads and writes: set performance_schema=ON and restart")
                 .to_owned()
         }
         HiddenCounters::Timing(settings) => {
-            let settings = settings.join(" and ");
-            format!("set {settings} on (ALTER SYSTEM SET NAME = on, then SELECT pg_reload_conf())")
+            let settings = settings.join(label!(" and "));
+            say!("set {settings} on (ALTER SYSTEM SET NAME = on, then SELECT pg_reload_conf())")
         }
         HiddenCounters::PgStatIo(version) => {
-            format!("pg_stat_io needs PostgreSQL {version}: collect iostat of its host as well")
+            say!("pg_stat_io needs PostgreSQL {version}: collect iostat of its host as well")
         }
     }
     };
-    hidden.iter().map(remedy).collect::<Vec<_>>().join("; ")
+    hidden.iter().map(remedy).collect::<Vec<_>>().join(label!("; "))
 }
 
 #[cfg(test)]

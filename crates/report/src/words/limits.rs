@@ -1,6 +1,7 @@
 //! Limits of volumes and machines by their provider's metrics, as text.
 
 use plimsoll_ingest::{Cap, CapBasis, CapKind, CapOwner};
+use plimsoll_language::{label, say};
 use plimsoll_units::Span;
 
 use super::clean;
@@ -10,22 +11,22 @@ use crate::number;
 /// `The volume vol-01 was above its IOPS limit in 38 of 60 minutes, according to EBS (VolumeIOPSExceededCheck)`
 pub(crate) fn sentence(cap: &Cap) -> String {
     let event = match (cap.limit.basis, kind(cap.limit.kind)) {
-        (CapBasis::Exceeded, "") => "had operations delayed by its limit".to_owned(),
-        (CapBasis::Exceeded, kind) => format!("was above its {kind} limit"),
-        (CapBasis::Share, "") => "used at least 95 % of its limit".to_owned(),
-        (CapBasis::Share, kind) => format!("used at least 95 % of its {kind} limit"),
-        (CapBasis::Credits, "") => "had no burst credits left".to_owned(),
-        (CapBasis::Credits, kind) => format!("had no burst credits for {kind} left"),
-        (CapBasis::Stalled, _) => "completed no operations at times,".to_owned(),
+        (CapBasis::Exceeded, "") => label!("had operations delayed by its limit").to_owned(),
+        (CapBasis::Exceeded, kind) => say!("was above its {kind} limit"),
+        (CapBasis::Share, "") => label!("used at least 95 % of its limit").to_owned(),
+        (CapBasis::Share, kind) => say!("used at least 95 % of its {kind} limit"),
+        (CapBasis::Credits, "") => label!("had no burst credits left").to_owned(),
+        (CapBasis::Credits, kind) => say!("had no burst credits for {kind} left"),
+        (CapBasis::Stalled, _) => label!("completed no operations at times,").to_owned(),
     };
     let metric = cap.metric.strip_prefix(&cap.part).unwrap_or(&cap.metric);
-    format!("{} {event} {}, according to {} ({})", subject(cap), often(cap), cap.limit.provider, clean(metric.trim()))
+    say!("{} {event} {}, according to {} ({})", subject(cap), often(cap), cap.limit.provider, clean(metric.trim()))
 }
 
-const fn kind(kind: CapKind) -> &'static str {
+fn kind(kind: CapKind) -> &'static str {
     match kind {
         CapKind::Operations => "IOPS",
-        CapKind::Bytes => "throughput",
+        CapKind::Bytes => label!("throughput"),
         CapKind::Either => "",
     }
 }
@@ -35,39 +36,45 @@ fn subject(cap: &Cap) -> String {
     let part = clean(&cap.part);
     let is_volume = part.starts_with("vol") || part.starts_with("/dev/");
     match cap.limit.owner {
-        CapOwner::Machine if is_volume => format!("The machine of {part}"),
-        CapOwner::Machine => format!("The machine {part}").trim_end().to_owned(),
-        CapOwner::Volume => format!("The volume {part}").trim_end().to_owned(),
-        CapOwner::Unknown => format!("The storage {part}").trim_end().to_owned(),
+        CapOwner::Machine if is_volume => say!("The machine of {part}"),
+        CapOwner::Machine => say!("The machine {part}").trim_end().to_owned(),
+        CapOwner::Volume => say!("The volume {part}").trim_end().to_owned(),
+        CapOwner::Unknown => say!("The storage {part}").trim_end().to_owned(),
     }
 }
 
 /// `in 38 of 60 minutes`, `for 21 s of 30 s`
 fn often(cap: &Cap) -> String {
     if let Some([above, all]) = cap.time {
-        return format!("for {} of {}", length(above.as_secs_f64()), length(all.as_secs_f64()));
+        return say!("for {} of {}", length(above.as_secs_f64()), length(all.as_secs_f64()));
     }
     let (at, of) = (number::integer(cap.points as f64), number::integer(cap.of as f64));
     match cap.each.map(Span::as_secs_f64) {
-        Some(each) if (each - 60.0).abs() < 0.5 => format!("in {at} of {of} minutes"),
-        Some(each) => format!("in {at} of {of} windows of {}", length(each)),
-        None => format!("in {at} of {of} points"),
+        Some(each) if (each - 60.0).abs() < 0.5 => say!("in {at} of {of} minutes"),
+        Some(each) => say!("in {at} of {of} windows of {}", length(each)),
+        None => say!("in {at} of {of} points"),
     }
 }
 
 /// Whether a faster volume raises the limit, as a sentence with its remedy.
-pub(crate) const fn remedy(owner: CapOwner) -> &'static str {
+pub(crate) fn remedy(owner: CapOwner) -> &'static str {
     match owner {
         CapOwner::Volume => {
-            "Raise the volume's limit, then measure again: until then this load is only the lower end of a range."
+            label!(
+                "Raise the volume's limit, then measure again: until then this load is only the lower end of a range."
+            )
         }
         CapOwner::Machine => {
-            "A faster volume does not help, as the limit is the machine's: choose a machine with a higher limit, then \
+            label!(
+                "A faster volume does not help, as the limit is the machine's: choose a machine with a higher limit, then \
              measure again: until then this load is only the lower end of a range."
+            )
         }
         CapOwner::Unknown => {
-            "Raise the limit, which may be the volume's or the machine's, then measure again: until then this load is only \
+            label!(
+                "Raise the limit, which may be the volume's or the machine's, then measure again: until then this load is only \
              the lower end of a range."
+            )
         }
     }
 }

@@ -7,6 +7,7 @@ use plimsoll_catalogue::{
     SnapshotPrice, Status, TypicalRange, TypicalRates, Wrap,
 };
 use plimsoll_choose::Lift;
+use plimsoll_language::{label, say};
 use plimsoll_units::Bytes;
 
 use super::clean;
@@ -15,11 +16,11 @@ use crate::number;
 
 /// The load of a quote: `4 KiB random reads`, `1 MiB sequential, 70 % reads`.
 pub(crate) fn ask(ask: &Ask) -> String {
-    let access = if ask.sequential { "sequential" } else { "random" };
+    let access = if ask.sequential { label!("sequential") } else { label!("random") };
     match ask.reads {
-        share if share >= 1.0 => format!("{} {access} reads", ask.block),
-        share if share <= 0.0 => format!("{} {access} writes", ask.block),
-        share => format!("{} {access}, {} reads", ask.block, number::percent(share)),
+        share if share >= 1.0 => say!("{} {access} reads", ask.block),
+        share if share <= 0.0 => say!("{} {access} writes", ask.block),
+        share => say!("{} {access}, {} reads", ask.block, number::percent(share)),
     }
 }
 
@@ -36,8 +37,8 @@ pub(crate) fn readable_name(offer: &Offer) -> String {
         Wrap::PageCache(_) => None,
     });
     let settings = short.volume.settings.iter().map(setting);
-    let volume = std::iter::once(product(offer)).chain(settings).collect::<Vec<_>>().join(", ");
-    let layout = layout.map_or_else(String::new, |layout| format!(" each, {}", arrangement(*layout)));
+    let volume = std::iter::once(product(offer)).chain(settings).collect::<Vec<_>>().join(label!(", "));
+    let layout = layout.map_or_else(String::new, |layout| say!(" each, {}", arrangement(*layout)));
     clean(&format!("{volume}{layout}"))
 }
 
@@ -62,13 +63,13 @@ fn setting(setting: &Setting) -> String {
     }
 }
 
-const fn arrangement(layout: Layout) -> &'static str {
+fn arrangement(layout: Layout) -> &'static str {
     match layout {
-        Layout::Stripe | Layout::SplitStripe | Layout::SerialStripe => "striped",
-        Layout::Mirror => "mirrored",
-        Layout::Raid10 => "RAID 10",
-        Layout::Raid5 => "RAID 5",
-        Layout::Raid6 => "RAID 6",
+        Layout::Stripe | Layout::SplitStripe | Layout::SerialStripe => label!("striped"),
+        Layout::Mirror => label!("mirrored"),
+        Layout::Raid10 => label!("RAID 10"),
+        Layout::Raid5 => label!("RAID 5"),
+        Layout::Raid6 => label!("RAID 6"),
     }
 }
 
@@ -98,7 +99,7 @@ pub(crate) fn megabytes(bytes_per_second: f64) -> String {
 
 /// Sustained rates of a load: `23,040 IOPS, 94.4 MB/s`.
 pub(crate) fn rates(bound: &Bound) -> String {
-    format!("{} IOPS, {}", number::rate(bound.iops), throughput(bound.bytes_per_second))
+    say!("{} IOPS, {}", number::rate(bound.iops), throughput(bound.bytes_per_second))
 }
 
 /// A ceiling as documented, and its value for this load if it differs:
@@ -108,7 +109,7 @@ pub(crate) fn bound(offer: &Offer, bound: &Bound) -> String {
     let given = match bound.counts {
         Counts::Operations if ceiling.added => {
             let both = ceiling.iops.zip(ceiling.bytes_per_second);
-            both.map(|(iops, bytes)| format!("{} IOPS and then {}", number::rate(iops), throughput(bytes)))
+            both.map(|(iops, bytes)| say!("{} IOPS and then {}", number::rate(iops), throughput(bytes)))
         }
         Counts::Operations => ceiling.iops.map(|iops| format!("{} IOPS", number::rate(iops))),
         Counts::Bytes => ceiling.bytes_per_second.map(throughput),
@@ -116,10 +117,10 @@ pub(crate) fn bound(offer: &Offer, bound: &Bound) -> String {
     let same = !ceiling.added
         && bound.counts == Counts::Operations
         && ceiling.iops.is_some_and(|iops| (bound.iops / iops - 1.0).abs() < 1e-6);
-    let here = if same { String::new() } else { format!(", equal to {} IOPS here", number::rate(bound.iops)) };
+    let here = if same { String::new() } else { say!(", equal to {} IOPS here", number::rate(bound.iops)) };
     let members =
         offer.config.wraps.iter().any(|wrap| matches!(wrap, Wrap::Array { .. })) && !ceiling.scope.is_shared();
-    let each = if members { " of each member" } else { "" };
+    let each = if members { label!(" of each member") } else { "" };
     let (name, given) = (clean(&ceiling.name), given.unwrap_or_default());
     format!("{name}: {given}{}{each}{here}", counted(ceiling, bound))
 }
@@ -128,12 +129,12 @@ pub(crate) fn bound(offer: &Offer, bound: &Bound) -> String {
 fn counted(ceiling: &Ceiling, bound: &Bound) -> String {
     let kinds = match ceiling.kinds {
         Kinds::All => "",
-        Kinds::Read => " of reads",
-        Kinds::Write => " of writes",
+        Kinds::Read => label!(" of reads"),
+        Kinds::Write => label!(" of writes"),
     };
     let block = bound.bytes_per_second / bound.iops;
     let unit = ceiling.unit.filter(|unit| bound.counts == Counts::Operations && block > unit.get() as f64);
-    let unit = unit.map(|unit| format!(", counted per {unit}")).unwrap_or_default();
+    let unit = unit.map(|unit| say!(", counted per {unit}")).unwrap_or_default();
     format!("{kinds}{unit}")
 }
 
@@ -143,18 +144,18 @@ pub(crate) fn service_level(level: &ServiceLevel) -> String {
     let percent = |share: f64| format!("{} %", number::exact((share * 1e6).round() / 1e4));
     let (time, status) = (percent(level.share), level.cite.status.name());
     match level.of {
-        ServiceSubject::Availability => format!("available {time} of the time ({status})"),
+        ServiceSubject::Availability => say!("available {time} of the time ({status})"),
         ServiceSubject::Performance => {
             let amount = percent(level.amount.unwrap_or(1.0));
-            format!("{amount} of the provisioned performance {time} of the time ({status})")
+            say!("{amount} of the provisioned performance {time} of the time ({status})")
         }
     }
 }
 
 /// Price of snapshots: `0.05 USD per GiB-month stored, 51.20 USD a month for all of it (secondary)`.
 pub(crate) fn snapshots(price: &SnapshotPrice) -> String {
-    let each = format!("{} {} per {} stored", price.each.exact(), price.each.currency, clean(&price.per));
-    let full = price.full_monthly.map_or_else(String::new, |full| format!(", {full} a month for the full capacity"));
+    let each = say!("{} {} per {} stored", price.each.exact(), price.each.currency, clean(&price.per));
+    let full = price.full_monthly.map_or_else(String::new, |full| say!(", {full} a month for the full capacity"));
     format!("{each}{full} ({})", price.cite.status.name())
 }
 
@@ -167,9 +168,9 @@ pub(crate) fn cite(cite: &Cite) -> String {
 /// A note for a comparison of prices of several regions; `None` for one region.
 pub(crate) fn note_regions<'a>(prices: impl Iterator<Item = &'a Price>) -> Option<String> {
     let regions: BTreeSet<&str> = prices.filter_map(|price| price.region.as_deref()).collect();
-    let named = || regions.iter().copied().collect::<Vec<_>>().join(", ");
+    let named = || regions.iter().copied().collect::<Vec<_>>().join(label!(", "));
     (regions.len() > 1)
-        .then(|| format!("prices of several regions: {}; --region A,B chooses for each vendor", clean(&named())))
+        .then(|| say!("prices of several regions: {}; --region A,B chooses for each vendor", clean(&named())))
 }
 
 /// Range of published drives at the lowest and the highest depth:
@@ -177,23 +178,23 @@ pub(crate) fn note_regions<'a>(prices: impl Iterator<Item = &'a Price>) -> Optio
 pub(crate) fn typical(rates: &TypicalRates) -> String {
     let range = |range: &TypicalRange, unit: &str| {
         let [lowest, median, highest] = [range.lowest, range.median, range.highest].map(number::rate);
-        format!("{lowest} to {highest}{unit} at depth {} (median {median} of {})", range.depth, range.drives)
+        say!("{lowest} to {highest}{unit} at depth {} (median {median} of {})", range.depth, range.drives)
     };
     let first = rates.ranges.first().map(|first| range(first, " IOPS"));
     let last = rates.ranges.get(1..).and_then(<[_]>::last).map(|last| range(last, ""));
     let displayed: Vec<String> = first.into_iter().chain(last).collect();
-    format!("of {} published drives, {}: {}", rates.drives.len(), ask(&rates.ask), displayed.join(", "))
+    say!("of {} published drives, {}: {}", rates.drives.len(), ask(&rates.ask), displayed.join(label!(", ")))
 }
 
 /// Definition of a status, for a legend.
-pub(crate) const fn status(status: Status) -> &'static str {
+pub(crate) fn status(status: Status) -> &'static str {
     match status {
-        Status::Verified => "from the vendor's own document",
-        Status::Own => "stated by you",
-        Status::Published => "published by a third party that measured or bought it",
-        Status::Secondary => "from a third party that cites the vendor",
-        Status::Inferred => "derived from other figures",
-        Status::Unverified => "without a source",
+        Status::Verified => label!("from the vendor's own document"),
+        Status::Own => label!("stated by you"),
+        Status::Published => label!("published by a third party that measured or bought it"),
+        Status::Secondary => label!("from a third party that cites the vendor"),
+        Status::Inferred => label!("derived from other figures"),
+        Status::Unverified => label!("without a source"),
     }
 }
 
@@ -202,39 +203,39 @@ pub(crate) fn provenance(mut used: Vec<Status>) -> String {
     used.sort_unstable();
     used.dedup();
     let meanings: Vec<String> = used.iter().map(|used| format!("{}: {}", used.name(), status(*used))).collect();
-    let meanings = if meanings.is_empty() { String::new() } else { format!("; {}", meanings.join("; ")) };
-    format!("from documents, not measured{meanings}; 1 MB is 1,000,000 bytes, 1 MiB 1,048,576")
+    let meanings = if meanings.is_empty() { String::new() } else { say!("; {}", meanings.join(label!("; "))) };
+    say!("from documents, not measured{meanings}; 1 MB is 1,000,000 bytes, 1 MiB 1,048,576")
 }
 
 /// A way to lift a limit: `iops 3,000 -> 6,000: 6,000 IOPS, for 15.00 USD a month more; then volume throughput binds`.
 pub(crate) fn lift(lift: &Lift) -> String {
     let cost = match lift.costs {
-        None => "at an unknown price".into(),
-        Some(cost) if cost.millionths == 0 => "at the same price".into(),
-        Some(cost) if cost.millionths < 0 => format!("for {} a month less", money::without_sign(cost)),
-        Some(cost) => format!("for {cost} a month more"),
+        None => label!("at an unknown price").into(),
+        Some(cost) if cost.millionths == 0 => label!("at the same price").into(),
+        Some(cost) if cost.millionths < 0 => say!("for {} a month less", money::without_sign(cost)),
+        Some(cost) => say!("for {cost} a month more"),
     };
     let (from, to) = (&lift.change.0, &lift.change.1);
     let change = format!("{} {} -> {}", clean(&lift.option), clean(from), clean(to));
-    format!("{change}: {} IOPS, {cost}; next limit: {}", number::rate(lift.iops), clean(&lift.binds))
+    say!("{change}: {} IOPS, {cost}; next limit: {}", number::rate(lift.iops), clean(&lift.binds))
 }
 
 /// A duration: `45 s`, `31 min`, `2.5 h`.
 pub(crate) fn lasting(seconds: f64) -> String {
     match seconds {
-        s if !s.is_finite() => "ever".into(),
+        s if !s.is_finite() => label!("ever").into(),
         s if s < 120.0 => format!("{} s", number::three(s)),
         s if s < 7_200.0 => format!("{} min", number::three(s / 60.0)),
         s if s < 172_800.0 => format!("{} h", number::three(s / 3_600.0)),
-        s => format!("{} days", number::three(s / 86_400.0)),
+        s => say!("{} days", number::three(s / 86_400.0)),
     }
 }
 
 /// `0.1 to 0.2 % of volumes or stripes per year`.
 pub(crate) fn failure_rate(durability: &Durability) -> String {
     let (low, high) = (per_cent(durability.failure_rate_low), per_cent(durability.failure_rate_high));
-    let range = if low == high { high } else { format!("{low} to {high}") };
-    format!("{range} % of volumes or stripes per year")
+    let range = if low == high { high } else { say!("{low} to {high}") };
+    say!("{range} % of volumes or stripes per year")
 }
 
 /// A share in per cent with three significant digits: `0.797`, `0.000000001`.

@@ -1,5 +1,6 @@
 //! Provenance of figures: source, target, host, conditions, command.
 
+use plimsoll_language::{label, say};
 use plimsoll_record::{Conditions, Curve, Host, Source, Subject};
 use plimsoll_units::Span;
 
@@ -10,33 +11,33 @@ use crate::number;
 pub fn source(curve: &Curve) -> String {
     let word = curve.source.word();
     match &curve.source {
-        Source::Measured { engine } => format!("{word} with {}", clean(engine)),
+        Source::Measured { engine } => say!("{word} with {}", clean(engine)),
         // The stages of a catalogue model are too long to display; the run's file has them.
         Source::Simulated { .. } | Source::Emulated { .. } if curve.subject.kind == "product" => {
-            format!("{word} by the catalogue's model")
+            say!("{word} by the catalogue's model")
         }
-        Source::Simulated { model } | Source::Emulated { model } => format!("{word} by {}", clean(model)),
-        Source::Published { document } => format!("{word} in {}", clean(document)),
+        Source::Simulated { model } | Source::Emulated { model } => say!("{word} by {}", clean(model)),
+        Source::Published { document } => say!("{word} in {}", clean(document)),
     }
 }
 
 /// Source line of charts: `measured with io_uring on /dev/nvme0n1, 2026-03-02`.
 pub fn source_line(curve: &Curve) -> String {
     let place = source_place(curve);
-    date(curve).map_or(place.clone(), |date| format!("{place}, {date}"))
+    date(curve).map_or(place.clone(), |date| say!("{place}, {date}"))
 }
 
 /// Duration of a run: `2:11`, or `2:11 of virtual time` for a simulation.
 pub(crate) fn duration(source: &Source, wall: Span) -> String {
     match source {
-        Source::Simulated { .. } => format!("{} of virtual time", number::clock(wall)),
+        Source::Simulated { .. } => say!("{} of virtual time", number::clock(wall)),
         _ => number::clock(wall),
     }
 }
 
 /// Source line of charts without the date.
 pub(crate) fn source_place(curve: &Curve) -> String {
-    format!("{} on {}", source(curve), clean(&curve.subject.name))
+    say!("{} on {}", source(curve), clean(&curve.subject.name))
 }
 
 /// The day of the start.
@@ -48,7 +49,7 @@ pub(crate) fn date(curve: &Curve) -> Option<String> {
 pub fn subject(subject: &Subject) -> String {
     let kind = clean(&subject.kind);
     // The size of a database is unknown.
-    let head = if subject.size.get() > 0 { format!("{kind}, {}", subject.size) } else { kind };
+    let head = if subject.size.get() > 0 { say!("{kind}, {}", subject.size) } else { kind };
     let Some(device) = &subject.device else { return head };
     let mut parts: Vec<String> = Vec::new();
     match (&device.model, &device.name) {
@@ -57,11 +58,15 @@ pub fn subject(subject: &Subject) -> String {
         (None, None) => {}
     }
     parts.extend(device.size.map(|size| size.to_string()));
-    parts.extend(device.rotational.map(|rotates| if rotates { "rotational".into() } else { "not rotational".into() }));
+    parts.extend(
+        device
+            .rotational
+            .map(|rotates| if rotates { label!("rotational").into() } else { label!("not rotational").into() }),
+    );
     parts.extend(device.filesystem.as_ref().map(|filesystem| clean(filesystem)));
-    parts.extend(device.scheduler.as_ref().map(|scheduler| format!("scheduler {}", clean(scheduler))));
-    parts.extend(device.write_cache.as_ref().map(|cache| format!("{} cache", clean(cache))));
-    if parts.is_empty() { head } else { format!("{head}; {}", parts.join(", ")) }
+    parts.extend(device.scheduler.as_ref().map(|scheduler| say!("scheduler {}", clean(scheduler))));
+    parts.extend(device.write_cache.as_ref().map(|cache| say!("{} cache", clean(cache))));
+    if parts.is_empty() { head } else { say!("{head}; {}", parts.join(label!(", "))) }
 }
 
 /// The host: `8 processors (AMD EPYC 7R13), 32 GiB, KVM, Linux 6.8.0`.
@@ -69,29 +74,29 @@ pub fn host(host: &Host) -> String {
     let cpu = host.cpu.as_ref().map(|cpu| clean(cpu));
     let mut parts: Vec<String> = Vec::new();
     match (host.cpus, cpu) {
-        (Some(1), Some(cpu)) => parts.push(format!("1 processor ({cpu})")),
-        (Some(count), Some(cpu)) => parts.push(format!("{count} processors ({cpu})")),
-        (Some(count), None) => parts.push(format!("{count} processors")),
+        (Some(1), Some(cpu)) => parts.push(say!("1 processor ({cpu})")),
+        (Some(count), Some(cpu)) => parts.push(say!("{count} processors ({cpu})")),
+        (Some(count), None) => parts.push(say!("{count} processors")),
         (None, Some(cpu)) => parts.push(cpu),
         (None, None) => {}
     }
-    parts.extend(host.memory.map(|memory| format!("{memory} memory")));
+    parts.extend(host.memory.map(|memory| say!("{memory} memory")));
     parts.extend(host.virtualization.as_ref().map(|name| clean(name)));
-    parts.extend(host.kernel.as_ref().map(|kernel| format!("Linux {}", clean(kernel))));
-    parts.extend(host.clock_source.as_ref().map(|clock| format!("clock {}", clean(clock))));
-    parts.extend(host.governor.as_ref().map(|governor| format!("governor {}", clean(governor))));
-    parts.join(", ")
+    parts.extend(host.kernel.as_ref().map(|kernel| say!("Linux {}", clean(kernel))));
+    parts.extend(host.clock_source.as_ref().map(|clock| say!("clock {}", clean(clock))));
+    parts.extend(host.governor.as_ref().map(|governor| say!("governor {}", clean(governor))));
+    parts.join(label!(", "))
 }
 
 /// Conditions other than the streams: `direct I/O, 4 threads, 0 % compressible, seed 42`.
 pub fn conditions(conditions: &Conditions) -> String {
-    let path = if conditions.direct { "direct I/O" } else { "through the page cache" };
+    let path = if conditions.direct { label!("direct I/O") } else { label!("through the page cache") };
     let threads = match conditions.threads {
-        1 => "1 thread".to_owned(),
-        n => format!("{n} threads"),
+        1 => label!("1 thread").to_owned(),
+        n => say!("{n} threads"),
     };
     let compressible = number::percent(conditions.compressible);
-    format!("{path}, {threads}, data {compressible} compressible, seed {}", conditions.seed)
+    say!("{path}, {threads}, data {compressible} compressible, seed {}", conditions.seed)
 }
 
 /// The command line, quoted for a POSIX shell.

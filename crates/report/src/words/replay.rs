@@ -1,5 +1,6 @@
 //! Outcome of a replay as a sentence.
 
+use plimsoll_language::{label, say};
 use plimsoll_record::{Curve, EndReason, Run, Trace};
 use plimsoll_units::{Instant, Span};
 
@@ -11,15 +12,15 @@ use super::clean;
 /// `None` if the curve is not a replay.
 pub(crate) fn replay(curve: &Curve) -> Option<String> {
     let trace = curve.conditions.trace.as_ref()?;
-    let head = format!("Replay of {}", recording(trace));
+    let head = say!("Replay of {}", recording(trace));
     let outcome = match pick::fastest(curve) {
-        None => "no operation completed".into(),
+        None => label!("no operation completed").into(),
         Some(run) if is_part(curve, run) => {
             let answered = number::integer((run.total.operations() + run.total.errors()) as f64);
-            format!("ended early, {answered} completed, p99 {}", number::time(run.figures.p99_ns.value))
+            say!("ended early, {answered} completed, p99 {}", number::time(run.figures.p99_ns.value))
         }
         Some(run) if pick::is_open(run) => carried(run),
-        Some(run) => format!("completed in {} ({})", length(run), super::pace(&run.offered)),
+        Some(run) => say!("completed in {} ({})", length(run), super::pace(&run.offered)),
     };
     Some(format!("{head}: {outcome}{}", retain(curve).unwrap_or_default()))
 }
@@ -35,29 +36,29 @@ fn is_part(curve: &Curve, run: &Run) -> bool {
 pub(crate) fn recording(trace: &Trace) -> String {
     let operations = number::integer(trace.operations as f64);
     let scale = trace.scale.filter(|scale| (scale - 1.0).abs() > 1e-9);
-    let scale = scale.map(|scale| format!(", times multiplied by {}", number::three(scale))).unwrap_or_default();
-    format!("{} ({operations} operations in {}{scale})", clean(&trace.name), trace.span)
+    let scale = scale.map(|scale| say!(", times multiplied by {}", number::three(scale))).unwrap_or_default();
+    say!("{} ({operations} operations in {}{scale})", clean(&trace.name), trace.span)
 }
 
 /// Whether a recorded load was carried, otherwise its lag at the end.
 fn carried(run: &Run) -> String {
     let worst = Span::from_nanos(run.total.response().max_ns);
     if !pick::is_overloaded(run) {
-        return format!("carried, p99 {}, worst {worst}", number::time(run.figures.p99_ns.value));
+        return say!("carried, p99 {}, worst {worst}", number::time(run.figures.p99_ns.value));
     }
     let unserved = match run.unserved {
         0 => String::new(),
-        count => format!(", {} operations not issued", number::integer(count as f64)),
+        count => say!(", {} operations not issued", number::integer(count as f64)),
     };
-    format!("not carried, {} behind at the end{unserved}", behind(run))
+    say!("not carried, {} behind at the end{unserved}", behind(run))
 }
 
 /// Short form: `carried`, or the lag at the end; for a closed replay its duration.
 pub(crate) fn format_outcome(run: &Run) -> String {
     match (pick::is_open(run), pick::is_overloaded(run)) {
-        (true, false) => "carried".into(),
-        (true, true) => format!("{} behind", behind(run)),
-        (false, _) => format!("took {}", length(run)),
+        (true, false) => label!("carried").into(),
+        (true, true) => say!("{} behind", behind(run)),
+        (false, _) => say!("took {}", length(run)),
     }
 }
 
@@ -75,6 +76,6 @@ fn retain(curve: &Curve) -> Option<String> {
     let objective = curve.conditions.objective?;
     let run = pick::fastest(curve)?;
     let value = run.figures.objective_ns?.value;
-    let verdict = if value <= objective.limit.as_nanos() as f64 { "kept" } else { "missed" };
-    Some(format!("; {objective} was {verdict} ({})", number::time(value)))
+    let verdict = if value <= objective.limit.as_nanos() as f64 { label!("kept") } else { label!("missed") };
+    Some(say!("; {objective} was {verdict} ({})", number::time(value)))
 }

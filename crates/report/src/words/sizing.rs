@@ -11,6 +11,7 @@ use plimsoll_catalogue::Money;
 use plimsoll_choose::sizing::{
     Choice, DesignLimit, DesignPoint, Exclusion, Rejection, RejectionReason, RiskDetail, RiskKind, VolumeLayout,
 };
+use plimsoll_language::{label, say};
 
 pub(crate) use self::assumption::{assumption, step_name, step_source};
 pub(crate) use self::cost::{
@@ -37,7 +38,7 @@ pub(crate) fn doubts(choice: &Choice) -> String {
     let mut sorts: Vec<&str> = Vec::new();
     for one in choice.risks.iter().filter(|one| one.kind != RiskKind::Needs) {
         let sort = if one.kind == RiskKind::Price && choice.has_unverified_price() {
-            "unverified price"
+            label!("unverified price")
         } else {
             risk(one.kind)
         };
@@ -46,17 +47,17 @@ pub(crate) fn doubts(choice: &Choice) -> String {
         }
     }
     if choice.machine.as_ref().is_some_and(|machine| unpriced_machines(machine).is_some()) {
-        sorts.push("few machine prices");
+        sorts.push(label!("few machine prices"));
     }
-    sorts.join(", ")
+    sorts.join(label!(", "))
 }
 
 /// Volumes of a layout: `data on aws/gp3:1000GiB, redo on aws/io2:16GiB,iops=3000`.
 pub(crate) fn layout(layout: &VolumeLayout) -> String {
     let part = |part: &plimsoll_choose::sizing::VolumePart| {
-        format!("{} on {}", part.content.name(), offer::configuration(&part.choice.offer))
+        say!("{} on {}", part.content.name(), offer::configuration(&part.choice.offer))
     };
-    layout.parts.iter().map(part).collect::<Vec<_>>().join(", ")
+    layout.parts.iter().map(part).collect::<Vec<_>>().join(label!(", "))
 }
 
 /// A configuration compared with a cheaper one: `+14 %: 3.4 times faster`.
@@ -65,11 +66,11 @@ pub(crate) fn against(point: &DesignPoint, cheaper: &Choice, choice: &Choice) ->
     let waiting = |choice: &Choice| choice.waiting(point).unwrap_or_default();
     let more = monthly(choice).zip(monthly(cheaper)).map(|(own, other)| own / other - 1.0);
     let more = match more {
-        None => "at an unknown price".to_owned(),
+        None => label!("at an unknown price").to_owned(),
         Some(more) if more < 1.0 => format!("{:+.0} %", more * 100.0),
-        Some(more) => format!("x {}", number::three(more + 1.0)),
+        Some(more) => say!("x {}", number::three(more + 1.0)),
     };
-    format!("{more}: {} times faster", number::three(waiting(cheaper) / waiting(choice)))
+    say!("{more}: {} times faster", number::three(waiting(cheaper) / waiting(choice)))
 }
 
 /// Probability of data loss in a year: `0.8 %`.
@@ -86,16 +87,16 @@ pub(crate) fn rejection(rejection: &Rejection) -> String {
 pub(crate) fn why(why: &RejectionReason) -> String {
     match why {
         RejectionReason::Ceiling(ceiling) => {
-            format!("{}, {} of the requirement", limit(ceiling), number::percent(ceiling.over))
+            say!("{}, {} of the requirement", limit(ceiling), number::percent(ceiling.over))
         }
-        RejectionReason::Waits(waits) => format!("replayed, {}", backlog(waits)),
+        RejectionReason::Waits(waits) => say!("replayed, {}", backlog(waits)),
         RejectionReason::Sustains { iops, required, held_by } => {
             let (iops, required) = (number::rate(*iops), number::rate(*required));
-            format!("it sustains {iops} of {required} IOPS (modelled), limited by {}", clean(held_by))
+            say!("it sustains {iops} of {required} IOPS (modelled), limited by {}", clean(held_by))
         }
         RejectionReason::NoMachine { of, nearest } => {
             let near = |(name, ceiling): &(String, DesignLimit)| {
-                format!(
+                say!(
                     "; nearest: {}: {}, {} of the design point",
                     clean(name),
                     limit(ceiling),
@@ -103,7 +104,7 @@ pub(crate) fn why(why: &RejectionReason) -> String {
                 )
             };
             let near = nearest.as_ref().map_or_else(String::new, near);
-            format!(
+            say!(
                 "no known machine of its provider has the required processors and memory and sufficient limits (of {of})\
                  {near}"
             )
@@ -115,16 +116,22 @@ pub(crate) fn why(why: &RejectionReason) -> String {
 
 fn exclusion(why: &Exclusion) -> String {
     let text = match why {
-        Exclusion::Invalid => "it has no valid configuration",
-        Exclusion::Unfit => "the load does not fit on it",
-        Exclusion::Capacity(offered, required) => return format!("it holds {offered} of {required}"),
-        Exclusion::NoLimits => "the catalogue has no limits of it: whether it carries the load is unknown",
-        Exclusion::InstanceClass => "its instance class has too few processors or too little memory",
-        Exclusion::LowestLevel => "the measured load is below the demand, and its lowest level has no room for more",
-        Exclusion::SingleMachine => "only a single machine can write to it, while RAC shares volumes among instances",
-        Exclusion::SingleInstance => "a single instance of it writes, while the database is a cluster of several",
+        Exclusion::Invalid => label!("it has no valid configuration"),
+        Exclusion::Unfit => label!("the load does not fit on it"),
+        Exclusion::Capacity(offered, required) => return say!("it holds {offered} of {required}"),
+        Exclusion::NoLimits => label!("the catalogue has no limits of it: whether it carries the load is unknown"),
+        Exclusion::InstanceClass => label!("its instance class has too few processors or too little memory"),
+        Exclusion::LowestLevel => {
+            label!("the measured load is below the demand, and its lowest level has no room for more")
+        }
+        Exclusion::SingleMachine => {
+            label!("only a single machine can write to it, while RAC shares volumes among instances")
+        }
+        Exclusion::SingleInstance => {
+            label!("a single instance of it writes, while the database is a cluster of several")
+        }
         Exclusion::OtherEngine(engines) => {
-            return format!("it runs {}, and the reports are of Oracle Database", clean(engines));
+            return say!("it runs {}, and the reports are of Oracle Database", clean(engines));
         }
         Exclusion::WorseLatency(statement) | Exclusion::UnsupportedRac(statement) => return clean(statement),
     };
@@ -136,25 +143,25 @@ pub(crate) fn risk_text(detail: &RiskDetail) -> String {
     match detail {
         RiskDetail::Statement(text) => text.clone(),
         RiskDetail::Ceiling(name, doubt) => format!("\"{name}\" {doubt}"),
-        RiskDetail::PriceWithout(part) => format!("its price is without {part}"),
-        RiskDetail::Stripe(members) => format!("the loss of one of {members} volumes loses all of them"),
+        RiskDetail::PriceWithout(part) => say!("its price is without {part}"),
+        RiskDetail::Stripe(members) => say!("the loss of one of {members} volumes loses all of them"),
         RiskDetail::UnknownEngine(engines) => {
-            format!("the reports do not show the engine of the database: it runs {engines} only")
+            say!("the reports do not show the engine of the database: it runs {engines} only")
         }
         RiskDetail::LargeSectors => {
-            "sectors of 4 KiB by default: Oracle Database before 12.2 needs the setting sector=512".to_owned()
+            label!("sectors of 4 KiB by default: Oracle Database before 12.2 needs the setting sector=512").to_owned()
         }
     }
 }
 
 /// Kind of a doubt as a word.
-pub(crate) const fn risk(sort: RiskKind) -> &'static str {
+pub(crate) fn risk(sort: RiskKind) -> &'static str {
     match sort {
-        RiskKind::Ceiling => "ceiling",
-        RiskKind::Latency => "latency",
-        RiskKind::Price => "price",
-        RiskKind::Needs => "needs",
-        RiskKind::Safety => "safety",
+        RiskKind::Ceiling => label!("ceiling"),
+        RiskKind::Latency => label!("latency"),
+        RiskKind::Price => label!("price"),
+        RiskKind::Needs => label!("needs"),
+        RiskKind::Safety => label!("safety"),
     }
 }
 
@@ -166,12 +173,14 @@ pub(crate) fn notes_on_managed(choices: &[Choice]) -> Vec<String> {
     for product in managed.iter().map(|choice| choice.offer.product()) {
         let of_service = product.managed().map(|service| {
             let (name, engines) = (product.name(), service.engine_titles());
-            format!("{name} is managed ({engines}): {}. It leaves to you {}", service.provides, service.leaves)
+            say!("{name} is managed ({engines}): {}. It leaves to you {}", service.provides, service.leaves)
         });
         notes.extend(of_service);
     }
-    let beside = "the other choices are storage for a database of your own: they also leave to you the machine, its \
-                  operating system, installation and patches, backups, restores and failover";
+    let beside = label!(
+        "the other choices are storage for a database of your own: they also leave to you the machine, its \
+                  operating system, installation and patches, backups, restores and failover"
+    );
     notes.extend((!managed.is_empty() && !own.is_empty()).then(|| beside.to_owned()));
     notes
 }

@@ -3,6 +3,7 @@
 mod blocks;
 mod database;
 
+use plimsoll_language::{label, say};
 use plimsoll_load::Pace;
 use plimsoll_record::{Finding, LimitEvidence, SessionVerdict, SharedVerdict, Spent, Verdict};
 
@@ -27,7 +28,7 @@ pub fn verdict(verdict: &Verdict) -> String {
         Verdict::Slob(verdict) => database::slob(verdict),
         Verdict::SqlBench(verdict) => database::sql_bench(verdict),
     };
-    format!("{}.", sentence(clean(&text).trim_end_matches('.')))
+    say!("{}.", sentence(clean(&text).trim_end_matches('.')))
 }
 
 fn shared(verdict: &SharedVerdict) -> String {
@@ -35,25 +36,25 @@ fn shared(verdict: &SharedVerdict) -> String {
         SharedVerdict::Text { text } => text.clone(),
         SharedVerdict::FlushNotHonoured { median } => {
             let finding = Finding::FlushNotHonoured { median: *median };
-            format!("{}; {}", finding.text(), finding.remedy())
+            say!("{}; {}", finding.text(), finding.remedy())
         }
         SharedVerdict::MemoryUnknown { size_bytes } => {
-            format!("the host's memory is not known: if it holds {size_bytes}, reads measured memory")
+            say!("the host's memory is not known: if it holds {size_bytes}, reads measured memory")
         }
-        SharedVerdict::DataInMemory { size_bytes, memory_bytes } => format!(
+        SharedVerdict::DataInMemory { size_bytes, memory_bytes } => say!(
             "the data of {size_bytes} fit into {memory_bytes} of memory: data just written were read from the page cache, \
              unless it was dropped before, and such figures are not those of the storage. Use twice the memory, or direct \
              I/O"
         ),
         SharedVerdict::ZeroesWritten => {
-            "only zeroes were written: storage that compresses looks faster with them than with data".into()
+            label!("only zeroes were written: storage that compresses looks faster with them than with data").into()
         }
         SharedVerdict::DataIntact { blocks } => {
-            format!("each of {blocks} blocks that were read was as it had been written")
+            say!("each of {blocks} blocks that were read was as it had been written")
         }
         SharedVerdict::WrongData { blocks, wrong, first } => {
-            let first = first.as_ref().map(|first| format!(". The first: {first}")).unwrap_or_default();
-            format!("of {blocks} blocks that were read, {wrong} had wrong data{first}")
+            let first = first.as_ref().map(|first| say!(". The first: {first}")).unwrap_or_default();
+            say!("of {blocks} blocks that were read, {wrong} had wrong data{first}")
         }
     }
 }
@@ -61,15 +62,16 @@ fn shared(verdict: &SharedVerdict) -> String {
 fn session(verdict: &SessionVerdict) -> String {
     match verdict {
         SessionVerdict::LoadLine { update_pct, line, blocks_per_second } => {
-            let blocks = blocks_per_second.map(|blocks| format!(", {blocks:.0} block I/Os a second"));
+            let blocks = blocks_per_second.map(|blocks| say!(", {blocks:.0} block I/Os a second"));
             let line = Counted::Transactions.load_line(line);
-            format!("{}load line: {line}{}", of_curve(*update_pct), blocks.unwrap_or_default())
+            say!("{}load line: {line}{}", of_curve(*update_pct), blocks.unwrap_or_default())
         }
         SessionVerdict::BindingLimit { update_pct, offered, limit, evidence } => {
-            let limit = limit.as_deref().unwrap_or("no saturated resource was observed");
+            let limit = limit.as_deref().unwrap_or(label!("no saturated resource was observed"));
             let evidence = describe_evidence(evidence);
-            let evidence = if evidence.is_empty() { String::new() } else { format!(" ({})", evidence.join(", ")) };
-            format!("{}binding limit at {}: {limit}{evidence}", of_curve(*update_pct), load(offered))
+            let evidence =
+                if evidence.is_empty() { String::new() } else { format!(" ({})", evidence.join(label!(", "))) };
+            say!("{}binding limit at {}: {limit}{evidence}", of_curve(*update_pct), load(offered))
         }
     }
 }
@@ -81,31 +83,31 @@ fn of_curve(update_pct: Option<u32>) -> String {
 fn load(pace: &Pace) -> String {
     match pace {
         Pace::Closed { depth } => sessions(*depth),
-        Pace::Open { rate, .. } => format!("{:.0} arrivals a second", rate.as_f64()),
+        Pace::Open { rate, .. } => say!("{:.0} arrivals a second", rate.as_f64()),
     }
 }
 
 fn describe_evidence(evidence: &LimitEvidence) -> Vec<String> {
     let waited = evidence.sessions.map(|(spent, share)| {
         let state = match spent {
-            Spent::Processor => "on a processor or runnable",
-            Spent::Reading => "reading blocks",
-            Spent::Writing => "writing blocks",
-            Spent::Committing => "waiting for the log",
-            Spent::Locked => "waiting for locks",
-            Spent::Internal => "waiting inside the server",
-            Spent::Client => "waiting for the client",
-            Spent::Other => "waiting for something else",
+            Spent::Processor => label!("on a processor or runnable"),
+            Spent::Reading => label!("reading blocks"),
+            Spent::Writing => label!("writing blocks"),
+            Spent::Committing => label!("waiting for the log"),
+            Spent::Locked => label!("waiting for locks"),
+            Spent::Internal => label!("waiting inside the server"),
+            Spent::Client => label!("waiting for the client"),
+            Spent::Other => label!("waiting for something else"),
         };
-        format!("sessions were {state} for {} of the time", percent(share))
+        say!("sessions were {state} for {} of the time", percent(share))
     });
-    let host = evidence.host_share.map(|share| format!("the host's processors were busy for {}", percent(share)));
+    let host = evidence.host_share.map(|share| say!("the host's processors were busy for {}", percent(share)));
     let device = evidence.device.as_ref().map(|(device, share)| {
-        let read = evidence.device_read.map(|read| format!(" with {read} for a read")).unwrap_or_default();
-        format!("{device} for {}{read}", percent(*share))
+        let read = evidence.device_read.map(|read| say!(" with {read} for a read")).unwrap_or_default();
+        say!("{device} for {}{read}", percent(*share))
     });
     let volume = evidence.volume.as_ref();
-    let volume = volume.map(|(name, share)| format!("{name} held {} of the volume's answers", percent(*share)));
+    let volume = volume.map(|(name, share)| say!("{name} held {} of the volume's answers", percent(*share)));
     [waited, host, device, volume].into_iter().flatten().collect()
 }
 

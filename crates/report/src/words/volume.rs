@@ -4,16 +4,16 @@ use plimsoll_api::{
     Attachment, Autotune, Bin, Cost, DurabilityTerms, Faults, Floor, HostCeiling, IscsiTarget, Stats, Volume,
 };
 use plimsoll_catalogue::{Currency, Money};
+use plimsoll_language::{label, say};
 use plimsoll_units::{Bytes, Iops, Span};
 
 /// The moment at which writes become durable.
 pub fn durability(terms: &DurabilityTerms) -> String {
     if terms.at_acknowledgement {
-        return "each write at its acknowledgement, as with OCI and EBS volumes".to_owned();
+        return label!("each write at its acknowledgement, as with OCI and EBS volumes").to_owned();
     }
-    let within =
-        terms.within_ns.map(|ns| format!(", and otherwise {} after a write at the latest", Span::from_nanos(ns)));
-    format!(
+    let within = terms.within_ns.map(|ns| say!(", and otherwise {} after a write at the latest", Span::from_nanos(ns)));
+    say!(
         "at a flush{}; OCI and EBS volumes are durable at the acknowledgement (plimsoll serve --durable-writes)",
         within.unwrap_or_default()
     )
@@ -25,7 +25,7 @@ pub fn floor(floor: &Floor) -> String {
         return String::new();
     }
     let span = |ns| Span::from_nanos(ns).to_string();
-    format!(
+    say!(
         "{} at depth 32 without a model; a 4 KiB read takes {} (p99 {}), a timer is {} late (p99 {})",
         Iops::per_second(floor.iops),
         span(floor.round_trip_p50_ns),
@@ -38,7 +38,7 @@ pub fn floor(floor: &Floor) -> String {
 /// The meaning of the figures of a service that is slowed down; empty without.
 pub(crate) fn time(slow: u32) -> String {
     if slow > 1 {
-        format!("{slow} times slower than the clock: every figure is in the model's time")
+        say!("{slow} times slower than the clock: every figure is in the model's time")
     } else {
         String::new()
     }
@@ -51,7 +51,7 @@ pub(crate) fn binds(stats: &Stats) -> String {
     bounds.sort_by_key(|bound| std::cmp::Reverse(bound.count));
     let share = |count: u64| (count as f64 * 1000.0 / total as f64).round() / 10.0;
     let displayed = bounds.iter().take(3).map(|bound| format!("{} ({} %)", bound.limit, share(bound.count)));
-    displayed.collect::<Vec<_>>().join(", ")
+    displayed.collect::<Vec<_>>().join(label!(", "))
 }
 
 /// Seconds in which the replies met the model, and the lateness of replies.
@@ -59,23 +59,23 @@ pub(crate) fn faithful(stats: &Stats) -> String {
     let seconds = stats.faithful + stats.unfaithful;
     if seconds == 0 {
         let any = stats.counts.iter().any(|kind| kind.ops + kind.errors > 0);
-        return if any { "no second is complete yet" } else { "nothing was asked yet" }.into();
+        return if any { label!("no second is complete yet") } else { label!("nothing was asked yet") }.into();
     }
     let late = |share| quantile(&stats.lateness, share).map_or("?".into(), |late| late.to_string());
-    format!("{} of {seconds} seconds; answers {} late (p50), {} (p99)", stats.faithful, late(0.5), late(0.99))
+    say!("{} of {seconds} seconds; answers {} late (p50), {} (p99)", stats.faithful, late(0.5), late(0.99))
 }
 
 /// Blocks that differ from their checksums; `None` without any.
 pub(crate) fn damaged(stats: &Stats) -> Option<String> {
     let (first, blocks) = (stats.damaged.first()?, stats.damaged.len());
-    let blocks = if blocks == 1 { "1 block".to_owned() } else { format!("{blocks} blocks") };
+    let blocks = if blocks == 1 { label!("1 block").to_owned() } else { say!("{blocks} blocks") };
     let reads = stats.damaged_reads;
-    Some(format!("{blocks} of 4 KiB, the first at byte {first}; read {reads} times"))
+    Some(say!("{blocks} of 4 KiB, the first at byte {first}; read {reads} times"))
 }
 
 /// Size and access.
 pub(crate) fn size(volume: &Volume) -> String {
-    let access = if volume.writable { "" } else { ", read-only" };
+    let access = if volume.writable { "" } else { label!(", read-only") };
     format!("{}{access}", Bytes::new(volume.size_bytes))
 }
 
@@ -88,22 +88,22 @@ pub(crate) fn level(volume: &Volume) -> String {
 pub(crate) fn host(volume: &Volume) -> String {
     let ceiling = volume.host.map(|HostCeiling { host_iops, product_iops }| {
         let [carried, possible] = [host_iops, product_iops].map(Iops::per_second);
-        format!("this host carries about {carried} of the product's {possible}")
+        say!("this host carries about {carried} of the product's {possible}")
     });
-    let forced = volume.forced.then(|| "made by force: responses are later than the model has them".to_owned());
-    ceiling.into_iter().chain(forced).collect::<Vec<_>>().join("; ")
+    let forced = volume.forced.then(|| label!("made by force: responses are later than the model has them").to_owned());
+    ceiling.into_iter().chain(forced).collect::<Vec<_>>().join(label!("; "))
 }
 
 /// Name and portals of a target.
 pub(crate) fn iscsi(target: &IscsiTarget) -> String {
-    format!("{} at {}", target.iqn, target.portals.join(", "))
+    say!("{} at {}", target.iqn, target.portals.join(label!(", ")))
 }
 
 /// The place of an attached volume on a line.
 pub fn format_device(attachment: &Attachment) -> String {
-    let device = attachment.device.as_deref().or(attachment.file.as_deref()).unwrap_or("attached");
-    let mounted = attachment.mountpoint.as_ref().map(|mountpoint| format!(" on {mountpoint}")).unwrap_or_default();
-    let dead = if attachment.dead { " (dead: detach it)" } else { "" };
+    let device = attachment.device.as_deref().or(attachment.file.as_deref()).unwrap_or(label!("attached"));
+    let mounted = attachment.mountpoint.as_ref().map(|mountpoint| say!(" on {mountpoint}")).unwrap_or_default();
+    let dead = if attachment.dead { label!(" (dead: detach it)") } else { "" };
     format!("{device}{mounted}{dead}")
 }
 
@@ -111,37 +111,37 @@ pub fn format_device(attachment: &Attachment) -> String {
 pub(crate) fn autotune(autotune: &Autotune) -> String {
     let mut parts = Vec::new();
     if let (Some(default), Some(max)) = (autotune.default, autotune.max) {
-        parts.push(format!("follows the load between {default} and {max}"));
+        parts.push(say!("follows the load between {default} and {max}"));
     }
     if let Some(after) = autotune.detached_after_ns {
-        parts.push(format!("rests at the lowest level after {} without a client", long(after)));
+        parts.push(say!("rests at the lowest level after {} without a client", long(after)));
     }
-    parts.join("; ")
+    parts.join(label!("; "))
 }
 
 /// Injected faults.
 pub(crate) fn faults(faults: &Faults) -> String {
     let share = |ppm: u32| format!("{} %", f64::from(ppm) / 1e4);
     let parts = [
-        (faults.errors_ppm > 0).then(|| format!("{} fail", share(faults.errors_ppm))),
+        (faults.errors_ppm > 0).then(|| say!("{} fail", share(faults.errors_ppm))),
         (faults.spikes_ppm > 0)
-            .then(|| format!("{} take {} longer", share(faults.spikes_ppm), Span::from_nanos(faults.spike_ns))),
-        (faults.tears_ppm > 0).then(|| format!("{} tear their connection", share(faults.tears_ppm))),
-        (faults.stall_ns > 0).then(|| format!("nothing was answered for {}", Span::from_nanos(faults.stall_ns))),
+            .then(|| say!("{} take {} longer", share(faults.spikes_ppm), Span::from_nanos(faults.spike_ns))),
+        (faults.tears_ppm > 0).then(|| say!("{} tear their connection", share(faults.tears_ppm))),
+        (faults.stall_ns > 0).then(|| say!("nothing was answered for {}", Span::from_nanos(faults.stall_ns))),
     ];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
-    let of = faults.only.as_ref().map_or("all requests".into(), |kind| format!("requests to {kind}"));
-    format!("of {of} {} (seed {})", parts.join(", "), faults.seed)
+    let of = faults.only.as_ref().map_or(label!("all requests").into(), |kind| say!("requests to {kind}"));
+    say!("of {of} {} (seed {})", parts.join(label!(", ")), faults.seed)
 }
 
 /// Cost of a month.
 pub(crate) fn monthly(cost: &Cost) -> String {
-    format!("{} a month of 730 hours, at list prices", format_money(&cost.monthly, &cost.currency))
+    say!("{} a month of 730 hours, at list prices", format_money(&cost.monthly, &cost.currency))
 }
 
 /// Cost so far and of a month.
 pub(crate) fn cost(cost: &Cost) -> String {
-    format!("{} so far; {}", format_money(&cost.so_far, &cost.currency), monthly(cost))
+    say!("{} so far; {}", format_money(&cost.so_far, &cost.currency), monthly(cost))
 }
 
 /// An exact amount in the digits of its currency; a text that is no amount as it is.
@@ -157,8 +157,8 @@ pub(crate) fn parse_money(exact: &str, currency: &str) -> Option<Money> {
 
 /// A span that people set: `14 days`, `6 h`.
 fn long(ns: u64) -> String {
-    const UNITS: [(u64, &str); 3] = [(86_400_000_000_000, "days"), (3_600_000_000_000, "h"), (60_000_000_000, "min")];
-    let unit = UNITS.iter().find(|(unit, _)| ns >= 2 * unit && ns.is_multiple_of(*unit));
+    let units = [(86_400_000_000_000, label!("days")), (3_600_000_000_000, "h"), (60_000_000_000, "min")];
+    let unit = units.iter().find(|(unit, _)| ns >= 2 * unit && ns.is_multiple_of(*unit));
     unit.map_or_else(|| Span::from_nanos(ns).to_string(), |(unit, name)| format!("{} {name}", ns / unit))
 }
 

@@ -2,6 +2,7 @@
 
 use plimsoll_catalogue::{Counts, Offer, Scope};
 use plimsoll_choose::watch::{AlertKind, CreditBalance, WatchAlert, WatchedLimit};
+use plimsoll_language::{label, say};
 use plimsoll_units::{Instant, Span};
 
 use super::clean;
@@ -26,15 +27,15 @@ pub(crate) fn format_duration(span: Span) -> String {
 pub(crate) fn format_time(at: Instant) -> String {
     let seconds = at.as_nanos() / 1_000_000_000;
     if seconds < CALENDAR_S {
-        return format!("{} after the begin", format_duration(at.since(Instant::ZERO)));
+        return say!("{} after the begin", format_duration(at.since(Instant::ZERO)));
     }
     format!("{:02}:{:02} UTC", seconds / 3_600 % 24, seconds / 60 % 60)
 }
 
 /// Where a limit is: `volume`, `machine`.
-pub(crate) const fn scope_name(scope: Scope) -> &'static str {
+pub(crate) fn scope_name(scope: Scope) -> &'static str {
     match scope {
-        Scope::Level => "volume",
+        Scope::Level => label!("volume"),
         scope => scope.name(),
     }
 }
@@ -55,7 +56,7 @@ pub(crate) fn format_limit(limit: &WatchedLimit, rate: f64) -> String {
 /// Credits that are left: `71 %`, or `40 to 71 %` if the balance at the start still matters.
 pub(crate) fn describe_balance(balance: &CreditBalance) -> String {
     let [low, high] = balance.shares.map(|share| (share * 100.0).round());
-    if high - low < 1.5 { format!("{high} %") } else { format!("{low} to {high} %") }
+    if high - low < 1.5 { format!("{high} %") } else { say!("{low} to {high} %") }
 }
 
 /// True if the credits end at once.
@@ -66,27 +67,27 @@ pub(crate) fn is_used_up(balance: &CreditBalance) -> bool {
 /// The end of credits: `end in 2 h 10 min at this load`.
 pub(crate) fn describe_end(balance: &CreditBalance) -> String {
     match balance.ends_in {
-        Some(_) if is_used_up(balance) => "are used up".to_owned(),
-        Some(span) => format!("end in {} at this load", format_duration(span)),
-        None if balance.load > 1.0 => "last for more than a day at this load".to_owned(),
-        None => "do not drain at this load".to_owned(),
+        Some(_) if is_used_up(balance) => label!("are used up").to_owned(),
+        Some(span) => say!("end in {} at this load", format_duration(span)),
+        None if balance.load > 1.0 => label!("last for more than a day at this load").to_owned(),
+        None => label!("do not drain at this load").to_owned(),
     }
 }
 
 /// A kind of alert in a few words.
-pub(crate) const fn alert_name(kind: AlertKind) -> &'static str {
+pub(crate) fn alert_name(kind: AlertKind) -> &'static str {
     match kind {
-        AlertKind::CreditsUsedUp => "burst credits are used up",
-        AlertKind::CreditsEnd => "burst credits end soon",
-        AlertKind::NearLimit => "near a limit",
+        AlertKind::CreditsUsedUp => label!("burst credits are used up"),
+        AlertKind::CreditsEnd => label!("burst credits end soon"),
+        AlertKind::NearLimit => label!("near a limit"),
     }
 }
 
 /// An alert with its limit and times.
 pub(crate) fn describe_alert(alert: &WatchAlert, limit: &str) -> String {
     let name = alert_name(alert.kind);
-    let until = alert.until.map_or_else(String::new, |until| format!(", cleared at {}", format_time(until)));
-    format!("{name}: {limit}, since {}{until}", format_time(alert.since))
+    let until = alert.until.map_or_else(String::new, |until| say!(", cleared at {}", format_time(until)));
+    say!("{name}: {limit}, since {}{until}", format_time(alert.since))
 }
 
 /// A kind of alert as a label.

@@ -2,6 +2,7 @@
 
 use maud::{Markup, html};
 use plimsoll_analyse::fitted_curve;
+use plimsoll_language::{label, say};
 use plimsoll_record::{Curve, LoadSlot, Measure, Objective, Scope, SlotRole};
 use plimsoll_units::{Instant, Span};
 
@@ -15,24 +16,24 @@ use crate::{number, pick, words};
 /// Latency against throughput of a curve, as a chart and in characters.
 pub(super) fn load_curve(curve: &Curve, index: usize) -> PageSection {
     let lead = if pick::has_line(curve) {
-        "Each marker is a load, with its interval. Loads left of the load line meet the objective."
+        label!("Each marker is a load, with its interval. Loads left of the load line meet the objective.")
     } else {
-        "Each marker is a load, with its interval."
+        label!("Each marker is a load, with its interval.")
     };
     let plot = Block::Plot(plot_curve(curve, Counted::Operations));
     let chart = overlaid(&[curve], &format!("curve-{index}"), lead);
-    PageSection::bare("Latency against throughput", chart.into_iter().chain([plot]).collect())
+    PageSection::bare(label!("Latency against throughput"), chart.into_iter().chain([plot]).collect())
 }
 
 /// Latency against throughput of several curves; `None` if no curve has runs.
 pub(super) fn overlay(curves: &[&Curve]) -> Option<Block> {
-    overlaid(curves, "overlay", "Each marker is a load, with its interval; vertical lines are load lines.")
+    overlaid(curves, "overlay", label!("Each marker is a load, with its interval; vertical lines are load lines."))
 }
 
 fn overlaid(curves: &[&Curve], id: &str, lead: &str) -> Option<Block> {
     curves.iter().find_map(|curve| pick::complete_runs(curve).next())?;
     let description = chart::curve_description(curves);
-    let chart = both(id, "Latency against throughput", &description, |size| {
+    let chart = both(id, label!("Latency against throughput"), &description, |size| {
         chart::load_curve(curves, Counted::Operations, size)
     });
     let chart = html! { (chart) (chart::zoom_data(curves, Counted::Operations)) };
@@ -48,7 +49,7 @@ pub(in crate::pages) fn plot_curve(curve: &Curve, counted: Counted) -> Plot {
         is_overloaded: pick::grew(run),
     };
     Plot {
-        title: format!("Response time against {} completed", counted.unit()),
+        title: say!("Response time against {} completed", counted.unit()),
         points: pick::complete_runs(curve).map(point).collect(),
         fits: [0.5, 0.99].map(|share| fitted_curve(curve, Measure::Quantile(share))),
         limit_ns: curve.load_line.map(|line| line.objective().limit.as_nanos() as f64),
@@ -61,32 +62,36 @@ fn legend(curve: &Curve, counted: Counted) -> String {
     let mut parts = Vec::new();
     let has = |open: bool| pick::sustained(curve).any(|run| pick::is_open(run) == open);
     if has(true) {
-        parts.push("● p99 ▪ p50 of open loads".to_owned());
+        parts.push(label!("● p99 ▪ p50 of open loads").to_owned());
     }
     if has(false) {
         parts.push(match counted {
-            Counted::Operations => "○ p99 ▫ p50 of closed loads".to_owned(),
-            Counted::Transactions => "○ p99 ▫ p50 of closed sessions".to_owned(),
+            Counted::Operations => label!("○ p99 ▫ p50 of closed loads").to_owned(),
+            Counted::Transactions => label!("○ p99 ▫ p50 of closed sessions").to_owned(),
         });
     }
     if let Some(line) = &curve.load_line {
         parts.push(format!("┄ {}", line.objective()));
         if pick::line_iops(line).is_some() {
-            parts.push("⊖ load line".into());
+            parts.push(label!("⊖ load line").into());
         }
     }
     if pick::complete_runs(curve).any(pick::is_overloaded) {
-        parts.push("× overloaded".into());
+        parts.push(label!("× overloaded").into());
     }
-    parts.join("; ")
+    parts.join(label!("; "))
 }
 
 /// Latency by percentile; empty if no operation completed.
 pub(super) fn percentiles(curve: &Curve, index: usize) -> PageSection {
-    let title = "Latency by percentile";
-    let lead = "Each step to the right is ten times rarer. A line ends at the rarest percentile that its number of operations supports.";
-    let description = "Response times by percentile of the lightest run, the run nearest the load line and the most \
-                       loaded run. The table of runs has the main percentiles.";
+    let title = label!("Latency by percentile");
+    let lead = label!(
+        "Each step to the right is ten times rarer. A line ends at the rarest percentile that its number of operations supports."
+    );
+    let description = label!(
+        "Response times by percentile of the lightest run, the run nearest the load line and the most \
+                       loaded run. The table of runs has the main percentiles."
+    );
     let draw = || both(&format!("tail-{index}"), title, description, |size| chart::percentiles(curve, size));
     let blocks = pick::lightest(curve).map(|_| drawn(lead, &draw(), &[curve]));
     PageSection::bare(title, blocks.into_iter().collect())
@@ -94,10 +99,12 @@ pub(super) fn percentiles(curve: &Curve, index: usize) -> PageSection {
 
 /// Throughput and latency per second; empty without time series.
 pub(super) fn over_time(curve: &Curve, index: usize) -> PageSection {
-    let title = "Over time";
-    let lead = "All runs in sequence, without pauses. Shaded: warm-up, excluded from all figures.";
-    let description = "Operations completed per second, and the median and 99th percentile of the response time, over \
-                       the time of all runs.";
+    let title = label!("Over time");
+    let lead = label!("All runs in sequence, without pauses. Shaded: warm-up, excluded from all figures.");
+    let description = label!(
+        "Operations completed per second, and the median and 99th percentile of the response time, over \
+                       the time of all runs."
+    );
     let lanes: Vec<Lane<'_>> = curve.runs.iter().map(Lane::of).collect();
     let draw = |size| chart::over_time(&lanes, Counted::Operations, size);
     let has_series = curve.runs.iter().any(|run| !run.series.is_empty());
@@ -107,7 +114,7 @@ pub(super) fn over_time(curve: &Curve, index: usize) -> PageSection {
 
 /// Throughput and response time of each slot over time; empty for a curve without slots.
 pub(super) fn slots(curve: &Curve, index: usize) -> PageSection {
-    let title = "Slots over time";
+    let title = label!("Slots over time");
     if curve.slots.is_empty() {
         return PageSection::bare(title, Vec::new());
     }
@@ -121,14 +128,16 @@ pub(super) fn slots(curve: &Curve, index: usize) -> PageSection {
     let carried = slot_plane(
         curve,
         objective.as_ref(),
-        Axis { name: "completed, IOPS", scale: AxisScale::from_zero(max), label: number::short },
+        Axis { name: label!("completed, IOPS"), scale: AxisScale::from_zero(max), label: number::short },
         rate,
     );
     let answered =
-        slot_plane(curve, objective.as_ref(), Axis { name: "response time", scale, label: number::time }, time);
-    let lead = "Each marker is a slot: a load offered for a fraction of a second, starting with an empty queue. Hollow markers \
-                missed the objective.";
-    let description = format!(
+        slot_plane(curve, objective.as_ref(), Axis { name: label!("response time"), scale, label: number::time }, time);
+    let lead = label!(
+        "Each marker is a slot: a load offered for a fraction of a second, starting with an empty queue. Hollow markers \
+                missed the objective."
+    );
+    let description = say!(
         "Throughput and {measure} of the response time of {} slots over the time of the measurement.",
         curve.slots.len()
     );
@@ -160,9 +169,9 @@ fn slot_plane(curve: &Curve, objective: Option<&Objective>, y: Axis, of: impl Fn
         };
         PointGroup { name: name.to_owned(), tone, fill, joined: Joined::Apart, spots: own.filter_map(spot).collect() }
     };
-    let groups = SLOT_GROUPS.map(group).into_iter().filter(|group| !group.spots.is_empty()).collect();
+    let groups = slot_groups().map(group).into_iter().filter(|group| !group.spots.is_empty()).collect();
     let x = Axis {
-        name: "time from the start",
+        name: label!("time from the start"),
         scale: AxisScale::Linear { low: 0.0, high: end.max(1e-9) },
         label: seconds,
     };
@@ -170,14 +179,16 @@ fn slot_plane(curve: &Curve, objective: Option<&Objective>, y: Axis, of: impl Fn
 }
 
 /// Tone, name, roles and fill of each kind of slot.
-const SLOT_GROUPS: [(usize, &str, &[SlotRole], Fill); 6] = [
-    (0, "open load", &[SlotRole::Scout, SlotRole::Pass], Fill::Full),
-    (0, "open load, objective missed", &[SlotRole::Scout, SlotRole::Pass], Fill::Hollow),
-    (1, "held load", &[SlotRole::Hold], Fill::Full),
-    (1, "held load, objective missed", &[SlotRole::Hold], Fill::Hollow),
-    (2, "closed load", &[SlotRole::Max, SlotRole::Soak], Fill::Full),
-    (2, "closed load, objective missed", &[SlotRole::Max, SlotRole::Soak], Fill::Hollow),
-];
+fn slot_groups() -> [(usize, &'static str, &'static [SlotRole], Fill); 6] {
+    [
+        (0, label!("open load"), &[SlotRole::Scout, SlotRole::Pass], Fill::Full),
+        (0, label!("open load, objective missed"), &[SlotRole::Scout, SlotRole::Pass], Fill::Hollow),
+        (1, label!("held load"), &[SlotRole::Hold], Fill::Full),
+        (1, label!("held load, objective missed"), &[SlotRole::Hold], Fill::Hollow),
+        (2, label!("closed load"), &[SlotRole::Max, SlotRole::Soak], Fill::Full),
+        (2, label!("closed load, objective missed"), &[SlotRole::Max, SlotRole::Soak], Fill::Hollow),
+    ]
+}
 
 fn slot_begin(slot: &LoadSlot) -> f64 {
     slot.start.since(Instant::ZERO).as_secs_f64()
@@ -185,7 +196,7 @@ fn slot_begin(slot: &LoadSlot) -> f64 {
 
 fn slot_tip(slot: &LoadSlot, objective: Option<&Objective>) -> String {
     let measure = objective.map_or("p99".to_owned(), Objective::bounded);
-    let time = slot_time(slot, objective).map_or_else(String::new, |ns| format!(", {measure} {}", number::time(ns)));
+    let time = slot_time(slot, objective).map_or_else(String::new, |ns| say!(", {measure} {}", number::time(ns)));
     format!("{}: {} IOPS{time}", words::offered(&slot.offered), number::three(slot.iops))
 }
 
@@ -197,9 +208,9 @@ fn seconds(value: f64) -> String {
 fn drawn(lead: &str, chart: &Markup, curves: &[&Curve]) -> Block {
     let source = html! {
         @for (index, curve) in curves.iter().enumerate() {
-            @if index > 0 { "; " }
+            @if index > 0 { (label!("; ")) }
             (words::source_place(curve))
-            @if let Some(date) = words::date(curve) { ", " span class="nb" { (date) } }
+            @if let Some(date) = words::date(curve) { (label!(", ")) span class="nb" { (date) } }
         }
     };
     Block::Chart(Chart::new(html! { p class="lead" { (lead) } (figure(chart, &source)) }))

@@ -4,6 +4,7 @@ use std::iter;
 
 use plimsoll_choose::diagnosis::{Changed, HistoryQuantity, LoadCorrelation, PeriodChange, WindowTime};
 use plimsoll_ingest::{PartWork, Slot, WindowCount};
+use plimsoll_language::{label, say};
 
 use super::Case;
 use crate::page::{Block, Cell, Column, ColumnKind, PageSection, Table};
@@ -14,44 +15,52 @@ const WINDOWS_MAX: usize = 24;
 /// Maximum number of rows in other tables.
 const ROWS_MAX: usize = 12;
 
-const WINDOWS: [Column; 8] = [
-    Column::text("window", 0),
-    Column::new("active", "sessions", ColumnKind::Share, 0),
-    Column::rate("load", "IOPS", 1),
-    Column::rate("load", "MB/s", 1),
-    Column::new("storage", "%", ColumnKind::Share, 0),
-    Column::text("longest part", 1),
-    Column::new("share", "%", ColumnKind::Share, 1),
-    Column::text("longest wait", 2),
-];
+fn window_columns() -> [Column; 8] {
+    [
+        Column::text(label!("window"), 0),
+        Column::new(label!("active"), label!("sessions"), ColumnKind::Share, 0),
+        Column::rate(label!("load"), "IOPS", 1),
+        Column::rate(label!("load"), "MB/s", 1),
+        Column::new(label!("storage"), "%", ColumnKind::Share, 0),
+        Column::text(label!("longest part"), 1),
+        Column::new(label!("share"), "%", ColumnKind::Share, 1),
+        Column::text(label!("longest wait"), 2),
+    ]
+}
 
-const LOAD: [Column; 4] = [
-    Column::text("waits for", 0),
-    Column::new("share", "%", ColumnKind::Share, 0),
-    Column::new("with load", "-1 to 1", ColumnKind::Share, 0),
-    Column::text("load", 1),
-];
+fn load_columns() -> [Column; 4] {
+    [
+        Column::text(label!("waits for"), 0),
+        Column::new(label!("share"), "%", ColumnKind::Share, 0),
+        Column::new(label!("with load"), "-1 to 1", ColumnKind::Share, 0),
+        Column::text(label!("load"), 1),
+    ]
+}
 
-const CHANGE: [Column; 4] = [
-    Column::text("quantity", 0),
-    Column::text("before", 0),
-    Column::text("after", 0),
-    Column::new("after / before", "", ColumnKind::Share, 1),
-];
+fn change_columns() -> [Column; 4] {
+    [
+        Column::text(label!("quantity"), 0),
+        Column::text(label!("before"), 0),
+        Column::text(label!("after"), 0),
+        Column::new(label!("after / before"), "", ColumnKind::Share, 1),
+    ]
+}
 
 /// Bytes of a usual read of a database.
 const BLOCK: f64 = 8192.0;
 
-const WORKS: [Column; 8] = [
-    Column::text("part", 0),
-    Column::new("reads", "", ColumnKind::Share, 0),
-    Column::new("of all", "%", ColumnKind::Share, 0),
-    Column::new("bytes read", "%", ColumnKind::Share, 0),
-    Column::new("writes", "", ColumnKind::Share, 1),
-    Column::new("of all", "%", ColumnKind::Share, 1),
-    Column::new("calls", "", ColumnKind::Share, 2),
-    Column::time("time", "s", 2),
-];
+fn work_columns() -> [Column; 8] {
+    [
+        Column::text(label!("part"), 0),
+        Column::new(label!("reads"), "", ColumnKind::Share, 0),
+        Column::new(label!("of all"), "%", ColumnKind::Share, 0),
+        Column::new(label!("bytes read"), "%", ColumnKind::Share, 0),
+        Column::new(label!("writes"), "", ColumnKind::Share, 1),
+        Column::new(label!("of all"), "%", ColumnKind::Share, 1),
+        Column::new(label!("calls"), "", ColumnKind::Share, 2),
+        Column::time(label!("time"), "s", 2),
+    ]
+}
 
 /// Windows over time; `None` for a single window.
 pub(super) fn section(case: &Case<'_>) -> Option<PageSection> {
@@ -60,12 +69,12 @@ pub(super) fn section(case: &Case<'_>) -> Option<PageSection> {
     windows.sort_by(|a, b| b.active.total_cmp(&a.active));
     windows.truncate(WINDOWS_MAX);
     windows.sort_by_key(|window| window.slot.begin);
-    let mut table = Table::of("Database time by window", WINDOWS, windows, window);
+    let mut table = Table::of(label!("Database time by window"), window_columns(), windows, window);
     table = table.with_notes(windows_note(history.windows.len(), case.subject.slots.len()));
     let mut blocks = vec![Block::Table(table)];
     if !history.unusual.is_empty() {
         let displayed = history.unusual.iter().take(ROWS_MAX);
-        let unusual = Table::of("Unusual windows", UNUSUAL, displayed, |unusual| {
+        let unusual = Table::of(label!("Unusual windows"), unusual_columns(), displayed, |unusual| {
             vec![
                 Cell::text(begin(unusual.slot)),
                 Cell::text(quantity(&unusual.quantity)),
@@ -74,47 +83,57 @@ pub(super) fn section(case: &Case<'_>) -> Option<PageSection> {
                 Cell::three(unusual.score),
             ]
         });
-        let note = "the most unusual quantity of each window, at most a twentieth of the windows; distance: modified \
+        let note = label!(
+            "the most unusual quantity of each window, at most a twentieth of the windows; distance: modified \
                     z-score, in median absolute deviations, 3.5 and more"
-            .to_owned();
+        )
+        .to_owned();
         blocks.push(Block::Table(unusual.with_notes([note])));
     }
     if !history.with_load.is_empty() {
-        let table = Table::of("Waits and load", LOAD, &history.with_load, with_load);
-        let note = "rank correlation over the windows: near 1 the wait grows with the load, near 0 it is independent of the load";
+        let table = Table::of(label!("Waits and load"), load_columns(), &history.with_load, with_load);
+        let note = label!(
+            "rank correlation over the windows: near 1 the wait grows with the load, near 0 it is independent of the load"
+        );
         blocks.push(Block::Table(table.with_notes([note.to_owned()])));
     }
     blocks.extend(history.change.as_ref().map(change));
-    Some(PageSection::bare(case.title("Windows over time"), blocks).with_anchor(format!("d{}-history", case.index)))
+    Some(
+        PageSection::bare(case.title(label!("Windows over time")), blocks)
+            .with_anchor(format!("d{}-history", case.index)),
+    )
 }
 
 /// The listed windows, those with database time, and all of the subject.
 fn windows_note(timed: usize, count: usize) -> Option<String> {
     let without = match count - timed.min(count) {
         0 => String::new(),
-        1 => format!("1 of {count} windows has no database time, or less than the input resolves"),
-        without => format!("{without} of {count} windows have no database time, or less than the input resolves"),
+        1 => say!("1 of {count} windows has no database time, or less than the input resolves"),
+        without => say!("{without} of {count} windows have no database time, or less than the input resolves"),
     };
     let listed = if timed > WINDOWS_MAX {
-        format!("the {WINDOWS_MAX} of {timed} windows with database time that have the most active sessions")
+        say!("the {WINDOWS_MAX} of {timed} windows with database time that have the most active sessions")
     } else {
         String::new()
     };
-    let note = [listed, without].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("; ");
+    let note = [listed, without].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(label!("; "));
     Some(note).filter(|note| !note.is_empty())
 }
 
-const UNUSUAL: [Column; 5] = [
-    Column::text("window", 0),
-    Column::text("quantity", 0),
-    Column::text("value", 0),
-    Column::text("median", 1),
-    Column::new("distance", "", ColumnKind::Share, 2),
-];
+fn unusual_columns() -> [Column; 5] {
+    [
+        Column::text(label!("window"), 0),
+        Column::text(label!("quantity"), 0),
+        Column::text(label!("value"), 0),
+        Column::text(label!("median"), 1),
+        Column::new(label!("distance"), "", ColumnKind::Share, 2),
+    ]
+}
 
 fn begin(slot: Slot) -> String {
-    let begin = slot.begin.map_or_else(|| "unknown time".to_owned(), |begin| begin.to_string().replace('T', " "));
-    format!("{begin}, {}", duration(slot.length.as_secs_f64()))
+    let begin =
+        slot.begin.map_or_else(|| label!("unknown time").to_owned(), |begin| begin.to_string().replace('T', " "));
+    say!("{begin}, {}", duration(slot.length.as_secs_f64()))
 }
 
 fn percent(share: f64) -> Cell {
@@ -151,7 +170,7 @@ fn with_load(wait: &LoadCorrelation) -> Vec<Cell> {
 fn change(change: &PeriodChange) -> Block {
     let is_shown = |changed: &&Changed| !matches!(changed.quantity, HistoryQuantity::WaitSeconds(_));
     let displayed = change.quantities.iter().filter(is_shown).take(ROWS_MAX);
-    let table = Table::of("Earlier and later windows", CHANGE, displayed, |changed| {
+    let table = Table::of(label!("Earlier and later windows"), change_columns(), displayed, |changed| {
         let ratio = (changed.before > 0.0).then(|| changed.after / changed.before);
         vec![
             Cell::text(quantity(&changed.quantity)),
@@ -161,7 +180,7 @@ fn change(change: &PeriodChange) -> Block {
         ]
     });
     let [before, after] = change.windows;
-    let note = format!("{before} windows before {}, {after} from then on", begin(change.from));
+    let note = say!("{before} windows before {}, {after} from then on", begin(change.from));
     Block::Table(table.with_notes([note]))
 }
 
@@ -229,12 +248,14 @@ pub(super) fn works(case: &Case<'_>) -> Option<PageSection> {
             Cell::or_unknown(seconds(work), Cell::three),
         ]
     };
-    let table = Table::of("Work by part", WORKS, parts, row).without_unknown();
-    let overlap = format!("statements and files overlap one another; {} of {listed} are shown", listed.min(ROWS_MAX));
-    let left_out = "reads, or bytes, that contradict the other number of their row are left out: the input counts only a part of them";
+    let table = Table::of(label!("Work by part"), work_columns(), parts, row).without_unknown();
+    let overlap = say!("statements and files overlap one another; {} of {listed} are shown", listed.min(ROWS_MAX));
+    let left_out = label!(
+        "reads, or bytes, that contradict the other number of their row are left out: the input counts only a part of them"
+    );
     let notes = iter::once(overlap).chain(has_partial.then(|| left_out.to_owned()));
     let blocks = vec![Block::Table(table.with_notes(notes))];
-    Some(PageSection::bare(case.title("Work by part"), blocks).with_anchor(format!("d{}-works", case.index)))
+    Some(PageSection::bare(case.title(label!("Work by part")), blocks).with_anchor(format!("d{}-works", case.index)))
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use plimsoll_choose::diagnosis::{BusyBasis, DiagnosisVerdict};
 use plimsoll_ingest::{Class, EventTime, Figure, InputPosition, Measure, MeasureSeries, Origin, Reading, Statistic};
+use plimsoll_language::{label, say};
 
 use super::Case;
 use super::time::longest_events;
@@ -51,13 +52,13 @@ pub(super) fn of_verdict(case: &Case<'_>, verdict: &DiagnosisVerdict) -> Vec<Lin
     let link = |anchor: String, name: String| Link { anchor, name };
     let measures = |class: Class, measures: &[Measure]| {
         let one = |measure: &Measure| {
-            Some(link(mean_id(case, class, *measure)?, format!("{}, {}", class.name(), measure_name(*measure))))
+            Some(link(mean_id(case, class, *measure)?, say!("{}, {}", class.name(), measure_name(*measure))))
         };
         measures.iter().filter_map(one).collect()
     };
     let event = |name: &str| {
         let row = list_events(case).iter().position(|event| &*event.event == name);
-        row.map(|row| link(event_id(index, row), format!("waits for {name}"))).into_iter().collect()
+        row.map(|row| link(event_id(index, row), say!("waits for {name}"))).into_iter().collect()
     };
     match verdict {
         DiagnosisVerdict::Slow { class, .. }
@@ -74,10 +75,10 @@ pub(super) fn of_verdict(case: &Case<'_>, verdict: &DiagnosisVerdict) -> Vec<Lin
         DiagnosisVerdict::Stalled { class, .. } => measures(*class, &[Measure::Depth, Measure::Iops]),
         DiagnosisVerdict::Unequal { .. } => measures(Class::All, &[Measure::Depth, Measure::Latency, Measure::Iops]),
         DiagnosisVerdict::AtCeiling { .. } | DiagnosisVerdict::BelowCeilings { .. } => {
-            vec![link(format!("d{index}-ceilings"), "its ceilings".into())]
+            vec![link(format!("d{index}-ceilings"), label!("its ceilings").into())]
         }
         DiagnosisVerdict::CacheHelps { .. } | DiagnosisVerdict::CacheDoesNot { .. } => {
-            cache_id(case).map(|id| link(id, "the database's estimates".to_owned())).into_iter().collect()
+            cache_id(case).map(|id| link(id, label!("the database's estimates").to_owned())).into_iter().collect()
         }
         DiagnosisVerdict::Tail { event: name, .. }
         | DiagnosisVerdict::SlowEvent { event: name, .. }
@@ -88,17 +89,19 @@ pub(super) fn of_verdict(case: &Case<'_>, verdict: &DiagnosisVerdict) -> Vec<Lin
             case.found.commits.iter().flat_map(|commits| event(&commits.event.event)).collect()
         }
         DiagnosisVerdict::BusyHours(busy) if matches!(busy.basis, BusyBasis::Analysis { .. }) => {
-            vec![link(busy_id(index), "its analysis".into())]
+            vec![link(busy_id(index), label!("its analysis").into())]
         }
         DiagnosisVerdict::BusyHours(_) | DiagnosisVerdict::Unusual { .. } | DiagnosisVerdict::Changed { .. } => {
-            vec![link(format!("d{index}-history"), "its windows".into())]
+            vec![link(format!("d{index}-history"), label!("its windows").into())]
         }
         DiagnosisVerdict::OneStatement { .. }
         | DiagnosisVerdict::ReadsBy { .. }
         | DiagnosisVerdict::SlowStatement { .. }
         | DiagnosisVerdict::OneFile { .. }
         | DiagnosisVerdict::Autovacuum { .. }
-        | DiagnosisVerdict::SessionsWrite { .. } => vec![link(format!("d{index}-works"), "the work by part".into())],
+        | DiagnosisVerdict::SessionsWrite { .. } => {
+            vec![link(format!("d{index}-works"), label!("the work by part").into())]
+        }
         DiagnosisVerdict::NoSessionTimes { .. }
         | DiagnosisVerdict::LongWindows { .. }
         | DiagnosisVerdict::CheckpointsRequested { .. }
@@ -107,7 +110,10 @@ pub(super) fn of_verdict(case: &Case<'_>, verdict: &DiagnosisVerdict) -> Vec<Lin
         | DiagnosisVerdict::BufferWaits { .. } => Vec::new(),
         _ if case.found.split.is_none() => Vec::new(),
         _ => {
-            vec![link(format!("d{index}-time"), "its parts".into()), link(time_id(index), "the database's time".into())]
+            vec![
+                link(format!("d{index}-time"), label!("its parts").into()),
+                link(time_id(index), label!("the database's time").into()),
+            ]
         }
     }
 }
@@ -133,14 +139,16 @@ fn list_events<'a>(case: &Case<'a>) -> Vec<&'a EventTime> {
     events
 }
 
-const COLUMNS: [Column; 6] = [
-    Column::text("figure", 0),
-    Column::text("value", 0),
-    Column::text("window", 0),
-    Column::text("file", 0),
-    Column::new("line", "", ColumnKind::Share, 0),
-    Column::text("table, row and column", 0),
-];
+fn columns() -> [Column; 6] {
+    [
+        Column::text(label!("figure"), 0),
+        Column::text(label!("value"), 0),
+        Column::text(label!("window"), 0),
+        Column::text(label!("file"), 0),
+        Column::new(label!("line"), "", ColumnKind::Share, 0),
+        Column::text(label!("table, row and column"), 0),
+    ]
+}
 
 /// Maximum number of places per figure; those of the highest values are listed.
 const PLACES_MAX: usize = 8;
@@ -153,34 +161,39 @@ pub(super) fn section(case: &Case<'_>) -> PageSection {
     let mut rows: Vec<Vec<Cell>> = Vec::new();
     if let Some(split) = &case.found.split {
         let seconds = format!("{} s", number::three(split.database_s));
-        rows.push(place(Some(time_id(case.index)), "database time", &seconds, &split.place));
+        rows.push(place(Some(time_id(case.index)), label!("database time"), &seconds, &split.place));
     }
     let of_split = case.found.split.as_ref().and_then(|split| split.host_busy.zip(split.host.place.as_ref()));
     if let Some((busy, host)) = of_split.or(case.subject.host.as_ref().map(|host| (host.busy, &host.place))) {
-        rows.push(place(None, "busy processors of the host", &number::percent((busy * 1e3).round() / 1e3), host));
+        rows.push(place(
+            None,
+            label!("busy processors of the host"),
+            &number::percent((busy * 1e3).round() / 1e3),
+            host,
+        ));
     }
     let busiest = case.subject.busy_periods.iter().max_by(|a, b| a.active_sessions.total_cmp(&b.active_sessions));
     rows.extend(busiest.map(|period| {
         let value = number::three(period.active_sessions);
-        place(Some(busy_id(case.index)), "active sessions of the busiest period", &value, &period.place)
+        place(Some(busy_id(case.index)), label!("active sessions of the busiest period"), &value, &period.place)
     }));
     for (row, event) in list_events(case).into_iter().enumerate() {
-        let value = format!("{} s, {} waits", number::three(event.total_s), number::three(event.count));
+        let value = say!("{} s, {} waits", number::three(event.total_s), number::three(event.count));
         rows.push(place(Some(event_id(case.index, row)), &event.event, &value, &event.place));
     }
     for (row, cache) in case.subject.account.iter().flat_map(|account| &account.caches).enumerate() {
         let id = cache_id(case).filter(|_| row == 0);
         let size = number::three(cache.size_bytes / f64::from(1 << 30));
-        let value = format!("{} reads at {size} GiB", number::three(cache.reads));
-        rows.push(place(id, &format!("cache {} {}", cache.pool, cache.instance), &value, &cache.place));
+        let value = say!("{} reads at {size} GiB", number::three(cache.reads));
+        rows.push(place(id, &say!("cache {} {}", cache.pool, cache.instance), &value, &cache.place));
     }
     rows.extend(case.subject.series.iter().flat_map(|series| of_series(case, series, max)));
-    let note = format!(
+    let note = say!(
         "Figures of many windows: the highest {max}; waits in several windows: the longest. All origins: plimsoll demand \
          --origins."
     );
-    let table = Table::of("Origin of each number", COLUMNS, rows, |row| row).with_notes([note]);
-    PageSection::detail(case.title("Origin of each number"), vec![Block::Table(table)])
+    let table = Table::of(label!("Origin of each number"), columns(), rows, |row| row).with_notes([note]);
+    PageSection::detail(case.title(label!("Origin of each number")), vec![Block::Table(table)])
         .with_anchor(section_id(case.index))
 }
 
@@ -191,8 +204,8 @@ fn of_series(case: &Case<'_>, series: &MeasureSeries, max: usize) -> Vec<Vec<Cel
     };
     let mut figures: Vec<(&Reading, &Figure)> = series.sources.iter().filter_map(figure).collect();
     figures.sort_by(|a, b| b.1.value.total_cmp(&a.1.value));
-    let highest = if series.statistic == Statistic::Maximum { ", highest" } else { "" };
-    let name = format!("{}, {}{highest}", series.class.name(), measure_name(series.measure));
+    let highest = if series.statistic == Statistic::Maximum { label!(", highest") } else { "" };
+    let name = say!("{}, {}{highest}", series.class.name(), measure_name(series.measure));
     let row = |(index, (reading, figure)): (usize, &(&Reading, &Figure))| {
         let begin = reading.windows.get(figure.window as usize).and_then(|window| window.begin);
         let begin = begin.map_or(UNKNOWN.to_owned(), |begin| begin.to_string().replace('T', " "));

@@ -3,6 +3,7 @@
 use maud::html;
 use plimsoll_catalogue::Counts;
 use plimsoll_ingest::{Class, DatabaseDemand, Measure};
+use plimsoll_language::label;
 
 use super::Case;
 use crate::chart;
@@ -27,8 +28,8 @@ pub(super) fn section(case: &Case<'_>) -> Option<PageSection> {
     }
     let clock = TimeAxis::of(subject);
     let panels: Vec<Panel> = [
-        panel(case, &clock, Measure::Iops, "demand, IOPS", 1.0),
-        panel(case, &clock, Measure::Throughput, "demand, MB/s", 1e6),
+        panel(case, &clock, Measure::Iops, label!("demand, IOPS"), 1.0),
+        panel(case, &clock, Measure::Throughput, label!("demand, MB/s"), 1e6),
     ]
     .into_iter()
     .flatten()
@@ -40,17 +41,17 @@ pub(super) fn section(case: &Case<'_>) -> Option<PageSection> {
     let ticks = clock.ticks();
     let story = Timeline { title: String::new(), source: String::new(), panels, marks: Vec::new(), ticks };
     let id = format!("over-time-{}", case.index);
-    let description = "Demand in operations and bytes per second over all windows.";
-    let chart = both(&id, "Demand over time", description, |size| chart::panels(&story, size));
+    let description = label!("Demand in operations and bytes per second over all windows.");
+    let chart = both(&id, label!("Demand over time"), description, |size| chart::panels(&story, size));
     let markup = html! {
         p class="lead" {
-            "Each step is the mean of a window" @if clock.merged > 1 { ", the highest of " (clock.merged) " adjacent windows" } "."
-            @if clock.begin.is_none() { " Some inputs have no timestamps: windows are drawn in sequence." }
-            @if limited { " Dashed lines are the ceilings for the mix of the busiest window." }
+            (label!("Each step is the mean of a window")) @if clock.merged > 1 { (label!(", the highest of ")) (clock.merged) (label!(" adjacent windows")) } (label!("."))
+            @if clock.begin.is_none() { (label!(" Some inputs have no timestamps: windows are drawn in sequence.")) }
+            @if limited { (label!(" Dashed lines are the ceilings for the mix of the busiest window.")) }
         }
         (figure(&chart, &case.source()))
     };
-    Some(PageSection::bare(case.title("Demand over time"), vec![Block::Chart(Chart::new(markup))]))
+    Some(PageSection::bare(case.title(label!("Demand over time")), vec![Block::Chart(Chart::new(markup))]))
 }
 
 /// Time axis of the windows.

@@ -3,6 +3,7 @@
 use maud::html;
 use plimsoll_choose::diagnosis::{Response, ResponsePoint};
 use plimsoll_ingest::{Class, Measure};
+use plimsoll_language::{label, say};
 
 use super::{Case, origins};
 use crate::chart::{self, Axis, Fill, Joined, Plane, PointGroup, Spot, typeset};
@@ -16,17 +17,19 @@ const CLASSES_MAX: usize = 6;
 /// Maximum number of points per class; of more windows, those with similar rates are averaged.
 const POINTS_MAX: usize = 120;
 
-const COLUMNS: [Column; 9] = [
-    Column::text("class", 0),
-    Column::rate("mean", "IOPS", 0),
-    Column::rate("highest", "IOPS", 2),
-    Column::time("latency", "ms", 0),
-    Column::time("quiet", "ms", 3),
-    Column::time("busiest", "ms", 3),
-    Column::new("in flight", "", ColumnKind::Share, 1),
-    Column::new("busy", "%", ColumnKind::Share, 5),
-    Column::new("with rate", "-1 to 1", ColumnKind::Share, 4),
-];
+fn columns() -> [Column; 9] {
+    [
+        Column::text(label!("class"), 0),
+        Column::rate(label!("mean"), "IOPS", 0),
+        Column::rate(label!("highest"), "IOPS", 2),
+        Column::time(label!("latency"), "ms", 0),
+        Column::time(label!("quiet"), "ms", 3),
+        Column::time(label!("busiest"), "ms", 3),
+        Column::new(label!("in flight"), "", ColumnKind::Share, 1),
+        Column::new(label!("busy"), "%", ColumnKind::Share, 5),
+        Column::new(label!("with rate"), "-1 to 1", ColumnKind::Share, 4),
+    ]
+}
 
 /// The chart and its table.
 pub(super) fn build_section(case: &Case<'_>) -> Option<PageSection> {
@@ -41,13 +44,14 @@ pub(super) fn build_section(case: &Case<'_>) -> Option<PageSection> {
     let picture = if several {
         Block::Chart(chart(case, &drawn))
     } else {
-        Block::Note("Latency against rate requires several windows.".to_owned())
+        Block::Note(label!("Latency against rate requires several windows.").to_owned())
     };
-    let table = Table::of("Latency and rate of each class", COLUMNS, responses, |response| row(case, response));
+    let table =
+        Table::of(label!("Latency and rate of each class"), columns(), responses, |response| row(case, response));
     let points: Vec<(&str, usize)> =
         responses.iter().map(|response| (response.class.name(), response.points.len())).collect();
     let table = table.without_unknown().with_notes(windows_note(&points, case.subject.slots.len()));
-    let section = PageSection::bare(case.title("Latency against rate"), vec![picture, Block::Table(table)]);
+    let section = PageSection::bare(case.title(label!("Latency against rate")), vec![picture, Block::Table(table)]);
     Some(section.with_anchor(format!("d{}-response", case.index)))
 }
 
@@ -55,7 +59,7 @@ pub(super) fn build_section(case: &Case<'_>) -> Option<PageSection> {
 fn windows_note(points: &[(&str, usize)], count: usize) -> Option<String> {
     let few = points.iter().filter(|(_, timed)| *timed < count);
     let parts: Vec<String> = few.map(|(class, timed)| format!("{class} {timed}")).collect();
-    let note = format!("windows with a latency, of {count}: {}; rates are of all windows", parts.join(", "));
+    let note = say!("windows with a latency, of {count}: {}; rates are of all windows", parts.join(label!(", ")));
     (!parts.is_empty()).then_some(note)
 }
 
@@ -63,13 +67,14 @@ fn chart(case: &Case<'_>, drawn: &[&Response]) -> page::Chart {
     let merged = drawn.iter().any(|response| response.points.len() > POINTS_MAX);
     let plane = build_plane(drawn);
     let id = format!("response-{}", case.index);
-    let drawing = both(&id, "Latency against rate", "The table below has the figures of each class.", |size| {
-        chart::plane(&plane, size)
-    });
+    let drawing =
+        both(&id, label!("Latency against rate"), label!("The table below has the figures of each class."), |size| {
+            chart::plane(&plane, size)
+        });
     page::Chart::new(html! {
         p class="lead" {
-            @if merged { "Each point is the mean of several windows with similar rates." }
-            @else { "Each point is one window." }
+            @if merged { (label!("Each point is the mean of several windows with similar rates.")) }
+            @else { (label!("Each point is one window.")) }
         }
         (figure(&drawing, &case.source()))
     })
@@ -110,7 +115,7 @@ fn build_plane(drawn: &[&Response]) -> Plane {
     let max = spots().map(|spot| spot.x).fold(0.0, f64::max);
     Plane {
         x: Axis { name: "IOPS", scale: AxisScale::from_zero(max), label: number::short },
-        y: Axis { name: "latency, mean of a window", scale: AxisScale::for_latency(low, high), label: time },
+        y: Axis { name: label!("latency, mean of a window"), scale: AxisScale::for_latency(low, high), label: time },
         groups,
     }
 }
@@ -124,7 +129,7 @@ fn spot(response: &Response, point: &ResponsePoint) -> Spot {
     Spot {
         x: point.iops,
         y: point.latency_s * 1e9,
-        tip: format!("{}: {latency} at {rate} IOPS", response.class.name()),
+        tip: say!("{}: {latency} at {rate} IOPS", response.class.name()),
         label: String::new(),
     }
 }

@@ -5,6 +5,7 @@ use std::iter;
 use maud::html;
 use plimsoll_choose::diagnosis::{DatabaseEffect, FLOOR_S, Slice, Split};
 use plimsoll_ingest::EventTime;
+use plimsoll_language::{label, say};
 use plimsoll_units::Bytes;
 
 use super::{Case, origins};
@@ -26,27 +27,29 @@ pub(super) fn build_section(case: &Case<'_>) -> Option<PageSection> {
     let split = case.found.split.as_ref()?;
     let description = bars(split).iter().map(|bar| format!("{}: {}", bar.name, bar.value)).collect::<Vec<_>>();
     let id = format!("time-{}", case.index);
-    let drawn = both(&id, "Database time by part", &format!("{}.", description.join("; ")), |size| {
+    let drawn = both(&id, label!("Database time by part"), &say!("{}.", description.join(label!("; "))), |size| {
         chart::bars(&bars(split), size)
     });
     let markup = html! {
-        p class="lead" { "Faster storage shortens full bars only. Each bar begins at the end of the bar above." }
+        p class="lead" { (label!("Faster storage shortens full bars only. Each bar begins at the end of the bar above.")) }
         (figure(&drawn, &case.source()))
     };
     let chart = Chart { markup, plain: Some(plain_bars(split)) };
     Some(
-        PageSection::bare(case.title("Database time"), vec![Block::Chart(chart)])
+        PageSection::bare(case.title(label!("Database time")), vec![Block::Chart(chart)])
             .with_anchor(format!("d{}-time", case.index)),
     )
 }
 
-const BARS: [Column; 5] = [
-    Column::text("database time", 0),
-    Column::new("share", "%", ColumnKind::Share, 0),
-    Column::time("time", "s", 0),
-    Column::text("", 1),
-    Column::text("longest", 2),
-];
+fn bar_columns() -> [Column; 5] {
+    [
+        Column::text(label!("database time"), 0),
+        Column::new(label!("share"), "%", ColumnKind::Share, 0),
+        Column::time(label!("time"), "s", 0),
+        Column::text("", 1),
+        Column::text(label!("longest"), 2),
+    ]
+}
 
 /// A row of a part, or of all storage, with a bar in characters.
 fn plain_bar(name: String, [share, seconds]: [f64; 2], is_storage: bool, longest: String) -> Vec<Cell> {
@@ -78,21 +81,20 @@ fn plain_bars(split: &Split) -> Table {
     let parts = match storage[..] {
         [only] => vec![row(only, "")],
         [] => Vec::new(),
-        _ => iter::once(plain_bar("storage".to_owned(), all, true, String::new()))
+        _ => iter::once(plain_bar(label!("storage").to_owned(), all, true, String::new()))
             .chain(storage.iter().map(|slice| row(slice, "- ")))
             .collect(),
     };
     let (above, below): (Vec<&Slice>, Vec<&Slice>) = others.iter().partition(|slice| slice.share > all[0]);
     let rows = above.iter().map(|slice| row(slice, "")).chain(parts).chain(below.iter().map(|slice| row(slice, "")));
-    let processors =
-        split.processors.map_or(String::new(), |count| format!("; processors: {}", number::integer(count)));
-    let busy = split.host_busy.map_or(String::new(), |busy| format!(", busy {} of the time", share(busy)));
-    let waiting = split.host.io_wait.map_or(String::new(), |idle| format!(", idle in I/O wait {}", share(idle)));
+    let processors = split.processors.map_or(String::new(), |count| say!("; processors: {}", number::integer(count)));
+    let busy = split.host_busy.map_or(String::new(), |busy| say!(", busy {} of the time", share(busy)));
+    let waiting = split.host.io_wait.map_or(String::new(), |idle| say!(", idle in I/O wait {}", share(idle)));
     let notes = [
-        format!("{} sessions active on average{processors}{busy}{waiting}", number::three(split.active)),
-        "\u{25aa} shortened by faster storage; \u{25ab} unaffected by storage".to_owned(),
+        say!("{} sessions active on average{processors}{busy}{waiting}", number::three(split.active)),
+        label!("\u{25aa} shortened by faster storage; \u{25ab} unaffected by storage").to_owned(),
     ];
-    Table::of("Database time by part", BARS, rows, |row| row).with_notes(notes)
+    Table::of(label!("Database time by part"), bar_columns(), rows, |row| row).with_notes(notes)
 }
 
 fn bars(split: &Split) -> Vec<Bar> {
@@ -104,7 +106,7 @@ fn bars(split: &Split) -> Vec<Bar> {
             name: part(slice.part).to_owned(),
             from: start,
             to: from,
-            value: format!("{}, {} s", share(slice.share), number::three(slice.seconds)),
+            value: say!("{}, {} s", share(slice.share), number::three(slice.seconds)),
             fill: if slice.part.is_storage() { Fill::Full } else { Fill::Hollow },
             tone: 0,
         }
@@ -112,15 +114,17 @@ fn bars(split: &Split) -> Vec<Bar> {
     split.slices.iter().filter(|slice| slice.share >= SHARE_MIN).map(bar).collect()
 }
 
-const EVENTS: [Column; 7] = [
-    Column::text("waits for", 0),
-    Column::new("waits", "", ColumnKind::Share, 2),
-    Column::time("each", "ms", 0),
-    Column::new("p99", "ms", ColumnKind::Text, 3),
-    Column::time("in all", "s", 1),
-    Column::new("line", "", ColumnKind::Share, 0),
-    Column::text("of", 4),
-];
+fn event_columns() -> [Column; 7] {
+    [
+        Column::text(label!("waits for"), 0),
+        Column::new(label!("waits"), "", ColumnKind::Share, 2),
+        Column::time(label!("each"), "ms", 0),
+        Column::new("p99", "ms", ColumnKind::Text, 3),
+        Column::time(label!("in all"), "s", 1),
+        Column::new(label!("line"), "", ColumnKind::Share, 0),
+        Column::text(label!("of"), 4),
+    ]
+}
 
 /// The events with the most database time.
 pub(super) fn longest_events(split: &Split) -> Vec<&EventTime> {
@@ -155,37 +159,40 @@ pub(super) fn places(case: &Case<'_>) -> Option<PageSection> {
             Cell::text(input),
         ]
     };
-    let note = format!(
+    let note = say!(
         "database time: {} s{}, {}, {}",
         number::three(split.database_s),
-        if case.found.windows.count > 1 { ", most of it in" } else { "" },
+        if case.found.windows.count > 1 { label!(", most of it in") } else { "" },
         file_name(&time.input),
         time.origin
     );
     let excess = split.parts_s.map(|parts_s| {
-        let of = if split.total_s > split.database_s { "their sum" } else { "the database time" };
+        let of = if split.total_s > split.database_s { label!("their sum") } else { label!("the database time") };
         let parts_s = number::three(parts_s);
-        format!("waits and processor time, sampled separately, are {parts_s} s, more than the database time: shares are of {of}")
+        say!("waits and processor time, sampled separately, are {parts_s} s, more than the database time: shares are of {of}")
     });
-    let idle = split.idle_waits.iter().map(|(event, seconds)| format!("{event}, {} s", number::three(*seconds)));
-    let idle = idle.collect::<Vec<_>>().join("; ");
-    let idle = (!idle.is_empty()).then(|| format!("not counted, as idle: {idle}"));
+    let idle = split.idle_waits.iter().map(|(event, seconds)| say!("{event}, {} s", number::three(*seconds)));
+    let idle = idle.collect::<Vec<_>>().join(label!("; "));
+    let idle = (!idle.is_empty()).then(|| say!("not counted, as idle: {idle}"));
     let notes = iter::once(note).chain(idle).chain(excess);
     let blocks = if events.is_empty() {
         notes.map(Block::Note).collect()
     } else {
-        let table = Table::of("Longest waits", EVENTS, events.into_iter().enumerate(), row).without_unknown();
+        let table =
+            Table::of(label!("Longest waits"), event_columns(), events.into_iter().enumerate(), row).without_unknown();
         vec![Block::Table(table.with_notes(notes))]
     };
-    Some(PageSection::bare(case.title("Longest waits"), blocks))
+    Some(PageSection::bare(case.title(label!("Longest waits")), blocks))
 }
 
-const WHAT_IFS: [Column; 4] = [
-    Column::text("what if", 0),
-    Column::new("saves", "%", ColumnKind::Share, 0),
-    Column::new("same work", "times as fast", ColumnKind::Share, 1),
-    Column::new("reads", "%", ColumnKind::Share, 2),
-];
+fn what_if_columns() -> [Column; 4] {
+    [
+        Column::text(label!("what if"), 0),
+        Column::new(label!("saves"), "%", ColumnKind::Share, 0),
+        Column::new(label!("same work"), label!("times as fast"), ColumnKind::Share, 1),
+        Column::new(label!("reads"), "%", ColumnKind::Share, 2),
+    ]
+}
 
 /// The effects of faster storage and of other sizes of the buffer cache.
 pub(super) fn what_ifs(case: &Case<'_>) -> PageSection {
@@ -201,23 +208,24 @@ pub(super) fn what_ifs(case: &Case<'_>) -> PageSection {
         Some(vec![Cell::text(name), percent(effect.saved()), faster, Cell::unknown()])
     };
     let mut rows: Vec<Vec<Cell>> = Vec::new();
-    rows.extend(effect("storage ten times as fast", &found.ten_times));
-    rows.extend(effect("storage with zero latency (Amdahl's bound)", &found.at_most));
+    rows.extend(effect(label!("storage ten times as fast"), &found.ten_times));
+    rows.extend(effect(label!("storage with zero latency (Amdahl's bound)"), &found.at_most));
     for step in &found.cache {
         let bytes = Bytes::new((step.bytes / f64::from(1 << 20)).round() as u64 * (1 << 20));
         let faster = 1.0 / (1.0 - step.saved).max(f64::MIN_POSITIVE);
-        let name = format!("buffer cache {} times, {bytes}", number::three(step.factor));
+        let name = say!("buffer cache {} times, {bytes}", number::three(step.factor));
         let reads = percent(step.reads).with_link(origins::cache_id(case));
         rows.push(vec![Cell::text(name), percent(step.saved), Cell::three(faster), reads]);
     }
-    let note = format!(
+    let note = say!(
         "share of the database's time, for the same work; minimum time of an operation: {}; background writes, \
          processor time and locks are unchanged",
         seconds(FLOOR_S)
     );
-    let table = Table::of("Effects of faster storage or another buffer cache", WHAT_IFS, rows, |row| row);
+    let table =
+        Table::of(label!("Effects of faster storage or another buffer cache"), what_if_columns(), rows, |row| row);
     let blocks = iter::once(Block::Table(table.with_notes([note]))).chain(cache(case).map(Block::Chart));
-    PageSection::bare(case.title("What would change it"), blocks.collect())
+    PageSection::bare(case.title(label!("What would change it")), blocks.collect())
         .with_anchor(format!("d{}-what-if", case.index))
 }
 
@@ -229,26 +237,41 @@ fn cache(case: &Case<'_>) -> Option<Chart> {
     let spot = |bytes: f64, reads: f64, saved: f64| Spot {
         x: gib(bytes),
         y: reads * 100.0,
-        tip: format!("{} GiB: {} of today's reads, saves {}", number::three(gib(bytes)), share(reads), share(saved)),
+        tip: say!("{} GiB: {} of today's reads, saves {}", number::three(gib(bytes)), share(reads), share(saved)),
         label: String::new(),
     };
     let mut spots: Vec<Spot> = steps.iter().map(|step| spot(step.bytes, step.reads, step.saved)).collect();
     let present = first.bytes / first.factor;
-    spots.push(Spot { label: "today".into(), ..spot(present, 1.0, 0.0) });
+    spots.push(Spot { label: label!("today").into(), ..spot(present, 1.0, 0.0) });
     spots.sort_by(|a, b| a.x.total_cmp(&b.x));
     let max = steps.iter().map(|step| step.reads * 100.0).fold(100.0, f64::max);
     let plane = Plane {
-        x: Axis { name: "buffer cache, GiB", scale: AxisScale::from_zero(gib(last.bytes)), label: number::three },
-        y: Axis { name: "reads of storage, % of today's", scale: AxisScale::from_zero(max), label: number::three },
-        groups: vec![PointGroup { name: "reads".into(), tone: 0, fill: Fill::Full, joined: Joined::Line, spots }],
+        x: Axis {
+            name: label!("buffer cache, GiB"),
+            scale: AxisScale::from_zero(gib(last.bytes)),
+            label: number::three,
+        },
+        y: Axis {
+            name: label!("reads of storage, % of today's"),
+            scale: AxisScale::from_zero(max),
+            label: number::three,
+        },
+        groups: vec![PointGroup {
+            name: label!("reads").into(),
+            tone: 0,
+            fill: Fill::Full,
+            joined: Joined::Line,
+            spots,
+        }],
     };
     let id = format!("cache-{}", case.index);
-    let chart = both(&id, "Reads by size of the buffer cache", "The table above has the figures.", |size| {
-        chart::plane(&plane, size)
-    });
+    let chart =
+        both(&id, label!("Reads by size of the buffer cache"), label!("The table above has the figures."), |size| {
+            chart::plane(&plane, size)
+        });
     Some(Chart::new(html! {
-        h3 { "Reads by size of the buffer cache" }
-        p class="lead" { "Estimated by the database or from a trace, over the range of the estimates." }
+        h3 { (label!("Reads by size of the buffer cache")) }
+        p class="lead" { (label!("Estimated by the database or from a trace, over the range of the estimates.")) }
         (figure(&chart, &case.source()))
     }))
 }

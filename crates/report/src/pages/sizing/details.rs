@@ -7,6 +7,7 @@ use plimsoll_catalogue::Cite;
 use plimsoll_choose::diagnosis::{DatabaseEffect, FilterWork};
 use plimsoll_choose::sizing::{Choice, DesignLimit, DesignPoint, Rejection, Sizing, SizingRequirements, StepKind};
 use plimsoll_ingest::Outcome;
+use plimsoll_language::{label, say};
 
 use super::{Doubts, Sized, facts};
 use crate::chart::{self, Bar, Fill};
@@ -24,43 +25,44 @@ impl Sized<'_> {
     /// Steps from the measured load to the required ceilings.
     pub(super) fn design_point(&self) -> PageSection {
         let required = &self.sizing.required;
-        let mut facts = vec![Fact::new("measured", words::measured(required))];
-        facts.extend(words::today(required).map(|today| Fact::new("today", today)));
+        let mut facts = vec![Fact::new(label!("measured"), words::measured(required))];
+        facts.extend(words::today(required).map(|today| Fact::new(label!("today"), today)));
         for step in &required.steps {
             facts.push(Fact::new(
-                if matches!(step.kind, StepKind::Growth(_)) { "growth" } else { "peaks" },
+                if matches!(step.kind, StepKind::Growth(_)) { label!("growth") } else { label!("peaks") },
                 words::step(step),
             ));
         }
         for point in &required.points {
             let of =
-                if required.points.len() > 1 { format!(", with {}", words::busiest(point.of)) } else { String::new() };
-            facts.push(Fact::new("expected", format!("{}{of}", words::point(point))));
+                if required.points.len() > 1 { say!(", with {}", words::busiest(point.of)) } else { String::new() };
+            facts.push(Fact::new(label!("expected"), format!("{}{of}", words::point(point))));
         }
-        let design = format!("required ceilings: {} times this load (headroom)", number::three(required.room()));
-        facts.push(Fact::new("design", design));
+        let design = say!("required ceilings: {} times this load (headroom)", number::three(required.room()));
+        facts.push(Fact::new(label!("design"), design));
         let free = if required.free > 0.0 {
-            format!("; {} of it stays free", number::percent(required.free))
+            say!("; {} of it stays free", number::percent(required.free))
         } else {
             String::new()
         };
-        facts.push(Fact::new("capacity", format!("{}{free}", offer::capacity(required.capacity))));
+        facts.push(Fact::new(label!("capacity"), format!("{}{free}", offer::capacity(required.capacity))));
         let objectives = words::objectives(&required.objectives);
-        facts.extend((!objectives.is_empty()).then(|| Fact::new("meets", objectives)));
-        facts.push(Fact::new("machine", words::compute(required.compute)));
+        facts.extend((!objectives.is_empty()).then(|| Fact::new(label!("meets"), objectives)));
+        facts.push(Fact::new(label!("machine"), words::compute(required.compute)));
         facts.extend(words::compute_origin(required).into_iter().map(|text| Fact::new("", text)));
-        facts.extend(required.assumptions.iter().map(|own| Fact::new("assumed", words::assumption(own))));
-        let subject = if required.subject.is_empty() { "the demand" } else { &required.subject };
-        PageSection::new(format!("Design point of {subject}"), vec![Block::Facts(facts), Block::Chart(self.levels())])
+        facts.extend(required.assumptions.iter().map(|own| Fact::new(label!("assumed"), words::assumption(own))));
+        let subject = if required.subject.is_empty() { label!("the demand") } else { &required.subject };
+        PageSection::new(say!("Design point of {subject}"), vec![Block::Facts(facts), Block::Chart(self.levels())])
     }
 
     /// Load levels from measured to design point.
     fn levels(&self) -> Chart {
         let levels = levels(&self.sizing.required);
         let description =
-            levels.iter().map(|bar| format!("{}: {}", bar.name, bar.value)).collect::<Vec<_>>().join("; ");
-        let drawn =
-            both("wanted", "From measured load to design point", &description, |size| chart::bars(&levels, size));
+            levels.iter().map(|bar| format!("{}: {}", bar.name, bar.value)).collect::<Vec<_>>().join(label!("; "));
+        let drawn = both("wanted", label!("From measured load to design point"), &description, |size| {
+            chart::bars(&levels, size)
+        });
         Chart::new(figure(&drawn, &maud::html! { (self.inputs()) }))
     }
 
@@ -70,9 +72,9 @@ impl Sized<'_> {
         let names: Vec<String> =
             first.map(|reading| format!("{} ({})", clean(file_name(&reading.name)), reading.kind)).collect();
         match (names.is_empty(), readings.len().saturating_sub(INPUTS_MAX)) {
-            (true, _) => "the demand as given".to_owned(),
-            (false, 0) => names.join(", "),
-            (false, more) => format!("{} and {} more", names.join(", "), number::integer(more as f64)),
+            (true, _) => label!("the demand as given").to_owned(),
+            (false, 0) => names.join(label!(", ")),
+            (false, more) => say!("{} and {} more", names.join(label!(", ")), number::integer(more as f64)),
         }
     }
 
@@ -80,13 +82,13 @@ impl Sized<'_> {
     pub(super) fn in_full(&self) -> PageSection {
         let mut blocks = vec![Block::Table(classes(&self.sizing.required.points))];
         for (rank, choice) in self.choices().iter().enumerate() {
-            blocks.push(Block::Heading(format!("{}. {}", rank + 1, offer::configuration(&choice.offer))));
+            blocks.push(Block::Heading(say!("{}. {}", rank + 1, offer::configuration(&choice.offer))));
             blocks.push(Block::Facts(facts(choice, Doubts::All)));
             let effect = choice.effect.as_ref();
             blocks.push(Block::Table(self.classes(&[choice], effect)));
             blocks.extend(effect.map(|effect| Block::Note(database_time(effect))));
         }
-        PageSection::detail("The load by class, and each choice in full", blocks)
+        PageSection::detail(label!("The load by class, and each choice in full"), blocks)
     }
 
     /// Origin of the figures, and the documents.
@@ -104,15 +106,15 @@ impl Sized<'_> {
                 cites.entry((cite.to_string(), cite.url.clone())).or_insert(cite);
             }
         }
-        let figures = format!(
+        let figures = say!(
             "room: margin of the first limit above the design point; response times are simulated by the \
              catalogue's models; ceilings and list prices are {}",
             offer::provenance(cites.values().map(|cite| cite.status).collect())
         );
         let documents = cites.values().map(|cite| Item::new(cite.to_string(), [cite.url.clone()])).collect();
         [
-            PageSection::bare("Figures", vec![Block::Facts(vec![Fact::new("figures", figures)])]),
-            PageSection::detail("Sources", vec![Block::Items(documents)]),
+            PageSection::bare(label!("Figures"), vec![Block::Facts(vec![Fact::new(label!("figures"), figures)])]),
+            PageSection::detail(label!("Sources"), vec![Block::Items(documents)]),
         ]
     }
 
@@ -123,7 +125,11 @@ impl Sized<'_> {
             let existing = [verdict.to_owned(), (rank + 1).to_string(), name];
             existing.into_iter().chain(DATA.iter().map(|(_, of)| value(*of))).chain([why]).collect::<Vec<_>>()
         };
-        let ranked = [("carries", choices), ("misses the objective", nearly), ("slower than today", slower)];
+        let ranked = [
+            (label!("carries"), choices),
+            (label!("misses the objective"), nearly),
+            (label!("slower than today"), slower),
+        ];
         let mut rows: Vec<Vec<String>> = Vec::new();
         for (verdict, choices) in ranked {
             rows.extend(choices.iter().enumerate().map(|(rank, choice)| {
@@ -132,12 +138,12 @@ impl Sized<'_> {
             }));
         }
         let reject = |(rank, one): (usize, &Rejection)| {
-            row("does not carry it", rank, one.name.clone(), words::why(&one.reason), &|_| String::new())
+            row(label!("does not carry it"), rank, one.name.clone(), words::why(&one.reason), &|_| String::new())
         };
         rows.extend(rejected.iter().enumerate().map(reject));
         let names = ["verdict", "rank", "configuration"].into_iter().chain(DATA.iter().map(|(name, _)| *name));
         let columns: Vec<Column> = names.chain(["why"]).map(|name| Column::text(name, 0)).collect();
-        Block::Data(Table::of("Configurations", columns, rows, |row| row.iter().map(Cell::text).collect()))
+        Block::Data(Table::of(label!("Configurations"), columns, rows, |row| row.iter().map(Cell::text).collect()))
     }
 }
 
@@ -163,7 +169,7 @@ const DATA: [(&str, CsvValue); 17] = [
     ("latency_mean_ns", |choice| {
         let of_class =
             |one: &plimsoll_choose::sizing::ClassLatency| format!("{} {}", one.class.name(), one.mean.as_nanos());
-        choice.latency.iter().map(of_class).collect::<Vec<_>>().join("; ")
+        choice.latency.iter().map(of_class).collect::<Vec<_>>().join(label!("; "))
     }),
     ("machine", |choice| {
         let machine = choice.machine.as_ref().and_then(|machine| machine.offer.short().machine);
@@ -187,10 +193,10 @@ fn over(limit: &DesignLimit) -> String {
 
 fn database_time(effect: &DatabaseEffect) -> String {
     let (before, after) = (number::three(effect.before_s), number::three(effect.after_s));
-    let retained = effect.retained.iter().map(|class| class.name()).collect::<Vec<_>>().join(", ");
-    let retained = if retained.is_empty() { retained } else { format!(" Assumed unchanged: {retained}.") };
-    let alone = if effect.filter == FilterWork::None { "" } else { " by storage alone" };
-    format!("Database time: {}, {before} s to {after} s{alone} for the same work.{retained}", words::saved(effect))
+    let retained = effect.retained.iter().map(|class| class.name()).collect::<Vec<_>>().join(label!(", "));
+    let retained = if retained.is_empty() { retained } else { say!(" Assumed unchanged: {retained}.") };
+    let alone = if effect.filter == FilterWork::None { "" } else { label!(" by storage alone") };
+    say!("Database time: {}, {before} s to {after} s{alone} for the same work.{retained}", words::saved(effect))
 }
 
 fn levels(required: &SizingRequirements) -> Vec<Bar> {
@@ -203,28 +209,33 @@ fn levels(required: &SizingRequirements) -> Vec<Bar> {
         tone: 0,
     };
     let measured = &required.measured;
-    let mut bars = vec![bar("measured".into(), measured.iops, measured.bytes_per_second, Fill::Full)];
+    let mut bars = vec![bar(label!("measured").into(), measured.iops, measured.bytes_per_second, Fill::Full)];
     for point in &required.points {
-        let of = if required.points.len() > 1 { format!(", {}", words::busiest(point.of)) } else { String::new() };
-        bars.push(bar(format!("expected{of}"), point.iops(), point.bytes_per_second(), Fill::Full));
+        let of = if required.points.len() > 1 { say!(", {}", words::busiest(point.of)) } else { String::new() };
+        bars.push(bar(say!("expected{of}"), point.iops(), point.bytes_per_second(), Fill::Full));
     }
     if let Some(point) = required.points.first() {
         let room = required.room();
-        bars.push(bar("design point".into(), point.iops() * room, point.bytes_per_second() * room, Fill::Hollow));
+        bars.push(bar(
+            label!("design point").into(),
+            point.iops() * room,
+            point.bytes_per_second() * room,
+            Fill::Hollow,
+        ));
     }
     bars
 }
 
 fn classes(points: &[DesignPoint]) -> Table {
     let columns = [
-        Column::text("expected load", 0),
-        Column::rate("rate", "IOPS", 0),
-        Column::rate("bytes", "MB/s", 0),
-        Column::new("size", "KiB", ColumnKind::Size, 0),
-        Column::text("in the windows with", 0),
+        Column::text(label!("expected load"), 0),
+        Column::rate(label!("rate"), "IOPS", 0),
+        Column::rate(label!("bytes"), "MB/s", 0),
+        Column::new(label!("size"), "KiB", ColumnKind::Size, 0),
+        Column::text(label!("in the windows with"), 0),
     ];
     let rows = points.iter().flat_map(|point| point.classes.iter().map(move |load| (point, load)));
-    Table::of("The expected load by class", columns, rows, |(point, load)| {
+    Table::of(label!("The expected load by class"), columns, rows, |(point, load)| {
         vec![
             Cell::text(load.class.name()),
             Cell::three(load.iops),

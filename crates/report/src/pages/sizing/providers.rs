@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use plimsoll_catalogue::Money;
 use plimsoll_choose::sizing::{Best, Choice, PriceDoubt, ProviderFrontier};
+use plimsoll_language::{label, say};
 
 use super::{Sized, read};
 use crate::page::{Block, Cell, Column, ColumnKind, Fact, PageSection, Table};
@@ -14,7 +15,7 @@ const OF_EACH: usize = 3;
 const OF_ONLY: usize = 6;
 
 fn in_brackets(doubts: &[String]) -> String {
-    if doubts.is_empty() { String::new() } else { format!(" ({})", doubts.join(", ")) }
+    if doubts.is_empty() { String::new() } else { format!(" ({})", doubts.join(label!(", "))) }
 }
 
 impl Sized<'_> {
@@ -32,13 +33,13 @@ impl Sized<'_> {
         let has_machines = rows.iter().any(|(choice, _)| choice.machine.is_some());
         let columns = [
             Column::configuration(),
-            Column::monthly(if has_machines { "with machine" } else { "without hosts" }, 0),
-            Column::new("database", "time", ColumnKind::Text, 0),
-            Column::new("sessions", "waiting", ColumnKind::Share, 1),
-            Column::new("reads", "in peaks", ColumnKind::Text, 2),
-            Column::text("more", 3),
-            Column::new("losses", "a year", ColumnKind::Share, 5),
-            Column::text("doubts", 1),
+            Column::monthly(if has_machines { label!("with machine") } else { label!("without hosts") }, 0),
+            Column::new(label!("database"), label!("time"), ColumnKind::Text, 0),
+            Column::new(label!("sessions"), label!("waiting"), ColumnKind::Share, 1),
+            Column::new(label!("reads"), label!("in peaks"), ColumnKind::Text, 2),
+            Column::text(label!("more"), 3),
+            Column::new(label!("losses"), label!("a year"), ColumnKind::Share, 5),
+            Column::text(label!("doubts"), 1),
         ];
         let row = |(choice, cheapest): (&Choice, &Choice)| {
             let is_cheapest = std::ptr::eq(choice, cheapest);
@@ -54,15 +55,15 @@ impl Sized<'_> {
                 Cell::text(words::doubts(choice)),
             ]
         };
-        let mut table = Table::of("Configurations by provider", columns, rows, row).without_unknown();
+        let mut table = Table::of(label!("Configurations by provider"), columns, rows, row).without_unknown();
         table.groups = groups;
         table.notes.push(
-            "Database time: for the same work, at the mean load. Waiting: sessions that wait for reads and log writes in peaks."
+            label!("Database time: for the same work, at the mean load. Waiting: sessions that wait for reads and log writes in peaks.")
                 .to_owned(),
         );
         table.notes.extend(self.without_choice());
-        let single = if self.sizing.layouts.is_empty() { "" } else { " of a single volume" };
-        let heading = format!("Price against database time{single}, by provider");
+        let single = if self.sizing.layouts.is_empty() { "" } else { label!(" of a single volume") };
+        let heading = say!("Price against database time{single}, by provider");
         (!providers.is_empty()).then(|| PageSection::new(heading, vec![Block::Table(table)]))
     }
 
@@ -74,14 +75,16 @@ impl Sized<'_> {
             return None;
         }
         let rows = std::iter::once((self.sizing.best()?, Vec::new())).chain(others);
-        let table = Table::rows("Cheapest of each provider", rows)
-            .column(Column::text("cheapest of each provider", 0), |(best, reservations)| {
+        let table = Table::rows(label!("Cheapest of each provider"), rows)
+            .column(Column::text(label!("cheapest of each provider"), 0), |(best, reservations)| {
                 let names: Vec<String> = best.volumes().iter().map(|choice| offer::product(&choice.offer)).collect();
-                names.join(" and ") + &in_brackets(reservations)
+                names.join(label!(" and ")) + &in_brackets(reservations)
             })
-            .column(Column::monthly("total", 0), |(best, _)| Cell::money(best.total()))
-            .column(Column::new("database", "time", ColumnKind::Text, 1), |(best, _)| self.time_and_slower(*best))
-            .column(Column::text("doubts", 2), |(best, _)| describe_doubts(*best))
+            .column(Column::monthly(label!("total"), 0), |(best, _)| Cell::money(best.total()))
+            .column(Column::new(label!("database"), label!("time"), ColumnKind::Text, 1), |(best, _)| {
+                self.time_and_slower(*best)
+            })
+            .column(Column::text(label!("doubts"), 2), |(best, _)| describe_doubts(*best))
             .table();
         Some(table.without_unknown())
     }
@@ -91,9 +94,9 @@ impl Sized<'_> {
         let best = self.sizing.best().filter(|_| self.others().is_empty())?;
         let slower = self.slower_classes(best);
         let doubts = describe_doubts(best);
-        let doubts = if doubts.is_empty() { doubts } else { format!("{doubts} (inferred or unverified)") };
-        let fact = Fact::new("Doubts", doubts);
-        let fact = if slower.is_empty() { fact } else { fact.with_remark(format!("{slower} slower than today")) };
+        let doubts = if doubts.is_empty() { doubts } else { say!("{doubts} (inferred or unverified)") };
+        let fact = Fact::new(label!("Doubts"), doubts);
+        let fact = if slower.is_empty() { fact } else { fact.with_remark(say!("{slower} slower than today")) };
         Some(fact).filter(|fact| !fact.text.is_empty() || !slower.is_empty())
     }
 
@@ -101,36 +104,33 @@ impl Sized<'_> {
     fn slower_classes(&self, best: Best<'_>) -> String {
         let slower = best.volumes().into_iter().flat_map(|choice| &choice.slower).map(|slower| slower.class.name());
         let slower: BTreeSet<&str> = slower.filter(|_| self.slower_or_doubtful(best).is_none()).collect();
-        slower.into_iter().collect::<Vec<_>>().join(" and ")
+        slower.into_iter().collect::<Vec<_>>().join(label!(" and "))
     }
 
     /// `65 % less, redo slower`: the change of the database's time, and classes that are slower within the tolerance.
     fn time_and_slower(&self, best: Best<'_>) -> Option<String> {
         let time = best.effect(&self.sizing.required).as_ref().map(words::saved)?;
         let names = self.slower_classes(best);
-        Some(if names.is_empty() { time } else { format!("{time}, {names} slower") })
+        Some(if names.is_empty() { time } else { say!("{time}, {names} slower") })
     }
 
     /// Reasons not to rely on the price or the speed of a configuration.
     fn reservations(&self, best: Best<'_>) -> Vec<String> {
-        let unverified = (best.price_doubt() > PriceDoubt::Firm).then(|| UNVERIFIED.to_owned());
+        let unverified = (best.price_doubt() > PriceDoubt::Firm).then(|| label!("unverified price").to_owned());
         unverified.into_iter().chain(self.slower_or_doubtful(best)).collect()
     }
 
     fn group(&self, frontier: &ProviderFrontier, displayed: usize) -> String {
         let more = frontier.choices.len() - displayed;
-        let more = if more == 0 {
-            String::new()
-        } else {
-            format!(", {more} more levels with --provider {}", frontier.provider)
-        };
+        let more =
+            if more == 0 { String::new() } else { say!(", {more} more levels with --provider {}", frontier.provider) };
         let more = if self.sizing.providers.len() == 1 { String::new() } else { more };
         let machine = frontier.choices[0].machine.as_ref().map_or_else(String::new, |machine| {
             let name = machine.name().unwrap_or_default();
-            let price = if machine.monthly.is_none() { " without a price" } else { "" };
-            format!(" on {}{price}", clean(&name))
+            let price = if machine.monthly.is_none() { label!(" without a price") } else { "" };
+            say!(" on {}{price}", clean(&name))
         });
-        let slower = if frontier.is_slower { ", slower than today (--may-be-slower)" } else { "" };
+        let slower = if frontier.is_slower { label!(", slower than today (--may-be-slower)") } else { "" };
         format!("{}{machine}{slower}{more}:", frontier.provider)
     }
 
@@ -150,17 +150,17 @@ impl Sized<'_> {
         for choice in &sizing.slower {
             let name = offer::configuration(&choice.offer);
             let accepted = words::accepted_by(&self.sizing.required, choice);
-            let text = format!("{name} is slower than today: {} ({accepted})", words::slower(choice));
+            let text = say!("{name} is slower than today: {} ({accepted})", words::slower(choice));
             add(choice.offer.product().name(), text);
         }
         for choice in &sizing.nearly {
             let name = offer::configuration(&choice.offer);
-            add(choice.offer.product().name(), format!("{name} has {}", words::reached(&choice.reached)));
+            add(choice.offer.product().name(), say!("{name} has {}", words::reached(&choice.reached)));
         }
         for rejection in &sizing.rejected {
             add(&rejection.name, words::rejection(rejection));
         }
-        reasons.into_iter().map(|(provider, reason)| format!("{provider}: none. {reason}")).collect()
+        reasons.into_iter().map(|(provider, reason)| say!("{provider}: none. {reason}")).collect()
     }
 
     /// The cheapest notable step on the frontier from the cheapest choice: `More money: X for 300 USD a month, +14 %: 3.4
@@ -180,8 +180,8 @@ impl Sized<'_> {
         };
         let next = self.sizing.frontier.iter().find(is_notable)?;
         let (name, against) = (offer::configuration(&next.offer), words::against(point, cheapest, next));
-        let label = if price(next) < price(cheapest) { "At an unverified price" } else { "More money" };
-        Some(format!("{label}: {name} for {}, {against}", words::price(next)))
+        let label = if price(next) < price(cheapest) { label!("At an unverified price") } else { label!("More money") };
+        Some(say!("{label}: {name} for {}, {against}", words::price(next)))
     }
 
     /// Prices of a choice, with the machine as far as the input determines it.
@@ -192,17 +192,17 @@ impl Sized<'_> {
         if is_known || choice.machine.is_none() {
             return price;
         }
-        format!("{price}, the smallest for a database, as the input has neither processors nor memory")
+        say!("{price}, the smallest for a database, as the input has neither processors nor memory")
     }
 
     /// Totals of the other providers: `Other providers, with machine: aws 300 USD, azure 410 USD (unverified price) a month`
     pub(super) fn other_providers(&self) -> Option<String> {
         let text = |(provider, best, reservations): (&str, Best<'_>, Vec<String>)| {
-            let volumes = if matches!(best, Best::Layout(_)) { " with separate volumes" } else { "" };
+            let volumes = if matches!(best, Best::Layout(_)) { label!(" with separate volumes") } else { "" };
             Some(format!("{provider} {}{volumes}{}", best.total()?, in_brackets(&reservations)))
         };
         let list: Vec<String> = self.others().into_iter().filter_map(text).collect();
-        (!list.is_empty()).then(|| format!("Other providers, with machine: {} a month", list.join(", ")))
+        (!list.is_empty()).then(|| say!("Other providers, with machine: {} a month", list.join(label!(", "))))
     }
 
     /// The recommended configuration of each other provider with its reservations: those without come first, then the cheapest.
@@ -220,9 +220,6 @@ impl Sized<'_> {
         others
     }
 }
-
-/// An amount of the price was inferred or recalled.
-const UNVERIFIED: &str = "unverified price";
 
 /// The provider in the name of a product or configuration: `aws` of `stripe(4,64KiB) of aws/gp3:100GiB`.
 fn provider_of(name: &str) -> &str {

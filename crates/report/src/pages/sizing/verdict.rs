@@ -4,6 +4,7 @@
 use plimsoll_catalogue::{Money, RacStatus};
 use plimsoll_choose::sizing::{Attachment, Best, Choice, PriceDoubt, Sizing, VolumeLayout};
 use plimsoll_ingest::{Caution, Outcome, Reading};
+use plimsoll_language::{label, say};
 
 use super::Sized;
 use crate::number;
@@ -21,7 +22,7 @@ impl Sized<'_> {
         let demand = &self.sizing.required;
         let (mut cautions, mut details) = (Vec::new(), vec![self.verdict()]);
         let free = self.memory.filter(|memory| memory.is_paid);
-        let free = free.map(|memory| (memory, format!("A larger cache at no price: {}", words::memory_first(memory))));
+        let free = free.map(|memory| (memory, say!("A larger cache at no price: {}", words::memory_first(memory))));
         // A free change that saves more time than the configuration precedes it.
         let saved = self.sizing.best_effect().map_or(0.0, |effect| effect.saved());
         let (free_first, free_later): (Vec<_>, Vec<_>) =
@@ -33,7 +34,7 @@ impl Sized<'_> {
         cautions.extend(first_screen::insufficient_machine(self.sizing));
         cautions.extend(cap);
         let nearest = self.sizing.nearest_rejection();
-        cautions.extend(nearest.map(|one| format!("Nearest: {}", words::rejection(one))));
+        cautions.extend(nearest.map(|one| say!("Nearest: {}", words::rejection(one))));
         cautions.extend(self.slower_than_today());
         cautions.extend(self.worse_latency());
         cautions.extend(words::smaller_than_stored(demand));
@@ -43,8 +44,8 @@ impl Sized<'_> {
         if let Some(memory) = self.memory.filter(|memory| !memory.is_paid) {
             let text = words::memory_first(memory);
             match self.sizing.best_total() {
-                Some(best) if !is_less(memory.total, best) => details.push(format!("More memory instead: {text}")),
-                _ => cautions.push(format!("Memory first: {text}")),
+                Some(best) if !is_less(memory.total, best) => details.push(say!("More memory instead: {text}")),
+                _ => cautions.push(say!("Memory first: {text}")),
             }
         }
         // Those of hosts are about the load, those of reports of a database mostly about a class.
@@ -67,19 +68,19 @@ impl Sized<'_> {
         let [cautions, details] = [cautions, details].map(|texts| texts.into_iter().map(full_stop).collect());
         let text = match words::other_problem(demand) {
             Some(other) if matches!(self.sizing.best(), None | Some(Best::Slower(_))) => {
-                format!("{other}. {}", self.answer())
+                say!("{other}. {}", self.answer())
             }
-            Some(other) => format!("{other}. Smallest sufficient: {}", self.answer()),
+            Some(other) => say!("{other}. Smallest sufficient: {}", self.answer()),
             None => self.answer(),
         };
-        Headline { text, grade: "simulated", cautions, details }
+        Headline { text, grade: label!("simulated"), cautions, details }
     }
 
     /// Doubts about the inputs, such as a mean since the start of a host.
     fn input_cautions(&self) -> Vec<String> {
         let readings = self.outcomes.iter().filter_map(Outcome::reading);
         let text = |reading: &Reading, caution: &Caution| {
-            let place = caution.origin.as_ref().map_or_else(String::new, |origin| format!(", {origin}"));
+            let place = caution.origin.as_ref().map_or_else(String::new, |origin| say!(", {origin}"));
             format!("{}{place}: {}", clean(file_name(&reading.name)), clean(&caution.doubt.to_string()))
         };
         readings.flat_map(|reading| reading.cautions.iter().map(move |caution| text(reading, caution))).collect()
@@ -105,7 +106,7 @@ impl Sized<'_> {
         let effect = self.sizing.best_effect()?;
         let bound = self.sizing.speed_limit();
         let time = bound.map_or_else(|| words::saved(&effect), |limit| words::saved_to_limit(&effect, limit.saved));
-        Some(format!("; database time {time}"))
+        Some(say!("; database time {time}"))
     }
 
     /// The support of RAC by the vendor on the recommended platform, if it is not certain.
@@ -113,8 +114,8 @@ impl Sized<'_> {
         self.sizing.required.platform.cluster.as_ref()?;
         let rac = self.sizing.best_volumes().into_iter().next()?.offer.product().rac()?;
         Some(match rac.support {
-            RacStatus::Unsupported => "; RAC unsupported",
-            RacStatus::Undocumented => "; RAC undocumented",
+            RacStatus::Unsupported => label!("; RAC unsupported"),
+            RacStatus::Undocumented => label!("; RAC undocumented"),
         })
     }
 
@@ -128,7 +129,7 @@ impl Sized<'_> {
             Some(Best::Layout(layout)) => {
                 let volumes: Vec<String> = layout.parts.iter().map(|part| offer::product(&part.choice.offer)).collect();
                 let price = format_total(layout.total, layout.machine.as_ref());
-                return format!("{} on separate volumes: {price}{effect}", volumes.join(" and "));
+                return say!("{} on separate volumes: {price}{effect}", volumes.join(label!(" and ")));
             }
             Some(Best::Single(choice) | Best::Slower(choice) | Best::Doubtful(choice)) => choice,
             None => return self.no_choice(""),
@@ -150,17 +151,20 @@ impl Sized<'_> {
         let is_slower = effect.as_ref().is_none_or(|effect| effect.added_s() > 0.0);
         let classes = |choice: &Choice| {
             let names: Vec<&str> = choice.slower.iter().map(|slower| slower.class.name()).collect();
-            names.join(" and ")
+            names.join(label!(" and "))
         };
         match best {
-            Best::Slower(choice) if !is_slower => Some(format!("{} slower than today", classes(choice))),
-            Best::Slower(_) => Some("slower than today".to_owned()),
-            Best::Doubtful(choice) if !is_slower => Some(format!("{} may be slower", classes(choice))),
-            Best::Doubtful(_) => Some("may be slower than today".to_owned()),
+            Best::Slower(choice) if !is_slower => Some(say!("{} slower than today", classes(choice))),
+            Best::Slower(_) => Some(label!("slower than today").to_owned()),
+            Best::Doubtful(choice) if !is_slower => Some(say!("{} may be slower", classes(choice))),
+            Best::Doubtful(_) => Some(label!("may be slower than today").to_owned()),
             _ => {
                 let effect = effect.filter(|effect| self.sizing.required.may_exceed_tolerance(effect))?;
                 let is_certain = effect.saved_range().is_some_and(|[_, best]| best < 0.0);
-                Some(if is_certain { "slower than today" } else { "may be slower than today" }.to_owned())
+                Some(
+                    if is_certain { label!("slower than today") } else { label!("may be slower than today") }
+                        .to_owned(),
+                )
             }
         }
     }
@@ -171,32 +175,32 @@ impl Sized<'_> {
         match self.sizing.best() {
             Some(Best::Layout(layout)) => {
                 let volumes = words::layout(layout);
-                format!("Cheapest configuration that carries the load{meets}: {volumes}, {}", layout_price(layout))
+                say!("Cheapest configuration that carries the load{meets}: {volumes}, {}", layout_price(layout))
             }
             Some(Best::Single(choice)) => {
                 let name = offer::configuration(&choice.offer);
                 match choice.price_doubt() {
                     PriceDoubt::Unpriced | PriceDoubt::Partial => {
                         let missing = words::missing_price(choice);
-                        format!(
+                        say!(
                             "No configuration with a complete price carries the load{meets}. Smallest sufficient: {name}; \
                              {missing}; --price states your own"
                         )
                     }
-                    _ => format!("Cheapest configuration that carries the load{meets}: {name}, {}", self.price(choice)),
+                    _ => say!("Cheapest configuration that carries the load{meets}: {name}, {}", self.price(choice)),
                 }
             }
             Some(Best::Slower(choice)) => {
                 let name = offer::configuration(&choice.offer);
                 let (price, slower) = (self.price(choice), words::slower(choice));
-                format!(
+                say!(
                     "No configuration with a complete price carries the load{meets} at today's speed. \
                      Best of the others: {name}, {price}; slower: {slower}"
                 )
             }
             Some(Best::Doubtful(choice)) => {
                 let name = offer::configuration(&choice.offer);
-                format!("Cheapest configuration that carries the load{meets}: {name}, {}", self.price(choice))
+                say!("Cheapest configuration that carries the load{meets}: {name}, {}", self.price(choice))
             }
             None => self.no_choice(&meets),
         }
@@ -205,13 +209,13 @@ impl Sized<'_> {
     fn no_choice(&self, meets: &str) -> String {
         let Sizing { nearly, evaluated, .. } = self.sizing;
         if *evaluated == 0 {
-            return "No configuration is eligible: --details has the reason for each product".to_owned();
+            return label!("No configuration is eligible: --details has the reason for each product").to_owned();
         }
         let near = nearly.iter().min_by_key(|choice| choice.reached.iter().map(|one| one.time).max());
-        let near = near
-            .map(|near| format!(": the nearest has {}, so consider looser objectives", words::reached(&near.reached)));
+        let near =
+            near.map(|near| say!(": the nearest has {}, so consider looser objectives", words::reached(&near.reached)));
         let near = near.unwrap_or_default();
-        format!("None of {} configurations carries the load{meets}{near}", number::integer(*evaluated as f64))
+        say!("None of {} configurations carries the load{meets}{near}", number::integer(*evaluated as f64))
     }
 
     /// The vendor's statement on a cluster on the recommended platform, unless it is supported.
@@ -220,16 +224,16 @@ impl Sized<'_> {
         let volume = self.sizing.best_volumes().into_iter().next()?;
         let rac = volume.offer.product().rac()?;
         Some(match rac.support {
-            RacStatus::Unsupported => format!("Not supported by the vendor: {}", rac.text),
-            RacStatus::Undocumented => format!("Support unknown: {}", rac.text),
+            RacStatus::Unsupported => say!("Not supported by the vendor: {}", rac.text),
+            RacStatus::Undocumented => say!("Support unknown: {}", rac.text),
         })
     }
 
     /// The platforms that are refused, as the vendor of the database does not support them.
     fn refused(&self) -> Option<String> {
-        let names = self.sizing.refused_providers().join(", ");
+        let names = self.sizing.refused_providers().join(label!(", "));
         (!names.is_empty())
-            .then(|| format!("Refused, as Oracle does not support RAC there: {names} (--unsupported includes them)"))
+            .then(|| say!("Refused, as Oracle does not support RAC there: {names} (--unsupported includes them)"))
     }
 
     /// Sentences that complete the verdict.
@@ -237,9 +241,7 @@ impl Sized<'_> {
         let mut details = Vec::new();
         details.extend(words::saving(self.sizing));
         details.extend(
-            self.sizing
-                .best_effect()
-                .map(|effect| format!("Database time for the same work: {}", words::saved(&effect))),
+            self.sizing.best_effect().map(|effect| say!("Database time for the same work: {}", words::saved(&effect))),
         );
         match self.sizing.best() {
             Some(Best::Layout(layout)) => details.push(single_volume(layout)),
@@ -264,18 +266,18 @@ impl Sized<'_> {
         let choice = self.sizing.wider.as_ref()?;
         let price = first_screen::wider(choice)?;
         let name = offer::configuration(&choice.offer);
-        Some(format!("Cheaper with more volumes: {name}, {price}; the loss of any of them loses all"))
+        Some(say!("Cheaper with more volumes: {name}, {price}; the loss of any of them loses all"))
     }
 
     /// How to rank slower configurations, and the first that is not slower, if any.
     fn strict(&self) -> String {
-        let rank = "--may-be-slower ranks all slower configurations";
+        let rank = label!("--may-be-slower ranks all slower configurations");
         let Some(first) = self.sizing.choices.first() else { return rank.to_owned() };
         let why = match first.price_doubt() {
-            PriceDoubt::Partial => "a part of it has no price in the catalogue",
-            _ => "it has no price in the catalogue for this currency and region",
+            PriceDoubt::Partial => label!("a part of it has no price in the catalogue"),
+            _ => label!("it has no price in the catalogue for this currency and region"),
         };
-        format!("Not slower: {}, but {why}. {rank}", offer::configuration(&first.offer))
+        say!("Not slower: {}, but {why}. {rank}", offer::configuration(&first.offer))
     }
 
     /// Why the recommended configuration is slower than today.
@@ -288,7 +290,7 @@ impl Sized<'_> {
                     choice.effect.as_ref().filter(|effect| effect.has_filtering(self.sizing.required.tolerance));
                 let filtering = effect.map(words::filtering_added).unwrap_or_default();
                 let cheaper = self.much_cheaper_than(choice).unwrap_or_default();
-                Some(format!(
+                Some(say!(
                     "No configuration with a complete price is as fast as today; this is the nearest: \
                      {accepted}{cheaper}{filtering}"
                 ))
@@ -310,13 +312,13 @@ impl Sized<'_> {
         let (choice, price) = eligible.min_by_key(|(_, price)| price.millionths)?;
         let time = choice.effect.as_ref().map(words::saved)?;
         let accepted = words::accepted_by(&self.sizing.required, choice);
-        Some(format!("; {price} with {}: {time} ({accepted})", offer::readable_name(&choice.offer)))
+        Some(say!("; {price} with {}: {time} ({accepted})", offer::readable_name(&choice.offer)))
     }
 
     /// A recommended volume whose vendor states that its response times are worse than the simulated ones.
     fn worse_latency(&self) -> Option<String> {
         let statement = self.sizing.best_volumes().into_iter().find_map(|volume| volume.offer.worse_latency())?;
-        Some(format!("Response times are not those of the model: {}", statement.text))
+        Some(say!("Response times are not those of the model: {}", statement.text))
     }
 
     /// Cheaper configurations of the recommended product that were not considered for that reason.
@@ -325,7 +327,7 @@ impl Sized<'_> {
         let is_needed = self.sizing.required.needs_latency() && volume.offer.worse_latency().is_none();
         let statements = volume.offer.product().latency();
         let statement = statements.iter().find(|statement| statement.is_worse).filter(|_| is_needed)?;
-        Some(format!("Not considered: {} (--may-be-slower includes it)", statement.text))
+        Some(say!("Not considered: {} (--may-be-slower includes it)", statement.text))
     }
 
     /// Why a choice that appears slower is preferred to the first, which costs more.
@@ -333,7 +335,7 @@ impl Sized<'_> {
         let first = self.sizing.choices.first()?;
         let (name, slower) = (offer::configuration(&first.offer), words::slower(choice));
         let price = self.price(first);
-        Some(format!(
+        Some(say!(
             "It appears slower ({slower}), but its response times are inferred, as are those of the next, {name}, {price}: \
              the difference is within the doubt, so the cheaper is first"
         ))
@@ -351,7 +353,7 @@ impl Sized<'_> {
         let is_cheaper = total.currency == best.currency && total.as_f64() <= MUCH_CHEAPER * best.as_f64();
         let (name, slower) = (offer::configuration(&choice.offer), words::slower(choice));
         let accepted = words::accepted_by(&self.sizing.required, choice);
-        is_cheaper.then(|| format!("Cheaper, but slower: {name}, {}: {slower} ({accepted})", self.price(choice)))
+        is_cheaper.then(|| say!("Cheaper, but slower: {name}, {}: {slower} ({accepted})", self.price(choice)))
     }
 }
 
@@ -362,32 +364,32 @@ fn is_less(a: Money, b: Money) -> bool {
 /// `948.74 USD a month with its machine`.
 fn format_total(total: Option<Money>, machine: Option<&Attachment>) -> String {
     let machine = first_screen::with_machines(machine);
-    total.map_or_else(|| "its price is unknown".to_owned(), |total| format!("{total} a month{machine}"))
+    total.map_or_else(|| label!("its price is unknown").to_owned(), |total| say!("{total} a month{machine}"))
 }
 
 /// `948.74 USD a month with azure/Standard_D16ds_v6`.
 fn layout_price(layout: &VolumeLayout) -> String {
-    let price = layout.total.map_or_else(|| "an unknown price".to_owned(), |total| format!("{total} a month"));
+    let price = layout.total.map_or_else(|| label!("an unknown price").to_owned(), |total| say!("{total} a month"));
     let Some(machine) = layout.machine.as_ref() else { return price };
     let Some(name) = machine.name().map(|name| clean(&name)) else { return price };
     match machine.monthly {
-        Some(_) => format!("{price} with {name}{}", words::machine_price_origin(machine)),
-        None => format!("{price} without {name}, whose price is unknown"),
+        Some(_) => say!("{price} with {name}{}", words::machine_price_origin(machine)),
+        None => say!("{price} without {name}, whose price is unknown"),
     }
 }
 
 fn full_stop(text: impl std::fmt::Display) -> String {
-    format!("{text}.")
+    say!("{text}.")
 }
 
 /// The price of a single volume instead of a layout.
 fn single_volume(layout: &VolumeLayout) -> String {
     layout.single.map_or_else(
-        || format!("No single volume carries the load at {}", layout.provider),
+        || say!("No single volume carries the load at {}", layout.provider),
         |single| {
             let is_priced = layout.machine.as_ref().is_some_and(|machine| machine.monthly.is_some());
-            let machine = if is_priced { "with its machine" } else { "without a machine" };
-            format!("A single volume costs {single} a month {machine} at {}", layout.provider)
+            let machine = if is_priced { label!("with its machine") } else { label!("without a machine") };
+            say!("A single volume costs {single} a month {machine} at {}", layout.provider)
         },
     )
 }

@@ -2,6 +2,7 @@
 //! storage, time by wait class, and loads over time.
 
 use maud::html;
+use plimsoll_language::{label, say};
 use plimsoll_record::{Curve, SessionTimes, Spent, SuiteRun};
 use plimsoll_units::Span;
 
@@ -44,20 +45,20 @@ pub(super) fn sections(suite: &SuiteRun, groups: &[SessionCurve<'_>], index: usi
     lines.extend(groups.iter().take(PLOTS_MAX).map(|group| {
         let mut plot = plot_curve(&group.curve, Counted::Transactions);
         if !group.name.is_empty() {
-            plot.title = format!("{}: response time against transactions/s completed", group.name);
+            plot.title = say!("{}: response time against transactions/s completed", group.name);
         }
         Block::Plot(plot)
     }));
-    let behind = "Details";
-    let statements_title = if groups.is_empty() { behind } else { "Statements" };
+    let behind = label!("Details");
+    let statements_title = if groups.is_empty() { behind } else { label!("Statements") };
     vec![
-        PageSection::bare("Response time against throughput", lines),
+        PageSection::bare(label!("Response time against throughput"), lines),
         PageSection::new(behind, vec![Block::Table(responses(groups))]),
-        PageSection::bare("Read latency against block reads and writes", latencies),
-        PageSection::new("Counters of the database and its storage", vec![Block::Table(below(suite, groups))]),
-        PageSection::new("Session time by wait class", time_split(groups, index, &source)),
-        PageSection::bare("Over time", over_time(groups, index, &source).into_iter().collect()),
-        PageSection::new("Changes during the loads", vec![Block::Items(changes(groups))]),
+        PageSection::bare(label!("Read latency against block reads and writes"), latencies),
+        PageSection::new(label!("Counters of the database and its storage"), vec![Block::Table(below(suite, groups))]),
+        PageSection::new(label!("Session time by wait class"), time_split(groups, index, &source)),
+        PageSection::bare(label!("Over time"), over_time(groups, index, &source).into_iter().collect()),
+        PageSection::new(label!("Changes during the loads"), vec![Block::Items(changes(groups))]),
         PageSection::new(statements_title, vec![Block::Table(statements::table(suite))]),
     ]
 }
@@ -66,11 +67,11 @@ pub(super) fn sections(suite: &SuiteRun, groups: &[SessionCurve<'_>], index: usi
 pub(super) fn draw_curves(id: &str, groups: &[&SessionCurve<'_>], source: &str) -> Block {
     let curves: Vec<&Curve> = groups.iter().map(|group| &group.curve).collect();
     let lead = match curves[..] {
-        [_] => "Each marker is a number of concurrent sessions.",
-        _ => "Each marker is a number of concurrent sessions; vertical lines are load lines.",
+        [_] => label!("Each marker is a number of concurrent sessions."),
+        _ => label!("Each marker is a number of concurrent sessions; vertical lines are load lines."),
     };
     let described = groups.iter().map(|group| description(group)).collect::<Vec<_>>().join(" ");
-    let drawn = both(id, "Response time against throughput", &described, |size| {
+    let drawn = both(id, label!("Response time against throughput"), &described, |size| {
         draw::load_curve(&curves, Counted::Transactions, size)
     });
     let drawn = html! { (drawn) (draw::zoom_data(&curves, Counted::Transactions)) };
@@ -82,8 +83,8 @@ fn description(group: &SessionCurve<'_>) -> String {
     let line = curve
         .load_line
         .as_ref()
-        .map_or("No load line".into(), |line| format!("Load line: {}", Counted::Transactions.load_line(line)));
-    typeset(&format!("{}: {} loads. {line}.", clean(&curve.subject.name), pick::complete_runs(curve).count()))
+        .map_or(label!("No load line").into(), |line| say!("Load line: {}", Counted::Transactions.load_line(line)));
+    typeset(&say!("{}: {} loads. {line}.", clean(&curve.subject.name), pick::complete_runs(curve).count()))
 }
 
 /// Mean read latency against block reads and writes, measured by the database and by its storage; `None` if neither is
@@ -110,14 +111,16 @@ pub(super) fn reads(id: &str, named: &[(String, &SessionCurve<'_>)], source: &st
     let x =
         if named.len() > 1 && max / least > SQUEEZED { AxisScale::log(least, max) } else { AxisScale::from_zero(max) };
     let plane = Plane {
-        x: Axis { name: "block reads and writes of the database per second", scale: x, label: number::short },
-        y: Axis { name: "mean latency of a read", scale: AxisScale::for_latency(low, high), label: time },
+        x: Axis { name: label!("block reads and writes of the database per second"), scale: x, label: number::short },
+        y: Axis { name: label!("mean latency of a read"), scale: AxisScale::for_latency(low, high), label: time },
         groups,
     };
-    let title = "Read latency against block reads and writes";
-    let drawn = both(id, title, "The table below has the figures.", |size| draw::plane(&plane, size));
-    let lead = "Full markers: read latency in the database; hollow markers: that of its block device. If the hollow markers \
-                are higher, the page cache serves some of the reads.";
+    let title = label!("Read latency against block reads and writes");
+    let drawn = both(id, title, label!("The table below has the figures."), |size| draw::plane(&plane, size));
+    let lead = label!(
+        "Full markers: read latency in the database; hollow markers: that of its block device. If the hollow markers \
+                are higher, the page cache serves some of the reads."
+    );
     Some(chart(lead, &drawn, source))
 }
 
@@ -126,11 +129,14 @@ fn time(ns: f64) -> String {
 }
 
 fn both_sides((tone, name): (usize, &str), group: &SessionCurve<'_>, knee: Option<&str>) -> Vec<draw::PointGroup> {
-    let observed = spots(group, "in the database", knee, SessionPoint::read_as_seen);
-    let below = spots(group, "at the block device", None, SessionPoint::read_below);
-    let named = |who: &str| if name.is_empty() { who.to_owned() } else { format!("{name}, {who}") };
+    let observed = spots(group, label!("in the database"), knee, SessionPoint::read_as_seen);
+    let below = spots(group, label!("at the block device"), None, SessionPoint::read_below);
+    let named = |who: &str| if name.is_empty() { who.to_owned() } else { say!("{name}, {who}") };
     let side = |who, fill, spots| draw::PointGroup { name: named(who), tone, fill, joined: Joined::Line, spots };
-    let sides = [side("in the database", Fill::Full, observed), side("at the block device", Fill::Hollow, below)];
+    let sides = [
+        side(label!("in the database"), Fill::Full, observed),
+        side(label!("at the block device"), Fill::Hollow, below),
+    ];
     sides.into_iter().filter(|side| !side.spots.is_empty()).collect()
 }
 
@@ -146,8 +152,8 @@ fn spots<'a>(
         (x > 0.0 && y > 0.0).then(|| Spot {
             x,
             y,
-            tip: format!("{}: {} at {} blocks/s, {who}", format_load(point), number::time(y), number::three(x)),
-            label: if knee == Some(point.step.name.as_str()) { "knee".into() } else { String::new() },
+            tip: say!("{}: {} at {} blocks/s, {who}", format_load(point), number::time(y), number::three(x)),
+            label: if knee == Some(point.step.name.as_str()) { label!("knee").into() } else { String::new() },
         })
     };
     group.points.iter().filter_map(spot).collect()
@@ -183,10 +189,11 @@ fn time_split(groups: &[SessionCurve<'_>], index: usize, source: &str) -> Vec<Bl
     let points = groups.iter().flat_map(|group| &group.points).take(BARS_MAX);
     let described =
         points.filter_map(|point| Some(format!("{}: {}", point.name(), split(point.session_run.split.as_ref()?))));
-    let described = typeset(&format!("{}.", described.collect::<Vec<_>>().join("; ")));
-    let drawn =
-        both(&format!("split-{index}"), "Session time by wait class", &described, |size| draw::stacks(&bars, size));
-    let lead = "Total time of all sessions by sampled wait class.";
+    let described = typeset(&say!("{}.", described.collect::<Vec<_>>().join(label!("; "))));
+    let drawn = both(&format!("split-{index}"), label!("Session time by wait class"), &described, |size| {
+        draw::stacks(&bars, size)
+    });
+    let lead = label!("Total time of all sessions by sampled wait class.");
     vec![chart(lead, &drawn, source), Block::Shares(letters(groups)), Block::Table(splits(groups))]
 }
 
@@ -202,7 +209,7 @@ fn letters(groups: &[SessionCurve<'_>]) -> Shares {
         |letter: char| bars.iter().any(|(_, parts)| parts.iter().any(|(own, share)| *own == letter && *share > 0.0));
     let used = PARTS.iter().map(|part| spent(*part)).filter(|(_, letter)| is_used(*letter));
     let used: Vec<String> = used.map(|(name, letter)| format!("{letter} {name}")).collect();
-    let legend = format!("each bar is the total time of all sessions: {}", used.join(", "));
+    let legend = say!("each bar is the total time of all sessions: {}", used.join(label!(", ")));
     Shares { bars, legend }
 }
 
@@ -241,13 +248,17 @@ fn over_time(groups: &[SessionCurve<'_>], index: usize, source: &str) -> Option<
         }
     }
     lanes.iter().find(|lane| !lane.run.series.is_empty())?;
-    let description = "Transactions completed per second, and the median and 99th percentile of the response time, over \
-                       the time of all loads.";
-    let drawn = both(&format!("time-{index}"), "Over time", description, |size| {
+    let description = label!(
+        "Transactions completed per second, and the median and 99th percentile of the response time, over \
+                       the time of all loads."
+    );
+    let drawn = both(&format!("time-{index}"), label!("Over time"), description, |size| {
         draw::over_time(&lanes, Counted::Transactions, size)
     });
-    let lead = "All loads in sequence, without pauses. Shaded: warm-up, excluded from all \
-                figures. Dashed vertical lines are changes during a load.";
+    let lead = label!(
+        "All loads in sequence, without pauses. Shaded: warm-up, excluded from all \
+                figures. Dashed vertical lines are changes during a load."
+    );
     Some(chart(lead, &drawn, source))
 }
 
@@ -256,7 +267,7 @@ fn changes(groups: &[SessionCurve<'_>]) -> Vec<Item> {
     let all = groups.iter().flat_map(|group| &group.points);
     let marks = all.flat_map(|point| point.session_run.marks.iter().map(move |mark| (point, mark)));
     let item = |(point, (at, what)): (&SessionPoint<'_>, &(Span, String))| {
-        Item::new(format!("{}, after {at}: {}", point.name(), clean(what)), [])
+        Item::new(say!("{}, after {at}: {}", point.name(), clean(what)), [])
     };
     marks.take(CHANGES_MAX).map(item).collect()
 }

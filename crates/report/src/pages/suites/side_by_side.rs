@@ -1,5 +1,6 @@
 //! Comparison of suites of the same kind: curves in one chart, common tests in one table.
 
+use plimsoll_language::{label, say};
 use plimsoll_record::{StepWork, SuiteRun};
 use plimsoll_units::Span;
 
@@ -61,7 +62,7 @@ fn entries<'a>(suites: &[&'a SuiteRun], names: &[String]) -> Vec<SuiteCurve<'a>>
     for (suite, name) in suites.iter().copied().zip(names) {
         for mut group in groups(suite).into_iter().filter(|group| group.observe() > 0) {
             let kind = group.name.clone();
-            group.curve.subject.name = if kind.is_empty() { name.clone() } else { format!("{name}, {kind}") };
+            group.curve.subject.name = if kind.is_empty() { name.clone() } else { say!("{name}, {kind}") };
             out.push(SuiteCurve { kind, suite, group });
         }
     }
@@ -88,16 +89,16 @@ fn over_each_other(entries: &[SuiteCurve<'_>], index: usize) -> Vec<PageSection>
                 groups.iter().map(|group| (group.curve.subject.name.clone(), *group)).collect();
             let mut sources: Vec<String> = chunk.iter().map(|entry| source(entry.suite)).collect();
             sources.dedup();
-            let source = sources.join("; ");
+            let source = sources.join(label!("; "));
             lines.push(draw_curves(&format!("compared-sessions-{index}-{part}"), &groups, &source));
             latencies.extend(reads(&format!("compared-reads-{index}-{part}"), &named, &source));
             rows.extend(chunk.iter().copied().enumerate());
         }
     }
     vec![
-        PageSection::bare("Response time against throughput", lines),
-        PageSection::bare("Read latency against block reads and writes", latencies),
-        PageSection::new("Side by side", vec![Block::Table(curve_table(rows, entries))]),
+        PageSection::bare(label!("Response time against throughput"), lines),
+        PageSection::bare(label!("Read latency against block reads and writes"), latencies),
+        PageSection::new(label!("Side by side"), vec![Block::Table(curve_table(rows, entries))]),
     ]
 }
 
@@ -106,32 +107,34 @@ fn curve_table(rows: Vec<(usize, &SuiteCurve<'_>)>, entries: &[SuiteCurve<'_>]) 
     let iops = |entry: &SuiteCurve<'_>| entry.group.curve.load_line.and_then(|line| line.iops());
     let max = entries.iter().filter_map(iops).map(|iops| iops.value).fold(f64::MIN_POSITIVE, f64::max);
     let time = |span: Option<Span>| span.map(|span| span.to_string());
-    Table::rows("Side by side", rows)
-        .column(Column::new("curve", "", ColumnKind::Name, 0), |(series, entry)| {
+    Table::rows(label!("Side by side"), rows)
+        .column(Column::new(label!("curve"), "", ColumnKind::Name, 0), |(series, entry)| {
             Cell::text(&entry.group.curve.subject.name).with_series(*series)
         })
-        .column(Column::text("source", 7), |(_, entry)| entry.suite.source.word())
-        .column(Column::text("objective", 3), |(_, entry)| {
+        .column(Column::text(label!("source"), 7), |(_, entry)| entry.suite.source.word())
+        .column(Column::text(label!("objective"), 3), |(_, entry)| {
             entry.group.curve.load_line.map(|line| line.objective().to_string())
         })
-        .column(Column::rate("load line", "transactions/s", 0), |(_, entry)| {
+        .column(Column::rate(label!("load line"), label!("transactions/s"), 0), |(_, entry)| {
             line(entry.group.curve.load_line.as_ref(), max)
         })
-        .column(Column::rate("knee", "transactions/s", 1), |(_, entry)| {
+        .column(Column::rate(label!("knee"), label!("transactions/s"), 1), |(_, entry)| {
             entry.group.curve.knee.map(|knee| Cell::three(knee.iops))
         })
-        .column(Column::text("at", 5), |(_, entry)| entry.group.at_knee().map(format_load))
-        .column(Column::rate("maximum", "transactions/s", 0), |(_, entry)| {
+        .column(Column::text(label!("at"), 5), |(_, entry)| entry.group.at_knee().map(format_load))
+        .column(Column::rate(label!("maximum"), label!("transactions/s"), 0), |(_, entry)| {
             entry.group.best().map(|best| Cell::three(best.session_run.run.figures.iops.value))
         })
-        .column(Column::text("at", 6), |(_, entry)| entry.group.best().map(format_load))
-        .column(Column::time("read, at knee", "database", 2), |(_, entry)| {
+        .column(Column::text(label!("at"), 6), |(_, entry)| entry.group.best().map(format_load))
+        .column(Column::time(label!("read, at knee"), label!("database"), 2), |(_, entry)| {
             time(entry.group.at_knee().and_then(SessionPoint::read_as_seen))
         })
-        .column(Column::time("read, at knee", "storage", 2), |(_, entry)| {
+        .column(Column::time(label!("read, at knee"), label!("storage"), 2), |(_, entry)| {
             time(entry.group.at_knee().and_then(SessionPoint::read_below))
         })
-        .column(Column::new("limit", "at maximum", ColumnKind::Text, 4), |(_, entry)| limit_at(&entry.group))
+        .column(Column::new(label!("limit"), label!("at maximum"), ColumnKind::Text, 4), |(_, entry)| {
+            limit_at(&entry.group)
+        })
         .table()
 }
 
@@ -140,24 +143,26 @@ fn statements(suites: &[&SuiteRun], names: &[String], index: usize) -> Vec<PageS
     let (by_test, by_step) = (tests(suites, By::Test), tests(suites, By::Step));
     let drawn = drawn(&by_test);
     let keys: Vec<String> = names.iter().enumerate().map(|(place, name)| format!("{} {name}", key(place))).collect();
-    let keys = keys.join(", ");
-    let title = "Time of each test";
+    let keys = keys.join(label!(", "));
+    let title = label!("Time of each test");
     let sources: Vec<String> = suites.iter().map(|suite| source(suite)).collect();
     let picture = || both(&format!("compared-tests-{index}"), title, &keys, |size| bars(&drawn, size));
-    let lead = format!("{keys}. Shorter is better.");
-    let picture = (!drawn.is_empty()).then(|| chart(&lead, &picture(), &sources.join("; ")));
-    let note = "In parentheses: multiple of the time of the first suite. +: the time limit was reached, and the rest \
-                is extrapolated at the same rate; ?: wrong rows";
+    let lead = say!("{keys}. Shorter is better.");
+    let picture = (!drawn.is_empty()).then(|| chart(&lead, &picture(), &sources.join(label!("; "))));
+    let note = label!(
+        "In parentheses: multiple of the time of the first suite. +: the time limit was reached, and the rest \
+                is extrapolated at the same rate; ?: wrong rows"
+    );
     let table_of =
         |label, of, tests: &[Test]| Block::Table(table(label, of, names, tests).with_notes([note.to_owned()]));
     let steps = Some(&by_step).filter(|steps| steps.len() > by_test.len());
-    let steps = steps.map(|steps| table_of("Seconds of each step", "step", steps));
+    let steps = steps.map(|steps| table_of(label!("Seconds of each step"), label!("step"), steps));
     vec![
         PageSection::new(
             title,
-            picture.into_iter().chain([table_of("Seconds of each test", "test", &by_test)]).collect(),
+            picture.into_iter().chain([table_of(label!("Seconds of each test"), label!("test"), &by_test)]).collect(),
         ),
-        PageSection::folded("Each step of the tests", steps.into_iter().collect()),
+        PageSection::folded(label!("Each step of the tests"), steps.into_iter().collect()),
     ]
 }
 
@@ -199,7 +204,7 @@ fn table(label: &str, of: &'static str, names: &[String], tests: &[Test]) -> Tab
             test.took[place].as_ref().map(|took| cell(took, first))
         })
         .table();
-    table.rows.push(std::iter::once(Cell::text("total")).chain(sums).collect());
+    table.rows.push(std::iter::once(Cell::text(label!("total"))).chain(sums).collect());
     table
 }
 

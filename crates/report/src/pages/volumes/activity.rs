@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use plimsoll_api::{Stats, Volume};
+use plimsoll_language::{label, say};
 use plimsoll_units::Span;
 
 use crate::page::{Cell, Column, ColumnKind, Page, Table};
@@ -22,30 +23,37 @@ const fn words(name: &'static str, priority: u8) -> Column {
     Column::new(name, "", ColumnKind::Text, priority)
 }
 
-const HEADINGS: [Column; 11] = [
-    words("volume", 0),
-    words("like", 4),
-    figures("answers", "IOPS", 0),
-    figures("read", "MB/s", 3),
-    figures("written", "MB/s", 3),
-    figures("p50", "ms", 0),
-    figures("p99", "ms", 0),
-    figures("in flight", "", 2),
-    figures("late p99", "us", 1),
-    words("binds", 0),
-    words("faithful", 0),
-];
+fn columns() -> [Column; 11] {
+    [
+        words(label!("volume"), 0),
+        words(label!("like"), 4),
+        figures(label!("answers"), "IOPS", 0),
+        figures(label!("read"), "MB/s", 3),
+        figures(label!("written"), "MB/s", 3),
+        figures("p50", "ms", 0),
+        figures("p99", "ms", 0),
+        figures(label!("in flight"), "", 2),
+        figures(label!("late p99"), "us", 1),
+        words(label!("binds"), 0),
+        words(label!("faithful"), 0),
+    ]
+}
 
 /// A row for each volume: its activity between two readings that are `apart` seconds of the model's time.
 pub fn activity(before: &VolumeView, after: &VolumeView, apart: f64, slow: u32) -> Page {
     let existing = after.iter().filter_map(|(name, now)| Some((before.get(name)?, now)));
     let rows: Vec<_> = existing.map(|((_, then), (volume, now))| row(volume, then, now, apart)).collect();
-    let mut notes = vec!["emulated; response times of the last second that had answers".to_owned()];
+    let mut notes = vec![label!("emulated; response times of the last second that had answers").to_owned()];
     notes.extend(Some(time(slow)).filter(|text| !text.is_empty()));
     let rows = rows.into_iter().map(|row| row.into_iter().map(Cell::from).collect()).collect();
-    let table =
-        Table { label: "Activity of volumes".into(), columns: HEADINGS.to_vec(), rows, notes, ..Table::default() };
-    Page::of_table(table, "no volumes")
+    let table = Table {
+        label: label!("Activity of volumes").into(),
+        columns: columns().to_vec(),
+        rows,
+        notes,
+        ..Table::default()
+    };
+    Page::of_table(table, label!("no volumes"))
 }
 
 fn row(volume: &Volume, then: &Stats, now: &Stats, apart: f64) -> Vec<String> {
@@ -55,17 +63,17 @@ fn row(volume: &Volume, then: &Stats, now: &Stats, apart: f64) -> Vec<String> {
     let last = now.last.as_ref().filter(|_| answered > 0);
     let ms = |ns: u64| format!("{:.3}", Span::from_nanos(ns).as_millis_f64());
     let verdict = match (last, now.last.as_ref()) {
-        (Some(last), _) if last.verdict == "faithful" => "yes".into(),
-        (Some(last), _) => format!("NO: {}", last.verdict),
-        (None, Some(_)) => "idle".into(),
+        (Some(last), _) if last.verdict == "faithful" => label!("yes").into(),
+        (Some(last), _) => say!("NO: {}", last.verdict),
+        (None, Some(_)) => label!("idle").into(),
         (None, None) => none(),
     };
     vec![
         volume.name.clone(),
         volume.like.clone(),
         format!("{:.0}", per_second(answered, apart)),
-        format!("{:.1}", moved("read")),
-        format!("{:.1}", moved("write")),
+        format!("{:.1}", moved(label!("read"))),
+        format!("{:.1}", moved(label!("write"))),
         last.map_or_else(none, |last| ms(last.p50_ns)),
         last.map_or_else(none, |last| ms(last.p99_ns)),
         now.in_flight.to_string(),

@@ -1,6 +1,7 @@
 //! Counters of a volume.
 
 use plimsoll_api::{KindCount, Period, Stats};
+use plimsoll_language::{label, say};
 use plimsoll_units::{Bytes, Span};
 
 use crate::page::{Block, Cell, Column, ColumnKind, Page, PageSection, Table};
@@ -12,14 +13,14 @@ const MAX_SECONDS: usize = 10;
 /// Counts, binding limits, fidelity, and the last seconds.
 pub fn counters(name: &str, stats: &Stats) -> Page {
     let mut head = vec![
-        ("binds", words::binds(stats)),
-        ("faithful", words::faithful(stats)),
-        ("now", format!("{} in flight", stats.in_flight)),
-        ("time", words::time(stats.slow)),
+        (label!("binds"), words::binds(stats)),
+        (label!("faithful"), words::faithful(stats)),
+        (label!("now"), say!("{} in flight", stats.in_flight)),
+        (label!("time"), words::time(stats.slow)),
     ];
-    head.extend(words::damaged(stats).map(|text| ("damaged", text)));
-    let heading = format!("{name}: emulated; counts since the service serves it");
-    let mut page = Page::of_facts(format!("Counters of volume {name}"), heading, head);
+    head.extend(words::damaged(stats).map(|text| (label!("damaged"), text)));
+    let heading = say!("{name}: emulated; counts since the service serves it");
+    let mut page = Page::of_facts(say!("Counters of volume {name}"), heading, head);
     let tables = [count_table(&stats.counts), second_table(&stats.periods)];
     page.sections.extend(tables.map(|table| PageSection::bare(table.label.clone(), vec![Block::Table(table)])));
     page
@@ -27,27 +28,28 @@ pub fn counters(name: &str, stats: &Stats) -> Page {
 
 fn count_table(counts: &[KindCount]) -> Table {
     let figures = |name| Column::new(name, "", ColumnKind::Share, 0);
-    Table::rows("Counts", counts)
-        .column(Column::text("kind", 0), |count| count.kind.as_str())
-        .column(figures("answered"), |count| count.ops.to_string())
-        .column(figures("moved"), |count| Cell::figure(Bytes::new(count.bytes).to_string(), count.bytes as f64))
-        .column(figures("errors"), |count| count.errors.to_string())
+    Table::rows(label!("Counts"), counts)
+        .column(Column::text(label!("kind"), 0), |count| count.kind.as_str())
+        .column(figures(label!("answered")), |count| count.ops.to_string())
+        .column(figures(label!("moved")), |count| Cell::figure(Bytes::new(count.bytes).to_string(), count.bytes as f64))
+        .column(figures(label!("errors")), |count| count.errors.to_string())
         .table()
 }
 
 fn second_table(periods: &[Period]) -> Table {
     let figures = |name, unit| Column::new(name, unit, ColumnKind::Share, 0);
     let ms = |ns| format!("{:.3}", Span::from_nanos(ns).as_millis_f64());
-    let note = "response times are the model's; lateness is what this host added until the client has the answer";
-    Table::rows("Last seconds", &periods[periods.len().saturating_sub(MAX_SECONDS)..])
-        .column(figures("second", ""), |period| period.start_s.to_string())
-        .column(figures("answers", "IOPS"), |period| period.ops.to_string())
-        .column(figures("model", "IOPS"), |period| period.model_ops.to_string())
-        .column(figures("moved", "MB/s"), |period| format!("{:.1}", period.bytes as f64 / 1e6))
+    let note =
+        label!("response times are the model's; lateness is what this host added until the client has the answer");
+    Table::rows(label!("Last seconds"), &periods[periods.len().saturating_sub(MAX_SECONDS)..])
+        .column(figures(label!("second"), ""), |period| period.start_s.to_string())
+        .column(figures(label!("answers"), "IOPS"), |period| period.ops.to_string())
+        .column(figures(label!("model"), "IOPS"), |period| period.model_ops.to_string())
+        .column(figures(label!("moved"), "MB/s"), |period| format!("{:.1}", period.bytes as f64 / 1e6))
         .column(figures("p50", "ms"), |period| ms(period.p50_ns))
         .column(figures("p99", "ms"), |period| ms(period.p99_ns))
-        .column(figures("late p99", "us"), |period| format!("{:.0}", period.late_p99_ns as f64 / 1e3))
-        .column(Column::text("verdict", 0), |period| period.verdict.as_str())
+        .column(figures(label!("late p99"), "us"), |period| format!("{:.0}", period.late_p99_ns as f64 / 1e3))
+        .column(Column::text(label!("verdict"), 0), |period| period.verdict.as_str())
         .table()
         .with_notes([note.to_owned()])
 }

@@ -1,6 +1,7 @@
 //! Lists of volumes and groups.
 
 use plimsoll_api::{Group, Volume};
+use plimsoll_language::{label, say};
 use plimsoll_units::Bytes;
 
 use crate::page::{Block, Cell, Column, ColumnKind, Page, Table};
@@ -9,35 +10,35 @@ use crate::words::volume as words;
 /// All volumes, a row each.
 pub fn volumes(volumes: &[Volume]) -> Page {
     let column = |name, kind, priority| Column::new(name, "", kind, priority);
-    let mut notes = vec!["every volume is emulated; prices are list prices".to_owned()];
+    let mut notes = vec![label!("every volume is emulated; prices are list prices").to_owned()];
     if let Some(first) = volumes.first() {
         notes.extend(first.slow.map(words::time));
-        notes.extend(first.trouble.as_ref().map(|trouble| format!("FAILED: {trouble}")));
+        notes.extend(first.trouble.as_ref().map(|trouble| say!("FAILED: {trouble}")));
     }
-    let table = Table::rows("Volumes", volumes)
-        .column(column("name", ColumnKind::Text, 0), |volume| volume.name.as_str())
-        .column(column("size", ColumnKind::Text, 0), |volume| {
+    let table = Table::rows(label!("Volumes"), volumes)
+        .column(column(label!("name"), ColumnKind::Text, 0), |volume| volume.name.as_str())
+        .column(column(label!("size"), ColumnKind::Text, 0), |volume| {
             Cell::figure(Bytes::new(volume.size_bytes).to_string(), volume.size_bytes as f64)
         })
-        .column(column("like", ColumnKind::Text, 0), |volume| volume.like.as_str())
-        .column(column("level", ColumnKind::Share, 3), |volume| volume.level.map(|level| level.to_string()))
-        .column(column("clients", ColumnKind::Share, 2), |volume| volume.clients.to_string())
-        .column(column("a month", ColumnKind::Money, 4), |volume| {
+        .column(column(label!("like"), ColumnKind::Text, 0), |volume| volume.like.as_str())
+        .column(column(label!("level"), ColumnKind::Share, 3), |volume| volume.level.map(|level| level.to_string()))
+        .column(column(label!("clients"), ColumnKind::Share, 2), |volume| volume.clients.to_string())
+        .column(column(label!("a month"), ColumnKind::Money, 4), |volume| {
             Cell::money(volume.cost.as_ref().and_then(|cost| words::parse_money(&cost.monthly, &cost.currency)))
         })
-        .column(column("of", ColumnKind::Text, 5), |volume| {
-            volume.of.as_ref().map(|of| if volume.writable { of.clone() } else { format!("{of} (snapshot)") })
+        .column(column(label!("of"), ColumnKind::Text, 5), |volume| {
+            volume.of.as_ref().map(|of| if volume.writable { of.clone() } else { say!("{of} (snapshot)") })
         })
-        .column(column("device", ColumnKind::Text, 1), |volume| device(volume))
+        .column(column(label!("device"), ColumnKind::Text, 1), |volume| device(volume))
         .table()
         .with_notes(notes);
-    Page::of_table(table, "no volumes yet: plimsoll volume create NAME --like oci:50GB@0vpu")
+    Page::of_table(table, label!("no volumes yet: plimsoll volume create NAME --like oci:50GB@0vpu"))
 }
 
 fn device(volume: &Volume) -> Option<String> {
     let attachment = volume.attachment.as_ref()?;
     let place = attachment.mountpoint.as_ref().or(attachment.device.as_ref()).or(attachment.file.as_ref())?;
-    Some(if attachment.dead { format!("{place} (dead)") } else { place.clone() })
+    Some(if attachment.dead { say!("{place} (dead)") } else { place.clone() })
 }
 
 /// All groups, with their volumes.
@@ -46,21 +47,20 @@ pub fn groups(groups: &[Group], volumes: &[Volume]) -> Page {
         let of = volumes.iter().filter(|volume| volume.group.as_ref() == Some(&group.name));
         of.map(|volume| volume.name.as_str()).collect::<Vec<_>>().join(" ")
     };
-    let table = Table::rows("Groups", groups)
-        .column(Column::text("group", 0), |group| group.name.as_str())
-        .column(Column::text("like", 0), |group| group.like.as_str())
-        .column(Column::text("volumes", 0), |group| members(group))
+    let table = Table::rows(label!("Groups"), groups)
+        .column(Column::text(label!("group"), 0), |group| group.name.as_str())
+        .column(Column::text(label!("like"), 0), |group| group.like.as_str())
+        .column(Column::text(label!("volumes"), 0), |group| members(group))
         .table();
-    Page::of_table(table, "no groups yet: plimsoll volume group create NAME --like MACHINE")
+    Page::of_table(table, label!("no groups yet: plimsoll volume group create NAME --like MACHINE"))
 }
 
 /// A group that was created.
 pub fn created_group(group: &Group) -> Page {
     let Group { name, like } = group;
     let create = format!("plimsoll volume create VOLUME --like CONFIG --group {name}");
-    let page =
-        Page::of_block(format!("Group {name}"), Block::Text(format!("{name}: volumes share the limits of {like}")));
-    Page { next: vec![("next".to_owned(), create)], ..page }
+    let page = Page::of_block(say!("Group {name}"), Block::Text(say!("{name}: volumes share the limits of {like}")));
+    Page { next: vec![(label!("next").to_owned(), create)], ..page }
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use plimsoll_choose::diagnosis::{CensorCause, Censored, DiagnosisVerdict};
 use plimsoll_ingest::{CapOwner, Measure};
+use plimsoll_language::{label, say};
 
 use super::{VerdictText, seconds, share};
 use crate::number;
@@ -10,15 +11,15 @@ use crate::words::limits;
 pub(super) fn verdict_text(verdict: &DiagnosisVerdict) -> Option<VerdictText> {
     let (text, advice) = match verdict {
         DiagnosisVerdict::Censored(censored) => {
-            (format!("{}. {}.", reason(censored), without(censored)), remedy(censored))
+            (say!("{}. {}.", reason(censored), without(censored)), remedy(censored))
         }
         DiagnosisVerdict::ProviderStall(cap) => (
-            format!("{}.", limits::sentence(cap)),
-            "This is a fault of the storage and not a limit: report the volume and the times to the provider.",
+            say!("{}.", limits::sentence(cap)),
+            label!("This is a fault of the storage and not a limit: report the volume and the times to the provider."),
         ),
         _ => return None,
     };
-    Some(VerdictText { kind: "answer", text, remedy: advice.to_owned() })
+    Some(VerdictText { kind: label!("answer"), text, remedy: advice.to_owned() })
 }
 
 /// `The measured rate is what a stall lets through: ..`, without a full stop.
@@ -26,15 +27,15 @@ pub(crate) fn reason(censored: &Censored) -> String {
     match &censored.cause {
         CensorCause::LogBehindLocks { active, locks, write_s, grant_s } => {
             let sustained = match grant_s {
-                Some(grant_s) if write_s < grant_s => format!(
+                Some(grant_s) if write_s < grant_s => say!(
                     "a lock is granted every {} and a log write takes {}, {} of that",
                     seconds(*grant_s),
                     seconds(*write_s),
                     share(write_s / grant_s)
                 ),
-                _ => format!("locks are held during log writes of {}", seconds(*write_s)),
+                _ => say!("locks are held during log writes of {}", seconds(*write_s)),
             };
-            format!(
+            say!(
                 "The measured rate is what a stall lets through: {} active sessions wait for locks in {} of their time, and {sustained}",
                 number::three(*active),
                 share(*locks)
@@ -43,22 +44,22 @@ pub(crate) fn reason(censored: &Censored) -> String {
         CensorCause::Metric { limits: caps, latency_s } => {
             let mut sentences: Vec<String> = caps.iter().map(limits::sentence).collect();
             if let Some(first) = sentences.first_mut().filter(|_| censored.limit_owner() == Some(CapOwner::Machine)) {
-                first.push_str(", which a faster volume does not raise");
+                first.push_str(label!(", which a faster volume does not raise"));
             }
-            let all = sentences.join("; ").replace("; The ", "; the ");
-            format!("{all}{}; the measured rate is what the limit lets through", longer(*latency_s))
+            let all = sentences.join(label!("; ")).replace("; The ", "; the ");
+            say!("{all}{}; the measured rate is what the limit lets through", longer(*latency_s))
         }
         CensorCause::Pinned { measure, value, windows: [at, of], latency_s } => {
             let rate = match measure {
                 Measure::Throughput => number::throughput(*value),
                 _ => format!("{} IOPS", number::three(*value)),
             };
-            format!(
+            say!(
                 "The measured rate is what a limit lets through: it stays at {rate} in {at} of {of} windows with I/O{}",
                 longer(*latency_s)
             )
         }
-        CensorCause::ClosedLoad { in_flight, latency_s: [fastest, mean] } => format!(
+        CensorCause::ClosedLoad { in_flight, latency_s: [fastest, mean] } => say!(
             "The measured rate is what slow answers let through: about {} operations are in flight at any rate, and take {} \
              on average, {} in the fastest windows",
             number::three(*in_flight),
@@ -66,8 +67,8 @@ pub(crate) fn reason(censored: &Censored) -> String {
             seconds(*fastest)
         ),
         CensorCause::ProcessorCap { share: of_time, processors: [used, _], limit } => {
-            let limit = limit.map_or_else(String::new, |limit| format!(", of {} that it allows", number::three(limit)));
-            format!(
+            let limit = limit.map_or_else(String::new, |limit| say!(", of {} that it allows", number::three(limit)));
+            say!(
                 "The measured rate is what a cap lets through: sessions wait for the resource manager in {} of their time, and run \
                  on {} processors{limit}",
                 share(*of_time),
@@ -86,28 +87,28 @@ fn closed_reads(active: f64, of_time: f64, latency_s: f64, counted: Option<[f64;
     let reads = match counted {
         Some([of_waits, mean_s]) => {
             let of_waits = share(of_waits);
-            format!(
+            say!(
                 "{active} active sessions wait for reads in {of_waits} to {of_time} of their time: counted waits of {} in {of_waits}, \
                  and up to {latency} with the time in no counter, while the processors are idle",
                 seconds(mean_s)
             )
         }
-        None => format!("{active} active sessions wait for reads of {latency} in {of_time} of their time"),
+        None => say!("{active} active sessions wait for reads of {latency} in {of_time} of their time"),
     };
-    format!("The measured rate is what slow reads let through: {reads}")
+    say!("The measured rate is what slow reads let through: {reads}")
 }
 
 /// `, where operations take 40 ms instead of 2 ms`.
 fn longer(latency_s: Option<[f64; 2]>) -> String {
-    let text = |[free, at]: [f64; 2]| format!(", where operations take {} instead of {}", seconds(at), seconds(free));
+    let text = |[free, at]: [f64; 2]| say!(", where operations take {} instead of {}", seconds(at), seconds(free));
     latency_s.map_or_else(String::new, text)
 }
 
 /// The estimated rate without the stall, without a full stop.
 fn without(censored: &Censored) -> String {
     censored.up_to.map_or_else(
-        || "How much higher the demand is does not follow from the input".to_owned(),
-        |times| format!("Without that the rate can be up to {} times as high", number::three(times)),
+        || label!("How much higher the demand is does not follow from the input").to_owned(),
+        |times| say!("Without that the rate can be up to {} times as high", number::three(times)),
     )
 }
 
@@ -117,16 +118,20 @@ fn remedy(censored: &Censored) -> &'static str {
     }
     match censored.cause {
         CensorCause::LogBehindLocks { .. } => {
-            "Speed up log writes, then measure again: until then this load is only the lower end of a range."
+            label!("Speed up log writes, then measure again: until then this load is only the lower end of a range.")
         }
         CensorCause::Metric { .. } | CensorCause::Pinned { .. } => {
-            "Raise the limit, then measure again: until then this load is only the lower end of a range."
+            label!("Raise the limit, then measure again: until then this load is only the lower end of a range.")
         }
         CensorCause::ProcessorCap { .. } => {
-            "Raise the limit of the resource plan, or tune the statements; until then this load is only the lower end of a range."
+            label!(
+                "Raise the limit of the resource plan, or tune the statements; until then this load is only the lower end of a range."
+            )
         }
         CensorCause::ClosedLoad { .. } | CensorCause::ClosedReads { .. } => {
-            "If these sessions pause between requests, the load is the measured one; otherwise it is only the lower end of a range."
+            label!(
+                "If these sessions pause between requests, the load is the measured one; otherwise it is only the lower end of a range."
+            )
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The answer to whether storage is the problem, as a headline.
 
 use plimsoll_choose::diagnosis::{BusyBasis, CensorCause, Censored, Diagnosis, DiagnosisVerdict, HostLimit};
+use plimsoll_language::{label, say};
 
 use super::share;
 use crate::number;
@@ -11,7 +12,7 @@ pub(crate) fn headline(found: &Diagnosis) -> Option<String> {
     let is_unknown = found.verdicts.iter().any(|verdict| matches!(verdict, DiagnosisVerdict::NoSessionTimes { .. }));
     match found.verdicts.first()? {
         DiagnosisVerdict::ProviderStall(_) => {
-            Some("Storage is the problem at times: the volume did not respond".to_owned())
+            Some(label!("Storage is the problem at times: the volume did not respond").to_owned())
         }
         DiagnosisVerdict::Censored(censored) => {
             let answer = answer.filter(|_| !is_unknown).or_else(|| answer_of_cause(censored).map(str::to_owned));
@@ -20,10 +21,7 @@ pub(crate) fn headline(found: &Diagnosis) -> Option<String> {
         DiagnosisVerdict::ProcessorsFull { busy, .. } => {
             let storage = found.split.as_ref().map_or(0.0, plimsoll_choose::diagnosis::Split::storage);
             let busy = number::percent((busy * 100.0).round() / 100.0);
-            Some(format!(
-                "Processors are the first problem (busy {busy}); storage is {} of database time",
-                share(storage)
-            ))
+            Some(say!("Processors are the first problem (busy {busy}); storage is {} of database time", share(storage)))
         }
         _ => answer,
     }
@@ -35,36 +33,36 @@ fn with_cause(censored: &Censored, answer: &str) -> String {
         CensorCause::ClosedReads { share: of_time, counted, .. } => {
             let of = match counted {
                 Some([counted, _]) => {
-                    format!("{} of database time as counted, up to {}", share(*counted), share(*of_time))
+                    say!("{} of database time as counted, up to {}", share(*counted), share(*of_time))
                 }
-                None => format!("{} of database time", share(*of_time)),
+                None => say!("{} of database time", share(*of_time)),
             };
-            format!("Storage is the problem ({of}), and the measured load is below the demand")
+            say!("Storage is the problem ({of}), and the measured load is below the demand")
         }
         CensorCause::ProcessorCap { .. } => {
-            format!("{answer}; a cap of the processors keeps the load below the demand")
+            say!("{answer}; a cap of the processors keeps the load below the demand")
         }
         CensorCause::Metric { .. } | CensorCause::Pinned { .. } => {
-            format!("{answer}; a limit keeps the load below the demand")
+            say!("{answer}; a limit keeps the load below the demand")
         }
         CensorCause::LogBehindLocks { .. } | CensorCause::ClosedLoad { .. } => {
-            format!("{answer}; the measured load is below the demand")
+            say!("{answer}; the measured load is below the demand")
         }
     }
 }
 
 /// The answer by the cause alone, without the time of sessions.
-const fn answer_of_cause(censored: &Censored) -> Option<&'static str> {
+fn answer_of_cause(censored: &Censored) -> Option<&'static str> {
     match censored.cause {
-        CensorCause::Metric { .. } => Some("Storage is the problem"),
-        CensorCause::Pinned { .. } | CensorCause::ClosedLoad { .. } => Some("Storage may be the problem"),
+        CensorCause::Metric { .. } => Some(label!("Storage is the problem")),
+        CensorCause::Pinned { .. } | CensorCause::ClosedLoad { .. } => Some(label!("Storage may be the problem")),
         _ => None,
     }
 }
 
 /// The answer of a verdict, if it is about whether storage is the problem.
 fn answer_of(verdict: &DiagnosisVerdict, found: &Diagnosis) -> Option<String> {
-    let with_time = |part: f64| format!("{} of database time{}", share(part), when_busy(found));
+    let with_time = |part: f64| say!("{} of database time{}", share(part), when_busy(found));
     let with_share = |text: &str, part: f64| format!("{text} ({})", with_time(part));
     let active = found.split.as_ref().map_or(0.0, |split| split.active);
     Some(match verdict {
@@ -72,40 +70,42 @@ fn answer_of(verdict: &DiagnosisVerdict, found: &Diagnosis) -> Option<String> {
             if found.is_light() =>
         {
             let active = number::three(active);
-            format!("Storage is no problem at this light load ({} of {active} active sessions)", share(*part))
+            say!("Storage is no problem at this light load ({} of {active} active sessions)", share(*part))
         }
         DiagnosisVerdict::Storage { share: part, .. } if found.is_storage_fast() => {
             let of = with_time(*part);
-            format!("Storage is {of}, although it is fast: the number of operations is the problem")
+            say!("Storage is {of}, although it is fast: the number of operations is the problem")
         }
         DiagnosisVerdict::StorageInPart { share: part, .. } if found.is_storage_fast() => {
-            format!("Storage is {}, and fast", with_time(*part))
+            say!("Storage is {}, and fast", with_time(*part))
         }
-        DiagnosisVerdict::Storage { share: part, .. } => with_share("Storage is the problem", *part),
-        DiagnosisVerdict::StorageInPart { share: part, .. } => with_share("Storage is part of the problem", *part),
-        DiagnosisVerdict::NotStorage { share: part, .. } => with_share("Storage is not the problem", *part),
+        DiagnosisVerdict::Storage { share: part, .. } => with_share(label!("Storage is the problem"), *part),
+        DiagnosisVerdict::StorageInPart { share: part, .. } => {
+            with_share(label!("Storage is part of the problem"), *part)
+        }
+        DiagnosisVerdict::NotStorage { share: part, .. } => with_share(label!("Storage is not the problem"), *part),
         DiagnosisVerdict::LogBehindLocks { share: part, sustained, .. } => {
             let [low, high] = [*part, part + sustained].map(share);
-            format!("Storage may be the problem: slow log writes behind locks ({low} to {high} of database time)")
+            say!("Storage may be the problem: slow log writes behind locks ({low} to {high} of database time)")
         }
         DiagnosisVerdict::StorageAtLeast { share: part, unaccounted, .. } => {
             let [part, rest] = [*part, *unaccounted].map(share);
-            format!("Cannot tell whether storage is the problem: {part} of database time, {rest} in no counter")
+            say!("Cannot tell whether storage is the problem: {part} of database time, {rest} in no counter")
         }
         DiagnosisVerdict::NoSessionTimes { .. } => {
-            "Cannot tell whether storage is the problem: no input has wait events".to_owned()
+            label!("Cannot tell whether storage is the problem: no input has wait events").to_owned()
         }
         DiagnosisVerdict::Host { limit: HostLimit::Processors | HostLimit::Neither, .. } => {
-            "Storage is not the problem".to_owned()
+            label!("Storage is not the problem").to_owned()
         }
-        DiagnosisVerdict::Host { .. } => "Storage is the problem: programs wait for it".to_owned(),
+        DiagnosisVerdict::Host { .. } => label!("Storage is the problem: programs wait for it").to_owned(),
         DiagnosisVerdict::Quiet { active } => {
             let active = number::three(*active);
-            format!("Storage is no problem: the database is nearly idle ({active} active sessions)")
+            say!("Storage is no problem: the database is nearly idle ({active} active sessions)")
         }
         DiagnosisVerdict::BelowResolution { active_max } => {
             let active = number::three(*active_max);
-            format!("Storage is no problem: the database is nearly idle (at most {active} active sessions)")
+            say!("Storage is no problem: the database is nearly idle (at most {active} active sessions)")
         }
         _ => return None,
     })
@@ -117,7 +117,7 @@ fn when_busy(found: &Diagnosis) -> String {
     const MIN_DIFFERENCE: f64 = 0.05;
     match found.busy.as_ref().map(|busy| (busy.basis, busy.mean_storage)) {
         Some((BusyBasis::Windows { storage, .. }, mean)) if (storage - mean).abs() >= MIN_DIFFERENCE => {
-            format!(", {} in busy hours", share(storage))
+            say!(", {} in busy hours", share(storage))
         }
         _ => String::new(),
     }

@@ -1,25 +1,26 @@
 //! Assumptions of a sizing, and the origins of its factors.
 
 use plimsoll_choose::sizing::{Assumption, LoadAssumption, PeakSource, StepKind};
+use plimsoll_language::{label, say};
 
 /// An assumption.
 pub(crate) fn assumption(own: &Assumption) -> String {
     match own {
         Assumption::Load(load) => load_assumption(*load).to_owned(),
-        Assumption::UncountedOperations(class) => format!(
+        Assumption::UncountedOperations(class) => say!(
             "the input counts no {}: 8 KiB are assumed for each where the bytes are known, and none elsewhere",
             class.name()
         ),
         Assumption::LogWritesOnly => {
-            "the input counts no writes but those of the log: the choice covers no others".to_owned()
+            label!("the input counts no writes but those of the log: the choice covers no others").to_owned()
         }
         Assumption::UncountedObjective { objective, class, evaluated_on: Some(other) } => {
-            format!("the input does not count {}: \"{objective}\" is evaluated on {}", class.name(), other.name())
+            say!("the input does not count {}: \"{objective}\" is evaluated on {}", class.name(), other.name())
         }
         Assumption::UncountedObjective { objective, class, evaluated_on: None } => {
-            format!("the input has no {}: \"{objective}\" is not evaluated", class.name())
+            say!("the input has no {}: \"{objective}\" is not evaluated", class.name())
         }
-        Assumption::AnsweredByCache { class, mean } => format!(
+        Assumption::AnsweredByCache { class, mean } => say!(
             "{} took {mean} today, which no storage does: a cache in memory answered them, so choices are not compared \
              with it; keep that memory",
             class.name()
@@ -27,43 +28,49 @@ pub(crate) fn assumption(own: &Assumption) -> String {
         Assumption::DefaultObjective { class, objective, today } => {
             let name = class.name();
             let condition = match today {
-                None => format!("the input has no response times of {name}:"),
-                Some(mean) => format!("{name} took {mean} on average today: in peaks"),
+                None => say!("the input has no response times of {name}:"),
+                Some(mean) => say!("{name} took {mean} on average today: in peaks"),
             };
-            format!("{condition} \"{objective}\" is required, or another objective with -o")
+            say!("{condition} \"{objective}\" is required, or another objective with -o")
         }
-        Assumption::PossibleCores(processors) => format!(
+        Assumption::PossibleCores(processors) => say!(
             "the host has {processors} cores and as many processors, which count as vCPUs: if they are whole cores \
              without hyper-threading, each does the work of up to two vCPUs; state --vcpus then"
         ),
         Assumption::StoredBytes(stored) => {
-            format!("the database occupies {stored}, according to its report: --capacity overrides it")
+            say!("the database occupies {stored}, according to its report: --capacity overrides it")
         }
     }
 }
 
-const fn load_assumption(load: LoadAssumption) -> &'static str {
+fn load_assumption(load: LoadAssumption) -> &'static str {
     match load {
         LoadAssumption::SplitByBytes => {
-            "the input counts reads and writes together: they are split in proportion to their bytes"
+            label!("the input counts reads and writes together: they are split in proportion to their bytes")
         }
-        LoadAssumption::ReadShare => "the input does not separate reads and writes: 70 % are assumed to be reads",
+        LoadAssumption::ReadShare => {
+            label!("the input does not separate reads and writes: 70 % are assumed to be reads")
+        }
         LoadAssumption::Sizes => {
-            "the input lacks the size of some operations: 8 KiB are assumed, 128 KiB for scans and sorts, 4 KiB for the log"
+            label!(
+                "the input lacks the size of some operations: 8 KiB are assumed, 128 KiB for scans and sorts, 4 KiB for the log"
+            )
         }
         LoadAssumption::FewSizes => {
-            "the input lacks the size of less than 1 % of the operations: 8 KiB are assumed, 128 KiB for scans and sorts, 4 KiB for \
+            label!(
+                "the input lacks the size of less than 1 % of the operations: 8 KiB are assumed, 128 KiB for scans and sorts, 4 KiB for \
              the log"
+            )
         }
     }
 }
 
 /// Name of a step from the measured to the expected load.
-pub(crate) const fn step_name(kind: StepKind) -> &'static str {
+pub(crate) fn step_name(kind: StepKind) -> &'static str {
     match kind {
-        StepKind::Peaks(_) => "peaks within windows",
-        StepKind::WithoutStall { .. } => "without the stall",
-        StepKind::Growth(_) => "growth",
+        StepKind::Peaks(_) => label!("peaks within windows"),
+        StepKind::WithoutStall { .. } => label!("without the stall"),
+        StepKind::Growth(_) => label!("growth"),
     }
 }
 
@@ -73,13 +80,13 @@ pub(crate) fn step_source(kind: StepKind) -> String {
         StepKind::Peaks(source) => peak_source(source),
         StepKind::WithoutStall { is_estimated } => {
             let origin = if is_estimated {
-                "estimated for the rate without it, at most"
+                label!("estimated for the rate without it, at most")
             } else {
-                "an assumption, as the input does not determine the rate without it"
+                label!("an assumption, as the input does not determine the rate without it")
             };
-            format!("the measured rate is what a stall or a limit lets through; {origin}")
+            say!("the measured rate is what a stall or a limit lets through; {origin}")
         }
-        StepKind::Growth(growth) => format!(
+        StepKind::Growth(growth) => say!(
             "{} % a year for {} months, compounded; the capacity and the processors grow as well",
             (growth.yearly * 1e4).round() / 100.0,
             growth.months
@@ -89,17 +96,18 @@ pub(crate) fn step_source(kind: StepKind) -> String {
 
 fn peak_source(source: PeakSource) -> String {
     let databases =
-        "one-minute maxima over averages of three Oracle databases with snapshots of 30 and 60 min, the median";
+        label!("one-minute maxima over averages of three Oracle databases with snapshots of 30 and 60 min, the median");
     match source {
-        PeakSource::Request => "as given".to_owned(),
+        PeakSource::Request => label!("as given").to_owned(),
         PeakSource::Input => {
-            "the input's own maxima over its averages; those of reads and writes are assumed to coincide".to_owned()
+            label!("the input's own maxima over its averages; those of reads and writes are assumed to coincide")
+                .to_owned()
         }
-        PeakSource::Minute => "windows of up to a minute have no relevant hidden peaks".to_owned(),
+        PeakSource::Minute => label!("windows of up to a minute have no relevant hidden peaks").to_owned(),
         PeakSource::Databases => databases.to_owned(),
-        PeakSource::ShorterWindows => format!("{databases}, less for shorter windows"),
-        PeakSource::BusyPeriods => format!("sessions of the busiest period by ADDM over the mean, times {databases}"),
-        PeakSource::LongerWindows => format!(
+        PeakSource::ShorterWindows => say!("{databases}, less for shorter windows"),
+        PeakSource::BusyPeriods => say!("sessions of the busiest period by ADDM over the mean, times {databases}"),
+        PeakSource::LongerWindows => say!(
             "{databases}; for windows beyond an hour, also half hours over the week of 106 disks of virtual machines: \
              provide reports of an hour or less"
         ),

@@ -2,6 +2,7 @@
 
 use plimsoll_catalogue::{Money, Price, ProductKind, Status};
 use plimsoll_choose::sizing::{Attachment, Choice, PresentCost, Sizing};
+use plimsoll_language::{label, say};
 
 use super::machine::vcpus;
 use crate::number;
@@ -11,31 +12,31 @@ use crate::words::clean;
 pub(crate) fn saving(sizing: &Sizing) -> Option<String> {
     let present = sizing.present.as_ref()?;
     let names: Vec<String> = present.parts.iter().map(|(offer, _)| clean(&offer.short().to_string())).collect();
-    let names = names.join(" and ");
+    let names = names.join(label!(" and "));
     let Some(today) = present.monthly() else {
         let unpriced = present.unpriced();
         let why = if unpriced.is_empty() {
-            "its prices have several currencies".to_owned()
+            label!("its prices have several currencies").to_owned()
         } else {
-            format!(
+            say!(
                 "no price of {} in the catalogue for these terms; --price states your own",
-                clean(&unpriced.join(" and "))
+                clean(&unpriced.join(label!(" and ")))
             )
         };
-        return Some(format!("The cost of today's configuration ({names}) is unknown: {why}"));
+        return Some(say!("The cost of today's configuration ({names}) is unknown: {why}"));
     };
-    let scope = if present.has_machine() { "" } else { ", storage alone" };
-    let head = format!("Today's configuration ({names}) costs {today} a month");
+    let scope = if present.has_machine() { "" } else { label!(", storage alone") };
+    let head = say!("Today's configuration ({names}) costs {today} a month");
     Some(match sizing.saving() {
         None => {
-            format!("{head}; the difference is unknown, as the recommendation has no complete price in that currency")
+            say!("{head}; the difference is unknown, as the recommendation has no complete price in that currency")
         }
         Some(saving) => {
             let amount = Money { millionths: saving.millionths.abs(), ..saving };
             let share = number::percent(saving.as_f64().abs() / today.as_f64());
-            let change = if saving.millionths >= 0 { "saves" } else { "costs more by" };
+            let change = if saving.millionths >= 0 { label!("saves") } else { label!("costs more by") };
             let machines = unequal_machines(sizing, present).unwrap_or_default();
-            format!("{head}: the recommendation {change} {amount} a month{scope} ({share}){machines}")
+            say!("{head}: the recommendation {change} {amount} a month{scope} ({share}){machines}")
         }
     })
 }
@@ -44,49 +45,50 @@ pub(crate) fn saving(sizing: &Sizing) -> Option<String> {
 fn unequal_machines(sizing: &Sizing, present: &PresentCost) -> Option<String> {
     let (today, then) = (present.machines()?, sizing.best_machines()?);
     let displayed = |(processors, bytes): (f64, f64)| {
-        format!("{} and {} GiB", vcpus(processors), number::three(bytes / f64::from(1 << 30)))
+        say!("{} and {} GiB", vcpus(processors), number::three(bytes / f64::from(1 << 30)))
     };
-    (today != then).then(|| {
-        format!("; today's machines have {}, those of the recommendation {}", displayed(today), displayed(then))
-    })
+    (today != then)
+        .then(|| say!("; today's machines have {}, those of the recommendation {}", displayed(today), displayed(then)))
 }
 
 /// Prices of a choice: `95.20 USD a month, 279.16 USD with aws/r6i.xlarge (unverified price)`.
 pub(crate) fn price(choice: &Choice) -> String {
-    let monthly =
-        choice.price.as_ref().map_or_else(|| "unknown price".to_owned(), |price| format!("{} a month", price.monthly));
+    let monthly = choice
+        .price
+        .as_ref()
+        .map_or_else(|| label!("unknown price").to_owned(), |price| say!("{} a month", price.monthly));
     let machine = choice.machine.as_ref().map(|machine| {
         let name = clean(&machine.name().unwrap_or_default());
         match choice.total() {
-            Some(total) => format!(", {total} with {name}{}", machine_price_origin(machine)),
-            None => format!(", without the price of {name}"),
+            Some(total) => say!(", {total} with {name}{}", machine_price_origin(machine)),
+            None => say!(", without the price of {name}"),
         }
     });
     let is_attached = matches!(choice.offer.product().kind(), ProductKind::Array | ProductKind::Drive);
-    let host = if is_attached && choice.machine.is_none() { ", without hosts" } else { "" };
+    let host = if is_attached && choice.machine.is_none() { label!(", without hosts") } else { "" };
     let own = choice.price.as_ref().map_or_else(String::new, own_price);
-    let doubt = if choice.has_unverified_price() { " (unverified price)" } else { "" };
+    let doubt = if choice.has_unverified_price() { label!(" (unverified price)") } else { "" };
     format!("{monthly}{own}{}{host}{doubt}", machine.unwrap_or_default())
 }
 
 /// The price of the volumes of a choice: `95.20 USD a month (unverified)`.
 pub(crate) fn storage_price(choice: &Choice) -> Option<String> {
-    let doubt = if choice.has_unverified_price() { " (unverified)" } else { "" };
+    let doubt = if choice.has_unverified_price() { label!(" (unverified)") } else { "" };
     // The price of a volume on a given machine has the machine's.
-    let machine = if choice.offer.config.machine.is_some() { " with the machine" } else { "" };
-    choice.price.as_ref().map(|price| format!("{} a month{machine}{}{doubt}", price.monthly, own_price(price)))
+    let machine = if choice.offer.config.machine.is_some() { label!(" with the machine") } else { "" };
+    choice.price.as_ref().map(|price| say!("{} a month{machine}{}{doubt}", price.monthly, own_price(price)))
 }
 
 /// The price of a machine: `183.96 USD a month (your price)`.
 pub(crate) fn machine_price(machine: &Attachment) -> Option<String> {
-    Some(format!("{} a month{}", machine.monthly?, machine_price_origin(machine)))
+    Some(say!("{} a month{}", machine.monthly?, machine_price_origin(machine)))
 }
 
 /// The origin of a price that the user stated: ` (your price, taken as USD)`.
 fn own_price(price: &Price) -> String {
     match price.cite.status {
-        Status::Own if price.cite.note.is_empty() => " (your price)".to_owned(),
-        Status::Own => format!(" (your price, {})", price.cite.note),
+        Status::Own if price.cite.note.is_empty() => label!(" (your price)").to_owned(),
+        Status::Own => say!(" (your price, {})", price.cite.note),
         _ => String::new(),
     }
 }
@@ -97,7 +99,7 @@ pub(crate) fn machine_price_origin(machine: &Attachment) -> String {
     if price.uncommitted.is_empty() {
         own_price(price)
     } else {
-        format!(" (on demand, as no price for {} is known)", price.commitment)
+        say!(" (on demand, as no price for {} is known)", price.commitment)
     }
 }
 
@@ -105,7 +107,7 @@ pub(crate) fn machine_price_origin(machine: &Attachment) -> String {
 pub(crate) fn unpriced_machines(machine: &Attachment) -> Option<String> {
     let Attachment { unpriced, enough, .. } = machine;
     (*unpriced * 2 > *enough).then(|| {
-        format!(
+        say!(
             "{unpriced} of {enough} suitable machines have no price for these terms, and a cheaper one may be among them: \
              plimsoll prices import reads the provider's list"
         )
@@ -117,6 +119,6 @@ pub(crate) fn missing_price(choice: &Choice) -> String {
     let machine = choice.machine.as_ref().filter(|machine| machine.monthly.is_none()).and_then(Attachment::name);
     let without = choice.price.iter().flat_map(|price| &price.without).cloned();
     let part = without.chain(machine).next().filter(|_| choice.price.is_some());
-    let part = part.map_or_else(|| "it".to_owned(), |name| clean(&name));
-    format!("{part} has no price in the catalogue for these terms")
+    let part = part.map_or_else(|| label!("it").to_owned(), |name| clean(&name));
+    say!("{part} has no price in the catalogue for these terms")
 }

@@ -6,6 +6,7 @@ use plimsoll_choose::sizing::{
     SizingRequirements, StepKind,
 };
 use plimsoll_ingest::CapOwner;
+use plimsoll_language::{label, say};
 use plimsoll_units::Bytes;
 
 use super::assumption::{assumption, step_source};
@@ -20,7 +21,7 @@ pub(crate) fn length(seconds: f64) -> String {
     match seconds {
         s if s < 120.0 => format!("{} s", number::three(s)),
         s if s < 172_800.0 => format!("{} min", number::three(s / 60.0)),
-        s => format!("{} days", number::three(s / 86_400.0)),
+        s => say!("{} days", number::three(s / 86_400.0)),
     }
 }
 
@@ -46,16 +47,16 @@ pub(crate) fn other_problem(required: &SizingRequirements) -> Option<String> {
     use crate::words::diagnosis::share;
     Some(match required.answer.as_ref()? {
         DiagnosisVerdict::NotStorage { share: part, .. } => {
-            format!("Storage is not the problem ({} of database time)", share(*part))
+            say!("Storage is not the problem ({} of database time)", share(*part))
         }
         DiagnosisVerdict::Host { limit: HostLimit::Processors | HostLimit::Neither, evidence } => {
-            let devices = evidence.devices_busy.map(|busy| format!("the busiest device {}", share(busy)));
-            let busy = format!("processors busy {}", share(evidence.busy));
-            let load = std::iter::once(busy).chain(devices).collect::<Vec<_>>().join(", ");
-            format!("Storage is not the problem ({load})")
+            let devices = evidence.devices_busy.map(|busy| say!("the busiest device {}", share(busy)));
+            let busy = say!("processors busy {}", share(evidence.busy));
+            let load = std::iter::once(busy).chain(devices).collect::<Vec<_>>().join(label!(", "));
+            say!("Storage is not the problem ({load})")
         }
         DiagnosisVerdict::Quiet { active } => {
-            format!("The database is nearly idle ({} active sessions)", number::three(*active))
+            say!("The database is nearly idle ({} active sessions)", number::three(*active))
         }
         _ => return None,
     })
@@ -67,7 +68,7 @@ pub(crate) fn smaller_than_stored(required: &SizingRequirements) -> Option<Strin
     let room = required.capacity.get() as f64 * (1.0 - required.free);
     let gib = |bytes: f64| number::three(bytes / f64::from(1 << 30));
     (stored > room * 1.01).then(|| {
-        format!(
+        say!(
             "Too small for the database: its reports state {} GiB of data, and the given capacity has room for {} GiB; without \
              --capacity all are sized",
             gib(stored),
@@ -86,8 +87,8 @@ pub(crate) fn assumed_load(demand: &SizingRequirements) -> Vec<String> {
     let Measured { windows, longest, .. } = demand.measured;
     let covered = longest.as_secs_f64() * windows as f64;
     if (windows == 1 || covered < SHORT_INPUT_S) && demand.account.is_none() {
-        let of = if windows == 1 { "a single window of " } else { "at most " };
-        texts.push(format!(
+        let of = if windows == 1 { label!("a single window of ") } else { label!("at most ") };
+        texts.push(say!(
             "The load is that of {of}{}: other times may be busier, so provide windows of a busy week",
             length(covered)
         ));
@@ -101,22 +102,24 @@ pub(crate) fn censored(required: &SizingRequirements) -> Option<String> {
     let reason = crate::words::diagnosis::censored_reason(censored);
     let [low, high] = expected_range(required)?.map(number::rate);
     let covered = match (low == high, censored.up_to) {
-        (true, _) => format!("sized for the measured rate, {high} IOPS with peaks"),
+        (true, _) => say!("sized for the measured rate, {high} IOPS with peaks"),
         (false, Some(times)) => {
-            format!("sized for {low} to {high} IOPS, up to {} times the measured rate", number::three(times))
+            say!("sized for {low} to {high} IOPS, up to {} times the measured rate", number::three(times))
         }
         (false, None) => {
             let times = number::three(Censored::ASSUMED);
-            format!(
+            say!(
                 "sized for {low} to {high} IOPS: {times} times the measured rate is a guess, as the input does not tell"
             )
         }
     };
     let of_machine = match censored.limit_owner() {
-        Some(CapOwner::Machine) => "; a faster volume alone does not help, so the machine is sized for this load too",
+        Some(CapOwner::Machine) => {
+            label!("; a faster volume alone does not help, so the machine is sized for this load too")
+        }
         _ => "",
     };
-    Some(format!("{reason}; {covered}{of_machine}"))
+    Some(say!("{reason}; {covered}{of_machine}"))
 }
 
 /// Operations per second with the measured rate and with the estimated one, with peaks and growth.
@@ -135,14 +138,14 @@ pub(crate) fn measured(required: &SizingRequirements) -> String {
     let (iops, megabytes) = rates(measured.iops, measured.bytes_per_second);
     let windows = number::integer(measured.windows as f64);
     let over = match (measured.windows, measured.quantile) {
-        (1, _) => return format!("{iops} IOPS and {megabytes} MB/s, in 1 window of {each}"),
+        (1, _) => return say!("{iops} IOPS and {megabytes} MB/s, in 1 window of {each}"),
         (_, Some(quantile)) => {
-            format!("not exceeded in {} of {windows} windows of up to {each}", number::percent(quantile))
+            say!("not exceeded in {} of {windows} windows of up to {each}", number::percent(quantile))
         }
-        (_, None) => format!("limits at which {} in {windows} windows of up to {each}", allowed(&required.allowance)),
+        (_, None) => say!("limits at which {} in {windows} windows of up to {each}", allowed(&required.allowance)),
     };
     let (highest_iops, highest_megabytes) = rates(measured.highest_iops, measured.highest_bytes_per_second);
-    format!(
+    say!(
         "{iops} IOPS and {megabytes} MB/s, {over}; the highest windows have {highest_iops} IOPS and {highest_megabytes} MB/s"
     )
 }
@@ -151,9 +154,9 @@ pub(crate) fn measured(required: &SizingRequirements) -> String {
 fn allowed(allowance: &Allowance) -> String {
     let share = number::percent(allowance.share);
     if allowance.wait.is_zero() {
-        format!("at most {share} of the operations wait")
+        say!("at most {share} of the operations wait")
     } else {
-        format!("at most {share} of the operations wait longer than {}", allowance.wait)
+        say!("at most {share} of the operations wait longer than {}", allowance.wait)
     }
 }
 
@@ -161,9 +164,9 @@ fn allowed(allowance: &Allowance) -> String {
 /// s`.
 pub(crate) fn backlog(backlog: &Backlog) -> String {
     if backlog.behind.is_zero() {
-        return "no window exceeds the limits".to_owned();
+        return label!("no window exceeds the limits").to_owned();
     }
-    format!(
+    say!(
         "{} of the operations and {} of the bytes wait too long, up to {}; {} with a backlog in total",
         number::percent(backlog.operations),
         number::percent(backlog.bytes),
@@ -174,38 +177,41 @@ pub(crate) fn backlog(backlog: &Backlog) -> String {
 
 /// Objectives of a demand: `redo p99 <= 1 ms, read p99 <= 5 ms`.
 pub(crate) fn objectives(objectives: &[ClassObjective]) -> String {
-    objectives.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+    objectives.iter().map(ToString::to_string).collect::<Vec<_>>().join(label!(", "))
 }
 
 /// Caution that the figures of Exadata do not transfer to other storage.
 pub(crate) fn exadata(exadata: &Exadata) -> String {
     let flash = exadata.flash.map_or_else(
-        || ", and the reports do not count the reads that flash served (physical read requests optimized)".to_owned(),
+        || {
+            label!(", and the reports do not count the reads that flash served (physical read requests optimized)")
+                .to_owned()
+        },
         |share| {
-            format!(
+            say!(
                 ", and flash or memory of the cells served {} of the reads",
                 number::percent((share * 1e3).round() / 1e3)
             )
         },
     );
     let scans = if exadata.smart_scans < 0.005 {
-        "The reports list hardly any waits for smart scans, which does not exclude them".to_owned()
+        label!("The reports list hardly any waits for smart scans, which does not exclude them").to_owned()
     } else {
-        format!("Smart scans are {} of the time of reads", number::percent(exadata.smart_scans))
+        say!("Smart scans are {} of the time of reads", number::percent(exadata.smart_scans))
     };
     let cells = match exadata.filtered_bytes_s {
-        Some(rate) => format!(
+        Some(rate) => say!(
             "The reports are from Exadata, whose cells filter {} of scans on average on processors of their own, which DB CPU \
              does not count: on other storage the database filters them. ",
             number::throughput(rate)
         ),
-        None => {
+        None => label!(
             "The reports are from Exadata and do not count the bytes that its cells filter: the processors that filter \
                  them on other storage are unknown and not included. "
-                .to_owned()
-        }
+        )
+        .to_owned(),
     };
-    format!(
+    say!(
         "{cells}Its cells filter scans and serve reads from flash: other storage has to deliver every \
          byte that the database reads, at the latency of flash, and this sizing assumes it. {scans}{flash}; tables in \
          Hybrid Columnar Compression need several times the capacity on other storage, and \
@@ -216,32 +222,32 @@ pub(crate) fn exadata(exadata: &Exadata) -> String {
 /// Instances covered by the reports of a cluster, and missing reports.
 pub(crate) fn cluster(cluster: &Cluster) -> String {
     let waits = number::percent(cluster.waits);
-    let shared = "volumes that cannot be shared for writing are excluded";
+    let shared = label!("volumes that cannot be shared for writing are excluded");
     match cluster.instances.as_slice() {
         [] if cluster.covered > 1 => {
-            format!(
+            say!(
                 "The report is of {} instances of a cluster (RAC), each on a machine of its own; {shared}",
                 cluster.covered
             )
         }
-        [] if cluster.count == 1 => format!(
+        [] if cluster.count == 1 => say!(
             "The report is of a single instance of a cluster (RAC) of unknown size: one machine is priced, and the other \
              instances load the same volumes, so add their reports of the same period; {shared}"
         ),
-        [] => format!("The database is a cluster (RAC) of {} instances; {shared}", cluster.count),
-        some if cluster.count > cluster.covered => format!(
+        [] => say!("The database is a cluster (RAC) of {} instances; {shared}", cluster.count),
+        some if cluster.count > cluster.covered => say!(
             "The reports are from {} of {} instances of a cluster (RAC, {waits} of the database's time in cluster waits): the \
              others load the same volumes, so add their reports of the same period; {} machines are priced; {shared}",
             some.len(),
             cluster.count,
             cluster.count
         ),
-        [only] => format!(
+        [only] => say!(
             "The reports are from a single instance of a cluster ({}; RAC, {waits} of the database's time in cluster waits): one \
              machine is priced, and the other instances load the same volumes, so add their reports of the same period; {shared}",
             clean(only)
         ),
-        several => format!(
+        several => say!(
             "The reports are from {} instances of a cluster (RAC): add those of any others; {shared}",
             several.len()
         ),
@@ -253,17 +259,17 @@ pub(crate) fn cluster(cluster: &Cluster) -> String {
 pub(crate) fn step(step: &GrowthStep) -> String {
     let (small, large, scans) = (number::three(step.small), number::three(step.large), number::three(step.scans));
     let times = if small == large && large == scans {
-        format!("x {small}")
+        say!("x {small}")
     } else if large == scans {
-        format!("x {small} for small operations, x {large} for those of 64 KiB and more")
+        say!("x {small} for small operations, x {large} for those of 64 KiB and more")
     } else {
-        format!(
+        say!(
             "x {small} for small operations, x {large} for those of 64 KiB and more, x {scans} for scans, sorts and backups, \
              which take longer in peaks instead (--burst N applies to all)"
         )
     };
     let spread = step.spread.map_or_else(String::new, |(low, high)| {
-        format!(" (measured range: {} to {})", number::three(low), number::three(high))
+        say!(" (measured range: {} to {})", number::three(low), number::three(high))
     });
     format!("{times}{spread}: {}", step_source(step.kind))
 }
@@ -273,21 +279,22 @@ pub(crate) fn point(point: &DesignPoint) -> String {
     let iops = point.iops();
     let class = |load: &plimsoll_choose::sizing::ClassLoad| {
         let size = Bytes::new((load.size() + 0.5) as u64);
-        format!("{} {} of {size}", number::percent(load.iops / iops), load.class.name())
+        say!("{} {} of {size}", number::percent(load.iops / iops), load.class.name())
     };
     let (displayed, few): (Vec<_>, Vec<_>) = point.classes.iter().partition(|load| load.iops >= iops * WORTH);
     let mut classes: Vec<String> = displayed.into_iter().map(class).collect();
     if !few.is_empty() {
-        classes.push(format!("few {}", few.iter().map(|load| load.class.name()).collect::<Vec<_>>().join(" and ")));
+        classes
+            .push(say!("few {}", few.iter().map(|load| load.class.name()).collect::<Vec<_>>().join(label!(" and "))));
     }
     let moved = offer::megabytes(point.bytes_per_second());
-    format!("{} IOPS, {moved} MB/s: {}", number::rate(iops), classes.join(", "))
+    format!("{} IOPS, {moved} MB/s: {}", number::rate(iops), classes.join(label!(", ")))
 }
 
 /// Selection criterion of a point's windows.
-pub(crate) const fn busiest(of: Busiest) -> &'static str {
+pub(crate) fn busiest(of: Busiest) -> &'static str {
     match of {
-        Busiest::Operations => "the most operations",
-        Busiest::Bytes => "the most bytes",
+        Busiest::Operations => label!("the most operations"),
+        Busiest::Bytes => label!("the most bytes"),
     }
 }

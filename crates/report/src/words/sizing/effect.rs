@@ -4,6 +4,7 @@ use plimsoll_catalogue::Money;
 use plimsoll_choose::diagnosis::{DatabaseEffect, EffectRule, SCAN_RATES};
 use plimsoll_choose::sizing::{Attachment, Choice, HitAssumption, Reached, SizingRequirements, Slower};
 use plimsoll_choose::what_if::{EstimateSource, MemoryFirst};
+use plimsoll_language::{label, say};
 
 use super::why;
 use crate::number;
@@ -15,56 +16,55 @@ use crate::words::{clean, offer};
 pub(crate) fn today(required: &SizingRequirements) -> Option<String> {
     let means: Vec<String> = required.today.iter().map(|(class, mean)| format!("{} {mean}", class.name())).collect();
     let rule = if required.may_be_slower {
-        "choices may be slower".to_owned()
+        label!("choices may be slower").to_owned()
     } else if required.account.is_some() {
-        format!("choices add at most {} to the database's time", share(required.tolerance))
+        say!("choices add at most {} to the database's time", share(required.tolerance))
     } else {
-        format!(
-            "the operations of slower classes, one at a time, add at most {} of the time",
-            share(required.tolerance)
-        )
+        say!("the operations of slower classes, one at a time, add at most {} of the time", share(required.tolerance))
     };
-    (!means.is_empty()).then(|| format!("{} on average: {rule}", means.join(", ")))
+    (!means.is_empty()).then(|| say!("{} on average: {rule}", means.join(label!(", "))))
 }
 
 /// Change of the database's time: `12.3 % less`; a range if reads without a latency or scans that cells filter today make a
 /// difference: `18 % more to 6 % less`.
 pub(crate) fn saved(effect: &DatabaseEffect) -> String {
-    effect.saved_range().map_or_else(|| UNCOUNTED_FILTERING.to_owned(), |[low, high]| format_range(low, high))
+    effect.saved_range().map_or_else(|| uncounted_filtering().to_owned(), |[low, high]| format_range(low, high))
 }
 
 /// The same if a limit binds first, from the share that is saved then: `5 % to 12 % less`.
 pub(crate) fn saved_to_limit(effect: &DatabaseEffect, bounded: f64) -> String {
     let range = effect.saved_range();
-    range.map_or_else(|| UNCOUNTED_FILTERING.to_owned(), |[low, high]| format_range(low.min(bounded), high))
+    range.map_or_else(|| uncounted_filtering().to_owned(), |[low, high]| format_range(low.min(bounded), high))
 }
 
 /// The parts of a slower database: `; response times 6 % more, filtering without cells 12 % to 48 % more (assumed, at 800 to 200
 /// MB/s a processor)`.
 pub(crate) fn filtering_added(effect: &DatabaseEffect) -> String {
     let Some(shares) = effect.filtering_shares() else {
-        return "; filtering without cells, which is not counted, adds time on any storage".to_owned();
+        return label!("; filtering without cells, which is not counted, adds time on any storage").to_owned();
     };
     let [low, high] = shares.map(share);
     let [fast, slow] = SCAN_RATES.map(|rate| number::three(rate / 1e6));
-    format!(
+    say!(
         "; response times: {}, filtering without cells: {low} to {high} more (assumed: {fast} to {slow} MB/s a processor)",
         saved_share(effect.saved())
     )
 }
 
-const UNCOUNTED_FILTERING: &str = "unknown (filtering of cells not counted)";
+fn uncounted_filtering() -> &'static str {
+    label!("unknown (filtering of cells not counted)")
+}
 
 fn format_range(low: f64, high: f64) -> String {
     let [from, to] = [low, high].map(saved_share);
     if from == to {
         to
     } else if low >= 0.0 {
-        format!("{} to {to}", share(low))
+        say!("{} to {to}", share(low))
     } else if high < 0.0 {
-        format!("{} to {from}", share(-high))
+        say!("{} to {from}", share(-high))
     } else {
-        format!("{from} to {to}")
+        say!("{from} to {to}")
     }
 }
 
@@ -73,11 +73,11 @@ fn format_range(low: f64, high: f64) -> String {
 pub(crate) fn assumed_reads(effect: &DatabaseEffect) -> Option<String> {
     let part = effect.parts.iter().find(|part| part.rule != EffectRule::Latency)?;
     let of = match part.rule {
-        EffectRule::UncountedReads => "Time in no counter may be reads",
-        EffectRule::LikeReads | EffectRule::Latency => "Other User I/O has no latency",
+        EffectRule::UncountedReads => label!("Time in no counter may be reads"),
+        EffectRule::LikeReads | EffectRule::Latency => label!("Other User I/O has no latency"),
     };
     let [before, after] = [part.before_s, part.after_s].map(number::three);
-    Some(format!(
+    Some(say!(
         "{of}: if it stays at {before} s, storage saves {}; like the other reads it takes {after} s",
         share(effect.saved_by_latency())
     ))
@@ -85,39 +85,39 @@ pub(crate) fn assumed_reads(effect: &DatabaseEffect) -> Option<String> {
 
 /// Change of a time by a saved share: `12.3 % less`.
 pub(crate) fn saved_share(part: f64) -> String {
-    if part >= 0.0 { format!("{} less", share(part)) } else { format!("{} more", share(-part)) }
+    if part >= 0.0 { say!("{} less", share(part)) } else { say!("{} more", share(-part)) }
 }
 
 /// `redo 12 ms instead of 2 ms (6 times); database time 8.1 % more`.
 pub(crate) fn slower(choice: &Choice) -> String {
-    let time = choice.effect.as_ref().map(|effect| format!("database time {}", saved(effect)));
+    let time = choice.effect.as_ref().map(|effect| say!("database time {}", saved(effect)));
     let classes = Some(slower_classes(&choice.slower)).filter(|classes| !classes.is_empty());
-    classes.into_iter().chain(time).collect::<Vec<_>>().join("; ")
+    classes.into_iter().chain(time).collect::<Vec<_>>().join(label!("; "))
 }
 
 /// `redo 12 ms instead of 2 ms (6 times); random reads 13.8 ms instead of 4 ms (3.45 times)`.
 pub(crate) fn slower_classes(slower: &[Slower]) -> String {
     let one = |one: &Slower| {
-        format!("{} {} instead of {} ({} times)", one.class.name(), one.then, one.today, number::three(one.times()))
+        say!("{} {} instead of {} ({} times)", one.class.name(), one.then, one.today, number::three(one.times()))
     };
-    slower.iter().map(one).collect::<Vec<_>>().join("; ")
+    slower.iter().map(one).collect::<Vec<_>>().join(label!("; "))
 }
 
 /// Reached response times of objectives: `redo p99 0.8 ms, read p99 7 ms (missed)`.
 pub(crate) fn reached(reached: &[Reached]) -> String {
     let one = |one: &Reached| {
-        let missed = if one.is_met() { "" } else { " (missed)" };
+        let missed = if one.is_met() { "" } else { label!(" (missed)") };
         format!("{} {}{missed}", one.objective.bounded(), one.time)
     };
-    reached.iter().map(one).collect::<Vec<_>>().join(", ")
+    reached.iter().map(one).collect::<Vec<_>>().join(label!(", "))
 }
 
 /// The option that accepts a slower choice: ` (--slower 3%)`.
 pub(crate) fn accepted_by(required: &SizingRequirements, choice: &Choice) -> String {
     let percent = required.tolerance_for(choice).map(|share| (share * 100.0 * 1.001).ceil());
-    let Some(percent) = percent else { return "--may-be-slower accepts it".to_owned() };
+    let Some(percent) = percent else { return label!("--may-be-slower accepts it").to_owned() };
     let total = choice.effect.as_ref().map_or(0.0, |effect| effect.added_s() / effect.before_s * 100.0);
-    let by_class = if percent > total.ceil() + 0.5 { ": each class is bounded by itself, too" } else { "" };
+    let by_class = if percent > total.ceil() + 0.5 { label!(": each class is bounded by itself, too") } else { "" };
     format!("--slower {percent}% accepts it{by_class}")
 }
 
@@ -125,16 +125,17 @@ pub(crate) fn accepted_by(required: &SizingRequirements, choice: &Choice) -> Str
 pub(crate) fn hit_assumption(hits: &HitAssumption) -> String {
     let HitAssumption { share, product, .. } = hits;
     let share = number::percent(*share);
-    let with = hits.mean.map_or_else(String::new, |mean| format!(": {mean} for a read"));
+    let with = hits.mean.map_or_else(String::new, |mean| say!(": {mean} for a read"));
     let without = match (&hits.without, hits.mean_without()) {
-        (Err(reason), _) => format!("without hits it does not carry the load: {}", why(reason)),
+        (Err(reason), _) => say!("without hits it does not carry the load: {}", why(reason)),
         (Ok(_), mean) => {
-            let mean = mean.map_or_else(String::new, |mean| format!(" {mean}, with which"));
-            let is_suitable = if hits.is_suitable { "it is suitable as well" } else { "it would not be suitable" };
-            format!("without hits{mean} {is_suitable}")
+            let mean = mean.map_or_else(String::new, |mean| say!(" {mean}, with which"));
+            let is_suitable =
+                if hits.is_suitable { label!("it is suitable as well") } else { label!("it would not be suitable") };
+            say!("without hits{mean} {is_suitable}")
         }
     };
-    format!(
+    say!(
         "Assumed: {share} of the reads hit the memory of the controllers{with}; {without}. --provider {product}:hits=0.5 \
          states the share"
     )
@@ -145,35 +146,35 @@ pub(crate) fn memory_first(first: &MemoryFirst) -> String {
     let gib = |bytes: f64| number::three(bytes / f64::from(1 << 30));
     let [before, after] = first.waiting;
     let saved =
-        first.saved.map_or_else(String::new, |saved| format!(" and saves {} of the database's time", share(saved)));
+        first.saved.map_or_else(String::new, |saved| say!(" and saves {} of the database's time", share(saved)));
     let by = match first.by {
-        EstimateSource::Database => "the database's own estimate",
-        EstimateSource::Trace => "computed from the trace",
-        EstimateSource::AllData => "all data in memory",
+        EstimateSource::Database => label!("the database's own estimate"),
+        EstimateSource::Trace => label!("computed from the trace"),
+        EstimateSource::AllData => label!("all data in memory"),
     };
     let machine = first.choice.machine.as_ref().and_then(Attachment::name).map(|machine| clean(&machine));
     if first.is_paid {
-        return format!(
+        return say!(
             "{} GiB instead of {} GiB fit in the memory of {}; {} of the reads remain ({by}), which saves a further {} of the \
              database's time",
             gib(first.bytes),
             gib(first.bytes - first.more_bytes),
-            machine.unwrap_or_else(|| "the machine".to_owned()),
+            machine.unwrap_or_else(|| label!("the machine").to_owned()),
             number::percent(first.reads),
             share(first.saved.unwrap_or_default()),
         );
     }
     let more = first.total.millionths - first.present.millionths;
     let money = Money { millionths: more.abs(), ..first.total };
-    let sign = if more < 0 { "less" } else { "more" };
+    let sign = if more < 0 { label!("less") } else { label!("more") };
     let storage = first.storage.as_ref().map_or_else(
-        || "no storage of the provider leaves as few sessions waiting".to_owned(),
+        || label!("no storage of the provider leaves as few sessions waiting").to_owned(),
         |(choice, total)| {
-            format!("storage with as few waiting sessions, {}, costs {total}", offer::configuration(&choice.offer))
+            say!("storage with as few waiting sessions, {}, costs {total}", offer::configuration(&choice.offer))
         },
     );
-    let machine = machine.map_or_else(String::new, |machine| format!(" on {machine}"));
-    format!(
+    let machine = machine.map_or_else(String::new, |machine| say!(" on {machine}"));
+    say!(
         "a cache of {} GiB, {} GiB more, leaves {} of the reads ({by}), reduces waiting sessions from {} to \
          {}{saved}: {}{machine} for {} a month with the machine, {money} {sign} than the cheapest choice with the \
          present cache; {storage}",

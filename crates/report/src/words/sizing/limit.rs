@@ -2,6 +2,7 @@
 
 use plimsoll_catalogue::Counts;
 use plimsoll_choose::sizing::{Choice, DesignLimit};
+use plimsoll_language::{label, say};
 
 use crate::number;
 use crate::words::{clean, offer};
@@ -28,7 +29,7 @@ pub(crate) fn limit_rate_and_room(limit: &DesignLimit) -> String {
 pub(crate) fn room(over: f64) -> String {
     // Rounding may leave a limit that was chosen as just sufficient slightly below.
     match over {
-        times if times >= 2.0 => format!("x {}", number::three(times)),
+        times if times >= 2.0 => say!("x {}", number::three(times)),
         times => format!("{:+.0} %", (times - 1.0) * 100.0 + 0.0),
     }
     .replace("-0 %", "+0 %")
@@ -37,9 +38,9 @@ pub(crate) fn room(over: f64) -> String {
 /// The margin as a phrase: `40 % above the design point`, `2.5 times the design point`.
 pub(super) fn margin(over: f64) -> String {
     if over >= 2.0 {
-        format!("{} times the design point", number::three(over))
+        say!("{} times the design point", number::three(over))
     } else {
-        format!("{} above the design point", room(over).trim_start_matches('+'))
+        say!("{} above the design point", room(over).trim_start_matches('+'))
     }
 }
 
@@ -49,15 +50,13 @@ pub(crate) fn first_limit(choice: &Choice) -> String {
 }
 
 fn format_first(binds: Option<&DesignLimit>) -> String {
-    let bound = |binds: &DesignLimit| format!("first limit: {} ({})", limit(binds), margin(binds.over));
-    binds.map_or_else(|| "the catalogue has no limits for it".to_owned(), bound)
+    let bound = |binds: &DesignLimit| say!("first limit: {} ({})", limit(binds), margin(binds.over));
+    binds.map_or_else(|| label!("the catalogue has no limits for it").to_owned(), bound)
 }
 
 /// First limit of the volumes of a choice and the next.
 pub(crate) fn reason(choice: &Choice) -> String {
-    let next = choice
-        .next
-        .as_ref()
-        .map_or_else(String::new, |next| format!("; next: {} ({})", limit(next), margin(next.over)));
+    let next =
+        choice.next.as_ref().map_or_else(String::new, |next| say!("; next: {} ({})", limit(next), margin(next.over)));
     format!("{}{next}", format_first(choice.binds.as_ref()))
 }

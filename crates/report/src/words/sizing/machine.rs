@@ -7,6 +7,7 @@ use plimsoll_choose::sizing::{
     ProcessorLicences, ProcessorOrigin, ProcessorPeaks, SizingRequirements, StepKind,
 };
 use plimsoll_ingest::{InstanceResource, Resource};
+use plimsoll_language::{label, say};
 use plimsoll_units::Bytes;
 
 use super::demand::length;
@@ -25,14 +26,14 @@ pub(crate) fn compute(compute: Compute) -> String {
     let unknown = match (compute.processors, compute.memory) {
         (Some(_), Some(_)) => "",
         (None, Some(_)) => {
-            "; the input does not state its processors, and the least of a database is assumed: see --vcpus"
+            label!("; the input does not state its processors, and the least of a database is assumed: see --vcpus")
         }
         (Some(_), None) => {
-            "; the input does not state its memory, and 2 GiB a vCPU are assumed, at least 8: see --memory"
+            label!("; the input does not state its memory, and 2 GiB a vCPU are assumed, at least 8: see --memory")
         }
-        (None, None) => ", the least of a database: the input states neither, see --vcpus and --memory",
+        (None, None) => label!(", the least of a database: the input states neither, see --vcpus and --memory"),
     };
-    format!("at least {} and {} of memory{unknown}", vcpus(processors), offer::capacity(memory))
+    say!("at least {} and {} of memory{unknown}", vcpus(processors), offer::capacity(memory))
 }
 
 /// Where the required processors and memory come from, in a sentence each.
@@ -40,7 +41,7 @@ pub(crate) fn compute_origin(demand: &SizingRequirements) -> Vec<String> {
     let origin = &demand.compute_origin;
     let place = |one: &InstanceResource| {
         let instance =
-            if one.instance.is_empty() { String::new() } else { format!("instance {}, ", clean(&one.instance)) };
+            if one.instance.is_empty() { String::new() } else { say!("instance {}, ", clean(&one.instance)) };
         format!(
             "{instance}{}: {}",
             clean(one.place.input.rsplit('/').next().unwrap_or_default()),
@@ -48,55 +49,55 @@ pub(crate) fn compute_origin(demand: &SizingRequirements) -> Vec<String> {
         )
     };
     let processors = origin.processors.as_ref().map(|origin| match origin {
-        ProcessorOrigin::Given => "processors as given".to_owned(),
+        ProcessorOrigin::Given => label!("processors as given").to_owned(),
         ProcessorOrigin::Database(used) => {
             let (used_by, target) = match used.resource {
-                Resource::PeakProcessors => ("in its busiest minute", ", for a utilisation of 70 %"),
-                _ => ("on average in its busiest window of", ", for a utilisation of 70 %; shorter peaks are not in it"),
+                Resource::PeakProcessors => (label!("in its busiest minute"), label!(", for a utilisation of 70 %")),
+                _ => (label!("on average in its busiest window of"), label!(", for a utilisation of 70 %; shorter peaks are not in it")),
             };
             let window = length(used.window.as_secs_f64());
             let is_minute = used.resource == Resource::PeakProcessors;
             let window = if is_minute { String::new() } else { format!(" {window}") };
             // Sections of nmon: all programs of the host.
             let is_of_host = matches!(&*used.place.origin.field, "LPAR" | "CPU_ALL");
-            let who = if is_of_host { "the host, with other programs," } else { "the database" };
-            format!(
+            let who = if is_of_host { label!("the host, with other programs,") } else { label!("the database") };
+            say!(
                 "processors: {who} ran on {} {used_by}{window}{target} ({})",
                 number::three(used.value),
                 place(used)
             )
         }
-        ProcessorOrigin::Busy(busy) => format!(
+        ProcessorOrigin::Busy(busy) => say!(
             "processors: {} of the present host were busy in the busiest window, with other programs (those of the database \
              are unknown), for a utilisation of 70 %",
             number::three(*busy)
         ),
         ProcessorOrigin::Uncapped { required, used } => uncapped_processors(*required, *used),
-        ProcessorOrigin::Share(share) => format!(
+        ProcessorOrigin::Share(share) => say!(
             "processors: {} busy in the busiest hour, number unknown: give --vcpus ({})",
             crate::words::diagnosis::share(share.value),
             place(share)
         ),
-        ProcessorOrigin::Host(host) => format!(
+        ProcessorOrigin::Host(host) => say!(
             "processors: as many as the present host has, since their use is unknown ({})",
             place(host)
         ),
     });
     let memory = origin.memory.as_ref().map(|origin| match origin {
-        MemoryOrigin::Given => "memory as given".to_owned(),
+        MemoryOrigin::Given => label!("memory as given").to_owned(),
         MemoryOrigin::Database { parts, share } => {
             let part = |one: &InstanceResource| {
                 let bytes = Bytes::new(one.value as u64);
-                format!("{} of {} ({})", offer::capacity(bytes), memory_name(one.resource), place(one))
+                say!("{} of {} ({})", offer::capacity(bytes), memory_name(one.resource), place(one))
             };
             let parts: Vec<String> = parts.iter().map(part).collect();
-            format!("memory: {}, at most {} of the machine's", parts.join(" and "), number::percent(*share))
+            say!("memory: {}, at most {} of the machine's", parts.join(label!(" and ")), number::percent(*share))
         }
-        MemoryOrigin::PagingHost(host) => format!(
+        MemoryOrigin::PagingHost(host) => say!(
             "memory: that of the present host, which pages: the memory that the database uses is less than its need ({})",
             place(host)
         ),
-        MemoryOrigin::Host(host) => format!(
+        MemoryOrigin::Host(host) => say!(
             "memory: that of the present host, since the memory that the database uses is unknown or includes the page cache ({})",
             place(host)
         ),
@@ -109,7 +110,7 @@ pub(crate) fn compute_origin(demand: &SizingRequirements) -> Vec<String> {
 
 /// Processors in peaks that are required.
 fn given_peaks(peaks: ProcessorPeaks) -> String {
-    format!(
+    say!(
         "processors in peaks: {}, for {} times as many operations as in the busiest window, as given, for a utilisation of \
          70 %; no more than the present host has, where that is known",
         number::three(peaks.processors),
@@ -119,7 +120,7 @@ fn given_peaks(peaks: ProcessorPeaks) -> String {
 
 /// Processors in the busy hours of a long window.
 fn busy_hours(hours: ProcessorPeaks, demand: &SizingRequirements) -> String {
-    format!(
+    say!(
         "processors in busy hours: {}, {} times the mean ({}), for a utilisation of 70 %; no more than the present host has, where \
          that is known",
         number::three(hours.processors),
@@ -131,13 +132,13 @@ fn busy_hours(hours: ProcessorPeaks, demand: &SizingRequirements) -> String {
 /// The origin of the ratio of the busy hours to the mean of a long window.
 pub(crate) fn busy_hours_source(demand: &SizingRequirements) -> &'static str {
     let is_of_input = |step: &GrowthStep| matches!(step.kind, StepKind::Peaks(PeakSource::BusyPeriods));
-    if demand.steps.iter().any(is_of_input) { "by ADDM" } else { "as in other systems" }
+    if demand.steps.iter().any(is_of_input) { label!("by ADDM") } else { label!("as in other systems") }
 }
 
 /// The processors that are added for scans, with their place in the input.
 fn added_for_scans(scans: &CellScans, place: &str) -> String {
     let [low, high] = scans.processors.map(number::three);
-    format!(
+    say!(
         "processors for scans that storage cells filter today: {high} in addition to {} in use in the same window, for {} at 200 MB/s each (Oracle, 2 Day + \
          Data Warehousing Guide 11.1), {low} at 800 MB/s (a core of a storage server of Exadata X8M-2, recalled), for a \
          utilisation of 70 %; decompression is not in it; --vcpus states your own ({place})",
@@ -153,7 +154,7 @@ pub(crate) fn notable_scans(origin: &ComputeOrigin) -> Option<&CellScans> {
 }
 
 fn uncapped_processors(required: f64, used: f64) -> String {
-    format!(
+    say!(
         "processors: without the limit of the resource manager the sessions run on up to {} instead of {}; storage is sized for \
          the load without it as well, and --burst none for both with it",
         number::three(required),
@@ -161,11 +162,11 @@ fn uncapped_processors(required: f64, used: f64) -> String {
     )
 }
 
-const fn memory_name(resource: Resource) -> &'static str {
+fn memory_name(resource: Resource) -> &'static str {
     match resource {
-        Resource::SharedBuffers => "shared buffers",
-        Resource::ProcessMemory => "process memory",
-        _ => "shared memory",
+        Resource::SharedBuffers => label!("shared buffers"),
+        Resource::ProcessMemory => label!("process memory"),
+        _ => label!("shared memory"),
     }
 }
 
@@ -173,10 +174,10 @@ const fn memory_name(resource: Resource) -> &'static str {
 pub(crate) fn licences(machine: &Attachment, fewer: Option<&Attachment>) -> Option<String> {
     let of_one = |machine: &Attachment| machine.offer.machine_shape()?.vcpus;
     let all = |machine: &Attachment| Some(of_one(machine)? * f64::from(machine.count));
-    let machines = if machine.count > 1 { format!(" in {} machines", machine.count) } else { String::new() };
+    let machines = if machine.count > 1 { say!(" in {} machines", machine.count) } else { String::new() };
     let mut text = format!("{}{machines}: {}", vcpus(all(machine)?), licence_rule(machine));
     if ProcessorLicences::of(machine).is_some() && of_one(machine)? > MAX_STANDARD_VCPUS {
-        text += "; Standard Edition 2 is not allowed on more than 8 vCPUs";
+        text += label!("; Standard Edition 2 is not allowed on more than 8 vCPUs");
     }
     let more_money = |fewer: &Attachment| {
         let millionths = fewer.monthly?.millionths - machine.monthly?.millionths;
@@ -184,12 +185,14 @@ pub(crate) fn licences(machine: &Attachment, fewer: Option<&Attachment>) -> Opti
     };
     if let Some((fewer, more)) = fewer.and_then(|fewer| Some((fewer, more_money(fewer)?))) {
         let count = ProcessorLicences::of(fewer).map_or_else(String::new, |counted| {
-            format!(" ({} or {} licences)", number::three(counted.of_threads), number::three(counted.of_cores))
+            say!(" ({} or {} licences)", number::three(counted.of_threads), number::three(counted.of_cores))
         });
-        text += &format!("; {} has {}{count} for {more} a month more", clean(&fewer.name()?), vcpus(all(fewer)?));
+        text += &say!("; {} has {}{count} for {more} a month more", clean(&fewer.name()?), vcpus(all(fewer)?));
     }
     if [Some(machine), fewer].into_iter().flatten().any(has_constrained_cores) {
-        text += "; of sizes with constrained cores, sources differ on whether all vCPUs or the active ones count: ask Oracle";
+        text += label!(
+            "; of sizes with constrained cores, sources differ on whether all vCPUs or the active ones count: ask Oracle"
+        );
     }
     Some(text)
 }
@@ -197,8 +200,8 @@ pub(crate) fn licences(machine: &Attachment, fewer: Option<&Attachment>) -> Opti
 /// That licences are not in the price, and a machine with fewer processors: `without licences; 8 vCPUs cost 20 USD a month
 /// more: oci/...`.
 pub(crate) fn unpriced_licences(machine: &Attachment, fewer: Option<&Attachment>) -> String {
-    let fewer = fewer.and_then(|fewer| Some(format!("; {}: {}", more_vcpus(machine, fewer)?, clean(&fewer.name()?))));
-    format!("without licences{}", fewer.unwrap_or_default())
+    let fewer = fewer.and_then(|fewer| Some(say!("; {}: {}", more_vcpus(machine, fewer)?, clean(&fewer.name()?))));
+    say!("without licences{}", fewer.unwrap_or_default())
 }
 
 /// vCPUs of a machine: `16`.
@@ -210,7 +213,7 @@ pub(crate) fn vcpu_count(machine: &Attachment) -> Option<String> {
 pub(crate) fn more_vcpus(machine: &Attachment, more: &Attachment) -> Option<String> {
     let (from, to) = (machine.monthly?, more.monthly?);
     let difference = Money { millionths: to.millionths - from.millionths, ..to };
-    Some(format!("{} cost {difference} a month more", vcpus(more.offer.machine_shape()?.vcpus?)))
+    Some(say!("{} cost {difference} a month more", vcpus(more.offer.machine_shape()?.vcpus?)))
 }
 
 /// Maximum vCPUs of a machine with Standard Edition 2 on AWS, Azure and Google Cloud. Source: as [`ProcessorLicences::of`].
@@ -219,7 +222,7 @@ const MAX_STANDARD_VCPUS: f64 = 8.0;
 /// How many licences the machines need, as far as a rule is known.
 fn licence_rule(machine: &Attachment) -> String {
     if let Some(counted) = ProcessorLicences::of(machine) {
-        return format!(
+        return say!(
             "{} processor licences of Enterprise Edition if two vCPUs share a core, {} if each is a core, without a core factor \
              (Oracle's policy for AWS, Azure and Google Cloud, read at second hand, 2024-07; a contract may differ)",
             number::three(counted.of_threads),
@@ -228,9 +231,9 @@ fn licence_rule(machine: &Attachment) -> String {
     }
     let is_oci = machine.offer.machine_shape().is_some_and(|own| own.name.starts_with("oci/"));
     let rule = if is_oci {
-        "at OCI, licences are counted by OCPUs, and sources differ on how many one covers: ask Oracle"
+        label!("at OCI, licences are counted by OCPUs, and sources differ on how many one covers: ask Oracle")
     } else {
-        "the vendor's rules for the platform state how many licences they need"
+        label!("the vendor's rules for the platform state how many licences they need")
     };
     rule.to_owned()
 }
@@ -246,39 +249,40 @@ pub(crate) fn shape(machine: &Attachment) -> String {
     let shape = machine.offer.machine_shape();
     let processors = shape.as_ref().and_then(|shape| shape.vcpus).map(vcpus);
     let memory = shape.and_then(|shape| shape.memory).map(|memory| memory.to_string());
-    processors.into_iter().chain(memory).collect::<Vec<_>>().join(", ")
+    processors.into_iter().chain(memory).collect::<Vec<_>>().join(label!(", "))
 }
 
 /// The machine of a choice: `aws/r6i.xlarge, 4 vCPUs, 32 GiB, 183.96 USD a month; IOPS of the instance: 6,000 IOPS
 /// (25 % above the design point); 4 of 28 volumes; 12.5 Gbit/s network`.
 pub(crate) fn machine(machine: &Attachment) -> String {
     let name = machine.name().unwrap_or_default();
-    let price = machine.monthly.map_or_else(|| "price unknown".to_owned(), |monthly| format!("{monthly} a month"));
+    let price = machine.monthly.map_or_else(|| label!("price unknown").to_owned(), |monthly| say!("{monthly} a month"));
     let first = [clean(&name), shape(machine), price];
     let first: Vec<String> = first.into_iter().filter(|part| !part.is_empty()).collect();
-    let mut parts = vec![first.join(", ")];
+    let mut parts = vec![first.join(label!(", "))];
     parts.extend(machine.binds.as_ref().map(|binds| format!("{} ({})", limit(binds), margin(binds.over))));
-    let max = machine.volumes_max.map(|max| format!("{} of {max} volumes", machine.volumes));
+    let max = machine.volumes_max.map(|max| say!("{} of {max} volumes", machine.volumes));
     parts.extend(max);
-    parts.extend(machine.network_gbps.map(|gbps| format!("{} Gbit/s network", number::three(gbps))));
+    parts.extend(machine.network_gbps.map(|gbps| say!("{} Gbit/s network", number::three(gbps))));
     // A given machine is the only one.
     parts.extend((machine.of > 1).then(|| {
-        format!(
+        say!(
             "{} of {} known machines are x86-64 and have the required processors and memory and sufficient limits",
-            machine.enough, machine.of
+            machine.enough,
+            machine.of
         )
     }));
-    parts.join("; ")
+    parts.join(label!("; "))
 }
 
 /// Processors that are not comparable, and the byte order of the data files.
 pub(crate) fn foreign_platform(platform: &ForeignPlatform) -> String {
     let bytes = if platform.is_big_endian {
-        "; its byte order differs, so data files are converted (transportable tablespaces, Data Pump)"
+        label!("; its byte order differs, so data files are converted (transportable tablespaces, Data Pump)")
     } else {
         ""
     };
-    format!(
+    say!(
         "The database runs on {}: its processors are not comparable with vCPUs, which are counted one to one: state --vcpus \
          from a benchmark{bytes}",
         clean(&platform.name)
@@ -288,16 +292,16 @@ pub(crate) fn foreign_platform(platform: &ForeignPlatform) -> String {
 /// The origin of a machine's memory where it is not the memory that the database uses.
 pub(crate) fn memory_not_of_database(demand: &SizingRequirements) -> Option<String> {
     match &demand.compute_origin.memory {
-        Some(MemoryOrigin::Host(host)) => Some(format!(
+        Some(MemoryOrigin::Host(host)) => Some(say!(
             "The memory of the machine, {}, is that of the present host, as its use is unknown or includes the page cache: \
              --memory states it",
             offer::capacity(Bytes::new(host.value as u64))
         )),
-        Some(MemoryOrigin::PagingHost(host)) => Some(format!(
+        Some(MemoryOrigin::PagingHost(host)) => Some(say!(
             "The memory of the machine, {}, is that of the present host, which pages: it may need more (--memory)",
             offer::capacity(Bytes::new(host.value as u64))
         )),
-        None => Some(format!(
+        None => Some(say!(
             "The memory of the machine is assumed, {}, as the input does not state any: --memory states it",
             offer::capacity(demand.compute.required().1)
         )),
@@ -314,7 +318,7 @@ pub(crate) fn processors_without_peaks(demand: &SizingRequirements) -> Option<St
     if let Some(CensorCause::ProcessorCap { processors: [used, least], .. }) =
         demand.censored.as_ref().map(|one| &one.cause).filter(|_| !is_uncapped(demand))
     {
-        return Some(format!(
+        return Some(say!(
             "{} are a lower bound: the load is capped. Without the cap its sessions run on up to {} processors instead of {}; \
              --vcpus requires more",
             vcpus(required),
@@ -326,7 +330,7 @@ pub(crate) fn processors_without_peaks(demand: &SizingRequirements) -> Option<St
         return Some(text);
     }
     if let Some(peaks) = origin.peaks.filter(|peaks| !peaks.is_given && peaks.at_target() > required) {
-        return Some(format!(
+        return Some(say!(
             "Peaks of {} times the operations are expected, those of processors are unknown and not required: with as many more \
              they would be {} instead of {}; --burst {} or --vcpus requires them",
             number::three(peaks.times),
@@ -341,7 +345,7 @@ pub(crate) fn processors_without_peaks(demand: &SizingRequirements) -> Option<St
     let Some(ProcessorOrigin::Database(used)) = &origin.processors else { return None };
     let seconds = used.window.as_secs_f64();
     (used.resource != Resource::PeakProcessors && seconds > LONG_S).then(|| {
-        format!(
+        say!(
             "Processors are from the mean of {}, without its peaks: provide reports of an hour, or state --vcpus",
             length(seconds)
         )
@@ -362,12 +366,12 @@ fn saturated_host(demand: &SizingRequirements, required: f64) -> Option<String> 
         origin.host_busy.filter(|busy| *busy >= FULL && !matches!(origin.processors, Some(ProcessorOrigin::Given)))?;
     let busy = number::percent((busy * 1e3).round() / 1e3);
     Some(match &origin.processors {
-        None | Some(ProcessorOrigin::Share(_)) => format!(
+        None | Some(ProcessorOrigin::Share(_)) => say!(
             "The host's processors are {busy} busy, and the input does not state their number: a machine of {} is only the \
              least of a database, so state --vcpus",
             vcpus(demand.compute.required().0)
         ),
-        _ => format!(
+        _ => say!(
             "The host's processors are {busy} busy, so work may wait for them: {} are a lower bound; --vcpus requires more",
             vcpus(required)
         ),
