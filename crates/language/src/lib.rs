@@ -62,10 +62,12 @@ impl Language {
         }
     }
 
-    /// The language of a locale of POSIX, such as `ja_JP.UTF-8`; English if it is neither.
+    /// The language of a locale of POSIX, such as `ja_JP.UTF-8`; English for other languages, and for other character sets.
     pub fn of_locale(locale: &str) -> Self {
-        let language = locale.split(['_', '.', '@', '-']).next();
-        if language == Some("ja") { Self::Japanese } else { Self::English }
+        let (place, charset) = locale.split_once('.').unwrap_or((locale, "UTF-8"));
+        let is_japanese = place.split(['_', '@']).next() == Some("ja");
+        let is_unicode = charset.to_ascii_lowercase().replace('-', "").starts_with("utf8");
+        if is_japanese && is_unicode { Self::Japanese } else { Self::English }
     }
 
     /// The language of highest quality in a list of ranges (RFC 9110, section 12.5.4), the first of equals.
@@ -119,7 +121,9 @@ mod tests {
 
     #[test]
     fn locales_of_japan_are_japanese() {
-        for (locale, tag) in [("ja_JP.UTF-8", "ja"), ("ja", "ja"), ("C.UTF-8", "en"), ("jam", "en"), ("", "en")] {
+        for (locale, tag) in
+            [("ja_JP.UTF-8", "ja"), ("ja", "ja"), ("ja_JP.eucJP", "en"), ("C.UTF-8", "en"), ("jam", "en")]
+        {
             assert_eq!(Language::of_locale(locale).tag(), tag, "{locale}");
         }
     }

@@ -77,9 +77,21 @@ pub use watch::WatchArgs;
 #[derive(Debug, Parser)]
 #[command(name = "plimsoll", version, max_term_width = 100, propagate_version = true)]
 pub struct Cli {
+    /// Language of results and messages; default: that of `LC_ALL`, `LC_MESSAGES` or `LANG`. JSON, CSV and help are English
+    #[arg(long, global = true, value_name = "LANGUAGE", help_heading = "Global options")]
+    pub lang: Option<LanguageWord>,
     /// The command to run.
     #[command(subcommand)]
     pub command: Command,
+}
+
+/// A language of texts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum LanguageWord {
+    /// English
+    En,
+    /// Japanese
+    Ja,
 }
 
 /// The commands.

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::path::Path;
 
 use plimsoll_catalogue::{Requirement, RequirementVerdict, built_in_requirements, parse_requirement};
+use plimsoll_language::{label, say};
 use plimsoll_measure::open_disk;
 use plimsoll_record::Finding;
 use plimsoll_report::pages::{self, CheckedRequirement};
@@ -45,7 +46,7 @@ pub fn run(args: &CheckArgs) -> Result<(), CliError> {
 }
 
 fn refuse_json(forms: &Forms) -> Result<(), CliError> {
-    let why = "--json has the result of a check: name a requirement and a PATH";
+    let why = label!("--json has the result of a check: name a requirement and a PATH");
     if forms.has_json() { Err(CliError::usage(why)) } else { Ok(()) }
 }
 
@@ -71,7 +72,7 @@ fn check(
 ) -> Result<RequirementVerdict, CliError> {
     let path = Path::new(place);
     if path.exists() && !path.is_dir() {
-        return Err(CliError::usage(format!("{place}: not a directory: name the directory of a mounted file system")));
+        return Err(CliError::usage(say!("{place}: not a directory: name the directory of a mounted file system")));
     }
     let prefix = format!(".plimsoll-check-{}", std::process::id());
     let jobs_place = if path.is_dir() {

@@ -5,6 +5,7 @@ use std::{fmt, io};
 
 use plimsoll_device::NotWritable;
 use plimsoll_front::sockets::ListenError;
+use plimsoll_language::say;
 use plimsoll_measure::MeasureError;
 use plimsoll_service::block_device::AttachError;
 use plimsoll_service::client::ClientError;
@@ -33,7 +34,7 @@ impl CliError {
     pub fn reading(path: &Path, error: io::Error) -> Self {
         let path = path.display();
         match error.kind() {
-            io::ErrorKind::NotFound => Self::usage(format!("{path}: no such file or directory: check the path")),
+            io::ErrorKind::NotFound => Self::usage(say!("{path}: no such file or directory: check the path")),
             _ => Self::Failed(anyhow::Error::new(error).context(format!("cannot read {path}"))),
         }
     }

@@ -1,6 +1,7 @@
 //! `plimsoll compare`: verdict on kept runs of two sides, and its exit code.
 
 use plimsoll_analyse::Verdict;
+use plimsoll_language::label;
 
 use crate::args::Compare;
 use crate::cli_error::CliError;
@@ -18,9 +19,9 @@ pub fn run(args: &Compare) -> Result<(), CliError> {
     let (before, after) = match (&args.runs[..], &args.after[..]) {
         ([before, after], []) => (std::slice::from_ref(before), std::slice::from_ref(after)),
         (_, []) => {
-            return Err(CliError::usage(
-                "give two runs, or at least three per side, separated by --: plimsoll compare A1 A2 A3 -- B1 B2 B3",
-            ));
+            return Err(CliError::usage(label!(
+                "give two runs, or at least three per side, separated by --: plimsoll compare A1 A2 A3 -- B1 B2 B3"
+            )));
         }
         sides => sides,
     };

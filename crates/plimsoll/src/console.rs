@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use plimsoll_language::say;
 use plimsoll_measure::{Monitor, PointProgress};
 use plimsoll_record::{LoadLine, Run};
 use plimsoll_report::{Progress, progress_line};
@@ -135,7 +136,7 @@ impl Monitor for Console {
 
     fn filling(&mut self, filled: Bytes, size: Bytes) {
         if self.is_due() {
-            let phase = format!("filling a file to measure on: {filled} of {size}");
+            let phase = say!("filling a file to measure on: {filled} of {size}");
             self.tell_observer(|| MeasureEvent::State(StateOfMeasurement { phase, ..Default::default() }));
         }
         if self.live && !self.quiet {

@@ -8,6 +8,7 @@ use plimsoll_database::{
     Database as Target, DatabaseAddress, Failure, FailureKind, Make, NoAddress, connect, remove_leftovers,
 };
 use plimsoll_device::describe_host;
+use plimsoll_language::{label, say};
 use plimsoll_record::{DatabaseAbout, Source};
 use plimsoll_suite::snapshots::Snapshots;
 use plimsoll_suite::{DataError, DatabaseGround, Facts, Ground, LocalStorage, UnderlyingStorage};
@@ -85,7 +86,7 @@ impl Placed {
 fn remove_leftovers_of(directory: &Path, console: &mut Console) {
     let removed: Vec<String> = remove_leftovers(directory).iter().map(|path| path.display().to_string()).collect();
     if !removed.is_empty() {
-        console.tell(&format!("removed leftovers of a killed run: {}", removed.join(", ")));
+        console.tell(&say!("removed leftovers of a killed run: {}", removed.join(", ")));
     }
 }
 
@@ -109,7 +110,7 @@ pub fn connected(url: &str) -> Result<(DatabaseAddress, Box<dyn Target>), CliErr
 }
 
 fn make_database(making: &MakeArgs, folder: &Path, sessions: u32) -> Result<Box<dyn Target>, CliError> {
-    let Some(system) = making.make else { return Err(CliError::usage("give a database URL, or --make")) };
+    let Some(system) = making.make else { return Err(CliError::usage(label!("give a database URL, or --make"))) };
     let required = Make {
         system,
         folder: folder.into(),

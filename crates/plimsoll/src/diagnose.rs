@@ -2,6 +2,7 @@
 
 use plimsoll_choose::diagnosis::{DiagnoseOptions, Diagnosis, diagnose};
 use plimsoll_ingest::{Demand, Outcome};
+use plimsoll_language::label;
 
 use crate::args::DiagnoseArgs;
 use crate::cli_error::CliError;
@@ -23,7 +24,7 @@ pub fn run(args: &DiagnoseArgs) -> Result<(), CliError> {
     forms.write(&page, || plimsoll_report::diagnoses_json(&outcomes, &found))?;
     inputs::readings(&outcomes)?;
     if found.is_empty() {
-        return Err(CliError::usage("the inputs have no storage load: use reports of a database or host"));
+        return Err(CliError::usage(label!("the inputs have no storage load: use reports of a database or host")));
     }
     Ok(())
 }

@@ -1,5 +1,7 @@
 //! `plimsoll explain`: comparison of a run with the theoretical figures of a configuration.
 
+use plimsoll_language::say;
+
 use crate::args::ExplainArgs;
 use crate::cli_error::CliError;
 use crate::offers::Offers;
@@ -15,7 +17,7 @@ pub fn run(args: &ExplainArgs) -> Result<(), CliError> {
     offer.model().map_err(|why| CliError::usage(format!("{}: {why}", args.config)))?;
     let explanation = plimsoll_choose::explain(&offers.catalogue, &curve, &offer, &offers.terms);
     let explanation = explanation
-        .ok_or_else(|| CliError::usage(format!("{}: too small for the run's load: use a larger size", args.config)))?;
+        .ok_or_else(|| CliError::usage(say!("{}: too small for the run's load: use a larger size", args.config)))?;
     let mut page = plimsoll_report::pages::explanation(&explanation);
     page.subject.push(plimsoll_report::words::run(&curve));
     forms.write(&page, || plimsoll_report::explanation_json(&explanation))

@@ -13,6 +13,7 @@ use std::path::PathBuf;
 use plimsoll_device::Engine;
 use plimsoll_drive::Onward;
 use plimsoll_fio::{FioCommand, Flags, Question, command, engine_help, option_help, print};
+use plimsoll_language::{label, say};
 use plimsoll_record::{Source, Subject};
 use plimsoll_report::pages;
 use plimsoll_suite::fio::{
@@ -83,7 +84,7 @@ pub fn perform(
     console: &mut Console,
 ) -> Result<(JobsOutcome, Vec<String>), CliError> {
     let files = JobFiles::new(&jobs.plan.files, target.meaning, &mut *target.ground, &mut |path, written, size| {
-        console.line(&format!("laying out {path}: {written} of {size}"));
+        console.line(&say!("laying out {path}: {written} of {size}"));
         if console.interrupted() { Onward::Break(()) } else { Onward::Continue(()) }
     });
     console.clear();
@@ -99,7 +100,7 @@ fn page_forms(flags: &Flags) -> Result<Forms, CliError> {
     let [html, markdown, csv] = [&flags.html, &flags.markdown, &flags.csv].map(|file| file.as_ref().map(PathBuf::from));
     let takes_output = [&html, &markdown, &csv].into_iter().flatten().any(|file| file.as_os_str() == "-");
     if takes_output && flags.output.is_none() {
-        return Err(CliError::usage("fio's output takes standard output: give it a file with --output=FILE"));
+        return Err(CliError::usage(label!("fio's output takes standard output: give it a file with --output=FILE")));
     }
     Ok(Forms::new(&FormArgs { json: None, html, markdown, csv, details: true, no_color: true })?.without_text())
 }
@@ -134,12 +135,13 @@ impl JobTarget {
         let ground = site.ground(|| Offers::new(&crate::args::TermsArgs::default()))?;
         let facts = ground.facts();
         if !matches!(facts.nature, Nature::Model | Nature::Export) {
-            let why =
-                "--on takes a configuration of the catalogue, stages, or nbd://HOST/NAME; files are named in the job";
+            let why = label!(
+                "--on takes a configuration of the catalogue, stages, or nbd://HOST/NAME; files are named in the job"
+            );
             return Err(CliError::usage(format!("{on}: {why}")));
         }
         if facts.read_only && command.jobs.iter().any(plimsoll_fio::FioJob::writes) {
-            let why = format!("the jobs write and would destroy its data: add --destroy {on} to allow it");
+            let why = say!("the jobs write and would destroy its data: add --destroy {on} to allow it");
             return Err(CliError::usage(format!("{on}: {why}")));
         }
         let meaning = PathMeaning::Space(facts.space);

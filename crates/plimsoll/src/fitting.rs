@@ -1,6 +1,7 @@
 //! `plimsoll fit`: fits a model to measured storage and writes it as a product file.
 
 use plimsoll_analyse::{Fitted, StatedLimits, fit};
+use plimsoll_language::{label, say};
 use plimsoll_measure::LAST;
 use plimsoll_model::ChainSpec;
 use plimsoll_record::{Curve, Evidence};
@@ -20,10 +21,10 @@ pub fn run(args: &FitArgs) -> Result<(), CliError> {
     let forms = Forms::new(&args.forms)?;
     let named = args.name.split('/').all(|part| !part.is_empty()) && args.name.matches('/').count() == 1;
     if !named {
-        return Err(CliError::usage(format!("{:?} is not a product name: write PROVIDER/NAME", args.name)));
+        return Err(CliError::usage(say!("{:?} is not a product name: write PROVIDER/NAME", args.name)));
     }
     if !(args.max_error > 0.0 && args.max_error.is_finite()) {
-        return Err(CliError::usage(format!("--max-error {} is not a percentage above zero", args.max_error)));
+        return Err(CliError::usage(say!("--max-error {} is not a percentage above zero", args.max_error)));
     }
     let last = [LAST.into()];
     let inputs = if args.runs.is_empty() { &last[..] } else { &args.runs };
@@ -40,7 +41,7 @@ pub fn run(args: &FitArgs) -> Result<(), CliError> {
     page.next.extend(fitted.range.only_block().filter(|_| refused.is_none()).map(|block| {
         let other = if block < OTHER_BLOCK { OTHER_BLOCK } else { Bytes::kib(4) };
         (
-            "For other block sizes".to_owned(),
+            label!("For other block sizes").to_owned(),
             format!(
                 "plimsoll measure PATH --block-size {}; plimsoll fit RUN1 RUN2",
                 other.to_string().replace(' ', "")
@@ -52,9 +53,10 @@ pub fn run(args: &FitArgs) -> Result<(), CliError> {
         return Err(refused);
     }
     page.next.push(match &args.output {
-        None => {
-            ("As a product file".to_owned(), "plimsoll fit --output FILE.toml; plimsoll simulate FILE.toml".to_owned())
-        }
+        None => (
+            label!("As a product file").to_owned(),
+            "plimsoll fit --output FILE.toml; plimsoll simulate FILE.toml".to_owned(),
+        ),
         Some(path) => {
             put(path, plimsoll_report::product_file(&args.name, &curves, &fitted, crate::CREATED_BY).as_bytes())?;
             (format!("Written to {}", path.display()), format!("plimsoll simulate {}", path.display()))
@@ -67,7 +69,7 @@ pub fn run(args: &FitArgs) -> Result<(), CliError> {
 fn refusal(fitted: &Fitted, max_error: f64) -> Option<CliError> {
     let percent = fitted.uncertainty * 100.0;
     (percent > max_error).then(|| {
-        CliError::usage(format!(
+        CliError::usage(say!(
             "no model is written: the best form is up to {percent:.0} % off the runs, or off runs that were left out of the \
              fit (limit {max_error:.0} %); measure more depths, or accept it with --max-error {:.0}",
             percent.ceil()

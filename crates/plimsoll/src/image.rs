@@ -11,6 +11,7 @@ use plimsoll_device::{Claim, Clock};
 use plimsoll_front::notify::News;
 use plimsoll_front::served_command::ServedCommand;
 use plimsoll_front::{Blocks, DataFiles, Handle, Image, ImageError, ImageRequest, Limits, Offer, Server};
+use plimsoll_language::{label, say};
 use plimsoll_measure::NamedModel;
 use plimsoll_units::Span;
 use plimsoll_volume::{Export, Fidelity, Flat, Serving, Slow, VolumeAccess, VolumeId, Volumes};
@@ -42,7 +43,7 @@ pub fn check_realtime(args: &ImageArgs) -> Result<(), CliError> {
     if args.rt {
         std::thread::spawn(realtime)
             .join()
-            .map_err(|_| anyhow::anyhow!("the thread that sets the priority panicked"))??;
+            .map_err(|_| anyhow::anyhow!(say!("the thread that sets the priority panicked")))??;
     }
     Ok(())
 }
@@ -69,7 +70,7 @@ impl UnboundServer {
         };
         let files = image.file.map_or_else(DataFiles::memory, |file| DataFiles::given([OwnedFd::from(file)]));
         let mut server =
-            Server::new(volumes, files, Limits::default(), Clock::start()).context("starting the server")?;
+            Server::new(volumes, files, Limits::default(), Clock::start()).context(label!("starting the server"))?;
         if like.is_some() {
             server.set_floor(crate::serve::measure_floor(args.rt)?);
         }
@@ -126,7 +127,7 @@ impl UnboundServer {
 
 /// Ends the command of `--run`; its exit code becomes that of this process.
 fn end_command(command: ServedCommand) -> Result<(), CliError> {
-    match command.end().context("waiting for the command")? {
+    match command.end().context(label!("waiting for the command"))? {
         None => Err(CliError::Interrupted),
         Some(0) => Ok(()),
         Some(code) => Err(CliError::Ended(code)),
@@ -148,19 +149,19 @@ fn emulated(args: &ImageArgs, like: &NamedModel, image: &Image) -> Result<Volume
     let limits = plimsoll_volume::Limits { requests: REQUESTS, block: 1, ..plimsoll_volume::Limits::default() };
     let model = like.model.clone();
     let serving = Serving { volume: VolumeId(0), model, seed: args.seed, limits, group: None };
-    volumes.serve(plimsoll_units::Instant::ZERO, &serving).context("serving the image")?;
+    volumes.serve(plimsoll_units::Instant::ZERO, &serving).context(label!("serving the image"))?;
     Ok(volumes)
 }
 
 /// Stops the server at the first signal; the second ends the process.
 fn stop_at_signals(handle: Handle) -> Result<(), CliError> {
-    let signals = SignalWait::new(&[SIGINT, SIGTERM, SIGHUP]).context("waiting for signals")?;
+    let signals = SignalWait::new(&[SIGINT, SIGTERM, SIGHUP]).context(label!("waiting for signals"))?;
     let wait = move || {
         signals.wait();
         // The server may have ended.
         let _ = handle.send(Server::stop);
     };
-    std::thread::Builder::new().name("signals".into()).spawn(wait).context("starting a thread")?;
+    std::thread::Builder::new().name("signals".into()).spawn(wait).context(label!("starting a thread"))?;
     Ok(())
 }
 
@@ -169,7 +170,7 @@ fn faithfulness(fidelity: &Fidelity) -> String {
     let (faithful, not) = fidelity.counted();
     let late = |share| fidelity.lateness().quantile(share).unwrap_or(Span::ZERO);
     let (p50, p99) = (late(0.5), late(0.99));
-    format!("plimsoll: replies followed the model for {faithful} s, not for {not} s; lateness p50 {p50}, p99 {p99}\n")
+    say!("plimsoll: replies followed the model for {faithful} s, not for {not} s; lateness p50 {p50}, p99 {p99}\n")
 }
 
 fn greeting(image: &str, access: VolumeAccess, addresses: &[impl Display]) -> String {

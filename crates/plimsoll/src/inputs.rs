@@ -10,6 +10,7 @@ use anyhow::Context;
 use plimsoll_catalogue::{nearest, one_of};
 use plimsoll_choose::what_if::{keep_parts, parts};
 use plimsoll_ingest::{FormatInput, Ingest, Outcome, Reading, Refusal, join, time_in_utc};
+use plimsoll_language::{label, say};
 
 use crate::args::InputArgs;
 use crate::cli_error::CliError;
@@ -64,7 +65,7 @@ fn list_files(path: &Path) -> Result<Vec<PathBuf>, CliError> {
     let mut files = Vec::new();
     collect(path, 0, &mut files)?;
     if files.is_empty() {
-        return Err(CliError::usage(format!(
+        return Err(CliError::usage(say!(
             "{}: the directory has no files: use reports (AWR, Statspack, pg_stat_io, iostat, ...); plimsoll guide inputs \
              describes how to create them",
             path.display()
@@ -79,11 +80,11 @@ fn keep_part(outcomes: &mut [Outcome], part: &str) -> Result<(), CliError> {
     if !existing.iter().any(|existing| existing.eq_ignore_ascii_case(part)) {
         let near = nearest(part, existing.iter().copied());
         let choose = match (near.as_slice(), existing.len()) {
-            (_, 0) => "they do not distinguish parts: omit --only".to_owned(),
+            (_, 0) => label!("they do not distinguish parts: omit --only").to_owned(),
             ([], _) => format!("parts are {}", existing.into_iter().take(MAX_NAMES).collect::<Vec<_>>().join(", ")),
-            (near, _) => format!("did you mean {}?", one_of(near)),
+            (near, _) => say!("did you mean {}?", one_of(near)),
         };
-        return Err(CliError::usage(format!("the inputs have no part {part:?}: {choose}")));
+        return Err(CliError::usage(say!("the inputs have no part {part:?}: {choose}")));
     }
     for outcome in outcomes {
         if let Outcome::Read(reading) = outcome {
@@ -104,10 +105,10 @@ pub fn readings(outcomes: &[Outcome]) -> Result<Vec<&Reading>, CliError> {
         Outcome::Read(_) => None,
     });
     let reasons: Vec<String> = reasons.take(MAX_REASONS).collect();
-    Err(CliError::Failed(anyhow::anyhow!(
+    Err(CliError::Failed(anyhow::anyhow!(say!(
         "no usable input ({}): plimsoll guide inputs describes the formats and how to create them",
         reasons.join("; ")
-    )))
+    ))))
 }
 
 /// Joins counters of the same scope from several inputs.
@@ -131,7 +132,7 @@ fn joined(outcomes: Vec<Outcome>) -> Vec<Outcome> {
 /// Opens a file that was `named` or found in the named directory. Only a named one may be a pipe or a device.
 fn open(file: &Path, named: &Path) -> io::Result<File> {
     if file != named && !std::fs::metadata(file)?.is_file() {
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file"));
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, label!("it is not a regular file")));
     }
     File::open(file)
 }
@@ -159,12 +160,12 @@ fn collect(path: &Path, depth: usize, files: &mut Vec<PathBuf>) -> Result<(), Cl
         }
     };
     if depth > DEEPEST {
-        return Err(CliError::usage(format!("{}: the directory nesting is too deep", path.display())));
+        return Err(CliError::usage(say!("{}: the directory nesting is too deep", path.display())));
     }
     for path in paths {
         collect(&path, depth + 1, files)?;
         if files.len() > MAX_FILES {
-            return Err(CliError::usage(format!("more than {MAX_FILES} files: use fewer directories")));
+            return Err(CliError::usage(say!("more than {MAX_FILES} files: use fewer directories")));
         }
     }
     Ok(())

@@ -6,6 +6,7 @@ use anyhow::Context;
 use plimsoll_front::iscsi::{TargetSettings, Targets};
 use plimsoll_front::sockets::{ListenAddress, Listening};
 use plimsoll_front::{Blocks, SocketProtocol};
+use plimsoll_language::label;
 
 use crate::args::IscsiArgs;
 use crate::cli_error::CliError;
@@ -68,7 +69,7 @@ fn listen(args: &IscsiArgs) -> Result<Vec<Listening>, CliError> {
         if args.portal.is_empty() {
             return Ok(inherited);
         }
-        return Err(CliError::usage("the sockets were made by the service manager: leave out --portal"));
+        return Err(CliError::usage(label!("the sockets were made by the service manager: leave out --portal")));
     }
     let port = if args.run.is_some() { 0 } else { PORT };
     let usual = [ListenAddress::Tcp { host: "127.0.0.1".to_owned(), port }];

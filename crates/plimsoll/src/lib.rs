@@ -25,6 +25,7 @@ mod image;
 mod inputs;
 mod iscsi;
 mod kubernetes;
+mod locale;
 mod log;
 mod matching;
 mod measure;
@@ -61,6 +62,7 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 use clap::FromArgMatches;
+use plimsoll_language::label;
 
 use crate::args::{Cli, Command};
 use crate::cli_error::CliError;
@@ -70,11 +72,13 @@ pub(crate) const CREATED_BY: &str = concat!("plimsoll ", env!("CARGO_PKG_VERSION
 
 /// The path of this program, for child processes.
 pub(crate) fn own_program() -> Result<PathBuf, CliError> {
-    Ok(std::env::current_exe().context("finding this program")?)
+    Ok(std::env::current_exe().context(label!("finding this program"))?)
 }
 
 /// Runs the command of the process's arguments.
 pub fn main() -> ExitCode {
+    // For errors of the arguments, too.
+    locale::set_language(None);
     let command = match defaults::apply(args::build_command()) {
         Ok(command) => command,
         Err(error) => return fail(&error),
@@ -83,6 +87,7 @@ pub fn main() -> ExitCode {
         .try_get_matches()
         .and_then(|matches| Cli::from_arg_matches(&matches))
         .unwrap_or_else(|error| usage::explained(error).exit());
+    locale::set_language(cli.lang);
     let done = match cli.command {
         Command::Measure(args) => measure::run(&args),
         Command::Simulate(args) => simulate::run(&args),
@@ -118,7 +123,8 @@ pub fn main() -> ExitCode {
         Command::Compare(args) => comparing::run(&args),
         Command::Runs(args) => show::manage_runs(&args),
         Command::History(args) => show::history(&args),
-        Command::Config => defaults::describe().and_then(|text| output::print(text.as_bytes())),
+        Command::Config => defaults::describe()
+            .and_then(|text| output::print(format!("{text}{}", locale::describe(cli.lang)).as_bytes())),
         Command::Guide { name } => output::print(guide::text(name.as_deref()).as_bytes()),
         Command::Presets { name } => show::presets(name.as_deref()),
         Command::Generate { document, name } => {

@@ -3,6 +3,7 @@
 use plimsoll_analyse::judged;
 use plimsoll_choose::{Matches, Need, Resemblance, matching, resembling};
 use plimsoll_ingest::ASSUMED_SPACE;
+use plimsoll_language::{label, say};
 use plimsoll_record::{Curve, Estimate, Finding, LoadLine};
 use plimsoll_report::Page;
 use plimsoll_report::pages::{self, Detail};
@@ -50,7 +51,7 @@ pub fn run(args: &MatchArgs) -> Result<(), CliError> {
 fn check_evidence(curve: &Curve) -> Result<(), CliError> {
     curve.void().map_or(Ok(()), |finding| {
         let (name, text, remedy) = (&curve.subject.name, finding.text(), finding.remedy());
-        Err(CliError::usage(format!("{name}: its figures match no product: {text}; {remedy}")))
+        Err(CliError::usage(say!("{name}: its figures match no product: {text}; {remedy}")))
     })
 }
 
@@ -58,7 +59,7 @@ fn check_evidence(curve: &Curve) -> Result<(), CliError> {
 fn measured_size(curve: &Curve) -> Result<Bytes, CliError> {
     let assumed = |finding: &Finding| matches!(finding, Finding::Assumed { what, .. } if what == ASSUMED_SPACE);
     if curve.findings.iter().any(assumed) {
-        return Err(CliError::usage("these results do not state the size of the storage: add --capacity SIZE"));
+        return Err(CliError::usage(label!("these results do not state the size of the storage: add --capacity SIZE")));
     }
     Ok(curve.subject.size)
 }
@@ -90,7 +91,7 @@ fn found(offers: &Offers, curve: &Curve, need: &Need, max: usize) -> Result<(Mat
 
 fn no_need(curve: &Curve) -> CliError {
     CliError::usage(match curve.load_line {
-        None => "this run has no load line: use --iops and --objective, or measure for longer",
-        Some(_) => "no load met the objective: use --iops, or a looser --objective",
+        None => label!("this run has no load line: use --iops and --objective, or measure for longer"),
+        Some(_) => label!("no load met the objective: use --iops, or a looser --objective"),
     })
 }

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use plimsoll_analyse::Gate;
 use plimsoll_catalogue::{Catalogue, Like};
+use plimsoll_language::say;
 use plimsoll_measure::{MeasurementRequest, RunContext};
 use plimsoll_record::Curve;
 
@@ -66,7 +67,7 @@ fn check_path(request: &MeasurementRequest) -> Result<(), CliError> {
     };
     let is_missing = request.hosts.is_empty() && !request.path.exists();
     match request.path.to_str().filter(|text| is_missing && is_model(text)) {
-        Some(text) => Err(CliError::usage(format!(
+        Some(text) => Err(CliError::usage(say!(
             "{text}: a model, not a path: run plimsoll simulate '{text}', or use a directory, file or block device"
         ))),
         None => Ok(()),

@@ -8,6 +8,7 @@ use std::os::fd::AsFd;
 use anyhow::Context;
 use plimsoll_device::nbd::{ExportAddress, NbdHost};
 use plimsoll_front::Blocks;
+use plimsoll_language::label;
 
 use self::socket_activation::{NbdSockets, SocketOrigin};
 use crate::args::NbdArgs;
@@ -27,8 +28,8 @@ pub fn run(args: &NbdArgs) -> Result<(), CliError> {
         let (input, output) = (std::io::stdin(), std::io::stdout());
         let both =
             input.as_fd().try_clone_to_owned().and_then(|input| Ok((input, output.as_fd().try_clone_to_owned()?)));
-        let (input, output) = both.context("standard input and output")?;
-        served.server.serve(input, Some(output)).context("serving standard input and output")?;
+        let (input, output) = both.context(label!("standard input and output"))?;
+        served.server.serve(input, Some(output)).context(label!("serving standard input and output"))?;
     }
     let command = args.run.as_deref().map(|command| (command, addresses.first().map_or_else(Vec::new, variables)));
     let greets = command.is_none() && !stdio && origin == SocketOrigin::Own;

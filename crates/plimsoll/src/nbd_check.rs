@@ -2,6 +2,7 @@
 
 use plimsoll_device::nbd::ExportAddress;
 use plimsoll_front::check::{CheckVerdict, FeatureResult, Permission, check};
+use plimsoll_language::say;
 use plimsoll_report::pages::{self, CheckedFeature, FeatureVerdict};
 
 use crate::args::NbdCheckArgs;
@@ -13,7 +14,7 @@ pub fn run(args: &NbdCheckArgs) -> Result<(), CliError> {
     let address: ExportAddress =
         args.uri.parse().map_err(|error: plimsoll_device::nbd::NoNbdAddress| CliError::usage(error))?;
     if let Some(other) = args.destroy.as_ref().filter(|named| **named != args.uri) {
-        return Err(CliError::usage(format!(
+        return Err(CliError::usage(say!(
             "--destroy {other}: only {} is checked: repeat that URI exactly, or omit --destroy",
             args.uri
         )));

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 use plimsoll_cloud::agent::{Agent, AgentError};
+use plimsoll_language::{label, say};
 
 use crate::args::OciAgentArgs;
 use crate::cli_error::CliError;
@@ -12,9 +13,9 @@ use crate::output::print;
 /// `plimsoll oci-agent`.
 pub fn run(args: &OciAgentArgs) -> Result<(), CliError> {
     if !rustix::process::geteuid().is_root() {
-        return Err(CliError::usage("the agent logs in to iSCSI targets and makes devices: run it as root"));
+        return Err(CliError::usage(label!("the agent logs in to iSCSI targets and makes devices: run it as root")));
     }
-    let agent = Agent::new(args.metadata.clone()).context("asking the metadata service")?;
+    let agent = Agent::new(args.metadata.clone()).context(label!("asking the metadata service"))?;
     loop {
         let mut printed = Ok(());
         let synchronised = agent.synchronise(&mut |line| {
@@ -25,7 +26,7 @@ pub fn run(args: &OciAgentArgs) -> Result<(), CliError> {
         printed?;
         let Some(interval) = args.interval else { return Ok(synchronised?) };
         if let Err(error) = synchronised.map_err(CliError::from) {
-            print(format!("failed, and is tried again: {error}\n").as_bytes())?;
+            print(say!("failed, and is tried again: {error}\n").as_bytes())?;
         }
         std::thread::sleep(Duration::from_nanos(interval.as_nanos()));
     }

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use plimsoll_catalogue::{
     Catalogue, Complaint, Config, Currency, Date, Like, NoLike, Offer, OwnPrice, Price, PriceTerms,
 };
+use plimsoll_language::say;
 use plimsoll_measure::NamedModel;
 
 use crate::args::TermsArgs;
@@ -85,7 +86,7 @@ impl Offers {
         let regions = self.catalogue.regions();
         let Some(region) = self.terms.regions().find(|region| !regions.contains(region)) else { return Ok(()) };
         let existing: Vec<&str> = regions.into_iter().collect();
-        Err(CliError::usage(format!(
+        Err(CliError::usage(say!(
             "no price in the catalogue for region {region:?}: use one of {}, or omit --region",
             existing.join(", ")
         )))
@@ -127,14 +128,14 @@ impl Offers {
         let currencies = self.catalogue.currencies();
         if !currencies.contains(&currency) {
             let existing: Vec<String> = currencies.iter().map(ToString::to_string).collect();
-            return Err(CliError::usage(format!(
+            return Err(CliError::usage(say!(
                 "no price in the catalogue in {currency}: prices are in {}",
                 existing.join(", ")
             )));
         }
         let is_other = |own: &&OwnPrice| own.currency().is_some_and(|stated| stated != currency);
         if let Some(own) = self.own_prices.iter().find(is_other) {
-            return Err(CliError::usage(format!(
+            return Err(CliError::usage(say!(
                 "--price {}: prices are compared in {currency} and not converted: state it in {currency}, or use --currency",
                 own.product
             )));
@@ -190,7 +191,7 @@ pub fn read(path: &Path) -> Result<String, CliError> {
 fn products_folder(args: &TermsArgs) -> Result<Option<PathBuf>, CliError> {
     if let Some(folder) = &args.products {
         if !folder.is_dir() {
-            return Err(CliError::usage(format!("{}: no such directory of product files", folder.display())));
+            return Err(CliError::usage(say!("{}: no such directory of product files", folder.display())));
         }
         return Ok(Some(folder.clone()));
     }

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use plimsoll_analyse::Comparison;
 use plimsoll_device::{check_writable, write_whole};
+use plimsoll_language::{Language, label, say};
 use plimsoll_measure::MeasureError;
 use plimsoll_record::{Curve, EndReason, SuiteRun};
 use plimsoll_report::pages::{self, Sheet};
@@ -44,6 +45,10 @@ impl Forms {
 
     fn of<'a>(args: &FormArgs, own: impl IntoIterator<Item = &'a PathBuf>) -> Self {
         let FormArgs { json, html, markdown, csv, details, no_color } = args;
+        // JSON and CSV are interfaces for programs, and a page is built once for all forms.
+        if json.is_some() || csv.is_some() {
+            Language::English.set_default();
+        }
         let [json, html, markdown, csv] = [json, html, markdown, csv].map(Clone::clone);
         Self {
             json,
@@ -79,9 +84,9 @@ impl Forms {
 
     fn checked(self) -> Result<Self, CliError> {
         if self.files().filter(|path| is_standard_output(path)).count() > 1 {
-            return Err(CliError::usage(
-                "only one form can be written to standard output (-): use files for the others",
-            ));
+            return Err(CliError::usage(label!(
+                "only one form can be written to standard output (-): use files for the others"
+            )));
         }
         for path in self.files().filter(|path| !is_standard_output(path)) {
             check_writable(path)?;
@@ -95,7 +100,7 @@ impl Forms {
 
     /// Prints a result as text, unless quiet or a form uses standard output, and writes its other forms.
     pub fn write(&self, page: &Page, json: impl FnOnce() -> Vec<u8>) -> Result<(), CliError> {
-        self.write_with(page, "--details; charts: --html FILE", json)
+        self.write_with(page, label!("--details; charts: --html FILE"), json)
     }
 
     /// The same with a hint how to show the text in full.
@@ -178,7 +183,7 @@ impl Outputs {
         let same = |path: &&PathBuf| path.canonicalize().ok().is_some_and(|path| Some(path) == measured);
         match self.forms.files().find(same) {
             Some(path) => {
-                Err(CliError::usage(format!("{}: this is the measured target: use another file", path.display())))
+                Err(CliError::usage(say!("{}: this is the measured target: use another file", path.display())))
             }
             None => Ok(()),
         }
@@ -187,7 +192,9 @@ impl Outputs {
     /// Fails if there are several runs for a form of a single run.
     pub fn fit(&self, runs: usize) -> Result<(), CliError> {
         if runs > 1 && self.forms.json.is_some() {
-            return Err(CliError::usage("--json supports a single run: use --html, --markdown or --csv for several"));
+            return Err(CliError::usage(label!(
+                "--json supports a single run: use --html, --markdown or --csv for several"
+            )));
         }
         Ok(())
     }
@@ -278,9 +285,9 @@ pub fn ended(ended: EndReason) -> Result<(), CliError> {
     match ended {
         EndReason::Complete => Ok(()),
         EndReason::Interrupted => Err(CliError::Interrupted),
-        EndReason::Failed => Err(CliError::Failed(anyhow::anyhow!(
+        EndReason::Failed => Err(CliError::Failed(anyhow::anyhow!(say!(
             "incomplete (see the findings): the figures cover the time until then"
-        ))),
+        )))),
     }
 }
 
@@ -298,7 +305,7 @@ pub fn print(bytes: &[u8]) -> Result<(), CliError> {
     let mut out = std::io::stdout().lock();
     match out.write_all(bytes).and_then(|()| out.flush()) {
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
-        written => Ok(written.context("writing to standard output")?),
+        written => Ok(written.context(label!("writing to standard output"))?),
     }
 }
 
@@ -317,6 +324,6 @@ pub fn style(no_color: bool) -> TextStyle {
     TextStyle {
         color: if terminal && !unwanted { Color::Ansi } else { Color::Plain },
         width: columns.unwrap_or(100).clamp(40, 240),
-        unicode: if utf8 { Charset::Unicode } else { Charset::Ascii },
+        unicode: if utf8 || Language::current() == Language::Japanese { Charset::Unicode } else { Charset::Ascii },
     }
 }

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use plimsoll_front::iscsi::{Chap, Credentials};
 use plimsoll_front::sockets::{ListenAddress, Listening, SocketAccess};
+use plimsoll_language::{label, say};
 use plimsoll_service::http::check_private;
 
 use crate::args::ChapArgs;
@@ -28,7 +29,9 @@ pub fn chap(args: &ChapArgs) -> Result<Option<Chap>, CliError> {
     let target = credentials(args.mutual_chap_user.as_deref(), args.mutual_chap_secret_file.as_deref())?;
     let Some(initiator) = initiator else { return Ok(None) };
     if target.as_ref().is_some_and(|target| target.secret == initiator.secret) {
-        return Err(CliError::usage("initiator and target have the same secret; choose another one for the target"));
+        return Err(CliError::usage(label!(
+            "initiator and target have the same secret; choose another one for the target"
+        )));
     }
     Ok(Some(Chap { initiator, target }))
 }
@@ -40,7 +43,7 @@ fn credentials(name: Option<&str>, file: Option<&Path>) -> Result<Option<Credent
     let content = std::fs::read(file).map_err(|error| CliError::usage(format!("{displayed}: {error}")))?;
     let secret = content.trim_ascii_end().to_vec();
     if secret.len() < SECRET_MIN {
-        return Err(CliError::usage(format!("{displayed}: a secret has at least {SECRET_MIN} bytes")));
+        return Err(CliError::usage(say!("{displayed}: a secret has at least {SECRET_MIN} bytes")));
     }
     Ok(Some(Credentials { name: name.to_owned(), secret }))
 }

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use plimsoll_catalogue::ImportedPrices;
 use plimsoll_device::write_whole;
+use plimsoll_language::{label, say};
 
 use crate::cli_error::CliError;
 use crate::store::config_folder;
@@ -45,9 +46,9 @@ fn read(path: &Path) -> Result<ImportedPrices, CliError> {
     let file = File::open(path).map_err(|error| refused(&error))?;
     let length = file.take(MAX_BYTES).read_to_string(&mut text).map_err(|error| refused(&error))?;
     if length as u64 == MAX_BYTES {
-        return Err(refused(&"too large for imported prices: remove it and import the list again"));
+        return Err(refused(&label!("too large for imported prices: remove it and import the list again")));
     }
-    ImportedPrices::from_json(&text).map_err(|error| refused(&format!("{error}; or remove the file")))
+    ImportedPrices::from_json(&text).map_err(|error| refused(&say!("{error}; or remove the file")))
 }
 
 /// `PLIMSOLL_PRICES`, or `plimsoll/prices` in the user's configuration directory (XDG base directories).

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use plimsoll_catalogue::{Date, PriceListFile, PriceListImport, read_price_list};
+use plimsoll_language::say;
 use plimsoll_report::{pages, prices_json};
 
 use crate::args::{PricesArgs, PricesCommand};
@@ -36,7 +37,7 @@ fn import(
     date: Option<Date>,
 ) -> Result<Vec<(String, PriceListImport)>, CliError> {
     let folder = price_files::folder().ok_or_else(|| {
-        CliError::usage(format!("there is no directory for prices: set {PRICES_VARIABLE}, XDG_CONFIG_HOME or HOME"))
+        CliError::usage(say!("there is no directory for prices: set {PRICES_VARIABLE}, XDG_CONFIG_HOME or HOME"))
     })?;
     let meters = Offers::new(&args.terms)?.catalogue.meters();
     let mut imports = Vec::new();

@@ -3,6 +3,7 @@
 use plimsoll_analyse::{Gate, GateFigure};
 use plimsoll_choose::Quote;
 use plimsoll_choose::elapsed::jobs_on;
+use plimsoll_language::{label, say};
 use plimsoll_measure::Percent;
 use plimsoll_units::Bytes;
 
@@ -22,7 +23,7 @@ pub fn run(args: &QuoteArgs) -> Result<(), CliError> {
     let Percent(reads) = args.reads;
     let ask = plimsoll_catalogue::Ask { block: args.block_size, reads, sequential: args.sequential };
     if ask.block < LEAST_BLOCK {
-        return Err(CliError::usage(format!(
+        return Err(CliError::usage(say!(
             "--block-size: {} is too small: use at least 512B, with a unit, such as 16KiB",
             ask.block
         )));
@@ -46,9 +47,9 @@ pub fn run(args: &QuoteArgs) -> Result<(), CliError> {
     if let Some(path) = &args.kubernetes {
         let text = plimsoll_report::kubernetes_of_quotes(&quotes);
         let none = || {
-            CliError::usage(
-                "--kubernetes: none of the configurations is a volume of a CSI driver of AWS, Azure, Google or OCI",
-            )
+            CliError::usage(label!(
+                "--kubernetes: none of the configurations is a volume of a CSI driver of AWS, Azure, Google or OCI"
+            ))
         };
         put(path, text.ok_or_else(none)?.as_bytes())?;
     }

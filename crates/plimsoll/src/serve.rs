@@ -9,6 +9,7 @@ use anyhow::Context;
 use plimsoll_front::Checksums;
 use plimsoll_front::notify::News;
 use plimsoll_front::sockets::ListenAddress;
+use plimsoll_language::{label, say};
 use plimsoll_report::Page;
 use plimsoll_report::words::volume as words;
 use plimsoll_service::api::{About, Floor, Recording, Volume};
@@ -41,9 +42,9 @@ pub fn run(args: &ServeArgs) -> Result<(), CliError> {
     log::install(args.log_format);
     // Not permitted in some containers; the present limit holds then.
     let _ = plimsoll_front::descriptors::raise_limit();
-    let stop = SignalWait::new(&[SIGINT, SIGTERM]).context("waiting for signals")?;
+    let stop = SignalWait::new(&[SIGINT, SIGTERM]).context(label!("waiting for signals"))?;
     let directory = args.directory.clone().map_or_else(home::directory, Ok)?;
-    let directory = std::path::absolute(directory).context("the current directory")?;
+    let directory = std::path::absolute(directory).context(label!("the current directory"))?;
     let sockets = ServiceSockets::find(args, &directory)?;
     let listener = web_console::listen(args)?;
     let clouds = Clouds::find(&args.cloud, &directory)?;
@@ -55,21 +56,23 @@ pub fn run(args: &ServeArgs) -> Result<(), CliError> {
     let (service, mut server) = Service::open(options).map_err(refused)?;
     server.set_floor(floor);
     let (entrances, files) = sockets.open(&mut server)?;
-    let stop_waiting = stop.stop_on_drop().context("waiting for signals")?;
-    let recordings = args.record.as_deref().map(std::path::absolute).transpose().context("the current directory")?;
+    let stop_waiting = stop.stop_on_drop().context(label!("waiting for signals"))?;
+    let recordings =
+        args.record.as_deref().map(std::path::absolute).transpose().context(label!("the current directory"))?;
     let reattach = args.reattach;
     let console = listener.map(|listener| web_console::options(listener, &service, products, &directory));
     let work = move || {
         serve_until_signal(&Closing(service), entrances, clouds, recordings.as_deref(), reattach, &stop, console)
     };
-    let control = std::thread::Builder::new().name("control".into()).spawn(work).context("starting a thread")?;
+    let control =
+        std::thread::Builder::new().name("control".into()).spawn(work).context(label!("starting a thread"))?;
     // The ring stays on this thread, as its buffers do; those that were started before have no priority.
     if args.rt {
         plimsoll_device::realtime().map_err(CliError::usage)?;
     }
     let outcome = server.run();
     drop(stop_waiting);
-    let controlled = control.join().map_err(|_| anyhow::anyhow!("the service broke off: see above"))?;
+    let controlled = control.join().map_err(|_| anyhow::anyhow!(say!("the service broke off: see above")))?;
     drop(files);
     controlled?;
     tracing::info!("stopped");
@@ -82,9 +85,9 @@ pub fn measure_floor(realtime: bool) -> Result<plimsoll_front::Floor, CliError> 
         if realtime {
             plimsoll_device::realtime().map_err(CliError::usage)?;
         }
-        Ok::<_, CliError>(plimsoll_front::Floor::measure(FLOOR).context("measuring the floor of this host")?)
+        Ok::<_, CliError>(plimsoll_front::Floor::measure(FLOOR).context(label!("measuring the floor of this host"))?)
     });
-    measured.join().map_err(|_| anyhow::anyhow!("measuring the floor broke off: see above"))?
+    measured.join().map_err(|_| anyhow::anyhow!(say!("measuring the floor broke off: see above")))?
 }
 
 fn remeasure(realtime: bool) -> Option<Floor> {
@@ -106,17 +109,17 @@ fn serve_until_signal(
     }
     recordings.map_or(Ok(()), |folder| record_all(service, folder))?;
     let controls: Vec<ListenAddress> = entrances.iter().map(|entrance| entrance.listening.place.clone()).collect();
-    let control = Control::open(service, entrances).context("opening the control")?;
+    let control = Control::open(service, entrances).context(label!("opening the control"))?;
     let planes = clouds.open(service, control_client(&controls))?;
     let about = service.about().map_err(|refusal| anyhow::anyhow!(refusal))?;
     let volumes = service.list().map_err(|refusal| anyhow::anyhow!(refusal))?.len();
-    let console = console.map(WebConsole::open).transpose().context("opening the web console")?;
-    let url = console.as_ref().map(WebConsole::url).transpose().context("opening the web console")?;
+    let console = console.map(WebConsole::open).transpose().context(label!("opening the web console"))?;
+    let url = console.as_ref().map(WebConsole::url).transpose().context(label!("opening the web console"))?;
     print(greeting(&about, volumes, &controls, planes.places(), url).as_bytes())?;
     let listeners = [about.listens.clone(), about.iscsi.clone(), controls.iter().map(ToString::to_string).collect()];
     let listeners = listeners.concat().join(" ");
     tracing::info!(volumes, directory = about.directory, made_by = about.made_by, listeners, "serving");
-    systemd::tell(News::Ready(&format!("serving {volumes} volumes of {}", about.directory)));
+    systemd::tell(News::Ready(&say!("serving {volumes} volumes of {}", about.directory)));
     if reattach {
         reattach_all(service, &controls);
     }
@@ -220,11 +223,11 @@ fn greeting(
 ) -> String {
     let control = |place: &ListenAddress| match place {
         ListenAddress::Unix(path) => path.display().to_string(),
-        ListenAddress::Tcp { .. } => format!("{} (with the token)", place.to_string().replacen("tcp:", "http://", 1)),
+        ListenAddress::Tcp { .. } => say!("{} (with the token)", place.to_string().replacen("tcp:", "http://", 1)),
     };
     let time = match about.slow {
         1 => String::new(),
-        times => format!("{times} times slower than the clock: every figure is in the model's time"),
+        times => say!("{times} times slower than the clock: every figure is in the model's time"),
     };
     let volumes = if volumes == 1 { "1 volume".into() } else { format!("{volumes} volumes") };
     let mut facts = vec![
@@ -238,7 +241,7 @@ fn greeting(
     let title = format!("Serving {volumes} of {}", about.directory);
     let facts = plimsoll_report::page_text(&Page::of_facts(title.clone(), title, facts), &output::style(false));
     // On a line of its own: a wrapped URL cannot be opened.
-    let console = url.map(|url| format!("\nThe web console, at a URL that works once:\n{url}\n"));
+    let console = url.map(|url| say!("\nThe web console, at a URL that works once:\n{url}\n"));
     facts + &console.unwrap_or_default()
 }
 

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use plimsoll_analyse::{different_load, share_objective};
+use plimsoll_language::{label, say};
 use plimsoll_measure::{BUILT_IN, LAST, Preset, Retained, load_found};
 use plimsoll_record::Curve;
 use plimsoll_report::pages::{self, HistoryRun, KeptRun};
@@ -28,7 +29,7 @@ pub fn report(args: &Report) -> Result<(), CliError> {
     }
     if !suites.is_empty() {
         if !curves.is_empty() {
-            return Err(CliError::usage("suites and curves cannot be in the same report: use one kind"));
+            return Err(CliError::usage(label!("suites and curves cannot be in the same report: use one kind")));
         }
         outputs.fit(suites.len())?;
         return outputs.write_suites(&suites);
@@ -62,7 +63,7 @@ fn list_runs(args: &FormArgs) -> Result<(), CliError> {
         match load_found(path) {
             Ok(Retained::Curve(curve)) => KeptRun::of_curve(name, &curve),
             Ok(Retained::Suite(suite)) => KeptRun::of_suite(name, &suite),
-            Err(_) => KeptRun { name, result: "no load line".to_owned(), iops: None, objective: None },
+            Err(_) => KeptRun { name, result: label!("no load line").to_owned(), iops: None, objective: None },
         }
     };
     let runs: Vec<KeptRun> = store::runs().list().iter().map(of).collect();
@@ -79,7 +80,7 @@ pub fn history(args: &HistoryArgs) -> Result<(), CliError> {
     };
     let newest = runs.last().map(|(_, curve)| curve);
     let Some((newest, line)) = newest.and_then(|curve| Some((curve, curve.load_line?))) else {
-        return Err(CliError::usage("the newest run has no load line: measure without --depth and --rate"));
+        return Err(CliError::usage(label!("the newest run has no load line: measure without --depth and --rate")));
     };
     let objective = line.objective();
     let entries = HistoryRun::series(&runs, objective);
@@ -93,7 +94,7 @@ fn load_series(names: &[PathBuf]) -> Result<Vec<(String, Curve)>, CliError> {
     let mut runs = names.iter().map(|name| store::runs().load_named(name)).collect::<Result<Vec<_>, _>>()?;
     let first = runs[0].1.clone();
     if let Some((name, what)) = runs.iter().find_map(|(name, run)| Some((name, different_load(&first, run)?))) {
-        return Err(CliError::usage(format!("{name}: its load differs from that of {} ({what})", runs[0].0)));
+        return Err(CliError::usage(say!("{name}: its load differs from that of {} ({what})", runs[0].0)));
     }
     runs.sort_by(|a, b| a.1.started.cmp(&b.1.started));
     Ok(runs)
@@ -110,6 +111,6 @@ pub fn presets(name: Option<&str>) -> Result<(), CliError> {
     };
     let names = BUILT_IN.map(|(existing, _)| existing).join(", ");
     let found = BUILT_IN.iter().find(|(existing, _)| *existing == name);
-    let (_, text) = found.ok_or_else(|| CliError::usage(format!("{name:?} is not a preset: use one of {names}")))?;
+    let (_, text) = found.ok_or_else(|| CliError::usage(say!("{name:?} is not a preset: use one of {names}")))?;
     print(text.as_bytes())
 }

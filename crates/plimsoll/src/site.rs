@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use plimsoll_device::nbd::ExportAddress;
 use plimsoll_drive::PageCache;
+use plimsoll_language::say;
 use plimsoll_measure::{NamedModel, open_disk, open_export};
 use plimsoll_record::{Source, Subject};
 use plimsoll_suite::{Facts, Ground, Model, Nature};
@@ -37,11 +38,11 @@ impl Site<'_> {
         self.model(offers).map_err(|trouble| match trouble {
             // A text with a slash is more likely a missing path than a product.
             CliError::Usage(_) if self.place.contains('/') && path.parent().is_some_and(Path::is_dir) => {
-                CliError::usage(format!("{}: no such directory, file or device", self.place))
+                CliError::usage(say!("{}: no such directory, file or device", self.place))
             }
             // A plain name may be meant as a path or a product.
             CliError::Usage(why) if !self.place.contains([':', '(']) => {
-                CliError::usage(format!("{}: no such directory, file or device, and {why}", self.place))
+                CliError::usage(say!("{}: no such directory, file or device, and {why}", self.place))
             }
             other => other,
         })

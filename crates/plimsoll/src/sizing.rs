@@ -10,6 +10,7 @@ use plimsoll_choose::sizing::{
     more_processors, size,
 };
 use plimsoll_ingest::{Caution, DatabaseDemand, Demand, Doubt, Reading};
+use plimsoll_language::{label, say};
 use plimsoll_units::Bytes;
 use plimsoll_web::Threads;
 
@@ -89,11 +90,11 @@ fn check_carried(sizing: &Sizing) -> Result<(), CliError> {
         return Ok(());
     }
     let text = if !sizing.slower.is_empty() {
-        "configurations that carry the demand are slower than the present storage: use --slower or --may-be-slower to accept them, or widen --provider".to_owned()
+        label!("configurations that carry the demand are slower than the present storage: use --slower or --may-be-slower to accept them, or widen --provider").to_owned()
     } else if sizing.evaluated == 0 {
-        "no configuration is eligible: widen --provider; --unsupported includes platforms that the database's vendor does not support".to_owned()
+        label!("no configuration is eligible: widen --provider; --unsupported includes platforms that the database's vendor does not support").to_owned()
     } else {
-        format!("no configuration carries the demand: {}", list_remedies(sizing).join(", or "))
+        say!("no configuration carries the demand: {}", list_remedies(sizing).join(", or "))
     };
     Err(CliError::Failed(anyhow::anyhow!(text)))
 }
@@ -109,8 +110,8 @@ fn list_remedies(sizing: &Sizing) -> Vec<&'static str> {
         (sizing.rejected.iter().any(|one| matches!(one.reason, RejectionReason::Ceiling(_))), "raise --stripe"),
         (!sizing.nearly.is_empty(), "relax --objective"),
         (share * required.room() >= 1.0, "lower --headroom"),
-        (required.measured.windows > 1, "use --percentile if the highest windows may wait"),
-        (has_peaks, "use --burst none if the load is constant"),
+        (required.measured.windows > 1, label!("use --percentile if the highest windows may wait")),
+        (has_peaks, label!("use --burst none if the load is constant")),
     ];
     remedies.into_iter().filter(|(is_possible, _)| *is_possible).map(|(_, remedy)| remedy).collect()
 }
@@ -135,7 +136,7 @@ fn price_present(args: &SizeArgs, offers: &Offers, terms: &PriceTerms) -> Result
         .filter(|(_, machine)| machine.contains('/') && !machine.contains(' '))
     {
         Some((volume, machine)) => {
-            Err(CliError::usage(format!("--today: a machine follows \" on \": write '{volume} on {machine}'")))
+            Err(CliError::usage(say!("--today: a machine follows \" on \": write '{volume} on {machine}'")))
         }
         None => text.parse::<Config>().map_err(|error| CliError::usage(format!("--today: {error}"))),
     };
@@ -150,10 +151,10 @@ fn parse_machine(text: &str, offers: &Offers) -> Result<Part, CliError> {
     let config: Result<Config, _> = format!("any on {text}").parse();
     let part = config.ok().and_then(|config| config.machine);
     let part =
-        part.ok_or_else(|| CliError::usage(format!("{text:?} is not a machine: use a name such as aws/m5.large")))?;
+        part.ok_or_else(|| CliError::usage(say!("{text:?} is not a machine: use a name such as aws/m5.large")))?;
     let found = offers.catalogue.find(&part.product).map_err(|unknown| CliError::usage(unknown.to_string()))?;
     if found.kind() != ProductKind::Machine {
-        return Err(CliError::usage(format!("{} is not a machine: use a name such as aws/m5.large", part.product)));
+        return Err(CliError::usage(say!("{} is not a machine: use a name such as aws/m5.large", part.product)));
     }
     Ok(part)
 }
@@ -162,10 +163,10 @@ fn parse_machine(text: &str, offers: &Offers) -> Result<Part, CliError> {
 fn check(args: &SizeArgs) -> Result<(), CliError> {
     args.capacity.map_or(Ok(()), check_capacity)?;
     if args.growth.is_some() && args.months.is_none() && !args.what_if.contains(&WhatIfWord::Growth) {
-        return Err(CliError::usage("--growth requires --months, such as --months 36"));
+        return Err(CliError::usage(label!("--growth requires --months, such as --months 36")));
     }
     if args.free.0 >= 0.9 {
-        return Err(CliError::usage("--free: use less than 90 %"));
+        return Err(CliError::usage(label!("--free: use less than 90 %")));
     }
     Ok(())
 }
@@ -174,7 +175,7 @@ fn check(args: &SizeArgs) -> Result<(), CliError> {
 fn build_design(args: &SizeArgs, subject: &DatabaseDemand) -> Result<(Design, Option<Assumption>), CliError> {
     let stored = subject.account.as_ref().and_then(|account| account.stored_bytes);
     let stored = stored.map(|bytes| Bytes::new(bytes.ceil() as u64)).filter(|_| args.capacity.is_none());
-    let none = "the reports do not contain the capacity: use --capacity, such as --capacity 2TiB";
+    let none = label!("the reports do not contain the capacity: use --capacity, such as --capacity 2TiB");
     let capacity = args.capacity.or(stored).ok_or_else(|| CliError::usage(none))?;
     // Without months, growth applies only to the what-if.
     let growth = args.growth.map(|yearly| (yearly, args.months.unwrap_or(0)));
@@ -198,7 +199,7 @@ fn build_design(args: &SizeArgs, subject: &DatabaseDemand) -> Result<(Design, Op
 /// Checks a capacity; a number without a unit would be bytes.
 pub fn check_capacity(capacity: Bytes) -> Result<(), CliError> {
     if capacity < LEAST_CAPACITY {
-        return Err(CliError::usage(format!(
+        return Err(CliError::usage(say!(
             "--capacity: {capacity} is too small for a volume: use a unit, such as 2TiB"
         )));
     }
@@ -223,13 +224,13 @@ fn find_subject<'d>(demand: &'d Demand, name: Option<&str>) -> Result<&'d Databa
             found.ok_or_else(|| {
                 let near = nearest(name, names());
                 let existing = one_of(&names().collect::<Vec<_>>());
-                let mean = if near.is_empty() { String::new() } else { format!("; did you mean {}?", one_of(&near)) };
-                CliError::usage(format!("no reports of database {name:?}{mean}: the reports are of {existing}"))
+                let mean = if near.is_empty() { String::new() } else { say!("; did you mean {}?", one_of(&near)) };
+                CliError::usage(say!("no reports of database {name:?}{mean}: the reports are of {existing}"))
             })
         }
         (None, [only]) => Ok(only),
-        (None, []) => Err(CliError::usage("the reports contain no operations: use an AWR report, or iostat")),
-        (None, _) => Err(CliError::usage(format!(
+        (None, []) => Err(CliError::usage(label!("the reports contain no operations: use an AWR report, or iostat"))),
+        (None, _) => Err(CliError::usage(say!(
             "the reports are of several databases or hosts: choose one with --database: {}",
             one_of(&names().collect::<Vec<_>>())
         ))),

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use plimsoll_device::{check_writable, write_whole};
 use plimsoll_drive::{Onward, PageCache};
+use plimsoll_language::{label, say};
 use plimsoll_record::{EndReason, Finding, Slice, SuiteRun};
 use plimsoll_report::Progress;
 use plimsoll_suite::{
@@ -25,7 +26,7 @@ use crate::site::Site;
 pub fn run_suite(suite: &SuiteArgs) -> Result<(), CliError> {
     let (place, options) = suite.chosen();
     if place.output().svg.is_some() {
-        return Err(CliError::usage("--svg: a suite has several charts: use --html"));
+        return Err(CliError::usage(label!("--svg: a suite has several charts: use --html")));
     }
     let outputs = Outputs::new(place.output())?;
     let sessions = options.sessions();
@@ -55,7 +56,9 @@ pub fn run_suite(suite: &SuiteArgs) -> Result<(), CliError> {
     let mut recipe =
         options.recipe(&surroundings(place.memory(), ground.facts()), ground.facts()).map_err(CliError::usage)?;
     if ground.facts().read_only && recipe.files().iter().any(|file| file.writes) {
-        let SuiteTarget::Storage(place) = place else { return Err(CliError::usage("the database is read-only")) };
+        let SuiteTarget::Storage(place) = place else {
+            return Err(CliError::usage(label!("the database is read-only")));
+        };
         return Err(read_only(&place.place, ground.facts()));
     }
     let own_data = existing.filter(|_| options.uses_own_tables());
@@ -120,7 +123,7 @@ pub fn simulate(config: &str, options: &dyn SuiteOptions, console: &mut Console)
     let storage = Site { place: config, destroy: &[], seed: 1, page_cache: None };
     let mut ground = storage.ground(|| Offers::new(&TermsArgs::default()))?;
     if ground.facts().nature != Nature::Model {
-        return Err(CliError::usage(format!("{config}: name a configuration of the catalogue")));
+        return Err(CliError::usage(say!("{config}: name a configuration of the catalogue")));
     }
     let mut recipe = options.recipe(&surroundings(None, ground.facts()), ground.facts()).map_err(CliError::usage)?;
     run_recipe(&mut *recipe, &mut *ground, console, None).map(|(run, _)| run)
@@ -146,7 +149,7 @@ fn check_kept(place: &str, state: Option<&Path>, recipe: &dyn Recipe) -> Result<
     let exists = retained.chain(state.map(Path::to_path_buf)).find(|path| path.is_file());
     if let Some(path) = exists {
         let path = path.display();
-        return Err(CliError::usage(format!(
+        return Err(CliError::usage(say!(
             "{path}: it may be of an earlier run: add --check to check its data, or remove it, or use another name"
         )));
     }
@@ -160,7 +163,7 @@ fn refuse_data_flags(request: DataRequest<'_>) -> Result<(), CliError> {
         (None, Some(_)) => "--phase".into(),
         (None, None) => return Ok(()),
     };
-    Err(CliError::usage(format!("{flag}: --sql uses existing tables and loads or drops no data: omit it")))
+    Err(CliError::usage(say!("{flag}: --sql uses existing tables and loads or drops no data: omit it")))
 }
 
 /// The outcome of the loading phase alone.
@@ -171,15 +174,19 @@ fn check_prepared(recipe: &dyn Recipe, ran: &SuiteRun, failed: bool) -> Result<(
         _ => {
             let verdicts = ran.verdicts.iter().map(plimsoll_report::words::verdict);
             let why: Vec<String> = ran.findings.iter().map(Finding::text).chain(verdicts).collect();
-            Err(CliError::Failed(anyhow::anyhow!("the data of {} were not loaded: {}", recipe.name(), why.join("; "))))
+            Err(CliError::Failed(anyhow::anyhow!(say!(
+                "the data of {} were not loaded: {}",
+                recipe.name(),
+                why.join("; ")
+            ))))
         }
     }
 }
 
 fn read_only(place: &str, facts: &Facts) -> CliError {
     CliError::usage(match facts.nature {
-        Nature::Directory => format!("{place}: not writable: use a writable directory"),
-        _ => format!("{place}: this suite would destroy its data: add --destroy {place} to allow it"),
+        Nature::Directory => say!("{place}: not writable: use a writable directory"),
+        _ => say!("{place}: this suite would destroy its data: add --destroy {place} to allow it"),
     })
 }
 

@@ -4,6 +4,7 @@ use plimsoll_device::nbd::{Encryption, ExportAddress, NbdHost};
 use plimsoll_device::tls::{Identity, Peers, ServerNames};
 use plimsoll_front::TlsMode;
 use plimsoll_front::sockets::ListenAddress;
+use plimsoll_language::label;
 
 use crate::args::{TlsArgs, TlsWord};
 use crate::cli_error::CliError;
@@ -15,7 +16,9 @@ pub fn mode(args: &TlsArgs) -> Result<TlsMode, CliError> {
         return Ok(TlsMode::Off);
     }
     let Some(directory) = &args.tls_certificates else {
-        return Err(CliError::usage("--tls requires --tls-certificates DIR with server-cert.pem and server-key.pem"));
+        return Err(CliError::usage(label!(
+            "--tls requires --tls-certificates DIR with server-cert.pem and server-key.pem"
+        )));
     };
     let peers = if args.tls_verify_peer { Peers::Verified } else { Peers::Anyone };
     let identity = Identity::read(directory, peers).map_err(|error| CliError::usage(error.to_string()))?;

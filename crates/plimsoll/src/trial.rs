@@ -11,6 +11,7 @@ use plimsoll_catalogue::Ask;
 use plimsoll_choose::diagnosis::{DiagnoseOptions, diagnose};
 use plimsoll_choose::sizing::{Design, Search, Sizing, derive_requirements, size};
 use plimsoll_ingest::{DatabaseDemand, Demand, Ingest, Outcome};
+use plimsoll_language::{label, say};
 use plimsoll_measure::{EffortLevel, LoadOptions, MeasurementRequest, SimulationRequest, SweepOptions};
 use plimsoll_report::pages::{self, LevelRate, LevelTrial, Trial};
 use plimsoll_service::api::{Create, Level, Period, Stats, Volume};
@@ -54,11 +55,11 @@ pub fn run(args: &TryArgs) -> Result<(), CliError> {
     console.say(&format!("2 of 3: {}", REPORT.0));
     let outcomes = read_report();
     let demand = Demand::of(&outcomes.iter().filter_map(Outcome::reading).collect::<Vec<_>>());
-    let subject = demand.subjects.first().context("the sample report has no storage load")?;
+    let subject = demand.subjects.first().context(label!("the sample report has no storage load"))?;
     let diagnosis = diagnose(subject, &DiagnoseOptions { on: None, misses: None });
     let sizing = size_subject(subject)?;
     check_interrupt(&console)?;
-    console.say(&format!("3 of 3: emulating {} under load, for about 10 s", EMULATED[0]));
+    console.say(&say!("3 of 3: emulating {} under load, for about 10 s", EMULATED[0]));
     let change = change_level(&console).map_err(|error| error.to_string());
     check_interrupt(&console)?;
     let elapsed = Span::from_nanos(u64::try_from(begun.elapsed().as_nanos()).unwrap_or(u64::MAX));
@@ -96,7 +97,7 @@ fn change_level(console: &Console) -> Result<LevelTrial, CliError> {
     let service = RunningService::start(&folders, command, &|| console.interrupted())?;
     let create = Create { name: NAME.into(), like: EMULATED[0].into(), ..Create::default() };
     let volume: Volume = service.client.read(&service.client.post("/v1/volumes", &create)?)?;
-    let uri = volume.uris.first().context("the service has no socket for clients")?;
+    let uri = volume.uris.first().context(label!("the service has no socket for clients"))?;
     let (duration, depth) = LOAD;
     let request = MeasurementRequest {
         path: uri.into(),
@@ -155,5 +156,5 @@ fn measure_rate(client: &Client, is_over: &dyn Fn() -> bool) -> Result<LevelRate
         }
         std::thread::sleep(Duration::from_millis(100));
     }
-    Err(CliError::Failed(anyhow!("the load ended before its rate was known, as this host is busy")))
+    Err(CliError::Failed(anyhow!(say!("the load ended before its rate was known, as this host is busy"))))
 }

@@ -12,6 +12,7 @@ use std::io::{IsTerminal, Write};
 use std::path::Path;
 
 use anyhow::Context;
+use plimsoll_language::{label, say};
 use plimsoll_report::Page;
 use plimsoll_report::pages::volumes as pages;
 use plimsoll_service::api::{
@@ -92,9 +93,9 @@ fn confirmed(question: &str, needed: String) -> Result<bool, CliError> {
     if !std::io::stdin().is_terminal() || !std::io::stderr().is_terminal() {
         return Err(CliError::usage(needed));
     }
-    write!(std::io::stderr(), "{question} [y/N] ").context("writing to the terminal")?;
+    write!(std::io::stderr(), "{question} [y/N] ").context(label!("writing to the terminal"))?;
     let mut answer = String::new();
-    std::io::stdin().read_line(&mut answer).context("reading from the terminal")?;
+    std::io::stdin().read_line(&mut answer).context(label!("reading from the terminal"))?;
     Ok(matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes"))
 }
 
@@ -158,24 +159,24 @@ impl ServiceClient {
         }
         let source: Volume = self.client.fetch(&volume_path(from, ""))?;
         let is_own = source.of.as_deref() == Some(name) && !source.writable;
-        let needed = format!(
+        let needed = say!(
             "{from} is no snapshot of {name}: plimsoll volume restore {name} {from} --yes replaces the data of {name} with \
              those of {from}"
         );
-        let question = format!("{from} is no snapshot of {name}: replace all data of {name} with those of {from}?");
+        let question = say!("{from} is no snapshot of {name}: replace all data of {name} with those of {from}?");
         if is_own || is_sure || confirmed(&question, needed)? {
             return Ok(());
         }
-        Err(CliError::usage("nothing was restored"))
+        Err(CliError::usage(label!("nothing was restored")))
     }
 
     fn delete(&self, names: &[String], is_sure: bool) -> Result<(), CliError> {
         let all = names.join(" ");
-        let needed = format!(
+        let needed = say!(
             "deleting needs a confirmation: plimsoll volume delete {all} --yes deletes the data of {all} for good"
         );
-        if !is_sure && !confirmed(&format!("delete {all} with all data?"), needed)? {
-            return Err(CliError::usage("nothing was deleted"));
+        if !is_sure && !confirmed(&say!("delete {all} with all data?"), needed)? {
+            return Err(CliError::usage(label!("nothing was deleted")));
         }
         names.iter().try_for_each(|name| {
             self.client.delete(&volume_path(name, ""))?;
@@ -189,10 +190,10 @@ impl ServiceClient {
             return self.write_page(&self.client.delete(&path)?, pages::changed);
         }
         if args.default.is_none() && args.detached_after.is_none() {
-            return Err(CliError::usage(
+            return Err(CliError::usage(label!(
                 "nothing to follow: give --default and --most for levels that follow the load, --detached-after for a \
-                 volume that rests, or --off",
-            ));
+                 volume that rests, or --off"
+            )));
         }
         let ns = |span: Option<Span>| span.map(Span::as_nanos);
         let body = Autotune {
@@ -222,14 +223,16 @@ impl ServiceClient {
             stall_ns: args.stall.map_or(0, Span::as_nanos),
         };
         if body == (Faults { seed: args.seed, only: args.only.clone(), ..Faults::default() }) {
-            return Err(CliError::usage("no fault was named: give --errors, --spikes, --tears or --stall, or --off"));
+            return Err(CliError::usage(label!(
+                "no fault was named: give --errors, --spikes, --tears or --stall, or --off"
+            )));
         }
         self.write_page(&self.client.put(&path, &body)?, pages::changed)
     }
 
     fn record(&self, name: &str, file: Option<&Path>) -> Result<(), CliError> {
-        let file = file.ok_or_else(|| CliError::usage("name a new file to record to, or give --stop"))?;
-        let file = std::path::absolute(file).context("the current directory")?;
+        let file = file.ok_or_else(|| CliError::usage(label!("name a new file to record to, or give --stop")))?;
+        let file = std::path::absolute(file).context(label!("the current directory"))?;
         let body = Recording { file: file.display().to_string() };
         self.write_page(&self.client.put(&volume_path(name, "recording"), &body)?, pages::changed)
     }
@@ -243,7 +246,7 @@ impl ServiceClient {
         match command {
             GroupCommand::Create { name, like } => self.create_group(name, like.clone(), pages::created_group),
             GroupCommand::List => self.list_groups(),
-            GroupCommand::Delete { name } => self.delete_group(name, &format!("group {name} is ended\n")),
+            GroupCommand::Delete { name } => self.delete_group(name, &say!("group {name} is ended\n")),
         }
     }
 }

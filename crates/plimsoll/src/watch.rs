@@ -6,6 +6,7 @@ mod target;
 use plimsoll_choose::Lift;
 use plimsoll_choose::watch::{LoadSample, WatchOptions, WatchState, Watcher, read_samples};
 use plimsoll_ingest::Demand;
+use plimsoll_language::say;
 use plimsoll_measure::Percent;
 use plimsoll_report::pages::{self, WatchReport};
 use plimsoll_report::{WATCH_RULES, watch_json};
@@ -30,7 +31,7 @@ pub fn run(args: &WatchArgs) -> Result<(), CliError> {
     }
     let forms = Forms::new(&args.forms)?;
     if args.every.is_some_and(|every| every < MIN_INTERVAL) {
-        return Err(CliError::usage(format!("--every: at least {MIN_INTERVAL}")));
+        return Err(CliError::usage(say!("--every: at least {MIN_INTERVAL}")));
     }
     let mut offers = Offers::new(&args.terms)?;
     let offer = args.on.as_ref().map(|config| offers.offer(config)).transpose()?;
@@ -110,7 +111,7 @@ impl Watch {
         let demand = Demand::of(&inputs::readings(&outcomes)?);
         let [subject] = demand.subjects.as_slice() else {
             let names: Vec<&str> = demand.subjects.iter().map(|subject| subject.name.as_str()).take(8).collect();
-            return Err(CliError::usage(format!(
+            return Err(CliError::usage(say!(
                 "{}: the load of {} databases or hosts ({}): use a file of one of them",
                 self.name,
                 demand.subjects.len(),
@@ -122,7 +123,7 @@ impl Watch {
             self.samples.push(sample);
         }
         if self.samples.is_empty() {
-            return Err(CliError::usage(format!("{}: no operations per second: see plimsoll guide inputs", self.name)));
+            return Err(CliError::usage(say!("{}: no operations per second: see plimsoll guide inputs", self.name)));
         }
         Ok(())
     }

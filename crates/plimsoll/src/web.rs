@@ -1,5 +1,6 @@
 //! `plimsoll web`: the service with its web console.
 
+use plimsoll_language::say;
 use plimsoll_service::client::{CONTROL_SOCKET, Client, ControlAddress};
 
 use crate::args::{ServeArgs, WebArgs};
@@ -29,7 +30,7 @@ fn print_url(args: &ServeArgs) -> Result<(), CliError> {
     let is_running = client.is_ok_and(|client| client.get("/v1/service").is_ok());
     let url = if is_running { plimsoll_web::add_link(&directory.join(FOLDER)).ok() } else { None };
     let url = url.ok_or_else(|| {
-        CliError::usage(format!("no console runs for {displayed}: start it with plimsoll web {displayed}"))
+        CliError::usage(say!("no console runs for {displayed}: start it with plimsoll web {displayed}"))
     })?;
     output::print(format!("{url}\n").as_bytes())
 }

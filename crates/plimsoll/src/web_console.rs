@@ -6,6 +6,7 @@ use std::path::Path;
 use clap::ValueEnum;
 use plimsoll_catalogue::Catalogue;
 use plimsoll_front::TlsMode;
+use plimsoll_language::{label, say};
 use plimsoll_measure::{MeasurementRequest, SimulationRequest, stem};
 use plimsoll_record::{Curve, SuiteRun};
 use plimsoll_report::{Page, pages};
@@ -31,17 +32,21 @@ pub struct WebListener {
 /// Listens at the address of `--web`.
 pub fn listen(args: &ServeArgs) -> Result<Option<WebListener>, CliError> {
     let Some(address) = &args.web else {
-        return if args.web_name.is_empty() { Ok(None) } else { Err(CliError::usage("--web-name requires --web")) };
+        return if args.web_name.is_empty() {
+            Ok(None)
+        } else {
+            Err(CliError::usage(label!("--web-name requires --web")))
+        };
     };
     let refused = |why: &dyn std::fmt::Display| {
-        CliError::usage(format!("--web {address}: {why}: give a free port, such as --web 127.0.0.1:0"))
+        CliError::usage(say!("--web {address}: {why}: give a free port, such as --web 127.0.0.1:0"))
     };
     let listener = TcpListener::bind(address).map_err(|error| refused(&error))?;
     let local = listener.local_addr().map_err(|error| refused(&error))?;
     if local.ip().is_loopback() {
         return match args.web_name.first() {
             None => Ok(Some(WebListener { listener, tls: None })),
-            Some(name) => Err(CliError::usage(format!(
+            Some(name) => Err(CliError::usage(say!(
                 "--web-name {name}: no other host reaches {local}: give an address that other hosts reach, such as \
                  --web 0.0.0.0:{}",
                 local.port()
@@ -49,7 +54,7 @@ pub fn listen(args: &ServeArgs) -> Result<Option<WebListener>, CliError> {
         };
     }
     let (TlsMode::Required(identity) | TlsMode::Offered(identity)) = tls::mode(&args.tls)? else {
-        return Err(CliError::usage(format!(
+        return Err(CliError::usage(say!(
             "--web {address}: reachable from other hosts, where anybody could read the pages: add --tls-certificates DIR, \
              or listen on 127.0.0.1 and forward the port: ssh -L {0}:127.0.0.1:{0} HOST",
             local.port()
@@ -63,7 +68,7 @@ pub fn listen(args: &ServeArgs) -> Result<Option<WebListener>, CliError> {
 fn own_name(address: &str) -> Result<String, CliError> {
     let host = address.rsplit_once(':').map_or(address, |(host, _)| host).trim_matches(['[', ']']);
     if host.parse::<IpAddr>().is_ok_and(|ip| ip.is_unspecified()) {
-        return Err(CliError::usage(format!(
+        return Err(CliError::usage(say!(
             "--web {address}: requests are accepted only with a known host name: add --web-name HOST as in the URL of \
              browsers"
         )));

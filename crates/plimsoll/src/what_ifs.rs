@@ -5,6 +5,7 @@ use plimsoll_choose::elapsed::{JobTimes, StorageJob, jobs_of_choices};
 use plimsoll_choose::sizing::{Design, DesignError, Search, Sizing};
 use plimsoll_choose::what_if::{NoTiers, Tuning, WhatIfs, cache, growth, memory_first, replay_levels, tiers};
 use plimsoll_ingest::{DatabaseDemand, Reading};
+use plimsoll_language::{label, say};
 
 use crate::args::{JobWord, SizeArgs, WhatIfWord};
 use crate::cli_error::CliError;
@@ -25,20 +26,20 @@ pub struct WhatIfInput<'a> {
 pub fn check(args: &SizeArgs, terms: &PriceTerms) -> Result<(), CliError> {
     let asks = |word: WhatIfWord| args.what_if.contains(&word);
     if asks(WhatIfWord::Growth) && args.growth.is_none() {
-        return Err(CliError::usage("--what-if growth requires --growth, such as --growth 30%/year"));
+        return Err(CliError::usage(label!("--what-if growth requires --growth, such as --growth 30%/year")));
     }
     if args.ram_price.is_some() && !asks(WhatIfWord::Cache) {
-        return Err(CliError::usage("--ram-price requires --what-if cache"));
+        return Err(CliError::usage(label!("--ram-price requires --what-if cache")));
     }
     if (args.autotune_default.is_some() || args.autotune_most.is_some()) && !asks(WhatIfWord::Levels) {
-        return Err(CliError::usage("--autotune-default and --autotune-most require --what-if levels"));
+        return Err(CliError::usage(label!("--autotune-default and --autotune-most require --what-if levels")));
     }
     if args.autotune_default.zip(args.autotune_most).is_some_and(|(default, max)| default > max) {
-        return Err(CliError::usage("--autotune-default exceeds --autotune-most: use a lower default"));
+        return Err(CliError::usage(label!("--autotune-default exceeds --autotune-most: use a lower default")));
     }
     let priced = args.ram_price.map(|price| price.0.currency);
     match priced.zip(terms.currency).filter(|(ram, storage)| ram != storage) {
-        Some((ram, storage)) => Err(CliError::usage(format!(
+        Some((ram, storage)) => Err(CliError::usage(say!(
             "memory is priced in {ram} and storage in {storage}, and prices are not converted: use --currency {ram}, or \
              --ram-price in {storage}"
         ))),
@@ -69,8 +70,10 @@ pub fn all(
             }
             WhatIfWord::Cache => {
                 let existing = (account, misses, args.ram_price.map(|price| price.0));
-                let unknown = "the inputs do not contain the effect of the cache size: use an AWR or Statspack \
-                               report with buffer pool advice, or one trace";
+                let unknown = label!(
+                    "the inputs do not contain the effect of the cache size: use an AWR or Statspack \
+                               report with buffer pool advice, or one trace"
+                );
                 found.cache =
                     Some(cache(catalogue, terms, search, sizing, existing).ok_or_else(|| CliError::usage(unknown))?);
             }
@@ -93,9 +96,9 @@ fn jobs(args: &SizeArgs, search: &Search, sizing: &Sizing) -> Result<Option<JobT
     let jobs: Vec<StorageJob> = args.job.iter().filter_map(job).collect();
     let account = sizing.required.account.as_deref().filter(|_| args.job.contains(&JobWord::Inputs));
     if args.job.len() > jobs.len() && account.is_none() {
-        return Err(CliError::usage(
-            "--job inputs: the inputs do not contain the waits of sessions: use an AWR or Statspack report of the window",
-        ));
+        return Err(CliError::usage(label!(
+            "--job inputs: the inputs do not contain the waits of sessions: use an AWR or Statspack report of the window"
+        )));
     }
     let max = args.max.max(1);
     Ok((!args.job.is_empty()).then(|| jobs_of_choices(&jobs, sizing, account, (&*search.pool, max))))

@@ -7,6 +7,7 @@
 use plimsoll_catalogue::{Offer, Price};
 use plimsoll_choose::Quote;
 use plimsoll_choose::sizing::Sizing;
+use plimsoll_language::Language;
 use plimsoll_units::Bytes;
 
 use crate::terraform::{
@@ -40,7 +41,7 @@ pub fn kubernetes(sizing: &Sizing) -> Option<String> {
     let mut objects = Vec::new();
     for (provider, written) in PROVIDERS {
         for (content, choice) in volumes(sizing, provider, |offer| written(offer).is_some()) {
-            let mut reason = comment_line(&words::reason(choice));
+            let mut reason = comment_line(&Language::English.scope(|| words::reason(choice)));
             if sizing.required.platform.cluster.is_some() {
                 reason += &comment_line(
                     "The database is a cluster: a shared volume needs ReadWriteMany and volumeMode: Block, where the driver has them.",

@@ -5,6 +5,7 @@
 
 use plimsoll_catalogue::{Offer, OptionValue, Price, Wrap};
 use plimsoll_choose::sizing::{Choice, Sizing, VolumeContent};
+use plimsoll_language::Language;
 
 use crate::words::{clean, sizing as words};
 
@@ -79,7 +80,7 @@ pub(crate) fn volumes<'s>(
 fn format_resource(choice: &Choice, name: &str, block: &ResourceBlock) -> String {
     let mut out = comment_line(&choice.offer.short().to_string());
     out += &price_lines(choice.price.as_ref());
-    out += &comment_line(&words::reason(choice));
+    out += &comment_line(&Language::English.scope(|| words::reason(choice)));
     out += &format!("resource \"{}\" \"{name}\" {{\n", block.resource);
     let members = count_members(&choice.offer);
     let count = (members > 1).then(|| ("count", members.to_string()));

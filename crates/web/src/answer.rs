@@ -10,8 +10,6 @@ use maud::Markup;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::language::Language;
-
 /// Parameters of a request.
 #[derive(Debug, Default)]
 pub struct Input {
@@ -19,8 +17,6 @@ pub struct Input {
     pub path: Vec<String>,
     /// The body.
     pub body: Vec<u8>,
-    /// Language of labels.
-    pub language: Language,
     /// Becomes true when the client is gone.
     pub cancelled: Arc<AtomicBool>,
 }

@@ -12,6 +12,7 @@ use plimsoll_choose::sizing::{
 };
 use plimsoll_choose::what_if::{CacheWhatIf, WhatIfs, cache, with_reads_left};
 use plimsoll_ingest::{DatabaseDemand, Outcome as Ingested};
+use plimsoll_language::label;
 use plimsoll_report::{Page, page_fragment, pages};
 use plimsoll_units::Bytes;
 use serde::Serialize;
@@ -94,13 +95,13 @@ pub fn size(shared: &ConsoleState, input: &Input) -> WebResult {
     let headline = match found.sizing.choices.first() {
         Some(best) => format!("{}: {}", best.offer.short(), money(best)),
         None if choices.is_empty() => {
-            "no configuration carries the demand: lower the headroom or the objective".to_owned()
+            label!("no configuration carries the demand: lower the headroom or the objective").to_owned()
         }
         None if found.sizing.nearly.is_empty() => {
-            "configurations that carry the demand are slower than the present storage: allow them, or widen the providers"
+            label!("configurations that carry the demand are slower than the present storage: allow them, or widen the providers")
                 .to_owned()
         }
-        None => "no configuration meets all conditions; the nearest are listed".to_owned(),
+        None => label!("no configuration meets all conditions; the nearest are listed").to_owned(),
     };
     let html = page.map(|page| page_fragment(&page).into_string());
     Ok(WebAnswer::json(&Ranking { headline, choices, caches, looked_at: found.sizing.evaluated, html }))
@@ -114,7 +115,7 @@ pub fn terraform(shared: &ConsoleState, input: &Input) -> WebResult {
     let found =
         search_catalogue(shared, &parsed, find_subject(&parsed, &request.subject)?, &request, &input.cancelled)?;
     let text = plimsoll_report::terraform(&found.sizing)
-        .ok_or_else(|| WebRefusal::bad("no volume of a cloud carries the demand: loosen the conditions"))?;
+        .ok_or_else(|| WebRefusal::bad(label!("no volume of a cloud carries the demand: loosen the conditions")))?;
     Ok(WebAnswer::File("volumes.tf".to_owned(), "text/plain; charset=utf-8", text.into_bytes()))
 }
 
@@ -130,7 +131,7 @@ pub fn find_subject<'p>(parsed: &'p Parsed, name: &str) -> Result<&'p DatabaseDe
         Some(subject) => Ok(subject),
         None => Err(WebRefusal::bad(match parsed.refusals().first() {
             Some(refusal) => refusal.clone(),
-            None => "the reports have no operations of storage: upload an AWR report, or iostat".to_owned(),
+            None => label!("the reports have no operations of storage: upload an AWR report, or iostat").to_owned(),
         })),
     }
 }
@@ -188,7 +189,7 @@ pub fn search_catalogue(
 
 /// The client does not wait for this answer any more.
 fn superseded() -> WebRefusal {
-    WebRefusal::new(StatusCode::CONFLICT, "a later request replaced this search")
+    WebRefusal::new(StatusCode::CONFLICT, label!("a later request replaced this search"))
 }
 
 /// The design point of a request.
@@ -227,16 +228,18 @@ fn design(request: &SizeRequest, stored: Option<Bytes>) -> Result<Design, WebRef
     let capacity: Bytes = match (request.capacity.trim(), stored) {
         ("", Some(stored)) => stored,
         ("", None) => {
-            return Err(WebRefusal::bad("data today: the reports do not contain it: write a size, such as 2TiB"));
+            return Err(WebRefusal::bad(label!(
+                "data today: the reports do not contain it: write a size, such as 2TiB"
+            )));
         }
         (text, _) => text.parse().map_err(|error| WebRefusal::bad(format!("data today: {error}")))?,
     };
     if capacity < MIN_CAPACITY {
-        return Err(WebRefusal::bad("data today: write a size with its unit, such as 2TiB"));
+        return Err(WebRefusal::bad(label!("data today: write a size with its unit, such as 2TiB")));
     }
     let is_in = |value: f64, max: f64| (0.0..=max).contains(&value);
     if !is_in(request.growth, 1_000.0) || !is_in(request.headroom, 1_000.0) || request.months > 240 {
-        return Err(WebRefusal::bad("growth and headroom are percentages, and months at most 240"));
+        return Err(WebRefusal::bad(label!("growth and headroom are percentages, and months at most 240")));
     }
     let objective = (request.p99_ms > 0.0).then(|| format!("read:p99<={}us", (request.p99_ms * 1e3).round()));
     let objective = objective.map(|text| text.parse::<ClassObjective>()).transpose();

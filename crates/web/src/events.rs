@@ -10,6 +10,7 @@ use axum::response::{IntoResponse, Response};
 use hyper::StatusCode;
 use hyper::body::Frame;
 use hyper::header::CONTENT_TYPE;
+use plimsoll_language::say;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
@@ -45,7 +46,7 @@ impl Streams {
         let permit = Arc::clone(&self.0).try_acquire_owned().map_err(|_| {
             WebRefusal::new(
                 StatusCode::SERVICE_UNAVAILABLE,
-                format!("more than {MAX_STREAMS} pages are open: close some of them"),
+                say!("more than {MAX_STREAMS} pages are open: close some of them"),
             )
         })?;
         let (sender, events) = channel(QUEUE);

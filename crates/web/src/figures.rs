@@ -5,6 +5,7 @@
 use plimsoll_catalogue::{
     Ask, Bound, Chosen, Config, Date, Like, Offer, OptionValue, PriceTerms, ProductKind, Setting,
 };
+use plimsoll_language::{label, say};
 use plimsoll_units::Bytes;
 use serde::{Deserialize, Serialize};
 
@@ -90,7 +91,7 @@ fn present_date() -> Date {
 /// Figures of what is asked.
 pub fn figures(shared: &ConsoleState, request: &FiguresRequest) -> Result<ConfigFigures, WebRefusal> {
     if request.like.len() > LIKE_BYTES {
-        return Err(WebRefusal::bad(format!("a configuration is limited to {LIKE_BYTES} bytes")));
+        return Err(WebRefusal::bad(say!("a configuration is limited to {LIKE_BYTES} bytes")));
     }
     let present = match &request.volume {
         Some(name) => Some(parse_offer(shared, &shared.service.volume(name)?.like)?),
@@ -107,7 +108,7 @@ pub fn figures(shared: &ConsoleState, request: &FiguresRequest) -> Result<Config
     }
     if let Some(bytes) = request.size_bytes {
         let larger = offer.holding(bytes).ok_or_else(|| {
-            WebRefusal::bad(format!("{} has no size of {}: choose a smaller size", offer.short(), Bytes::new(bytes)))
+            WebRefusal::bad(say!("{} has no size of {}: choose a smaller size", offer.short(), Bytes::new(bytes)))
         })?;
         offer = offered(shared, &larger)?;
     }
@@ -167,9 +168,9 @@ fn range(option: &Chosen) -> Option<Range> {
 pub fn parse_offer(shared: &ConsoleState, like: &str) -> Result<Offer, WebRefusal> {
     match like.trim().parse::<Like>().map_err(|error| WebRefusal::bad(error.to_string()))? {
         Like::Config(config) => offered(shared, &config),
-        Like::Stages(_) => Err(WebRefusal::bad(
-            "stages of a model have no price and no limits of the catalogue: simulate them under Model",
-        )),
+        Like::Stages(_) => Err(WebRefusal::bad(label!(
+            "stages of a model have no price and no limits of the catalogue: simulate them under Model"
+        ))),
     }
 }
 
@@ -188,7 +189,7 @@ fn changed(shared: &ConsoleState, present: &Offer, to: &str) -> Result<Offer, We
 fn offered(shared: &ConsoleState, config: &Config) -> Result<Offer, WebRefusal> {
     let offer = shared.products.offer(config, &terms()).map_err(|refusal| WebRefusal::bad(refusal.to_string()))?;
     if offer.product().kind() == ProductKind::Machine {
-        return Err(WebRefusal::bad(format!("{config} is a machine: use it for a group of volumes")));
+        return Err(WebRefusal::bad(say!("{config} is a machine: use it for a group of volumes")));
     }
     Ok(offer)
 }

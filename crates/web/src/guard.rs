@@ -13,10 +13,10 @@ use hyper::header::{
     REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
 };
 use hyper::{HeaderMap, Method, StatusCode};
+use plimsoll_language::Language;
 
 use crate::ConsoleState;
 use crate::answer::WebRefusal;
-use crate::language::Language;
 use crate::layout;
 
 /// Sources that a page may use: this server only; icons may be data.

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use hyper::StatusCode;
+use plimsoll_language::{label, say};
 use plimsoll_measure::{BlockSizes, EffortLevel, LoadOptions, MeasurementRequest, Percent, SweepOptions};
 use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
@@ -93,10 +94,10 @@ impl MeasureRequest {
     /// The request of the measurement.
     fn measurement(&self) -> Result<MeasurementRequest, WebRefusal> {
         if self.path.trim().is_empty() {
-            return Err(WebRefusal::bad("name a directory, a file, a block device or the URI of an export"));
+            return Err(WebRefusal::bad(label!("name a directory, a file, a block device or the URI of an export")));
         }
         let effort = match (self.quick, parse("duration", &self.duration)?) {
-            (true, Some(_)) => return Err(WebRefusal::bad("quick and a duration: choose one")),
+            (true, Some(_)) => return Err(WebRefusal::bad(label!("quick and a duration: choose one"))),
             (true, None) => EffortLevel::Quick,
             (false, Some(duration)) => EffortLevel::Within(duration),
             (false, None) => EffortLevel::Standard,
@@ -160,7 +161,9 @@ impl Jobs {
 
     fn find(&self, id: &str) -> Result<Arc<WebJob>, WebRefusal> {
         let found = self.list().iter().find(|job| job.id.to_string() == id).cloned();
-        found.ok_or_else(|| WebRefusal::not_found("no such measurement: the list has all of this run of the service"))
+        found.ok_or_else(|| {
+            WebRefusal::not_found(label!("no such measurement: the list has all of this run of the service"))
+        })
     }
 
     /// Stops all measurements.
@@ -249,7 +252,7 @@ pub fn start(shared: &ConsoleState, input: &Input) -> WebResult {
         if jobs.iter().any(|job| job.is_running()) {
             return Err(WebRefusal::new(
                 StatusCode::CONFLICT,
-                "a measurement is in progress, and two would disturb each other: stop it, or wait for its end",
+                label!("a measurement is in progress, and two would disturb each other: stop it, or wait for its end"),
             ));
         }
         let surplus = (jobs.len() + 1).saturating_sub(MAX_FINISHED);
@@ -265,7 +268,7 @@ pub fn start(shared: &ConsoleState, input: &Input) -> WebResult {
         let call = std::panic::AssertUnwindSafe(|| measure(measurement, command, observer));
         let outcome = std::panic::catch_unwind(call);
         let outcome =
-            outcome.unwrap_or_else(|_| Err("the measurement failed: see the output of the program".to_owned()));
+            outcome.unwrap_or_else(|_| Err(label!("the measurement failed: see the output of the program").to_owned()));
         if let (Ok(run), Some(case)) = (&outcome, &worker.case) {
             story::note_run(&directory, case, run);
         }
@@ -273,7 +276,7 @@ pub fn start(shared: &ConsoleState, input: &Input) -> WebResult {
     };
     let thread = std::thread::Builder::new().name("measurement".into()).spawn(work);
     if let Err(error) = thread {
-        job.end(Err(format!("no thread for the measurement: {error}")));
+        job.end(Err(say!("no thread for the measurement: {error}")));
     }
     Ok(WebAnswer::json(&serde_json::json!({ "id": job.id, "command": job.command })))
 }
@@ -294,7 +297,7 @@ pub fn stop(shared: &ConsoleState, input: &Input) -> WebResult {
 pub fn remove(shared: &ConsoleState, input: &Input) -> WebResult {
     let job = shared.jobs.find(input.part(0))?;
     if job.is_running() {
-        return Err(WebRefusal::new(StatusCode::CONFLICT, "the measurement is in progress: stop it first"));
+        return Err(WebRefusal::new(StatusCode::CONFLICT, label!("the measurement is in progress: stop it first")));
     }
     shared.jobs.list().retain(|other| other.id != job.id);
     Ok(WebAnswer::Done)

@@ -4,9 +4,9 @@ use axum::response::{IntoResponse, Response};
 use hyper::header::CONTENT_TYPE;
 use hyper::{HeaderMap, StatusCode};
 use maud::{DOCTYPE, Markup, html};
+use plimsoll_language::{Language, label};
 
 use crate::answer::{WebAnswer, WebRefusal};
-use crate::language::Language;
 
 /// A page of the console.
 #[derive(Debug)]
@@ -17,41 +17,43 @@ pub struct Frame<'a> {
     pub place: &'a str,
     /// Scripts beside the common one.
     pub scripts: &'a [&'a str],
-    /// Language of labels.
-    pub language: Language,
 }
 
-/// Menu: path, label in English and in Japanese.
-const MENU: [(&str, &str, &str); 4] = [
-    ("/", "Volumes", "ボリューム"),
-    ("/measure", "Measure", "測定"),
-    ("/choose", "Choose", "選定"),
-    ("/model", "Model", "モデル"),
-];
+/// Menu: path and label.
+fn menu() -> [(&'static str, &'static str); 4] {
+    [
+        ("/", label!("Volumes")),
+        ("/measure", label!("Measure")),
+        ("/choose", label!("Choose")),
+        ("/model", label!("Model")),
+    ]
+}
 
 /// A page with the menu.
 pub fn page(frame: &Frame<'_>, content: &Markup) -> WebAnswer {
-    let language = frame.language;
+    let (other, name) = match Language::current() {
+        Language::English => ("ja", "日本語"),
+        Language::Japanese => ("en", "English"),
+    };
     let body = html! {
-        a class="skip" href="#content" { (language.pick("Skip to content", "本文へ移動")) }
+        a class="skip" href="#content" { (label!("Skip to content")) }
         header class="bar" {
             a class="brand" href="/" { (mark()) "plimsoll" }
-            nav aria-label=(language.pick("Main", "メイン")) {
-                @for (path, english, japanese) in MENU {
-                    a href=(path) aria-current=[(path == frame.place).then_some("page")] { (language.pick(english, japanese)) }
+            nav aria-label=(label!("Main")) {
+                @for (path, label) in menu() {
+                    a href=(path) aria-current=[(path == frame.place).then_some("page")] { (label) }
                 }
             }
             div class="tools" {
                 button type="button" id="link" class="quiet"
-                    data-note=(language.pick("Opens the console once, in another browser (copied):", "別のブラウザで一度だけ使える URL（コピー済み）:")) {
-                    (language.pick("Share", "共有"))
+                    data-note=(label!("Opens the console once, in another browser (copied):")) {
+                    (label!("Share"))
                 }
-                button type="button" id="language" class="quiet" data-to=(language.pick("ja", "en"))
-                    lang=(language.pick("ja", "en")) { (language.pick("日本語", "English")) }
+                button type="button" id="language" class="quiet" data-to=(other) lang=(other) { (name) }
             }
         }
         p id="lost" class="banner" role="alert" hidden {
-            (language.pick("The connection is lost. Retrying.", "接続が切れました。再接続しています。"))
+            (label!("The connection is lost. Retrying."))
         }
         p id="trouble" class="banner" role="alert" hidden {}
         main id="content" tabindex="-1" { (content) }
@@ -63,7 +65,7 @@ pub fn page(frame: &Frame<'_>, content: &Markup) -> WebAnswer {
 fn document(frame: &Frame<'_>, body: &Markup) -> Markup {
     html! {
         (DOCTYPE)
-        html lang=(frame.language.tag()) {
+        html lang=(Language::current().tag()) {
             head {
                 meta charset="utf-8";
                 meta name="viewport" content="width=device-width, initial-scale=1";
@@ -82,30 +84,30 @@ fn document(frame: &Frame<'_>, body: &Markup) -> Markup {
 }
 
 /// Links to the pages of a case.
-pub fn case_tabs(l: Language, case: &str, present: &str) -> Markup {
+pub fn case_tabs(case: &str, present: &str) -> Markup {
     let tabs = [
-        ("ranking", format!("/choose/{case}"), l.pick("Ranking", "ランキング")),
-        ("diagnosis", format!("/choose/{case}/diagnosis"), l.pick("Diagnosis", "診断")),
-        ("demand", format!("/choose/{case}/demand"), l.pick("Demand", "需要")),
+        ("ranking", format!("/choose/{case}"), label!("Ranking")),
+        ("diagnosis", format!("/choose/{case}/diagnosis"), label!("Diagnosis")),
+        ("demand", format!("/choose/{case}/demand"), label!("Demand")),
     ];
     html! {
-        nav class="tabs" aria-label=(l.pick("Reports", "レポート")) {
+        nav class="tabs" aria-label=(label!("Reports")) {
             @for (name, path, label) in tabs { a href=(path) aria-current=[(name == present).then_some("page")] { (label) } }
         }
     }
 }
 
 /// The page that exchanges the token in the URL for a session.
-pub fn entrance(language: Language) -> Markup {
-    let frame = Frame { title: "plimsoll", place: "", scripts: &["enter.js"], language };
+pub fn entrance() -> Markup {
+    let frame = Frame { title: "plimsoll", place: "", scripts: &["enter.js"] };
     document(
         &frame,
         &html! {
             main id="content" class="entrance" {
                 (mark())
                 h1 { "plimsoll" }
-                p id="entry" role="status" { (language.pick("Opening the console …", "コンソールを開いています…")) }
-                noscript { p { (language.pick("The console needs JavaScript.", "JavaScript が必要です。")) } }
+                p id="entry" role="status" { (label!("Opening the console …")) }
+                noscript { p { (label!("The console needs JavaScript.")) } }
             }
         },
     )
@@ -116,19 +118,19 @@ pub fn refuse(refusal: &WebRefusal, headers: &HeaderMap, language: Language) -> 
     let WebRefusal { status, message } = refusal;
     let wants_page = headers.get("accept").is_some_and(|accept| accept.as_bytes().starts_with(b"text/html"));
     if wants_page {
-        return (*status, refusal_page(*status, message, language).response()).into_response();
+        return (*status, language.scope(|| refusal_page(*status, message)).response()).into_response();
     }
     let body = serde_json::to_vec(&serde_json::json!({ "error": message })).unwrap_or_default();
     (*status, [(CONTENT_TYPE, "application/json")], body).into_response()
 }
 
 /// A refusal as a page.
-fn refusal_page(status: StatusCode, message: &str, language: Language) -> WebAnswer {
-    let frame = Frame { title: status.canonical_reason().unwrap_or("Refused"), place: "", scripts: &[], language };
+fn refusal_page(status: StatusCode, message: &str) -> WebAnswer {
+    let frame = Frame { title: status.canonical_reason().unwrap_or("Refused"), place: "", scripts: &[] };
     let content = html! {
         h1 { (status.as_u16()) " " (status.canonical_reason().unwrap_or("Refused")) }
         p class="lead" { (message) }
-        p { a href="/" { (language.pick("All volumes", "ボリューム一覧")) } }
+        p { a href="/" { (label!("All volumes")) } }
     };
     page(&frame, &content)
 }

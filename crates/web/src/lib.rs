@@ -13,7 +13,6 @@ mod events;
 mod figures;
 mod guard;
 mod jobs;
-mod language;
 mod layout;
 mod live;
 mod models;

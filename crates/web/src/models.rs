@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use maud::{PreEscaped, html};
+use plimsoll_language::label;
 use plimsoll_measure::{EffortLevel, SimulationRequest, SweepOptions};
 use plimsoll_report::page_fragment;
 use plimsoll_units::Span;
@@ -62,30 +63,29 @@ struct Simulated {
 }
 
 /// The form, the chart and the list of articles.
-pub fn render_models(input: &Input) -> WebAnswer {
-    let l = input.language;
-    let frame = Frame { title: l.pick("Model", "モデル"), place: "/model", scripts: &["model.js"], language: l };
+pub fn render_models(_: &Input) -> WebAnswer {
+    let frame = Frame { title: label!("Model"), place: "/model", scripts: &["model.js"] };
     let content = html! {
-        h1 { (l.pick("Model", "モデル")) }
+        h1 { (label!("Model")) }
         section class="card" {
             form id="model" {
-                label class="wide" { (l.pick("Configurations or stages, one per line", "構成またはステージ（1行に1つ）"))
+                label class="wide" { (label!("Configurations or stages, one per line"))
                     textarea name="models" rows="3" spellcheck="false" autocomplete="off" { "oci:256GB@20vpu\naws/gp3:256GiB" } }
                 div class="row" {
-                    label { (l.pick("Load", "負荷")) select name="preset" { @for preset in PRESETS { option { (preset) } } } }
-                    label { (l.pick("Reads, %", "読み取り %")) input name="reads" inputmode="numeric" autocomplete="off" placeholder="70"; }
-                    label { (l.pick("Block size", "ブロックサイズ")) input name="block" autocomplete="off" placeholder="8KiB"; }
-                    label { (l.pick("Measured run over it", "重ねる測定結果")) select name="run" { option value="" { "–" } } }
+                    label { (label!("Load")) select name="preset" { @for preset in PRESETS { option { (preset) } } } }
+                    label { (label!("Reads, %")) input name="reads" inputmode="numeric" autocomplete="off" placeholder="70"; }
+                    label { (label!("Block size")) input name="block" autocomplete="off" placeholder="8KiB"; }
+                    label { (label!("Measured run over it")) select name="run" { option value="" { "–" } } }
                 }
             }
-            p id="message" class="message" role="status" data-busy=(l.pick("Simulating …", "シミュレーション中…"))
-                data-cut=(l.pick("time limit reached, no load line", "時間制限に達したため、負荷限界は未算出"))
-                data-limit=(l.pick("published limit", "公表された上限")) data-month=(l.pick("a month", "/ 月")) {}
-            div id="curve" class="plot tall" data-height="400" role="img" aria-label=(l.pick("Response time against throughput", "スループットと応答時間")) {}
+            p id="message" class="message" role="status" data-busy=(label!("Simulating …"))
+                data-cut=(label!("time limit reached, no load line"))
+                data-limit=(label!("published limit")) data-month=(label!("a month")) {}
+            div id="curve" class="plot tall" data-height="400" role="img" aria-label=(label!("Response time against throughput")) {}
             ul id="lines" class="plain" {}
         }
         section class="card" {
-            h2 { (l.pick("Published benchmarks, simulated", "公開ベンチマークのシミュレーション")) }
+            h2 { (label!("Published benchmarks, simulated")) }
             ul class="plain" { @for (name, title, config) in ARTICLES {
                 li { a href={ "/model/articles/" (name) } { (title) } " " code { (config) } }
             } }
@@ -99,9 +99,9 @@ pub fn simulate(shared: &ConsoleState, input: &Input) -> WebResult {
     let request: SimulateRequest = input.read()?;
     let model = request.model.trim();
     if model.is_empty() || model.len() > MODEL_BYTES {
-        return Err(WebRefusal::bad(
-            "write a configuration such as oci:256GB@20vpu, or stages such as station(8, 80us)",
-        ));
+        return Err(WebRefusal::bad(label!(
+            "write a configuration such as oci:256GB@20vpu, or stages such as station(8, 80us)"
+        )));
     }
     let simulation = SimulationRequest {
         load: jobs::build_load(&request.preset, &request.reads, &request.block)?,
@@ -145,13 +145,14 @@ fn limited<T>(span: Duration, stop: &AtomicBool, work: impl FnOnce() -> T) -> T 
 /// An article, simulated.
 pub fn article_page(shared: &ConsoleState, input: &Input) -> WebResult {
     let existing = ARTICLES.iter().find(|(name, ..)| *name == input.part(0));
-    let (name, title, config) = existing.ok_or_else(|| WebRefusal::not_found("no such article: the list has five"))?;
+    let (name, title, config) =
+        existing.ok_or_else(|| WebRefusal::not_found(label!("no such article: the list has five")))?;
     let existing = shared.articles.lock().unwrap_or_else(PoisonError::into_inner).get(*name).cloned();
     let fragment = match existing {
         Some(fragment) => fragment,
         None => simulated_article(shared, input, name, config)?,
     };
-    let frame = Frame { title, place: "/model", scripts: &["report.js"], language: input.language };
+    let frame = Frame { title, place: "/model", scripts: &["report.js"] };
     Ok(layout::page(&frame, &html! { div class="report" lang="en" { (PreEscaped(fragment)) } }))
 }
 

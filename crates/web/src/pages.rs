@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use maud::{Markup, html};
+use plimsoll_language::{label, say};
 use plimsoll_service::api::{LevelChange, Volume};
 use plimsoll_service::block_device::{self, AttachError, AttachOptions, Filesystem};
 use plimsoll_service::client::Client;
@@ -11,66 +12,63 @@ use serde::{Deserialize, Serialize};
 
 use crate::answer::{Input, WebAnswer, WebRefusal, WebResult};
 use crate::commands::PRESETS;
-use crate::language::Language;
 use crate::layout::{self, Frame};
 use crate::{ConsoleState, live, story};
 
 /// All volumes, groups, and the form that creates a volume.
-pub fn volumes(shared: &ConsoleState, input: &Input) -> WebResult {
-    let l = input.language;
+pub fn volumes(shared: &ConsoleState, _: &Input) -> WebResult {
     let groups = shared.service.groups()?;
     let about = shared.service.about()?;
-    let frame =
-        Frame { title: l.pick("Volumes", "ボリューム"), place: "/", scripts: &["volumes.js"], language: l };
+    let frame = Frame { title: label!("Volumes"), place: "/", scripts: &["volumes.js"] };
     let content = html! {
-        h1 { (l.pick("Volumes", "ボリューム")) }
+        h1 { (label!("Volumes")) }
         dl class="tiles" id="sum" {
-            (tile("sum-volumes", l.pick("Volumes", "ボリューム")))
+            (tile("sum-volumes", label!("Volumes")))
             (tile("sum-iops", "IOPS"))
             (tile("sum-mbps", "MB/s"))
-            (tile("sum-cost", l.pick("Cost so far", "累計費用")))
-            (tile("sum-faithful", l.pick("Faithful / busy", "モデルどおり / 稼働中")))
+            (tile("sum-cost", label!("Cost so far")))
+            (tile("sum-faithful", label!("Faithful / busy")))
         }
-        div class="scroll" tabindex="0" role="region" aria-label=(l.pick("Volumes", "ボリューム一覧")) {
-            table id="volumes" data-snapshot=(l.pick("snapshot", "スナップショット")) {
+        div class="scroll" tabindex="0" role="region" aria-label=(label!("Volumes")) {
+            table id="volumes" data-snapshot=(label!("snapshot")) {
                 thead { tr {
-                    th scope="col" { (l.pick("Name", "名前")) }
+                    th scope="col" { (label!("Name")) }
                     th scope="col" { "IOPS" }
                     th scope="col" { "MB/s" }
                     th scope="col" { "p50" }
                     th scope="col" { "p99" }
-                    th scope="col" { (l.pick("Queue depth", "キュー深度")) }
-                    th scope="col" class="l" { (l.pick("Last minute", "直近1分")) }
-                    th scope="col" class="l" { (l.pick("Emulation", "エミュレーション")) }
-                    th scope="col" { (l.pick("Size", "容量")) }
-                    th scope="col" { (l.pick("Cost so far", "累計費用")) }
+                    th scope="col" { (label!("Queue depth")) }
+                    th scope="col" class="l" { (label!("Last minute")) }
+                    th scope="col" class="l" { (label!("Emulation")) }
+                    th scope="col" { (label!("Size")) }
+                    th scope="col" { (label!("Cost so far")) }
                 } }
                 tbody {}
             }
         }
         p id="none" class="lead" hidden {
-            (l.pick("There are no volumes. Create one below.", "ボリュームがありません。下のフォームで作成してください。"))
+            (label!("There are no volumes. Create one below."))
         }
-        (create_form(l, &groups))
+        (create_form(&groups))
         section class="card" {
-            h2 { (l.pick("Groups", "グループ")) }
-            p class="lead" { (l.pick("Volumes of a group share the limits of an instance.", "同じグループのボリュームは、インスタンスの上限を共有します。")) }
+            h2 { (label!("Groups")) }
+            p class="lead" { (label!("Volumes of a group share the limits of an instance.")) }
             @if !groups.is_empty() {
                 ul class="plain" { @for group in &groups {
                     li { strong { (group.name) } " " (group.like) " "
-                        button type="button" class="quiet" data-action="delete-group" data-name=(group.name) { (l.pick("Delete", "削除")) } }
+                        button type="button" class="quiet" data-action="delete-group" data-name=(group.name) { (label!("Delete")) } }
                 } }
             }
             form id="group" class="row" {
-                label { (l.pick("Name", "名前")) input name="name" required maxlength="64"; }
-                label class="wide" { (l.pick("Instance", "インスタンス")) input name="like" required placeholder="oci/VM.Standard.E4.Flex:16ocpu"; }
-                button { (l.pick("Create group", "グループを作成")) }
+                label { (label!("Name")) input name="name" required maxlength="64"; }
+                label class="wide" { (label!("Instance")) input name="like" required placeholder="oci/VM.Standard.E4.Flex:16ocpu"; }
+                button { (label!("Create group")) }
             }
         }
         p class="lead" {
-            (l.pick("Data directory", "データディレクトリ")) ": " (about.directory) "; "
-            (Bytes::new(about.used_bytes)) (l.pick(" used of ", " 使用 / ")) (Bytes::new(about.capacity_bytes)) ". "
-            @if about.slow > 1 { (l.pick("Model time is slower than the clock by a factor of ", "モデル時間は実時間より遅く進みます。倍率: ")) (about.slow) "." }
+            (label!("Data directory")) ": " (about.directory) "; "
+            (Bytes::new(about.used_bytes)) (label!(" used of ")) (Bytes::new(about.capacity_bytes)) ". "
+            @if about.slow > 1 { (label!("Model time is slower than the clock by a factor of ")) (about.slow) "." }
         }
     };
     Ok(layout::page(&frame, &content))
@@ -80,43 +78,43 @@ fn tile(id: &str, name: &str) -> Markup {
     html! { div { dt { (name) } dd id=(id) { "–" } } }
 }
 
-fn create_form(l: Language, groups: &[plimsoll_service::api::Group]) -> Markup {
+fn create_form(groups: &[plimsoll_service::api::Group]) -> Markup {
     html! {
         section class="card" {
-            h2 { (l.pick("Create a volume", "ボリュームを作成")) }
+            h2 { (label!("Create a volume")) }
             form id="create" {
                 div class="row" {
-                    label { (l.pick("Name", "名前")) input name="name" required maxlength="64" autocomplete="off" pattern="[A-Za-z0-9][A-Za-z0-9_.\\-]*"; }
+                    label { (label!("Name")) input name="name" required maxlength="64" autocomplete="off" pattern="[A-Za-z0-9][A-Za-z0-9_.\\-]*"; }
                     label class="wide" {
-                        (l.pick("Product or configuration", "製品または構成"))
+                        (label!("Product or configuration"))
                         input name="like" required autocomplete="off" role="combobox" aria-expanded="false" aria-controls="products"
                             aria-autocomplete="list" placeholder="oci:100GB@10vpu";
                     }
                     @if !groups.is_empty() {
-                        label { (l.pick("Group", "グループ")) select name="group" {
+                        label { (label!("Group")) select name="group" {
                             option value="" { "–" } @for group in groups { option { (group.name) } }
                         } }
                     }
                 }
-                ul id="products" class="options" role="listbox" aria-label=(l.pick("Products", "製品")) hidden {}
-                (sliders(l))
-                (figures(l))
-                p { button { (l.pick("Create", "作成")) } }
+                ul id="products" class="options" role="listbox" aria-label=(label!("Products")) hidden {}
+                (sliders())
+                (figures())
+                p { button { (label!("Create")) } }
             }
         }
     }
 }
 
 /// Sliders of level and size; hidden until a configuration has them.
-fn sliders(l: Language) -> Markup {
+fn sliders() -> Markup {
     html! {
         div class="sliders" {
             label class="slider" data-slider="level" hidden {
-                span { span class="name" { (l.pick("Level", "レベル")) } " " output {} }
+                span { span class="name" { (label!("Level")) } " " output {} }
                 input type="range" name="level";
             }
             label class="slider" data-slider="size" hidden {
-                span { span class="name" { (l.pick("Size", "容量")) } " " output {} }
+                span { span class="name" { (label!("Size")) } " " output {} }
                 input type="range" name="size" min="0" max="1000" step="1";
             }
         }
@@ -124,13 +122,13 @@ fn sliders(l: Language) -> Markup {
 }
 
 /// Figures that follow the sliders.
-fn figures(l: Language) -> Markup {
+fn figures() -> Markup {
     html! {
         dl class="tiles figures" hidden {
             div { dt { "IOPS" } dd data-figure="iops" { "–" } dd class="small" data-figure="iops_limit" {} }
             div { dt { "MB/s" } dd data-figure="mbps" { "–" } dd class="small" data-figure="bytes_limit" {} }
-            div { dt { (l.pick("A month, USD", "月額 USD")) } dd data-figure="usd" { "–" } }
-            div { dt { (l.pick("A month, JPY", "月額 JPY")) } dd data-figure="jpy" { "–" } }
+            div { dt { (label!("A month, USD")) } dd data-figure="usd" { "–" } }
+            div { dt { (label!("A month, JPY")) } dd data-figure="jpy" { "–" } }
         }
         p class="message" data-figure="message" role="status" {}
     }
@@ -138,159 +136,156 @@ fn figures(l: Language) -> Markup {
 
 /// A volume.
 pub fn render_volume(shared: &ConsoleState, input: &Input) -> WebResult {
-    let l = input.language;
     let volume = shared.service.volume(input.part(0))?;
     let others = shared.service.list()?;
     let case = story::case_of(shared, &volume.name);
-    let frame = Frame { title: &volume.name, place: "/", scripts: &["volume.js"], language: l };
+    let frame = Frame { title: &volume.name, place: "/", scripts: &["volume.js"] };
     let content = html! {
         div id="volume" data-name=(volume.name) data-size=(volume.size_bytes) data-uri=(volume.uris.first().map_or("", String::as_str))
-            data-marks=(l.pick("level", "レベル")) data-sure=(l.pick("Replace all data of the volume?", "ボリュームの全データを置き換えますか？")) {
+            data-marks=(label!("level")) data-sure=(label!("Replace all data of the volume?")) {
             h1 { (volume.name) " " small id="like" { (volume.like) } }
             dl class="tiles" {
                 (tile("iops", "IOPS"))
                 (tile("mbps", "MB/s"))
                 (tile("p50", "p50"))
                 (tile("p99", "p99"))
-                (tile("depth", l.pick("Queue depth", "キュー深度")))
-                (tile("clients", l.pick("Clients", "クライアント")))
-                (tile("faithful", l.pick("Emulation", "エミュレーション")))
-                (tile("cost", l.pick("Cost so far", "累計費用")))
+                (tile("depth", label!("Queue depth")))
+                (tile("clients", label!("Clients")))
+                (tile("faithful", label!("Emulation")))
+                (tile("cost", label!("Cost so far")))
             }
-            @if volume.writable { (level_card(l)) }
+            @if volume.writable { (level_card()) }
             div class="charts" {
-                section class="card" { h2 { (l.pick("Throughput", "スループット")) } div id="rate" class="plot" role="img" aria-label="IOPS" {} }
-                section class="card" { h2 { (l.pick("Response time", "応答時間")) } div id="latency" class="plot" role="img" aria-label="p50, p99" {} }
+                section class="card" { h2 { (label!("Throughput")) } div id="rate" class="plot" role="img" aria-label="IOPS" {} }
+                section class="card" { h2 { (label!("Response time")) } div id="latency" class="plot" role="img" aria-label="p50, p99" {} }
             }
             p class="lead" {
-                (l.pick("Shaded: seconds that did not follow the model, because replies of this host were late or clients were held up.",
-                    "網掛け: このホストの応答の遅れなどにより、モデルどおりでなかった秒。"))
+                (label!("Shaded: seconds that did not follow the model, because replies of this host were late or clients were held up."))
             }
             section class="card" {
-                h2 { (l.pick("Measure", "測定")) }
-                @if let Some(case) = &case { p { (l.pick("Emulates a choice for ", "選定対象: ")) a href={ "/choose/" (case) } { (story::title(shared, case)) } "." } }
+                h2 { (label!("Measure")) }
+                @if let Some(case) = &case { p { (label!("Emulates a choice for ")) a href={ "/choose/" (case) } { (story::title(shared, case)) } "." } }
                 form id="measure" class="row" data-case=[case.as_ref()] {
-                    label { (l.pick("Load", "負荷")) select name="preset" { @for preset in PRESETS { option { (preset) } } } }
-                    @if volume.writable { label class="check" { input type="checkbox" name="writes"; (l.pick("Measure writes, too: all data of the volume are lost", "書き込みも測定する（ボリュームのデータは失われます）")) } }
-                    button { (l.pick("Measure this volume", "このボリュームを測定")) }
+                    label { (label!("Load")) select name="preset" { @for preset in PRESETS { option { (preset) } } } }
+                    @if volume.writable { label class="check" { input type="checkbox" name="writes"; (label!("Measure writes, too: all data of the volume are lost")) } }
+                    button { (label!("Measure this volume")) }
                 }
             }
-            (operations(l, &volume, &others, shared.service.about()?.checksums))
-            (faults_card(l, &volume))
-            (details(l, &volume))
+            (operations(&volume, &others, shared.service.about()?.checksums))
+            (faults_card(&volume))
+            (details(&volume))
         }
     };
     Ok(layout::page(&frame, &content))
 }
 
-fn level_card(l: Language) -> Markup {
+fn level_card() -> Markup {
     html! {
         section class="card" id="levels" {
-            h2 { (l.pick("Level and size", "レベルと容量")) }
-            (sliders(l))
-            (figures(l))
+            h2 { (label!("Level and size")) }
+            (sliders())
+            (figures())
             p class="actions" {
-                button type="button" id="force" hidden { (l.pick("Disconnect the clients and change", "クライアントを切断して変更")) }
-                button type="button" id="grow" hidden { (l.pick("Grow to this size", "この容量に拡張")) }
+                button type="button" id="force" hidden { (label!("Disconnect the clients and change")) }
+                button type="button" id="grow" hidden { (label!("Grow to this size")) }
             }
             form id="other" class="row" {
-                label class="wide" { (l.pick("Other settings, or another product", "その他の設定、または別の製品"))
+                label class="wide" { (label!("Other settings, or another product"))
                     input name="to" autocomplete="off" placeholder="20vpu, iops=12000, aws/gp3:100GiB"; }
-                button { (l.pick("Change", "変更")) }
+                button { (label!("Change")) }
             }
         }
     }
 }
 
 /// Operations as the control API has them.
-fn operations(l: Language, volume: &Volume, others: &[Volume], has_checksums: bool) -> Markup {
+fn operations(volume: &Volume, others: &[Volume], has_checksums: bool) -> Markup {
     let is_attached = volume.attachment.is_some();
     html! {
         section class="card" {
-            h2 { (l.pick("Operations", "操作")) }
+            h2 { (label!("Operations")) }
             div class="forms" {
                 form data-action="snapshot" class="row" {
-                    label { (l.pick("Snapshot", "スナップショット")) input name="name" required placeholder={ (volume.name) "-1" }; }
-                    button { (l.pick("Create", "作成")) }
+                    label { (label!("Snapshot")) input name="name" required placeholder={ (volume.name) "-1" }; }
+                    button { (label!("Create")) }
                 }
                 form data-action="clone" class="row" {
-                    label { (l.pick("Clone", "クローン")) input name="name" required placeholder={ (volume.name) "-2" }; }
-                    button { (l.pick("Create", "作成")) }
+                    label { (label!("Clone")) input name="name" required placeholder={ (volume.name) "-2" }; }
+                    button { (label!("Create")) }
                 }
                 @if volume.writable {
                     form data-action="restore" class="row" {
-                        label { (l.pick("Restore from", "復元元")) select name="from" {
+                        label { (label!("Restore from")) select name="from" {
                             @for other in others.iter().filter(|other| other.name != volume.name) { option { (other.name) } }
                         } }
-                        button { (l.pick("Restore", "復元")) }
+                        button { (label!("Restore")) }
                     }
-                    (autotune_form(l, volume))
+                    (autotune_form(volume))
                 }
-                (recording_form(l, volume))
-                (scrub_form(l, has_checksums))
+                (recording_form(volume))
+                (scrub_form(has_checksums))
                 @if is_attached {
-                    form data-action="detach" class="row" { span { (l.pick("Attached to this host", "このホストにアタッチ済み")) } button { (l.pick("Detach", "デタッチ")) } }
+                    form data-action="detach" class="row" { span { (label!("Attached to this host")) } button { (label!("Detach")) } }
                 } @else {
                     form data-action="attach" class="row" {
-                        label { (l.pick("Attach, mounted at", "アタッチ（マウント先）")) input name="mountpoint" placeholder="/mnt/data"; }
-                        label { (l.pick("New filesystem", "新規ファイルシステム")) select name="mkfs" { option value="" { "–" } option { "xfs" } option { "ext4" } } }
-                        button { (l.pick("Attach", "アタッチ")) }
+                        label { (label!("Attach, mounted at")) input name="mountpoint" placeholder="/mnt/data"; }
+                        label { (label!("New filesystem")) select name="mkfs" { option value="" { "–" } option { "xfs" } option { "ext4" } } }
+                        button { (label!("Attach")) }
                     }
                 }
                 form data-action="delete" class="row" {
-                    label { (l.pick("Delete with all data: type the name", "データごと削除（確認のため名前を入力）")) input name="name" required autocomplete="off" pattern=(volume.name); }
-                    button class="danger" { (l.pick("Delete", "削除")) }
+                    label { (label!("Delete with all data: type the name")) input name="name" required autocomplete="off" pattern=(volume.name); }
+                    button class="danger" { (label!("Delete")) }
                 }
             }
         }
     }
 }
 
-fn autotune_form(l: Language, volume: &Volume) -> Markup {
+fn autotune_form(volume: &Volume) -> Markup {
     let tune = volume.autotune.clone().unwrap_or_default();
     html! {
         form data-action="autotune" class="row" {
-            label { (l.pick("Autotune: default level", "自動チューニング: 既定レベル")) input name="default" type="number" min="0" value=[tune.default]; }
-            label { (l.pick("highest", "最大レベル")) input name="most" type="number" min="0" value=[tune.max]; }
-            button { (l.pick("Set", "設定")) }
-            @if volume.autotune.is_some() { button type="button" class="quiet" data-off="autotune" { (l.pick("Disable", "解除")) } }
+            label { (label!("Autotune: default level")) input name="default" type="number" min="0" value=[tune.default]; }
+            label { (label!("highest")) input name="most" type="number" min="0" value=[tune.max]; }
+            button { (label!("Set")) }
+            @if volume.autotune.is_some() { button type="button" class="quiet" data-off="autotune" { (label!("Disable")) } }
         }
     }
 }
 
-fn recording_form(l: Language, volume: &Volume) -> Markup {
+fn recording_form(volume: &Volume) -> Markup {
     html! {
         form data-action=(if volume.recording.is_some() { "stop-recording" } else { "record" }) class="row" {
             @if let Some(file) = &volume.recording {
-                span { (l.pick("Recorded to ", "記録中: ")) code { (file) } }
-                button { (l.pick("End the recording", "記録を終了")) }
+                span { (label!("Recorded to ")) code { (file) } }
+                button { (label!("End the recording")) }
             } @else {
-                label { (l.pick("Record requests to a new file of the host", "リクエストの記録先（ホストの新規ファイル）"))
+                label { (label!("Record requests to a new file of the host"))
                     input name="file" required pattern="/.*" placeholder={ "/var/tmp/" (volume.name) ".trace" }; }
-                button { (l.pick("Record", "記録")) }
+                button { (label!("Record")) }
             }
         }
     }
 }
 
-fn scrub_form(l: Language, has_checksums: bool) -> Markup {
+fn scrub_form(has_checksums: bool) -> Markup {
     html! {
         form data-action="scrub" class="row" {
             @if has_checksums {
-                span { (l.pick("Compare data with their checksums", "データをチェックサムと照合")) }
-                button { (l.pick("Scrub", "スクラブ")) }
-                span id="scrub" role="status" data-done=(l.pick("compared, damaged blocks", "照合済み、破損ブロック")) {}
+                span { (label!("Compare data with their checksums")) }
+                button { (label!("Scrub")) }
+                span id="scrub" role="status" data-done=(label!("compared, damaged blocks")) {}
             } @else {
                 span class="lead" {
-                    (l.pick("Scrub: this data directory has no checksums; plimsoll volume fsck --add-checksums adds them.",
-                        "スクラブ: チェックサムがありません。plimsoll volume fsck --add-checksums で追加できます。"))
+                    (label!("Scrub: this data directory has no checksums; plimsoll volume fsck --add-checksums adds them."))
                 }
             }
         }
     }
 }
 
-fn faults_card(l: Language, volume: &Volume) -> Markup {
+fn faults_card(volume: &Volume) -> Markup {
     let faults = volume.faults.clone().unwrap_or_default();
     let number = |name: &str, label: &'static str, value: u64| {
         html! { label { (label) input name=(name) type="number" min="0" value=(value); } }
@@ -298,42 +293,42 @@ fn faults_card(l: Language, volume: &Volume) -> Markup {
     let kinds = ["read", "write", "flush", "trim"];
     html! {
         section class="card" {
-            h2 { (l.pick("Faults", "障害注入")) }
+            h2 { (label!("Faults")) }
             form data-action="faults" class="row" {
-                label { (l.pick("Requests", "対象")) select name="only" {
-                    option value="" { (l.pick("all", "すべて")) }
+                label { (label!("Requests")) select name="only" {
+                    option value="" { (label!("all")) }
                     @for kind in kinds { option selected[faults.only.as_deref() == Some(kind)] { (kind) } }
                 } }
-                (number("errors_ppm", l.pick("Errors, ppm", "エラー (ppm)"), faults.errors_ppm.into()))
-                (number("spikes_ppm", l.pick("Delays, ppm", "遅延 (ppm)"), faults.spikes_ppm.into()))
-                (number("spike_ms", l.pick("Delay, ms", "遅延時間 (ms)"), if faults.spike_ns > 0 { faults.spike_ns / 1_000_000 } else { 50 }))
-                (number("tears_ppm", l.pick("Closed connections, ppm", "接続断 (ppm)"), faults.tears_ppm.into()))
-                (number("stall_ms", l.pick("Stall now, ms", "即時停止 (ms)"), 0))
-                button { (l.pick("Inject", "注入")) }
-                @if volume.faults.is_some() { button type="button" class="quiet" data-off="faults" { (l.pick("Clear", "解除")) } }
+                (number("errors_ppm", label!("Errors, ppm"), faults.errors_ppm.into()))
+                (number("spikes_ppm", label!("Delays, ppm"), faults.spikes_ppm.into()))
+                (number("spike_ms", label!("Delay, ms"), if faults.spike_ns > 0 { faults.spike_ns / 1_000_000 } else { 50 }))
+                (number("tears_ppm", label!("Closed connections, ppm"), faults.tears_ppm.into()))
+                (number("stall_ms", label!("Stall now, ms"), 0))
+                button { (label!("Inject")) }
+                @if volume.faults.is_some() { button type="button" class="quiet" data-off="faults" { (label!("Clear")) } }
             }
         }
     }
 }
 
-fn details(l: Language, volume: &Volume) -> Markup {
+fn details(volume: &Volume) -> Markup {
     html! {
         details class="card" {
-            summary { h2 { (l.pick("Details", "詳細")) } }
+            summary { h2 { (label!("Details")) } }
             dl class="about" {
-                dt { (l.pick("Model", "モデル")) } dd { code { (volume.model) } }
-                dt { (l.pick("Created", "作成日時")) } dd { (volume.created) @if let Some(of) = &volume.of { " (" (of) ")" } }
-                @if let Some(group) = &volume.group { dt { (l.pick("Group", "グループ")) } dd { (group) } }
+                dt { (label!("Model")) } dd { code { (volume.model) } }
+                dt { (label!("Created")) } dd { (volume.created) @if let Some(of) = &volume.of { " (" (of) ")" } }
+                @if let Some(group) = &volume.group { dt { (label!("Group")) } dd { (group) } }
                 @for uri in &volume.uris { dt { "NBD" } dd { code { (uri) } } }
                 @if let Some(attachment) = &volume.attachment {
-                    dt { (l.pick("Attachment", "アタッチ")) }
+                    dt { (label!("Attachment")) }
                     dd { (attachment.device.as_deref().or(attachment.file.as_deref()).unwrap_or("–")) " " (attachment.mountpoint.as_deref().unwrap_or("")) }
                 }
                 @if let Some(cost) = &volume.cost {
-                    dt { (l.pick("Cost", "費用")) }
+                    dt { (label!("Cost")) }
                     dd { @for part in &cost.parts { div { (part.like) ": " (part.cost) " " (cost.currency) } } }
                 }
-                @for doubt in &volume.doubts { dt { (l.pick("Doubt", "注意点")) } dd { (doubt) } }
+                @for doubt in &volume.doubts { dt { (label!("Doubt")) } dd { (doubt) } }
             }
         }
     }
@@ -382,7 +377,7 @@ struct AttachRequest {
 pub fn attach(shared: &ConsoleState, input: &Input) -> WebResult {
     let AttachRequest { mountpoint, mkfs } = input.read()?;
     let find =
-        |name: &String| Filesystem::find(name).ok_or_else(|| WebRefusal::bad(format!("{name}: choose ext4 or xfs")));
+        |name: &String| Filesystem::find(name).ok_or_else(|| WebRefusal::bad(say!("{name}: choose ext4 or xfs")));
     let options = AttachOptions {
         name: input.part(0).to_owned(),
         mountpoint: mountpoint.filter(|point| !point.trim().is_empty()).map(Into::into),

@@ -16,6 +16,7 @@ use axum::response::Response;
 use http_body_util::BodyExt;
 use hyper::{HeaderMap, StatusCode};
 use plimsoll_ingest::{Ingest, Outcome as Ingested, join};
+use plimsoll_language::{label, say};
 use plimsoll_units::Bytes;
 use serde::Serialize;
 use tokio::sync::Semaphore;
@@ -110,7 +111,7 @@ impl Reports {
     pub fn file(&self, id: &str, name: &str) -> Result<PathBuf, WebRefusal> {
         self.folder(id)?;
         let found = self.files(id).into_iter().find(|path| name_of(path) == name);
-        found.ok_or_else(|| WebRefusal::not_found(format!("{name}: no such file in these reports")))
+        found.ok_or_else(|| WebRefusal::not_found(say!("{name}: no such file in these reports")))
     }
 
     /// Names of the files of a case.
@@ -124,7 +125,7 @@ impl Reports {
         if plain_name(id) == id && path.is_dir() {
             return Ok(path);
         }
-        Err(WebRefusal::not_found("no such reports: they may have been deleted; upload them again"))
+        Err(WebRefusal::not_found(label!("no such reports: they may have been deleted; upload them again")))
     }
 
     /// Figures of a case.
@@ -199,7 +200,7 @@ pub fn list(shared: &ConsoleState) -> WebAnswer {
 /// Creates an empty case.
 pub fn create(shared: &ConsoleState, _: &Input) -> WebResult {
     if shared.reports.cases().len() >= MAX_CASES {
-        return Err(WebRefusal::bad(format!("there are {MAX_CASES} sets of reports: delete some of them")));
+        return Err(WebRefusal::bad(say!("there are {MAX_CASES} sets of reports: delete some of them")));
     }
     let random = secret().map_err(|error| WebRefusal::failed(error.to_string()))?;
     let id = format!("{}-{}", jiff::Zoned::now().strftime("%Y%m%d-%H%M%S"), &random[..6]);
@@ -232,7 +233,7 @@ async fn store_upload(shared: &Arc<ConsoleState>, case: &str, request: Request) 
     let too_large = || {
         WebRefusal::new(
             StatusCode::PAYLOAD_TOO_LARGE,
-            format!(
+            say!(
                 "a file is limited to {}, all files to {}: delete reports that are not needed",
                 Bytes::new(MAX_FILE_BYTES),
                 Bytes::new(MAX_TOTAL_BYTES)
@@ -240,15 +241,12 @@ async fn store_upload(shared: &Arc<ConsoleState>, case: &str, request: Request) 
         )
     };
     let _permit = reports.uploads.try_acquire().map_err(|_| {
-        WebRefusal::new(
-            StatusCode::SERVICE_UNAVAILABLE,
-            format!("{MAX_UPLOADS} uploads are in progress: try again later"),
-        )
+        WebRefusal::new(StatusCode::SERVICE_UNAVAILABLE, say!("{MAX_UPLOADS} uploads are in progress: try again later"))
     })?;
     let stored: u64 = reports.cases().iter().map(|case| case.bytes).sum();
     let count = reports.files(case).len();
     if count >= MAX_FILES {
-        return Err(WebRefusal::bad(format!("a set of reports has at most {MAX_FILES} files")));
+        return Err(WebRefusal::bad(say!("a set of reports has at most {MAX_FILES} files")));
     }
     let max = MAX_FILE_BYTES.min(MAX_TOTAL_BYTES.saturating_sub(stored));
     if hyper::body::Body::size_hint(request.body()).lower() > max {
@@ -256,15 +254,16 @@ async fn store_upload(shared: &Arc<ConsoleState>, case: &str, request: Request) 
     }
     let number = reports.drafts.fetch_add(1, Ordering::Relaxed);
     let draft = Draft { path: folder.join(format!("{number}.part")), retained: AtomicBool::new(false) };
-    let failed = |error: io::Error| WebRefusal::failed(format!("the report cannot be stored: {error}"));
+    let failed = |error: io::Error| WebRefusal::failed(say!("the report cannot be stored: {error}"));
     let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&draft.path).map_err(failed)?;
     let mut body = request.into_body();
     let mut length = 0;
     loop {
         let piece = tokio::time::timeout(PIECE_TIMEOUT, body.frame()).await;
-        let piece = piece.map_err(|_| WebRefusal::new(StatusCode::REQUEST_TIMEOUT, "the upload stopped: try again"))?;
+        let piece =
+            piece.map_err(|_| WebRefusal::new(StatusCode::REQUEST_TIMEOUT, label!("the upload stopped: try again")))?;
         let Some(frame) = piece else { break };
-        let frame = frame.map_err(|_| WebRefusal::bad("the upload broke off: try again"))?;
+        let frame = frame.map_err(|_| WebRefusal::bad(label!("the upload broke off: try again")))?;
         let Some(data) = frame.data_ref() else { continue };
         length += data.len() as u64;
         if length > max {
@@ -273,7 +272,7 @@ async fn store_upload(shared: &Arc<ConsoleState>, case: &str, request: Request) 
         file.write_all(data).map_err(failed)?;
     }
     if length == 0 {
-        return Err(WebRefusal::bad(format!("{name} is empty: choose a report")));
+        return Err(WebRefusal::bad(say!("{name} is empty: choose a report")));
     }
     fs::rename(&draft.path, folder.join(format!("{count:03}-{name}"))).map_err(failed)?;
     draft.retained.store(true, Ordering::Relaxed);
@@ -302,10 +301,10 @@ fn file_name(headers: &HeaderMap) -> Result<String, WebRefusal> {
     let last = decoded.rsplit(['/', '\\']).next().unwrap_or_default();
     let name = plain_name(last);
     if last.is_empty() {
-        return Err(WebRefusal::bad(format!("{NAME_HEADER}: the name of the file is missing")));
+        return Err(WebRefusal::bad(say!("{NAME_HEADER}: the name of the file is missing")));
     }
     if Path::new(&name).extension().is_some_and(|end| end == "part") {
-        return Err(WebRefusal::bad(format!("{name}: `.part` marks incomplete files here: rename the file")));
+        return Err(WebRefusal::bad(say!("{name}: `.part` marks incomplete files here: rename the file")));
     }
     Ok(name)
 }

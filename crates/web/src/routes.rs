@@ -13,6 +13,7 @@ use axum::routing::{MethodFilter, get, on, put};
 use http_body_util::LengthLimitError;
 use hyper::StatusCode;
 use hyper::header::{HeaderValue, SET_COOKIE};
+use plimsoll_language::{label, say};
 use tokio::sync::watch;
 
 use crate::answer::{Input, WebAnswer, WebRefusal, WebResult};
@@ -46,7 +47,7 @@ const READS: [(&str, Act); 23] = [
     ("/api/runs", |shared, _| Ok(runs::list(shared))),
     ("/api/runs/{name}/points", runs::points),
     ("/api/jobs", |shared, _| Ok(jobs::list(shared))),
-    ("/choose", |_, input| Ok(choose_pages::list_page(input))),
+    ("/choose", |_, _| Ok(choose_pages::list_page())),
     ("/choose/{case}", choose_pages::case_page),
     ("/choose/{case}/diagnosis", choose_pages::diagnosis_page),
     ("/choose/{case}/demand", choose_pages::demand_page),
@@ -108,7 +109,7 @@ pub fn build_router(shared: &Arc<ConsoleState>, stopped: &watch::Receiver<bool>)
         .nest("/api/control", plimsoll_service::http::router(&shared.service))
         .fallback(|request: Request| async move {
             let language = guard::read_language(request.headers());
-            let refused = WebRefusal::not_found("no such page: choose one from the menu");
+            let refused = WebRefusal::not_found(label!("no such page: choose one from the menu"));
             layout::refuse(&refused, request.headers(), language)
         })
         .layer(middleware::from_fn_with_state(Arc::clone(shared), guard::guard))
@@ -117,7 +118,7 @@ pub fn build_router(shared: &Arc<ConsoleState>, stopped: &watch::Receiver<bool>)
 /// The page that a printed URL opens, and the exchange of its token for a session.
 fn entrance(shared: &Arc<ConsoleState>) -> Router {
     let page = |request: Request| async move {
-        WebAnswer::Html(layout::entrance(guard::read_language(request.headers()))).response()
+        WebAnswer::Html(guard::read_language(request.headers()).scope(layout::entrance)).response()
     };
     let exchange = Arc::clone(shared);
     let enter = move |request: Request| {
@@ -142,11 +143,11 @@ struct EntryToken {
 fn entered(shared: &ConsoleState, body: &[u8]) -> Result<Response, WebRefusal> {
     let input = Input { body: body.to_vec(), ..Input::default() };
     let EntryToken { token } = input.read()?;
-    let failed = |error: std::io::Error| WebRefusal::failed(format!("the session cannot be kept: {error}"));
+    let failed = |error: std::io::Error| WebRefusal::failed(say!("the session cannot be kept: {error}"));
     let session = shared.sessions.enter(&token).map_err(failed)?.ok_or_else(|| {
         WebRefusal::new(
             StatusCode::UNAUTHORIZED,
-            "this URL is unknown, replaced or was used before: plimsoll web --url prints a new one, as does an open page",
+            label!("this URL is unknown, replaced or was used before: plimsoll web --url prints a new one, as does an open page"),
         )
     })?;
     let (name, secure) = (shared.origin.cookie_name(), if shared.origin.is_tls() { "; Secure" } else { "" });
@@ -160,7 +161,7 @@ fn entered(shared: &ConsoleState, body: &[u8]) -> Result<Response, WebRefusal> {
 
 /// Another URL that opens the console once.
 fn new_link(shared: &ConsoleState, _: &Input) -> WebResult {
-    let link = shared.link().map_err(|error| WebRefusal::failed(format!("no random bytes: {error}")))?;
+    let link = shared.link().map_err(|error| WebRefusal::failed(say!("no random bytes: {error}")))?;
     Ok(WebAnswer::json(&serde_json::json!({ "url": link })))
 }
 
@@ -178,10 +179,10 @@ fn handler(filter: MethodFilter, shared: &Arc<ConsoleState>, act: Act) -> axum::
                     let cancelled = Arc::new(AtomicBool::new(false));
                     // Dropped with this future when the client is gone.
                     let _gone = SetOnDrop(Arc::clone(&cancelled));
-                    let input = Input { path, body, language, cancelled };
-                    let done = tokio::task::spawn_blocking(move || act(&shared, &input)).await;
+                    let input = Input { path, body, cancelled };
+                    let done = tokio::task::spawn_blocking(move || language.scope(|| act(&shared, &input))).await;
                     done.unwrap_or_else(|_| {
-                        Err(WebRefusal::failed("the request failed: see the output of the program"))
+                        Err(WebRefusal::failed(label!("the request failed: see the output of the program")))
                     })
                 }
             };
@@ -201,13 +202,14 @@ impl Drop for SetOnDrop {
 
 async fn body(body: Body) -> Result<Vec<u8>, WebRefusal> {
     let read = tokio::time::timeout(BODY_TIMEOUT, axum::body::to_bytes(body, BODY_MAX)).await;
-    let read = read.map_err(|_| WebRefusal::new(StatusCode::REQUEST_TIMEOUT, "the body did not arrive in time"))?;
+    let read =
+        read.map_err(|_| WebRefusal::new(StatusCode::REQUEST_TIMEOUT, label!("the body did not arrive in time")))?;
     read.map(|bytes| bytes.to_vec()).map_err(|error| {
         let is_long = std::error::Error::source(&error).is_some_and(<dyn std::error::Error>::is::<LengthLimitError>);
         if is_long {
-            WebRefusal::new(StatusCode::PAYLOAD_TOO_LARGE, "the request is longer than 64 KiB")
+            WebRefusal::new(StatusCode::PAYLOAD_TOO_LARGE, label!("the request is longer than 64 KiB"))
         } else {
-            WebRefusal::bad("the request broke off")
+            WebRefusal::bad(label!("the request broke off"))
         }
     })
 }

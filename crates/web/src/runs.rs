@@ -7,6 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::SystemTime;
 
 use maud::html;
+use plimsoll_language::{Language, label, say};
 use plimsoll_measure::{KeptFile, MeasureError, Retained, load_found, stem};
 use plimsoll_record::Curve;
 use plimsoll_report::pages::{self, KeptRun, Sheet};
@@ -25,7 +26,7 @@ const MAX_OVERLAID: usize = 5;
 
 /// Entries of runs that did not change since they were read.
 #[derive(Debug, Default)]
-pub struct RunList(Mutex<BTreeMap<PathBuf, (SystemTime, RunEntry)>>);
+pub struct RunList(Mutex<BTreeMap<PathBuf, (SystemTime, Language, RunEntry)>>);
 
 /// A run in the list.
 #[derive(Clone, Debug, Serialize)]
@@ -50,72 +51,70 @@ fn build_page(run: &Retained) -> Page {
 }
 
 /// The form of a measurement, its live curve, and the library.
-pub fn measure_page(input: &Input) -> WebAnswer {
-    let l = input.language;
-    let frame = Frame { title: l.pick("Measure", "測定"), place: "/measure", scripts: &["measure.js"], language: l };
+pub fn measure_page(_: &Input) -> WebAnswer {
+    let frame = Frame { title: label!("Measure"), place: "/measure", scripts: &["measure.js"] };
     let content = html! {
-        h1 { (l.pick("Measure", "測定")) }
+        h1 { (label!("Measure")) }
         section class="card" {
             form id="start" {
                 div class="row" {
-                    label class="wide" { (l.pick("Directory, file, device or export", "ディレクトリ、ファイル、デバイス、またはエクスポート"))
+                    label class="wide" { (label!("Directory, file, device or export"))
                         input name="path" required autocomplete="off" list="volumes" placeholder="/var/lib/postgresql"; }
                     datalist id="volumes" {}
-                    label { (l.pick("Load", "負荷")) select name="preset" { @for preset in PRESETS { option { (preset) } } } }
-                    label { (l.pick("Time", "時間")) select name="duration" {
-                        option value="quick" { (l.pick("15 s, rough", "15 s（概算）")) } option value="" selected { "1 min" } option value="120s" { "2 min" } option value="600s" { "10 min" }
+                    label { (label!("Load")) select name="preset" { @for preset in PRESETS { option { (preset) } } } }
+                    label { (label!("Time")) select name="duration" {
+                        option value="quick" { (label!("15 s, rough")) } option value="" selected { "1 min" } option value="120s" { "2 min" } option value="600s" { "10 min" }
                     } }
-                    label { (l.pick("Objective", "目標値")) input name="objective" autocomplete="off" placeholder="p99<=1ms"; }
-                    label { (l.pick("Size of the file", "ファイルサイズ")) input name="size" autocomplete="off" placeholder="8GiB"; }
+                    label { (label!("Objective")) input name="objective" autocomplete="off" placeholder="p99<=1ms"; }
+                    label { (label!("Size of the file")) input name="size" autocomplete="off" placeholder="8GiB"; }
                 }
                 label class="check" { input type="checkbox" name="destroy";
-                    (l.pick("Write to this existing file, device or export: its data are lost", "既存のファイル、デバイス、エクスポートに書き込む（データは失われます）")) }
-                p { button { (l.pick("Start", "開始")) } }
+                    (label!("Write to this existing file, device or export: its data are lost")) }
+                p { button { (label!("Start")) } }
             }
         }
         section class="card" id="job" hidden {
-            h2 { (l.pick("Measurement", "測定")) " " small id="what" {} }
-            p id="progress" { progress id="done" max="1" value="0" aria-label=(l.pick("Progress", "進捗")) {} " " span id="phase" {} }
+            h2 { (label!("Measurement")) " " small id="what" {} }
+            p id="progress" { progress id="done" max="1" value="0" aria-label=(label!("Progress")) {} " " span id="phase" {} }
             dl class="tiles" {
                 div { dt { "IOPS" } dd id="iops" { "–" } }
                 div { dt { "p99" } dd id="p99" { "–" } }
-                div { dt { (l.pick("Points", "測定点")) } dd id="count" { "0" } }
-                div { dt { (l.pick("Left", "残り時間")) } dd id="left" { "–" } }
+                div { dt { (label!("Points")) } dd id="count" { "0" } }
+                div { dt { (label!("Left")) } dd id="left" { "–" } }
             }
-            p id="line" role="status" data-so-far=(l.pick("Load line so far", "暫定の負荷限界")) {}
-            div id="curve" class="plot" data-height="340" role="img" aria-label=(l.pick("Response time against throughput", "スループットと応答時間")) {}
+            p id="line" role="status" data-so-far=(label!("Load line so far")) {}
+            div id="curve" class="plot" data-height="340" role="img" aria-label=(label!("Response time against throughput")) {}
             ul id="notices" class="plain" {}
-            p id="ending" role="status" data-retained=(l.pick("Kept as", "保存名:")) data-stopped=(l.pick("Stopped. Kept as", "停止しました。保存名:"))
-                data-gone=(l.pick("The service was restarted during this measurement: it is not kept.", "測定中にサービスが再起動されたため、保存されていません。")) {}
+            p id="ending" role="status" data-retained=(label!("Kept as")) data-stopped=(label!("Stopped. Kept as"))
+                data-gone=(label!("The service was restarted during this measurement: it is not kept.")) {}
             p class="actions" {
-                button type="button" id="stop" { (l.pick("Stop and keep", "停止して保存")) }
-                a id="open" class="button" hidden { (l.pick("Open the run", "結果を開く")) }
-                a id="story" class="button" hidden { (l.pick("One HTML file to send", "送付用 HTML ファイル")) }
-                button type="button" id="discard" class="quiet" hidden { (l.pick("Discard", "破棄")) }
+                button type="button" id="stop" { (label!("Stop and keep")) }
+                a id="open" class="button" hidden { (label!("Open the run")) }
+                a id="story" class="button" hidden { (label!("One HTML file to send")) }
+                button type="button" id="discard" class="quiet" hidden { (label!("Discard")) }
             }
         }
         section class="card" {
-            h2 { (l.pick("Runs", "結果一覧")) }
+            h2 { (label!("Runs")) }
             div class="row" {
-                label class="wide" { (l.pick("Filter", "絞り込み")) input id="filter" type="search" autocomplete="off"; }
-                button type="button" id="compare" disabled { (l.pick("Compare the two that are marked", "選択した2件を比較")) }
-                button type="button" id="overlay" disabled { (l.pick("Overlay", "重ねて表示")) }
+                label class="wide" { (label!("Filter")) input id="filter" type="search" autocomplete="off"; }
+                button type="button" id="compare" disabled { (label!("Compare the two that are marked")) }
+                button type="button" id="overlay" disabled { (label!("Overlay")) }
             }
-            div class="scroll" tabindex="0" role="region" aria-label=(l.pick("Runs", "結果一覧")) {
-                table id="runs" data-label=(l.pick("Label", "ラベル")) data-delete=(l.pick("Delete", "削除")) data-mark=(l.pick("Mark", "選択"))
-                    data-sure=(l.pick("Delete this run for good?", "この結果を完全に削除しますか？")) {
+            div class="scroll" tabindex="0" role="region" aria-label=(label!("Runs")) {
+                table id="runs" data-label=(label!("Label")) data-delete=(label!("Delete")) data-mark=(label!("Mark"))
+                    data-sure=(label!("Delete this run for good?")) {
                     thead { tr {
-                        th scope="col" { (l.pick("Run", "測定")) }
-                        th scope="col" class="l" { (l.pick("Result", "結果")) }
-                        th scope="col" class="l" { (l.pick("Label", "ラベル")) }
-                        th scope="col" class="l" { (l.pick("Actions", "操作")) }
+                        th scope="col" { (label!("Run")) }
+                        th scope="col" class="l" { (label!("Result")) }
+                        th scope="col" class="l" { (label!("Label")) }
+                        th scope="col" class="l" { (label!("Actions")) }
                     } }
                     tbody {}
                 }
             }
             p id="none" class="lead" hidden {
-                (l.pick("No run was kept yet. Start one above, for example of /var/tmp.",
-                    "保存された測定結果はありません。例えば /var/tmp を指定して上のフォームから開始します。")) }
+                (label!("No run was kept yet. Start one above, for example of /var/tmp.")) }
         }
     };
     layout::page(&frame, &content)
@@ -123,19 +122,18 @@ pub fn measure_page(input: &Input) -> WebAnswer {
 
 /// The report of a run.
 pub fn run_page(shared: &ConsoleState, input: &Input) -> WebResult {
-    let l = input.language;
     let name = input.part(0);
     let page = build_page(&load(shared, name)?);
-    let frame = Frame { title: name, place: "/measure", scripts: &["report.js"], language: l };
+    let frame = Frame { title: name, place: "/measure", scripts: &["report.js"] };
     let path = |form: &str| format!("/runs/{name}/{form}");
     let content = html! {
         p class="actions" {
             a class="button" href=(path("html")) { "HTML" } " "
             a class="button" href=(path("json")) { "JSON" } " "
             a class="button" href=(path("csv")) { "CSV" } " "
-            a href="/measure" { (l.pick("All runs", "結果一覧")) }
+            a href="/measure" { (label!("All runs")) }
         }
-        div class="report" lang="en" { (page_fragment(&page)) }
+        div class="report" { (page_fragment(&page)) }
     };
     Ok(layout::page(&frame, &content))
 }
@@ -146,33 +144,26 @@ pub fn compare(shared: &ConsoleState, input: &Input) -> WebResult {
     let compared = shared.runs.compare_files(&find(shared, before)?, &find(shared, after)?);
     let compared = compared.map_err(|error| refuse(&error))?;
     let page = pages::comparison(compared.names(), &compared.comparison, &Sheet::all(&compared.curves()));
-    let frame = Frame {
-        title: input.language.pick("Comparison", "比較"),
-        place: "/measure",
-        scripts: &["report.js"],
-        language: input.language,
-    };
-    Ok(layout::page(&frame, &html! { div class="report" lang="en" { (page_fragment(&page)) } }))
+    let frame = Frame { title: label!("Comparison"), place: "/measure", scripts: &["report.js"] };
+    Ok(layout::page(&frame, &html! { div class="report" { (page_fragment(&page)) } }))
 }
 
 /// Several runs in one chart; their names are separated by commas.
 pub fn overlay(shared: &ConsoleState, input: &Input) -> WebResult {
     let names: Vec<&str> = input.part(0).split(',').collect();
     if names.len() > MAX_OVERLAID {
-        return Err(WebRefusal::bad(format!("a chart has at most {MAX_OVERLAID} runs: mark fewer")));
+        return Err(WebRefusal::bad(say!("a chart has at most {MAX_OVERLAID} runs: mark fewer")));
     }
     let curve = |name: &&str| match load(shared, name)? {
         Retained::Curve(curve) => Ok(*curve),
         Retained::Suite(_) => {
-            Err(WebRefusal::bad(format!("{name} is a suite, which has no curve: mark runs of one load")))
+            Err(WebRefusal::bad(say!("{name} is a suite, which has no curve: mark runs of one load")))
         }
     };
     let curves: Vec<Curve> = names.iter().map(curve).collect::<Result<_, WebRefusal>>()?;
     let page = pages::curves(&Sheet::all(&curves));
-    let l = input.language;
-    let frame =
-        Frame { title: l.pick("Overlay", "重ね合わせ"), place: "/measure", scripts: &["report.js"], language: l };
-    Ok(layout::page(&frame, &html! { div class="report" lang="en" { (page_fragment(&page)) } }))
+    let frame = Frame { title: label!("Overlay"), place: "/measure", scripts: &["report.js"] };
+    Ok(layout::page(&frame, &html! { div class="report" { (page_fragment(&page)) } }))
 }
 
 /// The file of a run.
@@ -184,7 +175,7 @@ pub fn json(shared: &ConsoleState, input: &Input) -> WebResult {
 
 /// The tables of a run.
 pub fn export_csv(shared: &ConsoleState, input: &Input) -> WebResult {
-    let csv = page_csv(&page_of(shared, input.part(0))?);
+    let csv = Language::English.scope(|| page_of(shared, input.part(0)).map(|page| page_csv(&page)))?;
     Ok(WebAnswer::File(format!("{}.csv", input.part(0)), "text/csv; charset=utf-8", csv.into_bytes()))
 }
 
@@ -203,7 +194,7 @@ pub fn page_of(shared: &ConsoleState, name: &str) -> Result<Page, WebRefusal> {
 pub fn points(shared: &ConsoleState, input: &Input) -> WebResult {
     match load(shared, input.part(0))? {
         Retained::Curve(curve) => Ok(WebAnswer::json(&curve.runs.iter().map(CurvePoint::of).collect::<Vec<_>>())),
-        Retained::Suite(_) => Err(WebRefusal::bad("a suite has no curve: choose a run of one load")),
+        Retained::Suite(_) => Err(WebRefusal::bad(label!("a suite has no curve: choose a run of one load"))),
     }
 }
 
@@ -216,10 +207,10 @@ pub fn list(shared: &ConsoleState) -> WebAnswer {
     for path in paths {
         let Ok(modified) = fs::metadata(&path).and_then(|found| found.modified()) else { continue };
         let entry = match existing.get(&path) {
-            Some((at, entry)) if *at == modified => entry.clone(),
+            Some((at, language, entry)) if (*at, *language) == (modified, Language::current()) => entry.clone(),
             _ => {
                 let entry = describe_run(&path);
-                existing.insert(path.clone(), (modified, entry.clone()));
+                existing.insert(path.clone(), (modified, Language::current(), entry.clone()));
                 entry
             }
         };
@@ -285,7 +276,7 @@ pub fn delete(shared: &ConsoleState, input: &Input) -> WebResult {
 /// The kept run of a name.
 fn find(shared: &ConsoleState, name: &str) -> Result<KeptFile, WebRefusal> {
     let found = shared.runs.find_exact(name).filter(|_| plain_name(name) == name);
-    found.ok_or_else(|| WebRefusal::not_found(format!("{name}: no such run: the list has all of them")))
+    found.ok_or_else(|| WebRefusal::not_found(say!("{name}: no such run: the list has all of them")))
 }
 
 fn load(shared: &ConsoleState, name: &str) -> Result<Retained, WebRefusal> {

@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader};
 
 use maud::html;
+use plimsoll_language::{label, say};
 use plimsoll_report::{Block, Page};
 
 use crate::ConsoleState;
@@ -39,23 +40,22 @@ pub fn link(page: &mut Page, case: &str, files: &[String]) {
 
 /// A file around a line.
 pub fn page(shared: &ConsoleState, input: &Input) -> WebResult {
-    let l = input.language;
     let (case, name) = (input.part(0), input.part(1));
-    let line: u64 = input.part(2).parse().map_err(|_| WebRefusal::bad("a line is a number from 1"))?;
+    let line: u64 = input.part(2).parse().map_err(|_| WebRefusal::bad(label!("a line is a number from 1")))?;
     let path = shared.reports.file(case, name)?;
     let failed = |error: io::Error| WebRefusal::failed(format!("{name}: {error}"));
     let mut reader = BufReader::new(File::open(path).map_err(failed)?);
     let lines = around(&mut reader, line).map_err(failed)?;
     if !lines.iter().any(|(number, _)| *number == line) {
-        return Err(WebRefusal::not_found(format!("{name} has no line {line}")));
+        return Err(WebRefusal::not_found(say!("{name} has no line {line}")));
     }
     if lines.iter().any(|(_, text)| text.contains('\0')) {
-        return Err(WebRefusal::bad(format!("{name} is compressed or binary: its lines cannot be shown")));
+        return Err(WebRefusal::bad(say!("{name} is compressed or binary: its lines cannot be shown")));
     }
-    let title = format!("{name}, {} {line}", l.pick("line", "行"));
-    let frame = Frame { title: &title, place: "/choose", scripts: &[], language: l };
+    let title = format!("{name}, {} {line}", label!("line"));
+    let frame = Frame { title: &title, place: "/choose", scripts: &[] };
     let content = html! {
-        (layout::case_tabs(l, case, ""))
+        (layout::case_tabs(case, ""))
         h1 { (title) }
         pre class="listing source" tabindex="0" role="region" aria-label=(name) {
             @for (number, text) in &lines {

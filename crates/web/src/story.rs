@@ -5,6 +5,7 @@
 use std::fs;
 use std::path::Path;
 
+use plimsoll_language::label;
 use plimsoll_report::{Page, page_html, pages};
 use plimsoll_service::api::Create;
 use serde::{Deserialize, Serialize};
@@ -63,7 +64,10 @@ fn free_name(shared: &ConsoleState, subject: &str) -> Result<String, WebRefusal>
     let volumes = shared.service.list()?;
     let is_free = |name: &String| volumes.iter().all(|volume| volume.name != *name);
     let names = std::iter::once(stem.clone()).chain((2..1_000).map(|number| format!("{stem}-{number}")));
-    names.into_iter().find(is_free).ok_or_else(|| WebRefusal::bad("too many volumes of this name: delete some of them"))
+    names
+        .into_iter()
+        .find(is_free)
+        .ok_or_else(|| WebRefusal::bad(label!("too many volumes of this name: delete some of them")))
 }
 
 /// The case that a volume was created for.

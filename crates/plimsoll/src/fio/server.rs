@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use plimsoll_catalogue::{Like, ProductKind};
 use plimsoll_fio::Flags;
+use plimsoll_language::{label, say};
 use plimsoll_measure::NamedModel;
 use plimsoll_model::ChainSpec;
 use plimsoll_suite::Model;
@@ -24,11 +25,11 @@ pub fn server(flags: &Flags) -> Result<Option<(Model, Vec<NamedDisk>)>, CliError
     match (with_paths.len(), flags.on.len(), &flags.machine) {
         (0, 0 | 1, None) => return Ok(None),
         (0, 0 | 1, Some(machine)) => {
-            let remedy = format!("with a single configuration write --on 'CONFIG on {machine}'");
-            return Err(CliError::usage(format!("--machine needs disks, as in --on /data=CONFIG; {remedy}")));
+            let remedy = say!("with a single configuration write --on 'CONFIG on {machine}'");
+            return Err(CliError::usage(say!("--machine needs disks, as in --on /data=CONFIG; {remedy}")));
         }
         (with_paths, all, _) if with_paths < all => {
-            let why = "several --on need the path of each disk, as in --on /=CONFIG --on /data=CONFIG";
+            let why = label!("several --on need the path of each disk, as in --on /=CONFIG --on /data=CONFIG");
             return Err(CliError::usage(why));
         }
         _ => {}
@@ -38,7 +39,7 @@ pub fn server(flags: &Flags) -> Result<Option<(Model, Vec<NamedDisk>)>, CliError
     for (path, config) in with_paths {
         let path = PathBuf::from(path);
         if disks.iter().any(|(disk, _)| disk.path == path) {
-            return Err(CliError::usage(format!("--on {}=...: given twice", path.display())));
+            return Err(CliError::usage(say!("--on {}=...: given twice", path.display())));
         }
         let model = read_model(config, || Ok(&mut offers))?;
         disks.push((NamedDisk { path, size: model.size() }, model));
@@ -58,9 +59,7 @@ fn machine_limits(text: &str, offers: &mut Offers) -> Result<(String, ChainSpec)
     let offer = offers.offer(text)?;
     if offer.product().kind() != ProductKind::Machine {
         let example = "azure/Standard_D16s_v5";
-        return Err(CliError::usage(format!(
-            "--machine {text}: not a machine; write one, such as {example}, or stages"
-        )));
+        return Err(CliError::usage(say!("--machine {text}: not a machine; write one, such as {example}, or stages")));
     }
     let limits = offer.limits().map_err(|why| CliError::usage(format!("--machine {text}: {why}")))?;
     Ok((offer.short().to_string(), limits))

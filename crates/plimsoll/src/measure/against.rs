@@ -7,6 +7,7 @@ use std::process::{Command, Stdio};
 
 use plimsoll_analyse::compare_turns;
 use plimsoll_drive::Fault;
+use plimsoll_language::{label, say};
 use plimsoll_measure::{EffortLevel, InterleavedCurves, MeasurementRequest, measure_interleaved, stem};
 use plimsoll_record::{Curve, EndReason};
 use plimsoll_units::Span;
@@ -42,7 +43,7 @@ const MAX_QUOTE: usize = 500;
 
 /// Runs a command of the user through the shell; on failure the end of its output is quoted.
 fn run_in_shell(command: &str) -> Result<(), Fault> {
-    let failed = |source| Fault { attempt: format!("running {command:?} before a pass"), source };
+    let failed = |source| Fault { attempt: say!("running {command:?} before a pass"), source };
     let output = Command::new("sh").args(["-c", command]).stdin(Stdio::null()).output().map_err(failed)?;
     if output.status.success() {
         return Ok(());
@@ -61,7 +62,7 @@ fn finish(measured: InterleavedCurves, args: &MeasureCommand, outputs: &Outputs)
     let [(name_a, saved_a), (name_b, saved_b)] = sides;
     let (names, saved) = ([name_a, name_b], saved_a.and(saved_b));
     if let Some(fault) = fault {
-        let end = if saved.is_ok() { " (the runs until then were kept)" } else { "" };
+        let end = if saved.is_ok() { label!(" (the runs until then were kept)") } else { "" };
         return Err(CliError::Failed(anyhow::anyhow!("{fault}{end}")));
     }
     let ends = [curves[0].ended, curves[1].ended];
@@ -69,9 +70,9 @@ fn finish(measured: InterleavedCurves, args: &MeasureCommand, outputs: &Outputs)
         return ends.into_iter().try_for_each(ended);
     }
     let Some(objective) = curves[0].load_line.map(|line| line.objective()) else {
-        return Err(CliError::Failed(anyhow::anyhow!(
+        return Err(CliError::Failed(anyhow::anyhow!(say!(
             "the first target has no load line: use --objective, or a longer --duration"
-        )));
+        ))));
     };
     let comparison = compare_turns(&curves[0], &curves[1], objective);
     outputs.write_comparison(names.each_ref().map(std::slice::from_ref), &comparison, &curves)?;

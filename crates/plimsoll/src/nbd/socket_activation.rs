@@ -6,6 +6,7 @@ use anyhow::Context;
 use plimsoll_device::nbd::ExportAddress;
 use plimsoll_front::sockets::{ListenAddress, Listening, SocketAccess, SocketFile};
 use plimsoll_front::{Server, TlsMode};
+use plimsoll_language::label;
 
 use crate::args::{NbdArgs, TlsArgs};
 use crate::cli_error::CliError;
@@ -56,23 +57,23 @@ impl NbdSockets {
         let mut listening = systemd::sockets()?;
         let origin = if listening.is_empty() { SocketOrigin::Own } else { SocketOrigin::Inherited };
         if origin == SocketOrigin::Inherited && !args.listen.is_empty() {
-            return Err(CliError::usage("sockets were passed by the service manager: omit --listen"));
+            return Err(CliError::usage(label!("sockets were passed by the service manager: omit --listen")));
         }
         for place in &args.listen {
-            let place = place.absolute().context("the current directory")?;
+            let place = place.absolute().context(label!("the current directory"))?;
             listening.push(place.listen(SocketAccess::Umask)?);
         }
         let mut private = None;
         if listening.is_empty() && args.run.is_some() {
-            let own = Private::make().context("creating a directory for a socket")?;
+            let own = Private::make().context(label!("creating a directory for a socket"))?;
             let place = ListenAddress::Unix(own.0.join("socket"));
             listening.push(place.listen(SocketAccess::Owner)?);
             private = Some(own);
         }
         if listening.is_empty() && !args.stdio {
-            return Err(CliError::usage(
-                "no listening address: use --listen unix:PATH, --listen tcp:HOST:PORT, --stdio or --run COMMAND",
-            ));
+            return Err(CliError::usage(label!(
+                "no listening address: use --listen unix:PATH, --listen tcp:HOST:PORT, --stdio or --run COMMAND"
+            )));
         }
         Ok(Self { origin, listening, private, mode, args: args.tls.clone(), export: args.export.clone() })
     }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use anyhow::Context;
 use plimsoll_cloud::{Cloud, CloudError, Endpoints, Options, ServiceMounts, state_directory};
 use plimsoll_front::sockets::{ListenAddress, ListenAddressError, Listening, SocketAccess};
+use plimsoll_language::{label, say};
 use plimsoll_service::Service;
 use plimsoll_service::client::Client;
 use plimsoll_service::http::{Control, Entrance};
@@ -101,22 +102,23 @@ impl Clouds {
                 }
             };
             let entrance = Entrance { listening, token: None };
-            controls.push(Control::serve(router, vec![entrance]).context("opening a control plane")?);
+            controls.push(Control::serve(router, vec![entrance]).context(label!("opening a control plane"))?);
         }
-        endpoints.write(&directory).context("writing the addresses of the control planes")?;
+        endpoints.write(&directory).context(label!("writing the addresses of the control planes"))?;
         Ok(Planes { _controls: controls, places })
     }
 }
 
 /// Serves Docker's volume plugin.
 fn docker(service: &Service, control: Option<Client>, directory: &Path, socket: &Path) -> Result<Control, CliError> {
-    let control =
-        control.ok_or_else(|| CliError::usage("--docker needs a control socket: use --control PATH".to_owned()))?;
+    let control = control
+        .ok_or_else(|| CliError::usage(label!("--docker needs a control socket: use --control PATH").to_owned()))?;
     let mounts = Arc::new(ServiceMounts { control, points: directory.join(DOCKER) });
-    let socket = std::path::absolute(socket).context("the current directory")?;
+    let socket = std::path::absolute(socket).context(label!("the current directory"))?;
     let listening = ListenAddress::Unix(socket).listen(SocketAccess::Owner)?;
     let entrance = Entrance { listening, token: None };
-    Ok(Control::serve(plimsoll_cloud::docker(service, mounts), vec![entrance]).context("opening the volume plugin")?)
+    Ok(Control::serve(plimsoll_cloud::docker(service, mounts), vec![entrance])
+        .context(label!("opening the volume plugin"))?)
 }
 
 impl Planes {
@@ -136,7 +138,7 @@ fn listen(flag: &str, address: &str) -> Result<Listening, CliError> {
     let found = (host.as_str(), *port).to_socket_addrs();
     let addresses: Vec<_> = found.map_err(|error| CliError::usage(format!("{flag} {address}: {error}")))?.collect();
     if addresses.is_empty() || !addresses.iter().all(|address| address.ip().is_loopback()) {
-        return Err(CliError::usage(format!(
+        return Err(CliError::usage(say!(
             "{flag} {address}: control planes are not encrypted, so they listen on loopback addresses only: write \
              127.0.0.1:{port}, and reach it from elsewhere through a tunnel (ssh -L) or a proxy with TLS"
         )));

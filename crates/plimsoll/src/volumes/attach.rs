@@ -2,6 +2,7 @@
 
 use std::io::{IsTerminal, Write};
 
+use plimsoll_language::say;
 use plimsoll_service::api::{Attachment, Volume};
 use plimsoll_service::block_device::{self, AttachOptions, Filesystem};
 use plimsoll_service::client::ClientError;
@@ -39,7 +40,7 @@ pub fn show_progress(text: &str) {
 /// `plimsoll volume detach`.
 pub fn detach(service: &ServiceClient, name: &str) -> Result<(), CliError> {
     if let Err(error @ ClientError::NoService { .. }) = service.client.get("/v1/service") {
-        return Err(CliError::usage(format!("{error}; --offline clears what a service that was killed left")));
+        return Err(CliError::usage(say!("{error}; --offline clears what a service that was killed left")));
     }
     block_device::detach(&service.client, name)?;
     service.forms.print(&format!("{name} is detached\n"))
@@ -57,12 +58,12 @@ pub fn grown(volume: &Volume) -> Vec<(&'static str, String)> {
     let Some(attachment @ Attachment { device: Some(device), mountpoint, .. }) = &volume.attachment else {
         return Vec::new();
     };
-    let next = mountpoint.as_ref().map(|point| ("next", format!("xfs_growfs {point}, or resize2fs {device} for ext4")));
+    let next = mountpoint.as_ref().map(|point| ("next", say!("xfs_growfs {point}, or resize2fs {device} for ext4")));
     match block_device::grow_device(attachment) {
         None => Vec::new(),
         Some(Ok(size)) => [("device", format!("{device} has {size} now"))].into_iter().chain(next).collect(),
         Some(Err(error)) => {
-            vec![("device", format!("{device} keeps its size ({error}): run losetup -c {device} as root"))]
+            vec![("device", say!("{device} keeps its size ({error}): run losetup -c {device} as root"))]
         }
     }
 }

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use plimsoll_front::DirectoryError;
+use plimsoll_language::{label, say};
 use plimsoll_report::{Headline, Page, to_json};
 use plimsoll_service::{AddChecksums, Check, Repair};
 use plimsoll_units::Bytes;
@@ -24,7 +25,7 @@ pub fn fsck(args: &VolumeArgs, directory: Option<&Path>, repair: bool, add_check
     let checksums = if add_checksums { AddChecksums::Required } else { AddChecksums::Never };
     let check = plimsoll_service::fsck(&directory, repair, checksums).map_err(refused)?;
     let heading = format!("Data directory {}", directory.display());
-    let facts = Page::of_facts("Check of a data directory", heading, describe_check(&check));
+    let facts = Page::of_facts(label!("Check of a data directory"), heading, describe_check(&check));
     let page = Page { headline: Some(Headline::of(verdict(&check, &directory))), ..facts };
     forms.write(&page, || to_json(&check))?;
     if check.problems.is_empty() { Ok(()) } else { Err(CliError::Ended(DAMAGED)) }
@@ -39,15 +40,13 @@ fn describe_check(check: &Check) -> Vec<(&'static str, String)> {
     ];
     if check.has_checksums {
         let damaged = check.damaged.len();
-        facts.push((
-            "compared",
-            format!("{} with their checksums, {damaged} damaged blocks", bytes(check.verified_bytes)),
-        ));
+        facts
+            .push(("compared", say!("{} with their checksums, {damaged} damaged blocks", bytes(check.verified_bytes))));
         if check.uncertain_bytes > 0 {
             let uncertain = bytes(check.uncertain_bytes);
             facts.push((
                 "unsure",
-                format!("{uncertain} were being written when the service was killed: the next start computes their checksums again"),
+                say!("{uncertain} were being written when the service was killed: the next start computes their checksums again"),
             ));
         }
     }
@@ -64,14 +63,14 @@ fn describe_check(check: &Check) -> Vec<(&'static str, String)> {
 fn verdict(check: &Check, directory: &Path) -> String {
     let repair = format!("plimsoll volume fsck {} --repair", directory.display());
     match (check.problems.is_empty(), check.keeps_unreferenced) {
-        (true, false) => "The directory is sound".to_owned(),
-        (true, true) => format!(
+        (true, false) => label!("The directory is sound").to_owned(),
+        (true, true) => say!(
             "The directory is sound; unreferenced clusters are kept, since commits were dropped, until {repair} frees them"
         ),
         (false, _) if check.is_served() => {
-            "Data are damaged: the service starts, and does not serve the damaged blocks".to_owned()
+            label!("Data are damaged: the service starts, and does not serve the damaged blocks").to_owned()
         }
-        (false, _) => format!(
+        (false, _) => say!(
             "Not sound: copy the directory, then run {repair}, which cannot recover lost data; restore them from a \
              backup if possible"
         ),

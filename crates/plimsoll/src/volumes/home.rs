@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
+use plimsoll_language::label;
 use plimsoll_service::client::{CONTROL_SOCKET, Client, ControlAddress};
 use plimsoll_service::http::Token;
 
@@ -21,8 +22,9 @@ pub fn directory() -> Result<PathBuf, CliError> {
         return Ok(OF_ROOT.into());
     }
     let data = user_directory("XDG_DATA_HOME", ".local/share").filter(|path| path.is_absolute());
-    data.map(|data| data.join("plimsoll"))
-        .ok_or_else(|| CliError::usage("there is no data directory: neither XDG_DATA_HOME nor HOME is set; name one"))
+    data.map(|data| data.join("plimsoll")).ok_or_else(|| {
+        CliError::usage(label!("there is no data directory: neither XDG_DATA_HOME nor HOME is set; name one"))
+    })
 }
 
 /// A client of the service that was named, or of the one in a default directory.
@@ -37,7 +39,7 @@ pub fn client(args: &ReachArgs) -> Result<Client, CliError> {
         ControlAddress::Unix(path) if path.is_dir() => ControlAddress::Unix(path.join(CONTROL_SOCKET)),
         other => other,
     };
-    Ok(Client::new(address, token).context("asking the service")?)
+    Ok(Client::new(address, token).context(label!("asking the service"))?)
 }
 
 /// The data directory of that service, which need not run.

@@ -1,5 +1,6 @@
 //! Volumes over iSCSI: the commands that attach one on any machine with open-iscsi, and the failover of controllers.
 
+use plimsoll_language::{label, say};
 use plimsoll_report::{Block, Page};
 use plimsoll_service::api::IscsiTarget;
 use plimsoll_service::client::volume_path;
@@ -14,9 +15,9 @@ pub fn attach(service: &ServiceClient, args: &AttachArgs) -> Result<(), CliError
     let answer = service.client.get(&volume_path(&args.name, "iscsi"))?;
     let target: IscsiTarget = service.client.read(&answer)?;
     if target.portals.is_empty() && !service.forms.has_json() {
-        return Err(CliError::usage(
-            "the service listens at all addresses: start it with --iscsi-advertise HOST:PORT for its initiators",
-        ));
+        return Err(CliError::usage(label!(
+            "the service listens at all addresses: start it with --iscsi-advertise HOST:PORT for its initiators"
+        )));
     }
     let script = initiator::script(&args.name, &target, args.mountpoint.as_deref());
     service.write_page(&answer, |_: &IscsiTarget| {
@@ -29,12 +30,9 @@ pub fn fail_over(service: &ServiceClient, name: &str) -> Result<(), CliError> {
     let answer = service.client.post(&volume_path(name, "iscsi/failover"), &serde_json::Map::new())?;
     service.write_page(&answer, |target: &IscsiTarget| {
         let optimized = target.optimized.as_ref().filter(|paths| !paths.is_empty()).map_or_else(
-            || "no path leads to it: serve with a second --iscsi portal".to_owned(),
+            || label!("no path leads to it: serve with a second --iscsi portal").to_owned(),
             |paths| format!("optimized paths: {}", paths.join(", ")),
         );
-        Page::of_block(
-            format!("Volume {name}"),
-            Block::Text(format!("{name}: the other controller owns it; {optimized}")),
-        )
+        Page::of_block(format!("Volume {name}"), Block::Text(say!("{name}: the other controller owns it; {optimized}")))
     })
 }

@@ -3,6 +3,7 @@
 use std::io::{IsTerminal, Write};
 use std::time::Duration;
 
+use plimsoll_language::{label, say};
 use plimsoll_report::{Headline, Page};
 use plimsoll_service::api::{Scrub, ScrubState};
 use plimsoll_units::Bytes;
@@ -41,7 +42,7 @@ pub fn scrub(service: &ServiceClient, volume: Option<&str>, rate: Bytes) -> Resu
         ..Page::of_facts(title.clone(), title, describe_scrub(state))
     })?;
     if let Some(error) = &state.error {
-        return Err(CliError::Failed(anyhow::anyhow!("the scrub did not come to its end: {error}")));
+        return Err(CliError::Failed(anyhow::anyhow!(say!("the scrub did not come to its end: {error}"))));
     }
     if state.damaged_blocks == 0 { Ok(()) } else { Err(CliError::Ended(DAMAGED)) }
 }
@@ -49,22 +50,22 @@ pub fn scrub(service: &ServiceClient, volume: Option<&str>, rate: Bytes) -> Resu
 fn progress(state: &ScrubState) -> String {
     let share = state.done_bytes as f64 / state.total_bytes.max(1) as f64 * 100.0;
     let (done, total) = (Bytes::new(state.done_bytes), Bytes::new(state.total_bytes));
-    format!("{share:.0} % compared: {done} of {total}, {} damaged blocks", state.damaged_blocks)
+    say!("{share:.0} % compared: {done} of {total}, {} damaged blocks", state.damaged_blocks)
 }
 
 fn describe_scrub(state: &ScrubState) -> Vec<(&'static str, String)> {
     let (done, total) = (Bytes::new(state.done_bytes), Bytes::new(state.total_bytes));
     let mut facts = vec![("compared", format!("{done} of {total}"))];
     for damaged in &state.damaged {
-        facts.push(("damaged", format!("volume {} at byte {}", damaged.volume, damaged.offset)));
+        facts.push(("damaged", say!("volume {} at byte {}", damaged.volume, damaged.offset)));
     }
     facts
 }
 
 fn verdict(state: &ScrubState) -> String {
     match state.damaged_blocks {
-        0 => "All compared data are what was written".to_owned(),
-        blocks => format!(
+        0 => label!("All compared data are what was written").to_owned(),
+        blocks => say!(
             "{blocks} damaged blocks of 4 KiB: reads of them fail until they are overwritten or restored from a copy"
         ),
     }

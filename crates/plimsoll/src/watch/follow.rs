@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use plimsoll_choose::watch::{HORIZON, LoadSample};
 use plimsoll_front::sockets::{ListenAddress, SocketAccess};
+use plimsoll_language::{label, say};
 use plimsoll_measure::watch::{FeedError, LoadFeed, SampleLog, SampleLogError};
 use plimsoll_report::{TextStyle, page_summary, pages, watch_metrics};
 use plimsoll_service::http::{Control, Entrance, text_router};
@@ -110,9 +111,9 @@ impl Watch {
         let alerts = pages::list_firing(&report);
         if let Some(screen) = screen {
             let style = TextStyle { width: screen.size().0, ..*self.forms.style() };
-            let title = format!("q ends it - {}", pages::describe_watch(&report));
+            let title = say!("q ends it - {}", pages::describe_watch(&report));
             let title: String = title.chars().take(style.width).collect();
-            let summary = page_summary(&pages::watch(&report), "at the end, with --details", &style);
+            let summary = page_summary(&pages::watch(&report), label!("at the end, with --details"), &style);
             screen.show(&format!("{title}\n\n{summary}"));
         } else {
             alerts.iter().filter(|alert| !self.alerts.contains(alert)).for_each(|alert| console.say(alert));
@@ -144,7 +145,7 @@ fn serve(address: &ListenAddress, metrics: &Arc<Mutex<String>>, console: &mut Co
     }
     let entrance = Entrance { listening, token: None };
     let served = Control::serve(text_router("/metrics", Arc::clone(metrics)), vec![entrance]);
-    served.map_err(|error| CliError::Failed(anyhow::Error::new(error).context("cannot serve metrics")))
+    served.map_err(|error| CliError::Failed(anyhow::Error::new(error).context(label!("cannot serve metrics"))))
 }
 
 fn fail(error: SampleLogError) -> CliError {

@@ -3,6 +3,7 @@
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
+use plimsoll_language::say;
 use plimsoll_measure::watch::LoadFeed;
 use plimsoll_service::client::{ClientError, fetch_page};
 use plimsoll_suite::collect::{Linux, Mysql, Postgres, PsqlConnection};
@@ -70,7 +71,7 @@ pub(super) fn find(args: &WatchArgs) -> Result<WatchTarget<'_>, CliError> {
 /// The end of a range query whose last step is now.
 fn latest_range(every_s: f64) -> String {
     let now = jiff::Timestamp::now().as_second() as f64;
-    format!("&start={}&end={now}&step={every_s}", now - RANGE_INTERVALS * every_s)
+    say!("&start={}&end={now}&step={every_s}", now - RANGE_INTERVALS * every_s)
 }
 
 fn connect<'a>(url: &'a OsStr, options: &'a [OsString]) -> Postgres<'a> {

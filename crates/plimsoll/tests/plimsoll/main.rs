@@ -24,6 +24,7 @@ mod generated;
 mod home;
 mod imports;
 mod iscsi;
+mod language;
 #[path = "../../../analyse/tests/analyse/measured.rs"]
 mod measured;
 mod nbd;

@@ -10,7 +10,7 @@ use plimsoll_report::{Charset, Color, TextStyle, diagnoses_json, page_text, page
 use plimsoll_testkit::Workload;
 use plimsoll_units::Span;
 
-fn outcomes() -> Vec<Outcome> {
+pub(super) fn outcomes() -> Vec<Outcome> {
     let work = Workload {
         single_reads: 1_080_000,
         several_reads: 0,
@@ -26,12 +26,12 @@ fn outcomes() -> Vec<Outcome> {
     ingest.finish()
 }
 
-fn diagnoses(outcomes: &[Outcome], found: &[Diagnosis], style: &TextStyle) -> String {
+pub(super) fn diagnoses(outcomes: &[Outcome], found: &[Diagnosis], style: &TextStyle) -> String {
     let readings: Vec<_> = outcomes.iter().filter_map(Outcome::reading).collect();
     page_text(&pages::diagnoses(outcomes, &Demand::of(&readings), found), style)
 }
 
-fn found(outcomes: &[Outcome]) -> Vec<Diagnosis> {
+pub(super) fn found(outcomes: &[Outcome]) -> Vec<Diagnosis> {
     let readings: Vec<_> = outcomes.iter().filter_map(Outcome::reading).collect();
     Demand::of(&readings).subjects.iter().map(|subject| diagnose(subject, &DiagnoseOptions::default())).collect()
 }

@@ -7,6 +7,7 @@ mod evidence;
 mod forms;
 mod glossary;
 mod kubernetes;
+mod language;
 mod mutants;
 mod pages;
 mod sizing;

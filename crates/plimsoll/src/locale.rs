@@ -1,0 +1,34 @@
+//! The language of results and messages: that of `--lang` or the configuration file, otherwise that of the locale.
+
+use plimsoll_language::Language;
+
+use crate::args::LanguageWord;
+
+/// Environment variables of the language of messages, by precedence (POSIX).
+const VARIABLES: [&str; 3] = ["LC_ALL", "LC_MESSAGES", "LANG"];
+
+/// The variable that decides the language, and its value.
+fn read_locale() -> Option<(&'static str, String)> {
+    let read = |name: &'static str| Some((name, std::env::var(name).ok().filter(|value| !value.is_empty())?));
+    VARIABLES.into_iter().find_map(read)
+}
+
+/// Sets the language of the process.
+pub fn set_language(chosen: Option<LanguageWord>) {
+    let of_word = |word| match word {
+        LanguageWord::En => Language::English,
+        LanguageWord::Ja => Language::Japanese,
+    };
+    let of_locale = || read_locale().map_or(Language::English, |(_, locale)| Language::of_locale(&locale));
+    chosen.map_or_else(of_locale, of_word).set_default();
+}
+
+/// The language and its origin: `language: ja (LANG=ja_JP.UTF-8)`.
+pub fn describe(chosen: Option<LanguageWord>) -> String {
+    let origin = match (chosen, read_locale()) {
+        (Some(_), _) => "--lang or the configuration file".to_owned(),
+        (None, Some((name, locale))) => format!("{name}={locale}"),
+        (None, None) => "no locale in the environment".to_owned(),
+    };
+    format!("language: {} ({origin})\n", Language::current().tag())
+}
