@@ -28,7 +28,7 @@ pub struct Percent(pub f64);
 impl FromStr for Percent {
     type Err = InvalidValue;
     fn from_str(text: &str) -> Result<Self, InvalidValue> {
-        plimsoll_suite::percent(text).map(Self).map_err(InvalidValue)
+        plimsoll_suite::percent(text).map(Self).map_err(|error| InvalidValue(error.to_string()))
     }
 }
 

@@ -25,7 +25,7 @@ pub use conduct::{Conduct, Signal, ToleratedErrors};
 pub use ground::{
     DatabaseGround, Disk, DiskPlace, Export, Facts, Ground, Model, Nature, Paths, Sink, StepOutcome, Unfit, place_files,
 };
-pub use options::{SuiteOptions, Surroundings, percent};
+pub use options::{FlagError, OptionsError, SuiteOptions, Surroundings, percent};
 pub use recipe::{
     CompletedStep, Phases, Recipe, SuiteObserver, SuiteOutcome, database_result, perform, perform_phases, step_run,
 };

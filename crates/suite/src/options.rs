@@ -1,13 +1,33 @@
 //! Options of the benchmarks: each struct defines the flags of its command, with help and defaults.
 
 use std::path::Path;
-use std::str::FromStr;
 
 use clap::builder::{BoolValueParser, TypedValueParser};
-use plimsoll_units::Bytes;
+use plimsoll_units::{Bytes, Malformed};
 
 use crate::ground::Facts;
 use crate::recipe::Recipe;
+
+/// An unsuitable option and the remedy, in one line.
+pub type OptionsError = Box<dyn std::error::Error + Send + Sync>;
+
+/// A value that a flag of a benchmark does not accept.
+#[rustfmt::skip]
+#[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the message of a variant documents it")]
+pub enum FlagError {
+    #[error("not a percentage: write a number from 0 to 100")] Percentage,
+    #[error(transparent)] Size(#[from] Malformed),
+    #[error("{0} is too large for a block: write 8KiB")] Block(Bytes),
+    #[error("{0:?} is not NUMBER[:LARGEST[:LEAST[:DIRECTORIES]]]: write 16, or 16:4096:512:4")] SmallFiles(String),
+    #[error("version {0} is not known: write --version 3 or --version 8")] Version(String),
+    #[error("{path}: {error}: give a file of SQL")] Script { path: String, error: std::io::Error },
+    #[error("{0:?}: write rising numbers of sessions, such as 1..12 or 1,2,4,8")] Rungs(String),
+    #[error("{text:?}: these are more than {max} rungs: leave some out")] RungCount { text: String, max: usize },
+    #[error("{0:?}: write a number of blocks, or a size such as 64MiB")] SchemaScale(String),
+    #[error("{0:?}: write a size, where it begins and a number, such as 8MiB,16MiB,3")] Hotspot(String),
+    #[error("{0:?}: write a number and two times, such as 5,100ms,500ms")] ThinkTime(String),
+}
 
 /// Values outside of the flags that a benchmark prints or compares with.
 #[derive(Clone, Debug, Default)]
@@ -36,8 +56,8 @@ pub trait SuiteOptions {
     /// Creates the recipe for a ground with these facts.
     ///
     /// # Errors
-    /// Unsuitable option and remedy, in one line.
-    fn recipe(&self, surroundings: &Surroundings, facts: &Facts) -> Result<Box<dyn Recipe>, String>;
+    /// The options do not suit the benchmark or the ground.
+    fn recipe(&self, surroundings: &Surroundings, facts: &Facts) -> Result<Box<dyn Recipe>, OptionsError>;
 
     /// Maximum number of database sessions.
     fn sessions(&self) -> u32 {
@@ -66,10 +86,10 @@ pub(crate) fn switch<T: Clone + Send + Sync + 'static>(off: T, on: T) -> impl Ty
 }
 
 /// Parses a percentage into a fraction of 1.
-pub fn percent(text: &str) -> Result<f64, String> {
+pub fn percent(text: &str) -> Result<f64, FlagError> {
     match text.trim().trim_end_matches('%').trim_end().parse::<f64>() {
         Ok(percent) if (0.0..=100.0).contains(&percent) => Ok(percent / 100.0),
-        _ => Err("not a percentage: write a number from 0 to 100".into()),
+        _ => Err(FlagError::Percentage),
     }
 }
 
@@ -79,7 +99,7 @@ pub(crate) fn spelled<T: clap::ValueEnum>(value: &T) -> String {
 }
 
 /// Parses a size below 4 GiB, such as a block size.
-pub(crate) fn block_size(text: &str) -> Result<u32, String> {
-    let size: Bytes = text.parse().map_err(|error: <Bytes as FromStr>::Err| error.to_string())?;
-    u32::try_from(size.get()).map_err(|_| format!("{size} is too large for a block: write 8KiB"))
+pub(crate) fn block_size(text: &str) -> Result<u32, FlagError> {
+    let size: Bytes = text.parse()?;
+    u32::try_from(size.get()).map_err(|_| FlagError::Block(size))
 }

@@ -15,7 +15,7 @@ use super::crystaldiskmark::{CrystalDiskMark, CrystalDiskMarkOptions, Profile, V
 use super::dd::{Dd, DdKind, DdOptions};
 use super::tiobench::{Tiobench, TiobenchOptions};
 use crate::ground::{Facts, Nature};
-use crate::options::{SuiteOptions, Surroundings};
+use crate::options::{OptionsError, SuiteOptions, Surroundings};
 use crate::recipe::{CompletedStep, Recipe};
 use crate::result::IoResult;
 use crate::step::{FileAccess, FileSpec, Step, Work as StepWork, Worker};
@@ -94,7 +94,7 @@ pub struct ArticlesOptions {
 }
 
 impl SuiteOptions for ArticlesOptions {
-    fn recipe(&self, surroundings: &Surroundings, facts: &Facts) -> Result<Box<dyn Recipe>, String> {
+    fn recipe(&self, surroundings: &Surroundings, facts: &Facts) -> Result<Box<dyn Recipe>, OptionsError> {
         let options = Self { memory: surroundings.memory, ..self.clone() };
         Ok(Box::new(Articles::new(options, facts)?))
     }
@@ -128,8 +128,8 @@ impl Articles {
     /// Its commands on a ground with these facts.
     ///
     /// # Errors
-    /// A one-line message with the remedy, from the benchmarks themselves.
-    pub fn new(options: ArticlesOptions, facts: &Facts) -> Result<Self, String> {
+    /// As the benchmarks themselves.
+    pub fn new(options: ArticlesOptions, facts: &Facts) -> Result<Self, OptionsError> {
         let mut first_file = 0;
         let mut commands = Vec::new();
         for (typed, recipe) in recipes(&options, facts)? {
@@ -153,15 +153,23 @@ impl Articles {
     }
 }
 
+/// The target has less than the size to read.
+#[derive(Debug, thiserror::Error)]
+#[error("{size} are read, and {space} are there: give another --size")]
+struct ReadSizeError {
+    size: Bytes,
+    space: Bytes,
+}
+
 /// Recipes with what is typed for them.
 type Typed = Vec<(&'static str, Box<dyn Recipe>)>;
 
 /// The recipes of an article.
-fn recipes(options: &ArticlesOptions, facts: &Facts) -> Result<Typed, String> {
+fn recipes(options: &ArticlesOptions, facts: &Facts) -> Result<Typed, OptionsError> {
     let device = if facts.nature == Nature::Directory { Bytes::gib(4).min(facts.space) } else { facts.space };
     let device = options.size.unwrap_or(device).round_down(Bytes::mib(1));
     if matches!(options.article, Article::OciUhp | Article::Tr4969) && (device.get() == 0 || device > facts.space) {
-        return Err(format!("{device} are read, and {} are there: give another --size", facts.space));
+        return Err(ReadSizeError { size: device, space: facts.space }.into());
     }
     Ok(match options.article {
         Article::OciLevels => {
@@ -190,7 +198,7 @@ fn recipes(options: &ArticlesOptions, facts: &Facts) -> Result<Typed, String> {
     })
 }
 
-fn sakura(options: &ArticlesOptions, facts: &Facts) -> Result<Typed, String> {
+fn sakura(options: &ArticlesOptions, facts: &Facts) -> Result<Typed, OptionsError> {
     let total = options.size.unwrap_or(Bytes::gib(1));
     // The article gives Bonnie++ no size: the program takes twice the memory.
     let twice_memory = options.size.is_none() && options.memory > Bytes::ZERO;

@@ -14,7 +14,7 @@ use plimsoll_units::{Bytes, Span};
 use super::phase::{PhaseCounts, PhaseTotals, per_second};
 use super::target::{check_grid, check_writable};
 use crate::ground::{Facts, Nature};
-use crate::options::{SuiteOptions, Surroundings, block_size, switch};
+use crate::options::{FlagError, OptionsError, SuiteOptions, Surroundings, block_size, switch};
 use crate::recipe::{CompletedStep, Recipe, StepPlan, settings};
 use crate::result::{FilesResult, StepResult};
 use crate::step::{Before, FileAccess, FilePart, FileSpec, FileWork, FilesStep, Step, Work as StepWork, Worker};
@@ -42,10 +42,10 @@ impl Default for SmallFiles {
 }
 
 impl FromStr for SmallFiles {
-    type Err = String;
+    type Err = FlagError;
 
-    fn from_str(text: &str) -> Result<Self, String> {
-        let wrong = || format!("{text:?} is not NUMBER[:LARGEST[:LEAST[:DIRECTORIES]]]: write 16, or 16:4096:512:4");
+    fn from_str(text: &str) -> Result<Self, FlagError> {
+        let wrong = || FlagError::SmallFiles(text.to_owned());
         let parts: Vec<u64> = text.split(':').map(str::parse).collect::<Result<_, _>>().map_err(|_| wrong())?;
         let default = Self::default();
         if parts.is_empty() || parts.len() > 4 {
@@ -106,7 +106,7 @@ pub struct BonnieOptions {
 }
 
 impl SuiteOptions for BonnieOptions {
-    fn recipe(&self, surroundings: &Surroundings, facts: &Facts) -> Result<Box<dyn Recipe>, String> {
+    fn recipe(&self, surroundings: &Surroundings, facts: &Facts) -> Result<Box<dyn Recipe>, OptionsError> {
         let machine = self.machine.clone().or_else(|| Some(surroundings.host.clone()).filter(|host| !host.is_empty()));
         let options = Self { machine, memory: surroundings.memory, ..self.clone() };
         Ok(Box::new(Bonnie::new(options, facts)?))
@@ -165,8 +165,8 @@ impl Bonnie {
     /// The recipe on a ground with these facts.
     ///
     /// # Errors
-    /// A one-line message with the unsuitable option and the remedy.
-    pub fn new(options: BonnieOptions, facts: &Facts) -> Result<Self, String> {
+    /// The options do not suit the benchmark or the ground.
+    pub fn new(options: BonnieOptions, facts: &Facts) -> Result<Self, OptionsError> {
         let size = size_of(&options)?;
         refuse(&options, size)?;
         check_writable(facts, size)?;
@@ -240,38 +240,48 @@ fn of_files(observed: &FilesResult) -> PhaseTotals {
     }
 }
 
-fn size_of(options: &BonnieOptions) -> Result<Bytes, String> {
+/// Options that Bonnie++ refuses, or that leave nothing to measure.
+#[rustfmt::skip]
+#[derive(Debug, thiserror::Error)]
+enum BonnieError {
+    #[error("the host's memory is unknown, which determines the default size: give --size")] MemoryUnknown,
+    #[error("a chunk of {0} bytes: give a power of two from 256 to 1048576")] Chunk(u32),
+    #[error("a size of {0} bytes: give whole MiB")] Size(u64),
+    #[error("no bytes to go one at a time: give some, or leave these phases out")] NoBytes,
+    #[error("seeks need 1 to 255 seekers, and at least one seek for each")] Seeks,
+    #[error("small files: give their largest size up to 1 GiB before the least, and at least one directory")]
+    SmallFiles,
+    #[error("nothing to do: give a size, a number of small files, and at least one round")] Empty,
+}
+
+fn size_of(options: &BonnieOptions) -> Result<Bytes, BonnieError> {
     match options.size {
         Some(size) => Ok(size),
-        None if options.memory == Bytes::ZERO => {
-            Err("the host's memory is unknown, which determines the default size: give --size".into())
-        }
+        None if options.memory == Bytes::ZERO => Err(BonnieError::MemoryUnknown),
         None => Ok(Bytes::new((2 * options.memory.get()).next_multiple_of(1 << 30))),
     }
 }
 
-fn refuse(options: &BonnieOptions, size: Bytes) -> Result<(), String> {
+fn refuse(options: &BonnieOptions, size: Bytes) -> Result<(), BonnieError> {
     let SmallFiles { units, largest, least, directories } = options.small_files;
     let chunk = options.chunk;
     if !chunk.is_power_of_two() || !(256..=1 << 20).contains(&chunk) {
-        return Err(format!("a chunk of {chunk} bytes: give a power of two from 256 to 1048576"));
+        return Err(BonnieError::Chunk(chunk));
     }
     if !size.get().is_multiple_of(1 << 20) {
-        return Err(format!("a size of {} bytes: give whole MiB", size.get()));
+        return Err(BonnieError::Size(size.get()));
     }
     if options.per_char == Some(Bytes::ZERO) {
-        return Err("no bytes to go one at a time: give some, or leave these phases out".into());
+        return Err(BonnieError::NoBytes);
     }
     if size > Bytes::ZERO && (options.seekers == 0 || options.seekers > 255 || options.seeks < options.seekers.into()) {
-        return Err("seeks need 1 to 255 seekers, and at least one seek for each".into());
+        return Err(BonnieError::Seeks);
     }
     if least > largest || directories == 0 || largest > 1 << 30 {
-        return Err(
-            "small files: give their largest size up to 1 GiB before the least, and at least one directory".into()
-        );
+        return Err(BonnieError::SmallFiles);
     }
     if options.rounds == 0 || (size == Bytes::ZERO && units == 0) {
-        return Err("nothing to do: give a size, a number of small files, and at least one round".into());
+        return Err(BonnieError::Empty);
     }
     Ok(())
 }

@@ -14,7 +14,7 @@ use plimsoll_units::{Bytes, Kind, Span};
 
 use super::target::{check_grid, check_space};
 use crate::ground::{Facts, Nature};
-use crate::options::{SuiteOptions, Surroundings, percent, spelled, switch};
+use crate::options::{FlagError, OptionsError, SuiteOptions, Surroundings, percent, spelled, switch};
 use crate::recipe::{CompletedStep, Recipe, StepPlan};
 use crate::result::IoResult;
 use crate::step::{FileAccess, FilePart, FileSpec, Step, Work, Worker};
@@ -29,13 +29,13 @@ pub enum Version {
 }
 
 impl FromStr for Version {
-    type Err = String;
+    type Err = FlagError;
 
-    fn from_str(text: &str) -> Result<Self, String> {
+    fn from_str(text: &str) -> Result<Self, FlagError> {
         match text {
             "3" => Ok(Self::Three),
             "8" => Ok(Self::Eight),
-            _ => Err(format!("version {text} is not known: write --version 3 or --version 8")),
+            _ => Err(FlagError::Version(text.to_owned())),
         }
     }
 }
@@ -161,39 +161,54 @@ impl CrystalDiskMarkOptions {
         })
     }
 
-    fn checked(&self, facts: &Facts) -> Result<(), String> {
+    fn checked(&self, facts: &Facts) -> Result<(), OptionsError> {
         let (mib, size) = (1 << 20, self.size());
         if self.version == Version::Three && (self.profile, self.mix) != (Profile::Default, None) {
-            return Err("version 3 has one list of tests: leave the profile and the mix out, or take version 8".into());
+            return Err(CrystalDiskMarkError::ProfileOfVersionThree.into());
         }
         if self.version == Version::Three && !self.tests.is_empty() {
-            return Err("version 3 has one list of tests: take version 8 for others".into());
+            return Err(CrystalDiskMarkError::TestsOfVersionThree.into());
         }
         if self.mix.is_some_and(|reads| !(reads > 0.0 && reads < 1.0)) {
-            return Err("a mix is a share of reads between 0 and 100 %, such as 70: write --mix 70".into());
+            return Err(CrystalDiskMarkError::Mix.into());
         }
         if size.get() < mib || !size.get().is_multiple_of(mib) {
-            return Err(format!("the file is measured in whole MiB, and {size} is not: write --size 1GiB"));
+            return Err(CrystalDiskMarkError::Size(size).into());
         }
         if !(1..=99).contains(&self.runs) {
-            return Err(format!("{} runs are not between 1 and 99: write --runs 5", self.runs));
+            return Err(CrystalDiskMarkError::Runs(self.runs).into());
         }
         if self.measure().is_zero() {
-            return Err("a run needs time: write --measure 5s".into());
+            return Err(CrystalDiskMarkError::Time.into());
         }
         check_space(facts, size)?;
         if facts.read_only && self.directions != Directions::Reads {
-            return Err(format!(
-                "{}: it would be written to: name it with --destroy too, or give --reads-only",
-                facts.subject.name
-            ));
+            return Err(CrystalDiskMarkError::ReadOnly(facts.subject.name.clone()).into());
         }
         tests_of(self).iter().try_for_each(|test| test.checked(size, facts.grid))
     }
 }
 
+/// Options that do not suit CrystalDiskMark or its target.
+#[rustfmt::skip]
+#[derive(Debug, thiserror::Error)]
+enum CrystalDiskMarkError {
+    #[error("version 3 has one list of tests: leave the profile and the mix out, or take version 8")]
+    ProfileOfVersionThree,
+    #[error("version 3 has one list of tests: take version 8 for others")] TestsOfVersionThree,
+    #[error("a mix is a share of reads between 0 and 100 %, such as 70: write --mix 70")] Mix,
+    #[error("the file is measured in whole MiB, and {0} is not: write --size 1GiB")] Size(Bytes),
+    #[error("{0} runs are not between 1 and 99: write --runs 5")] Runs(u32),
+    #[error("a run needs time: write --measure 5s")] Time,
+    #[error("{0}: it would be written to: name it with --destroy too, or give --reads-only")] ReadOnly(String),
+    #[error("a test has blocks, 1 to 512 queues and 1 to 64 threads, not Q{queues}T{threads} of {block} bytes")]
+    Test { queues: u32, threads: u32, block: u32 },
+    #[error("{threads} threads of {block} bytes need more than {size}: write --size {needed}")]
+    TestSize { threads: u32, block: u32, size: Bytes, needed: Bytes },
+}
+
 impl SuiteOptions for CrystalDiskMarkOptions {
-    fn recipe(&self, surroundings: &Surroundings, facts: &Facts) -> Result<Box<dyn Recipe>, String> {
+    fn recipe(&self, surroundings: &Surroundings, facts: &Facts) -> Result<Box<dyn Recipe>, OptionsError> {
         let options = Self { date: surroundings.date.clone(), ..self.clone() };
         Ok(Box::new(CrystalDiskMark::new(options, facts)?))
     }
@@ -212,8 +227,8 @@ impl CrystalDiskMark {
     /// The recipe on a ground with these facts.
     ///
     /// # Errors
-    /// A one-line message with the unsuitable option and the remedy.
-    pub fn new(options: CrystalDiskMarkOptions, facts: &Facts) -> Result<Self, String> {
+    /// The options do not suit the benchmark or the ground.
+    pub fn new(options: CrystalDiskMarkOptions, facts: &Facts) -> Result<Self, OptionsError> {
         options.checked(facts)?;
         // A device is read as it is; a file has to be filled.
         let fills = options.directions != Directions::Reads || facts.nature == Nature::Directory;
@@ -324,18 +339,16 @@ impl DiskMarkTest {
         Self { sequential: false, ..Self::sequential(block, queues, threads) }
     }
 
-    fn checked(&self, size: Bytes, grid: u64) -> Result<(), String> {
+    fn checked(&self, size: Bytes, grid: u64) -> Result<(), OptionsError> {
         let Self { block, queues, threads, .. } = *self;
         check_grid(grid, block.into())?;
         if block == 0 || !(1..=512).contains(&queues) || !(1..=64).contains(&threads) {
-            return Err(format!(
-                "a test has blocks, 1 to 512 queues and 1 to 64 threads, not Q{queues}T{threads} of {block} bytes"
-            ));
+            return Err(CrystalDiskMarkError::Test { queues, threads, block }.into());
         }
         let needed = u64::from(block) * u64::from(threads);
         if size.get() < needed {
             let needed = Bytes::new(needed.next_multiple_of(MIB.into()));
-            return Err(format!("{threads} threads of {block} bytes need more than {size}: write --size {needed}"));
+            return Err(CrystalDiskMarkError::TestSize { threads, block, size, needed }.into());
         }
         Ok(())
     }

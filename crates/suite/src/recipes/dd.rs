@@ -12,7 +12,7 @@ use plimsoll_units::{Bytes, Span};
 
 use super::target::check_grid;
 use crate::ground::{Facts, Nature};
-use crate::options::{SuiteOptions, Surroundings, spelled, switch};
+use crate::options::{OptionsError, SuiteOptions, Surroundings, spelled, switch};
 use crate::recipe::{CompletedStep, Recipe, StepPlan, settings};
 use crate::result::IoResult;
 use crate::step::{Before, FileAccess, FileSpec, Step, Worker};
@@ -106,9 +106,21 @@ pub struct DdOptions {
 }
 
 impl SuiteOptions for DdOptions {
-    fn recipe(&self, _surroundings: &Surroundings, facts: &Facts) -> Result<Box<dyn Recipe>, String> {
+    fn recipe(&self, _surroundings: &Surroundings, facts: &Facts) -> Result<Box<dyn Recipe>, OptionsError> {
         Ok(Box::new(Dd::new(self.clone(), facts)?))
     }
+}
+
+/// Copies that cannot be executed.
+#[rustfmt::skip]
+#[derive(Debug, thiserror::Error)]
+enum DdError {
+    #[error("nothing to copy: give a block size and a count of at least 1")] Empty,
+    #[error("one call moves at most {CALL_MAX} bytes: give a block size of 1GiB or less")] Block,
+    #[error("{count} blocks of {block} do not fit into {space}: give a lower count")]
+    Space { count: u64, block: Bytes, space: Bytes },
+    #[error("{name}: {kind} would write to it: read from it, or name it with --destroy too")]
+    ReadOnly { name: String, kind: String },
 }
 
 /// Copies of `dd`.
@@ -125,28 +137,24 @@ impl Dd {
     /// The recipe on a ground with these facts.
     ///
     /// # Errors
-    /// A one-line message with the remedy: invalid sizes, insufficient space, or a target that may not be written.
-    pub fn new(options: DdOptions, facts: &Facts) -> Result<Self, String> {
+    /// Invalid sizes, insufficient space, or a target that may not be written.
+    pub fn new(options: DdOptions, facts: &Facts) -> Result<Self, OptionsError> {
         let DdOptions { block, count, kinds, .. } = &options;
         if block.get() == 0 || *count == 0 || kinds.is_empty() {
-            return Err("nothing to copy: give a block size and a count of at least 1".into());
+            return Err(DdError::Empty.into());
         }
         if block.get() > CALL_MAX {
-            return Err(format!("one call moves at most {CALL_MAX} bytes: give a block size of 1GiB or less"));
+            return Err(DdError::Block.into());
         }
         let total = block.get().checked_mul(*count).map(Bytes::new).filter(|total| *total <= facts.space);
         let Some(total) = total else {
-            return Err(format!("{count} blocks of {block} do not fit into {}: give a lower count", facts.space));
+            return Err(DdError::Space { count: *count, block: *block, space: facts.space }.into());
         };
         if kinds.iter().any(|kind| kind.is_direct()) {
             check_grid(facts.grid, block.get())?;
         }
         if let Some(kind) = kinds.iter().find(|kind| kind.writes() && facts.read_only) {
-            let name = &facts.subject.name;
-            return Err(format!(
-                "{name}: {} would write to it: read from it, or name it with --destroy too",
-                spelled(kind)
-            ));
+            return Err(DdError::ReadOnly { name: facts.subject.name.clone(), kind: spelled(kind) }.into());
         }
         let plan = plan(&options, total, facts);
         let writes = plan.steps.iter().any(Step::writes);

@@ -16,8 +16,9 @@ use plimsoll_load::Pace;
 use plimsoll_record::{Bins, DatabaseSide, DelayAndQueue, Listing, Verdict};
 use plimsoll_units::{Bytes, Span};
 
+use super::target::TargetError;
 use crate::ground::Facts;
-use crate::options::{SuiteOptions, Surroundings};
+use crate::options::{FlagError, OptionsError, SuiteOptions, Surroundings};
 use crate::recipe::{CompletedStep, Recipe, database_result};
 use crate::session_run::session_run;
 use crate::sql::{SessionWork, SessionsResult, SessionsStep, StatementsStep, TransactionKind};
@@ -45,11 +46,12 @@ pub struct SqlScript {
 }
 
 impl FromStr for SqlScript {
-    type Err = String;
+    type Err = FlagError;
 
     /// Reads the file.
-    fn from_str(path: &str) -> Result<Self, String> {
-        let sql = std::fs::read_to_string(path).map_err(|error| format!("{path}: {error}: give a file of SQL"))?;
+    fn from_str(path: &str) -> Result<Self, FlagError> {
+        let sql = std::fs::read_to_string(path);
+        let sql = sql.map_err(|error| FlagError::Script { path: path.to_owned(), error })?;
         Ok(Self { name: path.into(), sql })
     }
 }
@@ -62,10 +64,10 @@ pub struct Rungs(pub Vec<u32>);
 const MAX_RUNGS: usize = 100;
 
 impl FromStr for Rungs {
-    type Err = String;
+    type Err = FlagError;
 
-    fn from_str(text: &str) -> Result<Self, String> {
-        let wrong = || format!("{text:?}: write rising numbers of sessions, such as 1..12 or 1,2,4,8");
+    fn from_str(text: &str) -> Result<Self, FlagError> {
+        let wrong = || FlagError::Rungs(text.to_owned());
         let number = |part: &str| part.trim().parse::<u32>().ok().filter(|number| *number > 0);
         let mut rungs = Vec::new();
         for part in text.split(',') {
@@ -76,7 +78,7 @@ impl FromStr for Rungs {
             let (from, to) = from.zip(to).filter(|(from, to)| from <= to).ok_or_else(wrong)?;
             rungs.extend((from..=to).take(MAX_RUNGS + 1));
             if rungs.len() > MAX_RUNGS {
-                return Err(format!("{text:?}: these are more than {MAX_RUNGS} rungs: leave some out"));
+                return Err(FlagError::RungCount { text: text.to_owned(), max: MAX_RUNGS });
             }
         }
         if rungs.is_sorted_by(|a, b| a < b) { Ok(Self(rungs)) } else { Err(wrong()) }
@@ -138,7 +140,7 @@ impl SuiteOptions for LadderOptions {
         self.uses_own_tables() || self.may_write || self.setup.is_some() || self.teardown.is_some()
     }
 
-    fn recipe(&self, _surroundings: &Surroundings, facts: &Facts) -> Result<Box<dyn Recipe>, String> {
+    fn recipe(&self, _surroundings: &Surroundings, facts: &Facts) -> Result<Box<dyn Recipe>, OptionsError> {
         Ok(Box::new(Ladder::new(self.clone(), facts)?))
     }
 }
@@ -182,11 +184,10 @@ impl Ladder {
     /// The recipe on a ground with these facts.
     ///
     /// # Errors
-    /// A one-line message with the remedy: no rungs, rungs that do not ascend, no statement, no database, or a system
-    /// without a built-in table.
-    pub fn new(options: LadderOptions, facts: &Facts) -> Result<Self, String> {
+    /// No rungs, rungs that do not ascend, no statement, no database, or a system without a built-in table.
+    pub fn new(options: LadderOptions, facts: &Facts) -> Result<Self, OptionsError> {
         let Some((system, ref about)) = facts.database else {
-            return Err(format!("{}: this is not a database", facts.subject.name));
+            return Err(TargetError::NoDatabase(facts.subject.name.clone()).into());
         };
         check(&options)?;
         let once = |name: &str, script: &SqlScript| {
@@ -199,8 +200,7 @@ impl Ladder {
             (script.sql.clone(), None)
         } else {
             let max = options.rungs.0.iter().copied().max().unwrap_or(1);
-            let none = || format!("no table is made for {system}: give --sql with a statement on a table of yours");
-            steps.extend(filling(system, options.table, max).ok_or_else(none)?);
+            steps.extend(filling(system, options.table, max).ok_or(LadderError::System(system))?);
             (full_scan().to_owned(), opening_sql(system))
         };
         let mut result_checks = vec![Arc::new(ResultCheck::default())];
@@ -318,22 +318,35 @@ fn rung(done: &CompletedStep) -> Option<Rung<'_>> {
     (!all.is_empty()).then_some(Rung { sessions: step.sessions, observed, all, turns, counted })
 }
 
-fn check(options: &LadderOptions) -> Result<(), String> {
+/// Options without a measurable ladder.
+#[rustfmt::skip]
+#[derive(Debug, thiserror::Error)]
+enum LadderError {
+    #[error("no table is made for {0}: give --sql with a statement on a table of yours")] System(System),
+    #[error("the ladder needs rising numbers of sessions: give --concurrency 1..12 or 1,2,4,8")] Rungs,
+    #[error("a rung has at most {MAX_SESSIONS} sessions: give --concurrency less")] Sessions,
+    #[error("a session has to execute something: give --turns 1 or more")] Turns,
+    #[error("a rung needs some time: give --measure 10s")] Time,
+    #[error("{0}: the file has no statement")] Script(String),
+    #[error("the table is too small: give --table 1MiB or more")] Table,
+}
+
+fn check(options: &LadderOptions) -> Result<(), LadderError> {
     let rungs = &options.rungs.0;
     if rungs.is_empty() || rungs[0] == 0 || !rungs.is_sorted_by(|a, b| a < b) {
-        return Err("the ladder needs rising numbers of sessions: give --concurrency 1..12 or 1,2,4,8".into());
+        return Err(LadderError::Rungs);
     }
     if rungs.last().is_some_and(|max| *max > MAX_SESSIONS) {
-        return Err(format!("a rung has at most {MAX_SESSIONS} sessions: give --concurrency less"));
+        return Err(LadderError::Sessions);
     }
     match options.until() {
-        Until::Turns(0) => return Err("a session has to execute something: give --turns 1 or more".into()),
-        Until::Time(time) if time.is_zero() => return Err("a rung needs some time: give --measure 10s".into()),
+        Until::Turns(0) => return Err(LadderError::Turns),
+        Until::Time(time) if time.is_zero() => return Err(LadderError::Time),
         _ => {}
     }
     match &options.sql {
-        Some(script) if script.sql.trim().is_empty() => Err(format!("{}: the file has no statement", script.name)),
-        None if options.table < Bytes::mib(1) => Err("the table is too small: give --table 1MiB or more".into()),
+        Some(script) if script.sql.trim().is_empty() => Err(LadderError::Script(script.name.clone())),
+        None if options.table < Bytes::mib(1) => Err(LadderError::Table),
         _ => Ok(()),
     }
 }

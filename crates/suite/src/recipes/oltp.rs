@@ -18,8 +18,9 @@ use plimsoll_load::Pace;
 use plimsoll_record::{Inconsistency, Listing, Objective, Run, Verdict, WrongTable};
 use plimsoll_units::{Bytes, Iops, Span};
 
+use super::target::TargetError;
 use crate::ground::Facts;
-use crate::options::{SuiteOptions, Surroundings};
+use crate::options::{OptionsError, SuiteOptions, Surroundings};
 use crate::recipe::{CompletedStep, Recipe};
 use crate::result::StepResult;
 use crate::session_run::session_run;
@@ -155,7 +156,7 @@ impl SuiteOptions for OltpOptions {
         listed.map_or(self.max_sessions, |clients| (*clients).min(self.max_sessions).max(FILLERS))
     }
 
-    fn recipe(&self, _surroundings: &Surroundings, facts: &Facts) -> Result<Box<dyn Recipe>, String> {
+    fn recipe(&self, _surroundings: &Surroundings, facts: &Facts) -> Result<Box<dyn Recipe>, OptionsError> {
         Ok(Box::new(Oltp::new(self.clone(), facts)?))
     }
 }
@@ -198,10 +199,10 @@ impl Oltp {
     /// The recipe on a ground with these facts.
     ///
     /// # Errors
-    /// A one-line message with the remedy: no database, an unsupported system, an invalid scale or invalid loads.
-    pub fn new(options: OltpOptions, facts: &Facts) -> Result<Self, String> {
+    /// No database, an unsupported system, an invalid scale or invalid loads.
+    pub fn new(options: OltpOptions, facts: &Facts) -> Result<Self, OptionsError> {
         let Some((system, _)) = facts.database else {
-            return Err(format!("{}: this is not a database", facts.subject.name));
+            return Err(TargetError::NoDatabase(facts.subject.name.clone()).into());
         };
         let sweep = Sweep::new(plan::plan(&options)?);
         let by = match system {
@@ -215,8 +216,7 @@ impl Oltp {
             Script::NewOrder => trade::tables(system, scale),
             _ => bank::tables(system, scale),
         };
-        let tables =
-            tables.ok_or_else(|| format!("no tables are made for {system}: give postgres://, mysql:// or sqlite:"))?;
+        let tables = tables.ok_or(plan::OltpError::System(system))?;
         let ledger = Arc::new(OltpLedger::default());
         let work: Arc<dyn Transactions> = match options.script {
             Script::NewOrder => {

@@ -23,6 +23,7 @@ use plimsoll_record::{DatabaseAbout, DatabaseSide, Listing, Run, Slice, Verdict}
 use plimsoll_units::{Bytes, Span};
 
 use crate::ground::Facts;
+use crate::options::OptionsError;
 use crate::recipe::{CompletedStep, Recipe};
 use crate::result::StepResult;
 use crate::session_run::session_run;
@@ -61,8 +62,8 @@ impl Slob {
     /// The recipe on a database with these facts.
     ///
     /// # Errors
-    /// A one-line message with the unsuitable option and the remedy.
-    pub fn new(options: SlobOptions, facts: &Facts) -> Result<Self, String> {
+    /// The options do not suit the benchmark or the ground.
+    pub fn new(options: SlobOptions, facts: &Facts) -> Result<Self, OptionsError> {
         let layout = Arc::new(options.layout(facts)?);
         let preparations = preparations(&layout);
         Ok(Self { options, layout, preparations, curve: 0, sweep: None, given: Vec::new() })

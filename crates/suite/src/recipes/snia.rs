@@ -15,7 +15,7 @@ use plimsoll_units::{Bytes, Span};
 
 use super::target::{check_grid, check_writable};
 use crate::ground::{Facts, Nature};
-use crate::options::{SuiteOptions, Surroundings, block_size, percent};
+use crate::options::{OptionsError, SuiteOptions, Surroundings, block_size, percent};
 use crate::recipe::{CompletedStep, Recipe};
 use crate::step::{FileAccess, FileSpec, Keep, Step, Worker};
 
@@ -78,39 +78,52 @@ pub struct SniaOptions {
 }
 
 impl SuiteOptions for SniaOptions {
-    fn recipe(&self, _surroundings: &Surroundings, facts: &Facts) -> Result<Box<dyn Recipe>, String> {
+    fn recipe(&self, _surroundings: &Surroundings, facts: &Facts) -> Result<Box<dyn Recipe>, OptionsError> {
         Ok(Box::new(Snia::new(self.clone(), facts)?))
     }
+}
+
+/// Options that do not suit the specification.
+#[rustfmt::skip]
+#[derive(Debug, thiserror::Error)]
+enum SniaError {
+    #[error("no tests are selected: write --tests iops")] Tests,
+    #[error("a load needs time: write --point 1min")] Time,
+    #[error("{0} rounds cannot be steady over five: write --rounds 25")] Rounds(u32),
+    #[error("there are 1 to 64 threads with 1 to 1024 outstanding: write --threads 2 --depth 16")] Outstanding,
+    #[error("mixes must include 0, which determines the steady state: write --mixes 100,65,0")] Mixes,
+    #[error("blocks must include 4KiB, which determines the steady state: write --blocks 8KiB,4KiB")] Blocks,
+    #[error("a size of less than a MiB: write --size 1GiB")] Size,
 }
 
 /// Block size of preconditioning.
 const FILLING: u32 = 128 << 10;
 
 impl SniaOptions {
-    fn checked(&self, facts: &Facts) -> Result<Bytes, String> {
+    fn checked(&self, facts: &Facts) -> Result<Bytes, OptionsError> {
         if self.tests.is_empty() {
-            return Err("no tests are selected: write --tests iops".into());
+            return Err(SniaError::Tests.into());
         }
         if self.point.is_zero() || self.saturation_span.is_zero() {
-            return Err("a load needs time: write --point 1min".into());
+            return Err(SniaError::Time.into());
         }
         if self.rounds < steady::WINDOW as u32 {
-            return Err(format!("{} rounds cannot be steady over five: write --rounds 25", self.rounds));
+            return Err(SniaError::Rounds(self.rounds).into());
         }
         if !(1..=64).contains(&self.threads) || !(1..=1024).contains(&self.depth) {
-            return Err("there are 1 to 64 threads with 1 to 1024 outstanding: write --threads 2 --depth 16".into());
+            return Err(SniaError::Outstanding.into());
         }
         if !self.mixes.iter().all(|reads| (0.0..=1.0).contains(reads)) || !self.mixes.contains(&0.0) {
-            return Err("mixes must include 0, which determines the steady state: write --mixes 100,65,0".into());
+            return Err(SniaError::Mixes.into());
         }
         if self.blocks.contains(&0) || !self.blocks.contains(&(4 << 10)) {
-            return Err("blocks must include 4KiB, which determines the steady state: write --blocks 8KiB,4KiB".into());
+            return Err(SniaError::Blocks.into());
         }
         check_grid(facts.grid, 4 << 10)?;
         let total = if facts.nature == Nature::Directory { facts.space.min(Bytes::gib(1)) } else { facts.space };
         let size = self.size.unwrap_or(total).round_down(Bytes::mib(1));
         if size.get() == 0 {
-            return Err("a size of less than a MiB: write --size 1GiB".into());
+            return Err(SniaError::Size.into());
         }
         check_writable(facts, size)?;
         Ok(size)
@@ -141,8 +154,8 @@ impl Snia {
     /// The recipe on a ground with these facts.
     ///
     /// # Errors
-    /// A one-line message with the unsuitable option and the remedy.
-    pub fn new(options: SniaOptions, facts: &Facts) -> Result<Self, String> {
+    /// The options do not suit the benchmark or the ground.
+    pub fn new(options: SniaOptions, facts: &Facts) -> Result<Self, OptionsError> {
         let size = options.checked(facts)?;
         let cells = options.tests.iter().map(|test| test.cells(&options, facts.grid)).collect();
         Ok(Self { options, size, cells, given: Vec::new() })

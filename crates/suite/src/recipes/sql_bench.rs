@@ -24,7 +24,7 @@ use self::dialect::SqlDialect;
 use self::figures::SectionFigure;
 use self::section::{BenchSection, Counting, Ledger, SectionPlan, ask};
 use crate::ground::Facts;
-use crate::options::{SuiteOptions, Surroundings};
+use crate::options::{OptionsError, SuiteOptions, Surroundings};
 use crate::recipe::{CompletedStep, Recipe, settings};
 use crate::step::Step;
 
@@ -116,9 +116,19 @@ pub struct SqlBenchOptions {
 }
 
 impl SuiteOptions for SqlBenchOptions {
-    fn recipe(&self, _surroundings: &Surroundings, facts: &Facts) -> Result<Box<dyn Recipe>, String> {
+    fn recipe(&self, _surroundings: &Surroundings, facts: &Facts) -> Result<Box<dyn Recipe>, OptionsError> {
         Ok(Box::new(SqlBench::new(self.clone(), facts)?))
     }
+}
+
+/// Options that leave nothing to execute.
+#[rustfmt::skip]
+#[derive(Debug, thiserror::Error)]
+enum SqlBenchError {
+    #[error("{0}: sql-bench needs a database: name one, or --make one")] NoDatabase(String),
+    #[error("--{name} {share}: write a share of the full benchmark, such as 0.1, or 1 for all")]
+    Share { name: &'static str, share: f64 },
+    #[error("nothing to do: name at least one test, and a --time-limit such as 600s")] Empty,
 }
 
 /// A section with its test.
@@ -146,20 +156,18 @@ impl SqlBench {
     /// The recipe on a ground with these facts.
     ///
     /// # Errors
-    /// Unsuitable option and remedy, in one line.
-    pub fn new(options: SqlBenchOptions, facts: &Facts) -> Result<Self, String> {
+    /// No database, an invalid share, or nothing to do.
+    pub fn new(options: SqlBenchOptions, facts: &Facts) -> Result<Self, OptionsError> {
         let Some((system, _)) = &facts.database else {
-            return Err(format!("{}: sql-bench needs a database: name one, or --make one", facts.subject.name));
+            return Err(SqlBenchError::NoDatabase(facts.subject.name.clone()).into());
         };
         for (name, share) in [("scale", options.scale), ("size", options.size)] {
             if !(share > 0.0 && share <= 1.0) {
-                return Err(format!(
-                    "--{name} {share}: write a share of the full benchmark, such as 0.1, or 1 for all"
-                ));
+                return Err(SqlBenchError::Share { name, share }.into());
             }
         }
         if options.time_limit.is_zero() || options.tests.is_empty() {
-            return Err("nothing to do: name at least one test, and a --time-limit such as 600s".into());
+            return Err(SqlBenchError::Empty.into());
         }
         let plan = SectionPlan { dialect: SqlDialect(*system), scale: options.scale, size: options.size };
         let mut sections: Vec<Placed> =

@@ -11,14 +11,10 @@ pub(super) enum TargetError {
     ReadOnly(String),
     #[error("{name}: {needed} are needed, {available} are available: give a smaller --size")]
     Space { name: String, needed: Bytes, available: Bytes },
+    #[error("{0}: this is not a database")]
+    NoDatabase(String),
     #[error("direct I/O needs multiples of {grid} bytes here, not {block}: give larger blocks")]
     Grid { block: u64, grid: u64 },
-}
-
-impl From<TargetError> for String {
-    fn from(error: TargetError) -> Self {
-        error.to_string()
-    }
 }
 
 /// Checks that a target is writable and has `needed` bytes.

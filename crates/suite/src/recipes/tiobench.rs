@@ -14,7 +14,7 @@ use plimsoll_units::{Bytes, Kind, Span};
 use super::phase::{PhaseCounts, PhaseTotals, per_second};
 use super::target::{check_grid, check_writable};
 use crate::ground::{Facts, Nature};
-use crate::options::{SuiteOptions, Surroundings, block_size};
+use crate::options::{OptionsError, SuiteOptions, Surroundings, block_size};
 use crate::recipe::{CompletedStep, Recipe, StepPlan, settings};
 use crate::result::IoResult;
 use crate::step::{Before, FileAccess, FilePart, FileSpec, Step, Work as StepWork, Worker, WorkerOrder};
@@ -151,8 +151,24 @@ pub struct TiobenchOptions {
     pub seed: u64,
 }
 
+/// Options that do not suit tiotest or its target.
+#[rustfmt::skip]
+#[derive(Debug, thiserror::Error)]
+enum TiobenchError {
+    #[error("tiotest makes one pass: give one number of threads, or --tiobench")] Passes,
+    #[error("nothing to do: give at least one number of threads, one pass, and skip not every test")] Empty,
+    #[error("{0} threads: give 1 to 255")] Threads(u32),
+    #[error("no random operation is left for each of {0} threads: give more")] Random(u32),
+    #[error("a file's size: give whole MiB, at least one")] Size,
+    #[error("blocks of {block} bytes: give at least 1, and at most the {size} of a file")]
+    Block { block: u64, size: Bytes },
+    #[error("room between threads is for devices: leave it out, or give a device")] GapInFiles,
+    #[error("several directories need a directory to run in: give one, or leave them out")] Directories,
+    #[error("room between threads: give whole MiB")] Gap,
+}
+
 impl SuiteOptions for TiobenchOptions {
-    fn recipe(&self, surroundings: &Surroundings, facts: &Facts) -> Result<Box<dyn Recipe>, String> {
+    fn recipe(&self, surroundings: &Surroundings, facts: &Facts) -> Result<Box<dyn Recipe>, OptionsError> {
         let options = Self { memory: surroundings.memory, ..self.clone() };
         Ok(Box::new(Tiobench::new(options, facts)?))
     }
@@ -168,7 +184,7 @@ impl TiobenchOptions {
     }
 
     /// The program with its defaults; by default tiobench uses files of twice the memory.
-    fn program(&self, facts: &Facts) -> Result<Program, String> {
+    fn program(&self, facts: &Facts) -> Result<Program, TiobenchError> {
         if self.tiobench {
             return Ok(Program::Tiobench {
                 identifier: facts.subject.name.clone(),
@@ -181,7 +197,7 @@ impl TiobenchOptions {
         let threads = match self.threads[..] {
             [] => 4,
             [threads] => threads,
-            _ => return Err("tiotest makes one pass: give one number of threads, or --tiobench".into()),
+            _ => return Err(TiobenchError::Passes),
         };
         let (size, random) = (self.size.unwrap_or(Bytes::mib(10)), self.random.unwrap_or(100_000));
         Ok(Program::Tiotest { threads, size, random })
@@ -217,8 +233,8 @@ impl Tiobench {
     /// The recipe on a ground with these facts.
     ///
     /// # Errors
-    /// A one-line message with the unsuitable option and the remedy.
-    pub fn new(options: TiobenchOptions, facts: &Facts) -> Result<Self, String> {
+    /// The options do not suit the benchmark or the ground.
+    pub fn new(options: TiobenchOptions, facts: &Facts) -> Result<Self, OptionsError> {
         let program = options.program(facts)?;
         let passes = plan_passes(&program);
         refuse(&options, &passes, facts)?;
@@ -269,23 +285,23 @@ fn plan_passes(program: &Program) -> Vec<Pass> {
     }
 }
 
-fn refuse(options: &TiobenchOptions, passes: &[Pass], facts: &Facts) -> Result<(), String> {
+fn refuse(options: &TiobenchOptions, passes: &[Pass], facts: &Facts) -> Result<(), OptionsError> {
     let block = u64::from(options.block);
     if passes.is_empty() || options.skipped.len() >= TiobenchTest::value_variants().len() {
-        return Err("nothing to do: give at least one number of threads, one pass, and skip not every test".into());
+        return Err(TiobenchError::Empty.into());
     }
     for pass in passes {
         if !(1..=255).contains(&pass.threads) {
-            return Err(format!("{} threads: give 1 to 255", pass.threads));
+            return Err(TiobenchError::Threads(pass.threads).into());
         }
         if pass.random == 0 {
-            return Err(format!("no random operation is left for each of {} threads: give more", pass.threads));
+            return Err(TiobenchError::Random(pass.threads).into());
         }
         if pass.size == Bytes::ZERO || !pass.size.get().is_multiple_of(1 << 20) {
-            return Err("a file's size: give whole MiB, at least one".into());
+            return Err(TiobenchError::Size.into());
         }
         if block == 0 || block > pass.size.get() {
-            return Err(format!("blocks of {block} bytes: give at least 1, and at most the {} of a file", pass.size));
+            return Err(TiobenchError::Block { block, size: pass.size }.into());
         }
     }
     if options.access_path() == AccessPath::Direct {
@@ -293,13 +309,13 @@ fn refuse(options: &TiobenchOptions, passes: &[Pass], facts: &Facts) -> Result<(
     }
     let has_files = facts.nature == Nature::Directory;
     if has_files && options.gap != Gap::default() {
-        return Err("room between threads is for devices: leave it out, or give a device".into());
+        return Err(TiobenchError::GapInFiles.into());
     }
     if !has_files && !options.directories.is_empty() {
-        return Err("several directories need a directory to run in: give one, or leave them out".into());
+        return Err(TiobenchError::Directories.into());
     }
     if !options.gap.between.get().is_multiple_of(1 << 20) {
-        return Err("room between threads: give whole MiB".into());
+        return Err(TiobenchError::Gap.into());
     }
     Ok(())
 }
@@ -462,8 +478,8 @@ impl Tiobench {
     /// the suite.
     ///
     /// # Errors
-    /// A line with the blocks that can be checked.
-    fn checking(mut self) -> Result<Self, String> {
+    /// The blocks cannot be checked.
+    fn checking(mut self) -> Result<Self, OptionsError> {
         let interval = Bytes::new(self.options.block.into());
         let mut retained: Vec<(usize, Vec<Arc<Checked>>)> = Vec::new();
         for ((pass, _), step) in self.plan.iter_mut() {
@@ -474,7 +490,7 @@ impl Tiobench {
                     let region = Region { start: part.start, length: part.length };
                     let seed = self.options.seed.wrapping_add((*pass as u64) << 32).wrapping_add(index as u64);
                     let how = Checking { seed, interval, region, compressible: 0.0, blank: Blank::PassedOver };
-                    Checked::new(&how).map(Arc::new).map_err(|error| error.to_string())
+                    Checked::new(&how).map(Arc::new)
                 };
                 retained.push((*pass, io.workers.iter().enumerate().map(one).collect::<Result<_, _>>()?));
             }

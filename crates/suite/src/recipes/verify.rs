@@ -14,7 +14,7 @@ use plimsoll_units::{Bytes, Kind};
 
 use super::target::check_space;
 use crate::ground::{Facts, Nature};
-use crate::options::{SuiteOptions, Surroundings, percent, switch};
+use crate::options::{OptionsError, SuiteOptions, Surroundings, percent, switch};
 use crate::recipe::{CompletedStep, Recipe, settings};
 use crate::step::{Before, FileAccess, FileSpec, Step, Worker};
 
@@ -73,20 +73,34 @@ pub struct VerifyOptions {
 }
 
 impl SuiteOptions for VerifyOptions {
-    fn recipe(&self, _surroundings: &Surroundings, facts: &Facts) -> Result<Box<dyn Recipe>, String> {
+    fn recipe(&self, _surroundings: &Surroundings, facts: &Facts) -> Result<Box<dyn Recipe>, OptionsError> {
         let Some(state) = self.state.as_ref().filter(|_| self.mode == VerifyMode::CheckOnly) else {
             return Ok(Box::new(Verify::new(self.clone(), facts)?));
         };
-        let unread =
-            |why: &dyn std::fmt::Display| format!("{}: {why}: give the file of the run that wrote", state.display());
-        let mut file = std::fs::File::open(state).map_err(|error| unread(&error))?;
-        let memory = Checked::restore(&mut file, Blank::Mismatch).map_err(|error| unread(&error))?;
+        let unread = |error: OptionsError| VerifyError::State { path: state.clone(), error };
+        let mut file = std::fs::File::open(state).map_err(|error| unread(error.into()))?;
+        let memory = Checked::restore(&mut file, Blank::Mismatch).map_err(|error| unread(error.into()))?;
         Ok(Box::new(Verify::remembering(self.clone(), memory, facts)?))
     }
 
     fn state(&self) -> Option<&Path> {
         self.state.as_deref()
     }
+}
+
+/// Data that cannot be verified.
+#[rustfmt::skip]
+#[derive(Debug, thiserror::Error)]
+enum VerifyError {
+    #[error("{}: {error}: give the file of the run that wrote", path.display())]
+    State { path: PathBuf, error: OptionsError },
+    #[error("a model keeps no bytes: verify storage, or a volume that plimsoll serves")] Model,
+    #[error("blocks of {block} cannot be checked here: give a multiple of {grid} bytes up to 1GiB")]
+    Block { block: Bytes, grid: u64 },
+    #[error("{size} are less than one operation: give at least {needed}")] Size { size: Bytes, needed: Bytes },
+    #[error("give a depth of at least 1, and shares of 0 or more")] Depth,
+    #[error("{0}: data are written to be verified: name it with --destroy too, or only check")] ReadOnly(String),
+    #[error("in a directory, name the file that an earlier run wrote")] File,
 }
 
 /// Verification of data.
@@ -105,9 +119,8 @@ impl Verify {
     /// The recipe on a ground with these facts. A check without earlier state accepts every version of a block.
     ///
     /// # Errors
-    /// A one-line message with the remedy: sizes that cannot be verified, insufficient space, or a target that may not
-    /// be written or keeps no data.
-    pub fn new(options: VerifyOptions, facts: &Facts) -> Result<Self, String> {
+    /// Sizes that cannot be verified, insufficient space, or a target that may not be written or keeps no data.
+    pub fn new(options: VerifyOptions, facts: &Facts) -> Result<Self, OptionsError> {
         let size = options.fitting(facts)?;
         let checking = Checking {
             seed: options.seed,
@@ -116,7 +129,7 @@ impl Verify {
             compressible: 0.0,
             blank: if options.mode == VerifyMode::CheckOnly { Blank::Mismatch } else { Blank::PassedOver },
         };
-        let checked = Checked::new(&checking).map_err(|error| error.to_string())?;
+        let checked = Checked::new(&checking)?;
         let remembers = options.mode == VerifyMode::WriteAndCheck;
         Ok(Self::planned(options, size, checked, remembers))
     }
@@ -126,7 +139,7 @@ impl Verify {
     ///
     /// # Errors
     /// As for [`Verify::new`].
-    pub fn remembering(options: VerifyOptions, memory: Checked, facts: &Facts) -> Result<Self, String> {
+    pub fn remembering(options: VerifyOptions, memory: Checked, facts: &Facts) -> Result<Self, OptionsError> {
         let size = options.fitting(facts)?;
         Ok(Self::planned(options, size, memory, true))
     }
@@ -209,31 +222,27 @@ fn stretch(block: Bytes) -> u64 {
 
 impl VerifyOptions {
     /// The size in whole operations.
-    fn fitting(&self, facts: &Facts) -> Result<Bytes, String> {
+    fn fitting(&self, facts: &Facts) -> Result<Bytes, OptionsError> {
         let Self { mode, size, block, depth, overwrite, .. } = self;
         if facts.nature == Nature::Model {
-            return Err("a model keeps no bytes: verify storage, or a volume that plimsoll serves".into());
+            return Err(VerifyError::Model.into());
         }
-        let fits = (64..=1 << 30).contains(&block.get()) && block.get().is_multiple_of(8.max(facts.grid));
-        if !fits {
-            let grid = 8.max(facts.grid);
-            return Err(format!(
-                "blocks of {block} cannot be checked here: give a multiple of {grid} bytes up to 1GiB"
-            ));
+        let grid = 8.max(facts.grid);
+        if !(64..=1 << 30).contains(&block.get()) || !block.get().is_multiple_of(grid) {
+            return Err(VerifyError::Block { block: *block, grid }.into());
         }
         let total = size.round_down(Bytes::new(stretch(*block)));
         if total.get() == 0 {
-            return Err(format!("{size} are less than one operation: give at least {}", Bytes::new(stretch(*block))));
+            return Err(VerifyError::Size { size: *size, needed: Bytes::new(stretch(*block)) }.into());
         }
         if *depth == 0 || !(*overwrite >= 0.0 && overwrite.is_finite()) {
-            return Err("give a depth of at least 1, and shares of 0 or more".into());
+            return Err(VerifyError::Depth.into());
         }
         if *mode == VerifyMode::WriteAndCheck && facts.read_only {
-            let name = &facts.subject.name;
-            return Err(format!("{name}: data are written to be verified: name it with --destroy too, or only check"));
+            return Err(VerifyError::ReadOnly(facts.subject.name.clone()).into());
         }
         if *mode == VerifyMode::CheckOnly && facts.nature == Nature::Directory && self.file.is_none() {
-            return Err("in a directory, name the file that an earlier run wrote".into());
+            return Err(VerifyError::File.into());
         }
         if *mode == VerifyMode::WriteAndCheck {
             check_space(facts, total)?;

@@ -9,7 +9,7 @@ use plimsoll_units::{Bytes, Kind, Span};
 use super::commits::{Durable, durable};
 use super::target::check_writable;
 use crate::ground::Facts;
-use crate::options::{SuiteOptions, Surroundings, spelled};
+use crate::options::{OptionsError, SuiteOptions, Surroundings, spelled};
 use crate::recipe::{CompletedStep, Recipe, StepPlan, settings};
 use crate::result::IoResult;
 use crate::step::{Descriptor, FileAccess, FileSpec, Step, Worker};
@@ -45,9 +45,17 @@ pub struct WalfsyncOptions {
 }
 
 impl SuiteOptions for WalfsyncOptions {
-    fn recipe(&self, _surroundings: &Surroundings, facts: &Facts) -> Result<Box<dyn Recipe>, String> {
+    fn recipe(&self, _surroundings: &Surroundings, facts: &Facts) -> Result<Box<dyn Recipe>, OptionsError> {
         Ok(Box::new(Walfsync::new(self.clone(), facts)?))
     }
+}
+
+/// Options without a measurable log.
+#[rustfmt::skip]
+#[derive(Debug, thiserror::Error)]
+enum WalfsyncError {
+    #[error("a log of {0} is too small or uneven: give whole MiB, at least 2MiB")] Size(Bytes),
+    #[error("each method needs some time: give 1s or more")] Time,
 }
 
 /// Durable writes of a log by several methods.
@@ -64,14 +72,13 @@ impl Walfsync {
     /// The recipe on a ground with these facts.
     ///
     /// # Errors
-    /// A one-line message with the remedy: a file that is too small, insufficient space, or a target that may not be
-    /// written.
-    pub fn new(options: WalfsyncOptions, facts: &Facts) -> Result<Self, String> {
+    /// A file that is too small, insufficient space, or a target that may not be written.
+    pub fn new(options: WalfsyncOptions, facts: &Facts) -> Result<Self, OptionsError> {
         if options.file < Bytes::mib(2) || !options.file.get().is_multiple_of(1 << 20) {
-            return Err(format!("a log of {} is too small or uneven: give whole MiB, at least 2MiB", options.file));
+            return Err(WalfsyncError::Size(options.file).into());
         }
         if options.span.is_zero() {
-            return Err("each method needs some time: give 1s or more".into());
+            return Err(WalfsyncError::Time.into());
         }
         check_writable(facts, options.file)?;
         let (headings, cases) = cases(options.preset);

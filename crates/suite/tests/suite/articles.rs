@@ -117,7 +117,7 @@ fn unsuitable_articles_are_refused_in_one_line() {
     for article in Article::ALL {
         let options = ArticlesOptions { size: Some(Bytes::gib(64)), ..ArticlesOptions::of(article) };
         let message = Articles::new(options, &facts(Nature::Directory, Bytes::gib(1))).err();
-        let message = message.unwrap_or_else(|| panic!("{article:?} fits"));
+        let message = message.unwrap_or_else(|| panic!("{article:?} fits")).to_string();
         assert!(!message.is_empty() && !message.contains('\n'), "{article:?}: {message}");
     }
 }

@@ -10,7 +10,7 @@ use plimsoll_suite::recipes::articles::{Article, Articles, ArticlesOptions};
 use plimsoll_suite::recipes::dd::{Dd, DdKind, DdOptions};
 use plimsoll_suite::recipes::verify::{Verify, VerifyMode, VerifyOptions};
 use plimsoll_suite::recipes::walfsync::{WalPreset, Walfsync, WalfsyncOptions};
-use plimsoll_suite::{Disk, DiskPlace, Facts, Ground, Nature, Recipe, SuiteOptions};
+use plimsoll_suite::{Disk, DiskPlace, Facts, Ground, Nature, OptionsError, Recipe, SuiteOptions};
 use plimsoll_units::{Bytes, Span};
 
 const SIZE: Bytes = Bytes::mib(8);
@@ -24,12 +24,12 @@ fn device(path: &Path, writes: bool) -> Disk {
 
 /// Runs a recipe, and counts its steps.
 fn steps<R: Recipe>(
-    new: impl Fn(&Facts) -> Result<R, String>,
+    new: impl Fn(&Facts) -> Result<R, OptionsError>,
     path: &Path,
     writes: bool,
 ) -> Result<(usize, bool), String> {
     let mut ground = device(path, writes);
-    let mut recipe = new(&ground.facts().clone())?;
+    let mut recipe = new(&ground.facts().clone()).map_err(|error| error.to_string())?;
     let outcome = all(&mut recipe, &mut ground);
     Ok((outcome.done.len(), recipe.has_failed(&outcome.done)))
 }

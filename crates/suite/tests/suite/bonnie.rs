@@ -95,7 +95,7 @@ fn options_change_the_steps() {
 #[test]
 fn unsuitable_options_are_refused_with_remedy() {
     let check = |options: BonnieOptions, expected: &str| {
-        let message = Bonnie::new(options, &facts(Nature::Directory, Bytes::gib(64))).unwrap_err();
+        let message = Bonnie::new(options, &facts(Nature::Directory, Bytes::gib(64))).unwrap_err().to_string();
         assert!(message.contains(expected), "{message}");
     };
     check(BonnieOptions { size: None, ..small() }, "give --size");
@@ -105,7 +105,7 @@ fn unsuitable_options_are_refused_with_remedy() {
     check(BonnieOptions { seekers: 0, ..small() }, "at least one seek");
     check(BonnieOptions { rounds: 0, ..small() }, "nothing to do");
     let read_only = plimsoll_suite::Facts { read_only: true, ..facts(Nature::Blocks, Bytes::gib(64)) };
-    assert!(Bonnie::new(small(), &read_only).unwrap_err().contains("--destroy"));
+    assert!(Bonnie::new(small(), &read_only).unwrap_err().to_string().contains("--destroy"));
     let twice = BonnieOptions { size: None, memory: Bytes::mib(700), ..small() };
     let settings = Bonnie::new(twice, &facts(Nature::Directory, Bytes::gib(64))).unwrap().settings();
     assert!(settings.contains(&("size".into(), "2 GiB".into())), "{settings:?}");

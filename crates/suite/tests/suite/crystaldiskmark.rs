@@ -145,7 +145,7 @@ fn invalid_options_are_refused_with_remedy() {
     for (change, expected) in refused {
         let mut options = quick(Version::Eight, Profile::Default);
         change(&mut options);
-        let error = CrystalDiskMark::new(options, &on_model()).unwrap_err();
+        let error = CrystalDiskMark::new(options, &on_model()).unwrap_err().to_string();
         assert!(error.contains(expected) && !error.contains('\n'), "{error}");
     }
     let read_only = Facts { read_only: true, ..facts(Nature::Blocks, SPACE) };

@@ -92,7 +92,7 @@ fn model_matches_arithmetic() {
 #[test]
 fn invalid_copy_is_refused_in_one_line() {
     let check = |options, facts: &plimsoll_suite::Facts, words: &str| {
-        let message = Dd::new(options, facts).unwrap_err();
+        let message = Dd::new(options, facts).unwrap_err().to_string();
         assert!(message.contains(words) && !message.contains('\n'), "{message}");
     };
     let small = facts(Nature::Directory, Bytes::mib(1));

@@ -167,7 +167,7 @@ fn planned(options: SlobOptions, system: System, block: Bytes, cache: Bytes) -> 
         cache: Some(cache),
         ..DatabaseAbout::default()
     };
-    Slob::new(options, &facts(system, about))
+    Slob::new(options, &facts(system, about)).map_err(|error| error.to_string())
 }
 
 #[test]

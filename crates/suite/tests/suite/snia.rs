@@ -224,11 +224,11 @@ fn invalid_options_are_refused_with_remedy() {
     for (change, expected) in refused {
         let mut options = quick(&[SniaTest::Iops]);
         change(&mut options);
-        let error = Snia::new(options, &on_model()).expect_err(expected);
+        let error = Snia::new(options, &on_model()).expect_err(expected).to_string();
         assert!(error.contains(expected) && !error.contains('\n'), "{error}");
     }
     let read_only = Facts { read_only: true, ..on_model() };
-    assert!(Snia::new(quick(&[SniaTest::Iops]), &read_only).expect_err("it writes").contains("--destroy"));
+    assert!(Snia::new(quick(&[SniaTest::Iops]), &read_only).expect_err("it writes").to_string().contains("--destroy"));
     let coarse = Facts { grid: 4096, ..on_model() };
     let recipe = Snia::new(quick(&[SniaTest::Latency]), &coarse).expect("its options are right");
     assert_eq!(recipe.expected(), 1 + 5 * 6, "blocks of 512 bytes are left out");

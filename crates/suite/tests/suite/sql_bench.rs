@@ -284,7 +284,7 @@ fn flushes_are_judged() {
 #[test]
 fn invalid_options_have_remedies() {
     let check = |options: SqlBenchOptions, expected: &str| {
-        let refused = SqlBench::new(options, &facts(System::Sqlite)).err().expect("it is refused");
+        let refused = SqlBench::new(options, &facts(System::Sqlite)).err().expect("it is refused").to_string();
         assert!(refused.contains(expected), "{refused}");
     };
     check(options(0.0, &SqlBenchTest::ALL), "--scale 0: write a share");
@@ -292,7 +292,7 @@ fn invalid_options_have_remedies() {
     check(SqlBenchOptions { size: f64::NAN, ..SqlBenchOptions::defaults() }, "--size NaN");
     check(options(1.0, &[]), "name at least one test");
     let nothing = plimsoll_suite::Facts { database: None, ..facts(System::Sqlite) };
-    let refused = SqlBench::new(SqlBenchOptions::defaults(), &nothing).err().expect("it is refused");
+    let refused = SqlBench::new(SqlBenchOptions::defaults(), &nothing).err().expect("it is refused").to_string();
     assert!(refused.contains("sql-bench needs a database"), "{refused}");
     let suite = recipe(System::Sqlite, options(0.5, &[SqlBenchTest::Select, SqlBenchTest::Atis]));
     assert!(suite.settings().contains(&("tests".into(), "ATIS, select".into())), "{:?}", suite.settings());

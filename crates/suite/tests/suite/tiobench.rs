@@ -110,7 +110,7 @@ fn options_change_the_steps() {
 #[test]
 fn unsuitable_options_are_refused_with_remedy() {
     let check = |options: TiobenchOptions, nature: Nature, expected: &str| {
-        let message = Tiobench::new(options, &facts(nature, Bytes::mib(64))).expect_err("it does not fit");
+        let message = Tiobench::new(options, &facts(nature, Bytes::mib(64))).expect_err("it does not fit").to_string();
         assert!(message.contains(expected), "{message}");
     };
     check(published(), Nature::Directory, "1 GiB are needed");
@@ -187,7 +187,7 @@ fn data_are_verified_on_request() {
     assert!(message.contains("Nothing was compared") && !recipe.has_failed(&done), "{message}");
     let odd = TiobenchOptions { block: 100, check: true, ..small() };
     let refused = Tiobench::new(odd, &facts(Nature::Directory, Bytes::gib(1)));
-    assert!(refused.expect_err("no such block").contains("multiple of 8"));
+    assert!(refused.expect_err("no such block").to_string().contains("multiple of 8"));
 }
 
 #[test]

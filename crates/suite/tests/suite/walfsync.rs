@@ -115,7 +115,7 @@ fn etcd_verdict_uses_its_limit() {
 #[test]
 fn invalid_log_is_refused_in_one_line() {
     let check = |options, facts: &Facts, words: &str| {
-        let message = Walfsync::new(options, facts).unwrap_err();
+        let message = Walfsync::new(options, facts).unwrap_err().to_string();
         assert!(message.contains(words) && !message.contains('\n'), "{message}");
     };
     let small = facts(Nature::Directory, Bytes::mib(1));

@@ -1,6 +1,7 @@
 //! The plan of the sweep from the options.
 
 use plimsoll_analyse::{Precision, SlotPlan, SweepPlan};
+use plimsoll_database::System;
 use plimsoll_load::{Arrival, Pace};
 use plimsoll_record::{LoadSlot, Run, SlotRole};
 use plimsoll_units::{Instant, Span};
@@ -19,7 +20,7 @@ const REFINEMENTS: usize = 3;
 const MIN_OPEN_SESSIONS: u32 = 16;
 
 /// The plan of the points.
-pub(super) fn plan(options: &OltpOptions) -> Result<SweepPlan, String> {
+pub(super) fn plan(options: &OltpOptions) -> Result<SweepPlan, OltpError> {
     check(options)?;
     let named = count_loads(options) as u64;
     let (least, max) = match options.measure {
@@ -80,28 +81,38 @@ pub(super) fn slots_of(runs: &[Run]) -> Vec<LoadSlot> {
     runs.iter().map(slot).collect()
 }
 
-fn check(options: &OltpOptions) -> Result<(), String> {
+/// Options without a measurable load.
+#[rustfmt::skip]
+#[derive(Debug, thiserror::Error)]
+pub(super) enum OltpError {
+    #[error("no tables are made for {0}: give postgres://, mysql:// or sqlite:")] System(System),
+    #[error("a scale of {0}: give --scale from 1 to {MAX_SCALE}")] Scale(u32),
+    #[error("{0} sessions: give --max-sessions from 1 to {MAX_SESSIONS}")] Sessions(u32),
+    #[error("measuring takes time: give --duration 1m or --measure 10s")] Time,
+    #[error("a closed load needs at least 1 client: give --clients 1,2,4,8")] Clients,
+    #[error("more clients than {0} sessions: give --clients less or --max-sessions more")] MoreClients(u32),
+    #[error("an open load needs some transactions a second: give --rates 100,200")] Rates,
+}
+
+fn check(options: &OltpOptions) -> Result<(), OltpError> {
     let scale = options.scale();
     if scale == 0 || scale > MAX_SCALE {
-        return Err(format!("a scale of {scale}: give --scale from 1 to {MAX_SCALE}"));
+        return Err(OltpError::Scale(scale));
     }
     if options.max_sessions == 0 || options.max_sessions > MAX_SESSIONS {
-        return Err(format!("{} sessions: give --max-sessions from 1 to {MAX_SESSIONS}", options.max_sessions));
+        return Err(OltpError::Sessions(options.max_sessions));
     }
     if options.duration.is_zero() || options.measure.is_some_and(Span::is_zero) {
-        return Err("measuring takes time: give --duration 1m or --measure 10s".into());
+        return Err(OltpError::Time);
     }
     if options.clients.as_ref().is_some_and(|clients| clients.is_empty() || clients.contains(&0)) {
-        return Err("a closed load needs at least 1 client: give --clients 1,2,4,8".into());
+        return Err(OltpError::Clients);
     }
     if options.clients.iter().flatten().any(|clients| *clients > options.max_sessions) {
-        return Err(format!(
-            "more clients than {} sessions: give --clients less or --max-sessions more",
-            options.max_sessions
-        ));
+        return Err(OltpError::MoreClients(options.max_sessions));
     }
     if options.rates.as_ref().is_some_and(|rates| rates.is_empty() || rates.iter().any(|rate| rate.as_f64() < 0.01)) {
-        return Err("an open load needs some transactions a second: give --rates 100,200".into());
+        return Err(OltpError::Rates);
     }
     Ok(())
 }

@@ -5,7 +5,7 @@
 use plimsoll_database::System;
 use plimsoll_record::DatabaseAbout;
 
-use super::options::{RedoStress, SlobOptions, ThinkTime};
+use super::options::{RedoStress, SlobError, SlobOptions, ThinkTime};
 use super::scatter::Scatter;
 
 /// Columns without the key, as in SLOB.
@@ -65,20 +65,16 @@ impl SchemaLayout {
     /// Layout of `rows` rows on blocks of `block` bytes.
     ///
     /// # Errors
-    /// A one-line message: a row per block is impossible.
+    /// A row per block is impossible.
     pub(super) fn new(
         system: System,
         about: &DatabaseAbout,
         block: u64,
         rows: u64,
         options: &SlobOptions,
-    ) -> Result<Self, String> {
-        let column = column(system, block).ok_or_else(|| {
-            format!(
-                "{} with blocks of {block} bytes cannot hold one row in each: use a server with blocks of 4 to 32 KiB",
-                about.system
-            )
-        })?;
+    ) -> Result<Self, SlobError> {
+        let unsuitable = || SlobError::Block { system: about.system.clone(), block };
+        let column = column(system, block).ok_or_else(unsuitable)?;
         let changed = if options.redo_stress == RedoStress::Heavy { COLUMNS } else { 2 };
         let hot = options.hotspot.map(|hot| {
             let (first, size) = (hot.offset.get() / block, hot.size.get() / block);

@@ -10,7 +10,7 @@ use plimsoll_units::{Bytes, Span};
 use super::Slob;
 use super::layout::SchemaLayout;
 use crate::ground::Facts;
-use crate::options::{SuiteOptions, Surroundings};
+use crate::options::{FlagError, OptionsError, SuiteOptions, Surroundings};
 use crate::recipe::Recipe;
 
 /// Size of a schema: `SCALE` of SLOB.
@@ -23,15 +23,14 @@ pub enum SchemaScale {
 }
 
 impl FromStr for SchemaScale {
-    type Err = String;
+    type Err = FlagError;
 
     /// A bare number is in blocks, as in SLOB; a number with a unit is in bytes.
-    fn from_str(text: &str) -> Result<Self, String> {
+    fn from_str(text: &str) -> Result<Self, FlagError> {
         if let Ok(blocks) = text.trim().parse() {
             return Ok(Self::Blocks(blocks));
         }
-        let bytes = text.parse().map_err(|_| format!("{text:?}: write a number of blocks, or a size such as 64MiB"))?;
-        Ok(Self::Bytes(bytes))
+        text.parse().map(Self::Bytes).map_err(|_| FlagError::SchemaScale(text.to_owned()))
     }
 }
 
@@ -72,26 +71,26 @@ fn three(text: &str) -> Option<[&str; 3]> {
 }
 
 impl FromStr for Hotspot {
-    type Err = String;
+    type Err = FlagError;
 
-    fn from_str(text: &str) -> Result<Self, String> {
+    fn from_str(text: &str) -> Result<Self, FlagError> {
         let read = || {
             let [size, offset, frequency] = three(text)?;
             Some(Self { size: size.parse().ok()?, offset: offset.parse().ok()?, frequency: frequency.parse().ok()? })
         };
-        read().ok_or_else(|| format!("{text:?}: write a size, where it begins and a number, such as 8MiB,16MiB,3"))
+        read().ok_or_else(|| FlagError::Hotspot(text.to_owned()))
     }
 }
 
 impl FromStr for ThinkTime {
-    type Err = String;
+    type Err = FlagError;
 
-    fn from_str(text: &str) -> Result<Self, String> {
+    fn from_str(text: &str) -> Result<Self, FlagError> {
         let read = || {
             let [frequency, least, max] = three(text)?;
             Some(Self { frequency: frequency.parse().ok()?, least: least.parse().ok()?, max: max.parse().ok()? })
         };
-        read().ok_or_else(|| format!("{text:?}: write a number and two times, such as 5,100ms,500ms"))
+        read().ok_or_else(|| FlagError::ThinkTime(text.to_owned()))
     }
 }
 
@@ -146,7 +145,7 @@ impl SuiteOptions for SlobOptions {
         listed.map_or(self.max_sessions, |threads| threads.saturating_mul(self.schemas).min(self.max_sessions))
     }
 
-    fn recipe(&self, _surroundings: &Surroundings, facts: &Facts) -> Result<Box<dyn Recipe>, String> {
+    fn recipe(&self, _surroundings: &Surroundings, facts: &Facts) -> Result<Box<dyn Recipe>, OptionsError> {
         Ok(Box::new(Slob::new(self.clone(), facts)?))
     }
 }
@@ -160,14 +159,41 @@ const MIN_UNITS: u64 = 16;
 /// Maximum number of rows for which the permutation is exact.
 const MAX_ROWS: u64 = 1 << 31;
 
+/// Options that do not suit SLOB or its database.
+#[rustfmt::skip]
+#[derive(Debug, thiserror::Error)]
+pub(super) enum SlobError {
+    #[error("SLOB loads a database: give its URL, or --make postgres")] NoDatabase,
+    #[error("{schemas} schemas with at most {sessions} sessions: every schema is active at every point: write \
+        --schemas 4 --max-sessions 64")] Schemas { schemas: u32, sessions: u32 },
+    #[error("a work unit of {0} is not between 3 and 1024: write --work-unit 64")] WorkUnit(u64),
+    #[error("updates of {0} % are neither 0 to 50 nor 100: write --update-pct 25")] Updates(u32),
+    #[error("a curve needs a share of updates and some time: write --update-pct 0,25 --duration 3min")] Empty,
+    #[error("{threads} threads for each of {schemas} schemas are not 1 to {max}: write --max-sessions {needed}")]
+    Threads { threads: u32, schemas: u32, max: u32, needed: u64 },
+    #[error("a think time has a frequency, a least and a most: write --think-time 5,100ms,500ms")] ThinkTime,
+    #[error("think time is spent inside the server, and SQLite has none: leave out --think-time")] NoServer,
+    #[error("the cache of this database is {cache}, and {TIMES_CACHE} times as much data must be loaded: write --scale \
+        {scale_mib}MiB, or create a server with --make")] LargeCache { cache: Bytes, scale_mib: u64 },
+    #[error("{schemas} schemas of {size} are less than {TIMES_CACHE} times the database's cache of {cache}, which \
+        would answer in the storage's place: write --scale {scale_mib}MiB, or give it less cache")]
+    Cached { schemas: u64, size: Bytes, cache: Bytes, scale_mib: u64 },
+    #[error("{system} with blocks of {block} bytes cannot hold one row in each: use a server with blocks of 4 to 32 \
+        KiB")] Block { system: String, block: u64 },
+    #[error("{rows} blocks for a schema are not between {least} and {MAX_ROWS}: write --scale {least}")]
+    Rows { rows: u64, least: u64 },
+    #[error("the hotspot does not fit a schema of {rows} blocks of {block} bytes, or is smaller than a work unit: \
+        write --hotspot 8MiB,16MiB,3")] Hotspot { rows: u64, block: u64 },
+}
+
 impl SlobOptions {
     /// The layout of each schema on a database.
     ///
     /// # Errors
-    /// A one-line message with the unsuitable option and the remedy.
-    pub(super) fn layout(&self, facts: &Facts) -> Result<SchemaLayout, String> {
+    /// The options do not suit the benchmark or the database.
+    pub(super) fn layout(&self, facts: &Facts) -> Result<SchemaLayout, SlobError> {
         let Some((system, about)) = &facts.database else {
-            return Err("SLOB loads a database: give its URL, or --make postgres".into());
+            return Err(SlobError::NoDatabase);
         };
         self.refuse(*system)?;
         let block = if about.block.get() == 0 { 8192 } else { about.block.get() };
@@ -178,45 +204,37 @@ impl SlobOptions {
     }
 
     /// Refuses unsuitable options.
-    fn refuse(&self, system: System) -> Result<(), String> {
+    fn refuse(&self, system: System) -> Result<(), SlobError> {
         if self.schemas == 0 || self.schemas > self.max_sessions {
-            return Err(format!(
-                "{} schemas with at most {} sessions: every schema is active at every point: write --schemas 4 --max-sessions 64",
-                self.schemas, self.max_sessions
-            ));
+            return Err(SlobError::Schemas { schemas: self.schemas, sessions: self.max_sessions });
         }
         if !(3..=1024).contains(&self.work_unit) {
-            return Err(format!("a work unit of {} is not between 3 and 1024: write --work-unit 64", self.work_unit));
+            return Err(SlobError::WorkUnit(self.work_unit));
         }
         if let Some(wrong) = self.update_pcts.iter().find(|pct| **pct > 50 && **pct != 100) {
-            return Err(format!("updates of {wrong} % are neither 0 to 50 nor 100: write --update-pct 25"));
+            return Err(SlobError::Updates(*wrong));
         }
         if self.update_pcts.is_empty() || self.budget < Span::from_secs(1) {
-            return Err(
-                "a curve needs a share of updates and some time: write --update-pct 0,25 --duration 3min".into()
-            );
+            return Err(SlobError::Empty);
         }
         let threads = self.threads.as_deref().unwrap_or(&[1]);
         if let Some(wrong) = threads.iter().find(|threads| !(1..=self.max_threads()).contains(threads)) {
-            return Err(format!(
-                "{wrong} threads for each of {} schemas are not 1 to {}: write --max-sessions {}",
-                self.schemas,
-                self.max_threads(),
-                u64::from(self.schemas) * u64::from((*wrong).max(1))
-            ));
+            let needed = u64::from(self.schemas) * u64::from((*wrong).max(1));
+            let (threads, schemas, max) = (*wrong, self.schemas, self.max_threads());
+            return Err(SlobError::Threads { threads, schemas, max, needed });
         }
         let Some(think) = self.think_time else { return Ok(()) };
         if think.frequency == 0 || think.least > think.max {
-            return Err("a think time has a frequency, a least and a most: write --think-time 5,100ms,500ms".into());
+            return Err(SlobError::ThinkTime);
         }
         if system.has_procedures() {
             return Ok(());
         }
-        Err("think time is spent inside the server, and SQLite has none: leave out --think-time".into())
+        Err(SlobError::NoServer)
     }
 
     /// Rows of a schema, with a row per block.
-    fn rows(&self, system: System, block: u64, cache: Option<Bytes>) -> Result<u64, String> {
+    fn rows(&self, system: System, block: u64, cache: Option<Bytes>) -> Result<u64, SlobError> {
         let schemas = u64::from(self.schemas);
         // Each session of SQLite has a private cache, and works in a single schema.
         let sharing = if system == System::Sqlite { 1 } else { schemas };
@@ -229,42 +247,28 @@ impl SlobOptions {
             None => {
                 let each = least_each.max(64 << 20);
                 if each.saturating_mul(schemas) > MAX_DEFAULT_SIZE.get() {
-                    return Err(format!(
-                        "the cache of this database is {cache}, and {TIMES_CACHE} times as much data must be loaded: \
-                         write --scale {}MiB, or create a server with --make",
-                        each.div_ceil(1 << 20)
-                    ));
+                    return Err(SlobError::LargeCache { cache, scale_mib: each.div_ceil(1 << 20) });
                 }
                 each
             }
         };
         if bytes < least_each {
-            return Err(format!(
-                "{schemas} schemas of {} are less than {TIMES_CACHE} times the database's cache of {cache}, which would answer in \
-                 the storage's place: write --scale {}MiB, or give it less cache",
-                Bytes::new(bytes),
-                least_each.div_ceil(1 << 20)
-            ));
+            let (size, scale_mib) = (Bytes::new(bytes), least_each.div_ceil(1 << 20));
+            return Err(SlobError::Cached { schemas, size, cache, scale_mib });
         }
         let rows = bytes / block;
         let least = self.work_unit * MIN_UNITS;
         if rows < least || rows > MAX_ROWS {
-            return Err(format!(
-                "{rows} blocks for a schema are not between {least} and {MAX_ROWS}: write --scale {least}"
-            ));
+            return Err(SlobError::Rows { rows, least });
         }
         Ok(rows)
     }
 
-    fn refuse_places(&self, layout: &SchemaLayout) -> Result<(), String> {
+    fn refuse_places(&self, layout: &SchemaLayout) -> Result<(), SlobError> {
         let Some((first, last)) = layout.hot() else { return Ok(()) };
         let frequency = self.hotspot.map_or(0, |hotspot| hotspot.frequency);
         if frequency == 0 || last <= first || last > layout.rows - self.work_unit {
-            let (rows, block) = (layout.rows, layout.block);
-            return Err(format!(
-                "the hotspot does not fit a schema of {rows} blocks of {block} bytes, or is smaller than a work unit: write \
-                 --hotspot 8MiB,16MiB,3"
-            ));
+            return Err(SlobError::Hotspot { rows: layout.rows, block: layout.block });
         }
         Ok(())
     }

@@ -12,7 +12,7 @@ use plimsoll_model::parse;
 use plimsoll_record::{Bins, Counter, CpuTime, EndReason, Slice, Source, Subject, Tally, Verdict};
 use plimsoll_suite::{
     CompletedStep, DatabaseGround, Disk, DiskPlace, Facts, FilesResult, Ground, IoResult, IoStep, Model, Nature,
-    Recipe, Step, StepResult, SuiteObserver, SuiteOutcome, Work, WorkerResult, perform,
+    OptionsError, Recipe, Step, StepResult, SuiteObserver, SuiteOutcome, Work, WorkerResult, perform,
 };
 use plimsoll_units::{Bytes, Instant, Kind, Span};
 
@@ -90,7 +90,7 @@ pub fn all(recipe: &mut dyn Recipe, ground: &mut dyn Ground) -> SuiteOutcome {
 /// All steps of a recipe on a model.
 pub fn on_model<R: Recipe>(
     notation: &str,
-    recipe: impl FnOnce(&Facts) -> Result<R, String>,
+    recipe: impl FnOnce(&Facts) -> Result<R, OptionsError>,
 ) -> (R, Vec<CompletedStep>) {
     let mut ground = model(notation, Bytes::gib(8));
     let mut recipe = recipe(ground.facts()).expect("options that fit");
@@ -99,7 +99,10 @@ pub fn on_model<R: Recipe>(
 }
 
 /// All steps of a recipe in a temporary directory, which must be empty afterwards.
-pub fn on_disk<R: Recipe>(name: &str, recipe: impl FnOnce(&Facts) -> Result<R, String>) -> (R, Vec<CompletedStep>) {
+pub fn on_disk<R: Recipe>(
+    name: &str,
+    recipe: impl FnOnce(&Facts) -> Result<R, OptionsError>,
+) -> (R, Vec<CompletedStep>) {
     let directory = Temporary::new(name);
     let mut ground = directory.ground();
     let mut recipe = recipe(ground.facts()).expect("options that fit");
