@@ -8,6 +8,7 @@
 
 mod change;
 mod conditions;
+mod incomparable;
 mod lines;
 
 use plimsoll_load::Pace;
@@ -18,6 +19,7 @@ use serde::Serialize;
 use crate::load_line::{chosen_objective, judged as line_of};
 use change::{Pair, Paired, judged};
 pub use conditions::different_load;
+pub use incomparable::Incomparable;
 pub use lines::{LineComparison, LineHistory, Method, compare_interleaved, compare_lines};
 
 /// Ratio of the highest IOPS that needs no second significant change.
@@ -40,7 +42,7 @@ pub enum Quantity {
 }
 
 /// Verdict of a comparison.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", tag = "verdict", content = "reason")]
 pub enum Verdict {
     /// No significant change.
@@ -52,7 +54,7 @@ pub enum Verdict {
     /// Better for some loads and worse for others.
     Mixed,
     /// Not comparable, with the reason.
-    NotComparable(String),
+    NotComparable(#[schemars(with = "String")] Incomparable),
 }
 
 /// A quantity of both curves.
@@ -163,27 +165,26 @@ pub fn compare_sides(a: &[Curve], b: &[Curve], history: Option<LineHistory>) -> 
 }
 
 /// Reason why these runs are not comparable.
-fn obstacle(a: &[Curve], b: &[Curve]) -> Option<String> {
+fn obstacle(a: &[Curve], b: &[Curve]) -> Option<Incomparable> {
     let first = &a[0];
     let mut all = a.iter().chain(b);
     if let Some(curve) = all.clone().find(|curve| curve.ended != EndReason::Complete) {
-        let what = if curve.ended == EndReason::Failed { "failed" } else { "was interrupted" };
-        return Some(format!("a run of {} {what}: measure again to the end", curve.subject.name));
+        let name = curve.subject.name.clone();
+        let has_failed = curve.ended == EndReason::Failed;
+        return Some(if has_failed { Incomparable::Failed(name) } else { Incomparable::Interrupted(name) });
     }
     let several = a.len() + b.len() > 2;
     if several && all.clone().any(|curve| curve.slots.is_empty()) {
-        return Some("several runs are compared by load lines, which runs of named loads do not have".into());
+        return Some(Incomparable::NamedLoads);
     }
     let load = all.clone().find_map(|curve| different_load(first, curve));
     if let Some(what) = load {
-        return Some(format!("their loads differ ({what}): measure both with the same flags, --size among them"));
+        return Some(Incomparable::Loads(what));
     }
     let given = |curve: &Curve| curve.conditions.objective;
     let other =
         all.find_map(|curve| given(curve).filter(|other| given(first).is_some_and(|objective| objective != *other)));
-    other.zip(given(first)).map(|(other, first)| {
-        format!("their objectives differ ({first} and {other}): measure both with the same --objective")
-    })
+    other.zip(given(first)).map(|(other, first)| Incomparable::Objectives(first, other))
 }
 
 /// Objective of a comparison with this run as the first.
@@ -221,16 +222,16 @@ fn max_iops(a: &Curve, b: &Curve) -> Vec<Change> {
 }
 
 /// Load lines of all runs under the objective of the first.
-fn lines_of(a: &[Curve], b: &[Curve]) -> Result<(Vec<LoadLine>, Vec<LoadLine>), String> {
-    let objective = a[0].load_line.map(|line| line.objective()).ok_or("the first run has no load line")?;
+fn lines_of(a: &[Curve], b: &[Curve]) -> Result<(Vec<LoadLine>, Vec<LoadLine>), Incomparable> {
+    let objective = a[0].load_line.map(|line| line.objective()).ok_or(Incomparable::NoFirstLine)?;
     let lines = |side: &[Curve]| -> Option<Vec<LoadLine>> {
         side.iter().map(|curve| line_of(curve, objective).map(|(line, _)| line)).collect()
     };
-    lines(a).zip(lines(b)).ok_or_else(|| "a run has no load line".into())
+    lines(a).zip(lines(b)).ok_or(Incomparable::NoLine)
 }
 
 /// Verdict on a pair in which a side never meets its objective; otherwise not comparable because of `why`.
-fn unbounded(a: &LoadLine, b: &LoadLine, why: String) -> Verdict {
+fn unbounded(a: &LoadLine, b: &LoadLine, why: Incomparable) -> Verdict {
     match (a, b) {
         (LoadLine::Never { .. }, LoadLine::At { .. } | LoadLine::Beyond { .. }) => Verdict::Better,
         (LoadLine::At { .. } | LoadLine::Beyond { .. }, LoadLine::Never { .. }) => Verdict::Worse,
@@ -252,17 +253,11 @@ fn judge_lines(a: &LoadLine, b: &LoadLine, judge: impl Fn(Pair) -> Change) -> Ch
     };
     let change = judge(Pair { quantity: Quantity::LoadLine, offered: None, a: iops(a), b: iops(b) });
     let verdict = match (a, b) {
-        (LoadLine::Refused { .. }, _) | (_, LoadLine::Refused { .. }) => {
-            Verdict::NotComparable("response times scatter too much for a load line".into())
-        }
-        (LoadLine::Never { .. }, LoadLine::Never { .. }) => {
-            Verdict::NotComparable("the objective was met by neither".into())
-        }
+        (LoadLine::Refused { .. }, _) | (_, LoadLine::Refused { .. }) => Verdict::NotComparable(Incomparable::Scatter),
+        (LoadLine::Never { .. }, LoadLine::Never { .. }) => Verdict::NotComparable(Incomparable::MetByNeither),
         (LoadLine::Never { .. }, _) => Verdict::Better,
         (_, LoadLine::Never { .. }) => Verdict::Worse,
-        (LoadLine::Beyond { .. }, LoadLine::Beyond { .. }) => {
-            Verdict::NotComparable("the objective was still met at the highest load of both".into())
-        }
+        (LoadLine::Beyond { .. }, LoadLine::Beyond { .. }) => Verdict::NotComparable(Incomparable::MetByBoth),
         // The value of `Beyond` is a lower bound: in its direction the change is at least this, in the other it is
         // unknown.
         (LoadLine::Beyond { .. }, _) if change.verdict == Verdict::Better => Verdict::NoRealChange,
@@ -277,7 +272,7 @@ fn judge_lines(a: &LoadLine, b: &LoadLine, judge: impl Fn(Pair) -> Change) -> Ch
 fn judge_overall(overall: &[Change], points: &[Change]) -> Verdict {
     let comparable = |change: &&Change| !matches!(change.verdict, Verdict::NotComparable(_));
     if !overall.iter().chain(points).any(|change| comparable(&change)) {
-        return Verdict::NotComparable("no load was offered to both, or too little was measured".into());
+        return Verdict::NotComparable(Incomparable::NoCommonLoad);
     }
     // The highest IOPS and the response time at depth 1 are from runs that are among the points, if there are any.
     let others = overall.iter().filter(|change| change.quantity == Quantity::LoadLine || points.is_empty());

@@ -8,6 +8,7 @@
 //!
 //! Independent of products.
 
+mod doubt;
 mod identify;
 mod points;
 mod range;
@@ -20,6 +21,7 @@ use plimsoll_record::Evidence;
 use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
+pub use doubt::{FitDoubt, Identification};
 use points::FitPoint;
 pub use range::FittedRange;
 use search::{ShapeParameters, adjust, evaluate_misfit, scatter};
@@ -53,8 +55,9 @@ pub struct Fitted {
     /// The best alternative that is nearly as good but differs at four times the heaviest load: extrapolations must
     /// show both.
     pub rival: Option<Alternative>,
-    /// Caveats, in sentences.
-    pub doubts: Vec<String>,
+    /// Caveats; sentences in JSON.
+    #[schemars(with = "Vec<String>")]
+    pub doubts: Vec<FitDoubt>,
 }
 
 /// A parameter of a model.
@@ -72,7 +75,8 @@ pub struct Parameter {
     /// False if a different value, with the others adjusted, describes the runs equally well.
     pub identified: bool,
     /// Runs that identify it, or the reason why none do.
-    pub identified_by: String,
+    #[schemars(with = "String")]
+    pub identified_by: Identification,
 }
 
 /// Relative error of the mean response time; for closed loads equal to that of the IOPS.
@@ -211,7 +215,7 @@ pub fn fit(evidence: &[Evidence<'_>], limits: Option<StatedLimits<'_>>) -> Resul
 }
 
 /// Fits all shapes to points.
-fn fit_points(points: &[FitPoint], has_limits: bool, mut doubts: Vec<String>) -> Result<Fitted, NotFitted> {
+fn fit_points(points: &[FitPoint], has_limits: bool, mut doubts: Vec<FitDoubt>) -> Result<Fitted, NotFitted> {
     let mut candidates = fit_shapes(points);
     if !has_limits && points::different(points) == 2 && candidates[0].error.worst > FLAT {
         return Err(NotFitted::TwoLoads);

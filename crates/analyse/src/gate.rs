@@ -109,7 +109,21 @@ pub enum GateGap {
 )]
 pub struct GateError {
     text: String,
-    reason: &'static str,
+    reason: GateFault,
+}
+
+/// The part of a condition that cannot be parsed.
+#[rustfmt::skip]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+enum GateFault {
+    #[error("it has no < or >")] Comparison,
+    #[error("the percentage is no number")] Percentage,
+    #[error("figures are line, knee, max, mean@RATE, p50@RATE, p99@RATE, p99.9@RATE, price and database-time")] Figure,
+    #[error("the rate after @ is not in IOPS")] Rate,
+    #[error("its value is not in IOPS, such as 20k")] Iops,
+    #[error("its value is not a time, such as 10ms")] Time,
+    #[error("its value is not an amount, such as 500 USD")] Amount,
+    #[error("its value is a percentage, such as 2%")] DatabaseTime,
 }
 
 impl Gate {
@@ -259,7 +273,7 @@ impl FromStr for Gate {
 
     fn from_str(text: &str) -> Result<Self, GateError> {
         let error = |reason| GateError { text: text.to_owned(), reason };
-        let at = text.find(['<', '>']).ok_or_else(|| error("it has no < or >"))?;
+        let at = text.find(['<', '>']).ok_or_else(|| error(GateFault::Comparison))?;
         let (figure, rest) = text.split_at(at);
         let value = rest[1..].trim();
         let figure = parse_figure(figure.trim()).map_err(error)?;
@@ -267,7 +281,7 @@ impl FromStr for Gate {
         let threshold = match value.strip_suffix('%') {
             Some(percent) => {
                 let percent = percent.trim().parse::<f64>().ok().filter(|percent| percent.is_finite());
-                Threshold::Change(percent.ok_or_else(|| error("the percentage is no number"))? / 100.0)
+                Threshold::Change(percent.ok_or_else(|| error(GateFault::Percentage))? / 100.0)
             }
             None => Threshold::Value(parse_value(figure, value).map_err(error)?),
         };
@@ -275,7 +289,7 @@ impl FromStr for Gate {
     }
 }
 
-fn parse_figure(text: &str) -> Result<GateFigure, &'static str> {
+fn parse_figure(text: &str) -> Result<GateFigure, GateFault> {
     Ok(match text {
         "line" => GateFigure::Line,
         "knee" => GateFigure::Knee,
@@ -283,17 +297,15 @@ fn parse_figure(text: &str) -> Result<GateFigure, &'static str> {
         "price" => GateFigure::Price,
         "database-time" => GateFigure::DatabaseTime,
         _ => {
-            let unknown =
-                "figures are line, knee, max, mean@RATE, p50@RATE, p99@RATE, p99.9@RATE, price and database-time";
-            let (percentile, rate) = text.split_once('@').ok_or(unknown)?;
+            let (percentile, rate) = text.split_once('@').ok_or(GateFault::Figure)?;
             let percentile = match percentile.trim() {
                 "mean" => Percentile::Mean,
                 "p50" | "median" => Percentile::P50,
                 "p99" => Percentile::P99,
                 "p99.9" => Percentile::P999,
-                _ => return Err(unknown),
+                _ => return Err(GateFault::Figure),
             };
-            GateFigure::Latency(percentile, rate.parse().map_err(|_| "the rate after @ is not in IOPS")?)
+            GateFigure::Latency(percentile, rate.parse().map_err(|_| GateFault::Rate)?)
         }
     })
 }
@@ -305,21 +317,21 @@ fn split_currency(value: &str) -> (&str, Option<String>) {
     if code.len() == 3 { (amount.trim_end(), Some(code.to_ascii_uppercase())) } else { (value, None) }
 }
 
-fn parse_value(figure: GateFigure, value: &str) -> Result<f64, &'static str> {
+fn parse_value(figure: GateFigure, value: &str) -> Result<f64, GateFault> {
     match figure {
         GateFigure::Line | GateFigure::Knee | GateFigure::Maximum => {
             let iops: Result<Iops, _> = value.parse();
-            iops.map(Iops::as_f64).map_err(|_| "its value is not in IOPS, such as 20k")
+            iops.map(Iops::as_f64).map_err(|_| GateFault::Iops)
         }
         GateFigure::Latency(..) => {
             let span: Result<Span, _> = value.parse();
-            span.map(|span| span.as_nanos() as f64).map_err(|_| "its value is not a time, such as 10ms")
+            span.map(|span| span.as_nanos() as f64).map_err(|_| GateFault::Time)
         }
         GateFigure::Price => {
             let price = value.parse::<f64>().ok().filter(|price| price.is_finite());
-            price.ok_or("its value is not an amount, such as 500 USD")
+            price.ok_or(GateFault::Amount)
         }
-        GateFigure::DatabaseTime => Err("its value is a percentage, such as 2%"),
+        GateFigure::DatabaseTime => Err(GateFault::DatabaseTime),
     }
 }
 

@@ -29,14 +29,16 @@ mod warm_up;
 pub use batch::median;
 pub use by_load::{by_load, order};
 pub use compare::{
-    Change, Comparison, Difference, LineComparison, LineHistory, Method, Quantity, Verdict, compare,
+    Change, Comparison, Difference, Incomparable, LineComparison, LineHistory, Method, Quantity, Verdict, compare,
     compare_interleaved, compare_lines, compare_sides, compare_turns, different_load,
 };
 pub use estimate::{
     Estimated, LADDER, OBJECTIVES_BEYOND, RUNG_LN, closed_line, estimate, estimate_of_model, fitted_curve,
     headline_objective, ladder_objectives, rung, rung_load,
 };
-pub use fit::{Alternative, Fitted, FittedRange, Misfit, NotFitted, Parameter, StatedLimits, fit};
+pub use fit::{
+    Alternative, FitDoubt, Fitted, FittedRange, Identification, Misfit, NotFitted, Parameter, StatedLimits, fit,
+};
 pub use gate::{Gate, GateError, GateFigure, GateGap, GateOutcome, JudgedFigure, Percentile};
 pub use history::{LineChange, MIN_SERIES, find_changes};
 pub use knee::{accept_drift_beyond, knee};

@@ -40,8 +40,9 @@ pub fn product_file(name: &str, curves: &[Curve], fitted: &Fitted, program: &str
         fitted.error.mean * 100.0,
         fitted.error.worst * 100.0
     );
-    for doubt in std::iter::once(&described).chain(&uncertainties(fitted)).chain(&fitted.doubts) {
-        file += &format!("  {},\n", text(doubt));
+    let doubts = fitted.doubts.iter().map(ToString::to_string);
+    for doubt in std::iter::once(described).chain(uncertainties(fitted)).chain(doubts) {
+        file += &format!("  {},\n", text(&doubt));
     }
     let range = &fitted.range;
     file + "]\n\n"

@@ -3,7 +3,7 @@
 use plimsoll_load::Pace;
 use plimsoll_record::{Estimate, Run, Steadiness};
 
-use super::{Change, Quantity, Verdict};
+use super::{Change, Incomparable, Quantity, Verdict};
 use crate::standing::{offered_size, pooled};
 
 /// Minimum real change between consecutive runs: of rates, and of response times.
@@ -146,7 +146,7 @@ pub(super) fn judged(pair: Pair, numbers: usize, floor: f64) -> Change {
     let interval = half.map(|half| (value * (-half).exp(), value * half.exp()));
     let more_is_better = !matches!(quantity, Quantity::Mean | Quantity::P99);
     let verdict = match interval {
-        None => Verdict::NotComparable("too little was measured for an interval".into()),
+        None => Verdict::NotComparable(Incomparable::NoInterval),
         Some((low, _)) if low > 1.0 && value > 1.0 + floor => better(more_is_better),
         Some((_, high)) if high < 1.0 && value < 1.0 / (1.0 + floor) => better(!more_is_better),
         Some(_) => Verdict::NoRealChange,

@@ -8,7 +8,7 @@ use plimsoll_record::{Estimate, LoadLine, LoadSlot, NoLine, Objective};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::Verdict;
+use super::{Incomparable, Verdict};
 use crate::batch::median;
 use crate::estimate::{has_enough_undisturbed, line_and_floor, passes_of};
 use crate::interval::student;
@@ -111,35 +111,35 @@ impl LineComparison {
 /// runs of the target, which widens the comparison of single runs.
 ///
 /// # Errors
-/// The reason why no comparison is possible, as a clause.
-pub fn compare_lines(a: &[LoadLine], b: &[LoadLine], history: Option<LineHistory>) -> Result<LineComparison, String> {
-    let objective = a.first().ok_or("no run has a load line")?.objective();
+/// No comparison is possible.
+pub fn compare_lines(
+    a: &[LoadLine],
+    b: &[LoadLine],
+    history: Option<LineHistory>,
+) -> Result<LineComparison, Incomparable> {
+    let objective = a.first().ok_or(Incomparable::NoLines)?.objective();
     let (first, second) = (recognize(a)?, recognize(b)?);
     match (first.len(), second.len()) {
         (1, 1) => Ok(single(objective, first[0], second[0], history)),
         (m, n) if m >= RUNS_FOR_SCATTER && n >= RUNS_FOR_SCATTER => Ok(several(objective, &first, &second)),
-        _ => Err("two runs do not show how much runs vary: give one run, or at least three, on each side".into()),
+        _ => Err(Incomparable::TwoRuns),
     }
 }
 
 /// Lines with finite intervals.
-fn recognize(lines: &[LoadLine]) -> Result<Vec<(f64, f64, f64)>, String> {
+fn recognize(lines: &[LoadLine]) -> Result<Vec<(f64, f64, f64)>, Incomparable> {
     let ends = |line: &LoadLine| match *line {
         LoadLine::At { iops, .. } => match iops.interval {
             Some((low, high)) if low > 0.0 => Ok((iops.value.ln(), low.ln(), high.ln())),
-            _ => Err("a run gives its load line without an interval: measure without --depth and --rate".to_owned()),
+            _ => Err(Incomparable::LineWithoutInterval),
         },
-        LoadLine::Beyond { objective, .. } => Err(format!("a run met {objective} at its highest load")),
-        LoadLine::Never { objective, .. } => Err(format!("a run missed {objective} even at its lightest load")),
-        LoadLine::Refused { why: NoLine::Scatter { .. }, .. } => {
-            Err("response times of a run scatter too much for a load line".to_owned())
-        }
+        LoadLine::Beyond { objective, .. } => Err(Incomparable::Met(objective)),
+        LoadLine::Never { objective, .. } => Err(Incomparable::Missed(objective)),
+        LoadLine::Refused { why: NoLine::Scatter { .. }, .. } => Err(Incomparable::ScatterOfRun),
         LoadLine::Refused { why: NoLine::Generator { .. } | NoLine::HostTaken { .. }, objective } => {
-            Err(format!("the generator of a run was too late to judge {objective}"))
+            Err(Incomparable::GeneratorOfRun(objective))
         }
-        LoadLine::Refused { why: NoLine::NotLasting { .. }, objective } => {
-            Err(format!("no load that a run held met {objective} to the end"))
-        }
+        LoadLine::Refused { why: NoLine::NotLasting { .. }, objective } => Err(Incomparable::NotLasting(objective)),
     };
     lines.iter().map(ends).collect()
 }
@@ -176,29 +176,33 @@ fn several(objective: Objective, a: &[(f64, f64, f64)], b: &[(f64, f64, f64)]) -
 /// Compares slots of two targets measured in interleaved passes.
 ///
 /// # Errors
-/// The reason why no comparison is possible, as a clause.
-pub fn compare_interleaved(a: &[LoadSlot], b: &[LoadSlot], objective: Objective) -> Result<LineComparison, String> {
+/// No comparison is possible.
+pub fn compare_interleaved(
+    a: &[LoadSlot],
+    b: &[LoadSlot],
+    objective: Objective,
+) -> Result<LineComparison, Incomparable> {
     let passes: Vec<u32> = passes_of(a).into_iter().filter(|pass| passes_of(b).contains(pass)).collect();
     if passes.len() < MIN_PASSES {
         let times = GROUPS as f64 / passes.len().max(1) as f64;
-        return Err(format!("{} passes of both are too few: {}", passes.len(), longer(a, times)));
+        return Err(Incomparable::Passes { passes: passes.len(), duration_s: longer(a, times) });
     }
     if ![a, b].iter().all(|slots| has_enough_undisturbed(slots, objective)) {
-        return Err(format!("the generator was too late to judge {objective}"));
+        return Err(Incomparable::Generator(objective));
     }
     let line = |slots: &[LoadSlot], but: &[u32]| {
         let retained: Vec<LoadSlot> = slots.iter().filter(|slot| !but.contains(&slot.pass)).cloned().collect();
         line_and_floor(&retained, objective).filter(|(x, _)| x.is_finite())
     };
-    let unknown = || format!("{objective} was met at all loads, or at none, on one side");
-    let ((x, floor_a), (y, floor_b)) = line(a, &[]).zip(line(b, &[])).ok_or_else(unknown)?;
+    let unknown = Incomparable::OneSide(objective);
+    let ((x, floor_a), (y, floor_b)) = line(a, &[]).zip(line(b, &[])).ok_or_else(|| unknown.clone())?;
     let groups = GROUPS.min(passes.len());
     let differences: Vec<f64> = (0..groups)
         .map(|group| &passes[group * passes.len() / groups..(group + 1) * passes.len() / groups])
         .filter_map(|but| Some(line(b, but)?.0 - line(a, but)?.0))
         .collect();
     if differences.len() < MIN_PASSES {
-        return Err(unknown());
+        return Err(unknown);
     }
     let logs = Logs(differences);
     let count = logs.0.len() as f64;
@@ -206,20 +210,16 @@ pub fn compare_interleaved(a: &[LoadSlot], b: &[LoadSlot], objective: Objective)
     let half = (student(logs.0.len() - 1) * error).hypot(floor_a).hypot(floor_b);
     if half > MAX_HALF_WIDTH_LN {
         let times = (half / 1.2_f64.ln()).powi(2);
-        return Err(format!(
-            "response times scatter too much: only a factor of {:.1} would be detected, {}",
-            half.exp(),
-            longer(a, times)
-        ));
+        return Err(Incomparable::ScatterOfPasses { factor: half.exp(), duration_s: longer(a, times) });
     }
     let counts = [passes.len(), passes.len()];
     Ok(LineComparison::new(objective, Method::Interleaved, counts, [x, y], [half, half], half.max(MIN_DIFFERENCE_LN)))
 }
 
-/// Remedy for a measurement that should have been `times` as long.
-fn longer(slots: &[LoadSlot], times: f64) -> String {
+/// Seconds of a measurement that is `times` as long.
+fn longer(slots: &[LoadSlot], times: f64) -> f64 {
     let seconds: f64 = slots.iter().map(|slot| (slot.warm_up + slot.span).as_secs_f64()).sum();
-    format!("add --duration {:.0}s", (seconds * times / 10.0).ceil() * 10.0)
+    (seconds * times / 10.0).ceil() * 10.0
 }
 
 /// Logarithms of a quantity.

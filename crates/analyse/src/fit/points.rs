@@ -8,6 +8,7 @@ use plimsoll_model::{ChainSpec, Duplex, Named, StageSpec};
 use plimsoll_record::{Estimate, Evidence, Finding, Run, Steadiness, Tally, Weight};
 use plimsoll_units::{Bytes, Kind, Span};
 
+use super::doubt::FitDoubt;
 use super::{NotFitted, StatedLimits};
 
 /// A run.
@@ -58,7 +59,7 @@ impl FitPoint {
 
 /// Usable runs of all curves, each sorted by operations in flight, with caveats. Uses closed loads if there are at
 /// least three depths, otherwise also open loads.
-pub(super) fn points(evidence: &[Evidence<'_>]) -> Result<(Vec<FitPoint>, Vec<String>), NotFitted> {
+pub(super) fn points(evidence: &[Evidence<'_>]) -> Result<(Vec<FitPoint>, Vec<FitDoubt>), NotFitted> {
     if evidence.is_empty() {
         return Err(NotFitted::NoEvidence);
     }
@@ -69,7 +70,7 @@ pub(super) fn points(evidence: &[Evidence<'_>]) -> Result<(Vec<FitPoint>, Vec<St
             return Err(NotFitted::SeveralStreams(curve.conditions.streams.len()));
         };
         if !matches!(stream.pattern, Pattern::Uniform | Pattern::Sequential) {
-            doubts.push("places were not equally likely: what a cache holds of them is inside the fitted times".into());
+            doubts.push(FitDoubt::UnevenPlaces);
         }
         let usable = curve.runs.iter().filter(|run| is_usable(run));
         let before = all.len();
@@ -78,11 +79,11 @@ pub(super) fn points(evidence: &[Evidence<'_>]) -> Result<(Vec<FitPoint>, Vec<St
         left_out += curve.runs.len() - (all.len() - before);
     }
     if left_out > 0 {
-        doubts.push(format!("{left_out} runs were left out: not steady, overloaded, or with void findings"));
+        doubts.push(FitDoubt::LeftOut(left_out));
     }
     let only_closed: Vec<FitPoint> = all.iter().filter(|point| point.closed().is_some()).cloned().collect();
     if different(&only_closed) >= 3 && only_closed.len() < all.len() {
-        doubts.push(format!("{} runs of open loads were not fitted to", all.len() - only_closed.len()));
+        doubts.push(FitDoubt::OpenLoads(all.len() - only_closed.len()));
         all = only_closed;
     }
     // Curves with different workloads stay separate: each is solved in a single pass.
@@ -94,7 +95,7 @@ pub(super) fn points(evidence: &[Evidence<'_>]) -> Result<(Vec<FitPoint>, Vec<St
 /// Drops loads that are lighter than that with the shortest response, if theirs was longer: no queue answers a lighter load
 /// later. A drive, a controller or a processor that sleeps between operations does. At least three loads stay, because fewer
 /// do not show a shape.
-pub(super) fn drop_sleeping(points: &mut Vec<FitPoint>, doubts: &mut Vec<String>) {
+pub(super) fn drop_sleeping(points: &mut Vec<FitPoint>, doubts: &mut Vec<FitDoubt>) {
     /// Responses that are longer by less are noise.
     const LONGER: f64 = 1.05;
     let is_single = points.windows(2).all(|pair| pair[0].workload == pair[1].workload);
@@ -103,15 +104,12 @@ pub(super) fn drop_sleeping(points: &mut Vec<FitPoint>, doubts: &mut Vec<String>
     let Some((index, shortest)) = shortest.filter(|(index, _)| is_single && is_enough(*index)) else { return };
     let first = &points[0];
     if first.mean_ns > LONGER * shortest.mean_ns {
-        doubts.push(format!(
-            "loads below {} were not fitted to: {} took {:.0} us and {} took {:.0} us, which no queue does; the storage or \
-             its host slept between operations, and the model does not",
-            shortest.words(),
-            first.words(),
-            first.mean_ns / 1e3,
-            shortest.words(),
-            shortest.mean_ns / 1e3
-        ));
+        doubts.push(FitDoubt::Sleep {
+            first: first.words(),
+            first_us: first.mean_ns / 1e3,
+            shortest: shortest.words(),
+            shortest_us: shortest.mean_ns / 1e3,
+        });
         points.drain(..index);
     }
 }
@@ -120,7 +118,7 @@ pub(super) fn drop_sleeping(points: &mut Vec<FitPoint>, doubts: &mut Vec<String>
 pub(super) fn put_behind(
     points: &mut [FitPoint],
     limits: StatedLimits<'_>,
-    doubts: &mut Vec<String>,
+    doubts: &mut Vec<FitDoubt>,
 ) -> Result<(), NotFitted> {
     /// Accuracy of a measured rate against a limit.
     const ACCURACY: f64 = 1.03;
@@ -137,11 +135,7 @@ pub(super) fn put_behind(
         used = used.max(point.iops / allowed);
         point.limits = Arc::clone(&stages);
     }
-    doubts.push(format!(
-        "its limits are those that the vendor states of {}; the runs reached {:.0} % of them",
-        limits.of,
-        100.0 * used.min(1.0)
-    ));
+    doubts.push(FitDoubt::StatedLimits { of: limits.of.to_owned(), reached: used.min(1.0) });
     Ok(())
 }
 

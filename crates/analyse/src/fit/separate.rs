@@ -2,19 +2,15 @@
 
 use plimsoll_model::{ChainSpec, Named, StageSpec};
 
+use super::doubt::FitDoubt;
 use super::{Fitted, FittedRange, Misfit, Parameter};
 
 /// Joins the models of reads and of writes.
-pub(super) fn join(reads: &Fitted, writes: &Fitted, mut doubts: Vec<String>) -> Fitted {
-    doubts.push(
-        "reads and writes were fitted separately, because no form describes both: what they share is unknown, and mixed loads \
-         are extrapolated"
-            .into(),
-    );
-    let named =
-        |kind: &str, doubts: &[String]| doubts.iter().map(|doubt| format!("{kind}: {doubt}")).collect::<Vec<_>>();
-    doubts.extend(named("reads", &reads.doubts));
-    doubts.extend(named("writes", &writes.doubts));
+pub(super) fn join(reads: &Fitted, writes: &Fitted, mut doubts: Vec<FitDoubt>) -> Fitted {
+    doubts.push(FitDoubt::SeparateKinds);
+    for (kind, fitted) in [("reads", reads), ("writes", writes)] {
+        doubts.extend(fitted.doubts.iter().map(|doubt| FitDoubt::OfKind { kind, doubt: Box::new(doubt.clone()) }));
+    }
     let (read, write) = (reads.spec.clone(), writes.spec.clone());
     let stage = StageSpec::Split { read, flush: write.clone(), write };
     let of = |kind: &'static str| {

@@ -1,7 +1,7 @@
 //! Comparison of curves: noise is ignored, real changes are found.
 
 use fastrand::Rng;
-use plimsoll_analyse::{Comparison, Quantity, Verdict, compare};
+use plimsoll_analyse::{Comparison, Incomparable, Quantity, Verdict, compare};
 use plimsoll_load::Pace;
 use plimsoll_record::{Curve, Figures, Run, Source};
 use plimsoll_units::{Bytes, Span};
@@ -71,7 +71,7 @@ fn real_change_is_found() {
 
 fn only(comparison: &Comparison, quantity: Quantity) -> Verdict {
     let change = comparison.overall.iter().find(|change| change.quantity == quantity);
-    change.map_or(Verdict::NotComparable("absent".into()), |change| change.verdict.clone())
+    change.map_or(Verdict::NotComparable(Incomparable::NoCommonLoad), |change| change.verdict.clone())
 }
 
 fn closed(depth: u32, iops: f64) -> Run {

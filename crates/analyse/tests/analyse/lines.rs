@@ -55,13 +55,15 @@ fn several_runs_are_judged_by_their_scatter() {
     let scattered = compared(&a, &lines(&[8_000.0, 15_000.0, 12_000.0]), None);
     assert_eq!(scattered.verdict(), Verdict::NoRealChange);
     let two = compare_lines(&a, &lines(&[1.0, 2.0]), None);
-    assert!(two.unwrap_err().contains("at least three"));
+    assert!(two.unwrap_err().to_string().contains("at least three"));
 }
 
 #[test]
 fn lines_without_an_interval_are_not_compared() {
     let bare = LoadLine::At { objective: objective(), iops: Estimate::bare(10_000.0) };
-    assert!(compare_lines(&[bare], &[line(10_000.0, 0.1)], None).unwrap_err().contains("without an interval"));
+    assert!(
+        compare_lines(&[bare], &[line(10_000.0, 0.1)], None).unwrap_err().to_string().contains("without an interval")
+    );
     let beyond = LoadLine::Beyond { objective: objective(), iops: Estimate::bare(10_000.0) };
     assert!(compare_lines(&[beyond], &[line(10_000.0, 0.1)], None).is_err());
 }
@@ -98,7 +100,7 @@ fn equal_storage_differs_in_no_comparison_and_slower_storage_does() {
 fn too_few_passes_are_refused_with_the_required_time() {
     let (slots, seconds) = measured(QUEUE, &plan(Effort::Quick, Some(objective()), 1), 1);
     let few: Vec<_> = slots.iter().filter(|slot| slot.pass < 3).cloned().collect();
-    let why = compare_interleaved(&few, &few, objective()).unwrap_err();
+    let why = compare_interleaved(&few, &few, objective()).unwrap_err().to_string();
     let duration = why.split_once("--duration ").and_then(|(_, rest)| rest.strip_suffix('s')?.parse::<f64>().ok());
     assert!(duration.is_some_and(|duration| duration >= seconds), "{why}");
 }

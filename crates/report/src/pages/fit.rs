@@ -60,7 +60,7 @@ fn alternatives(fitted: &Fitted) -> Vec<Fact> {
         let text = say!("{shape} describes the runs nearly as well ({off}) and differs beyond them: {spec}");
         facts.push(Fact::caution(label!("rival"), text));
     }
-    facts.extend(fitted.doubts.iter().map(|doubt| Fact::caution(label!("doubt"), doubt)));
+    facts.extend(fitted.doubts.iter().map(|doubt| Fact::caution(label!("doubt"), doubt.to_string())));
     let tried = fitted.alternatives.iter();
     let tried: Vec<String> =
         tried.map(|other| format!("{} {}", other.shape, misfit(other.held_out.unwrap_or(other.error)))).collect();
