@@ -1,10 +1,13 @@
 //! Observations of a database: its configuration, its counters, and the time of its transactions.
 
+use std::fmt;
+
 use plimsoll_units::{Bytes, Span};
 use serde::{Deserialize, Serialize};
 
 use crate::figures::{Knee, LoadLine};
 use crate::run::{CpuTime, Run};
+use crate::stored;
 use crate::tally::Tally;
 
 /// Description of a database.
@@ -347,6 +350,64 @@ pub struct SessionTimes {
     pub method: String,
 }
 
+/// The resource that limits concurrent sessions.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case", tag = "kind")]
+pub enum SessionLimit {
+    /// A description in a file of an earlier version.
+    Text {
+        /// The description.
+        text: String,
+    },
+    /// Locks that other transactions hold.
+    Locks,
+    /// All processors of the host.
+    HostProcessors,
+    /// A stage of the emulated volume.
+    Stage {
+        /// Its name.
+        stage: String,
+    },
+    /// A device that was never idle.
+    Device {
+        /// Its name.
+        device: String,
+    },
+    /// Flushes of the log.
+    Commits,
+    /// Reads: each session waits for one.
+    Reads,
+    /// Work of each session on a single processor.
+    SessionProcessor,
+    /// Latches inside the server.
+    Latches,
+    /// The client.
+    Client,
+}
+
+impl From<String> for SessionLimit {
+    fn from(text: String) -> Self {
+        Self::Text { text }
+    }
+}
+
+impl fmt::Display for SessionLimit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Text { text: name } | Self::Stage { stage: name } => f.write_str(name),
+            Self::Device { device } => write!(f, "{device}, which was never idle"),
+            Self::Locks => f.write_str("locks that other transactions hold"),
+            Self::HostProcessors => f.write_str("processors of the host"),
+            Self::Commits => f.write_str("commits: flushes of the log"),
+            Self::Reads => f.write_str("reads, as many at once as there are sessions"),
+            Self::SessionProcessor => f.write_str("work on processors, a session at a time"),
+            Self::Latches => f.write_str("latches inside the server"),
+            Self::Client => f.write_str("the client"),
+        }
+    }
+}
+
 /// Concurrent sessions: a load, its results, and the activity of database and storage.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -370,9 +431,9 @@ pub struct SessionRun {
     /// Processor time of this program over the measured time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client: Option<CpuTime>,
-    /// Description of the binding limit, if known.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub limit: Option<String>,
+    /// The binding limit, if known.
+    #[serde(default, deserialize_with = "stored::read_optional", skip_serializing_if = "Option::is_none")]
+    pub limit: Option<SessionLimit>,
     /// Changes during the run, as `[nanoseconds from the start of its series, description]`, in order of time.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub marks: Vec<(Span, String)>,

@@ -12,8 +12,10 @@ mod histogram;
 mod host;
 mod host_check;
 mod objective;
+mod quantity;
 mod run;
 mod slot;
+mod stored;
 mod suite;
 mod tally;
 mod trace;
@@ -21,8 +23,8 @@ mod verdict;
 
 pub use curve::{Conditions, Curve, EndReason, FORMAT, FormatError, Source, Subject, Trace};
 pub use database::{
-    DatabaseAbout, DatabaseCounters, DatabaseSide, DelayAndQueue, DiskCounters, HostTime, SessionRun, SessionTimes,
-    Spent, StorageSide,
+    DatabaseAbout, DatabaseCounters, DatabaseSide, DelayAndQueue, DiskCounters, HostTime, SessionLimit, SessionRun,
+    SessionTimes, Spent, StorageSide,
 };
 pub use evidence::{Evidence, NotEvidence};
 pub use figures::{
@@ -33,6 +35,7 @@ pub use histogram::{Bins, Recorder};
 pub use host::{Device, Host};
 pub use host_check::{CheckNeed, CheckStatus, FreeSpace, FuseState, HiddenCounters, HostCheck, HostFact};
 pub use objective::{Measure, Objective, ObjectiveError, Scope};
+pub use quantity::StepQuantity;
 pub use run::{CpuTime, Run, Slice};
 pub use slot::{HostDelay, LoadSlot, SlotRole};
 pub use suite::{JobRun, Listing, SUITE_FORMAT, Statements, StepRun, StepWork, SuiteRun};

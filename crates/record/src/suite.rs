@@ -9,9 +9,11 @@ use crate::database::{DatabaseCounters, DatabaseSide, SessionRun, StorageSide};
 use crate::finding::Finding;
 use crate::histogram::Bins;
 use crate::host::Host;
+use crate::quantity::StepQuantity;
 use crate::run::{CpuTime, Run};
+use crate::stored;
 use crate::tally::Tally;
-use crate::verdict::{Verdict, read_verdicts};
+use crate::verdict::Verdict;
 
 /// Name and version of the file format of suites.
 pub const SUITE_FORMAT: &str = "plimsoll.suite/2";
@@ -115,9 +117,9 @@ pub struct StepRun {
     pub round: u32,
     /// Whether its figures count; otherwise it was preparation or warm-up.
     pub counts: bool,
-    /// The measured quantity; empty if the name is sufficient.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub measures: String,
+    /// The measured quantity; absent if the name is sufficient.
+    #[serde(default, deserialize_with = "stored::read_optional", skip_serializing_if = "Option::is_none")]
+    pub measures: Option<StepQuantity>,
     /// Work.
     pub work: StepWork,
 }
@@ -172,7 +174,7 @@ pub struct SuiteRun {
     /// Classic text outputs.
     pub listings: Vec<Listing>,
     /// Conclusions.
-    #[serde(default, deserialize_with = "read_verdicts", skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, deserialize_with = "stored::read_list", skip_serializing_if = "Vec::is_empty")]
     pub verdicts: Vec<Verdict>,
     /// Doubts about the whole suite.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -180,7 +182,7 @@ pub struct SuiteRun {
 }
 
 impl SuiteRun {
-    /// Parses a suite file. Verdicts of the first version become texts.
+    /// Parses a suite file. Sentences of earlier files become texts.
     pub fn from_json(bytes: &[u8]) -> Result<Self, FormatError> {
         check_format(bytes, &[SUITE_FORMAT, FIRST_SUITE_FORMAT])?;
         let suite: Self = serde_json::from_slice(bytes).map_err(FormatError::Shape)?;

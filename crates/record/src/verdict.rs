@@ -4,7 +4,7 @@ mod blocks;
 mod database;
 
 use plimsoll_units::{Bytes, Span};
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 
 pub use blocks::{
     ArticleVerdict, BonnieVerdict, CrystalDiskMarkVerdict, DdVerdict, MissingFeature, ShortPhase, SniaVerdict,
@@ -111,17 +111,8 @@ pub enum SharedVerdict {
     },
 }
 
-/// Reads verdicts, which are sentences in files of version 1.
-pub(crate) fn read_verdicts<'de, D: Deserializer<'de>>(input: D) -> Result<Vec<Verdict>, D::Error> {
-    #[derive(Deserialize)]
-    #[serde(untagged)]
-    enum Stored {
-        Text(String),
-        Data(Verdict),
+impl From<String> for Verdict {
+    fn from(text: String) -> Self {
+        SharedVerdict::Text { text }.into()
     }
-    let convert = |stored| match stored {
-        Stored::Text(text) => SharedVerdict::Text { text }.into(),
-        Stored::Data(verdict) => verdict,
-    };
-    Ok(Vec::<Stored>::deserialize(input)?.into_iter().map(convert).collect())
 }

@@ -53,7 +53,7 @@ use plimsoll_choose::what_if::WhatIfs;
 use plimsoll_choose::{Explanation, Matches, Need, Quote, Resemblance};
 use plimsoll_ingest::{Demand, Outcome};
 use plimsoll_language::Language;
-use plimsoll_record::{HostCheck, Objective, SuiteRun};
+use plimsoll_record::{HostCheck, Objective, SessionVerdict, StepWork, SuiteRun, Verdict};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -166,7 +166,7 @@ pub fn watch_json(report: &WatchReport<'_>) -> Vec<u8> {
     to_english(|| watch::WatchResult::from(report))
 }
 
-/// A suite: its file format, with the text of each verdict, ending in a newline.
+/// A suite: its file format, with the text of each verdict, measured quantity and limit, ending in a newline.
 pub fn suite_json(suite: &SuiteRun) -> Vec<u8> {
     /// Readers recognise a run file by the format at its beginning.
     #[derive(Serialize)]
@@ -178,10 +178,25 @@ pub fn suite_json(suite: &SuiteRun) -> Vec<u8> {
     let Ok(Value::Object(mut rest)) = serde_json::to_value(suite) else {
         unreachable!("a suite is an object with string keys");
     };
-    let verdicts = rest.get_mut("verdicts").and_then(Value::as_array_mut).into_iter().flatten();
-    for (stored, verdict) in verdicts.zip(&suite.verdicts) {
+    let mut list = |key| rest.get_mut(key).and_then(Value::as_array_mut).map(std::mem::take).unwrap_or_default();
+    let (mut verdicts, mut steps) = (list("verdicts"), list("steps"));
+    for (stored, verdict) in verdicts.iter_mut().zip(&suite.verdicts) {
         stored["text"] = Language::English.scope(|| crate::words::verdict(verdict)).into();
+        if let Verdict::Session(SessionVerdict::BindingLimit { limit: Some(limit), .. }) = verdict {
+            stored["limit"]["text"] = limit.to_string().into();
+        }
     }
+    for (stored, step) in steps.iter_mut().zip(&suite.steps) {
+        if let Some(quantity) = &step.measures {
+            stored["measures"]["text"] = Language::English.scope(|| crate::words::quantity(quantity)).into();
+        }
+        if let StepWork::Sessions(sessions) = &step.work
+            && let Some(limit) = &sessions.limit
+        {
+            stored["work"]["crowd"]["limit"]["text"] = limit.to_string().into();
+        }
+    }
+    rest.extend([("verdicts", verdicts), ("steps", steps)].map(|(key, list)| (key.to_owned(), list.into())));
     let mut bytes = serde_json::to_vec(&FormatFirst { format: rest.remove("format"), rest }).expect("values are JSON");
     bytes.push(b'\n');
     bytes

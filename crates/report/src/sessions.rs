@@ -86,7 +86,7 @@ impl<'a> SessionPoint<'a> {
 
     /// The binding limit, if known: as recorded by the run, or the limit of a model.
     pub fn limit(&self) -> Option<String> {
-        let recorded = self.session_run.limit.as_ref().map(|limit| clean(limit));
+        let recorded = self.session_run.limit.as_ref().map(|limit| clean(&limit.to_string()));
         recorded.or_else(|| {
             let (name, share) = self.session_run.storage.bound_by.iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
             Some(format!("{} ({})", clean(name), crate::words::database::share(*share)))

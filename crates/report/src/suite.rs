@@ -6,7 +6,7 @@ use plimsoll_units::Span;
 
 use crate::number;
 use crate::page::{Column, ColumnKind, Table};
-use crate::words::clean;
+use crate::words::{clean, quantity};
 
 /// A step with results, in its median round.
 #[derive(Clone, Debug)]
@@ -68,11 +68,11 @@ const MAX_NAMES: usize = 3;
 /// Definitions of the steps' figures, each once, with the names of the steps that it applies to.
 pub(crate) fn meanings<'a>(rows: &[StepRow<'a>]) -> Vec<(String, &'a str)> {
     let mut reported: Vec<(&str, Vec<&str>)> = Vec::new();
-    let of_steps = rows.iter().map(|row| row.step).filter(|step| !step.measures.is_empty());
-    for step in of_steps {
-        match reported.iter_mut().find(|(measures, _)| *measures == step.measures) {
-            Some((_, names)) => names.push(&step.name),
-            None => reported.push((&step.measures, vec![&step.name])),
+    let of_steps = rows.iter().filter_map(|row| Some((quantity(row.step.measures.as_ref()?), &row.step.name)));
+    for (measures, name) in of_steps {
+        match reported.iter_mut().find(|(existing, _)| *existing == measures) {
+            Some((_, names)) => names.push(name),
+            None => reported.push((measures, vec![name])),
         }
     }
     let displayed = |names: &[&str]| match names {

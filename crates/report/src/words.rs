@@ -19,6 +19,7 @@ pub(crate) mod host_check;
 pub(crate) mod limits;
 pub(crate) mod offer;
 mod place;
+mod quantities;
 mod replay;
 pub(crate) mod sizing;
 mod verdicts;
@@ -32,6 +33,7 @@ pub use errno::errno;
 pub use gates::gate_outcome;
 pub use place::{command, conditions, host, source, source_line, subject};
 pub(crate) use place::{date, duration, source_place};
+pub(crate) use quantities::quantity;
 pub(crate) use replay::{format_outcome, recording, replay};
 pub use verdicts::verdict;
 

@@ -271,7 +271,7 @@ pub fn step_run(done: &CompletedStep, facts: &Facts) -> Option<StepRun> {
         _ => return None,
     };
     let Step { name, round, counts, measures, .. } = &done.step;
-    Some(StepRun { name: name.clone(), round: *round, counts: *counts, measures: (*measures).into(), work })
+    Some(StepRun { name: name.clone(), round: *round, counts: *counts, measures: measures.clone(), work })
 }
 
 fn jobs(step: &IoStep, observed: &IoResult) -> Vec<JobRun> {

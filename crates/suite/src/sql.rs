@@ -7,7 +7,9 @@ use std::sync::Arc;
 use plimsoll_analyse::Precision;
 use plimsoll_database::{Failure, ObjectChanges, Row, Session, Value};
 use plimsoll_load::Pace;
-use plimsoll_record::{Bins, CpuTime, DatabaseCounters, Finding, Objective, SessionTimes, Slice, StorageSide};
+use plimsoll_record::{
+    Bins, CpuTime, DatabaseCounters, Finding, Objective, SessionLimit, SessionTimes, Slice, StorageSide,
+};
 use plimsoll_units::Span;
 
 /// A request to a session.
@@ -222,8 +224,8 @@ pub struct SessionsResult {
     pub client: Option<CpuTime>,
     /// Transactions whose rows differ from those of others of their kind.
     pub differing: u64,
-    /// Binding limit in a few words, if known.
-    pub limit: Option<String>,
+    /// Binding limit, if known.
+    pub limit: Option<SessionLimit>,
     /// Doubts about its figures, in addition to those that follow from the figures.
     pub findings: Vec<Finding>,
     /// Changes of the storage: time since the start of the series, and description.

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use plimsoll_device::{AccessAdvice, Batching, Contents, Durable, Engine, Flush, SyncMode};
 use plimsoll_load::{JobSpec, LaneSpec, Pattern, Region, Until};
+use plimsoll_record::StepQuantity;
 use plimsoll_units::{Bytes, Span};
 
 use crate::conduct::Conduct;
@@ -233,8 +234,8 @@ pub struct Step {
     pub counts: bool,
     /// Whether it loads data for later runs; skipped if the data exist.
     pub loads: bool,
-    /// Description of its figure in a sentence; empty if the name suffices.
-    pub measures: &'static str,
+    /// The quantity of its figure; `None` if the name suffices.
+    pub measures: Option<StepQuantity>,
     /// Its work.
     pub work: Work,
 }
@@ -242,7 +243,7 @@ pub struct Step {
 impl Step {
     /// A measured step.
     pub fn new(name: impl Into<String>, work: Work) -> Self {
-        Self { name: name.into(), round: 1, counts: true, loads: false, measures: "", work }
+        Self { name: name.into(), round: 1, counts: true, loads: false, measures: None, work }
     }
 
     /// A measured step of workers.
@@ -292,10 +293,9 @@ impl Step {
         Self { loads: true, ..self.uncounted() }
     }
 
-    /// Sets the description of its figure.
-    pub const fn measuring(mut self, what: &'static str) -> Self {
-        self.measures = what;
-        self
+    /// Sets the quantity of its figure.
+    pub fn measuring(self, quantity: StepQuantity) -> Self {
+        Self { measures: Some(quantity), ..self }
     }
 
     /// Sets the number of the repetition, from 1.

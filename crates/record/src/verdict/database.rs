@@ -4,8 +4,9 @@ use plimsoll_load::Pace;
 use plimsoll_units::{Bytes, Span};
 use serde::{Deserialize, Serialize};
 
-use crate::database::{DelayAndQueue, Spent};
+use crate::database::{DelayAndQueue, SessionLimit, Spent};
 use crate::figures::{Knee, LoadLine};
+use crate::stored;
 
 /// A verdict of suites with concurrent sessions.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -28,7 +29,8 @@ pub enum SessionVerdict {
         /// The load.
         offered: Pace,
         /// The resource; null if no saturated resource was observed.
-        limit: Option<String>,
+        #[serde(default, deserialize_with = "stored::read_optional")]
+        limit: Option<SessionLimit>,
         /// Observations.
         evidence: LimitEvidence,
     },

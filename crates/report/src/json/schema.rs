@@ -65,14 +65,16 @@ fn closed<T: JsonSchema>() -> Schema {
     schema
 }
 
-/// The schema of suites, with the text of each verdict.
+/// The schema of suites, with the text of each verdict, measured quantity and limit.
 fn suite() -> Schema {
     let mut schema = closed::<SuiteRun>();
     let definitions = schema.get_mut("$defs").and_then(Value::as_object_mut).into_iter().flatten();
-    let verdicts = definitions.filter(|(name, _)| name.ends_with("Verdict") && *name != "Verdict");
-    for kind in verdicts.filter_map(|(_, verdict)| verdict["oneOf"].as_array_mut()).flatten() {
+    let has_text =
+        |name: &str| name.ends_with("Verdict") && name != "Verdict" || matches!(name, "StepQuantity" | "SessionLimit");
+    let described = definitions.filter(|(name, _)| has_text(name));
+    for kind in described.filter_map(|(_, data)| data["oneOf"].as_array_mut()).flatten() {
         if kind["properties"].get("text").is_none() {
-            kind["properties"]["text"] = json!({ "description": "The verdict as a sentence.", "type": "string" });
+            kind["properties"]["text"] = json!({ "description": "The same as text.", "type": "string" });
             kind["required"].as_array_mut().into_iter().for_each(|required| required.push("text".into()));
         }
     }

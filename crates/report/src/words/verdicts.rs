@@ -67,6 +67,7 @@ fn session(verdict: &SessionVerdict) -> String {
             say!("{}load line: {line}{}", of_curve(*update_pct), blocks.unwrap_or_default())
         }
         SessionVerdict::BindingLimit { update_pct, offered, limit, evidence } => {
+            let limit = limit.as_ref().map(ToString::to_string);
             let limit = limit.as_deref().unwrap_or(label!("no saturated resource was observed"));
             let evidence = describe_evidence(evidence);
             let evidence =
@@ -118,6 +119,7 @@ fn percent(share: f64) -> String {
 
 #[cfg(test)]
 mod tests {
+    use plimsoll_record::SessionLimit;
     use plimsoll_units::Span;
 
     use super::*;
@@ -126,7 +128,7 @@ mod tests {
     fn binding_limit_includes_evidence() {
         let check = |limit: Option<&str>, evidence, expected: &str| {
             let offered = Pace::Closed { depth: 8 };
-            let limit = limit.map(str::to_owned);
+            let limit = limit.map(|name| SessionLimit::Stage { stage: name.to_owned() });
             let found = SessionVerdict::BindingLimit { update_pct: None, offered, limit, evidence };
             assert_eq!(verdict(&found.into()), expected);
         };

@@ -4,8 +4,8 @@ use crate::support;
 
 use plimsoll_load::Pace;
 use plimsoll_record::{
-    CpuTime, DdVerdict, Estimate, LimitEvidence, SUITE_FORMAT, SessionRun, SessionTimes, SessionVerdict, SharedVerdict,
-    Spent, Statements, StepWork, SuiteRun, Verdict,
+    CpuTime, DdVerdict, Estimate, LimitEvidence, SUITE_FORMAT, SessionLimit, SessionRun, SessionTimes, SessionVerdict,
+    SharedVerdict, Spent, Statements, StepQuantity, StepWork, SuiteRun, Verdict,
 };
 use plimsoll_report::{Charset, TextStyle, find_schema, page_csv, page_html, page_text, pages, suite_json};
 use plimsoll_units::Span;
@@ -265,7 +265,7 @@ fn verdicts_of_the_first_version_are_texts() {
 fn json_of_verdicts_has_kind_figures_and_text() {
     let first = Some("offset 0".to_owned());
     let evidence = LimitEvidence { device: Some(("vda".into(), 0.97)), ..LimitEvidence::default() };
-    let (offered, limit) = (Pace::Closed { depth: 8 }, Some("IOPS".to_owned()));
+    let (offered, limit) = (Pace::Closed { depth: 8 }, Some(SessionLimit::Stage { stage: "IOPS".into() }));
     let verdicts: Vec<Verdict> = vec![
         DdVerdict::NoPageCache.into(),
         SharedVerdict::WrongData { blocks: 9, wrong: 2, first }.into(),
@@ -287,6 +287,30 @@ fn json_of_verdicts_has_kind_figures_and_text() {
     assert_eq!(printed["verdicts"][2], json!({ "kind": "text", "text": "A note." }));
     let limit = "UPDATE_PCT=25: binding limit at 8 sessions: IOPS (vda for 97 %).";
     assert_eq!(printed["verdicts"][3]["text"], limit);
+    assert_eq!(printed["verdicts"][3]["limit"], json!({ "kind": "stage", "stage": "IOPS", "text": "IOPS" }));
+}
+
+#[test]
+fn quantities_and_limits_are_data_and_earlier_sentences_are_texts() {
+    let mut written = crowd::staged();
+    let step = written.steps.last_mut().expect("a step");
+    step.measures = Some(StepQuantity::Transactions);
+    if let StepWork::Sessions(sessions) = &mut step.work {
+        sessions.limit = Some(SessionLimit::Device { device: "vda".into() });
+    }
+    let bytes = suite_json(&written);
+    assert_eq!(SuiteRun::from_json(&bytes).expect("a suite"), written);
+    let mut stored: Value = serde_json::from_slice(&bytes).expect("JSON");
+    let step = stored["steps"].as_array_mut().and_then(|steps| steps.last_mut()).expect("a step");
+    let text = "whole transactions as a session sees them, commit included";
+    assert_eq!(step["measures"], json!({ "kind": "transactions", "text": text }));
+    let limit = json!({ "kind": "device", "device": "vda", "text": "vda, which was never idle" });
+    assert_eq!(step["work"]["crowd"]["limit"], limit);
+    (step["measures"], step["work"]["crowd"]["limit"]) = (json!("commits"), json!("the disk"));
+    let read = SuiteRun::from_json(stored.to_string().as_bytes()).expect("sentences");
+    let step = read.steps.last().expect("a step");
+    assert_eq!(step.measures, Some(StepQuantity::Text { text: "commits".into() }));
+    assert!(matches!(&step.work, StepWork::Sessions(run) if run.limit == Some("the disk".to_owned().into())));
 }
 
 /// The kind determines the fields of a verdict, whatever its suite.

@@ -6,7 +6,7 @@ pub mod published;
 
 use clap::ValueEnum;
 use plimsoll_load::{JobSpec, LaneSpec, Pattern, Region, Until, WorkerOps};
-use plimsoll_record::{ArticleVerdict, Listing, SharedVerdict, Verdict};
+use plimsoll_record::{ArticleVerdict, Listing, SharedVerdict, StepQuantity, Verdict};
 use plimsoll_units::{Bytes, Kind, Span};
 use published::{ArticleRow, ArticleTable, Find, PublishedArticle, PublishedFigure, SuiteFigure};
 
@@ -496,7 +496,7 @@ impl Loads {
             Worker::new(JobSpec { depth: 256, seed: index + 1, ..job }, 0, size, FileAccess::direct())
         };
         let step = Step::io("Random read, 4 KiB, 4 jobs at depth 256", (0..4).map(job).collect())
-            .measuring("what is in flight always: the limit of operations, and a queue before it");
+            .measuring(StepQuantity::LimitWithQueue);
         Self::filled("fio", vec![step], size, facts)
     }
 
@@ -509,7 +509,7 @@ impl Loads {
             let job = JobSpec { depth: threads, seed: u64::from(threads), ..job };
             let name = format!("{:.0} % reads, {threads} threads", reads * 100.0);
             Step::io(name, vec![Worker::new(job, 0, size, FileAccess::direct())])
-                .measuring("blocks of 8 KiB at random: what data files are asked for, without redo")
+                .measuring(StepQuantity::DataFileOperations)
         };
         let mixes = if facts.read_only { &[1.0][..] } else { &[1.0, READS] };
         let steps = mixes.iter().flat_map(|reads| LADDER.map(|threads| step(*reads, threads)));

@@ -8,7 +8,7 @@ use std::str::FromStr;
 
 use clap::ArgAction;
 use plimsoll_load::{JobSpec, LaneSpec, Pattern, Region, Until, WorkerOps};
-use plimsoll_record::{BonnieVerdict, Listing, SharedVerdict, ShortPhase, Verdict};
+use plimsoll_record::{BonnieVerdict, Listing, SharedVerdict, ShortPhase, StepQuantity, Verdict};
 use plimsoll_units::{Bytes, Span};
 
 use super::phase::{PhaseCounts, PhaseTotals, per_second};
@@ -356,24 +356,21 @@ fn step_of(options: &BonnieOptions, size: Bytes, column: FigureColumn) -> Step {
     match column {
         FigureColumn::PutChar => {
             let worker = byte_by_byte(options, size, WorkerOps::Writes);
-            anew(Step::io("Per-char write", vec![worker])).measuring("time of a system call that writes a single byte")
+            anew(Step::io("Per-char write", vec![worker])).measuring(StepQuantity::ByteWriteCalls)
         }
         FigureColumn::PutBlock => {
             let worker = block_by_block(options, size, WorkerOps::Writes);
-            anew(Step::io("Block write", vec![worker])).measuring("writing a new file and making it durable")
+            anew(Step::io("Block write", vec![worker])).measuring(StepQuantity::NewDurableFile)
         }
         FigureColumn::Rewrite => {
             let worker = block_by_block(options, size, WorkerOps::WriteBack { every: 1 });
-            Step::io("Rewrite", vec![worker]).measuring(
-                "reading each chunk and writing it back; the rate counts a chunk once, though it moves twice",
-            )
+            Step::io("Rewrite", vec![worker]).measuring(StepQuantity::RewrittenChunks)
         }
         FigureColumn::GetChar => Step::io("Per-char read", vec![byte_by_byte(options, size, WorkerOps::Reads)])
-            .measuring("time of a system call that reads a single byte"),
+            .measuring(StepQuantity::ByteReadCalls),
         FigureColumn::GetBlock => Step::io("Block read", vec![block_by_block(options, size, WorkerOps::Reads)])
-            .measuring("sequential reads with read-ahead of the kernel, of data that are not cached"),
-        FigureColumn::Seeks => Step::io("Seeks", seekers(options, size))
-            .measuring("reads of a chunk at random places per second, several at once, each tenth written back"),
+            .measuring(StepQuantity::UncachedReads),
+        FigureColumn::Seeks => Step::io("Seeks", seekers(options, size)).measuring(StepQuantity::ConcurrentSeeks),
         FigureColumn::Files(work, ordered) => build_file_step(options, work, ordered),
     }
 }
@@ -443,8 +440,7 @@ fn build_file_step(options: &BonnieOptions, work: FileWork, ordered: bool) -> St
         directories: small.directories,
         seed: options.seed,
     };
-    Step::new(format!("{verb} files, {order}"), StepWork::Files(files))
-        .measuring("operations of the filesystem per file, until all are durable")
+    Step::new(format!("{verb} files, {order}"), StepWork::Files(files)).measuring(StepQuantity::FileOperations)
 }
 
 /// Placeholders for missing figures.

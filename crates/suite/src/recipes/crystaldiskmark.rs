@@ -9,7 +9,7 @@ use std::str::FromStr;
 use clap::{ArgAction, ValueEnum};
 use plimsoll_device::{Contents, Engine, Flush};
 use plimsoll_load::{JobSpec, LaneSpec, Pattern, Region, Until, WorkerOps as Does};
-use plimsoll_record::{Bins, CrystalDiskMarkVerdict, Listing, SharedVerdict, Verdict};
+use plimsoll_record::{Bins, CrystalDiskMarkVerdict, Listing, SharedVerdict, StepQuantity, Verdict};
 use plimsoll_units::{Bytes, Kind, Span};
 
 use super::target::{check_grid, check_space};
@@ -517,23 +517,13 @@ fn end_of_test(options: &CrystalDiskMarkOptions, test: &DiskMarkTest) -> Until {
     }
 }
 
-const fn measures(version: Version, direction: RunDirection, test: &DiskMarkTest) -> &'static str {
+const fn measures(version: Version, direction: RunDirection, test: &DiskMarkTest) -> StepQuantity {
     match (version, direction, test.sequential) {
-        (_, RunDirection::Reads, true) => {
-            "Reads past the page cache, one after the other: read-ahead and cache of the device help as much as they can."
-        }
-        (_, RunDirection::Reads, false) => {
-            "Reads past the page cache within a small file, partly served by the device's cache."
-        }
-        (Version::Three, RunDirection::Writes, _) => {
-            "Writes past the page cache with one flush at the end inside the time: how fast they become durable in bulk."
-        }
-        (Version::Eight, RunDirection::Writes, _) => {
-            "Writes past the page cache that nothing flushes: the rate at which the device accepts them, without durability."
-        }
-        (_, RunDirection::Mix(_), _) => {
-            "Reads and writes of one file at the same time, past the page cache, without flushes."
-        }
+        (_, RunDirection::Reads, true) => StepQuantity::SequentialReads,
+        (_, RunDirection::Reads, false) => StepQuantity::RandomReadsOfSmallFile,
+        (Version::Three, RunDirection::Writes, _) => StepQuantity::WritesWithFinalFlush,
+        (Version::Eight, RunDirection::Writes, _) => StepQuantity::AcceptedWrites,
+        (_, RunDirection::Mix(_), _) => StepQuantity::MixedOperations,
     }
 }
 

@@ -7,7 +7,7 @@
 use clap::{ArgAction, ValueEnum};
 use plimsoll_device::{Contents, Engine, Flush, SyncMode};
 use plimsoll_load::{JobSpec, LaneSpec, Pattern, Region, Until, WorkerOps};
-use plimsoll_record::{DdVerdict, Listing, SharedVerdict, Verdict};
+use plimsoll_record::{DdVerdict, Listing, SharedVerdict, StepQuantity, Verdict};
 use plimsoll_units::{Bytes, Span};
 
 use super::target::check_grid;
@@ -337,7 +337,7 @@ fn plan(options: &DdOptions, total: Bytes, facts: &Facts) -> StepPlan<StepPurpos
     let is_new = facts.nature == Nature::Directory;
     if is_new && options.kinds.first().is_some_and(|kind| !kind.writes()) {
         let step = copy(DdKind::Fdatasync, options, total, facts).uncounted();
-        steps.push((StepPurpose::Fill, Step { name: "Fill".into(), measures: "", ..step }));
+        steps.push((StepPurpose::Fill, Step { name: "Fill".into(), measures: None, ..step }));
     }
     for &kind in &options.kinds {
         steps.push((StepPurpose::Copy(kind), copy(kind, options, total, facts)));
@@ -415,21 +415,17 @@ fn copy(kind: DdKind, options: &DdOptions, total: Bytes, facts: &Facts) -> Step 
         .measuring(measures(kind, facts.has_cache() || facts.write_back.is_some()))
 }
 
-const fn measures(kind: DdKind, has_cache: bool) -> &'static str {
+const fn measures(kind: DdKind, has_cache: bool) -> StepQuantity {
     match kind {
-        DdKind::Buffered | DdKind::Fdatasync | DdKind::Fsync if !has_cache => {
-            "The storage's sequential write, in the requests that a kernel would make of it"
-        }
-        DdKind::Read | DdKind::ReadNocache if !has_cache => {
-            "The storage's sequential read, in the requests that a kernel would make of it"
-        }
-        DdKind::Buffered => "How fast memory takes the data, slowed down when the kernel allows no more dirty pages",
-        DdKind::Fdatasync | DdKind::Fsync => "Sequential write of the storage, including a flush at the end",
-        DdKind::Direct => "Single-block writes of the storage, past the page cache, not durable",
-        DdKind::Dsync | DdKind::Sync => "Commits: each block is durable before the next is written",
-        DdKind::Read => "Memory for cached data, storage with read-ahead for the rest",
-        DdKind::ReadNocache => "The storage's sequential read with the kernel's read-ahead",
-        DdKind::ReadDirect => "Single-block reads of the storage, without read-ahead",
+        DdKind::Buffered | DdKind::Fdatasync | DdKind::Fsync if !has_cache => StepQuantity::KernelWrites,
+        DdKind::Read | DdKind::ReadNocache if !has_cache => StepQuantity::KernelReads,
+        DdKind::Buffered => StepQuantity::BufferedCopy,
+        DdKind::Fdatasync | DdKind::Fsync => StepQuantity::FlushedCopy,
+        DdKind::Direct => StepQuantity::DirectBlockWrites,
+        DdKind::Dsync | DdKind::Sync => StepQuantity::DurableBlocks,
+        DdKind::Read => StepQuantity::CachedReads,
+        DdKind::ReadNocache => StepQuantity::ReadAheadReads,
+        DdKind::ReadDirect => StepQuantity::DirectBlockReads,
     }
 }
 
@@ -445,8 +441,7 @@ fn flush(options: &DdOptions, total: Bytes, facts: &Facts) -> Step {
     let access = FileAccess { contents: contents(options.data), ..FileAccess::buffered() };
     let mut worker = Worker::new(job, 0, length, access);
     worker.parts[0].start = total.get() - u64::from(size);
-    Step::io("Flush of the copy's dirty data", vec![worker])
-        .measuring("Data not yet written to the storage at the end of the buffered copy")
+    Step::io("Flush of the copy's dirty data", vec![worker]).measuring(StepQuantity::DirtyDataFlush)
 }
 
 /// A durable write of `size` bytes of a kind in blocks of 1 MiB; `None` if the size is too small for a comparison.
@@ -459,8 +454,7 @@ fn probe(data: DdData, size: Bytes, facts: &Facts) -> Option<Step> {
     let job = JobSpec { depth: 4, flush_at_end: true, ..JobSpec::new(WorkerOps::Writes, lane, region, until) };
     let access = FileAccess { contents: contents(data), engine: Engine::Threads, ..FileAccess::direct() };
     let name = if data == DdData::Zeroes { "Zeroes, direct" } else { "Random data, direct" };
-    let step = Step::io(name, vec![Worker::new(job, 0, length, access)])
-        .measuring("Whether zeroes are stored as other data are");
+    let step = Step::io(name, vec![Worker::new(job, 0, length, access)]).measuring(StepQuantity::StoredZeroes);
     (length >= PROBE_MIN && on_grid).then_some(step)
 }
 

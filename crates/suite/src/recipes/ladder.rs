@@ -13,7 +13,7 @@ use std::sync::Arc;
 use plimsoll_analyse::{Precision, closed};
 use plimsoll_database::System;
 use plimsoll_load::Pace;
-use plimsoll_record::{Bins, DatabaseSide, DelayAndQueue, Listing, Verdict};
+use plimsoll_record::{Bins, DatabaseSide, DelayAndQueue, Listing, StepQuantity, Verdict};
 use plimsoll_units::{Bytes, Span};
 
 use super::target::TargetError;
@@ -262,8 +262,7 @@ impl Ladder {
             seed: 1,
         };
         let plural = if sessions == 1 { "" } else { "s" };
-        Step::sessions(format!("{sessions} session{plural}"), step)
-            .measuring("whole executions as a session sees them; a minute has sessions times 60 s over their mean")
+        Step::sessions(format!("{sessions} session{plural}"), step).measuring(StepQuantity::StatementExecutions)
     }
 }
 

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use plimsoll_analyse::{Precision, Sweep, SweepPoint};
 use plimsoll_database::{Row, System};
 use plimsoll_load::Pace;
-use plimsoll_record::{Inconsistency, Listing, Objective, Run, Verdict, WrongTable};
+use plimsoll_record::{Inconsistency, Listing, Objective, Run, StepQuantity, Verdict, WrongTable};
 use plimsoll_units::{Bytes, Iops, Span};
 
 use super::target::TargetError;
@@ -250,7 +250,7 @@ impl Oltp {
             checkpoint: true,
             seed: self.options.seed.wrapping_add(number),
         };
-        Step::sessions(name, step).measuring("whole transactions as a session sees them, commit included")
+        Step::sessions(name, step).measuring(StepQuantity::Transactions)
     }
 
     /// First row of the query of the step with this name.

@@ -19,7 +19,7 @@ use std::sync::Arc;
 use plimsoll_analyse::{Precision, Sweep, SweepPlan, SweepPoint as Load, chosen_objective, knee, load_line};
 use plimsoll_database::{System, Value};
 use plimsoll_load::{Arrival, Pace};
-use plimsoll_record::{DatabaseAbout, DatabaseSide, Listing, Run, Slice, Verdict};
+use plimsoll_record::{DatabaseAbout, DatabaseSide, Listing, Run, Slice, StepQuantity, Verdict};
 use plimsoll_units::{Bytes, Span};
 
 use crate::ground::Facts;
@@ -145,10 +145,7 @@ impl Slob {
         };
         let (pct, threads) = (spec.update_pct, print::threads(spec.threads));
         let name = format!("UPDATE_PCT={pct}: {threads} for each of {} schemas", self.options.schemas);
-        Step::sessions(name, step).measuring(
-            "Random reads of single blocks through an index, and updates of them, by sessions without think time. A \
-             commit is timed separately from its update.",
-        )
+        Step::sessions(name, step).measuring(StepQuantity::UnitsOfWork)
     }
 
     /// Rows and blocks of each schema, counted after loading.

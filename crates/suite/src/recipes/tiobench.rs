@@ -8,7 +8,7 @@ use std::sync::Arc;
 use clap::ValueEnum;
 use plimsoll_device::{Blank, Checked, Checking, Contents, Engine, SyncMode};
 use plimsoll_load::{JobSpec, LaneSpec, Pattern, Region, Until, WorkerOps};
-use plimsoll_record::{Bins, Listing, SharedVerdict, TiobenchVerdict, Verdict};
+use plimsoll_record::{Bins, Listing, SharedVerdict, StepQuantity, TiobenchVerdict, Verdict};
 use plimsoll_units::{Bytes, Kind, Span};
 
 use super::phase::{PhaseCounts, PhaseTotals, per_second};
@@ -464,12 +464,12 @@ fn worker(options: &TiobenchOptions, pass: &Pass, test: TiobenchTest, thread: u3
     Worker::new(job, 0, pass.size, access)
 }
 
-const fn measures(test: TiobenchTest) -> &'static str {
+const fn measures(test: TiobenchTest) -> StepQuantity {
     match test {
-        TiobenchTest::Write => "writing new files, all threads at once, until the last of them is durable",
-        TiobenchTest::RandomWrite => "writing blocks at random places of files that exist, until all is durable",
-        TiobenchTest::Read => "sequential reads of data just written, from memory as far as cached",
-        TiobenchTest::RandomRead => "reading blocks at random places, each thread waiting for its own",
+        TiobenchTest::Write => StepQuantity::ConcurrentNewFiles,
+        TiobenchTest::RandomWrite => StepQuantity::RandomWritesOfFiles,
+        TiobenchTest::Read => StepQuantity::RecentlyWrittenReads,
+        TiobenchTest::RandomRead => StepQuantity::ConcurrentRandomReads,
     }
 }
 

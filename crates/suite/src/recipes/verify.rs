@@ -9,7 +9,7 @@ use std::sync::Arc;
 use clap::ArgAction;
 use plimsoll_device::{Blank, Checked, Checking, Contents, Mismatches};
 use plimsoll_load::{JobSpec, LaneSpec, Pattern, Region, Until, WorkerOps};
-use plimsoll_record::{Listing, SharedVerdict, Verdict, VerifyVerdict};
+use plimsoll_record::{Listing, SharedVerdict, StepQuantity, Verdict, VerifyVerdict};
 use plimsoll_units::{Bytes, Kind};
 
 use super::target::check_space;
@@ -191,14 +191,13 @@ impl Verify {
     }
 
     fn fill(&self) -> Step {
-        Step::io("Write all", self.sweep(WorkerOps::Writes))
-            .measuring("Sequential writes of data that are made for each block")
+        Step::io("Write all", self.sweep(WorkerOps::Writes)).measuring(StepQuantity::VerifiableWrites)
     }
 
     fn read_back(&self) -> Step {
         Step::io("Read all back", self.sweep(WorkerOps::Reads))
             .together(|step| step.before = Before::Uncached)
-            .measuring("Sequential reads, each block compared with its last written version")
+            .measuring(StepQuantity::ComparedReads)
     }
 
     /// Random overwrites with concurrent reads that are compared.
@@ -210,8 +209,7 @@ impl Verify {
         let mut workers = self.worker(JobSpec { flush_at_end: true, ..job });
         // Each pass visits different blocks.
         workers[0].job.seed = self.options.seed.wrapping_add(u64::from(pass) << 32);
-        Step::io("Write over at random", workers)
-            .measuring("Concurrent random reads and writes, each read compared with the valid versions")
+        Step::io("Write over at random", workers).measuring(StepQuantity::ComparedOverwrites)
     }
 }
 

@@ -3,7 +3,7 @@
 use clap::ValueEnum;
 use plimsoll_device::{Engine, Flush, SyncMode};
 use plimsoll_load::{JobSpec, LaneSpec, Pattern, Region, Until, WorkerOps};
-use plimsoll_record::{Bins, Listing, MissingFeature, SharedVerdict, Source, Verdict, WalVerdict};
+use plimsoll_record::{Bins, Listing, MissingFeature, SharedVerdict, Source, StepQuantity, Verdict, WalVerdict};
 use plimsoll_units::{Bytes, Kind, Span};
 
 use super::commits::{Durable, durable};
@@ -303,17 +303,13 @@ impl Method {
         if self.flushes() { Kind::Flush } else { Kind::Write }
     }
 
-    const fn measures(self) -> &'static str {
+    const fn measures(self) -> StepQuantity {
         match self {
-            Self::Plain => "The page cache, without durability",
-            Self::OpenDatasync | Self::OpenSync | Self::Dsync => "Durable writes, one after the other",
-            Self::FsyncClose => {
-                "A write and its flush; then the file is opened and closed once, where pg_test_fsync does so twice"
-            }
-            Self::CloseFsync => {
-                "A write, and a flush through a descriptor opened for it, where pg_test_fsync opens two"
-            }
-            _ => "A write into the page cache or past it, and its flush, one after the other",
+            Self::Plain => StepQuantity::PageCacheWrites,
+            Self::OpenDatasync | Self::OpenSync | Self::Dsync => StepQuantity::DurableWrites,
+            Self::FsyncClose => StepQuantity::WriteFlushReopen,
+            Self::CloseFsync => StepQuantity::FlushOfOtherDescriptor,
+            _ => StepQuantity::WriteAndFlush,
         }
     }
 }

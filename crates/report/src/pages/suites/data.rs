@@ -94,7 +94,7 @@ const FIELDS: [Field; 58] = [
     ("split_internal", |row| row.share(Spent::Internal)),
     ("split_client", |row| row.share(Spent::Client)),
     ("split_other", |row| row.share(Spent::Other)),
-    ("limit", |row| row.crowd()?.limit.clone()),
+    ("limit", |row| row.crowd()?.limit.as_ref().map(ToString::to_string)),
 ];
 
 /// A row per step and round, preparation included; an unknown figure is an empty field.

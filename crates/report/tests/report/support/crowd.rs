@@ -6,8 +6,9 @@ use plimsoll_analyse::{chosen_objective, knee, load_line};
 use plimsoll_load::{Arrival, Pace};
 use plimsoll_record::{
     Bins, Counter, CpuTime, DatabaseAbout, DatabaseCounters, DatabaseSide, DelayAndQueue, DiskCounters, EndReason,
-    Estimate, Figures, Finding, Listing, Recorder, Run, SUITE_FORMAT, SessionRun, SessionTimes, SharedVerdict, Slice,
-    Source, Spent, Statements, Steadiness, StepRun, StepWork, StorageSide, Subject, SuiteRun, Tally,
+    Estimate, Figures, Finding, Listing, Recorder, Run, SUITE_FORMAT, SessionLimit, SessionRun, SessionTimes,
+    SharedVerdict, Slice, Source, Spent, Statements, Steadiness, StepRun, StepWork, StorageSide, Subject, SuiteRun,
+    Tally,
 };
 use plimsoll_units::{Bytes, Instant, Iops, Kind, Span};
 
@@ -230,7 +231,7 @@ pub fn hostile(mut run: SuiteRun) -> SuiteRun {
         step.name = format!("{name} {}", step.name);
         if let StepWork::Sessions(crowd) = &mut step.work {
             crowd.kinds = vec![name.clone()];
-            crowd.limit = Some(name.clone());
+            crowd.limit = Some(name.clone().into());
             crowd.marks = vec![(Span::from_secs(3), name.clone())];
             crowd.storage.bound_by = vec![(name.clone(), 0.5)];
             if let Some(split) = &mut crowd.split {
@@ -279,7 +280,7 @@ fn suite(name: &str, suite: &str, steps: Vec<StepRun>, side: DatabaseSide) -> Su
 }
 
 fn step(name: &str, work: StepWork) -> StepRun {
-    StepRun { name: name.into(), round: 1, counts: true, measures: String::new(), work }
+    StepRun { name: name.into(), round: 1, counts: true, measures: None, work }
 }
 
 fn loading() -> StepRun {
@@ -338,7 +339,7 @@ fn crowd(server: &Server, sessions: u32, updates: f64, dice: &mut Dice) -> Sessi
         },
         split: Some(SessionTimes { shares: shares(used, updates), method: format!("1,200 looks, {sessions} at once") }),
         client: Some(CpuTime { user: Span::from_millis(900), system: Span::from_millis(400) }),
-        limit: (used > 0.9).then(|| "reads of the storage".into()),
+        limit: (used > 0.9).then(|| SessionLimit::Stage { stage: "reads of the storage".into() }),
         marks: Vec::new(),
     }
 }

@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use plimsoll_database::{Failure, Observer, System};
 use plimsoll_device::{Clock, cpu_time};
-use plimsoll_record::{CpuTime, DatabaseAbout, DatabaseCounters, Finding, SessionTimes, Spent, StorageSide};
+use plimsoll_record::{
+    CpuTime, DatabaseAbout, DatabaseCounters, Finding, SessionLimit, SessionTimes, Spent, StorageSide,
+};
 use plimsoll_units::{Instant, Span};
 use serde_json::{Map, Value};
 
@@ -247,46 +249,46 @@ const FEW_CONFLICTS: f64 = 0.01;
 /// Minimum number of reads for a statement about their source.
 const FEW_READS: u64 = 100;
 
-/// The limit of the sessions, in a few words; `None` if unknown.
-pub(super) fn limit(observed: &SessionsResult) -> Option<String> {
+/// The limit of the sessions; `None` if unknown.
+pub(super) fn limit(observed: &SessionsResult) -> Option<SessionLimit> {
     let share = |part: Spent| {
         let shares = observed.split.iter().flat_map(|split| &split.shares);
         shares.filter(|(existing, _)| *existing == part).map(|(_, share)| share).sum::<f64>()
     };
     let processors = observed.storage.host.map(|host| host.busy.as_secs_f64() / host.total().as_secs_f64().max(1e-9));
     if share(Spent::Locked) >= DOMINANT_SHARE {
-        return Some("locks that other transactions hold".into());
+        return Some(SessionLimit::Locks);
     }
     let storage = share(Spent::Reading) + share(Spent::Writing) + share(Spent::Committing);
     if processors.is_some_and(|busy| busy >= FULL) && storage < DOMINANT_SHARE {
-        return Some("processors of the host".into());
+        return Some(SessionLimit::HostProcessors);
     }
     if storage >= DOMINANT_SHARE {
         return Some(storage_limit(observed, share(Spent::Committing) > share(Spent::Reading)));
     }
     let existing = [
-        (Spent::Processor, "work on processors, a session at a time"),
-        (Spent::Internal, "latches inside the server"),
-        (Spent::Client, "the client"),
+        (Spent::Processor, SessionLimit::SessionProcessor),
+        (Spent::Internal, SessionLimit::Latches),
+        (Spent::Client, SessionLimit::Client),
     ];
-    let (part, words) = existing.into_iter().max_by(|a, b| share(a.0).total_cmp(&share(b.0)))?;
-    (share(part) >= DOMINANT_SHARE).then(|| words.into())
+    let (part, limit) = existing.into_iter().max_by(|a, b| share(a.0).total_cmp(&share(b.0)))?;
+    (share(part) >= DOMINANT_SHARE).then_some(limit)
 }
 
-fn storage_limit(observed: &SessionsResult, commits: bool) -> String {
+fn storage_limit(observed: &SessionsResult, commits: bool) -> SessionLimit {
     if let Some((name, share)) = observed.storage.bound_by.first()
         && *share >= DOMINANT_SHARE
     {
-        return name.clone();
+        return SessionLimit::Stage { stage: name.clone() };
     }
-    let what = if commits { "commits: flushes of the log" } else { "reads, as many at once as there are sessions" };
     let busy = observed.storage.disk.as_ref().map(|disk| {
         let span = (observed.window.1 - observed.window.0).as_secs_f64().max(1e-9);
         (disk.device.as_str(), disk.busy.as_secs_f64() / span)
     });
     match busy {
-        Some((device, share)) if share >= FULL && !commits => format!("{device}, which was never idle"),
-        _ => what.into(),
+        _ if commits => SessionLimit::Commits,
+        Some((device, share)) if share >= FULL => SessionLimit::Device { device: device.into() },
+        _ => SessionLimit::Reads,
     }
 }
 

@@ -77,7 +77,7 @@ fn line(point: &SlobPoint, block: u64) -> String {
         quantile(&point.commits, 0.99),
         megabytes,
         percent(point.server_share()),
-        point.measured.limit.as_deref().unwrap_or_default()
+        point.measured.limit.as_ref().map(ToString::to_string).unwrap_or_default()
     );
     text.trim_end().to_owned() + "\n"
 }

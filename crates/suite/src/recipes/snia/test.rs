@@ -3,6 +3,7 @@
 use std::fmt;
 
 use clap::ValueEnum;
+use plimsoll_record::StepQuantity;
 use plimsoll_units::Bytes;
 
 use super::SniaOptions;
@@ -76,18 +77,12 @@ impl SniaTest {
         matches!(self, Self::Iops | Self::Latency)
     }
 
-    pub(super) const fn measures(self) -> &'static str {
+    pub(super) const fn measures(self) -> StepQuantity {
         match self {
-            Self::Iops => {
-                "Random operations past the page cache with a fixed number outstanding, without flushes: the throughput of a closed load."
-            }
-            Self::Throughput => {
-                "One stream of 1 MiB blocks past the page cache with many outstanding, without flushes."
-            }
-            Self::Latency => {
-                "Random operations past the page cache, at queue depth 1, without flushes: a write goes to the device's cache."
-            }
-            Self::WriteSaturation => "Random writes past the page cache, until the sustained rate is visible.",
+            Self::Iops => StepQuantity::SaturatedThroughput,
+            Self::Throughput => StepQuantity::LargeBlockStream,
+            Self::Latency => StepQuantity::UnqueuedOperations,
+            Self::WriteSaturation => StepQuantity::WriteSaturation,
         }
     }
 }
