@@ -271,8 +271,8 @@ pub(super) fn limit(observed: &SessionsResult) -> Option<SessionLimit> {
         (Spent::Internal, SessionLimit::Latches),
         (Spent::Client, SessionLimit::Client),
     ];
-    let (part, limit) = existing.into_iter().max_by(|a, b| share(a.0).total_cmp(&share(b.0)))?;
-    (share(part) >= DOMINANT_SHARE).then_some(limit)
+    let (part, resource) = existing.into_iter().max_by(|a, b| share(a.0).total_cmp(&share(b.0)))?;
+    (share(part) >= DOMINANT_SHARE).then_some(resource)
 }
 
 fn storage_limit(observed: &SessionsResult, commits: bool) -> SessionLimit {
