@@ -302,8 +302,8 @@ fn quantities_and_limits_are_data_and_earlier_sentences_are_texts() {
     assert_eq!(SuiteRun::from_json(&bytes).expect("a suite"), written);
     let mut stored: Value = serde_json::from_slice(&bytes).expect("JSON");
     let step = stored["steps"].as_array_mut().and_then(|steps| steps.last_mut()).expect("a step");
-    let text = "whole transactions as a session sees them, commit included";
-    assert_eq!(step["measures"], json!({ "kind": "transactions", "text": text }));
+    let words = "whole transactions as a session sees them, commit included";
+    assert_eq!(step["measures"], json!({ "kind": "transactions", "text": words }));
     let limit = json!({ "kind": "device", "device": "vda", "text": "vda, which was never idle" });
     assert_eq!(step["work"]["crowd"]["limit"], limit);
     (step["measures"], step["work"]["crowd"]["limit"]) = (json!("commits"), json!("the disk"));
