@@ -11,3 +11,4 @@ mod queue;
 mod steady;
 mod sweep;
 mod toy;
+mod tune;
