@@ -31,5 +31,5 @@ pub use leftovers::remove_leftovers;
 pub use made::{Created, Flushes, MadeServer, Make};
 pub use oracle::{OracleDriver, register_oracle};
 pub use system::System;
-pub use target::{Answer, Cancel, Database, Observer, Prepared, Session};
+pub use target::{Answer, Cancel, Database, Observer, Prepared, Session, SettingsChange};
 pub use value::{Row, Value};

@@ -8,7 +8,7 @@ use plimsoll_units::Bytes;
 use crate::cgroup::MemoryCgroup;
 use crate::failure::{Failure, FailureKind};
 use crate::system::System;
-use crate::target::{Database, Observer, Session};
+use crate::target::{Database, Observer, Session, SettingsChange};
 
 /// Whether commits reach the storage. If not: `fsync=off`, `innodb_flush_log_at_trx_commit=0` without doublewrite,
 /// `synchronous=OFF`.
@@ -46,6 +46,14 @@ pub trait MadeServer: Send + Sync {
     /// path of the log. The folder with the log is kept from then on. `None` without a reason.
     fn post_mortem(&self) -> Option<String> {
         None
+    }
+
+    /// Restarts the server with these settings in addition to those of its creation, and connects to its database.
+    ///
+    /// # Errors
+    /// The server does not start with them.
+    fn restart(&mut self, _settings: &[(String, String)]) -> Result<Box<dyn Database>, Failure> {
+        Err(Failure::new(FailureKind::Unsupported, "this server cannot be restarted"))
     }
 }
 
@@ -103,6 +111,16 @@ impl Database for Created {
 
     fn checkpoint(&self) -> Result<(), Failure> {
         self.database.checkpoint()
+    }
+
+    fn configure(&mut self, settings: &[(String, String)], change: SettingsChange) -> Result<(), Failure> {
+        match change {
+            SettingsChange::Reload => self.database.configure(settings, change),
+            SettingsChange::Restart => {
+                self.database = self.server.restart(settings)?;
+                Ok(())
+            }
+        }
     }
 }
 

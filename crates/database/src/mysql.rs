@@ -11,6 +11,7 @@ mod observer;
 mod place;
 mod programs;
 mod session;
+mod settings;
 pub mod snapshots;
 mod threads;
 mod values;
@@ -22,9 +23,9 @@ use plimsoll_record::DatabaseAbout;
 use plimsoll_units::Bytes;
 
 use crate::address::DatabaseAddress;
-use crate::failure::Failure;
+use crate::failure::{Failure, FailureKind};
 use crate::system::System;
-use crate::target::{Database, Observer, Session};
+use crate::target::{Database, Observer, Session, SettingsChange};
 
 pub(crate) use made::make;
 
@@ -34,6 +35,7 @@ struct Mysql {
     about: DatabaseAbout,
     /// PID of the server, if it runs on this host.
     process: Option<u32>,
+    changed: settings::ChangedSettings,
 }
 
 /// Connects to the database at an address.
@@ -47,7 +49,12 @@ impl Mysql {
         let variables = about::variables(&mut place.open()?)?;
         about::check_age(&variables)?;
         let process = process.or_else(|| if place.may_be_here() { about::process(&variables) } else { None });
-        Ok(Self { about: about::about(&variables, process), place: Arc::new(place), process })
+        Ok(Self {
+            about: about::about(&variables, process),
+            place: Arc::new(place),
+            process,
+            changed: settings::ChangedSettings::default(),
+        })
     }
 
     fn open(&self) -> Result<Conn, Failure> {
@@ -91,5 +98,23 @@ impl Database for Mysql {
 
     fn checkpoint(&self) -> Result<(), Failure> {
         contents::flush(&mut self.open()?)
+    }
+
+    fn configure(&mut self, settings: &[(String, String)], change: SettingsChange) -> Result<(), Failure> {
+        if change == SettingsChange::Restart {
+            return Err(Failure::new(FailureKind::Unsupported, "a server in use is not restarted"));
+        }
+        self.changed.change(&mut self.place.open()?, settings)
+    }
+
+    fn restore_settings(&mut self) -> Result<(), Failure> {
+        if self.changed.is_empty() { Ok(()) } else { self.changed.restore(&mut self.place.open()?) }
+    }
+}
+
+impl Drop for Mysql {
+    fn drop(&mut self) {
+        // Without an earlier call, as after a panic.
+        let _ = self.restore_settings();
     }
 }

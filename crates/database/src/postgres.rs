@@ -11,6 +11,7 @@ mod place;
 mod placeholders;
 mod programs;
 mod session;
+mod settings;
 mod sqlstate;
 mod text;
 mod wire;
@@ -21,9 +22,9 @@ use plimsoll_record::DatabaseAbout;
 use plimsoll_units::Bytes;
 
 use crate::address::DatabaseAddress;
-use crate::failure::Failure;
+use crate::failure::{Failure, FailureKind};
 use crate::system::System;
-use crate::target::{Database, Observer, Session};
+use crate::target::{Database, Observer, Session, SettingsChange};
 use place::PostgresLocation;
 use session::PostgresSession;
 
@@ -33,6 +34,7 @@ pub(crate) use made::make;
 struct Postgres {
     place: Arc<PostgresLocation>,
     server: about::ServerFacts,
+    changed: settings::ChangedSettings,
 }
 
 /// Connects to the database at an address, with defaults from `PGHOST`, `PGPORT`, `PGUSER`, `PGPASSWORD` and
@@ -59,7 +61,7 @@ impl Postgres {
     fn open(place: PostgresLocation) -> Result<Self, Failure> {
         let place = Arc::new(place);
         let server = about::query_server(&mut PostgresSession::open(&place)?)?;
-        Ok(Self { place, server })
+        Ok(Self { place, server, changed: settings::ChangedSettings::default() })
     }
 }
 
@@ -100,5 +102,24 @@ impl Database for Postgres {
         let mut talk = PostgresSession::open(&self.place)?;
         let done = talk.run("CHECKPOINT").map(drop);
         done.map_err(|failure| failure.during("writing the server's cache"))
+    }
+
+    fn configure(&mut self, settings: &[(String, String)], change: SettingsChange) -> Result<(), Failure> {
+        if change == SettingsChange::Restart {
+            return Err(Failure::new(FailureKind::Unsupported, "a server in use is not restarted"));
+        }
+        self.changed.change(&self.place, settings)
+    }
+
+    fn restore_settings(&mut self) -> Result<(), Failure> {
+        // The settings of a server that was created for the run end with it.
+        if self.server.about.created { Ok(()) } else { self.changed.restore(&self.place) }
+    }
+}
+
+impl Drop for Postgres {
+    fn drop(&mut self) {
+        // Without an earlier call, as after a panic.
+        let _ = self.restore_settings();
     }
 }

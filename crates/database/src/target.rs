@@ -108,6 +108,15 @@ pub trait Observer: Send {
     }
 }
 
+/// How changed settings take effect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SettingsChange {
+    /// While the server runs.
+    Reload,
+    /// With a restart, of a server that was created for the run.
+    Restart,
+}
+
 /// A database of a server or in a file.
 pub trait Database: Send + Sync {
     /// The database system.
@@ -174,6 +183,22 @@ pub trait Database: Send + Sync {
     /// Writes the dirty blocks of the server's cache (`CHECKPOINT` or similar), so that a step does not include the
     /// writes of the previous one. No effect if the system has no checkpoint.
     fn checkpoint(&self) -> Result<(), Failure> {
+        Ok(())
+    }
+
+    /// Changes settings of the server, for all its sessions that are opened later. With a restart, these are all changes.
+    ///
+    /// # Errors
+    /// A setting or its value is refused, the user lacks the privilege, or the server does not start with them.
+    fn configure(&mut self, _settings: &[(String, String)], _change: SettingsChange) -> Result<(), Failure> {
+        Err(Failure::new(FailureKind::Unsupported, format!("settings of {} cannot be changed here", self.system())))
+    }
+
+    /// Puts the settings changed by [`Database::configure`] back, as far as the server outlives the run.
+    ///
+    /// # Errors
+    /// A statement failed: the settings stay changed.
+    fn restore_settings(&mut self) -> Result<(), Failure> {
         Ok(())
     }
 }

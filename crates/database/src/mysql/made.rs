@@ -22,6 +22,7 @@ use crate::failure::{Failure, FailureKind};
 use crate::made::{self, Created, Flushes, Make};
 use crate::private_folder::{PrivateFolder, short_place};
 use crate::server_process::{ServerProcess, User, describe_exit, fatal_message, last_log_lines};
+use crate::target::Database;
 
 /// Timeout of the start, sufficient for slow storage.
 const START_TIMEOUT: Duration = Duration::from_secs(300);
@@ -44,6 +45,8 @@ pub(super) struct MySqlServer {
     retained: Option<ServerProcess>,
     socket: PrivateFolder,
     data: PrivateFolder,
+    user: User,
+    order: Make,
     cgroup: Option<MemoryCgroup>,
 }
 
@@ -55,6 +58,17 @@ impl made::MadeServer for MySqlServer {
         let kills = self.cgroup.as_ref().and_then(MemoryCgroup::kills);
         self.data.post_mortem(&[kills, fatal_message(&self.log(), &FATAL_MESSAGES)])
     }
+
+    fn restart(&mut self, settings: &[(String, String)]) -> Result<Box<dyn Database>, Failure> {
+        let both = self.order.settings.iter().chain(settings).cloned().collect();
+        let options = build_options(&Make { settings: both, ..self.order.clone() })?;
+        if let Some(retained) = self.retained.take() {
+            retained.stop(Signal::TERM, STOP_TIMEOUT);
+        }
+        self.launch(&Programs::find()?, &options)?;
+        drop(wait(self)?);
+        Ok(Box::new(Mysql::at(self.place(Some(NAME)), Some(self.process()))?))
+    }
 }
 
 impl MySqlServer {
@@ -64,6 +78,26 @@ impl MySqlServer {
 
     fn log(&self) -> PathBuf {
         self.data.path().join("server.log")
+    }
+
+    /// Starts the server's process.
+    fn launch(&mut self, programs: &Programs, options: &[String]) -> Result<(), Failure> {
+        let (data, socket) = (self.data.path(), self.socket.path());
+        let mut command = self.user.command(programs.server(), "KILL", self.cgroup.as_ref());
+        command.arg("--no-defaults").args([
+            path_option("datadir", &data.join("data")),
+            path_option("socket", &socket.join("s")),
+            path_option("pid-file", &socket.join("pid")),
+            path_option("tmpdir", data),
+        ]);
+        command.args(options);
+        if rustix::process::geteuid().is_root() && self.user == User::Same {
+            command.arg("--user=root");
+        }
+        redirect_output(&mut command, &self.log(), data)?;
+        let started = ServerProcess::start(command);
+        self.retained = Some(started.map_err(|error| unstarted(programs.name(), &error.to_string()))?);
+        Ok(())
     }
 
     fn place(&self, name: Option<&str>) -> MySqlLocation {
@@ -101,8 +135,7 @@ fn start(make: &Make, programs: &Programs, options: &[String]) -> Result<MySqlSe
     let user = data.give_to(User::unless_root("mysql"))?;
     socket.give_to(user.clone())?;
     data.check_entry(&user)?;
-    let place = |option: &str, path: &Path| format!("--{option}={}", path.display());
-    let datadir = place("datadir", &data.path().join("data"));
+    let datadir = path_option("datadir", &data.path().join("data"));
 
     let log = data.path().join("install.log");
     let mut install = programs.install(&user);
@@ -117,20 +150,14 @@ fn start(make: &Make, programs: &Programs, options: &[String]) -> Result<MySqlSe
     }
 
     let cgroup = make.cgroup(name, OWN_MEMORY, SESSION_MEMORY)?;
-    let log = data.path().join("server.log");
-    let mut command = user.command(programs.server(), "KILL", cgroup.as_ref());
-    command.arg("--no-defaults").arg(datadir).args([
-        place("socket", &socket.path().join("s")),
-        place("pid-file", &socket.path().join("pid")),
-        place("tmpdir", data.path()),
-    ]);
-    command.args(options);
-    if rustix::process::geteuid().is_root() && user == User::Same {
-        command.arg("--user=root");
-    }
-    redirect_output(&mut command, &log, data.path())?;
-    let retained = ServerProcess::start(command).map_err(|error| unstarted(name, &error.to_string()))?;
-    Ok(MySqlServer { retained: Some(retained), socket, data, cgroup })
+    let mut server = MySqlServer { retained: None, socket, data, user, order: make.clone(), cgroup };
+    server.launch(programs, options)?;
+    Ok(server)
+}
+
+/// A path as an option.
+fn path_option(option: &str, path: &Path) -> String {
+    format!("--{option}={}", path.display())
 }
 
 /// Waits until the server accepts connections.

@@ -8,15 +8,17 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use plimsoll_units::Bytes;
 use rustix::process::Signal;
 
 use super::place::{PostgresHost, PostgresLocation};
-use super::{Postgres, programs};
+use super::{Postgres, programs, settings};
 use crate::cgroup::MemoryCgroup;
 use crate::failure::{Failure, FailureKind};
 use crate::made::{self, Created, Flushes, Make};
 use crate::private_folder::{PrivateFolder, short_place};
 use crate::server_process::{ServerProcess, User, describe_exit, fatal_message, last_log_lines};
+use crate::target::Database;
 
 /// An empty cluster with its first WAL segments takes some 40 MB; the rest is for operation.
 const MIN_SPACE: u64 = 256 << 20;
@@ -32,24 +34,22 @@ const SESSION_MEMORY: u64 = 2 << 20;
 
 /// Creates a server.
 pub(crate) fn make(order: &Make) -> Result<Created, Failure> {
-    let programs = programs::newest()?;
-    let mut server = PostgresServer::prepare(order)?;
+    let mut server = PostgresServer::prepare(order, programs::newest()?)?;
     let free = server.folder.check_space(MIN_SPACE)?;
-    server.run_initdb(&programs)?;
-    let settings = build_settings(order, programs::read_version(&programs), server.sockets.path(), free);
+    server.run_initdb()?;
+    let version = programs::read_version(&server.programs);
+    let settings = build_settings(order, version, server.sockets.path(), free);
     append(&server.data().join("postgresql.conf"), &written(&settings))?;
-    server.start(&programs)?;
-    let mut database = server.await_start()?;
-    let about = &mut database.server.about;
-    about.created = true;
-    about.memory = order.memory;
-    about.folder = Some(server.data().display().to_string());
-    Ok(Created::with(about.clone(), Box::new(database), Box::new(server)))
+    let database = server.start()?;
+    Ok(Created::with(database.server.about.clone(), Box::new(database), Box::new(server)))
 }
 
 /// A server with its directories. Fields are dropped in declaration order, after the process has ended.
 struct PostgresServer {
     user: User,
+    /// Directory of the server's programs.
+    programs: PathBuf,
+    memory: Option<Bytes>,
     process: Option<ServerProcess>,
     /// Directory of the socket.
     sockets: PrivateFolder,
@@ -60,7 +60,7 @@ struct PostgresServer {
 
 impl PostgresServer {
     /// Creates directories and cgroup.
-    fn prepare(order: &Make) -> Result<Self, Failure> {
+    fn prepare(order: &Make, programs: PathBuf) -> Result<Self, Failure> {
         let cgroup = order.cgroup("postgres", OWN_MEMORY, SESSION_MEMORY)?;
         let user = User::unless_root("postgres");
         let folder = PrivateFolder::new(&order.folder, "plimsoll-postgres")?;
@@ -74,7 +74,7 @@ impl PostgresServer {
                 Failure::new(FailureKind::Unsupported, line)
             })?;
         }
-        Ok(Self { user, process: None, sockets, folder, cgroup })
+        Ok(Self { user, programs, memory: order.memory, process: None, sockets, folder, cgroup })
     }
 
     fn data(&self) -> PathBuf {
@@ -98,8 +98,8 @@ impl PostgresServer {
     }
 
     /// Creates an empty cluster.
-    fn run_initdb(&self, programs: &Path) -> Result<(), Failure> {
-        let mut command = self.command(&programs.join("initdb"))?;
+    fn run_initdb(&self) -> Result<(), Failure> {
+        let mut command = self.command(&self.programs.join("initdb"))?;
         command.arg("--pgdata").arg(self.data()).args([
             "--username",
             "plimsoll",
@@ -127,11 +127,17 @@ impl PostgresServer {
         ))
     }
 
-    fn start(&mut self, programs: &Path) -> Result<(), Failure> {
-        let mut command = self.command(&programs.join("postgres"))?;
+    /// Starts the server, and connects to it.
+    fn start(&mut self) -> Result<Postgres, Failure> {
+        let mut command = self.command(&self.programs.join("postgres"))?;
         command.arg("-D").arg(self.data());
         self.process = Some(ServerProcess::start(command).map_err(|error| absent(&error))?);
-        Ok(())
+        let mut database = self.await_start()?;
+        let about = &mut database.server.about;
+        about.created = true;
+        about.memory = self.memory;
+        about.folder = Some(self.data().display().to_string());
+        Ok(database)
     }
 
     /// Waits until the server accepts connections.
@@ -172,6 +178,21 @@ impl made::MadeServer for PostgresServer {
     fn post_mortem(&self) -> Option<String> {
         let kills = self.cgroup.as_ref().and_then(MemoryCgroup::kills);
         self.folder.post_mortem(&[kills, fatal_message(&self.log(), &FATAL_MESSAGES)])
+    }
+
+    fn restart(&mut self, settings: &[(String, String)]) -> Result<Box<dyn Database>, Failure> {
+        for (name, _) in settings {
+            settings::check_name(name)?;
+        }
+        if let Some(process) = self.process.take() {
+            // Fast shutdown: sessions are ended, and dirty blocks are written.
+            process.stop(Signal::INT, START_TIMEOUT);
+        }
+        let file = self.data().join("postgresql.auto.conf");
+        fs::write(&file, written(settings)).map_err(|error| unusable(&file, &error))?;
+        let database = self.start()?;
+        settings::await_values(&database.place, settings)?;
+        Ok(Box::new(database))
     }
 }
 
@@ -252,8 +273,6 @@ fn append(file: &Path, text: &str) -> Result<(), Failure> {
 
 #[cfg(test)]
 mod tests {
-    use plimsoll_units::Bytes;
-
     use super::*;
     use crate::system::System;
 

@@ -8,11 +8,22 @@ use crate::failure::{Failure, FailureKind};
 /// Directories of side-by-side versions: parent and prefix.
 const PLACES: [(&str, &str); 2] = [("/usr/lib/postgresql", ""), ("/usr", "pgsql-")];
 
-/// Directory with `initdb` and `postgres` of the newest installed version.
+/// Variable with the directory of the programs to use.
+const VARIABLE: &str = "PLIMSOLL_POSTGRES_BIN";
+
+/// Directory with `initdb` and `postgres` named by the user, or else of the newest installed version.
 ///
 /// # Errors
-/// No version is installed.
+/// No version is installed, or the named directory has none.
 pub(super) fn newest() -> Result<PathBuf, Failure> {
+    if let Some(folder) = std::env::var_os(VARIABLE).map(PathBuf::from) {
+        return if is_whole(&folder) {
+            Ok(folder)
+        } else {
+            let line = format!("{VARIABLE}: {}: there is no initdb or postgres: correct or unset it", folder.display());
+            Err(Failure::new(FailureKind::Unsupported, line))
+        };
+    }
     let side_by_side = PLACES.iter().filter_map(|(folder, prefix)| newest_in(Path::new(folder), prefix)).max();
     let path = std::env::var_os("PATH").unwrap_or_default();
     let on_path = || std::env::split_paths(&path).find(|folder| is_whole(folder));
