@@ -44,6 +44,6 @@ pub use trace::{Action, Outline, TRACE_FORMAT, TraceEntry, TraceError, TraceLine
 pub use verdict::{
     ArticleVerdict, BenchNote, BonnieVerdict, CacheRemedy, ConsistencyCheck, CrystalDiskMarkVerdict, DdVerdict,
     FlushCounts, Inconsistency, LadderVerdict, LimitEvidence, MissingFeature, OltpVerdict, OtherRows, SessionVerdict,
-    SharedVerdict, ShortPhase, SlobVerdict, SniaVerdict, SqlBenchVerdict, TestShare, TiobenchVerdict, Verdict,
-    VerifyVerdict, WalVerdict, WrongTable,
+    SharedVerdict, ShortPhase, SlobVerdict, SniaVerdict, SqlBenchVerdict, TestShare, TiobenchVerdict, TuneVerdict,
+    TunedSetting, UntriedReason, UntriedSetting, Verdict, VerifyVerdict, WalVerdict, WrongTable,
 };

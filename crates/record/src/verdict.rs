@@ -2,6 +2,7 @@
 
 mod blocks;
 mod database;
+mod tune;
 
 use plimsoll_units::{Bytes, Span};
 use serde::{Deserialize, Serialize};
@@ -14,6 +15,7 @@ pub use database::{
     BenchNote, CacheRemedy, ConsistencyCheck, FlushCounts, Inconsistency, LadderVerdict, LimitEvidence, OltpVerdict,
     OtherRows, SessionVerdict, SlobVerdict, SqlBenchVerdict, TestShare, WrongTable,
 };
+pub use tune::{TuneVerdict, TunedSetting, UntriedReason, UntriedSetting};
 
 /// Declares the enum of all verdicts, with a conversion from each of its parts.
 macro_rules! verdicts {
@@ -63,6 +65,8 @@ verdicts! {
     Slob(SlobVerdict),
     /// Of `sql-bench`.
     SqlBench(SqlBenchVerdict),
+    /// Of `tune`.
+    Tune(TuneVerdict),
 }
 
 /// A verdict of several suites.

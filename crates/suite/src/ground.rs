@@ -26,7 +26,7 @@ pub use paths::Paths;
 
 use crate::result::{IoResult, StepResult};
 use crate::sql::{SessionsStep, StatementsStep};
-use crate::step::{FilePart, FileSpec, FilesStep, IoStep, Worker};
+use crate::step::{FilePart, FileSpec, FilesStep, IoStep, SettingsStep, Worker};
 
 /// The kind of a ground.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -184,6 +184,19 @@ pub trait Ground {
     /// Runs concurrent sessions.
     fn sessions(&mut self, _: &SessionsStep, _: Observe<'_>) -> StepOutcome {
         Ok(StepResult::Skipped("this is not a database"))
+    }
+
+    /// Changes settings of a database server. Settings that the server refuses are a result, not a fault.
+    fn configure(&mut self, _: &SettingsStep) -> Result<StepResult, Fault> {
+        Ok(StepResult::Skipped("this is not a database"))
+    }
+
+    /// Puts changed settings back, at the end of a suite.
+    ///
+    /// # Errors
+    /// The settings stay changed.
+    fn restore_settings(&mut self) -> Result<(), Fault> {
+        Ok(())
     }
 
     /// Lets time pass, up to `span`, or until `observe` stops it.

@@ -29,15 +29,17 @@ pub use options::{FlagError, OptionsError, SuiteOptions, Surroundings, percent};
 pub use recipe::{
     CompletedStep, Phases, Recipe, SuiteObserver, SuiteOutcome, database_result, perform, perform_phases, step_run,
 };
-pub use result::{FailedOperation, FilesResult, IoResult, LoggedOperation, Queues, StepResult, WorkerResult};
+pub use result::{
+    ConfigureResult, FailedOperation, FilesResult, IoResult, LoggedOperation, Queues, StepResult, WorkerResult,
+};
 pub use session_run::session_run;
 pub use sql::{
     RequestsAt, ServerLoop, SessionWork, SessionsResult, SessionsStep, SqlRequest, StatementsResult, StatementsStep,
     TransactionKind, TransactionRunner, Transactions, WorkUnit,
 };
 pub use step::{
-    Before, Descriptor, FileAccess, FilePart, FileSpec, FileWork, FilesStep, IoStep, Keep, Step, Work, Worker,
-    WorkerOrder,
+    Before, Descriptor, FileAccess, FilePart, FileSpec, FileWork, FilesStep, IoStep, Keep, SettingsStep, Step, Work,
+    Worker, WorkerOrder,
 };
 pub use suite_data::{DataError, DataPhase, DataRequest, SuiteData, check_not_system, check_room};
 pub use suite_run::{RunOrigin, StepProgress, suite_run};

@@ -73,6 +73,11 @@ pub trait Recipe {
         Vec::new()
     }
 
+    /// Whether its conclusions are valid after an interruption, too.
+    fn judges_partial_runs(&self) -> bool {
+        false
+    }
+
     /// Overall result of a load on a database: by default the knee and the load line of its concurrent sessions.
     fn database_result(&self, done: &[CompletedStep], facts: &Facts) -> DatabaseSide {
         database_result(done, facts)
@@ -228,6 +233,10 @@ pub fn perform_phases(
             break;
         }
     }
+    if let Err(fault) = ground.restore_settings() {
+        outcome.ended = EndReason::Failed;
+        outcome.fault.get_or_insert(fault);
+    }
     Ok(outcome)
 }
 
@@ -240,6 +249,7 @@ fn make(step: &Step, ground: &mut dyn Ground, observe: Observe<'_>) -> StepOutco
         Work::Files(files) => ground.files(files, observe).map_err(PartialRun::at_once),
         Work::Statements(statements) => ground.statements(statements, observe),
         Work::Sessions(sessions) => ground.sessions(sessions, observe),
+        Work::Settings(settings) => ground.configure(settings).map_err(PartialRun::at_once),
         Work::Pause(span) => {
             ground.idle(*span, observe);
             Ok(StepResult::Paused)

@@ -17,6 +17,7 @@ pub mod snia;
 pub mod sql_bench;
 mod target;
 pub mod tiobench;
+pub mod tune;
 pub mod verify;
 pub mod walfsync;
 

@@ -143,6 +143,15 @@ pub struct FilesResult {
     pub cpu: CpuTime,
 }
 
+/// Result of a change of settings.
+#[derive(Clone, Debug, Default)]
+pub struct ConfigureResult {
+    /// Duration, including a restart.
+    pub span: Span,
+    /// Reason why the server does not have the settings.
+    pub refused: Option<String>,
+}
+
 /// Result of a step.
 #[derive(Clone, Debug)]
 pub enum StepResult {
@@ -154,6 +163,8 @@ pub enum StepResult {
     Statements(Box<StatementsResult>),
     /// Of concurrent sessions.
     Sessions(Box<SessionsResult>),
+    /// Of a change of settings.
+    Configured(ConfigureResult),
     /// The step is impossible on this ground, with the reason.
     Skipped(&'static str),
     /// A pause.

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use plimsoll_database::SettingsChange;
 use plimsoll_device::{AccessAdvice, Batching, Contents, Durable, Engine, Flush, SyncMode};
 use plimsoll_load::{JobSpec, LaneSpec, Pattern, Region, Until};
 use plimsoll_record::StepQuantity;
@@ -208,6 +209,15 @@ pub struct FilesStep {
     pub seed: u64,
 }
 
+/// A change of the settings of a database server.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SettingsStep {
+    /// Names and values; with a restart, these are all changes.
+    pub settings: Vec<(String, String)>,
+    /// How they take effect.
+    pub change: SettingsChange,
+}
+
 /// The work of a step.
 #[derive(Clone, Debug)]
 pub enum Work {
@@ -219,6 +229,8 @@ pub enum Work {
     Statements(StatementsStep),
     /// Concurrent sessions; only on a database.
     Sessions(SessionsStep),
+    /// A change of settings; only on a database. Without effect on the figures of the step.
+    Settings(SettingsStep),
     /// A pause, which takes no real time in virtual time.
     Pause(Span),
 }

@@ -27,7 +27,7 @@ pub struct RunOrigin {
 pub fn suite_run(recipe: &dyn Recipe, ground: &dyn Ground, outcome: SuiteOutcome, origin: RunOrigin) -> SuiteRun {
     let facts = ground.facts().clone();
     let SuiteOutcome { done, ended, fault } = outcome;
-    let has_verdicts = recipe.has_failed(&done) || ended == EndReason::Complete;
+    let has_verdicts = recipe.has_failed(&done) || ended == EndReason::Complete || recipe.judges_partial_runs();
     let fault = fault.map(|fault| Finding::Fault { what: format!("{fault}: {}", fault.source) });
     SuiteRun {
         format: SUITE_FORMAT.into(),
@@ -58,6 +58,7 @@ impl CompletedStep {
             (StepResult::Files(result), _) => result.span,
             (StepResult::Statements(result), _) => result.span,
             (StepResult::Sessions(result), _) => total_span(&result.series),
+            (StepResult::Configured(result), _) => result.span,
             (_, Work::Pause(span)) => *span,
             _ => Span::ZERO,
         }
@@ -84,6 +85,10 @@ impl CompletedStep {
                 let p99 = Span::from_nanos(run.figures.p99_ns.value as u64);
                 format!("{:.0} per second, p99 {p99}, {}", run.figures.iops.value, total_span(&result.series))
             }
+            StepResult::Configured(result) => match &result.refused {
+                Some(why) => format!("refused: {why}"),
+                None => result.span.to_string(),
+            },
             StepResult::Skipped(why) => format!("skipped, as {why}"),
             StepResult::Paused => String::new(),
         }

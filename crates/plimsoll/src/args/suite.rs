@@ -17,6 +17,7 @@ use plimsoll_suite::recipes::slob::SlobOptions;
 use plimsoll_suite::recipes::snia::SniaOptions;
 use plimsoll_suite::recipes::sql_bench::SqlBenchOptions;
 use plimsoll_suite::recipes::tiobench::TiobenchOptions;
+use plimsoll_suite::recipes::tune::TuneOptions;
 use plimsoll_suite::recipes::verify::VerifyOptions;
 use plimsoll_suite::recipes::walfsync::WalfsyncOptions;
 use plimsoll_units::Bytes;
@@ -112,6 +113,8 @@ pub enum SuiteCommand {
     SqlBench(InDatabase<SqlBenchOptions>),
     /// tiotest and tiobench: threads that write and read separate files, sequentially and at random
     Tiobench(OnStorage<TiobenchOptions>),
+    /// Settings of a database that suit its storage and a load: paired comparisons, ready for the configuration file
+    Tune(InDatabase<TuneOptions>),
     /// Data verification: self-describing blocks are written, overwritten and read back; errors are located
     Verify(OnStorage<VerifyOptions>),
     /// The sync methods of a write-ahead log, as in `pg_test_fsync`, with percentiles
@@ -167,6 +170,7 @@ impl SuiteArgs {
             SuiteCommand::Snia(args) => (SuiteTarget::Storage(&args.place), &args.options),
             SuiteCommand::SqlBench(args) => (SuiteTarget::Database(&args.place), &args.options),
             SuiteCommand::Tiobench(args) => (SuiteTarget::Storage(&args.place), &args.options),
+            SuiteCommand::Tune(args) => (SuiteTarget::Database(&args.place), &args.options),
             SuiteCommand::Verify(args) => (SuiteTarget::Storage(&args.place), &args.options),
             SuiteCommand::Walfsync(args) => (SuiteTarget::Storage(&args.place), &args.options),
         }

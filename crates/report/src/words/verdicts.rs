@@ -2,6 +2,7 @@
 
 mod blocks;
 mod database;
+mod tune;
 
 use plimsoll_language::{label, say};
 use plimsoll_load::Pace;
@@ -27,6 +28,7 @@ pub fn verdict(verdict: &Verdict) -> String {
         Verdict::Ladder(verdict) => database::ladder(verdict),
         Verdict::Slob(verdict) => database::slob(verdict),
         Verdict::SqlBench(verdict) => database::sql_bench(verdict),
+        Verdict::Tune(verdict) => tune::tune(verdict),
     };
     say!("{}.", sentence(clean(&text).trim_end_matches('.')))
 }

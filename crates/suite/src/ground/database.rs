@@ -4,10 +4,11 @@ mod monitor;
 mod sessions;
 mod statements;
 
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use plimsoll_database::Observer;
-use plimsoll_device::{Clock, cpu_time};
+use plimsoll_device::{Clock, cpu_time, drop_cache};
 use plimsoll_drive::{Fault, Observe, Partial, PartialRun};
 use plimsoll_record::Finding;
 use plimsoll_units::Instant;
@@ -17,10 +18,10 @@ pub use monitor::Sink;
 use self::monitor::{Monitor, Observations};
 use super::{Facts, Ground, StepOutcome, Unfit};
 use crate::below::UnderlyingStorage;
-use crate::result::{IoResult, StepResult};
+use crate::result::{ConfigureResult, IoResult, StepResult};
 use crate::session_run::session_run;
 use crate::sql::{SessionsResult, SessionsStep, StatementsResult, StatementsStep};
-use crate::step::{FileSpec, IoStep};
+use crate::step::{FileSpec, IoStep, SettingsStep};
 use crate::workers::unstarted;
 
 /// Settings that decide whether commits reach the storage.
@@ -181,6 +182,38 @@ impl Ground for DatabaseGround {
             measured.findings = monitor::find_doubts(&measured, *system, about);
         }
         self.ended(StepResult::Sessions(Box::new(measured)), is_empty, fault)
+    }
+
+    fn configure(&mut self, step: &SettingsStep) -> Result<StepResult, Fault> {
+        let clock = Clock::start();
+        let refused = self.target.configure(&step.settings, step.change).err().map(|failure| failure.message);
+        if refused.is_none() && self.target.about().created {
+            self.target.checkpoint().map_err(|failure| sessions::fault("writing dirty blocks", failure))?;
+            if let Some(folder) = self.target.about().folder.as_deref() {
+                drop_file_caches(Path::new(folder));
+            }
+        }
+        Ok(StepResult::Configured(ConfigureResult { span: clock.now().since(Instant::ZERO), refused }))
+    }
+
+    fn restore_settings(&mut self) -> Result<(), Fault> {
+        self.target
+            .restore_settings()
+            .map_err(|failure| sessions::fault("putting the settings of the server back", failure))
+    }
+}
+
+/// Drops the page cache of the clean files in a directory of a server. Files that cannot be opened may have been removed by
+/// the server since.
+fn drop_file_caches(directory: &Path) {
+    for entry in std::fs::read_dir(directory).into_iter().flatten().flatten() {
+        match entry.file_type() {
+            Ok(kind) if kind.is_dir() => drop_file_caches(&entry.path()),
+            Ok(kind) if kind.is_file() => {
+                let _ = std::fs::File::open(entry.path()).map(drop_cache);
+            }
+            _ => {}
+        }
     }
 }
 

@@ -188,6 +188,15 @@ pub struct Oltp {
     ledger: Arc<OltpLedger>,
 }
 
+/// Loading steps, and the transactions, for another suite.
+///
+/// # Errors
+/// As [`Oltp::new`].
+pub(super) fn prepare_load(options: OltpOptions, facts: &Facts) -> Result<(Vec<Step>, Arc<dyn Transactions>), String> {
+    let oltp = Oltp::new(options, facts)?;
+    Ok((oltp.before, oltp.work))
+}
+
 /// A measured point.
 struct OltpPoint<'a> {
     step: &'a SessionsStep,

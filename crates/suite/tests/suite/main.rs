@@ -14,5 +14,6 @@ mod snia;
 mod sql_bench;
 mod tiobench;
 mod transactions;
+mod tune;
 mod verify;
 mod walfsync;

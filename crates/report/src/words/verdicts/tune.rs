@@ -1,0 +1,125 @@
+//! Verdicts of the search for better settings.
+
+use plimsoll_record::{Estimate, TuneVerdict, TunedSetting, UntriedReason, UntriedSetting};
+
+use super::percent;
+
+pub(super) fn tune(verdict: &TuneVerdict) -> String {
+    match verdict {
+        TuneVerdict::BetterSettings { settings, ratio } => {
+            let settings: Vec<String> = settings.iter().map(|setting| changes(&setting.changes)).collect();
+            let confirmed = match ratio {
+                Some(ratio) if ratio.interval.is_some_and(|(low, _)| low > 1.0) => {
+                    format!("{} in runs after the search", gain(ratio))
+                }
+                Some(ratio) => format!("NOT CONFIRMED by runs after the search ({}): search longer", gain(ratio)),
+                None => "not confirmed, because the run ended before".into(),
+            };
+            format!("better settings: {}: {confirmed}", settings.join(", "))
+        }
+        TuneVerdict::PresentSettings { compared: 0 } => {
+            "no candidate was compared: give more time with --budget, or other settings".into()
+        }
+        TuneVerdict::PresentSettings { compared } => {
+            format!("keep the present settings: none of {compared} candidates was better")
+        }
+        TuneVerdict::NotBetter { settings } => {
+            let settings: Vec<String> = settings.iter().map(tried).collect();
+            format!("not better: {}", settings.join("; "))
+        }
+        TuneVerdict::NotTried { settings } => {
+            let settings: Vec<String> = settings.iter().map(untried).collect();
+            format!("not tried: {}", settings.join("; "))
+        }
+        TuneVerdict::StorageLimit { limit, share } => format!(
+            "the limit {limit} of the storage held {} of the replies: settings cannot raise it, a larger or faster volume can",
+            percent(*share)
+        ),
+    }
+}
+
+fn changes(changes: &[(String, String)]) -> String {
+    let changes: Vec<String> = changes.iter().map(|(name, value)| format!("{name} = {value}")).collect();
+    changes.join(" with ")
+}
+
+fn tried(setting: &TunedSetting) -> String {
+    let ratio = setting.ratio.as_ref().map_or_else(|| "unknown".to_owned(), gain);
+    format!("{} ({ratio})", changes(&setting.changes))
+}
+
+/// `+12.3 % (+10.1 % to +14.6 %)`.
+fn gain(ratio: &Estimate) -> String {
+    let signed = |value: f64| format!("{:+.1} %", 100.0 * (value - 1.0));
+    let interval = ratio.interval.map(|(low, high)| format!(" ({} to {})", signed(low), signed(high)));
+    format!("{}{}", signed(ratio.value), interval.unwrap_or_default())
+}
+
+fn untried(setting: &UntriedSetting) -> String {
+    let UntriedSetting { name, value, reason } = setting;
+    let reason = match reason {
+        UntriedReason::NotInServer if value.is_some() => "not in this build of the server".into(),
+        UntriedReason::NotInServer => "not in this version of the server".into(),
+        UntriedReason::NeedsRestart => "needs a restart, which a server in use does not get".into(),
+        UntriedReason::LoadOnlyReads => "acts on writes, and the load only reads".into(),
+        UntriedReason::Budget => "no time left".into(),
+        UntriedReason::Refused { why } => format!("refused: {why}"),
+    };
+    let value = value.as_ref().map(|value| format!(" = {value}")).unwrap_or_default();
+    format!("{name}{value} ({reason})")
+}
+
+#[cfg(test)]
+mod tests {
+    use plimsoll_record::Verdict;
+
+    use super::*;
+    use crate::words::verdict;
+
+    fn setting(ratio: Option<Estimate>) -> TunedSetting {
+        let changes = vec![("io_method".to_owned(), "worker".to_owned()), ("io_workers".to_owned(), "16".to_owned())];
+        TunedSetting { changes, before: vec!["sync".into(), "3".into()], ratio, needs_restart: true }
+    }
+
+    fn check(found: TuneVerdict, expected: &str) {
+        assert_eq!(verdict(&Verdict::from(found)), expected);
+    }
+
+    #[test]
+    fn gains_are_relative_with_their_interval() {
+        let ratio = Some(Estimate { value: 1.25, interval: Some((1.2, 1.3)) });
+        check(
+            TuneVerdict::BetterSettings { settings: vec![setting(ratio)], ratio },
+            "Better settings: io_method = worker with io_workers = 16: +25.0 % (+20.0 % to +30.0 %) in runs after the search.",
+        );
+        let ratio = Some(Estimate { value: 1.01, interval: Some((0.98, 1.04)) });
+        check(
+            TuneVerdict::BetterSettings { settings: vec![setting(ratio)], ratio },
+            "Better settings: io_method = worker with io_workers = 16: NOT CONFIRMED by runs after the search (+1.0 % (-2.0 % to \
+             +4.0 %)): search longer.",
+        );
+        check(
+            TuneVerdict::NotBetter { settings: vec![setting(None)] },
+            "Not better: io_method = worker with io_workers = 16 (unknown).",
+        );
+    }
+
+    #[test]
+    fn untried_settings_have_a_reason() {
+        let untried = |value: Option<&str>, reason| UntriedSetting {
+            name: "io_method".into(),
+            value: value.map(str::to_owned),
+            reason,
+        };
+        let settings = vec![
+            untried(Some("io_uring"), UntriedReason::NotInServer),
+            untried(None, UntriedReason::NeedsRestart),
+            untried(None, UntriedReason::Refused { why: "it did not start".into() }),
+        ];
+        check(
+            TuneVerdict::NotTried { settings },
+            "Not tried: io_method = io_uring (not in this build of the server); io_method (needs a restart, which a server in \
+             use does not get); io_method (refused: it did not start).",
+        );
+    }
+}
