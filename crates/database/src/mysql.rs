@@ -108,7 +108,8 @@ impl Database for Mysql {
     }
 
     fn restore_settings(&mut self) -> Result<(), Failure> {
-        if self.changed.is_empty() { Ok(()) } else { self.changed.restore(&mut self.place.open()?) }
+        // The settings of a server that was created for the run end with it.
+        if self.about.created { Ok(()) } else { self.changed.restore(&self.place) }
     }
 }
 

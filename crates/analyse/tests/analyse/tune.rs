@@ -34,12 +34,12 @@ fn search(plan: TunePlan, noise: f64, seed: u64, truth: impl Fn(&Configuration) 
 }
 
 fn value<'a>(settings: &'a Configuration, name: &str) -> &'a str {
-    &settings.iter().find(|(setting, _)| setting == name).unwrap().1
+    &settings.iter().find(|(setting, _)| setting == name).expect("a known value").1
 }
 
 /// Rate of a scan: depth helps up to the limit of the volume, and only with a method that is asynchronous.
 fn scan(settings: &Configuration) -> f64 {
-    let depth: f64 = value(settings, "depth").parse().unwrap();
+    let depth: f64 = value(settings, "depth").parse().expect("a known value");
     match value(settings, "method") {
         "sync" => 500.0,
         "worker" => (300.0 * depth.sqrt()).min(2_000.0),
@@ -67,7 +67,7 @@ fn search_finds_best_of_full_grid() {
         let (tuning, _) = search(scan_plan(), 0.03, seed, scan);
         let ratio = scan(tuning.best()) / scan(&configuration(&[("method", "sync"), ("depth", "1")]));
         assert!(scan(tuning.best()) >= best * 0.98, "seed {seed}: {:?}", tuning.best());
-        let (low, high) = tuning.confirmed().unwrap().interval.unwrap();
+        let (low, high) = tuning.confirmed().expect("a known value").interval.expect("a known value");
         covered += usize::from(low <= ratio && ratio <= high);
     }
     // A 95 % interval; fewer than 33 of 40 have a probability below 0.1 %.

@@ -10,13 +10,12 @@ use std::time::{Duration, Instant};
 
 use mysql::Conn;
 use mysql::prelude::Queryable;
-use plimsoll_record::DatabaseAbout;
 use rustix::process::Signal;
 
-use super::Mysql;
 use super::failures::failure;
 use super::place::MySqlLocation;
 use super::programs::Programs;
+use super::{Mysql, settings};
 use crate::cgroup::MemoryCgroup;
 use crate::failure::{Failure, FailureKind};
 use crate::made::{self, Created, Flushes, Make};
@@ -66,8 +65,8 @@ impl made::MadeServer for MySqlServer {
             retained.stop(Signal::TERM, STOP_TIMEOUT);
         }
         self.launch(&Programs::find()?, &options)?;
-        drop(wait(self)?);
-        Ok(Box::new(Mysql::at(self.place(Some(NAME)), Some(self.process()))?))
+        settings::check_values(&mut wait(self)?, settings)?;
+        Ok(Box::new(self.connect()?))
     }
 }
 
@@ -100,6 +99,14 @@ impl MySqlServer {
         Ok(())
     }
 
+    /// Connects to its only database.
+    fn connect(&self) -> Result<Mysql, Failure> {
+        let mut database = Mysql::at(self.place(Some(NAME)), Some(self.process()))?;
+        database.about.created = true;
+        database.about.memory = self.order.memory;
+        Ok(database)
+    }
+
     fn place(&self, name: Option<&str>) -> MySqlLocation {
         MySqlLocation::at_socket(&self.socket.path().join("s"), name)
     }
@@ -121,9 +128,8 @@ pub(crate) fn make(make: &Make) -> Result<Created, Failure> {
     let mut conn = wait(&server)?;
     conn.query_drop(format!("CREATE DATABASE {NAME} CHARACTER SET utf8mb4")).map_err(|error| failure(&error))?;
     drop(conn);
-    let database = Mysql::at(server.place(Some(NAME)), Some(server.process()))?;
-    let about = DatabaseAbout { memory: make.memory, ..database.about.clone() };
-    Ok(Created::with(about, Box::new(database), Box::new(server)))
+    let database = server.connect()?;
+    Ok(Created::with(database.about.clone(), Box::new(database), Box::new(server)))
 }
 
 /// Installs the system tables, and starts the server.

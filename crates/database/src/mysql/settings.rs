@@ -4,6 +4,7 @@ use mysql::Conn;
 use mysql::prelude::Queryable;
 
 use super::failures::failure;
+use super::place::MySqlLocation;
 use crate::failure::{Failure, FailureKind};
 
 /// Changed settings with their earlier values.
@@ -24,30 +25,33 @@ impl ChangedSettings {
             set(conn, name, value)?;
         }
         // After all of them, because a setting may limit another.
-        for (name, value) in settings {
-            let present = read(conn, name)?;
-            if present != *value {
-                let line =
-                    format!("the server set {name} to {present} instead of {value}: use a value within its limits");
-                return Err(Failure::new(FailureKind::Unsupported, line));
-            }
-        }
-        Ok(())
+        check_values(conn, settings)
     }
 
     /// Reverses all changes, the last first.
-    pub(super) fn restore(&mut self, conn: &mut Conn) -> Result<(), Failure> {
+    pub(super) fn restore(&mut self, place: &MySqlLocation) -> Result<(), Failure> {
+        if self.0.is_empty() {
+            return Ok(());
+        }
+        let mut conn = place.open()?;
         while let Some((name, earlier)) = self.0.last() {
-            set(conn, name, earlier)?;
+            set(&mut conn, name, earlier)?;
             self.0.pop();
         }
         Ok(())
     }
+}
 
-    /// Whether there are changes.
-    pub(super) const fn is_empty(&self) -> bool {
-        self.0.is_empty()
+/// Checks that the server has these values.
+pub(super) fn check_values(conn: &mut Conn, settings: &[(String, String)]) -> Result<(), Failure> {
+    for (name, value) in settings {
+        let present = read(conn, name)?;
+        if present != *value {
+            let line = format!("the server set {name} to {present} instead of {value}: use a value within its limits");
+            return Err(Failure::new(FailureKind::Unsupported, line));
+        }
     }
+    Ok(())
 }
 
 fn read(conn: &mut Conn, name: &str) -> Result<String, Failure> {

@@ -88,7 +88,7 @@ pub struct TuneOptions {
     /// Figure to improve
     #[arg(long, value_enum, default_value_t)]
     pub goal: TuneGoal,
-    /// Try only these settings, such as io_method,effective_io_concurrency
+    /// Try only these settings, such as `io_method,commit_delay`
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     pub only: Vec<String>,
     /// Time of the search after loading
@@ -347,12 +347,11 @@ impl Recipe for Tune {
         if let Some(step) = self.load.before.get(done.len()) {
             return Some(step.clone());
         }
-        let mut search = match self.search.take() {
-            Some(search) => search,
-            None => {
-                let read = done.iter().rfind(|done| done.step.name == PRESENT)?;
-                self.begin(&read.result.statements()?.rows, done.len())
-            }
+        let mut search = if let Some(search) = self.search.take() {
+            search
+        } else {
+            let read = done.iter().rfind(|done| done.step.name == PRESENT)?;
+            self.begin(&read.result.statements()?.rows, done.len())
         };
         let step = self.continue_search(&mut search, done);
         let end = done.len().checked_sub(search.before + search.issued);

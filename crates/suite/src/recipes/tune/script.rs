@@ -77,12 +77,11 @@ fn substitute(statement: &str, values: &HashMap<&str, i64>) -> String {
         let (before, after) = (&rest[..at], &rest[at + 1..]);
         filled.push_str(before);
         let end = after.find(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_').unwrap_or(after.len());
-        match values.get(&after[..end]) {
-            Some(value) => filled.push_str(&value.to_string()),
-            None => {
-                filled.push(':');
-                filled.push_str(&after[..end]);
-            }
+        if let Some(value) = values.get(&after[..end]) {
+            filled.push_str(&value.to_string());
+        } else {
+            filled.push(':');
+            filled.push_str(&after[..end]);
         }
         // A second colon of a cast is the end of the text before the next one.
         rest = &after[end..];

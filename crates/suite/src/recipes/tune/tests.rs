@@ -58,9 +58,9 @@ fn play(tune: &mut Tune, max_steps: usize, refuses: impl Fn(&Configuration) -> b
         assert!(done.len() < tune.expected(), "more steps than expected");
         let result = match &step.work {
             Work::Settings(change) => {
-                let refused = refuses(&change.settings).then(|| "it did not start".to_owned());
+                let why = refuses(&change.settings).then(|| "it did not start".to_owned());
                 applied.clone_from(&change.settings);
-                StepResult::Configured(ConfigureResult { span: Span::from_secs(1), refused })
+                StepResult::Configured(ConfigureResult { span: Span::from_secs(1), refused: why })
             }
             Work::Sessions(step) => {
                 let rate = if value(&applied, "effective_io_concurrency") == "64" { 200 } else { 100 };
