@@ -75,7 +75,7 @@ fn search_finds_best_of_full_grid() {
 }
 
 #[test]
-fn settings_without_effect_are_accepted_at_most_at_error_rate() {
+fn settings_without_effect_are_accepted_within_error_rate() {
     let values: Vec<String> = (0..20).map(|number| number.to_string()).collect();
     let present: Vec<(&str, &str)> = values.iter().map(|name| (name.as_str(), "off")).collect();
     let accepting = (0..400).filter(|seed| {

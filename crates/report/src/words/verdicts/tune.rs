@@ -39,8 +39,8 @@ pub(super) fn tune(verdict: &TuneVerdict) -> String {
 }
 
 fn changes(changes: &[(String, String)]) -> String {
-    let changes: Vec<String> = changes.iter().map(|(name, value)| format!("{name} = {value}")).collect();
-    changes.join(" with ")
+    let parts: Vec<String> = changes.iter().map(|(name, value)| format!("{name} = {value}")).collect();
+    parts.join(" with ")
 }
 
 fn tried(setting: &TunedSetting) -> String {
@@ -106,15 +106,15 @@ mod tests {
 
     #[test]
     fn untried_settings_have_a_reason() {
-        let untried = |value: Option<&str>, reason| UntriedSetting {
+        let create = |value: Option<&str>, reason| UntriedSetting {
             name: "io_method".into(),
             value: value.map(str::to_owned),
             reason,
         };
         let settings = vec![
-            untried(Some("io_uring"), UntriedReason::NotInServer),
-            untried(None, UntriedReason::NeedsRestart),
-            untried(None, UntriedReason::Refused { why: "it did not start".into() }),
+            create(Some("io_uring"), UntriedReason::NotInServer),
+            create(None, UntriedReason::NeedsRestart),
+            create(None, UntriedReason::Refused { why: "it did not start".into() }),
         ];
         check(
             TuneVerdict::NotTried { settings },
