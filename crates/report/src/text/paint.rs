@@ -107,13 +107,13 @@ fn ascii(text: &str) -> String {
     text.chars().map(one).collect()
 }
 
-/// Wraps words at `width` columns; longer words are split.
+/// Wraps words at `width` columns; prices stay on a line, and longer words are split.
 pub(super) fn wrap(text: &str, width: usize) -> Vec<String> {
     let width = width.max(1);
     let mut lines = Vec::new();
     let mut line = String::new();
-    for word in text.split_whitespace() {
-        for (index, mut piece) in split_word(word).into_iter().enumerate() {
+    for word in join_prices(text) {
+        for (index, mut piece) in split_word(&word).into_iter().enumerate() {
             let space = if index == 0 && !line.is_empty() { " " } else { "" };
             if !line.is_empty() && columns(&line) + space.len() + columns(piece) > width {
                 lines.push(std::mem::take(&mut line));
@@ -121,15 +121,44 @@ pub(super) fn wrap(text: &str, width: usize) -> Vec<String> {
                 line.push_str(space);
             }
             while columns(piece) > width {
-                let (head, rest) = split_at_columns(piece, width);
-                lines.push(head.to_owned());
-                piece = rest;
+                let (head, _) = split_at_columns(piece, width + 1);
+                let end = head.rfind(' ').unwrap_or_else(|| split_at_columns(piece, width).0.len());
+                lines.push(piece[..end].to_owned());
+                piece = piece[end..].trim_start();
             }
             line.push_str(piece);
         }
     }
     lines.push(line);
     lines
+}
+
+/// The words of a text; an amount, its currency and `a month` are a single one.
+fn join_prices(text: &str) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        match words.last_mut() {
+            Some(price) if continues_price(price, word) => price.extend([" ", word]),
+            _ => words.push(word.to_owned()),
+        }
+    }
+    words
+}
+
+fn continues_price(price: &str, word: &str) -> bool {
+    let is_amount = |text: &str| {
+        let digits = text.trim_start_matches(['(', '-']);
+        digits.starts_with(|c: char| c.is_ascii_digit()) && digits.chars().all(|c| matches!(c, '0'..='9' | ',' | '.'))
+    };
+    let is_currency = |text: &str| text.len() == 3 && text.chars().all(|c| c.is_ascii_uppercase());
+    let mut parts = price.split(' ');
+    let parts = (parts.next().is_some_and(is_amount), parts.next(), parts.next());
+    match parts {
+        (true, None, _) => is_currency(word.trim_end_matches(|c: char| c.is_ascii_punctuation())),
+        (true, Some(currency), None) => is_currency(currency) && word == "a",
+        (true, Some(_), Some("a")) => word.starts_with("month"),
+        _ => false,
+    }
 }
 
 #[cfg(test)]
@@ -142,6 +171,14 @@ mod tests {
         assert_eq!(wrap("abcdefghij kl", 4), ["abcd", "efgh", "ij", "kl"]);
         assert_eq!(wrap("", 4), [""]);
         assert_eq!(wrap("負荷の上限は 8 KiB", 8), ["負荷の上", "限は 8", "KiB"]);
+    }
+
+    #[test]
+    fn prices_stay_on_a_line_that_has_room_for_them() {
+        let text = "a volume for 279.81 USD a month, or 5 JPY.";
+        assert_eq!(wrap(text, 26), ["a volume for", "279.81 USD a month, or", "5 JPY."]);
+        assert_eq!(wrap(text, 12), ["a volume for", "279.81 USD a", "month, or", "5 JPY."]);
+        assert_eq!(wrap("reads 8,240 IOPS", 11), ["reads 8,240", "IOPS"], "other units wrap");
     }
 
     #[test]
