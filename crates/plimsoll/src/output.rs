@@ -149,6 +149,9 @@ impl Outputs {
 
     /// The same for a measurement; if its run is required, the directory of runs is checked, too.
     pub fn of_measurement(args: &MeasureCommand) -> Result<Self, CliError> {
+        if args.label.is_some() && args.keep == KeepWord::No {
+            return Err(CliError::usage("--label names a run that is kept: omit --keep no, or omit --label"));
+        }
         let outputs = Self::with_files(&args.output, args.prometheus.as_ref(), args.keep)?;
         if outputs.keep == KeepWord::Required {
             store::runs().check_writable().map_err(|error| outputs.report_unsaved(error))?;

@@ -618,6 +618,7 @@ fn unsaved_run_is_an_error_after_its_result() {
     assert!(matches!(code, Some(1 | 3)) && is_printed && unsaved == 1, "{code:?}, {is_printed}, {unsaved}");
     assert!(folder.join("gate.xml").is_file(), "conditions are evaluated, too");
     assert_eq!(measure(&["--keep", "no"]), (Some(0), true, 0));
+    folder.refuses(&["measure", ".", "--label", "x", "--keep", "no"], "omit --keep no, or omit --label");
     assert_eq!(measure(&["--keep", "required"]), (Some(3), false, 1), "before the measurement");
     let other = Folder::new("is-kept");
     let output =
