@@ -82,6 +82,25 @@ fn links_lead_somewhere() {
 }
 
 #[test]
+fn summary_of_the_book_has_each_document() {
+    const SUMMARY: &str = "docs/SUMMARY.md";
+    let summary = tree::text(SUMMARY).unwrap_or_default();
+    let links = relative_links(&summary);
+    let documents = tree::files_ending(".md").filter(|path| Path::new(path).parent() == Some(Path::new("docs")));
+    let missing = documents.filter(|path| *path != SUMMARY).filter_map(|path| {
+        let name = path.strip_prefix("docs/")?;
+        let complaint = Complaint {
+            place: SUMMARY.to_owned(),
+            found: format!("no link to {name}"),
+            allowed: "a book with all documents of docs/".to_owned(),
+            remedy: "add the document to a part of the summary".to_owned(),
+        };
+        (!links.iter().any(|(_, link)| *link == name)).then_some(complaint)
+    });
+    assert_none(&missing.collect::<Vec<_>>());
+}
+
+#[test]
 fn the_change_log_knows_the_version() {
     let log = tree::text("CHANGELOG.md").unwrap_or_default();
     let version = env!("CARGO_PKG_VERSION");
