@@ -1,9 +1,10 @@
 //! Embedded product files. A test compares the list with the folder.
 
-/// Path relative to the project, and content.
+/// Path relative to the project, and content. Links in this crate lead to the folders of the project: a package has their
+/// files.
 macro_rules! file {
     ($path:literal) => {
-        ($path, include_str!(concat!("../../../", $path)))
+        ($path, include_str!(concat!("../", $path)))
     };
 }
 

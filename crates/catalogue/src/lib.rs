@@ -3,6 +3,15 @@
 //!
 //! Product files become a [`Catalogue`]; a [`Config`] and [`PriceTerms`] become an [`Offer`] or a [`ConfigRefusal`]. Products are
 //! data, not code. Pure: no clock, file or thread.
+//!
+//! # Example
+//!
+//! An hour of a product's model under a load, in virtual time. A model never waits: the caller passes the time, here that
+//! of the model's next event.
+//!
+//! ```
+#![doc = include_str!("../examples/gp2_credits.rs")]
+//! ```
 
 mod ask;
 mod billing;
