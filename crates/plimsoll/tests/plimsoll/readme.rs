@@ -4,6 +4,8 @@
 //! Paths and files are replaced by temporary ones, and measurements take a second. Commands that need a block device,
 //! root or a third-party server are only parsed, which is reported.
 
+mod samples;
+
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
