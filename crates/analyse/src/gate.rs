@@ -289,6 +289,10 @@ impl FromStr for Gate {
     }
 }
 
+/// Names of figures; those that end in `@` need a rate in IOPS.
+pub const GATE_FIGURES: [&str; 9] =
+    ["line", "knee", "max", "mean@", "p50@", "p99@", "p99.9@", "price", "database-time"];
+
 fn parse_figure(text: &str) -> Result<GateFigure, GateFault> {
     Ok(match text {
         "line" => GateFigure::Line,
@@ -358,6 +362,14 @@ mod tests {
             ["line", "line < 5ms", "p98@10 > 1ms", "p99 > 1ms", "price > USD", "price > 5 dollars", "database-time > 3"]
         {
             assert!(text.parse::<Gate>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn names_of_figures_are_parsed() {
+        for name in GATE_FIGURES {
+            let rate = if name.ends_with('@') { "2k" } else { "" };
+            assert!(parse_figure(&format!("{name}{rate}")).is_ok(), "{name}");
         }
     }
 

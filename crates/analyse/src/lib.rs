@@ -41,7 +41,7 @@ pub use estimate::{
 pub use fit::{
     Alternative, FitDoubt, Fitted, FittedRange, Identification, Misfit, NotFitted, Parameter, StatedLimits, fit,
 };
-pub use gate::{Gate, GateError, GateFigure, GateGap, GateOutcome, JudgedFigure, Percentile};
+pub use gate::{GATE_FIGURES, Gate, GateError, GateFigure, GateGap, GateOutcome, JudgedFigure, Percentile};
 pub use history::{LineChange, MIN_SERIES, find_changes};
 pub use knee::{accept_drift_beyond, knee};
 pub use load_line::{chosen_objective, judged, ladder, load_line};

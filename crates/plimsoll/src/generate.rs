@@ -3,10 +3,10 @@
 use std::fmt::Write;
 
 use clap::{Arg, Command};
-use clap_complete::Shell;
 
 use crate::args::{self, Generated};
 use crate::cli_error::CliError;
+use crate::completion::registration;
 
 /// The text of a document; `name` selects the result of a schema.
 pub fn generated(document: Generated, name: Option<&str>) -> Result<Vec<u8>, CliError> {
@@ -16,20 +16,14 @@ pub fn generated(document: Generated, name: Option<&str>) -> Result<Vec<u8>, Cli
         return Err(CliError::usage(format!("{name}: only `generate schema` takes a name: omit it")));
     }
     Ok(match document {
-        Generated::Bash => completions(Shell::Bash),
-        Generated::Zsh => completions(Shell::Zsh),
-        Generated::Fish => completions(Shell::Fish),
+        Generated::Bash => registration("bash"),
+        Generated::Zsh => registration("zsh"),
+        Generated::Fish => registration("fish"),
         Generated::Man => manual(),
         Generated::Reference => reference().into_bytes(),
         Generated::Schema => schema(name.unwrap_or("run")),
         Generated::Openapi => plimsoll_service::http::openapi(),
     })
-}
-
-fn completions(shell: Shell) -> Vec<u8> {
-    let mut text = Vec::new();
-    clap_complete::generate(shell, &mut args::build_command(), "plimsoll", &mut text);
-    text
 }
 
 /// The man page: the main command, then each subcommand.

@@ -9,6 +9,7 @@ mod cli_error;
 mod cloud;
 mod collect;
 mod comparing;
+mod completion;
 mod console;
 mod database;
 mod defaults;
@@ -62,6 +63,7 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 use clap::FromArgMatches;
+use clap_complete::CompleteEnv;
 use plimsoll_language::label;
 
 use crate::args::{Cli, Command};
@@ -77,6 +79,7 @@ pub(crate) fn own_program() -> Result<PathBuf, CliError> {
 
 /// Runs the command of the process's arguments.
 pub fn main() -> ExitCode {
+    CompleteEnv::with_factory(completion::build_command).var(completion::VARIABLE).complete();
     // For errors of the arguments, too.
     locale::set_language(None);
     let command = match defaults::apply(args::build_command()) {

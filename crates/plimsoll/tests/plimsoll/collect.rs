@@ -41,7 +41,7 @@ fn until(what: &str, is_so: impl Fn() -> bool) {
 }
 
 /// True if a program is installed.
-fn is_installed(program: &str) -> bool {
+pub fn is_installed(program: &str) -> bool {
     Command::new(program).arg("--version").output().is_ok_and(|output| output.status.success())
 }
 

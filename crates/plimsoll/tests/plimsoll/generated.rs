@@ -44,11 +44,3 @@ fn the_schema_of_each_result_is_fresh() {
 fn the_document_of_the_api_is_fresh() {
     check(&["openapi"], "openapi.json");
 }
-
-#[test]
-fn completions_are_there_for_every_shell() {
-    for shell in ["bash", "zsh", "fish"] {
-        let output = Command::new(PROGRAM).args(["generate", shell]).output().expect("it runs");
-        assert!(String::from_utf8_lossy(&output.stdout).contains("objective"), "{shell}");
-    }
-}

@@ -11,6 +11,7 @@ mod check;
 mod clouds;
 mod collect;
 mod command;
+mod completion;
 mod credits;
 mod dashboards;
 mod databases;
