@@ -34,6 +34,7 @@ mod nbd;
 mod nbd_check;
 mod oci_agent;
 mod offers;
+mod otlp;
 mod output;
 mod portals;
 mod price_files;

@@ -9,10 +9,12 @@ use plimsoll_catalogue::{Catalogue, Like};
 use plimsoll_language::say;
 use plimsoll_measure::{MeasurementRequest, RunContext};
 use plimsoll_record::Curve;
+use plimsoll_report::run_metrics;
 
 use crate::args::MeasureCommand;
 use crate::cli_error::CliError;
 use crate::console::Console;
+use crate::otlp::OtlpEndpoint;
 use crate::output::{Outputs, ended, print_run_file};
 use crate::{gates, matching, store};
 
@@ -30,9 +32,11 @@ pub fn run(args: &MeasureCommand) -> Result<(), CliError> {
     outputs.write_curves(std::slice::from_ref(&curve))?;
     outputs.print_detail(|| matching::short(&curve))?;
     let saved = print_run_file(retained, &outputs);
+    let send = |endpoint: &OtlpEndpoint| endpoint.send(&run_metrics(&curve), jiff::Timestamp::now());
+    let sent = args.otlp.as_ref().map_or(Ok(()), send);
     ended(curve.ended)?;
     gates::decide(&args.gates, &[(curve.subject.name.clone(), curve)], Gate::judge_curve)?;
-    saved
+    saved.and(sent.map_err(CliError::Failed))
 }
 
 /// Measures the target of a request, and keeps the run. Returns its file.

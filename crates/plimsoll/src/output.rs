@@ -220,7 +220,7 @@ impl Outputs {
         let json = || curves.first().map(Curve::to_json).unwrap_or_default();
         self.write_run(&pages::curves(sheets), curves.iter().any(|curve| curve.started.is_some()), json)?;
         if let Some((path, curve)) = self.prometheus.as_ref().zip(curves.first()) {
-            put(path, plimsoll_report::run_metrics(curve).as_bytes())?;
+            put(path, plimsoll_report::run_metrics(curve).text().as_bytes())?;
         }
         self.write_svg(curves)
     }

@@ -39,6 +39,9 @@ pub fn run(args: &WatchArgs) -> Result<(), CliError> {
     let watcher = Watcher::new(offer, WatchOptions { lead: args.warn_before, credits });
     let mut watch = Watch::new(target::name(&args.target), forms, offers, watcher);
     match target::find(args)? {
+        WatchTarget::Recorded(_) if args.otlp.is_some() => {
+            return Err(CliError::usage("--otlp sends a running watch: omit it for a file"));
+        }
         WatchTarget::Recorded(path) => {
             let only = args.device.clone();
             let input = InputArgs { files: vec![path], begin: None, time_zone: None, interval: args.every, only };
@@ -53,6 +56,7 @@ pub fn run(args: &WatchArgs) -> Result<(), CliError> {
     watch.forms.write(&pages::watch(&report), || watch_json(&report))?;
     match (&watch.trouble, &state) {
         (Some(why), None) => Err(CliError::Failed(anyhow::anyhow!("{why}"))),
+        _ if watch.unsent.is_some() => watch.unsent.map_or(Ok(()), |why| Err(CliError::Failed(why))),
         _ => Ok(()),
     }
 }
@@ -69,6 +73,8 @@ struct Watch {
     cost: Option<f64>,
     trouble: Option<String>,
     damaged: usize,
+    /// Why the latest metrics were not sent.
+    unsent: Option<anyhow::Error>,
     /// Alerts that were printed.
     alerts: Vec<String>,
 }
@@ -87,6 +93,7 @@ impl Watch {
             cost: None,
             trouble: None,
             damaged: 0,
+            unsent: None,
             alerts,
         }
     }

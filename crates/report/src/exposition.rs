@@ -1,53 +1,75 @@
-//! Metrics in the text format of Prometheus (0.0.4).
+//! Metrics: as text for Prometheus (format 0.0.4), and as a request of OTLP.
 
+mod otlp;
 mod run;
 mod watch;
 
 use std::fmt::Write;
 
+pub use otlp::OtlpTimes;
 pub use run::run_metrics;
 pub use watch::{WATCH_RULES, watch_metrics};
 
 /// Labels with a value, if it is known.
-type LabelledValue<'a> = (Vec<(&'a str, &'a str)>, Option<f64>);
+type LabelledValue<'a> = (Vec<(&'static str, &'a str)>, Option<f64>);
 
-/// Metric families as text.
-#[derive(Default)]
-struct Exposition {
-    text: String,
+/// Metric families.
+#[derive(Clone, Debug, Default)]
+pub struct Exposition {
+    families: Vec<MetricFamily>,
+}
+
+/// Samples of a metric with different labels.
+#[derive(Clone, Debug)]
+struct MetricFamily {
+    name: &'static str,
+    /// `gauge` or `counter`.
+    kind: &'static str,
+    help: &'static str,
+    samples: Vec<MetricSample>,
+}
+
+#[derive(Clone, Debug)]
+struct MetricSample {
+    labels: Vec<(&'static str, String)>,
+    value: f64,
 }
 
 impl Exposition {
-    fn put(&mut self, arguments: std::fmt::Arguments<'_>) {
-        self.text.write_fmt(arguments).expect("writing to a string does not fail");
-    }
-
-    fn family(&mut self, name: &str, kind: &str, help: &str) {
-        self.put(format_args!("# HELP {name} {help}\n# TYPE {name} {kind}\n"));
-    }
-
-    fn sample(&mut self, name: &str, labels: &[(&str, &str)], value: f64) {
-        let labels: Vec<String> = labels.iter().map(|(key, text)| format!("{key}=\"{}\"", escape(text))).collect();
-        let labels = if labels.is_empty() { String::new() } else { format!("{{{}}}", labels.join(",")) };
-        self.put(format_args!("{name}{labels} {value}\n"));
+    /// The text of Prometheus.
+    pub fn text(&self) -> String {
+        let mut text = String::new();
+        let mut put = |line: std::fmt::Arguments<'_>| text.write_fmt(line).expect("writing to a string does not fail");
+        for MetricFamily { name, kind, help, samples } in &self.families {
+            put(format_args!("# HELP {name} {help}\n# TYPE {name} {kind}\n"));
+            for MetricSample { labels, value } in samples {
+                let labels: Vec<String> =
+                    labels.iter().map(|(key, text)| format!("{key}=\"{}\"", escape(text))).collect();
+                let labels = if labels.is_empty() { String::new() } else { format!("{{{}}}", labels.join(",")) };
+                put(format_args!("{name}{labels} {value}\n"));
+            }
+        }
+        text
     }
 
     /// A family without labels, if the value is known.
-    fn single(&mut self, name: &str, help: &str, value: Option<f64>) {
-        if let Some(value) = value {
-            self.family(name, "gauge", help);
-            self.sample(name, &[], value);
-        }
+    fn single(&mut self, name: &'static str, help: &'static str, value: Option<f64>) {
+        self.labelled((name, "gauge", help), &[(Vec::new(), value)]);
     }
 
     /// A family with a sample for each label; without samples it is absent.
-    fn labelled(&mut self, (name, kind, help): (&str, &str, &str), samples: &[LabelledValue<'_>]) {
-        if samples.iter().all(|(_, value)| value.is_none()) {
-            return;
-        }
-        self.family(name, kind, help);
-        for (labels, value) in samples.iter().filter_map(|(labels, value)| Some((labels, (*value)?))) {
-            self.sample(name, labels, value);
+    fn labelled(
+        &mut self,
+        (name, kind, help): (&'static str, &'static str, &'static str),
+        samples: &[LabelledValue<'_>],
+    ) {
+        let own =
+            |labels: &[(&'static str, &str)]| labels.iter().map(|(key, text)| (*key, (*text).to_owned())).collect();
+        let samples =
+            samples.iter().filter_map(|(labels, value)| Some(MetricSample { labels: own(labels), value: (*value)? }));
+        let samples: Vec<MetricSample> = samples.collect();
+        if !samples.is_empty() {
+            self.families.push(MetricFamily { name, kind, help, samples });
         }
     }
 }

@@ -34,7 +34,7 @@ mod timeline;
 pub mod words;
 
 pub use csv::page_csv;
-pub use exposition::{WATCH_RULES, run_metrics, watch_metrics};
+pub use exposition::{Exposition, OtlpTimes, WATCH_RULES, run_metrics, watch_metrics};
 pub use html::{PAGE_SCRIPT, PAGE_STYLES, PLOT_SCRIPT, ZOOM_SCRIPT, page_fragment, page_html};
 pub use json::{
     checked_products_json, close_schema, comparison_json, demand_json, diagnoses_json, doctor_json, ec2_key_json,

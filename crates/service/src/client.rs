@@ -26,6 +26,8 @@ const RESPONSE_TIMEOUT: Duration = Duration::from_secs(120);
 /// Timeout and retry interval while the listen queue is full.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 const CONNECT_RETRY: Duration = Duration::from_millis(50);
+/// Timeout of a response to metrics, as in exporters of OpenTelemetry.
+const METRICS_TIMEOUT: Duration = Duration::from_secs(10);
 /// Maximum length of a response.
 const MAX_RESPONSE_BYTES: usize = 64 << 20;
 
@@ -131,6 +133,7 @@ impl ClientError {
 pub struct Client {
     address: ControlAddress,
     token: Option<Token>,
+    timeout: Duration,
     runtime: tokio::runtime::Runtime,
 }
 
@@ -145,7 +148,7 @@ impl Client {
     /// The runtime has no event queue.
     pub fn new(address: ControlAddress, token: Option<Token>) -> io::Result<Self> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build()?;
-        Ok(Self { address, token, runtime })
+        Ok(Self { address, token, timeout: RESPONSE_TIMEOUT, runtime })
     }
 
     /// Creates a client for the service of a data directory on this host.
@@ -193,9 +196,9 @@ impl Client {
 
     fn ask(&self, method: Method, path: &str, body: Vec<u8>) -> Result<ResponseBody, ClientError> {
         self.runtime.block_on(async {
-            tokio::time::timeout(RESPONSE_TIMEOUT, self.requested(method, path, body))
+            tokio::time::timeout(self.timeout, self.requested(method, path, body))
                 .await
-                .unwrap_or_else(|_| Err(self.broken(&format_args!("no response for {} s", RESPONSE_TIMEOUT.as_secs()))))
+                .unwrap_or_else(|_| Err(self.broken(&format_args!("no response for {} s", self.timeout.as_secs()))))
         })
     }
 
@@ -270,9 +273,22 @@ impl Client {
 /// # Errors
 /// The server does not answer, or not with a page.
 pub fn fetch_page(authority: &str, path: &str) -> Result<Vec<u8>, ClientError> {
+    connect_to(authority)?.get(path).map(|body| body.0)
+}
+
+/// POSTs metrics in JSON to another HTTP server at `authority`, `host:port`, and returns its response.
+///
+/// # Errors
+/// The server does not answer within ten seconds, or not with success.
+pub fn post_metrics(authority: &str, path: &str, json: Vec<u8>) -> Result<Vec<u8>, ClientError> {
+    let client = Client { timeout: METRICS_TIMEOUT, ..connect_to(authority)? };
+    client.ask(Method::POST, path, json).map(|body| body.0)
+}
+
+/// A client of another HTTP server, without a token.
+fn connect_to(authority: &str) -> Result<Client, ClientError> {
     let address = ControlAddress::Tcp(authority.to_owned());
-    let client = Client::new(address.clone(), None).map_err(|source| ClientError::NoService { address, source })?;
-    client.get(path).map(|body| body.0)
+    Client::new(address.clone(), None).map_err(|source| ClientError::NoService { address, source })
 }
 
 /// Path of a volume or of a resource below it: `/v1/volumes/NAME/stats`.

@@ -10,6 +10,7 @@ use plimsoll_units::Span;
 
 use super::forms::FormArgs;
 use super::offers::TermsArgs;
+use crate::otlp::OtlpEndpoint;
 
 pub(super) const WATCH_EXAMPLES: &str = "\
 Examples:
@@ -43,6 +44,10 @@ pub struct WatchArgs {
     /// Serve metrics for Prometheus at http://HOST:PORT/metrics
     #[arg(long, value_name = "HOST:PORT", value_parser = parse_listen)]
     pub listen: Option<ListenAddress>,
+    /// Send the same metrics at each reading to a collector of OpenTelemetry, such as http://127.0.0.1:4318 (OTLP/HTTP,
+    /// JSON)
+    #[arg(long, value_name = "URL")]
+    pub otlp: Option<OtlpEndpoint>,
     /// Directory for the load of four weeks, at most 16 MiB a day (about 1 MiB at 10s); forecasts of the day need it
     #[arg(long, value_name = "FOLDER")]
     pub history: Option<PathBuf>,

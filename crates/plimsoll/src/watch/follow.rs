@@ -16,6 +16,7 @@ use super::{EVERY, Watch};
 use crate::args::WatchArgs;
 use crate::cli_error::CliError;
 use crate::console::Console;
+use crate::otlp::OtlpEndpoint;
 use crate::portals;
 use crate::volumes::screen::Screen;
 
@@ -36,6 +37,7 @@ impl Watch {
         let interrupted = console.interrupted_flag();
         let stop = || interrupted.load(Ordering::Relaxed);
         let screen = if self.forms.is_written() { None } else { Screen::enter() };
+        let start = jiff::Timestamp::now();
         let (begun, every) = (Instant::now(), Duration::from_nanos(args.every.unwrap_or(EVERY).as_nanos()));
         let end = args.duration.map(|duration| begun + Duration::from_nanos(duration.as_nanos()));
         for reading in 0_u32.. {
@@ -58,6 +60,9 @@ impl Watch {
                 self.update_step();
             }
             self.show(screen.as_ref(), &mut console, &metrics);
+            if let Some(endpoint) = &args.otlp {
+                self.send(endpoint, start, screen.as_ref(), &mut console);
+            }
             // A reading that takes longer than the interval delays the following ones.
             let due = begun + every.saturating_mul(reading.saturating_add(1));
             let next = end.map_or(due, |end| end.min(due));
@@ -107,7 +112,7 @@ impl Watch {
     fn show(&mut self, screen: Option<&Screen>, console: &mut Console, metrics: &Mutex<String>) {
         let state = self.watcher.state();
         let report = self.report(state.as_ref());
-        *metrics.lock().unwrap_or_else(PoisonError::into_inner) = watch_metrics(&report);
+        *metrics.lock().unwrap_or_else(PoisonError::into_inner) = watch_metrics(&report).text();
         let alerts = pages::list_firing(&report);
         if let Some(screen) = screen {
             let style = TextStyle { width: screen.size().0, ..*self.forms.style() };
@@ -119,6 +124,22 @@ impl Watch {
             alerts.iter().filter(|alert| !self.alerts.contains(alert)).for_each(|alert| console.say(alert));
         }
         self.alerts = alerts;
+    }
+
+    /// Sends the metrics. A failure is reported once, and at the end if the last metrics were not sent.
+    fn send(
+        &mut self,
+        endpoint: &OtlpEndpoint,
+        start: jiff::Timestamp,
+        screen: Option<&Screen>,
+        console: &mut Console,
+    ) {
+        let state = self.watcher.state();
+        let failure = endpoint.send(&watch_metrics(&self.report(state.as_ref())), start).err();
+        if let Some(why) = failure.as_ref().filter(|_| screen.is_none() && self.unsent.is_none()) {
+            console.say(&format!("{why:#}"));
+        }
+        self.unsent = failure;
     }
 }
 

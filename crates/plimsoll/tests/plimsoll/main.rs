@@ -30,6 +30,7 @@ mod language;
 mod measured;
 mod nbd;
 mod offers;
+mod otlp;
 mod pages;
 mod readme;
 mod remote;

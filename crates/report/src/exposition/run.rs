@@ -1,4 +1,4 @@
-//! Metrics of a measurement, as a file for the textfile collector of `node_exporter`.
+//! Metrics of a measurement.
 
 use plimsoll_record::{Curve, EndReason, LoadLine, Run, Weight};
 
@@ -7,7 +7,7 @@ use crate::{number, pick};
 
 /// Metrics of a run. Unknown figures have no sample; the target is a label, as a directory may have files of several
 /// targets.
-pub fn run_metrics(curve: &Curve) -> String {
+pub fn run_metrics(curve: &Curve) -> Exposition {
     let mut page = Exposition::default();
     let target = ("target", curve.subject.name.as_str());
     let objective = curve.load_line.map_or(String::new(), |line| line.objective().to_string());
@@ -30,7 +30,7 @@ pub fn run_metrics(curve: &Curve) -> String {
     let times = loads.into_iter().filter_map(|(at, run)| Some(response_times(target, at, run?)));
     let help = "Response time at the lightest load, and at the load nearest the load line.";
     page.labelled(("plimsoll_run_response_seconds", "gauge", help), &times.flatten().collect::<Vec<_>>());
-    page.text
+    page
 }
 
 /// Name, description and value of the figures without further labels.
@@ -68,7 +68,7 @@ fn list_figures(curve: &Curve) -> [(&'static str, &'static str, Option<f64>); 9]
     ]
 }
 
-fn response_times<'a>(target: (&'a str, &'a str), at: &'a str, run: &Run) -> [LabelledValue<'a>; 3] {
+fn response_times<'a>(target: (&'static str, &'a str), at: &'a str, run: &Run) -> [LabelledValue<'a>; 3] {
     let figures = &run.figures;
     [("0.5", &figures.p50_ns), ("0.99", &figures.p99_ns), ("0.999", &figures.p999_ns)].map(|(quantile, time)| {
         (vec![target, ("at", at), ("quantile", quantile)], number::value(time).map(|ns| ns / 1e9))

@@ -15,11 +15,12 @@ pub const WATCH_RULES: &str = include_str!("rules.yaml");
 type ValueOfUse<'a> = &'a dyn Fn(&LimitUse) -> Option<f64>;
 
 /// Metrics of a watch. Unknown figures have no sample.
-pub fn watch_metrics(report: &WatchReport<'_>) -> String {
+pub fn watch_metrics(report: &WatchReport<'_>) -> Exposition {
     let mut page = Exposition::default();
     let on = report.watcher.offer().map(|offer| offer.short().to_string()).unwrap_or_default();
-    page.family("plimsoll_watch_info", "gauge", "Watched target and its configuration; always 1.");
-    page.sample("plimsoll_watch_info", &[("target", report.target), ("on", &on)], 1.0);
+    let help = "Watched target and its configuration; always 1.";
+    let info = vec![("target", report.target), ("on", on.as_str())];
+    page.labelled(("plimsoll_watch_info", "gauge", help), &[(info, Some(1.0))]);
     let up = report.state.is_some() && report.trouble.is_none();
     page.single("plimsoll_watch_up", "1 if the source gives figures, 0 if not.", Some(f64::from(u8::from(up))));
     page.single("plimsoll_watch_counters_ratio", "Share of time that reading the counters takes.", report.cost);
@@ -30,7 +31,7 @@ pub fn watch_metrics(report: &WatchReport<'_>) -> String {
         page.credits(report);
         page.forecast(report);
     }
-    page.text
+    page
 }
 
 impl Exposition {
@@ -63,7 +64,7 @@ impl Exposition {
             labels.push(("kind", if burst.is_some() { "credits" } else { "lasting" }));
             labels
         };
-        let mut put = |name: &str, kind: &str, help: &str, value: ValueOfUse<'_>| {
+        let mut put = |name, kind, help, value: ValueOfUse<'_>| {
             let samples: Vec<LabelledValue<'_>> = state.limits.iter().map(|of| (labels(of.limit), value(of))).collect();
             self.labelled((name, kind, help), &samples);
         };
@@ -111,7 +112,7 @@ impl Exposition {
 }
 
 /// Labels that identify a limit.
-fn label_limit<'a>(report: &WatchReport<'a>, index: usize) -> Vec<(&'a str, &'a str)> {
+fn label_limit<'a>(report: &WatchReport<'a>, index: usize) -> Vec<(&'static str, &'a str)> {
     let limit = &report.watcher.limits()[index];
     let ceiling = report.watcher.offer().map(|offer| &offer.ceilings[limit.ceiling]);
     let (name, place) = ceiling.map_or(("", ""), |ceiling| (&*ceiling.name, scope_name(ceiling.scope)));
