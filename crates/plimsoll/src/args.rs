@@ -357,7 +357,7 @@ pub struct MeasureCommand {
     /// Write metrics of the result for Prometheus: a file for the textfile collector of `node_exporter`
     #[arg(long, value_name = "FILE", conflicts_with_all = ["against", "ab"], help_heading = "Output")]
     pub prometheus: Option<PathBuf>,
-    /// Send metrics of the result to a collector of OpenTelemetry, such as http://127.0.0.1:4318 (OTLP/HTTP, JSON)
+    /// Send metrics of the result to a collector of OpenTelemetry, such as `http://127.0.0.1:4318` (OTLP/HTTP, JSON)
     #[arg(long, value_name = "URL", conflicts_with_all = ["against", "ab"], help_heading = "Output")]
     pub otlp: Option<OtlpEndpoint>,
     #[command(flatten)]

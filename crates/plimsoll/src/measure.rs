@@ -32,11 +32,11 @@ pub fn run(args: &MeasureCommand) -> Result<(), CliError> {
     outputs.write_curves(std::slice::from_ref(&curve))?;
     outputs.print_detail(|| matching::short(&curve))?;
     let saved = print_run_file(retained, &outputs);
-    let send = |endpoint: &OtlpEndpoint| endpoint.send(&run_metrics(&curve), jiff::Timestamp::now());
-    let sent = args.otlp.as_ref().map_or(Ok(()), send);
+    let export = |endpoint: &OtlpEndpoint| endpoint.send(&run_metrics(&curve), jiff::Timestamp::now());
+    let exported = args.otlp.as_ref().map_or(Ok(()), export);
     ended(curve.ended)?;
     gates::decide(&args.gates, &[(curve.subject.name.clone(), curve)], Gate::judge_curve)?;
-    saved.and(sent.map_err(CliError::Failed))
+    saved.and(exported.map_err(CliError::Failed))
 }
 
 /// Measures the target of a request, and keeps the run. Returns its file.

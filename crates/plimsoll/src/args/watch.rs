@@ -44,7 +44,7 @@ pub struct WatchArgs {
     /// Serve metrics for Prometheus at http://HOST:PORT/metrics
     #[arg(long, value_name = "HOST:PORT", value_parser = parse_listen)]
     pub listen: Option<ListenAddress>,
-    /// Send the same metrics at each reading to a collector of OpenTelemetry, such as http://127.0.0.1:4318 (OTLP/HTTP,
+    /// Send the same metrics at each reading to a collector of OpenTelemetry, such as `http://127.0.0.1:4318` (OTLP/HTTP,
     /// JSON)
     #[arg(long, value_name = "URL")]
     pub otlp: Option<OtlpEndpoint>,

@@ -192,7 +192,10 @@ pub struct Oltp {
 ///
 /// # Errors
 /// As [`Oltp::new`].
-pub(super) fn prepare_load(options: OltpOptions, facts: &Facts) -> Result<(Vec<Step>, Arc<dyn Transactions>), String> {
+pub(super) fn prepare_load(
+    options: OltpOptions,
+    facts: &Facts,
+) -> Result<(Vec<Step>, Arc<dyn Transactions>), OptionsError> {
     let oltp = Oltp::new(options, facts)?;
     Ok((oltp.before, oltp.work))
 }

@@ -13,11 +13,11 @@ use std::collections::VecDeque;
 use plimsoll_analyse::{Configuration, Precision, TuneRun, Tuning};
 use plimsoll_database::{Row, SettingsChange, System};
 use plimsoll_load::Pace;
-use plimsoll_record::{DatabaseSide, Listing, UntriedSetting, Verdict};
+use plimsoll_record::{DatabaseSide, Listing, StepQuantity, UntriedSetting, Verdict};
 use plimsoll_units::{Bytes, Span};
 
 use crate::ground::Facts;
-use crate::options::{SuiteOptions, Surroundings, spelled};
+use crate::options::{OptionsError, SuiteOptions, Surroundings, spelled};
 use crate::recipe::{CompletedStep, Recipe};
 use crate::result::StepResult;
 use crate::session_run::session_run;
@@ -25,6 +25,7 @@ use crate::sql::{SessionWork, SessionsResult, SessionsStep};
 use crate::step::{SettingsStep, Step, Work};
 
 use super::ladder::SqlScript;
+use super::target::TargetError;
 use load::PreparedLoad;
 use plan::{Prospects, TuneConditions};
 
@@ -115,9 +116,18 @@ impl SuiteOptions for TuneOptions {
         self.uses_own_tables() || self.may_write || self.setup.is_some() || self.teardown.is_some()
     }
 
-    fn recipe(&self, _surroundings: &Surroundings, facts: &Facts) -> Result<Box<dyn Recipe>, String> {
+    fn recipe(&self, _surroundings: &Surroundings, facts: &Facts) -> Result<Box<dyn Recipe>, OptionsError> {
         Ok(Box::new(Tune::new(self.clone(), facts)?))
     }
+}
+
+/// Options without a search.
+#[rustfmt::skip]
+#[derive(Debug, thiserror::Error)]
+enum TuneError {
+    #[error("{0} has no settings to search: give postgres:// or mysql://")] System(System),
+    #[error("the load needs clients, branches and time: give --clients, --scale and --measure")] Load,
+    #[error("{name:?} is no setting that is tried: give --only some of {names}")] Setting { name: String, names: String },
 }
 
 /// The search as a recipe.
@@ -151,21 +161,21 @@ impl Tune {
     /// The recipe on a ground with these facts.
     ///
     /// # Errors
-    /// A one-line message with the remedy: no database, an unsupported system, invalid options.
-    pub fn new(options: TuneOptions, facts: &Facts) -> Result<Self, String> {
+    /// No database, an unsupported system, or invalid options.
+    pub fn new(options: TuneOptions, facts: &Facts) -> Result<Self, OptionsError> {
         let Some((system, ref about)) = facts.database else {
-            return Err(format!("{}: this is not a database", facts.subject.name));
+            return Err(TargetError::NoDatabase(facts.subject.name.clone()).into());
         };
         if !matches!(system, System::Postgres | System::Mysql) {
-            return Err(format!("{system} has no settings to search: give postgres:// or mysql://"));
+            return Err(TuneError::System(system).into());
         }
         if options.clients == 0 || options.measure.is_zero() || options.scale == 0 {
-            return Err("the load needs clients, branches and time: give --clients, --scale and --measure".into());
+            return Err(TuneError::Load.into());
         }
         let unknown = options.only.iter().find(|name| !plan::names(system).any(|existing| existing == *name));
         if let Some(name) = unknown {
             let names: Vec<&str> = plan::names(system).collect();
-            return Err(format!("{name:?} is no setting that is tried: give --only some of {}", names.join(",")));
+            return Err(TuneError::Setting { name: name.clone(), names: names.join(",") }.into());
         }
         let is_created = about.created;
         let mut load = PreparedLoad::new(&options, system, facts)?;
@@ -219,11 +229,7 @@ impl Tune {
             seed: self.options.seed.wrapping_add(number),
         };
         let step = Step::sessions(name, step).round(u32::try_from(round + 1).unwrap_or(u32::MAX));
-        if counts {
-            step.measuring("whole transactions as a session sees them, with these settings")
-        } else {
-            step.uncounted()
-        }
+        if counts { step.measuring(StepQuantity::Transactions) } else { step.uncounted() }
     }
 
     /// Steps of a run: the settings, and the load.

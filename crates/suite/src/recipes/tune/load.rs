@@ -8,7 +8,7 @@ use plimsoll_units::Bytes;
 use super::script::{ScriptLoad, TransactionScript};
 use super::{TuneLoad, TuneOptions};
 use crate::ground::Facts;
-use crate::options::SuiteOptions;
+use crate::options::{OptionsError, SuiteOptions};
 use crate::recipes::numbers::{numbers, parts};
 use crate::recipes::oltp::{OltpOptions, prepare_load};
 use crate::sql::{StatementsStep, TransactionKind, TransactionRunner, Transactions};
@@ -37,8 +37,8 @@ impl PreparedLoad {
     /// The load of the options.
     ///
     /// # Errors
-    /// A one-line message with the remedy.
-    pub fn new(options: &TuneOptions, system: System, facts: &Facts) -> Result<Self, String> {
+    /// An invalid script, or as [`prepare_load`].
+    pub fn new(options: &TuneOptions, system: System, facts: &Facts) -> Result<Self, OptionsError> {
         let kind = |name: &str, writes| TransactionKind { name: name.into(), writes, is_part: false };
         if let Some(script) = &options.script {
             let parsed = TransactionScript::parse(&script.sql).map_err(|why| format!("{}: {why}", script.name))?;

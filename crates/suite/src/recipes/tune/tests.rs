@@ -132,7 +132,8 @@ fn refused_setting_is_reported_and_an_unusable_server_ends_the_search() {
 
 #[test]
 fn unsuitable_options_are_refused() {
-    let refused = |options: TuneOptions, facts: &Facts| Tune::new(options, facts).err().expect("must be refused");
+    let refused =
+        |options: TuneOptions, facts: &Facts| Tune::new(options, facts).err().expect("must be refused").to_string();
     let only = vec!["work_mem".to_owned()];
     assert!(refused(TuneOptions { only, ..options() }, &created()).contains("is no setting that is tried"));
     assert!(refused(TuneOptions { clients: 0, ..options() }, &created()).contains("--clients"));
