@@ -73,6 +73,9 @@ fn suite() -> Schema {
         |name: &str| name.ends_with("Verdict") && name != "Verdict" || matches!(name, "StepQuantity" | "SessionLimit");
     let described = definitions.filter(|(name, _)| has_text(name));
     for kind in described.filter_map(|(_, data)| data["oneOf"].as_array_mut()).flatten() {
+        if kind.get("description").is_none() {
+            kind["description"] = "The kind states it.".into();
+        }
         if kind["properties"].get("text").is_none() {
             kind["properties"]["text"] = json!({ "description": "The same as text.", "type": "string" });
             kind["required"].as_array_mut().into_iter().for_each(|required| required.push("text".into()));

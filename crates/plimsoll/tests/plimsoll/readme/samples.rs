@@ -38,7 +38,7 @@ fn prepare() -> Folder {
 }
 
 /// Lines of the output of a command; empty if it depends on the host.
-fn output(folder: &Folder, command: &str) -> Vec<String> {
+fn run_sample(folder: &Folder, command: &str) -> Vec<String> {
     let arguments = command.strip_prefix("plimsoll ").unwrap_or_default();
     if !DETERMINISTIC.iter().any(|begin| arguments.starts_with(begin)) {
         return Vec::new();
@@ -66,8 +66,8 @@ fn abridge(sample: &[String], output: &[String]) -> Result<Vec<String>, String> 
         at = (begin + part.len()).min(output.len());
         lines.extend_from_slice(&output[begin..at]);
     }
-    let is_whole = sample.last().is_none_or(|line| line != "...");
-    if is_whole && at < output.len() { Err("the sample ends before the output: add ...".to_owned()) } else { Ok(lines) }
+    let is_complete = sample.last().is_none_or(|line| line != "...");
+    if is_complete && at < output.len() { Err("the sample ends before the output: add ...".to_owned()) } else { Ok(lines) }
 }
 
 /// The document with each sample as `printed` has it for its command and lines.
@@ -107,7 +107,7 @@ fn samples_in_documents_equal_the_output() {
     for file in ["README.md", "docs/tour.md", "docs/requirements.md"] {
         let document = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(file)).unwrap();
         let expected = refresh(&document, &mut |command, sample| {
-            let output = output(&folder, command);
+            let output = run_sample(&folder, command);
             if output.is_empty() {
                 return sample.to_vec();
             }
@@ -137,7 +137,7 @@ fn samples_of_the_japanese_readme_are_those_of_the_readme() {
 
 #[test]
 fn picture_of_a_terminal_equals_the_output() {
-    check("docs/images/terminal.svg", &draw(PICTURE, &output(&prepare(), PICTURE)));
+    check("docs/images/terminal.svg", &draw(PICTURE, &run_sample(&prepare(), PICTURE)));
 }
 
 /// Lines of a terminal of 80 columns, with its colours.
