@@ -142,17 +142,29 @@ pub fn rate(iops: &Estimate) -> String {
     Counted::Operations.rate(iops)
 }
 
+/// The limit that binds at the load line, with its share; `None` if the runs do not name one.
+pub(crate) fn binding_limit(curve: &Curve) -> Option<String> {
+    if is_bound_by_generator(curve) {
+        return None;
+    }
+    let (name, share) = pick::at_line(curve)?.bound_by.iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
+    Some(say!("{name}: it held {} of the operations", number::percent(*share)))
+}
+
+fn is_bound_by_generator(curve: &Curve) -> bool {
+    let mut findings = curve.findings.iter().chain(curve.runs.iter().flat_map(|run| &run.findings));
+    findings.any(|finding| matches!(finding, Finding::GeneratorBound { .. }))
+}
+
 /// The limit of a curve as a sentence; `None` if the runs do not determine it.
 pub fn limit(curve: &Curve) -> Option<String> {
-    let findings = curve.findings.iter().chain(curve.runs.iter().flat_map(|run| &run.findings));
-    if findings.clone().any(|finding| matches!(finding, Finding::GeneratorBound { .. })) {
+    if is_bound_by_generator(curve) {
         return Some(label!("The generator set the pace, not the storage.").into());
     }
-    let run = pick::at_line(curve)?;
-    let binding = run.bound_by.iter().max_by(|a, b| a.1.total_cmp(&b.1));
-    if let Some((name, share)) = binding {
-        return Some(say!("Limited by {name}: it held {} of the operations.", number::percent(*share)));
+    if let Some(binding) = binding_limit(curve) {
+        return Some(say!("Limited by {binding}."));
     }
+    pick::at_line(curve)?;
     let max = pick::fastest(curve)?;
     let max = format!("{} IOPS", number::three(max.figures.iops.value));
     Some(match curve.load_line.as_ref()? {

@@ -168,6 +168,8 @@ fn shortened(mut arguments: Vec<String>) -> Vec<String> {
         "measure" if has("--replay") => &[],
         "measure" if has("--duration") => &["--size", "16MiB"],
         "measure" => &["--size", "16MiB", "--duration", "1s"],
+        // Its operations take seconds.
+        "simulate" if arguments.iter().any(|argument| argument.contains("9880ms")) => &[],
         "simulate" => &["--duration", "1s"],
         // A measurement of a second on a busy host may have no load line.
         "match" if !has("--iops") => &["--iops", "1000", "--objective", "p99<=1s"],

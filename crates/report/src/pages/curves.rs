@@ -12,7 +12,7 @@ use plimsoll_record::{Curve, EndReason, Estimate, LoadLine};
 
 use super::price_chart::{PricedRate, price_chart};
 use crate::findings::{self, FindingText};
-use crate::page::{Block, Emphasis, Fact, Headline, Page, PageSection, Visibility};
+use crate::page::{Block, Emphasis, Exhibit, Fact, Headline, Page, PageSection, Visibility};
 use crate::words::{self, Counted, clean, confidence};
 use crate::{number, pick};
 
@@ -153,9 +153,9 @@ fn list_key_figures(curve: &Curve) -> Vec<Fact> {
     });
     let grade =
         confidence::describe_grade(curve).map(|(grade, why)| fact(label!("Confidence"), grade.name().to_owned(), why));
-    let limit = words::limit(curve).map(|limit| {
-        fact(label!("Limit"), limit.trim_start_matches("Limited by ").trim_end_matches('.').to_owned(), String::new())
-    });
+    let limit = words::binding_limit(curve)
+        .or_else(|| Some(words::limit(curve)?.trim_end_matches(['.', '。']).to_owned()))
+        .map(|limit| fact(label!("Limit"), limit, String::new()));
     [grade, limit, knee, max, lightest, at_line].into_iter().flatten().collect()
 }
 
@@ -283,12 +283,15 @@ fn several(sheets: &[Sheet<'_>], curves: &[&Curve]) -> Page {
         }
         None => (say!("Load lines of {} curves", curves.len()), best(curves, &labels), overlay(sheets, &labels).into()),
     };
+    // The load lines are the answer; plots of several curves without names are none.
+    let table = sections.last().and_then(|section| section.blocks.first()).filter(|_| !is_replay && curves.len() > 1);
+    let exhibit = table.cloned().map_or(Exhibit::default(), Exhibit::Block);
     sections.extend(runs_in_full(sheets, &labels, Visibility::Open));
     let of_run = |(curve, label): (&&Curve, &String)| {
         alert(curve).map(|(emphasis, text)| (emphasis, format!("{label}: {text}")))
     };
     let alert = curves.iter().zip(&labels).filter_map(of_run).max_by_key(|(emphasis, _)| *emphasis == Emphasis::Void);
-    Page { title, alert, headline: Some(headline), sections, ..Page::default() }
+    Page { title, alert, headline: Some(headline), exhibit, sections, ..Page::default() }
 }
 
 fn plain(text: &str, detail: Option<String>) -> Headline {
@@ -313,11 +316,14 @@ fn best(curves: &[&Curve], labels: &[String]) -> Headline {
     };
     let lines: Vec<_> = (0..curves.len()).filter_map(line).collect();
     let range = |iops: &Estimate| number::interval(iops).unwrap_or((iops.value, iops.value));
-    let is_shared = lines.windows(2).all(|pair| pair[0].1 == pair[1].1);
-    let best = lines.iter().max_by(|a, b| a.2.value.total_cmp(&b.2.value)).filter(|_| is_shared && lines.len() > 1);
-    let Some((index, objective, iops)) = best else {
+    let objectives = curves.iter().filter_map(|curve| Some(curve.load_line?.objective()));
+    let is_shared = objectives.clone().zip(objectives.skip(1)).all(|(one, next)| one == next);
+    if !is_shared {
         let reason = label!("The curves have different objectives, so their load lines are not ranked.");
         return plain(label!("Side by side"), Some(reason.to_owned()));
+    }
+    let Some((index, objective, iops)) = lines.iter().max_by(|a, b| a.2.value.total_cmp(&b.2.value)) else {
+        return plain(label!("Side by side: none of the curves has a load line"), None);
     };
     let is_rival = |(other, _, rate): &&(usize, _, _)| other != index && range(rate).1 >= range(iops).0;
     let rival = lines.iter().find(is_rival).map(|(other, ..)| {
@@ -325,6 +331,9 @@ fn best(curves: &[&Curve], labels: &[String]) -> Headline {
     });
     let rate = Counted::Operations.rate(iops);
     let (label, origin) = (&labels[*index], curves[*index].source.word());
+    if lines.len() == 1 {
+        return plain(&say!("Only {label} has a load line: {rate} for {objective}, {origin}"), None);
+    }
     plain(&say!("{label} has the highest load line: {rate} for {objective}, {origin}"), rival)
 }
 

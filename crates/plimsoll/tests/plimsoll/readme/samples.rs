@@ -67,7 +67,11 @@ fn abridge(sample: &[String], output: &[String]) -> Result<Vec<String>, String> 
         lines.extend_from_slice(&output[begin..at]);
     }
     let is_complete = sample.last().is_none_or(|line| line != "...");
-    if is_complete && at < output.len() { Err("the sample ends before the output: add ...".to_owned()) } else { Ok(lines) }
+    if is_complete && at < output.len() {
+        Err("the sample ends before the output: add ...".to_owned())
+    } else {
+        Ok(lines)
+    }
 }
 
 /// The document with each sample as `printed` has it for its command and lines.
