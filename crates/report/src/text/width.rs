@@ -68,6 +68,6 @@ mod tests {
         assert_eq!(split_word("読取（8KiB）は、速い。"), ["読", "取", "（8KiB）", "は、", "速", "い。"]);
         assert_eq!(split_word("io_uring"), ["io_uring"]);
         assert_eq!(split_word(""), [""]);
-        assert_eq!(longest_piece("上限 aws/gp3:500GiB を超過"), 15);
+        assert_eq!(longest_piece("上限 aws/gp3:500GiB を超過"), 14);
     }
 }
