@@ -17,7 +17,7 @@ const VARIABLE: &str = "PLIMSOLL_POSTGRES_BIN";
 /// No version is installed, or the named directory has none.
 pub(super) fn newest() -> Result<PathBuf, Failure> {
     if let Some(folder) = std::env::var_os(VARIABLE).map(PathBuf::from) {
-        return if is_whole(&folder) {
+        return if is_complete(&folder) {
             Ok(folder)
         } else {
             let line = format!("{VARIABLE}: {}: there is no initdb or postgres: correct or unset it", folder.display());
@@ -26,7 +26,7 @@ pub(super) fn newest() -> Result<PathBuf, Failure> {
     }
     let side_by_side = PLACES.iter().filter_map(|(folder, prefix)| newest_in(Path::new(folder), prefix)).max();
     let path = std::env::var_os("PATH").unwrap_or_default();
-    let on_path = || std::env::split_paths(&path).find(|folder| is_whole(folder));
+    let on_path = || std::env::split_paths(&path).find(|folder| is_complete(folder));
     side_by_side.map(|(_, folder)| folder).or_else(on_path).ok_or_else(|| {
         Failure::new(
             FailureKind::Unsupported,
@@ -55,10 +55,10 @@ fn newest_in(folder: &Path, prefix: &str) -> Option<(u32, PathBuf)> {
         let version = entry.file_name().to_str()?.strip_prefix(prefix)?.parse().ok()?;
         Some((version, entry.path().join("bin")))
     });
-    versions.filter(|(_, folder)| is_whole(folder)).max()
+    versions.filter(|(_, folder)| is_complete(folder)).max()
 }
 
-fn is_whole(folder: &Path) -> bool {
+fn is_complete(folder: &Path) -> bool {
     ["initdb", "postgres"].iter().all(|name| folder.join(name).is_file())
 }
 

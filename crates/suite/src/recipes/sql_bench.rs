@@ -202,7 +202,7 @@ impl SqlBench {
     }
 
     /// Whether all sections of this test were executed.
-    fn is_whole(&self, test: SqlBenchTest, done: &[CompletedStep]) -> bool {
+    fn is_complete(&self, test: SqlBenchTest, done: &[CompletedStep]) -> bool {
         let last = self.sections.iter().rposition(|placed| placed.test == Some(test));
         let reached = self.given.iter().zip(done).map(|(place, _)| *place).max();
         last.zip(reached).is_some_and(|(last, reached)| last <= reached)
@@ -278,7 +278,7 @@ impl Recipe for SqlBench {
         }
         let has_full_size = self.options.size >= 1.0;
         let total: Vec<SqlBenchTest> =
-            SqlBenchTest::ALL.into_iter().filter(|test| self.is_whole(*test, done)).collect();
+            SqlBenchTest::ALL.into_iter().filter(|test| self.is_complete(*test, done)).collect();
         vec![
             Listing {
                 title: "sql-bench compared with an article".into(),
