@@ -124,9 +124,13 @@ fn slots_on_an_export_give_a_load_line() {
     assert!(output.status.success(), "{}", stderr(&output));
     let retained = serving.retained().expect("the run was kept");
     let slots = retained["slots"].as_array().expect("it has slots");
-    for role in ["most", "scout", "pass", "hold"] {
-        assert!(slots.iter().any(|slot| slot["role"] == role), "no {role} in {} slots", slots.len());
+    let has_role = |role: &str| slots.iter().any(|slot| slot["role"] == role);
+    for role in ["most", "scout", "pass"] {
+        assert!(has_role(role), "no {role} in {} slots", slots.len());
     }
+    // A busy host may leave no line to hold.
+    let lasting = &retained["basis"]["lasting"]["lasting"];
+    assert!(has_role("hold") || lasting == "not-held", "{lasting}");
     let observed = |slot: &Value| slot["span_ns"].as_u64() > Some(0) && slot["iops"].as_f64() > Some(0.0);
     assert!(slots.iter().all(observed), "every slot saw something");
     // A busy host takes the processor away in some slots, or in most: then the closed loads answer.
