@@ -121,6 +121,7 @@ pub struct StatedLimits<'a> {
 }
 
 /// Reason why no model could be fitted.
+#[plimsoll_language::say_errors]
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum NotFitted {
     /// No curves.

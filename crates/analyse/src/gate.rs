@@ -102,6 +102,7 @@ pub enum GateGap {
 }
 
 /// A text that is not a condition.
+#[plimsoll_language::say_errors]
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error(
     "{text:?} is no condition: {reason}. Write FIGURE < VALUE or FIGURE > VALUE, such as 'line < 20k', 'p99@5000 > 10ms', \
@@ -114,6 +115,7 @@ pub struct GateError {
 
 /// The part of a condition that cannot be parsed.
 #[rustfmt::skip]
+#[plimsoll_language::say_errors]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 enum GateFault {
     #[error("it has no < or >")] Comparison,

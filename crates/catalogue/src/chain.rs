@@ -14,6 +14,7 @@ use crate::product::{Access, Kinds, ProductKind, TemplatePiece};
 use crate::resolve::Resolved;
 
 /// Reason why an offer has no model.
+#[plimsoll_language::say_errors]
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum NoModel {
     /// Only ceilings are known, which do not determine response times.

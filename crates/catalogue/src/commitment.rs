@@ -23,6 +23,7 @@ pub enum Commitment {
 }
 
 /// Text that is not a commitment.
+#[plimsoll_language::say_errors]
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("not a commitment: write none, 1y or 3y")]
 pub struct CommitmentError;

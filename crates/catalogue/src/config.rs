@@ -81,6 +81,7 @@ pub enum Wrap {
 }
 
 /// Text that is not a configuration.
+#[plimsoll_language::say_errors]
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{text:?} is no configuration: at {at:?}, {expected}")]
 pub struct ConfigError {

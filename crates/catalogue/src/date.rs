@@ -17,6 +17,7 @@ pub struct Date {
 }
 
 /// Text that is not a date.
+#[plimsoll_language::say_errors]
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{0:?} is no date: write YYYY, YYYY-MM or YYYY-MM-DD")]
 pub struct DateError(pub String);

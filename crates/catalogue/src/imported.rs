@@ -70,6 +70,7 @@ pub(crate) fn meter_key(text: &str) -> String {
 }
 
 /// Contents that are not imported prices.
+#[plimsoll_language::say_errors]
 #[derive(Debug, Error)]
 pub enum ImportedPricesError {
     /// Not JSON, or other fields.

@@ -17,6 +17,7 @@ pub enum Like {
 }
 
 /// Text that is neither.
+#[plimsoll_language::say_errors]
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum NoLike {
     /// Invalid stages.

@@ -15,6 +15,7 @@ use crate::number::grouped;
 pub struct Currency([u8; 3]);
 
 /// Text that is not a currency.
+#[plimsoll_language::say_errors]
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{0:?} is no currency: write three letters, such as USD or JPY")]
 pub struct CurrencyError(pub String);

@@ -24,6 +24,7 @@ pub struct OwnPrice {
 }
 
 /// A text that is not an [`OwnPrice`].
+#[plimsoll_language::say_errors]
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error(
     "not a price: write PRODUCT=AMOUNT a month, such as 'netapp/aff-c800=9500 USD' or 'netapp/aff-c800=0.12 USD/GiB'"

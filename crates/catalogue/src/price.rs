@@ -82,6 +82,7 @@ pub struct Charge {
 }
 
 /// Reason why an offer has no price.
+#[plimsoll_language::say_errors]
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum NoPrice {
     /// There is no price list.

@@ -102,6 +102,7 @@ pub struct PriceListImport {
 }
 
 /// A file that is not a price list, or a broken one.
+#[plimsoll_language::say_errors]
 #[derive(Debug, Error)]
 pub enum PriceListError {
     /// Another format.

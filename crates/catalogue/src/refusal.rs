@@ -9,6 +9,7 @@ use crate::cite::Cite;
 use crate::nearest;
 
 /// A name without a product.
+#[plimsoll_language::say_errors]
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("the catalogue has no product {name:?}{}", nearest_words(nearest))]
 pub struct UnknownProduct {
@@ -23,6 +24,7 @@ fn nearest_words(names: &[String]) -> String {
 }
 
 /// Refusal of a configuration. The message is a single line with the allowed values.
+#[plimsoll_language::say_errors]
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum ConfigRefusal {
     /// Unknown product.

@@ -99,6 +99,7 @@ pub enum RequiredUnit {
 }
 
 /// There is no built-in requirement of this name.
+#[plimsoll_language::say_errors]
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("no requirement is named {name:?}{}: use one of {}, or the path of a file", near_names(.name), one_of(&built_in_requirements().map(|(name, _)| name).collect::<Vec<_>>()))]
 pub struct UnknownRequirement {

@@ -48,6 +48,7 @@ pub struct StorageJob {
 }
 
 /// The error for a text that is not a job. Displays the remedy.
+#[plimsoll_language::say_errors]
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}: write it as reads=1e6,size=8KiB,depth=1,cpu=20min")]
 pub struct JobError(String);

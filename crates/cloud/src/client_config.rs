@@ -21,6 +21,7 @@ pub struct OciConfig {
 }
 
 /// A configuration could not be written.
+#[plimsoll_language::say_errors]
 #[derive(Debug, thiserror::Error)]
 pub enum ClientConfigError {
     /// A file of the folder exists.

@@ -37,6 +37,7 @@ pub struct Options {
 }
 
 /// Control planes cannot start.
+#[plimsoll_language::say_errors]
 #[derive(Debug, thiserror::Error)]
 pub enum CloudError {
     /// The state cannot be read or written.

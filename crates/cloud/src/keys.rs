@@ -79,6 +79,7 @@ pub(crate) struct KeyFile {
 }
 
 /// A key cannot be registered.
+#[plimsoll_language::say_errors]
 #[derive(Debug, thiserror::Error)]
 pub enum KeyError {
     /// The file of keys cannot be read or written.

@@ -16,6 +16,7 @@ pub struct DatabaseAddress {
 }
 
 /// Text that is not an address of a database.
+#[plimsoll_language::say_errors]
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "{0}: no database's address: write postgres://USER@HOST/NAME, mysql://USER@HOST/NAME, sqlite:FILE or oracle://USER@HOST/SERVICE"

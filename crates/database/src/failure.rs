@@ -32,6 +32,7 @@ pub enum FailureKind {
 }
 
 /// A failed operation on a database.
+#[plimsoll_language::say_errors]
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("{message}")]
 pub struct Failure {

@@ -44,6 +44,7 @@ pub struct LoopDevice {
 }
 
 /// A loop device could not be created, changed or detached.
+#[plimsoll_language::say_errors]
 #[derive(Debug, thiserror::Error)]
 pub enum LoopError {
     /// The kernel lacks loop devices.

@@ -51,6 +51,7 @@ pub struct NvmeDevice {
 }
 
 /// Reasons why a log page cannot be read.
+#[plimsoll_language::say_errors]
 #[derive(Debug, thiserror::Error)]
 pub enum NvmeError {
     /// The device cannot be opened.

@@ -14,6 +14,7 @@ use crate::host::Tree;
 const DROP_CACHES: &str = "/proc/sys/vm/drop_caches";
 
 /// Dropping caches failed.
+#[plimsoll_language::say_errors]
 #[derive(Debug, thiserror::Error)]
 pub enum NotDropped {
     /// Requires root.

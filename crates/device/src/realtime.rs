@@ -10,6 +10,7 @@ use std::io;
 use crate::usage::sharpen_timers;
 
 /// Real-time priority was refused.
+#[plimsoll_language::say_errors]
 #[derive(Debug, thiserror::Error)]
 #[error(
     "real-time priority is not allowed here: run it as root or with CAP_SYS_NICE, or raise `ulimit -r` to 1 \

@@ -10,6 +10,7 @@ use plimsoll_drive::Fault;
 const NOT_REGULAR: &str = "not a regular file; use - for standard output";
 
 /// A path that cannot be written.
+#[plimsoll_language::say_errors]
 #[derive(Debug, thiserror::Error)]
 #[error("{path}: cannot be written ({source}): use a file in a writable directory")]
 pub struct NotWritable {

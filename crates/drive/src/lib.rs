@@ -32,6 +32,7 @@ pub struct Completion {
 }
 
 /// Failure of a whole target, which ends the run; errors of single operations are [`OpOutcome`]s.
+#[plimsoll_language::say_errors]
 #[derive(Debug, thiserror::Error)]
 #[error("{attempt}")]
 pub struct Fault {

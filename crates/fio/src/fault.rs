@@ -41,6 +41,7 @@ pub enum FaultKind {
 }
 
 /// A reason why a job cannot run.
+#[plimsoll_language::say_errors]
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{place}: {what}; {remedy}")]
 pub struct Fault {

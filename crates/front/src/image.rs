@@ -26,6 +26,7 @@ pub struct ImageRequest<'a> {
 }
 
 /// An image cannot be served.
+#[plimsoll_language::say_errors]
 #[derive(Debug, thiserror::Error)]
 pub enum ImageError {
     /// Invalid request: a message with the remedy.

@@ -41,6 +41,7 @@ pub enum ListenAddress {
 }
 
 /// A text is not a valid listening address.
+#[plimsoll_language::say_errors]
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("invalid listening address {text:?}: {why}; write unix:PATH or tcp:HOST:PORT")]
 pub struct ListenAddressError {
@@ -58,6 +59,7 @@ pub enum SocketAccess {
 }
 
 /// Listening failed.
+#[plimsoll_language::say_errors]
 #[derive(Debug, thiserror::Error)]
 pub enum ListenError {
     /// Another server listens there.
@@ -81,6 +83,7 @@ pub enum ListenError {
 }
 
 /// Sockets passed by the service manager cannot be used.
+#[plimsoll_language::say_errors]
 #[derive(Debug, thiserror::Error)]
 pub enum ActivationError {
     /// `LISTEN_FDS` is not a valid number of sockets.

@@ -7,6 +7,7 @@ use plimsoll_units::Bytes;
 use crate::reading::{Doubt, FormatName, Origin};
 
 /// The reason why an input was refused.
+#[plimsoll_language::say_errors]
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum Refusal {
     /// It has no bytes.
@@ -62,6 +63,7 @@ pub enum Refusal {
 
 /// A reason why an input of a known format is unusable, or a trace cannot be replayed.
 #[rustfmt::skip]
+#[plimsoll_language::say_errors]
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[expect(missing_docs, reason = "the sentence of a variant documents it")]
 pub enum InputFault {

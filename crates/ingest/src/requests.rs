@@ -25,6 +25,7 @@ pub struct TraceRequest {
 }
 
 /// The reason why a trace cannot be replayed.
+#[plimsoll_language::say_errors]
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("{fault}")]
 pub struct TraceFault {

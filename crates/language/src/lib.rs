@@ -7,7 +7,7 @@
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-pub use plimsoll_say::{label, say};
+pub use plimsoll_say::{label, say, say_errors};
 
 /// A language of the program.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -5,6 +5,7 @@ use std::io;
 use plimsoll_drive::Fault;
 
 /// Error of a measurement.
+#[plimsoll_language::say_errors]
 #[derive(Debug, thiserror::Error)]
 pub enum MeasureError {
     /// Invalid request: a message with the remedy. No operation was executed.

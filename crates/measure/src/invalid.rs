@@ -7,6 +7,7 @@ use plimsoll_units::{Bytes, Iops, Span};
 use crate::error::MeasureError;
 
 /// Reason why a request is refused. Names of paths and runs are those of the user.
+#[plimsoll_language::say_errors]
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum InvalidRequest {
     // Points of a measurement.

@@ -6,6 +6,7 @@ use plimsoll_load::{BlockMix, Pattern};
 use plimsoll_units::Bytes;
 
 /// An invalid value with the expected form.
+#[plimsoll_language::say_errors]
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct InvalidValue(String);

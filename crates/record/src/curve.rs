@@ -173,6 +173,7 @@ pub struct Curve {
 }
 
 /// Not a curve file.
+#[plimsoll_language::say_errors]
 #[derive(Debug, thiserror::Error)]
 pub enum FormatError {
     /// Not JSON, or of another structure.

@@ -8,6 +8,7 @@ use crate::finding::Finding;
 pub struct Evidence<'a>(&'a Curve);
 
 /// The reason why a curve is no evidence.
+#[plimsoll_language::say_errors]
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum NotEvidence {
     /// The curve is simulated or emulated.

@@ -94,6 +94,7 @@ impl fmt::Display for Objective {
 }
 
 /// Not an objective.
+#[plimsoll_language::say_errors]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ObjectiveError {
     /// No `<=`.

@@ -1,13 +1,16 @@
-//! Texts in the language of the reader: `say!` formats, `label!` is a `&'static str`.
+//! Texts in the language of the reader: `say!` formats, `label!` is a `&'static str`, and `say_errors` is for messages of
+//! `thiserror`.
 //!
-//! Both look their English text up in `crates/language/ja.po` at compile time, and expand to a match on
-//! `plimsoll_language::Language::current()`. A text without a translation is English in both languages. The translations
-//! are a part of this crate, so that a change of them compiles the users of the macros again.
+//! They look their English text up in `ja.po` beside the manifest of the crate that uses them, at compile time, and expand
+//! to a match on `plimsoll_language::Language::current()`. A text without a translation is English in both languages. Each
+//! crate has translations of its own, so that a change of them compiles this crate again and not those below it.
 
+mod messages;
 mod po;
 mod template;
 
-use std::sync::LazyLock;
+use std::io::ErrorKind;
+use std::sync::{LazyLock, Mutex};
 
 use proc_macro2::{Literal, Span, TokenStream, TokenTree};
 use quote::{quote, quote_spanned};
@@ -15,8 +18,32 @@ use syn::LitStr;
 
 use po::Translations;
 
-static JAPANESE: LazyLock<Result<Translations, String>> =
-    LazyLock::new(|| Translations::parse(include_str!("../../language/ja.po")));
+/// Catalogue of the crate that is compiled.
+struct Catalogue {
+    translations: Translations,
+    /// The file, until the first text states that the crate depends on it.
+    dependency: Mutex<Option<String>>,
+}
+
+static JAPANESE: LazyLock<Result<Catalogue, String>> = LazyLock::new(Catalogue::read);
+
+impl Catalogue {
+    fn read() -> Result<Self, String> {
+        let folder = std::env::var("CARGO_MANIFEST_DIR").map_err(|error| format!("CARGO_MANIFEST_DIR: {error}"))?;
+        let path = format!("{folder}/ja.po");
+        let text = match std::fs::read_to_string(&path) {
+            Ok(text) => Some(text),
+            Err(error) if error.kind() == ErrorKind::NotFound => None,
+            Err(error) => return Err(format!("{path}: {error}")),
+        };
+        let translations = text.as_deref().map(Translations::parse).transpose();
+        let translations = translations.map_err(|error| format!("{path}: {error}"))?.unwrap_or_default();
+        Ok(Self {
+            translations,
+            dependency: Mutex::new(text.is_some().then_some(path)),
+        })
+    }
+}
 
 /// A `String` with the syntax of `format!`, in the language of the reader.
 ///
@@ -33,6 +60,15 @@ pub fn label(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
     expand(input.into(), &quote!(::plimsoll_language::literal))
 }
 
+/// Messages of `thiserror` in the language of the reader: `#[error("…")]` becomes `#[error("{}", say!("…"))]`.
+///
+/// It stands above `derive`. A field that is a path needs `.path.display()` as an argument, and a message with numbered
+/// placeholders names all fields up to the last one.
+#[proc_macro_attribute]
+pub fn say_errors(_arguments: proc_macro::TokenStream, item: proc_macro::TokenStream) -> proc_macro::TokenStream {
+    messages::translate(item.into()).into()
+}
+
 /// A call with the text, in both languages if there is a translation.
 fn expand(input: TokenStream, call: &TokenStream) -> proc_macro::TokenStream {
     let mut arguments = input.into_iter();
@@ -46,16 +82,19 @@ fn expand_text(first: Option<TokenTree>, call: &TokenStream, rest: &TokenStream)
     let english: Option<LitStr> = first.and_then(|token| syn::parse2(token.into()).ok());
     let english = english.ok_or("expected a string literal, the English text")?;
     let text = english.value();
-    let translations = JAPANESE.as_ref().map_err(|error| format!("ja.po: {error}"))?;
-    let Some(translation) = translations.find(&text) else { return Ok(quote!(#call(#english #rest))) };
+    let catalogue = JAPANESE.as_ref().map_err(Clone::clone)?;
+    let Some(translation) = catalogue.translations.find(&text) else { return Ok(quote!(#call(#english #rest))) };
     template::check(&text, translation)?;
     let mut japanese = Literal::string(translation);
     // Names in braces are those of the caller.
     japanese.set_span(english.span());
-    Ok(quote_spanned! { Span::mixed_site() =>
+    let dependency = catalogue.dependency.lock().map_err(|error| error.to_string())?.take();
+    let dependency = dependency.map(|path| quote!(const _: &str = ::std::include_str!(#path);));
+    Ok(quote_spanned! { Span::mixed_site() => {
+        #dependency
         match ::plimsoll_language::Language::current() {
             ::plimsoll_language::Language::English => #call(#english #rest),
             ::plimsoll_language::Language::Japanese => #call(#japanese #rest),
         }
-    })
+    }})
 }

@@ -14,6 +14,12 @@ pub fn check(template: &str, translation: &str) -> Result<(), String> {
     Ok(())
 }
 
+/// The number of arguments that a template names by number, as its highest number says; 0 of an invalid template.
+pub fn count_numbered(template: &str) -> usize {
+    let names = collect_names(template).map(|(names, _)| names).unwrap_or_default();
+    names.iter().filter_map(|name| name.parse::<usize>().ok()).map(|number| number + 1).max().unwrap_or(0)
+}
+
 /// The arguments of a template, without their formats, and the number of those without a name.
 fn collect_names(template: &str) -> Result<(BTreeSet<String>, usize), String> {
     let mut names = BTreeSet::new();

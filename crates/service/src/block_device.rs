@@ -78,6 +78,7 @@ pub struct AttachOptions {
 }
 
 /// A volume was not attached or detached.
+#[plimsoll_language::say_errors]
 #[derive(Debug, thiserror::Error)]
 pub enum AttachError {
     /// Invalid request: a message with the remedy.

@@ -41,6 +41,7 @@ pub enum ControlAddress {
 }
 
 /// Text that is not an address of a service.
+#[plimsoll_language::say_errors]
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0:?} is not the address of a service: write the path of its control socket, or http://HOST:PORT")]
 pub struct NoControlAddress(String);
@@ -78,6 +79,7 @@ impl fmt::Display for ControlAddress {
 }
 
 /// Failure of a request.
+#[plimsoll_language::say_errors]
 #[derive(Debug, thiserror::Error)]
 pub enum ClientError {
     /// The connection failed.

@@ -8,6 +8,7 @@ use plimsoll_units::Bytes;
 use plimsoll_volume::{EditError, Errno, NotServed, Unrecoverable};
 
 /// A refused request; nothing was changed.
+#[plimsoll_language::say_errors]
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct Refusal {
@@ -35,6 +36,7 @@ pub enum RefusalKind {
 }
 
 /// A failed start of a service.
+#[plimsoll_language::say_errors]
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
     /// The data directory cannot be created.

@@ -36,6 +36,7 @@ pub trait CounterSource {
 }
 
 /// Reason for missing counters.
+#[plimsoll_language::say_errors]
 #[derive(Debug, thiserror::Error)]
 pub enum SourceError {
     /// A failure with its remedy, in a sentence.

@@ -117,6 +117,7 @@ impl Facts {
 }
 
 /// Files that do not fit, or cannot be created.
+#[plimsoll_language::say_errors]
 #[derive(Debug, thiserror::Error)]
 pub enum Unfit {
     /// Insufficient space.

@@ -13,6 +13,7 @@ pub type OptionsError = Box<dyn std::error::Error + Send + Sync>;
 
 /// A value that a flag of a benchmark does not accept.
 #[rustfmt::skip]
+#[plimsoll_language::say_errors]
 #[derive(Debug, thiserror::Error)]
 #[expect(missing_docs, reason = "the message of a variant documents it")]
 pub enum FlagError {

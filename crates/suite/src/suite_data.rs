@@ -32,6 +32,7 @@ pub struct DataRequest<'a> {
 }
 
 /// The data of a suite could not be prepared or dropped.
+#[plimsoll_language::say_errors]
 #[derive(Debug, thiserror::Error)]
 pub enum DataError {
     /// Invalid request: a message with the remedy.

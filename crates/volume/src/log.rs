@@ -38,6 +38,7 @@ impl fmt::Display for StoreId {
 }
 
 /// Damage of a log other than a torn end.
+#[plimsoll_language::say_errors]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LogError {
     /// The log of another store.

@@ -125,6 +125,7 @@ impl Request {
 }
 
 /// Error of a request, with the codes of Linux and NBD.
+#[plimsoll_language::say_errors]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, thiserror::Error)]
 pub enum Errno {
     /// EPERM: change of a read-only volume.

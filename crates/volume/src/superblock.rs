@@ -26,6 +26,7 @@ const SUM_AT: usize = BLOCK_BYTES - 4;
 pub type SuperblockData = [u8; BLOCK_BYTES];
 
 /// An unusable block.
+#[plimsoll_language::say_errors]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BlockError {
     /// Damaged, or not written by plimsoll.

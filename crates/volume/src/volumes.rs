@@ -77,6 +77,7 @@ pub struct Serving {
 }
 
 /// Reason why a request was not accepted. It has no reply.
+#[plimsoll_language::say_errors]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotAccepted {
     /// Too many requests or bytes in flight: retry after a reply. Cannot occur after [`Volumes::takes`] returned true.
@@ -674,6 +675,7 @@ impl Volumes {
 }
 
 /// Reason why a volume cannot be served.
+#[plimsoll_language::say_errors]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotServed {
     /// No such volume in the store.

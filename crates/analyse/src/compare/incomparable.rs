@@ -5,6 +5,7 @@ use serde::{Serialize, Serializer};
 
 /// The reason why runs cannot be compared.
 #[rustfmt::skip]
+#[plimsoll_language::say_errors]
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[expect(missing_docs, reason = "the message of a variant documents it")]
 pub enum Incomparable {

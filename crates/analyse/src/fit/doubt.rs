@@ -5,6 +5,7 @@ use serde::{Serialize, Serializer};
 
 /// A reason to doubt a fitted model.
 #[rustfmt::skip]
+#[plimsoll_language::say_errors]
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[expect(missing_docs, reason = "the sentence of a variant documents it")]
 pub enum FitDoubt {
@@ -54,6 +55,7 @@ pub enum FitDoubt {
 
 /// The runs that identify a parameter, or the reason why none do.
 #[rustfmt::skip]
+#[plimsoll_language::say_errors]
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[expect(missing_docs, reason = "the sentence of a variant documents it")]
 pub enum Identification {

@@ -34,6 +34,7 @@ pub struct Levels {
 }
 
 /// The reason why a configuration has no levels.
+#[plimsoll_language::say_errors]
 #[derive(Debug, Error)]
 pub enum NoLevels {
     /// The configuration is invalid.

@@ -24,6 +24,7 @@ use super::platform::Platform;
 use crate::diagnosis::{CensorCause, Censored, DiagnoseOptions, DiagnosisVerdict, FLOOR_S, diagnose};
 
 /// The reason why a demand does not determine a design point.
+#[plimsoll_language::say_errors]
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum DesignError {
     /// No window has operations.

@@ -50,6 +50,7 @@ impl Default for Search {
 }
 
 /// A scope that cannot be searched.
+#[plimsoll_language::say_errors]
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum ScopeError {
     /// A name that is neither a provider nor a product.
@@ -66,6 +67,7 @@ pub enum ScopeError {
 }
 
 /// A name that is neither a provider nor a product.
+#[plimsoll_language::say_errors]
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("the catalogue has no provider or product {name:?}: its providers are {}{}", existing.join(", "), suggestion(nearest))]
 pub struct UnknownProvider {

@@ -33,6 +33,7 @@ pub struct Tiers {
 }
 
 /// The reason why tiers cannot be evaluated.
+#[plimsoll_language::say_errors]
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoTiers {
     /// Fewer than two parts have operations.

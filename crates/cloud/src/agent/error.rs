@@ -6,6 +6,7 @@ use std::io;
 use plimsoll_service::client::ClientError;
 
 /// The attachments of an instance could not be synchronised.
+#[plimsoll_language::say_errors]
 #[derive(Debug, thiserror::Error)]
 pub enum AgentError {
     /// The metadata service failed or refused the request.

@@ -32,6 +32,7 @@ impl fmt::Display for DeviceNumber {
 }
 
 /// Not of the form `major:minor`.
+#[plimsoll_language::say_errors]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not a device number: write major:minor, such as 8:1")]
 pub struct NotANumber;

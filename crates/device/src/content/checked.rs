@@ -41,6 +41,7 @@ pub struct Checking {
 }
 
 /// An invalid block length.
+#[plimsoll_language::say_errors]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("blocks of {0} bytes cannot be checked: choose a multiple of 8 from 64 bytes to 1 GiB")]
 pub struct BadInterval(pub u64);

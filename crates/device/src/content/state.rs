@@ -18,6 +18,7 @@ const MAGIC: [u8; 8] = *b"plimgen1";
 const BLOCKS: usize = 16_384;
 
 /// The memory of past writes cannot be restored.
+#[plimsoll_language::say_errors]
 #[derive(Debug, thiserror::Error)]
 pub enum BadState {
     /// Not such a file, or another version.

@@ -11,6 +11,7 @@ use crate::host::Tree;
 use crate::subject::{display, find_filesystem};
 
 /// Reason why no block device could be determined.
+#[plimsoll_language::say_errors]
 #[derive(Debug, thiserror::Error)]
 pub enum NoDevice {
     /// The path does not exist or is inaccessible.

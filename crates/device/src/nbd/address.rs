@@ -45,6 +45,7 @@ pub struct Encryption {
 }
 
 /// Not an address of an export.
+#[plimsoll_language::say_errors]
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{text:?} is not an NBD export: {why}; write nbd://host:port/export or nbd+unix:///export?socket=PATH")]
 pub struct NoNbdAddress {

@@ -23,6 +23,7 @@ pub struct Emulation {
 }
 
 /// A description without an emulation.
+#[plimsoll_language::say_errors]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the description does not mark the export as emulated")]
 pub struct NotEmulated;

@@ -20,6 +20,7 @@ const MESSAGE_MAX: u64 = 64 << 20;
 const REPLIES_MAX: usize = 10_000;
 
 /// A failed conversation.
+#[plimsoll_language::say_errors]
 #[derive(Debug, thiserror::Error)]
 pub enum TalkError {
     /// Unusable certificates or keys for TLS.

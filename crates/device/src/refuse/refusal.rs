@@ -25,6 +25,7 @@ impl Unknown {
 }
 
 /// Reason why plimsoll refuses to write.
+#[plimsoll_language::say_errors]
 #[derive(Debug, thiserror::Error)]
 pub enum WriteRefusal {
     /// Not given to `--destroy`.

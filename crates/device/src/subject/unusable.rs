@@ -25,6 +25,7 @@ impl Needs {
 }
 
 /// Reason why a path cannot be a target.
+#[plimsoll_language::say_errors]
 #[derive(Debug, thiserror::Error)]
 pub enum Unusable {
     /// Does not exist.

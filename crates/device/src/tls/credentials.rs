@@ -18,6 +18,7 @@ const CA: &str = "ca-cert.pem";
 const LARGEST: u64 = 1 << 20;
 
 /// Unusable certificates or keys.
+#[plimsoll_language::say_errors]
 #[derive(Debug, thiserror::Error)]
 #[error("{}: {why}", path.display())]
 pub struct NoCredentials {

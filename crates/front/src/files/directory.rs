@@ -41,6 +41,7 @@ const OWNER: Mode = Mode::RUSR.union(Mode::WUSR);
 const SHARED: u32 = 0o022;
 
 /// A data directory could not be opened.
+#[plimsoll_language::say_errors]
 #[derive(Debug, thiserror::Error)]
 pub enum DirectoryError {
     /// Another process has it open.

@@ -52,6 +52,7 @@ enum By {
 }
 
 /// A filesystem could not be mounted.
+#[plimsoll_language::say_errors]
 #[derive(Debug, thiserror::Error)]
 pub enum MountError {
     /// The kernel has no FUSE.
@@ -82,6 +83,7 @@ pub enum MountError {
 }
 
 /// A filesystem was not unmounted.
+#[plimsoll_language::say_errors]
 #[derive(Debug, thiserror::Error)]
 pub enum UnmountError {
     /// The file is open, or a process is in the directory.

@@ -10,6 +10,7 @@ use crate::offer::Blocks;
 pub const PAYLOAD_MAX: u32 = 64 << 20;
 
 /// The header of a request is invalid, so the next request cannot be found: the connection has to end.
+#[plimsoll_language::say_errors]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidHeader {
     /// The magic number is wrong.

@@ -9,6 +9,7 @@ use super::{Handle, Server, ServerEnded};
 use crate::files::Replaced;
 
 /// An edit failed.
+#[plimsoll_language::say_errors]
 #[derive(Debug, thiserror::Error)]
 pub enum EditFailed {
     /// The store refused it.

@@ -27,6 +27,7 @@ pub struct RecordedTrace {
 }
 
 /// A recording could not begin.
+#[plimsoll_language::say_errors]
 #[derive(Debug, thiserror::Error)]
 pub enum RecordError {
     /// The export is being recorded.

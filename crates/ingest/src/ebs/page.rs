@@ -25,6 +25,7 @@ const HISTOGRAM_BYTES: usize = 8 + MAX_BINS * BIN_BYTES;
 pub(crate) const FORM: Form = Form::bytes("ebs-page", "EBS statistics page", resembles, read);
 
 /// The bytes are no statistics of an EBS volume.
+#[plimsoll_language::say_errors]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotEbsPage {
     /// Fewer bytes than a page.

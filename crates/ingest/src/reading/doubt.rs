@@ -5,6 +5,7 @@ use plimsoll_units::Span;
 
 /// A reason to doubt an input or a part of it.
 #[rustfmt::skip]
+#[plimsoll_language::say_errors]
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[expect(missing_docs, reason = "the sentence of a variant documents it")]
 pub enum Doubt {

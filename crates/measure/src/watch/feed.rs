@@ -14,6 +14,7 @@ use serde_json::{Map, Value, json};
 pub type PageReader<'a> = Box<dyn FnMut() -> Result<Vec<u8>, String> + 'a>;
 
 /// Reason why there is no load.
+#[plimsoll_language::say_errors]
 #[derive(Debug, thiserror::Error)]
 pub enum FeedError {
     /// The source does not answer; the next reading connects again.

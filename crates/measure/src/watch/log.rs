@@ -17,6 +17,7 @@ const MAX_DAY_BYTES: u64 = 16 << 20;
 const DAY_NS: u64 = 86_400_000_000_000;
 
 /// An error of a history.
+#[plimsoll_language::say_errors]
 #[derive(Debug, thiserror::Error)]
 pub enum SampleLogError {
     /// The directory or a file in it cannot be used.

@@ -1,6 +1,6 @@
-//! Texts of `say!` and `label!` against their Japanese in `crates/language/ja.po`: no entry without a use, and the number of
-//! texts without a translation may only shrink. With `UPDATE_GENERATED=1`, the catalogue gets entries for new texts and loses
-//! those without a use.
+//! Texts of `say!`, `label!` and `say_errors` against their Japanese in `ja.po` of their crate: no entry without a use, and
+//! the number of texts without a translation may only shrink. With `UPDATE_GENERATED=1`, the catalogues get entries for new
+//! texts, with the translation of another crate if there is one, and lose those without a use.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,25 +16,29 @@ mod po;
 
 use po::Translations;
 
-/// The catalogue.
-const JAPANESE: &str = "crates/language/ja.po";
 /// The number of texts without a translation.
 const UNTRANSLATED: &str = "crates/plimsoll/tests/tidy/untranslated.txt";
 /// Entry of PO that describes the file.
 const HEAD: &str = "msgid \"\"\nmsgstr \"\"\n\"Language: ja\\n\"\n\"MIME-Version: 1.0\\n\"\n\
                     \"Content-Type: text/plain; charset=UTF-8\\n\"\n\"Content-Transfer-Encoding: 8bit\\n\"\n";
 
-/// Texts with the path of their first use, in the order of use.
-fn collect_texts(sources: &[Source]) -> Vec<(String, &str)> {
-    let mut texts: Vec<(String, &str)> = Vec::new();
-    let mut files: Vec<&Source> = sources.iter().filter(|source| source.path.contains("/src/")).collect();
+/// Texts of a crate with the path of their first use, in the order of use.
+type Texts<'a> = Vec<(String, &'a str)>;
+
+/// Texts by the path of their catalogue.
+fn collect_texts(sources: &[Source]) -> BTreeMap<String, Texts<'_>> {
+    let mut texts: BTreeMap<String, Texts> = BTreeMap::new();
+    let mut files: Vec<&Source> = sources.iter().filter(|source| source.text.contains("plimsoll_language")).collect();
     files.sort_by(|a, b| a.path.cmp(&b.path));
     let mut found = BTreeSet::new();
-    for source in files.into_iter().filter(|source| source.text.contains("plimsoll_language")) {
+    for source in files {
+        let Some((folder, _)) = source.path.split_once("/src/") else { continue };
         let mut own = Vec::new();
         collect(source.text.parse().expect("the source was parsed before"), &mut own);
-        texts.extend(own.into_iter().filter(|text| found.insert(text.clone())).map(|text| (text, &*source.path)));
+        let own = own.into_iter().filter(|text| found.insert((folder, text.clone())));
+        texts.entry(format!("{folder}/ja.po")).or_default().extend(own.map(|text| (text, &*source.path)));
     }
+    texts.retain(|_, texts| !texts.is_empty());
     texts
 }
 
@@ -42,11 +46,7 @@ fn collect(tokens: TokenStream, texts: &mut Vec<String>) {
     let tokens: Vec<TokenTree> = tokens.into_iter().collect();
     for (index, token) in tokens.iter().enumerate() {
         let TokenTree::Group(group) = token else { continue };
-        if let Some([TokenTree::Ident(name), TokenTree::Punct(mark)]) =
-            index.checked_sub(2).map(|at| &tokens[at..index])
-            && mark.as_char() == '!'
-            && (name == "say" || name == "label")
-        {
+        if is_text(&tokens[..index]) {
             let first = group.stream().into_iter().next();
             let text = first.and_then(|text| syn::parse2::<LitStr>(text.into()).ok());
             texts.extend(text.map(|text| text.value()));
@@ -55,11 +55,21 @@ fn collect(tokens: TokenStream, texts: &mut Vec<String>) {
     }
 }
 
-/// The catalogue with an entry for each text.
-fn write_catalogue(texts: &[(String, &str)], translations: &Translations) -> String {
+/// True if arguments that follow these tokens begin with a text: those of `say!` and `label!`, and of `#[error]`.
+fn is_text(before: &[TokenTree]) -> bool {
+    match before {
+        [.., TokenTree::Ident(name), TokenTree::Punct(mark)] => {
+            mark.as_char() == '!' && (name == "say" || name == "label")
+        }
+        [TokenTree::Ident(name)] => name == "error",
+        _ => false,
+    }
+}
+
+/// A catalogue with an entry for each text.
+fn write_catalogue<'a>(texts: &[(String, &str)], find: impl Fn(&str) -> &'a str) -> String {
     let entry = |(text, path): &(String, &str)| {
-        let translation = translations.find(text).unwrap_or_default();
-        format!("\n#: {path}\nmsgid {}\nmsgstr {}\n", quote(text), quote(translation))
+        format!("\n#: {path}\nmsgid {}\nmsgstr {}\n", quote(text), quote(find(text)))
     };
     std::iter::once(HEAD.to_owned()).chain(texts.iter().map(entry)).collect()
 }
@@ -69,51 +79,92 @@ fn quote(text: &str) -> String {
     format!("\"{escaped}\"")
 }
 
-fn check(texts: &[(String, &str)], translations: &Translations, allowed: usize) -> Vec<Complaint> {
-    let uses: BTreeMap<&str, &str> = texts.iter().map(|(text, path)| (text.as_str(), *path)).collect();
-    let unused = translations.0.keys().filter(|text| !uses.contains_key(text.as_str())).map(|text| Complaint {
-        place: JAPANESE.to_owned(),
-        found: format!("{text:?} has no use"),
-        allowed: "texts of say! and label!".to_owned(),
-        remedy: "run the test with UPDATE_GENERATED=1".to_owned(),
-    });
-    let missing: Vec<&str> = uses.keys().copied().filter(|text| translations.find(text).is_none()).collect();
+fn check(
+    texts: &BTreeMap<String, Texts>,
+    catalogues: &BTreeMap<String, Translations>,
+    allowed: usize,
+) -> Vec<Complaint> {
+    let uses = |place: &str| texts.get(place).into_iter().flatten().map(|(text, _)| text.as_str());
+    let list_unused = |(place, translations): (&String, &Translations)| {
+        let used: BTreeSet<&str> = uses(place).collect();
+        let complain = |text: &String| Complaint {
+            place: place.clone(),
+            found: format!("{text:?} has no use"),
+            allowed: "texts of say!, label! and say_errors".to_owned(),
+            remedy: "run the test with UPDATE_GENERATED=1".to_owned(),
+        };
+        translations.0.keys().filter(|text| !used.contains(text.as_str())).map(complain).collect::<Vec<_>>()
+    };
+    let is_missing = |place: &str, text: &str| catalogues.get(place).and_then(|found| found.find(text)).is_none();
+    let missing: Vec<&str> =
+        texts.keys().flat_map(|place| uses(place).filter(|text| is_missing(place, text))).collect();
     let changed = (missing.len() != allowed).then(|| Complaint {
         place: UNTRANSLATED.to_owned(),
         found: format!("{} texts without a translation, such as {:?}", missing.len(), missing.first()),
         allowed: allowed.to_string(),
         remedy: if missing.len() > allowed {
-            format!("translate new texts in {JAPANESE}; UPDATE_GENERATED=1 adds their entries")
+            "translate new texts in ja.po of their crate; UPDATE_GENERATED=1 adds their entries".to_owned()
         } else {
             format!("write {}", missing.len())
         },
     });
-    unused.chain(changed).collect()
+    catalogues.iter().flat_map(list_unused).chain(changed).collect()
+}
+
+/// The present catalogues by path.
+fn read_catalogues(texts: &BTreeMap<String, Texts>) -> BTreeMap<String, Translations> {
+    let read = |path: &String| {
+        let text = tree::text(path)?;
+        let translations = Translations::parse(&text).unwrap_or_else(|error| panic!("{path}: {error}"));
+        Some((path.clone(), translations))
+    };
+    tree::files_ending("/ja.po").chain(texts.keys()).filter_map(read).collect()
+}
+
+/// Writes a catalogue for each crate with texts, and removes those of other crates.
+fn update_catalogues(texts: &BTreeMap<String, Texts>) {
+    let catalogues = read_catalogues(texts);
+    let mut shared = Translations::default();
+    for (text, translation) in catalogues.values().flat_map(|translations| &translations.0) {
+        if !translation.is_empty() {
+            shared.0.insert(text.clone(), translation.clone());
+        }
+    }
+    for place in catalogues.keys().filter(|place| !texts.contains_key(*place)) {
+        std::fs::remove_file(tree::root().join(place)).expect("the tree is writable");
+    }
+    for (place, texts) in texts {
+        let own = catalogues.get(place);
+        let find = |text: &str| own.and_then(|own| own.find(text)).or_else(|| shared.find(text)).unwrap_or_default();
+        std::fs::write(tree::root().join(place), write_catalogue(texts, find)).expect("the tree is writable");
+    }
 }
 
 #[test]
 fn texts_have_translations() {
     let texts = collect_texts(sources());
-    let read =
-        || Translations::parse(&tree::text(JAPANESE).unwrap_or_default()).unwrap_or_else(|error| panic!("{error}"));
     if std::env::var_os("UPDATE_GENERATED").is_some() {
-        std::fs::write(tree::root().join(JAPANESE), write_catalogue(&texts, &read())).expect("the tree is writable");
+        update_catalogues(&texts);
     }
     let allowed = tree::text(UNTRANSLATED).and_then(|text| text.trim().parse().ok()).unwrap_or_default();
-    assert_none(&check(&texts, &read(), allowed));
+    assert_none(&check(&texts, &read_catalogues(&texts), allowed));
 }
 
 #[test]
 fn planted_texts_are_found() {
     let text = "use plimsoll_language::say;\nfn f() {\n    html! { p { (say!(\"a \\\"{}\\\"\\n\", label!(\"b\"))) (label!(\"b\")) } }\n    format!(\"c\");\n}\n";
-    let sources = [Source::parse("crates/a/src/x.rs", text.to_owned())];
+    let error = "#[plimsoll_language::say_errors]\nenum E { #[error(\"c {0}\")] #[doc = \"d\"] A(u32), #[error(transparent)] B(X) }";
+    let sources = [("a", text), ("b", error)]
+        .map(|(name, text)| Source::parse(&format!("crates/{name}/src/x.rs"), text.to_owned()));
     let texts = collect_texts(&sources);
-    let path = "crates/a/src/x.rs";
-    assert_eq!(texts, [("a \"{}\"\n".to_owned(), path), ("b".to_owned(), path)]);
-    let old = Translations::parse("msgid \"b\"\nmsgstr \"び\"\n\nmsgid \"d\"\nmsgstr \"で\"\n").expect("it is PO");
-    assert_found(&check(&texts, &old, 1), &[&format!("{JAPANESE}: \"d\" has no use")]);
-    assert_found(&check(&texts, &old, 0), &[&format!("{JAPANESE}: \"d\""), &format!("{UNTRANSLATED}: 1 texts")]);
-    let written = write_catalogue(&texts, &old);
+    let (path, place) = ("crates/a/src/x.rs", "crates/a/ja.po");
+    assert_eq!(texts[place], [("a \"{}\"\n".to_owned(), path), ("b".to_owned(), path)]);
+    assert_eq!(texts["crates/b/ja.po"], [("c {0}".to_owned(), "crates/b/src/x.rs")]);
+    let parse = |text: &str| Translations::parse(text).expect("it is PO");
+    let old = BTreeMap::from([(place.to_owned(), parse("msgid \"b\"\nmsgstr \"び\"\n\nmsgid \"d\"\nmsgstr \"で\"\n"))]);
+    assert_found(&check(&texts, &old, 2), &[&format!("{place}: \"d\" has no use")]);
+    assert_found(&check(&texts, &old, 0), &[&format!("{place}: \"d\""), &format!("{UNTRANSLATED}: 2 texts")]);
+    let written = write_catalogue(&texts[place], |text| old[place].find(text).unwrap_or_default());
     assert!(written.ends_with(&format!("\n#: {path}\nmsgid \"b\"\nmsgstr \"び\"\n")), "{written}");
-    assert_found(&check(&texts, &Translations::parse(&written).expect("it is PO"), 1), &[]);
+    assert_found(&check(&texts, &BTreeMap::from([(place.to_owned(), parse(&written))]), 2), &[]);
 }

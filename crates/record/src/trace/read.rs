@@ -12,6 +12,7 @@ use super::{Action, COLUMNS, DROPPED, TRACE_FORMAT, TraceEntry};
 const LONGEST: u64 = 4096;
 
 /// A malformed line.
+#[plimsoll_language::say_errors]
 #[derive(Debug, thiserror::Error)]
 #[error("{wrong}")]
 pub struct TraceError {
@@ -22,6 +23,7 @@ pub struct TraceError {
 }
 
 /// Reason why a line is malformed.
+#[plimsoll_language::say_errors]
 #[derive(Debug, thiserror::Error)]
 pub enum Wrong {
     /// Wrong first line.

@@ -18,6 +18,7 @@ const MAX_FILE_BYTES: u64 = 4096;
 pub struct Token(String);
 
 /// Failure to read a token.
+#[plimsoll_language::say_errors]
 #[derive(Debug, thiserror::Error)]
 pub enum TokenError {
     /// The file is missing or unreadable.

@@ -7,6 +7,7 @@ use crate::block_device::AttachError;
 use crate::client::ClientError;
 
 /// An emulated volume could not be created or used.
+#[plimsoll_language::say_errors]
 #[derive(Debug, thiserror::Error)]
 pub enum StageError {
     /// Invalid request: a message with the remedy.

@@ -154,6 +154,7 @@ impl Articles {
 }
 
 /// The target has less than the size to read.
+#[plimsoll_language::say_errors]
 #[derive(Debug, thiserror::Error)]
 #[error("{size} are read, and {space} are there: give another --size")]
 struct ReadSizeError {

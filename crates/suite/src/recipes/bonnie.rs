@@ -242,6 +242,7 @@ fn of_files(observed: &FilesResult) -> PhaseTotals {
 
 /// Options that Bonnie++ refuses, or that leave nothing to measure.
 #[rustfmt::skip]
+#[plimsoll_language::say_errors]
 #[derive(Debug, thiserror::Error)]
 enum BonnieError {
     #[error("the host's memory is unknown, which determines the default size: give --size")] MemoryUnknown,

@@ -191,6 +191,7 @@ impl CrystalDiskMarkOptions {
 
 /// Options that do not suit CrystalDiskMark or its target.
 #[rustfmt::skip]
+#[plimsoll_language::say_errors]
 #[derive(Debug, thiserror::Error)]
 enum CrystalDiskMarkError {
     #[error("version 3 has one list of tests: leave the profile and the mix out, or take version 8")]

@@ -113,6 +113,7 @@ impl SuiteOptions for DdOptions {
 
 /// Copies that cannot be executed.
 #[rustfmt::skip]
+#[plimsoll_language::say_errors]
 #[derive(Debug, thiserror::Error)]
 enum DdError {
     #[error("nothing to copy: give a block size and a count of at least 1")] Empty,

@@ -319,6 +319,7 @@ fn rung(done: &CompletedStep) -> Option<Rung<'_>> {
 
 /// Options without a measurable ladder.
 #[rustfmt::skip]
+#[plimsoll_language::say_errors]
 #[derive(Debug, thiserror::Error)]
 enum LadderError {
     #[error("no table is made for {0}: give --sql with a statement on a table of yours")] System(System),

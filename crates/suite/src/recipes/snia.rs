@@ -85,6 +85,7 @@ impl SuiteOptions for SniaOptions {
 
 /// Options that do not suit the specification.
 #[rustfmt::skip]
+#[plimsoll_language::say_errors]
 #[derive(Debug, thiserror::Error)]
 enum SniaError {
     #[error("no tests are selected: write --tests iops")] Tests,

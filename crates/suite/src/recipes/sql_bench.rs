@@ -123,6 +123,7 @@ impl SuiteOptions for SqlBenchOptions {
 
 /// Options that leave nothing to execute.
 #[rustfmt::skip]
+#[plimsoll_language::say_errors]
 #[derive(Debug, thiserror::Error)]
 enum SqlBenchError {
     #[error("{0}: sql-bench needs a database: name one, or --make one")] NoDatabase(String),

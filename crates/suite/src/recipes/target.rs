@@ -5,6 +5,7 @@ use plimsoll_units::Bytes;
 use crate::ground::Facts;
 
 /// A target does not meet the requirements of a recipe.
+#[plimsoll_language::say_errors]
 #[derive(Debug, thiserror::Error)]
 pub(super) enum TargetError {
     #[error("{0}: it would be written to: name it with --destroy too, if its data may be lost")]

@@ -153,6 +153,7 @@ pub struct TiobenchOptions {
 
 /// Options that do not suit tiotest or its target.
 #[rustfmt::skip]
+#[plimsoll_language::say_errors]
 #[derive(Debug, thiserror::Error)]
 enum TiobenchError {
     #[error("tiotest makes one pass: give one number of threads, or --tiobench")] Passes,

@@ -123,6 +123,7 @@ impl SuiteOptions for TuneOptions {
 
 /// Options without a search.
 #[rustfmt::skip]
+#[plimsoll_language::say_errors]
 #[derive(Debug, thiserror::Error)]
 enum TuneError {
     #[error("{0} has no settings to search: give postgres:// or mysql://")] System(System),

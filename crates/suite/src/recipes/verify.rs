@@ -90,6 +90,7 @@ impl SuiteOptions for VerifyOptions {
 
 /// Data that cannot be verified.
 #[rustfmt::skip]
+#[plimsoll_language::say_errors]
 #[derive(Debug, thiserror::Error)]
 enum VerifyError {
     #[error("{}: {error}: give the file of the run that wrote", path.display())]

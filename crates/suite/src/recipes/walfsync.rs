@@ -52,6 +52,7 @@ impl SuiteOptions for WalfsyncOptions {
 
 /// Options without a measurable log.
 #[rustfmt::skip]
+#[plimsoll_language::say_errors]
 #[derive(Debug, thiserror::Error)]
 enum WalfsyncError {
     #[error("a log of {0} is too small or uneven: give whole MiB, at least 2MiB")] Size(Bytes),

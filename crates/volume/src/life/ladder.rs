@@ -25,6 +25,7 @@ pub struct Ladder {
 }
 
 /// Reason why levels are refused.
+#[plimsoll_language::say_errors]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LadderError {
     /// No levels.

@@ -64,6 +64,7 @@ pub enum Edit {
 }
 
 /// Reason why an edit was refused; it had no effect.
+#[plimsoll_language::say_errors]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EditError {
     /// Whole files cannot be edited.

@@ -7,6 +7,7 @@ use crate::job::{FileId, FileJob};
 use crate::record::{Commit, Record, VolumeAccess};
 
 /// Reason why commits do not describe a store.
+#[plimsoll_language::say_errors]
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unrecoverable {
     /// No commits, or the first is not whole.

@@ -16,6 +16,7 @@ pub struct Hosts {
 }
 
 /// Invalid hosts or path.
+#[plimsoll_language::say_errors]
 #[derive(Debug, Error, PartialEq, Eq)]
 pub enum HostError {
     /// An invalid name.

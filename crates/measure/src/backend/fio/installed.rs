@@ -17,6 +17,7 @@ pub struct Installed {
 }
 
 /// No usable fio.
+#[plimsoll_language::say_errors]
 #[derive(Debug, Error)]
 pub enum FioError {
     /// It cannot be started.
@@ -26,7 +27,7 @@ pub enum FioError {
     #[error("unexpected output {0:?} of fio --version: install fio (apt install fio)")]
     Unknown(String),
     /// The version is too old.
-    #[error("fio {0} is too old: install {major}.{minor} or newer (apt install fio)", major = OLDEST.0, minor = OLDEST.1)]
+    #[error("fio {} is too old: install {}.{} or newer (apt install fio)", .0, OLDEST.0, OLDEST.1)]
     Old(String),
 }
 

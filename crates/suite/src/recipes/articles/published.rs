@@ -29,6 +29,7 @@ pub fn article(name: &str) -> &'static PublishedArticle {
 }
 
 /// A refused file of an article.
+#[plimsoll_language::say_errors]
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ArticleError {
     /// No TOML, a missing or unknown key, or a value of another type.

@@ -83,6 +83,7 @@ pub(super) fn slots_of(runs: &[Run]) -> Vec<LoadSlot> {
 
 /// Options without a measurable load.
 #[rustfmt::skip]
+#[plimsoll_language::say_errors]
 #[derive(Debug, thiserror::Error)]
 pub(super) enum OltpError {
     #[error("no tables are made for {0}: give postgres://, mysql:// or sqlite:")] System(System),

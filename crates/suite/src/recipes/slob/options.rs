@@ -161,6 +161,7 @@ const MAX_ROWS: u64 = 1 << 31;
 
 /// Options that do not suit SLOB or its database.
 #[rustfmt::skip]
+#[plimsoll_language::say_errors]
 #[derive(Debug, thiserror::Error)]
 pub(super) enum SlobError {
     #[error("SLOB loads a database: give its URL, or --make postgres")] NoDatabase,
