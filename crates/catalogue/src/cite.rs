@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use plimsoll_language::label;
 use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
@@ -41,12 +42,12 @@ impl Status {
     }
 
     /// Caveat of figures with this status; `None` if verified.
-    pub const fn doubt(self) -> Option<&'static str> {
+    pub fn doubt(self) -> Option<&'static str> {
         match self {
             Self::Verified | Self::Own | Self::Published => None,
-            Self::Secondary => Some("is known at second hand"),
-            Self::Inferred => Some("is inferred from other figures"),
-            Self::Unverified => Some("is recalled from memory, not read anywhere"),
+            Self::Secondary => Some(label!("is known at second hand")),
+            Self::Inferred => Some(label!("is inferred from other figures")),
+            Self::Unverified => Some(label!("is recalled from memory, not read anywhere")),
         }
     }
 }

@@ -53,6 +53,7 @@ mod service_level;
 mod sharing;
 mod standing;
 mod step;
+mod translate;
 mod typical;
 mod view;
 
@@ -96,6 +97,7 @@ pub use service_level::{ServiceLevel, ServiceSubject};
 pub use sharing::{Sharing, SharingMode};
 pub use standing::{Bound, Bucket, Counts, Peak, Standing};
 pub use step::DetachedOnly;
+pub use translate::translate;
 pub use typical::{PublishedDrive, TypicalRange, TypicalRates};
 pub use view::{
     LimitView, ModelView, NamedFigure, OptionView, PartView, PriceView, RuleView, SharingView, SnapshotView,

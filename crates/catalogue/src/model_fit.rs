@@ -1,5 +1,6 @@
 //! Range and error of a model that was fitted to measurements.
 
+use plimsoll_language::say;
 use plimsoll_units::Bytes;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -27,7 +28,7 @@ pub struct ModelFit {
 impl ModelFit {
     /// Error and range in a sentence.
     pub fn words(&self) -> String {
-        format!(
+        say!(
             "fitted within \u{b1}{:.0} % for operations of {}, {} and {} in flight; outside of that range: extrapolated",
             (self.error_share * 100.0).ceil(),
             sizes(self.block_bytes),
@@ -43,19 +44,19 @@ impl ModelFit {
             |value: f64, (low, high): (f64, f64)| value < low * (1.0 - MARGIN) || value > high * (1.0 + MARGIN);
         let mut found = Vec::new();
         if beyond(ask.block.get() as f64, self.block_bytes) {
-            found.push(format!("operations of {} (fitted to {})", ask.block, sizes(self.block_bytes)));
+            found.push(say!("operations of {} (fitted to {})", ask.block, sizes(self.block_bytes)));
         }
         if ask.reads < self.reads.0 - SHARE_MARGIN || ask.reads > self.reads.1 + SHARE_MARGIN {
-            found.push(format!("{:.0} % reads (fitted to {})", ask.reads * 100.0, reads(self.reads)));
+            found.push(say!("{:.0} % reads (fitted to {})", ask.reads * 100.0, reads(self.reads)));
         }
         // Less than one in flight is one at a time, with pauses.
         let counts = in_flight.iter().map(|count| count.max(1.0));
         let furthest = counts.filter(|count| beyond(*count, self.in_flight)).reduce(f64::max);
         if let Some(count) = furthest {
             let fitted = span(self.in_flight, |count| format!("{count:.0}"));
-            found.push(format!("{count:.0} in flight (fitted to {fitted})"));
+            found.push(say!("{count:.0} in flight (fitted to {fitted})"));
         }
-        (!found.is_empty()).then(|| format!("extrapolated beyond the fitted loads: {}", found.join(", ")))
+        (!found.is_empty()).then(|| say!("extrapolated beyond the fitted loads: {}", found.join(", ")))
     }
 }
 
@@ -64,11 +65,11 @@ fn sizes(range: (f64, f64)) -> String {
 }
 
 fn reads(range: (f64, f64)) -> String {
-    format!("{} % reads", span(range, |share| format!("{:.0}", share * 100.0)))
+    say!("{} % reads", span(range, |share| format!("{:.0}", share * 100.0)))
 }
 
 /// `4`, or `4 to 64`.
 fn span((low, high): (f64, f64), show: impl Fn(f64) -> String) -> String {
     let (from, to) = (show(low), show(high));
-    if from == to { from } else { format!("{from} to {to}") }
+    if from == to { from } else { say!("{from} to {to}") }
 }

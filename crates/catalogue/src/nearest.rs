@@ -1,5 +1,6 @@
 //! Suggestions for unknown names.
 
+use plimsoll_language::{label, say};
 use strsim::levenshtein;
 
 /// Up to three of `names` similar to `name`, nearest first: other sizes of the same family, then names by edit distance.
@@ -56,16 +57,16 @@ fn steps_between((wanted_family, wanted_size): &(String, f64), name: &str) -> Op
 /// `; did you mean A, B or C?`, or empty.
 pub(crate) fn suggestion<'n>(name: &str, names: impl IntoIterator<Item = &'n str>) -> String {
     let near = nearest(name, names);
-    if near.is_empty() { String::new() } else { format!("; did you mean {}?", one_of(&near)) }
+    if near.is_empty() { String::new() } else { say!("; did you mean {}?", one_of(&near)) }
 }
 
 /// `A, B or C`.
 pub fn one_of<S: AsRef<str>>(names: &[S]) -> String {
     match names {
-        [] => "none".to_owned(),
+        [] => label!("none").to_owned(),
         [only] => only.as_ref().to_owned(),
         [first @ .., last] => {
-            format!("{} or {}", first.iter().map(AsRef::as_ref).collect::<Vec<_>>().join(", "), last.as_ref())
+            say!("{} or {}", first.iter().map(AsRef::as_ref).collect::<Vec<_>>().join(", "), last.as_ref())
         }
     }
 }

@@ -4,6 +4,7 @@
 
 use std::sync::Arc;
 
+use plimsoll_language::{label, say};
 use plimsoll_model::Layout;
 use plimsoll_units::Bytes;
 use schemars::JsonSchema;
@@ -21,6 +22,7 @@ use crate::product::{Access, Kinds, LatencyRule, LatencyStatement, Product, Scop
 use crate::resolve::{Chosen, Resolved};
 use crate::service_level::{ServiceLevel, ServiceSubject};
 use crate::sharing::Sharing;
+use crate::translate::translate;
 use crate::typical::TypicalRates;
 
 /// Terms of a purchase.
@@ -248,20 +250,22 @@ impl Offer {
         doubts.extend(
             parts
                 .flat_map(|part| part.broken(self.terms.as_of))
-                .map(|rule| Doubt { text: rule.message.to_string(), cite: Some(Arc::clone(&rule.cite)) }),
+                .map(|rule| Doubt { text: translate(&rule.message).to_owned(), cite: Some(Arc::clone(&rule.cite)) }),
         );
         let Some(model) = &self.volume.product.model else { return doubts };
         let about = |text: String| Doubt { text, cite: Some(Arc::clone(&model.cite)) };
-        doubts.extend(model.cite.status.doubt().map(|doubt| about(format!("its latency {doubt}"))));
+        doubts.extend(model.cite.status.doubt().map(|doubt| about(say!("its latency {doubt}"))));
         doubts.extend(model.caveats().into_iter().map(about));
         let left_out = self.ceilings.iter().filter(|ceiling| ceiling.access != Access::Any && !ceiling.in_model);
         doubts.extend(left_out.map(|ceiling| Doubt {
-            text: format!("the model leaves out \"{}\", which holds for one order of addresses only", ceiling.name),
+            text: say!("the model leaves out \"{}\", which holds for one order of addresses only", translate(&ceiling.name)),
             cite: Some(Arc::clone(&ceiling.cite)),
         }));
         if self.config.wraps.iter().any(|wrap| matches!(wrap, Wrap::PageCache(_))) {
-            let text = "the page cache is taken to hold unwritten pages up to its whole size; Linux holds writers back \
-                        earlier (vm.dirty_ratio)";
+            let text = label!(
+                "the page cache is taken to hold unwritten pages up to its whole size; Linux holds writers back earlier \
+                 (vm.dirty_ratio)"
+            );
             doubts.push(Doubt { text: text.to_owned(), cite: None });
         }
         doubts
@@ -269,6 +273,6 @@ impl Offer {
 }
 
 fn doubtful(ceiling: &Ceiling) -> Option<Doubt> {
-    let text = format!("\"{}\" {}", ceiling.name, ceiling.cite.status.doubt()?);
+    let text = say!("\"{}\" {}", translate(&ceiling.name), ceiling.cite.status.doubt()?);
     Some(Doubt { text, cite: Some(Arc::clone(&ceiling.cite)) })
 }

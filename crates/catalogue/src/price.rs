@@ -1,5 +1,6 @@
 //! List prices of offers, without discounts, exchange rates and taxes.
 
+use plimsoll_language::say;
 use std::sync::Arc;
 
 use schemars::JsonSchema;
@@ -15,6 +16,7 @@ use crate::money::{Currency, Money};
 use crate::offer::{Doubt, Offer};
 use crate::product::{Amount, Often, PriceList, PricePart};
 use crate::resolve::Resolved;
+use crate::translate::translate;
 
 /// A list price.
 #[derive(Clone, Debug, PartialEq)]
@@ -142,14 +144,14 @@ impl Price {
     /// The doubt about a price that is older than [`MAX_PRICE_AGE_DAYS`].
     pub fn age_doubt(&self) -> Option<Doubt> {
         let age = self.age_days().filter(|age| *age > MAX_PRICE_AGE_DAYS)?;
-        let text = format!("its price is {age} days old: check the vendor's list");
+        let text = say!("its price is {age} days old: check the vendor's list");
         Some(Doubt { text, cite: Some(Arc::clone(&self.cite)) })
     }
 
     /// The doubt about machines that have no price for the commitment.
     pub fn commitment_doubt(&self) -> Option<Doubt> {
         let machine = self.uncommitted.first()?;
-        let text = format!("no committed price of {machine} is known for {}: its price is on demand", self.commitment);
+        let text = say!("no committed price of {machine} is known for {}: its price is on demand", self.commitment);
         Some(Doubt { text, cite: None })
     }
 
@@ -164,10 +166,10 @@ impl Price {
         let about = |text: String, cite: &Arc<Cite>| Doubt { text, cite: Some(Arc::clone(cite)) };
         if alike {
             let doubt = self.cite.status.doubt();
-            return doubt.map(|doubt| about(format!("its price {doubt}"), &self.cite)).into_iter().collect();
+            return doubt.map(|doubt| about(say!("its price {doubt}"), &self.cite)).into_iter().collect();
         }
         let doubtful = self.parts.iter().filter_map(|part| Some((part, part.cite.status.doubt()?)));
-        doubtful.map(|(part, doubt)| about(format!("the price of \"{}\" {doubt}", part.name), &part.cite)).collect()
+        doubtful.map(|(part, doubt)| about(say!("the price of \"{}\" {doubt}", translate(&part.name)), &part.cite)).collect()
     }
 }
 

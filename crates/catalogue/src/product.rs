@@ -21,6 +21,7 @@ use crate::money::Currency;
 use crate::rac::RacSupport;
 use crate::service_level::ServiceLevel;
 use crate::sharing::SharingMode;
+use crate::translate::translate;
 use crate::typical::TypicalRates;
 
 /// Kind of a product.
@@ -430,7 +431,7 @@ pub(crate) struct ModelText {
 impl ModelText {
     /// Caveats; range and error of a fit first.
     pub fn caveats(&self) -> Vec<String> {
-        self.fit.iter().map(ModelFit::words).chain(self.doubts.iter().cloned()).collect()
+        self.fit.iter().map(ModelFit::words).chain(self.doubts.iter().map(|doubt| translate(doubt).to_owned())).collect()
     }
 }
 

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use plimsoll_language::{label, say};
 use thiserror::Error;
 
 use crate::cite::Cite;
@@ -20,7 +21,7 @@ pub struct UnknownProduct {
 }
 
 fn nearest_words(names: &[String]) -> String {
-    if names.is_empty() { String::new() } else { format!("; did you mean {}?", nearest::one_of(names)) }
+    if names.is_empty() { String::new() } else { say!("; did you mean {}?", nearest::one_of(names)) }
 }
 
 /// Refusal of a configuration. The message is a single line with the allowed values.
@@ -197,23 +198,23 @@ pub enum ConfigRefusal {
 /// Kinds of a word: tier or choice.
 fn sorts(existing: &[(String, Vec<String>)]) -> &'static str {
     match existing {
-        [(only, _)] if only == "tier" => "tier",
-        [(first, _), ..] if first == "tier" => "tier or choice",
-        _ => "choice",
+        [(only, _)] if only == "tier" => label!("tier"),
+        [(first, _), ..] if first == "tier" => label!("tier or choice"),
+        _ => label!("choice"),
     }
 }
 
 /// `tier can be P1 or P2; expanded can be no or yes`.
 fn alternatives(existing: &[(String, Vec<String>)]) -> String {
     if existing.is_empty() {
-        return "name an option and its value, such as size=100".into();
+        return label!("name an option and its value, such as size=100").into();
     }
-    let one = |(name, values): &(String, Vec<String>)| format!("{name} can be {}", nearest::one_of(values));
+    let one = |(name, values): &(String, Vec<String>)| say!("{name} can be {}", nearest::one_of(values));
     existing.iter().map(one).collect::<Vec<_>>().join("; ")
 }
 
 fn instead(class: Option<&str>) -> String {
-    class.map_or_else(String::new, |class| format!("; choose an instance class, such as {class}"))
+    class.map_or_else(String::new, |class| say!("; choose an instance class, such as {class}"))
 }
 
 fn noted(note: &str) -> String {

@@ -5,6 +5,7 @@ mod judge;
 use std::fmt;
 use std::sync::Arc;
 
+use plimsoll_language::say;
 use crate::built_in;
 use crate::cite::Cite;
 use crate::nearest::{nearest, one_of};
@@ -109,7 +110,7 @@ pub struct UnknownRequirement {
 
 fn near_names(name: &str) -> String {
     let near = nearest(name, built_in_requirements().map(|(name, _)| name));
-    if near.is_empty() { String::new() } else { format!("; did you mean {}?", one_of(&near)) }
+    if near.is_empty() { String::new() } else { say!("; did you mean {}?", one_of(&near)) }
 }
 
 /// Name and text of each built-in requirement, by name.

@@ -27,6 +27,7 @@ pub(crate) use slob::FORM as SLOB;
 pub(crate) use sysbench::FORM as SYSBENCH;
 pub(crate) use tiotest::FORM as TIOTEST;
 
+use plimsoll_language::label;
 use plimsoll_record::Finding;
 
 use crate::builder::Builder;
@@ -63,7 +64,7 @@ fn part(out: &mut Builder, part: &str) -> u32 {
 
 /// The refusal of an input with too many results.
 fn too_many(line: u64, out: &Builder) -> Refusal {
-    out.unusable_at(Origin::line(line), InputFault::TooMany { limit: MAX_RESULTS, items: "results" })
+    out.unusable_at(Origin::line(line), InputFault::TooMany { limit: MAX_RESULTS, items: label!("results") })
 }
 
 /// Maximum pending results of an input.

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
+use plimsoll_language::label;
 use plimsoll_units::Span;
 
 use self::distributions::Distributions;
@@ -443,7 +444,7 @@ impl Builder {
     pub fn time(&mut self, time: DatabaseTime) {
         let rest = [time.processor_s, time.commits];
         if !is_possible(time.database_s) || !rest.into_iter().flatten().all(is_possible) {
-            return self.caution(Some(time.origin), Doubt::ImpossibleItem { item: "times of a database" });
+            return self.caution(Some(time.origin), Doubt::ImpossibleItem { item: label!("times of a database") });
         }
         self.reading.times.push(time);
     }
@@ -451,7 +452,7 @@ impl Builder {
     /// Processor time of a host.
     pub fn host(&mut self, host: HostTime) {
         if !is_possible(host.busy_s) || !is_possible(host.idle_s) {
-            return self.caution(Some(host.origin), Doubt::ImpossibleItem { item: "times of a processor" });
+            return self.caution(Some(host.origin), Doubt::ImpossibleItem { item: label!("times of a processor") });
         }
         self.reading.hosts.push(host);
     }
@@ -460,7 +461,8 @@ impl Builder {
     pub fn wait(&mut self, wait: Wait) {
         let is_share = |(bound, share): &(f64, f64)| *bound >= 0.0 && is_possible(*share);
         if !is_possible(wait.count) || !is_possible(wait.total_s) || !wait.histogram.iter().all(is_share) {
-            return self.caution(Some(wait.origin), Doubt::ImpossibleItem { item: "counts or times of a wait" });
+            return self
+                .caution(Some(wait.origin), Doubt::ImpossibleItem { item: label!("counts or times of a wait") });
         }
         self.reading.waits.push(wait);
     }
@@ -468,7 +470,7 @@ impl Builder {
     /// Adds a count other than operations and waits.
     pub fn tally(&mut self, tally: WindowCount) {
         if !is_possible(tally.value) {
-            return self.caution(Some(tally.origin), Doubt::ImpossibleItem { item: "count" });
+            return self.caution(Some(tally.origin), Doubt::ImpossibleItem { item: label!("count") });
         }
         self.reading.tallies.push(tally);
     }
@@ -485,7 +487,7 @@ impl Builder {
         let Database { block_bytes, cache_bytes, processors, cores, memory_bytes, stored_bytes, .. } = &database;
         let numbers = [block_bytes, cache_bytes, processors, cores, memory_bytes, stored_bytes];
         if !numbers.into_iter().flatten().all(|number| is_possible(*number)) {
-            return self.caution(Some(database.origin), Doubt::ImpossibleItem { item: "sizes of a host" });
+            return self.caution(Some(database.origin), Doubt::ImpossibleItem { item: label!("sizes of a host") });
         }
         self.reading.databases.push(database);
     }
@@ -501,7 +503,7 @@ impl Builder {
     pub fn advice(&mut self, advice: CacheAdvice) {
         let CacheAdvice { size_bytes, size_factor, read_factor, reads, .. } = advice;
         if ![size_bytes, size_factor, read_factor, reads].into_iter().all(is_possible) {
-            return self.caution(Some(advice.origin), Doubt::ImpossibleItem { item: "numbers of an estimate" });
+            return self.caution(Some(advice.origin), Doubt::ImpossibleItem { item: label!("numbers of an estimate") });
         }
         self.reading.advice.push(advice);
     }

@@ -11,6 +11,7 @@ mod insights;
 use std::collections::BTreeMap;
 
 use jiff::civil::DateTime;
+use plimsoll_language::label;
 use plimsoll_units::Span;
 use serde_json::Value;
 
@@ -159,7 +160,7 @@ impl Volumes {
         for series in self.series {
             let own = regular(&series.points);
             let Some(length) = length.or(own).or_else(|| of_all.length(None)) else {
-                return Err(out.unusable(InputFault::NoLength { item: "point in each series" }));
+                return Err(out.unusable(InputFault::NoLength { item: label!("point in each series") }));
             };
             out.part(&series.name, Fate::Read(series.points.len() as u32));
             let points = by_length.entry(length).or_default();

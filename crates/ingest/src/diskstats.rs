@@ -4,6 +4,7 @@
 //! provides the interval.
 
 use jiff::civil::DateTime;
+use plimsoll_language::label;
 use plimsoll_units::Span;
 
 use crate::builder::Builder;
@@ -97,7 +98,7 @@ impl LineFormat for Diskstats {
         out.require(samples > 0, InputFault::missing("counters of a device", &["cat /proc/diskstats"]))?;
         let listed = self.counters.devices().list(samples, out);
         out.require(listed > 0, InputFault::LoopDevicesOnly)?;
-        out.require(samples < 2 || self.timed, Doubt::UntimedSamples { items: "snapshots" })
+        out.require(samples < 2 || self.timed, Doubt::UntimedSamples { items: label!("snapshots") })
     }
 }
 

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use jiff::civil::DateTime;
+use plimsoll_language::label;
 use plimsoll_units::Span;
 
 use crate::builder::Builder;
@@ -257,7 +258,7 @@ impl MinerHistory {
         const MAX_ROWS: usize = 4 << 20;
         self.rows += 1;
         if self.rows > MAX_ROWS {
-            return Err(out.unusable(InputFault::TooMany { limit: MAX_ROWS, items: "rows" }));
+            return Err(out.unusable(InputFault::TooMany { limit: MAX_ROWS, items: label!("rows") }));
         }
         match row.block {
             "OS-INFORMATION" => self.name(row, out),

@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 
 use jiff::civil::DateTime;
+use plimsoll_language::label;
 use plimsoll_units::Span;
 
 use crate::builder::Builder;
@@ -409,7 +410,7 @@ impl LineFormat for Monitor {
             out.caution(Some(Origin::line(output.line)), Doubt::MonitorTruncated);
             self.put(&output, out);
         }
-        out.require(self.outputs > 0, InputFault::Incomplete { lacks: "line of rates in FILE I/O" })?;
+        out.require(self.outputs > 0, InputFault::Incomplete { lacks: label!("line of rates in FILE I/O") })?;
         out.part("FILE I/O", if self.broken > 0 { Fate::Broken } else { Fate::Read(self.read) });
         Ok(())
     }

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use jiff::civil::{Date, DateTime, Time};
+use plimsoll_language::label;
 use plimsoll_units::Span;
 
 use crate::builder::Builder;
@@ -106,7 +107,7 @@ impl LineFormat for Nmon {
         out.end_at(self.last);
         if out.count() == 0 {
             return Err(out.unusable(if self.samples.has_columns() {
-                InputFault::Incomplete { lacks: "sample of disks with a time" }
+                InputFault::Incomplete { lacks: label!("sample of disks with a time") }
             } else {
                 InputFault::missing("sections of disks", &["a recording with disks"])
             }));
@@ -303,7 +304,7 @@ impl NmonSamples {
         let line = sample.rows.iter().flatten().flatten().map(|cell| cell.line).next();
         self.before = Some((number, at));
         let Some(length) = length.filter(|length| !length.is_zero()) else {
-            return out.caution(line.map(Origin::line), Doubt::ClockStuck { item: "sample" });
+            return out.caution(line.map(Origin::line), Doubt::ClockStuck { item: label!("sample") });
         };
         let begin = timestamp::before(at, length);
         let window = out.window(ReadingWindow { begin, length });

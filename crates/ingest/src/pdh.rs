@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 
 use jiff::SignedDuration;
 use jiff::civil::DateTime;
+use plimsoll_language::label;
 use plimsoll_units::Span;
 
 use crate::builder::Builder;
@@ -444,6 +445,6 @@ impl LineFormat for CounterList {
         for columns in &mut processors {
             columns.emit(out);
         }
-        out.require(rows > 0, InputFault::Incomplete { lacks: "counter with value and time" })
+        out.require(rows > 0, InputFault::Incomplete { lacks: label!("counter with value and time") })
     }
 }

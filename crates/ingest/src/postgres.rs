@@ -7,6 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::civil::DateTime;
+use plimsoll_language::label;
 use plimsoll_units::Span;
 use serde_json::{Deserializer, Value};
 
@@ -93,7 +94,7 @@ impl LineFormat for PostgresText {
         if self.rows.end() {
             if self.rows.cells.len() < self.width {
                 self.broken += 1;
-                let doubt = Doubt::EndsWithin { item: "a record".to_owned() };
+                let doubt = Doubt::EndsWithin { item: label!("a record").to_owned() };
                 out.caution(Some(Origin::line(self.rows.line)), doubt);
             }
             self.row(out);
@@ -155,7 +156,7 @@ fn read_snapshots(input: &FormatInput, document: &[u8], out: &mut Builder) -> Re
             at += used;
         } else {
             broken += 1;
-            out.caution(Some(Origin::line(line)), Doubt::InvalidJson { item: "a line" });
+            out.caution(Some(Origin::line(line)), Doubt::InvalidJson { item: label!("a line") });
             (at, line) = (at + end, line + 1);
         }
     }

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::civil::DateTime;
+use plimsoll_language::label;
 use plimsoll_units::Span;
 use serde_json::Value;
 
@@ -533,7 +534,7 @@ impl LineFormat for PrometheusText {
         self.chosen.arrays(&self.host, out);
         self.chosen.list(self.read.iter().map(|(owner, counters)| (owner, *counters)), out);
         out.require(!self.chosen.is_empty(), InputFault::LoopDevicesOnly)?;
-        out.require(self.count < 2 || self.timed, Doubt::UntimedSamples { items: "expositions" })
+        out.require(self.count < 2 || self.timed, Doubt::UntimedSamples { items: label!("expositions") })
     }
 }
 
@@ -568,7 +569,7 @@ impl PrometheusText {
         }
         let Some(metric) = metric(sample.name, label(sample.labels, "direction")) else { return };
         if !sample.value.is_finite() {
-            return out.caution(Some(Origin::line(number)), Doubt::NotANumber { value: "the value" });
+            return out.caution(Some(Origin::line(number)), Doubt::NotANumber { value: label!("the value") });
         }
         let owner = Owner::new(metric.family, |name| label(sample.labels, name));
         if self.holds(&owner, &metric.counted) {
@@ -784,7 +785,7 @@ fn put_rates(rates: &[DiskSeries], input: &FormatInput, out: &mut Builder) -> Re
         return Ok(());
     }
     let Some(length) = spacing.length(input.interval) else {
-        return Err(out.unusable(InputFault::NoLength { item: "value in each series" }));
+        return Err(out.unusable(InputFault::NoLength { item: label!("value in each series") }));
     };
     points.put(length, Edge::End, out);
     Ok(())

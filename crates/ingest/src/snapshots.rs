@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 
 use jiff::civil::DateTime;
+use plimsoll_language::label;
 use plimsoll_units::Span;
 use serde_json::{Map, Value};
 
@@ -69,7 +70,7 @@ impl LineFormat for SnapshotLog {
         }
         let Ok(Value::Object(object)) = serde_json::from_str(line) else {
             self.broken += 1;
-            out.caution(Some(Origin::line(number)), Doubt::InvalidJson { item: "a line" });
+            out.caution(Some(Origin::line(number)), Doubt::InvalidJson { item: label!("a line") });
             return Ok(());
         };
         if let Some(format) = text(&object, "format") {

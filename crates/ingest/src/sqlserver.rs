@@ -8,6 +8,7 @@
 use std::collections::BTreeMap;
 
 use jiff::civil::DateTime;
+use plimsoll_language::label;
 use plimsoll_units::Span;
 
 use crate::builder::Builder;
@@ -210,7 +211,7 @@ impl LineFormat for FileStats {
         self.finish(out);
         out.end_at(self.last);
         let query = "SELECT * FROM sys.dm_io_virtual_file_stats(NULL, NULL)";
-        out.require(self.samples > 0, InputFault::Unsampled { lacks: "file with reads and writes", query })?;
+        out.require(self.samples > 0, InputFault::Unsampled { lacks: label!("file with reads and writes"), query })?;
         if self.samples == 1 {
             out.caution(None, Doubt::AgeOfComputer);
         }

@@ -15,6 +15,7 @@ mod features;
 use std::sync::Arc;
 
 use jiff::civil::DateTime;
+use plimsoll_language::label;
 use plimsoll_units::Span;
 
 use crate::builder::Builder;
@@ -105,7 +106,7 @@ impl LineFormat for SeriesSamples {
         }
         out.end_at(self.line);
         match (self.length, out.count()) {
-            (None, _) if !self.waiting.is_empty() => Err(out.unusable(InputFault::NoLength { item: "row" })),
+            (None, _) if !self.waiting.is_empty() => Err(out.unusable(InputFault::NoLength { item: label!("row") })),
             (_, 0) => {
                 Err(out
                     .unusable(InputFault::missing("row with time and value", &["columns time, read_iops, write_iops"])))

@@ -7,6 +7,7 @@ use std::io::Write;
 use encoding_rs::{CoderResult, UTF_16BE, UTF_16LE};
 use flate2::write::MultiGzDecoder;
 use flate2::{Crc, Decompress, FlushDecompress, Status};
+use plimsoll_language::label;
 use plimsoll_units::Bytes;
 
 use crate::reading::Doubt;
@@ -291,7 +292,7 @@ impl Archive {
         let Some(header) = MemberHeader::read(bytes) else { return Ok(Unpacked::Starved) };
         self.members += 1;
         if self.members > MAX_MEMBERS {
-            return Err(Refusal::archive(InputFault::TooMany { limit: MAX_MEMBERS as usize, items: "files" }));
+            return Err(Refusal::archive(InputFault::TooMany { limit: MAX_MEMBERS as usize, items: label!("files") }));
         }
         let name = String::from_utf8_lossy(header.name).into_owned();
         let used = Unpacked::Used(header.length);

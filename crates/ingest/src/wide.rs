@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use jiff::civil::DateTime;
+use plimsoll_language::label;
 use plimsoll_units::Span;
 
 use crate::builder::Builder;
@@ -108,7 +109,7 @@ impl WideSamples {
             }
             Some(_) if !self.went_back => {
                 self.went_back = true;
-                out.caution(Some(Origin::line(row.line)), Doubt::ClockStuck { item: "row" });
+                out.caution(Some(Origin::line(row.line)), Doubt::ClockStuck { item: label!("row") });
             }
             None if has_values => self.first = Some(row),
             Some(_) | None => {}

@@ -7,7 +7,7 @@
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-pub use plimsoll_say::{label, say, say_errors};
+pub use plimsoll_say::{label, say, say_errors, translations};
 
 /// A language of the program.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

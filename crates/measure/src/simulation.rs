@@ -2,6 +2,7 @@
 
 use plimsoll_analyse::judge;
 use plimsoll_catalogue::{Ask, Offer};
+use plimsoll_language::Language;
 use plimsoll_load::{Pace, Pattern, StreamSpec};
 use plimsoll_model::ChainSpec;
 use plimsoll_record::{Conditions, Curve, Finding, Run, Source, Subject};
@@ -204,13 +205,13 @@ fn check_extrapolation(offer: &Offer, conditions: &Conditions, runs: &[Run]) -> 
     let in_flight: Vec<f64> = runs.iter().map(|run| run.figures.in_flight).collect();
     let mut outside =
         conditions.streams.iter().filter_map(|stream| fit.outside(&plimsoll_choose::ask_of(stream), &in_flight));
-    outside.next().map(|what| Finding::ModelDoubted { what })
+    Language::English.scope(|| outside.next()).map(|what| Finding::ModelDoubted { what })
 }
 
 /// Findings about the product's model: its doubts, and the number of unverified limits.
 fn list_doubts(offer: &Offer) -> Vec<Finding> {
     let mut doubts = offer.product().model_view().map(|model| model.doubts).unwrap_or_default();
-    let others = offer.doubts().into_iter().filter(|doubt| !doubts.contains(&doubt.text)).count();
+    let others = Language::English.scope(|| offer.doubts()).into_iter().filter(|doubt| !doubts.contains(&doubt.text)).count();
     if others > 0 {
         let product = &offer.config.volume.product;
         doubts.push(format!("{others} of its figures are unverified (plimsoll catalogue show {product})"));

@@ -94,7 +94,7 @@ fn check_carried(sizing: &Sizing) -> Result<(), CliError> {
     } else if sizing.evaluated == 0 {
         label!("no configuration is eligible: widen --provider; --unsupported includes platforms that the database's vendor does not support").to_owned()
     } else {
-        say!("no configuration carries the demand: {}", list_remedies(sizing).join(", or "))
+        say!("no configuration carries the demand: {}", list_remedies(sizing).join(label!(", or ")))
     };
     Err(CliError::Failed(anyhow::anyhow!(text)))
 }
@@ -106,10 +106,10 @@ fn list_remedies(sizing: &Sizing) -> Vec<&'static str> {
     let share = sizing.nearest_rejection().map_or(0.0, |rejection| rejection.reason.share());
     let has_peaks = required.steps.iter().any(|step| matches!(step.kind, StepKind::Peaks(_)) && step.small > 1.0);
     let remedies = [
-        (true, "widen --provider"),
-        (sizing.rejected.iter().any(|one| matches!(one.reason, RejectionReason::Ceiling(_))), "raise --stripe"),
-        (!sizing.nearly.is_empty(), "relax --objective"),
-        (share * required.room() >= 1.0, "lower --headroom"),
+        (true, label!("widen --provider")),
+        (sizing.rejected.iter().any(|one| matches!(one.reason, RejectionReason::Ceiling(_))), label!("raise --stripe")),
+        (!sizing.nearly.is_empty(), label!("relax --objective")),
+        (share * required.room() >= 1.0, label!("lower --headroom")),
         (required.measured.windows > 1, label!("use --percentile if the highest windows may wait")),
         (has_peaks, label!("use --burst none if the load is constant")),
     ];

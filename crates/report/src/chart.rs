@@ -74,7 +74,7 @@ pub(crate) fn typeset(text: &str) -> String {
     const UNITS: [&str; 13] = ["ns", "us", "µs", "ms", "s", "IOPS", "MB/s", "%", "B", "KiB", "MiB", "GiB", "TiB"];
     let mut out = String::with_capacity(text.len() + 8);
     for word in text.replace("<=", "≤").split(' ') {
-        let unit = word.trim_end_matches([',', ';', '.', ')', ':']);
+        let unit = word.split([',', ';', '.', ')', ':', '、', '；', '。', '）']).next().unwrap_or_default();
         if !out.is_empty() {
             let belongs = out.ends_with(|c: char| c.is_ascii_digit()) && UNITS.contains(&unit);
             out.push(if belongs || out.ends_with('≤') { '\u{a0}' } else { ' ' });

@@ -52,11 +52,11 @@ pub use trial::{LevelRate, LevelTrial, Trial, trial};
 pub use watch::{WatchReport, describe_watch, list_firing, watch};
 
 use crate::page::{Block, Cell, Page, PageSection};
-use crate::words::clean;
+use crate::words::product_text;
 
 /// Name of a limit in a cell; a dash for no limit.
 fn limit(name: Option<&str>) -> Cell {
-    Cell::or_unknown(name, |name| Cell::text(clean(name)))
+    Cell::or_unknown(name, |name| Cell::text(product_text(name)))
 }
 
 /// Pages one after the other, each as sections under its own title; anchors stay unique.

@@ -1,8 +1,9 @@
 //! Loads, paces, verdicts and error numbers as text. Renderers escape it.
 
+use plimsoll_ingest::Class;
 use plimsoll_language::{Language, label, say};
 use plimsoll_load::{Arrival, Mix, Pace, Pattern, StreamSpec};
-use plimsoll_record::{Curve, EndReason, Estimate, Finding, LoadLine, Run, Weight};
+use plimsoll_record::{Curve, EndReason, Estimate, Finding, LoadLine, Run, Source, Weight};
 use plimsoll_units::Bytes;
 
 use crate::{number, pick};
@@ -31,6 +32,7 @@ pub(crate) use counted::{Counted, closed_line, sessions, tens, unjudged};
 pub(crate) use cut::cut;
 pub use errno::errno;
 pub use gates::gate_outcome;
+pub(crate) use offer::{product_text, status_name};
 pub use place::{command, conditions, host, source, source_line, subject};
 pub(crate) use place::{date, duration, source_place};
 pub(crate) use quantities::quantity;
@@ -142,13 +144,45 @@ pub fn rate(iops: &Estimate) -> String {
     Counted::Operations.rate(iops)
 }
 
+/// A class of operations in a sentence.
+pub(crate) fn class_name(class: Class) -> &'static str {
+    match class {
+        Class::RandomRead => label!("random reads"),
+        Class::SequentialRead => label!("sequential reads"),
+        Class::Read => label!("reads"),
+        Class::DataWrite => label!("data writes"),
+        Class::RedoWrite => label!("redo"),
+        Class::TempRead => label!("temp reads"),
+        Class::TempWrite => label!("temp writes"),
+        Class::BulkWrite => label!("bulk writes"),
+        Class::Archive => label!("archive"),
+        Class::BackupRead => label!("backup reads"),
+        Class::Backup => label!("backup"),
+        Class::Other => label!("other"),
+        Class::Write => label!("writes"),
+        Class::Flush => label!("flushes"),
+        Class::Discard => label!("discards"),
+        Class::All => label!("all"),
+    }
+}
+
+/// Origin of figures as a word.
+pub fn source_word(source: &Source) -> &'static str {
+    match source {
+        Source::Measured { .. } => label!("measured"),
+        Source::Simulated { .. } => label!("simulated"),
+        Source::Emulated { .. } => label!("emulated"),
+        Source::Published { .. } => label!("published"),
+    }
+}
+
 /// The limit that binds at the load line, with its share; `None` if the runs do not name one.
 pub(crate) fn binding_limit(curve: &Curve) -> Option<String> {
     if is_bound_by_generator(curve) {
         return None;
     }
     let (name, share) = pick::at_line(curve)?.bound_by.iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
-    Some(say!("{name}: it held {} of the operations", number::percent(*share)))
+    Some(say!("{}: it held {} of the operations", product_text(name), number::percent(*share)))
 }
 
 fn is_bound_by_generator(curve: &Curve) -> bool {
@@ -201,6 +235,7 @@ pub fn finding(finding: &Finding) -> String {
         Finding::Errors { count, errno: number } => {
             say!("{} operations failed, most with {}", number::integer(*count as f64), errno(*number))
         }
+        Finding::ModelDoubted { what } => say!("the model: {}", product_text(what)),
         other => clean(&other.text()),
     }
 }

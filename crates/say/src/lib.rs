@@ -9,7 +9,6 @@ mod messages;
 mod po;
 mod template;
 
-use std::io::ErrorKind;
 use std::sync::{LazyLock, Mutex};
 
 use proc_macro2::{Literal, Span, TokenStream, TokenTree};
@@ -18,7 +17,7 @@ use syn::LitStr;
 
 use po::Translations;
 
-/// Catalogue of the crate that is compiled.
+/// Translations of the crate that is compiled.
 struct Catalogue {
     translations: Translations,
     /// The file, until the first text states that the crate depends on it.
@@ -29,20 +28,43 @@ static JAPANESE: LazyLock<Result<Catalogue, String>> = LazyLock::new(Catalogue::
 
 impl Catalogue {
     fn read() -> Result<Self, String> {
-        let folder = std::env::var("CARGO_MANIFEST_DIR").map_err(|error| format!("CARGO_MANIFEST_DIR: {error}"))?;
-        let path = format!("{folder}/ja.po");
-        let text = match std::fs::read_to_string(&path) {
-            Ok(text) => Some(text),
-            Err(error) if error.kind() == ErrorKind::NotFound => None,
-            Err(error) => return Err(format!("{path}: {error}")),
-        };
-        let translations = text.as_deref().map(Translations::parse).transpose();
-        let translations = translations.map_err(|error| format!("{path}: {error}"))?.unwrap_or_default();
-        Ok(Self {
-            translations,
-            dependency: Mutex::new(text.is_some().then_some(path)),
-        })
+        let path = find_path("ja.po")?;
+        let exists = std::fs::exists(&path).map_err(|error| format!("{path}: {error}"))?;
+        let translations = if exists { read_translations(&path)? } else { Translations::default() };
+        Ok(Self { translations, dependency: Mutex::new(exists.then_some(path)) })
     }
+}
+
+/// The path of a file from the manifest of the crate that is compiled.
+fn find_path(name: &str) -> Result<String, String> {
+    let folder = std::env::var("CARGO_MANIFEST_DIR").map_err(|error| format!("CARGO_MANIFEST_DIR: {error}"))?;
+    Ok(format!("{folder}/{name}"))
+}
+
+fn read_translations(path: &str) -> Result<Translations, String> {
+    let text = std::fs::read_to_string(path).map_err(|error| format!("{path}: {error}"))?;
+    Translations::parse(&text).map_err(|error| format!("{path}: {error}"))
+}
+
+/// An item that makes the crate depend on a file.
+fn depend_on(path: &str) -> TokenStream {
+    quote!(const _: &str = ::std::include_str!(#path);)
+}
+
+/// Translations of a file of gettext, relative to the manifest, as a `&'static [(&'static str, &'static str)]` in the
+/// order of the English texts: for texts that are read from data.
+#[proc_macro]
+pub fn translations(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
+    let list = |input: TokenStream| {
+        let name: LitStr = syn::parse2(input).map_err(|error| error.to_string())?;
+        let path = find_path(&name.value())?;
+        let Translations(entries) = read_translations(&path)?;
+        let pairs = entries.iter().filter(|(_, translation)| !translation.is_empty());
+        let pairs = pairs.map(|(english, translation)| quote!((#english, #translation)));
+        let dependency = depend_on(&path);
+        Ok::<_, String>(quote!({ #dependency &[#(#pairs),*] }))
+    };
+    list(input.into()).unwrap_or_else(|message| quote!(::std::compile_error!(#message))).into()
 }
 
 /// A `String` with the syntax of `format!`, in the language of the reader.
@@ -89,7 +111,7 @@ fn expand_text(first: Option<TokenTree>, call: &TokenStream, rest: &TokenStream)
     // Names in braces are those of the caller.
     japanese.set_span(english.span());
     let dependency = catalogue.dependency.lock().map_err(|error| error.to_string())?.take();
-    let dependency = dependency.map(|path| quote!(const _: &str = ::std::include_str!(#path);));
+    let dependency = dependency.as_deref().map(depend_on);
     Ok(quote_spanned! { Span::mixed_site() => {
         #dependency
         match ::plimsoll_language::Language::current() {

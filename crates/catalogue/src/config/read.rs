@@ -2,6 +2,7 @@
 
 use std::str::FromStr;
 
+use plimsoll_language::{label, say};
 use plimsoll_model::Layout;
 use plimsoll_units::Bytes;
 
@@ -13,12 +14,6 @@ const MEMBERS_MAX: u32 = 1024;
 const WRAPS_MAX: usize = 8;
 /// Default interleave of an array.
 const INTERLEAVE: Bytes = Bytes::kib(64);
-
-const PRODUCT: &str = "write a product, such as aws/gp3 or oci:256GB@50vpu";
-const MACHINE: &str = "write a machine, such as aws/m5.large or machine(iops=12800, mbps=192)";
-const SETTING: &str = "write a size (256GB), a tier (P30), a number with its option (50vpu) or option=value";
-const WRAP: &str = "write stripe(N[,INTERLEAVE]), split-stripe(N[,INTERLEAVE]), serial-stripe(N,INTERLEAVE), mirror(N), raid10(N[,INTERLEAVE]), \
-                    raid5(N[,INTERLEAVE]), raid6(N[,INTERLEAVE]) or page-cache(SIZE) before of";
 
 /// The unparsable part, and the expected syntax.
 type Unparsable<'t> = (&'t str, String);
@@ -39,7 +34,7 @@ fn read(text: &str) -> Result<Config, Unparsable<'_>> {
     let mut wraps = Vec::new();
     while let Some((outer, inner)) = volume.split_once(" of ") {
         if wraps.len() == WRAPS_MAX {
-            return Err((outer, format!("at most {WRAPS_MAX} layers are allowed")));
+            return Err((outer, say!("at most {WRAPS_MAX} layers are allowed")));
         }
         wraps.push(wrap(outer.trim())?);
         volume = inner.trim();
@@ -52,7 +47,7 @@ fn machine_part(text: &str) -> Result<Part, Unparsable<'_>> {
     let own = text.strip_prefix(OWN_MACHINE_WORD).map(str::trim_start).filter(|rest| rest.starts_with('('));
     let Some(own) = own else { return part(text) };
     let inside = own[1..].strip_suffix(')').filter(|inside| !inside.trim().is_empty());
-    let inside = inside.ok_or_else(|| (text, MACHINE.to_owned()))?;
+    let inside = inside.ok_or_else(|| (text, machine_syntax().to_owned()))?;
     Ok(Part { product: OWN_MACHINE.to_owned(), settings: parse_settings(inside)? })
 }
 
@@ -60,7 +55,7 @@ fn part(text: &str) -> Result<Part, Unparsable<'_>> {
     let (product, rest) = text.split_once(':').map_or((text, None), |(product, rest)| (product, Some(rest)));
     let stray = |c: char| c.is_whitespace() || "(),@=\"'".contains(c) || c.is_control();
     if matches!(product, "" | "on" | "of") || product.contains(stray) {
-        return Err((text, PRODUCT.to_owned()));
+        return Err((text, product_syntax().to_owned()));
     }
     let settings = rest.map_or_else(|| Ok(Vec::new()), parse_settings)?;
     Ok(Part { product: product.to_owned(), settings })
@@ -94,7 +89,7 @@ pub(crate) fn same_place(a: &Setting, b: &Setting) -> bool {
 }
 
 fn parse_setting(text: &str) -> Result<Setting, Unparsable<'_>> {
-    let refused = || (text, SETTING.to_owned());
+    let refused = || (text, setting_syntax().to_owned());
     let name = |name: &str| {
         let mut letters = name.chars();
         let begins = letters.next().is_some_and(|first| first.is_ascii_alphabetic());
@@ -136,7 +131,7 @@ fn number_and_word(text: &str) -> Option<(&str, &str)> {
 }
 
 fn wrap(text: &str) -> Result<Wrap, Unparsable<'_>> {
-    let refused = || (text, WRAP.to_owned());
+    let refused = || (text, wrap_syntax().to_owned());
     let (name, inside) = text.strip_suffix(')').and_then(|text| text.split_once('(')).ok_or_else(refused)?;
     let arguments: Vec<&str> = inside.split(',').map(str::trim).collect();
     let size = |text: &str| text.parse::<Bytes>().ok().filter(|size| *size > Bytes::ZERO).ok_or_else(refused);
@@ -156,7 +151,26 @@ fn wrap(text: &str) -> Result<Wrap, Unparsable<'_>> {
     let even = layout != Layout::Raid10 || members.is_multiple_of(2);
     if !(layout.min_members()..=MEMBERS_MAX).contains(&members) || !even {
         let pairs = if layout == Layout::Raid10 { ", an even number" } else { "" };
-        return Err((text, format!("{name} takes {} to {MEMBERS_MAX} members{pairs}", layout.min_members())));
+        return Err((text, say!("{name} takes {} to {MEMBERS_MAX} members{pairs}", layout.min_members())));
     }
     Ok(Wrap::Array { layout, members, interleave })
+}
+
+fn product_syntax() -> &'static str {
+    label!("write a product, such as aws/gp3 or oci:256GB@50vpu")
+}
+
+fn machine_syntax() -> &'static str {
+    label!("write a machine, such as aws/m5.large or machine(iops=12800, mbps=192)")
+}
+
+fn setting_syntax() -> &'static str {
+    label!("write a size (256GB), a tier (P30), a number with its option (50vpu) or option=value")
+}
+
+fn wrap_syntax() -> &'static str {
+    label!(
+        "write stripe(N[,INTERLEAVE]), split-stripe(N[,INTERLEAVE]), serial-stripe(N,INTERLEAVE), mirror(N), raid10(N[,INTERLEAVE]), \
+         raid5(N[,INTERLEAVE]), raid6(N[,INTERLEAVE]) or page-cache(SIZE) before of"
+    )
 }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use plimsoll_language::{label, say};
 use super::Resolved;
 use crate::expression::{Expression, Value};
 use crate::number::display;
@@ -97,11 +98,11 @@ impl Resolved {
         }
         let (low, high, _) = self.bounds(option);
         let range = match (low, high) {
-            (Some(low), Some(high)) if (low - high).abs() <= low.abs() * SLACK => format!("{} only", display(low)),
-            (Some(low), Some(high)) => format!("{} to {}", display(low), display(high)),
-            (Some(low), None) => format!("{} and more", display(low)),
-            (None, Some(high)) => format!("up to {}", display(high)),
-            (None, None) => "a number".to_owned(),
+            (Some(low), Some(high)) if (low - high).abs() <= low.abs() * SLACK => say!("{} only", display(low)),
+            (Some(low), Some(high)) => say!("{} to {}", display(low), display(high)),
+            (Some(low), None) => say!("{} and more", display(low)),
+            (None, Some(high)) => say!("up to {}", display(high)),
+            (None, None) => label!("a number").to_owned(),
         };
         self.with_unit(option, range)
     }

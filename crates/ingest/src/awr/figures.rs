@@ -12,6 +12,7 @@ mod readers;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use plimsoll_language::label;
 use plimsoll_units::Span;
 
 use super::report::{Histogram, Member, Rates, Reach, Report, ResourceRow, StatedValue, Traffic, WaitRow};
@@ -28,7 +29,7 @@ use crate::text::MIB;
 pub(super) fn make(report: &Report, out: &mut Builder) -> Result<(), Refusal> {
     let existing = [report.statistics.len(), report.profile.len(), report.file_types.len(), report.tablespaces.len()];
     let has_figures = existing != [0; 4] || front_page::has_rates(report);
-    let incomplete = InputFault::Incomplete { lacks: "table below its heading" };
+    let incomplete = InputFault::Incomplete { lacks: label!("table below its heading") };
     out.require(has_figures || !report.met.is_empty(), incomplete)?;
     let Some(seconds) = window_s(report) else { return Err(out.unusable(InputFault::NoElapsedTime)) };
     out.require(has_figures || !report.unruled, InputFault::NoRulers)?;

@@ -3,6 +3,8 @@
 //! Single-byte tests measure system calls, and file creation measures a file system: both are dropped. `+++++` is
 //! printed for times below half a second: the value is absent, with a caution.
 
+use plimsoll_language::label;
+
 use super::{Phase, longest};
 use crate::builder::Builder;
 use crate::form::{Form, Head, LineFormat, Resemblance};
@@ -141,7 +143,7 @@ impl LineFormat for Bonnie {
 
     fn end(&mut self, out: &mut Builder) -> Result<(), Refusal> {
         self.flush(out);
-        out.require(self.runs > 0, InputFault::Incomplete { lacks: "row" })?;
+        out.require(self.runs > 0, InputFault::Incomplete { lacks: label!("row") })?;
         if self.broken {
             out.part("rows", Fate::Broken);
         }

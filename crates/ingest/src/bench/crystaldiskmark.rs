@@ -2,6 +2,8 @@
 //!
 //! A score is the best of several runs. Scores are held back until the drive, which is named below them.
 
+use plimsoll_language::label;
+
 use super::{MAX_RESULTS, part, too_many};
 use crate::builder::Builder;
 use crate::form::{Form, Head, LineFormat, Resemblance};
@@ -59,7 +61,7 @@ impl LineFormat for Marks {
 
     fn end(&mut self, out: &mut Builder) -> Result<(), Refusal> {
         self.flush(out);
-        out.require_results(InputFault::Unfinished { lacks: "test with a score" })
+        out.require_results(InputFault::Unfinished { lacks: label!("test with a score") })
     }
 }
 
@@ -67,7 +69,7 @@ impl Marks {
     fn score(&mut self, name: &str, score: &str, number: u64, out: &mut Builder) {
         let origin = out.origin(number, "", name);
         let Some(megabytes) = text::parse_number(score) else {
-            return out.caution(Some(origin), Doubt::NotANumber { value: "the rate" });
+            return out.caution(Some(origin), Doubt::NotANumber { value: label!("the rate") });
         };
         // Tests that were not run have a score of zero.
         if megabytes <= 0.0 {

@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 
 use roxmltree::{Document, Node};
 
+use plimsoll_language::label;
+
 use super::{doubts, part};
 use crate::builder::Builder;
 use crate::form::{Form, FormatInput, Head, LineFormat, Resemblance};
@@ -165,9 +167,9 @@ impl LineFormat for DiskSpdText {
     fn end(&mut self, out: &mut Builder) -> Result<(), Refusal> {
         let is_cut = self.span.as_ref().is_some_and(|span| span.got.iter().any(Option::is_none));
         self.flush(out);
-        out.require_results(InputFault::Incomplete { lacks: "line of totals" })?;
+        out.require_results(InputFault::Incomplete { lacks: label!("line of totals") })?;
         if is_cut {
-            out.caution(None, Doubt::EndsWithin { item: "its tables".to_owned() });
+            out.caution(None, Doubt::EndsWithin { item: label!("its tables").to_owned() });
             out.part("tables", Fate::Broken);
         }
         Ok(())
@@ -362,7 +364,7 @@ fn read_xml(_: &FormatInput, document: &[u8], out: &mut Builder) -> Result<(), R
         let targets = plans.get(index).map_or(&[][..], Vec::as_slice);
         span_of(span, index + 1, &document).put(targets, out);
     }
-    out.require_results(InputFault::Unfinished { lacks: "time span with an operation" })
+    out.require_results(InputFault::Unfinished { lacks: label!("time span with an operation") })
 }
 
 fn children<'a, 'd>(node: Node<'a, 'd>, name: &'static str) -> impl Iterator<Item = Node<'a, 'd>> {

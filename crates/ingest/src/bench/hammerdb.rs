@@ -1,5 +1,7 @@
 //! `HammerDB`, which counts transactions of a database per minute: a result of the database, not of its storage.
 
+use plimsoll_language::label;
+
 use crate::builder::Builder;
 use crate::form::{Form, Head, LineFormat, Resemblance};
 use crate::reading::{ReadingEvidence, ReadingScope, Setting};
@@ -36,7 +38,7 @@ impl LineFormat for Hammer {
     }
 
     fn end(&mut self, out: &mut Builder) -> Result<(), Refusal> {
-        out.require_results(InputFault::Unfinished { lacks: "line `TEST RESULT : System achieved`" })
+        out.require_results(InputFault::Unfinished { lacks: label!("line `TEST RESULT : System achieved`") })
     }
 }
 

@@ -9,6 +9,7 @@
 //!   depth over rate determines it (Little's law);
 //! - optional: `block` or `bs` (`4KiB`, or bytes), `reads` (percent, or a share up to 1), `seconds` (length of the run).
 
+use plimsoll_language::label;
 use plimsoll_units::Bytes;
 
 use crate::builder::Builder;
@@ -166,7 +167,7 @@ impl LineFormat for CurveTable {
         for row in std::mem::take(&mut self.rows) {
             emit(&row, guessed.map(|(_, unit)| unit), scope, out);
         }
-        out.require_results(InputFault::Incomplete { lacks: "row with a load and a rate" })?;
+        out.require_results(InputFault::Incomplete { lacks: label!("row with a load and a rate") })?;
         out.part("loads", Fate::Read(count));
         Ok(())
     }

@@ -4,6 +4,8 @@
 //! Matrices of latencies are refused, because their unit depends on the release (ms or us). A megabyte is 1,048,576
 //! bytes here.
 
+use plimsoll_language::label;
+
 use super::part;
 use crate::builder::Builder;
 use crate::form::{Form, FormatInput, Head, LineFormat, Resemblance};
@@ -68,7 +70,7 @@ impl LineFormat for Summary {
 
     fn end(&mut self, out: &mut Builder) -> Result<(), Refusal> {
         self.flush(out);
-        out.require_results(InputFault::Unfinished { lacks: "number among its results" })?;
+        out.require_results(InputFault::Unfinished { lacks: label!("number among its results") })?;
         out.caution(None, Doubt::MaximumOfPoints);
         Ok(())
     }
@@ -103,7 +105,7 @@ impl Summary {
         let origin = out.origin(number, "", name);
         let (figure, place) = value.split_once('@').unwrap_or((value, ""));
         let Some(amount) = text::parse_number(figure) else {
-            return out.caution(Some(origin), Doubt::NotANumber { value: "the result" });
+            return out.caution(Some(origin), Doubt::NotANumber { value: label!("the result") });
         };
         let (small, large) = (text::number_after(place, "Small="), text::number_after(place, "Large="));
         let is_large = name.ends_with("MBPS");
@@ -169,7 +171,7 @@ impl Matrix {
             ("_mbps", Ok(MatrixQuantity::Megabytes)),
             ("_lat", Err(InputFault::MatrixOfLatencies)),
         ];
-        let nameless = InputFault::NamelessQuantity { item: "a matrix", names: "_iops, _mbps" };
+        let nameless = InputFault::NamelessQuantity { item: label!("a matrix"), names: "_iops, _mbps" };
         let found = names.into_iter().filter_map(|(mark, measured)| Some((name.rfind(mark)?, measured)));
         let measured = found.max_by_key(|(at, _)| *at).map_or(Err(nameless), |(_, measured)| measured);
         Self { measured, small: Vec::new(), broken: false }
@@ -217,7 +219,7 @@ impl LineFormat for Matrix {
     }
 
     fn end(&mut self, out: &mut Builder) -> Result<(), Refusal> {
-        out.require_results(InputFault::Unfinished { lacks: "point" })?;
+        out.require_results(InputFault::Unfinished { lacks: label!("point") })?;
         if self.broken {
             out.part("rows", Fate::Broken);
         }

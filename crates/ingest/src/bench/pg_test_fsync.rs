@@ -1,6 +1,8 @@
 //! `pg_test_fsync` of `PostgreSQL`: synchronous writes of a single process, by method. A rate counts the tool's operations:
 //! a group of writes that is durable at its end.
 
+use plimsoll_language::label;
+
 use crate::builder::Builder;
 use crate::form::{Form, Head, LineFormat, Resemblance};
 use crate::reading::{Doubt, Fate, ReadingEvidence, ReadingScope, Setting};
@@ -43,7 +45,7 @@ impl LineFormat for FsyncTest {
                 return Ok(());
             }
             let Some(rate) = text::decimal(rate) else {
-                out.caution(Some(origin), Doubt::NotANumber { value: "the rate" });
+                out.caution(Some(origin), Doubt::NotANumber { value: label!("the rate") });
                 return Ok(());
             };
             let scope = out.scope(ReadingScope::default());
@@ -70,7 +72,7 @@ impl LineFormat for FsyncTest {
     }
 
     fn end(&mut self, out: &mut Builder) -> Result<(), Refusal> {
-        out.require_results(InputFault::Unfinished { lacks: "method with a rate" })
+        out.require_results(InputFault::Unfinished { lacks: label!("method with a rate") })
     }
 }
 

@@ -1,5 +1,7 @@
 //! pgbench, which counts transactions of PostgreSQL: a result of the database, not of its storage.
 
+use plimsoll_language::label;
+
 use crate::builder::Builder;
 use crate::form::{Form, Head, LineFormat, Resemblance};
 use crate::reading::{Doubt, Origin, ReadingEvidence, ReadingScope, Setting};
@@ -49,7 +51,7 @@ impl LineFormat for Pgbench {
 
     fn end(&mut self, out: &mut Builder) -> Result<(), Refusal> {
         self.flush(out);
-        out.require_results(InputFault::Unfinished { lacks: "line `tps =` with a number" })
+        out.require_results(InputFault::Unfinished { lacks: label!("line `tps =` with a number") })
     }
 }
 
@@ -63,7 +65,7 @@ impl PgbenchRun {
             "tps" => {
                 let origin = out.origin(number, "", "tps");
                 let Some(tps) = text::parse_number(value) else {
-                    return out.caution(Some(origin), Doubt::NotANumber { value: "the rate" });
+                    return out.caution(Some(origin), Doubt::NotANumber { value: label!("the rate") });
                 };
                 let with = value.contains("including");
                 *if with { &mut self.including } else { &mut self.excluding } = Some((tps, origin));

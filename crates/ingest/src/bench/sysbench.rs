@@ -3,6 +3,8 @@
 //! Lines are recognised by their names, which changed less than their order. Megabytes are 1,048,576 bytes, in any
 //! notation. Latencies cover all events: in the file test reads, writes and flushes alike.
 
+use plimsoll_language::label;
+
 use super::doubts;
 use crate::builder::Builder;
 use crate::form::{Form, Head, LineFormat, Resemblance};
@@ -65,7 +67,7 @@ impl LineFormat for Sysbench {
     fn end(&mut self, out: &mut Builder) -> Result<(), Refusal> {
         self.flush(out);
         out.require_results(match self.others {
-            0 => InputFault::Unfinished { lacks: "statistics" },
+            0 => InputFault::Unfinished { lacks: label!("statistics") },
             _ => InputFault::missing("test of files or a database", &["fileio", "an OLTP test"]),
         })
     }

@@ -2,6 +2,8 @@
 //!
 //! A megabyte is 1,048,576 bytes here.
 
+use plimsoll_language::label;
+
 use super::{Phase, longest};
 use crate::builder::Builder;
 use crate::form::{Form, Head, LineFormat, Resemblance};
@@ -68,7 +70,7 @@ impl LineFormat for Tio {
 
     fn end(&mut self, out: &mut Builder) -> Result<(), Refusal> {
         self.flush(out);
-        out.require_results(InputFault::Incomplete { lacks: "row with a rate" })
+        out.require_results(InputFault::Incomplete { lacks: label!("row with a rate") })
     }
 }
 
@@ -82,7 +84,7 @@ impl Tio {
         let origin = out.origin(number, "", phase.name);
         if cell(2).contains("MB/s") {
             let Some(rate) = text::parse_number(cell(2)) else {
-                return out.caution(Some(origin), Doubt::NotANumber { value: "the rate" });
+                return out.caution(Some(origin), Doubt::NotANumber { value: label!("the rate") });
             };
             self.waiting.push(ReadingEvidence {
                 setting: setting(phase, self.threads, None),

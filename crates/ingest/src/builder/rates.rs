@@ -4,6 +4,7 @@
 //! gives no figures, or a wrap at 32 bits: only formats can distinguish these, so they provide the value at which a
 //! counter wraps.
 
+use plimsoll_language::label;
 use plimsoll_units::Span;
 
 use super::Builder;
@@ -51,9 +52,9 @@ fn length(before: &Snapshot, after: &Snapshot) -> Result<Span, Doubt> {
         }
         ((Some(before), Some(after)), _) => after.duration_since(before).as_secs_f64(),
         (_, (Some(before), Some(after))) => (after - before).as_secs_f64(),
-        _ => return Err(Doubt::UntimedSamples { items: "snapshots" }),
+        _ => return Err(Doubt::UntimedSamples { items: label!("snapshots") }),
     };
-    if apart > 0.0 { Ok(Span::from_secs_f64(apart)) } else { Err(Doubt::ClockStuck { item: "snapshot" }) }
+    if apart > 0.0 { Ok(Span::from_secs_f64(apart)) } else { Err(Doubt::ClockStuck { item: label!("snapshot") }) }
 }
 
 /// The increase of counters of a scope in a window.

@@ -1,5 +1,7 @@
 //! The raw page: 4,096 bytes, little endian, without padding. Several pages are samples in sequence.
 
+use plimsoll_language::label;
+
 use super::{COUNTER_COUNT, EbsStatistics, HISTOGRAMS, MAX_BINS};
 use crate::builder::Builder;
 use crate::form::{Form, FormatInput, Head, Resemblance};
@@ -98,7 +100,7 @@ fn read(input: &FormatInput, pages: &[u8], out: &mut Builder) -> Result<(), Refu
         samples += 1;
     }
     out.part("pages", Fate::Read(samples));
-    out.require(samples < 2 || input.interval.is_some(), Doubt::UntimedSamples { items: "pages" })
+    out.require(samples < 2 || input.interval.is_some(), Doubt::UntimedSamples { items: label!("pages") })
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::civil::DateTime;
+use plimsoll_language::label;
 use plimsoll_units::Span;
 use serde_json::Value;
 
@@ -110,7 +111,7 @@ impl LineFormat for EbsText {
         self.take_text(self.begun, out);
         out.require(self.samples > 0, InputFault::missing("complete sample", &["nvme amzn stats -o json"]))?;
         out.part("samples", Fate::Read(self.samples));
-        out.require(self.samples < 2 || self.timed, Doubt::UntimedSamples { items: "samples" })
+        out.require(self.samples < 2 || self.timed, Doubt::UntimedSamples { items: label!("samples") })
     }
 }
 
@@ -142,7 +143,7 @@ impl EbsText {
     fn break_off(&mut self, out: &mut Builder) {
         self.json.clear();
         self.depth = 0;
-        out.caution(Some(Origin::line(self.begun)), Doubt::InvalidJson { item: "a sample" });
+        out.caution(Some(Origin::line(self.begun)), Doubt::InvalidJson { item: label!("a sample") });
         out.part("sample", Fate::Broken);
     }
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use plimsoll_language::label;
 use plimsoll_record::Finding;
 
 use crate::builder::Builder;
@@ -192,7 +193,7 @@ pub(super) const MAX_JOBS: usize = 100_000;
 
 /// The refusal of a file with too many jobs.
 pub(super) fn too_many(line: u64, out: &Builder) -> Refusal {
-    out.unusable_at(Origin::line(line), InputFault::TooMany { limit: MAX_JOBS, items: "jobs" })
+    out.unusable_at(Origin::line(line), InputFault::TooMany { limit: MAX_JOBS, items: label!("jobs") })
 }
 
 /// Maximum relative difference between fio's sum of all clients and the sum of their rates: fio divides all operations

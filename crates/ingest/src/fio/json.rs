@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use memchr::{memchr, memmem};
 use serde_json::{Map, Value};
 
+use plimsoll_language::label;
+
 use super::job::{ALL_CLIENTS, Got, JobResult, Options, emit};
 use super::judge::{self, DiskUse};
 use crate::builder::Builder;
@@ -46,7 +48,7 @@ fn read(_: &FormatInput, document: &[u8], out: &mut Builder) -> Result<(), Refus
         out.caution(None, Doubt::JsonTruncated);
         out.part("result", Fate::Broken);
     }
-    out.require(count > 0, InputFault::Unfinished { lacks: "job with operations" })?;
+    out.require(count > 0, InputFault::Unfinished { lacks: label!("job with operations") })?;
     Ok(())
 }
 

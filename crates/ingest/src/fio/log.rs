@@ -1,6 +1,8 @@
 //! fio's logs: `milliseconds, value, direction, size` and more depending on the version. The quantity is not in the
 //! file but in its name (`_bw`, `_iops`, `_lat`, `_clat`, `_slat`).
 
+use plimsoll_language::label;
+
 use super::json::of_bins;
 use crate::builder::Builder;
 use crate::form::{Form, FormatInput, Head, LineFormat, Resemblance};
@@ -144,7 +146,7 @@ impl FioLog {
     fn row(&mut self, line: &str, number: u64, two_values: bool, out: &mut Builder) {
         let Some(row) = LogRow::of(line, two_values) else {
             self.broken += 1;
-            return out.caution(Some(Origin::line(number)), Doubt::UnknownItem { item: "a row of a log" });
+            return out.caution(Some(Origin::line(number)), Doubt::UnknownItem { item: label!("a row of a log") });
         };
         let origin = *self.origin_ms.get_or_insert(if row.ms >= CALENDAR_MS { row.ms } else { 0 });
         let since_ms = row.ms.saturating_sub(origin);
@@ -191,10 +193,10 @@ impl LineFormat for FioLog {
         }
         let Some(value) = self.value else {
             let names = "_bw.1.log, _iops.1.log, _lat.1.log, _clat.1.log";
-            return Err(out.unusable(InputFault::NamelessQuantity { item: "a log", names }));
+            return Err(out.unusable(InputFault::NamelessQuantity { item: label!("a log"), names }));
         };
         let has_rows = self.series.iter().any(|series| series.total().rows != 0.0);
-        out.require(has_rows, InputFault::Unfinished { lacks: "row" })?;
+        out.require(has_rows, InputFault::Unfinished { lacks: label!("row") })?;
         if value == LogQuantity::Submission {
             out.caution(None, Doubt::SubmissionLatency);
             out.part("submission latencies", Fate::Ignored);
@@ -409,7 +411,7 @@ impl LineFormat for Histograms {
             let scale = BinScale::of(counts.len())?;
             Some((ms, direction, counts, scale))
         }) else {
-            out.caution(Some(Origin::line(number)), Doubt::UnknownItem { item: "a row of a histogram" });
+            out.caution(Some(Origin::line(number)), Doubt::UnknownItem { item: label!("a row of a histogram") });
             out.part("row", Fate::Broken);
             return Ok(());
         };
@@ -436,7 +438,7 @@ impl LineFormat for Histograms {
                 self.emitted += emit(direction, &total, scale, (None, last as f64 / 1e3, 0), out);
             }
         }
-        out.require(self.emitted > 0, InputFault::Unfinished { lacks: "counts" })?;
+        out.require(self.emitted > 0, InputFault::Unfinished { lacks: label!("counts") })?;
         out.part("intervals", Fate::Read(self.emitted));
         Ok(())
     }

@@ -1,5 +1,7 @@
 //! fio's terse lines, versions 2 to 5: a line for each job, fields separated by semicolons, microseconds and KiB.
 
+use plimsoll_language::label;
+
 use super::job::{ALL_CLIENTS, Got, JobResult, MAX_JOBS, emit, too_many};
 use super::judge;
 use super::without_progress;
@@ -70,7 +72,7 @@ impl LineFormat for Terse {
             self.jobs.iter_mut().for_each(|job| job.host.clear());
         }
         let count = emit(&self.jobs, out);
-        out.require(count > 0, InputFault::Unfinished { lacks: "job with operations" })?;
+        out.require(count > 0, InputFault::Unfinished { lacks: label!("job with operations") })?;
         out.part("jobs", Fate::Read(count));
         Ok(())
     }

@@ -2,6 +2,8 @@
 
 use std::collections::VecDeque;
 
+use plimsoll_language::label;
+
 use super::job::{ALL_CLIENTS, Got, JobResult, MAX_JOBS, Options, alike, emit, too_many};
 use super::judge::{self, DiskUse};
 use super::without_progress;
@@ -144,7 +146,7 @@ impl LineFormat for FioText {
             out.part("last run", Fate::Broken);
         }
         self.flush(out);
-        out.require(self.emitted > 0, InputFault::Unfinished { lacks: "job with operations" })?;
+        out.require(self.emitted > 0, InputFault::Unfinished { lacks: label!("job with operations") })?;
         out.part("jobs", Fate::Read(self.emitted));
         Ok(())
     }

@@ -1,5 +1,7 @@
 //! iostat of Linux as text: all generations of its columns, with or without times.
 
+use plimsoll_language::label;
+
 use super::disks::{Absent, Heading};
 use super::{Follows, Noted, Reports, UNDATED};
 use crate::builder::Builder;
@@ -108,7 +110,7 @@ impl Iostat {
             self.processor_columns = columns.map(str::to_owned).collect();
         } else if in_table && self.reports.disks.knows(text) {
             self.noted.note("rows of devices", Fate::Broken);
-            out.caution(Some(Origin::line(number)), Doubt::UnreadableItem { item: "row of devices" });
+            out.caution(Some(Origin::line(number)), Doubt::UnreadableItem { item: label!("row of devices") });
             self.place = LinePlace::Table;
         }
     }

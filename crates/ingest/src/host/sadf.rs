@@ -4,6 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::civil::DateTime;
 
+use plimsoll_language::label;
+
 use super::disks::{Heading, NameAt};
 use super::iostat::processor_shares;
 use super::{In, Noted, Tables, Timeline};
@@ -175,7 +177,7 @@ impl LineFormat for Sadf {
             self.named(text, out);
         } else if self.row(text, number, out).is_none() {
             self.noted.note("lines", Fate::Broken);
-            out.caution(Some(Origin::line(number)), Doubt::UnreadableItem { item: "line" });
+            out.caution(Some(Origin::line(number)), Doubt::UnreadableItem { item: label!("line") });
         }
         Ok(())
     }

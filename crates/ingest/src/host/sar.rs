@@ -5,6 +5,8 @@
 use jiff::SignedDuration;
 use jiff::civil::{Date, DateTime};
 
+use plimsoll_language::label;
+
 use super::disks::{Heading, NameAt};
 use super::iostat::{banner, processor_shares, processors};
 use super::{In, Noted, Tables, Timeline};
@@ -251,7 +253,7 @@ impl LineFormat for Sar {
             self.table = In::Other;
         } else if self.table != In::Other && !self.row(time, text, number, out) {
             self.noted.note("rows", Fate::Broken);
-            out.caution(Some(Origin::line(number)), Doubt::UnreadableItem { item: "row" });
+            out.caution(Some(Origin::line(number)), Doubt::UnreadableItem { item: label!("row") });
         }
         Ok(())
     }

@@ -6,6 +6,8 @@ use std::sync::Arc;
 
 use jiff::civil::DateTime;
 
+use plimsoll_language::label;
+
 use super::{Noted, Timeline, UNDATED};
 use crate::builder::Builder;
 use crate::form::{Form, FormatInput, Head, LineFormat, Resemblance};
@@ -157,7 +159,7 @@ impl LineFormat for Vmstat {
             self.columns = Some(columns);
         } else if self.columns.is_some() && line.trim_start().starts_with(|c: char| c.is_ascii_digit()) {
             self.noted.note("rows", Fate::Broken);
-            out.caution(Some(Origin::line(number)), Doubt::UnreadableItem { item: "row" });
+            out.caution(Some(Origin::line(number)), Doubt::UnreadableItem { item: label!("row") });
         }
         Ok(())
     }
@@ -287,7 +289,7 @@ impl Counters {
         }
         Some(match self.disks.rows {
             0 if self.other => InputFault::LayeredSums,
-            0 => InputFault::Incomplete { lacks: "row of numbers" },
+            0 => InputFault::Incomplete { lacks: label!("row of numbers") },
             _ => InputFault::missing("two samples with times", &["vmstat -dt 10", "--interval"]),
         })
     }

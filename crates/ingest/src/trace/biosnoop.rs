@@ -3,6 +3,7 @@
 //! Source: <https://github.com/iovisor/bcc/blob/master/tools/biosnoop.py>. The names of processes may contain blanks, so
 //! columns are counted from the end; the time in the queue is an optional column before the latency.
 
+use plimsoll_language::label;
 use plimsoll_record::Action;
 
 use super::lines::{Line, LineDialect};
@@ -41,25 +42,31 @@ impl LineDialect for Biosnoop {
             return Line::Passed;
         }
         let Some(latencies) = self.latencies else {
-            return Line::Broken(&Doubt::IncompleteItem { item: "a record", lacks: "a heading before it" });
+            return Line::Broken(Doubt::IncompleteItem {
+                item: label!("a record"),
+                lacks: label!("a heading before it"),
+            });
         };
         // Time, process, its number, disk, kind, sector, bytes.
         let Some(first) = count.checked_sub(latencies + 4).filter(|first| *first >= 3) else {
-            return Line::Broken(&Doubt::IncompleteItem { item: "a record", lacks: "all columns of the heading" });
+            return Line::Broken(Doubt::IncompleteItem {
+                item: label!("a record"),
+                lacks: label!("all columns of the heading"),
+            });
         };
         let [disk, kind, sector, bytes] = [0, 1, 2, 3].map(|index| fields[first + index]);
         let action = match kind {
             b"R" => Action::Read,
             b"W" => Action::Write,
-            _ => return Line::Broken(&Doubt::NeitherReadNorWrite),
+            _ => return Line::Broken(Doubt::NeitherReadNorWrite),
         };
         let numbers =
             (scaled(fields[0], SECOND), integer(sector), integer(bytes), scaled(fields[count - 1], MILLISECOND));
         let (Some(done_ns), Some(sector), Some(length), Some(took_ns)) = numbers else {
-            return Line::Broken(&Doubt::UnreadableItem { item: "number" });
+            return Line::Broken(Doubt::UnreadableItem { item: label!("number") });
         };
         let Some(place) = sector.checked_mul(SECTOR) else {
-            return Line::Broken(&Doubt::UnreadableItem { item: "number" });
+            return Line::Broken(Doubt::UnreadableItem { item: label!("number") });
         };
         let volume = sink.volume(disk);
         sink.operation(&TraceRecord {

@@ -3,6 +3,7 @@
 //! Sources: MSR Cambridge (Narayanan et al. 2008), SYSTOR '17 (Lee et al. 2017), Alibaba (Li et al. 2020), Tencent (Zhang
 //! et al. 2020), Florida International University (Koller, Rangaswami 2010), Cydonia (Bhandari et al. 2021).
 
+use plimsoll_language::label;
 use plimsoll_record::Action;
 
 use super::lines::{Line, LineDialect, LineSplitter, resembles};
@@ -437,13 +438,16 @@ impl LineDialect for Columns {
         };
         let count = layout.arrange.map_or(count, |arrange| arrange(&mut fields, count));
         if !layout.has_fields(&fields, count) {
-            return Line::Broken(&Doubt::IncompleteItem { item: "a record", lacks: "some of its fields" });
+            return Line::Broken(Doubt::IncompleteItem {
+                item: label!("a record"),
+                lacks: label!("some of its fields"),
+            });
         }
         let Some(command) = layout.command(&fields) else {
-            return Line::Broken(&Doubt::NeitherReadNorWrite);
+            return Line::Broken(Doubt::NeitherReadNorWrite);
         };
         let (Some(at_ns), Some((place, length))) = (self.at_ns(&fields), layout.extent(&fields)) else {
-            return Line::Broken(&Doubt::NotANumber { value: "its time, address or length" });
+            return Line::Broken(Doubt::NotANumber { value: label!("its time, address or length") });
         };
         let ScsiCommand::Operation(action) = command else { return Line::Read };
         let volume = match *layout.volume {
@@ -528,7 +532,7 @@ impl LineDialect for Objects {
             return if self.columns.is_some() {
                 Line::Passed
             } else {
-                Line::Broken(&Doubt::UnknownItem { item: "a line with names of columns" })
+                Line::Broken(Doubt::UnknownItem { item: label!("a line with names of columns") })
             };
         };
         if line.first() == Some(&b'#') {
@@ -538,7 +542,10 @@ impl LineDialect for Objects {
         self.decimals |= time.contains(&b'.');
         let (at_ns, length) = (scaled(time, SECOND), integer(fields[columns.size]));
         if count != columns.count || at_ns.is_none() || length.is_none() || object.is_empty() {
-            return Line::Broken(&Doubt::IncompleteItem { item: "a record", lacks: "all columns of the heading" });
+            return Line::Broken(Doubt::IncompleteItem {
+                item: label!("a record"),
+                lacks: label!("all columns of the heading"),
+            });
         }
         let place = integer(object).unwrap_or_else(|| hash(object));
         let volume = sink.volume(b"");
@@ -581,7 +588,9 @@ impl LineDialect for PageNumbers {
         if line == b"*" {
             return Line::Passed;
         }
-        let Some(place) = integer(line) else { return Line::Broken(&Doubt::UnknownItem { item: "a page number" }) };
+        let Some(place) = integer(line) else {
+            return Line::Broken(Doubt::UnknownItem { item: label!("a page number") });
+        };
         let volume = sink.volume(b"");
         sink.operation(&TraceRecord { number, place, volume, ..TraceRecord::default() });
         Line::Read

@@ -2,6 +2,7 @@
 
 use jiff::SignedDuration;
 use jiff::civil::DateTime;
+use plimsoll_language::label;
 use plimsoll_units::Span;
 
 use super::tally::{OfVolume, OpCounter, Peak, SECOND, Sort, SortCount, SortCounts, TallyWindow};
@@ -38,7 +39,7 @@ pub(super) fn emit(
     out: &mut Builder,
 ) -> Result<(), Refusal> {
     broken(&tally, about, out);
-    out.require(tally.operations > 0, InputFault::Incomplete { lacks: "readable operation" })?;
+    out.require(tally.operations > 0, InputFault::Incomplete { lacks: label!("readable operation") })?;
     for doubt in &about.doubts {
         out.caution(None, doubt.clone());
     }

@@ -38,14 +38,14 @@ pub(super) trait LineDialect {
 }
 
 /// The content of a line.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) enum Line {
     /// A record, passed on if relevant.
     Read,
     /// A heading or a remark.
     Passed,
     /// A damaged record.
-    Broken(&'static Doubt),
+    Broken(Doubt),
     /// A damaged record that was already reported to the sink.
     Reported,
 }
@@ -78,8 +78,8 @@ impl<R: LineDialect> LineSplitter<R> {
             // The first line may have column names.
             Line::Broken(_) if !self.has_records && number == 1 => {}
             Line::Broken(_) if line.trim_ascii().is_empty() => {}
-            Line::Broken(doubt) if is_cut => sink.cut(number, doubt),
-            Line::Broken(doubt) => sink.broken(number, doubt),
+            Line::Broken(doubt) if is_cut => sink.cut(number, &doubt),
+            Line::Broken(doubt) => sink.broken(number, &doubt),
         }
     }
 }

@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 
 use memchr::memmem;
+use plimsoll_language::label;
 use plimsoll_record::Action;
 
 use super::lines::{Line, LineDialect};
@@ -205,12 +206,12 @@ impl LineDialect for Blkparse {
             return if count > 0 && is_summary(line) {
                 Line::Passed
             } else {
-                Line::Broken(&Doubt::UnknownItem { item: "a line with a device" })
+                Line::Broken(Doubt::UnknownItem { item: label!("a line with a device") })
             };
         }
         let at_ns = scaled(f[3], 1_000_000_000).filter(|_| count >= 6 && f[3].contains(&b'.'));
         let (Some(at_ns), Some(_), Some(_)) = (at_ns, integer(f[1]), integer(f[2])) else {
-            return Line::Broken(&Doubt::NotANumber { value: "its processor, sequence or time" });
+            return Line::Broken(Doubt::NotANumber { value: label!("its processor, sequence or time") });
         };
         let Some(stage) = stage(f[5]) else { return Line::Read };
         // Commands other than operations on sectors have no `+`.
@@ -219,7 +220,7 @@ impl LineDialect for Blkparse {
             _ => (Some(0), Some(0)),
         };
         let (Some(sector), Some(sectors)) = (sector, sectors) else {
-            return Line::Broken(&Doubt::NotANumber { value: "its sector or length" });
+            return Line::Broken(Doubt::NotANumber { value: label!("its sector or length") });
         };
         let bytes = sectors.saturating_mul(SECTOR);
         if let Some(action) = action(f[6], bytes).filter(|_| f[8] == b"+" || f[6].starts_with(b"F")) {
@@ -324,7 +325,7 @@ impl LineDialect for Formatted {
     fn row(&mut self, line: &[u8], number: u64, sink: &mut dyn Sink) -> Line {
         let found = LineParts::of(line);
         let (Some(at_ns), 1..) = (found.at_ns, found.capitals_count) else {
-            return Line::Broken(&Doubt::AmbiguousRecord);
+            return Line::Broken(Doubt::AmbiguousRecord);
         };
         let with_actions = *self.with_actions.get_or_insert(found.capitals_count == 2);
         let (stage, letters) = match (with_actions, found.capitals_count) {
@@ -338,7 +339,7 @@ impl LineDialect for Formatted {
             return if letters.starts_with(b"F") {
                 Line::Read
             } else {
-                Line::Broken(&Doubt::IncompleteItem { item: "a record", lacks: "sector and length" })
+                Line::Broken(Doubt::IncompleteItem { item: label!("a record"), lacks: label!("sector and length") })
             };
         };
         let in_bytes = *self.in_bytes.get_or_insert(length >= SECTOR && length % SECTOR == 0);
@@ -517,7 +518,7 @@ impl Dialect for Blktrace {
 
     fn end(&mut self, sink: &mut dyn Sink) {
         if !self.rest.is_empty() {
-            sink.broken(self.number + 1, &Doubt::EndsWithin { item: "a record".to_owned() });
+            sink.broken(self.number + 1, &Doubt::EndsWithin { item: label!("a record").to_owned() });
         }
         self.events.end(sink);
     }
@@ -539,7 +540,7 @@ impl Blktrace {
             let left = &bytes[at..];
             if Bytes::of(left).is_none() {
                 self.number += 1;
-                sink.broken(self.number, &Doubt::UnknownItem { item: "a record of an operation" });
+                sink.broken(self.number, &Doubt::UnknownItem { item: label!("a record of an operation") });
                 at += next(left);
                 continue;
             }

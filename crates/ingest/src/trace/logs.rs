@@ -1,5 +1,6 @@
 //! Logs of load generators: plimsoll's traces, and fio's logs of operations.
 
+use plimsoll_language::label;
 use plimsoll_record::{Action, TraceLine, Wrong};
 
 use super::lines::{Line, LineDialect};
@@ -41,7 +42,7 @@ impl LineDialect for Own {
                 // The head identifies the dialect, so it counts as a record.
                 if number <= 2 { Line::Read } else { Line::Passed }
             }
-            Err(Wrong::Format) => Line::Broken(&Doubt::UnknownItem { item: "a trace of plimsoll" }),
+            Err(Wrong::Format) => Line::Broken(Doubt::UnknownItem { item: label!("a trace of plimsoll") }),
             Err(wrong) => {
                 sink.broken(number, &Doubt::DamagedTrace { wrong: wrong.to_string() });
                 Line::Reported
@@ -87,7 +88,7 @@ impl LineDialect for Iolog {
             self.version = match line.trim_ascii() {
                 b"fio version 2 iolog" => Some(Version::Two),
                 b"fio version 3 iolog" => Some(Version::Three),
-                _ => return Line::Broken(&Doubt::UnknownIolog),
+                _ => return Line::Broken(Doubt::UnknownIolog),
             };
             return Line::Read;
         };
@@ -98,13 +99,16 @@ impl LineDialect for Iolog {
             Version::Three => (integer(f[0]), f.get(1..count)),
         };
         let (Some(at_us), Some([file, verb, rest @ ..])) = (at_us, fields) else {
-            return Line::Broken(&Doubt::IncompleteItem { item: "a record", lacks: "some of its fields" });
+            return Line::Broken(Doubt::IncompleteItem {
+                item: label!("a record"),
+                lacks: label!("some of its fields"),
+            });
         };
         let action = match *verb {
             b"add" | b"open" | b"close" => return Line::Passed,
             b"wait" => {
                 let Some(pause) = rest.first().and_then(|text| integer(text)) else {
-                    return Line::Broken(&Doubt::IncompleteItem { item: "a wait", lacks: "its length" });
+                    return Line::Broken(Doubt::IncompleteItem { item: label!("a wait"), lacks: label!("its length") });
                 };
                 self.waited_us = self.waited_us.saturating_add(pause);
                 return Line::Passed;
@@ -113,7 +117,7 @@ impl LineDialect for Iolog {
             b"write" => Action::Write,
             b"sync" | b"datasync" => Action::Flush,
             b"trim" => Action::Trim,
-            _ => return Line::Broken(&Doubt::UnknownItem { item: "a known action" }),
+            _ => return Line::Broken(Doubt::UnknownItem { item: label!("a known action") }),
         };
         let span = match rest {
             _ if action == Action::Flush => (Some(0), Some(0)),
@@ -121,7 +125,7 @@ impl LineDialect for Iolog {
             _ => (None, None),
         };
         let (Some(place), length @ Some(_)) = span else {
-            return Line::Broken(&Doubt::NotANumber { value: "its offset or length" });
+            return Line::Broken(Doubt::NotANumber { value: label!("its offset or length") });
         };
         let (volume, when, action) = (sink.volume(file), at_us.checked_mul(1_000), Some(action));
         sink.operation(&TraceRecord { number, at_ns: when, action, place, length, volume, took_ns: None });

@@ -1,5 +1,6 @@
 //! Dialects with records of a fixed size, little-endian: a constant [`RecordLayout`] for each, and their common reader.
 
+use plimsoll_language::label;
 use plimsoll_record::Action;
 
 use super::columns::object_doubts;
@@ -186,7 +187,7 @@ impl Dialect for Records {
         self.layout = self.layout.or_else(|| version(&self.rest));
         self.drain(sink);
         if !self.rest.is_empty() {
-            sink.broken(self.number + 1, &Doubt::EndsWithin { item: "a record".to_owned() });
+            sink.broken(self.number + 1, &Doubt::EndsWithin { item: label!("a record").to_owned() });
         }
     }
 
@@ -214,7 +215,7 @@ impl Records {
                     sink.operation(&TraceRecord { number: self.number, volume, ..operation });
                 }
                 Some(None) => {}
-                None => sink.broken(self.number, &Doubt::UnknownItem { item: "a record of an operation" }),
+                None => sink.broken(self.number, &Doubt::UnknownItem { item: label!("a record of an operation") }),
             }
         }
         self.rest = records.remainder().to_vec();

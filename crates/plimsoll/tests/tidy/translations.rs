@@ -1,5 +1,5 @@
-//! Texts of `say!`, `label!` and `say_errors` against their Japanese in `ja.po` of their crate: no entry without a use, and
-//! the number of texts without a translation may only shrink. With `UPDATE_GENERATED=1`, the catalogues get entries for new
+//! Texts of `say!`, `label!` and `say_errors` against their Japanese in `ja.po` of their crate, and texts of the products'
+//! files against `catalogue/ja.po`: no entry without a use, and the number of texts without a translation may only shrink. With `UPDATE_GENERATED=1`, the catalogues get entries for new
 //! texts, with the translation of another crate if there is one, and lose those without a use.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -22,6 +22,13 @@ const UNTRANSLATED: &str = "crates/plimsoll/tests/tidy/untranslated.txt";
 const HEAD: &str = "msgid \"\"\nmsgstr \"\"\n\"Language: ja\\n\"\n\"MIME-Version: 1.0\\n\"\n\
                     \"Content-Type: text/plain; charset=UTF-8\\n\"\n\"Content-Transfer-Encoding: 8bit\\n\"\n";
 
+/// Translations of the texts of products and requirements.
+const CATALOGUE: &str = "catalogue/ja.po";
+/// Keys of these texts in the files.
+const CATALOGUE_KEYS: [&str; 8] = ["about", "assumptions", "doubts", "leaves", "message", "provides", "text", "why"];
+/// Tables of these files whose names are texts.
+const NAMED_TABLES: [&str; 2] = ["limit", "part"];
+
 /// Texts of a crate with the path of their first use, in the order of use.
 type Texts<'a> = Vec<(String, &'a str)>;
 
@@ -40,6 +47,35 @@ fn collect_texts(sources: &[Source]) -> BTreeMap<String, Texts<'_>> {
     }
     texts.retain(|_, texts| !texts.is_empty());
     texts
+}
+
+/// Texts of the files of products and requirements.
+fn collect_catalogue_texts() -> Texts<'static> {
+    let mut texts = Vec::new();
+    let mut found = BTreeSet::new();
+    let is_listed = |path: &&String| path.starts_with("catalogue/") || path.starts_with("requirements/");
+    for path in tree::files_ending(".toml").chain(tree::files_ending(".shared")).filter(is_listed) {
+        let mut own = Vec::new();
+        let text = tree::text(path).unwrap_or_default();
+        let table: toml::Table = toml::from_str(&text).unwrap_or_else(|error| panic!("{path}: {error}"));
+        collect_values(&toml::Value::Table(table), "", "", &mut own);
+        texts.extend(own.into_iter().filter(|text| found.insert(text.clone())).map(|text| (text, &**path)));
+    }
+    texts
+}
+
+/// Texts in the value of a key of a table.
+fn collect_values(value: &toml::Value, table: &str, key: &str, texts: &mut Vec<String>) {
+    match value {
+        toml::Value::Table(entries) => entries.iter().for_each(|(name, value)| collect_values(value, key, name, texts)),
+        toml::Value::Array(values) => values.iter().for_each(|value| collect_values(value, table, key, texts)),
+        toml::Value::String(text)
+            if CATALOGUE_KEYS.contains(&key) || (key == "name" && NAMED_TABLES.contains(&table)) =>
+        {
+            texts.push(text.clone());
+        }
+        _ => {}
+    }
 }
 
 fn collect(tokens: TokenStream, texts: &mut Vec<String>) {
@@ -113,12 +149,13 @@ fn check(
 
 /// The present catalogues by path.
 fn read_catalogues(texts: &BTreeMap<String, Texts>) -> BTreeMap<String, Translations> {
-    let read = |path: &String| {
-        let text = tree::text(path)?;
+    let read = |path: String| {
+        let text = tree::text(&path)?;
         let translations = Translations::parse(&text).unwrap_or_else(|error| panic!("{path}: {error}"));
-        Some((path.clone(), translations))
+        Some((path, translations))
     };
-    tree::files_ending("/ja.po").chain(texts.keys()).filter_map(read).collect()
+    let paths: BTreeSet<String> = tree::files_ending("/ja.po").cloned().chain(texts.keys().cloned()).collect();
+    paths.into_iter().filter_map(read).collect()
 }
 
 /// Writes a catalogue for each crate with texts, and removes those of other crates.
@@ -142,7 +179,8 @@ fn update_catalogues(texts: &BTreeMap<String, Texts>) {
 
 #[test]
 fn texts_have_translations() {
-    let texts = collect_texts(sources());
+    let mut texts = collect_texts(sources());
+    texts.insert(CATALOGUE.to_owned(), collect_catalogue_texts());
     if std::env::var_os("UPDATE_GENERATED").is_some() {
         update_catalogues(&texts);
     }

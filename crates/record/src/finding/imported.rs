@@ -1,6 +1,7 @@
 //! Sentences and remedies of findings about results of other programs.
 
 use super::Finding;
+use plimsoll_language::say;
 
 /// Shares above are shown with a decimal: 99.9 % is not all.
 const NEARLY_ALL: f64 = 0.995;
@@ -9,21 +10,21 @@ impl Finding {
     /// Sentences about results of other programs.
     pub(super) fn imported_text(&self) -> String {
         match self {
-            Self::WritesInMemory { share } => format!(
+            Self::WritesInMemory { share } => say!(
                 "{} of the written bytes had not reached the device when the job ended: memory took them, not the storage",
                 share_text(*share)
             ),
-            Self::BufferedEngine { engine, depth: Some(depth) } => format!(
+            Self::BufferedEngine { engine, depth: Some(depth) } => say!(
                 "{engine} was used without direct I/O: its submissions wait, so that a depth of {depth} was not in flight"
             ),
-            Self::BufferedEngine { engine, depth: None } => format!(
-                "{engine} was used without direct I/O: its submissions wait, so that operations hardly overlapped"
-            ),
-            Self::Assumed { what, value } => format!("{what} is not stated: {value} is assumed"),
-            Self::TooShort { seconds } => format!(
-                "the run lasted {seconds:.1} s: too short for burst allowances, write caches and warm-up to show"
-            ),
-            Self::DeviceIdle { busy } => format!(
+            Self::BufferedEngine { engine, depth: None } => {
+                say!("{engine} was used without direct I/O: its submissions wait, so that operations hardly overlapped")
+            }
+            Self::Assumed { what, value } => say!("{what} is not stated: {value} is assumed"),
+            Self::TooShort { seconds } => {
+                say!("the run lasted {seconds:.1} s: too short for burst allowances, write caches and warm-up to show")
+            }
+            Self::DeviceIdle { busy } => say!(
                 "the device was busy for {} of the time only: the load mostly did not wait for it",
                 share_text(*busy)
             ),

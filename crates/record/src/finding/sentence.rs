@@ -1,5 +1,6 @@
 //! Findings as sentences, independent of layout.
 
+use plimsoll_language::{label, say};
 use plimsoll_units::{Bytes, Span};
 
 use super::Finding;
@@ -11,34 +12,35 @@ impl Finding {
         let percent = |share: f64| format!("{:.0} %", share * 100.0);
         match self {
             Self::PageCacheAnswered { share } => {
-                format!("{} of the reads came from the page cache: not a figure of the storage", share_text(*share))
+                say!("{} of the reads came from the page cache: not a figure of the storage", share_text(*share))
             }
-            Self::Buffered => "buffered I/O: reads may come from memory, and writes end there".into(),
+            Self::Buffered => label!("buffered I/O: reads may come from memory, and writes end there").into(),
             Self::PageCacheSimulated { .. } => self.page_cache_text(),
             Self::NoPageCache => {
-                "buffered I/O without a simulated page cache: the model served every operation like direct I/O".into()
+                label!("buffered I/O without a simulated page cache: the model served every operation like direct I/O")
+                    .into()
             }
             Self::GeneratorBound { achieved, ceiling } => {
-                format!("the generator set the pace: {achieved:.0} IOPS, and its loop alone reaches {ceiling:.0}")
+                say!("the generator set the pace: {achieved:.0} IOPS, and its loop alone reaches {ceiling:.0}")
             }
-            Self::GeneratorLate { p99, response_p99 } => format!(
+            Self::GeneratorLate { p99, response_p99 } => say!(
                 "the generator overslept arrivals by {p99} (p99), with a response time of {response_p99} (p99): they \
                  were bunched"
             ),
             Self::ProcessorBound { busy } => {
-                format!("the processors were {} busy: latencies include waiting for one", percent(*busy))
+                say!("the processors were {} busy: latencies include waiting for one", percent(*busy))
             }
             Self::SmallData { data, memory: Some(memory) } => {
-                format!("only {data} were touched, on a host with {memory} of memory: its page cache may hold them all")
+                say!("only {data} were touched, on a host with {memory} of memory: its page cache may hold them all")
             }
             Self::SmallData { data, memory: None } => {
-                format!("only {data} were touched: the device's or controller's own cache may hold them all")
+                say!("only {data} were touched: the device's or controller's own cache may hold them all")
             }
             Self::CompressionSuspected { ratio } => {
-                format!("zeroes were written {ratio:.1} times as fast as incompressible data: the storage compresses")
+                say!("zeroes were written {ratio:.1} times as fast as incompressible data: the storage compresses")
             }
             Self::FlushNotHonoured { median } => {
-                format!("a write with fdatasync took {median}, faster than durable media: flushes may not be honoured")
+                say!("a write with fdatasync took {median}, faster than durable media: flushes may not be honoured")
             }
             _ => self.course_text(),
         }
@@ -48,18 +50,18 @@ impl Finding {
         let Self::PageCacheSimulated { memory, share, unused, write_backs, write_back_mean, sustained } = self else {
             return String::new();
         };
-        let mut text = format!("the page cache of a host with {memory} for it was simulated");
+        let mut text = say!("the page cache of a host with {memory} for it was simulated");
         if let Some(share) = share {
-            text += &format!("; it answered {:.0} % of the bytes read", share * 100.0);
+            text += &say!("; it answered {:.0} % of the bytes read", share * 100.0);
         }
         if *unused > Bytes::ZERO {
-            text += &format!("; {unused} were read ahead and not used");
+            text += &say!("; {unused} were read ahead and not used");
         }
         if *write_backs > 0 {
-            text += &format!("; it wrote back in {write_backs} operations of {write_back_mean} on average");
+            text += &say!("; it wrote back in {write_backs} operations of {write_back_mean} on average");
         }
         if !sustained.is_zero() {
-            text += &format!("; writers waited {sustained}, all together, until less was dirty");
+            text += &say!("; writers waited {sustained}, all together, until less was dirty");
         }
         text
     }
@@ -67,31 +69,31 @@ impl Finding {
     /// Sentences about lasting loads and the load line.
     fn line_text(&self) -> String {
         match self {
-            Self::RateDropped { at_seconds, before, after } => format!(
+            Self::RateDropped { at_seconds, before, after } => say!(
                 "the rate fell from {before:.0} to {after:.0} IOPS after {at_seconds:.0} s: a burst allowance or a \
                  write cache may have run out"
             ),
-            Self::CarriedInBursts { burst, lasting } => format!(
+            Self::CarriedInBursts { burst, lasting } => say!(
                 "carried in bursts only: {burst:.0} IOPS for less than a second, {lasting:.0} IOPS when held after burst \
                  allowances were used up"
             ),
-            Self::BurstCredits { burst, seconds, lasting } => format!(
+            Self::BurstCredits { burst, seconds, lasting } => say!(
                 "carried by burst credits: the product allows {burst:.0} IOPS for {} from full credits, then {lasting:.0} IOPS",
                 Span::from_nanos((seconds * 1e9) as u64)
             ),
-            Self::MissedWhenHeld { slots, sustained } => format!(
+            Self::MissedWhenHeld { slots, sustained } => say!(
                 "single half seconds kept the objective at {slots:.0} IOPS; held for seconds, only {sustained:.0} IOPS did"
             ),
             Self::LineFell { before, after } => {
-                format!("the load line fell from {before:.0} to {after:.0} IOPS during the measurement")
+                say!("the load line fell from {before:.0} to {after:.0} IOPS during the measurement")
             }
-            Self::SlotsLeftOut { left_out, of } => format!(
+            Self::SlotsLeftOut { left_out, of } => say!(
                 "the processor was taken away in {:.0} % of the slots ({left_out} of {of}), which do not count; the scatter of \
                  the others is the storage's own",
                 100.0 * f64::from(*left_out) / f64::from((*of).max(1))
             ),
             Self::BudgetSpent { half_width } => {
-                format!(
+                say!(
                     "the time was spent while the objective was known to ±{} only",
                     format_args!("{:.0} %", half_width * 100.0)
                 )
@@ -105,58 +107,58 @@ impl Finding {
         let percent = |share: f64| format!("{:.0} %", share * 100.0);
         match self {
             Self::NoSteadyState { measure, drift } => {
-                format!("no steady state: {measure} changed by {:+.0} % within the run", drift * 100.0)
+                say!("no steady state: {measure} changed by {:+.0} % within the run", drift * 100.0)
             }
-            Self::StolenTime { share } => format!("the hypervisor took {} of the processor time", percent(*share)),
-            Self::Unrepeatable { low_p99, high_p99 } => format!(
+            Self::StolenTime { share } => say!("the hypervisor took {} of the processor time", percent(*share)),
+            Self::Unrepeatable { low_p99, high_p99 } => say!(
                 "the same load was answered with a p99 of {low_p99} once and {high_p99} another time: the storage or its \
                  neighbours vary by more than the intervals"
             ),
-            Self::OtherLoad { iops } => format!("others used the device: {iops:.0} IOPS beyond plimsoll's own"),
-            Self::DirectRefused => "O_DIRECT was refused here, so I/O went through the page cache".into(),
+            Self::OtherLoad { iops } => say!("others used the device: {iops:.0} IOPS beyond plimsoll's own"),
+            Self::DirectRefused => label!("O_DIRECT was refused here, so I/O went through the page cache").into(),
             Self::HostCacheSuspected { median } => {
-                format!("a virtual disk answered reads in {median} (median): a cache on its host is likely")
+                say!("a virtual disk answered reads in {median} (median): a cache on its host is likely")
             }
             Self::Holes { allocated, size } => {
-                format!("only {allocated} of the file's {size} were ever written: reading the rest reaches no device")
+                say!("only {allocated} of the file's {size} were ever written: reading the rest reaches no device")
             }
             Self::DeviceNotReached { share } => {
-                format!(
+                say!(
                     "{} of the bytes read never came from the device: served from a cache, or never written",
                     share_text(*share)
                 )
             }
-            Self::Fault { what } => format!("the target failed: {what}"),
+            Self::Fault { what } => say!("the target failed: {what}"),
             Self::InMemory { what } => {
-                format!("{what} keeps its data in memory: the figures describe that, not storage")
+                say!("{what} keeps its data in memory: the figures describe that, not storage")
             }
-            Self::NotStorageAlone { note } => format!("this is not the storage alone: {note}"),
-            Self::Floor { round_trip, wait, beyond } => format!(
+            Self::NotStorageAlone { note } => say!("this is not the storage alone: {note}"),
+            Self::Floor { round_trip, wait, beyond } => say!(
                 "a server on this host adds {round_trip} to what it answers at once, and {beyond} to an answer that waits \
                  {wait} (medians without a model)"
             ),
-            Self::TimeDilated { slow } => format!(
+            Self::TimeDilated { slow } => say!(
                 "the volume's time runs {slow} times slower than the clock: times are {slow} times too long, and rates \
                  {slow} times too low"
             ),
-            Self::ModelDoubted { what } => format!("the model: {what}"),
-            Self::ClockChanged { from, to } => format!("the clock source changed from {from} to {to}"),
+            Self::ModelDoubted { what } => say!("the model: {what}"),
+            Self::ClockChanged { from, to } => say!("the clock source changed from {from} to {to}"),
             Self::FrequencyChanged { ratio } => {
-                format!("processor frequency fell to {} of its highest", percent(*ratio))
+                say!("processor frequency fell to {} of its highest", percent(*ratio))
             }
             Self::RingRefused { reason } => {
-                format!("io_uring was refused ({reason}): threads with pread and pwrite were used")
+                say!("io_uring was refused ({reason}): threads with pread and pwrite were used")
             }
-            Self::OfferedOtherwise { generator, how } => format!("{generator} offers this load in its own way: {how}"),
-            Self::ReadOnly => "read-only: every write of the load became a read".into(),
-            Self::Errors { count, errno } => format!("{count} operations failed, most with errno {errno}"),
-            Self::NotSaturated { depth } => format!("not saturated: more was still answered at depth {depth}"),
-            Self::TraceIncomplete { dropped, retained } => format!(
+            Self::OfferedOtherwise { generator, how } => say!("{generator} offers this load in its own way: {how}"),
+            Self::ReadOnly => label!("read-only: every write of the load became a read").into(),
+            Self::Errors { count, errno } => say!("{count} operations failed, most with errno {errno}"),
+            Self::NotSaturated { depth } => say!("not saturated: more was still answered at depth {depth}"),
+            Self::TraceIncomplete { dropped, retained } => say!(
                 "the recording lacks {dropped} operations (it has {retained}): the actual load of the volume was higher"
             ),
-            Self::TraceDoubted { what } => format!("the trace: {what}"),
+            Self::TraceDoubted { what } => say!("the trace: {what}"),
             Self::NotReplayed { count, what } => {
-                format!("{count} operations of the recording were left out: {what}")
+                say!("{count} operations of the recording were left out: {what}")
             }
             _ => self.placement_text(),
         }
@@ -166,24 +168,24 @@ impl Finding {
     fn placement_text(&self) -> String {
         match self {
             Self::Throttled { file, disk, quantity, per_second } => {
-                format!("a control group limits this process to {per_second} {quantity} on {disk} ({file})")
+                say!("a control group limits this process to {per_second} {quantity} on {disk} ({file})")
             }
             Self::ProcessorLimited { file, processors, stopped } => {
                 let unit = if (processors - 1.0).abs() < 1e-9 { "processor" } else { "processors" };
                 let stopped = stopped
-                    .map(|share| format!(", and stopped it for {:.0} % of the time", share * 100.0))
+                    .map(|share| say!(", and stopped it for {:.0} % of the time", share * 100.0))
                     .unwrap_or_default();
-                format!("a control group limits this process to {processors:.2} {unit} ({file}){stopped}")
+                say!("a control group limits this process to {processors:.2} {unit} ({file}){stopped}")
             }
             Self::LoopCached { device, file } => {
-                format!("{device} keeps its file {file} in the page cache: its direct I/O is memory's, not storage's")
+                say!("{device} keeps its file {file} in the page cache: its direct I/O is memory's, not storage's")
             }
-            Self::FlushLibrary { library } => format!(
+            Self::FlushLibrary { library } => say!(
                 "{library} is preloaded: flushes of programs from this shell do not reach the storage; those measured here \
                  go past it"
             ),
             Self::FlushesDisabled { setting } => {
-                format!("flushes do not reach the storage ({setting}): commits survive no power failure")
+                say!("flushes do not reach the storage ({setting}): commits survive no power failure")
             }
             _ => self.line_text(),
         }
@@ -193,34 +195,34 @@ impl Finding {
     pub(super) fn database_text(&self) -> String {
         let percent = |share: f64| format!("{:.0} %", share * 100.0);
         match self {
-            Self::PageCacheBelowDatabase { share } => format!(
+            Self::PageCacheBelowDatabase { share } => say!(
                 "the host's page cache answered {} of the blocks that the database asked for: to that extent its reads are \
                  not the storage's",
                 percent(*share)
             ),
-            Self::ClientBound { share } => format!(
+            Self::ClientBound { share } => say!(
                 "plimsoll itself took {} of this host's processor time, which was not available to the database",
                 percent(*share)
             ),
-            Self::OtherWork { share } => format!(
+            Self::OtherWork { share } => say!(
                 "other processes used {} of the host's processor time, and the load waited for a processor",
                 percent(*share)
             ),
             Self::NotDurable { setting } if setting.is_empty() => {
-                "commits were answered before they were on the storage, by a setting of the database".into()
+                label!("commits were answered before they were on the storage, by a setting of the database").into()
             }
             Self::NotDurable { setting } => {
-                format!("commits were answered before they were on the storage ({setting})")
+                say!("commits were answered before they were on the storage ({setting})")
             }
-            Self::RowsDiffered { count } => format!(
+            Self::RowsDiffered { count } => say!(
                 "{count} transactions brought other rows than those of their kind did before: they are not the same work"
             ),
-            Self::Conflicts { share, count } => format!(
+            Self::Conflicts { share, count } => say!(
                 "{count} transactions, {:.1} % of all, were undone by the database because of others (deadlocks or \
                  serialization failures)",
                 share * 100.0
             ),
-            Self::Unobserved { what, why } => format!("{what} could not be observed: {why}"),
+            Self::Unobserved { what, why } => say!("{what} could not be observed: {why}"),
             // The others have their sentence in `text` and `course_text`.
             _ => String::new(),
         }

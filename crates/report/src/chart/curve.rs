@@ -177,7 +177,8 @@ fn list_legend(curves: &[&Curve], series: &[PercentileSeries<'_>], counted: Coun
     let mut entries = Vec::new();
     if curves.len() > 1 {
         for (one, curve) in series.iter().zip(curves) {
-            let label = say!("{} ({}), {}", words::clean(&curve.subject.name), curve.source.word(), one.measure);
+            let label =
+                say!("{} ({}), {}", words::clean(&curve.subject.name), words::source_word(&curve.source), one.measure);
             entries.push(LegendEntry { sample: one.shape.draw(11.0, 0.0, "solid"), class: one.class.clone(), label });
         }
     }

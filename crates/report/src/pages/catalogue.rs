@@ -13,7 +13,7 @@ use plimsoll_language::{label, say};
 
 use crate::number;
 use crate::page::{Block, Cell, Column, ColumnKind, Headline, Item, Page, PageSection, Table, UNKNOWN};
-use crate::words::offer as words;
+use crate::words::offer::{self as words, product_text};
 
 /// Maximum number of machines to list.
 const MACHINES_MAX: usize = 20;
@@ -83,7 +83,7 @@ fn size(product: &Product) -> String {
     let (unit, bytes) = product.capacity_unit();
     if product.kind() == ProductKind::Machine {
         let count = product.machines().count();
-        return say!("{count} machine{}", if count == 1 { "" } else { "s" });
+        return if count == 1 { label!("1 machine").to_owned() } else { say!("{count} machines") };
     }
     match product.options().into_iter().find(|option| &*option.name == "size") {
         None => words::capacity(bytes),
@@ -156,7 +156,7 @@ fn list(heading: &str, items: Vec<Item>) -> PageSection {
 }
 
 fn describe_product(product: &Product) -> Vec<String> {
-    let mut about = vec![product.about().to_owned()];
+    let mut about = vec![product_text(product.about())];
     if !product.aliases().is_empty() {
         about.push(say!("also {}", product.aliases().join(label!(", "))));
     }
@@ -179,8 +179,9 @@ fn noted(text: String, cite: &Cite) -> Item {
 fn managed(product: &Product, sources: &mut Sources) -> Vec<Item> {
     let service = product.managed().into_iter();
     let entry = |managed: &ManagedDatabase| {
-        let text = format!("{}: {} {}", managed.engine_titles(), managed.provides, sources.mark(&managed.cite));
-        Item::new(text, [say!("it leaves to you {}", managed.leaves)])
+        let text =
+            format!("{}: {} {}", managed.engine_titles(), product_text(&managed.provides), sources.mark(&managed.cite));
+        Item::new(text, [say!("it leaves to you {}", product_text(&managed.leaves))])
     };
     service.map(entry).collect()
 }
@@ -234,7 +235,7 @@ fn limits(product: &Product, sources: &mut Sources) -> Vec<Item> {
 
 fn limits_data(product: &Product) -> Table {
     Table::rows(label!("Limits"), product.limits())
-        .column(Column::text(label!("limit"), 0), |limit| limit.name.to_string())
+        .column(Column::text(label!("limit"), 0), |limit| product_text(&limit.name))
         .column(Column::text(label!("scope"), 0), |limit| limit.scope.name())
         .column(Column::text("IOPS", 0), |limit| limit.iops.clone())
         .column(Column::text("bytes/s", 0), |limit| limit.bytes.clone())
@@ -243,13 +244,13 @@ fn limits_data(product: &Product) -> Table {
             limit.lift.iter().map(AsRef::as_ref).collect::<Vec<&str>>().join(" ")
         })
         .column(Column::text(label!("date"), 0), |limit| limit.cite.date.clone())
-        .column(Column::text(label!("status"), 0), |limit| limit.cite.status.name())
+        .column(Column::text(label!("status"), 0), |limit| words::status_name(limit.cite.status))
         .table()
 }
 
 /// A limit as a sentence: value, conditions, and the options that raise it.
 fn ceiling(limit: &LimitView) -> String {
-    let mut parts = vec![format!("{} ({}): {}", limit.name, limit.scope.name(), rates(limit))];
+    let mut parts = vec![format!("{} ({}): {}", product_text(&limit.name), limit.scope.name(), rates(limit))];
     match limit.kinds {
         Kinds::All => {}
         Kinds::Read => parts.push(label!("reads only").into()),
@@ -320,14 +321,14 @@ fn part(part: &PartView) -> String {
     let of = if part.quantity.is_empty() { String::new() } else { say!(" of {}", part.quantity) };
     let when = if part.when.is_empty() { String::new() } else { say!(", when {}", part.when) };
     let once = if part.often == Often::Once { label!(", once") } else { "" };
-    say!("{}: {} per {}{of}{when}{once}", part.name, part.amount, part.per)
+    say!("{}: {} per {}{of}{when}{once}", product_text(&part.name), part.amount, part.per)
 }
 
 fn model(product: &Product, sources: &mut Sources) -> Vec<Item> {
     let Some(model) = product.model_view() else { return Vec::new() };
     let stages = noted(format!("{} {}", model.stages, sources.mark(&model.cite)), &model.cite);
     let pieces = model.pieces.map(|size| Item::new(say!("limits before it: passed in pieces of {size}, in turn"), []));
-    let doubts = model.doubts.iter().map(|doubt| Item::new(say!("doubt: {doubt}"), []));
+    let doubts = model.doubts.iter().map(|doubt| Item::new(say!("doubt: {}", product_text(doubt)), []));
     std::iter::once(stages).chain(pieces).chain(doubts).collect()
 }
 
@@ -381,7 +382,7 @@ fn deviations(product: &Product) -> Vec<Item> {
         let blocks: Vec<String> = deviation.blocks.iter().map(ToString::to_string).collect();
         let of =
             if deviation.blocks == COMPARED_BLOCKS { String::new() } else { say!(" of {}", blocks.join(label!(", "))) };
-        Item::new(format!("{}{of}: {}", loads.join(label!(", ")), deviation.why), [])
+        Item::new(format!("{}{of}: {}", loads.join(label!(", ")), product_text(&deviation.why)), [])
     };
     product.deviations().iter().map(text).collect()
 }
@@ -413,7 +414,7 @@ fn machines(product: &Product) -> Vec<Item> {
 fn warnings(product: &Product, sources: &mut Sources) -> Vec<Item> {
     let mut items = Vec::new();
     for warning in product.warnings() {
-        items.push(noted(format!("{} {}", warning.text, sources.mark(&warning.cite)), &warning.cite));
+        items.push(noted(format!("{} {}", product_text(&warning.text), sources.mark(&warning.cite)), &warning.cite));
     }
     items
 }

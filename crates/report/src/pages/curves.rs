@@ -65,7 +65,7 @@ fn single(sheet: &Sheet<'_>) -> Page {
         title: format!("{kind} {}", clean(&curve.subject.name)),
         alert: alert(curve),
         headline: Some(headline(curve)),
-        origin: curve.source.word(),
+        origin: words::source_word(&curve.source),
         figures: list_key_figures(curve),
         sections: sections(sheet, 0),
         next: next.into_iter().chain(repeat.map(|command| (words::repeat_purpose().to_owned(), command))).collect(),
@@ -227,7 +227,7 @@ fn monthly(price: &Price) -> String {
     let region = price.region.as_ref().map(|region| say!(", in {region}")).unwrap_or_default();
     let without = price.without.join(label!(", "));
     let without = if without.is_empty() { without } else { say!(", without the price of {without}") };
-    say!("{} a month{region}{without} ({})", price.monthly, price.cite.status.name())
+    say!("{} a month{region}{without} ({})", price.monthly, words::status_name(price.cite.status))
 }
 
 /// Definitions of terms, the same for every curve.
@@ -330,7 +330,7 @@ fn best(curves: &[&Curve], labels: &[String]) -> Headline {
         say!("Its interval overlaps that of {}: the difference is not significant.", labels[*other])
     });
     let rate = Counted::Operations.rate(iops);
-    let (label, origin) = (&labels[*index], curves[*index].source.word());
+    let (label, origin) = (&labels[*index], words::source_word(&curves[*index].source));
     if lines.len() == 1 {
         return plain(&say!("Only {label} has a load line: {rate} for {objective}, {origin}"), None);
     }
@@ -389,7 +389,7 @@ pub(super) fn runs_in_full(sheets: &[Sheet<'_>], labels: &[String], visibility: 
     for (index, (sheet, label)) in sheets.iter().zip(labels).enumerate() {
         let curve = sheet.curve;
         let Headline { text, cautions, details, .. } = headline(curve);
-        let verdict = std::iter::once(format!("{text} - {}", curve.source.word()));
+        let verdict = std::iter::once(format!("{text} - {}", words::source_word(&curve.source)));
         let verdict = verdict.chain(cautions).chain(details).map(Block::Text);
         let rest = alert_and_command(alert(curve), &curve.command);
         out.push(PageSection::new(label, verdict.chain(rest).collect()));

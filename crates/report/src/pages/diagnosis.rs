@@ -18,10 +18,10 @@ use plimsoll_units::Bytes;
 use super::demand::{doubts, file_name, inputs};
 use crate::number;
 use crate::page::{Block, Cell, Column, ColumnKind, Emphasis, Fact, Headline, Link, Page, PageSection, Table};
-use crate::words::clean;
 use crate::words::diagnosis::{
     busiest, duration, headline, own_processors, part, rate_of, seconds, share, verdict_text,
 };
+use crate::words::{class_name, clean, product_text};
 
 /// Maximum number of inputs in a chart's source.
 const INPUTS_MAX: usize = 3;
@@ -182,7 +182,7 @@ impl Case<'_> {
         let highest = highest?;
         let place = origins::mean_id(self, highest.class, Measure::Latency);
         let place = place.map(|anchor| Link { anchor, name: String::new() });
-        let (in_flight, class) = (count(highest.in_flight), highest.class.name());
+        let (in_flight, class) = (count(highest.in_flight), class_name(highest.class));
         let (name, text) = match highest.counted {
             CountedEvent::SessionWait => (label!("Most waits for I/O"), say!("{in_flight} sessions, {class}")),
             _ => (label!("Most I/O in flight"), format!("{in_flight} {class}")),
@@ -302,7 +302,7 @@ fn ceiling(ceiling: &CeilingUse) -> Vec<Cell> {
         Counts::Bytes => Cell::text(number::throughput(value)),
     };
     vec![
-        Cell::text(&ceiling.name),
+        Cell::text(product_text(&ceiling.name)),
         rate(ceiling.allows),
         rate(ceiling.demand),
         Cell::three(ceiling.highest * 100.0).with_gauge(ceiling.highest),

@@ -44,16 +44,18 @@ fn verdict(path: &str, checks: &[HostCheck]) -> String {
         return say!("Not ready for measurements at {path} and emulated volumes: {}.", names(&blocking));
     }
     let number = |status| of(checks, status).len();
-    let counts = [
-        (number(CheckStatus::Failed), label!("optional failure")),
-        (number(CheckStatus::Caution), label!("caution")),
-        (number(CheckStatus::Unknown), label!("unknown")),
-    ];
-    let counts: Vec<String> = counts
-        .into_iter()
-        .filter(|(count, _)| *count > 0)
-        .map(|(count, word)| format!("{count} {word}{}", if count == 1 || word == "unknown" { "" } else { "s" }))
-        .collect();
+    let failures = match number(CheckStatus::Failed) {
+        0 => None,
+        1 => Some(label!("1 optional failure").to_owned()),
+        count => Some(say!("{count} optional failures")),
+    };
+    let cautions = match number(CheckStatus::Caution) {
+        0 => None,
+        1 => Some(label!("1 caution").to_owned()),
+        count => Some(say!("{count} cautions")),
+    };
+    let unknown = Some(number(CheckStatus::Unknown)).filter(|count| *count > 0).map(|count| say!("{count} unknown"));
+    let counts: Vec<String> = [failures, cautions, unknown].into_iter().flatten().collect();
     let rest = if counts.is_empty() { String::new() } else { say!(", with {}", counts.join(label!(", "))) };
     say!("Ready for measurements at {path} and emulated volumes{rest}.")
 }

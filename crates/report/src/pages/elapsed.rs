@@ -66,13 +66,16 @@ fn note_jobs(found: &JobTimes, has_others: bool) -> Vec<String> {
 /// `batch: 1,000,000 reads of 8 KiB, 1 in flight, and 1,200 s of processor time`.
 fn describe(job: &StorageJob) -> String {
     let order = if job.sequential { label!("sequential ") } else { "" };
-    let count = |count: f64, name: &str| {
-        let number = number::integer(count);
-        let plural = if number == "1" { "" } else { "s" };
-        (count > 0.0).then(|| format!("{number} {order}{name}{plural}"))
-    };
-    let operations: Vec<String> =
-        [count(job.reads, label!("read")), count(job.writes, label!("write"))].into_iter().flatten().collect();
+    let [reads, writes] = [job.reads, job.writes].map(number::integer);
+    let reads = (job.reads > 0.0).then(|| match &*reads {
+        "1" => say!("1 {order}read"),
+        _ => say!("{reads} {order}reads"),
+    });
+    let writes = (job.writes > 0.0).then(|| match &*writes {
+        "1" => say!("1 {order}write"),
+        _ => say!("{writes} {order}writes"),
+    });
+    let operations: Vec<String> = reads.into_iter().chain(writes).collect();
     let cpu = (job.cpu > Span::ZERO).then(|| say!(" and {} of processor time", time(job.cpu)));
     let sessions = match (job.sessions, job.think) {
         (sessions, Some(think)) => say!("; {sessions} sessions, each again after {}", time(think)),

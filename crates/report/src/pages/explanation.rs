@@ -8,7 +8,7 @@ use super::limit;
 use crate::latency::LatencyUnit;
 use crate::number;
 use crate::page::{Block, Cell, Column, ColumnKind, Fact, Headline, Item, Page, PageSection, Table};
-use crate::words::{clean, offer as words, offered};
+use crate::words::{offer as words, offered, product_text};
 
 /// Compares a run with theory: highest rates, every load, and causes.
 pub fn explanation(explanation: &Explanation) -> Page {
@@ -23,7 +23,7 @@ pub fn explanation(explanation: &Explanation) -> Page {
         text = say!("Maximum throughput: {measured} IOPS measured, {theory} in theory ({ratio})");
     }
     if let Some(binding) = explanation.standing.binding() {
-        let status = offer.ceilings[binding.ceiling].cite.status.name();
+        let status = words::status_name(offer.ceilings[binding.ceiling].cite.status);
         details.push(say!("Ceiling: {} ({status}).", words::bound(offer, binding)));
     }
     details.extend(offer.model_fit().map(|fit| say!("Theory: {}.", fit.words())));
@@ -87,7 +87,7 @@ fn describe_binding(rows: &[LoadComparison]) -> Option<String> {
     let spell = |(name, from, to): &(&str, &LoadComparison, &LoadComparison)| {
         let (from, to) = (offered(&from.offered), offered(&to.offered));
         let loads = if from == to { from } else { say!("{from} to {to}") };
-        format!("{} ({loads})", clean(name))
+        format!("{} ({loads})", product_text(name))
     };
     let spells: Vec<String> = spells.iter().map(spell).collect();
     (!spells.is_empty()).then(|| say!("limits in theory: {}", spells.join(label!("; "))))

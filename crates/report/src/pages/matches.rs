@@ -111,7 +111,7 @@ fn table(need: &Need, carries: &[SuitableOffer]) -> Table {
         .column(Column::new(label!("reached"), label!("simulated"), ColumnKind::Text, 0), |one| reached(need, one))
         .column(Column::text(label!("limit"), 0), |one| limit(one.binds.as_ref().map(|(name, _)| name.as_str())))
         .column(Column::new(label!("status"), label!("of the limit"), ColumnKind::Text, 2), |one| {
-            binding(one).map(|ceiling| ceiling.cite.status.name())
+            binding(one).map(|ceiling| words::status_name(ceiling.cite.status))
         })
         .table();
     let is_partial = |one: &SuitableOffer| one.price.as_ref().is_some_and(|price| !price.without.is_empty());

@@ -59,15 +59,15 @@ fn list_key_figures(quote: &Quote) -> Vec<Fact> {
     let mut figures = Vec::new();
     if let Some(binding) = quote.standing.binding() {
         let ceiling = &quote.offer.ceilings[binding.ceiling];
-        let status = ceiling.cite.status.name();
+        let status = words::status_name(ceiling.cite.status);
         let (moved, requested) = (words::throughput(binding.bytes_per_second), words::ask(&quote.ask));
         let carries = Fact::new(label!("Carries"), format!("{} IOPS", number::rate(binding.iops)));
         figures.push(carries.with_remark(say!("{moved} of {requested}, sustained; {status}")));
-        figures.push(Fact::new(label!("Binds"), ceiling.name.to_string()).with_remark(status));
+        figures.push(Fact::new(label!("Binds"), words::product_text(&ceiling.name)).with_remark(status));
     }
     if let Ok(price) = &quote.price {
         let monthly = Fact::new(label!("Price"), say!("{} a month", price.monthly));
-        figures.push(monthly.with_remark(price.cite.status.name()));
+        figures.push(monthly.with_remark(words::status_name(price.cite.status)));
     }
     figures
 }
@@ -115,7 +115,7 @@ fn tabulate_quotes(quotes: &[Quote]) -> Table {
         })
         .column(Column::text(label!("limit"), 0), |quote| limit(binding(quote).map(|ceiling| &*ceiling.name)))
         .column(Column::new(label!("status"), label!("of the limit"), ColumnKind::Text, 3), |quote| {
-            binding(quote).map(|ceiling| ceiling.cite.status.name())
+            binding(quote).map(|ceiling| words::status_name(ceiling.cite.status))
         })
         .table()
 }
@@ -129,11 +129,12 @@ fn section(quote: &Quote) -> PageSection {
     facts.extend(state_limits(quote));
     facts.extend(safety(offer));
     facts.extend(offer.machine_shape().map(|shape| Fact::new(label!("machine"), describe_machine(&shape))));
-    facts.extend(
-        offer.latency().iter().map(|latency| {
-            Fact::new(label!("latency"), format!("\"{}\" - {}", latency.text, words::cite(&latency.cite)))
-        }),
-    );
+    facts.extend(offer.latency().iter().map(|latency| {
+        Fact::new(
+            label!("latency"),
+            format!("\"{}\" - {}", words::product_text(&latency.text), words::cite(&latency.cite)),
+        )
+    }));
     facts.extend(offer.typical().iter().map(|rates| {
         let names: Vec<&str> = rates.drives.iter().map(|drive| drive.name.as_str()).collect();
         Fact::new(label!("typical"), words::typical(rates)).with_remark(names.join(label!("; ")))
@@ -154,7 +155,7 @@ pub(super) fn safety(offer: &Offer) -> Vec<Fact> {
     let mut facts = Vec::new();
     if let Some(durability) = offer.durability() {
         let lost = words::failure_rate(&durability);
-        let status = durability.cite.status.name();
+        let status = words::status_name(durability.cite.status);
         facts.push(Fact::new(label!("losses"), format!("{lost} ({status})")));
     }
     if let Some(sharing) = offer.sharing() {
@@ -162,18 +163,18 @@ pub(super) fn safety(offer: &Offer) -> Vec<Fact> {
             SharingMode::ReadWrite => label!("write to"),
             SharingMode::ReadOnly => label!("only read"),
         };
-        let status = sharing.cite.status.name();
+        let status = words::status_name(sharing.cite.status);
         facts.push(Fact::new(label!("shared"), say!("up to {} machines {access} a volume ({status})", sharing.hosts)));
     }
     let levels: Vec<String> = offer.service_levels().iter().map(words::service_level).collect();
     facts.extend((!levels.is_empty()).then(|| Fact::new(label!("service"), levels.join(label!("; ")))));
     if let Some(managed) = offer.product().managed() {
-        let status = managed.cite.status.name();
+        let status = words::status_name(managed.cite.status);
         facts.push(Fact::new(
             label!("managed"),
-            format!("{}: {} ({status})", managed.engine_titles(), managed.provides),
+            format!("{}: {} ({status})", managed.engine_titles(), words::product_text(&managed.provides)),
         ));
-        facts.push(Fact::new(label!("leaves"), format!("{} ({status})", managed.leaves)));
+        facts.push(Fact::new(label!("leaves"), format!("{} ({status})", words::product_text(&managed.leaves))));
     }
     facts.extend(offer.snapshot_price().map(|price| Fact::new(label!("snapshot"), words::snapshots(&price))));
     facts
@@ -206,12 +207,12 @@ fn state_rate(quote: &Quote) -> Vec<Fact> {
         return vec![Fact::new(label!("carries"), label!("unknown: the catalogue has no ceiling for this load"))];
     };
     let ceilings = &quote.offer.ceilings;
-    let (requested, status) = (words::ask(&quote.ask), ceilings[binding.ceiling].cite.status.name());
+    let (requested, status) = (words::ask(&quote.ask), words::status_name(ceilings[binding.ceiling].cite.status));
     let mut facts =
         vec![Fact::new(label!("carries"), say!("{} of {requested}, sustained ({status})", words::rates(binding)))];
     if let Some(peak) = quote.standing.peak.filter(|peak| peak.bound.iops > binding.iops && peak.seconds >= 1.0) {
-        let (lasts, credits) = (words::lasting(peak.seconds), &ceilings[peak.credits_of].name);
-        let (rates, status) = (words::rates(&peak.bound), ceilings[peak.bound.ceiling].cite.status.name());
+        let (lasts, credits) = (words::lasting(peak.seconds), words::product_text(&ceilings[peak.credits_of].name));
+        let (rates, status) = (words::rates(&peak.bound), words::status_name(ceilings[peak.bound.ceiling].cite.status));
         facts.push(Fact::new(label!("burst"), say!("{rates} for {lasts} from full credits of {credits} ({status})")));
     }
     facts
@@ -225,7 +226,7 @@ fn state_price(quote: &Quote) -> Fact {
             return Fact { remarks: other, ..Fact::new(label!("price"), why.to_string()) };
         }
     };
-    let status = price.cite.status.name();
+    let status = words::status_name(price.cite.status);
     let mut fact = match price.parts.as_slice() {
         [only] => Fact::new(label!("price"), format!("{}: {} ({status})", total(price), bought(only))),
         parts => {
@@ -254,10 +255,11 @@ fn total(price: &Price) -> String {
 
 /// `storage, 500 GiB-month`; a part with a monthly price is counted: `2 x disk`.
 fn bought(part: &Charge) -> String {
+    let name = words::product_text(&part.name);
     match (&*part.per, part.quantity) {
-        ("month", quantity) if (quantity - 1.0).abs() < 1e-9 => part.name.to_string(),
-        ("month", quantity) => say!("{} x {}", number::exact(quantity), part.name),
-        (per, quantity) => say!("{}, {} {per}", part.name, number::exact(quantity)),
+        ("month", quantity) if (quantity - 1.0).abs() < 1e-9 => name,
+        ("month", quantity) => say!("{} x {name}", number::exact(quantity)),
+        (per, quantity) => say!("{name}, {} {per}", number::exact(quantity)),
     }
 }
 
@@ -268,7 +270,7 @@ fn state_limits(quote: &Quote) -> Vec<Fact> {
     let binds = Fact::new(label!("limit"), words::bound(offer, binding)).with_emphasis(Emphasis::Strong);
     let mut facts = vec![binds.with_remark(words::cite(&ceiling.cite))];
     if let Some(next) = quote.standing.next() {
-        let status = offer.ceilings[next.ceiling].cite.status.name();
+        let status = words::status_name(offer.ceilings[next.ceiling].cite.status);
         facts.push(Fact::new(label!("next"), format!("{} ({status})", words::bound(offer, next))));
     }
     facts.extend(quote.lifts.iter().map(|lift| Fact::new(label!("lift"), words::lift(lift))));

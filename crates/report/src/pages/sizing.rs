@@ -25,7 +25,7 @@ use crate::html::{both, figure};
 use crate::number;
 use crate::page::{Block, Cell, Chart, Column, ColumnKind, Exhibit, Fact, Item, Page, PageSection, Table};
 use crate::scale::AxisScale;
-use crate::words::{clean, first_screen, offer, sentence, sizing as words};
+use crate::words::{class_name, clean, first_screen, offer, sentence, sizing as words};
 
 /// Rows shown before the rest is collapsed.
 const FEW: usize = 6;
@@ -237,7 +237,7 @@ impl Sized<'_> {
             let usual = choice.usual.iter().find(|usual| usual.class == one.class);
             let waits = effect.and_then(|effect| choice.waits(effect, one.class));
             vec![
-                Cell::text(one.class.name()),
+                Cell::text(class_name(one.class)),
                 Cell::or_unknown(today, |mean| Cell::text(mean.to_string())),
                 Cell::or_unknown(usual, mean),
                 mean(one),
@@ -409,7 +409,7 @@ fn table(label: &str, choices: &[Choice]) -> Table {
         Column::new(label!("room"), label!("above"), ColumnKind::Share, 0),
         Column::new(label!("reached"), label!("simulated"), ColumnKind::Text, 1),
         Column::new(label!("reads"), label!("mean"), ColumnKind::Text, 3),
-        Column::new(label!("first"), label!("limit"), ColumnKind::Text, 1),
+        Column::text(label!("first limit"), 1),
         Column::text(label!("then"), 5),
         Column::new(label!("database"), label!("time"), ColumnKind::Text, 5),
         Column::text(label!("doubts"), 4),
@@ -510,7 +510,7 @@ fn facts(choice: &Choice, doubts: Doubts) -> Vec<Fact> {
     facts.extend(safety(&choice.offer));
     if let Some(price) = &choice.price {
         let source = match doubts {
-            Doubts::First => price.cite.status.name().to_owned(),
+            Doubts::First => crate::words::status_name(price.cite.status).to_owned(),
             Doubts::All => offer::cite(&price.cite),
         };
         let text = say!("{} a month, {source}", price.monthly);

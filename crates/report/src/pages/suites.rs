@@ -49,7 +49,7 @@ fn build_page(suite: &SuiteRun) -> Page {
         subject,
         alert: alert(suite),
         headline: Some(Headline { details, ..headline }),
-        origin: suite.source.word(),
+        origin: words::source_word(&suite.source),
         sections: build_sections(suite, untold, &groups, 0),
         next: next(suite),
         made_by: suite.made_by.clone(),
@@ -69,7 +69,7 @@ fn several(suites: &[SuiteRun]) -> Page {
         let groups = groups(suite);
         let rest = alert_and_command(alert(suite), &suite.command);
         let blocks = std::iter::once(Block::Text(format_settings(suite))).chain(rest).collect();
-        sections.push(PageSection::new(format!("{label} - {}", suite.source.word()), blocks));
+        sections.push(PageSection::new(format!("{label} - {}", words::source_word(&suite.source)), blocks));
         let own = build_sections(suite, &groups, &groups, index).into_iter().filter(PageSection::has_content);
         sections.extend(own.map(|section| section.of_run(label)));
     }
@@ -145,7 +145,7 @@ fn build_sections(
 /// The load line of a group, and the rest of its verdict.
 fn describe_load_line(suite: &SuiteRun, group: &SessionCurve<'_>) -> Vec<Block> {
     let verdict = group_verdict(suite, group);
-    let line = verdict.line.map(|line| Block::Heading(format!("{line} - {}", suite.source.word())));
+    let line = verdict.line.map(|line| Block::Heading(format!("{line} - {}", words::source_word(&suite.source))));
     line.into_iter().chain(Some(verdict.rest.join(" ")).filter(|rest| !rest.is_empty()).map(Block::Text)).collect()
 }
 
@@ -171,7 +171,7 @@ fn pictures(suite: &SuiteRun, rows: &[StepRow<'_>], index: usize) -> [PageSectio
 }
 
 fn source(suite: &SuiteRun) -> String {
-    say!("{} on {}", suite.source.word(), clean(&suite.subject.name))
+    say!("{} on {}", words::source_word(&suite.source), clean(&suite.subject.name))
 }
 
 /// A chart with its introduction and source.
@@ -208,7 +208,7 @@ fn place(suite: &SuiteRun) -> Vec<Fact> {
         (label!("host"), suite.host.as_ref().map(words::host).unwrap_or_default()),
         (label!("database"), about.map(database::about).unwrap_or_default()),
         (label!("settings"), about.map(database::settings).unwrap_or_default()),
-        (label!("source"), say!("{}{began}, duration {duration}", suite.source.word())),
+        (label!("source"), say!("{}{began}, duration {duration}", words::source_word(&suite.source))),
         (label!("figures"), database::meant(suite)),
     ];
     facts.into_iter().filter(|(_, text)| !text.is_empty()).map(|(name, text)| Fact::new(name, text)).collect()

@@ -266,8 +266,8 @@ fn describe_day(report: &WatchReport<'_>, day: Option<&DayForecast>) -> String {
     if parts.is_empty() {
         parts.push(label!("credits last for the day").to_owned());
     }
-    let s = if day.days == 1 { "" } else { "s" };
-    say!("{} by {} former day{s}", parts.join(label!(", ")), day.days)
+    let parts = parts.join(label!(", "));
+    if day.days == 1 { say!("{parts} by 1 former day") } else { say!("{parts} by {} former days", day.days) }
 }
 
 fn tabulate(report: &WatchReport<'_>, state: &WatchState) -> Table {

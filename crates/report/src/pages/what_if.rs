@@ -192,7 +192,7 @@ fn configuration(choice: Option<&Choice>) -> Cell {
 
 fn growth_columns() -> [Column; 5] {
     [
-        Column::new(label!("in"), label!("months"), ColumnKind::Share, 0),
+        Column::new(label!("month"), "", ColumnKind::Share, 0),
         Column::rate(label!("expected"), "IOPS", 0),
         Column::new(label!("capacity"), "", ColumnKind::Text, 0),
         Column::monthly(label!("price"), 0),
@@ -205,7 +205,7 @@ fn growth(outgrown: &Outgrown) -> PageSection {
     let ends = match &outgrown.ends {
         None => say!("{name} suffices for at least {HORIZON_MONTHS} months"),
         Some((0, why)) => say!("{name} does not suffice today: {}", reason(why)),
-        Some((month, why)) => say!("{name} suffices until month {}: {}", month - 1, reason(why)),
+        Some((month, why)) => say!("{name} suffices until month {}; in the next one {}", month - 1, reason(why)),
     };
     let heading = say!("What if it grew by {} a year? {ends}", number::percent(outgrown.yearly));
     let table = Table::of(label!("Growth"), growth_columns(), &outgrown.later, |later| {

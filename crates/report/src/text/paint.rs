@@ -40,16 +40,12 @@ impl PaintedLine {
 /// Width of the column for hanging names.
 pub(super) const INDENT: usize = 9;
 
-/// Lines with a hanging name before the first.
+/// Lines with a hanging name before the first, or on a line of its own if it is too wide.
 pub(super) fn hanging(word: &str, tone: Tone, lines: Vec<String>) -> impl Iterator<Item = PaintedLine> {
-    let word = pad_end(word, INDENT);
-    lines.into_iter().enumerate().map(move |(index, line)| {
-        if index == 0 {
-            PaintedLine::led(word.clone(), tone, line)
-        } else {
-            PaintedLine::plain(format!("{:INDENT$}{line}", ""))
-        }
-    })
+    let mut lines = lines.into_iter();
+    let beside = if columns(word) < INDENT { lines.next() } else { None };
+    let first = PaintedLine::led(pad_end(word, INDENT), tone, beside.unwrap_or_default());
+    std::iter::once(first).chain(lines.map(|line| PaintedLine::plain(format!("{:INDENT$}{line}", ""))))
 }
 
 /// Joins the parts with empty lines; parts without lines are omitted.

@@ -6,7 +6,7 @@ use plimsoll_record::{
 };
 use plimsoll_units::Span;
 
-use super::{clean, closed_line, command, load_line, tens, unjudged};
+use super::{clean, closed_line, command, load_line, source_word, tens, unjudged};
 use crate::{number, pick};
 
 /// Ratios of interval ends up to `TIGHT` give a high grade, above `WIDE` a low grade.
@@ -193,7 +193,7 @@ pub(crate) fn format_slot(span: Span) -> String {
     match (span.as_secs_f64() * 1e3).round() as u64 {
         225..=275 => label!("quarter second").into(),
         450..=550 => label!("half second").into(),
-        900..=1_100 => label!("second").into(),
+        900..=1_100 => label!("whole second").into(),
         _ => say!("slot of {}", Span::from_millis((span.as_secs_f64() * 1e3).round().max(1.0) as u64)),
     }
 }
@@ -216,7 +216,7 @@ pub fn run(curve: &Curve) -> String {
         ObjectiveOrigin::Retained => label!(" (objective kept from an earlier run)"),
         ObjectiveOrigin::Shared => label!(" (objective shared with the compared runs)"),
     });
-    say!("Run: {}, {}{began}: {line}{origin}", clean(&curve.subject.name), curve.source.word())
+    say!("Run: {}, {}{began}: {line}{origin}", clean(&curve.subject.name), source_word(&curve.source))
 }
 
 /// Meaning of the load line in sentences; `None` if it was not derived from slots.

@@ -12,7 +12,7 @@ use plimsoll_language::{label, say};
 use plimsoll_units::Bytes;
 
 use super::sizing::{self as sizing_words, length, limit_rate, notable_scans, saved_share};
-use super::{clean, offer, sentence};
+use super::{clean, offer, product_text, sentence};
 use crate::number;
 
 /// Windows up to this length in seconds are usual reports.
@@ -272,7 +272,7 @@ fn assumed_memory(demand: &SizingRequirements, bytes: Option<f64>) -> Option<Str
 /// The limit that sessions without pauses reach before the promised time is saved.
 pub(crate) fn speed_limit(limit: &SpeedLimit, saved: f64) -> String {
     let reached = match &limit.limit {
-        SpeedBound::Storage(limit) => format!("{} ({})", limit_rate(limit), clean(&limit.name)),
+        SpeedBound::Storage(limit) => format!("{} ({})", limit_rate(limit), product_text(&limit.name)),
         SpeedBound::Processors { vcpus, .. } => say!("the {} vCPUs of the machine (--vcpus)", number::three(*vcpus)),
     };
     say!(

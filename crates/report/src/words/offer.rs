@@ -121,7 +121,7 @@ pub(crate) fn bound(offer: &Offer, bound: &Bound) -> String {
     let members =
         offer.config.wraps.iter().any(|wrap| matches!(wrap, Wrap::Array { .. })) && !ceiling.scope.is_shared();
     let each = if members { label!(" of each member") } else { "" };
-    let (name, given) = (clean(&ceiling.name), given.unwrap_or_default());
+    let (name, given) = (product_text(&ceiling.name), given.unwrap_or_default());
     format!("{name}: {given}{}{each}{here}", counted(ceiling, bound))
 }
 
@@ -142,7 +142,7 @@ fn counted(ceiling: &Ceiling, bound: &Bound) -> String {
 /// (verified)`.
 pub(crate) fn service_level(level: &ServiceLevel) -> String {
     let percent = |share: f64| format!("{} %", number::exact((share * 1e6).round() / 1e4));
-    let (time, status) = (percent(level.share), level.cite.status.name());
+    let (time, status) = (percent(level.share), status_name(level.cite.status));
     match level.of {
         ServiceSubject::Availability => say!("available {time} of the time ({status})"),
         ServiceSubject::Performance => {
@@ -156,7 +156,7 @@ pub(crate) fn service_level(level: &ServiceLevel) -> String {
 pub(crate) fn snapshots(price: &SnapshotPrice) -> String {
     let each = say!("{} {} per {} stored", price.each.exact(), price.each.currency, clean(&price.per));
     let full = price.full_monthly.map_or_else(String::new, |full| say!(", {full} a month for the full capacity"));
-    format!("{each}{full} ({})", price.cite.status.name())
+    format!("{each}{full} ({})", status_name(price.cite.status))
 }
 
 /// A source without control characters: `Amazon EBS volume types (2025-09, verified)`, with its remark.
@@ -198,11 +198,28 @@ pub(crate) fn status(status: Status) -> &'static str {
     }
 }
 
+/// A text of a product's file, such as the name of a limit, in the language of the reader.
+pub(crate) fn product_text(text: &str) -> String {
+    clean(plimsoll_catalogue::translate(text))
+}
+
+/// A status as a word.
+pub(crate) fn status_name(status: Status) -> &'static str {
+    match status {
+        Status::Verified => label!("verified"),
+        Status::Own => label!("own"),
+        Status::Published => label!("published"),
+        Status::Secondary => label!("secondary"),
+        Status::Inferred => label!("inferred"),
+        Status::Unverified => label!("unverified"),
+    }
+}
+
 /// Provenance of figures from documents, with definitions of the statuses used.
 pub(crate) fn provenance(mut used: Vec<Status>) -> String {
     used.sort_unstable();
     used.dedup();
-    let meanings: Vec<String> = used.iter().map(|used| format!("{}: {}", used.name(), status(*used))).collect();
+    let meanings: Vec<String> = used.iter().map(|used| format!("{}: {}", status_name(*used), status(*used))).collect();
     let meanings = if meanings.is_empty() { String::new() } else { say!("; {}", meanings.join(label!("; "))) };
     say!("from documents, not measured{meanings}; 1 MB is 1,000,000 bytes, 1 MiB 1,048,576")
 }
@@ -217,7 +234,7 @@ pub(crate) fn lift(lift: &Lift) -> String {
     };
     let (from, to) = (&lift.change.0, &lift.change.1);
     let change = format!("{} {} -> {}", clean(&lift.option), clean(from), clean(to));
-    say!("{change}: {} IOPS, {cost}; next limit: {}", number::rate(lift.iops), clean(&lift.binds))
+    say!("{change}: {} IOPS, {cost}; next limit: {}", number::rate(lift.iops), product_text(&lift.binds))
 }
 
 /// A duration: `45 s`, `31 min`, `2.5 h`.

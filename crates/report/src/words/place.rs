@@ -4,12 +4,12 @@ use plimsoll_language::{label, say};
 use plimsoll_record::{Conditions, Curve, Host, Source, Subject};
 use plimsoll_units::Span;
 
-use super::clean;
+use super::{clean, source_word};
 use crate::number;
 
 /// Source of a curve: `measured with io_uring`, `simulated by link(1us)`, `simulated by the catalogue's model`.
 pub fn source(curve: &Curve) -> String {
-    let word = curve.source.word();
+    let word = source_word(&curve.source);
     match &curve.source {
         Source::Measured { engine } => say!("{word} with {}", clean(engine)),
         // The stages of a catalogue model are too long to display; the run's file has them.

@@ -30,7 +30,7 @@ pub(crate) use self::machine::{
     busy_hours_source, compute, compute_origin, foreign_platform, licences, machine, memory_not_of_database,
     more_vcpus, notable_scans, processors_without_peaks, shape, unpriced_licences, vcpu_count,
 };
-use super::{clean, offer};
+use super::{clean, offer, product_text};
 use crate::number;
 
 /// Unverified figures of a choice, and machines without a price: `price, latency, few machine prices`.
@@ -92,7 +92,7 @@ pub(crate) fn why(why: &RejectionReason) -> String {
         RejectionReason::Waits(waits) => say!("replayed, {}", backlog(waits)),
         RejectionReason::Sustains { iops, required, held_by } => {
             let (iops, required) = (number::rate(*iops), number::rate(*required));
-            say!("it sustains {iops} of {required} IOPS (modelled), limited by {}", clean(held_by))
+            say!("it sustains {iops} of {required} IOPS (modelled), limited by {}", product_text(held_by))
         }
         RejectionReason::NoMachine { of, nearest } => {
             let near = |(name, ceiling): &(String, DesignLimit)| {
@@ -133,7 +133,7 @@ fn exclusion(why: &Exclusion) -> String {
         Exclusion::OtherEngine(engines) => {
             return say!("it runs {}, and the reports are of Oracle Database", clean(engines));
         }
-        Exclusion::WorseLatency(statement) | Exclusion::UnsupportedRac(statement) => return clean(statement),
+        Exclusion::WorseLatency(statement) | Exclusion::UnsupportedRac(statement) => return product_text(statement),
     };
     text.to_owned()
 }
@@ -141,9 +141,9 @@ fn exclusion(why: &Exclusion) -> String {
 /// The content of a doubt.
 pub(crate) fn risk_text(detail: &RiskDetail) -> String {
     match detail {
-        RiskDetail::Statement(text) => text.clone(),
-        RiskDetail::Ceiling(name, doubt) => format!("\"{name}\" {doubt}"),
-        RiskDetail::PriceWithout(part) => say!("its price is without {part}"),
+        RiskDetail::Statement(text) => product_text(text),
+        RiskDetail::Ceiling(name, doubt) => format!("\"{}\" {doubt}", product_text(name)),
+        RiskDetail::PriceWithout(part) => say!("its price is without {}", product_text(part)),
         RiskDetail::Stripe(members) => say!("the loss of one of {members} volumes loses all of them"),
         RiskDetail::UnknownEngine(engines) => {
             say!("the reports do not show the engine of the database: it runs {engines} only")
@@ -173,7 +173,10 @@ pub(crate) fn notes_on_managed(choices: &[Choice]) -> Vec<String> {
     for product in managed.iter().map(|choice| choice.offer.product()) {
         let of_service = product.managed().map(|service| {
             let (name, engines) = (product.name(), service.engine_titles());
-            say!("{name} is managed ({engines}): {}. It leaves to you {}", service.provides, service.leaves)
+            {
+                let (provides, leaves) = (product_text(&service.provides), product_text(&service.leaves));
+                say!("{name} is managed ({engines}): {provides}. It leaves to you {leaves}")
+            }
         });
         notes.extend(of_service);
     }

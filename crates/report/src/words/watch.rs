@@ -5,8 +5,7 @@ use plimsoll_choose::watch::{AlertKind, CreditBalance, WatchAlert, WatchedLimit}
 use plimsoll_language::{label, say};
 use plimsoll_units::{Instant, Span};
 
-use super::clean;
-use super::offer::throughput;
+use super::offer::{product_text, throughput};
 use crate::number;
 
 /// Times before 1980 are those since the begin of an input.
@@ -42,7 +41,7 @@ pub(crate) fn scope_name(scope: Scope) -> &'static str {
 
 /// Name of a limit without its quotes.
 pub(crate) fn limit_name(offer: &Offer, limit: &WatchedLimit) -> String {
-    clean(&offer.ceilings[limit.ceiling].name)
+    product_text(&offer.ceilings[limit.ceiling].name)
 }
 
 /// A rate in the unit of a limit: `3,000 IOPS`, `125 MB/s`.

@@ -48,7 +48,7 @@ pub(super) fn runs(curve: &Curve) -> PageSection {
             let longest = run.total.response().max_ns;
             (longest > 0).then(|| unit.show(longest as f64))
         })
-        .column(Column::new(label!("in"), label!("flight"), ColumnKind::Share, 3), |run| {
+        .column(Column::new(label!("in flight"), "", ColumnKind::Share, 3), |run| {
             if pick::grew(run) { Cell::text(label!("grew")) } else { Cell::three(run.figures.in_flight) }
         })
         .column(Column::text(label!("remarks"), 0), |run| remarks(run))
@@ -202,7 +202,7 @@ pub(super) fn side_by_side(curves: &[&Curve], prices: &[Option<&Price>]) -> Bloc
         .column(Column::new(label!("curve"), "", ColumnKind::Name, 0), |(index, curve)| {
             Cell::text(&curve.subject.name).with_series(*index)
         })
-        .column(Column::text(label!("source"), 5), |(_, curve)| curve.source.word())
+        .column(Column::text(label!("source"), 5), |(_, curve)| words::source_word(&curve.source))
         .column(Column::text(label!("objective"), 1), |(_, curve)| {
             curve.load_line.map(|line| line.objective().to_string())
         })
@@ -240,7 +240,7 @@ pub(super) fn replays(curves: &[&Curve]) -> PageSection {
     let heading = label!("Recorded load by configuration");
     let table = Table::rows(heading, rows)
         .column(Column::configuration(), |(curve, _)| curve.subject.name.as_str())
-        .column(Column::text(label!("source"), 5), |(curve, _)| curve.source.word())
+        .column(Column::text(label!("source"), 5), |(curve, _)| words::source_word(&curve.source))
         .column(Column::text(label!("outcome"), 0), |(_, run)| words::format_outcome(run))
         .column(time(label!("mean"), 4), |(_, run)| displayed(run.figures.mean_ns.value))
         .column(time("p50", 0), |(_, run)| displayed(run.figures.p50_ns.value))

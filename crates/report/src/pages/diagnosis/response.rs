@@ -11,6 +11,7 @@ use crate::html::{both, figure};
 use crate::number;
 use crate::page::{self, Block, Cell, Column, ColumnKind, PageSection, Table};
 use crate::scale::AxisScale;
+use crate::words::class_name;
 
 /// Maximum number of classes in the chart; the table has all.
 const CLASSES_MAX: usize = 6;
@@ -49,7 +50,7 @@ pub(super) fn build_section(case: &Case<'_>) -> Option<PageSection> {
     let table =
         Table::of(label!("Latency and rate of each class"), columns(), responses, |response| row(case, response));
     let points: Vec<(&str, usize)> =
-        responses.iter().map(|response| (response.class.name(), response.points.len())).collect();
+        responses.iter().map(|response| (class_name(response.class), response.points.len())).collect();
     let table = table.without_unknown().with_notes(windows_note(&points, case.subject.slots.len()));
     let section = PageSection::bare(case.title(label!("Latency against rate")), vec![picture, Block::Table(table)]);
     Some(section.with_anchor(format!("d{}-response", case.index)))
@@ -88,7 +89,7 @@ fn row(case: &Case<'_>, response: &Response) -> Vec<Cell> {
     let latency = origins::mean_id(case, response.class, Measure::Latency);
     let busy = origins::mean_id(case, Class::All, Measure::Busy);
     vec![
-        Cell::text(response.class.name()),
+        Cell::text(class_name(response.class)),
         existing(Some(response.iops), 1.0, &rate),
         existing(Some(response.highest_iops), 1.0, &rate),
         existing(Some(response.latency_s), 1e-3, &latency),
@@ -102,7 +103,7 @@ fn row(case: &Case<'_>, response: &Response) -> Vec<Cell> {
 
 fn build_plane(drawn: &[&Response]) -> Plane {
     let group = |(tone, response): (usize, &&Response)| PointGroup {
-        name: response.class.name().to_owned(),
+        name: class_name(response.class).to_owned(),
         tone,
         fill: Fill::Full,
         joined: Joined::Apart,
@@ -129,7 +130,7 @@ fn spot(response: &Response, point: &ResponsePoint) -> Spot {
     Spot {
         x: point.iops,
         y: point.latency_s * 1e9,
-        tip: say!("{}: {latency} at {rate} IOPS", response.class.name()),
+        tip: say!("{}: {latency} at {rate} IOPS", class_name(response.class)),
         label: String::new(),
     }
 }

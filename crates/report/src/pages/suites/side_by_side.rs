@@ -111,7 +111,7 @@ fn curve_table(rows: Vec<(usize, &SuiteCurve<'_>)>, entries: &[SuiteCurve<'_>]) 
         .column(Column::new(label!("curve"), "", ColumnKind::Name, 0), |(series, entry)| {
             Cell::text(&entry.group.curve.subject.name).with_series(*series)
         })
-        .column(Column::text(label!("source"), 7), |(_, entry)| entry.suite.source.word())
+        .column(Column::text(label!("source"), 7), |(_, entry)| crate::words::source_word(&entry.suite.source))
         .column(Column::text(label!("objective"), 3), |(_, entry)| {
             entry.group.curve.load_line.map(|line| line.objective().to_string())
         })

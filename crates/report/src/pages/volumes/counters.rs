@@ -42,7 +42,7 @@ fn second_table(periods: &[Period]) -> Table {
     let note =
         label!("response times are the model's; lateness is what this host added until the client has the answer");
     Table::rows(label!("Last seconds"), &periods[periods.len().saturating_sub(MAX_SECONDS)..])
-        .column(figures(label!("second"), ""), |period| period.start_s.to_string())
+        .column(figures(label!("time"), "s"), |period| period.start_s.to_string())
         .column(figures(label!("answers"), "IOPS"), |period| period.ops.to_string())
         .column(figures(label!("model"), "IOPS"), |period| period.model_ops.to_string())
         .column(figures(label!("moved"), "MB/s"), |period| format!("{:.1}", period.bytes as f64 / 1e6))

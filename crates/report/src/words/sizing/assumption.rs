@@ -1,5 +1,6 @@
 //! Assumptions of a sizing, and the origins of its factors.
 
+use crate::words::class_name;
 use plimsoll_choose::sizing::{Assumption, LoadAssumption, PeakSource, StepKind};
 use plimsoll_language::{label, say};
 
@@ -9,24 +10,28 @@ pub(crate) fn assumption(own: &Assumption) -> String {
         Assumption::Load(load) => load_assumption(*load).to_owned(),
         Assumption::UncountedOperations(class) => say!(
             "the input counts no {}: 8 KiB are assumed for each where the bytes are known, and none elsewhere",
-            class.name()
+            class_name(*class)
         ),
         Assumption::LogWritesOnly => {
             label!("the input counts no writes but those of the log: the choice covers no others").to_owned()
         }
         Assumption::UncountedObjective { objective, class, evaluated_on: Some(other) } => {
-            say!("the input does not count {}: \"{objective}\" is evaluated on {}", class.name(), other.name())
+            say!(
+                "the input does not count {}: \"{objective}\" is evaluated on {}",
+                class_name(*class),
+                class_name(*other)
+            )
         }
         Assumption::UncountedObjective { objective, class, evaluated_on: None } => {
-            say!("the input has no {}: \"{objective}\" is not evaluated", class.name())
+            say!("the input has no {}: \"{objective}\" is not evaluated", class_name(*class))
         }
         Assumption::AnsweredByCache { class, mean } => say!(
             "{} took {mean} today, which no storage does: a cache in memory answered them, so choices are not compared \
              with it; keep that memory",
-            class.name()
+            class_name(*class)
         ),
         Assumption::DefaultObjective { class, objective, today } => {
-            let name = class.name();
+            let name = class_name(*class);
             let condition = match today {
                 None => say!("the input has no response times of {name}:"),
                 Some(mean) => say!("{name} took {mean} on average today: in peaks"),

@@ -119,6 +119,8 @@ pub(crate) fn missing_price(choice: &Choice) -> String {
     let machine = choice.machine.as_ref().filter(|machine| machine.monthly.is_none()).and_then(Attachment::name);
     let without = choice.price.iter().flat_map(|price| &price.without).cloned();
     let part = without.chain(machine).next().filter(|_| choice.price.is_some());
-    let part = part.map_or_else(|| label!("it").to_owned(), |name| clean(&name));
-    say!("{part} has no price in the catalogue for these terms")
+    match part {
+        Some(part) => say!("{} has no price in the catalogue for these terms", clean(&part)),
+        None => label!("it has no price in the catalogue for these terms").to_owned(),
+    }
 }

@@ -9,12 +9,13 @@ use plimsoll_language::{label, say};
 use super::why;
 use crate::number;
 use crate::words::diagnosis::share;
-use crate::words::{clean, offer};
+use crate::words::{class_name, clean, offer};
 
 /// Response times of the present storage: `random reads 4 ms, redo 2 ms: choices add at most 2 % to the database's
 /// time`.
 pub(crate) fn today(required: &SizingRequirements) -> Option<String> {
-    let means: Vec<String> = required.today.iter().map(|(class, mean)| format!("{} {mean}", class.name())).collect();
+    let means: Vec<String> =
+        required.today.iter().map(|(class, mean)| format!("{} {mean}", class_name(*class))).collect();
     let rule = if required.may_be_slower {
         label!("choices may be slower").to_owned()
     } else if required.account.is_some() {
@@ -98,7 +99,7 @@ pub(crate) fn slower(choice: &Choice) -> String {
 /// `redo 12 ms instead of 2 ms (6 times); random reads 13.8 ms instead of 4 ms (3.45 times)`.
 pub(crate) fn slower_classes(slower: &[Slower]) -> String {
     let one = |one: &Slower| {
-        say!("{} {} instead of {} ({} times)", one.class.name(), one.then, one.today, number::three(one.times()))
+        say!("{} {} instead of {} ({} times)", class_name(one.class), one.then, one.today, number::three(one.times()))
     };
     slower.iter().map(one).collect::<Vec<_>>().join(label!("; "))
 }
@@ -118,7 +119,7 @@ pub(crate) fn accepted_by(required: &SizingRequirements, choice: &Choice) -> Str
     let Some(percent) = percent else { return label!("--may-be-slower accepts it").to_owned() };
     let total = choice.effect.as_ref().map_or(0.0, |effect| effect.added_s() / effect.before_s * 100.0);
     let by_class = if percent > total.ceil() + 0.5 { label!(": each class is bounded by itself, too") } else { "" };
-    format!("--slower {percent}% accepts it{by_class}")
+    say!("--slower {percent}% accepts it{by_class}")
 }
 
 /// What the response times of the recommended configuration assume of the memory of an array.

@@ -5,11 +5,11 @@ use plimsoll_choose::sizing::{Choice, DesignLimit};
 use plimsoll_language::{label, say};
 
 use crate::number;
-use crate::words::{clean, offer};
+use crate::words::{offer, product_text};
 
 /// A limit and its value for this load: `IOPS as provisioned: 12,000 IOPS`.
 pub(crate) fn limit(limit: &DesignLimit) -> String {
-    format!("{}: {}", clean(&limit.name), limit_rate(limit))
+    format!("{}: {}", product_text(&limit.name), limit_rate(limit))
 }
 
 /// The rate of a limit: `12,000 IOPS`.
