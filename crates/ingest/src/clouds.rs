@@ -18,7 +18,7 @@ use serde_json::Value;
 use crate::builder::Builder;
 use crate::form::{Form, FormatInput, Head, Resemblance};
 use crate::json;
-use crate::reading::{Class, Counted, Doubt, Fate, Measure, Origin, ReadingScope, Statistic};
+use crate::reading::{CapKind, Class, Counted, Doubt, Fate, Measure, Origin, ReadingScope, Statistic};
 use crate::refusal::{InputFault, Refusal};
 use crate::sampled::{Edge, Meaning, Points, Spacing};
 use crate::text::{self, timestamp};
@@ -34,7 +34,9 @@ struct Volumes {
     /// Metrics of limits were found.
     has_caps: bool,
     /// Limits of operations, to compare with the rates.
-    guaranteed: Vec<GuaranteedIops>,
+    guaranteed: Vec<GuaranteedRate>,
+    /// Limits of bytes in an unknown unit, which the limit of operations tells.
+    guaranteed_megabytes: Vec<GuaranteedRate>,
     ignored: BTreeMap<String, u32>,
 }
 
@@ -47,23 +49,48 @@ struct MetricSeries {
     points: Vec<(DateTime, f64, Origin)>,
 }
 
-/// The limit of a volume's operations over time.
+/// The limit of a volume's operations or bytes over time.
 #[derive(Debug)]
-struct GuaranteedIops {
+struct GuaranteedRate {
     metric: String,
     part: String,
     scope: u32,
-    /// Operations per second.
+    kind: CapKind,
+    /// Operations or bytes per second.
     points: Vec<(DateTime, f64, Origin)>,
 }
 
-impl GuaranteedIops {
-    /// Adds the share of the limit that the operations of the volume use in each window.
+impl GuaranteedRate {
+    /// Megabytes per second or per minute as bytes per second, by the limit of operations at the same time: OCI guarantees
+    /// 8 to 120 kB/s for each of them, at any size and level. Points without that limit are left out.
+    fn with_unit(mut self, operations: &[Self]) -> Self {
+        const MEGABYTE: f64 = 1e6;
+        /// Maximum bytes per second for each operation; a limit per minute is at least twice as high.
+        const MAX_EACH: f64 = 240e3;
+        const MINUTE_S: f64 = 60.0;
+        let of_volume = operations.iter().filter(|other| other.scope == self.scope).flat_map(|other| &other.points);
+        let limits: BTreeMap<DateTime, f64> = of_volume.map(|(at, iops, _)| (*at, *iops)).collect();
+        self.points.retain_mut(|(at, value, _)| {
+            *value *= MEGABYTE;
+            let Some(iops) = limits.get(at).filter(|iops| **iops > 0.0) else { return false };
+            if *value > MAX_EACH * iops {
+                *value /= MINUTE_S;
+            }
+            true
+        });
+        self
+    }
+
+    /// Adds the share of the limit that the operations or bytes of the volume use in each window.
     fn put(self, series: &[MetricSeries], length: Option<Span>, out: &mut Builder) {
         let mut rates: BTreeMap<DateTime, f64> = BTreeMap::new();
         for series in series.iter().filter(|series| series.scope == self.scope) {
-            let is_sum = matches!(series.meaning, Meaning::Sum(Counted::Operations(_)));
-            let Some(length) = length.or_else(|| regular(&series.points)).filter(|_| is_sum) else { continue };
+            let is_counted = match (&series.meaning, self.kind) {
+                (Meaning::Sum(Counted::Operations(_)), kind) => kind == CapKind::Operations,
+                (Meaning::Sum(Counted::Bytes(_)), kind) => kind == CapKind::Bytes,
+                _ => false,
+            };
+            let Some(length) = length.or_else(|| regular(&series.points)).filter(|_| is_counted) else { continue };
             for (at, value, _) in &series.points {
                 *rates.entry(*at).or_default() += value / length.as_secs_f64();
             }
@@ -73,7 +100,7 @@ impl GuaranteedIops {
             Some((*at, 100.0 * rate / limit, origin.clone()))
         });
         let used: Vec<_> = used.collect();
-        caps::guaranteed_iops().put((&self.metric, &self.part), self.scope, &used, out);
+        caps::guaranteed(self.kind).put((&self.metric, &self.part), self.scope, &used, out);
     }
 }
 
@@ -153,7 +180,9 @@ impl Volumes {
         for series in &self.series {
             of_all.learn(series.points.iter().map(|(at, ..)| *at));
         }
-        for guaranteed in self.guaranteed {
+        let bytes: Vec<_> =
+            self.guaranteed_megabytes.into_iter().map(|limit| limit.with_unit(&self.guaranteed)).collect();
+        for guaranteed in self.guaranteed.into_iter().chain(bytes) {
             guaranteed.put(&self.series, length, out);
         }
         let mut by_length: BTreeMap<Span, Points> = BTreeMap::new();
@@ -579,12 +608,17 @@ fn take_oci(volumes: &mut Volumes, metric: &Value, line: u64, path: &str, out: &
         Some((at, value, out.origin(line, name, &format!("{path}.aggregated-datapoints[{index}]"))))
     });
     let points: Vec<_> = points.collect();
-    // The unit of the throughput's limit depends on the query, which the response does not repeat.
-    if name == "VolumeGuaranteedIOPS" {
+    let guaranteed = match name {
+        "VolumeGuaranteedIOPS" => Some((CapKind::Operations, &mut volumes.guaranteed)),
+        // Its unit depends on the query, which the response does not repeat.
+        "VolumeGuaranteedThroughput" => Some((CapKind::Bytes, &mut volumes.guaranteed_megabytes)),
+        _ => None,
+    };
+    if let Some((kind, limits)) = guaranteed {
         let part = owner.to_owned();
         let scope = out.scope(ReadingScope { part: part.clone(), ..ReadingScope::default() });
         out.part(name, Fate::Read(points.len() as u32));
-        return volumes.guaranteed.push(GuaranteedIops { metric: name.to_owned(), part, scope, points });
+        return limits.push(GuaranteedRate { metric: name.to_owned(), part, scope, kind, points });
     }
     let Some(counted) = oci_counted(name) else {
         let scope = |out: &mut Builder| out.scope(ReadingScope { part: owner.to_owned(), ..ReadingScope::default() });

@@ -60,10 +60,9 @@ pub(super) fn cap_metric(name: &str) -> Option<CapMetric> {
     })
 }
 
-/// The share of a volume's operations in the limit that OCI guarantees.
-pub(super) const fn guaranteed_iops() -> CapMetric {
-    let (owner, kind) = (CapOwner::Volume, CapKind::Operations);
-    let limit = CapLimit { provider: "OCI", owner, kind, basis: CapBasis::Share };
+/// The share of a volume's operations or bytes in the limit that OCI guarantees.
+pub(super) const fn guaranteed(kind: CapKind) -> CapMetric {
+    let limit = CapLimit { provider: "OCI", owner: CapOwner::Volume, kind, basis: CapBasis::Share };
     CapMetric { limit, reached: Reached::AtLeast(CONSUMED_PERCENT) }
 }
 

@@ -1,7 +1,8 @@
 //! Performance Insights of Amazon RDS (`aws pi get-resource-metrics`): counters of the operating system.
 //!
 //! Counters: <https://docs.aws.amazon.com/AmazonRDS/latest/UserGuide/USER_PerfInsights_Counters.html>. A point has the
-//! end of its period: the first is a period after `AlignedStartTime`.
+//! end of its period: the first is a period after `AlignedStartTime`. Aurora's storage has other names: latencies in ms and bytes,
+//! <https://docs.aws.amazon.com/AmazonRDS/latest/UserGuide/USER_Monitoring-Available-OS-Metrics.html>.
 
 use jiff::SignedDuration;
 use serde_json::Value;
@@ -49,8 +50,10 @@ fn meaning(name: &str) -> Option<(&str, Meaning, f64)> {
     Some(match counter {
         "readIOsPS" | "writeIOsPS" => rate(class, Measure::Iops, Counted::Operations(class), 1.0),
         "readKbPS" | "writeKbPS" => rate(class, Measure::Throughput, Counted::Bytes(class), KIB),
+        "readThroughput" | "writeThroughput" => rate(class, Measure::Throughput, Counted::Bytes(class), 1.0),
+        "readLatency" | "writeLatency" => (device, Meaning::Gauge(class, Measure::Latency, statistic), 1e-3),
         "await" => gauge(Measure::Latency, 1e-3),
-        "avgQueueLen" => gauge(Measure::Depth, 1.0),
+        "avgQueueLen" | "diskQueueDepth" => gauge(Measure::Depth, 1.0),
         "util" => gauge(Measure::Busy, 0.01),
         _ => return None,
     })

@@ -91,6 +91,18 @@ fn metrics_of_limits_are_evidence_of_throttling() {
         ("VolumeGuaranteedIOPS", "v1", [100.0, 215.0, 215.0]),
     ]);
     check(&guaranteed, &[("VolumeGuaranteedIOPS", CapKind::Operations, 3, &[0])]);
+    // 2.4 MB/s of 2.4 and then of 24, stated by the second and by the minute; without a limit of operations the unit is unknown.
+    for unit in [1.0, 60.0] {
+        let bytes = [300.0 * 2.4e6, 300.0 * 2.4e6, 0.0];
+        let throughput = [2.4 * unit, 24.0 * unit, 24.0 * unit];
+        let limits = [
+            ("VolumeReadThroughput", "v1", bytes),
+            ("VolumeGuaranteedIOPS", "v1", [300.0, 3_000.0, 3_000.0]),
+            ("VolumeGuaranteedThroughput", "v1", throughput),
+        ];
+        check(&oci(&limits), &[("VolumeGuaranteedThroughput", CapKind::Bytes, 3, &[0])]);
+        assert!(read(&oci(&[limits[0], limits[2]])).caps.is_empty());
+    }
     let rate = azure("Data Disk Read Operations/Sec", "average", [Some(12.5), Some(20.0), Some(30.0)]);
     let share = azure("Data Disk IOPS Consumed Percentage", "average", [Some(40.0), Some(99.0), Some(100.0)]);
     check(&(rate + &share), &[("Data Disk IOPS Consumed Percentage", CapKind::Operations, 3, &[1, 2])]);

@@ -46,6 +46,14 @@ pub const INSIGHTS: &str = r#"{"AlignedStartTime":1772442000.0,"AlignedEndTime":
 {"Key":{"Metric":"os.diskIO.rdsdev.await.avg"},"DataPoints":[{"Timestamp":1772442060.0,"Value":0.5},{"Timestamp":1772442120.0,"Value":0.75}]},
 {"Key":{"Metric":"db.load.avg"},"DataPoints":[{"Timestamp":1772442060.0,"Value":1.5}]}]}"#;
 
+/// Counters of the storage of Aurora.
+const AURORA_INSIGHTS: &str = r#"{"AlignedStartTime":1772442000.0,"AlignedEndTime":1772442120.0,"Identifier":"db-QUAY","MetricList":[
+{"Key":{"Metric":"os.diskIO.auroraStorage.readIOsPS.avg"},"DataPoints":[{"Timestamp":1772442060.0,"Value":100.5},{"Timestamp":1772442120.0,"Value":200.5}]},
+{"Key":{"Metric":"os.diskIO.auroraStorage.readThroughput.avg"},"DataPoints":[{"Timestamp":1772442060.0,"Value":823296.0},{"Timestamp":1772442120.0,"Value":1642496.0}]},
+{"Key":{"Metric":"os.diskIO.auroraStorage.readLatency.avg"},"DataPoints":[{"Timestamp":1772442060.0,"Value":0.5},{"Timestamp":1772442120.0,"Value":0.75}]},
+{"Key":{"Metric":"os.diskIO.auroraStorage.writeLatency.avg"},"DataPoints":[{"Timestamp":1772442060.0,"Value":2.5},{"Timestamp":1772442120.0,"Value":3.5}]},
+{"Key":{"Metric":"os.diskIO.auroraStorage.diskQueueDepth.avg"},"DataPoints":[{"Timestamp":1772442060.0,"Value":2.0},{"Timestamp":1772442120.0,"Value":4.0}]}]}"#;
+
 pub const FSYNC: &str = "\
 5 seconds per test
 O_DIRECT supported on this platform for open_datasync and open_sync.
@@ -97,6 +105,18 @@ fn samples_of_sql_server_are_separated_or_in_two_files() {
     assert!(cautions(&single[0]).contains("a single sample the rates may be too low"));
     near(&values(&single[0], "5/1", Class::Read, Measure::Iops), &[500.0]);
     assert!(refusal(&SQL_SERVER.replace("num_of_bytes", "bytes")).contains("num_of_bytes_read"));
+}
+
+#[test]
+fn storage_of_aurora_has_latencies_of_reads_and_of_writes() {
+    let found = reading(AURORA_INSIGHTS);
+    laws(&found);
+    let of = |class, measure| values(&found, "auroraStorage", class, measure);
+    near(&of(Class::Read, Measure::Iops), &[100.5, 200.5]);
+    near(&of(Class::Read, Measure::Size), &[8_192.0, 8_192.0]);
+    near(&of(Class::Read, Measure::Latency), &[0.000_5, 0.000_75]);
+    near(&of(Class::Write, Measure::Latency), &[0.002_5, 0.003_5]);
+    near(&of(Class::All, Measure::Depth), &[2.0, 4.0]);
 }
 
 #[test]
