@@ -1,11 +1,15 @@
 //! Disk metrics of Prometheus and its exporters: exposition text, and API responses as JSON.
 
+mod claims;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::civil::DateTime;
 use plimsoll_language::label;
 use plimsoll_units::Span;
 use serde_json::Value;
+
+use claims::ClaimNames;
 
 use crate::builder::Builder;
 use crate::ebs::exceeded;
@@ -288,6 +292,8 @@ struct Owner {
     /// True for a control group whose counters include other groups.
     is_group: bool,
     device: String,
+    /// The claim of Kubernetes, if known.
+    claim: Option<String>,
 }
 
 impl Owner {
@@ -316,12 +322,19 @@ impl Owner {
             container,
             is_group,
             device: device.strip_prefix("/dev/").unwrap_or(device).to_owned(),
+            claim: None,
         }
+    }
+
+    /// The owner with its claim.
+    fn with_claim(self, names: &ClaimNames) -> Self {
+        let claim = names.claim(&self.host, &self.device).map(str::to_owned);
+        Self { claim, ..self }
     }
 
     fn scope(&self, host: &str) -> ReadingScope {
         let host = if self.host.is_empty() { host } else { &self.host };
-        let names = [self.container.as_str(), &self.device];
+        let names = [self.container.as_str(), self.claim.as_deref().unwrap_or(&self.device)];
         let part: Vec<&str> = names.into_iter().filter(|name| !name.is_empty()).collect();
         ReadingScope { host: host.to_owned(), part: part.join(" "), ..ReadingScope::default() }
     }
@@ -494,6 +507,8 @@ struct PrometheusText {
     /// Seconds of processors of the current exposition, by host, processor and mode, with their line.
     processors: BTreeMap<(String, String, String), (f64, u64)>,
     processor_seconds: ProcessorSeconds,
+    /// Claims by the labels of all expositions so far.
+    claims: ClaimNames,
     host: String,
     /// Number of emitted counters, by owner.
     read: BTreeMap<Owner, u32>,
@@ -512,10 +527,10 @@ struct Times {
 
 impl LineFormat for PrometheusText {
     fn line(&mut self, line: &str, number: u64, out: &mut Builder) -> Result<(), Refusal> {
-        if !line.starts_with(['n', 's', 'd', 'w', 'c', 'a']) {
+        if !line.starts_with(['n', 's', 'd', 'w', 'c', 'a', 'k']) {
             return Ok(());
         }
-        let existing = ["node_", "system_disk_", "diskio_", "windows_", "container_fs_", "aws_ebs_csi_"];
+        let existing = ["node_", "system_disk_", "diskio_", "windows_", "container_fs_", "aws_ebs_csi_", "kube_"];
         if !existing.iter().any(|prefix| line.starts_with(prefix)) {
             return Ok(());
         }
@@ -567,6 +582,10 @@ impl PrometheusText {
             self.processors.insert(key, (sample.value, number));
             return;
         }
+        let host = Owner::new(Family::Node, |name| label(sample.labels, name)).host;
+        if self.claims.learn(sample.name, &host, |name| label(sample.labels, name)) {
+            return;
+        }
         let Some(metric) = metric(sample.name, label(sample.labels, "direction")) else { return };
         if !sample.value.is_finite() {
             return out.caution(Some(Origin::line(number)), Doubt::NotANumber { value: label!("the value") });
@@ -596,7 +615,9 @@ impl PrometheusText {
         if self.counts.is_empty() {
             return;
         }
-        let counts = std::mem::take(&mut self.counts);
+        let counts = std::mem::take(&mut self.counts).into_iter();
+        let counts: BTreeMap<Owner, Vec<Count>> =
+            counts.map(|(owner, counts)| (owner.with_claim(&self.claims), counts)).collect();
         let at = times.at.or_else(|| times.now.and_then(timestamp::of_unix));
         let (at, paced) = self.pace.time(at);
         if let Some(at) = at {
@@ -656,6 +677,7 @@ struct DiskSeries {
 struct DiskSeriesSet {
     series: Vec<DiskSeries>,
     processors: ProcessorSeconds,
+    claims: ClaimNames,
     nameless: usize,
     others: BTreeMap<String, u64>,
 }
@@ -669,6 +691,9 @@ fn read_series(input: &FormatInput, document: &[u8], out: &mut Builder) -> Resul
         found.take_document(&value, line);
     }
     found.check(out)?;
+    for series in &mut found.series {
+        series.owner = series.owner.clone().with_claim(&found.claims);
+    }
     std::mem::take(&mut found.processors).emit("", out);
     let chosen = Chosen::of(found.series.iter().map(|series| &series.owner));
     let mut read: BTreeMap<&Owner, u32> = BTreeMap::new();
@@ -725,6 +750,10 @@ impl DiskSeriesSet {
             for (at, value) in json::list(result, &["values"]).iter().chain(result.get("value")).filter_map(point) {
                 self.processors.add(&host, place, at, value, line);
             }
+            return;
+        }
+        let host = Owner::new(Family::Node, label).host;
+        if self.claims.learn(full, &host, label) {
             return;
         }
         let (name, is_rate) = match full.split(':').collect::<Vec<_>>().as_slice() {

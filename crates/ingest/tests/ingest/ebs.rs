@@ -284,4 +284,18 @@ fn node_metrics_of_the_csi_driver_have_the_same_limits() {
     let reading = read(&[0, 10, 30].map(with_node).concat());
     near(&values(&reading, "nvme1n1", Class::Read, Measure::Iops), &[100.0; 2]);
     assert_eq!((values(&reading, "vol-0a1", Class::Read, Measure::Iops).len(), reading.caps.len()), (0, 4));
+    // Labels of kube-state-metrics and of the device join volume and device to the claim.
+    let claims = "kube_persistentvolume_info{persistentvolume=\"pvc-7\",csi_volume_handle=\"vol-0a1\",instance=\"ksm:8080\"} 1\n\
+                  kube_persistentvolumeclaim_info{exported_namespace=\"db\",namespace=\"monitoring\",\
+                  persistentvolumeclaim=\"data-postgres-0\",volumename=\"pvc-7\",instance=\"ksm:8080\"} 1\n\
+                  node_disk_info{device=\"nvme1n1\",instance=\"i-0b2\",serial=\"vol0a1\"} 1\n";
+    let reading = read(&(claims.to_owned() + &[0, 10, 30].map(with_node).concat()));
+    near(&values(&reading, "db/data-postgres-0", Class::Read, Measure::Iops), &[100.0; 2]);
+    assert!(reading.scopes.iter().all(|scope| scope.part == "db/data-postgres-0"), "{:?}", reading.scopes);
+    let reading = read(&(claims.to_owned() + &[0, 10, 30].map(exposition).concat()));
+    near(&values(&reading, "db/data-postgres-0", Class::Read, Measure::Iops), &[3_000.0; 2]);
+    // Another node's device of the same name has no claim.
+    let elsewhere = with_node(0).replace("i-0b2", "i-0b3") + &with_node(10).replace("i-0b2", "i-0b3");
+    let reading = read(&(claims.replace("vol-0a1", "vol-0ff") + &elsewhere));
+    assert!(reading.scopes.iter().all(|scope| !scope.part.contains('/')), "{:?}", reading.scopes);
 }

@@ -34,7 +34,8 @@ fn kind(kind: CapKind) -> &'static str {
 /// The owner of a limit with its name.
 fn subject(cap: &Cap) -> String {
     let part = clean(&cap.part);
-    let is_volume = part.starts_with("vol") || part.starts_with("/dev/");
+    // A claim of Kubernetes is `namespace/name`.
+    let is_volume = part.starts_with("vol") || part.contains('/');
     match cap.limit.owner {
         CapOwner::Machine if is_volume => say!("The machine of {part}"),
         CapOwner::Machine => say!("The machine {part}").trim_end().to_owned(),
