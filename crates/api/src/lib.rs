@@ -317,6 +317,9 @@ pub struct Stats {
     pub counts: Vec<KindCount>,
     /// Replies by the limit that held them longest.
     pub bound_by: Vec<BoundCount>,
+    /// Time at the limits of the volume and of its group.
+    #[serde(default)]
+    pub limited: LimitedTimes,
     /// Requests in flight.
     pub in_flight: u32,
     /// Last second with replies.
@@ -457,6 +460,19 @@ pub struct LevelChange {
     pub at_ms: u64,
     /// Level or configuration from then on.
     pub to: String,
+}
+
+/// Time with at least one request that a limit held longest, in nanoseconds; a lower bound.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct LimitedTimes {
+    /// At a limit of operations of the volume.
+    pub volume_operations_ns: u64,
+    /// At a limit of bytes of the volume.
+    pub volume_bytes_ns: u64,
+    /// At a limit of operations of the group, which is an instance.
+    pub group_operations_ns: u64,
+    /// At a limit of bytes of the group.
+    pub group_bytes_ns: u64,
 }
 
 /// Number of replies held longest by a limit.

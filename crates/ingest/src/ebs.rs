@@ -93,6 +93,12 @@ pub struct EbsStatistics {
 }
 
 impl EbsStatistics {
+    /// Statistics with all counters, in the order of the page, the length of the queue, and bins of the latencies of reads and of
+    /// writes.
+    pub fn new(counters: [u64; COUNTER_COUNT], queue_length: u64, histograms: [Vec<(LatencyBin, u64)>; 2]) -> Self {
+        Self { counters: counters.map(Some), queue_length: Some(queue_length), histograms }
+    }
+
     /// From the JSON of either program.
     pub(crate) fn of_json(object: &Map<String, Value>) -> Self {
         let mut statistics = Self::default();

@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use plimsoll_units::{Bytes, Iops, Kind, Span, Throughput};
 
 use crate::Stage;
-use crate::spec::{ChainSpec, Demand, Flushing, Invalid, Layout, Named, Service, StageSpec};
+use crate::spec::{ChainSpec, Demand, Flushing, Invalid, Layout, Named, Rate, Service, StageSpec};
 
 /// Maximum stages of a model, including nested ones.
 const MAX_STAGES: usize = 64;
@@ -103,6 +103,27 @@ impl ChainSpec {
             }
         }
         names
+    }
+
+    /// The rate that each stage limits, in the order of [`Self::names`]; none for stages that are not limits.
+    pub fn limited_rates(&self) -> Vec<Option<Rate>> {
+        let mut rates = self.stage_rates();
+        rates.resize(self.names().len(), None);
+        rates
+    }
+
+    fn stage_rates(&self) -> Vec<Option<Rate>> {
+        let mut rates = Vec::new();
+        for named in &self.0 {
+            rates.push(match named.stage {
+                StageSpec::Limit { rate, .. } => Some(rate),
+                _ => None,
+            });
+            for inside in named.stage.insides() {
+                rates.extend(inside.stage_rates());
+            }
+        }
+        rates
     }
 
     /// Capacity of the write-back cache in front of all stages that store data, if any.

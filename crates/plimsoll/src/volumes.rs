@@ -1,6 +1,7 @@
 //! `plimsoll volume`: what the user asks of a service becomes a request of its control, and the answer text.
 
 mod attach;
+mod ebs;
 mod fsck;
 pub mod home;
 mod iscsi;
@@ -24,7 +25,7 @@ use serde::de::DeserializeOwned;
 
 use crate::args::{AutotuneArgs, FaultsArgs, FormArgs, GroupCommand, ReachArgs, VolumeArgs, VolumeCommand};
 use crate::cli_error::CliError;
-use crate::output::Forms;
+use crate::output::{Forms, put};
 
 pub use attach::show_progress;
 
@@ -78,7 +79,8 @@ pub fn run(args: &VolumeArgs) -> Result<(), CliError> {
         VolumeCommand::Delete { names, yes } => service.delete(names, *yes),
         VolumeCommand::Fsck { .. } => Ok(()),
         VolumeCommand::Scrub { name, rate } => scrub::scrub(&service, name.as_deref(), *rate),
-        VolumeCommand::Stats { name } => service.stats(name),
+        VolumeCommand::Stats { name, ebs: Some(file) } => service.write_ebs_page(name, file),
+        VolumeCommand::Stats { name, ebs: None } => service.stats(name),
         VolumeCommand::Top { names, once } => top::run(&service, names, *once),
         VolumeCommand::Autotune(args) => service.autotune(args),
         VolumeCommand::Faults(args) => service.faults(args),
@@ -132,6 +134,11 @@ impl ServiceClient {
 
     fn stats(&self, name: &str) -> Result<(), CliError> {
         self.write_page(&self.client.get(&volume_path(name, "stats"))?, |counts| pages::counters(name, counts))
+    }
+
+    fn write_ebs_page(&self, name: &str, file: &Path) -> Result<(), CliError> {
+        let stats: Stats = self.client.fetch(&volume_path(name, "stats"))?;
+        put(file, &ebs::statistics(&stats).to_page())
     }
 
     /// Lists groups, or instances, which are groups of a machine.

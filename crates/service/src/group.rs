@@ -3,7 +3,7 @@
 use plimsoll_catalogue::{Catalogue, Like, PriceTerms, ProductKind};
 use plimsoll_front::Server;
 use plimsoll_model::ChainSpec;
-use plimsoll_volume::{GroupId, VolumeId};
+use plimsoll_volume::{GroupId, LimitedQuantity, VolumeId};
 
 use crate::api;
 use crate::metadata::GroupMetadata;
@@ -20,6 +20,8 @@ pub(crate) struct ServedGroup {
     pub metadata: GroupMetadata,
     /// Names of the stages.
     pub stages: Vec<String>,
+    /// The quantity that each of them limits.
+    pub quantities: Vec<Option<LimitedQuantity>>,
 }
 
 impl ServedGroup {
@@ -35,7 +37,7 @@ impl ServedGroup {
             Err(refusal) => plimsoll_model::parse(&metadata.model).map_err(|_| refusal.message)?,
         };
         let id = server.volumes().0.group(&model, metadata.seed);
-        Ok(Self { id, volume, metadata, stages: model.names() })
+        Ok(Self { id, volume, metadata, stages: model.names(), quantities: LimitedQuantity::of_stages(&model) })
     }
 
     pub fn display(&self) -> api::Group {

@@ -1,7 +1,7 @@
 //! Operations on groups.
 
 use plimsoll_catalogue::{Catalogue, Like, PriceTerms};
-use plimsoll_volume::Edit;
+use plimsoll_volume::{Edit, LimitedQuantity};
 
 use crate::api;
 use crate::group::{ServedGroup, shared};
@@ -33,9 +33,9 @@ impl Service {
         let metadata = GroupMetadata::new(&group.name, &like, &model.to_string());
         let edit = Edit::Create { size: SIZE, text: metadata.text() };
         let volume = self.inner.handle.edit(edit).map_err(|error| Refusal::of_edit(&group.name, &error))?;
-        let (seed, stages) = (metadata.seed, model.names());
+        let (seed, stages, quantities) = (metadata.seed, model.names(), LimitedQuantity::of_stages(&model));
         let id = self.inner.handle.call(move |server| server.volumes().0.group(&model, seed))?;
-        let created = ServedGroup { id, volume, metadata, stages };
+        let created = ServedGroup { id, volume, metadata, stages, quantities };
         let displayed = created.display();
         tracing::info!(group = group.name, like = group.like, "group created");
         state.groups.insert(group.name.clone(), created);

@@ -5,7 +5,7 @@
 
 use plimsoll_record::Bins;
 use plimsoll_units::Instant;
-use plimsoll_volume::{Class, Export, Period, ResponseCounts, Totals, VolumeAccess};
+use plimsoll_volume::{Class, Export, LimitedQuantity, Period, ResponseCounts, Totals, VolumeAccess};
 
 use crate::api;
 use crate::moment;
@@ -124,6 +124,7 @@ fn stats(state: &ServiceState, volume: &Volume, reading: Reading, slow: u32) -> 
         now_s: 0,
         counts: Class::ALL.map(count).to_vec(),
         bound_by: bound_by(state, volume, &totals),
+        limited: sum_limited_times(state, volume, &totals),
         in_flight,
         last: periods.last().cloned(),
         periods,
@@ -140,6 +141,23 @@ fn stats(state: &ServiceState, volume: &Volume, reading: Reading, slow: u32) -> 
 fn bins(responses: &ResponseCounts) -> Vec<api::Bin> {
     let all = responses.buckets().map(|(upto_ns, count)| api::Bin { upto_ns, count });
     all.filter(|bin| bin.count > 0).collect()
+}
+
+/// Time at limits. Of several limits of a group the longest counts, because their times may overlap.
+fn sum_limited_times(state: &ServiceState, volume: &Volume, totals: &Totals) -> api::LimitedTimes {
+    let group = volume.metadata.group.as_ref().and_then(|group| state.groups.get(group));
+    let quantities = group.map_or(&[][..], |group| &group.quantities);
+    let of_group = |quantity: LimitedQuantity| {
+        let stages = quantities.iter().zip(&totals.limited_by_group).filter(|(own, _)| **own == Some(quantity));
+        stages.map(|(_, time)| time.length().as_nanos()).max().unwrap_or(0)
+    };
+    let [operations, bytes] = totals.limited.map(|time| time.length().as_nanos());
+    api::LimitedTimes {
+        volume_operations_ns: operations,
+        volume_bytes_ns: bytes,
+        group_operations_ns: of_group(LimitedQuantity::Operations),
+        group_bytes_ns: of_group(LimitedQuantity::Bytes),
+    }
 }
 
 /// Replies by the limit that held them longest.

@@ -37,5 +37,5 @@ pub use store::{
     Unrecoverable, Unreferenced, Usage,
 };
 pub use superblock::{BLOCK_BYTES, BlockError, FileKind, Superblock, SuperblockData, header, read_header};
-pub use totals::{BUCKET_BOUNDS_NS, Bound, Label, ResponseCounts, Totals};
+pub use totals::{BUCKET_BOUNDS_NS, Bound, Label, LimitTime, LimitedQuantity, ResponseCounts, Totals};
 pub use volumes::{Edited, Export, GroupId, Lead, Limits, NotAccepted, NotServed, Reply, Serving, Then, Volumes};

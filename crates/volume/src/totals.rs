@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use plimsoll_model::Stage;
-use plimsoll_units::Span;
+use plimsoll_model::{ChainSpec, Rate, Stage};
+use plimsoll_units::{Instant, Span};
 
 use crate::request::Class;
 
@@ -78,6 +78,50 @@ impl ResponseCounts {
     }
 }
 
+/// The quantity that a stage limits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LimitedQuantity {
+    /// Operations.
+    Operations,
+    /// Bytes.
+    Bytes,
+}
+
+impl LimitedQuantity {
+    /// The quantity of each stage of a model, in the order of its names; none for stages that are not limits.
+    pub fn of_stages(model: &ChainSpec) -> Vec<Option<Self>> {
+        let quantity = |rate| match rate {
+            Rate::Operations(_) => Self::Operations,
+            Rate::Bytes(_) => Self::Bytes,
+        };
+        model.limited_rates().into_iter().map(|rate| rate.map(quantity)).collect()
+    }
+}
+
+/// Time with at least one request that a limit held longest, from its submission to its due time, in model time. Requests
+/// are added in the order of their replies, so that a time between two of them that a later, longer one covers is left
+/// out: a lower bound.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LimitTime {
+    length: Span,
+    until: Instant,
+}
+
+impl LimitTime {
+    /// The time.
+    pub const fn length(self) -> Span {
+        self.length
+    }
+
+    fn add(&mut self, [begin, end]: [Instant; 2]) {
+        let begin = begin.max(self.until);
+        if end > begin {
+            self.length += end.since(begin);
+            self.until = end;
+        }
+    }
+}
+
 /// Operations, bytes and errors by class ([`Class::index`]), and binding stages.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Totals {
@@ -93,7 +137,13 @@ pub struct Totals {
     pub bound_by_group: Vec<u64>,
     /// Requests affected by an injected fault.
     pub bound_by_fault: u64,
+    /// Time at the limits of operations and of bytes of the volume's own models.
+    pub limited: [LimitTime; 2],
+    /// Time at each stage of the group's model.
+    pub limited_by_group: Vec<LimitTime>,
     bound_by_volume: Vec<(Arc<str>, u64)>,
+    /// The quantity that each of these stages limits in the present model.
+    quantities: Vec<Option<LimitedQuantity>>,
 }
 
 impl Totals {
@@ -102,9 +152,20 @@ impl Totals {
         self.bound_by_volume.iter().map(|(name, count)| (&**name, *count))
     }
 
+    /// Labels of the stages of a model.
+    pub(crate) fn label_stages(&mut self, model: &ChainSpec) -> Vec<Label> {
+        let labels = self.labels(&model.names());
+        for (label, quantity) in labels.iter().zip(LimitedQuantity::of_stages(model)) {
+            self.quantities[usize::from(label.0)] = quantity;
+        }
+        labels
+    }
+
     /// Labels of stage names.
     pub(crate) fn labels(&mut self, names: &[String]) -> Vec<Label> {
-        names.iter().map(|name| self.label(name)).collect()
+        let labels = names.iter().map(|name| self.label(name)).collect();
+        self.quantities.resize(self.bound_by_volume.len(), None);
+        labels
     }
 
     fn label(&mut self, name: &str) -> Label {
@@ -121,6 +182,25 @@ impl Totals {
     /// Counts the response time of a successful request.
     pub(crate) fn respond(&mut self, class: Class, response: Span) {
         self.responses[class.index()].record(response);
+    }
+
+    /// Adds the time of a request to that of the limit that held it.
+    pub(crate) fn add_limit_time(&mut self, bound_by: Bound, period: [Instant; 2]) {
+        match bound_by {
+            Bound::Volume(Label(label)) => {
+                if let Some(Some(quantity)) = self.quantities.get(usize::from(label)) {
+                    self.limited[*quantity as usize].add(period);
+                }
+            }
+            Bound::Group(stage) => {
+                let stage = usize::from(stage.0);
+                if stage >= self.limited_by_group.len() {
+                    self.limited_by_group.resize(stage + 1, LimitTime::default());
+                }
+                self.limited_by_group[stage].add(period);
+            }
+            Bound::Fault => {}
+        }
     }
 
     pub(crate) fn count(&mut self, class: Class, bytes: u64, is_error: bool, bound_by: Bound) {

@@ -298,7 +298,7 @@ impl Volumes {
         let unused = self.served.iter().position(|served| !served.is_open && served.is_idle());
         let number = unused.unwrap_or(self.served.len());
         let mut new = ServedVolume::new(now, serving);
-        let labels = new.totals.labels(&model.names());
+        let labels = new.totals.label_stages(model);
         self.pace.set_volume(number, model, seed, labels, group.map(|group| group.0 as usize));
         match self.served.get_mut(number) {
             Some(old) => *old = new,
@@ -516,7 +516,7 @@ impl Volumes {
         let Some(ServedVolume { timing: Timing::Model(present), totals, .. }) = self.served.get_mut(volume) else {
             return;
         };
-        let labels = totals.labels(&model.names());
+        let labels = totals.label_stages(model);
         let before = std::mem::replace(present, model.clone());
         match before.changes_to(model) {
             Some(changes) => self.pace.change_rates(now, volume, &changes, labels),
@@ -535,7 +535,7 @@ impl Volumes {
         };
         let Timing::Model(model) = &served.timing else { return false };
         if has_group {
-            let labels = served.totals.labels(&model.names());
+            let labels = served.totals.label_stages(model);
             self.pace.set_volume(export.0 as usize, model, seed, labels, group);
         }
         has_group
@@ -662,10 +662,11 @@ impl Volumes {
         served.bytes -= payload;
         served.totals.count(class, payload, outcome.is_err(), bound_by);
         if flight.delay.is_none() {
-            let observed = now + served.path;
+            let (observed, submitted) = (now + served.path, self.pace.submitted(Slot(slot)));
             if outcome.is_ok() {
-                served.totals.respond(class, observed.since(self.pace.submitted(Slot(slot))));
+                served.totals.respond(class, observed.since(submitted));
             }
+            served.totals.add_limit_time(bound_by, [submitted, due]);
             served.fidelity.handed_out(observed, observed.since(due), payload);
         }
         let (real, observed) = (self.slow.real(due), self.now + self.slow.real_span(served.path));

@@ -74,6 +74,28 @@ impl EbsStatistics {
         }
         Ok(statistics)
     }
+
+    /// The page of these statistics. Absent counters are zero in it, and counts of bins wrap at 32 bits as those of EBS.
+    pub fn to_page(&self) -> Vec<u8> {
+        let mut page = vec![0; EBS_PAGE_BYTES];
+        let mut put = |at: usize, bytes: &[u8]| page[at..at + bytes.len()].copy_from_slice(bytes);
+        put(0, &EBS_MAGIC.to_le_bytes());
+        let counters = self.counters.iter().chain([&self.queue_length]);
+        for (index, value) in counters.enumerate() {
+            put(COUNTERS_AT + 8 * index, &value.unwrap_or(0).to_le_bytes());
+        }
+        for (index, bins) in self.histograms.iter().enumerate() {
+            let (at, bins) = (HISTOGRAMS_AT + index * HISTOGRAM_BYTES, &bins[..bins.len().min(MAX_BINS)]);
+            put(at, &(bins.len() as u64).to_le_bytes());
+            for (bin, (edges, count)) in bins.iter().enumerate() {
+                let at = at + 8 + bin * BIN_BYTES;
+                put(at, &edges.lower_us.to_le_bytes());
+                put(at + 8, &edges.upper_us.to_le_bytes());
+                put(at + 16, &(*count as u32).to_le_bytes());
+            }
+        }
+        page
+    }
 }
 
 /// Bytes of a page, of which every field is a part.
@@ -147,6 +169,7 @@ mod tests {
         assert_eq!(EbsStatistics::of_json(json.as_object().unwrap()), decoded);
         assert_eq!(EbsStatistics::of_page(&bytes[..4_095]), Err(NotEbsPage::Short { bytes: 4_095 }));
         assert_eq!(EbsStatistics::of_page(&[0; EBS_PAGE_BYTES]), Err(NotEbsPage::Magic { magic: 0 }));
+        assert_eq!(decoded.to_page(), bytes);
         let mut huge = bytes;
         huge[512..520].copy_from_slice(&u64::MAX.to_le_bytes());
         assert_eq!(EbsStatistics::of_page(&huge).unwrap().histograms[0].len(), MAX_BINS);

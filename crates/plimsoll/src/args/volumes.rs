@@ -312,6 +312,9 @@ pub enum VolumeCommand {
     Stats {
         /// Name of the volume
         name: String,
+        /// Write the counters as log page 0xD0 of an Amazon EBS volume, 4,096 bytes, and print nothing else (- for standard output)
+        #[arg(long, value_name = "FILE")]
+        ebs: Option<PathBuf>,
     },
     /// Monitor volumes: activity, limits and fidelity (q quits)
     Top {

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use plimsoll_volume::BUCKET_BOUNDS_NS;
 
-use crate::api::{About, Bin, Stats, Volume};
+use crate::api::{About, Bin, KindCount, LimitedTimes, Stats, Volume};
 use crate::{Refusal, RefusalKind, Service};
 
 /// Media type.
@@ -35,6 +35,7 @@ fn render_page(about: &About, volumes: &[VolumeCounters]) -> String {
     page.operations();
     page.fidelity();
     page.cost();
+    page.ebs_driver();
     page.text
 }
 
@@ -193,6 +194,44 @@ impl Page<'_> {
         put("+Inf", count);
         self.sample(&format!("{name}_sum"), labels, seconds(sum_ns));
         self.sample(&format!("{name}_count"), labels, count as f64);
+    }
+
+    /// Volumes of Amazon's products under the names of the EBS CSI driver, which reads them from log page 0xD0: `docs/metrics.md`
+    /// of kubernetes-sigs/aws-ebs-csi-driver. Its latency histograms have no sum.
+    fn ebs_driver(&mut self) {
+        let of = |kind: &'static str, value: fn(&KindCount) -> f64| {
+            move |stats: &Stats| stats.counts.iter().find(|count| count.kind == kind).map(value)
+        };
+        let time = |value: fn(&LimitedTimes) -> u64| move |stats: &Stats| Some(seconds(value(&stats.limited)));
+        let ops = |count: &KindCount| count.ops as f64;
+        let bytes = |count: &KindCount| count.bytes as f64;
+        let busy = |count: &KindCount| seconds(count.response_sum_ns);
+        self.each_ebs("read_ops_total", "Reads completed.", of("read", ops));
+        self.each_ebs("write_ops_total", "Writes completed.", of("write", ops));
+        self.each_ebs("read_bytes_total", "Bytes read.", of("read", bytes));
+        self.each_ebs("write_bytes_total", "Bytes written.", of("write", bytes));
+        self.each_ebs("read_seconds_total", "Sum of the times of reads.", of("read", busy));
+        self.each_ebs("write_seconds_total", "Sum of the times of writes.", of("write", busy));
+        let help = "Time in which the limit of IOPS of the volume held operations.";
+        self.each_ebs("exceeded_iops_seconds_total", help, time(|limited| limited.volume_operations_ns));
+        let help = "Time in which the limit of throughput of the volume held operations.";
+        self.each_ebs("exceeded_tp_seconds_total", help, time(|limited| limited.volume_bytes_ns));
+        let help = "Time in which the limit of IOPS of the instance held operations.";
+        self.each_ebs("ec2_exceeded_iops_seconds_total", help, time(|limited| limited.group_operations_ns));
+        let help = "Time in which the limit of throughput of the instance held operations.";
+        self.each_ebs("ec2_exceeded_tp_seconds_total", help, time(|limited| limited.group_bytes_ns));
+        self.each_ebs("volume_queue_length", "Operations in flight.", |stats| Some(f64::from(stats.in_flight)));
+    }
+
+    /// Writes a family of the EBS CSI driver.
+    fn each_ebs(&mut self, name: &str, help: &str, value: impl Fn(&Stats) -> Option<f64>) {
+        let name = format!("aws_ebs_csi_{name}");
+        self.family(&name, if name.ends_with("_total") { "counter" } else { "gauge" }, help);
+        for (volume, stats) in self.volumes {
+            let Some(value) = value(stats).filter(|_| volume.like.starts_with("aws/")) else { continue };
+            let instance = volume.group.as_deref().unwrap_or_default();
+            self.sample(&name, &[("instance_id", instance), ("volume_id", &volume.name)], value);
+        }
     }
 
     fn cost(&mut self) {

@@ -295,6 +295,44 @@ fn paths_of_clients_have_the_times_of_the_model_and_are_named() {
 }
 
 #[test]
+fn time_at_a_limit_counts_once_for_all_requests_that_it_held() {
+    // 1,000 operations a second after a first one; the answer of the station takes 100 us.
+    let (mut world, export) = World::with("limit(1000) \"rate\" then station(8, 100us) \"media\"");
+    for _ in 0..5 {
+        world.accept(at(0), export, &READ).unwrap();
+    }
+    world.work(at(0));
+    world.drain(at(20_000_000));
+    // The first is held by the media, the last is answered after 4 ms at the limit and 0.1 ms.
+    let limited = world.volumes.totals(export).unwrap().limited.map(|time| time.length().as_nanos());
+    assert_eq!(limited, [4_100_000, 0]);
+    // Alone it waits for no limit.
+    world.accept(at(30_000_000), export, &READ).unwrap();
+    world.work(at(30_000_000));
+    world.drain(at(40_000_000));
+    assert_eq!(world.volumes.totals(export).unwrap().limited[0].length().as_nanos(), 4_100_000);
+}
+
+#[test]
+fn limits_of_bytes_and_of_the_group_have_their_own_time() {
+    let mut world = World::new(1);
+    let group = world.volumes.group(&parse("limit(1000) then limit(1MB/s)").unwrap(), 0);
+    let volume = world.create();
+    let model = parse("limit(4096kB/s) then link(1us)").unwrap();
+    let serving = Serving { volume, model, seed: 3, limits: Limits::default(), group: Some(group) };
+    let export = world.volumes.serve(at(0), &serving).unwrap();
+    for _ in 0..3 {
+        world.accept(at(0), export, &READ).unwrap();
+    }
+    world.work(at(0));
+    world.drain(at(1_000_000_000));
+    let totals = world.volumes.totals(export).unwrap();
+    let by_group: Vec<u64> = totals.limited_by_group.iter().map(|time| time.length().as_nanos()).collect();
+    assert_eq!(totals.limited.map(|time| time.length().is_zero()), [true, true], "the group holds them longer");
+    assert!(by_group[1] > 8_000_000 && by_group[0] == 0, "3 x 4,096 bytes at 1 MB/s: {by_group:?}");
+}
+
+#[test]
 fn trims_of_terabytes_are_one_operation() {
     let mut world = World::new(1);
     let volume = world.edit(&Edit::Create { size: 100 << 40, text: String::new() });

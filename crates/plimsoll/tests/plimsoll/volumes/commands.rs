@@ -1,8 +1,16 @@
 //! All commands about volumes, and refusals.
 
+use std::time::Duration;
+
+use plimsoll_device::nbd::wire::{Style, command};
+use plimsoll_device::nbd::{ExportAddress, NbdHost, Talk, WireRequest};
+use plimsoll_ingest::EbsStatistics;
 use serde_json::Value;
 
 use crate::home::{Home, SLOWLY};
+
+/// Timeout of a step on a busy host.
+const DEADLINE: Duration = Duration::from_secs(60);
 
 #[test]
 fn a_volume_is_made_changed_watched_and_ended() {
@@ -43,6 +51,46 @@ fn a_volume_is_made_changed_watched_and_ended() {
     assert_eq!(volume(&["delete", "test", "before", "--yes"]), "volume test deleted\nvolume before deleted\n");
     let left: Value = serde_json::from_str(&volume(&["list", "--json"])).expect("it is JSON");
     assert_eq!((left[0]["name"].as_str(), left[1].is_null()), (Some("data"), true), "{left}");
+}
+
+#[test]
+fn counters_are_a_page_of_ebs() {
+    let home = Home::serving("ebs-page", SLOWLY);
+    home.does(&["volume", "create", "vol-1", "--like", "limit(500) then link(100us)", "--size", "1GiB"]);
+    let host = NbdHost::Unix(home.data().join("nbd.sock"));
+    let address = ExportAddress { host, export: "vol-1".into(), tls: None };
+    let mut client = Talk::begin(&address, DEADLINE).expect("it is served");
+    client.choose("vol-1", true).expect("it is there");
+    let file = home.path().join("page").display().to_string();
+    let mut pages = Vec::new();
+    for _ in 0..2 {
+        // All are sent before the first is answered: the others wait for the limit.
+        for cookie in 0..8 {
+            let request = WireRequest { flags: 0, command: command::READ, cookie, offset: 0, length: 8192 };
+            client.request(Style::Simple, &request, &[]).expect("it is connected");
+        }
+        for _ in 0..8 {
+            assert_eq!(client.chunk(8192).expect("it is answered").errno(), 0);
+        }
+        assert_eq!(home.does(&["volume", "stats", "vol-1", "--ebs", &file]), "");
+        pages.push(std::fs::read(&file).expect("it was written"));
+    }
+    let statistics = |page: &[u8]| serde_json::Value::Object(EbsStatistics::of_page(page).expect("a page").to_json());
+    let [first, second] = [statistics(&pages[0]), statistics(&pages[1])];
+    let figure = |page: &Value, name: &str| page[name].as_u64().unwrap_or_else(|| panic!("{name}"));
+    for (name, counts) in
+        [("total_read_ops", [8, 16]), ("total_read_bytes", [65_536, 131_072]), ("total_write_ops", [0, 0])]
+    {
+        assert_eq!([figure(&first, name), figure(&second, name)], counts, "{name}");
+    }
+    assert_eq!(first["read_io_latency_histogram"]["num_bins"], 22);
+    // At least one of the requests came less than 2 ms of the model after another.
+    let exceeded = "ebs_volume_performance_exceeded_iops";
+    assert!(
+        figure(&second, exceeded) > 0 && figure(&second, exceeded) <= figure(&second, "total_read_time"),
+        "{second}"
+    );
+    assert_eq!(figure(&second, "ec2_instance_performance_exceeded_tp"), 0);
 }
 
 #[test]

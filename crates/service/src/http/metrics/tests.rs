@@ -70,6 +70,31 @@ fn page_follows_exposition_format() {
 }
 
 #[test]
+fn volumes_of_amazon_have_the_metrics_of_the_ebs_driver() {
+    let (volume, stats) = counted();
+    let limited =
+        api::LimitedTimes { volume_operations_ns: 41_900_000_000, group_bytes_ns: 250_000_000, ..stats.limited };
+    let volume = Volume { name: "vol-1".into(), like: "aws/gp3:10GiB".into(), group: Some("i-1".into()), ..volume };
+    let page = render_page(&About::default(), &[counted(), (volume, Stats { limited, in_flight: 3, ..stats })]);
+    let labels = "{instance_id=\"i-1\",volume_id=\"vol-1\"}";
+    for (name, value) in [
+        ("read_ops_total", "7"),
+        ("write_bytes_total", "8192"),
+        ("read_seconds_total", "12"),
+        ("exceeded_iops_seconds_total", "41.9"),
+        ("exceeded_tp_seconds_total", "0"),
+        ("ec2_exceeded_iops_seconds_total", "0"),
+        ("ec2_exceeded_tp_seconds_total", "0.25"),
+        ("volume_queue_length", "3"),
+    ] {
+        let line = format!("aws_ebs_csi_{name}{labels} {value}");
+        assert!(page.lines().any(|displayed| displayed == line), "no {line} in\n{page}");
+    }
+    // The other volume is no product of Amazon.
+    assert_eq!(page.lines().filter(|line| line.starts_with("aws_ebs_csi_read_ops_total")).count(), 1);
+}
+
+#[test]
 fn metrics_follow_prometheus_naming() {
     let page = display();
     for line in [
