@@ -25,6 +25,6 @@ pub use explain::{Cause, CreditState, Explanation, LoadComparison, explain};
 pub use lift::Lift;
 pub use matching::{Matches, Rejected, SuitableOffer, matching};
 pub use need::{Need, ask_of};
-pub use quote::{Quote, quote};
+pub use quote::{BillingChoice, Quote, quote};
 pub use resemble::{Resemblance, resembling};
 pub use trial::{Figures, OpenTrials, trial};

@@ -44,6 +44,39 @@ fn a_price_that_is_not_known_is_not_guessed() {
     assert!(text.contains("659 JPY a month"), "{text}");
 }
 
+/// A worked example of AWS (agent toolkit, 2026-08-20), and github.com/infracost/infracost, issue 3591 of 2026-07-07.
+#[test]
+fn billing_of_requests_is_compared_with_storage_that_includes_them() {
+    let folder = Folder::new("billing");
+    let quote = |config: &str| words(&folder.text(&["quote", config, "--as-of", "2026-09"]));
+    let stay = quote("aws/aurora:800GiB,db.r6g.2xlarge,instances=2,monthly_operations=1200M");
+    let headline = "stay on standard, 1,835.48 USD a month against 2,150.12 USD with io-optimized";
+    assert!(stay.contains(headline), "{stay}");
+    assert!(stay.contains("1,835.48 USD a month, of which 240.00 USD for requests (13.1 %)"), "{stay}");
+    assert!(stay.contains("2,150.12 USD a month, none for requests"), "{stay}");
+    let change = quote("aws/aurora:800GiB,db.r6g.2xlarge,instances=2,monthly_operations=2774M");
+    assert!(
+        change.contains("change to io-optimized, 2,150.12 USD a month against 2,150.28 USD with standard"),
+        "{change}"
+    );
+    // Without an instance, which io-optimized makes dearer, it is undecided.
+    let cluster = quote("aws/aurora:1525GiB,reads=7490,writes=2220");
+    assert!(cluster.contains("25,517.88 million requests") && !cluster.contains("stay on"), "{cluster}");
+    assert!(
+        cluster.contains("of which 5,103.58 USD for requests (97.1 %); without the price of instances"),
+        "{cluster}"
+    );
+    assert!(cluster.contains("343.13 USD a month, none for requests; without the price of instances"), "{cluster}");
+    let billing =
+        folder.json(&["quote", "aws/aurora:800GiB,db.r6g.2xlarge,storage=io-optimized,monthly_operations=1M"]);
+    let billing = billing["quotes"][0]["billing"].as_array().unwrap().clone();
+    assert_eq!([billing[0]["chosen"].as_bool(), billing[1]["chosen"].as_bool()], [Some(false), Some(true)]);
+    // Requests that nobody counted are not free: there is nothing to compare.
+    let uncounted = folder.json(&["quote", "aws/aurora:800GiB,db.r6g.2xlarge"]);
+    assert_eq!(uncounted["quotes"][0]["billing"].as_array().unwrap().len(), 0);
+    assert_eq!(folder.json(&["quote", "aws/gp3:100GiB"])["quotes"][0]["billing"].as_array().unwrap().len(), 0);
+}
+
 #[test]
 fn jobs_have_elapsed_times_in_every_form() {
     let folder = Folder::new("jobs");

@@ -2,7 +2,7 @@
 
 use plimsoll_catalogue::{Ask, LatencyStatement, MachineShape, Money, TypicalRates};
 use plimsoll_choose::elapsed::JobTimes;
-use plimsoll_choose::{Lift, Quote};
+use plimsoll_choose::{BillingChoice, Lift, Quote};
 
 use super::{each, elapsed, offer, view};
 
@@ -34,12 +34,27 @@ view! {
         price: Option<offer::PriceView> = view(quote.price.as_ref().ok()),
         /// Reason why there is no price; null if there is a price.
         no_price: Option<String> = quote.price.as_ref().err().map(ToString::to_string),
+        /// Prices with each way of billing; empty unless requests can be billed.
+        billing: Vec<BillingView> = each(&quote.billing),
         /// Ways to raise the binding limit, cheapest first.
         lifts: Vec<LiftView> = each(&quote.lifts),
         /// Statements of the vendor about latency.
         latency: Vec<LatencyStatement> = quote.offer.latency(),
         /// Rates of the published drives that the configuration stands for.
         typical: Vec<TypicalRates> = quote.offer.typical(),
+    }
+
+    /// The price with a way of billing.
+    #[schemars(rename = "Billing")]
+    struct BillingView from choice: &BillingChoice {
+        /// Option that selects it.
+        option: String = choice.option.clone(),
+        /// Its value.
+        value: String = choice.value.clone(),
+        /// True for that of the configuration.
+        chosen: bool = choice.is_chosen,
+        /// Price.
+        price: offer::PriceView = (&choice.price).into(),
     }
 
     /// A way to raise the binding limit.

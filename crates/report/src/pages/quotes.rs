@@ -9,6 +9,7 @@ use plimsoll_language::{label, say};
 use super::limit;
 use super::price_chart::{PricedRate, price_chart};
 use crate::page::{Block, Cell, Column, ColumnKind, Emphasis, Fact, Headline, Page, PageSection, Table};
+use crate::words::clean;
 use crate::words::offer as words;
 use crate::{money, number};
 
@@ -46,11 +47,14 @@ fn describe_best(quotes: &[Quote], first: &Quote) -> String {
         || label!("the catalogue has no limits").to_owned(),
         |bound| say!("{} IOPS of {}", number::rate(bound.iops), words::ask(&best.ask)),
     );
+    let scope = if quotes.len() > 1 { label!("Highest of the configurations: ") } else { "" };
+    if let Some(cheaper) = words::cheaper_billing(&best.billing) {
+        return format!("{scope}{name}: {cheaper}");
+    }
     let price = best
         .price
         .as_ref()
         .map_or_else(|_| label!("price unknown").to_owned(), |price| say!("{} a month", price.monthly));
-    let scope = if quotes.len() > 1 { label!("Highest of the configurations: ") } else { "" };
     say!("{scope}{name}: {carries}, {price}")
 }
 
@@ -126,6 +130,7 @@ fn section(quote: &Quote) -> PageSection {
     let holds = (offer.capacity.get() > 0).then(|| say!(", capacity {}", words::capacity(offer.capacity)));
     let mut facts = state_rate(quote);
     facts.push(state_price(quote));
+    facts.extend(quote.billing.iter().map(|choice| Fact::new(clean(&choice.value), words::billing(choice))));
     facts.extend(state_limits(quote));
     facts.extend(safety(offer));
     facts.extend(offer.machine_shape().map(|shape| Fact::new(label!("machine"), describe_machine(&shape))));

@@ -6,7 +6,7 @@ use plimsoll_catalogue::{
     Ask, Bound, Ceiling, Cite, Counts, Durability, Kinds, Layout, Offer, Price, ServiceLevel, ServiceSubject, Setting,
     SnapshotPrice, Status, TypicalRange, TypicalRates, Wrap,
 };
-use plimsoll_choose::Lift;
+use plimsoll_choose::{BillingChoice, Lift};
 use plimsoll_language::{label, say};
 use plimsoll_units::Bytes;
 
@@ -235,6 +235,41 @@ pub(crate) fn lift(lift: &Lift) -> String {
     let (from, to) = (&lift.change.0, &lift.change.1);
     let change = format!("{} {} -> {}", clean(&lift.option), clean(from), clean(to));
     say!("{change}: {} IOPS, {cost}; next limit: {}", number::rate(lift.iops), product_text(&lift.binds))
+}
+
+/// A way of billing: `1,835.48 USD a month, of which 240.00 USD for requests (13.1 %)`.
+pub(crate) fn billing(choice: &BillingChoice) -> String {
+    let monthly = choice.price.monthly;
+    let requests = choice.requests().map_or_else(
+        || label!("none for requests").to_owned(),
+        |part| {
+            let share = part.money.millionths as f64 / monthly.millionths.max(1) as f64;
+            say!("of which {} for requests ({} %)", part.money, number::three(100.0 * share))
+        },
+    );
+    let without = &choice.price.without;
+    let without =
+        if without.is_empty() { String::new() } else { say!("; without the price of {}", without.join(label!(", "))) };
+    say!("{monthly} a month, {requests}{without}")
+}
+
+/// The cheaper way of billing: `stay on standard, 1,835.48 USD a month against 2,150.12 USD with io-optimized`; none if a
+/// price is incomplete.
+pub(crate) fn cheaper_billing(billing: &[BillingChoice]) -> Option<String> {
+    if billing.iter().any(|choice| !choice.price.is_complete()) {
+        return None;
+    }
+    let by_price = |choice: &&BillingChoice| choice.price.monthly.millionths;
+    // Of equal prices the chosen one stays.
+    let cheapest = billing.iter().min_by_key(|choice| (by_price(choice), !choice.is_chosen))?;
+    let other = billing.iter().filter(|choice| choice.value != cheapest.value).min_by_key(by_price)?;
+    let (value, monthly) = (clean(&cheapest.value), cheapest.price.monthly);
+    let (other, dearer) = (clean(&other.value), other.price.monthly);
+    Some(if cheapest.is_chosen {
+        say!("stay on {value}, {monthly} a month against {dearer} with {other}")
+    } else {
+        say!("change to {value}, {monthly} a month against {dearer} with {other}")
+    })
 }
 
 /// A duration: `45 s`, `31 min`, `2.5 h`.
