@@ -8,6 +8,7 @@
 //!
 //! Independent of products.
 
+mod calibrate;
 mod doubt;
 mod identify;
 mod points;
@@ -21,6 +22,7 @@ use plimsoll_record::Evidence;
 use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
+pub use calibrate::{CountedLatencies, NotCalibrated, VolumeLatencies, calibrate};
 pub use doubt::{FitDoubt, Identification};
 use points::FitPoint;
 pub use range::FittedRange;

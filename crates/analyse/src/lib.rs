@@ -39,7 +39,8 @@ pub use estimate::{
     headline_objective, ladder_objectives, rung, rung_load,
 };
 pub use fit::{
-    Alternative, FitDoubt, Fitted, FittedRange, Identification, Misfit, NotFitted, Parameter, StatedLimits, fit,
+    Alternative, CountedLatencies, FitDoubt, Fitted, FittedRange, Identification, Misfit, NotCalibrated, NotFitted,
+    Parameter, StatedLimits, VolumeLatencies, calibrate, fit,
 };
 pub use gate::{GATE_FIGURES, Gate, GateError, GateFigure, GateGap, GateOutcome, JudgedFigure, Percentile};
 pub use history::{LineChange, MIN_SERIES, find_changes};

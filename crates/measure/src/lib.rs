@@ -30,6 +30,7 @@ mod request;
 mod runs;
 mod simulation;
 pub mod sweep;
+mod volume_latencies;
 pub mod watch;
 mod words;
 
@@ -49,4 +50,5 @@ pub use request::{EngineChoice, MeasurementRequest, RunContext};
 pub use runs::{KeptFile, LAST, Retained, RunLabel, RunStore, load_found, stem};
 pub use simulation::{NamedModel, STAGES_SPACE, SimulationRequest, simulate};
 pub use sweep::SweepResult;
+pub use volume_latencies::read_volume_latencies;
 pub use words::{BlockSizes, InvalidValue, PatternWord, Percent, WorkingSet};

@@ -1,11 +1,15 @@
 //! `plimsoll fit`: fits a model to measured storage and writes it as a product file.
 
-use plimsoll_analyse::{Fitted, StatedLimits, fit};
+use std::path::Path;
+
+use anyhow::Context;
+use plimsoll_analyse::{Fitted, StatedLimits, VolumeLatencies, calibrate, fit};
 use plimsoll_language::{label, say};
-use plimsoll_measure::LAST;
+use plimsoll_measure::{LAST, read_volume_latencies};
 use plimsoll_model::ChainSpec;
 use plimsoll_record::{Curve, Evidence};
-use plimsoll_units::Bytes;
+use plimsoll_report::{FittedSource, Page, pages};
+use plimsoll_units::{Bytes, Span};
 
 use crate::args::FitArgs;
 use crate::cli_error::CliError;
@@ -28,6 +32,12 @@ pub fn run(args: &FitArgs) -> Result<(), CliError> {
     }
     let last = [LAST.into()];
     let inputs = if args.runs.is_empty() { &last[..] } else { &args.runs };
+    if let [path] = inputs
+        && let Some(latencies) = volume_latencies(path, args.interval)?
+    {
+        let (fitted, source) = calibrate_like(path, &latencies, args)?;
+        return write(args, &forms, pages::fit(&fitted), (&fitted, &source));
+    }
     let curves: Vec<Vec<Curve>> = inputs.iter().map(|name| store::runs().load_all(name)).collect::<Result<_, _>>()?;
     let curves = curves.concat();
     let refused = |error: &dyn std::fmt::Display| CliError::usage(error.to_string());
@@ -35,10 +45,10 @@ pub fn run(args: &FitArgs) -> Result<(), CliError> {
     let limits = args.like.as_ref().map(|config| limits(config, args)).transpose()?;
     let stated = args.like.as_ref().zip(limits.as_ref()).map(|(of, stages)| StatedLimits { of, stages });
     let fitted = fit(&evidence.map_err(|error| refused(&error))?, stated).map_err(|error| refused(&error))?;
-    let mut page = plimsoll_report::pages::fit(&fitted);
+    let mut page = pages::fit(&fitted);
     page.subject.extend(curves.iter().map(plimsoll_report::words::run));
-    let refused = refusal(&fitted, args.max_error);
-    page.next.extend(fitted.range.only_block().filter(|_| refused.is_none()).map(|block| {
+    let is_refused = refusal(&fitted, args.max_error).is_some();
+    page.next.extend(fitted.range.only_block().filter(|_| !is_refused).map(|block| {
         let other = if block < OTHER_BLOCK { OTHER_BLOCK } else { Bytes::kib(4) };
         (
             label!("For other block sizes").to_owned(),
@@ -48,8 +58,18 @@ pub fn run(args: &FitArgs) -> Result<(), CliError> {
             ),
         )
     }));
-    if let Some(refused) = refused {
-        forms.write(&page, || plimsoll_report::fit_json(&fitted))?;
+    write(args, &forms, page, (&fitted, &FittedSource::of_runs(&curves)))
+}
+
+/// Writes the page and the product file of a model, or refuses it.
+fn write(
+    args: &FitArgs,
+    forms: &Forms,
+    mut page: Page,
+    (fitted, source): (&Fitted, &FittedSource),
+) -> Result<(), CliError> {
+    if let Some(refused) = refusal(fitted, args.max_error) {
+        forms.write(&page, || plimsoll_report::fit_json(fitted))?;
         return Err(refused);
     }
     page.next.push(match &args.output {
@@ -58,11 +78,45 @@ pub fn run(args: &FitArgs) -> Result<(), CliError> {
             "plimsoll fit --output FILE.toml; plimsoll simulate FILE.toml".to_owned(),
         ),
         Some(path) => {
-            put(path, plimsoll_report::product_file(&args.name, &curves, &fitted, crate::CREATED_BY).as_bytes())?;
+            put(path, plimsoll_report::product_file(&args.name, source, fitted, crate::CREATED_BY).as_bytes())?;
             (format!("Written to {}", path.display()), format!("plimsoll simulate {}", path.display()))
         }
     });
-    forms.write(&page, || plimsoll_report::fit_json(&fitted))
+    forms.write(&page, || plimsoll_report::fit_json(fitted))
+}
+
+/// The histograms of an EBS volume in a file; `None` for runs and benchmark results.
+fn volume_latencies(path: &Path, interval: Option<Span>) -> Result<Option<VolumeLatencies>, CliError> {
+    if !path.is_file() {
+        return Ok(None);
+    }
+    let bytes = std::fs::read(path).with_context(|| say!("reading {}", path.display()))?;
+    Ok(read_volume_latencies(path, &bytes, interval))
+}
+
+/// Calibrates the latency of the configuration with `--like`.
+fn calibrate_like(
+    path: &Path,
+    latencies: &VolumeLatencies,
+    args: &FitArgs,
+) -> Result<(Fitted, FittedSource), CliError> {
+    let config = args.like.as_ref().ok_or_else(|| {
+        CliError::usage(label!(
+            "histograms of a volume show its latency and not its limits: add those of the configuration with --like CONFIG"
+        ))
+    })?;
+    let offer = Offers::new(&args.terms)?.offer(config)?;
+    let stages = offer.limits().map_err(|why| CliError::usage(format!("{config}: {why}")))?;
+    let fitted = calibrate(latencies, StatedLimits { of: config, stages: &stages })
+        .map_err(|error| CliError::usage(error.to_string()))?;
+    let source = FittedSource {
+        what: "latency histograms".to_owned(),
+        subject: config.clone(),
+        day: "undated".to_owned(),
+        size: offer.capacity,
+        source: format!("statistics of the volume in {}", path.display()),
+    };
+    Ok((fitted, source))
 }
 
 /// The refusal of a model that is less accurate than `max_error` percent.

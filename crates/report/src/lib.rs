@@ -49,7 +49,7 @@ pub use page::{
     Block, Cell, Chart, Column, ColumnKind, Emphasis, Fact, Headline, IntervalPlace, Item, Link, Page, PageSection,
     Plot, PlotPoint, Shares, Table, TableLayout, TableRows, Visibility,
 };
-pub use product_file::product_file;
+pub use product_file::{FittedSource, product_file};
 pub use progress::{Progress, progress_line};
 pub use svg::{svg, timeline};
 pub use terraform::terraform;

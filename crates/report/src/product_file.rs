@@ -6,30 +6,54 @@ use plimsoll_units::Bytes;
 
 use crate::words::fitted_value;
 
+/// The figures that a model was fitted to.
+#[derive(Clone, Debug)]
+pub struct FittedSource {
+    /// Number and kind, such as `3 measured run(s)`.
+    pub what: String,
+    /// The storage.
+    pub subject: String,
+    /// Day of the first figure, or `undated`.
+    pub day: String,
+    /// Size of the storage.
+    pub size: Bytes,
+    /// The command, document or program that they are from.
+    pub source: String,
+}
+
+impl FittedSource {
+    /// Of measured runs, at least one.
+    pub fn of_runs(curves: &[Curve]) -> Self {
+        let first = &curves[0];
+        let source = match (&first.source, first.command.is_empty()) {
+            (_, false) => first.command.join(" "),
+            (Source::Published { document }, true) => document.clone(),
+            (source, true) => format!("{} by {}", source.word(), first.made_by),
+        };
+        Self {
+            what: format!("{} measured run(s)", curves.len()),
+            subject: first.subject.name.clone(),
+            day: first.started.as_deref().and_then(|started| started.get(..10)).unwrap_or("undated").to_owned(),
+            size: curves.iter().map(|curve| curve.subject.size).max().unwrap_or(Bytes::gib(1)),
+            source,
+        }
+    }
+}
+
 /// The fitted model as a product file with this product name, from measured curves, at least one. `program` is the program with
 /// its version.
-pub fn product_file(name: &str, curves: &[Curve], fitted: &Fitted, program: &str) -> String {
+pub fn product_file(name: &str, measured: &FittedSource, fitted: &Fitted, program: &str) -> String {
     // TOML accepts JSON's escapes.
     let text = |value: &str| serde_json::Value::from(value).to_string();
-    let first = &curves[0];
-    let day = first.started.as_deref().and_then(|started| started.get(..10)).unwrap_or("undated");
-    let gib = curves.iter().map(|curve| curve.subject.size).max().unwrap_or(Bytes::gib(1)).get().div_ceil(1 << 30);
-    let mut file = format!(
-        "# Fitted by {} to {} measured run(s) of {}.\n",
-        program,
-        curves.len(),
-        first.subject.name.replace('\n', " ")
-    );
-    file += &format!("product = {}\ntitle = {}\n", text(name), text(&format!("Fitted: {}", first.subject.name)));
+    let FittedSource { what, subject, day, size, source } = measured;
+    let gib = size.get().div_ceil(1 << 30);
+    let subject = subject.replace('\n', " ");
+    let mut file = format!("# Fitted by {program} to {what} of {subject}.\n");
+    file += &format!("product = {}\ntitle = {}\n", text(name), text(&format!("Fitted: {subject}")));
     file += "kind = \"drive\"\nranked = false\nabout = \"A model fitted to measured runs, for the measured loads\"\n";
     file += "capacity_unit = \"GiB\"\ncapacity_bytes = 1073741824\n\n";
     file += &format!("[default]\nsource = \"run\"\ndate = {}\nstatus = \"inferred\"\n\n", text(day));
-    let source = match (&first.source, first.command.is_empty()) {
-        (_, false) => first.command.join(" "),
-        (Source::Published { document }, true) => document.clone(),
-        (source, true) => format!("{} by {}", source.word(), first.made_by),
-    };
-    file += &format!("[sources.run]\ntitle = {}\ndate = {}\n\n", text(&source), text(day));
+    file += &format!("[sources.run]\ntitle = {}\ndate = {}\n\n", text(source), text(day));
     file += &format!("[options.size]\nkind = \"size\"\nmin = 1\nmax = 1048576\nstep = 1\ndefault = {gib}\n\n");
     for parameter in &fitted.parameters {
         file += &figure(parameter, &text);

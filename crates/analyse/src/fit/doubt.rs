@@ -50,6 +50,14 @@ pub enum FitDoubt {
     StatedLimits { of: String, reached: f64 },
     #[error("reads and writes were fitted separately, because no form describes both: what they share is unknown, and \
         mixed loads are extrapolated")] SeparateKinds,
+    #[error("the time of a {kind} is log-normal, and the shares of the histogram differ from it by up to {:.1} % of the \
+        operations", distance * 100.0)] HistogramShape { kind: &'static str, distance: f64 },
+    #[error("only the histogram of one kind has enough operations: the time of a {kind} stands for both")]
+    OneKind { kind: &'static str },
+    #[error("no counter has the time above the limits: waits for them may be in the histograms")] UnknownLimitTime,
+    #[error("a limit held operations in {:.1} % of the time, and these waits are in the histograms", share * 100.0)]
+    LimitTime { share: f64 },
+    #[error("its limits are those that the vendor states of {of}")] CalibratedLimits { of: String },
     #[error("{kind}: {doubt}")] OfKind { kind: &'static str, doubt: Box<Self> },
 }
 
@@ -68,6 +76,7 @@ pub enum Identification {
     Means { first: String, first_us: f64, last: String, last_us: f64 },
     #[error("{load}: reads {read_us:.1} us, writes {write_us:.1} us")]
     Kinds { load: String, read_us: f64, write_us: f64 },
+    #[error("histogram of {operations:.0} {kind}s")] Histogram { kind: &'static str, operations: f64 },
     #[error("not identified: half and twice as much describe these runs as well")] HalfAndTwice,
     #[error("not identified: half as much describes these runs as well")] Half,
     #[error("not identified: twice as much describes these runs as well")] Twice,

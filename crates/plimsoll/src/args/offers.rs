@@ -7,7 +7,7 @@ use plimsoll_catalogue::{Commitment, Currency, Date, OwnPrice};
 use plimsoll_choose::elapsed::StorageJob;
 use plimsoll_measure::Percent;
 use plimsoll_record::Objective;
-use plimsoll_units::{Bytes, Iops};
+use plimsoll_units::{Bytes, Iops, Span};
 
 use super::forms::{FormArgs, GateArgs};
 
@@ -43,7 +43,8 @@ Examples:
 pub(super) const FIT_EXAMPLES: &str = "\
 Examples:
   plimsoll fit last --output mine.toml            a product file
-  plimsoll simulate mine.toml                     also for quote and explain";
+  plimsoll simulate mine.toml                     also for quote and explain
+  plimsoll fit ebs.txt --like aws/gp3:500GiB      latency by the histograms of `nvme amzn stats` or `collect ebs`";
 
 /// Terms of limits and prices.
 #[derive(Clone, Debug, Default, Args)]
@@ -204,7 +205,8 @@ pub struct ExplainArgs {
 #[derive(Debug, Args)]
 pub struct FitArgs {
     /// Measured run files, names from `plimsoll runs`, results of fio or another benchmark, or tables (CSV) of depth or
-    /// rate, IOPS and latency; by default the last run
+    /// rate, IOPS and latency; by default the last run. Or one file with the statistics of an EBS volume, whose histograms
+    /// calibrate the latency of the configuration with --like
     pub runs: Vec<PathBuf>,
     /// Write the product file, for quote, simulate and explain
     #[arg(short, long, value_name = "FILE.toml")]
@@ -212,6 +214,9 @@ pub struct FitArgs {
     /// The configuration that was bought, whose stated limits then hold in the model: two loads suffice with them
     #[arg(long, value_name = "CONFIG")]
     pub like: Option<String>,
+    /// Time between statistics of a volume without times
+    #[arg(long, value_name = "TIME")]
+    pub interval: Option<Span>,
     /// Accept a model whose error exceeds 15 %: of the runs themselves, or of the prediction of runs that were left out
     #[arg(long, value_name = "PERCENT", default_value_t = 15.0)]
     pub max_error: f64,

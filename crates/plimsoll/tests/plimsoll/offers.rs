@@ -166,6 +166,51 @@ fn models_are_fitted_to_measured_runs_only() {
     refuses(&["match", path, "--currency", "XXX"], "in XXX: prices are in EUR, JPY, USD");
 }
 
+/// Statistics of `nvme amzn stats`: reads of 8 KiB in bins, for a mean of 700 us, and seconds above the limit of IOPS.
+fn ebs_statistics(seconds: u64, exceeded_us: u64) -> String {
+    let reads = |share: u64| share * seconds;
+    let bins = [(128, 256, 44), (256, 512, 317), (512, 1024, 480), (1024, 2048, 150), (2048, 4096, 9)];
+    let listed: Vec<String> = bins
+        .iter()
+        .map(|(lower, upper, count)| format!("{{\"lower\":{lower},\"upper\":{upper},\"count\":{}}}", reads(*count)))
+        .collect();
+    format!(
+        "{{\"total_read_ops\":{},\"total_write_ops\":0,\"total_read_bytes\":{},\"total_write_bytes\":0,\"total_read_time\":{},\
+         \"total_write_time\":0,\"ebs_volume_performance_exceeded_iops\":{},\"ebs_volume_performance_exceeded_tp\":0,\
+         \"ec2_instance_performance_exceeded_iops\":0,\"ec2_instance_performance_exceeded_tp\":0,\"volume_queue_length\":1,\
+         \"read_io_latency_histogram\":{{\"num_bins\":5,\"bins\":[{}]}},\"write_io_latency_histogram\":{{\"num_bins\":0,\"bins\":[]}}}}\n",
+        reads(1_000),
+        reads(8_192_000),
+        reads(700_000),
+        exceeded_us * seconds,
+        listed.join(",")
+    )
+}
+
+#[test]
+fn histograms_of_a_volume_calibrate_its_latency() {
+    let folder = Folder::new("calibrate");
+    let write = |name: &str, exceeded_us| folder.write(name, [0, 600].map(|s| ebs_statistics(s, exceeded_us)).concat());
+    write("ebs.json", 0);
+    let fit = ["fit", "ebs.json", "--interval", "600s", "--like", "aws/gp3:100GiB"];
+    let text = words(&folder.text(&[&fit[..], &["--output", "mine.toml"]].concat()));
+    for part in
+        ["limit(3000", "station(256,", "histogram of 600000 reads", "those that the vendor states of aws/gp3:100GiB"]
+    {
+        assert!(text.contains(part), "no {part} in {text}");
+    }
+    // The mean of the counters, and the limits of the product.
+    let simulated = folder.json(&["simulate", "mine.toml", "--depth", "1"]);
+    let mean_ns = simulated["runs"][0]["figures"]["mean_ns"]["value"].as_f64().unwrap();
+    assert!((mean_ns / 700e3 - 1.0).abs() < 0.05, "{mean_ns}");
+    let quoted = words(&folder.text(&["simulate", "mine.toml", "--depth", "64"]));
+    assert!(quoted.contains("3,0") || quoted.contains("3000"), "{quoted}");
+    folder.refuses_usage(&fit[..4], "add those of the configuration with --like CONFIG");
+    write("limited.json", 700_000);
+    let limited = ["fit", "limited.json", "--interval", "600s", "--like", "aws/gp3:100GiB"];
+    folder.refuses_usage(&limited, "a limit held operations in 70 % of the time");
+}
+
 #[test]
 fn simulated_products_carry_their_doubts() {
     let text = words(&Folder::new("offers").text(&["simulate", "netapp/aff-c800", "--quick", "--reads", "100"]));
