@@ -403,13 +403,24 @@ fn is_own(bytes: &[u8]) -> bool {
     bytes[..bytes.len().min(4096)].windows(MARK.len()).any(|part| part == MARK)
 }
 
-/// Reads a run file.
+/// The run in the log of a Job, whose standard output and error are one stream: from the first line that begins an object to
+/// the last one that ends an object.
+fn find_document(file: &[u8]) -> &[u8] {
+    let begins = |at: usize| file[at] == b'{' && (at == 0 || file[at - 1] == b'\n');
+    let ends = |at: usize| file[at] == b'}' && file.get(at + 1).is_none_or(|byte| matches!(byte, b'\n' | b'\r'));
+    let Some(begin) = (0..file.len()).find(|at| begins(*at)) else { return file };
+    let Some(end) = (begin..file.len()).rfind(|at| ends(*at)) else { return file };
+    &file[begin..=end]
+}
+
+/// Reads a run file, or a log with a run.
 pub fn load_found(found: &Path) -> Result<Retained, MeasureError> {
-    let bytes = read(found)?;
-    let retained = match Curve::from_json(&bytes) {
+    let file = read(found)?;
+    let bytes = find_document(&file);
+    let retained = match Curve::from_json(bytes) {
         Ok(curve) => Ok(Retained::Curve(curve.into())),
         Err(FormatError::Version(version)) if version.starts_with("plimsoll.suite/") => {
-            SuiteRun::from_json(&bytes).map(|suite| Retained::Suite(suite.into()))
+            SuiteRun::from_json(bytes).map(|suite| Retained::Suite(suite.into()))
         }
         Err(error) => Err(error),
     };

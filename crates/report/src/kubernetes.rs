@@ -231,7 +231,7 @@ pub fn claim_job(job: &ClaimJob<'_>) -> String {
     format!(
         "# kubectl apply -f FILE{of}, then, after the measurement:\n\
          # kubectl wait --for=condition=complete --timeout=30m{of} job/measure-{claim}\n\
-         # kubectl logs{of} job/measure-{claim} -c plimsoll > run.json && plimsoll report run.json\n\
+         # kubectl logs{of} job/measure-{claim} -c plimsoll > pod.log && plimsoll report pod.log\n\
          # A claim with WaitForFirstConsumer is bound where this pod is placed; ReadWriteOnce needs the node of its user.\n\
          apiVersion: batch/v1\nkind: Job\nmetadata:\n  name: measure-{claim}\n{namespace_line}spec:\n  backoffLimit: 0\n  \
          template:\n    spec:\n      restartPolicy: Never\n      containers:\n      - name: plimsoll\n        image: {}\n        \

@@ -1,6 +1,7 @@
 //! Commands about products: output and refusals.
 
 use std::fs;
+use std::process::Command;
 
 use crate::folder::{Folder, stderr, words};
 use crate::forms::as_measured;
@@ -75,6 +76,28 @@ fn billing_of_requests_is_compared_with_storage_that_includes_them() {
     let uncounted = folder.json(&["quote", "aws/aurora:800GiB,db.r6g.2xlarge"]);
     assert_eq!(uncounted["quotes"][0]["billing"].as_array().unwrap().len(), 0);
     assert_eq!(folder.json(&["quote", "aws/gp3:100GiB"])["quotes"][0]["billing"].as_array().unwrap().len(), 0);
+}
+
+/// The schemas check names and types of fields, not the keys of drivers, which a test of `report` checks.
+#[test]
+fn kubernetes_objects_match_the_schemas_of_the_api() {
+    let folder = Folder::new("schemas");
+    let configs = [
+        "aws/gp3:500GiB,iops=12000,throughput=500",
+        "gcp/hyperdisk-balanced:500GiB,iops=6000,throughput=290",
+        "azure/ultra:512GiB,iops=6000,throughput=200",
+        "oci:500GB@20vpu",
+        "stripe(3,64KiB) of aws/gp3:100GiB",
+    ];
+    folder.text(&[&["quote"], &configs[..], &["--kubernetes", "claims.yaml"]].concat());
+    let job = ["k8s-job", "data-0", "--image", "registry.example/plimsoll:0.2"];
+    folder.write("file.yaml", folder.text(&job));
+    folder.write("block.yaml", folder.text(&[&job[..], &["--block", "--namespace", "db", "--", "--quick"]].concat()));
+    let files = ["claims.yaml", "file.yaml", "block.yaml"].map(|name| folder.file(name));
+    match Command::new("kubernetes-validate").args(["--strict", "-k", "1.34"]).args(files).output() {
+        Ok(output) => assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout)),
+        Err(error) => eprintln!("skipped: kubernetes-validate is not installed (PyPI): {error}"),
+    }
 }
 
 #[test]

@@ -63,6 +63,63 @@ impl Drop for Loop {
     }
 }
 
+/// The command of a Job, from its manifest.
+fn command_of_job(folder: &Folder, block: &[&str], options: &[&str]) -> Vec<String> {
+    let job = [&["k8s-job", "data-0", "--image", "registry.example/plimsoll:0.2"], block, &["--"], options].concat();
+    let manifest = folder.text(&job);
+    let lines = manifest.lines().skip_while(|line| line.trim() != "args:").skip(1);
+    let words = lines.map_while(|line| line.trim().strip_prefix("- \""));
+    words.map(|word| word.trim_end_matches('"').to_owned()).collect()
+}
+
+/// Runs a command in a root directory of its own with the claim in it, as a container does. Returns its log, which has both
+/// streams, if it succeeded.
+fn run_in_container(folder: &Folder, claim: &str, command: &[String]) -> String {
+    let script = r#"
+        root=$1; program=$2; claim=$3; shift 3
+        mount -t tmpfs none "$root"
+        for name in usr lib lib64 bin etc sys; do
+            if [ -d "/$name" ]; then mkdir "$root/$name"; mount --rbind "/$name" "$root/$name"; fi
+        done
+        mkdir "$root/proc" "$root/dev" "$root/tmp" "$root/claim"
+        mount -t proc none "$root/proc"
+        cp -a /dev/null /dev/urandom "$root/dev/"
+        if [ -b "$claim" ]; then cp -a "$claim" "$root/dev/claim"; else mount --bind "$claim" "$root/claim"; fi
+        touch "$root/plimsoll"; mount --bind "$program" "$root/plimsoll"
+        exec env -i HOME=/tmp chroot "$root" /plimsoll "$@" 2>&1
+    "#;
+    folder.make("root");
+    let root = folder.file("root");
+    let arguments = ["-m", "sh", "-ec", script, "sh", &root, PROGRAM, claim];
+    let output = Command::new("unshare").args(arguments).args(command).output().expect("unshare is installed");
+    assert!(output.status.success(), "{}{}", stdout(&output), stderr(&output));
+    stdout(&output)
+}
+
+#[test]
+fn the_job_of_a_claim_measures_a_directory_and_a_device() {
+    let Some(device) = Loop::new("job") else { return };
+    let folder = Folder::new("job-claim");
+    folder.make("claim");
+    let options = ["--depth", "1", "--duration", "300ms"];
+    let in_directory = command_of_job(&folder, &[], &[&options[..], &["--size", "16MiB"]].concat());
+    assert_eq!(in_directory[..2], ["measure", "/claim"]);
+    let log = run_in_container(&folder, &folder.file("claim"), &in_directory);
+    // kubectl has both streams: lines before and after the run are left out.
+    folder.write("pod.log", format!("plimsoll: io_uring is refused here\n{log}plimsoll: done\n"));
+    let report = words(&folder.text(&["report", "pod.log"]));
+    assert!(report.contains("/claim") && report.contains("IOPS"), "{report}");
+    assert!(folder.names("claim").is_empty(), "the test file is removed");
+    let before = device.contents();
+    let of_device = command_of_job(&folder, &["--block"], &options);
+    assert_eq!(of_device[..2], ["measure", "/dev/claim"]);
+    let log = run_in_container(&folder, device.device(), &of_device);
+    folder.write("device.log", log);
+    let report = words(&folder.text(&["report", "device.log"]));
+    assert!(report.contains("/dev/claim") && report.contains("IOPS"), "{report}");
+    assert!(device.contents() == before, "not a byte has changed");
+}
+
 fn run(program: &str, arguments: &[&Path]) -> bool {
     Command::new(program).args(arguments).output().is_ok_and(|output| output.status.success())
 }
