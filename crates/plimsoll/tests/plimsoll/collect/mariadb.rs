@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
-use super::{demand, is_installed, lines, plimsoll, until};
+use super::{demand, end_of_credits_is_forecast, is_installed, lines, plimsoll, until};
 use crate::folder::{Folder, stderr};
 
 struct Server {
@@ -96,6 +96,53 @@ fn a_server_at_work_is_collected() {
     assert!(lines[1]["status"]["Innodb_data_reads"].is_u64(), "{:?}", lines[1]);
     let demand = demand(&file).to_string();
     assert!(demand.contains("\"redo\"") && demand.contains("\"flushes\""), "{demand}");
+}
+
+#[test]
+fn end_of_credits_is_forecast_for_a_server_at_work() {
+    let Some(server) = Server::start("myw") else { return };
+    let file = server.folder.join("my.jsonl");
+    let mut running = server
+        .collect(&["--interval", "200ms", "--duration", "60s", "--out", file.to_str().unwrap()], "root")
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let has = |count| std::fs::read_to_string(&file).is_ok_and(|text| text.lines().count() >= count);
+    until("the first snapshot comes", || has(2));
+    let rows = "INSERT INTO d.t (s) VALUES (REPEAT('x', 100));\n".repeat(200);
+    let created = "CREATE DATABASE d; CREATE TABLE d.t (i INT AUTO_INCREMENT PRIMARY KEY, s TEXT) ENGINE=InnoDB;\n";
+    assert!(server.query(&(created.to_owned() + &rows)));
+    let before = std::fs::read_to_string(&file).unwrap().lines().count();
+    until("another snapshot comes", || has(before + 2));
+    let process = rustix::process::Pid::from_child(&running);
+    rustix::process::kill_process(process, rustix::process::Signal::INT).unwrap();
+    running.wait().unwrap();
+    end_of_credits_is_forecast(&file);
+}
+
+/// `plimsoll watch mysql` reads the running server itself.
+#[test]
+fn a_running_server_is_watched() {
+    let Some(server) = Server::start("myq") else { return };
+    let socket = format!("--socket={}", server.socket().display());
+    let mut command =
+        plimsoll(&["watch", "mysql", "--on", "aws/gp3:100GiB", "--every", "1s", "--for", "4s", "--json", "-"]);
+    let mut watch = command
+        .args(["--", "--no-defaults", &socket, "--user=root"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let created = "CREATE DATABASE d; CREATE TABLE d.t (i INT AUTO_INCREMENT PRIMARY KEY, s TEXT) ENGINE=InnoDB;\n";
+    assert!(server.query(created));
+    while watch.try_wait().unwrap().is_none() {
+        assert!(server.query(&"INSERT INTO d.t (s) VALUES (REPEAT('x', 100));\n".repeat(20)));
+    }
+    let output = watch.wait_with_output().unwrap();
+    assert!(output.status.success(), "{}", stderr(&output));
+    let state: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert!(state["writes_per_second"].as_f64().is_some_and(|rate| rate > 0.0), "{state:#}");
+    assert!(state["limits"].as_array().is_some_and(|limits| !limits.is_empty()), "{state:#}");
 }
 
 #[test]

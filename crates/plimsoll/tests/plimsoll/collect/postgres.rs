@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use super::{demand, is_installed, is_root, lines, plimsoll, until};
+use super::{demand, end_of_credits_is_forecast, is_installed, is_root, lines, plimsoll, until};
 use crate::folder::{Folder, stderr};
 
 struct Server {
@@ -107,6 +107,27 @@ fn a_server_at_work_is_collected() {
     assert_eq!(demand["inputs"][0]["kind"], "plimsoll-snapshots", "{demand:#}");
     let series = demand.to_string();
     assert!(series.contains("\"redo\"") && series.contains("\"reads\""), "{demand:#}");
+}
+
+#[test]
+fn end_of_credits_is_forecast_for_a_server_at_work() {
+    let Some(server) = Server::start("pgw") else { return };
+    let file = server.folder.join("pg.jsonl");
+    let running = server.collect(&["--interval", "200ms", "--duration", "60s", "--out", file.to_str().unwrap()]);
+    let mut running = { running }.stderr(Stdio::null()).spawn().unwrap();
+    let has = |count| std::fs::read_to_string(&file).is_ok_and(|text| text.lines().count() >= count);
+    until("the first snapshot comes", || has(2));
+    server.run("pgbench", &["--transactions", "200", "--no-vacuum", "-U", "tester", "postgres"]);
+    server.run(
+        "psql",
+        &["-q", "-U", "tester", "postgres", "-c", "CREATE TABLE copy AS TABLE pgbench_accounts; CHECKPOINT"],
+    );
+    let before = std::fs::read_to_string(&file).unwrap().lines().count();
+    until("sessions reported their work", || has(before + 8));
+    let process = rustix::process::Pid::from_child(&running);
+    rustix::process::kill_process(process, rustix::process::Signal::INT).unwrap();
+    running.wait().unwrap();
+    end_of_credits_is_forecast(&file);
 }
 
 #[test]
