@@ -7,7 +7,7 @@ use std::collections::btree_map::{BTreeMap, Entry};
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-use jiff::civil::DateTime;
+use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
 use plimsoll_language::label;
 use plimsoll_units::Span;
@@ -22,6 +22,7 @@ use crate::reading::{
     Reading, ReadingEvidence, ReadingScope, ReadingWindow, ResourceFigure, Snapshot, Statistic, Wait, WindowCount,
 };
 use crate::refusal::{InputFault, Refusal};
+use crate::text::dates::{DateEvidence, DateOrder, StampOrder};
 use crate::text::timestamp::{self, Stamp};
 
 /// Collects the content of one input. Equal scopes, windows and texts are kept once.
@@ -46,6 +47,8 @@ pub struct Builder {
     room: usize,
     /// Time zone of times without an offset.
     zone: TimeZone,
+    /// Order of day and month of its dates.
+    dates: DateEvidence,
     /// The last line that was skipped.
     skipped: Option<u64>,
     /// The builder's own first refusal, kept because formats do not check every figure.
@@ -85,6 +88,7 @@ impl Builder {
             distributions: (Distributions::default(), 0),
             room: Self::MAX_FINE,
             zone: TimeZone::UTC,
+            dates: DateEvidence::default(),
             skipped: None,
             refusal: None,
         }
@@ -124,10 +128,26 @@ impl Builder {
 
     /// Converts a timestamp to UTC; without an offset it is in the zone of the input.
     pub(crate) fn instant(&mut self, stamp: Stamp) -> DateTime {
-        match stamp.parts() {
-            (at, true) => at,
-            (at, false) => self.local(at),
-        }
+        let (at, is_utc) = stamp.parts();
+        let at = self.dates.choose(at, stamp.order());
+        let at = if is_utc { at } else { self.local(at) };
+        self.dates.observe(at);
+        at
+    }
+
+    /// A date without a time, in the order of the input's dates.
+    pub(crate) fn date(&mut self, (date, order): (Date, StampOrder<Date>)) -> Date {
+        self.dates.choose(date, order)
+    }
+
+    /// The order of day and month of its dates.
+    pub(crate) const fn dates(&self) -> &DateEvidence {
+        &self.dates
+    }
+
+    /// Sets the order of dates that permit both.
+    pub(crate) fn assume_dates(&mut self, order: DateOrder) {
+        self.dates.assumed = Some(order);
     }
 
     /// Converts a time in the input's zone to UTC.

@@ -6,6 +6,7 @@ use crate::forms::{FORMS, create_reader};
 use crate::nearest;
 use crate::reading::{Doubt, Fate, FormatName, Reading};
 use crate::refusal::Refusal;
+use crate::text::dates::{DateEvidence, DateOrder, has_dates};
 use crate::text::pasted::Repairs;
 use crate::unpack::{Archive, Decoder, Ending, Gunzip, Members, PIECE};
 
@@ -191,8 +192,45 @@ struct Member<'a> {
 enum IngestState {
     /// Not enough bytes to recognise the format.
     Head(Vec<u8>),
-    Reading(Takes, Box<dyn Format>, Box<Builder>),
+    /// Two readings, one for each order of day and month, until their order is proven.
+    Reading(Takes, Vec<Candidate>),
     Refused(Refusal),
+}
+
+/// A reading with an order of day and month.
+struct Candidate {
+    format: Box<dyn Format>,
+    builder: Box<Builder>,
+}
+
+impl Candidate {
+    fn feed(&mut self, bytes: &[u8]) -> Result<(), Refusal> {
+        self.format.feed(bytes, &mut self.builder).and_then(|()| self.builder.check())
+    }
+
+    /// Ends readings, and returns the one with the likelier order.
+    fn finish_likelier(candidates: Vec<Self>, rest: &[u8], broken: Option<&Doubt>) -> Result<Reading, Refusal> {
+        let end = |Self { mut format, mut builder }: Self| {
+            if let Some(doubt) = broken {
+                builder.caution(None, doubt.clone());
+                builder.part("file", Fate::Broken);
+            }
+            let ended = format.feed(rest, &mut builder).and_then(|()| format.end(&mut builder));
+            (ended, builder)
+        };
+        let mut ended: Vec<_> = candidates.into_iter().map(end).collect();
+        let (index, is_certain) = match ended.as_slice() {
+            [(_, first), (_, second)] => DateEvidence::likelier([first.dates(), second.dates()]),
+            [(_, only)] => (0, only.dates().proven().is_some()),
+            _ => return Err(Refusal::Empty),
+        };
+        let (ended, mut builder) = ended.swap_remove(index);
+        ended?;
+        if let Some(doubt) = builder.dates().doubt(is_certain) {
+            builder.caution(None, doubt);
+        }
+        builder.finish()
+    }
 }
 
 impl<'a> Member<'a> {
@@ -245,14 +283,9 @@ impl<'a> Member<'a> {
         let result = match self.state {
             IngestState::Head(_) => Err(Refusal::Empty),
             IngestState::Refused(refusal) => Err(refusal),
-            IngestState::Reading(takes, mut format, mut builder) => {
-                if let Some(doubt) = broken {
-                    builder.caution(None, doubt);
-                    builder.part("file", Fate::Broken);
-                }
+            IngestState::Reading(takes, candidates) => {
                 let rest = if takes == Takes::Text { self.text.as_slice() } else { &[] };
-                let ended = format.feed(rest, &mut builder).and_then(|()| format.end(&mut builder));
-                ended.and_then(|()| builder.finish())
+                Candidate::finish_likelier(candidates, rest, broken.as_ref())
             }
         };
         match result {
@@ -273,17 +306,27 @@ impl<'a> Member<'a> {
     }
 
     fn feed(&mut self, bytes: &[u8]) {
-        let IngestState::Reading(takes, format, builder) = &mut self.state else { return };
-        let fed = if *takes == Takes::Bytes {
-            format.feed(bytes, builder)
+        let IngestState::Reading(takes, candidates) = &mut self.state else { return };
+        let bytes = if *takes == Takes::Bytes {
+            bytes
         } else {
             self.text.clear();
             self.decoder.push(bytes, &mut self.text);
             self.repairs.apply(&mut self.text);
-            format.feed(&self.text, builder)
+            &self.text
         };
-        if let Err(refusal) = fed.and_then(|()| builder.check()) {
-            self.state = IngestState::Refused(refusal);
+        for candidate in &mut *candidates {
+            if let Err(refusal) = candidate.feed(bytes) {
+                self.state = IngestState::Refused(refusal);
+                return;
+            }
+        }
+        if let [first, second] = candidates.as_slice()
+            && let Some(order) = first.builder.dates().proven()
+        {
+            let index = usize::from(second.builder.dates().assumed == Some(order));
+            candidates.swap(0, index);
+            candidates.truncate(1);
         }
     }
 
@@ -294,10 +337,23 @@ impl<'a> Member<'a> {
         let raw = &head[..head.len().min(Form::HEAD)];
         let mut text = Head::decoded(raw);
         self.repairs = Repairs::of(&mut text);
-        self.state = match recognised(self.forms, &Head::new(raw, &text)) {
+        let head_text = Head::new(raw, &text);
+        self.state = match recognised(self.forms, &head_text) {
             Ok(form) => {
-                let builder = Box::new(Builder::new(&self.input.name, self.input.zone.clone(), form.kind));
-                IngestState::Reading(form.takes(), create_reader(form, &self.input), builder)
+                let create = |order: Option<DateOrder>| {
+                    let mut builder = Box::new(Builder::new(&self.input.name, self.input.zone.clone(), form.kind));
+                    if let Some(order) = order {
+                        builder.assume_dates(order);
+                    }
+                    Candidate { format: create_reader(form, &self.input), builder }
+                };
+                let has_dates = form.takes() == Takes::Text && has_dates(head_text.text());
+                let candidates = if has_dates {
+                    DateOrder::ALL.into_iter().map(|order| create(Some(order))).collect()
+                } else {
+                    vec![create(None)]
+                };
+                IngestState::Reading(form.takes(), candidates)
             }
             Err(refusal) => IngestState::Refused(refusal),
         };

@@ -67,7 +67,7 @@ impl LineFormat for Nmon {
         let (name, second) = (fields.next().unwrap_or_default(), fields.next().unwrap_or_default().trim());
         match (name, sample_number(second)) {
             ("AAA", _) => self.about(second, fields.next().unwrap_or_default().trim(), out),
-            ("ZZZZ", Some(sample)) => match self.moment(fields.next(), fields.next()) {
+            ("ZZZZ", Some(sample)) => match self.moment(fields.next(), fields.next(), out) {
                 Some(at) => {
                     let (at, begin) = (out.local(at), self.begin(out));
                     self.samples.begin(sample, at, (begin, self.interval), &self.host, out);
@@ -167,7 +167,7 @@ impl Nmon {
     fn about(&mut self, key: &str, value: &str, out: &mut Builder) {
         match key {
             "host" => value.clone_into(&mut self.host),
-            "date" => self.date = timestamp::date(value).map(|(date, _)| date),
+            "date" => self.date = timestamp::date(value).map(|date| out.date(date)),
             "time" => self.time = parse_time(value),
             "interval" => self.interval = value.parse().ok().filter(|s| *s > 0).map(Span::from_secs),
             "version" => out.version(value),
@@ -176,10 +176,10 @@ impl Nmon {
         }
     }
 
-    fn moment(&mut self, clock: Option<&str>, date: Option<&str>) -> Option<DateTime> {
+    fn moment(&mut self, clock: Option<&str>, date: Option<&str>, out: &mut Builder) -> Option<DateTime> {
         let time = parse_time(clock?)?;
         let at = if let Some(date) = date.and_then(|date| timestamp::date(date.trim())) {
-            date.0.to_datetime(time)
+            out.date(date).to_datetime(time)
         } else {
             let date = self.last_at.map(DateTime::date).or(self.date)?;
             let at = date.to_datetime(time);

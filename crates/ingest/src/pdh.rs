@@ -15,7 +15,7 @@ use plimsoll_units::Span;
 use crate::builder::Builder;
 use crate::form::{Form, FormatInput, Head, LineFormat, Resemblance};
 use crate::processors::{ProcessorShares, UsedProcessors};
-use crate::reading::{Class, Doubt, Fate, Measure, Origin, ReadingScope};
+use crate::reading::{Class, Doubt, Fate, Measure, ReadingScope};
 use crate::refusal::{InputFault, Refusal};
 use crate::text::table::cells;
 use crate::text::{self, MIB, MILLI, timestamp};
@@ -389,11 +389,8 @@ impl CounterList {
 }
 
 impl CounterList {
-    fn time(&mut self, text: &str, number: u64, out: &mut Builder) {
+    fn time(&mut self, text: &str, out: &mut Builder) {
         let Some(at) = timestamp::parse(text.trim()) else { return };
-        if at.doubtful {
-            out.caution_once(Some(Origin::line(number)), Doubt::AmbiguousDates);
-        }
         self.at = Some(out.instant(at));
     }
 
@@ -402,7 +399,7 @@ impl CounterList {
         let [Some(path), Some(value), Some(time)] = fields.positions.map(|position| values.get(position)) else {
             return;
         };
-        self.time(time, number, out);
+        self.time(time, out);
         self.path(&format!("{path}:"));
         self.value(value, number);
     }
@@ -420,7 +417,7 @@ impl LineFormat for CounterList {
         } else if let Some(fields) = SampleFields::of(text) {
             self.fields = Some(fields);
         } else if let Some((time, path)) = text.split_once("\\\\").filter(|_| self.path.is_empty()) {
-            self.time(time, number, out);
+            self.time(time, out);
             self.path(&format!("\\\\{path}"));
         } else if self.path.is_empty() {
             self.value(text, number);

@@ -189,7 +189,7 @@ fn row(columns: &Columns, numerals: Numerals, line: &str, number: u64, out: &mut
             _ => None,
         });
         match column {
-            SeriesColumn::Time => at = timestamp::parse(cell).map(|at| out.instant(at)),
+            SeriesColumn::Time => at = timestamp::parse(cell).map(|at| out.instant(at.of_any_country())),
             SeriesColumn::Part => cell.clone_into(&mut scope.part),
             SeriesColumn::Host => cell.clone_into(&mut scope.host),
             SeriesColumn::Database => cell.clone_into(&mut scope.database),

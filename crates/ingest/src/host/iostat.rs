@@ -46,7 +46,6 @@ struct Iostat {
     coming_share: Option<(ProcessorShares, u64)>,
     /// A blank line ended the rows.
     complete: bool,
-    doubted: bool,
     noted: Noted,
 }
 
@@ -98,7 +97,6 @@ impl Iostat {
             self.place = LinePlace::Report;
         }
         if let Some(stamp) = self.time(text) {
-            self.doubt(stamp, number, out);
             self.coming = Some(stamp);
         } else if let Some((host, version)) = banner(text) {
             self.close(Follows::End, out);
@@ -144,12 +142,6 @@ impl Iostat {
             return last.map_or(Some(Stamp::on(UNDATED, time)), |last| last.next_at(time));
         }
         if text.starts_with(|first: char| first.is_ascii_digit()) { timestamp::parse(text) } else { None }
-    }
-
-    fn doubt(&mut self, stamp: Stamp, line: u64, out: &mut Builder) {
-        if stamp.doubtful && !std::mem::replace(&mut self.doubted, true) {
-            out.caution(Some(Origin::line(line)), Doubt::MonthFirst);
-        }
     }
 }
 

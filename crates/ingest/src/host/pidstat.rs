@@ -152,7 +152,7 @@ impl LineFormat for Pidstat {
             self.used.emit(&self.host, "%CPU", out);
             host.clone_into(&mut self.host);
             let date = line.split_once(')').and_then(|(_, rest)| rest.split_whitespace().next());
-            self.date = date.and_then(timestamp::date).map(|(date, _)| date);
+            self.date = date.and_then(timestamp::date).map(|date| out.date(date));
             (self.from, self.at) = (None, None);
         } else if line.contains("kB_rd/s") || (line.contains("%CPU") && line.contains("PID")) {
             let unmarked = line.trim_start_matches(['#', ' ']);

@@ -226,8 +226,8 @@ impl Sar {
         self.tables.go_on(host, out);
         out.version(version);
         let words = line.rsplit_once(')').map_or(line, |_| line.split_once(')').map_or(line, |(_, rest)| rest));
-        if let Some((date, _)) = words.split_whitespace().next().and_then(timestamp::date) {
-            self.date = date;
+        if let Some(date) = words.split_whitespace().next().and_then(timestamp::date) {
+            self.date = out.date(date);
         }
         (self.table, self.from) = (In::Other, None);
     }

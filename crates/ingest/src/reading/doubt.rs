@@ -62,9 +62,8 @@ pub enum Doubt {
     #[error("its time differs by more than a year from the preceding record: skipped")] DistantTime,
     #[error("its times are in {zone}, an abbreviation that several zones share: specify --time-zone")]
     AmbiguousZone { zone: String },
-    #[error("dates in this format are ambiguous, and the month is assumed to come first: S_TIME_FORMAT=ISO iostat -t \
-        is unambiguous")] MonthFirst,
-    #[error("day and month of its times may be swapped: check the windows")] AmbiguousDates,
+    #[error("day and month of its dates may be swapped, and the {first} is assumed to come first: write dates as \
+        2026-01-31, as iostat and sar do with S_TIME_FORMAT=ISO")] AmbiguousDates { first: &'static str },
     #[error("it lacks the interval of its samples, and a second is assumed: specify --interval")] IntervalAssumed,
     #[error("a single sample without the length of its window: {length} is assumed; specify --interval")]
     LengthAssumed { length: Span },

@@ -10,6 +10,7 @@ use jiff::tz::{Offset, TimeZone};
 use plimsoll_units::Span;
 
 use crate::text;
+use crate::text::dates::{DateOrder, StampOrder};
 
 /// A time as printed.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -17,8 +18,8 @@ pub(crate) struct Stamp {
     at: DateTime,
     /// `at` is in UTC, because it had an offset.
     is_utc: bool,
-    /// Day and month may be swapped.
-    pub(crate) doubtful: bool,
+    /// The order of day and month in its date.
+    order: StampOrder<DateTime>,
 }
 
 /// The time of a line between tables.
@@ -35,11 +36,11 @@ const MAX_BYTES: usize = 100;
 
 impl Stamp {
     const fn local(at: DateTime) -> Self {
-        Self { at, is_utc: false, doubtful: false }
+        Self { at, is_utc: false, order: StampOrder::Fixed }
     }
 
     const fn utc(at: DateTime) -> Self {
-        Self { at, is_utc: true, doubtful: false }
+        Self { at, is_utc: true, order: StampOrder::Fixed }
     }
 
     fn with_offset(at: DateTime, offset: Option<Offset>) -> Option<Self> {
@@ -55,9 +56,11 @@ impl Stamp {
     /// A time of day on the date of another timestamp in the same zone; on the next date if it would otherwise be
     /// earlier.
     pub(crate) fn next_at(self, time: Time) -> Option<Self> {
-        let at = self.at.date().to_datetime(time);
-        let at = if at < self.at { at.checked_add(SignedDuration::from_hours(24)).ok()? } else { at };
-        Some(Self { at, ..self })
+        let next = |before: DateTime| {
+            let at = before.date().to_datetime(time);
+            if at < before { at.checked_add(SignedDuration::from_hours(24)).ok() } else { Some(at) }
+        };
+        Some(Self { at: next(self.at)?, order: self.order.map(next)?, ..self })
     }
 
     /// A time of day on this date, without an offset.
@@ -69,12 +72,29 @@ impl Stamp {
     pub(crate) const fn parts(self) -> (DateTime, bool) {
         (self.at, self.is_utc)
     }
+
+    /// The order of day and month in its date.
+    pub(crate) const fn order(self) -> StampOrder<DateTime> {
+        self.order
+    }
+
+    /// The same in a format whose conventions are unknown.
+    pub(crate) fn of_any_country(self) -> Self {
+        let order = match self.order {
+            StampOrder::Either { convention, swapped, .. } => {
+                StampOrder::Either { convention, swapped, doubtful: true }
+            }
+            order => order,
+        };
+        Self { order, ..self }
+    }
 }
 
 /// Parses a time in any format of inputs to UTC: without an offset it is in `zone`, or UTC by default. `None` for other
-/// texts.
+/// texts, and for dates whose day and month may be swapped.
 pub fn time_in_utc(text: &str, zone: Option<&TimeZone>) -> Option<DateTime> {
-    match (parse(text)?.parts(), zone) {
+    let stamp = parse(text).filter(|stamp| !stamp.of_any_country().order.is_doubtful())?;
+    match (stamp.parts(), zone) {
         ((at, false), Some(zone)) => Some(in_zone(at, zone)),
         ((at, _), _) => Some(at),
     }
@@ -207,7 +227,7 @@ fn numeric(text: &str) -> Option<Stamp> {
         _ => false,
     };
     let (mark, _) = text.bytes().enumerate().find(is_mark)?;
-    let (date, doubtful) = date(&text[..mark])?;
+    let (date, order) = date(&text[..mark])?;
     let rest = text[mark + 1..].trim_start();
     let end = rest.find(|c: char| c.is_ascii_whitespace() || matches!(c, '+' | '-' | 'Z' | 'z')).unwrap_or(rest.len());
     let (clock, rest) = rest.split_at(end);
@@ -217,7 +237,14 @@ fn numeric(text: &str) -> Option<Stamp> {
     let words = Words::of(rest)?;
     let time = half_day(clock_of(clock, true)?, words.afternoon)?;
     let stamp = Stamp::with_offset(date.to_datetime(time), words.offset)?;
-    Some(Stamp { doubtful: doubtful && words.afternoon.is_none(), ..stamp })
+    let swap = |date: Date| Some(Stamp::with_offset(date.to_datetime(time), words.offset)?.at);
+    let order = match order.map(swap)? {
+        StampOrder::Either { convention, swapped, doubtful } => {
+            StampOrder::Either { convention, swapped, doubtful: doubtful && words.afternoon.is_none() }
+        }
+        order => order,
+    };
+    Some(Stamp { order, ..stamp })
 }
 
 /// Words after a time: half of the day, and a zone.
@@ -313,19 +340,19 @@ fn spoken(text: &str) -> Option<Stamp> {
     Stamp::with_offset(date.to_datetime(half_day(clock_of(clock?, true)?, rest.afternoon)?), rest.offset)
 }
 
-/// A date, and whether day and month may be swapped. Dates with slashes are American unless that is impossible.
-pub(crate) fn date(text: &str) -> Option<(Date, bool)> {
+/// A date, and its order of day and month. By convention the month is first with slashes, and the day with hyphens.
+pub(crate) fn date(text: &str) -> Option<(Date, StampOrder<Date>)> {
     if text.bytes().filter(|byte| *byte == b'-').count() == 2
         && let Some(date) = named(text)
     {
-        return Some((date, false));
+        return Some((date, StampOrder::Fixed));
     }
     if text.len() == 6
         && let Some(date) = text::integer(text.as_bytes())
     {
         // `260131`: year, month, day.
         let [year, month, day] = [date / 10_000, date / 100 % 100, date % 100].map(|part| part as i8);
-        return Some((Date::new(2000 + i16::from(year), month, day).ok()?, false));
+        return Some((Date::new(2000 + i16::from(year), month, day).ok()?, StampOrder::Fixed));
     }
     let mut numbers = text.split(|c: char| !c.is_ascii_digit()).filter(|digits| !digits.is_empty());
     let mut next = || numbers.next()?.parse::<u32>().ok();
@@ -335,16 +362,30 @@ pub(crate) fn date(text: &str) -> Option<(Date, bool)> {
     }
     let digits = text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
     let year = |year: u32| if year < 70 { year + 2000 } else { year };
-    let (year, month, day, doubtful) = if digits == 4 {
-        (a, b, c, false)
-    } else if text.contains('/') && a <= 12 {
-        // The C locale prints two digits of the year, with the month first.
-        (year(c), a, b, c > 99 && b <= 12 && a != b)
-    } else {
-        (year(c), b, a, false)
+    let of = |year: u32, month: u32, day: u32| {
+        Date::new(i16::try_from(year).ok()?, i8::try_from(month).ok()?, i8::try_from(day).ok()?).ok()
     };
-    let date = Date::new(i16::try_from(year).ok()?, i8::try_from(month).ok()?, i8::try_from(day).ok()?).ok()?;
-    Some((date, doubtful))
+    if digits == 4 {
+        return Some((of(a, b, c)?, StampOrder::Fixed));
+    }
+    let convention = match text.as_bytes().get(digits)? {
+        b'/' => DateOrder::MonthFirst,
+        b'-' => DateOrder::DayFirst,
+        _ => return Some((of(year(c), b, a)?, StampOrder::Fixed)),
+    };
+    Some(match (of(year(c), a, b), of(year(c), b, a)) {
+        (Some(month_first), Some(day_first)) if month_first != day_first => {
+            let (date, swapped) = match convention {
+                DateOrder::MonthFirst => (month_first, day_first),
+                DateOrder::DayFirst => (day_first, month_first),
+            };
+            // The C locale prints two digits of the year, with slashes.
+            (date, StampOrder::Either { convention, swapped, doubtful: c > 99 })
+        }
+        (Some(date), Some(_)) => (date, StampOrder::Fixed),
+        (Some(date), None) => (date, StampOrder::Proven(DateOrder::MonthFirst)),
+        (None, date) => (date?, StampOrder::Proven(DateOrder::DayFirst)),
+    })
 }
 
 /// `11-Oct-18`, `10-FEB-2016`, `16-2月-13`: day, name of the month in many languages, year.
@@ -448,7 +489,7 @@ mod tests {
     use super::{Stamp, Taken, in_zone, of_line, of_unix, parse};
 
     fn print(stamp: Stamp) -> String {
-        let doubt = if stamp.doubtful { " or the other way round" } else { "" };
+        let doubt = if stamp.order.is_doubtful() { " or the other way round" } else { "" };
         format!("{}{}{doubt}", stamp.at, if stamp.is_utc { "Z" } else { "" })
     }
 
@@ -512,6 +553,8 @@ mod tests {
         check("06/07/2019 12:39:21", "2019-06-07T12:39:21 or the other way round");
         check("18/04/2019 13:20:09", "2019-04-18T13:20:09");
         check("18.04.2019 13:20:09", "2019-04-18T13:20:09");
+        check("04-18-2019 13:20:09", "2019-04-18T13:20:09");
+        check("04-08-2019 13:20:09", "2019-08-04T13:20:09 or the other way round");
         check("2019-04-18T13:20:09+0200", "2019-04-18T11:20:09Z");
         check("2020年06月01日 13時20分09秒", "2020-06-01T13:20:09");
         check("2026-01-31 12:30:05.123456+01", "2026-01-31T11:30:05.123456Z");

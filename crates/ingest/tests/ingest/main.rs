@@ -12,6 +12,7 @@ mod collectl;
 mod core;
 mod curves;
 mod database_samples;
+mod dates;
 mod diskstats;
 mod ebs;
 mod emit;
