@@ -682,6 +682,26 @@ impl Builder {
         self.refusal.take().map_or(Ok(()), Err)
     }
 
+    /// True if times at this distance may have the caller's interval: they jitter, and the distance may be the smallest.
+    pub(crate) fn is_interval(apart: Span, stated: Span) -> bool {
+        (0.9..1.5).contains(&(stated.as_secs_f64() / apart.as_secs_f64()))
+    }
+
+    /// Adds a doubt if the caller's interval contradicts the times of the input, and records it for [`crate::join`] if it
+    /// is that of snapshots without times.
+    pub(crate) fn check_interval(&mut self, stated: Span) {
+        let untimed = self.reading.snapshots.iter().filter(|snapshot| snapshot.at.is_none());
+        if untimed.filter_map(|snapshot| snapshot.age).any(|age| age == Span::ZERO) {
+            self.reading.interval = Some(stated);
+        }
+        let mut lengths: Vec<Span> = self.reading.windows.iter().map(|window| window.length).collect();
+        lengths.sort_unstable();
+        let Some(median) = lengths.get(lengths.len() / 2).copied().filter(|_| lengths.len() > 1) else { return };
+        if self.joined.is_none() && !Self::is_interval(median, stated) {
+            self.caution(None, Doubt::IntervalContradicted { stated, median });
+        }
+    }
+
     pub(crate) fn finish(mut self) -> Result<Reading, Refusal> {
         self.check()?;
         if let Some(how) = self.joined {

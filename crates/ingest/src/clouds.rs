@@ -82,7 +82,7 @@ impl GuaranteedRate {
     }
 
     /// Adds the share of the limit that the operations or bytes of the volume use in each window.
-    fn put(self, series: &[MetricSeries], length: Option<Span>, out: &mut Builder) {
+    fn put(self, series: &[MetricSeries], [length, interval]: [Option<Span>; 2], out: &mut Builder) {
         let mut rates: BTreeMap<DateTime, f64> = BTreeMap::new();
         for series in series.iter().filter(|series| series.scope == self.scope) {
             let is_counted = match (&series.meaning, self.kind) {
@@ -90,7 +90,8 @@ impl GuaranteedRate {
                 (Meaning::Sum(Counted::Bytes(_)), kind) => kind == CapKind::Bytes,
                 _ => false,
             };
-            let Some(length) = length.or_else(|| regular(&series.points)).filter(|_| is_counted) else { continue };
+            let length = length.or_else(|| regular(&series.points)).or(interval);
+            let Some(length) = length.filter(|_| is_counted) else { continue };
             for (at, value, _) in &series.points {
                 *rates.entry(*at).or_default() += value / length.as_secs_f64();
             }
@@ -164,8 +165,9 @@ impl Volumes {
         });
     }
 
-    /// Emits all series, in windows of `length`, or of the distance of their points.
-    fn put(self, length: Option<Span>, out: &mut Builder) -> Result<(), Refusal> {
+    /// Emits all series, in windows of `length` by the input, of the distance of their points, or of the caller's
+    /// `interval`.
+    fn put(self, length: Option<Span>, interval: Option<Span>, out: &mut Builder) -> Result<(), Refusal> {
         for (name, count) in &self.ignored {
             let text = if *count == 1 { name.clone() } else { format!("{name} ({count} series)") };
             out.part(text, Fate::Ignored);
@@ -183,12 +185,12 @@ impl Volumes {
         let bytes: Vec<_> =
             self.guaranteed_megabytes.into_iter().map(|limit| limit.with_unit(&self.guaranteed)).collect();
         for guaranteed in self.guaranteed.into_iter().chain(bytes) {
-            guaranteed.put(&self.series, length, out);
+            guaranteed.put(&self.series, [length, interval], out);
         }
         let mut by_length: BTreeMap<Span, Points> = BTreeMap::new();
         for series in self.series {
             let own = regular(&series.points);
-            let Some(length) = length.or(own).or_else(|| of_all.length(None)) else {
+            let Some(length) = length.or(own).or_else(|| of_all.length(interval)) else {
                 return Err(out.unusable(InputFault::NoLength { item: label!("point in each series") }));
             };
             out.part(&series.name, Fate::Read(series.points.len() as u32));
@@ -276,7 +278,7 @@ fn read_cloudwatch(input: &FormatInput, document: &[u8], out: &mut Builder) -> R
     if sums && !found.ids.is_empty() {
         out.caution(None, Doubt::SumsAssumed);
     }
-    found.volumes.put(input.interval, out)
+    found.volumes.put(None, input.interval, out)
 }
 
 impl CloudWatch {
@@ -453,7 +455,7 @@ fn read_azure(input: &FormatInput, document: &[u8], out: &mut Builder) -> Result
             }
         }
     }
-    volumes.put(input.interval.or(interval), out)
+    volumes.put(interval, input.interval, out)
 }
 
 fn take_azure(volumes: &mut Volumes, metric: &Value, line: u64, path: &str, out: &mut Builder) {
@@ -593,7 +595,7 @@ fn read_oci(input: &FormatInput, document: &[u8], out: &mut Builder) -> Result<(
     if !volumes.series.is_empty() {
         out.caution(None, Doubt::SumsAssumed);
     }
-    volumes.put(input.interval, out)
+    volumes.put(None, input.interval, out)
 }
 
 fn take_oci(volumes: &mut Volumes, metric: &Value, line: u64, path: &str, out: &mut Builder) {

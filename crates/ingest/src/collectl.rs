@@ -276,7 +276,7 @@ impl LineFormat for Collectl {
             self.layout = Some(layout).filter(|layout| !layout.columns.is_empty());
         } else if let Some(seconds) = line.strip_prefix("waiting for ").and_then(|rest| rest.split_once(" second")) {
             let seconds = seconds.0.parse::<u32>().ok().map(|seconds| Span::from_secs_f64(f64::from(seconds)));
-            self.input.interval = self.input.interval.or(seconds);
+            self.input.interval = seconds.or(self.input.interval);
         } else if !line.is_empty() && !line.starts_with('#') {
             let words: Vec<&str> = line.split_whitespace().collect();
             self.row(&words, number, out);

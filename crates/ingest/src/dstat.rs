@@ -161,7 +161,7 @@ impl DstatSamples {
                 Some(begun) => out.instant(begun),
                 None => self.input.begin.unwrap_or_else(|| jiff::civil::date(UNDATED_YEAR, 1, 1).at(0, 0, 0, 0)),
             };
-            let seconds = self.input.interval.or(self.delay)?.as_secs_f64() * f64::from(self.untimed);
+            let seconds = self.delay.or(self.input.interval)?.as_secs_f64() * f64::from(self.untimed);
             self.untimed += 1;
             return timestamp::later(begin, seconds);
         };

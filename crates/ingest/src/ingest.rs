@@ -1,5 +1,7 @@
 //! Reading one file: a report, or an archive of several.
 
+use plimsoll_units::Span;
+
 use crate::builder::Builder;
 use crate::form::{Form, Format, FormatInput, Head, Resemblance, Takes};
 use crate::forms::{FORMS, create_reader};
@@ -209,7 +211,11 @@ impl Candidate {
     }
 
     /// Ends readings, and returns the one with the likelier order.
-    fn finish_likelier(candidates: Vec<Self>, rest: &[u8], broken: Option<&Doubt>) -> Result<Reading, Refusal> {
+    fn finish_likelier(
+        candidates: Vec<Self>,
+        rest: &[u8],
+        (broken, interval): (Option<&Doubt>, Option<Span>),
+    ) -> Result<Reading, Refusal> {
         let end = |Self { mut format, mut builder }: Self| {
             if let Some(doubt) = broken {
                 builder.caution(None, doubt.clone());
@@ -228,6 +234,9 @@ impl Candidate {
         ended?;
         if let Some(doubt) = builder.dates().doubt(is_certain) {
             builder.caution(None, doubt);
+        }
+        if let Some(interval) = interval {
+            builder.check_interval(interval);
         }
         builder.finish()
     }
@@ -285,7 +294,7 @@ impl<'a> Member<'a> {
             IngestState::Refused(refusal) => Err(refusal),
             IngestState::Reading(takes, candidates) => {
                 let rest = if takes == Takes::Text { self.text.as_slice() } else { &[] };
-                Candidate::finish_likelier(candidates, rest, broken.as_ref())
+                Candidate::finish_likelier(candidates, rest, (broken.as_ref(), self.input.interval))
             }
         };
         match result {

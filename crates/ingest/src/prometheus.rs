@@ -527,11 +527,16 @@ struct Times {
 
 impl LineFormat for PrometheusText {
     fn line(&mut self, line: &str, number: u64, out: &mut Builder) -> Result<(), Refusal> {
-        if !line.starts_with(['n', 's', 'd', 'w', 'c', 'a', 'k']) {
-            return Ok(());
-        }
         let existing = ["node_", "system_disk_", "diskio_", "windows_", "container_fs_", "aws_ebs_csi_", "kube_"];
-        if !existing.iter().any(|prefix| line.starts_with(prefix)) {
+        let is_metric = line.starts_with(['n', 's', 'd', 'w', 'c', 'a', 'k']);
+        if !is_metric || !existing.iter().any(|prefix| line.starts_with(prefix)) {
+            // The output of `date` before a page.
+            if !line.starts_with('#')
+                && let Some(taken) = timestamp::of_line(line)
+            {
+                self.hand_over(out);
+                self.times.at = self.pace.taken(taken, out);
+            }
             return Ok(());
         }
         let Some(sample) = sample(line) else {

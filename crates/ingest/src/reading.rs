@@ -41,6 +41,8 @@ pub struct Reading {
     pub evidence: Vec<ReadingEvidence>,
     /// Counters that need a later snapshot of the same scope, possibly of another input.
     pub snapshots: Vec<Snapshot>,
+    /// The caller's interval, if the ages of snapshots count from the first one of the input.
+    pub interval: Option<Span>,
     /// Time of databases, by window.
     pub times: Vec<DatabaseTime>,
     /// Processor time of hosts, by window.

@@ -138,12 +138,12 @@ impl SampleInterval {
         Self { begin: input.begin, interval: input.interval, samples: 0 }
     }
 
-    /// The time of the next sample from a line between samples, or its interval unless the caller has specified one.
+    /// The time of the next sample from a line between samples, or its interval, which precedes that of the caller.
     pub(crate) fn taken(&mut self, taken: Taken, out: &mut Builder) -> Option<DateTime> {
         match taken {
             Taken::At(at) => Some(out.instant(at)),
             Taken::Every(every) => {
-                self.interval.get_or_insert(every);
+                self.interval = Some(every);
                 None
             }
         }
@@ -266,9 +266,12 @@ impl Spacing {
         self.smallest = gaps.filter(|gap| *gap > 0.0).chain(self.smallest).min_by(f64::total_cmp);
     }
 
-    /// The length of a window: from the caller, otherwise the smallest distance; none without either.
+    /// The length of a window: the smallest distance, unless that is the caller's interval with jitter; without either,
+    /// none. [`Builder::check_interval`] adds the doubt about an interval that contradicts the times.
     pub(crate) fn length(&self, stated: Option<Span>) -> Option<Span> {
-        stated.or_else(|| self.smallest.map(Span::from_secs_f64)).filter(|length| !length.is_zero())
+        let smallest = self.smallest.map(Span::from_secs_f64).filter(|length| !length.is_zero());
+        let fits = |stated: &Span| smallest.is_none_or(|smallest| Builder::is_interval(smallest, *stated));
+        stated.filter(fits).or(smallest).filter(|length| !length.is_zero())
     }
 }
 

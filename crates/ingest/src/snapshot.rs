@@ -27,15 +27,35 @@ pub fn join(readings: Vec<Reading>) -> Vec<Reading> {
             of_scope.entry(reading.scopes[scope as usize].clone()).or_default().push(covered);
         }
     }
+    let starts = starts(&readings);
     let mut builders: Vec<Builder> = readings.into_iter().map(Builder::resume).collect();
     for mut covered in of_scope.into_values() {
         if let [Covered { input, first, last: None }] = covered.as_slice() {
             alone(first, &mut builders[*input]);
         }
+        for Covered { input, first, last } in &mut covered {
+            for snapshot in [Some(first), last.as_mut()].into_iter().flatten() {
+                snapshot.age = snapshot.age.map(|age| age + starts[*input]);
+            }
+        }
         covered.sort_by_key(|covered| (order(&covered.first), covered.input));
         gaps(&covered, &mut builders);
     }
     builders.into_iter().map(Builder::into_reading).collect()
+}
+
+/// Time by which each input follows the first of those whose snapshots have the caller's interval and no times: they
+/// continue each other.
+fn starts(readings: &[Reading]) -> Vec<Span> {
+    let mut next = Span::ZERO;
+    let start = |reading: &Reading| {
+        let Some(interval) = reading.interval else { return Span::ZERO };
+        let start = next;
+        let last = reading.snapshots.iter().filter_map(|snapshot| snapshot.age).max();
+        next = start + last.unwrap_or_default() + interval;
+        start
+    };
+    readings.iter().map(start).collect()
 }
 
 /// The first and last snapshots of a scope in an input, which were compared when the input was read.

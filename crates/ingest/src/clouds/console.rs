@@ -62,9 +62,9 @@ fn read(input: &FormatInput, document: &[u8], out: &mut Builder) -> Result<(), R
     for (column, points) in columns.iter().zip(points) {
         take(&mut volumes, column, &points, out);
     }
-    let length = input.interval.or_else(|| columns.iter().find_map(|column| column.period));
+    let length = columns.iter().find_map(|column| column.period);
     volumes.drop_other_statistics("download the statistic Sum", out);
-    volumes.put(length, out)
+    volumes.put(length, input.interval, out)
 }
 
 fn describe(column: &mut Described, name: &str, value: &str) {

@@ -42,7 +42,7 @@ fn read(input: &FormatInput, document: &[u8], out: &mut Builder) -> Result<(), R
             take(&mut volumes, series, line, &format!("{path}[{index}]"), out);
         }
     }
-    volumes.put(input.interval, out)
+    volumes.put(None, input.interval, out)
 }
 
 /// The meaning of a metric's type, and the unit of its values in base units.

@@ -32,7 +32,7 @@ fn read(input: &FormatInput, document: &[u8], out: &mut Builder) -> Result<(), R
             take(&mut volumes, metric, &host, line, &format!("MetricList[{index}]"), out);
         }
     }
-    volumes.put(input.interval, out)
+    volumes.put(None, input.interval, out)
 }
 
 /// Device, meaning and unit of `os.diskIO.rdsdev.readIOsPS.avg`.

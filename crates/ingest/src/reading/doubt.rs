@@ -64,6 +64,8 @@ pub enum Doubt {
     AmbiguousZone { zone: String },
     #[error("day and month of its dates may be swapped, and the {first} is assumed to come first: write dates as \
         2026-01-31, as iostat and sar do with S_TIME_FORMAT=ISO")] AmbiguousDates { first: &'static str },
+    #[error("the specified interval of {stated} contradicts its times, which are {median} apart and count: omit \
+        --interval for it")] IntervalContradicted { stated: Span, median: Span },
     #[error("it lacks the interval of its samples, and a second is assumed: specify --interval")] IntervalAssumed,
     #[error("a single sample without the length of its window: {length} is assumed; specify --interval")]
     LengthAssumed { length: Span },

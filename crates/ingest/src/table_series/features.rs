@@ -104,14 +104,16 @@ impl Features {
         Some(FeatureRow { line: number, index: value(0)?, ts: value(1)? / 1e6, counts })
     }
 
-    /// The length of an interval: from the caller, otherwise the number of whole minutes that covers the last operation
-    /// of each.
+    /// The length of an interval: from the caller if it covers the last operation of each, otherwise the number of whole
+    /// minutes that does.
     fn length(&self, out: &mut Builder) -> Option<Span> {
-        if self.input.interval.is_some() || self.rows.len() < 2 {
-            return self.input.interval.filter(|length| !length.is_zero() && !self.rows.is_empty());
-        }
         let shares = self.rows.iter().map(|row| row.ts / (row.index + 1.0));
-        let minutes = (shares.fold(0.0, f64::max) / 60.0).ceil();
+        let covered_s = shares.fold(0.0, f64::max);
+        let stated = self.input.interval.filter(|length| !length.is_zero() && !self.rows.is_empty());
+        if self.rows.len() < 2 || stated.is_some_and(|stated| stated.as_secs_f64() >= covered_s) {
+            return stated;
+        }
+        let minutes = (covered_s / 60.0).ceil();
         let length = Some(Span::from_secs_f64(minutes * 60.0)).filter(|length| !length.is_zero())?;
         out.caution(None, Doubt::IntervalsDerived { minutes });
         Some(length)

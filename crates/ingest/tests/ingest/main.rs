@@ -21,6 +21,7 @@ mod fio_samples;
 mod fuzz;
 mod host_tools;
 mod hosts;
+mod intervals;
 mod miner;
 mod mysql;
 mod nmon;
