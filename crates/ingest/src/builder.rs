@@ -624,6 +624,11 @@ impl Builder {
         }
     }
 
+    /// True if it has a doubt of a kind.
+    pub(crate) fn has_doubt(&self, kind: impl Fn(&Doubt) -> bool) -> bool {
+        self.reading.cautions.iter().any(|caution| kind(&caution.doubt))
+    }
+
     /// The first doubt, for refusals without a better reason.
     pub(crate) fn first_doubt(&self) -> Option<&Doubt> {
         self.reading.cautions.first().map(|caution| &caution.doubt)

@@ -8,23 +8,27 @@
 //!   `us`, `ms` or `s`, milliseconds by default; `queue` or `depth`: operations in flight;
 //! - `device`, `disk`, `volume`, `lun`: the part; `host`, `server`, `vm`; `database`, `db`.
 //!
-//! Columns without a recognised word are skipped and listed.
+//! Columns without a recognised word are skipped and listed. A cell may have its own unit, which precedes the column's:
+//! `1k` and `1000 IOPS` of operations, `8MB` of bytes, `500us` of latencies. Other cells are counted and skipped.
 
+mod cell;
 mod features;
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use jiff::civil::DateTime;
 use plimsoll_language::label;
 use plimsoll_units::Span;
 
+use self::cell::Decimals;
 use crate::builder::Builder;
 use crate::form::{Form, FormatInput, Head, LineFormat, Resemblance};
 use crate::reading::{Class, Doubt, Fate, Measure, Origin, ReadingScope, ReadingWindow};
 use crate::refusal::{InputFault, Refusal};
 use crate::sampled::Spacing;
 use crate::text::table::cells;
-use crate::text::{GIB, KIB, MIB, Numerals, timestamp};
+use crate::text::{GIB, KIB, MIB, Numerals, SECTOR, timestamp};
 
 pub(crate) use features::FORM as FEATURES;
 
@@ -32,6 +36,9 @@ pub(crate) use features::FORM as FEATURES;
 pub(crate) const FORM: Form = Form::lines("table", "table of samples", resembles, |input| {
     Box::new(SeriesSamples { input: input.clone(), ..SeriesSamples::default() })
 });
+
+/// Operations a second from which their mean size is checked.
+const MIN_OPERATIONS: f64 = 10.0;
 
 fn resembles(head: &Head<'_>) -> Resemblance {
     let Some(columns) = head.text().lines().find(|line| !line.trim().is_empty()).and_then(Columns::of) else {
@@ -57,6 +64,12 @@ struct SeriesSamples {
     length: Option<Span>,
     last: Option<DateTime>,
     fields: Vec<Arc<str>>,
+    /// Number of unreadable cells of each column, and the first of them with its line.
+    unreadable: BTreeMap<usize, (u64, u64, String)>,
+    /// Time, scope and column of emitted values, of which the latest are kept, and the number of rows that repeat any with
+    /// the first of them.
+    emitted: BTreeSet<(DateTime, u32, usize)>,
+    repeated: Option<(u64, u64)>,
     line: u64,
 }
 
@@ -78,12 +91,11 @@ impl LineFormat for SeriesSamples {
             let columns = Columns::of(line);
             self.fields =
                 columns.iter().flat_map(|columns| &columns.names).map(|name| Arc::from(name.as_str())).collect();
-            self.numerals = columns.as_ref().and_then(Columns::numerals);
             self.columns = columns;
             return Ok(());
         };
         if let Some(numerals) = self.numerals {
-            let row = row(columns, numerals, line, number, out);
+            let row = row(columns, numerals, (line, number), &mut self.unreadable, out);
             self.take(row, number, out);
         } else {
             self.lines.push((number, line.to_owned()));
@@ -104,6 +116,13 @@ impl LineFormat for SeriesSamples {
         if !unknown.is_empty() {
             out.caution(None, Doubt::UnknownColumns { columns: unknown.join(", ") });
         }
+        for (column, (count, line, example)) in std::mem::take(&mut self.unreadable) {
+            let column = self.fields[column].to_string();
+            out.caution(Some(Origin::line(line)), Doubt::UnreadableCells { column, count, example });
+        }
+        if let Some((count, line)) = self.repeated {
+            out.caution(Some(Origin::line(line)), Doubt::RepeatedRows { count });
+        }
         out.end_at(self.line);
         match (self.length, out.count()) {
             (None, _) if !self.waiting.is_empty() => Err(out.unusable(InputFault::NoLength { item: label!("row") })),
@@ -119,14 +138,17 @@ impl LineFormat for SeriesSamples {
 impl SeriesSamples {
     /// Number of rows examined for their decimal sign and interval.
     const EXAMINED: usize = 10_000;
+    /// Maximum values that are compared with later rows.
+    const MAX_EMITTED: usize = 1 << 18;
 
     /// Determines the decimal sign from the waiting lines, and reads them.
     fn decide(&mut self, out: &mut Builder) {
         let Some(columns) = &self.columns else { return };
         let lines = std::mem::take(&mut self.lines);
-        let numerals = *self.numerals.get_or_insert_with(|| columns.examine(&lines));
-        let rows: Vec<_> =
-            lines.iter().map(|(number, line)| (*number, row(columns, numerals, line, *number, out))).collect();
+        let numerals = *self.numerals.get_or_insert_with(|| columns.examine(&lines, out));
+        let unreadable = &mut self.unreadable;
+        let read = |(number, line): &(u64, String)| (*number, row(columns, numerals, (line, *number), unreadable, out));
+        let rows: Vec<_> = lines.iter().map(read).collect();
         for (number, row) in rows {
             self.take(row, number, out);
         }
@@ -170,22 +192,69 @@ impl SeriesSamples {
         let begin = timestamp::before(row.at, length);
         let window = out.window(ReadingWindow { begin, length });
         let scope = out.scope(row.scope.clone());
-        for ((column, value), field) in columns.meanings.iter().zip(&row.values).zip(&self.fields) {
-            if let (SeriesColumn::Figure { class, measure, unit }, Some(value)) = (column, value) {
-                let origin = Origin { line: row.line, table: None, field: Arc::clone(field) };
-                out.mean((scope, window), *class, *measure, value * unit, origin);
+        let mut rates: BTreeMap<Class, [Option<f64>; 2]> = BTreeMap::new();
+        let mut is_repeated = false;
+        for (index, column) in columns.meanings.iter().enumerate() {
+            let (SeriesColumn::Figure { class, measure, .. }, Some(value)) = (column, row.values[index]) else { continue };
+            if !self.emitted.insert((row.at, scope, index)) {
+                is_repeated = true;
+                continue;
             }
+            match measure {
+                Measure::Iops => rates.entry(*class).or_default()[0] = Some(value),
+                Measure::Throughput => rates.entry(*class).or_default()[1] = Some(value),
+                _ => {}
+            }
+            let origin = Origin { line: row.line, table: None, field: Arc::clone(&self.fields[index]) };
+            out.mean((scope, window), *class, *measure, value, origin);
+        }
+        for (class, rates) in rates {
+            if let [Some(iops), Some(bytes_s)] = rates {
+                put_size((scope, window), class, [iops, bytes_s], row.line, out);
+            }
+        }
+        while self.emitted.len() > Self::MAX_EMITTED {
+            self.emitted.pop_first();
+        }
+        if is_repeated {
+            self.repeated.get_or_insert((0, row.line)).0 += 1;
         }
     }
 }
 
-fn row(columns: &Columns, numerals: Numerals, line: &str, number: u64, out: &mut Builder) -> Option<SeriesRow> {
+/// Emits the mean size of the operations of a row.
+fn put_size(at: (u32, u32), class: Class, [iops, bytes_s]: [f64; 2], line: u64, out: &mut Builder) {
+    if iops <= 0.0 || bytes_s <= 0.0 {
+        return;
+    }
+    let bytes = bytes_s / iops;
+    // Rounded rates of few operations are no evidence.
+    if bytes < SECTOR && iops >= MIN_OPERATIONS && !out.has_doubt(|doubt| matches!(doubt, Doubt::ImpossibleSize { .. })) {
+        out.caution(Some(Origin::line(line)), Doubt::ImpossibleSize { bytes });
+    }
+    let origin = out.origin(line, "", "size");
+    out.mean(at, class, Measure::Size, bytes, origin);
+}
+
+fn row(
+    columns: &Columns,
+    numerals: Numerals,
+    (line, number): (&str, u64),
+    unreadable: &mut BTreeMap<usize, (u64, u64, String)>,
+    out: &mut Builder,
+) -> Option<SeriesRow> {
     let mut scope = ReadingScope::default();
     let (mut at, mut values) = (None, Vec::with_capacity(columns.meanings.len()));
-    for (column, cell) in columns.meanings.iter().zip(cells(line, columns.separator)) {
+    for (index, (column, cell)) in columns.meanings.iter().zip(cells(line, columns.separator)).enumerate() {
         let cell = cell.trim();
         values.push(match column {
-            SeriesColumn::Figure { .. } => numerals.number(cell).filter(|value| value.is_finite()),
+            SeriesColumn::Figure { measure, unit, .. } if !cell.is_empty() => {
+                let value = cell::value(cell, numerals, *measure, *unit);
+                if value.is_none() {
+                    unreadable.entry(index).or_insert_with(|| (0, number, cell.to_owned())).0 += 1;
+                }
+                value
+            }
             _ => None,
         });
         match column {
@@ -249,29 +318,18 @@ impl Columns {
         (is_header && names.len() > 1).then_some(Self { separator, names, meanings })
     }
 
-    /// The decimal sign, if it follows from the separator: with semicolons it may be a comma or a point.
-    fn numerals(&self) -> Option<Numerals> {
-        (self.separator != ';').then_some(Numerals::Point)
-    }
-
-    /// The decimal sign of lines: a point if it cannot separate thousands, or if no number has a comma.
-    fn examine(&self, lines: &[(u64, String)]) -> Numerals {
-        let mut has_comma = false;
-        for (_, line) in lines {
+    /// The decimal sign of lines, with a doubt if no number proves it. Between commas it is a point by default.
+    fn examine(&self, lines: &[(u64, String)], out: &mut Builder) -> Numerals {
+        let mut decimals = Decimals::default();
+        for (number, line) in lines {
             for (column, cell) in self.meanings.iter().zip(cells(line, self.separator)) {
-                if !matches!(column, SeriesColumn::Figure { .. }) {
-                    continue;
-                }
-                has_comma |= cell.contains(',');
-                if cell.contains('.')
-                    && Numerals::Comma.number(&cell).is_none()
-                    && Numerals::Point.number(&cell).is_some()
-                {
-                    return Numerals::Point;
+                if let SeriesColumn::Figure { .. } = column {
+                    decimals.learn(cell.trim(), *number);
                 }
             }
         }
-        if has_comma { Numerals::Comma } else { Numerals::Point }
+        let by_separator = (self.separator == ',').then_some(Numerals::Point);
+        decimals.numerals(by_separator, out)
     }
 
     /// Number of columns with operations or bytes per second.

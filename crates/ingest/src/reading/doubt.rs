@@ -78,6 +78,18 @@ pub enum Doubt {
         samples")] SampleSinceStart,
     #[error("a report without an interval is a mean since the tasks started: skipped; run pidstat -d 10")] MeanOfTasks,
 
+    #[error("rows that repeat a time are skipped: {count}; name the column of their volume `volume` if they are of \
+        several")] RepeatedRows { count: u64 },
+
+    // Numbers of tables.
+    #[error("cells of {column} that are not numbers are skipped: {count}, such as {example:?}; write numbers as 1234.5, \
+        1k or 8MB")] UnreadableCells { column: String, count: u64, example: String },
+    #[error("numbers such as {example} may have three decimals or groups of thousands, and it is read as {value}: \
+        export them without groups, and decimals with one or two digits")]
+    AmbiguousNumbers { example: String, value: f64 },
+    #[error("its mean operation has {bytes:.1} bytes, less than a sector: check the columns of operations and bytes, \
+        and their units")] ImpossibleSize { bytes: f64 },
+
     // Layers of devices.
     #[error("operations are counted at the software RAID {above}: names do not say which disks are its members, so \
         {below} are assumed to be their members and excluded from totals; use --only to count a single device{}",

@@ -1,7 +1,7 @@
 //! Exported tables of samples.
 
 use jiff::civil::date;
-use plimsoll_ingest::{Class, Fate, FormatInput, Measure, Outcome, OutcomeSummary};
+use plimsoll_ingest::{Class, Fate, FormatInput, Measure, Outcome, OutcomeSummary, Reading};
 use plimsoll_units::Span;
 use proptest::prelude::*;
 
@@ -117,4 +117,84 @@ fn unrecognised_rates_are_named() {
     assert!(has_caution(&reading, "writes_per_second: rename"), "{:?}", reading.cautions);
     assert!(!has_caution(&read(TABLE), "rename"));
     assert!(!has_caution(&read(&TABLE.replace("colour", "max_read_iops")), "rename"));
+}
+
+/// Read operations of a table with a column of reads, by cell.
+fn reads(cells: &[&str]) -> (Vec<f64>, Vec<String>) {
+    let rows: String = cells.iter().enumerate().map(|(n, cell)| format!("2026-03-02T10:{n:02}:00Z,{cell},7\n")).collect();
+    let table = format!("time,read_iops,write_iops\n{rows}");
+    let reading = read(&table);
+    laws(&reading);
+    cut_anywhere(&table);
+    near(&values(&reading, "", Class::Write, Measure::Iops), &vec![7.0; cells.len()]);
+    (values(&reading, "", Class::Read, Measure::Iops), doubts(&reading))
+}
+
+fn doubts(reading: &Reading) -> Vec<String> {
+    reading.cautions.iter().map(|caution| caution.doubt.to_string()).collect()
+}
+
+#[test]
+fn unreadable_cells_are_counted_by_column() {
+    let (found, doubts) = reads(&["100.5", "abc", "5%", "nan", "12.345.678", "8MB", "", "-"]);
+    near(&found, &[100.5]);
+    let expected = "cells of read_iops that are not numbers are skipped: 6, such as \"abc\"";
+    assert!(matches!(doubts.as_slice(), [only] if only.starts_with(expected)), "{doubts:?}");
+    let (found, doubts) = reads(&["1k", "1000 IOPS", "1.5k", ""]);
+    near(&found, &[1_000.0, 1_000.0, 1_500.0]);
+    assert!(doubts.is_empty(), "an empty cell is absent: {doubts:?}");
+}
+
+#[test]
+fn numbers_between_commas_may_have_decimal_commas() {
+    let (found, doubts) = reads(&["\"1234,5\"", "\"7,25\"", "\"1.500\""]);
+    near(&found, &[1_234.5, 7.25, 1_500.0]);
+    assert!(doubts.is_empty(), "{doubts:?}");
+    let (found, doubts) = reads(&["\"1,500\"", "\"2,500\""]);
+    near(&found, &[1_500.0, 2_500.0]);
+    assert!(doubts.is_empty(), "{doubts:?}");
+    near(&reads(&["12.345.678", "5"]).0, &[12_345_678.0, 5.0]);
+}
+
+#[test]
+fn groups_of_thousands_that_may_be_decimals_are_doubted() {
+    let table = |cells: [&str; 2]| format!("time;iops\n2026-03-02T10:00:00Z;{}\n2026-03-02T10:01:00Z;{}\n", cells[0], cells[1]);
+    for (cells, expected, is_doubted) in [
+        (["1.500", "200"], [1.5, 200.0], true),
+        (["1,500", "200"], [1.5, 200.0], true),
+        (["1.500", "0.125"], [1.5, 0.125], false),
+        (["1.500", "1234.125"], [1.5, 1_234.125], false),
+        (["1.500", "2,5"], [1_500.0, 2.5], false),
+        (["1.500", "1.000.000"], [1_500.0, 1e6], false),
+    ] {
+        let reading = read(&table(cells));
+        near(&values(&reading, "", Class::All, Measure::Iops), &expected);
+        assert_eq!(has_caution(&reading, "groups of thousands"), is_doubted, "{cells:?}: {:?}", doubts(&reading));
+    }
+}
+
+#[test]
+fn rows_that_repeat_a_time_count_once() {
+    let repeated = "time,read_iops\n2026-03-02T10:00:00Z,1000\n2026-03-02T10:00:00Z,2000\n2026-03-02T10:05:00Z,500\n\
+        2026-03-02T10:00:00Z,3000\n";
+    let reading = read(repeated);
+    laws(&reading);
+    near(&values(&reading, "", Class::Read, Measure::Iops), &[1_000.0, 500.0]);
+    assert!(has_caution(&reading, "rows that repeat a time are skipped: 2"), "{:?}", doubts(&reading));
+    cut_anywhere(repeated);
+    assert!(!has_caution(&read(TABLE), "repeat a time"), "two volumes have rows of the same time");
+    let halves = "time,read_iops,write_iops\n2026-03-02T10:00:00Z,10,\n2026-03-02T10:00:00Z,,20\n2026-03-02T10:05:00Z,1,2\n";
+    let reading = read(halves);
+    near(&values(&reading, "", Class::Write, Measure::Iops), &[20.0, 2.0]);
+    assert!(!has_caution(&reading, "repeat a time"), "each row has other columns");
+}
+
+#[test]
+fn rates_give_the_mean_size_of_operations() {
+    near(&values(&read(TABLE), "sda", Class::Read, Measure::Size), &[8_192.0, 1.6e6 / 200.5]);
+    let tiny = "time,iops,throughput MB/s\n2026-03-02T10:00:00Z,1000000,1\n2026-03-02T10:05:00Z,1000000,1\n";
+    let reading = read(tiny);
+    near(&values(&reading, "", Class::All, Measure::Size), &[1.0, 1.0]);
+    assert_eq!(doubts(&reading).iter().filter(|doubt| doubt.contains("less than a sector")).count(), 1);
+    assert!(!has_caution(&read(TABLE), "less than a sector"));
 }
