@@ -235,6 +235,11 @@ fn emit(row: &CurveRow, guessed: Option<f64>, scope: u32, out: &mut Builder) {
         (None, rate) => format!("{block}{:.0} offered", rate.unwrap_or(0.0)),
     };
     let origin = out.origin(row.line, "", "");
+    let mean_s = row.mean.and_then(|(value, unit)| seconds(value, unit));
+    if let Some((depth, mean_s)) = row.depth.zip(mean_s).filter(|(depth, mean_s)| row.iops * mean_s > MAX_OFF * depth) {
+        let (allowed, iops) = (depth / mean_s, row.iops);
+        out.caution(Some(origin.clone()), Doubt::ImpossibleRate { depth, mean_ms: mean_s * 1e3, allowed, iops });
+    }
     let mut quantiles: Vec<(f64, f64)> =
         row.quantiles.iter().filter_map(|(quantile, value, unit)| Some((*quantile, seconds(*value, *unit)?))).collect();
     quantiles.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -242,7 +247,7 @@ fn emit(row: &CurveRow, guessed: Option<f64>, scope: u32, out: &mut Builder) {
         setting: Setting { reads: row.reads, block_bytes: row.block_bytes, depth: row.depth, ..Setting::default() },
         iops: Some(row.iops),
         bytes_s: row.block_bytes.map(|bytes| bytes * row.iops),
-        mean_s: row.mean.and_then(|(value, unit)| seconds(value, unit)),
+        mean_s,
         quantiles,
         lasted_s: row.lasted_s,
         offering: Offering { rate: row.rate.filter(|_| row.depth.is_none()), ..Offering::default() },

@@ -89,6 +89,9 @@ pub enum Doubt {
     AmbiguousNumbers { example: String, value: f64 },
     #[error("its mean operation has {bytes:.1} bytes, less than a sector: check the columns of operations and bytes, \
         and their units")] ImpossibleSize { bytes: f64 },
+    #[error("depth {depth} with a mean latency of {mean_ms:.3} ms allows at most {allowed:.1} operations a second \
+        (Little's law), but it has {iops:.1}: check the columns and the unit of the latency")]
+    ImpossibleRate { depth: f64, mean_ms: f64, allowed: f64, iops: f64 },
 
     // Layers of devices.
     #[error("operations are counted at the software RAID {above}: names do not say which disks are its members, so \

@@ -154,3 +154,17 @@ fn latencies_without_a_unit_follow_from_depth_over_rate() {
     let is_mean = |finding: &Finding| matches!(finding, Finding::Assumed { what, .. } if what.contains("mean"));
     assert!(inferred.runs[0].findings.iter().any(is_mean), "{:?}", inferred.runs[0].findings);
 }
+
+#[test]
+fn rates_above_the_law_of_little_are_doubted() {
+    let doubt = |text: &str| {
+        let reading = read(text);
+        let found = reading.cautions.iter().map(|caution| caution.doubt.to_string());
+        found.filter(|doubt| doubt.contains("Little's law")).collect::<Vec<_>>()
+    };
+    let found = doubt("depth,iops,latency_ms\n1,9900,101\n4,38,105\n");
+    assert!(matches!(found.as_slice(), [only] if only.contains("allows at most 9.9 operations")), "{found:?}");
+    // A closed load may pause, and latencies of open loads are in no relation to a depth.
+    assert!(doubt("depth,iops,latency_us\n1,10000,100\n4,3800,105\n").is_empty());
+    assert!(doubt("rate,iops,latency_ms\n9900,9900,101\n").is_empty());
+}
