@@ -51,6 +51,10 @@ pub struct Response {
     pub quiet_s: Option<f64>,
     /// Mean latency in the tenth of the windows with the highest rates, seconds; from six windows on.
     pub loaded_s: Option<f64>,
+    /// Share of time with any operation in flight on the storage in these windows, 0 to 1, if known.
+    pub loaded_busy: Option<f64>,
+    /// Mean bytes of an operation in these windows, if known.
+    pub loaded_bytes: Option<f64>,
     /// Spearman's rank correlation of latency and rate, -1 to 1; from eight windows on.
     pub correlation: Option<f64>,
     /// Rate from which operations take at least twice as long as in quiet windows, if any.
@@ -89,6 +93,8 @@ pub(super) fn of_waits(subject: &DatabaseDemand, existing: &[Response]) -> Vec<R
             bytes: waited_bytes(subject, class, count),
             quiet_s: None,
             loaded_s: None,
+            loaded_busy: None,
+            loaded_bytes: None,
             correlation: None,
             knee_iops: None,
             points: vec![ResponsePoint { iops, latency_s, length_s }],
@@ -123,10 +129,12 @@ fn fit_response(subject: &DatabaseDemand, class: Class) -> Option<Response> {
     let point = |slot: usize| {
         let (iops, latency_s) = (at(Measure::Iops, slot)?, subject.latency_s(class, slot)?);
         let length_s = subject.slots[slot].length.as_secs_f64();
-        (iops > 0.0 && latency_s > 0.0 && length_s > 0.0).then_some(ResponsePoint { iops, latency_s, length_s })
+        let is_timed = iops > 0.0 && latency_s > 0.0 && length_s > 0.0;
+        is_timed.then_some((ResponsePoint { iops, latency_s, length_s }, slot))
     };
-    let mut points: Vec<ResponsePoint> = (0..subject.slots.len()).filter_map(point).collect();
-    points.sort_by(|a, b| a.iops.total_cmp(&b.iops));
+    let mut windows: Vec<(ResponsePoint, usize)> = (0..subject.slots.len()).filter_map(point).collect();
+    windows.sort_by(|(a, _), (b, _)| a.iops.total_cmp(&b.iops));
+    let (points, slots): (Vec<ResponsePoint>, Vec<usize>) = windows.into_iter().unzip();
     if points.is_empty() {
         return None;
     }
@@ -144,11 +152,16 @@ fn fit_response(subject: &DatabaseDemand, class: Class) -> Option<Response> {
         let bytes = at(Measure::Size, slot).or_else(|| Some(at(Measure::Throughput, slot)? / iops))?;
         (iops > 0.0 && bytes.is_finite()).then_some((iops, iops * bytes))
     };
-    let sizes =
-        (0..subject.slots.len()).filter_map(size).fold((0.0, 0.0), |sum, size| (sum.0 + size.0, sum.1 + size.1));
+    let mean_bytes = |slots: &[usize]| {
+        let sizes = slots.iter().filter_map(|slot| size(*slot));
+        let (iops, bytes_s) = sizes.fold((0.0, 0.0), |sum, size| (sum.0 + size.0, sum.1 + size.1));
+        (iops > 0.0).then(|| bytes_s / iops)
+    };
+    let all: Vec<usize> = (0..subject.slots.len()).collect();
     let several = points.len() >= FEW;
     let quiet_s = several.then(|| mean_s(&points[..points.len() / 2]));
-    let loaded_s = several.then(|| mean_s(&points[points.len() - points.len().div_ceil(10)..]));
+    let loaded = points.len() - points.len().div_ceil(10);
+    let loaded_s = several.then(|| mean_s(&points[loaded..]));
     let correlation = (points.len() >= FOR_CORRELATION).then(|| correlate(&points));
     Some(Response {
         class,
@@ -157,10 +170,12 @@ fn fit_response(subject: &DatabaseDemand, class: Class) -> Option<Response> {
         highest_iops,
         latency_s: mean_s(&points),
         in_flight: in_flight_s / timed_s,
-        busy: busy(subject),
-        bytes: (sizes.0 > 0.0).then(|| sizes.1 / sizes.0),
+        busy: busy(subject, all.iter().copied()),
+        bytes: mean_bytes(&all),
         quiet_s,
         loaded_s,
+        loaded_busy: busy(subject, slots[loaded..].iter().copied()).filter(|_| several),
+        loaded_bytes: mean_bytes(&slots[loaded..]).filter(|_| several),
         correlation,
         knee_iops: knee(&points, quiet_s, correlation),
         points,
@@ -177,10 +192,10 @@ fn log_writes_s(subject: &DatabaseDemand, slot: usize) -> Option<f64> {
     Some(count / spent.seconds).filter(|rate| rate.is_finite())
 }
 
-/// Mean share of time with any operation in flight, over the windows that state it.
-pub(super) fn busy(subject: &DatabaseDemand) -> Option<f64> {
+/// Mean share of time with any operation in flight, over the windows among `slots` that state it.
+pub(super) fn busy(subject: &DatabaseDemand, slots: impl Iterator<Item = usize>) -> Option<f64> {
     let window = |slot: usize| Some((value(subject, Class::All, Measure::Busy, slot)?, subject.slots[slot].length));
-    let windows = (0..subject.slots.len()).filter_map(window);
+    let windows = slots.filter_map(window);
     let sum = windows.fold((0.0, 0.0), |sum, (busy, length)| {
         let seconds = length.as_secs_f64();
         (sum.0 + busy * seconds, sum.1 + seconds)

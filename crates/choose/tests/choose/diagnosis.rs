@@ -569,6 +569,22 @@ fn a_slow_disk_is_distinguished_from_a_loaded_disk() {
         panic!("{:?}", found.verdicts)
     };
     assert!((300.0..520.0).contains(knee) && loaded_s > &(3.0 * quiet_s), "{knee} {quiet_s} {loaded_s}");
+    // A disk that is idle nearly all of the time is at no limit: its busiest windows have other operations.
+    let mut idle = disk(&loaded, 1.0);
+    let busy = MeasureSeries { measure: Measure::Busy, values: vec![Some(0.02); loaded.len()], ..idle.series[0].clone() };
+    idle.series.push(busy.clone());
+    let found = ids(&check(&idle));
+    assert!(!found.contains(&"at-its-limit"), "{found:?}");
+    idle.series.pop();
+    idle.series.push(MeasureSeries { values: vec![Some(0.98); loaded.len()], ..busy });
+    let found = ids(&check(&idle));
+    assert!(found.contains(&"at-its-limit"), "{found:?}");
+    // Operations of 4 MiB take 20 ms at the rate of slow storage.
+    let mut large = disk(&loaded, 1.0);
+    let sizes = loaded.iter().map(|(iops, _)| Some(if *iops > 480.0 { 4_194_304.0 } else { 8_192.0 } * iops)).collect();
+    large.series[2].values = sizes;
+    let found = ids(&check(&large));
+    assert!(!found.contains(&"at-its-limit"), "{found:?}");
     let quick: Vec<(f64, f64)> = (0..200).map(|at| (wave(at), 0.000_3)).collect();
     assert_eq!(ids(&check(&disk(&quick, 1.0))), ["untold", "quick"]);
     let mut full = disk(&slow, 1.0);

@@ -205,13 +205,18 @@ fn judge_response(response: &Response, diagnosis: &Diagnosis) -> Option<Diagnosi
     const HALF: f64 = 0.5;
     let Response { class, counted, iops, latency_s, bytes, in_flight, knee_iops, .. } = *response;
     let slow_s = slow_threshold_s(response);
+    // Storage at its limit has operations in flight, and takes longer than the larger operations of its busiest windows.
+    let is_free = response.loaded_busy.is_some_and(|busy| busy < HALF);
+    let larger_s = response.loaded_bytes.zip(response.bytes).map_or(0.0, |(loaded, all)| loaded - all) / SLOW_BYTES_S;
     // On average less than one in flight, or idle half of the time: hardly any queueing. Flushes of a log follow each other
     // and wait for writes in progress.
     let is_alone = (in_flight < 1.0 && class != Class::Flush) || response.busy.is_some_and(|busy| busy < HALF);
     let grows = response.correlation.is_some_and(|correlation| correlation >= GOES_WITH);
     match (response.quiet_s, response.loaded_s) {
         (Some(quiet_s), Some(loaded_s))
-            if loaded_s > slow_s && (knee_iops.is_some() || grows && quiet_s < ALIKE * loaded_s) =>
+            if !is_free
+                && loaded_s > slow_s + larger_s.max(0.0)
+                && (knee_iops.is_some() || grows && quiet_s < ALIKE * loaded_s) =>
         {
             let highest_iops = response.points.last().map_or(iops, |point| point.iops);
             Some(DiagnosisVerdict::AtItsLimit { class, quiet_s, loaded_s, knee_iops, highest_iops })
