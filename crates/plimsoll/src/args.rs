@@ -51,7 +51,7 @@ pub use doctor::{DoctorArgs, TryArgs};
 use fio::FIO_EXAMPLES;
 pub use fio::FioArgs;
 pub use forms::{FormArgs, GateArgs};
-pub use help::build_command;
+pub use help::{build_command, describe_commands};
 pub use inputs::InputArgs;
 use iscsi::ISCSI_EXAMPLES;
 pub use iscsi::{ChapArgs, IscsiArgs};

@@ -83,7 +83,9 @@ pub fn main() -> ExitCode {
     CompleteEnv::with_factory(completion::build_command).var(completion::VARIABLE).complete();
     // For errors of the arguments, too.
     locale::set_language(None);
+    let is_list = std::env::args_os().skip(1).eq(["help"]);
     let command = match defaults::apply(args::build_command()) {
+        Ok(command) if is_list => args::describe_commands(command),
         Ok(command) => command,
         Err(error) => return fail(&error),
     };

@@ -100,15 +100,21 @@ impl Forms {
 
     /// Prints a result as text, unless quiet or a form uses standard output, and writes its other forms.
     pub fn write(&self, page: &Page, json: impl FnOnce() -> Vec<u8>) -> Result<(), CliError> {
-        self.write_with(page, label!("--details; charts: --html FILE"), json)
+        self.write_with(page, label!("--details; charts: --html FILE"), &self.style, json)
     }
 
     /// The same with a hint how to show the text in full.
-    fn write_with(&self, page: &Page, rest: &str, json: impl FnOnce() -> Vec<u8>) -> Result<(), CliError> {
+    fn write_with(
+        &self,
+        page: &Page,
+        rest: &str,
+        style: &TextStyle,
+        json: impl FnOnce() -> Vec<u8>,
+    ) -> Result<(), CliError> {
         self.print(&if self.is_detailed {
-            plimsoll_report::page_text(page, &self.style)
+            plimsoll_report::page_text(page, style)
         } else {
-            plimsoll_report::page_summary(page, rest, &self.style)
+            plimsoll_report::page_summary(page, rest, style)
         })?;
         if let Some(path) = &self.html {
             put(path, plimsoll_report::page_html(page).as_bytes())?;
@@ -229,7 +235,10 @@ impl Outputs {
     /// Prints and writes the page of a run. A real one is kept, so that it is not repeated for its details.
     fn write_run(&self, page: &Page, is_real: bool, json: impl FnOnce() -> Vec<u8>) -> Result<(), CliError> {
         if is_real && self.keep != KeepWord::No {
-            self.forms.write_with(page, "plimsoll report --details; charts: plimsoll report --html FILE", json)
+            // A line for the path of the run follows.
+            let shorter = TextStyle { lines: self.forms.style.lines - 1, ..self.forms.style };
+            let rest = "plimsoll report --details; charts: plimsoll report --html FILE";
+            self.forms.write_with(page, rest, &shorter, json)
         } else {
             self.forms.write(page, json)
         }
@@ -326,6 +335,7 @@ pub fn style(no_color: bool) -> TextStyle {
     let window = || rustix::termios::tcgetwinsize(std::io::stdout()).ok().map(|size| usize::from(size.ws_col));
     let columns = columns.or_else(window).filter(|columns| *columns > 0);
     TextStyle {
+        lines: TextStyle::default().lines,
         color: if terminal && !unwanted { Color::Ansi } else { Color::Plain },
         width: columns.unwrap_or(100).clamp(40, 240),
         unicode: if utf8 || Language::current() == Language::Japanese { Charset::Unicode } else { Charset::Ascii },

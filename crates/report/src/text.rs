@@ -36,14 +36,16 @@ pub struct TextStyle {
     pub color: Color,
     /// Columns of the terminal; at least 40 are used.
     pub width: usize,
+    /// Lines of a summary.
+    pub lines: usize,
     /// Characters that may be used.
     pub unicode: Charset,
 }
 
 impl Default for TextStyle {
-    /// 80 columns of Unicode without colour.
+    /// 80 columns and 24 lines of Unicode without colour.
     fn default() -> Self {
-        Self { color: Color::Plain, width: 80, unicode: Charset::Unicode }
+        Self { color: Color::Plain, width: 80, lines: 24, unicode: Charset::Unicode }
     }
 }
 
@@ -53,13 +55,13 @@ pub fn page_text(page: &Page, style: &TextStyle) -> String {
     paint::finish(&page::render_parts(page, &style), &style)
 }
 
-/// Renders the result of a page in one screen: at most 24 lines at 80 columns with verdict, key figures, cautions, a plot or
+/// Renders the result of a page in one screen: at most the lines of the style, 24 at 80 columns, with verdict, key figures, cautions, a plot or
 /// a table, the next command, and `rest`, which shows the page in full. A page without a verdict, one that fits in a
 /// screen, and a description are rendered in full.
 pub fn page_summary(page: &Page, rest: &str, style: &TextStyle) -> String {
     let style = style.at_least_40();
     let full = page_text(page, &style);
-    if page.headline.is_none() || full.lines().count() <= summary::LINES_MAX {
+    if page.headline.is_none() || full.lines().count() <= style.lines {
         return full;
     }
     match summary::render_parts(page, rest, &style) {

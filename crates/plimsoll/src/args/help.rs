@@ -6,7 +6,7 @@ use clap::CommandFactory;
 
 use super::Cli;
 
-/// The commands of `plimsoll --help`, by purpose.
+/// The commands by purpose.
 const GROUPS: [(&str, &[&str]); 6] = [
     ("Measure", &["measure", "k8s-job", "suite", "fio", "check", "report", "compare", "history", "runs"]),
     ("Model", &["catalogue", "prices", "quote", "simulate", "explain", "fit"]),
@@ -16,17 +16,52 @@ const GROUPS: [(&str, &[&str]); 6] = [
     ("Tools", &["try", "doctor", "config", "guide", "presets", "generate", "help"]),
 ];
 
+/// The screen of `plimsoll --help` around the names of the commands.
+const SCREEN: [&str; 2] = [
+    "Finds the load line of storage: the highest load within a latency objective
+
+{usage-heading} {usage}
+
+",
+    "
+Examples:
+  plimsoll try                              samples of all of it, half a minute
+  plimsoll measure /var/lib/postgresql      latency curve, load line, its limit
+  plimsoll diagnose awr.html                whether storage is the bottleneck
+  plimsoll size awr.html --capacity 500GiB  configurations for a load, by price
+  plimsoll simulate aws/gp3:500GiB          the same load on a model of a product
+
+Options:
+      --lang <LANGUAGE>  language of results: en or ja; default: of the locale
+  -h, --help             this screen; plimsoll COMMAND --help: a command
+  -V, --version          print the version
+
+Every command with a description: plimsoll help
+",
+];
+
 /// The parser with the layout of its help. Its arguments can be changed, as it is not built.
 pub fn build_command() -> clap::Command {
+    let [head, tail] = SCREEN;
+    Cli::command().help_template(format!("{head}{}{tail}", list_names())).mut_subcommands(|command| {
+        match command.get_after_help() {
+            Some(_) => command.help_template("{about-with-newline}\n{usage-heading} {usage}{after-help}\n\n{all-args}"),
+            None => command,
+        }
+    })
+}
+
+/// The parser with a help that describes every command, more than a screen.
+pub fn describe_commands(command: clap::Command) -> clap::Command {
     let mut built = Cli::command();
     built.build();
     let groups = grouped(&built);
-    Cli::command()
-        .help_template(format!("{{about}}\n\n{{usage-heading}} {{usage}}\n\n{groups}Options:\n{{options}}"))
-        .mut_subcommands(|command| match command.get_after_help() {
-            Some(_) => command.help_template("{about-with-newline}\n{usage-heading} {usage}{after-help}\n\n{all-args}"),
-            None => command,
-        })
+    command.help_template(format!("{{about}}\n\n{{usage-heading}} {{usage}}\n\n{groups}Options:\n{{options}}"))
+}
+
+fn list_names() -> String {
+    let line = |(heading, names): &(&str, &[&str])| format!("{:<9}{}\n", format!("{heading}:"), names.join(", "));
+    GROUPS.iter().map(line).collect()
 }
 
 fn grouped(cli: &clap::Command) -> String {
@@ -46,6 +81,23 @@ fn grouped(cli: &clap::Command) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn help_fits_a_screen_and_has_every_option() {
+        let mut cli = build_command();
+        let help = cli.render_long_help().to_string();
+        assert!(help.lines().count() <= 24, "{help}");
+        for line in help.lines() {
+            assert!(line.chars().count() <= 80, "{line}");
+        }
+        cli.build();
+        for option in cli.get_arguments().filter(|argument| !argument.is_hide_set()) {
+            let long = option.get_long().expect("options have names");
+            assert!(help.contains(&format!("--{long} ")), "--{long}");
+        }
+        let described = describe_commands(build_command()).render_long_help().to_string();
+        assert!(described.contains("\n  measure    Measure storage"), "{described}");
+    }
 
     #[test]
     fn every_command_is_in_a_group() {

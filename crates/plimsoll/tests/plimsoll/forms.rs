@@ -3,6 +3,8 @@
 use std::fs;
 use std::process::Command;
 
+use unicode_width::UnicodeWidthStr;
+
 use crate::folder::Folder;
 
 const SAMPLES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../samples");
@@ -151,6 +153,57 @@ fn text_of_80_columns_has_no_longer_line_and_no_cut_table() {
             assert!(!line.ends_with('…'), "{command:?} is cut: {line}");
         }
     }
+}
+
+/// Checks that text is the first screen of a result: 24 lines of 80 columns, except those of commands, which are copied whole.
+#[track_caller]
+fn check_screen(command: &[&str], text: &str) {
+    assert!(text.lines().count() <= 24, "{command:?}: {} lines:\n{text}", text.lines().count());
+    for line in text.lines().filter(|line| !line.contains("plimsoll ") && !line.starts_with("Kept as")) {
+        assert!(line.width() <= 80, "{command:?}: {line}");
+    }
+    let answer: Vec<&str> = text.lines().take_while(|line| !line.is_empty()).flat_map(str::split_whitespace).collect();
+    // With the origin, such as `- simulated`.
+    assert!(answer.len() <= 27, "{command:?}: {} words: {}", answer.len(), answer.join(" "));
+    let is_caution = |line: &&str| ["caution ", "注意 "].iter().any(|word| line.starts_with(word));
+    assert!(text.lines().filter(is_caution).count() <= 3, "{command:?}:\n{text}");
+}
+
+#[test]
+fn every_first_screen_fits_in_both_languages() {
+    let folder = measured("screens");
+    let report = |name: &str| format!("{SAMPLES}/{name}");
+    let (awr, iostat, statspack) = (report("awr.html"), report("iostat.txt"), report("statspack.txt"));
+    folder.text(&["simulate", "aws/gp3:100GiB", "--quick", "--json", "gp3.json"]);
+    let commands: [&[&str]; 20] = [
+        &["measure", ".", "--size", "16MiB", "--quick"],
+        &["report", "run.json"],
+        &["report", "run.json", "gp3.json"],
+        &["size", &awr, "--capacity", "500GiB"],
+        &["size", &statspack, "--capacity", "2TiB", "--may-be-slower"],
+        &["diagnose", &awr],
+        &["diagnose", &iostat],
+        &["demand", &awr],
+        &["quote", "oci:500GB@20vpu", "aws/gp3:500GiB"],
+        &["match", "run.json"],
+        &["simulate", "oci:500GB@20vpu", "--quick"],
+        &["simulate", "aws/gp3:100GiB", "--depth", "8", "--duration", "1s"],
+        &SUITE,
+        &["suite", "tiobench", "oci:50GB@20vpu"],
+        &["compare", "run.json", "gp3.json"],
+        &["explain", "run.json", "--as", "aws/gp3:100GiB"],
+        &["fit", "run.json"],
+        &["check", "etcd", "oci:50GB@20vpu"],
+        &["history", "run.json", "gp3.json"],
+        &["doctor", "."],
+    ];
+    for command in commands {
+        for language in ["en", "ja"] {
+            let output = folder.run(&[command, &["--lang", language]].concat());
+            check_screen(command, &String::from_utf8_lossy(&output.stdout));
+        }
+    }
+    check_screen(&["--help"], &folder.text(&["--help"]));
 }
 
 /// Headless Chromium without network or user profile.

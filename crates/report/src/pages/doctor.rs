@@ -104,7 +104,7 @@ mod tests {
     use super::*;
     use crate::{Charset, Color, TextStyle, page_text};
 
-    const STYLE: TextStyle = TextStyle { color: Color::Plain, width: 80, unicode: Charset::Ascii };
+    const STYLE: TextStyle = TextStyle { color: Color::Plain, width: 80, lines: 24, unicode: Charset::Ascii };
 
     const fn check_of(fact: HostFact, status: CheckStatus, need: CheckNeed) -> HostCheck {
         HostCheck { status, need, fact }

@@ -11,8 +11,6 @@ use super::width::{columns, pad_end};
 use crate::page::{Block, Chart, Emphasis, Exhibit, Fact, Page, PageSection, Plot, Table, TableLayout, Visibility};
 use crate::words::{clean, cut, repeat_purpose};
 
-/// Lines of a screen.
-pub(super) const LINES_MAX: usize = 24;
 /// Minimum number of rows of a longer table.
 const ROWS_MIN: usize = 3;
 /// Maximum number of rows of a table.
@@ -26,13 +24,16 @@ type Extent = [(usize, usize); 2];
 const FULL: usize = 5;
 /// Extents, the largest first: the first that leaves room for the plot or table is used. A shorter selection is preferred to
 /// texts that are cut, as the end of a text may decide.
-const EXTENTS: [Extent; 8] = [
+const EXTENTS: [Extent; 11] = [
     [(6, FULL), (3, FULL)],
     [(5, FULL), (3, FULL)],
     [(4, FULL), (3, FULL)],
     [(4, FULL), (2, FULL)],
-    [(6, 2), (3, 2)],
-    [(4, 1), (3, 2)],
+    [(3, FULL), (3, FULL)],
+    [(3, FULL), (2, FULL)],
+    [(4, 2), (3, 2)],
+    [(4, 2), (2, 2)],
+    [(3, 2), (2, 2)],
     [(4, 1), (3, 1)],
     [(4, 1), (2, 1)],
 ];
@@ -51,11 +52,11 @@ pub(super) fn render_parts(page: &Page, rest: &str, style: &TextStyle) -> Vec<Ve
     let used = |parts: &[Vec<PaintedLine>; 4]| -> usize {
         parts.iter().filter(|part| !part.is_empty()).map(|part| part.len() + 1).sum()
     };
-    let room = |parts: &[Vec<PaintedLine>; 4]| LINES_MAX.saturating_sub(used(parts));
+    let room = |parts: &[Vec<PaintedLine>; 4]| style.lines.saturating_sub(used(parts));
     let fit = |block: &Block| {
         screens.iter().map(|parts| (parts, fitting(block, room(parts), style))).find(|(_, laid)| !laid.is_empty())
     };
-    let without = || screens.iter().find(|parts| used(parts) <= LINES_MAX + 1).unwrap_or(&screens[0]);
+    let without = || screens.iter().find(|parts| used(parts) <= style.lines + 1).unwrap_or(&screens[0]);
     let (parts, exhibit) = exhibits(page).find_map(fit).unwrap_or_else(|| (without(), Vec::new()));
     let [verdict, figures, findings, commands] = parts.clone();
     vec![verdict, figures, findings, exhibit, commands]

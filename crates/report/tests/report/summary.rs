@@ -8,9 +8,11 @@ use crate::support::{self, crowd};
 /// Words of the answer at most.
 const WORDS_MAX: usize = 25;
 
-/// Checks the summary at 80 columns, and returns it.
+/// Checks the summary at 80 columns, also above a line of the caller, and returns it.
 fn check(name: &str, page: &Page) -> String {
     let style = TextStyle::default();
+    let above = page_summary(page, "--details", &TextStyle { lines: style.lines - 1, ..style });
+    assert!(page.headline.is_none() || above.lines().count() <= style.lines - 1, "{name}:\n{above}");
     let summary = page_summary(page, "--details", &style);
     let Some(headline) = &page.headline else {
         assert_eq!(summary, page_text(page, &style), "{name}");

@@ -14,6 +14,8 @@ use crate::words::{class_name, clean, first_screen, offer, sentence, sizing as w
 
 /// Maximum ratio of the price of a slower configuration that is mentioned to that of the best.
 const MUCH_CHEAPER: f64 = 0.8;
+/// Maximum number of words of the answer.
+const MAX_WORDS: usize = 25;
 
 impl Sized<'_> {
     /// The recommended configuration, and the limitations of the recommendation: the platform, a stalled system, a larger cache
@@ -139,9 +141,13 @@ impl Sized<'_> {
             None => words::missing_price(choice),
             total => format_total(total, choice.machine.as_ref()),
         };
-        let text = format!("{name}: {price}{effect}");
         let slower = self.sizing.best().and_then(|best| self.slower_or_doubtful(best));
-        slower.map_or_else(|| text.clone(), |slower| format!("{}: {text}", sentence(&slower)))
+        let slower = slower.map_or_else(String::new, |slower| format!("{}: ", sentence(&slower)));
+        let text = format!("{slower}{name}: {price}");
+        let full = format!("{text}{effect}");
+        // The cautions state the effect of a configuration that is slower, too.
+        let is_short = slower.is_empty() || full.split_whitespace().count() <= MAX_WORDS;
+        if is_short { full } else { text }
     }
 
     /// `slower than today`, `redo may be slower`: of a configuration that is slower, or is at the slow end of its range, or appears
