@@ -148,6 +148,7 @@ impl Monitor for Console {
         self.show(|| {
             let PointProgress { phase, pace, iops, p99, done, left } = progress();
             let point = plimsoll_report::words::pace(&pace);
+            let phase = plimsoll_report::words::phase(phase);
             Progress { phase, point, rate: iops, unit: "IOPS", p99, done, left }
         });
     }

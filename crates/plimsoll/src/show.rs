@@ -85,7 +85,7 @@ pub fn history(args: &HistoryArgs) -> Result<(), CliError> {
     let objective = line.objective();
     let entries = HistoryRun::series(&runs, objective);
     let target = &newest.subject.name;
-    let page = pages::history(target, objective, newest.source.word(), &entries);
+    let page = pages::history(target, objective, plimsoll_report::words::source_word(&newest.source), &entries);
     forms.write(&page, || plimsoll_report::history_json(target, objective, &entries))
 }
 

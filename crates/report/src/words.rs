@@ -33,7 +33,7 @@ pub(crate) use cut::cut;
 pub use errno::errno;
 pub use gates::gate_outcome;
 pub(crate) use offer::{product_text, status_name};
-pub use place::{command, conditions, host, source, source_line, subject};
+pub use place::{command, conditions, host, source, source_line, source_word, subject};
 pub(crate) use place::{date, duration, source_place};
 pub(crate) use quantities::quantity;
 pub(crate) use replay::{format_outcome, recording, replay};
@@ -42,6 +42,20 @@ pub use verdicts::verdict;
 /// Purpose of a command that repeats a run.
 pub(crate) fn repeat_purpose() -> &'static str {
     label!("To repeat")
+}
+
+/// A phase of a measurement by its name, as `Purpose::name` of a sweep.
+pub fn phase(name: &'static str) -> &'static str {
+    match name {
+        "most it carries" => label!("most it carries"),
+        "first look" => label!("first look"),
+        "load line" => label!("load line"),
+        "again" => label!("again"),
+        "before the hold" => label!("before the hold"),
+        "holding the line" => label!("holding the line"),
+        "replay" => label!("replay"),
+        other => other,
+    }
 }
 
 /// A stream: `8 KiB random, 80 % reads, uniform over 4 GiB`.
@@ -163,16 +177,6 @@ pub(crate) fn class_name(class: Class) -> &'static str {
         Class::Flush => label!("flushes"),
         Class::Discard => label!("discards"),
         Class::All => label!("all"),
-    }
-}
-
-/// Origin of figures as a word.
-pub fn source_word(source: &Source) -> &'static str {
-    match source {
-        Source::Measured { .. } => label!("measured"),
-        Source::Simulated { .. } => label!("simulated"),
-        Source::Emulated { .. } => label!("emulated"),
-        Source::Published { .. } => label!("published"),
     }
 }
 

@@ -17,6 +17,7 @@ pub fn asset(name: &str) -> Response {
         "measure.js" => (SCRIPT, include_str!("assets/measure.js").to_owned()),
         "choose.js" => (SCRIPT, include_str!("assets/choose.js").to_owned()),
         "model.js" => (SCRIPT, include_str!("assets/model.js").to_owned()),
+        "article.js" => (SCRIPT, include_str!("assets/article.js").to_owned()),
         "enter.js" => (SCRIPT, include_str!("assets/enter.js").to_owned()),
         "report.js" => (SCRIPT, format!("{{\n{PAGE_SCRIPT}}}\n{{\n{ZOOM_SCRIPT}}}\n")),
         "plot.js" => (SCRIPT, PLOT_SCRIPT.concat()),

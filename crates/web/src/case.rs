@@ -9,6 +9,8 @@ use plimsoll_choose::what_if::WhatIfs;
 use plimsoll_ingest::{Demand, Outcome as Ingested};
 use serde::{Deserialize, Serialize};
 
+use crate::threads::SearchProgress;
+
 /// Interval in which a search tries to begin while another is in progress.
 const TURN_POLL: Duration = Duration::from_millis(5);
 
@@ -25,6 +27,8 @@ pub struct Parsed {
     report: Mutex<LastReport>,
     /// Held by the search in progress, and by the report in progress.
     turns: [Mutex<()>; 2],
+    /// Progress of the last search.
+    progress: Mutex<SearchProgress>,
 }
 
 type LastReport = Option<(SizeRequest, Arc<SearchResult>)>;
@@ -99,7 +103,19 @@ impl Parsed {
     pub fn of(outcomes: Vec<Ingested>) -> Self {
         let readings: Vec<_> = outcomes.iter().filter_map(Ingested::reading).collect();
         let demand = Demand::of(&readings);
-        Self { demand, outcomes, leaders: Mutex::default(), report: Mutex::default(), turns: Default::default() }
+        Self {
+            demand,
+            outcomes,
+            leaders: Mutex::default(),
+            report: Mutex::default(),
+            turns: Default::default(),
+            progress: Mutex::default(),
+        }
+    }
+
+    /// Progress of the last search; replaced when a search begins.
+    pub fn progress(&self) -> MutexGuard<'_, SearchProgress> {
+        self.progress.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Products that led the last ranking.

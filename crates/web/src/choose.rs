@@ -7,7 +7,7 @@ use hyper::StatusCode;
 use plimsoll_catalogue::{Currency, PriceTerms};
 use plimsoll_choose::diagnosis::{DiagnoseOptions, Diagnosis, diagnose};
 use plimsoll_choose::sizing::{
-    Assumption, Choice, ClassObjective, Design, DesignError, Growth, Search, Sizing, SizingRequirements, check_counted,
+    Assumption, Best, Choice, ClassObjective, Design, DesignError, Growth, Search, Sizing, SizingRequirements, check_counted,
     derive_requirements, layouts, size as sized,
 };
 use plimsoll_choose::what_if::{CacheWhatIf, WhatIfs, cache, with_reads_left};
@@ -21,7 +21,7 @@ use crate::ConsoleState;
 use crate::answer::{Input, WebAnswer, WebRefusal, WebResult};
 use crate::case::{FileExtent, Parsed, SearchResult, SizeRequest};
 use crate::figures;
-use crate::threads::Threads;
+use crate::threads::{SearchProgress, Threads};
 
 /// Choices in an answer.
 const MAX_CHOICES: usize = 12;
@@ -33,7 +33,14 @@ const MIN_CAPACITY: Bytes = Bytes::mib(1);
 /// A ranking.
 #[derive(Debug, Serialize)]
 struct Ranking {
+    /// The verdict of the report.
     headline: String,
+    /// Its kind: `met`, `doubtful` or `missed`.
+    verdict: &'static str,
+    /// The kind in words.
+    word: &'static str,
+    /// What to change if the verdict is not acceptable.
+    remedy: &'static str,
     choices: Vec<ChoiceEntry>,
     /// Cache sizes with the reads that they leave; from a full search.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -79,7 +86,7 @@ pub fn diagnosis(parsed: &Parsed) -> Page {
 /// Names of the databases and hosts of a case.
 pub fn subject_names(parsed: &Parsed) -> String {
     let names: Vec<&str> = parsed.demand.subjects.iter().map(|subject| subject.name.as_str()).collect();
-    if names.iter().all(|name| name.is_empty()) { "the demand".to_owned() } else { names.join(", ") }
+    if names.iter().all(|name| name.is_empty()) { label!("the demand").to_owned() } else { names.join(", ") }
 }
 
 /// Ranks configurations.
@@ -88,23 +95,64 @@ pub fn size(shared: &ConsoleState, input: &Input) -> WebResult {
     let parsed = shared.reports.parsed(input.part(0))?;
     let subject = find_subject(&parsed, &request.subject)?;
     let found = search_catalogue(shared, &parsed, subject, &request, &input.cancelled)?;
-    let page = (request.extent == FileExtent::Report).then(|| render_sizing(&parsed, &found));
+    let page = render_sizing(&parsed, &found);
+    let headline = page.headline.as_ref().map(|headline| headline.text.clone()).unwrap_or_default();
+    let [verdict, word, remedy] = judge(&found.sizing);
     let caches = found.what_ifs.cache.as_ref().map(list_caches).unwrap_or_default();
-    let displayed = [&found.sizing.choices, &found.sizing.nearly, &found.sizing.slower];
-    let choices: Vec<ChoiceEntry> = displayed.into_iter().flatten().take(MAX_CHOICES).map(describe_choice).collect();
-    let headline = match found.sizing.choices.first() {
-        Some(best) => format!("{}: {}", best.offer.short(), money(best)),
-        None if choices.is_empty() => {
-            label!("no configuration carries the demand: lower the headroom or the objective").to_owned()
+    let choices = list_choices(&found.sizing);
+    let html = (request.extent == FileExtent::Report).then(|| page_fragment(&page).into_string());
+    let looked_at = found.sizing.evaluated;
+    Ok(WebAnswer::json(&Ranking { headline, verdict, word, remedy, choices, caches, looked_at, html }))
+}
+
+/// Progress of the last search of a case.
+pub fn report_progress(shared: &ConsoleState, input: &Input) -> WebResult {
+    let percent = shared.reports.parsed(input.part(0))?.progress().percent();
+    Ok(WebAnswer::json(&serde_json::json!({ "percent": percent })))
+}
+
+/// Kind of the verdict, the kind in words, and the remedy.
+fn judge(sizing: &Sizing) -> [&'static str; 3] {
+    let is_met = |choice: &Choice| choice.meets() && choice.slower.is_empty();
+    match sizing.best() {
+        Some(Best::Layout(layout)) if layout.parts.iter().all(|part| is_met(&part.choice)) => {
+            ["met", label!("meets the conditions"), ""]
         }
-        None if found.sizing.nearly.is_empty() => {
-            label!("configurations that carry the demand are slower than the present storage: allow them, or widen the providers")
-                .to_owned()
-        }
-        None => label!("no configuration meets all conditions; the nearest are listed").to_owned(),
+        Some(Best::Single(choice)) if is_met(choice) => ["met", label!("meets the conditions"), ""],
+        Some(_) => [
+            "doubtful",
+            label!("with reservations"),
+            label!("If it must not be slower, take the first row without ▼, or set an objective."),
+        ],
+        None if sizing.nearly.is_empty() && sizing.slower.is_empty() => [
+            "missed",
+            label!("no configuration"),
+            label!("No configuration carries the demand: lower the headroom or the objective."),
+        ],
+        None if sizing.nearly.is_empty() => [
+            "missed",
+            label!("only slower ones"),
+            label!(
+                "Configurations that carry the demand are slower than the present storage: allow them, or widen the providers."
+            ),
+        ],
+        None => [
+            "missed",
+            label!("conditions missed"),
+            label!("No configuration meets all conditions; the nearest are listed. Lower the headroom or the objective."),
+        ],
+    }
+}
+
+/// The configuration of the verdict, then the others in their order.
+fn list_choices(sizing: &Sizing) -> Vec<ChoiceEntry> {
+    let best = match sizing.best() {
+        Some(Best::Single(choice) | Best::Slower(choice) | Best::Doubtful(choice)) => Some(choice),
+        Some(Best::Layout(_)) | None => None,
     };
-    let html = page.map(|page| page_fragment(&page).into_string());
-    Ok(WebAnswer::json(&Ranking { headline, choices, caches, looked_at: found.sizing.evaluated, html }))
+    let all = [&sizing.choices, &sizing.nearly, &sizing.slower].into_iter().flatten();
+    let others = all.filter(|choice| best.is_none_or(|best| !std::ptr::eq(best, *choice)));
+    best.into_iter().chain(others).take(MAX_CHOICES).map(describe_choice).collect()
 }
 
 /// The best choice of each cloud as Terraform.
@@ -152,29 +200,32 @@ pub fn search_catalogue(
     }
     let required = wanted_of(subject, request)?;
     let terms = dollar_terms();
-    let among = |names: &[String]| {
+    let progress = SearchProgress::default();
+    *parsed.progress() = progress.clone();
+    let among = |names: &[String], [begin, end]: [usize; 2]| {
         let search = Search::among(&shared.products, names).map_err(|unknown| WebRefusal::bad(unknown.to_string()))?;
-        let pool = Arc::new(Threads { cancelled: Arc::clone(cancelled) });
+        let pool = Arc::new(Threads { cancelled: Arc::clone(cancelled), progress: progress.in_phase(begin, end) });
         Ok::<Search, WebRefusal>(Search { pool, ..search })
     };
     if request.extent != FileExtent::Report {
         let leaders = parsed.leaders().clone();
         let uses_leaders = request.extent == FileExtent::Leaders && request.providers.is_empty() && !leaders.is_empty();
         let names = if uses_leaders { &leaders } else { &request.providers };
-        let sizing = sized(&shared.products, &required, &terms, &among(names)?);
+        let sizing = sized(&shared.products, &required, &terms, &among(names, [0, 100])?);
         is_wanted()?;
         if !uses_leaders {
             *parsed.leaders() = leading(&sizing);
         }
         return Ok(Arc::new(SearchResult { sizing, what_ifs: WhatIfs::default() }));
     }
-    let all = among(&request.providers)?;
+    let all = among(&request.providers, [0, 60])?;
     let mut sizing = sized(&shared.products, &required, &terms, &all);
     is_wanted()?;
-    sizing.layouts = layouts(&shared.products, &terms, &all, &sizing);
+    let of_layouts = among(&request.providers, [60, 80])?;
+    sizing.layouts = layouts(&shared.products, &terms, &of_layouts, &sizing);
     is_wanted()?;
     let leaders = leading(&sizing);
-    let few = among(&leaders)?;
+    let few = among(&leaders, [80, 100])?;
     let readings = parsed.outcomes.iter().filter_map(Ingested::reading);
     let mut curves = readings.flat_map(|reading| &reading.curves);
     // A curve of one trace describes all of it; curves of several do not add up.
@@ -257,10 +308,6 @@ fn design(request: &SizeRequest, stored: Option<Bytes>) -> Result<Design, WebRef
 fn dollar_terms() -> PriceTerms {
     let dollars: Currency = "USD".parse().expect("USD is a currency code");
     PriceTerms { currency: Some(dollars), ..figures::terms() }
-}
-
-fn money(choice: &Choice) -> String {
-    choice.total().map_or_else(|| "no price".to_owned(), |total| format!("{total} a month"))
 }
 
 fn describe_choice(choice: &Choice) -> ChoiceEntry {

@@ -33,7 +33,8 @@ pub fn list_page() -> WebAnswer {
             h2 { (label!("Reports")) }
             ul id="cases" class="plain cases" data-delete=(label!("Delete")) data-sure=(label!("Delete these reports for good?")) {}
             p id="none" class="lead" hidden {
-                (label!("No reports yet. Any AWR report or the output of iostat -x 10 is a beginning."))  }
+                (label!("No reports yet. For example, iostat -x 10 60 > iostat.txt on the database's host, or any AWR report."))
+            }
         }
     };
     layout::page(&frame, &content)
@@ -52,10 +53,11 @@ pub fn case_page(shared: &ConsoleState, input: &Input) -> WebResult {
         section class="card" id="case" data-case=(case) data-emulate=(label!("Emulate"))
             data-busy=(label!("Searching the catalogue …")) data-report=(label!("Preparing the report …"))
             data-missing=[is_missing.then_some(label!("Data today: the reports do not contain it: write a size, such as 2TiB"))]
-            data-slower=(label!("slower than today")) data-none=(label!("none")) data-reads=(label!("of the reads")) {
+            data-slower=(label!("slower than today")) data-missed=(label!("objective missed")) data-none=(label!("none")) data-reads=(label!("of the reads")) {
             h2 { (label!("What if")) }
             form id="wanted" { (what_if_fields(&parsed)) }
             p id="headline" class="headline" role="status" {}
+            p id="remedy" class="lead" {}
             p id="progress" class="lead" role="status" {}
             div class="scroll" tabindex="0" role="region" aria-label=(label!("Choices")) {
                 table id="choices" {
@@ -73,7 +75,7 @@ pub fn case_page(shared: &ConsoleState, input: &Input) -> WebResult {
                 }
             }
             p class="lead" {
-                (label!("By price; unverified and incomplete prices come last. ▲: an objective is not met. ▼: slower than today."))
+                (label!("First the configuration of the verdict, then by price; unverified and incomplete prices come last. ▲: an objective is not met. ▼: slower than today."))
             }
             p class="actions" {
                 button type="button" id="terraform" { "Terraform" }
@@ -81,7 +83,7 @@ pub fn case_page(shared: &ConsoleState, input: &Input) -> WebResult {
                 a href={ "/choose/" (case) "/diagnosis#d0-origins" } { (label!("Origin of each number")) }
             }
         }
-        div id="report" class="report" lang="en" aria-live="off" {}
+        div id="report" class="report" aria-live="off" {}
     };
     Ok(layout::page(&frame, &content))
 }

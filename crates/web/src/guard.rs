@@ -3,6 +3,8 @@
 //! The host rule defeats DNS rebinding, the origin rule requests of other sites, the session requests of other users of
 //! the machine. Answers forbid inline scripts and styles, other sources, and embedding in frames.
 
+use std::future::{Future, poll_fn};
+use std::pin::pin;
 use std::sync::Arc;
 
 use axum::extract::{Request, State};
@@ -13,7 +15,7 @@ use hyper::header::{
     REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
 };
 use hyper::{HeaderMap, Method, StatusCode};
-use plimsoll_language::Language;
+use plimsoll_language::{Language, label, say};
 
 use crate::ConsoleState;
 use crate::answer::WebRefusal;
@@ -38,8 +40,11 @@ pub async fn guard(State(shared): State<Arc<ConsoleState>>, request: Request, ne
     let headers = request.headers();
     let language = read_language(headers);
     let is_asset = request.uri().path().starts_with(ASSETS);
-    let mut response = match check(&shared, &request) {
-        Ok(()) => next.run(request).await,
+    let mut response = match language.scope(|| check(&shared, &request)) {
+        Ok(()) => {
+            let mut answer = pin!(next.run(request));
+            poll_fn(|context| language.scope(|| answer.as_mut().poll(context))).await
+        }
         Err(refused) => layout::refuse(&refused, headers, language),
     };
     let headers = response.headers_mut();
@@ -60,7 +65,7 @@ pub async fn guard(State(shared): State<Arc<ConsoleState>>, request: Request, ne
 fn check(shared: &ConsoleState, request: &Request) -> Result<(), WebRefusal> {
     let (headers, path) = (request.headers(), request.uri().path());
     let host = host(headers).filter(|host| shared.origin.has_host(host)).ok_or_else(|| {
-        WebRefusal::new(StatusCode::MISDIRECTED_REQUEST, format!("open the console as {}", shared.origin.url()))
+        WebRefusal::new(StatusCode::MISDIRECTED_REQUEST, say!("open the console as {}", shared.origin.url()))
     })?;
     same_site(headers)?;
     if !matches!(*request.method(), Method::GET | Method::HEAD) {
@@ -76,7 +81,9 @@ fn check(shared: &ConsoleState, request: &Request) -> Result<(), WebRefusal> {
     }
     Err(WebRefusal::new(
         StatusCode::UNAUTHORIZED,
-        "no session: open the URL that plimsoll printed; each URL works once, and a page of the console makes another",
+        label!(
+            "no session: open the URL that plimsoll printed; each URL works once, and a page of the console makes another"
+        ),
     ))
 }
 
@@ -106,7 +113,7 @@ fn same_site(headers: &HeaderMap) -> Result<(), WebRefusal> {
     let is_foreign = value("sec-fetch-site").is_some_and(|site| site != b"same-origin" && site != b"none");
     let is_link = value("sec-fetch-mode") == Some(b"navigate") && value("sec-fetch-dest") == Some(b"document");
     if is_foreign && !is_link {
-        return Err(WebRefusal::new(StatusCode::FORBIDDEN, "requests of other sites are refused"));
+        return Err(WebRefusal::new(StatusCode::FORBIDDEN, label!("requests of other sites are refused")));
     }
     Ok(())
 }
@@ -116,7 +123,7 @@ fn same_origin(headers: &HeaderMap, own: &str) -> Result<(), WebRefusal> {
     if origin == Some(own) {
         return Ok(());
     }
-    Err(WebRefusal::new(StatusCode::FORBIDDEN, "a change needs the Origin of the console itself"))
+    Err(WebRefusal::new(StatusCode::FORBIDDEN, label!("a change needs the Origin of the console itself")))
 }
 
 fn body_type(headers: &HeaderMap, path: &str, method: &Method) -> Result<(), WebRefusal> {
@@ -130,5 +137,5 @@ fn body_type(headers: &HeaderMap, path: &str, method: &Method) -> Result<(), Web
     if media == required {
         return Ok(());
     }
-    Err(WebRefusal::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, format!("the body has to be {required}")))
+    Err(WebRefusal::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, say!("the body has to be {required}")))
 }

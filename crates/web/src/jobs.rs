@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use hyper::StatusCode;
-use plimsoll_language::{label, say};
+use plimsoll_language::{Language, label, say};
 use plimsoll_measure::{BlockSizes, EffortLevel, LoadOptions, MeasurementRequest, Percent, SweepOptions};
 use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
@@ -261,14 +261,15 @@ pub fn start(shared: &ConsoleState, input: &Input) -> WebResult {
     }
     let measure = shared.commands.measure;
     let directory = shared.directory.clone();
-    let worker = Arc::clone(&job);
+    let (worker, language) = (Arc::clone(&job), Language::current());
     let work = move || {
         let sink = Arc::clone(&worker);
         let observer = Observer::new(move |event| sink.note(event), Arc::clone(&worker.stop));
-        let call = std::panic::AssertUnwindSafe(|| measure(measurement, command, observer));
+        let call = std::panic::AssertUnwindSafe(|| language.scope(|| measure(measurement, command, observer)));
         let outcome = std::panic::catch_unwind(call);
-        let outcome =
-            outcome.unwrap_or_else(|_| Err(label!("the measurement failed: see the output of the program").to_owned()));
+        let outcome = outcome.unwrap_or_else(|_| {
+            Err(language.scope(|| label!("the measurement failed: see the output of the program")).to_owned())
+        });
         if let (Ok(run), Some(case)) = (&outcome, &worker.case) {
             story::note_run(&directory, case, run);
         }

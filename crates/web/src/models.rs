@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use maud::{PreEscaped, html};
-use plimsoll_language::label;
+use plimsoll_language::{Language, label};
 use plimsoll_measure::{EffortLevel, SimulationRequest, SweepOptions};
 use plimsoll_report::page_fragment;
 use plimsoll_units::Span;
@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::ConsoleState;
 use crate::answer::{Input, WebAnswer, WebRefusal, WebResult};
-use crate::commands::{ArticleRequest, CurvePoint, Observer, PRESETS};
+use crate::commands::{ArticleRequest, CurvePoint, MeasureEvent, Observer, PRESETS};
 use crate::layout::{self, Frame};
 use crate::{figures, jobs};
 
@@ -26,17 +26,52 @@ const SIMULATION_TIMEOUT: Duration = Duration::from_secs(4);
 const STEP: Span = Span::from_millis(500);
 /// Time limit of an article.
 const ARTICLE_TIMEOUT: Duration = Duration::from_secs(120);
-/// Articles: name, title, configuration.
-const ARTICLES: [(&str, &str, &str); 5] = [
-    ("oci-levels", "OCI block volumes of several levels and sizes, with dd", "oci:50GB@0vpu"),
-    ("oci-uhp", "OCI block volumes of Ultra High Performance, with fio", "oci:1500GB@120vpu"),
-    ("tr4969", "NetApp TR-4969: AFF A-Series and C-Series under a ladder of threads", "netapp/aff-a800"),
-    ("sakura", "SATA disk, SSD and ioDrive of rented servers, with Bonnie++ and tiotest", "sakura/sas-hdd"),
-    ("azure-striping", "Disks of Azure in 2014, one and two striped, with CrystalDiskMark 3.0.3", "azure/2014:1023GB"),
+/// The articles that are offered.
+const ARTICLES: [PublishedArticle; 5] = [
+    PublishedArticle { name: "oci-levels", config: "oci:50GB@0vpu" },
+    PublishedArticle { name: "oci-uhp", config: "oci:1500GB@120vpu" },
+    PublishedArticle { name: "tr4969", config: "netapp/aff-a800" },
+    PublishedArticle { name: "sakura", config: "sakura/sas-hdd" },
+    PublishedArticle { name: "azure-striping", config: "azure/2014:1023GB" },
 ];
 
-/// Fragments of the articles that were simulated.
-pub type Articles = Mutex<BTreeMap<&'static str, String>>;
+/// A published article, and the configuration that it is simulated on.
+struct PublishedArticle {
+    name: &'static str,
+    config: &'static str,
+}
+
+impl PublishedArticle {
+    fn title(&self) -> &'static str {
+        match self.name {
+            "oci-levels" => label!("OCI block volumes of several levels and sizes, with dd"),
+            "oci-uhp" => label!("OCI block volumes of Ultra High Performance, with fio"),
+            "tr4969" => label!("NetApp TR-4969: AFF A-Series and C-Series under a ladder of threads"),
+            "sakura" => label!("SATA disk, SSD and ioDrive of rented servers, with Bonnie++ and tiotest"),
+            _ => label!("Disks of Azure in 2014, one and two striped, with CrystalDiskMark 3.0.3"),
+        }
+    }
+}
+
+/// Articles that were simulated. Clones share them.
+#[derive(Clone, Debug, Default)]
+pub struct Articles(Arc<Mutex<SimulatedArticles>>);
+
+/// Results of the simulations of articles.
+#[derive(Debug, Default)]
+struct SimulatedArticles {
+    /// Fragments of pages by article and tag of the language.
+    fragments: BTreeMap<(&'static str, &'static str), String>,
+    /// Completed percentage of the last simulation.
+    percent: BTreeMap<&'static str, u32>,
+}
+
+impl Articles {
+    fn lock(&self) -> MutexGuard<'_, SimulatedArticles> {
+        // Poisoning is harmless: entries are inserted in single steps.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -86,8 +121,8 @@ pub fn render_models(_: &Input) -> WebAnswer {
         }
         section class="card" {
             h2 { (label!("Published benchmarks, simulated")) }
-            ul class="plain" { @for (name, title, config) in ARTICLES {
-                li { a href={ "/model/articles/" (name) } { (title) } " " code { (config) } }
+            ul class="plain" { @for article in &ARTICLES {
+                li { a href={ "/model/articles/" (article.name) } { (article.title()) } " " code { (article.config) } }
             } }
         }
     };
@@ -142,34 +177,51 @@ fn limited<T>(span: Duration, stop: &AtomicBool, work: impl FnOnce() -> T) -> T 
     })
 }
 
-/// An article, simulated.
+/// An article, if it was simulated, or its simulation.
 pub fn article_page(shared: &ConsoleState, input: &Input) -> WebResult {
-    let existing = ARTICLES.iter().find(|(name, ..)| *name == input.part(0));
-    let (name, title, config) =
-        existing.ok_or_else(|| WebRefusal::not_found(label!("no such article: the list has five")))?;
-    let existing = shared.articles.lock().unwrap_or_else(PoisonError::into_inner).get(*name).cloned();
-    let fragment = match existing {
-        Some(fragment) => fragment,
-        None => simulated_article(shared, input, name, config)?,
+    let article = find_article(input)?;
+    let frame = Frame { title: article.title(), place: "/model", scripts: &["report.js", "article.js"] };
+    let existing = shared.articles.lock().fragments.get(&(article.name, Language::current().tag())).cloned();
+    let content = html! {
+        @if let Some(fragment) = existing {
+            div class="report" { (PreEscaped(fragment)) }
+        } @else {
+            section class="card" id="article" data-name=(article.name) data-busy=(label!("Simulating …")) {
+                h1 { (article.title()) }
+                p { progress id="done" max="100" value="0" aria-label=(label!("Progress")) {} " " span id="phase" role="status" {} }
+            }
+            div id="report" class="report" {}
+        }
     };
-    let frame = Frame { title, place: "/model", scripts: &["report.js"] };
-    Ok(layout::page(&frame, &html! { div class="report" lang="en" { (PreEscaped(fragment)) } }))
+    Ok(layout::page(&frame, &content))
+}
+
+/// Completed percentage of the simulation of an article.
+pub fn report_article_progress(shared: &ConsoleState, input: &Input) -> WebResult {
+    let percent = shared.articles.lock().percent.get(find_article(input)?.name).copied().unwrap_or(0);
+    Ok(WebAnswer::json(&serde_json::json!({ "percent": percent })))
 }
 
 /// Simulates an article; a complete one is kept, as the same simulation gives the same figures.
-fn simulated_article(
-    shared: &ConsoleState,
-    input: &Input,
-    name: &'static str,
-    config: &'static str,
-) -> Result<String, WebRefusal> {
-    let request = ArticleRequest { article: name, config, step: STEP };
-    let stop = Arc::clone(&input.cancelled);
-    let observer = Observer::new(|_| (), Arc::clone(&stop));
+pub fn simulate_article(shared: &ConsoleState, input: &Input) -> WebResult {
+    let article = find_article(input)?;
+    let request = ArticleRequest { article: article.name, config: article.config, step: STEP };
+    let (stop, articles) = (Arc::clone(&input.cancelled), shared.articles.clone());
+    let note = move |event| {
+        if let MeasureEvent::State(state) = event {
+            articles.lock().percent.insert(article.name, (100.0 * state.done) as u32);
+        }
+    };
+    let observer = Observer::new(note, Arc::clone(&stop));
     let page = limited(ARTICLE_TIMEOUT, &stop, || (shared.commands.article)(&request, observer));
     let fragment = page_fragment(&page.map_err(WebRefusal::bad)?).into_string();
     if !stop.load(Ordering::Relaxed) {
-        shared.articles.lock().unwrap_or_else(PoisonError::into_inner).insert(name, fragment.clone());
+        shared.articles.lock().fragments.insert((article.name, Language::current().tag()), fragment.clone());
     }
-    Ok(fragment)
+    Ok(WebAnswer::json(&serde_json::json!({ "html": fragment })))
+}
+
+fn find_article(input: &Input) -> Result<&'static PublishedArticle, WebRefusal> {
+    let existing = ARTICLES.iter().find(|article| article.name == input.part(0));
+    existing.ok_or_else(|| WebRefusal::not_found(label!("no such article: the list has five")))
 }

@@ -47,7 +47,7 @@ pub fn volumes(shared: &ConsoleState, _: &Input) -> WebResult {
             }
         }
         p id="none" class="lead" hidden {
-            (label!("There are no volumes. Create one below."))
+            (label!("There are no volumes. Create one below, for example data like oci:100GB@10vpu."))
         }
         (create_form(&groups))
         section class="card" {

@@ -33,7 +33,7 @@ const HISTORY: usize = 300;
 type Act = fn(&ConsoleState, &Input) -> WebResult;
 
 /// Pages, and other answers without effect.
-const READS: [(&str, Act); 23] = [
+const READS: [(&str, Act); 25] = [
     ("/", pages::volumes),
     ("/volumes/{name}", pages::render_volume),
     ("/api/products", |shared, _| Ok(WebAnswer::json(&figures::products(shared)))),
@@ -53,14 +53,16 @@ const READS: [(&str, Act); 23] = [
     ("/choose/{case}/demand", choose_pages::demand_page),
     ("/choose/{case}/files/{name}/{line}", sources::page),
     ("/api/reports", |shared, _| Ok(reports::list(shared))),
+    ("/api/reports/{case}/progress", choose::report_progress),
     ("/model", |_, input| Ok(models::render_models(input))),
     ("/model/articles/{name}", models::article_page),
+    ("/api/articles/{name}", models::report_article_progress),
     ("/story/{case}/html", story::html),
     ("/story/{case}/{run}/html", story::html),
 ];
 
 /// Computations and changes.
-const WRITES: [(&str, &str, Act); 15] = [
+const WRITES: [(&str, &str, Act); 16] = [
     ("post", "/api/links", new_link),
     ("post", "/api/figures", |shared, input| Ok(WebAnswer::json(&figures::figures(shared, &input.read()?)?))),
     ("post", "/api/volumes/{name}/attach", pages::attach),
@@ -76,6 +78,7 @@ const WRITES: [(&str, &str, Act); 15] = [
     ("post", "/api/reports/{case}/terraform", choose::terraform),
     ("post", "/api/reports/{case}/emulate", story::emulate),
     ("post", "/api/simulate", models::simulate),
+    ("post", "/api/articles/{name}", models::simulate_article),
 ];
 
 /// Router of the console, with its access rules.

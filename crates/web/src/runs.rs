@@ -11,6 +11,7 @@ use plimsoll_language::{Language, label, say};
 use plimsoll_measure::{KeptFile, MeasureError, Retained, load_found, stem};
 use plimsoll_record::Curve;
 use plimsoll_report::pages::{self, KeptRun, Sheet};
+use plimsoll_report::words::source_word;
 use plimsoll_report::{Page, page_csv, page_fragment, page_html};
 use serde::{Deserialize, Serialize};
 
@@ -63,7 +64,7 @@ pub fn measure_page(_: &Input) -> WebAnswer {
                     datalist id="volumes" {}
                     label { (label!("Load")) select name="preset" { @for preset in PRESETS { option { (preset) } } } }
                     label { (label!("Time")) select name="duration" {
-                        option value="quick" { (label!("15 s, rough")) } option value="" selected { "1 min" } option value="120s" { "2 min" } option value="600s" { "10 min" }
+                        option value="quick" { (label!("15 s, rough")) } option value="" selected { (label!("1 min")) } option value="120s" { (label!("2 min")) } option value="600s" { (label!("10 min")) }
                     } }
                     label { (label!("Objective")) input name="objective" autocomplete="off" placeholder="p99<=1ms"; }
                     label { (label!("Size of the file")) input name="size" autocomplete="off" placeholder="8GiB"; }
@@ -224,7 +225,7 @@ fn describe_run(path: &Path) -> RunEntry {
     let name = stem(path);
     let unreadable = RunEntry {
         name: name.clone(),
-        result: "unreadable".to_owned(),
+        result: label!("unreadable").to_owned(),
         line: None,
         subject: String::new(),
         source: String::new(),
@@ -236,7 +237,7 @@ fn describe_run(path: &Path) -> RunEntry {
         Ok(Retained::Curve(curve)) => RunEntry {
             result: KeptRun::of_curve(name, &curve).result,
             line: curve.load_line.as_ref().map(LineSoFar::of),
-            source: curve.source.word().to_owned(),
+            source: source_word(&curve.source).to_owned(),
             subject: curve.subject.name,
             started: curve.started,
             is_curve: true,
@@ -244,7 +245,7 @@ fn describe_run(path: &Path) -> RunEntry {
         },
         Ok(Retained::Suite(suite)) => RunEntry {
             result: KeptRun::of_suite(name, &suite).result,
-            source: suite.source.word().to_owned(),
+            source: source_word(&suite.source).to_owned(),
             subject: suite.subject.name,
             started: suite.started,
             ..unreadable

@@ -5,7 +5,7 @@
 use std::fs;
 use std::path::Path;
 
-use plimsoll_language::label;
+use plimsoll_language::{label, say};
 use plimsoll_report::{Page, page_html, pages};
 use plimsoll_service::api::Create;
 use serde::{Deserialize, Serialize};
@@ -104,7 +104,7 @@ pub fn html(shared: &ConsoleState, input: &Input) -> WebResult {
     if let Some(run) = run {
         parts.push(runs::page_of(shared, &run)?);
     }
-    let page = pages::joined(&format!("Storage for {}", choose::subject_names(&parsed)), parts);
+    let page = pages::joined(&say!("Storage for {}", choose::subject_names(&parsed)), parts);
     Ok(WebAnswer::File(format!("storage-{case}.html"), "text/html; charset=utf-8", page_html(&page).into_bytes()))
 }
 

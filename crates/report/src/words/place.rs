@@ -7,6 +7,16 @@ use plimsoll_units::Span;
 use super::{clean, source_word};
 use crate::number;
 
+/// The word displayed with every figure, as [`Source::word`].
+pub fn source_word(source: &Source) -> &'static str {
+    match source {
+        Source::Measured { .. } => label!("measured"),
+        Source::Simulated { .. } => label!("simulated"),
+        Source::Emulated { .. } => label!("emulated"),
+        Source::Published { .. } => label!("published"),
+    }
+}
+
 /// Source of a curve: `measured with io_uring`, `simulated by link(1us)`, `simulated by the catalogue's model`.
 pub fn source(curve: &Curve) -> String {
     let word = source_word(&curve.source);

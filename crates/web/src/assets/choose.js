@@ -86,18 +86,18 @@ if ($("#upload")) {
   const row = (choice) => {
     const reads = choice.latency.filter(([name]) => name.includes("read"));
     const mean = reads.length ? reads[0][1] : null;
-    const signs = `${choice.meets ? "" : " ▲"}${choice.slower ? " ▼" : ""}`;
     const button = make("button", { type: "button", "aria-label": `${words.emulate}: ${choice.like}` }, words.emulate);
     button.addEventListener("click", () => emulate(choice.like));
     return make("tr", { "data-like": choice.like },
-      make("th", { scope: "row", title: choice.title }, choice.like, signs, choice.machine ? make("small", {}, choice.machine) : null,
-        choice.slower ? make("small", { class: "slower" }, words.slower) : null),
+      make("th", { scope: "row", title: choice.title }, choice.like, choice.machine ? make("small", {}, choice.machine) : null,
+        choice.slower ? make("small", { class: "slower" }, `▼ ${words.slower}`) : null, choice.meets ? null : make("small", { class: "missed" }, `▲ ${words.missed}`)),
       make("td", {}, choice.monthly ?? "–"), make("td", {}, choice.jpy ?? "–"), make("td", {}, three(choice.iops)),
       make("td", {}, choice.over == null ? "–" : `${Math.round((choice.over - 1) * 100)} %`), make("td", {}, time(mean)),
       make("td", { class: "l wrap" }, choice.limit ?? words.none), make("td", { class: "l" }, button));
   };
   const show = (ranking, extent) => {
-    setText($("#headline"), ranking.headline);
+    $("#headline").replaceChildren(make("span", { class: `kind ${ranking.verdict}` }, ranking.word), ranking.headline);
+    setText($("#remedy"), ranking.remedy);
     $("#choices tbody").replaceChildren(...ranking.choices.map(row));
     if (extent !== "report") return;
     if (ranking.caches && !caches.length) {
@@ -117,19 +117,27 @@ if ($("#upload")) {
   const search = latest(async (signal, extents) => {
     if (words.missing && !capacity.value.trim()) {
       setText($("#headline"), words.missing);
+      setText($("#remedy"), "");
       $("#choices tbody").replaceChildren();
       return;
     }
+    if ($("#headline").textContent === words.missing) setText($("#headline"), "");
     card.setAttribute("aria-busy", "true");
     try {
       for (const extent of extents) {
-        setText($("#progress"), extent === "report" ? words.report : words.busy);
-        show(await request("POST", `/api/reports/${id}/size`, { ...wanted(), extent }, signal), extent);
+        const text = extent === "report" ? words.report : words.busy;
+        const done = followPercent(`/api/reports/${id}/progress`, (percent) => setText($("#progress"), `${text} ${percent} %`));
+        try {
+          show(await request("POST", `/api/reports/${id}/size`, { ...wanted(), extent }, signal), extent);
+        } finally {
+          done();
+        }
         trouble("");
       }
     } catch (error) {
       if (error.name === "AbortError") throw error;
       setText($("#headline"), error.message);
+      setText($("#remedy"), "");
       $("#choices tbody").replaceChildren();
       $("#report").replaceChildren();
     }

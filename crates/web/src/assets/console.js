@@ -83,6 +83,20 @@ async function attempt(work) {
   }
 }
 
+// Polls the percentage of a long computation and shows it, until the returned function is called.
+function followPercent(path, show) {
+  let isOver = false;
+  const poll = async () => {
+    const { percent } = await request("GET", path).catch(() => ({}));
+    if (isOver) return;
+    if (percent != null) show(percent);
+    setTimeout(poll, 300);
+  };
+  show(0);
+  setTimeout(poll, 100);
+  return () => { isOver = true; };
+}
+
 // The one stream of a page. It ends with the page, and comes back by itself when the service is back.
 function stream(path, handlers) {
   let source = null, retry = 0;
@@ -265,8 +279,10 @@ class CurveChart {
     });
     return {
       scales: { x: this.isLog ? { time: false, distr: 3 } : { time: false, range: (_, low, high) => [0, (high || 1) * 1.04] }, y: { distr: 3 } },
-      axes: [axis({ label: "IOPS", size: 44, space: 70, values: (_, ticks) => ticks.map(whole) }), axis({ values: (_, ticks) => ticks.map((tick) => TIMES.includes(tick) ? time(tick) : "") })],
+      axes: [axis({ label: "IOPS", size: 44, space: 70, values: (_, ticks) => ticks.map((tick) => tick == null ? "" : whole(tick)) }), axis({ values: (_, ticks) => ticks.map((tick) => TIMES.includes(tick) ? time(tick) : "") })],
       series: [{ label: "IOPS", value: (_, iops) => three(iops) }, ...series],
+      // Room for half of the label of the last power of ten.
+      padding: [null, this.isLog ? 34 : null, null, null],
       hooks: { draw: [(plot) => this.drawLines(plot)] }, cursor: { drag: { setScale: false } },
     };
   }

@@ -16,7 +16,8 @@
     setText($("#ending"), "");
     setText($("#line"), "");
     let line = null;
-    setText($("#what"), command ?? "");
+    // A word is broken only if it is wider than the page, not at its hyphens.
+    $("#what").replaceChildren(...(command ?? "").split(" ").flatMap((word) => [make("span", {}, word), " "]));
     chart ??= new CurveChart($("#curve"));
     chart.set([{ label: "", points }]);
     setText($("#count"), "0");

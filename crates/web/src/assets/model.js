@@ -19,8 +19,8 @@
     const models = form.elements.models.value.split("\n").map((line) => line.trim()).filter(Boolean).slice(0, 5);
     const curves = [], lines = [], limits = [];
     let refused = "";
-    setText(message, message.dataset.busy);
-    for (const model of models) {
+    for (const [index, model] of models.entries()) {
+      setText(message, `${message.dataset.busy} ${Math.round(100 * index / models.length)} %`);
       try {
         const found = await simulated(model, signal);
         const [iops, name] = found.published ?? [], limit = iops && `${message.dataset.limit} ${three(iops)} IOPS`;

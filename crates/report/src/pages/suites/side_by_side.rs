@@ -13,7 +13,7 @@ use crate::page::{Block, Cell, Column, ColumnKind, PageSection, Table};
 use crate::pages::curves::{labels, line};
 use crate::sessions::{SessionCurve, SessionPoint, format_load, groups, limit_at};
 use crate::statements::{By, Test, Took, seconds, tests};
-use crate::words::clean;
+use crate::words::{self, clean};
 
 /// Maximum number of bars.
 const BARS_MAX: usize = 60;
@@ -111,7 +111,7 @@ fn curve_table(rows: Vec<(usize, &SuiteCurve<'_>)>, entries: &[SuiteCurve<'_>]) 
         .column(Column::new(label!("curve"), "", ColumnKind::Name, 0), |(series, entry)| {
             Cell::text(&entry.group.curve.subject.name).with_series(*series)
         })
-        .column(Column::text(label!("source"), 7), |(_, entry)| crate::words::source_word(&entry.suite.source))
+        .column(Column::text(label!("source"), 7), |(_, entry)| words::source_word(&entry.suite.source))
         .column(Column::text(label!("objective"), 3), |(_, entry)| {
             entry.group.curve.load_line.map(|line| line.objective().to_string())
         })
