@@ -258,7 +258,10 @@ impl Offer {
         doubts.extend(model.caveats().into_iter().map(about));
         let left_out = self.ceilings.iter().filter(|ceiling| ceiling.access != Access::Any && !ceiling.in_model);
         doubts.extend(left_out.map(|ceiling| Doubt {
-            text: say!("the model leaves out \"{}\", which holds for one order of addresses only", translate(&ceiling.name)),
+            text: say!(
+                "the model leaves out \"{}\", which holds for one order of addresses only",
+                translate(&ceiling.name)
+            ),
             cite: Some(Arc::clone(&ceiling.cite)),
         }));
         if self.config.wraps.iter().any(|wrap| matches!(wrap, Wrap::PageCache(_))) {

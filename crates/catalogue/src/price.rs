@@ -169,7 +169,9 @@ impl Price {
             return doubt.map(|doubt| about(say!("its price {doubt}"), &self.cite)).into_iter().collect();
         }
         let doubtful = self.parts.iter().filter_map(|part| Some((part, part.cite.status.doubt()?)));
-        doubtful.map(|(part, doubt)| about(say!("the price of \"{}\" {doubt}", translate(&part.name)), &part.cite)).collect()
+        doubtful
+            .map(|(part, doubt)| about(say!("the price of \"{}\" {doubt}", translate(&part.name)), &part.cite))
+            .collect()
     }
 }
 

@@ -431,7 +431,11 @@ pub(crate) struct ModelText {
 impl ModelText {
     /// Caveats; range and error of a fit first.
     pub fn caveats(&self) -> Vec<String> {
-        self.fit.iter().map(ModelFit::words).chain(self.doubts.iter().map(|doubt| translate(doubt).to_owned())).collect()
+        self.fit
+            .iter()
+            .map(ModelFit::words)
+            .chain(self.doubts.iter().map(|doubt| translate(doubt).to_owned()))
+            .collect()
     }
 }
 

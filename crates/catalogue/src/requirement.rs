@@ -5,10 +5,10 @@ mod judge;
 use std::fmt;
 use std::sync::Arc;
 
-use plimsoll_language::say;
 use crate::built_in;
 use crate::cite::Cite;
 use crate::nearest::{nearest, one_of};
+use plimsoll_language::say;
 
 pub use judge::{
     JudgedCondition, ObservedFigure, RequirementVerdict, RunValidity, Undecided, judge_all, needs_another_run,

@@ -195,7 +195,9 @@ impl SeriesSamples {
         let mut rates: BTreeMap<Class, [Option<f64>; 2]> = BTreeMap::new();
         let mut is_repeated = false;
         for (index, column) in columns.meanings.iter().enumerate() {
-            let (SeriesColumn::Figure { class, measure, .. }, Some(value)) = (column, row.values[index]) else { continue };
+            let (SeriesColumn::Figure { class, measure, .. }, Some(value)) = (column, row.values[index]) else {
+                continue;
+            };
             if !self.emitted.insert((row.at, scope, index)) {
                 is_repeated = true;
                 continue;
@@ -229,7 +231,8 @@ fn put_size(at: (u32, u32), class: Class, [iops, bytes_s]: [f64; 2], line: u64, 
     }
     let bytes = bytes_s / iops;
     // Rounded rates of few operations are no evidence.
-    if bytes < SECTOR && iops >= MIN_OPERATIONS && !out.has_doubt(|doubt| matches!(doubt, Doubt::ImpossibleSize { .. })) {
+    if bytes < SECTOR && iops >= MIN_OPERATIONS && !out.has_doubt(|doubt| matches!(doubt, Doubt::ImpossibleSize { .. }))
+    {
         out.caution(Some(Origin::line(line)), Doubt::ImpossibleSize { bytes });
     }
     let origin = out.origin(line, "", "size");

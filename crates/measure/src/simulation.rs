@@ -211,7 +211,8 @@ fn check_extrapolation(offer: &Offer, conditions: &Conditions, runs: &[Run]) -> 
 /// Findings about the product's model: its doubts, and the number of unverified limits.
 fn list_doubts(offer: &Offer) -> Vec<Finding> {
     let mut doubts = offer.product().model_view().map(|model| model.doubts).unwrap_or_default();
-    let others = Language::English.scope(|| offer.doubts()).into_iter().filter(|doubt| !doubts.contains(&doubt.text)).count();
+    let others =
+        Language::English.scope(|| offer.doubts()).into_iter().filter(|doubt| !doubts.contains(&doubt.text)).count();
     if others > 0 {
         let product = &offer.config.volume.product;
         doubts.push(format!("{others} of its figures are unverified (plimsoll catalogue show {product})"));

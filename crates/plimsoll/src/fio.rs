@@ -164,7 +164,10 @@ fn run_jobs(
     let (outcome, remaining) = perform(&jobs, target, &mut results, &mut console).map_err(as_fio)?;
     outcome.failures.iter().chain(&outcome.log_errors).for_each(say);
     results.report(&outcome.report)?;
-    forms.write(&pages::jobs(&outcome.report, plimsoll_report::words::source_word(&target.ground.facts().source)), Vec::new)?;
+    forms.write(
+        &pages::jobs(&outcome.report, plimsoll_report::words::source_word(&target.ground.facts().source)),
+        Vec::new,
+    )?;
     for note in remaining {
         notes.write(note);
     }

@@ -48,7 +48,9 @@ fn read_translations(path: &str) -> Result<Translations, String> {
 
 /// An item that makes the crate depend on a file.
 fn depend_on(path: &str) -> TokenStream {
-    quote!(const _: &str = ::std::include_str!(#path);)
+    quote!(
+        const _: &str = ::std::include_str!(#path);
+    )
 }
 
 /// Translations of a file of gettext, relative to the manifest, as a `&'static [(&'static str, &'static str)]` in the

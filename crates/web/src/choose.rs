@@ -7,8 +7,8 @@ use hyper::StatusCode;
 use plimsoll_catalogue::{Currency, PriceTerms};
 use plimsoll_choose::diagnosis::{DiagnoseOptions, Diagnosis, diagnose};
 use plimsoll_choose::sizing::{
-    Assumption, Best, Choice, ClassObjective, Design, DesignError, Growth, Search, Sizing, SizingRequirements, check_counted,
-    derive_requirements, layouts, size as sized,
+    Assumption, Best, Choice, ClassObjective, Design, DesignError, Growth, Search, Sizing, SizingRequirements,
+    check_counted, derive_requirements, layouts, size as sized,
 };
 use plimsoll_choose::what_if::{CacheWhatIf, WhatIfs, cache, with_reads_left};
 use plimsoll_ingest::{DatabaseDemand, Outcome as Ingested};
@@ -139,7 +139,9 @@ fn judge(sizing: &Sizing) -> [&'static str; 3] {
         None => [
             "missed",
             label!("conditions missed"),
-            label!("No configuration meets all conditions; the nearest are listed. Lower the headroom or the objective."),
+            label!(
+                "No configuration meets all conditions; the nearest are listed. Lower the headroom or the objective."
+            ),
         ],
     }
 }

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use plimsoll_language::{label, say};
 use super::Resolved;
 use crate::expression::{Expression, Value};
 use crate::number::display;
 use crate::product::{OptionRule, Range};
 use crate::refusal::ConfigRefusal;
+use plimsoll_language::{label, say};
 
 /// Relative tolerance of bounds, which may be results of divisions.
 const SLACK: f64 = 1e-9;

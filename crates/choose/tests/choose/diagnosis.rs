@@ -571,7 +571,8 @@ fn a_slow_disk_is_distinguished_from_a_loaded_disk() {
     assert!((300.0..520.0).contains(knee) && loaded_s > &(3.0 * quiet_s), "{knee} {quiet_s} {loaded_s}");
     // A disk that is idle nearly all of the time is at no limit: its busiest windows have other operations.
     let mut idle = disk(&loaded, 1.0);
-    let busy = MeasureSeries { measure: Measure::Busy, values: vec![Some(0.02); loaded.len()], ..idle.series[0].clone() };
+    let busy =
+        MeasureSeries { measure: Measure::Busy, values: vec![Some(0.02); loaded.len()], ..idle.series[0].clone() };
     idle.series.push(busy.clone());
     let found = ids(&check(&idle));
     assert!(!found.contains(&"at-its-limit"), "{found:?}");

@@ -103,7 +103,10 @@ mod tests {
     fn cells_may_have_their_own_unit() {
         let check = |cell: &str, measure, expected: Option<f64>| {
             let found = value(cell, Numerals::Point, measure, 1e6);
-            assert!(found.zip(expected).map_or(found == expected, |(a, b)| (a / b - 1.0).abs() < 1e-9), "{cell}: {found:?}");
+            assert!(
+                found.zip(expected).map_or(found == expected, |(a, b)| (a / b - 1.0).abs() < 1e-9),
+                "{cell}: {found:?}"
+            );
         };
         check("1.5", Measure::Throughput, Some(1.5e6));
         check("8MB", Measure::Throughput, Some(8e6));

@@ -80,8 +80,7 @@ fn an_interval_is_used_where_times_are_missing() {
     near(&values(&both, "sda", Class::Read, Measure::Iops), &[10.0]);
     assert!(!has_caution(&both, "contradicts"));
     let apart = join([0, 600, 1_800].map(|count| read_at(&page(count), 60)).into());
-    let rates: Vec<f64> =
-        apart.iter().flat_map(|reading| values(reading, "sda", Class::Read, Measure::Iops)).collect();
+    let rates: Vec<f64> = apart.iter().flat_map(|reading| values(reading, "sda", Class::Read, Measure::Iops)).collect();
     near(&rates, &[10.0, 20.0]);
     assert!(apart.iter().all(|reading| !has_caution(reading, "did not advance")));
     // A page alone has no rate.
@@ -94,7 +93,9 @@ fn an_interval_is_used_where_times_are_missing() {
 #[test]
 fn a_line_of_date_precedes_a_page() {
     let page = |minute: u32, count: u32| {
-        format!("Mon Mar  2 09:{minute:02}:00 UTC 2026\n# TYPE node_disk_reads_completed_total counter\nnode_disk_reads_completed_total{{device=\"sda\"}} {count}\n")
+        format!(
+            "Mon Mar  2 09:{minute:02}:00 UTC 2026\n# TYPE node_disk_reads_completed_total counter\nnode_disk_reads_completed_total{{device=\"sda\"}} {count}\n"
+        )
     };
     let together = read(&(page(30, 0) + &page(31, 600)));
     near(&values(&together, "sda", Class::Read, Measure::Iops), &[10.0]);

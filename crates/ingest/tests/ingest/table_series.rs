@@ -121,7 +121,8 @@ fn unrecognised_rates_are_named() {
 
 /// Read operations of a table with a column of reads, by cell.
 fn reads(cells: &[&str]) -> (Vec<f64>, Vec<String>) {
-    let rows: String = cells.iter().enumerate().map(|(n, cell)| format!("2026-03-02T10:{n:02}:00Z,{cell},7\n")).collect();
+    let rows: String =
+        cells.iter().enumerate().map(|(n, cell)| format!("2026-03-02T10:{n:02}:00Z,{cell},7\n")).collect();
     let table = format!("time,read_iops,write_iops\n{rows}");
     let reading = read(&table);
     laws(&reading);
@@ -158,7 +159,8 @@ fn numbers_between_commas_may_have_decimal_commas() {
 
 #[test]
 fn groups_of_thousands_that_may_be_decimals_are_doubted() {
-    let table = |cells: [&str; 2]| format!("time;iops\n2026-03-02T10:00:00Z;{}\n2026-03-02T10:01:00Z;{}\n", cells[0], cells[1]);
+    let table =
+        |cells: [&str; 2]| format!("time;iops\n2026-03-02T10:00:00Z;{}\n2026-03-02T10:01:00Z;{}\n", cells[0], cells[1]);
     for (cells, expected, is_doubted) in [
         (["1.500", "200"], [1.5, 200.0], true),
         (["1,500", "200"], [1.5, 200.0], true),
@@ -183,7 +185,8 @@ fn rows_that_repeat_a_time_count_once() {
     assert!(has_caution(&reading, "rows that repeat a time are skipped: 2"), "{:?}", doubts(&reading));
     cut_anywhere(repeated);
     assert!(!has_caution(&read(TABLE), "repeat a time"), "two volumes have rows of the same time");
-    let halves = "time,read_iops,write_iops\n2026-03-02T10:00:00Z,10,\n2026-03-02T10:00:00Z,,20\n2026-03-02T10:05:00Z,1,2\n";
+    let halves =
+        "time,read_iops,write_iops\n2026-03-02T10:00:00Z,10,\n2026-03-02T10:00:00Z,,20\n2026-03-02T10:05:00Z,1,2\n";
     let reading = read(halves);
     near(&values(&reading, "", Class::Write, Measure::Iops), &[20.0, 2.0]);
     assert!(!has_caution(&reading, "repeat a time"), "each row has other columns");

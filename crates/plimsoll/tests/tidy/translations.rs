@@ -104,9 +104,8 @@ fn is_text(before: &[TokenTree]) -> bool {
 
 /// A catalogue with an entry for each text.
 fn write_catalogue<'a>(texts: &[(String, &str)], find: impl Fn(&str) -> &'a str) -> String {
-    let entry = |(text, path): &(String, &str)| {
-        format!("\n#: {path}\nmsgid {}\nmsgstr {}\n", quote(text), quote(find(text)))
-    };
+    let entry =
+        |(text, path): &(String, &str)| format!("\n#: {path}\nmsgid {}\nmsgstr {}\n", quote(text), quote(find(text)));
     std::iter::once(HEAD.to_owned()).chain(texts.iter().map(entry)).collect()
 }
 

@@ -4,7 +4,7 @@ use plimsoll_language::{label, say};
 use plimsoll_record::{Conditions, Curve, Host, Source, Subject};
 use plimsoll_units::Span;
 
-use super::{clean, source_word};
+use super::clean;
 use crate::number;
 
 /// The word displayed with every figure, as [`Source::word`].
