@@ -461,14 +461,17 @@ fn read_azure(input: &FormatInput, document: &[u8], out: &mut Builder) -> Result
 fn take_azure(volumes: &mut Volumes, metric: &Value, line: u64, path: &str, out: &mut Builder) {
     let name = json::get(metric, &["name"]).map(|name| name.as_str().or_else(|| json::get_text(name, &["value"])));
     let name = name.flatten().unwrap_or_default();
-    let host = json::get_text(metric, &["id"]).and_then(resource).unwrap_or_default();
+    let id = json::get_text(metric, &["id"]).map(resource_id).unwrap_or_default();
+    let host = resource(id).unwrap_or_default();
+    let part_id = if id.to_lowercase().contains("/disks/") { id } else { "" };
     let Some(meaning) = azure_meaning(name) else {
         let mut found = false;
         for (index, series) in json::list(metric, &["timeseries"]).iter().enumerate() {
             let part = azure_part(name, series);
             let owner = format!("{host} {part}");
             let scope =
-                |out: &mut Builder| out.scope(ReadingScope { host: host.to_owned(), part, ..ReadingScope::default() });
+                ReadingScope { host: host.to_owned(), part, part_id: part_id.to_owned(), ..ReadingScope::default() };
+            let scope = |out: &mut Builder| out.scope(scope);
             let path = format!("{path}.timeseries[{index}]");
             let points = |out: &mut Builder| azure_percentages(series, (line, name, &path), out);
             found |= volumes.add_cap((name, owner.trim()), scope, points, out);
@@ -480,7 +483,8 @@ fn take_azure(volumes: &mut Volumes, metric: &Value, line: u64, path: &str, out:
     };
     for (index, series) in json::list(metric, &["timeseries"]).iter().enumerate() {
         let part = azure_part(name, series);
-        let scope = out.scope(ReadingScope { host: host.to_owned(), part: part.clone(), ..ReadingScope::default() });
+        let (host, part_id) = (host.to_owned(), part_id.to_owned());
+        let scope = out.scope(ReadingScope { host, part: part.clone(), part_id, ..ReadingScope::default() });
         let path = format!("{path}.timeseries[{index}]");
         take_series(volumes, series, (name, &part), &meaning, scope, (line, &path), out);
     }
@@ -551,10 +555,14 @@ fn azure_meaning(name: &str) -> Option<Meaning> {
     }
 }
 
+/// The resource in the identifier of a metric.
+fn resource_id(id: &str) -> &str {
+    id.split_once("/providers/Microsoft.Insights/").map_or(id, |(resource, _)| resource)
+}
+
 /// The machine or disk of an identifier such as `/subscriptions/../virtualMachines/db1/providers/..`.
 fn resource(id: &str) -> Option<&str> {
-    let id = id.split_once("/providers/Microsoft.Insights/").map_or(id, |(resource, _)| resource);
-    id.rsplit('/').next().filter(|name| !name.is_empty())
+    resource_id(id).rsplit('/').next().filter(|name| !name.is_empty())
 }
 
 /// The disk of a series; empty for a whole machine.
@@ -603,6 +611,7 @@ fn take_oci(volumes: &mut Volumes, metric: &Value, line: u64, path: &str, out: &
     let dimensions = json::get(metric, &["dimensions"]);
     let dimension = |key: &str| dimensions.and_then(|of| of.get(key)).and_then(Value::as_str);
     let owner = dimension("resourceDisplayName").or_else(|| dimension("resourceId")).unwrap_or_default();
+    let part_id = dimension("resourceId").filter(|id| id.starts_with("ocid1.")).unwrap_or_default().to_owned();
     let datapoints = json::list(metric, &["aggregated-datapoints"]);
     let points = datapoints.iter().enumerate().filter_map(|(index, point)| {
         let at = out.instant(json::get_text(point, &["timestamp"]).and_then(timestamp::parse)?);
@@ -618,12 +627,13 @@ fn take_oci(volumes: &mut Volumes, metric: &Value, line: u64, path: &str, out: &
     };
     if let Some((kind, limits)) = guaranteed {
         let part = owner.to_owned();
-        let scope = out.scope(ReadingScope { part: part.clone(), ..ReadingScope::default() });
+        let scope = out.scope(ReadingScope { part: part.clone(), part_id, ..ReadingScope::default() });
         out.part(name, Fate::Read(points.len() as u32));
         return limits.push(GuaranteedRate { metric: name.to_owned(), part, scope, kind, points });
     }
     let Some(counted) = oci_counted(name) else {
-        let scope = |out: &mut Builder| out.scope(ReadingScope { part: owner.to_owned(), ..ReadingScope::default() });
+        let scope = ReadingScope { part: owner.to_owned(), part_id, ..ReadingScope::default() };
+        let scope = |out: &mut Builder| out.scope(scope);
         if !volumes.add_cap((name, owner), scope, |_| points, out) {
             volumes.ignore(name);
         }
@@ -633,7 +643,7 @@ fn take_oci(volumes: &mut Volumes, metric: &Value, line: u64, path: &str, out: &
     let scope = if name.starts_with("Disk") {
         ReadingScope { host: owner.to_owned(), ..ReadingScope::default() }
     } else {
-        ReadingScope { part: owner.to_owned(), ..ReadingScope::default() }
+        ReadingScope { part: owner.to_owned(), part_id, ..ReadingScope::default() }
     };
     let scope = out.scope(scope);
     volumes.add(MetricSeries { name: format!("{name} {owner}"), scope, meaning: Meaning::Sum(counted), points });

@@ -1,6 +1,7 @@
 //! The result of an input: figures with their scopes, windows and places.
 
 mod doubt;
+mod scope;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -11,6 +12,7 @@ use plimsoll_record::Finding;
 use plimsoll_units::Span;
 
 pub use self::doubt::Doubt;
+pub use self::scope::ReadingScope;
 
 use crate::distribution::ValueDistribution;
 
@@ -722,21 +724,6 @@ pub struct Multipath {
     pub groups: Vec<u32>,
     /// Operations that a path has in flight at most, if known.
     pub queue_depth: Option<u32>,
-}
-
-/// The subject of a figure. Unknown fields are empty.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct ReadingScope {
-    /// The database, or a pluggable database.
-    pub database: String,
-    /// The database's identifier, because databases may share a name.
-    pub database_id: String,
-    /// An instance of a clustered database.
-    pub instance: String,
-    /// The host.
-    pub host: String,
-    /// A device, volume, file or tablespace; empty for all of them.
-    pub part: String,
 }
 
 /// A figure's averaging window.

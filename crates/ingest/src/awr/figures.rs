@@ -80,7 +80,7 @@ fn scope(report: &Report) -> ReadingScope {
         database_id: if is_number { database_id.clone() } else { String::new() },
         instance: or_only(&report.instance, |member| &member.name),
         host: or_only(&report.host, |member| &member.host),
-        part: String::new(),
+        ..ReadingScope::default()
     }
 }
 

@@ -178,6 +178,12 @@ fn oci_values_are_sums_of_each_interval() {
     near(&values(&reading, "v1", Class::Write, Measure::Iops), &[1.0, 0.0, 0.0]);
     assert!(has_caution(&reading, "throttled at times") && has_caution(&reading, "assumed to be sums"));
     cut_anywhere(&text);
+    // Volumes of the same display name are told apart by their identifiers.
+    let (first, second) = ([30_000.0, 0.0, 0.0], [60_000.0, 0.0, 0.0]);
+    let named = oci(&[("VolumeReadOps", "ocid1.volume.a", first), ("VolumeReadOps", "ocid1.volume.b", second)]);
+    let reading = read(&named.replace("\"resourceId\"", "\"resourceDisplayName\":\"data\",\"resourceId\""));
+    let ids: Vec<_> = reading.scopes.iter().map(|scope| (&*scope.part, &*scope.part_id)).collect();
+    assert_eq!(ids, [("data", "ocid1.volume.a"), ("data", "ocid1.volume.b")]);
     let camel =
         text.replace("aggregated-datapoints", "aggregatedDatapoints").replace("{\"data\":", "").replace("]}]}", "]}]");
     near(&values(&read(&camel), "v1", Class::Read, Measure::Iops), &[100.0, 200.0, 0.0]);
@@ -210,6 +216,8 @@ fn azure_declares_its_interval_and_absent_values_are_skipped() {
     near(&values(&reading, "LUN 3", Class::Read, Measure::Iops), &[12.5, 30.0]);
     assert_eq!((reading.scopes[0].host.as_str(), reading.windows[0].length), ("db1", Span::from_secs(300)));
     assert_eq!(reading.windows[1].begin, Some(date(2026, 3, 2).at(9, 10, 0, 0)));
+    let disk = read(&text.replace("virtualMachines/db1", "disks/data1"));
+    assert_eq!(disk.scopes[0].part_id, "/subscriptions/x/providers/Microsoft.Compute/disks/data1");
     cut_anywhere(&text);
     let bytes = azure("Disk Read Bytes", "total", [Some(300.0), Some(600.0), Some(0.0)]);
     near(&values(&read(&bytes), "3", Class::Read, Measure::Throughput), &[1.0, 2.0, 0.0]);
