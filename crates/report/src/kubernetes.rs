@@ -4,6 +4,8 @@
 //! Keys are those of the CSI drivers: aws-ebs-csi-driver, compute-persistent-disk-csi-driver, azuredisk-csi-driver and
 //! oci-cloud-controller-manager, read from their sources in 2026. The API checks neither keys nor values of parameters.
 
+use std::collections::BTreeMap;
+
 use plimsoll_catalogue::{Offer, Price};
 use plimsoll_choose::Quote;
 use plimsoll_choose::sizing::Sizing;
@@ -92,21 +94,8 @@ fn format_volume(
             "{members} claims: no driver stripes them. Join them inside the node or pod, or size again with --stripe 1"
         ));
     }
-    out += &format!(
-        "apiVersion: storage.k8s.io/v1\nkind: StorageClass\nmetadata:\n  name: {name}\nprovisioner: {}\n{}\
-         reclaimPolicy: Retain\nallowVolumeExpansion: true\nvolumeBindingMode: WaitForFirstConsumer\n",
-        volume.driver,
-        format_parameters(&volume.class)
-    );
     let has_attributes = !volume.attributes.is_empty();
-    if has_attributes {
-        out += &format!(
-            "---\napiVersion: storage.k8s.io/v1\nkind: VolumeAttributesClass\nmetadata:\n  name: {name}\n\
-             driverName: {}\n{}",
-            volume.driver,
-            format_parameters(&volume.attributes)
-        );
-    }
+    out += &format_classes(&volume, name);
     let attributes = if has_attributes { format!("  volumeAttributesClassName: {name}\n") } else { String::new() };
     for member in 1..=members {
         let claim = if members > 1 { format!("{name}-{member}") } else { name.to_owned() };
@@ -116,6 +105,65 @@ fn format_volume(
         );
     }
     Some(out)
+}
+
+/// The classes of a volume.
+fn format_classes(volume: &DriverVolume, name: &str) -> String {
+    let mut out = format!(
+        "apiVersion: storage.k8s.io/v1\nkind: StorageClass\nmetadata:\n  name: {name}\nprovisioner: {}\n{}\
+         reclaimPolicy: Retain\nallowVolumeExpansion: true\nvolumeBindingMode: WaitForFirstConsumer\n",
+        volume.driver,
+        format_parameters(&volume.class)
+    );
+    if !volume.attributes.is_empty() {
+        out += &format!(
+            "---\napiVersion: storage.k8s.io/v1\nkind: VolumeAttributesClass\nmetadata:\n  name: {name}\n\
+             driverName: {}\n{}",
+            volume.driver,
+            format_parameters(&volume.attributes)
+        );
+    }
+    out
+}
+
+/// Classes of many volumes that exist.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct KubernetesClasses {
+    /// Each distinct class once; empty if no driver makes any of the volumes.
+    pub objects: String,
+    /// The class of each offer, in their order; `None` if no driver makes such a volume.
+    pub classes: Vec<Option<ClassName>>,
+}
+
+/// The class of a volume.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClassName {
+    /// Made of its parameters, which are immutable.
+    pub name: String,
+    /// True if there is a `VolumeAttributesClass` of this name, which changes volumes in use.
+    pub has_attributes: bool,
+}
+
+/// Classes of offers without claims: volumes of the same parameters share a class, whatever their sizes.
+pub fn kubernetes_classes<'o>(offers: impl IntoIterator<Item = &'o Offer>) -> KubernetesClasses {
+    let mut found = KubernetesClasses::default();
+    let mut objects = BTreeMap::new();
+    for offer in offers {
+        let provider = offer.product().name().split('/').next().unwrap_or_default();
+        let write = PROVIDERS.iter().find(|(name, _)| *name == provider).map(|(_, write)| *write);
+        found.classes.push(write.and_then(|write| write(offer)).map(|volume| {
+            let values = volume.class.iter().map(|(_, value)| format!("-{}", value.to_lowercase().replace('_', "-")));
+            let name = format!("plimsoll-{provider}{}", values.collect::<String>());
+            let notes: String = volume.notes.iter().map(|note| comment_line(note)).collect();
+            let class = format!("---\n{notes}{}", format_classes(&volume, &name));
+            objects.insert(name.clone(), class);
+            ClassName { name, has_attributes: !volume.attributes.is_empty() }
+        }));
+    }
+    if !objects.is_empty() {
+        found.objects = format!("{HEAD}{}", objects.into_values().collect::<String>());
+    }
+    found
 }
 
 fn format_parameters(parameters: &Parameters) -> String {

@@ -6,6 +6,7 @@
 //!
 //! Pure: takes results and returns strings and bytes.
 
+mod bar_chart;
 mod chart;
 mod csv;
 mod exposition;
@@ -33,6 +34,7 @@ mod text;
 mod timeline;
 pub mod words;
 
+pub use bar_chart::{BarChart, bar_chart};
 pub use csv::page_csv;
 pub use exposition::{Exposition, OtlpTimes, WATCH_RULES, run_metrics, watch_metrics};
 pub use html::{PAGE_SCRIPT, PAGE_STYLES, PLOT_SCRIPT, ZOOM_SCRIPT, page_fragment, page_html};
@@ -43,7 +45,9 @@ pub use json::{
     suite_json, to_json, watch_json,
 };
 pub use junit::{JudgedGate, junit};
-pub use kubernetes::{ClaimJob, claim_job, kubernetes, kubernetes_of_quotes};
+pub use kubernetes::{
+    ClaimJob, ClassName, KubernetesClasses, claim_job, kubernetes, kubernetes_classes, kubernetes_of_quotes,
+};
 pub use markdown::page_markdown;
 pub use page::{
     Block, Cell, Chart, Column, ColumnKind, Emphasis, Fact, Headline, IntervalPlace, Item, Link, Page, PageSection,
@@ -52,6 +56,6 @@ pub use page::{
 pub use product_file::{FittedSource, product_file};
 pub use progress::{Progress, progress_line};
 pub use svg::{svg, timeline};
-pub use terraform::terraform;
+pub use terraform::{VolumeChange, terraform, terraform_of_changes};
 pub use text::{Charset, Color, TextStyle, page_summary, page_text};
 pub use timeline::{Mark, Panel, PanelScale, Timeline, Track};

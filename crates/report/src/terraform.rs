@@ -3,6 +3,8 @@
 //!
 //! Covers volumes, RDS instances and Azure SQL databases, not machines, attachments or file systems. Locations are variables.
 
+use std::collections::BTreeSet;
+
 use plimsoll_catalogue::{Offer, OptionValue, Price, Wrap};
 use plimsoll_choose::sizing::{Choice, Sizing, VolumeContent};
 use plimsoll_language::Language;
@@ -35,7 +37,8 @@ pub fn terraform(sizing: &Sizing) -> Option<String> {
                 block.attributes.extend(shared(provider, (cluster.count as usize).max(2)));
             }
             blocks.push(format_resource(choice, name, &block));
-            variables.extend(block.variables.iter().filter(|own| !variables.contains(own)).collect::<Vec<_>>());
+            variables
+                .extend(block.variables.iter().filter(|own| !variables.contains(*own)).copied().collect::<Vec<_>>());
         }
     }
     if blocks.is_empty() {
@@ -43,11 +46,7 @@ pub fn terraform(sizing: &Sizing) -> Option<String> {
     }
     let head = "# The cheapest choice of each cloud that carries the demand. Keep those of one cloud, and attach them to a\n\
                 # machine that lets them through. Members of a stripe become one volume in the guest, such as with lvcreate --type striped.\n";
-    let declared: Vec<String> = variables
-        .iter()
-        .map(|(name, text)| format!("variable \"{name}\" {{\n  type        = string\n  description = \"{text}\"\n}}\n"))
-        .collect();
-    Some(format!("{head}\n{}\n{}", declared.join("\n"), blocks.join("\n")))
+    Some(format!("{head}\n{}\n{}", declare_variables(&variables), blocks.join("\n")))
 }
 
 /// The attribute of a volume that several machines write to. OCI has it at the attachment.
@@ -81,17 +80,87 @@ fn format_resource(choice: &Choice, name: &str, block: &ResourceBlock) -> String
     let mut out = comment_line(&choice.offer.short().to_string());
     out += &price_lines(choice.price.as_ref());
     out += &comment_line(&Language::English.scope(|| words::reason(choice)));
-    out += &format!("resource \"{}\" \"{name}\" {{\n", block.resource);
     let members = count_members(&choice.offer);
     let count = (members > 1).then(|| ("count", members.to_string()));
-    let attributes: Vec<&(&str, String)> = count.iter().chain(&block.attributes).collect();
+    let (plain, numbered) = (format!("-{name}\""), format!("-{name}-${{count.index}}\""));
+    let index = |value: &String| if members > 1 { value.replace(&plain, &numbered) } else { value.clone() };
+    let indexed = block.attributes.iter().map(|(attribute, value)| (*attribute, index(value)));
+    let attributes: Vec<(&str, String)> = count.into_iter().chain(indexed).collect();
+    out + &format!("resource \"{}\" \"{name}\" {{\n{}}}\n", block.resource, format_attributes(&attributes))
+}
+
+fn format_attributes(attributes: &[(&str, String)]) -> String {
     let width = attributes.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
-    for (attribute, value) in attributes {
-        let (plain, numbered) = (format!("-{name}\""), format!("-{name}-${{count.index}}\""));
-        let indexed = if members > 1 { value.replace(&plain, &numbered) } else { value.clone() };
-        out += &format!("  {attribute:<width$} = {indexed}\n");
+    attributes.iter().map(|(attribute, value)| format!("  {attribute:<width$} = {value}\n")).collect()
+}
+
+fn declare_variables(variables: &[(&str, &str)]) -> String {
+    let declare = |(name, text): &(&str, &str)| {
+        format!("variable \"{name}\" {{\n  type        = string\n  description = \"{text}\"\n}}\n")
+    };
+    variables.iter().map(declare).collect::<Vec<_>>().join("\n")
+}
+
+/// A volume that exists, and its new configuration.
+#[derive(Clone, Copy, Debug)]
+pub struct VolumeChange<'a> {
+    /// The identifier by which Terraform imports it.
+    pub id: &'a str,
+    /// The new configuration.
+    pub offer: &'a Offer,
+}
+
+/// Attributes of a resource that are set when a volume is made. They describe no configuration, are not known here, or
+/// their change would replace the volume.
+fn attributes_of_creation(resource: &str) -> Option<&'static str> {
+    Some(match resource {
+        "aws_ebs_volume" => {
+            "availability_zone, encrypted, kms_key_id, multi_attach_enabled, snapshot_id, tags, tags_all"
+        }
+        "azurerm_managed_disk" => "name, location, resource_group_name, create_option, zone, logical_sector_size, tags",
+        "google_compute_disk" => "name, zone, image, snapshot, labels",
+        "google_compute_region_disk" => "name, replica_zones, snapshot, labels",
+        "oci_core_volume" => {
+            "compartment_id, availability_domain, display_name, source_details, kms_key_id, defined_tags, freeform_tags"
+        }
+        _ => return None,
+    })
+}
+
+/// Resources of volumes that exist, each with a block that imports it (Terraform 1.5), so that they change in place: a
+/// plan that would replace one fails. `None` if none of the volumes has a resource.
+pub fn terraform_of_changes(changes: &[VolumeChange<'_>]) -> Option<String> {
+    let (mut variables, mut blocks) = (BTreeSet::new(), Vec::new());
+    let mut labels = BTreeSet::new();
+    for change in changes {
+        let provider = change.offer.product().name().split('/').next().unwrap_or_default();
+        let write = PROVIDERS.iter().find(|(name, _)| *name == provider).map(|(_, write)| *write);
+        let Some(block) = write.and_then(|write| write(change.offer, "")) else { continue };
+        let Some(ignored) = attributes_of_creation(block.resource) else { continue };
+        let is_plain = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_');
+        let plain: String = change.id.chars().map(|letter| if is_plain(letter) { letter } else { '_' }).collect();
+        let mut label = format!("plimsoll_{plain}");
+        while !labels.insert(label.clone()) {
+            label.push('_');
+        }
+        let resource = block.resource;
+        blocks.push(format!(
+            "import {{\n  to = {resource}.{label}\n  id = {}\n}}\n\n{}resource \"{resource}\" \"{label}\" {{\n{}\n  \
+             lifecycle {{\n    prevent_destroy = true\n    ignore_changes  = [{ignored}]\n  }}\n}}\n",
+            quote(change.id),
+            comment_line(&change.offer.short().to_string()),
+            format_attributes(&block.attributes)
+        ));
+        variables.extend(block.variables);
     }
-    out + "}\n"
+    let variables: Vec<_> = variables.into_iter().copied().collect();
+    (!blocks.is_empty()).then(|| format!("{}\n{}", declare_variables(&variables), blocks.join("\n")))
+}
+
+/// A string of Terraform's language, without templates.
+fn quote(text: &str) -> String {
+    let escaped = text.replace('\\', "\\\\").replace('"', "\\\"").replace("${", "$${").replace("%{", "%%{");
+    format!("\"{}\"", clean(&escaped).replace(['\n', '\r'], " "))
 }
 
 /// A price and its source as comments; empty without one.

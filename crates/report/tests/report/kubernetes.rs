@@ -2,8 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use plimsoll_catalogue::{Ask, Catalogue, Date, PriceTerms};
-use plimsoll_report::{ClaimJob, claim_job, kubernetes_of_quotes};
+use plimsoll_catalogue::{Ask, Catalogue, Date, Offer, PriceTerms};
+use plimsoll_report::{
+    ClaimJob, VolumeChange, claim_job, kubernetes_classes, kubernetes_of_quotes, terraform_of_changes,
+};
 use plimsoll_units::Bytes;
 
 /// Keys and values.
@@ -84,6 +86,56 @@ fn a_stripe_is_a_claim_for_each_member() {
 fn storage_without_a_driver_has_no_objects() {
     assert_eq!(objects(&["netapp/aff-a800:10TB"]), None);
     assert_eq!(objects(&["aws/aurora:500GiB,tier=db.r6g.2xlarge"]), None);
+}
+
+fn make_offers(configs: &[&str]) -> Vec<Offer> {
+    let catalogue = Catalogue::built_in();
+    let terms = PriceTerms { as_of: Date::day(2026, 11, 21), currency: "USD".parse().ok(), region: None };
+    let offer = |config: &&str| catalogue.offer(&config.parse().unwrap(), &terms).unwrap();
+    configs.iter().map(offer).collect()
+}
+
+#[test]
+fn volumes_of_any_size_share_a_class() {
+    let offers = make_offers(&[
+        "aws/gp3:500GiB,iops=12000,throughput=500",
+        "aws/gp3:800GiB,iops=12000,throughput=500",
+        "oci:500GB@20vpu",
+        "netapp/aff-a800:10TB",
+    ]);
+    let found = kubernetes_classes(&offers);
+    let names: Vec<_> = found.classes.iter().flatten().map(|class| (&*class.name, class.has_attributes)).collect();
+    let gp3 = ("plimsoll-aws-gp3-12000-500", true);
+    assert_eq!(names, [gp3, gp3, ("plimsoll-oci-20-paravirtualized", false)]);
+    assert_eq!(found.classes[3], None);
+    assert_eq!(found.objects.matches("kind: StorageClass").count(), 2, "{}", found.objects);
+    assert_eq!(found.objects.matches("kind: VolumeAttributesClass").count(), 1, "{}", found.objects);
+    assert!(!found.objects.contains("PersistentVolumeClaim"));
+}
+
+#[test]
+fn changes_import_volumes_and_never_replace_them() {
+    let offers = make_offers(&[
+        "aws/gp3:500GiB,iops=12000,throughput=500",
+        "oci:500GB@20vpu",
+        "aws/aurora:500GiB,tier=db.r6g.2xlarge",
+    ]);
+    let ids = ["vol-0a.1", "vol-0a 1", "a\"${b}"];
+    let changes: Vec<_> = offers.iter().zip(ids).map(|(offer, id)| VolumeChange { id, offer }).collect();
+    let text = terraform_of_changes(&changes).unwrap();
+    for part in [
+        "import {\n  to = aws_ebs_volume.plimsoll_vol-0a_1\n  id = \"vol-0a.1\"\n}\n",
+        // Identifiers may differ in letters that names do not have.
+        "import {\n  to = oci_core_volume.plimsoll_vol-0a_1_\n  id = \"vol-0a 1\"\n}\n",
+        "variable \"aws_availability_zone\"",
+        "  vpus_per_gb         = 20\n",
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    assert_eq!((text.matches("prevent_destroy = true").count(), text.matches("resource \"").count()), (2, 2), "{text}");
+    assert_eq!(terraform_of_changes(&changes[2..]), None);
+    let escaped = VolumeChange { id: ids[2], offer: &offers[0] };
+    assert!(terraform_of_changes(&[escaped]).unwrap().contains("id = \"a\\\"$${b}\"\n"));
 }
 
 #[test]
