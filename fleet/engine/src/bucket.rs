@@ -4,25 +4,28 @@ use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::limit::ReplayLimit;
+use crate::limit::{LevelLimits, LevelWaits};
 use crate::state::{Point, TimeReversed, VolumeState};
 
 /// Limits of volumes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Rules {
     /// Distinct sets of limits.
-    pub sets: Vec<Vec<ReplayLimit>>,
+    pub sets: Vec<LevelLimits>,
     /// Index in [`Rules::sets`] by number of the volume, plus one; 0 or absent: no limits.
     pub of_volume: Vec<u32>,
 }
 
 impl Rules {
-    /// Limits of a volume; empty if it has none.
-    pub fn limits(&self, volume: u32) -> &[ReplayLimit] {
+    /// Limits of a volume; without levels if it has none.
+    pub fn limits(&self, volume: u32) -> &LevelLimits {
         let index = self.of_volume.get(volume as usize).copied().unwrap_or(0);
-        index.checked_sub(1).and_then(|index| self.sets.get(index as usize)).map_or(&[], Vec::as_slice)
+        index.checked_sub(1).and_then(|index| self.sets.get(index as usize)).unwrap_or(&NO_LIMITS)
     }
 }
+
+static NO_LIMITS: LevelLimits =
+    LevelLimits { levels: Vec::new(), waits: LevelWaits { up_after_s: 0, down_first_s: 0, down_next_s: 0 } };
 
 /// A column of a metric: its values, and whether each value is present. `None` if all are.
 pub type MetricColumn<'a> = (&'a [i64], Option<&'a dyn Fn(usize) -> bool>);
@@ -104,7 +107,7 @@ impl Bucket {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::limit::{Counts, Kinds};
+    use crate::limit::{Counts, Kinds, ReplayLimit};
 
     type Row = (u32, i64, i64);
 
@@ -115,7 +118,10 @@ mod tests {
             rate_milli,
             credits_milli: Some(1_000_000),
         };
-        let rules = Rules { sets: vec![vec![limit(20_000)], vec![limit(90_000)]], of_volume: vec![1, 2, 0, 2] };
+        let rules = Rules {
+            sets: [20_000, 90_000].map(|rate| LevelLimits::fixed(vec![limit(rate)])).to_vec(),
+            of_volume: vec![1, 2, 0, 2],
+        };
         let volume: Vec<u32> = rows.iter().map(|row| row.0).collect();
         let at: Vec<i64> = rows.iter().map(|row| row.1).collect();
         let reads: Vec<i64> = rows.iter().map(|row| row.2).collect();

@@ -10,5 +10,5 @@ mod state;
 
 pub use bucket::{Bucket, MetricColumn, PointSlices, Rules};
 pub use histogram::Histogram;
-pub use limit::{Counts, Kinds, MAX_CREDIT_LIMITS, ReplayLimit};
+pub use limit::{Counts, Kinds, LevelLimits, LevelWaits, MAX_CREDIT_LIMITS, MAX_LEVELS, ReplayLimit};
 pub use state::{BusiestPoint, DamagedState, PINNED_PERCENT, Point, PointDemand, TimeReversed, VolumeState};

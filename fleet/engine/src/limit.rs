@@ -3,7 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 /// Maximum limits of a volume that have credits.
-pub const MAX_CREDIT_LIMITS: usize = 2;
+pub const MAX_CREDIT_LIMITS: usize = 4;
+/// Maximum levels of a volume.
+pub const MAX_LEVELS: usize = 16;
 
 /// Operations that a limit counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -61,6 +63,38 @@ impl ReplayLimit {
             Kinds::Write => of(writes, write_bytes),
         };
         taken.saturating_mul(1_000)
+    }
+}
+
+/// Limits of a volume at each of its levels, the lowest first. A volume of a single level has no autotuning.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct LevelLimits {
+    /// Limits by level, at most [`MAX_LEVELS`]; a volume without levels has no limits.
+    pub levels: Vec<Vec<ReplayLimit>>,
+    /// When the level changes.
+    pub waits: LevelWaits,
+}
+
+/// Times before changes of a level, in seconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct LevelWaits {
+    /// Delays before a step up; the resolution of the levels' replay.
+    pub up_after_s: i64,
+    /// Time that the next lower level would have carried, before the first step down.
+    pub down_first_s: i64,
+    /// The same before each further step down.
+    pub down_next_s: i64,
+}
+
+impl LevelLimits {
+    /// Limits that do not change.
+    pub fn fixed(limits: Vec<ReplayLimit>) -> Self {
+        Self { levels: vec![limits], waits: LevelWaits::default() }
+    }
+
+    /// Limits at a level.
+    pub(crate) fn at(&self, level: usize) -> &[ReplayLimit] {
+        self.levels.get(level).map_or(&[], Vec::as_slice)
     }
 }
 

@@ -5,7 +5,7 @@
 use thiserror::Error;
 
 use crate::histogram::Histogram;
-use crate::limit::{MAX_CREDIT_LIMITS, ReplayLimit};
+use crate::limit::{LevelLimits, MAX_CREDIT_LIMITS, MAX_LEVELS, ReplayLimit};
 
 /// Reads, writes, read bytes, written bytes of a period.
 pub type PointDemand = [i64; 4];
@@ -93,6 +93,10 @@ pub struct VolumeState {
     pub operations_peak: BusiestPoint,
     /// The point with the highest rate of bytes.
     pub bytes_peak: BusiestPoint,
+    /// Seconds at each level, times without points included.
+    pub level_seconds: [i64; MAX_LEVELS],
+    /// Changes of the level.
+    pub level_changes: i64,
     /// Time by thousandths of operations per second.
     pub operations: Histogram,
     /// Time by bytes per second.
@@ -100,12 +104,25 @@ pub struct VolumeState {
     backlog: PointDemand,
     /// Used credits of the limits with credits, in their order.
     used_credits_milli: [i64; MAX_CREDIT_LIMITS],
+    autotune: Autotune,
+}
+
+/// The level of a volume: rules 1 to 4 of the emulated volume's autotuning (`plimsoll-volume`), in whole seconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Autotune {
+    level: i64,
+    /// Seconds of uninterrupted delays.
+    throttled_for: i64,
+    /// Seconds that the next lower level would have carried.
+    idle_for: i64,
+    /// 1 if the last change was a step down.
+    descends: i64,
 }
 
 /// Utilisation of a limit from which a point counts as at its limit.
 pub const PINNED_PERCENT: i64 = 98;
 /// Version of [`VolumeState::to_bytes`].
-const VERSION: i64 = 1;
+const VERSION: i64 = 2;
 
 impl VolumeState {
     /// The state before the first point: no backlog, full credits.
@@ -125,22 +142,25 @@ impl VolumeState {
             delayed_operations: 0,
             longest_wait_ms: 0,
             lowest_credits_milli: 1_000,
+            level_seconds: [0; MAX_LEVELS],
+            level_changes: 0,
             operations_peak: BusiestPoint::default(),
             bytes_peak: BusiestPoint::default(),
             operations: Histogram::default(),
             bytes: Histogram::default(),
             backlog: [0; 4],
             used_credits_milli: [0; MAX_CREDIT_LIMITS],
+            autotune: Autotune::default(),
         }
     }
 
     /// Takes a point.
-    pub fn step(&mut self, limits: &[ReplayLimit], point: &Point) -> Result<(), TimeReversed> {
+    pub fn step(&mut self, limits: &LevelLimits, point: &Point) -> Result<(), TimeReversed> {
         if point.at < self.end || point.period <= 0 {
             return Err(TimeReversed { volume: self.volume, at: point.at, end: self.end });
         }
         if self.points > 0 && point.at > self.end {
-            self.serve(limits, [0; 4], point.at - self.end);
+            self.serve_levels(limits, [0; 4], point.at - self.end);
         }
         self.end = point.at + point.period;
         self.points += 1;
@@ -150,16 +170,16 @@ impl VolumeState {
         }
         let Some(demand) = point.demand else {
             self.unknown_points += 1;
-            self.serve(limits, [0; 4], point.period);
+            self.serve_levels(limits, [0; 4], point.period);
             return Ok(());
         };
         self.points_without_bytes += i64::from(!point.has_bytes);
         self.count(point, demand);
-        let pinned = self.serve(limits, demand, point.period);
-        self.pinned_seconds += if pinned { point.period } else { 0 };
+        self.pinned_seconds += self.serve_levels(limits, demand, point.period);
         if self.backlog != [0; 4] {
             self.throttled_seconds += point.period;
             self.delayed_operations += demand[0] + demand[1];
+            let limits = limits.at(self.autotune.level as usize);
             let waits =
                 limits.iter().map(|limit| limit.takes_milli(self.backlog).saturating_mul(1_000) / limit.rate_milli);
             self.longest_wait_ms = self.longest_wait_ms.max(waits.max().unwrap_or(0));
@@ -181,6 +201,68 @@ impl VolumeState {
             if rate > peak.rate {
                 *peak = BusiestPoint { rate, at: point.at, period: point.period, demand };
             }
+        }
+    }
+
+    /// Serves the backlog and a new demand for `seconds`, in ticks between which the level may change. Returns the seconds
+    /// in which a limit is used up, or nearly so.
+    fn serve_levels(&mut self, limits: &LevelLimits, demand: PointDemand, seconds: i64) -> i64 {
+        if limits.levels.len() < 2 {
+            self.level_seconds[0] += seconds;
+            return if self.serve(limits.at(0), demand, seconds) { seconds } else { 0 };
+        }
+        let tick = limits.waits.up_after_s.max(1);
+        let (mut done, mut pinned) = (0, 0);
+        while done < seconds {
+            let is_at_rest = self.autotune.level == 0 && demand == [0; 4] && self.backlog == [0; 4];
+            let length = if is_at_rest { seconds - done } else { tick.min(seconds - done) };
+            // Shares of the demand whose sum is exact.
+            let until =
+                |time: i64| demand.map(|part| (i128::from(part) * i128::from(time) / i128::from(seconds)) as i64);
+            let (before, after) = (until(done), until(done + length));
+            let mut part = after;
+            for (part, before) in part.iter_mut().zip(before) {
+                *part -= before;
+            }
+            let level = self.autotune.level as usize;
+            self.level_seconds[level.min(MAX_LEVELS - 1)] += length;
+            pinned += if self.serve(limits.at(level), part, length) { length } else { 0 };
+            self.change_level(limits, part, length);
+            done += length;
+        }
+        pinned
+    }
+
+    /// Changes the level after a tick with this new demand.
+    fn change_level(&mut self, limits: &LevelLimits, demand: PointDemand, seconds: i64) {
+        let highest = limits.levels.len().min(MAX_LEVELS) as i64 - 1;
+        let (waits, is_delayed) = (limits.waits, self.backlog != [0; 4]);
+        let autotune = &mut self.autotune;
+        if is_delayed {
+            (autotune.idle_for, autotune.descends) = (0, 0);
+            autotune.throttled_for += seconds;
+            if autotune.throttled_for >= waits.up_after_s {
+                autotune.throttled_for = 0;
+                self.level_changes += i64::from(autotune.level < highest);
+                autotune.level = (autotune.level + 1).min(highest);
+            }
+            return;
+        }
+        autotune.throttled_for = 0;
+        let Some(below) = autotune.level.checked_sub(1).filter(|below| *below >= 0) else {
+            autotune.idle_for = 0;
+            return;
+        };
+        let carries = |limit: &ReplayLimit| limit.takes_milli(demand) <= limit.rate_milli.saturating_mul(seconds);
+        if !limits.at(below as usize).iter().all(carries) {
+            (autotune.idle_for, autotune.descends) = (0, 0);
+            return;
+        }
+        autotune.idle_for += seconds;
+        let wait = if autotune.descends > 0 { waits.down_next_s } else { waits.down_first_s };
+        if autotune.idle_for >= wait {
+            (autotune.level, autotune.idle_for, autotune.descends) = (below, 0, 1);
+            self.level_changes += 1;
         }
     }
 
@@ -243,6 +325,9 @@ impl VolumeState {
         }
         words.extend(self.backlog);
         words.extend(self.used_credits_milli);
+        words.extend(self.level_seconds);
+        let Autotune { level, throttled_for, idle_for, descends } = self.autotune;
+        words.extend([self.level_changes, level, throttled_for, idle_for, descends]);
         for histogram in [&self.operations, &self.bytes] {
             words.push(histogram.bins().count() as i64);
             words.extend(histogram.bins().map(|(bin, seconds)| i64::from(bin) << 32 | i64::from(seconds)));
@@ -283,7 +368,15 @@ impl VolumeState {
                 *part = next()?;
             }
         }
-        for part in state.backlog.iter_mut().chain(&mut state.used_credits_milli) {
+        let parts = state.backlog.iter_mut().chain(&mut state.used_credits_milli).chain(&mut state.level_seconds);
+        let autotune = &mut state.autotune;
+        for part in parts.chain([
+            &mut state.level_changes,
+            &mut autotune.level,
+            &mut autotune.throttled_for,
+            &mut autotune.idle_for,
+            &mut autotune.descends,
+        ]) {
             *part = next()?;
         }
         for histogram in [&mut state.operations, &mut state.bytes] {
@@ -322,7 +415,7 @@ impl Share {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::limit::{Counts, Kinds};
+    use crate::limit::{Counts, Kinds, LevelWaits};
 
     fn limit(rate: i64, credits: Option<i64>) -> ReplayLimit {
         ReplayLimit {
@@ -339,7 +432,7 @@ mod tests {
 
     #[test]
     fn excess_waits_and_drains() {
-        let (mut state, limits) = (VolumeState::new(7), [limit(100, None)]);
+        let (mut state, limits) = (VolumeState::new(7), LevelLimits::fixed(vec![limit(100, None)]));
         state.step(&limits, &point(0, 9_000)).unwrap();
         assert_eq!((state.backlog()[0], state.throttled_seconds, state.longest_wait_ms), (3_000, 60, 30_000));
         state.step(&limits, &point(60, 3_000)).unwrap();
@@ -349,7 +442,8 @@ mod tests {
 
     #[test]
     fn credits_carry_a_burst_and_idle_time_refills_them() {
-        let (mut state, limits) = (VolumeState::new(0), [limit(100, Some(6_000)), limit(300, None)]);
+        let (mut state, limits) =
+            (VolumeState::new(0), LevelLimits::fixed(vec![limit(100, Some(6_000)), limit(300, None)]));
         // 200 above the rate for 30 s use up 6,000 credits.
         state.step(&limits, &Point { period: 30, ..point(0, 9_000) }).unwrap();
         assert_eq!((state.backlog(), state.lowest_credits_milli), ([0; 4], 0));
@@ -362,7 +456,7 @@ mod tests {
 
     #[test]
     fn points_out_of_order_are_refused() {
-        let (mut state, limits) = (VolumeState::new(3), [limit(100, None)]);
+        let (mut state, limits) = (VolumeState::new(3), LevelLimits::fixed(vec![limit(100, None)]));
         state.step(&limits, &point(600, 1)).unwrap();
         for at in [600, 0, 659] {
             let error = state.step(&limits, &point(at, 1)).unwrap_err();
@@ -374,15 +468,16 @@ mod tests {
     #[test]
     fn unknown_demand_is_not_zero() {
         let mut state = VolumeState::new(0);
-        state.step(&[], &Point { demand: None, exceeded: Some(true), ..point(0, 0) }).unwrap();
-        state.step(&[], &point(60, 0)).unwrap();
+        state.step(&LevelLimits::default(), &Point { demand: None, exceeded: Some(true), ..point(0, 0) }).unwrap();
+        state.step(&LevelLimits::default(), &point(60, 0)).unwrap();
         assert_eq!((state.points, state.unknown_points, state.seconds), (2, 1, 60));
         assert_eq!((state.checked_points, state.exceeded_points), (1, 1));
     }
 
     #[test]
     fn a_state_survives_its_bytes() {
-        let (mut state, limits) = (VolumeState::new(9), [limit(100, Some(500)), limit(3_000, None)]);
+        let (mut state, limits) =
+            (VolumeState::new(9), LevelLimits::fixed(vec![limit(100, Some(500)), limit(3_000, None)]));
         for n in 0..500 {
             state.step(&limits, &point(n * 60, n * n * 37 % 20_000)).unwrap();
         }
@@ -390,5 +485,57 @@ mod tests {
         assert_eq!(VolumeState::from_bytes(&bytes), Ok(state));
         assert_eq!(VolumeState::from_bytes(&bytes[..bytes.len() - 8]), Err(DamagedState));
         assert_eq!(VolumeState::from_bytes(&bytes[1..]), Err(DamagedState));
+    }
+
+    /// Levels of 100, 200 and 300 operations per second.
+    fn levels() -> LevelLimits {
+        LevelLimits {
+            levels: [100, 200, 300].map(|rate| vec![limit(rate, None)]).to_vec(),
+            waits: LevelWaits { up_after_s: 30, down_first_s: 3_600, down_next_s: 300 },
+        }
+    }
+
+    #[test]
+    fn the_level_follows_the_load() {
+        let (mut state, limits) = (VolumeState::new(0), levels());
+        // 250 a second: two steps up after 30 s each; 150 + 50 of each second wait in these, and drain at 50 a second.
+        state.step(&limits, &Point { period: 600, ..point(0, 150_000) }).unwrap();
+        assert_eq!((state.autotune.level, state.level_changes, state.backlog()), (2, 2, [0; 4]));
+        assert_eq!(state.level_seconds[..3], [30, 30, 540]);
+        // Idle: a step down after an hour, which begins when the backlog is gone and 200 carry the load; the next after 300 s.
+        state.step(&limits, &Point { period: 7_200, ..point(600, 0) }).unwrap();
+        assert_eq!((state.autotune.level, state.level_changes), (0, 4));
+        assert_eq!(state.level_seconds[..3], [30 + 7_200 - 3_900, 330, 540 + 3_600]);
+        // 150 a second is above the lower level and below the present one: no change up to the next delay.
+        state.step(&limits, &Point { period: 60, ..point(7_800, 9_000) }).unwrap();
+        assert_eq!((state.autotune.level, state.backlog()), (1, [0; 4]));
+    }
+
+    #[test]
+    fn levels_survive_their_bytes_and_gaps() {
+        let (mut state, limits) = (VolumeState::new(0), levels());
+        for n in 0..50 {
+            state.step(&limits, &Point { period: 300, ..point(n * 300, n * n * 7_919 % 120_000) }).unwrap();
+        }
+        assert!(state.level_changes >= 2, "{}", state.level_changes);
+        assert_eq!(VolumeState::from_bytes(&state.to_bytes()), Ok(state.clone()));
+        // A year without points: back at the lowest level, and no operation is lost.
+        state.step(&limits, &point(31_536_000, 0)).unwrap();
+        assert_eq!((state.autotune.level, state.backlog()), (0, [0; 4]));
+        assert_eq!(state.level_seconds.iter().sum::<i64>(), 31_536_060);
+    }
+
+    #[test]
+    fn equal_levels_are_as_one() {
+        let limits = LevelLimits { levels: vec![vec![limit(100, None)]; 2], ..levels() };
+        let single = LevelLimits::fixed(vec![limit(100, None)]);
+        let (mut one, mut other) = (VolumeState::new(0), VolumeState::new(0));
+        for n in 0..100 {
+            let point = Point { period: 300, ..point(n * 300, n * 7_919 % 60_000) };
+            one.step(&limits, &point).unwrap();
+            other.step(&single, &point).unwrap();
+            // Bytes of a part of the operations are rounded.
+            assert_eq!((one.backlog()[0], one.throttled_seconds), (other.backlog()[0], other.throttled_seconds));
+        }
     }
 }
