@@ -3,6 +3,7 @@
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
@@ -18,7 +19,7 @@ use datafusion::physical_plan::ExecutionPlan;
 use datafusion::prelude::SessionConfig;
 use datafusion_proto::protobuf::PhysicalPlanNode;
 
-use crate::replay::{FleetCodec, PAUSE};
+use crate::replay::{ABORTS_AFTER_WRITE, CLAIMED_VERSION, FleetCodec, PAUSE};
 
 /// Options of `scheduler`.
 #[derive(Debug, Args)]
@@ -61,6 +62,12 @@ pub struct ExecutorOptions {
     /// Wait for each batch of points in milliseconds, to exercise the loss of an executor
     #[arg(long, hide = true)]
     pub pause_ms: Option<u64>,
+    /// End after the results of a bucket are written, to exercise the loss of an executor
+    #[arg(long, hide = true)]
+    pub abort_after_write: bool,
+    /// Version to claim, to exercise clusters of several versions
+    #[arg(long, hide = true)]
+    pub claim_version: Option<String>,
 }
 
 /// Seconds after which temporary results of finished jobs are removed.
@@ -101,6 +108,10 @@ pub fn run_scheduler(options: &SchedulerOptions) -> Result<()> {
 pub fn run_executor(options: &ExecutorOptions) -> Result<()> {
     if let Some(pause) = options.pause_ms {
         PAUSE.get_or_init(|| Duration::from_millis(pause));
+    }
+    ABORTS_AFTER_WRITE.store(options.abort_after_write, Ordering::Relaxed);
+    if let Some(version) = &options.claim_version {
+        CLAIMED_VERSION.get_or_init(|| version.clone());
     }
     // The folder of an earlier process would serve results that the scheduler has given up.
     let work = options.work.join(format!("executor-{}", std::process::id()));

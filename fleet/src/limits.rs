@@ -4,9 +4,9 @@ use std::collections::HashMap;
 
 use anyhow::{Result, bail, ensure};
 use plimsoll_catalogue::{Access, Catalogue, Ceiling, Kinds, Offer, PriceTerms};
-use plimsoll_fleet_engine::{Counts, MAX_CREDIT_LIMITS, ReplayLimit, Rules};
+use plimsoll_fleet_engine::{Counts, LevelLimits, MAX_CREDIT_LIMITS, ReplayLimit, Rules};
 
-/// Limits of an offer of a single volume, for operations at random addresses.
+/// Limits of an offer of a single volume and of its machine, if it has one, for operations at random addresses.
 pub fn limits_of(offer: &Offer) -> Result<Vec<ReplayLimit>> {
     let name = offer.short();
     ensure!(offer.config.wraps.is_empty(), "{name} has several volumes: state the configuration of each volume");
@@ -19,7 +19,10 @@ pub fn limits_of(offer: &Offer) -> Result<Vec<ReplayLimit>> {
         bail!("{name} has a limit of zero");
     }
     let with_credits = limits.iter().filter(|limit| limit.credits_milli.is_some()).count();
-    ensure!(with_credits <= MAX_CREDIT_LIMITS, "{name} has {with_credits} limits with credits, a replay has at most 2");
+    ensure!(
+        with_credits <= MAX_CREDIT_LIMITS,
+        "{name} has {with_credits} limits with credits, a replay has at most {MAX_CREDIT_LIMITS}"
+    );
     Ok(limits)
 }
 
@@ -42,13 +45,13 @@ fn integer_limits(ceiling: &Ceiling) -> impl Iterator<Item = ReplayLimit> {
 #[derive(Debug, Default)]
 pub struct RulesBuilder {
     rules: Rules,
-    sets: HashMap<Vec<ReplayLimit>, u32>,
+    sets: HashMap<LevelLimits, u32>,
 }
 
 impl RulesBuilder {
     /// Adds the limits of the next volume; none if they are empty.
-    pub fn add(&mut self, limits: Vec<ReplayLimit>) {
-        if limits.is_empty() {
+    pub fn add(&mut self, limits: LevelLimits) {
+        if limits.levels.iter().all(Vec::is_empty) {
             return self.rules.of_volume.push(0);
         }
         let next = self.rules.sets.len() as u32 + 1;

@@ -17,8 +17,8 @@ use datafusion::physical_plan::collect;
 use datafusion::prelude::SessionContext;
 use plimsoll_fleet_engine::Rules;
 
-pub use codec::FleetCodec;
-pub use operator::{BucketSpec, PAUSE, ReplayExec, ReplaySpec};
+pub use codec::{CLAIMED_VERSION, FleetCodec};
+pub use operator::{ABORTS_AFTER_WRITE, BucketSpec, PAUSE, ReplayExec, ReplaySpec};
 pub use results::{Verdict, read_verdicts, write_batch};
 
 use crate::cluster::submit;

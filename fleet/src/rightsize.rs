@@ -2,9 +2,13 @@
 
 mod command;
 mod decide;
+mod forms;
 mod need;
+mod optimizer;
 mod output;
+mod page;
 mod text;
+mod totals;
 
 use std::path::PathBuf;
 use std::thread;
@@ -12,7 +16,7 @@ use std::thread;
 use anyhow::{Result, ensure};
 use clap::Args;
 use plimsoll_catalogue::{Catalogue, Offer};
-use plimsoll_fleet_engine::Rules;
+use plimsoll_fleet_engine::{LevelLimits, Rules};
 use serde::Serialize;
 
 use crate::folder::Folder;
@@ -21,16 +25,17 @@ use crate::place::PlaceOptions;
 use crate::replay::{Replayed, RunPlace, Verdict, replay, results_folder};
 use crate::terms::TermOptions;
 use crate::volumes::{FleetVolume, FleetVolumes};
-pub use decide::monthly_micros;
 use decide::{Action, Decider, MAX_DELAYED_PERMILLE, Risk, is_throttled};
+pub use decide::{monthly_micros, number};
 use need::CarriedShare;
+use optimizer::{Comparer, OptimizerComparison};
 
 /// Options of `rightsize`.
 #[derive(Debug, Args)]
 pub struct RightsizeOptions {
     /// Folder of the fleet
     pub folder: PathBuf,
-    /// Folder for the answers: Parquet, CSV, JSON and commands; `rightsize` in the folder of the fleet if none
+    /// Folder for the answers: HTML, Parquet, CSV, JSON, commands, Terraform and Kubernetes; `rightsize` in the folder of the fleet if none
     #[arg(long)]
     pub out: Option<PathBuf>,
     /// Points that have to be carried
@@ -42,6 +47,9 @@ pub struct RightsizeOptions {
     /// Products to choose from, such as aws/gp3; all of the volume's provider if none
     #[arg(long)]
     pub to: Vec<String>,
+    /// Export of EBS volumes of AWS Compute Optimizer (CSV): disagreements with their reasons in compute-optimizer.csv
+    #[arg(long)]
+    pub compute_optimizer: Option<PathBuf>,
     #[command(flatten)]
     pub place: PlaceOptions,
     #[command(flatten)]
@@ -85,12 +93,16 @@ pub struct Answer {
 pub struct Rightsized {
     /// Answers by number of the volume.
     pub answers: Vec<Answer>,
+    /// The proposed offer of each answer.
+    pub offers: Vec<Option<Offer>>,
     /// Currency of all prices.
     pub currency: String,
     /// Points of the fleet.
     pub points: i64,
     /// Folder of the files.
     pub out: PathBuf,
+    /// OptimizerComparison with Compute Optimizer.
+    pub comparison: Option<OptimizerComparison>,
 }
 
 /// Answers for all volumes with points, writes them to files, and returns the first screen.
@@ -107,12 +119,16 @@ pub fn rightsize(options: &RightsizeOptions) -> Result<String> {
     let place = options.place.run_place();
     let results = results_folder(&folder);
     let today = replay(&folder, &rules_of(present.iter().map(|offer| offer.as_ref().ok())), &results, &place)?;
-    let mut answers = answer_all(options, &catalogue, &volumes, &present, &today)?;
-    check_by_replay(&folder, &place, &present, &mut answers)?;
-    let answers: Vec<Answer> = answers.into_iter().map(|draft| draft.answer).collect();
+    let mut drafts = answer_all(options, &catalogue, &volumes, &present, &today)?;
+    check_by_replay(&folder, &place, &present, &mut drafts)?;
+    let (answers, offers): (Vec<Answer>, Vec<_>) = drafts.into_iter().map(|draft| (draft.answer, draft.best)).unzip();
     let points = today.verdicts.iter().map(|verdict| verdict.points).sum();
     let out = options.out.clone().unwrap_or_else(|| folder.root.join("rightsize"));
-    let rightsized = Rightsized { answers, currency: options.terms.currency.clone(), points, out };
+    let comparer = Comparer { catalogue: &catalogue, terms: &options.terms, headroom: options.headroom };
+    let comparison =
+        options.compute_optimizer.as_ref().map(|path| comparer.compare(path, &answers, &offers)).transpose()?;
+    let currency = options.terms.currency.clone();
+    let rightsized = Rightsized { answers, offers, currency, points, out, comparison };
     output::write(&rightsized)?;
     Ok(text::first_screen(&rightsized))
 }
@@ -140,7 +156,7 @@ pub fn present_offers(
 pub fn rules_of<'a>(offers: impl Iterator<Item = Option<&'a Offer>>) -> Rules {
     let mut rules = RulesBuilder::default();
     for offer in offers {
-        rules.add(offer.and_then(|offer| limits_of(offer).ok()).unwrap_or_default());
+        rules.add(offer.and_then(|offer| limits_of(offer).ok()).map_or_else(LevelLimits::default, LevelLimits::fixed));
     }
     rules.finish()
 }
@@ -270,6 +286,7 @@ fn check_by_replay(
             answer.risks.push(Risk::ReplayDelays { permille: delayed });
             (answer.new_config, answer.new_cost_micros, answer.command) = (None, None, None);
             answer.saving_micros = 0;
+            draft.best = None;
         }
     }
     Ok(())

@@ -2,15 +2,19 @@
 
 use std::path::PathBuf;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use clap::Args;
 use plimsoll_catalogue::{Catalogue, Config, Offer, Part, PriceTerms, Setting};
+use plimsoll_choose::hours::Levels;
+use plimsoll_fleet_engine::{LevelLimits, LevelWaits, MAX_LEVELS, Rules};
+use plimsoll_units::Span;
 use serde::Serialize;
 
 use crate::folder::{Folder, write_atomically};
+use crate::limits::{RulesBuilder, limits_of};
 use crate::place::PlaceOptions;
 use crate::replay::{Replayed, Verdict, forget, replay, results_folder};
-use crate::rightsize::{monthly_micros, present_offers, rules_of};
+use crate::rightsize::{monthly_micros, number, present_offers, rules_of};
 use crate::terms::TermOptions;
 use crate::volumes::FleetVolumes;
 
@@ -22,6 +26,10 @@ pub struct ReplayOptions {
     /// What if all volumes were of this product, each of its own size: aws/gp3, oci/block-volume@20vpu
     #[arg(long = "as")]
     pub product: Option<String>,
+    /// Highest level to which volumes are autotuned, such as 30 for OCI's VPUs; the level of --as or of today is their
+    /// default. The level follows the load as that of plimsoll's emulated volumes
+    #[arg(long)]
+    pub autotune_to: Option<u32>,
     /// Table of the verdicts as CSV
     #[arg(long)]
     pub csv: Option<PathBuf>,
@@ -57,12 +65,107 @@ pub fn run(options: &ReplayOptions) -> Result<String> {
         forget(&results)?;
     }
     let place = options.place.run_place();
-    let rules = rules_of(offers.iter().map(|offer| offer.as_ref().ok()));
+    let tuned = Tuned::of(options, &catalogue, &volumes, &offers)?;
+    let rules = tuned.rules(&offers)?;
     let replayed = replay(&folder, &rules, &results, &place)?;
     if let Some(path) = &options.csv {
         write_csv(path, &volumes, &replayed.verdicts)?;
     }
-    Ok(summary(&replayed, &offers, &options.terms.currency))
+    Ok(summary(&replayed, &offers, &tuned, &options.terms.currency))
+}
+
+/// Levels of autotuned volumes.
+struct Tuned {
+    /// By number of the volume; `None` for volumes whose level stays.
+    levels: Vec<Option<TunedVolume>>,
+}
+
+/// Offers of a volume from its default level to the highest, and when its level changes.
+struct TunedVolume {
+    offers: Vec<Offer>,
+    waits: LevelWaits,
+}
+
+impl Tuned {
+    fn of(
+        options: &ReplayOptions,
+        catalogue: &Catalogue,
+        volumes: &FleetVolumes,
+        offers: &[Result<Offer, String>],
+    ) -> Result<Self> {
+        let Some(highest) = options.autotune_to else { return Ok(Self { levels: Vec::new() }) };
+        let mut levels = Vec::with_capacity(offers.len());
+        for (offer, volume) in offers.iter().zip(&volumes.list) {
+            let terms = options.terms.price_terms(&volume.region)?;
+            let tuned = offer.as_ref().ok().and_then(|offer| TunedVolume::of(catalogue, offer, highest, &terms));
+            levels.push(tuned);
+        }
+        ensure!(
+            levels.iter().any(Option::is_some),
+            "--autotune-to {highest}: no volume has a product that autotunes levels, with a default level below: see \
+             `plimsoll product oci/block-volume`"
+        );
+        Ok(Self { levels })
+    }
+
+    fn get(&self, volume: usize) -> Option<&TunedVolume> {
+        self.levels.get(volume).and_then(Option::as_ref)
+    }
+
+    fn rules(&self, offers: &[Result<Offer, String>]) -> Result<Rules> {
+        if self.levels.is_empty() {
+            return Ok(rules_of(offers.iter().map(|offer| offer.as_ref().ok())));
+        }
+        let mut rules = RulesBuilder::default();
+        for (number, offer) in offers.iter().enumerate() {
+            let fixed = |offer: &Offer| limits_of(offer).map_or_else(|_| LevelLimits::default(), LevelLimits::fixed);
+            rules.add(match self.get(number) {
+                Some(tuned) => tuned.limits()?,
+                None => offer.as_ref().map_or_else(|_| LevelLimits::default(), fixed),
+            });
+        }
+        Ok(rules.finish())
+    }
+}
+
+impl TunedVolume {
+    /// `None` if the product does not autotune levels, or the default is not below `highest`.
+    fn of(catalogue: &Catalogue, offer: &Offer, highest: u32, terms: &PriceTerms) -> Option<Self> {
+        let levels = Levels::of(catalogue, &offer.config, terms).ok().filter(Levels::follow_load)?;
+        let default = number(offer, &levels.option)?.round() as u32;
+        let policy = levels.policy(default, highest);
+        let mut next = default;
+        let mut chosen = Vec::new();
+        for level in levels.levels.iter().filter(|level| level.level <= highest) {
+            if level.level >= next {
+                chosen.push(level.offer.clone());
+                next = level.level.saturating_add(policy.step);
+            }
+        }
+        let seconds = |span: Span| span.as_secs_f64().ceil() as i64;
+        let waits = LevelWaits {
+            up_after_s: seconds(policy.up_after),
+            down_first_s: seconds(policy.down_first),
+            down_next_s: seconds(policy.down_next),
+        };
+        (chosen.len() > 1).then_some(Self { offers: chosen, waits })
+    }
+
+    fn limits(&self) -> Result<LevelLimits> {
+        let levels = self.offers.iter().map(limits_of).collect::<Result<Vec<_>>>()?;
+        ensure!(levels.len() <= MAX_LEVELS, "{} levels: a replay has at most {MAX_LEVELS}", levels.len());
+        Ok(LevelLimits { levels, waits: self.waits })
+    }
+
+    /// Mean monthly price over the time at each level; `None` without a price.
+    fn monthly_micros(&self, verdict: &Verdict) -> Option<i64> {
+        let (mut sum, mut time) = (0_i128, 0_i128);
+        for (offer, seconds) in self.offers.iter().zip(verdict.level_seconds) {
+            sum += i128::from(monthly_micros(offer)?) * i128::from(seconds);
+            time += i128::from(seconds);
+        }
+        i64::try_from(sum / time.max(1)).ok()
+    }
 }
 
 /// The offer of `template` with the capacity of `own`.
@@ -77,11 +180,15 @@ fn as_product(catalogue: &Catalogue, own: &Offer, template: &Config, terms: &Pri
     catalogue.offer(&config, terms).map_err(|refusal| refusal.to_string())
 }
 
-fn summary(replayed: &Replayed, offers: &[Result<Offer, String>], currency: &str) -> String {
+fn summary(replayed: &Replayed, offers: &[Result<Offer, String>], tuned: &Tuned, currency: &str) -> String {
     let verdicts = &replayed.verdicts;
     let offer = |verdict: &Verdict| offers.get(verdict.volume as usize).and_then(|offer| offer.as_ref().ok());
-    let cost: i64 = verdicts.iter().filter_map(offer).filter_map(monthly_micros).sum();
-    let without = verdicts.iter().filter(|verdict| offer(verdict).and_then(monthly_micros).is_none()).count();
+    let price = |verdict: &Verdict| match tuned.get(verdict.volume as usize) {
+        Some(tuned) => tuned.monthly_micros(verdict),
+        None => offer(verdict).and_then(monthly_micros),
+    };
+    let cost: i64 = verdicts.iter().filter_map(price).sum();
+    let without = verdicts.iter().filter(|verdict| price(verdict).is_none()).count();
     let delayed: Vec<&Verdict> = verdicts.iter().filter(|verdict| verdict.throttled_seconds > 0).collect();
     let hours = delayed.iter().map(|verdict| verdict.throttled_seconds).sum::<i64>() as f64 / 3_600.0;
     let longest = delayed.iter().map(|verdict| verdict.longest_wait_ms).max().unwrap_or(0) as f64 / 1_000.0;
@@ -96,6 +203,11 @@ fn summary(replayed: &Replayed, offers: &[Result<Offer, String>], currency: &str
         replayed.finished_before,
         replayed.buckets
     );
+    let autotuned = tuned.levels.iter().flatten().count();
+    if autotuned > 0 {
+        let changes: i64 = verdicts.iter().map(|verdict| verdict.level_changes).sum();
+        text.push_str(&format!("\nautotuned     {autotuned} volumes, {changes} changes of level"));
+    }
     if without > 0 {
         text.push_str(&format!(
             "\nnote: {without} volumes have no configuration or price, and no limits in the replay"
@@ -119,6 +231,7 @@ struct ReplayRow<'a> {
     peak_iops_milli: i64,
     peak_bytes_per_second: i64,
     end_ts: i64,
+    level_changes: i64,
 }
 
 fn write_csv(path: &std::path::Path, volumes: &FleetVolumes, verdicts: &[Verdict]) -> Result<()> {
@@ -137,6 +250,7 @@ fn write_csv(path: &std::path::Path, volumes: &FleetVolumes, verdicts: &[Verdict
             peak_iops_milli: verdict.operations_peak[0],
             peak_bytes_per_second: verdict.bytes_peak[0],
             end_ts: verdict.end,
+            level_changes: verdict.level_changes,
         })?;
     }
     write_atomically(path, &table.into_inner()?)

@@ -9,7 +9,7 @@ use anyhow::{Context, Result, ensure};
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 use plimsoll_ingest::{
-    CapBasis, CapEvidence, CapKind, CapOwner, Class, Figure, FormatInput, Ingest, Measure, Outcome, Reading,
+    CapBasis, CapEvidence, CapKind, CapOwner, Class, Fate, Figure, FormatInput, Ingest, Measure, Outcome, Reading,
     ReadingScope, Statistic,
 };
 use plimsoll_units::Span;
@@ -51,6 +51,7 @@ fn take(reading: &Reading, input: &mut Input<'_>) -> Result<()> {
         reading.joined.is_empty(),
         "it is so long that neighbouring points were joined: split it by time, each part with fewer points"
     );
+    reject_broken_parts(reading, input)?;
     let mut volumes: BTreeMap<String, Series> = BTreeMap::new();
     for figure in &reading.figures {
         if let Some(metric) = metric_of(figure) {
@@ -64,6 +65,27 @@ fn take(reading: &Reading, input: &mut Input<'_>) -> Result<()> {
         for point in series.into_values() {
             input.point(&id, point)?;
         }
+    }
+    Ok(())
+}
+
+/// Sets metrics aside that were not read, such as means in the place of sums.
+fn reject_broken_parts(reading: &Reading, input: &mut Input<'_>) -> Result<()> {
+    for part in reading.parts.iter().filter(|part| part.fate == Fate::Broken) {
+        let is_of_part = |place: &str| place.contains(&part.name);
+        let texts: Vec<_> = reading
+            .cautions
+            .iter()
+            .map(|caution| {
+                let place = caution.origin.as_ref().map(ToString::to_string).unwrap_or_default();
+                (is_of_part(&place), caution.origin.as_ref().map_or(0, |origin| origin.line), caution.doubt.to_string())
+            })
+            .collect();
+        let own: Vec<_> = texts.iter().filter(|(is_own, ..)| *is_own).collect();
+        let chosen = if own.is_empty() { texts.iter().collect() } else { own };
+        let line = chosen.first().map_or(0, |(_, line, _)| *line);
+        let reasons: Vec<&str> = chosen.iter().map(|(_, _, text)| text.as_str()).collect();
+        input.reject(line, &format!("not read: {}", reasons.join("; ")), &part.name)?;
     }
     Ok(())
 }
@@ -105,7 +127,11 @@ fn take_figure(
         return Ok(());
     }
     let Some(id) = volume_of(&reading.scopes[figure.scope as usize]) else {
-        return input.reject(line, "it names no volume: put the volume into the label of the metric", &row);
+        return input.reject(
+            line,
+            "it names no volume: put the volume into the label of the metric, or query each disk by itself",
+            &row,
+        );
     };
     let window = &reading.windows[figure.window as usize];
     let seconds = window.length.as_secs_f64();
@@ -169,6 +195,13 @@ fn take_check(
 
 /// The identifier of a volume: that of the provider, or the host and its device.
 fn volume_of(scope: &ReadingScope) -> Option<String> {
+    if !scope.part_id.is_empty() {
+        return Some(scope.part_id.clone());
+    }
+    // The sum of all data disks of an Azure machine.
+    if scope.part == "data disks" {
+        return None;
+    }
     let is_id = |word: &&str| word.starts_with("vol-") || word.starts_with("ocid1.");
     if let Some(id) = scope.part.split_whitespace().find(is_id) {
         return Some(id.to_owned());

@@ -1,6 +1,6 @@
 //! How the operator travels to executors.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use ballista_core::serde::BallistaPhysicalExtensionCodec;
 use datafusion::error::{DataFusionError, Result};
@@ -12,8 +12,10 @@ use super::operator::{ReplayExec, ReplaySpec};
 
 /// First bytes of an encoded operator of any version.
 const FAMILY: &[u8] = b"plimsoll-fleet replay ";
+/// Version that this process claims to be, to exercise clusters of several versions; its own if unset.
+pub static CLAIMED_VERSION: OnceLock<String> = OnceLock::new();
 /// First bytes of an encoded operator of this version.
-const TAG: &[u8] = concat!("plimsoll-fleet replay ", env!("CARGO_PKG_VERSION"), " format 1\n").as_bytes();
+const TAG: &[u8] = concat!("plimsoll-fleet replay ", env!("CARGO_PKG_VERSION"), " format 2\n").as_bytes();
 
 /// Ballista's codec, and that of the operator.
 #[derive(Debug, Default)]
@@ -38,7 +40,8 @@ impl PhysicalExtensionCodec for FleetCodec {
                     .to_owned(),
             )
         };
-        let encoded = bytes.strip_prefix(TAG).ok_or_else(other)?;
+        let claimed = CLAIMED_VERSION.get().map(|version| [FAMILY, version.as_bytes(), b" "].concat());
+        let encoded = bytes.strip_prefix(claimed.as_deref().unwrap_or(TAG)).ok_or_else(other)?;
         let spec: ReplaySpec = serde_json::from_slice(encoded).map_err(|_| other())?;
         let [input] = inputs else { return Err(other()) };
         Ok(Arc::new(ReplayExec::new(Arc::clone(input), Arc::new(spec))))

@@ -3,6 +3,7 @@
 use std::any::Any;
 use std::fmt;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -28,6 +29,9 @@ use crate::points::PointColumns;
 
 /// Wait for each batch of points, to exercise the loss of executors; none if unset.
 pub static PAUSE: OnceLock<Duration> = OnceLock::new();
+
+/// True if the process ends when it has written a bucket and not yet returned it, to exercise the loss of executors.
+pub static ABORTS_AFTER_WRITE: AtomicBool = AtomicBool::new(false);
 
 /// The work of the operator.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -183,6 +187,9 @@ impl ExecutionPlan for ReplayExec {
             }
             let states = replay.into_states();
             write_results(&spec.results, &of_bucket.name, &states)?;
+            if ABORTS_AFTER_WRITE.load(Ordering::Relaxed) {
+                std::process::abort();
+            }
             verdict_batch(&states)
         };
         Ok(Box::pin(RecordBatchStreamAdapter::new(verdict_schema(), futures::stream::once(work))))

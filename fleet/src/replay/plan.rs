@@ -19,7 +19,7 @@ use crate::folder::{BucketFiles, PointsFile};
 use crate::points::{HASH_START, hash_bytes, point_schema};
 
 /// Version of verdicts and states: part of their names.
-const VERSION: &str = "results 1";
+const VERSION: &str = "results 2";
 
 /// The work of a bucket.
 #[derive(Debug)]

@@ -10,7 +10,7 @@ use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use datafusion::error::{DataFusionError, Result};
 use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
-use plimsoll_fleet_engine::{BusiestPoint, VolumeState};
+use plimsoll_fleet_engine::{BusiestPoint, MAX_LEVELS, VolumeState};
 use serde::Serialize;
 
 use crate::folder::{rename_durably, temporary_name};
@@ -56,6 +56,10 @@ pub struct Verdict {
     pub bytes_quantiles: [i64; 3],
     /// End of the last point.
     pub end: i64,
+    /// Changes of the level.
+    pub level_changes: i64,
+    /// Seconds at each level, times without points included.
+    pub level_seconds: [i64; MAX_LEVELS],
 }
 
 /// Shares of [`Verdict::operations_quantiles`] in millionths.
@@ -86,7 +90,8 @@ fn column_names() -> Vec<String> {
     for (what, unit) in [("ops", "_milli"), ("bytes", "")] {
         names.extend(["p99", "p999", "p9999"].map(|share| format!("{what}_{share}{unit}")));
     }
-    names.push("end_ts".to_owned());
+    names.extend(["end_ts".to_owned(), "level_changes".to_owned()]);
+    names.extend((0..MAX_LEVELS).map(|level| format!("level_{level}_s")));
     names
 }
 
@@ -116,6 +121,8 @@ impl Verdict {
             operations_quantiles: QUANTILES.map(|share| state.operations.quantile(share)),
             bytes_quantiles: QUANTILES.map(|share| state.bytes.quantile(share)),
             end: state.end,
+            level_changes: state.level_changes,
+            level_seconds: state.level_seconds,
         }
     }
 
@@ -126,7 +133,8 @@ impl Verdict {
         row.extend([self.delayed_operations, self.longest_wait_ms, self.lowest_credits_milli, self.backlog_operations]);
         row.extend(self.operations_peak.iter().chain(&self.bytes_peak));
         row.extend(self.operations_quantiles.iter().chain(&self.bytes_quantiles));
-        row.push(self.end);
+        row.extend([self.end, self.level_changes]);
+        row.extend(self.level_seconds);
         row
     }
 
@@ -138,7 +146,8 @@ impl Verdict {
         let (bytes_peak, rest) = rest.split_first_chunk::<7>()?;
         let (operations_quantiles, rest) = rest.split_first_chunk::<3>()?;
         let (bytes_quantiles, rest) = rest.split_first_chunk::<3>()?;
-        let [end] = rest else { return None };
+        let (ends, rest) = rest.split_first_chunk::<2>()?;
+        let level_seconds = rest.try_into().ok()?;
         Some(Self {
             volume,
             points: fixed[0],
@@ -158,7 +167,9 @@ impl Verdict {
             bytes_peak: *bytes_peak,
             operations_quantiles: *operations_quantiles,
             bytes_quantiles: *bytes_quantiles,
-            end: *end,
+            end: ends[0],
+            level_changes: ends[1],
+            level_seconds,
         })
     }
 }

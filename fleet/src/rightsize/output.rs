@@ -1,6 +1,5 @@
-//! Answers as files: a table as Parquet, CSV and JSON, totals of owners, and commands.
+//! Answers as files: a page, a table as Parquet, CSV and JSON, totals of owners, and changes in the forms of providers.
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::sync::Arc;
 
@@ -8,8 +7,8 @@ use anyhow::{Context, Result};
 use datafusion::arrow::array::{ArrayRef, BooleanArray, Int64Array, RecordBatch, StringArray};
 use serde::Serialize;
 
-use super::decide::Action;
-use super::{Answer, Rightsized};
+use super::totals::{TotalRow, totals_of};
+use super::{Answer, Rightsized, forms, page};
 use crate::folder::write_atomically;
 use crate::replay::write_batch;
 
@@ -61,39 +60,6 @@ impl<'a> AnswerRow<'a> {
     }
 }
 
-/// Sums of a group of volumes.
-#[derive(Clone, Copy, Debug, Default, Serialize)]
-struct Total {
-    volumes: i64,
-    throttled: i64,
-    cost_micros: i64,
-    /// Of all volumes but those of `raise_micros`.
-    saving_micros: i64,
-    /// Additional cost of configurations without delays.
-    raise_micros: i64,
-}
-
-impl Total {
-    fn add(&mut self, answer: &Answer) {
-        self.volumes += 1;
-        self.throttled += i64::from(answer.throttled);
-        self.cost_micros += answer.cost_micros.unwrap_or(0);
-        match answer.action {
-            Action::Raise => self.raise_micros -= answer.saving_micros,
-            _ => self.saving_micros += answer.saving_micros,
-        }
-    }
-}
-
-/// A total with the group that it is of.
-#[derive(Serialize)]
-struct TotalRow<'a> {
-    by: &'static str,
-    name: &'a str,
-    #[serde(flatten)]
-    total: Total,
-}
-
 /// Writes all files.
 pub fn write(rightsized: &Rightsized) -> Result<()> {
     let out = &rightsized.out;
@@ -129,28 +95,13 @@ pub fn write(rightsized: &Rightsized) -> Result<()> {
             commands.push_str(&format!("{command}\n"));
         }
     }
-    write_atomically(&out.join("commands.sh"), commands.as_bytes())
-}
-
-/// The group of an answer.
-type GroupOf = fn(&Answer) -> &str;
-
-fn totals_of(answers: &[Answer]) -> Vec<TotalRow<'_>> {
-    let by: [(&'static str, GroupOf); 4] = [
-        ("all", |_| "all"),
-        ("account", |answer| &answer.volume.account),
-        ("region", |answer| &answer.volume.region),
-        ("team", |answer| &answer.volume.team),
-    ];
-    let mut totals = Vec::new();
-    for (by, name) in by {
-        let mut groups: BTreeMap<&str, Total> = BTreeMap::new();
-        for answer in answers {
-            groups.entry(name(answer)).or_default().add(answer);
-        }
-        totals.extend(groups.into_iter().map(|(name, total)| TotalRow { by, name, total }));
+    write_atomically(&out.join("commands.sh"), commands.as_bytes())?;
+    forms::write(rightsized)?;
+    if let Some(comparison) = &rightsized.comparison {
+        comparison.write(&out.join("compute-optimizer.csv"))?;
     }
-    totals
+    let html = plimsoll_report::page_html(&page::page_of(rightsized, &totals));
+    write_atomically(&out.join("rightsize.html"), html.as_bytes())
 }
 
 fn batch_of(rows: &[AnswerRow<'_>]) -> Result<RecordBatch> {

@@ -54,14 +54,19 @@ struct Cluster<'a> {
 
 impl<'a> Cluster<'a> {
     fn start(folder: &'a TestFolder, pause_ms: &str) -> Self {
+        Self::start_with(folder, pause_ms, &[])
+    }
+
+    /// The options are those of the first executor.
+    fn start_with(folder: &'a TestFolder, pause_ms: &str, options: &[&str]) -> Self {
         let ports = free_ports();
         let address = format!("127.0.0.1:{}", ports[0]);
         let mut cluster = Self { folder, address, ports, scheduler: None, executors: Vec::new(), starts: 0 };
-        cluster.start_all(pause_ms);
+        cluster.start_all(pause_ms, options);
         cluster
     }
 
-    fn start_all(&mut self, pause_ms: &str) {
+    fn start_all(&mut self, pause_ms: &str, options: &[&str]) {
         self.starts += 1;
         let log = |name: &str| self.folder.path(&format!("{name}-{}.log", self.starts));
         let port = self.ports[0].to_string();
@@ -73,7 +78,8 @@ impl<'a> Cluster<'a> {
             let arguments =
                 ["executor", "--scheduler", &self.address, "--port", &port, "--command-port", &command_port];
             let rest = ["--work", arg(&work), "--heartbeat", "1", "--pause-ms", pause_ms];
-            self.executors.push(start(&[&arguments[..], &rest].concat(), &log(name)));
+            let own = if name == "a" { options } else { &[] };
+            self.executors.push(start(&[&arguments[..], &rest, own].concat(), &log(name)));
         }
         for port in &self.ports[1..] {
             wait_until("the start of an executor", || std::net::TcpStream::connect(("127.0.0.1", *port)).is_ok());
@@ -160,7 +166,71 @@ fn the_loss_of_an_executor_and_of_the_scheduler_changes_no_byte() {
     drop(job);
     let finished = finished_buckets(&folder.path("all"));
     assert!((1..8).contains(&finished), "{finished} of 8 buckets are finished");
-    cluster.start_all("0");
+    cluster.start_all("0", &[]);
     assert!(finish(&cluster, cluster.replay(&fleet, "all"), "all"));
     assert_same(&folder, &expected, "all");
+}
+
+#[test]
+fn an_executor_that_dies_after_its_write_changes_no_byte() {
+    let folder = TestFolder::new("write");
+    let fleet = generate(&folder, "fleet", &FLEET);
+    let expected = embedded(&folder, &fleet);
+    let mut cluster = Cluster::start_with(&folder, "100", &["--abort-after-write"]);
+    assert!(finish(&cluster, cluster.replay(&fleet, "write"), "write"));
+    // It died in this run, and its bucket is in the answer once.
+    assert!(cluster.executors[0].0.try_wait().unwrap().is_some());
+    assert_same(&folder, &expected, "write");
+}
+
+#[test]
+fn an_executor_of_another_version_is_refused_with_words() {
+    let folder = TestFolder::new("version");
+    let fleet = generate(&folder, "fleet", &FLEET);
+    let expected = embedded(&folder, &fleet);
+    let cluster = Cluster::start_with(&folder, "0", &["--claim-version", "0.0.9"]);
+    assert!(!finish(&cluster, cluster.replay(&fleet, "version"), "version"));
+    let log = cluster.log("version");
+    assert!(log.contains("run client, scheduler and executors of one version"), "{log}");
+    // Finished buckets stay, and the rest is done without it.
+    let text = succeed(&["replay", arg(&fleet), "--as-of", "2026-11", "--results", arg(&folder.path("version"))]);
+    assert!(text.contains("of 8 buckets were finished before"), "{text}");
+    let mut found = contents(&folder.path("version"));
+    found.retain(|name, _| !name.starts_with('.'));
+    assert!(contents(&expected.0) == found);
+}
+
+/// Runs a script with a new file system of `size` at `disk`. False where this user may not make one.
+fn with_small_disk(disk: &Path, size: &str, script: &str) -> Option<std::process::Output> {
+    fs::create_dir_all(disk).unwrap();
+    let mount = format!("mount -t tmpfs -o size={size} tmpfs {}", arg(disk));
+    let run = |script: &str| std::process::Command::new("unshare").args(["-rm", "sh", "-c", script]).output();
+    if !run(&mount).is_ok_and(|output| output.status.success()) {
+        println!("skipped: unshare -rm and a tmpfs are not permitted here");
+        return None;
+    }
+    Some(run(&format!("{mount} && {script}")).unwrap())
+}
+
+#[test]
+fn a_full_disk_stops_with_words_and_loses_nothing() {
+    let folder = TestFolder::new("full");
+    let fleet = generate(&folder, "fleet", &FLEET);
+    let expected = embedded(&folder, &fleet);
+    let (disk, program) = (folder.path("disk"), env!("CARGO_BIN_EXE_plimsoll-fleet"));
+    let (fleet, copy) = (arg(&fleet), folder.path("copy"));
+    let replay = format!("{program} replay {fleet} --as-of 2026-11 --results {0}/results", arg(&disk));
+    // Full in the first run; with more space the second one continues.
+    let script = format!(
+        "! {replay} --parallel 1 2>{0}/../first.log && mount -o remount,size=64m {0} && {replay} && cp -r {0}/results {1}",
+        arg(&disk),
+        arg(&copy)
+    );
+    let Some(output) = with_small_disk(&disk, "96k", &script) else { return };
+    let (text, error) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{text}{error}");
+    let first = fs::read_to_string(folder.path("first.log")).unwrap();
+    assert!(first.contains("No space left on device"), "{first}");
+    assert!(text.contains("of 8 buckets were finished before"), "{text}");
+    assert!(contents(&expected.0) == contents(&copy));
 }

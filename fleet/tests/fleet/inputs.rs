@@ -96,6 +96,147 @@ fn cloudwatch_with_checks_of_limits_is_read() {
     assert!(contents(&fleet) == before);
 }
 
+/// The reasons of all rejected rows.
+fn reasons(fleet: &Path) -> Vec<String> {
+    let files = fs::read_dir(fleet.join("rejected")).unwrap();
+    let rows = files.flat_map(|file| table(&file.unwrap().path()));
+    rows.map(|row| format!("{}: {}", row["row"], row["reason"])).collect()
+}
+
+/// Reads a file twice: the second time changes no byte. Returns the answer and all points.
+fn ingest_twice(fleet: &Path, input: &Path) -> (String, String) {
+    let answer = succeed(&["ingest", arg(fleet), arg(input)]);
+    let before = contents(fleet);
+    succeed(&["ingest", arg(fleet), arg(input)]);
+    assert!(contents(fleet) == before);
+    (answer, sql(fleet, ALL))
+}
+
+#[test]
+fn oci_monitoring_is_read_by_identifier_and_means_are_set_aside() {
+    let folder = TestFolder::new("oci");
+    let fleet = folder.path("fleet");
+    let metric = |name: &str, id: &str, values: [&str; 3]| {
+        let points = values
+            .iter()
+            .zip(["00", "05", "10"])
+            .map(|(value, minute)| format!(r#"{{"timestamp":"2026-03-01T00:{minute}:00+00:00","value":{value}}}"#));
+        let points: Vec<_> = points.collect();
+        format!(
+            r#"{{"namespace":"oci_blockstore","name":"{name}","dimensions":{{"resourceId":"ocid1.volume.oc1..{id}",
+            "resourceDisplayName":"data"}},"aggregated-datapoints":[{}]}}"#,
+            points.join(",")
+        )
+    };
+    let metrics = [
+        metric("VolumeReadOps", "a", ["30000.0", "60000.0", "0.0"]),
+        metric("VolumeWriteOps", "a", ["300.0", "7.0", "0.0"]),
+        metric("VolumeReadThroughput", "a", ["245760000.0", "491520000.0", "0.0"]),
+        metric("VolumeWriteThroughput", "a", ["1228800.0", "28672.0", "0.0"]),
+        metric("VolumeThrottledIOs", "a", ["0.0", "5.0", "0.0"]),
+        // The same display name.
+        metric("VolumeReadOps", "b", ["1.0", "2.0", "3.0"]),
+        metric("VolumeWriteOps", "b", ["0.5", "60.25", "0.0"]),
+    ];
+    let input = folder.write("oci.json", &format!(r#"{{"data":[{}]}}"#, metrics.join(",")));
+    let (answer, points) = ingest_twice(&fleet, &input);
+    assert!(answer.starts_with("6 points added, 0 were present, 1 rows rejected"), "{answer}");
+    let expected = "ocid1.volume.oc1..a,1772323200,300,30000,300,245760000,1228800,0,0\n\
+                    ocid1.volume.oc1..a,1772323500,300,60000,7,491520000,28672,1,1\n\
+                    ocid1.volume.oc1..a,1772323800,300,0,0,0,0,0,0\nocid1.volume.oc1..b,1772323200,300,1,,,,,\n\
+                    ocid1.volume.oc1..b,1772323500,300,2,,,,,\nocid1.volume.oc1..b,1772323800,300,3,,,,,\n";
+    assert_eq!(points, format!("{HEAD}{expected}"));
+    let reasons = reasons(&fleet);
+    assert!(reasons[0].starts_with("VolumeWriteOps") && reasons[0].contains(".sum()"), "{reasons:?}");
+}
+
+#[test]
+fn azure_monitor_is_read_by_disk() {
+    let folder = TestFolder::new("azure");
+    let fleet = folder.path("fleet");
+    let answer = |resource: &str, lun: &str, metrics: &[(&str, [&str; 2])]| {
+        let metrics = metrics.iter().map(|(name, values)| {
+            let points = values
+                .iter()
+                .zip(["00", "05"])
+                .map(|(value, minute)| format!(r#"{{"timeStamp":"2026-03-01T00:{minute}:00Z","average":{value}}}"#));
+            let points: Vec<_> = points.collect();
+            format!(
+                r#"{{"id":"{resource}/providers/Microsoft.Insights/metrics/m","name":{{"value":"{name}"}},"timeseries":[
+                {{"metadatavalues":[{lun}],"data":[{}]}}]}}"#,
+                points.join(",")
+            )
+        });
+        let metrics: Vec<_> = metrics.collect();
+        format!(
+            r#"{{"timespan":"2026-03-01T00:00:00Z/2026-03-01T00:10:00Z","interval":"PT5M","value":[{}]}}"#,
+            metrics.join(",")
+        )
+    };
+    let disk = "/subscriptions/s/resourceGroups/g/providers/Microsoft.Compute/disks/data1";
+    let machine = "/subscriptions/s/resourceGroups/g/providers/Microsoft.Compute/virtualMachines/db1";
+    let input = [
+        answer(
+            disk,
+            "",
+            &[
+                ("Composite Disk Read Operations/sec", ["12.5", "30.0"]),
+                ("Composite Disk Write Operations/sec", ["1.0", "2.0"]),
+                ("Composite Disk Read Bytes/sec", ["102400.0", "245760.0"]),
+                ("Composite Disk Write Bytes/sec", ["4096.0", "8192.0"]),
+            ],
+        ),
+        answer(
+            machine,
+            r#"{"name":{"value":"LUN"},"value":"3"}"#,
+            &[("Data Disk Read Operations/Sec", ["1.0", "2.0"]), ("Data Disk Write Operations/Sec", ["0.0", "0.0"])],
+        ),
+        answer(machine, "", &[("Data Disk Read Operations/Sec", ["9.0", "9.0"])]),
+    ];
+    let input = folder.write("azure.json", &input.concat());
+    let (text, points) = ingest_twice(&fleet, &input);
+    assert!(text.starts_with("4 points added, 0 were present, 2 rows rejected"), "{text}");
+    let expected = format!(
+        "{HEAD}{disk},1772323200,300,3750,300,30720000,1228800,,\n{disk},1772323500,300,9000,600,73728000,2457600,,\n\
+         db1/LUN 3,1772323200,300,300,0,,,,\ndb1/LUN 3,1772323500,300,600,0,,,,\n"
+    );
+    assert_eq!(points, expected);
+    assert!(reasons(&fleet)[0].contains("query each disk by itself"), "{:?}", reasons(&fleet));
+}
+
+#[test]
+fn google_monitoring_is_read_by_device() {
+    let folder = TestFolder::new("google");
+    let fleet = folder.path("fleet");
+    let series = |metric: &str, values: [i64; 2]| {
+        let point = |value: i64, minute: i64| {
+            format!(
+                r#"{{"interval":{{"startTime":"2026-03-01T00:0{minute}:00Z","endTime":"2026-03-01T00:0{}:00Z"}},
+                "value":{{"int64Value":"{value}"}}}}"#,
+                minute + 1
+            )
+        };
+        format!(
+            r#"{{"metric":{{"type":"compute.googleapis.com/instance/disk/{metric}","labels":{{"device_name":"data",
+            "instance_name":"db1"}}}},"resource":{{"labels":{{"instance_id":"7"}}}},"points":[{},{}]}}"#,
+            point(values[1], 1),
+            point(values[0], 0)
+        )
+    };
+    let series = [
+        series("read_ops_count", [600, 1_200]),
+        series("write_ops_count", [60, 0]),
+        series("read_bytes_count", [4_915_200, 9_830_400]),
+        series("write_bytes_count", [245_760, 0]),
+        series("max_read_ops_count", [50, 70]),
+    ];
+    let input = folder.write("google.json", &format!(r#"{{"timeSeries":[{}]}}"#, series.join(",")));
+    let (answer, points) = ingest_twice(&fleet, &input);
+    assert!(answer.starts_with("2 points added, 0 were present, 0 rows rejected"), "{answer}");
+    let expected = "db1/data,1772323200,60,600,60,4915200,245760,,\ndb1/data,1772323260,60,1200,0,9830400,0,,\n";
+    assert_eq!(points, format!("{HEAD}{expected}"));
+}
+
 #[test]
 fn counters_of_prometheus_are_differences() {
     let folder = TestFolder::new("prometheus");

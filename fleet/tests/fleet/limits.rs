@@ -1,7 +1,7 @@
 //! Limits of the replay are those of the catalogue.
 
 use plimsoll_catalogue::Ask;
-use plimsoll_fleet_engine::{Point, VolumeState};
+use plimsoll_fleet_engine::{LevelLimits, Point, VolumeState};
 use plimsoll_units::Bytes;
 
 use plimsoll_catalogue::{Catalogue, PriceTerms};
@@ -20,10 +20,12 @@ fn a_replay_has_the_limits_of_the_catalogue() {
         "aws/gp2:100GiB",
         "aws/gp2:334GiB",
         "oci/block-volume:300GB,vpu=20",
+        // The machine has less throughput than the volume.
+        "aws/gp3:500GiB,iops=16000,throughput=1000 on aws/m5.4xlarge",
     ];
     for config in configs {
         let offer = catalogue.offer(&config.parse().unwrap(), &terms).unwrap();
-        let limits = limits_of(&offer).unwrap();
+        let limits = LevelLimits::fixed(limits_of(&offer).unwrap());
         for block in [4_096, 65_536, 1_048_576] {
             let ask = Ask { block: Bytes::new(block), reads: 1.0, sequential: false };
             let standing = offer.standing(&ask);

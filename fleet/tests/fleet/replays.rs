@@ -16,7 +16,7 @@ use datafusion::prelude::SessionContext;
 use plimsoll_fleet::points::{MetricPoint, PointsWriter, point_schema};
 use plimsoll_fleet::replay::{BucketSpec, FleetCodec, ReplayExec, ReplaySpec};
 
-use crate::support::{TestFolder, arg, contents, generate, succeed, table};
+use crate::support::{TestFolder, arg, contents, fail, generate, succeed, table};
 
 /// Points of two volumes in a file; each point lasts 60 s.
 fn write_points(path: &Path, from: i64) -> PathBuf {
@@ -139,4 +139,44 @@ fn the_same_seed_gives_the_same_files_and_rows_are_the_same_in_any_number_of_par
     }
     assert!(contents(&fleets[0]) == contents(&fleets[1]));
     assert_eq!(table(&fleets[0].join("replay.csv")).len(), 40);
+}
+
+#[test]
+fn autotuned_levels_follow_the_load_and_their_cost() {
+    let folder = TestFolder::new("autotune");
+    let fleet = folder.path("fleet");
+    // 100 GB have 6,000 operations per second at 10 VPUs, 7,500 at 20, 9,000 at 30. An hour of 8,000, 22 hours of 100.
+    let mut points = "id,ts,r,w,rb,wb\n".to_owned();
+    for n in 0..23 * 12 {
+        let rate = if n < 12 { 8_000 } else { 100 };
+        let operations = rate * 300;
+        points.push_str(&format!(
+            "ocid1.volume.a,{},{operations},0,{},0\n",
+            1_772_323_200 + n * 300,
+            operations * 4_096
+        ));
+    }
+    let points = folder.write("points.csv", &points);
+    let inventory = folder.write("inventory.csv", "id,config\nocid1.volume.a,\"oci/block-volume:100GB,vpu=10\"\n");
+    let columns = "id=id,time=ts,period=300,read_ops=r,write_ops=w,read_bytes=rb,write_bytes=wb";
+    succeed(&["ingest", arg(&fleet), arg(&points), "--columns", columns, "--inventory", arg(&inventory)]);
+    let replay = |options: &[&str]| {
+        let csv = folder.path("replay.csv");
+        let text = succeed(&[&["replay", arg(&fleet), "--as-of", "2026-11", "--csv", arg(&csv)], options].concat());
+        let cost = text.lines().find_map(|line| line.strip_prefix("cost a month  ")).unwrap().replace(" USD", "");
+        (cost.parse::<f64>().unwrap(), table(&csv)[0].clone(), text)
+    };
+    let (fixed, row, _) = replay(&[]);
+    assert!(row["throttled_s"].parse::<i64>().unwrap() >= 3_600 && row["level_changes"] == "0", "{row:?}");
+    let (highest, ..) = replay(&["--as", "oci/block-volume@30vpu"]);
+    let (tuned, row, text) = replay(&["--autotune-to", "30"]);
+    // Up twice in the first minutes; down after an hour and five minutes.
+    assert_eq!(row["level_changes"], "4", "{row:?}");
+    assert!(row["throttled_s"].parse::<i64>().unwrap() <= 300, "{row:?}");
+    assert!(text.contains("autotuned     1 volumes, 4 changes of level"), "{text}");
+    // Two hours at 30 VPUs, 5 minutes at 20, the rest at 10, of 23 hours.
+    let expected = fixed + (highest - fixed) * (2.0 + 0.5 * 5.0 / 60.0) / 23.0;
+    assert!((tuned - expected).abs() <= 0.02, "{tuned} {expected}, {fixed} to {highest}");
+    let error = fail(&["replay", arg(&fleet), "--as", "aws/gp3", "--autotune-to", "30"]);
+    assert!(error.contains("no volume has a product that autotunes levels"), "{error}");
 }
