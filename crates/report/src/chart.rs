@@ -70,13 +70,18 @@ pub(crate) fn picture(drawing: &Drawing, size: Size, caption: &Caption, class: &
 }
 
 /// Replaces ASCII notation by typographic characters (`us`, `<=`) and joins numbers and units with no-break spaces.
-pub(crate) fn typeset(text: &str) -> String {
-    const UNITS: [&str; 13] = ["ns", "us", "µs", "ms", "s", "IOPS", "MB/s", "%", "B", "KiB", "MiB", "GiB", "TiB"];
+pub fn typeset(text: &str) -> String {
+    const UNITS: [&str; 29] = [
+        "ns", "us", "µs", "ms", "s", "min", "h", "IOPS", "IOPS/s", "KB/s", "MB/s", "GB/s", "MiB/s", "%", "B", "KB",
+        "MB", "GB", "TB", "KiB", "MiB", "GiB", "TiB", "USD", "JPY", "EUR", "GBP", "vCPU", "vCPUs",
+    ];
+    let is_counter = |word: &str| word.starts_with(|letter: char| ('\u{4e00}'..='\u{9fff}').contains(&letter));
     let mut out = String::with_capacity(text.len() + 8);
     for word in text.replace("<=", "≤").split(' ') {
-        let unit = word.split([',', ';', '.', ')', ':', '、', '；', '。', '）']).next().unwrap_or_default();
+        let unit = word.trim_end_matches([',', ';', '.', ')', ':']);
+        let unit = unit.split(['、', '。', '；', '（', '）', '～']).next().unwrap_or_default();
         if !out.is_empty() {
-            let belongs = out.ends_with(|c: char| c.is_ascii_digit()) && UNITS.contains(&unit);
+            let belongs = out.ends_with(|c: char| c.is_ascii_digit()) && (UNITS.contains(&unit) || is_counter(word));
             out.push(if belongs || out.ends_with('≤') { '\u{a0}' } else { ' ' });
             if belongs && unit == "us" {
                 out.push_str(&word.replacen('u', "µ", 1));
@@ -111,6 +116,10 @@ mod tests {
         assert_eq!(
             typeset("84 us (1 us to 2 us), tell us of p99 <= 1 ms."),
             "84\u{a0}µs (1\u{a0}µs to 2\u{a0}µs), tell us of p99 ≤\u{a0}1\u{a0}ms."
+        );
+        assert_eq!(
+            typeset("測定は 3 件、38 %、最大 12 us（平均 2 倍）"),
+            "測定は 3\u{a0}件、38\u{a0}%、最大 12\u{a0}µs（平均 2\u{a0}倍）"
         );
         assert_eq!(typeset(""), "");
     }

@@ -35,6 +35,7 @@ mod timeline;
 pub mod words;
 
 pub use bar_chart::{BarChart, bar_chart};
+pub use chart::typeset;
 pub use csv::page_csv;
 pub use exposition::{Exposition, OtlpTimes, WATCH_RULES, run_metrics, watch_metrics};
 pub use html::{PAGE_SCRIPT, PAGE_STYLES, PLOT_SCRIPT, ZOOM_SCRIPT, page_fragment, page_html};

@@ -19,6 +19,8 @@ const SHORT_HEADLINE: usize = 48;
 const SHORT_FIGURE: usize = 28;
 /// Digits of padding for which the style sheet has a class.
 const MAX_PAD: usize = 12;
+/// Maximum number of rows above a chart of the first screen.
+const LEADING_ROWS: usize = 3;
 /// Minimum number of sections for a table of contents.
 const CONTENTS: usize = 3;
 
@@ -32,13 +34,18 @@ pub fn page_html(page: &Page) -> String {
 pub fn page_fragment(page: &Page) -> Markup {
     let sections: Vec<&PageSection> = page.display().collect();
     let labels = label_blocks(&sections);
-    // A chart is on the first screen, before the contents and the sentences that complete the verdict.
-    let leading = usize::from(has_leading_chart(&sections));
+    // A chart is on the first screen, before the figures, the contents and the sentences that complete the verdict.
+    let leading = sections.iter().position(|section| has_leading_chart(section));
     html! {
-        (head(page, leading > 0))
-        @for (index, part) in sections.iter().enumerate().take(leading) { (section(part, index, &labels[index])) }
+        (head(page, leading.is_some()))
+        @if let Some(index) = leading {
+            div class="leading" { (section(sections[index], index, &labels[index])) }
+            (key_figures(page))
+        }
         @if sections.len() >= CONTENTS { (contents(&sections)) }
-        @for (index, part) in sections.iter().enumerate().skip(leading) { (section(part, index, &labels[index])) }
+        @for (index, part) in sections.iter().enumerate().filter(|(index, _)| Some(*index) != leading) {
+            (section(part, index, &labels[index]))
+        }
         @if !page.next.is_empty() {
             section {
                 h2 { (label!("Next")) }
@@ -51,9 +58,16 @@ pub fn page_fragment(page: &Page) -> Markup {
     }
 }
 
-/// True if the first section begins with a chart.
-fn has_leading_chart(sections: &[&PageSection]) -> bool {
-    sections.first().is_some_and(|first| matches!(first.blocks.first(), Some(Block::Chart(_))))
+/// True if a section is open and begins with a chart, behind a sentence and a short table at most.
+fn has_leading_chart(section: &PageSection) -> bool {
+    let is_open = matches!(section.visibility, Visibility::Open | Visibility::Bare);
+    let is_short = |block: &&Block| match block {
+        Block::Text(_) | Block::Note(_) => true,
+        Block::Table(table) => table.rows.len() <= LEADING_ROWS,
+        _ => false,
+    };
+    let first = section.blocks.iter().take(3).find(|block| !is_short(block));
+    is_open && matches!(first, Some(Block::Chart(_)))
 }
 
 fn head(page: &Page, is_short: bool) -> Markup {
@@ -87,9 +101,13 @@ fn head(page: &Page, is_short: bool) -> Markup {
                 }
             }
             @for subject in &page.subject { p class="lead" { (text(subject)) } }
-            @if !page.figures.is_empty() { dl class="facts" { @for figure in &page.figures { (key_figure(figure)) } } }
+            @if !is_short { (key_figures(page)) }
         }
     }
+}
+
+fn key_figures(page: &Page) -> Markup {
+    html! { @if !page.figures.is_empty() { dl class="facts" { @for figure in &page.figures { (key_figure(figure)) } } } }
 }
 
 fn paragraphs(sentences: &[String]) -> Markup {

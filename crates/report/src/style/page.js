@@ -34,13 +34,14 @@ for (const figure of document.querySelectorAll("figure")) {
     });
   }
 }
+const [copy, copied, selected] = document.documentElement.lang === "ja" ? ["コピー", "コピー済み", "選択済み"] : ["Copy", "Copied", "Selected"];
 for (const block of document.querySelectorAll(".command")) {
   const button = document.createElement("button");
-  button.type = "button"; button.className = "copy"; button.textContent = "Copy";
+  button.type = "button"; button.className = "copy"; button.textContent = copy;
   button.addEventListener("click", async () => {
     const pre = block.querySelector("pre");
-    try { await navigator.clipboard.writeText(pre.textContent); button.textContent = "Copied"; }
-    catch { getSelection().selectAllChildren(pre); button.textContent = "Selected"; }
+    try { await navigator.clipboard.writeText(pre.textContent); button.textContent = copied; }
+    catch { getSelection().selectAllChildren(pre); button.textContent = selected; }
   });
   block.append(button);
 }

@@ -1,11 +1,12 @@
 "use strict";
 // A second view of a load curve that zooms: a drag selects, a double click shows all of it again.
+const zoomWords = document.documentElement.lang === "ja" ? ["拡大", "全体を表示"] : ["Zoom", "Whole picture"];
 for (const data of document.querySelectorAll("script.zoom")) {
   const figure = data.closest("figure"), drawings = figure.querySelectorAll("svg.chart");
   const { unit, log, series, limits, lines } = JSON.parse(data.textContent);
   const holder = document.createElement("div"), button = document.createElement("button");
   holder.hidden = true; holder.className = "zoomed";
-  button.type = "button"; button.className = "zoom"; button.textContent = "Zoom";
+  button.type = "button"; button.className = "zoom"; button.textContent = zoomWords[0];
   data.after(button, holder);
   const color = (name) => getComputedStyle(drawings[0]).getPropertyValue("--" + name);
   // uPlot joins series by their x, so each x of a series has to be larger than the one before.
@@ -38,7 +39,7 @@ for (const data of document.querySelectorAll("script.zoom")) {
   button.addEventListener("click", () => {
     holder.hidden = !holder.hidden;
     for (const drawing of drawings) drawing.style.display = holder.hidden ? "" : "none";
-    button.textContent = holder.hidden ? "Zoom" : "Whole picture";
+    button.textContent = zoomWords[Number(!holder.hidden)];
     plot?.destroy();
     plot = holder.hidden ? null : draw();
   });

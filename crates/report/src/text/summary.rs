@@ -24,7 +24,7 @@ type Extent = [(usize, usize); 2];
 const FULL: usize = 5;
 /// Extents, the largest first: the first that leaves room for the plot or table is used. A shorter selection is preferred to
 /// texts that are cut, as the end of a text may decide.
-const EXTENTS: [Extent; 11] = [
+const EXTENTS: [Extent; 13] = [
     [(6, FULL), (3, FULL)],
     [(5, FULL), (3, FULL)],
     [(4, FULL), (3, FULL)],
@@ -34,6 +34,8 @@ const EXTENTS: [Extent; 11] = [
     [(4, 2), (3, 2)],
     [(4, 2), (2, 2)],
     [(3, 2), (2, 2)],
+    [(3, FULL), (1, FULL)],
+    [(3, 2), (1, 2)],
     [(4, 1), (3, 1)],
     [(4, 1), (2, 1)],
 ];

@@ -105,7 +105,7 @@ fn verdict_links_to_the_origin_of_its_numbers() {
     let outcomes = reports(1);
     let page = diagnosed(&outcomes, None);
     let links = check(&page);
-    let (head, _) = page.split_once("</header>").unwrap();
+    let (head, _) = page.split_once("<nav class=\"contents\"").unwrap();
     assert!(head.contains("Storage is the problem") && head.contains("href=\"#d0-o-time\""), "{head}");
     for required in ["#d0-o-random-reads-latency", "#d0-o-random-reads-iops", "#d0-o-event-0", "#d0-origins"] {
         assert!(links.contains(&required), "{required} in {links:?}");
@@ -172,8 +172,9 @@ fn sizing_has_every_step_and_choice() {
     for required in expected {
         assert!(page.contains(required), "{required}");
     }
-    let (head, _) = page.split_once("</header>").unwrap();
-    assert!(head.contains(&sizing.choices[0].price.as_ref().unwrap().monthly.to_string()), "{head}");
+    let (head, _) = page.split_once("<nav class=\"contents\"").unwrap();
+    let price = sizing.choices[0].price.as_ref().unwrap().monthly.to_string();
+    assert!(head.contains(&price.replace(' ', "\u{a0}")), "{price} in {head}");
     for (index, choice) in sizing.choices.iter().take(12).enumerate() {
         assert!(page.contains(&format!("<h3>{}. {}", index + 1, choice.offer.short())), "{index}");
     }

@@ -140,7 +140,9 @@ fn verdict_is_first() {
     let curve = support::curve();
     let page = html(&[&curve]);
     let (_, head) = page.split_once("<header>").unwrap();
-    let (head, _) = head.split_once("</header>").unwrap();
+    let (head, _) = head.split_once("<nav class=\"contents\"").unwrap();
+    let (chart, figures) = (head.find("<svg class=\"chart").unwrap(), head.find("<dl class=\"facts\"").unwrap());
+    assert!(chart < figures, "the chart is on the first screen");
     for required in ["p99 ≤\u{a0}1\u{a0}ms", "IOPS", "measured", "Latency is the limit", "Nearest the load line"] {
         assert!(head.contains(required), "{required} in {head}");
     }
