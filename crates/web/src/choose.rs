@@ -13,7 +13,7 @@ use plimsoll_choose::sizing::{
 use plimsoll_choose::what_if::{CacheWhatIf, WhatIfs, cache, with_reads_left};
 use plimsoll_ingest::{DatabaseDemand, Outcome as Ingested};
 use plimsoll_language::label;
-use plimsoll_report::{Page, page_fragment, pages};
+use plimsoll_report::{Page, page_fragment, pages, typeset};
 use plimsoll_units::Bytes;
 use serde::Serialize;
 
@@ -96,7 +96,7 @@ pub fn size(shared: &ConsoleState, input: &Input) -> WebResult {
     let subject = find_subject(&parsed, &request.subject)?;
     let found = search_catalogue(shared, &parsed, subject, &request, &input.cancelled)?;
     let page = render_sizing(&parsed, &found);
-    let headline = page.headline.as_ref().map(|headline| headline.text.clone()).unwrap_or_default();
+    let headline = page.headline.as_ref().map(|headline| typeset(&headline.text)).unwrap_or_default();
     let [verdict, word, remedy] = judge(&found.sizing);
     let caches = found.what_ifs.cache.as_ref().map(list_caches).unwrap_or_default();
     let choices = list_choices(&found.sizing);

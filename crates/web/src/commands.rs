@@ -122,7 +122,7 @@ impl LineSoFar {
     /// Figures of a load line.
     pub fn of(line: &LoadLine) -> Self {
         Self {
-            text: plimsoll_report::words::load_line(line),
+            text: plimsoll_report::typeset(&plimsoll_report::words::load_line(line)),
             iops: line.iops().map(|iops| iops.value),
             limit_ns: line.objective().limit.as_nanos(),
         }

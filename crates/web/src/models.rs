@@ -8,7 +8,7 @@ use std::time::Duration;
 use maud::{PreEscaped, html};
 use plimsoll_language::{Language, label};
 use plimsoll_measure::{EffortLevel, SimulationRequest, SweepOptions};
-use plimsoll_report::page_fragment;
+use plimsoll_report::{page_fragment, typeset};
 use plimsoll_units::Span;
 use serde::{Deserialize, Serialize};
 
@@ -151,7 +151,7 @@ pub fn simulate(shared: &ConsoleState, input: &Input) -> WebResult {
     let ask = curve.conditions.streams.first().map(plimsoll_choose::ask_of);
     let published = offer.as_ref().zip(ask).and_then(|(offer, ask)| figures::find_binding(offer, &ask));
     let priced = offer.as_ref().map(figures::of_offer);
-    let load_line = curve.load_line.map(|line| plimsoll_report::words::load_line(&line));
+    let load_line = curve.load_line.map(|line| typeset(&plimsoll_report::words::load_line(&line)));
     Ok(WebAnswer::json(&Simulated {
         points: curve.runs.iter().map(CurvePoint::of).collect(),
         load_line,

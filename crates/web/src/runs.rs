@@ -12,7 +12,7 @@ use plimsoll_measure::{KeptFile, MeasureError, Retained, load_found, stem};
 use plimsoll_record::Curve;
 use plimsoll_report::pages::{self, KeptRun, Sheet};
 use plimsoll_report::words::source_word;
-use plimsoll_report::{Page, page_csv, page_fragment, page_html};
+use plimsoll_report::{Page, page_csv, page_fragment, page_html, typeset};
 use serde::{Deserialize, Serialize};
 
 use crate::ConsoleState;
@@ -235,7 +235,7 @@ fn describe_run(path: &Path) -> RunEntry {
     };
     match load_found(path) {
         Ok(Retained::Curve(curve)) => RunEntry {
-            result: KeptRun::of_curve(name, &curve).result,
+            result: typeset(&KeptRun::of_curve(name, &curve).result),
             line: curve.load_line.as_ref().map(LineSoFar::of),
             source: source_word(&curve.source).to_owned(),
             subject: curve.subject.name,
@@ -244,7 +244,7 @@ fn describe_run(path: &Path) -> RunEntry {
             ..unreadable
         },
         Ok(Retained::Suite(suite)) => RunEntry {
-            result: KeptRun::of_suite(name, &suite).result,
+            result: typeset(&KeptRun::of_suite(name, &suite).result),
             source: source_word(&suite.source).to_owned(),
             subject: suite.subject.name,
             started: suite.started,
