@@ -16,7 +16,7 @@ pub fn run(args: &CatalogueArgs) -> Result<(), CliError> {
     match &args.command {
         None | Some(CatalogueCommand::List) => {
             let catalogue = Offers::new(&args.terms)?.catalogue;
-            forms.write(&pages::products(&catalogue), || products_json(&catalogue))
+            forms.write(&pages::build_products_page(&catalogue), || products_json(&catalogue))
         }
         Some(CatalogueCommand::Show { product }) => {
             let mut offers = Offers::new(&args.terms)?;

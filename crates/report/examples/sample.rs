@@ -25,7 +25,7 @@ fn main() {
     let json = |name: &str, bytes: Vec<u8>| std::fs::write(out.join(format!("{name}.json")), bytes).unwrap();
     let curves = |name: &str, curves: &[&Curve]| every_form(name, &support::page(curves));
     let suites = |name: &str, suites: &[SuiteRun]| every_form(&format!("suite-{name}"), &pages::suites(suites));
-    let (one, other) = (support::curve(), support::curve_of(&support::CLOUD));
+    let (one, other) = (support::build_curve(), support::curve_of(&support::CLOUD));
     curves("report", &[&one]);
     curves("compare", &[&one, &other]);
     write("curve.svg", &svg(&[&one]));

@@ -25,7 +25,7 @@ pub mod volumes;
 mod watch;
 mod what_if;
 
-pub use catalogue::{checked_products, product, products};
+pub use catalogue::{build_products_page, checked_products, product};
 pub use comparison::comparison;
 pub use curves::{Sheet, curves};
 pub(crate) use demand::measure_name;

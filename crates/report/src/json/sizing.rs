@@ -217,7 +217,7 @@ view! {
         #[schemars(extend("enum" = ["log-behind-locks", "limit-metric", "pinned-rate", "closed-load", "closed-reads", "processor-cap"]))]
         id: &'static str = censored.id(),
         /// The reason and the covered range in a sentence.
-        text: Option<String> = words::censored(required),
+        text: Option<String> = words::explain_censoring(required),
         /// Estimated highest ratio of the rate without it to the measured rate; null if the input does not determine it.
         up_to_times: Option<f64> = censored.up_to,
         /// Owner of the limit that was reached most of the time: a faster volume does not raise the limit of a machine. Null

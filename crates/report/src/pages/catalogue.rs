@@ -19,7 +19,7 @@ use crate::words::offer::{self as words, product_text};
 const MACHINES_MAX: usize = 20;
 
 /// All products by provider: names, sizes, currencies of prices, and statuses of figures.
-pub fn products(catalogue: &Catalogue) -> Page {
+pub fn build_products_page(catalogue: &Catalogue) -> Page {
     let mut providers: BTreeMap<&str, Vec<&Product>> = BTreeMap::new();
     for product in catalogue.products() {
         let provider = product.name().split('/').next().unwrap_or_default();
@@ -38,7 +38,7 @@ pub fn products(catalogue: &Catalogue) -> Page {
     }
     let letters: Vec<String> = Status::ALL
         .iter()
-        .map(|status| format!("{} {}: {}", letter(*status), status.name(), words::status(*status)))
+        .map(|status| format!("{} {}: {}", letter(*status), status.name(), words::define_status(*status)))
         .collect();
     let note = say!("figures by status: {}; none was measured by plimsoll", letters.join(label!(", ")));
     let table = Table::rows(label!("Products"), products)
@@ -136,7 +136,7 @@ pub fn product(product: &Product) -> Page {
         list(label!("Latency, in the vendor's words"), latency(product, &mut sources)),
         list(label!("Rules"), list_rules(product, &mut sources)),
         list(label!("Prices"), prices(product, &mut sources)),
-        list(label!("Model of the response times below its limits"), model(product, &mut sources)),
+        list(label!("Model of the response times below its limits"), list_model(product, &mut sources)),
         list(label!("Figures"), figures(product, &mut sources)),
         list(label!("Published drives that it stands for"), typical(product, &mut sources)),
         list(label!("Durability and sharing"), safety(product, &mut sources)),
@@ -324,7 +324,7 @@ fn part(part: &PartView) -> String {
     say!("{}: {} per {}{of}{when}{once}", product_text(&part.name), part.amount, part.per)
 }
 
-fn model(product: &Product, sources: &mut Sources) -> Vec<Item> {
+fn list_model(product: &Product, sources: &mut Sources) -> Vec<Item> {
     let Some(model) = product.model_view() else { return Vec::new() };
     let stages = noted(format!("{} {}", model.stages, sources.mark(&model.cite)), &model.cite);
     let pieces = model.pieces.map(|size| Item::new(say!("limits before it: passed in pieces of {size}, in turn"), []));

@@ -4,7 +4,7 @@ use plimsoll_analyse::{Change, Comparison, Difference, LineComparison, Method, Q
 use plimsoll_language::{label, say};
 use plimsoll_record::Estimate;
 
-use super::curves::{Sheet, labels, overlay, runs_in_full};
+use super::curves::{Sheet, number_labels, overlay, runs_in_full};
 use crate::latency::LatencyUnit;
 use crate::page::{Block, Cell, Column, Fact, Headline, Item, Page, PageSection, Table, Visibility};
 use crate::{number, words};
@@ -28,7 +28,7 @@ pub fn comparison(names: [&[String]; 2], comparison: &Comparison, sheets: &[Shee
         PageSection::new(label!("Different conditions"), vec![Block::Items(conditions)]),
     ];
     if !sheets.is_empty() {
-        let labels = labels(&names.concat());
+        let labels = number_labels(&names.concat());
         let [chart, table] = overlay(sheets, &labels);
         sections.extend([chart, PageSection { visibility: Visibility::Detail, ..table }]);
         sections.extend(runs_in_full(sheets, &labels, Visibility::Detail));

@@ -17,7 +17,7 @@ use crate::words::{self, Counted, clean, confidence};
 use crate::{number, pick};
 
 pub(super) use charts::plot_curve;
-pub(super) use tables::line;
+pub(super) use tables::build_line_cell;
 
 /// A curve with its load lines at several objectives, the strictest first.
 #[derive(Clone, Debug)]
@@ -63,18 +63,18 @@ fn single(sheet: &Sheet<'_>) -> Page {
     let next = confidence::next(curve).map(|command| (label!("Next").to_owned(), command));
     Page {
         title: format!("{kind} {}", clean(&curve.subject.name)),
-        alert: alert(curve),
-        headline: Some(headline(curve)),
+        alert: find_alert(curve),
+        headline: Some(build_headline(curve)),
         origin: words::source_word(&curve.source),
         figures: list_key_figures(curve),
-        sections: sections(sheet, 0),
+        sections: build_sections(sheet, 0),
         next: next.into_iter().chain(repeat.map(|command| (words::repeat_purpose().to_owned(), command))).collect(),
         ..Page::default()
     }
 }
 
 /// The reason why the verdict is void or missing.
-fn alert(curve: &Curve) -> Option<(Emphasis, String)> {
+fn find_alert(curve: &Curve) -> Option<(Emphasis, String)> {
     let ended = words::ended(curve.ended).map(|ended| (Emphasis::Caution, ended.to_owned()));
     let is_void = |finding: &FindingText| Emphasis::from(finding.weight) == Emphasis::Void && finding.scope.is_none();
     let void = || findings::of(curve).into_iter().find(is_void);
@@ -82,7 +82,7 @@ fn alert(curve: &Curve) -> Option<(Emphasis, String)> {
 }
 
 /// The verdict and its details.
-fn headline(curve: &Curve) -> Headline {
+fn build_headline(curve: &Curve) -> Headline {
     let confidence = confidence::describe_grade(curve);
     let grade = confidence.as_ref().map_or("", |(grade, _)| grade.words());
     let mut details: Vec<String> =
@@ -102,10 +102,10 @@ fn headline(curve: &Curve) -> Headline {
     details.extend((!range.is_empty()).then(|| range.join(" ")));
     let line = curve.load_line.as_ref().filter(|_| pick::closed_answer(curve).is_some());
     let cautions = line.map(confidence::without_rate).into_iter().collect();
-    Headline { text: verdict(curve), grade, cautions, details }
+    Headline { text: write_verdict(curve), grade, cautions, details }
 }
 
-fn verdict(curve: &Curve) -> String {
+fn write_verdict(curve: &Curve) -> String {
     if let Some(replay) = words::replay(curve) {
         return replay;
     }
@@ -160,12 +160,12 @@ fn list_key_figures(curve: &Curve) -> Vec<Fact> {
 }
 
 /// The sections of a curve. `index` distinguishes the charts of a page.
-fn sections(sheet: &Sheet<'_>, index: usize) -> Vec<PageSection> {
+fn build_sections(sheet: &Sheet<'_>, index: usize) -> Vec<PageSection> {
     let curve = sheet.curve;
     vec![
         charts::load_curve(curve, index),
         findings(&findings::of(curve)),
-        tables::runs(curve),
+        tables::build_runs_section(curve),
         tables::streams(curve),
         tables::ladder(&sheet.ladder),
         charts::percentiles(curve, index),
@@ -269,7 +269,7 @@ fn method() -> PageSection {
 }
 
 fn several(sheets: &[Sheet<'_>], curves: &[&Curve]) -> Page {
-    let labels = labels(&curves.iter().map(|curve| clean(&curve.subject.name)).collect::<Vec<_>>());
+    let labels = number_labels(&curves.iter().map(|curve| clean(&curve.subject.name)).collect::<Vec<_>>());
     let recording = curves.first().and_then(|curve| curve.conditions.trace.as_ref());
     let is_replay = curves.iter().all(|curve| curve.conditions.trace.is_some());
     let (title, headline, mut sections) = match recording.filter(|_| is_replay) {
@@ -288,7 +288,7 @@ fn several(sheets: &[Sheet<'_>], curves: &[&Curve]) -> Page {
     let exhibit = table.cloned().map_or(Exhibit::default(), Exhibit::Block);
     sections.extend(runs_in_full(sheets, &labels, Visibility::Open));
     let of_run = |(curve, label): (&&Curve, &String)| {
-        alert(curve).map(|(emphasis, text)| (emphasis, format!("{label}: {text}")))
+        find_alert(curve).map(|(emphasis, text)| (emphasis, format!("{label}: {text}")))
     };
     let alert = curves.iter().zip(&labels).filter_map(of_run).max_by_key(|(emphasis, _)| *emphasis == Emphasis::Void);
     Page { title, alert, headline: Some(headline), exhibit, sections, ..Page::default() }
@@ -299,7 +299,7 @@ fn plain(text: &str, detail: Option<String>) -> Headline {
 }
 
 /// Names of runs, numbered if they are not unique.
-pub(super) fn labels(names: &[String]) -> Vec<String> {
+pub(super) fn number_labels(names: &[String]) -> Vec<String> {
     let count = |names: &[String], name: &String| names.iter().filter(|other| *other == name).count();
     let label = |(index, name): (usize, &String)| match count(names, name) {
         1 => name.clone(),
@@ -388,13 +388,16 @@ pub(super) fn runs_in_full(sheets: &[Sheet<'_>], labels: &[String], visibility: 
     let mut out = Vec::new();
     for (index, (sheet, label)) in sheets.iter().zip(labels).enumerate() {
         let curve = sheet.curve;
-        let Headline { text, cautions, details, .. } = headline(curve);
+        let Headline { text, cautions, details, .. } = build_headline(curve);
         let verdict = std::iter::once(format!("{text} - {}", words::source_word(&curve.source)));
         let verdict = verdict.chain(cautions).chain(details).map(Block::Text);
-        let rest = alert_and_command(alert(curve), &curve.command);
+        let rest = alert_and_command(find_alert(curve), &curve.command);
         out.push(PageSection::new(label, verdict.chain(rest).collect()));
         out.extend(
-            sections(sheet, index).into_iter().filter(PageSection::has_content).map(|section| section.of_run(label)),
+            build_sections(sheet, index)
+                .into_iter()
+                .filter(PageSection::has_content)
+                .map(|section| section.of_run(label)),
         );
     }
     if visibility == Visibility::Detail {

@@ -176,7 +176,7 @@ pub(crate) fn inputs(outcomes: &[Outcome]) -> Table {
             Some(Cell::figure(number::integer(count), count))
         })
         .table()
-        .with_notes(ignored(outcomes).into_iter().chain(times(outcomes)))
+        .with_notes(describe_ignored(outcomes).into_iter().chain(times(outcomes)))
 }
 
 /// The last part of a path.
@@ -201,7 +201,7 @@ fn times(outcomes: &[Outcome]) -> Option<String> {
     }
 }
 
-fn ignored(outcomes: &[Outcome]) -> Option<String> {
+fn describe_ignored(outcomes: &[Outcome]) -> Option<String> {
     let parts = |fate: Fate| {
         let parts = outcomes.iter().filter_map(Outcome::reading).flat_map(|reading| &reading.parts);
         let mut names: Vec<&str> = parts.filter(|part| part.fate == fate).map(|part| part.name.as_str()).collect();

@@ -30,7 +30,7 @@ const NAMES_MAX: usize = 5;
 /// Products of the catalogue matched with a load.
 pub fn matches(need: &Need, matches: &Matches, near: &[Resemblance], detail: Detail) -> Page {
     let carries =
-        PageSection::bare(label!("Products that carry it"), vec![Block::Table(table(need, &matches.suitable))]);
+        PageSection::bare(label!("Products that carry it"), vec![Block::Table(build_table(need, &matches.suitable))]);
     let misses = label!(
         "Their ceilings suffice, but their simulated response times miss the objective. Few vendors publish response \
                   times, so measure before excluding them"
@@ -38,7 +38,7 @@ pub fn matches(need: &Need, matches: &Matches, near: &[Resemblance], detail: Det
     let nearly = if matches.nearly.is_empty() {
         Vec::new()
     } else {
-        vec![Block::Text(misses.to_owned()), Block::Table(table(need, &matches.nearly))]
+        vec![Block::Text(misses.to_owned()), Block::Table(build_table(need, &matches.nearly))]
     };
     let sections = vec![
         carries,
@@ -73,7 +73,7 @@ pub fn matches_short(need: &Need, matches: &Matches, near: &[Resemblance]) -> Pa
         say!("{last} the objective according to simulation; its ceilings suffice")
     });
     let provenance = label!("response times are simulated, ceilings and prices are from documents; none was measured");
-    let nearest = near.first().map_or_else(String::new, |one| say!("{}; ", nearest(one)));
+    let nearest = near.first().map_or_else(String::new, |one| say!("{}; ", describe_nearest(one)));
     let notes = missed.into_iter().chain([say!("{nearest}all: plimsoll match"), provenance.to_owned()]);
     let table = Table::rows(label!("Products"), displayed)
         .column(Column::configuration(), |one| offer::configuration(&one.offer))
@@ -102,7 +102,7 @@ fn headline(need: &Need, matches: &Matches) -> Headline {
     Headline { text, grade: label!("simulated"), details: vec![requested], ..Headline::default() }
 }
 
-fn table(need: &Need, carries: &[SuitableOffer]) -> Table {
+fn build_table(need: &Need, carries: &[SuitableOffer]) -> Table {
     let table = Table::rows(label!("Products"), carries)
         .column(Column::configuration(), |one| offer::configuration(&one.offer))
         .column(Column::monthly(label!("price"), 0), |one| monthly(one))
@@ -207,7 +207,8 @@ fn by_product<'a>(
 }
 
 fn resembling(near: &[Resemblance]) -> PageSection {
-    let entry = |one: &Resemblance| Item::new(say!("{}, {}: {}", one.config, factor(one.factor), points(one)), []);
+    let entry =
+        |one: &Resemblance| Item::new(say!("{}, {}: {}", one.config, factor(one.factor), format_points(one)), []);
     PageSection::new(
         label!("Products that resemble the measured storage"),
         vec![Block::Items(near.iter().map(entry).collect())],
@@ -215,7 +216,7 @@ fn resembling(near: &[Resemblance]) -> PageSection {
 }
 
 /// The nearest product as a phrase.
-fn nearest(nearest: &Resemblance) -> String {
+fn describe_nearest(nearest: &Resemblance) -> String {
     say!("most similar: {} ({})", clean(&nearest.config.to_string()), factor(nearest.factor))
 }
 
@@ -226,7 +227,7 @@ fn factor(factor: f64) -> String {
 }
 
 /// `IOPS measured / modelled at depth 1: 9,800 / 10,200, ...`.
-fn points(one: &Resemblance) -> String {
+fn format_points(one: &Resemblance) -> String {
     let point = |(depth, measured, simulated): &(u32, f64, f64)| {
         format!("{depth}: {} / {}", number::three(*measured), number::three(*simulated))
     };
@@ -239,7 +240,7 @@ fn rejected(rejected: &[Rejected], detail: Detail) -> PageSection {
     let items: Vec<Item> = if detail == Detail::All {
         rejected.iter().map(|one| Item::new(format!("{}: {}", one.name, one.reason), [])).collect()
     } else {
-        groups(rejected).iter().map(|group| Item::new(group.words(), [])).collect()
+        group_rejected(rejected).iter().map(|group| Item::new(group.words(), [])).collect()
     };
     PageSection::folded(say!("Would not carry it: {}", rejected.len()), vec![Block::Items(items)])
 }
@@ -252,7 +253,7 @@ struct RejectedGroup<'r> {
 
 impl RejectedGroup<'_> {
     fn words(&self) -> String {
-        let names: Vec<&str> = self.members.iter().map(|one| product(&one.name)).collect();
+        let names: Vec<&str> = self.members.iter().map(|one| strip_options(&one.name)).collect();
         let reason = if let [only] = self.members.as_slice() { &only.reason } else { &self.reason };
         format!("{} - {reason}: {}", self.members.len(), first(&names))
     }
@@ -266,10 +267,10 @@ fn first(names: &[&str]) -> String {
     }
 }
 
-fn groups(rejected: &[Rejected]) -> Vec<RejectedGroup<'_>> {
+fn group_rejected(rejected: &[Rejected]) -> Vec<RejectedGroup<'_>> {
     let mut groups: Vec<RejectedGroup> = Vec::new();
     for one in rejected {
-        let reason = reason(one);
+        let reason = generalize_reason(one);
         match groups.iter_mut().find(|group| group.reason == reason) {
             Some(group) => group.members.push(one),
             None => groups.push(RejectedGroup { reason, members: vec![one] }),
@@ -280,8 +281,8 @@ fn groups(rejected: &[Rejected]) -> Vec<RejectedGroup<'_>> {
 }
 
 /// A reason without product details: the name becomes `it`, numbers with units become dots.
-fn reason(one: &Rejected) -> String {
-    let why = one.reason.replace(product(&one.name), "it");
+fn generalize_reason(one: &Rejected) -> String {
+    let why = one.reason.replace(strip_options(&one.name), "it");
     let words = why.split(' ').map(|word| if word.starts_with(|c: char| c.is_ascii_digit()) { "…" } else { word });
     let units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "ns", "us", "ms", "s"];
     let mut retained: Vec<&str> = Vec::new();
@@ -295,7 +296,7 @@ fn reason(one: &Rejected) -> String {
 }
 
 /// The product of a configuration: `aws/gp3` for `stripe(2,64KiB) of aws/gp3:size=100`.
-fn product(configuration: &str) -> &str {
+fn strip_options(configuration: &str) -> &str {
     let volume = configuration.rsplit(" of ").next().unwrap_or(configuration);
     volume.split([':', ' ']).next().unwrap_or(volume)
 }
@@ -309,7 +310,7 @@ mod tests {
     }
 
     fn check(rejected: &[(&str, &str)], expected: &[&str]) {
-        let found: Vec<String> = groups(&many(rejected)).iter().map(RejectedGroup::words).collect();
+        let found: Vec<String> = group_rejected(&many(rejected)).iter().map(RejectedGroup::words).collect();
         assert_eq!(found, expected);
     }
 

@@ -78,7 +78,7 @@ fn coverage_table(coverage: &[PriceCoverage]) -> Table {
         .column(Column::text(label!("vendor"), 0), |one| one.vendor.as_str())
         .column(Column::text(label!("region"), 0), |one| one.region.as_deref().unwrap_or(label!("all")).to_owned())
         .column(Column::text(label!("currency"), 0), |one| one.currency.as_str())
-        .column(Column::text(label!("date"), 0), |one| dates(one))
+        .column(Column::text(label!("date"), 0), |one| format_dates(one))
         .column(Column::text(label!("products"), 0), |one| one.products.len().to_string())
         .column(Column::text(label!("machines"), 0), |one| machines(one))
         .column(Column::text(label!("source"), 2), |one| source(one))
@@ -89,7 +89,7 @@ fn coverage_table(coverage: &[PriceCoverage]) -> Table {
 }
 
 /// The range of dates of the sources: `2026-09-30`, `2025-03-06 to 2026-08-21`.
-fn dates(one: &PriceCoverage) -> String {
+fn format_dates(one: &PriceCoverage) -> String {
     let is_dated = |date: &&str| date.starts_with(|c: char| c.is_ascii_digit());
     let all = one.sources.iter().map(|cite| cite.date.as_str());
     let (mut dates, undated): (Vec<&str>, Vec<&str>) = all.partition(is_dated);

@@ -91,7 +91,7 @@ fn request(ask: &Ask) -> String {
 }
 
 /// The lowest limit.
-fn binding(quote: &Quote) -> Option<&Ceiling> {
+fn find_binding(quote: &Quote) -> Option<&Ceiling> {
     quote.standing.binding().map(|bound| &quote.offer.ceilings[bound.ceiling])
 }
 
@@ -117,9 +117,9 @@ fn tabulate_quotes(quotes: &[Quote]) -> Table {
             let (sum, bound) = monthly(quote).zip(quote.standing.binding())?;
             Some(Cell::money(money::share(sum, bound.iops / 1_000.0)))
         })
-        .column(Column::text(label!("limit"), 0), |quote| limit(binding(quote).map(|ceiling| &*ceiling.name)))
+        .column(Column::text(label!("limit"), 0), |quote| limit(find_binding(quote).map(|ceiling| &*ceiling.name)))
         .column(Column::new(label!("status"), label!("of the limit"), ColumnKind::Text, 3), |quote| {
-            binding(quote).map(|ceiling| words::status_name(ceiling.cite.status))
+            find_binding(quote).map(|ceiling| words::status_name(ceiling.cite.status))
         })
         .table()
 }

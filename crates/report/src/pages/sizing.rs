@@ -117,11 +117,11 @@ impl Sized<'_> {
         figures.extend(self.sizing.best_machine().and_then(|machine| {
             let fewer = self.sizing.fewer_processors.as_ref();
             let licensed = self.is_oracle().then(|| words::unpriced_licences(machine, fewer));
-            let fact = Fact::new(label!("Machine"), clean(&machine.name()?)).with_remark(words::shape(machine));
+            let fact = Fact::new(label!("Machine"), clean(&machine.name()?)).with_remark(words::format_shape(machine));
             Some(words::machine_price(machine).into_iter().chain(licensed).fold(fact, Fact::with_remark))
         }));
         if let [choice] = parts[..] {
-            figures.extend(choice.total().is_none().then(|| Fact::new(label!("Price"), words::price(choice))));
+            figures.extend(choice.total().is_none().then(|| Fact::new(label!("Price"), words::format_price(choice))));
         }
         figures.extend(self.expected(&parts));
         if let [choice] = parts[..] {
@@ -205,11 +205,11 @@ impl Sized<'_> {
     fn chosen(&self) -> Option<PageSection> {
         let (heading, mut blocks, machine) = match self.sizing.best()? {
             Best::Single(choice) | Best::Slower(choice) | Best::Doubtful(choice) => {
-                let blocks = vec![Block::Facts(facts(choice, Doubts::First))];
+                let blocks = vec![Block::Facts(list_facts(choice, Doubts::First))];
                 (offer::configuration(&choice.offer), blocks, choice.machine.as_ref())
             }
             Best::Layout(layout) => {
-                (say!("Separate volumes at {}", layout.provider), volumes(layout), layout.machine.as_ref())
+                (say!("Separate volumes at {}", layout.provider), list_volumes(layout), layout.machine.as_ref())
             }
         };
         let licences = machine
@@ -288,7 +288,7 @@ impl Sized<'_> {
         );
         let choices = self.choices();
         let more = self.sizing.choices.len() - choices.len();
-        let mut table = table(label!("Choices, cheapest first"), choices);
+        let mut table = build_table(label!("Choices, cheapest first"), choices);
         table.notes.extend((more > 0).then(|| say!("and {more} more expensive choices: --most shows more")));
         table.notes.extend(unpriced_machines(choices));
         table.notes.extend(words::notes_on_managed(choices));
@@ -368,7 +368,7 @@ impl Sized<'_> {
             "Their ceilings suffice, but their simulated response times miss the objective. Few vendors publish \
                       response times, so measure before excluding them"
         );
-        let block = |choices| Block::Table(table(label!("Configurations that miss the objective"), choices));
+        let block = |choices| Block::Table(build_table(label!("Configurations that miss the objective"), choices));
         vec![
             PageSection::bare(
                 label!("Carry the load, but miss the objective"),
@@ -400,7 +400,7 @@ impl Sized<'_> {
 }
 
 /// A row per configuration.
-fn table(label: &str, choices: &[Choice]) -> Table {
+fn build_table(label: &str, choices: &[Choice]) -> Table {
     let columns = vec![
         Column::configuration(),
         Column::new(label!("rank"), "", ColumnKind::Share, 6),
@@ -428,7 +428,7 @@ fn table(label: &str, choices: &[Choice]) -> Table {
             Cell::or_unknown(read(one), |class| Cell::text(class.mean.to_string())),
             limit(one.binds.as_ref().map(|limit| &*limit.name)),
             limit(one.next.as_ref().map(|limit| &*limit.name)),
-            Cell::or_unknown(one.effect.as_ref(), |effect| Cell::text(words::saved(effect))),
+            Cell::or_unknown(one.effect.as_ref(), |effect| Cell::text(words::format_time_change(effect))),
             Cell::text(words::doubts(one)),
         ]
     };
@@ -450,12 +450,12 @@ fn read(choice: &Choice) -> Option<&ClassLatency> {
 }
 
 /// The volumes of a layout in full, and their machine.
-fn volumes(layout: &VolumeLayout) -> Vec<Block> {
+fn list_volumes(layout: &VolumeLayout) -> Vec<Block> {
     let mut blocks = Vec::new();
     for part in &layout.parts {
         let name = offer::configuration(&part.choice.offer);
         blocks.push(Block::Heading(format!("{}: {name}", part.content.name())));
-        blocks.push(Block::Facts(facts(&part.choice, Doubts::First)));
+        blocks.push(Block::Facts(list_facts(&part.choice, Doubts::First)));
     }
     let machine = layout.machine.as_ref().map(|machine| Fact::new(label!("machine"), words::machine(machine)));
     blocks.extend(machine.map(|machine| Block::Facts(vec![machine])));
@@ -492,7 +492,7 @@ fn unpriced_machines(choices: &[Choice]) -> Vec<String> {
 }
 
 /// A choice in full.
-fn facts(choice: &Choice, doubts: Doubts) -> Vec<Fact> {
+fn list_facts(choice: &Choice, doubts: Doubts) -> Vec<Fact> {
     let mut facts = vec![Fact::new(label!("limits"), words::reason(choice))];
     facts.extend(choice.backlog.as_ref().map(|backlog| Fact::new(label!("replayed"), words::backlog(backlog))));
     let reached = words::reached(&choice.reached);

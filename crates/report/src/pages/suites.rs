@@ -9,7 +9,7 @@ use plimsoll_language::{label, say};
 use plimsoll_record::{StepWork, SuiteRun, Verdict};
 use plimsoll_units::Span;
 
-use super::curves::{alert_and_command, findings, labels};
+use super::curves::{alert_and_command, findings, number_labels};
 use crate::chart::{Bar, Fill, bars};
 use crate::findings;
 use crate::html::{both, figure};
@@ -58,7 +58,7 @@ fn build_page(suite: &SuiteRun) -> Page {
 }
 
 fn several(suites: &[SuiteRun]) -> Page {
-    let labels = labels(&suites.iter().map(format_title).collect::<Vec<_>>());
+    let labels = number_labels(&suites.iter().map(format_title).collect::<Vec<_>>());
     let mut sections = side_by_side::sections(suites);
     let headline = (!sections.is_empty()).then(|| Headline {
         text: label!("Side by side").to_owned(),

@@ -28,7 +28,7 @@ pub(super) fn build_sections(what_ifs: &WhatIfs) -> Vec<PageSection> {
         Some(choices) => sections.extend(choices.iter().map(levels)),
         None => {}
     }
-    sections.extend(what_ifs.cache.as_ref().map(cache));
+    sections.extend(what_ifs.cache.as_ref().map(build_cache_section));
     sections.extend(what_ifs.growth.as_ref().map(growth));
     sections.extend(what_ifs.tiers.as_ref().map(tiers));
     sections
@@ -58,8 +58,8 @@ fn levels(choice: &LevelsOfChoice) -> PageSection {
             Cell::money(Some(replay.monthly)),
             Cell::percent(replay.throttled),
             Cell::percent(replay.delayed),
-            Cell::text(time(replay.longest_wait)),
-            Cell::text(time(replay.mean)),
+            Cell::text(format_time(replay.longest_wait)),
+            Cell::text(format_time(replay.mean)),
             Cell::rate(f64::from(replay.changes)),
         ]
     };
@@ -74,7 +74,7 @@ fn levels(choice: &LevelsOfChoice) -> PageSection {
 }
 
 /// Waits of more than a few seconds are shown as minutes or hours, as they are those of a queue that keeps growing.
-fn time(span: Span) -> String {
+fn format_time(span: Span) -> String {
     if span < Span::from_secs(10) { span.to_string() } else { words::length(span.as_secs_f64()) }
 }
 
@@ -101,14 +101,14 @@ fn cache_columns() -> [Column; 10] {
     ]
 }
 
-fn cache(what_if: &CacheWhatIf) -> PageSection {
+fn build_cache_section(what_if: &CacheWhatIf) -> PageSection {
     let row = |size: &CacheSize| {
         vec![
             Cell::text(gib(size.bytes)),
             Cell::text(gib(size.more_bytes)),
             Cell::percent(size.reads),
             Cell::or_unknown(size.required.points.first(), |point| Cell::rate(point.iops())),
-            price(size.choice.as_ref()),
+            build_price_cell(size.choice.as_ref()),
             Cell::money(size.memory),
             Cell::money(size.sum),
             Cell::or_unknown(size.saved, |share| Cell::text(words::saved_share(share))),
@@ -179,7 +179,7 @@ fn gib(bytes: f64) -> String {
     format!("{sign}{}", Bytes::new(bytes.abs() as u64))
 }
 
-fn price(choice: Option<&Choice>) -> Cell {
+fn build_price_cell(choice: Option<&Choice>) -> Cell {
     Cell::money(choice.and_then(|choice| Some(choice.price.as_ref()?.monthly)))
 }
 
@@ -213,7 +213,7 @@ fn growth(outgrown: &Outgrown) -> PageSection {
             Cell::rate(f64::from(later.months)),
             Cell::rate(later.required.points[0].iops()),
             Cell::text(offer::capacity(later.required.capacity)),
-            price(later.choice.as_ref()),
+            build_price_cell(later.choice.as_ref()),
             configuration(later.choice.as_ref()),
         ]
     });

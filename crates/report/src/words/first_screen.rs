@@ -155,7 +155,7 @@ pub(crate) fn insufficient_machine(sizing: &Sizing) -> Option<String> {
     (!demand.compute.fits(shape.vcpus, shape.memory)).then(|| {
         say!(
             "The machine is too small for the database: {} of {} vCPUs and {} required",
-            sizing_words::shape(machine),
+            sizing_words::format_shape(machine),
             number::three(processors),
             offer::capacity(memory)
         )

@@ -187,7 +187,7 @@ pub(crate) fn typical(rates: &TypicalRates) -> String {
 }
 
 /// Definition of a status, for a legend.
-pub(crate) fn status(status: Status) -> &'static str {
+pub(crate) fn define_status(status: Status) -> &'static str {
     match status {
         Status::Verified => label!("from the vendor's own document"),
         Status::Own => label!("stated by you"),
@@ -219,7 +219,7 @@ pub(crate) fn status_name(status: Status) -> &'static str {
 pub(crate) fn provenance(mut used: Vec<Status>) -> String {
     used.sort_unstable();
     used.dedup();
-    let meanings: Vec<String> = used.iter().map(|used| format!("{}: {}", status_name(*used), status(*used))).collect();
+    let meanings: Vec<String> = used.iter().map(|used| format!("{}: {}", status_name(*used), define_status(*used))).collect();
     let meanings = if meanings.is_empty() { String::new() } else { say!("; {}", meanings.join(label!("; "))) };
     say!("from documents, not measured{meanings}; 1 MB is 1,000,000 bytes, 1 MiB 1,048,576")
 }

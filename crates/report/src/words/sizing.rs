@@ -15,20 +15,20 @@ use plimsoll_language::{label, say};
 
 pub(crate) use self::assumption::{assumption, step_name, step_source};
 pub(crate) use self::cost::{
-    machine_price, machine_price_origin, missing_price, price, saving, storage_price, unpriced_machines,
+    format_price, machine_price, machine_price_origin, missing_price, saving, storage_price, unpriced_machines,
 };
 pub(crate) use self::demand::{
-    answer, assumed_load, backlog, busiest, censored, cluster, exadata, expected_range, length, measured, objectives,
-    other_problem, other_remedy, point, smaller_than_stored, step,
+    answer, assumed_load, backlog, busiest, cluster, describe_growth_step, describe_measured_load, exadata,
+    expected_range, explain_censoring, length, objectives, other_problem, other_remedy, point, smaller_than_stored,
 };
 pub(crate) use self::effect::{
-    accepted_by, assumed_reads, filtering_added, hit_assumption, memory_first, reached, saved, saved_share,
-    saved_to_limit, slower, slower_classes, today,
+    accepted_by, assumed_reads, filtering_added, format_time_change, hit_assumption, memory_first, reached,
+    saved_share, saved_to_limit, slower, slower_classes, today,
 };
 pub(crate) use self::limit::{first_limit, limit, limit_rate, limit_rate_and_room, reason, room};
 pub(crate) use self::machine::{
-    busy_hours_source, compute, compute_origin, foreign_platform, licences, machine, memory_not_of_database,
-    more_vcpus, notable_scans, processors_without_peaks, shape, unpriced_licences, vcpu_count,
+    busy_hours_source, compute, compute_origin, foreign_platform, format_shape, licences, machine,
+    memory_not_of_database, more_vcpus, notable_scans, processors_without_peaks, unpriced_licences, vcpu_count,
 };
 use super::{clean, offer, product_text};
 use crate::number;

@@ -60,7 +60,11 @@ fn quotes(quotes: &[Quote], style: &TextStyle) -> String {
     page_text(&pages::quotes(quotes), style)
 }
 
-fn matches((need, matches, near): &(Need, Matches, Vec<Resemblance>), detail: Detail, style: &TextStyle) -> String {
+fn print_matches(
+    (need, matches, near): &(Need, Matches, Vec<Resemblance>),
+    detail: Detail,
+    style: &TextStyle,
+) -> String {
     page_text(&pages::matches(need, matches, near, detail), style)
 }
 
@@ -74,21 +78,21 @@ fn flat(text: &str) -> String {
 }
 
 fn quoted(configs: &[&str]) -> Vec<Quote> {
-    let catalogue = shelf::catalogue();
+    let catalogue = shelf::build_catalogue();
     let one = |config: &&str| quote(&catalogue, &config.parse().unwrap(), &shelf::terms(), &shelf::ask()).unwrap();
     configs.iter().map(one).collect()
 }
 
-fn curve() -> Curve {
-    let mut curve = support::curve();
+fn build_curve() -> Curve {
+    let mut curve = support::build_curve();
     curve.conditions.streams.truncate(1);
     let mut place = 0;
     curve.runs.retain(|_| (place += 1, [1, 3, 7, 9, 15].contains(&place)).1);
     curve
 }
 
-fn need(iops: u64) -> Need {
-    let mut need = Need::of(&curve(), Bytes::gib(100)).unwrap();
+fn build_need(iops: u64) -> Need {
+    let mut need = Need::of(&build_curve(), Bytes::gib(100)).unwrap();
     need.iops = iops as f64;
     need.objective = "p99<=5ms".parse().unwrap();
     need.streams[0].region.length = Bytes::gib(100);
@@ -99,9 +103,9 @@ fn need(iops: u64) -> Need {
     need
 }
 
-fn found(iops: u64) -> (Need, Matches, Vec<Resemblance>) {
-    let need = need(iops);
-    let matches = matching(&shelf::catalogue(), &need, &shelf::terms(), 8);
+fn find_matches(iops: u64) -> (Need, Matches, Vec<Resemblance>) {
+    let need = build_need(iops);
+    let matches = matching(&shelf::build_catalogue(), &need, &shelf::terms(), 8);
     let near = Resemblance { config: "fast:100GB".parse().unwrap(), factor: 1.12, points: vec![(1, 950.0, 1_040.0)] };
     (need, matches, vec![near])
 }
@@ -109,9 +113,9 @@ fn found(iops: u64) -> (Need, Matches, Vec<Resemblance>) {
 fn explained() -> Explanation {
     static MADE: OnceLock<Explanation> = OnceLock::new();
     let make = || {
-        let catalogue = shelf::catalogue();
+        let catalogue = shelf::build_catalogue();
         let offer = catalogue.offer(&"fast:1000GB,iops=20000".parse().unwrap(), &shelf::terms()).unwrap();
-        explain(&catalogue, &curve(), &offer, &shelf::terms()).unwrap()
+        explain(&catalogue, &build_curve(), &offer, &shelf::terms()).unwrap()
     };
     MADE.get_or_init(make).clone()
 }
@@ -169,7 +173,7 @@ fn several_quotes_begin_with_a_table() {
 
 #[test]
 fn matches_name_price_room_and_reason() {
-    let text = matches(&found(2_000), Detail::Normal, &plain(120));
+    let text = print_matches(&find_matches(2_000), Detail::Normal, &plain(120));
     let cheapest =
         "Fast volume, 100 GB, 2,800 IOPS, 17.00 USD a month, is the cheapest that carries 2,000 IOPS at p99 <= 5 ms\n";
     assert!(text.starts_with(cheapest), "{text}");
@@ -185,7 +189,7 @@ fn matches_name_price_room_and_reason() {
 #[test]
 fn short_form_has_eight_lines_at_most() {
     let short = |iops| {
-        let (need, found, near) = found(iops);
+        let (need, found, near) = find_matches(iops);
         page_text(&pages::matches_short(&need, &found, &near), &plain(100))
     };
     for iops in [500, 2_000, 500_000] {
@@ -222,8 +226,8 @@ fn explanation_has_a_row_per_load() {
 
 #[test]
 fn products_are_listed_and_shown() {
-    let catalogue = shelf::catalogue();
-    let list = flat(&page_text(&pages::products(&catalogue), &plain(120)));
+    let catalogue = shelf::build_catalogue();
+    let list = flat(&page_text(&pages::build_products_page(&catalogue), &plain(120)));
     assert!(list.contains("test/fast fast volume 20 to 1000 GB USD "), "{list}");
     assert!(list.contains("other (1) other/drive drive 480 GB – 1u "), "{list}");
     let page = page_text(&pages::product(catalogue.find("fast").unwrap()), &plain(120));
@@ -257,19 +261,19 @@ fn several_prices_are_drawn_against_throughput() {
 
 #[test]
 fn every_text_follows_its_style() {
-    let catalogue = shelf::catalogue();
+    let catalogue = shelf::build_catalogue();
     let several = quoted(&["fast:100GB,iops=5000", "stripe(2,64KiB) of test/credits:500GiB", "other/drive"]);
     sound("quotes", &pages::quotes(&several));
     sound("quote", &pages::quotes(&several[1..2]));
     for iops in [2_000, 500_000] {
-        let found = found(iops);
+        let found = find_matches(iops);
         check("short", &|style| page_text(&pages::matches_short(&found.0, &found.1, &found.2), style));
         for detail in [Detail::Normal, Detail::All] {
             sound("matches", &pages::matches(&found.0, &found.1, &found.2, detail));
         }
     }
     sound("explanation", &pages::explanation(&explained()));
-    sound("list", &pages::products(&catalogue));
+    sound("list", &pages::build_products_page(&catalogue));
     for product in catalogue.products() {
         sound("page", &pages::product(product));
     }
@@ -289,7 +293,7 @@ fn json_names_format_and_units() {
     assert_eq!(first["limits"][0]["source"]["status"], "verified");
     assert_eq!(first["lifts"][0]["option"], "iops");
     assert!(json["quotes"][1]["price"].is_null() && json["quotes"][1]["no_price"].is_string());
-    let (need, mut found, near) = found(2_000);
+    let (need, mut found, near) = find_matches(2_000);
     found.rejected.push(Rejected { name: "a".into(), reason: "b".into() });
     let json = read(matches_json(&need, &found, &near));
     assert_eq!((&json["format"], &json["need"]["objective"]), (&"plimsoll.match/1".into(), &"p99 <= 5 ms".into()));

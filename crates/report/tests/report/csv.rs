@@ -50,7 +50,7 @@ fn every_row_has_all_columns() {
 
 #[test]
 fn several_curves_are_one_table() {
-    let (one, other) = (support::curve(), support::curve_of(&support::CLOUD));
+    let (one, other) = (support::build_curve(), support::curve_of(&support::CLOUD));
     let rows = parse(&page_csv(&support::page(&[&one, &other])));
     let of = |curve: &Curve| rows.iter().filter(|row| row[0] == curve.subject.name).count();
     let expected = |curve: &Curve| curve.runs.iter().map(|run| 1 + run.total.0.len()).sum::<usize>();
@@ -66,7 +66,7 @@ fn quoted_names_round_trip() {
 
 #[test]
 fn unknown_values_are_empty() {
-    let mut curve = support::without_intervals(support::curve());
+    let mut curve = support::without_intervals(support::build_curve());
     curve.runs.push(support::idle_run());
     let rows = parse(&csv(&curve));
     let column = |name: &str| rows[0].iter().position(|head| head == name).unwrap();
@@ -78,7 +78,7 @@ fn unknown_values_are_empty() {
 
 #[test]
 fn rates_of_streams_add_up_to_the_total() {
-    let curve = support::drained(support::curve());
+    let curve = support::drained(support::build_curve());
     let rows = parse(&csv(&curve));
     for name in ["iops", "bytes_per_s"] {
         let column = rows[0].iter().position(|head| head == name).unwrap();

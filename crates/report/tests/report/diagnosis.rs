@@ -10,7 +10,7 @@ use plimsoll_report::{Charset, Color, TextStyle, diagnoses_json, page_text, page
 use plimsoll_testkit::Workload;
 use plimsoll_units::Span;
 
-pub(super) fn outcomes() -> Vec<Outcome> {
+pub(super) fn read_outcomes() -> Vec<Outcome> {
     let work = Workload {
         single_reads: 1_080_000,
         several_reads: 0,
@@ -31,23 +31,23 @@ pub(super) fn diagnoses(outcomes: &[Outcome], found: &[Diagnosis], style: &TextS
     page_text(&pages::diagnoses(outcomes, &Demand::of(&readings), found), style)
 }
 
-pub(super) fn found(outcomes: &[Outcome]) -> Vec<Diagnosis> {
+pub(super) fn diagnose_outcomes(outcomes: &[Outcome]) -> Vec<Diagnosis> {
     let readings: Vec<_> = outcomes.iter().filter_map(Outcome::reading).collect();
     Demand::of(&readings).subjects.iter().map(|subject| diagnose(subject, &DiagnoseOptions::default())).collect()
 }
 
 #[test]
 fn text_begins_with_the_answer_and_has_bars_without_colour() {
-    let outcomes = outcomes();
-    let text = diagnoses(&outcomes, &found(&outcomes), &TextStyle { width: 100, ..TextStyle::default() });
+    let outcomes = read_outcomes();
+    let text = diagnoses(&outcomes, &diagnose_outcomes(&outcomes), &TextStyle { width: 100, ..TextStyle::default() });
     let expected = include_str!("diagnosis.txt");
     assert!(text == expected, "is now:\n{text}");
 }
 
 #[test]
 fn parts_of_storage_follow_their_sum() {
-    let inputs = outcomes();
-    let mut diagnosed = found(&inputs);
+    let inputs = read_outcomes();
+    let mut diagnosed = diagnose_outcomes(&inputs);
     let slices = &mut diagnosed[0].split.as_mut().unwrap().slices;
     slices[0].share = 0.7;
     slices.push(Slice { part: TimePart::SequentialRead, share: 0.1, ..slices[0].clone() });
@@ -64,8 +64,8 @@ fn parts_of_storage_follow_their_sum() {
 
 #[test]
 fn text_fits_each_width_and_character_set() {
-    let outcomes = outcomes();
-    let found = found(&outcomes);
+    let outcomes = read_outcomes();
+    let found = diagnose_outcomes(&outcomes);
     for width in [0, 40, 64, 80, 100, 160] {
         let style = TextStyle { width, ..TextStyle::default() };
         let text = diagnoses(&outcomes, &found, &style);
@@ -85,8 +85,9 @@ fn text_fits_each_width_and_character_set() {
 
 #[test]
 fn json_names_format_and_units() {
-    let outcomes = outcomes();
-    let json: serde_json::Value = serde_json::from_slice(&diagnoses_json(&outcomes, &found(&outcomes))).unwrap();
+    let outcomes = read_outcomes();
+    let json: serde_json::Value =
+        serde_json::from_slice(&diagnoses_json(&outcomes, &diagnose_outcomes(&outcomes))).unwrap();
     assert_eq!((&json["format"], &json["inputs"][0]["kind"]), (&"plimsoll.diagnosis/1".into(), &"awr-html".into()));
     let subject = &json["subjects"][0];
     assert_eq!((&subject["name"], &subject["verdicts"][0]["verdict"]), (&"SHOP".into(), &"storage".into()));
@@ -296,9 +297,9 @@ fn each_reason_for_a_hidden_demand_is_a_sentence_with_its_range() {
 
 #[test]
 fn title_and_answer_agree_on_the_share_of_storage() {
-    let report = outcomes();
+    let report = read_outcomes();
     let first_lines = |verdict: Verdict, active: f64| {
-        let mut subjects = found(&report);
+        let mut subjects = diagnose_outcomes(&report);
         subjects[0].verdicts = vec![verdict];
         subjects[0].split.as_mut().unwrap().active = active;
         let text = diagnoses(&report, &subjects, &TextStyle { width: 400, ..TextStyle::default() });
@@ -460,9 +461,9 @@ fn every_verdict_is_a_full_sentence() {
 
 #[test]
 fn each_headline_answers_whether_storage_is_the_problem() {
-    let report = outcomes();
+    let report = read_outcomes();
     let title = |verdicts: Vec<Verdict>| {
-        let mut subjects = found(&report);
+        let mut subjects = diagnose_outcomes(&report);
         subjects[0].verdicts = verdicts;
         subjects[0].split.as_mut().unwrap().active = 46.0;
         let text = diagnoses(&report, &subjects, &TextStyle { width: 400, ..TextStyle::default() });
@@ -529,8 +530,8 @@ fn finding_of_the_busiest_hour_is_part_of_its_sentence() {
 
 #[test]
 fn idle_waits_that_are_not_counted_are_listed() {
-    let report = outcomes();
-    let mut subjects = found(&report);
+    let report = read_outcomes();
+    let mut subjects = diagnose_outcomes(&report);
     subjects[0].split.as_mut().unwrap().idle_waits = vec![("virtual circuit wait".into(), 44_700.0)];
     let text = diagnoses(&report, &subjects, &TextStyle { width: 100, ..TextStyle::default() });
     assert!(text.contains("\nnot counted, as idle: virtual circuit wait, 44,700 s\n"), "{text}");
@@ -544,7 +545,7 @@ fn title_of_fast_storage_states_both() {
         let mut ingest = Ingest::new("awr.html");
         ingest.feed(work.awr_html().as_bytes());
         let report = ingest.finish();
-        let text = diagnoses(&report, &found(&report), &TextStyle { width: 400, ..TextStyle::default() });
+        let text = diagnoses(&report, &diagnose_outcomes(&report), &TextStyle { width: 400, ..TextStyle::default() });
         text.lines().next().unwrap().to_owned()
     };
     assert_eq!(title(500, 7_200), "Storage is 20 % of database time, and fast");
@@ -566,11 +567,11 @@ fn busy_hours_are_stated_beside_the_mean() {
         ingest.feed(work.awr_html().as_bytes());
         all.extend(ingest.finish());
     }
-    let text = diagnoses(&all, &found(&all), &TextStyle { width: 400, ..TextStyle::default() });
+    let text = diagnoses(&all, &diagnose_outcomes(&all), &TextStyle { width: 400, ..TextStyle::default() });
     assert!(text.contains("The busiest 2 of 20 windows have "), "{text}");
     assert!(text.lines().next().unwrap().contains(" in busy hours)"), "{text}");
     let readings: Vec<_> = all.iter().filter_map(Outcome::reading).collect();
-    let page = pages::diagnoses(&all, &Demand::of(&readings), &found(&all));
+    let page = pages::diagnoses(&all, &Demand::of(&readings), &diagnose_outcomes(&all));
     let load = page.figures.iter().find(|fact| fact.name == "Load").unwrap();
     let highest = load.remarks.last().unwrap();
     assert!(highest.starts_with("highest ") && highest.contains("2026-03-02 1"), "{highest}");

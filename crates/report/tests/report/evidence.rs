@@ -35,7 +35,7 @@ fn reports(hours: u64) -> Vec<Outcome> {
     (0..hours).flat_map(report).collect()
 }
 
-fn demand(outcomes: &[Outcome]) -> Demand {
+fn join_demand(outcomes: &[Outcome]) -> Demand {
     let readings: Vec<&Reading> = outcomes.iter().filter_map(Outcome::reading).collect();
     Demand::of(&readings)
 }
@@ -44,14 +44,14 @@ fn diagnosed(outcomes: &[Outcome], on: Option<&str>) -> String {
     let catalogue = Catalogue::built_in();
     let terms = PriceTerms { as_of: Date::day(2026, 11, 21), currency: None, region: None };
     let offer = on.map(|config| catalogue.offer(&config.parse().unwrap(), &terms).unwrap());
-    let demand = demand(outcomes);
+    let demand = join_demand(outcomes);
     let options = DiagnoseOptions { on: offer.as_ref(), misses: None };
     let found: Vec<Diagnosis> = demand.subjects.iter().map(|subject| diagnose(subject, &options)).collect();
     page_html(&pages::diagnoses(outcomes, &demand, &found))
 }
 
 fn sized(outcomes: &[Outcome], objective: &str, names: &[&str]) -> (Sizing, String) {
-    let demand = demand(outcomes);
+    let demand = join_demand(outcomes);
     let growth = Growth { yearly: 0.3, months: 24 };
     let design = Design { growth, objectives: objective.parse().into_iter().collect(), ..Design::of(Bytes::gib(500)) };
     sized_for(outcomes, &derive_requirements(&demand.subjects[0], &design).unwrap(), names)
@@ -193,7 +193,7 @@ fn headline_states_that_no_configuration_carries_the_load() {
 #[test]
 fn first_sentence_of_a_demand_states_its_busiest_window() {
     let outcomes = reports(3);
-    let loads = demand(&outcomes);
+    let loads = join_demand(&outcomes);
     let page = pages::demand(&outcomes, &loads, DemandDetail::Figures);
     let headline = page.headline.expect("the reports have a load").text;
     assert!(headline.starts_with("Demand of ") && headline.contains(" in the busiest of 3 windows (60 min from "));

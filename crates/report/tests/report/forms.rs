@@ -113,14 +113,14 @@ fn listings_keep_their_lines_in_every_form() {
     assert!(page_csv(&page).contains("\r\nAs dd prints it,,Run  12 | 3\r\n"));
 }
 
-fn text(width: usize) -> String {
+fn print_text(width: usize) -> String {
     page_text(&sample(), &TextStyle { width, ..TextStyle::default() })
 }
 
 #[test]
 fn text_fits_each_width_without_a_broken_word() {
     for width in [80, 120, 200] {
-        let text = text(width);
+        let text = print_text(width);
         for line in text.lines().filter(|line| !line.contains(COMMAND)) {
             assert!(line.chars().count() <= width, "{width}: {line}");
         }
@@ -139,10 +139,10 @@ fn text_fits_each_width_without_a_broken_word() {
 
 #[test]
 fn columns_are_dropped_by_priority_before_cells_wrap() {
-    assert!(text(200).contains("remark") && text(200).contains("95 % interval"));
-    let narrow = text(80);
+    assert!(print_text(200).contains("remark") && print_text(200).contains("95 % interval"));
+    let narrow = print_text(80);
     assert!(narrow.contains("columns omitted for the width: remark"), "{narrow}");
-    let wide = text(120);
+    let wide = print_text(120);
     assert!(wide.lines().any(|line| line.contains(LIMIT)), "no cell wraps where a column can be dropped:\n{wide}");
 }
 

@@ -4,8 +4,8 @@ use plimsoll_language::Language;
 use plimsoll_report::{TextStyle, diagnoses_json, page_html, page_text};
 use unicode_width::UnicodeWidthStr;
 
-use super::diagnosis::{diagnoses, found, outcomes};
-use super::support::{curve, page};
+use super::diagnosis::{diagnose_outcomes, diagnoses, read_outcomes};
+use super::support::{build_curve, page};
 
 /// Lines with four successive words of English, except commands. Names of wait events count, as they look the same.
 fn find_english(text: &str) -> Vec<&str> {
@@ -21,8 +21,11 @@ fn find_english(text: &str) -> Vec<&str> {
 fn pages_in_japanese_fit_the_width_and_have_no_more_english() {
     let style = TextStyle::default();
     let texts = Language::Japanese.scope(|| {
-        let outcomes = outcomes();
-        [(page_text(&page(&[&curve()]), &style), 5), (diagnoses(&outcomes, &found(&outcomes), &style), 6)]
+        let outcomes = read_outcomes();
+        [
+            (page_text(&page(&[&build_curve()]), &style), 5),
+            (diagnoses(&outcomes, &diagnose_outcomes(&outcomes), &style), 6),
+        ]
     });
     // The numbers may only shrink: texts of crates below, and texts without a translation.
     for (text, max_english) in texts {
@@ -35,7 +38,7 @@ fn pages_in_japanese_fit_the_width_and_have_no_more_english() {
 
 #[test]
 fn html_has_the_language_of_its_texts() {
-    let html = |language: Language| language.scope(|| page_html(&page(&[&curve()])));
+    let html = |language: Language| language.scope(|| page_html(&page(&[&build_curve()])));
     let (english, japanese) = (html(Language::English), html(Language::Japanese));
     assert!(english.contains("<html lang=\"en\">") && english.contains("Load line: "), "{english}");
     assert!(japanese.contains("<html lang=\"ja\">") && japanese.contains("負荷上限: "), "{japanese}");
@@ -43,7 +46,7 @@ fn html_has_the_language_of_its_texts() {
 
 #[test]
 fn json_is_the_same_in_all_languages() {
-    let outcomes = outcomes();
-    let json = || diagnoses_json(&outcomes, &found(&outcomes));
+    let outcomes = read_outcomes();
+    let json = || diagnoses_json(&outcomes, &diagnose_outcomes(&outcomes));
     assert_eq!(String::from_utf8(Language::Japanese.scope(json)), String::from_utf8(Language::English.scope(json)));
 }

@@ -81,7 +81,7 @@ fn workload() -> Workload {
     }
 }
 
-fn corpus() -> Vec<Vec<u8>> {
+fn build_corpus() -> Vec<Vec<u8>> {
     let course = DailyWorkload { busiest: workload(), windows: 1, instances: 1 };
     let written = Writing::ALL.iter().flat_map(|(_, form)| form.write(&course)).map(|file| file.text.into_bytes());
     let mut all: Vec<Vec<u8>> = written.chain(INPUTS.map(|text| text.as_bytes().to_vec())).collect();
@@ -108,7 +108,7 @@ fn real(folder: &Path, all: &mut Vec<Vec<u8>>) {
 }
 
 /// Ranges of digits with a point.
-fn numbers(bytes: &[u8]) -> Vec<(usize, usize)> {
+fn find_numbers(bytes: &[u8]) -> Vec<(usize, usize)> {
     let mut found = Vec::new();
     let mut at = 0;
     while at < bytes.len() {
@@ -125,7 +125,7 @@ fn numbers(bytes: &[u8]) -> Vec<(usize, usize)> {
 fn mutant(corpus: &[Vec<u8>], rng: &mut Rng) -> Vec<u8> {
     let mut bytes = corpus[rng.usize(..corpus.len())].clone();
     for _ in 0..rng.u32(1..5) {
-        let numbers = numbers(&bytes);
+        let numbers = find_numbers(&bytes);
         if numbers.is_empty() {
             break;
         }
@@ -193,7 +193,7 @@ impl Commands {
 #[test]
 fn no_number_of_an_input_causes_a_panic() {
     let cases = std::env::var("PLIMSOLL_FUZZ_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(2_000_u64);
-    let (corpus, commands) = (corpus(), Commands::new());
+    let (corpus, commands) = (build_corpus(), Commands::new());
     let mut rng = Rng::with_seed(0x6e75_6d62);
     let (mut used, mut panics) = (0, Vec::new());
     for case in 0..cases {

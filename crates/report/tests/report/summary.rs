@@ -40,7 +40,7 @@ fn every_curve_and_suite_fits_one_screen() {
 
 #[test]
 fn a_curve_has_its_plot_and_its_figures() {
-    let summary = check("curve", &support::page(&[&support::curve()]));
+    let summary = check("curve", &support::page(&[&support::build_curve()]));
     assert!(summary.starts_with("Load line: "), "{summary}");
     for part in ["\nLimit", "\nKnee", "\nMaximum throughput", "load line ", "Details"] {
         assert!(summary.contains(part), "{part} in {summary}");
@@ -49,7 +49,7 @@ fn a_curve_has_its_plot_and_its_figures() {
 
 #[test]
 fn findings_that_do_not_fit_are_counted() {
-    let mut page = support::page(&[&support::curve()]);
+    let mut page = support::page(&[&support::build_curve()]);
     let headline = page.headline.as_mut().expect("a curve has a verdict");
     headline.cautions = (1..=9).map(|number| format!("caution {number} has a sentence")).collect();
     let summary = check("cautions", &page);

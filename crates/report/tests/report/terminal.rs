@@ -72,7 +72,7 @@ fn verdict_is_the_first_line() {
 
 #[test]
 fn every_run_has_its_row_with_points_aligned() {
-    let curve = support::curve();
+    let curve = support::build_curve();
     let displayed = text(&curve, &plain(120));
     for depth in [1, 128] {
         assert!(displayed.contains(&format!("\ndepth {depth} ")), "{displayed}");
@@ -87,9 +87,9 @@ fn every_run_has_its_row_with_points_aligned() {
 
 #[test]
 fn omitted_columns_are_named() {
-    let narrow = text(&support::curve(), &plain(60)).split_whitespace().collect::<Vec<_>>().join(" ");
+    let narrow = text(&support::build_curve(), &plain(60)).split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(narrow.contains("columns omitted for the width: longest, mean"), "{narrow}");
-    assert!(!text(&support::curve(), &plain(120)).contains("omitted"));
+    assert!(!text(&support::build_curve(), &plain(120)).contains("omitted"));
 }
 
 #[test]
@@ -121,7 +121,7 @@ fn long_names_are_shortened_before_figures_are_dropped() {
 
 #[test]
 fn findings_are_ordered_by_weight_with_remedies() {
-    let displayed = text(&support::curve(), &plain(120));
+    let displayed = text(&support::build_curve(), &plain(120));
     let caution = displayed.find("caution").unwrap();
     assert!(caution < displayed.find("\nnote ").unwrap());
     assert!(displayed.contains("         stop the other load, or include it"));
@@ -139,12 +139,12 @@ fn load_lines_by_objective_and_comparisons_fit_the_width() {
     let lines = support::ladder();
     let comparison_of = |names: [&str; 2], style: &TextStyle| {
         let names = names.map(|name| [name.to_owned()]);
-        let (before, after) = (support::curve(), support::curve());
+        let (before, after) = (support::build_curve(), support::build_curve());
         let comparison = plimsoll_analyse::compare(&before, &after);
         page_text(&pages::comparison([&names[0], &names[1]], &comparison, &[]), style)
     };
     let ladder = |ladder: &[LoadLine], style: &TextStyle| {
-        let curve = support::curve();
+        let curve = support::build_curve();
         page_text(&pages::curves(&[Sheet { curve: &curve, ladder: ladder.to_vec(), price: None }]), style)
     };
     for width in WIDTHS {
@@ -159,7 +159,7 @@ fn load_lines_by_objective_and_comparisons_fit_the_width() {
 
 #[test]
 fn completions_after_the_run_do_not_add_to_rates_by_stream() {
-    let displayed = text(&support::curve(), &plain(120));
+    let displayed = text(&support::build_curve(), &plain(120));
     assert!(displayed.contains("By stream and kind"), "{displayed}");
-    assert_eq!(text(&support::drained(support::curve()), &plain(120)), displayed);
+    assert_eq!(text(&support::drained(support::build_curve()), &plain(120)), displayed);
 }

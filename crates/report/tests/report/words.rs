@@ -73,7 +73,7 @@ fn commands_are_quoted_for_a_shell() {
 
 #[test]
 fn known_properties_of_targets_are_described() {
-    let curve = support::curve();
+    let curve = support::build_curve();
     let subject = words::subject(&curve.subject);
     assert!(subject.starts_with("block device, 404 GiB; Micron 7450 MTFDKCC3T8TFR (nvme1n1), "), "{subject}");
     assert_eq!(words::source_line(&curve), "measured with io_uring on /dev/nvme1n1, 2026-03-02");
@@ -87,7 +87,7 @@ fn curve_on(host: HostShares, closed_line: Option<ClosedLine>) -> Curve {
     let why = NoLine::HostTaken { share: 0.88, host, lateness_p99, seconds: Some(180.0) };
     let basis = LineBasis { slots: 3, left_out: 22, slot: Span::from_millis(250), ..LineBasis::default() };
     let line = LoadLine::Refused { objective, why };
-    Curve { load_line: Some(line), closed_line, basis: Some(basis), findings: Vec::new(), ..support::curve() }
+    Curve { load_line: Some(line), closed_line, basis: Some(basis), findings: Vec::new(), ..support::build_curve() }
 }
 
 fn closed_within(limit: &str) -> ClosedLine {
@@ -167,7 +167,7 @@ fn ranges_of_undisturbed_slots_stay_answers() {
         let basis = Some(LineBasis { slots: 20, left_out, ..LineBasis::default() });
         let line = LoadLine::Refused { objective, why };
         let closed_line = Some(closed_within("p99<=5ms"));
-        let page = headline(&Curve { load_line: Some(line), closed_line, basis, ..support::curve() });
+        let page = headline(&Curve { load_line: Some(line), closed_line, basis, ..support::build_curve() });
         page.cautions.into_iter().fold(page.text, |text, caution| format!("{text}; {caution}"))
     };
     assert!(range(12_000.0, 0).starts_with("Load line: between 12,000 and 61,000 IOPS"), "{}", range(12_000.0, 0));

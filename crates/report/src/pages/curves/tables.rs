@@ -12,7 +12,7 @@ use crate::words::clean;
 use crate::{number, pick, words};
 
 /// A row for each run, closed loads first.
-pub(super) fn runs(curve: &Curve) -> PageSection {
+pub(super) fn build_runs_section(curve: &Curve) -> PageSection {
     let (mut runs, open): (Vec<&Run>, Vec<&Run>) = curve.runs.iter().partition(|run| !pick::is_open(run));
     let closed = runs.len();
     runs.extend(&open);
@@ -206,7 +206,9 @@ pub(super) fn side_by_side(curves: &[&Curve], prices: &[Option<&Price>]) -> Bloc
         .column(Column::text(label!("objective"), 1), |(_, curve)| {
             curve.load_line.map(|line| line.objective().to_string())
         })
-        .column(Column::rate(label!("load line"), "IOPS", 0), |(_, curve)| line(curve.load_line.as_ref(), max))
+        .column(Column::rate(label!("load line"), "IOPS", 0), |(_, curve)| {
+            build_line_cell(curve.load_line.as_ref(), max)
+        })
         .column(Column::rate(label!("knee"), "IOPS", 2), |(_, curve)| curve.knee.map(|knee| Cell::three(knee.iops)))
         .column(Column::rate(label!("maximum"), "IOPS", 0), |(_, curve)| {
             pick::fastest(curve).map(|run| Cell::three(run.figures.iops.value))
@@ -221,7 +223,7 @@ pub(super) fn side_by_side(curves: &[&Curve], prices: &[Option<&Price>]) -> Bloc
 }
 
 /// A load line with its interval, and a bar of its share of the largest.
-pub(in crate::pages) fn line(line: Option<&LoadLine>, max: f64) -> Cell {
+pub(in crate::pages) fn build_line_cell(line: Option<&LoadLine>, max: f64) -> Cell {
     let Some(line) = line else { return Cell::unknown() };
     let Some(iops) = pick::line_iops(line) else { return Cell::text(label!("none")) };
     let cell = Cell::estimate(&iops, number::three).with_gauge(iops.value / max);

@@ -76,7 +76,7 @@ pub(super) fn section(case: &Case<'_>) -> Option<PageSection> {
         let displayed = history.unusual.iter().take(ROWS_MAX);
         let unusual = Table::of(label!("Unusual windows"), unusual_columns(), displayed, |unusual| {
             vec![
-                Cell::text(begin(unusual.slot)),
+                Cell::text(format_begin(unusual.slot)),
                 Cell::text(quantity(&unusual.quantity)),
                 Cell::text(value(&unusual.quantity, unusual.value)),
                 Cell::text(value(&unusual.quantity, unusual.median)),
@@ -130,7 +130,7 @@ fn unusual_columns() -> [Column; 5] {
     ]
 }
 
-fn begin(slot: Slot) -> String {
+fn format_begin(slot: Slot) -> String {
     let begin =
         slot.begin.map_or_else(|| label!("unknown time").to_owned(), |begin| begin.to_string().replace('T', " "));
     say!("{begin}, {}", duration(slot.length.as_secs_f64()))
@@ -144,7 +144,7 @@ fn percent(share: f64) -> Cell {
 
 fn window(window: &WindowTime) -> Vec<Cell> {
     vec![
-        Cell::text(begin(window.slot)),
+        Cell::text(format_begin(window.slot)),
         Cell::three(window.active),
         Cell::or_unknown(window.rates[0], Cell::three),
         Cell::or_unknown(window.rates[1], |bytes| Cell::three(bytes / 1e6)),
@@ -180,7 +180,7 @@ fn change(change: &PeriodChange) -> Block {
         ]
     });
     let [before, after] = change.windows;
-    let note = say!("{before} windows before {}, {after} from then on", begin(change.from));
+    let note = say!("{before} windows before {}, {after} from then on", format_begin(change.from));
     Block::Table(table.with_notes([note]))
 }
 

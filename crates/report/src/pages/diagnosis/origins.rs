@@ -211,16 +211,16 @@ fn of_series(case: &Case<'_>, series: &MeasureSeries, max: usize) -> Vec<Vec<Cel
         let begin = reading.windows.get(figure.window as usize).and_then(|window| window.begin);
         let begin = begin.map_or(UNKNOWN.to_owned(), |begin| begin.to_string().replace('T', " "));
         let id = (index == 0).then(|| series_id(case, series));
-        cells(id, &name, &format_figure(figure), &begin, &reading.name, &figure.origin)
+        build_cells(id, &name, &format_figure(figure), &begin, &reading.name, &figure.origin)
     };
     figures.iter().take(max).enumerate().map(row).collect()
 }
 
 fn place(id: Option<String>, name: &str, value: &str, place: &InputPosition) -> Vec<Cell> {
-    cells(id, name, value, UNKNOWN, &place.input, &place.origin)
+    build_cells(id, name, value, UNKNOWN, &place.input, &place.origin)
 }
 
-fn cells(id: Option<String>, name: &str, value: &str, window: &str, file: &str, origin: &Origin) -> Vec<Cell> {
+fn build_cells(id: Option<String>, name: &str, value: &str, window: &str, file: &str, origin: &Origin) -> Vec<Cell> {
     let line = if origin.line > 0 { origin.line.to_string() } else { UNKNOWN.to_owned() };
     let table = origin.table.as_deref().unwrap_or_default();
     let gap = if table.is_empty() || origin.field.is_empty() { "" } else { ": " };

@@ -9,7 +9,7 @@ use plimsoll_choose::sizing::{Choice, DesignLimit, DesignPoint, Rejection, Sizin
 use plimsoll_ingest::Outcome;
 use plimsoll_language::{label, say};
 
-use super::{Doubts, Sized, facts};
+use super::{Doubts, Sized, list_facts};
 use crate::chart::{self, Bar, Fill};
 use crate::csv::plain;
 use crate::html::{both, figure};
@@ -25,12 +25,12 @@ impl Sized<'_> {
     /// Steps from the measured load to the required ceilings.
     pub(super) fn design_point(&self) -> PageSection {
         let required = &self.sizing.required;
-        let mut facts = vec![Fact::new(label!("measured"), words::measured(required))];
+        let mut facts = vec![Fact::new(label!("measured"), words::describe_measured_load(required))];
         facts.extend(words::today(required).map(|today| Fact::new(label!("today"), today)));
         for step in &required.steps {
             facts.push(Fact::new(
                 if matches!(step.kind, StepKind::Growth(_)) { label!("growth") } else { label!("peaks") },
-                words::step(step),
+                words::describe_growth_step(step),
             ));
         }
         for point in &required.points {
@@ -57,7 +57,7 @@ impl Sized<'_> {
 
     /// Load levels from measured to design point.
     fn levels(&self) -> Chart {
-        let levels = levels(&self.sizing.required);
+        let levels = build_levels(&self.sizing.required);
         let description =
             levels.iter().map(|bar| format!("{}: {}", bar.name, bar.value)).collect::<Vec<_>>().join(label!("; "));
         let drawn = both("wanted", label!("From measured load to design point"), &description, |size| {
@@ -83,7 +83,7 @@ impl Sized<'_> {
         let mut blocks = vec![Block::Table(classes(&self.sizing.required.points))];
         for (rank, choice) in self.choices().iter().enumerate() {
             blocks.push(Block::Heading(say!("{}. {}", rank + 1, offer::configuration(&choice.offer))));
-            blocks.push(Block::Facts(facts(choice, Doubts::All)));
+            blocks.push(Block::Facts(list_facts(choice, Doubts::All)));
             let effect = choice.effect.as_ref();
             blocks.push(Block::Table(self.classes(&[choice], effect)));
             blocks.extend(effect.map(|effect| Block::Note(database_time(effect))));
@@ -159,11 +159,11 @@ const DATA: [(&str, CsvValue); 17] = [
         or_empty(choice.price.as_ref(), |price| price.region.as_deref().unwrap_or_default().to_owned())
     }),
     ("price_date", |choice| or_empty(choice.price.as_ref(), |price| price.cite.date.clone())),
-    ("binds", |choice| or_empty(choice.binds.as_ref(), name)),
+    ("binds", |choice| or_empty(choice.binds.as_ref(), name_limit)),
     ("binds_over_design_point", |choice| or_empty(choice.binds.as_ref(), over)),
     ("allowed_iops", |choice| or_empty(choice.binds.as_ref(), |limit| plain(limit.iops))),
     ("allowed_bytes_per_s", |choice| or_empty(choice.binds.as_ref(), |limit| plain(limit.bytes_per_second))),
-    ("next_limit", |choice| or_empty(choice.next.as_ref(), name)),
+    ("next_limit", |choice| or_empty(choice.next.as_ref(), name_limit)),
     ("next_over_design_point", |choice| or_empty(choice.next.as_ref(), over)),
     ("objectives", |choice| words::reached(&choice.reached)),
     ("latency_mean_ns", |choice| {
@@ -183,7 +183,7 @@ fn or_empty<T>(value: Option<T>, text: impl FnOnce(T) -> String) -> String {
     value.map_or_else(String::new, text)
 }
 
-fn name(limit: &DesignLimit) -> String {
+fn name_limit(limit: &DesignLimit) -> String {
     limit.name.to_string()
 }
 
@@ -196,10 +196,13 @@ fn database_time(effect: &DatabaseEffect) -> String {
     let retained = effect.retained.iter().map(|class| class_name(*class)).collect::<Vec<_>>().join(label!(", "));
     let retained = if retained.is_empty() { retained } else { say!(" Assumed unchanged: {retained}.") };
     let alone = if effect.filter == FilterWork::None { "" } else { label!(" by storage alone") };
-    say!("Database time: {}, {before} s to {after} s{alone} for the same work.{retained}", words::saved(effect))
+    say!(
+        "Database time: {}, {before} s to {after} s{alone} for the same work.{retained}",
+        words::format_time_change(effect)
+    )
 }
 
-fn levels(required: &SizingRequirements) -> Vec<Bar> {
+fn build_levels(required: &SizingRequirements) -> Vec<Bar> {
     let bar = |name: String, iops: f64, bytes: f64, fill| Bar {
         name,
         from: 0.0,

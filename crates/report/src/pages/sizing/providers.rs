@@ -47,7 +47,7 @@ impl Sized<'_> {
             vec![
                 Cell::text(offer::configuration(&choice.offer)),
                 Cell::money(choice.total()),
-                Cell::or_unknown(choice.effect.as_ref(), |effect| Cell::text(words::saved(effect))),
+                Cell::or_unknown(choice.effect.as_ref(), |effect| Cell::text(words::format_time_change(effect))),
                 Cell::or_unknown(choice.waiting(point), Cell::three),
                 Cell::or_unknown(read(choice), |class| Cell::text(class.mean.to_string())),
                 Cell::text(more),
@@ -110,7 +110,7 @@ impl Sized<'_> {
 
     /// `65 % less, redo slower`: the change of the database's time, and classes that are slower within the tolerance.
     fn time_and_slower(&self, best: Best<'_>) -> Option<String> {
-        let time = best.effect(&self.sizing.required).as_ref().map(words::saved)?;
+        let time = best.effect(&self.sizing.required).as_ref().map(words::format_time_change)?;
         let names = self.slower_classes(best);
         Some(if names.is_empty() { time } else { say!("{time}, {names} slower") })
     }
@@ -182,12 +182,12 @@ impl Sized<'_> {
         let next = self.sizing.frontier.iter().find(is_notable)?;
         let (name, against) = (offer::configuration(&next.offer), words::against(point, cheapest, next));
         let label = if price(next) < price(cheapest) { label!("At an unverified price") } else { label!("More money") };
-        Some(say!("{label}: {name} for {}, {against}", words::price(next)))
+        Some(say!("{label}: {name} for {}, {against}", words::format_price(next)))
     }
 
     /// Prices of a choice, with the machine as far as the input determines it.
     pub(super) fn price(&self, choice: &Choice) -> String {
-        let price = words::price(choice);
+        let price = words::format_price(choice);
         let compute = self.sizing.required.compute;
         let is_known = compute.processors.is_some() || compute.memory.is_some();
         if is_known || choice.machine.is_none() {

@@ -31,7 +31,7 @@ impl Sized<'_> {
             free.into_iter().partition(|(memory, _)| memory.saved.unwrap_or_default() > saved);
         cautions.extend(free_first.into_iter().map(|(_, text)| text));
         let cap = first_screen::cap(self.sizing);
-        let censored = words::censored(demand);
+        let censored = words::explain_censoring(demand);
         if cap.is_some() { &mut details } else { &mut cautions }.extend(censored);
         cautions.extend(first_screen::insufficient_machine(self.sizing));
         cautions.extend(cap);
@@ -107,7 +107,8 @@ impl Sized<'_> {
     fn effect(&self) -> Option<String> {
         let effect = self.sizing.best_effect()?;
         let bound = self.sizing.speed_limit();
-        let time = bound.map_or_else(|| words::saved(&effect), |limit| words::saved_to_limit(&effect, limit.saved));
+        let time = bound
+            .map_or_else(|| words::format_time_change(&effect), |limit| words::saved_to_limit(&effect, limit.saved));
         Some(say!("; database time {time}"))
     }
 
@@ -247,7 +248,9 @@ impl Sized<'_> {
         let mut details = Vec::new();
         details.extend(words::saving(self.sizing));
         details.extend(
-            self.sizing.best_effect().map(|effect| say!("Database time for the same work: {}", words::saved(&effect))),
+            self.sizing
+                .best_effect()
+                .map(|effect| say!("Database time for the same work: {}", words::format_time_change(&effect))),
         );
         match self.sizing.best() {
             Some(Best::Layout(layout)) => details.push(single_volume(layout)),
@@ -316,7 +319,7 @@ impl Sized<'_> {
         let eligible =
             priced.filter(|(choice, price)| is_cheaper(*price) && choice.price_doubt() <= nearest.price_doubt());
         let (choice, price) = eligible.min_by_key(|(_, price)| price.millionths)?;
-        let time = choice.effect.as_ref().map(words::saved)?;
+        let time = choice.effect.as_ref().map(words::format_time_change)?;
         let accepted = words::accepted_by(&self.sizing.required, choice);
         Some(say!("; {price} with {}: {time} ({accepted})", offer::readable_name(&choice.offer)))
     }

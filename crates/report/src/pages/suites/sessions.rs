@@ -70,7 +70,7 @@ pub(super) fn draw_curves(id: &str, groups: &[&SessionCurve<'_>], source: &str) 
         [_] => label!("Each marker is a number of concurrent sessions."),
         _ => label!("Each marker is a number of concurrent sessions; vertical lines are load lines."),
     };
-    let described = groups.iter().map(|group| description(group)).collect::<Vec<_>>().join(" ");
+    let described = groups.iter().map(|group| describe_curve(group)).collect::<Vec<_>>().join(" ");
     let drawn = both(id, label!("Response time against throughput"), &described, |size| {
         draw::load_curve(&curves, Counted::Transactions, size)
     });
@@ -78,7 +78,7 @@ pub(super) fn draw_curves(id: &str, groups: &[&SessionCurve<'_>], source: &str) 
     chart(lead, &drawn, source)
 }
 
-fn description(group: &SessionCurve<'_>) -> String {
+fn describe_curve(group: &SessionCurve<'_>) -> String {
     let curve = &group.curve;
     let line = curve
         .load_line
@@ -129,8 +129,8 @@ fn time(ns: f64) -> String {
 }
 
 fn both_sides((tone, name): (usize, &str), group: &SessionCurve<'_>, knee: Option<&str>) -> Vec<draw::PointGroup> {
-    let observed = spots(group, label!("in the database"), knee, SessionPoint::read_as_seen);
-    let below = spots(group, label!("at the block device"), None, SessionPoint::read_below);
+    let observed = build_spots(group, label!("in the database"), knee, SessionPoint::read_as_seen);
+    let below = build_spots(group, label!("at the block device"), None, SessionPoint::read_below);
     let named = |who: &str| if name.is_empty() { who.to_owned() } else { say!("{name}, {who}") };
     let side = |who, fill, spots| draw::PointGroup { name: named(who), tone, fill, joined: Joined::Line, spots };
     let sides = [
@@ -141,7 +141,7 @@ fn both_sides((tone, name): (usize, &str), group: &SessionCurve<'_>, knee: Optio
 }
 
 /// Points with a latency; the point of the given name is marked as the knee.
-fn spots<'a>(
+fn build_spots<'a>(
     group: &SessionCurve<'a>,
     who: &str,
     knee: Option<&str>,

@@ -10,7 +10,7 @@ use crate::chart::{Bar, Fill, bars};
 use crate::html::both;
 use crate::number;
 use crate::page::{Block, Cell, Column, ColumnKind, PageSection, Table};
-use crate::pages::curves::{labels, line};
+use crate::pages::curves::{build_line_cell, number_labels};
 use crate::sessions::{SessionCurve, SessionPoint, format_load, groups, limit_at};
 use crate::statements::{By, Test, Took, seconds, tests};
 use crate::words::{self, clean};
@@ -47,7 +47,7 @@ fn alike(suites: &[&SuiteRun], index: usize) -> Vec<PageSection> {
         let any = |suite: &&&SuiteRun| suite.steps.iter().any(|step| step.counts && required(&step.work));
         suites.iter().filter(any).count() > 1
     };
-    let names = labels(&suites.iter().map(|suite| clean(&suite.subject.name)).collect::<Vec<_>>());
+    let names = number_labels(&suites.iter().map(|suite| clean(&suite.subject.name)).collect::<Vec<_>>());
     if has(|work| matches!(work, StepWork::Sessions(_))) {
         over_each_other(&entries(suites, &names), index)
     } else if has(|work| matches!(work, StepWork::Statements(_))) {
@@ -116,7 +116,7 @@ fn curve_table(rows: Vec<(usize, &SuiteCurve<'_>)>, entries: &[SuiteCurve<'_>]) 
             entry.group.curve.load_line.map(|line| line.objective().to_string())
         })
         .column(Column::rate(label!("load line"), label!("transactions/s"), 0), |(_, entry)| {
-            line(entry.group.curve.load_line.as_ref(), max)
+            build_line_cell(entry.group.curve.load_line.as_ref(), max)
         })
         .column(Column::rate(label!("knee"), label!("transactions/s"), 1), |(_, entry)| {
             entry.group.curve.knee.map(|knee| Cell::three(knee.iops))
@@ -141,7 +141,7 @@ fn curve_table(rows: Vec<(usize, &SuiteCurve<'_>)>, entries: &[SuiteCurve<'_>]) 
 /// Seconds of each test as bars, and as a table with a column per suite.
 fn statements(suites: &[&SuiteRun], names: &[String], index: usize) -> Vec<PageSection> {
     let (by_test, by_step) = (tests(suites, By::Test), tests(suites, By::Step));
-    let drawn = drawn(&by_test);
+    let drawn = build_bars(&by_test);
     let keys: Vec<String> = names.iter().enumerate().map(|(place, name)| format!("{} {name}", key(place))).collect();
     let keys = keys.join(label!(", "));
     let title = label!("Time of each test");
@@ -154,7 +154,7 @@ fn statements(suites: &[&SuiteRun], names: &[String], index: usize) -> Vec<PageS
                 is extrapolated at the same rate; ?: wrong rows"
     );
     let table_of =
-        |label, of, tests: &[Test]| Block::Table(table(label, of, names, tests).with_notes([note.to_owned()]));
+        |label, of, tests: &[Test]| Block::Table(build_table(label, of, names, tests).with_notes([note.to_owned()]));
     let steps = Some(&by_step).filter(|steps| steps.len() > by_test.len());
     let steps = steps.map(|steps| table_of(label!("Seconds of each step"), label!("step"), steps));
     vec![
@@ -171,7 +171,7 @@ fn key(place: usize) -> char {
     char::from(b'A' + (place % 26) as u8)
 }
 
-fn drawn(tests: &[Test]) -> Vec<Bar> {
+fn build_bars(tests: &[Test]) -> Vec<Bar> {
     let mut out = Vec::new();
     for test in tests {
         let existing = test.took.iter().enumerate().filter_map(|(place, took)| Some((place, took.as_ref()?)));
@@ -190,7 +190,7 @@ fn drawn(tests: &[Test]) -> Vec<Bar> {
     out
 }
 
-fn table(label: &str, of: &'static str, names: &[String], tests: &[Test]) -> Table {
+fn build_table(label: &str, of: &'static str, names: &[String], tests: &[Test]) -> Table {
     let columns = names.iter().enumerate().map(|(place, name)| {
         let name = format!("{} {name}", key(place)).into();
         (place, Column { name, ..Column::time("", "s", u8::from(place > 0)) })

@@ -42,7 +42,7 @@ fn columns() -> [Column; 11] {
 /// A row for each volume: its activity between two readings that are `apart` seconds of the model's time.
 pub fn activity(before: &VolumeView, after: &VolumeView, apart: f64, slow: u32) -> Page {
     let existing = after.iter().filter_map(|(name, now)| Some((before.get(name)?, now)));
-    let rows: Vec<_> = existing.map(|((_, then), (volume, now))| row(volume, then, now, apart)).collect();
+    let rows: Vec<_> = existing.map(|((_, then), (volume, now))| build_row(volume, then, now, apart)).collect();
     let mut notes = vec![label!("emulated; response times of the last second that had answers").to_owned()];
     notes.extend(Some(time(slow)).filter(|text| !text.is_empty()));
     let rows = rows.into_iter().map(|row| row.into_iter().map(Cell::from).collect()).collect();
@@ -56,7 +56,7 @@ pub fn activity(before: &VolumeView, after: &VolumeView, apart: f64, slow: u32) 
     Page::of_table(table, label!("no volumes"))
 }
 
-fn row(volume: &Volume, then: &Stats, now: &Stats, apart: f64) -> Vec<String> {
+fn build_row(volume: &Volume, then: &Stats, now: &Stats, apart: f64) -> Vec<String> {
     let moved = |kind: &str| per_second(bytes(now, kind).saturating_sub(bytes(then, kind)), apart) / 1e6;
     let answered = ops(now).saturating_sub(ops(then));
     let none = || "–".to_owned();

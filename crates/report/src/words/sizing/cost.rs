@@ -52,7 +52,7 @@ fn unequal_machines(sizing: &Sizing, present: &PresentCost) -> Option<String> {
 }
 
 /// Prices of a choice: `95.20 USD a month, 279.16 USD with aws/r6i.xlarge (unverified price)`.
-pub(crate) fn price(choice: &Choice) -> String {
+pub(crate) fn format_price(choice: &Choice) -> String {
     let monthly = choice
         .price
         .as_ref()

@@ -97,7 +97,7 @@ pub(crate) fn assumed_load(demand: &SizingRequirements) -> Vec<String> {
 }
 
 /// The reason why the measured load is below the demand, and the range that the sizing covers.
-pub(crate) fn censored(required: &SizingRequirements) -> Option<String> {
+pub(crate) fn explain_censoring(required: &SizingRequirements) -> Option<String> {
     let censored = required.censored.as_ref()?;
     let reason = crate::words::diagnosis::censored_reason(censored);
     let [low, high] = expected_range(required)?.map(number::rate);
@@ -131,7 +131,7 @@ pub(crate) fn expected_range(required: &SizingRequirements) -> Option<[f64; 2]> 
 
 /// The measured load: `1,230 IOPS and 45.6 MB/s, limits at which at most 1 % of the operations wait in 168 windows of up
 /// to 60 min; the highest windows have 2,510 IOPS and 172 MB/s`.
-pub(crate) fn measured(required: &SizingRequirements) -> String {
+pub(crate) fn describe_measured_load(required: &SizingRequirements) -> String {
     let measured = &required.measured;
     let each = length(measured.longest.as_secs_f64());
     let rates = |iops: f64, bytes: f64| (number::rate(iops), offer::megabytes(bytes));
@@ -256,7 +256,7 @@ pub(crate) fn cluster(cluster: &Cluster) -> String {
 
 /// `x 3.13 for small operations, x 6.09 for those of 64 KiB and more, x 1 for scans ... (measured range: 1.43 to 7.45):
 /// ...`.
-pub(crate) fn step(step: &GrowthStep) -> String {
+pub(crate) fn describe_growth_step(step: &GrowthStep) -> String {
     let (small, large, scans) = (number::three(step.small), number::three(step.large), number::three(step.scans));
     let times = if small == large && large == scans {
         say!("x {small}")

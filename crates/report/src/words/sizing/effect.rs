@@ -28,7 +28,7 @@ pub(crate) fn today(required: &SizingRequirements) -> Option<String> {
 
 /// Change of the database's time: `12.3 % less`; a range if reads without a latency or scans that cells filter today make a
 /// difference: `18 % more to 6 % less`.
-pub(crate) fn saved(effect: &DatabaseEffect) -> String {
+pub(crate) fn format_time_change(effect: &DatabaseEffect) -> String {
     effect.saved_range().map_or_else(|| uncounted_filtering().to_owned(), |[low, high]| format_range(low, high))
 }
 
@@ -91,7 +91,7 @@ pub(crate) fn saved_share(part: f64) -> String {
 
 /// `redo 12 ms instead of 2 ms (6 times); database time 8.1 % more`.
 pub(crate) fn slower(choice: &Choice) -> String {
-    let time = choice.effect.as_ref().map(|effect| say!("database time {}", saved(effect)));
+    let time = choice.effect.as_ref().map(|effect| say!("database time {}", format_time_change(effect)));
     let classes = Some(slower_classes(&choice.slower)).filter(|classes| !classes.is_empty());
     classes.into_iter().chain(time).collect::<Vec<_>>().join(label!("; "))
 }
@@ -199,7 +199,7 @@ mod tests {
     fn change_of_database_time_is_a_range_with_filtering() {
         let effect =
             |filter| DatabaseEffect { before_s: 1e3, after_s: 9e2, parts: Vec::new(), retained: Vec::new(), filter };
-        let text = |filter| saved(&effect(filter));
+        let text = |filter| format_time_change(&effect(filter));
         assert_eq!(text(FilterWork::None), "10 % less");
         assert_eq!(text(FilterWork::Seconds([20.0, 80.0])), "2 % to 8 % less");
         assert_eq!(text(FilterWork::Seconds([80.0, 320.0])), "22 % more to 2 % less");

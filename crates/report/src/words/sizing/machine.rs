@@ -245,7 +245,7 @@ fn has_constrained_cores(machine: &Attachment) -> bool {
 }
 
 /// Processors and memory of a machine: `4 vCPUs, 32 GiB`.
-pub(crate) fn shape(machine: &Attachment) -> String {
+pub(crate) fn format_shape(machine: &Attachment) -> String {
     let shape = machine.offer.machine_shape();
     let processors = shape.as_ref().and_then(|shape| shape.vcpus).map(vcpus);
     let memory = shape.and_then(|shape| shape.memory).map(|memory| memory.to_string());
@@ -257,7 +257,7 @@ pub(crate) fn shape(machine: &Attachment) -> String {
 pub(crate) fn machine(machine: &Attachment) -> String {
     let name = machine.name().unwrap_or_default();
     let price = machine.monthly.map_or_else(|| label!("price unknown").to_owned(), |monthly| say!("{monthly} a month"));
-    let first = [clean(&name), shape(machine), price];
+    let first = [clean(&name), format_shape(machine), price];
     let first: Vec<String> = first.into_iter().filter(|part| !part.is_empty()).collect();
     let mut parts = vec![first.join(label!(", "))];
     parts.extend(machine.binds.as_ref().map(|binds| format!("{} ({})", limit(binds), margin(binds.over))));

@@ -7,7 +7,7 @@ use super::percent;
 pub(super) fn tune(verdict: &TuneVerdict) -> String {
     match verdict {
         TuneVerdict::BetterSettings { settings, ratio } => {
-            let settings: Vec<String> = settings.iter().map(|setting| changes(&setting.changes)).collect();
+            let settings: Vec<String> = settings.iter().map(|setting| format_changes(&setting.changes)).collect();
             let confirmed = match ratio {
                 Some(ratio) if ratio.interval.is_some_and(|(low, _)| low > 1.0) => {
                     format!("{} in runs after the search", gain(ratio))
@@ -38,14 +38,14 @@ pub(super) fn tune(verdict: &TuneVerdict) -> String {
     }
 }
 
-fn changes(changes: &[(String, String)]) -> String {
+fn format_changes(changes: &[(String, String)]) -> String {
     let parts: Vec<String> = changes.iter().map(|(name, value)| format!("{name} = {value}")).collect();
     parts.join(" with ")
 }
 
 fn tried(setting: &TunedSetting) -> String {
     let ratio = setting.ratio.as_ref().map_or_else(|| "unknown".to_owned(), gain);
-    format!("{} ({ratio})", changes(&setting.changes))
+    format!("{} ({ratio})", format_changes(&setting.changes))
 }
 
 /// `+12.3 % (+10.1 % to +14.6 %)`.

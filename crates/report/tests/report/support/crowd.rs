@@ -43,7 +43,7 @@ pub fn crowds(server: &Server, groups: &[(&str, f64)]) -> SuiteRun {
         for sessions in [1u32, 2, 4, 8, 16, 32, 64] {
             let name = if group.is_empty() { String::new() } else { format!("{group}: ") };
             let name = if sessions == 1 { format!("{name}1 session") } else { format!("{name}{sessions} sessions") };
-            let crowd = crowd(server, sessions, *updates, &mut dice);
+            let crowd = simulate_sessions(server, sessions, *updates, &mut dice);
             steps.push(step(&name, StepWork::Sessions(Box::new(crowd))));
         }
     }
@@ -291,13 +291,13 @@ fn loading() -> StepRun {
     StepRun { counts: false, ..step("load", StepWork::Statements(Box::new(work))) }
 }
 
-fn crowd(server: &Server, sessions: u32, updates: f64, dice: &mut Dice) -> SessionRun {
+fn simulate_sessions(server: &Server, sessions: u32, updates: f64, dice: &mut Dice) -> SessionRun {
     let capacity = server.capacity / (1.0 + updates);
     let (light, depth) = (f64::from(sessions) / (server.base_ms / 1e3), f64::from(sessions));
     let achieved = 1.0 / (light.powf(-2.2) + capacity.powf(-2.2)).powf(1.0 / 2.2);
     let mean_ns = depth / achieved * 1e9;
     let used = achieved / capacity;
-    let run = run(sessions, achieved, mean_ns, updates, dice);
+    let run = build_run(sessions, achieved, mean_ns, updates, dice);
     let seconds = SLICES as f64;
     let count = |each: f64| (achieved * each * seconds) as u64;
     let (reads, flushes) = (count(BLOCKS), count(updates));
@@ -356,7 +356,7 @@ fn shares(used: f64, updates: f64) -> Vec<(Spent, f64)> {
     ]
 }
 
-fn run(sessions: u32, rate: f64, mean_ns: f64, updates: f64, dice: &mut Dice) -> Run {
+fn build_run(sessions: u32, rate: f64, mean_ns: f64, updates: f64, dice: &mut Dice) -> Run {
     let (mut total, mut series) = (Tally::default(), Vec::new());
     for slice in 0..SLICES + WARM_UP {
         let pace = rate * (1.0 + 0.03 * dice.normal()) * if slice < 2 { 0.6 } else { 1.0 };

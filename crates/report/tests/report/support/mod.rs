@@ -60,7 +60,7 @@ pub fn page(curves: &[&Curve]) -> Page {
 }
 
 /// A complete curve: eight closed loads, and seven open loads of which the last is overloaded.
-pub fn curve() -> Curve {
+pub fn build_curve() -> Curve {
     static MADE: OnceLock<Curve> = OnceLock::new();
     MADE.get_or_init(|| curve_of(&NVME)).clone()
 }
@@ -104,7 +104,7 @@ pub fn curve_of(storage: &Storage) -> Curve {
         closed_line: None,
         basis: None,
         slots: Vec::new(),
-        findings: findings(),
+        findings: list_findings(),
         runs,
     }
 }
@@ -121,7 +121,15 @@ pub fn ladder() -> Vec<LoadLine> {
 
 /// A curve without content.
 pub fn empty() -> Curve {
-    Curve { runs: Vec::new(), knee: None, load_line: None, findings: Vec::new(), host: None, started: None, ..curve() }
+    Curve {
+        runs: Vec::new(),
+        knee: None,
+        load_line: None,
+        findings: Vec::new(),
+        host: None,
+        started: None,
+        ..build_curve()
+    }
 }
 
 /// A run without completions.
@@ -144,7 +152,7 @@ pub fn idle_run() -> Run {
 /// A curve with names that break output without escaping or wrapping.
 pub fn hostile() -> Curve {
     let name = "/mnt/<b>&\"'--\u{1b}[31m\n,x".to_owned();
-    let mut curve = curve();
+    let mut curve = build_curve();
     curve.subject.name.clone_from(&name);
     curve.subject.device = Some(Device { model: Some(name.clone()), ..Device::default() });
     curve.source = Source::Measured { engine: name.clone() };
@@ -182,12 +190,12 @@ pub fn without_intervals(mut curve: Curve) -> Curve {
 pub fn odd() -> Vec<(&'static str, Curve)> {
     let objective: Objective = "p99.5<=250us".parse().unwrap();
     let with = |change: &dyn Fn(&mut Curve)| {
-        let mut curve = curve();
+        let mut curve = build_curve();
         change(&mut curve);
         curve
     };
     vec![
-        ("whole", curve()),
+        ("whole", build_curve()),
         ("cloud", curve_of(&CLOUD)),
         ("empty", empty()),
         ("one run", with(&|c| c.runs.truncate(1))),
@@ -195,7 +203,7 @@ pub fn odd() -> Vec<(&'static str, Curve)> {
         ("open only", with(&|c| drop(c.runs.drain(..8)))),
         ("idle run", with(&|c| c.runs.push(idle_run()))),
         ("idle runs only", with(&|c| c.runs = vec![idle_run(), idle_run()])),
-        ("no intervals", without_intervals(curve())),
+        ("no intervals", without_intervals(build_curve())),
         ("no line", with(&|c| (c.load_line, c.knee) = (None, None))),
         ("never", with(&|c| c.load_line = Some(LoadLine::Never { objective, least: Span::from_micros(301) }))),
         ("beyond", with(&|c| c.load_line = Some(LoadLine::Beyond { objective, iops: Estimate::bare(60_000.0) }))),
@@ -262,7 +270,7 @@ fn run(storage: &Storage, offered: Pace, dice: &mut Dice) -> Run {
         let backlog = overload * slice as f64 * 1e9;
         let wobble = 1.0 + 0.012 * dice.normal();
         let open = matches!(offered, Pace::Open { .. });
-        let tally = tally(achieved * wobble, mean_ns, backlog, open, dice);
+        let tally = build_tally(achieved * wobble, mean_ns, backlog, open, dice);
         let start = Instant::from_nanos(slice as u64 * 1_000_000_000);
         if slice >= 2 {
             total.merge(&tally);
@@ -270,7 +278,7 @@ fn run(storage: &Storage, offered: Pace, dice: &mut Dice) -> Run {
         series.push(Slice { start, span: Span::from_secs(1), tally });
     }
     let overloaded = overload > 0.0;
-    let figures = figures(&total, overloaded);
+    let figures = build_figures(&total, overloaded);
     let drift = Finding::NoSteadyState { measure: "p99".into(), drift: 1.7 };
     let findings = if overloaded { vec![drift] } else { Vec::new() };
     Run {
@@ -288,7 +296,7 @@ fn run(storage: &Storage, offered: Pace, dice: &mut Dice) -> Run {
     }
 }
 
-fn figures(total: &Tally, overloaded: bool) -> Figures {
+fn build_figures(total: &Tally, overloaded: bool) -> Figures {
     let (seconds, response) = (SLICES as f64, total.response());
     let quantile = |q: f64, share| around(response.quantile(q).unwrap().as_nanos() as f64, share);
     let iops = total.operations() as f64 / seconds;
@@ -307,7 +315,7 @@ fn figures(total: &Tally, overloaded: bool) -> Figures {
     }
 }
 
-fn tally(rate: f64, mean_ns: f64, backlog: f64, open: bool, dice: &mut Dice) -> Tally {
+fn build_tally(rate: f64, mean_ns: f64, backlog: f64, open: bool, dice: &mut Dice) -> Tally {
     let mut counters = Vec::new();
     for (stream, kind, share, slow) in
         [(0, Kind::Read, 0.76, 1.0), (0, Kind::Write, 0.19, 0.7), (1, Kind::DurableWrite, 0.05, 1.3)]
@@ -393,7 +401,7 @@ pub fn host() -> Host {
     }
 }
 
-fn findings() -> Vec<Finding> {
+fn list_findings() -> Vec<Finding> {
     vec![
         Finding::BudgetSpent { half_width: 0.11 },
         Finding::FrequencyChanged { ratio: 0.84 },

@@ -132,7 +132,7 @@ status = "unverified"
 "#;
 
 /// The three products.
-pub fn catalogue() -> Catalogue {
+pub fn build_catalogue() -> Catalogue {
     let mut catalogue = Catalogue::default();
     for (file, text) in [("fast.toml", FAST), ("credits.toml", CREDITS), ("drive.toml", DRIVE)] {
         let total = with_sources(text);
