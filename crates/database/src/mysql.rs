@@ -89,7 +89,7 @@ impl Database for Mysql {
     }
 
     fn size(&self) -> Result<Bytes, Failure> {
-        contents::size(&mut self.open()?)
+        contents::query_size(&mut self.open()?)
     }
 
     fn drop_contents(&self, only: Option<&[String]>) -> Result<(), Failure> {

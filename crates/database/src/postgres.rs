@@ -91,7 +91,7 @@ impl Database for Postgres {
     }
 
     fn size(&self) -> Result<Bytes, Failure> {
-        contents::size(&mut PostgresSession::open(&self.place)?)
+        contents::query_size(&mut PostgresSession::open(&self.place)?)
     }
 
     fn drop_contents(&self, only: Option<&[String]>) -> Result<(), Failure> {

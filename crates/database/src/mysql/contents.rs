@@ -8,7 +8,7 @@ use mysql::prelude::Queryable;
 
 use plimsoll_units::Bytes;
 
-use super::failures::failure;
+use super::failures::convert_error;
 use super::place::MySqlLocation;
 use super::session::query_rows;
 use crate::failure::{Failure, FailureKind};
@@ -52,7 +52,7 @@ pub(super) fn find(conn: &mut Conn, place: &MySqlLocation) -> Result<Vec<Databas
 }
 
 /// Size of tables and indexes in bytes.
-pub(super) fn size(conn: &mut Conn) -> Result<Bytes, Failure> {
+pub(super) fn query_size(conn: &mut Conn) -> Result<Bytes, Failure> {
     let found = query_rows(
         conn,
         "SELECT CAST(COALESCE(SUM(data_length + index_length), 0) AS SIGNED) FROM information_schema.tables \
@@ -65,7 +65,7 @@ pub(super) fn size(conn: &mut Conn) -> Result<Bytes, Failure> {
 /// Drops all objects of the database, or those with these names that no other table references.
 pub(super) fn destroy(conn: &mut Conn, place: &MySqlLocation, only: Option<&[String]>) -> Result<(), Failure> {
     let found = find(conn, place)?;
-    let mut drop_all = |sql: String| conn.query_drop(sql).map_err(|error| failure(&error));
+    let mut drop_all = |sql: String| conn.query_drop(sql).map_err(|error| convert_error(&error));
     if only.is_none() {
         drop_all("SET SESSION foreign_key_checks = 0".into())?;
     }
@@ -79,7 +79,7 @@ pub(super) fn destroy(conn: &mut Conn, place: &MySqlLocation, only: Option<&[Str
 /// Writes dirty pages to disk. No effect if the user lacks the privilege.
 pub(super) fn flush(conn: &mut Conn) -> Result<(), Failure> {
     // Blocks until done in MariaDB. MySQL has the setting only in debug builds.
-    match conn.query_drop("SET GLOBAL innodb_log_checkpoint_now = ON").map_err(|error| failure(&error)) {
+    match conn.query_drop("SET GLOBAL innodb_log_checkpoint_now = ON").map_err(|error| convert_error(&error)) {
         Ok(()) => return Ok(()),
         Err(error) if error.kind == FailureKind::Lost => return Err(error),
         Err(_) => {}
@@ -91,13 +91,13 @@ pub(super) fn flush(conn: &mut Conn) -> Result<(), Failure> {
     let set = |low: f64, high: f64| {
         format!("SET GLOBAL innodb_max_dirty_pages_pct_lwm = {low}, GLOBAL innodb_max_dirty_pages_pct = {high}")
     };
-    match conn.query_drop(set(0.0, 0.0)).map_err(|error| failure(&error)) {
+    match conn.query_drop(set(0.0, 0.0)).map_err(|error| convert_error(&error)) {
         Ok(()) => {}
         Err(error) if error.kind == FailureKind::Refused => return Ok(()),
         Err(error) => return Err(error),
     }
     let waited = until_few(conn);
-    conn.query_drop(set(low, high)).map_err(|error| failure(&error))?;
+    conn.query_drop(set(low, high)).map_err(|error| convert_error(&error))?;
     waited
 }
 

@@ -7,7 +7,7 @@ use mysql::{DriverError, Error, MySqlError};
 use crate::failure::{Failure, FailureKind};
 
 /// Failure of a statement or of its connection.
-pub(super) fn failure(error: &Error) -> Failure {
+pub(super) fn convert_error(error: &Error) -> Failure {
     match error {
         Error::MySqlError(error) => server_failure(error),
         Error::IoError(error) => lost(&error.to_string()),
@@ -108,7 +108,7 @@ mod tests {
     fn error_codes_have_documented_kinds() {
         let check = |code, message: &str, kind| {
             let error = MySqlError { state: "HY000".into(), message: message.into(), code };
-            let failure = failure(&Error::MySqlError(error));
+            let failure = convert_error(&Error::MySqlError(error));
             assert_eq!(failure.kind, kind, "{failure}");
             assert!(!failure.message.contains('\n') && failure.message.contains(&code.to_string()), "{failure}");
         };

@@ -12,7 +12,7 @@ use mysql::Conn;
 use mysql::prelude::Queryable;
 use rustix::process::Signal;
 
-use super::failures::failure;
+use super::failures::convert_error;
 use super::place::MySqlLocation;
 use super::programs::Programs;
 use super::{Mysql, settings};
@@ -126,7 +126,7 @@ pub(crate) fn make(make: &Make) -> Result<Created, Failure> {
     let options = build_options(make)?;
     let server = start(make, &programs, &options)?;
     let mut conn = wait(&server)?;
-    conn.query_drop(format!("CREATE DATABASE {NAME} CHARACTER SET utf8mb4")).map_err(|error| failure(&error))?;
+    conn.query_drop(format!("CREATE DATABASE {NAME} CHARACTER SET utf8mb4")).map_err(|error| convert_error(&error))?;
     drop(conn);
     let database = server.connect()?;
     Ok(Created::with(database.about.clone(), Box::new(database), Box::new(server)))

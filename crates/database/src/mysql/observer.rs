@@ -145,7 +145,7 @@ impl Observer for MysqlObserver {
     fn head(&mut self) -> Result<Map<String, Json>, Failure> {
         let found = query_rows(&mut self.conn, snapshots::HEAD)?;
         let line = found.first().and_then(|row| row.first()?.text()).unwrap_or_default();
-        Ok(snapshots::head(line).unwrap_or_default())
+        Ok(snapshots::parse_head(line).unwrap_or_default())
     }
 
     fn snapshot(&mut self) -> Result<Map<String, Json>, Failure> {
@@ -154,7 +154,7 @@ impl Observer for MysqlObserver {
             let found = query_rows(&mut self.conn, question)?;
             lines.extend(found.iter().map(|row| row.iter().filter_map(Value::text).collect::<Vec<_>>().join("\t")));
         }
-        Ok(snapshots::sample(lines.iter().map(String::as_str), || json!(null)))
+        Ok(snapshots::parse_sample(lines.iter().map(String::as_str), || json!(null)))
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use mysql::prelude::{Protocol, Queryable};
 use mysql::{Conn, Error, QueryResult, Statement};
 
-use super::failures::failure;
+use super::failures::convert_error;
 use super::place::MySqlLocation;
 use super::values::{ValueKind, digested, parameters};
 use crate::digest::RowDigest;
@@ -34,8 +34,8 @@ impl MysqlSession {
         let statement = self.statements.get(prepared.0).ok_or_else(|| {
             Failure::new(FailureKind::Statement, "the statement was not prepared by this session: prepare it first")
         })?;
-        let result = self.conn.exec_iter(statement, parameters(values)).map_err(|error| failure(&error))?;
-        drain(result, rows).map_err(|error| failure(&error))
+        let result = self.conn.exec_iter(statement, parameters(values)).map_err(|error| convert_error(&error))?;
+        drain(result, rows).map_err(|error| convert_error(&error))
     }
 }
 
@@ -53,7 +53,7 @@ impl Session for MysqlSession {
     }
 
     fn prepare(&mut self, sql: &str) -> Result<Prepared, Failure> {
-        self.statements.push(self.conn.prep(sql).map_err(|error| failure(&error))?);
+        self.statements.push(self.conn.prep(sql).map_err(|error| convert_error(&error))?);
         Ok(Prepared(self.statements.len() - 1))
     }
 
@@ -94,7 +94,7 @@ impl Cancel for Kill {
 /// Runs statements without parameters.
 fn run_text(conn: &mut Conn, sql: &str, rows: Option<&mut Vec<Row>>) -> Result<Answer, Failure> {
     let answer = conn.query_iter(sql).and_then(|result| drain(result, rows));
-    answer.map_err(|error| failure(&error))
+    answer.map_err(|error| convert_error(&error))
 }
 
 /// Runs statements without parameters, and returns the rows of the last result set.

@@ -3,7 +3,7 @@
 use mysql::Conn;
 use mysql::prelude::Queryable;
 
-use super::failures::failure;
+use super::failures::convert_error;
 use super::place::MySqlLocation;
 use crate::failure::{Failure, FailureKind};
 
@@ -57,14 +57,14 @@ pub(super) fn check_values(conn: &mut Conn, settings: &[(String, String)]) -> Re
 fn read(conn: &mut Conn, name: &str) -> Result<String, Failure> {
     check_name(name)?;
     let value: Option<String> =
-        conn.query_first(format!("SELECT CAST(@@GLOBAL.{name} AS CHAR)")).map_err(|error| failure(&error))?;
+        conn.query_first(format!("SELECT CAST(@@GLOBAL.{name} AS CHAR)")).map_err(|error| convert_error(&error))?;
     Ok(value.unwrap_or_default())
 }
 
 fn set(conn: &mut Conn, name: &str, value: &str) -> Result<(), Failure> {
     let is_number = !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit());
     let value = if is_number { value.to_owned() } else { format!("'{}'", value.replace('\'', "''")) };
-    conn.query_drop(format!("SET GLOBAL {name} = {value}")).map_err(|error| failure(&error))
+    conn.query_drop(format!("SET GLOBAL {name} = {value}")).map_err(|error| convert_error(&error))
 }
 
 /// Refuses names that are not plain identifiers, because they cannot be parameters of a statement.

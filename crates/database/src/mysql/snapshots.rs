@@ -2,11 +2,11 @@
 
 use serde_json::{Map, Value, json};
 
-/// Query for the head of a file: a line for [`head`].
+/// Query for the head of a file: a line for [`parse_head`].
 pub const HEAD: &str =
     "SELECT CONCAT_WS('|', @@version, @@hostname, @@port, @@innodb_page_size, @@innodb_buffer_pool_size);";
 
-/// Queries of a snapshot, whose lines are for [`sample`]: the time, and then the I/O variables of InnoDB and the
+/// Queries of a snapshot, whose lines are for [`parse_sample`]: the time, and then the I/O variables of InnoDB and the
 /// uptime.
 pub const SAMPLE: [&str; 2] = [
     "SELECT CONCAT('at|', DATE_FORMAT(UTC_TIMESTAMP(3), '%Y-%m-%dT%H:%i:%s.%fZ'));",
@@ -15,7 +15,7 @@ pub const SAMPLE: [&str; 2] = [
 ];
 
 /// Head of a file; `None` if the line is not an answer to [`HEAD`].
-pub fn head(line: &str) -> Option<Map<String, Value>> {
+pub fn parse_head(line: &str) -> Option<Map<String, Value>> {
     let [version, host, port, page, cache] = line.split('|').collect::<Vec<_>>()[..] else { return None };
     let number = |text: &str| json!(text.parse::<u64>().ok());
     let fields = [
@@ -28,7 +28,7 @@ pub fn head(line: &str) -> Option<Map<String, Value>> {
 }
 
 /// Snapshot from the lines of [`SAMPLE`]. `now` is the default of its time.
-pub fn sample<'a>(lines: impl IntoIterator<Item = &'a str>, now: impl FnOnce() -> Value) -> Map<String, Value> {
+pub fn parse_sample<'a>(lines: impl IntoIterator<Item = &'a str>, now: impl FnOnce() -> Value) -> Map<String, Value> {
     let mut status = Map::new();
     let mut at = None;
     for line in lines {
@@ -50,12 +50,12 @@ mod tests {
 
     #[test]
     fn answers_are_converted_to_json() {
-        let head = head("10.11.6-MariaDB|db1|3306|16384|134217728").unwrap();
+        let head = parse_head("10.11.6-MariaDB|db1|3306|16384|134217728").unwrap();
         assert_eq!((&head["server"], &head["block_bytes"]), (&json!("db1:3306"), &json!(16384)));
-        assert!(super::head("10.11.6-MariaDB").is_none());
+        assert!(super::parse_head("10.11.6-MariaDB").is_none());
         let lines = ["at|2026-01-02T03:04:05.000000Z", "Uptime\t12", "Innodb_buffer_pool_load_status\tdone"];
-        let sample = sample(lines, || json!("never"));
+        let sample = parse_sample(lines, || json!("never"));
         assert_eq!(Value::Object(sample), json!({"at": "2026-01-02T03:04:05.000000Z", "status": {"Uptime": 12}}));
-        assert_eq!(super::sample([], || json!("now"))["at"], json!("now"));
+        assert_eq!(super::parse_sample([], || json!("now"))["at"], json!("now"));
     }
 }

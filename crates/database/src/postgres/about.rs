@@ -40,7 +40,7 @@ pub(super) fn query_server(talk: &mut PostgresSession) -> Result<ServerFacts, Fa
         return Err(Failure::new(FailureKind::TooOld, line));
     }
     let block = number(rows.first(), 1).unwrap_or(8192).unsigned_abs();
-    let settings = settings(talk)?;
+    let settings = read_settings(talk)?;
     let is = |name: &str| settings.iter().find(|(existing, _)| existing == name).map(|(_, value)| value.as_str());
     let direct = is("debug_io_direct").or(is("io_direct")).is_some_and(|kinds| kinds.contains("data"));
     let durable = is("fsync").zip(is("synchronous_commit")).map(|(flushed, commit)| flushed == "on" && commit != "off");
@@ -62,7 +62,7 @@ pub(super) fn query_server(talk: &mut PostgresSession) -> Result<ServerFacts, Fa
     Ok(ServerFacts { about, version: version.unsigned_abs(), postmaster })
 }
 
-fn settings(talk: &mut PostgresSession) -> Result<Vec<(String, String)>, Failure> {
+fn read_settings(talk: &mut PostgresSession) -> Result<Vec<(String, String)>, Failure> {
     let rows = talk.rows(&format!(
         "SELECT s.name, current_setting(s.name) FROM unnest(string_to_array('{SETTINGS}', ',')) WITH ORDINALITY w (name, at) \
          JOIN pg_settings s ON s.name = w.name ORDER BY w.at"
@@ -85,7 +85,7 @@ fn here(talk: &mut PostgresSession) -> Result<(Option<PathBuf>, Option<u32>), Fa
         return Ok((None, None));
     };
     let folder = PathBuf::from(folder);
-    let process = fs::read_to_string(folder.join("postmaster.pid")).ok().and_then(|text| process(&text, *began));
+    let process = fs::read_to_string(folder.join("postmaster.pid")).ok().and_then(|text| find_process(&text, *began));
     // The directory is not readable for other users; its existence has to suffice.
     let readable = fs::read_dir(&folder).is_ok();
     let existing = if readable { process.is_some() } else { Path::new(&folder).exists() };
@@ -93,7 +93,7 @@ fn here(talk: &mut PostgresSession) -> Result<(Option<PathBuf>, Option<u32>), Fa
 }
 
 /// PID in a `postmaster.pid` of a server with this start time, in seconds since 1970.
-fn process(text: &str, began: f64) -> Option<u32> {
+fn find_process(text: &str, began: f64) -> Option<u32> {
     let lines: Vec<&str> = text.lines().collect();
     let written: f64 = lines.get(2)?.trim().parse().ok()?;
     // The file has whole seconds, taken at a slightly different moment.
@@ -107,8 +107,8 @@ mod tests {
     #[test]
     fn process_must_match_start_time() {
         let file = "4711\n/data\n1700000000\n5432\n/tmp\n\n  1 2\nready\n";
-        assert_eq!(process(file, 1_700_000_000.7), Some(4711));
-        assert_eq!(process(file, 1_700_000_100.0), None);
-        assert_eq!(process("", 0.0), None);
+        assert_eq!(find_process(file, 1_700_000_000.7), Some(4711));
+        assert_eq!(find_process(file, 1_700_000_100.0), None);
+        assert_eq!(find_process("", 0.0), None);
     }
 }

@@ -66,7 +66,7 @@ pub(super) fn names(talk: &mut PostgresSession) -> Result<Vec<String>, Failure> 
 }
 
 /// Size of user tables and indexes in bytes.
-pub(super) fn size(talk: &mut PostgresSession) -> Result<Bytes, Failure> {
+pub(super) fn query_size(talk: &mut PostgresSession) -> Result<Bytes, Failure> {
     let rows = talk.rows(
         "SELECT COALESCE(sum(pg_total_relation_size(c.oid)), 0)::bigint FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace \
          WHERE c.relkind IN ('r', 'm') AND n.nspname !~ '^pg_' AND n.nspname <> 'information_schema'",

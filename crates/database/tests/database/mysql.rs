@@ -61,7 +61,7 @@ fn server(order: &Make) -> Option<Created> {
 }
 
 /// Waits until a condition holds.
-fn until(what: &str, mut holds: impl FnMut() -> bool) {
+fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
     let until = Instant::now() + PATIENCE;
     while !holds() {
         assert!(Instant::now() < until, "{what}");
@@ -87,7 +87,7 @@ fn created_server_passes_all_checks() {
     let folder = Folder::new("mysql");
     let Some(created) = server(&order(&folder.0, Flushes::Honoured)) else { return };
     let database: &dyn Database = &created;
-    about(database, &folder.0);
+    check_about(database, &folder.0);
     let process = server_of(&folder.0);
     let checks: [(&str, Check); 9] = [
         ("values", values),
@@ -95,7 +95,7 @@ fn created_server_passes_all_checks() {
         ("several", several),
         ("procedures", procedures),
         ("failures", failures),
-        ("cancel", cancel),
+        ("cancel", check_cancel),
         ("locks", locks),
         ("contents", contents),
         ("counters", counters),
@@ -125,7 +125,7 @@ fn server_of(folder: &Path) -> u32 {
     numbers.find(is).expect("a server")
 }
 
-fn about(database: &dyn Database, folder: &Path) {
+fn check_about(database: &dyn Database, folder: &Path) {
     let about = database.about();
     assert!(["MariaDB", "MySQL"].contains(&about.system.as_str()) && about.created && !about.version.is_empty());
     assert_eq!((about.block, about.cache), (Bytes::new(16 << 10), Some(Bytes::new(16 << 20))));
@@ -262,7 +262,7 @@ fn failures(database: &dyn Database) {
     assert!(!lost.is_empty() && lost.iter().all(|failure| failure.kind == FailureKind::Conflict), "{lost:?}");
 }
 
-fn cancel(database: &dyn Database) {
+fn check_cancel(database: &dyn Database) {
     let mut session = fresh(database);
     let cancel = session.cancel();
     let (ask, requested) = channel();
@@ -274,8 +274,8 @@ fn cancel(database: &dyn Database) {
     });
     let number = requested.recv().unwrap();
     let mut observer = database.observer().unwrap();
-    until("the session sleeps", || observer.activity(&[number]).unwrap() == [Spent::Other]);
-    until("it is cancelled", || {
+    wait_until("the session sleeps", || observer.activity(&[number]).unwrap() == [Spent::Other]);
+    wait_until("it is cancelled", || {
         cancel.cancel();
         std::thread::sleep(Duration::from_millis(50));
         running.is_finished()
@@ -295,7 +295,7 @@ fn locks(database: &dyn Database) {
     session.begin().unwrap();
     session.run("UPDATE l SET n = 1").unwrap();
     let waiting = std::thread::spawn(move || other.run("UPDATE l SET n = 2"));
-    until("one waits for the other", || observer.activity(&[theirs]).unwrap() == [Spent::Locked]);
+    wait_until("one waits for the other", || observer.activity(&[theirs]).unwrap() == [Spent::Locked]);
     let mut both = observer.activity(&[mine, theirs]).unwrap();
     both.sort_unstable();
     assert_eq!(both, [Spent::Locked, Spent::Client]);

@@ -91,7 +91,7 @@ fn connected(url: &str) -> Result<Box<dyn Database>, Failure> {
     connect(&url.parse::<DatabaseAddress>().unwrap())
 }
 
-fn failure<T>(result: Result<T, Failure>) -> Failure {
+fn unwrap_failure<T>(result: Result<T, Failure>) -> Failure {
     let failure = result.err().expect("it had to fail");
     assert!(!failure.message.contains('\n'), "one line: {failure}");
     failure

@@ -62,14 +62,14 @@ impl CounterSource for Mysql<'_> {
         let lines =
             self.ask(&format!("SET SESSION TRANSACTION READ ONLY;\n{}", snapshots::HEAD), stop).map_err(with_remedy)?;
         let line = lines.first().map(String::as_str).unwrap_or_default();
-        snapshots::head(line).ok_or_else(|| {
+        snapshots::parse_head(line).ok_or_else(|| {
             SourceError::Failed(format!("unexpected answer {line:?}: omit client options that change the output"))
         })
     }
 
     fn sample(&mut self, stop: &dyn Fn() -> bool) -> Result<Map<String, Value>, SourceError> {
         let lines = self.ask(&snapshots::SAMPLE.join("\n"), stop)?;
-        Ok(snapshots::sample(lines.iter().map(String::as_str), timestamp))
+        Ok(snapshots::parse_sample(lines.iter().map(String::as_str), timestamp))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use plimsoll_database::FailureKind;
 
-use super::{Server, connected, failure, until};
+use super::{Server, connected, until, unwrap_failure};
 
 #[test]
 fn failures_have_kinds_and_remedies() {
@@ -17,7 +17,7 @@ fn failures_have_kinds_and_remedies() {
 
 fn statements(server: &Server) {
     let mut session = server.session();
-    let mut kind = |sql: &str| failure(session.run(sql)).kind;
+    let mut kind = |sql: &str| unwrap_failure(session.run(sql)).kind;
     assert_eq!(kind("SELECT * FROM nowhere"), FailureKind::Missing);
     assert_eq!(kind("SELECT nothing(1)"), FailureKind::Missing);
     assert_eq!(
@@ -28,7 +28,7 @@ fn statements(server: &Server) {
     assert_eq!(kind("SELECT 1/0"), FailureKind::Statement);
     assert_eq!(kind("SELEKT"), FailureKind::Statement);
     session.run("CREATE ROLE weak LOGIN; CREATE TABLE secret (n int); SET ROLE weak").unwrap();
-    assert_eq!(failure(session.run("SELECT * FROM secret")).kind, FailureKind::Refused);
+    assert_eq!(unwrap_failure(session.run("SELECT * FROM secret")).kind, FailureKind::Refused);
 }
 
 fn conflicts(server: &Server) {
@@ -36,12 +36,12 @@ fn conflicts(server: &Server) {
     one.run("CREATE TABLE c (n int); INSERT INTO c VALUES (1)").unwrap();
     other.run("BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT * FROM c").unwrap();
     one.run("UPDATE c SET n = 2").unwrap();
-    assert_eq!(failure(other.run("UPDATE c SET n = 3")).kind, FailureKind::Conflict);
+    assert_eq!(unwrap_failure(other.run("UPDATE c SET n = 3")).kind, FailureKind::Conflict);
     other.rollback().unwrap();
     one.begin().unwrap();
     one.run("UPDATE c SET n = 4").unwrap();
     other.run("SET lock_timeout = '10ms'").unwrap();
-    assert_eq!(failure(other.run("UPDATE c SET n = 5")).kind, FailureKind::Conflict);
+    assert_eq!(unwrap_failure(other.run("UPDATE c SET n = 5")).kind, FailureKind::Conflict);
     one.rollback().unwrap();
     assert_eq!(other.run("UPDATE c SET n = 5").unwrap().changed, 1);
 }
@@ -51,7 +51,7 @@ fn cancelled(server: &Server) {
     let cancel = session.cancel();
     let pid = session.number().unwrap();
     let waiting = std::thread::spawn(move || {
-        let failure = failure(session.run("SELECT pg_sleep(1000)"));
+        let failure = unwrap_failure(session.run("SELECT pg_sleep(1000)"));
         (failure.kind, session.run("SELECT 1").unwrap().rows)
     });
     let mut other = server.session();
@@ -67,18 +67,18 @@ fn lost(server: &Server) {
     let mut session = server.session();
     let pid = session.number().unwrap();
     server.session().run(&format!("SELECT pg_terminate_backend({pid})")).unwrap();
-    assert_eq!(failure(session.run("SELECT pg_sleep(1000)")).kind, FailureKind::Lost);
-    assert_eq!(failure(session.run("SELECT 1")).kind, FailureKind::Lost);
+    assert_eq!(unwrap_failure(session.run("SELECT pg_sleep(1000)")).kind, FailureKind::Lost);
+    assert_eq!(unwrap_failure(session.run("SELECT 1")).kind, FailureKind::Lost);
 }
 
 fn not_there(server: &Server) {
-    let nobody = failure(connected("postgres://me:secret@127.0.0.1:1/x"));
+    let nobody = unwrap_failure(connected("postgres://me:secret@127.0.0.1:1/x"));
     assert_eq!(nobody.kind, FailureKind::Unreachable);
     assert!(nobody.message.contains("start it") && !nobody.message.contains("secret"), "{nobody}");
     let folder = server.folder.0.display();
-    let nobody = failure(connected(&format!("postgres:///x?host={folder}")));
+    let nobody = unwrap_failure(connected(&format!("postgres:///x?host={folder}")));
     assert!(nobody.kind == FailureKind::Unreachable && nobody.message.contains(".s.PGSQL."), "{nobody}");
-    let missing = failure(connected(&format!("postgres://plimsoll@/none?host={}&port=5432", server.sockets())));
+    let missing = unwrap_failure(connected(&format!("postgres://plimsoll@/none?host={}&port=5432", server.sockets())));
     assert_eq!(missing.kind, FailureKind::Missing, "{missing}");
     let strange = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let port = strange.local_addr().unwrap().port();
@@ -86,7 +86,7 @@ fn not_there(server: &Server) {
         let (mut stream, _) = strange.accept().unwrap();
         std::io::Write::write_all(&mut stream, b"HTTP/1.1 400 Bad Request\r\n\r\n").unwrap();
     });
-    let strange = failure(connected(&format!("postgres://me:secret@127.0.0.1:{port}/x")));
+    let strange = unwrap_failure(connected(&format!("postgres://me:secret@127.0.0.1:{port}/x")));
     assert_eq!(strange.kind, FailureKind::Unreachable, "{strange}");
 }
 
@@ -106,13 +106,13 @@ fn passwords(server: &Server) {
     for user in ["plain", "hashed", "proved"] {
         let named = connected(&url(&format!("{user}:right%25"))).unwrap_or_else(|failure| panic!("{failure}"));
         assert!(named.about().folder.is_none(), "such a user may not know where the data are");
-        let wrong = failure(connected(&url(&format!("{user}:wrong-one"))));
+        let wrong = unwrap_failure(connected(&url(&format!("{user}:wrong-one"))));
         assert_eq!(wrong.kind, FailureKind::Refused);
         assert!(wrong.message.contains("PGPASSWORD") && !wrong.message.contains("wrong-one"), "{wrong}");
-        let none = failure(connected(&url(user)));
+        let none = unwrap_failure(connected(&url(user)));
         assert!(none.kind == FailureKind::Refused && none.message.contains("PGPASSWORD"), "{none}");
     }
-    assert_eq!(failure(connected(&url("shut"))).kind, FailureKind::Refused);
-    let tls = failure(connected(&format!("{}&sslmode=require", url("proved:right"))));
+    assert_eq!(unwrap_failure(connected(&url("shut"))).kind, FailureKind::Refused);
+    let tls = unwrap_failure(connected(&format!("{}&sslmode=require", url("proved:right"))));
     assert!(tls.kind == FailureKind::Unsupported && tls.message.contains("TLS"), "{tls}");
 }

@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use plimsoll_database::{Database, FailureKind, Flushes, cgroup::MemoryCgroup};
 use plimsoll_units::Bytes;
 
-use super::{Folder, Server, create, failure, order, until};
+use super::{Folder, Server, create, order, until, unwrap_failure};
 
 /// `TMPFS_MAGIC`.
 const IN_MEMORY: u64 = 0x0102_1994;
@@ -45,7 +45,7 @@ fn server_is_removed_on_drop() {
     }
     assert!(!process.exists());
     assert_eq!(entries(&server.folder.0), 0);
-    assert_eq!(failure(session.run("SELECT 1")).kind, FailureKind::Lost);
+    assert_eq!(unwrap_failure(session.run("SELECT 1")).kind, FailureKind::Lost);
 }
 
 #[test]
@@ -70,12 +70,12 @@ fn failed_start_is_explained_and_leaves_no_files() {
     let mut order = order(&folder);
     order.settings.push(("no_such_setting".into(), "1".into()));
     let Some(created) = create(&order) else { return };
-    let wrong = failure(created);
+    let wrong = unwrap_failure(created);
     assert!(wrong.message.contains("no_such_setting"), "{wrong}");
     assert_eq!(entries(&folder.0), 0);
     order.settings.clear();
     order.folder = folder.0.join("none");
-    let nowhere = failure(order.make());
+    let nowhere = unwrap_failure(order.make());
     assert!(nowhere.kind == FailureKind::Missing && nowhere.message.contains("none"), "{nowhere}");
 }
 
@@ -170,7 +170,10 @@ fn system_database_is_never_emptied() {
     let address =
         format!("postgres:///template1?host={}&user=plimsoll", server.sockets().trim_end_matches("/.s.PGSQL.5432"));
     let database = plimsoll_database::connect(&address.parse().unwrap()).unwrap();
-    let refused = failure(database.destroy_contents(None));
+    let refused = unwrap_failure(database.destroy_contents(None));
     assert!(refused.kind == FailureKind::SystemDatabase && refused.message.contains("template1"), "{refused}");
-    assert_eq!(failure(plimsoll_database::DataMarker::default().create(&*database)).kind, FailureKind::SystemDatabase);
+    assert_eq!(
+        unwrap_failure(plimsoll_database::DataMarker::default().create(&*database)).kind,
+        FailureKind::SystemDatabase
+    );
 }

@@ -9,13 +9,13 @@ use super::{Server, until};
 #[test]
 fn observer_reports_activity_and_counters() {
     let Some(server) = Server::start("looking") else { return };
-    about(&server);
+    check_about(&server);
     counters(&server);
     activity(&server);
     collected(&server);
 }
 
-fn about(server: &Server) {
+fn check_about(server: &Server) {
     let about = server.database().about();
     assert_eq!((about.system.as_str(), about.block, about.cache), ("PostgreSQL", Bytes::kib(8), Some(Bytes::mib(8))));
     assert_eq!((about.created, about.durable, about.direct, about.memory), (true, Some(true), Some(false), None));
