@@ -85,7 +85,7 @@ impl LogSource<'_> {
         // Times of operations are relative to the step.
         let from = Instant::ZERO + self.cut.line + self.cut.from.since(Instant::ZERO);
         for one in self.observed.log.iter().filter(|one| one.completed >= from) {
-            let Some(direction) = direction(one.op.kind) else { continue };
+            let Some(direction) = map_direction(one.op.kind) else { continue };
             let (at, issued) = (one.completed.since(from), one.submitted.since(from));
             let LoggedOperation { op, .. } = one;
             let (length, offset) = (u64::from(op.length), op.offset);
@@ -123,12 +123,12 @@ impl LogSource<'_> {
     fn counters(&self) -> impl Iterator<Item = (Span, &Counter, TransferDirection)> {
         self.cut.slices.iter().flat_map(|slice| {
             let at = slice.start.since(self.cut.from);
-            slice.tally.0.iter().filter_map(move |counter| Some((at, counter, direction(counter.kind)?)))
+            slice.tally.0.iter().filter_map(move |counter| Some((at, counter, map_direction(counter.kind)?)))
         })
     }
 }
 
-const fn direction(kind: Kind) -> Option<TransferDirection> {
+const fn map_direction(kind: Kind) -> Option<TransferDirection> {
     match kind {
         Kind::Read => Some(TransferDirection::Read),
         Kind::Write | Kind::DurableWrite => Some(TransferDirection::Write),

@@ -107,7 +107,7 @@ impl Ground for DatabaseGround {
 
     fn begin_measuring(&mut self) -> Result<(), Fault> {
         let Some(below) = self.below.as_mut().filter(|below| below.is_fast()) else { return Ok(()) };
-        self.target.checkpoint().map_err(|failure| sessions::fault("flushing the loaded data", failure))?;
+        self.target.checkpoint().map_err(|failure| sessions::convert_failure("flushing the loaded data", failure))?;
         let failed = |why: String| Fault {
             attempt: "preparing the storage for the measurement".into(),
             source: std::io::Error::other(why),
@@ -159,7 +159,7 @@ impl Ground for DatabaseGround {
         if step.checkpoint
             && let Err(failure) = self.target.checkpoint()
         {
-            let fault = sessions::fault("writing dirty blocks before a step", failure);
+            let fault = sessions::convert_failure("writing dirty blocks before a step", failure);
             return Err(PartialRun::at_once(self.explained(fault)));
         }
         let clock = Clock::start();
@@ -188,7 +188,7 @@ impl Ground for DatabaseGround {
         let clock = Clock::start();
         let refused = self.target.configure(&step.settings, step.change).err().map(|failure| failure.message);
         if refused.is_none() && self.target.about().created {
-            self.target.checkpoint().map_err(|failure| sessions::fault("writing dirty blocks", failure))?;
+            self.target.checkpoint().map_err(|failure| sessions::convert_failure("writing dirty blocks", failure))?;
             if let Some(folder) = self.target.about().folder.as_deref() {
                 drop_file_caches(Path::new(folder));
             }
@@ -199,7 +199,7 @@ impl Ground for DatabaseGround {
     fn restore_settings(&mut self) -> Result<(), Fault> {
         self.target
             .restore_settings()
-            .map_err(|failure| sessions::fault("putting the settings of the server back", failure))
+            .map_err(|failure| sessions::convert_failure("putting the settings of the server back", failure))
     }
 }
 

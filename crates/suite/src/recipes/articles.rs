@@ -433,16 +433,16 @@ impl Compared {
 fn figure(suite: &SuiteFigure, done: &[CompletedStep]) -> Option<f64> {
     let name = match &suite.step {
         Find::Named(name) => name,
-        Find::Place(place) => names(done).get(*place).copied()?,
+        Find::Place(place) => list_names(done).get(*place).copied()?,
     };
     let rounds = done.iter().filter(|done| done.step.counts && done.step.name == name);
-    let values = rounds.filter_map(|done| value(suite.figure, done.result.io()?));
+    let values = rounds.filter_map(|done| read_value(suite.figure, done.result.io()?));
     // Of times the shortest is the best.
     if suite.figure == PublishedFigure::MeanMillis { values.reduce(f64::min) } else { values.reduce(f64::max) }
 }
 
 /// Names of the steps that count, in their order.
-fn names(done: &[CompletedStep]) -> Vec<&str> {
+fn list_names(done: &[CompletedStep]) -> Vec<&str> {
     let mut names: Vec<&str> = Vec::new();
     for name in
         done.iter().filter(|done| done.step.counts && done.result.io().is_some()).map(|done| done.step.name.as_str())
@@ -454,7 +454,7 @@ fn names(done: &[CompletedStep]) -> Vec<&str> {
     names
 }
 
-fn value(figure: PublishedFigure, observed: &IoResult) -> Option<f64> {
+fn read_value(figure: PublishedFigure, observed: &IoResult) -> Option<f64> {
     let total = observed.total();
     let seconds = Some(observed.span().as_secs_f64()).filter(|seconds| *seconds > 0.0)?;
     let bytes = |required: fn(Kind) -> bool| total.only(|counter| required(counter.kind)).bytes() as f64;

@@ -371,7 +371,7 @@ fn step_of(options: &BonnieOptions, size: Bytes, column: FigureColumn) -> Step {
             .measuring(StepQuantity::ByteReadCalls),
         FigureColumn::GetBlock => Step::io("Block read", vec![block_by_block(options, size, WorkerOps::Reads)])
             .measuring(StepQuantity::UncachedReads),
-        FigureColumn::Seeks => Step::io("Seeks", seekers(options, size)).measuring(StepQuantity::ConcurrentSeeks),
+        FigureColumn::Seeks => Step::io("Seeks", build_seekers(options, size)).measuring(StepQuantity::ConcurrentSeeks),
         FigureColumn::Files(work, ordered) => build_file_step(options, work, ordered),
     }
 }
@@ -413,7 +413,7 @@ fn block_by_block(options: &BonnieOptions, size: Bytes, work: WorkerOps) -> Work
 }
 
 /// Bonnie++ assigns each seek to a free process; here each process has an equal share from the start.
-fn seekers(options: &BonnieOptions, size: Bytes) -> Vec<Worker> {
+fn build_seekers(options: &BonnieOptions, size: Bytes) -> Vec<Worker> {
     let (count, all) = (u64::from(options.seekers), options.seeks);
     let work = WorkerOps::WriteBack { every: WRITTEN_BACK };
     let one = |index: u64| {

@@ -719,7 +719,7 @@ fn text_eight(options: &CrystalDiskMarkOptions, tests: &[DiskMarkTest], cells: &
         for (index, test) in tests.iter().enumerate() {
             let (rate, iops, latency) = score_of(options, cells, direction, index);
             let micros = latency.as_nanos() as f64 / 1e3;
-            text += &format!("  {}: {rate:9.3} MB/s [{iops:9.1} IOPS] <{micros:9.2} us>\n", name(test));
+            text += &format!("  {}: {rate:9.3} MB/s [{iops:9.1} IOPS] <{micros:9.2} us>\n", name_test(test));
         }
         text += "\n";
     }
@@ -749,7 +749,7 @@ fn score_of(
     (rate / 1e6, rate / f64::from(cell.line.block), cell.latency(options.score))
 }
 
-fn name(test: &DiskMarkTest) -> String {
+fn name_test(test: &DiskMarkTest) -> String {
     let kind = if test.sequential { "SEQ" } else { "RND" };
     let block = Bytes::new(test.block.into()).to_string().replace(' ', "");
     format!("{kind} {block:>7} (Q={:3}, T={:2})", test.queues, test.threads)

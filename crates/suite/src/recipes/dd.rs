@@ -157,7 +157,7 @@ impl Dd {
         if let Some(kind) = kinds.iter().find(|kind| kind.writes() && facts.read_only) {
             return Err(DdError::ReadOnly { name: facts.subject.name.clone(), kind: spelled(kind) }.into());
         }
-        let plan = plan(&options, total, facts);
+        let plan = build_plan(&options, total, facts);
         let writes = plan.steps.iter().any(Step::writes);
         Ok(Self { options, total, plan, writes })
     }
@@ -333,7 +333,7 @@ const PROBE_MIN: Bytes = Bytes::mib(4);
 const LAST: u32 = 4096;
 
 /// All steps, in order.
-fn plan(options: &DdOptions, total: Bytes, facts: &Facts) -> StepPlan<StepPurpose> {
+fn build_plan(options: &DdOptions, total: Bytes, facts: &Facts) -> StepPlan<StepPurpose> {
     let mut steps = Vec::new();
     let is_new = facts.nature == Nature::Directory;
     if is_new && options.kinds.first().is_some_and(|kind| !kind.writes()) {
@@ -343,7 +343,7 @@ fn plan(options: &DdOptions, total: Bytes, facts: &Facts) -> StepPlan<StepPurpos
     for &kind in &options.kinds {
         steps.push((StepPurpose::Copy(kind), copy(kind, options, total, facts)));
         if kind == DdKind::Buffered && facts.has_cache() {
-            steps.push((StepPurpose::Flush, flush(options, total, facts)));
+            steps.push((StepPurpose::Flush, build_flush_step(options, total, facts)));
         }
     }
     let sees_bytes = facts.nature != Nature::Model && !facts.read_only;
@@ -431,7 +431,7 @@ const fn measures(kind: DdKind, has_cache: bool) -> StepQuantity {
 }
 
 /// Rewrites the last block and flushes: a flush needs a preceding write.
-fn flush(options: &DdOptions, total: Bytes, facts: &Facts) -> Step {
+fn build_flush_step(options: &DdOptions, total: Bytes, facts: &Facts) -> Step {
     let size = total.get().min(u64::from(LAST).max(facts.grid)) as u32;
     let lane = LaneSpec::new(size, Pattern::Sequential);
     let length = Bytes::new(u64::from(size));
@@ -468,7 +468,7 @@ fn lines(bytes: u64, block: Bytes, span: Span) -> String {
 /// `5368709120 bytes (5.4 GB, 5.0 GiB) copied, 348.028 s, 15.4 MB/s`.
 fn copied(bytes: u64, span: Span) -> String {
     let noun = if bytes == 1 { "byte" } else { "bytes" };
-    let sizes = match (size(bytes, 1000), size(bytes, 1024)) {
+    let sizes = match (format_size(bytes, 1000), format_size(bytes, 1024)) {
         (Some(decimal), Some(binary)) => format!(" ({decimal}, {binary})"),
         (Some(decimal), None) => format!(" ({decimal})"),
         _ => String::new(),
@@ -477,7 +477,7 @@ fn copied(bytes: u64, span: Span) -> String {
 }
 
 /// A size in the largest unit not above it; `None` below the first.
-fn size(bytes: u64, base: u128) -> Option<String> {
+fn format_size(bytes: u64, base: u128) -> Option<String> {
     let units =
         if base == 1000 { ["kB", "MB", "GB", "TB", "PB", "EB"] } else { ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"] };
     let bytes = u128::from(bytes);

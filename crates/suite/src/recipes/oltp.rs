@@ -236,7 +236,7 @@ impl Oltp {
             }
             script => Arc::new(bank::Bank { script, by, scale, ledger: Arc::clone(&ledger) }),
         };
-        let before = before(system, by, options.script, &tables);
+        let before = build_preparations(system, by, options.script, &tables);
         Ok(Self { options, by, tables, before, sweep, swept: false, work, ledger })
     }
 
@@ -303,18 +303,18 @@ impl Oltp {
 
     /// Points with completed transactions, in order of execution.
     fn measured(done: &[CompletedStep]) -> Vec<OltpPoint<'_>> {
-        done.iter().filter_map(measured).collect()
+        done.iter().filter_map(read_point).collect()
     }
 }
 
-fn measured(done: &CompletedStep) -> Option<OltpPoint<'_>> {
+fn read_point(done: &CompletedStep) -> Option<OltpPoint<'_>> {
     let (Work::Sessions(step), Some(observed)) = (&done.step.work, done.result.sessions()) else { return None };
     let run = session_run(step, observed).run;
     (run.total.operations() + run.total.errors() > 0).then_some(OltpPoint { step, observed, run })
 }
 
 /// The steps before the first point.
-fn before(system: System, by: ExecutionMode, script: Script, tables: &Tables) -> Vec<Step> {
+fn build_preparations(system: System, by: ExecutionMode, script: Script, tables: &Tables) -> Vec<Step> {
     let step = |name: &str, statements: Vec<String>, sessions| {
         let step = StatementsStep { sessions, ..StatementsStep::of(statements) };
         Step::statements(name, step).loading()

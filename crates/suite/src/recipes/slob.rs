@@ -65,7 +65,7 @@ impl Slob {
     /// The options do not suit the benchmark or the ground.
     pub fn new(options: SlobOptions, facts: &Facts) -> Result<Self, OptionsError> {
         let layout = Arc::new(options.layout(facts)?);
-        let preparations = preparations(&layout);
+        let preparations = build_preparations(&layout);
         Ok(Self { options, layout, preparations, curve: 0, sweep: None, given: Vec::new() })
     }
 
@@ -159,7 +159,7 @@ impl Slob {
 }
 
 /// Loading steps: tables, rows, indexes with statistics, and a count.
-fn preparations(layout: &Arc<SchemaLayout>) -> Vec<Step> {
+fn build_preparations(layout: &Arc<SchemaLayout>) -> Vec<Step> {
     let of_schemas = |statements: &dyn Fn(u32) -> Vec<String>| (1..=layout.schemas).flat_map(statements).collect();
     let (tables, finish) = (of_schemas(&|schema| layout.create(schema)), of_schemas(&|schema| layout.finish(schema)));
     vec![

@@ -84,7 +84,7 @@ impl SqlBenchTest {
             Self::Connect => connect::sections(plan),
             Self::Create => create::sections(plan),
             Self::Insert => insert::build_sections(plan),
-            Self::Select => select::sections(plan),
+            Self::Select => select::build_sections(plan),
             Self::Wisconsin => wisconsin::sections(plan),
         }
     }

@@ -590,14 +590,14 @@ fn format_latencies(rows: &PassResults) -> String {
         format!("| {name:<12} | {mean:12.3} ms | {longest:12.3} ms | {some:8.5} | {many:9.5} |\n")
     };
     for (test, phase) in rows {
-        text += &row(title(*test), &phase.times);
+        text += &row(name_test(*test), &phase.times);
     }
     text += &line.replacen('+', "|", 1).replace("+\n", "|\n");
     text += &row("Total", &sum_times(rows));
     text + "`--------------+-----------------+-----------------+----------+-----------'\n\n"
 }
 
-const fn title(test: TiobenchTest) -> &'static str {
+const fn name_test(test: TiobenchTest) -> &'static str {
     match test {
         TiobenchTest::Write => "Write",
         TiobenchTest::RandomWrite => "Random Write",

@@ -173,9 +173,9 @@ impl Tune {
         if options.clients == 0 || options.measure.is_zero() || options.scale == 0 {
             return Err(TuneError::Load.into());
         }
-        let unknown = options.only.iter().find(|name| !plan::names(system).any(|existing| existing == *name));
+        let unknown = options.only.iter().find(|name| !plan::list_names(system).any(|existing| existing == *name));
         if let Some(name) = unknown {
-            let names: Vec<&str> = plan::names(system).collect();
+            let names: Vec<&str> = plan::list_names(system).collect();
             return Err(TuneError::Setting { name: name.clone(), names: names.join(",") }.into());
         }
         let is_created = about.created;
@@ -369,7 +369,7 @@ impl Recipe for Tune {
     }
 
     fn listings(&self, _done: &[CompletedStep], _facts: &Facts) -> Vec<Listing> {
-        self.search.as_ref().map(|search| print::listings(self, search)).unwrap_or_default()
+        self.search.as_ref().map(|search| print::build_listings(self, search)).unwrap_or_default()
     }
 
     fn verdicts(&self, done: &[CompletedStep], _facts: &Facts) -> Vec<Verdict> {

@@ -82,7 +82,7 @@ impl Walfsync {
             return Err(WalfsyncError::Time.into());
         }
         check_writable(facts, options.file)?;
-        let (headings, cases) = cases(options.preset);
+        let (headings, cases) = build_cases(options.preset);
         let fill = Step::fill("Fill", options.file, FileAccess::buffered(), |_| {});
         let possible = cases.iter().enumerate().filter(|(_, case)| case.missing(facts).is_none());
         let step = |(index, case): (usize, &Case)| {
@@ -96,7 +96,11 @@ impl Walfsync {
         let row = |(index, case): (usize, &Case)| {
             let created = self.plan.done(done).find(|(planned, _)| **planned == Some(index));
             let observed = created.and_then(|(_, done)| done.result.io());
-            SyncRow { group: case.group, label: case.label.clone(), got: observed.map(|observed| got(case, observed)) }
+            SyncRow {
+                group: case.group,
+                label: case.label.clone(),
+                got: observed.map(|observed| read_result(case, observed)),
+            }
         };
         self.cases.iter().enumerate().map(row).collect()
     }
@@ -108,7 +112,7 @@ impl Walfsync {
     }
 }
 
-fn got(case: &Case, observed: &IoResult) -> CaseResult {
+fn read_result(case: &Case, observed: &IoResult) -> CaseResult {
     let total = observed.total();
     let is_write = |kind: Kind| matches!(kind, Kind::Write | Kind::DurableWrite);
     let writes: u64 =
@@ -396,7 +400,7 @@ impl Case {
 }
 
 /// Headings and cases of a preset.
-fn cases(preset: WalPreset) -> (Vec<Vec<String>>, Vec<Case>) {
+fn build_cases(preset: WalPreset) -> (Vec<Vec<String>>, Vec<Case>) {
     match preset {
         WalPreset::Postgresql => postgresql(),
         WalPreset::Innodb => innodb(),

@@ -2,7 +2,7 @@
 
 use crate::grounds;
 
-use grounds::{Temporary, all, facts, model, words};
+use grounds::{Temporary, all, build_facts, model, words};
 use plimsoll_suite::recipes::articles::{Article, Articles, ArticlesOptions};
 use plimsoll_suite::{Ground, Model, Nature, Recipe, SuiteOutcome, Work};
 use plimsoll_units::{Bytes, Span};
@@ -19,7 +19,7 @@ fn create(options: ArticlesOptions, ground: &mut Model) -> (Articles, SuiteOutco
 }
 
 /// The last two figures of a line: result, and ratio.
-fn line(text: &str, label: &str) -> Vec<f64> {
+fn read_line(text: &str, label: &str) -> Vec<f64> {
     let line = text.lines().find(|line| line.starts_with(label)).unwrap_or_else(|| panic!("{label}: {text}"));
     line.split_whitespace().rev().take(2).map(|word| word.parse().unwrap_or(f64::NAN)).collect()
 }
@@ -29,7 +29,7 @@ fn a_copy_through_memory_explains_the_published_rate() {
     let mut ground = model("limit(12288kB/s, burst 1MiB) then station(512, 700us)", Bytes::gib(50));
     let (recipe, outcome) = create(ArticlesOptions::of(Article::OciLevels), &mut ground);
     let text = &recipe.listings(&outcome.done, ground.facts())[0].text;
-    assert_eq!(line(text, "dd, buffered"), [0.80, 12.3], "{text}");
+    assert_eq!(read_line(text, "dd, buffered"), [0.80, 12.3], "{text}");
     let verdicts = words(&recipe.verdicts(&outcome.done, ground.facts()));
     assert!(verdicts.iter().any(|verdict| verdict.contains("would print 15.4 MB/s")), "{verdicts:?}");
 }
@@ -43,7 +43,7 @@ fn azure_disks_match_published_figures() {
         ["Sequential Read", "Sequential Write", "Random Read 512KB", "Random Write 512KB", "Random Read 4KB (QD=1)"];
     let deep = ["Random Write 4KB (QD=1)", "Random Read 4KB (QD=32)", "Random Write 4KB (QD=32)"];
     for row in rows.iter().chain(&deep) {
-        let ratio = line(&listings[0].text, row)[0];
+        let ratio = read_line(&listings[0].text, row)[0];
         assert!((0.9..=1.1).contains(&ratio), "{row}: {}", listings[0].text);
     }
     let verdicts = words(&recipe.verdicts(&outcome.done, ground.facts()));
@@ -56,7 +56,7 @@ fn fio_meets_the_limit_and_threads_meet_the_knee() {
     let short = |article| ArticlesOptions { span: Some(Span::from_secs(1)), ..ArticlesOptions::of(article) };
     let mut ground = model("limit(30000) then station(512, 700us)", Bytes::gib(50));
     let (recipe, outcome) = create(short(Article::OciUhp), &mut ground);
-    let got = line(&recipe.listings(&outcome.done, ground.facts())[0].text, "Random read, 4 KiB")[1];
+    let got = read_line(&recipe.listings(&outcome.done, ground.facts())[0].text, "Random read, 4 KiB")[1];
     assert!((got / 30_000.0 - 1.0).abs() < 0.04, "{got}");
     // 64 servers of 1 ms: 16, 32 and 64 threads without queueing, then a queue.
     let mut ground = model("station(64, 1ms)", Bytes::gib(50));
@@ -90,9 +90,9 @@ fn commands_have_files_and_steps_of_their_own() {
     assert!(first.iter().all(|file| *file == 0), "{first:?}");
     assert!(last.len() == 8 && last.iter().all(|file| *file > 0), "{last:?}");
     let text = &recipe.listings(&outcome.done, ground.facts())[0].text;
-    assert!(line(text, "Bonnie++ write, per char")[1].is_nan(), "a model has no system calls: {text}");
+    assert!(read_line(text, "Bonnie++ write, per char")[1].is_nan(), "a model has no system calls: {text}");
     for row in ["Bonnie++ write, block", "Bonnie++ seeks", "tiotest write", "tiotest random read"] {
-        assert!(line(text, row)[1] > 0.0, "{row}: {text}");
+        assert!(read_line(text, row)[1] > 0.0, "{row}: {text}");
     }
     let verdicts = words(&recipe.verdicts(&outcome.done, ground.facts()));
     assert!(verdicts.iter().any(|verdict| verdict.contains("no page cache here")), "{verdicts:?}");
@@ -102,7 +102,7 @@ fn commands_have_files_and_steps_of_their_own() {
 fn bonnie_takes_twice_the_memory_unless_a_size_is_given() {
     let size = |memory, size| {
         let options = ArticlesOptions { memory, size, ..ArticlesOptions::of(Article::Sakura) };
-        let recipe = Articles::new(options, &facts(Nature::Model, Bytes::gib(100))).expect("it fits");
+        let recipe = Articles::new(options, &build_facts(Nature::Model, Bytes::gib(100))).expect("it fits");
         let settings = recipe.settings();
         settings.into_iter().find(|(name, _)| name == "bonnie size").expect("a size").1
     };
@@ -116,7 +116,7 @@ fn bonnie_takes_twice_the_memory_unless_a_size_is_given() {
 fn unsuitable_articles_are_refused_in_one_line() {
     for article in Article::ALL {
         let options = ArticlesOptions { size: Some(Bytes::gib(64)), ..ArticlesOptions::of(article) };
-        let message = Articles::new(options, &facts(Nature::Directory, Bytes::gib(1))).err();
+        let message = Articles::new(options, &build_facts(Nature::Directory, Bytes::gib(1))).err();
         let message = message.unwrap_or_else(|| panic!("{article:?} fits")).to_string();
         assert!(!message.is_empty() && !message.contains('\n'), "{article:?}: {message}");
     }

@@ -4,7 +4,7 @@ use crate::grounds;
 
 use std::path::Path;
 
-use grounds::{Temporary, all, facts};
+use grounds::{Temporary, all, build_facts};
 use plimsoll_device::claim_named;
 use plimsoll_suite::recipes::articles::{Article, Articles, ArticlesOptions};
 use plimsoll_suite::recipes::dd::{Dd, DdKind, DdOptions};
@@ -18,7 +18,7 @@ const SIZE: Bytes = Bytes::mib(8);
 /// The file as a device, writable or not.
 fn device(path: &Path, writes: bool) -> Disk {
     let leave = writes.then(|| claim_named(path, &[path.to_path_buf()]).expect("a file that nobody uses"));
-    let facts = Facts { read_only: !writes, ..facts(Nature::Blocks, SIZE) };
+    let facts = Facts { read_only: !writes, ..build_facts(Nature::Blocks, SIZE) };
     Disk::new(DiskPlace::Full(path.to_path_buf(), leave), facts, Vec::new())
 }
 

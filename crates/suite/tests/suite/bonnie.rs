@@ -1,6 +1,6 @@
 //! Bonnie++: steps, arithmetic, layout.
 
-use crate::grounds::{Ops, facts, files, io, on_disk, on_model, planned, read_back, words, worker};
+use crate::grounds::{Ops, build_facts, complete_io, files, on_disk, on_model, planned, read_back, words, worker};
 use plimsoll_load::{Pattern, WorkerOps};
 use plimsoll_suite::recipes::bonnie::{Bonnie, BonnieOptions, SmallFiles};
 use plimsoll_suite::{Before, CompletedStep, Nature, Recipe, Step, SuiteOptions, Work as StepWork};
@@ -17,7 +17,7 @@ fn small() -> BonnieOptions {
 
 /// All steps, without execution.
 fn steps(options: BonnieOptions, nature: Nature) -> Vec<Step> {
-    let facts = facts(nature, Bytes::gib(64));
+    let facts = build_facts(nature, Bytes::gib(64));
     planned(&mut Bonnie::new(options, &facts).expect("options that fit"), &facts)
 }
 
@@ -95,7 +95,7 @@ fn options_change_the_steps() {
 #[test]
 fn unsuitable_options_are_refused_with_remedy() {
     let check = |options: BonnieOptions, expected: &str| {
-        let message = Bonnie::new(options, &facts(Nature::Directory, Bytes::gib(64))).unwrap_err().to_string();
+        let message = Bonnie::new(options, &build_facts(Nature::Directory, Bytes::gib(64))).unwrap_err().to_string();
         assert!(message.contains(expected), "{message}");
     };
     check(BonnieOptions { size: None, ..small() }, "give --size");
@@ -104,17 +104,17 @@ fn unsuitable_options_are_refused_with_remedy() {
     check(BonnieOptions { size: Some(Bytes::new(5000)), ..small() }, "whole MiB");
     check(BonnieOptions { seekers: 0, ..small() }, "at least one seek");
     check(BonnieOptions { rounds: 0, ..small() }, "nothing to do");
-    let read_only = plimsoll_suite::Facts { read_only: true, ..facts(Nature::Blocks, Bytes::gib(64)) };
+    let read_only = plimsoll_suite::Facts { read_only: true, ..build_facts(Nature::Blocks, Bytes::gib(64)) };
     assert!(Bonnie::new(small(), &read_only).unwrap_err().to_string().contains("--destroy"));
     let twice = BonnieOptions { size: None, memory: Bytes::mib(700), ..small() };
-    let settings = Bonnie::new(twice, &facts(Nature::Directory, Bytes::gib(64))).unwrap().settings();
+    let settings = Bonnie::new(twice, &build_facts(Nature::Directory, Bytes::gib(64))).unwrap().settings();
     assert!(settings.contains(&("size".into(), "2 GiB".into())), "{settings:?}");
 }
 
 #[test]
 fn station_of_one_millisecond_has_expected_rates() {
     let (recipe, done) = on_model("station(1, 1ms)", |facts| Bonnie::new(small(), facts));
-    let text = &recipe.listings(&done, &facts(Nature::Model, Bytes::gib(8)))[0].text;
+    let text = &recipe.listings(&done, &build_facts(Nature::Model, Bytes::gib(8)))[0].text;
     let evidence = read_back("listing", text).1;
     let rate = |test: &str| evidence.iter().find(|one| one.test == test).unwrap_or_else(|| panic!("{test}: {text}"));
     // 1,024 sequential chunks of 8 KiB.
@@ -126,7 +126,7 @@ fn station_of_one_millisecond_has_expected_rates() {
     let seeks = rate("seeks").iops.unwrap();
     assert!((900.0..915.0).contains(&seeks), "{seeks}");
     assert!(text.contains(" +++ ") && !text.contains("Create"), "{text}");
-    let verdicts = words(&recipe.verdicts(&done, &facts(Nature::Model, Bytes::gib(8)))).join("\n");
+    let verdicts = words(&recipe.verdicts(&done, &build_facts(Nature::Model, Bytes::gib(8)))).join("\n");
     assert!(verdicts.contains("skipped") && verdicts.contains("depth 5"), "{verdicts}");
 }
 
@@ -135,7 +135,7 @@ fn directory_has_every_figure() {
     let options = BonnieOptions { per_char: Some(Bytes::kib(64)), seeks: 200, memory: Bytes::gib(1), ..small() };
     let (recipe, done) = on_disk("bonnie", |facts| Bonnie::new(options, facts));
     assert_eq!(done.len(), 12);
-    let facts = facts(Nature::Directory, Bytes::gib(1));
+    let facts = build_facts(Nature::Directory, Bytes::gib(1));
     let listings = recipe.listings(&done, &facts);
     println!("{}{}\n{}", listings[0].text, listings[1].text, words(&recipe.verdicts(&done, &facts)).join("\n"));
     assert_eq!(listings[1].text.trim_end().split(',').count(), 50);
@@ -153,7 +153,7 @@ fn directory_has_every_figure() {
 
 /// All phases with fixed figures.
 fn fixed(options: BonnieOptions) -> (Bonnie, Vec<CompletedStep>) {
-    let facts = facts(Nature::Directory, Bytes::gib(64));
+    let facts = build_facts(Nature::Directory, Bytes::gib(64));
     let chunk = u64::from(options.chunk);
     let mut recipe = Bonnie::new(options, &facts).expect("options that fit");
     let mut done: Vec<CompletedStep> = Vec::new();
@@ -163,12 +163,12 @@ fn fixed(options: BonnieOptions) -> (Bonnie, Vec<CompletedStep>) {
         let flush = (Kind::Flush, 1, 0, ms(900), ms(900));
         let created = match step.name.as_str() {
             "Per-char write" => {
-                io(step, one(ms(2_530), ms(2_510), &[(Kind::Write, 3 << 20, 1, us(1), us(6_778)), flush]))
+                complete_io(step, one(ms(2_530), ms(2_510), &[(Kind::Write, 3 << 20, 1, us(1), us(6_778)), flush]))
             }
             "Block write" => {
-                io(step, one(ms(42_100), ms(9_000), &[(Kind::Write, 524_288, chunk, us(80), ms(558)), flush]))
+                complete_io(step, one(ms(42_100), ms(9_000), &[(Kind::Write, 524_288, chunk, us(80), ms(558)), flush]))
             }
-            "Rewrite" => io(
+            "Rewrite" => complete_io(
                 step,
                 one(
                     ms(98_800),
@@ -180,11 +180,13 @@ fn fixed(options: BonnieOptions) -> (Bonnie, Vec<CompletedStep>) {
                     ],
                 ),
             ),
-            "Per-char read" => io(step, one(ms(530), ms(529), &[(Kind::Read, 3 << 20, 1, us(1), us(6_729))])),
-            "Block read" => io(step, one(ms(30_316), ms(4_000), &[(Kind::Read, 524_288, chunk, us(40), us(40_779))])),
+            "Per-char read" => complete_io(step, one(ms(530), ms(529), &[(Kind::Read, 3 << 20, 1, us(1), us(6_729))])),
+            "Block read" => {
+                complete_io(step, one(ms(30_316), ms(4_000), &[(Kind::Read, 524_288, chunk, us(40), us(40_779))]))
+            }
             "Seeks" => {
                 let ops = [(Kind::Read, 1_639, chunk, ms(10), ms(1_517)), (Kind::Write, 163, chunk, us(80), us(90))];
-                io(step, (0..5).map(|index| worker(index, ms(16_752), Some(ms(100)), &ops)).collect())
+                complete_io(step, (0..5).map(|index| worker(index, ms(16_752), Some(ms(100)), &ops)).collect())
             }
             "Stat files, sequential" => files(step, 16_384, ms(90), ms(80), us(330)),
             _ => files(step, 16_384, ms(740), ms(732), us(272)),
@@ -198,7 +200,7 @@ fn fixed(options: BonnieOptions) -> (Bonnie, Vec<CompletedStep>) {
 fn tables_match_bonnie() {
     let options = BonnieOptions { size: Some(Bytes::gib(4)), small_files: SmallFiles::default(), seed: 7, ..small() };
     let (recipe, done) = fixed(options);
-    let facts = facts(Nature::Directory, Bytes::gib(64));
+    let facts = build_facts(Nature::Directory, Bytes::gib(64));
     let listings = recipe.listings(&done, &facts);
     let table = "\
 Version  2.00       ------Sequential Output------ --Sequential Input- --Random-
@@ -240,7 +242,7 @@ fn unusual_sizes_are_printed() {
     let options =
         BonnieOptions { machine, size: Some(Bytes::gib(4)), chunk: 65_536, per_char: None, small_files, ..small() };
     let (recipe, done) = fixed(options);
-    let listings = recipe.listings(&done, &facts(Nature::Directory, Bytes::gib(64)));
+    let listings = recipe.listings(&done, &build_facts(Nature::Directory, Bytes::gib(64)));
     let lines: Vec<&str> = listings[0].text.lines().collect();
     assert_eq!(lines[3], "averyveryver 4G:64k            778m  21  332m   8            1.1g  13 489.2   2");
     assert_eq!(lines[4], "Latency                         558ms     160ms             40779us    1517ms");
@@ -255,7 +257,7 @@ fn unusual_sizes_are_printed() {
 fn verdicts_explain_figures() {
     let options = BonnieOptions { size: Some(Bytes::gib(4)), memory: Bytes::gib(3), ..small() };
     let (recipe, done) = fixed(options);
-    let verdicts = words(&recipe.verdicts(&done, &facts(Nature::Directory, Bytes::gib(64)))).join("\n");
+    let verdicts = words(&recipe.verdicts(&done, &build_facts(Nature::Directory, Bytes::gib(64)))).join("\n");
     for expected in [
         "Per-char write: 1214 KiB/s are 1243371 calls of write(2) per second",
         "804 ns for a call and the loop around it, 0 ns of it the kernel's work",

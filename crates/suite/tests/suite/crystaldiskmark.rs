@@ -2,7 +2,7 @@
 
 use crate::grounds;
 
-use grounds::{Temporary, all, facts, io_step as io, model, planned, read_back, words};
+use grounds::{Temporary, all, build_facts, io_step as io, model, planned, read_back, words};
 use plimsoll_load::WorkerOps as Does;
 use plimsoll_suite::recipes::articles::published::article;
 use plimsoll_suite::recipes::crystaldiskmark::{
@@ -24,16 +24,16 @@ fn quick(version: Version, profile: Profile) -> CrystalDiskMarkOptions {
 }
 
 fn on_model() -> Facts {
-    Facts { grid: 512, ..facts(Nature::Model, SPACE) }
+    Facts { grid: 512, ..build_facts(Nature::Model, SPACE) }
 }
 
-fn steps(options: CrystalDiskMarkOptions, facts: &Facts) -> Vec<plimsoll_suite::Step> {
+fn list_steps(options: CrystalDiskMarkOptions, facts: &Facts) -> Vec<plimsoll_suite::Step> {
     planned(&mut CrystalDiskMark::new(options, facts).expect("its options are right"), facts)
 }
 
 /// Names of the measured steps, without repetition.
 fn names(options: CrystalDiskMarkOptions) -> Vec<String> {
-    let counted = steps(options, &on_model()).into_iter().filter(|step| step.counts && step.round == 1);
+    let counted = list_steps(options, &on_model()).into_iter().filter(|step| step.counts && step.round == 1);
     counted.map(|step| step.name).collect()
 }
 
@@ -78,7 +78,7 @@ fn tests_come_in_the_order_of_their_version_and_profile() {
 #[test]
 fn warm_up_run_and_pauses_separate_tests() {
     let options = CrystalDiskMarkOptions { runs: 5, ..CrystalDiskMarkOptions::of(Version::Eight, Profile::Flash) };
-    let steps = steps(options, &on_model());
+    let steps = list_steps(options, &on_model());
     let pauses = steps.iter().filter(|step| matches!(step.work, Work::Pause(span) if span == Span::from_secs(30)));
     // Eight lines; a fill; a pause between tests.
     assert_eq!((steps.len(), pauses.count()), (1 + 8 * 6 + 7, 7));
@@ -96,14 +96,14 @@ fn warm_up_run_and_pauses_separate_tests() {
 
 #[test]
 fn version_3_checks_timer_after_passes_and_includes_flush() {
-    let steps = steps(quick(Version::Three, Profile::Default), &on_model());
+    let steps = list_steps(quick(Version::Three, Profile::Default), &on_model());
     let counted = steps.iter().filter(|step| step.counts && step.round == 1);
     let jobs: Vec<_> = counted.map(|step| &io(step).workers[0].job).collect();
     let looks: Vec<_> = jobs.iter().map(|job| (job.until.looks, job.flush_at_end, job.depth)).collect();
     let expected =
         [(16, 1), (20, 1), (160, 1), (160, 32)].map(|(looks, depth)| [(looks, false, depth), (looks, true, depth)]);
     assert_eq!(looks, expected.concat());
-    let eight = self::steps(quick(Version::Eight, Profile::Nvme), &on_model());
+    let eight = list_steps(quick(Version::Eight, Profile::Nvme), &on_model());
     assert!(eight.iter().filter(|step| step.counts).all(|step| {
         io(step)
             .workers
@@ -116,7 +116,7 @@ fn version_3_checks_timer_after_passes_and_includes_flush() {
 fn threads_of_a_sequential_test_take_turns_block_by_block() {
     let tests = vec![DiskMarkTest::sequential(128 << 10, 4, 4)];
     let options = CrystalDiskMarkOptions { tests, ..quick(Version::Eight, Profile::Default) };
-    let steps = steps(options, &on_model());
+    let steps = list_steps(options, &on_model());
     let workers = &io(&steps[1]).workers;
     let (mut blocks, mut ends) = (Vec::new(), Vec::new());
     for worker in workers {
@@ -148,12 +148,12 @@ fn invalid_options_are_refused_with_remedy() {
         let error = CrystalDiskMark::new(options, &on_model()).unwrap_err().to_string();
         assert!(error.contains(expected) && !error.contains('\n'), "{error}");
     }
-    let read_only = Facts { read_only: true, ..facts(Nature::Blocks, SPACE) };
+    let read_only = Facts { read_only: true, ..build_facts(Nature::Blocks, SPACE) };
     assert!(CrystalDiskMark::new(quick(Version::Eight, Profile::Default), &read_only).is_err());
     let reads = CrystalDiskMarkOptions { directions: Directions::Reads, ..quick(Version::Eight, Profile::Default) };
     let recipe = CrystalDiskMark::new(reads.clone(), &read_only).unwrap();
     assert!(!recipe.files()[0].writes, "a device is read as it is");
-    assert!(steps(reads, &read_only).iter().all(|step| !io(step).workers[0].job.writes()));
+    assert!(list_steps(reads, &read_only).iter().all(|step| !io(step).workers[0].job.writes()));
 }
 
 /// On a single server of 1 ms all figures are arithmetic: 1,000 operations per second, each waiting for its
@@ -321,7 +321,7 @@ fn runs_on_a_directory_and_text_parses_back() {
         let profile = if version == Version::Eight { Profile::Peak } else { Profile::Default };
         let mut ground = place.ground();
         let options = CrystalDiskMarkOptions { mix, measure: Some(Span::from_millis(20)), ..quick(version, profile) };
-        let facts = facts(Nature::Directory, Bytes::gib(1));
+        let facts = build_facts(Nature::Directory, Bytes::gib(1));
         let mut recipe = CrystalDiskMark::new(options, &facts).unwrap();
         let done = all(&mut recipe, &mut ground).done;
         let listings = recipe.listings(&done, &facts);

@@ -27,7 +27,7 @@ impl Drop for File {
     }
 }
 
-fn ground(name: &str) -> (DatabaseGround, File) {
+fn create_ground(name: &str) -> (DatabaseGround, File) {
     let file = std::env::temp_dir().join(format!("plimsoll-suite-{name}-{}.db", std::process::id()));
     std::fs::File::create(&file).unwrap();
     let target = connect(&DatabaseAddress::sqlite(file.clone())).unwrap();
@@ -91,7 +91,7 @@ impl TransactionRunner for Row {
     }
 }
 
-fn step(sessions: u32, rows: Rows) -> SessionsStep {
+fn build_step(sessions: u32, rows: Rows) -> SessionsStep {
     let kind = |name: &str, writes| TransactionKind { name: name.into(), writes, is_part: false };
     SessionsStep {
         sessions,
@@ -109,7 +109,7 @@ fn step(sessions: u32, rows: Rows) -> SessionsStep {
     }
 }
 
-fn rows() -> Rows {
+fn build_rows() -> Rows {
     Rows { rising: false, fails_after: u32::MAX, created: Arc::default() }
 }
 
@@ -120,7 +120,7 @@ fn observe(ground: &mut DatabaseGround, step: &SessionsStep) -> plimsoll_suite::
     }
 }
 
-fn total(observed: &plimsoll_suite::SessionsResult) -> plimsoll_record::Tally {
+fn sum_tallies(observed: &plimsoll_suite::SessionsResult) -> plimsoll_record::Tally {
     let mut total = plimsoll_record::Tally::default();
     observed.series.iter().for_each(|slice| total.merge(&slice.tally));
     total
@@ -128,7 +128,7 @@ fn total(observed: &plimsoll_suite::SessionsResult) -> plimsoll_record::Tally {
 
 #[test]
 fn unexpected_rows_are_counted_and_failures_end_the_step() {
-    let (mut ground, _file) = ground("statements");
+    let (mut ground, _file) = create_ground("statements");
     filled(&mut ground);
     let requests = |index: u64| {
         let sql = format!("SELECT * FROM t WHERE i < {}", 10 + index / 9);
@@ -157,7 +157,7 @@ fn unexpected_rows_are_counted_and_failures_end_the_step() {
 
 #[test]
 fn time_limit_and_user_end_statements() {
-    let (mut ground, _file) = ground("limits");
+    let (mut ground, _file) = create_ground("limits");
     let endless = StatementsStep::new(u64::MAX, |_| vec![SqlRequest::text("SELECT 1")]);
     let limited = statements(&mut ground, &StatementsStep { limit: Some(Span::from_millis(300)), ..endless.clone() });
     assert!(limited.done > 0 && limited.span >= Span::from_millis(300), "{limited:?}");
@@ -170,41 +170,42 @@ fn time_limit_and_user_end_statements() {
 
 #[test]
 fn closed_load_completes_its_turns_and_splits_time() {
-    let (mut ground, _file) = ground("closed");
+    let (mut ground, _file) = create_ground("closed");
     filled(&mut ground);
     let created = Arc::<AtomicU32>::default();
-    let step = SessionsStep { turns: Some(40), ..step(3, Rows { created: Arc::clone(&created), ..rows() }) };
+    let step =
+        SessionsStep { turns: Some(40), ..build_step(3, Rows { created: Arc::clone(&created), ..build_rows() }) };
     let saw = observe(&mut ground, &step);
-    assert_eq!((total(&saw).operations(), created.load(Ordering::Relaxed)), (120, 120));
-    assert_eq!((saw.differing, total(&saw).errors()), (0, 0));
+    assert_eq!((sum_tallies(&saw).operations(), created.load(Ordering::Relaxed)), (120, 120));
+    assert_eq!((saw.differing, sum_tallies(&saw).errors()), (0, 0));
     let split = saw.split.clone().unwrap();
     let all: f64 = split.shares.iter().map(|(_, share)| share).sum();
     assert!((all - 1.0).abs() < 1e-6 && split.shares.iter().any(|(part, _)| *part == Spent::Processor), "{split:?}");
 
     let query = StatementsStep::new(1, |_| vec![SqlRequest::Query("SELECT sum(n) FROM t".into())]);
-    let updates = total(&saw).only(|counter| counter.stream == 1).operations();
+    let updates = sum_tallies(&saw).only(|counter| counter.stream == 1).operations();
     assert_eq!(statements(&mut ground, &query).rows[0][0].int(), Some(updates.cast_signed()));
 }
 
 #[test]
 fn time_ends_a_load_without_turns() {
-    let (mut ground, _file) = ground("timed");
+    let (mut ground, _file) = create_ground("timed");
     filled(&mut ground);
-    let step = step(2, rows());
+    let step = build_step(2, build_rows());
     let saw = observe(&mut ground, &step);
     assert!(saw.window.0 >= step.warm_up && saw.window.1 > saw.window.0, "{:?}", saw.window);
-    assert!(total(&saw).operations() > 0);
+    assert!(sum_tallies(&saw).operations() > 0);
 }
 
 #[test]
 fn arrivals_go_to_free_sessions() {
-    let (mut ground, _file) = ground("open");
+    let (mut ground, _file) = create_ground("open");
     filled(&mut ground);
     let rate = Iops { ops: 100, seconds: 1 };
     let pace = Pace::Open { rate, arrival: Arrival::Poisson };
     let endless = Precision { iops: 0.0, mean: 0.0, quantile: 0.0 };
-    let saw = observe(&mut ground, &SessionsStep { pace, precision: endless, ..step(4, rows()) });
-    let created = total(&saw).operations() + saw.unserved;
+    let saw = observe(&mut ground, &SessionsStep { pace, precision: endless, ..build_step(4, build_rows()) });
+    let created = sum_tallies(&saw).operations() + saw.unserved;
     // 1.1 s at 100 per second; Poisson arrivals vary within half to twice the mean.
     assert!((50..=220).contains(&created), "{created}");
     assert!(saw.lateness.count > 0);
@@ -212,15 +213,16 @@ fn arrivals_go_to_free_sessions() {
 
 #[test]
 fn differing_rows_and_failed_transactions_are_reported() {
-    let (mut ground, _file) = ground("differ");
+    let (mut ground, _file) = create_ground("differ");
     filled(&mut ground);
-    let saw = observe(&mut ground, &SessionsStep { turns: Some(20), ..step(2, Rows { rising: true, ..rows() }) });
+    let saw =
+        observe(&mut ground, &SessionsStep { turns: Some(20), ..build_step(2, Rows { rising: true, ..build_rows() }) });
     assert!(saw.differing > 0);
     assert!(saw.findings.contains(&Finding::RowsDiffered { count: saw.differing }));
 
-    let step = SessionsStep { turns: Some(40), ..step(2, Rows { fails_after: 30, ..rows() }) };
+    let step = SessionsStep { turns: Some(40), ..build_step(2, Rows { fails_after: 30, ..build_rows() }) };
     let torn = ground.sessions(&step, &mut |_| ControlFlow::Continue(())).unwrap_err();
     let Some(StepResult::Sessions(until)) = torn.until else { panic!("what was seen is kept") };
-    assert_eq!(total(&until).operations(), 30);
+    assert_eq!(sum_tallies(&until).operations(), 30);
     assert!(format!("{:?}", torn.fault.source).contains("missing"), "{:?}", torn.fault);
 }

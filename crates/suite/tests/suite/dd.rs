@@ -3,18 +3,18 @@
 use crate::grounds;
 
 use clap::ValueEnum;
-use grounds::{Temporary, all, facts, io_step, model, planned, words};
+use grounds::{Temporary, all, build_facts, io_step, model, planned, words};
 use plimsoll_load::{JobSpec, WorkerOps as SqlRequest};
 use plimsoll_suite::recipes::dd::{Dd, DdKind, DdOptions};
 use plimsoll_suite::{Before, Ground, Nature, Recipe, Step, SuiteOptions, Worker};
 use plimsoll_units::{Bytes, Span};
 
-fn options(block: Bytes, count: u64, kinds: &[DdKind]) -> DdOptions {
+fn build_options(block: Bytes, count: u64, kinds: &[DdKind]) -> DdOptions {
     DdOptions { block, count, kinds: kinds.to_vec(), ..DdOptions::defaults() }
 }
 
-fn steps(options: DdOptions, nature: Nature) -> Vec<Step> {
-    let facts = facts(nature, Bytes::gib(8));
+fn list_steps(options: DdOptions, nature: Nature) -> Vec<Step> {
+    let facts = build_facts(nature, Bytes::gib(8));
     planned(&mut Dd::new(options, &facts).expect("options that fit"), &facts)
 }
 
@@ -31,7 +31,7 @@ fn steps_match_dd() {
     use plimsoll_device::{Flush, SyncMode};
     // Kind, direct, sync mode, kind of the final flush, preparation of the file.
     let check = |kind, direct, opened, flushed: Option<Flush>, first| {
-        let steps = steps(options(Bytes::mib(1), 8, &[kind]), Nature::Directory);
+        let steps = list_steps(build_options(Bytes::mib(1), 8, &[kind]), Nature::Directory);
         let copy = steps.iter().find(|step| step.name.starts_with("Copy")).unwrap();
         let Worker { job, access, .. } = worker(copy);
         let JobSpec { depth, flush_at_end, until, .. } = job;
@@ -54,7 +54,7 @@ fn steps_match_dd() {
 #[test]
 fn buffered_copy_is_followed_by_flush_and_comparison() {
     let names = |nature| {
-        let steps = steps(options(Bytes::mib(1), 12, &[DdKind::Buffered]), nature);
+        let steps = list_steps(build_options(Bytes::mib(1), 12, &[DdKind::Buffered]), nature);
         steps.into_iter().map(|step| step.name).collect::<Vec<_>>()
     };
     let probes = ["Zeroes, direct", "Random data, direct"].repeat(3);
@@ -66,10 +66,11 @@ fn buffered_copy_is_followed_by_flush_and_comparison() {
 
 #[test]
 fn large_call_is_split_into_requests_on_a_model() {
-    let steps = steps(options(Bytes::gib(1), 5, &[DdKind::Buffered, DdKind::Dsync, DdKind::Read]), Nature::Model);
+    let steps =
+        list_steps(build_options(Bytes::gib(1), 5, &[DdKind::Buffered, DdKind::Dsync, DdKind::Read]), Nature::Model);
     let shapes: Vec<_> = steps.iter().map(|step| (worker(step).job.largest(), worker(step).job.depth)).collect();
     assert_eq!(shapes, [(1 << 20, 32), (1 << 20, 32), (128 << 10, 2)]);
-    let steps = self::steps(options(Bytes::kib(8), 100, &[DdKind::Dsync, DdKind::Fsync]), Nature::Model);
+    let steps = list_steps(build_options(Bytes::kib(8), 100, &[DdKind::Dsync, DdKind::Fsync]), Nature::Model);
     let shapes: Vec<_> = steps.iter().map(|step| (worker(step).job.largest(), worker(step).job.depth)).collect();
     assert_eq!(shapes, [(8192, 1), (32 << 10, 32)]);
 }
@@ -78,7 +79,7 @@ fn large_call_is_split_into_requests_on_a_model() {
 fn model_matches_arithmetic() {
     // A single server of 1 ms: 100 blocks of 8 KiB take 0.1 s.
     let mut ground = model("station(1, 1ms)", Bytes::mib(64));
-    let mut recipe = Dd::new(options(Bytes::kib(8), 100, &[DdKind::Dsync]), &ground.facts().clone()).unwrap();
+    let mut recipe = Dd::new(build_options(Bytes::kib(8), 100, &[DdKind::Dsync]), &ground.facts().clone()).unwrap();
     let outcome = all(&mut recipe, &mut ground);
     assert_eq!(outcome.done[0].result.io().unwrap().span(), Span::from_millis(100));
     let listings = recipe.listings(&outcome.done, ground.facts());
@@ -95,17 +96,17 @@ fn invalid_copy_is_refused_in_one_line() {
         let message = Dd::new(options, facts).unwrap_err().to_string();
         assert!(message.contains(words) && !message.contains('\n'), "{message}");
     };
-    let small = facts(Nature::Directory, Bytes::mib(1));
-    check(options(Bytes::ZERO, 5, &[DdKind::Buffered]), &small, "at least 1");
-    check(options(Bytes::mib(1), 5, &[DdKind::Buffered]), &small, "lower count");
-    check(options(Bytes::gib(2), 1, &[DdKind::Buffered]), &small, "1GiB or less");
-    check(options(Bytes::gib(1), u64::MAX, &[DdKind::Buffered]), &small, "lower count");
+    let small = build_facts(Nature::Directory, Bytes::mib(1));
+    check(build_options(Bytes::ZERO, 5, &[DdKind::Buffered]), &small, "at least 1");
+    check(build_options(Bytes::mib(1), 5, &[DdKind::Buffered]), &small, "lower count");
+    check(build_options(Bytes::gib(2), 1, &[DdKind::Buffered]), &small, "1GiB or less");
+    check(build_options(Bytes::gib(1), u64::MAX, &[DdKind::Buffered]), &small, "lower count");
     let coarse = plimsoll_suite::Facts { grid: 4096, ..small.clone() };
-    check(options(Bytes::new(512), 5, &[DdKind::Direct]), &coarse, "multiples of 4096");
-    assert!(Dd::new(options(Bytes::new(512), 5, &[DdKind::Dsync]), &coarse).is_ok());
+    check(build_options(Bytes::new(512), 5, &[DdKind::Direct]), &coarse, "multiples of 4096");
+    assert!(Dd::new(build_options(Bytes::new(512), 5, &[DdKind::Dsync]), &coarse).is_ok());
     let fixed = plimsoll_suite::Facts { read_only: true, ..small };
-    check(options(Bytes::kib(1), 5, &[DdKind::ReadDirect, DdKind::Dsync]), &fixed, "dsync would write");
-    let mut reads = Dd::new(options(Bytes::kib(1), 5, &[DdKind::ReadDirect]), &fixed).unwrap();
+    check(build_options(Bytes::kib(1), 5, &[DdKind::ReadDirect, DdKind::Dsync]), &fixed, "dsync would write");
+    let mut reads = Dd::new(build_options(Bytes::kib(1), 5, &[DdKind::ReadDirect]), &fixed).unwrap();
     assert!(reads.next(&[], &fixed).is_some());
 }
 
@@ -113,7 +114,8 @@ fn invalid_copy_is_refused_in_one_line() {
 fn directory_supports_every_copy() {
     let temporary = Temporary::new("dd");
     let mut ground = temporary.ground();
-    let mut recipe = Dd::new(options(Bytes::kib(320), 40, DdKind::value_variants()), &ground.facts().clone()).unwrap();
+    let mut recipe =
+        Dd::new(build_options(Bytes::kib(320), 40, DdKind::value_variants()), &ground.facts().clone()).unwrap();
     let outcome = all(&mut recipe, &mut ground);
     let listings = recipe.listings(&outcome.done, ground.facts());
     assert_eq!(listings.len(), DdKind::value_variants().len());
@@ -133,7 +135,8 @@ fn directory_supports_every_copy() {
 fn read_only_copy_fills_a_file_first() {
     let temporary = Temporary::new("dd-reads");
     let mut ground = temporary.ground();
-    let mut recipe = Dd::new(options(Bytes::kib(4), 10, &[DdKind::ReadNocache]), &ground.facts().clone()).unwrap();
+    let mut recipe =
+        Dd::new(build_options(Bytes::kib(4), 10, &[DdKind::ReadNocache]), &ground.facts().clone()).unwrap();
     let outcome = all(&mut recipe, &mut ground);
     let steps: Vec<_> = outcome.done.iter().map(|done| (done.step.name.as_str(), done.step.counts)).collect();
     assert_eq!(steps, [("Fill", false), ("Copy, read-nocache", true)]);

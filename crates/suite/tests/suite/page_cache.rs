@@ -14,7 +14,7 @@ use plimsoll_units::{Bytes, Instant, Kind, Span};
 const SIZE: Bytes = Bytes::mib(16);
 
 /// A disk with 1 ms per operation at depth 1, and two files.
-fn ground(memory: Option<Bytes>) -> Model {
+fn create_ground(memory: Option<Bytes>) -> Model {
     let bare = model("station(1, 1ms)", Bytes::gib(1));
     let mut ground = match memory {
         Some(memory) => bare.with_page_cache(PageCache::new(memory)),
@@ -45,7 +45,7 @@ fn reads(file: usize) -> Worker {
 
 #[test]
 fn buffered_step_is_served_from_memory_and_direct_step_is_not() {
-    let mut ground = ground(Some(Bytes::gib(1)));
+    let mut ground = create_ground(Some(Bytes::gib(1)));
     assert!(ground.facts().has_cache());
     assert_eq!(ground.facts().memory(), Some(Bytes::gib(1)));
     let observed = create(&mut ground, Before::AsTheyAre, writes(0));
@@ -60,7 +60,7 @@ fn buffered_step_is_served_from_memory_and_direct_step_is_not() {
 
 #[test]
 fn flush_waits_for_dirty_pages_of_its_file() {
-    let mut ground = ground(Some(Bytes::gib(1)));
+    let mut ground = create_ground(Some(Bytes::gib(1)));
     create(&mut ground, Before::AsTheyAre, writes(0));
     let worker = writes(1);
     let worker = Worker { job: JobSpec { flush_at_end: true, ..worker.job }, ..worker };
@@ -74,7 +74,7 @@ fn flush_waits_for_dirty_pages_of_its_file() {
 #[test]
 fn written_data_are_cached_until_dropped() {
     let check = |before: Before, least: Span, max: Span| {
-        let mut ground = ground(Some(Bytes::gib(1)));
+        let mut ground = create_ground(Some(Bytes::gib(1)));
         create(&mut ground, Before::AsTheyAre, writes(0));
         let observed = create(&mut ground, before, reads(0));
         assert!(least <= observed.span() && observed.span() <= max, "{before:?}: {}", observed.span());
@@ -91,7 +91,7 @@ fn written_data_are_cached_until_dropped() {
 
 #[test]
 fn writers_are_throttled_when_memory_is_short() {
-    let mut ground = ground(Some(Bytes::mib(20)));
+    let mut ground = create_ground(Some(Bytes::mib(20)));
     let observed = create(&mut ground, Before::AsTheyAre, writes(0));
     // 4 MiB may be dirty; the rest was written back meanwhile, some 320 pages per millisecond.
     assert!(observed.span() > Span::from_millis(9), "{}", observed.span());
@@ -107,7 +107,7 @@ fn writers_are_throttled_when_memory_is_short() {
 
 #[test]
 fn missing_page_cache_is_reported() {
-    let mut ground = ground(None);
+    let mut ground = create_ground(None);
     assert!(!ground.facts().has_cache());
     let observed = create(&mut ground, Before::AsTheyAre, through(0, WorkerOps::Writes, FileAccess::direct()));
     assert_eq!((observed.span(), observed.dirty), (Span::from_millis(4096), None));

@@ -20,7 +20,7 @@ use plimsoll_units::{Bytes, Span};
 
 use grounds::{Temporary, all, database, planned as steps_of, words};
 
-fn facts(system: System, about: DatabaseAbout) -> Facts {
+fn build_facts(system: System, about: DatabaseAbout) -> Facts {
     Facts::of_database("here".into(), Source::Measured { engine: system.to_string() }, system, about)
 }
 
@@ -52,7 +52,7 @@ fn query(ground: &mut DatabaseGround, sql: &str) -> Vec<Vec<f64>> {
 }
 
 /// All operations of a step, warm-up included.
-fn total(done: &CompletedStep) -> Tally {
+fn sum_tallies(done: &CompletedStep) -> Tally {
     let mut total = Tally::default();
     done.result.sessions().unwrap().series.iter().for_each(|slice| total.merge(&slice.tally));
     total
@@ -81,7 +81,7 @@ fn check_units(done: &[CompletedStep], commits_apart: bool) {
     for (number, done) in measured.into_iter().enumerate() {
         let Work::Sessions(step) = &done.step.work else { panic!("{:?}", done.step) };
         assert_eq!(step.sessions, [2, 4][number % 2]);
-        let tally = total(done);
+        let tally = sum_tallies(done);
         let (selects, updates, commits) = (count(&tally, 0), count(&tally, 1), count(&tally, 2));
         assert!(selects > 0, "{tally:?}");
         assert_eq!(tally.errors(), 0);
@@ -152,7 +152,7 @@ fn optional_slob_features_work() {
             ..small(Bytes::mib(scale))
         };
         let done = performed(&mut ground, options);
-        let tally = total(done.last().unwrap());
+        let tally = sum_tallies(done.last().unwrap());
         assert!(count(&tally, 0) == 0 && count(&tally, 1) > 0, "{system}: {tally:?}");
     }
 }
@@ -167,7 +167,7 @@ fn planned(options: SlobOptions, system: System, block: Bytes, cache: Bytes) -> 
         cache: Some(cache),
         ..DatabaseAbout::default()
     };
-    Slob::new(options, &facts(system, about)).map_err(|error| error.to_string())
+    Slob::new(options, &build_facts(system, about)).map_err(|error| error.to_string())
 }
 
 #[test]
@@ -214,11 +214,11 @@ fn scales_are_blocks_or_bytes() {
 /// Steps of a recipe without results.
 fn steps(options: SlobOptions, system: System, block: Bytes) -> Vec<Step> {
     let mut recipe = planned(options, system, block, Bytes::mib(64)).unwrap();
-    let facts = facts(system, DatabaseAbout::default());
+    let facts = build_facts(system, DatabaseAbout::default());
     steps_of(&mut recipe, &facts)
 }
 
-fn texts(step: &Step) -> Vec<String> {
+fn list_texts(step: &Step) -> Vec<String> {
     let Work::Statements(statements) = &step.work else { panic!("{step:?}") };
     let text = |request: SqlRequest| match request {
         SqlRequest::Text { sql, .. } | SqlRequest::Query(sql) => sql,
@@ -227,7 +227,7 @@ fn texts(step: &Step) -> Vec<String> {
     (0..statements.count).flat_map(|index| (statements.at)(index)).map(text).collect()
 }
 
-fn sessions(step: &Step) -> &SessionsStep {
+fn unwrap_sessions(step: &Step) -> &SessionsStep {
     let Work::Sessions(sessions) = &step.work else { panic!("{step:?}") };
     sessions
 }
@@ -235,7 +235,7 @@ fn sessions(step: &Step) -> &SessionsStep {
 #[test]
 fn all_schemas_are_active_at_every_point() {
     let created = steps(SlobOptions::defaults(), System::Postgres, Bytes::kib(8));
-    let loads: Vec<&SessionsStep> = created[4..].iter().map(sessions).collect();
+    let loads: Vec<&SessionsStep> = created[4..].iter().map(unwrap_sessions).collect();
     assert!(loads.len() >= 2 && loads.iter().all(|load| load.sessions % 4 == 0));
     let longest: f64 = loads.iter().map(|load| (load.warm_up + load.max).as_secs_f64()).sum();
     assert!(longest < 600.0, "{longest} s");
@@ -254,14 +254,14 @@ fn statements_follow_the_dialect() {
             || SlobOptions { schemas: 2, scale: Some(SchemaScale::Bytes(Bytes::mib(256))), ..SlobOptions::defaults() };
         let (created, again) = (steps(options(), system, block), steps(options(), system, block));
         for ((step, again), words) in created.iter().zip(&again).zip(words) {
-            let texts = texts(step);
+            let texts = list_texts(step);
             assert!(texts.iter().any(|text| text.contains(words)), "{system}: {words}: {}", texts[0]);
             let schemas = (1..=2).all(|schema| texts.iter().any(|text| text.contains(&format!("slob_{schema}"))));
             assert!(schemas, "{system}: {}", step.name);
-            assert_eq!(texts, self::texts(again), "the seed says it all");
+            assert_eq!(texts, list_texts(again), "the seed says it all");
         }
         let other = steps(SlobOptions { seed: 2, ..options() }, system, block);
-        assert_ne!(texts(&created[1]), texts(&other[1]), "another seed puts keys to other places");
+        assert_ne!(list_texts(&created[1]), list_texts(&other[1]), "another seed puts keys to other places");
     };
     check(
         System::Postgres,

@@ -2,7 +2,7 @@
 
 use crate::grounds;
 
-use grounds::{Temporary, all, facts, io_step as io, model, words};
+use grounds::{Temporary, all, build_facts, io_step as io, model, words};
 use plimsoll_load::{Pattern, WorkerOps as Does};
 use plimsoll_record::StepWork;
 use plimsoll_suite::recipes::snia::{Snia, SniaOptions, SniaTest};
@@ -12,7 +12,7 @@ use plimsoll_units::{Bytes, Span};
 const SPACE: Bytes = Bytes::gib(1);
 
 fn on_model() -> Facts {
-    facts(Nature::Model, SPACE)
+    build_facts(Nature::Model, SPACE)
 }
 
 /// Seconds instead of minutes, and a few loads.
@@ -33,7 +33,7 @@ fn create(options: SniaOptions, stages: &str) -> (Snia, Vec<CompletedStep>) {
     (recipe, done)
 }
 
-fn text(recipe: &Snia, done: &[CompletedStep], title: &str) -> String {
+fn print_table(recipe: &Snia, done: &[CompletedStep], title: &str) -> String {
     let listings = recipe.listings(done, &on_model());
     let titles: Vec<_> = listings.iter().map(|listing| listing.title.clone()).collect();
     let found = listings.into_iter().find(|listing| listing.title == title);
@@ -110,9 +110,9 @@ round      tracked     best fit      128 KiB        4 KiB
 #[test]
 fn tables_match_arithmetic_on_four_servers() {
     let (recipe, done) = create(quick(&[SniaTest::Iops]), "station(4, 1ms)");
-    assert_eq!(text(&recipe, &done, "iops: averages"), AVERAGES);
-    assert_eq!(text(&recipe, &done, "iops: steady state"), STEADY);
-    assert_eq!(text(&recipe, &done, "iops: plot data"), ROUNDS);
+    assert_eq!(print_table(&recipe, &done, "iops: averages"), AVERAGES);
+    assert_eq!(print_table(&recipe, &done, "iops: steady state"), STEADY);
+    assert_eq!(print_table(&recipe, &done, "iops: plot data"), ROUNDS);
     let retained: Vec<_> = done.iter().filter_map(|done| step_run(done, &on_model())).collect();
     let StepWork::Io { run, .. } = &retained[1].work else { panic!("it is of blocks") };
     assert_eq!((retained.len(), run.series.len(), run.total.operations()), (31, 1, 4028));
@@ -135,7 +135,7 @@ average latency, ms, of rounds 1 to 5
 fn latency_test_has_depth_one() {
     let served = "split(read: station(1, 1ms); write: station(1, 3ms); flush: link(1us))";
     let (recipe, done) = create(quick(&[SniaTest::Latency]), served);
-    let text = text(&recipe, &done, "latency: averages");
+    let text = print_table(&recipe, &done, "latency: averages");
     // 35 % of the mix write: 0.65 * 1 + 0.35 * 3 ms is 1.7 ms, up to the random draw of reads.
     let figures: Vec<f64> =
         text.lines().skip(3).take(3).filter_map(|line| line.split_whitespace().nth(3)?.parse().ok()).collect();
@@ -164,8 +164,8 @@ MB/s, average of rounds 1 to 5
      block      0/100      100/0
      1 MiB      104.9      104.9
 ";
-    assert_eq!(text(&recipe, &done, "throughput: averages"), expected);
-    assert!(text(&recipe, &done, "throughput: steady state").contains("tracked: 0/100 of 1 MiB, MB/s"));
+    assert_eq!(print_table(&recipe, &done, "throughput: averages"), expected);
+    assert!(print_table(&recipe, &done, "throughput: steady state").contains("tracked: 0/100 of 1 MiB, MB/s"));
 }
 
 #[test]
@@ -174,7 +174,7 @@ fn rounds_end_at_steady_state() {
     let served = "split(read: station(8, 1ms); write: buffer(320MB, drain 20MB/s, flush honoured) then station(8, 1ms); flush: link(1us))";
     let options = SniaOptions { mixes: vec![0.0], blocks: vec![4 << 10], precondition: 0, ..quick(&[SniaTest::Iops]) };
     let (recipe, done) = create(SniaOptions { rounds: 60, ..options.clone() }, served);
-    let plot = text(&recipe, &done, "iops: plot data");
+    let plot = print_table(&recipe, &done, "iops: plot data");
     let tracked: Vec<f64> =
         plot.lines().skip(1).map(|line| line.split_whitespace().nth(1).unwrap().parse().unwrap()).collect();
     assert!(tracked.len() >= 5, "{plot}");
@@ -184,8 +184,11 @@ fn rounds_end_at_steady_state() {
     // Permanent fluctuation is never steady, and ends at the last round.
     let wavering = "pressure(100, burst 1, delay 1ms) then stall(3500ms, 1400ms) then station(1, 1ms)";
     let (recipe, done) = create(SniaOptions { rounds: 12, ..options }, wavering);
-    assert_eq!(done.len(), 12, "{}", text(&recipe, &done, "iops: plot data"));
-    assert!(text(&recipe, &done, "iops: steady state").contains("steady state: not reached\nwindow: rounds 8 to 12\n"));
+    assert_eq!(done.len(), 12, "{}", print_table(&recipe, &done, "iops: plot data"));
+    assert!(
+        print_table(&recipe, &done, "iops: steady state")
+            .contains("steady state: not reached\nwindow: rounds 8 to 12\n")
+    );
     let verdicts = words(&recipe.verdicts(&done, &on_model()));
     assert!(verdicts[0].contains("not steady after 12 rounds"), "{verdicts:?}");
 }
@@ -195,7 +198,7 @@ fn saturation_ends_after_four_fills_or_time_limit() {
     // 1,000 writes of 4 KiB per second, and 31 in flight at the end: 4.22 MB per round; four times 16 MiB are 67.1 MB.
     let (recipe, done) = create(quick(&[SniaTest::WriteSaturation]), "station(1, 1ms)");
     assert_eq!(done.len(), 16);
-    let plot = text(&recipe, &done, "write-saturation: plot data");
+    let plot = print_table(&recipe, &done, "write-saturation: plot data");
     let lines: Vec<&str> = plot.lines().collect();
     assert_eq!(lines[0], "round    minutes   written GB         IOPS    mean ms p99.999 ms     max ms");
     assert!(lines[1].starts_with("    1       0.02        0.004         1000"), "{plot}");
@@ -238,7 +241,7 @@ fn invalid_options_are_refused_with_remedy() {
 #[test]
 fn runs_on_a_directory() {
     let place = Temporary::new("snia");
-    let facts = facts(Nature::Directory, SPACE);
+    let facts = build_facts(Nature::Directory, SPACE);
     let tests = [SniaTest::Iops, SniaTest::Throughput, SniaTest::Latency, SniaTest::WriteSaturation];
     let options = SniaOptions {
         point: Span::from_millis(10),

@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use crate::grounds::{Ops, facts, io, on_disk, on_model, planned, played, read_back, words, worker};
+use crate::grounds::{Ops, build_facts, complete_io, on_disk, on_model, planned, played, read_back, words, worker};
 use clap::ValueEnum;
 use plimsoll_device::{Engine, SyncMode};
 use plimsoll_load::Pattern;
@@ -30,12 +30,12 @@ fn several(rounds: u32) -> TiobenchOptions {
     TiobenchOptions { threads: vec![1, 2, 4], tiobench: true, rounds, ..tiotest(1, Bytes::mib(4), 400) }
 }
 
-fn recipe(options: TiobenchOptions, nature: Nature) -> Tiobench {
-    Tiobench::new(options, &facts(nature, Bytes::gib(64))).expect("options that fit")
+fn create_recipe(options: TiobenchOptions, nature: Nature) -> Tiobench {
+    Tiobench::new(options, &build_facts(nature, Bytes::gib(64))).expect("options that fit")
 }
 
-fn steps(options: TiobenchOptions, nature: Nature) -> Vec<Step> {
-    planned(&mut recipe(options, nature), &facts(nature, Bytes::gib(64)))
+fn list_steps(options: TiobenchOptions, nature: Nature) -> Vec<Step> {
+    planned(&mut create_recipe(options, nature), &build_facts(nature, Bytes::gib(64)))
 }
 
 /// Name, workers, operations of each, pattern, and preparation of the files.
@@ -51,7 +51,7 @@ fn display(step: &Step) -> String {
 
 #[test]
 fn pass_has_four_tests_and_a_file_per_thread() {
-    let found: Vec<String> = steps(small(), Nature::Directory).iter().map(display).collect();
+    let found: Vec<String> = list_steps(small(), Nature::Directory).iter().map(display).collect();
     let expected = [
         "Write, 2 threads: 512 in order, Anew, flushed, in 0+0 1+0",
         "Random write, 2 threads: 100 anywhere, AsTheyAre, flushed, in 0+0 1+0",
@@ -63,32 +63,32 @@ fn pass_has_four_tests_and_a_file_per_thread() {
 
 #[test]
 fn threads_divide_a_device() {
-    let first = |options: TiobenchOptions| display(&steps(options, Nature::Blocks)[0]);
+    let first = |options: TiobenchOptions| display(&list_steps(options, Nature::Blocks)[0]);
     assert!(first(small()).ends_with("in 0+0 0+2"));
     let gap = Gap { between: Bytes::mib(3), before_first: false };
     assert!(first(TiobenchOptions { gap, ..small() }).ends_with("in 0+0 0+5"));
     let gap = Gap { before_first: true, ..gap };
     let options = TiobenchOptions { gap, ..small() };
     assert!(first(options.clone()).ends_with("in 0+3 0+8"));
-    assert_eq!(recipe(options, Nature::Blocks).files()[0].size, Bytes::mib(10));
+    assert_eq!(create_recipe(options, Nature::Blocks).files()[0].size, Bytes::mib(10));
 }
 
 #[test]
 fn tiobench_threads_divide_a_total() {
-    let steps = steps(several(2), Nature::Directory);
+    let steps = list_steps(several(2), Nature::Directory);
     assert_eq!(steps.len(), 3 * 2 * 4);
     let found: Vec<String> = steps.iter().filter(|step| step.round == 2).map(display).collect();
     assert_eq!(found[1], "Random write, 1 thread: 400 anywhere, AsTheyAre, flushed, in 0+0");
     assert_eq!(found[4], "Write, 2 threads: 512 in order, Anew, flushed, in 0+0 1+0");
     assert_eq!(found[11], "Random read, 4 threads: 100 anywhere, AsTheyAre, in 0+0 1+0 2+0 3+0");
     let sizes: Vec<u64> =
-        recipe(several(1), Nature::Directory).files().iter().map(|file| file.size.get() >> 20).collect();
+        create_recipe(several(1), Nature::Directory).files().iter().map(|file| file.size.get() >> 20).collect();
     assert_eq!(sizes, [4, 2, 1, 1]);
 }
 
 #[test]
 fn options_change_the_steps() {
-    let of = |options: TiobenchOptions, index: usize| match steps(options, Nature::Directory).remove(index).work {
+    let of = |options: TiobenchOptions, index: usize| match list_steps(options, Nature::Directory).remove(index).work {
         Work::Io(io) => io,
         other => panic!("{other:?}"),
     };
@@ -101,16 +101,17 @@ fn options_change_the_steps() {
     let uncached = TiobenchOptions { uncached: true, ..small() };
     assert_eq!((of(uncached.clone(), 0).before, of(uncached, 2).before), (Before::Anew, Before::Uncached));
     let without = TiobenchOptions { skipped: vec![TiobenchTest::RandomWrite, TiobenchTest::Read], ..small() };
-    assert_eq!(steps(without, Nature::Directory).len(), 2);
+    assert_eq!(list_steps(without, Nature::Directory).len(), 2);
     let there = TiobenchOptions { directories: vec!["a".into(), "b".into()], ..published() };
-    let files = recipe(there, Nature::Directory).files();
+    let files = create_recipe(there, Nature::Directory).files();
     assert_eq!((files[0].path.clone(), files[3].path.clone()), (Some("a".into()), Some("b".into())));
 }
 
 #[test]
 fn unsuitable_options_are_refused_with_remedy() {
     let check = |options: TiobenchOptions, nature: Nature, expected: &str| {
-        let message = Tiobench::new(options, &facts(nature, Bytes::mib(64))).expect_err("it does not fit").to_string();
+        let message =
+            Tiobench::new(options, &build_facts(nature, Bytes::mib(64))).expect_err("it does not fit").to_string();
         assert!(message.contains(expected), "{message}");
     };
     check(published(), Nature::Directory, "1 GiB are needed");
@@ -131,7 +132,7 @@ fn unsuitable_options_are_refused_with_remedy() {
 #[test]
 fn station_of_one_millisecond_has_expected_rates() {
     let (recipe, done) = on_model("station(1, 1ms)", |facts| Tiobench::new(small(), facts));
-    let text = &recipe.listings(&done, &facts(Nature::Model, Bytes::gib(8)))[0].text;
+    let text = &recipe.listings(&done, &build_facts(Nature::Model, Bytes::gib(8)))[0].text;
     println!("{text}");
     for evidence in read_back("listing", text).1 {
         // A single station has a rate of 1,000 blocks per second, and each of two threads waits for two.
@@ -147,7 +148,7 @@ fn station_of_one_millisecond_has_expected_rates() {
 #[test]
 fn hours_of_model_time_run_quickly() {
     let (recipe, done) = on_model("station(8, 20s)", |facts| Tiobench::new(small(), facts));
-    let text = &recipe.listings(&done, &facts(Nature::Model, Bytes::gib(8)))[0].text;
+    let text = &recipe.listings(&done, &build_facts(Nature::Model, Bytes::gib(8)))[0].text;
     // The maximum is known to the width of its bin.
     assert!(text.contains("| Random Read  |    20000.000 ms |    20"), "{text}");
     assert!(text.contains(" ms | 100.00000 | 100.00000 |"), "{text}");
@@ -159,7 +160,7 @@ fn directory_has_every_figure() {
         let (recipe, done) = on_disk("tiotest", |facts| {
             Tiobench::new(TiobenchOptions { mmap, in_turn, uncached: true, ..small() }, facts)
         });
-        let facts = facts(Nature::Directory, Bytes::gib(1));
+        let facts = build_facts(Nature::Directory, Bytes::gib(1));
         let text = &recipe.listings(&done, &facts)[0].text;
         println!("{text}{}", words(&recipe.verdicts(&done, &facts)).join("\n"));
         let tests: Vec<String> = read_back("listing", text).1.into_iter().map(|evidence| evidence.test).collect();
@@ -176,24 +177,24 @@ fn data_are_verified_on_request() {
     for mmap in [false, true] {
         let (recipe, done) =
             on_disk("tiotest-checked", |facts| Tiobench::new(TiobenchOptions { mmap, check: true, ..small() }, facts));
-        let message = words(&recipe.verdicts(&done, &facts(Nature::Directory, Bytes::gib(1)))).join("\n");
+        let message = words(&recipe.verdicts(&done, &build_facts(Nature::Directory, Bytes::gib(1)))).join("\n");
         // Two files of 512 blocks, and 200 random blocks.
         assert!(message.contains("Each of 1224 blocks that were read was as it had been written"), "{message}");
         assert!(!recipe.has_failed(&done));
     }
     let (recipe, done) =
         on_model("station(1, 1ms)", |facts| Tiobench::new(TiobenchOptions { check: true, ..small() }, facts));
-    let message = words(&recipe.verdicts(&done, &facts(Nature::Model, Bytes::gib(8)))).join("\n");
+    let message = words(&recipe.verdicts(&done, &build_facts(Nature::Model, Bytes::gib(8)))).join("\n");
     assert!(message.contains("Nothing was compared") && !recipe.has_failed(&done), "{message}");
     let odd = TiobenchOptions { block: 100, check: true, ..small() };
-    let refused = Tiobench::new(odd, &facts(Nature::Directory, Bytes::gib(1)));
+    let refused = Tiobench::new(odd, &build_facts(Nature::Directory, Bytes::gib(1)));
     assert!(refused.expect_err("no such block").to_string().contains("multiple of 8"));
 }
 
 #[test]
 fn foreign_data_are_detected() {
     // Both threads use the first thread's file: each finds the other's data.
-    let facts = facts(Nature::Directory, Bytes::gib(1));
+    let facts = build_facts(Nature::Directory, Bytes::gib(1));
     let mut recipe = Tiobench::new(TiobenchOptions { check: true, ..small() }, &facts).expect("options that fit");
     let mut ground = Disk::new(DiskPlace::Directory(std::env::temp_dir()), facts.clone(), Vec::new());
     ground.prepare_files(&recipe.files()).expect("room for the files");
@@ -223,7 +224,7 @@ fn files_in_another_directory_are_removed() {
 #[test]
 fn tiobench_tables_are_parsed_back() {
     let (recipe, done) = on_disk("tiobench", |facts| Tiobench::new(several(2), facts));
-    let text = &recipe.listings(&done, &facts(Nature::Directory, Bytes::gib(1)))[0].text;
+    let text = &recipe.listings(&done, &build_facts(Nature::Directory, Bytes::gib(1)))[0].text;
     println!("{text}");
     // Older releases placed a column title closer to its bracket; the parser accepts both.
     let found: Vec<String> = read_back("listing", &text.replace("Rate     (CPU%)", "Rate  (CPU%)"))
@@ -248,14 +249,14 @@ fn of_a_disk(step: Step) -> CompletedStep {
     let ops: Ops = (kind, 32_768, 4_096, mean, longest);
     let flush = (Kind::Flush, 1, 0, ms(900), ms(900));
     let worker = |index| -> WorkerResult { worker(index, span, Some(ms(100)), &[ops, flush]) };
-    io(step, (0..8).map(worker).collect())
+    complete_io(step, (0..8).map(worker).collect())
 }
 
 #[test]
 fn tables_match_tiotest() {
-    let mut recipe = recipe(published(), Nature::Directory);
-    let done = played(&mut recipe, &facts(Nature::Directory, Bytes::gib(64)), of_a_disk);
-    let facts = facts(Nature::Directory, Bytes::gib(64));
+    let mut recipe = create_recipe(published(), Nature::Directory);
+    let done = played(&mut recipe, &build_facts(Nature::Directory, Bytes::gib(64)), of_a_disk);
+    let facts = build_facts(Nature::Directory, Bytes::gib(64));
     let text = "\
 Tiotest results for 8 concurrent io threads:
 ,----------------------------------------------------------------------.
@@ -310,13 +311,13 @@ Tiotest latency results:
 #[test]
 fn other_listings_match_programs() {
     let text = |options: TiobenchOptions| {
-        let mut recipe = recipe(options, Nature::Directory);
-        let done = played(&mut recipe, &facts(Nature::Directory, Bytes::gib(64)), |step| {
+        let mut recipe = create_recipe(options, Nature::Directory);
+        let done = played(&mut recipe, &build_facts(Nature::Directory, Bytes::gib(64)), |step| {
             let ops: Ops = (Kind::Write, 512, 4_096, Span::from_millis(2), Span::from_millis(30));
             let ops = [ops, (Kind::Read, 512, 4_096, Span::from_millis(2), Span::from_secs(3))];
-            io(step, vec![worker(0, Span::from_secs(2), Some(Span::from_millis(776)), &ops)])
+            complete_io(step, vec![worker(0, Span::from_secs(2), Some(Span::from_millis(776)), &ops)])
         });
-        recipe.listings(&done, &facts(Nature::Directory, Bytes::gib(64))).remove(0).text
+        recipe.listings(&done, &build_facts(Nature::Directory, Bytes::gib(64))).remove(0).text
     };
     let terse =
         text(TiobenchOptions { terse: true, skipped: vec![TiobenchTest::Write, TiobenchTest::RandomRead], ..small() });

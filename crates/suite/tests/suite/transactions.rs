@@ -26,7 +26,7 @@ fn counted(done: &[CompletedStep], kind: u8) -> u64 {
 }
 
 /// Figures of the final check.
-fn check(done: &[CompletedStep]) -> Vec<i64> {
+fn read_check(done: &[CompletedStep]) -> Vec<i64> {
     let row = &done.last().unwrap().result.statements().unwrap().rows[0];
     row.iter().map(|value| value.int().unwrap_or(0)).collect()
 }
@@ -55,7 +55,7 @@ fn bank(system: System) {
         let Some(done) = agrees(system, oltp(script, statements, &[1, 3])) else { return };
         let created = counted(&done, 0);
         assert!(created > 0, "{system}, {script:?}");
-        assert_eq!(check(&done)[4], created.cast_signed(), "{system}, {script:?}");
+        assert_eq!(read_check(&done)[4], created.cast_signed(), "{system}, {script:?}");
     }
     let done = agrees(system, oltp(Script::SelectOnly, false, &[2])).unwrap();
     assert!(counted(&done, 0) > 0);
@@ -65,7 +65,7 @@ fn bank(system: System) {
 fn trade(system: System, both: &[bool]) {
     for statements in both {
         let Some(done) = agrees(system, oltp(Script::NewOrder, *statements, &[3])) else { return };
-        let check = check(&done);
+        let check = read_check(&done);
         let (ordered, paid) = (counted(&done, 0).cast_signed(), counted(&done, 1).cast_signed());
         assert_eq!(check[6], paid, "{system}");
         let undone = ordered - (check[0] - 30_000);
@@ -159,7 +159,7 @@ fn arrivals_go_to_free_clients() {
     let done = agrees(System::Sqlite, OltpOptions { clients: None, rates, ..oltp(Script::TpcB, false, &[]) }).unwrap();
     let created = counted(&done, 0);
     assert!(created > 0);
-    assert_eq!(check(&done)[4], created.cast_signed());
+    assert_eq!(read_check(&done)[4], created.cast_signed());
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
-use grounds::{Silent, Temporary, facts, planned, words};
+use grounds::{Silent, Temporary, build_facts, planned, words};
 use plimsoll_device::{Checked, MismatchKind};
 use plimsoll_suite::recipes::verify::{Verify, VerifyMode, VerifyOptions};
 use plimsoll_suite::{Facts, Ground, Nature, Recipe, SuiteObserver, SuiteOptions, SuiteOutcome, perform};
@@ -40,7 +40,7 @@ impl SuiteObserver for Meanwhile<'_> {
 }
 
 /// Damages the file before the last step, and compares the reported mismatches.
-fn check(name: &str, damage: fn(&File), expected: &[(u64, MismatchKind)]) {
+fn check_mismatches(name: &str, damage: fn(&File), expected: &[(u64, MismatchKind)]) {
     let temporary = Temporary::new(name);
     let mut ground = temporary.ground();
     let path = temporary.path().join("data");
@@ -59,25 +59,25 @@ fn check(name: &str, damage: fn(&File), expected: &[(u64, MismatchKind)]) {
 
 #[test]
 fn written_data_verify() {
-    check("verify-whole", |_| {}, &[]);
+    check_mismatches("verify-whole", |_| {}, &[]);
 }
 
 #[test]
 fn damage_is_reported_with_offset() {
     let zeroes = |file: &File| file.write_all_at(&[0; BLOCK as usize], 5 * BLOCK).expect("written");
-    check("verify-zeroes", zeroes, &[(5 * BLOCK, MismatchKind::NeverWritten)]);
+    check_mismatches("verify-zeroes", zeroes, &[(5 * BLOCK, MismatchKind::NeverWritten)]);
     let copied = |file: &File| {
         let mut block = [0; BLOCK as usize];
         file.read_exact_at(&mut block, 9 * BLOCK).expect("read");
         file.write_all_at(&block, 3 * BLOCK).expect("written");
     };
-    check("verify-misdirected", copied, &[(3 * BLOCK, MismatchKind::Misdirected { from: 9 * BLOCK })]);
+    check_mismatches("verify-misdirected", copied, &[(3 * BLOCK, MismatchKind::Misdirected { from: 9 * BLOCK })]);
     let flipped = |file: &File| {
         let mut byte = [0];
         file.read_exact_at(&mut byte, 7 * BLOCK + 100).expect("read");
         file.write_all_at(&[byte[0] ^ 1], 7 * BLOCK + 100).expect("written");
     };
-    check("verify-rot", flipped, &[(7 * BLOCK, MismatchKind::Rot { at: 100, bytes: 1 })]);
+    check_mismatches("verify-rot", flipped, &[(7 * BLOCK, MismatchKind::Rot { at: 100, bytes: 1 })]);
 }
 
 /// Saves the file before the third step, and restores it before the fourth.
@@ -145,7 +145,7 @@ fn another_process_verifies_data() {
 #[test]
 fn steps_follow_passes() {
     let names = |passes, overwrite, mode| {
-        let facts = facts(Nature::Directory, Bytes::gib(1));
+        let facts = build_facts(Nature::Directory, Bytes::gib(1));
         let mut recipe = Verify::new(VerifyOptions { passes, overwrite, ..options(mode) }, &facts).unwrap();
         let steps = planned(&mut recipe, &facts);
         steps.iter().map(|step| format!("{} {}", step.name, step.round)).collect::<Vec<_>>()
@@ -164,8 +164,8 @@ fn unverifiable_options_are_refused_in_one_line() {
         assert!(message.contains(words) && !message.contains('\n'), "{message}");
     };
     let usual = || options(VerifyMode::WriteAndCheck);
-    let place = facts(Nature::Directory, Bytes::mib(2));
-    check(usual(), &facts(Nature::Model, Bytes::gib(1)), "keeps no bytes");
+    let place = build_facts(Nature::Directory, Bytes::mib(2));
+    check(usual(), &build_facts(Nature::Model, Bytes::gib(1)), "keeps no bytes");
     check(usual(), &place, "give a smaller --size");
     check(VerifyOptions { size: Bytes::kib(4), ..usual() }, &place, "at least 1 MiB");
     check(VerifyOptions { block: Bytes::new(100), ..usual() }, &place, "multiple of 8");

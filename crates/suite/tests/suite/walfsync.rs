@@ -3,7 +3,7 @@
 use crate::grounds;
 
 use clap::ValueEnum;
-use grounds::{Temporary, all, facts, io_step, model, planned, words};
+use grounds::{Temporary, all, build_facts, io_step, model, planned, words};
 use plimsoll_suite::recipes::walfsync::{WalPreset, Walfsync, WalfsyncOptions};
 use plimsoll_suite::{Descriptor, Facts, Ground, Nature, Recipe, Step, SuiteOptions};
 use plimsoll_units::{Bytes, Span};
@@ -50,15 +50,15 @@ fn the_methods_of_postgresql() {
         "8192 in 8 KiB: None Fsync/1 opened again",
         "8192 in 8 KiB: None",
     ];
-    assert_eq!(described(WalPreset::Postgresql, &facts(Nature::Directory, Bytes::gib(1))), expected);
+    assert_eq!(described(WalPreset::Postgresql, &build_facts(Nature::Directory, Bytes::gib(1))), expected);
     // Cases below the device's block size are omitted.
-    let coarse = Facts { grid: 4096, ..facts(Nature::Directory, Bytes::gib(1)) };
+    let coarse = Facts { grid: 4096, ..build_facts(Nature::Directory, Bytes::gib(1)) };
     assert_eq!(described(WalPreset::Postgresql, &coarse).len(), expected.len() - 2);
 }
 
 #[test]
 fn the_logs_of_others() {
-    let facts = facts(Nature::Directory, Bytes::gib(1));
+    let facts = build_facts(Nature::Directory, Bytes::gib(1));
     assert_eq!(described(WalPreset::Etcd, &facts), ["2300 in 16 MiB: None Fdatasync/1"]);
     let oracle = described(WalPreset::Oracle, &facts);
     assert_eq!(oracle.len(), 15);
@@ -118,12 +118,12 @@ fn invalid_log_is_refused_in_one_line() {
         let message = Walfsync::new(options, facts).unwrap_err().to_string();
         assert!(message.contains(words) && !message.contains('\n'), "{message}");
     };
-    let small = facts(Nature::Directory, Bytes::mib(1));
+    let small = build_facts(Nature::Directory, Bytes::mib(1));
     let second = options(WalPreset::Etcd, Span::from_secs(1));
     check(second.clone(), &small, "give a smaller --size");
     check(WalfsyncOptions { file: Bytes::kib(1), ..second.clone() }, &small, "at least 2MiB");
     check(WalfsyncOptions { span: Span::ZERO, ..second.clone() }, &small, "give 1s");
-    check(second, &Facts { read_only: true, ..facts(Nature::Blocks, Bytes::gib(1)) }, "--destroy");
+    check(second, &Facts { read_only: true, ..build_facts(Nature::Blocks, Bytes::gib(1)) }, "--destroy");
 }
 
 #[test]

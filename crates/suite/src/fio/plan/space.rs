@@ -217,7 +217,7 @@ pub(super) fn spread(job: &FioJob, copy: u64, seed: u64, lookup: &PathLookup<'_>
     let count = found.len() as u64;
     let mut stretches = Vec::new();
     for (index, (path, existing, disk)) in found.into_iter().enumerate() {
-        let start = offset(job, copy, existing.map_or(Bytes::ZERO, length), smallest);
+        let start = compute_offset(job, copy, existing.map_or(Bytes::ZERO, length), smallest);
         let required = match (job.files.each, size) {
             (Some((low, high)), _) => {
                 let span = (high.get().max(low.get()) - low.get()) / smallest;
@@ -261,7 +261,7 @@ fn sum(a: Bytes, b: Bytes) -> Bytes {
     Bytes::new(a.get().saturating_add(b.get()))
 }
 
-fn offset(job: &FioJob, copy: u64, there: Bytes, smallest: u64) -> u64 {
+fn compute_offset(job: &FioJob, copy: u64, there: Bytes, smallest: u64) -> u64 {
     let access = &job.access;
     let increment = access.offset_increment.of(there).get().saturating_mul(copy);
     let offset = access.offset.of(there).get().saturating_add(increment);

@@ -102,7 +102,9 @@ impl<'a> SessionGroup<'a> {
         self.connected.wait();
         let now = self.clock.now().since(Instant::ZERO).as_nanos();
         self.began.fetch_min(now, Ordering::Relaxed);
-        open.map_err(|failure| fault(format!("opening session {} of {}", number + 1, self.step.sessions), failure))
+        open.map_err(|failure| {
+            convert_failure(format!("opening session {} of {}", number + 1, self.step.sessions), failure)
+        })
     }
 
     fn open(&self, number: u32) -> Result<OpenSession, Failure> {
@@ -265,7 +267,7 @@ impl Cancellations {
 }
 
 /// Converts a failure of a database to a fault that ends a step.
-pub(super) fn fault(attempt: impl Into<String>, failure: Failure) -> Fault {
+pub(super) fn convert_failure(attempt: impl Into<String>, failure: Failure) -> Fault {
     Fault { attempt: attempt.into(), source: std::io::Error::other(failure) }
 }
 
@@ -329,7 +331,7 @@ fn execute(
         }
         Err(failure) => match counted(failure.kind) {
             Some(number) => Ok(OpOutcome::Failed(number)),
-            None => Err(fault(format!("a transaction of kind {}", group.kind(op.stream)), failure)),
+            None => Err(convert_failure(format!("a transaction of kind {}", group.kind(op.stream)), failure)),
         },
     }
 }
@@ -600,7 +602,7 @@ impl ServerLoopCalls<'_> {
             Ok(rows) => rows,
             Err(failure) => {
                 let Some(number) = counted(failure.kind) else {
-                    return Err(fault("calling the loop in the server", failure));
+                    return Err(convert_failure("calling the loop in the server", failure));
                 };
                 self.counting.failed(&self.op(0), number);
                 // Not every system rolls back automatically.

@@ -10,7 +10,7 @@ use plimsoll_drive::{Fault, Observe};
 use plimsoll_record::{Bins, Counting, Slice};
 use plimsoll_units::{Instant, Kind, Op, Span};
 
-use super::sessions::{Cancellations, fault};
+use super::sessions::{Cancellations, convert_failure};
 use crate::sql::{SqlRequest, StatementsResult, StatementsStep};
 use crate::workers::{WorkerHandle, merge, together};
 
@@ -100,7 +100,7 @@ impl StepState<'_> {
     }
 
     fn statements(&self, number: u32, handle: &mut WorkerHandle<'_>, mine: &mut SessionResult) -> Result<(), Fault> {
-        let opening = |failure| fault("opening a session", failure);
+        let opening = |failure| convert_failure("opening a session", failure);
         let mut session = PreparingSession {
             number,
             inner: self.cancels.session(self.database, number).map_err(opening)?,
@@ -115,12 +115,13 @@ impl StepState<'_> {
             }
             let last = (first + together).min(self.step.count);
             if self.step.transaction > 0 {
-                session.inner.begin().map_err(|failure| fault("beginning a transaction", failure))?;
+                session.inner.begin().map_err(|failure| convert_failure("beginning a transaction", failure))?;
             }
             for index in first..last {
                 let begin = self.clock.now();
-                let failed =
-                    |failure: Failure| fault(format!("statement {} of {}", index + 1, self.step.count), failure);
+                let failed = |failure: Failure| {
+                    convert_failure(format!("statement {} of {}", index + 1, self.step.count), failure)
+                };
                 self.statement(&mut session, index, mine).map_err(failed)?;
                 let end = self.clock.now();
                 while end >= mine.slice + SLICE {
@@ -132,7 +133,7 @@ impl StepState<'_> {
                 }
             }
             if self.step.transaction > 0 {
-                session.inner.commit().map_err(|failure| fault("committing", failure))?;
+                session.inner.commit().map_err(|failure| convert_failure("committing", failure))?;
             }
         }
         Ok(())

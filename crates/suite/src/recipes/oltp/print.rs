@@ -48,7 +48,7 @@ pub(super) fn deviation(times: &Bins) -> Span {
 }
 
 /// Name of a load.
-fn load(pace: Pace) -> String {
+fn name_load(pace: Pace) -> String {
     match pace {
         Pace::Closed { depth } => format!("{depth} client{}", if depth == 1 { "" } else { "s" }),
         Pace::Open { rate, .. } => format!("{:.1}/s", rate.as_f64()),
@@ -58,12 +58,12 @@ fn load(pace: Pace) -> String {
 /// All loads: closed loads by clients, then open loads by rate.
 pub(super) fn loads(points: &[OltpPoint<'_>]) -> String {
     let mut text = format!("{:<14}{:>12}{:>10}", "load", "tps", "failed");
-    text.push_str(&heads());
+    text.push_str(&format_heads());
     let mut sorted: Vec<&OltpPoint<'_>> = points.iter().collect();
     sorted.sort_by(|a, b| offered(a.step.pace).partial_cmp(&offered(b.step.pace)).unwrap_or(std::cmp::Ordering::Equal));
     for point in sorted {
         let run = &point.run;
-        let (name, tps) = (load(point.step.pace), run.figures.iops.value);
+        let (name, tps) = (name_load(point.step.pace), run.figures.iops.value);
         text.push_str(&format!("{name:<14}{tps:>12.1}{:>10}", run.total.errors()));
         text.push_str(&times(&run.total.response()));
     }
@@ -81,7 +81,7 @@ fn offered(pace: Pace) -> (bool, f64) {
 /// All kinds of transactions of a point.
 pub(super) fn kinds(point: &OltpPoint<'_>) -> String {
     let mut text = format!("{:<14}{:>12}{:>10}", "kind", "processed", "share");
-    text.push_str(&heads());
+    text.push_str(&format_heads());
     let all = point.run.total.operations().max(1) as f64;
     for (stream, kind) in point.step.kinds.iter().enumerate() {
         let mine = point.run.total.only(|counter| usize::from(counter.stream) == stream);
@@ -93,7 +93,7 @@ pub(super) fn kinds(point: &OltpPoint<'_>) -> String {
     text
 }
 
-fn heads() -> String {
+fn format_heads() -> String {
     let heads = ["mean", "stddev", "p50", "p95", "p99", "p99.9", "max"];
     let cells: Vec<String> = heads.iter().map(|head| format!("{head:>11}")).collect();
     cells.concat() + "\n"

@@ -230,7 +230,12 @@ fn value(number: u64) -> Value {
 }
 
 /// First row of a query that must return rows.
-fn first(session: &mut dyn Session, prepared: Prepared, values: &[Value], what: &str) -> Result<Vec<Value>, Failure> {
+fn query_first_row(
+    session: &mut dyn Session,
+    prepared: Prepared,
+    values: &[Value],
+    what: &str,
+) -> Result<Vec<Value>, Failure> {
     let rows = session.fetch(prepared, values)?;
     rows.into_iter()
         .next()
@@ -298,7 +303,7 @@ impl Trader {
         session.execute(of(0), &at[..1])?;
         session.execute(of(1), &[home.clone(), district.clone(), customer.clone()])?;
         session.execute(of(2), &at)?;
-        let order = first(session, of(3), &at, "a district")?.swap_remove(0);
+        let order = query_first_row(session, of(3), &at, "a district")?.swap_remove(0);
         let here = [home.clone(), district.clone(), order];
         let entered = [customer.clone(), value(lines.len() as u64)];
         session.execute(of(4), &[&here[..], &entered].concat())?;
@@ -354,7 +359,7 @@ impl Trader {
         }
         // Read-only, and the lines of an order never change: no transaction is needed.
         session.execute(self.prepared[14], &customer)?;
-        let order = first(session, self.prepared[15], &customer, "an order")?.swap_remove(0);
+        let order = query_first_row(session, self.prepared[15], &customer, "an order")?.swap_remove(0);
         session.execute(self.prepared[16], &[customer[0].clone(), customer[1].clone(), order])?;
         Ok(TransactionEnd::Committed)
     }

@@ -74,7 +74,7 @@ impl SchemaLayout {
         options: &SlobOptions,
     ) -> Result<Self, SlobError> {
         let unsuitable = || SlobError::Block { system: about.system.clone(), block };
-        let column = column(system, block).ok_or_else(unsuitable)?;
+        let column = compute_column_size(system, block).ok_or_else(unsuitable)?;
         let changed = if options.redo_stress == RedoStress::Heavy { COLUMNS } else { 2 };
         let hot = options.hotspot.map(|hot| {
             let (first, size) = (hot.offset.get() / block, hot.size.get() / block);
@@ -134,7 +134,7 @@ impl SchemaLayout {
 
 /// Size of each column in bytes. Two rows with keys never share a block; where a system requires a second row, it has
 /// no key.
-fn column(system: System, block: u64) -> Option<u64> {
+fn compute_column_size(system: System, block: u64) -> Option<u64> {
     let each = match system {
         System::Postgres => {
             let (page, row, pointer, length) = POSTGRES;
@@ -164,7 +164,7 @@ mod tests {
     #[test]
     fn row_size_excludes_other_rows_from_block() {
         let check = |system, block: u64, expected: Option<u64>| {
-            assert_eq!(column(system, block), expected, "{system} {block}");
+            assert_eq!(compute_column_size(system, block), expected, "{system} {block}");
         };
         check(System::Postgres, 8192, Some(100));
         check(System::Postgres, 32_768, Some(424));
@@ -175,7 +175,7 @@ mod tests {
         check(System::Sqlite, 512, Some(20));
         check(System::Oracle, 8192, Some(128));
         for block in [4096, 8192, 16_384, 32_768] {
-            let both = |system| column(system, block).map(|column| column * COLUMNS).unwrap();
+            let both = |system| compute_column_size(system, block).map(|column| column * COLUMNS).unwrap();
             assert!(both(System::Postgres) * VERSIONS < block && both(System::Postgres) > block / 6);
             assert!(3 * both(System::Mysql) > block && 2 * both(System::Mysql) < block);
             assert!(2 * both(System::Sqlite) > block && both(System::Sqlite) < block);

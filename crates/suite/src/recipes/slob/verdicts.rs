@@ -41,7 +41,7 @@ pub(super) fn of_curve(curve: &SlobCurve<'_>, update_pct: u32, objective: Option
         let (units_per_second, blocks_per_second) = (knee.units_s(), knee.blocks_s());
         SlobVerdict::UnitKnee { update_pct, threads: knee.spec.threads, units_per_second, blocks_per_second }.into()
     }));
-    verdicts.extend(line(curve, update_pct, objective).map(Verdict::from));
+    verdicts.extend(derive_load_line(curve, update_pct, objective).map(Verdict::from));
     verdicts.extend(within(curve, update_pct).map(Verdict::from));
     verdicts
 }
@@ -62,7 +62,7 @@ fn max_rate(best: &SlobPoint, update_pct: u32) -> SlobVerdict {
 }
 
 /// The load line in block I/O.
-fn line(curve: &SlobCurve<'_>, update_pct: u32, objective: Option<Objective>) -> Option<SessionVerdict> {
+fn derive_load_line(curve: &SlobCurve<'_>, update_pct: u32, objective: Option<Objective>) -> Option<SessionVerdict> {
     let runs: Vec<Run> = curve.points.iter().map(|point| point.measured.run.clone()).collect();
     let line = load_line(&runs, objective.or_else(|| chosen_objective(&runs))?)?;
     let (update_pct, blocks_per_second) = (Some(update_pct), curve.blocks_at(&line));

@@ -54,7 +54,7 @@ fn insert(mut index: u64) -> String {
     unreachable!("no more rows are asked for than there are")
 }
 
-fn table(name: &str) -> &'static AtisTable {
+fn find_table(name: &str) -> &'static AtisTable {
     TABLES.iter().find(|table| table.name == name).expect("a query names a table that there is")
 }
 
@@ -95,8 +95,8 @@ impl AtisTable {
 /// Joins of two tables by a key, with a condition on the second.
 fn simple_joins() -> Vec<KnownQuery> {
     let joined = |from: &str, key: &str, to: &str, number: u64| {
-        let rows = table(from).having(key, number);
-        let value = table(to).column(key).value(number);
+        let rows = find_table(from).having(key, number);
+        let value = find_table(to).column(key).value(number);
         (format!("SELECT a.*, b.* FROM {from} a, {to} b WHERE a.{key} = b.{key} AND b.{key} = {value}"), rows)
     };
     vec![
@@ -115,7 +115,7 @@ fn whole_join() -> KnownQuery {
                WHERE l.airline_code = f.airline_code AND c.aircraft_code = f.aircraft_code \
                AND o.airport_code = f.from_airport AND d.airport_code = f.to_airport \
                AND x.flight_code = f.flight_code AND f.airline_code = 'L11'";
-    let (flights, fares) = (table("flight"), table("flight_fare"));
+    let (flights, fares) = (find_table("flight"), find_table("flight_fare"));
     let of_airline = |flight: u64| flights.column("airline_code").number(flight) == 11;
     let flight = fares.column("flight_code");
     let rows = (0..fares.rows).filter(|row| of_airline(flight.number(*row))).count();
@@ -126,7 +126,7 @@ fn whole_join() -> KnownQuery {
 fn prefix_join() -> KnownQuery {
     let sql = "SELECT x.flight_code, x.fare_code, f.price FROM flight_fare x, fare f \
                WHERE x.flight_code BETWEEN 100 AND 119 AND f.fare_code = x.fare_code ORDER BY x.flight_code, x.fare_code";
-    let fares = table("flight_fare");
+    let fares = find_table("flight_fare");
     let flight = fares.column("flight_code");
     let rows = (0..fares.rows).filter(|row| (100..120).contains(&flight.number(*row))).count();
     (sql.into(), rows as u64)
@@ -135,7 +135,10 @@ fn prefix_join() -> KnownQuery {
 fn distinct() -> Vec<KnownQuery> {
     let query = |name: &str, columns: &[&str]| {
         let listed = columns.join(", ");
-        (format!("SELECT DISTINCT {listed} FROM {name} ORDER BY {listed}"), table(name).different(columns, |_| true))
+        (
+            format!("SELECT DISTINCT {listed} FROM {name} ORDER BY {listed}"),
+            find_table(name).different(columns, |_| true),
+        )
     };
     vec![
         query("city", &["state_code"]),
@@ -166,7 +169,7 @@ fn groups() -> Vec<KnownQuery> {
     ];
     let mut queries = Vec::new();
     for (name, columns, measure) in kinds {
-        let table = table(name);
+        let table = find_table(name);
         let (listed, measured) = (columns.join(", "), table.column(measure));
         let middle = measured.number(table.rows / 2);
         let all = table.different(columns, |_| true);

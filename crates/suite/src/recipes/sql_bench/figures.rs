@@ -51,7 +51,7 @@ impl<'a> SectionFigure<'a> {
     pub(super) fn of(test: SqlBenchTest, section: &BenchSection, created: Option<&'a CompletedStep>) -> Option<Self> {
         let (full, outcome) = match section.counting {
             Counting::Preparation => return None,
-            Counting::Figure { full, at_once } => (full, run(at_once, created)),
+            Counting::Figure { full, at_once } => (full, select_outcome(at_once, created)),
         };
         Some(Self { test, name: section.name, note: section.note, full, outcome })
     }
@@ -71,7 +71,7 @@ impl<'a> SectionFigure<'a> {
     }
 }
 
-fn run(at_once: u64, created: Option<&CompletedStep>) -> SectionOutcome<'_> {
+fn select_outcome(at_once: u64, created: Option<&CompletedStep>) -> SectionOutcome<'_> {
     let observed = created.and_then(|done| match (&done.step.work, done.result.statements()) {
         (Work::Statements(step), Some(observed)) => Some((step, observed)),
         _ => None,
@@ -119,7 +119,7 @@ const SOURCE: &str = "published: Sakura's dedicated server, part 4: checking the
 const COLUMNS: [[&str; 2]; 4] = [["SATA", "512 MB"], ["SSD", "512 MB"], ["ioDrive", "512 MB"], ["SATA", "16 GB"]];
 
 /// Seconds of a test, by column.
-const fn seconds(test: SqlBenchTest) -> [u32; 4] {
+const fn published_seconds(test: SqlBenchTest) -> [u32; 4] {
     match test {
         SqlBenchTest::Atis => [9, 9, 10, 8],
         SqlBenchTest::AlterTable => [2, 11, 10, 3],
@@ -395,7 +395,7 @@ pub(super) fn beside(figures: &[SectionFigure<'_>], total: &[SqlBenchTest], has_
         let is_asked_in_full = mine.iter().all(|figure| figure.is_full());
         let tilde = if full == "-" || is_asked_in_full { "" } else { "~" };
         text.push_str(&format!("{:<14}{got:>11}{:>13}", test.name(), format!("{tilde}{full}")));
-        for seconds in seconds(test) {
+        for seconds in published_seconds(test) {
             text.push_str(&format!("{seconds:>10}"));
         }
         text.push('\n');

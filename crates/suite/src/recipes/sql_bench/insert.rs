@@ -73,7 +73,7 @@ impl RowNumbers {
 pub(super) fn build_sections(plan: &SectionPlan) -> Vec<BenchSection> {
     let (dialect, rows) = (plan.dialect, RowNumbers::of(plan));
     let mut sections = vec![
-        BenchSection::preparation("create_table", vec![create(dialect, "bench1"), index("bench1")]),
+        BenchSection::preparation("create_table", vec![create(dialect, "bench1"), create_index("bench1")]),
         BenchSection::counted("insert", 3 * EACH, 3 * rows.alone, move |index| {
             ask(format!("INSERT INTO bench1 ({COLUMNS}) VALUES ({})", rows.row(rows.id(index))))
         }),
@@ -101,7 +101,7 @@ fn create(dialect: SqlDialect, table: &str) -> String {
     )
 }
 
-fn index(table: &str) -> String {
+fn create_index(table: &str) -> String {
     format!("CREATE INDEX {table}_id3 ON {table} (id3)")
 }
 

@@ -24,7 +24,7 @@ fn row(number: u64, rows: u64) -> String {
     format!("'{}', {number}, {}, {}", region(number), rows - 1 - number, group(number))
 }
 
-pub(super) fn sections(plan: &SectionPlan) -> Vec<BenchSection> {
+pub(super) fn build_sections(plan: &SectionPlan) -> Vec<BenchSection> {
     let (int, rows) = (plan.dialect.int(), plan.rows(ROWS));
     let create = format!(
         "CREATE TABLE regions (region CHAR(1) NOT NULL, idn {int} NOT NULL, rev_idn {int} NOT NULL, grp {int} NOT NULL, \

@@ -73,13 +73,13 @@ fn tunables(system: System) -> &'static [Tunable] {
 }
 
 /// Names of all settings of a system that may be tried.
-pub(super) fn names(system: System) -> impl Iterator<Item = &'static str> {
+pub(super) fn list_names(system: System) -> impl Iterator<Item = &'static str> {
     tunables(system).iter().map(|tunable| tunable.name)
 }
 
 /// Query of the present settings: name, value, context, and the values of an enumeration.
 pub(super) fn query(system: System) -> String {
-    let names: Vec<String> = names(system).map(|name| format!("'{name}'")).collect();
+    let names: Vec<String> = list_names(system).map(|name| format!("'{name}'")).collect();
     let names = names.join(", ");
     match system {
         System::Mysql => format!("SHOW GLOBAL VARIABLES WHERE Variable_name IN ({names})"),

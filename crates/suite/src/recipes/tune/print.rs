@@ -7,7 +7,7 @@ use plimsoll_record::{Estimate, Listing, TunedSetting};
 use super::verdicts::accepted;
 use super::{Search, Tune};
 
-pub(super) fn listings(tune: &Tune, search: &Search) -> Vec<Listing> {
+pub(super) fn build_listings(tune: &Tune, search: &Search) -> Vec<Listing> {
     let trials = search.tuning.trials();
     let mut listings = Vec::new();
     let settings = accepted(search);
@@ -31,7 +31,7 @@ pub(super) fn listings(tune: &Tune, search: &Search) -> Vec<Listing> {
 fn line(system: System, setting: &TunedSetting) -> String {
     let changes = setting.changes.iter().zip(&setting.before);
     let restart = if setting.needs_restart { "; needs a restart" } else { "" };
-    let gain = setting.ratio.as_ref().map(gain).unwrap_or_default();
+    let gain = setting.ratio.as_ref().map(format_gain).unwrap_or_default();
     let lines = changes.map(|((name, value), before)| {
         let value = if system == System::Mysql { value.clone() } else { format!("'{value}'") };
         format!("{:<40} # before: {before}; {gain}{restart}\n", format!("{name} = {value}"))
@@ -39,15 +39,15 @@ fn line(system: System, setting: &TunedSetting) -> String {
     lines.collect::<Vec<_>>().concat()
 }
 
-fn gain(ratio: &Estimate) -> String {
-    format!("{} ({})", signed(ratio.value), interval(ratio))
+fn format_gain(ratio: &Estimate) -> String {
+    format!("{} ({})", signed(ratio.value), format_interval(ratio))
 }
 
 fn signed(value: f64) -> String {
     format!("{:+.1} %", 100.0 * (value - 1.0))
 }
 
-fn interval(ratio: &Estimate) -> String {
+fn format_interval(ratio: &Estimate) -> String {
     ratio.interval.map_or_else(|| "unknown".into(), |(low, high)| format!("{} to {}", signed(low), signed(high)))
 }
 
@@ -61,7 +61,7 @@ fn table(search: &Search, trials: &[TuneTrial]) -> String {
         let candidate = joined(trial.changes.iter().map(|(name, value)| format!("{name} = {value}")).collect());
         let before = joined(trial.before.iter().map(|(_, value)| value.clone()).collect());
         let (gain, interval) =
-            trial.ratio.as_ref().map_or_else(Default::default, |ratio| (signed(ratio.value), interval(ratio)));
+            trial.ratio.as_ref().map_or_else(Default::default, |ratio| (signed(ratio.value), format_interval(ratio)));
         let outcome = match &trial.outcome {
             TuneOutcome::Accepted => "accepted",
             TuneOutcome::NotBetter => "not better",
@@ -73,7 +73,7 @@ fn table(search: &Search, trials: &[TuneTrial]) -> String {
         text.push_str(&format!("{candidate:<48}{before:<14}{pairs:>6}{gain:>10}{interval:>22}  {outcome}\n"));
     }
     if let Some(ratio) = search.tuning.confirmed() {
-        text.push_str(&format!("all accepted settings, in runs after the search: {}\n", gain(&ratio)));
+        text.push_str(&format!("all accepted settings, in runs after the search: {}\n", format_gain(&ratio)));
     }
     text.push_str(&format!(
         "accepted: the interval excludes 0 also when widened for {} comparisons with 3 looks each, so that a search\n\

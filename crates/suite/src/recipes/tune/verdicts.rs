@@ -24,7 +24,8 @@ pub(super) fn verdicts(search: &Search, done: &[CompletedStep]) -> Vec<Verdict> 
     }];
     found.extend(limits(search, done));
     let is_rejected = |trial: &&TuneTrial| trial.outcome != TuneOutcome::Accepted && trial.pairs > 0;
-    let settings: Vec<TunedSetting> = trials.iter().filter(is_rejected).map(|trial| tuned(search, trial)).collect();
+    let settings: Vec<TunedSetting> =
+        trials.iter().filter(is_rejected).map(|trial| describe_trial(search, trial)).collect();
     if !settings.is_empty() {
         found.push(TuneVerdict::NotBetter { settings }.into());
     }
@@ -51,7 +52,7 @@ pub(super) fn accepted(search: &Search) -> Vec<TunedSetting> {
     tuned.collect()
 }
 
-fn tuned(search: &Search, trial: &TuneTrial) -> TunedSetting {
+fn describe_trial(search: &Search, trial: &TuneTrial) -> TunedSetting {
     TunedSetting {
         changes: trial.changes.clone(),
         before: trial.before.iter().map(|(_, value)| value.clone()).collect(),

@@ -22,7 +22,7 @@ pub fn words(verdicts: &[Verdict]) -> Vec<String> {
 }
 
 /// Facts of a ground of this kind and size.
-pub fn facts(nature: Nature, space: Bytes) -> Facts {
+pub fn build_facts(nature: Nature, space: Bytes) -> Facts {
     let source = match nature {
         Nature::Model => Source::Simulated { model: "test".into() },
         _ => Source::Measured { engine: "sync".into() },
@@ -32,7 +32,7 @@ pub fn facts(nature: Nature, space: Bytes) -> Facts {
 
 /// A model from its notation.
 pub fn model(notation: &str, space: Bytes) -> Model {
-    Model::new(&parse(notation).expect("a notation"), 1, facts(Nature::Model, space))
+    Model::new(&parse(notation).expect("a notation"), 1, build_facts(Nature::Model, space))
 }
 
 /// A directory removed on drop.
@@ -48,7 +48,7 @@ impl Temporary {
     }
 
     pub fn ground(&self) -> Disk {
-        Disk::new(DiskPlace::Directory(self.0.clone()), facts(Nature::Directory, Bytes::gib(1)), Vec::new())
+        Disk::new(DiskPlace::Directory(self.0.clone()), build_facts(Nature::Directory, Bytes::gib(1)), Vec::new())
     }
 
     pub fn path(&self) -> &Path {
@@ -192,7 +192,7 @@ pub fn bins(count: u64, mean: Span, longest: Span) -> Bins {
 }
 
 /// An executed step of these workers.
-pub fn io(step: Step, workers: Vec<WorkerResult>) -> CompletedStep {
+pub fn complete_io(step: Step, workers: Vec<WorkerResult>) -> CompletedStep {
     CompletedStep { step, result: StepResult::Io(IoResult { workers, ..IoResult::default() }) }
 }
 

@@ -1,6 +1,6 @@
 //! Changes of the test insert: updates by key and of whole tables, copies, joins, and deletes.
 
-use super::{COLUMNS, RowNumbers, create, index};
+use super::{COLUMNS, RowNumbers, create, create_index};
 use crate::recipes::sql_bench::section::{BenchSection, SectionPlan, ask, query, scattered};
 
 /// Ranges in which the rest of the table is deleted.
@@ -38,7 +38,7 @@ fn updates(plan: &SectionPlan, rows: RowNumbers) -> Vec<BenchSection> {
 fn joins(plan: &SectionPlan, rows: RowNumbers) -> Vec<BenchSection> {
     let dialect = plan.dialect;
     let copy = |table: &str| ask(format!("INSERT INTO {table} ({COLUMNS}) SELECT {COLUMNS} FROM bench1"));
-    let copies = vec![create(dialect, "bench2"), create(dialect, "bench3"), index("bench3")];
+    let copies = vec![create(dialect, "bench2"), create(dialect, "bench3"), create_index("bench3")];
     let joined = |to: &str, on: &str, condition: &str| {
         format!("SELECT COUNT(a.id), COUNT(b.id) FROM bench1 a LEFT JOIN {to} b ON {on}{condition}")
     };
