@@ -107,8 +107,8 @@ pub(crate) const LABELLED: Form =
 
 fn is_labelled(head: &Head<'_>) -> Resemblance {
     let text = head.text();
-    let rows = text.lines().take(500).filter(|line| fields(line).is_some()).count();
-    let disks = text.lines().any(|line| line.starts_with("DSK ") && fields(line).is_some());
+    let rows = text.lines().take(500).filter(|line| split_fields(line).is_some()).count();
+    let disks = text.lines().any(|line| line.starts_with("DSK ") && split_fields(line).is_some());
     match (disks, rows, head.has("SEP\n") || head.has("SEP\r\n") || text.trim_end().ends_with("SEP")) {
         (true, ..) => Resemblance::Is { marks: 4 },
         (_, 2.., true) => Resemblance::Is { marks: 3 },
@@ -125,7 +125,7 @@ struct AtopFields<'a> {
     rest: std::str::SplitAsciiWhitespace<'a>,
 }
 
-fn fields(line: &str) -> Option<AtopFields<'_>> {
+fn split_fields(line: &str) -> Option<AtopFields<'_>> {
     let mut words = line.split_ascii_whitespace();
     words.next().filter(|label| label.len() == 3 && label.bytes().all(|byte| byte.is_ascii_alphabetic()))?;
     let (host, seconds) = (words.next()?, words.next()?.parse().ok()?);
@@ -183,7 +183,7 @@ impl Labelled {
     }
 
     fn disk(&mut self, line: &str, number: u64, out: &mut Builder) {
-        let disk = fields(line).and_then(|mut fields| Some((labelled_disk(&mut fields, number)?, fields)));
+        let disk = split_fields(line).and_then(|mut fields| Some((labelled_disk(&mut fields, number)?, fields)));
         let Some((disk, fields)) = disk else {
             return out.skip(number, Doubt::lacking("a line", "its values"));
         };
@@ -237,7 +237,7 @@ fn labelled_disk(fields: &mut AtopFields, line: u64) -> Option<AtopDisk> {
 /// Processors on which programs ran, of `CPU host seconds date time length ticks count system user nice idle wait irq
 /// softirq ...`, whose times are in ticks.
 fn labelled_processors(line: &str) -> Option<(f64, ProcessorShares)> {
-    let AtopFields { length, rest, .. } = fields(line)?;
+    let AtopFields { length, rest, .. } = split_fields(line)?;
     let numbers: Vec<f64> = rest.take(9).map(|word| word.parse().ok()).collect::<Option<_>>()?;
     let [ticks_per_second, _, system, user, nice, idle, wait, irq, softirq] = numbers[..] else { return None };
     let running = system + user + nice + irq + softirq;
@@ -286,7 +286,7 @@ impl LineFormat for AtopPages {
         if line.starts_with("ATOP - ") {
             self.samples.put(std::mem::take(&mut self.sample), out);
             self.count += 1;
-            match heading(line) {
+            match parse_heading(line) {
                 Some((host, end, length)) => {
                     let end = end.map(|end| out.instant(end));
                     self.sample = AtopSample { host, end, length, ..AtopSample::default() };
@@ -325,7 +325,7 @@ impl LineFormat for AtopPages {
 }
 
 /// `ATOP - db1   2026/03/02  09:00:10   ----   10s elapsed`
-fn heading(line: &str) -> Option<(String, Option<Stamp>, Span)> {
+fn parse_heading(line: &str) -> Option<(String, Option<Stamp>, Span)> {
     let mut words = line.strip_prefix("ATOP - ")?.split_ascii_whitespace();
     let host = words.next()?.to_owned();
     let end = timestamp::parse(&format!("{} {}", words.next()?, words.next()?));
@@ -389,13 +389,13 @@ fn derive_bytes(count: f64, kib: Option<f64>, mib_s: Option<f64>, seconds: f64) 
 mod tests {
     use plimsoll_units::Span;
 
-    use super::{derive_bytes, heading};
+    use super::{derive_bytes, parse_heading};
 
     #[test]
     fn headings_are_read() {
-        let (host, end, length) = heading("ATOP - db1   2026/03/02  09:00:10   ----   1m10s elapsed").unwrap();
+        let (host, end, length) = parse_heading("ATOP - db1   2026/03/02  09:00:10   ----   1m10s elapsed").unwrap();
         assert_eq!((host.as_str(), end.is_some(), length), ("db1", true, Span::from_secs(70)));
-        assert_eq!(heading("ATOP - db1"), None);
+        assert_eq!(parse_heading("ATOP - db1"), None);
     }
 
     #[test]

@@ -185,7 +185,7 @@ impl Collectl {
             _ => 1.0,
         };
         self.is_rounded |= unit > 1.0;
-        Some(text::decimal(word.trim_end_matches(['K', 'M', 'G']))? * unit)
+        Some(text::parse_decimal(word.trim_end_matches(['K', 'M', 'G']))? * unit)
     }
 
     /// The columns of a layout, or of each of these disks.

@@ -40,7 +40,7 @@ pub fn build_curves(reading: &Reading, test: Option<&str>) -> Vec<ImportedCurve>
     let by_name: Vec<&ReadingEvidence> = results().filter(|one| is_named(one)).collect();
     let selected = if by_name.is_empty() { results().filter(|one| begins(one)).collect() } else { by_name };
     for one in selected {
-        let Some(pace) = pace(one) else { continue };
+        let Some(pace) = find_pace(one) else { continue };
         let workload = Workload::of(one);
         let found = curves.iter_mut().find(|(other, _)| *other == workload);
         let (_, imported) = if let Some(found) = found {
@@ -131,7 +131,7 @@ impl Workload {
 }
 
 /// Depth or rate; none for results that state neither, or no operations per second.
-fn pace(one: &ReadingEvidence) -> Option<Pace> {
+fn find_pace(one: &ReadingEvidence) -> Option<Pace> {
     one.iops.filter(|iops| *iops > 0.0)?;
     if let Some(rate) = one.offering.rate {
         return Some(Pace::Open { rate: Iops::from_f64(rate.max(1e-3)), arrival: Arrival::Constant });

@@ -162,7 +162,7 @@ fn of_proc(text: &str) -> Option<DiskstatsLine<'_>> {
     if !begins || major > 0xffff || name.contains(':') {
         return None;
     }
-    Some(match numbers(words) {
+    Some(match parse_numbers(words) {
         (numbers, count @ (4 | 11..)) => DiskstatsLine::Row { name: Some(name), numbers, count },
         _ => DiskstatsLine::Short,
     })
@@ -174,7 +174,7 @@ fn of_sysfs(text: &str) -> Option<DiskstatsLine<'_>> {
     }
     if let Some((path, rest)) = text.split_once(':').filter(|(path, _)| path.starts_with('/')) {
         let name = device(path)?;
-        return Some(match numbers(rest.split_ascii_whitespace()) {
+        return Some(match parse_numbers(rest.split_ascii_whitespace()) {
             (numbers, count @ 11..) => DiskstatsLine::Row { name: Some(name), numbers, count },
             _ => DiskstatsLine::Short,
         });
@@ -182,7 +182,7 @@ fn of_sysfs(text: &str) -> Option<DiskstatsLine<'_>> {
     if let Some(name) = device(text) {
         return Some(DiskstatsLine::Heading(name));
     }
-    let (numbers, count) = numbers(text.split_ascii_whitespace());
+    let (numbers, count) = parse_numbers(text.split_ascii_whitespace());
     matches!(count, 11 | 15 | 17).then_some(DiskstatsLine::Row { name: None, numbers, count })
 }
 
@@ -193,7 +193,7 @@ fn device(path: &str) -> Option<&str> {
 }
 
 /// Numbers up to the first other word.
-fn numbers<'a>(words: impl Iterator<Item = &'a str>) -> ([u64; MAX_COUNTERS], usize) {
+fn parse_numbers<'a>(words: impl Iterator<Item = &'a str>) -> ([u64; MAX_COUNTERS], usize) {
     let (mut numbers, mut count) = ([0; MAX_COUNTERS], 0);
     for word in words {
         let Some(value) = integer(word.as_bytes()) else { break };

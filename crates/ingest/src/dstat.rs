@@ -260,7 +260,7 @@ impl LineFormat for DstatCsv {
             return Ok(());
         }
         let fields: Vec<String> = cells(line, ',').map(|cell| cell.trim().to_owned()).collect();
-        let is_named = line.starts_with('"') && fields.iter().skip(1).all(|cell| text::decimal(cell).is_none());
+        let is_named = line.starts_with('"') && fields.iter().skip(1).all(|cell| text::parse_decimal(cell).is_none());
         if !is_named {
             if fields.len() < self.samples.width {
                 out.skip(number, Doubt::RowWidth { cells: fields.len(), columns: self.samples.width });
@@ -268,7 +268,7 @@ impl LineFormat for DstatCsv {
                 return Ok(());
             }
             let time = self.samples.time.and_then(|time| fields.get(time)).map(String::as_str);
-            let values = fields.iter().map(|cell| text::decimal(cell)).collect();
+            let values = fields.iter().map(|cell| text::parse_decimal(cell)).collect();
             self.samples.row(time, values, number, out);
             return Ok(());
         }

@@ -344,10 +344,10 @@ impl<'a> Scan<'a> {
             self.at += end;
             let inside = rest[1..end].strip_suffix(b">").unwrap_or(&rest[1..end]);
             match inside {
-                [b'/', name @ ..] => return Some(Token::Close(word(name))),
+                [b'/', name @ ..] => return Some(Token::Close(split_word(name))),
                 [b'!' | b'?', ..] => {}
                 _ => {
-                    let name = word(inside);
+                    let name = split_word(inside);
                     return Some(Token::Open(Tag { name, attributes: &inside[name.len()..] }));
                 }
             }
@@ -386,7 +386,7 @@ fn tag_end(rest: &[u8]) -> usize {
     memchr(b'>', rest).map_or(rest.len(), |end| end + 1)
 }
 
-fn word(bytes: &[u8]) -> &[u8] {
+fn split_word(bytes: &[u8]) -> &[u8] {
     let end = bytes.iter().position(|byte| !byte.is_ascii_alphanumeric()).unwrap_or(bytes.len());
     &bytes[..end]
 }
@@ -398,7 +398,7 @@ impl<'a> Tag<'a> {
         while let Some(equals) = memchr(b'=', rest) {
             let before = rest[..equals].trim_ascii_end();
             let after = rest[equals + 1..].trim_ascii_start();
-            let (value, next) = value(after);
+            let (value, next) = split_value(after);
             if ends_with_word(before, name) {
                 return Some(value.trim_ascii());
             }
@@ -415,7 +415,7 @@ fn ends_with_word(text: &[u8], name: &[u8]) -> bool {
 }
 
 /// An attribute's value at the beginning of `text`, and the rest.
-fn value(text: &[u8]) -> (&[u8], &[u8]) {
+fn split_value(text: &[u8]) -> (&[u8], &[u8]) {
     let Some(&quote) = text.first().filter(|byte| matches!(byte, b'"' | b'\'')) else {
         let end = text.iter().position(u8::is_ascii_whitespace).unwrap_or(text.len());
         return text.split_at(end);

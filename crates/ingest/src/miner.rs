@@ -309,7 +309,7 @@ impl MinerHistory {
 
     fn metrics(&mut self, row: &NamedRow<'_>, out: &mut Builder) {
         let minutes = row.number("dur_m").filter(|minutes| *minutes > 0.0);
-        let (Some(number), Some(minutes), Some(end)) = (snapshot(row), minutes, time(row.text("end"))) else {
+        let (Some(number), Some(minutes), Some(end)) = (read_snapshot(row), minutes, time(row.text("end"))) else {
             let origin = out.origin(row.line, row.block, "");
             return out.caution(Some(origin), Doubt::lacking("a row", "snapshot, minutes or end"));
         };
@@ -334,7 +334,7 @@ impl MinerHistory {
 
     /// Rows of the whole database follow those of its instances; rows of other snapshots are skipped.
     fn of_snapshot(&mut self, row: &NamedRow<'_>) {
-        let Some(snapshot) = snapshot(row).and_then(|number| self.snapshots.get_mut(&number)) else { return };
+        let Some(snapshot) = read_snapshot(row).and_then(|number| self.snapshots.get_mut(&number)) else { return };
         match row.block {
             "IO-WAIT-HISTOGRAM" => {
                 let (Some(bound), Some(count)) = (row.number("wait_time_milli"), row.number("wait_count")) else {
@@ -420,7 +420,7 @@ fn peak_processors(row: &NamedRow<'_>) -> Option<(f64, &'static str)> {
     row.number("cpu_per_s_max").map(|peak| (peak, "cpu_per_s_max")).or_else(estimate)
 }
 
-fn snapshot(row: &NamedRow<'_>) -> Option<u64> {
+fn read_snapshot(row: &NamedRow<'_>) -> Option<u64> {
     let text = if row.text("snap").is_empty() { row.text("snap_id") } else { row.text("snap") };
     text.parse().ok()
 }
@@ -476,7 +476,7 @@ fn window_of(snapshot: &Snapshot, instance: &Instance) -> ReadingWindow {
     ReadingWindow { begin: of.begin(), length: Span::from_secs_f64(of.seconds) }
 }
 
-fn scope(history: &MinerHistory, instance: &str) -> ReadingScope {
+fn build_scope(history: &MinerHistory, instance: &str) -> ReadingScope {
     let host = match history.hosts.as_slice() {
         [only] => only.clone(),
         _ => String::new(),
@@ -485,7 +485,7 @@ fn scope(history: &MinerHistory, instance: &str) -> ReadingScope {
 }
 
 fn put(history: &MinerHistory, snapshot: &Snapshot, instance: &Instance, out: &mut Builder) {
-    let scope = out.scope(scope(history, &instance.name));
+    let scope = out.scope(build_scope(history, &instance.name));
     let own_window = window_of(snapshot, instance);
     // Means become sums over the window, which may differ from the instance's own by the minutes of its rounding.
     let (window, seconds) = (out.window(own_window), own_window.length.as_secs_f64());
@@ -643,7 +643,7 @@ fn processors_used(
 /// Emits the rows of all instances together; true if the time of a wait was estimated.
 fn add_history(history: &MinerHistory, snapshot: &Snapshot, out: &mut Builder) -> bool {
     let Some(first) = by_begin(&snapshot.instances).first().copied() else { return false };
-    let scope = out.scope(scope(history, if snapshot.instances.len() == 1 { &first.name } else { "" }));
+    let scope = out.scope(build_scope(history, if snapshot.instances.len() == 1 { &first.name } else { "" }));
     let window = out.window(window_of(snapshot, first));
     // The total rate is unknown if an instance was not up all the time.
     let is_complete = snapshot.instances.iter().all(|instance| window_of(snapshot, instance).begin == first.begin());
@@ -667,7 +667,7 @@ fn add_history(history: &MinerHistory, snapshot: &Snapshot, out: &mut Builder) -
         let origin = out.origin(event.line, table, name);
         let count = if waits > 0.0 { waits } else { assumed_waits(&event.class, snapshot) };
         let foreground = event.class != BACKGROUND;
-        let histogram = if waits > 0.0 { shares(event, waits) } else { Vec::new() };
+        let histogram = if waits > 0.0 { compute_shares(event, waits) } else { Vec::new() };
         out.wait(Wait {
             scope,
             window,
@@ -717,7 +717,7 @@ fn known_s(snapshot: &Snapshot, event: &MinerEvent) -> Option<f64> {
 }
 
 /// Shares of waits by upper bound in seconds, the last infinite.
-fn shares(event: &MinerEvent, count: f64) -> Vec<(f64, f64)> {
+fn compute_shares(event: &MinerEvent, count: f64) -> Vec<(f64, f64)> {
     let mut buckets = event.buckets.clone();
     buckets.sort_by(|a, b| a.0.total_cmp(&b.0));
     let shares = buckets.iter().map(|(bound, waits)| (bound * 1e-3, waits / count));
@@ -778,7 +778,7 @@ fn database(history: &MinerHistory, snapshot: &Snapshot, instance: &Instance, ou
     let line =
         history.numbers.get("__db_cache_size").or(history.numbers.get("NUM_CPUS")).map_or(instance.line, |(_, at)| *at);
     let origin = out.origin(line, "DATABASE-PARAMETERS", "__db_cache_size");
-    let scope = out.scope(scope(history, &instance.name));
+    let scope = out.scope(build_scope(history, &instance.name));
     let window = out.window(window_of(snapshot, instance));
     out.database(Database {
         scope,

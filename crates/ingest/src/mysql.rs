@@ -241,7 +241,7 @@ impl ServerSamples {
         }
         let uptime = values.get("Uptime").map(|(uptime, _)| *uptime);
         self.first_uptime = self.first_uptime.or(uptime);
-        let counters = counters(&values);
+        let counters = read_counters(&values);
         if !counters.is_empty() {
             let age = uptime.map(Span::from_secs_f64).or(self.apart());
             let at = self.at.or_else(|| self.later(uptime));
@@ -309,7 +309,7 @@ fn is_size(variable: Variable) -> bool {
 
 /// The counters of variables. Servers with counters of the log's flushes or pending writes include writes of the log in
 /// all writes; MariaDB has dropped these two (10.11 has neither), and counts the log separately.
-fn counters(values: &Values) -> Counters {
+fn read_counters(values: &Values) -> Counters {
     let of = |variable| values.get(&variable).map(|(value, _)| *value);
     let mut counters = Counters::default();
     let mut put = |counted, variable, value: Option<f64>| {
@@ -513,7 +513,7 @@ impl Output {
             self.rates = rates(line).map(|rates| (number, rates));
         } else if let Some(rest) = line.strip_prefix("Pending normal aio reads:") {
             let (reads, writes) = rest.split_once("aio writes:").unwrap_or((rest, ""));
-            self.pending = [pending(reads), pending(writes)];
+            self.pending = [parse_pending(reads), parse_pending(writes)];
             self.pending_line = number;
         }
     }
@@ -530,7 +530,7 @@ fn rates(line: &str) -> Option<[f64; 4]> {
 }
 
 /// The total of `0 [0, 2, 1]`, `[0, 2, 1]` or `3`.
-fn pending(text: &str) -> Option<f64> {
+fn parse_pending(text: &str) -> Option<f64> {
     let (sum, each) = text.split_once('[').unwrap_or((text, ""));
     let sum = sum.trim().trim_end_matches(',').trim();
     if sum.is_empty() {
@@ -605,7 +605,7 @@ impl<'a> File<'a> {
         let count = |name| get(&[name])?.parse::<f64>().ok();
         let (reads, writes) = (count("count_read")?, count("count_write")?);
         let name = get(&["file", "file_name", "event_name"])?;
-        let amount = |names: &[&str]| get(names).and_then(amount);
+        let amount = |names: &[&str]| get(names).and_then(parse_amount);
         let of = |names: &[&str]| amount(names).map(|(value, _)| value);
         let bytes = [&["total_read", "sum_number_of_bytes_read"], &["total_written", "sum_number_of_bytes_write"]];
         let times = [&["read_latency", "sum_timer_read"], &["write_latency", "sum_timer_write"]];
@@ -622,7 +622,7 @@ impl<'a> File<'a> {
 }
 
 /// A number of bytes or picoseconds, and whether it is formatted and rounded: `16384`, `1.02 MiB`, `12.5 ms`.
-fn amount(text: &str) -> Option<(f64, bool)> {
+fn parse_amount(text: &str) -> Option<(f64, bool)> {
     let (number, unit) = text::leading(text)?;
     match unit {
         "" | "bytes" | "ps" => Some((number, false)),

@@ -167,7 +167,7 @@ impl Nmon {
     fn about(&mut self, key: &str, value: &str, out: &mut Builder) {
         match key {
             "host" => value.clone_into(&mut self.host),
-            "date" => self.date = timestamp::date(value).map(|date| out.date(date)),
+            "date" => self.date = timestamp::parse_date(value).map(|date| out.date(date)),
             "time" => self.time = parse_time(value),
             "interval" => self.interval = value.parse().ok().filter(|s| *s > 0).map(Span::from_secs),
             "version" => out.version(value),
@@ -178,7 +178,7 @@ impl Nmon {
 
     fn moment(&mut self, clock: Option<&str>, date: Option<&str>, out: &mut Builder) -> Option<DateTime> {
         let time = parse_time(clock?)?;
-        let at = if let Some(date) = date.and_then(|date| timestamp::date(date.trim())) {
+        let at = if let Some(date) = date.and_then(|date| timestamp::parse_date(date.trim())) {
             out.date(date).to_datetime(time)
         } else {
             let date = self.last_at.map(DateTime::date).or(self.date)?;

@@ -288,7 +288,7 @@ fn read_log(input: &FormatInput, document: &[u8], out: &mut Builder) -> Result<(
             continue;
         };
         let mut values = vec![None];
-        values.extend(fields.map(|cell| text::decimal(cell.trim()).filter(|value| value.is_finite())));
+        values.extend(fields.map(|cell| text::parse_decimal(cell.trim()).filter(|value| value.is_finite())));
         if values.len() < names.len() {
             out.skip(number, Doubt::RowWidth { cells: values.len(), columns: names.len() });
             last = number;
@@ -383,7 +383,7 @@ impl CounterList {
         }
         if let Some(row) = self.rows.last_mut() {
             row.values.resize(row.values.len().max(index + 1), None);
-            row.values[index] = text::decimal(text).filter(|value| value.is_finite());
+            row.values[index] = text::parse_decimal(text).filter(|value| value.is_finite());
         }
     }
 }

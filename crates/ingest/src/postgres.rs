@@ -576,7 +576,7 @@ const ALONE: [&str; 7] =
 
 /// The weight of a column's name.
 fn classify_column(name: &str) -> ColumnWeight {
-    let name = plain(name);
+    let name = strip_unit(name);
     if ALONE.contains(&name) {
         ColumnWeight::Alone
     } else if text::lists(COLUMNS, name) || text::lists(TIMES, name) {
@@ -591,7 +591,7 @@ const TIMES: &str = "now at ts time timestamp taken taken_at captured_at collect
     clock_timestamp";
 
 /// A name without the unit that some queries add.
-fn plain(name: &str) -> &str {
+fn strip_unit(name: &str) -> &str {
     name.strip_suffix("_ms").unwrap_or(name)
 }
 
@@ -605,11 +605,11 @@ pub(crate) struct PostgresRow<'a> {
 
 impl<'a> PostgresRow<'a> {
     fn has(&self, name: &str) -> bool {
-        self.columns.iter().any(|column| plain(column) == name)
+        self.columns.iter().any(|column| strip_unit(column) == name)
     }
 
     fn get(&self, name: &str) -> Option<&'a str> {
-        let at = self.columns.iter().position(|column| plain(column) == name)?;
+        let at = self.columns.iter().position(|column| strip_unit(column) == name)?;
         self.cells.get(at).map(String::as_str).filter(|cell| !cell.is_empty() && *cell != "\\N")
     }
 

@@ -197,7 +197,7 @@ struct Metric {
 }
 
 /// The metric of this name; `direction` is a label of families whose names lack it.
-fn metric(name: &str, direction: Option<&str>) -> Option<Metric> {
+fn find_metric(name: &str, direction: Option<&str>) -> Option<Metric> {
     let (prefix, family, counters) = Family::TABLE.iter().find(|(prefix, ..)| name.starts_with(prefix))?;
     let rest = &name[prefix.len()..];
     let rest = rest.strip_suffix("_total").unwrap_or(rest);
@@ -420,9 +420,9 @@ fn is_exposition(head: &Head<'_>) -> Resemblance {
     for line in text.lines().take(2_000) {
         if line.starts_with("# TYPE ") || line.starts_with("# HELP ") {
             typed += 1;
-        } else if let Some(sample) = sample(line) {
+        } else if let Some(sample) = parse_sample(line) {
             samples += 1;
-            disks += u32::from(metric(sample.name, None).is_some());
+            disks += u32::from(find_metric(sample.name, None).is_some());
         } else {
             others += u32::from(!line.is_empty() && !line.starts_with('#'));
         }
@@ -445,7 +445,7 @@ struct MetricLine<'a> {
     at: Option<DateTime>,
 }
 
-fn sample(line: &str) -> Option<MetricLine<'_>> {
+fn parse_sample(line: &str) -> Option<MetricLine<'_>> {
     let name_end = line.find(['{', ' '])?;
     let (name, rest) = line.split_at(name_end);
     let is_name =
@@ -477,7 +477,7 @@ fn labels_end(text: &str) -> Option<usize> {
 }
 
 /// The value of a label, without unescaping, which devices never need.
-fn label<'a>(labels: &'a str, name: &str) -> Option<&'a str> {
+fn find_label<'a>(labels: &'a str, name: &str) -> Option<&'a str> {
     let mut rest = labels;
     loop {
         let (key, after) = rest.split_once("=\"")?;
@@ -539,7 +539,7 @@ impl LineFormat for PrometheusText {
             }
             return Ok(());
         }
-        let Some(sample) = sample(line) else {
+        let Some(sample) = parse_sample(line) else {
             out.caution(Some(Origin::line(number)), Doubt::lacking("a sample", "its value"));
             return Ok(());
         };
@@ -574,11 +574,11 @@ impl PrometheusText {
             return;
         }
         if sample.name == "node_uname_info" {
-            label(sample.labels, "nodename").unwrap_or_default().clone_into(&mut self.host);
+            find_label(sample.labels, "nodename").unwrap_or_default().clone_into(&mut self.host);
             return;
         }
-        if let Some((processor, mode)) = processor_mode(sample.name, |name| label(sample.labels, name)) {
-            let host = Owner::new(Family::Node, |name| label(sample.labels, name)).host;
+        if let Some((processor, mode)) = processor_mode(sample.name, |name| find_label(sample.labels, name)) {
+            let host = Owner::new(Family::Node, |name| find_label(sample.labels, name)).host;
             let key = (host, processor.to_owned(), mode.to_owned());
             if self.processors.contains_key(&key) {
                 self.hand_over(out);
@@ -587,15 +587,15 @@ impl PrometheusText {
             self.processors.insert(key, (sample.value, number));
             return;
         }
-        let host = Owner::new(Family::Node, |name| label(sample.labels, name)).host;
-        if self.claims.learn(sample.name, &host, |name| label(sample.labels, name)) {
+        let host = Owner::new(Family::Node, |name| find_label(sample.labels, name)).host;
+        if self.claims.learn(sample.name, &host, |name| find_label(sample.labels, name)) {
             return;
         }
-        let Some(metric) = metric(sample.name, label(sample.labels, "direction")) else { return };
+        let Some(metric) = find_metric(sample.name, find_label(sample.labels, "direction")) else { return };
         if !sample.value.is_finite() {
             return out.caution(Some(Origin::line(number)), Doubt::NotANumber { value: label!("the value") });
         }
-        let owner = Owner::new(metric.family, |name| label(sample.labels, name));
+        let owner = Owner::new(metric.family, |name| find_label(sample.labels, name));
         if self.holds(&owner, &metric.counted) {
             self.hand_over(out);
         }
@@ -765,7 +765,7 @@ impl DiskSeriesSet {
             [_, name, operation] => (*name, operation.contains("rate")),
             _ => (full, false),
         };
-        let Some(Metric { family, counted, unit }) = metric(name, label("direction")) else {
+        let Some(Metric { family, counted, unit }) = find_metric(name, label("direction")) else {
             *self.others.entry(full.to_owned()).or_default() += 1;
             return;
         };
@@ -811,7 +811,7 @@ fn put_rates(rates: &[DiskSeries], input: &FormatInput, out: &mut Builder) -> Re
         let scope = out.scope(series.owner.scope(""));
         spacing.learn(series.points.iter().map(|(at, _)| *at));
         for (index, (at, value)) in series.points.iter().enumerate() {
-            let origin = origin(series, index, out);
+            let origin = build_origin(series, index, out);
             points.add(*at, scope, Meaning::Rate(series.counted.clone()), value * series.unit, origin);
         }
     }
@@ -834,7 +834,7 @@ fn put_counters(counters: &[DiskSeries], out: &mut Builder) {
             let counts = by_moment.entry(*at).or_default().entry(scope).or_default();
             if counts.iter().all(|count| count.counted != series.counted) {
                 let (counted, value) = (series.counted.clone(), value * series.unit);
-                counts.push(Count { counted, value, wraps_at: None, origin: origin(series, index, out) });
+                counts.push(Count { counted, value, wraps_at: None, origin: build_origin(series, index, out) });
             }
         }
     }
@@ -846,7 +846,7 @@ fn put_counters(counters: &[DiskSeries], out: &mut Builder) {
     }
 }
 
-fn origin(series: &DiskSeries, index: usize, out: &mut Builder) -> Origin {
+fn build_origin(series: &DiskSeries, index: usize, out: &mut Builder) -> Origin {
     out.origin(series.line, &series.place, &format!("values[{index}]"))
 }
 
@@ -917,13 +917,13 @@ impl Marks {
 
 #[cfg(test)]
 mod tests {
-    use super::{Family, Marks, ValueKind, label, metric, sample};
+    use super::{Family, Marks, ValueKind, find_label, find_metric, parse_sample};
     use crate::reading::{Class, Counted};
 
     #[test]
     fn metrics_are_recognised_by_name_and_direction() {
         let check = |name: &str, direction, family, counted, unit| {
-            let found = metric(name, direction).unwrap_or_else(|| panic!("{name}"));
+            let found = find_metric(name, direction).unwrap_or_else(|| panic!("{name}"));
             assert_eq!((found.family, found.counted, found.unit), (family, counted, unit), "{name}");
         };
         let reads = || Counted::Operations(Class::Read);
@@ -934,15 +934,15 @@ mod tests {
         check("container_fs_reads_total", None, Family::Container, reads(), 1.0);
         check("windows_logical_disk_reads_total", None, Family::WindowsLogical, reads(), 1.0);
         check("diskio_read_time", None, Family::Telegraf, Counted::OperationSeconds(Class::Read), 1e-3);
-        assert_eq!(metric("node_disk_reads_merged_total", None), None);
-        assert_eq!(metric("node_cpu_seconds_total", None), None);
+        assert_eq!(find_metric("node_disk_reads_merged_total", None), None);
+        assert_eq!(find_metric("node_cpu_seconds_total", None), None);
     }
 
     #[test]
     fn samples_are_read_with_labels_and_times() {
         let check = |line: &str, name: &str, device: Option<&str>, value: f64, timed: bool| {
-            let sample = sample(line).unwrap_or_else(|| panic!("{line}"));
-            assert_eq!((sample.name, label(sample.labels, "device")), (name, device), "{line}");
+            let sample = parse_sample(line).unwrap_or_else(|| panic!("{line}"));
+            assert_eq!((sample.name, find_label(sample.labels, "device")), (name, device), "{line}");
             assert_eq!((sample.value, sample.at.is_some()), (value, timed), "{line}");
         };
         check("a_total{device=\"sda\"} 1.5e+06", "a_total", Some("sda"), 1.5e6, false);
@@ -950,7 +950,7 @@ mod tests {
         check("a{x=\"device=\", device=\"b\"} 3 1772442000.123", "a", Some("b"), 3.0, true);
         check("a 7", "a", None, 7.0, false);
         for line in ["", "a", "a{b=\"c\" 1", "a b 1", "# TYPE a counter", "a{b=\"c\"}"] {
-            assert!(sample(line).is_none(), "{line}");
+            assert!(parse_sample(line).is_none(), "{line}");
         }
     }
 

@@ -204,7 +204,7 @@ impl CounterOwner {
                 cluster.finish(out);
             }
             Self::Mysql(server) => {
-                if let Some(at) = at(object) {
+                if let Some(at) = read_time(object) {
                     server.taken(Taken::At(at), out);
                 }
                 let status = object.get("status").and_then(Value::as_object).into_iter().flatten();
@@ -232,7 +232,7 @@ impl CounterOwner {
     }
 }
 
-fn at(object: &Map<String, Value>) -> Option<Stamp> {
+fn read_time(object: &Map<String, Value>) -> Option<Stamp> {
     timestamp::parse(text(object, "at")?)
 }
 
@@ -270,7 +270,7 @@ fn linux_head(head: &Map<String, Value>, scope: &ReadingScope, out: &mut Builder
 
 /// Adds the counters of a time.
 fn linux_sample(scope: &ReadingScope, object: &Map<String, Value>, line: u64, out: &mut Builder) {
-    let (at, age) = (at(object).map(|at| out.instant(at)), number(object, "uptime_s").and_then(span));
+    let (at, age) = (read_time(object).map(|at| out.instant(at)), number(object, "uptime_s").and_then(span));
     let devices = object.get("devices").and_then(Value::as_object).into_iter().flatten();
     for (name, device) in devices {
         let Some(device) = device.as_object() else { continue };
@@ -281,7 +281,7 @@ fn linux_sample(scope: &ReadingScope, object: &Map<String, Value>, line: u64, ou
             sampled::collect_counts(&DEVICE, &values, (layer, Wraps::Never), &out.origin(line, "devices", ""), out);
         out.snapshot(Snapshot { scope, at, age, counts, origin: Origin::line(line) });
     }
-    let pressure = pressure(object, line);
+    let pressure = read_pressure(object, line);
     if !pressure.is_empty() {
         // Pressure affects the whole host, and is not demand.
         let (scope, counts) = (out.scope(scope.clone()), pressure.counts(None, out));
@@ -291,7 +291,7 @@ fn linux_sample(scope: &ReadingScope, object: &Map<String, Value>, line: u64, ou
 
 /// Adds the statistics of EBS volumes at a time.
 fn ebs_sample(scope: &ReadingScope, object: &Map<String, Value>, line: u64, out: &mut Builder) {
-    let instant = at(object).map(|at| out.instant(at));
+    let instant = read_time(object).map(|at| out.instant(at));
     let volumes = object.get("volumes").and_then(Value::as_object).into_iter().flatten();
     for (name, statistics) in volumes {
         let Some(statistics) = statistics.as_object().map(EbsStatistics::of_json) else { continue };
@@ -318,7 +318,7 @@ const DEVICE: [SampledColumn; 13] = [
 ];
 
 /// Seconds in which some tasks, or all tasks, were stalled on storage.
-fn pressure(object: &Map<String, Value>, line: u64) -> Counters {
+fn read_pressure(object: &Map<String, Value>, line: u64) -> Counters {
     let mut counters = Counters::default();
     let Some(pressure) = object.get("pressure_io").and_then(Value::as_object) else { return counters };
     for (field, event) in [("some_us", "io pressure, some tasks"), ("full_us", "io pressure, all tasks")] {
@@ -394,7 +394,7 @@ impl Script {
     }
 
     fn put(&mut self, kind: &str, row: &Map<String, Value>, instance: String, line: u64, out: &mut Builder) {
-        let Some(at) = at(row).map(|at| out.instant(at)) else {
+        let Some(at) = read_time(row).map(|at| out.instant(at)) else {
             return out.caution(Some(Origin::line(line)), Doubt::lacking("a row", "its time"));
         };
         let key = (instance, at);

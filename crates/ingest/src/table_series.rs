@@ -95,7 +95,7 @@ impl LineFormat for SeriesSamples {
             return Ok(());
         };
         if let Some(numerals) = self.numerals {
-            let row = row(columns, numerals, (line, number), &mut self.unreadable, out);
+            let row = parse_row(columns, numerals, (line, number), &mut self.unreadable, out);
             self.take(row, number, out);
         } else {
             self.lines.push((number, line.to_owned()));
@@ -147,7 +147,7 @@ impl SeriesSamples {
         let lines = std::mem::take(&mut self.lines);
         let numerals = *self.numerals.get_or_insert_with(|| columns.examine(&lines, out));
         let unreadable = &mut self.unreadable;
-        let read = |(number, line): &(u64, String)| (*number, row(columns, numerals, (line, *number), unreadable, out));
+        let read = |(number, line): &(u64, String)| (*number, parse_row(columns, numerals, (line, *number), unreadable, out));
         let rows: Vec<_> = lines.iter().map(read).collect();
         for (number, row) in rows {
             self.take(row, number, out);
@@ -239,7 +239,7 @@ fn put_size(at: (u32, u32), class: Class, [iops, bytes_s]: [f64; 2], line: u64, 
     out.mean(at, class, Measure::Size, bytes, origin);
 }
 
-fn row(
+fn parse_row(
     columns: &Columns,
     numerals: Numerals,
     (line, number): (&str, u64),
@@ -273,7 +273,7 @@ fn row(
 }
 
 /// True for classes and measures of demand.
-fn is_rate(class: Class, measure: Measure) -> bool {
+fn is_demand(class: Class, measure: Measure) -> bool {
     class != Class::Other && matches!(measure, Measure::Iops | Measure::Throughput)
 }
 
@@ -337,7 +337,7 @@ impl Columns {
 
     /// Number of columns with operations or bytes per second.
     fn rates(&self) -> usize {
-        let is = |column: &&SeriesColumn| matches!(column, SeriesColumn::Figure { class, measure, .. } if is_rate(*class, *measure));
+        let is = |column: &&SeriesColumn| matches!(column, SeriesColumn::Figure { class, measure, .. } if is_demand(*class, *measure));
         self.meanings.iter().filter(is).count()
     }
 
@@ -353,7 +353,7 @@ impl Columns {
             let lower = name.to_lowercase();
             let of = |words: &[&str]| words.iter().any(|word| lower.contains(word));
             // Second columns of the same quantity are known, as are limits and percentiles.
-            let is_unknown = column(name) == SeriesColumn::Unknown && !is_other(&words(&lower));
+            let is_unknown = column(name) == SeriesColumn::Unknown && !is_other(&split_words(&lower));
             is_unknown && (of(&["read"]) != of(&["writ"]) || of(&["per_sec", "per sec", "/s"]))
         };
         self.unknown().map(String::as_str).filter(is_rate)
@@ -371,7 +371,7 @@ fn same(columns: &[SeriesColumn], column: SeriesColumn) -> bool {
 /// The meaning of a column from its name.
 fn column(name: &str) -> SeriesColumn {
     let lower = name.to_lowercase();
-    let words = words(&lower);
+    let words = split_words(&lower);
     let has = |required: &[&str]| words.iter().any(|word| required.contains(word));
     let first = words.first().copied().unwrap_or_default();
     match first {
@@ -397,11 +397,11 @@ fn column(name: &str) -> SeriesColumn {
         (false, false) => Class::All,
     };
     let meaning = |(measure, unit)| SeriesColumn::Figure { class, measure, unit };
-    figure(&lower, &words).map_or(SeriesColumn::Unknown, meaning)
+    find_figure(&lower, &words).map_or(SeriesColumn::Unknown, meaning)
 }
 
 /// The words of a name in lower case.
-fn words(lower: &str) -> Vec<&str> {
+fn split_words(lower: &str) -> Vec<&str> {
     lower.split(|letter: char| !letter.is_ascii_alphanumeric()).filter(|word| !word.is_empty()).collect()
 }
 
@@ -411,7 +411,7 @@ fn is_other(words: &[&str]) -> bool {
     other.split(' ').any(|word| words.contains(&word))
 }
 
-fn figure(lower: &str, words: &[&str]) -> Option<(Measure, f64)> {
+fn find_figure(lower: &str, words: &[&str]) -> Option<(Measure, f64)> {
     const UNITS: [(&str, f64); 8] =
         [("kib", KIB), ("mib", MIB), ("gib", GIB), ("kb", 1e3), ("mb", 1e6), ("gb", 1e9), ("bytes", 1.0), ("b", 1.0)];
     let is = |required: &[&str]| words.iter().any(|word| required.contains(word));

@@ -96,7 +96,7 @@ impl Numerals {
 }
 
 /// A number with a decimal point or comma, and no thousands separators.
-pub(crate) fn decimal(text: &str) -> Option<f64> {
+pub(crate) fn parse_decimal(text: &str) -> Option<f64> {
     let marks = text.bytes().filter(|byte| matches!(byte, b'.' | b',')).count();
     if marks > 1 { None } else { Numerals::guess(text).number(text) }
 }
@@ -191,9 +191,9 @@ pub(crate) fn time_unit(name: &str) -> Option<f64> {
 /// A formatted number: `1.5k`, `0.3%`; with the bytes of its unit, if any. `s` is a sector.
 pub(crate) fn with_unit(text: &str) -> Option<(f64, Option<f64>)> {
     let Some(last) = text.chars().last().filter(|last| !last.is_ascii_digit()) else {
-        return Some((decimal(text)?, None));
+        return Some((parse_decimal(text)?, None));
     };
-    let number = decimal(text.strip_suffix(last)?)?;
+    let number = parse_decimal(text.strip_suffix(last)?)?;
     Some(match last {
         '%' => (number, None),
         's' => (number, Some(512.0)),

@@ -27,7 +27,7 @@ fn resembles(head: &Head<'_>) -> Resemblance {
     }
     // Columns under rulers are those of the text report, with or without tabs.
     let is_ruled = head.text().lines().any(|line| Ruler::of(line.trim_ascii()).is_some_and(|ruler| !ruler.is_single()));
-    let lines = head.text().lines().filter(|line| separator(line).is_some()).count();
+    let lines = head.text().lines().filter(|line| find_separator(line).is_some()).count();
     Resemblance::is(4, !is_ruled && lines >= MIN_LINES)
 }
 
@@ -44,7 +44,7 @@ fn read(_: &FormatInput, document: &[u8], out: &mut Builder) -> Result<(), Refus
 }
 
 /// The separator of a line's cells.
-fn separator(line: &str) -> Option<char> {
+fn find_separator(line: &str) -> Option<char> {
     ['\t', '|'].into_iter().find(|mark| line.contains(*mark))
 }
 
@@ -70,7 +70,7 @@ impl CopiedTables {
         if is_rule(line) {
             return;
         }
-        let Some(separator) = separator(line) else { return self.text(line) };
+        let Some(separator) = find_separator(line) else { return self.text(line) };
         if self.table.is_none() {
             let is_framed = |line: &str| line.starts_with(['|', '+']) && line.ends_with(['|', '+']);
             let frame = if is_rule(next) { next } else { line };

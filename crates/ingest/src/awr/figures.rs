@@ -42,7 +42,7 @@ pub(super) fn make(report: &Report, out: &mut Builder) -> Result<(), Refusal> {
     if !report.platform.is_empty() {
         out.platform(&report.platform);
     }
-    let scope = out.scope(scope(report));
+    let scope = out.scope(build_scope(report));
     let begin = report.begin.or_else(|| report.members.iter().find_map(|member| member.begin));
     let begin = begin.map(|at| out.local(at));
     let window = out.window(ReadingWindow { begin, length: Span::from_secs_f64(seconds) });
@@ -60,7 +60,7 @@ fn window_s(report: &Report) -> Option<f64> {
     report.window_s().or_else(|| members.max_by(f64::total_cmp)).filter(|seconds| *seconds > 0.0)
 }
 
-fn scope(report: &Report) -> ReadingScope {
+fn build_scope(report: &Report) -> ReadingScope {
     let (database, database_id) = match (report.reach, report.container.as_str()) {
         (Reach::Pluggable, container) if !container.is_empty() => (container, &report.container_id),
         _ => (report.database.as_str(), &report.database_id),
@@ -203,7 +203,7 @@ fn traffic(page: &mut Page<'_>) {
     functions(page);
     redo(page);
     latencies::latencies(page);
-    places(page);
+    emit_places(page);
     readers::emit(page);
 }
 
@@ -240,7 +240,7 @@ fn totals(page: &mut Page<'_>) {
         } else if of_files[0].is_some() {
             rates(page, class, of_files);
         } else if page.report.profile.contains_key("Total Requests") {
-            profile(page, class, column);
+            emit_profile(page, class, column);
         } else {
             blocks::direction(page, class);
         }
@@ -248,7 +248,7 @@ fn totals(page: &mut Page<'_>) {
 }
 
 /// The profile's values, if there are no better ones.
-fn profile(page: &mut Page<'_>, class: Class, column: usize) {
+fn emit_profile(page: &mut Page<'_>, class: Class, column: usize) {
     let stated = |name: &str| page.report.profile.get(name).and_then(|numbers| numbers[column].as_ref());
     let (requests, bytes) = (stated("Total Requests"), stated("Total (MB)"));
     page.put_said(class, Measure::Iops, AwrSection::IoProfile, requests);
@@ -581,9 +581,9 @@ fn is_named(event: &WaitRow, name: &str) -> bool {
 }
 
 /// Emits tablespaces or files as parts.
-fn places(page: &mut Page<'_>) {
+fn emit_places(page: &mut Page<'_>) {
     let block = page.block_bytes();
-    let total = scope(page.report);
+    let total = build_scope(page.report);
     let sections = [(AwrSection::Tablespaces, &page.report.tablespaces), (AwrSection::Files, &page.report.files)];
     // Files divide tablespaces: emitting both would count everything twice.
     let Some((section, places)) = sections.into_iter().rev().find(|(_, places)| !places.is_empty()) else { return };
@@ -642,7 +642,7 @@ fn time(page: &mut Page<'_>) {
     let on_processor = report.time_model.get("DB CPU").or(report.top.processor_s.as_ref()).map(|stated| stated.value);
     let origin = page.origin(section, stated);
     let (scope, window) = page.at;
-    let processors = processors(page).map(|stated| stated.value as u32);
+    let processors = find_processors(page).map(|stated| stated.value as u32);
     page.out.time(DatabaseTime {
         scope,
         window,
@@ -729,7 +729,7 @@ fn host(page: &mut Page<'_>) {
             bytes("VM_IN_BYTES").zip(bytes("VM_OUT_BYTES")).map(|(paged_in, paged_out)| [paged_in, paged_out]);
         page.out.host(HostTime { scope, window, busy_s, idle_s, io_wait_s, queue_s, paged_bytes, origin });
     } else if let (Some(idle), io_wait) = (systems.get("%idle"), systems.get("%wio")) {
-        let all_s = page.seconds * processors(page).map_or(1.0, |stated| stated.value);
+        let all_s = page.seconds * find_processors(page).map_or(1.0, |stated| stated.value);
         let share = |percent: f64| all_s * percent / 100.0;
         let (busy_s, idle_s) = (share((100.0 - idle.value).max(0.0)), share(idle.value));
         let io_wait_s = io_wait.map(|percent| share(percent.value));
@@ -739,7 +739,7 @@ fn host(page: &mut Page<'_>) {
 }
 
 /// Processors as counted by the operating system, otherwise by the host's table.
-fn processors<'a>(page: &Page<'a>) -> Option<&'a StatedValue> {
+fn find_processors<'a>(page: &Page<'a>) -> Option<&'a StatedValue> {
     page.report.systems.get("NUM_CPUS").or(page.report.processors.as_ref())
 }
 
@@ -786,7 +786,7 @@ fn memory(page: &mut Page<'_>) {
         window,
         block_bytes: page.block_bytes(),
         cache_bytes: value(cache),
-        processors: value(processors(page)),
+        processors: value(find_processors(page)),
         cores: value(cores(page)),
         memory_bytes: value(report.memory_bytes.as_ref()),
         stored_bytes: None,
@@ -810,7 +810,7 @@ fn resources(page: &mut Page<'_>) {
     let systems = if report.systems.contains_key("NUM_CPUS") { AwrSection::OperatingSystem } else { AwrSection::Host };
     let own = [
         processors_used(page).filter(|_| !is_cluster(page)),
-        of_report(systems, Resource::HostProcessors, processors(page)).filter(|_| !is_cluster(page)),
+        of_report(systems, Resource::HostProcessors, find_processors(page)).filter(|_| !is_cluster(page)),
         of_report(systems, Resource::HostCores, cores(page)).filter(|_| !is_cluster(page)),
         of_report(AwrSection::Host, Resource::HostMemory, report.memory_bytes.as_ref()),
     ];

@@ -12,7 +12,7 @@ use super::section::AwrSection;
 use crate::text::table::{NamedTable, Row};
 
 /// The column of averages, and the unit of cells without unit.
-fn average(table: &NamedTable) -> (Option<usize>, f64) {
+fn find_average(table: &NamedTable) -> (Option<usize>, f64) {
     let in_ms = ["avg wait (ms)", "avg wait(ms)", "wait avg(ms)", "wait avg (ms)"];
     match in_ms.iter().find_map(|name| table.column(name)) {
         Some(column) => (Some(column), 1e-3),
@@ -32,7 +32,7 @@ pub(super) fn read_events(report: &mut Report, section: AwrSection, table: &Name
     }
     let foreground = section == AwrSection::ForegroundWaits || table.column_like("wait time %db time").is_some();
     let cells = Cells::of(report, table);
-    let (average, unit) = average(table);
+    let (average, unit) = find_average(table);
     let (name, waits, total) = (table.column(columns.0), table.column(columns.1), table.column(columns.2));
     let class = table.column("wait class");
     let mut rows = Vec::with_capacity(table.rows.len());
@@ -57,7 +57,7 @@ pub(super) fn read_events(report: &mut Report, section: AwrSection, table: &Name
 /// Reads the events with most time. Returns the number of values.
 pub(super) fn read_top(report: &mut Report, table: &NamedTable) -> u32 {
     let cells = Cells::of(report, table);
-    let (average, unit) = average(table);
+    let (average, unit) = find_average(table);
     let time = ["time(s)", "time (s)", "total wait time (sec)"].iter().find_map(|name| table.column(name));
     let share = table.columns.iter().position(|name| name.starts_with('%'));
     let (Some(time), waits, class) = (time, table.column("waits"), table.column("wait class")) else { return 0 };

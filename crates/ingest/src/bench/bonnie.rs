@@ -209,7 +209,7 @@ impl Bonnie {
                 out.part(phase.name, Fate::Empty);
                 continue;
             }
-            let Some(rate) = rate(printed, index == 5) else { continue };
+            let Some(rate) = parse_rate(printed, index == 5) else { continue };
             let (reads, sequential) = (Some(phase.reads), Some(phase.sequential));
             let (block_bytes, threads) = (run.chunk_bytes, run.concurrency);
             out.evidence(ReadingEvidence {
@@ -225,7 +225,7 @@ impl Bonnie {
 }
 
 /// Bytes per second, from KiB or a cell with a unit (`1.4g`); seeks per second unchanged.
-fn rate(cell: &str, is_seeks: bool) -> Option<f64> {
+fn parse_rate(cell: &str, is_seeks: bool) -> Option<f64> {
     let value = text::parse_number(cell)?;
     let scale = match (cell.bytes().last()?.to_ascii_lowercase(), is_seeks) {
         (b'0'..=b'9', true) => 1.0,

@@ -147,7 +147,7 @@ impl LineFormat for CurveTable {
         if self.rows.len() >= super::MAX_RESULTS {
             return Err(super::too_many(number, out));
         }
-        match row(columns, line, number) {
+        match parse_row(columns, line, number) {
             Some(row) => self.rows.push(row),
             None => out.caution(Some(Origin::line(number)), Doubt::lacking("a row", "a load or rate")),
         }
@@ -189,7 +189,7 @@ impl CurveTable {
     }
 }
 
-fn row(columns: &CurveColumns, line: &str, number: u64) -> Option<CurveRow> {
+fn parse_row(columns: &CurveColumns, line: &str, number: u64) -> Option<CurveRow> {
     let mut row = CurveRow {
         line: number,
         depth: None,
@@ -204,7 +204,7 @@ fn row(columns: &CurveColumns, line: &str, number: u64) -> Option<CurveRow> {
     for (cell, (meaning, unit)) in cells(line, columns.separator).zip(&columns.columns) {
         let cell = cell.trim();
         // A time may have its own unit: `120us`.
-        let time = || text::timed(cell, f64::NAN).and_then(|(value, own)| Some((text::decimal(value)?, own)));
+        let time = || text::timed(cell, f64::NAN).and_then(|(value, own)| Some((text::parse_decimal(value)?, own)));
         let with_unit = || time().map(|(value, own)| (value, if own.is_nan() { *unit } else { Some(own) }));
         match meaning {
             Meaning::Depth => row.depth = text::parse_count(cell).filter(|depth| *depth >= 1.0),
@@ -217,10 +217,10 @@ fn row(columns: &CurveColumns, line: &str, number: u64) -> Option<CurveRow> {
             }
             Meaning::Block => row.block_bytes = text::size(cell).filter(|bytes| *bytes > 0.0),
             Meaning::Reads => {
-                let share = text::decimal(cell.trim_end_matches('%'));
+                let share = text::parse_decimal(cell.trim_end_matches('%'));
                 row.reads = share.map(|share| if share > 1.0 || cell.ends_with('%') { share / 100.0 } else { share });
             }
-            Meaning::Seconds => row.lasted_s = text::decimal(cell).filter(|seconds| *seconds > 0.0),
+            Meaning::Seconds => row.lasted_s = text::parse_decimal(cell).filter(|seconds| *seconds > 0.0),
             Meaning::Unused => {}
         }
     }

@@ -44,7 +44,7 @@ impl LineFormat for FsyncTest {
                 out.part(self.title.as_str(), Fate::Ignored);
                 return Ok(());
             }
-            let Some(rate) = text::decimal(rate) else {
+            let Some(rate) = text::parse_decimal(rate) else {
                 out.caution(Some(origin), Doubt::NotANumber { value: label!("the rate") });
                 return Ok(());
             };

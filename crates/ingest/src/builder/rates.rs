@@ -16,14 +16,14 @@ use crate::text::timestamp;
 
 /// Emits the figures between two snapshots of a scope.
 pub(crate) fn between(before: &Snapshot, after: &Snapshot, out: &mut Builder) {
-    let length = match length(before, after) {
+    let length = match measure_length(before, after) {
         Ok(length) => length,
         Err(doubt) => return out.caution_once(Some(after.origin.clone()), doubt),
     };
     let mut risen = Vec::with_capacity(after.counts.len());
     for (index, count) in after.counts.iter().enumerate() {
         let Some(earlier) = before.value(&count.counted, index) else { continue };
-        match rise(earlier, count) {
+        match compute_increase(earlier, count) {
             Some(rise) => risen.push((&count.counted, rise, &count.origin)),
             None if count.counted.is_time() => out.caution(Some(count.origin.clone()), Doubt::TimeCounterFell),
             None => return out.caution(Some(count.origin.clone()), Doubt::CounterReset),
@@ -35,7 +35,7 @@ pub(crate) fn between(before: &Snapshot, after: &Snapshot, out: &mut Builder) {
 }
 
 /// The increase of a counter with at most one wrap. More than half of its range is a reset.
-fn rise(earlier: f64, count: &Count) -> Option<f64> {
+fn compute_increase(earlier: f64, count: &Count) -> Option<f64> {
     let rise = count.value - earlier;
     if rise >= 0.0 {
         return Some(rise);
@@ -45,7 +45,7 @@ fn rise(earlier: f64, count: &Count) -> Option<f64> {
 }
 
 /// The time between two snapshots.
-fn length(before: &Snapshot, after: &Snapshot) -> Result<Span, Doubt> {
+fn measure_length(before: &Snapshot, after: &Snapshot) -> Result<Span, Doubt> {
     let apart = match ((before.at, after.at), (before.age, after.age)) {
         (_, (Some(before), Some(after))) if after < before => {
             return Err(Doubt::Restarted);

@@ -53,7 +53,7 @@ fn read(input: &FormatInput, document: &[u8], out: &mut Builder) -> Result<(), R
             continue;
         };
         for (index, value) in values.iter().enumerate() {
-            if let Some(value) = text::decimal(value) {
+            if let Some(value) = text::parse_decimal(value) {
                 points[index].push((at, value, number));
             }
         }

@@ -46,7 +46,7 @@ fn read(input: &FormatInput, document: &[u8], out: &mut Builder) -> Result<(), R
 }
 
 /// The meaning of a metric's type, and the unit of its values in base units.
-fn meaning(kind: &str) -> Option<(Meaning, f64)> {
+fn find_meaning(kind: &str) -> Option<(Meaning, f64)> {
     let name = kind.rsplit('/').next()?;
     let class = if name.contains("read") { Class::Read } else { Class::Write };
     let highest = |measure| (Meaning::Gauge(class, measure, Statistic::Maximum), 1.0);
@@ -67,7 +67,7 @@ fn meaning(kind: &str) -> Option<(Meaning, f64)> {
 fn take(volumes: &mut Volumes, series: &Value, line: u64, path: &str, out: &mut Builder) {
     let metric = json::get(series, &["metric"]);
     let kind = metric.and_then(|metric| json::get_text(metric, &["type"])).unwrap_or_default();
-    let existing = meaning(kind);
+    let existing = find_meaning(kind);
     if existing.is_none() && cap_metric(kind).is_none() {
         return volumes.ignore(kind);
     }

@@ -36,7 +36,7 @@ fn read(input: &FormatInput, document: &[u8], out: &mut Builder) -> Result<(), R
 }
 
 /// Device, meaning and unit of `os.diskIO.rdsdev.readIOsPS.avg`.
-fn meaning(name: &str) -> Option<(&str, Meaning, f64)> {
+fn find_meaning(name: &str) -> Option<(&str, Meaning, f64)> {
     let rest = name.strip_prefix("os.diskIO.")?;
     let (rest, statistic) = rest.rsplit_once('.').filter(|(_, statistic)| matches!(*statistic, "avg" | "max"))?;
     let (device, counter) = rest.split_once('.').unwrap_or(("", rest));
@@ -61,7 +61,7 @@ fn meaning(name: &str) -> Option<(&str, Meaning, f64)> {
 
 fn take(volumes: &mut Volumes, metric: &Value, host: &str, line: u64, path: &str, out: &mut Builder) {
     let name = json::get(metric, &["Key"]).and_then(|key| json::get_text(key, &["Metric"])).unwrap_or_default();
-    let Some((device, meaning, unit)) = meaning(name) else { return volumes.ignore(name) };
+    let Some((device, meaning, unit)) = find_meaning(name) else { return volumes.ignore(name) };
     let scope = ReadingScope { host: host.to_owned(), part: device.to_owned(), ..ReadingScope::default() };
     let scope = out.scope(scope);
     let mut points: Vec<_> = Vec::new();

@@ -384,7 +384,7 @@ impl Options {
         match name {
             "rw" | "readwrite" => self.rw = Some(value.to_owned()),
             // Sizes by direction are used only if all are equal.
-            "bs" | "blocksize" => self.block = alike(value),
+            "bs" | "blocksize" => self.block = parse_equal_size(value),
             "bssplit" | "bsrange" | "blocksize_range" => self.block = None,
             "iodepth" => self.depth = text::parse_count(value),
             "numjobs" => self.jobs = text::parse_count(value),
@@ -394,8 +394,8 @@ impl Options {
             "filename" | "directory" => self.part = Some(value.to_owned()),
             "direct" => self.direct = Some(is_on(value)),
             "buffered" => self.direct = Some(!is_on(value)),
-            "rate_iops" => self.rate_iops = alike(value).filter(|rate| *rate > 0.0),
-            "rate" => self.rate_bytes = alike(value).filter(|rate| *rate > 0.0),
+            "rate_iops" => self.rate_iops = parse_equal_size(value).filter(|rate| *rate > 0.0),
+            "rate" => self.rate_bytes = parse_equal_size(value).filter(|rate| *rate > 0.0),
             "thinktime" => self.pauses = is_on(value),
             "size" | "filesize" => self.size = text::size(value),
             "sync" => self.durable = is_on(value),
@@ -441,7 +441,7 @@ impl Options {
 }
 
 /// A size, if equal in all directions: `4k`, `4k,4k`, `4K-4K/4K-4K/4K-4K`.
-pub(super) fn alike(value: &str) -> Option<f64> {
+pub(super) fn parse_equal_size(value: &str) -> Option<f64> {
     let mut sizes = value.split([',', '-', '/']).filter(|part| !part.is_empty()).map(text::size);
     let first = sizes.next()??;
     sizes.all(|size| size.is_some_and(|size| (size - first).abs() < 0.5)).then_some(first)

@@ -29,7 +29,7 @@ fn is_fio(head: &Head<'_>) -> Resemblance {
 
 fn read(_: &FormatInput, document: &[u8], out: &mut Builder) -> Result<(), Refusal> {
     json::check_size(document)?;
-    let (documents, cut) = documents(&repaired(document));
+    let (documents, cut) = split_documents(&repaired(document));
     let mut count = 0;
     for (number, document) in documents.iter().enumerate() {
         let jobs = read_jobs(document);
@@ -74,7 +74,7 @@ fn repaired(document: &[u8]) -> Vec<u8> {
 }
 
 /// The documents of a file, and whether the last of them is broken.
-fn documents(text: &[u8]) -> (Vec<Map<String, Value>>, bool) {
+fn split_documents(text: &[u8]) -> (Vec<Map<String, Value>>, bool) {
     let mut documents = Vec::new();
     let (mut at, mut tries, mut cut) = (0, 0, false);
     while let Some(found) = memchr(b'{', &text[at..]) {

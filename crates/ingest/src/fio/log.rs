@@ -374,7 +374,7 @@ impl BinScale {
 }
 
 fn is_histogram_log(head: &Head<'_>) -> Resemblance {
-    let mut lines = head.text().lines().filter(|line| !line.trim().is_empty()).take(3).map(row);
+    let mut lines = head.text().lines().filter(|line| !line.trim().is_empty()).take(3).map(parse_row);
     match lines.next() {
         Some(Some((_, direction, counts))) if direction < 3 && BinScale::of(counts.len()).is_some() => {
             Resemblance::Is { marks: 7 }
@@ -384,7 +384,7 @@ fn is_histogram_log(head: &Head<'_>) -> Resemblance {
 }
 
 /// Milliseconds, direction and counts of a row.
-fn row(line: &str) -> Option<(u64, usize, Vec<f64>)> {
+fn parse_row(line: &str) -> Option<(u64, usize, Vec<f64>)> {
     let mut fields = line.split(',').map(str::trim).filter(|field| !field.is_empty());
     let (ms, direction) = (fields.next()?.parse().ok()?, fields.next()?.parse().ok()?);
     fields.next()?.parse::<u64>().ok()?;
@@ -406,7 +406,7 @@ impl LineFormat for Histograms {
         if line.trim().is_empty() {
             return Ok(());
         }
-        let existing = row(line).filter(|(_, direction, _)| *direction < 3);
+        let existing = parse_row(line).filter(|(_, direction, _)| *direction < 3);
         let Some((ms, direction, counts, scale)) = existing.and_then(|(ms, direction, counts)| {
             let scale = BinScale::of(counts.len())?;
             Some((ms, direction, counts, scale))

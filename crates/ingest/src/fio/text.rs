@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use plimsoll_language::label;
 
-use super::job::{ALL_CLIENTS, Got, JobResult, MAX_JOBS, Options, alike, emit, too_many};
+use super::job::{ALL_CLIENTS, Got, JobResult, MAX_JOBS, Options, emit, parse_equal_size, too_many};
 use super::judge::{self, DiskUse};
 use super::without_progress;
 use crate::builder::Builder;
@@ -180,7 +180,7 @@ impl FioText {
         let sizes = rest.split_once("bs=").map_or("", |(_, sizes)| sizes.split(", ioengine").next().unwrap_or(""));
         let sizes: String =
             sizes.split("(R)").flat_map(|part| part.split("(W)")).flat_map(|part| part.split("(T)")).collect();
-        options.block = alike(&sizes.replace(' ', ""));
+        options.block = parse_equal_size(&sizes.replace(' ', ""));
         self.options.retain(|(existing, _)| *existing != key);
         if self.options.len() < MAX_JOBS {
             self.options.push((key.map(str::to_owned), options));
@@ -247,7 +247,7 @@ impl FioText {
             if let Some(job) = self.jobs.last_mut() {
                 *direction(job) = Some(Got { line: number, field: key.to_owned(), ..got });
             }
-        } else if let Some((latency, unit, is_quantiles)) = latency(line) {
+        } else if let Some((latency, unit, is_quantiles)) = parse_latency(line) {
             if is_quantiles {
                 self.quantiles = Some((latency, unit));
             } else if let Some(mean) = after(rest_of(line), "avg=").and_then(text::parse_count) {
@@ -342,7 +342,7 @@ fn rates(line: &str) -> Got {
 }
 
 /// `clat (usec): min=...`, `lat percentiles (nsec):`: the latency, its unit, and whether quantiles follow.
-fn latency(line: &str) -> Option<(TextLatency, f64, bool)> {
+fn parse_latency(line: &str) -> Option<(TextLatency, f64, bool)> {
     let (name, rest) = line.split_once('(')?;
     let (unit, rest) = rest.split_once(')')?;
     let unit = text::time_unit(unit.trim())?;

@@ -98,7 +98,7 @@ impl Iostat {
         }
         if let Some(stamp) = self.time(text) {
             self.coming = Some(stamp);
-        } else if let Some((host, version)) = banner(text) {
+        } else if let Some((host, version)) = parse_banner(text) {
             self.close(Follows::End, out);
             self.reports.run(host, processors(text), out);
             (self.printed, self.coming) = (None, None);
@@ -187,7 +187,7 @@ pub(super) fn processors(banner: &str) -> Option<f64> {
 }
 
 /// Host and system from `Linux 5.15.0 (host) 03/05/2025 _x86_64_ (96 CPU)`.
-pub(super) fn banner(line: &str) -> Option<(&str, &str)> {
+pub(super) fn parse_banner(line: &str) -> Option<(&str, &str)> {
     let rest = line.trim_start().strip_prefix("Linux ")?;
     let (release, rest) = rest.split_once(" (")?;
     let (host, rest) = rest.split_once(')')?;

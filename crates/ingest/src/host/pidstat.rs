@@ -6,7 +6,7 @@ use jiff::SignedDuration;
 use jiff::civil::{Date, DateTime, Time};
 use plimsoll_units::Span;
 
-use super::iostat::banner;
+use super::iostat::parse_banner;
 use crate::builder::Builder;
 use crate::form::{Form, Head, LineFormat, Resemblance};
 use crate::processors::UsedProcessors;
@@ -78,7 +78,7 @@ impl Pidstat {
         self.at = Some(at);
         let words: Vec<&str> = rest.split_whitespace().collect();
         let place = |name: &str| self.names.iter().position(|existing| existing == name);
-        if let Some(percent) = place("%CPU").and_then(|place| text::decimal(words.get(place)?)) {
+        if let Some(percent) = place("%CPU").and_then(|place| text::parse_decimal(words.get(place)?)) {
             let (sum, _) = self.processors.get_or_insert((0.0, number));
             *sum += percent / 100.0;
         }
@@ -138,7 +138,7 @@ impl Pidstat {
 
 /// `1000.00`, or `55.4k` and `0.0B` with --human.
 fn parse_bytes_s(word: &str) -> Option<f64> {
-    match text::decimal(word) {
+    match text::parse_decimal(word) {
         Some(number) => Some(number * KIB),
         None => text::size(word),
     }
@@ -147,12 +147,12 @@ fn parse_bytes_s(word: &str) -> Option<f64> {
 impl LineFormat for Pidstat {
     fn line(&mut self, line: &str, number: u64, out: &mut Builder) -> Result<(), Refusal> {
         self.last = number;
-        if let Some((host, _)) = banner(line) {
+        if let Some((host, _)) = parse_banner(line) {
             self.flush(out);
             self.used.emit(&self.host, "%CPU", out);
             host.clone_into(&mut self.host);
             let date = line.split_once(')').and_then(|(_, rest)| rest.split_whitespace().next());
-            self.date = date.and_then(timestamp::date).map(|date| out.date(date));
+            self.date = date.and_then(timestamp::parse_date).map(|date| out.date(date));
             (self.from, self.at) = (None, None);
         } else if line.contains("kB_rd/s") || (line.contains("%CPU") && line.contains("PID")) {
             let unmarked = line.trim_start_matches(['#', ' ']);

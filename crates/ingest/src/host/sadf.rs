@@ -85,7 +85,7 @@ impl Sadf {
     fn row(&mut self, line: &str, number: u64, out: &mut Builder) -> Option<()> {
         let mut fields = line.splitn(4, char::from(self.separator));
         let (name, seconds, at, rest) = (fields.next()?, fields.next()?, fields.next()?, fields.next()?);
-        let seconds: f64 = text::decimal(seconds)?;
+        let seconds: f64 = text::parse_decimal(seconds)?;
         if seconds < 0.0 || rest.starts_with("LINUX-RESTART") || rest.starts_with("COM") {
             self.close(out);
             return Some(());
@@ -123,8 +123,9 @@ impl Sadf {
         self.numbers.clear();
         if !text::columns(rest.as_bytes(), self.separator, &mut self.numbers) {
             self.numbers.clear();
-            self.numbers
-                .extend(rest.split(char::from(self.separator)).map(|field| text::decimal(field).unwrap_or(f64::NAN)));
+            self.numbers.extend(
+                rest.split(char::from(self.separator)).map(|field| text::parse_decimal(field).unwrap_or(f64::NAN)),
+            );
         }
         if self.table == In::Disks && host.sample.is_some_and(|sample| sample != (at, seconds)) {
             host.close(&mut self.timeline, out);

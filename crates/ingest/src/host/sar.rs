@@ -8,7 +8,7 @@ use jiff::civil::{Date, DateTime};
 use plimsoll_language::label;
 
 use super::disks::{Heading, NameAt};
-use super::iostat::{banner, processor_shares, processors};
+use super::iostat::{parse_banner, processor_shares, processors};
 use super::{In, Noted, Tables, Timeline};
 use crate::builder::Builder;
 use crate::form::{Form, FormatInput, Head, LineFormat, Resemblance};
@@ -199,7 +199,7 @@ impl Sar {
         if self.table == In::Memory {
             let values = self.columns.iter().zip(text.split_whitespace());
             let value = |name: &str| values.clone().find(|(column, _)| *column == name).map(|(_, value)| value);
-            let number_of = |name: &str| value(name).and_then(text::decimal).filter(|value| *value > 0.0);
+            let number_of = |name: &str| value(name).and_then(text::parse_decimal).filter(|value| *value > 0.0);
             // The rest of the memory is free or caches, which versions count differently.
             let total = number_of("kbmemused").zip(number_of("%memused"));
             self.memory = self.memory.or(total.map(|(used, percent)| (used * KIB / (percent / 100.0), number)));
@@ -219,14 +219,14 @@ impl Sar {
     }
 
     fn untimed(&mut self, line: &str, out: &mut Builder) {
-        let Some((host, version)) = banner(line) else { return };
+        let Some((host, version)) = parse_banner(line) else { return };
         self.close(out);
         self.emit_host(out);
         self.processors = processors(line);
         self.tables.go_on(host, out);
         out.version(version);
         let words = line.rsplit_once(')').map_or(line, |_| line.split_once(')').map_or(line, |(_, rest)| rest));
-        if let Some(date) = words.split_whitespace().next().and_then(timestamp::date) {
+        if let Some(date) = words.split_whitespace().next().and_then(timestamp::parse_date) {
             self.date = out.date(date);
         }
         (self.table, self.from) = (In::Other, None);

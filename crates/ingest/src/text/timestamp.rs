@@ -227,7 +227,7 @@ fn numeric(text: &str) -> Option<Stamp> {
         _ => false,
     };
     let (mark, _) = text.bytes().enumerate().find(is_mark)?;
-    let (date, order) = date(&text[..mark])?;
+    let (date, order) = parse_date(&text[..mark])?;
     let rest = text[mark + 1..].trim_start();
     let end = rest.find(|c: char| c.is_ascii_whitespace() || matches!(c, '+' | '-' | 'Z' | 'z')).unwrap_or(rest.len());
     let (clock, rest) = rest.split_at(end);
@@ -260,7 +260,7 @@ impl Words {
         // `[Europe/Berlin]` repeats the offset.
         let text = text.split('[').next()?;
         for (index, word) in text.split_whitespace().enumerate() {
-            if let Some(afternoon) = afternoon(word) {
+            if let Some(afternoon) = parse_afternoon(word) {
                 words.afternoon = Some(afternoon);
             } else if let Some(offset) = offset(word) {
                 words.offset = Some(offset);
@@ -272,7 +272,7 @@ impl Words {
     }
 }
 
-fn afternoon(word: &str) -> Option<bool> {
+fn parse_afternoon(word: &str) -> Option<bool> {
     match word {
         "AM" | "am" | "a.m." => Some(false),
         "PM" | "pm" | "p.m." => Some(true),
@@ -321,7 +321,7 @@ fn spoken(text: &str) -> Option<Stamp> {
             MONTHS.iter().position(|names| lower.get(..3) == Some(names[0])).filter(|_| month.is_none())
         {
             month = Some(at as i8 + 1);
-        } else if let Some(half) = afternoon(word) {
+        } else if let Some(half) = parse_afternoon(word) {
             rest.afternoon = Some(half);
         } else if word.bytes().all(|byte| byte.is_ascii_digit()) {
             match word.len() {
@@ -341,7 +341,7 @@ fn spoken(text: &str) -> Option<Stamp> {
 }
 
 /// A date, and its order of day and month. By convention the month is first with slashes, and the day with hyphens.
-pub(crate) fn date(text: &str) -> Option<(Date, StampOrder<Date>)> {
+pub(crate) fn parse_date(text: &str) -> Option<(Date, StampOrder<Date>)> {
     if text.bytes().filter(|byte| *byte == b'-').count() == 2
         && let Some(date) = named(text)
     {
@@ -398,13 +398,13 @@ fn named(text: &str) -> Option<Date> {
     }
     let year: i16 = year.parse().ok()?;
     let year = if (0..100).contains(&year) { 2000 + year } else { year };
-    Date::new(year, month(name)?, day.parse().ok()?).ok()
+    Date::new(year, parse_month(name)?, day.parse().ok()?).ok()
 }
 
 /// A time of day, and whether `next` belongs to it: `11:30:01 PM`. Hours, minutes and seconds are required.
 pub(crate) fn time_of_day(text: &str, next: &str) -> Option<(Time, bool)> {
     let text = text.split(['+', '-', 'Z']).next()?;
-    let half = afternoon(next);
+    let half = parse_afternoon(next);
     Some((half_day(clock_of(text, false)?, half)?, half.is_some()))
 }
 
@@ -466,7 +466,7 @@ const MONTHS: [&[&str]; 12] = [
 ];
 
 /// The number of a month from its name.
-fn month(name: &str) -> Option<i8> {
+fn parse_month(name: &str) -> Option<i8> {
     let name = name.to_lowercase();
     // 10, 11 and 12 in Japanese and Chinese.
     let digits = name.trim_end_matches(|letter: char| !letter.is_ascii_digit());
@@ -611,6 +611,6 @@ mod tests {
     #[test]
     fn local_times_follow_the_zone_that_is_given() {
         let zone = TimeZone::fixed(jiff::tz::offset(9));
-        assert_eq!(in_zone(date(2026, 3, 2).at(9, 30, 5, 0), &zone), date(2026, 3, 2).at(0, 30, 5, 0));
+        assert_eq!(in_zone(parse_date(2026, 3, 2).at(9, 30, 5, 0), &zone), parse_date(2026, 3, 2).at(0, 30, 5, 0));
     }
 }

@@ -55,7 +55,7 @@ pub(super) fn emit(
     }
     // Last, because the whole time has a separate window.
     let at = out.sample(ReadingWindow { begin, length: span });
-    curve(&tally, (total, at), about, out);
+    emit_curve(&tally, (total, at), about, out);
     if has_rates {
         add_volumes(&tally, &scopes, at, span, out);
     } else if tally.timed {
@@ -133,7 +133,7 @@ impl Scopes {
     }
 }
 
-fn curve(tally: &OpCounter, (scope, window): (u32, u32), about: &DialectFacts, out: &mut Builder) {
+fn emit_curve(tally: &OpCounter, (scope, window): (u32, u32), about: &DialectFacts, out: &mut Builder) {
     let Some(curve) = tally.misses.finish() else { return };
     if curve.passed > 0 {
         out.caution(None, Doubt::LargeOperations { count: curve.passed });

@@ -152,7 +152,7 @@ fn submit(event: &TraceEvent, sink: &mut dyn Sink) -> Mark {
 }
 
 /// The meaning of letters such as `FWFS`: a preceding flush, the operation, then its flags.
-fn action(letters: &[u8], bytes: u64) -> Option<Action> {
+fn parse_action(letters: &[u8], bytes: u64) -> Option<Action> {
     let (flush_first, letters) = match letters.strip_prefix(b"F") {
         Some(rest) => (true, rest),
         None => (false, letters),
@@ -175,7 +175,7 @@ pub(super) struct Blkparse {
 }
 
 /// The stage of an action; none for actions that are not steps of an operation.
-fn stage(action: &[u8]) -> Option<TraceStage> {
+fn parse_stage(action: &[u8]) -> Option<TraceStage> {
     match action {
         b"Q" => Some(TraceStage::Queued),
         b"D" => Some(TraceStage::Issued),
@@ -213,7 +213,7 @@ impl LineDialect for Blkparse {
         let (Some(at_ns), Some(_), Some(_)) = (at_ns, integer(f[1]), integer(f[2])) else {
             return Line::Broken(Doubt::NotANumber { value: label!("its processor, sequence or time") });
         };
-        let Some(stage) = stage(f[5]) else { return Line::Read };
+        let Some(stage) = parse_stage(f[5]) else { return Line::Read };
         // Commands other than operations on sectors have no `+`.
         let (sector, sectors) = match f[8] {
             b"+" => (integer(f[7]), integer(f[9])),
@@ -223,7 +223,7 @@ impl LineDialect for Blkparse {
             return Line::Broken(Doubt::NotANumber { value: label!("its sector or length") });
         };
         let bytes = sectors.saturating_mul(SECTOR);
-        if let Some(action) = action(f[6], bytes).filter(|_| f[8] == b"+" || f[6].starts_with(b"F")) {
+        if let Some(action) = parse_action(f[6], bytes).filter(|_| f[8] == b"+" || f[6].starts_with(b"F")) {
             let volume = sink.volume(f[0]);
             self.events.take(TraceEvent { number, at_ns, stage, action, sector, bytes, volume }, sink);
         }
@@ -329,7 +329,7 @@ impl LineDialect for Formatted {
         };
         let with_actions = *self.with_actions.get_or_insert(found.capitals_count == 2);
         let (stage, letters) = match (with_actions, found.capitals_count) {
-            (true, 2) => (stage(found.capitals[0]), found.capitals[1]),
+            (true, 2) => (parse_stage(found.capitals[0]), found.capitals[1]),
             (false, _) => (Some(TraceStage::Issued), found.capitals[0]),
             // Actions without letters: plugs, and messages.
             (true, _) => (None, found.capitals[0]),
@@ -344,7 +344,7 @@ impl LineDialect for Formatted {
         };
         let in_bytes = *self.in_bytes.get_or_insert(length >= SECTOR && length % SECTOR == 0);
         let bytes = if in_bytes { length } else { length.saturating_mul(SECTOR) };
-        if let Some(action) = action(letters, bytes) {
+        if let Some(action) = parse_action(letters, bytes) {
             let volume = sink.volume(found.device.unwrap_or(b""));
             self.events.take(TraceEvent { number, at_ns, stage, action, sector, bytes, volume }, sink);
         }
@@ -570,7 +570,7 @@ impl Blktrace {
         };
         let bytes = u64::from(record.bytes);
         let (Some(stage), Some(action), false) =
-            (record.stage(), action(record.letters(), bytes), record.has(category::COMMAND))
+            (record.stage(), parse_action(record.letters(), bytes), record.has(category::COMMAND))
         else {
             return;
         };
@@ -617,7 +617,7 @@ mod tests {
             ("", 0, None),
         ];
         for (letters, bytes, expected) in table {
-            assert_eq!(action(letters.as_bytes(), bytes), expected, "{letters}");
+            assert_eq!(parse_action(letters.as_bytes(), bytes), expected, "{letters}");
         }
     }
 }

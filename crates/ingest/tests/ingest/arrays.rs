@@ -26,7 +26,7 @@ fn iostat(devices: &[(&str, f64, f64)]) -> Reading {
 }
 
 /// Demand of a reading: reads per second, writes per second, and milliseconds per read.
-fn demand(reading: &Reading) -> (f64, f64, Option<f64>) {
+fn read_demand(reading: &Reading) -> (f64, f64, Option<f64>) {
     let demand = Demand::of(&[reading]);
     let of = |class, measure| demand.subjects[0].series(class, measure).and_then(|series| series.values[0]);
     let rate = |class| of(class, Measure::Iops).unwrap_or_default();
@@ -42,7 +42,7 @@ const MIRROR: [(&str, f64, f64); 3] = [("md2", 100.0, 4_671.0), ("nvme0n1", 50.0
 #[test]
 fn a_mirrored_write_counts_once() {
     let reading = iostat(&MIRROR);
-    assert_eq!((demand(&reading).0, demand(&reading).1), (100.0, 4_671.0));
+    assert_eq!((read_demand(&reading).0, read_demand(&reading).1), (100.0, 4_671.0));
     let text = &reading.cautions.last().expect("a caution about the assumption").doubt.to_string();
     assert!(
         text.contains("software RAID md2") && text.contains("nvme0n1, nvme1n1 are assumed to be their members"),
@@ -52,13 +52,13 @@ fn a_mirrored_write_counts_once() {
 
 #[test]
 fn an_untimed_array_has_the_latency_of_its_disks() {
-    assert_eq!(demand(&iostat(&MIRROR)).2, Some(0.5));
+    assert_eq!(read_demand(&iostat(&MIRROR)).2, Some(0.5));
 }
 
 #[test]
 fn disks_are_counted_if_their_array_carries_little() {
     let reading = iostat(&[("md0", 0.0, 100.0), ("sda", 0.0, 100.0), ("sdb", 0.0, 100.0), ("sdc", 3_000.0, 1_800.0)]);
-    assert_eq!((demand(&reading).0, demand(&reading).1), (3_000.0, 2_000.0));
+    assert_eq!((read_demand(&reading).0, read_demand(&reading).1), (3_000.0, 2_000.0));
     let text = &reading.cautions.last().expect("a caution about the rule").doubt.to_string();
     assert!(text.contains("counted at the disks") && text.contains("md0 carried 2.0 %"), "{text}");
 }
@@ -81,7 +81,7 @@ fn counters_of_arrays_follow_the_same_rule() {
         format!("# 2026-03-02T09:00:{n:02}Z\n{rows}")
     };
     let total = reading(&(snapshot(1) + &snapshot(2)));
-    assert_eq!(demand(&total), (100.0, 100.0, Some(1.0)));
+    assert_eq!(read_demand(&total), (100.0, 100.0, Some(1.0)));
     let joined = join(vec![reading(&snapshot(1)), reading(&snapshot(2))]);
     let readings: Vec<&Reading> = joined.iter().collect();
     let demand = Demand::of(&readings);
@@ -121,7 +121,7 @@ fn an_array_without_counters_hides_no_disk() {
 fn mapped_devices_without_disks_are_counted_once() {
     let counted = |devices: &[(&str, f64, f64)]| {
         let reading = iostat(devices);
-        let (reads, writes, _) = demand(&reading);
+        let (reads, writes, _) = read_demand(&reading);
         (reads, writes, reading.cautions.last().map(|caution| caution.doubt.to_string()).unwrap_or_default())
     };
     // An encrypted volume below two logical ones.

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use crate::read::{reading as read, refusal as refused};
 
-fn outcome(bytes: &[u8], step: usize) -> Outcome {
+fn read_outcome(bytes: &[u8], step: usize) -> Outcome {
     crate::read::outcome("test", bytes, step)
 }
 
@@ -424,7 +424,7 @@ fn several_reports_in_a_file_are_refused() {
 fn a_truncated_report_is_read_partly() {
     let total = workload(9, 3_600_000).awr_html();
     let cut = total.find("redo size").unwrap();
-    let outcome = outcome(&total.as_bytes()[..cut], 100);
+    let outcome = read_outcome(&total.as_bytes()[..cut], 100);
     assert_eq!(outcome.verdict(), OutcomeSummary::Partly);
     let reading = outcome.reading().unwrap();
     assert!(reading.parts.iter().any(|part| part.fate == Fate::Broken && part.name == "Instance Activity Stats"));
@@ -434,7 +434,7 @@ fn a_truncated_report_is_read_partly() {
 #[test]
 fn a_report_without_its_end_is_read_partly() {
     let total = workload(9, 3_600_000).awr_html();
-    let cut = outcome(&total.as_bytes()[..total.find("End of Report").unwrap()], 100);
+    let cut = read_outcome(&total.as_bytes()[..total.find("End of Report").unwrap()], 100);
     assert_eq!(cut.verdict(), OutcomeSummary::Partly);
     let reading = cut.reading().unwrap();
     assert!(reading.parts.iter().any(|part| part.fate == Fate::Broken && part.name == "End of Report"));
@@ -558,8 +558,8 @@ proptest! {
         let mut text = workload(9, 3_600_000).awr_html();
         text.insert_str(at % text.len(), &junk);
         text.truncate(text.len() - cut % text.len());
-        let total = outcome(text.as_bytes(), text.len().max(1));
-        prop_assert_eq!(outcome(text.as_bytes(), step), total);
+        let total = read_outcome(text.as_bytes(), text.len().max(1));
+        prop_assert_eq!(read_outcome(text.as_bytes(), step), total);
     }
 
     #[test]
@@ -568,7 +568,7 @@ proptest! {
         lines in prop::collection::vec("([ -~]{0,60}|[- ~]{3,60}|Begin Snap: 1 [0-9a-zA-Z: -]{0,30}|Elapsed: [0-9.,]{1,8} \\(mins\\)|X DB/Inst: a/b|OUTPUT|\u{e4}{0,9})", 0..60),
     ) {
         let text = format!("{heading}\n{}\n", lines.join("\n"));
-        prop_assert_eq!(outcome(text.as_bytes(), 7), outcome(text.as_bytes(), text.len()));
+        prop_assert_eq!(read_outcome(text.as_bytes(), 7), read_outcome(text.as_bytes(), text.len()));
     }
 }
 

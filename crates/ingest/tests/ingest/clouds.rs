@@ -7,13 +7,13 @@ use proptest::prelude::*;
 
 use crate::series::{cut_anywhere, has_caution, laws, near, outcome, read, read_as, refused, samples, values};
 
-fn times(count: usize) -> Vec<String> {
+fn list_times(count: usize) -> Vec<String> {
     (0..count).map(|n| format!("2026-03-02T09:{:02}:00+00:00", n * 5)).collect()
 }
 
 /// A result of `get-metric-data`, newest first.
 fn result(id: &str, label: &str, values: &[f64]) -> String {
-    let times: Vec<String> = times(values.len()).iter().rev().map(|at| format!("\"{at}\"")).collect();
+    let times: Vec<String> = list_times(values.len()).iter().rev().map(|at| format!("\"{at}\"")).collect();
     let values: Vec<String> = values.iter().rev().map(f64::to_string).collect();
     let (times, values) = (times.join(","), values.join(","));
     format!(
@@ -150,7 +150,7 @@ fn cloudwatch_statistics_may_be_in_any_order() {
 
 fn oci(values: &[(&str, &str, [f64; 3])]) -> String {
     let series = values.iter().map(|(name, volume, values)| {
-        let points = values.iter().zip(times(3));
+        let points = values.iter().zip(list_times(3));
         let points: Vec<String> =
             points.map(|(value, at)| format!("{{\"timestamp\":\"{at}\",\"value\":{value}}}")).collect();
         format!(
@@ -195,7 +195,7 @@ fn oci_values_are_sums_of_each_interval() {
 }
 
 fn azure(metric: &str, key: &str, values: [Option<f64>; 3]) -> String {
-    let points = values.iter().zip(times(3)).map(|(value, at)| match value {
+    let points = values.iter().zip(list_times(3)).map(|(value, at)| match value {
         Some(value) => format!("{{\"timeStamp\":\"{at}\",\"{key}\":{value}}}"),
         None => format!("{{\"timeStamp\":\"{at}\"}}"),
     });

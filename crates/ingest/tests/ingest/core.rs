@@ -49,7 +49,7 @@ fn resembles(head: &Head<'_>) -> Resemblance {
     }
 }
 
-pub fn outcomes(bytes: &[u8], step: usize) -> Vec<Outcome> {
+pub fn read_outcomes(bytes: &[u8], step: usize) -> Vec<Outcome> {
     let mut ingest = Ingest::among(&[WORDS], "test");
     for piece in bytes.chunks(step) {
         ingest.feed(piece);
@@ -57,14 +57,14 @@ pub fn outcomes(bytes: &[u8], step: usize) -> Vec<Outcome> {
     ingest.finish()
 }
 
-fn outcome(bytes: &[u8], step: usize) -> Outcome {
-    let mut outcomes = outcomes(bytes, step);
+fn read_outcome(bytes: &[u8], step: usize) -> Outcome {
+    let mut outcomes = read_outcomes(bytes, step);
     assert_eq!(outcomes.len(), 1);
     outcomes.remove(0)
 }
 
-fn reading(bytes: &[u8]) -> Reading {
-    match outcome(bytes, 4_096) {
+fn read_reading(bytes: &[u8]) -> Reading {
+    match read_outcome(bytes, 4_096) {
         Outcome::Read(reading) => *reading,
         Outcome::Refused { refusal, .. } => panic!("{refusal}"),
     }
@@ -80,19 +80,19 @@ pub fn refusal(outcome: &Outcome) -> String {
 #[test]
 fn outcomes_are_independent_of_piece_sizes() {
     let text = b"load a 1\r\nload b 2\nload a 3.5";
-    let total = outcome(text, text.len());
+    let total = read_outcome(text, text.len());
     let reading = total.reading().unwrap();
     let values: Vec<_> = reading.figures.iter().map(|f| (f.scope, f.window, f.value, f.origin.line)).collect();
     assert_eq!(values, [(0, 0, 1.0, 1), (1, 0, 2.0, 2), (0, 0, 3.5, 3)]);
     assert_eq!((total.verdict(), total.kind()), (OutcomeSummary::Read, Some(WORDS.kind)));
     for step in 1..text.len() {
-        assert_eq!(outcome(text, step), total, "step {step}");
+        assert_eq!(read_outcome(text, step), total, "step {step}");
     }
 }
 
 #[test]
 fn refusals_are_a_single_line() {
-    let message = |text: &[u8]| refusal(&outcome(text, 7));
+    let message = |text: &[u8]| refusal(&read_outcome(text, 7));
     assert_eq!(message(b""), "it is empty: copy it again");
     assert_eq!(message(b" \n \n"), "it is empty: copy it again");
     assert_eq!(
@@ -118,7 +118,7 @@ fn refusals_are_a_single_line() {
 
 #[test]
 fn the_rest_of_a_broken_part_is_read() {
-    let outcome = outcome(b"load a 1\nload b\nload c -1\nload d NaN\nload e 2\n", 5);
+    let outcome = read_outcome(b"load a 1\nload b\nload c -1\nload d NaN\nload e 2\n", 5);
     assert_eq!(outcome.verdict(), OutcomeSummary::Partly);
     let reading = outcome.reading().unwrap();
     assert_eq!(reading.figures.len(), 2);
@@ -134,7 +134,7 @@ fn the_rest_of_a_broken_part_is_read() {
 
 #[test]
 fn cautions_are_limited() {
-    let reading = reading("load a\n".repeat(1_000).as_bytes());
+    let reading = read_reading("load a\n".repeat(1_000).as_bytes());
     assert_eq!(reading.cautions.len(), Builder::MAX_CAUTIONS);
     assert!(reading.cautions.last().unwrap().doubt.to_string().contains("only the first"));
 }
@@ -142,7 +142,7 @@ fn cautions_are_limited() {
 #[test]
 fn utf_16_is_read_like_utf_8() {
     let wide: Vec<u8> = "load a 1\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
-    assert_eq!(outcome(&wide, 3).reading().unwrap().figures, reading(b"load a 1\n").figures);
+    assert_eq!(read_outcome(&wide, 3).reading().unwrap().figures, read_reading(b"load a 1\n").figures);
 }
 
 #[test]

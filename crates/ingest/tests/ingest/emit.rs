@@ -22,7 +22,7 @@ pub fn oracle() -> impl Iterator<Item = Writing> {
 }
 
 /// The figure of the whole, not of a part.
-fn value(reading: &Reading, class: Class, measure: Measure) -> Option<f64> {
+fn find_value(reading: &Reading, class: Class, measure: Measure) -> Option<f64> {
     let total = |scope: u32| reading.scopes[scope as usize].part.is_empty();
     let mut found = reading.figures.iter().filter(|figure| {
         (figure.class, figure.measure, figure.statistic) == (class, measure, Statistic::Mean) && total(figure.scope)
@@ -41,7 +41,8 @@ fn check(work: &Workload, form: Writing) {
     let is_text = matches!(form, Writing::AwrText | Writing::Statspack);
     let rate = |count: u64| count as f64 / work.seconds();
     let near = |class: Class, measure: Measure, expected: f64, slack: f64| {
-        let found = value(&reading, class, measure).unwrap_or_else(|| panic!("{form:?}: no {measure:?} of {class:?}"));
+        let found =
+            find_value(&reading, class, measure).unwrap_or_else(|| panic!("{form:?}: no {measure:?} of {class:?}"));
         assert!((found - expected).abs() <= slack, "{form:?}: {measure:?} of {class:?}: {found}, not {expected}");
     };
     let exact = |expected: f64| expected * 1e-9;
@@ -153,7 +154,7 @@ fn a_text_report_is_read_to_its_end() {
 }
 
 /// Rows below titles that begin with a word, as names and numbers.
-fn rows<'a>(text: &'a str, title: &str) -> Vec<Vec<(&'a str, &'a str)>> {
+fn list_rows<'a>(text: &'a str, title: &str) -> Vec<Vec<(&'a str, &'a str)>> {
     let (mut titles, mut rows): (Vec<&str>, _) = (Vec::new(), Vec::new());
     for line in text.lines() {
         let words: Vec<&str> = line.split_whitespace().collect();
@@ -175,7 +176,7 @@ fn devices_obey_littles_law_in_every_version() {
     let course = DailyWorkload { busiest: workload(), windows: 30, instances: 1 };
     for (name, form) in Writing::ALL.into_iter().filter(|(_, form)| matches!(form, Writing::Iostat(_) | Writing::Sar)) {
         let text = form.write(&course).remove(0).text;
-        let rows = rows(&text, if form == Writing::Sar { "DEV" } else { "Device" });
+        let rows = list_rows(&text, if form == Writing::Sar { "DEV" } else { "Device" });
         // The first report of iostat is the mean since boot.
         let expected = if form == Writing::Sar { 60 } else { 62 };
         assert_eq!(rows.len(), expected, "{name}: {text}");

@@ -35,7 +35,7 @@ fn cases(usual: u64) -> u64 {
 /// Bytes used of each sample: more take long without benefit.
 const LARGEST: usize = 256 << 10;
 
-fn corpus() -> Vec<Vec<u8>> {
+fn build_corpus() -> Vec<Vec<u8>> {
     let course = DailyWorkload { busiest: workload(), windows: 3, instances: 2 };
     let mut all: Vec<Vec<u8>> =
         Writing::ALL.iter().flat_map(|(_, form)| form.write(&course)).map(|file| file.text.into_bytes()).collect();
@@ -71,7 +71,7 @@ fn mutant(corpus: &[Vec<u8>], rng: &mut Rng) -> Vec<u8> {
             0 if at < bytes.len() => bytes[at] ^= 1 << rng.u32(0..8),
             1 => bytes.truncate(at),
             2 => drop(bytes.drain(..at)),
-            3 | 4 => lines(&mut bytes, rng),
+            3 | 4 => mutate_lines(&mut bytes, rng),
             5 | 6 => number(&mut bytes, at, rng),
             7 => nested(&mut bytes, at, rng),
             8 => {
@@ -97,7 +97,7 @@ fn mutant(corpus: &[Vec<u8>], rng: &mut Rng) -> Vec<u8> {
 }
 
 /// Duplicates, drops or swaps lines.
-fn lines(bytes: &mut Vec<u8>, rng: &mut Rng) {
+fn mutate_lines(bytes: &mut Vec<u8>, rng: &mut Rng) {
     let mut lines: Vec<&[u8]> = bytes.split_inclusive(|byte| *byte == b'\n').collect();
     if lines.is_empty() {
         return;
@@ -151,7 +151,7 @@ fn is_bounded(reading: &Reading, bytes: usize) {
 
 #[test]
 fn every_mutant_has_an_outcome() {
-    let corpus = corpus();
+    let corpus = build_corpus();
     let mut rng = Rng::with_seed(0x706c_696d);
     let (mutants, mut read) = (cases(400), 0_u64);
     for case in 0..mutants {

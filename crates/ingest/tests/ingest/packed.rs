@@ -6,7 +6,7 @@ use flate2::write::{DeflateEncoder, GzEncoder};
 use flate2::{Compression, Crc};
 use plimsoll_ingest::{Fate, Outcome, OutcomeSummary};
 
-use crate::core::{outcomes, refusal};
+use crate::core::{read_outcomes, refusal};
 
 const TEXT: &[u8] = b"load a 1\nload b 2\n";
 
@@ -57,7 +57,7 @@ fn summary(outcomes: &[Outcome]) -> Vec<(&str, OutcomeSummary, usize)> {
 fn gzip_is_read_in_pieces_of_any_size() {
     let packed = [gz(b"load a 1\n"), gz(b"load b 2\n")].concat();
     for step in 1..=packed.len() {
-        assert_eq!(summary(&outcomes(&packed, step)), [("test", OutcomeSummary::Read, 2)], "step {step}");
+        assert_eq!(summary(&read_outcomes(&packed, step)), [("test", OutcomeSummary::Read, 2)], "step {step}");
     }
 }
 
@@ -65,7 +65,7 @@ fn gzip_is_read_in_pieces_of_any_size() {
 fn truncated_gzip_is_read_partly() {
     let text = "load a 1\n".repeat(100_000);
     let packed = gz(text.as_bytes());
-    let outcomes = outcomes(&packed[..packed.len() - 10], 1_000);
+    let outcomes = read_outcomes(&packed[..packed.len() - 10], 1_000);
     assert_eq!(outcomes[0].verdict(), OutcomeSummary::Partly);
     let reading = outcomes[0].reading().unwrap();
     assert!(reading.figures.len() > 10_000, "{}", reading.figures.len());
@@ -93,7 +93,7 @@ fn files_of_an_archive_are_separate_inputs() {
         ("test/empty", OutcomeSummary::Refused, 0),
     ];
     for step in [1, 2, 3, 7, 64, 100_000] {
-        assert_eq!(summary(&outcomes(&packed, step)), expected, "step {step}");
+        assert_eq!(summary(&read_outcomes(&packed, step)), expected, "step {step}");
     }
 }
 
@@ -102,7 +102,7 @@ fn a_damaged_archive_is_read_up_to_the_damage() {
     let total = archive(&[member("one", TEXT, Packing::Deflated), member("two", TEXT, Packing::Stored)]);
     let second = member("one", TEXT, Packing::Deflated).len();
     for end in 4..total.len() - 30 {
-        let outcomes = outcomes(&total[..end], 11);
+        let outcomes = read_outcomes(&total[..end], 11);
         assert!(!outcomes.is_empty(), "truncated at {end}");
         if end >= second {
             assert_eq!(summary(&outcomes)[0], ("test/one", OutcomeSummary::Read, 2), "truncated at {end}");
@@ -112,7 +112,7 @@ fn a_damaged_archive_is_read_up_to_the_damage() {
     let mut flipped = total;
     let last = flipped.iter().rposition(|&byte| byte == b'2').unwrap();
     flipped[last] = b'3';
-    let outcomes = outcomes(&flipped, 11);
+    let outcomes = read_outcomes(&flipped, 11);
     assert_eq!(outcomes[1].verdict(), OutcomeSummary::Partly, "its checksum does not fit");
 }
 
@@ -123,14 +123,14 @@ fn random_damage_yields_an_outcome() {
         for value in [0, 1, 0x7f, 0xff] {
             let mut damaged = total.clone();
             damaged[at] = value;
-            assert!(!outcomes(&damaged, 5).is_empty());
+            assert!(!read_outcomes(&damaged, 5).is_empty());
         }
     }
 }
 
 #[test]
 fn refusals_of_archives_name_the_reason() {
-    let message = |bytes: &[u8]| refusal(&outcomes(bytes, 9)[0]);
+    let message = |bytes: &[u8]| refusal(&read_outcomes(bytes, 9)[0]);
     assert_eq!(message(b"PK\x05\x06 empty"), "zip archive: it has no files");
     let mut encrypted = archive(&[member("one", TEXT, Packing::Deflated)]);
     encrypted[6] |= 1;
@@ -144,7 +144,7 @@ fn refusals_of_archives_name_the_reason() {
 fn bombs_are_refused_in_bounded_memory() {
     let zeros = vec![b'x'; 20 << 20];
     let lines: Vec<u8> = [b"load a 1\n".to_vec(), zeros].concat();
-    let message = |bytes: &[u8]| refusal(&outcomes(bytes, 1 << 16)[0]);
+    let message = |bytes: &[u8]| refusal(&read_outcomes(bytes, 1 << 16)[0]);
     let expected = "words of a test, line 2: a line of more than 1048576 bytes: check that the file is text";
     assert_eq!(message(&gz(&lines)), expected, "refused by the format first");
     let many = [b"load a 1\n".to_vec(), vec![b'\n'; 20 << 20]].concat();

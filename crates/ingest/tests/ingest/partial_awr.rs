@@ -80,7 +80,7 @@ fn of_10() -> String {
 /// The texts of this module, for mutants.
 pub fn texts() -> Vec<String> {
     let shop = Workload::shop(9);
-    let [tabs, quoted] = [with_tabs(&shop.awr_text()), quoted(&shop.statspack())];
+    let [tabs, quoted] = [with_tabs(&shop.awr_text()), quote_text(&shop.statspack())];
     vec![
         of_10(),
         HEAD_10.to_owned(),
@@ -375,7 +375,7 @@ fn with_tabs(text: &str) -> String {
     text.lines().map(line).collect()
 }
 
-fn quoted(text: &str) -> String {
+fn quote_text(text: &str) -> String {
     text.lines().map(|line| ["> ", line, "\n"].concat()).collect()
 }
 
@@ -387,9 +387,9 @@ fn tabs_and_quotation_marks_change_no_figure() {
         let tabs = with_tabs(&text.replace('\u{c}', ""));
         assert!(tabs.contains('\t'));
         assert_eq!(reading(&tabs).figures, plain.figures, "{tabs}");
-        assert_eq!(reading(&quoted(&text)).figures, plain.figures);
-        assert_eq!(reading(&quoted(&tabs)).waits, plain.waits);
-        cut_anywhere(&quoted(&tabs));
+        assert_eq!(reading(&quote_text(&text)).figures, plain.figures);
+        assert_eq!(reading(&quote_text(&tabs)).waits, plain.waits);
+        cut_anywhere(&quote_text(&tabs));
     }
 }
 
@@ -468,7 +468,7 @@ fn copied_tables_are_read_by_the_names_of_their_columns() {
         "random reads Latency 0.001",
     ];
     let lost = browser().split_inclusive('\n').map(|line| line.trim_start_matches('\t')).collect();
-    for text in [BARS.to_owned(), bordered(), browser(), lost, quoted(BARS)] {
+    for text in [BARS.to_owned(), bordered(), browser(), lost, quote_text(BARS)] {
         let reading = check(&text, &expected);
         assert_eq!(reading.kind.id, "awr-cells");
         assert_eq!((reading.scopes[0].instance.as_str(), reading.times[0].database_s), ("quay1", 7_200.0), "{text}");

@@ -49,7 +49,7 @@ const FIGURES: [&str; 21] = [
 ];
 
 /// Both snapshots in a layout.
-fn both(print: impl Fn(&str, &[[&str; 8]; 3]) -> String) -> String {
+fn print_both(print: impl Fn(&str, &[[&str; 8]; 3]) -> String) -> String {
     TIMES.iter().zip(&ROWS).map(|(time, rows)| print(time, rows)).collect()
 }
 
@@ -91,15 +91,15 @@ fn json(rows: &[[&str; 8]; 3]) -> String {
 #[test]
 fn every_layout_yields_equal_figures() {
     let shapes: [&str; 9] = [
-        &both(|time, rows| format!("{time}\n{}", aligned(rows))),
-        &both(|time, rows| format!(" now \n-----\n {time}.000+01\n(1 row)\n\n{}", aligned(rows))),
-        &both(|time, rows| format!("{time}\n{}", expanded(rows))),
-        &both(|time, rows| format!("{time}\n{}", separated(rows, "|"))),
-        &both(|time, rows| format!("{time}\n{}", separated(rows, ","))),
-        &both(|time, rows| format!("{time}\n{}", separated(rows, "\t"))),
-        &both(|time, rows| format!("{time}\n{}", json(rows))),
-        &both(|time, rows| format!("{{\"now\": \"{time}\", \"pg_stat_io\": {}}}\n", json(rows).trim_end())),
-        &both(|time, rows| {
+        &print_both(|time, rows| format!("{time}\n{}", aligned(rows))),
+        &print_both(|time, rows| format!(" now \n-----\n {time}.000+01\n(1 row)\n\n{}", aligned(rows))),
+        &print_both(|time, rows| format!("{time}\n{}", expanded(rows))),
+        &print_both(|time, rows| format!("{time}\n{}", separated(rows, "|"))),
+        &print_both(|time, rows| format!("{time}\n{}", separated(rows, ","))),
+        &print_both(|time, rows| format!("{time}\n{}", separated(rows, "\t"))),
+        &print_both(|time, rows| format!("{time}\n{}", json(rows))),
+        &print_both(|time, rows| format!("{{\"now\": \"{time}\", \"pg_stat_io\": {}}}\n", json(rows).trim_end())),
+        &print_both(|time, rows| {
             let psql = json(rows).trim_end().replace('\n', "  +\n ");
             format!("{time}\n json_agg \n-----------\n {psql}\n(1 row)\n\n")
         }),
@@ -307,7 +307,7 @@ fn resets_and_restarts_yield_no_figures() {
 
 #[test]
 fn refusals_of_broken_inputs_name_the_fault() {
-    let text = both(|time, rows| format!("{time}\n{}", separated(rows, "|")));
+    let text = print_both(|time, rows| format!("{time}\n{}", separated(rows, "|")));
     let cut = outcome("test", &text.as_bytes()[..text.len() - 12], 4096);
     assert_eq!(cut.verdict(), OutcomeSummary::Partly);
     let broken = text.replace("bulkread|10|", "bulkread|10|7|");
@@ -316,7 +316,7 @@ fn refusals_of_broken_inputs_name_the_fault() {
     assert!(refusal("backend_type is a column\n").contains("row of pg_stat_io"));
     let message = refusal("SELECT backend_type, object, context, reads FROM pg_stat_io;\n");
     assert!(message.contains("the nearest is statistics of PostgreSQL"), "{message}");
-    let half = both(|time, rows| format!("{time}\n{}", json(rows)));
+    let half = print_both(|time, rows| format!("{time}\n{}", json(rows)));
     let half = outcome("test", &half.as_bytes()[..half.len() - 40], 4096);
     assert_eq!(half.verdict(), OutcomeSummary::Partly);
 }
@@ -325,9 +325,9 @@ proptest! {
     #[test]
     fn any_change_yields_an_outcome(at in 0_usize..3_000, byte in any::<u8>(), cut in 0_usize..3_000) {
         let shapes = [
-            both(|time, rows| format!("{time}\n{}", aligned(rows))),
-            both(|time, rows| format!("{time}\n{}", expanded(rows))),
-            both(|time, rows| format!("{time}\n{}", json(rows))),
+            print_both(|time, rows| format!("{time}\n{}", aligned(rows))),
+            print_both(|time, rows| format!("{time}\n{}", expanded(rows))),
+            print_both(|time, rows| format!("{time}\n{}", json(rows))),
         ];
         for shape in &shapes {
             changed(shape, at, byte, cut);

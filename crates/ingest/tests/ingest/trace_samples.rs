@@ -5,7 +5,7 @@ use std::path::Path;
 
 use plimsoll_ingest::{Class, Fate, Measure, OutcomeSummary};
 
-use crate::traces::{near, outcome, total};
+use crate::traces::{near, read_outcome, total};
 
 /// Samples that are read only partly, with the reason.
 const EXCEPTIONS: [(&str, OutcomeSummary); 2] = [
@@ -28,7 +28,7 @@ fn samples_are_read() {
             continue;
         }
         for file in std::fs::read_dir(&kind).unwrap().map(|entry| entry.unwrap().path()) {
-            let outcome = outcome(&std::fs::read(&file).unwrap(), 65_536);
+            let outcome = read_outcome(&std::fs::read(&file).unwrap(), 65_536);
             let path = file.display().to_string();
             let expected =
                 EXCEPTIONS.iter().find(|(part, _)| path.contains(part)).map_or(OutcomeSummary::Read, |found| found.1);

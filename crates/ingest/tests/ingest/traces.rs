@@ -35,7 +35,7 @@ pub const TOOK_MS: u64 = 2;
 const COUNT: u64 = 40;
 
 /// Joins lines with line ends.
-pub fn lines(lines: impl Iterator<Item = String>) -> String {
+pub fn join_lines(lines: impl Iterator<Item = String>) -> String {
     lines.flat_map(|line| [line, "\n".to_owned()]).collect()
 }
 
@@ -102,12 +102,12 @@ fn dialects() -> Vec<(&'static str, Content, Vec<u8>)> {
     all
 }
 
-pub fn outcome(bytes: &[u8], step: usize) -> Outcome {
+pub fn read_outcome(bytes: &[u8], step: usize) -> Outcome {
     crate::read::outcome("trace", bytes, step)
 }
 
-fn reading(bytes: &[u8]) -> Reading {
-    match outcome(bytes, 4_096) {
+fn read_reading(bytes: &[u8]) -> Reading {
+    match read_outcome(bytes, 4_096) {
         Outcome::Read(reading) => *reading,
         Outcome::Refused { refusal, .. } => panic!("{refusal}"),
     }
@@ -131,8 +131,13 @@ pub fn near(found: f64, expected: f64) -> bool {
 }
 
 fn check(id: &str, content: Content, bytes: &[u8]) {
-    let reading = reading(bytes);
-    assert_eq!((reading.kind.id, outcome(bytes, 999).verdict()), (id, OutcomeSummary::Read), "{:?}", reading.cautions);
+    let reading = read_reading(bytes);
+    assert_eq!(
+        (reading.kind.id, read_outcome(bytes, 999).verdict()),
+        (id, OutcomeSummary::Read),
+        "{:?}",
+        reading.cautions
+    );
     let reads = load().iter().filter(|op| op.is_read).count() as f64;
     let all = [
         (Class::All, Measure::Iops, COUNT as f64),
@@ -178,9 +183,9 @@ fn every_dialect_yields_equal_demand() {
 #[test]
 fn outcomes_are_independent_of_piece_sizes() {
     for (id, _, bytes) in dialects() {
-        let entire = outcome(&bytes, bytes.len());
+        let entire = read_outcome(&bytes, bytes.len());
         for step in [1, 7, 64, 1_000] {
-            assert_eq!(outcome(&bytes, step), entire, "{id}, step {step}");
+            assert_eq!(read_outcome(&bytes, step), entire, "{id}, step {step}");
         }
     }
 }
@@ -190,14 +195,14 @@ fn packed(bytes: &[u8]) -> Vec<u8> {
     encoder.write_all(bytes).and_then(|()| encoder.finish()).expect("memory takes all")
 }
 
-fn requests(bytes: &[u8]) -> Result<Vec<TraceRequest>, TraceFault> {
+fn read_requests(bytes: &[u8]) -> Result<Vec<TraceRequest>, TraceFault> {
     Requests::new(Cursor::new(bytes.to_vec()))?.collect()
 }
 
 #[test]
 fn every_dialect_with_offsets_is_replayed() {
     for (id, content, bytes) in dialects() {
-        let outcome = requests(&packed(&bytes));
+        let outcome = read_requests(&packed(&bytes));
         if matches!(content, Content::Objects | Content::Pages) {
             let fault = outcome.expect_err("it is refused");
             assert!(fault.to_string().contains("cannot be replayed"), "{id}: {fault}");
@@ -220,8 +225,8 @@ fn every_dialect_with_offsets_is_replayed() {
 
 #[test]
 fn operations_before_a_cut_last_line_are_replayed() {
-    let text = lines((1..100).map(|at| format!("{at},{},r,4096", at * 8)));
-    let count = |text: &str| requests(text.as_bytes()).map(|requests| requests.len());
+    let text = join_lines((1..100).map(|at| format!("{at},{},r,4096", at * 8)));
+    let count = |text: &str| read_requests(text.as_bytes()).map(|requests| requests.len());
     assert_eq!(count(&text[..text.len() - 6]), Ok(98));
     let fault = count(&format!("{text}100,800\n")).expect_err("a broken line may hide more");
     assert_eq!(fault.line, Some(100));
@@ -230,15 +235,15 @@ fn operations_before_a_cut_last_line_are_replayed() {
 #[test]
 fn slightly_late_records_are_reordered_and_far_ones_refused() {
     let line = |at: u64| format!("{at},{},r,4096", at * 8);
-    let mixed = lines([5, 3, 9, 7, 8].into_iter().map(line));
-    let at: Vec<u64> = requests(mixed.as_bytes())
+    let mixed = join_lines([5, 3, 9, 7, 8].into_iter().map(line));
+    let at: Vec<u64> = read_requests(mixed.as_bytes())
         .expect("it is there")
         .iter()
         .map(|request| request.requested.at.as_nanos())
         .collect();
     assert_eq!(at, [0, 2_000, 4_000, 5_000, 6_000]);
-    let far = lines((10..10_000).chain([1]).map(line));
-    let fault = requests(far.as_bytes()).expect_err("it is refused");
+    let far = join_lines((10..10_000).chain([1]).map(line));
+    let fault = read_requests(far.as_bytes()).expect_err("it is refused");
     assert!(fault.to_string().contains("time goes back") && fault.line == Some(9_991), "{fault:?}");
 }
 
@@ -246,14 +251,14 @@ fn slightly_late_records_are_reordered_and_far_ones_refused() {
 fn files_of_processors_are_combined() {
     // Issued on a processor and completed on another: the files are concatenated.
     let both = binary::blktrace(&load(), binary::Bytes::Little, 7);
-    let records: Vec<&[u8]> = binary::records(&both);
+    let records: Vec<&[u8]> = binary::split_records(&both);
     let of = |stage: u8| records.iter().filter(move |record| record[28] == stage).copied();
     let issued: Vec<u8> = of(7).flatten().copied().collect();
     let completed: Vec<u8> = of(8).flatten().copied().collect();
     check("trace-blktrace", Content::Latency, &[issued.clone(), completed.clone()].concat());
     check("trace-blktrace", Content::Latency, &[completed.clone(), issued.clone()].concat());
     check("trace-blktrace", Content::NoLatency, &issued);
-    let alone = reading(&completed);
+    let alone = read_reading(&completed);
     assert!(
         alone.cautions.iter().any(|caution| caution.doubt.to_string().contains("completions")),
         "{:?}",
@@ -263,7 +268,7 @@ fn files_of_processors_are_combined() {
 
 #[test]
 fn a_flush_without_data_is_no_read() {
-    let reading = reading(&binary::blktrace_flushes(50));
+    let reading = read_reading(&binary::blktrace_flushes(50));
     let max = |class| figures(&reading, class, Measure::Iops).map(|figure| figure.value).fold(0.0, f64::max);
     assert!((max(Class::Flush) - 100.0).abs() < 5.0, "one each 10 ms: {}", max(Class::Flush));
     assert_eq!((max(Class::Read), max(Class::Write)), (0.0, 0.0));
@@ -271,8 +276,8 @@ fn a_flush_without_data_is_no_read() {
 
 #[test]
 fn a_working_set_without_times_covers_the_whole_trace() {
-    let pages = lines((0..10).flat_map(|_| 0..50).map(|page: u64| page.to_string()));
-    let reading = reading(pages.as_bytes());
+    let pages = join_lines((0..10).flat_map(|_| 0..50).map(|page: u64| page.to_string()));
+    let reading = read_reading(pages.as_bytes());
     assert_eq!((reading.figures.len(), reading.curves.len()), (0, 1));
     let curve = &reading.curves[0];
     assert_eq!((curve.ratio(0.0), curve.ratio(49.0 * 4096.0)), (Some(1.0), Some(1.0)));
@@ -283,8 +288,8 @@ fn a_working_set_without_times_covers_the_whole_trace() {
 #[test]
 fn volumes_are_separate_and_add_up() {
     let line = |n: u64| format!("{},R,{},4096,{}", n % 4, n * 8192, 1_577_808_000_000_000 + n * 10_000);
-    let text = lines((0..100).map(line));
-    let reading = reading(text.as_bytes());
+    let text = join_lines((0..100).map(line));
+    let reading = read_reading(text.as_bytes());
     let entire = |figure: &&Figure| reading.scopes[figure.scope as usize].part.is_empty();
     let in_all: Vec<&Figure> = figures(&reading, Class::All, Measure::Iops).collect();
     let seconds = |figure: &Figure| reading.windows[figure.window as usize].length.as_secs_f64();
@@ -298,13 +303,13 @@ fn volumes_are_separate_and_add_up() {
 fn broken_records_are_skipped_with_a_caution() {
     let mut text = String::from_utf8(dialects().remove(5).2).expect("it is there");
     text.insert_str(text.find('\n').expect("it is there") + 1, "1,2,3\n128166372003061629,h,0,Erase,0,1,2\n\n");
-    let outcome = outcome(text.as_bytes(), 64);
+    let outcome = read_outcome(text.as_bytes(), 64);
     let reading = outcome.reading().expect("it is there");
     assert_eq!((outcome.verdict(), reading.parts[0].fate), (OutcomeSummary::Partly, Fate::Broken));
     let lines: Vec<u64> = reading.cautions.iter().filter_map(|caution| Some(caution.origin.as_ref()?.line)).collect();
     assert_eq!(lines, [2, 3]);
     assert!(near(total(reading, Class::All, Measure::Iops), COUNT as f64));
-    let fault = requests(text.as_bytes()).expect_err("it is refused");
+    let fault = read_requests(text.as_bytes()).expect_err("it is refused");
     assert_eq!(fault.line, Some(2), "{fault}");
 }
 
@@ -312,8 +317,8 @@ fn broken_records_are_skipped_with_a_caution() {
 fn long_traces_have_long_windows_and_keep_their_peaks() {
     // One per second for six hours, with a second of a hundred.
     let seconds = (0..21_600_u64).flat_map(|second| (0..if second == 777 { 100_u64 } else { 1 }).map(move |_| second));
-    let text = lines(seconds.map(|second| format!("0,8,512,r,{second}.0")));
-    let reading = reading(text.as_bytes());
+    let text = join_lines(seconds.map(|second| format!("0,8,512,r,{second}.0")));
+    let reading = read_reading(text.as_bytes());
     assert!(reading.windows.len() < 10_000, "{}", reading.windows.len());
     assert!(near(total(&reading, Class::Read, Measure::Iops), 21_699.0));
     let max = reading
@@ -330,9 +335,9 @@ proptest! {
         let mut trace = all[which % all.len()].2.clone();
         let at = at % trace.len();
         trace.splice(at..(at + bytes.len() / 2).min(trace.len()), bytes);
-        let entire = outcome(&trace, trace.len().max(1));
-        prop_assert_eq!(&outcome(&trace, 61), &entire);
-        let _ = requests(&trace);
+        let entire = read_outcome(&trace, trace.len().max(1));
+        prop_assert_eq!(&read_outcome(&trace, 61), &entire);
+        let _ = read_requests(&trace);
     }
 
     #[test]
@@ -340,7 +345,7 @@ proptest! {
         let all = dialects();
         let (id, content, bytes) = &all[which % all.len()];
         let cut = (bytes.len() as f64 * share) as usize;
-        if let (Outcome::Read(reading), false) = (outcome(&bytes[..cut], 100), *content == Content::Pages) {
+        if let (Outcome::Read(reading), false) = (read_outcome(&bytes[..cut], 100), *content == Content::Pages) {
             let found = total(&reading, Class::All, Measure::Iops);
             prop_assert!(found <= COUNT as f64 + 1e-6 && found >= COUNT as f64 * share * 0.8 - 4.0, "{}: {} of {}", id, found, share);
         }

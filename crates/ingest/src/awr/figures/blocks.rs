@@ -12,14 +12,14 @@ pub(super) fn direction(page: &mut Page<'_>, class: Class) {
     if tablespaces(page, class) || front_page::direction(page, class) {
         return;
     }
-    let Some((bytes_s, section, stated)) = bytes_s(page, class) else { return };
+    let Some((bytes_s, section, stated)) = compute_bytes_s(page, class) else { return };
     page.put(class, Measure::Throughput, bytes_s, section, &stated);
     let origin = page.origin(section, &stated);
     page.out.caution(Some(origin), Doubt::BlocksOnly { class: class.name(), table: "Tablespace IO Stats" });
 }
 
 /// Bytes per second of the blocks read or written: exact from the statistics, rounded from the front page.
-fn bytes_s(page: &Page<'_>, class: Class) -> Option<(f64, AwrSection, StatedValue)> {
+fn compute_bytes_s(page: &Page<'_>, class: Class) -> Option<(f64, AwrSection, StatedValue)> {
     let block = page.block_bytes()?;
     let name = if class == Class::Read { "physical reads" } else { "physical writes" };
     if let Some(blocks) = page.statistic(name) {
@@ -41,7 +41,7 @@ fn tablespaces(page: &mut Page<'_>, class: Class) -> bool {
     // Tablespaces hold data; the log is counted apart from them.
     let own = if class == Class::Read { Class::Read } else { Class::DataWrite };
     page.put(own, Measure::Iops, iops, section, &all("operations"));
-    if let Some((bytes_s, section, stated)) = bytes_s(page, class) {
+    if let Some((bytes_s, section, stated)) = compute_bytes_s(page, class) {
         page.put(own, Measure::Throughput, bytes_s, section, &stated);
         if iops > 0.0 && bytes_s > 0.0 {
             page.put(own, Measure::Size, bytes_s / iops, section, &stated);

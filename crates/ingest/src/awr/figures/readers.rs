@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use plimsoll_units::Span;
 
-use super::{Page, scope};
+use super::{Page, build_scope};
 use crate::awr::report::{Reach, StatedValue};
 use crate::awr::section::AwrSection;
 use crate::reading::{AnalysedPeriod, ReadingScope, TopReader, WindowCount};
@@ -12,7 +12,7 @@ use crate::reading::{AnalysedPeriod, ReadingScope, TopReader, WindowCount};
 /// Emits the reads of statements and segments as counts of parts, and the active sessions of analysed periods.
 pub(super) fn emit(page: &mut Page<'_>) {
     let (block_bytes, window) = (page.block_bytes(), page.at.1);
-    let total = scope(page.report);
+    let total = build_scope(page.report);
     for reader in &page.report.readers {
         let scope = page.out.scope(ReadingScope { part: reader.name.clone(), ..total.clone() });
         let bytes = reader.blocks.clone().zip(block_bytes).map(|(blocks, bytes)| blocks.times(bytes));

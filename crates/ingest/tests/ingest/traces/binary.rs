@@ -71,7 +71,7 @@ fn event(
 }
 
 /// Records of version 7.
-pub fn records(bytes: &[u8]) -> Vec<&[u8]> {
+pub fn split_records(bytes: &[u8]) -> Vec<&[u8]> {
     let mut rest = bytes;
     let mut records = Vec::new();
     while let Some(length) = rest.get(46) {
