@@ -64,7 +64,7 @@ impl ClimbResult {
 
 /// The smallest sufficient configurations of a product, one for each of its levels: single, or striped if no single
 /// volume suffices.
-pub(crate) fn offers(goal: &Goal<'_>, product: &Product) -> Result<Vec<Offer>, String> {
+pub(crate) fn list_offers(goal: &Goal<'_>, product: &Product) -> Result<Vec<Offer>, String> {
     let plain = |found: ClimbResult| {
         let mut observed = BTreeSet::new();
         let offers = found.offers.into_iter().map(|(_, offer)| offer);

@@ -10,7 +10,7 @@ use plimsoll_load::StreamSpec;
 use plimsoll_model::analytic::capacity;
 use plimsoll_units::{Bytes, Span};
 
-use crate::climb::{Goal, ROOM, offers};
+use crate::climb::{Goal, ROOM, list_offers};
 use crate::need::{Need, workload_of};
 use crate::requirements::Requirements;
 use crate::trial::{Figures, trial};
@@ -78,7 +78,7 @@ pub fn matching(catalogue: &Catalogue, need: &Need, terms: &PriceTerms, max: usi
         settings: &[],
     };
     for product in catalogue.products().filter(|product| product.ranked() && product.kind() != ProductKind::Machine) {
-        match offers(&goal, product) {
+        match list_offers(&goal, product) {
             Ok(offers) => {
                 candidates.extend(offers.into_iter().map(|offer| Candidate::new(product.name(), offer, terms)));
             }

@@ -20,7 +20,7 @@ fn climbed(product: &str, iops: u64, block: Bytes, capacity: Bytes) -> Result<Ve
         monthly_operations: None,
         settings: &[],
     };
-    let found = offers(&goal, catalogue.find(product).unwrap())?;
+    let found = list_offers(&goal, catalogue.find(product).unwrap())?;
     Ok(found.iter().map(|offer| offer.short().to_string()).collect())
 }
 

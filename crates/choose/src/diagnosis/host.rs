@@ -39,7 +39,7 @@ pub(super) fn find_evidence(subject: &DatabaseDemand, responses: &[Response]) ->
         busy: host.busy,
         processors: of_processors.map(|found| found.value).max_by(f64::total_cmp),
         io_wait: host.io_wait,
-        devices_busy: response::busy(subject, 0..subject.slots.len()),
+        devices_busy: response::compute_busy(subject, 0..subject.slots.len()),
         in_flight: count_in_flight(subject, responses),
     })
 }

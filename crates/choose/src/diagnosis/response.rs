@@ -170,11 +170,11 @@ fn fit_response(subject: &DatabaseDemand, class: Class) -> Option<Response> {
         highest_iops,
         latency_s: mean_s(&points),
         in_flight: in_flight_s / timed_s,
-        busy: busy(subject, all.iter().copied()),
+        busy: compute_busy(subject, all.iter().copied()),
         bytes: mean_bytes(&all),
         quiet_s,
         loaded_s,
-        loaded_busy: busy(subject, slots[loaded..].iter().copied()).filter(|_| several),
+        loaded_busy: compute_busy(subject, slots[loaded..].iter().copied()).filter(|_| several),
         loaded_bytes: mean_bytes(&slots[loaded..]).filter(|_| several),
         correlation,
         knee_iops: knee(&points, quiet_s, correlation),
@@ -193,7 +193,7 @@ fn log_writes_s(subject: &DatabaseDemand, slot: usize) -> Option<f64> {
 }
 
 /// Mean share of time with any operation in flight, over the windows among `slots` that state it.
-pub(super) fn busy(subject: &DatabaseDemand, slots: impl Iterator<Item = usize>) -> Option<f64> {
+pub(super) fn compute_busy(subject: &DatabaseDemand, slots: impl Iterator<Item = usize>) -> Option<f64> {
     let window = |slot: usize| Some((value(subject, Class::All, Measure::Busy, slot)?, subject.slots[slot].length));
     let windows = slots.filter_map(window);
     let sum = windows.fold((0.0, 0.0), |sum, (busy, length)| {

@@ -50,7 +50,7 @@ pub(super) fn find_causes(
         last.and_then(|row| credits::cause(&row.credits, offer, standing, (row.offered, row.iops.1, row.mean_ns.1))),
     );
     causes.extend(credits::mixed(rows));
-    let units = units(rows);
+    let units = find_unit_error(rows);
     if let Some((cap, name)) = &cap {
         // Runs without credits may have had some at their begin.
         let fastest_with_credits =
@@ -168,7 +168,7 @@ fn not_reached(rows: &[LoadComparison], cap: f64, name: &str) -> Option<Cause> {
 }
 
 /// A common factor at all saturated loads that matches confused units.
-fn units(rows: &[LoadComparison]) -> Option<Cause> {
+fn find_unit_error(rows: &[LoadComparison]) -> Option<Cause> {
     let saturated: Vec<f64> =
         rows.iter().filter(|row| row.mean_ns.1 > 2.0 * rows[0].mean_ns.1).map(LoadComparison::ratio).collect();
     let mean = saturated.iter().sum::<f64>() / saturated.len() as f64;

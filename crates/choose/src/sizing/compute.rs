@@ -205,7 +205,7 @@ impl Compute {
         let uncapped = uncapped.filter(|[_, required]| at_target(*required) > needed.unwrap_or(0.0));
         let needed = uncapped.map(|[_, required]| at_target(required)).or(needed);
         let by_cap = uncapped.map(|[used, required]| ProcessorOrigin::Uncapped { required, used });
-        let (bytes, memory) = memory(subject, reads_from_page_cache).unzip();
+        let (bytes, memory) = derive_memory(subject, reads_from_page_cache).unzip();
         let compute = Self {
             processors: needed.map(|needed| needed.ceil().max(LEAST_PROCESSORS)),
             memory: bytes.map(|bytes: f64| Bytes::new(bytes.ceil() as u64).max(LEAST_MEMORY)),
@@ -321,7 +321,7 @@ fn find_host_busy(subject: &DatabaseDemand) -> Option<f64> {
 }
 
 /// Memory of a machine: for the instance with the most in use; without that, or with its page cache, that of the host.
-fn memory(subject: &DatabaseDemand, reads_from_page_cache: bool) -> Option<(f64, MemoryOrigin)> {
+fn derive_memory(subject: &DatabaseDemand, reads_from_page_cache: bool) -> Option<(f64, MemoryOrigin)> {
     let host = highest(subject, Resource::HostMemory);
     let of_host = || host.map(|host| (host.value, MemoryOrigin::Host(host.clone())));
     let is_part = |one: &&InstanceResource| {

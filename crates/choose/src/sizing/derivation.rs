@@ -101,14 +101,14 @@ enum Level {
 /// Derives the design point of a demand.
 pub fn derive_requirements(subject: &DatabaseDemand, design: &Design) -> Result<SizingRequirements, DesignError> {
     let mut all = class_windows(subject, design);
-    let (windows, slots) = windows(subject, &mut all);
+    let (windows, slots) = list_windows(subject, &mut all);
     if windows.is_empty() {
         return Err(idle_or_not_counted(subject));
     }
-    let allowance = allowance(&design.objectives);
+    let allowance = derive_allowance(&design.objectives);
     let longest = slots.iter().map(|slot| subject.slots[*slot].resolution).max().unwrap_or_default();
     let count = slots.iter().map(|slot| subject.slots[*slot].windows as usize).sum();
-    let mut measured = measured(&windows, (count, longest), design.quantile, &allowance);
+    let mut measured = derive_measured(&windows, (count, longest), design.quantile, &allowance);
     measured.take_percentiles(subject, design);
     let often = |of| quantile(rates(&windows, of), design.quantile.unwrap_or(PEAKS_AT));
     let often = (often(Busiest::Operations), often(Busiest::Bytes));
@@ -241,7 +241,7 @@ fn find_possible_cores(subject: &DatabaseDemand, origin: &ComputeOrigin) -> Opti
 
 /// The windows with operations, and their slots, with the assumptions of a design.
 pub(super) fn load_windows(subject: &DatabaseDemand, design: &Design) -> (Vec<DemandWindow>, Vec<usize>) {
-    windows(subject, &mut class_windows(subject, design))
+    list_windows(subject, &mut class_windows(subject, design))
 }
 
 /// The classes of a demand, with the assumptions of a design.
@@ -254,7 +254,7 @@ fn class_windows<'s>(subject: &'s DatabaseDemand, design: &Design) -> ClassWindo
 }
 
 /// The windows with operations, and their slots.
-fn windows(subject: &DatabaseDemand, all: &mut ClassWindows<'_>) -> (Vec<DemandWindow>, Vec<usize>) {
+fn list_windows(subject: &DatabaseDemand, all: &mut ClassWindows<'_>) -> (Vec<DemandWindow>, Vec<usize>) {
     let lengths = subject.slots.iter().map(|slot| slot.length.as_secs_f64().max(1e-9)).enumerate();
     let each = lengths.map(|(slot, seconds)| (DemandWindow { seconds, classes: all.classes(slot) }, slot));
     each.filter(|(window, _)| !window.classes.is_empty()).unzip()
@@ -280,7 +280,7 @@ fn rates(windows: &[DemandWindow], of: Busiest) -> Vec<(f64, f64)> {
     windows.iter().map(|window| (window.rate(of), window.seconds)).collect()
 }
 
-fn measured(
+fn derive_measured(
     windows: &[DemandWindow],
     (count, longest): (usize, Span),
     share: Option<f64>,
@@ -401,7 +401,7 @@ fn stall(times: f64, censored: Option<&Censored>) -> Option<GrowthStep> {
 }
 
 /// Tolerance for delays: the share of the strictest objective, and the shortest of the bounds.
-fn allowance(objectives: &[ClassObjective]) -> Allowance {
+fn derive_allowance(objectives: &[ClassObjective]) -> Allowance {
     let share = |measure: Measure| match measure {
         Measure::Mean => Allowance::default().share,
         Measure::Quantile(quantile) => 1.0 - quantile,

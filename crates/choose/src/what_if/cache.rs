@@ -94,7 +94,7 @@ pub fn cache(
     sizing: &Sizing,
     (account, misses, memory_price): (Option<&Account>, Option<&MissCurve>, Option<Money>),
 ) -> Option<CacheWhatIf> {
-    let (by, steps) = steps(account, misses)?;
+    let (by, steps) = list_steps(account, misses)?;
     let monthly = |choice: &Choice| choice.price.as_ref().map(|price| price.monthly);
     let first = sizing.choices.first();
     let present_s = first.and_then(|choice| database_s(choice, (by, 1.0)));
@@ -132,12 +132,15 @@ fn is_read_through(by: EstimateSource, class: Class) -> bool {
 
 /// The load if a larger cache leaves a share of the reads, 0 to 1.
 pub fn with_reads_left(required: &SizingRequirements, account: Option<&Account>, left: f64) -> SizingRequirements {
-    let by = steps(account, None).map_or(EstimateSource::Trace, |(by, _)| by);
+    let by = list_steps(account, None).map_or(EstimateSource::Trace, |(by, _)| by);
     with_reads(required, by, left)
 }
 
 /// Sizes of the cache by the database's estimate, or by a trace.
-pub(super) fn steps(account: Option<&Account>, misses: Option<&MissCurve>) -> Option<(EstimateSource, Vec<CacheStep>)> {
+pub(super) fn list_steps(
+    account: Option<&Account>,
+    misses: Option<&MissCurve>,
+) -> Option<(EstimateSource, Vec<CacheStep>)> {
     let by_database =
         account.map(estimated).filter(|steps| !steps.is_empty()).map(|steps| (EstimateSource::Database, steps));
     let by_trace = || misses.map(traced).filter(|steps| !steps.is_empty()).map(|steps| (EstimateSource::Trace, steps));

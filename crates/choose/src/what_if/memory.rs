@@ -5,7 +5,7 @@ use plimsoll_catalogue::{Catalogue, Money, PriceTerms};
 use plimsoll_ingest::{Account, Class, MissCurve};
 use plimsoll_units::Bytes;
 
-use super::cache::{CacheStep, EstimateSource, steps, with_reads};
+use super::cache::{CacheStep, EstimateSource, list_steps, with_reads};
 use crate::sizing::{Choice, Search, Sizing, SizingRequirements, size};
 
 /// A larger cache, with the storage and the machine that it needs.
@@ -67,7 +67,7 @@ pub fn memory_first(
     let needed = sizing.required.memory_of_database().unwrap_or(required);
     let waiting = first.waiting(&sizing.required.points[0])?;
     let instances = sizing.required.platform.cluster.as_ref().map_or(1, |cluster| cluster.covered as usize);
-    let (by, steps) = steps(account, misses).or_else(|| all_data(sizing, account))?;
+    let (by, steps) = list_steps(account, misses).or_else(|| all_data(sizing, account))?;
     let search = Search { products: vec![first.offer.product().name().to_owned()], ..search.clone() };
     let larger = |(bytes, more_bytes, reads): CacheStep| {
         let saved = estimate_saved_share(&sizing.required, first, reads);

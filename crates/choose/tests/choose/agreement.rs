@@ -28,7 +28,7 @@ const MIN_SPAN: Span = Span::from_millis(100);
 const MEMORY_OPERATIONS: u64 = 4096;
 
 /// The product with defaults, or with its smallest size if that is required, without a machine.
-fn offer(catalogue: &Catalogue, product: &Product) -> Offer {
+fn create_offer(catalogue: &Catalogue, product: &Product) -> Offer {
     let terms = PriceTerms { as_of: Date::day(2026, 11, 23), currency: None, region: None };
     let needs_size = product.options().iter().any(|option| &*option.name == "size" && option.default.is_empty());
     let size = product.smallest_size(Bytes::gib(1024)).filter(|_| needs_size);
@@ -69,7 +69,7 @@ fn simulated(offer: &Offer, ask: &Ask, quoted: f64, depth: Option<u32>) -> f64 {
 }
 
 /// Quoted and simulated operations per second; no quote without a ceiling.
-fn rates(offer: &Offer, ask: &Ask, depth: Option<u32>) -> Option<(f64, f64)> {
+fn simulate_rates(offer: &Offer, ask: &Ask, depth: Option<u32>) -> Option<(f64, f64)> {
     let quoted = offer.standing(ask).binding().map(|bound| bound.iops)?;
     Some((quoted, simulated(offer, ask, quoted, depth)))
 }
@@ -102,7 +102,7 @@ fn fault(offer: &Offer, ask: &Ask, rates: Option<(f64, f64)>, listed: Option<&De
     if to - from > RANGE || !(f64::from(from)..=f64::from(to)).contains(&(off * 100.0)) {
         return Some(format!("differs by {:+.1} %, listed are {from} to {to} %, of at most {RANGE}", off * 100.0));
     }
-    let at_depth = difference(self::rates(offer, ask, Some((*depth)?))?);
+    let at_depth = difference(simulate_rates(offer, ask, Some((*depth)?))?);
     (!agrees(at_depth)).then(|| format!("differs by {:+.1} % at the listed depth, too", at_depth * 100.0))
 }
 
@@ -113,12 +113,12 @@ fn check(load: SaturatingLoad) {
     let (mut faults, mut compared) = (Vec::new(), 0);
     println!("| load | product | quoted, per second | simulated | difference | reason |\n|---|---|---:|---:|---:|---|");
     for product in catalogue.products().filter(|product| product.has_model()) {
-        let offer = offer(&catalogue, product);
+        let offer = create_offer(&catalogue, product);
         compared += 1;
         for block in COMPARED_BLOCKS {
             let (ask, words) = (load.ask(block), format!("{} of {block}", load.name()));
             let listed = product.deviations().iter().find(|deviation| deviation.covers(load, block));
-            let rates = rates(&offer, &ask, None);
+            let rates = simulate_rates(&offer, &ask, None);
             let displayed = rates.map_or_else(
                 || "no ceiling | | ".to_owned(),
                 |rates| format!("{:.1} | {:.1} | {:+.1} %", rates.0, rates.1, difference(rates) * 100.0),

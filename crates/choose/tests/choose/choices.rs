@@ -6,7 +6,7 @@ use plimsoll_load::{Arrival, BlockMix, Mix, Pace, Pattern, Region, StreamSpec};
 use plimsoll_model::parse;
 use plimsoll_units::{Bytes, Iops};
 
-fn terms() -> PriceTerms {
+fn build_terms() -> PriceTerms {
     PriceTerms { as_of: Date::day(2026, 11, 21), currency: "USD".parse().ok(), region: None }
 }
 
@@ -15,7 +15,7 @@ fn stream(reads: f64, space: Bytes, pace: Pace) -> StreamSpec {
     StreamSpec { name: "data".into(), mix, pattern: Pattern::Uniform, region: Region::first(space), pace }
 }
 
-fn need(iops: u64, objective: &str, capacity: Bytes) -> Need {
+fn build_need(iops: u64, objective: &str, capacity: Bytes) -> Need {
     let pace = Pace::Open { rate: Iops::per_second(iops), arrival: Arrival::Poisson };
     Need {
         streams: vec![stream(0.7, capacity, pace)],
@@ -27,7 +27,7 @@ fn need(iops: u64, objective: &str, capacity: Bytes) -> Need {
 
 /// Lifts as `OPTION FROM to TO: IOPS at + COST`.
 fn lifts(config: &str, ask: &Ask) -> Vec<String> {
-    let terms = PriceTerms { region: Some("us-east-1".into()), ..terms() };
+    let terms = PriceTerms { region: Some("us-east-1".into()), ..build_terms() };
     let quoted = quote(&Catalogue::built_in(), &config.parse().expect("a configuration"), &terms, ask);
     let quoted = quoted.expect("a valid configuration");
     let cost = |lift: &plimsoll_choose::Lift| lift.costs.map_or("?".into(), |costs| costs.to_string());
@@ -81,8 +81,8 @@ fn a_larger_machine_costs_more() {
 
 #[test]
 fn suitable_offers_suffice_and_are_sorted_by_price() {
-    let need = need(5_000, "p99<=5ms", Bytes::gib(200));
-    let found = matching(&Catalogue::built_in(), &need, &terms(), 8);
+    let need = build_need(5_000, "p99<=5ms", Bytes::gib(200));
+    let found = matching(&Catalogue::built_in(), &need, &build_terms(), 8);
     assert_eq!(found.suitable.len(), 8);
     let prices: Vec<f64> =
         found.suitable.iter().filter_map(|offer| Some(offer.price.as_ref()?.monthly.as_f64())).collect();
@@ -101,7 +101,7 @@ fn suitable_offers_suffice_and_are_sorted_by_price() {
 
 #[test]
 fn an_unreachable_objective_has_no_suitable_offer() {
-    let found = matching(&Catalogue::built_in(), &need(1_000, "p99<=1us", Bytes::gib(100)), &terms(), 8);
+    let found = matching(&Catalogue::built_in(), &build_need(1_000, "p99<=1us", Bytes::gib(100)), &build_terms(), 8);
     assert!(found.suitable.is_empty());
     assert!(!found.nearly.is_empty(), "their ceilings suffice");
 }
@@ -131,7 +131,7 @@ fn rates_of_a_trial_end_with_its_arrivals() {
 #[test]
 fn a_larger_size_may_be_cheaper_than_a_higher_tier() {
     // P40 costs 259.05 USD; above 512 GiB a P30 has 8,000 IOPS for 135.17.
-    let found = matching(&Catalogue::built_in(), &need(5_000, "p99<=20ms", Bytes::gib(466)), &terms(), 12);
+    let found = matching(&Catalogue::built_in(), &build_need(5_000, "p99<=20ms", Bytes::gib(466)), &build_terms(), 12);
     let premium = found.suitable.iter().find(|suitable| suitable.offer.config.volume.product == "azure/premium-ssd");
     let price = premium.and_then(|suitable| suitable.price.as_ref()).expect("a suitable offer with a price");
     assert_eq!(price.monthly.to_string(), "135.17 USD");

@@ -32,7 +32,7 @@ pub fn workload(processor_s: u64, reads_s: u64) -> Workload {
 }
 
 /// The subject of a report with additional foreground waits: event, count, seconds. They are added to its time.
-pub fn subject(work: &Workload, waits: &[(&str, u64, u64)]) -> DatabaseDemand {
+pub fn build_subject(work: &Workload, waits: &[(&str, u64, u64)]) -> DatabaseDemand {
     let mut rows = String::new();
     for (event, count, seconds) in waits {
         let blank = "<td></td>";
@@ -41,7 +41,7 @@ pub fn subject(work: &Workload, waits: &[(&str, u64, u64)]) -> DatabaseDemand {
     let text = work.awr_html();
     let at = text.find("<td class='awrc'>db file sequential read").expect("it has that event");
     let at = text[..at].rfind("<tr>").expect("it is in a row");
-    let mut subjects = subjects(&format!("{}{rows}{}", &text[..at], &text[at..]));
+    let mut subjects = read_subjects(&format!("{}{rows}{}", &text[..at], &text[at..]));
     assert_eq!(subjects.len(), 1);
     let mut subject = subjects.remove(0);
     let more: u64 = waits.iter().map(|(_, _, seconds)| seconds).sum();
@@ -51,7 +51,7 @@ pub fn subject(work: &Workload, waits: &[(&str, u64, u64)]) -> DatabaseDemand {
     subject
 }
 
-fn subjects(text: &str) -> Vec<DatabaseDemand> {
+fn read_subjects(text: &str) -> Vec<DatabaseDemand> {
     let mut ingest = Ingest::new("report.html");
     ingest.feed(text.as_bytes());
     let outcomes = ingest.finish();
@@ -85,7 +85,7 @@ pub fn ids(found: &Diagnosis) -> Vec<&'static str> {
 
 #[test]
 fn a_busy_processor_is_no_reason_to_buy_storage() {
-    let found = check(&subject(&workload(8_500, 1_500), &[]));
+    let found = check(&build_subject(&workload(8_500, 1_500), &[]));
     let Some(DiagnosisVerdict::StorageInPart { share, main: TimePart::Processor, main_share, .. }) =
         found.verdicts.first()
     else {
@@ -93,7 +93,7 @@ fn a_busy_processor_is_no_reason_to_buy_storage() {
     };
     near(*share, 0.15, 1e-9);
     near(*main_share, 0.85, 1e-9);
-    let found = check(&subject(&workload(8_600, 1_400), &[]));
+    let found = check(&build_subject(&workload(8_600, 1_400), &[]));
     let Some(DiagnosisVerdict::NotStorage { share, at_most, main: TimePart::Processor, .. }) = found.verdicts.first()
     else {
         panic!("{:?}", found.verdicts)
@@ -104,7 +104,7 @@ fn a_busy_processor_is_no_reason_to_buy_storage() {
 
 #[test]
 fn storage_is_the_answer_from_half_of_the_time() {
-    let found = check(&subject(&workload(5_800, 4_200), &[]));
+    let found = check(&build_subject(&workload(5_800, 4_200), &[]));
     let Some(DiagnosisVerdict::StorageInPart { share, part, part_share, main, main_share, .. }) =
         found.verdicts.first()
     else {
@@ -116,18 +116,18 @@ fn storage_is_the_answer_from_half_of_the_time() {
     assert_eq!((*part, *main), (TimePart::RandomRead, TimePart::Processor));
     // The largest part of the time, and less than half: the other parts are named, not storage again.
     let waits = [("enq: TX - row lock contention", 100, 3_000)];
-    let found = check(&subject(&workload(2_900, 4_100), &waits));
+    let found = check(&build_subject(&workload(2_900, 4_100), &waits));
     let Some(DiagnosisVerdict::StorageInPart { main: TimePart::Lock, .. }) = found.verdicts.first() else {
         panic!("{:?}", found.verdicts)
     };
-    assert_eq!(ids(&check(&subject(&workload(4_900, 5_100), &[])))[0], "storage");
+    assert_eq!(ids(&check(&build_subject(&workload(4_900, 5_100), &[])))[0], "storage");
 }
 
 /// AWR divides by the database's time, too, although its parts are sampled separately and may exceed it.
 #[test]
 fn shares_are_of_the_time_of_sessions_unless_it_is_invalid() {
     let with_time = |database_s: f64| {
-        let mut demand = subject(&workload(9_000, 1_500), &[]);
+        let mut demand = build_subject(&workload(9_000, 1_500), &[]);
         demand.account.as_mut().expect("an account").total.database_s = database_s;
         check(&demand)
     };
@@ -144,7 +144,7 @@ fn shares_are_of_the_time_of_sessions_unless_it_is_invalid() {
 
 #[test]
 fn uncounted_user_io_changes_like_the_reads_with_a_latency() {
-    let mut found = account(&[(0, 1_000.0, 4.0), (5, 100.0, 1.0)], 10.0, 0.0);
+    let mut found = build_account(&[(0, 1_000.0, 4.0), (5, 100.0, 1.0)], 10.0, 0.0);
     let rest = EventTime {
         event: "wait class User I/O".into(),
         cause: WaitCause::Storage(Class::Read),
@@ -170,7 +170,7 @@ fn uncounted_user_io_changes_like_the_reads_with_a_latency() {
 
 #[test]
 fn waits_are_not_counted_as_operations() {
-    let mut demand = subject(&workload(2_000, 8_000), &[]);
+    let mut demand = build_subject(&workload(2_000, 8_000), &[]);
     for wait in demand.account.as_mut().into_iter().flat_map(|account| account.slots.iter_mut().flatten()) {
         wait.waits.iter_mut().for_each(|wait| wait.count *= 0.005);
     }
@@ -216,7 +216,7 @@ fn load_of_a_host_determines_its_limit_without_waits() {
 #[test]
 fn few_waits_are_no_latency_of_many_operations() {
     let is_known = |waits: f64| {
-        let mut subject = subject(&workload(2_000, 8_000), &[]);
+        let mut subject = build_subject(&workload(2_000, 8_000), &[]);
         for wait in subject.account.as_mut().into_iter().flat_map(|account| account.slots.iter_mut().flatten()) {
             wait.waits.iter_mut().for_each(|wait| wait.count *= waits);
         }
@@ -226,7 +226,7 @@ fn few_waits_are_no_latency_of_many_operations() {
     assert!(is_known(1.0) && is_known(0.02));
     assert!(!is_known(0.005));
     // Where only all reads are counted, their number counts.
-    let mut subject = subject(&workload(2_000, 8_000), &[]);
+    let mut subject = build_subject(&workload(2_000, 8_000), &[]);
     subject.series.retain(|series| (series.class, series.measure) != (Class::RandomRead, Measure::Iops));
     assert!(subject.latency_s(Class::RandomRead, 0).is_some());
     for wait in subject.account.as_mut().into_iter().flat_map(|account| account.slots.iter_mut().flatten()) {
@@ -237,7 +237,7 @@ fn few_waits_are_no_latency_of_many_operations() {
 
 #[test]
 fn reads_are_saved_down_to_the_floor_and_by_memory() {
-    let found = check(&subject(&workload(2_000, 8_000), &[]));
+    let found = check(&build_subject(&workload(2_000, 8_000), &[]));
     let Some(DiagnosisVerdict::Storage { share, part: TimePart::RandomRead, saved, .. }) = found.verdicts.first()
     else {
         panic!("{:?}", found.verdicts)
@@ -246,7 +246,7 @@ fn reads_are_saved_down_to_the_floor_and_by_memory() {
     near(*saved, 0.72, 1e-9);
     // 250 us: a tenth would be below the floor.
     let quick = Workload { read_us: 250, single_reads: 32_000_000, ..workload(2_000, 0) };
-    let found = check(&subject(&quick, &[]));
+    let found = check(&build_subject(&quick, &[]));
     near(found.ten_times.as_ref().expect("a time").saved(), 0.8 * (1.0 - FLOOR_S / 250e-6), 1e-9);
     assert!(ids(&found).contains(&"many"), "{:?}", found.verdicts);
     let Some(DiagnosisVerdict::CacheHelps { factor, bytes, reads, saved }) =
@@ -266,7 +266,7 @@ fn a_trace_takes_precedence_over_estimates_of_the_database() {
     let gib = 1_073_741_824.0;
     let misses = [(gib, 0.5), (4.0 * gib, 0.2), (8.0 * gib, 0.05)];
     let options = DiagnoseOptions { misses: Some(&misses), ..DiagnoseOptions::default() };
-    let found = diagnose(&subject(&workload(2_000, 8_000), &[]), &options);
+    let found = diagnose(&build_subject(&workload(2_000, 8_000), &[]), &options);
     let twice = found.cache.iter().find(|step| step.factor > 1.9).expect("the trace covers this size");
     near(twice.reads, 0.25, 1e-9);
     near(twice.saved, 0.6, 1e-9);
@@ -274,14 +274,14 @@ fn a_trace_takes_precedence_over_estimates_of_the_database() {
 
 #[test]
 fn commits_are_separated_from_log_writes() {
-    let found = check(&subject(&workload(7_000, 2_000), &[("log file sync", 100_000, 1_000)]));
+    let found = check(&build_subject(&workload(7_000, 2_000), &[("log file sync", 100_000, 1_000)]));
     let Some(DiagnosisVerdict::CommitsElsewhere { sync_s, write_s, share, .. }) = found.verdicts.get(2) else {
         panic!("{:?}", found.verdicts)
     };
     near(*sync_s, 0.01, 1e-9);
     near(*write_s, 400e-6, 1e-9);
     near(*share, 0.096, 1e-9);
-    let found = check(&subject(&workload(7_000, 2_000), &[("log file sync", 2_000_000, 1_000)]));
+    let found = check(&build_subject(&workload(7_000, 2_000), &[("log file sync", 2_000_000, 1_000)]));
     let Some(DiagnosisVerdict::CommitsForLog { share, .. }) = found.verdicts.get(2) else {
         panic!("{:?}", found.verdicts)
     };
@@ -296,7 +296,7 @@ fn other_large_waits_are_named() {
         ("SQL*Net message from client", 10, 90_000),
         ("an unknown event", 10, 50_000),
     ];
-    let mut subject = subject(&workload(4_000, 1_000), &waits);
+    let mut subject = build_subject(&workload(4_000, 1_000), &waits);
     // Idle waits are not part of the database's time.
     if let Some(account) = &mut subject.account {
         account.total.database_s = 7_700.0;
@@ -310,7 +310,7 @@ fn other_large_waits_are_named() {
 #[test]
 fn a_cap_of_processors_censors_the_demand() {
     let capped = |waits_s: u64| {
-        let found = check(&subject(&workload(7_200, 0), &[("resmgr:cpu quantum", 1_000, waits_s)]));
+        let found = check(&build_subject(&workload(7_200, 0), &[("resmgr:cpu quantum", 1_000, waits_s)]));
         found.censored.map(|censored| (censored.id(), censored.up_to))
     };
     let Some((id, Some(up_to))) = capped(28_800) else { panic!("censored") };
@@ -328,7 +328,7 @@ fn waits_for_log_switches_are_not_storage() {
         ("log file switch completion", 100, 60),
         ("log file switch (private strand flush incomplete)", 100, 40),
     ];
-    let mut subject = subject(&workload(7_000, 1_000), &waits);
+    let mut subject = build_subject(&workload(7_000, 1_000), &waits);
     if let Some(account) = &mut subject.account {
         let counters = &mut account.total.counters;
         (counters.log_switches, counters.log_bytes) = (Some(200.0), Some(200.0 * 32e6));
@@ -353,7 +353,7 @@ fn each_class_that_is_slow_for_its_medium_is_named() {
     // Single-block reads of 41 ms are 3 % of the time, temp writes of 247 ms 1 %, scans are quick.
     let temp = [("direct path write temp", 405, 100), ("db file scattered read", 100_000, 100)];
     let few = Workload { single_reads: 7_300, read_us: 41_000, ..workload(9_000, 0) };
-    let found = check(&subject(&few, &temp));
+    let found = check(&build_subject(&few, &temp));
     let slow: Vec<(Class, f64, Option<f64>)> = found
         .verdicts
         .iter()
@@ -374,14 +374,14 @@ fn each_class_that_is_slow_for_its_medium_is_named() {
 fn a_slow_log_explains_lock_waits() {
     let row_locks = [("enq: TX - row lock contention", 9_000, 4_000)];
     let slow = Workload { redo_us: 76_000, ..workload(2_000, 100) };
-    let found = check(&subject(&slow, &row_locks));
+    let found = check(&build_subject(&slow, &row_locks));
     let Some(DiagnosisVerdict::LogBehindLocks { write_s, share, sustained, locks }) = found.verdicts.get(1) else {
         panic!("{:?}", found.verdicts)
     };
     near(*write_s, 0.076, 0.01);
     assert!(*share < 0.15 && sustained >= locks && *locks > 0.5, "{:?}", found.verdicts);
     // With a fast log the locks are the application's own.
-    let found = check(&subject(&workload(2_000, 100), &row_locks));
+    let found = check(&build_subject(&workload(2_000, 100), &row_locks));
     assert_eq!(found.verdicts[0].id(), "not-storage");
     assert_eq!(found.censored, None);
 }
@@ -391,7 +391,7 @@ fn a_lock_held_during_log_writes_hides_the_demand() {
     // An hour with a grant every 96.6 ms, of which a log write of 75.7 ms is 78 %: up to 4.6 times the rate without it.
     let grants = (3_600.0_f64 / 0.096_6).round() as u64;
     let slow = Workload { redo_us: 75_700, ..workload(2_000, 100) };
-    let found = check(&subject(&slow, &[("enq: TX - row lock contention", grants, 3_560_000)]));
+    let found = check(&build_subject(&slow, &[("enq: TX - row lock contention", grants, 3_560_000)]));
     let censored = found.censored.clone().expect("it is stalled");
     let CensorCause::LogBehindLocks { active, locks, write_s, grant_s } = censored.cause else {
         panic!("{censored:?}")
@@ -402,7 +402,7 @@ fn a_lock_held_during_log_writes_hides_the_demand() {
     near(censored.up_to.expect("it follows from the grants"), 4.62, 0.03);
     assert_eq!(found.verdicts[0].id(), "censored", "it is the first verdict");
     // More grants than log writes fit: several locks, whose number is unknown.
-    let found = check(&subject(&slow, &[("enq: TX - row lock contention", 4 * grants, 3_560_000)]));
+    let found = check(&build_subject(&slow, &[("enq: TX - row lock contention", 4 * grants, 3_560_000)]));
     let censored = found.censored.expect("it is stalled");
     assert_eq!((censored.up_to, censored.factor()), (None, Censored::ASSUMED));
 }
@@ -478,7 +478,7 @@ fn a_constant_number_in_flight_at_varying_rates_hides_the_demand() {
 
 #[test]
 fn sessions_that_always_read_from_slow_storage_hide_the_demand() {
-    let reads = |read_us| check(&subject(&Workload { read_us, ..workload(400, 1_000) }, &[]));
+    let reads = |read_us| check(&build_subject(&Workload { read_us, ..workload(400, 1_000) }, &[]));
     let found = reads(12_000);
     let censored = found.censored.expect("nearly all of the time is reads of 12 ms");
     assert!(matches!(censored.cause, CensorCause::ClosedReads { .. }), "{censored:?}");
@@ -489,7 +489,7 @@ fn sessions_that_always_read_from_slow_storage_hide_the_demand() {
 
 #[test]
 fn time_in_no_counter_is_a_queue_for_processors() {
-    let mut subject = subject(&workload(4_000, 1_000), &[]);
+    let mut subject = build_subject(&workload(4_000, 1_000), &[]);
     let account = subject.account.as_mut().expect("the report contains the time of sessions");
     account.total.database_s = 10_000.0;
     account.total.host_busy = Some(0.7);
@@ -511,7 +511,7 @@ fn time_in_no_counter_is_a_queue_for_processors() {
 
 #[test]
 fn a_window_of_a_week_is_reported() {
-    let found = check(&subject(&Workload { minutes: 10_080, ..workload(4_000, 1_000) }, &[]));
+    let found = check(&build_subject(&Workload { minutes: 10_080, ..workload(4_000, 1_000) }, &[]));
     assert_eq!(ids(&found).last(), Some(&"long-windows"));
 }
 
@@ -608,7 +608,7 @@ fn pending_operations_at_a_zero_rate_are_a_stall() {
              END OF INNODB MONITOR OUTPUT\n============================\n"
         )
     };
-    let of = |text: String| check(&subjects(&text)[0]);
+    let of = |text: String| check(&read_subjects(&text)[0]);
     let found = of(monitor("0.00", "3"));
     let stalled = found.verdicts.iter().find(|verdict| verdict.id() == "stalled");
     let expected = DiagnosisVerdict::Stalled { class: Class::Read, pending: 3.0, windows: 1, of: 1 };
@@ -619,7 +619,7 @@ fn pending_operations_at_a_zero_rate_are_a_stall() {
 
 #[test]
 fn without_waits_there_is_no_bound() {
-    let mut busy = subject(&workload(9_500, 500), &[]);
+    let mut busy = build_subject(&workload(9_500, 500), &[]);
     let total = &mut busy.account.as_mut().expect("an account").total;
     total.waits.clear();
     total.processor_s = Some(0.93 * total.database_s);
@@ -661,7 +661,7 @@ fn a_cap_shows_in_the_windows_and_in_the_catalogue() {
     assert!(ids(&found).contains(&"below-ceilings"), "{:?}", found.verdicts);
 }
 
-pub(crate) fn account(waits: &[(usize, f64, f64)], processor_s: f64, unsaid_s: f64) -> Account {
+pub(crate) fn build_account(waits: &[(usize, f64, f64)], processor_s: f64, unsaid_s: f64) -> Account {
     const EVENTS: [&str; 9] = [
         "db file sequential read",
         "direct path read",
@@ -714,7 +714,7 @@ proptest! {
         processor_s in 0.1..1e5_f64, unsaid_s in -10.0..1e5_f64,
         low in prop::collection::vec(1e-6..1e-1_f64, 4), more in prop::collection::vec(1.0..10.0_f64, 4),
     ) {
-        let account = account(&waits, processor_s, unsaid_s);
+        let account = build_account(&waits, processor_s, unsaid_s);
         let subject = DatabaseDemand { account: Some(account.clone()), ..disk(&[(300.0, 0.001)], 1.0) };
         check(&subject);
         let classes = [Class::RandomRead, Class::SequentialRead, Class::TempRead, Class::RedoWrite];
@@ -736,7 +736,7 @@ proptest! {
 /// Hours of a database: active sessions that wait for reads, and for a lock, by window.
 fn hours(sessions: &[(f64, f64)]) -> Diagnosis {
     let begin = jiff::civil::date(2026, 3, 2).at(0, 0, 0, 0);
-    let mut of_hour = account(&[(0, 1_000.0, 1.0), (5, 100.0, 1.0)], 1.0, 0.0);
+    let mut of_hour = build_account(&[(0, 1_000.0, 1.0), (5, 100.0, 1.0)], 1.0, 0.0);
     let slot = |hour: usize| {
         let hour = jiff::SignedDuration::from_hours(i64::try_from(hour).unwrap_or_default());
         Slot::of(begin.checked_add(hour).ok(), Span::from_secs(3_600))
@@ -783,8 +783,8 @@ fn an_unusual_hour_is_found() {
 
 /// A database with 10 active sessions: seconds in reads, on processors and in no counter, and the busy share of 8
 /// processors.
-pub fn busy(reads_s: f64, processor_s: f64, unsaid_s: f64, host_busy: Option<f64>) -> Diagnosis {
-    let mut account = account(&[(0, 1_000_000.0, reads_s)], processor_s, unsaid_s);
+pub fn diagnose_busy(reads_s: f64, processor_s: f64, unsaid_s: f64, host_busy: Option<f64>) -> Diagnosis {
+    let mut account = build_account(&[(0, 1_000_000.0, reads_s)], processor_s, unsaid_s);
     account.total.seconds = account.total.database_s / 10.0;
     (account.total.processors, account.total.host_busy) = (Some(8.0), host_busy);
     let mut subject = disk(&[(300.0, 0.001)], 1.0);
@@ -794,25 +794,25 @@ pub fn busy(reads_s: f64, processor_s: f64, unsaid_s: f64, host_busy: Option<f64
 
 #[test]
 fn time_in_no_counter_beside_free_processors_may_be_storage() {
-    let found = busy(3_000.0, 500.0, 6_500.0, Some(0.05));
+    let found = diagnose_busy(3_000.0, 500.0, 6_500.0, Some(0.05));
     assert!(
         matches!(found.verdicts[0], DiagnosisVerdict::StorageAtLeast { are_processors_free: true, .. }),
         "{:?}",
         found.verdicts
     );
-    assert_eq!(ids(&busy(3_000.0, 500.0, 6_500.0, Some(0.7)))[0], "storage-in-part");
+    assert_eq!(ids(&diagnose_busy(3_000.0, 500.0, 6_500.0, Some(0.7)))[0], "storage-in-part");
 }
 
 #[test]
 fn full_processors_precede_the_waits_that_they_lengthen() {
-    let found = busy(3_000.0, 3_000.0, 4_000.0, Some(0.95));
+    let found = diagnose_busy(3_000.0, 3_000.0, 4_000.0, Some(0.95));
     assert_eq!(ids(&found)[..2], ["processors-full", "storage-in-part"], "{:?}", found.verdicts);
-    assert_eq!(ids(&busy(3_000.0, 7_000.0, 0.0, Some(0.95)))[0], "storage-in-part");
+    assert_eq!(ids(&diagnose_busy(3_000.0, 7_000.0, 0.0, Some(0.95)))[0], "storage-in-part");
 }
 
-/// [`busy`] with three tenths of the time in storage, on a host with this waiting.
+/// [`diagnose_busy`] with three tenths of the time in storage, on a host with this waiting.
 fn on_host(host_busy: f64, io_wait: f64, processes: f64, hard_parse_s: f64) -> Vec<&'static str> {
-    let mut spent = account(&[(0, 1_000_000.0, 3_000.0)], 7_000.0, 0.0);
+    let mut spent = build_account(&[(0, 1_000_000.0, 3_000.0)], 7_000.0, 0.0);
     let sum = &mut spent.total;
     sum.seconds = sum.database_s / 10.0;
     (sum.processors, sum.host_busy) = (Some(8.0), Some(host_busy));
@@ -841,7 +841,7 @@ fn waiting_on_the_host_is_evidence() {
 #[test]
 fn time_in_no_counter_is_a_queue_beside_idle_processors_if_processes_wait() {
     let on = |processes: f64, paged_bytes_s: Option<[f64; 2]>| {
-        let mut spent = account(&[(0, 1_000_000.0, 300.0)], 6_700.0, 3_000.0);
+        let mut spent = build_account(&[(0, 1_000_000.0, 300.0)], 6_700.0, 3_000.0);
         spent.total.seconds = 1_000.0;
         (spent.total.processors, spent.total.host_busy) = (Some(64.0), Some(0.15));
         spent.total.host = HostWaiting { processes: Some(processes), paged_bytes_s, ..HostWaiting::default() };
@@ -867,7 +867,7 @@ fn time_in_no_counter_is_a_queue_beside_idle_processors_if_processes_wait() {
 #[test]
 fn idle_time_of_processors_is_compared_with_waits_in_seconds() {
     // 300 of 10,000 s of sessions are 300 s of reads; the processors are idle with I/O in flight for 0.05 * 8 * 1,000 s.
-    let mut spent = account(&[(0, 100_000.0, 300.0)], 9_700.0, 0.0);
+    let mut spent = build_account(&[(0, 100_000.0, 300.0)], 9_700.0, 0.0);
     spent.total.seconds = 1_000.0;
     spent.total.host = HostWaiting { io_wait: Some(0.05), processors_in_io_wait: Some(0.4), ..HostWaiting::default() };
     let write = spent.total.waits[0].clone();
@@ -889,7 +889,7 @@ fn idle_time_of_processors_is_compared_with_waits_in_seconds() {
 
 #[test]
 fn an_idle_database_is_said_to_be_idle_first() {
-    let mut account = account(&[(0, 1_000.0, 9.0)], 1.0, 0.0);
+    let mut account = build_account(&[(0, 1_000.0, 9.0)], 1.0, 0.0);
     account.total.seconds = 3_600.0;
     let mut subject = disk(&[(300.0, 0.001)], 1.0);
     subject.account = Some(account);
@@ -939,7 +939,7 @@ fn a_change_between_two_periods_has_its_cause() {
 #[test]
 fn a_time_below_the_resolution_has_no_shares() {
     let with = |rounding_s: f64| {
-        let mut idle = account(&[(0, 1_000.0, 9.0)], 1.0, 0.0);
+        let mut idle = build_account(&[(0, 1_000.0, 9.0)], 1.0, 0.0);
         (idle.total.seconds, idle.total.rounding_s) = (3_600.0, rounding_s);
         check(&DatabaseDemand { account: Some(idle), ..disk(&[(300.0, 0.001)], 1.0) })
     };
@@ -1003,7 +1003,7 @@ fn every_real_report_gets_a_verdict() {
         let entries = std::fs::read_dir(std::path::Path::new(&folder).join(kind)).expect("the folder can be read");
         for entry in entries {
             let bytes = std::fs::read(entry.expect("an entry").path()).expect("the file can be read");
-            let found = subjects(&String::from_utf8_lossy(&bytes));
+            let found = read_subjects(&String::from_utf8_lossy(&bytes));
             reports += usize::from(!found.is_empty());
             for diagnosis in found.iter().map(check) {
                 assert!(diagnosis.split.is_some(), "a report contains the time of sessions");

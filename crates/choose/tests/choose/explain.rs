@@ -10,12 +10,12 @@ use crate::measured;
 
 const DEPTHS: [u32; 5] = [1, 4, 16, 64, 256];
 
-fn run(offered: Pace, iops: f64, mean_ns: f64) -> Run {
+fn build_run(offered: Pace, iops: f64, mean_ns: f64) -> Run {
     let figures = Figures { iops: Estimate::bare(iops), mean_ns: Estimate::bare(mean_ns), ..Figures::default() };
     measured::run(offered, figures)
 }
 
-fn curve(runs: Vec<Run>, block: Bytes, direct: bool) -> Curve {
+fn build_curve(runs: Vec<Run>, block: Bytes, direct: bool) -> Curve {
     let mut curve = measured::curve(runs, block, Bytes::gib(50));
     curve.conditions.direct = direct;
     curve
@@ -33,12 +33,13 @@ fn explained(config: &str, curve: &Curve) -> Explanation {
 fn changed(config: &str, direct: bool, measured: impl Fn(u32, f64, f64) -> (f64, f64)) -> Explanation {
     let block = Bytes::kib(4);
     let offered = |depth| Pace::Closed { depth };
-    let theory = explained(config, &curve(DEPTHS.map(|depth| run(offered(depth), 1.0, 1.0)).into(), block, direct));
+    let theory =
+        explained(config, &build_curve(DEPTHS.map(|depth| build_run(offered(depth), 1.0, 1.0)).into(), block, direct));
     let runs = theory.rows.iter().zip(DEPTHS).map(|(row, depth)| {
         let (iops, mean_ns) = measured(depth, row.iops.1, row.mean_ns.1);
-        run(offered(depth), iops, mean_ns)
+        build_run(offered(depth), iops, mean_ns)
     });
-    explained(config, &curve(runs.collect(), block, direct))
+    explained(config, &build_curve(runs.collect(), block, direct))
 }
 
 /// The causes as `difference -> cause`, compared in order.
@@ -87,8 +88,8 @@ fn another_level_is_named_before_another_size() {
 fn a_short_queue_is_reported_as_the_cause() {
     // 225 IOPS per GB; 4 operations of 670 us are 5,900 per second.
     let config = "oci:1000GB@120vpu";
-    let offered = [1, 4].map(|depth| run(Pace::Closed { depth }, f64::from(depth) * 1e9 / 700e3, 700e3));
-    let short = explained(config, &curve(offered.into(), Bytes::kib(4), true));
+    let offered = [1, 4].map(|depth| build_run(Pace::Closed { depth }, f64::from(depth) * 1e9 / 700e3, 700e3));
+    let short = explained(config, &build_curve(offered.into(), Bytes::kib(4), true));
     check(&short, &["allows 225000 IOPS, and depth 4 gives 5937 in theory -> the queue is too short"]);
 }
 
@@ -115,7 +116,7 @@ fn latency_at_depth_one_shows_layers_in_between() {
 fn of_two_overloaded_limits_the_lower_is_named() {
     // 3,000 IOPS, and 125 MiB/s: 2,667 operations of 48 KiB.
     let pace = Pace::Open { rate: Iops::per_second(20_000), arrival: Arrival::Poisson };
-    let curve = curve(vec![run(pace, 2_667.0, 1e9)], Bytes::kib(48), true);
+    let curve = build_curve(vec![build_run(pace, 2_667.0, 1e9)], Bytes::kib(48), true);
     let explanation = explained("aws/gp3:100GiB", &curve);
     let model = explanation.offer.model().expect("a model");
     let stream = StreamSpec { pace, ..curve.conditions.streams[0].clone() };
@@ -127,7 +128,7 @@ fn of_two_overloaded_limits_the_lower_is_named() {
 /// A run at depth 4 with slices of 10 s, each of this many operations per second; the figures are those of the last rate.
 fn lasting_run(rates: &[(u64, u64)], warm_up_s: u64) -> Run {
     let last = rates.last().expect("a rate").1 as f64;
-    let mut run = run(Pace::Closed { depth: 4 }, last, 4e9 / last);
+    let mut run = build_run(Pace::Closed { depth: 4 }, last, 4e9 / last);
     let mut at = Instant::ZERO;
     for (seconds, rate) in rates {
         for _ in 0..seconds / 10 {
@@ -147,7 +148,7 @@ fn lasting_run(rates: &[(u64, u64)], warm_up_s: u64) -> Run {
 #[test]
 fn a_run_without_credits_is_compared_with_a_product_without_credits() {
     let mut used_up = lasting_run(&[(1_960, 2_855), (540, 100)], 1_960);
-    let exact = curve(vec![used_up.clone()], Bytes::kib(4), true);
+    let exact = build_curve(vec![used_up.clone()], Bytes::kib(4), true);
     let explanation = explained("aws/gp2:30GiB", &exact);
     check(&explanation, &["burst credits are used up (5.4 M credits, at 2,8"]);
     let row = &explanation.rows[0];
@@ -156,10 +157,10 @@ fn a_run_without_credits_is_compared_with_a_product_without_credits() {
     let cause = &explanation.causes[0];
     assert_eq!(cause.cause, "theory for a run without credits: 100 IOPS, 40 ms at depth 4");
     used_up.findings.push(Finding::RateDropped { at_seconds: 1_957.0, before: 2_855.0, after: 100.0 });
-    let found = explained("aws/gp2:30GiB", &curve(vec![used_up], Bytes::kib(4), true));
+    let found = explained("aws/gp2:30GiB", &build_curve(vec![used_up], Bytes::kib(4), true));
     assert!(found.causes[0].difference.contains("at 2,855 IOPS after 1,957 s): 100 IOPS from then on"), "{found:?}");
     let burst = lasting_run(&[(600, 2_855)], 10);
-    let explanation = explained("aws/gp2:30GiB", &curve(vec![burst], Bytes::kib(4), true));
+    let explanation = explained("aws/gp2:30GiB", &build_curve(vec![burst], Bytes::kib(4), true));
     check(&explanation, &["allows 100 -> burst credits: at the peak"]);
     assert!(explanation.rows[0].iops.1 > 2_800.0, "full credits: {:?}", explanation.rows[0]);
 }
@@ -167,7 +168,7 @@ fn a_run_without_credits_is_compared_with_a_product_without_credits() {
 #[test]
 fn credits_used_by_an_earlier_run_are_missing_in_the_next() {
     let runs = vec![lasting_run(&[(1_970, 2_855)], 10), lasting_run(&[(600, 100)], 10)];
-    let explanation = explained("aws/gp2:30GiB", &curve(runs, Bytes::kib(4), true));
+    let explanation = explained("aws/gp2:30GiB", &build_curve(runs, Bytes::kib(4), true));
     assert!(explanation.rows[0].credits.used_up.is_empty(), "{:?}", explanation.rows[0]);
     assert!((explanation.rows[1].iops.1 - 100.0).abs() < 1.0, "{:?}", explanation.rows[1]);
     assert!(explanation.causes[0].difference.contains("they seem to have been used up before"), "{explanation:?}");
@@ -177,13 +178,13 @@ fn credits_used_by_an_earlier_run_are_missing_in_the_next() {
 #[test]
 fn credits_used_before_the_measurement_are_inferred_from_the_rate() {
     let slow = lasting_run(&[(600, 100)], 10);
-    let explanation = explained("aws/gp2:30GiB", &curve(vec![slow], Bytes::kib(4), true));
+    let explanation = explained("aws/gp2:30GiB", &build_curve(vec![slow], Bytes::kib(4), true));
     check(&explanation, &["100 IOPS is the limit without burst credits (5.4 M credits when full)"]);
 }
 
 #[test]
 fn void_figures_are_the_first_cause() {
-    let mut cached = curve(vec![run(Pace::Closed { depth: 32 }, 244_000.0, 131e3)], Bytes::kib(4), true);
+    let mut cached = build_curve(vec![build_run(Pace::Closed { depth: 32 }, 244_000.0, 131e3)], Bytes::kib(4), true);
     cached.runs[0].findings.push(Finding::PageCacheAnswered { share: 0.9994 });
     let explanation = explained("aws/gp3:100GiB", &cached);
     let first = &explanation.causes[0].difference;

@@ -8,7 +8,7 @@ use plimsoll_choose::hours::{LevelReplay, Levels, NoLevels, Rule, compare, deman
 use plimsoll_ingest::{Class, DatabaseDemand, Measure, MeasureSeries, Slot, Statistic};
 use plimsoll_units::Span;
 
-fn levels(config: &str) -> Result<Levels, NoLevels> {
+fn find_levels(config: &str) -> Result<Levels, NoLevels> {
     let terms = PriceTerms { as_of: Date::day(2026, 11, 21), currency: "USD".parse().ok(), region: None };
     Levels::of(&Catalogue::built_in(), &config.parse().expect("a configuration"), &terms)
 }
@@ -49,8 +49,8 @@ fn week(iops: impl Fn(u8) -> f64) -> DatabaseDemand {
     }
 }
 
-fn replays(config: &str, iops: impl Fn(u8) -> f64) -> Vec<LevelReplay> {
-    let (levels, subject) = (levels(config).expect("levels"), week(iops));
+fn build_replays(config: &str, iops: impl Fn(u8) -> f64) -> Vec<LevelReplay> {
+    let (levels, subject) = (find_levels(config).expect("levels"), week(iops));
     let max = levels.levels.last().map_or(0, |level| level.level);
     let policy = levels.follow_load().then(|| levels.policy(10, max));
     compare(&levels, &subject.slots, &demand_over_time(&subject), policy)
@@ -68,7 +68,7 @@ fn of<'a>(replays: &'a [LevelReplay], rule: &str) -> &'a LevelReplay {
 #[test]
 fn eight_busy_hours_cost_less_with_changing_levels() {
     // 500 GB give 30,000 IOPS at 10 VPU, 60 per GB; busy hours need 20 VPU with 75 per GB.
-    let replays = replays("oci:500GB@10vpu", |hour| if (9..17).contains(&hour) { 34_000.0 } else { 2_000.0 });
+    let replays = build_replays("oci:500GB@10vpu", |hour| if (9..17).contains(&hour) { 34_000.0 } else { 2_000.0 });
     let (low, enough) = (of(&replays, "10"), of(&replays, "20"));
     let (autotune, daily) = (of(&replays, "autotune"), of(&replays, "daily"));
     assert!(low.throttled > 0.3, "{low:?}");
@@ -84,7 +84,7 @@ fn eight_busy_hours_cost_less_with_changing_levels() {
 #[test]
 fn operations_above_the_level_are_served_later() {
     // 60 IOPS per GB: 6,000. An hour of 12,000 makes its last operation wait for about an hour.
-    let replays = replays("oci:100GB@10vpu", |hour| if hour == 5 { 12_000.0 } else { 100.0 });
+    let replays = build_replays("oci:100GB@10vpu", |hour| if hour == 5 { 12_000.0 } else { 100.0 });
     let low = of(&replays, "10");
     let wait = low.longest_wait.as_secs_f64();
     assert!((wait / 3_600.0 - 1.0).abs() < 0.05, "{wait} s");
@@ -93,7 +93,7 @@ fn operations_above_the_level_are_served_later() {
 
 #[test]
 fn a_higher_level_never_delays_more_and_never_costs_less() {
-    let replays = replays("oci:200GB@0vpu", |hour| 900.0 * f64::from(hour));
+    let replays = build_replays("oci:200GB@0vpu", |hour| 900.0 * f64::from(hour));
     let fixed: Vec<&LevelReplay> = replays.iter().filter(|replay| matches!(replay.rule, Rule::Fixed(_))).collect();
     assert!(fixed.len() > 3);
     for pair in fixed.windows(2) {
@@ -103,7 +103,7 @@ fn a_higher_level_never_delays_more_and_never_costs_less() {
 
 #[test]
 fn products_without_levels_are_an_error() {
-    let refused = levels("azure/premium-ssd:1TiB").err().or_else(|| levels("sakura/iodrive-duo-640").err());
+    let refused = find_levels("azure/premium-ssd:1TiB").err().or_else(|| find_levels("sakura/iodrive-duo-640").err());
     let message = refused.map(|why| why.to_string()).unwrap_or_default();
     assert!(message.contains("level") || message.contains("premium"), "{message}");
 }

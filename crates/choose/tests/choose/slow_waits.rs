@@ -5,13 +5,13 @@ use plimsoll_choose::diagnosis::{CensorCause, CountedEvent, Diagnosis, Diagnosis
 use plimsoll_ingest::{Class, DatabaseDemand, EventTime, Measure, MeasureSeries, Slot, WaitCause};
 use plimsoll_units::Span;
 
-use crate::diagnosis::{account, busy, check, disk, ids, near, subject, workload};
+use crate::diagnosis::{build_account, build_subject, check, diagnose_busy, disk, ids, near, workload};
 
 /// Means of hundreds of milliseconds are a finding, although their share of the time is small.
 #[test]
 fn a_mean_far_beyond_its_medium_is_named_at_any_share() {
     let commits = |sync_s: f64, histogram: Vec<(f64, f64)>, has_writes: bool| {
-        let mut account = account(&[(0, 1e6, 100.0), (3, 1_000.0, 1_000.0 * sync_s)], 1e5, 0.0);
+        let mut account = build_account(&[(0, 1e6, 100.0), (3, 1_000.0, 1_000.0 * sync_s)], 1e5, 0.0);
         if !has_writes {
             account.total.waits.retain(|wait| wait.foreground);
         }
@@ -50,7 +50,7 @@ fn a_mean_far_beyond_its_medium_is_named_at_any_share() {
 #[test]
 fn a_slow_event_of_a_fast_class_is_named() {
     let reads = |mean_s: f64| {
-        let mut account = account(&[(0, 1e6, 1_000.0)], 1e5, 0.0);
+        let mut account = build_account(&[(0, 1e6, 1_000.0)], 1e5, 0.0);
         let blocks = EventTime {
             event: "cell list of blocks physical read".into(),
             cause: WaitCause::Storage(Class::RandomRead),
@@ -71,7 +71,7 @@ fn a_slow_event_of_a_fast_class_is_named() {
 #[test]
 fn slow_writes_of_the_log_writer_are_named() {
     let of = |write_s: f64| {
-        let mut account = account(&[(0, 1e6, 100.0)], 1e5, 0.0);
+        let mut account = build_account(&[(0, 1e6, 100.0)], 1e5, 0.0);
         for write in account.total.waits.iter_mut().filter(|wait| !wait.foreground) {
             write.total_s = write.count * write_s;
         }
@@ -88,7 +88,7 @@ fn slow_writes_of_the_log_writer_are_named() {
 fn waits_for_large_reads_are_judged_by_their_transfer() {
     let of_size = |bytes: f64| {
         let (count, wait_s) = (100_000.0, 0.0127);
-        let account = account(&[(1, count, count * wait_s)], 100.0, 0.0);
+        let account = build_account(&[(1, count, count * wait_s)], 100.0, 0.0);
         let mut demand = DatabaseDemand { account: Some(account), ..disk(&[(300.0, 0.001)], 1.0) };
         let throughput = count * bytes / demand.slots[0].length.as_secs_f64();
         let series = MeasureSeries {
@@ -127,7 +127,7 @@ fn waits_for_large_reads_are_judged_by_their_transfer() {
 #[test]
 fn scans_that_share_a_slow_volume_hide_the_demand() {
     let found = |active: f64, megabytes: f64, host_busy: f64| {
-        let mut account = account(
+        let mut account = build_account(
             &[(1, 3_600.0 * 8_000.0, 0.32 * active * 3_600.0)],
             0.01 * active * 3_600.0,
             0.67 * active * 3_600.0,
@@ -155,7 +155,7 @@ fn scans_that_share_a_slow_volume_hide_the_demand() {
 /// As counted by PostgreSQL: the flush of the log counts for the session that performs it, and the waits of sessions
 /// that commit with it appear in no counter. Nor does processor time.
 fn group_commits(flushes: f64, each_s: f64, commits: f64, database_s: f64) -> Diagnosis {
-    let mut database = subject(&workload(0, 100), &[]);
+    let mut database = build_subject(&workload(0, 100), &[]);
     let total = &mut database.account.as_mut().expect("an account").total;
     (total.database_s, total.processor_s, total.commits) = (database_s, None, Some(commits));
     total.waits.truncate(1);
@@ -181,7 +181,7 @@ fn commits_flushed_by_another_session_also_wait_for_storage() {
 
 #[test]
 fn the_use_of_processors_is_known_without_figures_of_the_host() {
-    let found = busy(100.0, 9_900.0, 0.0, None);
+    let found = diagnose_busy(100.0, 9_900.0, 0.0, None);
     let DiagnosisVerdict::NotStorage { host_busy: Some(own), .. } = found.verdicts[0] else {
         panic!("{:?}", found.verdicts)
     };

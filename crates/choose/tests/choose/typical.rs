@@ -30,7 +30,7 @@ const CONFIGURATIONS: [(&str, Credits); 7] = [
     ("generic/nvme-qlc", Credits::Spent),
 ];
 
-fn offer(catalogue: &Catalogue, config: &str) -> Offer {
+fn create_offer(catalogue: &Catalogue, config: &str) -> Offer {
     let terms = PriceTerms { as_of: Date::day(2026, 11, 23), currency: None, region: None };
     let config: Config = config.parse().expect("a configuration");
     catalogue.offer(&config, &terms).unwrap_or_else(|refusal| panic!("{refusal}"))
@@ -52,7 +52,7 @@ fn generic_products_are_typical_of_published_drives() {
     let mut faults = Vec::new();
     println!("| product | load | depth | published | median | simulated |\n|---|---|---:|---:|---:|---:|");
     for (config, credits) in CONFIGURATIONS {
-        let offer = offer(&catalogue, config);
+        let offer = create_offer(&catalogue, config);
         let loads = offer.typical();
         assert!(!loads.is_empty(), "{config} stands for no published drives");
         for load in loads {

@@ -13,7 +13,7 @@ use plimsoll_ingest::{Class, DatabaseDemand, EventTime, Resource, WaitCause};
 use plimsoll_units::{Bytes, Span};
 
 use super::support::{alternatives, database, plain, subject, terms};
-use super::what_if::{account, reading, resource};
+use super::what_if::{build_account, reading, resource};
 
 /// Hours of two instances, in MB/s of 8 KiB reads.
 fn instances(hours: &[(f64, f64)]) -> DatabaseDemand {
@@ -96,7 +96,7 @@ fn a_machine_for_the_busiest_instance_is_larger_than_for_the_mean() {
 
 /// An hour on two processors, whose sessions wait four times as long for the resource manager.
 fn capped() -> DatabaseDemand {
-    let mut account = account();
+    let mut account = build_account();
     account.total.processor_s = Some(7_200.0);
     account.total.database_s = 36_000.0;
     account.total.waits.push(EventTime {

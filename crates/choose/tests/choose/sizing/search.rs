@@ -15,7 +15,7 @@ use proptest::prelude::*;
 use super::support::{database, terms};
 use super::what_if::reading;
 
-fn sized(required: &SizingRequirements, names: &[&str]) -> Sizing {
+fn size_with(required: &SizingRequirements, names: &[&str]) -> Sizing {
     let catalogue = Catalogue::built_in();
     let names: Vec<String> = names.iter().map(ToString::to_string).collect();
     size(&catalogue, required, &terms(), &Search::among(&catalogue, &names).unwrap())
@@ -33,7 +33,7 @@ fn cost(choice: &Choice) -> Option<i128> {
 fn the_smallest_sufficient_option_is_bought() {
     // 10,000 IOPS and a fifth of headroom: 12,000 on a single gp3 are 9,000 above the included ones. Striped, scans of
     // 256 KiB are four operations: 13,800. Four volumes include 12,000, and eight include more.
-    let sizing = sized(&database(10_000.0, Bytes::gib(1000)), &["aws/gp3"]);
+    let sizing = size_with(&database(10_000.0, Bytes::gib(1000)), &["aws/gp3"]);
     assert_eq!(short(&sizing.choices[0]), "stripe(4,64KiB) of aws/gp3:250GiB,iops=3450");
     let catalogue = Catalogue::built_in();
     let eight = Search { widest: 8, ..Search::among(&catalogue, &["gp3".into()]).unwrap() };
@@ -47,7 +47,7 @@ fn the_smallest_sufficient_option_is_bought() {
 
 #[test]
 fn every_product_is_chosen_or_rejected_once() {
-    let sizing = sized(&database(20_000.0, Bytes::gib(500)), &[]);
+    let sizing = size_with(&database(20_000.0, Bytes::gib(500)), &[]);
     let of = |name: &str| {
         let volume = name.rsplit(" of ").next().unwrap();
         volume.split(':').next().unwrap().to_owned()
@@ -69,11 +69,11 @@ fn every_product_is_chosen_or_rejected_once() {
 fn managed_databases_are_ranked_beside_volumes_only_if_named() {
     let is_managed = |choice: &Choice| choice.offer.product().managed().is_some();
     let demand = || database(5_000.0, Bytes::gib(500));
-    let unnamed = sized(&demand(), &[]);
+    let unnamed = size_with(&demand(), &[]);
     assert!(!unnamed.choices.iter().chain(&unnamed.nearly).chain(&unnamed.slower).any(is_managed));
     assert!(!unnamed.rejected.iter().any(|rejection| rejection.name.contains("rds")));
 
-    let named = sized(&demand(), &["aws/gp3", "aws/rds-oracle:db.r6i.xlarge", "aws/aurora"]);
+    let named = size_with(&demand(), &["aws/gp3", "aws/rds-oracle:db.r6i.xlarge", "aws/aurora"]);
     let oracle = named.choices.iter().find(|choice| is_managed(choice)).expect("RDS carries the load");
     // 12,000 IOPS are included; the storage is 57.50, the class 340.18. No machine is added.
     assert_eq!(short(oracle), "aws/rds-oracle:500GiB,db.r6i.xlarge");
@@ -87,28 +87,31 @@ fn managed_databases_are_ranked_beside_volumes_only_if_named() {
 
 #[test]
 fn a_managed_database_has_the_engine_and_the_class_that_the_load_needs() {
-    let reason =
-        |demand: &SizingRequirements, name: &str| match sized(demand, &[name]).rejected.pop().expect("rejected").reason
-        {
-            RejectionReason::Excluded(reason) => reason,
-            other => panic!("{other:?}"),
-        };
+    let reason = |demand: &SizingRequirements, name: &str| match size_with(demand, &[name])
+        .rejected
+        .pop()
+        .expect("rejected")
+        .reason
+    {
+        RejectionReason::Excluded(reason) => reason,
+        other => panic!("{other:?}"),
+    };
     let mut oracle = database(1_000.0, Bytes::gib(500));
     oracle.platform.oracle_release = Some("19.0.0.0.0".to_owned());
     let engine = Exclusion::OtherEngine("PostgreSQL".to_owned());
     assert_eq!(reason(&oracle, "aws/rds-postgres:db.t3.large"), engine);
-    assert!(!sized(&oracle, &["aws/rds-oracle:db.r6i.xlarge"]).choices.is_empty());
+    assert!(!size_with(&oracle, &["aws/rds-oracle:db.r6i.xlarge"]).choices.is_empty());
     oracle.compute = Compute { processors: Some(8.0), memory: None };
     assert_eq!(reason(&oracle, "aws/rds-oracle:db.r6i.xlarge"), Exclusion::InstanceClass);
     // Only reports of Oracle Database show the engine.
     let needs = |demand: &SizingRequirements| {
-        let risks = sized(demand, &["aws/rds-oracle:db.r6i.xlarge"]).choices.remove(0).risks;
+        let risks = size_with(demand, &["aws/rds-oracle:db.r6i.xlarge"]).choices.remove(0).risks;
         risks.iter().any(|risk| matches!(risk.detail, RiskDetail::UnknownEngine(_)))
     };
     oracle.compute = Compute::default();
     assert!(needs(&database(1_000.0, Bytes::gib(500))) && !needs(&oracle));
     // Without a class the price is partial and comes after complete ones.
-    let partial = sized(&database(1_000.0, Bytes::gib(500)), &["aws/rds-postgres"]);
+    let partial = size_with(&database(1_000.0, Bytes::gib(500)), &["aws/rds-postgres"]);
     assert_eq!(partial.choices[0].price_doubt(), PriceDoubt::Partial);
 }
 
@@ -126,7 +129,7 @@ fn a_log_rate_counts_for_commits() {
         };
         demand.points[0].classes.retain(|load| load.class != Class::RedoWrite);
         demand.points[0].classes.push(redo);
-        sized(&demand, &["azure/sql:general-purpose"])
+        size_with(&demand, &["azure/sql:general-purpose"])
     };
     // 30 MB/s and a fifth of headroom are 8 times 4.5 MB/s; the IOPS alone would need 4 vCores.
     let sizing = with_redo(30e6);
@@ -139,7 +142,7 @@ fn a_log_rate_counts_for_commits() {
 
 #[test]
 fn a_rejection_has_the_ceiling_and_its_distance() {
-    let sizing = sized(&database(50_000.0, Bytes::gib(500)), &["aws/st1"]);
+    let sizing = size_with(&database(50_000.0, Bytes::gib(500)), &["aws/st1"]);
     assert!(sizing.choices.is_empty());
     let RejectionReason::Ceiling(limit) = &sizing.rejected[0].reason else { panic!("{:?}", sizing.rejected) };
     assert!(limit.over > 0.0 && limit.over < 1.0 && limit.name.contains("random operations"), "{limit:?}");
@@ -148,7 +151,7 @@ fn a_rejection_has_the_ceiling_and_its_distance() {
 #[test]
 fn a_choice_of_several_thousand_is_on_offer() {
     // 3 GB/s: the next throughput of this product is 4,096 MiB/s.
-    let sizing = sized(&database(120_000.0, Bytes::gib(2048)), &["aws/fsx-ontap"]);
+    let sizing = size_with(&database(120_000.0, Bytes::gib(2048)), &["aws/fsx-ontap"]);
     assert!(
         sizing.choices.first().is_some_and(|choice| short(choice).contains("throughput=4096")),
         "{:?}",
@@ -160,7 +163,7 @@ fn a_choice_of_several_thousand_is_on_offer() {
 fn an_objective_excludes_slow_products() {
     let mut required = database(1_000.0, Bytes::gib(2048));
     required.objectives = vec!["read:p99<=10ms".parse().unwrap()];
-    let sizing = sized(&required, &["gcp/pd-standard", "gcp/pd-ssd"]);
+    let sizing = size_with(&required, &["gcp/pd-standard", "gcp/pd-ssd"]);
     assert_eq!(sizing.choices.iter().map(short).collect::<Vec<_>>(), ["gcp/pd-ssd:2048GiB"]);
     assert!(short(&sizing.nearly[0]).starts_with("gcp/pd-standard"));
     let reached = sizing.choices[0].reached[0];
@@ -173,7 +176,7 @@ fn ceilings_are_raised_while_they_miss_the_objective() {
     // 100 IOPS suffice for 20 per second, but an operation may wait up to 10 ms for another.
     let mut required = database(20.0, Bytes::gib(100));
     required.objectives = vec!["read:p99<=5ms".parse().unwrap()];
-    let sizing = sized(&required, &["aws/io2"]);
+    let sizing = size_with(&required, &["aws/io2"]);
     let raised = sizing.choices[0].binds.as_ref().unwrap();
     assert!(raised.over > 8.0, "{raised:?}");
 }
@@ -182,13 +185,13 @@ fn ceilings_are_raised_while_they_miss_the_objective() {
 fn a_choice_is_not_slower_than_todays_storage() {
     let today = vec![(Class::RandomRead, Span::from_millis(2)), (Class::RedoWrite, Span::from_micros(1_200))];
     let required = SizingRequirements { today, ..database(300.0, Bytes::gib(1000)) };
-    let sizing = sized(&required, &["aws/st1", "aws/gp3"]);
+    let sizing = size_with(&required, &["aws/st1", "aws/gp3"]);
     let names: Vec<String> = sizing.choices.iter().map(short).collect();
     assert_eq!(names, ["aws/gp3:1000GiB"]);
     let disk = &sizing.slower[0];
     assert!(short(disk).contains("aws/st1"), "{}", short(disk));
     assert!(disk.slower.iter().all(|slower| slower.times() >= 1.2) && disk.slower.len() == 2, "{:?}", disk.slower);
-    let may = sized(&SizingRequirements { may_be_slower: true, ..required }, &["aws/st1", "aws/gp3"]);
+    let may = size_with(&SizingRequirements { may_be_slower: true, ..required }, &["aws/st1", "aws/gp3"]);
     let disk = may.choices.iter().find(|choice| short(choice).contains("aws/st1")).unwrap();
     assert!(may.slower.is_empty() && disk.slower.len() == 2, "{:?}", disk.slower);
 }
@@ -197,7 +200,7 @@ fn a_choice_is_not_slower_than_todays_storage() {
 fn slower_classes_of_few_operations_decide_nothing() {
     let is_slower = |iops: f64| {
         let today = vec![(Class::RandomRead, Span::from_millis(2))];
-        let sizing = sized(&SizingRequirements { today, ..database(iops, Bytes::gib(1000)) }, &["aws/st1"]);
+        let sizing = size_with(&SizingRequirements { today, ..database(iops, Bytes::gib(1000)) }, &["aws/st1"]);
         let disk = sizing.choices.iter().chain(&sizing.slower).next().expect("a disk that carries the load");
         assert_eq!(disk.slower.len(), 1, "slower reads are listed whatever they matter: {:?}", disk.slower);
         sizing.choices.is_empty()
@@ -210,7 +213,7 @@ fn slower_classes_of_few_operations_decide_nothing() {
 fn slower_classes_of_few_operations_add_up() {
     let disk = |iops: f64| {
         let today = vec![(Class::RandomRead, Span::from_millis(2)), (Class::RedoWrite, Span::from_micros(300))];
-        let sizing = sized(&SizingRequirements { today, ..database(iops, Bytes::gib(1000)) }, &["aws/st1"]);
+        let sizing = size_with(&SizingRequirements { today, ..database(iops, Bytes::gib(1000)) }, &["aws/st1"]);
         let is_slower = sizing.choices.is_empty();
         (sizing.choices.into_iter().chain(sizing.slower).next().expect("a disk that carries the load"), is_slower)
     };
@@ -235,7 +238,7 @@ fn slower_classes_count_by_their_share_of_the_databases_time() {
         let today = vec![(Class::RandomRead, Span::from_millis(2))];
         let account = Some(Arc::new(reading(share)));
         let required = SizingRequirements { today, account, tolerance, ..database(300.0, Bytes::gib(1000)) };
-        let sizing = sized(&required, &["aws/st1", "aws/gp3"]);
+        let sizing = size_with(&required, &["aws/st1", "aws/gp3"]);
         let disks = [&sizing.choices, &sizing.slower].map(|choices| {
             let disk = choices.iter().find(|choice| short(choice).contains("aws/st1"));
             disk.map(|disk| (disk.slower.len(), disk.effect.as_ref().unwrap().saved()))
@@ -255,7 +258,7 @@ fn a_level_of_worse_latency_than_the_model_is_excluded_where_latency_matters() {
     let compared = SizingRequirements { today: vec![(Class::RandomRead, Span::from_millis(20))], ..counted.clone() };
     let accepted = SizingRequirements { may_be_slower: true, ..compared.clone() };
     let is_lower_cost =
-        |required: &SizingRequirements, scope: &str| short(&sized(required, &[scope]).choices[0]).contains("vpu=0");
+        |required: &SizingRequirements, scope: &str| short(&size_with(required, &[scope]).choices[0]).contains("vpu=0");
     assert!(is_lower_cost(&counted, "oci") && is_lower_cost(&accepted, "oci"));
     assert!(!is_lower_cost(&bounded, "oci") && !is_lower_cost(&compared, "oci"));
     assert!(is_lower_cost(&bounded, "oci/block-volume:vpu=0"), "a given option is not varied");
@@ -264,12 +267,12 @@ fn a_level_of_worse_latency_than_the_model_is_excluded_where_latency_matters() {
 #[test]
 fn dearer_choices_on_the_frontier_have_fewer_waiting_sessions() {
     let required = database(2_000.0, Bytes::gib(1000));
-    let frontier = sized(&required, &[]).frontier;
+    let frontier = size_with(&required, &[]).frontier;
     assert!(frontier.len() >= 2);
     let waiting = |choice: &Choice| choice.waiting(&required.points[0]).unwrap();
     assert!(frontier.is_sorted_by(|a, b| a.rank() <= b.rank() && waiting(b) < 0.95 * waiting(a)));
     // The frontier may contain several levels of a product.
-    let oci = sized(&required, &["oci/block-volume"]);
+    let oci = size_with(&required, &["oci/block-volume"]);
     assert!(
         oci.choices.len() == 1 && oci.frontier.len() >= 2,
         "{:?}",
@@ -279,7 +282,7 @@ fn dearer_choices_on_the_frontier_have_fewer_waiting_sessions() {
 
 #[test]
 fn a_single_volume_is_compared_with_a_cheaper_stripe() {
-    let sizing = sized(&database(10_000.0, Bytes::gib(500)), &["azure/premium-ssd-v2"]);
+    let sizing = size_with(&database(10_000.0, Bytes::gib(500)), &["azure/premium-ssd-v2"]);
     let frontier: Vec<String> = sizing.frontier.iter().map(short).collect();
     let [stripe, single] = frontier.as_slice() else { panic!("{frontier:?}") };
     assert!(stripe.starts_with("stripe(") && single.starts_with("azure/premium-ssd-v2:"), "{frontier:?}");
@@ -299,7 +302,8 @@ fn a_machine_caps_its_volumes_and_excludes_other_providers() {
 
 #[test]
 fn the_machine_has_sufficient_limits() {
-    let machine = |iops: f64| sized(&database(iops, Bytes::gib(500)), &["aws/io2"]).choices[0].machine.clone().unwrap();
+    let machine =
+        |iops: f64| size_with(&database(iops, Bytes::gib(500)), &["aws/io2"]).choices[0].machine.clone().unwrap();
     let (few, many) = (machine(100_000.0), machine(1_000.0));
     assert!(few.enough < many.enough && few.enough > 0 && many.of == few.of, "{few:?} {many:?}");
     let binds = few.binds.unwrap();
@@ -311,7 +315,7 @@ fn the_machine_has_sufficient_limits() {
 fn the_machine_has_the_required_processors_and_memory() {
     let machine = |compute: Compute| {
         let required = SizingRequirements { compute, ..database(100.0, Bytes::gib(100)) };
-        sized(&required, &["aws/gp3"]).choices.first().map(|choice| choice.machine.clone().unwrap())
+        size_with(&required, &["aws/gp3"]).choices.first().map(|choice| choice.machine.clone().unwrap())
     };
     let shape = |machine: &Attachment| machine.offer.machine_shape().unwrap();
     let any = machine(Compute::default()).unwrap();
@@ -331,7 +335,7 @@ fn flexible_machines_have_the_memory_that_is_required() {
     let on = |processors: f64, gib: u64| {
         let compute = Compute { processors: Some(processors), memory: Some(Bytes::gib(gib)) };
         let sizing =
-            sized(&SizingRequirements { compute, ..database(2_000.0, Bytes::gib(500)) }, &["oci/block-volume"]);
+            size_with(&SizingRequirements { compute, ..database(2_000.0, Bytes::gib(500)) }, &["oci/block-volume"]);
         let machine = sizing.choices[0].machine.clone().unwrap();
         let shape = machine.offer.machine_shape().unwrap();
         (shape.vcpus.unwrap(), shape.memory.unwrap().get() >> 30, machine.monthly.unwrap().millionths)
@@ -359,7 +363,7 @@ fn a_load_above_every_machine_has_no_choice() {
 fn each_class_has_its_own_objective() {
     let of = |objectives: &[&str]| {
         let objectives = objectives.iter().map(|text| text.parse().unwrap()).collect();
-        sized(&SizingRequirements { objectives, ..database(2_000.0, Bytes::gib(1000)) }, &["aws/gp3", "aws/io2"])
+        size_with(&SizingRequirements { objectives, ..database(2_000.0, Bytes::gib(1000)) }, &["aws/gp3", "aws/io2"])
     };
     let both = of(&["redo:p99<=20ms", "read:p99<=20ms"]);
     assert_eq!(both.choices.len(), 2, "{:?}", both.nearly.iter().map(short).collect::<Vec<_>>());
@@ -399,7 +403,7 @@ fn a_cluster_excludes_volumes_for_a_single_machine_and_unsupported_platforms() {
     let names = ["aws/gp3", "aws/io2", "oci/block-volume"];
     let refusals =
         |sizing: &Sizing| sizing.rejected.iter().map(|one| format!("{:?}", one.reason)).collect::<Vec<_>>().join("; ");
-    let supported = sized(&required, &names);
+    let supported = size_with(&required, &names);
     assert_eq!(of(&supported), ["oci/block-volume"]);
     let refused = refusals(&supported);
     assert!(refused.contains("SingleMachine") && refused.contains("does not support RAC on EC2"), "{refused}");
@@ -443,7 +447,7 @@ fn provisioned_rates_stay_within_the_machine() {
     let mut compared = 0;
     for iops in [1_500.0, 4_500.0, 10_400.0, 21_500.0] {
         let required = SizingRequirements { objectives: objectives.clone(), ..database(iops, Bytes::gib(600)) };
-        let sizing = sized(&required, &["aws/io2", "aws/gp3", "azure/premium-ssd-v2"]);
+        let sizing = size_with(&required, &["aws/io2", "aws/gp3", "azure/premium-ssd-v2"]);
         for choice in &sizing.choices {
             let Some(machine) = &choice.machine else { continue };
             let bounds = machine.offer.standing_of(&required.points[0].asks()).bounds;
@@ -472,7 +476,7 @@ fn burstable_machines_carry_only_their_base_all_the_time() {
     let machine = |processors: f64| {
         let compute = Compute { processors: Some(processors), memory: None };
         let required = SizingRequirements { compute, ..database(500.0, Bytes::gib(100)) };
-        let sizing = sized(&required, &["azure/premium-ssd-v2", "aws/gp3"]);
+        let sizing = size_with(&required, &["azure/premium-ssd-v2", "aws/gp3"]);
         let of = |choice: &Choice| choice.machine.as_ref().unwrap().offer.machine_shape().unwrap();
         sizing.choices.iter().map(of).collect::<Vec<_>>()
     };
@@ -524,7 +528,7 @@ fn the_hit_rate_of_an_array_is_an_assumption() {
 
 #[test]
 fn machines_with_unknown_limits_are_not_chosen() {
-    let sizing = sized(&database(20_000.0, Bytes::gib(600)), &["gcp/hyperdisk-balanced"]);
+    let sizing = size_with(&database(20_000.0, Bytes::gib(600)), &["gcp/hyperdisk-balanced"]);
     let machine = sizing.choices[0].machine.as_ref().unwrap();
     assert!(machine.binds.is_some(), "{:?}", machine.name());
 }
@@ -534,7 +538,7 @@ fn oracle_before_12_2_has_disks_with_small_sectors() {
     let of = |release: Option<&str>| {
         let platform = Platform { oracle_release: release.map(str::to_owned), ..Platform::default() };
         let required = SizingRequirements { platform, ..database(5_000.0, Bytes::gib(500)) };
-        sized(&required, &["azure/premium-ssd-v2"]).choices.remove(0)
+        size_with(&required, &["azure/premium-ssd-v2"]).choices.remove(0)
     };
     assert!(short(&of(Some("11.2.0.4.0"))).contains("sector=512"), "{}", short(&of(Some("11.2.0.4.0"))));
     assert!(short(&of(Some("12.1.0.2.0"))).contains("sector=512"));
@@ -550,7 +554,7 @@ fn licensed_databases_get_the_machine_with_fewer_processors() {
         let platform = Platform { oracle_release: release.map(str::to_owned), ..Platform::default() };
         let compute = Compute { processors: Some(4.0), memory: Some(Bytes::gib(420)) };
         let required = SizingRequirements { platform, compute, ..database(5_000.0, Bytes::gib(500)) };
-        sized(&required, &["azure/premium-ssd"]).choices.remove(0).machine.unwrap()
+        size_with(&required, &["azure/premium-ssd"]).choices.remove(0).machine.unwrap()
     };
     let (oracle, other) = (of(Some("19.0.0.0.0")), of(None));
     let vcpus = |machine: &Attachment| machine.offer.machine_shape().unwrap().vcpus.unwrap();
@@ -564,7 +568,7 @@ fn a_machine_with_fewer_processors_to_license_is_offered_at_its_price() {
         let platform = Platform { oracle_release: release.map(str::to_owned), ..Platform::default() };
         let compute = Compute { processors: Some(4.0), memory: Some(Bytes::gib(200)) };
         let required = SizingRequirements { platform, compute, ..database(5_000.0, Bytes::gib(500)) };
-        let sizing = sized(&required, &["azure/premium-ssd"]);
+        let sizing = size_with(&required, &["azure/premium-ssd"]);
         let own = sizing.choices[0].machine.clone().unwrap();
         fewer_processors(&Catalogue::built_in(), &terms(), &sizing).map(|fewer| (own, fewer))
     };
@@ -578,7 +582,7 @@ fn a_machine_with_fewer_processors_to_license_is_offered_at_its_price() {
 #[test]
 fn todays_cost_is_compared_with_the_recommendation() {
     let catalogue = Catalogue::built_in();
-    let mut sizing = sized(&database(2_000.0, Bytes::gib(200)), &["aws/gp3"]);
+    let mut sizing = size_with(&database(2_000.0, Bytes::gib(200)), &["aws/gp3"]);
     let mut saving = |today: &[&str]| {
         let configs: Vec<_> = today.iter().map(|text| text.parse().unwrap()).collect();
         let present = PresentCost::of(&catalogue, &configs, &terms()).unwrap();
@@ -653,7 +657,7 @@ fn own_prices_rank_like_those_of_the_catalogue() {
 
 #[test]
 fn incomplete_prices_rank_below_complete_ones_and_unverified_ones_count_more() {
-    let sizing = sized(&database(2_000.0, Bytes::gib(1000)), &["gcp", "aws", "generic"]);
+    let sizing = size_with(&database(2_000.0, Bytes::gib(1000)), &["gcp", "aws", "generic"]);
     let doubts: Vec<PriceDoubt> = sizing.choices.iter().map(Choice::price_doubt).collect();
     assert!(doubts.is_sorted_by_key(|doubt| *doubt > PriceDoubt::Unverified), "{doubts:?}");
     for doubt in [PriceDoubt::Firm, PriceDoubt::Unverified, PriceDoubt::Unpriced] {
@@ -683,7 +687,7 @@ fn with_usual(required: SizingRequirements) -> SizingRequirements {
 fn response_times_are_compared_at_the_mean_load() {
     let today = vec![(Class::RandomRead, Span::from_micros(700))];
     let required = with_usual(SizingRequirements { today, ..database(20_000.0, Bytes::gib(1000)) });
-    let sizing = sized(&required, &["aws/io2"]);
+    let sizing = size_with(&required, &["aws/io2"]);
     let mean = |of: &[ClassLatency]| of.iter().find(|one| one.class == Class::RandomRead).unwrap().mean;
     let choice = &sizing.choices[0];
     assert!(mean(&choice.usual) < mean(&choice.latency), "{:?} {:?}", choice.usual, choice.latency);
@@ -697,7 +701,7 @@ fn without_a_verified_price_the_best_slower_configuration_is_recommended() {
     // Log writes of a local cache, and reads of disks: no volume has both.
     let today = vec![(Class::RandomRead, Span::from_millis(8)), (Class::RedoWrite, Span::from_micros(100))];
     let required = SizingRequirements { today, ..database(500.0, Bytes::gib(500)) };
-    let sizing = sized(&required, &["aws", "generic"]);
+    let sizing = size_with(&required, &["aws", "generic"]);
     assert!(sizing.choices.iter().all(|choice| choice.price_doubt() == PriceDoubt::Unpriced));
     let Some(Best::Slower(best)) = sizing.best() else { panic!("{:?}", sizing.choices) };
     let [now, then] = required.waiting_today(best);
@@ -713,7 +717,7 @@ fn without_a_verified_price_the_best_slower_configuration_is_recommended() {
 fn a_lower_demand_costs_no_more_where_all_configurations_are_slower_than_today() {
     let price_at = |iops: f64| {
         let today = vec![(Class::RandomRead, Span::from_micros(100)), (Class::RedoWrite, Span::from_micros(100))];
-        let sizing = sized(&SizingRequirements { today, ..database(iops, Bytes::gib(500)) }, &["oci/block-volume"]);
+        let sizing = size_with(&SizingRequirements { today, ..database(iops, Bytes::gib(500)) }, &["oci/block-volume"]);
         assert!(sizing.choices.is_empty(), "{:?}", sizing.choices);
         sizing.best_slower().expect("a level carries the load").rank().1
     };
@@ -724,7 +728,7 @@ fn a_lower_demand_costs_no_more_where_all_configurations_are_slower_than_today()
 #[test]
 fn a_frontier_of_each_provider_is_outlined_by_its_ends_and_its_knee() {
     let required = database(10_000.0, Bytes::gib(1000));
-    let sizing = sized(&required, &["aws", "oci"]);
+    let sizing = size_with(&required, &["aws", "oci"]);
     let names: Vec<&str> = sizing.providers.iter().map(|one| one.provider.as_str()).collect();
     assert!(names.len() == 2 && names.contains(&"aws") && names.contains(&"oci"), "{names:?}");
     let costs: Vec<f64> = sizing.providers.iter().map(|one| one.choices[0].rank().1).collect();
@@ -745,7 +749,7 @@ fn a_frontier_of_each_provider_is_outlined_by_its_ends_and_its_knee() {
 #[test]
 fn classes_without_an_answer_in_the_simulation_do_not_hide_the_waiting_sessions() {
     let required = database(10_000.0, Bytes::gib(1000));
-    let mut choice = sized(&required, &["aws/io2"]).choices.remove(0);
+    let mut choice = size_with(&required, &["aws/io2"]).choices.remove(0);
     choice.latency.retain(|one| one.class != Class::SequentialRead);
     let mean = |class| choice.latency.iter().find(|one| one.class == class).unwrap().mean.as_secs_f64();
     // 6,000 reads and 1,500 log writes a second; sessions do not wait for data writes.
@@ -758,7 +762,7 @@ fn classes_without_an_answer_in_the_simulation_do_not_hide_the_waiting_sessions(
 #[test]
 fn rare_operations_have_the_response_times_of_idle_storage() {
     // An operation in a day; AWS states 500 us on average for io2.
-    let sizing = sized(&database(1e-5, Bytes::gib(1000)), &["aws/io2"]);
+    let sizing = size_with(&database(1e-5, Bytes::gib(1000)), &["aws/io2"]);
     let mean = sizing.choices[0].latency[0].mean;
     assert!((Span::from_micros(450)..Span::from_micros(600)).contains(&mean), "{mean}");
 }
@@ -767,7 +771,7 @@ fn rare_operations_have_the_response_times_of_idle_storage() {
 fn judging_a_configuration_agrees_with_choosing_it() {
     let required = database(5_000.0, Bytes::gib(500));
     let (catalogue, terms) = (Catalogue::built_in(), terms());
-    for choice in sized(&required, &["oci", "gcp"]).choices {
+    for choice in size_with(&required, &["oci", "gcp"]).choices {
         let judged = judge(&catalogue, &choice.offer.short(), &required, &terms).unwrap();
         assert_eq!((&judged.binds, &judged.price, judged.latency), (&choice.binds, &choice.price, choice.latency));
     }
@@ -792,7 +796,7 @@ fn a_stripe_costs_the_sum_of_its_members() {
 
 #[test]
 fn a_machine_has_a_price_with_a_volume_that_has_none() {
-    let sizing = sized(&database(100.0, Bytes::gib(50)), &["gcp/hyperdisk-ml", "gcp/hyperdisk-throughput"]);
+    let sizing = size_with(&database(100.0, Bytes::gib(50)), &["gcp/hyperdisk-ml", "gcp/hyperdisk-throughput"]);
     assert!(!sizing.choices.is_empty(), "{:?}", sizing.rejected);
     for choice in &sizing.choices {
         let machine = choice.machine.as_ref().expect("a machine");
@@ -816,7 +820,7 @@ const LAWFUL: [&str; 6] = ["oci", "aws/gp3", "aws/gp2", "azure/premium-ssd", "gc
 /// A product chosen for `more` is also chosen for `less`, at no higher price.
 fn no_dearer(product: usize, less: &SizingRequirements, more: &SizingRequirements) {
     let name = LAWFUL[product];
-    let (less, more) = (sized(less, &[name]), sized(more, &[name]));
+    let (less, more) = (size_with(less, &[name]), size_with(more, &[name]));
     for dear in &more.choices {
         let product = dear.offer.product().name();
         let cheap = less.choices.iter().find(|choice| choice.offer.product().name() == product);
@@ -832,7 +836,7 @@ fn no_dearer(product: usize, less: &SizingRequirements, more: &SizingRequirement
 fn price_of_slower(name: &str, iops: f64, capacity: Bytes) -> Option<f64> {
     let today = vec![(Class::RandomRead, Span::from_micros(100)), (Class::RedoWrite, Span::from_micros(100))];
     let usual = Some(database(100.0, capacity).points.remove(0));
-    let sizing = sized(&SizingRequirements { today, usual, ..database(iops, capacity) }, &[name]);
+    let sizing = size_with(&SizingRequirements { today, usual, ..database(iops, capacity) }, &[name]);
     assert!(sizing.choices.is_empty(), "{:?}", sizing.choices);
     sizing.best_slower().map(|choice| choice.rank().1)
 }
@@ -853,7 +857,7 @@ proptest! {
         let priced = ["aws/gp3", "oci", "azure/premium-ssd", "gcp/hyperdisk-balanced"][provider];
         let unpriced = ["netapp/aff-c800", "netapp/hdd-array", "netapp/aff-c250", "netapp/aff-a800"][provider];
         let names = [priced, unpriced];
-        let sizing = sized(&database(iops, Bytes::gib(gib)), &names);
+        let sizing = size_with(&database(iops, Bytes::gib(gib)), &names);
         let has_total = |choice: &Choice| choice.total().is_some();
         prop_assert!(sizing.choices.is_sorted_by_key(|choice| !has_total(choice)), "known totals come first");
         prop_assert!(sizing.frontier.iter().chain(sizing.providers.iter().flat_map(|one| &one.choices)).all(has_total));
@@ -889,7 +893,7 @@ proptest! {
     #[test]
     fn choices_suffice(product in 0..6_usize, iops in 50.0..200_000.0_f64, gib in 20_u64..8_000) {
         let required = database(iops, Bytes::gib(gib));
-        for choice in sized(&required, &[LAWFUL[product]]).choices {
+        for choice in size_with(&required, &[LAWFUL[product]]).choices {
             prop_assert!(choice.offer.capacity >= required.capacity);
             let design = required.points[0].iops() * required.room();
             let standing = choice.offer.standing_of(&required.points[0].asks());

@@ -73,7 +73,7 @@ fn place() -> InputPosition {
 }
 
 /// A cache of 8 GiB: half the size doubles the reads, twice the size leaves a quarter.
-pub fn account() -> Account {
+pub fn build_account() -> Account {
     let gib = f64::from(1_u32 << 30);
     let total = SessionTime {
         seconds: 3_600.0,
@@ -119,7 +119,7 @@ fn with_cache(account: Option<&Account>, misses: Option<&MissCurve>, price: Opti
 
 #[test]
 fn a_larger_cache_leaves_fewer_reads_and_smaller_storage() {
-    let found = with_cache(Some(&account()), None, Some(dollars(100_000))).expect("an estimate");
+    let found = with_cache(Some(&build_account()), None, Some(dollars(100_000))).expect("an estimate");
     assert_eq!(found.by, EstimateSource::Database);
     let twice = found.sizes.last().unwrap();
     assert!((twice.more_bytes / f64::from(1_u32 << 30) - 8.0).abs() < 1e-9 && (twice.reads - 0.25).abs() < 1e-9);
@@ -163,9 +163,9 @@ fn with_reads_of_time(share: f64) -> Option<CacheWhatIf> {
 
 #[test]
 fn expensive_memory_is_not_better_and_unpriced_memory_has_no_sum() {
-    let dear = with_cache(Some(&account()), None, Some(dollars(100_000_000))).expect("an estimate");
+    let dear = with_cache(Some(&build_account()), None, Some(dollars(100_000_000))).expect("an estimate");
     assert!(dear.better().is_none());
-    let unpriced = with_cache(Some(&account()), None, None).expect("an estimate");
+    let unpriced = with_cache(Some(&build_account()), None, None).expect("an estimate");
     assert!(unpriced.better().is_none() && unpriced.sizes.iter().all(|size| size.sum.is_none()));
     assert!(with_cache(None, None, Some(dollars(1))).is_none());
 }
@@ -198,7 +198,7 @@ fn single_blocks(reads: f64) -> DatabaseDemand {
 }
 
 /// The memory to buy for random reads, with a cache of 8 GiB.
-fn memory(reads: f64, account: Option<&Account>) -> Option<MemoryFirst> {
+fn find_memory(reads: f64, account: Option<&Account>) -> Option<MemoryFirst> {
     let search = among(&["aws"]);
     let mut sizing = sized(&single_blocks(reads), &plain(), &search);
     sizing.required.account = account.cloned().map(Arc::new);
@@ -207,7 +207,7 @@ fn memory(reads: f64, account: Option<&Account>) -> Option<MemoryFirst> {
 
 /// The account with this share of its time in single-block reads of 1 ms.
 pub fn reading(share: f64) -> Account {
-    let mut account = account();
+    let mut account = build_account();
     let total_s = account.total.database_s * share;
     account.total.waits.push(EventTime {
         event: "db file sequential read".into(),
@@ -223,7 +223,7 @@ pub fn reading(share: f64) -> Account {
 
 #[test]
 fn memory_is_bought_if_it_saves_more_than_storage_for_the_money() {
-    let found = memory(20_000.0, Some(&reading(0.5))).expect("8 GiB of memory are cheaper than IOPS");
+    let found = find_memory(20_000.0, Some(&reading(0.5))).expect("8 GiB of memory are cheaper than IOPS");
     assert_eq!(found.by, EstimateSource::Database);
     let [before, after] = found.waiting;
     assert!(found.reads < 1.0 && after <= 0.75 * before && found.saved >= Some(0.05), "{found:?}");
@@ -234,7 +234,7 @@ fn memory_is_bought_if_it_saves_more_than_storage_for_the_money() {
     if let Some((_, price)) = &found.storage {
         assert!(found.total.millionths < price.millionths, "{found:?}");
     }
-    assert!(memory(20_000.0, Some(&reading(0.01))).is_none(), "reads of 1 % of the time are not worth memory");
+    assert!(find_memory(20_000.0, Some(&reading(0.01))).is_none(), "reads of 1 % of the time are not worth memory");
 }
 
 #[test]
@@ -295,10 +295,10 @@ fn a_cache_below_the_least_memory_of_a_machine_is_free() {
 #[test]
 fn all_data_in_memory_is_evaluated_without_an_estimate() {
     // 100 GiB of data, and more sessions waiting than any volume removes.
-    let found = memory(60_000.0, None).expect("a machine with 100 GiB more costs less than 60,000 IOPS");
+    let found = find_memory(60_000.0, None).expect("a machine with 100 GiB more costs less than 60,000 IOPS");
     assert_eq!((found.by, found.reads), (EstimateSource::AllData, 0.0));
     assert!((found.more_bytes / f64::from(1_u32 << 30) - 100.0).abs() < 1e-6, "{}", found.more_bytes);
-    assert!(memory(20.0, None).is_none(), "few reads are not worth memory");
+    assert!(find_memory(20.0, None).is_none(), "few reads are not worth memory");
 }
 
 #[test]

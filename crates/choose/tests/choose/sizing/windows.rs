@@ -9,7 +9,7 @@ use plimsoll_ingest::{Cap, CapBasis, CapKind, CapLimit, CapOwner, Class, Databas
 use plimsoll_units::{Bytes, Span};
 
 use super::support::{plain, subject, terms};
-use super::what_if::account;
+use super::what_if::build_account;
 
 /// The operations point of the lines: operations and bytes per second by class.
 fn check(lines: &str, design: &Design, expected: &[(Class, f64, f64)]) -> SizingRequirements {
@@ -283,7 +283,7 @@ fn classes_with_known_response_times_are_bounded_in_peaks() {
         )
     };
     let of = |redo_s: &str, design: Design| {
-        let subject = DatabaseDemand { account: Some(account()), ..subject(&lines(redo_s)) };
+        let subject = DatabaseDemand { account: Some(build_account()), ..subject(&lines(redo_s)) };
         let target = derive_requirements(&subject, &design).unwrap();
         let texts = |objectives: &[ClassObjective]| objectives.iter().map(ToString::to_string).collect::<Vec<_>>();
         (texts(&target.objectives), texts(&target.peak_bounds))
@@ -323,7 +323,7 @@ fn operations_that_are_not_counted_are_refused_or_assumed() {
 }
 
 /// Minutes of a volume: at every second minute a limit is reached, and operations take four times as long.
-fn throttled() -> DatabaseDemand {
+fn build_throttled() -> DatabaseDemand {
     let minute = |minute: usize| {
         let (iops, latency) = if minute.is_multiple_of(2) { (300, 0.002) } else { (450 + 4 * minute, 0.008) };
         format!(
@@ -354,13 +354,14 @@ fn throttled() -> DatabaseDemand {
 #[test]
 fn a_throttled_load_is_the_lower_end_of_a_range() {
     let design = Design { burst: Burst::Auto, quantile: None, may_be_slower: true, ..Design::of(Bytes::gib(2_048)) };
-    let with = derive_requirements(&throttled(), &design).unwrap();
-    let without = derive_requirements(&DatabaseDemand { caps: Vec::new(), ..throttled() }, &design).unwrap();
+    let with = derive_requirements(&build_throttled(), &design).unwrap();
+    let without = derive_requirements(&DatabaseDemand { caps: Vec::new(), ..build_throttled() }, &design).unwrap();
     let times = with.points[0].iops() / without.points[0].iops();
     assert!((times - 4.0).abs() < 0.01 && with.censored.is_some(), "{times}");
     assert!((with.mean_iops / without.mean_iops - 4.0).abs() < 0.01);
     assert!((with.measured.iops - without.measured.iops).abs() < 1e-9, "the measured load stays as it is");
-    let as_measured = derive_requirements(&throttled(), &Design { burst: Burst::None, ..design.clone() }).unwrap();
+    let as_measured =
+        derive_requirements(&build_throttled(), &Design { burst: Burst::None, ..design.clone() }).unwrap();
     assert!((as_measured.points[0].iops() / without.points[0].iops() - 1.0).abs() < 1e-9);
     // The lowest level would carry the load as measured, and is not offered.
     let catalogue = Catalogue::built_in();
