@@ -67,7 +67,7 @@ impl RunStore {
     /// A file is no curve.
     pub fn compare_files(&self, before: &KeptFile, after: &KeptFile) -> Result<ComparedRuns, MeasureError> {
         let side = |file: &KeptFile| -> Result<ComparedSide, MeasureError> {
-            Ok(ComparedSide { names: vec![crate::stem(&file.0)], curves: vec![self.load(&file.0)?] })
+            Ok(ComparedSide { names: vec![crate::name_run(&file.0)], curves: vec![self.load(&file.0)?] })
         };
         Ok(self.compare_loaded([side(before)?, side(after)?]))
     }

@@ -115,7 +115,7 @@ impl RunStore {
             return Err(InvalidRequest::NotKept(other.display().to_string()).into());
         }
         paths.iter().try_for_each(|path| remove_run(path))?;
-        Ok(paths.iter().map(|path| stem(path)).collect())
+        Ok(paths.iter().map(|path| name_run(path)).collect())
     }
 
     /// Removes the oldest kept runs except the newest `count`. Returns their names.
@@ -123,7 +123,7 @@ impl RunStore {
         let all = self.list();
         let oldest = &all[..all.len().saturating_sub(count)];
         oldest.iter().try_for_each(|path| remove_run(path))?;
-        Ok(oldest.iter().map(|path| stem(path)).collect())
+        Ok(oldest.iter().map(|path| name_run(path)).collect())
     }
 
     /// The kept run of exactly this name.
@@ -237,7 +237,7 @@ impl RunStore {
         let named = move |path: &PathBuf| path.file_stem().is_some_and(|stem| stem.to_string_lossy().contains(&begin));
         self.list().into_iter().rev().filter(named).filter_map(move |path| match load_found(&path) {
             Ok(Retained::Curve(curve)) if curve.ended == EndReason::Complete && curve.subject.name == subject => {
-                Some((stem(&path), *curve))
+                Some((name_run(&path), *curve))
             }
             _ => None,
         })
@@ -278,7 +278,7 @@ impl RunStore {
         let found = self.find(name, Among::Curves)?;
         match load_found(&found)? {
             Retained::Curve(curve) => {
-                Ok((if found == name { name.display().to_string() } else { stem(&found) }, *curve))
+                Ok((if found == name { name.display().to_string() } else { name_run(&found) }, *curve))
             }
             Retained::Suite(suite) => {
                 Err(InvalidRequest::SuiteRun { name: name.display().to_string(), suite: suite.suite }.into())
@@ -318,11 +318,11 @@ impl RunStore {
             name.starts_with(required) || name.split_once('-').is_some_and(|(_, label)| label.starts_with(required))
         };
         let begin: Vec<&PathBuf> =
-            retained.iter().filter(|path| !required.is_empty() && is_named(&stem(path))).collect();
-        match begin.iter().find(|path| stem(path) == required).or(begin.first()) {
-            Some(found) if begin.len() == 1 || stem(found) == required => Ok((*found).clone()),
+            retained.iter().filter(|path| !required.is_empty() && is_named(&name_run(path))).collect();
+        match begin.iter().find(|path| name_run(path) == required).or(begin.first()) {
+            Some(found) if begin.len() == 1 || name_run(found) == required => Ok((*found).clone()),
             Some(_) => {
-                let names: Vec<String> = begin.iter().map(|path| stem(path)).take(MAX_NAMES).collect();
+                let names: Vec<String> = begin.iter().map(|path| name_run(path)).take(MAX_NAMES).collect();
                 let more = if begin.len() > MAX_NAMES { ", ..." } else { "" };
                 let runs = format!("{}{more}", names.join(", "));
                 Err(InvalidRequest::AmbiguousRun { prefix: text.into_owned(), runs }.into())
@@ -377,7 +377,7 @@ fn remove_run(path: &Path) -> Result<(), MeasureError> {
     fs::remove_file(path).map_err(|source| Fault { attempt: attempt(), source })?;
     // Few runs have notes, and only suites on a database have snapshots.
     let _ = fs::remove_file(note_of(path));
-    let _ = fs::remove_file(path.with_file_name(format!("{}-snapshots.jsonl", stem(path))));
+    let _ = fs::remove_file(path.with_file_name(format!("{}-snapshots.jsonl", name_run(path))));
     Ok(())
 }
 
@@ -445,7 +445,7 @@ enum Among {
 }
 
 /// The name of a kept run.
-pub fn stem(path: &Path) -> String {
+pub fn name_run(path: &Path) -> String {
     path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
 }
 

@@ -7,7 +7,7 @@ use clap_complete::engine::{ArgValueCompleter, CompletionCandidate, PathComplete
 use clap_complete::env::Shells;
 use plimsoll_analyse::GATE_FIGURES;
 use plimsoll_catalogue::{Catalogue, Product, ProductKind, built_in_requirements};
-use plimsoll_measure::{BUILT_IN, LAST, stem};
+use plimsoll_measure::{BUILT_IN, LAST, name_run};
 use plimsoll_service::api::Volume;
 
 use crate::args::{self, ReachArgs, TermsArgs};
@@ -113,7 +113,7 @@ fn load_catalogue() -> Option<Catalogue> {
 
 /// Kept runs, newest first.
 fn list_runs() -> Vec<CompletionCandidate> {
-    let names = store::runs().list().into_iter().rev().map(|path| CompletionCandidate::new(stem(&path)));
+    let names = store::runs().list().into_iter().rev().map(|path| CompletionCandidate::new(name_run(&path)));
     std::iter::once(CompletionCandidate::new(LAST)).chain(names).collect()
 }
 

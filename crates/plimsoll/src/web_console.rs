@@ -7,7 +7,7 @@ use clap::ValueEnum;
 use plimsoll_catalogue::Catalogue;
 use plimsoll_front::TlsMode;
 use plimsoll_language::{label, say};
-use plimsoll_measure::{MeasurementRequest, SimulationRequest, stem};
+use plimsoll_measure::{MeasurementRequest, SimulationRequest, name_run};
 use plimsoll_record::{Curve, SuiteRun};
 use plimsoll_report::{Page, pages};
 use plimsoll_service::Service;
@@ -77,8 +77,13 @@ fn own_name(address: &str) -> Result<String, CliError> {
 }
 
 /// The console of a service.
-pub fn options(listening: WebListener, service: &Service, products: Catalogue, directory: &Path) -> ConsoleOptions {
-    let commands = Commands { measure, simulate, article };
+pub fn build_options(
+    listening: WebListener,
+    service: &Service,
+    products: Catalogue,
+    directory: &Path,
+) -> ConsoleOptions {
+    let commands = Commands { measure, simulate, article: run_article };
     let WebListener { listener, tls } = listening;
     let (directory, runs) = (directory.join(FOLDER), store::runs());
     ConsoleOptions { listener, tls, directory, runs, service: service.clone(), products, commands }
@@ -86,14 +91,14 @@ pub fn options(listening: WebListener, service: &Service, products: Catalogue, d
 
 fn measure(request: MeasurementRequest, command: Vec<String>, observer: Observer) -> Result<String, String> {
     let retained = measure::measure_and_keep(request, command, &mut Console::observed(observer));
-    retained.map(|path| stem(&path)).map_err(|trouble| trouble.to_string())
+    retained.map(|path| name_run(&path)).map_err(|trouble| trouble.to_string())
 }
 
 fn simulate(model: &str, request: &SimulationRequest, observer: Observer) -> Result<Curve, String> {
     simulate::simulate_one(model, request, &mut Console::observed(observer)).map_err(|trouble| trouble.to_string())
 }
 
-fn article(request: &ArticleRequest, observer: Observer) -> Result<Page, String> {
+fn run_article(request: &ArticleRequest, observer: Observer) -> Result<Page, String> {
     let article = Article::from_str(request.article, false)?;
     let options = ArticlesOptions { span: Some(request.step), ..ArticlesOptions::of(article) };
     let run = suite::simulate(request.config, &options, &mut Console::observed(observer));

@@ -8,7 +8,7 @@ use std::time::SystemTime;
 
 use maud::html;
 use plimsoll_language::{Language, label, say};
-use plimsoll_measure::{KeptFile, MeasureError, Retained, load_found, stem};
+use plimsoll_measure::{KeptFile, MeasureError, Retained, load_found, name_run};
 use plimsoll_record::Curve;
 use plimsoll_report::pages::{self, KeptRun, Sheet};
 use plimsoll_report::words::source_word;
@@ -222,7 +222,7 @@ pub fn list(shared: &ConsoleState) -> WebAnswer {
 }
 
 fn describe_run(path: &Path) -> RunEntry {
-    let name = stem(path);
+    let name = name_run(path);
     let unreadable = RunEntry {
         name: name.clone(),
         result: label!("unreadable").to_owned(),

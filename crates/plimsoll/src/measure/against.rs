@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use plimsoll_analyse::compare_turns;
 use plimsoll_drive::Fault;
 use plimsoll_language::{label, say};
-use plimsoll_measure::{EffortLevel, InterleavedCurves, MeasurementRequest, measure_interleaved, stem};
+use plimsoll_measure::{EffortLevel, InterleavedCurves, MeasurementRequest, measure_interleaved, name_run};
 use plimsoll_record::{Curve, EndReason};
 use plimsoll_units::Span;
 
@@ -85,7 +85,7 @@ fn finish(measured: InterleavedCurves, args: &MeasureCommand, outputs: &Outputs)
 /// Keeps the run of a side. Returns its name, with the side's command, and whether it was kept.
 fn keep_side(curve: &Curve, command: Option<&String>, outputs: &Outputs) -> (String, Result<(), CliError>) {
     let (name, saved) = match outputs.keep(|| store::runs().keep(curve, None)) {
-        Some(Ok(path)) => (stem(&path), Ok(())),
+        Some(Ok(path)) => (name_run(&path), Ok(())),
         Some(Err(error)) => (curve.subject.name.clone(), Err(outputs.report_unsaved(error))),
         None => (curve.subject.name.clone(), Ok(())),
     };

@@ -273,7 +273,7 @@ pub(super) struct JobFile {
 impl JobFile {
     pub(super) fn new(jobs: &[FioSection]) -> io::Result<Self> {
         let mut file = File::from(memfd_create("plimsoll-jobs", MemfdFlags::CLOEXEC)?);
-        file.write_all(text(jobs).as_bytes())?;
+        file.write_all(write_text(jobs).as_bytes())?;
         Ok(Self { file, is_empty: jobs.is_empty() })
     }
 
@@ -288,7 +288,7 @@ impl JobFile {
     }
 }
 
-fn text(jobs: &[FioSection]) -> String {
+fn write_text(jobs: &[FioSection]) -> String {
     let mut text = String::new();
     for job in jobs {
         let _ = writeln!(text, "[{}]", job.name);

@@ -29,7 +29,7 @@ fn job_files(stream: StreamSpec, fio: &Fio, host: u32) -> Vec<String> {
         slice: Span::from_millis(100),
         seed: 7,
     };
-    build_jobs(&trial, fio, host).iter().map(|job| text(std::slice::from_ref(job))).collect()
+    build_jobs(&trial, fio, host).iter().map(|job| write_text(std::slice::from_ref(job))).collect()
 }
 
 /// Checks that the job file of `stream` has all lines of `expected`, and none of the options `absent`.
