@@ -22,7 +22,7 @@ use tokio::task::JoinSet;
 
 pub use accept::{AcceptRules, Listener, accept_clients};
 pub use body::read_body;
-pub use openapi::document as openapi;
+pub use openapi::build_document as openapi;
 pub use token::{Token, TokenError, check_private};
 
 use crate::Service;
@@ -38,7 +38,7 @@ const MAX_CONNECTION_AGE: Duration = Duration::from_secs(60);
 const BLOCKING_THREADS: usize = 8;
 
 /// Router of the control API, without access rules: the caller has to authenticate its clients.
-pub fn router(service: &Service) -> Router {
+pub fn create_router(service: &Service) -> Router {
     routes::build_router(service)
 }
 

@@ -109,7 +109,7 @@ pub fn build_router(shared: &Arc<ConsoleState>, stopped: &watch::Receiver<bool>)
         )
         .route("/assets/{name}", get(|parameters: RawPathParams| async move { assets::asset(&first(&parameters)) }))
         .route("/favicon.ico", get(|| async { assets::asset("icon.svg") }))
-        .nest("/api/control", plimsoll_service::http::router(&shared.service))
+        .nest("/api/control", plimsoll_service::http::create_router(&shared.service))
         .fallback(|request: Request| async move {
             let language = guard::read_language(request.headers());
             let refused = WebRefusal::not_found(label!("no such page: choose one from the menu"));

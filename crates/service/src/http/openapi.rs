@@ -16,13 +16,13 @@ const DESCRIPTION: &str = "Volumes that behave like storage products, by name. O
                            than the clock.";
 
 /// The document (`OpenAPI` 3.1), deterministic.
-pub fn document() -> Vec<u8> {
+pub fn build_document() -> Vec<u8> {
     let mut generator =
         SchemaSettings::draft2020_12().with(|s| s.definitions_path = "/components/schemas".into()).into_generator();
     let mut paths: Map<String, Value> = Map::new();
     let refused = generator.subschema_for::<ErrorBody>();
     for route in list_routes() {
-        let described = operation(&route, &mut generator);
+        let described = build_operation(&route, &mut generator);
         let item = paths.entry(route.path).or_insert_with(|| json!({}));
         item[route.verb.name()] = described;
     }
@@ -61,12 +61,12 @@ pub fn document() -> Vec<u8> {
 }
 
 /// The document, generated once.
-pub(super) fn text() -> &'static [u8] {
+pub(super) fn cached_document() -> &'static [u8] {
     static TEXT: OnceLock<Vec<u8>> = OnceLock::new();
-    TEXT.get_or_init(document)
+    TEXT.get_or_init(build_document)
 }
 
-fn operation(route: &Route, generator: &mut SchemaGenerator) -> Value {
+fn build_operation(route: &Route, generator: &mut SchemaGenerator) -> Value {
     let mut operation = json!({ "operationId": route.id, "summary": route.summary });
     let mut parameters = Vec::new();
     if route.path.contains("{name}") {

@@ -229,7 +229,7 @@ fn lifecycle() -> [Route; 9] {
 
 /// Routes of groups, scrub, service and documents.
 fn service_routes() -> [Route; 9] {
-    let document = |_: &Service, _: &RouteInput| Ok(openapi::text().into());
+    let document = |_: &Service, _: &RouteInput| Ok(openapi::cached_document().into());
     let metrics = |service: &Service, _: &RouteInput| metrics::scraped(service).map(String::into_bytes);
     [
         read(GROUPS, "listGroups", "All groups, by name", |s: &Service, _: &str| s.groups()),

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use plimsoll_front::{Checksums, DirectoryError};
 use plimsoll_service::{AddChecksums, DamagedBlock, OpenError, Repair, Service, ServiceOptions, api, fsck};
 
-use crate::home::{Home, TIMEOUT, copy, directory, options};
+use crate::home::{Home, TIMEOUT, copy_files, create_directory, options};
 use crate::logged;
 
 const EIO: u32 = 5;
@@ -41,7 +41,7 @@ fn flip(directory: &Path, name: &str, at: u64) {
 
 /// A stopped directory with a 1 MiB volume of a pattern and a snapshot of it, with a damaged block at 512 KiB.
 fn damaged(data: &[u8]) -> PathBuf {
-    let home = Home::open(checked(&directory()));
+    let home = Home::open(checked(&create_directory()));
     home.create("data", "link(1us)");
     home.client("data").write(0, data);
     home.service.snapshot("data", &api::Fork { name: "kept".into(), like: None }).unwrap();
@@ -50,7 +50,7 @@ fn damaged(data: &[u8]) -> PathBuf {
     directory
 }
 
-fn scrub(home: &Home, volume: Option<&str>) -> api::ScrubState {
+fn run_scrub(home: &Home, volume: Option<&str>) -> api::ScrubState {
     let scrub = api::Scrub { volume: volume.map(str::to_owned), rate_bytes: Some(1 << 30) };
     home.service.begin_scrub(&scrub).unwrap();
     let end = Instant::now() + TIMEOUT;
@@ -92,7 +92,7 @@ fn flipped_bit_fails_reads_and_is_reported() {
     let block = |volume: &str| DamagedBlock { volume: volume.into(), offset: 512 * KIB };
     let endless = api::Scrub { rate_bytes: Some(0), ..api::Scrub::default() };
     assert!(home.service.begin_scrub(&endless).unwrap_err().message.contains("give 1MiB or more"));
-    let found = scrub(&home, None);
+    let found = run_scrub(&home, None);
     assert_eq!((found.done_bytes, found.total_bytes, found.damaged_blocks), (1 << 20, 1 << 20, 1));
     assert_eq!(found.damaged, [block("data"), block("kept")]);
 
@@ -116,18 +116,18 @@ fn overwrite_repairs_damaged_block() {
     assert_eq!(client.try_read(512 * KIB, 4096), Err(EIO));
     client.write(512 * KIB, &[7; 4096]);
     assert!(client.read(0, 1 << 20)[512 << 10..516 << 10] == [7; 4096]);
-    let found = scrub(&home, Some("data"));
+    let found = run_scrub(&home, Some("data"));
     assert_eq!((found.done_bytes, found.damaged_blocks, found.error), (1 << 20, 0, None));
     assert!(home.service.stats("data").unwrap().damaged.is_empty());
 }
 
 #[test]
 fn only_unclean_stop_requires_recomputed_checksums() {
-    let home = Home::open(checked(&directory()));
+    let home = Home::open(checked(&create_directory()));
     home.create("data", "link(1us)");
     let data = pattern(3, 300_001);
     home.client("data").write(12_345, &data);
-    let copied = copy(&home.directory);
+    let copied = copy_files(&home.directory);
     let check = fsck(&copied, Repair::Never, AddChecksums::Never).unwrap();
     assert_eq!((check.uncertain_bytes, check.problems.len()), (16 << 20, 0), "{check:?}");
     fs::remove_dir_all(copied).unwrap();
@@ -142,7 +142,7 @@ fn only_unclean_stop_requires_recomputed_checksums() {
 
 #[test]
 fn damaged_checksum_files_are_refused_and_repaired() {
-    let home = Home::open(checked(&directory()));
+    let home = Home::open(checked(&create_directory()));
     home.create("data", "link(1us)");
     let data = pattern(4, 100_000);
     home.client("data").write(0, &data);
@@ -180,7 +180,7 @@ fn checksums_are_added_to_existing_directory() {
     assert!(check.has_checksums && check.problems.is_empty(), "{check:?}");
     let home = Home::open(checked(&directory));
     assert!(home.client("data").read(0, 200_000) == data);
-    assert_eq!(scrub(&home, None).damaged_blocks, 0);
+    assert_eq!(run_scrub(&home, None).damaged_blocks, 0);
     let directory = home.keep();
     flip(&directory, "data.0", find(&directory, &data[8192..8256]));
     let home = Home::open(options(&directory));
@@ -191,7 +191,7 @@ fn checksums_are_added_to_existing_directory() {
 #[test]
 fn random_operations_cause_no_false_mismatch() {
     const SIZE: usize = 2 << 20;
-    let home = Home::open(checked(&directory()));
+    let home = Home::open(checked(&create_directory()));
     let create = api::Create {
         name: "v0".into(),
         like: "link(1us)".into(),
@@ -239,7 +239,7 @@ fn random_operations_cause_no_false_mismatch() {
             assert!(client.read(at as u64, 1 << 19) == truth[at..at + (1 << 19)], "{name} at {at}");
         }
     }
-    let found = scrub(&home, None);
+    let found = run_scrub(&home, None);
     assert_eq!((found.damaged_blocks, found.error), (0, None));
     let directory = home.keep();
     let check = fsck(&directory, Repair::Never, AddChecksums::Never).unwrap();

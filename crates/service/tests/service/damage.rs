@@ -8,7 +8,7 @@ use plimsoll_front::DirectoryError;
 use plimsoll_service::{AddChecksums, OpenError, Repair, Service, api, fsck};
 use plimsoll_volume::Superblock;
 
-use crate::home::{Home, copy, directory, options};
+use crate::home::{Home, copy_files, create_directory, options};
 
 /// A stopped service with data in two volumes, and a snapshot.
 fn stopped() -> PathBuf {
@@ -67,19 +67,19 @@ fn truncated_or_zeroed_log_is_refused() {
     let total = stopped();
     let length = fs::metadata(total.join("log")).unwrap().len() as usize;
     for round in 0..25 {
-        let cut = copy(&total);
+        let cut = copy_files(&total);
         change(&cut.join("log"), |log| log.truncate(length * round / 25));
         let why = refusal(&cut);
         assert!(why.contains("durable commit"), "cut {round}: {why}");
         fs::remove_dir_all(cut).unwrap();
     }
     for round in 0..12 {
-        let zeroed = copy(&total);
+        let zeroed = copy_files(&total);
         change(&zeroed.join("log"), |log| log[length * round / 12..].fill(0));
         assert!(refusal(&zeroed).contains("durable commit"), "zeroed {round}");
         fs::remove_dir_all(zeroed).unwrap();
     }
-    let missing = copy(&total);
+    let missing = copy_files(&total);
     fs::remove_file(missing.join("log")).unwrap();
     assert!(refusal(&missing).contains("the log is missing"));
     for damaged in [missing, total] {
@@ -90,13 +90,13 @@ fn truncated_or_zeroed_log_is_refused() {
 #[test]
 fn missing_or_short_data_file_is_refused_with_volumes() {
     let total = stopped();
-    let missing = copy(&total);
+    let missing = copy_files(&total);
     fs::remove_file(missing.join("data.0")).unwrap();
     let why = refusal(&missing);
     for part in ["data.0 is missing", "volumes data, other, kept"] {
         assert!(why.contains(part), "no {part:?} in {why}");
     }
-    let short = copy(&total);
+    let short = copy_files(&total);
     fs::File::options().write(true).open(short.join("data.0")).unwrap().set_len(1 << 20).unwrap();
     let why = refusal(&short);
     assert!(why.contains("data.0 has 1048576 bytes") && why.contains("data"), "{why}");
@@ -113,7 +113,7 @@ fn damaged_log_is_repaired_up_to_the_damage() {
     let log = fs::read(total.join("log")).unwrap();
     let frames: Vec<usize> = (0..log.len() - 4).filter(|at| log[*at..].starts_with(b"PLM2")).collect();
     let last_but_one = frames[frames.len() - 2];
-    let damaged = copy(&total);
+    let damaged = copy_files(&total);
     change(&damaged.join("log"), |log| log[last_but_one + 30] ^= 1);
     let why = refusal(&damaged);
     assert!(why.contains("is unreadable") && why.contains("concern volume other"), "{why}");
@@ -145,7 +145,7 @@ fn commits_alternate_superblock_slots() {
 #[test]
 fn lost_superblock_is_rebuilt_from_log() {
     let total = stopped();
-    let without = copy(&total);
+    let without = copy_files(&total);
     fs::remove_file(without.join("superblock")).unwrap();
     let advice = format!("plimsoll volume fsck {} --repair makes it again", without.display());
     assert!(refusal(&without).contains(&advice), "{}", refusal(&without));
@@ -157,7 +157,7 @@ fn lost_superblock_is_rebuilt_from_log() {
 
 #[test]
 fn foreign_directory_is_refused_and_unchanged() {
-    let foreign = directory();
+    let foreign = create_directory();
     fs::create_dir_all(&foreign).unwrap();
     fs::write(foreign.join("log"), "1\n2\n3\n").unwrap();
     fs::write(foreign.join("data.0"), "somebody's").unwrap();
@@ -177,12 +177,12 @@ fn foreign_directory_is_refused_and_unchanged() {
 fn links_and_writable_by_others_are_refused() {
     let total = stopped();
     for name in ["log", "data.0", "superblock"] {
-        let linked = copy(&total);
+        let linked = copy_files(&total);
         fs::rename(linked.join(name), linked.join("elsewhere")).unwrap();
         symlink(linked.join("elsewhere"), linked.join(name)).unwrap();
         assert!(refusal(&linked).contains("is a symbolic link"), "{name}");
         fs::remove_dir_all(linked).unwrap();
-        let shared = copy(&total);
+        let shared = copy_files(&total);
         fs::set_permissions(shared.join(name), fs::Permissions::from_mode(0o666)).unwrap();
         assert!(refusal(&shared).contains("can be written by others (mode 666)"), "{name}");
         fs::remove_dir_all(shared).unwrap();
@@ -190,7 +190,7 @@ fn links_and_writable_by_others_are_refused() {
     fs::set_permissions(&total, fs::Permissions::from_mode(0o777)).unwrap();
     assert!(refusal(&total).contains("can be written by others (mode 777): chmod go-w it"));
     fs::remove_dir_all(total).unwrap();
-    let empty = directory();
+    let empty = create_directory();
     fs::create_dir_all(&empty).unwrap();
     assert!(matches!(fsck(&empty, Repair::Required, AddChecksums::Never), Err(DirectoryError::Untrusted { .. })));
     assert_eq!(fs::read_dir(&empty).unwrap().count(), 0);

@@ -6,7 +6,7 @@ use plimsoll_service::{RefusalKind, ServiceOptions, api};
 use plimsoll_units::Span;
 use plimsoll_volume::{Durability, Errno, Io};
 
-use crate::home::{Client, Home, TIMEOUT, directory, options};
+use crate::home::{Client, Home, TIMEOUT, create_directory, options};
 use crate::logged;
 
 /// Writes, and fails the sync of the commit that follows. The end of the returned client begins another one.
@@ -60,7 +60,7 @@ fn failed_store_is_visible_everywhere() {
 #[test]
 fn durability_is_stated_and_applied() {
     let of = |durability, commit_interval| {
-        let home = Home::open(ServiceOptions { durability, commit_interval, ..options(&directory()) });
+        let home = Home::open(ServiceOptions { durability, commit_interval, ..options(&create_directory()) });
         let volume = home.create("data", "link(10us)");
         let mut client = home.client("data");
         client.write_unflushed(0, &[7; 4096]);

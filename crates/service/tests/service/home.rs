@@ -43,7 +43,7 @@ pub fn options(directory: &Path) -> ServiceOptions {
 }
 
 /// A new directory.
-pub fn directory() -> PathBuf {
+pub fn create_directory() -> PathBuf {
     static NUMBER: AtomicU32 = AtomicU32::new(0);
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);
     let directory = std::env::temp_dir().join(format!("plimsoll-service-{}-{number}", std::process::id()));
@@ -53,8 +53,8 @@ pub fn directory() -> PathBuf {
 
 /// Copies the files of a data directory. The superblock is copied first: it is never ahead of the rest. A log that is
 /// being replaced is skipped: it may be renamed meanwhile, and the old log exists until then.
-pub fn copy(from: &Path) -> PathBuf {
-    let copy = directory();
+pub fn copy_files(from: &Path) -> PathBuf {
+    let copy = create_directory();
     std::fs::create_dir_all(&copy).unwrap();
     let files = std::fs::read_dir(from).unwrap().map(|entry| entry.unwrap().path());
     let is_data = |path: &PathBuf| {
@@ -72,7 +72,7 @@ pub fn copy(from: &Path) -> PathBuf {
 
 impl Home {
     pub fn new() -> Self {
-        Self::open(options(&directory()))
+        Self::open(options(&create_directory()))
     }
 
     pub fn open(options: ServiceOptions) -> Self {
@@ -97,7 +97,7 @@ impl Home {
 
     /// A service on a copy of the directory, as after a kill at this moment.
     pub fn after_a_kill(&self) -> Self {
-        Self::open(options(&copy(&self.directory)))
+        Self::open(options(&copy_files(&self.directory)))
     }
 
     /// Stops the service and returns its directory.

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use plimsoll_service::{Initiators, LevelChanges, RefusalKind, ServiceOptions, api};
 
-use crate::home::{Client, Home, TIMEOUT, directory, options};
+use crate::home::{Client, Home, TIMEOUT, create_directory, options};
 
 /// Duration of 60 reads at 100 per second, with the first at once.
 const SLOW: Duration = Duration::from_millis(589);
@@ -103,7 +103,7 @@ fn volume_of_an_instance_is_changed_and_deleted_after_its_detachment_only() {
     assert_eq!(level("30", false).unwrap().level, Some(30));
     home.service.delete("data").unwrap();
 
-    let online = ServiceOptions { level_changes: LevelChanges::Online, ..options(&directory()) };
+    let online = ServiceOptions { level_changes: LevelChanges::Online, ..options(&create_directory()) };
     let home = Home::open(online);
     home.create("data", "oci:50GB@20vpu");
     let _client = home.client("data");

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use plimsoll_service::{ServiceOptions, api};
 use plimsoll_volume::Slow;
 
-use crate::home::{Home, directory, options};
+use crate::home::{Home, create_directory, options};
 use crate::logged;
 
 const SECOND_NS: u64 = 1_000_000_000;
@@ -46,7 +46,7 @@ fn level_follows_load() {
 fn level_of_a_used_volume_does_not_follow_the_load_to_30() {
     const TIMES: u32 = 20;
     logged::keep();
-    let home = Home::open(ServiceOptions { slow: Slow::by(TIMES), ..options(&directory()) });
+    let home = Home::open(ServiceOptions { slow: Slow::by(TIMES), ..options(&create_directory()) });
     home.create("data", "oci:50GB@20vpu");
     let up_after_ns = Some(SECOND_NS / u64::from(TIMES));
     let autotune = api::Autotune { default: Some(20), max: Some(40), up_after_ns, ..api::Autotune::default() };
@@ -169,7 +169,7 @@ fn cold_read_is_slow_once_and_credits_deplete() {
 
 #[test]
 fn dilation_is_reported() {
-    let mut slow = options(&directory());
+    let mut slow = options(&create_directory());
     slow.slow = Slow::by(10);
     slow.floor = api::Floor { iops: 40_000, timer_p50_ns: 12_000, ..api::Floor::default() };
     let home = Home::open(slow);
@@ -186,7 +186,7 @@ fn dilation_is_reported() {
 fn too_fast_responses_are_refused_after_a_second_measurement_or_forced() {
     const SLOW: api::Floor =
         api::Floor { iops: 40_000, timer_p50_ns: 50_000, round_trip_p50_ns: 0, round_trip_p99_ns: 0, timer_p99_ns: 0 };
-    let mut busy = options(&directory());
+    let mut busy = options(&create_directory());
     busy.floor = SLOW;
     let create = |name: &str, like: &str, force| {
         let (name, like, size_bytes) = (name.into(), like.into(), Some(64 << 20));

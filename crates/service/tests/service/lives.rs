@@ -110,7 +110,7 @@ fn foreign_directory_is_not_opened() {
     let home = Home::new();
     home.service.handle().edit(plimsoll_volume::Edit::Create { size: 1, text: "of somebody else".into() }).unwrap();
     let mut options = options(&home.directory);
-    let directory = crate::home::copy(&home.directory);
+    let directory = crate::home::copy_files(&home.directory);
     options.directory.clone_from(&directory);
     let refused = Service::open(options).map(drop).unwrap_err();
     assert!(matches!(refused, OpenError::VolumeMetadata { volume: 0, .. }), "{refused}");
@@ -134,7 +134,7 @@ fn product_removed_from_catalogue_keeps_its_model() {
 
 #[test]
 fn full_store_is_reported_and_recovers() {
-    let mut small = options(&crate::home::directory());
+    let mut small = options(&crate::home::create_directory());
     small.capacity = Some(1 << 20);
     let home = Home::open(small);
     home.create("data", "link(10us)");

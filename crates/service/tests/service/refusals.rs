@@ -19,7 +19,7 @@ fn check<T: std::fmt::Debug>(result: Result<T, Refusal>, kind: RefusalKind, word
     assert!(!refusal.message.contains('\n'), "one line: {refusal}");
 }
 
-fn create(home: &Home, name: &str, like: &str, size_bytes: Option<u64>) -> Result<api::Volume, Refusal> {
+fn create_volume(home: &Home, name: &str, like: &str, size_bytes: Option<u64>) -> Result<api::Volume, Refusal> {
     home.service.create(&api::Create { name: name.into(), like: like.into(), size_bytes, ..api::Create::default() })
 }
 
@@ -31,16 +31,20 @@ fn invalid_names_are_refused() {
     check(home.service.volume("databse"), RefusalKind::NotFound, &["did you mean database?"]);
     check(home.service.delete("x"), RefusalKind::NotFound, &["plimsoll volume list"]);
     check(home.service.stats("x\n"), RefusalKind::NotFound, &["\"x\\n\""]);
-    check(create(&home, "database", "link(1ms)", Some(1 << 20)), RefusalKind::Conflict, &["a volume database already"]);
+    check(
+        create_volume(&home, "database", "link(1ms)", Some(1 << 20)),
+        RefusalKind::Conflict,
+        &["a volume database already"],
+    );
     for name in ["", "-data", "a/b", "a b", "..", "ä", &"x".repeat(65)] {
         check(
-            create(&home, name, "link(1ms)", Some(1 << 20)),
+            create_volume(&home, name, "link(1ms)", Some(1 << 20)),
             RefusalKind::Bad,
             &["is not a valid name: write 1 to 64"],
         );
     }
     assert_eq!(home.create("flash", "generic/nvme-tlc").level, None, "spare blocks are not a level");
-    create(&home, &"x".repeat(64), "link(1ms)", Some(1 << 20)).unwrap();
+    create_volume(&home, &"x".repeat(64), "link(1ms)", Some(1 << 20)).unwrap();
     let group = api::Group { name: "vm".into(), like: "limit(3)".into() };
     home.service.create_group(&group).unwrap();
     check(home.service.create_group(&group), RefusalKind::Conflict, &["a group vm already"]);
@@ -50,7 +54,7 @@ fn invalid_names_are_refused() {
 #[test]
 fn unavailable_configuration_is_refused() {
     let home = Home::new();
-    let refused = |like: &str, size| create(&home, "data", like, size);
+    let refused = |like: &str, size| create_volume(&home, "data", like, size);
     check(refused("aws/gp4", None), RefusalKind::Bad, &["no product \"aws/gp4\"", "aws/gp3"]);
     check(refused("./mine.toml:1TiB", None), RefusalKind::Bad, &["start the service with --products FOLDER"]);
     check(refused("floppydisk", None), RefusalKind::Bad, &["plimsoll catalogue lists all"]);
@@ -78,7 +82,7 @@ fn unavailable_configuration_is_refused() {
 
 /// A configuration without a size gets the smallest sufficient size.
 fn create_sized(home: &Home) -> String {
-    create(home, "sized", "oci:10vpu", Some(70 << 30)).unwrap().like
+    create_volume(home, "sized", "oci:10vpu", Some(70 << 30)).unwrap().like
 }
 
 #[test]
@@ -242,7 +246,7 @@ stages = "link(1ms)"
 
 #[test]
 fn volume_in_group_does_not_grow_to_excluded_product() {
-    let mut options = crate::home::options(&crate::home::directory());
+    let mut options = crate::home::options(&crate::home::create_directory());
     options.products.add("shelf.toml", SHELF, &|_| None).unwrap();
     let home = Home::open(options);
     let group = api::Group { name: "vm1".into(), like: "oci/VM.Standard.E4.Flex:1ocpu".into() };

@@ -7,7 +7,7 @@ use plimsoll_front::SocketProtocol as Front;
 use plimsoll_front::iscsi::{TargetSettings, Targets};
 use plimsoll_service::{ChapSecret, Initiators, IscsiOptions, ServiceOptions, api};
 
-use crate::home::{Home, TIMEOUT, directory, options};
+use crate::home::{Home, TIMEOUT, create_directory, options};
 use crate::initiator::{Initiator, Outcome, Pdu, cdb_10};
 
 const PORTALS: [&str; 6] =
@@ -71,7 +71,7 @@ fn discovered(home: &Home) -> Vec<(String, Vec<String>)> {
 
 #[test]
 fn volumes_appear_and_disappear_as_targets() {
-    let home = open(directory());
+    let home = open(create_directory());
     assert_eq!(discovered(&home), []);
     home.create("data", "limit(100000)");
     let created = home.create("fast", "oci:1500GB@120vpu").iscsi.unwrap();
@@ -98,7 +98,7 @@ fn volumes_appear_and_disappear_as_targets() {
 
 #[test]
 fn requests_are_timed_on_the_path_of_their_portal() {
-    let home = open(directory());
+    let home = open(create_directory());
     let target = home.create("data", "window(1 on 2 paths: link(300ms)) \"queue\"").iscsi.unwrap();
     let mut paths = [0, 1].map(|place| session(&home, place, &target.iqn));
     let read = |path: &mut Initiator| path.start(0x40, 512, &cdb_10(0x28, 0, 1), &[]).unwrap();
@@ -127,7 +127,7 @@ fn requests_are_timed_on_the_path_of_their_portal() {
 
 #[test]
 fn initiators_know_the_product() {
-    let home = open(directory());
+    let home = open(create_directory());
     let inquiry = |like: &str| {
         let name = like.split(['/', ':', '(']).next().unwrap();
         let target = home.create(name, like).iscsi.unwrap();
@@ -145,7 +145,7 @@ fn initiators_know_the_product() {
 
 #[test]
 fn growth_is_announced_to_every_session() {
-    let home = open(directory());
+    let home = open(create_directory());
     let target = home.create("data", "limit(100000)").iscsi.unwrap();
     let mut paths = [0, 1].map(|place| session(&home, place, &target.iqn));
     assert_eq!(capacity_bytes(&mut paths[0]), 64 << 20);
@@ -160,7 +160,7 @@ fn growth_is_announced_to_every_session() {
 
 #[test]
 fn snapshot_is_a_target_that_cannot_be_written() {
-    let home = open(directory());
+    let home = open(create_directory());
     let target = home.create("data", "limit(100000)").iscsi.unwrap();
     assert!(session(&home, 0, &target.iqn).write(0, &[1; 512]).is_good());
     let fork = api::Fork { name: "before".into(), like: None };
@@ -175,7 +175,7 @@ fn snapshot_is_a_target_that_cannot_be_written() {
 
 #[test]
 fn restart_keeps_targets_and_data() {
-    let home = open(directory());
+    let home = open(create_directory());
     let before =
         [("data", "limit(100000)"), ("fast", "oci:1500GB@120vpu")].map(|(name, like)| home.create(name, like).iscsi);
     let iqn = before[0].clone().unwrap().iqn;
@@ -192,7 +192,7 @@ fn restart_keeps_targets_and_data() {
 
 #[test]
 fn detachment_ends_sessions_and_closes_the_target() {
-    let home = open(directory());
+    let home = open(create_directory());
     let iqn = home.create("data", "oci:1500GB@120vpu").iscsi.unwrap().iqn;
     home.create("other", "limit(100000)");
     let mut paths = [0, 1].map(|place| session(&home, place, &iqn));
@@ -225,7 +225,7 @@ fn detachment_ends_sessions_and_closes_the_target() {
 }
 
 /// REPORT TARGET PORT GROUPS: state, group and first port of each.
-fn groups(initiator: &mut Initiator) -> Vec<(u8, u8, u8)> {
+fn report_groups(initiator: &mut Initiator) -> Vec<(u8, u8, u8)> {
     let data = initiator.run(0x40, 255, &[0xa3, 0x0a, 0, 0, 0, 0, 0, 0, 0, 255, 0, 0], &[]).data;
     let mut rows = &data[4..];
     let mut groups = Vec::new();
@@ -238,19 +238,19 @@ fn groups(initiator: &mut Initiator) -> Vec<(u8, u8, u8)> {
 
 #[test]
 fn failover_changes_the_optimized_paths() {
-    let home = open(directory());
+    let home = open(create_directory());
     let target = home.create("lun", "netapp/aff-a800").iscsi.unwrap();
     assert_eq!(target.optimized, Some(vec![PORTALS[0].to_owned(), PORTALS[2].to_owned(), PORTALS[4].to_owned()]));
     let tags: Vec<String> = discovered(&home)[0].1.iter().map(|portal| portal[portal.len() - 1..].to_owned()).collect();
     assert_eq!(tags, ["1", "2", "1", "2", "1", "2"]);
     let mut paths = [0, 1].map(|place| session(&home, place, &target.iqn));
     assert_eq!([0, 1].map(|path: usize| paths[path].answers["TargetPortalGroupTag"].clone()), ["1", "2"]);
-    assert_eq!(groups(&mut paths[0]), [(0x80, 1, 1), (1, 2, 2)]);
+    assert_eq!(report_groups(&mut paths[0]), [(0x80, 1, 1), (1, 2, 2)]);
     let after = home.service.fail_over("lun").unwrap();
     assert_eq!(after.optimized, Some(vec![PORTALS[1].to_owned(), PORTALS[3].to_owned(), PORTALS[5].to_owned()]));
     for path in &mut paths {
         assert_eq!(ready(path).sense, Some((6, 0x2a, 6)), "asymmetric access state has changed");
-        assert_eq!(groups(path), [(1, 1, 1), (0x80, 2, 2)]);
+        assert_eq!(report_groups(path), [(1, 1, 1), (0x80, 2, 2)]);
         assert!(path.read(0, 8).is_good(), "both paths work");
     }
     assert_eq!(home.service.fail_over("lun").unwrap(), target);
@@ -278,7 +278,7 @@ fn reads_at_once(paths: &mut [Initiator], each: usize) -> std::time::Duration {
 
 #[test]
 fn path_volume_and_group_have_limits_of_their_own() {
-    let home = open(directory());
+    let home = open(create_directory());
     let group = api::Group { name: "vm".into(), like: "limit(200)".into() };
     home.service.create_group(&group).unwrap();
     let create = |name: &str, like: &str, group: Option<&str>| {

@@ -4,14 +4,14 @@ use serde_json::Value;
 
 use crate::control::serving::Serving;
 
-fn document() -> Value {
+fn read_document() -> Value {
     serde_json::from_slice(&plimsoll_service::http::openapi()).unwrap()
 }
 
 #[test]
 fn every_documented_path_is_served() {
     let serving = Serving::start();
-    let document = document();
+    let document = read_document();
     let mut operations = 0;
     for (path, item) in document["paths"].as_object().unwrap() {
         for method in ["get", "post", "put", "delete", "patch"] {
@@ -39,7 +39,7 @@ fn every_documented_path_is_served() {
 /// Structural rules of `OpenAPI` 3.1.
 #[test]
 fn document_follows_openapi_rules() {
-    let document = document();
+    let document = read_document();
     assert_eq!(document["openapi"], "3.1.0");
     let mut names = std::collections::BTreeSet::new();
     for (path, item) in document["paths"].as_object().unwrap() {

@@ -11,7 +11,7 @@ use plimsoll_service::ServiceOptions;
 use plimsoll_service::client::{Client, ControlAddress};
 use plimsoll_service::http::{Control, Entrance, Token};
 
-use crate::home::{Home, directory, options};
+use crate::home::{Home, create_directory, options};
 
 /// Timeout that suffices on a busy host.
 pub const DEADLINE: Duration = Duration::from_secs(60);
@@ -36,7 +36,7 @@ pub struct Answer {
 
 impl Serving {
     pub fn start() -> Self {
-        let directory = directory();
+        let directory = create_directory();
         let home = Home::open(ServiceOptions { capacity: Some(1 << 40), ..options(&directory) });
         let unix = ListenAddress::Unix(directory.join("control.sock")).listen(SocketAccess::Owner).unwrap();
         let tcp = "tcp:127.0.0.1:0".parse::<ListenAddress>().unwrap().listen(SocketAccess::Owner).unwrap();
