@@ -186,6 +186,6 @@ impl FromStr for Span {
     /// A number with a unit: `250us`, `1.5 ms`, `60s`, `10 min`, `1h`. A number without a unit is refused, because
     /// seconds and milliseconds are easily confused.
     fn from_str(text: &str) -> Result<Self, Malformed> {
-        parse::scaled(text, UNITS, None, Quantity::Span).map(Self)
+        parse::parse_scaled(text, UNITS, None, Quantity::Span).map(Self)
     }
 }

@@ -44,7 +44,7 @@ impl core::error::Error for Malformed {}
 
 /// Parses `number [unit]` into base units; `bare` is the scale of a number without a unit, if allowed. Fractions of a
 /// base unit are truncated.
-pub(crate) fn scaled(
+pub(crate) fn parse_scaled(
     text: &str,
     units: &[(&str, u128)],
     bare: Option<u128>,

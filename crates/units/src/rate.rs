@@ -71,7 +71,7 @@ impl FromStr for Iops {
     /// `12000`, `12k` (decimal), `0.5`, optionally followed by `IOPS` or `/s`.
     fn from_str(text: &str) -> Result<Self, Malformed> {
         let bare = parse::without_suffix(text.trim(), &["iops", "/s"]);
-        let milli = parse::scaled(bare, &[("k", 1_000_000), ("m", 1_000_000_000)], Some(1_000), Quantity::Iops)?;
+        let milli = parse::parse_scaled(bare, &[("k", 1_000_000), ("m", 1_000_000_000)], Some(1_000), Quantity::Iops)?;
         let rate = if milli.is_multiple_of(1_000) {
             Self { ops: milli / 1_000, seconds: 1 }
         } else {

@@ -98,7 +98,7 @@ impl FromStr for Bytes {
     /// `8KiB`, `8 kib` and `8k` are 8,192 bytes; `8kB` and `8kb` are 8,000; a number without a unit is bytes: zero, or
     /// at least 512. Case is ignored.
     fn from_str(text: &str) -> Result<Self, Malformed> {
-        let bytes = parse::scaled(text, UNITS, Some(1), Quantity::Bytes)?;
+        let bytes = parse::parse_scaled(text, UNITS, Some(1), Quantity::Bytes)?;
         let has_unit = text.trim_end().ends_with(|last: char| last.is_ascii_alphabetic());
         if has_unit || bytes == 0 || bytes >= MIN_BARE {
             Ok(Self(bytes))
