@@ -67,7 +67,7 @@ pub fn parse(text: &str) -> Result<ChainSpec, NotationError> {
     if let Some(missing) = missing_parenthesis(text) {
         return Err(NotationError::Unbalanced { text: text.to_string(), missing });
     }
-    let stages = stages(text)?;
+    let stages = parse_stages(text)?;
     ChainSpec::new(stages).map_err(|Invalid(reason)| NotationError::Chain { text: text.to_string(), reason })
 }
 
@@ -98,18 +98,18 @@ fn missing_parenthesis(text: &str) -> Option<char> {
     }
 }
 
-fn stages(text: &str) -> Result<Vec<Named>, NotationError> {
-    split(text, " then ").into_iter().map(|part| stage(part.trim())).collect()
+fn parse_stages(text: &str) -> Result<Vec<Named>, NotationError> {
+    split(text, " then ").into_iter().map(|part| parse_stage(part.trim())).collect()
 }
 
 /// A nested chain, which may be empty.
 fn inside(text: &str) -> Result<ChainSpec, NotationError> {
     let text = text.trim();
-    if text.is_empty() { Ok(ChainSpec::default()) } else { stages(text).map(ChainSpec::nested) }
+    if text.is_empty() { Ok(ChainSpec::default()) } else { parse_stages(text).map(ChainSpec::nested) }
 }
 
 /// `form(...)`, with an optional quoted name after it.
-fn stage(part: &str) -> Result<Named, NotationError> {
+fn parse_stage(part: &str) -> Result<Named, NotationError> {
     let unknown = || NotationError::Stage(part.to_string());
     let (written, name) = match part.strip_suffix('"').and_then(|rest| rest.rsplit_once('"')) {
         Some((written, name)) => (written.trim_end(), Some(name.into())),

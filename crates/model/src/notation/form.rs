@@ -92,7 +92,7 @@ const FORMS: [StageForm; 25] = [
     StageForm {
         name: "window",
         takes: "window(SLOTS [on NUMBER paths]: STAGES), such as window(32: station(8, 80us))",
-        reads: Reads::Nested(window),
+        reads: Reads::Nested(parse_window),
     },
     StageForm {
         name: "pieces",
@@ -274,7 +274,7 @@ fn buffer(values: &[&str]) -> Option<StageSpec> {
     Some(StageSpec::Buffer { capacity: capacity.parse().ok()?, drain, flushing: flush })
 }
 
-fn window(arguments: &Arguments<'_>) -> Read {
+fn parse_window(arguments: &Arguments<'_>) -> Read {
     let ([slots], true) = (&arguments.values[..], arguments.only(&[""])) else { return Ok(None) };
     let inside = arguments.chain("")?;
     let read = || on_paths(slots).and_then(|(slots, paths)| Some((slots.parse().ok()?, paths)));

@@ -94,7 +94,7 @@ fn simulate(spec: &ChainSpec, workload: &Workload, offered: Offered, count: usiz
 
 /// Uniform 8 KiB reads over 64 GiB, modified by words such as `r=0.7` (share of reads), `d=` (durable), `f=` (flushes),
 /// `l=` (length in KiB), `s=` (sequential) and `g=` (GiB).
-fn workload(words: &str) -> Workload {
+fn parse_workload(words: &str) -> Workload {
     let mut workload = Workload {
         reads: 1.0,
         durable: 0.0,
@@ -129,7 +129,7 @@ struct Within {
 fn check(within: &Within, cases: &[(&str, &str)]) {
     let mut deviations = Vec::new();
     for (words, model) in cases {
-        let (spec, workload) = (parse(model).expect("a model"), workload(words));
+        let (spec, workload) = (parse(model).expect("a model"), parse_workload(words));
         let mut compare = |offered, count, tolerance: f64, mean: fn(f64, f64) -> f64| {
             let (observed, ours) = (simulate(&spec, &workload, offered, count), solve(&spec, &workload, offered));
             let off = (mean(ours.iops, ours.mean_ns) / mean(observed.iops, observed.mean_ns) - 1.0) * 100.0;
@@ -271,7 +271,7 @@ fn members_of_an_array_are_independent() {
     // The mean of the maximum of n independent exponential times is the n-th harmonic number.
     for (members, mean_ms) in [(2, 1.5), (4, 1.0 + 1.0 / 2.0 + 1.0 / 3.0 + 1.0 / 4.0)] {
         let spec = parse(&format!("stripe({members},4KiB: station(1,1ms,exponential))")).expect("a model");
-        let workload = workload(&format!("l={}", 4 * members));
+        let workload = parse_workload(&format!("l={}", 4 * members));
         let mean_ns = simulate(&spec, &workload, Offered::Closed { depth: 1 }, 200_000).mean_ns;
         assert!((mean_ns / 1e6 / mean_ms - 1.0).abs() < 0.01, "{members} members: {mean_ns} ns");
     }
@@ -349,7 +349,7 @@ fn close_to_capacity() {
 #[test]
 fn a_generic_device_has_the_measured_knees() {
     let spec = parse("bank(36, 39.8us, lognormal 0.3) then link(19.1us) then station(1, 1.285us)").unwrap();
-    let solve = |depth| solve(&spec, &workload("l=4"), Offered::Closed { depth });
+    let solve = |depth| solve(&spec, &parse_workload("l=4"), Offered::Closed { depth });
     let depths = (0..=10).map(|power| 1 << power);
     let curve: Vec<(u32, f64, f64)> = depths.map(|depth| (depth, solve(depth).iops, solve(depth).mean_ns)).collect();
     let max = curve.iter().map(|point| point.1).fold(0.0, f64::max);
@@ -375,12 +375,12 @@ fn a_pool_of_processors_has_a_knee_and_a_drive_has_a_slope() {
     ];
     for (model, utilisations) in cases {
         let spec = parse(model).unwrap();
-        let max = capacity(&spec, &workload("")).iops;
+        let max = capacity(&spec, &parse_workload("")).iops;
         for (ratio, expected) in [1.2, 1.5, 2.0].into_iter().zip(utilisations) {
             let (mut low, mut high) = (0.0, 1.0);
             for _ in 0..50 {
                 let load = f64::midpoint(low, high);
-                let mean_ns = solve(&spec, &workload(""), Offered::Open { iops: max * load }).mean_ns;
+                let mean_ns = solve(&spec, &parse_workload(""), Offered::Open { iops: max * load }).mean_ns;
                 if mean_ns < ratio * 1e6 { low = load } else { high = load }
             }
             assert!((low - expected).abs() < 0.006, "{model} at {ratio}: {low:.4}, expected {expected}");
@@ -395,7 +395,7 @@ fn a_pool_of_processors_has_a_knee_and_a_drive_has_a_slope() {
 fn a_measured_raid_scales_as_reordering_disks() {
     let disk = "disk(2TB, 7200rpm, seek 0.8ms to 8.5ms, 150MB/s to 75MB/s, queue 64 gain 0.26)";
     let spec = parse(&format!("raid5(8, 64KiB: {disk})")).unwrap();
-    let iops = |depth| solve(&spec, &workload("g=10000 l=4"), Offered::Closed { depth }).iops;
+    let iops = |depth| solve(&spec, &parse_workload("g=10000 l=4"), Offered::Closed { depth }).iops;
     for (depth, measured) in [(8, 8.0 / 1.47), (64, 8.0 / 0.6)] {
         let off = iops(depth) / iops(1) / measured - 1.0;
         assert!(off.abs() < 0.12, "{depth}: {off}");
@@ -444,12 +444,12 @@ fn least_recently_used(weights: &[f64], room: usize, references: u32) -> f64 {
 #[test]
 fn loads_of_stages_obey_littles_law() {
     let spec = parse("station(4, 80us, exponential) then bank(16, 90us) then link(10us)").unwrap();
-    let solution = solve(&spec, &workload(""), Offered::Closed { depth: 8 });
+    let solution = solve(&spec, &parse_workload(""), Offered::Closed { depth: 8 });
     let inside: f64 = solution.stages.iter().map(|stage| stage.visits * (stage.wait_ns + stage.service_ns)).sum();
     assert!((inside / solution.mean_ns - 1.0).abs() < 1e-6, "{inside} in {}", solution.mean_ns);
     assert!((solution.stages[0].utilisation - solution.iops * 80e-6 / 4.0).abs() < 1e-6);
     let raid = parse("raid5(4, 64KiB: station(1, 300us)) \"array\" then link(1us)").unwrap();
-    let solution = solve(&raid, &workload("r=0"), Offered::Open { iops: 1000.0 });
+    let solution = solve(&raid, &parse_workload("r=0"), Offered::Open { iops: 1000.0 });
     assert!((solution.stages[1].visits - 4.0).abs() < 1e-9, "two reads and two writes for each write");
     assert!((solution.stages[1].utilisation - 0.3).abs() < 1e-9);
 }
@@ -457,10 +457,10 @@ fn loads_of_stages_obey_littles_law() {
 #[test]
 fn overload_is_reported_as_saturation() {
     let spec = parse("link(1ms) then limit(3000)").unwrap();
-    let solution = solve(&spec, &workload(""), Offered::Open { iops: 3001.0 });
+    let solution = solve(&spec, &parse_workload(""), Offered::Open { iops: 3001.0 });
     assert!(solution.mean_ns.is_infinite() && solution.saturated && solution.binds == Stage(1));
     assert!((solution.iops - 3000.0).abs() < 1e-6);
-    let idle = solve(&spec, &workload(""), Offered::Open { iops: 0.0 });
+    let idle = solve(&spec, &parse_workload(""), Offered::Open { iops: 0.0 });
     assert!(idle.iops == 0.0 && !idle.saturated);
-    assert!(capacity(&parse("link(1ms)").unwrap(), &workload("")).iops.is_infinite());
+    assert!(capacity(&parse("link(1ms)").unwrap(), &parse_workload("")).iops.is_infinite());
 }

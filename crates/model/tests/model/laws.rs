@@ -72,7 +72,7 @@ enum Step {
     Change { gap_ns: u64, ops: u64 },
 }
 
-fn steps() -> impl Strategy<Value = Vec<Step>> {
+fn generate_steps() -> impl Strategy<Value = Vec<Step>> {
     let any = prop_oneof![Just(0), 1..500_u64, 1..300_000_u64];
     // Events coincide if all times are whole microseconds, as those of many models are.
     let whole_us = prop_oneof![Just(0), 1..10_u64, 1..300_u64].prop_map(|us| us * 1_000);
@@ -94,7 +94,7 @@ fn steps_after(gap_ns: impl Strategy<Value = u64> + Clone) -> impl Strategy<Valu
     prop::collection::vec(step, 1..200)
 }
 
-fn model(name: &str, seed: u64) -> Chain {
+fn build_model(name: &str, seed: u64) -> Chain {
     Chain::new(&parse(name).expect("the models of this file can be read"), seed)
 }
 
@@ -162,7 +162,7 @@ fn play(model: &mut Chain, steps: &[Step], drains: Drains) -> Story {
 
 /// The answers of a story by time: answers determined later may precede answers that were drained ahead.
 fn answers_by_time(name: &str, seed: u64, steps: &[Step], drains: Drains) -> Vec<ModelAnswer> {
-    let mut answers = play(&mut model(name, seed), steps, drains).answers;
+    let mut answers = play(&mut build_model(name, seed), steps, drains).answers;
     answers.sort_by_key(|answer| (answer.at, answer.slot));
     answers
 }
@@ -171,9 +171,9 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn law_1_each_operation_is_answered_once(steps in steps(), seed: u64) {
+    fn law_1_each_operation_is_answered_once(steps in generate_steps(), seed: u64) {
         for name in MODELS {
-            let story = play(&mut model(name, seed), &steps, Drains::InTime);
+            let story = play(&mut build_model(name, seed), &steps, Drains::InTime);
             let mut answered: Vec<Slot> = story.answers.iter().map(|answer| answer.slot).collect();
             answered.sort_unstable();
             let submitted: Vec<Slot> = story.submitted.keys().copied().collect();
@@ -182,9 +182,9 @@ proptest! {
     }
 
     #[test]
-    fn law_2_no_answer_before_its_submission_and_none_out_of_order(steps in steps(), seed: u64) {
+    fn law_2_no_answer_before_its_submission_and_none_out_of_order(steps in generate_steps(), seed: u64) {
         for name in MODELS {
-            let story = play(&mut model(name, seed), &steps, Drains::InTime);
+            let story = play(&mut build_model(name, seed), &steps, Drains::InTime);
             for answer in &story.answers {
                 prop_assert!(answer.at >= story.submitted[&answer.slot].0, "{}: {:?}", name, answer);
             }
@@ -193,16 +193,16 @@ proptest! {
     }
 
     #[test]
-    fn law_3_drain_times_change_no_answer(steps in steps(), seed: u64) {
+    fn law_3_drain_times_change_no_answer(steps in generate_steps(), seed: u64) {
         for name in MODELS {
-            let often = play(&mut model(name, seed), &steps, Drains::InTime);
-            let late = play(&mut model(name, seed), &steps, Drains::AtEnd);
+            let often = play(&mut build_model(name, seed), &steps, Drains::InTime);
+            let late = play(&mut build_model(name, seed), &steps, Drains::AtEnd);
             prop_assert_eq!(often.answers, late.answers, "{}", name);
         }
     }
 
     #[test]
-    fn law_8_answers_drained_ahead_are_unchanged(steps in steps(), seed: u64, lead in 0..400_000_u64) {
+    fn law_8_answers_drained_ahead_are_unchanged(steps in generate_steps(), seed: u64, lead in 0..400_000_u64) {
         for name in MODELS {
             let in_time = answers_by_time(name, seed, &steps, Drains::InTime);
             let ahead = answers_by_time(name, seed, &steps, Drains::Ahead(Span::from_nanos(lead)));
@@ -211,19 +211,19 @@ proptest! {
     }
 
     #[test]
-    fn law_4_the_same_calls_give_the_same_answers(steps in steps(), seed: u64) {
+    fn law_4_the_same_calls_give_the_same_answers(steps in generate_steps(), seed: u64) {
         for name in MODELS {
-            let once = play(&mut model(name, seed), &steps, Drains::InTime);
-            let again = play(&mut model(name, seed), &steps, Drains::InTime);
+            let once = play(&mut build_model(name, seed), &steps, Drains::InTime);
+            let again = play(&mut build_model(name, seed), &steps, Drains::InTime);
             prop_assert_eq!(once.answers, again.answers, "{}", name);
         }
     }
 
     #[test]
-    fn law_5_no_window_exceeds_a_limit(steps in steps(), burst in 1..50_u64, ops in 1..100_000_u64) {
+    fn law_5_no_window_exceeds_a_limit(steps in generate_steps(), burst in 1..50_u64, ops in 1..100_000_u64) {
         let steps: Vec<Step> = steps.into_iter().filter(|step| !matches!(step, Step::Change { .. })).collect();
         let rate = Iops::per_second(ops);
-        let story = play(&mut model(&format!("limit({ops}, burst {burst})"), 0), &steps, Drains::InTime);
+        let story = play(&mut build_model(&format!("limit({ops}, burst {burst})"), 0), &steps, Drains::InTime);
         for (first, opening) in story.answers.iter().enumerate() {
             for (count, closing) in story.answers[first..].iter().enumerate() {
                 // `count + 1` operations in a closed window: all but the burst need their time; 2 ns for rounding.
@@ -234,14 +234,14 @@ proptest! {
     }
 
     #[test]
-    fn law_7_a_refused_change_leaves_the_model_unchanged(steps in steps(), seed: u64) {
+    fn law_7_a_refused_change_leaves_the_model_unchanged(steps in generate_steps(), seed: u64) {
         let unchanged: Vec<Step> = steps.iter().map(|step| match *step {
             Step::Change { gap_ns, .. } => Step::Drain { gap_ns },
             ref other => other.clone(),
         }).collect();
         for name in MODELS.iter().filter(|name| !name.starts_with("limit")) {
-            let with = play(&mut model(name, seed), &steps, Drains::InTime);
-            let without = play(&mut model(name, seed), &unchanged, Drains::InTime);
+            let with = play(&mut build_model(name, seed), &steps, Drains::InTime);
+            let without = play(&mut build_model(name, seed), &unchanged, Drains::InTime);
             prop_assert_eq!(with.answers, without.answers, "{}", name);
         }
     }
@@ -250,7 +250,7 @@ proptest! {
 #[test]
 fn a_limit_delivers_its_rate_exactly() {
     // A bucket of integers polled every 100 us would lose the fraction at 3,000 a second.
-    let mut model = model("limit(3000)", 0);
+    let mut model = build_model("limit(3000)", 0);
     for slot in 0..9_000 {
         model.submit(Instant::ZERO, Slot(slot), &Op { offset: 0, length: 4096, kind: Kind::Read, stream: 0 });
     }
@@ -266,7 +266,7 @@ fn burst_left_passes_without_delay() {
     let op = Op { offset: 0, length: 4096, kind: Kind::Read, stream: 0 };
     for (name, unit) in [("limit(3000, burst 20)", 1), ("limit(7MB/s, burst 80KiB)", 4096)] {
         for (spent, idle_us) in [(0, 0), (5, 0), (20, 1_000), (20, 2_500), (20, 1_000_000), (7, 333)] {
-            let mut chain = model(name, 0);
+            let mut chain = build_model(name, 0);
             for slot in 0..spent {
                 chain.submit(Instant::ZERO, Slot(slot), &op);
             }
@@ -282,7 +282,7 @@ fn burst_left_passes_without_delay() {
             assert_eq!(answers.len() as u64, left, "{name} after {spent} and {idle_us} us");
         }
     }
-    assert_eq!(model("station(1, 80us)", 0).burst_left(Instant::ZERO, Stage(0)), None);
+    assert_eq!(build_model("station(1, 80us)", 0).burst_left(Instant::ZERO, Stage(0)), None);
 }
 
 #[test]
@@ -291,7 +291,7 @@ fn answers_of_the_last_stage_are_known_ahead() {
     let lead = us(60);
     let path = "link(100us) then station(1, 399us) then writeback(1MiB: ) then link(1us)";
     for name in ["link(500us)", "limit(9000) then station(1, 500us)", "window(2: station(1, 500us))", path] {
-        let mut model = model(name, 0);
+        let mut model = build_model(name, 0);
         model.submit(Instant::ZERO, Slot(0), &Op { offset: 0, length: 4096, kind: Kind::Read, stream: 0 });
         let mut answers = Vec::new();
         while let Some(at) = model.wake_ahead(lead).filter(|at| *at <= Instant::ZERO + us(440)) {
@@ -334,7 +334,7 @@ fn arrivals_come_behind_simultaneous_events_however_far_ahead_answers_are_draine
 
 #[test]
 fn the_stage_that_held_an_operation_longest_binds() {
-    let mut model = model("limit(1000) then station(1, 300us)", 0);
+    let mut model = build_model("limit(1000) then station(1, 300us)", 0);
     for slot in 0..4 {
         model.submit(Instant::ZERO, Slot(slot), &Op { offset: 0, length: 4096, kind: Kind::Read, stream: 0 });
     }
@@ -347,7 +347,7 @@ fn the_stage_that_held_an_operation_longest_binds() {
 /// Answers of reads at time 0, each on a path: time in microseconds, and the name of the stage that binds.
 fn on_paths(text: &str, paths: &[Option<u8>], length: u32) -> Vec<(u64, String)> {
     let stages = parse(text).expect("the models of this file can be read").names();
-    let mut model = model(text, 0);
+    let mut model = build_model(text, 0);
     for (slot, path) in paths.iter().enumerate() {
         let op = Op { offset: 0, length, kind: Kind::Read, stream: 0 };
         model.submit_on(Instant::ZERO, Slot(slot as u32), &op, *path);

@@ -7,7 +7,7 @@ const PAGE: &str = include_str!("../../../../docs/models.md");
 const ANALYTIC: &str = include_str!("../../src/analytic.rs");
 
 /// The models of the page's commands: the quoted argument of `simulate`.
-fn examples() -> Vec<&'static str> {
+fn list_examples() -> Vec<&'static str> {
     PAGE.lines()
         .filter_map(|line| line.strip_prefix("plimsoll simulate '"))
         .map(|rest| rest.split_once('\'').expect("an example ends with an apostrophe").0)
@@ -15,7 +15,7 @@ fn examples() -> Vec<&'static str> {
 }
 
 /// The stage names of the notation, from the message for an unknown stage.
-fn forms() -> Vec<String> {
+fn list_forms() -> Vec<String> {
     let message = parse("unknown(1)").expect_err("the stage is unknown").to_string();
     let list = message.split_once("is not a stage: use ").expect("it lists the forms").1;
     list.trim_end_matches(", joined by then").split(", ").map(str::to_owned).collect()
@@ -23,7 +23,7 @@ fn forms() -> Vec<String> {
 
 #[test]
 fn every_example_can_be_read_and_answers() {
-    let examples = examples();
+    let examples = list_examples();
     assert!(examples.len() > 20, "{} examples were found", examples.len());
     for example in examples {
         let spec = parse(example).unwrap_or_else(|error| panic!("{error}"));
@@ -41,9 +41,9 @@ fn every_example_can_be_read_and_answers() {
 
 #[test]
 fn every_stage_has_its_section_and_an_example() {
-    let forms = forms();
+    let forms = list_forms();
     assert!(forms.len() > 20, "{forms:?}");
-    let examples = examples();
+    let examples = list_examples();
     for form in forms {
         assert!(PAGE.contains(&format!("\n### {form}\n\n`{form}(")), "docs/models.md has no section for {form}");
         let used = |example: &str| example.split([' ', '(']).any(|word| word == form);
