@@ -115,7 +115,7 @@ fn reader_ends_after_an_error() {
     assert!(reader.next().is_none());
 }
 
-fn outline(lines: &str) -> Option<Outline> {
+fn read_outline(lines: &str) -> Option<Outline> {
     let text = format!("{HEAD}{lines}");
     let trace = TraceReader::new(text.as_bytes()).map(Outline::of);
     trace.expect("a head").expect("well-formed lines")
@@ -124,7 +124,7 @@ fn outline(lines: &str) -> Option<Outline> {
 #[test]
 fn outline_counts_operations() {
     let lines = "10,read,0,4096\n20,read,4096,4096\n25,read,0,8192\n30,write,0,8192\n30,flush,0,0\n35,trim,0,1048576\n";
-    let outline = outline(&format!("{lines}#dropped 2\n#dropped 5\n")).unwrap();
+    let outline = read_outline(&format!("{lines}#dropped 2\n#dropped 5\n")).unwrap();
     assert_eq!((outline.operations, outline.span, outline.dropped), (6, Span::from_nanos(25), 7));
     assert_eq!(outline.reach, 1 << 20);
     assert!((outline.mix.reads - 0.75).abs() < 1e-9);
@@ -135,15 +135,15 @@ fn outline_counts_operations() {
 #[test]
 fn many_sizes_are_rounded_to_powers_of_two() {
     let lines: Vec<String> = (1..=4_096).map(|size| format!("0,read,0,{size}\n")).collect();
-    let sizes = outline(&lines.concat()).unwrap().mix.sizes;
+    let sizes = read_outline(&lines.concat()).unwrap().mix.sizes;
     assert_eq!(sizes.largest(), Bytes::kib(4));
     assert!(sizes.sizes().iter().all(|(size, _)| size.get().is_power_of_two()), "{sizes:?}");
-    let uneven = outline("0,read,0,3000\n0,read,0,4096\n").unwrap().mix.sizes;
+    let uneven = read_outline("0,read,0,3000\n0,read,0,4096\n").unwrap().mix.sizes;
     assert_eq!(uneven, BlockMix::weighted(vec![(Bytes::kib(4), 10_000)]).unwrap());
 }
 
 #[test]
 fn empty_trace_has_no_outline() {
-    assert_eq!(outline("#dropped 9\n"), None);
-    assert_eq!(outline("0,flush,0,0\n").unwrap().operations, 1);
+    assert_eq!(read_outline("#dropped 9\n"), None);
+    assert_eq!(read_outline("0,flush,0,0\n").unwrap().operations, 1);
 }
