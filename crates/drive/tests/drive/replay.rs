@@ -71,7 +71,7 @@ fn replayed(text: &[u8], tempo: Tempo, depth: u32) -> LoopResult {
     observed
 }
 
-fn all(observed: &LoopResult, of: fn(&plimsoll_record::Tally) -> Bins) -> Bins {
+fn merge_bins(observed: &LoopResult, of: fn(&plimsoll_record::Tally) -> Bins) -> Bins {
     let mut all = Bins::default();
     observed.series.iter().for_each(|slice| all.merge(&of(&slice.tally)));
     all
@@ -85,9 +85,15 @@ fn a_replay_on_the_same_model_gives_the_same_histogram() {
         let trace = TraceWriter::new(&mut text).unwrap();
         let direct = offer(&mut Recording { load: generated(rate), trace }, 256);
         let again = replayed(&text, Tempo::Recorded { scale: 1.0 }, 256);
-        assert_eq!(all(&direct, plimsoll_record::Tally::response), all(&again, plimsoll_record::Tally::response));
-        assert_eq!(all(&direct, plimsoll_record::Tally::service), all(&again, plimsoll_record::Tally::service));
-        assert_eq!(all(&direct, plimsoll_record::Tally::response).count, 20_000);
+        assert_eq!(
+            merge_bins(&direct, plimsoll_record::Tally::response),
+            merge_bins(&again, plimsoll_record::Tally::response)
+        );
+        assert_eq!(
+            merge_bins(&direct, plimsoll_record::Tally::service),
+            merge_bins(&again, plimsoll_record::Tally::service)
+        );
+        assert_eq!(merge_bins(&direct, plimsoll_record::Tally::response).count, 20_000);
         // By slice they differ: a slice ends between completions of the same time.
         let shares =
             |observed: &LoopResult| observed.bound_by.shares(Instant::ZERO, &["a", "b", "c"].map(String::from));
@@ -100,11 +106,11 @@ fn a_slower_replay_waits_less_and_a_depth_leaves_no_gaps() {
     let mut text = Vec::new();
     let trace = TraceWriter::new(&mut text).unwrap();
     offer(&mut Recording { load: generated(3_800), trace }, 256);
-    let mean = |observed: &LoopResult| all(observed, plimsoll_record::Tally::response).mean().unwrap();
+    let mean = |observed: &LoopResult| merge_bins(observed, plimsoll_record::Tally::response).mean().unwrap();
     let recorded = replayed(&text, Tempo::Recorded { scale: 1.0 }, 256);
     let slower = replayed(&text, Tempo::Recorded { scale: 2.0 }, 256);
     assert!(mean(&slower) < mean(&recorded), "{} against {}", mean(&slower), mean(&recorded));
     let closed = replayed(&text, Tempo::Closed { depth: 1 }, 1);
     assert!(mean(&closed) <= mean(&slower), "{} against {}", mean(&closed), mean(&slower));
-    assert_eq!(all(&closed, plimsoll_record::Tally::response).count, 20_000);
+    assert_eq!(merge_bins(&closed, plimsoll_record::Tally::response).count, 20_000);
 }
