@@ -60,7 +60,7 @@ struct Line {
 
 fn main() {
     let words: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with("--")).collect();
-    let seeds = seeds(words.first().map_or("100", String::as_str));
+    let seeds = parse_seeds(words.first().map_or("100", String::as_str));
     let efforts = words.get(1).map_or("quick,default", String::as_str);
     let required = |name: &str| words.len() < 3 || words[2..].iter().any(|word| name.contains(word.as_str()));
     let efforts: Vec<Effort> = efforts
@@ -82,7 +82,7 @@ fn main() {
                 continue;
             }
             let (disturbed, objective) = (change(model), toy::p99_within(Span::from_millis(limit_ms)));
-            let truth = truth(disturbed, objective);
+            let truth = measure_truth(disturbed, objective);
             for &effort in &efforts {
                 let row = study(disturbed, objective, truth, effort, seeds.clone());
                 print(&format!("| {name} ({truth:.0}) | {disturbance} | {effort:?} | {row} |"));
@@ -92,7 +92,7 @@ fn main() {
 }
 
 /// Parses a number of seeds from 1, or a range.
-fn seeds(word: &str) -> RangeInclusive<u64> {
+fn parse_seeds(word: &str) -> RangeInclusive<u64> {
     let number = |text: &str| text.parse().expect("a number of seeds, or a range such as 1001..1100");
     match word.split_once("..") {
         Some((first, last)) => number(first)..=number(last),
@@ -106,7 +106,7 @@ fn print(line: &str) {
 }
 
 /// Load at which the median half second meets the objective, from 1,200 slots.
-fn truth(model: Model, objective: Objective) -> f64 {
+fn measure_truth(model: Model, objective: Objective) -> f64 {
     let limit = objective.limit.as_secs_f64();
     let (servers, rate) = (model.servers as f64, 1.0 / model.service);
     let start = match model.limit {

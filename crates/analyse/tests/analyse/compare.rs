@@ -12,7 +12,7 @@ use crate::toy::{self, normal, open, recognize};
 /// Relative standard deviation between runs, which is not covered by their intervals.
 const BETWEEN_RUNS: f64 = 0.02;
 
-pub fn curve(runs: Vec<Run>) -> Curve {
+pub fn build_curve(runs: Vec<Run>) -> Curve {
     let mut curve = measured::curve(runs, Bytes::kib(8), Bytes::gib(1));
     curve.conditions.objective = Some(toy::p99_within(Span::from_millis(1)));
     curve
@@ -44,7 +44,7 @@ fn measured(rng: &mut Rng, service_ns: f64) -> Curve {
         let wait_ns = 1e9 / (max - rate);
         runs.push(run(open(rate), rate, service_ns + wait_ns, 3.0 * service_ns + 4.6 * wait_ns));
     }
-    curve(runs)
+    build_curve(runs)
 }
 
 fn share(pairs: u64, service_ns: f64, verdict: &Verdict) -> f64 {
@@ -74,7 +74,7 @@ fn only(comparison: &Comparison, quantity: Quantity) -> Verdict {
     change.map_or(Verdict::NotComparable(Incomparable::NoCommonLoad), |change| change.verdict.clone())
 }
 
-fn closed(depth: u32, iops: f64) -> Run {
+fn build_closed(depth: u32, iops: f64) -> Run {
     let mean_ns = recognize(f64::from(depth) / iops * 1e9, 0.01);
     let p99_ns = recognize(mean_ns.value * 2.0, 0.05);
     measured::run(
@@ -85,7 +85,8 @@ fn closed(depth: u32, iops: f64) -> Run {
 
 #[test]
 fn change_below_the_floor_is_ignored() {
-    let curves = [1.0, 1.04].map(|f| curve(vec![closed(1, 1e4 * f), closed(2, 2e4 * f), closed(4, 3e4 * f)]));
+    let curves = [1.0, 1.04]
+        .map(|f| build_curve(vec![build_closed(1, 1e4 * f), build_closed(2, 2e4 * f), build_closed(4, 3e4 * f)]));
     let comparison = compare(&curves[0], &curves[1]);
     assert_eq!(comparison.verdict, Verdict::NoRealChange);
     let (low, _) = comparison.overall[0].ratio.interval.unwrap();
@@ -95,8 +96,8 @@ fn change_below_the_floor_is_ignored() {
 #[test]
 fn scatter_between_repetitions_raises_the_floor() {
     let curves = [1.0, 1.15].map(|f| {
-        let runs = [0.9, 1.0, 1.1].map(|noise| [closed(1, 1e4 * f * noise), closed(2, 2e4 * f * noise)]);
-        curve(runs.concat())
+        let runs = [0.9, 1.0, 1.1].map(|noise| [build_closed(1, 1e4 * f * noise), build_closed(2, 2e4 * f * noise)]);
+        build_curve(runs.concat())
     });
     let comparison = compare(&curves[0], &curves[1]);
     assert_eq!(comparison.verdict, Verdict::NoRealChange);
@@ -105,8 +106,9 @@ fn scatter_between_repetitions_raises_the_floor() {
 
 #[test]
 fn single_point_does_not_decide() {
-    let runs =
-        |third| curve([(1, 1e4), (2, 2e4), (4, third), (8, 4e4)].map(|(depth, iops)| closed(depth, iops)).into());
+    let runs = |third| {
+        build_curve([(1, 1e4), (2, 2e4), (4, third), (8, 4e4)].map(|(depth, iops)| build_closed(depth, iops)).into())
+    };
     let comparison = compare(&runs(3e4), &runs(2e4));
     assert_eq!(comparison.points.iter().filter(|change| change.verdict == Verdict::Worse).count(), 2, "IOPS and p99");
     assert_eq!(comparison.verdict, Verdict::NoRealChange);
@@ -114,26 +116,26 @@ fn single_point_does_not_decide() {
 
 #[test]
 fn contradictory_changes_are_mixed() {
-    let a = curve(vec![closed(1, 1e4), closed(2, 2e4), closed(4, 4e4), closed(8, 8e4)]);
-    let b = curve(vec![closed(1, 1.5e4), closed(2, 3e4), closed(4, 3e4), closed(8, 3e4)]);
+    let a = build_curve(vec![build_closed(1, 1e4), build_closed(2, 2e4), build_closed(4, 4e4), build_closed(8, 8e4)]);
+    let b = build_curve(vec![build_closed(1, 1.5e4), build_closed(2, 3e4), build_closed(4, 3e4), build_closed(8, 3e4)]);
     assert_eq!(compare(&a, &b).verdict, Verdict::Mixed);
 }
 
 #[test]
 fn overall_quantities_need_no_common_loads() {
-    let a = curve(vec![closed(1, 1e4), closed(8, 5e4)]);
-    let b = curve(vec![closed(1, 1e4), closed(16, 9e4)]);
+    let a = build_curve(vec![build_closed(1, 1e4), build_closed(8, 5e4)]);
+    let b = build_curve(vec![build_closed(1, 1e4), build_closed(16, 9e4)]);
     let comparison = compare(&a, &b);
     assert_eq!(only(&comparison, Quantity::MostIops), Verdict::Better);
     assert_eq!(only(&comparison, Quantity::Mean), Verdict::NoRealChange);
     assert_eq!(comparison.points.len(), 2, "depth 1 only: {:?}", comparison.points);
     assert!(matches!(only(&comparison, Quantity::LoadLine), Verdict::NotComparable(_)));
-    assert!(matches!(compare(&curve(vec![]), &b).verdict, Verdict::NotComparable(_)));
+    assert!(matches!(compare(&build_curve(vec![]), &b).verdict, Verdict::NotComparable(_)));
 }
 
 #[test]
 fn differing_conditions_are_reported() {
-    let a = curve(vec![closed(1, 1e4)]);
+    let a = build_curve(vec![build_closed(1, 1e4)]);
     assert_eq!(compare(&a, &a).conditions, vec![]);
     let mut b = a.clone();
     b.source = Source::Simulated { model: "toy".into() };

@@ -21,7 +21,7 @@ fn within_ms(ms: u64) -> Objective {
 }
 
 /// A slot of an open load with `operations`, of which `late` take 8 ms and the others 1 ms.
-fn slot(rate: f64, operations: u64, late: u64, pass: u32) -> LoadSlot {
+fn build_slot(rate: f64, operations: u64, late: u64, pass: u32) -> LoadSlot {
     let spans = [(Span::from_millis(1), operations - late), (Span::from_millis(8), late)];
     LoadSlot {
         offered: Pace::Open { rate: Iops::from_f64(rate), arrival: Arrival::Poisson },
@@ -79,7 +79,7 @@ const REFERENCE: [(i32, u64, u64, u32); 26] = [
 ];
 
 fn reference() -> Vec<LoadSlot> {
-    REFERENCE.iter().map(|&(rung, operations, late, pass)| slot(exact(rung), operations, late, pass)).collect()
+    REFERENCE.iter().map(|&(rung, operations, late, pass)| build_slot(exact(rung), operations, late, pass)).collect()
 }
 
 fn at(slots: &[LoadSlot], objective: Objective) -> (Estimate, plimsoll_record::LineBasis) {
@@ -130,14 +130,14 @@ fn fitted_curve_rises_through_the_load_line() {
 
 #[test]
 fn single_load_has_no_fitted_curve() {
-    let alone = curve_of(vec![slot(exact(150), 1_000, 1, 0), slot(exact(150), 1_000, 2, 1)]);
+    let alone = curve_of(vec![build_slot(exact(150), 1_000, 1, 0), build_slot(exact(150), 1_000, 2, 1)]);
     assert_eq!(fitted_curve(&alone, Measure::Quantile(0.99)), Vec::new());
 }
 
 /// A window of `count` sessions with 100 operations per second each, at most 1,000 in total.
 fn sessions(count: u32, late: u64, pass: u32) -> LoadSlot {
     let operations = u64::from(count.min(10)) * 100;
-    let slot = slot(1.0, operations, late, pass);
+    let slot = build_slot(1.0, operations, late, pass);
     LoadSlot { offered: Pace::Closed { depth: count }, iops: operations as f64, ..slot }
 }
 
@@ -179,8 +179,8 @@ const OVERSLEPT: [(Span, u64); 2] = [(Span::ZERO, 1_900), (Span::from_millis(8),
 #[test]
 fn slots_with_a_late_generator_are_excluded_whether_they_met_the_objective_or_not() {
     let mut slots = reference();
-    slots.push(late_by(slot(exact(147), 2_000, 90, 5), &OVERSLEPT));
-    slots.push(late_by(slot(exact(162), 2_000, 0, 5), &OVERSLEPT));
+    slots.push(late_by(build_slot(exact(147), 2_000, 90, 5), &OVERSLEPT));
+    slots.push(late_by(build_slot(exact(162), 2_000, 0, 5), &OVERSLEPT));
     let (iops, basis) = at(&slots, within_ms(LIMIT_MS));
     assert_eq!((basis.slots, basis.left_out), (26, 2));
     assert!((iops.value / 8_754.253 - 1.0).abs() < 1e-4, "{iops:?}");
@@ -189,7 +189,7 @@ fn slots_with_a_late_generator_are_excluded_whether_they_met_the_objective_or_no
 #[test]
 fn disturbed_slots_do_not_change_the_line_of_the_others() {
     let mut slots = reference();
-    slots.extend((0..40).map(|pass| late_by(slot(exact(156), 2_000, 90, pass), &OVERSLEPT)));
+    slots.extend((0..40).map(|pass| late_by(build_slot(exact(156), 2_000, 90, pass), &OVERSLEPT)));
     let (iops, basis) = at(&slots, within_ms(LIMIT_MS));
     assert_eq!((basis.slots, basis.left_out), (26, 40));
     assert!((iops.value / 8_754.253 - 1.0).abs() < 1e-4, "{iops:?}");
@@ -212,7 +212,7 @@ fn withheld(stolen_ms: u64, throttled_ms: u64, pauses: &[(Span, u64)]) -> HostDe
 fn each_evidence_of_the_host_disturbs_a_slot() {
     let left_out = |host: Option<HostDelay>, limit_ms| {
         let mut slots = reference();
-        slots.push(LoadSlot { host, ..slot(exact(150), 2_000, 0, 5) });
+        slots.push(LoadSlot { host, ..build_slot(exact(150), 2_000, 0, 5) });
         estimate(&slots, within_ms(limit_ms)).unwrap().basis.left_out
     };
     let none = withheld(0, 0, &[]);
@@ -231,8 +231,8 @@ fn each_evidence_of_the_host_disturbs_a_slot() {
 }
 
 /// A closed load.
-fn closed(depth: u32, iops: f64, late: u64) -> LoadSlot {
-    let slot = slot(1.0, 1_000, late, 0);
+fn build_closed(depth: u32, iops: f64, late: u64) -> LoadSlot {
+    let slot = build_slot(1.0, 1_000, late, 0);
     LoadSlot { offered: Pace::Closed { depth }, role: SlotRole::Max, iops, ..slot }
 }
 
@@ -260,16 +260,20 @@ fn too_few_undisturbed_slots_are_refused_with_the_required_time() {
 fn closed_loads_answer_under_their_own_name() {
     let objective = within_ms(LIMIT_MS);
     let line = |slots: &[LoadSlot]| closed_line(slots, objective).unwrap();
-    let mut slots =
-        vec![closed(1, 900.0, 0), closed(16, 9_000.0, 2), closed(64, 12_000.0, 5), closed(256, 13_000.0, 900)];
+    let mut slots = vec![
+        build_closed(1, 900.0, 0),
+        build_closed(16, 9_000.0, 2),
+        build_closed(64, 12_000.0, 5),
+        build_closed(256, 13_000.0, 900),
+    ];
     let found = line(&slots);
     assert_eq!((found.depth, found.iops, found.slots), (64, Estimate::bare(12_000.0), 1));
     assert_eq!((found.objective, found.is_deepest, found.is_disturbed), (objective, false, false));
     // Beyond saturation less may be completed.
-    assert_eq!(line(&[closed(16, 9_000.0, 0), closed(64, 8_000.0, 0)]).depth, 16);
-    assert!(line(&[closed(16, 9_000.0, 0), closed(64, 10_000.0, 0)]).is_deepest);
+    assert_eq!(line(&[build_closed(16, 9_000.0, 0), build_closed(64, 8_000.0, 0)]).depth, 16);
+    assert!(line(&[build_closed(16, 9_000.0, 0), build_closed(64, 10_000.0, 0)]).is_deepest);
     // Disturbed slots are not used where others are available.
-    slots.push(late_by(closed(64, 4_000.0, 900), &OVERSLEPT));
+    slots.push(late_by(build_closed(64, 4_000.0, 900), &OVERSLEPT));
     assert_eq!((line(&slots).iops.value, line(&slots).is_disturbed), (12_000.0, false));
     let disturbed: Vec<LoadSlot> = slots.iter().cloned().map(|slot| late_by(slot, &OVERSLEPT)).collect();
     assert!(line(&disturbed).is_disturbed);
@@ -281,15 +285,15 @@ fn closed_loads_answer_under_their_own_name() {
         loops: 1,
         ..HostDelay::default()
     };
-    let paused = |late| LoadSlot { host: Some(host.clone()), ..closed(64, 12_000.0, late) };
-    let found = line(&[closed(16, 9_000.0, 0), paused(54)]);
+    let paused = |late| LoadSlot { host: Some(host.clone()), ..build_closed(64, 12_000.0, late) };
+    let found = line(&[build_closed(16, 9_000.0, 0), paused(54)]);
     assert!(found.depth == 64 && (found.delayed - 0.048).abs() < 0.001, "6 of 1,000 are late: {found:?}");
-    assert_eq!(line(&[closed(16, 9_000.0, 0), paused(80)]).depth, 16, "32 of 1,000 are late");
+    assert_eq!(line(&[build_closed(16, 9_000.0, 0), paused(80)]).depth, 16, "32 of 1,000 are late");
     // No closed load within 5 ms: the next longer limit that is met.
-    let slow = line(&[closed(1, 100.0, 50), closed(4, 300.0, 60)]);
+    let slow = line(&[build_closed(1, 100.0, 50), build_closed(4, 300.0, 60)]);
     assert_eq!((slow.objective, slow.depth), (within_ms(10), 4));
     assert_eq!(closed_line(&reference(), objective), None, "open loads have no such answer");
-    let three = [closed(4, 90.0, 0), closed(4, 100.0, 0), closed(4, 110.0, 0)];
+    let three = [build_closed(4, 90.0, 0), build_closed(4, 100.0, 0), build_closed(4, 110.0, 0)];
     let (low, high) = line(&three).iops.interval.unwrap();
     assert!(low > 60.0 && low < 90.0 && high > 110.0 && high < 170.0, "{low} {high}");
 }
@@ -374,8 +378,10 @@ fn failed_hold_on_a_disturbed_host_proves_nothing() {
 
 #[test]
 fn wide_interval_is_refused_with_the_required_time() {
-    let noisy: Vec<LoadSlot> =
-        (100..160).step_by(4).map(|rung| slot(exact(rung), 2_000, if rung % 8 == 0 { 0 } else { 60 }, 0)).collect();
+    let noisy: Vec<LoadSlot> = (100..160)
+        .step_by(4)
+        .map(|rung| build_slot(exact(rung), 2_000, if rung % 8 == 0 { 0 } else { 60 }, 0))
+        .collect();
     let found = estimate(&noisy, within_ms(LIMIT_MS)).unwrap();
     let LoadLine::Refused { why: NoLine::Scatter { low, high, seconds }, .. } = found.line else { panic!("{found:?}") };
     assert!(high > 4.0 * low && seconds > 2.0 * 15.0 * 0.275, "{found:?}");
@@ -384,19 +390,19 @@ fn wide_interval_is_refused_with_the_required_time() {
 #[test]
 fn never_is_consistent_with_the_slots() {
     let objective = within_ms(LIMIT_MS);
-    let missed: Vec<LoadSlot> = (120..126).map(|rung| slot(exact(rung), 1_000, 50, 0)).collect();
+    let missed: Vec<LoadSlot> = (120..126).map(|rung| build_slot(exact(rung), 1_000, 50, 0)).collect();
     assert!(matches!(estimate(&missed, objective).unwrap().line, LoadLine::Never { .. }));
     // Twenty operations without a late one meet the objective, although a single one would be 5 %.
-    let few: Vec<LoadSlot> = (120..126).map(|rung| slot(exact(rung), 20, 0, 0)).collect();
+    let few: Vec<LoadSlot> = (120..126).map(|rung| build_slot(exact(rung), 20, 0, 0)).collect();
     assert!(matches!(estimate(&few, objective).unwrap().line, LoadLine::Beyond { .. }));
-    let met: Vec<LoadSlot> = (120..126).map(|rung| slot(exact(rung), 1_000, 0, 0)).collect();
+    let met: Vec<LoadSlot> = (120..126).map(|rung| build_slot(exact(rung), 1_000, 0, 0)).collect();
     assert!(matches!(estimate(&met, objective).unwrap().line, LoadLine::Beyond { .. }));
     assert_eq!(estimate(&[], objective), None);
 }
 
 /// Windows of a held load; late from the window `until` on.
 fn sustain(rate: f64, pass: u32, until: usize) -> Vec<LoadSlot> {
-    let window = |index| slot(rate, 1_000, if index >= until { 500 } else { 0 }, pass);
+    let window = |index| build_slot(rate, 1_000, if index >= until { 500 } else { 0 }, pass);
     (0..6).map(window).map(|slot| LoadSlot { role: SlotRole::Hold, iops: rate, ..slot }).collect()
 }
 

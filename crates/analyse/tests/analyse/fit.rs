@@ -43,7 +43,7 @@ fn run(depth: u32, iops: f64, half: Option<f64>) -> Run {
     measured::run(Pace::Closed { depth }, figures)
 }
 
-fn curve(source: Source, reads: f64, runs: Vec<Run>) -> Curve {
+fn build_curve(source: Source, reads: f64, runs: Vec<Run>) -> Curve {
     let mut curve = measured::curve(runs, Bytes::kib(8), Bytes::gib(8));
     curve.source = source;
     curve.conditions.streams[0].mix.reads = reads;
@@ -57,7 +57,7 @@ fn measured() -> Source {
 /// Fits to the figures of a model, with intervals of 1 %.
 fn fit_to(model: &str, depths: &[u32]) -> Fitted {
     let runs = depths.iter().map(|depth| run(*depth, simulate(model, *depth, 60_000), Some(0.01))).collect();
-    let curve = curve(measured(), 1.0, runs);
+    let curve = build_curve(measured(), 1.0, runs);
     fit(&[Evidence::try_from(&curve).expect("measured")], None).expect("steady runs")
 }
 
@@ -125,7 +125,7 @@ fn limit_is_recovered() {
 fn a_measured_disk_is_a_power_law() {
     let iops = [57.6, 64.5, 71.2, 78.6, 86.3, 93.6];
     let runs = (0..6).map(|power| run(1 << power, iops[power], None)).collect();
-    let curve = curve(Source::Published { document: "a table".into() }, 1.0, runs);
+    let curve = build_curve(Source::Published { document: "a table".into() }, 1.0, runs);
     let fitted = fit(&[Evidence::try_from(&curve).unwrap()], None).unwrap();
     assert_eq!(fitted.spec.names(), ["disk"], "{fitted:#?}");
     let gain = named(&fitted, "disk, exponent of the queue");
@@ -139,7 +139,7 @@ fn a_measured_disk_is_a_power_law() {
 fn a_measured_disk_gains_from_a_depth_on() {
     let iops = [72.1, 72.7, 75.4, 86.5, 111.0, 131.0];
     let runs = (0..6).map(|power| run(1 << power, iops[power], None)).collect();
-    let curve = curve(Source::Published { document: "fio-plot".into() }, 1.0, runs);
+    let curve = build_curve(Source::Published { document: "fio-plot".into() }, 1.0, runs);
     let fitted = fit(&[Evidence::try_from(&curve).unwrap()], None).unwrap();
     let from = named(&fitted, "disk, queue up to which it gains nothing");
     assert!((3.0..6.0).contains(&from.value), "{fitted:#?}");
@@ -151,7 +151,7 @@ fn a_measured_disk_gains_from_a_depth_on() {
 fn a_measured_array_is_disks_that_reorder() {
     let iops = [106.1, 203.1, 357.8, 576.2, 845.7, 1140.3, 1466.7];
     let runs = (0..7).map(|power| run(1 << power, iops[power], None)).collect();
-    let curve = curve(Source::Published { document: "fio-plot".into() }, 1.0, runs);
+    let curve = build_curve(Source::Published { document: "fio-plot".into() }, 1.0, runs);
     let fitted = fit(&[Evidence::try_from(&curve).unwrap()], None).unwrap();
     let disks = named(&fitted, "disks, number");
     assert!((5.0..=9.0).contains(&disks.value), "{fitted:#?}");
@@ -182,7 +182,7 @@ fn number_of_servers_needs_waiting() {
 #[test]
 fn reads_and_writes_measured_together_are_doubted() {
     let runs = [1, 4, 16].into_iter().map(|depth| run(depth, f64::from(depth) * 1e4, Some(0.02))).collect();
-    let curve = curve(measured(), 0.7, runs);
+    let curve = build_curve(measured(), 0.7, runs);
     let fitted = fit(&[Evidence::try_from(&curve).unwrap()], None).unwrap();
     assert!(
         fitted.doubts.iter().any(|doubt| doubt.to_string().contains("only measured together")),
@@ -196,7 +196,7 @@ fn missing_evidence_is_an_error() {
     assert_eq!(fit(&[], None).unwrap_err(), NotFitted::NoEvidence);
     let mut drifting = run(1, 1e4, None);
     drifting.figures.steadiness = Steadiness::Drifting;
-    let curve = curve(measured(), 1.0, vec![drifting]);
+    let curve = build_curve(measured(), 1.0, vec![drifting]);
     assert_eq!(fit(&[Evidence::try_from(&curve).unwrap()], None).unwrap_err(), NotFitted::NoRun);
 }
 /// Twice the depth would show whether the dies or a pipeline bind.
@@ -212,7 +212,7 @@ fn rival_with_other_extrapolation_is_shown() {
 fn two_loads_do_not_show_a_form() {
     let two = |model: &str, limits: Option<&str>| {
         let runs = [1, 32].into_iter().map(|depth| run(depth, simulate(model, depth, 60_000), Some(0.01))).collect();
-        let curve = curve(measured(), 1.0, runs);
+        let curve = build_curve(measured(), 1.0, runs);
         let stages = limits.map(|limits| parse(limits).expect("a notation"));
         let stated = stages.as_ref().map(|stages| StatedLimits { of: "cloud:50GB", stages });
         fit(&[Evidence::try_from(&curve).expect("measured")], stated)
@@ -245,7 +245,7 @@ fn two_loads_do_not_show_a_form() {
 fn limits_that_did_not_bind_are_kept() {
     let truth = "link(100us) then station(4, 300us, exponential)";
     let runs = [1, 2, 4, 6, 8, 16].into_iter().map(|depth| run(depth, simulate(truth, depth, 60_000), Some(0.01)));
-    let curve = curve(measured(), 1.0, runs.collect());
+    let curve = build_curve(measured(), 1.0, runs.collect());
     let stages = parse("limit(100000)").expect("a notation");
     let stated = StatedLimits { of: "cloud:50GB", stages: &stages };
     let fitted = fit(&[Evidence::try_from(&curve).expect("measured")], Some(stated)).expect("steady runs");
@@ -256,7 +256,7 @@ fn limits_that_did_not_bind_are_kept() {
 /// Fits to rates by depth.
 fn fit_to_rates(rates: &[(u32, f64)]) -> Fitted {
     let runs = rates.iter().map(|(depth, iops)| run(*depth, *iops, Some(0.02))).collect();
-    let curve = curve(measured(), 1.0, runs);
+    let curve = build_curve(measured(), 1.0, runs);
     fit(&[Evidence::try_from(&curve).expect("measured")], None).expect("steady runs")
 }
 
@@ -352,7 +352,7 @@ fn reads_and_writes_of_a_caching_controller_are_fitted_apart() {
     let depths = [1, 2, 4, 8, 16, 32];
     let of = |model: &str, reads: f64| {
         let runs = depths.iter().map(|depth| run(*depth, simulate(model, *depth, 20_000), Some(0.01))).collect();
-        curve(measured(), reads, runs)
+        build_curve(measured(), reads, runs)
     };
     let curves = [of("station(8, 8ms, exponential)", 1.0), of("limit(2000) then link(300us)", 0.0)];
     let evidence: Vec<Evidence<'_>> = curves.iter().map(|curve| Evidence::try_from(curve).expect("measured")).collect();
@@ -364,7 +364,7 @@ fn reads_and_writes_of_a_caching_controller_are_fitted_apart() {
 
 #[test]
 fn void_curves_are_no_evidence() {
-    let mut cached = curve(measured(), 1.0, vec![run(1, 1e4, None), run(4, 4e4, None)]);
+    let mut cached = build_curve(measured(), 1.0, vec![run(1, 1e4, None), run(4, 4e4, None)]);
     cached.runs.iter_mut().for_each(|run| run.findings.push(Finding::PageCacheAnswered { share: 0.999 }));
     let refused = Evidence::try_from(&cached).expect_err("void").to_string();
     assert!(refused.contains("99.9 % of the reads came from the page cache"), "{refused}");

@@ -12,13 +12,13 @@ fn objective() -> Objective {
 }
 
 /// A load line with an interval of this relative half width.
-fn line(iops: f64, half: f64) -> LoadLine {
+fn build_line(iops: f64, half: f64) -> LoadLine {
     let interval = Some((iops / (1.0 + half), iops * (1.0 + half)));
     LoadLine::At { objective: objective(), iops: Estimate { value: iops, interval } }
 }
 
 fn lines(values: &[f64]) -> Vec<LoadLine> {
-    values.iter().map(|iops| line(*iops, 0.1)).collect()
+    values.iter().map(|iops| build_line(*iops, 0.1)).collect()
 }
 
 fn compared(a: &[LoadLine], b: &[LoadLine], history: Option<LineHistory>) -> LineComparison {
@@ -27,7 +27,7 @@ fn compared(a: &[LoadLine], b: &[LoadLine], history: Option<LineHistory>) -> Lin
 
 #[test]
 fn single_runs_differ_if_their_intervals_are_disjoint() {
-    let against = |b: f64, half: f64| compared(&[line(10_000.0, half)], &[line(b, half)], None);
+    let against = |b: f64, half: f64| compared(&[build_line(10_000.0, half)], &[build_line(b, half)], None);
     assert_eq!(against(12_000.0, 0.1).verdict(), Verdict::NoRealChange);
     assert_eq!(against(12_200.0, 0.1).verdict(), Verdict::Better);
     assert_eq!(against(8_200.0, 0.1).verdict(), Verdict::Worse);
@@ -40,7 +40,7 @@ fn single_runs_differ_if_their_intervals_are_disjoint() {
 #[test]
 fn scatter_between_earlier_runs_widens_the_comparison_of_single_runs() {
     let history = LineHistory::of(&[7_000.0, 10_000.0, 14_000.0]);
-    let pair = (vec![line(10_000.0, 0.02)], vec![line(15_000.0, 0.02)]);
+    let pair = (vec![build_line(10_000.0, 0.02)], vec![build_line(15_000.0, 0.02)]);
     assert_eq!(compared(&pair.0, &pair.1, None).verdict(), Verdict::Better);
     assert_eq!(compared(&pair.0, &pair.1, history).verdict(), Verdict::NoRealChange);
     assert_eq!(LineHistory::of(&[7_000.0, 10_000.0]), None);
@@ -62,10 +62,13 @@ fn several_runs_are_judged_by_their_scatter() {
 fn lines_without_an_interval_are_not_compared() {
     let bare = LoadLine::At { objective: objective(), iops: Estimate::bare(10_000.0) };
     assert!(
-        compare_lines(&[bare], &[line(10_000.0, 0.1)], None).unwrap_err().to_string().contains("without an interval")
+        compare_lines(&[bare], &[build_line(10_000.0, 0.1)], None)
+            .unwrap_err()
+            .to_string()
+            .contains("without an interval")
     );
     let beyond = LoadLine::Beyond { objective: objective(), iops: Estimate::bare(10_000.0) };
-    assert!(compare_lines(&[beyond], &[line(10_000.0, 0.1)], None).is_err());
+    assert!(compare_lines(&[beyond], &[build_line(10_000.0, 0.1)], None).is_err());
 }
 
 /// Eight servers with service times multiplied by `times`.

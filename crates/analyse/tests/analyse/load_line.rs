@@ -5,7 +5,7 @@ use plimsoll_load::Pace;
 use plimsoll_record::{Bins, Counter, Estimate, Figures, LoadLine, Objective, Run, Slice, Steadiness, Tally};
 use plimsoll_units::{Instant, Kind, Span};
 
-use crate::compare::curve;
+use crate::compare::build_curve;
 use crate::measured;
 use crate::toy::{self, open, recognize};
 
@@ -122,11 +122,11 @@ fn overloaded_run_is_no_knee() {
 #[test]
 fn ladder_is_always_complete() {
     let rates = [100.0, 250.0, 500.0, 700.0, 850.0, 950.0, 1_050.0];
-    let lines = ladder(&curve(rates.map(|rate| at(rate, 0.05)).into()));
+    let lines = ladder(&build_curve(rates.map(|rate| at(rate, 0.05)).into()));
     let limits: Vec<u64> = lines.iter().map(|line| line.objective().limit.as_nanos() / 1_000).collect();
     assert_eq!(limits[..], [100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000]);
     assert!(matches!(lines[0], LoadLine::Never { .. }) && matches!(lines[7], LoadLine::At { .. }), "{lines:?}");
-    assert!(ladder(&curve(Vec::new())).is_empty());
+    assert!(ladder(&build_curve(Vec::new())).is_empty());
 }
 
 #[test]
@@ -140,7 +140,7 @@ fn default_objective_follows_the_ladder() {
 }
 
 /// Lower bound of the load line for a single run offered 500 per second that completed `achieved` within the objective.
-fn credited(achieved: f64, total: Tally) -> f64 {
+fn derive_credit(achieved: f64, total: Tally) -> f64 {
     let mut run = Run { total, ..at(500.0, 0.05) };
     run.figures.iops = recognize(achieved, 0.01);
     match load_line(&[run], within_ms(20)) {
@@ -150,13 +150,20 @@ fn credited(achieved: f64, total: Tally) -> f64 {
 }
 
 fn counted(stream: u8, errors: Vec<(i32, u64)>) -> Counter {
-    Counter { stream, kind: Kind::Read, bytes: 0, errors, response: toy::bins(&mut [1_000_000], 5_000), service: None }
+    Counter {
+        stream,
+        kind: Kind::Read,
+        bytes: 0,
+        errors,
+        response: toy::build_bins(&mut [1_000_000], 5_000),
+        service: None,
+    }
 }
 
 #[test]
 fn offered_rate_counts_for_a_single_stream_without_failures() {
     let check = |achieved: f64, counters: Vec<Counter>, expected: f64| {
-        let credited = credited(achieved, Tally(counters));
+        let credited = derive_credit(achieved, Tally(counters));
         assert!((credited - expected).abs() < 1e-6, "{achieved} achieved: {credited}, not {expected}");
     };
     check(460.0, vec![counted(0, vec![])], 500.0);
@@ -172,7 +179,7 @@ fn measuring(own: Objective) -> Vec<Run> {
         let mut run = at(rate, 0.2);
         run.figures.objective_ns = Some(std::mem::take(&mut run.figures.p99_ns));
         run.figures.objective = Some(own);
-        run.total = Tally(vec![Counter { response: toy::bins(&mut [90_000_000], 5_000), ..counted(0, vec![]) }]);
+        run.total = Tally(vec![Counter { response: toy::build_bins(&mut [90_000_000], 5_000), ..counted(0, vec![]) }]);
         run
     };
     [600.0, 760.0, 780.0, 900.0].map(run).into()
@@ -194,7 +201,7 @@ fn measure_of_the_figures_has_priority_over_counts() {
 #[test]
 fn files_of_the_first_version_are_parsed() {
     use plimsoll_record::Curve;
-    let now = String::from_utf8(curve(vec![at(500.0, 0.05)]).to_json()).unwrap();
+    let now = String::from_utf8(build_curve(vec![at(500.0, 0.05)]).to_json()).unwrap();
     let first = now.replace("plimsoll.curve/2", "plimsoll.curve/1");
     assert_ne!(first, now);
     assert_eq!(Curve::from_json(first.as_bytes()).unwrap(), Curve::from_json(now.as_bytes()).unwrap());

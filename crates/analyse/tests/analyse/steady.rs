@@ -87,7 +87,7 @@ fn drift_of_the_p99_alone_is_found() {
             let mut responses: Vec<u64> = (0..600)
                 .map(|_| if rng.f64() < 0.02 { exponential(rng, slow) } else { exponential(rng, 1e6) } as u64)
                 .collect();
-            slices.push(toy::slice(SLICE * u64::from(i), SLICE, toy::bins(&mut responses, 1)));
+            slices.push(toy::slice(SLICE * u64::from(i), SLICE, toy::build_bins(&mut responses, 1)));
         }
         let findings = settle(&slices, &closed()).findings;
         findings

@@ -67,7 +67,7 @@ impl Storage {
         let times = (count / 300).max(1);
         let at = (start + span / 2).as_secs_f64();
         let mut responses: Vec<u64> = (0..count / times).map(|_| self.response_ns(rng, pace, at) as u64).collect();
-        toy::slice(start, span, toy::bins(&mut responses, times))
+        toy::slice(start, span, toy::build_bins(&mut responses, times))
     }
 
     /// Measures a point like the real loop, with regular checks for its end. Also returns the duration.
@@ -138,7 +138,7 @@ impl Swept {
 }
 
 /// Runs a complete sweep, and checks its invariants.
-fn sweep(storage: Storage, plan: &SweepPlan, seed: u64) -> Swept {
+fn run_sweep(storage: Storage, plan: &SweepPlan, seed: u64) -> Swept {
     let rng = &mut Rng::with_seed(seed);
     let mut sweep = Sweep::new(plan.clone());
     let (mut runs, mut points, mut spent, mut last_share) = (Vec::new(), Vec::new(), Span::ZERO, 0.0);
@@ -159,7 +159,7 @@ fn sweep(storage: Storage, plan: &SweepPlan, seed: u64) -> Swept {
 #[test]
 fn depth_increases_until_saturation() {
     for (storage, deepest) in [(FAST, 64..=256), (SLOW, 2..=64)] {
-        let swept = sweep(storage, &plan(Span::from_secs(60), None), 1);
+        let swept = run_sweep(storage, &plan(Span::from_secs(60), None), 1);
         let depth =
             |point: &SweepPoint| if let Pace::Closed { depth } = point.pace { depth } else { panic!("{point:?}") };
         let rising = swept.count(Purpose::Bracket);
@@ -186,7 +186,7 @@ fn only_given_loads_are_measured() {
         repetitions: 2,
         ..plan(Span::from_secs(20), None)
     };
-    let swept = sweep(FAST, &named, 1);
+    let swept = run_sweep(FAST, &named, 1);
     let paces: Vec<Pace> = swept.points.iter().map(|point| point.pace).collect();
     let once = [1, 4, 16].map(|depth| Pace::Closed { depth }).into_iter().chain([toy::open(1_000.0)]);
     assert_eq!(paces, once.clone().chain(once).collect::<Vec<_>>());
@@ -195,7 +195,7 @@ fn only_given_loads_are_measured() {
 #[test]
 fn repetitions_are_interleaved() {
     let twice = SweepPlan { repetitions: 2, ..plan(Span::from_secs(60), Some(toy::p99_within(Span::from_millis(1)))) };
-    let swept = sweep(FAST, &twice, 1);
+    let swept = run_sweep(FAST, &twice, 1);
     let again = swept.points.iter().filter(|point| point.pace == Pace::Closed { depth: 1 }).count();
     assert_eq!(again, 2, "{:?}", swept.points);
     assert!(swept.spent <= Span::from_secs(72));

@@ -27,7 +27,7 @@ pub fn poisson(rng: &mut Rng, mean: f64) -> u64 {
 }
 
 /// Histogram of response times in nanoseconds, each counted `times`.
-pub fn bins(responses_ns: &mut [u64], times: u64) -> Bins {
+pub fn build_bins(responses_ns: &mut [u64], times: u64) -> Bins {
     responses_ns.sort_unstable();
     let mut bins: Vec<(u64, u64)> = Vec::new();
     for &ns in responses_ns.iter() {
@@ -60,7 +60,7 @@ pub fn series(rng: &mut Rng, span: Span, levels: impl IntoIterator<Item = (f64, 
         let count = poisson(rng, iops * span.as_secs_f64());
         let mut responses: Vec<u64> = (0..count).map(|_| exponential(rng, mean_ns) as u64).collect();
         start += span;
-        slice(start - span, span, bins(&mut responses, 1))
+        slice(start - span, span, build_bins(&mut responses, 1))
     });
     slices.collect()
 }
@@ -73,7 +73,7 @@ pub fn single_server(rng: &mut Rng, load: f64, operations: usize, span: Span) ->
     for _ in 0..operations {
         let response = wait + exponential(rng, SERVICE_NS);
         while arrived + response >= (span.as_nanos() * (slices.len() as u64 + 1)) as f64 {
-            slices.push(slice(span * slices.len() as u64, span, bins(&mut responses, 1)));
+            slices.push(slice(span * slices.len() as u64, span, build_bins(&mut responses, 1)));
             responses.clear();
         }
         responses.push(response as u64);
