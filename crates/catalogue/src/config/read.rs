@@ -22,11 +22,15 @@ impl FromStr for Config {
     type Err = ConfigError;
 
     fn from_str(text: &str) -> Result<Self, ConfigError> {
-        read(text.trim()).map_err(|(at, expected)| ConfigError { text: text.to_owned(), at: at.to_owned(), expected })
+        parse_config(text.trim()).map_err(|(at, expected)| ConfigError {
+            text: text.to_owned(),
+            at: at.to_owned(),
+            expected,
+        })
     }
 }
 
-fn read(text: &str) -> Result<Config, Unparsable<'_>> {
+fn parse_config(text: &str) -> Result<Config, Unparsable<'_>> {
     let (mut volume, machine) = match text.split_once(" on ") {
         Some((volume, machine)) => (volume.trim(), Some(machine_part(machine.trim())?)),
         None => (text, None),

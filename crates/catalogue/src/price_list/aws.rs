@@ -135,7 +135,7 @@ fn commitment(lease: &str) -> Option<Commitment> {
     }
 }
 
-fn purchase(text: &str) -> Option<Purchase> {
+fn parse_purchase(text: &str) -> Option<Purchase> {
     match text {
         "No Upfront" => Some(Purchase::Monthly),
         "Partial Upfront" => Some(Purchase::PartlyAhead),
@@ -204,7 +204,8 @@ impl OfferFile {
         if !self.skus.contains_key(price.sku) || term.class == "convertible" {
             return;
         }
-        let existing = commitment(&term.lease).zip(purchase(&term.purchase)).zip(price.amount.parse::<Decimal>().ok());
+        let existing =
+            commitment(&term.lease).zip(parse_purchase(&term.purchase)).zip(price.amount.parse::<Decimal>().ok());
         let Some(((term, purchase), amount)) = existing else {
             collector.skip("its term or amount is not understood");
             return;

@@ -41,7 +41,7 @@ struct SavingsPlan {
     term: String,
 }
 
-fn term(text: &str) -> Option<Commitment> {
+fn parse_term(text: &str) -> Option<Commitment> {
     match text {
         "1 Year" => Some(Commitment::OneYear),
         "3 Years" => Some(Commitment::ThreeYears),
@@ -75,7 +75,7 @@ impl AzureItem {
         } else {
             format!("{}/{}", self.product_name, self.meter_name)
         };
-        let commitment = self.reservation_term.as_deref().map_or(Some(Commitment::None), term);
+        let commitment = self.reservation_term.as_deref().map_or(Some(Commitment::None), parse_term);
         let (Some(commitment), Some(price)) = (commitment, decimal(self.retail_price)) else {
             collector.skip("its term or amount is not understood");
             return Ok(());
@@ -103,7 +103,7 @@ impl AzureItem {
         };
         // A reservation is preferred to a savings plan of the same term, wherever both are.
         for plan in self.savings_plan.iter().flatten().filter(|_| is_machine && commitment == Commitment::None) {
-            let (Some(term), Some(amount)) = (term(&plan.term), decimal(plan.retail_price)) else { continue };
+            let (Some(term), Some(amount)) = (parse_term(&plan.term), decimal(plan.retail_price)) else { continue };
             collector.add(PriceListForm::Azure, rate(term, per.clone(), amount))?;
         }
         collector.add(PriceListForm::Azure, rate(commitment, per, amount))

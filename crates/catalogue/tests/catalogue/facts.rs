@@ -17,13 +17,13 @@ fn try_offer(config: &str, region: &str) -> Result<Offer, ConfigRefusal> {
     BUILT_IN.offer(&config.parse::<Config>().expect("a configuration"), &terms)
 }
 
-fn offer(config: &str, region: &str) -> Offer {
+fn create_offer(config: &str, region: &str) -> Offer {
     try_offer(config, region).unwrap_or_else(|refusal| panic!("{config}: {refusal}"))
 }
 
 /// The lowest ceiling of random reads of 4 KiB, rounded.
-fn iops(config: &str) -> u64 {
-    let offer = offer(config, "");
+fn find_iops(config: &str) -> u64 {
+    let offer = create_offer(config, "");
     let standing = offer.standing(&Ask { block: Bytes::kib(4), reads: 1.0, sequential: false });
     standing.binding().expect("a ceiling").iops.round() as u64
 }
@@ -35,7 +35,7 @@ fn doubts(offer: &Offer) -> String {
 #[test]
 fn the_price_of_a_machine_is_part_of_the_price() {
     let monthly = |config: &str, region: &str| {
-        let price = offer(config, region).price().unwrap_or_else(|none| panic!("{config}: {none}"));
+        let price = create_offer(config, region).price().unwrap_or_else(|none| panic!("{config}: {none}"));
         (price.monthly.exact(), price.without.join(" "))
     };
     let priced = |sum: &str| (sum.to_owned(), String::new());
@@ -56,7 +56,7 @@ fn the_price_of_a_machine_is_part_of_the_price() {
 #[test]
 fn shapes_of_machines_are_known() {
     let shape = |config: &str| {
-        let shape = offer(config, "").machine_shape().expect("it has a machine");
+        let shape = create_offer(config, "").machine_shape().expect("it has a machine");
         let gib = shape.memory.map(|memory| memory.get() as f64 / 1_073_741_824.0);
         (shape.vcpus, gib, shape.network_bits_per_second, shape.volumes)
     };
@@ -64,21 +64,24 @@ fn shapes_of_machines_are_known() {
     assert_eq!(shape("aws/m7i.large"), (Some(2.0), Some(8.0), Some(0.65e9), Some(32)));
     assert_eq!(shape("azure/Standard_E8bds_v5"), (Some(8.0), Some(64.0), None, Some(16)));
     assert_eq!(shape("gcp/c4-highmem-8"), (Some(8.0), Some(62.0), None, Some(31)));
-    assert_eq!(offer("oci:100GB", "").machine_shape(), None);
+    assert_eq!(create_offer("oci:100GB", "").machine_shape(), None);
 }
 
 #[test]
 fn disks_of_a_kind_share_the_limits_of_their_machine() {
-    assert_eq!(iops("gcp/pd-balanced:1000GiB"), 9_000);
+    assert_eq!(find_iops("gcp/pd-balanced:1000GiB"), 9_000);
     // The base of 3,000 counts once.
-    assert_eq!(iops("stripe(2,64KiB) of gcp/pd-balanced:1000GiB"), 15_000);
-    assert_eq!(iops("stripe(8,64KiB) of gcp/pd-ssd:1000GiB"), 100_000);
-    assert_eq!(iops("stripe(8,64KiB) of gcp/pd-ssd:1000GiB on gcp/n2-highmem-16"), 25_000);
-    assert_eq!(iops("stripe(8,64KiB) of gcp/hyperdisk-balanced:1000GiB,iops=50000 on gcp/c3-highmem-22"), 120_000);
+    assert_eq!(find_iops("stripe(2,64KiB) of gcp/pd-balanced:1000GiB"), 15_000);
+    assert_eq!(find_iops("stripe(8,64KiB) of gcp/pd-ssd:1000GiB"), 100_000);
+    assert_eq!(find_iops("stripe(8,64KiB) of gcp/pd-ssd:1000GiB on gcp/n2-highmem-16"), 25_000);
+    assert_eq!(find_iops("stripe(8,64KiB) of gcp/hyperdisk-balanced:1000GiB,iops=50000 on gcp/c3-highmem-22"), 120_000);
     // Azure has a cap for Ultra and Premium SSD v2 disks, and another for the rest.
     let eight = "on azure/Standard_E8bds_v5";
-    assert_eq!(iops(&format!("stripe(4,64KiB) of azure/ultra:1024GiB,iops=40000,throughput=1000 {eight}")), 44_200);
-    assert_eq!(iops(&format!("stripe(16,64KiB) of azure/premium-ssd:P30 {eight}")), 33_000);
+    assert_eq!(
+        find_iops(&format!("stripe(4,64KiB) of azure/ultra:1024GiB,iops=40000,throughput=1000 {eight}")),
+        44_200
+    );
+    assert_eq!(find_iops(&format!("stripe(16,64KiB) of azure/premium-ssd:P30 {eight}")), 33_000);
 }
 
 #[test]
@@ -106,16 +109,16 @@ fn everyday_machines_have_their_limits() {
         ("stripe(4,64KiB) of azure/premium-ssd:P30 on azure/D4s_v5", 6_400),
         ("stripe(4,64KiB) of azure/premium-ssd:P30 on azure/ds3_v2", 12_800),
     ] {
-        assert_eq!(iops(config), expected, "{config}");
+        assert_eq!(find_iops(config), expected, "{config}");
     }
-    let shape = offer("azure/Standard_E32-8s_v5", "eastus").machine_shape().unwrap();
+    let shape = create_offer("azure/Standard_E32-8s_v5", "eastus").machine_shape().unwrap();
     assert_eq!((shape.vcpus, shape.memory.map(|memory| memory.get() >> 30)), (Some(8.0), Some(256)));
 }
 
 #[test]
 fn host_cache_has_limits_of_its_own() {
     let standing = |config: &str, reads: f64, block: Bytes| {
-        let offer = offer(config, "");
+        let offer = create_offer(config, "");
         let standing = offer.standing(&Ask { block, reads, sequential: false });
         let binding = standing.binding().expect("a ceiling");
         (binding.iops.round(), (binding.bytes_per_second / 1e6).round())
@@ -133,7 +136,7 @@ fn host_cache_has_limits_of_its_own() {
     assert_eq!(standing(&on(":hits"), 0.0, kib).0, 12_800.0);
     assert_eq!(standing(&on(":misses"), 1.0, kib).0, 12_800.0);
     assert_eq!(standing(&on(":misses"), 1.0, mib).1, 128.0);
-    offer(&on(":hits"), "").model().unwrap();
+    create_offer(&on(":hits"), "").model().unwrap();
     for (config, expected) in [
         ("azure/ultra:1024GiB,iops=4000,throughput=100 on azure/Standard_D8s_v5:hits", "have no host cache"),
         ("azure/premium-ssd:P30 on azure/Standard_L8s_v3:hits", "no cached limits of this machine"),
@@ -141,14 +144,14 @@ fn host_cache_has_limits_of_its_own() {
         let refusal = try_offer(config, "").unwrap_err().to_string();
         assert!(refusal.contains(expected), "{config}: {refusal}");
     }
-    assert!(doubts(&offer(&on(":hits"), "")).contains("counted as hits"));
+    assert!(doubts(&create_offer(&on(":hits"), "")).contains("counted as hits"));
 }
 
 #[test]
 fn machine_may_be_described_by_its_limits() {
     let own = "machine(iops=12800, mbps=192, vcpus=8, memory=64GiB)";
     for volume in ["stripe(4,64KiB) of azure/premium-ssd:P30", "aws/io2:1000GiB,iops=20000", "oci:1000GB@20vpu"] {
-        let offer = offer(&format!("{volume} on {own}"), "");
+        let offer = create_offer(&format!("{volume} on {own}"), "");
         let displayed = offer.config.to_string();
         assert!(displayed.ends_with(" on machine(iops=12800,mbps=192,vcpus=8,memory=64GiB)"), "{displayed}");
         assert!(offer.short().to_string().ends_with(" on machine(iops=12800,mbps=192,vcpus=8,memory=64GiB)"));
@@ -158,7 +161,7 @@ fn machine_may_be_described_by_its_limits() {
         assert_eq!((shape.vcpus, shape.memory, shape.volumes), (Some(8.0), Some(Bytes::gib(64)), None));
         assert!(offer.model_notation().unwrap().contains("limit(12800) \"IOPS of the machine\""));
     }
-    assert_eq!(offer("machine(mbps=200)", "").config.to_string(), "machine(mbps=200)");
+    assert_eq!(create_offer("machine(mbps=200)", "").config.to_string(), "machine(mbps=200)");
     for (config, expected) in [
         ("gp3:100GiB on machine(vcpus=8)", "name a limit of the machine"),
         ("gp3:100GiB on machine(speed=8)", "has no option \"speed\""),
@@ -189,11 +192,11 @@ fn sizes_of_clouds_count_in_powers_of_1024() {
         // Drives and arrays count in powers of 1,000.
         ("netapp/aff-a800:10TB", "netapp/aff-a800:10000GB,"),
     ] {
-        let displayed = offer(config, "").config.to_string();
+        let displayed = create_offer(config, "").config.to_string();
         assert!(displayed.starts_with(expected), "{config} is {displayed}");
     }
     // A P30.
-    assert_eq!(iops("azure/premium-ssd:1TB"), 5_000);
+    assert_eq!(find_iops("azure/premium-ssd:1TB"), 5_000);
     let refusal = try_offer("oci:33TB@0vpu", "").unwrap_err().to_string();
     assert!(refusal.contains("size is 33 TB (33,792 GB as the vendor counts)"), "{refusal}");
 }
@@ -202,25 +205,25 @@ fn sizes_of_clouds_count_in_powers_of_1024() {
 fn ultra_high_performance_on_a_small_machine_has_one_path() {
     let on = |ocpu: u32| format!("oci:1500GB@120vpu on oci/VM.Standard.E4.Flex:{ocpu}ocpu");
     // One session of 32 commands of 669 us; then the network of 4 and of 2 Gb/s.
-    assert_eq!(iops(&on(4)), 47_833);
-    assert_eq!(iops(&on(2)), 40_000);
-    assert_eq!(iops(&on(16)), 300_000);
-    let small = offer(&on(4), "");
+    assert_eq!(find_iops(&on(4)), 47_833);
+    assert_eq!(find_iops(&on(2)), 40_000);
+    assert_eq!(find_iops(&on(16)), 300_000);
+    let small = create_offer(&on(4), "");
     assert!(doubts(&small).contains("is supported on virtual machines from 16 OCPUs"), "{}", doubts(&small));
     assert!(small.model_notation().unwrap().contains("window(32 on 1 paths: "));
-    assert!(!doubts(&offer(&on(16), "")).contains("is supported on virtual machines"));
-    assert_eq!(iops("oci:1500GB@120vpu on oci/BM.Standard.E4.128"), 300_000);
+    assert!(!doubts(&create_offer(&on(16), "")).contains("is supported on virtual machines"));
+    assert_eq!(find_iops("oci:1500GB@120vpu on oci/BM.Standard.E4.128"), 300_000);
 }
 
 #[test]
 fn lost_paths_leave_the_rates_of_the_others() {
     let bytes = |paths: u32| {
-        let offer = offer(&format!("oci:1500GB@120vpu,active_paths={paths}"), "");
+        let offer = create_offer(&format!("oci:1500GB@120vpu,active_paths={paths}"), "");
         let standing = offer.standing(&Ask { block: Bytes::mib(1), reads: 1.0, sequential: true });
         (standing.binding().unwrap().bytes_per_second / 1e6).round()
     };
     assert_eq!([5, 4, 3, 2, 1].map(bytes), [2_680.0, 2_680.0, 2_070.0, 1_380.0, 690.0]);
-    let lost = offer("oci:1500GB@120vpu,active_paths=3", "");
+    let lost = create_offer("oci:1500GB@120vpu,active_paths=3", "");
     assert!(lost.model_notation().unwrap().contains("window(113 on 3 paths: link(1us, 690MB/s on 3 paths)"));
     assert!(doubts(&lost).contains("paths are lost"), "{}", doubts(&lost));
     assert!(try_offer("oci:1500GB@120vpu,active_paths=6", "").is_err());
@@ -261,7 +264,7 @@ fn bounds_of_hyperdisk_follow_size_and_iops() {
 #[test]
 fn a_stripe_fails_with_any_of_its_volumes() {
     let rates = |config: &str| {
-        let durability = offer(config, "").durability()?;
+        let durability = create_offer(config, "").durability()?;
         let per_cent = |rate: f64| (rate * 1e5).round() / 1e3;
         Some((per_cent(durability.failure_rate_low), per_cent(durability.failure_rate_high)))
     };
@@ -271,14 +274,14 @@ fn a_stripe_fails_with_any_of_its_volumes() {
     assert_eq!(rates("mirror(2) of gp3:100GiB"), None);
     assert_eq!(rates("sakura/sata-hdd"), None);
     // Eleven nines keep their digits.
-    let ultra = offer("stripe(2,64KiB) of azure/ultra:100GiB", "").durability().unwrap().failure_rate_high;
+    let ultra = create_offer("stripe(2,64KiB) of azure/ultra:100GiB", "").durability().unwrap().failure_rate_high;
     assert!((ultra / 2e-11 - 1.0).abs() < 1e-9, "{ultra}");
 }
 
 #[test]
 fn a_stripe_is_available_with_all_of_its_volumes() {
     let levels = |config: &str| -> Vec<(ServiceSubject, f64, Option<f64>)> {
-        let levels = offer(config, "").service_levels();
+        let levels = create_offer(config, "").service_levels();
         levels.iter().map(|level| (level.of, (level.share * 1e6).round() / 1e6, level.amount)).collect()
     };
     let performance = (ServiceSubject::Performance, 0.99, Some(0.9));
@@ -293,7 +296,7 @@ fn a_stripe_is_available_with_all_of_its_volumes() {
 #[test]
 fn paths_over_iscsi_depend_on_the_configuration() {
     let facts = |config: &str| {
-        let facts = offer(config, "").iscsi()?;
+        let facts = create_offer(config, "").iscsi()?;
         Some((facts.vendor, facts.paths, facts.queue_depth, facts.controllers))
     };
     assert_eq!(facts("oci:1500GB@120vpu"), Some(("ORACLE".into(), Some(5), Some(128), 1)));
@@ -306,7 +309,7 @@ fn paths_over_iscsi_depend_on_the_configuration() {
 
 #[test]
 fn sharing_depends_on_the_configuration() {
-    let hosts = |config: &str| offer(config, "").sharing().map(|sharing| (sharing.hosts, sharing.mode));
+    let hosts = |config: &str| create_offer(config, "").sharing().map(|sharing| (sharing.hosts, sharing.mode));
     assert_eq!(hosts("io2:100GiB"), Some((16, SharingMode::ReadWrite)));
     assert_eq!(hosts("gp3:100GiB"), None);
     assert_eq!(hosts("oci:100GB@20vpu"), Some((32, SharingMode::ReadWrite)));
@@ -322,7 +325,7 @@ fn sharing_depends_on_the_configuration() {
 #[test]
 fn snapshots_have_a_price_of_their_own() {
     let price = |config: &str, region: &str| {
-        offer(config, region).snapshot_price().map(|price| format!("{} {}", price.each.exact(), price.per))
+        create_offer(config, region).snapshot_price().map(|price| format!("{} {}", price.each.exact(), price.per))
     };
     assert_eq!(price("gp3:100GiB", "us-east-1").as_deref(), Some("0.05 GiB-month"));
     assert_eq!(price("gcp/pd-ssd:100GiB", "asia-northeast1").as_deref(), Some("0.064 GiB-month"));
@@ -333,12 +336,12 @@ fn snapshots_have_a_price_of_their_own() {
 #[test]
 fn a_single_path_is_offered_with_a_doubt() {
     const SINGLE: &str = "over a single path";
-    assert!(!doubts(&offer("oci:1500GB@120vpu", "")).contains(SINGLE));
-    assert!(doubts(&offer("oci:1500GB@120vpu,multipath=no", "")).contains(SINGLE));
-    assert!(doubts(&offer("oci:1500GB@120vpu,policy=failover", "")).contains(SINGLE));
-    assert!(!doubts(&offer("oci:1500GB@20vpu,multipath=no", "")).contains(SINGLE));
-    assert_eq!(iops("oci:1500GB@120vpu"), 300_000);
-    assert_eq!(iops("oci:1500GB@120vpu,multipath=no"), 47_833);
+    assert!(!doubts(&create_offer("oci:1500GB@120vpu", "")).contains(SINGLE));
+    assert!(doubts(&create_offer("oci:1500GB@120vpu,multipath=no", "")).contains(SINGLE));
+    assert!(doubts(&create_offer("oci:1500GB@120vpu,policy=failover", "")).contains(SINGLE));
+    assert!(!doubts(&create_offer("oci:1500GB@20vpu,multipath=no", "")).contains(SINGLE));
+    assert_eq!(find_iops("oci:1500GB@120vpu"), 300_000);
+    assert_eq!(find_iops("oci:1500GB@120vpu,multipath=no"), 47_833);
 }
 
 #[test]
@@ -359,7 +362,7 @@ fn old_prices_are_doubtful() {
 #[test]
 fn a_server_has_the_model_of_the_drive_that_holds_its_data() {
     let model = |config: &str| {
-        let notation = offer(config, "").model_notation().unwrap();
+        let notation = create_offer(config, "").model_notation().unwrap();
         plimsoll_model::parse(&notation).unwrap_or_else(|error| panic!("{config}: {error}"))
     };
     for (storage, drive) in
@@ -368,7 +371,7 @@ fn a_server_has_the_model_of_the_drive_that_holds_its_data() {
         assert_eq!(model(&format!("sakura/server:storage={storage}")), model(drive), "{storage}");
     }
     // The ioDrive is behind its driver, which works on the processors of the host.
-    let card = offer("iodrive-320", "").model_notation().unwrap();
+    let card = create_offer("iodrive-320", "").model_notation().unwrap();
     let behind = format!("split(read: station(1, 51us) \"driver on the host\"; write: ; flush: ) then {card}");
     assert_eq!(model("sakura/server:storage=sata-hdd-iodrive"), plimsoll_model::parse(&behind).unwrap());
 }
@@ -377,7 +380,7 @@ fn a_server_has_the_model_of_the_drive_that_holds_its_data() {
 #[test]
 fn times_of_an_added_limit_follow_each_other() {
     for (block, expected) in [(Bytes::new(512), 104.1), (Bytes::mib(1), 55.2)] {
-        let standing = offer("generic/hdd-7200", "").standing(&Ask { block, reads: 1.0, sequential: false });
+        let standing = create_offer("generic/hdd-7200", "").standing(&Ask { block, reads: 1.0, sequential: false });
         let iops = standing.binding().expect("a ceiling").iops;
         assert!((iops - expected).abs() < 0.1, "{block}: {iops}");
     }
@@ -385,7 +388,7 @@ fn times_of_an_added_limit_follow_each_other() {
 
 #[test]
 fn operations_of_a_volume_of_oci_pass_its_limits_in_pieces() {
-    let notation = |config: &str| offer(config, "").model_notation().unwrap();
+    let notation = |config: &str| create_offer(config, "").model_notation().unwrap();
     let volume = notation("oci:600GB@0vpu on oci/VM.Standard.E5.Flex:2ocpu");
     assert!(volume.starts_with("pieces(192KiB: limit(1200 per 256KiB) \"IOPS that the size gives"), "{volume}");
     assert_eq!(volume.matches("pieces(192KiB: ").count(), 2, "those of the machine, too: {volume}");
@@ -394,6 +397,6 @@ fn operations_of_a_volume_of_oci_pass_its_limits_in_pieces() {
         array.starts_with("pieces(192KiB: limit(") && array.contains("stripe(2, 64KiB: pieces(192KiB: "),
         "{array}"
     );
-    assert!(offer("oci:600GB@20vpu", "").limits().unwrap().to_string().starts_with("pieces(192KiB: "));
+    assert!(create_offer("oci:600GB@20vpu", "").limits().unwrap().to_string().starts_with("pieces(192KiB: "));
     assert!(!notation("aws/gp3:600GiB").contains("pieces("));
 }

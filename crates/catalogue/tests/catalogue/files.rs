@@ -12,7 +12,7 @@ fn csv(name: &str) -> Option<String> {
 }
 
 /// Complaints about `text`, checked with the test's machines, a line each.
-fn complaints(file: &str, text: &str) -> String {
+fn list_complaints(file: &str, text: &str) -> String {
     let mut catalogue = Catalogue::default();
     if file != "machines.toml" {
         catalogue.add("machines.toml", MACHINES, &csv).expect("the test's machines are sound");
@@ -28,7 +28,7 @@ fn check_changed(text: &str, from: &str, to: &str, expected: &str) {
     let changed = text.replacen(from, to, 1);
     let file = if text == MACHINES { "machines.toml" } else { "it.toml" };
     let line = text[..at].matches('\n').count() + 1;
-    let found = complaints(file, &changed);
+    let found = list_complaints(file, &changed);
     let expected = expected.replace("LINE", &line.to_string());
     let expected = format!("{file}:{expected}");
     assert!(found.lines().any(|line| line.starts_with(&expected)), "{to:?} gave {found}, not {expected}");
@@ -37,9 +37,9 @@ fn check_changed(text: &str, from: &str, to: &str, expected: &str) {
 #[test]
 fn sound_files_have_no_complaints() {
     for text in [CLOUD, BURST] {
-        assert_eq!(complaints("it.toml", text), "");
+        assert_eq!(list_complaints("it.toml", text), "");
     }
-    assert_eq!(complaints("machines.toml", MACHINES), "");
+    assert_eq!(list_complaints("machines.toml", MACHINES), "");
 }
 
 #[test]
@@ -70,10 +70,10 @@ fn defects_of_a_shared_file_are_located_there() {
 fn a_managed_database_says_its_engines_and_who_does_what() {
     let managed = "[managed]\nengines = [\"oracle\"]\nprovides = \"it works\"\nleaves = \"the rest\"\n\n[[limit]]";
     let text = BURST.replacen("kind = \"volume\"", "kind = \"managed\"", 1).replacen("[[limit]]", managed, 1);
-    assert_eq!(complaints("it.toml", &text), "");
+    assert_eq!(list_complaints("it.toml", &text), "");
     let check = |from: &str, to: &str, expected: &str| check_changed(&text, from, to, expected);
     check("\"oracle\"", "\"orakle\"", "LINE:12: engines is \"orakle\"; did you mean oracle?: db2, mariadb,");
-    let without = complaints("it.toml", &text.replacen("engines = [\"oracle\"]\n", "", 1));
+    let without = list_complaints("it.toml", &text.replacen("engines = [\"oracle\"]\n", "", 1));
     assert!(without.contains("[managed] has no engines: db2"), "{without}");
     check("kind = \"managed\"", "kind = \"volume\"", "1:1: [managed] in a product of another kind");
     check_changed(BURST, "kind = \"volume\"", "kind = \"managed\"", "1:1: no [managed]: [managed] in a file of kind");

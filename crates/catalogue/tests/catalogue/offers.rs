@@ -5,7 +5,7 @@ use plimsoll_units::Bytes;
 
 const CSV: &str = include_str!("products/machines.csv");
 
-fn catalogue() -> Catalogue {
+fn build_catalogue() -> Catalogue {
     let mut catalogue = Catalogue::default();
     for (file, text) in [
         ("machines.toml", include_str!("products/machines.toml")),
@@ -29,11 +29,11 @@ fn terms(text: &str) -> PriceTerms {
 }
 
 fn offer(config: &str, under: &str) -> Result<Offer, ConfigRefusal> {
-    catalogue().offer(&config.parse::<Config>().expect("a test's own text"), &terms(under))
+    build_catalogue().offer(&config.parse::<Config>().expect("a test's own text"), &terms(under))
 }
 
 /// Compares `show` of the offer, or the refusal.
-fn check(config: &str, under: &str, show: impl Fn(&Offer) -> String, expected: &str) {
+fn check_offer(config: &str, under: &str, show: impl Fn(&Offer) -> String, expected: &str) {
     let displayed = offer(config, under).map_or_else(|refusal| refusal.to_string(), |offer| show(&offer));
     assert_eq!(displayed, expected, "of {config:?} {under:?}");
 }
@@ -85,7 +85,7 @@ fn configurations_are_filled_in() {
         ["cloud:256GB@20vpu", "burst:P10", "stripe(2) of burst:1TiB", "cloud:50GB@50vpu on test/VM.Flex:16ocpu"]
     {
         let full = offer(config, today).unwrap().config;
-        assert_eq!(catalogue().offer(&full, &terms(today)).unwrap().config, full);
+        assert_eq!(build_catalogue().offer(&full, &terms(today)).unwrap().config, full);
     }
 }
 
@@ -111,9 +111,9 @@ fn doubts_of_prices_are_named() {
         let doubts = offer.price().unwrap().doubts();
         doubts.into_iter().map(|doubt| doubt.text).collect::<Vec<_>>().join("; ")
     };
-    check("cloud:100GB", "2024-12 JPY", show, "the price of \"VPUs\" is recalled from memory, not read anywhere");
-    check("cloud:100GB", "2024-12 USD", show, "");
-    check("cloud:100GB", "2025-07-01 USD", show, "its price is 182 days old: check the vendor's list");
+    check_offer("cloud:100GB", "2024-12 JPY", show, "the price of \"VPUs\" is recalled from memory, not read anywhere");
+    check_offer("cloud:100GB", "2024-12 USD", show, "");
+    check_offer("cloud:100GB", "2025-07-01 USD", show, "its price is 182 days old: check the vendor's list");
 }
 
 #[test]
@@ -242,7 +242,7 @@ fn limits_hold_at_their_time() {
         standing.binding().map_or(0.0, |bound| bound.iops).to_string()
     };
     for (as_of, expected) in [("2018", "50000"), ("2019-06", "35000"), ("2020-12-31", "35000"), ("2021", "50000")] {
-        check("cloud:1024GB@20vpu", as_of, show, expected);
+        check_offer("cloud:1024GB@20vpu", as_of, show, expected);
     }
 }
 
@@ -272,14 +272,14 @@ fn models_are_limits_then_stages() {
 #[test]
 fn doubts_are_named() {
     let show = |offer: &Offer| offer.doubts().into_iter().map(|doubt| doubt.text).collect::<Vec<_>>().join("; ");
-    check("cloud:100GB", "2026", show, "its latency is inferred from other figures; no latency is published");
-    check(
+    check_offer("cloud:100GB", "2026", show, "its latency is inferred from other figures; no latency is published");
+    check_offer(
         "burst",
         "2026",
         show,
         "the model leaves out \"sequential only\", which holds for one order of addresses only",
     );
-    check(
+    check_offer(
         "cloud:100GB,paravirtualized on test/VM.Flex",
         "2026",
         show,
@@ -291,7 +291,7 @@ fn doubts_are_named() {
 
 #[test]
 fn the_least_size_holds_what_is_asked() {
-    let catalogue = catalogue();
+    let catalogue = build_catalogue();
     let size = |name: &str, bytes: Bytes| catalogue.find(name).unwrap().smallest_size(bytes);
     assert_eq!(size("cloud", Bytes::gib(1)), Some(50.0));
     assert_eq!(size("cloud", Bytes::gib(300)), Some(300.0));

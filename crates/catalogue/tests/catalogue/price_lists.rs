@@ -26,7 +26,7 @@ fn read(text: &str) -> Result<PriceListImport, String> {
     read_price_list(from, &Catalogue::built_in().meters(), &file).map_err(|error| error.to_string())
 }
 
-fn catalogue(text: &str, commitment: Commitment) -> Catalogue {
+fn build_catalogue(text: &str, commitment: Commitment) -> Catalogue {
     let mut catalogue = Catalogue::built_in();
     for prices in read(text).expect("a test's own text").prices {
         // As stored.
@@ -38,7 +38,7 @@ fn catalogue(text: &str, commitment: Commitment) -> Catalogue {
     catalogue
 }
 
-fn price(catalogue: &Catalogue, config: &str, region: &str, currency: &str) -> Result<Price, String> {
+fn find_price(catalogue: &Catalogue, config: &str, region: &str, currency: &str) -> Result<Price, String> {
     let region = Some(region.to_owned()).filter(|region| !region.is_empty());
     let terms = PriceTerms {
         as_of: "2026-11-26".parse().expect("a test's own text"),
@@ -51,7 +51,7 @@ fn price(catalogue: &Catalogue, config: &str, region: &str, currency: &str) -> R
 
 /// Prices as `86.40 USD`, with the parts that are missing.
 fn check(catalogue: &Catalogue, config: &str, region: &str, currency: &str, expected: &str) {
-    let displayed = price(catalogue, config, region, currency).map_or_else(
+    let displayed = find_price(catalogue, config, region, currency).map_or_else(
         |none| none,
         |price| {
             let without = price.without.iter().map(|part| format!(" without {part}")).collect::<Vec<_>>().concat();
@@ -63,7 +63,7 @@ fn check(catalogue: &Catalogue, config: &str, region: &str, currency: &str, expe
 
 fn check_aws(text: &str, form: PriceListForm) {
     assert_eq!(read(text).expect("a test's own text").form, Some(form));
-    let catalogue = catalogue(text, Commitment::None);
+    let catalogue = build_catalogue(text, Commitment::None);
     // 100 GiB at 0.09, 1,000 IOPS at 0.0055, 75 MiB/s at 45.056/1,024.
     check(&catalogue, "aws/gp3:100GiB,iops=4000,throughput=200", "eu-west-2", "USD", "17.80");
     // 32,000 at 0.072, 32,000 at 0.0504 and 6,000 at 0.03528.
@@ -77,7 +77,7 @@ fn check_aws(text: &str, form: PriceListForm) {
     check(&catalogue, "aws/gp3:100GiB on aws/r7i.large", "eu-west-2", "USD", "9.00 without aws/r7i.large");
     // Other regions keep the prices of the file.
     check(&catalogue, "aws/gp3:100GiB on aws/r7i.large", "us-east-1", "USD", "104.579");
-    let source = price(&catalogue, "aws/gp3:100GiB", "eu-west-2", "USD").expect("a test's own text").cite;
+    let source = find_price(&catalogue, "aws/gp3:100GiB", "eu-west-2", "USD").expect("a test's own text").cite;
     assert_eq!((source.date.as_str(), source.title.ends_with(", list")), ("2026-11-10", true));
 }
 
@@ -97,17 +97,17 @@ fn aws_offers_are_read_as_json_and_csv() {
 #[test]
 fn reservations_are_prices_of_a_commitment() {
     for text in [AWS_JSON, AWS_CSV] {
-        let year = catalogue(text, Commitment::OneYear);
+        let year = build_catalogue(text, Commitment::OneYear);
         // 0.0779 an hour without payment in advance; a convertible one is no candidate.
         check(&year, "aws/m7i.large", "eu-west-2", "USD", "56.867");
         // Only with payment in advance: 1,111 for three years are 30.861111111 a month.
-        let years = catalogue(text, Commitment::ThreeYears);
+        let years = build_catalogue(text, Commitment::ThreeYears);
         check(&years, "aws/m7i.large", "eu-west-2", "USD", "30.861111");
         // EBS has no commitments: a volume is priced as always.
-        let both = price(&years, "aws/gp3:100GiB on aws/m7i.large", "eu-west-2", "USD").unwrap();
+        let both = find_price(&years, "aws/gp3:100GiB on aws/m7i.large", "eu-west-2", "USD").unwrap();
         assert_eq!((both.monthly.exact(), both.uncommitted.len()), ("39.861111".to_owned(), 0));
         // The files have no committed prices: the one on demand is shown with a doubt.
-        let on_demand = price(&years, "aws/m7i.large", "us-east-1", "USD").unwrap();
+        let on_demand = find_price(&years, "aws/m7i.large", "us-east-1", "USD").unwrap();
         assert_eq!(on_demand.monthly.exact(), "73.584");
         let doubts: Vec<String> = on_demand.doubts().into_iter().map(|doubt| doubt.text).collect();
         assert!(
@@ -119,7 +119,7 @@ fn reservations_are_prices_of_a_commitment() {
 
 #[test]
 fn azure_pages_are_read_in_any_packing() {
-    let catalogue = catalogue(AZURE, Commitment::None);
+    let catalogue = build_catalogue(AZURE, Commitment::None);
     check(&catalogue, "azure/premium-ssd:P30", "westeurope", "EUR", "125.50");
     // 400 GiB at 0.00013, 1,000 IOPS at 0.0000065 and 75 MB/s at 0.000052 an hour; rows of price zero are no prices.
     check(&catalogue, "azure/premium-ssd-v2:400GiB,iops=4000,throughput=200", "westeurope", "EUR", "45.552");
@@ -132,20 +132,20 @@ fn azure_pages_are_read_in_any_packing() {
     assert_eq!(skipped.get("a machine with Windows"), Some(&1));
     assert_eq!(skipped.get("a machine that may be taken away (spot)"), Some(&1));
     // 2,400 for a year, whatever the unit says, before the savings plan of the same term; that of three years is 0.21.
-    let year = self::catalogue(AZURE, Commitment::OneYear);
+    let year = build_catalogue(AZURE, Commitment::OneYear);
     check(&year, "azure/Standard_D8ds_v5", "westeurope", "EUR", "200.00");
     check(&year, "azure/premium-ssd:P30", "westeurope", "EUR", "119.166667");
-    check(&self::catalogue(AZURE, Commitment::ThreeYears), "azure/Standard_D8ds_v5", "westeurope", "EUR", "153.30");
+    check(&build_catalogue(AZURE, Commitment::ThreeYears), "azure/Standard_D8ds_v5", "westeurope", "EUR", "153.30");
     let pages = [format!("{AZURE}\n{AZURE}"), format!("[{AZURE}, {AZURE}]")];
     let items: serde_json::Value = serde_json::from_str(AZURE).unwrap();
     for packed in pages.into_iter().chain([items["Items"].to_string()]) {
-        check(&self::catalogue(&packed, Commitment::None), "azure/premium-ssd:P30", "westeurope", "EUR", "125.50");
+        check(&build_catalogue(&packed, Commitment::None), "azure/premium-ssd:P30", "westeurope", "EUR", "125.50");
     }
 }
 
 #[test]
 fn oci_products_are_read_in_all_currencies() {
-    let catalogue = catalogue(OCI, Commitment::None);
+    let catalogue = build_catalogue(OCI, Commitment::None);
     check(&catalogue, "oci:100GB@10vpu", "", "USD", "4.25");
     check(&catalogue, "oci:100GB@10vpu", "", "JPY", "619.65");
     // 4 OCPUs at 4.65 and 64 GB at 0.31 an hour; the spelling of E6 has the vendor in front.
@@ -166,7 +166,7 @@ fn oci_products_are_read_in_all_currencies() {
 
 #[test]
 fn gcp_skus_are_read_for_disks_and_machines() {
-    let catalogue = catalogue(GCP, Commitment::None);
+    let catalogue = build_catalogue(GCP, Commitment::None);
     // The free allowance of 30 GiB is the account's.
     check(&catalogue, "gcp/pd-standard:100GiB", "europe-west1", "USD", "4.00");
     check(&catalogue, "gcp/hyperdisk-balanced:100GiB,iops=4000,throughput=200", "europe-west1", "USD", "17.30");
@@ -181,9 +181,9 @@ fn gcp_skus_are_read_for_disks_and_machines() {
     );
     check(&catalogue, "gcp/c2-standard-8", "europe-west1", "USD", "305.14");
     // Only the vCPUs have a price for a year: a machine has one for all its parts, or none.
-    let year = self::catalogue(GCP, Commitment::OneYear);
+    let year = build_catalogue(GCP, Commitment::OneYear);
     check(&year, "gcp/n2-highmem-8", "europe-west1", "USD", "420.816968");
-    let price = price(&year, "gcp/n2-highmem-8", "europe-west1", "USD").unwrap();
+    let price = find_price(&year, "gcp/n2-highmem-8", "europe-west1", "USD").unwrap();
     assert_eq!(price.uncommitted.len(), 1);
 }
 
@@ -234,7 +234,7 @@ fn other_files_are_refused_with_their_looks() {
 #[test]
 fn imported_prices_are_compared_with_those_of_the_files() {
     let list = AWS_JSON.replace("eu-west-2", "us-east-1");
-    let catalogue = catalogue(&list, Commitment::None);
+    let catalogue = build_catalogue(&list, Commitment::None);
     let changes: Vec<String> = catalogue
         .price_changes()
         .iter()
