@@ -69,11 +69,11 @@ pub(super) fn read(text: &str, base: Base) -> Result<Distribution, Unreadable> {
             (deviation, centre) if (0.0..100.0).contains(&deviation) => Ok(Distribution::Normal { deviation, centre }),
             _ => wrong("not from 0 to below 100; write such a number, as in normal:25"),
         },
-        "zoned" => zones(after, |part| match part.parse::<u8>() {
+        "zoned" => parse_zones(after, |part| match part.parse::<u8>() {
             Ok(percent) if percent <= 100 => Ok(Extent::Percent(percent)),
             _ => wrong(format!("{part:?} is not a percentage of the file; write a whole number from 1 to 100")),
         }),
-        "zoned_abs" => zones(after, |part| super::size(part, base).map(Extent::Bytes)),
+        "zoned_abs" => parse_zones(after, |part| super::size(part, base).map(Extent::Bytes)),
         _ => wrong(
             "no spread that fio 3.33 has; write random, zipf:1.1, pareto:0.2, normal:25, zoned:60/10:40/90 or \
              zoned_abs:60/1g:40/9g",
@@ -98,7 +98,7 @@ fn numbers(after: &str, default: f64) -> Result<(f64, Option<f64>), Unreadable> 
 
 /// `accesses/extent:...`. Observed with fio 3.33: accesses must total 100, percentages of the file at most 100, and
 /// zones without accesses share the rest equally.
-fn zones(text: &str, extent: impl Fn(&str) -> Result<Extent, Unreadable>) -> Result<Distribution, Unreadable> {
+fn parse_zones(text: &str, extent: impl Fn(&str) -> Result<Extent, Unreadable>) -> Result<Distribution, Unreadable> {
     if text.contains(',') {
         return wrong("zones by direction, which fio 3.33 does not read either; write one list");
     }

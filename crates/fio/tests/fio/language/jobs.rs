@@ -6,17 +6,17 @@ use plimsoll_units::{Bytes, Span};
 use super::{file, lenient, line, words};
 
 /// Parses the jobs of a file.
-fn jobs(text: &str) -> Vec<FioJob> {
+fn parse_jobs(text: &str) -> Vec<FioJob> {
     file(text).unwrap_or_else(|faults| panic!("{text}: {:#?}", words(&faults))).jobs
 }
 
 /// A job with these options.
 fn job(options: &str) -> FioJob {
-    jobs(&format!("[a]\n{}\n", options.replace(' ', "\n"))).remove(0)
+    parse_jobs(&format!("[a]\n{}\n", options.replace(' ', "\n"))).remove(0)
 }
 
 #[track_caller]
-fn check(options: &str, displayed: impl Fn(&FioJob) -> String, expected: &str) {
+fn check_jobs(options: &str, displayed: impl Fn(&FioJob) -> String, expected: &str) {
     assert_eq!(displayed(&job(options)), expected, "{options}");
 }
 
@@ -152,7 +152,7 @@ fn depths_default_like_fio() {
 
 #[test]
 fn sections_add_up() {
-    let read = jobs(
+    let read = parse_jobs(
         "[global]\nbs=8k\nsize=1m\n[a]\n[b]\nbs=512\n[global]\nrw=write\n[c]\ninclude inner.fio\nstonewall=0\n[globals]\nrw=read\n[d]\nname=e\n",
     );
     let displayed: Vec<String> =
@@ -165,7 +165,7 @@ fn sections_add_up() {
 
 #[test]
 fn name_in_global_section_has_no_effect() {
-    let read = jobs("[global]\nname=all\nsize=1m\n[a]\n[b]\nname=own\n");
+    let read = parse_jobs("[global]\nname=all\nsize=1m\n[a]\n[b]\nname=own\n");
     let displayed: Vec<_> = read.iter().map(|job| (job.name.as_str(), job.section.as_str())).collect();
     assert_eq!(displayed, [("a", "a"), ("own", "b")]);
 }
@@ -187,7 +187,7 @@ fn processors_are_parsed() {
 #[test]
 fn groups_are_numbered_like_fio() {
     let check = |text: &str, expected: &str| {
-        let jobs = jobs(text);
+        let jobs = parse_jobs(text);
         let placings = groups(&jobs);
         let displayed: Vec<String> = jobs
             .iter()

@@ -20,7 +20,7 @@ struct Run {
 }
 
 /// Runs fio with `ioengine=null`; `None` if it is not installed.
-fn run(options: &str, version: &str) -> Option<Run> {
+fn run_fio(options: &str, version: &str) -> Option<Run> {
     let all = format!("--name=j --ioengine=null --size=32m --rw=randrw --bs=4k {options}");
     let output = Command::new("fio")
         .args(all.split_whitespace())
@@ -80,7 +80,7 @@ fn check(options: &str) {
 
 fn check_with(options: &str, version: TerseVersion) {
     let number = 2 + version as u32;
-    let Some(run) = run(options, &number.to_string()) else {
+    let Some(run) = run_fio(options, &number.to_string()) else {
         println!("skipped: fio is not installed");
         return;
     };
@@ -89,15 +89,15 @@ fn check_with(options: &str, version: TerseVersion) {
     same_line(&terse(&report, version), &run.terse, options);
     same_text(&leveled(&normal(&report), &report.version), &leveled(&run.normal, &report.version), options);
     same_document(&report, &run.document, options);
-    let of_fio = keys(&run.json);
+    let of_fio = list_keys(&run.json);
     let printed = json(&report, Detail::Buckets);
-    let mut found = keys(&printed);
+    let mut found = list_keys(&printed);
     found.retain(|key| of_fio.contains(key));
     assert_eq!(found, of_fio, "{options}: the order of keys");
 }
 
 /// Keys in the order of a text, without options: a parser reorders these.
-fn keys(json: &str) -> Vec<&str> {
+fn list_keys(json: &str) -> Vec<&str> {
     let mut in_options = false;
     let mut keys = Vec::new();
     for line in json.lines() {
@@ -187,7 +187,7 @@ fn latencies_match_fio() {
 /// Below 128 ns bins have a width of one nanosecond, and determine the limit of each latency.
 #[test]
 fn limits_from_bins_match_fio() {
-    let Some(run) = run("--size=256m", "5") else {
+    let Some(run) = run_fio("--size=256m", "5") else {
         println!("skipped: fio is not installed");
         return;
     };

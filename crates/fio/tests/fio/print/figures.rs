@@ -22,7 +22,7 @@ fn moments(count: u64, (min_ns, max_ns): (u64, u64), (mean_ns, deviation_ns): (f
     LatencyHistogram { bins: Bins { count, ..Bins::default() }, exact }
 }
 
-fn exact(ns: u64) -> LatencyHistogram {
+fn build_exact(ns: u64) -> LatencyHistogram {
     let exact = Some(Moments { min_ns: ns, max_ns: ns, mean_ns: ns as f64, deviation_ns: 0.0 });
     LatencyHistogram { bins: bins(&[ns]), exact }
 }
@@ -44,8 +44,8 @@ fn single() -> JobReport {
         bytes: 4_096,
         operations: 1,
         runtime_ms: 1,
-        completion: exact(10_526),
-        total: exact(10_917),
+        completion: build_exact(10_526),
+        total: build_exact(10_917),
         ..DirectionResult::default()
     };
     let depths = Depths { level: [1, 0, 0, 0, 0, 0, 0], ..Depths::default() };
@@ -105,7 +105,7 @@ fn terse_lines_match_fio() {
 }
 
 /// The line of normal text with this beginning.
-fn line(job: JobReport, begin: &str) -> String {
+fn find_line(job: JobReport, begin: &str) -> String {
     let text = normal(&report(job));
     let found = text.lines().find(|line| line.starts_with(begin));
     found.unwrap_or_else(|| panic!("{begin} in {text}")).to_owned()
@@ -121,9 +121,9 @@ fn failures_and_errors_are_printed() {
         ..JobReport::new("j")
     };
     let header = format!("j: (groupid=0, jobs=1): err=28 ({failure}): pid=23513: Sat Nov 21 19:18:18 2026");
-    assert_eq!(line(job.clone(), "j: "), header);
+    assert_eq!(find_line(job.clone(), "j: "), header);
     let errors = "     errors    : total=1, first_error=28/<No space left on device>";
-    assert_eq!(line(job.clone(), "     errors"), errors);
+    assert_eq!(find_line(job.clone(), "     errors"), errors);
     let text = json(&report(job.clone()), Detail::Percentiles);
     let told = "      \"total_err\" : 1,\n      \"first_error\" : 28,\n      \"latency_depth\" : 1,\n";
     assert!(text.contains("\"error\" : 28,") && text.contains(told), "{text}");
@@ -148,11 +148,11 @@ fn steady_state_is_printed() {
     let of = |steady: SteadyState| JobReport { steady: Some(steady), ..single() };
     // fio prints 68.5MB/s, which is neither 70,158,336 bytes nor 66.9 MiB.
     let expected = "  steadystate  : attained=yes, bw=66.9MiB/s (70.2MB/s), iops=17.1k, iops mean dev=4.679%";
-    assert_eq!(line(of(steady.clone()), "  steady"), expected);
+    assert_eq!(find_line(of(steady.clone()), "  steady"), expected);
     let slope =
         SteadyState { measure: "bw_slope".to_owned(), in_percent: false, latency_ns: vec![143, 127], ..steady.clone() };
     let expected = "  steadystate  : attained=yes, bw=66.9MiB/s (70.2MB/s), iops=17.1k, lat=135nsec, bw slope=4.679";
-    assert_eq!(line(of(slope), "  steady"), expected);
+    assert_eq!(find_line(of(slope), "  steady"), expected);
     let text = json(&report(of(steady)), Detail::Percentiles);
     for part in [
         "\"ss\" : \"iops:30.000000%\"",
@@ -226,7 +226,7 @@ fn mixed_directions_are_printed_with_separate_directions() {
     job.write.bandwidth =
         SampleStatistics { least: 23_440, max: 25_029, mean: 24_234.5, deviation: 1_123.593, count: 2 };
     // fio 3.42 omits the unit: BW=47.7Mi (50.0M).
-    assert_eq!(line(job.clone(), "  mixed"), "  mixed: IOPS=12.2k, BW=47.7MiB/s (50.0MB/s)(47.7MiB/1001msec)");
+    assert_eq!(find_line(job.clone(), "  mixed"), "  mixed: IOPS=12.2k, BW=47.7MiB/s (50.0MB/s)(47.7MiB/1001msec)");
     let text = normal(&report(job.clone()));
     let completion = "    clat (nsec): min=90, max=5320.9k, avg=65819.1";
     assert!(text.contains(completion) && text.contains(", stdev=84811.4"), "{text}");
@@ -246,12 +246,12 @@ fn samples_have_their_labelled_unit() {
     job.units = Units { kilo: Kilo::Decimal, ..Units::default() };
     job.read.bandwidth = SampleStatistics { least: 976, max: 984, mean: 978.0, deviation: 4.0, count: 4 };
     let begin = "   bw (   kB/s): min=  999, max= 1007, per=24.45%, avg=1001.47, stdev= 4.10, samples=4";
-    assert_eq!(line(job.clone(), "   bw"), begin);
+    assert_eq!(find_line(job.clone(), "   bw"), begin);
     (job.units, job.read.bytes) = (Units::default(), 1 << 30);
     job.read.bandwidth =
         SampleStatistics { least: 21_911_568, max: 23_455_856, mean: 22_683_712.0, deviation: 1_091_976.5, count: 2 };
     let begin = "   bw (  MiB/s): min=21398, max=22906, per=2.16%, avg=22152.06, stdev=1066.38, samples=2";
-    assert_eq!(line(job, "   bw"), begin);
+    assert_eq!(find_line(job, "   bw"), begin);
 }
 
 #[test]

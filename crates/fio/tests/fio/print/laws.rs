@@ -17,12 +17,12 @@ fn bins(latencies_ns: &[u64]) -> Bins {
     recorder.take()
 }
 
-fn latencies() -> impl Strategy<Value = Vec<u64>> {
+fn generate_latencies() -> impl Strategy<Value = Vec<u64>> {
     prop::collection::vec(prop_oneof![0_u64..300, 0_u64..10_000_000, Just(0), 0..u64::MAX], 0..40)
 }
 
 prop_compose! {
-    fn lane()(latencies in latencies(), bytes in 0_u64..1 << 50, runtime_ms in 0_u64..1 << 32, rates in prop::collection::vec(0.0..1e9, 0..5))
+    fn lane()(latencies in generate_latencies(), bytes in 0_u64..1 << 50, runtime_ms in 0_u64..1 << 32, rates in prop::collection::vec(0.0..1e9, 0..5))
         -> DirectionResult {
         let operations = latencies.len() as u64;
         let completion = bins(&latencies);
@@ -49,7 +49,7 @@ prop_compose! {
     }
 }
 
-fn report() -> impl Strategy<Value = FioReport> {
+fn generate_report() -> impl Strategy<Value = FioReport> {
     prop::collection::vec(job(), 0..4).prop_map(|jobs| FioReport { jobs, ..FioReport::default() })
 }
 
@@ -59,7 +59,7 @@ fn parsed(report: &FioReport) -> Value {
 
 proptest! {
     #[test]
-    fn any_report_prints_in_all_formats(report in report()) {
+    fn any_report_prints_in_all_formats(report in generate_report()) {
         let terse = [TerseVersion::V2, TerseVersion::V3, TerseVersion::V4, TerseVersion::V5].map(OutputForm::Terse);
         let forms = [terse.to_vec(), vec![OutputForm::Normal, OutputForm::Json(Detail::Buckets)]].concat();
         prop_assert!(format_report(&report, &forms).ends_with('\n'));
@@ -76,7 +76,7 @@ proptest! {
     }
 
     #[test]
-    fn buckets_keep_every_latency(latencies in latencies()) {
+    fn buckets_keep_every_latency(latencies in generate_latencies()) {
         let found = nonempty_buckets(&bins(&latencies));
         prop_assert_eq!(found.iter().map(|(_, count)| count).sum::<u64>(), latencies.len() as u64);
         prop_assert!(found.windows(2).all(|two| two[0].0 < two[1].0));
@@ -94,7 +94,7 @@ proptest! {
     }
 
     #[test]
-    fn group_sums_its_jobs(report in report()) {
+    fn group_sums_its_jobs(report in generate_report()) {
         let of = |report: &FioReport| {
             let jobs = report.jobs.iter();
             let sum = |count: fn(&JobReport) -> u64| jobs.clone().map(count).sum::<u64>();

@@ -16,9 +16,9 @@ pub fn report(document: &Value) -> FioReport {
         version: text(document, "fio version"),
         made_unix_ms: integer(document, "timestamp_ms"),
         created: text(document, "time").trim_end().to_owned(),
-        global_options: options(document, "global options"),
-        jobs: list(document, "jobs").map(job).collect(),
-        disks: list(document, "disk_util").map(disk).collect(),
+        global_options: read_options(document, "global options"),
+        jobs: read_list(document, "jobs").map(job).collect(),
+        disks: read_list(document, "disk_util").map(disk).collect(),
         idleness: None,
     }
 }
@@ -56,11 +56,11 @@ fn text(of: &Value, key: &str) -> String {
     of.get(key).and_then(Value::as_str).unwrap_or_default().to_owned()
 }
 
-fn list<'a>(of: &'a Value, key: &str) -> impl Iterator<Item = &'a Value> {
+fn read_list<'a>(of: &'a Value, key: &str) -> impl Iterator<Item = &'a Value> {
     of.get(key).and_then(Value::as_array).into_iter().flatten()
 }
 
-fn options(of: &Value, key: &str) -> Vec<(String, String)> {
+fn read_options(of: &Value, key: &str) -> Vec<(String, String)> {
     let object = of.get(key).and_then(Value::as_object).into_iter().flatten();
     object.map(|(name, value)| (name.clone(), value.as_str().unwrap_or_default().to_owned())).collect()
 }
@@ -79,7 +79,7 @@ fn job(entry: &Value) -> JobReport {
         started_unix_ms: integer(entry, "job_start"),
         eta_s: integer(entry, "eta"),
         elapsed_s: integer(entry, "elapsed"),
-        options: options(entry, "job options"),
+        options: read_options(entry, "job options"),
         description: entry.get("desc").and_then(Value::as_str).map(str::to_owned),
         percentiles: percentiles(entry),
         units: units(entry),
@@ -88,7 +88,7 @@ fn job(entry: &Value) -> JobReport {
             (_, true) => Unified::Mixed,
             (_, false) => Unified::Both,
         },
-        sync: entry.get("sync").and_then(|sync| sync.get("lat_ns")).map(latency).unwrap_or_default(),
+        sync: entry.get("sync").and_then(|sync| sync.get("lat_ns")).map(read_latency).unwrap_or_default(),
         runtime_ms: integer(entry, "job_runtime"),
         user: processor("usr_cpu"),
         system: processor("sys_cpu"),
@@ -96,9 +96,9 @@ fn job(entry: &Value) -> JobReport {
         major_faults: integer(entry, "majf"),
         minor_faults: integer(entry, "minf"),
         depths: Depths {
-            level: counts(entry, "iodepth_level", ["1", "2", "4", "8", "16", "32", ">=64"], Some(operations)),
-            submitted: counts(entry, "iodepth_submit", ["0", "4", "8", "16", "32", "64", ">=64"], None),
-            completed: counts(entry, "iodepth_complete", ["0", "4", "8", "16", "32", "64", ">=64"], None),
+            level: read_counts(entry, "iodepth_level", ["1", "2", "4", "8", "16", "32", ">=64"], Some(operations)),
+            submitted: read_counts(entry, "iodepth_submit", ["0", "4", "8", "16", "32", "64", ">=64"], None),
+            completed: read_counts(entry, "iodepth_complete", ["0", "4", "8", "16", "32", "64", ">=64"], None),
         },
         latency_counts: Some(latency_counts(entry, operations)),
         target: LatencyTarget {
@@ -125,7 +125,7 @@ fn units(entry: &Value) -> Units {
     }
 }
 
-fn lane(of: &Value) -> DirectionResult {
+fn read_lane(of: &Value) -> DirectionResult {
     let samples = |name: &str, deviation: &str| SampleStatistics {
         least: integer(of, &format!("{name}_min")),
         max: integer(of, &format!("{name}_max")),
@@ -148,7 +148,7 @@ fn lane(of: &Value) -> DirectionResult {
     }
 }
 
-fn latency(of: &Value) -> LatencyHistogram {
+fn read_latency(of: &Value) -> LatencyHistogram {
     let bins = of.get("bins").and_then(Value::as_object).into_iter().flatten();
     let mut bins: Vec<(u64, u64)> =
         bins.map(|(ns, count)| (lowest(ns.parse().unwrap()), count.as_u64().unwrap())).collect();
@@ -189,7 +189,7 @@ fn percentiles(entry: &Value) -> Percentiles {
 
 /// Counts with the reported percentages. The smallest reported percentage, 0.1 %, may stand for less: without the
 /// total, such counts get the remainder.
-fn counts(entry: &Value, key: &str, names: [&str; 7], all: Option<u64>) -> [u64; 7] {
+fn read_counts(entry: &Value, key: &str, names: [&str; 7], all: Option<u64>) -> [u64; 7] {
     const SCALE: f64 = 1e8;
     let shares = names.map(|name| entry.get(key).map_or(0.0, |shares| real(shares, name)));
     if let Some(all) = all {

@@ -34,7 +34,7 @@ fn lane(operations: u64, block: u64) -> DirectionResult {
     }
 }
 
-fn report() -> FioReport {
+fn build_report() -> FioReport {
     let options = [("rw", "randrw"), ("bs", "8k"), ("ioengine", "libaio"), ("iodepth", "4"), ("filename", "/dev/vdb")];
     let job = JobReport {
         options: options.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec(),
@@ -61,7 +61,7 @@ fn begun() -> String {
     heading(&[job], &version("0.1.0"))
 }
 
-fn reading(name: &str, bytes: &[u8]) -> Reading {
+fn ingest_text(name: &str, bytes: &[u8]) -> Reading {
     let mut ingest = Ingest::new(FormatInput::from(name));
     ingest.feed(bytes);
     match ingest.finish().remove(0) {
@@ -79,7 +79,7 @@ fn near(found: Option<f64>, expected: f64, tolerance: f64) {
 /// Asserts that a format has the reads' rate, latency and median, to its rounding.
 #[track_caller]
 fn check(text: &str, kind: &str, tolerance: f64) -> Vec<ReadingEvidence> {
-    let reading = reading("", text.as_bytes());
+    let reading = ingest_text("", text.as_bytes());
     assert_eq!(reading.kind.id, kind);
     assert!(reading.cautions.is_empty(), "{:?}", reading.cautions);
     assert_eq!(reading.version.as_deref(), Some("fio-3.42-plimsoll-0.1.0"));
@@ -96,7 +96,7 @@ fn check(text: &str, kind: &str, tolerance: f64) -> Vec<ReadingEvidence> {
 
 #[test]
 fn every_format_is_parsed_back() {
-    let report = report();
+    let report = build_report();
     let of = |form| format_report(&report, &[form]);
     let from_json = check(&of(OutputForm::Json(Detail::Percentiles)), "fio-json", 1e-5);
     check(&of(OutputForm::Json(Detail::Buckets)), "fio-json", 1e-5);
@@ -129,7 +129,7 @@ fn logged(log: LogKind, columns: LogColumns) -> ReadingEvidence {
         writer.add(&observe(i)).unwrap();
     }
     let bytes = writer.finish(Span::from_secs(5)).unwrap();
-    reading(&log_name("a", log, Some(1)), &bytes).evidence.remove(0)
+    ingest_text(&log_name("a", log, Some(1)), &bytes).evidence.remove(0)
 }
 
 #[test]
@@ -151,7 +151,7 @@ fn histogram_logs_are_parsed_back() {
         log.add(at, direction, latency).unwrap();
     }
     let bytes = log.finish(Span::from_secs(5)).unwrap();
-    let evidence = reading(&log_name("a", LogKind::Histogram, Some(1)), &bytes).evidence;
+    let evidence = ingest_text(&log_name("a", LogKind::Histogram, Some(1)), &bytes).evidence;
     let total = evidence.iter().find(|evidence| evidence.at_s.is_none()).expect("the whole is told");
     near(total.mean_s, 400e-6, 0.04);
     near(total.iops, 1_000.0, 0.01);
