@@ -104,7 +104,7 @@ impl Disk {
                 self.durable.extend(done.into_iter().map(|(sector, value)| ((file, sector), value)));
             }
             Io::Commit(commit) => {
-                self.log = written(&self.log, &commit);
+                self.log = replay_writes(&self.log, &commit);
                 self.next = commit.sequence + 1;
             }
             other => {
@@ -118,7 +118,7 @@ impl Disk {
     /// Partial effect of a failed or interrupted job.
     fn do_in_part(&mut self, io: &Io, random: &mut Rng) {
         if let Io::Commit(commit) = io {
-            let total = written(&self.log, commit);
+            let total = replay_writes(&self.log, commit);
             if commit.is_full {
                 // Written to another file and renamed: either the old or the new log.
                 if random.bool() {
@@ -212,7 +212,7 @@ impl Disk {
     }
 }
 
-fn written(log: &[u8], commit: &Commit) -> Vec<u8> {
+fn replay_writes(log: &[u8], commit: &Commit) -> Vec<u8> {
     let mut bytes = if commit.is_full { Vec::new() } else { log[..commit.at as usize].to_vec() };
     assert_eq!(bytes.len() as u64, commit.at);
     bytes.extend(commit.encode(ID));

@@ -31,7 +31,7 @@ fn done(flat: &mut Flat, request: &Request, sync: Result<(), Errno>) -> (Vec<Io>
     (observed, outcome)
 }
 
-fn flat() -> Flat {
+fn build_flat() -> Flat {
     Flat::new([(512, VolumeAccess::ReadOnly), (SIZE, VolumeAccess::ReadWrite)])
 }
 
@@ -52,7 +52,7 @@ fn bytes_keep_their_offset() {
         (keep, true, vec![Io::Zero { place, length: 100 }, sync]),
         (Command::Cache, false, vec![]),
     ] {
-        let (observed, outcome) = done(&mut flat(), &request(command, 4096, 100, fua), Ok(()));
+        let (observed, outcome) = done(&mut build_flat(), &request(command, 4096, 100, fua), Ok(()));
         assert_eq!((observed, outcome), (expected, Ok(())), "{command:?}");
     }
 }
@@ -74,7 +74,7 @@ fn invalid_requests_are_refused() {
 
 #[test]
 fn failed_sync_fails_later_changes() {
-    let mut flat = flat();
+    let mut flat = build_flat();
     let flush = request(Command::Flush, 0, 0, false);
     assert_eq!(done(&mut flat, &flush, Err(Errno::Io)).1, Err(Errno::Io));
     assert_eq!(done(&mut flat, &flush, Ok(())).1, Err(Errno::Io));

@@ -42,7 +42,7 @@ fn geometry() -> Record {
     Record::Geometry { cluster_bytes, clusters_per_file, volumes: 0 }
 }
 
-fn commits() -> impl Strategy<Value = Vec<Commit>> {
+fn generate_commits() -> impl Strategy<Value = Vec<Commit>> {
     prop::collection::vec(prop::collection::vec(record(), 1..8), 1..12).prop_map(|lists| {
         let (mut at, mut commits) = (0, Vec::new());
         for (index, mut records) in lists.into_iter().enumerate() {
@@ -58,7 +58,7 @@ fn commits() -> impl Strategy<Value = Vec<Commit>> {
     })
 }
 
-fn bytes(commits: &[Commit]) -> Vec<u8> {
+fn encode_commits(commits: &[Commit]) -> Vec<u8> {
     commits.iter().flat_map(|commit| commit.encode(ID)).collect()
 }
 
@@ -66,8 +66,8 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn encoded_log_is_decoded(commits in commits()) {
-        let bytes = bytes(&commits);
+    fn encoded_log_is_decoded(commits in generate_commits()) {
+        let bytes = encode_commits(&commits);
         let next = commits.last().unwrap().sequence + 1;
         let log = Log::read(&bytes);
         prop_assert_eq!(&log, &Log { commits, length: bytes.len() as u64, later: vec![], id: Some(ID) });
@@ -78,8 +78,8 @@ proptest! {
     }
 
     #[test]
-    fn unconfirmed_torn_end_is_dropped(commits in commits(), cut in 0.0..1.0_f64) {
-        let bytes = bytes(&commits);
+    fn unconfirmed_torn_end_is_dropped(commits in generate_commits(), cut in 0.0..1.0_f64) {
+        let bytes = encode_commits(&commits);
         let cut = (bytes.len() as f64 * cut) as usize;
         let log = Log::read(&bytes[..cut]);
         let total = commits.iter().take_while(|commit| commit.at + commit.encoded_bytes() <= cut as u64).count();
@@ -99,8 +99,8 @@ proptest! {
     }
 
     #[test]
-    fn damage_is_never_decoded_as_other_data(commits in commits(), at in 0.0..1.0_f64, bit in 0..8_u8) {
-        let mut bytes = bytes(&commits);
+    fn damage_is_never_decoded_as_other_data(commits in generate_commits(), at in 0.0..1.0_f64, bit in 0..8_u8) {
+        let mut bytes = encode_commits(&commits);
         let at = (bytes.len() as f64 * at) as usize;
         bytes[at] ^= 1 << bit;
         let hit = commits.iter().position(|commit| (commit.at + commit.encoded_bytes()) as usize > at).unwrap();
@@ -126,7 +126,7 @@ proptest! {
     }
 
     #[test]
-    fn contradictory_records_do_not_panic(commits in commits()) {
+    fn contradictory_records_do_not_panic(commits in generate_commits()) {
         match Store::recover(commits.clone(), &[1 << 30], 1 << 30, Unreferenced::Punch) {
             Ok(recovered) => prop_assert!(recovered.store.volumes().count() <= 4),
             Err(why) => prop_assert!(matches!(why, Unrecoverable::Contradiction(_) | Unrecoverable::Short(_))),

@@ -406,7 +406,7 @@ fn failed_sync_fails_the_store() {
 }
 
 /// The kinds of the jobs that are queued.
-fn kinds(world: &World) -> Vec<&'static str> {
+fn list_kinds(world: &World) -> Vec<&'static str> {
     let kind = |job: &FileJob| match job.io {
         Io::Sync { .. } => "sync",
         Io::Commit(_) => "commit",
@@ -422,7 +422,7 @@ const fn second(n: u64) -> Instant {
 /// Checks at the end of a second whether a commit is due, and executes its jobs.
 fn is_committed(world: &mut World, now: u64) -> bool {
     world.volumes.commit_due(second(now), Span::from_secs(1), &mut world.jobs);
-    let kinds = kinds(world);
+    let kinds = list_kinds(world);
     world.work(second(now));
     !kinds.is_empty() && kinds.iter().all(|kind| *kind == "sync")
 }
@@ -459,7 +459,7 @@ fn much_data_is_committed_without_a_flush() {
         world.disk.take_over(&mut world.jobs);
         while let Some((job, _)) = world.disk.work(&mut world.random, Luck::Good) {
             world.volumes.worked(second(n), job, Ok(()), &mut world.jobs);
-            syncs += kinds(&world).iter().filter(|kind| **kind == "sync").count();
+            syncs += list_kinds(&world).iter().filter(|kind| **kind == "sync").count();
             world.disk.take_over(&mut world.jobs);
         }
     }
@@ -472,7 +472,7 @@ fn durable_writes_are_answered_after_their_commit() {
     world.volumes.set_durability(Durability::Changes, None);
     world.accept(at(0), export, &WRITE).unwrap();
     for expected in ["other", "sync", "commit"] {
-        assert_eq!(kinds(&world), [expected]);
+        assert_eq!(list_kinds(&world), [expected]);
         assert_eq!(world.drain(at(10_000)), [], "before {expected}");
         world.disk.take_over(&mut world.jobs);
         let (job, _) = world.disk.work(&mut world.random, Luck::Good).unwrap();
@@ -535,7 +535,7 @@ fn changed_rates_keep_queues_and_credits() {
     world.work(at(0));
     let due: Vec<u64> = world.drain(at(1_000_000_000)).iter().map(|reply| reply.due.as_nanos() / 1_000_000).collect();
     assert_eq!(due, [0, 1, 101, 201], "the first was let through at the old rate, and charged for");
-    assert_eq!(bound(&world, export), [("size".to_owned(), 0), ("level".to_owned(), 4)]);
+    assert_eq!(count_bound(&world, export), [("size".to_owned(), 0), ("level".to_owned(), 4)]);
     let totals = world.volumes.totals(export).unwrap();
     assert_eq!(totals.ops[Class::Read.index()], 4);
     // 0, 1, 101 and 201 ms, as the drain came only after a second.
@@ -554,7 +554,7 @@ fn changed_model_applies_to_new_requests_and_totals_continue() {
     let due = |replies: Vec<Reply>| replies.iter().map(|reply| reply.due.as_nanos()).collect::<Vec<u64>>();
     assert_eq!(due(world.drain(at(111_000))), [111_000]);
     assert_eq!(due(world.drain(at(2_000_000))), [1_000_000], "what was in flight is answered by its own model");
-    assert_eq!(bound(&world, export), [("disk".to_owned(), 1), ("flash".to_owned(), 1)]);
+    assert_eq!(count_bound(&world, export), [("disk".to_owned(), 1), ("flash".to_owned(), 1)]);
     world.volumes.remodel(at(3_000_000), Export(9), &parse("link(1ms)").unwrap(), 3);
 }
 
@@ -577,7 +577,7 @@ fn empty_group_can_be_removed() {
 }
 
 /// Requests of a volume by binding stage.
-fn bound(world: &World, export: Export) -> Vec<(String, u64)> {
+fn count_bound(world: &World, export: Export) -> Vec<(String, u64)> {
     let totals = world.volumes.totals(export).unwrap();
     totals.bound_by_volume().map(|(name, count)| (name.to_owned(), count)).collect()
 }
