@@ -111,7 +111,7 @@ fn attributed(
     let head = origins[0];
     let Some(other) = origins.iter().position(|origin| *origin != head) else {
         // A single version with some wrong bytes.
-        return head.map(|generation| (rot(bytes, &rendered(block, generation)), head));
+        return head.map(|generation| (classify_rot(bytes, &rendered(block, generation)), head));
     };
     Some((MismatchKind::Torn { at: (other * sector) as u32, then: origins[other] }, head))
 }
@@ -132,7 +132,7 @@ fn origin(found: &[u8], at: usize, tried: &[(u32, Vec<u8>)]) -> Option<u32> {
     tried.iter().filter_map(explained).min_by_key(|(wrong, _)| *wrong).map(|(_, generation)| generation)
 }
 
-fn rot(bytes: &[u8], version: &[u8]) -> MismatchKind {
+fn classify_rot(bytes: &[u8], version: &[u8]) -> MismatchKind {
     let mut wrong = bytes.iter().zip(version).enumerate().filter(|(_, (found, byte))| found != byte);
     let at = wrong.next().map_or(0, |(at, _)| at as u32);
     MismatchKind::Rot { at, bytes: 1 + wrong.count() as u32 }

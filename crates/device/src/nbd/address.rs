@@ -83,7 +83,7 @@ fn parsed(text: &str) -> Result<ExportAddress, &'static str> {
         "nbds+unix" => (Network::Unix, true),
         _ => return Err("its scheme is none of nbd, nbd+unix, nbds and nbds+unix"),
     };
-    let parameters = parameters(query)?;
+    let parameters = parse_parameters(query)?;
     let host = match network {
         Network::Tcp => tcp(authority)?,
         Network::Unix if !authority.is_empty() => return Err("nbd+unix is followed by :/// and has no host"),
@@ -102,7 +102,7 @@ enum Network {
 }
 
 /// Names and values of the query. Unknown parameters are ignored.
-fn parameters(query: &str) -> Result<Vec<(&str, String)>, &'static str> {
+fn parse_parameters(query: &str) -> Result<Vec<(&str, String)>, &'static str> {
     let pairs = query.split('&').filter_map(|pair| pair.split_once('='));
     let read = |(name, value)| Some((name, decoded(value)?));
     pairs.map(|pair| read(pair).ok_or("a parameter has a % without two hexadecimal digits")).collect()

@@ -37,7 +37,7 @@ impl Mounts {
 
     /// Parses the table; skips malformed lines.
     pub(crate) fn parse(text: &str) -> Self {
-        Self(text.lines().filter_map(mount).collect())
+        Self(text.lines().filter_map(parse_mount).collect())
     }
 
     /// The mount of `path` (canonical): by mount ID if the kernel reported it, else the longest mount point above the
@@ -68,7 +68,7 @@ pub(crate) fn mount_point(device: &Path) -> Option<PathBuf> {
 }
 
 /// `36 35 98:0 /root /point rw,noatime master:1 - ext3 /dev/sda1 rw,errors=continue`
-fn mount(line: &str) -> Option<Mount> {
+fn parse_mount(line: &str) -> Option<Mount> {
     let (before, after) = line.split_once(" - ")?;
     let mut fields = before.split(' ');
     let id = fields.next()?.parse().ok()?;

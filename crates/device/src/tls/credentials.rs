@@ -48,7 +48,7 @@ impl Identity {
     pub fn read(directory: &Path, peers: Peers) -> Result<Self, NoCredentials> {
         let chain = certificates(&directory.join("server-cert.pem"))?;
         let key_path = directory.join("server-key.pem");
-        let key = key(&key_path)?;
+        let key = read_key(&key_path)?;
         let builder = ServerConfig::builder_with_provider(provider()).with_safe_default_protocol_versions();
         let builder = builder.map_err(|error| wrong(directory, error.to_string()))?;
         let builder = match peers {
@@ -99,7 +99,7 @@ impl Trust {
                 let key_path = path.with_file_name("client-key.pem");
                 let unfit =
                     |error| wrong(&key_path, format!("does not match client-cert.pem in its directory ({error})"));
-                builder.with_client_auth_cert(certificates(&path)?, key(&key_path)?).map_err(unfit)?
+                builder.with_client_auth_cert(certificates(&path)?, read_key(&key_path)?).map_err(unfit)?
             }
         };
         config.resumption = rustls::client::Resumption::disabled();
@@ -137,7 +137,7 @@ fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, NoCredentia
     }
 }
 
-fn key(path: &Path) -> Result<PrivateKeyDer<'static>, NoCredentials> {
+fn read_key(path: &Path) -> Result<PrivateKeyDer<'static>, NoCredentials> {
     PrivateKeyDer::from_pem_slice(&read(path)?)
         .map_err(|error| wrong(path, format!("no private key in PEM form, or an encrypted one: {error}")))
 }

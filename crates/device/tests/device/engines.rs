@@ -16,12 +16,12 @@ const SIZE: Bytes = Bytes::mib(4);
 
 const SHAPE: Shape = Shape::writing(4, Bytes::kib(8), 1.0, 1);
 
-fn file() -> OwnedFd {
+fn create_file() -> OwnedFd {
     scratch(Path::new(env!("CARGO_TARGET_TMPDIR")), SIZE, Caching::Buffered).unwrap().file
 }
 
 /// The engines available on this host.
-fn engines() -> Vec<Engine> {
+fn list_engines() -> Vec<Engine> {
     let engines = [Engine::Ring, Engine::Aio, Engine::Threads, Engine::Inline, Engine::Mapped].into_iter();
     engines
         .filter(|engine| {
@@ -36,7 +36,7 @@ fn engines() -> Vec<Engine> {
 
 /// Drives `operations` of `block` bytes at `depth`, and requires that all complete.
 fn check(engine: Engine, block: Bytes, depth: u32, operations: u64) {
-    let file = file();
+    let file = create_file();
     let spec = StreamSpec {
         name: "data".into(),
         mix: Mix { sizes: BlockMix::one(block), reads: 0.5, durable: false, flush_every: 16 },
@@ -56,7 +56,7 @@ fn check(engine: Engine, block: Bytes, depth: u32, operations: u64) {
 
 #[test]
 fn operations_complete() {
-    for engine in engines().into_iter().chain([Engine::Null]) {
+    for engine in list_engines().into_iter().chain([Engine::Null]) {
         check(engine, Bytes::new(512), 1, 200);
         check(engine, Bytes::kib(8), 4, 1000);
         check(engine, Bytes::mib(1), 3, 20);
@@ -67,7 +67,7 @@ fn operations_complete() {
 #[test]
 fn threads_share_a_descriptor() {
     let open = || std::fs::read_dir("/proc/self/fd").unwrap().count();
-    let file = file();
+    let file = create_file();
     let before = open();
     let pool = Engine::Threads.start(&[(file.as_fd(), SIZE)], &Shape { depth: 200, ..SHAPE }, Clock::start()).unwrap();
     // Other tests of this process have open files.
@@ -88,8 +88,8 @@ fn written(target: &mut dyn Target, length: u32) {
 
 #[test]
 fn small_appends_differ() {
-    for engine in engines() {
-        let file = file();
+    for engine in list_engines() {
+        let file = create_file();
         let mut target = engine.start(&[(file.as_fd(), SIZE)], &SHAPE, Clock::start()).unwrap();
         written(target.as_mut(), 2300);
         let mut first: Vec<[u8; 8]> = (0..4)
@@ -106,8 +106,8 @@ fn small_appends_differ() {
 }
 
 /// Checks the panic message of a ring of `shape` for an operation.
-fn refused(shape: &Shape, slot: u32, length: u32, kind: Kind, expected: &str) {
-    let file = file();
+fn check_refusal(shape: &Shape, slot: u32, length: u32, kind: Kind, expected: &str) {
+    let file = create_file();
     let mut ring = Ring::new(Some(file.as_fd()), shape, Clock::start()).unwrap();
     let good = (Slot(2), Op { offset: 0, length: 512, kind: Kind::Read, stream: 0 });
     let batch = [good, (Slot(slot), Op { offset: 0, length, kind, stream: 0 })];
@@ -119,21 +119,21 @@ fn refused(shape: &Shape, slot: u32, length: u32, kind: Kind, expected: &str) {
 
 #[test]
 fn ring_refuses_operations_larger_than_its_buffers() {
-    if !engines().contains(&Engine::Ring) {
+    if !list_engines().contains(&Engine::Ring) {
         return;
     }
-    refused(&SHAPE, 3, 8193, Kind::Write, "8193 bytes do not fit a slot of 8192");
-    refused(&SHAPE, 1, 8193, Kind::Read, "8193 bytes do not fit a slot of 8192");
-    refused(&SHAPE, 4, 512, Kind::Read, "is outside of a buffer");
+    check_refusal(&SHAPE, 3, 8193, Kind::Write, "8193 bytes do not fit a slot of 8192");
+    check_refusal(&SHAPE, 1, 8193, Kind::Read, "8193 bytes do not fit a slot of 8192");
+    check_refusal(&SHAPE, 4, 512, Kind::Read, "is outside of a buffer");
     let reading = Shape { writes: false, ..SHAPE };
-    refused(&reading, 0, 512, Kind::Write, "write submitted to a read-only ring");
-    refused(&reading, 0, 512, Kind::DurableWrite, "write submitted to a read-only ring");
+    check_refusal(&reading, 0, 512, Kind::Write, "write submitted to a read-only ring");
+    check_refusal(&reading, 0, 512, Kind::DurableWrite, "write submitted to a read-only ring");
 }
 
 #[test]
 fn a_trim_punches_a_hole_into_a_file() {
-    for engine in engines() {
-        let file = file();
+    for engine in list_engines() {
+        let file = create_file();
         rustix::io::pwrite(&file, &vec![7_u8; 32_768], 0).unwrap();
         let mut target = engine.start(&[(file.as_fd(), SIZE)], &SHAPE, Clock::start()).unwrap();
         // Longer than the buffer of a slot: a trim transfers no data.
@@ -197,8 +197,8 @@ fn a_slot_in_flight_is_not_submitted_again() {
 
 #[test]
 fn the_slot_of_a_trim_is_in_flight_until_it_is_reaped() {
-    for engine in engines().into_iter().filter(|engine| matches!(engine, Engine::Ring | Engine::Aio)) {
-        let file = file();
+    for engine in list_engines().into_iter().filter(|engine| matches!(engine, Engine::Ring | Engine::Aio)) {
+        let file = create_file();
         let mut target = engine.start(&[(file.as_fd(), SIZE)], &SHAPE, Clock::start()).unwrap();
         let op = |kind| (Slot(1), Op { offset: 0, length: 4_096, kind, stream: 0 });
         for first in [Kind::Trim, Kind::Read] {
@@ -217,8 +217,8 @@ fn the_slot_of_a_trim_is_in_flight_until_it_is_reaped() {
 #[test]
 fn a_trim_needs_a_shape_that_writes() {
     let reading = Shape { writes: false, ..SHAPE };
-    for engine in engines().into_iter().filter(|engine| matches!(engine, Engine::Ring | Engine::Aio)) {
-        let file = file();
+    for engine in list_engines().into_iter().filter(|engine| matches!(engine, Engine::Ring | Engine::Aio)) {
+        let file = create_file();
         rustix::io::pwrite(&file, &[7_u8; 4_096], 0).unwrap();
         let mut target = engine.start(&[(file.as_fd(), SIZE)], &reading, Clock::start()).unwrap();
         let trim = (Slot(0), Op { offset: 0, length: 4_096, kind: Kind::Trim, stream: 0 });

@@ -65,11 +65,11 @@ impl Loop {
 
     /// The refusal for writing to it with `--destroy`, or "allowed".
     fn verdict(&self) -> String {
-        verdict(&self.device)
+        judge_path(&self.device)
     }
 }
 
-fn verdict(path: &Path) -> String {
+fn judge_path(path: &Path) -> String {
     crate::subject::verdict(path, &[path.to_owned()])
 }
 
@@ -77,7 +77,7 @@ fn verdict(path: &Path) -> String {
 fn while_written(written: &Path, path: &Path) -> String {
     let writer = File::options().write(true).open(written).unwrap();
     let mut child = Command::new("sleep").arg("60").stdout(writer).spawn().unwrap();
-    let verdict = verdict(path);
+    let verdict = judge_path(path);
     child.kill().unwrap();
     child.wait().unwrap();
     verdict
@@ -199,9 +199,9 @@ fn read_only_mount_is_refused_for_new_files() {
     let file = point.1.join("file");
     assert!(classify(&file).unwrap().read_only);
     assert!(
-        verdict(&file).ends_with("read-only: leave out --destroy, or make it writable first"),
+        judge_path(&file).ends_with("read-only: leave out --destroy, or make it writable first"),
         "{}",
-        verdict(&file)
+        judge_path(&file)
     );
 }
 
@@ -221,7 +221,7 @@ fn swap_is_refused() {
 fn the_file_behind_a_loop_device_is_refused() {
     let Some(_turn) = turn() else { return };
     let disk = Loop::new("behind");
-    let verdict = verdict(&disk.file);
+    let verdict = judge_path(&disk.file);
     let expected =
         format!("the loop device {0} is set up over it: detach that (losetup -d {0}) first", disk.device.display());
     assert!(verdict.ends_with(&expected), "{verdict}");
@@ -233,7 +233,7 @@ fn uses_of_partitions_apply_to_their_disk() {
     let disk = Loop::new("parts");
     let first = Partition::new(&disk, "1", "2048");
     let second = Partition::new(&disk, "2", "65536");
-    assert_eq!(verdict(&first.device), "allowed");
+    assert_eq!(judge_path(&first.device), "allowed");
     assert_eq!(disk.verdict(), "allowed");
     assert!(while_written(&disk.device, &first.device).contains("is open for writing in process"));
     assert!(while_written(&second.device, &disk.device).contains("is open for writing in process"));
@@ -244,8 +244,8 @@ fn uses_of_partitions_apply_to_their_disk() {
     run("mkfs.ext4 -q", &[&second.device]);
     let point = mounted(&second.device, "parts-point");
     assert!(disk.verdict().contains("p2 is mounted at"), "{}", disk.verdict());
-    assert!(verdict(&second.device).contains("p2 is mounted at"));
-    assert_eq!(verdict(&first.device), "allowed", "a sibling's mount is no reason");
+    assert!(judge_path(&second.device).contains("p2 is mounted at"));
+    assert_eq!(judge_path(&first.device), "allowed", "a sibling's mount is no reason");
     drop(point);
     let retained = claim_named(&first.device, std::slice::from_ref(&first.device)).unwrap();
     assert!(disk.verdict().contains("held exclusively"), "{}", disk.verdict());
@@ -254,7 +254,7 @@ fn uses_of_partitions_apply_to_their_disk() {
     run("mkfs.ext4 -q", &[&disk.device]);
     let point = mounted(&disk.device, "parts-whole");
     let expected = format!("{} is mounted at", disk.device.display());
-    assert!(verdict(&first.device).contains(&expected), "{}", verdict(&first.device));
+    assert!(judge_path(&first.device).contains(&expected), "{}", judge_path(&first.device));
     drop(point);
 }
 

@@ -6,7 +6,7 @@ use crate::disk::tests::sda;
 
 const ROOT: &str = "1 0 8:99 / / rw - ext4 /dev/root rw\n";
 
-fn check(name: &str, minor: u32, mounts: &str, files: &[(&str, &str)], expected: &str) {
+fn check_use(name: &str, minor: u32, mounts: &str, files: &[(&str, &str)], expected: &str) {
     let fixture = sda(&format!("use-{name}"));
     fixture.put("proc/self/mountinfo", &format!("{ROOT}{mounts}"));
     std::fs::remove_dir_all(fixture.0.join("sys/devices/pci/block/sda/sda2/holders")).unwrap();
@@ -22,17 +22,17 @@ fn check(name: &str, minor: u32, mounts: &str, files: &[(&str, &str)], expected:
 #[test]
 fn uses_of_a_block_device_are_found() {
     let second = "2 1 8:2 / /data rw - xfs /dev/sda2 rw\n";
-    check("free", 0, "", &[], "free");
-    check("disk-by-partition", 0, second, &[], "/dev/sda2 is mounted at /data: unmount it (umount /data)");
-    check("partition", 2, second, &[], "/dev/sda2 is mounted at /data: unmount it (umount /data)");
-    check("sibling", 1, second, &[], "free");
+    check_use("free", 0, "", &[], "free");
+    check_use("disk-by-partition", 0, second, &[], "/dev/sda2 is mounted at /data: unmount it (umount /data)");
+    check_use("partition", 2, second, &[], "/dev/sda2 is mounted at /data: unmount it (umount /data)");
+    check_use("sibling", 1, second, &[], "free");
     let total = "2 1 8:0 / /data rw - xfs /dev/sda rw\n";
-    check("partition-by-disk", 1, total, &[], "/dev/sda is mounted at /data: unmount it (umount /data)");
+    check_use("partition-by-disk", 1, total, &[], "/dev/sda is mounted at /data: unmount it (umount /data)");
     let holder = [("sys/devices/pci/block/sda/sda2/holders/dm-0/dev", "253:0\n")];
     let sustained = "/dev/sda2 is in use by dm-0, stacked on it: take it out of the LVM, RAID, encryption or multipath \
                 above (lsblk shows it)";
-    check("held", 0, "", &holder, sustained);
-    check("held-sibling", 1, "", &holder, "free");
+    check_use("held", 0, "", &holder, sustained);
+    check_use("held-sibling", 1, "", &holder, "free");
 }
 
 #[test]

@@ -7,7 +7,7 @@ use plimsoll_load::OpOutcome;
 use plimsoll_units::Kind;
 use rustix::io::{pread, pwrite};
 
-use super::rig::{BLOCK, SIZE, behind, checked, checking, file, fill, one, only, shape, start, ways};
+use super::rig::{BLOCK, SIZE, behind, checked, checking, file, fill, list_ways, one, only, shape, start};
 
 /// Offset of the damaged block.
 const AT: u64 = 12 * BLOCK.get();
@@ -29,7 +29,7 @@ fn poke(file: &OwnedFd, offset: u64, bytes: &[u8]) {
 
 /// Writes the block at `AT` twice, damages it (with access to the first version), and verifies it.
 fn check(damage: impl Fn(&OwnedFd, &[u8]), kind: MismatchKind, found: Option<u32>) {
-    for (engine, caching) in ways() {
+    for (engine, caching) in list_ways() {
         let (file, _) = file(caching);
         let checked = checked(Blank::PassedOver);
         let mut target = start(engine, &file, &shape(2, checked.clone()));

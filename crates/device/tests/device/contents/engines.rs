@@ -9,16 +9,16 @@ use plimsoll_device::{
 use plimsoll_load::{OpOutcome, Region};
 use plimsoll_units::{Bytes, Kind, Op};
 
-use super::rig::{BLOCK, SIZE, file, one, op, perform, shape, start, ways};
+use super::rig::{BLOCK, SIZE, file, list_ways, one, op, perform, shape, start};
 
-fn bytes(file: &OwnedFd) -> Vec<u8> {
+fn read_bytes(file: &OwnedFd) -> Vec<u8> {
     let mut bytes = vec![0; SIZE.get() as usize];
     assert_eq!(rustix::io::pread(file, &mut bytes[..], 0).unwrap(), bytes.len());
     bytes
 }
 
 /// Content of the file after a fixed sequence of operations.
-fn left(engine: Engine, caching: Caching, shape: &Shape) -> Vec<u8> {
+fn write_sequence(engine: Engine, caching: Caching, shape: &Shape) -> Vec<u8> {
     let (file, _) = file(caching);
     let mut target = start(engine, &file, shape);
     let mut rng = fastrand::Rng::with_seed(5);
@@ -30,7 +30,7 @@ fn left(engine: Engine, caching: Caching, shape: &Shape) -> Vec<u8> {
         assert_eq!(one(target.as_mut(), kind, offset, length), OpOutcome::Done, "{engine}");
     }
     drop(target);
-    bytes(&super::rig::behind(&file))
+    read_bytes(&super::rig::behind(&file))
 }
 
 #[test]
@@ -51,7 +51,7 @@ fn engines_leave_the_same_bytes() {
     for content in contents {
         let shape = created(content);
         let mut first: Option<Vec<u8>> = None;
-        for (engine, caching) in ways() {
+        for (engine, caching) in list_ways() {
             // Unwritten data would not match the pattern, so reads follow a fill.
             let shape = match &shape.contents {
                 Contents::Created(content) if content.checks() => {
@@ -60,7 +60,7 @@ fn engines_leave_the_same_bytes() {
                 }
                 _ => shape.clone(),
             };
-            let left = left(engine, caching, &shape);
+            let left = write_sequence(engine, caching, &shape);
             match &first {
                 Some(first) => assert!(*first == left, "{engine}, {caching:?}, {:?}", shape.contents),
                 None => first = Some(left),
@@ -71,7 +71,7 @@ fn engines_leave_the_same_bytes() {
 
 #[test]
 fn pattern_is_verified() {
-    for (engine, caching) in ways() {
+    for (engine, caching) in list_ways() {
         let (file, _) = file(caching);
         let pattern = Arc::new(Pattern::new(b"ab\0\0\0\0\0\0\0\0", &[2], Restart::Operation, Compare::Reads));
         let mut target = start(engine, &file, &shape(1, pattern.clone()));
@@ -85,7 +85,7 @@ fn pattern_is_verified() {
 #[test]
 fn operations_go_to_the_right_file() {
     let lengths = [Bytes::kib(8), Bytes::kib(64), Bytes::kib(4)];
-    for (engine, caching) in ways() {
+    for (engine, caching) in list_ways() {
         let files = lengths.map(|_| file(caching).0);
         let region = Region::first(Bytes::kib(76));
         let how = Checking { seed: 1, interval: BLOCK, region, compressible: 0.0, blank: Blank::Mismatch };
@@ -108,7 +108,7 @@ fn operations_go_to_the_right_file() {
         // Bytes 16 to 24 of a block's header are its offset in the address space.
         let mut base = 0;
         for (file, length) in files.iter().zip(lengths) {
-            let bytes = bytes(&super::rig::behind(file));
+            let bytes = read_bytes(&super::rig::behind(file));
             for (index, block) in bytes.chunks(4096).enumerate() {
                 let replies = u64::from_le_bytes(block[16..24].try_into().unwrap());
                 let place = index as u64 * 4096;
@@ -122,7 +122,7 @@ fn operations_go_to_the_right_file() {
 
 #[test]
 fn flush_and_durability_variants_are_supported() {
-    for (engine, caching) in ways() {
+    for (engine, caching) in list_ways() {
         let range = Flush::SyncFileRange(Flush::WAIT_BEFORE | Flush::WRITE | Flush::WAIT_AFTER);
         for flush in [Flush::Fdatasync, Flush::Fsync, range] {
             for durable in [Durable::Dsync, Durable::Sync] {
@@ -148,7 +148,7 @@ fn operations_of_a_byte_are_supported() {
         let mut target = start(engine, &file, &shape(1, pattern));
         assert_eq!(one(target.as_mut(), Kind::Write, 4097, 1), OpOutcome::Done, "{engine}");
         assert_eq!(one(target.as_mut(), Kind::Read, 4097, 1), OpOutcome::Done, "{engine}");
-        let written = bytes(&file);
+        let written = read_bytes(&file);
         assert_eq!((&written[4096..4099], written[4098..].iter().all(|byte| *byte == 0)), (&b"\0x\0"[..], true));
         assert_eq!(one(target.as_mut(), Kind::Read, SIZE.get(), 1), OpOutcome::Failed(libc::EIO), "{engine}: the end");
     }

@@ -8,12 +8,12 @@ use plimsoll_drive::{Rules, drive};
 use plimsoll_load::{BlockMix, Mix, OpOutcome, Pace, Pattern, Region, Stream, StreamPhase, StreamSpec};
 use plimsoll_units::{Bytes, Instant, Kind, Span};
 
-use super::rig::{BLOCK, behind, checked, file, one, shape, start, ways};
+use super::rig::{BLOCK, behind, checked, file, list_ways, one, shape, start};
 
 const DEPTH: u32 = 32;
 
 /// Runs `operations` on the first `blocks` blocks, and returns the number of failures.
-fn load(engine: Engine, caching: Caching, checked: &Arc<Checked>, blocks: u64, sizes: Bytes, seed: u64) -> u64 {
+fn run_load(engine: Engine, caching: Caching, checked: &Arc<Checked>, blocks: u64, sizes: Bytes, seed: u64) -> u64 {
     let (file, _) = file(caching);
     let loops = 2;
     let failed = |part: u64| {
@@ -40,10 +40,10 @@ fn load(engine: Engine, caching: Caching, checked: &Arc<Checked>, blocks: u64, s
 
 #[test]
 fn overlapping_operations_are_no_mismatch() {
-    for (engine, caching) in ways() {
+    for (engine, caching) in list_ways() {
         for (blocks, sizes) in [(4, BLOCK), (64, BLOCK), (24, Bytes::kib(16)), (6, Bytes::kib(6))] {
             let checked = checked(Blank::PassedOver);
-            let failed = load(engine, caching, &checked, blocks, sizes, 1);
+            let failed = run_load(engine, caching, &checked, blocks, sizes, 1);
             let mismatches = checked.mismatches();
             assert_eq!((failed, mismatches.total), (0, 0), "{engine}, {caching:?}, {blocks}: {mismatches:?}");
             assert!(checked.compared() > 100, "{engine}, {caching:?}, {blocks}: {}", checked.compared());
@@ -53,7 +53,7 @@ fn overlapping_operations_are_no_mismatch() {
 
 #[test]
 fn write_lost_after_overlaps_is_found() {
-    for (engine, caching) in ways() {
+    for (engine, caching) in list_ways() {
         let (file, _) = file(caching);
         let checked = checked(Blank::PassedOver);
         let mut target = start(engine, &file, &shape(DEPTH, checked.clone()));

@@ -13,7 +13,7 @@ pub const BLOCK: Bytes = Bytes::kib(4);
 pub const SIZE: Bytes = Bytes::mib(1);
 
 /// The engines available on this host, each with direct and buffered I/O if both are supported.
-pub fn ways() -> Vec<(Engine, Caching)> {
+pub fn list_ways() -> Vec<(Engine, Caching)> {
     let mut ways = Vec::new();
     for engine in [Engine::Ring, Engine::Aio, Engine::Threads, Engine::Inline, Engine::Mapped] {
         if let Some(why) = engine.refused() {
