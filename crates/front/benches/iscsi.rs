@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 use plimsoll_front::SocketProtocol;
 use plimsoll_front::iscsi::{TargetSettings, Targets};
 
-use self::peer::{Process, median, number};
+use self::peer::{Process, format_median, number};
 
 #[path = "shared/peer.rs"]
 mod peer;
@@ -149,11 +149,11 @@ fn bench(peers: &[Peer; 2]) {
             }
         }
         let middle = |server: usize, of: fn(&Observation) -> f64, digits| {
-            median(observed[server].iter().map(of).collect(), digits).0
+            format_median(observed[server].iter().map(of).collect(), digits).0
         };
         let ratio = |of: fn(&Observation) -> f64| {
             let (ratio, range) =
-                median(observed[0].iter().zip(&observed[1]).map(|(own, peer)| of(own) / of(peer)).collect(), 2);
+                format_median(observed[0].iter().zip(&observed[1]).map(|(own, peer)| of(own) / of(peer)).collect(), 2);
             format!("{ratio} ({range})")
         };
         let rates = [0, 1].map(|server| middle(server, |observed| observed.rate, 0));
@@ -191,7 +191,7 @@ fn run_perf(peer: &Peer, bytes: u64, depth: u32, seconds: u32) -> f64 {
         .output()
         .unwrap();
     let found = number_behind(&output, "iops average ");
-    found.unwrap_or_else(|| panic!("{}: iscsi-perf fails: {}", peer.name, text(&output)))
+    found.unwrap_or_else(|| panic!("{}: iscsi-perf fails: {}", peer.name, read_text(&output)))
 }
 
 /// Operations per second of `count` operations by qemu-img.
@@ -204,16 +204,16 @@ fn run_qemu(peer: &Peer, writes: bool, bytes: u64, depth: u32, count: u64) -> f6
         .output()
         .unwrap();
     let seconds = number_behind(&output, "Run completed in ");
-    count as f64 / seconds.unwrap_or_else(|| panic!("{}: qemu-img fails: {}", peer.name, text(&output)))
+    count as f64 / seconds.unwrap_or_else(|| panic!("{}: qemu-img fails: {}", peer.name, read_text(&output)))
 }
 
-fn text(output: &Output) -> String {
+fn read_text(output: &Output) -> String {
     String::from_utf8_lossy(&[&output.stdout[..], &output.stderr[..]].concat()).into_owned()
 }
 
 /// The number behind the last occurrence of some words.
 fn number_behind(output: &Output, words: &str) -> Option<f64> {
-    let text = text(output);
+    let text = read_text(output);
     text.rsplit_once(words)?.1.split_whitespace().next()?.parse().ok()
 }
 

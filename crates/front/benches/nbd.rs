@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use self::peer::{Process, median, number};
+use self::peer::{Process, format_median, number};
 
 #[path = "shared/peer.rs"]
 mod peer;
@@ -131,9 +131,9 @@ fn bench(peers: &mut [Peer]) {
         for (peer, own) in peers.iter().zip(&observed) {
             let ratio = |of: fn(&Observation) -> f64| {
                 let each = observed[0].iter().zip(own).map(|(ours, theirs)| of(ours) / of(theirs));
-                median(each.collect(), 2)
+                format_median(each.collect(), 2)
             };
-            let middle = |of: fn(&Observation) -> f64, digits| median(own.iter().map(of).collect(), digits).0;
+            let middle = |of: fn(&Observation) -> f64, digits| format_median(own.iter().map(of).collect(), digits).0;
             let (rate, cost) = (ratio(|observed| observed.rate), ratio(|observed| observed.cost_us));
             let (rate, cost) = if peer.name == "plimsoll" {
                 (String::new(), String::new())

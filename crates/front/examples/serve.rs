@@ -38,7 +38,7 @@ fn main() {
             Some(directory) => DataFiles::directory(directory.as_ref(), arguments.checksums()).unwrap(),
             None => (DataFiles::memory(), DirectoryContents::empty()),
         };
-        volumes(&arguments, model, files, sustained, size);
+        serve_volumes(&arguments, model, files, sustained, size);
     } else {
         let files = arguments.after("--dir").map_or_else(DataFiles::memory, |directory| {
             let path = |number| std::path::Path::new(directory).join(format!("data.{number}"));
@@ -55,7 +55,7 @@ fn main() {
     }
 }
 
-fn volumes(arguments: &Arguments, model: &str, files: DataFiles, sustained: DirectoryContents, size: u64) {
+fn serve_volumes(arguments: &Arguments, model: &str, files: DataFiles, sustained: DirectoryContents, size: u64) {
     let capacity = 64 << 30;
     let mut pending = Vec::new();
     let store = if sustained.log.commits.is_empty() {

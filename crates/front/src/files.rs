@@ -16,7 +16,7 @@ use plimsoll_volume::{Extent, FileId, FilePosition, Log, StoreId, Superblock, Su
 use rustix::fs::{AtFlags, FallocateFlags, MemfdFlags};
 
 use self::directory::{
-    DataFile, Directory, LOG, LOG_NEW, SuperblockFile, create_file, data_name, lengths, make_data_file,
+    DataFile, Directory, LOG, LOG_NEW, SuperblockFile, create_file, data_name, list_lengths, make_data_file,
 };
 use self::sums::{BLOCK, BlockSums, Blocks, SumFile};
 use crate::view::{Mapping, View};
@@ -134,7 +134,7 @@ impl DataFiles {
         // No data file exists before the first commit.
         let next = if data_files.is_empty() { next } else { next.max(1) };
         let log = check_log(&directory, Log::read(&bytes), id, next)?;
-        let lengths = lengths(&data_files);
+        let lengths = list_lengths(&data_files);
         let open = open_data_files(&directory, data_files)?;
         let sums = if has_checksums { Some(open_sums(&directory, id, &open)?) } else { None };
         let log_file = directory.log()?;

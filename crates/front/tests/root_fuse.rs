@@ -31,7 +31,7 @@ const CHILD: &str = "PLIMSOLL_FUSE_CHILD";
 /// Serialises tests, as they search for free loop devices.
 static TURN: Mutex<()> = Mutex::new(());
 
-fn turn() -> Option<MutexGuard<'static, ()>> {
+fn take_turn() -> Option<MutexGuard<'static, ()>> {
     let requested = std::env::var_os("PLIMSOLL_ROOT_TESTS").is_some_and(|value| value == "1");
     let root = fs::metadata("/proc/self").is_ok_and(|stat| stat.uid() == 0);
     let fuse = Path::new("/dev/fuse").exists();
@@ -180,7 +180,7 @@ fn pattern(seed: u8, length: usize) -> Vec<u8> {
 
 #[test]
 fn file_keeps_written_data() {
-    let Some(turn) = turn() else { return };
+    let Some(turn) = take_turn() else { return };
     let rig = Rig::new("file", Some(turn));
     let stat = fs::metadata(rig.file()).unwrap();
     assert_eq!((stat.len(), stat.mode() & 0o777), (SIZE, 0o600));
@@ -205,7 +205,7 @@ fn file_keeps_written_data() {
 
 #[test]
 fn holes_are_punched_and_found() {
-    let Some(turn) = turn() else { return };
+    let Some(turn) = take_turn() else { return };
     let rig = Rig::new("holes", Some(turn));
     let file = File::options().read(true).write(true).open(rig.file()).unwrap();
     file.write_all_at(&pattern(1, 4 << 20), 0).unwrap();
@@ -225,7 +225,7 @@ fn holes_are_punched_and_found() {
 
 #[test]
 fn concurrent_requests_keep_their_data() {
-    let Some(turn) = turn().filter(|_| installed("fio")) else { return };
+    let Some(turn) = take_turn().filter(|_| installed("fio")) else { return };
     let rig = Rig::new("fio", Some(turn));
     let fio = "fio --name=v --size=128m --bsrange=512-1m --rw=randrw --ioengine=libaio --iodepth=64 --direct=1 \
                --verify_state_save=0 --verify=crc32c --verify_fatal=1 --do_verify=1 --output-format=terse --filename";
@@ -239,7 +239,7 @@ fn concurrent_requests_keep_their_data() {
 
 #[test]
 fn unmounted_file_is_not_served() {
-    let Some(turn) = turn() else { return };
+    let Some(turn) = take_turn() else { return };
     let mut rig = Rig::new("unmount", Some(turn));
     let file = File::open(rig.file()).unwrap();
     let (error, mountpoint) = rig.mountpoint.take().unwrap().unmount().unwrap_err();
@@ -260,7 +260,7 @@ fn unmounted_file_is_not_served() {
 
 #[test]
 fn filesystem_on_a_loop_device_is_clean() {
-    let Some(turn) = turn().filter(|_| installed("mkfs.ext4")) else { return };
+    let Some(turn) = take_turn().filter(|_| installed("mkfs.ext4")) else { return };
     let rig = Rig::new("ext4", Some(turn));
     let disk = Disk::over(&rig);
     run("mkfs.ext4 -q", &[disk.device.device()]);
@@ -285,7 +285,7 @@ fn filesystem_on_a_loop_device_is_clean() {
 
 #[test]
 fn mounted_filesystem_grows_with_its_volume() {
-    let Some(turn) = turn().filter(|_| installed("mkfs.xfs")) else { return };
+    let Some(turn) = take_turn().filter(|_| installed("mkfs.xfs")) else { return };
     let rig = Rig::new("xfs", Some(turn));
     let disk = Disk::over(&rig);
     run("mkfs.xfs -q", &[disk.device.device()]);
@@ -313,7 +313,7 @@ fn as_a_child() {
 
 #[test]
 fn killed_server_leaves_no_process_hanging() {
-    let Some(_turn) = turn().filter(|_| installed("mkfs.ext4")) else { return };
+    let Some(_turn) = take_turn().filter(|_| installed("mkfs.ext4")) else { return };
     let directory = std::env::temp_dir().join(format!("plimsoll-fuse-killed-{}", std::process::id()));
     fs::create_dir_all(&directory).unwrap();
     let directory = directory.canonicalize().unwrap();

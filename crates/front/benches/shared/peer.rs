@@ -38,7 +38,7 @@ pub fn number(variable: &str, usual: u32) -> u32 {
 }
 
 /// Median and range as text.
-pub fn median(mut values: Vec<f64>, digits: usize) -> (String, String) {
+pub fn format_median(mut values: Vec<f64>, digits: usize) -> (String, String) {
     values.sort_by(f64::total_cmp);
     let (middle, last) = (values.len() / 2, values.len() - 1);
     let median = if values.len() % 2 == 1 { values[middle] } else { f64::midpoint(values[middle - 1], values[middle]) };

@@ -59,7 +59,7 @@ fn set(probe: &Probe<'_>) -> FeatureCheck {
 }
 
 /// A session with `base:allocation`; `None` if the server does not support it in this style.
-fn session(probe: &Probe<'_>, style: Style) -> Result<Option<ProbeSession>, TalkError> {
+fn open_session(probe: &Probe<'_>, style: Style) -> Result<Option<ProbeSession>, TalkError> {
     probe.session_with(style, |talk| {
         let replies = talk.option(option::SET_META_CONTEXT, &query(&probe.address.export, &[ALLOCATION]))?;
         Ok(accepted(&replies) && replies.iter().any(|replies| replies.kind == rep::META_CONTEXT))
@@ -67,7 +67,7 @@ fn session(probe: &Probe<'_>, style: Style) -> Result<Option<ProbeSession>, Talk
 }
 
 fn status(probe: &Probe<'_>, style: Style) -> FeatureCheck {
-    let Some(mut session) = session(probe, style)? else {
+    let Some(mut session) = open_session(probe, style)? else {
         return Ok(CheckOutcome::unsupported("", "not negotiated"));
     };
     let block = u64::from(probe.block());

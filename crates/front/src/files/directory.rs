@@ -206,7 +206,7 @@ impl Directory {
         let descriptor = rustix::fs::open(path, flags, Mode::empty()).map_err(failed)?;
         check(&descriptor, path, FileType::Directory)?;
         // Before any file is made.
-        let names = names(&descriptor).map_err(failed)?;
+        let names = list_names(&descriptor).map_err(failed)?;
         if !names.iter().any(|name| name == SUPERBLOCK) {
             vacant(path, &descriptor, &names)?;
         }
@@ -306,7 +306,7 @@ impl Directory {
 
     /// Its data files, by number.
     pub(super) fn data_files(&self, id: StoreId) -> Result<Vec<DataFile>, DirectoryError> {
-        let names = names(&self.descriptor).map_err(|source| self.io(source))?;
+        let names = list_names(&self.descriptor).map_err(|source| self.io(source))?;
         let mut files = Vec::new();
         for number in names.iter().filter_map(|name| data_number(name)) {
             let file = File::from(self.open(&data_name(number), OFlags::RDWR)?);
@@ -431,7 +431,7 @@ pub(super) fn create_file(directory: &OwnedFd, name: &str) -> io::Result<File> {
 }
 
 /// Bytes of each data file by number, 0 for a missing one.
-pub(super) fn lengths(files: &[DataFile]) -> Vec<u64> {
+pub(super) fn list_lengths(files: &[DataFile]) -> Vec<u64> {
     let mut lengths = vec![0; files.last().map_or(0, |file| file.number as usize + 1)];
     for file in files {
         lengths[file.number as usize] = file.length;
@@ -485,7 +485,7 @@ fn vacant(path: &Path, descriptor: &OwnedFd, names: &[String]) -> Result<(), Dir
 }
 
 /// The names in a directory, without sockets, which may belong to a service manager.
-fn names(directory: &OwnedFd) -> rustix::io::Result<Vec<String>> {
+fn list_names(directory: &OwnedFd) -> rustix::io::Result<Vec<String>> {
     let mut names = Vec::new();
     for entry in Dir::read_from(directory)? {
         let entry = entry?;

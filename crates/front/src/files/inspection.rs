@@ -8,7 +8,9 @@ use std::path::{Path, PathBuf};
 
 use plimsoll_volume::{FileId, FileKind, FilePosition, Log, LogError, StoreId, Superblock, header};
 
-use super::directory::{DataFile, Directory, DirectoryError, HeaderFault, SuperblockFile, lengths, make_data_file};
+use super::directory::{
+    DataFile, Directory, DirectoryError, HeaderFault, SuperblockFile, list_lengths, make_data_file,
+};
 use super::sums::{BLOCK, SumFile, recompute, scan};
 
 /// The state of a data directory.
@@ -131,7 +133,7 @@ impl Inspection {
 
     /// Bytes of each data file, 0 for one that is missing.
     pub fn lengths(&self) -> Vec<u64> {
-        lengths(&self.data_files)
+        list_lengths(&self.data_files)
     }
 
     /// Data files whose header is damaged, with the fault.

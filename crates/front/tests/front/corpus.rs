@@ -27,7 +27,7 @@ pub struct Conversation {
     pub bytes: Vec<u8>,
 }
 
-fn corpus() -> Vec<Conversation> {
+fn build_corpus() -> Vec<Conversation> {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus");
     let paths = std::fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path());
     let mut all: Vec<Conversation> = paths
@@ -76,7 +76,7 @@ pub fn mutant(corpus: &[Conversation], rng: &mut Rng) -> Vec<u8> {
     bytes
 }
 
-fn offers() -> Vec<Offer> {
+fn build_offers() -> Vec<Offer> {
     let mut fixed = Offer::new(Export(1), "fixed", SIZE);
     fixed.access = VolumeAccess::ReadOnly;
     vec![Offer::new(Export(0), "data", SIZE), fixed]
@@ -84,7 +84,7 @@ fn offers() -> Vec<Offer> {
 
 /// Replies and requests of a codec for a conversation in pieces of `piece` bytes.
 fn understood(input: &[u8], piece: usize) -> (Vec<u8>, Vec<Result<Operation, plimsoll_volume::Errno>>) {
-    let (offers, mut out) = (offers(), Vec::new());
+    let (offers, mut out) = (build_offers(), Vec::new());
     let mut handshake = Handshake::new(Tls::Off, &mut out);
     let (mut start, mut end) = (0, 0);
     let session = loop {
@@ -117,7 +117,7 @@ fn understood(input: &[u8], piece: usize) -> (Vec<u8>, Vec<Result<Operation, pli
 
 #[test]
 fn codec_survives_the_corpus_and_its_mutants() {
-    let corpus = corpus();
+    let corpus = build_corpus();
     let mut rng = Rng::with_seed(0x706c_696d);
     let mutants = cases(50_000);
     let mut begun = 0_u64;
@@ -206,7 +206,7 @@ fn drain(stream: &mut UnixStream) -> u64 {
 
 #[test]
 fn server_survives_the_corpus_and_its_mutants() {
-    let corpus = corpus();
+    let corpus = build_corpus();
     let target = Memory::start(64 << 20);
     let mut rng = Rng::with_seed(0x736f_6c6c);
     for case in 0..corpus.len() as u64 + cases(10_000) {

@@ -92,7 +92,7 @@ fn sector(value: u64) -> impl Iterator<Item = u8> {
 }
 
 /// Contents of sectors; `None` for a torn sector.
-fn values(bytes: &[u8]) -> Vec<Option<u64>> {
+fn read_values(bytes: &[u8]) -> Vec<Option<u64>> {
     let value = |sector: &[u8]| {
         let (words, _) = sector.as_chunks::<8>();
         let first = words[0];
@@ -163,7 +163,7 @@ impl World {
             command::READ if self.pending.values().any(|other| other.edited() == Some(volume)) => {}
             command::READ => {
                 let truth = self.truths.get_mut(&volume).unwrap();
-                for (index, value) in values(payload).iter().enumerate() {
+                for (index, value) in read_values(payload).iter().enumerate() {
                     let at_sector = first as usize + index;
                     // A read concurrent with a write may see a part of it.
                     let Some(value) = value else {
@@ -243,7 +243,7 @@ impl World {
         }
         for (volume, size, read_only) in &there {
             let bytes = read_all(&mut server.talk(*volume), *size);
-            let found: Vec<u64> = values(&bytes)
+            let found: Vec<u64> = read_values(&bytes)
                 .iter()
                 .enumerate()
                 .map(|(at, value)| value.unwrap_or_else(|| panic!("volume {volume}, sector {at} is torn")))
@@ -270,11 +270,11 @@ fn read_all(talk: &mut Talk, size: u64) -> Vec<u8> {
     let mut bytes = Vec::new();
     requested.write(Style::Structured, &mut bytes);
     talk.socket().write(&bytes).unwrap();
-    payload(talk).unwrap().1
+    read_payload(talk).unwrap().1
 }
 
 /// The next reply: its step and the data of a read.
-fn payload(talk: &mut Talk) -> Result<(Step, Vec<u8>), TalkError> {
+fn read_payload(talk: &mut Talk) -> Result<(Step, Vec<u8>), TalkError> {
     let answer = talk.chunk(0)?;
     assert_eq!(answer.errno(), 0, "request {} failed", answer.cookie);
     let bytes = match answer.kind {
@@ -296,7 +296,7 @@ fn client(world: &Mutex<World>, talk: &mut Talk, volume: u32, size: u64, mut rng
             }
             in_flight += 1;
         }
-        let Ok((at, bytes)) = payload(talk) else { return };
+        let Ok((at, bytes)) = read_payload(talk) else { return };
         world.lock().unwrap().replied(at, &bytes);
         in_flight -= 1;
     }

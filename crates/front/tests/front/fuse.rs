@@ -25,30 +25,30 @@ fn u64s(numbers: &[u64]) -> Vec<u8> {
 }
 
 /// A message as the kernel sends it, without the `payload` bytes of a write.
-fn message(opcode: u32, node: u64, body: &[u8], payload: usize) -> Vec<u8> {
+fn build_message(opcode: u32, node: u64, body: &[u8], payload: usize) -> Vec<u8> {
     let length = (REQUEST_BYTES + body.len() + payload) as u32;
     [&u32s(&[length, opcode])[..], &u64s(&[UNIQUE, node]), &[0; 16], body].concat()
 }
 
 fn read(offset: u64, length: u32) -> Vec<u8> {
-    message(opcode::READ, FILE, &[&u64s(&[0, offset])[..], &u32s(&[length]), &[0; 20]].concat(), 0)
+    build_message(opcode::READ, FILE, &[&u64s(&[0, offset])[..], &u32s(&[length]), &[0; 20]].concat(), 0)
 }
 
 fn write(offset: u64, length: u32, flags: i32) -> Vec<u8> {
     let flags = flags.cast_unsigned();
     let body = [&u64s(&[0, offset])[..], &u32s(&[length, 0, 0, 0, flags, 0])].concat();
-    let message = message(opcode::WRITE, FILE, &body, length as usize);
+    let message = build_message(opcode::WRITE, FILE, &body, length as usize);
     assert_eq!(message.len(), WRITE_BYTES);
     message
 }
 
 fn fallocate(offset: u64, length: u64, mode: u32) -> Vec<u8> {
-    message(opcode::FALLOCATE, FILE, &[&u64s(&[0, offset, length])[..], &u32s(&[mode, 0])].concat(), 0)
+    build_message(opcode::FALLOCATE, FILE, &[&u64s(&[0, offset, length])[..], &u32s(&[mode, 0])].concat(), 0)
 }
 
 fn seek(offset: u64, whence: i32) -> Vec<u8> {
     let whence = whence.cast_unsigned();
-    message(opcode::LSEEK, FILE, &[&u64s(&[0, offset])[..], &u32s(&[whence, 0])].concat(), 0)
+    build_message(opcode::LSEEK, FILE, &[&u64s(&[0, offset])[..], &u32s(&[whence, 0])].concat(), 0)
 }
 
 /// Feeds a message with a payload of that length; messages with another length are invalid.
@@ -112,7 +112,7 @@ fn reads_and_writes_are_limited_to_the_volume() {
     assert_eq!(refused(&fixed, &write(0, 512, 0), 512), libc::EROFS);
     let blocks = Tree { minimum: 512, ..TREE };
     assert_eq!(refused(&blocks, &read(100, 512), 0), libc::EINVAL);
-    let of_root = message(opcode::READ, ROOT, &[0; 40], 0);
+    let of_root = build_message(opcode::READ, ROOT, &[0; 40], 0);
     assert_eq!(refused(&TREE, &of_root, 0), libc::EISDIR);
 }
 
@@ -130,7 +130,7 @@ fn zeroed_ranges_are_deallocated_or_kept() {
     for mode in [0, KEEP, libc::FALLOC_FL_COLLAPSE_RANGE.cast_unsigned()] {
         assert_eq!(refused(&TREE, &fallocate(0, 4096, mode), 0), libc::EOPNOTSUPP);
     }
-    assert_eq!(wire_request(&message(opcode::FSYNC, FILE, &[0; 16], 0), 0), request(Command::Flush, 0, 0));
+    assert_eq!(wire_request(&build_message(opcode::FSYNC, FILE, &[0; 16], 0), 0), request(Command::Flush, 0, 0));
 }
 
 #[test]
@@ -149,7 +149,7 @@ fn seek_stays_within_the_file() {
 
 #[test]
 fn directory_has_one_file() {
-    let lookup = |name: &str| message(opcode::LOOKUP, ROOT, &[name.as_bytes(), b"\0"].concat(), 0);
+    let lookup = |name: &str| build_message(opcode::LOOKUP, ROOT, &[name.as_bytes(), b"\0"].concat(), 0);
     let (error, entry) = taken(&TREE, &lookup(NAME), 0).unwrap_err();
     assert_eq!((error, entry.len()), (0, 128));
     assert_eq!((&entry[..8], &entry[16..40], &entry[48..56]), (&u64s(&[FILE])[..], &[0; 24][..], &u64s(&[SIZE])[..]));
@@ -157,7 +157,7 @@ fn directory_has_one_file() {
     assert_eq!(refused(&TREE, &lookup("another"), 0), libc::ENOENT);
     let list = |after: u64, max: u32, opcode| {
         let body = [&u64s(&[0, after])[..], &u32s(&[max, 0, 0, 0, 0, 0])].concat();
-        taken(&TREE, &message(opcode, ROOT, &body, 0), 0).unwrap_err().1
+        taken(&TREE, &build_message(opcode, ROOT, &body, 0), 0).unwrap_err().1
     };
     assert_eq!(list(0, 4096, opcode::READDIR).len(), 32 + 32 + 32);
     assert_eq!(list(2, 4096, opcode::READDIR)[24..30], *NAME.as_bytes());
@@ -169,13 +169,13 @@ fn directory_has_one_file() {
 #[test]
 fn file_keeps_its_size_and_mode() {
     let change = |valid: u32, size: u64| {
-        message(opcode::SETATTR, FILE, &[&u32s(&[valid, 0])[..], &u64s(&[0, size]), &[0; 64]].concat(), 0)
+        build_message(opcode::SETATTR, FILE, &[&u32s(&[valid, 0])[..], &u64s(&[0, size]), &[0; 64]].concat(), 0)
     };
     assert_eq!(refused(&TREE, &change(valid::SIZE, SIZE), 0), 0);
     assert_eq!(refused(&TREE, &change(1 << 5, 0), 0), 0, "times are accepted and ignored");
     assert_eq!(refused(&TREE, &change(valid::SIZE, 0), 0), libc::EPERM);
     assert_eq!(refused(&TREE, &change(valid::MODE, SIZE), 0), libc::EPERM);
-    let open = |flags: i32| message(opcode::OPEN, FILE, &u32s(&[flags.cast_unsigned(), 0]), 0);
+    let open = |flags: i32| build_message(opcode::OPEN, FILE, &u32s(&[flags.cast_unsigned(), 0]), 0);
     let (error, opened) = taken(&TREE, &open(libc::O_RDWR), 0).unwrap_err();
     assert_eq!((error, &opened[8..12]), (0, &u32s(&[1 | 1 << 6])[..]), "direct I/O with parallel writes");
     let fixed = Tree { access: VolumeAccess::ReadOnly, ..TREE };
@@ -187,7 +187,7 @@ fn file_keeps_its_size_and_mode() {
 
 #[test]
 fn version_is_negotiated() {
-    let hello = |numbers: &[u32]| message(opcode::INIT, 0, &u32s(numbers), 0);
+    let hello = |numbers: &[u32]| build_message(opcode::INIT, 0, &u32s(numbers), 0);
     let (error, terms) = taken(&TREE, &hello(&[7, 45, 131_072, u32::MAX, 0]), 0).unwrap_err();
     assert_eq!((error, terms.len()), (0, 64));
     assert_eq!(terms[..12], u32s(&[7, 38, 131_072]));
@@ -199,8 +199,8 @@ fn version_is_negotiated() {
     let newer = taken(&TREE, &hello(&[8, 0]), 0).unwrap_err();
     assert_eq!(newer, (0, u32s(&[7, 38])), "a later kernel gets the supported version and restarts");
     assert_eq!(refused(&TREE, &hello(&[7, 8, 0, 0]), 0), libc::EPROTO);
-    assert_eq!(refused(&TREE, &message(39, FILE, &[0; 32], 0), 0), libc::ENOSYS, "ioctl");
-    assert_eq!(taken(&TREE, &message(opcode::FORGET, FILE, &[0; 8], 0), 0), Ok(Message::Handled));
+    assert_eq!(refused(&TREE, &build_message(39, FILE, &[0; 32], 0), 0), libc::ENOSYS, "ioctl");
+    assert_eq!(taken(&TREE, &build_message(opcode::FORGET, FILE, &[0; 8], 0), 0), Ok(Message::Handled));
 }
 
 #[test]
@@ -236,7 +236,7 @@ proptest! {
                 number[4..].fill(0);
             }
         }
-        let mut message = message(opcode, node, &body, payload);
+        let mut message = build_message(opcode, node, &body, payload);
         if honest == 0 {
             message.truncate(message.len() / 2);
         }

@@ -93,7 +93,7 @@ fn conversations() -> Vec<Conversation> {
 }
 
 /// The first one has two controllers, so that all commands are known.
-fn offers() -> Vec<Offer> {
+fn build_offers() -> Vec<Offer> {
     let unit = UnitIdentity {
         target: TARGET.into(),
         uuid: 7,
@@ -140,7 +140,7 @@ fn answer(codec: &mut IscsiCodec, incoming: &Incoming, out: &mut Vec<u8>) {
 fn understood(input: &[u8], piece: usize) -> (Vec<u8>, Vec<Result<Operation, Errno>>) {
     let targets = Targets::new(TargetSettings::default());
     let mut codec = IscsiCodec::new(&targets, "127.0.0.1:3260".into(), [7; ENTROPY_BYTES]);
-    let (offers, mut out, mut requests) = (offers(), Vec::new(), Vec::new());
+    let (offers, mut out, mut requests) = (build_offers(), Vec::new(), Vec::new());
     let (mut start, mut end, mut idle) = (0, piece.min(input.len()), 0);
     loop {
         let exports = Exports { offers: &offers, size: SIZE };

@@ -163,7 +163,7 @@ fn at_the_door(serving: &Serving) -> UnixStream {
 }
 
 /// A `ClientHello`.
-fn hello() -> Vec<u8> {
+fn build_hello() -> Vec<u8> {
     let nobody = Encryption { certificates: None, names: ServerNames::Anyone, hostname: None };
     let trust = plimsoll_device::tls::Trust::read(None, nobody.names).unwrap();
     let mut channel = plimsoll_device::tls::Channel::client(&trust, "localhost").unwrap();
@@ -190,7 +190,7 @@ fn hostile_tls_ends_only_its_connection() {
     let serving = required(ours, Peers::Verified, Limits::default());
     let mut polite = begin(&encrypted(&serving, ours, ServerNames::Any)).unwrap();
     polite.choose("data", true).unwrap();
-    let proper = hello();
+    let proper = build_hello();
     let mut rng = 0x9e37_79b9_7f4a_7c15_u64;
     let mut next = |below: usize| {
         rng = rng.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -247,7 +247,7 @@ fn slow_tls_handshake_is_disconnected() {
     let serving = required(ours, Peers::Anyone, Limits { client_timeout: Span::from_secs(1), ..Limits::default() });
     let mut stream = at_the_door(&serving);
     let began = Instant::now();
-    let (hello, mut at) = (hello(), 0);
+    let (hello, mut at) = (build_hello(), 0);
     stream.set_read_timeout(Some(Duration::from_millis(100))).unwrap();
     // Single bytes at intervals are not sufficient progress.
     let ended = loop {

@@ -83,7 +83,7 @@ impl Drop for Service {
     }
 }
 
-fn home(name: &str) -> PathBuf {
+fn create_home(name: &str) -> PathBuf {
     let directory = std::env::temp_dir().join(format!("plimsoll-volumes-{name}-{}", std::process::id()));
     let _ = std::fs::remove_dir_all(&directory);
     std::fs::create_dir_all(&directory).unwrap();
@@ -106,7 +106,7 @@ fn read(talk: &mut Talk, offset: u64, length: u32) -> Vec<u8> {
 
 #[test]
 fn flushed_data_survive_a_restart() {
-    let directory = home("again");
+    let directory = create_home("again");
     {
         let service = start(&directory, "link(10us)");
         assert!(
@@ -130,7 +130,7 @@ fn flushed_data_survive_a_restart() {
 
 #[test]
 fn snapshot_keeps_its_data() {
-    let directory = home("snapshot");
+    let directory = create_home("snapshot");
     let service = start(&directory, "link(10us)");
     let mut talk = service.talk("data");
     write(&mut talk, 4096, &[1; 8192], 0);
@@ -156,7 +156,7 @@ fn snapshot_keeps_its_data() {
 
 #[test]
 fn no_answer_before_its_due_time() {
-    let directory = home("moment");
+    let directory = create_home("moment");
     let service = start(&directory, "limit(1000) then link(2ms)");
     let mut talk = service.talk("data");
     let clock = Clock::start();
