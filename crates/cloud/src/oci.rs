@@ -14,7 +14,7 @@ mod signature;
 mod volumes;
 
 pub(crate) use self::attachments::{attachment_views, update as update_attachment};
-pub(crate) use self::compute::view as instance_view;
+pub(crate) use self::compute::build_view as instance_view;
 
 use axum::Router;
 use hyper::{Method, StatusCode};
@@ -118,7 +118,7 @@ fn etag_of(version: &str) -> String {
     hex(&digest(&SHA256, version.as_bytes()).as_ref()[..16])
 }
 
-fn etag(volume: &VolumeEntry) -> String {
+fn compute_etag(volume: &VolumeEntry) -> String {
     let glance = &volume.glance;
     etag_of(&format!("{}\n{}\n{:?}\n{}", volume.record.text(), glance.size_bytes, glance.level, glance.like))
 }

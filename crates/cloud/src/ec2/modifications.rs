@@ -42,7 +42,7 @@ pub(super) fn modify(operation: &mut Operation<'_>, query: &Query) -> Ec2Result 
         to,
     });
     operation.store(&volume)?;
-    let fields = volume.record.modification.as_ref().map(|modification| fields(operation, &volume, modification));
+    let fields = volume.record.modification.as_ref().map(|modification| build_fields(operation, &volume, modification));
     Ok(vec![Element::new("volumeModification", fields.unwrap_or_default())])
 }
 
@@ -140,7 +140,7 @@ fn progress(modification: &Modification, now_ns: u64) -> (&'static str, u64) {
     }
 }
 
-fn fields(operation: &Operation<'_>, volume: &VolumeEntry, modification: &Modification) -> Vec<Element> {
+fn build_fields(operation: &Operation<'_>, volume: &VolumeEntry, modification: &Modification) -> Vec<Element> {
     let (state, percent) = progress(modification, operation.now_ns);
     let mut fields = vec![
         Element::text("volumeId", &volume.record.id),
@@ -193,7 +193,7 @@ pub(super) fn describe(operation: &mut Operation<'_>, query: &Query) -> Ec2Resul
             _ => None,
         })?;
         if is_selected {
-            items.push(Element::item(fields(operation, volume, modification)));
+            items.push(Element::item(build_fields(operation, volume, modification)));
         }
     }
     page(query, "volumeModificationSet", items)

@@ -9,7 +9,8 @@ use super::error::OciError;
 use super::page::Compartment;
 use super::volumes::{compartment_in, move_to};
 use super::{
-    OciResult, check_etag, created_before, deleted_before, display_name, etag, find, found, get, list, parse, retry,
+    OciResult, check_etag, compute_etag, created_before, deleted_before, display_name, find, found, get, list, parse,
+    retry,
 };
 use crate::cloud::{Operation, VolumeEntry, VolumeKind, gigabytes, is_boot, new_ocid, tags};
 use crate::lifecycle::Transition;
@@ -50,7 +51,7 @@ pub(super) fn route(operation: &mut Operation<'_>, request: &Request, kind: Volu
         (&Method::POST, []) => create(operation, request, kind),
         (&Method::GET, [id]) => {
             let present =
-                find_backup(operation, kind, id).map(|volume| (backup_view(operation, &volume), etag(&volume)));
+                find_backup(operation, kind, id).map(|volume| (backup_view(operation, &volume), compute_etag(&volume)));
             get(operation, collection, id, present)
         }
         (&Method::PUT, [id]) => update(operation, request, kind, id),
@@ -111,7 +112,7 @@ fn create(operation: &mut Operation<'_>, request: &Request, kind: VolumeKind) ->
     let details: CreateDetails = parse(request)?;
     let retry = retry(operation, request);
     if let Some(volume) = created_before(operation, retry.as_ref(), |volume| !volume.glance.writable)? {
-        return Ok(found(&backup_view(operation, &volume), etag(&volume)));
+        return Ok(found(&backup_view(operation, &volume), compute_etag(&volume)));
     }
     let backup_type = backup_kind(details.kind)?;
     let of = super::volumes::volume(operation, kind, &details.volume_id)?;
@@ -125,7 +126,7 @@ fn create(operation: &mut Operation<'_>, request: &Request, kind: VolumeKind) ->
     let snapshot = new_snapshot(operation, &of, &record);
     operation.service().snapshot_all(&[snapshot])?;
     let volume = find_backup(operation, kind, &record.id)?;
-    Ok(found(&backup_view(operation, &volume), etag(&volume)))
+    Ok(found(&backup_view(operation, &volume), compute_etag(&volume)))
 }
 
 /// `FULL` or `INCREMENTAL`, the default.
@@ -171,7 +172,7 @@ pub(super) fn new_snapshot(operation: &Operation<'_>, of: &VolumeEntry, record: 
 
 fn update(operation: &mut Operation<'_>, request: &Request, kind: VolumeKind, id: &str) -> OciResult {
     let mut volume = find_backup(operation, kind, id)?;
-    check_etag(request, &etag(&volume))?;
+    check_etag(request, &compute_etag(&volume))?;
     let details: BackupUpdate = parse(request)?;
     if let Some(name) = details.display_name {
         volume.record.display_name = display_name(Some(name), "volumebackup", operation)?;
@@ -179,7 +180,7 @@ fn update(operation: &mut Operation<'_>, request: &Request, kind: VolumeKind, id
     volume.record.freeform_tags = details.freeform_tags.unwrap_or(volume.record.freeform_tags);
     volume.record.defined_tags = details.defined_tags.unwrap_or(volume.record.defined_tags);
     operation.store(&volume)?;
-    Ok(found(&backup_view(operation, &volume), etag(&volume)))
+    Ok(found(&backup_view(operation, &volume), compute_etag(&volume)))
 }
 
 fn delete(operation: &mut Operation<'_>, request: &Request, kind: VolumeKind, id: &str) -> OciResult {
@@ -188,7 +189,7 @@ fn delete(operation: &mut Operation<'_>, request: &Request, kind: VolumeKind, id
         Ok(volume) => volume,
         Err(error) => return deleted_before(operation, collection, id, error),
     };
-    check_etag(request, &etag(&volume))?;
+    check_etag(request, &compute_etag(&volume))?;
     let view = backup_view(operation, &volume);
     operation.service().delete(&volume.glance.name)?;
     operation.end(collection, id, view)?;

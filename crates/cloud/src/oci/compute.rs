@@ -20,19 +20,19 @@ pub(super) fn route(operation: &mut Operation<'_>, request: &Request, collection
     match (collection, &request.method, rest) {
         ("instances", &Method::GET, []) => {
             let instances = operation.instances(Provider::Oci);
-            let views = instances.iter().map(|(id, group)| view(operation, id, group)).collect();
+            let views = instances.iter().map(|(id, group)| build_view(operation, id, group)).collect();
             page(request, views, Compartment::Required)
         }
         ("instances", &Method::GET, [id]) => {
-            let group = instance(operation, id)?;
-            Ok(found(&view(operation, id, &group), etag_of(id)))
+            let group = find_instance(operation, id)?;
+            Ok(found(&build_view(operation, id, &group), etag_of(id)))
         }
         ("instances", &Method::GET, [id, "devices"]) => devices(operation, request, id),
         ("instances", &Method::POST, []) => Err(OciError::invalid(
             "instances are created with plimsoll instance create NAME --shape VM.Standard.E4.Flex:16ocpu",
         )),
         ("instances", &Method::POST, [id]) => {
-            instance(operation, id)?;
+            find_instance(operation, id)?;
             let action: String = request.parameter("action").unwrap_or_default().chars().take(40).collect();
             Err(OciError::conflict(format!(
                 "action {action}: an instance is the limits that its volumes share, without an operating system, and runs as \
@@ -40,7 +40,7 @@ pub(super) fn route(operation: &mut Operation<'_>, request: &Request, collection
             )))
         }
         ("instances", &Method::DELETE, [id]) => {
-            let group = instance(operation, id)?;
+            let group = find_instance(operation, id)?;
             operation.service().delete_group(&group.name)?;
             Ok(Reply::empty(StatusCode::NO_CONTENT))
         }
@@ -78,13 +78,13 @@ pub(super) fn route(operation: &mut Operation<'_>, request: &Request, collection
     }
 }
 
-fn instance(operation: &Operation<'_>, id: &str) -> Result<GroupGlance, OciError> {
+fn find_instance(operation: &Operation<'_>, id: &str) -> Result<GroupGlance, OciError> {
     let instance = operation.instances(Provider::Oci).into_iter().find(|(existing, _)| existing == id);
     instance.map(|(_, group)| group).ok_or_else(|| OciError::not_found("instance", id))
 }
 
 /// An instance as clients see it.
-pub(crate) fn view(operation: &Operation<'_>, id: &str, group: &GroupGlance) -> Value {
+pub(crate) fn build_view(operation: &Operation<'_>, id: &str, group: &GroupGlance) -> Value {
     let shape = group.shape.as_ref();
     let name = shape.map_or(group.like.as_str(), |shape| &shape.name).trim_start_matches("oci/");
     let ocpus = group.settings.iter().find(|(name, _)| name == "ocpu").map(|(_, value)| *value);
@@ -110,7 +110,7 @@ pub(crate) fn view(operation: &Operation<'_>, id: &str, group: &GroupGlance) -> 
 }
 
 fn devices(operation: &Operation<'_>, request: &Request, id: &str) -> OciResult {
-    let group = instance(operation, id)?;
+    let group = find_instance(operation, id)?;
     let used = attachments::devices_in_use(operation, &group.name);
     let device = |name: String| json!({ "name": name, "isAvailable": !used.contains(&name) });
     let mut views: Vec<Value> = attachments::devices().into_iter().map(device).collect();

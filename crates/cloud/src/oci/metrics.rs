@@ -198,12 +198,13 @@ impl MetricQuery {
             let names = METRICS.map(|metric| metric.0).join(", ");
             OciError::invalid(format!("query: the metrics of volumes are {names}"))
         })?;
-        let interval_minutes = minutes(interval).ok_or_else(|| {
+        let interval_minutes = parse_minutes(interval).ok_or_else(|| {
             OciError::invalid("query: an interval is a number of minutes or hours up to a day, such as 5m or 1h")
         })?;
-        let statistic = rest.trim().strip_prefix('.').and_then(|name| statistic(name.trim())).ok_or_else(|| {
-            OciError::invalid("query: the statistics are sum(), mean(), avg(), max(), min(), count() and rate()")
-        })?;
+        let statistic =
+            rest.trim().strip_prefix('.').and_then(|name| parse_statistic(name.trim())).ok_or_else(|| {
+                OciError::invalid("query: the statistics are sum(), mean(), avg(), max(), min(), count() and rate()")
+            })?;
         Ok(Self { metric, interval_minutes, resource, statistic })
     }
 
@@ -222,7 +223,7 @@ impl MetricQuery {
 }
 
 /// Minutes of an interval: `5m`, `2h`, `1d`.
-fn minutes(text: &str) -> Option<u64> {
+fn parse_minutes(text: &str) -> Option<u64> {
     let (number, unit) = text.trim().split_at_checked(text.trim().len().checked_sub(1)?)?;
     let factor = match unit {
         "m" => 1,
@@ -234,7 +235,7 @@ fn minutes(text: &str) -> Option<u64> {
     (1..=MAX_INTERVAL_MINUTES).contains(&minutes).then_some(minutes)
 }
 
-fn statistic(name: &str) -> Option<Statistic> {
+fn parse_statistic(name: &str) -> Option<Statistic> {
     fn sum(values: &[u64]) -> f64 {
         values.iter().sum::<u64>() as f64
     }

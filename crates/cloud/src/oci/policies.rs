@@ -35,7 +35,7 @@ pub(super) fn route(operation: &mut Operation<'_>, request: &Request, collection
             page(request, POLICIES.iter().map(policy_view).collect(), Compartment::Optional)
         }
         ("volumeBackupPolicies", &Method::GET, [id]) => {
-            let policy = POLICIES.iter().find(|(name, _)| policy_id(name) == *id);
+            let policy = POLICIES.iter().find(|(name, _)| format_policy_id(name) == *id);
             let policy = policy.ok_or_else(|| OciError::not_found("volumeBackupPolicy", id))?;
             Ok(found(&policy_view(policy), etag_of(id)))
         }
@@ -55,7 +55,7 @@ pub(super) fn route(operation: &mut Operation<'_>, request: &Request, collection
     }
 }
 
-fn policy_id(name: &str) -> String {
+fn format_policy_id(name: &str) -> String {
     let unique = hex(name.as_bytes());
     format!("ocid1.volumebackuppolicy.oc1..a{unique}")
 }
@@ -63,7 +63,7 @@ fn policy_id(name: &str) -> String {
 fn policy_view((name, schedules): &(&str, &[(&str, u64)])) -> Value {
     let schedule = |(period, retention): &(&str, u64)| json!({ "backupType": "INCREMENTAL", "period": period, "retentionSeconds": retention, "timeZone": "UTC" });
     json!({
-        "id": policy_id(name),
+        "id": format_policy_id(name),
         "displayName": name,
         "schedules": schedules.iter().map(schedule).collect::<Vec<Value>>(),
         "timeCreated": CREATED,
@@ -74,7 +74,7 @@ fn policy_view((name, schedules): &(&str, &[(&str, u64)])) -> Value {
 
 /// A new assignment of a known policy.
 pub(super) fn new_assignment(operation: &Operation<'_>, policy: &str) -> Result<Assignment, OciError> {
-    if !POLICIES.iter().any(|(name, _)| policy_id(name) == policy) {
+    if !POLICIES.iter().any(|(name, _)| format_policy_id(name) == policy) {
         return Err(OciError::not_found("volumeBackupPolicy", policy));
     }
     let (id, created) = (new_ocid(operation, kind::ASSIGNMENT), operation.moment());

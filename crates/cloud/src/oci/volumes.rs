@@ -10,8 +10,8 @@ use super::autotune::{self, AutotunePolicy, Policies};
 use super::error::OciError;
 use super::page::{Compartment, known_compartment};
 use super::{
-    OciResult, availability_domain, check_etag, created_before, deleted_before, display_name, etag, find, found, get,
-    list, only, parse, retry,
+    OciResult, availability_domain, check_etag, compute_etag, created_before, deleted_before, display_name, find,
+    found, get, list, only, parse, retry,
 };
 use crate::cloud::{Operation, VolumeEntry, VolumeKind, gigabytes, initial, is_boot, new_ocid};
 use crate::lifecycle::Transition;
@@ -89,14 +89,15 @@ pub(super) fn route(operation: &mut Operation<'_>, request: &Request, kind: Volu
         }
         (&Method::POST, []) => create(operation, request, kind),
         (&Method::GET, [id]) => {
-            let present = volume(operation, kind, id).map(|steady| (volume_view(operation, &steady), etag(&steady)));
+            let present =
+                volume(operation, kind, id).map(|steady| (volume_view(operation, &steady), compute_etag(&steady)));
             get(operation, collection, id, present)
         }
         (&Method::PUT, [id]) => update(operation, request, kind, id),
         (&Method::DELETE, [id]) => delete(operation, request, kind, id),
         (&Method::GET, [id, "kmsKey"]) => {
             let steady = volume(operation, kind, id)?;
-            Ok(found(&json!({ "kmsKeyId": steady.record.kms_key }), etag(&steady)))
+            Ok(found(&json!({ "kmsKeyId": steady.record.kms_key }), compute_etag(&steady)))
         }
         (&Method::PUT | &Method::DELETE, [id, "kmsKey"]) => set_kms_key(operation, request, kind, id),
         (&Method::POST, [id, "actions", "changeCompartment"]) => {
@@ -195,7 +196,7 @@ fn create(operation: &mut Operation<'_>, request: &Request, kind: VolumeKind) ->
     check_replicas(details.block_volume_replicas.as_deref())?;
     let retry = retry(operation, request);
     if let Some(steady) = created_before(operation, retry.as_ref(), |steady| steady.glance.writable)? {
-        return Ok(found(&volume_view(operation, &steady), etag(&steady)));
+        return Ok(found(&volume_view(operation, &steady), compute_etag(&steady)));
     }
     let origin = read_origin(operation, &details)?;
     if kind == VolumeKind::Boot && origin.source.is_none() {
@@ -225,7 +226,7 @@ fn create(operation: &mut Operation<'_>, request: &Request, kind: VolumeKind) ->
     let initial = Initial { autotune: policies.automation(operation, level)?, ..initial(&record) };
     make(operation, &record, origin.of.as_deref(), format!("{}:{size}GB,vpu={level}", kind.product()), initial)?;
     let steady = find(operation, &record.id).ok_or_else(|| OciError::not_found("volume", &record.id))?;
-    Ok(found(&volume_view(operation, &steady), etag(&steady)))
+    Ok(found(&volume_view(operation, &steady), compute_etag(&steady)))
 }
 
 /// Refuses replicas of a volume or group.
@@ -326,7 +327,7 @@ fn read_size(gbs: Option<u64>, mbs: Option<u64>) -> Result<Option<u64>, OciError
 
 fn update(operation: &mut Operation<'_>, request: &Request, kind: VolumeKind, id: &str) -> OciResult {
     let mut steady = volume(operation, kind, id)?;
-    check_etag(request, &etag(&steady))?;
+    check_etag(request, &compute_etag(&steady))?;
     let details: VolumeUpdate = parse(request)?;
     check_replicas(details.block_volume_replicas.as_deref())?;
     // Everything is checked before anything is changed.
@@ -363,7 +364,7 @@ fn update(operation: &mut Operation<'_>, request: &Request, kind: VolumeKind, id
     }
     operation.store(&steady)?;
     let steady = operation.again(&steady).unwrap_or(steady);
-    Ok(found(&volume_view(operation, &steady), etag(&steady)))
+    Ok(found(&volume_view(operation, &steady), compute_etag(&steady)))
 }
 
 /// Changes the level; the service has the vendor's rule for attached volumes.
@@ -379,7 +380,7 @@ fn delete(operation: &mut Operation<'_>, request: &Request, kind: VolumeKind, id
         Ok(steady) => steady,
         Err(error) => return deleted_before(operation, collection, id, error),
     };
-    check_etag(request, &etag(&steady))?;
+    check_etag(request, &compute_etag(&steady))?;
     if volume_state(&steady, operation.now_ns) == PROVISIONING {
         return Err(OciError::state(format!("volume {id} is {PROVISIONING}: delete it once it is AVAILABLE")));
     }
@@ -405,14 +406,14 @@ fn set_kms_key(operation: &mut Operation<'_>, request: &Request, kind: VolumeKin
         kms_key_id: Option<String>,
     }
     let mut steady = volume(operation, kind, id)?;
-    check_etag(request, &etag(&steady))?;
+    check_etag(request, &compute_etag(&steady))?;
     steady.record.kms_key =
         if request.method == Method::DELETE { None } else { parse::<KeyDetails>(request)?.kms_key_id };
     operation.store(&steady)?;
     if request.method == Method::DELETE {
         return Ok(Reply::empty(StatusCode::NO_CONTENT));
     }
-    Ok(found(&json!({ "kmsKeyId": steady.record.kms_key }), etag(&steady)))
+    Ok(found(&json!({ "kmsKeyId": steady.record.kms_key }), compute_etag(&steady)))
 }
 
 /// Moves a volume or backup to another compartment.

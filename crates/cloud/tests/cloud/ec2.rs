@@ -57,7 +57,7 @@ impl Client<'_> {
     }
 }
 
-fn client(plane: &Plane) -> Client<'_> {
+fn create_client(plane: &Plane) -> Client<'_> {
     let key = Ec2Key::generate();
     add_ec2_key(&plane.home.directory, key.clone()).unwrap();
     Client { plane, key }
@@ -72,7 +72,7 @@ fn element<'r>(reply: &'r Reply, name: &str) -> &'r str {
 #[test]
 fn only_recent_requests_with_a_registered_key_are_answered() {
     let plane = Plane::start();
-    let client = client(&plane);
+    let client = create_client(&plane);
     let form = "Action=DescribeVolumes&Version=2016-11-15";
     let right = signed(&client.key, form, &date(0));
     assert_eq!(Plane::send_to(plane.ec2, right.as_bytes()).status, 200);
@@ -94,7 +94,7 @@ fn only_recent_requests_with_a_registered_key_are_answered() {
 }
 
 /// Makes the instance `db`.
-fn instance(plane: &Plane) {
+fn create_instance(plane: &Plane) {
     let group = plimsoll_service::api::Group { name: "db".into(), like: "aws/m6i.4xlarge".into() };
     plane.home.service.create_group(&group).unwrap();
 }
@@ -102,8 +102,8 @@ fn instance(plane: &Plane) {
 #[test]
 fn requests_of_the_terraform_provider_converge() {
     let plane = Plane::start();
-    let client = client(&plane);
-    instance(&plane);
+    let client = create_client(&plane);
+    create_instance(&plane);
     // As hashicorp/aws 5.100.0 sends them for aws_ebs_volume and aws_volume_attachment.
     let created = client.ask(
         "Action=CreateVolume&AvailabilityZone=us-east-1a&ClientToken=terraform-20261124&Iops=4000&Size=10&VolumeType=gp3\
@@ -150,8 +150,8 @@ fn requests_of_the_terraform_provider_converge() {
 #[test]
 fn volume_attaches_modifies_and_detaches() {
     let plane = Plane::start();
-    let client = client(&plane);
-    instance(&plane);
+    let client = create_client(&plane);
+    create_instance(&plane);
     let create = "Action=CreateVolume&AvailabilityZone=us-east-1a&Size=10&VolumeType=gp3&Iops=4000&ClientToken=t";
     let created = client.ask(create);
     assert_eq!((created.status, element(&created, "status"), element(&created, "iops")), (200, "creating", "4000"));
@@ -187,8 +187,8 @@ fn volume_attaches_modifies_and_detaches() {
 #[test]
 fn descriptions_that_scripts_read_are_answered() {
     let plane = Plane::start();
-    let client = client(&plane);
-    instance(&plane);
+    let client = create_client(&plane);
+    create_instance(&plane);
     let created = client.ask(
         "Action=CreateVolume&AvailabilityZone=us-east-1a&Size=10&VolumeType=gp3&TagSpecification.1.ResourceType=volume\
          &TagSpecification.1.Tag.1.Key=team&TagSpecification.1.Tag.1.Value=red",
@@ -222,7 +222,7 @@ fn descriptions_that_scripts_read_are_answered() {
 }
 
 /// Creates a volume of 10 GiB with tags, as `KEY=VALUE`; its identifier.
-fn tagged(client: &Client<'_>, tags: &[&str]) -> String {
+fn create_tagged(client: &Client<'_>, tags: &[&str]) -> String {
     let mut form =
         "Action=CreateVolume&AvailabilityZone=us-east-1a&Size=10&TagSpecification.1.ResourceType=volume".to_owned();
     for (at, (key, value)) in tags.iter().filter_map(|tag| tag.split_once('=')).enumerate() {
@@ -235,10 +235,10 @@ fn tagged(client: &Client<'_>, tags: &[&str]) -> String {
 #[test]
 fn tag_filters_select_objects_with_the_key_and_a_value() {
     let plane = Plane::start();
-    let client = client(&plane);
-    instance(&plane);
-    let red = tagged(&client, &["team=red", "tier=1"]);
-    let blue = tagged(&client, &["tier=2"]);
+    let client = create_client(&plane);
+    create_instance(&plane);
+    let red = create_tagged(&client, &["team=red", "tier=1"]);
+    let blue = create_tagged(&client, &["tier=2"]);
     for (filter, expected) in [
         ("tag:team&Filter.1.Value.1=red", vec![&red]),
         ("tag:team&Filter.1.Value.1=green&Filter.1.Value.2=r?d?", vec![&red]),
@@ -280,7 +280,7 @@ fn tag_filters_select_objects_with_the_key_and_a_value() {
 #[test]
 fn tags_are_deleted_by_key_by_value_or_all() {
     let plane = Plane::start();
-    let client = client(&plane);
+    let client = create_client(&plane);
     for (form, left) in [
         ("&Tag.1.Key=team", vec!["aws:a", "empty", "tier"]),
         ("&Tag.1.Key=team&Tag.1.Value=red", vec!["aws:a", "empty", "tier"]),
@@ -290,7 +290,7 @@ fn tags_are_deleted_by_key_by_value_or_all() {
         ("&Tag.1.Key=nowhere", vec!["aws:a", "empty", "team", "tier"]),
         ("", vec!["aws:a"]),
     ] {
-        let id = tagged(&client, &["team=red", "tier=1", "empty=", "aws:a=1"]);
+        let id = create_tagged(&client, &["team=red", "tier=1", "empty=", "aws:a=1"]);
         assert_eq!(client.ask(&format!("Action=DeleteTags&ResourceId.1={id}{form}")).status, 200, "{form}");
         let tags = client.ask(&format!("Action=DescribeTags&Filter.1.Name=resource-id&Filter.1.Value.1={id}"));
         let keys = tags.text.split("<key>").skip(1).filter_map(|rest| rest.split('<').next());
@@ -302,7 +302,7 @@ fn tags_are_deleted_by_key_by_value_or_all() {
 #[test]
 fn zones_are_selected_by_name_identifier_and_filter() {
     let plane = Plane::start();
-    let client = client(&plane);
+    let client = create_client(&plane);
     for (selection, expected) in [
         ("", vec!["us-east-1a", "us-east-1b", "us-east-1c"]),
         ("&ZoneName.1=us-east-1b", vec!["us-east-1b"]),
@@ -330,8 +330,8 @@ fn zones_are_selected_by_name_identifier_and_filter() {
 #[test]
 fn snapshots_of_an_instance_are_of_one_moment_and_are_copied() {
     let plane = Plane::start();
-    let client = client(&plane);
-    instance(&plane);
+    let client = create_client(&plane);
+    create_instance(&plane);
     let instance = element(&client.ask("Action=DescribeInstances"), "instanceId").to_owned();
     let several = format!("Action=CreateSnapshots&InstanceSpecification.InstanceId={instance}");
     client.refuses(&several, "IncorrectState");
@@ -379,7 +379,7 @@ fn until_completed(client: &Client<'_>, id: &str) {
 fn four_modifications_pass_in_a_day_and_the_fifth_is_refused() {
     // 24 hours take 432 s: longer than the test.
     let plane = Plane::start();
-    let client = client(&plane);
+    let client = create_client(&plane);
     let created = client.ask("Action=CreateVolume&AvailabilityZone=us-east-1a&Size=1&VolumeType=gp3");
     let id = element(&created, "volumeId").to_owned();
     let modify = |throughput: u32| format!("Action=ModifyVolume&VolumeId={id}&Throughput={throughput}");
@@ -401,7 +401,7 @@ fn four_modifications_pass_in_a_day_and_the_fifth_is_refused() {
 #[test]
 fn gp2_that_becomes_gp3_keeps_its_performance() {
     let plane = Plane::start();
-    let client = client(&plane);
+    let client = create_client(&plane);
     for (size, settings) in [(1_500, ["4500", "250"]), (100, ["3000", "128"])] {
         let create = format!("Action=CreateVolume&AvailabilityZone=us-east-1a&Size={size}&VolumeType=gp2");
         let id = element(&client.ask(&create), "volumeId").to_owned();
@@ -421,7 +421,7 @@ fn gp2_that_becomes_gp3_keeps_its_performance() {
 #[test]
 fn attachment_to_several_instances_is_refused_with_the_reason() {
     let plane = Plane::start();
-    let client = client(&plane);
+    let client = create_client(&plane);
     let create = "Action=CreateVolume&AvailabilityZone=us-east-1a&Size=10";
     for (settings, code) in [
         ("VolumeType=gp3", "InvalidParameterCombination"),
@@ -444,8 +444,8 @@ fn attachment_to_several_instances_is_refused_with_the_reason() {
 #[test]
 fn attributes_of_an_instance_are_described() {
     let plane = Plane::start();
-    let client = client(&plane);
-    instance(&plane);
+    let client = create_client(&plane);
+    create_instance(&plane);
     let id = element(&client.ask("Action=DescribeInstances"), "instanceId").to_owned();
     let describe = |attribute: &str| format!("Action=DescribeInstanceAttribute&InstanceId={id}&Attribute={attribute}");
     for (attribute, expected) in [
@@ -469,7 +469,7 @@ fn attributes_of_an_instance_are_described() {
 #[test]
 fn malformed_requests_are_refused() {
     let plane = Plane::start();
-    let client = client(&plane);
+    let client = create_client(&plane);
     client.refuses("Action=TerminateEverything", "InvalidAction");
     client.refuses("Size=1", "MissingParameter");
     client.refuses("Action=CreateVolume&AvailabilityZone=us-east-1a&Size=x", "InvalidParameterValue");

@@ -23,7 +23,7 @@ use serde_json::Value;
 #[allow(dead_code)] // not all of it is needed here
 mod home;
 
-pub use home::directory as new_directory;
+pub use home::create_directory as new_directory;
 use home::{Home, options};
 
 /// Timeout that suffices on a busy host.
@@ -89,7 +89,7 @@ pub struct Ask<'a> {
 }
 
 /// Five portals, as an ultra-high-performance volume has them. Nothing listens there.
-fn portals() -> IscsiOptions {
+fn build_portals() -> IscsiOptions {
     let portals = (2..7).map(|host| format!("169.254.2.{host}:3260")).collect();
     IscsiOptions { portals, ..IscsiOptions::default() }
 }
@@ -102,7 +102,7 @@ impl Plane {
     pub fn open(directory: PathBuf, speed_up: u32, level_changes: LevelChanges) -> Self {
         let home = Home::open(ServiceOptions {
             capacity: Some(1 << 40),
-            iscsi: Some(portals()),
+            iscsi: Some(build_portals()),
             level_changes,
             ..options(&directory)
         });
