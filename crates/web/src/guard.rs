@@ -64,7 +64,7 @@ pub async fn guard(State(shared): State<Arc<ConsoleState>>, request: Request, ne
 
 fn check(shared: &ConsoleState, request: &Request) -> Result<(), WebRefusal> {
     let (headers, path) = (request.headers(), request.uri().path());
-    let host = host(headers).filter(|host| shared.origin.has_host(host)).ok_or_else(|| {
+    let host = find_host(headers).filter(|host| shared.origin.has_host(host)).ok_or_else(|| {
         WebRefusal::new(StatusCode::MISDIRECTED_REQUEST, say!("open the console as {}", shared.origin.url()))
     })?;
     same_site(headers)?;
@@ -101,7 +101,7 @@ pub fn read_language(headers: &HeaderMap) -> Language {
 }
 
 /// The only `Host` header of a request.
-fn host(headers: &HeaderMap) -> Option<&str> {
+fn find_host(headers: &HeaderMap) -> Option<&str> {
     let mut hosts = headers.get_all(HOST).into_iter();
     let host = hosts.next()?.to_str().ok();
     host.filter(|_| hosts.next().is_none())

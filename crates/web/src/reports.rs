@@ -24,7 +24,7 @@ use tokio::sync::Semaphore;
 use crate::ConsoleState;
 use crate::answer::{Input, WebAnswer, WebRefusal, WebResult, plain_name};
 use crate::case::Parsed;
-use crate::session::{make_private, secret};
+use crate::session::{create_secret, make_private};
 use crate::{guard, layout};
 
 /// Bytes of a file.
@@ -202,7 +202,7 @@ pub fn create(shared: &ConsoleState, _: &Input) -> WebResult {
     if shared.reports.cases().len() >= MAX_CASES {
         return Err(WebRefusal::bad(say!("there are {MAX_CASES} sets of reports: delete some of them")));
     }
-    let random = secret().map_err(|error| WebRefusal::failed(error.to_string()))?;
+    let random = create_secret().map_err(|error| WebRefusal::failed(error.to_string()))?;
     let id = format!("{}-{}", jiff::Zoned::now().strftime("%Y%m%d-%H%M%S"), &random[..6]);
     make_private(&shared.reports.folder.join(&id)).map_err(|error| WebRefusal::failed(error.to_string()))?;
     Ok(WebAnswer::json(&serde_json::json!({ "id": id })))

@@ -55,7 +55,7 @@ impl Links {
             // The link may have been used since.
             let _ = fs::remove_file(oldest);
         }
-        let token = secret()?;
+        let token = create_secret()?;
         OpenOptions::new().write(true).create_new(true).mode(0o600).open(self.0.join(&token))?;
         Ok(token)
     }
@@ -129,7 +129,7 @@ impl Sessions {
             return Ok(None);
         }
         let mut state = self.state();
-        let session = secret()?;
+        let session = create_secret()?;
         let now = unix_time_s();
         state.sessions.retain(|(_, created)| is_valid(*created, now));
         if state.sessions.len() == MAX_SESSIONS {
@@ -179,7 +179,7 @@ fn same(secret: &str, displayed: &str) -> bool {
 }
 
 /// Random bytes of the system as hexadecimal digits.
-pub fn secret() -> io::Result<String> {
+pub fn create_secret() -> io::Result<String> {
     let mut bytes = [0; SECRET_BYTES];
     File::open("/dev/urandom")?.read_exact(&mut bytes)?;
     let digit = |four: u8| char::from_digit(u32::from(four), 16).expect("four bits are a digit");

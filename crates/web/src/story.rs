@@ -108,17 +108,17 @@ pub fn html(shared: &ConsoleState, input: &Input) -> WebResult {
     Ok(WebAnswer::File(format!("storage-{case}.html"), "text/html; charset=utf-8", page_html(&page).into_bytes()))
 }
 
-fn path(directory: &Path, case: &str) -> Option<std::path::PathBuf> {
+fn find_path(directory: &Path, case: &str) -> Option<std::path::PathBuf> {
     (plain_name(case) == case).then(|| directory.join(FOLDER).join(format!("{case}.json")))
 }
 
 fn read(directory: &Path, case: &str) -> Option<Story> {
-    serde_json::from_slice(&fs::read(path(directory, case)?).ok()?).ok()
+    serde_json::from_slice(&fs::read(find_path(directory, case)?).ok()?).ok()
 }
 
 /// Keeps a story; without it the links between pages are missing, which is no reason to fail.
 fn keep(directory: &Path, case: &str, story: &Story) {
-    let Some(path) = path(directory, case) else { return };
+    let Some(path) = find_path(directory, case) else { return };
     let bytes = serde_json::to_vec(story).unwrap_or_default();
     let _ = crate::session::make_private(&directory.join(FOLDER)).and_then(|()| write_private(&path, &bytes));
 }
