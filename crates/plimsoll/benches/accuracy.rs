@@ -94,7 +94,7 @@ fn main() {
 }
 
 /// Rounds of each case.
-pub fn rounds() -> usize {
+pub fn read_rounds() -> usize {
     number("PLIMSOLL_BENCH_PAIRS", 3)
 }
 
@@ -116,7 +116,7 @@ fn conditions() {
         plimsoll_device::realtime().unwrap();
     }
     let priority = if is_realtime() { "real-time (SCHED_FIFO 1)" } else { "usual" };
-    println!("{} rounds of {}, medians; priority: {priority}\n", rounds(), lasts());
+    println!("{} rounds of {}, medians; priority: {priority}\n", read_rounds(), lasts());
 }
 
 fn caps() {
@@ -211,7 +211,7 @@ type Rounds = Result<Vec<(Observation, Floor)>, String>;
 fn in_turns(case: &Case) -> Vec<(Server, Rounds)> {
     let servers = if number("PLIMSOLL_BENCH_PEERS", 1) == 0 { &Server::ALL[..1] } else { &Server::ALL };
     let mut all: Vec<(Server, Rounds)> = servers.iter().map(|server| (*server, Ok(Vec::new()))).collect();
-    for round in 0..rounds() {
+    for round in 0..read_rounds() {
         let count = all.len();
         for turn in 0..count {
             let (server, rounds) = &mut all[(turn + round) % count];

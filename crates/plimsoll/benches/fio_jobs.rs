@@ -68,7 +68,7 @@ fn compare(name: &str, options: &str, folder: &Path) -> (f64, f64) {
     let (mut ours, mut theirs) = (Vec::new(), Vec::new());
     let own = || run(Command::new(env!("CARGO_BIN_EXE_plimsoll")).arg("fio"), options, &folder.join("plimsoll"));
     let other = || run(&mut Command::new("fio"), options, &folder.join("fio"));
-    for pair in 0..number("PLIMSOLL_BENCH_PAIRS", 5) {
+    for pair in 0..read_number("PLIMSOLL_BENCH_PAIRS", 5) {
         // ABBA order cancels drift of the storage.
         if pair % 2 == 0 {
             ours.push(own());
@@ -105,7 +105,7 @@ fn run(program: &mut Command, options: &str, file: &Path) -> Observation {
     Observation { iops: number("read", "iops") + number("write", "iops"), user_ns: user_ns / operations }
 }
 
-fn number(variable: &str, usual: usize) -> usize {
+fn read_number(variable: &str, usual: usize) -> usize {
     std::env::var(variable).ok().and_then(|value| value.parse().ok()).unwrap_or(usual)
 }
 

@@ -64,23 +64,23 @@ fn main() {
         println!("| {name} | {:.1} |", rates[ROUNDS / 2] / 1e6);
     }
     beside_simpy();
-    catalogue();
+    measure_catalogue();
 }
 
 /// The whole catalogue: every product at every value of its first option with few values, in 100 sizes, for 4 KiB
 /// reads; then a match of a load line.
-fn catalogue() {
+fn measure_catalogue() {
     let start = Instant::now();
     let catalogue = Catalogue::built_in();
     let loaded = start.elapsed();
     let terms = PriceTerms { as_of: Date::day(2026, 11, 21), currency: "USD".parse().ok(), region: None };
-    let configurations = configurations(&catalogue, &terms);
+    let configurations = list_configurations(&catalogue, &terms);
     let ask = Ask { block: Bytes::kib(4), reads: 1.0, sequential: false };
     let mut times: Vec<f64> = (0..ROUNDS)
         .map(|_| {
             let start = Instant::now();
             let offers = configurations.iter().filter_map(|config| catalogue.offer(config, &terms).ok());
-            let quoted: f64 = offers.map(|offer| quoted(&offer, &ask)).sum();
+            let quoted: f64 = offers.map(|offer| compute_quote(&offer, &ask)).sum();
             assert!(quoted > 0.0, "the catalogue offers something");
             start.elapsed().as_secs_f64() * 1e3
         })
@@ -94,12 +94,12 @@ fn catalogue() {
 }
 
 /// Result of a quote.
-fn quoted(offer: &Offer, ask: &Ask) -> f64 {
+fn compute_quote(offer: &Offer, ask: &Ask) -> f64 {
     let ceiling = offer.standing(ask).binding().map_or(0.0, |bound| bound.iops);
     ceiling + offer.prices().first().map_or(0.0, |price| price.monthly.as_f64())
 }
 
-fn configurations(catalogue: &Catalogue, terms: &PriceTerms) -> Vec<Config> {
+fn list_configurations(catalogue: &Catalogue, terms: &PriceTerms) -> Vec<Config> {
     let mut all = Vec::new();
     for product in catalogue.products().filter(|product| product.kind() != ProductKind::Machine) {
         let set = |name: &str, value: f64| Setting::Option { name: name.into(), value: format!("{value}") };
@@ -142,7 +142,7 @@ fn beside_simpy() {
     let (mut ours, mut theirs, mut arrays) = (Vec::new(), Vec::new(), Vec::new());
     let open = Pace::Open { rate: "14400".parse().unwrap(), arrival: plimsoll_load::Arrival::Poisson };
     for _ in 0..ROUNDS {
-        let Some(simpy) = simpy() else {
+        let Some(simpy) = measure_simpy() else {
             return println!("\nskipped: Python with SimPy is not there (pip install simpy)");
         };
         theirs.push(simpy);
@@ -163,7 +163,7 @@ fn beside_simpy() {
     println!("The all-flash array over SimPy's M/M/16: {:.0} times.", array / theirs);
 }
 
-fn simpy() -> Option<f64> {
+fn measure_simpy() -> Option<f64> {
     let python = std::env::var("PLIMSOLL_BENCH_PYTHON").unwrap_or_else(|_| "python3".into());
     let output = Command::new(python).args(["-c", SIMPY, "50000"]).output().ok()?;
     String::from_utf8(output.stdout).ok()?.trim().parse().ok()

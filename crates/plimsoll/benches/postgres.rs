@@ -23,7 +23,7 @@ fn main() {
     }
     match programs() {
         Err(why) => println!("skipped: {why}"),
-        Ok(programs) => story(&programs),
+        Ok(programs) => measure_story(&programs),
     }
 }
 
@@ -41,7 +41,7 @@ fn number(variable: &str, usual: u64) -> u64 {
     std::env::var(variable).ok().and_then(|value| value.parse().ok()).unwrap_or(usual)
 }
 
-fn story(programs: &Path) {
+fn measure_story(programs: &Path) {
     let home = std::env::temp_dir().join(format!("plimsoll-postgres-{}", std::process::id()));
     std::fs::create_dir_all(&home).unwrap();
     let service = Service::start(&home.join("service"));

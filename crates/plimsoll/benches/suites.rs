@@ -120,7 +120,7 @@ fn crystaldiskmark() {
     let Some(theirs) = tool("fio", &[]) else { return };
     let size = mib();
     let file = folder().join("suites-bench.fio");
-    theirs.run(&["--name=fill", "--rw=write", "--bs=1m", "--direct=1", &named(&file), &format!("--size={size}m")]);
+    theirs.run(&["--name=fill", "--rw=write", "--bs=1m", "--direct=1", &name_suite(&file), &format!("--size={size}m")]);
     let ours = || {
         let size = format!("{size}MiB");
         let flags = ["--size", &size, "--runs", "1", "--measure", "1s", "--interval", "0s"];
@@ -137,7 +137,7 @@ fn crystaldiskmark() {
                     "--name=kdiskmark --ioengine=libaio --direct=1 --randrepeat=0 --refill_buffers=0 --end_fsync=1 \
                      --rwmixread=70 --size={size}m --runtime=1 --group_reporting --output-format=json"
                 );
-                let file = named(&file);
+                let file = name_suite(&file);
                 let mut arguments: Vec<&str> = usual.split(' ').chain(of_test.iter().map(String::as_str)).collect();
                 arguments.push(&file);
                 let name = format!("{} {}, Q{depth}", block.replace('m', " MiB").replace('k', " KiB"), order);
@@ -150,7 +150,7 @@ fn crystaldiskmark() {
     std::fs::remove_file(&file).unwrap();
 }
 
-fn named(file: &std::path::Path) -> String {
+fn name_suite(file: &std::path::Path) -> String {
     format!("--filename={}", file.display())
 }
 

@@ -118,7 +118,7 @@ fn uploaded(server: &WebServer, cookie: &str, path: &Path) -> String {
     case
 }
 
-fn seconds() -> u64 {
+fn read_seconds() -> u64 {
     std::env::var("PLIMSOLL_BENCH_SECONDS").ok().and_then(|value| value.parse().ok()).unwrap_or(10)
 }
 
@@ -126,7 +126,7 @@ fn volumes_at_work() {
     let server = WebServer::start("bench-work");
     let cookie = server.session();
     let load = Load::start(&server, &cookie, VOLUMES);
-    let span = Duration::from_secs(seconds());
+    let span = Duration::from_secs(read_seconds());
     println!(
         "| {VOLUMES} volumes, {RATE} reads a second each | events a second | threads of the console | whole process | reads a second |"
     );

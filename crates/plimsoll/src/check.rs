@@ -17,7 +17,7 @@ use crate::cli_error::CliError;
 use crate::console::Console;
 use crate::fio::host::with_surroundings;
 use crate::fio::results::Results;
-use crate::fio::{JobTarget, perform, prepare, version};
+use crate::fio::{JobTarget, format_version, perform, prepare};
 use crate::offers;
 use crate::output::{self, Forms};
 
@@ -87,7 +87,7 @@ fn check(
     let (facts, findings) = describe_storage(path, &target)?;
     let mut results = Results::new(&command.flags)?;
     let mut console = Console::new(false).map_err(|error| CliError::Failed(error.into()))?;
-    let (version, mut runs) = (version(), RequirementRuns::new(requirement, &facts, findings));
+    let (version, mut runs) = (format_version(), RequirementRuns::new(requirement, &facts, findings));
     while runs.need_another() {
         let jobs = PlannedJobs::new(&command, &plan, target.meaning, &version);
         let (outcome, remaining) = perform(&jobs, &mut target, &mut results, &mut console)?;

@@ -49,7 +49,7 @@ pub fn oci_key(args: &OciKeyArgs) -> Result<(), CliError> {
 /// `plimsoll oci-config`.
 pub fn oci_config(args: &OciConfigArgs) -> Result<(), CliError> {
     let directory = home::data_directory(&args.reach)?;
-    let endpoints = endpoints(&directory)?;
+    let endpoints = open_endpoints(&directory)?;
     let endpoint = args.endpoint.clone().or(endpoints.oci).ok_or_else(|| no_endpoint("--oci 127.0.0.1:9471"))?;
     let region = endpoints.region.unwrap_or_else(|| "eu-zurich-1".to_owned());
     let usual = std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".oci"));
@@ -71,7 +71,7 @@ pub fn oci_config(args: &OciConfigArgs) -> Result<(), CliError> {
 pub fn ec2_key(args: &Ec2KeyArgs) -> Result<(), CliError> {
     let forms = Forms::new(&args.forms)?;
     let directory = home::data_directory(&args.reach)?;
-    let endpoint = args.endpoint.clone().or(endpoints(&directory)?.ec2);
+    let endpoint = args.endpoint.clone().or(open_endpoints(&directory)?.ec2);
     let endpoint = endpoint.ok_or_else(|| no_endpoint("--ec2 127.0.0.1:9472"))?;
     let key = Ec2Key::generate();
     plimsoll_cloud::add_ec2_key(&directory, key.clone()).map_err(refused)?;
@@ -108,7 +108,7 @@ fn machine(shape: &str) -> String {
     }
 }
 
-fn endpoints(directory: &Path) -> Result<Endpoints, CliError> {
+fn open_endpoints(directory: &Path) -> Result<Endpoints, CliError> {
     Ok(Endpoints::read(directory).context("the addresses of the control planes")?)
 }
 

@@ -17,5 +17,5 @@ pub fn run(args: &DemandArgs) -> Result<(), CliError> {
     let detail = if args.origins { DemandDetail::Origins } else { DemandDetail::Figures };
     let page = pages::demand(&outcomes, &demand, detail);
     forms.write(&page, || plimsoll_report::demand_json(&outcomes, &demand))?;
-    inputs::readings(&outcomes).map(|_| ())
+    inputs::list_readings(&outcomes).map(|_| ())
 }

@@ -22,7 +22,7 @@ pub fn run(args: &DiagnoseArgs) -> Result<(), CliError> {
     let found: Vec<Diagnosis> = demand.subjects.iter().map(|subject| diagnose(subject, &options)).collect();
     let page = plimsoll_report::pages::diagnoses(&outcomes, &demand, &found);
     forms.write(&page, || plimsoll_report::diagnoses_json(&outcomes, &found))?;
-    inputs::readings(&outcomes)?;
+    inputs::list_readings(&outcomes)?;
     if found.is_empty() {
         return Err(CliError::usage(label!("the inputs have no storage load: use reports of a database or host")));
     }

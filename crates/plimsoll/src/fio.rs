@@ -39,7 +39,7 @@ pub fn run(args: &FioArgs) -> Result<(), CliError> {
     let command = read.map_err(|faults| refused(&faults))?;
     match &command.flags.question {
         None => {}
-        Some(Question::Version) => return output::print((version() + "\n").as_bytes()),
+        Some(Question::Version) => return output::print((format_version() + "\n").as_bytes()),
         Some(Question::Help) => return output::print(help::HELP.as_bytes()),
         Some(Question::Option(name)) => return output::print(option_help(name.as_deref()).as_bytes()),
         Some(Question::Engine(name)) => return output::print(engine_help(name.as_deref()).as_bytes()),
@@ -157,7 +157,7 @@ fn run_jobs(
     forms: &Forms,
 ) -> Result<(), CliError> {
     let mut results = Results::new(&command.flags)?;
-    let version = version();
+    let version = format_version();
     let jobs = PlannedJobs::new(command, plan, target.meaning, &version);
     results.heading(&jobs)?;
     let mut console = Console::new(false).map_err(|error| CliError::Failed(error.into()))?;
@@ -179,7 +179,7 @@ fn run_jobs(
 }
 
 /// Replaces fio's version.
-pub fn version() -> String {
+pub fn format_version() -> String {
     print::version(env!("CARGO_PKG_VERSION"))
 }
 

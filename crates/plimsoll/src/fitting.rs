@@ -42,7 +42,7 @@ pub fn run(args: &FitArgs) -> Result<(), CliError> {
     let curves = curves.concat();
     let refused = |error: &dyn std::fmt::Display| CliError::usage(error.to_string());
     let evidence: Result<Vec<Evidence<'_>>, _> = curves.iter().map(Evidence::try_from).collect();
-    let limits = args.like.as_ref().map(|config| limits(config, args)).transpose()?;
+    let limits = args.like.as_ref().map(|config| find_limits(config, args)).transpose()?;
     let stated = args.like.as_ref().zip(limits.as_ref()).map(|(of, stages)| StatedLimits { of, stages });
     let fitted = fit(&evidence.map_err(|error| refused(&error))?, stated).map_err(|error| refused(&error))?;
     let mut page = pages::fit(&fitted);
@@ -132,7 +132,7 @@ fn refusal(fitted: &Fitted, max_error: f64) -> Option<CliError> {
 }
 
 /// The limits that the catalogue has of a configuration.
-fn limits(config: &str, args: &FitArgs) -> Result<ChainSpec, CliError> {
+fn find_limits(config: &str, args: &FitArgs) -> Result<ChainSpec, CliError> {
     let offer = Offers::new(&args.terms)?.offer(config)?;
     offer.limits().map_err(|why| CliError::usage(format!("{config}: {why}")))
 }

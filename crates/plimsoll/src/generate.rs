@@ -21,7 +21,7 @@ pub fn generated(document: Generated, name: Option<&str>) -> Result<Vec<u8>, Cli
         Generated::Fish => registration("fish"),
         Generated::Man => manual(),
         Generated::Reference => reference().into_bytes(),
-        Generated::Schema => schema(name.unwrap_or("run")),
+        Generated::Schema => generate_schema(name.unwrap_or("run")),
         Generated::Openapi => plimsoll_service::http::openapi(),
     })
 }
@@ -53,7 +53,7 @@ fn full_name(command: &Command) -> String {
     command.get_bin_name().unwrap_or(command.get_name()).to_owned()
 }
 
-fn schema(name: &str) -> Vec<u8> {
+fn generate_schema(name: &str) -> Vec<u8> {
     let answer = plimsoll_service::SCHEMAS.iter().find(|(answer, _)| *answer == name);
     let schema = answer.map(|(_, schema)| plimsoll_report::close_schema(schema()));
     schema.or_else(|| plimsoll_report::find_schema(name)).expect("the parser accepts names of schemas only")

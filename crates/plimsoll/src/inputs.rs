@@ -33,13 +33,13 @@ pub fn read_inputs(args: &InputArgs) -> Result<Vec<Outcome>, CliError> {
     let mut outcomes = Vec::new();
     for path in &args.files {
         if path.as_os_str() == "-" {
-            outcomes.extend(ingest("standard input", args, &mut io::stdin().lock())?);
+            outcomes.extend(ingest_input("standard input", args, &mut io::stdin().lock())?);
             continue;
         }
         for file in list_files(path)? {
             let name = file.display().to_string();
             match open(&file, path) {
-                Ok(mut opened) => outcomes.extend(ingest(&name, args, &mut opened)?),
+                Ok(mut opened) => outcomes.extend(ingest_input(&name, args, &mut opened)?),
                 Err(error) if file == *path => return Err(CliError::reading(&file, error)),
                 Err(error) => {
                     let refusal = Refusal::Unreadable { why: error.to_string() };
@@ -95,7 +95,7 @@ fn keep_part(outcomes: &mut [Outcome], part: &str) -> Result<(), CliError> {
 }
 
 /// The readings of accepted inputs.
-pub fn readings(outcomes: &[Outcome]) -> Result<Vec<&Reading>, CliError> {
+pub fn list_readings(outcomes: &[Outcome]) -> Result<Vec<&Reading>, CliError> {
     let readings: Vec<&Reading> = outcomes.iter().filter_map(Outcome::reading).collect();
     if !readings.is_empty() {
         return Ok(readings);
@@ -138,7 +138,7 @@ fn open(file: &Path, named: &Path) -> io::Result<File> {
 }
 
 /// The entries of a directory by name; none if it is a file.
-fn entries(path: &Path) -> io::Result<Option<Vec<PathBuf>>> {
+fn list_entries(path: &Path) -> io::Result<Option<Vec<PathBuf>>> {
     if !std::fs::metadata(path)?.is_dir() {
         return Ok(None);
     }
@@ -151,7 +151,7 @@ fn entries(path: &Path) -> io::Result<Option<Vec<PathBuf>>> {
 /// All files of a directory and its subdirectories by name; a file itself. What cannot be listed below the named path is a
 /// file that cannot be opened.
 fn collect(path: &Path, depth: usize, files: &mut Vec<PathBuf>) -> Result<(), CliError> {
-    let paths = match entries(path) {
+    let paths = match list_entries(path) {
         Ok(Some(paths)) => paths,
         Err(error) if depth == 0 => return Err(CliError::reading(path, error)),
         Ok(None) | Err(_) => {
@@ -172,7 +172,7 @@ fn collect(path: &Path, depth: usize, files: &mut Vec<PathBuf>) -> Result<(), Cl
 }
 
 /// Reads an input in chunks.
-fn ingest(name: &str, args: &InputArgs, input: &mut dyn Read) -> Result<Vec<Outcome>, CliError> {
+fn ingest_input(name: &str, args: &InputArgs, input: &mut dyn Read) -> Result<Vec<Outcome>, CliError> {
     let zone = args.time_zone.clone();
     let begin = args.begin.as_deref().and_then(|begin| time_in_utc(begin, zone.as_ref()));
     let existing = FormatInput { name: name.to_owned(), begin, interval: args.interval, zone };

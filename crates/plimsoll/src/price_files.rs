@@ -29,7 +29,7 @@ pub fn merge(folder: &Path, mut prices: ImportedPrices) -> Result<(), CliError> 
 
 /// Imported prices, by name of their files.
 pub fn read_all() -> Result<Vec<ImportedPrices>, CliError> {
-    let Some(folder) = folder().filter(|folder| folder.is_dir()) else { return Ok(Vec::new()) };
+    let Some(folder) = find_folder().filter(|folder| folder.is_dir()) else { return Ok(Vec::new()) };
     let entries = fs::read_dir(&folder).map_err(|error| CliError::usage(format!("{}: {error}", folder.display())))?;
     let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
     paths.retain(|path| {
@@ -52,7 +52,7 @@ fn read(path: &Path) -> Result<ImportedPrices, CliError> {
 }
 
 /// `PLIMSOLL_PRICES`, or `plimsoll/prices` in the user's configuration directory (XDG base directories).
-pub fn folder() -> Option<PathBuf> {
+pub fn find_folder() -> Option<PathBuf> {
     if let Some(folder) = std::env::var_os(PRICES_VARIABLE) {
         return Some(folder.into());
     }

@@ -26,7 +26,7 @@ pub fn run(args: &PricesArgs) -> Result<(), CliError> {
         Some(PricesCommand::Import { files, date }) => import(args, files, *date)?,
     };
     let catalogue = Offers::new(&args.terms)?.catalogue;
-    let folder = price_files::folder().map(|folder| folder.display().to_string()).unwrap_or_default();
+    let folder = price_files::find_folder().map(|folder| folder.display().to_string()).unwrap_or_default();
     forms.write(&pages::prices(&catalogue, &imports, &folder), || prices_json(&catalogue, &imports, &folder))
 }
 
@@ -36,7 +36,7 @@ fn import(
     files: &[PathBuf],
     date: Option<Date>,
 ) -> Result<Vec<(String, PriceListImport)>, CliError> {
-    let folder = price_files::folder().ok_or_else(|| {
+    let folder = price_files::find_folder().ok_or_else(|| {
         CliError::usage(say!("there is no directory for prices: set {PRICES_VARIABLE}, XDG_CONFIG_HOME or HOME"))
     })?;
     let meters = Offers::new(&args.terms)?.catalogue.meters();

@@ -51,16 +51,16 @@ pub fn run(args: &ServeArgs) -> Result<(), CliError> {
     let floor = measure_floor(args.rt)?;
     let iscsi = sockets.iscsi();
     let options =
-        ServiceOptions { floor: convert_floor(&floor), iscsi, ..options(args, &directory, sockets.addresses())? };
+        ServiceOptions { floor: convert_floor(&floor), iscsi, ..build_options(args, &directory, sockets.addresses())? };
     let products = options.products.clone();
-    let (service, mut server) = Service::open(options).map_err(refused)?;
+    let (service, mut server) = Service::open(options).map_err(explain_open_error)?;
     server.set_floor(floor);
     let (entrances, files) = sockets.open(&mut server)?;
     let stop_waiting = stop.stop_on_drop().context(label!("waiting for signals"))?;
     let recordings =
         args.record.as_deref().map(std::path::absolute).transpose().context(label!("the current directory"))?;
     let reattach = args.reattach;
-    let console = listener.map(|listener| web_console::options(listener, &service, products, &directory));
+    let console = listener.map(|listener| web_console::build_options(listener, &service, products, &directory));
     let work = move || {
         serve_until_signal(&Closing(service), entrances, clouds, recordings.as_deref(), reattach, &stop, console)
     };
@@ -193,7 +193,7 @@ impl Drop for Closing {
     }
 }
 
-fn options(args: &ServeArgs, directory: &Path, listens: Vec<String>) -> Result<ServiceOptions, CliError> {
+fn build_options(args: &ServeArgs, directory: &Path, listens: Vec<String>) -> Result<ServiceOptions, CliError> {
     let terms = TermsArgs { products: args.products.clone(), ..TermsArgs::default() };
     Ok(ServiceOptions {
         directory: directory.to_owned(),
@@ -252,7 +252,7 @@ fn next(about: &About) -> String {
     format!("plimsoll volume{service} create NAME --like oci:50GB@0vpu")
 }
 
-fn refused(error: OpenError) -> CliError {
+fn explain_open_error(error: OpenError) -> CliError {
     match error {
         OpenError::Directory(_) | OpenError::Damaged { .. } | OpenError::Make { .. } => {
             CliError::usage(format!("{:#}", anyhow::Error::new(error)))

@@ -39,7 +39,7 @@ pub fn run(args: &SizeArgs) -> Result<(), CliError> {
     let present = price_present(args, &offers, &terms)?;
     let forms = Forms::with_own(&args.forms, args.terraform.iter().chain(&args.kubernetes))?;
     let outcomes = inputs::read_inputs(&args.input)?;
-    let readings = inputs::readings(&outcomes)?;
+    let readings = inputs::list_readings(&outcomes)?;
     let demand = Demand::of(&readings);
     let subject =
         find_subject(&demand, args.database.as_deref()).map_err(|error| single_snapshot(&readings).unwrap_or(error))?;

@@ -115,7 +115,7 @@ impl Watch {
     /// Observes the loads of a file.
     fn replay(&mut self, input: &InputArgs) -> Result<(), CliError> {
         let outcomes = inputs::read_inputs(input)?;
-        let demand = Demand::of(&inputs::readings(&outcomes)?);
+        let demand = Demand::of(&inputs::list_readings(&outcomes)?);
         let [subject] = demand.subjects.as_slice() else {
             let names: Vec<&str> = demand.subjects.iter().map(|subject| subject.name.as_str()).take(8).collect();
             return Err(CliError::usage(say!(

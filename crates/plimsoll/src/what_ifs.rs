@@ -61,7 +61,7 @@ pub fn all(
     let misses = curves.next().filter(|_| curves.next().is_none());
     let account = subject.account.as_ref();
     let memory = memory_first(catalogue, terms, search, sizing, misses);
-    let mut found = WhatIfs { memory, jobs: jobs(args, search, sizing)?, ..WhatIfs::default() };
+    let mut found = WhatIfs { memory, jobs: compute_jobs(args, search, sizing)?, ..WhatIfs::default() };
     for word in &args.what_if {
         match word {
             WhatIfWord::Levels => {
@@ -91,7 +91,7 @@ pub fn all(
 }
 
 /// Elapsed times of the requested jobs.
-fn jobs(args: &SizeArgs, search: &Search, sizing: &Sizing) -> Result<Option<JobTimes>, CliError> {
+fn compute_jobs(args: &SizeArgs, search: &Search, sizing: &Sizing) -> Result<Option<JobTimes>, CliError> {
     let job = |word: &JobWord| if let JobWord::Job(job) = word { Some(job.clone()) } else { None };
     let jobs: Vec<StorageJob> = args.job.iter().filter_map(job).collect();
     let account = sizing.required.account.as_deref().filter(|_| args.job.contains(&JobWord::Inputs));

@@ -8,7 +8,7 @@ use plimsoll_model::{Chain, ChainSpec};
 use plimsoll_record::Bins;
 use plimsoll_units::{Bytes, Instant, Span};
 
-use crate::offered::{Observation, SIZE, observe, reads, remote};
+use crate::offered::{Observation, SIZE, connect_remote, observe, reads};
 use crate::servers::Running;
 use crate::{Case, FLOOR, Like, lasts, median, own, rounds, span};
 
@@ -37,7 +37,7 @@ pub fn table() {
             let median = alone.0.quantile(0.5).unwrap();
             let rounds = (0..rounds()).map(|_| {
                 let floor = Floor::measure(FLOOR).unwrap().beyond(median);
-                (measured(&model, depth), floor)
+                (measure_front(&model, depth), floor)
             });
             println!("| {product} | {depth} | {}", compared(&rounds.collect::<Vec<_>>(), &alone));
         }
@@ -63,12 +63,12 @@ fn simulated(model: &ChainSpec, depth: u32) -> (Bins, f64) {
     (response, iops)
 }
 
-fn measured(model: &ChainSpec, depth: u32) -> Observation {
+fn measure_front(model: &ChainSpec, depth: u32) -> Observation {
     let socket = std::env::temp_dir().join(format!("plimsoll-front-{}.sock", std::process::id()));
-    let _running = Running::start(own::command(model, Bytes::gib(64).get(), &socket), socket.clone()).unwrap();
+    let _running = Running::start(own::build_command(model, Bytes::gib(64).get(), &socket), socket.clone()).unwrap();
     // Only the ideal of a case depends on what it is like, and no ideal is asked for here.
     let case = Case { like: Like::Iops(1), depth };
-    observe(&mut remote(&socket, depth).unwrap(), &case)
+    observe(&mut connect_remote(&socket, depth).unwrap(), &case)
 }
 
 /// The rest of a row, after product and depth.

@@ -45,7 +45,7 @@ fn shape(depth: u32) -> Shape {
 }
 
 /// An export behind a socket that appears within ten seconds.
-pub fn remote(socket: &Path, depth: u32) -> Result<Remote, String> {
+pub fn connect_remote(socket: &Path, depth: u32) -> Result<Remote, String> {
     let address: ExportAddress = format!("nbd+unix:///data?socket={}", socket.display()).parse().unwrap();
     let deadline = Instant::now() + Duration::from_secs(10);
     loop {

@@ -17,7 +17,7 @@ pub const SERVE: &str = "--serve";
 pub const SEED: u64 = 1;
 
 /// The command that serves a volume of `size` bytes as `data`.
-pub fn command(model: &ChainSpec, size: u64, socket: &Path) -> Command {
+pub fn build_command(model: &ChainSpec, size: u64, socket: &Path) -> Command {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.arg(SERVE).arg(model.to_string()).arg(size.to_string()).arg(socket);
     command

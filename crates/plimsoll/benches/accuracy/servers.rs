@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-use crate::offered::{Observation, SIZE, observe, remote};
+use crate::offered::{Observation, SIZE, connect_remote, observe};
 use crate::{BLOCK, Case, Like, is_realtime, own, throttle};
 
 /// A way to make storage slow.
@@ -40,7 +40,7 @@ impl Server {
             Self::Kernel => return throttle::measure(case),
         };
         let _running = Running::start(command, socket.clone())?;
-        Ok(observe(&mut remote(&socket, case.depth)?, case))
+        Ok(observe(&mut connect_remote(&socket, case.depth)?, case))
     }
 }
 
@@ -82,7 +82,7 @@ fn plimsoll(case: &Case, socket: &Path) -> Command {
         Like::BytesPerSecond(bytes) => format!("limit({}MB/s, burst {}KiB)", bytes as f64 / 1e6, BLOCK >> 10),
         Like::Delay(delay) => format!("link({}ns)", delay.as_nanos()),
     };
-    own::command(&plimsoll_model::parse(&model).unwrap(), SIZE.get(), socket)
+    own::build_command(&plimsoll_model::parse(&model).unwrap(), SIZE.get(), socket)
 }
 
 fn nbdkit(case: &Case, socket: &Path) -> Result<Command, String> {

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use super::{median, number};
+use super::{median, read_number};
 
 /// Jobs and their options; later options override earlier ones.
 const JOBS: [(&str, &str); 45] = [
@@ -111,7 +111,7 @@ pub fn print(device: &Path, version: &str) {
     println!("|---|---|---|---|---|---|---|---|---|");
     for (name, options) in JOBS {
         let (mut ours, mut theirs) = (Vec::new(), Vec::new());
-        for pair in 0..number("PLIMSOLL_BENCH_PAIRS", 3) {
+        for pair in 0..read_number("PLIMSOLL_BENCH_PAIRS", 3) {
             let own = || {
                 run(
                     Command::new(env!("CARGO_BIN_EXE_plimsoll")).args(["fio", "--destroy"]).arg(device),

@@ -55,7 +55,7 @@ pub fn build_command() -> clap::Command {
 pub fn describe_commands(command: clap::Command) -> clap::Command {
     let mut built = Cli::command();
     built.build();
-    let groups = grouped(&built);
+    let groups = format_groups(&built);
     command.help_template(format!("{{about}}\n\n{{usage-heading}} {{usage}}\n\n{groups}Options:\n{{options}}"))
 }
 
@@ -64,7 +64,7 @@ fn list_names() -> String {
     GROUPS.iter().map(line).collect()
 }
 
-fn grouped(cli: &clap::Command) -> String {
+fn format_groups(cli: &clap::Command) -> String {
     let mut text = String::new();
     for (heading, names) in GROUPS {
         writeln!(text, "{heading}:").expect("writing to a string does not fail");

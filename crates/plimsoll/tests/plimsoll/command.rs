@@ -396,7 +396,7 @@ fn words(output: &Output) -> String {
 }
 
 /// Simulates a queue with this service time and seed, and writes the run to `file`.
-fn simulated(folder: &Folder, service: &str, seed: &str, file: &str) {
+fn simulate_queue(folder: &Folder, service: &str, seed: &str, file: &str) {
     let model = format!("station(8, {service}, exponential)");
     let flags = ["--duration", "30s", "--objective", "p99<=10ms", "--seed", seed, "--json", file, "--quiet"];
     let created = folder.run(&[&["simulate", model.as_str()][..], &flags].concat());
@@ -409,7 +409,7 @@ fn comparison_states_the_verdict_in_its_first_line_and_exit_code() {
     for (service, seed, file) in
         [("1ms", "1", "a.json"), ("1ms", "2", "same.json"), ("500us", "3", "fast.json"), ("1ms", "4", "third.json")]
     {
-        simulated(&folder, service, seed, file);
+        simulate_queue(&folder, service, seed, file);
     }
     let compared = |arguments: &[&str]| {
         let output = folder.run(&[&["compare", "--exit-code"], arguments].concat());
@@ -469,7 +469,7 @@ fn doctor_fails_where_a_necessary_check_fails() {
 #[test]
 fn runs_of_different_loads_and_unfinished_runs_are_not_compared() {
     let folder = Folder::new("incomparable");
-    simulated(&folder, "1ms", "1", "a.json");
+    simulate_queue(&folder, "1ms", "1", "a.json");
     let total = folder.read("a.json");
     let edited = |name: &str, from: &str, to: &str| {
         assert!(total.contains(from), "{from}");
@@ -496,7 +496,7 @@ fn earlier_runs_of_the_subject_count_as_noise_except_those_compared() {
     let folder = Folder::new("history");
     folder.make("runs");
     for seed in ["1", "2", "3", "4", "5"] {
-        simulated(
+        simulate_queue(
             &folder,
             "1ms",
             seed,

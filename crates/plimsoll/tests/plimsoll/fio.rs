@@ -102,7 +102,7 @@ fn depths(curve: &Curve) -> Vec<u32> {
     curve.runs.iter().map(|run| depth(run.offered)).collect()
 }
 
-fn engine(curve: &Curve) -> &str {
+fn find_engine(curve: &Curve) -> &str {
     let Source::Measured { engine } = &curve.source else { panic!("{:?}", curve.source) };
     engine
 }
@@ -131,7 +131,11 @@ fn fio_and_the_loops_see_the_same_curve() {
         folder.curve(&[&place, "--engine", engine, "--duration", "6s", "--depth", "1,8", "--size", "64MiB"])
     };
     let (by_fio, own) = (with("fio"), with("auto"));
-    assert!(engine(&by_fio).starts_with("fio 3.") && !engine(&own).starts_with("fio"), "{}", engine(&by_fio));
+    assert!(
+        find_engine(&by_fio).starts_with("fio 3.") && !find_engine(&own).starts_with("fio"),
+        "{}",
+        find_engine(&by_fio)
+    );
     assert_eq!((depths(&by_fio), depths(&own)), (vec![1, 8], vec![1, 8]));
     for (fio, own) in by_fio.runs.iter().zip(&own.runs) {
         let near = |a: f64, b: f64| a < b * FACTOR && b < a * FACTOR;
@@ -211,7 +215,7 @@ fn hosts_share_a_load_and_their_counts_are_added() {
     let flags = ["--engine", "fio", "--duration", "2s", "--depth", "1,4"];
     let curve = folder.curve(&[&flags[..], &[path, "--hosts", &hosts, "--size", "16MiB"]].concat());
     assert_eq!(depths(&curve), [1, 4]);
-    assert!(engine(&curve).ends_with("2 hosts"), "{}", engine(&curve));
+    assert!(find_engine(&curve).ends_with("2 hosts"), "{}", find_engine(&curve));
     adds_up(&curve, 8192);
     // fio replaces a file that is smaller than the size option.
     let too_large = folder.run(&[&MEASURE, &flags[..], &[path, "--hosts", &hosts, "--size", "64MiB"]].concat());

@@ -13,7 +13,7 @@ const SAMPLES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../samples");
 const SUITE: [&str; 9] = ["suite", "dd", "station(1, 1ms)", "--bs", "64KiB", "--count", "4", "--kinds", "direct"];
 
 /// A directory with a run that counts as measured.
-fn measured(name: &str) -> Folder {
+fn write_measured_run(name: &str) -> Folder {
     let folder = Folder::new(name).env("COLUMNS", "80");
     folder.text(&["simulate", "bank(16, 90us, lognormal 0.3)", "--quick", "--reads", "100", "--json", "run.json"]);
     let measured = as_measured(&folder.read("run.json"));
@@ -53,7 +53,7 @@ fn check(folder: &Folder, command: &[&str], reported: &str, format: &str) {
 
 #[test]
 fn commands_about_products_have_every_form() {
-    let folder = measured("products");
+    let folder = write_measured_run("products");
     let two = ["quote", "aws/gp3:500GiB,iops=12000", "azure/premium-ssd:P30"];
     check(&folder, &two[..2], "aws/gp3:500GiB,iops=12000", "plimsoll.quote/1");
     check(&folder, &two, "azure/premium-ssd:1024GiB,P30", "plimsoll.quote/1");
@@ -73,7 +73,7 @@ fn commands_about_products_have_every_form() {
 
 #[test]
 fn commands_about_runs_have_every_form() {
-    let folder = measured("runs");
+    let folder = write_measured_run("runs");
     check(&folder, &["match", "run.json"], "aws/gp3", "plimsoll.match/1");
     check(&folder, &["explain", "run.json", "--as", "aws/gp3:100GiB"], "depth 1", "plimsoll.explanation/1");
     check(&folder, &["fit", "run.json"], "dies", "plimsoll.fit/1");
@@ -83,7 +83,7 @@ fn commands_about_runs_have_every_form() {
 
 #[test]
 fn measurements_and_suites_have_every_form() {
-    let folder = measured("measured");
+    let folder = write_measured_run("measured");
     let line = |n: u32| format!("{},read,{},4096", n * 10_000_000, n * 4_096);
     let lines: Vec<String> = (0..200).map(line).collect();
     let replay = format!("#plimsoll.trace/1\ntime_ns,kind,offset,length\n{}\n", lines.join("\n"));
@@ -110,7 +110,7 @@ fn measurements_and_suites_have_every_form() {
 
 #[test]
 fn commands_about_reports_have_every_form() {
-    let folder = measured("reports");
+    let folder = write_measured_run("reports");
     check(&folder, &["demand", SAMPLES], "random reads", "plimsoll.demand/1");
     let report = format!("{SAMPLES}/awr.html");
     check(&folder, &["diagnose", &report], "random reads", "plimsoll.diagnosis/1");
@@ -119,7 +119,7 @@ fn commands_about_reports_have_every_form() {
 
 #[test]
 fn forms_are_written_in_addition_to_text() {
-    let folder = measured("files");
+    let folder = write_measured_run("files");
     let quote = ["quote", "oci:100GB@10vpu", "--html", "q.html", "--markdown", "q.md", "--csv", "q.csv"];
     assert!(folder.text(&quote).contains("carries"));
     for name in ["q.html", "q.md", "q.csv"] {
@@ -135,7 +135,7 @@ fn forms_are_written_in_addition_to_text() {
 
 #[test]
 fn text_of_80_columns_has_no_longer_line_and_no_cut_table() {
-    let folder = measured("columns");
+    let folder = write_measured_run("columns");
     let report = format!("{SAMPLES}/awr.html");
     let commands: [&[&str]; 7] = [
         &["quote", "aws/gp3:500GiB,iops=12000", "azure/premium-ssd:P30"],
@@ -270,7 +270,7 @@ fn every_kind_of_page_passes_axe() {
         eprintln!("skipped: no Chromium at /usr/bin/chromium");
         return;
     }
-    let folder = measured("axe");
+    let folder = write_measured_run("axe");
     let report = format!("{SAMPLES}/awr.html");
     let size = ["size", &report, "--capacity", "500GiB", "--may-be-slower"];
     let pages: [&[&str]; 15] = [

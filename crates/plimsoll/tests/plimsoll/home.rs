@@ -130,7 +130,7 @@ impl Drop for Running {
 }
 
 /// A required program, with a message if it is missing.
-pub fn found(program: &str) -> bool {
+pub fn find_program(program: &str) -> bool {
     let found = Command::new(program).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok();
     if !found {
         eprintln!("skipped: {program} is not installed");

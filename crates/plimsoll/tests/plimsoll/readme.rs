@@ -90,7 +90,7 @@ impl Drop for Reader {
 }
 
 /// The commands of both documents, without `plimsoll`.
-fn commands() -> Vec<Vec<String>> {
+fn list_commands() -> Vec<Vec<String>> {
     let mut language = None;
     let mut commands = Vec::new();
     for line in DOCUMENTS.lines() {
@@ -103,7 +103,7 @@ fn commands() -> Vec<Vec<String>> {
             Some(_) => line.strip_prefix("$ ").unwrap_or_default(),
             None => continue,
         };
-        let words = words(command);
+        let words = split_words(command);
         let plimsoll = words.iter().position(|word| word == "plimsoll").map(|at| at + 1);
         let begin = plimsoll.or_else(|| words.iter().position(|word| word == "--").map(|at| at + 1));
         commands.extend(begin.map(|begin| words[begin..].to_vec()));
@@ -112,7 +112,7 @@ fn commands() -> Vec<Vec<String>> {
 }
 
 /// The words of a line without its comment; quotes group words.
-fn words(line: &str) -> Vec<String> {
+fn split_words(line: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut quoted = false;
     for letter in line.chars() {
@@ -191,7 +191,7 @@ fn shortened(mut arguments: Vec<String>) -> Vec<String> {
 #[test]
 fn every_command_of_the_readme_runs() {
     let mut reader = Reader::new();
-    let commands = commands();
+    let commands = list_commands();
     assert!(commands.len() > 30, "{commands:?}");
     let mut failed = Vec::new();
     for command in commands {

@@ -85,7 +85,7 @@ impl Drop for Serving {
     }
 }
 
-fn findings(run: &Value) -> Vec<&str> {
+fn list_findings(run: &Value) -> Vec<&str> {
     let findings = run["findings"].as_array().expect("it has findings");
     findings.iter().map(|finding| finding["finding"].as_str().expect("it has a name")).collect()
 }
@@ -100,9 +100,9 @@ fn an_export_is_read_without_a_word_and_written_by_name_only() {
     assert_eq!((&retained["source"]["kind"], &retained["subject"]["kind"]), (&"measured".into(), &"NBD export".into()));
     assert_eq!((&retained["subject"]["size"], &retained["conditions"]["threads"]), (&SIZE.into(), &2.into()));
     assert!(
-        findings(&retained).contains(&"read-only") && findings(&retained).contains(&"floor"),
+        list_findings(&retained).contains(&"read-only") && list_findings(&retained).contains(&"floor"),
         "{:?}",
-        findings(&retained)
+        list_findings(&retained)
     );
     let count = serving.count();
     assert!(count.reads > 0 && count.writes == 0 && count.errors == 0, "{count:?}");

@@ -16,7 +16,7 @@ fn evenly(count: u64, gap_ns: u64) -> String {
 }
 
 /// Number and mean in nanoseconds of the response times of the only run.
-fn response(curve: &serde_json::Value) -> (u64, u64) {
+fn read_response(curve: &serde_json::Value) -> (u64, u64) {
     let [run] = curve["runs"].as_array().expect("runs").as_slice() else { panic!("not one run: {curve}") };
     let response = &run["total"][0]["response"];
     let of = |name: &str| response[name].as_u64().unwrap_or_else(|| panic!("{name} in {response}"));
@@ -28,14 +28,14 @@ fn a_recorded_load_is_answered_as_its_arithmetic_says() {
     let folder = Folder::new("replay-arithmetic");
     folder.write("load.trace", trace(&evenly(1_000, 2_000_000)));
     let replay = ["simulate", "station(1, 1ms)", "--replay", "load.trace"];
-    assert_eq!(response(&folder.json(&replay)), (1_000, 1_000_000), "one at a time, 1 ms each");
+    assert_eq!(read_response(&folder.json(&replay)), (1_000, 1_000_000), "one at a time, 1 ms each");
     // At double speed they just fit; at four times the speed each waits half a millisecond longer than the previous.
-    assert_eq!(response(&folder.json(&[&replay[..], &["--time-scale", "0.5"]].concat())), (1_000, 1_000_000));
+    assert_eq!(read_response(&folder.json(&[&replay[..], &["--time-scale", "0.5"]].concat())), (1_000, 1_000_000));
     let crowded = folder.json(&[&replay[..], &["--time-scale", "0.25"]].concat());
-    assert_eq!(response(&crowded), (1_000, 250_750_000));
+    assert_eq!(read_response(&crowded), (1_000, 250_750_000));
     assert_eq!(crowded["runs"][0]["figures"]["steadiness"], "overloaded");
     let fast = folder.json(&[&replay[..], &["--as-fast-as-possible", "--depth", "4"]].concat());
-    assert_eq!(response(&fast), (1_000, 3_994_000), "four in flight wait for four, but for the first three");
+    assert_eq!(read_response(&fast), (1_000, 3_994_000), "four in flight wait for four, but for the first three");
     assert_eq!(fast["conditions"]["trace"]["operations"], 1_000);
 }
 
@@ -66,7 +66,7 @@ fn what_was_given_up_is_counted() {
     let run = &curve["runs"][0];
     let unserved = run["unserved"].as_u64().expect("a count");
     assert!((95_000..100_000).contains(&unserved), "ten seconds at 100 a second leave most of 100,000: {unserved}");
-    assert_eq!(response(&curve).0, 100_000, "those given up count with the time that they waited");
+    assert_eq!(read_response(&curve).0, 100_000, "those given up count with the time that they waited");
 }
 
 #[test]

@@ -31,7 +31,7 @@ fn directory(name: &str) -> Folder {
 
 /// The result of a suite, which has to succeed.
 #[track_caller]
-fn suite(folder: &Folder, name: &str, place: &str, more: &[&str]) -> SuiteRun {
+fn run_suite(folder: &Folder, name: &str, place: &str, more: &[&str]) -> SuiteRun {
     let suite = folder.text(&[&["suite", name, place, "--json", "-"], more].concat());
     SuiteRun::from_json(suite.as_bytes()).expect("it is a suite")
 }

@@ -43,7 +43,7 @@ fn check(sources: &[Source], budgets: &str) -> Vec<Complaint> {
 
 #[test]
 fn crates_keep_their_budgets() {
-    assert_none(&check(sources(), &tree::text(BUDGETS).unwrap_or_default()));
+    assert_none(&check(sources(), &tree::read_text(BUDGETS).unwrap_or_default()));
 }
 
 #[test]

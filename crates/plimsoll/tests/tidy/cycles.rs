@@ -64,7 +64,7 @@ fn reaches(uses: &Uses<'_>, from: &str, to: &str) -> bool {
 
 #[test]
 fn modules_form_no_new_cycles() {
-    assert_none(&check(sources(), &tree::text(CYCLES).unwrap_or_default()));
+    assert_none(&check(sources(), &tree::read_text(CYCLES).unwrap_or_default()));
 }
 
 #[test]

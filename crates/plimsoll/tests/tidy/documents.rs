@@ -76,15 +76,15 @@ fn slugs(text: &str) -> impl Iterator<Item = String> {
 
 #[test]
 fn links_lead_somewhere() {
-    let texts = tree::files_ending(".md").filter_map(|path| Some((path, tree::text(path)?)));
+    let texts = tree::files_ending(".md").filter_map(|path| Some((path, tree::read_text(path)?)));
     let exists = |path: &str| tree::root().join(path).exists();
-    assert_none(&texts.flat_map(|(path, text)| check(path, &text, &tree::text, &exists)).collect::<Vec<_>>());
+    assert_none(&texts.flat_map(|(path, text)| check(path, &text, &tree::read_text, &exists)).collect::<Vec<_>>());
 }
 
 #[test]
 fn summary_of_the_book_has_each_document() {
     const SUMMARY: &str = "docs/SUMMARY.md";
-    let summary = tree::text(SUMMARY).unwrap_or_default();
+    let summary = tree::read_text(SUMMARY).unwrap_or_default();
     let links = relative_links(&summary);
     let documents = tree::files_ending(".md").filter(|path| Path::new(path).parent() == Some(Path::new("docs")));
     let missing = documents.filter(|path| *path != SUMMARY).filter_map(|path| {
@@ -102,7 +102,7 @@ fn summary_of_the_book_has_each_document() {
 
 #[test]
 fn the_change_log_knows_the_version() {
-    let log = tree::text("CHANGELOG.md").unwrap_or_default();
+    let log = tree::read_text("CHANGELOG.md").unwrap_or_default();
     let version = env!("CARGO_PKG_VERSION");
     let existing = slugs(&log).any(|slug| slug.contains("unreleased") || slug.contains(&version.replace('.', "")));
     let complaint = Complaint {

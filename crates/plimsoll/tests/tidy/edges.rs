@@ -81,7 +81,7 @@ fn misdated(row: &Row, exists: bool) -> Complaint {
 
 #[test]
 fn every_edge_is_in_the_table() {
-    assert_none(&check(&table::rows(), workspace::packages()));
+    assert_none(&check(&table::read_rows(), workspace::list_packages()));
 }
 
 #[test]

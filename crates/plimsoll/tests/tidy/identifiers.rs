@@ -19,7 +19,7 @@ struct Counts {
     words: BTreeMap<&'static str, usize>,
 }
 
-fn check(sources: &[Source], listed: &str) -> Vec<Complaint> {
+fn check_identifiers(sources: &[Source], listed: &str) -> Vec<Complaint> {
     let mut crates: BTreeMap<&str, Counts> = BTreeMap::new();
     for source in sources {
         let Some(name) = source.path.strip_prefix("crates/").and_then(|path| path.split('/').next()) else { continue };
@@ -70,7 +70,7 @@ fn describe(counts: &Counts) -> String {
 
 #[test]
 fn identifiers_get_no_worse() {
-    assert_none(&check(sources(), &tree::text(IDENTIFIERS).unwrap_or_default()));
+    assert_none(&check_identifiers(sources(), &tree::read_text(IDENTIFIERS).unwrap_or_default()));
 }
 
 #[test]
@@ -94,5 +94,5 @@ fn planted_shadows_and_words_are_found() {
 fn methods_parameters_and_functions_of_other_modules_are_not_shadowed() {
     let text = "struct S;\nimpl S {\n    fn rate(&self) {}\n}\nmod m {\n    fn depth() {}\n}\nfn free() {}\n\
                 fn f(free: u8) {\n    let rate = 1;\n    let depth = |free: u8| 2;\n}\n";
-    assert_found(&check(&[Source::parse("crates/a/src/x.rs", text.to_owned())], ""), &[]);
+    assert_found(&check_identifiers(&[Source::parse("crates/a/src/x.rs", text.to_owned())], ""), &[]);
 }

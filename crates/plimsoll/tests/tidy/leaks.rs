@@ -10,7 +10,7 @@ struct Pattern {
 }
 
 /// Concatenated, so that this file does not contain the text.
-fn patterns() -> Vec<Pattern> {
+fn build_patterns() -> Vec<Pattern> {
     let absolute = ["work", "farm"].map(|directory| Pattern { text: format!("/{directory}/"), exception: None });
     let hidden = Pattern { text: format!(".{}", "library"), exception: None };
     let beside = Pattern { text: format!("../{}", "shared"), exception: Some(".ci/run") };
@@ -33,14 +33,14 @@ fn check(path: &str, text: &str, patterns: &[Pattern]) -> Vec<Complaint> {
 
 #[test]
 fn no_file_names_a_machine() {
-    let patterns = patterns();
-    let texts = tree::files().iter().filter_map(|path| Some((path, tree::text(path)?)));
+    let patterns = build_patterns();
+    let texts = tree::list_files().iter().filter_map(|path| Some((path, tree::read_text(path)?)));
     assert_none(&texts.flat_map(|(path, text)| check(path, &text, &patterns)).collect::<Vec<_>>());
 }
 
 #[test]
 fn planted_paths_are_found() {
-    let patterns = patterns();
+    let patterns = build_patterns();
     for pattern in &patterns {
         let text = format!("fine\nsee {}x\n", pattern.text);
         assert_found(&check("a.md", &text, &patterns), &["a.md:2: "]);

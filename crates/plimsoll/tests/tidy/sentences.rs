@@ -82,7 +82,7 @@ fn check(sources: &[Source], listed: &str) -> Vec<Complaint> {
 
 #[test]
 fn sentences_get_no_more() {
-    assert_none(&check(sources(), &tree::text(SENTENCES).unwrap_or_default()));
+    assert_none(&check(sources(), &tree::read_text(SENTENCES).unwrap_or_default()));
 }
 
 #[test]

@@ -21,7 +21,7 @@ struct Piece {
     limit: usize,
 }
 
-fn pieces(sources: &[Source]) -> BTreeMap<String, Piece> {
+fn list_pieces(sources: &[Source]) -> BTreeMap<String, Piece> {
     let mut pieces: BTreeMap<String, Piece> = BTreeMap::new();
     for source in sources {
         let lines = source.text.lines().count();
@@ -43,7 +43,7 @@ fn pieces(sources: &[Source]) -> BTreeMap<String, Piece> {
 }
 
 fn check(sources: &[Source], ratchet: &str) -> Vec<Complaint> {
-    let (pieces, mut complaints) = (pieces(sources), Vec::new());
+    let (pieces, mut complaints) = (list_pieces(sources), Vec::new());
     let mut excepted = BTreeMap::new();
     for (index, line) in ratchet.lines().enumerate().filter(|(_, line)| !line.is_empty() && !line.starts_with('#')) {
         let place = format!("{RATCHET}:{}", index + 1);
@@ -109,7 +109,7 @@ fn unreadable(place: String, line: &str) -> Complaint {
 
 #[test]
 fn files_and_functions_are_short() {
-    assert_none(&check(sources(), &tree::text(RATCHET).unwrap_or_default()));
+    assert_none(&check(sources(), &tree::read_text(RATCHET).unwrap_or_default()));
 }
 
 #[test]

@@ -74,7 +74,7 @@ pub struct Module {
 pub fn sources() -> &'static [Source] {
     static SOURCES: OnceLock<Vec<Source>> = OnceLock::new();
     SOURCES.get_or_init(|| {
-        let read = |path: &String| Source::parse(path, tree::text(path).unwrap_or_default());
+        let read = |path: &String| Source::parse(path, tree::read_text(path).unwrap_or_default());
         tree::files_ending(".rs").map(read).collect()
     })
 }

@@ -46,8 +46,8 @@ impl Row {
 }
 
 /// The table of the project.
-pub fn rows() -> Vec<Row> {
-    let text = tree::text(DOCUMENT).unwrap_or_default();
+pub fn read_rows() -> Vec<Row> {
+    let text = tree::read_text(DOCUMENT).unwrap_or_default();
     let (rows, complaints) = parse(&text);
     assert_none(&complaints);
     rows
@@ -59,7 +59,7 @@ pub fn parse(document: &str) -> (Vec<Row>, Vec<Complaint>) {
     let numbered = document.lines().enumerate().map(|(index, line)| (index + 1, line));
     let within = numbered.skip_while(|(_, line)| line.trim_end() != FENCE).skip(1);
     for (number, line) in within.take_while(|(_, line)| !line.starts_with("```")) {
-        let Some(row) = row(number, line) else {
+        let Some(row) = parse_row(number, line) else {
             complaints.push(malformed(number, line));
             continue;
         };
@@ -77,7 +77,7 @@ pub fn parse(document: &str) -> (Vec<Row>, Vec<Complaint>) {
     (rows, complaints)
 }
 
-fn row(line: usize, text: &str) -> Option<Row> {
+fn parse_row(line: usize, text: &str) -> Option<Row> {
     let (name, rest) = text.split_once("<-")?;
     let [uses, marks, purpose] = rest.split('|').map(str::trim).collect::<Vec<_>>().try_into().ok()?;
     let mut row = Row {

@@ -56,7 +56,7 @@ fn collect_catalogue_texts() -> Texts<'static> {
     let is_listed = |path: &&String| path.starts_with("catalogue/") || path.starts_with("requirements/");
     for path in tree::files_ending(".toml").chain(tree::files_ending(".shared")).filter(is_listed) {
         let mut own = Vec::new();
-        let text = tree::text(path).unwrap_or_default();
+        let text = tree::read_text(path).unwrap_or_default();
         let table: toml::Table = toml::from_str(&text).unwrap_or_else(|error| panic!("{path}: {error}"));
         collect_values(&toml::Value::Table(table), "", "", &mut own);
         texts.extend(own.into_iter().filter(|text| found.insert(text.clone())).map(|text| (text, &**path)));
@@ -149,7 +149,7 @@ fn check(
 /// The present catalogues by path.
 fn read_catalogues(texts: &BTreeMap<String, Texts>) -> BTreeMap<String, Translations> {
     let read = |path: String| {
-        let text = tree::text(&path)?;
+        let text = tree::read_text(&path)?;
         let translations = Translations::parse(&text).unwrap_or_else(|error| panic!("{path}: {error}"));
         Some((path, translations))
     };
@@ -183,7 +183,7 @@ fn texts_have_translations() {
     if std::env::var_os("UPDATE_GENERATED").is_some() {
         update_catalogues(&texts);
     }
-    let allowed = tree::text(UNTRANSLATED).and_then(|text| text.trim().parse().ok()).unwrap_or_default();
+    let allowed = tree::read_text(UNTRANSLATED).and_then(|text| text.trim().parse().ok()).unwrap_or_default();
     assert_none(&check(&texts, &read_catalogues(&texts), allowed));
 }
 

@@ -18,7 +18,7 @@ pub fn root() -> &'static Path {
 }
 
 /// Paths of all files from the top, with `/`, sorted.
-pub fn files() -> &'static [String] {
+pub fn list_files() -> &'static [String] {
     static FILES: OnceLock<Vec<String>> = OnceLock::new();
     FILES.get_or_init(|| {
         let mut files = listed_by_git().unwrap_or_default();
@@ -35,11 +35,11 @@ pub fn files() -> &'static [String] {
 
 /// Paths of the files with this extension.
 pub fn files_ending(extension: &str) -> impl Iterator<Item = &'static String> {
-    files().iter().filter(move |path| path.ends_with(extension))
+    list_files().iter().filter(move |path| path.ends_with(extension))
 }
 
 /// The text of a file, `None` when it is not text.
-pub fn text(path: &str) -> Option<String> {
+pub fn read_text(path: &str) -> Option<String> {
     let path = root().join(path);
     if fs::metadata(&path).ok()?.len() > TEXT_BYTES_MAX {
         return None;
@@ -79,7 +79,7 @@ fn walk(directory: &Path, files: &mut Vec<String>) {
 fn without_git_the_same_sources_are_found() {
     let mut walked = Vec::new();
     walk(root(), &mut walked);
-    for path in files() {
+    for path in list_files() {
         assert!(walked.contains(path), "{path} was not found by walking");
     }
 }

@@ -41,7 +41,7 @@ impl Package {
     pub fn place_of(&self, dependency: &Dependency) -> String {
         let manifest = self.manifest();
         let package = if dependency.inside { long_name(&dependency.name) } else { dependency.name.clone() };
-        let text = tree::text(&manifest).unwrap_or_default();
+        let text = tree::read_text(&manifest).unwrap_or_default();
         let names_it = |line: &str| {
             let rest = line.trim_start().strip_prefix(package.as_str());
             rest.is_some_and(|rest| rest.starts_with(['.', ' ', '=']))
@@ -56,7 +56,7 @@ impl Package {
 }
 
 /// All crates by name.
-pub fn packages() -> &'static [Package] {
+pub fn list_packages() -> &'static [Package] {
     static PACKAGES: OnceLock<Vec<Package>> = OnceLock::new();
     PACKAGES.get_or_init(|| {
         let mut cargo = Command::new(env!("CARGO"));

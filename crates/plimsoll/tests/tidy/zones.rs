@@ -77,11 +77,11 @@ fn unsafe_code(rows: &[Row], source: &Source) -> Vec<Complaint> {
 
 #[test]
 fn no_crate_leaves_its_zone() {
-    let rows = table::rows();
-    let shared = tree::text(SHARED_SETTINGS).unwrap_or_default();
+    let rows = table::read_rows();
+    let shared = tree::read_text(SHARED_SETTINGS).unwrap_or_default();
     let mut complaints = Vec::new();
     for row in rows.iter().filter(|row| !row.later) {
-        let read = |file: &str| tree::text(&format!("crates/{}/{file}", row.name));
+        let read = |file: &str| tree::read_text(&format!("crates/{}/{file}", row.name));
         complaints.extend(without_std(row, &read("src/lib.rs").unwrap_or_default()));
         complaints.extend(settings(row, read("clippy.toml").as_deref(), &shared));
     }
@@ -90,7 +90,7 @@ fn no_crate_leaves_its_zone() {
 
 #[test]
 fn unsafe_code_is_where_it_may_be() {
-    let rows = table::rows();
+    let rows = table::read_rows();
     assert_none(&sources().iter().flat_map(|source| unsafe_code(&rows, source)).collect::<Vec<_>>());
 }
 

@@ -79,7 +79,7 @@ fn disk_marks() -> Vec<Figure> {
 }
 
 /// Scans of 1 MiB by one reader, with the rows of a request issued one after another.
-fn scan() -> Printed {
+fn simulate_scan() -> Printed {
     let stripe = |interleave| format!("'serial-stripe(2,{interleave}KiB) of {SINGLE}'");
     let stripes = [64, 256, 512].map(stripe).join(" ");
     run(format!(
@@ -89,7 +89,7 @@ fn scan() -> Printed {
 
 /// The author's figures on random reads and full table scans.
 fn interleaves() -> Vec<Figure> {
-    let scan = scan();
+    let scan = simulate_scan();
     let mean = |interleave: u32| {
         let subject = format!("serial-stripe(2,{interleave}KiB) of {SINGLE}");
         scan.cell(&[("subject", &subject), ("scope", "all")], "mean_ns")

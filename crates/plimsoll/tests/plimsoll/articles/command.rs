@@ -36,14 +36,14 @@ pub fn run(command: impl Into<String>) -> Printed {
     let command = command.into();
     let text = Arc::clone(OUTPUTS.lock().unwrap().entry(command.clone()).or_default());
     text.get_or_init(|| {
-        let output = shell(&command);
+        let output = run_shell(&command);
         assert!(output.status.success(), "{command}: {}", String::from_utf8_lossy(&output.stderr));
         String::from_utf8(output.stdout).expect("text")
     });
     Printed { command, text }
 }
 
-fn shell(command: &str) -> std::process::Output {
+fn run_shell(command: &str) -> std::process::Output {
     let folder = Path::new(env!("CARGO_BIN_EXE_plimsoll")).parent().expect("a folder");
     let path = format!("{}:{}", folder.display(), std::env::var("PATH").unwrap_or_default());
     let mut shell = Command::new("sh");
@@ -63,12 +63,12 @@ impl Printed {
     /// The figure in a line of a comparison that begins with `label`: the last word but one, before its ratio.
     pub fn line(&self, label: &str) -> Reading {
         let words: Vec<&str> = self.words(label);
-        self.reading(number(words.get(words.len().wrapping_sub(2))), label)
+        self.reading(parse_number(words.get(words.len().wrapping_sub(2))), label)
     }
 
     /// The word of this index behind `label` in the line that begins with it.
     pub fn word(&self, label: &str, index: usize, column: &str) -> Reading {
-        self.reading(number(self.words(label).get(index)), &format!("{label}, {column}"))
+        self.reading(parse_number(self.words(label).get(index)), &format!("{label}, {column}"))
     }
 
     /// The words behind `label` in the line that begins with it.
@@ -84,7 +84,7 @@ impl Printed {
         let is_part = |letter: char| matches!(letter, '0'..='9' | '.' | ',');
         let word = rest.and_then(|rest| rest.trim_start().split(|letter: char| !is_part(letter)).next());
         let word = word.map(|word| word.trim_end_matches(['.', ',']).replace(',', ""));
-        let value = number(word.as_deref().as_ref());
+        let value = parse_number(word.as_deref().as_ref());
         assert!(!value.is_nan(), "no number after {texts:?} in\n{}", self.text());
         let what: Vec<&str> = texts.iter().map(|text| text.trim_matches([' ', ':', '|', '[', ','])).collect();
         self.reading(value, what.join(" ").trim())
@@ -100,7 +100,7 @@ impl Printed {
     }
 
     fn find(&self, row: &[(&str, &str)], column: &str) -> Option<f64> {
-        let mut tables = self.text().split("\r\n\r\n").map(|table| table.lines().map(cells));
+        let mut tables = self.text().split("\r\n\r\n").map(|table| table.lines().map(split_cells));
         tables.find_map(|mut table| {
             let head = table.next()?;
             let index = |name: &str| head.iter().position(|column| column == name);
@@ -114,7 +114,7 @@ impl Printed {
 }
 
 /// The number of a word; not a number for another word, or none.
-fn number(word: Option<&&str>) -> f64 {
+fn parse_number(word: Option<&&str>) -> f64 {
     word.and_then(|word| word.parse().ok()).unwrap_or(f64::NAN)
 }
 
@@ -124,7 +124,7 @@ fn place(name: &str, value: &str) -> String {
 }
 
 /// The cells of a line of CSV.
-fn cells(line: &str) -> Vec<String> {
+fn split_cells(line: &str) -> Vec<String> {
     let (mut cells, mut is_quoted) = (vec![String::new()], false);
     for letter in line.trim_end().chars() {
         match letter {

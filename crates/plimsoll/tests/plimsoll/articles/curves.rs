@@ -7,12 +7,12 @@ use plimsoll_model::ChainSpec;
 
 use crate::articles::mixed_loads;
 use crate::articles::scorecard::{Card, Goal, Point, Role};
-use crate::articles::shelf::{model, parsed};
+use crate::articles::shelf::{model, parse_model};
 use crate::articles::trial::{Outcome, Trial};
 
 const BLOCK: u64 = 4096;
 
-pub fn cards() -> Vec<Card> {
+pub fn build_cards() -> Vec<Card> {
     let device = fitted(&SPDK, [1, 32, 256]);
     let mut cards = vec![nvme(&device), nvme_on_one_processor(&device)];
     cards.extend(SATA.iter().map(sata));
@@ -45,7 +45,7 @@ fn closed(trial: &Trial, spec: &ChainSpec, about: f64) -> Outcome {
     trial.clone().lasting(ms / 10, ms / 10 * 10).on(spec)
 }
 
-fn points(curve: &Curve, calibrated: &[u32], modelled: impl Fn(u32, f64) -> f64) -> Vec<Point> {
+fn build_points(curve: &Curve, calibrated: &[u32], modelled: impl Fn(u32, f64) -> f64) -> Vec<Point> {
     let point = |&(depth, published): &(u32, f64)| Point {
         load: format!("depth {depth}"),
         published,
@@ -109,7 +109,7 @@ fn nvme(device: &ChainSpec) -> Card {
         about: SCHEDULERS,
         model: format!("`{device}`: as `plimsoll fit` finds it from depth 1, 32 and 256."),
         unit: "IOPS",
-        points: points(&SPDK, &[1, 32, 256], |depth, about| reads(device, depth, about)),
+        points: build_points(&SPDK, &[1, 32, 256], |depth, about| reads(device, depth, about)),
         goal: Some(Goal::Worst(0.04)),
         allowed: 0.04,
     }
@@ -120,7 +120,7 @@ fn nvme_on_one_processor(device: &ChainSpec) -> Card {
     let processor_ns = 1e9 / at(&URING, 128);
     let longer = 1e9 / at(&URING, 1) - 1e9 / at(&SPDK, 1) - processor_ns;
     let notation = format!("station(1, {processor_ns:.0}ns) then link({longer:.0}ns) then {device}");
-    let spec = parsed(&notation);
+    let spec = parse_model(&notation);
     Card {
         title: "The same NVMe drive, io_uring on one processor",
         about: SCHEDULERS,
@@ -129,7 +129,7 @@ fn nvme_on_one_processor(device: &ChainSpec) -> Card {
              its processor time at depth 128."
         ),
         unit: "IOPS",
-        points: points(&URING, &[1, 128], |depth, about| reads(&spec, depth, about)),
+        points: build_points(&URING, &[1, 128], |depth, about| reads(&spec, depth, about)),
         goal: Some(Goal::Worst(0.04)),
         allowed: 0.06,
     }
@@ -177,7 +177,7 @@ fn sata(measured: &Measured) -> Card {
     } else {
         String::new()
     };
-    let mut points = points(&curve, &depths, |depth, about| reads(&spec, depth, about));
+    let mut points = build_points(&curve, &depths, |depth, about| reads(&spec, depth, about));
     points.iter_mut().zip(curve).filter(|(_, (depth, _))| *depth < first).for_each(|(p, _)| p.role = Role::OtherRegime);
     Card {
         title,
@@ -214,7 +214,7 @@ fn stripe() -> Vec<Card> {
     let drain = at(writes_alone, 64) * BLOCK as f64 / 1e6;
     let accepted_us = 1e6 / at(&STRIPED[1], 1);
     let buffered = format!("stripe(3, 64KiB: link({accepted_us:.1}us) then buffer(1MiB, drain {drain:.2}MB/s))");
-    let (reading, writing) = (parsed(&measured), parsed(&buffered));
+    let (reading, writing) = (parse_model(&measured), parse_model(&buffered));
     let written = |depth, about| closed(&Trial::random_reads(BLOCK, depth).writes(), &writing, about).iops;
     vec![
         Card {
@@ -225,7 +225,7 @@ fn stripe() -> Vec<Card> {
                  8 the two measurements differ: alone, 4 in flight took 258 us each where 2 took 148."
             ),
             unit: "IOPS",
-            points: points(&STRIPED[0], &[], |depth, about| reads(&reading, depth, about)),
+            points: build_points(&STRIPED[0], &[], |depth, about| reads(&reading, depth, about)),
             goal: Some(Goal::Median(0.03)),
             allowed: 0.30,
         },
@@ -239,7 +239,7 @@ fn stripe() -> Vec<Card> {
                  write, and at depth 1 78 us; alone the drive lost 16 % from depth 1 to 2, too. No stage explains it."
             ),
             unit: "IOPS",
-            points: points(&STRIPED[1], &[1], written),
+            points: build_points(&STRIPED[1], &[1], written),
             goal: Some(Goal::Median(0.03)),
             allowed: 0.45,
         },
@@ -264,9 +264,9 @@ fn raid5() -> Vec<Card> {
     };
     let curve = &RAID5[0];
     let positioning_ms = 1e3 / at(curve, 1) - 0.027;
-    let gain = bisect(0.0, 0.6, at(curve, 64), |gain| reads(&parsed(&of_disks(positioning_ms, gain)), 64, 1466.7));
+    let gain = bisect(0.0, 0.6, at(curve, 64), |gain| reads(&parse_model(&of_disks(positioning_ms, gain)), 64, 1466.7));
     let notation = of_disks(positioning_ms, gain);
-    let spec = parsed(&notation);
+    let spec = parse_model(&notation);
     let writes = |depth, about| closed(&Trial::random_reads(BLOCK, depth).writes(), &spec, about).iops;
     vec![
         Card {
@@ -274,7 +274,7 @@ fn raid5() -> Vec<Card> {
             about: EIGHT_DISKS,
             model: format!("`{notation}`: positioning calibrated at depth 1, the gain of the queue at depth 64."),
             unit: "IOPS",
-            points: points(curve, &[1, 64], |depth, about| reads(&spec, depth, about)),
+            points: build_points(curve, &[1, 64], |depth, about| reads(&spec, depth, about)),
             goal: Some(Goal::Worst(0.05)),
             allowed: 0.10,
         },
@@ -285,7 +285,7 @@ fn raid5() -> Vec<Card> {
                     array and the file system's journal."
                 .into(),
             unit: "IOPS",
-            points: points(&RAID5[1], &[], writes),
+            points: build_points(&RAID5[1], &[], writes),
             goal: None,
             allowed: 0.60,
         },

@@ -47,7 +47,7 @@ fn serial_over_ip() -> Printed {
 }
 
 /// Random reads up to saturation.
-fn curve() -> Printed {
+fn simulate_curve() -> Printed {
     blocks("a800 a800:protocol=nfs a800:protocol=fc", 100, &format!("--depth {CURVE}"))
 }
 
@@ -68,7 +68,7 @@ fn mean_us(printed: &Printed, config: &str, depth: &str) -> Reading {
 }
 
 /// Mean response one at a time, in microseconds.
-fn alone(config: &str) -> Reading {
+fn simulate_alone(config: &str) -> Reading {
     mean_us(&serial(), config, "1")
 }
 
@@ -83,13 +83,13 @@ const HIGHEST: usize = 1;
 const OVER_IP: usize = 2;
 
 /// A published figure of the A-Series, 0, or the C-Series, 1.
-fn array(line: usize, column: usize) -> f64 {
+fn read_array(line: usize, column: usize) -> f64 {
     published("tr-4969").table("arrays").rows[line].published[column].expect("the report has a figure")
 }
 
 fn reads() -> Vec<Figure> {
     let exactly = |place, what, us| Figure::new(place, what, Published::Exactly(us), "us");
-    let curve = curve();
+    let curve = simulate_curve();
     let sets = blocks(
         "a800:250000GB,working_set=1000 c800:250000GB,working_set=1000 a800:50000GB,working_set=100 c800:50000GB,working_set=100",
         100,
@@ -101,24 +101,24 @@ fn reads() -> Vec<Figure> {
     };
     vec![
         exactly("read latency, storage", "A-Series at best", 100.0)
-            .simulated(alone("a800:latency_of=array,hits=1"), 0.05)
+            .simulated(simulate_alone("a800:latency_of=array,hits=1"), 0.05)
             .fitted(),
-        exactly("A-Series against C-Series", "A-Series, reads in series", array(LOWEST, 0))
-            .simulated(alone("a800:latency_of=array"), 0.25),
+        exactly("A-Series against C-Series", "A-Series, reads in series", read_array(LOWEST, 0))
+            .simulated(simulate_alone("a800:latency_of=array"), 0.25),
         exactly("100 % reads", "A-Series, plateau", 250.0).simulated(mean_us(&curve, "a800", "128"), 0.05).fitted(),
-        exactly("100 % reads", "A-Series, near saturation", array(HIGHEST, 0))
+        exactly("100 % reads", "A-Series, near saturation", read_array(HIGHEST, 0))
             .simulated(mean_us(&curve, "a800", SATURATED), 0.05)
             .fitted(),
         Figure::new("100 % reads", "A-Series, whole curve", Published::Between(0.0, 1000.0), "us")
             .simulated(mean_us(&curve, "a800", SATURATED), 0.0),
-        Figure::new("read latency, storage", "C-Series", Published::Exactly(array(LOWEST, 1)), "us")
-            .simulated(alone("c800:hits=0"), 0.03)
+        Figure::new("read latency, storage", "C-Series", Published::Exactly(read_array(LOWEST, 1)), "us")
+            .simulated(simulate_alone("c800:hits=0"), 0.03)
             .fitted(),
         exactly("read latency, cache", "C-Series, out of the controller's memory", 100.0)
-            .simulated(alone("c800:latency_of=array,hits=1"), 0.05)
+            .simulated(simulate_alone("c800:latency_of=array,hits=1"), 0.05)
             .fitted(),
         Figure::new("100 % reads", "C-Series over A-Series", Published::Between(1.0, f64::INFINITY), "times")
-            .simulated(alone("c800") / alone("a800"), 0.0),
+            .simulated(simulate_alone("c800") / simulate_alone("a800"), 0.0),
         equal("250 TB of which 1 TB is active: C over A", "250000GB,working_set=1000"),
         equal("50 TB of which 100 GB are active: C over A", "50000GB,working_set=100"),
     ]
@@ -126,26 +126,26 @@ fn reads() -> Vec<Figure> {
 
 fn protocols() -> Vec<Figure> {
     let figure = |what, published, unit| Figure::new("notes on protocols", what, published, unit);
-    let (ip, curve) = (serial_over_ip(), curve());
+    let (ip, curve) = (serial_over_ip(), simulate_curve());
     let over_ip = |config| mean_us(&ip, config, "1");
     let max = |config| iops(&curve, config, "1024");
     vec![
         figure("IP protocols, latency added", Published::Exactly(100.0), "us")
-            .simulated(over_ip("a800:protocol=nfs,hits=1") - alone("a800:hits=1"), 0.05)
+            .simulated(over_ip("a800:protocol=nfs,hits=1") - simulate_alone("a800:hits=1"), 0.05)
             .fitted(),
         figure("A-Series over IP", Published::Exactly(250.0), "us")
             .simulated(over_ip("a800:protocol=nfs,latency_of=array"), 0.15),
         figure("IP protocols, largest IOPS over that of FC", Published::Exactly(70.0), "%")
             .simulated((max("a800:protocol=nfs") / max("a800")).times(100.0), 0.02)
             .fitted(),
-        figure("IP protocols, largest IOPS", Published::Exactly(array(OVER_IP, 0)), "IOPS")
+        figure("IP protocols, largest IOPS", Published::Exactly(read_array(OVER_IP, 0)), "IOPS")
             .simulated(max("a800:protocol=nfs"), 0.01)
             .fitted(),
         figure("FC below NVMe/FC: largest IOPS", Published::Between(0.9, 1.0), "times")
             .simulated(max("a800:protocol=fc") / max("a800"), 0.0)
             .fitted(),
         figure("C-Series over IP: hardly to be seen", Published::Between(1.0, 1.1), "times")
-            .simulated(over_ip("c800:protocol=nfs,hits=0") / alone("c800:hits=0"), 0.0),
+            .simulated(over_ip("c800:protocol=nfs,hits=0") / simulate_alone("c800:hits=0"), 0.0),
     ]
 }
 
@@ -217,8 +217,8 @@ fn bandwidth() -> Vec<Figure> {
 
 fn turning_disks() -> Vec<Figure> {
     let figure = |place, what, published, unit| Figure::new(place, what, published, unit);
-    let ms = || alone("hdd-array").times(1e-3);
-    let over_flash = || alone("hdd-array") / alone("c800:hits=0");
+    let ms = || simulate_alone("hdd-array").times(1e-3);
+    let over_flash = || simulate_alone("hdd-array") / simulate_alone("c800:hits=0");
     let rested = blocks("c800 c800:cold=1", 100, "--depth 32 --duration 500ms");
     let drives = quote("hdd-array:drives=2 hdd-array:drives=50 hdd-array:drives=1000");
     let carried = |drives_number: u32| {
@@ -273,7 +273,7 @@ fn sizing() -> Vec<Figure> {
 }
 
 fn database() -> Vec<Figure> {
-    let (before, after) = (|| alone("c800:hits=0.3"), || alone("c800:hits=0"));
+    let (before, after) = (|| simulate_alone("c800:hits=0.3"), || simulate_alone("c800:hits=0"));
     vec![
         Figure::new(
             "CPU",
@@ -304,8 +304,8 @@ fn charts() -> Vec<Figure> {
 }
 
 fn missed() -> Vec<String> {
-    let seconds = |config: &str| format!("{:.0} s", alone(config).value);
-    let curve = curve();
+    let seconds = |config: &str| format!("{:.0} s", simulate_alone(config).value);
+    let curve = simulate_curve();
     let at = |depth: &str| format!("{:.0} us", mean_us(&curve, "a800", depth).value);
     let share = iops(&curve, "a800", "160").value / iops(&curve, "a800", "1024").value * 100.0;
     vec![
@@ -315,7 +315,7 @@ fn missed() -> Vec<String> {
             seconds("hdd-array"),
             seconds("c800:hits=0"),
             seconds("a800"),
-            alone("a800").how
+            simulate_alone("a800").how
         ),
         "The same plateau is 250 us in a section, 150 us in another, and 250 us again with IP protocols. The model's 180 us are \
          within this range."

@@ -26,7 +26,7 @@ const KILO: f64 = 1.024;
 const TERMS: &str = "--as-of 2024-11 --currency JPY";
 
 /// `oci:50GB@0vpu`.
-fn volume(vpu: u32, size: u32) -> String {
+fn format_volume(vpu: u32, size: u32) -> String {
     format!("oci:{size}GB@{vpu}vpu")
 }
 
@@ -40,7 +40,7 @@ fn name(vpu: u32, size: u32) -> String {
 
 /// A quote of volumes of these VPUs and sizes.
 fn quote(volumes: &[(u32, u32)], flags: &str) -> Printed {
-    let volumes: Vec<String> = volumes.iter().map(|(vpu, size)| volume(*vpu, *size)).collect();
+    let volumes: Vec<String> = volumes.iter().map(|(vpu, size)| format_volume(*vpu, *size)).collect();
     run(format!("plimsoll quote {} {flags}{TERMS} --csv -", volumes.join(" ")))
 }
 
@@ -58,7 +58,7 @@ fn mbps(quote: &Printed, vpu: u32, size: u32) -> Reading {
 fn dd(vpu: u32, size: u32) -> Printed {
     run(format!(
         "plimsoll suite articles --article oci-levels 'page-cache({PAGE_CACHE}) of {}' --details",
-        volume(vpu, size)
+        format_volume(vpu, size)
     ))
 }
 
@@ -188,7 +188,7 @@ fn missed() -> Vec<String> {
 fn predictions() -> ([f64; 2], String) {
     let (_, _, slow, seconds) = patterns()[0];
     let (vpu, size, fast, ..) = patterns()[3];
-    let volume = volume(vpu, size);
+    let volume = format_volume(vpu, size);
     let command = format!(
         "plimsoll suite dd --count 20 --kinds buffered --no-probe 'page-cache({PAGE_CACHE}) of {volume}' --details"
     );

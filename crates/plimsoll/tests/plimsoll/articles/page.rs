@@ -39,7 +39,7 @@ const COLUMNS: &str = "| | figures | echoes | predictions | median error | 90 % 
 
 /// `UPDATE_GENERATED=1 cargo test -p plimsoll --test plimsoll articles` writes it.
 pub fn check(articles: &[&Article]) {
-    write_or_compare("articles.md", &page(articles));
+    write_or_compare("articles.md", &write_page(articles));
 }
 
 /// Compares a page of `docs`, or writes it on request.
@@ -55,7 +55,7 @@ pub fn write_or_compare(file: &str, page: &str) {
     );
 }
 
-fn page(articles: &[&Article]) -> String {
+fn write_page(articles: &[&Article]) -> String {
     let mut page = String::from(HEAD);
     summary(&mut page, articles);
     for article in articles {
@@ -73,7 +73,7 @@ fn summary(page: &mut String, articles: &[&Article]) {
     row_of(page, "**all**", &articles.iter().flat_map(|article| &article.figures).collect::<Vec<_>>());
     by_kind(page, articles);
     worst(page, articles);
-    reasons(page, articles);
+    write_reasons(page, articles);
 }
 
 fn row_of(page: &mut String, title: &str, figures: &[&Figure]) {
@@ -118,7 +118,7 @@ fn worst(page: &mut String, articles: &[&Article]) {
     }
 }
 
-fn reasons(page: &mut String, articles: &[&Article]) {
+fn write_reasons(page: &mut String, articles: &[&Article]) {
     let mut reasons: Vec<(&str, usize)> = Vec::new();
     for figure in articles.iter().flat_map(|article| &article.figures) {
         let Answer::Missing(why) = &figure.answer else { continue };

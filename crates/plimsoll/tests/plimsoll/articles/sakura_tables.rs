@@ -63,14 +63,16 @@ const SPECIFICATIONS: [Specification; 10] = [
 ];
 
 /// All drives of the tables under a load.
-fn drives(load: &str) -> Printed {
+fn simulate_drives(load: &str) -> Printed {
     let drives: Vec<&str> = SPECIFICATIONS.iter().map(|(_, drive, ..)| *drive).collect();
     run(format!("plimsoll simulate {} {load} --csv - --quiet", drives.join(" ")))
 }
 
 pub fn specifications() -> Vec<Figure> {
-    let in_order = |reads: u32| drives(&format!("--block-size 1MiB --pattern sequential --reads {reads} --depth 4"));
-    let at_random = |reads: u32| drives(&format!("--block-size 4KiB --pattern uniform --reads {reads} --depth 32"));
+    let in_order =
+        |reads: u32| simulate_drives(&format!("--block-size 1MiB --pattern sequential --reads {reads} --depth 4"));
+    let at_random =
+        |reads: u32| simulate_drives(&format!("--block-size 4KiB --pattern uniform --reads {reads} --depth 32"));
     let mut figures = Vec::new();
     for (table, drive, rates, operations) in SPECIFICATIONS {
         let figure = |what: &str, published, unit| {

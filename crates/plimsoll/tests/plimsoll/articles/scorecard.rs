@@ -115,13 +115,13 @@ shown and not counted.
 
 /// The page is up to date, and predictions are within their tolerances.
 pub fn check() {
-    let cards = curves::cards();
+    let cards = curves::build_cards();
     let complaints: Vec<String> = cards.iter().filter_map(Card::complaint).collect();
-    write_or_compare("scorecard.md", &page(&cards));
+    write_or_compare("scorecard.md", &write_page(&cards));
     assert!(complaints.is_empty(), "{}", complaints.join("\n"));
 }
 
-fn page(cards: &[Card]) -> String {
+fn write_page(cards: &[Card]) -> String {
     let mut page = String::from(HEAD);
     for card in cards {
         let errors = card.errors(Role::Predicted);

@@ -29,6 +29,6 @@ pub fn model(config: &str) -> ChainSpec {
 }
 
 /// A model in its notation.
-pub fn parsed(notation: &str) -> ChainSpec {
+pub fn parse_model(notation: &str) -> ChainSpec {
     plimsoll_model::parse(notation).unwrap_or_else(|error| panic!("{notation}: {error}"))
 }

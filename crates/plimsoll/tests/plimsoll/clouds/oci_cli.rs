@@ -16,7 +16,7 @@ fn every_command_of_the_oci_cli_ends_as_with_the_real_service() {
     let home = Home::serving("oci", FLAGS);
     let Some(oci) = Cli::new(&home) else { return };
     home.does(&["instance", "create", "vm", "--shape", "VM.Standard.E4.Flex:16ocpu"]);
-    let volume = volumes(&oci);
+    let volume = create_volumes(&oci);
     let clone = copies(&oci, &volume);
     attachments(&oci, &volume, &clone);
     home.does(&["volume", "create", "boot", "--like", "oci/boot-volume:50GB"]);
@@ -29,7 +29,7 @@ fn every_command_of_the_oci_cli_ends_as_with_the_real_service() {
 }
 
 /// Create, list, get and update; the volume.
-fn volumes(oci: &Cli) -> String {
+fn create_volumes(oci: &Cli) -> String {
     let policies = r#"[{"autotuneType":"PERFORMANCE_BASED","maxVpusPerGB":120},{"autotuneType":"DETACHED_VOLUME"}]"#;
     let create = [
         ["bv", "volume", "create", "--compartment-id", COMPARTMENT].as_slice(),

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::{JobFolder, integer, read};
 
 /// Result of fio for a job file in a temporary directory; `None` if fio is not installed.
-fn theirs(folder: &JobFolder, jobs: &str) -> Option<Value> {
+fn run_fio(folder: &JobFolder, jobs: &str) -> Option<Value> {
     folder.write("theirs.fio", jobs);
     let output =
         Command::new("fio").args(["--output-format=json+", "theirs.fio"]).current_dir(folder.path()).output().ok()?;
@@ -32,7 +32,7 @@ pub fn keys(value: &Value, path: &str, found: &mut BTreeSet<String>) {
 }
 
 /// Keys of fio's results that plimsoll's results lack.
-pub fn missing(theirs: &Value, ours: &Value) -> Vec<String> {
+pub fn list_missing(theirs: &Value, ours: &Value) -> Vec<String> {
     let (mut required, mut found) = (BTreeSet::new(), BTreeSet::new());
     keys(theirs, "", &mut required);
     keys(ours, "", &mut found);
@@ -42,7 +42,7 @@ pub fn missing(theirs: &Value, ours: &Value) -> Vec<String> {
 #[track_caller]
 fn check(name: &str, jobs: &str) {
     let (mine, other) = (JobFolder::new(&format!("ours-{name}")), JobFolder::new(&format!("theirs-{name}")));
-    let Some(theirs) = theirs(&other, jobs) else { return println!("skipped: no fio is installed") };
+    let Some(theirs) = run_fio(&other, jobs) else { return println!("skipped: no fio is installed") };
     let ours = mine.json("", jobs);
     let (theirs_jobs, ours_jobs) = (theirs["jobs"].as_array().unwrap(), ours["jobs"].as_array().unwrap());
     assert_eq!(theirs_jobs.len(), ours_jobs.len(), "{jobs}");
@@ -63,7 +63,7 @@ fn check(name: &str, jobs: &str) {
             assert_eq!(both, sum(our, "total_ios"), "{counted} of {jobs}");
         }
     }
-    let missing = missing(&theirs, &ours);
+    let missing = list_missing(&theirs, &ours);
     // Disk statistics differ between runs.
     let missing: Vec<&String> = missing.iter().filter(|key| !key.starts_with(".disk_util")).collect();
     assert!(missing.is_empty(), "{missing:?} of {jobs}");

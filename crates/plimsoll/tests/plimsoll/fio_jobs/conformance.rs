@@ -43,7 +43,7 @@ pub fn files(folder: &JobFolder) -> BTreeMap<String, u64> {
 }
 
 /// The report of fio; `None` if it is not installed, or refuses the jobs.
-pub fn theirs(folder: &JobFolder, jobs: &str) -> Option<Value> {
+pub fn run_fio(folder: &JobFolder, jobs: &str) -> Option<Value> {
     folder.write("job.fio", jobs);
     let output =
         Command::new("fio").args(["--output-format=json+", "job.fio"]).current_dir(folder.path()).output().ok()?;
@@ -52,20 +52,20 @@ pub fn theirs(folder: &JobFolder, jobs: &str) -> Option<Value> {
 
 /// Runs a job `j` with these options in both programs.
 #[track_caller]
-fn both(name: &str, options: &str, check: impl Fn(&str, &Value, &JobFolder)) {
+fn run_both(name: &str, options: &str, check: impl Fn(&str, &Value, &JobFolder)) {
     let text = format!("[j]\n{}\n", options.replace(' ', "\n"));
     let ours = JobFolder::new(&format!("conform-{name}"));
     check("plimsoll", &ours.json("", &text), &ours);
     let folder = JobFolder::new(&format!("conform-theirs-{name}"));
-    match theirs(&folder, &text) {
+    match run_fio(&folder, &text) {
         Some(report) => check("fio", &report, &folder),
         None => println!("skipped: fio is not installed"),
     }
 }
 
 #[track_caller]
-fn check(name: &str, options: &str, expected: [u64; 7], sizes: &[(&str, u64)]) {
-    both(name, options, |program, report, folder| {
+fn check_job(name: &str, options: &str, expected: [u64; 7], sizes: &[(&str, u64)]) {
+    run_both(name, options, |program, report, folder| {
         assert_eq!(counts(job(report, "j")), expected, "{program}: {options}");
         let sizes: BTreeMap<String, u64> = sizes.iter().map(|(name, size)| ((*name).to_owned(), *size)).collect();
         assert_eq!(files(folder), sizes, "{program}: {options}");
@@ -74,24 +74,24 @@ fn check(name: &str, options: &str, expected: [u64; 7], sizes: &[(&str, u64)]) {
 
 #[test]
 fn files_have_the_size_that_was_asked_for() {
-    check("part", "rw=write size=10000", [0, 0, 2, 8_192, 0, 0, 0], &[("j.0.0", 10_000)]);
-    check("read", "rw=read size=10000", [2, 8_192, 0, 0, 0, 0, 0], &[("j.0.0", 10_000)]);
+    check_job("part", "rw=write size=10000", [0, 0, 2, 8_192, 0, 0, 0], &[("j.0.0", 10_000)]);
+    check_job("read", "rw=read size=10000", [2, 8_192, 0, 0, 0, 0, 0], &[("j.0.0", 10_000)]);
     let three = [("j.0.0", 34_133), ("j.0.1", 34_133), ("j.0.2", 34_133)];
-    check("three", "rw=write size=100k nrfiles=3", [0, 0, 24, 98_304, 0, 0, 0], &three);
+    check_job("three", "rw=write size=100k nrfiles=3", [0, 0, 24, 98_304, 0, 0, 0], &three);
     let two = [("j.0.0", 10_000), ("j.0.1", 10_000)];
-    check("filesize", "rw=randwrite filesize=10000 nrfiles=2", [0, 0, 4, 16_384, 0, 0, 0], &two);
+    check_job("filesize", "rw=randwrite filesize=10000 nrfiles=2", [0, 0, 4, 16_384, 0, 0, 0], &two);
     let one = [0, 0, 1, 65_536, 0, 0, 0];
-    check("truncate", "rw=write size=100k bs=64k fallocate=truncate", one, &[("j.0.0", 102_400)]);
-    check("grown", "rw=write size=100k bs=64k fallocate=none", one, &[("j.0.0", 65_536)]);
-    check("offset", "rw=write size=100k bs=64k offset=10k", one, &[("j.0.0", 112_640)]);
-    check("mmap", "rw=write size=10000 ioengine=mmap", [0, 0, 2, 8_192, 0, 0, 0], &[("j.0.0", 10_000)]);
+    check_job("truncate", "rw=write size=100k bs=64k fallocate=truncate", one, &[("j.0.0", 102_400)]);
+    check_job("grown", "rw=write size=100k bs=64k fallocate=none", one, &[("j.0.0", 65_536)]);
+    check_job("offset", "rw=write size=100k bs=64k offset=10k", one, &[("j.0.0", 112_640)]);
+    check_job("mmap", "rw=write size=10000 ioengine=mmap", [0, 0, 2, 8_192, 0, 0, 0], &[("j.0.0", 10_000)]);
 }
 
 #[test]
 fn parent_directories_are_made() {
     let expected = [0, 0, 2, 8_192, 0, 0, 0];
-    check("parents", "rw=write size=8k filename=p/q/r", expected, &[("p/q/r", 8_192)]);
-    check("format", "rw=write size=8k filename_format=u/$jobnum/f", expected, &[("u/0/f", 8_192)]);
+    check_job("parents", "rw=write size=8k filename=p/q/r", expected, &[("p/q/r", 8_192)]);
+    check_job("format", "rw=write size=8k filename_format=u/$jobnum/f", expected, &[("u/0/f", 8_192)]);
     let folder = JobFolder::new("parents-refused");
     folder.write("foreign", "data".repeat(4_096));
     let words = "--name=a --rw=write --size=8k --filename=p/q/r --name=b --rw=write --size=16k --filename=foreign";
@@ -103,17 +103,17 @@ fn parent_directories_are_made() {
 fn flushes_come_between_writes() {
     let written = |syncs| [0, 0, 16, 65_536, 0, 0, syncs];
     for (every, syncs) in [(1, 15), (3, 5), (4, 3), (15, 1), (16, 0), (17, 0)] {
-        check(
+        check_job(
             &format!("fsync-{every}"),
             &format!("rw=write size=64k fsync={every}"),
             written(syncs),
             &[("j.0.0", 65_536)],
         );
     }
-    check("fdatasync", "rw=randwrite size=64k fdatasync=4", written(3), &[("j.0.0", 65_536)]);
-    check("write-barrier", "rw=write size=64k write_barrier=4", written(0), &[("j.0.0", 65_536)]);
+    check_job("fdatasync", "rw=randwrite size=64k fdatasync=4", written(3), &[("j.0.0", 65_536)]);
+    check_job("write-barrier", "rw=write size=64k write_barrier=4", written(0), &[("j.0.0", 65_536)]);
     let eight = [0, 0, 8, 32_768, 0, 0, 1];
-    check("fsync-count", "rw=write size=64k fsync=4 number_ios=8", eight, &[("j.0.0", 65_536)]);
+    check_job("fsync-count", "rw=write size=64k fsync=4 number_ios=8", eight, &[("j.0.0", 65_536)]);
 }
 
 /// Shares of the queue depths 1, 2, 4, 8 and 16, which follow from the options alone.
@@ -121,7 +121,7 @@ fn flushes_come_between_writes() {
 fn queue_depths_follow_batches() {
     let check = |name: &str, options: &str, expected: [f64; 5]| {
         let options = format!("rw=read size=1m ioengine=libaio iodepth=16 {options}");
-        both(name, &options, |program, report, _| {
+        run_both(name, &options, |program, report, _| {
             let levels = &job(report, "j")["iodepth_level"];
             let found = ["1", "2", "4", "8", "16"].map(|level| levels[level].as_f64().unwrap());
             let is_near = found.iter().zip(&expected).all(|(found, expected)| (found - expected).abs() < 0.05);
@@ -138,21 +138,21 @@ fn queue_depths_follow_batches() {
 #[test]
 fn held_places_and_patterns_do_as_much() {
     let read = [16, 65_536, 0, 0, 0, 0, 0];
-    check("identical", "rw=randread:3 rw_sequencer=identical size=64k", read, &[("j.0.0", 65_536)]);
-    check("gaps", "rw=read:12k size=64k", read, &[("j.0.0", 65_536)]);
+    check_job("identical", "rw=randread:3 rw_sequencer=identical size=64k", read, &[("j.0.0", 65_536)]);
+    check_job("gaps", "rw=read:12k size=64k", read, &[("j.0.0", 65_536)]);
     let part = [4, 16_384, 0, 0, 0, 0, 0];
-    check("gaps-of-part", "rw=read:12k size=64k offset=64k", part, &[("j.0.0", 131_072)]);
+    check_job("gaps-of-part", "rw=read:12k size=64k offset=64k", part, &[("j.0.0", 131_072)]);
     let twice = [8, 32_768, 0, 0, 0, 0, 0];
-    check("gaps-again", "rw=read:12k size=64k io_size=32k offset=64k", twice, &[("j.0.0", 131_072)]);
+    check_job("gaps-again", "rw=read:12k size=64k io_size=32k offset=64k", twice, &[("j.0.0", 131_072)]);
     let pattern = "rw=write size=4k buffer_pattern=\"abcd\"-120xdeadface";
-    both("pattern", pattern, |program, _, folder| {
+    run_both("pattern", pattern, |program, _, folder| {
         let bytes = folder.bytes("j.0.0");
         let expected = b"abcd\xf4\xff\xff\xff\xde\xad\xfa\xce";
         assert!(bytes.chunks(12).all(|chunk| *chunk == expected[..chunk.len()]), "{program}: {:?}", &bytes[..24]);
     });
-    both("percent", "rw=write size=64k filename=f create_only=1", |_, _, folder| {
+    run_both("percent", "rw=write size=64k filename=f create_only=1", |_, _, folder| {
         let text = "[j]\nrw=read\nfilename=f\nsize=50%%\n";
-        let [ours, theirs] = [Some(folder.json("", text)), theirs(folder, text)];
+        let [ours, theirs] = [Some(folder.json("", text)), run_fio(folder, text)];
         for report in [ours, theirs].iter().flatten() {
             assert_eq!(counts(job(report, "j")), [8, 32_768, 0, 0, 0, 0, 0]);
         }
@@ -168,7 +168,7 @@ fn rates(name: &str, options: &str, expected: [f64; 2]) {
             assert!((found / expected - 1.0).abs() < 0.05, "{program}: {options}: {found:.1} for {expected}");
         }
     };
-    undisturbed(|| both(name, &format!("rw=randrw size=16m time_based runtime=2 {options}"), check));
+    undisturbed(|| run_both(name, &format!("rw=randrw size=16m time_based runtime=2 {options}"), check));
 }
 
 #[test]
@@ -189,7 +189,7 @@ fn a_bandwidth_holds_for_sizes_that_differ() {
             assert!(range.contains(&bytes), "{program}: {way} {bytes} of {}", 2 * expected);
         }
     };
-    undisturbed(|| both("split-rate", options, check));
+    undisturbed(|| run_both("split-rate", options, check));
 }
 
 #[test]
@@ -197,7 +197,7 @@ fn a_global_name_renames_no_job() {
     let text = "[global]\nname=all\nsize=8k\n[x]\nrw=read\n[y]\nrw=write\nname=own\n";
     let (ours, other) = (JobFolder::new("named"), JobFolder::new("named-theirs"));
     let report = ours.json("", text);
-    for (report, folder) in [(Some(report), &ours), (theirs(&other, text), &other)] {
+    for (report, folder) in [(Some(report), &ours), (run_fio(&other, text), &other)] {
         let Some(report) = report else { return println!("skipped: fio is not installed") };
         let names: Vec<&Value> = report["jobs"].as_array().unwrap().iter().map(|job| &job["jobname"]).collect();
         assert_eq!(names, ["x", "own"]);
@@ -216,7 +216,7 @@ fn trims_count_as_in_fio() {
         let text = format!("[j]\n{}\n", null(rw).replace(' ', "\n"));
         assert_eq!(counts(job(&ours.json("", &text), "j")), expected, "{rw}");
         let folder = JobFolder::new(&format!("trim-theirs-{rw}"));
-        if let Some(report) = theirs(&folder, &text) {
+        if let Some(report) = run_fio(&folder, &text) {
             assert_eq!(counts(job(&report, "j")), expected, "fio: {rw}");
         }
         let text = format!("[j]\nrw={rw}\nsize=64k\nioengine=libaio\niodepth=4\n");

@@ -9,7 +9,7 @@ use crate::folder::{stderr, stdout};
 
 /// Operations and bytes of reads and writes of a job of these options.
 #[track_caller]
-fn check(name: &str, options: &str, expected: [u64; 4]) {
+fn check_job(name: &str, options: &str, expected: [u64; 4]) {
     let folder = JobFolder::new(name);
     let report = folder.json("", &format!("[j]\n{}\n", options.replace(' ', "\n")));
     let job = job(&report, "j");
@@ -20,34 +20,34 @@ fn check(name: &str, options: &str, expected: [u64; 4]) {
 
 #[test]
 fn jobs_do_as_much_as_they_say() {
-    check("write", "rw=write size=64k", [0, 0, 16, 65_536]);
-    check("read", "rw=read size=64k bs=8k", [8, 65_536, 0, 0]);
-    check("part", "rw=randwrite size=10000", [0, 0, 2, 8_192]);
-    check("nrfiles", "rw=write size=1m nrfiles=3", [0, 0, 255, 1_044_480]);
-    check("filesize", "rw=write size=64k filesize=16k", [0, 0, 4, 16_384]);
-    check("percent-of-filesize", "rw=write size=50% filesize=16k nrfiles=2", [0, 0, 4, 16_384]);
-    check("io-size", "rw=randread size=64k io_size=192k", [48, 196_608, 0, 0]);
-    check("percent", "rw=write size=64k io_size=50%", [0, 0, 8, 32_768]);
-    check("count", "rw=randread size=64k number_ios=5", [5, 20_480, 0, 0]);
-    check("loops", "rw=randread size=64k loops=3 ioengine=io_uring iodepth=8", [48, 196_608, 0, 0]);
-    check("libaio", "rw=read size=64k ioengine=libaio iodepth=4 direct=1", [16, 65_536, 0, 0]);
-    check("posixaio", "rw=randwrite size=64k ioengine=posixaio iodepth=4", [0, 0, 16, 65_536]);
-    check("mmap", "rw=randwrite size=64k ioengine=mmap", [0, 0, 16, 65_536]);
-    check("null", "rw=randread size=1g ioengine=null iodepth=8 number_ios=1000", [1_000, 4_096_000, 0, 0]);
-    check("ratio", "rw=randrw size=64k rwmixread=100", [16, 65_536, 0, 0]);
-    check("depths", "rw=read size=64k ioengine=libaio iodepth=8 iodepth_low=2 iodepth_batch=4", [16, 65_536, 0, 0]);
-    check("sync", "rw=write size=64k sync=dsync", [0, 0, 16, 65_536]);
-    check("processor", "rw=write size=64k cpus_allowed=0 cpus_allowed_policy=split", [0, 0, 16, 65_536]);
-    check("think", "rw=write size=64k thinktime=100 thinktime_blocks=4", [0, 0, 16, 65_536]);
-    check("think-spin", "rw=write size=64k thinktime=100 thinktime_spin=50 thinktime_blocks=4", [0, 0, 16, 65_536]);
-    check("think-time", "rw=write size=64k thinktime=100 thinktime_iotime=1ms", [0, 0, 16, 65_536]);
-    check("range", "rw=write size=64k sync_file_range=write,wait_after:4", [0, 0, 16, 65_536]);
-    check("decimal", "rw=randrw size=64k rwmixread=0.0 iodepth=4.0 ioengine=libaio", [0, 0, 16, 65_536]);
-    check("sequential-part", "rw=randread size=64k percentage_random=30", [16, 65_536, 0, 0]);
-    check("zones", "rw=randread size=64k random_distribution=zoned:60/25:40/75", [16, 65_536, 0, 0]);
-    check("normal", "rw=randwrite size=64k random_distribution=normal:20", [0, 0, 16, 65_536]);
-    check("turns", "rw=write size=64k nrfiles=4 file_service_type=sequential", [0, 0, 16, 65_536]);
-    check("buffers", "rw=write size=64k buffer_compress_percentage=50 refill_buffers", [0, 0, 16, 65_536]);
+    check_job("write", "rw=write size=64k", [0, 0, 16, 65_536]);
+    check_job("read", "rw=read size=64k bs=8k", [8, 65_536, 0, 0]);
+    check_job("part", "rw=randwrite size=10000", [0, 0, 2, 8_192]);
+    check_job("nrfiles", "rw=write size=1m nrfiles=3", [0, 0, 255, 1_044_480]);
+    check_job("filesize", "rw=write size=64k filesize=16k", [0, 0, 4, 16_384]);
+    check_job("percent-of-filesize", "rw=write size=50% filesize=16k nrfiles=2", [0, 0, 4, 16_384]);
+    check_job("io-size", "rw=randread size=64k io_size=192k", [48, 196_608, 0, 0]);
+    check_job("percent", "rw=write size=64k io_size=50%", [0, 0, 8, 32_768]);
+    check_job("count", "rw=randread size=64k number_ios=5", [5, 20_480, 0, 0]);
+    check_job("loops", "rw=randread size=64k loops=3 ioengine=io_uring iodepth=8", [48, 196_608, 0, 0]);
+    check_job("libaio", "rw=read size=64k ioengine=libaio iodepth=4 direct=1", [16, 65_536, 0, 0]);
+    check_job("posixaio", "rw=randwrite size=64k ioengine=posixaio iodepth=4", [0, 0, 16, 65_536]);
+    check_job("mmap", "rw=randwrite size=64k ioengine=mmap", [0, 0, 16, 65_536]);
+    check_job("null", "rw=randread size=1g ioengine=null iodepth=8 number_ios=1000", [1_000, 4_096_000, 0, 0]);
+    check_job("ratio", "rw=randrw size=64k rwmixread=100", [16, 65_536, 0, 0]);
+    check_job("depths", "rw=read size=64k ioengine=libaio iodepth=8 iodepth_low=2 iodepth_batch=4", [16, 65_536, 0, 0]);
+    check_job("sync", "rw=write size=64k sync=dsync", [0, 0, 16, 65_536]);
+    check_job("processor", "rw=write size=64k cpus_allowed=0 cpus_allowed_policy=split", [0, 0, 16, 65_536]);
+    check_job("think", "rw=write size=64k thinktime=100 thinktime_blocks=4", [0, 0, 16, 65_536]);
+    check_job("think-spin", "rw=write size=64k thinktime=100 thinktime_spin=50 thinktime_blocks=4", [0, 0, 16, 65_536]);
+    check_job("think-time", "rw=write size=64k thinktime=100 thinktime_iotime=1ms", [0, 0, 16, 65_536]);
+    check_job("range", "rw=write size=64k sync_file_range=write,wait_after:4", [0, 0, 16, 65_536]);
+    check_job("decimal", "rw=randrw size=64k rwmixread=0.0 iodepth=4.0 ioengine=libaio", [0, 0, 16, 65_536]);
+    check_job("sequential-part", "rw=randread size=64k percentage_random=30", [16, 65_536, 0, 0]);
+    check_job("zones", "rw=randread size=64k random_distribution=zoned:60/25:40/75", [16, 65_536, 0, 0]);
+    check_job("normal", "rw=randwrite size=64k random_distribution=normal:20", [0, 0, 16, 65_536]);
+    check_job("turns", "rw=write size=64k nrfiles=4 file_service_type=sequential", [0, 0, 16, 65_536]);
+    check_job("buffers", "rw=write size=64k buffer_compress_percentage=50 refill_buffers", [0, 0, 16, 65_536]);
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 
-use super::conformance::{counts, files, theirs};
+use super::conformance::{counts, files, run_fio};
 use super::{JobFolder, beside_fio, integer, read, real};
 use crate::folder::stderr;
 
@@ -82,7 +82,7 @@ fn real_job_files_run_or_say_why_they_do_not() {
             Some(0) => {
                 ran += 1;
                 let other = JobFolder::new(&format!("sample-theirs-{ran}"));
-                match theirs(&other, &short(&text)) {
+                match run_fio(&other, &short(&text)) {
                     Some(theirs) => {
                         let ours = read(&output);
                         let mut other_than_fio = differences(&theirs, &ours);
@@ -90,7 +90,7 @@ fn real_job_files_run_or_say_why_they_do_not() {
                             other_than_fio.push(format!("files {:?}, fio {:?}", files(&own), files(&other)));
                         }
                         all_differences.extend(other_than_fio.iter().map(|words| format!("{name}: {words}")));
-                        let missing = beside_fio::missing(&theirs, &ours);
+                        let missing = beside_fio::list_missing(&theirs, &ours);
                         // Progress within the time limit varies, and so do the bins.
                         let of_time = [".disk_util", ".bins.", ".percentile."];
                         let is_other = |key: &&String| of_time.iter().all(|part| !key.contains(part));

@@ -6,7 +6,7 @@ use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::words;
+use super::split_words;
 use crate::folder::Folder;
 use crate::forms::as_measured;
 
@@ -43,7 +43,7 @@ fn run_sample(folder: &Folder, command: &str) -> Vec<String> {
     if !DETERMINISTIC.iter().any(|begin| arguments.starts_with(begin)) {
         return Vec::new();
     }
-    let mut arguments = words(arguments);
+    let mut arguments = split_words(arguments);
     if DATED.contains(&arguments[0].as_str()) {
         arguments.extend(["--as-of", "2026-11-21"].map(str::to_owned));
     }

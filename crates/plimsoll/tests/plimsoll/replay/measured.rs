@@ -191,7 +191,7 @@ fn logs_of_fio_are_replayed_as_fio_does() {
     let log = folder.read("three.log");
     // Up to 3.30 a log had no times, and a field less per line.
     let has_times = log.starts_with("fio version 3");
-    let older: String = log.lines().skip(1).map(|line| older(line, has_times) + "\n").collect();
+    let older: String = log.lines().skip(1).map(|line| convert_to_older(line, has_times) + "\n").collect();
     folder.write("two.log", format!("fio version 2 iolog\n{older}"));
     for name in ["three.log", "two.log"] {
         let (theirs, runtime_ms) = by_fio(&folder, name);
@@ -205,7 +205,7 @@ fn logs_of_fio_are_replayed_as_fio_does() {
     }
 }
 
-fn older(line: &str, has_times: bool) -> String {
+fn convert_to_older(line: &str, has_times: bool) -> String {
     if has_times { line.split_once(' ').expect("a time comes first").1.to_owned() } else { line.to_owned() }
 }
 

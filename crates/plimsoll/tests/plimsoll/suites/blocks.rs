@@ -6,7 +6,7 @@ use std::process::{Child, Command, Stdio};
 use plimsoll_record::{EndReason, Source, StepWork};
 
 use crate::folder::{PROGRAM, stderr};
-use crate::suites::{SMALL, directory, suite};
+use crate::suites::{SMALL, directory, run_suite};
 
 /// A server in memory, stopped on drop.
 struct Server(Child, String);
@@ -50,7 +50,7 @@ fn an_export_is_written_by_name_only_and_every_suite_runs_on_it() {
     assert_eq!(refused.status.code(), Some(2));
     assert!(stderr(&refused).contains("--destroy"), "{}", stderr(&refused));
     for (name, flags) in SMALL {
-        let suite = suite(&folder, name, uri, &[flags, &["--destroy", uri]].concat());
+        let suite = run_suite(&folder, name, uri, &[flags, &["--destroy", uri]].concat());
         assert_eq!(suite.ended, EndReason::Complete, "{name}");
         assert_eq!(suite.subject.kind, "NBD export", "{name}");
         assert!(suite.steps.iter().any(|step| matches!(step.work, StepWork::Io { .. })), "{name} made no operation");
@@ -62,7 +62,7 @@ fn an_emulated_export_is_called_so_and_takes_the_time_of_its_model() {
     let server = Server::start("like", &["--like", "link(5ms)"]);
     let uri = server.1.as_str();
     let flags = ["--bs", "64KiB", "--count", "8", "--kinds", "direct,read-direct", "--destroy", uri];
-    let suite = suite(&directory("like"), "dd", uri, &flags);
+    let suite = run_suite(&directory("like"), "dd", uri, &flags);
     assert!(matches!(&suite.source, Source::Emulated { model } if model.contains("5ms")), "{:?}", suite.source);
     for step in suite.steps.iter().filter(|step| step.counts) {
         assert!(mean_ms(&step.work) >= 5.0, "{} took {} ms", step.name, mean_ms(&step.work));

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use plimsoll_record::{EndReason, Source, StepWork, SuiteRun};
 
 use crate::folder::{stderr, stdout};
-use crate::suites::{SMALL, directory, suite};
+use crate::suites::{SMALL, directory, run_suite};
 
 /// Fields of a CSV line without commas or quotes, as numbers if possible.
 fn figures(line: &str) -> Vec<Option<f64>> {
@@ -67,7 +67,7 @@ fn every_suite_measures_a_directory_and_leaves_it_as_it_was() {
 fn a_byte_that_changed_is_found_with_its_place() {
     let folder = directory("verify");
     let retained = ["--size", "2MiB", "--keep", "data", "--seed", "7"];
-    suite(&folder, "verify", "place", &retained);
+    run_suite(&folder, "verify", "place", &retained);
     assert_eq!(folder.names("place"), ["data"]);
     let check = || folder.run(&[&["suite", "verify", "place", "--check"], &retained[..]].concat());
     let good = check();
@@ -96,14 +96,14 @@ fn a_byte_that_changed_is_found_with_its_place() {
 fn a_lost_write_is_found_by_what_is_remembered() {
     let folder = directory("lost");
     let retained = ["--size", "2MiB", "--keep", "data"];
-    suite(&folder, "verify", "place", &[&retained[..], &["--passes", "0"]].concat());
+    run_suite(&folder, "verify", "place", &[&retained[..], &["--passes", "0"]].concat());
     let path = folder.join("place/data");
     let old = std::fs::read(&path).expect("it was kept");
     let again = folder.run(&[&["suite", "verify", "place"], &retained[..]].concat());
     assert_eq!(again.status.code(), Some(2));
     assert!(stderr(&again).contains("place/data: it may be of an earlier run: add --check"), "{}", stderr(&again));
     std::fs::remove_file(&path).expect("it is a file");
-    suite(&folder, "verify", "place", &[&retained[..], &["--overwrite", "100", "--state", "state"]].concat());
+    run_suite(&folder, "verify", "place", &[&retained[..], &["--overwrite", "100", "--state", "state"]].concat());
     let mut data = std::fs::read(&path).expect("it was kept");
     let block = (0..512).map(|block| block * 4096).find(|at| data[*at..*at + 4096] != old[*at..*at + 4096]);
     let at = block.expect("some block was written over");

@@ -4,7 +4,7 @@ use plimsoll_record::{EndReason, Source, StepRun, StepWork, SuiteRun};
 use plimsoll_units::Span;
 
 use crate::folder::{stderr, stdout};
-use crate::suites::{SMALL, directory, suite};
+use crate::suites::{SMALL, directory, run_suite};
 
 const STATION: &str = "station(1, 1ms)";
 
@@ -19,7 +19,7 @@ fn observe(step: &StepRun) -> (u64, Span) {
 }
 
 fn simulated(model: &str, name: &str, more: &[&str]) -> SuiteRun {
-    let suite = suite(&directory(name), name, model, more);
+    let suite = run_suite(&directory(name), name, model, more);
     assert!(matches!(suite.source, Source::Simulated { .. }), "{name}: {:?}", suite.source);
     assert_eq!((suite.suite.as_str(), suite.ended, suite.started.as_ref()), (name, EndReason::Complete, None));
     suite

@@ -9,7 +9,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rustix::process::Signal;
 
-use crate::home::{Home, SLOWLY, found, noise, program};
+use crate::home::{Home, SLOWLY, find_program, noise, program};
 
 /// Serialises tests, as they search for free loop devices.
 static TURN: Mutex<()> = Mutex::new(());
@@ -27,7 +27,7 @@ impl Host {
             eprintln!("skipped: needs root, and runs only with PLIMSOLL_ROOT_TESTS=1");
             return None;
         }
-        if !Path::new("/dev/fuse").exists() || !found("mkfs.xfs") || !found("mkfs.ext4") {
+        if !Path::new("/dev/fuse").exists() || !find_program("mkfs.xfs") || !find_program("mkfs.ext4") {
             eprintln!("skipped: /dev/fuse, mkfs.xfs or mkfs.ext4 is missing");
             return None;
         }

@@ -2,7 +2,7 @@
 
 use rustix::process::Signal;
 
-use crate::home::{Home, SLOWLY, content, found, noise, program};
+use crate::home::{Home, SLOWLY, content, find_program, noise, program};
 
 const SIZE: usize = 8 << 20;
 
@@ -12,7 +12,7 @@ fn copy(from: &str, to: &str) {
 
 #[test]
 fn a_snapshot_keeps_what_is_overwritten_and_a_clone_its_own() {
-    if !found("nbdcopy") {
+    if !find_program("nbdcopy") {
         return;
     }
     let home = Home::serving("snapshot", SLOWLY);
@@ -42,7 +42,7 @@ fn a_snapshot_keeps_what_is_overwritten_and_a_clone_its_own() {
 
 #[test]
 fn after_a_kill_all_is_there_again() {
-    if !found("nbdcopy") {
+    if !find_program("nbdcopy") {
         return;
     }
     let mut home = Home::serving("killed", SLOWLY);
@@ -69,7 +69,7 @@ fn after_a_kill_all_is_there_again() {
 
 #[test]
 fn a_flipped_bit_is_named_by_scrub_and_fsck() {
-    if !found("nbdcopy") {
+    if !find_program("nbdcopy") {
         return;
     }
     let mut home = Home::serving("checksums", &["--checksums", "--slow", "20"]);

@@ -134,7 +134,7 @@ fn initramfs(modules: &Path) -> Vec<u8> {
 }
 
 /// Portals of a service, each behind a relay that the guest reaches.
-fn portals(count: usize) -> (Vec<Relay>, Vec<String>) {
+fn open_portals(count: usize) -> (Vec<Relay>, Vec<String>) {
     let listeners: Vec<TcpListener> = (0..count).map(|_| TcpListener::bind("127.0.0.1:0").unwrap()).collect();
     let ports: Vec<u16> = listeners.iter().map(|listener| listener.local_addr().unwrap().port()).collect();
     drop(listeners);

@@ -9,7 +9,7 @@ use crate::home::{Home, program};
 const PORTALS: [&str; 4] = ["--iscsi", "127.0.0.1:0", "--iscsi", "127.0.0.1:0"];
 
 /// The addresses of the portals of a greeting.
-fn portals(greeting: &str) -> Vec<String> {
+fn list_portals(greeting: &str) -> Vec<String> {
     let line = greeting.lines().find_map(|line| line.strip_prefix("iSCSI"));
     line.expect("it names the portals").split(',').map(|portal| portal.trim().to_owned()).collect()
 }
@@ -17,8 +17,9 @@ fn portals(greeting: &str) -> Vec<String> {
 #[test]
 fn volumes_of_a_service_are_targets() {
     let mut home = Home::new("targets");
-    let portals =
-        portals(&home.serve(&[&["--slow", "20", "--iscsi-prefix", "iqn.2026-01.com.example"], &PORTALS[..]].concat()));
+    let portals = list_portals(
+        &home.serve(&[&["--slow", "20", "--iscsi-prefix", "iqn.2026-01.com.example"], &PORTALS[..]].concat()),
+    );
     assert_eq!(portals.len(), 2);
     let created = home.does(&["volume", "create", "data", "--like", "limit(3000)", "--size", "64MiB"]);
     assert!(created.contains(&format!("iqn.2026-01.com.example:data at {}, {}", portals[0], portals[1])), "{created}");
@@ -69,7 +70,7 @@ fn initiators_without_the_secret_are_refused() {
     home.refuses(&["serve", "elsewhere", "--chap-user", "db1", "--chap-secret-file", file], refusal);
     mode(0o600);
     let flags = [&["--slow", "20", "--chap-user", "db1", "--chap-secret-file", file], &PORTALS[..2]].concat();
-    let portal = portals(&home.serve(&flags)).remove(0);
+    let portal = list_portals(&home.serve(&flags)).remove(0);
     home.does(&["volume", "create", "data", "--like", "limit(3000)", "--size", "64MiB"]);
     let script = home.does(&["volume", "attach", "data", "--iscsi"]);
     assert!(script.contains("auth.username -v db1") && !script.contains("a secret"), "{script}");

@@ -20,7 +20,7 @@ const ANSWERED: Duration = Duration::from_secs(9);
 const DEADLINE: Duration = Duration::from_secs(60);
 
 /// The address after a word in the greeting.
-fn address(greeting: &str, before: &str) -> String {
+fn find_address(greeting: &str, before: &str) -> String {
     let at = greeting.split_once(before).unwrap_or_else(|| panic!("no {before:?} in {greeting}")).1;
     let host = at.split_once("http://").expect("a URL follows").1;
     host.split(['/', ' ', '\n', ',']).next().expect("there is a first part").to_owned()
@@ -34,7 +34,7 @@ fn incomplete_requests_do_not_delay_complete_ones_at_any_door() {
     let mut home = Home::new("doors");
     let greeting = home.serve(&[SLOWLY, &doors].concat());
     let beginnings: [&[u8]; 3] = [b"", b"GET / HT", b"POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 9\r\n\r\n{"];
-    let [oci, ec2] = ["OCI", "EC2"].map(|door| address(&greeting, door));
+    let [oci, ec2] = ["OCI", "EC2"].map(|door| find_address(&greeting, door));
     for (door, place) in [("OCI", oci), ("EC2", ec2), ("console", console)] {
         let incomplete: Vec<TcpStream> = (0..250)
             .map(|number| {

@@ -11,7 +11,7 @@ use std::time::Duration;
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::certificates::certificates;
-use crate::home::{Home, Running, SLOWLY, found, program};
+use crate::home::{Home, Running, SLOWLY, find_program, program};
 
 const TOKEN: &str = "0123456789abcdef0123456789abcdef";
 
@@ -181,10 +181,10 @@ fn over_tcp_only_the_token_opens() {
     let created = ["volume", "create", "data", "--like", "limit(500)", "--size", "64MiB"];
     let created = home.does(&[&created[..], &["--service", &url, "--token-file", &right]].concat());
     assert!(created.contains(&format!("nbd://{}", after(&greeting, "nbd://"))), "{created}");
-    if found("nbdinfo") {
+    if find_program("nbdinfo") {
         assert_eq!(program("nbdinfo", &["--size", &home.uri("data")]).trim(), (64 << 20).to_string());
     }
-    if found("curl") {
+    if find_program("curl") {
         let curl =
             |header: &str| program("curl", &["-s", "-w", "%{http_code}", "-H", header, &format!("{url}/metrics")]);
         assert_eq!(curl("x: y"), "401");
@@ -205,7 +205,7 @@ fn with_certificates_nobody_comes_in_unencrypted() {
     home.does(&["volume", "create", "data", "--like", "limit(500)", "--size", "64MiB"]);
     let uri = home.uri("data");
     assert!(uri.starts_with("nbds://127.0.0.1:") && greeting.contains("nbds://127.0.0.1:"), "{uri} {greeting}");
-    if found("nbdinfo") {
+    if find_program("nbdinfo") {
         assert_eq!(program("nbdinfo", &["--size", &uri]).trim(), (64 << 20).to_string());
         for stranger in [uri.replace(ours, theirs), uri.replacen("nbds:", "nbd:", 1)] {
             let output = std::process::Command::new("nbdinfo").args(["--size", &stranger]).output();

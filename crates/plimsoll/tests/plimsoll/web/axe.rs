@@ -12,7 +12,7 @@ const AWR: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../samples/awr.html")
 pub const PICTURES: &str = "PLIMSOLL_WEB_PICTURES";
 
 /// axe-core, or the reason why its checks are left out.
-fn axe() -> Option<String> {
+fn read_axe() -> Option<String> {
     let path = std::env::var("PLIMSOLL_AXE")
         .unwrap_or_else(|_| concat!(env!("CARGO_MANIFEST_DIR"), "/../../node_modules/axe-core/axe.min.js").to_owned());
     let script = fs::read_to_string(&path).ok();
@@ -39,7 +39,7 @@ fn every_page_is_accessible_and_fits_its_width() {
     if !browser::is_installed() {
         return;
     }
-    let axe = axe();
+    let axe = read_axe();
     let server = WebServer::start("axe");
     let browser = Browser::start("axe");
     browser.open(&server.url);

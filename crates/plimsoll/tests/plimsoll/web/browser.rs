@@ -53,7 +53,7 @@ impl Browser {
             .expect("a shell starts");
         let input = child.stdin.take().expect("it is piped");
         let output = child.stdout.take().expect("it is piped");
-        let messages = messages(output);
+        let messages = read_messages(output);
         let mut browser = Self {
             child,
             input: RefCell::new(input),
@@ -238,7 +238,7 @@ impl Browser {
     }
 }
 
-fn messages(output: ChildStdout) -> Receiver<Value> {
+fn read_messages(output: ChildStdout) -> Receiver<Value> {
     let (sender, receiver) = channel();
     std::thread::spawn(move || {
         let mut output = BufReader::new(output);

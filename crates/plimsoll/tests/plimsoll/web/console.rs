@@ -36,14 +36,14 @@ impl Reply {
 
 impl WebServer {
     pub fn start(name: &str) -> Self {
-        Self::start_in(folder(name), "127.0.0.1:0", &[])
+        Self::start_in(create_folder(name), "127.0.0.1:0", &[])
     }
 
     /// Listens at all addresses under these names, with the certificate in `certificates`.
     pub fn start_encrypted(name: &str, certificates: &Path, names: &[&str]) -> Self {
         let mut flags = vec!["--tls-certificates", certificates.to_str().expect("it has a plain name")];
         flags.extend(names.iter().flat_map(|name| ["--web-name", name]));
-        Self::start_in(folder(name), "0.0.0.0:0", &flags)
+        Self::start_in(create_folder(name), "0.0.0.0:0", &flags)
     }
 
     fn start_in(folder: PathBuf, address: &str, flags: &[&str]) -> Self {
@@ -142,7 +142,7 @@ impl WebServer {
 }
 
 /// An empty folder of a server.
-fn folder(name: &str) -> PathBuf {
+fn create_folder(name: &str) -> PathBuf {
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("web-{name}-{}", std::process::id()));
     let _ = fs::remove_dir_all(&folder);
     fs::create_dir_all(folder.join("measured")).expect("the folder can be made");

@@ -17,7 +17,7 @@ const VOLUME: &str = "oci:50GB@10vpu";
 const LIMIT: u32 = 100;
 
 /// The directory of PostgreSQL's programs; `None`, with the reason, where this test cannot run.
-fn programs() -> Option<PathBuf> {
+fn find_programs() -> Option<PathBuf> {
     if std::env::var_os("PLIMSOLL_ROOT_TESTS").is_none_or(|value| value != "1") {
         eprintln!("skipped: needs root, and runs only with PLIMSOLL_ROOT_TESTS=1");
         return None;
@@ -112,7 +112,7 @@ fn last_seconds(least: u32, max: u32) -> String {
 
 #[test]
 fn curve_follows_slider_while_pgbench_runs() {
-    let Some(programs) = programs() else { return };
+    let Some(programs) = find_programs() else { return };
     let server = WebServer::start("postgres");
     let browser = Browser::start("postgres");
     browser.look(1280, 900, "light");

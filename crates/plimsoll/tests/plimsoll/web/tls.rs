@@ -12,7 +12,7 @@ use crate::web::console::WebServer;
 const NAME: &str = "console.test";
 
 /// Certificate and key for the names of these tests; `None` without openssl.
-fn certificates(name: &str) -> Option<Folder> {
+fn create_certificates(name: &str) -> Option<Folder> {
     let folder = Folder::new(name);
     let names = format!("subjectAltName=DNS:{NAME},DNS:localhost");
     let created = Command::new("openssl")
@@ -31,7 +31,7 @@ fn certificates(name: &str) -> Option<Folder> {
 }
 
 /// Status and text of the answer that curl gets, which verifies the certificate.
-fn curl(server: &WebServer, certificates: &Path, url: &str, arguments: &[&str]) -> (u16, String) {
+fn run_curl(server: &WebServer, certificates: &Path, url: &str, arguments: &[&str]) -> (u16, String) {
     let output = Command::new("curl")
         .args(["--silent", "--show-error", "--include", "--max-time", "30", "--noproxy", "*", "--cacert"])
         .arg(certificates.join("server-cert.pem"))
@@ -48,7 +48,7 @@ fn curl(server: &WebServer, certificates: &Path, url: &str, arguments: &[&str]) 
 
 #[test]
 fn console_on_other_addresses_is_encrypted_and_knows_its_names() {
-    let Some(certificates) = certificates("curl") else { return };
+    let Some(certificates) = create_certificates("curl") else { return };
     if Command::new("curl").arg("--version").stdout(Stdio::null()).status().is_err() {
         eprintln!("skipped: curl is not installed (Debian: apt-get install curl)");
         return;
@@ -86,7 +86,7 @@ fn console_on_other_addresses_is_encrypted_and_knows_its_names() {
 
 #[test]
 fn pages_and_events_arrive_over_tls() {
-    let Some(certificates) = certificates("browser").filter(|_| browser::is_installed()) else { return };
+    let Some(certificates) = create_certificates("browser").filter(|_| browser::is_installed()) else { return };
     let server = WebServer::start_encrypted("tls-browser", certificates.path(), &["localhost"]);
     let browser = Browser::start("tls");
     browser.call("Security.setIgnoreCertificateErrors", json!({ "ignore": true }));

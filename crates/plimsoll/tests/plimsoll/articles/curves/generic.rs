@@ -1,6 +1,6 @@
 //! Generic products against the medians of the published drives in their files, and against RAID 5 of such drives.
 
-use super::{EIGHT_DISKS, RAID5, points, reads_over};
+use super::{EIGHT_DISKS, RAID5, build_points, reads_over};
 use crate::articles::scorecard::{Card, Point, Role};
 use crate::articles::shelf::{model, offer};
 
@@ -55,7 +55,7 @@ fn raid5_of_generic_disks() -> Card {
              depth 1. These disks gain more by their queue than the median."
         ),
         unit: "IOPS",
-        points: points(&RAID5[0], &[1], |depth, about| reads_over(&spec, depth, about, 100_000_000_000)),
+        points: build_points(&RAID5[0], &[1], |depth, about| reads_over(&spec, depth, about, 100_000_000_000)),
         goal: None,
         allowed: 0.30,
     }

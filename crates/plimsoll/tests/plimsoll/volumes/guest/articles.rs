@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use super::{Guest, Relay, portals, took};
+use super::{Guest, Relay, open_portals, took};
 use crate::clouds::oci::Cli;
 use crate::home::Home;
 
@@ -51,7 +51,7 @@ impl Cloud {
     fn start(name: &str, job: &str, paths: usize, dilation: u32) -> Option<Self> {
         let mut home = Home::new(name);
         let guest = Guest::new(&home, job)?;
-        let (relays, flags) = portals(paths);
+        let (relays, flags) = open_portals(paths);
         let dilated = dilation.to_string();
         let metadata = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         let of_instance = format!("{INSTANCE}=127.0.0.1:{metadata}");
@@ -265,7 +265,7 @@ fn performance_levels_from_creation_to_price() {
         } else if step == "autotune" {
             autotune(&cloud, &volume);
         } else if let Some(file) = step.strip_prefix("write ") {
-            let (article, limit) = published(file);
+            let (article, limit) = read_published(file);
             let rate = cloud.throughput("data", WRITTEN * 15 / 16);
             eprintln!(
                 "{file}: {rate:.1} MB/s, emulated; the article measured {article} and gives {limit} as the limit"
@@ -293,7 +293,7 @@ fn performance_levels_from_creation_to_price() {
 }
 
 /// The rate of dd that the article measured, and the limit that it gives, in MB/s.
-fn published(file: &str) -> (&'static str, f64) {
+fn read_published(file: &str) -> (&'static str, f64) {
     match file {
         "low_50G" => ("15.4 MB/s", 12.0),
         "balance_50G" | "low_100G" => ("30.8 MB/s", 24.0),

@@ -1,13 +1,13 @@
 //! The owner of a unit with two controllers changes while the guest writes.
 
-use super::{Guest, portals, took};
+use super::{Guest, open_portals, took};
 use crate::home::{Home, SLOWLY};
 
 #[test]
 fn writes_go_on_when_the_other_controller_takes_over() {
     let mut home = Home::new("controllers");
     let Some(guest) = Guest::new(&home, include_str!("controllers.sh")) else { return };
-    let (_relays, flags) = portals(2);
+    let (_relays, flags) = open_portals(2);
     home.serve(&[&flags.iter().map(String::as_str).collect::<Vec<_>>(), SLOWLY].concat());
     home.does(&["volume", "create", "lun", "--like", "netapp/aff-a800", "--size", "8GiB"]);
     guest.gets("attach.sh", &home.does(&["volume", "attach", "lun", "--iscsi"]));

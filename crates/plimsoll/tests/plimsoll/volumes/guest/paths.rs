@@ -1,7 +1,7 @@
 //! The printed commands of a volume with five paths: a path is cut and restored, the volume grows, the guest is started
 //! again.
 
-use super::{Guest, portals, took};
+use super::{Guest, open_portals, took};
 use crate::home::Home;
 
 /// Paths of an ultra-high-performance volume.
@@ -11,7 +11,7 @@ const PATHS: usize = 5;
 fn guest_uses_a_volume_over_five_paths() {
     let mut home = Home::new("guest");
     let Some(guest) = Guest::new(&home, include_str!("paths.sh")) else { return };
-    let (relays, mut flags) = portals(PATHS);
+    let (relays, mut flags) = open_portals(PATHS);
     flags.extend(["--slow".into(), "4".into()]);
     home.serve(&flags.iter().map(String::as_str).collect::<Vec<_>>());
     home.does(&["volume", "create", "uhp", "--like", "oci:50GB@120vpu,queue_depth=128"]);
