@@ -87,7 +87,7 @@ fn compare(name: &str, options: &str, folder: &Path) -> (f64, f64) {
 
 /// A run with the program's own results.
 fn run(program: &mut Command, options: &str, file: &Path) -> Observation {
-    let seconds = number("PLIMSOLL_BENCH_SECONDS", 3);
+    let seconds = read_number("PLIMSOLL_BENCH_SECONDS", 3);
     let output = program
         .args(["--output-format=json", "--name=job", "--size=256m", "--time_based", "--thread"])
         .arg(format!("--runtime={seconds}"))

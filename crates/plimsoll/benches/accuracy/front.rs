@@ -10,7 +10,7 @@ use plimsoll_units::{Bytes, Instant, Span};
 
 use crate::offered::{Observation, SIZE, connect_remote, observe, reads};
 use crate::servers::Running;
-use crate::{Case, FLOOR, Like, lasts, median, own, rounds, span};
+use crate::{Case, FLOOR, Like, lasts, median, own, read_rounds, span};
 
 const PRODUCTS: [&str; 6] = [
     "generic/hdd-7200",

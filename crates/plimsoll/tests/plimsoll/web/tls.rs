@@ -57,7 +57,7 @@ fn console_on_other_addresses_is_encrypted_and_knows_its_names() {
     let server = WebServer::start_encrypted("tls", certificates.path(), &[NAME, "localhost"]);
     let own = format!("https://{NAME}:{}", server.port);
     assert!(server.url.starts_with(&format!("{own}/enter#")), "{}", server.url);
-    let curl = |url: &str, arguments: &[&str]| curl(&server, certificates.path(), url, arguments);
+    let curl = |url: &str, arguments: &[&str]| run_curl(&server, certificates.path(), url, arguments);
     assert_eq!(curl(&format!("{own}/"), &[]).0, 401, "no session");
     let token = json!({ "token": server.url.split('#').nth(1).unwrap() }).to_string();
     let json = ["--header", "content-type: application/json", "--data", &token];
