@@ -611,6 +611,6 @@ mod tests {
     #[test]
     fn local_times_follow_the_zone_that_is_given() {
         let zone = TimeZone::fixed(jiff::tz::offset(9));
-        assert_eq!(in_zone(parse_date(2026, 3, 2).at(9, 30, 5, 0), &zone), parse_date(2026, 3, 2).at(0, 30, 5, 0));
+        assert_eq!(in_zone(date(2026, 3, 2).at(9, 30, 5, 0), &zone), date(2026, 3, 2).at(0, 30, 5, 0));
     }
 }

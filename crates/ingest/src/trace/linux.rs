@@ -598,7 +598,7 @@ fn next(bytes: &[u8]) -> usize {
 mod tests {
     use plimsoll_record::Action;
 
-    use super::action;
+    use super::parse_action;
 
     #[test]
     fn letters_determine_the_action() {

@@ -35,7 +35,7 @@ pub fn table() {
         for depth in DEPTHS {
             let alone = simulated(&model, depth);
             let median = alone.0.quantile(0.5).unwrap();
-            let rounds = (0..rounds()).map(|_| {
+            let rounds = (0..read_rounds()).map(|_| {
                 let floor = Floor::measure(FLOOR).unwrap().beyond(median);
                 (measure_front(&model, depth), floor)
             });

@@ -75,7 +75,8 @@ fn identifiers_get_no_worse() {
 
 #[test]
 fn planted_shadows_and_words_are_found() {
-    let check = |text: &str, listed: &str| check_identifiers(&[Source::parse("crates/a/src/x.rs", text.to_owned())], listed);
+    let check =
+        |text: &str, listed: &str| check_identifiers(&[Source::parse("crates/a/src/x.rs", text.to_owned())], listed);
     let shadow = "fn rate() {}\nfn f() {\n    let rate = rate();\n    let (mut g, other) = (1, 2);\n}\nfn g() {}\n";
     let found = format!(
         "{IDENTIFIERS}: crate a has 2 locals that shadow a function (crates/a/src/x.rs:3 rate, crates/a/src/x.rs:4 g) and 0 "

@@ -33,7 +33,7 @@ fn blocks(job: &FioJob) -> String {
 
 #[test]
 fn block_sizes_are_per_direction() {
-    let check = |options, expected| check(options, blocks, expected);
+    let check = |options, expected| check_jobs(options, blocks, expected);
     check("", "4096 4096 4096");
     check("bs=16k", "16384 16384 16384");
     check("bs=16k,", "16384 4096 4096");
@@ -64,7 +64,7 @@ fn directions_and_orders_are_parsed() {
             let access = &job.access;
             format!("{} {} {} {:?}", access.rw, access.direction.reads, access.direction.writes, access.order)
         };
-        check(options, displayed, expected);
+        check_jobs(options, displayed, expected);
     };
     check("", "read true false Sequential { step: 0 }");
     check("rw=randread", "randread true false Random { run: 1, identical: false }");
@@ -76,9 +76,9 @@ fn directions_and_orders_are_parsed() {
     check("rw=trimwrite", "trimwrite false true Sequential { step: 0 }");
     check("rw=randtrim", "randtrim false false Random { run: 1, identical: false }");
     let mix = |job: &FioJob| job.access.read_percent.to_string();
-    super::jobs::check("rw=rw rwmixread=70 rwmixwrite=40", mix, "60");
-    super::jobs::check("rw=rw rwmixwrite=40 rwmixread=70", mix, "70");
-    super::jobs::check("rw=rw", mix, "50");
+    check_jobs("rw=rw rwmixread=70 rwmixwrite=40", mix, "60");
+    check_jobs("rw=rw rwmixwrite=40 rwmixread=70", mix, "70");
+    check_jobs("rw=rw", mix, "50");
 }
 
 #[test]
@@ -137,7 +137,7 @@ fn depths_default_like_fio() {
             let of_answers = (flow.complete_min, flow.complete_max);
             format!("{} {} {} {of_answers:?} {}", flow.iodepth, flow.batch, flow.depth_low, flow.in_flight())
         };
-        check(options, displayed, expected);
+        check_jobs(options, displayed, expected);
     };
     check("", "1 1 1 (1, 1) 1");
     check("iodepth=16 ioengine=libaio", "16 1 16 (1, 1) 16");

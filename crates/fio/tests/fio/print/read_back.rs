@@ -66,7 +66,7 @@ fn read_options(of: &Value, key: &str) -> Vec<(String, String)> {
 }
 
 fn job(entry: &Value) -> JobReport {
-    let lane = |key: &str| entry.get(key).map(lane).unwrap_or_default();
+    let lane = |key: &str| entry.get(key).map(read_lane).unwrap_or_default();
     // A mixed job is equivalent to a job with only reads.
     let is_mixed = entry.get("mixed").is_some() && entry.get("read").is_none();
     let read = lane(if is_mixed { "mixed" } else { "read" });
@@ -133,7 +133,7 @@ fn read_lane(of: &Value) -> DirectionResult {
         deviation: real(of, &format!("{name}_{deviation}")),
         count: integer(of, &format!("{name}_samples")),
     };
-    let latency = |key: &str| of.get(key).map(latency).unwrap_or_default();
+    let latency = |key: &str| of.get(key).map(read_latency).unwrap_or_default();
     DirectionResult {
         bytes: integer(of, "io_bytes"),
         operations: integer(of, "total_ios"),
