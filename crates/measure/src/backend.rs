@@ -18,6 +18,7 @@ use plimsoll_record::{CpuTime, HostDelay};
 use plimsoll_suite::workers::{self, WorkerHandle, together};
 use plimsoll_units::{Instant, Span};
 
+use crate::error::LoadFailure;
 use crate::plan::count_slots;
 
 /// A load to offer.
@@ -236,10 +237,8 @@ fn start_delay(streams: &[(u8, StreamSpec)], part: u32, parts: u32) -> Span {
 
 fn build_load(trial: &Trial<'_>, streams: &[(u8, StreamSpec)], start: Instant, seed: u64) -> Result<Streams, Fault> {
     let phase = StreamPhase { end: start + trial.duration, ..StreamPhase::unbounded(start) };
-    Streams::numbered(streams, seed, phase).ok_or_else(|| Fault {
-        attempt: "placing the load".into(),
-        source: io::Error::other("the region of a stream is smaller than an operation"),
-    })
+    Streams::numbered(streams, seed, phase)
+        .ok_or_else(|| Fault { attempt: "placing the load".into(), source: io::Error::other(LoadFailure::SmallRegion) })
 }
 
 /// Merges the results of all loops, and returns the first fault.

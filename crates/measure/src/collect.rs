@@ -39,12 +39,28 @@ pub struct CollectRequest<'a> {
 }
 
 /// Progress of a collection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum CollectEvent<'a> {
-    /// A message.
-    Notice(&'a str),
+    /// Counters that are disabled on the server, with the setting that enables them.
+    Missing(&'a str),
+    /// The failure of a snapshot, which is retried every interval.
+    Failed(&'a str),
     /// The progress so far.
-    Progress(&'a str),
+    Progress {
+        /// Number of snapshots.
+        snapshots: u64,
+        /// Operations per second between the last two.
+        iops: Option<f64>,
+        /// Remaining time.
+        left: Span,
+    },
+    /// The collection ended.
+    Ended {
+        /// Number of snapshots.
+        snapshots: u64,
+        /// The file.
+        name: &'a str,
+    },
 }
 
 /// Collects until the time is over or `stop` returns true. Lines go to `stdout` instead of a file if given.
@@ -121,22 +137,18 @@ impl Collection<'_> {
                 self.connected = true;
                 self.log.write(&sample)?;
                 if let Some(missing) = self.source.missing(&sample).filter(|_| self.before.is_none()) {
-                    (self.tell)(CollectEvent::Notice(missing));
+                    (self.tell)(CollectEvent::Missing(missing));
                 }
                 let iops = self.before.as_ref().and_then(|before| compute_iops(&self.head, before, &sample));
-                let rate = iops.map_or_else(String::new, |iops| format!(", {iops:.0} IOPS now"));
                 let left = Span::from_secs(duration.saturating_sub(begun.elapsed()).as_secs());
-                let count = self.log.count();
-                let progress = format!("{count} snapshots{rate}, {left} remaining; Ctrl-C stops and keeps them");
-                (self.tell)(CollectEvent::Progress(&progress));
+                (self.tell)(CollectEvent::Progress { snapshots: self.log.count(), iops, left });
                 self.before = Some(sample);
                 Ok(())
             }
             Err(SourceError::Stopped) => Err(MeasureError::Interrupted),
             Err(SourceError::Failed(why)) => {
                 if std::mem::replace(&mut self.connected, false) {
-                    let notice = format!("{why}; retrying every interval, collected snapshots are kept");
-                    (self.tell)(CollectEvent::Notice(&notice));
+                    (self.tell)(CollectEvent::Failed(&why));
                     self.log.note(&why)?;
                 }
                 Ok(())
@@ -154,16 +166,12 @@ impl Collection<'_> {
 
     fn end(&mut self, result: Result<(), MeasureError>) -> Result<(), MeasureError> {
         let (count, name) = (self.log.count(), self.log.name());
-        let next = match count {
-            0 | 1 => "too few for figures: collect for longer".to_owned(),
-            _ => format!("show their storage demand: plimsoll demand {name}"),
-        };
-        (self.tell)(CollectEvent::Notice(&format!("{count} snapshots in {name}; {next}")));
+        (self.tell)(CollectEvent::Ended { snapshots: count, name });
         result?;
         if self.connected && count > 1 {
             return Ok(());
         }
-        Err(MeasureError::Source(format!("connection to the server lost: {name} has the snapshots until then")))
+        Err(MeasureError::ConnectionLost(name.to_owned()))
     }
 }
 

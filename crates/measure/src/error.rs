@@ -3,6 +3,7 @@
 use std::io;
 
 use plimsoll_drive::Fault;
+use plimsoll_units::Span;
 
 /// Error of a measurement.
 #[plimsoll_language::say_errors]
@@ -23,6 +24,9 @@ pub enum MeasureError {
     /// A source of counters failed: a message.
     #[error("{0}")]
     Source(String),
+    /// The connection to a source of counters was lost: the file of the snapshots until then.
+    #[error("connection to the server lost: {0} has the snapshots until then")]
+    ConnectionLost(String),
     /// No operation completed.
     #[error("no operation completed in the given time: use a longer --duration")]
     NoOperation,
@@ -36,6 +40,19 @@ impl MeasureError {
     pub fn usage(message: impl std::fmt::Display) -> Self {
         Self::Usage(message.to_string())
     }
+}
+
+/// Reasons why a load was not executed, as sources of a fault.
+#[derive(Clone, Debug, thiserror::Error)]
+pub(crate) enum LoadFailure {
+    #[error("the region of a stream is smaller than an operation")]
+    SmallRegion,
+    #[error("a host failed: check that the path exists with this size on each host")]
+    Host,
+    #[error("still running after {0} s: check whether the storage responds")]
+    StillRunning(u64),
+    #[error("no completion within {0}: use a longer --duration if the storage is that slow")]
+    NoCompletion(Span),
 }
 
 /// An error with its causes.

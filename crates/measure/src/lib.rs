@@ -47,7 +47,7 @@ pub use plan::{Effort, Grid, MAX_BUFFER_MEMORY, MeasurePlan, TargetKind};
 pub use preset::{BUILT_IN, Preset, Template};
 pub use replay::Replaying;
 pub use request::{EngineChoice, MeasurementRequest, RunContext};
-pub use runs::{KeptFile, LAST, Retained, RunLabel, RunStore, load_found, name_run};
+pub use runs::{InvalidLabel, KeptFile, LAST, Retained, RunLabel, RunStore, load_found, name_run};
 pub use simulation::{NamedModel, STAGES_SPACE, SimulationRequest, simulate};
 pub use sweep::SweepResult;
 pub use volume_latencies::read_volume_latencies;

@@ -52,19 +52,20 @@ pub enum Retained {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunLabel(String);
 
-impl FromStr for RunLabel {
-    type Err = &'static str;
+/// A text that is not a label.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a label has 1 to 30 letters, digits and hyphens, begins with a letter, and is not `last` or `suite-`")]
+pub struct InvalidLabel;
 
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
+impl FromStr for RunLabel {
+    type Err = InvalidLabel;
+
+    fn from_str(text: &str) -> Result<Self, InvalidLabel> {
         let is_letter = |c: char| c.is_ascii_alphanumeric() || c == '-';
         let is_label = text.starts_with(|c: char| c.is_ascii_alphabetic()) && text.chars().all(is_letter);
         // These have a meaning as the names of runs.
         let is_reserved = text == LAST || text.starts_with(SUITE);
-        if is_label && !is_reserved && text.len() <= LABEL_MAX {
-            Ok(Self(text.to_owned()))
-        } else {
-            Err("a label has 1 to 30 letters, digits and hyphens, begins with a letter, and is not `last` or `suite-`")
-        }
+        if is_label && !is_reserved && text.len() <= LABEL_MAX { Ok(Self(text.to_owned())) } else { Err(InvalidLabel) }
     }
 }
 

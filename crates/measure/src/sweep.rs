@@ -10,6 +10,7 @@ use plimsoll_units::{Instant, Span};
 
 use crate::backend::{Backend, PointOutcome, PointResult, Trial};
 use crate::checks::check_lateness;
+use crate::error::LoadFailure;
 use crate::monitor::{Monitor, PointProgress};
 use crate::plan::MeasurePlan;
 
@@ -270,8 +271,7 @@ fn format_objective(objective: Objective) -> String {
 
 /// Fault: no operation completed before the timeout.
 fn silence_fault(waited: Span) -> Fault {
-    let why = format!("no completion within {waited}: use a longer --duration if the storage is that slow");
-    let source = std::io::Error::new(std::io::ErrorKind::TimedOut, why);
+    let source = std::io::Error::new(std::io::ErrorKind::TimedOut, LoadFailure::NoCompletion(waited));
     Fault { attempt: "waiting for completions".into(), source }
 }
 

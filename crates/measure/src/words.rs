@@ -3,23 +3,48 @@
 use std::str::FromStr;
 
 use plimsoll_load::{BlockMix, Pattern};
-use plimsoll_units::Bytes;
+use plimsoll_units::{Bytes, Malformed};
 
 /// An invalid value with the expected form.
 #[plimsoll_language::say_errors]
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct InvalidValue(String);
+pub enum InvalidValue {
+    /// A value of an option of the caller, with its message.
+    #[error("{0}")]
+    Other(String),
+    /// A block size.
+    #[error("{size:?} is {error}")]
+    BlockSize {
+        /// As given.
+        size: String,
+        /// The fault.
+        error: Malformed,
+    },
+    /// The share of a block size.
+    #[error("{0:?} is not a share: write a whole number, such as 4KiB:30,16KiB:70")]
+    BlockShare(String),
+    /// Block sizes.
+    #[error("not block sizes: each has to be above zero, at most 1 GiB, and a multiple of the smallest")]
+    BlockSizes,
+    /// The share of a working set.
+    #[error("not a working set: write a percentage above 0, such as 20%")]
+    WorkingSetShare,
+    /// A working set.
+    #[error("not a working set: write a size or a percentage, such as 2GiB or 20%")]
+    WorkingSet,
+    /// An access pattern.
+    #[error(
+        "not a pattern: write sequential, uniform, shuffled, backward, stride:BLOCKS, zipf:THETA (0 to 10, such as \
+         zipf:0.99), pareto:H (0 to 1, such as pareto:0.2) or hot:OPERATIONS/SPACE in percent (such as hot:90/10)"
+    )]
+    Pattern,
+}
 
 impl InvalidValue {
     /// An error with the expected form.
     pub fn new(message: impl Into<String>) -> Self {
-        Self(message.into())
+        Self::Other(message.into())
     }
-}
-
-fn invalid<T>(message: impl Into<String>) -> Result<T, InvalidValue> {
-    Err(InvalidValue(message.into()))
 }
 
 /// A percentage, stored as a fraction of 1.
@@ -29,7 +54,7 @@ pub struct Percent(pub f64);
 impl FromStr for Percent {
     type Err = InvalidValue;
     fn from_str(text: &str) -> Result<Self, InvalidValue> {
-        plimsoll_suite::percent(text).map(Self).map_err(|error| InvalidValue(error.to_string()))
+        plimsoll_suite::percent(text).map(Self).map_err(|error| InvalidValue::new(error.to_string()))
     }
 }
 
@@ -43,18 +68,13 @@ impl FromStr for BlockSizes {
         let mut sizes = Vec::new();
         for part in text.split(',') {
             let (size, share) = part.split_once(':').unwrap_or((part, "1"));
-            let size: Bytes = size.parse().map_err(|error| InvalidValue(format!("{size:?} is {error}")))?;
+            let size: Bytes = size.parse().map_err(|error| InvalidValue::BlockSize { size: size.to_owned(), error })?;
             let Ok(share) = share.trim().trim_end_matches('%').parse::<u32>() else {
-                return invalid(format!("{share:?} is not a share: write a whole number, such as 4KiB:30,16KiB:70"));
+                return Err(InvalidValue::BlockShare(share.to_owned()));
             };
             sizes.push((size, share));
         }
-        match BlockMix::weighted(sizes) {
-            Some(split) => Ok(Self(split)),
-            None => {
-                invalid("not block sizes: each has to be above zero, at most 1 GiB, and a multiple of the smallest")
-            }
-        }
+        BlockMix::weighted(sizes).map(Self).ok_or(InvalidValue::BlockSizes)
     }
 }
 
@@ -73,12 +93,12 @@ impl FromStr for WorkingSet {
         if text.trim().ends_with('%') {
             return match text.parse::<Percent>() {
                 Ok(Percent(share)) if share > 0.0 => Ok(Self::Share(share)),
-                _ => invalid("not a working set: write a percentage above 0, such as 20%"),
+                _ => Err(InvalidValue::WorkingSetShare),
             };
         }
         match text.parse::<Bytes>() {
             Ok(size) if size.get() > 0 => Ok(Self::Size(size)),
-            _ => invalid("not a working set: write a size or a percentage, such as 2GiB or 20%"),
+            _ => Err(InvalidValue::WorkingSet),
         }
     }
 }
@@ -107,13 +127,7 @@ impl FromStr for PatternWord {
             ("pareto", h) => h.parse().ok().filter(|h| *h > 0.0 && *h < 1.0).map(|h| Pattern::Pareto { h }),
             _ => None,
         };
-        match pattern {
-            Some(pattern) => Ok(Self(pattern)),
-            None => invalid(
-                "not a pattern: write sequential, uniform, shuffled, backward, stride:BLOCKS, zipf:THETA (0 to 10, such \
-                 as zipf:0.99), pareto:H (0 to 1, such as pareto:0.2) or hot:OPERATIONS/SPACE in percent (such as hot:90/10)",
-            ),
-        }
+        pattern.map(Self).ok_or(InvalidValue::Pattern)
     }
 }
 

@@ -4,6 +4,7 @@ use std::io::Write;
 use std::path::Path;
 use std::sync::atomic::Ordering;
 
+use plimsoll_language::say;
 use plimsoll_measure::collect::{self, CollectEvent, CollectRequest, EbsVolumes};
 use plimsoll_suite::collect::{CounterSource, Linux, Mysql, Postgres, PsqlConnection};
 
@@ -42,8 +43,27 @@ fn collect(source: &mut dyn CounterSource, sampling: &SamplingArgs) -> Result<()
         CollectRequest { interval: *interval, duration: *duration, out: out.as_deref(), program: crate::CREATED_BY };
     let stop = || interrupted.load(Ordering::Relaxed);
     let mut tell = |event: CollectEvent<'_>| match event {
-        CollectEvent::Notice(text) => console.say(text),
-        CollectEvent::Progress(text) => console.line(text),
+        CollectEvent::Progress { .. } => console.line(&describe(event)),
+        _ => console.say(&describe(event)),
     };
     Ok(collect::collect(source, &request, stdout, &stop, &mut tell)?)
+}
+
+fn describe(event: CollectEvent<'_>) -> String {
+    match event {
+        CollectEvent::Missing(counters) => counters.to_owned(),
+        CollectEvent::Failed(why) => say!("{why}; retrying every interval, collected snapshots are kept"),
+        CollectEvent::Progress { snapshots, iops: Some(iops), left } => {
+            say!("{snapshots} snapshots, {iops:.0} IOPS now, {left} remaining; Ctrl-C stops and keeps them")
+        }
+        CollectEvent::Progress { snapshots, iops: None, left } => {
+            say!("{snapshots} snapshots, {left} remaining; Ctrl-C stops and keeps them")
+        }
+        CollectEvent::Ended { snapshots: snapshots @ (0 | 1), name } => {
+            say!("{snapshots} snapshots in {name}; too few for figures: collect for longer")
+        }
+        CollectEvent::Ended { snapshots, name } => {
+            say!("{snapshots} snapshots in {name}; show their storage demand: plimsoll demand {name}")
+        }
+    }
 }

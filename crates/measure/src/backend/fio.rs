@@ -24,6 +24,7 @@ pub use hosts::Hosts;
 pub use installed::Installed;
 
 use crate::backend::{Backend, PointOutcome, PointResult, Trial};
+use crate::error::LoadFailure;
 use child::FioOutput;
 use command::{FioSection, JobFile, build_jobs, list_differences};
 use output::{Document, SoFar};
@@ -222,10 +223,7 @@ pub fn check_hosts(fio: &Fio, size: plimsoll_units::Bytes, block: plimsoll_units
     if answered == u64::from(hosts.count()) {
         return Ok(());
     }
-    Err(new_fault(
-        format!("reading the last block of {size}"),
-        Error::other("a host failed: check that the path exists with this size on each host"),
-    ))
+    Err(new_fault(format!("reading the last block of {size}"), Error::other(LoadFailure::Host)))
 }
 
 #[cfg(test)]

@@ -21,15 +21,16 @@ pub enum FeedError {
     #[error("{0}")]
     NoCounters(String),
     /// The counters have no load, or not that of the chosen device.
-    #[error("{name}: the counters have no load{of}: {remedy}")]
+    #[error("{name}: the counters have no load{of}: name a device of the source with --device")]
     NoLoad {
         /// The source.
         name: &'static str,
         /// The chosen device, if any.
         of: String,
-        /// What to do.
-        remedy: String,
     },
+    /// The source has the counters of several hosts.
+    #[error("the source has several hosts ({0}): watch the exporter of one of them")]
+    SeveralHosts(String),
     /// Stopped by the user.
     #[error("stopped")]
     Stopped,
@@ -162,7 +163,6 @@ impl<'a> LoadFeed<'a> {
             [] => Err(FeedError::NoLoad {
                 name: self.name,
                 of: self.device.as_ref().map_or_else(String::new, |device| format!(" of {device}")),
-                remedy: "name a device of the source with --device".to_owned(),
             }),
             // The clock of this host orders readings of any source.
             [subject] => Ok(read_samples(subject).pop().map(|sample| LoadSample {
@@ -172,10 +172,7 @@ impl<'a> LoadFeed<'a> {
             })),
             subjects => {
                 let names: Vec<&str> = subjects.iter().map(|subject| subject.name.as_str()).take(8).collect();
-                Err(FeedError::NoCounters(format!(
-                    "the source has several hosts ({}): watch the exporter of one of them",
-                    names.join(", ")
-                )))
+                Err(FeedError::SeveralHosts(names.join(", ")))
             }
         }
     }

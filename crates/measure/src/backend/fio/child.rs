@@ -9,6 +9,7 @@ use plimsoll_drive::{Fault, Onward};
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::new_fault;
+use crate::error::LoadFailure;
 
 /// Maximum interval between calls of the observer.
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
@@ -113,8 +114,8 @@ impl FioEnd {
         }
         if self.interrupted.is_some() {
             let waited = self.started.elapsed().as_secs();
-            let why = format!("still running after {waited} s: check whether the storage responds");
-            return Err(new_fault("waiting for fio", Error::new(ErrorKind::TimedOut, why)));
+            let source = Error::new(ErrorKind::TimedOut, LoadFailure::StillRunning(waited));
+            return Err(new_fault("waiting for fio", source));
         }
         Err(new_fault(format!("fio exited with {status}"), Error::other(reason(lines))))
     }
