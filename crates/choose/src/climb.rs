@@ -7,7 +7,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use plimsoll_catalogue::{
-    Ask, Catalogue, Ceiling, Chosen, Config, Offer, Part, PriceTerms, Product, ProductKind, Setting, Wrap,
+    Ask, Catalogue, Ceiling, Chosen, Config, ConfigRefusal, Offer, Part, PriceTerms, Product, ProductKind, Setting,
+    Wrap,
 };
 use plimsoll_model::Layout;
 use plimsoll_units::Bytes;
@@ -20,10 +21,24 @@ pub(crate) const ROOM: [f64; 2] = [1.1, 1.4];
 /// Maximum options raised in succession.
 const MAX_RAISED: u32 = 6;
 /// Stripe widths tried if a single volume is insufficient, and their interleave.
-const STRIPES: [u32; 3] = [2, 4, 8];
+const STRIPES: [u32; 3] = [2, 4, MAX_MEMBERS];
+const MAX_MEMBERS: u32 = 8;
 const INTERLEAVE: Bytes = Bytes::kib(64);
 /// The option that pays for operations, in products billed by operations.
 const PAID_OPERATIONS: &str = "monthly_operations";
+
+/// The reason why a product has no configuration for a capacity or a load.
+#[derive(Clone, Debug, PartialEq)]
+pub enum NoConfiguration {
+    /// No size of the product holds the capacity.
+    Capacity(Bytes),
+    /// Its fixed capacity, which is smaller than the required one.
+    Holds(Bytes),
+    /// Its ceilings are insufficient, even in a stripe of this many volumes.
+    Ceilings(u32),
+    /// The catalogue refuses its configuration.
+    Refused(ConfigRefusal),
+}
 
 /// The goal of a search for configurations.
 pub(crate) struct Goal<'a> {
@@ -64,7 +79,7 @@ impl ClimbResult {
 
 /// The smallest sufficient configurations of a product, one for each of its levels: single, or striped if no single
 /// volume suffices.
-pub(crate) fn list_offers(goal: &Goal<'_>, product: &Product) -> Result<Vec<Offer>, String> {
+pub(crate) fn list_offers(goal: &Goal<'_>, product: &Product) -> Result<Vec<Offer>, NoConfiguration> {
     let plain = |found: ClimbResult| {
         let mut observed = BTreeSet::new();
         let offers = found.offers.into_iter().map(|(_, offer)| offer);
@@ -80,7 +95,7 @@ pub(crate) fn list_offers(goal: &Goal<'_>, product: &Product) -> Result<Vec<Offe
             return Ok(striped);
         }
     }
-    Err("insufficient ceilings, even in a stripe of 8 volumes".into())
+    Err(NoConfiguration::Ceilings(MAX_MEMBERS))
 }
 
 /// The smallest configurations of a single volume of `product` with this capacity whose ceilings allow `room` times the
@@ -95,7 +110,7 @@ pub fn sufficient_offers(
     mixes: Vec<Vec<(Ask, f64)>>,
     room: f64,
     terms: &PriceTerms,
-) -> Result<Vec<Offer>, String> {
+) -> Result<Vec<Offer>, NoConfiguration> {
     let requirements = Requirements::of(mixes);
     let goal = Goal {
         catalogue,
@@ -111,10 +126,10 @@ pub fn sufficient_offers(
 }
 
 /// The smallest sufficient configurations of this width, one for each level and headroom.
-pub(crate) fn of_width(goal: &Goal<'_>, product: &Product, members: u32) -> Result<ClimbResult, String> {
+pub(crate) fn of_width(goal: &Goal<'_>, product: &Product, members: u32) -> Result<ClimbResult, NoConfiguration> {
     let start = goal.start(product, members)?;
     if start.capacity < goal.capacity {
-        return Err(format!("it holds {}", start.capacity));
+        return Err(NoConfiguration::Holds(start.capacity));
     }
     let mut found = ClimbResult::default();
     for (level, offer) in goal.levels(&start).into_iter().enumerate() {
@@ -128,25 +143,25 @@ pub(crate) fn of_width(goal: &Goal<'_>, product: &Product, members: u32) -> Resu
 
 impl Goal<'_> {
     /// The smallest configuration with the capacity.
-    fn start(&self, product: &Product, members: u32) -> Result<Offer, String> {
+    fn start(&self, product: &Product, members: u32) -> Result<Offer, NoConfiguration> {
         let each = Bytes::new(self.capacity.get().div_ceil(u64::from(members)));
         let mut volume = Part { product: product.name().into(), settings: Vec::new() };
         if product.has_size() {
-            let size = product.smallest_size(each).ok_or_else(|| format!("it cannot hold {each}"))?;
+            let size = product.smallest_size(each).ok_or(NoConfiguration::Capacity(each))?;
             volume.settings.push(Setting::Option { name: "size".into(), value: format!("{size}") });
         }
         let wraps = (members > 1).then_some(Wrap::Array { layout: Layout::Stripe, members, interleave: INTERLEAVE });
         let mut config = Config { wraps: wraps.into_iter().collect(), volume, machine: self.machine.cloned() };
-        let mut offer = self.catalogue.offer(&config, self.terms).map_err(|refusal| refusal.to_string())?;
+        let mut offer = self.catalogue.offer(&config, self.terms).map_err(NoConfiguration::Refused)?;
         if let Some(operations) = self.monthly_operations.filter(|_| option(&offer, PAID_OPERATIONS).is_some()) {
             let per_volume = (operations / f64::from(members)).ceil();
             config = with(&config, Owner::Volume, PAID_OPERATIONS, &format!("{per_volume}"));
-            offer = self.catalogue.offer(&config, self.terms).map_err(|refusal| refusal.to_string())?;
+            offer = self.catalogue.offer(&config, self.terms).map_err(NoConfiguration::Refused)?;
         }
         for (name, value) in self.settings {
             if option(&offer, name).is_some() {
                 config = with(&config, Owner::Volume, name, value);
-                offer = self.catalogue.offer(&config, self.terms).map_err(|refusal| refusal.to_string())?;
+                offer = self.catalogue.offer(&config, self.terms).map_err(NoConfiguration::Refused)?;
             }
         }
         Ok(offer)

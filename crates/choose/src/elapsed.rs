@@ -49,9 +49,20 @@ pub struct StorageJob {
 
 /// The error for a text that is not a job. Displays the remedy.
 #[plimsoll_language::say_errors]
+#[rustfmt::skip]
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}: write it as reads=1e6,size=8KiB,depth=1,cpu=20min")]
-pub struct JobError(String);
+#[expect(missing_docs, reason = "the message of a variant documents it")]
+pub enum JobError {
+    #[error("{0:?} is not KEY=VALUE of a job: write it as {JOB_EXAMPLE}")] NoPair(String),
+    #[error("{value:?} is not a valid {key} of a job: write it as {JOB_EXAMPLE}")] Value { key: String, value: String },
+    #[error("{0:?} is not a property of a job: write it as {JOB_EXAMPLE}")] Key(String),
+    #[error("{0:?} has no operations: write it as {JOB_EXAMPLE}")] NoOperations(String),
+    #[error("{0:?} has more than {MAX_DEPTH} operations in flight: write it as {JOB_EXAMPLE}")] InFlight(String),
+    #[error("{0:?} has sessions without think or processor time: write it as {JOB_EXAMPLE}")] NoTime(String),
+}
+
+/// A job in the syntax of the command line.
+const JOB_EXAMPLE: &str = "reads=1e6,size=8KiB,depth=1,cpu=20min";
 
 impl FromStr for StorageJob {
     type Err = JobError;
@@ -70,10 +81,9 @@ impl FromStr for StorageJob {
         };
         for pair in text.split(',') {
             let pair = pair.trim();
-            let (key, value) =
-                pair.split_once('=').ok_or_else(|| JobError(format!("{pair:?} is not KEY=VALUE of a job")))?;
+            let (key, value) = pair.split_once('=').ok_or_else(|| JobError::NoPair(pair.into()))?;
             let (key, value) = (key.trim(), value.trim());
-            let refused = || JobError(format!("{value:?} is not a valid {key} of a job"));
+            let refused = || JobError::Value { key: key.into(), value: value.into() };
             let count = || value.parse::<f64>().ok().filter(|count| (0.0..=1e15).contains(count)).ok_or_else(refused);
             let number =
                 || value.parse::<u32>().ok().filter(|number| (1..=MAX_DEPTH).contains(number)).ok_or_else(refused);
@@ -92,17 +102,17 @@ impl FromStr for StorageJob {
                 "cpu" => job.cpu = time()?,
                 "sessions" => job.sessions = number()?,
                 "think" => job.think = Some(time()?),
-                _ => return Err(JobError(format!("{key:?} is not a property of a job"))),
+                _ => return Err(JobError::Key(key.into())),
             }
         }
         if job.operations() < 1.0 {
-            return Err(JobError(format!("{text:?} has no operations")));
+            return Err(JobError::NoOperations(text.into()));
         }
         if job.sessions.saturating_mul(job.depth) > MAX_DEPTH && job.think.is_none() {
-            return Err(JobError(format!("{text:?} has more than {MAX_DEPTH} operations in flight")));
+            return Err(JobError::InFlight(text.into()));
         }
         if job.think.is_some_and(|think| think + job.cpu == Span::ZERO) {
-            return Err(JobError(format!("{text:?} has sessions without think or processor time")));
+            return Err(JobError::NoTime(text.into()));
         }
         Ok(job)
     }

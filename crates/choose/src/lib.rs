@@ -20,10 +20,10 @@ mod trial;
 pub mod watch;
 pub mod what_if;
 
-pub use climb::sufficient_offers;
-pub use explain::{Cause, CreditState, Explanation, LoadComparison, explain};
+pub use climb::{NoConfiguration, sufficient_offers};
+pub use explain::{AboveCeiling, Cause, ConfusedUnits, CreditState, Explanation, LoadComparison, explain};
 pub use lift::Lift;
-pub use matching::{Matches, Rejected, SuitableOffer, matching};
+pub use matching::{Matches, Rejected, SuitableOffer, Unsuitable, matching};
 pub use need::{Need, ask_of};
 pub use quote::{BillingChoice, Quote, quote};
 pub use resemble::{Resemblance, resembling};

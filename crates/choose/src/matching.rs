@@ -5,12 +5,13 @@
 
 use std::collections::BTreeMap;
 
-use plimsoll_catalogue::{Bound, Catalogue, Offer, Price, PriceTerms, ProductKind};
+use plimsoll_catalogue::{Bound, Catalogue, NoModel, Offer, Price, PriceTerms, ProductKind};
 use plimsoll_load::StreamSpec;
 use plimsoll_model::analytic::capacity;
+use plimsoll_record::Measure;
 use plimsoll_units::{Bytes, Span};
 
-use crate::climb::{Goal, ROOM, list_offers};
+use crate::climb::{Goal, NoConfiguration, ROOM, list_offers};
 use crate::need::{Need, workload_of};
 use crate::requirements::Requirements;
 use crate::trial::{Figures, trial};
@@ -41,13 +42,49 @@ pub struct SuitableOffer {
     pub reached: Span,
 }
 
+/// The reason why a product does not sustain a load.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Unsuitable {
+    /// It has no sufficient configuration.
+    NoConfiguration(NoConfiguration),
+    /// It has no model.
+    NoModel(NoModel),
+    /// The load does not fit on it.
+    Capacity,
+    /// No operation in the objective's scope was completed.
+    NoneInScope,
+    /// Its model does not sustain the load.
+    Sustains {
+        /// Modelled operations per second.
+        iops: f64,
+        /// Required operations per second.
+        required: f64,
+    },
+    /// Its simulation completes less than the load.
+    Completes {
+        /// Simulated operations per second.
+        iops: f64,
+        /// Required operations per second.
+        required: f64,
+    },
+    /// Its simulation misses the objective.
+    Latency {
+        /// The objective's measure.
+        measure: Measure,
+        /// Its simulated value.
+        reached: Span,
+        /// The stage that binds.
+        bound_by: String,
+    },
+}
+
 /// A product that does not sustain the load.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Rejected {
     /// The product, or its nearest configuration.
     pub name: String,
     /// The reason.
-    pub reason: String,
+    pub reason: Unsuitable,
 }
 
 /// Products by their suitability for a load.
@@ -82,7 +119,10 @@ pub fn matching(catalogue: &Catalogue, need: &Need, terms: &PriceTerms, max: usi
             Ok(offers) => {
                 candidates.extend(offers.into_iter().map(|offer| Candidate::new(product.name(), offer, terms)));
             }
-            Err(reason) => matches.rejected.push(Rejected { name: product.name().into(), reason }),
+            Err(reason) => {
+                let reason = Unsuitable::NoConfiguration(reason);
+                matches.rejected.push(Rejected { name: product.name().into(), reason });
+            }
         }
     }
     candidates.sort_by(|a, b| a.cost.total_cmp(&b.cost));
@@ -156,17 +196,17 @@ impl Candidate {
     }
 
     fn evaluate(&self, need: &Need) -> Result<SuitableOffer, RejectedCandidate> {
-        let rejected = |reason: String| RejectedCandidate {
+        let rejected = |reason: Unsuitable| RejectedCandidate {
             rejected: Rejected { name: self.offer.short().to_string(), reason },
             by_latency: false,
             nearly: None,
         };
-        let model = self.offer.model().map_err(|error| rejected(error.to_string()))?;
+        let model = self.offer.model().map_err(|error| rejected(Unsuitable::NoModel(error)))?;
         let streams = within(&need.streams, self.offer.capacity);
         // A trial is too short to fill a write buffer: the stages behind it have to suffice, too.
         let lasting = capacity(&model, &workload_of(&streams[0])).iops;
         if lasting < need.iops {
-            return Err(rejected(format!("it sustains {lasting:.0} of {:.0} IOPS (modelled)", need.iops)));
+            return Err(rejected(Unsuitable::Sustains { iops: lasting, required: need.iops }));
         }
         let mut figures = trial(&model, &streams, FIRST_LOOK, 1);
         let near = |figures: &Figures| {
@@ -176,11 +216,11 @@ impl Candidate {
         if figures.as_ref().is_some_and(near) {
             figures = trial(&model, &streams, OPERATIONS, 1);
         }
-        let figures = figures.ok_or_else(|| rejected("the load does not fit on it".into()))?;
+        let figures = figures.ok_or_else(|| rejected(Unsuitable::Capacity))?;
         let reached = figures.measured_by(&need.objective);
-        let reached = reached.ok_or_else(|| rejected("no operation in the objective's scope was answered".into()))?;
+        let reached = reached.ok_or_else(|| rejected(Unsuitable::NoneInScope))?;
         if figures.overloaded {
-            return Err(rejected(format!("it answers {:.0} of {:.0} IOPS (simulated)", figures.iops, need.iops)));
+            return Err(rejected(Unsuitable::Completes { iops: figures.iops, required: need.iops }));
         }
         let standing = self.offer.standing(&need.ask());
         let name = |bound: &Bound| (self.offer.ceilings[bound.ceiling].name.to_string(), bound.iops);
@@ -190,9 +230,9 @@ impl Candidate {
         if reached <= need.objective.limit {
             return Ok(suitable);
         }
-        let binding = suitable.figures.bound_by.first().map(|(name, _)| name.as_str()).unwrap_or_default();
-        let reason = format!("{} is {reached} at this load (simulated), bound by {binding}", need.objective.measure);
-        let by_latency = roomy && self.offer.ceilings.iter().all(|ceiling| *ceiling.name != *binding);
+        let bound_by = suitable.figures.bound_by.first().map(|(name, _)| name.clone()).unwrap_or_default();
+        let by_latency = roomy && self.offer.ceilings.iter().all(|ceiling| *ceiling.name != *bound_by);
+        let reason = Unsuitable::Latency { measure: need.objective.measure, reached, bound_by };
         let nearly = suitable.price.is_some().then(|| Box::new(suitable));
         Err(RejectedCandidate { by_latency, nearly, ..rejected(reason) })
     }

@@ -33,10 +33,11 @@ mod today;
 
 use std::sync::Arc;
 
-use plimsoll_catalogue::{Cite, Counts, Money, Offer, Peak, Price, Status};
+use plimsoll_catalogue::{Cite, Counts, Money, NoModel, Offer, Peak, Price, Status};
 use plimsoll_ingest::Class;
 use plimsoll_units::{Bytes, Span};
 
+use crate::climb::NoConfiguration;
 use crate::diagnosis::DatabaseEffect;
 
 pub use alternatives::{Alternatives, LessHeadroom, OtherLoad, ScanWindows, WithoutScans};
@@ -320,8 +321,10 @@ pub enum RejectionReason {
         /// The nearest machine with its limit.
         nearest: Option<(String, DesignLimit)>,
     },
-    /// It is invalid, with the reason: too large, another provider's machine, a rule of the vendor.
-    Refused(String),
+    /// It has no valid configuration: too large, another provider's machine, a rule of the vendor.
+    NoConfiguration(NoConfiguration),
+    /// It has no model, which objectives need.
+    NoModel(NoModel),
     /// It is no candidate for this demand.
     Excluded(Exclusion),
 }
@@ -447,7 +450,7 @@ impl RejectionReason {
             Self::Sustains { iops, required, .. } => iops / required,
             Self::Waits(_) => 1.0,
             Self::NoMachine { nearest, .. } => nearest.as_ref().map_or(0.0, |(_, limit)| limit.over),
-            Self::Refused(_) | Self::Excluded(_) => 0.0,
+            Self::NoConfiguration(_) | Self::NoModel(_) | Self::Excluded(_) => 0.0,
         }
     }
 }

@@ -8,7 +8,7 @@ use plimsoll_language::{label, say};
 use plimsoll_measure::open_disk;
 use plimsoll_record::Finding;
 use plimsoll_report::pages::{self, CheckedRequirement};
-use plimsoll_report::{requirement_json, words};
+use plimsoll_report::{requirement_json, requirements_json, words};
 use plimsoll_suite::Facts;
 use plimsoll_suite::fio::{PlannedJobs, RequirementPlace, RequirementRuns, requirement_command};
 
@@ -28,14 +28,15 @@ const UNDECIDED: u8 = 3;
 pub fn run(args: &CheckArgs) -> Result<(), CliError> {
     let forms = Forms::new(&args.forms)?;
     let Some(name) = &args.requirement else {
-        refuse_json(&forms)?;
-        let all: Result<Vec<_>, _> = built_in_requirements().map(|(name, text)| parse(name, text)).collect();
-        return forms.write(&pages::requirements(&all?), Vec::new);
+        let all = built_in_requirements().map(|(name, text)| parse(name, text)).collect::<Result<Vec<_>, _>>()?;
+        return forms.write(&pages::requirements(&all), || requirements_json(&all));
     };
     let text = find_text(name)?;
     let requirement = parse(name, &text)?;
     let Some(place) = &args.target else {
-        refuse_json(&forms)?;
+        if forms.has_json() {
+            return Err(CliError::usage(label!("--json has the result of a check: name a PATH, too")));
+        }
         return output::print(text.as_bytes());
     };
     match check(&requirement, place, &args.destroy, &forms)? {
@@ -43,11 +44,6 @@ pub fn run(args: &CheckArgs) -> Result<(), CliError> {
         RequirementVerdict::Failed => Err(CliError::Ended(NOT_MET)),
         RequirementVerdict::Undecided(_) => Err(CliError::Ended(UNDECIDED)),
     }
-}
-
-fn refuse_json(forms: &Forms) -> Result<(), CliError> {
-    let why = label!("--json has the result of a check: name a requirement and a PATH");
-    if forms.has_json() { Err(CliError::usage(why)) } else { Ok(()) }
 }
 
 /// The text of a built-in requirement, or of a file.

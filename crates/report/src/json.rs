@@ -45,7 +45,7 @@ mod watch;
 mod what_if;
 
 use plimsoll_analyse::{Comparison, Fitted};
-use plimsoll_catalogue::{Catalogue, Complaint, PriceListImport, Product};
+use plimsoll_catalogue::{Catalogue, Complaint, PriceListImport, Product, Requirement};
 use plimsoll_choose::diagnosis::Diagnosis;
 use plimsoll_choose::elapsed::JobTimes;
 use plimsoll_choose::sizing::Sizing;
@@ -91,12 +91,12 @@ pub fn explanation_json(explanation: &Explanation) -> Vec<u8> {
     to_english(|| explanation::ExplanationResult::from(explanation))
 }
 
-/// A fitted model as `plimsoll.fit/1`, ending in a newline.
+/// A fitted model as `plimsoll.fit/2`, ending in a newline.
 pub fn fit_json(fitted: &Fitted) -> Vec<u8> {
     to_english(|| comparison::FitResult::from(fitted))
 }
 
-/// A comparison of the runs of two sides as `plimsoll.comparison/1`, ending in a newline.
+/// A comparison of the runs of two sides as `plimsoll.comparison/2`, ending in a newline.
 pub fn comparison_json(names: [&[String]; 2], comparison: &Comparison) -> Vec<u8> {
     to_english(|| comparison::ComparisonResult::from((names, comparison)))
 }
@@ -134,6 +134,11 @@ pub fn nbd_check_json(uri: &str, features: &[CheckedFeature]) -> Vec<u8> {
 /// A requirement that was checked on storage as `plimsoll.requirement-check/1`, ending in a newline.
 pub fn requirement_json(checked: &CheckedRequirement<'_>) -> Vec<u8> {
     to_english(|| requirement::RequirementCheck::from(checked))
+}
+
+/// The built-in requirements as `plimsoll.requirements/1`, ending in a newline.
+pub fn requirements_json(all: &[Requirement]) -> Vec<u8> {
+    to_english(|| requirement::Requirements::from(all))
 }
 
 /// Checks of a host as `plimsoll.doctor/1`, ending in a newline.

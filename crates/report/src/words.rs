@@ -8,6 +8,7 @@ use plimsoll_units::Bytes;
 
 use crate::{number, pick};
 
+mod causes;
 pub(crate) mod confidence;
 mod counted;
 mod cut;
@@ -21,12 +22,14 @@ pub(crate) mod limits;
 pub(crate) mod offer;
 mod place;
 mod quantities;
+mod rejections;
 mod replay;
 pub(crate) mod sizing;
 mod verdicts;
 pub mod volume;
 pub(crate) mod watch;
 
+pub(crate) use causes::{cause, difference};
 pub use confidence::{load_of_run, run};
 pub(crate) use counted::{Counted, closed_line, sessions, tens, unjudged};
 pub(crate) use cut::cut;
@@ -36,6 +39,7 @@ pub(crate) use offer::{product_text, status_name};
 pub use place::{command, conditions, host, source, source_line, source_word, subject};
 pub(crate) use place::{date, duration, source_place};
 pub(crate) use quantities::quantity;
+pub(crate) use rejections::{no_configuration, unsuitable, unsuitable_id};
 pub(crate) use replay::{format_outcome, recording, replay};
 pub use verdicts::verdict;
 

@@ -6,25 +6,123 @@ use std::mem::discriminant;
 use plimsoll_catalogue::{Catalogue, Chosen, Offer, Peak, PriceTerms, Standing};
 use plimsoll_load::Pace;
 use plimsoll_record::{Curve, Finding, Weight};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use super::{LoadComparison, credits};
 use crate::candidate::{OptionValues, Owner, with};
 use crate::need::ask_of;
 
-/// A likely cause of a difference.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Cause {
-    /// The difference.
-    pub difference: String,
-    /// The likely cause.
-    pub cause: String,
+/// A difference between measurement and theory with its likely cause. `report` has the sentences.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", tag = "kind")]
+pub enum Cause {
+    /// A finding that makes the figures doubtful by itself.
+    Finding {
+        /// The finding.
+        finding: Finding,
+    },
+    /// The load was measured through the page cache.
+    BufferedIo,
+    /// More was measured than a ceiling allows.
+    AboveCeiling {
+        /// Highest measured operations per second.
+        measured_iops: f64,
+        /// The ceiling.
+        ceiling: String,
+        /// Operations per second that the ceiling allows.
+        allowed_iops: f64,
+        /// The likely reason.
+        reason: AboveCeiling,
+        /// Seconds that full credits last at the peak; null without a peak of this height.
+        burst_s: Option<f64>,
+    },
+    /// A configuration with another option allows the measured maximum.
+    OtherOption {
+        /// Highest measured operations per second.
+        measured_iops: f64,
+        /// The configuration.
+        configuration: String,
+        /// Operations per second that it allows.
+        allowed_iops: f64,
+    },
+    /// The deepest queue is too short for the ceiling.
+    ShortQueue {
+        /// The ceiling.
+        ceiling: String,
+        /// Operations per second that the ceiling allows.
+        allowed_iops: f64,
+        /// The deepest queue.
+        depth: u32,
+        /// Simulated operations per second at this depth.
+        theory_iops: f64,
+    },
+    /// All saturated loads differ by the same factor, which is that of two units.
+    Units {
+        /// Measured over simulated figures.
+        factor: f64,
+        /// The units that have this ratio.
+        units: ConfusedUnits,
+    },
+    /// The response time at queue depth 1 differs.
+    FirstDepth {
+        /// Measured mean response time in nanoseconds.
+        measured_mean_ns: f64,
+        /// Simulated mean response time in nanoseconds.
+        theory_mean_ns: f64,
+    },
+    /// Burst credits are used up.
+    CreditsUsedUp {
+        /// Full credits in operations; null if they count bytes.
+        credits: Option<f64>,
+        /// Full credits in bytes; null if they count operations.
+        credit_bytes: Option<f64>,
+        /// Operations per second without credits.
+        lasting_iops: f64,
+        /// Seconds into the run at which they ended; null if they were used up before.
+        ended_s: Option<f64>,
+        /// Operations per second until then.
+        burst_iops: Option<f64>,
+        /// A load without credits.
+        offered: Pace,
+        /// Its simulated operations per second.
+        theory_iops: f64,
+        /// Its simulated mean response time in nanoseconds.
+        theory_mean_ns: f64,
+    },
+    /// Burst credits ended within the measured time of a run.
+    CreditsEnded,
+}
+
+/// The likely reason for figures above a ceiling.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum AboveCeiling {
+    /// Burst credits.
+    Burst,
+    /// Another configuration, or a cache in between.
+    OtherLayer,
+    /// The page cache.
+    PageCache,
+}
+
+/// Units that are easily confused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ConfusedUnits {
+    /// kB and KiB.
+    Kilo,
+    /// MB and MiB, or kB and KiB twice.
+    Mega,
+    /// GB and GiB.
+    Giga,
 }
 
 /// Relative difference below which figures are equal.
 pub(super) const SAME: f64 = 0.04;
 /// Ratios caused by confused units.
-const UNITS: [(f64, &str); 3] =
-    [(1.024, "kB and KiB"), (1.048_576, "MB and MiB (or KiB twice)"), (1.073_741_824, "GB and GiB")];
+const UNITS: [(f64, ConfusedUnits); 3] =
+    [(1.024, ConfusedUnits::Kilo), (1.048_576, ConfusedUnits::Mega), (1.073_741_824, ConfusedUnits::Giga)];
 
 pub(super) fn find_causes(
     catalogue: &Catalogue,
@@ -38,12 +136,7 @@ pub(super) fn find_causes(
     let cap = standing.binding().map(|bound| (bound.iops, offer.ceilings[bound.ceiling].name.to_string()));
     let max = rows.iter().map(|row| row.iops.0).fold(0.0, f64::max);
     if !curve.conditions.direct {
-        causes.push(Cause {
-            difference: "it was measured through the page cache".into(),
-            cause: "memory answers cached reads, and writes until it is full: use direct I/O, or exceed the size of memory and \
-                          end with a flush"
-                .into(),
-        });
+        causes.push(Cause::BufferedIo);
     }
     let last = rows.iter().rev().find(|row| !row.credits.used_up.is_empty());
     causes.extend(
@@ -81,25 +174,20 @@ fn findings(curve: &Curve) -> Vec<Cause> {
         }
     }
     found.sort_by_key(|finding| Reverse(finding.weight()));
-    let cause = |finding: &Finding| Cause { difference: finding.text(), cause: finding.remedy().to_owned() };
-    found.into_iter().map(cause).collect()
+    found.into_iter().map(|finding| Cause::Finding { finding: finding.clone() }).collect()
 }
 
 fn above_the_cap(max: f64, cap: f64, name: &str, standing: &Standing, curve: &Curve) -> Option<Cause> {
     if max <= cap * (1.0 + SAME) {
         return None;
     }
-    let difference = format!("{max:.0} IOPS were measured, and {name} allows {cap:.0}");
-    let cause = match peak_of(max, standing) {
-        Some(peak) => format!("burst credits: at the peak, full credits last {:.0} s: measure longer", peak.seconds),
-        None if curve.conditions.direct => {
-            "the configuration differs, or a layer in between answers: a cache of the host or of the \
-             controller, or data that compresses away"
-                .into()
-        }
-        None => "the page cache accepts writes before the storage does: use direct I/O".into(),
+    let burst_s = peak_of(max, standing).map(|peak| peak.seconds);
+    let reason = match burst_s {
+        Some(_) => AboveCeiling::Burst,
+        None if curve.conditions.direct => AboveCeiling::OtherLayer,
+        None => AboveCeiling::PageCache,
     };
-    Some(Cause { difference, cause })
+    Some(Cause::AboveCeiling { measured_iops: max, ceiling: name.to_owned(), allowed_iops: cap, reason, burst_s })
 }
 
 /// The burst that explains the measured figure.
@@ -145,10 +233,8 @@ fn another_value<'a>(
         let around = (first.saturating_sub(1).max(1)..=last).filter_map(cap_at);
         let nearest = around.min_by(|a, b| (a.0 - max).abs().total_cmp(&(b.0 - max).abs()));
         if let Some((iops, offer)) = nearest.filter(|(iops, _)| !differ(*iops, max)) {
-            return Some(Cause {
-                difference: format!("at most {max:.0} IOPS were measured"),
-                cause: format!("that is what {} gives ({iops:.0} IOPS)", offer.short()),
-            });
+            let configuration = offer.short().to_string();
+            return Some(Cause::OtherOption { measured_iops: max, configuration, allowed_iops: iops });
         }
     }
     None
@@ -161,9 +247,11 @@ fn not_reached(rows: &[LoadComparison], cap: f64, name: &str) -> Option<Cause> {
     if deepest.binds.as_deref() == Some(name) {
         return None;
     }
-    (deepest.iops.1 < cap * (1.0 - SAME)).then(|| Cause {
-        difference: format!("{name} allows {cap:.0} IOPS, and depth {depth} gives {:.0} in theory", deepest.iops.1),
-        cause: "the queue is too short: throughput is depth over latency until a limit binds (Little's law)".into(),
+    (deepest.iops.1 < cap * (1.0 - SAME)).then(|| Cause::ShortQueue {
+        ceiling: name.to_owned(),
+        allowed_iops: cap,
+        depth,
+        theory_iops: deepest.iops.1,
     })
 }
 
@@ -174,28 +262,13 @@ fn find_unit_error(rows: &[LoadComparison]) -> Option<Cause> {
     let mean = saturated.iter().sum::<f64>() / saturated.len() as f64;
     let steady = saturated.len() >= 2 && saturated.iter().all(|ratio| (ratio / mean - 1.0).abs() < 0.005);
     let fits = |factor: f64| (mean / factor - 1.0).abs() < 0.004 || (mean * factor - 1.0).abs() < 0.004;
-    let (_, which) = UNITS.into_iter().find(|(factor, _)| steady && fits(*factor))?;
-    Some(Cause {
-        difference: format!("all saturated loads differ by the factor {mean:.3}"),
-        cause: format!("units: {which} are {} % apart", ((mean.max(1.0 / mean) - 1.0) * 1000.0).round() / 10.0),
-    })
+    let (_, units) = UNITS.into_iter().find(|(factor, _)| steady && fits(*factor))?;
+    Some(Cause::Units { factor: mean, units })
 }
 
 fn first_depth(rows: &[LoadComparison]) -> Option<Cause> {
     let first = rows.iter().find(|row| row.offered == Pace::Closed { depth: 1 })?;
-    let (measured, theory) = first.mean_ns;
-    let difference_us = (measured - theory) / 1e3;
-    if (measured / theory - 1.0).abs() < 0.15 {
-        return None;
-    }
-    let difference =
-        format!("one operation at a time takes {:.0} us, and {:.0} us in theory", measured / 1e3, theory / 1e3);
-    let cause = if difference_us > 0.0 {
-        format!(
-            "another layer adds {difference_us:.0} us to each operation: the host, a filesystem, a network, encryption"
-        )
-    } else {
-        "a nearer layer answers: a cache, or faster media than the model's".into()
-    };
-    Some(Cause { difference, cause })
+    let (measured_mean_ns, theory_mean_ns) = first.mean_ns;
+    let is_same = (measured_mean_ns / theory_mean_ns - 1.0).abs() < 0.15;
+    (!is_same).then_some(Cause::FirstDepth { measured_mean_ns, theory_mean_ns })
 }

@@ -3,7 +3,6 @@
 use plimsoll_catalogue::{Bucket, Counts, Offer, Standing};
 use plimsoll_load::Pace;
 use plimsoll_record::{Curve, Finding, Run};
-use plimsoll_units::Bytes;
 
 use super::LoadComparison;
 use super::cause::{Cause, SAME};
@@ -101,72 +100,22 @@ pub(super) fn cause(
 ) -> Option<Cause> {
     let first = *state.used_up.first()?;
     let bucket = standing.buckets.iter().find(|bucket| bucket.bound.ceiling == first)?;
-    let lasting = bucket.bound.iops;
-    let difference = match state.ended {
-        Some((seconds, iops)) => format!(
-            "burst credits are used up ({}, at {} IOPS after {} s): {lasting:.0} IOPS from then on",
-            size_of(bucket, offer),
-            grouped(iops),
-            grouped(seconds)
-        ),
-        None => format!(
-            "{lasting:.0} IOPS is the limit without burst credits ({} when full): they seem to have been used up before",
-            size_of(bucket, offer)
-        ),
-    };
-    let (pace, iops, mean_ns) = theory;
-    let theory = match pace {
-        Pace::Closed { depth } => format!("{:.0} IOPS, {} ms at depth {depth}", iops, three(mean_ns / 1e6)),
-        Pace::Open { rate, .. } if rate.as_f64() > iops * (1.0 + SAME) => {
-            format!("{iops:.0} IOPS, and a queue that grows: {:.0} arrive", rate.as_f64())
-        }
-        Pace::Open { .. } => format!("{:.0} IOPS, {} ms", iops, three(mean_ns / 1e6)),
-    };
-    Some(Cause { difference, cause: format!("theory for a run without credits: {theory}") })
+    let ceiling = &offer.ceilings[first];
+    let credits = ceiling.credits.filter(|_| bucket.bound.counts == Counts::Operations);
+    let (offered, theory_iops, theory_mean_ns) = theory;
+    Some(Cause::CreditsUsedUp {
+        credits,
+        credit_bytes: ceiling.credit_bytes.filter(|_| credits.is_none()),
+        lasting_iops: bucket.bound.iops,
+        ended_s: state.ended.map(|(seconds, _)| seconds),
+        burst_iops: state.ended.map(|(_, iops)| iops),
+        offered,
+        theory_iops,
+        theory_mean_ns,
+    })
 }
 
 /// The cause that credits ended within the measured part of a run.
 pub(super) fn mixed(rows: &[LoadComparison]) -> Option<Cause> {
-    rows.iter().any(|row| row.credits.is_mixed).then(|| Cause {
-        difference: "burst credits ended within the measured time of a run: its figures mix the times before and after"
-            .into(),
-        cause: "measure for longer than the credits last: --duration".into(),
-    })
-}
-
-/// Full credits: `5.4 M credits`, `1.5 TiB of credits`.
-fn size_of(bucket: &Bucket, offer: &Offer) -> String {
-    let ceiling = &offer.ceilings[bucket.bound.ceiling];
-    match (bucket.bound.counts, ceiling.credits, ceiling.credit_bytes) {
-        (Counts::Operations, Some(credits), _) if credits >= 1e6 => format!("{} M credits", three(credits / 1e6)),
-        (Counts::Operations, Some(credits), _) => format!("{} credits", grouped(credits)),
-        (_, _, Some(bytes)) => format!("{} of credits", Bytes::new(bytes.round() as u64)),
-        _ => "its credits".into(),
-    }
-}
-
-/// A number with at most three digits and without trailing zeros.
-fn three(value: f64) -> String {
-    let digits = if value >= 100.0 {
-        0
-    } else if value >= 10.0 {
-        1
-    } else {
-        2
-    };
-    let text = format!("{value:.digits$}");
-    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
-}
-
-/// A whole number with separators of thousands.
-fn grouped(value: f64) -> String {
-    let digits = format!("{value:.0}");
-    let mut text = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
+    rows.iter().any(|row| row.credits.is_mixed).then_some(Cause::CreditsEnded)
 }

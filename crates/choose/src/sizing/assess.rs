@@ -165,7 +165,7 @@ impl<'a> Assessor<'a> {
         let model = match offer.model() {
             Ok(model) => model,
             Err(error) if !self.required.objectives.is_empty() => {
-                return fails(RejectionReason::Refused(error.to_string()));
+                return fails(RejectionReason::NoModel(error));
             }
             Err(error) => {
                 let detail = RiskDetail::Statement(error.to_string());

@@ -118,7 +118,7 @@ pub(super) fn find_candidates(
     for members in WIDTHS.into_iter().filter(|members| *members <= widest) {
         match of_width(&goal, product, members) {
             Ok(of_width) => found.merge(of_width),
-            Err(refused) => reason = reason.or(Some(RejectionReason::Refused(refused))),
+            Err(refused) => reason = reason.or(Some(RejectionReason::NoConfiguration(refused))),
         }
     }
     let mut cheapest: BTreeMap<(usize, Group), Candidate> = BTreeMap::new();

@@ -61,9 +61,22 @@ pub enum ScopeError {
     Options {
         /// As given.
         text: String,
-        /// The reason, with the remedy.
-        reason: String,
+        /// The reason.
+        reason: OptionFault,
     },
+}
+
+/// The reason why options of a product cannot be given, with the remedy.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum OptionFault {
+    #[error(transparent)]
+    Syntax(#[from] ConfigError),
+    #[error("{product} has no option {name:?}; plimsoll catalogue show {product} lists its options")]
+    Unknown { product: String, name: String },
+    #[error("{0:?} is no option: write option=value")]
+    NoOption(String),
+    #[error("the size follows from --capacity: give other options only")]
+    Size,
 }
 
 /// A name that is neither a provider nor a product.
@@ -167,21 +180,18 @@ impl Search {
 
 /// The options in `PRODUCT:option=value,...`.
 fn given_options(product: &Product, text: &str) -> Result<Vec<(String, String)>, ScopeError> {
-    let failed = |reason: String| ScopeError::Options { text: text.to_owned(), reason };
-    let config: Config = text.parse().map_err(|error: ConfigError| failed(error.to_string()))?;
+    let failed = |reason: OptionFault| ScopeError::Options { text: text.to_owned(), reason };
+    let config: Config = text.parse().map_err(|error: ConfigError| failed(error.into()))?;
     let has_tiers = !product.tiers().is_empty();
     let option = |setting: Setting| match setting {
         Setting::Option { name, value } if name != "size" && product.has_option(&name) => Ok((name, value)),
-        Setting::Option { name, .. } if name != "size" => Err(failed(format!(
-            "{} has no option {name:?}; plimsoll catalogue show {0} lists its options",
-            product.name()
-        ))),
+        Setting::Option { name, .. } if name != "size" => {
+            Err(failed(OptionFault::Unknown { product: product.name().to_owned(), name }))
+        }
         Setting::Option { name, value } if name == "tier" && has_tiers => Ok((name, value)),
         Setting::Word(tier) if has_tiers => Ok(("tier".to_owned(), tier)),
-        Setting::Word(word) => Err(failed(format!("{word:?} is no option: write option=value"))),
-        Setting::Size { .. } | Setting::Option { .. } => {
-            Err(failed("the size follows from --capacity: give other options only".to_owned()))
-        }
+        Setting::Word(word) => Err(failed(OptionFault::NoOption(word))),
+        Setting::Size { .. } | Setting::Option { .. } => Err(failed(OptionFault::Size)),
     };
     config.volume.settings.into_iter().map(option).collect()
 }

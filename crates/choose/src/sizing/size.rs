@@ -14,6 +14,7 @@ use super::machines::Fleet;
 use super::pool::map;
 use super::search::{Search, provider};
 use super::{Choice, Exclusion, Rejection, RejectionReason, Sizing, SizingRequirements};
+use crate::climb::NoConfiguration;
 use crate::matching::price_of;
 
 /// Headroom factors tried if the objective is missed: higher ceilings have shorter queues.
@@ -186,7 +187,8 @@ pub fn judge(
 ) -> Result<Choice, Rejection> {
     let assessor = Assessor::new(catalogue, terms, required);
     let rejected = |reason| Rejection { name: config.to_string(), reason };
-    let refused = |refusal: ConfigRefusal| rejected(RejectionReason::Refused(refusal.to_string()));
+    let refused =
+        |refusal: ConfigRefusal| rejected(RejectionReason::NoConfiguration(NoConfiguration::Refused(refusal)));
     let offer = catalogue.offer(config, terms).map_err(refused)?;
     if offer.capacity < required.capacity {
         let exclusion = Exclusion::Capacity(offer.capacity, required.capacity);

@@ -1,7 +1,7 @@
 //! Likely causes of differences: measurements are theory with a single change, which has to be found.
 
 use plimsoll_catalogue::{Catalogue, Date, PriceTerms};
-use plimsoll_choose::{Explanation, explain, trial};
+use plimsoll_choose::{Cause, Explanation, explain, trial};
 use plimsoll_load::{Arrival, Pace, StreamSpec};
 use plimsoll_record::{Bins, Counter, Curve, Estimate, Figures, Finding, Run, Slice, Tally};
 use plimsoll_units::{Bytes, Instant, Iops, Kind, Span};
@@ -42,10 +42,9 @@ fn changed(config: &str, direct: bool, measured: impl Fn(u32, f64, f64) -> (f64,
     explained(config, &build_curve(runs.collect(), block, direct))
 }
 
-/// The causes as `difference -> cause`, compared in order.
+/// The causes as data, compared in order.
 fn check(explanation: &Explanation, expected: &[&str]) {
-    let found: Vec<String> =
-        explanation.causes.iter().map(|cause| format!("{} -> {}", cause.difference, cause.cause)).collect();
+    let found: Vec<String> = explanation.causes.iter().map(|cause| format!("{cause:?}")).collect();
     let fits = found.len() == expected.len() && found.iter().zip(expected).all(|(found, part)| found.contains(part));
     assert!(fits, "{found:#?}, expected {expected:#?}");
 }
@@ -64,11 +63,11 @@ fn at_most(max: f64) -> impl Fn(u32, f64, f64) -> (f64, f64) {
 fn more_than_the_cap_is_a_burst_a_cache_or_another_configuration() {
     // 100 GiB of gp2 give 300 IOPS, and 3,000 while 5.4 million credits last: 2,000 s.
     let burst = changed("aws/gp2:100GiB", true, at_most(2_950.0));
-    check(&burst, &["allows 300 -> burst credits: at the peak, full credits last 2000 s"]);
+    check(&burst, &["allowed_iops: 300.0, reason: Burst, burst_s: Some(2000.0"]);
     let beyond = changed("aws/gp2:100GiB", true, at_most(20_000.0));
-    check(&beyond, &["allows 300 -> the configuration differs, or a layer in between answers"]);
+    check(&beyond, &["allowed_iops: 300.0, reason: OtherLayer, burst_s: None"]);
     let cached = changed("aws/gp2:100GiB", false, at_most(20_000.0));
-    check(&cached, &["page cache -> memory answers cached reads", "allows 300 -> the page cache accepts writes"]);
+    check(&cached, &["BufferedIo", "allowed_iops: 300.0, reason: PageCache"]);
 }
 
 #[test]
@@ -76,12 +75,9 @@ fn another_level_is_named_before_another_size() {
     // 100 GB at VPU 10 give 6,000 IOPS, at VPU 20 they give 7,500, as 125 GB at VPU 10 do.
     let level =
         changed("oci:100GB@10vpu", true, |depth, iops, mean| if depth > 4 { (7_500.0, mean) } else { (iops, mean) });
-    check(
-        &level,
-        &["allows 6000", "at most 7500 IOPS were measured -> that is what oci/block-volume:100GB,vpu=20 gives"],
-    );
+    check(&level, &["allowed_iops: 6000.0", "measured_iops: 7500.0, configuration: \"oci/block-volume:100GB,vpu=20\""]);
     let size = changed("oci:100GB@10vpu", true, |_, iops, mean| (iops.min(4_550.0), mean));
-    check(&size, &["that is what oci/block-volume:76GB gives (4560 IOPS)"]);
+    check(&size, &["configuration: \"oci/block-volume:76GB\", allowed_iops: 4560.0"]);
 }
 
 #[test]
@@ -90,13 +86,13 @@ fn a_short_queue_is_reported_as_the_cause() {
     let config = "oci:1000GB@120vpu";
     let offered = [1, 4].map(|depth| build_run(Pace::Closed { depth }, f64::from(depth) * 1e9 / 700e3, 700e3));
     let short = explained(config, &build_curve(offered.into(), Bytes::kib(4), true));
-    check(&short, &["allows 225000 IOPS, and depth 4 gives 5937 in theory -> the queue is too short"]);
+    check(&short, &["allowed_iops: 225000.0, depth: 4, theory_iops: 5937."]);
 }
 
 #[test]
 fn a_common_factor_at_saturated_loads_is_a_confusion_of_units() {
     let units = changed("oci:100GB@10vpu", true, |_, iops, mean| (iops / 1.048_576, mean * 1.048_576));
-    check(&units, &["by the factor 0.954 -> units: MB and MiB (or KiB twice) are 4.9 % apart"]);
+    check(&units, &["Units { factor: 0.953"]);
 }
 
 #[test]
@@ -107,8 +103,8 @@ fn latency_at_depth_one_shows_layers_in_between() {
             _ => (iops, mean),
         })
     };
-    check(&at_one(|mean| mean + 300e3), &["974 us, and 674 us in theory -> another layer adds 300 us"]);
-    check(&at_one(|mean| mean / 2.0), &["337 us, and 674 us in theory -> a nearer layer answers"]);
+    check(&at_one(|mean| mean + 300e3), &["FirstDepth { measured_mean_ns: 97"]);
+    check(&at_one(|mean| mean / 2.0), &["FirstDepth { measured_mean_ns: 33"]);
 }
 
 /// Under a load beyond two limits, operations wait longest for the first, but the lower limit bounds the throughput.
@@ -150,18 +146,20 @@ fn a_run_without_credits_is_compared_with_a_product_without_credits() {
     let mut used_up = lasting_run(&[(1_960, 2_855), (540, 100)], 1_960);
     let exact = build_curve(vec![used_up.clone()], Bytes::kib(4), true);
     let explanation = explained("aws/gp2:30GiB", &exact);
-    check(&explanation, &["burst credits are used up (5.4 M credits, at 2,8"]);
+    check(&explanation, &["CreditsUsedUp { credits: Some(5400000.0), credit_bytes: None, lasting_iops: 100.0"]);
     let row = &explanation.rows[0];
     assert!((row.iops.1 - 100.0).abs() < 1.0 && (row.mean_ns.1 / 40e6 - 1.0).abs() < 0.01, "{row:?}");
     assert_eq!(row.binds.as_deref(), Some("IOPS of the size (3 for each GiB, at least 100), with burst credits"));
-    let cause = &explanation.causes[0];
-    assert_eq!(cause.cause, "theory for a run without credits: 100 IOPS, 40 ms at depth 4");
+    let Cause::CreditsUsedUp { theory_iops, theory_mean_ns, .. } = explanation.causes[0] else {
+        panic!("{explanation:?}")
+    };
+    assert_eq!((theory_iops, theory_mean_ns), (row.iops.1, row.mean_ns.1));
     used_up.findings.push(Finding::RateDropped { at_seconds: 1_957.0, before: 2_855.0, after: 100.0 });
     let found = explained("aws/gp2:30GiB", &build_curve(vec![used_up], Bytes::kib(4), true));
-    assert!(found.causes[0].difference.contains("at 2,855 IOPS after 1,957 s): 100 IOPS from then on"), "{found:?}");
+    check(&found, &["lasting_iops: 100.0, ended_s: Some(1957.0), burst_iops: Some(2855.0)"]);
     let burst = lasting_run(&[(600, 2_855)], 10);
     let explanation = explained("aws/gp2:30GiB", &build_curve(vec![burst], Bytes::kib(4), true));
-    check(&explanation, &["allows 100 -> burst credits: at the peak"]);
+    check(&explanation, &["allowed_iops: 100.0, reason: Burst"]);
     assert!(explanation.rows[0].iops.1 > 2_800.0, "full credits: {:?}", explanation.rows[0]);
 }
 
@@ -171,7 +169,7 @@ fn credits_used_by_an_earlier_run_are_missing_in_the_next() {
     let explanation = explained("aws/gp2:30GiB", &build_curve(runs, Bytes::kib(4), true));
     assert!(explanation.rows[0].credits.used_up.is_empty(), "{:?}", explanation.rows[0]);
     assert!((explanation.rows[1].iops.1 - 100.0).abs() < 1.0, "{:?}", explanation.rows[1]);
-    assert!(explanation.causes[0].difference.contains("they seem to have been used up before"), "{explanation:?}");
+    assert!(format!("{:?}", explanation.causes[0]).contains("ended_s: None"), "{explanation:?}");
 }
 
 /// A run that is as slow as the lasting limit from its begin, although its depth would carry more.
@@ -179,7 +177,10 @@ fn credits_used_by_an_earlier_run_are_missing_in_the_next() {
 fn credits_used_before_the_measurement_are_inferred_from_the_rate() {
     let slow = lasting_run(&[(600, 100)], 10);
     let explanation = explained("aws/gp2:30GiB", &build_curve(vec![slow], Bytes::kib(4), true));
-    check(&explanation, &["100 IOPS is the limit without burst credits (5.4 M credits when full)"]);
+    check(
+        &explanation,
+        &["CreditsUsedUp { credits: Some(5400000.0), credit_bytes: None, lasting_iops: 100.0, ended_s: None"],
+    );
 }
 
 #[test]
@@ -187,6 +188,6 @@ fn void_figures_are_the_first_cause() {
     let mut cached = build_curve(vec![build_run(Pace::Closed { depth: 32 }, 244_000.0, 131e3)], Bytes::kib(4), true);
     cached.runs[0].findings.push(Finding::PageCacheAnswered { share: 0.9994 });
     let explanation = explained("aws/gp3:100GiB", &cached);
-    let first = &explanation.causes[0].difference;
-    assert_eq!(first, "99.9 % of the reads came from the page cache: not a figure of the storage");
+    let finding = Finding::PageCacheAnswered { share: 0.9994 };
+    assert_eq!(explanation.causes[0], Cause::Finding { finding });
 }

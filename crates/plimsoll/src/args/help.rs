@@ -109,4 +109,53 @@ mod tests {
         grouped.sort_unstable();
         assert_eq!(existing, grouped);
     }
+
+    /// Commands without a result: servers, guides, and commands that print or write files in a format of their own.
+    const WITHOUT_RESULT: [&str; 14] = [
+        "k8s-job",
+        "serve",
+        "web",
+        "nbd",
+        "iscsi",
+        "oci-config",
+        "oci-agent",
+        "collect",
+        "try",
+        "config",
+        "guide",
+        "presets",
+        "generate",
+        "help",
+    ];
+
+    /// The commands with arguments of their own at the ends of the tree: `catalogue show`.
+    fn list_ends(command: &clap::Command, path: &str, ends: &mut Vec<(String, clap::Command)>) {
+        let subcommands = || command.get_subcommands().filter(|sub| sub.get_name() != "help");
+        for sub in subcommands() {
+            list_ends(sub, format!("{path} {}", sub.get_name()).trim(), ends);
+        }
+        if subcommands().next().is_none() {
+            ends.push((path.to_owned(), command.clone()));
+        }
+    }
+
+    #[test]
+    fn every_result_has_every_form() {
+        let mut cli = build_command();
+        cli.build();
+        let mut ends = Vec::new();
+        list_ends(&cli, "", &mut ends);
+        let missing = |(path, command): &(String, clap::Command)| {
+            let has = |form: &&str| command.get_arguments().any(|arg| arg.get_long() == Some(form));
+            // The JSON of fio's results is that of fio: --output-format=json.
+            let forms = ["json", "html", "markdown", "csv"]
+                .into_iter()
+                .filter(|form| (path.as_str(), *form) != ("fio", "json"));
+            let missing: Vec<&str> = forms.filter(|form| !has(form)).collect();
+            (!missing.is_empty()).then(|| format!("{path}: {}", missing.join(", ")))
+        };
+        let is_result = |path: &str| WITHOUT_RESULT.iter().all(|name| path.split(' ').next() != Some(name));
+        let missing: Vec<String> = ends.iter().filter(|(path, _)| is_result(path)).filter_map(missing).collect();
+        assert!(ends.len() > 60 && missing.is_empty(), "{} commands; missing: {missing:#?}", ends.len());
+    }
 }

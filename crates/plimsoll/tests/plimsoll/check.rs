@@ -49,5 +49,5 @@ fn requirements_are_listed_and_printed() {
     folder.refuses_usage(&["check", "etdc", "."], "did you mean etcd?");
     folder.refuses_usage(&["check", "missing/own.toml", "."], "missing/own.toml");
     folder.refuses_usage(&["check", "etcd", "copy.toml"], "not a directory");
-    folder.refuses_usage(&["check", "--json"], "name a requirement and a PATH");
+    folder.refuses_usage(&["check", "etcd", "--json"], "name a PATH, too");
 }

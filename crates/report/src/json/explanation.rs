@@ -5,6 +5,7 @@ use plimsoll_choose::{Cause, Explanation, LoadComparison};
 use plimsoll_load::Pace;
 
 use super::{each, finite, offer};
+use crate::words;
 
 view! {
     /// A measured curve and the theoretical figures of a configuration.
@@ -63,9 +64,11 @@ view! {
     /// A likely cause of a difference.
     #[schemars(rename = "Cause")]
     struct CauseView from cause: &Cause {
+        #[serde(flatten)]
+        cause: Cause = cause.clone(),
         /// The difference, in a few words.
-        what: String = cause.difference.clone(),
+        what: String = words::difference(cause),
         /// The likely cause.
-        why: String = cause.cause.clone(),
+        why: String = words::cause(cause),
     }
 }

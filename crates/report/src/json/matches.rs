@@ -1,7 +1,7 @@
 //! Products that carry a load, and those that do not.
 
 use plimsoll_catalogue::MachineShape;
-use plimsoll_choose::{Matches, Need, Rejected, Resemblance, SuitableOffer};
+use plimsoll_choose::{Matches, Need, Rejected, Resemblance, SuitableOffer, Unsuitable};
 use plimsoll_units::{Bytes, Span};
 
 use super::{each, finite, offer, view};
@@ -88,7 +88,21 @@ view! {
     struct RejectedProduct from one: &Rejected {
         /// The product, or its nearest configuration.
         name: String = one.name.clone(),
+        /// Kind of the reason.
+        kind: &'static str = words::unsuitable_id(&one.reason),
+        /// Modelled or simulated operations per second, of a product that does not carry the required.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        iops: Option<f64> = match one.reason {
+            Unsuitable::Sustains { iops, .. } | Unsuitable::Completes { iops, .. } => Some(iops),
+            _ => None,
+        },
+        /// Simulated value of the objective's measure in nanoseconds, of a product that misses it.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        simulated_objective_ns: Option<Span> = match one.reason {
+            Unsuitable::Latency { reached, .. } => Some(reached),
+            _ => None,
+        },
         /// Reason.
-        why: String = one.reason.clone(),
+        why: String = words::unsuitable(&one.reason),
     }
 }

@@ -2,13 +2,34 @@
 
 use std::sync::Arc;
 
-use plimsoll_catalogue::{Cite, JudgedCondition, ObservedFigure, RequiredUnit};
+use plimsoll_catalogue::{Cite, JudgedCondition, ObservedFigure, RequiredUnit, Requirement};
 
 use super::each;
 use crate::pages::CheckedRequirement;
 use crate::pages::requirement::{undecided_reason, verdict_word};
 
 view! {
+    /// The built-in requirements.
+    struct Requirements from all: &[Requirement] {
+        /// Name and version of this format.
+        #[schemars(extend("const" = "plimsoll.requirements/1"))]
+        format: &'static str = "plimsoll.requirements/1",
+        /// The requirements.
+        requirements: Vec<RequirementSummary> = each(all),
+    }
+
+    /// A requirement of a product.
+    struct RequirementSummary from requirement: &Requirement {
+        /// Name of the requirement.
+        name: String = requirement.name.clone(),
+        /// Name of the product.
+        title: String = requirement.title.clone(),
+        /// The requirement in a sentence.
+        about: String = requirement.about.clone(),
+        /// Source of the jobs.
+        source: Arc<Cite> = Arc::clone(&requirement.cite),
+    }
+
     /// A requirement of a product, checked on storage.
     struct RequirementCheck from checked: &CheckedRequirement<'_> {
         /// Name and version of this format.

@@ -14,7 +14,7 @@ use super::{
 type MakeSchema = fn() -> Schema;
 
 /// The schema of each result by its name.
-const SCHEMAS: [(&str, MakeSchema); 23] = [
+const SCHEMAS: [(&str, MakeSchema); 24] = [
     ("run", || schema_for!(Curve)),
     ("suite", suite),
     ("comparison", closed::<comparison::ComparisonResult>),
@@ -22,6 +22,7 @@ const SCHEMAS: [(&str, MakeSchema); 23] = [
     ("history", closed::<history::History>),
     ("nbd-check", closed::<nbd_check::NbdCheck>),
     ("requirement-check", closed::<requirement::RequirementCheck>),
+    ("requirements", closed::<requirement::Requirements>),
     ("doctor", closed::<doctor::Doctor>),
     ("catalogue", closed::<catalogue::Products>),
     ("product", closed::<catalogue::ProductResult>),

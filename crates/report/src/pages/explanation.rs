@@ -8,7 +8,7 @@ use super::limit;
 use crate::latency::LatencyUnit;
 use crate::number;
 use crate::page::{Block, Cell, Column, ColumnKind, Fact, Headline, Item, Page, PageSection, Table};
-use crate::words::{offer as words, offered, product_text};
+use crate::words::{cause as format_cause, difference, offer as words, offered, product_text};
 
 /// Compares a run with theory: highest rates, every load, and causes.
 pub fn explanation(explanation: &Explanation) -> Page {
@@ -28,7 +28,7 @@ pub fn explanation(explanation: &Explanation) -> Page {
     }
     details.extend(offer.model_fit().map(|fit| say!("Theory: {}.", fit.words())));
     details.extend(explanation.extrapolated.as_ref().map(|what| say!("Theory: {what}.")));
-    let cause = |cause: &Cause| Fact::new(label!("Cause"), &cause.difference).with_remark(&cause.cause);
+    let cause = |cause: &Cause| Fact::new(label!("Cause"), difference(cause)).with_remark(format_cause(cause));
     let mut figures = vec![Fact::new(label!("Theory"), words::readable_name(offer))];
     figures.extend(explanation.causes.iter().map(cause));
     let sections = vec![
@@ -120,7 +120,8 @@ fn causes(explanation: &Explanation) -> PageSection {
     if explanation.causes.is_empty() {
         return PageSection::bare(label!("Causes"), vec![Block::Text(label!("Causes: none identified").to_owned())]);
     }
-    let items = explanation.causes.iter().map(|cause| Item::new(&cause.difference, [format!("-> {}", cause.cause)]));
+    let items =
+        explanation.causes.iter().map(|cause| Item::new(difference(cause), [format!("-> {}", format_cause(cause))]));
     PageSection::new(label!("Likely causes"), vec![Block::Items(items.collect())])
 }
 

@@ -44,7 +44,7 @@ pub fn matches(need: &Need, matches: &Matches, near: &[Resemblance], detail: Det
         carries,
         PageSection::bare(label!("Products that miss the objective"), nearly),
         resembling(near),
-        rejected(&matches.rejected, detail),
+        describe_rejected(&matches.rejected, detail),
         PageSection::bare(label!("Doubts and sources"), vec![Block::Facts(sources(matches, detail))]),
     ];
     Page {
@@ -236,11 +236,13 @@ fn format_points(one: &Resemblance) -> String {
 }
 
 /// An entry per reason, the most common first; with [`Detail::All`] an entry per product.
-fn rejected(rejected: &[Rejected], detail: Detail) -> PageSection {
+fn describe_rejected(rejected: &[Rejected], detail: Detail) -> PageSection {
+    let describe = |one: &Rejected| (one.name.clone(), words::unsuitable(&one.reason));
+    let rejected: Vec<(String, String)> = rejected.iter().map(describe).collect();
     let items: Vec<Item> = if detail == Detail::All {
-        rejected.iter().map(|one| Item::new(format!("{}: {}", one.name, one.reason), [])).collect()
+        rejected.iter().map(|(name, reason)| Item::new(format!("{name}: {reason}"), [])).collect()
     } else {
-        group_rejected(rejected).iter().map(|group| Item::new(group.words(), [])).collect()
+        group_rejected(&rejected).iter().map(|group| Item::new(group.words(), [])).collect()
     };
     PageSection::folded(say!("Would not carry it: {}", rejected.len()), vec![Block::Items(items)])
 }
@@ -248,13 +250,14 @@ fn rejected(rejected: &[Rejected], detail: Detail) -> PageSection {
 /// Products rejected for the same reason.
 struct RejectedGroup<'r> {
     reason: String,
-    members: Vec<&'r Rejected>,
+    /// Name and reason of each.
+    members: Vec<&'r (String, String)>,
 }
 
 impl RejectedGroup<'_> {
     fn words(&self) -> String {
-        let names: Vec<&str> = self.members.iter().map(|one| strip_options(&one.name)).collect();
-        let reason = if let [only] = self.members.as_slice() { &only.reason } else { &self.reason };
+        let names: Vec<&str> = self.members.iter().map(|(name, _)| strip_options(name)).collect();
+        let reason = if let [(_, only)] = self.members.as_slice() { only } else { &self.reason };
         format!("{} - {reason}: {}", self.members.len(), first(&names))
     }
 }
@@ -267,7 +270,7 @@ fn first(names: &[&str]) -> String {
     }
 }
 
-fn group_rejected(rejected: &[Rejected]) -> Vec<RejectedGroup<'_>> {
+fn group_rejected(rejected: &[(String, String)]) -> Vec<RejectedGroup<'_>> {
     let mut groups: Vec<RejectedGroup> = Vec::new();
     for one in rejected {
         let reason = generalize_reason(one);
@@ -281,8 +284,8 @@ fn group_rejected(rejected: &[Rejected]) -> Vec<RejectedGroup<'_>> {
 }
 
 /// A reason without product details: the name becomes `it`, numbers with units become dots.
-fn generalize_reason(one: &Rejected) -> String {
-    let why = one.reason.replace(strip_options(&one.name), "it");
+fn generalize_reason((name, reason): &(String, String)) -> String {
+    let why = reason.replace(strip_options(name), "it");
     let words = why.split(' ').map(|word| if word.starts_with(|c: char| c.is_ascii_digit()) { "…" } else { word });
     let units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "ns", "us", "ms", "s"];
     let mut retained: Vec<&str> = Vec::new();
@@ -303,10 +306,12 @@ fn strip_options(configuration: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
+    use plimsoll_choose::Unsuitable;
+
     use super::*;
 
-    fn many(reasons: &[(&str, &str)]) -> Vec<Rejected> {
-        reasons.iter().map(|(name, why)| Rejected { name: (*name).into(), reason: (*why).into() }).collect()
+    fn many(reasons: &[(&str, &str)]) -> Vec<(String, String)> {
+        reasons.iter().map(|(name, why)| ((*name).into(), (*why).into())).collect()
     }
 
     fn check(rejected: &[(&str, &str)], expected: &[&str]) {
@@ -340,7 +345,9 @@ mod tests {
         let names: Vec<String> = (0..40).map(|n| format!("a/p{n}")).collect();
         let all: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), "too slow")).collect();
         check(&all, &["40 - too slow: a/p0, a/p1, a/p2, a/p3, a/p4 and 35 more"]);
-        let entries = |detail| match &rejected(&many(&all), detail).blocks[..] {
+        let all: Vec<Rejected> =
+            names.iter().map(|name| Rejected { name: name.clone(), reason: Unsuitable::Capacity }).collect();
+        let entries = |detail| match &describe_rejected(&all, detail).blocks[..] {
             [Block::Items(items)] => items.len(),
             other => panic!("{other:?}"),
         };

@@ -30,7 +30,7 @@ pub(crate) use self::machine::{
     busy_hours_source, compute, compute_origin, foreign_platform, format_shape, licences, machine,
     memory_not_of_database, more_vcpus, notable_scans, processors_without_peaks, unpriced_licences, vcpu_count,
 };
-use super::{clean, offer, product_text};
+use super::{clean, no_configuration, offer, product_text};
 use crate::number;
 
 /// Unverified figures of a choice, and machines without a price: `price, latency, few machine prices`.
@@ -109,7 +109,8 @@ pub(crate) fn why(why: &RejectionReason) -> String {
                  {near}"
             )
         }
-        RejectionReason::Refused(text) => clean(text),
+        RejectionReason::NoConfiguration(reason) => no_configuration(reason),
+        RejectionReason::NoModel(error) => clean(&error.to_string()),
         RejectionReason::Excluded(why) => exclusion(why),
     }
 }

@@ -6,7 +6,11 @@ use crate::support;
 use std::collections::BTreeSet;
 use std::sync::OnceLock;
 
-use plimsoll_choose::{Explanation, Matches, Need, Quote, Rejected, Resemblance, explain, matching, quote};
+use plimsoll_choose::{
+    AboveCeiling, Cause, ConfusedUnits, Explanation, Matches, Need, NoConfiguration, Quote, Rejected, Resemblance,
+    Unsuitable, explain, matching, quote,
+};
+use plimsoll_load::Pace;
 use plimsoll_record::Curve;
 use plimsoll_report::pages::{self, Detail};
 use plimsoll_report::{
@@ -96,10 +100,8 @@ fn build_need(iops: u64) -> Need {
     need.iops = iops as f64;
     need.objective = "p99<=5ms".parse().unwrap();
     need.streams[0].region.length = Bytes::gib(100);
-    need.streams[0].pace = plimsoll_load::Pace::Open {
-        rate: plimsoll_units::Iops::per_second(iops),
-        arrival: plimsoll_load::Arrival::Poisson,
-    };
+    need.streams[0].pace =
+        Pace::Open { rate: plimsoll_units::Iops::per_second(iops), arrival: plimsoll_load::Arrival::Poisson };
     need
 }
 
@@ -225,6 +227,68 @@ fn explanation_has_a_row_per_load() {
 }
 
 #[test]
+fn causes_and_rejections_are_sentences_of_their_figures() {
+    let mut compared = explained();
+    compared.causes = vec![
+        Cause::AboveCeiling {
+            measured_iops: 2_950.0,
+            ceiling: "IOPS of the size".into(),
+            allowed_iops: 300.0,
+            reason: AboveCeiling::Burst,
+            burst_s: Some(2_000.0),
+        },
+        Cause::Units { factor: 0.9537, units: ConfusedUnits::Mega },
+        Cause::FirstDepth { measured_mean_ns: 974e3, theory_mean_ns: 674e3 },
+        Cause::CreditsUsedUp {
+            credits: Some(5.4e6),
+            credit_bytes: None,
+            lasting_iops: 100.0,
+            ended_s: Some(1_957.0),
+            burst_iops: Some(2_855.0),
+            offered: Pace::Closed { depth: 4 },
+            theory_iops: 100.0,
+            theory_mean_ns: 40e6,
+        },
+    ];
+    let text = flat(&page_text(&pages::explanation(&compared), &plain(200)));
+    let sentences = [
+        "2,950 IOPS were measured, and IOPS of the size allows 300",
+        "-> burst credits: at the peak, full credits last 2000 s: measure longer",
+        "all saturated loads differ by the factor 0.954",
+        "-> units: MB and MiB (or KiB twice) are 4.9 % apart",
+        "one operation at a time takes 974 us, and 674 us in theory",
+        "-> another layer adds 300 us to each operation",
+        "burst credits are used up (5.4 M credits, at 2,855 IOPS after 1,957 s): 100 IOPS from then on",
+        "-> theory for a run without credits: 100 IOPS, 40 ms at depth 4",
+    ];
+    for sentence in sentences {
+        assert!(text.contains(sentence), "{sentence} in {text}");
+    }
+    let json: serde_json::Value = serde_json::from_slice(&explanation_json(&compared)).unwrap();
+    let kinds: Vec<&str> =
+        json["causes"].as_array().unwrap().iter().filter_map(|cause| cause["kind"].as_str()).collect();
+    assert_eq!(kinds, ["above-ceiling", "units", "first-depth", "credits-used-up"]);
+    assert_eq!((&json["causes"][1]["units"], &json["causes"][3]["lasting_iops"]), (&"mega".into(), &100.0.into()));
+
+    let (load, mut matched, near) = find_matches(2_000);
+    let capacity = NoConfiguration::Capacity(Bytes::gib(4_096));
+    let reasons = [
+        (Unsuitable::NoConfiguration(capacity), "capacity", "it cannot hold 4 TiB"),
+        (
+            Unsuitable::Completes { iops: 4e3, required: 12e3 },
+            "completes",
+            "it completes 4,000 of 12,000 IOPS (simulated)",
+        ),
+    ];
+    matched.rejected = reasons.clone().map(|(reason, ..)| Rejected { name: "a".into(), reason }).into();
+    let json: serde_json::Value = serde_json::from_slice(&matches_json(&load, &matched, &near)).unwrap();
+    for (rejected, (_, kind, why)) in json["rejected"].as_array().unwrap().iter().zip(reasons) {
+        assert_eq!((rejected["kind"].as_str(), rejected["why"].as_str()), (Some(kind), Some(why)));
+    }
+    assert_eq!(json["rejected"][1]["iops"], 4_000.0);
+}
+
+#[test]
 fn products_are_listed_and_shown() {
     let catalogue = shelf::build_catalogue();
     let list = flat(&page_text(&pages::build_products_page(&catalogue), &plain(120)));
@@ -294,7 +358,7 @@ fn json_names_format_and_units() {
     assert_eq!(first["lifts"][0]["option"], "iops");
     assert!(json["quotes"][1]["price"].is_null() && json["quotes"][1]["no_price"].is_string());
     let (need, mut found, near) = find_matches(2_000);
-    found.rejected.push(Rejected { name: "a".into(), reason: "b".into() });
+    found.rejected.push(Rejected { name: "a".into(), reason: Unsuitable::Capacity });
     let json = read(matches_json(&need, &found, &near));
     assert_eq!((&json["format"], &json["need"]["objective"]), (&"plimsoll.match/1".into(), &"p99 <= 5 ms".into()));
     assert_eq!(json["carries"][0]["price"]["monthly"]["amount"], "17.00");
