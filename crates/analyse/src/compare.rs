@@ -16,6 +16,7 @@ use plimsoll_record::{Curve, EndReason, Estimate, LoadLine, Objective};
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::described::{self, Described};
 use crate::load_line::{chosen_objective, judged as line_of};
 use change::{Pair, Paired, judged};
 pub use conditions::different_load;
@@ -54,7 +55,11 @@ pub enum Verdict {
     /// Better for some loads and worse for others.
     Mixed,
     /// Not comparable, with the reason.
-    NotComparable(#[schemars(with = "String")] Incomparable),
+    NotComparable(
+        #[serde(serialize_with = "described::serialize")]
+        #[schemars(with = "Described<Incomparable>")]
+        Incomparable,
+    ),
 }
 
 /// A quantity of both curves.

@@ -22,6 +22,7 @@ use plimsoll_record::Evidence;
 use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
+use crate::described::{self, Described};
 pub use calibrate::{CountedLatencies, NotCalibrated, VolumeLatencies, calibrate};
 pub use doubt::{FitDoubt, Identification};
 use points::FitPoint;
@@ -57,8 +58,9 @@ pub struct Fitted {
     /// The best alternative that is nearly as good but differs at four times the heaviest load: extrapolations must
     /// show both.
     pub rival: Option<Alternative>,
-    /// Caveats; sentences in JSON.
-    #[schemars(with = "Vec<String>")]
+    /// Caveats.
+    #[serde(serialize_with = "described::serialize_all")]
+    #[schemars(with = "Vec<Described<FitDoubt>>")]
     pub doubts: Vec<FitDoubt>,
 }
 
@@ -77,7 +79,8 @@ pub struct Parameter {
     /// False if a different value, with the others adjusted, describes the runs equally well.
     pub identified: bool,
     /// Runs that identify it, or the reason why none do.
-    #[schemars(with = "String")]
+    #[serde(serialize_with = "described::serialize")]
+    #[schemars(with = "Described<Identification>")]
     pub identified_by: Identification,
 }
 

@@ -8,6 +8,7 @@ mod batch;
 mod by_load;
 pub mod closed;
 mod compare;
+mod described;
 mod drift;
 mod estimate;
 mod fit;

@@ -1,12 +1,17 @@
 //! Reasons why runs cannot be compared: data, with their sentences.
 
 use plimsoll_record::Objective;
-use serde::{Serialize, Serializer};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::described::describe_figures;
 
 /// The reason why runs cannot be compared.
 #[rustfmt::skip]
 #[plimsoll_language::say_errors]
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", tag = "kind", content = "figures")]
+#[schemars(transform = describe_figures)]
 #[expect(missing_docs, reason = "the message of a variant documents it")]
 pub enum Incomparable {
     #[error("a run of {0} failed: measure again to the end")] Failed(String),
@@ -36,10 +41,4 @@ pub enum Incomparable {
     #[error("{0} was met at all loads, or at none, on one side")] OneSide(Objective),
     #[error("response times scatter too much: only a factor of {factor:.1} would be detected, add --duration \
         {duration_s:.0}s")] ScatterOfPasses { factor: f64, duration_s: f64 },
-}
-
-impl Serialize for Incomparable {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
 }

@@ -1,12 +1,17 @@
 //! Reasons to doubt a fitted model, and the runs that identify its parameters: data, with their sentences.
 
 use plimsoll_units::Bytes;
-use serde::{Serialize, Serializer};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::described::describe_figures;
 
 /// A reason to doubt a fitted model.
 #[rustfmt::skip]
 #[plimsoll_language::say_errors]
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", tag = "kind", content = "figures")]
+#[schemars(transform = describe_figures)]
 #[expect(missing_docs, reason = "the sentence of a variant documents it")]
 pub enum FitDoubt {
     #[error("one load was measured: what is waited for, and how much can be carried, is not identified; measure \
@@ -64,7 +69,9 @@ pub enum FitDoubt {
 /// The runs that identify a parameter, or the reason why none do.
 #[rustfmt::skip]
 #[plimsoll_language::say_errors]
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", tag = "kind", content = "figures")]
+#[schemars(transform = describe_figures)]
 #[expect(missing_docs, reason = "the sentence of a variant documents it")]
 pub enum Identification {
     #[error("{load}: mean {mean_us:.1} us")] First { load: String, mean_us: f64 },
@@ -80,16 +87,4 @@ pub enum Identification {
     #[error("not identified: half and twice as much describe these runs as well")] HalfAndTwice,
     #[error("not identified: half as much describes these runs as well")] Half,
     #[error("not identified: twice as much describes these runs as well")] Twice,
-}
-
-impl Serialize for FitDoubt {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
-
-impl Serialize for Identification {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
 }

@@ -326,7 +326,7 @@ fn two_targets_are_measured_in_turns_and_both_runs_kept() {
     assert!(names.len() == 2 && names.iter().all(|name| text.contains(name)), "{names:?} in {text}");
     let json = folder.bytes("compared.json");
     let json: serde_json::Value = serde_json::from_slice(&json).expect("it is JSON");
-    assert_eq!(json["format"], "plimsoll.comparison/1");
+    assert_eq!(json["format"], "plimsoll.comparison/2");
     for target in ["a", "b"] {
         assert_eq!(folder.names(target), [""; 0], "no file is left in {target}");
     }
@@ -432,7 +432,7 @@ fn comparison_states_the_verdict_in_its_first_line_and_exit_code() {
     assert!(two.starts_with("No verdict: ") && two.contains("at least three") && code == Some(3), "{code:?}: {two}");
     let written = folder.run(&["compare", "a.json", "fast.json", "--json", "-"]);
     let json: serde_json::Value = serde_json::from_slice(&written.stdout).expect("it is JSON");
-    assert_eq!(json["format"], "plimsoll.comparison/1");
+    assert_eq!(json["format"], "plimsoll.comparison/2");
     assert_eq!((&json["verdict"], &json["first"][0]), (&"better".into(), &"a.json".into()));
     assert!(json["line"]["ratio"]["value"].as_f64().expect("a ratio") > 1.5, "{json}");
     folder.refuses_usage(&["compare", "a.json"], "give two runs");

@@ -58,6 +58,8 @@ fn commands_about_products_have_every_form() {
     check(&folder, &two[..2], "aws/gp3:500GiB,iops=12000", "plimsoll.quote/1");
     check(&folder, &two, "azure/premium-ssd:1024GiB,P30", "plimsoll.quote/1");
     check(&folder, &["catalogue"], "aws/gp3", "plimsoll.catalogue/1");
+    check(&folder, &["prices"], "aws", "plimsoll.prices/1");
+    check(&folder, &["check"], "etcd", "plimsoll.requirements/1");
     check(&folder, &["catalogue", "show", "aws/gp3"], "throughput as provisioned", "plimsoll.product/1");
     let gp3 = include_str!("../../../../catalogue/aws/gp3.toml");
     folder.write("own.toml", gp3);
@@ -76,8 +78,18 @@ fn commands_about_runs_have_every_form() {
     let folder = write_measured_run("runs");
     check(&folder, &["match", "run.json"], "aws/gp3", "plimsoll.match/1");
     check(&folder, &["explain", "run.json", "--as", "aws/gp3:100GiB"], "depth 1", "plimsoll.explanation/1");
-    check(&folder, &["fit", "run.json"], "dies", "plimsoll.fit/1");
-    check(&folder, &["compare", "run.json", "run.json"], "no real change", "plimsoll.comparison/1");
+    let read = |command: &[&str]| -> serde_json::Value {
+        serde_json::from_str(&folder.text(&[command, &["--json=-"]].concat())).expect("it is JSON")
+    };
+    let explained = read(&["explain", "run.json", "--as", "aws/gp3:100GiB"]);
+    assert_eq!(explained["causes"][0]["kind"], "above-ceiling", "{explained}");
+    assert!(explained["causes"][0]["measured_iops"].as_f64().expect("a figure") > 3_000.0, "{explained}");
+    check(&folder, &["fit", "run.json"], "dies", "plimsoll.fit/2");
+    let fitted = read(&["fit", "run.json"]);
+    for reason in [&fitted["doubts"][0], &fitted["parameters"][0]["identified_by"]] {
+        assert!(reason["kind"].is_string() && reason["text"].is_string(), "{fitted}");
+    }
+    check(&folder, &["compare", "run.json", "run.json"], "no real change", "plimsoll.comparison/2");
     check(&folder, &["runs"], "20260101000000-disk", "plimsoll.runs/1");
 }
 
