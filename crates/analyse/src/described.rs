@@ -39,6 +39,6 @@ pub(crate) fn describe_figures(schema: &mut Schema) {
     schemars::transform::transform_subschemas(&mut describe_figures, schema);
     let Some(properties) = schema.get_mut("properties").and_then(|keys| keys.as_object_mut()) else { return };
     for property in properties.values_mut().filter_map(|property| property.as_object_mut()) {
-        property.entry("description").or_insert_with(|| "A figure of this kind, as in the sentence.".into());
+        property.entry("description").or_insert_with(|| "A figure of this kind.".into());
     }
 }
