@@ -635,6 +635,8 @@ impl PrometheusText {
         let uptime = uptime.filter(|age| *age > 0.0).map(Span::from_secs_f64);
         self.timed |= at.is_some() || paced.is_some();
         self.chosen = Chosen::of(counts.keys());
+        // Exporters of the host and of the driver may have the same claim.
+        let mut snapshots: BTreeMap<u32, Snapshot> = BTreeMap::new();
         for (owner, mut counts) in counts {
             *self.read.entry(owner.clone()).or_default() += counts.len() as u32;
             let takes = self.chosen.takes(&owner);
@@ -643,8 +645,15 @@ impl PrometheusText {
             let scope = out.scope(owner.scope(&self.host));
             // A host's uptime does not apply to its containers.
             let age = uptime.filter(|_| owner.family != Family::Container).or(paced);
-            out.snapshot(Snapshot { scope, at, age, origin: first.origin.clone(), counts });
+            match snapshots.get_mut(&scope) {
+                Some(snapshot) => snapshot.counts.extend(counts),
+                None => {
+                    let origin = first.origin.clone();
+                    snapshots.insert(scope, Snapshot { scope, at, age, origin, counts });
+                }
+            }
         }
+        snapshots.into_values().for_each(|snapshot| out.snapshot(snapshot));
         self.count += 1;
     }
 }

@@ -86,7 +86,7 @@ fn run_in_container(folder: &Folder, claim: &str, command: &[String]) -> String 
         cp -a /dev/null /dev/urandom "$root/dev/"
         if [ -b "$claim" ]; then cp -a "$claim" "$root/dev/claim"; else mount --bind "$claim" "$root/claim"; fi
         touch "$root/plimsoll"; mount --bind "$program" "$root/plimsoll"
-        exec env -i HOME=/tmp chroot "$root" /plimsoll "$@" 2>&1
+        exec env -i HOME=/tmp PATH="$PATH" chroot "$root" /plimsoll "$@" 2>&1
     "#;
     folder.make("root");
     let root = folder.file("root");

@@ -316,7 +316,7 @@ fn time_at_a_limit_counts_once_for_all_requests_that_it_held() {
 #[test]
 fn limits_of_bytes_and_of_the_group_have_their_own_time() {
     let mut world = World::new(1);
-    let group = world.volumes.group(&parse("limit(1000) then limit(1MB/s)").unwrap(), 0);
+    let group = world.volumes.group(&parse("limit(1000) then limit(1MB/s, burst 4KiB)").unwrap(), 0);
     let volume = world.create();
     let model = parse("limit(4096kB/s) then link(1us)").unwrap();
     let serving = Serving { volume, model, seed: 3, limits: Limits::default(), group: Some(group) };
