@@ -72,8 +72,8 @@ fn put<K: Ord>(names: &mut BTreeMap<K, String>, key: K, name: String) {
 fn volume_of_serial(serial: &str) -> Option<String> {
     let digits = serial.trim().strip_prefix("vol")?;
     let digits = digits.strip_prefix('-').unwrap_or(digits);
-    let is_id = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
-    is_id.then(|| format!("vol-{digits}"))
+    let has_hex = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
+    has_hex.then(|| format!("vol-{digits}"))
 }
 
 #[cfg(test)]

@@ -20,14 +20,14 @@ fn plimsoll(arguments: &[&str]) -> Command {
 }
 
 /// The demand in a file, as JSON.
-fn demand(file: &Path) -> serde_json::Value {
+fn demand(file: &Path) -> Value {
     let output = plimsoll(&["demand", file.to_str().unwrap(), "--json", "-"]).output().unwrap();
     assert!(output.status.success(), "{}", stderr(&output));
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
 /// Lines of a file of snapshots, all complete.
-fn lines(file: &Path) -> Vec<serde_json::Value> {
+fn lines(file: &Path) -> Vec<Value> {
     let text = std::fs::read_to_string(file).unwrap();
     assert!(text.ends_with('\n'), "the last line is whole");
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()

@@ -75,7 +75,7 @@ fn counters_are_a_page_of_ebs() {
         assert_eq!(home.does(&["volume", "stats", "vol-1", "--ebs", &file]), "");
         pages.push(std::fs::read(&file).expect("it was written"));
     }
-    let statistics = |page: &[u8]| serde_json::Value::Object(EbsStatistics::of_page(page).expect("a page").to_json());
+    let statistics = |page: &[u8]| Value::Object(EbsStatistics::of_page(page).expect("a page").to_json());
     let [first, second] = [statistics(&pages[0]), statistics(&pages[1])];
     let figure = |page: &Value, name: &str| page[name].as_u64().unwrap_or_else(|| panic!("{name}"));
     for (name, counts) in
