@@ -9,6 +9,9 @@ use crate::latency::LatencyUnit;
 use crate::page::{Block, Cell, Column, Fact, Headline, Item, Page, PageSection, Table, Visibility};
 use crate::{number, words};
 
+/// Maximum number of words of a headline.
+const MAX_WORDS: usize = 25;
+
 /// Compares two sides. `names` are the runs of each side, `sheets` the runs of both sides in the same order.
 pub fn comparison(names: [&[String]; 2], comparison: &Comparison, sheets: &[Sheet<'_>]) -> Page {
     let mut blocks = vec![Block::Facts(sides(names))];
@@ -33,7 +36,14 @@ pub fn comparison(names: [&[String]; 2], comparison: &Comparison, sheets: &[Shee
         sections.extend([chart, PageSection { visibility: Visibility::Detail, ..table }]);
         sections.extend(runs_in_full(sheets, &labels, Visibility::Detail));
     }
-    let headline = Headline { text: verdict(comparison), grade: grade(comparison), ..Headline::default() };
+    let (text, cautions) = match (&comparison.verdict, verdict(comparison)) {
+        // A reason with the loads of both runs is too long for a headline.
+        (Verdict::NotComparable(why), text) if text.split_whitespace().count() > MAX_WORDS => {
+            (text.split(" (").next().unwrap_or_default().to_owned(), vec![words::sentence(&why.to_string())])
+        }
+        (_, text) => (text, Vec::new()),
+    };
+    let headline = Headline { text, grade: grade(comparison), cautions, ..Headline::default() };
     Page { title: label!("Comparison of runs").to_owned(), headline: Some(headline), sections, ..Page::default() }
 }
 
