@@ -6,17 +6,17 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use plimsoll_catalogue::{Ask, Counts, Offer};
-use plimsoll_ingest::{DatabaseDemand, Slot};
+use plimsoll_ingest::{DatabaseDemand, Measure, Slot};
 use plimsoll_units::Bytes;
 
-use super::totals::{WindowStream, split_streams};
+use super::totals::{WindowStream, split_streams, total};
 
 /// A subject's use of a configuration.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OfferUse {
     /// The configuration, in command-line notation.
     pub config: String,
-    /// Windows with a rate.
+    /// Windows with a rate, which may be zero.
     pub windows: usize,
     /// Its ceilings, by descending use.
     pub ceilings: Vec<CeilingUse>,
@@ -53,8 +53,10 @@ pub(super) fn on(subject: &DatabaseDemand, offer: &Offer) -> OfferUse {
     for (index, slot) in subject.slots.iter().enumerate() {
         let streams = split_streams(subject, index);
         let length_s = slot.length.as_secs_f64();
-        windows += usize::from(!streams.is_empty());
-        seconds += if streams.is_empty() { 0.0 } else { length_s };
+        // An idle window is known, and uses no ceiling.
+        let is_known = !streams.is_empty() || total(subject, Measure::Iops, index).is_some();
+        windows += usize::from(is_known);
+        seconds += if is_known { length_s } else { 0.0 };
         for ((ceiling, counts), used) in of_window(offer, &streams) {
             let used_now = CeilingUse {
                 name: Arc::clone(&offer.ceilings[ceiling].name),

@@ -80,6 +80,33 @@ impl<'a> ClassWindows<'a> {
         ClassRate { iops: iops.filter(|iops| *iops > MIN_RATE), bytes: bytes.filter(|bytes| *bytes > MIN_RATE) }
     }
 
+    /// True if a window's operations are counted, and none took place: of all, or of each direction that the input counts
+    /// in any window. A direction without a value in this window is unknown, not zero.
+    pub(super) fn is_idle(&self, slot: usize) -> bool {
+        const READS: [Class; 5] =
+            [Class::Read, Class::RandomRead, Class::SequentialRead, Class::TempRead, Class::BackupRead];
+        const WRITES: [Class; 4] = [Class::Write, Class::DataWrite, Class::RedoWrite, Class::TempWrite];
+        const OTHERS: [Class; 4] = [Class::All, Class::Archive, Class::Backup, Class::Other];
+        let counts = |class: Class| {
+            let bytes = Some(Measure::Throughput).filter(|_| self.in_blocks.contains(&class));
+            [Some(Measure::Iops), bytes]
+                .into_iter()
+                .flatten()
+                .filter_map(move |measure| self.subject.series(class, measure))
+        };
+        let values = |classes: &[Class]| {
+            classes.iter().copied().flat_map(counts).filter_map(|series| series.values[slot]).collect::<Vec<f64>>()
+        };
+        let is_counted = |classes: &[Class]| {
+            let all: Vec<_> = classes.iter().copied().flat_map(counts).collect();
+            let is_in_window = all.iter().any(|series| series.values[slot].is_some());
+            is_in_window || all.iter().all(|series| series.values.iter().all(Option::is_none))
+        };
+        let all = [values(&READS), values(&WRITES), values(&OTHERS)].concat();
+        let is_complete = !values(&[Class::All]).is_empty() || (is_counted(&READS) && is_counted(&WRITES));
+        !all.is_empty() && is_complete && all.iter().all(|value| *value <= MIN_RATE)
+    }
+
     /// The highest minute within a window: operations and bytes of reads and writes together, if known.
     pub(super) fn maxima(&self, slot: usize) -> (Option<f64>, Option<f64>) {
         let together = |measure| {

@@ -25,7 +25,7 @@ use crate::diagnosis::{CensorCause, Censored, DiagnoseOptions, DiagnosisVerdict,
 
 /// The reason why a demand does not determine a design point.
 #[plimsoll_language::say_errors]
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[derive(Clone, Debug, PartialEq, Error)]
 pub enum DesignError {
     /// No window has operations.
     #[error(
@@ -45,6 +45,23 @@ pub enum DesignError {
     Idle {
         /// The subject of the demand.
         subject: String,
+    },
+    /// The percentile is that of idle windows.
+    #[error(
+        "{}no operations take place in {idle} of {windows} windows, which are at least {:.3} % of the time, so there is no load \
+         to size for at this percentile: use a higher --percentile, or none",
+        prefix(subject),
+        share * 100.0
+    )]
+    IdlePercentile {
+        /// The subject of the demand.
+        subject: String,
+        /// The percentile: share of the time, 0 to 1.
+        share: f64,
+        /// Windows without operations.
+        idle: usize,
+        /// All windows that count operations.
+        windows: usize,
     },
     /// Operations of a class are not counted: unknown, not zero.
     #[error(
@@ -102,21 +119,30 @@ enum Level {
 pub fn derive_requirements(subject: &DatabaseDemand, design: &Design) -> Result<SizingRequirements, DesignError> {
     let mut all = class_windows(subject, design);
     let (windows, slots) = list_windows(subject, &mut all);
-    if windows.is_empty() {
+    let loaded = with_operations(&windows, &slots);
+    if loaded.0.is_empty() {
         return Err(idle_or_not_counted(subject));
     }
     let allowance = derive_allowance(&design.objectives);
     let longest = slots.iter().map(|slot| subject.slots[*slot].resolution).max().unwrap_or_default();
-    let count = slots.iter().map(|slot| subject.slots[*slot].windows as usize).sum();
-    let mut measured = derive_measured(&windows, (count, longest), design.quantile, &allowance);
+    let count = |slots: &[usize]| slots.iter().map(|slot| subject.slots[*slot].windows as usize).sum();
+    let mut measured = derive_measured(&windows, (count(&slots), longest), design.quantile, &allowance);
     measured.take_percentiles(subject, design);
-    let often = |of| quantile(rates(&windows, of), design.quantile.unwrap_or(PEAKS_AT));
+    if let Some(share) = design.quantile.filter(|_| measured.iops <= 0.0) {
+        let (subject, windows) = (subject.name.clone(), count(&slots));
+        return Err(DesignError::IdlePercentile { subject, share, idle: windows - count(&loaded.1), windows });
+    }
+    // Peaks are those of windows with operations; a percentile of the load is one of the time.
+    let often = |of| match design.quantile {
+        Some(share) => quantile(rates(&windows, of), share),
+        None => quantile(rates(&loaded.0, of), PEAKS_AT),
+    };
     let often = (often(Busiest::Operations), often(Busiest::Bytes));
     let (answer, censored) = diagnosed(subject);
     let lifted = censored.as_ref().filter(|censored| is_lifted(design, censored));
     let without_stall = lifted.map_or(1.0, Censored::factor);
     let of_periods = in_busy_periods(longest, &subject.busy_periods);
-    let of_input = maxima(&all, (&windows, &slots), design, often).or(of_periods);
+    let of_input = maxima(&all, &loaded, design).or(of_periods);
     let hidden = find_hidden(of_input, design, &measured);
     let peaks = hidden.as_ref().and_then(|hidden| burst(hidden, design, &measured, often));
     let hidden_peaks = HiddenPeaks::of(peaks.as_ref(), hidden.as_ref(), design.burst);
@@ -124,7 +150,7 @@ pub fn derive_requirements(subject: &DatabaseDemand, design: &Design) -> Result<
     steps.extend(growth(design));
     let mut points = vec![point(&windows, Busiest::Operations, Level::At(measured.iops), &steps)];
     let bytes = point(&windows, Busiest::Bytes, Level::At(measured.bytes_per_second), &steps);
-    if !points[0].covers(&bytes.classes) {
+    if measured.bytes_per_second > 0.0 && !points[0].covers(&bytes.classes) {
         points.push(bytes);
     }
     let mean_iops = mean_rate(&windows);
@@ -241,7 +267,8 @@ fn find_possible_cores(subject: &DatabaseDemand, origin: &ComputeOrigin) -> Opti
 
 /// The windows with operations, and their slots, with the assumptions of a design.
 pub(super) fn load_windows(subject: &DatabaseDemand, design: &Design) -> (Vec<DemandWindow>, Vec<usize>) {
-    list_windows(subject, &mut class_windows(subject, design))
+    let (windows, slots) = list_windows(subject, &mut class_windows(subject, design));
+    with_operations(&windows, &slots)
 }
 
 /// The classes of a demand, with the assumptions of a design.
@@ -253,11 +280,19 @@ fn class_windows<'s>(subject: &'s DatabaseDemand, design: &Design) -> ClassWindo
     all
 }
 
-/// The windows with operations, and their slots.
-fn list_windows(subject: &DatabaseDemand, all: &mut ClassWindows<'_>) -> (Vec<DemandWindow>, Vec<usize>) {
+/// The windows that count operations, and their slots. Idle windows have no classes: they belong to means over time, to
+/// percentiles and to the number of windows. Windows that count none are unknown, and absent.
+fn list_windows(subject: &DatabaseDemand, classes: &mut ClassWindows<'_>) -> (Vec<DemandWindow>, Vec<usize>) {
     let lengths = subject.slots.iter().map(|slot| slot.length.as_secs_f64().max(1e-9)).enumerate();
-    let each = lengths.map(|(slot, seconds)| (DemandWindow { seconds, classes: all.classes(slot) }, slot));
-    each.filter(|(window, _)| !window.classes.is_empty()).unzip()
+    let each = lengths.map(|(slot, seconds)| (DemandWindow { seconds, classes: classes.classes(slot) }, slot));
+    let all: Vec<_> = each.collect();
+    all.into_iter().filter(|(window, slot)| !window.classes.is_empty() || classes.is_idle(*slot)).unzip()
+}
+
+/// The windows with operations, and their slots.
+fn with_operations(windows: &[DemandWindow], slots: &[usize]) -> (Vec<DemandWindow>, Vec<usize>) {
+    let all = windows.iter().cloned().zip(slots.iter().copied());
+    all.filter(|(window, _)| !window.classes.is_empty()).unzip()
 }
 
 /// Notes on operations that no input counts.
@@ -309,7 +344,7 @@ impl Measured {
         let [iops, bytes_per_second] = &subject.totals;
         for (level, distribution) in [(&mut self.iops, iops), (&mut self.bytes_per_second, bytes_per_second)] {
             if let Some(distribution) = distribution {
-                *level = distribution.quantile_above_zero(share);
+                *level = distribution.quantile(share);
             }
         }
     }
@@ -434,7 +469,7 @@ fn find_hidden(of_input: Option<Hidden>, design: &Design, measured: &Measured) -
 }
 
 fn burst(hidden: &Hidden, design: &Design, measured: &Measured, often: (f64, f64)) -> Option<GrowthStep> {
-    let beyond = |times: f64, often: f64, level: f64| (times * often / level).max(1.0);
+    let beyond = |times: f64, often: f64, level: f64| if level > 0.0 { (times * often / level).max(1.0) } else { 1.0 };
     let small = beyond(hidden.small, often.0, measured.iops);
     let large = beyond(hidden.large, often.1, measured.bytes_per_second);
     let scans = beyond(hidden.scans, often.1, measured.bytes_per_second);
@@ -443,13 +478,14 @@ fn burst(hidden: &Hidden, design: &Design, measured: &Measured, often: (f64, f64
     is_hidden.then_some(GrowthStep { kind, small, large, scans, spread: hidden.spread })
 }
 
-/// The input's own maxima over its averages, at the same percentile.
+/// The input's own maxima over its averages, at the same percentile of the windows with operations.
 fn maxima(
     all: &ClassWindows<'_>,
-    (windows, slots): (&[DemandWindow], &[usize]),
+    (windows, slots): &(Vec<DemandWindow>, Vec<usize>),
     design: &Design,
-    often: (f64, f64),
 ) -> Option<Hidden> {
+    let share = design.quantile.unwrap_or(PEAKS_AT);
+    let often = |of| quantile(rates(windows, of), share);
     let (mut iops, mut bytes) = (Vec::new(), Vec::new());
     for (window, slot) in windows.iter().zip(slots) {
         let (highest, max) = all.maxima(*slot);
@@ -459,10 +495,10 @@ fn maxima(
     let over = |maxima: Vec<(f64, f64)>, mean: f64| {
         // Maxima in only a few windows belong to other times.
         let total = maxima.len() * 2 > windows.len() && mean > 0.0;
-        total.then(|| (quantile(maxima, design.quantile.unwrap_or(PEAKS_AT)) / mean).max(1.0))
+        total.then(|| (quantile(maxima, share) / mean).max(1.0))
     };
-    let small = over(iops, often.0);
-    let large = over(bytes, often.1);
+    let small = over(iops, often(Busiest::Operations));
+    let large = over(bytes, often(Busiest::Bytes));
     Some(Hidden {
         small: small.or(large)?,
         large: large.or(small)?,
@@ -523,5 +559,6 @@ fn point(windows: &[DemandWindow], of: Busiest, level: Level, steps: &[GrowthSte
         classes.push(load);
     }
     classes.sort_by(|a, b| b.iops.total_cmp(&a.iops));
-    DesignPoint { of, windows: busiest.len(), classes }
+    let with_operations = busiest.iter().filter(|window| !window.classes.is_empty());
+    DesignPoint { of, windows: with_operations.count(), classes }
 }

@@ -108,7 +108,7 @@ pub struct SizingRequirements {
     pub usual: Option<DesignPoint>,
     /// Required headroom of ceilings above the expected load: 0.2 for a fifth.
     pub headroom: f64,
-    /// Mean operations per second over all windows, with growth, for billing by operations.
+    /// Mean operations per second over all windows, idle ones included, with growth, for billing by operations.
     pub mean_iops: f64,
     /// Bytes to provide: stored data with growth, and the free space.
     pub capacity: Bytes,
@@ -153,7 +153,7 @@ pub struct SizingRequirements {
 pub struct DemandWindow {
     /// Length in seconds.
     pub seconds: f64,
-    /// Its load by class.
+    /// Its load by class; empty if it is idle.
     pub classes: Vec<ClassLoad>,
 }
 
@@ -162,7 +162,7 @@ pub struct DemandWindow {
 pub struct Measured {
     /// The percentile in use, if any: share of the time, 0 to 1, whose load is covered.
     pub quantile: Option<f64>,
-    /// Windows with operations.
+    /// Windows that count operations, idle ones included.
     pub windows: usize,
     /// The longest of them, which may hide shorter peaks.
     pub longest: Span,

@@ -91,7 +91,7 @@ fn check(sizing: &Sizing) -> String {
 fn text_has_every_step_to_the_design_point() {
     let text = check(&sized(6_000.0, "", &["aws/gp3", "aws/st1"]));
     for reported in [
-        "measured 2,000 IOPS and 15.6 MB/s, not exceeded in 95 % of 24 windows of up to 60 min",
+        "measured 2,000 IOPS and 15.6 MB/s, not exceeded in 95 % of the time, 24 windows of up to 60 min",
         "peaks x 3 for small operations, x 6 for those of 64 KiB and more, x 1 for scans, sorts and backups",
         "(measured range: 1.4 to 7.5)",
         "expected 6,000 IOPS, 46.7 MB/s: 90 % random reads of 8 KiB, 10 % redo of 4 KiB",

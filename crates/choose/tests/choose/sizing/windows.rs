@@ -69,6 +69,69 @@ fn a_lower_percentile_uses_more_windows_at_a_lower_level() {
     assert_eq!(check(DAY, &half, &expected).points[0].windows, 2);
 }
 
+/// Half hours with these reads and writes per second; `-` is unknown.
+fn half_hours(rates: impl Iterator<Item = (String, String)>) -> String {
+    let mut lines = String::new();
+    for (n, (reads, writes)) in rates.enumerate() {
+        for (class, rate) in [("reads", reads), ("writes", writes)].into_iter().filter(|(_, rate)| rate != "-") {
+            let (hour, minute) = (n / 2, n % 2 * 30);
+            lines += &format!("{hour:02}:{minute:02} 1800 {class} iops mean {rate}\n");
+        }
+    }
+    lines
+}
+
+/// A day with four busy half hours: `reads` and `writes` in the others.
+fn day_with_idle(reads: &str, writes: &str) -> String {
+    let is_busy = |n: usize| (18..22).contains(&n);
+    half_hours((0..48).map(|n| {
+        let rate = |idle: &str, busy: &str| if is_busy(n) { busy.to_owned() } else { idle.to_owned() };
+        (rate(reads, "40"), rate(writes, "20"))
+    }))
+}
+
+#[test]
+fn idle_windows_count_in_means_percentiles_and_numbers_of_windows() {
+    let entire = Design { quantile: None, ..plain() };
+    let of = |idle: &str, design: &Design| derive_requirements(&subject(&day_with_idle(idle, idle)), design).unwrap();
+    let (zero, nearly) = (of("0", &entire), of("0.001", &entire));
+    assert!((zero.mean_iops - 5.0).abs() < 1e-9, "{}", zero.mean_iops);
+    assert!((nearly.mean_iops / zero.mean_iops - 1.0).abs() < 1e-3, "{}", nearly.mean_iops);
+    assert_eq!((zero.measured.windows, zero.series.len()), (48, 48));
+    assert!((zero.points[0].iops() - 60.0).abs() < 1e-6);
+    let usual = zero.usual.unwrap();
+    assert!((usual.iops() - 5.0).abs() < 1e-9 && (usual.classes[0].reads - 1.0).abs() < 1e-9, "{usual:?}");
+    // 44 of 48 windows are 91.7 % of the time.
+    let high = of("0", &Design { quantile: Some(0.95), ..plain() });
+    assert!((high.measured.iops - 60.0).abs() < 1e-9 && high.measured.windows == 48, "{:?}", high.measured);
+    let low = Design { quantile: Some(0.8), ..plain() };
+    let error = derive_requirements(&subject(&day_with_idle("0", "0")), &low).unwrap_err();
+    let text = "no operations take place in 44 of 48 windows, which are at least 80.000 % of the time";
+    assert!(error.to_string().contains(text), "{error}");
+}
+
+#[test]
+fn windows_that_do_not_count_a_direction_are_unknown_and_not_idle() {
+    let entire = Design { quantile: None, ..plain() };
+    for (reads, writes) in [("-", "-"), ("0", "-"), ("-", "0")] {
+        let required = derive_requirements(&subject(&day_with_idle(reads, writes)), &entire).unwrap();
+        assert_eq!(required.measured.windows, 4, "{reads} {writes}");
+        assert!((required.mean_iops - 60.0).abs() < 1e-9, "{reads} {writes}");
+    }
+}
+
+#[test]
+fn peaks_within_windows_are_those_of_windows_with_operations() {
+    // Operations in 2 of 48 windows: the usual window is idle, and the peaks of those two remain.
+    let lines = half_hours((0..48).map(|n| {
+        let rate = if n < 2 { "60" } else { "0" };
+        (rate.to_owned(), rate.to_owned())
+    }));
+    let required =
+        derive_requirements(&subject(&lines), &Design { quantile: None, burst: Burst::Auto, ..plain() }).unwrap();
+    assert!(required.points[0].iops() > 120.0 * 1.5, "{:?}", required.points[0]);
+}
+
 #[test]
 fn totals_and_parts_are_counted_once() {
     // Of 500 reads 300 are single-block and 100 multi-block; 100 belong to other files.

@@ -140,7 +140,7 @@ pub(crate) fn describe_measured_load(required: &SizingRequirements) -> String {
     let over = match (measured.windows, measured.quantile) {
         (1, _) => return say!("{iops} IOPS and {megabytes} MB/s, in 1 window of {each}"),
         (_, Some(quantile)) => {
-            say!("not exceeded in {} of {windows} windows of up to {each}", number::percent(quantile))
+            say!("not exceeded in {} of the time, {windows} windows of up to {each}", number::percent(quantile))
         }
         (_, None) => say!("limits at which {} in {windows} windows of up to {each}", allowed(&required.allowance)),
     };
