@@ -10,4 +10,4 @@ mod replay;
 
 pub use demand::{WindowDemand, demand_over_time};
 pub use levels::{Level, Levels, NoLevels};
-pub use replay::{LevelReplay, Rule, compare, replay};
+pub use replay::{DailyPlan, LevelReplay, Rule, compare, replay};

@@ -1,7 +1,8 @@
 //! Replay of a demand on a volume with a fixed or changing level.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+use jiff::civil::Date;
 use plimsoll_catalogue::{Currency, Money};
 use plimsoll_ingest::Slot;
 use plimsoll_model::analytic::{Offered, capacity, solve};
@@ -19,7 +20,24 @@ pub enum Rule {
     /// Autotuning by load.
     Autotune(Policy),
     /// A level for each hour of the day.
-    Daily([u32; 24]),
+    Daily(DailyPlan),
+}
+
+/// A level for each hour of the day.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DailyPlan {
+    /// The levels from midnight on.
+    pub levels: [u32; 24],
+    /// Hours with a demand; the others have the level of the highest one.
+    pub covered: u32,
+}
+
+impl DailyPlan {
+    /// Changes of the level in a day, at midnight included.
+    fn count_changes(&self) -> u32 {
+        let following = self.levels.iter().cycle().skip(1);
+        self.levels.iter().zip(following).map(|(own, next)| u32::from(own != next)).sum()
+    }
 }
 
 /// Result of a replay.
@@ -29,7 +47,7 @@ pub struct LevelReplay {
     pub rule: Rule,
     /// Length of the demand.
     pub span: Span,
-    /// Total cost.
+    /// Total cost; of a daily plan, that of its entire days for the length of the demand.
     pub cost: Money,
     /// Cost of a month of 730 hours.
     pub monthly: Money,
@@ -41,7 +59,7 @@ pub struct LevelReplay {
     pub longest_wait: Span,
     /// Mean modelled latency, including delays by the level.
     pub mean: Span,
-    /// Number of level changes.
+    /// Number of level changes; of a daily plan, those of its entire days on the days of the demand.
     pub changes: u32,
     /// The level at the end of each slot.
     pub levels: Vec<u32>,
@@ -66,7 +84,30 @@ pub fn replay(levels: &Levels, slots: &[Slot], demand: &[Option<WindowDemand>], 
         }
         displayed.push(course.level);
     }
-    course.done(rule.clone(), displayed)
+    let replay = course.done(rule.clone(), displayed);
+    match rule {
+        Rule::Daily(plan) => with_plan(replay, levels, plan, count_days(slots, demand)),
+        Rule::Fixed(_) | Rule::Autotune(_) => replay,
+    }
+}
+
+/// Days with a demand.
+fn count_days(slots: &[Slot], demand: &[Option<WindowDemand>]) -> u32 {
+    let known = slots.iter().zip(demand).filter(|(_, demand)| demand.is_some());
+    let days: BTreeSet<Date> = known.filter_map(|(slot, _)| Some(slot.begin?.date())).collect();
+    days.len() as u32
+}
+
+/// Price and changes of entire days of a plan, which may have hours without a demand.
+fn with_plan(replay: LevelReplay, levels: &Levels, plan: &DailyPlan, days: u32) -> LevelReplay {
+    let monthly = plan.levels.iter().map(|level| levels.level(*level).monthly.as_f64()).sum::<f64>() / 24.0;
+    let currency = replay.monthly.currency;
+    LevelReplay {
+        cost: money(monthly * replay.span.as_secs_f64() / MONTH_S, currency),
+        monthly: money(monthly, currency),
+        changes: plan.count_changes() * days,
+        ..replay
+    }
 }
 
 /// Replays every fixed level, autotuning if `policy` is given, and the lowest sufficient daily schedule.
@@ -82,11 +123,10 @@ pub fn compare(
     rules.iter().map(|rule| replay(levels, slots, demand, rule)).collect()
 }
 
-/// For each hour of the day the lowest level that is sufficient in all its windows; `None` if windows have no time of
-/// day or are longer than an hour.
+/// For each hour of the day the lowest level that is sufficient in all its windows; hours without a demand, which is unknown
+/// and not zero, have the highest of these. `None` if windows have no time of day or are longer than an hour.
 fn daily(levels: &Levels, slots: &[Slot], demand: &[Option<WindowDemand>]) -> Option<Rule> {
-    let lowest = levels.levels.first()?.level;
-    let mut hours = [lowest; 24];
+    let mut hours: [Option<u32>; 24] = [None; 24];
     for (slot, demand) in slots.iter().zip(demand) {
         let Some(demand) = demand else { continue };
         if slot.length > Span::from_secs(3_600 + 60) {
@@ -95,9 +135,11 @@ fn daily(levels: &Levels, slots: &[Slot], demand: &[Option<WindowDemand>]) -> Op
         let hour = &mut hours[usize::try_from(slot.begin?.hour()).ok()?];
         let carries = |level: &&Level| levels.ladder.carries(level.level, &demand.workload(SPACE), demand.iops);
         let needed = levels.levels.iter().find(carries).or(levels.levels.last())?;
-        *hour = needed.level.max(*hour);
+        *hour = (*hour).max(Some(needed.level));
     }
-    Some(Rule::Daily(hours))
+    let highest = hours.iter().flatten().max().copied()?;
+    let covered = hours.iter().flatten().count() as u32;
+    Some(Rule::Daily(DailyPlan { levels: hours.map(|level| level.unwrap_or(highest)), covered }))
 }
 
 /// Assumed address range: large enough that caches of products do not hit.
@@ -127,13 +169,13 @@ impl<'a> ReplayCourse<'a> {
         let level = match rule {
             Rule::Fixed(level) => *level,
             Rule::Autotune(policy) => levels.ladder.at_least(policy.default),
-            Rule::Daily(hours) => hours[0],
+            Rule::Daily(plan) => plan.levels[0],
         };
         let autotune = match rule {
             Rule::Autotune(policy) => Some(AutotuneState::new(Instant::ZERO, *policy, levels.ladder.clone(), level)),
             Rule::Fixed(_) | Rule::Daily(_) => None,
         };
-        let hours = if let Rule::Daily(hours) = rule { Some(*hours) } else { None };
+        let hours = if let Rule::Daily(plan) = rule { Some(plan.levels) } else { None };
         Self {
             levels,
             latencies: Latencies::default(),

@@ -102,7 +102,9 @@ view! {
         /// Level of a fixed rule; null for others.
         level: Option<u32> = if let Rule::Fixed(level) = replay.rule { Some(level) } else { None },
         /// 24 levels of a daily rule; null for others.
-        levels_by_hour: Option<[u32; 24]> = if let Rule::Daily(hours) = replay.rule { Some(hours) } else { None },
+        levels_by_hour: Option<[u32; 24]> = if let Rule::Daily(plan) = replay.rule { Some(plan.levels) } else { None },
+        /// Hours of the day with a demand, of a daily rule: the others have the highest of its levels; null for others.
+        hours_covered: Option<u32> = if let Rule::Daily(plan) = replay.rule { Some(plan.covered) } else { None },
         /// Lowest and highest level of the provider's rule; null for others.
         autotune_between: Option<[u32; 2]> =
             if let Rule::Autotune(policy) = &replay.rule { Some([policy.default, policy.max]) } else { None },

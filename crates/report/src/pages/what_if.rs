@@ -80,10 +80,12 @@ fn format_time(span: Span) -> String {
 
 /// `by the hour: 10 from 00:00, 20 from 09:00, 10 from 17:00`.
 fn timetable(rule: &Rule) -> Option<String> {
-    let Rule::Daily(hours) = rule else { return None };
+    let Rule::Daily(plan) = rule else { return None };
+    let hours = plan.levels;
     let changes = hours.iter().enumerate().filter(|(hour, level)| *hour == 0 || hours[hour - 1] != **level);
     let changes: Vec<String> = changes.map(|(hour, level)| say!("{level} from {hour:02}:00")).collect();
-    Some(say!("by the hour: {}", changes.join(label!(", "))))
+    let changes = changes.join(label!(", "));
+    Some(if plan.covered < 24 { words::partial_plan(&changes, plan.covered) } else { say!("by the hour: {changes}") })
 }
 
 fn cache_columns() -> [Column; 10] {

@@ -52,6 +52,13 @@ pub(crate) fn doubts(choice: &Choice) -> String {
     sorts.join(label!(", "))
 }
 
+/// Levels by the hour of a demand that lacks hours of the day.
+pub(crate) fn partial_plan(changes: &str, covered: u32) -> String {
+    say!(
+        "by the hour: {changes}; the demand covers {covered} of 24 hours, and the others have the highest level that these need"
+    )
+}
+
 /// Volumes of a layout: `data on aws/gp3:1000GiB, redo on aws/io2:16GiB,iops=3000`.
 pub(crate) fn layout(layout: &VolumeLayout) -> String {
     let part = |part: &plimsoll_choose::sizing::VolumePart| {

@@ -61,6 +61,57 @@ fn levels_of_a_choice_are_compared_within_the_tuning_range() {
 }
 
 #[test]
+fn hours_without_a_demand_have_the_level_of_the_highest_known_one() {
+    // Two hours of data, and none of the other 22: these are unknown, not idle.
+    let line = |hour: u32, class: &str| {
+        format!("{hour:02}:00 3600 {class} iops mean 2500\n{hour:02}:00 3600 {class} bytes mean 20480000\n")
+    };
+    let lines: String =
+        [8, 9].into_iter().flat_map(|hour| ["reads", "writes"].map(|class| line(hour, class))).collect();
+    let subject = subject(&lines);
+    let sizing = sized(&subject, &plain(), &among(&["oci"]));
+    let found = replay_levels(&Catalogue::built_in(), &terms(), &sizing, &subject, Tuning::default());
+    let replays = &found.first().expect("a block volume has levels").replays;
+    let (daily, plan) = replays
+        .iter()
+        .find_map(|replay| match &replay.rule {
+            Rule::Daily(plan) => Some((replay, plan)),
+            _ => None,
+        })
+        .expect("hours are known");
+    assert_eq!(plan.covered, 2);
+    assert!(plan.levels.iter().all(|level| *level == plan.levels[8]), "{plan:?}");
+    let fixed =
+        replays.iter().find(|replay| replay.rule == Rule::Fixed(plan.levels[8])).expect("a level of the ladder");
+    assert_eq!((daily.monthly, daily.changes, daily.throttled), (fixed.monthly, 0, fixed.throttled));
+}
+
+#[test]
+fn the_price_of_a_daily_plan_is_that_of_its_24_hours() {
+    // A load from 8 to 20 with a peak at 9: the price is that of every hour of the plan, with and without a demand.
+    let mut lines = String::new();
+    for hour in 8..20 {
+        let rate = if hour == 9 { 5_000 } else { 20 };
+        for class in ["reads", "writes"] {
+            writeln!(lines, "{hour:02}:00 3600 {class} iops mean {rate}").unwrap();
+            writeln!(lines, "{hour:02}:00 3600 {class} bytes mean {}", rate * 8192).unwrap();
+        }
+    }
+    let subject = subject(&lines);
+    let sizing = sized(&subject, &plain(), &among(&["oci"]));
+    let found = replay_levels(&Catalogue::built_in(), &terms(), &sizing, &subject, Tuning::default());
+    let replays = &found.first().expect("a block volume has levels").replays;
+    let daily = replays.iter().find(|replay| matches!(replay.rule, Rule::Daily(_))).expect("hours are known");
+    let Rule::Daily(plan) = daily.rule else { unreachable!() };
+    let monthly =
+        |level: u32| replays.iter().find(|replay| replay.rule == Rule::Fixed(level)).expect("a level").monthly.as_f64();
+    let mean = plan.levels.iter().map(|level| monthly(*level)).sum::<f64>() / 24.0;
+    assert!((daily.monthly.as_f64() - mean).abs() < 1e-5, "{daily:?}");
+    // From midnight to 8 and from 20 on, and at 9, the highest level: down at 8, up at 9, down at 10, up at 20.
+    assert_eq!((plan.covered, daily.changes), (12, 4), "{plan:?}");
+}
+
+#[test]
 fn products_without_levels_are_omitted() {
     let subject = day(|_| 500.0);
     let sizing = sized(&subject, &plain(), &among(&["gcp/pd-ssd"]));
