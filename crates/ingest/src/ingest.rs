@@ -195,17 +195,17 @@ enum IngestState {
     /// Not enough bytes to recognise the format.
     Head(Vec<u8>),
     /// Two readings, one for each order of day and month, until their order is proven.
-    Reading(Takes, Vec<Candidate>),
+    Reading(Takes, Vec<DatedReading>),
     Refused(Refusal),
 }
 
 /// A reading with an order of day and month.
-struct Candidate {
+struct DatedReading {
     format: Box<dyn Format>,
     builder: Box<Builder>,
 }
 
-impl Candidate {
+impl DatedReading {
     fn feed(&mut self, bytes: &[u8]) -> Result<(), Refusal> {
         self.format.feed(bytes, &mut self.builder).and_then(|()| self.builder.check())
     }
@@ -294,7 +294,7 @@ impl<'a> Member<'a> {
             IngestState::Refused(refusal) => Err(refusal),
             IngestState::Reading(takes, candidates) => {
                 let rest = if takes == Takes::Text { self.text.as_slice() } else { &[] };
-                Candidate::finish_likelier(candidates, rest, (broken.as_ref(), self.input.interval))
+                DatedReading::finish_likelier(candidates, rest, (broken.as_ref(), self.input.interval))
             }
         };
         match result {
@@ -354,10 +354,10 @@ impl<'a> Member<'a> {
                     if let Some(order) = order {
                         builder.assume_dates(order);
                     }
-                    Candidate { format: create_reader(form, &self.input), builder }
+                    DatedReading { format: create_reader(form, &self.input), builder }
                 };
-                let has_dates = form.takes() == Takes::Text && has_dates(head_text.text());
-                let candidates = if has_dates {
+                let is_dated = form.takes() == Takes::Text && has_dates(head_text.text());
+                let candidates = if is_dated {
                     DateOrder::ALL.into_iter().map(|order| create(Some(order))).collect()
                 } else {
                     vec![create(None)]

@@ -69,8 +69,7 @@ pub struct Reading {
     pub latencies: Vec<LatencyHistogram>,
     /// Disks that the hosts reach over several paths.
     pub multipaths: Vec<Multipath>,
-    /// Indices into [`Reading::scopes`] of scopes whose operations are also counted by other scopes: totals exclude
-    /// them.
+    /// Indices into [`Reading::scopes`] of scopes whose operations other scopes also count: totals exclude them.
     pub beneath: BTreeSet<u32>,
     /// True if parts divide the work of the whole, such as statements and files; devices may be layered.
     pub is_divided: bool,
@@ -377,8 +376,7 @@ pub struct Wait {
     pub count: f64,
     /// Seconds of all waits together.
     pub total_s: f64,
-    /// Durations of single waits: upper bounds in seconds, ascending, the last infinite, with their shares (0 to 1);
-    /// empty if unknown.
+    /// Durations of waits: upper bounds in seconds, ascending, the last infinite, with shares (0 to 1); empty if unknown.
     pub histogram: Vec<(f64, f64)>,
     /// Its place in the input.
     pub origin: Origin,

@@ -27,7 +27,7 @@ pub fn join(readings: Vec<Reading>) -> Vec<Reading> {
             of_scope.entry(reading.scopes[scope as usize].clone()).or_default().push(covered);
         }
     }
-    let starts = starts(&readings);
+    let starts = compute_starts(&readings);
     let mut builders: Vec<Builder> = readings.into_iter().map(Builder::resume).collect();
     for mut covered in of_scope.into_values() {
         if let [Covered { input, first, last: None }] = covered.as_slice() {
@@ -46,7 +46,7 @@ pub fn join(readings: Vec<Reading>) -> Vec<Reading> {
 
 /// Time by which each input follows the first of those whose snapshots have the caller's interval and no times: they
 /// continue each other.
-fn starts(readings: &[Reading]) -> Vec<Span> {
+fn compute_starts(readings: &[Reading]) -> Vec<Span> {
     let mut next = Span::ZERO;
     let start = |reading: &Reading| {
         let Some(interval) = reading.interval else { return Span::ZERO };

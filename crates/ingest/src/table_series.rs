@@ -252,7 +252,7 @@ fn parse_row(
         let cell = cell.trim();
         values.push(match column {
             SeriesColumn::Figure { measure, unit, .. } if !cell.is_empty() => {
-                let value = cell::value(cell, numerals, *measure, *unit);
+                let value = cell::read_value(cell, numerals, *measure, *unit);
                 if value.is_none() {
                     unreadable.entry(index).or_insert_with(|| (0, number, cell.to_owned())).0 += 1;
                 }

@@ -384,6 +384,13 @@ pub enum Finding {
         /// Share of the time with operations in flight at the device, 0 to 1.
         busy: f64,
     },
+    /// Another program's test had more operations than its depth and mean response time allow.
+    RateAboveDepth {
+        /// Operations per second.
+        achieved: f64,
+        /// Depth over mean response time: operations per second that these allow (Little 1961).
+        allowed: f64,
+    },
     /// A part of the database or its storage could not be observed.
     Unobserved {
         /// The unobserved part, such as `where sessions wait`.
@@ -478,6 +485,7 @@ mod tests {
         {"finding":"not-durable","setting":""}, {"finding":"rows-differed","count":1},
         {"finding":"writes-in-memory","share":0.9}, {"finding":"buffered-engine","engine":"libaio"},
         {"finding":"assumed","what":"x","value":"y"}, {"finding":"too-short","seconds":2.0}, {"finding":"device-idle","busy":0.1},
+        {"finding":"rate-above-depth","achieved":9900.0,"allowed":9.9},
         {"finding":"conflicts","count":3,"share":0.02}, {"finding":"unobserved","what":"x","why":"y"}
     ]"#;
 

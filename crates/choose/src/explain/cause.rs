@@ -164,7 +164,13 @@ pub(super) fn find_causes(
 fn findings(curve: &Curve) -> Vec<Cause> {
     let weighs = |finding: &&Finding| {
         finding.weight() == Weight::Void
-            || matches!(finding, Finding::BufferedEngine { .. } | Finding::TooShort { .. } | Finding::DeviceIdle { .. })
+            || matches!(
+                finding,
+                Finding::BufferedEngine { .. }
+                    | Finding::TooShort { .. }
+                    | Finding::DeviceIdle { .. }
+                    | Finding::RateAboveDepth { .. }
+            )
     };
     let all = curve.findings.iter().chain(curve.runs.iter().flat_map(|run| &run.findings));
     let mut found: Vec<&Finding> = Vec::new();

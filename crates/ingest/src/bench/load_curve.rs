@@ -10,6 +10,7 @@
 //! - optional: `block` or `bs` (`4KiB`, or bytes), `reads` (percent, or a share up to 1), `seconds` (length of the run).
 
 use plimsoll_language::label;
+use plimsoll_record::Finding;
 use plimsoll_units::Bytes;
 
 use crate::builder::Builder;
@@ -236,8 +237,10 @@ fn emit(row: &CurveRow, guessed: Option<f64>, scope: u32, out: &mut Builder) {
     };
     let origin = out.origin(row.line, "", "");
     let mean_s = row.mean.and_then(|(value, unit)| seconds(value, unit));
+    let mut findings = Vec::new();
     if let Some((depth, mean_s)) = row.depth.zip(mean_s).filter(|(depth, mean_s)| row.iops * mean_s > MAX_OFF * depth) {
         let (allowed, iops) = (depth / mean_s, row.iops);
+        findings.push(Finding::RateAboveDepth { achieved: iops, allowed });
         out.caution(Some(origin.clone()), Doubt::ImpossibleRate { depth, mean_ms: mean_s * 1e3, allowed, iops });
     }
     let mut quantiles: Vec<(f64, f64)> =
@@ -250,6 +253,7 @@ fn emit(row: &CurveRow, guessed: Option<f64>, scope: u32, out: &mut Builder) {
         mean_s,
         quantiles,
         lasted_s: row.lasted_s,
+        findings,
         offering: Offering { rate: row.rate.filter(|_| row.depth.is_none()), ..Offering::default() },
         ..ReadingEvidence::new(scope, test, origin)
     });

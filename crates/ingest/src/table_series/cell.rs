@@ -9,15 +9,13 @@ const BYTES: [(&str, f64); 8] =
     [("B", 1.0), ("kB", 1e3), ("KB", 1e3), ("MB", 1e6), ("GB", 1e9), ("KiB", KIB), ("MiB", MIB), ("GiB", GIB)];
 
 /// The value of a cell in base units: in `unit`, or in its own.
-pub(super) fn value(cell: &str, numerals: Numerals, measure: Measure, unit: f64) -> Option<f64> {
-    let value = match numerals.number(cell) {
-        Some(number) => number * unit,
-        None => {
-            let (number, name) = split(cell);
-            numerals.number(number)? * factor(name, measure)?
-        }
+pub(super) fn read_value(cell: &str, numerals: Numerals, measure: Measure, unit: f64) -> Option<f64> {
+    let in_own_unit = || {
+        let (number, name) = split(cell);
+        Some(numerals.number(number)? * factor(name, measure)?)
     };
-    Some(value).filter(|value| value.is_finite())
+    let value = numerals.number(cell).map(|number| number * unit).or_else(in_own_unit);
+    value.filter(|value| value.is_finite())
 }
 
 /// A number and the name of its unit: `1.5k`, `1000 IOPS`, `8MB/s`.
@@ -95,14 +93,14 @@ impl Decimals {
 
 #[cfg(test)]
 mod tests {
-    use super::value;
+    use super::read_value;
     use crate::reading::Measure;
     use crate::text::Numerals;
 
     #[test]
     fn cells_may_have_their_own_unit() {
         let check = |cell: &str, measure, expected: Option<f64>| {
-            let found = value(cell, Numerals::Point, measure, 1e6);
+            let found = read_value(cell, Numerals::Point, measure, 1e6);
             assert!(
                 found.zip(expected).map_or(found == expected, |(a, b)| (a / b - 1.0).abs() < 1e-9),
                 "{cell}: {found:?}"

@@ -114,8 +114,9 @@ impl DateEvidence {
             _ if first.convention.is_none() => (0, true),
             Some(order) => (index(order), true),
             None if first.goes_back != second.goes_back => (usize::from(first.goes_back), true),
-            None if first.distance_s == second.distance_s => (first.convention.map_or(0, index), false),
-            None => (usize::from(second.distance_s < first.distance_s), false),
+            None if first.distance_s < second.distance_s => (0, false),
+            None if first.distance_s > second.distance_s => (1, false),
+            None => (first.convention.map_or(0, index), false),
         }
     }
 

@@ -164,6 +164,10 @@ fn rates_above_the_law_of_little_are_doubted() {
     };
     let found = doubt("depth,iops,latency_ms\n1,9900,101\n4,38,105\n");
     assert!(matches!(found.as_slice(), [only] if only.contains("allows at most 9.9 operations")), "{found:?}");
+    let curve = only("depth,iops,latency_ms\n1,9900,101\n4,38,105\n");
+    let is_doubted = |finding: &Finding| matches!(finding, Finding::RateAboveDepth { .. });
+    assert!(curve.runs[0].findings.iter().any(is_doubted), "{:?}", curve.runs[0].findings);
+    assert!(!curve.runs[1].findings.iter().any(is_doubted));
     // A closed load may pause, and latencies of open loads are in no relation to a depth.
     assert!(doubt("depth,iops,latency_us\n1,10000,100\n4,3800,105\n").is_empty());
     assert!(doubt("rate,iops,latency_ms\n9900,9900,101\n").is_empty());

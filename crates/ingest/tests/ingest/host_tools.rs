@@ -129,7 +129,8 @@ fn samples_without_times_have_the_delay_of_the_command() {
     }
     let interval = Some(Span::from_secs(20));
     let specified = reading_as(FormatInput { interval, ..FormatInput::from("test") }, &untimed("dstat -dr 5"));
-    assert_eq!(specified.windows[0].length, Span::from_secs(20));
+    assert_eq!(specified.windows[0].length, Span::from_secs(5), "the input precedes the caller");
+    assert!(cautions(&specified).contains("contradicts its times"), "{:?}", specified.cautions);
 }
 
 #[test]

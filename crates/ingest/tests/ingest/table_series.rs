@@ -120,7 +120,7 @@ fn unrecognised_rates_are_named() {
 }
 
 /// Read operations of a table with a column of reads, by cell.
-fn reads(cells: &[&str]) -> (Vec<f64>, Vec<String>) {
+fn read_column(cells: &[&str]) -> (Vec<f64>, Vec<String>) {
     let rows: String =
         cells.iter().enumerate().map(|(n, cell)| format!("2026-03-02T10:{n:02}:00Z,{cell},7\n")).collect();
     let table = format!("time,read_iops,write_iops\n{rows}");
@@ -128,33 +128,33 @@ fn reads(cells: &[&str]) -> (Vec<f64>, Vec<String>) {
     laws(&reading);
     cut_anywhere(&table);
     near(&values(&reading, "", Class::Write, Measure::Iops), &vec![7.0; cells.len()]);
-    (values(&reading, "", Class::Read, Measure::Iops), doubts(&reading))
+    (values(&reading, "", Class::Read, Measure::Iops), list_doubts(&reading))
 }
 
-fn doubts(reading: &Reading) -> Vec<String> {
+fn list_doubts(reading: &Reading) -> Vec<String> {
     reading.cautions.iter().map(|caution| caution.doubt.to_string()).collect()
 }
 
 #[test]
 fn unreadable_cells_are_counted_by_column() {
-    let (found, doubts) = reads(&["100.5", "abc", "5%", "nan", "12.345.678", "8MB", "", "-"]);
+    let (found, doubts) = read_column(&["100.5", "abc", "5%", "nan", "12.345.678", "8MB", "", "-"]);
     near(&found, &[100.5]);
     let expected = "cells of read_iops that are not numbers are skipped: 6, such as \"abc\"";
     assert!(matches!(doubts.as_slice(), [only] if only.starts_with(expected)), "{doubts:?}");
-    let (found, doubts) = reads(&["1k", "1000 IOPS", "1.5k", ""]);
+    let (found, doubts) = read_column(&["1k", "1000 IOPS", "1.5k", ""]);
     near(&found, &[1_000.0, 1_000.0, 1_500.0]);
     assert!(doubts.is_empty(), "an empty cell is absent: {doubts:?}");
 }
 
 #[test]
 fn numbers_between_commas_may_have_decimal_commas() {
-    let (found, doubts) = reads(&["\"1234,5\"", "\"7,25\"", "\"1.500\""]);
+    let (found, doubts) = read_column(&["\"1234,5\"", "\"7,25\"", "\"1.500\""]);
     near(&found, &[1_234.5, 7.25, 1_500.0]);
     assert!(doubts.is_empty(), "{doubts:?}");
-    let (found, doubts) = reads(&["\"1,500\"", "\"2,500\""]);
+    let (found, doubts) = read_column(&["\"1,500\"", "\"2,500\""]);
     near(&found, &[1_500.0, 2_500.0]);
     assert!(doubts.is_empty(), "{doubts:?}");
-    near(&reads(&["12.345.678", "5"]).0, &[12_345_678.0, 5.0]);
+    near(&read_column(&["12.345.678", "5"]).0, &[12_345_678.0, 5.0]);
 }
 
 #[test]
@@ -171,7 +171,7 @@ fn groups_of_thousands_that_may_be_decimals_are_doubted() {
     ] {
         let reading = read(&table(cells));
         near(&values(&reading, "", Class::All, Measure::Iops), &expected);
-        assert_eq!(has_caution(&reading, "groups of thousands"), is_doubted, "{cells:?}: {:?}", doubts(&reading));
+        assert_eq!(has_caution(&reading, "groups of thousands"), is_doubted, "{cells:?}: {:?}", list_doubts(&reading));
     }
 }
 
@@ -182,7 +182,7 @@ fn rows_that_repeat_a_time_count_once() {
     let reading = read(repeated);
     laws(&reading);
     near(&values(&reading, "", Class::Read, Measure::Iops), &[1_000.0, 500.0]);
-    assert!(has_caution(&reading, "rows that repeat a time are skipped: 2"), "{:?}", doubts(&reading));
+    assert!(has_caution(&reading, "rows that repeat a time are skipped: 2"), "{:?}", list_doubts(&reading));
     cut_anywhere(repeated);
     assert!(!has_caution(&read(TABLE), "repeat a time"), "two volumes have rows of the same time");
     let halves =
@@ -198,6 +198,6 @@ fn rates_give_the_mean_size_of_operations() {
     let tiny = "time,iops,throughput MB/s\n2026-03-02T10:00:00Z,1000000,1\n2026-03-02T10:05:00Z,1000000,1\n";
     let reading = read(tiny);
     near(&values(&reading, "", Class::All, Measure::Size), &[1.0, 1.0]);
-    assert_eq!(doubts(&reading).iter().filter(|doubt| doubt.contains("less than a sector")).count(), 1);
+    assert_eq!(list_doubts(&reading).iter().filter(|doubt| doubt.contains("less than a sector")).count(), 1);
     assert!(!has_caution(&read(TABLE), "less than a sector"));
 }

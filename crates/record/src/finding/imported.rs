@@ -28,6 +28,9 @@ impl Finding {
                 "the device was busy for {} of the time only: the load mostly did not wait for it",
                 share_text(*busy)
             ),
+            Self::RateAboveDepth { achieved, allowed } => format!(
+                "{achieved:.0} operations a second are more than the {allowed:.1} that depth and mean response time allow"
+            ),
             _ => self.database_text(),
         }
     }
@@ -40,6 +43,7 @@ impl Finding {
                 "state it (fio: JSON output; tables: columns block, reads), or leave out what depends on it"
             }
             Self::TooShort { .. } => "repeat it for a minute or longer (fio: time_based, runtime and ramp_time)",
+            Self::RateAboveDepth { .. } => "check the columns of depth, rate and response time, and its unit",
             _ => "check that the tested file is on that device, and repeat the test with direct I/O (fio: direct=1)",
         }
     }
