@@ -63,7 +63,7 @@ fn model(offer: &Offer) -> String {
 #[test]
 fn configurations_are_filled_in() {
     let today = "2026-11";
-    let check = |config: &str, expected: &str| check(config, today, in_full, expected);
+    let check = |config: &str, expected: &str| check_offer(config, today, in_full, expected);
     check("cloud:256GB", "test/cloud:256GB,vpu=10,attachment=iscsi = 256 GiB");
     check("cloud:256GB@20vpu", "test/cloud:256GB,vpu=20,attachment=iscsi = 256 GiB");
     check("CLOUD:256GiB,paravirtualized", "test/cloud:256GB,vpu=10,attachment=paravirtualized = 256 GiB");
@@ -118,7 +118,7 @@ fn doubts_of_prices_are_named() {
 
 #[test]
 fn what_cannot_be_had_is_refused_in_one_line() {
-    let check = |config: &str, expected: &str| check(config, "2026-11", in_full, expected);
+    let check = |config: &str, expected: &str| check_offer(config, "2026-11", in_full, expected);
     check("clod:1GB", "the catalogue has no product \"clod\"; did you mean cloud or test/cloud?");
     check("floppy", "the catalogue has no product \"floppy\"");
     check("cloud", "test/cloud needs size: give it 50 to 32,768 GB");
@@ -161,7 +161,7 @@ fn what_cannot_be_had_is_refused_in_one_line() {
 
 #[test]
 fn prices_are_exact() {
-    let check = |config: &str, under: &str, expected: &str| check(config, under, price, expected);
+    let check = |config: &str, under: &str, expected: &str| check_offer(config, under, price, expected);
     check("cloud:100GB@10vpu", "2026 JPY", "658.75 JPY and 100 JPY once");
     check("cloud:100GB@10vpu", "2026 USD", "4.25 USD");
     check(
@@ -206,7 +206,7 @@ fn standings_name_what_binds() {
         }
     };
     let check = |config: &str, block: Bytes, reads: f64, expected: &str| {
-        check(config, "2026", show(block, reads), expected);
+        check_offer(config, "2026", show(block, reads), expected);
     };
     let (k4, k256, m1) = (Bytes::kib(4), Bytes::kib(256), Bytes::mib(1));
     check("cloud:256GB@50vpu", k4, 1.0, "30720 by IOPS by size, 60000 by throughput by size");
@@ -248,7 +248,7 @@ fn limits_hold_at_their_time() {
 
 #[test]
 fn models_are_limits_then_stages() {
-    let check = |config: &str, expected: &str| check(config, "2026", model, expected);
+    let check = |config: &str, expected: &str| check_offer(config, "2026", model, expected);
     check(
         "cloud:256GB@50vpu",
         "limit(30720) \"IOPS by size\" then limit(245760kB/s) \"throughput by size\" then \
@@ -304,7 +304,7 @@ fn the_least_size_holds_what_is_asked() {
 #[test]
 fn a_machine_that_is_not_named_may_have_to_be_something() {
     let needs = |offer: &Offer| offer.needs().join("; ");
-    let check = |config: &str, expected: &str| check(config, "2026", needs, expected);
+    let check = |config: &str, expected: &str| check_offer(config, "2026", needs, expected);
     check("cloud:100GB@20vpu", "");
     check("cloud:100GB@30vpu", "30 VPUs and more need a machine of at least 16 OCPUs, or bare metal");
     check("cloud:100GB@30vpu on test/VM.Flex:16ocpu", "");

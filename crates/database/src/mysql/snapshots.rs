@@ -52,10 +52,10 @@ mod tests {
     fn answers_are_converted_to_json() {
         let head = parse_head("10.11.6-MariaDB|db1|3306|16384|134217728").unwrap();
         assert_eq!((&head["server"], &head["block_bytes"]), (&json!("db1:3306"), &json!(16384)));
-        assert!(super::parse_head("10.11.6-MariaDB").is_none());
+        assert!(parse_head("10.11.6-MariaDB").is_none());
         let lines = ["at|2026-01-02T03:04:05.000000Z", "Uptime\t12", "Innodb_buffer_pool_load_status\tdone"];
         let sample = parse_sample(lines, || json!("never"));
         assert_eq!(Value::Object(sample), json!({"at": "2026-01-02T03:04:05.000000Z", "status": {"Uptime": 12}}));
-        assert_eq!(super::parse_sample([], || json!("now"))["at"], json!("now"));
+        assert_eq!(parse_sample([], || json!("now"))["at"], json!("now"));
     }
 }

@@ -102,7 +102,7 @@ fn find_process(text: &str, began: f64) -> Option<u32> {
 
 #[cfg(test)]
 mod tests {
-    use super::process;
+    use super::find_process;
 
     #[test]
     fn process_must_match_start_time() {

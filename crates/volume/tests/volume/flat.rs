@@ -59,7 +59,7 @@ fn bytes_keep_their_offset() {
 
 #[test]
 fn invalid_requests_are_refused() {
-    let mut flat = flat();
+    let mut flat = build_flat();
     let refused =
         |flat: &mut Flat, command, offset, length| done(flat, &request(command, offset, length, false), Ok(())).1;
     assert_eq!(refused(&mut flat, Command::Write, SIZE - 1, 2), Err(Errno::NoSpc));
