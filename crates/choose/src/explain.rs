@@ -10,7 +10,7 @@ use plimsoll_record::{Curve, Run, Steadiness};
 use crate::need::ask_of;
 use crate::trial::{Figures, trial};
 
-pub use cause::{AboveCeiling, Cause, ConfusedUnits};
+pub use cause::{AboveCeiling, CachedOperations, Cause, ConfusedUnits, ExceededCeiling};
 pub use credits::CreditState;
 
 /// Operations of each trial.

@@ -21,7 +21,10 @@ pub mod watch;
 pub mod what_if;
 
 pub use climb::{NoConfiguration, sufficient_offers};
-pub use explain::{AboveCeiling, Cause, ConfusedUnits, CreditState, Explanation, LoadComparison, explain};
+pub use explain::{
+    AboveCeiling, CachedOperations, Cause, ConfusedUnits, CreditState, ExceededCeiling, Explanation, LoadComparison,
+    explain,
+};
 pub use lift::Lift;
 pub use matching::{Matches, Rejected, SuitableOffer, Unsuitable, matching};
 pub use need::{Need, ask_of};

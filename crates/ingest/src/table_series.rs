@@ -147,7 +147,8 @@ impl SeriesSamples {
         let lines = std::mem::take(&mut self.lines);
         let numerals = *self.numerals.get_or_insert_with(|| columns.examine(&lines, out));
         let unreadable = &mut self.unreadable;
-        let read = |(number, line): &(u64, String)| (*number, parse_row(columns, numerals, (line, *number), unreadable, out));
+        let read =
+            |(number, line): &(u64, String)| (*number, parse_row(columns, numerals, (line, *number), unreadable, out));
         let rows: Vec<_> = lines.iter().map(read).collect();
         for (number, row) in rows {
             self.take(row, number, out);

@@ -23,7 +23,12 @@ pub enum Cause {
         finding: Finding,
     },
     /// The load was measured through the page cache.
-    BufferedIo,
+    BufferedIo {
+        /// The operations that memory may answer.
+        operations: CachedOperations,
+        /// The ceiling that the measured figure exceeds; null if it exceeds none.
+        above: Option<ExceededCeiling>,
+    },
     /// More was measured than a ceiling allows.
     AboveCeiling {
         /// Highest measured operations per second.
@@ -102,8 +107,29 @@ pub enum AboveCeiling {
     Burst,
     /// Another configuration, or a cache in between.
     OtherLayer,
-    /// The page cache.
-    PageCache,
+}
+
+/// Operations of a load that a page cache may answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum CachedOperations {
+    /// Reads only.
+    Reads,
+    /// Writes only.
+    Writes,
+    /// Reads and writes.
+    All,
+}
+
+/// A ceiling below a measured figure.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct ExceededCeiling {
+    /// Highest measured operations per second.
+    pub measured_iops: f64,
+    /// The ceiling.
+    pub ceiling: String,
+    /// Operations per second that the ceiling allows.
+    pub allowed_iops: f64,
 }
 
 /// Units that are easily confused.
@@ -135,8 +161,11 @@ pub(super) fn find_causes(
     let mut causes = findings(curve);
     let cap = standing.binding().map(|bound| (bound.iops, offer.ceilings[bound.ceiling].name.to_string()));
     let max = rows.iter().map(|row| row.iops.0).fold(0.0, f64::max);
-    if !curve.conditions.direct {
-        causes.push(Cause::BufferedIo);
+    let above = cap.as_ref().filter(|(cap, _)| max > cap * (1.0 + SAME) && peak_of(max, standing).is_none());
+    if !curve.conditions.direct && !is_cache_found(curve) {
+        let above =
+            above.map(|(cap, name)| ExceededCeiling { measured_iops: max, ceiling: name.clone(), allowed_iops: *cap });
+        causes.push(Cause::BufferedIo { operations: find_cached_operations(curve), above });
     }
     let last = rows.iter().rev().find(|row| !row.credits.used_up.is_empty());
     causes.extend(
@@ -183,6 +212,28 @@ fn findings(curve: &Curve) -> Vec<Cause> {
     found.into_iter().map(|finding| Cause::Finding { finding: finding.clone() }).collect()
 }
 
+/// True if a finding states that the page cache answered.
+fn is_cache_found(curve: &Curve) -> bool {
+    let all = curve.findings.iter().chain(curve.runs.iter().flat_map(|run| &run.findings));
+    let is_cache = |finding: &Finding| match finding {
+        Finding::PageCacheAnswered { .. } => true,
+        Finding::WritesInMemory { .. } => finding.weight() == Weight::Void,
+        _ => false,
+    };
+    all.into_iter().any(is_cache)
+}
+
+fn find_cached_operations(curve: &Curve) -> CachedOperations {
+    let mut shares = curve.conditions.streams.iter().map(|stream| stream.mix.reads);
+    if shares.clone().all(|reads| reads >= 1.0) {
+        CachedOperations::Reads
+    } else if shares.all(|reads| reads <= 0.0) {
+        CachedOperations::Writes
+    } else {
+        CachedOperations::All
+    }
+}
+
 fn above_the_cap(max: f64, cap: f64, name: &str, standing: &Standing, curve: &Curve) -> Option<Cause> {
     if max <= cap * (1.0 + SAME) {
         return None;
@@ -191,7 +242,8 @@ fn above_the_cap(max: f64, cap: f64, name: &str, standing: &Standing, curve: &Cu
     let reason = match burst_s {
         Some(_) => AboveCeiling::Burst,
         None if curve.conditions.direct => AboveCeiling::OtherLayer,
-        None => AboveCeiling::PageCache,
+        // The cause of buffered I/O states it.
+        None => return None,
     };
     Some(Cause::AboveCeiling { measured_iops: max, ceiling: name.to_owned(), allowed_iops: cap, reason, burst_s })
 }

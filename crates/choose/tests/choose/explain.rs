@@ -67,7 +67,21 @@ fn more_than_the_cap_is_a_burst_a_cache_or_another_configuration() {
     let beyond = changed("aws/gp2:100GiB", true, at_most(20_000.0));
     check(&beyond, &["allowed_iops: 300.0, reason: OtherLayer, burst_s: None"]);
     let cached = changed("aws/gp2:100GiB", false, at_most(20_000.0));
-    check(&cached, &["BufferedIo", "allowed_iops: 300.0, reason: PageCache"]);
+    check(&cached, &["BufferedIo { operations: Reads, above: Some(ExceededCeiling { measured_iops: 20000.0"]);
+}
+
+#[test]
+fn the_page_cache_is_one_cause() {
+    let mut cached = build_curve(vec![build_run(Pace::Closed { depth: 64 }, 20_000.0, 3e6)], Bytes::kib(4), false);
+    let finding = Finding::PageCacheAnswered { share: 0.9 };
+    cached.findings.push(finding.clone());
+    let causes = explained("aws/gp2:100GiB", &cached).causes;
+    assert!(causes.contains(&Cause::Finding { finding }), "{causes:?}");
+    assert!(!causes.iter().any(|cause| matches!(cause, Cause::BufferedIo { .. })), "{causes:?}");
+    cached.findings.clear();
+    cached.conditions.streams[0].mix.reads = 0.0;
+    let causes = explained("aws/gp2:100GiB", &cached).causes;
+    assert!(format!("{:?}", causes[0]).starts_with("BufferedIo { operations: Writes"), "{causes:?}");
 }
 
 #[test]

@@ -1,28 +1,35 @@
 //! Differences between measurement and theory, and their likely causes, as sentences.
 
-use plimsoll_choose::{AboveCeiling, Cause, ConfusedUnits};
+use plimsoll_choose::{AboveCeiling, CachedOperations, Cause, ConfusedUnits};
 use plimsoll_language::{label, say};
 use plimsoll_load::Pace;
 use plimsoll_units::Bytes;
 
-use super::clean;
+use super::{clean, product_text};
 use crate::number;
 
 /// A difference.
 pub(crate) fn difference(cause: &Cause) -> String {
     match cause {
         Cause::Finding { finding } => finding.text(),
-        Cause::BufferedIo => label!("it was measured through the page cache").into(),
+        Cause::BufferedIo { above: None, .. } => label!("it was measured through the page cache").into(),
+        Cause::BufferedIo { above: Some(above), .. } => {
+            let (measured, allowed) = (number::integer(above.measured_iops), number::integer(above.allowed_iops));
+            say!(
+                "it was measured through the page cache: {measured} IOPS, and {} allows {allowed}",
+                product_text(&above.ceiling)
+            )
+        }
         Cause::AboveCeiling { measured_iops, ceiling, allowed_iops, .. } => {
             let (measured, allowed) = (number::integer(*measured_iops), number::integer(*allowed_iops));
-            say!("{measured} IOPS were measured, and {} allows {allowed}", clean(ceiling))
+            say!("{measured} IOPS were measured, and {} allows {allowed}", product_text(ceiling))
         }
         Cause::OtherOption { measured_iops, .. } => {
             say!("at most {} IOPS were measured", number::integer(*measured_iops))
         }
         Cause::ShortQueue { ceiling, allowed_iops, depth, theory_iops } => {
             let (allowed, theory) = (number::integer(*allowed_iops), number::integer(*theory_iops));
-            say!("{} allows {allowed} IOPS, and depth {depth} gives {theory} in theory", clean(ceiling))
+            say!("{} allows {allowed} IOPS, and depth {depth} gives {theory} in theory", product_text(ceiling))
         }
         Cause::Units { factor, .. } => say!("all saturated loads differ by the factor {factor:.3}"),
         Cause::FirstDepth { measured_mean_ns, theory_mean_ns } => {
@@ -55,11 +62,7 @@ pub(crate) fn difference(cause: &Cause) -> String {
 pub(crate) fn cause(cause: &Cause) -> String {
     match cause {
         Cause::Finding { finding } => finding.remedy().into(),
-        Cause::BufferedIo => label!(
-            "memory answers cached reads, and writes until it is full: use direct I/O, or exceed the size of memory and end \
-             with a flush"
-        )
-        .into(),
+        Cause::BufferedIo { operations, .. } => cached_operations(*operations).to_owned(),
         Cause::AboveCeiling { reason, burst_s, .. } => above_ceiling(*reason, *burst_s),
         Cause::OtherOption { configuration, allowed_iops, .. } => {
             say!("that is what {} gives ({} IOPS)", clean(configuration), number::integer(*allowed_iops))
@@ -79,9 +82,7 @@ pub(crate) fn cause(cause: &Cause) -> String {
             "another layer adds {} us to each operation: the host, a filesystem, a network, encryption",
             number::integer((measured_mean_ns - theory_mean_ns) / 1e3)
         ),
-        Cause::FirstDepth { .. } => {
-            label!("a nearer layer answers: a cache, or faster media than the model's").into()
-        }
+        Cause::FirstDepth { .. } => label!("a nearer layer answers: a cache, or faster media than the model's").into(),
         Cause::CreditsUsedUp { offered, theory_iops, theory_mean_ns, .. } => {
             without_credits(*offered, *theory_iops, *theory_mean_ns)
         }
@@ -89,13 +90,26 @@ pub(crate) fn cause(cause: &Cause) -> String {
     }
 }
 
+/// What memory does with the operations of a buffered load.
+fn cached_operations(operations: CachedOperations) -> &'static str {
+    match operations {
+        CachedOperations::Reads => {
+            label!("memory answers cached reads: use direct I/O, or read more than fits in memory")
+        }
+        CachedOperations::Writes => label!(
+            "memory accepts writes until it is full: use direct I/O, or write more than fits in memory and end with a flush"
+        ),
+        CachedOperations::All => label!(
+            "memory answers cached reads, and writes until it is full: use direct I/O, or exceed the size of memory and end \
+             with a flush"
+        ),
+    }
+}
+
 fn above_ceiling(reason: AboveCeiling, burst_s: Option<f64>) -> String {
     match (reason, burst_s) {
         (AboveCeiling::Burst, Some(seconds)) => {
             say!("burst credits: at the peak, full credits last {seconds:.0} s: measure longer")
-        }
-        (AboveCeiling::PageCache, _) => {
-            label!("the page cache accepts writes before the storage does: use direct I/O").into()
         }
         (AboveCeiling::Burst | AboveCeiling::OtherLayer, _) => label!(
             "the configuration differs, or a layer in between answers: a cache of the host or of the controller, or data \

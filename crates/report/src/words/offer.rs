@@ -219,7 +219,8 @@ pub(crate) fn status_name(status: Status) -> &'static str {
 pub(crate) fn provenance(mut used: Vec<Status>) -> String {
     used.sort_unstable();
     used.dedup();
-    let meanings: Vec<String> = used.iter().map(|used| format!("{}: {}", status_name(*used), define_status(*used))).collect();
+    let meanings: Vec<String> =
+        used.iter().map(|used| format!("{}: {}", status_name(*used), define_status(*used))).collect();
     let meanings = if meanings.is_empty() { String::new() } else { say!("; {}", meanings.join(label!("; "))) };
     say!("from documents, not measured{meanings}; 1 MB is 1,000,000 bytes, 1 MiB 1,048,576")
 }
