@@ -9,7 +9,7 @@ const DOUBT: &str = "may be swapped";
 
 /// Checks the dates of a table's windows, and whether their order is doubted.
 fn check(times: &[&str], expected: &[(i8, i8)], doubt: Option<&str>) {
-    let rows: String = times.iter().map(|time| format!("{time},100\n")).collect();
+    let rows = times.iter().map(|time| format!("{time},100\n")).collect::<Vec<_>>().concat();
     let table = format!("time,read_iops\n{rows}");
     let reading = read(&table);
     laws(&reading);
@@ -61,7 +61,7 @@ fn hosts_follow_the_same_rule() {
     let device = "Device r/s rkB/s rrqm/s %rrqm r_await rareq-sz w/s wkB/s wrqm/s %wrqm w_await wareq-sz aqu-sz %util\n\
                   sda 10.00 80.00 0.00 0.00 0.50 8.00 5.00 40.00 0.00 0.00 1.00 8.00 0.01 1.00\n\n";
     let iostat = |dates: [&str; 3]| {
-        let reports: String = dates.iter().map(|date| format!("{date} 10:00:00\n{device}")).collect();
+        let reports = dates.iter().map(|date| format!("{date} 10:00:00\n{device}")).collect::<Vec<_>>().concat();
         format!("Linux 6.1.0 (db1) 02/02/2026 _x86_64_ (4 CPU)\n\n{reports}")
     };
     let days = read(&iostat(["11/02/2026", "12/02/2026", "13/02/2026"]));
@@ -77,7 +77,7 @@ fn hosts_follow_the_same_rule() {
              19:00:00        15.00     10.00      5.00    160.00     80.00\n"
         )
     };
-    let begin = |date: &str| read(&sar(date)).windows[0].begin.map(|begin| begin.date());
+    let begin = |date: &str| read(&sar(date)).windows[0].begin.map(jiff::civil::DateTime::date);
     assert_eq!(begin("13/02/2026"), Some(date(2026, 2, 13)));
     assert_eq!(begin("01/02/26"), Some(date(2026, 1, 2)), "the C locale");
     assert!(has_caution(&read(&sar("01/02/2026")), DOUBT));

@@ -14,13 +14,14 @@ fn inputs() -> [(&'static str, String); 5] {
     let at = |n: u32| format!("2026-03-02T10:{:02}:00Z", 5 * n);
     let list = |item: &dyn Fn(u32) -> String| (0..4).map(item).collect::<Vec<_>>().join(",");
     let times = list(&|n| format!("\"{}\"", at(n)));
-    let rows: String = (0..4).map(|n| format!("{},10\n", at(n))).collect();
-    let pages: String = (0..4)
+    let rows = (0..4).map(|n| format!("{},10\n", at(n))).collect::<Vec<_>>().concat();
+    let pages = (0..4)
         .map(|n| {
             let (count, seconds) = (3_000 * n, 1_772_442_000 + 300 * n);
             format!("node_disk_reads_completed_total{{device=\"sda\"}} {count} {seconds}000\n")
         })
-        .collect();
+        .collect::<Vec<_>>()
+        .concat();
     [
         (
             "cloudwatch",

@@ -121,8 +121,12 @@ fn unrecognised_rates_are_named() {
 
 /// Read operations of a table with a column of reads, by cell.
 fn read_column(cells: &[&str]) -> (Vec<f64>, Vec<String>) {
-    let rows: String =
-        cells.iter().enumerate().map(|(n, cell)| format!("2026-03-02T10:{n:02}:00Z,{cell},7\n")).collect();
+    let rows = cells
+        .iter()
+        .enumerate()
+        .map(|(n, cell)| format!("2026-03-02T10:{n:02}:00Z,{cell},7\n"))
+        .collect::<Vec<_>>()
+        .concat();
     let table = format!("time,read_iops,write_iops\n{rows}");
     let reading = read(&table);
     laws(&reading);
