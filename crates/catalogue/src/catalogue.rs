@@ -140,6 +140,16 @@ impl Catalogue {
         self.subject(name).map(|subject| subject.product.as_ref())
     }
 
+    /// The machine with this name, or its family; of an unknown name, machines with similar ones.
+    pub fn find_machine(&self, name: &str) -> Result<&Product, UnknownProduct> {
+        let machines = || self.products().flat_map(Product::machines).collect::<Vec<_>>();
+        let of = |unknown: UnknownProduct| UnknownProduct {
+            nearest: nearest(name, machines().iter().map(String::as_str)),
+            ..unknown
+        };
+        self.find(name).map_err(of)
+    }
+
     /// Currencies of all prices.
     pub fn currencies(&self) -> BTreeSet<Currency> {
         let own = self.own_prices.values().chain(self.imported.values()).flat_map(|lists| lists.iter());

@@ -76,7 +76,7 @@ pub use managed::{DatabaseEngine, ManagedDatabase};
 pub use model_fit::ModelFit;
 pub use money::{Currency, CurrencyError, Money};
 pub use nearest::{nearest, one_of};
-pub use offer::{Ceiling, Doubt, Offer, PriceTerms};
+pub use offer::{Ceiling, Doubt, Offer, PriceTerms, is_about_size_sharing};
 pub use own_price::{OwnPrice, OwnPriceError};
 pub use plimsoll_model::Layout;
 pub use price::{Charge, MAX_PRICE_AGE_DAYS, NoPrice, Price, SnapshotPrice};

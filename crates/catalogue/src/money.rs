@@ -17,8 +17,22 @@ pub struct Currency([u8; 3]);
 /// Text that is not a currency.
 #[plimsoll_language::say_errors]
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("{0:?} is no currency: write three letters, such as USD or JPY")]
+#[error("{0:?} is not a currency of ISO 4217: write its code, such as USD or JPY")]
 pub struct CurrencyError(pub String);
+
+/// Codes of ISO 4217 that are money in use, and those that a state of the eurozone or an island replaced within the last two
+/// years: without funds, metals and test codes.
+const CODES: &str = "\
+    AED AFN ALL AMD ANG AOA ARS AUD AWG AZN BAM BBD BDT BGN BHD BIF BMD \
+    BND BOB BRL BSD BTN BWP BYN BZD CAD CDF CHF CLF CLP CNY COP CRC CUP \
+    CVE CZK DJF DKK DOP DZD EGP ERN ETB EUR FJD FKP GBP GEL GHS GIP GMD \
+    GNF GTQ GYD HKD HNL HTG HUF IDR ILS INR IQD IRR ISK JMD JOD JPY KES \
+    KGS KHR KMF KPW KRW KWD KYD KZT LAK LBP LKR LRD LSL LYD MAD MDL MGA \
+    MKD MMK MNT MOP MRU MUR MVR MWK MXN MYR MZN NAD NGN NIO NOK NPR NZD \
+    OMR PAB PEN PGK PHP PKR PLN PYG QAR RON RSD RUB RWF SAR SBD SCR SDG \
+    SEK SGD SHP SLE SOS SRD SSP STN SVC SYP SZL THB TJS TMT TND TOP TRY \
+    TTD TWD TZS UAH UGX USD UYU UZS VES VND VUV WST XAF XCD XCG XOF XPF \
+    YER ZAR ZMW ZWG";
 
 /// Currencies without a minor unit in use.
 const WHOLE: [&str; 5] = ["JPY", "KRW", "CLP", "VND", "ISK"];
@@ -44,11 +58,12 @@ impl fmt::Display for Currency {
 impl FromStr for Currency {
     type Err = CurrencyError;
 
-    /// Three letters, in any case.
+    /// A code of ISO 4217, in any case.
     fn from_str(text: &str) -> Result<Self, CurrencyError> {
         let letters: Option<[u8; 3]> = text.as_bytes().try_into().ok();
         let code = letters.filter(|letters| letters.iter().all(u8::is_ascii_alphabetic));
         code.map(|code| Self(code.map(|letter| letter.to_ascii_uppercase())))
+            .filter(|own| CODES.split_ascii_whitespace().any(|code| code == own.code()))
             .ok_or_else(|| CurrencyError(text.to_owned()))
     }
 }

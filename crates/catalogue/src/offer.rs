@@ -10,7 +10,7 @@ use plimsoll_units::Bytes;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::cite::Cite;
+use crate::cite::{Cite, Status};
 use crate::config::{Config, Wrap};
 use crate::date::Date;
 use crate::durability::Durability;
@@ -171,7 +171,7 @@ impl Offer {
     }
 
     /// Reliability of the model's response times; `None` without a model.
-    pub fn latency_status(&self) -> Option<crate::Status> {
+    pub fn latency_status(&self) -> Option<Status> {
         self.volume.product.model.as_ref().map(|model| model.cite.status)
     }
 
@@ -242,6 +242,37 @@ impl Offer {
         Some(Sharing { hosts: hosts as u32, mode: rule.mode, cite: Arc::clone(&rule.cite) })
     }
 
+    /// The date of the oldest document on the product's limits, figures, latency and prices, if the terms are of an earlier
+    /// time: nothing shows that the product existed then, or with these figures.
+    pub fn oldest_source_after_terms(&self) -> Option<Date> {
+        let product = &self.volume.product;
+        let cites = (product.limits.iter().map(|limit| &limit.cite))
+            .chain(product.figures.iter().map(|figure| &figure.cite))
+            .chain(product.latency.iter().map(|latency| &latency.statement.cite))
+            .chain(product.prices.iter().map(|list| &list.cite));
+        let own = cites.filter(|cite| cite.status != Status::Own);
+        let oldest = own
+            .filter_map(|cite| cite.date.parse::<Date>().ok())
+            .min_by_key(|date| date.days_since(self.terms.as_of))?;
+        (self.terms.as_of.days_since(oldest) < 0).then_some(oldest)
+    }
+
+    /// The doubt about loads of several sizes: no vendor publishes in which order a limit serves operations of different
+    /// sizes. That of the product if it has its own; `None` without a model.
+    pub fn size_sharing_doubt(&self) -> Option<String> {
+        let own = self.volume.product.model.as_ref()?.doubts.iter().find(|doubt| is_about_size_sharing(doubt));
+        let pieces = self.volume.product.model.as_ref()?.turn.is_some();
+        let order = if pieces { "in pieces, in turn" } else { "whole, in the order of their arrival" };
+        let of_any = || {
+            format!(
+                "{SIZE_SHARING} the limits of {} is not published: that they pass {order} is assumed, so the times of small operations \
+                 beside large ones are doubtful",
+                self.product().name()
+            )
+        };
+        Some(own.cloned().unwrap_or_else(of_any))
+    }
+
     /// What makes the figures questionable: of the ceilings, of rules that only caution, and of the model when there is
     /// one. The doubts of ceilings come first, one for each.
     pub fn doubts(&self) -> Vec<Doubt> {
@@ -273,6 +304,14 @@ impl Offer {
         }
         doubts
     }
+}
+
+/// Begin of a doubt about loads of several sizes.
+const SIZE_SHARING: &str = "how operations of different sizes share";
+
+/// True for a doubt that concerns only loads of several sizes.
+pub fn is_about_size_sharing(doubt: &str) -> bool {
+    doubt.starts_with(SIZE_SHARING)
 }
 
 fn doubtful(ceiling: &Ceiling) -> Option<Doubt> {

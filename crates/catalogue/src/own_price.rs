@@ -42,10 +42,9 @@ impl FromStr for OwnPrice {
             Some(_) => return Err(OwnPriceError),
             None => (price, false),
         };
-        let (amount, currency) = match price.split_once(char::is_whitespace) {
-            Some((amount, currency)) => (amount, Some(currency.trim().parse().map_err(|_| OwnPriceError)?)),
-            None => (price, None),
-        };
+        let unit = price.find(|letter: char| letter.is_ascii_alphabetic()).unwrap_or(price.len());
+        let (amount, currency) = (price[..unit].trim_end(), &price[unit..]);
+        let currency = if currency.is_empty() { None } else { Some(currency.parse().map_err(|_| OwnPriceError)?) };
         let amount: Decimal = amount.parse().map_err(|()| OwnPriceError)?;
         if amount.is_negative() || product.trim().is_empty() {
             return Err(OwnPriceError);
@@ -60,6 +59,13 @@ impl OwnPrice {
         self.currency
     }
 
+    /// `taken as USD, a total for any capacity`.
+    fn describe_assumptions(&self, default_currency: Currency) -> String {
+        let currency = self.currency.is_none().then(|| format!("taken as {default_currency}"));
+        let total = (!self.per_gib).then(|| "a total for any capacity".to_owned());
+        currency.into_iter().chain(total).collect::<Vec<_>>().join(", ")
+    }
+
     /// The price as the only list of the product, in the currency of the terms by default.
     pub(crate) fn list(&self, default_currency: Currency, as_of: Date) -> PriceList {
         let cite = Arc::new(Cite {
@@ -67,7 +73,7 @@ impl OwnPrice {
             url: String::new(),
             date: as_of.to_string(),
             status: Status::Own,
-            note: self.currency.map_or_else(|| format!("taken as {default_currency}"), |_| String::new()),
+            note: self.describe_assumptions(default_currency),
         });
         let (per, amount) = if self.per_gib {
             ("GiB-month", Amount::PerGib(self.amount))
@@ -106,6 +112,10 @@ mod tests {
             ("netapp/aff-c800 = 9500.50 usd", Some(("netapp/aff-c800", Some("USD"), false))),
             ("aws/gp3=0.07 EUR/GiB", Some(("aws/gp3", Some("EUR"), true))),
             ("mine.toml=0.07/GiB", Some(("mine.toml", None, true))),
+            ("netapp/aff-a800=2000000JPY", Some(("netapp/aff-a800", Some("JPY"), false))),
+            ("netapp/aff-a800=0.12usd/GiB", Some(("netapp/aff-a800", Some("USD"), true))),
+            ("netapp/aff-a800=12 XYZ", None),
+            ("netapp/aff-a800=1e6", None),
             ("aws/gp3", None),
             ("aws/gp3=-1", None),
             ("aws/gp3=7/TB", None),

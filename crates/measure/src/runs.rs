@@ -295,6 +295,11 @@ impl RunStore {
         }
     }
 
+    /// True if a complete curve is kept.
+    pub fn has_curve(&self) -> bool {
+        self.list().iter().any(|path| !is_suite(path) && is_complete(path))
+    }
+
     /// The file of a run: a path, `last`, `last~N`, or a kept run by name or unambiguous prefix.
     fn find(&self, name: &Path, among: Among) -> Result<PathBuf, MeasureError> {
         if name.is_file() {

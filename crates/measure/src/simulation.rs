@@ -1,7 +1,7 @@
 //! Simulations: the loads of measurements on models, in virtual time.
 
 use plimsoll_analyse::judge;
-use plimsoll_catalogue::{Ask, Offer};
+use plimsoll_catalogue::{Ask, Offer, is_about_size_sharing};
 use plimsoll_language::Language;
 use plimsoll_load::{Pace, Pattern, StreamSpec};
 use plimsoll_model::ChainSpec;
@@ -164,6 +164,7 @@ impl ModelLoad {
         let max_iops = result.runs.iter().map(|run| run.figures.iops.value).fold(0.0, f64::max);
         findings.extend(offer.as_ref().and_then(|offer| check_burst(offer, &conditions, max_iops)));
         findings.extend(offer.as_ref().and_then(|offer| check_extrapolation(offer, &conditions, &result.runs)));
+        findings.extend(offer.as_ref().and_then(|offer| check_size_sharing(offer, &conditions)));
         let head = CurveHead {
             started: None,
             source: Source::Simulated { model: chain.to_string() },
@@ -208,6 +209,14 @@ fn check_extrapolation(offer: &Offer, conditions: &Conditions, runs: &[Run]) -> 
     Language::English.scope(|| outside.next()).map(|what| Finding::ModelDoubted { what })
 }
 
+/// The doubt about operations of several sizes, of a stream or of several ones.
+fn check_size_sharing(offer: &Offer, conditions: &Conditions) -> Option<Finding> {
+    let mut sizes = conditions.streams.iter().flat_map(|stream| stream.mix.sizes.sizes()).map(|(size, _)| *size);
+    let first = sizes.next()?;
+    let what = offer.size_sharing_doubt().filter(|_| sizes.any(|size| size != first))?;
+    Some(Finding::ModelDoubted { what })
+}
+
 /// Findings about the product's model: its doubts, and the number of unverified limits.
 fn list_doubts(offer: &Offer) -> Vec<Finding> {
     let mut doubts = offer.product().model_view().map(|model| model.doubts).unwrap_or_default();
@@ -217,5 +226,6 @@ fn list_doubts(offer: &Offer) -> Vec<Finding> {
         let product = &offer.config.volume.product;
         doubts.push(format!("{others} of its figures are unverified (plimsoll catalogue show {product})"));
     }
-    doubts.into_iter().map(|what| Finding::ModelDoubted { what }).collect()
+    let own = doubts.into_iter().filter(|doubt| !is_about_size_sharing(doubt));
+    own.map(|what| Finding::ModelDoubted { what }).collect()
 }

@@ -19,6 +19,6 @@ pub fn run(args: &ExplainArgs) -> Result<(), CliError> {
     let explanation = explanation
         .ok_or_else(|| CliError::usage(say!("{}: too small for the run's load: use a larger size", args.config)))?;
     let mut page = plimsoll_report::pages::explanation(&explanation);
-    page.subject.push(plimsoll_report::words::run(&curve));
+    page.subject.push(plimsoll_report::words::run(&curve, store::file_of(Some(&args.run))));
     forms.write(&page, || plimsoll_report::explanation_json(&explanation))
 }

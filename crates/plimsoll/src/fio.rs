@@ -7,6 +7,7 @@ mod observer;
 pub mod results;
 mod server;
 
+use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::PathBuf;
 
@@ -26,7 +27,7 @@ use plimsoll_units::Bytes;
 use crate::args::{FioArgs, FormArgs};
 use crate::cli_error::CliError;
 use crate::console::Console;
-use crate::offers::Offers;
+use crate::offers::{Offers, read_model};
 use crate::output::{self, Forms};
 use crate::site::Site;
 use notes::Notes;
@@ -55,7 +56,23 @@ pub fn run(args: &FioArgs) -> Result<(), CliError> {
     }
     let (mut target, plan) = prepare(&command).map_err(as_fio)?;
     plan.notes.iter().for_each(|note| notes.write(note));
+    if let Some(doubt) = find_size_doubt(&command) {
+        notes.write(doubt);
+    }
     run_jobs(&command, &plan, &mut target, &mut notes, &forms)
+}
+
+/// The doubt of the product of `--on` about jobs of several sizes.
+fn find_size_doubt(command: &FioCommand) -> Option<String> {
+    let each = command.jobs.iter().flat_map(|job| {
+        let (direction, blocks) = (&job.access.direction, &job.access.blocks);
+        let used = [(direction.reads, &blocks.read), (direction.writes, &blocks.write)];
+        used.into_iter().filter(|(is_used, _)| *is_used).flat_map(|(_, sizes)| [sizes.smallest(), sizes.largest()])
+    });
+    let sizes: BTreeSet<Bytes> = each.collect();
+    let on = command.flags.on.first().filter(|_| sizes.len() > 1)?;
+    let model = read_model(on, || Offers::new(&crate::args::TermsArgs::default())).ok()?;
+    model.offer?.size_sharing_doubt()
 }
 
 /// The target of jobs, and their plan on it. Nothing is written.

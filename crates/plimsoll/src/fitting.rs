@@ -7,7 +7,7 @@ use plimsoll_analyse::{Fitted, StatedLimits, VolumeLatencies, calibrate, fit};
 use plimsoll_language::{label, say};
 use plimsoll_measure::{LAST, read_volume_latencies};
 use plimsoll_model::ChainSpec;
-use plimsoll_record::{Curve, Evidence};
+use plimsoll_record::Evidence;
 use plimsoll_report::{FittedSource, Page, pages};
 use plimsoll_units::{Bytes, Span};
 
@@ -38,15 +38,20 @@ pub fn run(args: &FitArgs) -> Result<(), CliError> {
         let (fitted, source) = calibrate_like(path, &latencies, args)?;
         return write(args, &forms, pages::fit(&fitted), (&fitted, &source));
     }
-    let curves: Vec<Vec<Curve>> = inputs.iter().map(|name| store::runs().load_all(name)).collect::<Result<_, _>>()?;
-    let curves = curves.concat();
+    let mut curves = Vec::new();
+    let mut lines = Vec::new();
+    for name in inputs {
+        let of_input = store::runs().load_all(name)?;
+        lines.extend(of_input.iter().map(|curve| plimsoll_report::words::run(curve, store::file_of(Some(name)))));
+        curves.extend(of_input);
+    }
     let refused = |error: &dyn std::fmt::Display| CliError::usage(error.to_string());
     let evidence: Result<Vec<Evidence<'_>>, _> = curves.iter().map(Evidence::try_from).collect();
     let limits = args.like.as_ref().map(|config| find_limits(config, args)).transpose()?;
     let stated = args.like.as_ref().zip(limits.as_ref()).map(|(of, stages)| StatedLimits { of, stages });
     let fitted = fit(&evidence.map_err(|error| refused(&error))?, stated).map_err(|error| refused(&error))?;
     let mut page = pages::fit(&fitted);
-    page.subject.extend(curves.iter().map(plimsoll_report::words::run));
+    page.subject.extend(lines);
     let is_refused = refusal(&fitted, args.max_error).is_some();
     page.next.extend(fitted.range.only_block().filter(|_| !is_refused).map(|block| {
         let other = if block < OTHER_BLOCK { OTHER_BLOCK } else { Bytes::kib(4) };

@@ -62,6 +62,12 @@ impl Offers {
         let as_of = args.as_of.unwrap_or_else(present_date);
         let currency = args.currency.unwrap_or_else(default_currency);
         for own in &args.price {
+            if own.currency().is_none() && args.currency.is_none() {
+                return Err(CliError::usage(say!(
+                    "--price {}: the price has no currency: write it after the amount, such as 9500 USD, or use --currency",
+                    own.product
+                )));
+            }
             catalogue.set_price(own, currency, as_of).map_err(CliError::usage)?;
         }
         let terms = PriceTerms { as_of, currency: args.currency, region: args.region.clone() };

@@ -63,7 +63,7 @@ pub fn run(args: &SizeArgs) -> Result<(), CliError> {
     }
     let requested = what_ifs::WhatIfInput { args, subject, design: &design, readings: &readings };
     let what_ifs = what_ifs::all(&requested, &offers.catalogue, &terms, &search, &sizing)?;
-    let page = plimsoll_report::pages::sizing(&sizing, &what_ifs, &outcomes, args.max.max(1));
+    let page = plimsoll_report::pages::sizing(&sizing, &what_ifs, &outcomes, args.max as usize);
     forms.write(&page, || plimsoll_report::sizing_json(&sizing, &what_ifs))?;
     let fragments: [(_, Fragment); 2] =
         [(&args.terraform, plimsoll_report::terraform), (&args.kubernetes, plimsoll_report::kubernetes)];
@@ -120,13 +120,20 @@ fn scope_search(args: &SizeArgs, offers: &Offers) -> Result<Search, CliError> {
     let unclear = |error: ScopeError| CliError::usage(format!("--provider: {error}"));
     let among = Search::among(&offers.catalogue, &args.provider).map_err(unclear)?;
     let machine = args.machine.as_deref().map(|text| parse_machine(text, offers)).transpose()?;
-    Ok(Search {
+    let search = Search {
         machine,
         widest: args.stripe,
         has_unsupported: args.unsupported,
         pool: Arc::new(Threads::default()),
         ..among
-    })
+    };
+    match args.machine.as_deref() {
+        Some(machine) if search.is_empty(&offers.catalogue) && !args.provider.is_empty() => Err(CliError::usage(say!(
+            "--machine {machine} cannot use volumes of --provider {}: name a machine and a provider of the same cloud",
+            args.provider.join(label!(", "))
+        ))),
+        _ => Ok(search),
+    }
 }
 
 /// The cost of today's configurations.
@@ -152,7 +159,10 @@ fn parse_machine(text: &str, offers: &Offers) -> Result<Part, CliError> {
     let part = config.ok().and_then(|config| config.machine);
     let part =
         part.ok_or_else(|| CliError::usage(say!("{text:?} is not a machine: use a name such as aws/m5.large")))?;
-    let found = offers.catalogue.find(&part.product).map_err(|unknown| CliError::usage(unknown.to_string()))?;
+    let found = offers.catalogue.find_machine(&part.product).map_err(|unknown| {
+        let text = label!("use a name such as aws/m5.large");
+        CliError::usage(if unknown.nearest.is_empty() { format!("{unknown}: {text}") } else { unknown.to_string() })
+    })?;
     if found.kind() != ProductKind::Machine {
         return Err(CliError::usage(say!("{} is not a machine: use a name such as aws/m5.large", part.product)));
     }

@@ -1,6 +1,6 @@
 //! Directories of the user: kept runs, and configuration.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use plimsoll_measure::RunStore;
 
@@ -10,6 +10,11 @@ const RUNS_VARIABLE: &str = "PLIMSOLL_RUNS";
 /// The kept runs of the user.
 pub fn runs() -> RunStore {
     RunStore { folder: runs_folder() }
+}
+
+/// The name of a run if it is a file: not of a kept run.
+pub fn file_of(name: Option<&Path>) -> Option<&Path> {
+    name.filter(|name| name.is_file())
 }
 
 /// A directory of the user by the variable of the XDG base directories, or below the home directory.

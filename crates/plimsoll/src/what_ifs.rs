@@ -100,6 +100,6 @@ fn compute_jobs(args: &SizeArgs, search: &Search, sizing: &Sizing) -> Result<Opt
             "--job inputs: the inputs do not contain the waits of sessions: use an AWR or Statspack report of the window"
         )));
     }
-    let max = args.max.max(1);
+    let max = args.max as usize;
     Ok((!args.job.is_empty()).then(|| jobs_of_choices(&jobs, sizing, account, (&*search.pool, max))))
 }

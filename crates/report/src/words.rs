@@ -3,7 +3,7 @@
 use plimsoll_ingest::Class;
 use plimsoll_language::{Language, label, say};
 use plimsoll_load::{Arrival, Mix, Pace, Pattern, StreamSpec};
-use plimsoll_record::{Curve, EndReason, Estimate, Finding, LoadLine, Run, Source, Weight};
+use plimsoll_record::{Curve, EndReason, Estimate, Finding, LoadLine, Run, Weight};
 use plimsoll_units::Bytes;
 
 use crate::{number, pick};
@@ -30,7 +30,7 @@ pub mod volume;
 pub(crate) mod watch;
 
 pub(crate) use causes::{cause, difference};
-pub use confidence::{load_of_run, run};
+pub use confidence::{load_of_preset, load_of_run, run, without_capacity};
 pub(crate) use counted::{Counted, closed_line, sessions, tens, unjudged};
 pub(crate) use cut::cut;
 pub use errno::errno;

@@ -165,6 +165,11 @@ impl Search {
         }
     }
 
+    /// True if the search considers no product: for instance those of one cloud on a machine of another.
+    pub fn is_empty(&self, catalogue: &Catalogue) -> bool {
+        !catalogue.products().any(|product| self.has(product))
+    }
+
     /// True if the search considers the product.
     pub(super) fn has(&self, product: &Product) -> bool {
         let named = || self.products.iter().any(|name| name == product.name());

@@ -85,10 +85,10 @@ pub struct SizeArgs {
     #[arg(long)]
     pub uncapped: bool,
     /// Margin of limits above the expected load
-    #[arg(long, value_name = "PERCENT", default_value = "20%")]
+    #[arg(long, value_name = "PERCENT", default_value = "20%", allow_hyphen_values = true)]
     pub headroom: Percent,
     /// Percentage of the capacity that stays free
-    #[arg(long, value_name = "PERCENT", default_value = "10%")]
+    #[arg(long, value_name = "PERCENT", default_value = "10%", allow_hyphen_values = true)]
     pub free: Percent,
     /// Growth of load and capacity, such as 30%/year or 2%/month
     #[arg(long, value_name = "PERCENT/year")]
@@ -113,8 +113,8 @@ pub struct SizeArgs {
     #[arg(long, value_name = "JOB|inputs")]
     pub job: Vec<JobWord>,
     /// Maximum number of choices to show
-    #[arg(long = "most", value_name = "N", default_value_t = 12)]
-    pub max: usize,
+    #[arg(long = "most", value_name = "N", default_value_t = 12, value_parser = clap::value_parser!(u32).range(1..))]
+    pub max: u32,
     #[command(flatten)]
     pub terms: TermsArgs,
     /// Also write the cheapest choice of each cloud as Terraform (- for standard output)

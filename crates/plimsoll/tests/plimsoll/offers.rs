@@ -34,6 +34,71 @@ fn unknown_products_are_refused_with_alternatives() {
     refuses(&["simulate", "oci:100GB@11vpu"], "the nearest are 10 or 20");
     refuses(&["catalogue", "show", "aws/gp9"], "did you mean");
     refuses(&["match"], "no complete runs yet");
+    refuses(&["match", "--iops", "18k"], "no complete runs yet");
+    refuses(&["quote", "oci:100GB", "--currency", "XYZ"], "is not a currency of ISO 4217");
+    refuses(&["quote", "netapp/aff-a800:10TB", "--price", "netapp/aff-a800=1200000"], "the price has no currency");
+}
+
+#[test]
+fn a_rate_without_a_run_is_matched_with_the_operations_of_a_preset() {
+    let folder = Folder::new("match-preset");
+    let text = words(&folder.text(&["match", "--iops", "18k", "--objective", "p99<=10ms", "--as-of", "2026-11-21"]));
+    for part in
+        ["18,000 IOPS at p99 <= 10 ms", "those of the preset oltp, 8 KiB random, 80 % reads", "--capacity states"]
+    {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    let with_size = folder.text(&["match", "--iops", "18k", "--objective", "p99<=10ms", "--capacity", "2TB"]);
+    assert!(!words(&with_size).contains("--capacity states"), "{with_size}");
+}
+
+#[test]
+fn dates_before_the_documents_and_long_after_them_are_on_the_first_screen() {
+    let folder = Folder::new("quote-dates");
+    let first = |as_of: &str| words(&folder.text(&["quote", "gp3:100GiB", "--as-of", as_of]));
+    assert!(first("1999-01").contains("oldest document on Amazon EBS gp3"), "{}", first("1999-01"));
+    assert!(first("2031-01").contains("days old, and its limits may have changed"), "{}", first("2031-01"));
+    let now = first("2026-11-21");
+    assert!(!now.contains("oldest document") && !now.contains("may have changed"), "{now}");
+}
+
+#[test]
+fn loads_of_several_sizes_state_the_assumed_order() {
+    let folder = Folder::new("size-sharing");
+    let simulate = |config: &str, sizes: &str| {
+        words(&folder.text(&[
+            "simulate",
+            config,
+            "--block-size",
+            sizes,
+            "--depth",
+            "4",
+            "--duration",
+            "1s",
+            "--details",
+        ]))
+    };
+    for (config, expected) in [
+        (
+            "aws/gp3:100GiB",
+            "how operations of different sizes share the limits of aws/gp3 is not published: that they pass whole",
+        ),
+        ("oci:100GB@10vpu", "how operations of different sizes share a volume's limits is not published"),
+    ] {
+        let mixed = simulate(config, "8KiB:50,64KiB:50");
+        assert!(mixed.contains(expected), "{config}: {mixed}");
+        let single = simulate(config, "8KiB");
+        assert!(!single.contains("operations of different sizes share"), "{config}: {single}");
+        let quote = words(&folder.text(&["quote", config, "--details"]));
+        assert!(!quote.contains("operations of different sizes share"), "{config}: {quote}");
+    }
+}
+
+#[test]
+fn a_price_without_a_space_is_read_and_a_total_is_one_for_any_capacity() {
+    let folder = Folder::new("own-price");
+    let text = folder.text(&["quote", "netapp/aff-a800:10TB", "--price", "netapp/aff-a800=2000000JPY"]);
+    assert!(text.contains("2,000,000 JPY a month"), "{text}");
 }
 
 #[test]

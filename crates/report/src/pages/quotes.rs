@@ -2,7 +2,9 @@
 //!
 //! Every figure is shown with the status of its source.
 
-use plimsoll_catalogue::{Ask, Ceiling, Charge, MachineShape, Money, Offer, Often, Price, SharingMode, Status};
+use plimsoll_catalogue::{
+    Ask, Ceiling, Charge, MachineShape, Money, Offer, Often, Price, SharingMode, Status, is_about_size_sharing,
+};
 use plimsoll_choose::Quote;
 use plimsoll_language::{label, say};
 
@@ -34,8 +36,20 @@ pub fn quotes(quotes: &[Quote]) -> Page {
     sections
         .push(PageSection::bare(label!("Sources"), vec![Block::Facts(vec![Fact::new(label!("figures"), provenance)])]));
     let figures = if quotes.len() > 1 { Vec::new() } else { list_key_figures(first) };
-    let headline = Some(Headline::of(describe_best(quotes, first)));
+    let mut headline = Headline::of(describe_best(quotes, first));
+    headline.cautions = quotes.iter().flat_map(caution_dates).collect();
+    let headline = Some(headline);
     Page { title, headline, figures, sections, ..Page::default() }
+}
+
+/// Cautions on figures that are later than the date of the terms, and on a price that is much older.
+fn caution_dates(quote: &Quote) -> Vec<String> {
+    let name = words::readable_name(&quote.offer);
+    let later = quote.offer.oldest_source_after_terms();
+    let later = later.map(|oldest| words::later_figures(&name, quote.offer.terms().as_of, oldest));
+    let price = quote.price.as_ref().ok().filter(|price| price.age_doubt().is_some());
+    let old = price.and_then(|price| Some(words::old_price(&name, price.age_days()?)));
+    later.into_iter().chain(old).collect()
 }
 
 /// Sustained rate and price of one configuration; of several the one that carries most.
@@ -147,7 +161,9 @@ fn section(quote: &Quote) -> PageSection {
     facts.extend(offer.needs().iter().map(|need| Fact::caution(label!("needs"), need.to_string())));
     let age = quote.price.as_ref().ok().and_then(Price::age_doubt);
     let commitment = quote.price.as_ref().ok().and_then(Price::commitment_doubt);
-    let doubts = offer.doubts().into_iter().chain(age).chain(commitment);
+    // A quote is of operations of one size.
+    let own = offer.doubts().into_iter().filter(|doubt| !is_about_size_sharing(&doubt.text));
+    let doubts = own.chain(age).chain(commitment);
     facts.extend(doubts.map(|doubt| Fact::caution(label!("doubt"), doubt.text)));
     let outside = offer.model_fit().and_then(|fit| fit.outside(&quote.ask, &[]));
     facts.extend(outside.map(|what| Fact::caution(label!("doubt"), what)));

@@ -1,5 +1,8 @@
 //! Reliability of a load line: grade of confidence with reasons, meaning of the number, next command.
 
+use std::path::Path;
+
+use plimsoll_catalogue::Ask;
 use plimsoll_language::{label, say};
 use plimsoll_record::{
     ClosedLine, Curve, EndReason, Finding, Lasting, LineBasis, LoadLine, NoLine, ObjectiveOrigin, Source, Weight,
@@ -199,15 +202,33 @@ pub(crate) fn format_slot(span: Span) -> String {
 }
 
 /// The origin of a load of which only the rate is given.
-pub fn load_of_run(curve: &Curve) -> String {
+pub fn load_of_run(curve: &Curve, input: Option<&Path>) -> String {
     say!(
         "size, mix and pattern of the operations are those of the run of {}: name another run for others",
-        clean(&curve.subject.name)
+        subject(curve, input)
     )
 }
 
+/// The file of a run, whose target may be a file of another host; otherwise the target.
+fn subject(curve: &Curve, input: Option<&Path>) -> String {
+    clean(&input.map_or_else(|| curve.subject.name.clone(), |file| file.display().to_string()))
+}
+
+/// The origin of a load of which only the rate is given, without a run.
+pub fn load_of_preset(preset: &str, ask: &Ask) -> String {
+    say!(
+        "size, mix and pattern of the operations are assumed, as no run was kept: those of the preset {preset}, {}",
+        super::offer::ask(ask)
+    )
+}
+
+/// A need without a capacity.
+pub fn without_capacity() -> String {
+    label!("no capacity is required: each product is as small as its limits allow; --capacity states yours").to_owned()
+}
+
 /// A run on one line, for results based on it: target, source, load line, objective and its origin.
-pub fn run(curve: &Curve) -> String {
+pub fn run(curve: &Curve, input: Option<&Path>) -> String {
     let began = curve.started.as_ref().map(|started| say!(" at {}", clean(started))).unwrap_or_default();
     let line = curve.load_line.as_ref().map_or_else(|| label!("no load line").into(), load_line);
     let origin = curve.basis.map_or("", |basis| match basis.origin {
@@ -216,7 +237,7 @@ pub fn run(curve: &Curve) -> String {
         ObjectiveOrigin::Retained => label!(" (objective kept from an earlier run)"),
         ObjectiveOrigin::Shared => label!(" (objective shared with the compared runs)"),
     });
-    say!("Run: {}, {}{began}: {line}{origin}", clean(&curve.subject.name), source_word(&curve.source))
+    say!("Run: {}, {}{began}: {line}{origin}", subject(curve, input), source_word(&curve.source))
 }
 
 /// Meaning of the load line in sentences; `None` if it was not derived from slots.

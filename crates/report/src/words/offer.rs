@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use plimsoll_catalogue::{
-    Ask, Bound, Ceiling, Cite, Counts, Durability, Kinds, Layout, Offer, Price, ServiceLevel, ServiceSubject, Setting,
-    SnapshotPrice, Status, TypicalRange, TypicalRates, Wrap,
+    Ask, Bound, Ceiling, Cite, Counts, Date, Durability, Kinds, Layout, Offer, Price, ServiceLevel, ServiceSubject,
+    Setting, SnapshotPrice, Status, TypicalRange, TypicalRates, Wrap,
 };
 use plimsoll_choose::{BillingChoice, Lift};
 use plimsoll_language::{label, say};
@@ -40,6 +40,19 @@ pub(crate) fn readable_name(offer: &Offer) -> String {
     let volume = std::iter::once(product(offer)).chain(settings).collect::<Vec<_>>().join(label!(", "));
     let layout = layout.map_or_else(String::new, |layout| say!(" each, {}", arrangement(*layout)));
     clean(&format!("{volume}{layout}"))
+}
+
+/// Caution that the catalogue's documents on a product are later than the date of the terms.
+pub(crate) fn later_figures(name: &str, as_of: Date, oldest: Date) -> String {
+    say!(
+        "The catalogue's oldest document on {name} is of {oldest}: in {as_of} the product may not have existed, and its figures were \
+         other ones"
+    )
+}
+
+/// Caution that a price is much older than the date of the terms.
+pub(crate) fn old_price(name: &str, days: i64) -> String {
+    say!("The price of {name} is {days} days old, and its limits may have changed since: check the vendor's list")
 }
 
 /// The product and the number of its volumes: `4 x Azure Premium SSD v2`.
