@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::*;
-use crate::api::{Bin, BoundCount, Cost, Floor, KindCount, Period};
+use crate::api::{Bin, BoundCount, Cost, Floor, KindCount, LimitedTimes, Period};
 
 fn counted() -> VolumeCounters {
     let count = |kind: &str, ops, bytes| {
@@ -72,8 +72,7 @@ fn page_follows_exposition_format() {
 #[test]
 fn volumes_of_amazon_have_the_metrics_of_the_ebs_driver() {
     let (volume, stats) = counted();
-    let limited =
-        api::LimitedTimes { volume_operations_ns: 41_900_000_000, group_bytes_ns: 250_000_000, ..stats.limited };
+    let limited = LimitedTimes { volume_operations_ns: 41_900_000_000, group_bytes_ns: 250_000_000, ..stats.limited };
     let volume = Volume { name: "vol-1".into(), like: "aws/gp3:10GiB".into(), group: Some("i-1".into()), ..volume };
     let page = render_page(&About::default(), &[counted(), (volume, Stats { limited, in_flight: 3, ..stats })]);
     let labels = "{instance_id=\"i-1\",volume_id=\"vol-1\"}";
