@@ -116,9 +116,9 @@ impl LineFormat for SeriesSamples {
         if !unknown.is_empty() {
             out.caution(None, Doubt::UnknownColumns { columns: unknown.join(", ") });
         }
-        for (column, (count, line, example)) in std::mem::take(&mut self.unreadable) {
-            let column = self.fields[column].to_string();
-            out.caution(Some(Origin::line(line)), Doubt::UnreadableCells { column, count, example });
+        for (index, (count, line, example)) in std::mem::take(&mut self.unreadable) {
+            let name = self.fields[index].to_string();
+            out.caution(Some(Origin::line(line)), Doubt::UnreadableCells { column: name, count, example });
         }
         if let Some((count, line)) = self.repeated {
             out.caution(Some(Origin::line(line)), Doubt::RepeatedRows { count });

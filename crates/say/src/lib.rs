@@ -27,20 +27,23 @@ struct Catalogue {
 static JAPANESE: LazyLock<Result<Catalogue, String>> = LazyLock::new(Catalogue::read);
 
 impl Catalogue {
+    #[expect(clippy::disallowed_methods, reason = "the compiler reads the files of the crate that it compiles")]
     fn read() -> Result<Self, String> {
         let path = find_path("ja.po")?;
         let exists = std::fs::exists(&path).map_err(|error| format!("{path}: {error}"))?;
-        let translations = if exists { read_translations(&path)? } else { Translations::default() };
-        Ok(Self { translations, dependency: Mutex::new(exists.then_some(path)) })
+        let found = if exists { read_translations(&path)? } else { Translations::default() };
+        Ok(Self { translations: found, dependency: Mutex::new(exists.then_some(path)) })
     }
 }
 
 /// The path of a file from the manifest of the crate that is compiled.
+#[expect(clippy::disallowed_methods, reason = "cargo tells the crate that it compiles by a variable")]
 fn find_path(name: &str) -> Result<String, String> {
     let folder = std::env::var("CARGO_MANIFEST_DIR").map_err(|error| format!("CARGO_MANIFEST_DIR: {error}"))?;
     Ok(format!("{folder}/{name}"))
 }
 
+#[expect(clippy::disallowed_methods, reason = "the compiler reads the files of the crate that it compiles")]
 fn read_translations(path: &str) -> Result<Translations, String> {
     let text = std::fs::read_to_string(path).map_err(|error| format!("{path}: {error}"))?;
     Translations::parse(&text).map_err(|error| format!("{path}: {error}"))

@@ -227,7 +227,7 @@ fn list_parameters(kinds: &[Kind<'_>], variation: f64) -> Vec<Parameter> {
         identified_by: identified_by(kind),
     });
     let spread = Parameter {
-        name: "media and network, squared coefficient of variation".to_owned(),
+        name: "media and network, squared variation".to_owned(),
         value: variation,
         unit: "",
         interval: None,
@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn a_known_distribution_is_found_from_bins_of_powers_of_two() {
+    fn a_distribution_is_found_from_bins_of_powers_of_two() {
         for (read_us, write_us, variation) in [(700.0, 1_100.0, 0.3), (250.0, 900.0, 0.05), (5_000.0, 9_000.0, 2.0)] {
             let latencies = VolumeLatencies {
                 reads: sample(read_us, variation, 1e6),

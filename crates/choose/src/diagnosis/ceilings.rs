@@ -54,9 +54,9 @@ pub(super) fn on(subject: &DatabaseDemand, offer: &Offer) -> OfferUse {
         let streams = split_streams(subject, index);
         let length_s = slot.length.as_secs_f64();
         // An idle window is known, and uses no ceiling.
-        let is_known = !streams.is_empty() || total(subject, Measure::Iops, index).is_some();
-        windows += usize::from(is_known);
-        seconds += if is_known { length_s } else { 0.0 };
+        let is_counted = !streams.is_empty() || total(subject, Measure::Iops, index).is_some();
+        windows += usize::from(is_counted);
+        seconds += if is_counted { length_s } else { 0.0 };
         for ((ceiling, counts), used) in of_window(offer, &streams) {
             let used_now = CeilingUse {
                 name: Arc::clone(&offer.ceilings[ceiling].name),

@@ -84,17 +84,17 @@ pub fn replay(levels: &Levels, slots: &[Slot], demand: &[Option<WindowDemand>], 
         }
         displayed.push(course.level);
     }
-    let replay = course.done(rule.clone(), displayed);
+    let replayed = course.done(rule.clone(), displayed);
     match rule {
-        Rule::Daily(plan) => with_plan(replay, levels, plan, count_days(slots, demand)),
-        Rule::Fixed(_) | Rule::Autotune(_) => replay,
+        Rule::Daily(plan) => with_plan(replayed, levels, plan, count_days(slots, demand)),
+        Rule::Fixed(_) | Rule::Autotune(_) => replayed,
     }
 }
 
 /// Days with a demand.
 fn count_days(slots: &[Slot], demand: &[Option<WindowDemand>]) -> u32 {
-    let known = slots.iter().zip(demand).filter(|(_, demand)| demand.is_some());
-    let days: BTreeSet<Date> = known.filter_map(|(slot, _)| Some(slot.begin?.date())).collect();
+    let counted = slots.iter().zip(demand).filter(|(_, demand)| demand.is_some());
+    let days: BTreeSet<Date> = counted.filter_map(|(slot, _)| Some(slot.begin?.date())).collect();
     days.len() as u32
 }
 

@@ -125,19 +125,8 @@ pub fn derive_requirements(subject: &DatabaseDemand, design: &Design) -> Result<
     }
     let allowance = derive_allowance(&design.objectives);
     let longest = slots.iter().map(|slot| subject.slots[*slot].resolution).max().unwrap_or_default();
-    let count = |slots: &[usize]| slots.iter().map(|slot| subject.slots[*slot].windows as usize).sum();
-    let mut measured = derive_measured(&windows, (count(&slots), longest), design.quantile, &allowance);
-    measured.take_percentiles(subject, design);
-    if let Some(share) = design.quantile.filter(|_| measured.iops <= 0.0) {
-        let (subject, windows) = (subject.name.clone(), count(&slots));
-        return Err(DesignError::IdlePercentile { subject, share, idle: windows - count(&loaded.1), windows });
-    }
-    // Peaks are those of windows with operations; a percentile of the load is one of the time.
-    let often = |of| match design.quantile {
-        Some(share) => quantile(rates(&windows, of), share),
-        None => quantile(rates(&loaded.0, of), PEAKS_AT),
-    };
-    let often = (often(Busiest::Operations), often(Busiest::Bytes));
+    let measured = measure_load(subject, design, (&windows, &slots), &loaded.1, &allowance)?;
+    let often = find_frequent_rates(design, &windows, &loaded.0);
     let (answer, censored) = diagnosed(subject);
     let lifted = censored.as_ref().filter(|censored| is_lifted(design, censored));
     let without_stall = lifted.map_or(1.0, Censored::factor);
@@ -194,6 +183,35 @@ pub fn derive_requirements(subject: &DatabaseDemand, design: &Design) -> Result<
         steps,
         assumptions,
     })
+}
+
+/// The measured load; an error for a percentile at which nothing happens.
+fn measure_load(
+    subject: &DatabaseDemand,
+    design: &Design,
+    (windows, slots): (&[DemandWindow], &[usize]),
+    loaded: &[usize],
+    allowance: &Allowance,
+) -> Result<Measured, DesignError> {
+    let longest = slots.iter().map(|slot| subject.slots[*slot].resolution).max().unwrap_or_default();
+    let count = |slots: &[usize]| slots.iter().map(|slot| subject.slots[*slot].windows as usize).sum();
+    let mut measured = derive_measured(windows, (count(slots), longest), design.quantile, allowance);
+    measured.take_percentiles(subject, design);
+    if let Some(share) = design.quantile.filter(|_| measured.iops <= 0.0) {
+        let (subject, windows) = (subject.name.clone(), count(slots));
+        return Err(DesignError::IdlePercentile { subject, share, idle: windows - count(loaded), windows });
+    }
+    Ok(measured)
+}
+
+/// Operations and bytes per second with which peaks are compared. Peaks are those of windows with operations; a percentile
+/// of the load is one of the time.
+fn find_frequent_rates(design: &Design, windows: &[DemandWindow], loaded: &[DemandWindow]) -> (f64, f64) {
+    let find_rate = |of| match design.quantile {
+        Some(share) => quantile(rates(windows, of), share),
+        None => quantile(rates(loaded, of), PEAKS_AT),
+    };
+    (find_rate(Busiest::Operations), find_rate(Busiest::Bytes))
 }
 
 const fn is_write(class: Class) -> bool {
@@ -559,6 +577,6 @@ fn point(windows: &[DemandWindow], of: Busiest, level: Level, steps: &[GrowthSte
         classes.push(load);
     }
     classes.sort_by(|a, b| b.iops.total_cmp(&a.iops));
-    let with_operations = busiest.iter().filter(|window| !window.classes.is_empty());
-    DesignPoint { of, windows: with_operations.count(), classes }
+    let loaded = busiest.iter().filter(|window| !window.classes.is_empty());
+    DesignPoint { of, windows: loaded.count(), classes }
 }

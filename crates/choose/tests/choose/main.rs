@@ -9,6 +9,7 @@ mod explain;
 mod hours;
 #[path = "../../../analyse/tests/analyse/measured.rs"]
 mod measured;
+mod real_reports;
 mod sizing;
 mod slow_waits;
 mod typical;

@@ -27,7 +27,7 @@ fn demand(file: &Path) -> Value {
 }
 
 /// Lines of a file of snapshots, all complete.
-fn lines(file: &Path) -> Vec<Value> {
+fn read_lines(file: &Path) -> Vec<Value> {
     let text = std::fs::read_to_string(file).unwrap();
     assert!(text.ends_with('\n'), "the last line is whole");
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
@@ -61,7 +61,7 @@ struct RepeatedWork {
 
 impl RepeatedWork {
     fn new(file: &Path) -> Self {
-        let lines = lines(file);
+        let lines = read_lines(file);
         let snapshots: Vec<&Value> = lines[1..].iter().filter(|line| line["note"].is_null()).collect();
         let (first, last) = (snapshots[0].clone(), (*snapshots.last().unwrap()).clone());
         let mut work = Self { head: lines[0].clone(), first, last, operations: 1.0 };

@@ -183,7 +183,7 @@ fn check_screen(command: &[&str], text: &str) {
 
 #[test]
 fn every_first_screen_fits_in_both_languages() {
-    let folder = measured("screens").env("PLIMSOLL_DETAILS", "false");
+    let folder = write_measured_run("screens").env("PLIMSOLL_DETAILS", "false");
     let report = |name: &str| format!("{SAMPLES}/{name}");
     let (awr, iostat, statspack) = (report("awr.html"), report("iostat.txt"), report("statspack.txt"));
     folder.text(&["simulate", "aws/gp3:100GiB", "--quick", "--json", "gp3.json"]);

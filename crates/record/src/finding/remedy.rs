@@ -65,6 +65,13 @@ impl Finding {
             Self::SlotsLeftOut { .. } => label!("measure on a quieter host, for longer, or with a longer limit"),
             Self::StolenTime { .. } => label!("measure at a quieter hour, or on dedicated processors"),
             Self::Unrepeatable { .. } => label!("measure at several times of the day, and plan with the worst"),
+            _ => self.surroundings_remedy(),
+        }
+    }
+
+    /// Remedy of findings about the target, its surroundings and the load.
+    fn surroundings_remedy(&self) -> &'static str {
+        match self {
             Self::OtherLoad { .. } => label!("stop the other load, or include it"),
             Self::DirectRefused => label!("use a filesystem with direct I/O, such as ext4 or XFS, or a block device"),
             Self::HostCacheSuspected { .. } => {

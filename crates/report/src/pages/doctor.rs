@@ -17,7 +17,7 @@ pub fn doctor(path: &str, checks: &[HostCheck]) -> Page {
     let mut blocks = vec![Block::Items(detailed.iter().map(|check| item(check)).collect())];
     let lines = [
         (label!("more, with remedies in --markdown -"), others.to_vec()),
-        (label!("unknown"), unknown(checks)),
+        (label!("unknown"), list_unknown(checks)),
         (label!("ok"), of(checks, CheckStatus::Ok)),
     ];
     let lines = lines.into_iter().filter(|(_, checks)| !checks.is_empty());
@@ -65,7 +65,7 @@ fn of(checks: &[HostCheck], status: CheckStatus) -> Vec<&HostCheck> {
 }
 
 /// Unknown results that are not shown in full.
-fn unknown(checks: &[HostCheck]) -> Vec<&HostCheck> {
+fn list_unknown(checks: &[HostCheck]) -> Vec<&HostCheck> {
     checks.iter().filter(|check| check.status == CheckStatus::Unknown && !check.is_blocking()).collect()
 }
 

@@ -295,7 +295,7 @@ fn paths_of_clients_have_the_times_of_the_model_and_are_named() {
 }
 
 #[test]
-fn time_at_a_limit_counts_once_for_all_requests_that_it_held() {
+fn time_at_a_limit_counts_once_for_all_requests_that_it_delayed() {
     // 1,000 operations a second after a first one; the answer of the station takes 100 us.
     let (mut world, export) = World::with("limit(1000) \"rate\" then station(8, 100us) \"media\"");
     for _ in 0..5 {
