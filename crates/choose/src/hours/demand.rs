@@ -49,6 +49,6 @@ fn in_slot(subject: &DatabaseDemand, slot: usize, classes: &[ClassLoad]) -> Opti
     }
     // A window without operations is still billed; a window without data is not.
     let is_rate = |series: &&MeasureSeries| (series.measure, series.statistic) == (Measure::Iops, Statistic::Mean);
-    let is_known = subject.series.iter().filter(is_rate).any(|series| series.values[slot].is_some());
-    is_known.then_some(WindowDemand { iops: 0.0, size_bytes: USUAL_BYTES, reads: 0.5 })
+    let is_counted = subject.series.iter().filter(is_rate).any(|series| series.values[slot].is_some());
+    is_counted.then_some(WindowDemand { iops: 0.0, size_bytes: USUAL_BYTES, reads: 0.5 })
 }

@@ -1,6 +1,6 @@
 //! Devices of this host, scripts for Oracle, and refusals.
 
-use super::{demand, lines, plimsoll};
+use super::{demand, plimsoll, read_lines};
 use crate::folder::{Folder, stderr};
 
 #[test]
@@ -20,7 +20,7 @@ fn devices_of_this_host_are_collected() {
     }
     assert!(output.status.success(), "{}", stderr(&output));
     assert!(stderr(&output).contains(&format!("plimsoll demand {out}")), "{}", stderr(&output));
-    let lines = lines(&file);
+    let lines = read_lines(&file);
     assert_eq!(lines[0]["format"], "plimsoll.snapshots/1");
     assert!(lines.len() >= 3, "a head and two snapshots at least");
     assert_eq!(demand(&file)["inputs"][0]["kind"], "plimsoll-snapshots");

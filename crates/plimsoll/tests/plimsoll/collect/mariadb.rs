@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
-use super::{demand, end_of_credits_is_forecast, is_installed, lines, plimsoll, until};
+use super::{demand, end_of_credits_is_forecast, is_installed, plimsoll, read_lines, until};
 use crate::folder::{Folder, stderr};
 
 struct Server {
@@ -91,7 +91,7 @@ fn a_server_at_work_is_collected() {
     let mut reported = String::new();
     std::io::Read::read_to_string(running.stderr.as_mut().unwrap(), &mut reported).unwrap();
     assert!(ended.success(), "{reported}");
-    let lines = lines(&file);
+    let lines = read_lines(&file);
     assert_eq!(lines[0]["source"], "mysql");
     assert!(lines[1]["status"]["Innodb_data_reads"].is_u64(), "{:?}", lines[1]);
     let demand = demand(&file).to_string();

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use super::{demand, end_of_credits_is_forecast, is_installed, is_root, lines, plimsoll, until};
+use super::{demand, end_of_credits_is_forecast, is_installed, is_root, plimsoll, read_lines, until};
 use crate::folder::{Folder, stderr};
 
 struct Server {
@@ -98,7 +98,7 @@ fn a_server_at_work_is_collected() {
     let output = server.collect(&["--interval", "1s", "--duration", "3s", "--out", out]).output().unwrap();
     load.wait().unwrap();
     assert!(output.status.success(), "{}", stderr(&output));
-    let lines = lines(&file);
+    let lines = read_lines(&file);
     assert_eq!((lines[0]["source"].as_str(), lines[0]["block_bytes"].as_u64()), (Some("postgres"), Some(8192)));
     assert!(lines.len() >= 3 && lines[1]["pg_stat_database"].is_array(), "{:?}", lines[1]);
     let text = std::fs::read_to_string(&file).unwrap();
@@ -157,7 +157,7 @@ fn server_restart_keeps_collected_snapshots() {
     server.down();
     until("the loss is noted", || std::fs::read_to_string(&file).is_ok_and(|text| text.contains("\"note\"")));
     server.up();
-    let before = lines(&file).len();
+    let before = read_lines(&file).len();
     until("more snapshots come", || has(before + 2));
     let process = rustix::process::Pid::from_child(&running);
     rustix::process::kill_process(process, rustix::process::Signal::INT).unwrap();
