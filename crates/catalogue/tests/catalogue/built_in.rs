@@ -12,7 +12,7 @@ fn files_below(folder: &Path, found: &mut BTreeSet<String>) {
         let path = entry.expect("a readable folder").path();
         if path.is_dir() {
             files_below(&path, found);
-        } else {
+        } else if path.extension().is_none_or(|end| end != "po") {
             let parts: Vec<_> = path.iter().map(|part| part.to_str().expect("paths of the project are text")).collect();
             let top = parts.iter().rposition(|part| *part == "catalogue").expect("it began there");
             found.insert(parts[top..].join("/"));

@@ -251,7 +251,7 @@ fn models_are_fitted_to_measured_runs_only() {
     assert!(explained.contains("Measured against theory"), "{explained}");
     assert!(prints(&["match", path, "--json", "-"]).contains("plimsoll.match/1"));
     refuses(&["match", path, "--region", "nowhere"], "for region \"nowhere\": use one of Japan, ap-northeast-1,");
-    refuses(&["match", path, "--currency", "XXX"], "in XXX: prices are in EUR, JPY, USD");
+    refuses(&["match", path, "--currency", "CHF"], "in CHF: prices are in EUR, JPY, USD");
 }
 
 /// Statistics of `nvme amzn stats`: reads of 8 KiB in bins, for a mean of 700 us, and seconds above the limit of IOPS.

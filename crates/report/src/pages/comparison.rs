@@ -1,6 +1,6 @@
 //! Comparison of runs: the verdict, the figures of both sides, and differing conditions.
 
-use plimsoll_analyse::{Change, Comparison, Difference, LineComparison, Method, Quantity, Verdict};
+use plimsoll_analyse::{Change, Comparison, Difference, Incomparable, LineComparison, Method, Quantity, Verdict};
 use plimsoll_language::{label, say};
 use plimsoll_record::Estimate;
 
@@ -8,9 +8,6 @@ use super::curves::{Sheet, number_labels, overlay, runs_in_full};
 use crate::latency::LatencyUnit;
 use crate::page::{Block, Cell, Column, Fact, Headline, Item, Page, PageSection, Table, Visibility};
 use crate::{number, words};
-
-/// Maximum number of words of a headline.
-const MAX_WORDS: usize = 25;
 
 /// Compares two sides. `names` are the runs of each side, `sheets` the runs of both sides in the same order.
 pub fn comparison(names: [&[String]; 2], comparison: &Comparison, sheets: &[Sheet<'_>]) -> Page {
@@ -36,14 +33,7 @@ pub fn comparison(names: [&[String]; 2], comparison: &Comparison, sheets: &[Shee
         sections.extend([chart, PageSection { visibility: Visibility::Detail, ..table }]);
         sections.extend(runs_in_full(sheets, &labels, Visibility::Detail));
     }
-    let (text, cautions) = match (&comparison.verdict, verdict(comparison)) {
-        // A reason with the loads of both runs is too long for a headline.
-        (Verdict::NotComparable(why), text) if text.split_whitespace().count() > MAX_WORDS => {
-            (text.split(" (").next().unwrap_or_default().to_owned(), vec![words::sentence(&why.to_string())])
-        }
-        (_, text) => (text, Vec::new()),
-    };
-    let headline = Headline { text, grade: grade(comparison), cautions, ..Headline::default() };
+    let headline = Headline { text: verdict(comparison), grade: grade(comparison), ..Headline::default() };
     Page { title: label!("Comparison of runs").to_owned(), headline: Some(headline), sections, ..Page::default() }
 }
 
@@ -85,6 +75,10 @@ fn verdict(comparison: &Comparison) -> String {
         Verdict::Worse => label!("Worse: the second run is slower by more than the noise of these runs.").into(),
         Verdict::Mixed => label!("Mixed: the second run is better at some loads and worse at others.").into(),
         Verdict::NoRealChange => label!("No significant difference between these runs.").into(),
+        // The different conditions have the loads.
+        Verdict::NotComparable(Incomparable::Loads(_)) => {
+            label!("No verdict: their loads differ: measure both with the same flags, --size among them.").into()
+        }
         Verdict::NotComparable(why) => say!("No verdict: {why}."),
     }
 }

@@ -42,7 +42,7 @@ fn second_table(periods: &[Period]) -> Table {
     let note =
         label!("response times are the model's; lateness is what this host added until the client has the answer");
     Table::rows(label!("Last seconds"), &periods[periods.len().saturating_sub(MAX_SECONDS)..])
-        .column(figures(label!("time"), "s"), |period| period.start_s.to_string())
+        .column(figures(label!("begin"), "s"), |period| period.start_s.to_string())
         .column(figures(label!("answers"), "IOPS"), |period| period.ops.to_string())
         .column(figures(label!("model"), "IOPS"), |period| period.model_ops.to_string())
         .column(figures(label!("moved"), "MB/s"), |period| format!("{:.1}", period.bytes as f64 / 1e6))
@@ -74,7 +74,7 @@ mod tests {
         let stats = Stats { counts: vec![count], periods: (0..20).map(period).collect(), ..Stats::default() };
         let text = page_text(&counters("data", &stats), &TextStyle::default());
         assert!(text.contains("read      1234  4.82 MiB       1\n"), "{text}");
-        assert!(text.contains("    19     3000   3000    0.0  10.670  0.000         0  faithful\n"), "{text}");
-        assert!(!text.contains("\n     9 "), "{text}");
+        assert!(text.contains("   19     3000   3000    0.0  10.670  0.000         0  faithful\n"), "{text}");
+        assert!(!text.contains("\n    9 "), "{text}");
     }
 }
