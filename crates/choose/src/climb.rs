@@ -37,7 +37,7 @@ pub enum NoConfiguration {
     /// Its ceilings are insufficient, even in a stripe of this many volumes.
     Ceilings(u32),
     /// The catalogue refuses its configuration.
-    Refused(ConfigRefusal),
+    Refused(Box<ConfigRefusal>),
 }
 
 /// The goal of a search for configurations.
@@ -152,16 +152,23 @@ impl Goal<'_> {
         }
         let wraps = (members > 1).then_some(Wrap::Array { layout: Layout::Stripe, members, interleave: INTERLEAVE });
         let mut config = Config { wraps: wraps.into_iter().collect(), volume, machine: self.machine.cloned() };
-        let mut offer = self.catalogue.offer(&config, self.terms).map_err(NoConfiguration::Refused)?;
+        let mut offer =
+            self.catalogue.offer(&config, self.terms).map_err(|refusal| NoConfiguration::Refused(refusal.into()))?;
         if let Some(operations) = self.monthly_operations.filter(|_| option(&offer, PAID_OPERATIONS).is_some()) {
             let per_volume = (operations / f64::from(members)).ceil();
             config = with(&config, Owner::Volume, PAID_OPERATIONS, &format!("{per_volume}"));
-            offer = self.catalogue.offer(&config, self.terms).map_err(NoConfiguration::Refused)?;
+            offer = self
+                .catalogue
+                .offer(&config, self.terms)
+                .map_err(|refusal| NoConfiguration::Refused(refusal.into()))?;
         }
         for (name, value) in self.settings {
             if option(&offer, name).is_some() {
                 config = with(&config, Owner::Volume, name, value);
-                offer = self.catalogue.offer(&config, self.terms).map_err(NoConfiguration::Refused)?;
+                offer = self
+                    .catalogue
+                    .offer(&config, self.terms)
+                    .map_err(|refusal| NoConfiguration::Refused(refusal.into()))?;
             }
         }
         Ok(offer)

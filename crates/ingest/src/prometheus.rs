@@ -645,15 +645,16 @@ impl PrometheusText {
             let scope = out.scope(owner.scope(&self.host));
             // A host's uptime does not apply to its containers.
             let age = uptime.filter(|_| owner.family != Family::Container).or(paced);
-            match snapshots.get_mut(&scope) {
-                Some(snapshot) => snapshot.counts.extend(counts),
-                None => {
-                    let origin = first.origin.clone();
-                    snapshots.insert(scope, Snapshot { scope, at, age, origin, counts });
-                }
+            if let Some(snapshot) = snapshots.get_mut(&scope) {
+                snapshot.counts.extend(counts);
+            } else {
+                let origin = first.origin.clone();
+                snapshots.insert(scope, Snapshot { scope, at, age, counts, origin });
             }
         }
-        snapshots.into_values().for_each(|snapshot| out.snapshot(snapshot));
+        for snapshot in snapshots.into_values() {
+            out.snapshot(snapshot);
+        }
         self.count += 1;
     }
 }

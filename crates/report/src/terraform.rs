@@ -3,6 +3,8 @@
 //!
 //! Covers volumes, RDS instances and Azure SQL databases, not machines, attachments or file systems. Locations are variables.
 
+use std::fmt::Write as _;
+
 use std::collections::BTreeSet;
 
 use plimsoll_catalogue::{Offer, OptionValue, Price, Wrap};
@@ -91,7 +93,11 @@ fn format_resource(choice: &Choice, name: &str, block: &ResourceBlock) -> String
 
 fn format_attributes(attributes: &[(&str, String)]) -> String {
     let width = attributes.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
-    attributes.iter().map(|(attribute, value)| format!("  {attribute:<width$} = {value}\n")).collect()
+    let mut text = String::new();
+    for (attribute, value) in attributes {
+        writeln!(text, "  {attribute:<width$} = {value}").expect("writing to a string does not fail");
+    }
+    text
 }
 
 fn declare_variables(variables: &[(&str, &str)]) -> String {

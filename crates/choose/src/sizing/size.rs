@@ -188,7 +188,7 @@ pub fn judge(
     let assessor = Assessor::new(catalogue, terms, required);
     let rejected = |reason| Rejection { name: config.to_string(), reason };
     let refused =
-        |refusal: ConfigRefusal| rejected(RejectionReason::NoConfiguration(NoConfiguration::Refused(refusal)));
+        |refusal: ConfigRefusal| rejected(RejectionReason::NoConfiguration(NoConfiguration::Refused(refusal.into())));
     let offer = catalogue.offer(config, terms).map_err(refused)?;
     if offer.capacity < required.capacity {
         let exclusion = Exclusion::Capacity(offer.capacity, required.capacity);

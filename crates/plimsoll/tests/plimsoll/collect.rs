@@ -98,15 +98,14 @@ const INTERVAL_S: f64 = 10.0;
 /// A snapshot whose counters rose `times` as often as between two others.
 fn repeat(first: &Value, last: &Value, times: f64, elapsed_s: f64) -> Value {
     match (first, last) {
-        (Value::Number(before), Value::Number(after)) => match (before.as_u64(), after.as_u64()) {
-            (Some(before), Some(after)) => {
+        (Value::Number(before), Value::Number(after)) => {
+            if let (Some(before), Some(after)) = (before.as_u64(), after.as_u64()) {
                 Value::from(before + (after.saturating_sub(before) as f64 * times).round() as u64)
-            }
-            _ => {
+            } else {
                 let [before, after] = [before, after].map(|number| number.as_f64().unwrap());
                 Value::from(before + (after - before).max(0.0) * times)
             }
-        },
+        }
         (Value::Array(before), Value::Array(after)) if before.len() == after.len() => {
             before.iter().zip(after).map(|(before, after)| repeat(before, after, times, elapsed_s)).collect()
         }

@@ -121,14 +121,14 @@ fn check(
 ) -> Vec<Complaint> {
     let uses = |place: &str| texts.get(place).into_iter().flatten().map(|(text, _)| text.as_str());
     let list_unused = |(place, translations): (&String, &Translations)| {
-        let used: BTreeSet<&str> = uses(place).collect();
+        let of_sources: BTreeSet<&str> = uses(place).collect();
         let complain = |text: &String| Complaint {
             place: place.clone(),
             found: format!("{text:?} has no use"),
             allowed: "texts of say!, label! and say_errors".to_owned(),
             remedy: "run the test with UPDATE_GENERATED=1".to_owned(),
         };
-        translations.0.keys().filter(|text| !used.contains(text.as_str())).map(complain).collect::<Vec<_>>()
+        translations.0.keys().filter(|text| !of_sources.contains(text.as_str())).map(complain).collect::<Vec<_>>()
     };
     let is_missing = |place: &str, text: &str| catalogues.get(place).and_then(|found| found.find(text)).is_none();
     let missing: Vec<&str> =

@@ -121,16 +121,16 @@ fn above_ceiling(reason: AboveCeiling, burst_s: Option<f64>) -> String {
 
 /// Theory for a load without credits.
 fn without_credits(offered: Pace, iops: f64, mean_ns: f64) -> String {
-    let (rate, mean_ms) = (number::integer(iops), number::three(mean_ns / 1e6));
+    let (rate, mean) = (number::integer(iops), number::three(mean_ns / 1e6));
     match offered {
         Pace::Closed { depth } => {
-            say!("theory for a run without credits: {rate} IOPS, {mean_ms} ms at depth {depth}")
+            say!("theory for a run without credits: {rate} IOPS, {mean} ms at depth {depth}")
         }
         Pace::Open { rate: arrivals, .. } if arrivals.as_f64() > iops * 1.04 => say!(
             "theory for a run without credits: {rate} IOPS, and a queue that grows: {} arrive",
             number::integer(arrivals.as_f64())
         ),
-        Pace::Open { .. } => say!("theory for a run without credits: {rate} IOPS, {mean_ms} ms"),
+        Pace::Open { .. } => say!("theory for a run without credits: {rate} IOPS, {mean} ms"),
     }
 }
 

@@ -91,7 +91,7 @@ fn storage_without_a_driver_has_no_objects() {
 fn make_offers(configs: &[&str]) -> Vec<Offer> {
     let catalogue = Catalogue::built_in();
     let terms = PriceTerms { as_of: Date::day(2026, 11, 21), currency: "USD".parse().ok(), region: None };
-    let offer = |config: &&str| catalogue.offer(&config.parse().unwrap(), &terms).unwrap();
+    let offer = |config: &&str| catalogue.offer(&config.parse().expect("it is valid"), &terms).expect("it is offered");
     configs.iter().map(offer).collect()
 }
 

@@ -12,7 +12,7 @@ const WORDS_MAX: usize = 25;
 fn check(name: &str, page: &Page) -> String {
     let style = TextStyle::default();
     let above = page_summary(page, "--details", &TextStyle { lines: style.lines - 1, ..style });
-    assert!(page.headline.is_none() || above.lines().count() <= style.lines - 1, "{name}:\n{above}");
+    assert!(page.headline.is_none() || above.lines().count() < style.lines, "{name}:\n{above}");
     let summary = page_summary(page, "--details", &style);
     let Some(headline) = &page.headline else {
         assert_eq!(summary, page_text(page, &style), "{name}");
