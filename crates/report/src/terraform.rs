@@ -93,11 +93,11 @@ fn format_resource(choice: &Choice, name: &str, block: &ResourceBlock) -> String
 
 fn format_attributes(attributes: &[(&str, String)]) -> String {
     let width = attributes.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
-    let mut text = String::new();
+    let mut lines = String::new();
     for (attribute, value) in attributes {
-        writeln!(text, "  {attribute:<width$} = {value}").expect("writing to a string does not fail");
+        writeln!(lines, "  {attribute:<width$} = {value}").expect("writing to a string does not fail");
     }
-    text
+    lines
 }
 
 fn declare_variables(variables: &[(&str, &str)]) -> String {
