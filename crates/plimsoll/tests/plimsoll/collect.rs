@@ -7,7 +7,7 @@ mod mariadb;
 mod postgres;
 
 use std::path::Path;
-use std::process::Command;
+use std::process::{Child, Command};
 
 use serde_json::Value;
 
@@ -129,6 +129,18 @@ fn watch(file: &Path, arguments: &[&str]) -> Value {
     let output = plimsoll(&["watch", file.to_str().unwrap(), "--json", "-"]).args(arguments).output().unwrap();
     assert!(output.status.success(), "{}", stderr(&output));
     serde_json::from_slice(&output.stdout).unwrap()
+}
+
+/// Records snapshots to a file around some work, until `more` of them came after it.
+fn record_work(mut running: Child, file: &Path, more: usize, work: impl FnOnce()) {
+    let count = || std::fs::read_to_string(file).map_or(0, |text| text.lines().count());
+    until("the first snapshot comes", || count() >= 2);
+    work();
+    let before = count();
+    until("snapshots of the work come", || count() >= before + more);
+    let process = rustix::process::Pid::from_child(&running);
+    rustix::process::kill_process(process, rustix::process::Signal::INT).unwrap();
+    running.wait().unwrap();
 }
 
 /// Watches the work of a server on a volume whose credits it uses up, and below the rate of that volume.

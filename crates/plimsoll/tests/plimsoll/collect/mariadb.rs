@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
-use super::{demand, end_of_credits_is_forecast, is_installed, plimsoll, read_lines, until};
+use super::{demand, end_of_credits_is_forecast, is_installed, plimsoll, read_lines, record_work, until};
 use crate::folder::{Folder, stderr};
 
 struct Server {
@@ -102,21 +102,14 @@ fn a_server_at_work_is_collected() {
 fn end_of_credits_is_forecast_for_a_server_at_work() {
     let Some(server) = Server::start("myw") else { return };
     let file = server.folder.join("my.jsonl");
-    let mut running = server
+    let running = server
         .collect(&["--interval", "200ms", "--duration", "60s", "--out", file.to_str().unwrap()], "root")
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
-    let has = |count| std::fs::read_to_string(&file).is_ok_and(|text| text.lines().count() >= count);
-    until("the first snapshot comes", || has(2));
     let rows = "INSERT INTO d.t (s) VALUES (REPEAT('x', 100));\n".repeat(200);
     let created = "CREATE DATABASE d; CREATE TABLE d.t (i INT AUTO_INCREMENT PRIMARY KEY, s TEXT) ENGINE=InnoDB;\n";
-    assert!(server.query(&(created.to_owned() + &rows)));
-    let before = std::fs::read_to_string(&file).unwrap().lines().count();
-    until("another snapshot comes", || has(before + 2));
-    let process = rustix::process::Pid::from_child(&running);
-    rustix::process::kill_process(process, rustix::process::Signal::INT).unwrap();
-    running.wait().unwrap();
+    record_work(running, &file, 2, || assert!(server.query(&(created.to_owned() + &rows))));
     end_of_credits_is_forecast(&file);
 }
 

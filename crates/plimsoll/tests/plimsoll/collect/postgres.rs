@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use super::{demand, end_of_credits_is_forecast, is_installed, is_root, plimsoll, read_lines, until};
+use super::{demand, end_of_credits_is_forecast, is_installed, is_root, plimsoll, read_lines, record_work, until};
 use crate::folder::{Folder, stderr};
 
 struct Server {
@@ -114,19 +114,15 @@ fn end_of_credits_is_forecast_for_a_server_at_work() {
     let Some(server) = Server::start("pgw") else { return };
     let file = server.folder.join("pg.jsonl");
     let running = server.collect(&["--interval", "200ms", "--duration", "60s", "--out", file.to_str().unwrap()]);
-    let mut running = { running }.stderr(Stdio::null()).spawn().unwrap();
-    let has = |count| std::fs::read_to_string(&file).is_ok_and(|text| text.lines().count() >= count);
-    until("the first snapshot comes", || has(2));
-    server.run("pgbench", &["--transactions", "200", "--no-vacuum", "-U", "tester", "postgres"]);
-    server.run(
-        "psql",
-        &["-q", "-U", "tester", "postgres", "-c", "CREATE TABLE copy AS TABLE pgbench_accounts; CHECKPOINT"],
-    );
-    let before = std::fs::read_to_string(&file).unwrap().lines().count();
-    until("sessions reported their work", || has(before + 8));
-    let process = rustix::process::Pid::from_child(&running);
-    rustix::process::kill_process(process, rustix::process::Signal::INT).unwrap();
-    running.wait().unwrap();
+    let running = { running }.stderr(Stdio::null()).spawn().unwrap();
+    // Sessions report their work after some snapshots.
+    record_work(running, &file, 8, || {
+        server.run("pgbench", &["--transactions", "200", "--no-vacuum", "-U", "tester", "postgres"]);
+        server.run(
+            "psql",
+            &["-q", "-U", "tester", "postgres", "-c", "CREATE TABLE copy AS TABLE pgbench_accounts; CHECKPOINT"],
+        );
+    });
     end_of_credits_is_forecast(&file);
 }
 
