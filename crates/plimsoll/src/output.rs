@@ -45,8 +45,8 @@ impl Forms {
 
     fn of<'a>(args: &FormArgs, own: impl IntoIterator<Item = &'a PathBuf>) -> Self {
         let FormArgs { json, html, markdown, csv, details, no_color } = args;
-        // CSV is an interface for programs, and a page is built once for all forms.
-        if csv.is_some() {
+        // JSON and CSV are interfaces for programs, and a result is built once for all forms.
+        if json.is_some() || csv.is_some() {
             Language::English.set_default();
         }
         let [json, html, markdown, csv] = [json, html, markdown, csv].map(Clone::clone);
@@ -125,8 +125,7 @@ impl Forms {
         if let Some(path) = &self.csv {
             put(path, plimsoll_report::page_csv(page).as_bytes())?;
         }
-        // JSON is an interface for programs.
-        self.json.as_ref().map_or(Ok(()), |path| put(path, &Language::English.scope(json)))
+        self.json.as_ref().map_or(Ok(()), |path| put(path, &json()))
     }
 
     /// Prints a message, unless quiet or a form uses standard output.
