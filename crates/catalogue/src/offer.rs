@@ -276,6 +276,16 @@ impl Offer {
     /// What makes the figures questionable: of the ceilings, of rules that only caution, and of the model when there is
     /// one. The doubts of ceilings come first, one for each.
     pub fn doubts(&self) -> Vec<Doubt> {
+        self.list_doubts(|_| true)
+    }
+
+    /// The same for operations of a single size, which share no limit with others.
+    pub fn doubts_of_single_size(&self) -> Vec<Doubt> {
+        self.list_doubts(|doubt| !is_about_size_sharing(doubt))
+    }
+
+    /// The doubts with those of the model that apply, by their English text.
+    fn list_doubts(&self, applies: impl Fn(&str) -> bool) -> Vec<Doubt> {
         let mut doubts: Vec<Doubt> = self.ceilings.iter().filter_map(doubtful).collect();
         let parts = std::iter::once(&self.volume).chain(&self.machine);
         doubts.extend(
@@ -286,7 +296,7 @@ impl Offer {
         let Some(model) = &self.volume.product.model else { return doubts };
         let about = |text: String| Doubt { text, cite: Some(Arc::clone(&model.cite)) };
         doubts.extend(model.cite.status.doubt().map(|doubt| about(say!("its latency {doubt}"))));
-        doubts.extend(model.caveats().into_iter().map(about));
+        doubts.extend(model.caveats(applies).into_iter().map(about));
         let left_out = self.ceilings.iter().filter(|ceiling| ceiling.access != Access::Any && !ceiling.in_model);
         doubts.extend(left_out.map(|ceiling| Doubt {
             text: say!(

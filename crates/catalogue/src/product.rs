@@ -429,12 +429,12 @@ pub(crate) struct ModelText {
 }
 
 impl ModelText {
-    /// Caveats; range and error of a fit first.
-    pub fn caveats(&self) -> Vec<String> {
+    /// Caveats, with the doubts that apply, by their English text; range and error of a fit first.
+    pub fn caveats(&self, applies: impl Fn(&str) -> bool) -> Vec<String> {
         self.fit
             .iter()
             .map(ModelFit::words)
-            .chain(self.doubts.iter().map(|doubt| translate(doubt).to_owned()))
+            .chain(self.doubts.iter().filter(|doubt| applies(doubt)).map(|doubt| translate(doubt).to_owned()))
             .collect()
     }
 }

@@ -217,11 +217,12 @@ fn check_size_sharing(offer: &Offer, conditions: &Conditions) -> Option<Finding>
     Some(Finding::ModelDoubted { what })
 }
 
-/// Findings about the product's model: its doubts, and the number of unverified limits.
+/// Findings about the product's model: its doubts, and the number of unverified limits. In English, as they belong to the
+/// run.
 fn list_doubts(offer: &Offer) -> Vec<Finding> {
-    let mut doubts = offer.product().model_view().map(|model| model.doubts).unwrap_or_default();
-    let others =
-        Language::English.scope(|| offer.doubts()).into_iter().filter(|doubt| !doubts.contains(&doubt.text)).count();
+    let (model, all) = Language::English.scope(|| (offer.product().model_view(), offer.doubts()));
+    let mut doubts = model.map(|model| model.doubts).unwrap_or_default();
+    let others = all.into_iter().filter(|doubt| !doubts.contains(&doubt.text)).count();
     if others > 0 {
         let product = &offer.config.volume.product;
         doubts.push(format!("{others} of its figures are unverified (plimsoll catalogue show {product})"));

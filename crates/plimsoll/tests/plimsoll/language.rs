@@ -20,6 +20,22 @@ fn language_is_that_of_the_option_or_the_file_or_the_locale() {
     assert_eq!(language("C.UTF-8", &["--lang", "en", "config"]), "language: en (--lang or the configuration file)");
 }
 
+/// Rules about doubts apply to them, not to their translation.
+#[test]
+fn doubts_are_the_same_in_both_languages() {
+    let folder = Folder::new("language");
+    for (command, [english, japanese]) in
+        [("quote", ["\ndoubt", "\n疑義"]), ("simulate", ["\ncaution  the model:", "\n注意     モデル:"])]
+    {
+        let count = |language: &str, lead: &str| {
+            let text = folder.text(&[command, "oci:100GB", "--details", "--lang", language]);
+            assert!(text.contains(lead), "{text}");
+            text.matches(lead).count()
+        };
+        assert_eq!(count("en", english), count("ja", japanese), "{command}");
+    }
+}
+
 #[test]
 fn results_are_japanese_but_json_and_csv_english() {
     let folder = Folder::new("language");

@@ -2,9 +2,7 @@
 //!
 //! Every figure is shown with the status of its source.
 
-use plimsoll_catalogue::{
-    Ask, Ceiling, Charge, MachineShape, Money, Offer, Often, Price, SharingMode, Status, is_about_size_sharing,
-};
+use plimsoll_catalogue::{Ask, Ceiling, Charge, MachineShape, Money, Offer, Often, Price, SharingMode, Status};
 use plimsoll_choose::Quote;
 use plimsoll_language::{label, say};
 
@@ -161,9 +159,7 @@ fn section(quote: &Quote) -> PageSection {
     facts.extend(offer.needs().iter().map(|need| Fact::caution(label!("needs"), need.to_string())));
     let age = quote.price.as_ref().ok().and_then(Price::age_doubt);
     let commitment = quote.price.as_ref().ok().and_then(Price::commitment_doubt);
-    // A quote is of operations of one size.
-    let own = offer.doubts().into_iter().filter(|doubt| !is_about_size_sharing(&doubt.text));
-    let doubts = own.chain(age).chain(commitment);
+    let doubts = offer.doubts_of_single_size().into_iter().chain(age).chain(commitment);
     facts.extend(doubts.map(|doubt| Fact::caution(label!("doubt"), doubt.text)));
     let outside = offer.model_fit().and_then(|fit| fit.outside(&quote.ask, &[]));
     facts.extend(outside.map(|what| Fact::caution(label!("doubt"), what)));
