@@ -153,7 +153,12 @@ pub async fn submit(scheduler: &str, plan: Arc<dyn ExecutionPlan>) -> Result<Vec
         let stream = execute_physical_plan::<PhysicalPlanNode>(url, &config, plan, &codec, id, session).await?;
         datafusion::physical_plan::common::collect(stream).await
     };
-    run.await.with_context(|| {
-        format!("run on the cluster of {scheduler}; finished buckets stay: start it again and repeat the command")
+    run.await.map_err(|error| {
+        // The reason why an executor rejects a task is in its log only.
+        let is_rejected = error.to_string().contains("rejected by executor");
+        let remedy = if is_rejected { "run client, scheduler and executors of one version" } else { "start it again" };
+        let text =
+            format!("run on the cluster of {scheduler}; finished buckets stay: {remedy}, and repeat the command");
+        anyhow::Error::new(error).context(text)
     })
 }

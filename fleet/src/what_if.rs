@@ -23,7 +23,7 @@ use crate::volumes::FleetVolumes;
 pub struct ReplayOptions {
     /// Folder of the fleet
     pub folder: PathBuf,
-    /// What if all volumes were of this product, each of its own size: aws/gp3, oci/block-volume@20vpu
+    /// What if all volumes were of this product, each of its own size: aws/gp3, oci/block-volume:vpu=20
     #[arg(long = "as")]
     pub product: Option<String>,
     /// Highest level to which volumes are autotuned, such as 30 for OCI's VPUs; the level of --as or of today is their

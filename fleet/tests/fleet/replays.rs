@@ -148,7 +148,7 @@ fn autotuned_levels_follow_the_load_and_their_cost() {
     // 100 GB have 6,000 operations per second at 10 VPUs, 7,500 at 20, 9,000 at 30. An hour of 8,000, 22 hours of 100.
     let mut points = "id,ts,r,w,rb,wb\n".to_owned();
     for n in 0..23 * 12 {
-        let rate = if n < 12 { 8_000 } else { 100 };
+        let rate: i64 = if n < 12 { 8_000 } else { 100 };
         let operations = rate * 300;
         points.push_str(&format!(
             "ocid1.volume.a,{},{operations},0,{},0\n",
@@ -168,7 +168,7 @@ fn autotuned_levels_follow_the_load_and_their_cost() {
     };
     let (fixed, row, _) = replay(&[]);
     assert!(row["throttled_s"].parse::<i64>().unwrap() >= 3_600 && row["level_changes"] == "0", "{row:?}");
-    let (highest, ..) = replay(&["--as", "oci/block-volume@30vpu"]);
+    let (highest, ..) = replay(&["--as", "oci/block-volume:vpu=30"]);
     let (tuned, row, text) = replay(&["--autotune-to", "30"]);
     // Up twice in the first minutes; down after an hour and five minutes.
     assert_eq!(row["level_changes"], "4", "{row:?}");
