@@ -217,6 +217,16 @@ pub fn reattach(client: &Client, volume: &Volume) -> Result<Attachment, AttachEr
     Ok(volume.attachment.unwrap_or_default())
 }
 
+/// Writes out what the filesystem of an attached volume has cached; nothing without a mount point.
+///
+/// # Errors
+/// The filesystem cannot be opened or written.
+pub fn sync(attachment: &Attachment) -> Result<(), AttachError> {
+    let Some(point) = &attachment.mountpoint else { return Ok(()) };
+    let synced = std::fs::File::open(point).and_then(|directory| Ok(rustix::fs::syncfs(directory)?));
+    synced.map_err(|error| AttachError::io(format_args!("writing out {point}"), error))
+}
+
 /// Makes the device of a volume that has grown take over its size, and returns it; `None` without a device of this host.
 pub fn grow_device(attachment: &Attachment) -> Option<Result<Bytes, LoopError>> {
     let (file, device) = (attachment.file.as_ref()?, attachment.device.as_ref()?);

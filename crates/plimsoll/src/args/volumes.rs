@@ -99,7 +99,7 @@ pub struct ServeArgs {
     /// Use real-time priority (requires the privilege)
     #[arg(long)]
     pub rt: bool,
-    /// Reattach volumes that an earlier run left attached, at the same mount points (as root)
+    /// Leave volumes attached when told to stop, and attach them again at the same mount points (as root)
     #[arg(long)]
     pub reattach: bool,
     /// Record requests of each existing volume as NAME-TIME.trace in this directory; for later volumes use plimsoll

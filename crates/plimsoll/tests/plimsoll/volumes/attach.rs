@@ -221,3 +221,27 @@ fn what_a_killed_service_left_is_attached_again() {
     assert!(mounts.lines().any(|line| line.contains(&point) && line.contains("noatime")), "{mounts}");
     host.home.does(&["volume", "detach", "data"]);
 }
+
+#[test]
+fn ending_service_detaches_its_devices() {
+    let Some(mut host) = Host::new("attach-end") else { return };
+    let point = host.point().to_owned();
+    host.home.does(&["volume", "attach", "data", &point, "--mkfs", "ext4"]);
+    // Not synced: it is in the page cache when the service is told to stop.
+    fs::write(host.point.join("file"), noise(5, 1 << 20)).expect("it can be written");
+    assert!(host.home.signal(Signal::TERM).success());
+    let mounts = fs::read_to_string("/proc/self/mounts").expect("there is one");
+    assert!(!mounts.contains(host.home.path().to_str().expect("it has a plain name")), "nothing is left: {mounts}");
+    host.home.serve(&[SLOWLY, &["--reattach"]].concat());
+    assert!(host.attachment()["device"].is_null(), "{}", host.attachment());
+    host.home.does(&["volume", "attach", "data", &point]);
+    assert_eq!(fs::read(host.point.join("file")).expect("it is there"), noise(5, 1 << 20));
+    fs::write(host.point.join("second"), noise(6, 1 << 20)).expect("it can be written");
+    // This service leaves the device to the next one.
+    assert!(host.home.signal(Signal::TERM).success());
+    assert_eq!(host.home.does(&["volume", "detach", "data", "--offline"]), "data is detached\n");
+    host.home.serve(SLOWLY);
+    host.home.does(&["volume", "attach", "data", &point]);
+    assert_eq!(fs::read(host.point.join("second")).expect("it is there"), noise(6, 1 << 20));
+    host.home.does(&["volume", "detach", "data"]);
+}
