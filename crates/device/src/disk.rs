@@ -9,7 +9,7 @@ use plimsoll_record::Device;
 use plimsoll_units::Bytes;
 
 pub use below::{NoDevice, device_below};
-pub use loop_backing::{LoopBacking, loop_backing};
+pub use loop_backing::{LoopBacking, emulated_file, loop_backing};
 
 use crate::block::{BlockDevice, DeviceNumber};
 use crate::host::Tree;

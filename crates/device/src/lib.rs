@@ -54,7 +54,7 @@ pub use content::{
     BadInterval, BadState, Blank, Checked, Checking, Compare, Content, Contents, Mismatch, MismatchKind, Mismatches,
     Pattern, Refilled, Restart,
 };
-pub use disk::{LoopBacking, NoDevice, describe as describe_disk, device_below, loop_backing};
+pub use disk::{LoopBacking, NoDevice, describe as describe_disk, device_below, emulated_file, loop_backing};
 pub use engine::Engine;
 pub use facilities::{Facilities, MemoryLimit, ModuleState};
 pub use file::{

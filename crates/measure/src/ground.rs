@@ -10,17 +10,19 @@ use plimsoll_suite::{Disk, DiskPlace, Export, Facts, Ground, Nature};
 use plimsoll_units::Bytes;
 
 use crate::checks;
+use crate::emulated::{self, FindVolume};
 use crate::error::{MeasureError, describe};
 use crate::invalid::InvalidRequest;
 
 /// Space left free on a filesystem.
 const SPARE: Bytes = Bytes::mib(256);
 
-/// The ground of a directory, file or block device. Paths in `destroy` may be overwritten. Nothing is written.
+/// The ground of a directory, file or block device. Paths in `destroy` may be overwritten. `find` finds the emulated
+/// volume that holds it. Nothing is written.
 ///
 /// # Errors
 /// The path is unusable, or `destroy` names a directory.
-pub fn open_disk(path: &Path, destroy: &[PathBuf]) -> Result<Box<dyn Ground>, MeasureError> {
+pub fn open_disk(path: &Path, destroy: &[PathBuf], find: FindVolume<'_>) -> Result<Box<dyn Ground>, MeasureError> {
     let subject = classify(path).map_err(MeasureError::usage)?;
     let is_directory = subject.kind == SubjectKind::Directory;
     let named = destroy.iter().any(|named| named == path);
@@ -44,14 +46,17 @@ pub fn open_disk(path: &Path, destroy: &[PathBuf]) -> Result<Box<dyn Ground>, Me
         size: if is_directory { space } else { subject.size },
         device: Some(describe_disk(&subject)),
     };
+    // Steps record their own engines.
+    let measured = || Source::Measured { engine: "suite".into() };
+    let source = plimsoll_device::emulated_file(&subject)
+        .map_or_else(measured, |file| emulated::source_of(emulated::find_file(&file, find).as_ref()));
     let nature = if is_directory { Nature::Directory } else { Nature::Blocks };
     let facts = Facts {
         host: Some(describe_host()),
         space,
         grid: if matches!(subject.direct, Direct::Refused) { 1 } else { grid },
         read_only: subject.read_only || (!is_directory && claim.is_none()),
-        // Steps record their own engines.
-        ..Facts::new(nature, Source::Measured { engine: "suite".into() }, described)
+        ..Facts::new(nature, source, described)
     };
     let place = match subject.kind {
         SubjectKind::Directory => DiskPlace::Directory(path.to_owned()),

@@ -42,7 +42,7 @@ pub fn measure_interleaved(
     share_size(&mut a, &mut b);
     a.reuse_objective(context)?;
     let plan = share_plan(&a, &b)?;
-    let (mut begun_a, mut begun_b) = (a.begin(monitor)?, b.begin(monitor)?);
+    let (mut begun_a, mut begun_b) = (a.begin(context, monitor)?, b.begin(context, monitor)?);
     // Filling may have ended early.
     share_size(&mut a, &mut b);
     (begun_a.streams, begun_b.streams) = (a.place()?, b.place()?);

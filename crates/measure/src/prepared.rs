@@ -15,6 +15,7 @@ use crate::backend::Storage;
 use crate::backend::fio::Fio;
 use crate::checks::{self, Evidence};
 use crate::curve::CurveHead;
+use crate::emulated::{self, EmulatedVolume};
 use crate::error::MeasureError;
 use crate::measured_load::{MeasuredLoad, addressed_bytes};
 use crate::monitor::Monitor;
@@ -51,7 +52,6 @@ enum Target {
 }
 
 /// A measurement between its first probe and its last point.
-#[derive(Debug)]
 pub(crate) struct Begun {
     pub(crate) streams: Vec<StreamSpec>,
     started: Timestamp,
@@ -59,6 +59,8 @@ pub(crate) struct Begun {
     evidence: Evidence,
     watch: ActivityWatch,
     before: Activity,
+    /// The target, if it is an emulated volume whose service answers.
+    volume: Option<EmulatedVolume>,
 }
 
 impl Begun {
@@ -101,7 +103,7 @@ impl Prepared {
         context: &RunContext<'_>,
         monitor: &mut dyn Monitor,
     ) -> Result<Curve, MeasureError> {
-        let begun = self.begin(monitor)?;
+        let begun = self.begin(context, monitor)?;
         let result = match (&self.load, &mut self.fio) {
             (MeasuredLoad::Generated(plan), Some(fio)) => sweep::run_sweep(plan, &begun.streams, &[], fio, monitor),
             (load, _) => load.run(&begun.streams, &mut self.storage, monitor),
@@ -127,7 +129,11 @@ impl Prepared {
     }
 
     /// Probes the target, and fills a scratch file.
-    pub(crate) fn begin(&mut self, monitor: &mut dyn Monitor) -> Result<Begun, MeasureError> {
+    pub(crate) fn begin(
+        &mut self,
+        context: &RunContext<'_>,
+        monitor: &mut dyn Monitor,
+    ) -> Result<Begun, MeasureError> {
         let started = Timestamp::now();
         let clock = Clock::start();
         let (buffered, processor_limit) = (self.caching == Caching::Buffered, processor_limit());
@@ -142,8 +148,14 @@ impl Prepared {
             Target::Disk(disk) => ActivityWatch::new(&disk.subject),
             Target::Export(_) => ActivityWatch::host(),
         };
+        let volume = match &self.target {
+            Target::Disk(disk) => {
+                disk.emulated.as_ref().and_then(|file| emulated::find_file(file, context.find_volume))
+            }
+            Target::Export(export) => export.find_volume(context),
+        };
         let before = watch.snapshot();
-        Ok(Begun { streams, started, clock, evidence, watch, before })
+        Ok(Begun { streams, started, clock, evidence, watch, before, volume })
     }
 
     /// The curve with its findings, without a verdict.
@@ -154,7 +166,7 @@ impl Prepared {
         activity: ActivityDelta,
         context: &RunContext<'_>,
     ) -> Result<Curve, MeasureError> {
-        let Begun { started, clock, mut evidence, streams, .. } = begun;
+        let Begun { started, clock, mut evidence, streams, volume, .. } = begun;
         evidence.activity = activity;
         evidence.aside = result.aside.clone();
         let mut findings = std::mem::take(&mut self.findings);
@@ -163,9 +175,12 @@ impl Prepared {
             Target::Disk(_) => self.fio.as_ref().and_then(|fio| fio.list_differences(&streams, &result.runs)),
             Target::Export(export) => export.compare_floor(&result.runs),
         });
+        findings.extend(volume.as_ref().map(|volume| (volume.findings)()).unwrap_or_default());
+        let slow = volume.as_ref().filter(|_| matches!(self.target, Target::Disk(_))).map_or(1, |volume| volume.slow);
+        findings.extend((slow != 1).then_some(Finding::TimeDilated { slow }));
         let head = CurveHead {
             started: Some(started),
-            source: self.source(),
+            source: self.source(volume.as_ref()),
             subject: self.subject(),
             host: Some(describe_host()),
             conditions: self.load.conditions(streams, self.storage.threads, self.caching),
@@ -187,8 +202,9 @@ impl Prepared {
         }
     }
 
-    fn source(&self) -> Source {
+    fn source(&self, volume: Option<&EmulatedVolume>) -> Source {
         match (&self.target, &self.fio) {
+            (Target::Disk(disk), _) if disk.emulated.is_some() => emulated::source_of(volume),
             (Target::Disk(_), Some(fio)) => Source::Measured { engine: fio.to_string() },
             (Target::Disk(disk), None) => Source::Measured { engine: disk.engine.to_string() },
             (Target::Export(export), _) => export.source(),

@@ -7,6 +7,7 @@ use plimsoll_load::StreamSpec;
 use plimsoll_record::Objective;
 use plimsoll_units::Bytes;
 
+use crate::emulated::FindVolume;
 use crate::error::MeasureError;
 use crate::invalid::InvalidRequest;
 use crate::options::{LoadOptions, ReplayOptions, SweepOptions};
@@ -56,6 +57,8 @@ pub struct RunContext<'a> {
     pub command: Vec<String>,
     /// Objective chosen by an earlier run of these streams on the named subject.
     pub earlier_objective: &'a dyn Fn(&str, &[StreamSpec]) -> Option<Objective>,
+    /// Finds the emulated volume of the target.
+    pub find_volume: FindVolume<'a>,
 }
 
 impl MeasurementRequest {

@@ -20,6 +20,7 @@ use crate::fio::results::Results;
 use crate::fio::{JobTarget, format_version, perform, prepare};
 use crate::offers;
 use crate::output::{self, Forms};
+use crate::volumes::home::find_volume;
 
 const NOT_MET: u8 = 1;
 const UNDECIDED: u8 = 3;
@@ -115,6 +116,6 @@ fn describe_storage(path: &Path, target: &JobTarget) -> Result<(Facts, Vec<Findi
     if !path.is_dir() {
         return Ok((target.ground.facts().clone(), target.ground.findings()));
     }
-    let disk = open_disk(path, &[])?;
+    let disk = open_disk(path, &[], &find_volume)?;
     Ok((disk.facts().clone(), disk.findings()))
 }

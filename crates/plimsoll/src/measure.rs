@@ -16,6 +16,7 @@ use crate::cli_error::CliError;
 use crate::console::Console;
 use crate::otlp::OtlpEndpoint;
 use crate::output::{Outputs, ended, print_run_file};
+use crate::volumes::home::find_volume;
 use crate::{gates, matching, store};
 
 /// Measures the path or export.
@@ -59,6 +60,7 @@ pub fn run_context(command: Vec<String>) -> RunContext<'static> {
         made_by: crate::CREATED_BY,
         command,
         earlier_objective: &|subject, streams| store::runs().chosen_objective(subject, streams),
+        find_volume: &find_volume,
     }
 }
 

@@ -11,6 +11,7 @@ use plimsoll_suite::{Facts, Ground, Model, Nature};
 
 use crate::cli_error::CliError;
 use crate::offers::{Offers, read_model};
+use crate::volumes::home::find_volume;
 
 /// The named target and permissions.
 #[derive(Debug)]
@@ -33,7 +34,7 @@ impl Site<'_> {
         }
         let path = Path::new(self.place);
         if path.exists() {
-            return Ok(open_disk(path, self.destroy)?);
+            return Ok(open_disk(path, self.destroy, &find_volume)?);
         }
         self.model(offers).map_err(|trouble| match trouble {
             // A text with a slash is more likely a missing path than a product.

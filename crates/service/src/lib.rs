@@ -28,6 +28,7 @@ mod metadata;
 mod minutes;
 mod moment;
 mod names;
+pub mod observed;
 mod open;
 mod options;
 mod placement;

@@ -20,6 +20,7 @@ pub use self::process::{RunningService, ServiceCommand};
 use crate::api::{About, BoundCount, Create, Level, Stats, Volume};
 use crate::block_device::{AttachError, AttachOptions, AttachProgress, Filesystem, FormatPolicy, attach, detach};
 use crate::client::{Client, ClientError, volume_path};
+use crate::observed::{fetch_counters, find_lateness};
 
 /// Name of the volume.
 const NAME: &str = "data";
@@ -27,8 +28,6 @@ const NAME: &str = "data";
 const IN_USE_TIMEOUT: Duration = Duration::from_secs(15);
 /// Number of rates to try as the fastest safe rate of this host, each half of the previous.
 const HALVINGS: usize = 8;
-/// Maximum share of seconds in which replies may be later than the model.
-const LATE: f64 = 0.05;
 
 /// An emulated volume to create.
 #[derive(Clone, Debug)]
@@ -139,7 +138,7 @@ impl StagedVolume {
 
     /// Answers by the limit that held them; empty if the service does not respond.
     pub fn bound_by(&self) -> Vec<BoundCount> {
-        self.stats().unwrap_or_default().bound_by
+        fetch_counters(&self.service.client, NAME).unwrap_or_default().bound_by
     }
 
     /// True until [`begin_measuring`](Self::begin_measuring) if the volume is faster than its product.
@@ -160,7 +159,7 @@ impl StagedVolume {
         uncache(point);
         let volume = self.set_level(&like).map_err(|error| format!("changing to {like}: {error}"))?;
         self.volume = volume;
-        self.begun = self.stats().unwrap_or_default();
+        self.begun = fetch_counters(&self.service.client, NAME).unwrap_or_default();
         Ok(())
     }
 
@@ -182,7 +181,7 @@ impl StagedVolume {
     /// Reasons to doubt the emulation.
     pub fn findings(&self) -> Vec<Finding> {
         let doubts = self.volume.doubts.iter().cloned().map(|what| Finding::ModelDoubted { what });
-        doubts.chain(self.stats().ok().and_then(|stats| find_lateness(&self.begun, &stats))).collect()
+        doubts.chain(fetch_counters(&self.service.client, NAME).ok().and_then(|stats| find_lateness(&self.begun, &stats))).collect()
     }
 
     /// Detaches the volume and stops its service.
@@ -222,13 +221,8 @@ impl StagedVolume {
         let answer = attach(&self.service.client, &options, progress)?;
         self.is_attached = true;
         self.volume = self.service.client.read(&answer)?;
-        self.begun = self.stats().unwrap_or_default();
+        self.begun = fetch_counters(&self.service.client, NAME).unwrap_or_default();
         Ok(())
-    }
-
-    /// Its counters, without per-second values.
-    fn stats(&self) -> Result<Stats, ClientError> {
-        self.service.client.fetch(&volume_path(NAME, "stats?periods=0"))
     }
 
     fn set_level(&self, to: &str) -> Result<Volume, ClientError> {
@@ -280,16 +274,6 @@ fn uncache(directory: &Path) {
             _ => {}
         }
     }
-}
-
-/// A finding about seconds in which the volume did not follow its model.
-fn find_lateness(begun: &Stats, now: &Stats) -> Option<Finding> {
-    let late = now.unfaithful.saturating_sub(begun.unfaithful);
-    let all = late + now.faithful.saturating_sub(begun.faithful);
-    (late as f64 > LATE * all as f64).then(|| {
-        let note = format!("in {late} of {all} seconds replies were later than the model, as this host was busy");
-        Finding::NotStorageAlone { note }
-    })
 }
 
 /// Replaces the service's flag in a refusal by the suite's flag.

@@ -1,12 +1,16 @@
 //! The file behind a loop device: whether its I/O bypasses the page cache, and whether the file is sparse.
 
 use std::os::unix::fs::MetadataExt;
+use std::path::PathBuf;
 
 use plimsoll_units::Bytes;
 
 use crate::block::{BlockDevice, DeviceNumber};
 use crate::host::Tree;
-use crate::subject::Subject;
+use crate::subject::{Mounts, Subject};
+
+/// Filesystem type in which a service of emulated volumes shows the file of each.
+const EMULATED: &str = "fuse.plimsoll";
 
 /// A loop device and its file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,6 +28,16 @@ pub struct LoopBacking {
 /// The loop device that holds `subject`, if it is on one.
 pub fn loop_backing(subject: &Subject) -> Option<LoopBacking> {
     read(&Tree::system(), subject.device?)
+}
+
+/// The file of the emulated volume that holds `subject`, if it is on one: below a loop device, or itself.
+pub fn emulated_file(subject: &Subject) -> Option<PathBuf> {
+    let file = match loop_backing(subject) {
+        Some(backing) => PathBuf::from(backing.file),
+        None => subject.path.canonicalize().ok()?,
+    };
+    let mounts = Mounts::read(&Tree::system()).ok()?;
+    (mounts.holding(&file, None)?.kind == EMULATED).then_some(file)
 }
 
 fn read(tree: &Tree, number: DeviceNumber) -> Option<LoopBacking> {

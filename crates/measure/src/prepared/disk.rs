@@ -33,6 +33,8 @@ pub(super) struct DiskTarget {
     pub(super) engine: Engine,
     /// In addition to the handles of the loops.
     file: OwnedFd,
+    /// The file of the emulated volume that holds it, if it is on one.
+    pub(super) emulated: Option<PathBuf>,
     /// Exclusive access to a device or file that is written.
     claim: Option<Claim>,
 }
@@ -97,7 +99,8 @@ pub(super) fn open(request: MeasurementRequest, load: MeasuredLoad) -> Result<Pr
         compressible: load.compressible(),
     };
     let grid = grid_of(&file, &subject, caching);
-    let disk = DiskTarget { subject, engine, file, claim };
+    let emulated = plimsoll_device::emulated_file(&subject);
+    let disk = DiskTarget { subject, engine, file, emulated, claim };
     let fio = (request.engine == EngineChoice::Fio).then(|| prepare_fio(&disk, &storage, caching)).transpose()?;
     let target = Target::Disk(disk.into());
     Ok(Prepared { request, load, storage, size, fio, grid, caching, findings, reused: None, target })

@@ -13,12 +13,13 @@ use plimsoll_units::{Bytes, Span};
 use super::{Prepared, Target};
 use crate::backend::{AccessPath, Storage};
 use crate::checks::Evidence;
+use crate::emulated::{self, EmulatedVolume};
 use crate::error::{MeasureError, describe};
 use crate::invalid::InvalidRequest;
 use crate::measured_load::MeasuredLoad;
 use crate::plan::Grid;
 use crate::probe;
-use crate::request::{EngineChoice, MeasurementRequest};
+use crate::request::{EngineChoice, MeasurementRequest, RunContext};
 
 /// Block size if the server does not report it; all servers accept it.
 const BLOCK: Bytes = Bytes::new(512);
@@ -127,6 +128,11 @@ impl ExportTarget {
             NbdHost::Unix(_) => true,
             NbdHost::Tcp { name, .. } => name == "localhost" || name.parse().is_ok_and(|ip: IpAddr| ip.is_loopback()),
         }
+    }
+
+    /// The volume of an emulation, if its service answers.
+    pub(super) fn find_volume(&self, context: &RunContext<'_>) -> Option<EmulatedVolume> {
+        self.emulation.as_ref().and_then(|_| emulated::find_export(&self.address, context.find_volume))
     }
 
     /// Finding about the floor relative to the fastest responses.

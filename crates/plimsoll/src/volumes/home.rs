@@ -4,8 +4,10 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use plimsoll_language::label;
+use plimsoll_measure::EmulatedVolume;
 use plimsoll_service::client::{CONTROL_SOCKET, Client, ControlAddress};
 use plimsoll_service::http::Token;
+use plimsoll_service::observed::ObservedVolume;
 
 use crate::args::ReachArgs;
 use crate::cli_error::CliError;
@@ -69,4 +71,11 @@ fn usual() -> Result<ControlAddress, CliError> {
     let own = directory()?.join(CONTROL_SOCKET);
     let of_root = Path::new(OF_ROOT).join(CONTROL_SOCKET);
     Ok(ControlAddress::Unix(if !own.exists() && of_root.exists() { of_root } else { own }))
+}
+
+/// The emulated volume of a service of this host, for a measurement.
+pub fn find_volume(directory: &Path, name: &str) -> Option<EmulatedVolume> {
+    let volume = ObservedVolume::of_directory(directory, name)?;
+    let (model, slow) = (volume.model().to_owned(), volume.slow());
+    Some(EmulatedVolume { model, slow, findings: Box::new(move || volume.findings()) })
 }
