@@ -45,8 +45,10 @@ impl Forms {
 
     fn of<'a>(args: &FormArgs, own: impl IntoIterator<Item = &'a PathBuf>) -> Self {
         let FormArgs { json, html, markdown, csv, details, no_color } = args;
-        // JSON and CSV are interfaces for programs, and a result is built once for all forms.
-        if json.is_some() || csv.is_some() {
+        // JSON and CSV are interfaces for programs. A result is built once for all forms: beside a page, its sentences in
+        // JSON are in the language of the page. CSV is made from a page.
+        let has_page = html.is_some() || markdown.is_some();
+        if csv.is_some() || (json.is_some() && !has_page) {
             Language::English.set_default();
         }
         let [json, html, markdown, csv] = [json, html, markdown, csv].map(Clone::clone);
@@ -125,7 +127,7 @@ impl Forms {
         if let Some(path) = &self.csv {
             put(path, plimsoll_report::page_csv(page).as_bytes())?;
         }
-        self.json.as_ref().map_or(Ok(()), |path| put(path, &json()))
+        self.json.as_ref().map_or(Ok(()), |path| put(path, &Language::English.scope(json)))
     }
 
     /// Prints a message, unless quiet or a form uses standard output.
