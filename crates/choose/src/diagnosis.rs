@@ -20,6 +20,7 @@ mod verdict;
 use plimsoll_catalogue::Offer;
 use plimsoll_ingest::{Cap, CapBasis, Class, DatabaseDemand, Slot};
 
+pub(crate) use self::rules::QUIET_SESSIONS;
 pub use busy::{BusyBasis, BusyHours};
 pub use cache::CacheStep;
 pub(crate) use cache::steps as cache_steps;

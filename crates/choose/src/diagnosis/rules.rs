@@ -200,10 +200,11 @@ fn log_behind_locks(split: &Split, diagnosis: &Diagnosis, share: f64) -> Option<
     })
 }
 
+/// Active sessions below which a database is idle most of the time.
+pub(crate) const QUIET_SESSIONS: f64 = 0.3;
+
 fn quiet(split: &Split, diagnosis: &Diagnosis) -> Option<DiagnosisVerdict> {
-    /// With fewer active sessions the database is idle most of the time.
-    const QUIET: f64 = 0.3;
-    let is_quiet = diagnosis.active_when_busy().is_some_and(|active| active < QUIET);
+    let is_quiet = diagnosis.active_when_busy().is_some_and(|active| active < QUIET_SESSIONS);
     is_quiet.then_some(DiagnosisVerdict::Quiet { active: split.active })
 }
 

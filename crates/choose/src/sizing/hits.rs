@@ -22,7 +22,8 @@ pub struct HitAssumption {
     pub mean: Option<Span>,
     /// The same configuration without hits, or the reason why it does not carry the load.
     pub without: Result<Box<Choice>, RejectionReason>,
-    /// Whether it would be suitable without hits: it meets the objectives, and is not slower than today.
+    /// Whether it would be suitable without hits: it meets the objectives, and is not slower than today, or hardly slower
+    /// than with hits if it is slower then, too.
     pub is_suitable: bool,
 }
 
@@ -39,9 +40,13 @@ impl HitAssumption {
         let without =
             judge(catalogue, &config, &sizing.required, terms).map(Box::new).map_err(|rejection| rejection.reason);
         let required = &sizing.required;
-        let is_suitable = without.as_ref().is_ok_and(|choice| {
-            choice.meets()
-                && (required.may_be_slower || !required.exceeds_tolerance(choice.effect.as_ref(), &choice.slower))
+        let is_hardly_slower = |without: &Choice| {
+            let [with, without] = [choice, without].map(|choice| reads_mean(choice).unwrap_or_default().as_secs_f64());
+            required.is_slower_than_today(choice) && without <= with * (1.0 + required.tolerance)
+        };
+        let is_suitable = without.as_ref().is_ok_and(|without| {
+            let is_fast = required.may_be_slower || !required.is_slower_than_today(without);
+            without.meets() && (is_fast || is_hardly_slower(without))
         });
         let product = choice.offer.product().name().to_owned();
         Some(Self { share, product, mean: reads_mean(choice), without, is_suitable })

@@ -15,7 +15,9 @@ use super::{
     Attachment, Choice, ClassLatency, ClassLoad, DesignPoint, Exclusion, PriceDoubt, Rejection, RejectionReason,
     Sizing, SizingRequirements, Slower, VolumeLayout,
 };
-use crate::diagnosis::{CensorCause, DatabaseEffect, EffectRule, Latencies, PartEffect, effect};
+use crate::diagnosis::{
+    CensorCause, DatabaseEffect, DiagnosisVerdict, EffectRule, Latencies, PartEffect, QUIET_SESSIONS, effect,
+};
 
 /// Ratio of two inferred response times that is within the doubt about them.
 const LATENCY_DOUBT: f64 = 2.0;
@@ -102,11 +104,20 @@ impl SizingRequirements {
             };
             return slower.iter().map(added).sum::<f64>() > self.tolerance;
         };
-        let limit_s = self.tolerance * effect.before_s;
+        let limit_s = self.tolerated_s(effect);
         let is_decisive = |part: &PartEffect| {
             part.after_s - part.before_s > limit_s && slower.iter().any(|slower| slower.class == part.class)
         };
         effect.added_s() > limit_s || effect.parts.iter().any(is_decisive)
+    }
+
+    /// Seconds that may be added to the database's time: the tolerance as a share of it, for a nearly idle database of
+    /// the time of one that is just not idle.
+    fn tolerated_s(&self, effect: &DatabaseEffect) -> f64 {
+        let is_quiet = matches!(self.answer, Some(DiagnosisVerdict::Quiet { .. }));
+        let account = self.account.as_ref().filter(|_| is_quiet);
+        let quiet_s = account.map_or(0.0, |account| QUIET_SESSIONS * account.total.seconds);
+        self.tolerance * effect.before_s.max(quiet_s)
     }
 
     /// True if a choice is slower than today's storage by more than the tolerance.
@@ -116,7 +127,8 @@ impl SizingRequirements {
 
     /// True if the least saved share of the database's time is a loss beyond the tolerance.
     pub fn may_exceed_tolerance(&self, effect: &DatabaseEffect) -> bool {
-        !self.may_be_slower && effect.least_saved().is_some_and(|least| least < -self.tolerance)
+        let limit_s = self.tolerated_s(effect);
+        !self.may_be_slower && effect.least_saved().is_some_and(|least| -least * effect.before_s > limit_s)
     }
 
     /// The tolerance with which a choice is not slower, as a share of the database's time; `None` without a split of that
@@ -236,7 +248,7 @@ impl<'a> Best<'a> {
     }
 
     /// The only volume; `None` for separate volumes.
-    pub(super) fn choice(self) -> Option<&'a Choice> {
+    pub fn choice(self) -> Option<&'a Choice> {
         match self {
             Self::Layout(_) => None,
             Self::Single(choice) | Self::Slower(choice) | Self::Doubtful(choice) => Some(choice),

@@ -114,6 +114,7 @@ impl Sized<'_> {
             Some(Best::Layout(layout)) => layout.parts.iter().map(volume_of_layout).collect(),
             _ => parts.iter().map(|choice| self.configuration(choice)).collect(),
         };
+        figures.extend(self.cheaper_figure());
         figures.extend(self.sizing.best_machine().and_then(|machine| {
             let fewer = self.sizing.fewer_processors.as_ref();
             let licensed = self.is_oracle().then(|| words::unpriced_licences(machine, fewer));

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use plimsoll_catalogue::{Bound, Catalogue, Config, Counts, Part};
+use plimsoll_choose::diagnosis::DiagnosisVerdict;
 use plimsoll_choose::sizing::{
     Attachment, Best, Busiest, Choice, ClassLatency, ClassLoad, Cluster, Compute, DesignPoint, Exclusion,
     HitAssumption, MachineShare, Platform, PresentCost, PriceDoubt, RejectionReason, Risk, RiskDetail, Search,
@@ -249,6 +250,20 @@ fn slower_classes_count_by_their_share_of_the_databases_time() {
     };
     assert!(has_disk(0.001, 0.02), "reads in a thousandth of the time");
     assert!(!has_disk(0.5, 0.02) && has_disk(0.5, 100.0));
+}
+
+#[test]
+fn nearly_idle_database_accepts_a_slower_disk() {
+    let has_disk = |answer: Option<DiagnosisVerdict>| {
+        let today = vec![(Class::RandomRead, Span::from_millis(2))];
+        let mut account = reading(0.5);
+        account.total.seconds = 10_000.0 * account.total.database_s;
+        let account = Some(Arc::new(account));
+        let required = SizingRequirements { today, account, answer, ..database(300.0, Bytes::gib(1000)) };
+        let sizing = size_with(&required, &["aws/st1", "aws/gp3"]);
+        sizing.choices.iter().any(|choice| short(choice).contains("aws/st1"))
+    };
+    assert!(has_disk(Some(DiagnosisVerdict::Quiet { active: 1e-4 })) && !has_disk(None));
 }
 
 #[test]

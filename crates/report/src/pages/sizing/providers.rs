@@ -164,7 +164,7 @@ impl Sized<'_> {
         reasons.into_iter().map(|(provider, reason)| say!("{provider}: none. {reason}")).collect()
     }
 
-    /// The cheapest notable step on the frontier from the cheapest choice: `More money: X for 300 USD a month, +14 %: 3.4
+    /// The cheapest notable step on the frontier from the recommended choice: `More money: X for 300 USD a month, +14 %: 3.4
     /// times faster`
     pub(super) fn more_money(&self) -> Option<String> {
         /// Smaller gains, shorter waits in sessions, and higher prices are not worth a sentence.
@@ -173,15 +173,16 @@ impl Sized<'_> {
         const PRICE: f64 = 3.0;
         let price = |choice: &Choice| choice.total().map_or(f64::INFINITY, Money::as_f64);
         let point = &self.sizing.required.points[0];
-        let cheapest = self.sizing.frontier.first()?;
-        let before = cheapest.waiting(point)?;
+        let chosen = self.sizing.best().and_then(Best::choice).filter(|choice| choice.total().is_some());
+        let chosen = chosen.or(self.sizing.frontier.first())?;
+        let before = chosen.waiting(point)?;
         let is_notable = |choice: &&Choice| {
             let after = choice.waiting(point).unwrap_or(before);
-            before >= GAIN * after && before - after >= SESSIONS && price(choice) <= PRICE * price(cheapest)
+            before >= GAIN * after && before - after >= SESSIONS && price(choice) <= PRICE * price(chosen)
         };
         let next = self.sizing.frontier.iter().find(is_notable)?;
-        let (name, against) = (offer::configuration(&next.offer), words::against(point, cheapest, next));
-        let label = if price(next) < price(cheapest) { label!("At an unverified price") } else { label!("More money") };
+        let (name, against) = (offer::configuration(&next.offer), words::against(point, chosen, next));
+        let label = if price(next) < price(chosen) { label!("At an unverified price") } else { label!("More money") };
         Some(say!("{label}: {name} for {}, {against}", words::format_price(next)))
     }
 

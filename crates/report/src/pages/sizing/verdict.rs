@@ -8,7 +8,7 @@ use plimsoll_language::{label, say};
 
 use super::Sized;
 use crate::number;
-use crate::page::Headline;
+use crate::page::{Fact, Headline};
 use crate::pages::file_name;
 use crate::words::{class_name, clean, first_screen, offer, sentence, sizing as words};
 
@@ -38,6 +38,9 @@ impl Sized<'_> {
         let nearest = self.sizing.nearest_rejection();
         cautions.extend(nearest.map(|one| say!("Nearest: {}", words::rejection(one))));
         cautions.extend(self.slower_than_today());
+        // Decisive if it is wrong.
+        let hits = self.sizing.hits.as_ref().filter(|hits| !hits.is_suitable);
+        cautions.extend(hits.map(words::hit_assumption));
         cautions.extend(self.worse_latency());
         cautions.extend(words::smaller_than_stored(demand));
         cautions.extend(first_screen::assumed_peaks(self.sizing));
@@ -125,9 +128,11 @@ impl Sized<'_> {
     /// The best configuration in at most 25 words, with its price and its effect.
     fn answer(&self) -> String {
         let effect = || self.effect().unwrap_or_default() + self.rac_status().unwrap_or_default();
-        // Behind another problem the configuration is an aside.
+        let slower = self.sizing.best().and_then(|best| self.slower_or_doubtful(best));
+        // Behind another problem a configuration that is not slower is an aside.
         let rac = || self.rac_status().unwrap_or_default().to_owned();
-        let effect = words::other_problem(&self.sizing.required).map_or_else(effect, |_| rac());
+        let is_aside = slower.is_none() && words::other_problem(&self.sizing.required).is_some();
+        let effect = if is_aside { rac() } else { effect() };
         let choice = match self.sizing.best() {
             Some(Best::Layout(layout)) => {
                 let volumes: Vec<String> = layout.parts.iter().map(|part| offer::product(&part.choice.offer)).collect();
@@ -142,7 +147,6 @@ impl Sized<'_> {
             None => words::missing_price(choice),
             total => format_total(total, choice.machine.as_ref()),
         };
-        let slower = self.sizing.best().and_then(|best| self.slower_or_doubtful(best));
         let slower = slower.map_or_else(String::new, |slower| format!("{}: ", sentence(&slower)));
         let text = format!("{slower}{name}: {price}");
         let full = format!("{text}{effect}");
@@ -262,7 +266,8 @@ impl Sized<'_> {
             None => {}
         }
         details.extend(self.wider());
-        details.extend(self.sizing.hits.as_ref().map(words::hit_assumption));
+        let hits = self.sizing.hits.as_ref().filter(|hits| hits.is_suitable);
+        details.extend(hits.map(words::hit_assumption));
         details.extend(self.excluded_by_latency());
         details.extend(self.cheaper_but_slower());
         details.extend(self.more_money());
@@ -352,6 +357,22 @@ impl Sized<'_> {
 
     /// A much cheaper configuration that is slower than today for some class, but not in total.
     fn cheaper_but_slower(&self) -> Option<String> {
+        let choice = self.much_cheaper()?;
+        let (name, slower) = (offer::configuration(&choice.offer), words::slower(choice));
+        let accepted = words::accepted_by(&self.sizing.required, choice);
+        Some(say!("Cheaper, but slower: {name}, {}: {slower} ({accepted})", self.price(choice)))
+    }
+
+    /// The same as a figure.
+    pub(super) fn cheaper_figure(&self) -> Option<Fact> {
+        let choice = self.much_cheaper()?;
+        let time = choice.effect.as_ref().map(|effect| say!("database time {}", words::format_time_change(effect)));
+        let slower = time.unwrap_or_else(|| words::slower_classes(&choice.slower));
+        let fact = Fact::new(label!("Cheaper, slower"), offer::configuration(&choice.offer));
+        Some(fact.with_remark(self.price(choice)).with_remark(slower))
+    }
+
+    fn much_cheaper(&self) -> Option<&Choice> {
         let best = match self.sizing.best()? {
             Best::Slower(_) | Best::Doubtful(_) => return None,
             Best::Layout(layout) => layout.total?,
@@ -359,10 +380,7 @@ impl Sized<'_> {
         };
         let choice = self.sizing.best_slower().filter(|choice| choice.price_doubt() == PriceDoubt::Firm)?;
         let total = choice.total()?;
-        let is_cheaper = total.currency == best.currency && total.as_f64() <= MUCH_CHEAPER * best.as_f64();
-        let (name, slower) = (offer::configuration(&choice.offer), words::slower(choice));
-        let accepted = words::accepted_by(&self.sizing.required, choice);
-        is_cheaper.then(|| say!("Cheaper, but slower: {name}, {}: {slower} ({accepted})", self.price(choice)))
+        (total.currency == best.currency && total.as_f64() <= MUCH_CHEAPER * best.as_f64()).then_some(choice)
     }
 }
 
