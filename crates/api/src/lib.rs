@@ -418,6 +418,68 @@ pub struct DamagedBlock {
     pub offset: u64,
 }
 
+/// Name and version of the format of [`Check`].
+pub const CHECK_FORMAT: &str = "plimsoll.check/1";
+/// Maximum number of damaged blocks that a check names.
+pub const MAX_NAMED_DAMAGES: usize = 20;
+
+/// Result of a check of a data directory.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Check {
+    /// Name and version of this format.
+    #[schemars(extend("const" = CHECK_FORMAT))]
+    pub format: &'static str,
+    /// Identity of the directory.
+    pub id: String,
+    /// Commits in the log since the beginning, including compacted commits.
+    pub commits: u64,
+    /// Bytes of the log.
+    pub log_bytes: u64,
+    /// Bytes of all data files, holes included.
+    pub data_bytes: u64,
+    /// Volumes and snapshots; empty if unreadable.
+    pub volumes: Vec<CheckedVolume>,
+    /// Bytes of the data files without references, holes included.
+    pub unreferenced_bytes: u64,
+    /// Whether data have checksums.
+    pub has_checksums: bool,
+    /// Bytes compared with checksums; shared extents count once.
+    pub verified_bytes: u64,
+    /// Bytes of extents in the process of being written at the end; the next start recomputes their checksums.
+    pub uncertain_bytes: u64,
+    /// Blocks of volumes with checksum mismatches.
+    pub damaged: Vec<DamagedBlock>,
+    /// Whether unreferenced space is kept because a dropped commit may have referred to it.
+    pub keeps_unreferenced: bool,
+    /// Defects and losses.
+    pub problems: Vec<String>,
+    /// Repairs made.
+    pub repaired: Vec<String>,
+}
+
+impl Check {
+    /// True if all defects are damaged blocks, which do not prevent serving.
+    pub const fn is_served(&self) -> bool {
+        !self.damaged.is_empty() && self.problems.len() == named(self.damaged.len())
+    }
+}
+
+/// Number of lines for a number of damaged blocks.
+const fn named(damaged: usize) -> usize {
+    if damaged > MAX_NAMED_DAMAGES { MAX_NAMED_DAMAGES + 1 } else { damaged }
+}
+
+/// A checked volume.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct CheckedVolume {
+    /// Name of the volume.
+    pub name: String,
+    /// Size in bytes.
+    pub size_bytes: u64,
+    /// Allocated bytes, shared extents included.
+    pub used_bytes: u64,
+}
+
 /// Counters of a kind of request.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct KindCount {

@@ -15,6 +15,7 @@ mod parse;
 pub mod print;
 mod settings;
 mod showcmd;
+mod usage;
 mod value;
 
 pub use command::{Eta, FioCommand, Flags, Format, IdleProfile, Question, command, job_file};
@@ -30,4 +31,5 @@ pub use job::{
 pub use number::{Bare, Base};
 pub use options::{OptionLookup, Spec, Support, ValueForm, look_up, options};
 pub use parse::Surroundings;
+pub use usage::HELP;
 pub use value::{Distribution, Each, Extent, PatternPiece, Zone};

@@ -21,6 +21,9 @@ pub enum MeasureError {
     /// The filesystem accepted less data than the load needs.
     #[error("{0}: too little could be written to a file there (see dmesg)")]
     ScratchTooSmall(String),
+    /// A file could not be read or written, or no input is usable: a message.
+    #[error("{0}")]
+    File(String),
     /// A source of counters failed: a message.
     #[error("{0}")]
     Source(String),

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use plimsoll_catalogue::Currency;
 use plimsoll_units::{Bytes, Iops, Span};
 
 use crate::error::MeasureError;
@@ -196,6 +197,38 @@ pub(crate) enum InvalidRequest {
     NoRates { file: String, results: String },
     #[error("{file}: it has the results of {loads} different loads: choose one with '{file}#RESULT', of {results}")]
     SeveralResults { file: String, loads: usize, results: String },
+
+    // Inputs.
+    #[error("no usable input ({}): plimsoll guide inputs describes the formats and how to create them", .0)]
+    NoUsableInput(String),
+    #[error("{path}: no such file or directory: check the path")]
+    MissingInput { path: String },
+    #[error(
+        "{}: the directory has no files: use reports (AWR, Statspack, pg_stat_io, iostat, ...); plimsoll guide inputs \
+             describes how to create them",
+        .0.display()
+    )]
+    EmptyDirectory(PathBuf),
+    #[error("the inputs have no part {part:?}: {choose}")]
+    UnknownPart { part: String, choose: String },
+    #[error("the inputs have no part {part:?}: they do not distinguish parts: omit --only")]
+    NoParts { part: String },
+    #[error("{}: the directory nesting is too deep", .0.display())]
+    DeepDirectory(PathBuf),
+    #[error("more than {max} files: use fewer directories")]
+    ManyFiles { max: usize },
+
+    // Products and prices.
+    #[error("--price {}: the price has no currency: write it after the amount, such as 9500 USD, or use --currency", .0)]
+    PriceWithoutCurrency(String),
+    #[error("--price {}: prices are compared in {currency} and not converted: state it in {currency}, or use --currency", .product)]
+    PriceInOtherCurrency { product: String, currency: Currency },
+    #[error("no price in the catalogue for region {region:?}: use one of {}, or omit --region", .priced)]
+    UnpricedRegion { region: String, priced: String },
+    #[error("no price in the catalogue in {currency}: prices are in {}", .priced)]
+    UnpricedCurrency { currency: Currency, priced: String },
+    #[error("too large for imported prices: remove it and import the list again")]
+    LargePriceFile,
 
     // Collections of counters.
     #[error("--interval: at least {0}, as counters have no higher resolution")]

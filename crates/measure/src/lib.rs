@@ -4,6 +4,8 @@
 //! [`measure`] executes a [`MeasurementRequest`], [`measure_interleaved`] two of them, and [`simulate`] a
 //! [`SimulationRequest`]. [`LoadOptions`] and [`SweepOptions`] become a
 //! [`MeasurePlan`], which [`sweep::run_sweep`] executes on a [`Backend`]; [`Replaying`] is a recorded load.
+//!
+//! [`InputFiles`] reads reports and traces, and [`Offers`] the products and prices of the user.
 
 pub mod backend;
 pub mod checks;
@@ -16,15 +18,18 @@ mod error;
 mod ground;
 mod hosts;
 mod imports;
+mod inputs;
 mod interleave;
 mod invalid;
 mod measured_load;
 mod measurement;
 mod monitor;
+mod offers;
 mod options;
 mod plan;
 mod prepared;
 mod preset;
+mod price_files;
 pub mod probe;
 mod replay;
 mod request;
@@ -41,12 +46,15 @@ pub use doctor::examine_host;
 pub use emulated::{EmulatedVolume, FindVolume};
 pub use error::MeasureError;
 pub use ground::{open_disk, open_export};
+pub use inputs::{InputFiles, list_readings};
 pub use interleave::{InterleavedCurves, measure_interleaved};
 pub use measurement::measure;
 pub use monitor::{Monitor, PointProgress, Unattended};
+pub use offers::{OfferSources, Offers, check_product_file, read_model, read_product_text, refuse_file};
 pub use options::{EffortLevel, LoadOptions, ReplayOptions, SweepOptions};
 pub use plan::{Effort, Grid, MAX_BUFFER_MEMORY, MeasurePlan, TargetKind};
 pub use preset::{BUILT_IN, Preset, Template};
+pub use price_files::merge_prices;
 pub use replay::Replaying;
 pub use request::{EngineChoice, MeasurementRequest, RunContext};
 pub use runs::{InvalidLabel, KeptFile, LAST, Retained, RunLabel, RunStore, load_found, name_run};

@@ -13,7 +13,7 @@ use plimsoll_measure::{
 use plimsoll_record::Objective;
 use plimsoll_units::{Bytes, Iops, Span};
 
-use crate::otlp::OtlpEndpoint;
+use plimsoll_service::OtlpEndpoint;
 
 mod check;
 mod cloud;
@@ -52,7 +52,6 @@ use fio::FIO_EXAMPLES;
 pub use fio::FioArgs;
 pub use forms::{FormArgs, GateArgs};
 pub use help::{build_command, describe_commands};
-pub use inputs::InputArgs;
 use iscsi::ISCSI_EXAMPLES;
 pub use iscsi::{ChapArgs, IscsiArgs};
 pub use kubernetes::ClaimJobArgs;

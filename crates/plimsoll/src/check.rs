@@ -5,20 +5,18 @@ use std::path::Path;
 
 use plimsoll_catalogue::{Requirement, RequirementVerdict, built_in_requirements, parse_requirement};
 use plimsoll_language::{label, say};
-use plimsoll_measure::open_disk;
+use plimsoll_measure::{open_disk, read_product_text, refuse_file};
 use plimsoll_record::Finding;
 use plimsoll_report::pages::{self, CheckedRequirement};
 use plimsoll_report::{requirement_json, requirements_json, words};
 use plimsoll_suite::Facts;
-use plimsoll_suite::fio::{PlannedJobs, RequirementPlace, RequirementRuns, requirement_command};
+use plimsoll_suite::fio::{PlannedJobs, RequirementPlace, RequirementRuns, requirement_command, with_surroundings};
 
 use crate::args::CheckArgs;
 use crate::cli_error::CliError;
 use crate::console::Console;
-use crate::fio::host::with_surroundings;
 use crate::fio::results::Results;
-use crate::fio::{JobTarget, format_version, perform, prepare};
-use crate::offers;
+use crate::fio::{JobTarget, format_version, perform, prepare, read_variable};
 use crate::output::{self, Forms};
 use crate::volumes::home::find_volume;
 
@@ -51,13 +49,13 @@ pub fn run(args: &CheckArgs) -> Result<(), CliError> {
 fn find_text(name: &str) -> Result<Cow<'static, str>, CliError> {
     match Requirement::built_in_text(name) {
         Ok(text) => Ok(text.into()),
-        Err(_) if name.contains('/') || Path::new(name).is_file() => offers::read(Path::new(name)).map(Cow::Owned),
+        Err(_) if name.contains('/') || Path::new(name).is_file() => Ok(read_product_text(Path::new(name))?.into()),
         Err(unknown) => Err(CliError::usage(unknown.to_string())),
     }
 }
 
 fn parse(name: &str, text: &str) -> Result<Requirement, CliError> {
-    parse_requirement(name, text).map_err(|complaints| offers::refuse(&complaints))
+    parse_requirement(name, text).map_err(|complaints| refuse_file(&complaints).into())
 }
 
 /// Runs the jobs, again if their figures are near a bound, and prints the result.
@@ -77,7 +75,8 @@ fn check(
     } else {
         RequirementPlace::Configuration(place)
     };
-    let command = with_surroundings(|surroundings| requirement_command(requirement, jobs_place, surroundings));
+    let command =
+        with_surroundings(&read_variable, |surroundings| requirement_command(requirement, jobs_place, surroundings));
     let mut command = command.map_err(|faults| CliError::usage(faults.join("\nplimsoll: ")))?;
     command.flags.destroy = destroy.to_vec();
     let (mut target, plan) = prepare(&command)?;

@@ -11,7 +11,7 @@ use plimsoll_measure::{BUILT_IN, LAST, name_run};
 use plimsoll_service::api::Volume;
 
 use crate::args::{self, ReachArgs, TermsArgs};
-use crate::offers::Offers;
+use crate::offers::read_offers;
 use crate::store;
 use crate::volumes::home;
 
@@ -108,7 +108,7 @@ fn list_machines() -> Vec<CompletionCandidate> {
 
 /// The catalogue with the user's products. The command itself reports files that cannot be read.
 fn load_catalogue() -> Option<Catalogue> {
-    Some(Offers::new(&TermsArgs::default()).ok()?.catalogue)
+    Some(read_offers(&TermsArgs::default()).ok()?.catalogue)
 }
 
 /// Kept runs, newest first.

@@ -3,26 +3,27 @@
 use plimsoll_choose::diagnosis::{DiagnoseOptions, Diagnosis, diagnose};
 use plimsoll_ingest::{Demand, Outcome};
 use plimsoll_language::label;
+use plimsoll_measure::list_readings;
 
 use crate::args::DiagnoseArgs;
 use crate::cli_error::CliError;
-use crate::inputs;
-use crate::offers::Offers;
+use crate::offers::read_offers;
 use crate::output::Forms;
 
 /// Diagnoses each database or host of the inputs.
 pub fn run(args: &DiagnoseArgs) -> Result<(), CliError> {
     let forms = Forms::new(&args.forms)?;
     // Checks the configuration before reading long inputs.
-    let offer = args.on.as_ref().map(|config| Offers::new(&args.terms)?.offer(config)).transpose()?;
-    let outcomes = inputs::read_inputs(&args.input)?;
+    let offer =
+        args.on.as_ref().map(|config| Ok::<_, CliError>(read_offers(&args.terms)?.offer(config)?)).transpose()?;
+    let outcomes = args.input.files().read()?;
     let read: Vec<_> = outcomes.iter().filter_map(Outcome::reading).collect();
     let options = DiagnoseOptions { on: offer.as_ref(), misses: None };
     let demand = Demand::of(&read);
     let found: Vec<Diagnosis> = demand.subjects.iter().map(|subject| diagnose(subject, &options)).collect();
     let page = plimsoll_report::pages::diagnoses(&outcomes, &demand, &found);
     forms.write(&page, || plimsoll_report::diagnoses_json(&outcomes, &found))?;
-    inputs::list_readings(&outcomes)?;
+    list_readings(&outcomes)?;
     if found.is_empty() {
         return Err(CliError::usage(label!("the inputs have no storage load: use reports of a database or host")));
     }

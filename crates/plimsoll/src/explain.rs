@@ -4,14 +4,14 @@ use plimsoll_language::say;
 
 use crate::args::ExplainArgs;
 use crate::cli_error::CliError;
-use crate::offers::Offers;
+use crate::offers::read_offers;
 use crate::output::Forms;
 use crate::store;
 
 /// Compares a run with a configuration.
 pub fn run(args: &ExplainArgs) -> Result<(), CliError> {
     let forms = Forms::new(&args.forms)?;
-    let mut offers = Offers::new(&args.terms)?;
+    let mut offers = read_offers(&args.terms)?;
     let curve = store::runs().load_generated(Some(&args.run))?;
     let offer = offers.offer(&args.config)?;
     offer.model().map_err(|why| CliError::usage(format!("{}: {why}", args.config)))?;

@@ -1,7 +1,5 @@
 //! `plimsoll fio`: runs fio's jobs on plimsoll's engine, with fio's output formats.
 
-mod help;
-pub mod host;
 mod notes;
 mod observer;
 pub mod results;
@@ -13,13 +11,14 @@ use std::path::PathBuf;
 
 use plimsoll_device::Engine;
 use plimsoll_drive::Onward;
-use plimsoll_fio::{FioCommand, Flags, Question, command, engine_help, option_help, print};
+use plimsoll_fio::{FioCommand, Flags, HELP, Question, command, engine_help, option_help, print};
 use plimsoll_language::{label, say};
+use plimsoll_measure::read_model;
 use plimsoll_record::{Source, Subject};
 use plimsoll_report::pages;
 use plimsoll_suite::fio::{
     JobFiles, JobsOutcome, NamedDisk, PathLookup, PathMeaning, PlanContext, PlannedJobs, StagePlan, find_file,
-    is_directory, plan, unix_ms,
+    is_directory, plan, unix_ms, with_surroundings,
 };
 use plimsoll_suite::{Facts, Ground, Nature, Paths};
 use plimsoll_units::Bytes;
@@ -27,7 +26,7 @@ use plimsoll_units::Bytes;
 use crate::args::{FioArgs, FormArgs};
 use crate::cli_error::CliError;
 use crate::console::Console;
-use crate::offers::{Offers, read_model};
+use crate::offers::read_offers;
 use crate::output::{self, Forms};
 use crate::site::Site;
 use notes::Notes;
@@ -36,12 +35,12 @@ use results::Results;
 
 /// Parses and runs the jobs, and prints the results.
 pub fn run(args: &FioArgs) -> Result<(), CliError> {
-    let read = host::with_surroundings(|surroundings| command(&args.arguments, surroundings));
+    let read = with_surroundings(&read_variable, |surroundings| command(&args.arguments, surroundings));
     let command = read.map_err(|faults| refused(&faults))?;
     match &command.flags.question {
         None => {}
         Some(Question::Version) => return output::print((format_version() + "\n").as_bytes()),
-        Some(Question::Help) => return output::print(help::HELP.as_bytes()),
+        Some(Question::Help) => return output::print(HELP.as_bytes()),
         Some(Question::Option(name)) => return output::print(option_help(name.as_deref()).as_bytes()),
         Some(Question::Engine(name)) => return output::print(engine_help(name.as_deref()).as_bytes()),
     }
@@ -71,7 +70,7 @@ fn find_size_doubt(command: &FioCommand) -> Option<String> {
     });
     let sizes: BTreeSet<Bytes> = each.collect();
     let on = command.flags.on.first().filter(|_| sizes.len() > 1)?;
-    let model = read_model(on, || Offers::new(&crate::args::TermsArgs::default())).ok()?;
+    let model = read_model(on, || read_offers(&crate::args::TermsArgs::default())).ok()?;
     model.offer?.size_sharing_doubt()
 }
 
@@ -149,7 +148,7 @@ impl JobTarget {
             return Ok(Self { ground, meaning: PathMeaning::Paths, disks: Vec::new() });
         };
         let site = Site { place: on, destroy: &destroy, seed: command.flags.seed.unwrap_or(1), page_cache: None };
-        let ground = site.ground(|| Offers::new(&crate::args::TermsArgs::default()))?;
+        let ground = site.ground(|| read_offers(&crate::args::TermsArgs::default()))?;
         let facts = ground.facts();
         if !matches!(facts.nature, Nature::Model | Nature::Export) {
             let why = label!(
@@ -193,6 +192,11 @@ fn run_jobs(
         (false, true) => Ok(()),
         (false, false) => Err(CliError::Ended(1)),
     }
+}
+
+/// A variable of the environment, for job files.
+pub fn read_variable(name: &str) -> Option<String> {
+    std::env::var(name).ok()
 }
 
 /// Replaces fio's version.

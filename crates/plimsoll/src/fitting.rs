@@ -13,7 +13,7 @@ use plimsoll_units::{Bytes, Span};
 
 use crate::args::FitArgs;
 use crate::cli_error::CliError;
-use crate::offers::Offers;
+use crate::offers::read_offers;
 use crate::output::{Forms, put};
 use crate::store;
 
@@ -110,7 +110,7 @@ fn calibrate_like(
             "histograms of a volume show its latency and not its limits: add those of the configuration with --like CONFIG"
         ))
     })?;
-    let offer = Offers::new(&args.terms)?.offer(config)?;
+    let offer = read_offers(&args.terms)?.offer(config)?;
     let stages = offer.limits().map_err(|why| CliError::usage(format!("{config}: {why}")))?;
     let fitted = calibrate(latencies, StatedLimits { of: config, stages: &stages })
         .map_err(|error| CliError::usage(error.to_string()))?;
@@ -138,6 +138,6 @@ fn refusal(fitted: &Fitted, max_error: f64) -> Option<CliError> {
 
 /// The limits that the catalogue has of a configuration.
 fn find_limits(config: &str, args: &FitArgs) -> Result<ChainSpec, CliError> {
-    let offer = Offers::new(&args.terms)?.offer(config)?;
+    let offer = read_offers(&args.terms)?.offer(config)?;
     offer.limits().map_err(|why| CliError::usage(format!("{config}: {why}")))
 }

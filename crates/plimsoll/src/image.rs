@@ -12,14 +12,14 @@ use plimsoll_front::notify::News;
 use plimsoll_front::served_command::ServedCommand;
 use plimsoll_front::{Blocks, DataFiles, Handle, Image, ImageError, ImageRequest, Limits, Offer, Server};
 use plimsoll_language::{label, say};
-use plimsoll_measure::NamedModel;
+use plimsoll_measure::{NamedModel, read_model};
 use plimsoll_units::Span;
 use plimsoll_volume::{Export, Fidelity, Flat, Serving, Slow, VolumeAccess, VolumeId, Volumes};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use crate::args::{ImageArgs, TermsArgs};
 use crate::cli_error::CliError;
-use crate::offers::{Offers, read_model};
+use crate::offers::read_offers;
 use crate::output::print;
 use crate::signals::SignalWait;
 use crate::systemd;
@@ -56,7 +56,7 @@ impl UnboundServer {
     /// Opens the image, and offers it under a name.
     pub fn open(args: &ImageArgs, export: &str, blocks: Blocks) -> Result<Self, CliError> {
         let terms = TermsArgs { products: args.products.clone(), ..TermsArgs::default() };
-        let like = args.like.as_deref().map(|text| read_model(text, || Offers::new(&terms))).transpose()?;
+        let like = args.like.as_deref().map(|text| read_model(text, || read_offers(&terms))).transpose()?;
         let image = Image::open(ImageRequest {
             file: args.file.as_deref(),
             size: args.size,

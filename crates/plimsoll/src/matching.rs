@@ -5,7 +5,7 @@ use plimsoll_choose::{Matches, Need, Resemblance, matching, resembling};
 use plimsoll_ingest::ASSUMED_SPACE;
 use plimsoll_language::{label, say};
 use plimsoll_load::{Arrival, Pace, Region, StreamSpec};
-use plimsoll_measure::Preset;
+use plimsoll_measure::{Offers, Preset};
 use plimsoll_record::{Curve, Estimate, Finding, LoadLine, Objective};
 use plimsoll_report::Page;
 use plimsoll_report::pages::{self, Detail};
@@ -13,7 +13,7 @@ use plimsoll_units::{Bytes, Iops};
 
 use crate::args::MatchArgs;
 use crate::cli_error::CliError;
-use crate::offers::Offers;
+use crate::offers::read_offers;
 use crate::output::Forms;
 use crate::sizing;
 use crate::store;
@@ -35,7 +35,7 @@ const DEFAULT_SPACE: Bytes = Bytes::gib(64);
 /// Matches a run against the catalogue.
 pub fn run(args: &MatchArgs) -> Result<(), CliError> {
     let forms = Forms::new(&args.forms)?;
-    let offers = Offers::new(&args.terms)?;
+    let offers = read_offers(&args.terms)?;
     args.capacity.map_or(Ok(()), sizing::check_capacity)?;
     if let (None, Some(iops), Some(objective)) = (&args.run, args.iops, args.objective)
         && !store::runs().has_curve()
@@ -119,7 +119,7 @@ fn find_load_line(args: &MatchArgs, curve: &Curve) -> Option<LoadLine> {
 
 /// Summary at the end of a measurement; `None` without a load line.
 pub fn short(curve: &Curve) -> Option<Page> {
-    let offers = Offers::new(&crate::args::TermsArgs::default()).ok()?;
+    let offers = read_offers(&crate::args::TermsArgs::default()).ok()?;
     let need = Need::of(curve, curve.subject.size)?;
     let (matches, resemblances) = found(&offers, curve, &need, MAX_SHORT).ok()?;
     Some(pages::matches_short(&need, &matches, &resemblances))

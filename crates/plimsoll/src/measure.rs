@@ -14,10 +14,11 @@ use plimsoll_report::run_metrics;
 use crate::args::MeasureCommand;
 use crate::cli_error::CliError;
 use crate::console::Console;
-use crate::otlp::OtlpEndpoint;
+use crate::otlp::send_metrics;
 use crate::output::{Outputs, ended, print_run_file};
 use crate::volumes::home::find_volume;
 use crate::{gates, matching, store};
+use plimsoll_service::OtlpEndpoint;
 
 /// Measures the path or export.
 pub fn run(args: &MeasureCommand) -> Result<(), CliError> {
@@ -33,7 +34,7 @@ pub fn run(args: &MeasureCommand) -> Result<(), CliError> {
     outputs.write_curves(std::slice::from_ref(&curve))?;
     outputs.print_detail(|| matching::short(&curve))?;
     let saved = print_run_file(retained, &outputs);
-    let export = |endpoint: &OtlpEndpoint| endpoint.send(&run_metrics(&curve), jiff::Timestamp::now());
+    let export = |endpoint: &OtlpEndpoint| send_metrics(endpoint, &run_metrics(&curve), jiff::Timestamp::now());
     let exported = args.otlp.as_ref().map_or(Ok(()), export);
     ended(curve.ended)?;
     gates::decide(&args.gates, &[(curve.subject.name.clone(), curve)], Gate::judge_curve)?;

@@ -7,13 +7,13 @@ use std::time::SystemTime;
 
 use plimsoll_catalogue::{Date, PriceListFile, PriceListImport, read_price_list};
 use plimsoll_language::say;
+use plimsoll_measure::merge_prices;
 use plimsoll_report::{pages, prices_json};
 
 use crate::args::{PricesArgs, PricesCommand};
 use crate::cli_error::CliError;
-use crate::offers::{Offers, present_date};
+use crate::offers::{PRICES_VARIABLE, present_date, prices_folder, read_offers};
 use crate::output::Forms;
-use crate::price_files::{self, PRICES_VARIABLE};
 
 /// Bytes read at once from a price list.
 const BUFFER_BYTES: usize = 1 << 20;
@@ -25,8 +25,8 @@ pub fn run(args: &PricesArgs) -> Result<(), CliError> {
         None | Some(PricesCommand::List) => Vec::new(),
         Some(PricesCommand::Import { files, date }) => import(args, files, *date)?,
     };
-    let catalogue = Offers::new(&args.terms)?.catalogue;
-    let folder = price_files::find_folder().map(|folder| folder.display().to_string()).unwrap_or_default();
+    let catalogue = read_offers(&args.terms)?.catalogue;
+    let folder = prices_folder().map(|folder| folder.display().to_string()).unwrap_or_default();
     forms.write(&pages::prices(&catalogue, &imports, &folder), || prices_json(&catalogue, &imports, &folder))
 }
 
@@ -36,10 +36,10 @@ fn import(
     files: &[PathBuf],
     date: Option<Date>,
 ) -> Result<Vec<(String, PriceListImport)>, CliError> {
-    let folder = price_files::find_folder().ok_or_else(|| {
+    let folder = prices_folder().ok_or_else(|| {
         CliError::usage(say!("there is no directory for prices: set {PRICES_VARIABLE}, XDG_CONFIG_HOME or HOME"))
     })?;
-    let meters = Offers::new(&args.terms)?.catalogue.meters();
+    let meters = read_offers(&args.terms)?.catalogue.meters();
     let mut imports = Vec::new();
     for path in files {
         let refused = |why: &dyn std::fmt::Display| CliError::usage(format!("{}: {why}", path.display()));
@@ -56,7 +56,7 @@ fn import(
         imports.push((name, read_price_list(from, &meters, &file).map_err(|why| refused(&why))?));
     }
     for prices in imports.iter().flat_map(|(_, import)| &import.prices) {
-        price_files::merge(&folder, prices.clone())?;
+        merge_prices(&folder, prices.clone())?;
     }
     Ok(imports)
 }

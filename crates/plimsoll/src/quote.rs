@@ -10,7 +10,7 @@ use plimsoll_units::Bytes;
 use crate::args::QuoteArgs;
 use crate::cli_error::CliError;
 use crate::gates::{self, amount_and_currency};
-use crate::offers::Offers;
+use crate::offers::read_offers;
 use crate::output::{Forms, put};
 
 /// Minimum block size.
@@ -19,7 +19,7 @@ const LEAST_BLOCK: Bytes = Bytes::new(512);
 /// Shows quotes of the configurations.
 pub fn run(args: &QuoteArgs) -> Result<(), CliError> {
     let forms = Forms::with_own(&args.forms, &args.kubernetes)?;
-    let mut offers = Offers::new(&args.terms)?;
+    let mut offers = read_offers(&args.terms)?;
     let Percent(reads) = args.reads;
     let ask = plimsoll_catalogue::Ask { block: args.block_size, reads, sequential: args.sequential };
     if ask.block < LEAST_BLOCK {

@@ -27,7 +27,7 @@ use self::socket_activation::ServiceSockets;
 use crate::args::{ServeArgs, TermsArgs};
 use crate::cli_error::CliError;
 use crate::log;
-use crate::offers::Offers;
+use crate::offers::read_offers;
 use crate::output::{self, print};
 use crate::signals::SignalWait;
 use crate::systemd;
@@ -215,7 +215,7 @@ fn build_options(args: &ServeArgs, directory: &Path, listens: Vec<String>) -> Re
         slow: Slow::by(args.slow),
         listens,
         iscsi: None,
-        products: Offers::new(&terms)?.catalogue,
+        products: read_offers(&terms)?.catalogue,
         realtime: args.rt,
         floor: Floor::default(),
         measure_floor: if args.rt { || remeasure(true) } else { || remeasure(false) },

@@ -2,7 +2,7 @@
 
 use plimsoll_analyse::{Gate, share_objective};
 use plimsoll_catalogue::Price;
-use plimsoll_measure::{NamedModel, SimulationRequest};
+use plimsoll_measure::{NamedModel, SimulationRequest, read_model};
 use plimsoll_record::Curve;
 use plimsoll_report::pages::Sheet;
 
@@ -11,16 +11,16 @@ use crate::cli_error::CliError;
 use crate::console::Console;
 use crate::gates;
 use crate::measure::run_context;
-use crate::offers::{Offers, read_model};
+use crate::offers::read_offers;
 use crate::output::{Outputs, ended};
 
 /// Simulates the models in sequence.
 pub fn run(args: &Simulate) -> Result<(), CliError> {
     let outputs = Outputs::new(&args.output)?;
     outputs.fit(args.models.len())?;
-    let mut offers = Offers::new(&args.terms)?;
+    let mut offers = read_offers(&args.terms)?;
     let models: Result<Vec<NamedModel>, CliError> =
-        args.models.iter().map(|text| read_model(text, || Ok(&mut offers))).collect();
+        args.models.iter().map(|text| read_model(text, || Ok::<_, CliError>(&mut offers))).collect();
     let models = models?;
     let price = |model: &NamedModel| model.offer.as_ref().and_then(|offer| offers.price_of(offer));
     let prices: Vec<Option<Price>> = models.iter().map(price).collect();
@@ -34,7 +34,7 @@ pub fn run(args: &Simulate) -> Result<(), CliError> {
 
 /// Simulates a load on a configuration or stages.
 pub fn simulate_one(model: &str, request: &SimulationRequest, console: &mut Console) -> Result<Curve, CliError> {
-    let model = read_model(model, || Offers::new(&TermsArgs::default()))?;
+    let model = read_model(model, || read_offers(&TermsArgs::default()))?;
     let curves = plimsoll_measure::simulate(&[model], request, &run_context(Vec::new()), console)?;
     Ok(curves.into_iter().next().expect("a curve for each model"))
 }

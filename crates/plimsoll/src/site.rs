@@ -5,12 +5,11 @@ use std::path::{Path, PathBuf};
 use plimsoll_device::nbd::ExportAddress;
 use plimsoll_drive::PageCache;
 use plimsoll_language::say;
-use plimsoll_measure::{NamedModel, open_disk, open_export};
+use plimsoll_measure::{NamedModel, Offers, open_disk, open_export, read_model};
 use plimsoll_record::{Source, Subject};
 use plimsoll_suite::{Facts, Ground, Model, Nature};
 
 use crate::cli_error::CliError;
-use crate::offers::{Offers, read_model};
 use crate::volumes::home::find_volume;
 
 /// The named target and permissions.

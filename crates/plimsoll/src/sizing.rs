@@ -5,20 +5,20 @@ use std::sync::Arc;
 use plimsoll_analyse::GateFigure;
 use plimsoll_catalogue::{Config, Part, PriceTerms, ProductKind, nearest, one_of};
 use plimsoll_choose::sizing::{
-    Alternatives, Assumption, Compute, Design, DesignError, Growth, HitAssumption, PresentCost, RejectionReason,
-    ScopeError, Search, Sizing, StepKind, check_counted, derive_requirements, fewer_processors, layouts,
-    more_processors, size,
+    Alternatives, Assumption, Compute, Design, DesignError, Growth, HitAssumption, PresentCost, ScopeError, Search,
+    Sizing, check_counted, derive_requirements, fewer_processors, layouts, more_processors, size,
 };
 use plimsoll_ingest::{Caution, DatabaseDemand, Demand, Doubt, Reading};
 use plimsoll_language::{label, say};
+use plimsoll_measure::{Offers, list_readings};
+use plimsoll_report::words::uncarried;
 use plimsoll_units::Bytes;
 use plimsoll_web::Threads;
 
 use crate::args::{SizeArgs, WhatIfWord};
 use crate::cli_error::CliError;
 use crate::gates::{self, amount_and_currency};
-use crate::inputs;
-use crate::offers::Offers;
+use crate::offers::read_offers;
 use crate::output::{Forms, put};
 use crate::what_ifs;
 
@@ -30,16 +30,16 @@ type Fragment = fn(&Sizing) -> Option<String>;
 
 /// Sizes for the demand of the inputs. Exit code 1 if no configuration carries it.
 pub fn run(args: &SizeArgs) -> Result<(), CliError> {
-    inputs::check(&args.input)?;
-    let offers = Offers::new(&args.terms)?;
+    args.input.files().check()?;
+    let offers = read_offers(&args.terms)?;
     let terms = offers.ranking_terms()?;
     let search = scope_search(args, &offers)?;
     check(args)?;
     what_ifs::check(args, &terms)?;
     let present = price_present(args, &offers, &terms)?;
     let forms = Forms::with_own(&args.forms, args.terraform.iter().chain(&args.kubernetes))?;
-    let outcomes = inputs::read_inputs(&args.input)?;
-    let readings = inputs::list_readings(&outcomes)?;
+    let outcomes = args.input.files().read()?;
+    let readings = list_readings(&outcomes)?;
     let demand = Demand::of(&readings);
     let subject =
         find_subject(&demand, args.database.as_deref()).map_err(|error| single_snapshot(&readings).unwrap_or(error))?;
@@ -86,34 +86,8 @@ pub fn run(args: &SizeArgs) -> Result<(), CliError> {
 
 /// Fails if no configuration carries the demand as fast as today's storage.
 fn check_carried(sizing: &Sizing) -> Result<(), CliError> {
-    if !sizing.choices.is_empty() || !sizing.layouts.is_empty() {
-        return Ok(());
-    }
-    let text = if !sizing.slower.is_empty() {
-        label!("configurations that carry the demand are slower than the present storage: use --slower or --may-be-slower to accept them, or widen --provider").to_owned()
-    } else if sizing.evaluated == 0 {
-        label!("no configuration is eligible: widen --provider; --unsupported includes platforms that the database's vendor does not support").to_owned()
-    } else {
-        say!("no configuration carries the demand: {}", list_remedies(sizing).join(label!(", or ")))
-    };
-    Err(CliError::Failed(anyhow::anyhow!(text)))
-}
-
-/// Options with which a configuration may carry the demand.
-fn list_remedies(sizing: &Sizing) -> Vec<&'static str> {
-    let required = &sizing.required;
-    // Of the load with its headroom.
-    let share = sizing.nearest_rejection().map_or(0.0, |rejection| rejection.reason.share());
-    let has_peaks = required.steps.iter().any(|step| matches!(step.kind, StepKind::Peaks(_)) && step.small > 1.0);
-    let remedies = [
-        (true, label!("widen --provider")),
-        (sizing.rejected.iter().any(|one| matches!(one.reason, RejectionReason::Ceiling(_))), label!("raise --stripe")),
-        (!sizing.nearly.is_empty(), label!("relax --objective")),
-        (share * required.room() >= 1.0, label!("lower --headroom")),
-        (required.measured.windows > 1, label!("use --percentile if the highest windows may wait")),
-        (has_peaks, label!("use --burst none if the load is constant")),
-    ];
-    remedies.into_iter().filter(|(is_possible, _)| *is_possible).map(|(_, remedy)| remedy).collect()
+    let is_carried = !sizing.choices.is_empty() || !sizing.layouts.is_empty();
+    if is_carried { Ok(()) } else { Err(CliError::Failed(anyhow::anyhow!(uncarried(sizing)))) }
 }
 
 fn scope_search(args: &SizeArgs, offers: &Offers) -> Result<Search, CliError> {

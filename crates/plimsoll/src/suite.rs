@@ -18,7 +18,7 @@ use crate::args::{DatabaseArgs, SuiteArgs, SuiteTarget, TermsArgs};
 use crate::cli_error::CliError;
 use crate::console::Console;
 use crate::database;
-use crate::offers::Offers;
+use crate::offers::read_offers;
 use crate::output::{Outputs, finish_suite};
 use crate::site::Site;
 
@@ -45,7 +45,7 @@ pub fn run_suite(suite: &SuiteArgs) -> Result<(), CliError> {
         SuiteTarget::Storage(args) => {
             let page_cache = args.memory.map(|memory| PageCache { elevator: args.elevator, ..PageCache::new(memory) });
             let storage = Site { place: &args.place, destroy: &args.destroy, seed: 1, page_cache };
-            storage.ground(|| Offers::new(&args.terms))?
+            storage.ground(|| read_offers(&args.terms))?
         }
         SuiteTarget::Database(args) => {
             let (ground, taken) = database::ground(args, sessions, &mut console)?;
@@ -121,7 +121,7 @@ fn say_remaining(console: &mut Console, remaining: Option<String>) {
 /// Runs a suite on a configuration of the catalogue, without output.
 pub fn simulate(config: &str, options: &dyn SuiteOptions, console: &mut Console) -> Result<SuiteRun, CliError> {
     let storage = Site { place: config, destroy: &[], seed: 1, page_cache: None };
-    let mut ground = storage.ground(|| Offers::new(&TermsArgs::default()))?;
+    let mut ground = storage.ground(|| read_offers(&TermsArgs::default()))?;
     if ground.facts().nature != Nature::Model {
         return Err(CliError::usage(say!("{config}: name a configuration of the catalogue")));
     }

@@ -24,7 +24,7 @@ use crate::args::{TermsArgs, TryArgs};
 use crate::cli_error::CliError;
 use crate::console::Console;
 use crate::measure::run_context;
-use crate::offers::Offers;
+use crate::offers::read_offers;
 use crate::output;
 use crate::simulate::simulate_one;
 
@@ -80,7 +80,7 @@ fn read_report() -> Vec<Outcome> {
 }
 
 fn size_subject(subject: &DatabaseDemand) -> Result<Sizing, CliError> {
-    let offers = Offers::new(&TermsArgs::default())?;
+    let offers = read_offers(&TermsArgs::default())?;
     let terms = offers.ranking_terms()?;
     let among = Search::among(&offers.catalogue, &[PROVIDER.to_owned()]).map_err(anyhow::Error::from)?;
     let search = Search { pool: Arc::new(Threads::default()), ..among };
@@ -128,7 +128,7 @@ fn change_level(console: &Console) -> Result<LevelTrial, CliError> {
 
 /// IOPS of 8 KiB random reads that a configuration sustains.
 fn find_limit(config: &str) -> Result<Option<f64>, CliError> {
-    let offer = Offers::new(&TermsArgs::default())?.offer(config)?;
+    let offer = read_offers(&TermsArgs::default())?.offer(config)?;
     let ask = Ask { block: Bytes::kib(8), reads: 1.0, sequential: false };
     Ok(offer.standing(&ask).binding().map(|limit| limit.iops))
 }

@@ -7,15 +7,14 @@ use plimsoll_choose::Lift;
 use plimsoll_choose::watch::{LoadSample, WatchOptions, WatchState, Watcher, read_samples};
 use plimsoll_ingest::Demand;
 use plimsoll_language::say;
-use plimsoll_measure::Percent;
+use plimsoll_measure::{InputFiles, Offers, Percent, list_readings};
 use plimsoll_report::pages::{self, WatchReport};
 use plimsoll_report::{WATCH_RULES, watch_json};
 use plimsoll_units::Span;
 
-use crate::args::{InputArgs, WatchArgs};
+use crate::args::WatchArgs;
 use crate::cli_error::CliError;
-use crate::inputs;
-use crate::offers::Offers;
+use crate::offers::read_offers;
 use crate::output::{self, Forms};
 use target::WatchTarget;
 
@@ -33,7 +32,7 @@ pub fn run(args: &WatchArgs) -> Result<(), CliError> {
     if args.every.is_some_and(|every| every < MIN_INTERVAL) {
         return Err(CliError::usage(say!("--every: at least {MIN_INTERVAL}")));
     }
-    let mut offers = Offers::new(&args.terms)?;
+    let mut offers = read_offers(&args.terms)?;
     let offer = args.on.as_ref().map(|config| offers.offer(config)).transpose()?;
     let credits = args.credits.map(|Percent(share)| share);
     let watcher = Watcher::new(offer, WatchOptions { lead: args.warn_before, credits });
@@ -44,7 +43,7 @@ pub fn run(args: &WatchArgs) -> Result<(), CliError> {
         }
         WatchTarget::Recorded(path) => {
             let only = args.device.clone();
-            let input = InputArgs { files: vec![path], begin: None, time_zone: None, interval: args.every, only };
+            let input = InputFiles { files: vec![path], interval: args.every, only, ..InputFiles::default() };
             watch.is_recorded = true;
             watch.replay(&input)?;
         }
@@ -113,9 +112,9 @@ impl Watch {
     }
 
     /// Observes the loads of a file.
-    fn replay(&mut self, input: &InputArgs) -> Result<(), CliError> {
-        let outcomes = inputs::read_inputs(input)?;
-        let demand = Demand::of(&inputs::list_readings(&outcomes)?);
+    fn replay(&mut self, input: &InputFiles) -> Result<(), CliError> {
+        let outcomes = input.read()?;
+        let demand = Demand::of(&list_readings(&outcomes)?);
         let [subject] = demand.subjects.as_slice() else {
             let names: Vec<&str> = demand.subjects.iter().map(|subject| subject.name.as_str()).take(8).collect();
             return Err(CliError::usage(say!(

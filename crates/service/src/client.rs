@@ -282,7 +282,7 @@ pub fn fetch_page(authority: &str, path: &str) -> Result<Vec<u8>, ClientError> {
 ///
 /// # Errors
 /// The server does not answer within ten seconds, or not with success.
-pub fn post_metrics(authority: &str, path: &str, json: Vec<u8>) -> Result<Vec<u8>, ClientError> {
+pub(crate) fn post_metrics(authority: &str, path: &str, json: Vec<u8>) -> Result<Vec<u8>, ClientError> {
     let client = Client { timeout: METRICS_TIMEOUT, ..connect_to(authority)? };
     client.ask(Method::POST, path, json).map(|body| body.0)
 }

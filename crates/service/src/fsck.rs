@@ -3,21 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+use crate::api::{CHECK_FORMAT, Check, CheckedVolume, DamagedBlock, MAX_NAMED_DAMAGES};
+use crate::metadata::StoredMetadata;
+use crate::refusal::display;
 use plimsoll_front::{DirectoryError, Inspection};
 use plimsoll_volume::{
     Commit, FileId, FilePosition, Log, LogError, Record, Recovered, ShortFile, Store, Unrecoverable, Unreferenced,
     VolumeId,
 };
-use schemars::JsonSchema;
-use serde::Serialize;
-
-use crate::api::DamagedBlock;
-use crate::metadata::StoredMetadata;
-use crate::refusal::display;
-
-const FORMAT: &str = "plimsoll.check/1";
-/// Maximum number of damaged blocks listed by name.
-const MAX_DAMAGED: usize = 20;
 
 /// Whether a check may repair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,52 +19,6 @@ pub enum Repair {
     Never,
     /// Repairs the directory so that it can be served. Losses are final, and listed.
     Required,
-}
-
-/// Result of a check.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Check {
-    /// Name and version of this format.
-    #[schemars(extend("const" = FORMAT))]
-    pub format: &'static str,
-    /// Identity of the directory.
-    pub id: String,
-    /// Commits in the log since the beginning, including compacted commits.
-    pub commits: u64,
-    /// Bytes of the log.
-    pub log_bytes: u64,
-    /// Bytes of all data files, holes included.
-    pub data_bytes: u64,
-    /// Volumes and snapshots; empty if unreadable.
-    pub volumes: Vec<CheckedVolume>,
-    /// Bytes of the data files without references, holes included.
-    pub unreferenced_bytes: u64,
-    /// Whether data have checksums.
-    pub has_checksums: bool,
-    /// Bytes compared with checksums; shared extents count once.
-    pub verified_bytes: u64,
-    /// Bytes of extents in the process of being written at the end; the next start recomputes their checksums.
-    pub uncertain_bytes: u64,
-    /// Blocks of volumes with checksum mismatches.
-    pub damaged: Vec<DamagedBlock>,
-    /// Whether unreferenced space is kept because a dropped commit may have referred to it.
-    pub keeps_unreferenced: bool,
-    /// Defects and losses.
-    pub problems: Vec<String>,
-    /// Repairs made.
-    pub repaired: Vec<String>,
-}
-
-impl Check {
-    /// True if all defects are damaged blocks, which do not prevent serving.
-    pub const fn is_served(&self) -> bool {
-        !self.damaged.is_empty() && self.problems.len() == named(self.damaged.len())
-    }
-}
-
-/// Number of lines for a number of damaged blocks.
-const fn named(damaged: usize) -> usize {
-    if damaged > MAX_DAMAGED { MAX_DAMAGED + 1 } else { damaged }
 }
 
 /// Whether a check adds checksums to data without them.
@@ -83,21 +30,10 @@ pub enum AddChecksums {
     Required,
 }
 
-/// A checked volume.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct CheckedVolume {
-    /// Name of the volume.
-    pub name: String,
-    /// Size in bytes.
-    pub size_bytes: u64,
-    /// Allocated bytes, shared extents included.
-    pub used_bytes: u64,
-}
-
 /// Checks and optionally repairs a data directory. Fails if it is in use, foreign, or unreadable.
 pub fn fsck(directory: &Path, repair: Repair, checksums: AddChecksums) -> Result<Check, DirectoryError> {
     let mut inspection = Inspection::open(directory)?;
-    let mut check = Check { format: FORMAT, id: inspection.id().to_string(), ..Check::default() };
+    let mut check = Check { format: CHECK_FORMAT, id: inspection.id().to_string(), ..Check::default() };
     let was_sound = metadata(&mut inspection, &mut check, repair)? & data_files(&mut inspection, &mut check, repair)?;
     let log = inspection.log();
     check.commits = log.next();
@@ -210,14 +146,14 @@ fn verify(
         }
     }
     check.damaged.sort_unstable();
-    for DamagedBlock { volume, offset } in check.damaged.iter().take(MAX_DAMAGED) {
+    for DamagedBlock { volume, offset } in check.damaged.iter().take(MAX_NAMED_DAMAGES) {
         check.problems.push(format!(
             "volume {volume} is damaged at byte {offset}: the 4 KiB there differ from their checksum and are not served; \
              restore or overwrite them"
         ));
     }
-    if check.damaged.len() > MAX_DAMAGED {
-        check.problems.push(format!("and {} further blocks", check.damaged.len() - MAX_DAMAGED));
+    if check.damaged.len() > MAX_NAMED_DAMAGES {
+        check.problems.push(format!("and {} further blocks", check.damaged.len() - MAX_NAMED_DAMAGES));
     }
     Ok(())
 }

@@ -5,8 +5,7 @@ use std::collections::BTreeMap;
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema};
 
-use crate::api::{Group, IscsiTarget, Recorded, ScrubState, Stats, Volume};
-use crate::fsck::Check;
+use crate::api::{Check, Group, IscsiTarget, Recorded, ScrubState, Stats, Volume};
 
 /// A function that makes a schema.
 pub type MakeAnswerSchema = fn() -> Schema;

@@ -1,6 +1,7 @@
 //! fio's jobs on the grounds of suites: their plan, files, run and report.
 
 mod disks;
+mod host;
 mod job_report;
 mod layout;
 mod logs;
@@ -12,6 +13,7 @@ mod server;
 mod status;
 mod steady;
 
+pub use host::with_surroundings;
 pub use layout::{JobFiles, find_file, is_directory};
 pub use plan::{Existing, NamedDisk, PathLookup, PathMeaning, PlanContext, StagePlan, plan};
 pub use report::PlannedJobs;

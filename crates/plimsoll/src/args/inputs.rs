@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use jiff::tz::TimeZone;
 use plimsoll_ingest::time_in_utc;
+use plimsoll_measure::InputFiles;
 use plimsoll_units::Span;
 
 /// The inputs, and properties that they lack.
@@ -14,20 +15,29 @@ pub struct InputArgs {
     #[arg(required = true, value_name = "FILE|FOLDER|-")]
     pub files: Vec<PathBuf>,
     /// Start time of inputs without timestamps, such as 2026-03-02T08:00:00 or 2026-03-02T17:00:00+09:00
-    #[arg(long, value_name = "TIME", value_parser = begin)]
+    #[arg(long, value_name = "TIME", value_parser = parse_begin)]
     pub begin: Option<String>,
     /// Time zone of timestamps without an offset, such as +09:00 or Asia/Tokyo; UTC by default
     #[arg(long, value_name = "ZONE", value_parser = parse_zone, allow_hyphen_values = true)]
     pub time_zone: Option<TimeZone>,
     /// Sampling interval of inputs that lack it, such as 10s
-    #[arg(long, value_name = "TIME", value_parser = interval)]
+    #[arg(long, value_name = "TIME", value_parser = parse_interval)]
     pub interval: Option<Span>,
     /// Only this device, file or tablespace, without totals
     #[arg(long, value_name = "PART")]
     pub only: Option<String>,
 }
 
-fn begin(text: &str) -> Result<String, String> {
+impl InputArgs {
+    /// The inputs to read.
+    pub fn files(&self) -> InputFiles {
+        let Self { files, begin, time_zone, interval, only } = self;
+        let (files, begin, time_zone) = (files.clone(), begin.clone(), time_zone.clone());
+        InputFiles { files, begin, time_zone, interval: *interval, only: only.clone() }
+    }
+}
+
+fn parse_begin(text: &str) -> Result<String, String> {
     time_in_utc(text, None)
         .map(|_| text.to_owned())
         .ok_or_else(|| "write a time such as 2026-03-02T08:00:00".to_owned())
@@ -38,7 +48,7 @@ fn parse_zone(text: &str) -> Result<TimeZone, String> {
     zone.map_err(|_| "neither an offset such as +09:00 nor a zone in the time zone database of this host".to_owned())
 }
 
-fn interval(text: &str) -> Result<Span, String> {
+fn parse_interval(text: &str) -> Result<Span, String> {
     let span: Span = text.parse().map_err(|malformed: plimsoll_units::Malformed| malformed.to_string())?;
     if span == Span::ZERO { Err("the interval must be positive, such as 10s".to_owned()) } else { Ok(span) }
 }

@@ -10,7 +10,7 @@ use plimsoll_units::Span;
 
 use super::forms::FormArgs;
 use super::offers::TermsArgs;
-use crate::otlp::OtlpEndpoint;
+use plimsoll_service::OtlpEndpoint;
 
 pub(super) const WATCH_EXAMPLES: &str = "\
 Examples:

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::Path;
 
 use plimsoll_device::{disk_counters, host_time};
-use plimsoll_measure::STAGES_SPACE;
+use plimsoll_measure::{STAGES_SPACE, read_model};
 use plimsoll_record::Finding;
 use plimsoll_service::staged::{ServiceCommand, StageMonitor, StageRequest, StagedVolume};
 use plimsoll_suite::{StorageSample, UnderlyingStorage};
@@ -13,7 +13,7 @@ use plimsoll_units::Span;
 use crate::args::MakeArgs;
 use crate::cli_error::CliError;
 use crate::console::Console;
-use crate::offers::{Offers, read_model};
+use crate::offers::read_offers;
 use crate::volumes::show_progress;
 
 /// An emulated volume; detached and deleted on drop, with messages about failures.
@@ -91,8 +91,8 @@ impl UnderlyingStorage for EmulatedStorage {
 /// Size in bytes of a volume of stages, which have no capacity; `None` for a product. Fails for an unknown model before
 /// anything is created.
 fn size_of(like: &str, making: &MakeArgs) -> Result<Option<u64>, CliError> {
-    let mut offers = Offers::new(&making.terms)?;
-    let named = read_model(like, || Ok(&mut offers));
+    let mut offers = read_offers(&making.terms)?;
+    let named = read_model(like, || Ok::<_, CliError>(&mut offers));
     let named = named.map_err(|trouble| CliError::usage(format!("--like {like}: {trouble}")))?;
     Ok(named.offer.is_none().then_some(STAGES_SPACE.get()))
 }

@@ -5,14 +5,14 @@ use std::path::PathBuf;
 use plimsoll_catalogue::{Like, ProductKind};
 use plimsoll_fio::Flags;
 use plimsoll_language::{label, say};
-use plimsoll_measure::NamedModel;
+use plimsoll_measure::{NamedModel, Offers, read_model};
 use plimsoll_model::ChainSpec;
 use plimsoll_suite::Model;
 use plimsoll_suite::fio::{NamedDisk, simulated_server};
 
 use crate::args::TermsArgs;
 use crate::cli_error::CliError;
-use crate::offers::{Offers, read_model};
+use crate::offers::read_offers;
 
 /// `PATH=CONFIG`; `None` for a configuration alone, whose options have a colon or comma before them.
 fn split_path(on: &str) -> Option<(&str, &str)> {
@@ -34,14 +34,14 @@ pub fn server(flags: &Flags) -> Result<Option<(Model, Vec<NamedDisk>)>, CliError
         }
         _ => {}
     }
-    let mut offers = Offers::new(&TermsArgs::default())?;
+    let mut offers = read_offers(&TermsArgs::default())?;
     let mut disks: Vec<(NamedDisk, NamedModel)> = Vec::new();
     for (path, config) in with_paths {
         let path = PathBuf::from(path);
         if disks.iter().any(|(disk, _)| disk.path == path) {
             return Err(CliError::usage(say!("--on {}=...: given twice", path.display())));
         }
-        let model = read_model(config, || Ok(&mut offers))?;
+        let model = read_model(config, || Ok::<_, CliError>(&mut offers))?;
         disks.push((NamedDisk { path, size: model.size() }, model));
     }
     let machine = flags.machine.as_deref().map(|machine| machine_limits(machine, &mut offers)).transpose()?;

@@ -16,9 +16,10 @@ use super::{EVERY, Watch};
 use crate::args::WatchArgs;
 use crate::cli_error::CliError;
 use crate::console::Console;
-use crate::otlp::OtlpEndpoint;
+use crate::otlp::send_metrics;
 use crate::portals;
 use crate::volumes::screen::Screen;
+use plimsoll_service::OtlpEndpoint;
 
 /// Readings after which the cheapest next step is computed again.
 const STEP_EVERY: u32 = 60;
@@ -135,7 +136,7 @@ impl Watch {
         console: &mut Console,
     ) {
         let state = self.watcher.state();
-        let failure = endpoint.send(&watch_metrics(&self.report(state.as_ref())), start).err();
+        let failure = send_metrics(endpoint, &watch_metrics(&self.report(state.as_ref())), start).err();
         if let Some(why) = failure.as_ref().filter(|_| screen.is_none() && self.unsent.is_none()) {
             console.say(&format!("{why:#}"));
         }

@@ -1,6 +1,7 @@
 //! Pages of emulated volumes: the volume, lists, counters and activity.
 
 mod activity;
+mod checks;
 mod counters;
 mod list;
 
@@ -8,6 +9,7 @@ use plimsoll_api::{Attachment, Recorded, Stats, Volume};
 use plimsoll_language::{label, say};
 
 pub use self::activity::{VolumeView, activity};
+pub use self::checks::{checked_directory, scrub, scrub_progress};
 pub use self::counters::counters;
 pub use self::list::{created_group, groups, volumes};
 use crate::page::Page;

@@ -6,6 +6,7 @@ mod demand;
 mod effect;
 mod limit;
 mod machine;
+mod uncarried;
 
 use plimsoll_catalogue::Money;
 use plimsoll_choose::sizing::{
@@ -30,6 +31,7 @@ pub(crate) use self::machine::{
     busy_hours_source, compute, compute_origin, foreign_platform, format_shape, licences, machine,
     memory_not_of_database, more_vcpus, notable_scans, processors_without_peaks, unpriced_licences, vcpu_count,
 };
+pub use self::uncarried::uncarried;
 use super::{clean, no_configuration, offer, product_text};
 use crate::number;
 

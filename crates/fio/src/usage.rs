@@ -1,6 +1,6 @@
 //! Help text of `plimsoll fio`.
 
-/// The help text.
+/// The output of `--help`.
 pub const HELP: &str = "\
 plimsoll fio [option] [job options] <job file(s)>
 

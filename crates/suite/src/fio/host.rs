@@ -4,12 +4,11 @@ use std::io::Read;
 
 use plimsoll_fio::Surroundings;
 
-/// Calls `read` with the surroundings of this host.
-pub fn with_surroundings<T>(read: impl FnOnce(&Surroundings<'_>) -> T) -> T {
-    let variable = |name: &str| std::env::var(name).ok();
+/// Calls `read` with the files and properties of this host, and these variables of the environment.
+pub fn with_surroundings<T>(variable: &dyn Fn(&str) -> Option<String>, read: impl FnOnce(&Surroundings<'_>) -> T) -> T {
     read(&Surroundings {
         read: &read_text,
-        variable: &variable,
+        variable,
         page_bytes: rustix::param::page_size() as u64,
         memory_mib: memory_mib().unwrap_or(0),
         processors: usable_processors(),
@@ -29,11 +28,11 @@ fn processors_present() -> Option<u32> {
 }
 
 /// Maximum size of a job file.
-const TEXT_MAX: u64 = 16 << 20;
+const MAX_TEXT_BYTES: u64 = 16 << 20;
 
 fn read_text(path: &str) -> Result<String, String> {
     let mut bytes = Vec::new();
-    let read = |source: &mut dyn Read, bytes: &mut Vec<u8>| source.take(TEXT_MAX).read_to_end(bytes);
+    let read = |source: &mut dyn Read, bytes: &mut Vec<u8>| source.take(MAX_TEXT_BYTES).read_to_end(bytes);
     let done = if path == "-" {
         read(&mut std::io::stdin().lock(), &mut bytes)
     } else {
