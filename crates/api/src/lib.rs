@@ -423,7 +423,7 @@ pub const CHECK_FORMAT: &str = "plimsoll.check/1";
 /// Maximum number of damaged blocks that a check names.
 pub const MAX_NAMED_DAMAGES: usize = 20;
 
-/// Result of a check of a data directory.
+/// Result of a check.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Check {
     /// Name and version of this format.
