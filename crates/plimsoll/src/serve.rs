@@ -127,7 +127,8 @@ fn serve_until_signal(
     tracing::info!("stopping");
     systemd::tell(News::Stopping);
     drop(console);
-    release_devices(service, &controls, reattach);
+    // A second signal ends the program at once.
+    block_device::release(control_client(&controls), &service.list().unwrap_or_default(), reattach);
     drop(planes);
     drop(control);
     Ok(())
@@ -155,34 +156,6 @@ fn reattach_all(service: &Service, controls: &[ListenAddress]) {
                 tracing::info!(volume = volume.name, place = words::format_device(&attachment), "reattached");
             }
             Err(trouble) => tracing::error!(volume = volume.name, reason = %trouble, "not reattached"),
-        }
-    }
-}
-
-/// Block devices of this host lose what is behind them: they are detached, or, if the next run attaches them again, their
-/// filesystems are written out. A second signal ends the program at once.
-fn release_devices(service: &Service, controls: &[ListenAddress], reattach: bool) {
-    let client = control_client(controls);
-    for volume in service.list().unwrap_or_default() {
-        let Volume { name, attachment: Some(attachment), .. } = volume else { continue };
-        let Some(device) = attachment.device.as_deref() else { continue };
-        tracing::info!(volume = name, device, "writing out what is cached");
-        let released = match &client {
-            Some(client) if !reattach => block_device::detach(client, &name),
-            _ => block_device::sync(&attachment),
-        };
-        match released {
-            Ok(()) if !reattach && client.is_some() => tracing::info!(volume = name, device, "detached"),
-            outcome => {
-                let reason = outcome.err().map(|error| error.to_string());
-                tracing::warn!(
-                    volume = name,
-                    device,
-                    reason,
-                    "still attached, so the device fails from now on: plimsoll serve --reattach attaches it again, plimsoll \
-                     volume detach NAME --offline clears it"
-                );
-            }
         }
     }
 }

@@ -217,11 +217,33 @@ pub fn reattach(client: &Client, volume: &Volume) -> Result<Attachment, AttachEr
     Ok(volume.attachment.unwrap_or_default())
 }
 
-/// Writes out what the filesystem of an attached volume has cached; nothing without a mount point.
-///
-/// # Errors
-/// The filesystem cannot be opened or written.
-pub fn sync(attachment: &Attachment) -> Result<(), AttachError> {
+/// Releases the block devices of volumes before their service ends, which would fail them: they are detached, or, to be
+/// attached again by the next service or without a client, their filesystems are written out. Outcomes are logged.
+pub fn release(client: Option<Client>, volumes: &[Volume], reattach: bool) {
+    let client = client.filter(|_| !reattach);
+    for Volume { name, attachment, .. } in volumes {
+        let Some(attachment @ Attachment { device: Some(device), .. }) = attachment else { continue };
+        tracing::info!(volume = name, device, "writing out what is cached");
+        let released = match &client {
+            Some(client) => detach(client, name),
+            None => sync(attachment),
+        };
+        if client.is_some() && released.is_ok() {
+            tracing::info!(volume = name, device, "detached");
+            continue;
+        }
+        tracing::warn!(
+            volume = name,
+            device,
+            reason = released.err().map(|error| error.to_string()),
+            "still attached, so the device fails from now on: plimsoll serve --reattach attaches it again, plimsoll volume \
+             detach NAME --offline clears it"
+        );
+    }
+}
+
+/// Writes out what the filesystem of an attached volume has cached.
+fn sync(attachment: &Attachment) -> Result<(), AttachError> {
     let Some(point) = &attachment.mountpoint else { return Ok(()) };
     let synced = std::fs::File::open(point).and_then(|directory| Ok(rustix::fs::syncfs(directory)?));
     synced.map_err(|error| AttachError::io(format_args!("writing out {point}"), error))

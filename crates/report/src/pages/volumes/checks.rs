@@ -77,7 +77,7 @@ fn describe_check(check: &Check) -> Vec<(&'static str, String)> {
 
 /// The state of the directory, and what to do.
 fn judge_directory(check: &Check, directory: &str) -> String {
-    let repair = format!("plimsoll volume fsck {} --repair", directory);
+    let repair = format!("plimsoll volume fsck {directory} --repair");
     match (check.problems.is_empty(), check.keeps_unreferenced) {
         (true, false) => label!("The directory is sound").to_owned(),
         (true, true) => say!(
