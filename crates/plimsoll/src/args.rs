@@ -31,6 +31,7 @@ mod nbd;
 mod offers;
 mod size;
 mod suite;
+mod translate;
 mod volumes;
 mod watch;
 
@@ -66,6 +67,7 @@ use size::SIZE_EXAMPLES;
 pub use size::{JobWord, SizeArgs, WhatIfWord};
 use suite::SUITE_EXAMPLES;
 pub use suite::{DatabaseArgs, MakeArgs, SuiteArgs, SuiteTarget};
+pub use translate::{translate, translate_layout, translate_text};
 pub use volumes::{
     AttachArgs, AutotuneArgs, FaultsArgs, GroupCommand, LogFormat, MakeFs, ReachArgs, ServeArgs, VolumeArgs,
     VolumeCommand, WebArgs,
@@ -78,7 +80,7 @@ pub use watch::WatchArgs;
 #[derive(Debug, Parser)]
 #[command(name = "plimsoll", version, max_term_width = 100, propagate_version = true)]
 pub struct Cli {
-    /// Language of results and messages; default: that of `LC_ALL`, `LC_MESSAGES` or `LANG`. JSON, CSV and help are English
+    /// Language of results and messages; default: that of `LC_ALL`, `LC_MESSAGES` or `LANG`. JSON and CSV are English
     #[arg(long, global = true, value_name = "LANGUAGE", help_heading = "Global options")]
     pub lang: Option<LanguageWord>,
     /// The command to run.

@@ -79,18 +79,22 @@ pub(crate) fn own_program() -> Result<PathBuf, CliError> {
 /// Runs the command of the process's arguments.
 pub fn main() -> ExitCode {
     CompleteEnv::with_factory(completion::build_command).var(completion::VARIABLE).complete();
-    // For errors of the arguments, too.
+    // For errors of the configuration file.
     locale::set_language(None);
-    let is_list = std::env::args_os().skip(1).eq(["help"]);
     let command = match defaults::apply(args::build_command()) {
-        Ok(command) if is_list => args::describe_commands(command),
         Ok(command) => command,
         Err(error) => return fail(&error),
     };
+    // For help and errors of the arguments.
+    locale::set_language(locale::find_choice(&command, std::env::args_os()));
+    let mut command = args::translate(command);
+    if std::env::args_os().skip(1).eq(["help"]) {
+        command = args::describe_commands(command);
+    }
     let cli = command
         .try_get_matches()
         .and_then(|matches| Cli::from_arg_matches(&matches))
-        .unwrap_or_else(|error| usage::explained(error).exit());
+        .unwrap_or_else(|error| usage::exit(error));
     locale::set_language(cli.lang);
     let done = match cli.command {
         Command::Measure(args) => measure::run(&args),

@@ -5,18 +5,24 @@ use std::num::{ParseFloatError, ParseIntError};
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use plimsoll_catalogue::nearest;
+use plimsoll_language::{Language, label};
 
 use crate::args;
 
-/// Adds a remedy to the error, if there is one.
-pub fn explained(mut error: clap::Error) -> clap::Error {
+mod japanese;
+
+/// Prints the error, or the help that it is, in the language of the reader, and ends the process with its exit code.
+pub fn exit(mut error: clap::Error) -> ! {
     match error.kind() {
         ErrorKind::InvalidSubcommand => suggest_nearest_command(&mut error),
         ErrorKind::UnknownArgument => suggest_no_color(&mut error),
-        ErrorKind::ValueValidation => return with_form_of_numbers(error),
         _ => {}
     }
-    error
+    match Language::current() {
+        Language::English if error.kind() == ErrorKind::ValueValidation => with_form_of_numbers(error).exit(),
+        Language::English => error.exit(),
+        Language::Japanese => japanese::translate(error).exit(),
+    }
 }
 
 fn context(error: &clap::Error, kind: ContextKind) -> Option<String> {
@@ -41,18 +47,25 @@ fn suggest_no_color(error: &mut clap::Error) {
     let is_color = context(error, ContextKind::InvalidArg)
         .is_some_and(|flag| ["--color", "--colour", "--no-colour"].iter().any(|existing| flag.starts_with(existing)));
     if is_color {
-        let tip = "output is coloured on terminals only; --no-color or the environment variable NO_COLOR prevents it";
+        let tip =
+            label!("output is coloured on terminals only; --no-color or the environment variable NO_COLOR prevents it");
         error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
     }
 }
 
-/// Parse errors of the standard library do not name the expected form.
+/// The expected form of a number, which errors of the standard library do not name.
+fn describe_number(source: &(dyn std::error::Error + 'static)) -> Option<&'static str> {
+    if source.is::<ParseIntError>() {
+        Some(label!("not a whole number: write digits only, such as 16"))
+    } else if source.is::<ParseFloatError>() {
+        Some(label!("not a number: use a decimal such as 0.5"))
+    } else {
+        None
+    }
+}
+
 fn with_form_of_numbers(error: clap::Error) -> clap::Error {
-    let form = match error.source() {
-        Some(source) if source.is::<ParseIntError>() => "not a whole number: write digits only, such as 16",
-        Some(source) if source.is::<ParseFloatError>() => "not a number: use a decimal such as 0.5",
-        _ => return error,
-    };
+    let Some(form) = error.source().and_then(describe_number) else { return error };
     let (Some(flag), Some(value)) =
         (context(&error, ContextKind::InvalidArg), context(&error, ContextKind::InvalidValue))
     else {

@@ -58,5 +58,5 @@ pub use product_file::{FittedSource, product_file};
 pub use progress::{Progress, progress_line};
 pub use svg::{svg, timeline};
 pub use terraform::{VolumeChange, terraform, terraform_of_changes};
-pub use text::{Charset, Color, TextStyle, page_summary, page_text};
+pub use text::{Charset, Color, TextStyle, pad_end, page_summary, page_text, wrap};
 pub use timeline::{Mark, Panel, PanelScale, Timeline, Track};

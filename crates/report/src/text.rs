@@ -7,6 +7,9 @@ mod summary;
 mod table;
 mod width;
 
+pub use paint::wrap;
+pub use width::pad_end;
+
 use crate::page::Page;
 
 /// Whether to use escape sequences. Colour is never the only carrier of meaning.

@@ -3,8 +3,11 @@
 use std::fmt::Write;
 
 use clap::CommandFactory;
+use plimsoll_language::Language;
+use plimsoll_report::pad_end;
 
 use super::Cli;
+use super::translate::{translate, translate_text};
 
 /// The commands by purpose.
 const GROUPS: [(&str, &[&str]); 6] = [
@@ -42,32 +45,42 @@ Every command with a description: plimsoll help
 
 /// The parser with the layout of its help. Its arguments can be changed, as it is not built.
 pub fn build_command() -> clap::Command {
-    let [head, tail] = SCREEN;
-    Cli::command().help_template(format!("{head}{}{tail}", list_names())).mut_subcommands(|command| {
-        match command.get_after_help() {
-            Some(_) => command.help_template("{about-with-newline}\n{usage-heading} {usage}{after-help}\n\n{all-args}"),
-            None => command,
-        }
+    Cli::command().help_template(format_screen()).mut_subcommands(|command| match command.get_after_help() {
+        Some(_) => command.help_template("{about-with-newline}\n{usage-heading} {usage}{after-help}\n\n{all-args}"),
+        None => command,
     })
+}
+
+/// The template of `plimsoll --help`, in the language of the reader.
+pub fn format_screen() -> String {
+    let [head, tail] = SCREEN.map(translate_text);
+    format!("{head}{}{tail}", list_names())
 }
 
 /// The parser with a help that describes every command, more than a screen.
 pub fn describe_commands(command: clap::Command) -> clap::Command {
-    let mut built = Cli::command();
+    let mut built = translate(Cli::command());
     built.build();
     let groups = format_groups(&built);
     command.help_template(format!("{{about}}\n\n{{usage-heading}} {{usage}}\n\n{groups}Options:\n{{options}}"))
 }
 
 fn list_names() -> String {
-    let line = |(heading, names): &(&str, &[&str])| format!("{:<9}{}\n", format!("{heading}:"), names.join(", "));
+    let columns = match Language::current() {
+        Language::English => 9,
+        Language::Japanese => 12,
+    };
+    let line = |(heading, names): &(&'static str, &[&str])| {
+        let heading = format!("{}:", translate_text(heading));
+        format!("{}{}\n", pad_end(&heading, columns), names.join(", "))
+    };
     GROUPS.iter().map(line).collect()
 }
 
 fn format_groups(cli: &clap::Command) -> String {
     let mut text = String::new();
     for (heading, names) in GROUPS {
-        writeln!(text, "{heading}:").expect("writing to a string does not fail");
+        writeln!(text, "{}:", translate_text(heading)).expect("writing to a string does not fail");
         for name in names {
             let command = cli.find_subcommand(name).expect("each name in the table is a command");
             let about = command.get_about().map(ToString::to_string).unwrap_or_default();
@@ -78,8 +91,16 @@ fn format_groups(cli: &clap::Command) -> String {
     text
 }
 
+/// Texts of the screen.
+#[cfg(test)]
+pub fn list_texts() -> impl Iterator<Item = &'static str> {
+    SCREEN.into_iter().chain(GROUPS.iter().map(|(heading, _)| *heading))
+}
+
 #[cfg(test)]
 mod tests {
+    use unicode_width::UnicodeWidthStr;
+
     use super::*;
 
     #[test]
@@ -97,6 +118,13 @@ mod tests {
         }
         let described = describe_commands(build_command()).render_long_help().to_string();
         assert!(described.contains("\n  measure    Measure storage"), "{described}");
+    }
+
+    #[test]
+    fn japanese_help_fits_a_screen() {
+        let help = Language::Japanese.scope(|| translate(build_command()).render_long_help().to_string());
+        assert!(help.contains("ストレージ") && help.lines().count() <= 24, "{help}");
+        assert!(help.lines().all(|line| UnicodeWidthStr::width(line) <= 80), "{help}");
     }
 
     #[test]

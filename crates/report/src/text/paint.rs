@@ -103,8 +103,8 @@ fn ascii(text: &str) -> String {
     text.chars().map(one).collect()
 }
 
-/// Wraps words at `width` columns; prices stay on a line, and longer words are split.
-pub(super) fn wrap(text: &str, width: usize) -> Vec<String> {
+/// The lines of a text of at most `width` columns; prices stay on a line, and longer words are split.
+pub fn wrap(text: &str, width: usize) -> Vec<String> {
     let width = width.max(1);
     let mut lines = Vec::new();
     let mut line = String::new();

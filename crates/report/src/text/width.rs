@@ -12,8 +12,8 @@ pub(super) fn columns(text: &str) -> usize {
     text.width()
 }
 
-/// The text with spaces up to `width` columns.
-pub(super) fn pad_end(text: &str, width: usize) -> String {
+/// The text with spaces up to `width` columns, of which characters of East Asia have two.
+pub fn pad_end(text: &str, width: usize) -> String {
     format!("{text}{}", " ".repeat(width.saturating_sub(columns(text))))
 }
 
