@@ -100,7 +100,7 @@ fn check(
         requirement,
         target: place,
         storage: words::subject(&facts.subject),
-        origin: facts.source.word(),
+        origin: words::source_word(&facts.source),
         runs: runs.count(),
         conditions: &runs.judge(),
         cautions: plan.notes.iter().cloned().chain(findings).collect(),

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Command;
 use plimsoll_catalogue::{nearest, one_of};
+use plimsoll_language::{label, say};
 use toml::{Table, Value};
 
 use crate::cli_error::CliError;
@@ -46,9 +47,9 @@ pub fn apply(command: Command) -> Result<Command, CliError> {
 /// The file with its path.
 pub fn describe() -> Result<String, CliError> {
     let Some((path, text)) = read()? else {
-        let place =
-            config_path().map_or_else(|| "there is no home directory".into(), |path| path.display().to_string());
-        return Ok(format!("no configuration file: {place}\n"));
+        let place = config_path()
+            .map_or_else(|| label!("there is no home directory").into(), |path| path.display().to_string());
+        return Ok(say!("no configuration file: {place}\n"));
     };
     Ok(format!("{}:\n{text}", path.display()))
 }

@@ -8,7 +8,7 @@ use plimsoll_measure::{BUILT_IN, LAST, Preset, Retained, load_found};
 use plimsoll_record::Curve;
 use plimsoll_report::pages::{self, HistoryRun, KeptRun};
 
-use crate::args::{FormArgs, HistoryArgs, Report, RunsArgs, RunsCommand};
+use crate::args::{FormArgs, HistoryArgs, Report, RunsArgs, RunsCommand, translate_text};
 use crate::cli_error::CliError;
 use crate::output::{Forms, Outputs, print};
 use crate::store;
@@ -105,7 +105,7 @@ pub fn presets(name: Option<&str>) -> Result<(), CliError> {
     let Some(name) = name else {
         let mut listing = String::new();
         for (name, _) in BUILT_IN {
-            listing += &format!("{name:10}{}\n", Preset::find(name)?.about);
+            listing += &format!("{name:10}{}\n", translate_text(&Preset::find(name)?.about));
         }
         return print(listing.as_bytes());
     };

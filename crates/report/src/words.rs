@@ -244,8 +244,17 @@ pub fn finding(finding: &Finding) -> String {
         Finding::Errors { count, errno: number } => {
             say!("{} operations failed, most with {}", number::integer(*count as f64), errno(*number))
         }
-        Finding::ModelDoubted { what } => say!("the model: {}", product_text(what)),
+        Finding::ModelDoubted { what } => say!("the model: {}", describe_doubt(what)),
         other => clean(&other.text()),
+    }
+}
+
+/// The doubt about a model: a text of its product, or the number of its unverified figures.
+fn describe_doubt(text: &str) -> String {
+    let number_and_command = || text.strip_suffix(')')?.split_once(" of its figures are unverified (");
+    match number_and_command() {
+        Some((count, command)) => say!("{count} of its figures are unverified ({command})"),
+        None => product_text(text),
     }
 }
 

@@ -84,6 +84,8 @@ fn format_groups(cli: &clap::Command) -> String {
         for name in names {
             let command = cli.find_subcommand(name).expect("each name in the table is a command");
             let about = command.get_about().map(ToString::to_string).unwrap_or_default();
+            // Japanese descriptions have lines.
+            let about = about.replace('\n', "\n             ");
             writeln!(text, "  {name:<10} {about}").expect("writing to a string does not fail");
         }
         text.push('\n');

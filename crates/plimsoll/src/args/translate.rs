@@ -1,5 +1,5 @@
 //! Help texts in Japanese. The flag table is English, and `help.ja.po` has the translations of its texts, and of errors of
-//! values whose crate has no language.
+//! values and descriptions of presets, whose crates have no language.
 
 use clap::builder::StyledStr;
 use clap::{Arg, Command};
@@ -106,6 +106,7 @@ fn translate_value(line: &str) -> String {
 mod tests {
     use std::collections::BTreeSet;
 
+    use plimsoll_measure::{BUILT_IN, Preset};
     use plimsoll_units::{Malformed, Quantity};
 
     use super::super::help::{build_command, list_texts};
@@ -130,6 +131,7 @@ mod tests {
         let mut texts: BTreeSet<String> = LAYOUT.into_iter().chain(list_texts()).map(str::to_owned).collect();
         let quantities = [Quantity::Span, Quantity::Bytes, Quantity::BareBytes, Quantity::Iops];
         texts.extend(quantities.map(|expected| Malformed { expected }.to_string()));
+        texts.extend(BUILT_IN.map(|(name, _)| Preset::find(name).expect("it is built in").about));
         collect(&build_command(), &mut texts);
         let is_missing = |text: &&String| find(text).is_none();
         let missing: Vec<String> = texts.iter().filter(is_missing).map(|text| format!("msgid {text:?}")).collect();

@@ -4,7 +4,7 @@ use plimsoll_language::{label, say};
 use plimsoll_record::{CheckNeed, CheckStatus, HostCheck};
 
 use crate::page::{Block, Cell, Column, ColumnKind, Emphasis, Headline, Item, Page, PageSection, Table};
-use crate::words::host_check::{describe_fact, describe_remedy};
+use crate::words::host_check::{check_name, describe_fact, describe_remedy, status_name};
 
 /// Failed checks and cautions in full on a terminal, so that the page fits 24 lines of 80 columns; the table has all.
 const MAX_PROBLEMS: usize = 3;
@@ -27,7 +27,7 @@ pub fn doctor(path: &str, checks: &[HostCheck]) -> Page {
         PageSection::detail(label!("All checks"), vec![Block::Table(table(checks))]),
     ];
     let is_ready = !checks.iter().any(HostCheck::is_blocking);
-    let (purpose, verb) = if is_ready { ("measure", "measure") } else { (label!("after a remedy"), "doctor") };
+    let (purpose, verb) = if is_ready { (label!("measure"), "measure") } else { (label!("after a remedy"), "doctor") };
     Page {
         title: say!("Host and storage at {path}"),
         headline: Some(Headline::of(verdict(path, checks))),
@@ -70,11 +70,12 @@ fn list_unknown(checks: &[HostCheck]) -> Vec<&HostCheck> {
 }
 
 fn names(checks: &[&HostCheck]) -> String {
-    checks.iter().map(|check| check.name()).collect::<Vec<_>>().join(label!(", "))
+    checks.iter().map(|check| check_name(check)).collect::<Vec<_>>().join(label!(", "))
 }
 
 fn item(check: &HostCheck) -> Item {
-    Item::new(format!("{}: {}: {}", check.status.name(), check.name(), describe_fact(check)), [describe_remedy(check)])
+    let (status, name) = (status_name(check.status), check_name(check));
+    Item::new(format!("{status}: {name}: {}", describe_fact(check)), [describe_remedy(check)])
 }
 
 fn table(checks: &[HostCheck]) -> Table {
@@ -86,9 +87,9 @@ fn table(checks: &[HostCheck]) -> Table {
     };
     Table::rows(label!("Checks of the host"), checks)
         .column(Column::new(label!("check"), "", ColumnKind::Name, 0), |check| {
-            Cell::text(check.name()).with_emphasis(emphasis(check))
+            Cell::text(check_name(check)).with_emphasis(emphasis(check))
         })
-        .column(Column::text(label!("status"), 0), |check| check.status.name())
+        .column(Column::text(label!("status"), 0), |check| status_name(check.status))
         .column(Column::text(label!("necessary"), 0), |check| {
             if check.need == CheckNeed::Necessary { label!("yes") } else { label!("no") }
         })

@@ -9,6 +9,7 @@ use plimsoll_language::{label, say};
 use crate::number;
 use crate::page::{Block, Cell, Column, ColumnKind, Emphasis, Fact, Headline, Page, PageSection, Table};
 use crate::words::clean;
+use crate::words::offer::product_text;
 
 /// A requirement with the verdicts on its conditions.
 #[derive(Clone, Debug)]
@@ -76,13 +77,13 @@ pub fn checked_requirement(checked: &CheckedRequirement<'_>) -> Page {
         subject: vec![say!("{}: {}; {runs}", clean(checked.target), clean(&checked.storage))],
         headline: Some(Headline {
             text: verdict_sentence(checked),
-            cautions: requirement.assumptions.iter().chain(&checked.cautions).map(|text| clean(text)).collect(),
+            cautions: requirement.assumptions.iter().chain(&checked.cautions).map(|text| product_text(text)).collect(),
             ..Headline::default()
         }),
         origin: checked.origin,
         figures: vec![
             Fact::new(label!("storage"), say!("{}, {runs}", clean(&checked.storage))),
-            Fact::new(label!("requires"), clean(&requirement.about)),
+            Fact::new(label!("requires"), product_text(&requirement.about)),
             Fact::new(label!("source"), requirement.cite.to_string()),
         ],
         sections,
@@ -243,7 +244,7 @@ pub fn requirements(all: &[Requirement]) -> Page {
     let table = Table::rows(label!("Requirements"), all)
         .column(Column::text(label!("name"), 0), |requirement| requirement.name.as_str())
         .column(Column::text(label!("product"), 1), |requirement| requirement.title.as_str())
-        .column(Column::text(label!("requires"), 0), |requirement| requirement.about.as_str())
+        .column(Column::text(label!("requires"), 0), |requirement| product_text(&requirement.about))
         .column(Column::text(label!("source"), 2), |requirement| requirement.cite.to_string())
         .table();
     Page {

@@ -8,6 +8,38 @@ fn raise_locked() -> &'static str {
     label!("ulimit -l 8192 (LimitMEMLOCK=8M in a systemd unit)")
 }
 
+/// Name of a check.
+pub(crate) fn check_name(check: &HostCheck) -> &'static str {
+    match check.fact {
+        HostFact::Path(_) => label!("path"),
+        HostFact::Storage(_) => label!("storage"),
+        HostFact::Sectors(_) => label!("sectors"),
+        HostFact::FreeSpace(_) => label!("free space"),
+        HostFact::Timers(..) | HostFact::TimersUnknown(..) => label!("timers"),
+        HostFact::ClockSource(_) => label!("clock source"),
+        HostFact::Steal(_) => label!("steal"),
+        HostFact::OtherWork(_) => label!("other work"),
+        HostFact::ProcessorLimit(_) => label!("processor limit"),
+        HostFact::MemoryLimit(..) => label!("memory limit"),
+        HostFact::RealTime(_) => label!("real-time priority"),
+        HostFact::LockedMemory(_) => label!("locked memory"),
+        HostFact::OpenFiles(..) => label!("open files"),
+        HostFact::LoopDevices(_) => label!("loop devices"),
+        HostFact::Database(..) => label!("database"),
+        _ => check.name(),
+    }
+}
+
+/// Result of a check.
+pub(crate) fn status_name(status: CheckStatus) -> &'static str {
+    match status {
+        CheckStatus::Failed => label!("failed"),
+        CheckStatus::Caution => label!("caution"),
+        CheckStatus::Unknown => label!("unknown"),
+        CheckStatus::Ok => label!("ok"),
+    }
+}
+
 /// The observation.
 pub(crate) fn describe_fact(check: &HostCheck) -> String {
     let status = check.status;
