@@ -9,7 +9,7 @@ use plimsoll_language::label;
 use plimsoll_units::Span;
 use serde_json::Value;
 
-use claims::ClaimNames;
+use claims::{ClaimMetric, ClaimNames};
 
 use crate::builder::Builder;
 use crate::ebs::exceeded;
@@ -394,6 +394,14 @@ impl Chosen {
         }
     }
 
+    /// Emits the capacities of the claims of the owners.
+    fn emit_capacities(&self, host: &str, claims: &ClaimNames, out: &mut Builder) {
+        for owner in self.taken.keys() {
+            let Some(claim) = &owner.claim else { continue };
+            claims.emit_capacity(claim, out.scope(owner.scope(host)), out);
+        }
+    }
+
     fn is_empty(&self) -> bool {
         self.taken.is_empty()
     }
@@ -527,7 +535,7 @@ struct Times {
 
 impl LineFormat for PrometheusText {
     fn line(&mut self, line: &str, number: u64, out: &mut Builder) -> Result<(), Refusal> {
-        let existing = ["node_", "system_disk_", "diskio_", "windows_", "container_fs_", "aws_ebs_csi_", "kube_"];
+        let existing = ["node_", "system_disk_", "diskio_", "windows_", "container_fs_", "aws_ebs_csi_", "kube"];
         let is_metric = line.starts_with(['n', 's', 'd', 'w', 'c', 'a', 'k']);
         if !is_metric || !existing.iter().any(|prefix| line.starts_with(prefix)) {
             // The output of `date` before a page.
@@ -550,8 +558,10 @@ impl LineFormat for PrometheusText {
     fn end(&mut self, out: &mut Builder) -> Result<(), Refusal> {
         self.hand_over(out);
         std::mem::take(&mut self.processor_seconds).emit(&self.host, out);
-        out.require(self.count > 0, InputFault::missing("counters of disks", &["the diskstats collector"]))?;
+        let missing = InputFault::missing("counters of disks", &["the diskstats collector"]);
+        out.require(self.count > 0, self.claims.explain_missing(missing))?;
         self.chosen.arrays(&self.host, out);
+        self.chosen.emit_capacities(&self.host, &self.claims, out);
         self.chosen.list(self.read.iter().map(|(owner, counters)| (owner, *counters)), out);
         out.require(!self.chosen.is_empty(), InputFault::LoopDevicesOnly)?;
         out.require(self.count < 2 || self.timed, Doubt::UntimedSamples { items: label!("expositions") })
@@ -577,8 +587,8 @@ impl PrometheusText {
             find_label(sample.labels, "nodename").unwrap_or_default().clone_into(&mut self.host);
             return;
         }
+        let host = Owner::new(Family::Node, |name| find_label(sample.labels, name)).host;
         if let Some((processor, mode)) = processor_mode(sample.name, |name| find_label(sample.labels, name)) {
-            let host = Owner::new(Family::Node, |name| find_label(sample.labels, name)).host;
             let key = (host, processor.to_owned(), mode.to_owned());
             if self.processors.contains_key(&key) {
                 self.hand_over(out);
@@ -587,8 +597,8 @@ impl PrometheusText {
             self.processors.insert(key, (sample.value, number));
             return;
         }
-        let host = Owner::new(Family::Node, |name| find_label(sample.labels, name)).host;
-        if self.claims.learn(sample.name, &host, |name| find_label(sample.labels, name)) {
+        let metric = ClaimMetric { name: sample.name, host: &host, value: Some(sample.value), line: number };
+        if self.claims.learn(&metric, |name| find_label(sample.labels, name)) {
             return;
         }
         let Some(metric) = find_metric(sample.name, find_label(sample.labels, "direction")) else { return };
@@ -726,17 +736,16 @@ fn read_series(input: &FormatInput, document: &[u8], out: &mut Builder) -> Resul
     }
     put_rates(&rates, input, out)?;
     match marks.kind() {
-        _ if others.is_empty() => Ok(()),
-        ValueKind::Counters => {
-            put_counters(&others, out);
-            Ok(())
-        }
+        _ if others.is_empty() => {}
+        ValueKind::Counters => put_counters(&others, out),
         ValueKind::Rates => {
             out.caution(None, Doubt::RatesAssumed);
-            put_rates(&others, input, out)
+            put_rates(&others, input, out)?;
         }
-        ValueKind::Unclear => Err(out.unusable(InputFault::CountersOrRates)),
+        ValueKind::Unclear => return Err(out.unusable(InputFault::CountersOrRates)),
     }
+    chosen.emit_capacities("", &found.claims, out);
+    Ok(())
 }
 
 impl DiskSeriesSet {
@@ -760,15 +769,14 @@ impl DiskSeriesSet {
             self.nameless += 1;
             return;
         };
+        let host = Owner::new(Family::Node, label).host;
+        let values = || json::list(result, &["values"]).iter().chain(result.get("value")).filter_map(point);
         if let Some(place) = processor_mode(full, label) {
-            let host = Owner::new(Family::Node, label).host;
-            for (at, value) in json::list(result, &["values"]).iter().chain(result.get("value")).filter_map(point) {
-                self.processors.add(&host, place, at, value, line);
-            }
+            values().for_each(|(at, value)| self.processors.add(&host, place, at, value, line));
             return;
         }
-        let host = Owner::new(Family::Node, label).host;
-        if self.claims.learn(full, &host, label) {
+        let metric = ClaimMetric { name: full, host: &host, value: values().next_back().map(|(_, value)| value), line };
+        if self.claims.learn(&metric, label) {
             return;
         }
         let (name, is_rate) = match full.split(':').collect::<Vec<_>>().as_slice() {
@@ -780,8 +788,7 @@ impl DiskSeriesSet {
             return;
         };
         let owner = Owner::new(family, label);
-        let values = json::list(result, &["values"]).iter().chain(result.get("value"));
-        let mut points: Vec<(DateTime, f64)> = values.filter_map(point).collect();
+        let mut points: Vec<(DateTime, f64)> = values().collect();
         points.sort_by_key(|(at, _)| *at);
         points.dedup_by_key(|(at, _)| *at);
         let place = format!("{path} {full}{{{}}}", owner.device);
@@ -792,10 +799,11 @@ impl DiskSeriesSet {
     /// Adds cautions for missing and unused series.
     fn check(&self, out: &mut Builder) -> Result<(), Refusal> {
         if self.series.iter().all(|series| series.points.is_empty()) {
-            return Err(out.unusable(match (self.nameless, self.others.keys().next()) {
-                (1.., _) => InputFault::Doubt(Doubt::NamelessSeries),
-                (_, Some(_)) => InputFault::missing("metric of operations of disks", &["node_disk_* of node_exporter"]),
-                _ => InputFault::NoValues,
+            let of_disks = InputFault::missing("metric of operations of disks", &["node_disk_* of node_exporter"]);
+            return Err(out.unusable(match self.nameless {
+                1.. => InputFault::Doubt(Doubt::NamelessSeries),
+                0 if self.others.is_empty() => self.claims.explain_missing(InputFault::NoValues),
+                0 => self.claims.explain_missing(of_disks),
             }));
         }
         if self.nameless > 0 {

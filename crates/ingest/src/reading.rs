@@ -357,6 +357,8 @@ pub enum Resource {
     HostCores,
     /// Bytes of memory of the host.
     HostMemory,
+    /// Bytes of capacity of a persistent volume claim of Kubernetes; its instance is `NAMESPACE/CLAIM`.
+    ClaimCapacity,
 }
 
 /// Waits of a database's sessions for an event in a window.

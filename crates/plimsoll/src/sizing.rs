@@ -8,7 +8,8 @@ use plimsoll_choose::sizing::{
     Alternatives, Assumption, Compute, Design, DesignError, Growth, HitAssumption, PresentCost, ScopeError, Search,
     Sizing, check_counted, derive_requirements, fewer_processors, layouts, more_processors, size,
 };
-use plimsoll_ingest::{Caution, DatabaseDemand, Demand, Doubt, Reading};
+use plimsoll_choose::what_if::parts;
+use plimsoll_ingest::{Caution, DatabaseDemand, Demand, Doubt, InstanceResource, Reading, Resource};
 use plimsoll_language::{label, say};
 use plimsoll_measure::{Offers, list_readings};
 use plimsoll_report::words::uncarried;
@@ -47,7 +48,7 @@ pub fn run(args: &SizeArgs) -> Result<(), CliError> {
     if !args.assume {
         check_counted(subject).map_err(unclear)?;
     }
-    let (design, stored) = build_design(args, subject)?;
+    let (design, stored) = build_design(args, subject, &readings)?;
     let mut required = derive_requirements(subject, &design).map_err(unclear)?;
     required.assumptions.extend(stored);
     let mut sizing = size(&offers.catalogue, &required, &terms, &search);
@@ -96,7 +97,7 @@ fn scope_search(args: &SizeArgs, offers: &Offers) -> Result<Search, CliError> {
     let machine = args.machine.as_deref().map(|text| parse_machine(text, offers)).transpose()?;
     let search = Search {
         machine,
-        widest: args.stripe,
+        widest: args.stripe.unwrap_or(if args.kubernetes.is_some() { 1 } else { 4 }),
         has_unsupported: args.unsupported,
         pool: Arc::new(Threads::default()),
         ..among
@@ -156,11 +157,20 @@ fn check(args: &SizeArgs) -> Result<(), CliError> {
 }
 
 /// The parameters of the design point; with a note if the inputs determine the capacity.
-fn build_design(args: &SizeArgs, subject: &DatabaseDemand) -> Result<(Design, Option<Assumption>), CliError> {
+fn build_design(
+    args: &SizeArgs,
+    subject: &DatabaseDemand,
+    readings: &[&Reading],
+) -> Result<(Design, Option<Assumption>), CliError> {
     let stored = subject.account.as_ref().and_then(|account| account.stored_bytes);
-    let stored = stored.map(|bytes| Bytes::new(bytes.ceil() as u64)).filter(|_| args.capacity.is_none());
-    let none = label!("the reports do not contain the capacity: use --capacity, such as --capacity 2TiB");
-    let capacity = args.capacity.or(stored).ok_or_else(|| CliError::usage(none))?;
+    let (capacity, stated) = match (args.capacity, stored.map(|bytes| Bytes::new(bytes.ceil() as u64))) {
+        (Some(capacity), _) => (capacity, None),
+        (None, Some(stored)) => (stored, Some(Assumption::StoredBytes(stored))),
+        (None, None) => {
+            let capacity = find_claim_capacity(subject, readings)?;
+            (capacity, Some(Assumption::ClaimCapacity(capacity)))
+        }
+    };
     // Without months, growth applies only to the what-if.
     let growth = args.growth.map(|yearly| (yearly, args.months.unwrap_or(0)));
     let design = Design {
@@ -169,7 +179,8 @@ fn build_design(args: &SizeArgs, subject: &DatabaseDemand) -> Result<(Design, Op
         growth: growth.map_or_else(Growth::default, |(yearly, months)| Growth { yearly: yearly.0, months }),
         headroom: args.headroom.0,
         capacity,
-        free: args.free.0,
+        // Of a claim, the capacity includes the free space.
+        free: if matches!(stated, Some(Assumption::ClaimCapacity(_))) { 0.0 } else { args.free.0 },
         objectives: args.objective.clone(),
         may_be_slower: args.may_be_slower,
         tolerance: args.slower.0,
@@ -177,7 +188,27 @@ fn build_design(args: &SizeArgs, subject: &DatabaseDemand) -> Result<(Design, Op
         assumes_blocks: args.assume,
         compute: Compute { processors: args.vcpus.map(f64::from), memory: args.memory },
     };
-    Ok((design, stored.map(Assumption::StoredBytes)))
+    Ok((design, stated))
+}
+
+/// The capacity of the claim of Kubernetes that is the only part of the inputs.
+fn find_claim_capacity(subject: &DatabaseDemand, readings: &[&Reading]) -> Result<Bytes, CliError> {
+    let parts = parts(readings.iter().copied());
+    let is_capacity = |one: &&InstanceResource| one.resource == Resource::ClaimCapacity;
+    let capacities: Vec<&InstanceResource> = subject.resources.iter().filter(is_capacity).collect();
+    match capacities.as_slice() {
+        [claim] if parts.iter().eq([claim.instance.as_str()].iter()) => Ok(Bytes::new(claim.value.ceil() as u64)),
+        [] => Err(CliError::usage(label!(
+            "the reports do not contain the capacity: use --capacity, such as --capacity 2TiB"
+        ))),
+        claims => {
+            let names: Vec<&str> = claims.iter().map(|claim| claim.instance.as_str()).collect();
+            Err(CliError::usage(say!(
+                "the inputs have more volumes than one claim: use --only with {}, or --capacity for all",
+                one_of(&names)
+            )))
+        }
+    }
 }
 
 /// Checks a capacity; a number without a unit would be bytes.

@@ -43,6 +43,8 @@ pub enum Assumption {
     PossibleCores(f64),
     /// The capacity is the size of the database that its report states.
     StoredBytes(Bytes),
+    /// The capacity is that of the persistent volume claim, by its metrics.
+    ClaimCapacity(Bytes),
 }
 
 /// Assumptions about the windows of an input, in the order of the report.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use plimsoll_ingest::Reading;
+use plimsoll_ingest::{Reading, Resource};
 
 /// The names of parts with figures.
 pub fn parts<'a>(readings: impl IntoIterator<Item = &'a Reading>) -> BTreeSet<&'a str> {
@@ -37,6 +37,7 @@ pub fn keep_parts(reading: &mut Reading, is_chosen: impl Fn(&str) -> bool) {
         caps,
         latencies,
         beneath,
+        resources,
         ..
     } = reading;
     let chosen = |scope: u32| is_chosen(&scopes[scope as usize].part);
@@ -47,6 +48,7 @@ pub fn keep_parts(reading: &mut Reading, is_chosen: impl Fn(&str) -> bool) {
     figures.retain(|figure| chosen(figure.scope));
     curves.retain(|curve| chosen(curve.scope));
     caps.retain(|cap| chosen(cap.scope));
+    resources.retain(|one| one.resource != Resource::ClaimCapacity || chosen(one.scope));
     latencies.retain(|histogram| chosen(histogram.scope));
     evidence.clear();
     snapshots.clear();

@@ -3,7 +3,8 @@
 use std::fmt::Write as _;
 
 use plimsoll_ingest::{
-    CapBasis, CapKind, CapOwner, Class, Demand, FormatInput, LatencyHistogram, Measure, Outcome, Reading, join,
+    CapBasis, CapKind, CapOwner, Class, Demand, FormatInput, LatencyHistogram, Measure, Outcome, Reading, Resource,
+    join,
 };
 use plimsoll_units::Span;
 
@@ -294,8 +295,58 @@ fn node_metrics_of_the_csi_driver_have_the_same_limits() {
     assert!(reading.scopes.iter().all(|scope| scope.part == "db/data-postgres-0"), "{:?}", reading.scopes);
     let reading = read(&(claims.to_owned() + &[0, 10, 30].map(exposition).concat()));
     near(&values(&reading, "db/data-postgres-0", Class::Read, Measure::Iops), &[3_000.0; 2]);
+    // The capacity is that of the volume; without it, that of the file system.
+    let kubelet = "kubelet_volume_stats_capacity_bytes{namespace=\"db\",persistentvolumeclaim=\"data-postgres-0\",\
+                   instance=\"node:10250\"} 1e+13\n";
+    let volume = "kube_persistentvolume_capacity_bytes{persistentvolume=\"pvc-7\"} 5.36870912e+09\n";
+    for (metrics, bytes) in [(kubelet.to_owned(), 1e13), (format!("{kubelet}{volume}"), 5.368_709_12e9)] {
+        let reading = read(&(metrics + claims + &[0, 10, 30].map(exposition).concat()));
+        let found: Vec<_> = reading.resources.iter().map(|one| (one.resource, &*one.instance, one.value)).collect();
+        assert_eq!(found, [(Resource::ClaimCapacity, "db/data-postgres-0", bytes)]);
+    }
     // Another node's device of the same name has no claim.
     let elsewhere = with_node(0).replace("i-0b2", "i-0b3") + &with_node(10).replace("i-0b2", "i-0b3");
     let reading = read(&(claims.replace("vol-0a1", "vol-0ff") + &elsewhere));
     assert!(reading.scopes.iter().all(|scope| !scope.part.contains('/')), "{:?}", reading.scopes);
+}
+
+/// Serial numbers of Google's disks are their names (65-gce-disk-naming.rules); those of Azure and OCI name no volume, but
+/// kubelet mounts the file system of any driver in a directory with the name of its `PersistentVolume`.
+#[test]
+fn devices_of_other_drivers_have_claims_by_name_or_mount() {
+    let names = |serial: &str, handle: &str, mount: &str| {
+        format!(
+            "kube_persistentvolume_info{{persistentvolume=\"pvc-7\",csi_volume_handle=\"{handle}\"}} 1\n\
+             kube_persistentvolume_claim_ref{{persistentvolume=\"pvc-7\",name=\"data-0\",claim_namespace=\"db\"}} 1\n\
+             node_disk_info{{device=\"sdc\",instance=\"n1\",serial=\"{serial}\"}} 1\n\
+             node_filesystem_size_bytes{{device=\"/dev/sdc\",fstype=\"ext4\",instance=\"n1\",mountpoint=\"{mount}\"}} 5e+11\n"
+        )
+    };
+    let line = |n: u64| {
+        let at = 1_772_442_000_000 + 1_000 * n;
+        format!("node_disk_reads_completed_total{{device=\"sdc\",instance=\"n1\"}} {} {at}\n", 100 * n)
+    };
+    let part = |names: &str| {
+        let reading = read(&(names.to_owned() + &[0, 10, 30].map(line).concat()));
+        reading.scopes.last().map(|scope| scope.part.clone()).unwrap_or_default()
+    };
+    let mount = "/var/lib/kubelet/pods/0a1b/volumes/kubernetes.io~csi/pvc-7/mount";
+    let azure = "/subscriptions/s/resourceGroups/g/providers/Microsoft.Compute/disks/pvc-7";
+    let google = "projects/p/zones/us-central1-a/disks/pvc-7";
+    assert_eq!(part(&names("pvc-7", google, "/data")), "db/data-0");
+    assert_eq!(part(&names("", azure, mount)), "db/data-0");
+    assert_eq!(part(&names("", "ocid1.volume.oc1.phx.abc", mount)), "db/data-0");
+    assert_eq!(part(&names("pvc-7", azure, "/data")), "sdc");
+}
+
+#[test]
+fn metrics_of_kubelet_have_no_operations() {
+    let kubelet = "# HELP kubelet_volume_stats_capacity_bytes [ALPHA] Capacity in bytes of the volume\n\
+                   # TYPE kubelet_volume_stats_capacity_bytes gauge\n\
+                   kubelet_volume_stats_capacity_bytes{namespace=\"testns\",persistentvolumeclaim=\"testpvc\"} 1e+13\n\
+                   # HELP kubelet_volume_stats_used_bytes [ALPHA] Number of used bytes in the volume\n\
+                   # TYPE kubelet_volume_stats_used_bytes gauge\n\
+                   kubelet_volume_stats_used_bytes{namespace=\"testns\",persistentvolumeclaim=\"testpvc\"} 1.2e+11\n";
+    let refusal = refused(kubelet);
+    assert!(refusal.contains("kubelet counts only bytes") && refusal.contains("aws_ebs_csi_*"), "{refusal}");
 }

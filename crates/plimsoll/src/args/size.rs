@@ -56,9 +56,9 @@ pub struct SizeArgs {
     /// Memory that the machine needs [default: that the database uses (SGA and PGA, buffer pool), as 80 % of the machine's, shared buffers of PostgreSQL as 40 %]
     #[arg(long, value_name = "SIZE")]
     pub memory: Option<Bytes>,
-    /// Maximum number of volumes in a stripe; 1 for no stripes
-    #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=32))]
-    pub stripe: u32,
+    /// Maximum number of volumes in a stripe; 1 for no stripes [default: 4, with --kubernetes 1, as no CSI driver stripes]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=32))]
+    pub stripe: Option<u32>,
     /// Response time objective at the expected load, such as p99<=5ms, read:p99<=5ms or redo:p99<=1ms; reads if no
     /// class is given. Classes: read, write, redo, random-read, sequential-read, data-write, temp-read, temp-write.
     /// Repeatable

@@ -45,6 +45,11 @@ pub(crate) fn assumption(own: &Assumption) -> String {
         Assumption::StoredBytes(stored) => {
             say!("the database occupies {stored}, according to its report: --capacity overrides it")
         }
+        Assumption::ClaimCapacity(capacity) => {
+            say!(
+                "the capacity is that of the volume claim, {capacity} with its free space: --capacity and --free override it"
+            )
+        }
     }
 }
 
