@@ -57,7 +57,7 @@ pub use preset::{BUILT_IN, Preset, Template};
 pub use price_files::merge_prices;
 pub use replay::Replaying;
 pub use request::{EngineChoice, MeasurementRequest, RunContext};
-pub use runs::{InvalidLabel, KeptFile, LAST, Retained, RunLabel, RunStore, load_found, name_run};
+pub use runs::{InvalidLabel, KeptFile, LAST, Retained, RunLabel, RunStore, load_found, name_run, parse_retained};
 pub use simulation::{NamedModel, STAGES_SPACE, SimulationRequest, simulate};
 pub use sweep::SweepResult;
 pub use volume_latencies::read_volume_latencies;

@@ -83,10 +83,12 @@ pub struct RunStore {
 }
 
 impl RunStore {
-    /// Keeps a run under a name of its time, its label, if any, and its subject. Returns the path.
+    /// Keeps a run, once, under a name of its time, its label, if any, and its subject. Returns the path.
     pub fn keep(&self, curve: &Curve, label: Option<&RunLabel>) -> Result<PathBuf, MeasureError> {
-        let path = self.place(curve.started.as_deref(), &labelled(curve, label))?;
-        write_whole(&path, &curve.to_json())?;
+        let json = curve.to_json();
+        let is_same = |path: &Path| fs::read(path).is_ok_and(|existing| existing == json);
+        let path = self.place_unless(curve.started.as_deref(), &labelled(curve, label), is_same)?;
+        write_whole(&path, &json)?;
         Ok(path)
     }
 
@@ -160,6 +162,16 @@ impl RunStore {
 
     /// An unused path.
     fn place(&self, started: Option<&str>, name: &str) -> Result<PathBuf, MeasureError> {
+        self.place_unless(started, name, |_| false)
+    }
+
+    /// An unused path, or that of the same run.
+    fn place_unless(
+        &self,
+        started: Option<&str>,
+        name: &str,
+        is_same: impl Fn(&Path) -> bool,
+    ) -> Result<PathBuf, MeasureError> {
         let folder = self.folder.as_ref().ok_or(InvalidRequest::NoHome)?;
         let attempt = || format!("making {}", folder.display());
         fs::create_dir_all(folder).map_err(|source| Fault { attempt: attempt(), source })?;
@@ -168,7 +180,7 @@ impl RunStore {
         let stem = format!("{moment}-{}", name.trim_matches('-'));
         let mut path = folder.join(format!("{stem}.json"));
         let mut number = 1;
-        while path.exists() {
+        while path.exists() && !is_same(&path) {
             number += 1;
             path = folder.join(format!("{stem}-{number}.json"));
         }
@@ -421,8 +433,12 @@ fn find_document(file: &[u8]) -> &[u8] {
 
 /// Reads a run file, or a log with a run.
 pub fn load_found(found: &Path) -> Result<Retained, MeasureError> {
-    let file = read(found)?;
-    let bytes = find_document(&file);
+    parse_retained(found, &read(found)?)
+}
+
+/// Parses a run file, or a log with a run; `found` is its name in errors.
+pub fn parse_retained(found: &Path, file: &[u8]) -> Result<Retained, MeasureError> {
+    let bytes = find_document(file);
     let retained = match Curve::from_json(bytes) {
         Ok(curve) => Ok(Retained::Curve(curve.into())),
         Err(FormatError::Version(version)) if version.starts_with("plimsoll.suite/") => {

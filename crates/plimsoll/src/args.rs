@@ -55,8 +55,7 @@ pub use forms::{FormArgs, GateArgs};
 pub use help::{build_command, describe_commands};
 use iscsi::ISCSI_EXAMPLES;
 pub use iscsi::{ChapArgs, IscsiArgs};
-pub use kubernetes::ClaimJobArgs;
-use kubernetes::K8S_JOB_EXAMPLES;
+pub use kubernetes::{ClaimJobArgs, ClaimRunArgs, KubernetesArgs, KubernetesCommand};
 use nbd::NBD_EXAMPLES;
 pub use nbd::{ImageArgs, NbdArgs, TlsArgs, TlsWord};
 use offers::{CATALOGUE_EXAMPLES, EXPLAIN_EXAMPLES, FIT_EXAMPLES, MATCH_EXAMPLES, PRICES_EXAMPLES, QUOTE_EXAMPLES};
@@ -130,9 +129,9 @@ pub enum Command {
     /// Rank the configurations that carry the load of reports by price, with reasons
     #[command(after_help = SIZE_EXAMPLES)]
     Size(Box<SizeArgs>),
-    /// Print a Kubernetes Job that measures a volume claim
-    #[command(name = "k8s-job", after_help = K8S_JOB_EXAMPLES)]
-    ClaimJob(ClaimJobArgs),
+    /// Measure a volume claim of Kubernetes: print a Job, and collect its run
+    #[command(name = "k8s")]
+    Kubernetes(KubernetesArgs),
     /// Watch a database, host or file against the limits of its storage: headroom, burst credits, alerts, metrics
     #[command(after_help = WATCH_EXAMPLES)]
     Watch(Box<WatchArgs>),

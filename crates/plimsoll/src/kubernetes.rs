@@ -1,14 +1,131 @@
-//! `plimsoll k8s-job`: a Job that measures a claim inside its cluster.
+//! `plimsoll k8s`: a Job that measures a claim inside its cluster, and the run in its log.
 
-use plimsoll_report::{ClaimJob, claim_job};
+use std::fs::File;
+use std::io::{self, ErrorKind, Read};
+use std::path::Path;
+use std::process::{Command, Stdio};
 
-use crate::args::ClaimJobArgs;
+use plimsoll_language::say;
+use plimsoll_measure::{Retained, RunLabel, parse_retained};
+use plimsoll_record::Curve;
+use plimsoll_report::{ClaimJob, claim_job, claim_job_name};
+
+use crate::args::{ClaimJobArgs, ClaimRunArgs, KubernetesArgs, KubernetesCommand};
 use crate::cli_error::CliError;
-use crate::output::print;
+use crate::measure::keep_and_write;
+use crate::output::{Outputs, ended, print};
 
-/// Prints the manifest.
-pub fn run(args: &ClaimJobArgs) -> Result<(), CliError> {
+/// Maximum bytes of a log: kubelet rotates logs at 10 MiB by default.
+const MAX_LOG: u64 = 256 << 20;
+
+/// Maximum length of a label.
+const MAX_LABEL: usize = 30;
+
+/// Runs the command.
+pub fn run(args: &KubernetesArgs) -> Result<(), CliError> {
+    match &args.command {
+        KubernetesCommand::Job(args) => print_job(args),
+        KubernetesCommand::Collect(args) => collect(args),
+    }
+}
+
+fn print_job(args: &ClaimJobArgs) -> Result<(), CliError> {
     let ClaimJobArgs { claim, image, namespace, block, measure } = args;
     let job = ClaimJob { claim, namespace: namespace.as_deref(), image, is_block: *block, arguments: measure };
     print(claim_job(&job).as_bytes())
+}
+
+/// Shows and keeps the run in the log of a claim's Job. Its subject is the claim, as all claims have the same path in
+/// their Jobs.
+fn collect(args: &ClaimRunArgs) -> Result<(), CliError> {
+    let outputs = Outputs::new(&args.output)?;
+    let (name, log) = match &args.log {
+        Some(path) => (path.display().to_string(), read_log(path)?),
+        None => fetch_log(args)?,
+    };
+    let mut curve = parse_log(&name, &log)?;
+    curve.subject.name = match &args.namespace {
+        Some(namespace) => format!("{namespace}/{}", args.claim),
+        None => args.claim.clone(),
+    };
+    let saved = keep_and_write(&curve, Some(&build_label(&args.claim)), &outputs)?;
+    ended(curve.ended)?;
+    saved
+}
+
+/// The claim as a label: cut, without dots, and after `pvc-` if it would not be one.
+fn build_label(claim: &str) -> RunLabel {
+    let label = |text: &str| text.replace('.', "-").chars().take(MAX_LABEL).collect::<String>().parse();
+    label(claim)
+        .or_else(|_| label(&format!("pvc-{claim}")))
+        .expect("letters, digits and hyphens after a letter are a label")
+}
+
+fn read_log(path: &Path) -> Result<Vec<u8>, CliError> {
+    let mut log = Vec::new();
+    let read = if path.as_os_str() == "-" {
+        io::stdin().lock().take(MAX_LOG).read_to_end(&mut log)
+    } else {
+        File::open(path).and_then(|file| file.take(MAX_LOG).read_to_end(&mut log))
+    };
+    read.map_err(|error| CliError::reading(path, error))?;
+    Ok(log)
+}
+
+/// The command that prints the log of a claim's Job, and its output.
+fn fetch_log(args: &ClaimRunArgs) -> Result<(String, Vec<u8>), CliError> {
+    let mut words = vec!["logs".to_owned()];
+    if let Some(namespace) = &args.namespace {
+        words.extend(["--namespace".to_owned(), namespace.clone()]);
+    }
+    words.extend([format!("job/{}", claim_job_name(&args.claim)), "-c".to_owned(), "plimsoll".to_owned()]);
+    let name = format!("kubectl {}", words.join(" "));
+    let fetched = Command::new("kubectl").args(&words).stdin(Stdio::null()).output();
+    let output = fetched.map_err(|error| match error.kind() {
+        ErrorKind::NotFound => {
+            CliError::usage(say!("kubectl is not in PATH: run '{name} > pod.log' where it is, then use --log pod.log"))
+        }
+        _ => CliError::Failed(anyhow::Error::new(error).context(name.clone())),
+    })?;
+    if output.status.success() {
+        return Ok((name, output.stdout));
+    }
+    let error = String::from_utf8_lossy(&output.stderr);
+    let error = error.trim().lines().last().unwrap_or_default();
+    Err(CliError::Failed(anyhow::anyhow!(say!(
+        "{name}: {error}: check the context of kubectl and --namespace, and that the Job exists and its pod has started"
+    ))))
+}
+
+fn parse_log(name: &str, log: &[u8]) -> Result<Curve, CliError> {
+    if !log.split(|byte| *byte == b'\n').any(|line| line.starts_with(b"{")) {
+        let text = String::from_utf8_lossy(log);
+        let last = text.trim().lines().last().unwrap_or_default();
+        return Err(CliError::usage(say!(
+            "{name}: no run in the log, which ends with {last:?}: wait until the Job is complete, or remove the cause, delete the \
+             Job and create it again"
+        )));
+    }
+    match parse_retained(Path::new(name), log)? {
+        Retained::Curve(curve) => Ok(*curve),
+        Retained::Suite(suite) => {
+            Err(CliError::usage(say!("{name}: a run of the suite {}: use plimsoll report for it", suite.suite)))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_claim_has_a_label() {
+        let check = |claim: &str, label: &str| assert_eq!(Ok(build_label(claim)), label.parse(), "{claim}");
+        check("data-postgres-0", "data-postgres-0");
+        check("data.postgres", "data-postgres");
+        check("0-data", "pvc-0-data");
+        check("last", "pvc-last");
+        check("suite-a", "pvc-suite-a");
+        check(&"a".repeat(55), &"a".repeat(30));
+    }
 }

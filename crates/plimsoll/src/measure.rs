@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use plimsoll_analyse::Gate;
 use plimsoll_catalogue::{Catalogue, Like};
 use plimsoll_language::say;
-use plimsoll_measure::{MeasurementRequest, RunContext};
+use plimsoll_measure::{MeasurementRequest, RunContext, RunLabel};
 use plimsoll_record::Curve;
 use plimsoll_report::run_metrics;
 
@@ -30,15 +30,24 @@ pub fn run(args: &MeasureCommand) -> Result<(), CliError> {
     }
     let mut console = Console::new(args.output.quiet).map_err(|error| CliError::Failed(error.into()))?;
     let curve = measure(request, std::env::args().collect(), &mut console)?;
-    let retained = outputs.keep(|| store::runs().keep(&curve, args.label.as_ref()));
-    outputs.write_curves(std::slice::from_ref(&curve))?;
-    outputs.print_detail(|| matching::short(&curve))?;
-    let saved = print_run_file(retained, &outputs);
+    let saved = keep_and_write(&curve, args.label.as_ref(), &outputs)?;
     let export = |endpoint: &OtlpEndpoint| send_metrics(endpoint, &run_metrics(&curve), jiff::Timestamp::now());
     let exported = args.otlp.as_ref().map_or(Ok(()), export);
     ended(curve.ended)?;
     gates::decide(&args.gates, &[(curve.subject.name.clone(), curve)], Gate::judge_curve)?;
     saved.and(exported.map_err(CliError::Failed))
+}
+
+/// Keeps a run, and prints and writes its page. The inner error is that of keeping it.
+pub fn keep_and_write(
+    curve: &Curve,
+    label: Option<&RunLabel>,
+    outputs: &Outputs,
+) -> Result<Result<(), CliError>, CliError> {
+    let retained = outputs.keep(|| store::runs().keep(curve, label));
+    outputs.write_curves(std::slice::from_ref(curve))?;
+    outputs.print_detail(|| matching::short(curve))?;
+    Ok(print_run_file(retained, outputs))
 }
 
 /// Measures the target of a request, and keeps the run. Returns its file.

@@ -28,7 +28,7 @@ struct DriverVolume {
     /// Of the `VolumeAttributesClass`; empty if the driver changes no volume, or no property of this product.
     attributes: Parameters,
     /// What the objects cannot say.
-    notes: &'static [&'static str],
+    notes: Vec<String>,
 }
 
 /// Writes an offer for the driver of its provider; `None` if the driver has no such volume.
@@ -85,7 +85,7 @@ fn format_volume(
     let bytes = size.parse::<f64>().ok()? * unit.get() as f64;
     let gib = (bytes / Bytes::gib(1).get() as f64).ceil();
     let mut out = format!("---\n{}{}{reason}", comment_line(&offer.short().to_string()), price_lines(price));
-    for note in volume.notes {
+    for note in &volume.notes {
         out += &comment_line(note);
     }
     let members = count_members(offer);
@@ -179,12 +179,16 @@ fn rename<const N: usize>(offer: &Offer, names: [(&'static str, &str); N]) -> Pa
 fn aws(offer: &Offer) -> Option<DriverVolume> {
     let mut class = vec![("type", ebs_type(offer)?.to_owned())];
     class.extend(rename(offer, [("iops", "iops"), ("throughput", "throughput")]));
-    Some(DriverVolume {
-        driver: "ebs.csi.aws.com",
-        attributes: class.clone(),
-        class,
-        notes: &["EBS accepts four changes of a volume in 24 hours, each after the previous one has ended."],
-    })
+    // Of the driver's volume modifier, for clusters without attributes classes.
+    let annotations = class.iter().map(|(key, value)| {
+        let key = if *key == "type" { "volumeType" } else { key };
+        format!(" ebs.csi.aws.com/{key}={value}")
+    });
+    let notes = vec![
+        "EBS accepts four changes of a volume in 24 hours, each after the previous one has ended.".to_owned(),
+        format!("Before Kubernetes 1.34: kubectl annotate pvc CLAIM{}", annotations.collect::<String>()),
+    ];
+    Some(DriverVolume { driver: "ebs.csi.aws.com", attributes: class.clone(), class, notes })
 }
 
 fn gcp(offer: &Offer) -> Option<DriverVolume> {
@@ -198,7 +202,7 @@ fn gcp(offer: &Offer) -> Option<DriverVolume> {
     if !disk_type.starts_with("hyperdisk-") {
         attributes.clear();
     }
-    Some(DriverVolume { driver: "pd.csi.storage.gke.io", class, attributes, notes: &[] })
+    Some(DriverVolume { driver: "pd.csi.storage.gke.io", class, attributes, notes: Vec::new() })
 }
 
 fn azure(offer: &Offer) -> Option<DriverVolume> {
@@ -212,13 +216,8 @@ fn azure(offer: &Offer) -> Option<DriverVolume> {
     }
     class.extend(says_yes(offer, "on_demand_burst").then(|| ("enableBursting", "true".to_owned())));
     class.extend(says_yes(offer, "expanded").then(|| ("enablePerformancePlus", "true".to_owned())));
-    let notes: &[&str] = if option(offer, "tier").is_some() {
-        &[
-            "The driver has no key for tiers: for one above that of the size, az disk update --set tier=... after the claim is bound.",
-        ]
-    } else {
-        &[]
-    };
+    let tier = "The driver has no key for tiers: for one above that of the size, az disk update --set tier=... after the claim is bound.";
+    let notes = option(offer, "tier").map(|_| tier.to_owned()).into_iter().collect();
     Some(DriverVolume {
         driver: "disk.csi.azure.com",
         class,
@@ -237,9 +236,9 @@ fn oci(offer: &Offer) -> Option<DriverVolume> {
         driver: "blockvolume.csi.oraclecloud.com",
         class,
         attributes: Vec::new(),
-        notes: &[
-            "The driver changes no volume: for another level later, oci bv volume update --vpus-per-gb.",
-            "From 30 VPUs on the driver refuses volumeMode: Block.",
+        notes: vec![
+            "The driver changes no volume: for another level later, oci bv volume update --vpus-per-gb.".to_owned(),
+            "From 30 VPUs on the driver refuses volumeMode: Block.".to_owned(),
         ],
     })
 }
@@ -258,7 +257,12 @@ pub struct ClaimJob<'a> {
     pub arguments: &'a [String],
 }
 
-/// The manifest of the Job, which writes the run as JSON to its log.
+/// The name of the Job of a claim.
+pub fn claim_job_name(claim: &str) -> String {
+    format!("measure-{claim}")
+}
+
+/// The manifest of the Job, which writes the run as JSON to its log, and only to the claim otherwise.
 pub fn claim_job(job: &ClaimJob<'_>) -> String {
     let ClaimJob { claim, namespace, image, is_block, arguments } = job;
     let place = if *is_block { "/dev/claim" } else { "/claim" };
@@ -270,7 +274,8 @@ pub fn claim_job(job: &ClaimJob<'_>) -> String {
     let namespace_line = namespace.map_or_else(String::new, |name| format!("  namespace: {name}\n"));
     let of = namespace.map_or_else(String::new, |name| format!(" --namespace {name}"));
     let quote = |text: &str| serde_json::Value::from(text).to_string();
-    let words: Vec<String> = ["measure", place, "--quiet", "--json", "-"]
+    let name = claim_job_name(claim);
+    let words: Vec<String> = ["measure", place, "--quiet", "--keep", "no", "--json", "-"]
         .into_iter()
         .map(str::to_owned)
         .chain(arguments.iter().cloned())
@@ -278,12 +283,12 @@ pub fn claim_job(job: &ClaimJob<'_>) -> String {
         .collect();
     format!(
         "# kubectl apply -f FILE{of}, then, after the measurement:\n\
-         # kubectl wait --for=condition=complete --timeout=30m{of} job/measure-{claim}\n\
-         # kubectl logs{of} job/measure-{claim} -c plimsoll > pod.log && plimsoll report pod.log\n\
+         # kubectl wait --for=condition=complete --timeout=30m{of} job/{name}\n\
+         # plimsoll k8s collect {claim}{of}\n\
          # A claim with WaitForFirstConsumer is bound where this pod is placed; ReadWriteOnce needs the node of its user.\n\
-         apiVersion: batch/v1\nkind: Job\nmetadata:\n  name: measure-{claim}\n{namespace_line}spec:\n  backoffLimit: 0\n  \
+         apiVersion: batch/v1\nkind: Job\nmetadata:\n  name: {name}\n{namespace_line}spec:\n  backoffLimit: 0\n  \
          template:\n    spec:\n      restartPolicy: Never\n      containers:\n      - name: plimsoll\n        image: {}\n        \
-         env:\n        - name: HOME\n          value: /tmp\n        args:\n{}{kind}      volumes:\n      - name: claim\n        persistentVolumeClaim:\n          claimName: {claim}\n",
+         securityContext:\n          allowPrivilegeEscalation: false\n          readOnlyRootFilesystem: true\n        args:\n{}{kind}      volumes:\n      - name: claim\n        persistentVolumeClaim:\n          claimName: {claim}\n",
         quote(image),
         words.concat(),
     )

@@ -47,7 +47,8 @@ pub use json::{
 };
 pub use junit::{JudgedGate, junit};
 pub use kubernetes::{
-    ClaimJob, ClassName, KubernetesClasses, claim_job, kubernetes, kubernetes_classes, kubernetes_of_quotes,
+    ClaimJob, ClassName, KubernetesClasses, claim_job, claim_job_name, kubernetes, kubernetes_classes,
+    kubernetes_of_quotes,
 };
 pub use markdown::page_markdown;
 pub use page::{

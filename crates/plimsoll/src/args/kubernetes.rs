@@ -1,14 +1,43 @@
-//! Flags of `plimsoll k8s-job`.
+//! Flags of `plimsoll k8s`.
 
-use clap::Args;
+use std::path::PathBuf;
 
-pub(super) const K8S_JOB_EXAMPLES: &str = "\
+use clap::{Args, Subcommand};
+
+use super::OutputArgs;
+
+const JOB_EXAMPLES: &str = "\
 Examples:
-  plimsoll k8s-job data-postgres-0 --image registry.example/plimsoll:0.2 > job.yaml
-  plimsoll k8s-job data-postgres-0 --image registry.example/plimsoll:0.2 --namespace db -- --preset oltp --quick
+  plimsoll k8s job data-postgres-0 --image registry.example/plimsoll:0.2 > job.yaml
+  plimsoll k8s job data-postgres-0 -n db --image registry.example/plimsoll:0.2 -- --preset oltp --quick
   kubectl apply -f job.yaml";
 
-/// `plimsoll k8s-job`
+const COLLECT_EXAMPLES: &str = "\
+Examples:
+  plimsoll k8s collect data-postgres-0 -n db
+  kubectl logs job/measure-data-postgres-0 -c plimsoll > pod.log
+  plimsoll k8s collect data-postgres-0 --log pod.log";
+
+/// `plimsoll k8s`
+#[derive(Debug, Args)]
+pub struct KubernetesArgs {
+    /// The command to run.
+    #[command(subcommand)]
+    pub command: KubernetesCommand,
+}
+
+/// Commands about volume claims.
+#[derive(Debug, Subcommand)]
+pub enum KubernetesCommand {
+    /// Print the manifest of a Job that measures a claim
+    #[command(after_help = JOB_EXAMPLES)]
+    Job(ClaimJobArgs),
+    /// Read the run of a claim's Job from its log, show it and keep it
+    #[command(after_help = COLLECT_EXAMPLES)]
+    Collect(ClaimRunArgs),
+}
+
+/// `plimsoll k8s job`
 #[derive(Debug, Args)]
 pub struct ClaimJobArgs {
     /// Name of the persistent volume claim
@@ -18,7 +47,7 @@ pub struct ClaimJobArgs {
     #[arg(long, value_name = "IMAGE")]
     pub image: String,
     /// Namespace of the claim [default: that of the client]
-    #[arg(long, value_name = "NAME", value_parser = parse_name)]
+    #[arg(short, long, value_name = "NAME", value_parser = parse_name)]
     pub namespace: Option<String>,
     /// The claim has volumeMode: Block; it is only read
     #[arg(long)]
@@ -26,6 +55,22 @@ pub struct ClaimJobArgs {
     /// Further arguments of `plimsoll measure`
     #[arg(last = true, value_name = "MEASURE OPTIONS")]
     pub measure: Vec<String>,
+}
+
+/// `plimsoll k8s collect`
+#[derive(Debug, Args)]
+pub struct ClaimRunArgs {
+    /// Name of the persistent volume claim; the beginning of the run's label
+    #[arg(value_name = "CLAIM", value_parser = parse_name)]
+    pub claim: String,
+    /// Namespace of the claim [default: that of kubectl]
+    #[arg(short, long, value_name = "NAME", value_parser = parse_name)]
+    pub namespace: Option<String>,
+    /// Log of the Job's container, - for standard input [default: that of kubectl logs]
+    #[arg(long, value_name = "FILE")]
+    pub log: Option<PathBuf>,
+    #[command(flatten)]
+    pub output: OutputArgs,
 }
 
 /// A DNS subdomain of RFC 1123, such as names of Kubernetes objects.

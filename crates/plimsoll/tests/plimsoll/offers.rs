@@ -143,6 +143,56 @@ fn billing_of_requests_is_compared_with_storage_that_includes_them() {
     assert_eq!(folder.json(&["quote", "aws/gp3:100GiB"])["quotes"][0]["billing"].as_array().unwrap().len(), 0);
 }
 
+/// An answer of Prometheus: a claim of 500 GiB with 300 reads and 100 writes of 8 KiB in each second, 2 ms each.
+fn claim_metrics() -> String {
+    let series = |name: &str, labels: &str, value: fn(u64) -> f64| {
+        let points: Vec<String> =
+            (0..10).map(|n| format!("[{},\"{}\"]", 1_772_442_000 + 60 * n, value(60 * n))).collect();
+        format!("{{\"metric\":{{\"__name__\":\"{name}\",{labels}}},\"values\":[{}]}}", points.join(","))
+    };
+    let volume = "\"instance_id\":\"i-0b2\",\"volume_id\":\"vol-0a1\"";
+    let claim = "\"exported_namespace\":\"db\",\"persistentvolumeclaim\":\"data-postgres-0\",\"volumename\":\"pvc-7\"";
+    let all = [
+        series("aws_ebs_csi_write_ops_total", volume, |s| 100.0 * s as f64),
+        series("aws_ebs_csi_write_bytes_total", volume, |s| 100.0 * 8_192.0 * s as f64),
+        series("aws_ebs_csi_write_seconds_total", volume, |s| 100.0 * 0.002 * s as f64),
+        series("aws_ebs_csi_read_ops_total", volume, |s| 300.0 * s as f64),
+        series("aws_ebs_csi_read_bytes_total", volume, |s| 300.0 * 8_192.0 * s as f64),
+        series("aws_ebs_csi_read_seconds_total", volume, |s| 300.0 * 0.002 * s as f64),
+        series(
+            "kube_persistentvolume_info",
+            "\"csi_volume_handle\":\"vol-0a1\",\"persistentvolume\":\"pvc-7\"",
+            |_| 1.0,
+        ),
+        series("kube_persistentvolumeclaim_info", claim, |_| 1.0),
+        series("kube_persistentvolume_capacity_bytes", "\"persistentvolume\":\"pvc-7\"", |_| 536_870_912_000.0),
+    ];
+    format!("{{\"status\":\"success\",\"data\":{{\"resultType\":\"matrix\",\"result\":[{}]}}}}", all.join(","))
+}
+
+#[test]
+fn the_run_of_a_claim_is_read_from_its_log_and_saved_once() {
+    let folder = Folder::new("claim-run");
+    let load = ["--depth", "1", "--duration", "300ms", "--size", "16MiB"];
+    folder.make("claim");
+    let run = folder.text(&[&["measure", "claim", "--quiet", "--keep", "no", "--json", "-"], &load[..]].concat());
+    // kubectl prints both streams.
+    folder.write("pod.log", format!("plimsoll: io_uring is refused here\n{run}plimsoll: done\n"));
+    let collect = ["k8s", "collect", "data.postgres-0", "-n", "db", "--log"];
+    let text = words(&folder.text(&[&collect[..], &["pod.log"]].concat()));
+    assert!(
+        text.starts_with("Load line:") && text.contains("-data-postgres-0-measured-db-data-postgres-0.json"),
+        "{text}"
+    );
+    folder.text(&[&collect[..], &["pod.log"]].concat());
+    assert_eq!(folder.text(&["runs"]).matches("data-postgres-0-measured").count(), 1);
+    assert_eq!(folder.json(&["report", "last"])["subject"]["name"], "db/data.postgres-0");
+    folder.write("pod.log", "plimsoll: /claim: No space left on device: use a smaller --size\n");
+    folder.refuses(&[&collect[..], &["pod.log"]].concat(), "ends with \"plimsoll: /claim: No space left on device");
+    let without = Folder::new("no-kubectl").env("PATH", "/nonexistent");
+    without.refuses(&["k8s", "collect", "data-0"], "kubectl logs job/measure-data-0 -c plimsoll > pod.log");
+}
+
 /// The schemas check names and types of fields, not the keys of drivers, which a test of `report` checks.
 #[test]
 fn kubernetes_objects_match_the_schemas_of_the_api() {
@@ -155,10 +205,20 @@ fn kubernetes_objects_match_the_schemas_of_the_api() {
         "stripe(3,64KiB) of aws/gp3:100GiB",
     ];
     folder.text(&[&["quote"], &configs[..], &["--kubernetes", "claims.yaml"]].concat());
-    let job = ["k8s-job", "data-0", "--image", "registry.example/plimsoll:0.2"];
+    let job = ["k8s", "job", "data-0", "--image", "registry.example/plimsoll:0.2"];
     folder.write("file.yaml", folder.text(&job));
     folder.write("block.yaml", folder.text(&[&job[..], &["--block", "--namespace", "db", "--", "--quick"]].concat()));
-    let files = ["claims.yaml", "file.yaml", "block.yaml"].map(|name| folder.file(name));
+    folder.write("range.json", claim_metrics());
+    for provider in ["aws", "gcp", "azure", "oci"] {
+        let file = format!("{provider}.yaml");
+        let text = folder.text(&["size", "range.json", "--provider", provider, "--kubernetes", &file]);
+        let objects = folder.read(&file);
+        // A single volume of the claim's capacity.
+        assert_eq!(objects.matches("kind: PersistentVolumeClaim").count(), 1, "{text}{objects}");
+        assert!(objects.contains("storage: 500Gi\n"), "{objects}");
+    }
+    let files =
+        ["claims", "file", "block", "aws", "gcp", "azure", "oci"].map(|name| folder.file(&format!("{name}.yaml")));
     match Command::new("kubernetes-validate").args(["--strict", "-k", "1.34"]).args(files).output() {
         Ok(output) => assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout)),
         Err(error) => eprintln!("skipped: kubernetes-validate is not installed (PyPI): {error}"),

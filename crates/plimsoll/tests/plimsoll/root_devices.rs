@@ -65,15 +65,15 @@ impl Drop for Loop {
 
 /// The command of a Job, from its manifest.
 fn command_of_job(folder: &Folder, block: &[&str], options: &[&str]) -> Vec<String> {
-    let job = [&["k8s-job", "data-0", "--image", "registry.example/plimsoll:0.2"], block, &["--"], options].concat();
+    let job = [&["k8s", "job", "data-0", "--image", "registry.example/plimsoll:0.2"], block, &["--"], options].concat();
     let manifest = folder.text(&job);
     let lines = manifest.lines().skip_while(|line| line.trim() != "args:").skip(1);
     let words = lines.map_while(|line| line.trim().strip_prefix("- \""));
     words.map(|word| word.trim_end_matches('"').to_owned()).collect()
 }
 
-/// Runs a command in a root directory of its own with the claim in it, as a container does. Returns its log, which has both
-/// streams, if it succeeded.
+/// Runs a command as the container of a Job does: in a read-only root directory of its own with the claim in it, without
+/// network, home directory and variables but PATH. Returns its log, which has both streams, if it succeeded.
 fn run_in_container(folder: &Folder, claim: &str, command: &[String]) -> String {
     let script = r#"
         root=$1; program=$2; claim=$3; shift 3
@@ -86,11 +86,12 @@ fn run_in_container(folder: &Folder, claim: &str, command: &[String]) -> String 
         cp -a /dev/null /dev/urandom "$root/dev/"
         if [ -b "$claim" ]; then cp -a "$claim" "$root/dev/claim"; else mount --bind "$claim" "$root/claim"; fi
         touch "$root/plimsoll"; mount --bind "$program" "$root/plimsoll"
-        exec env -i HOME=/tmp PATH="$PATH" chroot "$root" /plimsoll "$@" 2>&1
+        mount -o remount,ro "$root"
+        exec env -i PATH="$PATH" chroot "$root" /plimsoll "$@" 2>&1
     "#;
     folder.make("root");
     let root = folder.file("root");
-    let arguments = ["-m", "sh", "-ec", script, "sh", &root, PROGRAM, claim];
+    let arguments = ["-m", "-n", "sh", "-ec", script, "sh", &root, PROGRAM, claim];
     let output = Command::new("unshare").args(arguments).args(command).output().expect("unshare is installed");
     assert!(output.status.success(), "{}{}", stdout(&output), stderr(&output));
     stdout(&output)
@@ -107,16 +108,16 @@ fn the_job_of_a_claim_measures_a_directory_and_a_device() {
     let log = run_in_container(&folder, &folder.file("claim"), &in_directory);
     // kubectl has both streams: lines before and after the run are left out.
     folder.write("pod.log", format!("plimsoll: io_uring is refused here\n{log}plimsoll: done\n"));
-    let report = words(&folder.text(&["report", "pod.log"]));
-    assert!(report.contains("/claim") && report.contains("IOPS"), "{report}");
+    let report = words(&folder.text(&["k8s", "collect", "data-0", "--log", "pod.log"]));
+    assert!(report.contains("data-0") && report.contains("IOPS") && report.contains("Kept as"), "{report}");
     assert!(folder.names("claim").is_empty(), "the test file is removed");
     let before = device.contents();
     let of_device = command_of_job(&folder, &["--block"], &options);
     assert_eq!(of_device[..2], ["measure", "/dev/claim"]);
     let log = run_in_container(&folder, device.device(), &of_device);
     folder.write("device.log", log);
-    let report = words(&folder.text(&["report", "device.log"]));
-    assert!(report.contains("/dev/claim") && report.contains("IOPS"), "{report}");
+    let report = words(&folder.text(&["k8s", "collect", "data-0", "-n", "db", "--log", "device.log"]));
+    assert!(report.contains("db/data-0") && report.contains("read-only"), "{report}");
     assert!(device.contents() == before, "not a byte has changed");
 }
 

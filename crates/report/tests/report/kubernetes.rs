@@ -71,6 +71,8 @@ fn parameters_have_the_keys_of_the_drivers() {
         assert_eq!(parameters(&text, "StorageClass"), map(class), "{text}");
         assert_eq!(parameters(&text, "VolumeAttributesClass"), map(attributes), "{text}");
         assert_eq!(text.contains("volumeAttributesClassName: plimsoll\n"), !attributes.is_empty(), "{text}");
+        let annotations = "annotate pvc CLAIM ebs.csi.aws.com/volumeType=gp3 ebs.csi.aws.com/iops=12000 ebs.csi.aws.com/throughput=500";
+        assert_eq!(text.contains(annotations), config.starts_with("aws/"), "{text}");
         assert!(text.contains("storage: 500Gi") || text.contains("storage: 512Gi"), "{text}");
     }
 }
