@@ -18,6 +18,8 @@ const MAX_STEPS: u64 = 10_000;
 pub(super) struct CreditMeter {
     /// Operations or bytes of full credits.
     pub(super) burst: u64,
+    /// Units per second that refill the credits.
+    rate: f64,
     upper: CreditMachine,
     lower: CreditMachine,
 }
@@ -31,7 +33,7 @@ impl CreditMeter {
             machine.spend(start, burst as f64 * (1.0 - share));
             machine
         };
-        Self { burst, upper: machine(share.unwrap_or(1.0)), lower: machine(share.unwrap_or(0.0)) }
+        Self { burst, rate, upper: machine(share.unwrap_or(1.0)), lower: machine(share.unwrap_or(0.0)) }
     }
 
     /// Spends `units` per second from the last time until `end`.
@@ -76,7 +78,8 @@ impl CreditMeter {
             let before = machine.left(at) as f64;
             at += FORECAST_STEP;
             if machine.spend(at, per_second * FORECAST_STEP.as_secs_f64()) {
-                let rest = before / per_second.max(1.0);
+                // They are refilled while they are spent.
+                let rest = before / (per_second - self.rate).max(1.0);
                 return Some(at.since(now) - FORECAST_STEP + Span::from_secs_f64(rest).min(FORECAST_STEP));
             }
         }

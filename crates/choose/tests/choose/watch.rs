@@ -216,6 +216,22 @@ fn source_without_throughput_has_no_limits_of_bytes() {
     assert!(state.limits.iter().any(|of| watcher.limits()[of.limit].counts == Counts::Bytes));
 }
 
+/// Credits of 5.4 million, refilled at 999 a second under a constant load.
+#[test]
+fn last_seconds_of_credits_are_forecast_with_their_refill() {
+    for (iops, share) in [(1_200.0, 0.001), (2_000.0, 0.01), (2_500.0, 0.01)] {
+        let options = WatchOptions { lead: HOUR, credits: Some(share) };
+        let mut watcher = Watcher::new(Some(offer("aws/gp2:333GiB")), options);
+        for n in 1..=2 {
+            watcher.observe(sample(MIDNIGHT + EVERY * n, iops, 8_192.0));
+        }
+        let balance = watcher.state().expect("a state").credits[0];
+        let expected = 5_400_000.0 * balance.shares[0] / (iops - 999.0);
+        let forecast = balance.ends_in.expect("an end").as_secs_f64();
+        assert!((forecast - expected).abs() < 1.0, "{iops} IOPS: {forecast} s, expected {expected} s");
+    }
+}
+
 #[test]
 fn bounds_of_credits_meet_and_part_in_a_gap() {
     let mut watcher = watch("aws/gp2:500GiB");
