@@ -94,7 +94,7 @@ fn describe(error: &Error<Japanese>) -> String {
         }
         ErrorKind::MissingRequiredArgument => {
             let missing = list(error, ContextKind::InvalidArg);
-            let lines: String = missing.iter().map(|name| format!("\n  {}", paint_valid(name))).collect();
+            let lines: String = missing.iter().flat_map(|name| ["\n  ".to_owned(), paint_valid(name)]).collect();
             say!("the following required arguments were not provided:{lines}")
         }
         ErrorKind::MissingSubcommand => {
@@ -136,7 +136,7 @@ fn describe_conflict(error: &Error<Japanese>) -> String {
     if others == [argument] {
         return say!("the argument '{name}' cannot be used multiple times");
     }
-    let lines: String = others.iter().map(|other| format!("\n  {}", paint_invalid(other))).collect();
+    let lines: String = others.iter().flat_map(|other| ["\n  ".to_owned(), paint_invalid(other)]).collect();
     say!("the argument '{name}' cannot be used with:{lines}")
 }
 
