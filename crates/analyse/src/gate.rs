@@ -7,11 +7,12 @@ use core::fmt;
 use std::str::FromStr;
 
 use plimsoll_load::Pace;
-use plimsoll_record::{Curve, Estimate, LoadLine, Run};
+use plimsoll_record::{Curve, Estimate, Finding, LoadLine, Run};
 use plimsoll_units::{Iops, Span};
 use thiserror::Error;
 
 use crate::Comparison;
+use crate::interval::student;
 
 /// A condition under which a result fails.
 #[derive(Clone, Debug, PartialEq)]
@@ -91,6 +92,10 @@ pub enum GateGap {
     NoFigure,
     /// A change was to be judged on a single run.
     SingleRun,
+    /// Several runs were given of one side, and a single one of the other, whose scatter is unknown.
+    FewRuns,
+    /// The generator was so late at this load that the response times are partly its own.
+    LateGenerator,
     /// The run has no load line.
     NoLine,
     /// The run has no knee.
@@ -144,13 +149,19 @@ impl Gate {
         self.decide(JudgedFigure { estimate: figure, currency: None })
     }
 
-    /// Judges a figure without an interval; an absent one is undetermined.
+    /// Judges a figure without an interval; an absent one is undetermined, as is a change, which needs two results.
     pub fn judge_exact(&self, figure: Option<f64>) -> GateOutcome {
+        if self.is_change() {
+            return GateOutcome::Unknown(GateGap::SingleRun);
+        }
         figure.map_or(GateOutcome::Unknown(GateGap::NoFigure), |figure| self.judge(Estimate::bare(figure)))
     }
 
-    /// Judges a price with its currency, an ISO 4217 code; an absent one is undetermined.
+    /// Judges a price with its currency, an ISO 4217 code; an absent one is undetermined, as is a change.
     pub fn judge_price(&self, price: Option<(f64, String)>) -> GateOutcome {
+        if self.is_change() {
+            return GateOutcome::Unknown(GateGap::SingleRun);
+        }
         let Some((amount, currency)) = price else { return GateOutcome::Unknown(GateGap::NoFigure) };
         if self.currency.as_ref().is_some_and(|own| *own != currency) {
             return GateOutcome::Unknown(GateGap::OtherCurrency(currency));
@@ -179,21 +190,63 @@ impl Gate {
         figure_of(self.figure, curve).map_or_else(GateOutcome::Unknown, |figure| self.judge(figure))
     }
 
-    /// Judges the change between two sides of a comparison, of which `curves` are the first and the second.
-    pub fn judge_change(&self, comparison: &Comparison, curves: [&Curve; 2]) -> GateOutcome {
-        if !self.is_change() {
-            return self.judge_curve(curves[1]);
-        }
-        let ratio = match (self.figure, &comparison.line) {
-            (GateFigure::Line, Some(line)) => Ok(line.ratio),
-            _ => figure_of(self.figure, curves[0]).and_then(|a| Ok(divide(a, figure_of(self.figure, curves[1])?))),
+    /// Judges the change between two sides of a comparison, each of one or several runs; a value, of the second side.
+    pub fn judge_change(&self, comparison: &Comparison, sides: [&[Curve]; 2]) -> GateOutcome {
+        let figures = |side: &[Curve]| -> Result<Vec<Estimate>, GateGap> {
+            side.iter().map(|curve| figure_of(self.figure, curve)).collect()
         };
-        let change = |ratio: Estimate| Estimate {
-            value: ratio.value - 1.0,
-            interval: ratio.interval.map(|(low, high)| (low - 1.0, high - 1.0)),
+        let judged = match (self.figure, &comparison.line) {
+            _ if !self.is_change() => figures(sides[1]).and_then(|own| combine(&own)),
+            (GateFigure::Line, Some(line)) => Ok(change(line.ratio)),
+            _ => figures(sides[0]).and_then(|a| Ok(change(ratio_of(&a, &figures(sides[1])?)?))),
         };
-        ratio.map_or_else(GateOutcome::Unknown, |ratio| self.judge(change(ratio)))
+        judged.map_or_else(GateOutcome::Unknown, |figure| self.judge(figure))
     }
+}
+
+/// The change of a ratio.
+fn change(ratio: Estimate) -> Estimate {
+    Estimate { value: ratio.value - 1.0, interval: ratio.interval.map(|(low, high)| (low - 1.0, high - 1.0)) }
+}
+
+/// The figure of runs of the same thing: of a single one with its interval, of several by their scatter.
+fn combine(figures: &[Estimate]) -> Result<Estimate, GateGap> {
+    if let [figure] = figures {
+        return Ok(*figure);
+    }
+    let [mean, error] = log_mean(figures)?;
+    let half = student(figures.len() - 1) * error;
+    Ok(Estimate { value: mean.exp(), interval: Some(((mean - half).exp(), (mean + half).exp())) })
+}
+
+/// The ratio of a figure of the second side to that of the first: of single runs by their intervals, of several by the
+/// scatter between them (Welch 1947).
+fn ratio_of(a: &[Estimate], b: &[Estimate]) -> Result<Estimate, GateGap> {
+    if let ([a], [b]) = (a, b) {
+        return Ok(divide(*a, *b));
+    }
+    let ([mean_a, error_a], [mean_b, error_b]) = (log_mean(a)?, log_mean(b)?);
+    let (square_a, square_b) = (error_a.powi(2), error_b.powi(2));
+    let share = |square: f64, runs: usize| square.powi(2) / (runs - 1) as f64;
+    let degrees = (square_a + square_b).powi(2) / (share(square_a, a.len()) + share(square_b, b.len()));
+    let half = if degrees.is_nan() { 0.0 } else { student(degrees as usize) * (square_a + square_b).sqrt() };
+    let ratio = mean_b - mean_a;
+    Ok(Estimate { value: ratio.exp(), interval: Some(((ratio - half).exp(), (ratio + half).exp())) })
+}
+
+/// The mean of the logarithms of figures and its standard error; at least two figures above 0.
+fn log_mean(figures: &[Estimate]) -> Result<[f64; 2], GateGap> {
+    if figures.len() < 2 {
+        return Err(GateGap::FewRuns);
+    }
+    if figures.iter().any(|figure| figure.value <= 0.0) {
+        return Err(GateGap::NoLine);
+    }
+    let logs: Vec<f64> = figures.iter().map(|figure| figure.value.ln()).collect();
+    let n = logs.len() as f64;
+    let mean = logs.iter().sum::<f64>() / n;
+    let variance = logs.iter().map(|log| (log - mean).powi(2)).sum::<f64>() / (n - 1.0);
+    Ok([mean, (variance / n).sqrt()])
 }
 
 /// The figure of a curve, or the reason why it has none.
@@ -224,15 +277,21 @@ fn figure_of(figure: GateFigure, curve: &Curve) -> Result<Estimate, GateGap> {
 /// Response time at an offered rate, interpolated in logarithms between the nearest open loads.
 fn latency_at(percentile: Percentile, rate: f64, curve: &Curve) -> Result<Estimate, GateGap> {
     let offered = |run: &Run| match run.offered {
-        Pace::Open { rate, .. } => Some((rate.as_f64(), percentile.of(run))),
+        Pace::Open { rate, .. } => {
+            let is_late = run.findings.iter().any(|finding| matches!(finding, Finding::GeneratorLate { .. }));
+            Some((rate.as_f64(), percentile.of(run), is_late))
+        }
         Pace::Closed { .. } => None,
     };
-    let loads: Vec<(f64, Estimate)> = curve.runs.iter().filter_map(offered).collect();
-    let below = loads.iter().filter(|(load, _)| *load <= rate).max_by(|a, b| a.0.total_cmp(&b.0));
-    let above = loads.iter().filter(|(load, _)| *load >= rate).min_by(|a, b| a.0.total_cmp(&b.0));
+    let loads: Vec<(f64, Estimate, bool)> = curve.runs.iter().filter_map(offered).collect();
+    let below = loads.iter().filter(|(load, ..)| *load <= rate).max_by(|a, b| a.0.total_cmp(&b.0));
+    let above = loads.iter().filter(|(load, ..)| *load >= rate).min_by(|a, b| a.0.total_cmp(&b.0));
     let (Some(below), Some(above)) = (below, above) else {
         return Err(GateGap::NoLoads(rate));
     };
+    if [below, above].iter().any(|(_, _, is_late)| *is_late) {
+        return Err(GateGap::LateGenerator);
+    }
     let share = if above.0 > below.0 { (rate / below.0).ln() / (above.0 / below.0).ln() } else { 0.0 };
     let between = |a: f64, b: f64| (a.ln() * (1.0 - share) + b.ln() * share).exp();
     let interval = below.1.interval.zip(above.1.interval);

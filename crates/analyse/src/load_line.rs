@@ -10,7 +10,9 @@
 //! the objective.
 
 use plimsoll_load::Pace;
-use plimsoll_record::{Curve, Estimate, LineBasis, LoadLine, LoadSlot, Measure, Objective, Run, Scope, Source};
+use plimsoll_record::{
+    Curve, Estimate, LineBasis, LoadLine, LoadSlot, Measure, Objective, Run, Scope, Source, Steadiness,
+};
 use plimsoll_units::Span;
 
 use crate::estimate::{
@@ -42,7 +44,9 @@ pub fn load_line(runs: &[Run], objective: Objective) -> Option<LoadLine> {
 type Estimator = fn(&[LoadSlot], Objective) -> Option<Estimated>;
 
 fn of_runs(runs: &[Run], objective: Objective, estimate: Estimator) -> Option<LoadLine> {
-    let windows = select_windows(runs);
+    // Response times of an overloaded run depend on its length, those of its first windows, too.
+    let is_steady = |run: &Run| run.figures.steadiness != Steadiness::Overloaded;
+    let windows = if runs.iter().any(is_steady) { select_windows(runs) } else { Vec::new() };
     let has_several = windows.iter().any(|slot| slot.offered != windows[0].offered);
     if has_several && windows.len() >= MIN_WINDOWS {
         return estimate(&windows, objective).map(|found| found.line);

@@ -28,9 +28,10 @@ pub fn run(args: &Compare) -> Result<(), CliError> {
     let compared = store::runs().compare(before, after)?;
     let comparison = &compared.comparison;
     outputs.write_comparison(compared.names(), comparison, &compared.curves())?;
-    if let [Some(a), Some(b)] = compared.sides.each_ref().map(|side| side.curves.last()) {
-        let named = [(format!("{} and {}", a.subject.name, b.subject.name), [a, b])];
-        gates::decide(&args.gates, &named, |gate, curves| gate.judge_change(comparison, *curves))?;
+    let sides = compared.sides.each_ref().map(|side| &side.curves[..]);
+    if let [[a, ..], [b, ..]] = sides {
+        let named = [(format!("{} and {}", a.subject.name, b.subject.name), sides)];
+        gates::decide(&args.gates, &named, |gate, sides| gate.judge_change(comparison, *sides))?;
     }
     if args.exit_code { exit_code(&comparison.verdict) } else { Ok(()) }
 }

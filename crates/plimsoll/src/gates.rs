@@ -26,12 +26,13 @@ pub fn decide<T>(
         let of_result = |gate| JudgedGate { subject: subject.clone(), gate, outcome: judge(gate, result) };
         judged.extend(gates.fail_if.iter().map(of_result));
     }
+    if let Some(path) = &gates.junit {
+        // Not the exit code of a failed condition.
+        put(path, junit(&judged).as_bytes()).map_err(|error| CliError::usage(error.to_string()))?;
+    }
     for JudgedGate { gate, outcome, .. } in &judged {
         // The exit code has the result if standard error is closed.
         let _ = writeln!(std::io::stderr(), "plimsoll: {}", gate_outcome(gate, outcome));
-    }
-    if let Some(path) = &gates.junit {
-        put(path, junit(&judged).as_bytes())?;
     }
     let is_any = |is: fn(&GateOutcome) -> bool| judged.iter().any(|one| is(&one.outcome));
     match () {

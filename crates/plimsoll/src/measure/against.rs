@@ -77,7 +77,7 @@ fn finish(measured: InterleavedCurves, args: &MeasureCommand, outputs: &Outputs)
     let comparison = compare_turns(&curves[0], &curves[1], objective);
     outputs.write_comparison(names.each_ref().map(std::slice::from_ref), &comparison, &curves)?;
     gates::decide(&args.gates, &[(names.join(" and "), curves)], |gate, [a, b]| {
-        gate.judge_change(&comparison, [a, b])
+        gate.judge_change(&comparison, [a, b].map(std::slice::from_ref))
     })?;
     saved
 }

@@ -604,6 +604,43 @@ fn gate_passes_equal_storage_and_fails_a_limited_depth() {
 }
 
 #[test]
+fn all_runs_of_a_side_decide_a_gate() {
+    let folder = Folder::new("sides");
+    for (name, service) in [("base", "800us"), ("slow", "960us")] {
+        for seed in ["1", "2", "3"] {
+            let model = format!("station(64, {service}, lognormal 0.4)");
+            let file = format!("{name}{seed}.json");
+            folder
+                .text(&["simulate", &model, "-r", "100", "--rate", "5000", "--seed", seed, "--quick", "--json", &file]);
+        }
+    }
+    let judge = |before: &[&str], after: &[&str]| {
+        let gate = ["--fail-if", "mean@5000 > 10%"];
+        let output = folder.run(&[&["compare"], &gate[..], before, &["--"], after].concat());
+        (output.status.code(), stderr(&output))
+    };
+    let base = ["base1.json", "base2.json", "base3.json"];
+    let (code, outcomes) = judge(&base, &["slow1.json", "slow2.json", "slow3.json"]);
+    assert_eq!(code, Some(1), "{outcomes}");
+    assert!(outcomes.contains("failed, mean@5000 > 10%: +"), "{outcomes}");
+    // Two of three are slower: their scatter contains the threshold.
+    let (code, outcomes) = judge(&base, &["slow1.json", "slow2.json", "base2.json"]);
+    assert_eq!(code, Some(3), "{outcomes}");
+    let (code, outcomes) = judge(&base, &["slow1.json"]);
+    assert_eq!(code, Some(3), "{outcomes}");
+    assert!(outcomes.contains("give at least two of each side"), "{outcomes}");
+}
+
+#[test]
+fn change_of_a_single_result_is_undetermined() {
+    let folder = Folder::new("single");
+    for condition in ["price < -10%", "max < -10%"] {
+        let output = folder.run(&["quote", "aws/gp3:500GiB", "--fail-if", condition]);
+        assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
+    }
+}
+
+#[test]
 fn unsaved_run_is_an_error_after_its_result() {
     let folder = Folder::new("not-kept");
     folder.write("runs", "a file");

@@ -275,3 +275,17 @@ fn units_are_valid_for_systemd() {
     let ours: Vec<String> = text(&output).lines().filter(|line| line.contains("plimsoll")).map(str::to_owned).collect();
     assert!(ours.is_empty(), "{ours:#?}");
 }
+
+/// At rates that the volume never completes, response times are those of the length of the run.
+#[test]
+fn overloaded_rates_have_no_load_line() {
+    let folder = Folder::new("overloaded");
+    let state = folder.path().display();
+    let measure = format!(
+        "XDG_STATE_HOME='{state}' '{PROGRAM}' measure \"$uri\" -r 100 -b 64KiB --rate 500,1000 -d 1s --json -"
+    );
+    let output = nbd(&["--size", "1GiB", "--like", "limit(100)", "--run", &measure]);
+    let run: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!(run["runs"][0]["figures"]["steadiness"], "overloaded", "{}", run["runs"][0]["figures"]);
+    assert_eq!(run["load_line"]["verdict"], "never", "{}", run["load_line"]);
+}

@@ -19,9 +19,16 @@ fn format_gap(gap: &GateGap) -> String {
         GateGap::Scatter => label!("its 95 % interval contains the threshold: measure longer").into(),
         GateGap::NoFigure => label!("the result does not have this figure").into(),
         GateGap::SingleRun => label!("a change needs two runs: use plimsoll compare").into(),
+        GateGap::FewRuns => label!("several runs are judged by their scatter: give at least two of each side").into(),
+        GateGap::LateGenerator => {
+            label!("the generator was late at this load, so the times are partly its own: measure on a quieter host")
+                .into()
+        }
         GateGap::NoLine => label!("the run has no load line").into(),
         GateGap::NoKnee => label!("the run has no knee").into(),
-        GateGap::NoLoads(rate) => say!("no open loads were measured on both sides of {rate:.0} IOPS"),
+        GateGap::NoLoads(rate) => {
+            say!("no open loads were measured on both sides of {rate:.0} IOPS: measure with --rate {rate:.0}")
+        }
         GateGap::OtherCurrency(currency) => {
             say!("the price is in {currency}: write a limit in {currency}, or set --currency to that of the limit")
         }
