@@ -129,11 +129,7 @@ impl Prepared {
     }
 
     /// Probes the target, and fills a scratch file.
-    pub(crate) fn begin(
-        &mut self,
-        context: &RunContext<'_>,
-        monitor: &mut dyn Monitor,
-    ) -> Result<Begun, MeasureError> {
+    pub(crate) fn begin(&mut self, context: &RunContext<'_>, monitor: &mut dyn Monitor) -> Result<Begun, MeasureError> {
         let started = Timestamp::now();
         let clock = Clock::start();
         let (buffered, processor_limit) = (self.caching == Caching::Buffered, processor_limit());

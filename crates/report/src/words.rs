@@ -199,6 +199,9 @@ fn is_bound_by_generator(curve: &Curve) -> bool {
     findings.any(|finding| matches!(finding, Finding::GeneratorBound { .. }))
 }
 
+/// Maximum ratio of two rates that is no difference.
+const MAX_ALIKE: f64 = 1.05;
+
 /// The limit of a curve as a sentence; `None` if the runs do not determine it.
 pub fn limit(curve: &Curve) -> Option<String> {
     if is_bound_by_generator(curve) {
@@ -209,12 +212,17 @@ pub fn limit(curve: &Curve) -> Option<String> {
     }
     pick::at_line(curve)?;
     let max = pick::fastest(curve)?;
-    let max = format!("{} IOPS", number::three(max.figures.iops.value));
+    let max_iops = max.figures.iops.value;
+    let max = format!("{} IOPS", number::three(max_iops));
+    let is_saturated = curve.runs.iter().any(|run| !pick::is_open(run) || pick::is_overloaded(run));
     Some(match curve.load_line.as_ref()? {
-        LoadLine::At { .. } => {
+        LoadLine::At { iops, .. } if max_iops > iops.value * MAX_ALIKE => {
             say!("Latency is the limit: the storage completes up to {max}, but misses the objective.")
         }
-        LoadLine::Beyond { .. } => say!("Throughput is the limit: no run exceeded {max}."),
+        LoadLine::Beyond { .. } if !is_saturated => {
+            label!("No limit was reached: the storage carried each of the offered loads.").into()
+        }
+        LoadLine::At { .. } | LoadLine::Beyond { .. } => say!("Throughput is the limit: no run exceeded {max}."),
         LoadLine::Never { .. } => label!("Latency is the limit: even the lightest load misses the objective.").into(),
         LoadLine::Refused { .. } => return None,
     })

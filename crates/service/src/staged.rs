@@ -181,7 +181,9 @@ impl StagedVolume {
     /// Reasons to doubt the emulation.
     pub fn findings(&self) -> Vec<Finding> {
         let doubts = self.volume.doubts.iter().cloned().map(|what| Finding::ModelDoubted { what });
-        doubts.chain(fetch_counters(&self.service.client, NAME).ok().and_then(|stats| find_lateness(&self.begun, &stats))).collect()
+        doubts
+            .chain(fetch_counters(&self.service.client, NAME).ok().and_then(|stats| find_lateness(&self.begun, &stats)))
+            .collect()
     }
 
     /// Detaches the volume and stops its service.

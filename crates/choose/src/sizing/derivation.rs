@@ -127,7 +127,7 @@ pub fn derive_requirements(subject: &DatabaseDemand, design: &Design) -> Result<
     let longest = slots.iter().map(|slot| subject.slots[*slot].resolution).max().unwrap_or_default();
     let measured = measure_load(subject, design, (&windows, &slots), &loaded.1, &allowance)?;
     let often = find_frequent_rates(design, &windows, &loaded.0);
-    let (answer, censored) = diagnosed(subject);
+    let (answer, censored, stalled) = diagnosed(subject);
     let lifted = censored.as_ref().filter(|censored| is_lifted(design, censored));
     let without_stall = lifted.map_or(1.0, Censored::factor);
     let of_periods = in_busy_periods(longest, &subject.busy_periods);
@@ -173,6 +173,7 @@ pub fn derive_requirements(subject: &DatabaseDemand, design: &Design) -> Result<
         free: design.free,
         answer,
         censored,
+        stalled,
         today,
         account: subject.account.clone().map(Arc::new),
         may_be_slower: design.may_be_slower,
@@ -435,16 +436,21 @@ fn stand_in(objective: &ClassObjective, points: &[DesignPoint]) -> Option<Assump
     (evaluated_on != Some(class)).then_some(assumption)
 }
 
-/// The answer of the diagnosis if the input has waits of sessions, and the reason why the rates are below the demand.
-fn diagnosed(subject: &DatabaseDemand) -> (Option<DiagnosisVerdict>, Option<Censored>) {
+/// The answer of the diagnosis if the input has waits of sessions, the reason why the rates are below the demand, and the
+/// windows in which storage does not answer.
+fn diagnosed(subject: &DatabaseDemand) -> (Option<DiagnosisVerdict>, Option<Censored>, Option<DiagnosisVerdict>) {
     let found = diagnose(subject, &DiagnoseOptions::default());
+    let is_stall = |verdict: &&DiagnosisVerdict| {
+        matches!(verdict, DiagnosisVerdict::Stalled { .. } | DiagnosisVerdict::ProviderStall(_))
+    };
+    let stalled = found.verdicts.iter().find(is_stall).cloned();
     let is_answer = |verdict: &DiagnosisVerdict| {
         !matches!(verdict, DiagnosisVerdict::Censored(_) | DiagnosisVerdict::ProviderStall(_))
     };
     let has_evidence =
         |verdict: &DiagnosisVerdict| subject.account.is_some() || matches!(verdict, DiagnosisVerdict::Host { .. });
     let first = found.verdicts.into_iter().find(is_answer).filter(has_evidence);
-    (first.filter(|verdict| !matches!(verdict, DiagnosisVerdict::NoSessionTimes { .. })), found.censored)
+    (first.filter(|verdict| !matches!(verdict, DiagnosisVerdict::NoSessionTimes { .. })), found.censored, stalled)
 }
 
 /// The rate without a stall: the upper end of a range that begins at the measured rate.

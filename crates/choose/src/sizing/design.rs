@@ -128,6 +128,8 @@ pub struct SizingRequirements {
     pub answer: Option<DiagnosisVerdict>,
     /// The reason why the measured load is below the demand, if any. The expected load is then the upper end of a range.
     pub censored: Option<Censored>,
+    /// Windows in which operations are pending and none completes: their demand is unknown.
+    pub stalled: Option<DiagnosisVerdict>,
     /// Mean response times of today's storage, in the order of [`Class::ALL`]; empty if unknown.
     pub today: Vec<(Class, Span)>,
     /// The split of the database's time, if the input contains waits of sessions.
@@ -284,6 +286,7 @@ impl SizingRequirements {
             compute_origin: ComputeOrigin::default(),
             answer: None,
             censored: None,
+            stalled: None,
             today: Vec::new(),
             account: None,
             may_be_slower: false,

@@ -133,3 +133,19 @@ fn a_limit_by_the_providers_counters_is_named_first_with_its_owner() {
     let sizing = folder.run(&["size", "ebs.txt", "--capacity", "500GiB", "--provider", "aws"]);
     check(&sizing, 0, &["a faster volume alone does not help, so the machine is sized for this load too"]);
 }
+
+#[test]
+fn storage_that_does_not_respond_at_times_is_no_fast_storage() {
+    let folder = Folder::new("stall");
+    let row = |minute: usize| {
+        let (rates, queue) = if minute < 10 { ("1000,500,8000,4000,1,1", 1) } else { ("0,0,0,0,0,0", 256) };
+        format!("2026-03-02 00:{minute:02}:00,sda,{rates},{queue}\n")
+    };
+    let head = "time,device,read_iops,write_iops,read_kb,write_kb,read_latency_ms,write_latency_ms,queue\n";
+    folder.write("stall.csv", head.to_owned() + &(0..20).map(row).collect::<String>());
+    let text = words(&folder.text(&["diagnose", "stall.csv"]));
+    assert!(text.starts_with("Storage is the problem at times: it does not respond"), "{text}");
+    assert!(!text.contains("the storage is fast") && !text.contains("counted twice"), "{text}");
+    let sized = words(&folder.text(&["size", "stall.csv", "--capacity", "1TiB", "--provider", "aws"]));
+    assert!(sized.contains("in 10 of 20 windows: the storage, or its path, does not answer. The demand"), "{sized}");
+}

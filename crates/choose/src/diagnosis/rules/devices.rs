@@ -22,14 +22,15 @@ pub(super) fn verdicts(subject: &DatabaseDemand, diagnosis: &Diagnosis) -> Vec<D
     let mut slow: Vec<DiagnosisVerdict> =
         all().filter(|response| !matters(response, diagnosis)).filter_map(|one| slow_class(one, diagnosis)).collect();
     slow.sort_by(|a, b| class_share(b).total_cmp(&class_share(a)));
-    find_stalls(subject)
-        .into_iter()
-        .chain(pinned)
-        .chain(idle_paths(subject, diagnosis))
-        .chain(responses)
-        .chain(slow)
-        .chain(agreement(subject))
-        .collect()
+    let stalls = find_stalls(subject);
+    // Storage that does not answer at times is not fast, and its pending operations explain their number in flight.
+    let is_contradicted = |verdict: &DiagnosisVerdict| {
+        let is_other = matches!(verdict, DiagnosisVerdict::Quick { .. } | DiagnosisVerdict::Unequal { .. });
+        is_other && !stalls.is_empty()
+    };
+    let others = idle_paths(subject, diagnosis).chain(responses).chain(slow).chain(agreement(subject));
+    let others: Vec<_> = pinned.chain(others).filter(|verdict| !is_contradicted(verdict)).collect();
+    stalls.into_iter().chain(others).collect()
 }
 
 /// Windows with pending operations of which none completes: the storage, or its path, does not answer.

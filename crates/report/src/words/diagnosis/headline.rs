@@ -10,7 +10,11 @@ use crate::number;
 pub(crate) fn headline(found: &Diagnosis) -> Option<String> {
     let answer = found.verdicts.iter().find_map(|verdict| answer_of(verdict, found));
     let is_unknown = found.verdicts.iter().any(|verdict| matches!(verdict, DiagnosisVerdict::NoSessionTimes { .. }));
+    let is_stalled = found.verdicts.iter().any(|verdict| matches!(verdict, DiagnosisVerdict::Stalled { .. }));
     match found.verdicts.first()? {
+        DiagnosisVerdict::NoSessionTimes { .. } if is_stalled => {
+            Some(label!("Storage is the problem at times: it does not respond").to_owned())
+        }
         DiagnosisVerdict::ProviderStall(_) => {
             Some(label!("Storage is the problem at times: the volume did not respond").to_owned())
         }

@@ -62,6 +62,12 @@ pub(crate) fn other_problem(required: &SizingRequirements) -> Option<String> {
     })
 }
 
+/// Windows in which storage does not answer.
+pub(crate) fn stalled(required: &SizingRequirements) -> Option<String> {
+    let windows = crate::words::diagnosis::verdict_text(required.stalled.as_ref()?).text;
+    Some(say!("{windows} The demand of these windows is unknown: the rates are those of the others"))
+}
+
 /// A capacity below the size of the database that its reports state.
 pub(crate) fn smaller_than_stored(required: &SizingRequirements) -> Option<String> {
     let stored = required.account.as_ref()?.stored_bytes?;
