@@ -30,7 +30,7 @@ pub enum Incomparable {
     #[error("too little was measured for an interval")] NoInterval,
     #[error("two runs do not show how much runs vary: give one run, or at least three, on each side")] TwoRuns,
     #[error("a run gives its load line without an interval: measure without --depth and --rate")] LineWithoutInterval,
-    #[error("a run met {0} at its highest load")] Met(Objective),
+    #[error("a run met {0} at its highest load: add load, or set a shorter --objective")] Met(Objective),
     #[error("a run missed {0} even at its lightest load")] Missed(Objective),
     #[error("response times of a run scatter too much for a load line")] ScatterOfRun,
     #[error("the generator of a run was too late to judge {0}")] GeneratorOfRun(Objective),

@@ -30,7 +30,7 @@ pub fn verdict(verdict: &Verdict) -> String {
         Verdict::SqlBench(verdict) => database::sql_bench(verdict),
         Verdict::Tune(verdict) => tune::tune(verdict),
     };
-    say!("{}.", sentence(clean(&text).trim_end_matches('.')))
+    say!("{}.", sentence(clean(&text).trim_end_matches(['.', '。'])))
 }
 
 fn shared(verdict: &SharedVerdict) -> String {

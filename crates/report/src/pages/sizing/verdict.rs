@@ -70,7 +70,7 @@ impl Sized<'_> {
         details.extend(self.sizing.best_machine().and_then(|_| words::memory_not_of_database(demand)));
         cautions.extend(words::other_remedy(demand));
         cautions.extend(of_classes);
-        details.extend(words::answer(demand).map(|answer| answer.trim_end_matches('.').to_owned()));
+        details.extend(words::answer(demand).map(|answer| answer.trim_end_matches(['.', '。']).to_owned()));
         let [cautions, details] = [cautions, details].map(|texts| texts.into_iter().map(full_stop).collect());
         let text = match words::other_problem(demand) {
             Some(other) if matches!(self.sizing.best(), None | Some(Best::Slower(_))) => {

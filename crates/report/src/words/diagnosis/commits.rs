@@ -109,7 +109,7 @@ fn mebibytes(bytes: f64) -> String {
 fn host_text(verdict: &DiagnosisVerdict) -> Option<(String, &'static str)> {
     Some(match verdict {
         DiagnosisVerdict::ProcessorsFull { busy, waiting, processors } => {
-            let of = processors.map_or(String::new(), |processors| format!(" {}", number::integer(processors)));
+            let of = processors.map_or(String::new(), |processors| say!(" {}", number::integer(processors)));
             let queue = waiting.map_or(String::new(), |waiting| {
                 say!(", and {} processes wait for one on average (OS_CPU_WAIT_TIME)", number::three(waiting))
             });

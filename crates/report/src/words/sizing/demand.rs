@@ -39,7 +39,7 @@ pub(crate) fn answer(required: &SizingRequirements) -> Option<String> {
 /// What helps a database whose storage is not the problem.
 pub(crate) fn other_remedy(required: &SizingRequirements) -> Option<String> {
     let verdict = required.answer.as_ref().filter(|verdict| matches!(verdict, DiagnosisVerdict::NotStorage { .. }))?;
-    Some(crate::words::diagnosis::verdict_text(verdict).remedy.trim_end_matches('.').to_owned())
+    Some(crate::words::diagnosis::verdict_text(verdict).remedy.trim_end_matches(['.', '。']).to_owned())
 }
 
 /// The result of the diagnosis in a clause if storage is not the problem: `Storage is not the problem (0.4 % of database time)`.
