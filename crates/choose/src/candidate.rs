@@ -120,8 +120,9 @@ pub(crate) fn lowest(
     if values.count() <= FEW {
         return (1..=values.count()).find_map(holds);
     }
-    let mut best = holds(values.count())?;
-    let (mut low, mut high) = (0, values.count());
+    let top = last_valid(catalogue, terms, place, &values);
+    let mut best = if top == 0 { None } else { holds(top) }?;
+    let (mut low, mut high) = (0, top);
     while high - low > 1 {
         let middle = low + (high - low) / 2;
         match holds(middle) {
@@ -132,11 +133,29 @@ pub(crate) fn lowest(
     Some(best)
 }
 
-/// The highest value on offer, among the last few.
+/// The highest value on offer.
 pub(crate) fn highest(catalogue: &Catalogue, terms: &PriceTerms, place: OptionPosition<'_>) -> Option<Offer> {
     let values = OptionValues::above(place.2);
-    let tried = values.count().min(FEW);
-    (values.count() - tried + 1..=values.count()).rev().find_map(|n| at(catalogue, terms, place, &values.value(n)).ok())
+    let top = last_valid(catalogue, terms, place, &values);
+    let tried = top.min(FEW);
+    (top - tried + 1..=top).rev().find_map(|n| at(catalogue, terms, place, &values.value(n)).ok())
+}
+
+/// The number of the last value that the other options allow: a relation between options, such as IOPS for each MiB/s,
+/// can end below the range of the option. 0 if none is above the present value.
+fn last_valid(catalogue: &Catalogue, terms: &PriceTerms, place: OptionPosition<'_>, values: &OptionValues) -> u64 {
+    let is_valid = |n: u64| at(catalogue, terms, place, &values.value(n)).is_ok();
+    let count = values.count();
+    if let Some(last) = (count.saturating_sub(FEW) + 1..=count).rev().find(|n| is_valid(*n)) {
+        return last;
+    }
+    // The present value, number 0, is valid.
+    let (mut low, mut high) = (0, count);
+    while high - low > 1 {
+        let middle = low + (high - low) / 2;
+        if is_valid(middle) { low = middle } else { high = middle }
+    }
+    low
 }
 
 fn at(

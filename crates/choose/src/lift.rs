@@ -61,9 +61,11 @@ fn bound(offer: &Offer, ask: &Ask) -> Option<(String, f64)> {
 
 fn describe(before: &Offer, after: &Offer, (name, owner): (&str, Owner), (binds, iops): (String, f64)) -> Lift {
     let displayed = |offer: &Offer| option(offer, name).map(|(_, chosen)| value_of(chosen)).unwrap_or_default();
-    // The cost of a larger machine without a price is unknown, and so is that of a component that only one has.
+    // A component without a price can depend on the option; only a machine does not depend on options of the volume.
+    let machine = after.machine_shape().map(|shape| shape.name);
+    let is_of_machine = |part: &String| machine.as_ref().is_some_and(|name| part.ends_with(&**name));
     let is_alike = |before: &Price, after: &Price| {
-        let all_priced = owner == Owner::Volume || after.without.is_empty();
+        let all_priced = after.without.iter().all(|part| owner == Owner::Volume && is_of_machine(part));
         before.monthly.currency == after.monthly.currency && before.without == after.without && all_priced
     };
     let costs = match (before.price(), after.price()) {

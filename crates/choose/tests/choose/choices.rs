@@ -72,6 +72,24 @@ fn a_lift_goes_as_far_as_the_machine_allows() {
 }
 
 #[test]
+fn a_lift_goes_as_far_as_other_options_allow() {
+    let ask = Ask { block: Bytes::kib(4), reads: 1.0, sequential: false };
+    let terms = PriceTerms { region: Some("us-central1".into()), ..build_terms() };
+    let config = "gcp/hyperdisk-balanced:1000GiB,iops=20000,throughput=600".parse().expect("a configuration");
+    let quoted = quote(&Catalogue::built_in(), &config, &terms, &ask).expect("a valid configuration");
+    // 256 IOPS for each MiB/s, below the 160,000 of the option.
+    assert_eq!(quoted.lifts[0].change, ("20000".into(), "153600".into()));
+    assert!((quoted.lifts[0].iops - 153_600.0).abs() < 1.0, "{}", quoted.lifts[0].iops);
+}
+
+#[test]
+fn a_component_without_a_price_makes_the_cost_of_a_lift_unknown() {
+    let ask = Ask { block: Bytes::kib(4), reads: 1.0, sequential: false };
+    let tiers = lifts("aws/rds-postgres:500GiB,db.t3.medium", &ask);
+    assert_eq!(tiers, ["tier db.t3.medium to db.m5.2xlarge: 12000 at + ?"]);
+}
+
+#[test]
 fn a_larger_machine_costs_more() {
     let ask = Ask { block: Bytes::kib(4), reads: 1.0, sequential: false };
     let oci = lifts("stripe(4,64KiB) of oci:256GB@20vpu on oci/VM.Standard.E4.Flex:2ocpu", &ask);
