@@ -36,6 +36,9 @@ pub fn quotes(quotes: &[Quote]) -> Page {
     let figures = if quotes.len() > 1 { Vec::new() } else { list_key_figures(first) };
     let mut headline = Headline::of(describe_best(quotes, first));
     headline.cautions = quotes.iter().flat_map(caution_dates).collect();
+    // The headline and the figures of a single quote state it.
+    let incomplete = quotes.iter().filter(|_| quotes.len() > 1).filter_map(caution_incomplete_price);
+    headline.cautions.extend(incomplete);
     let headline = Some(headline);
     Page { title, headline, figures, sections, ..Page::default() }
 }
@@ -48,6 +51,12 @@ fn caution_dates(quote: &Quote) -> Vec<String> {
     let price = quote.price.as_ref().ok().filter(|price| price.age_doubt().is_some());
     let old = price.and_then(|price| Some(words::old_price(&name, price.age_days()?)));
     later.into_iter().chain(old).collect()
+}
+
+/// The caution on a price in the table that lacks components.
+fn caution_incomplete_price(quote: &Quote) -> Option<String> {
+    let price = quote.price.as_ref().ok().filter(|price| !price.is_complete())?;
+    Some(format!("{}: {}", words::configuration(&quote.offer), words::monthly_price(price)))
 }
 
 /// Sustained rate and price of one configuration; of several the one that carries most.
@@ -66,7 +75,7 @@ fn describe_best(quotes: &[Quote], first: &Quote) -> String {
     let price = best
         .price
         .as_ref()
-        .map_or_else(|_| label!("price unknown").to_owned(), |price| say!("{} a month", price.monthly));
+        .map_or_else(|_| label!("price unknown").to_owned(), words::monthly_price);
     say!("{scope}{name}: {carries}, {price}")
 }
 
@@ -82,7 +91,7 @@ fn list_key_figures(quote: &Quote) -> Vec<Fact> {
         figures.push(Fact::new(label!("Binds"), words::product_text(&ceiling.name)).with_remark(status));
     }
     if let Ok(price) = &quote.price {
-        let monthly = Fact::new(label!("Price"), say!("{} a month", price.monthly));
+        let monthly = Fact::new(label!("Price"), words::monthly_price(price));
         figures.push(monthly.with_remark(words::status_name(price.cite.status)));
     }
     figures

@@ -251,6 +251,17 @@ pub(crate) fn lift(lift: &Lift) -> String {
     say!("{change}: {} IOPS, {cost}; next limit: {}", number::rate(lift.iops), product_text(&lift.binds))
 }
 
+/// A monthly price and what it lacks: `57.50 USD a month, without the price of instance of aws/rds-postgres`.
+pub(crate) fn monthly_price(price: &Price) -> String {
+    format!("{}{}", say!("{} a month", price.monthly), missing_prices(price).unwrap_or_default())
+}
+
+/// `, without the price of instance of aws/rds-postgres`; none for a complete price.
+pub(crate) fn missing_prices(price: &Price) -> Option<String> {
+    let missing = || format!("{}{}", label!(", "), say!("without the price of {}", price.without.join(label!(", "))));
+    (!price.is_complete()).then(missing)
+}
+
 /// A way of billing: `1,835.48 USD a month, of which 240.00 USD for requests (13.1 %)`.
 pub(crate) fn billing(choice: &BillingChoice) -> String {
     let monthly = choice.price.monthly;
