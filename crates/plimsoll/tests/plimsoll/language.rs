@@ -25,7 +25,7 @@ fn language_is_that_of_the_option_or_the_file_or_the_locale() {
 fn doubts_are_the_same_in_both_languages() {
     let folder = Folder::new("language");
     for (command, [english, japanese]) in
-        [("quote", ["\ndoubt", "\n疑義"]), ("simulate", ["\ncaution  the model:", "\n注意     モデル:"])]
+        [("quote", ["\ndoubt", "\n不確かな点"]), ("simulate", ["\ncaution  the model:", "\n注意     モデル:"])]
     {
         let count = |language: &str, lead: &str| {
             let text = folder.text(&[command, "oci:100GB", "--details", "--lang", language]);

@@ -281,9 +281,8 @@ fn units_are_valid_for_systemd() {
 fn overloaded_rates_have_no_load_line() {
     let folder = Folder::new("overloaded");
     let state = folder.path().display();
-    let measure = format!(
-        "XDG_STATE_HOME='{state}' '{PROGRAM}' measure \"$uri\" -r 100 -b 64KiB --rate 500,1000 -d 1s --json -"
-    );
+    let measure =
+        format!("XDG_STATE_HOME='{state}' '{PROGRAM}' measure \"$uri\" -r 100 -b 64KiB --rate 500,1000 -d 1s --json -");
     let output = nbd(&["--size", "1GiB", "--like", "limit(100)", "--run", &measure]);
     let run: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
     assert_eq!(run["runs"][0]["figures"]["steadiness"], "overloaded", "{}", run["runs"][0]["figures"]);

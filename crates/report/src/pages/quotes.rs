@@ -72,10 +72,7 @@ fn describe_best(quotes: &[Quote], first: &Quote) -> String {
     if let Some(cheaper) = words::cheaper_billing(&best.billing) {
         return format!("{scope}{name}: {cheaper}");
     }
-    let price = best
-        .price
-        .as_ref()
-        .map_or_else(|_| label!("price unknown").to_owned(), words::monthly_price);
+    let price = best.price.as_ref().map_or_else(|_| label!("price unknown").to_owned(), words::monthly_price);
     say!("{scope}{name}: {carries}, {price}")
 }
 
