@@ -324,6 +324,7 @@ fn kinds_of_reads(page: &mut Page<'_>) {
 }
 
 /// The most reads of a single block per second: each block read into the cache, or of a large object, is at most one read.
+/// Sessions also wait for single blocks that bypass the cache, which may be more.
 /// The other direct reads have several blocks, though the counter of multi-block reads lacks those that are divided among
 /// cells. `None` if these counters are absent, or direct reads have few blocks.
 fn single_reads_max(page: &Page<'_>) -> Option<f64> {
@@ -332,7 +333,8 @@ fn single_reads_max(page: &Page<'_>) -> Option<f64> {
     let names = ["physical read IO requests", "physical reads direct", "physical reads cache"];
     let [Some(reads), Some(direct), Some(cached)] = names.map(|name| page.statistic(name)) else { return None };
     let objects = page.statistic("physical reads direct (lob)").map_or(0.0, |objects| objects.value);
-    let single = cached.value + objects;
+    let events = page.report.events.iter().filter(|event| latencies::is_any(event, latencies::SINGLE_BLOCK_EVENTS));
+    let single = events.map(|event| event.waits).sum::<f64>().max(cached.value + objects);
     let are_large = direct.value - objects >= LARGE_BLOCKS * (reads.value - single);
     (reads.value > single && are_large).then(|| single / page.seconds)
 }

@@ -3,11 +3,14 @@
 use super::{Page, StatedValue, WaitRow, file_section, is_named, row, wait_section};
 use crate::reading::{Class, Doubt, Measure};
 
+/// Waits for reads of a single block.
+pub(super) const SINGLE_BLOCK_EVENTS: &[&str] = &["db file sequential read", "cell single block physical read"];
+
 /// Emits the mean latency of a class: from events specific to it, otherwise from its file type. The latter is that of all
 /// operations, so it also replaces events with few of them.
 pub(super) fn latencies(page: &mut Page<'_>) {
     const EVENTS: [(Class, bool, &[&str]); 5] = [
-        (Class::RandomRead, true, &["db file sequential read", "cell single block physical read"]),
+        (Class::RandomRead, true, SINGLE_BLOCK_EVENTS),
         (Class::SequentialRead, true, &["db file scattered read", "cell multiblock physical read"]),
         (Class::RedoWrite, false, &["log file parallel write"]),
         (Class::TempRead, true, &["direct path read temp"]),
@@ -35,14 +38,15 @@ pub(super) fn latencies(page: &mut Page<'_>) {
 /// Waits for a smaller share of a class's operations do not determine the latency of the rest.
 const MIN_COVERED: f64 = 0.1;
 
-/// The latency of reads of data files. That of scans in cells is unusable: many reads are in flight for each wait.
+/// The latency of reads of data files; a printed 0.00 is less than the resolution. That of scans in cells is unusable: many reads are in flight for each wait.
 fn file_latency<'a>(page: &Page<'a>, class: Class) -> Option<&'a StatedValue> {
     let data = row(page, "Data File")?;
-    match class {
+    let stated = match class {
         Class::RandomRead => data.small_read_s.as_ref(),
         Class::SequentialRead if !has_cell_scans(page) => data.large_read_s.as_ref(),
         _ => None,
-    }
+    };
+    stated.filter(|stated| stated.value > 0.0)
 }
 
 /// True if sessions wait for scans in cells more often than for those of the database.
@@ -103,7 +107,7 @@ fn are_rare(page: &Page<'_>, waits: f64) -> bool {
 }
 
 /// True for one of these events or a variant of it by source, such as `cell single block physical read: flash cache`.
-fn is_any(event: &WaitRow, names: &[&str]) -> bool {
+pub(super) fn is_any(event: &WaitRow, names: &[&str]) -> bool {
     let is_variant = |name: &str| event.name.strip_prefix(name).is_some_and(|rest| rest.starts_with(':'));
     names.iter().any(|name| is_named(event, name) || is_variant(name))
 }
