@@ -38,7 +38,8 @@ pub(super) fn latencies(page: &mut Page<'_>) {
 /// Waits for a smaller share of a class's operations do not determine the latency of the rest.
 const MIN_COVERED: f64 = 0.1;
 
-/// The latency of reads of data files; a printed 0.00 is less than the resolution. That of scans in cells is unusable: many reads are in flight for each wait.
+/// The latency of reads of data files; a printed 0.00 is less than the resolution. That of scans in cells is unusable: many
+/// reads are in flight for each wait.
 fn file_latency<'a>(page: &Page<'a>, class: Class) -> Option<&'a StatedValue> {
     let data = row(page, "Data File")?;
     let stated = match class {
