@@ -116,6 +116,12 @@ impl LineFormat for SeriesSamples {
         if !unknown.is_empty() {
             out.caution(None, Doubt::UnknownColumns { columns: unknown.join(", ") });
         }
+        for column in self.columns.iter().flat_map(Columns::without_unit) {
+            out.caution(None, Doubt::LatencyUnitAssumed { column: column.clone() });
+        }
+        for column in self.columns.iter().flat_map(Columns::in_bits) {
+            out.caution(None, Doubt::BitsAssumedBytes { column: column.clone() });
+        }
         for (index, (count, line, example)) in std::mem::take(&mut self.unreadable) {
             let name = self.fields[index].to_string();
             out.caution(Some(Origin::line(line)), Doubt::UnreadableCells { column: name, count, example });
@@ -348,6 +354,24 @@ impl Columns {
         pairs.filter(|(_, column)| **column == SeriesColumn::Unknown).map(|(name, _)| name)
     }
 
+    /// Names of columns of times without a unit.
+    fn without_unit(&self) -> impl Iterator<Item = &String> {
+        let is_bare = |name: &str| find_time_unit(&split_words(&name.to_lowercase())).is_none();
+        let pairs = self.names.iter().zip(&self.meanings);
+        let times =
+            pairs.filter(|(_, column)| matches!(column, SeriesColumn::Figure { measure: Measure::Latency, .. }));
+        times.map(|(name, _)| name).filter(move |name| is_bare(name))
+    }
+
+    /// Names of columns of bytes whose unit is usually one of bits.
+    fn in_bits(&self) -> impl Iterator<Item = &String> {
+        const BITS: [&str; 4] = ["Mb", "Gb", "Mbps", "Gbps"];
+        let pairs = self.names.iter().zip(&self.meanings);
+        let bytes =
+            pairs.filter(|(_, column)| matches!(column, SeriesColumn::Figure { measure: Measure::Throughput, .. }));
+        bytes.map(|(name, _)| name).filter(|name| split_words(name).iter().any(|word| BITS.contains(word)))
+    }
+
     /// Names of unrecognised columns that may be rates of operations or bytes.
     fn unknown_rates(&self) -> impl Iterator<Item = &str> {
         let is_rate = |name: &&str| {
@@ -369,6 +393,14 @@ fn same(columns: &[SeriesColumn], column: SeriesColumn) -> bool {
         .any(|other| matches!(other, SeriesColumn::Figure { class: c, measure: m, .. } if (*c, *m) == (class, measure)))
 }
 
+/// Rates of iostat, whose units are binary.
+const IOSTAT_RATES: [(&str, Class, f64); 4] = [
+    ("rkb/s", Class::Read, KIB),
+    ("wkb/s", Class::Write, KIB),
+    ("rmb/s", Class::Read, MIB),
+    ("wmb/s", Class::Write, MIB),
+];
+
 /// The meaning of a column from its name.
 fn column(name: &str) -> SeriesColumn {
     let lower = name.to_lowercase();
@@ -387,6 +419,9 @@ fn column(name: &str) -> SeriesColumn {
     if is_other(&words) {
         return SeriesColumn::Unknown;
     }
+    if let Some((_, class, unit)) = IOSTAT_RATES.iter().find(|(own, ..)| *own == lower) {
+        return SeriesColumn::Figure { class: *class, measure: Measure::Throughput, unit: *unit };
+    }
     let of = |word: &str| lower.contains(word);
     let class = match (
         of("read") || lower.starts_with("r_") || lower.starts_with("r/"),
@@ -401,9 +436,9 @@ fn column(name: &str) -> SeriesColumn {
     find_figure(&lower, &words).map_or(SeriesColumn::Unknown, meaning)
 }
 
-/// The words of a name in lower case.
+/// The words of a name.
 fn split_words(lower: &str) -> Vec<&str> {
-    lower.split(|letter: char| !letter.is_ascii_alphanumeric()).filter(|word| !word.is_empty()).collect()
+    lower.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty()).collect()
 }
 
 /// True for limits, percentiles and other columns that are not means over a window.
@@ -420,14 +455,7 @@ fn find_figure(lower: &str, words: &[&str]) -> Option<(Measure, f64)> {
         return Some((Measure::Iops, 1.0));
     }
     if is(&["latency", "await", "lat"]) {
-        let unit = if is(&["us", "usec"]) {
-            1e-6
-        } else if is(&["s", "sec", "seconds"]) {
-            1.0
-        } else {
-            1e-3
-        };
-        return Some((Measure::Latency, unit));
+        return Some((Measure::Latency, find_time_unit(words).unwrap_or(1e-3)));
     }
     if is(&["queue", "depth", "qd"]) {
         return Some((Measure::Depth, 1.0));
@@ -438,6 +466,20 @@ fn find_figure(lower: &str, words: &[&str]) -> Option<(Measure, f64)> {
         Some(unit) => Some((Measure::Throughput, unit)),
         None => is(&["throughput", "bandwidth"]).then_some((Measure::Throughput, 1.0)),
     }
+}
+
+/// Seconds of the unit of time among the words of a name. Waits of iostat are milliseconds.
+fn find_time_unit(words: &[&str]) -> Option<f64> {
+    #[rustfmt::skip]
+    const UNITS: [(&[&str], f64); 4] = [
+        (&["ns", "nsec", "nanoseconds"], 1e-9),
+        // The micro sign and the Greek letter.
+        (&["us", "usec", "\u{b5}s", "\u{3bc}s", "microseconds"], 1e-6),
+        (&["ms", "msec", "milliseconds", "await"], 1e-3),
+        (&["s", "sec", "seconds"], 1.0),
+    ];
+    let unit = |word: &&str| UNITS.iter().find(|(names, _)| names.contains(word)).map(|(_, unit)| *unit);
+    words.iter().find_map(unit)
 }
 
 #[cfg(test)]
@@ -460,6 +502,11 @@ mod tests {
             ("read_mibps", figure(Class::Read, Measure::Throughput, 1_048_576.0)),
             ("read_latency_us", figure(Class::Read, Measure::Latency, 1e-6)),
             ("write latency (ms)", figure(Class::Write, Measure::Latency, 1e-3)),
+            ("read latency (\u{b5}s)", figure(Class::Read, Measure::Latency, 1e-6)),
+            ("r_await", figure(Class::Read, Measure::Latency, 1e-3)),
+            ("write_latency_seconds", figure(Class::Write, Measure::Latency, 1.0)),
+            ("rkB/s", figure(Class::Read, Measure::Throughput, 1_024.0)),
+            ("wMB/s", figure(Class::Write, Measure::Throughput, 1_048_576.0)),
             ("queue_depth", figure(Class::All, Measure::Depth, 1.0)),
             ("device", SeriesColumn::Part),
             ("host", SeriesColumn::Host),

@@ -133,6 +133,10 @@ pub enum Doubt {
     #[error("all tables are in a single line (sadf -h), from which devices are not read: omit -h")] SingleLine,
     #[error("columns without a recognised quantity are skipped: {columns}: rename those with rates, such as read_iops, \
         write_iops, read_bytes_s, write_mbps")] UnknownColumns { columns: String },
+    #[error("column {column} has no unit: milliseconds are assumed; rename it to {column}_us or {column}_s if it has another")]
+    LatencyUnitAssumed { column: String },
+    #[error("column {column}: megabytes are assumed, although Mb usually means megabits: rename it with MB, or divide it by 8")]
+    BitsAssumedBytes { column: String },
     #[error("{count} counters, while kernels have 11, 15 or 17: the last ones are skipped")]
     UnknownCounters { count: usize },
     #[error("while it was collected: {note}")] CollectorNote { note: String },
