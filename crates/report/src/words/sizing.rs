@@ -20,8 +20,8 @@ pub(crate) use self::cost::{
 };
 pub(crate) use self::demand::{
     answer, assumed_load, backlog, busiest, cluster, describe_growth_step, describe_measured_load, exadata,
-    expected_range, explain_censoring, length, objectives, other_problem, other_remedy, point, smaller_than_stored,
-    stalled,
+    expected_range, explain_censoring, length, lone_window, objectives, other_problem, other_remedy, point,
+    smaller_than_stored, stalled,
 };
 pub(crate) use self::effect::{
     accepted_by, assumed_reads, filtering_added, format_time_change, hit_assumption, memory_first, reached,

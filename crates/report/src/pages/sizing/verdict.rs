@@ -34,6 +34,7 @@ impl Sized<'_> {
         let censored = words::explain_censoring(demand);
         if cap.is_some() { &mut details } else { &mut cautions }.extend(censored);
         cautions.extend(words::stalled(demand));
+        cautions.extend(words::lone_window(demand));
         cautions.extend(first_screen::insufficient_machine(self.sizing));
         cautions.extend(cap);
         let nearest = self.sizing.nearest_rejection();

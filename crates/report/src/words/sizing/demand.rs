@@ -2,7 +2,7 @@
 
 use plimsoll_choose::diagnosis::{Censored, DiagnosisVerdict, HostLimit};
 use plimsoll_choose::sizing::{
-    Allowance, Backlog, Busiest, ClassObjective, Cluster, DesignPoint, Exadata, GrowthStep, Measured,
+    Allowance, Backlog, Busiest, ClassObjective, Cluster, DemandWindow, DesignPoint, Exadata, GrowthStep, Measured,
     SizingRequirements, StepKind,
 };
 use plimsoll_ingest::CapOwner;
@@ -66,6 +66,28 @@ pub(crate) fn other_problem(required: &SizingRequirements) -> Option<String> {
 pub(crate) fn stalled(required: &SizingRequirements) -> Option<String> {
     let windows = crate::words::diagnosis::verdict_text(required.stalled.as_ref()?).text;
     Some(say!("{windows} The demand of these windows is unknown: the rates are those of the others"))
+}
+
+/// A single window that decides, as its rate is a multiple of that of every other.
+pub(crate) fn lone_window(required: &SizingRequirements) -> Option<String> {
+    /// With fewer windows, each is a notable part of the time.
+    const MIN_WINDOWS: usize = 20;
+    const MIN_TIMES: f64 = 3.0;
+    let rate = |window: &DemandWindow| window.classes.iter().map(|class| class.iops).sum::<f64>();
+    let mut rates: Vec<f64> = required.series.iter().map(rate).collect();
+    rates.sort_by(f64::total_cmp);
+    let [.., next, highest] = rates[..] else { return None };
+    let is_alone = rates.len() >= MIN_WINDOWS && highest >= MIN_TIMES * next && required.measured.iops > next;
+    is_alone.then(|| {
+        let windows = rates.len() as f64;
+        let percentile = (1_000.0 * (windows - 1.0) / windows).floor() / 10.0;
+        let [highest, next] = [highest, next].map(number::three);
+        say!(
+            "A single one of {} windows decides: {highest} IOPS, and at most {next} in the others; --percentile {percentile} \
+             leaves it out",
+            number::integer(windows)
+        )
+    })
 }
 
 /// A capacity below the size of the database that its reports state.
