@@ -57,7 +57,8 @@ pub enum LoopError {
     #[error("no loop device is left (losetup -l shows them): detach one, or connect to the volume over NBD")]
     NoneFree,
     /// The device is open or mounted.
-    #[error("{} is in use: unmount it, or stop the process that has it open (see lsof)", .0.display())]
+    #[error("{} is in use: unmount it, or stop the process that has it open (lsof), also in other mount namespaces \
+        (grep plimsoll /proc/*/mountinfo)", .0.display())]
     Busy(PathBuf),
     /// The device is not, or no longer, over this file.
     #[error("{} is not over {}: it is left alone", device.display(), file.display())]

@@ -127,7 +127,8 @@ impl Sized<'_> {
         figures.extend(self.expected(&parts));
         if let [choice] = parts[..] {
             figures.extend(choice.first_limit().map(|binds| {
-                Fact::new(label!("First limit"), binds.name.to_string()).with_remark(words::limit_rate_and_room(binds))
+                Fact::new(label!("First limit"), offer::product_text(&binds.name))
+                    .with_remark(words::limit_rate_and_room(binds))
             }));
         }
         if let Some(today) = self.sizing.present.as_ref().and_then(PresentCost::monthly) {

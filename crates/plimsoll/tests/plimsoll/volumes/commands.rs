@@ -124,7 +124,7 @@ fn results_have_every_form() {
 fn volumes_of_a_group_are_listed_with_it() {
     let home = Home::serving("groups", SLOWLY);
     let group = |arguments: &[&str]| home.does(&[&["volume", "group"], arguments].concat());
-    assert!(group(&["list"]).starts_with("no groups yet"));
+    assert!(group(&["list"]).starts_with("none yet: plimsoll instance create"));
     assert!(group(&["create", "vm", "--like", "limit(1000)"]).contains("--group vm"));
     home.does(&["volume", "create", "data", "--like", "limit(3000)", "--size", "64MiB", "--group", "vm"]);
     assert!(group(&["list"]).contains("vm     limit(1000)  data"));

@@ -184,7 +184,7 @@ fn or_empty<T>(value: Option<T>, text: impl FnOnce(T) -> String) -> String {
 }
 
 fn name_limit(limit: &DesignLimit) -> String {
-    limit.name.to_string()
+    offer::product_text(&limit.name)
 }
 
 fn over(limit: &DesignLimit) -> String {

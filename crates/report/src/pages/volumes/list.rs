@@ -52,7 +52,12 @@ pub fn groups(groups: &[Group], volumes: &[Volume]) -> Page {
         .column(Column::text(label!("like"), 0), |group| group.like.as_str())
         .column(Column::text(label!("volumes"), 0), |group| members(group))
         .table();
-    Page::of_table(table, label!("no groups yet: plimsoll volume group create NAME --like MACHINE"))
+    Page::of_table(
+        table,
+        label!(
+            "none yet: plimsoll instance create NAME --shape SHAPE, or plimsoll volume group create NAME --like MACHINE"
+        ),
+    )
 }
 
 /// A group that was created.
