@@ -227,7 +227,7 @@ fn ending_service_detaches_its_devices() {
     let Some(mut host) = Host::new("attach-end") else { return };
     let point = host.point().to_owned();
     host.home.does(&["volume", "attach", "data", &point, "--mkfs", "ext4"]);
-    // Not synced: it is in the page cache when the service is told to stop.
+    // Not synced: it is in the page cache when the service ends.
     fs::write(host.point.join("file"), noise(5, 1 << 20)).expect("it can be written");
     assert!(host.home.signal(Signal::TERM).success());
     let mounts = fs::read_to_string("/proc/self/mounts").expect("there is one");
