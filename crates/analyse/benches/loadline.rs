@@ -38,7 +38,6 @@ const HOST: HostModel = HostModel { phases: (1.0, 2.0), pieces: (6e-3, 4e-3) };
 /// Name and modification of a model.
 type Disturbance = (&'static str, fn(Model) -> Model);
 
-/// All disturbances.
 fn disturbances() -> [Disturbance; 6] {
     [
         ("none", |model| model),
@@ -50,7 +49,6 @@ fn disturbances() -> [Disturbance; 6] {
     ]
 }
 
-/// A line with its interval.
 #[derive(Clone, Copy)]
 struct Line {
     value: f64,

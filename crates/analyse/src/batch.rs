@@ -41,7 +41,6 @@ impl Sums {
     }
 }
 
-/// A reduced slice.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ReducedSlice {
     pub(crate) sums: Sums,

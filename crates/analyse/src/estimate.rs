@@ -68,7 +68,6 @@ const GENERATOR_MARGIN: f64 = 5.0;
 pub struct Estimated {
     /// The line, or the reason for its absence.
     pub line: LoadLine,
-    /// Basis of the line.
     pub basis: LineBasis,
     /// Offered load at the line from slots, or at its lower bound, before any hold: operations per second of the
     /// leading stream, or the number in flight of a closed load.

@@ -25,7 +25,6 @@ pub struct Gate {
     text: String,
 }
 
-/// Figure of a condition.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum GateFigure {
     /// Operations per second at the load line.
@@ -45,9 +44,7 @@ pub enum GateFigure {
 /// A measure of response times that runs have with an interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Percentile {
-    /// The mean.
     Mean,
-    /// The median.
     P50,
     /// The 99th percentile.
     P99,
@@ -134,7 +131,6 @@ enum GateFault {
 }
 
 impl Gate {
-    /// The figure.
     pub const fn figure(&self) -> GateFigure {
         self.figure
     }
@@ -182,7 +178,6 @@ impl Gate {
         }
     }
 
-    /// Judges a curve.
     pub fn judge_curve(&self, curve: &Curve) -> GateOutcome {
         if self.is_change() {
             return GateOutcome::Unknown(GateGap::SingleRun);
@@ -204,7 +199,6 @@ impl Gate {
     }
 }
 
-/// The change of a ratio.
 fn change(ratio: Estimate) -> Estimate {
     Estimate { value: ratio.value - 1.0, interval: ratio.interval.map(|(low, high)| (low - 1.0, high - 1.0)) }
 }

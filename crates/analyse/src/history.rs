@@ -18,7 +18,6 @@ const ORDERS: u32 = 2_000;
 /// Share of the random orders that may have such a difference.
 const SIGNIFICANCE: f64 = 0.01;
 
-/// A change of the load line.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LineChange {
     /// Index of the first run after the change.

@@ -20,7 +20,6 @@ const BETTER_THAN_LINE: f64 = 0.6;
 const BEFORE: f64 = 0.05;
 const AFTER: f64 = 0.2;
 
-/// A drop.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Drop {
     /// First piece after the drop.

@@ -29,7 +29,6 @@ pub fn mean_rate(series: &[Slice]) -> (f64, Option<Span>) {
 /// Parameters of [`settle`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Settle {
-    /// Minimum warm-up.
     pub least_warm_up: Span,
     /// Time from the start of the run until the end of the offered load; later slices only drain operations in flight.
     /// [`Span::MAX`] during the run.

@@ -46,14 +46,12 @@ pub struct SweepPlan {
     pub slots: Option<SlotPlan>,
 }
 
-/// Purpose of a point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
     /// Determine the highest rate: closed loads of increasing depth.
     Bracket,
     /// Determine response times below that rate: open loads.
     Below,
-    /// Determine the load line.
     LoadLine,
     /// Repeat a point for precision.
     Repeat,
@@ -90,13 +88,11 @@ pub struct SweepPoint {
     pub least: Span,
     /// Maximum measured time.
     pub max: Span,
-    /// Purpose.
     pub purpose: Purpose,
     /// Role of its slot and number of its pass; `None` without slots.
     pub slot: Option<(SlotRole, u32)>,
 }
 
-/// State of a sweep.
 #[derive(Clone, Debug)]
 pub struct Sweep {
     plan: SweepPlan,

@@ -51,7 +51,6 @@ pub struct TunePlan {
 /// The run to execute next.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TuneRun {
-    /// Its configuration.
     pub configuration: Configuration,
     /// Settings that differ between the compared configurations.
     pub differing: Vec<String>,
@@ -85,7 +84,6 @@ pub struct TuneTrial {
     pub pairs: usize,
     /// Ratio of the candidate's results to those before, with its 95 % interval, not widened; `None` without pairs.
     pub ratio: Option<Estimate>,
-    /// The end.
     pub outcome: TuneOutcome,
 }
 
@@ -351,7 +349,6 @@ impl Pairing {
     }
 }
 
-/// Mean and its standard error.
 fn mean_and_error(values: &[f64]) -> (f64, f64) {
     let count = values.len() as f64;
     let mean = values.iter().sum::<f64>() / count;

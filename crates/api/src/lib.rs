@@ -2,6 +2,7 @@
 //!
 //! Sizes are integers in bytes (`_bytes`), spans integers in nanoseconds (`_ns`), moments RFC 3339 in UTC. Unknown
 //! values are absent. Requests with unknown fields are refused.
+#![deny(missing_docs)]
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -10,6 +10,7 @@
 //! of the model's next event.
 //!
 //! ```
+#![deny(missing_docs)]
 #![doc = include_str!("../examples/gp2_credits.rs")]
 //! ```
 

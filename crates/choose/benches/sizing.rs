@@ -2,7 +2,7 @@
 //! and simulated; then with a separate volume for redo.
 //!
 //! `cargo bench -p plimsoll-choose --bench sizing` prints a row for each load.
-#![allow(clippy::disallowed_methods, clippy::disallowed_types, clippy::print_stdout, missing_docs)]
+#![allow(clippy::disallowed_methods, clippy::disallowed_types, clippy::print_stdout)]
 
 use std::time::Instant;
 
@@ -13,7 +13,6 @@ use plimsoll_choose::sizing::{
 use plimsoll_ingest::Class;
 use plimsoll_units::Bytes;
 
-/// Minutes of a week.
 const MINUTES: u32 = 7 * 24 * 60;
 
 /// The load of each minute: a day's curve, with scans whose size differs from minute to minute.

@@ -102,7 +102,6 @@ pub(crate) fn has_levels(chosen: &Chosen) -> bool {
     OptionValues::all(chosen).count() <= FEW
 }
 
-/// An option of a configuration.
 type OptionPosition<'a> = (&'a Config, Owner, &'a Chosen);
 
 /// The lowest value for which `enough` is true, if any. An invalid configuration counts as insufficient: a higher value

@@ -57,7 +57,6 @@ pub(crate) struct Goal<'a> {
     pub(crate) settings: &'a [(String, String)],
 }
 
-/// The result for a product.
 #[derive(Default)]
 pub(crate) struct ClimbResult {
     /// Sufficient offers, each with the indices of its headroom and of its level.
@@ -203,7 +202,6 @@ impl Goal<'_> {
 /// Raises the options named by the tightest ceiling until all ceilings suffice, following every alternative.
 struct Climb<'a, 'g> {
     goal: &'a Goal<'g>,
-    /// Indices.
     room: usize,
     level: usize,
     found: &'a mut ClimbResult,

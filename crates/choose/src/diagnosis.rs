@@ -47,12 +47,10 @@ pub struct DiagnoseOptions<'a> {
     pub misses: Option<&'a [(f64, f64)]>,
 }
 
-/// Result of a diagnosis.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Diagnosis {
     /// The database or host; empty if no input names it.
     pub name: String,
-    /// The windows that it covers.
     pub windows: Windows,
     /// Time of sessions by part, if an input contains it.
     pub split: Option<Split>,
@@ -88,7 +86,6 @@ pub struct Diagnosis {
     pub verdicts: Vec<DiagnosisVerdict>,
 }
 
-/// The windows of a subject.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Windows {
     /// How many.
@@ -101,7 +98,6 @@ pub struct Windows {
     pub first: Option<Slot>,
 }
 
-/// Diagnoses a subject.
 pub fn diagnose(subject: &DatabaseDemand, options: &DiagnoseOptions<'_>) -> Diagnosis {
     let account = subject.account.as_ref();
     let split = account.and_then(|account| split::split(&account.total));

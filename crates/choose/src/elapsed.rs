@@ -29,7 +29,6 @@ const MAX_DEPTH: u32 = 4096;
 pub struct StorageJob {
     /// Its name; empty for `job`, or the number among several.
     pub name: String,
-    /// Reads of an execution.
     pub reads: f64,
     /// Writes of an execution that it waits for, such as that of a commit. They are durable.
     pub writes: f64,
@@ -51,7 +50,6 @@ pub struct StorageJob {
 #[plimsoll_language::say_errors]
 #[rustfmt::skip]
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[expect(missing_docs, reason = "the message of a variant documents it")]
 pub enum JobError {
     #[error("{0:?} is not KEY=VALUE of a job: write it as {JOB_EXAMPLE}")] NoPair(String),
     #[error("{value:?} is not a valid {key} of a job: write it as {JOB_EXAMPLE}")] Value { key: String, value: String },
@@ -169,20 +167,17 @@ impl StorageJob {
 /// Elapsed times of jobs on several configurations.
 #[derive(Clone, Debug, Default)]
 pub struct JobTimes {
-    /// The jobs.
     pub jobs: Vec<StorageJob>,
     /// The work of the inputs as a job, if it was requested and the inputs contain the waits of sessions.
     pub window: Option<WindowWork>,
     /// Operations per second of the inputs, which are executed beside the jobs; `None` without inputs.
     pub beside_iops: Option<f64>,
-    /// The configurations.
     pub rows: Vec<JobTimesOn>,
 }
 
 /// Elapsed times of jobs on a configuration.
 #[derive(Clone, Debug)]
 pub struct JobTimesOn {
-    /// The configuration.
     pub offer: Offer,
     /// Its monthly price, with its machine if it has one; `None` if unknown.
     pub total: Option<Money>,
@@ -192,7 +187,6 @@ pub struct JobTimesOn {
     pub window: Option<Span>,
 }
 
-/// Elapsed times of a job.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct JobTime {
     /// On idle storage; `None` without a model.

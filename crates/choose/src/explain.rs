@@ -19,7 +19,6 @@ const OPERATIONS: u64 = 20_000;
 /// Measured and modelled results of an offered load.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LoadComparison {
-    /// The offered load.
     pub offered: Pace,
     /// Operations per second, measured and simulated.
     pub iops: (f64, f64),
@@ -48,7 +47,6 @@ impl LoadComparison {
 /// Comparison of a curve with a configuration.
 #[derive(Clone, Debug)]
 pub struct Explanation {
-    /// The offer.
     pub offer: Offer,
     /// Its ceilings for this load.
     pub standing: Standing,

@@ -10,7 +10,6 @@ const MORE: f64 = 1e-6;
 /// A way to lift the binding limit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Lift {
-    /// The option that changes.
     pub option: String,
     /// Present and new value.
     pub change: (String, String),

@@ -30,7 +30,6 @@ const MAX_TRIALS: u32 = 3;
 /// A configuration that sustains the load.
 #[derive(Clone, Debug)]
 pub struct SuitableOffer {
-    /// The offer.
     pub offer: Offer,
     /// The exact monthly price in the requested currency; `None` if the catalogue has none.
     pub price: Option<Price>,
@@ -47,7 +46,6 @@ pub struct SuitableOffer {
 pub enum Unsuitable {
     /// It has no sufficient configuration.
     NoConfiguration(NoConfiguration),
-    /// It has no model.
     NoModel(NoModel),
     /// The load does not fit on it.
     Capacity,
@@ -83,7 +81,6 @@ pub enum Unsuitable {
 pub struct Rejected {
     /// The product, or its nearest configuration.
     pub name: String,
-    /// The reason.
     pub reason: Unsuitable,
 }
 

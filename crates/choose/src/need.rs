@@ -6,7 +6,6 @@ use plimsoll_model::analytic::Workload;
 use plimsoll_record::{Curve, Objective};
 use plimsoll_units::{Bytes, Iops};
 
-/// A storage need.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Need {
     /// The streams, paced at the required rate.

@@ -27,13 +27,10 @@ pub struct Quote {
 /// The price of a configuration with another way of billing.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BillingChoice {
-    /// The option that selects it.
     pub option: String,
-    /// Its value.
     pub value: String,
     /// True for the value of the quoted configuration.
     pub is_chosen: bool,
-    /// The price.
     pub price: Price,
 }
 

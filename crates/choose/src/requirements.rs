@@ -10,7 +10,6 @@ const SAME: f64 = 1e-9;
 /// Concurrent operations of several kinds, each with its operations per second.
 pub(crate) type Mix = Vec<(Ask, f64)>;
 
-/// Requirements on ceilings.
 #[derive(Debug)]
 pub(crate) struct Requirements {
     /// Each mix with its total operations per second.
@@ -25,7 +24,6 @@ pub(crate) struct TightBound {
     pub(crate) bound: Bound,
     /// The allowed rate over the required rate: below 1 it is insufficient.
     pub(crate) over: f64,
-    /// Index of the mix.
     pub(crate) mix: usize,
 }
 

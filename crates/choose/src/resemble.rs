@@ -14,7 +14,6 @@ const DEPTHS: usize = 4;
 /// A product with the distance of its curve.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Resemblance {
-    /// The configuration.
     pub config: Config,
     /// Typical ratio of modelled and measured throughput at equal depth; 1 for equality.
     pub factor: f64,

@@ -91,7 +91,6 @@ impl PriceDoubt {
     }
 }
 
-/// Result of a sizing.
 #[derive(Clone, Debug)]
 pub struct Sizing {
     /// The design point.
@@ -141,13 +140,11 @@ pub struct Sizing {
 /// A configuration that sustains the design point.
 #[derive(Clone, Debug)]
 pub struct Choice {
-    /// The offer.
     pub offer: Offer,
     /// Its price in the requested currency; `None` if the catalogue has none.
     pub price: Option<Price>,
     /// The tightest limit; `None` if the catalogue has none.
     pub binds: Option<DesignLimit>,
-    /// The next limit.
     pub next: Option<DesignLimit>,
     /// Simulated latency at the expected load by class; empty if the catalogue has no model.
     pub latency: Vec<ClassLatency>,
@@ -168,16 +165,13 @@ pub struct Choice {
     pub machine: Option<Attachment>,
     /// Probability of losing the data of the whole configuration in a year, 0 to 1; `None` if the vendor states none.
     pub yearly_loss: Option<f64>,
-    /// Uncertainties.
     pub risks: Vec<Risk>,
 }
 
 /// A ceiling in relation to the design point.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DesignLimit {
-    /// Display name.
     pub name: Arc<str>,
-    /// Its unit.
     pub counts: Counts,
     /// The point of the demand to which it is nearest.
     pub point: Busiest,
@@ -189,12 +183,9 @@ pub struct DesignLimit {
     pub over: f64,
 }
 
-/// Latency of a class.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ClassLatency {
-    /// The class.
     pub class: Class,
-    /// Mean.
     pub mean: Span,
     /// 99th percentile; `None` with too few samples.
     pub p99: Option<Span>,
@@ -203,7 +194,6 @@ pub struct ClassLatency {
 /// A class of operations that is slower than with today's storage.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Slower {
-    /// The class, as in the input.
     pub class: Class,
     /// Mean response time today, measured.
     pub today: Span,
@@ -224,7 +214,6 @@ pub struct Attachment {
     pub price: Option<Price>,
     /// The tightest limit of a machine.
     pub binds: Option<DesignLimit>,
-    /// Attached volumes.
     pub volumes: u32,
     /// Maximum attachable volumes, if known.
     pub volumes_max: Option<u32>,
@@ -249,9 +238,7 @@ impl Attachment {
 /// An uncertainty of a choice.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Risk {
-    /// Its kind.
     pub kind: RiskKind,
-    /// Its content.
     pub detail: RiskDetail,
     /// The source of the figure in question, if any.
     pub cite: Option<Arc<Cite>>,
@@ -274,7 +261,6 @@ pub enum RiskDetail {
     LargeSectors,
 }
 
-/// Kinds of uncertainty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum RiskKind {
     /// A ceiling was not verified with the vendor.
@@ -294,11 +280,9 @@ pub enum RiskKind {
 pub struct Rejection {
     /// The product, or its nearest configuration.
     pub name: String,
-    /// The reason.
     pub reason: RejectionReason,
 }
 
-/// Reasons for a rejection.
 #[derive(Clone, Debug, PartialEq)]
 pub enum RejectionReason {
     /// A ceiling below the design point that cannot be lifted.
@@ -397,7 +381,6 @@ impl Choice {
         self.binds.iter().chain(of_machine).min_by(|a, b| a.over.total_cmp(&b.over))
     }
 
-    /// Completeness of its price.
     pub fn price_doubt(&self) -> PriceDoubt {
         match &self.price {
             None => PriceDoubt::Unpriced,

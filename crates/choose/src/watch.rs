@@ -46,7 +46,6 @@ const SPENT: f64 = 0.5;
 /// A longer interval without observations is a gap, in lengths of the next interval.
 const GAP: u64 = 3;
 
-/// Options of a watch.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct WatchOptions {
     /// Time before the end of credits at which an alert is raised.
@@ -55,12 +54,10 @@ pub struct WatchOptions {
     pub credits: Option<f64>,
 }
 
-/// A limit of a configuration.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct WatchedLimit {
     /// Index in [`Offer::ceilings`].
     pub ceiling: usize,
-    /// Counted quantity.
     pub counts: Counts,
     /// Operations or bytes per second; `None` if it counts both, one after the other.
     pub rate: Option<f64>,
@@ -79,11 +76,9 @@ pub struct LimitUse {
     pub mean: f64,
     /// Time at or above [`AT_LIMIT`]; of a limit with credits, time above it.
     pub above: Span,
-    /// In the interval with the highest.
     pub highest: f64,
 }
 
-/// Credits of a limit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CreditBalance {
     /// Index in [`Watcher::limits`].
@@ -108,12 +103,10 @@ pub struct DayForecast {
     pub credits_end: Option<(usize, Instant)>,
 }
 
-/// The present state.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WatchState {
     /// The latest load; its end is the present.
     pub latest: LoadSample,
-    /// Time with observations.
     pub observed: Span,
     /// Limits, the highest mean use first: it is the limit that binds first. Limits that the source cannot tell are
     /// absent.
@@ -173,12 +166,10 @@ impl Watcher {
         }
     }
 
-    /// The offer.
     pub const fn offer(&self) -> Option<&Offer> {
         self.offer.as_ref()
     }
 
-    /// The limits of the offer.
     pub fn limits(&self) -> &[WatchedLimit] {
         &self.limits
     }

@@ -1,6 +1,6 @@
 //! API calls per second of the control plane of OCI on a single core, client included: signed GETs of a volume over a
 //! connection that is kept alive, and pages of 100 volumes.
-#![allow(clippy::print_stdout, clippy::unwrap_used, missing_docs)]
+#![allow(clippy::print_stdout, clippy::unwrap_used)]
 
 #[allow(dead_code)]
 #[path = "../tests/cloud/fixture.rs"]
@@ -13,7 +13,6 @@ use std::time::{Duration, Instant};
 use fixture::{API, Ask, COMPARTMENT, Plane, Signer, date, read_reply};
 use rustix::thread::{CpuSet, sched_setaffinity};
 
-/// Volumes of the service.
 const VOLUMES: u32 = 200;
 const DURATION: Duration = Duration::from_secs(5);
 

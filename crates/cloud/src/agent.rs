@@ -27,7 +27,6 @@ const TARGETS: &str = "iqn.2015-12.com.oracleiaas:";
 const MULTIPATH_QUEUE_DEPTH: u32 = 128;
 const QUEUE_DEPTH: u32 = 32;
 
-/// An attachment in the metadata of the instance.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 struct InstanceAttachment {
@@ -43,7 +42,6 @@ struct InstanceAttachment {
     iscsi_login_state: Option<String>,
 }
 
-/// Address of an iSCSI path.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 struct PathAddress {
@@ -67,7 +65,6 @@ impl InstanceAttachment {
     }
 }
 
-/// The agent of an instance.
 #[derive(Debug)]
 pub struct Agent {
     metadata: Client,

@@ -54,12 +54,7 @@ pub enum CloudError {
         "the state of the control planes in {} is unreadable ({why}): move the file away; volumes and their records are kept",
         path.display()
     )]
-    Content {
-        /// Path of the file.
-        path: PathBuf,
-        /// Cause.
-        why: String,
-    },
+    Content { path: PathBuf, why: String },
 }
 
 /// Control planes of a service. Cheap to clone.
@@ -278,7 +273,6 @@ impl Operation<'_> {
         });
     }
 
-    /// Identifier of an instance.
     pub fn instance_id(&self, group: &GroupGlance, provider: Provider) -> String {
         let identity = self.state.objects.identity.as_str();
         match provider {
@@ -297,7 +291,6 @@ impl Operation<'_> {
         groups.map(|group| (self.instance_id(&group, provider), group)).collect()
     }
 
-    /// Availability domains of the region.
     pub fn availability_domains(&self) -> Vec<String> {
         let region = self.region().to_ascii_uppercase();
         (1..=3).map(|number| format!("Plms:{region}-AD-{number}")).collect()
@@ -369,7 +362,6 @@ impl VolumeKind {
         if glance.product.as_deref() == Some(Self::Boot.product()) { Self::Boot } else { Self::Block }
     }
 
-    /// Product of the catalogue.
     pub const fn product(self) -> &'static str {
         match self {
             Self::Block => "oci/block-volume",
@@ -399,7 +391,6 @@ pub(crate) fn gigabytes(glance: &VolumeGlance) -> u64 {
     glance.size_bytes.div_ceil(1 << 30)
 }
 
-/// A new OCID in the region.
 pub(crate) fn new_ocid(operation: &Operation<'_>, kind: &str) -> String {
     identifiers::ocid(kind, operation.region())
 }

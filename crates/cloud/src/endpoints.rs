@@ -13,7 +13,6 @@ const FILE: &str = "endpoints.json";
 /// URLs of control planes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Endpoints {
-    /// API of OCI.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub oci: Option<String>,
     /// API of EC2.
@@ -31,7 +30,6 @@ impl Endpoints {
         Ok(bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default())
     }
 
-    /// Writes the addresses.
     pub fn write(&self, data_directory: &Path) -> io::Result<()> {
         let directory = state_directory(data_directory);
         durable::directory(&directory)?;

@@ -29,7 +29,6 @@ pub(crate) fn random<const N: usize>() -> [u8; N] {
     bytes
 }
 
-/// A new OCID.
 pub(crate) fn ocid(kind: &str, region: &str) -> String {
     written(kind, region, &random::<32>())
 }

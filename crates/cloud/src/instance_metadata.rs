@@ -18,7 +18,6 @@ const AUTHORIZATION: &str = "Bearer Oracle";
 #[derive(Clone, Debug)]
 struct InstanceMetadata {
     cloud: Cloud,
-    /// Name of the instance.
     instance: String,
 }
 

@@ -22,7 +22,6 @@ use crate::identifiers::{hex, random};
 
 const FORMAT: &str = "plimsoll.cloud-keys/1";
 const FILE: &str = "keys.json";
-/// Bits of a new key.
 const KEY_BITS: usize = 2_048;
 /// Bits that a verified signature may have.
 const BITS: std::ops::RangeInclusive<usize> = 2_048..=8_192;
@@ -41,9 +40,7 @@ pub fn state_directory(data_directory: &Path) -> PathBuf {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OciKey {
-    /// OCID of the tenancy.
     pub tenancy: String,
-    /// OCID of the user.
     pub user: String,
     /// MD5 of the public key: 16 pairs of digits, separated by colons.
     pub fingerprint: String,
@@ -67,7 +64,6 @@ impl std::fmt::Debug for Ec2Key {
     }
 }
 
-/// All keys.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct KeyFile {
@@ -85,7 +81,6 @@ pub enum KeyError {
     /// The file of keys cannot be read or written.
     #[error("the keys in {}", path.display())]
     Io {
-        /// Path of the file.
         path: PathBuf,
         /// Error of the system.
         #[source]
@@ -93,12 +88,7 @@ pub enum KeyError {
     },
     /// The file of keys is unreadable.
     #[error("the keys in {} are unreadable ({why}): move the file away, and register the keys again", path.display())]
-    Content {
-        /// Path of the file.
-        path: PathBuf,
-        /// Cause.
-        why: String,
-    },
+    Content { path: PathBuf, why: String },
     /// The text is no public key.
     #[error(
         "this is no RSA public key in PEM ({0}): extract it from the private key with openssl rsa -in KEY.pem -pubout"
@@ -107,7 +97,6 @@ pub enum KeyError {
     /// The key is too short or too long.
     #[error("the key has {0} bits: make a key of 2,048 to 8,192 bits")]
     Bits(usize),
-    /// An OCID is malformed.
     #[error("{0:?} is no OCID of a {1}: write ocid1.{1}.oc1..NAME")]
     NoOcid(String, &'static str),
     /// Random numbers or primes are missing.
@@ -120,7 +109,6 @@ pub enum KeyError {
 pub struct NewKey {
     /// Private key, PKCS #8 in PEM.
     pub private_pem: String,
-    /// Public key, PEM.
     pub public_pem: String,
 }
 

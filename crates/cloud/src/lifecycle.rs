@@ -17,7 +17,6 @@ pub(crate) struct Transition {
     pub until_ns: u64,
 }
 
-/// Durations of states.
 #[derive(Clone, Debug)]
 pub(crate) struct Durations {
     entries: BTreeMap<String, LifecycleEntry>,

@@ -36,7 +36,6 @@ const DISPLAY_NAME_MAX: usize = 255;
 
 pub(crate) type OciResult = Result<Reply, OciError>;
 
-/// The API of OCI.
 #[derive(Clone, Debug)]
 struct Oci(Cloud);
 

@@ -64,7 +64,6 @@ pub(crate) struct VolumeRecord {
     pub earlier_modifications_ns: Vec<u64>,
 }
 
-/// Origin of a volume.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct VolumeSource {
     /// As in `sourceDetails.type`.
@@ -122,7 +121,6 @@ pub(crate) struct AttachmentRecord {
     pub retry: Option<Retry>,
 }
 
-/// Properties of a backup.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct BackupRecord {
@@ -130,7 +128,6 @@ pub(crate) struct BackupRecord {
     pub kind: String,
     /// Identifier of the volume.
     pub of: String,
-    /// Identifier of the group backup.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub group_backup: Option<String>,
     pub size_gb: u64,
@@ -166,7 +163,6 @@ pub(crate) struct Assignment {
     pub created: String,
 }
 
-/// A volume group.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct VolumeGroupRecord {
@@ -176,7 +172,6 @@ pub(crate) struct VolumeGroupRecord {
     pub availability_domain: String,
     pub created: String,
     pub source: Value,
-    /// Identifiers of the volumes.
     pub volumes: Vec<String>,
     pub freeform_tags: Map<String, Value>,
     pub defined_tags: Map<String, Value>,
@@ -188,7 +183,6 @@ pub(crate) struct VolumeGroupRecord {
     pub policy: Option<Assignment>,
 }
 
-/// A backup of a volume group.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct GroupBackupRecord {
@@ -198,7 +192,6 @@ pub(crate) struct GroupBackupRecord {
     pub compartment: String,
     pub created: String,
     pub kind: String,
-    /// Identifiers of the backups.
     pub backups: Vec<String>,
     pub size_gb: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -217,7 +210,6 @@ pub(crate) struct DeletedObject {
     pub until_ns: u64,
 }
 
-/// A work request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct WorkRequest {
     pub operation: String,

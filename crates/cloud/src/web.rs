@@ -12,7 +12,6 @@ use hyper::{Method, StatusCode};
 use percent_encoding::percent_decode_str;
 use plimsoll_service::http::read_body;
 
-/// A request.
 #[derive(Clone, Debug)]
 pub(crate) struct Request {
     pub method: Method,
@@ -26,7 +25,6 @@ pub(crate) struct Request {
     pub body: Bytes,
 }
 
-/// A reply.
 #[derive(Debug)]
 pub(crate) struct Reply {
     pub status: StatusCode,
@@ -37,20 +35,17 @@ pub(crate) struct Reply {
 
 /// Answers a request; called on a thread that may block.
 pub(crate) trait Plane: Clone + Send + Sync + 'static {
-    /// Name in the log.
     const NAME: &str;
     /// The operation that a request names, for the log.
     fn operation(request: &Request) -> String {
         format!("{} {}", request.method, request.path())
     }
-    /// The reply to a request.
     fn reply(&self, request: &Request) -> Reply;
     /// The reply to a request that is too long or incomplete.
     fn unreadable(&self, status: StatusCode, why: &str) -> Reply;
 }
 
 impl Request {
-    /// A header as text.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name).and_then(|value| value.to_str().ok())
     }
@@ -81,7 +76,6 @@ impl Reply {
         Self { status, content_type: "", headers: Vec::new(), body: Vec::new() }
     }
 
-    /// A JSON reply.
     pub fn json(status: StatusCode, value: &serde_json::Value) -> Self {
         let body = serde_json::to_vec(value).expect("values are JSON");
         Self { content_type: "application/json", body, ..Self::empty(status) }

@@ -4,10 +4,8 @@ use std::path::PathBuf;
 
 use crate::system::System;
 
-/// Address of a database.
 #[derive(Clone, PartialEq, Eq)]
 pub struct DatabaseAddress {
-    /// Database system.
     pub system: System,
     /// The address as given, password included: never printed.
     pub url: String,

@@ -9,7 +9,6 @@ use crate::system::System;
 use crate::target::{Database, Session};
 use crate::value::Value;
 
-/// Name of the table.
 const MARKER_TABLE: &str = "plimsoll_data";
 /// Maximum length of an item; names of objects are shorter in every system.
 const MAX_CONTENT: usize = 2000;

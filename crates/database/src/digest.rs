@@ -30,7 +30,6 @@ impl RowDigest {
         Self(BASIS)
     }
 
-    /// Adds NULL.
     pub fn null(&mut self) {
         self.bytes(&[NULL]);
     }

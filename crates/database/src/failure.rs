@@ -1,6 +1,5 @@
 //! Failures of databases.
 
-/// Kind of a failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FailureKind {
     /// No server answers at the address.
@@ -11,7 +10,6 @@ pub enum FailureKind {
     Missing,
     /// The object exists already.
     Exists,
-    /// A system database.
     SystemDatabase,
     /// There is no space left.
     NoSpace,
@@ -36,7 +34,6 @@ pub enum FailureKind {
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("{message}")]
 pub struct Failure {
-    /// Its kind.
     pub kind: FailureKind,
     /// One line with the attempt, the message of the server, and the remedy if known. No passwords.
     pub message: String,

@@ -6,7 +6,6 @@ use std::fs;
 use plimsoll_record::CpuTime;
 use plimsoll_units::Span;
 
-/// Resource usage.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Usage {
     /// Processor time, in units of 10 ms.
@@ -73,7 +72,6 @@ struct Stat {
     parent: u32,
     began: u64,
     own: CpuTime,
-    /// Of ended children.
     ended: CpuTime,
 }
 
@@ -104,7 +102,6 @@ fn numbers() -> impl Iterator<Item = u32> {
     fs::read_dir("/proc").into_iter().flatten().flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok())
 }
 
-/// The process and its descendants.
 fn collect_descendants(all: &BTreeMap<u32, Stat>, root: u32) -> BTreeSet<u32> {
     let mut family = BTreeSet::from([root]);
     loop {

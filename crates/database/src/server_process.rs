@@ -98,7 +98,6 @@ impl ServerProcess {
         Ok(Self { pid, order, thread: Some(thread) })
     }
 
-    /// PID.
     pub fn pid(&self) -> u32 {
         self.pid.as_raw_nonzero().get().unsigned_abs()
     }

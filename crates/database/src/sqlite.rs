@@ -48,7 +48,6 @@ struct Setup {
     file: PathBuf,
     /// Cache per session, in bytes.
     cache: Bytes,
-    /// Pragmas, in order.
     pragmas: Vec<(String, String)>,
     session_options: SessionOptions,
 }

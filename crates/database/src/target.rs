@@ -11,9 +11,7 @@ use crate::value::{Row, Value};
 /// The result of a statement.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Answer {
-    /// Rows returned.
     pub rows: u64,
-    /// Rows changed.
     pub changed: u64,
     /// Sum of the hashes of all returned rows: equal for equal rows in any order.
     pub digest: u64,
@@ -119,7 +117,6 @@ pub enum SettingsChange {
 
 /// A database of a server or in a file.
 pub trait Database: Send + Sync {
-    /// The database system.
     fn system(&self) -> System;
 
     /// Name of the database, or of the schema if a server has a single database; none for a file.
@@ -130,10 +127,8 @@ pub trait Database: Send + Sync {
     /// Version, storage settings, and the location of the data if known.
     fn about(&self) -> &DatabaseAbout;
 
-    /// A new session.
     fn session(&self) -> Result<Box<dyn Session>, Failure>;
 
-    /// A new observer.
     fn observer(&self) -> Result<Box<dyn Observer>, Failure>;
 
     /// Tables and other objects without those of the system, by kind and name: `table orders`.

@@ -1,15 +1,12 @@
 //! Values of parameters and columns.
 
-/// A value.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
-    /// NULL.
     Null,
     /// An integer of any width.
     Int(i64),
     /// A floating-point number; decimals are returned as this or as text.
     Float(f64),
-    /// Text.
     Text(String),
     /// Bytes.
     Bytes(Vec<u8>),
@@ -36,7 +33,6 @@ impl Value {
         }
     }
 
-    /// The text.
     pub fn text(&self) -> Option<&str> {
         if let Self::Text(text) = self { Some(text) } else { None }
     }

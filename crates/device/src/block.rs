@@ -39,7 +39,6 @@ impl BlockDevice {
         self.directory.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
     }
 
-    /// Device number.
     pub(crate) fn number(&self) -> Option<DeviceNumber> {
         tree::read_word(&self.directory.join("dev"))?.parse().ok()
     }
@@ -60,7 +59,6 @@ impl BlockDevice {
         target.file_name().map(|name| name.to_string_lossy().into_owned())
     }
 
-    /// True for a partition.
     pub(crate) fn is_partition(&self) -> bool {
         self.directory.join("partition").exists()
     }

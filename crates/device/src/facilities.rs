@@ -18,7 +18,6 @@ pub enum ModuleState {
     Active,
     /// Not loaded, but listed in `modules.dep`, which modprobe reads.
     Loadable,
-    /// Neither.
     Missing,
 }
 
@@ -27,7 +26,6 @@ pub enum ModuleState {
 pub struct MemoryLimit {
     /// The file that sets it, such as `/sys/fs/cgroup/db/memory.max`.
     pub file: String,
-    /// The limit.
     pub limit: Bytes,
 }
 

@@ -17,7 +17,6 @@ pub use made::{Space, create, is_ours, mark_created, preallocate};
 /// its pid.
 const NAMES_MAX: u32 = 100;
 
-/// Access mode of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AccessMode {
     /// Read-only.
@@ -50,7 +49,6 @@ pub enum SyncMode {
 /// Options for opening a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OpenHow {
-    /// Access mode.
     pub access: AccessMode,
     /// Use of the page cache.
     pub caching: Caching,
@@ -58,10 +56,8 @@ pub struct OpenHow {
     pub sync: SyncMode,
 }
 
-/// An open file.
 #[derive(Debug)]
 pub struct Opened {
-    /// Descriptor.
     pub file: OwnedFd,
     /// Effective caching: `Buffered` if direct I/O was requested but is not supported.
     pub caching: Caching,

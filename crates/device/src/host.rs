@@ -13,7 +13,6 @@ use plimsoll_units::Bytes;
 
 pub(crate) use tree::Tree;
 
-/// The clock source in use.
 pub(crate) const CLOCK_SOURCE: &str = "sys/devices/system/clocksource/clocksource0/current_clocksource";
 
 /// Describes this machine, as visible to this process.

@@ -62,12 +62,7 @@ pub enum LoopError {
     Busy(PathBuf),
     /// The device is not, or no longer, over this file.
     #[error("{} is not over {}: it is left alone", device.display(), file.display())]
-    NotOver {
-        /// The device.
-        device: PathBuf,
-        /// The file.
-        file: PathBuf,
-    },
+    NotOver { device: PathBuf, file: PathBuf },
     /// System error.
     #[error("{what} {}", path.display())]
     Io {

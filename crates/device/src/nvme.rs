@@ -16,7 +16,6 @@ use crate::host::{Tree, tree};
 
 /// `NVME_IOCTL_ADMIN_CMD`: `_IOWR('N', 0x41, struct nvme_admin_cmd)`.
 const ADMIN_COMMAND: libc::c_ulong = 0xC048_4E41;
-/// Opcode of Get Log Page.
 const GET_LOG_PAGE: u8 = 0x02;
 /// Longest wait for the device.
 const TIMEOUT_MS: u32 = 10_000;
@@ -57,29 +56,19 @@ pub enum NvmeError {
     /// The device cannot be opened.
     #[error("cannot open {}: lsblk -o NAME,MODEL,SERIAL lists the devices of this host", path.display())]
     Open {
-        /// The device.
         path: PathBuf,
         /// The reason of the system.
         source: io::Error,
     },
     /// The caller lacks the right.
     #[error("no right to read the log of {}: run it as root", path.display())]
-    NotAllowed {
-        /// The device.
-        path: PathBuf,
-    },
+    NotAllowed { path: PathBuf },
     /// Another kind of device or file.
     #[error("{} is not an NVMe device: give one such as /dev/nvme1n1, from lsblk -o NAME,MODEL,SERIAL", path.display())]
-    NotNvme {
-        /// The device.
-        path: PathBuf,
-    },
-    /// The command failed.
+    NotNvme { path: PathBuf },
     #[error("cannot read log page {page:#04x} of {}: {status}", path.display())]
     Failed {
-        /// The device.
         path: PathBuf,
-        /// The page.
         page: u8,
         /// The system's error, or the status of the device.
         status: String,

@@ -7,7 +7,6 @@ use plimsoll_units::Span;
 use crate::cgroup::{CgroupFolder, CgroupVersion, find_folders};
 use crate::host::Tree;
 
-/// A limit of processor time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ProcessorLimit {
     /// The file that sets it, such as `/sys/fs/cgroup/db/cpu.max`.

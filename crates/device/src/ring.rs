@@ -123,7 +123,6 @@ impl Ring {
         })
     }
 
-    /// Submits a batch, in parts.
     fn submit_parts<const SEVERAL: bool>(&mut self, batch: &[(Slot, Op)]) -> io::Result<()> {
         let mut parts = batch.chunks(self.part_len).peekable();
         while let Some(part) = parts.next() {

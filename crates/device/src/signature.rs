@@ -17,17 +17,13 @@ use window::CachedReader;
 /// Category of a signature.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Family {
-    /// A filesystem.
     Filesystem,
-    /// A swap area.
     Swap,
     /// A member of a volume manager, a cache or a replication.
     Volume,
-    /// A member of a RAID.
     Raid,
     /// An encrypted volume.
     Encryption,
-    /// A partition table.
     PartitionTable,
     /// A database's file or disk.
     Database,
@@ -37,12 +33,10 @@ pub enum Family {
     Other,
 }
 
-/// A known signature.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Signature {
     /// Name, as it follows "carries": `an ext4 filesystem`.
     pub name: &'static str,
-    /// Category.
     pub family: Family,
     /// Offset of the magic bytes from the start.
     pub offset: u64,

@@ -24,14 +24,11 @@ pub use unusable::{Needs, Unusable};
 use crate::block::{BlockDevice, DeviceNumber};
 use crate::host::Tree;
 
-/// Kind of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SubjectKind {
     /// A directory for files to be created in.
     Directory,
-    /// A regular file.
     File,
-    /// A block device.
     BlockDevice,
 }
 
@@ -49,7 +46,6 @@ impl SubjectKind {
 /// A path usable as a target, and its properties.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Subject {
-    /// Path as given.
     pub path: PathBuf,
     /// Kind, after following links.
     pub kind: SubjectKind,
@@ -120,7 +116,6 @@ fn kind_of(path: &Path, stat: &Metadata) -> Result<SubjectKind, Unusable> {
     Err(Unusable::Special { path: display(path), what })
 }
 
-/// Filesystem of a path.
 pub(crate) fn find_filesystem(tree: &Tree, path: &Path) -> Option<Filesystem> {
     let canonical = path.canonicalize().ok()?;
     let stat = rustix::fs::statx(CWD, path, AtFlags::empty(), StatxFlags::MNT_ID).ok();

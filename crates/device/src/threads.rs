@@ -20,7 +20,6 @@ use crate::shape::Shape;
 /// Maximum wait on drop for workers with operations in flight.
 const JOIN_TIMEOUT: Span = Span::from_secs(2);
 
-/// Poll interval of that wait.
 const POLL_INTERVAL: Duration = Duration::from_millis(1);
 
 /// A pool of workers on the same files.

@@ -14,9 +14,7 @@ const NOT_REGULAR: &str = "not a regular file; use - for standard output";
 #[derive(Debug, thiserror::Error)]
 #[error("{path}: cannot be written ({source}): use a file in a writable directory")]
 pub struct NotWritable {
-    /// The path.
     pub path: String,
-    /// The reason.
     pub source: io::Error,
 }
 

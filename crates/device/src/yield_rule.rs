@@ -30,7 +30,6 @@ pub(crate) struct YieldRule {
     is_active: bool,
     /// Windows until yields are tried again.
     pause: u32,
-    /// Length of the next pause.
     next_pause: u32,
 }
 

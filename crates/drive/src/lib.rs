@@ -1,6 +1,7 @@
 //! The loop that submits a load to a target, and the targets that need no hardware.
 //!
 //! Pure: no files, kernels or clocks. A [`Target`] owns its time line; the loop only reads it.
+#![deny(missing_docs)]
 
 mod binding;
 mod emulated;

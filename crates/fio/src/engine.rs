@@ -1,6 +1,5 @@
 //! fio's engines: those with a counterpart, and those without, with the reason.
 
-/// A supported engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Engine {
     /// `io_uring`.
@@ -98,13 +97,10 @@ const UNSUPPORTED: &[(&str, &str)] = &[
     ("external", "engines are not loaded from files"),
 ];
 
-/// Lookup of an engine.
 pub(crate) enum EngineLookup {
-    /// A supported engine.
     Supported(Engine),
     /// An unsupported engine, with the reason.
     Unsupported(&'static str),
-    /// Unknown to fio.
     Unknown,
 }
 
@@ -118,13 +114,11 @@ pub(crate) fn find(text: &str) -> EngineLookup {
     supported.or_else(unsupported).unwrap_or(EngineLookup::Unknown)
 }
 
-/// The supported names.
 pub(crate) fn names() -> impl Iterator<Item = &'static str> {
     ENGINES.iter().map(|(name, _)| *name)
 }
 
 impl Engine {
-    /// Its name in fio.
     pub fn name(self) -> &'static str {
         ENGINES.iter().find(|(_, engine)| *engine == self).map_or("", |(name, _)| name)
     }

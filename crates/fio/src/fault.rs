@@ -3,7 +3,6 @@
 use std::fmt;
 use std::sync::Arc;
 
-/// Place of an option.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Place {
     /// A line of a file, counted from 1.
@@ -21,7 +20,6 @@ impl fmt::Display for Place {
     }
 }
 
-/// Kind of a fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum FaultKind {
     /// An option or flag that fio does not have.
@@ -45,20 +43,15 @@ pub enum FaultKind {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{place}: {what}; {remedy}")]
 pub struct Fault {
-    /// Its place.
     pub place: Place,
-    /// Its kind.
     pub kind: FaultKind,
-    /// Description.
     pub what: String,
-    /// Remedy.
     pub remedy: String,
 }
 
 /// A difference between the text of a job and its execution.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Note {
-    /// Its place.
     pub place: Place,
     /// Description of the text and its execution.
     pub what: String,
@@ -75,7 +68,6 @@ impl fmt::Display for Note {
 pub(crate) struct Findings {
     /// In the order in which they were found.
     pub faults: Vec<Fault>,
-    /// Likewise.
     pub notes: Vec<Note>,
 }
 

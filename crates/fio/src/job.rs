@@ -41,7 +41,6 @@ pub struct RawOption {
     pub value: Option<String>,
 }
 
-/// A job.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FioJob {
     /// Name in results: `name` of its section, or the section's name.
@@ -66,9 +65,7 @@ pub struct FioJob {
     pub buffers: Buffers,
     /// `verify`, unless it is `0`.
     pub verification: Option<Verification>,
-    /// Logs to write.
     pub logs: Logs,
-    /// Reporting.
     pub displayed: Displayed,
     /// `cpus_allowed`, `cpumask`: permitted processors; `None` for all.
     pub processors: Option<Vec<u32>>,

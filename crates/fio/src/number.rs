@@ -30,7 +30,6 @@ impl Base {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Unreadable(pub String);
 
-/// Units of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NumberScale {
     /// `k`, `m`, `g`, `t`, `p`: bytes, and counts, too.

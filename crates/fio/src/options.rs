@@ -30,7 +30,6 @@ pub enum ValueForm {
     Integer(i64, i64),
     /// One to three numbers, for reads, writes and trims.
     Integers(i64, i64),
-    /// A time.
     Time(Bare),
     /// One to three times, in microseconds without a unit.
     Times,
@@ -44,7 +43,6 @@ pub enum ValueForm {
     Ranges,
     /// Sizes with their shares, for reads, writes and trims.
     Split,
-    /// A keyword.
     Choice(&'static [&'static str]),
     /// A keyword with parameters after a colon.
     ChoiceWith(&'static [&'static str]),
@@ -63,7 +61,6 @@ pub enum ValueForm {
 /// Support of an option in plimsoll.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Support {
-    /// Implemented.
     Runs,
     /// Accepted without an effect, with the reason.
     Accepted(&'static str),
@@ -71,7 +68,6 @@ pub enum Support {
     Refused(&'static str),
 }
 
-/// An option.
 #[derive(Debug, PartialEq)]
 pub struct Spec {
     /// Name in fio's listings and results.
@@ -82,7 +78,6 @@ pub struct Spec {
     pub form: ValueForm,
     /// fio's default in its notation; empty for none.
     pub default: &'static str,
-    /// Its support in plimsoll.
     pub support: Support,
 }
 
@@ -114,7 +109,6 @@ impl Spec {
     }
 }
 
-/// Lookup of a name.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum OptionLookup {
     /// An option of the tables.
@@ -145,7 +139,6 @@ pub(crate) fn names() -> impl Iterator<Item = &'static str> {
     options().flat_map(|spec| std::iter::once(spec.name).chain(spec.aliases.iter().copied()))
 }
 
-/// Looks up a name.
 pub fn look_up(name: &str) -> OptionLookup {
     let supported = options().find(|spec| spec.name == name || spec.aliases.contains(&name));
     let unsupported = || unsupported::belongs_to(name).map(OptionLookup::Unsupported);

@@ -46,7 +46,6 @@ pub(crate) struct Given {
     pub spec: &'static Spec,
     /// Text of the value, after the expansion of variables.
     pub raw: Option<String>,
-    /// Parsed value.
     pub value: ParsedValue,
     /// Position in the text.
     pub place: Place,

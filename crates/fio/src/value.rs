@@ -36,7 +36,6 @@ impl Extent {
     }
 }
 
-/// A parsed value.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum ParsedValue {
     Text(String),
@@ -58,7 +57,6 @@ pub(crate) enum ParsedValue {
 }
 
 impl ParsedValue {
-    /// Processors of a processor list.
     pub(crate) fn processors(&self) -> &[u32] {
         if let Self::Processors(processors) = self { processors } else { &[] }
     }

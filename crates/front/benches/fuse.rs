@@ -4,7 +4,7 @@
 //! `cargo bench -p plimsoll-front --bench fuse` prints the tables. Needs root, /dev/fuse, loop devices, fio and
 //! qemu-storage-daemon. `PLIMSOLL_BENCH_DIR` names the folder for the files, `PLIMSOLL_BENCH_PAIRS` the number of pairs
 //! (5), `PLIMSOLL_BENCH_SECONDS` the length of each measurement (3).
-#![allow(clippy::print_stdout, clippy::unwrap_used, missing_docs)]
+#![allow(clippy::print_stdout, clippy::unwrap_used)]
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};

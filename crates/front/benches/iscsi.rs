@@ -38,7 +38,6 @@ const CONTROL: &str = "1077";
 /// How long a server may take to start.
 const START_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// The client of a load.
 #[derive(Clone, Copy)]
 enum Client {
     /// Random reads by iscsi-perf.
@@ -59,7 +58,6 @@ const LOADS: [(&str, Client, u64, u32); 8] = [
     ("1 MiB writes by QEMU, depth 8", Client::Qemu(true), 1 << 20, 8),
 ];
 
-/// A server.
 struct Peer {
     name: &'static str,
     process: Process,
@@ -93,7 +91,6 @@ fn main() {
     std::fs::remove_file(disk).unwrap();
 }
 
-/// A free port of this host.
 fn free_port() -> u16 {
     TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }

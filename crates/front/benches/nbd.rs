@@ -20,7 +20,6 @@ mod peer;
 
 const SIZE: u64 = 512 << 20;
 const MODEL: &str = "limit(2M) then limit(20GB/s) then link(1us)";
-/// Timeout of server start.
 const START_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Loads: name, block size and fio arguments.

@@ -30,18 +30,13 @@ pub enum CheckVerdict {
     NotTried,
 }
 
-/// A checked feature.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FeatureResult {
     /// Part of the protocol.
     pub area: &'static str,
-    /// Name of the feature.
     pub feature: &'static str,
-    /// Result.
     pub verdict: CheckVerdict,
-    /// The request.
     pub sent: String,
-    /// The response.
     pub got: String,
 }
 
@@ -65,7 +60,6 @@ impl Default for Permission {
 /// The outcome, or the failure of the connection.
 type FeatureCheck = Result<CheckOutcome, TalkError>;
 
-/// Outcome of a check.
 struct CheckOutcome {
     verdict: CheckVerdict,
     sent: String,

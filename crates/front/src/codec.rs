@@ -30,7 +30,6 @@ pub trait Codec {
     }
 }
 
-/// The services of a protocol with sessions.
 pub trait SessionServices {
     /// Whether a received payload matches the trailer behind it. Otherwise the connection ends.
     fn verify(&mut self, payload: &[u8], trailer: &[u8]) -> bool;
@@ -66,7 +65,6 @@ pub trait SessionServices {
     fn close(&mut self, out: &mut Vec<u8>);
 }
 
-/// The exports of a server.
 #[derive(Clone, Copy, Debug)]
 pub struct Exports<'a> {
     /// All exports, with their present sizes, while the client has not chosen one.
@@ -75,7 +73,6 @@ pub struct Exports<'a> {
     pub size: u64,
 }
 
-/// A decoded message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Decoded {
     /// Consumed bytes of the input. The rest has to be fed again with more bytes behind it.
@@ -99,7 +96,6 @@ pub enum Message {
     End,
     /// The message violates the protocol: the connection ends at once.
     Invalid,
-    /// A request.
     Request(Incoming),
     /// A part of a request, without timing or reply: its outcome goes to [`SessionServices::part_done`], and the codec is fed again
     /// after that.
@@ -119,7 +115,6 @@ pub struct Incoming {
     pub trailer: u8,
 }
 
-/// A requested operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operation {
     /// Input or output of a volume.
@@ -156,7 +151,6 @@ pub enum Operation {
 /// A combination of given bytes with those of a range of a volume.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Combination {
-    /// Compares them.
     Compare,
     /// Compares repetitions of the given bytes with the range.
     CompareRepeated,
@@ -196,7 +190,6 @@ pub enum Division {
     Pieces(u32),
 }
 
-/// The content of a reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReplyBody<'a> {
     /// The request is done, with no data to return.
@@ -215,7 +208,6 @@ pub enum ReplyBody<'a> {
     Position(Option<u64>),
     /// The compared bytes differ first at this position.
     Mismatch(u32),
-    /// The request failed.
     Failed(Errno),
 }
 
@@ -239,6 +231,5 @@ pub enum Tls {
     Offered,
     /// Before anything is listed or served.
     Required,
-    /// From now on.
     On,
 }

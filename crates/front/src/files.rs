@@ -35,7 +35,6 @@ const GROWTH: u64 = 64 << 20;
 /// The location of data files.
 #[derive(Debug)]
 enum Home {
-    /// In memory.
     Memory,
     /// Given as open files.
     Given,
@@ -43,7 +42,6 @@ enum Home {
     Directory(Box<ServedDirectory>),
 }
 
-/// A directory that is served.
 #[derive(Debug)]
 struct ServedDirectory {
     directory: Directory,
@@ -55,7 +53,6 @@ struct ServedDirectory {
     log_space: u64,
 }
 
-/// The data files of a server.
 #[derive(Debug)]
 pub struct DataFiles {
     home: Home,
@@ -111,7 +108,6 @@ impl DirectoryContents {
 }
 
 impl DataFiles {
-    /// Files in memory.
     pub const fn memory() -> Self {
         Self { home: Home::Memory, open: Vec::new() }
     }
@@ -352,7 +348,6 @@ impl Open {
 /// The block of the superblock that confirms a commit. It is written before the commit is answered.
 #[derive(Debug)]
 pub(crate) struct Confirmation {
-    /// The file.
     pub(crate) file: RawFd,
     /// The byte of the file where the block goes.
     pub(crate) at: u64,

@@ -39,9 +39,7 @@ const AT_ONCE: f64 = 0.15;
 /// Result of a load on a server.
 #[derive(Debug)]
 struct FloorResult {
-    /// Service times.
     service: Bins,
-    /// Lateness of the server.
     lateness: Bins,
     iops: f64,
 }

@@ -10,7 +10,6 @@ use plimsoll_device::{Claim, SubjectKind, WriteRefusal, claim_image, claim_named
 use plimsoll_units::Bytes;
 use plimsoll_volume::VolumeAccess;
 
-/// An image to open.
 #[derive(Clone, Copy, Debug)]
 pub struct ImageRequest<'a> {
     /// A file, created if missing, or a block device; `None` for memory.
@@ -45,7 +44,6 @@ pub enum ImageError {
     },
 }
 
-/// An opened image.
 #[derive(Debug)]
 pub struct Image {
     /// The file or device; `None` for memory.
@@ -56,7 +54,6 @@ pub struct Image {
     pub size: u64,
     /// Write permission.
     pub access: VolumeAccess,
-    /// Description for users.
     pub description: String,
 }
 

@@ -80,7 +80,6 @@ enum SessionPhase {
     Full(Box<UnitSession>),
 }
 
-/// A session with a logical unit.
 #[derive(Debug)]
 struct UnitSession {
     id: SessionId,

@@ -10,7 +10,6 @@ use std::os::unix::net::{SocketAddr, UnixDatagram};
 pub const MANAGER_VARIABLES: [&str; 5] =
     ["LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES", "NOTIFY_SOCKET", "WATCHDOG_USEC"];
 
-/// A notification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum News<'a> {
     /// Clients are served; with a sentence for `systemctl status`.

@@ -31,12 +31,10 @@ impl Default for Blocks {
     }
 }
 
-/// An export.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Offer {
     /// Number in the server's volumes.
     pub export: Export,
-    /// Name for clients.
     pub name: String,
     /// Description for users; may be empty. An export with a model has to declare it here, as its response times could
     /// be mistaken for measured ones: see [`Offer::emulated`].

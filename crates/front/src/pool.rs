@@ -24,7 +24,6 @@ pub(crate) struct Buffer {
 /// The location of a buffer's content.
 #[derive(Debug)]
 enum BufferContent {
-    /// In its memory.
     Own,
     /// In its memory, unless it is filled with a view of a file.
     Either,

@@ -14,7 +14,6 @@ use crate::nbd::NbdCodec;
 use crate::offer::Offer;
 use crate::unit::Controller;
 
-/// The protocol of a listening socket.
 #[derive(Clone, Debug, Default)]
 pub enum SocketProtocol {
     /// NBD: a client chooses an export by its name.
@@ -69,7 +68,6 @@ impl Protocol {
         }
     }
 
-    /// Name of the protocol.
     pub(crate) const fn name(&self) -> &'static str {
         match self {
             Self::Nbd(_) => "nbd",

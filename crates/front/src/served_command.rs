@@ -14,7 +14,6 @@ use crate::{Handle, Server};
 /// Time for a command to end after its server.
 const EXIT_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// A running command.
 #[derive(Debug)]
 pub struct ServedCommand {
     pid: Pid,

@@ -62,7 +62,6 @@ pub use recorder::{RecordError, RecordedTrace, TraceRecorder};
 pub use secure::TlsMode;
 pub use turnaround::Floor;
 
-/// Limits of a server.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     /// Concurrent clients; at most three quarters of them through one of several listening sockets. A further client

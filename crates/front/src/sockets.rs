@@ -31,7 +31,6 @@ const INHERITED_MAX: i32 = 256;
 pub enum ListenAddress {
     /// A Unix socket.
     Unix(PathBuf),
-    /// A TCP port.
     Tcp {
         /// Host name or address.
         host: String,
@@ -58,7 +57,6 @@ pub enum SocketAccess {
     Umask,
 }
 
-/// Listening failed.
 #[plimsoll_language::say_errors]
 #[derive(Debug, thiserror::Error)]
 pub enum ListenError {
@@ -74,7 +72,6 @@ pub enum ListenError {
     /// System error.
     #[error("listening at {place}")]
     Io {
-        /// The address.
         place: ListenAddress,
         /// The system error.
         #[source]
@@ -97,10 +94,8 @@ pub enum ActivationError {
     Twice,
 }
 
-/// A listening socket.
 #[derive(Debug)]
 pub struct Listening {
-    /// The socket.
     pub socket: OwnedFd,
     /// Its address, with the assigned port.
     pub place: ListenAddress,

@@ -20,15 +20,12 @@ impl Default for InquiryNames {
 /// The identity of an export as the logical unit of a target.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnitIdentity {
-    /// Name of the target.
     pub target: String,
     /// Identifies the unit, whatever its name. Its last 100 bits are the NAA designator of type 6.
     pub uuid: u128,
-    /// The names of the product.
     pub names: InquiryNames,
     /// Commands of one session in flight; `None` for the setting of the server.
     pub queue_depth: Option<u32>,
-    /// The paths to the unit.
     pub paths: Paths,
     /// Portals that discovery returns, from the first one on; `None` for all.
     pub portals: Option<u16>,
@@ -89,7 +86,6 @@ impl Controller {
 /// A name and its secret.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Credentials {
-    /// The name.
     pub name: String,
     /// The secret. RFC 7143 demands at least 12 bytes.
     pub secret: Vec<u8>,

@@ -3,7 +3,7 @@
 //! `cargo bench -p plimsoll-ingest --bench forms [FORM]`. Inputs are generated: each format is an entry of `FORMS` with
 //! its head and a generator of samples.
 // Benches are outside the pure crate and may use clocks, arguments and kernel files.
-#![allow(clippy::disallowed_methods, clippy::disallowed_types, clippy::print_stdout, clippy::unwrap_used, missing_docs)]
+#![allow(clippy::disallowed_methods, clippy::disallowed_types, clippy::print_stdout, clippy::unwrap_used)]
 
 use std::fmt::Write;
 use std::time::Instant;

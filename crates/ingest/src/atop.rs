@@ -14,7 +14,6 @@ use crate::sampled::{self, Meaning, SampledColumn};
 use crate::text::timestamp::{self, Stamp};
 use crate::text::{self, KIB, MILLI, SECTOR};
 
-/// A disk of a sample.
 struct AtopDisk {
     name: String,
     line: u64,
@@ -261,7 +260,6 @@ fn page_processors(line: &str) -> Option<(f64, ProcessorShares)> {
     Some((used / 100.0, processor_shares(used, idle, wait)))
 }
 
-/// Pages of atop.
 pub(crate) const PAGE: Form = Form::lines("atop", "pages of atop", is_page, |_| Box::new(AtopPages::default()));
 
 fn is_page(head: &Head<'_>) -> Resemblance {

@@ -382,7 +382,6 @@ impl Builder {
         if same { self.last() } else { self.sample(window) }
     }
 
-    /// The length of a window.
     pub(crate) fn length(&self, window: u32) -> Span {
         self.reading.windows[window as usize].length
     }
@@ -644,7 +643,6 @@ impl Builder {
         (self.reading.windows.len() as u32).checked_sub(1)
     }
 
-    /// The length of the latest window.
     pub(crate) fn latest_length(&self) -> Option<Span> {
         self.reading.windows.last().map(|window| window.length)
     }

@@ -40,7 +40,6 @@ struct Volumes {
     ignored: BTreeMap<String, u32>,
 }
 
-/// A metric of a volume.
 #[derive(Debug)]
 struct MetricSeries {
     name: String,
@@ -251,7 +250,6 @@ struct CloudWatch {
     ids: BTreeMap<(String, String), String>,
 }
 
-/// The meaning of a metric.
 #[derive(Clone, Debug, PartialEq)]
 struct CloudWatchMetric {
     meaning: Meaning,
@@ -517,7 +515,6 @@ fn take_series(
     volumes.add_both(format!("{metric} {part}").trim_end(), scope, meaning.clone(), &points);
 }
 
-/// The points of a percentage.
 fn azure_percentages(
     series: &Value,
     (line, metric, path): (u64, &str, &str),

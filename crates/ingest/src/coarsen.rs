@@ -21,7 +21,6 @@ pub(crate) struct Coarsening {
     pub(crate) busiest: usize,
 }
 
-/// Joined windows by number.
 type JoinedWindows = BTreeMap<u32, JoinedWindow>;
 
 /// Joins windows. They are returned in order of time, and figures in order of windows; the result is the new number of
@@ -72,7 +71,6 @@ pub(crate) fn coarsen(
     group_of
 }
 
-/// Joined windows after a joining.
 fn joined_windows(old: &[ReadingWindow], before: &JoinedWindows, group_of: &[u32], sizes: &[u32]) -> JoinedWindows {
     let mut joined = JoinedWindows::new();
     for (number, group) in (0..).zip(group_of) {
@@ -135,7 +133,6 @@ impl WindowRate {
     }
 }
 
-/// Groups of windows.
 #[derive(Default)]
 struct WindowGroups {
     /// The group of each window.
@@ -203,7 +200,6 @@ type CoarseKey = (u32, Class, Measure);
 #[derive(Default)]
 struct Fold {
     window: u32,
-    /// Its parts overlap.
     overlaps: bool,
     sums: Vec<WindowSum>,
     by_key: HashMap<CoarseKey, usize>,

@@ -33,12 +33,10 @@ pub struct Demand {
     pub subjects: Vec<DatabaseDemand>,
 }
 
-/// The demand of a database.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DatabaseDemand {
     /// Its name; empty if unknown.
     pub name: String,
-    /// Its instances, by name.
     pub instances: Vec<String>,
     /// The load of each instance; empty unless inputs count that of several.
     pub loads: Vec<InstanceLoad>,
@@ -83,7 +81,6 @@ pub struct Cap {
     pub part: String,
     /// Its name in the input.
     pub metric: String,
-    /// The limit.
     pub limit: CapLimit,
     /// Points of the metric at the limit.
     pub points: usize,
@@ -127,9 +124,7 @@ pub struct MeasureSeries {
 /// A summary of a series, weighted by the length of windows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Summary {
-    /// Windows with a value.
     pub windows: usize,
-    /// The mean.
     pub mean: f64,
     /// Median over time.
     pub p50: f64,
@@ -511,7 +506,6 @@ impl<'a> DatabaseNames<'a> {
 pub struct Slot {
     /// Its begin in the time of the inputs, if known.
     pub begin: Option<DateTime>,
-    /// Its length.
     pub length: Span,
     /// The length of the longest averaging window in it, which hides shorter peaks: its own length, unless it joins
     /// quiet windows of a long input.

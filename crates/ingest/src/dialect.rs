@@ -16,13 +16,11 @@ pub(crate) struct TraceRecord {
     pub(crate) number: u64,
     /// Nanoseconds since the origin of the dialect's clock.
     pub(crate) at_ns: Option<u64>,
-    /// Its kind.
     pub(crate) action: Option<Action>,
     /// The first byte; for objects, their identity.
     pub(crate) place: u64,
     /// Bytes.
     pub(crate) length: Option<u64>,
-    /// The volume.
     pub(crate) volume: TraceVolume,
     /// Nanoseconds until the response, if the same record contains it.
     pub(crate) took_ns: Option<u64>,
@@ -60,7 +58,6 @@ pub(crate) trait Dialect {
     /// Processes further bytes, split anywhere.
     fn feed(&mut self, bytes: &[u8], sink: &mut dyn Sink);
 
-    /// Ends the trace.
     fn end(&mut self, sink: &mut dyn Sink);
 
     /// Properties of the trace so far.
@@ -78,7 +75,6 @@ pub(crate) struct DialectFacts {
     pub(crate) dropped: u64,
     /// Nanoseconds of its clock's resolution, if coarse.
     pub(crate) tick_ns: u64,
-    /// The order of its records.
     pub(crate) order: RecordOrder,
     /// The scope of a volume name.
     pub(crate) scope: Option<fn(&str) -> ReadingScope>,
@@ -86,27 +82,22 @@ pub(crate) struct DialectFacts {
     pub(crate) counts: NumberUnit,
 }
 
-/// The order of records.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum RecordOrder {
-    /// By time.
     Strict,
     /// Nearly by time: written by several processors.
     #[default]
     Loose,
 }
 
-/// The unit of record numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum NumberUnit {
-    /// Lines of text.
     #[default]
     Lines,
     /// Records without lines.
     Records,
 }
 
-/// A volume of a trace, by number.
 pub(crate) type TraceVolume = u32;
 
 /// The volumes of a trace, in the order of their first operations.
@@ -125,7 +116,6 @@ impl Volumes {
     /// Maximum bytes of a name.
     const MAX_NAME: usize = 256;
 
-    /// The number of a name.
     pub(crate) fn number(&mut self, name: &[u8]) -> TraceVolume {
         let name = &name[..name.len().min(Self::MAX_NAME)];
         // Records of a volume are often adjacent.

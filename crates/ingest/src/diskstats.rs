@@ -121,7 +121,6 @@ impl Diskstats {
 /// Maximum counters that a kernel prints.
 const MAX_COUNTERS: usize = 17;
 
-/// The kind of a line.
 #[derive(Debug, PartialEq)]
 enum DiskstatsLine<'a> {
     /// Counters; those of sysfs may lack a device name.
@@ -141,7 +140,6 @@ enum DiskstatsLine<'a> {
     Other,
 }
 
-/// Reads a line.
 fn line(text: &str) -> DiskstatsLine<'_> {
     let text = text.trim_ascii();
     if let Some(row) = of_proc(text) {

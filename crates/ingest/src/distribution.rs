@@ -6,7 +6,6 @@
 /// The distribution of a measure over time.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ValueDistribution {
-    /// Windows with a value.
     pub windows: usize,
     /// The highest value.
     pub maximum: f64,

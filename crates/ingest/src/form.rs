@@ -27,17 +27,14 @@ use crate::unpack::Decoder;
 /// A format of input: its name, recognition and reader.
 #[derive(Clone, Copy)]
 pub struct Form {
-    /// Its name.
     pub kind: FormatName,
     /// Compares the beginning of an input with the format.
     pub(crate) resembles: fn(&Head<'_>) -> Resemblance,
     pub(crate) reader: FormatReader,
 }
 
-/// The reader of a format.
 #[derive(Clone, Copy)]
 pub(crate) enum FormatReader {
-    /// Text, line by line.
     Lines(fn(&FormatInput) -> Box<dyn LineFormat>),
     /// A whole text.
     Document(ReadDocument),
@@ -258,7 +255,6 @@ pub(crate) trait Format {
     fn end(&mut self, out: &mut Builder) -> Result<(), Refusal>;
 }
 
-/// A reader of lines.
 pub trait LineFormat {
     /// Processes a line without its end. Lines are numbered from 1.
     ///

@@ -168,7 +168,6 @@ impl Format for Document {
     }
 }
 
-/// Refuses an input, with the remedy.
 struct RefusedInput(&'static InputFault);
 
 impl Format for RefusedInput {

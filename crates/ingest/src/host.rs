@@ -192,7 +192,6 @@ impl Noted {
     }
 }
 
-/// The reports of an input.
 #[derive(Debug, Default)]
 struct Reports {
     disks: Disks,

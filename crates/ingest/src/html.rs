@@ -297,7 +297,6 @@ enum Token<'a> {
     Close(&'a [u8]),
 }
 
-/// A start tag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Tag<'a> {
     name: &'a [u8],

@@ -15,9 +15,7 @@ use crate::unpack::{Archive, Decoder, Ending, Gunzip, Members, PIECE};
 /// The result of one input.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Outcome {
-    /// It was read.
     Read(Box<Reading>),
-    /// It was refused.
     Refused {
         /// The caller's name of the input.
         name: String,
@@ -26,7 +24,6 @@ pub enum Outcome {
     },
 }
 
-/// A summary of an outcome.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum OutcomeSummary {
     /// Everything about storage was read.
@@ -38,7 +35,6 @@ pub enum OutcomeSummary {
 }
 
 impl Outcome {
-    /// The summary.
     pub fn verdict(&self) -> OutcomeSummary {
         match self {
             Self::Read(reading) if reading.parts.iter().any(|part| part.fate == Fate::Broken) => OutcomeSummary::Partly,
@@ -138,7 +134,6 @@ impl<'a> Ingest<'a> {
     }
 }
 
-/// The files of an input, in order.
 struct InputFiles<'a> {
     input: FormatInput,
     forms: &'a [Form],

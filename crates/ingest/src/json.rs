@@ -45,7 +45,6 @@ pub(crate) fn read_documents(bytes: &[u8], out: &mut Builder) -> Result<Vec<(u64
     }
 }
 
-/// Counts lines incrementally.
 struct LineCount<'a> {
     bytes: &'a [u8],
     offset: usize,

@@ -7,7 +7,6 @@
 
 use std::collections::BTreeMap;
 
-/// The layer of a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Layer {
     /// Not counted, because its operations reach no database storage, or reach it through another device: loops,

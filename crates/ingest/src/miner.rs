@@ -64,7 +64,6 @@ impl LineFormat for Miner {
     }
 }
 
-/// The end of a block.
 #[derive(Clone, Copy, PartialEq)]
 enum Ending {
     Marked,
@@ -93,7 +92,6 @@ fn marked<'a>(text: &'a str, start: &str) -> Option<&'a str> {
     text.strip_prefix(start)?.strip_suffix("~~")
 }
 
-/// A block in progress.
 struct MinerBlock {
     name: String,
     /// Last line of the block so far.
@@ -105,7 +103,6 @@ struct MinerBlock {
     ruler: Option<Ruler>,
 }
 
-/// A row with the names of its columns.
 struct NamedRow<'a> {
     block: &'a str,
     line: u64,
@@ -181,7 +178,6 @@ struct MinerHistory {
     rows: usize,
 }
 
-/// A snapshot.
 #[derive(Default)]
 struct Snapshot {
     instances: Vec<Instance>,
@@ -225,7 +221,6 @@ struct ActiveSessions {
     column: &'static str,
 }
 
-/// Waits for an event.
 #[derive(Default)]
 struct MinerEvent {
     class: String,

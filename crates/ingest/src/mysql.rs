@@ -291,7 +291,6 @@ impl ServerSamples {
         out.resource(ResourceFigure { scope, window, instance: String::new(), resource, value, origin });
     }
 
-    /// Ends the input.
     pub(crate) fn end(&mut self, out: &mut Builder) -> Result<(), Refusal> {
         self.finish(out);
         self.buffer_pool(out);
@@ -377,7 +376,6 @@ struct Output {
     line: u64,
     at: Option<Stamp>,
     length_s: Option<f64>,
-    /// The current section.
     section: MySqlSection,
     rates: Option<(u64, [f64; 4])>,
     log_writes: Option<(u64, f64)>,

@@ -127,7 +127,6 @@ fn parse_time(text: &str) -> Option<Time> {
 }
 
 impl Nmon {
-    /// The begin of the file.
     fn begin(&self, out: &mut Builder) -> Option<DateTime> {
         self.date.zip(self.time).map(|(date, time)| out.local(date.to_datetime(time)))
     }
@@ -209,7 +208,6 @@ struct NmonSamples {
 #[derive(Default)]
 struct NmonSample {
     at: Option<DateTime>,
-    /// By device.
     rows: Vec<[Option<NmonCell>; QUANTITIES]>,
 }
 
@@ -372,7 +370,6 @@ const COLUMNS: [(&str, Class, Measure, f64, &str); 10] = [
 /// The quantity after [`COLUMNS`], in the section `DISKWAIT`: milliseconds in the queue before service.
 const WAIT: usize = COLUMNS.len();
 
-/// The number of quantities.
 const QUANTITIES: usize = WAIT + 1;
 
 /// The quantity of a section, and whether its columns are groups of disks. Sections continue under a number if there

@@ -106,7 +106,6 @@ impl LineFormat for PostgresText {
     }
 }
 
-/// Views as JSON.
 pub(crate) const JSON: Form = Form::document(ID, NAME, is_json, read_snapshots);
 
 /// Maximum unreadable documents.
@@ -504,7 +503,6 @@ impl Cluster {
         });
     }
 
-    /// Ends the input.
     pub(crate) fn end(&mut self, out: &mut Builder) -> Result<(), Refusal> {
         self.finish(out);
         for (view, numbers) in &self.numbers {
@@ -622,7 +620,6 @@ impl<'a> PostgresRow<'a> {
         self.number(name).map(|milliseconds| milliseconds / 1e3)
     }
 
-    /// The view of the row.
     fn view(&self) -> Option<View> {
         let all = |names: &[&str]| names.iter().all(|name| self.has(name));
         let any = |names: &[&str]| names.iter().any(|name| self.has(name));

@@ -54,7 +54,6 @@ impl Family {
         ("container_fs_", Self::Container, &CONTAINER),
     ];
 
-    /// The prefix of its metrics.
     fn prefix(self) -> &'static str {
         Self::TABLE.iter().find(|(_, family, _)| *family == self).map_or("", |(prefix, ..)| prefix)
     }
@@ -282,7 +281,6 @@ impl ProcessorSeconds {
     }
 }
 
-/// The owner of counters.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Owner {
     family: Family,
@@ -326,7 +324,6 @@ impl Owner {
         }
     }
 
-    /// The owner with its claim.
     fn with_claim(self, names: &ClaimNames) -> Self {
         let claim = names.claim(&self.host, &self.device).map(str::to_owned);
         Self { claim, ..self }
@@ -525,7 +522,6 @@ struct PrometheusText {
     timed: bool,
 }
 
-/// The times of an exposition.
 #[derive(Default)]
 struct Times {
     at: Option<DateTime>,
@@ -683,7 +679,6 @@ fn is_answer(head: &Head<'_>) -> Resemblance {
         .or(2, typed || head.has("\"errorType\"") && head.has("\"status\""))
 }
 
-/// A series of disks.
 struct DiskSeries {
     owner: Owner,
     counted: Counted,

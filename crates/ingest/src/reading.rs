@@ -81,12 +81,10 @@ pub struct Reading {
     pub cautions: Vec<Caution>,
 }
 
-/// The name of a format.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FormatName {
     /// Stable identifier for programs: lower case, with hyphens.
     pub id: &'static str,
-    /// Display name.
     pub name: &'static str,
 }
 
@@ -96,12 +94,9 @@ impl fmt::Display for FormatName {
     }
 }
 
-/// A section of an input.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InputPart {
-    /// Its name in the input.
     pub name: String,
-    /// Its outcome.
     pub fate: Fate,
 }
 
@@ -125,7 +120,6 @@ pub enum Fate {
 pub struct Caution {
     /// Its place; none for the whole input.
     pub origin: Option<Origin>,
-    /// The doubt.
     pub doubt: Doubt,
 }
 
@@ -142,11 +136,9 @@ pub struct DatabaseTime {
     pub rounding_s: f64,
     /// Seconds of these on a processor.
     pub processor_s: Option<f64>,
-    /// Processors of the host.
     pub processors: Option<u32>,
     /// Transactions committed.
     pub commits: Option<f64>,
-    /// Counters that explain it.
     pub counters: TimeCounters,
     /// Its place in the input.
     pub origin: Origin,
@@ -249,11 +241,8 @@ pub struct AnalysedPeriod {
     pub scope: u32,
     /// An index into [`Reading::windows`].
     pub window: u32,
-    /// Its begin, as that of windows.
     pub begin: DateTime,
-    /// Its length.
     pub length: Span,
-    /// Mean active sessions.
     pub active_sessions: f64,
     /// Share of these that wait for I/O of sessions, 0 to 1, if it is among the findings.
     pub user_io: Option<f64>,
@@ -297,7 +286,6 @@ pub struct Database {
     pub cache_bytes: Option<f64>,
     /// Logical processors of the host.
     pub processors: Option<f64>,
-    /// Cores of the host.
     pub cores: Option<f64>,
     /// Bytes of the host's memory.
     pub memory_bytes: Option<f64>,
@@ -351,7 +339,6 @@ pub enum Resource {
     UsedProcessors,
     /// Busy share of the host's processors, 0 to 1, in its busiest hour; their number is unknown.
     BusyShare,
-    /// Processors of the host.
     HostProcessors,
     /// Cores of the host, each with one or more processors.
     HostCores,
@@ -395,7 +382,6 @@ pub enum WaitCause {
     LogSwitch,
     /// A commit: the write of the log and everything around it.
     Commit,
-    /// A processor.
     Processor,
     /// A lock of another transaction.
     Lock,
@@ -461,7 +447,6 @@ impl WindowCount {
     pub const EXECUTION_S: &'static str = "execution seconds";
     /// Rows examined by executions of a statement.
     pub const ROWS_EXAMINED: &'static str = "rows examined";
-    /// Scheduled checkpoints.
     pub const CHECKPOINTS_TIMED: &'static str = "timed checkpoints";
     /// Checkpoints requested early, because of the amount of log or by command.
     pub const CHECKPOINTS_REQUESTED: &'static str = "requested checkpoints";
@@ -482,9 +467,7 @@ pub struct Snapshot {
     pub scope: u32,
     /// Its time, by its own clock.
     pub at: Option<DateTime>,
-    /// The age of its counters.
     pub age: Option<Span>,
-    /// Its counters.
     pub counts: Vec<Count>,
     /// Its place in the input.
     pub origin: Origin,
@@ -504,12 +487,9 @@ impl Snapshot {
     }
 }
 
-/// A counter.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Count {
-    /// The counted quantity.
     pub counted: Counted,
-    /// Its value.
     pub value: f64,
     /// The value at which it wraps to zero, if any.
     pub wraps_at: Option<f64>,
@@ -520,7 +500,6 @@ pub struct Count {
 /// The quantity of a counter.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Counted {
-    /// Operations of a class.
     Operations(Class),
     /// Bytes of a class.
     Bytes(Class),
@@ -611,7 +590,6 @@ pub struct CapEvidence {
     pub scope: u32,
     /// Its name in the input.
     pub metric: String,
-    /// The limit.
     pub limit: CapLimit,
     /// Begins of the windows in which the limit was reached, where known: the first [`CapEvidence::MAX_REACHED`].
     pub reached: Vec<DateTime>,
@@ -637,7 +615,6 @@ impl CapEvidence {
 pub struct CapLimit {
     /// The service that measures it, such as `EBS`.
     pub provider: &'static str,
-    /// The owner of the limit.
     pub owner: CapOwner,
     /// The limited quantity.
     pub kind: CapKind,
@@ -648,7 +625,6 @@ pub struct CapLimit {
 /// The owner of a limit. A faster volume does not raise the limit of a machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum CapOwner {
-    /// The volume.
     Volume,
     /// The machine (instance) that the volume is attached to.
     Machine,
@@ -659,7 +635,6 @@ pub enum CapOwner {
 /// The quantity that a limit counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum CapKind {
-    /// Operations.
     Operations,
     /// Bytes.
     Bytes,
@@ -683,9 +658,7 @@ pub enum CapBasis {
 /// A range of latencies in microseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LatencyBin {
-    /// The lower bound.
     pub lower_us: u64,
-    /// The upper bound.
     pub upper_us: u64,
 }
 
@@ -774,7 +747,6 @@ pub enum Class {
     Archive,
     /// Reads of backups and copies, where they are counted apart from those of the database.
     BackupRead,
-    /// Backups and restores.
     Backup,
     /// Control files, and everything without another class.
     Other,
@@ -786,7 +758,6 @@ pub enum Class {
     Flush,
     /// Discarded space (discard, trim).
     Discard,
-    /// All operations.
     All,
 }
 
@@ -811,7 +782,6 @@ impl Class {
         Self::Discard,
     ];
 
-    /// The name in text.
     pub const fn name(self) -> &'static str {
         match self {
             Self::RandomRead => "random reads",
@@ -863,7 +833,6 @@ pub struct Origin {
 }
 
 impl Origin {
-    /// The whole of a line.
     pub fn line(line: u64) -> Self {
         Self { line, ..Self::default() }
     }
@@ -893,7 +862,6 @@ pub struct Figure {
     pub window: u32,
     /// The purpose of the operations.
     pub class: Class,
-    /// The quantity.
     pub measure: Measure,
     /// Mean or maximum.
     pub statistic: Statistic,
@@ -910,7 +878,6 @@ pub struct ReadingDistribution {
     pub scopes: BTreeSet<u32>,
     /// The purpose of the operations.
     pub class: Class,
-    /// The quantity.
     pub measure: Measure,
     /// Its means of windows over time.
     pub distribution: ValueDistribution,

@@ -32,7 +32,6 @@ pub enum Refusal {
         kind: FormatName,
         /// The place where reading ended; none for the whole input.
         origin: Option<Origin>,
-        /// The fault, and the remedy.
         fault: Box<InputFault>,
     },
     /// It exceeds the maximum size.
@@ -49,10 +48,7 @@ pub enum Refusal {
     },
     /// An archive, or a file in it, cannot be decompressed.
     #[error("zip archive: {fault}")]
-    Archive {
-        /// The fault, and the remedy.
-        fault: Box<InputFault>,
-    },
+    Archive { fault: Box<InputFault> },
     /// It exceeds the maximum number of figures.
     #[error("more than {limit} figures: split it into parts")]
     TooMany {
@@ -65,7 +61,6 @@ pub enum Refusal {
 #[rustfmt::skip]
 #[plimsoll_language::say_errors]
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[expect(missing_docs, reason = "the sentence of a variant documents it")]
 pub enum InputFault {
     #[error(transparent)] Doubt(#[from] Doubt),
     #[error(transparent)] Refusal(#[from] Box<Refusal>),

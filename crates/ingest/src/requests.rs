@@ -31,7 +31,6 @@ pub struct TraceRequest {
 pub struct TraceFault {
     /// The line, from 1; none without lines or place.
     pub line: Option<u64>,
-    /// The fault, and the remedy.
     pub fault: Box<InputFault>,
 }
 
@@ -97,7 +96,6 @@ impl Requests {
         self.dialect.about().doubts
     }
 
-    /// The name of a volume.
     pub fn volume(&self, volume: u32) -> String {
         self.queue.volumes.name(volume)
     }

@@ -119,7 +119,6 @@ impl DeviceCounters {
         self.samples += 1;
     }
 
-    /// The devices.
     pub(crate) fn devices(&self) -> &Devices {
         &self.devices
     }
@@ -224,7 +223,6 @@ pub(crate) struct Points {
 }
 
 impl Points {
-    /// Adds a point.
     pub(crate) fn add(&mut self, at: DateTime, scope: u32, meaning: Meaning, value: f64, origin: Origin) {
         self.by_moment.entry(at).or_default().entry(scope).or_default().push((meaning, value, origin));
     }

@@ -52,7 +52,6 @@ struct SnapshotLog {
     samples: u32,
 }
 
-/// The owner of the following counters.
 enum CounterOwner {
     Postgres(Box<Cluster>, u64),
     Mysql(Box<ServerSamples>),
@@ -241,7 +240,6 @@ fn span(seconds: f64) -> Option<Span> {
     (0.0..1e10).contains(&seconds).then(|| Span::from_secs_f64(seconds))
 }
 
-/// Devices, from the head.
 fn linux_head(head: &Map<String, Value>, scope: &ReadingScope, out: &mut Builder) {
     for (array, members) in head.get("arrays").and_then(Value::as_object).into_iter().flatten() {
         let members: Vec<&str> = members.as_array().into_iter().flatten().filter_map(Value::as_str).collect();
@@ -380,7 +378,6 @@ impl Script {
         Self { scope, ..Self::default() }
     }
 
-    /// Adds a row.
     fn row(&mut self, row: &Map<String, Value>, line: u64, out: &mut Builder) {
         let Some(kind) = text(row, "row") else { return };
         let instance = number(row, "inst").map_or_else(String::new, |number| number.to_string());
@@ -413,7 +410,6 @@ impl Script {
         moment.add(kind, row, time("begin", out), line);
     }
 
-    /// Ends the input.
     fn end(self, out: &mut Builder) -> Result<ReadingScope, Refusal> {
         out.require(!self.read.is_empty(), InputFault::NoSpooledRow)?;
         let mut before: Option<(&SnapshotKey, &Moment)> = None;

@@ -21,7 +21,6 @@ use crate::text::table::{Ruler, cells, plain};
 use crate::text::timestamp;
 use crate::text::{MILLI, Numerals};
 
-/// Counters of files.
 pub(crate) const FILES: Form = Form::lines("sqlserver-files", "files of SQL Server", resembles, |input| {
     Box::new(FileStats { pace: SampleInterval::new(input), ..FileStats::default() })
 });
@@ -56,7 +55,6 @@ struct FileStats {
     last: u64,
 }
 
-/// The columns of a table.
 struct FileTable {
     names: Vec<String>,
     shape: TableShape,

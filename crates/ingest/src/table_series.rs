@@ -77,7 +77,6 @@ struct SeriesRow {
     line: u64,
     at: DateTime,
     scope: ReadingScope,
-    /// By column.
     values: Vec<Option<f64>>,
 }
 
@@ -284,7 +283,6 @@ fn is_demand(class: Class, measure: Measure) -> bool {
     class != Class::Other && matches!(measure, Measure::Iops | Measure::Throughput)
 }
 
-/// The meaning of a column.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum SeriesColumn {
     Time,
@@ -436,7 +434,6 @@ fn column(name: &str) -> SeriesColumn {
     find_figure(&lower, &words).map_or(SeriesColumn::Unknown, meaning)
 }
 
-/// The words of a name.
 fn split_words(lower: &str) -> Vec<&str> {
     lower.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty()).collect()
 }

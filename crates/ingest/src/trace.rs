@@ -36,13 +36,11 @@ pub(crate) const BLKTRACE: Form =
 pub(crate) const BLKPARSE: Form = rows::<linux::Blkparse>("trace-blkparse", "blkparse trace");
 /// The output of `blkparse -f`.
 pub(crate) const BLKPARSE_FORMATTED: Form = rows::<linux::Formatted>("trace-blkparse", "blkparse trace");
-/// Lines of biosnoop.
 pub(crate) const BIOSNOOP: Form = rows::<biosnoop::Biosnoop>("trace-biosnoop", "biosnoop trace");
 /// fio's log of its operations.
 pub(crate) const IOLOG: Form = rows::<logs::Iolog>("trace-fio-iolog", "fio I/O log");
 /// Tables of objects for cache simulators.
 pub(crate) const OBJECTS: Form = rows::<columns::Objects>("trace-objects", "libCacheSim trace (CSV)");
-/// Page numbers.
 pub(crate) const PAGES: Form = rows::<columns::PageNumbers>("trace-pages", "trace of page numbers");
 
 const fn rows<R: LineDialect + Default + 'static>(id: &'static str, name: &'static str) -> Form {

@@ -108,7 +108,6 @@ impl Gunzip {
         }
     }
 
-    /// Ends the input.
     pub(crate) fn end(&mut self, out: &mut Vec<u8>) -> Ending {
         match std::mem::replace(&mut self.state, GzipState::Over) {
             GzipState::Packed(mut decoder) => {
@@ -146,7 +145,6 @@ fn unpack(
 
 /// A consumer of the members of an archive.
 pub(crate) trait Members {
-    /// A member begins.
     fn begin(&mut self, name: &str);
     /// Bytes of the current member.
     fn bytes(&mut self, bytes: &[u8]);
@@ -156,7 +154,6 @@ pub(crate) trait Members {
     fn refuse(&mut self, name: &str, refusal: Refusal);
 }
 
-/// An archive.
 #[derive(Default)]
 pub(crate) struct Archive {
     /// An incomplete step.

@@ -18,12 +18,10 @@ pub(crate) const UNDATED_YEAR: i16 = 1972;
 /// A quantity of a counter: purpose, measure, and the conversion to base units.
 pub(crate) type CounterQuantity = (Class, Measure, fn(f64) -> f64);
 
-/// A column with figures.
 #[derive(Clone, Debug)]
 pub(crate) struct WideColumn {
     /// Its position in a row.
     pub(crate) index: usize,
-    /// Its name in origins.
     pub(crate) name: String,
     /// Its device; an empty part is the total of all.
     pub(crate) scope: ReadingScope,

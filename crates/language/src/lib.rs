@@ -3,6 +3,7 @@
 //!
 //! The language belongs to the thread that renders a result, or else to the process: an argument would have to pass through
 //! every function with a text.
+#![deny(missing_docs)]
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -2,6 +2,7 @@
 //!
 //! Independent of the target, and without a clock: the driving loop passes the time. `no_std`: a seed gives the same
 //! operations on every machine.
+#![deny(missing_docs)]
 #![no_std]
 
 extern crate alloc;

@@ -36,7 +36,6 @@ pub struct Trial<'a> {
     pub seed: u64,
 }
 
-/// Result of a trial.
 #[derive(Debug, Default)]
 pub struct PointResult {
     /// Merged result of the loops.
@@ -61,7 +60,6 @@ pub const MAX_VIRTUAL_DEPTH: u32 = 1 << 14;
 /// A model whose time continues between trials, so that used burst credits stay used.
 #[derive(Debug)]
 pub struct Virtual {
-    /// The model.
     pub model: ChainSpec,
     target: Simulated<Chain>,
 }
@@ -105,7 +103,6 @@ pub enum AccessPath {
 /// Real storage, or an export.
 #[derive(Debug)]
 pub struct Storage {
-    /// Access path.
     pub access: AccessPath,
     /// Number of loops, each on its own thread.
     pub threads: u32,

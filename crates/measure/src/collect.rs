@@ -30,11 +30,9 @@ const SHORTEST: Span = Span::from_millis(100);
 pub struct CollectRequest<'a> {
     /// Interval between snapshots, 100 ms at least.
     pub interval: Span,
-    /// Duration.
     pub duration: Span,
     /// File, which must not exist; by default of the name of the source and the time in the current directory.
     pub out: Option<&'a Path>,
-    /// Program with its version.
     pub program: &'static str,
 }
 
@@ -47,18 +45,14 @@ pub enum CollectEvent<'a> {
     Failed(&'a str),
     /// The progress so far.
     Progress {
-        /// Number of snapshots.
         snapshots: u64,
         /// Operations per second between the last two.
         iops: Option<f64>,
         /// Remaining time.
         left: Span,
     },
-    /// The collection ended.
     Ended {
-        /// Number of snapshots.
         snapshots: u64,
-        /// The file.
         name: &'a str,
     },
 }

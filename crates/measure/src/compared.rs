@@ -21,9 +21,7 @@ pub struct ComparedSide {
 /// Two sides, before and after, and their comparison.
 #[derive(Debug)]
 pub struct ComparedRuns {
-    /// The sides.
     pub sides: [ComparedSide; 2],
-    /// The comparison.
     pub comparison: Comparison,
 }
 

@@ -18,7 +18,6 @@ pub struct EmulatedVolume {
 /// Finds a volume by the data directory of its service and its name; `None` if the service does not answer.
 pub type FindVolume<'a> = &'a dyn Fn(&Path, &str) -> Option<EmulatedVolume>;
 
-/// The volume of an export.
 pub(crate) fn find_export(address: &ExportAddress, find: FindVolume<'_>) -> Option<EmulatedVolume> {
     let NbdHost::Unix(socket) = &address.host else { return None };
     find(socket.parent()?, &address.export)

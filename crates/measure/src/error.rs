@@ -5,7 +5,6 @@ use std::io;
 use plimsoll_drive::Fault;
 use plimsoll_units::Span;
 
-/// Error of a measurement.
 #[plimsoll_language::say_errors]
 #[derive(Debug, thiserror::Error)]
 pub enum MeasureError {
@@ -30,7 +29,6 @@ pub enum MeasureError {
     /// The connection to a source of counters was lost: the file of the snapshots until then.
     #[error("connection to the server lost: {0} has the snapshots until then")]
     ConnectionLost(String),
-    /// No operation completed.
     #[error("no operation completed in the given time: use a longer --duration")]
     NoOperation,
     /// The user ended the measurement before its first result.

@@ -18,12 +18,9 @@ use crate::words::WorkingSet;
 /// Minimum size of a scratch file.
 const MIN_FILE: Bytes = Bytes::mib(16);
 
-/// The load.
 #[derive(Debug)]
 pub(crate) enum MeasuredLoad {
-    /// A generated load.
     Generated(Box<MeasurePlan>),
-    /// A recorded load.
     Recorded(Box<Replaying>),
 }
 
@@ -149,7 +146,6 @@ impl MeasuredLoad {
         }
     }
 
-    /// Conditions of the measurement.
     pub(crate) fn conditions(&self, streams: Vec<StreamSpec>, threads: u32, caching: Caching) -> Conditions {
         match self {
             Self::Generated(plan) => plan.conditions(streams, threads, caching == Caching::Direct),

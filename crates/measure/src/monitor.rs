@@ -15,13 +15,11 @@ pub trait Monitor {
     /// Progress of a point, several times per second; computed only if it is shown.
     fn point_progress(&mut self, progress: &dyn Fn() -> PointProgress);
 
-    /// A completed point.
     fn point_done(&mut self, run: &Run);
 
     /// The load line of the points so far; computed only if it is shown.
     fn line_so_far(&mut self, line: &dyn Fn() -> Option<LoadLine>);
 
-    /// A notice to the user.
     fn notice(&mut self, text: &str);
 
     /// The measurement ended, and so does its progress.

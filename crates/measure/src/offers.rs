@@ -41,7 +41,6 @@ pub struct OfferSources {
     pub products: Option<PathBuf>,
     /// Directory of imported prices, which need not exist.
     pub prices: Option<PathBuf>,
-    /// Prices of the user.
     pub own_prices: Vec<OwnPrice>,
     /// Commitment of imported prices.
     pub commitment: Commitment,

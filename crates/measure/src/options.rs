@@ -102,7 +102,6 @@ impl SweepOptions {
 /// Replay of a recorded load.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ReplayOptions {
-    /// The trace.
     pub trace: PathBuf,
     /// Factor of the times between arrivals.
     pub time_scale: Option<f64>,

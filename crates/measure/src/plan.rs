@@ -57,13 +57,11 @@ pub struct MeasurePlan {
     pub shortest_slice: Span,
     /// Maximum queue depth, if given.
     pub max_depth: Option<u32>,
-    /// The sweep.
     pub sweep: SweepPlan,
     /// Time limits.
     pub effort: Effort,
 }
 
-/// Kind of target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TargetKind {
     /// A model, which accepts all operations without buffers.
@@ -96,7 +94,6 @@ pub enum Grid {
 /// Time limits of a measurement.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Effort {
-    /// For measuring.
     pub measuring: Span,
     /// For filling a scratch file.
     pub filling: Span,

@@ -44,7 +44,6 @@ pub(crate) struct Prepared {
     target: Target,
 }
 
-/// The open target.
 #[derive(Debug)]
 enum Target {
     Disk(Box<DiskTarget>),
@@ -190,7 +189,6 @@ impl Prepared {
         Ok(curve)
     }
 
-    /// The subject of the curve.
     pub(crate) fn subject(&self) -> Subject {
         match &self.target {
             Target::Disk(disk) => disk.describe(self.size),

@@ -41,7 +41,6 @@ pub struct Preset {
 /// A stream before placement.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Template {
-    /// Its name in reports.
     pub name: String,
     /// Sizes and kinds.
     pub mix: Mix,
@@ -51,7 +50,6 @@ pub struct Template {
     pub pace: Option<Pace>,
 }
 
-/// The file format.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct PresetFile {
@@ -151,7 +149,6 @@ impl Template {
         Self { mix, ..self.clone() }
     }
 
-    /// Its block sizes.
     pub const fn sizes(&self) -> &BlockMix {
         &self.mix.sizes
     }

@@ -40,7 +40,6 @@ const STALL_TIMEOUT: Span = Span::from_secs(600);
 /// A replay of a recording.
 #[derive(Clone, Copy, Debug)]
 pub struct Playback<'a> {
-    /// The recording.
     pub recording: &'a Recording,
     /// Arrival times or depth.
     pub tempo: Tempo,
@@ -50,7 +49,6 @@ pub struct Playback<'a> {
     pub seed: u64,
 }
 
-/// A target of replays.
 pub trait Replays {
     /// Minimum length of slices.
     const SHORTEST_SLICE: Span;
@@ -100,7 +98,6 @@ impl Replaying {
         Ok(replaying)
     }
 
-    /// The recording.
     pub const fn recording(&self) -> &Recording {
         &self.recording
     }
@@ -265,7 +262,6 @@ impl Replaying {
     }
 }
 
-/// Progress of a replay.
 struct ReplayProgress {
     offered: Pace,
     /// Duration of arrivals, if recorded.

@@ -17,7 +17,6 @@ use crate::options::{LoadOptions, ReplayOptions, SweepOptions};
 pub struct MeasurementRequest {
     /// A directory, in which a temporary file is created, a file, a block device, or the URI of an export.
     pub path: PathBuf,
-    /// The load.
     pub load: LoadOptions,
     /// Duration and points.
     pub sweep: SweepOptions,
@@ -45,7 +44,6 @@ pub enum EngineChoice {
     IoUring,
     /// Threads with pread and pwrite.
     Threads,
-    /// An installed fio.
     Fio,
 }
 
@@ -62,7 +60,6 @@ pub struct RunContext<'a> {
 }
 
 impl MeasurementRequest {
-    /// The URI of an export.
     pub(crate) fn uri(&self) -> Option<&str> {
         self.path.to_str().filter(|text| ExportAddress::is_meant(text))
     }

@@ -399,7 +399,6 @@ fn remove_run(path: &Path) -> Result<(), MeasureError> {
     Ok(())
 }
 
-/// A name as part of a file name.
 fn file_name(name: &str) -> String {
     name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect()
 }
@@ -466,7 +465,6 @@ enum Among {
     Both,
 }
 
-/// The name of a kept run.
 pub fn name_run(path: &Path) -> String {
     path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
 }

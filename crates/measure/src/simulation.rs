@@ -34,7 +34,6 @@ pub const STAGES_SPACE: Bytes = Bytes::gib(64);
 pub struct NamedModel {
     /// The configuration in its short form, or the stages.
     pub name: String,
-    /// Its timing.
     pub model: ChainSpec,
     /// The product; none for stages.
     pub offer: Option<Offer>,
@@ -52,10 +51,8 @@ impl NamedModel {
     }
 }
 
-/// A simulation of a load.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SimulationRequest {
-    /// The load.
     pub load: LoadOptions,
     /// Duration and points.
     pub sweep: SweepOptions,
@@ -90,11 +87,8 @@ pub fn simulate(
     Ok(curves)
 }
 
-/// The load of each model.
 enum ModelLoad {
-    /// A generated load.
     Generated(Box<MeasurePlan>),
-    /// A recorded load.
     Recorded(Box<Replaying>),
 }
 

@@ -22,7 +22,6 @@ const MAX_POINT_SLICES: u64 = 300;
 /// Time for the backlog of an open load at the end of a point.
 const GRACE: Span = Span::from_millis(200);
 
-/// Result of a sweep.
 #[derive(Debug)]
 pub struct SweepResult {
     /// Runs in order, without those that used up burst credits or held a load.
@@ -31,7 +30,6 @@ pub struct SweepResult {
     pub slots: Vec<LoadSlot>,
     /// Operations of the omitted runs.
     pub aside: Tally,
-    /// How it ended.
     pub ended: EndReason,
     /// The fault of the target that ended it.
     pub fault: Option<Fault>,
@@ -94,7 +92,6 @@ pub fn run_interleaved(
     sweeps.map(|progress| progress.result)
 }
 
-/// A sweep in progress and its measurements.
 struct SweepProgress<'a> {
     plan: &'a MeasurePlan,
     streams: &'a [StreamSpec],
@@ -275,13 +272,11 @@ fn silence_fault(waited: Span) -> Fault {
     Fault { attempt: "waiting for completions".into(), source }
 }
 
-/// A point in progress.
 struct PendingPoint<'a> {
     sweep: &'a Sweep,
     point: &'a SweepPoint,
     before: Span,
     shortest_slice: Span,
-    /// Window of a hold.
     window: Span,
     stop_on_error: bool,
     /// Number of slices at the next check of precision.

@@ -12,24 +12,14 @@ pub enum InvalidValue {
     /// A value of an option of the caller, with its message.
     #[error("{0}")]
     Other(String),
-    /// A block size.
     #[error("{size:?} is {error}")]
-    BlockSize {
-        /// As given.
-        size: String,
-        /// The fault.
-        error: Malformed,
-    },
-    /// The share of a block size.
+    BlockSize { size: String, error: Malformed },
     #[error("{0:?} is not a share: write a whole number, such as 4KiB:30,16KiB:70")]
     BlockShare(String),
-    /// Block sizes.
     #[error("not block sizes: each has to be above zero, at most 1 GiB, and a multiple of the smallest")]
     BlockSizes,
-    /// The share of a working set.
     #[error("not a working set: write a percentage above 0, such as 20%")]
     WorkingSetShare,
-    /// A working set.
     #[error("not a working set: write a size or a percentage, such as 2GiB or 20%")]
     WorkingSet,
     /// An access pattern.
@@ -83,7 +73,6 @@ impl FromStr for BlockSizes {
 pub enum WorkingSet {
     /// Bytes.
     Size(Bytes),
-    /// Share of the whole.
     Share(f64),
 }
 
@@ -103,7 +92,6 @@ impl FromStr for WorkingSet {
     }
 }
 
-/// An access pattern.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PatternWord(pub Pattern);
 

@@ -3,6 +3,7 @@
 //! A [`Model`] is a state machine that takes the time as an argument. It never sleeps, reads no clock and sees no data,
 //! so the same model serves a simulation in virtual time and an emulated volume in real time. `no_std`: the same calls
 //! give the same answers on every machine.
+#![deny(missing_docs)]
 #![no_std]
 
 extern crate alloc;

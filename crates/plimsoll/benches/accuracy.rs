@@ -5,7 +5,7 @@
 //! `PLIMSOLL_BENCH_PAIRS` is the number of rounds (3), `PLIMSOLL_BENCH_SECONDS` the length of each measurement (10);
 //! `PLIMSOLL_BENCH_RT=1` sets real-time priority. Peers that are not installed are skipped, and all of them with
 //! `PLIMSOLL_BENCH_PEERS=0`.
-#![allow(clippy::print_stdout, clippy::unwrap_used, missing_docs)]
+#![allow(clippy::print_stdout, clippy::unwrap_used)]
 
 #[path = "accuracy/front.rs"]
 mod front;
@@ -55,7 +55,6 @@ impl Case {
         }
     }
 
-    /// Response time.
     pub fn ideal_response(&self) -> Span {
         Span::from_secs_f64(f64::from(self.depth) / self.ideal_iops())
     }

@@ -3,7 +3,7 @@
 //!
 //! `cargo bench --bench databases`, with PostgreSQL installed, prints tables. `PLIMSOLL_BENCH_SECONDS` is the length of each run
 //! (8), `PLIMSOLL_BENCH_ROUNDS` how often both are run (3). Commits do not wait for storage here: programs are compared.
-#![allow(clippy::print_stdout, clippy::unwrap_used, missing_docs)]
+#![allow(clippy::print_stdout, clippy::unwrap_used)]
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};

@@ -12,7 +12,6 @@ mod requests;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Common jobs.
 const JOBS: [(&str, &str); 6] = [
     ("random reads, 4k, direct, io_uring, depth 1", "--rw=randread --bs=4k --ioengine=io_uring --iodepth=1 --direct=1"),
     (

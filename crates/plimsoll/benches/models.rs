@@ -3,7 +3,7 @@
 //!
 //! `cargo bench --bench models` prints the tables of `docs/performance.md`. With Python and `SimPy` (`pip install simpy`)
 //! its M/M/16 runs in turns with ours; `PLIMSOLL_BENCH_PYTHON` names another interpreter than `python3`.
-#![allow(clippy::print_stdout, clippy::unwrap_used, missing_docs)]
+#![allow(clippy::print_stdout, clippy::unwrap_used)]
 
 use std::process::Command;
 use std::time::Instant;
@@ -93,7 +93,6 @@ fn measure_catalogue() {
     println!("A match of 5,000 IOPS at p99 <= 5 ms: {:.0} ms.", matches[ROUNDS / 2] * 1e3);
 }
 
-/// Result of a quote.
 fn compute_quote(offer: &Offer, ask: &Ask) -> f64 {
     let ceiling = offer.standing(ask).binding().map_or(0.0, |bound| bound.iops);
     ceiling + offer.prices().first().map_or(0.0, |price| price.monthly.as_f64())

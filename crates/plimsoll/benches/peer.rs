@@ -6,7 +6,7 @@
 //! `t/io_uring`, which is built from the source of fio. `PLIMSOLL_BENCH_BASELINE` names another build of plimsoll, which
 //! takes the place of fio in a table of its own: a comparison of two versions. The argument `reads` restricts it to the
 //! random reads.
-#![allow(clippy::print_stdout, clippy::unwrap_used, missing_docs)]
+#![allow(clippy::print_stdout, clippy::unwrap_used)]
 
 #[path = "peer/fio.rs"]
 mod fio;

@@ -3,7 +3,7 @@
 //! `cargo bench --bench postgres` as root, with PostgreSQL installed, prints progress and results, and writes a chart
 //! to `PLIMSOLL_BENCH_SVG` (default `postgres.svg` in the temporary directory). `PLIMSOLL_BENCH_SECONDS` is the length
 //! of each level (30), `PLIMSOLL_BENCH_SCALE` the size of the database (10).
-#![allow(clippy::print_stdout, clippy::unwrap_used, missing_docs)]
+#![allow(clippy::print_stdout, clippy::unwrap_used)]
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};

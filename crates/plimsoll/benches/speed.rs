@@ -7,7 +7,7 @@
 //! Each round runs the loop before each command, and the smallest ratio of all rounds counts: other processes and a
 //! hypervisor slow both, and only ever add time. A change that is slower for a reason raises the ratio of its row, with
 //! the reason in the commit.
-#![allow(clippy::print_stdout, clippy::print_stderr, missing_docs)]
+#![allow(clippy::print_stdout, clippy::print_stderr)]
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

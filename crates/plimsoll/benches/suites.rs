@@ -4,7 +4,7 @@
 //! left out. `PLIMSOLL_BENCH_DIR` names the directory, `PLIMSOLL_BENCH_PAIRS` the number of pairs (3),
 //! `PLIMSOLL_BENCH_MIB` the size of dd's and CrystalDiskMark's file (512; Bonnie++'s is four times as large).
 //! `PLIMSOLL_BENCH_ONLY` takes the name of one suite.
-#![allow(clippy::print_stdout, clippy::unwrap_used, missing_docs)]
+#![allow(clippy::print_stdout, clippy::unwrap_used)]
 
 #[path = "suites/pairs.rs"]
 mod pairs;
@@ -23,7 +23,6 @@ pub fn folder() -> PathBuf {
     std::env::var_os("PLIMSOLL_BENCH_DIR").map_or_else(std::env::temp_dir, PathBuf::from)
 }
 
-/// A number of the environment.
 pub fn number(variable: &str, usual: u64) -> u64 {
     std::env::var(variable).ok().and_then(|value| value.parse().ok()).unwrap_or(usual)
 }

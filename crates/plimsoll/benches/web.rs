@@ -3,7 +3,7 @@
 //! `cargo bench --bench web` prints tables. `PLIMSOLL_BENCH_AWR` names the report of the search (default: the one in
 //! `samples/`), `PLIMSOLL_BENCH_SECONDS` the length of a part with volumes at work (10).
 //! `cargo bench --bench web -- soak MINUTES` uses the console from two browsers, and prints memory by minute.
-#![allow(clippy::print_stdout, clippy::print_stderr, clippy::unwrap_used, missing_docs)]
+#![allow(clippy::print_stdout, clippy::print_stderr, clippy::unwrap_used)]
 
 #[path = "../tests/plimsoll/web/browser.rs"]
 #[allow(dead_code, reason = "tests use all of it")]
@@ -25,11 +25,9 @@ use console::WebServer;
 use serde_json::json;
 
 const AWR: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../samples/awr.html");
-/// Volumes at work.
 const VOLUMES: usize = 50;
 /// Reads a second of a volume.
 const RATE: u32 = 100;
-/// Repeats of a request.
 const REPEATS: usize = 41;
 
 fn main() {

@@ -11,7 +11,6 @@ use plimsoll_service::block_device::AttachError;
 use plimsoll_service::client::ClientError;
 use plimsoll_service::staged::StageError;
 
-/// Error of a command.
 #[derive(Debug)]
 pub enum CliError {
     /// Usage error: a message with the remedy. Exit code 2, nothing was written.
@@ -25,7 +24,6 @@ pub enum CliError {
 }
 
 impl CliError {
-    /// A usage error.
     pub fn usage(message: impl fmt::Display) -> Self {
         Self::Usage(message.to_string())
     }
@@ -39,7 +37,6 @@ impl CliError {
         }
     }
 
-    /// The exit code of the process.
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::Usage(_) => 2,

@@ -74,7 +74,6 @@ fn add_value(argument: Arg) -> Arg {
 /// Values that begin with the word to be completed.
 struct Values(fn() -> Vec<CompletionCandidate>);
 
-/// The same, and files.
 struct ValuesOrFiles(fn() -> Vec<CompletionCandidate>);
 
 impl ValueCompleter for Values {

@@ -121,7 +121,6 @@ fn page_forms(flags: &Flags) -> Result<Forms, CliError> {
     Ok(Forms::new(&FormArgs { json: None, html, markdown, csv, details: true, no_color: true })?.without_text())
 }
 
-/// Target of the jobs.
 pub struct JobTarget {
     /// Executes them.
     pub ground: Box<dyn Ground>,

@@ -41,7 +41,6 @@ const GUIDES: &[(&str, &str)] = guides![
     "web"
 ];
 
-/// The names of the guides.
 pub fn names() -> impl Iterator<Item = &'static str> {
     GUIDES.iter().map(|(name, _)| *name)
 }

@@ -29,7 +29,6 @@ const REQUESTS: u32 = 4096;
 
 /// A server with one export, which has no listening socket yet.
 pub struct UnboundServer {
-    /// The server.
     pub server: Server,
     claim: Option<Claim>,
     access: VolumeAccess,

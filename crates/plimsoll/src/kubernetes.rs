@@ -21,7 +21,6 @@ const MAX_LOG: u64 = 256 << 20;
 /// Maximum length of a label.
 const MAX_LABEL: usize = 30;
 
-/// Runs the command.
 pub fn run(args: &KubernetesArgs) -> Result<(), CliError> {
     match &args.command {
         KubernetesCommand::Job(args) => print_job(args),

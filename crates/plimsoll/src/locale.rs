@@ -27,7 +27,6 @@ pub fn find_choice(command: &clap::Command, arguments: impl Iterator<Item = OsSt
     LanguageWord::from_str(given.or(default)?, false).ok()
 }
 
-/// Sets the language of the process.
 pub fn set_language(chosen: Option<LanguageWord>) {
     let of_word = |word| match word {
         LanguageWord::En => Language::English,

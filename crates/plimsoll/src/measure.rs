@@ -64,7 +64,6 @@ fn measure(request: MeasurementRequest, command: Vec<String>, console: &mut Cons
     Ok(plimsoll_measure::measure(request, &run_context(command), console)?)
 }
 
-/// Runs of this program.
 pub fn run_context(command: Vec<String>) -> RunContext<'static> {
     RunContext {
         made_by: crate::CREATED_BY,

@@ -55,7 +55,6 @@ impl SignalWait {
         self.wake.try_clone().map(StopWaiting)
     }
 
-    /// Waits.
     pub fn wait(&self) {
         let mut received = &self.received;
         while received.read(&mut [0]).is_err_and(|error| error.kind() == io::ErrorKind::Interrupted) {}

@@ -22,7 +22,6 @@ use crate::offers::read_offers;
 use crate::output::{Outputs, finish_suite};
 use crate::site::Site;
 
-/// Runs the suite.
 pub fn run_suite(suite: &SuiteArgs) -> Result<(), CliError> {
     let (place, options) = suite.chosen();
     if place.output().svg.is_some() {

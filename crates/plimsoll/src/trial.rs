@@ -36,7 +36,6 @@ const PROVIDER: &str = "azure";
 const SIMULATED: &str = "oci:256GB@10vpu";
 /// The volume before and after the change of its level.
 const EMULATED: [&str; 2] = ["oci:50GB@10vpu", "oci:50GB@20vpu"];
-/// Name of the volume.
 const NAME: &str = "trial";
 /// Maximum duration and queue depth of the load on the volume. It is stopped as soon as both rates are known.
 const LOAD: (Span, u32) = (Span::from_secs(20), 16);

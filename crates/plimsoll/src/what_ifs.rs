@@ -10,15 +10,10 @@ use plimsoll_language::{label, say};
 use crate::args::{JobWord, SizeArgs, WhatIfWord};
 use crate::cli_error::CliError;
 
-/// Input of the what-ifs.
 pub struct WhatIfInput<'a> {
-    /// The flags.
     pub args: &'a SizeArgs,
-    /// The database.
     pub subject: &'a DatabaseDemand,
-    /// The design of its design point.
     pub design: &'a Design,
-    /// The inputs.
     pub readings: &'a [&'a Reading],
 }
 

@@ -19,7 +19,6 @@ pub enum NotEvidence {
     Void {
         /// The measured target.
         name: String,
-        /// The finding.
         finding: Finding,
     },
 }
@@ -38,7 +37,6 @@ impl<'a> TryFrom<&'a Curve> for Evidence<'a> {
 }
 
 impl<'a> Evidence<'a> {
-    /// The curve.
     pub const fn curve(&self) -> &'a Curve {
         self.0
     }

@@ -4,14 +4,11 @@ use plimsoll_units::{Bytes, Span};
 
 use crate::finding::Finding;
 
-/// A check of the host.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HostCheck {
-    /// The result.
     pub status: CheckStatus,
     /// Whether commands can work without it.
     pub need: CheckNeed,
-    /// The observation.
     pub fact: HostFact,
 }
 
@@ -35,25 +32,20 @@ pub enum HostFact {
     Timers([Span; 3], u64),
     /// Error of the measurement of timers, and the limit of locked memory if it is too low.
     TimersUnknown(String, Option<Bytes>),
-    /// Clock source of the kernel.
     ClockSource(Option<String>),
-    /// Frequency governor.
     Governor(Option<String>),
     /// Share of processor time that the hypervisor gave to other guests.
     Steal(Option<f64>),
     /// Share of processor time of other processes.
     OtherWork(Option<f64>),
-    /// Limit in processors, and its file.
     ProcessorLimit(Option<(f64, String)>),
     /// Limit and its file, and the memory that a measurement may use.
     MemoryLimit(Option<(Bytes, String)>, Bytes),
     /// Error of real-time priority, with its remedy after a colon.
     RealTime(Option<String>),
-    /// Limit of locked memory.
     LockedMemory(Option<Bytes>),
     /// Limit of open files, and the required number.
     OpenFiles(Option<u64>, u64),
-    /// FUSE.
     Fuse(FuseState),
     /// Error of `/dev/loop-control`.
     LoopDevices(Option<String>),
@@ -66,7 +58,6 @@ pub enum HostFact {
 /// Space for the file of a measurement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FreeSpace {
-    /// The path is unusable.
     NoPath,
     /// No file is created.
     NotNeeded,
@@ -76,9 +67,7 @@ pub enum FreeSpace {
     Free {
         /// Free space.
         available: Bytes,
-        /// The path.
         path: String,
-        /// Size of the file.
         size: Bytes,
         /// Its minimum size.
         min: Bytes,
@@ -87,7 +76,6 @@ pub enum FreeSpace {
     },
 }
 
-/// Availability of FUSE.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FuseState {
     /// This process may mount.
@@ -122,7 +110,6 @@ pub enum CheckStatus {
     Caution,
     /// Could not be checked.
     Unknown,
-    /// Works.
     Ok,
 }
 

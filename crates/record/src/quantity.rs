@@ -5,7 +5,6 @@ use serde::{Deserialize, Serialize};
 /// The quantity that a step measures.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[expect(missing_docs, reason = "the words in `report` describe each")]
 #[serde(rename_all = "kebab-case", tag = "kind")]
 pub enum StepQuantity {
     /// A description in a file of an earlier version.

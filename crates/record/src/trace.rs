@@ -38,11 +38,8 @@ const DROPPED: &str = "#dropped ";
 /// Kind of a recorded operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
-    /// Reads.
     Read,
-    /// Writes.
     Write,
-    /// Writes, durable on completion.
     DurableWrite,
     /// Makes previous writes durable.
     Flush,
@@ -65,12 +62,10 @@ impl Action {
     }
 }
 
-/// A line of a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TraceEntry {
     /// Arrival in nanoseconds since the first operation.
     pub at: Span,
-    /// Kind.
     pub action: Action,
     /// First byte; zero for a flush.
     pub offset: u64,

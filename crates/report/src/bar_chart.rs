@@ -11,13 +11,11 @@ use crate::page::{Cell, Chart, Column, ColumnKind, Table};
 pub struct BarChart<'a> {
     /// Unique on the page.
     pub id: &'a str,
-    /// Title.
     pub title: &'a str,
     /// Names of the bars' meaning and of their quantity, for the table of the other forms.
     pub columns: [&'static str; 2],
     /// Name, quantity, and the quantity with its unit.
     pub bars: &'a [(String, f64, String)],
-    /// Source of the figures.
     pub source: &'a str,
 }
 

@@ -36,7 +36,6 @@ struct MetricSample {
 }
 
 impl Exposition {
-    /// The text of Prometheus.
     pub fn text(&self) -> String {
         let mut text = String::new();
         let mut put = |line: std::fmt::Arguments<'_>| text.write_fmt(line).expect("writing to a string does not fail");

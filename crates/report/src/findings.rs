@@ -8,7 +8,6 @@ use plimsoll_record::{Curve, Finding, Run, StepWork, SuiteRun, Weight};
 
 use crate::words;
 
-/// A finding as text.
 pub(crate) struct FindingText {
     pub weight: Weight,
     pub text: String,

@@ -10,9 +10,7 @@ use crate::words::gate_outcome;
 pub struct JudgedGate<'a> {
     /// The result: a run, a comparison or a configuration.
     pub subject: String,
-    /// The condition.
     pub gate: &'a Gate,
-    /// Its outcome.
     pub outcome: GateOutcome,
 }
 

@@ -20,7 +20,6 @@ use crate::words::sizing as words;
 /// Keys and values of a driver's parameters, in order.
 type Parameters = Vec<(&'static str, String)>;
 
-/// A volume as a driver makes it.
 struct DriverVolume {
     driver: &'static str,
     /// Of the `StorageClass`.
@@ -107,7 +106,6 @@ fn format_volume(
     Some(out)
 }
 
-/// The classes of a volume.
 fn format_classes(volume: &DriverVolume, name: &str) -> String {
     let mut out = format!(
         "apiVersion: storage.k8s.io/v1\nkind: StorageClass\nmetadata:\n  name: {name}\nprovisioner: {}\n{}\
@@ -135,7 +133,6 @@ pub struct KubernetesClasses {
     pub classes: Vec<Option<ClassName>>,
 }
 
-/// The class of a volume.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClassName {
     /// Made of its parameters, which are immutable.
@@ -257,7 +254,6 @@ pub struct ClaimJob<'a> {
     pub arguments: &'a [String],
 }
 
-/// The name of the Job of a claim.
 pub fn claim_job_name(claim: &str) -> String {
     format!("measure-{claim}")
 }

@@ -47,7 +47,6 @@ impl LatencyUnit {
 pub(crate) struct Pad {
     /// Includes the width of a decimal point.
     pub point: bool,
-    /// Width in digits.
     pub digits: usize,
 }
 

@@ -73,7 +73,6 @@ impl Headline {
     }
 }
 
-/// A part of a page.
 #[derive(Clone, Debug, Default)]
 pub struct PageSection {
     /// Title, also in the list of contents.
@@ -89,7 +88,6 @@ pub struct PageSection {
 /// How a section is shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Visibility {
-    /// With its heading.
     #[default]
     Open,
     /// Terminals omit the heading.
@@ -103,7 +101,6 @@ pub enum Visibility {
 /// A piece of a section.
 #[derive(Clone, Debug)]
 pub enum Block {
-    /// A paragraph.
     Text(String),
     /// A paragraph of secondary importance.
     Note(String),
@@ -132,9 +129,7 @@ pub enum Block {
 pub struct Fact {
     /// The name, at most 8 letters.
     pub name: Cow<'static, str>,
-    /// Emphasis of the name.
     pub emphasis: Emphasis,
-    /// The value.
     pub text: String,
     /// Components of the value: amount and description.
     pub parts: Vec<(String, String)>,
@@ -149,7 +144,6 @@ pub struct Fact {
 pub struct Link {
     /// Anchor of a section or of a row.
     pub anchor: String,
-    /// Name of the place.
     pub name: String,
 }
 
@@ -172,9 +166,7 @@ pub enum Emphasis {
 /// An entry of a list.
 #[derive(Clone, Debug, Default)]
 pub struct Item {
-    /// The entry.
     pub text: String,
-    /// Explanations of it.
     pub remarks: Vec<String>,
 }
 
@@ -191,13 +183,11 @@ pub struct Table {
     pub groups: Vec<(usize, String)>,
     /// Sentences below the table.
     pub notes: Vec<String>,
-    /// Layout on terminals.
     pub layout: TableLayout,
     /// Place of the intervals of its cells.
     pub intervals: IntervalPlace,
 }
 
-/// Layout of a table on terminals.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TableLayout {
     /// Aligned columns below their heads, within the width.
@@ -220,7 +210,6 @@ pub enum IntervalPlace {
 /// Name and type of a column.
 #[derive(Clone, Debug)]
 pub struct Column {
-    /// The name.
     pub name: Cow<'static, str>,
     /// The unit of its values, or the second line of its name.
     pub unit: &'static str,
@@ -233,7 +222,6 @@ pub struct Column {
 /// The type of a column's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ColumnKind {
-    /// Words.
     Text,
     /// A configuration or a path: never wrapped; above its row if the width is too small.
     Name,
@@ -270,7 +258,6 @@ pub struct Cell {
     pub series: Option<usize>,
 }
 
-/// A picture.
 #[derive(Clone, Debug)]
 pub struct Chart {
     /// The drawing, with its description and its sources.
@@ -296,7 +283,6 @@ pub struct Plot {
     pub legend: String,
 }
 
-/// A load of a plot.
 #[derive(Clone, Copy, Debug)]
 pub struct PlotPoint {
     /// Completed operations per second.
@@ -450,7 +436,6 @@ impl Column {
         Self::new(name, label!("a month"), ColumnKind::Money, priority)
     }
 
-    /// A configuration of a product.
     pub(crate) fn configuration() -> Self {
         Self::new(label!("configuration"), "", ColumnKind::Name, 0)
     }
@@ -504,7 +489,6 @@ impl Cell {
         })
     }
 
-    /// An unknown value.
     pub(crate) fn unknown() -> Self {
         Self::text(UNKNOWN)
     }
@@ -640,7 +624,6 @@ impl<T> TableRows<T> {
         columns.into_iter().fold(self, |rows, (key, column)| rows.column(column, |item| cell(item, key)))
     }
 
-    /// The table.
     pub fn table(self) -> Table {
         self.table
     }

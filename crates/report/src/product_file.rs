@@ -11,11 +11,9 @@ use crate::words::fitted_value;
 pub struct FittedSource {
     /// Number and kind, such as `3 measured run(s)`.
     pub what: String,
-    /// The storage.
     pub subject: String,
     /// Day of the first figure, or `undated`.
     pub day: String,
-    /// Size of the storage.
     pub size: Bytes,
     /// The command, document or program that they are from.
     pub source: String,

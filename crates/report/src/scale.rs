@@ -3,10 +3,15 @@
 /// Distribution of values over an axis.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum AxisScale {
-    /// Linear.
-    Linear { low: f64, high: f64 },
+    Linear {
+        low: f64,
+        high: f64,
+    },
     /// Logarithmic; both ends are above zero.
-    Log { low: f64, high: f64 },
+    Log {
+        low: f64,
+        high: f64,
+    },
 }
 
 /// A position on an axis.
@@ -41,7 +46,6 @@ impl AxisScale {
         if down > 0.0 && up.is_finite() { Self::Log { low: down, high: up } } else { Self::from_zero(high) }
     }
 
-    /// The two ends.
     pub const fn ends(self) -> (f64, f64) {
         match self {
             Self::Linear { low, high } | Self::Log { low, high } => (low, high),

@@ -186,7 +186,6 @@ fn judged(suite: &SuiteRun, runs: &[Run], alone: bool) -> (Option<Knee>, Option<
 }
 
 impl SessionCurve<'_> {
-    /// The point at the knee.
     pub fn at_knee(&self) -> Option<&SessionPoint<'_>> {
         let knee = self.curve.knee?;
         let away = |point: &&SessionPoint<'_>| (point.run().figures.iops.value - knee.iops).abs();

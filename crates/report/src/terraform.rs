@@ -182,7 +182,6 @@ pub(crate) fn price_lines(price: Option<&Price>) -> String {
     out
 }
 
-/// A comment of one line.
 pub(crate) fn comment_line(text: &str) -> String {
     format!("# {}\n", clean(text).replace(['\n', '\r'], " "))
 }
@@ -298,7 +297,6 @@ fn aws_database(offer: &Offer, name: &str) -> Option<ResourceBlock> {
     Some(ResourceBlock { resource: "aws_db_instance", attributes, variables })
 }
 
-/// An Azure SQL database.
 fn azure_database(offer: &Offer, name: &str) -> Option<ResourceBlock> {
     let (vcores, tier) = (option(offer, "vcores")?, option(offer, "tier")?);
     let sku = match tier.as_str() {

@@ -32,14 +32,12 @@ pub enum Charset {
     Unicode,
 }
 
-/// Style of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TextStyle {
     /// Use of escape sequences.
     pub color: Color,
     /// Columns of the terminal; at least 40 are used.
     pub width: usize,
-    /// Lines of a summary.
     pub lines: usize,
     /// Characters that may be used.
     pub unicode: Charset,

@@ -4,6 +4,7 @@
 //! They look their English text up in `ja.po` beside the manifest of the crate that uses them, at compile time, and expand
 //! to a match on `plimsoll_language::Language::current()`. A text without a translation is English in both languages. Each
 //! crate has translations of its own, so that a change of them compiles this crate again and not those below it.
+#![deny(missing_docs)]
 
 mod messages;
 mod po;

@@ -16,7 +16,6 @@ pub enum Initiators {
     None,
 }
 
-/// The secret of an attachment, for CHAP.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChapSecret {
     /// Name by which the initiator authenticates.

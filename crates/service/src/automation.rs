@@ -16,7 +16,6 @@ use crate::refusal::Refusal;
 /// Maximum number of levels considered by autotune.
 const MAX_LEVELS: usize = 256;
 
-/// Automation of a volume.
 #[derive(Debug, Default)]
 pub(crate) struct Automation {
     pub tune: Option<Tune>,

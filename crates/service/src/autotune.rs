@@ -19,7 +19,6 @@ use crate::refusal::Refusal;
 use crate::service::{Service, ServiceState};
 use crate::volume::Volume;
 
-/// Interval of the automation.
 const INTERVAL: Duration = Duration::from_secs(1);
 
 /// Values read from a volume once a second.

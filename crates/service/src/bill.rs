@@ -21,7 +21,6 @@ const EARLIER: &str = "earlier configurations";
 /// All configurations of a volume so far.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Bill {
-    /// Present configuration.
     present: Present,
     /// Earlier configurations, each once.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -28,7 +28,6 @@ const COMMON_OPTIONS: [&str; 8] =
 /// Receives the progress of slow steps, once a second, and an empty text at the end of each.
 pub type AttachProgress<'a> = &'a (dyn Fn(&str) + Sync);
 
-/// A filesystem to create.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Filesystem {
     /// ext4
@@ -63,7 +62,6 @@ pub enum FormatPolicy {
 /// A volume to attach to this host.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AttachOptions {
-    /// Name of the volume.
     pub name: String,
     /// Mount point, created if missing; `None` for the device alone.
     pub mountpoint: Option<PathBuf>,

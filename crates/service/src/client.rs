@@ -21,7 +21,6 @@ use crate::http::Token;
 
 /// Name of the control socket in a data directory.
 pub const CONTROL_SOCKET: &str = "control.sock";
-/// Timeout of a response.
 const RESPONSE_TIMEOUT: Duration = Duration::from_secs(120);
 /// Timeout and retry interval while the listen queue is full.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
@@ -87,7 +86,6 @@ pub enum ClientError {
         "no service answers at {address} ({source}): start one with `plimsoll serve`, or name another with --service"
     )]
     NoService {
-        /// Address of the service.
         address: ControlAddress,
         /// Error of the connection.
         source: io::Error,
@@ -104,7 +102,6 @@ pub enum ClientError {
     /// The service refused the request.
     #[error("{message}")]
     Refused {
-        /// HTTP status.
         status: u16,
         /// Cause and remedy, in one line.
         message: String,
@@ -112,7 +109,6 @@ pub enum ClientError {
     /// The peer is not a plimsoll service, or the connection broke.
     #[error("{address} is not a plimsoll service: {why}")]
     Broken {
-        /// Address of the peer.
         address: ControlAddress,
         /// Received response or error.
         why: String,
@@ -139,7 +135,6 @@ pub struct Client {
     runtime: tokio::runtime::Runtime,
 }
 
-/// Body of a response.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ResponseBody(pub Vec<u8>);
 
@@ -161,7 +156,6 @@ impl Client {
         Self::new(ControlAddress::Unix(directory.join(CONTROL_SOCKET)), None)
     }
 
-    /// Address of the service.
     pub const fn address(&self) -> &ControlAddress {
         &self.address
     }
@@ -299,7 +293,6 @@ pub fn volume_path(name: &str, below: &str) -> String {
     format!("/v1/volumes/{}{below}", encoded(name))
 }
 
-/// Path of a group.
 pub fn group_path(name: &str) -> String {
     format!("/v1/groups/{}", encoded(name))
 }

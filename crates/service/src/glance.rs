@@ -13,7 +13,6 @@ use crate::volume::Volume;
 /// A volume or a snapshot.
 #[derive(Clone, Debug, PartialEq)]
 pub struct VolumeGlance {
-    /// Name of the volume.
     pub name: String,
     /// Number in the store; never reused.
     pub id: u32,
@@ -23,7 +22,6 @@ pub struct VolumeGlance {
     pub product: Option<String>,
     /// Numeric options of the product with their values, in the order of the product file.
     pub settings: Vec<(String, f64)>,
-    /// Level of the product.
     pub level: Option<u32>,
     /// Level to return to while the volume rests at its lowest level.
     pub rests_from: Option<u32>,
@@ -48,7 +46,6 @@ pub struct VolumeGlance {
 /// A group: an instance of the catalogue, or stages.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GroupGlance {
-    /// Name of the group.
     pub name: String,
     /// Number in the store of the volume that keeps its metadata; never reused.
     pub id: u32,
@@ -63,7 +60,6 @@ pub struct GroupGlance {
 /// A machine of the catalogue, and the limits that all its volumes share.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MachineGlance {
-    /// Its shape.
     pub shape: MachineShape,
     /// Operations per second; `None` if the catalogue has no such limit.
     pub iops: Option<MachineLimit>,
@@ -71,7 +67,6 @@ pub struct MachineGlance {
     pub bytes_per_second: Option<MachineLimit>,
 }
 
-/// A limit of a machine.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MachineLimit {
     /// Rate without end.

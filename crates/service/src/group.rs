@@ -11,14 +11,12 @@ use crate::moment;
 use crate::product::refused;
 use crate::refusal::Refusal;
 
-/// A served group.
 #[derive(Debug)]
 pub(crate) struct ServedGroup {
     pub id: GroupId,
     /// Volume that stores the metadata.
     pub volume: VolumeId,
     pub metadata: GroupMetadata,
-    /// Names of the stages.
     pub stages: Vec<String>,
     /// The quantity that each of them limits.
     pub quantities: Vec<Option<LimitedQuantity>>,

@@ -42,7 +42,6 @@ impl Service {
         Ok(displayed)
     }
 
-    /// Deletes an empty group.
     pub fn delete_group(&self, name: &str) -> Result<(), Refusal> {
         let mut state = self.state();
         let ServedGroup { id, volume, .. } = *state.group(name)?;

@@ -54,7 +54,6 @@ pub fn text_router(path: &'static str, text: Arc<Mutex<String>>) -> Router {
 /// A listener with its access rule.
 #[derive(Debug)]
 pub struct Entrance {
-    /// Listening socket.
     pub listening: Listening,
     /// Required token. Without a token, every client that can connect has full access.
     pub token: Option<Token>,

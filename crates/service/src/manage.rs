@@ -24,13 +24,10 @@ use crate::volume::{RingVolume, Volume};
 const DISCONNECT_GRACE: Duration = Duration::from_secs(1);
 /// Pause between measurements of the host's speed, which disturb volumes.
 const REMEASURE_PAUSE: Duration = Duration::from_secs(60);
-/// Timeout for requests in flight.
 pub(crate) const IN_FLIGHT_TIMEOUT: Duration = Duration::from_secs(10);
-/// Poll interval.
 pub(crate) const POLL_INTERVAL: Duration = Duration::from_millis(2);
 
 impl Service {
-    /// Creates a volume.
     pub fn create(&self, create: &api::Create) -> Result<api::Volume, Refusal> {
         self.create_with(create, Initial::default())
     }

@@ -51,7 +51,6 @@ pub(crate) struct VolumeMetadata {
     pub initiators: Initiators,
 }
 
-/// Metadata of a group.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct GroupMetadata {
     format: String,

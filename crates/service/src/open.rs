@@ -23,7 +23,6 @@ use crate::service::{Inner, MeasuredFloor, Service, ServiceState};
 use crate::ticker::Ticker;
 use crate::volume::{RingVolume, Volume};
 
-/// A volume found in the store.
 struct StoredVolume {
     id: VolumeId,
     size: u64,

@@ -20,7 +20,6 @@ pub enum LevelChanges {
     Online,
 }
 
-/// Options of a service.
 #[derive(Clone, Debug)]
 pub struct ServiceOptions {
     /// Data directory; created with mode 0700 if missing.

@@ -113,7 +113,6 @@ impl Product {
         (plain && !settings.is_empty() && !settings.iter().any(is_whole)).then_some(settings)
     }
 
-    /// The level option of its offer.
     pub fn level_option(&self) -> Option<&Chosen> {
         self.offer.as_ref()?.level_option()
     }

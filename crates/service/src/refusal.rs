@@ -12,7 +12,6 @@ use plimsoll_volume::{EditError, Errno, NotServed, Unrecoverable};
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct Refusal {
-    /// Kind of the refusal.
     pub kind: RefusalKind,
     /// Cause and remedy, in one line.
     pub message: String,
@@ -42,7 +41,6 @@ pub enum OpenError {
     /// The data directory cannot be created.
     #[error("making the data directory {}", directory.display())]
     Make {
-        /// Path of the directory.
         directory: PathBuf,
         /// Error of the system.
         #[source]
@@ -54,7 +52,6 @@ pub enum OpenError {
     /// The log has lost durable commits.
     #[error("the data directory {} is damaged, and nothing in it was changed: {why}", directory.display())]
     Damaged {
-        /// Path of the directory.
         directory: PathBuf,
         /// Loss, affected volumes, and remedy.
         why: String,
@@ -62,20 +59,15 @@ pub enum OpenError {
     /// The content of the log is inconsistent.
     #[error("the data directory {}", directory.display())]
     Store {
-        /// Path of the directory.
         directory: PathBuf,
-        /// Cause.
         #[source]
         source: Unrecoverable,
     },
-    /// The metadata of a volume is unreadable.
     #[error("the metadata of volume {volume} in the data directory {} are unreadable: {why}", directory.display())]
     VolumeMetadata {
-        /// Path of the directory.
         directory: PathBuf,
         /// Number of the volume in the store.
         volume: u32,
-        /// Cause.
         why: String,
     },
     /// The kernel provides no `io_uring`.

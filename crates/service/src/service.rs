@@ -155,7 +155,6 @@ impl Service {
         Ok(state.volumes.values().zip(clients).map(displayed).collect())
     }
 
-    /// A volume by name.
     pub fn volume(&self, name: &str) -> Result<api::Volume, Refusal> {
         self.show(self.state().volume(name)?)
     }

@@ -16,7 +16,6 @@ use crate::volume::{RingVolume, Volume};
 pub struct Snapshot {
     /// Name of the volume.
     pub of: String,
-    /// Name of the snapshot.
     pub name: String,
     /// Texts of control planes.
     pub tags: Tags,

@@ -22,7 +22,6 @@ use crate::block_device::{AttachError, AttachOptions, AttachProgress, Filesystem
 use crate::client::{Client, ClientError, volume_path};
 use crate::observed::{fetch_counters, find_lateness};
 
-/// Name of the volume.
 const NAME: &str = "data";
 /// Time to wait for a volume that is in use.
 const IN_USE_TIMEOUT: Duration = Duration::from_secs(15);
@@ -40,7 +39,6 @@ pub struct StageRequest<'a> {
     pub size_bytes: Option<u64>,
     /// Changes of the level with their times since the start of the sessions.
     pub changes: Vec<(Span, String)>,
-    /// The service that serves it.
     pub service: ServiceCommand<'a>,
 }
 

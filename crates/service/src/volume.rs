@@ -33,7 +33,6 @@ pub(crate) struct Volume {
     pub product: Product,
     pub faults: Option<api::Faults>,
     pub attachment: Option<api::Attachment>,
-    /// Path of the recording.
     pub recording: Option<String>,
     pub automation: Automation,
     pub watch: RecentSeconds,

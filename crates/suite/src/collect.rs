@@ -12,7 +12,6 @@ pub use linux::Linux;
 pub use mysql::Mysql;
 pub use postgres::{Postgres, PsqlConnection};
 
-/// A source of counters.
 pub trait CounterSource {
     /// Name in the file's header.
     fn name(&self) -> &'static str;
@@ -42,7 +41,6 @@ pub enum SourceError {
     /// A failure with its remedy, in a sentence.
     #[error("{0}")]
     Failed(String),
-    /// Stopped by the user.
     #[error("stopped")]
     Stopped,
 }

@@ -29,9 +29,7 @@ impl Signal {
 /// Operations whose failures do not end the worker.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ToleratedErrors {
-    /// Reads.
     pub reads: bool,
-    /// Writes and flushes.
     pub writes: bool,
     /// Reads with wrong contents.
     pub mismatches: bool,

@@ -55,7 +55,6 @@ impl Nature {
 pub struct Facts {
     /// The origin of its figures.
     pub source: Source,
-    /// The storage.
     pub subject: Subject,
     /// Host of the load generator; `None` in virtual time.
     pub host: Option<Host>,
@@ -65,7 +64,6 @@ pub struct Facts {
     pub devices: Vec<Bytes>,
     /// Alignment of direct I/O in bytes; 1 for none.
     pub grid: u64,
-    /// Its kind.
     pub nature: Nature,
     /// Whether writes are refused.
     pub read_only: bool,
@@ -120,14 +118,11 @@ impl Facts {
 #[plimsoll_language::say_errors]
 #[derive(Debug, thiserror::Error)]
 pub enum Unfit {
-    /// Insufficient space.
     #[error("{subject}: {needed} are needed, {space} are available: give a smaller --size, or another place")]
     Space {
-        /// The subject.
         subject: String,
         /// Required space.
         needed: Bytes,
-        /// Available space.
         space: Bytes,
     },
     /// A named file outside of a directory.
@@ -158,7 +153,6 @@ pub trait Ground {
         Ok(())
     }
 
-    /// Its facts.
     fn facts(&self) -> &Facts;
 
     /// Known doubts about its figures.

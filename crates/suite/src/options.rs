@@ -15,7 +15,6 @@ pub type OptionsError = Box<dyn std::error::Error + Send + Sync>;
 #[rustfmt::skip]
 #[plimsoll_language::say_errors]
 #[derive(Debug, thiserror::Error)]
-#[expect(missing_docs, reason = "the message of a variant documents it")]
 pub enum FlagError {
     #[error("not a percentage: write a number from 0 to 100")] Percentage,
     #[error(transparent)] Size(#[from] Malformed),
@@ -41,7 +40,6 @@ pub struct Surroundings {
     pub date: String,
 }
 
-/// Options of a benchmark.
 pub trait SuiteOptions {
     /// Options of a command line without flags: defaults are defined only at the flags.
     fn defaults() -> Self

@@ -14,12 +14,9 @@ use crate::session_run::{merge_slices, session_run};
 use crate::sql::{SessionsResult, SessionsStep, StatementsResult, StatementsStep};
 use crate::step::{FileSpec, IoStep, Keep, Step, Work};
 
-/// An executed step.
 #[derive(Clone, Debug)]
 pub struct CompletedStep {
-    /// The step.
     pub step: Step,
-    /// Its result.
     pub result: StepResult,
 }
 
@@ -68,7 +65,6 @@ pub trait Recipe {
     /// Results in the original layouts. Also called after an interruption or a failure, with the executed steps.
     fn listings(&self, done: &[CompletedStep], facts: &Facts) -> Vec<Listing>;
 
-    /// Conclusions.
     fn verdicts(&self, _done: &[CompletedStep], _facts: &Facts) -> Vec<Verdict> {
         Vec::new()
     }
@@ -136,16 +132,13 @@ pub trait SuiteObserver {
     /// The series of the present step so far. Returns whether to continue.
     fn observe(&mut self, step: &Step, series: &[Slice]) -> Onward;
 
-    /// A step ended.
     fn step_ends(&mut self, _done: &CompletedStep) {}
 }
 
-/// The result of a suite.
 #[derive(Debug)]
 pub struct SuiteOutcome {
     /// The executed steps.
     pub done: Vec<CompletedStep>,
-    /// Reason of the end.
     pub ended: EndReason,
     /// The failure that ended it, if any.
     pub fault: Option<Fault>,
@@ -154,7 +147,6 @@ pub struct SuiteOutcome {
 /// Selection of the steps of a recipe.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Phases {
-    /// All steps.
     #[default]
     All,
     /// The steps before the first measured step.

@@ -10,7 +10,6 @@ use crate::sql::{SessionsResult, StatementsResult};
 /// An operation with its times, for logs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LoggedOperation {
-    /// The operation.
     pub op: Op,
     /// Submission, from the start of the step.
     pub submitted: Instant,
@@ -18,7 +17,6 @@ pub struct LoggedOperation {
     pub completed: Instant,
 }
 
-/// Result of a worker.
 #[derive(Clone, Debug, Default)]
 pub struct WorkerResult {
     /// Result of its loop.
@@ -43,7 +41,6 @@ pub struct WorkerResult {
     pub failed: Option<FailedOperation>,
 }
 
-/// An operation that failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FailedOperation {
     /// The operation; its offset is in the concatenation of the worker's files.
@@ -80,7 +77,6 @@ impl WorkerResult {
 /// Result of a step on blocks.
 #[derive(Clone, Debug, Default)]
 pub struct IoResult {
-    /// The workers, in order.
     pub workers: Vec<WorkerResult>,
     /// Slices of all workers, merged.
     pub series: Vec<Slice>,
@@ -152,22 +148,17 @@ pub struct ConfigureResult {
     pub refused: Option<String>,
 }
 
-/// Result of a step.
 #[derive(Clone, Debug)]
 pub enum StepResult {
     /// Of a step on blocks.
     Io(IoResult),
-    /// Of a step on files.
     Files(FilesResult),
-    /// Of statements.
     Statements(Box<StatementsResult>),
-    /// Of concurrent sessions.
     Sessions(Box<SessionsResult>),
     /// Of a change of settings.
     Configured(ConfigureResult),
     /// The step is impossible on this ground, with the reason.
     Skipped(&'static str),
-    /// A pause.
     Paused,
 }
 
@@ -177,7 +168,6 @@ impl StepResult {
         if let Self::Io(observed) = self { Some(observed) } else { None }
     }
 
-    /// Result of statements.
     pub fn statements(&self) -> Option<&StatementsResult> {
         if let Self::Statements(observed) = self { Some(observed) } else { None }
     }
@@ -187,7 +177,6 @@ impl StepResult {
         if let Self::Sessions(observed) = self { Some(observed) } else { None }
     }
 
-    /// Result on files.
     pub const fn files(&self) -> Option<&FilesResult> {
         if let Self::Files(observed) = self { Some(observed) } else { None }
     }

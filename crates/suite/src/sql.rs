@@ -12,12 +12,9 @@ use plimsoll_record::{
 };
 use plimsoll_units::Span;
 
-/// A request to a session.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SqlRequest {
-    /// Statements as text.
     Text {
-        /// The statements.
         sql: String,
         /// Expected number of rows; `None` if not checked.
         rows: Option<u64>,
@@ -26,7 +23,6 @@ pub enum SqlRequest {
     Prepared {
         /// The statement, with `?` for its parameters.
         sql: Arc<str>,
-        /// Its parameters.
         values: Vec<Value>,
         /// Expected number of rows; `None` if not checked.
         rows: Option<u64>,
@@ -84,15 +80,12 @@ impl std::fmt::Debug for StatementsStep {
 /// A unit of work executed by a loop inside the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WorkUnit {
-    /// Index of its kind.
     pub kind: u8,
     /// Start, from the start of the call.
     pub began: Span,
-    /// Duration.
     pub took: Span,
 }
 
-/// A loop inside the server.
 pub trait ServerLoop: Send + Sync {
     /// The statement with which session `session`, from 0, works for about `burst`.
     fn call(&self, session: u32, seed: u64, burst: Span) -> String;
@@ -101,7 +94,6 @@ pub trait ServerLoop: Send + Sync {
     fn units(&self, rows: &[Row]) -> Option<Vec<WorkUnit>>;
 }
 
-/// The transactions of a load.
 pub trait Transactions: Send + Sync {
     /// The kind of the next transaction, from a random number.
     fn pick(&self, random: u64) -> u8;
@@ -122,7 +114,6 @@ pub trait TransactionRunner: Send {
     fn run(&mut self, session: &mut dyn Session, kind: u8, random: u64) -> Result<Option<u64>, Failure>;
 }
 
-/// The work of concurrent sessions.
 #[derive(Clone)]
 pub enum SessionWork {
     /// Each session repeatedly calls a loop inside the server. Closed loads only.
@@ -131,12 +122,9 @@ pub enum SessionWork {
     Transactions(Arc<dyn Transactions>),
 }
 
-/// A kind of transaction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TransactionKind {
-    /// Its name.
     pub name: String,
-    /// Whether it writes.
     pub writes: bool,
     /// Whether it is a separately timed part of other transactions, such as a commit: excluded from rates and response
     /// times.
@@ -146,13 +134,11 @@ pub struct TransactionKind {
 /// A load of concurrent sessions.
 #[derive(Clone)]
 pub struct SessionsStep {
-    /// Number of sessions.
     pub sessions: u32,
     /// Closed load with a transaction per session, or open load whose arrivals go to any free session.
     pub pace: Pace,
     /// Kinds of transactions, by their index.
     pub kinds: Vec<TransactionKind>,
-    /// The work.
     pub work: SessionWork,
     /// Transactions per session; `None` if only time ends the step.
     pub turns: Option<u64>,
@@ -178,7 +164,6 @@ impl std::fmt::Debug for SessionsStep {
     }
 }
 
-/// Result of statements.
 #[derive(Clone, Debug, Default)]
 pub struct StatementsResult {
     /// Number of executed items.
@@ -203,7 +188,6 @@ pub struct StatementsResult {
     pub storage: StorageSide,
 }
 
-/// Result of concurrent sessions.
 #[derive(Clone, Debug, Default)]
 pub struct SessionsResult {
     /// Slices, warm-up included; the streams are the kinds of transactions.

@@ -17,7 +17,6 @@ pub struct FileSpec {
     /// Path of a permanent file, or an existing directory for a temporary file; `None` for a temporary file in the
     /// default directory.
     pub path: Option<PathBuf>,
-    /// Size.
     pub size: Bytes,
     /// Whether space is reserved before writes; otherwise the file grows.
     pub reserved: bool,
@@ -73,9 +72,7 @@ pub struct FileAccess {
     pub opened: SyncMode,
     /// Implementation of durable writes.
     pub durable: Durable,
-    /// Implementation of flushes.
     pub flush: Flush,
-    /// Descriptor of flushes.
     pub descriptor: Descriptor,
     /// Contents of writes, and whether they are verified.
     pub contents: Contents,
@@ -114,7 +111,6 @@ pub struct Worker {
     pub job: JobSpec,
     /// Its files, at least a single part.
     pub parts: Vec<FilePart>,
-    /// Access to the files.
     pub access: FileAccess,
     /// Delay of the start.
     pub begins: Span,
@@ -147,19 +143,16 @@ pub enum Before {
 /// Concurrency of the workers of a step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum WorkerOrder {
-    /// Concurrent.
     #[default]
     Together,
     /// Concurrent; all end with the first to complete (stonewalling).
     UntilFirst,
-    /// Sequential.
     InTurn,
 }
 
 /// Detail of the series of a step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Keep {
-    /// Slice by slice.
     #[default]
     Slices,
     /// A single slice, for suites of a thousand steps, whose slices would not fit in memory.
@@ -188,16 +181,13 @@ pub enum FileWork {
     Create,
     /// Look up, and read if they have a size.
     Stat,
-    /// Remove.
     Delete,
 }
 
 /// Operations on small files in directories.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FilesStep {
-    /// The operation.
     pub work: FileWork,
-    /// Number of files.
     pub files: u64,
     /// Whether names are in ascending order; otherwise in a random order.
     pub ordered: bool,
@@ -218,7 +208,6 @@ pub struct SettingsStep {
     pub change: SettingsChange,
 }
 
-/// The work of a step.
 #[derive(Clone, Debug)]
 pub enum Work {
     /// Operations on blocks.
@@ -235,7 +224,6 @@ pub enum Work {
     Pause(Span),
 }
 
-/// A step of a suite.
 #[derive(Clone, Debug)]
 pub struct Step {
     /// Its name in tables: `Sequential read, 1 MiB, Q8 T1`.
@@ -248,7 +236,6 @@ pub struct Step {
     pub loads: bool,
     /// The quantity of its figure; `None` if the name suffices.
     pub measures: Option<StepQuantity>,
-    /// Its work.
     pub work: Work,
 }
 

@@ -13,7 +13,6 @@ use crate::step::{Step, Work};
 /// Program, time and command of a suite.
 #[derive(Clone, Debug)]
 pub struct RunOrigin {
-    /// Program with its version.
     pub program: String,
     /// Start; `None` in virtual time.
     pub started: Option<String>,
@@ -95,12 +94,10 @@ impl CompletedStep {
     }
 }
 
-/// Progress of a running step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StepProgress {
     /// Operations per second so far.
     pub rate: f64,
-    /// Unit of the rate.
     pub unit: &'static str,
     /// Percentile of response times so far.
     pub p99: Option<Span>,

@@ -73,7 +73,6 @@ pub fn unstarted(required: usize, source: io::Error) -> Fault {
 #[derive(Debug)]
 pub struct WorkerHandle<'a> {
     stop: &'a AtomicBool,
-    /// Its index in the group.
     index: usize,
     send: Sender<(usize, Message)>,
     delivered: usize,

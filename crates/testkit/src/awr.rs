@@ -28,7 +28,6 @@ impl Release {
     }
 }
 
-/// Format of a report.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum AwrFormat {
     Html(Release),

@@ -4,7 +4,6 @@ use jiff::SignedDuration;
 
 use super::Workload;
 
-/// A workload with a daily cycle.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DailyWorkload {
     /// Workload of an instance in the busiest window; its begin is that of the first window.

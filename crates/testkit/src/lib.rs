@@ -25,11 +25,8 @@ pub use writing::{Writing, Written};
 /// A workload as counted by a database over a window.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Workload {
-    /// Name of the database.
     pub database: String,
-    /// Name of the instance.
     pub instance: String,
-    /// Name of the host.
     pub host: String,
     /// Start of the window.
     pub begin: DateTime,
@@ -55,9 +52,7 @@ pub struct Workload {
     pub redo_us: u64,
     /// Processor time of sessions in seconds.
     pub processor_s: u64,
-    /// Processors of the host.
     pub processors: u32,
-    /// Buffer cache in MiB.
     pub cache_mib: u64,
 }
 
@@ -109,7 +104,6 @@ impl Workload {
         self.awr_html_of(Release::R19)
     }
 
-    /// AWR report as HTML.
     pub fn awr_html_of(&self, release: Release) -> String {
         awr::html(self, release)
     }
@@ -129,7 +123,6 @@ impl Workload {
         f64::from(self.minutes) * 60.0
     }
 
-    /// End of the window.
     pub fn end(&self) -> DateTime {
         self.begin.saturating_add(jiff::SignedDuration::from_mins(i64::from(self.minutes)))
     }

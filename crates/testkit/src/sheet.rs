@@ -1,6 +1,5 @@
 //! Tables in HTML, or as text under a ruler.
 
-/// A table of a report.
 pub(super) struct SheetTable {
     pub(super) heading: &'static str,
     /// The attribute `summary` in HTML.

@@ -6,11 +6,8 @@ use super::{DailyWorkload, Release, Workload, others};
 /// A report format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Writing {
-    /// AWR report as HTML.
     AwrHtml(Release),
-    /// AWR report as text.
     AwrText,
-    /// Statspack report.
     Statspack,
     /// `iostat -xt`.
     Iostat(Generation),
@@ -22,16 +19,13 @@ pub enum Writing {
     Sadf,
     /// Snapshots of `pg_stat_io`, as printed by psql.
     PgStatIo,
-    /// JSON of fio.
     Fio,
 }
 
 /// A generated file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Written {
-    /// Suggested name.
     pub name: String,
-    /// Content.
     pub text: String,
 }
 

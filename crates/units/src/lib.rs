@@ -1,6 +1,7 @@
 //! Quantities, times and operations: the vocabulary of all other crates.
 //!
 //! `no_std` and without allocation, so that clocks, files and threads are not accessible.
+#![deny(missing_docs)]
 #![no_std]
 
 mod moment;

@@ -17,7 +17,6 @@ use plimsoll_units::{Instant, Span};
 pub const LATENESS_LIMITS: [(f64, u64, Span); 2] =
     [(0.5, 2, Span::from_micros(15)), (0.99, 10, Span::from_micros(100))];
 
-/// Length of a window.
 const WINDOW: Span = Span::from_millis(100);
 /// Number of windows in a period.
 const WINDOWS: u64 = 10;
@@ -27,7 +26,6 @@ const KEPT: usize = 60;
 /// Number of operations and bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Flow {
-    /// Operations.
     pub ops: u64,
     /// Bytes transferred.
     pub bytes: u64,
@@ -55,7 +53,6 @@ pub enum Breach {
     Offered,
 }
 
-/// Fidelity of a period.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FidelityVerdict {
     /// No requests.
@@ -71,13 +68,11 @@ pub enum FidelityVerdict {
 pub struct Period {
     /// Start, in model time.
     pub start: Instant,
-    /// Windows, in order.
     pub windows: Vec<FidelityWindow>,
     /// Lateness of answers at the client.
     pub lateness: Bins,
     /// Response times of the model, without lateness.
     pub response: Bins,
-    /// Fidelity.
     pub verdict: FidelityVerdict,
 }
 
@@ -86,7 +81,6 @@ pub struct Period {
 pub struct Fidelity {
     /// Number of the first open window.
     first: u64,
-    /// Open windows.
     open: VecDeque<FidelityWindow>,
     /// Closed windows of the current period.
     closed: Vec<FidelityWindow>,

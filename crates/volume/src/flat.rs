@@ -27,7 +27,6 @@ struct PendingWork {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Rest {
     Nothing,
-    /// Sync of the file.
     Sync,
     /// None: the job was a sync.
     Synced,
@@ -40,7 +39,6 @@ impl Flat {
         Self { volumes, under_way: Slab::new(), ended: Vec::new(), failed: false }
     }
 
-    /// All volumes.
     pub(crate) fn volumes(&self) -> impl Iterator<Item = VolumeId> {
         (0..self.volumes.len() as u32).map(VolumeId)
     }

@@ -14,7 +14,6 @@ pub struct FileId(pub u32);
 /// A position in a data file, which reads as zeros beyond its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FilePosition {
-    /// The file.
     pub file: FileId,
     /// Byte offset.
     pub at: u64,
@@ -27,9 +26,7 @@ pub struct JobId(pub u32);
 /// An operation on data files. Each job is reported once with [`crate::Volumes::worked`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileJob {
-    /// Identifier.
     pub id: JobId,
-    /// The operation.
     pub io: Io,
 }
 
@@ -79,21 +76,18 @@ pub enum Io {
     },
     /// Zeros a range, which stays allocated.
     Zero {
-        /// Start.
         place: FilePosition,
         /// Length in bytes.
         length: u64,
     },
     /// Zeros a range, and deallocates it if the filesystem supports that. No volume refers to it, and no request waits.
     Punch {
-        /// Start.
         place: FilePosition,
         /// Length in bytes.
         length: u64,
     },
     /// Makes all preceding changes of a file durable (`fdatasync`), and its length.
     Sync {
-        /// The file.
         file: FileId,
         /// Minimum length of the file afterwards; it is extended sparsely.
         length: u64,

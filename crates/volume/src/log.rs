@@ -46,7 +46,6 @@ pub enum LogError {
     Foreign {
         /// Identity in the log.
         found: StoreId,
-        /// Expected identity.
         expected: StoreId,
     },
     /// Unreadable commits, followed by readable commits.
@@ -81,7 +80,6 @@ fn commits(first: u64, last: u64) -> String {
     if first == last { format!("commit {first}") } else { format!("commits {first} to {last}") }
 }
 
-/// The content of a log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Log {
     /// Commits in order, up to the first unreadable byte.

@@ -18,7 +18,6 @@ pub(crate) struct Pace {
     passed: Vec<Passed>,
 }
 
-/// Models of a volume.
 #[derive(Clone, Debug)]
 struct VolumePace {
     present: ModelLine,
@@ -30,11 +29,9 @@ struct VolumePace {
     lead: Span,
 }
 
-/// A model of a volume.
 #[derive(Clone, Debug)]
 struct ModelLine {
     chain: Chain,
-    /// Labels by stage.
     labels: Vec<Label>,
     under_way: u32,
 }

@@ -22,19 +22,16 @@ pub enum Record {
         volume: VolumeId,
         /// Size in bytes.
         size: u64,
-        /// Access.
         access: VolumeAccess,
     },
     /// Copies the content of the volume `from` to `to`. Both exist.
     Fork {
-        /// The source.
         from: VolumeId,
         /// The target; its previous content is released.
         to: VolumeId,
     },
     /// Maps clusters from `first` of a volume to clusters from `at` of the data files.
     Map {
-        /// The volume.
         volume: VolumeId,
         /// First cluster in the volume.
         first: u32,
@@ -45,40 +42,32 @@ pub enum Record {
     },
     /// Unmaps clusters of a volume, which then read as zeros.
     Unmap {
-        /// The volume.
         volume: VolumeId,
         /// First cluster in the volume.
         first: u32,
         /// Number of clusters.
         count: u32,
     },
-    /// Grows a volume.
     Grow {
-        /// The volume.
         volume: VolumeId,
         /// New size in bytes.
         size: u64,
     },
     /// Sets the description of a volume by the shell: name, product, owner. Opaque to the store.
     Describe {
-        /// The volume.
         volume: VolumeId,
         /// The new description.
         text: String,
     },
-    /// Deletes a volume.
     Delete {
-        /// The volume.
         volume: VolumeId,
     },
 }
 
-/// Access to a volume.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum VolumeAccess {
     /// A writable volume.
     ReadWrite,
-    /// A snapshot.
     ReadOnly,
 }
 

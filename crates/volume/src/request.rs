@@ -8,10 +8,8 @@ use plimsoll_units::{Kind, Op};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Ticket(pub u64);
 
-/// The command of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Command {
-    /// Reads data.
     Read,
     /// Writes data; durable only after a later flush, unless marked FUA.
     Write,
@@ -19,7 +17,6 @@ pub enum Command {
     Flush,
     /// Discards a range: whole clusters read as zeros afterwards, partial clusters are unchanged.
     Trim,
-    /// Zeros a range.
     WriteZeroes {
         /// Whether the range may be deallocated.
         space: Space,
@@ -35,9 +32,7 @@ pub enum Class {
     Read,
     /// Writes and zeros, durable or not.
     Write,
-    /// Flushes.
     Flush,
-    /// Trims.
     Trim,
 }
 
@@ -70,10 +65,8 @@ pub enum Space {
     Keep,
 }
 
-/// A request of a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Request {
-    /// The command.
     pub command: Command,
     /// First byte; zero for a flush.
     pub offset: u64,
@@ -100,7 +93,6 @@ impl Request {
         Op { offset: self.offset, length, kind, stream: 0 }
     }
 
-    /// Class.
     pub const fn class(&self) -> Class {
         match self.command {
             Command::Read | Command::Cache => Class::Read,

@@ -16,7 +16,6 @@ impl Slow {
         Self(if times == 0 { 1 } else { times })
     }
 
-    /// The factor.
     pub const fn times(self) -> u32 {
         self.0
     }

@@ -54,11 +54,9 @@ pub struct Extent {
 /// Size, access and description of a volume.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct About<'a> {
-    /// Identifier.
     pub volume: VolumeId,
     /// Size in bytes.
     pub size: u64,
-    /// Access.
     pub access: VolumeAccess,
     /// Description by the shell.
     pub text: &'a str,
@@ -67,12 +65,10 @@ pub struct About<'a> {
 /// Space of a store, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Usage {
-    /// Capacity.
     pub capacity: u64,
     /// Used by volumes and snapshots, without double counting of shared space, including space that is not yet
     /// reusable.
     pub taken: u64,
-    /// Immediately available.
     pub available: u64,
 }
 
@@ -116,7 +112,6 @@ pub enum Durability {
 /// Whether a store accepts changes and makes them durable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StoreHealth {
-    /// It does.
     Good,
     /// The last commit failed with this error: answered changes are not durable, and it is repeated.
     Stalled(Errno),
@@ -148,7 +143,6 @@ impl Stored {
     }
 }
 
-/// An accepted request.
 #[derive(Clone, Debug)]
 struct AcceptedRequest {
     tag: u32,
@@ -165,7 +159,6 @@ struct AcceptedRequest {
     again: u8,
 }
 
-/// The owner of a job.
 #[derive(Clone, Copy, Debug)]
 enum Owner {
     Flight {
@@ -188,9 +181,7 @@ enum Waiter {
 /// The end of a request or edit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StoreEnd {
-    /// A request, by its tag.
     Request(u32, Result<(), Errno>),
-    /// An edit.
     Edit(Ticket, Result<(), Errno>),
 }
 

@@ -22,17 +22,14 @@ const CHECKSUMS: u32 = 3;
 const KEEPS: u32 = 1;
 const SUM_AT: usize = BLOCK_BYTES - 4;
 
-/// A block.
 pub type SuperblockData = [u8; BLOCK_BYTES];
 
-/// An unusable block.
 #[plimsoll_language::say_errors]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BlockError {
     /// Damaged, or not written by plimsoll.
     #[error("damaged, or not a plimsoll file")]
     Damaged,
-    /// An unsupported format.
     #[error("format {0}; this version of plimsoll reads {FORMAT} and {CHECKSUMS}: use the version that wrote it")]
     Format(u32),
 }
@@ -94,7 +91,6 @@ impl Superblock {
 /// Purpose of a file with a header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileKind {
-    /// Data of volumes.
     Data,
     /// Checksums of a data file.
     Sums,

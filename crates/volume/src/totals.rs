@@ -21,7 +21,6 @@ pub enum Bound {
     Volume(Label),
     /// A stage of its group's shared model.
     Group(Stage),
-    /// An injected fault.
     Fault,
 }
 
@@ -78,10 +77,8 @@ impl ResponseCounts {
     }
 }
 
-/// The quantity that a stage limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LimitedQuantity {
-    /// Operations.
     Operations,
     /// Bytes.
     Bytes,
@@ -108,7 +105,6 @@ pub struct LimitTime {
 }
 
 impl LimitTime {
-    /// The time.
     pub const fn length(self) -> Span {
         self.length
     }
@@ -152,7 +148,6 @@ impl Totals {
         self.bound_by_volume.iter().map(|(name, count)| (&**name, *count))
     }
 
-    /// Labels of the stages of a model.
     pub(crate) fn label_stages(&mut self, model: &ChainSpec) -> Vec<Label> {
         let labels = self.labels(&model.names());
         for (label, quantity) in labels.iter().zip(LimitedQuantity::of_stages(model)) {

@@ -32,7 +32,6 @@ pub struct Export(pub u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct GroupId(pub u32);
 
-/// Limits of a volume.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Maximum number of requests in flight.
@@ -64,13 +63,10 @@ pub struct Lead {
 /// Parameters of a served volume.
 #[derive(Clone, Debug)]
 pub struct Serving {
-    /// The stored volume.
     pub volume: VolumeId,
-    /// Its timing.
     pub model: ChainSpec,
     /// Seed of the model's service times.
     pub seed: u64,
-    /// Limits.
     pub limits: Limits,
     /// Group with shared limits, if any.
     pub group: Option<GroupId>,
@@ -88,10 +84,8 @@ pub enum NotAccepted {
     Failed(Errno),
 }
 
-/// Reply to a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reply {
-    /// Ticket of the request.
     pub ticket: Ticket,
     /// The outcome. The payload of a read is complete.
     pub outcome: Result<(), Errno>,
@@ -108,7 +102,6 @@ pub struct Reply {
 /// The action of a front for a reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Then {
-    /// Send it.
     Send,
     /// Send nothing and close the connection of the request: an injected fault.
     Tear,
@@ -117,7 +110,6 @@ pub enum Then {
 /// The end of an edit of the store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Edited {
-    /// Ticket.
     pub ticket: Ticket,
     /// Durable, or the error. A failed edit may still become durable with a later commit.
     pub outcome: Result<(), Errno>,
@@ -326,7 +318,6 @@ impl Volumes {
         served.and_then(|served| self.backing.about(served.volume)).map_or(0, |about| about.size)
     }
 
-    /// Limits of a volume.
     pub fn limits(&self, export: Export) -> Option<Limits> {
         self.served.get(export.0 as usize).map(|served| served.limits)
     }
@@ -685,10 +676,8 @@ pub enum NotServed {
     /// Already served.
     #[error("volume {} is served already: withdraw it first", .0.0)]
     Twice(VolumeId),
-    /// No such group.
     #[error("unknown group {}", .0.0)]
     NoGroup(GroupId),
-    /// Inconsistent limits.
     #[error("limits need at least 1 request, a block size that is a power of two, and a payload of at least a block")]
     Limits,
 }

@@ -15,18 +15,14 @@ use serde::de::DeserializeOwned;
 pub struct Input {
     /// Variable parts of the path, decoded.
     pub path: Vec<String>,
-    /// The body.
     pub body: Vec<u8>,
     /// Becomes true when the client is gone.
     pub cancelled: Arc<AtomicBool>,
 }
 
-/// An answer.
 #[derive(Debug)]
 pub enum WebAnswer {
-    /// A document.
     Html(Markup),
-    /// A value.
     Json(Vec<u8>),
     /// A file to save: name, media type, content.
     File(String, &'static str, Vec<u8>),
@@ -37,13 +33,11 @@ pub enum WebAnswer {
 /// A refusal: status, and cause with remedy.
 #[derive(Debug)]
 pub struct WebRefusal {
-    /// Status of the response.
     pub status: StatusCode,
     /// Cause and remedy in one line.
     pub message: String,
 }
 
-/// Result of a request.
 pub type WebResult = Result<WebAnswer, WebRefusal>;
 
 impl Input {
@@ -59,7 +53,6 @@ impl Input {
 }
 
 impl WebAnswer {
-    /// A value as JSON.
     pub fn json(value: &impl Serialize) -> Self {
         Self::Json(serde_json::to_vec(value).expect("keys are strings and numbers finite or null"))
     }
@@ -103,7 +96,6 @@ impl From<plimsoll_service::Refusal> for WebRefusal {
 }
 
 impl WebAnswer {
-    /// As a response.
     pub fn response(self) -> Response {
         match self {
             Self::Html(page) => ([(CONTENT_TYPE, "text/html; charset=utf-8")], page.into_string()).into_response(),

@@ -55,11 +55,9 @@ pub struct SizeRequest {
     pub providers: Vec<String>,
     /// Choices may be slower than the storage of today.
     pub may_be_slower: bool,
-    /// Extent of the search.
     pub extent: FileExtent,
 }
 
-/// Extent of a search.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FileExtent {
@@ -89,7 +87,6 @@ impl Default for SizeRequest {
     }
 }
 
-/// The result of a search.
 #[derive(Debug)]
 pub struct SearchResult {
     /// Configurations that carry the load.

@@ -23,21 +23,18 @@ use crate::case::{FileExtent, Parsed, SearchResult, SizeRequest};
 use crate::figures;
 use crate::threads::{SearchProgress, Threads};
 
-/// Choices in an answer.
 const MAX_CHOICES: usize = 12;
 /// Products among which a slider searches.
 const MAX_LEADERS: usize = 2;
 /// No volume is smaller.
 const MIN_CAPACITY: Bytes = Bytes::mib(1);
 
-/// A ranking.
 #[derive(Debug, Serialize)]
 struct Ranking {
     /// The verdict of the report.
     headline: String,
     /// Its kind: `met`, `doubtful` or `missed`.
     verdict: &'static str,
-    /// The kind in words.
     word: &'static str,
     /// What to change if the verdict is not acceptable.
     remedy: &'static str,
@@ -169,7 +166,6 @@ pub fn terraform(shared: &ConsoleState, input: &Input) -> WebResult {
     Ok(WebAnswer::File("volumes.tf".to_owned(), "text/plain; charset=utf-8", text.into_bytes()))
 }
 
-/// The page of a sizing.
 pub fn render_sizing(parsed: &Parsed, found: &SearchResult) -> Page {
     pages::sizing(&found.sizing, &found.what_ifs, &parsed.outcomes, MAX_CHOICES)
 }

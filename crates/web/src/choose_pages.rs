@@ -11,7 +11,6 @@ use crate::choose::{diagnosis, stored_capacity, subject_names};
 use crate::layout::{self, Frame};
 use crate::{ConsoleState, sources};
 
-/// Uploads.
 pub fn list_page() -> WebAnswer {
     let frame = Frame { title: label!("Choose"), place: "/choose", scripts: &["choose.js"] };
     let content = html! {
@@ -124,7 +123,6 @@ fn what_if_fields(parsed: &Parsed) -> Markup {
     }
 }
 
-/// The diagnosis of a case.
 pub fn diagnosis_page(shared: &ConsoleState, input: &Input) -> WebResult {
     let parsed = shared.reports.parsed(input.part(0))?;
     let mut page = diagnosis(&parsed);
@@ -132,7 +130,6 @@ pub fn diagnosis_page(shared: &ConsoleState, input: &Input) -> WebResult {
     Ok(report_page(input, "diagnosis", &page))
 }
 
-/// The demand of a case.
 pub fn demand_page(shared: &ConsoleState, input: &Input) -> WebResult {
     let parsed = shared.reports.parsed(input.part(0))?;
     Ok(report_page(input, "demand", &pages::demand(&parsed.outcomes, &parsed.demand, DemandDetail::Figures)))

@@ -27,7 +27,6 @@ pub struct Commands {
 /// A simulation of the benchmarks of a published article.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ArticleRequest {
-    /// Name of the article.
     pub article: &'static str,
     /// Configuration of the catalogue.
     pub config: &'static str,
@@ -42,7 +41,6 @@ pub struct Observer {
     stop: Arc<AtomicBool>,
 }
 
-/// An event of a measurement.
 #[derive(Clone, Debug, Serialize)]
 #[serde(tag = "event", rename_all = "kebab-case")]
 pub enum MeasureEvent {
@@ -53,13 +51,9 @@ pub enum MeasureEvent {
     /// The load line of the points so far.
     LoadLine(LineSoFar),
     /// A line for the user.
-    Notice {
-        /// The line.
-        text: String,
-    },
+    Notice { text: String },
 }
 
-/// Progress of a measurement.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct StateOfMeasurement {
     /// Phase and offered load in words.
@@ -78,15 +72,12 @@ pub struct StateOfMeasurement {
 /// The load line of a measurement in progress.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct LineSoFar {
-    /// In words.
     pub text: String,
     /// Operations per second; `None` if no load met the objective.
     pub iops: Option<f64>,
-    /// Limit of the objective.
     pub limit_ns: u64,
 }
 
-/// A load of a curve.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CurvePoint {
     /// Offered load in words.

@@ -16,12 +16,10 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::answer::WebRefusal;
 
-/// Concurrent streams.
 const MAX_STREAMS: usize = 24;
 /// Events that a client may be behind; the sender waits or drops further ones.
 const QUEUE: usize = 16;
 
-/// Permits of streams.
 #[derive(Clone, Debug)]
 pub struct Streams(Arc<Semaphore>);
 

@@ -27,18 +27,14 @@ pub struct FiguresRequest {
     pub volume: Option<String>,
     /// Configuration, or settings such as `20vpu` if there is a volume.
     pub like: String,
-    /// Level.
     pub level: Option<f64>,
     /// Bytes to hold.
     pub size_bytes: Option<u64>,
 }
 
-/// Figures of a configuration.
 #[derive(Debug, Serialize)]
 pub struct ConfigFigures {
-    /// The configuration.
     pub like: String,
-    /// Title of the product.
     pub title: String,
     /// Bytes that it holds.
     pub capacity_bytes: u64,
@@ -65,15 +61,10 @@ pub struct ConfigFigures {
 /// Range of a numeric option.
 #[derive(Debug, Serialize)]
 pub struct Range {
-    /// Name of the option.
     pub name: String,
-    /// Present value.
     pub value: f64,
-    /// Minimum.
     pub low: f64,
-    /// Maximum.
     pub high: f64,
-    /// Step.
     pub step: f64,
 }
 
@@ -82,7 +73,6 @@ pub fn terms() -> PriceTerms {
     PriceTerms { as_of: present_date(), currency: None, region: None }
 }
 
-/// Present date.
 fn present_date() -> Date {
     let today = jiff::Zoned::now().date();
     Date::day(today.year().unsigned_abs(), today.month().unsigned_abs(), today.day().unsigned_abs())
@@ -116,7 +106,6 @@ pub fn figures(shared: &ConsoleState, request: &FiguresRequest) -> Result<Config
     Ok(ConfigFigures { detached_only, ..of_offer(&offer) })
 }
 
-/// Figures of an offer.
 pub fn of_offer(offer: &Offer) -> ConfigFigures {
     let bound = |ask: &Ask| offer.standing(ask).binding().copied();
     let limit = |bound: &Bound| offer.ceilings.get(bound.ceiling).map(|ceiling| ceiling.name.to_string());
@@ -197,9 +186,7 @@ fn offered(shared: &ConsoleState, config: &Config) -> Result<Offer, WebRefusal> 
 /// A product in the list of the search.
 #[derive(Debug, Serialize)]
 pub struct ProductEntry {
-    /// Name.
     pub name: String,
-    /// Title.
     pub title: String,
     /// A configuration to start from.
     pub example: String,

@@ -87,14 +87,12 @@ fn check(shared: &ConsoleState, request: &Request) -> Result<(), WebRefusal> {
     ))
 }
 
-/// A cookie of the request.
 pub fn cookie<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
     let lines = headers.get_all(COOKIE).into_iter().filter_map(|value| value.to_str().ok());
     let pairs = lines.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
     pairs.into_iter().find(|(key, _)| *key == name).map(|(_, value)| value)
 }
 
-/// The language of a request.
 pub fn read_language(headers: &HeaderMap) -> Language {
     let accepted = headers.get(ACCEPT_LANGUAGE).and_then(|value| value.to_str().ok());
     Language::of(cookie(headers, "lang"), accepted)

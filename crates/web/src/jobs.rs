@@ -49,11 +49,9 @@ struct JobState {
     points: Vec<CurvePoint>,
     line: Option<LineSoFar>,
     notices: Vec<String>,
-    /// Set at the end.
     ended: Option<End>,
 }
 
-/// End of a measurement.
 #[derive(Clone, Debug, Serialize)]
 struct End {
     /// Name of the kept run.
@@ -66,13 +64,11 @@ struct End {
     story: Option<String>,
 }
 
-/// What to measure.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct MeasureRequest {
     /// Directory, file, device or URI of an export.
     pub path: String,
-    /// Load.
     pub preset: String,
     /// Time for measuring, such as `30s`; about a minute without it.
     pub duration: String,
@@ -91,7 +87,6 @@ pub struct MeasureRequest {
 }
 
 impl MeasureRequest {
-    /// The request of the measurement.
     fn measurement(&self) -> Result<MeasurementRequest, WebRefusal> {
         if self.path.trim().is_empty() {
             return Err(WebRefusal::bad(label!("name a directory, a file, a block device or the URI of an export")));
@@ -166,7 +161,6 @@ impl Jobs {
         })
     }
 
-    /// Stops all measurements.
     pub fn stop_all(&self) {
         self.list().iter().for_each(|job| job.stop.store(true, Ordering::Relaxed));
     }

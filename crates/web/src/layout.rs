@@ -11,7 +11,6 @@ use crate::answer::{WebAnswer, WebRefusal};
 /// A page of the console.
 #[derive(Debug)]
 pub struct Frame<'a> {
-    /// Title of the document.
     pub title: &'a str,
     /// Path of the menu entry.
     pub place: &'a str,
@@ -29,7 +28,6 @@ fn menu() -> [(&'static str, &'static str); 4] {
     ]
 }
 
-/// A page with the menu.
 pub fn page(frame: &Frame<'_>, content: &Markup) -> WebAnswer {
     let (other, name) = match Language::current() {
         Language::English => ("ja", "日本語"),
@@ -124,7 +122,6 @@ pub fn refuse(refusal: &WebRefusal, headers: &HeaderMap, language: Language) -> 
     (*status, [(CONTENT_TYPE, "application/json")], body).into_response()
 }
 
-/// A refusal as a page.
 fn refusal_page(status: StatusCode, message: &str) -> WebAnswer {
     let frame = Frame { title: status.canonical_reason().unwrap_or("Refused"), place: "", scripts: &[] };
     let content = html! {
@@ -135,7 +132,6 @@ fn refusal_page(status: StatusCode, message: &str) -> WebAnswer {
     page(&frame, &content)
 }
 
-/// The Plimsoll mark.
 fn mark() -> Markup {
     html! {
         svg class="logo" viewBox="0 0 32 32" aria-hidden="true" {

@@ -58,13 +58,10 @@ pub struct ConsoleOptions {
     pub tls: Option<WebTls>,
     /// Directory of sessions and uploaded reports; created with mode 0700 if missing.
     pub directory: PathBuf,
-    /// The kept runs.
     pub runs: RunStore,
-    /// The volumes.
     pub service: Service,
     /// All known products, including those of the user.
     pub products: Catalogue,
-    /// Commands of the program.
     pub commands: Commands,
 }
 

@@ -11,10 +11,8 @@ use plimsoll_service::Service;
 use plimsoll_service::api::LiveVolume;
 use tokio::sync::watch;
 
-/// Interval of samples.
 const INTERVAL: Duration = Duration::from_millis(200);
 
-/// A sample of all volumes.
 #[derive(Debug, Default)]
 pub struct VolumeSample {
     /// Name and JSON of each volume.
@@ -25,7 +23,6 @@ pub struct VolumeSample {
     pub error: Option<String>,
 }
 
-/// The sampler.
 #[derive(Debug)]
 pub struct Live {
     service: Service,

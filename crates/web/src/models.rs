@@ -26,7 +26,6 @@ const SIMULATION_TIMEOUT: Duration = Duration::from_secs(4);
 const STEP: Span = Span::from_millis(500);
 /// Time limit of an article.
 const ARTICLE_TIMEOUT: Duration = Duration::from_secs(120);
-/// The articles that are offered.
 const ARTICLES: [PublishedArticle; 5] = [
     PublishedArticle { name: "oci-levels", config: "oci:50GB@0vpu" },
     PublishedArticle { name: "oci-uhp", config: "oci:1500GB@120vpu" },

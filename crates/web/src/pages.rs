@@ -134,7 +134,6 @@ fn figures() -> Markup {
     }
 }
 
-/// A volume.
 pub fn render_volume(shared: &ConsoleState, input: &Input) -> WebResult {
     let volume = shared.service.volume(input.part(0))?;
     let others = shared.service.list()?;
@@ -334,7 +333,6 @@ fn details(volume: &Volume) -> Markup {
     }
 }
 
-/// History of a volume, compact.
 #[derive(Serialize)]
 struct VolumeHistory {
     /// Present second since 1970.

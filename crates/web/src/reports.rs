@@ -31,11 +31,8 @@ use crate::{guard, layout};
 const MAX_FILE_BYTES: u64 = 256 << 20;
 /// Bytes of all files.
 const MAX_TOTAL_BYTES: u64 = 2 << 30;
-/// Files of a case.
 const MAX_FILES: usize = 200;
-/// Cases.
 const MAX_CASES: usize = 200;
-/// Concurrent uploads.
 const MAX_UPLOADS: usize = 4;
 /// Timeout between two pieces of an upload.
 const PIECE_TIMEOUT: Duration = Duration::from_secs(15);
@@ -43,7 +40,6 @@ const PIECE_TIMEOUT: Duration = Duration::from_secs(15);
 const MAX_PARSED: usize = 4;
 /// Header with the name of the file, percent-encoded.
 const NAME_HEADER: &str = "x-file-name";
-/// Folder of cases.
 const FOLDER: &str = "reports";
 
 /// All cases.
@@ -56,12 +52,9 @@ pub struct Reports {
     drafts: AtomicU64,
 }
 
-/// A case in the list.
 #[derive(Debug, Serialize)]
 pub struct CaseEntry {
-    /// Identifier.
     pub id: String,
-    /// Names of its files.
     pub files: Vec<String>,
     /// Bytes of its files.
     pub bytes: u64,

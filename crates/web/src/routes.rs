@@ -25,7 +25,6 @@ use crate::{
 
 /// Maximum length of a body, other than of uploads.
 const BODY_MAX: usize = 64 << 10;
-/// Timeout for a body.
 const BODY_TIMEOUT: Duration = Duration::from_secs(10);
 /// Seconds of history of a new page.
 const HISTORY: usize = 300;

@@ -29,7 +29,6 @@ const MAX_OVERLAID: usize = 5;
 #[derive(Debug, Default)]
 pub struct RunList(Mutex<BTreeMap<PathBuf, (SystemTime, Language, RunEntry)>>);
 
-/// A run in the list.
 #[derive(Clone, Debug, Serialize)]
 pub struct RunEntry {
     name: String,
@@ -43,7 +42,6 @@ pub struct RunEntry {
     label: String,
 }
 
-/// The page of a run.
 fn build_page(run: &Retained) -> Page {
     match run {
         Retained::Curve(curve) => pages::curves(&Sheet::all(std::slice::from_ref(curve))),
@@ -121,7 +119,6 @@ pub fn measure_page(_: &Input) -> WebAnswer {
     layout::page(&frame, &content)
 }
 
-/// The report of a run.
 pub fn run_page(shared: &ConsoleState, input: &Input) -> WebResult {
     let name = input.part(0);
     let page = build_page(&load(shared, name)?);

@@ -16,7 +16,6 @@ use crate::{ConsoleState, WebTls, routes};
 const MAX_CLIENTS: usize = 96;
 /// Timeout of work in progress at the end.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(3);
-/// Threads for blocking work.
 const BLOCKING_THREADS: usize = 8;
 
 /// Starts the thread. It ends when `stopped` becomes true.

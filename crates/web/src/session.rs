@@ -19,7 +19,6 @@ const URL: &str = "url";
 const MAX_SESSIONS: usize = 16;
 /// Lifetime of a session in seconds.
 const SESSION_SECONDS: u64 = 30 * 24 * 3_600;
-/// File of sessions.
 const FILE: &str = "sessions";
 
 /// Adds a link to the running console of a directory, and returns its URL.
@@ -73,7 +72,6 @@ impl Links {
     }
 }
 
-/// Links and sessions.
 #[derive(Debug)]
 pub struct Sessions {
     links: Links,

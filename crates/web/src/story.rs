@@ -30,9 +30,7 @@ struct Story {
     required: SizeRequest,
     /// The chosen configuration.
     like: String,
-    /// The emulated volume.
     volume: String,
-    /// The measured run.
     run: Option<String>,
 }
 

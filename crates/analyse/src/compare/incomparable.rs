@@ -12,7 +12,6 @@ use crate::described::describe_figures;
 #[derive(Clone, Debug, PartialEq, thiserror::Error, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", tag = "kind", content = "figures")]
 #[schemars(transform = describe_figures)]
-#[expect(missing_docs, reason = "the message of a variant documents it")]
 pub enum Incomparable {
     #[error("a run of {0} failed: measure again to the end")] Failed(String),
     #[error("a run of {0} was interrupted: measure again to the end")] Interrupted(String),

@@ -11,7 +11,6 @@ pub(super) struct PooledBlock {
     pub(super) first: f64,
     /// Highest load.
     pub(super) last: f64,
-    /// Sorted.
     values: Vec<f64>,
     pub(super) median: f64,
 }

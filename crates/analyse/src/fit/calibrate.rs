@@ -17,12 +17,9 @@ const SERVERS: u32 = 256;
 /// Steps of the estimate; it converges in about a tenth of them.
 const STEPS: usize = 500;
 
-/// Counted latencies of a volume.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct VolumeLatencies {
-    /// Reads.
     pub reads: CountedLatencies,
-    /// Writes.
     pub writes: CountedLatencies,
     /// Seconds in which they were counted.
     pub seconds: f64,
@@ -33,7 +30,6 @@ pub struct VolumeLatencies {
 /// Operations of a kind.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct CountedLatencies {
-    /// Operations.
     pub operations: f64,
     /// Their bytes.
     pub bytes: f64,
@@ -46,7 +42,6 @@ pub struct CountedLatencies {
 /// Reason why a latency cannot be calibrated.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum NotCalibrated {
-    /// Too few operations.
     #[error("the histograms have fewer than {MIN_OPERATIONS} operations: give counters of a longer time")]
     FewOperations,
     /// The histograms are those of operations that waited for a limit.
@@ -55,11 +50,7 @@ pub enum NotCalibrated {
          limits",
         share * 100.0
     )]
-    Limited {
-        /// Share of the time.
-        share: f64,
-    },
-    /// The stages are no model.
+    Limited { share: f64 },
     #[error("the calibrated stages are no model: {0}")]
     NoModel(String),
 }
@@ -143,7 +134,6 @@ fn normal_share(z: f64) -> f64 {
     0.5 * libm::erfc(-z / std::f64::consts::SQRT_2)
 }
 
-/// Its density.
 fn density(z: f64) -> f64 {
     (-z * z / 2.0).exp() / (2.0 * std::f64::consts::PI).sqrt()
 }

@@ -12,7 +12,6 @@ use crate::described::describe_figures;
 #[derive(Clone, Debug, PartialEq, thiserror::Error, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", tag = "kind", content = "figures")]
 #[schemars(transform = describe_figures)]
-#[expect(missing_docs, reason = "the sentence of a variant documents it")]
 pub enum FitDoubt {
     #[error("one load was measured: what is waited for, and how much can be carried, is not identified; measure \
         several depths")] SingleLoad,
@@ -72,7 +71,6 @@ pub enum FitDoubt {
 #[derive(Clone, Debug, PartialEq, thiserror::Error, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", tag = "kind", content = "figures")]
 #[schemars(transform = describe_figures)]
-#[expect(missing_docs, reason = "the sentence of a variant documents it")]
 pub enum Identification {
     #[error("{load}: mean {mean_us:.1} us")] First { load: String, mean_us: f64 },
     #[error("{load}: {iops:.0} IOPS, the most")] Last { load: String, iops: f64 },

@@ -11,7 +11,6 @@ use plimsoll_units::{Bytes, Kind, Span};
 use super::doubt::FitDoubt;
 use super::{NotFitted, StatedLimits};
 
-/// A run.
 #[derive(Clone, Debug)]
 pub(super) struct FitPoint {
     pub(super) workload: Workload,

@@ -9,7 +9,6 @@ use super::search::ShapeParameters;
 /// A model structure. Servers and dies have a distribution of service times.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum ModelShape {
-    /// A constant delay.
     Delay,
     /// A delay and a rate limit.
     Limit,
@@ -21,11 +20,9 @@ pub(super) enum ModelShape {
     Disks,
     /// Servers with a shared queue.
     Servers(Service),
-    /// A path followed by servers.
     PathAndServers(Service),
     /// Dies with a queue each.
     Dies(Service),
-    /// A path followed by dies.
     PathAndDies(Service),
     /// A path, dies with a queue each, and a pipeline passed sequentially by all operations.
     Device(Service),
@@ -436,7 +433,6 @@ fn build_demand(ns: f64, write_ns: Option<f64>, spread: Service) -> Demand {
     Demand { write, spread, ..Demand::constant(nanos(ns)) }
 }
 
-/// The largest space of the loads.
 fn find_largest_space(points: &[FitPoint]) -> Bytes {
     points.iter().map(|point| point.workload.space).max().unwrap_or(Bytes::gib(1))
 }

@@ -26,7 +26,6 @@ pub struct SlotPlan {
     pub scouts: u32,
     /// Share of the budget reserved for holding the line without a pause; zero for no hold.
     pub hold: f64,
-    /// Window of a hold.
     pub window: Span,
     /// Additional time for holds after a load that did not last, as a share of the budget.
     pub overrun: f64,
@@ -69,7 +68,6 @@ const OPERATIONS_FOR_A_LINE: f64 = 25_000.0 * 0.01;
 /// Upper bound of the number of passes; not reached in practice.
 const MAX_PASSES: u32 = 500;
 
-/// Stage of the passes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum PassStage {
     Max,
@@ -80,7 +78,6 @@ enum PassStage {
     Done,
 }
 
-/// Passes of a sweep.
 #[derive(Clone, Debug)]
 pub(super) struct Passes {
     plan: SlotPlan,

@@ -230,7 +230,6 @@ fn each_evidence_of_the_host_disturbs_a_slot() {
     assert_eq!(left_out(Some(unknown), 5), 0, "unknown is not disturbed");
 }
 
-/// A closed load.
 fn build_closed(depth: u32, iops: f64, late: u64) -> LoadSlot {
     let slot = build_slot(1.0, 1_000, late, 0);
     LoadSlot { offered: Pace::Closed { depth }, role: SlotRole::Max, iops, ..slot }

@@ -253,7 +253,6 @@ fn limits_that_did_not_bind_are_kept() {
     came_back(&fitted, "servers, number", 4.0);
 }
 
-/// Fits to rates by depth.
 fn fit_to_rates(rates: &[(u32, f64)]) -> Fitted {
     let runs = rates.iter().map(|(depth, iops)| run(*depth, *iops, Some(0.02))).collect();
     let curve = build_curve(measured(), 1.0, runs);

@@ -272,7 +272,6 @@ impl Queue {
     }
 }
 
-/// Effort of a measurement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effort {
     Quick,

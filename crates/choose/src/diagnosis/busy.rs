@@ -22,7 +22,6 @@ pub struct BusyHours {
     pub begin: Option<DateTime>,
     /// Its seconds.
     pub length_s: f64,
-    /// The source.
     pub basis: BusyBasis,
     /// The finding of the database's own analysis with most of the sessions of the period, and its share, if known.
     pub finding: Option<(Arc<str>, f64)>,

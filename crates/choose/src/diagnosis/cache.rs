@@ -4,7 +4,6 @@ use plimsoll_ingest::{Account, CacheCurve, is_through_cache};
 
 use super::split::all_s;
 
-/// A size of the cache.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CacheStep {
     /// The size relative to the present size.

@@ -22,12 +22,9 @@ pub struct OfferUse {
     pub ceilings: Vec<CeilingUse>,
 }
 
-/// Use of a ceiling.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CeilingUse {
-    /// Its name.
     pub name: Arc<str>,
-    /// Its unit.
     pub counts: Counts,
     /// Use in the busiest window; 1 is the ceiling.
     pub highest: f64,
@@ -35,7 +32,6 @@ pub struct CeilingUse {
     pub demand: f64,
     /// Allowed rate of that mix: operations or bytes per second.
     pub allows: f64,
-    /// The window.
     pub slot: Slot,
     /// Mean use over time.
     pub mean: f64,

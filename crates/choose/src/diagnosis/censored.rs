@@ -11,7 +11,6 @@ use super::{Diagnosis, DiagnosisVerdict};
 /// The reason why the measured rate is below the demand, and the rate without it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Censored {
-    /// The reason.
     pub cause: CensorCause,
     /// Estimated highest ratio of the rate without the stall to the measured one; none if the input does not determine it.
     pub up_to: Option<f64>,
@@ -29,7 +28,6 @@ pub enum CensorCause {
     },
     /// Sessions wait for locks that are held during slow log writes.
     LogBehindLocks {
-        /// Active sessions.
         active: f64,
         /// Share of their time that they wait for locks.
         locks: f64,
@@ -51,7 +49,6 @@ pub enum CensorCause {
     },
     /// As many operations are in flight in each window, whatever their rate: sessions wait for each answer.
     ClosedLoad {
-        /// Operations in flight.
         in_flight: f64,
         /// Seconds of an operation in the fastest windows, and on average.
         latency_s: [f64; 2],
@@ -67,7 +64,6 @@ pub enum CensorCause {
     },
     /// Sessions that never pause wait for slow reads.
     ClosedReads {
-        /// Active sessions.
         active: f64,
         /// Share of their time that they wait for reads.
         share: f64,

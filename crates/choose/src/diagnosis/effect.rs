@@ -61,7 +61,6 @@ impl FilterWork {
 /// The change of a class.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PartEffect {
-    /// The class of operations.
     pub class: Class,
     /// Seconds that sessions wait for it.
     pub before_s: f64,

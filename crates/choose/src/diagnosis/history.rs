@@ -27,7 +27,6 @@ pub struct History {
 /// The database's time in a window.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WindowTime {
-    /// The window.
     pub slot: Slot,
     /// Mean active sessions.
     pub active: f64,
@@ -37,16 +36,13 @@ pub struct WindowTime {
     pub storage: f64,
     /// The largest part.
     pub main: TimePart,
-    /// Its share.
     pub main_share: f64,
     /// The largest wait of sessions.
     pub event: Option<Arc<str>>,
 }
 
-/// A quantity of a window.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum HistoryQuantity {
-    /// Active sessions.
     Active,
     /// Mean number of sessions that wait for an event.
     Waiting(Arc<str>),
@@ -65,11 +61,8 @@ pub enum HistoryQuantity {
 /// A window in which a quantity is far above its median.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Unusual {
-    /// The window.
     pub slot: Slot,
-    /// The quantity.
     pub quantity: HistoryQuantity,
-    /// Its value.
     pub value: f64,
     /// Its median over the windows.
     pub median: f64,
@@ -77,10 +70,8 @@ pub struct Unusual {
     pub score: f64,
 }
 
-/// Correlation of a wait with the load.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LoadCorrelation {
-    /// The event.
     pub event: Arc<str>,
     /// [`HistoryQuantity::Commits`], or [`HistoryQuantity::Rate`] of all operations.
     pub load: HistoryQuantity,
@@ -104,7 +95,6 @@ pub struct PeriodChange {
 /// A quantity in two periods.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Changed {
-    /// The quantity.
     pub quantity: HistoryQuantity,
     /// Its mean in the earlier period.
     pub before: f64,

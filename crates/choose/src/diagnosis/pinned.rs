@@ -4,10 +4,8 @@ use plimsoll_ingest::{Class, DatabaseDemand, Measure};
 
 use super::totals::{total, value};
 
-/// A pinned rate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pinned {
-    /// The class of operations.
     pub class: Class,
     /// [`Measure::Iops`] or [`Measure::Throughput`].
     pub measure: Measure,

@@ -4,7 +4,6 @@ use plimsoll_ingest::{Class, DatabaseDemand, EventTime, Measure, WaitCause};
 
 use super::totals::value;
 
-/// A window.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ResponsePoint {
     /// Operations a second.
@@ -18,7 +17,6 @@ pub struct ResponsePoint {
 /// The events whose rate and duration a response has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CountedEvent {
-    /// Operations of the storage.
     Operation,
     /// Writes of the log, each of which may be several operations: of members of a group, and of pieces.
     LogWrite,
@@ -29,7 +27,6 @@ pub enum CountedEvent {
 /// Latency of a class of operations under load.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Response {
-    /// The class.
     pub class: Class,
     /// The events whose rates and latencies follow.
     pub counted: CountedEvent,

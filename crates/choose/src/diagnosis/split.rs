@@ -8,7 +8,6 @@ use plimsoll_ingest::{Class, EventTime, HostWaiting, InputPosition, SessionTime,
 /// A part of the database's time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum TimePart {
-    /// Time on a processor.
     Processor,
     /// Reads of single blocks.
     RandomRead,
@@ -38,7 +37,6 @@ pub enum TimePart {
     Network,
     /// Throttling by the database's own resource manager.
     Managed,
-    /// Other waits.
     OtherWaits,
     /// Time in no counter: usually queueing for a processor; all of the processor time if that is unknown.
     Unaccounted,
@@ -123,11 +121,9 @@ pub struct Split {
     pub has_processor_time: bool,
     /// False if no waits are known.
     pub has_waits: bool,
-    /// Processors of the hosts.
     pub processors: Option<f64>,
     /// Busy share of them, 0 to 1, including other programs.
     pub host_busy: Option<f64>,
-    /// Waiting on the hosts.
     pub host: HostWaiting,
     /// Seconds that sessions, and background processes, waited for their own reads and writes: neither for commits nor for I/O of
     /// others.
@@ -147,7 +143,6 @@ pub struct Split {
 /// A part of the time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Slice {
-    /// The part.
     pub part: TimePart,
     /// Its seconds.
     pub seconds: f64,
@@ -173,7 +168,6 @@ pub struct Commits {
     pub write_share: f64,
     /// Commits per second, if known.
     pub a_second: Option<f64>,
-    /// The commit event.
     pub event: EventTime,
 }
 

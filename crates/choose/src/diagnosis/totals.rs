@@ -2,7 +2,6 @@
 
 use plimsoll_ingest::{Class, DatabaseDemand, Measure};
 
-/// A stream of a window.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct WindowStream {
     /// Operations a second, above zero.
@@ -15,7 +14,6 @@ pub(super) struct WindowStream {
     pub(super) sequential: bool,
 }
 
-/// A value of a window.
 pub(super) fn value(subject: &DatabaseDemand, class: Class, measure: Measure, slot: usize) -> Option<f64> {
     subject.series(class, measure)?.values.get(slot).copied().flatten()
 }

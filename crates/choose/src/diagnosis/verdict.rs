@@ -14,16 +14,13 @@ use super::host::{HostEvidence, HostLimit};
 use super::response::CountedEvent;
 use super::split::TimePart;
 
-/// A finding.
 #[derive(Clone, Debug, PartialEq)]
 pub enum DiagnosisVerdict {
     /// Sessions wait for storage in more than half of the time.
     Storage {
         /// Share of all storage.
         share: f64,
-        /// Its largest part.
         part: TimePart,
-        /// Its share.
         part_share: f64,
         /// Saving of storage ten times as fast.
         saved: f64,
@@ -32,15 +29,12 @@ pub enum DiagnosisVerdict {
     StorageInPart {
         /// Share of all storage.
         share: f64,
-        /// Its largest part.
         part: TimePart,
-        /// Its share.
         part_share: f64,
         /// Saving of storage ten times as fast.
         saved: f64,
         /// The largest part other than storage, whose share may be smaller.
         main: TimePart,
-        /// Its share.
         main_share: f64,
         /// Share of waits for background writers that fall behind.
         behind: f64,
@@ -54,7 +48,6 @@ pub enum DiagnosisVerdict {
         share: f64,
         /// Share of the waits that may depend on commits: locks, other instances, the rest of the commits.
         sustained: f64,
-        /// Share of the locks.
         locks: f64,
     },
     /// Operations of a volume did not complete at all, by the provider's metric.
@@ -71,7 +64,6 @@ pub enum DiagnosisVerdict {
         host_busy: Option<f64>,
         /// The largest part other than storage.
         main: TimePart,
-        /// Its share.
         main_share: f64,
     },
     /// Storage has a share of the time, and most of the rest is in no counter.
@@ -108,12 +100,7 @@ pub enum DiagnosisVerdict {
         host: Option<HostEvidence>,
     },
     /// The load of a host's processors and devices determines its limit, without the time of sessions.
-    Host {
-        /// Its limit.
-        limit: HostLimit,
-        /// Its load.
-        evidence: HostEvidence,
-    },
+    Host { limit: HostLimit, evidence: HostEvidence },
     /// The database is almost idle.
     Quiet {
         /// Mean active sessions.
@@ -135,7 +122,6 @@ pub enum DiagnosisVerdict {
     },
     /// A part of the database's time is in no counter: sessions queue for a processor.
     ProcessorQueue {
-        /// Its share.
         share: f64,
         /// Busy share of the processors, if known.
         busy: Option<f64>,
@@ -152,10 +138,7 @@ pub enum DiagnosisVerdict {
         seconds: f64,
     },
     /// A part of the database's time is in no counter, and queueing for processors does not explain it.
-    Unaccounted {
-        /// Its share.
-        share: f64,
-    },
+    Unaccounted { share: f64 },
     /// The hosts' processors are idle with I/O in flight for a notable share of the time.
     HostIoWait {
         /// The share, 0 to 1.
@@ -168,7 +151,6 @@ pub enum DiagnosisVerdict {
     },
     /// A large part of the time is spent on hard parses, including their waits.
     HardParses {
-        /// Its share.
         share: f64,
         /// Hard parses per second, if known.
         a_second: Option<f64>,
@@ -192,7 +174,6 @@ pub enum DiagnosisVerdict {
         sync_s: f64,
         /// Seconds of a log write.
         write_s: f64,
-        /// Share of the writes.
         share: f64,
     },
     /// Sessions wait for background writers that fall behind.
@@ -213,16 +194,13 @@ pub enum DiagnosisVerdict {
     },
     /// A large part other than storage.
     Elsewhere {
-        /// The part.
         part: TimePart,
-        /// Its share.
         share: f64,
         /// Its longest event, if any.
         event: Option<Arc<str>>,
     },
     /// Operations are slow with few in flight: the storage is slow, not overloaded.
     Slow {
-        /// The class.
         class: Class,
         /// The events of the rate.
         counted: CountedEvent,
@@ -232,12 +210,10 @@ pub enum DiagnosisVerdict {
         iops: f64,
         /// Mean bytes of an operation or wait, if known.
         bytes: Option<f64>,
-        /// Operations in flight.
         in_flight: f64,
     },
     /// Operations of a class are slow, although sessions seldom wait for them.
     SlowClass {
-        /// The class.
         class: Class,
         /// The events of the rate.
         counted: CountedEvent,
@@ -253,7 +229,6 @@ pub enum DiagnosisVerdict {
     },
     /// Latency grows with the rate: the storage is at its limit.
     AtItsLimit {
-        /// The class.
         class: Class,
         /// Mean latency in quiet windows, seconds.
         quiet_s: f64,
@@ -261,12 +236,10 @@ pub enum DiagnosisVerdict {
         loaded_s: f64,
         /// Rate from which latency doubles, if visible.
         knee_iops: Option<f64>,
-        /// The highest rate.
         highest_iops: f64,
     },
     /// Operations are slow, and there are too few windows to separate slow storage from load.
     SlowOrLoaded {
-        /// The class.
         class: Class,
         /// The events of the rate.
         counted: CountedEvent,
@@ -276,12 +249,10 @@ pub enum DiagnosisVerdict {
         iops: f64,
         /// Mean bytes of an operation or wait, if known.
         bytes: Option<f64>,
-        /// Operations in flight.
         in_flight: f64,
     },
     /// Sessions wait long for large operations whose time is that of their transfer.
     Transfer {
-        /// The class.
         class: Class,
         /// The events of the rate.
         counted: CountedEvent,
@@ -294,7 +265,6 @@ pub enum DiagnosisVerdict {
     },
     /// Sessions wait long for fast operations: there are many of them.
     Many {
-        /// The class.
         class: Class,
         /// The events of the rate.
         counted: CountedEvent,
@@ -305,7 +275,6 @@ pub enum DiagnosisVerdict {
     },
     /// Operations are fast.
     Quick {
-        /// The class.
         class: Class,
         /// The events of the rate.
         counted: CountedEvent,
@@ -316,9 +285,7 @@ pub enum DiagnosisVerdict {
     },
     /// The 99th percentile of a wait is far above its mean.
     Tail {
-        /// The event.
         event: Arc<str>,
-        /// Its cause.
         cause: WaitCause,
         /// Mean seconds.
         mean_s: f64,
@@ -327,9 +294,7 @@ pub enum DiagnosisVerdict {
     },
     /// The mean of an event is far beyond its medium, and its class does not show it.
     SlowEvent {
-        /// The event.
         event: Arc<str>,
-        /// Its cause.
         cause: WaitCause,
         /// Mean seconds.
         mean_s: f64,
@@ -344,7 +309,6 @@ pub enum DiagnosisVerdict {
     IdlePaths {
         /// Its name, such as `mpatha`.
         name: String,
-        /// Its paths.
         paths: usize,
         /// Operations that a path has in flight at most, if known.
         queue_depth: Option<u32>,
@@ -353,7 +317,6 @@ pub enum DiagnosisVerdict {
     },
     /// Operations are pending in windows in which none is completed.
     Stalled {
-        /// The class.
         class: Class,
         /// Pending operations, at most.
         pending: f64,
@@ -364,22 +327,18 @@ pub enum DiagnosisVerdict {
     },
     /// A rate is pinned at a value in many windows, while others are lower.
     Pinned {
-        /// The class.
         class: Class,
         /// Operations or bytes.
         measure: Measure,
         /// The value per second.
         value: f64,
-        /// Windows at it.
         windows: usize,
         /// Number of all windows.
         of: usize,
     },
     /// A ceiling of the configuration is reached.
     AtCeiling {
-        /// Its name.
         name: Arc<str>,
-        /// Its unit.
         counts: Counts,
         /// Allowed rate per second.
         allows: f64,
@@ -461,7 +420,6 @@ pub enum DiagnosisVerdict {
     },
     /// Most checkpoints are requested before their scheduled time.
     CheckpointsRequested {
-        /// Requested checkpoints.
         requested: f64,
         /// Scheduled checkpoints.
         timed: f64,

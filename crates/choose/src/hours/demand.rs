@@ -6,7 +6,6 @@ use plimsoll_units::Bytes;
 
 use crate::sizing::{ClassLoad, ClassWindows};
 
-/// The demand of a window.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct WindowDemand {
     /// Operations a second.

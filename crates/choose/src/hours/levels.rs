@@ -10,12 +10,10 @@ use thiserror::Error;
 
 use crate::candidate::{OptionValues, Owner, with};
 
-/// A level.
 #[derive(Clone, Debug)]
 pub struct Level {
     /// Value of the option.
     pub level: u32,
-    /// The offer at this level.
     pub offer: Offer,
     /// Price per month.
     pub monthly: Money,
@@ -27,7 +25,6 @@ pub struct Level {
 pub struct Levels {
     /// The option that sets the level.
     pub option: String,
-    /// The levels.
     pub levels: Vec<Level>,
     /// The limits of each level; a level changes only these.
     pub(super) ladder: Ladder,
@@ -81,7 +78,6 @@ impl Levels {
         Ok(Self { option: option.name.to_string(), levels, ladder })
     }
 
-    /// The level with this value.
     pub(super) fn level(&self, level: u32) -> &Level {
         self.levels.iter().find(|existing| existing.level == level).expect("rules use levels of the ladder only")
     }

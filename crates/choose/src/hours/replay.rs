@@ -15,9 +15,7 @@ use super::levels::{Level, Levels};
 /// The rule that sets the level.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Rule {
-    /// A fixed level.
     Fixed(u32),
-    /// Autotuning by load.
     Autotune(Policy),
     /// A level for each hour of the day.
     Daily(DailyPlan),
@@ -26,7 +24,6 @@ pub enum Rule {
 /// A level for each hour of the day.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DailyPlan {
-    /// The levels from midnight on.
     pub levels: [u32; 24],
     /// Hours with a demand; the others have the level of the highest one.
     pub covered: u32,
@@ -40,10 +37,8 @@ impl DailyPlan {
     }
 }
 
-/// Result of a replay.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LevelReplay {
-    /// The rule.
     pub rule: Rule,
     /// Length of the demand.
     pub span: Span,
@@ -91,7 +86,6 @@ pub fn replay(levels: &Levels, slots: &[Slot], demand: &[Option<WindowDemand>], 
     }
 }
 
-/// Days with a demand.
 fn count_days(slots: &[Slot], demand: &[Option<WindowDemand>]) -> u32 {
     let counted = slots.iter().zip(demand).filter(|(_, demand)| demand.is_some());
     let days: BTreeSet<Date> = counted.filter_map(|(slot, _)| Some(slot.begin?.date())).collect();
@@ -145,7 +139,6 @@ fn daily(levels: &Levels, slots: &[Slot], demand: &[Option<WindowDemand>]) -> Op
 /// Assumed address range: large enough that caches of products do not hit.
 const SPACE: Bytes = Bytes::gib(64);
 
-/// A replay in progress.
 struct ReplayCourse<'a> {
     levels: &'a Levels,
     latencies: Latencies,

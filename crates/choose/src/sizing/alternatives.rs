@@ -26,7 +26,6 @@ const WIDEST: u32 = 32;
 pub struct LessHeadroom {
     /// Its headroom above the expected load in whole percent, as a share: 0.19.
     pub headroom: f64,
-    /// The configuration.
     pub choice: Choice,
 }
 
@@ -44,7 +43,6 @@ pub struct OtherLoad {
 pub struct Alternatives<'a> {
     /// Products with their limits and prices.
     pub catalogue: &'a Catalogue,
-    /// Terms of prices.
     pub terms: &'a PriceTerms,
     /// Candidates of the sizing.
     pub search: &'a Search,
@@ -157,7 +155,6 @@ pub struct ScanWindows {
     pub bytes_per_second: f64,
     /// The same as a multiple of the median window.
     pub times: f64,
-    /// The highest of them.
     pub highest: Slot,
     /// Share of large reads in their bytes, 0 to 1.
     pub large_reads: f64,
@@ -169,7 +166,6 @@ pub struct ScanWindows {
 /// The sizing without these windows.
 #[derive(Clone, Debug)]
 pub struct WithoutScans {
-    /// The windows.
     pub scans: ScanWindows,
     /// The expected load without them, in the windows with the most bytes.
     pub point: DesignPoint,

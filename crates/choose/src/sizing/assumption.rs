@@ -5,7 +5,6 @@ use plimsoll_units::{Bytes, Span};
 
 use super::objective::ClassObjective;
 
-/// An assumption of a sizing.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Assumption {
     /// It determines the load, and not a part of it.
@@ -16,25 +15,20 @@ pub enum Assumption {
     LogWritesOnly,
     /// The input does not count the class of an objective.
     UncountedObjective {
-        /// The objective.
         objective: ClassObjective,
-        /// Its class.
         class: Class,
         /// The class on which it is evaluated instead; `None` if it is not evaluated.
         evaluated_on: Option<Class>,
     },
     /// Response times of the class are too short for storage.
     AnsweredByCache {
-        /// The class.
         class: Class,
         /// Mean response time today.
         mean: Span,
     },
     /// An objective that the request does not give.
     DefaultObjective {
-        /// The class.
         class: Class,
-        /// The objective on it.
         objective: ClassObjective,
         /// Mean response time today; `None` if the input has none.
         today: Option<Span>,

@@ -39,7 +39,6 @@ pub(super) struct Found {
 }
 
 impl Found {
-    /// A rejected product.
     pub(super) fn rejected(rejection: Rejection) -> Self {
         Self { rejected: vec![rejection], ..Self::default() }
     }
@@ -68,7 +67,6 @@ const FASTER: f64 = 0.995;
 
 /// A candidate that misses an objective or is slower than today.
 struct Miss {
-    /// Its headroom.
     over: f64,
     /// Monthly price of its storage, as [`Candidate::cost`].
     cost: f64,
@@ -343,7 +341,6 @@ impl<'a> Attempt<'a> {
         self.levels.met.is_empty() && is_less && self.trials.values().any(is_open)
     }
 
-    /// The cheapest choice.
     pub(super) fn cheapest(&self) -> Option<&Choice> {
         self.levels.met.iter().min_by(|a, b| by_rank(a, b))
     }

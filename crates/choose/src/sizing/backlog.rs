@@ -29,7 +29,6 @@ impl Default for Allowance {
 /// The backlog of a series of windows at a limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Backlog {
-    /// Longest wait of an operation.
     pub longest_wait: Span,
     /// Total time with a backlog.
     pub behind: Span,
@@ -46,7 +45,6 @@ impl Backlog {
     }
 }
 
-/// State of a replay.
 #[derive(Debug)]
 pub(super) struct Replay {
     allowed_s: f64,

@@ -24,7 +24,6 @@ const ROUNDED: f64 = 0.02;
 /// Minimum rate: an operation in eleven days.
 const MIN_RATE: f64 = 1e-6;
 
-/// The windows of a subject.
 pub(crate) struct ClassWindows<'a> {
     subject: &'a DatabaseDemand,
     /// Assumptions, in the order of the report.

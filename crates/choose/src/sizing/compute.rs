@@ -28,9 +28,7 @@ const BUFFERS_SHARE: f64 = 0.4;
 /// Processors and memory of one machine; `None` where neither the input nor the caller states them.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Compute {
-    /// Processors (vCPUs).
     pub processors: Option<f64>,
-    /// Memory.
     pub memory: Option<Bytes>,
 }
 
@@ -110,7 +108,6 @@ pub(super) struct HiddenPeaks {
     pub(super) is_given: bool,
 }
 
-/// Origin of the required processors.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ProcessorOrigin {
     /// Stated by the caller.
@@ -124,7 +121,6 @@ pub enum ProcessorOrigin {
     Uncapped {
         /// Without the limit.
         required: f64,
-        /// With it.
         used: f64,
     },
     /// Those of the present host, whose use is unknown.
@@ -133,7 +129,6 @@ pub enum ProcessorOrigin {
     Share(InstanceResource),
 }
 
-/// Origin of the required memory.
 #[derive(Clone, Debug, PartialEq)]
 pub enum MemoryOrigin {
     /// Stated by the caller.
@@ -142,7 +137,6 @@ pub enum MemoryOrigin {
     Database {
         /// Shared memory, and that of the processes.
         parts: Vec<InstanceResource>,
-        /// The share.
         share: f64,
     },
     /// That of the present host: the memory in use is unknown, or includes its page cache.

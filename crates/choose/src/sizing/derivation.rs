@@ -33,19 +33,13 @@ pub enum DesignError {
          counts operations",
         prefix(subject)
     )]
-    NoOperations {
-        /// The subject of the demand.
-        subject: String,
-    },
+    NoOperations { subject: String },
     /// Operations are counted, and none took place.
     #[error(
         "{}every window counts zero operations, so there is no load to size for: provide reports of a busy period",
         prefix(subject)
     )]
-    Idle {
-        /// The subject of the demand.
-        subject: String,
-    },
+    Idle { subject: String },
     /// The percentile is that of idle windows.
     #[error(
         "{}no operations take place in {idle} of {windows} windows, which are at least {:.3} % of the time, so there is no load \
@@ -54,7 +48,6 @@ pub enum DesignError {
         share * 100.0
     )]
     IdlePercentile {
-        /// The subject of the demand.
         subject: String,
         /// The percentile: share of the time, 0 to 1.
         share: f64,

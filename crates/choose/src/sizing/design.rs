@@ -22,7 +22,6 @@ pub struct Design {
     pub quantile: Option<f64>,
     /// Assumption about shorter peaks within windows.
     pub burst: Burst,
-    /// Growth of the load.
     pub growth: Growth,
     /// Required headroom of ceilings above the expected load: 0.2 for a fifth.
     pub headroom: f64,
@@ -79,7 +78,6 @@ pub enum Burst {
     Auto,
 }
 
-/// Yearly growth.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Growth {
     /// Growth in a year: 0.3 for 30 %.
@@ -98,7 +96,6 @@ impl Growth {
 /// The design point.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SizingRequirements {
-    /// The subject of the demand.
     pub subject: String,
     /// The expected load: in the windows with the most operations and, if different, in those with the most bytes.
     /// Never empty. The points do not coincide; each has to be sustained.
@@ -150,7 +147,6 @@ pub struct SizingRequirements {
     pub assumptions: Vec<Assumption>,
 }
 
-/// A window of the input.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DemandWindow {
     /// Length in seconds.
@@ -189,14 +185,12 @@ pub enum Busiest {
 }
 
 impl Busiest {
-    /// All variants.
     pub const ALL: [Self; 2] = [Self::Operations, Self::Bytes];
 }
 
 /// A load of several classes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DesignPoint {
-    /// Its windows.
     pub of: Busiest,
     /// Number of windows that determine the mix.
     pub windows: usize,
@@ -204,10 +198,8 @@ pub struct DesignPoint {
     pub classes: Vec<ClassLoad>,
 }
 
-/// The load of a class.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ClassLoad {
-    /// The class.
     pub class: Class,
     /// Operations a second, above zero.
     pub iops: f64,
@@ -224,7 +216,6 @@ pub struct ClassLoad {
 /// A step from the measured to the expected load.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GrowthStep {
-    /// Its reason.
     pub kind: StepKind,
     /// Factor for classes with small operations.
     pub small: f64,
@@ -236,7 +227,6 @@ pub struct GrowthStep {
     pub spread: Option<(f64, f64)>,
 }
 
-/// Reasons for a step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum StepKind {
     /// Peaks within windows.
@@ -246,14 +236,12 @@ pub enum StepKind {
         /// True if the input determines the rate; otherwise it is an assumption.
         is_estimated: bool,
     },
-    /// Growth.
     Growth(Growth),
 }
 
 /// Origins of the factor for peaks within windows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PeakSource {
-    /// As given.
     Request,
     /// The input's own maxima over its averages.
     Input,

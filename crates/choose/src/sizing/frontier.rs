@@ -12,7 +12,6 @@ const FASTER: f64 = 0.95;
 /// Priced configurations of a provider, cheapest first; each has fewer waiting sessions than every cheaper one.
 #[derive(Clone, Debug)]
 pub struct ProviderFrontier {
-    /// The provider.
     pub provider: String,
     /// The configurations; never empty.
     pub choices: Vec<Choice>,

@@ -29,12 +29,10 @@ const TEMP_SHARE: f64 = 0.1;
 /// Minimum volume for redo or temporary data.
 const SMALLEST: Bytes = Bytes::gib(16);
 
-/// Content of a volume.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum VolumeContent {
     /// Data files, and all content without a separate volume.
     Data,
-    /// The log.
     Redo,
     /// Sorts and hashes that exceed memory.
     Temp,
@@ -43,7 +41,6 @@ pub enum VolumeContent {
 /// Volumes of a provider, each with its own content.
 #[derive(Clone, Debug)]
 pub struct VolumeLayout {
-    /// The provider.
     pub provider: String,
     /// The volumes, data first.
     pub parts: Vec<VolumePart>,
@@ -55,10 +52,8 @@ pub struct VolumeLayout {
     pub single: Option<Money>,
 }
 
-/// A volume of a layout.
 #[derive(Clone, Debug)]
 pub struct VolumePart {
-    /// Its content.
     pub content: VolumeContent,
     /// Its design point.
     pub required: SizingRequirements,
@@ -94,7 +89,6 @@ impl VolumeLayout {
         self.parts.iter().map(of).sum()
     }
 
-    /// Completeness of its price.
     pub fn price_doubt(&self) -> PriceDoubt {
         let machine = match &self.machine {
             Some(Attachment { monthly: None, .. }) => PriceDoubt::Partial,

@@ -32,7 +32,6 @@ pub struct ClassObjective {
 /// Simulated response time for an objective.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Reached {
-    /// The objective.
     pub objective: ClassObjective,
     /// Its measure at the expected load.
     pub time: Span,

@@ -86,7 +86,6 @@ impl EndedInstances {
 pub struct MachineShare {
     /// Of the operations and of the bytes, above 0 to 1.
     pub parts: [f64; 2],
-    /// Origin of the parts.
     pub origin: ShareOrigin,
 }
 

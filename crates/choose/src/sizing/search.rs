@@ -15,7 +15,6 @@ use crate::trial::OpenTrials;
 /// Default maximum width of stripes.
 const DEFAULT_WIDTH: u32 = 4;
 
-/// Scope of a search.
 #[derive(Clone, Debug)]
 pub struct Search {
     /// Names of products; empty for all ranked products.
@@ -58,12 +57,7 @@ pub enum ScopeError {
     Unknown(#[from] UnknownProvider),
     /// A product whose given options are invalid.
     #[error("{text}: {reason}")]
-    Options {
-        /// As given.
-        text: String,
-        /// The reason.
-        reason: OptionFault,
-    },
+    Options { text: String, reason: OptionFault },
 }
 
 /// The reason why options of a product cannot be given, with the remedy.
@@ -84,7 +78,6 @@ pub enum OptionFault {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("the catalogue has no provider or product {name:?}: its providers are {}{}", existing.join(", "), suggestion(nearest))]
 pub struct UnknownProvider {
-    /// The name.
     pub name: String,
     /// Similar names.
     pub nearest: Vec<String>,

@@ -11,7 +11,6 @@ use crate::requirements::Requirements;
 /// The first limit of the recommended configuration for a load whose sessions never pause.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SpeedLimit {
-    /// The limit.
     pub limit: SpeedBound,
     /// Share of the database's time that is saved when it binds, 0 to 1: less than for the same work at today's rate.
     pub saved: f64,

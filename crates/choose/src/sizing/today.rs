@@ -255,7 +255,6 @@ impl<'a> Best<'a> {
         }
     }
 
-    /// The volumes.
     pub fn volumes(self) -> Vec<&'a Choice> {
         match self {
             Self::Layout(layout) => layout.parts.iter().map(|part| &part.choice).collect(),
@@ -279,7 +278,6 @@ impl<'a> Best<'a> {
         }
     }
 
-    /// Completeness of its price.
     pub fn price_doubt(self) -> PriceDoubt {
         match self {
             Self::Layout(layout) => layout.price_doubt(),
@@ -377,7 +375,6 @@ impl Sizing {
         self.best()?.total()
     }
 
-    /// The recommended machine.
     pub fn best_machine(&self) -> Option<&Attachment> {
         self.best()?.machine()
     }

@@ -4,21 +4,17 @@ use std::collections::BTreeMap;
 
 use plimsoll_units::{Instant, Span};
 
-/// Kind of an alert.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum AlertKind {
     /// Burst credits are used up under a load above the lasting rate.
     CreditsUsedUp,
     /// Burst credits end within the warning time.
     CreditsEnd,
-    /// The load is near a limit.
     NearLimit,
 }
 
-/// An alert.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct WatchAlert {
-    /// Its kind.
     pub kind: AlertKind,
     /// Index of the limit in [`super::Watcher::limits`].
     pub limit: usize,
@@ -28,7 +24,6 @@ pub struct WatchAlert {
     pub until: Option<Instant>,
 }
 
-/// State of a condition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Condition {
     /// It holds, and has to do so for this time.
@@ -47,7 +42,6 @@ const MAX_CLEARED: usize = 1_000;
 /// A kind and a limit.
 type AlertKey = (AlertKind, usize);
 
-/// State of all alerts.
 #[derive(Clone, Debug, Default)]
 pub(super) struct AlertStates {
     /// Begin of conditions that differ from the state of their alert.

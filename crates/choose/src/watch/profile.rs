@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use plimsoll_units::{Instant, Span};
 
-/// Length of a bin.
 pub(super) const BIN: Span = Span::from_secs(600);
 const DAY: Span = Span::from_secs(86_400);
 /// Number of bins of a day.

@@ -9,12 +9,10 @@ use plimsoll_units::{Bytes, Instant, Span};
 use crate::diagnosis::{DiagnoseOptions, diagnose};
 use crate::sizing::ClassWindows;
 
-/// The load of an interval.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LoadSample {
     /// Its end: nanoseconds since 1970 in UTC, or since the begin of inputs without times.
     pub end: Instant,
-    /// Its length.
     pub length: Span,
     /// Concurrent flows; empty if the storage was idle.
     pub flows: Vec<LoadFlow>,
@@ -41,7 +39,6 @@ pub struct LoadFlow {
     pub sequential: bool,
 }
 
-/// Sessions of a database.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SessionLoad {
     /// Mean active sessions.

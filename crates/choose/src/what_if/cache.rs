@@ -16,7 +16,6 @@ pub struct CacheWhatIf {
     pub present: Option<Money>,
     /// Mean number of sessions that wait for reads and log writes in peaks with it.
     pub present_waiting: Option<f64>,
-    /// The sizes, ascending.
     pub sizes: Vec<CacheSize>,
 }
 
@@ -32,7 +31,6 @@ pub enum EstimateSource {
     AllData,
 }
 
-/// A size of the cache.
 #[derive(Clone, Debug)]
 pub struct CacheSize {
     /// Its bytes.

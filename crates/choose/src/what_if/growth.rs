@@ -16,7 +16,6 @@ const LATER: [u32; 3] = [12, 24, 36];
 /// A choice and its successors over the months.
 #[derive(Clone, Debug)]
 pub struct Outgrown {
-    /// The choice.
     pub offer: Offer,
     /// Share by which load and capacity grow in a year.
     pub yearly: f64,
@@ -38,7 +37,6 @@ pub enum OutgrownBy {
 /// The sizing for a month.
 #[derive(Clone, Debug)]
 pub struct Later {
-    /// Months from now.
     pub months: u32,
     /// The design point.
     pub required: SizingRequirements,

@@ -15,7 +15,6 @@ pub struct Tuning {
     pub max: Option<u32>,
 }
 
-/// Levels of a choice.
 #[derive(Clone, Debug)]
 pub struct LevelsOfChoice {
     /// The choice at its sized level.

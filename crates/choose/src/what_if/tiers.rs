@@ -13,7 +13,6 @@ use crate::sizing::{Choice, Design, Search, SizingRequirements, derive_requireme
 /// A division into hot and cold parts.
 #[derive(Clone, Debug)]
 pub struct TierSplit {
-    /// The hot parts, by operations.
     pub hot_parts: Vec<String>,
     /// Their design point, and the cheapest suitable choice.
     pub hot: (SizingRequirements, Choice),

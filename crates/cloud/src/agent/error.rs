@@ -23,14 +23,8 @@ pub enum AgentError {
         /// The system error.
         source: io::Error,
     },
-    /// A step failed.
     #[error("{step}")]
-    Step {
-        /// The step.
-        step: String,
-        /// Its error.
-        source: Box<Self>,
-    },
+    Step { step: String, source: Box<Self> },
 }
 
 impl AgentError {

@@ -30,7 +30,6 @@ pub(super) fn list_sessions() -> Result<BTreeSet<(String, String)>, AgentError> 
     Ok(output.lines().filter_map(read_session).collect())
 }
 
-/// Targets with a session.
 pub(super) fn list_targets() -> Result<BTreeSet<String>, AgentError> {
     Ok(list_sessions()?.into_iter().map(|(_, iqn)| iqn).collect())
 }
@@ -48,7 +47,6 @@ pub(super) fn connect(iqn: &str, portal: &str, settings: &[(&str, String)]) -> R
 }
 
 impl Host {
-    /// This host.
     pub fn here() -> Self {
         Self { root: PathBuf::from("/") }
     }

@@ -57,7 +57,6 @@ impl Ec2Error {
         Self { status, ..Self::new(code, message) }
     }
 
-    /// The reply.
     pub fn reply(&self, request_id: &str) -> Reply {
         let error = vec![Element::text("Code", self.code), Element::text("Message", &self.message)];
         let errors = Element::new("Errors", vec![Element::new("Error", error)]);

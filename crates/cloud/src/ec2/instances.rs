@@ -56,7 +56,6 @@ fn instance_type(group: &GroupGlance) -> &str {
     name.trim_start_matches("aws/")
 }
 
-/// Tags of an instance: its name.
 fn instance_tags(group: &GroupGlance) -> Map<String, Value> {
     Map::from_iter([("Name".to_owned(), group.name.clone().into())])
 }

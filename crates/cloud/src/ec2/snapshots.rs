@@ -124,7 +124,6 @@ pub(super) fn copy(operation: &mut Operation<'_>, query: &Query) -> Ec2Result {
     Ok(vec![Element::text("snapshotId", id)])
 }
 
-/// Record of a new snapshot.
 fn new_record(operation: &Operation<'_>, query: &Query, of: &VolumeEntry) -> VolumeRecord {
     VolumeRecord {
         provider: Provider::Ec2,

@@ -20,7 +20,6 @@ const DEFAULT_TYPE: &str = "gp2";
 /// Volumes of an instance whose shape is not in the catalogue.
 const ATTACHMENTS_MAX: usize = 28;
 
-/// State of a volume.
 pub(super) fn volume_state(volume: &VolumeEntry, now_ns: u64) -> &str {
     let attachment = find_attachment(volume, now_ns);
     let then = if attachment.is_some() { "in-use" } else { "available" };
@@ -126,7 +125,6 @@ fn list_fields(operation: &Operation<'_>, volume: &VolumeEntry) -> Vec<Element> 
     fields
 }
 
-/// Tags as items.
 pub(super) fn tag_set(tags: &Map<String, Value>) -> Vec<Element> {
     let item = |(key, value): (&String, &Value)| {
         Element::item(vec![Element::text("key", key), Element::text("value", value.as_str().unwrap_or_default())])

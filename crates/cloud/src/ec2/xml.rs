@@ -6,7 +6,6 @@ use crate::web::Reply;
 
 const NAMESPACE: &str = "http://ec2.amazonaws.com/doc/2016-11-15/";
 
-/// An element.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Element {
     name: &'static str,
@@ -28,17 +27,14 @@ impl Element {
         Self { name, content: XmlContent::Text(format!("{text}")) }
     }
 
-    /// A set of items.
     pub fn set(name: &'static str, items: Vec<Self>) -> Self {
         Self::new(name, items)
     }
 
-    /// An item of a set.
     pub fn item(elements: Vec<Self>) -> Self {
         Self::new("item", elements)
     }
 
-    /// Writes the element.
     fn write(&self, to: &mut String) {
         let name = self.name;
         to.push_str(&format!("<{name}>"));

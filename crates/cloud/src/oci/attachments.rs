@@ -90,7 +90,6 @@ fn boot_view(operation: &Operation<'_>, volume: &VolumeEntry, attachment: &Attac
     })
 }
 
-/// State of an attachment.
 pub(super) fn state(attachment: &AttachmentRecord, now_ns: u64) -> &str {
     let then = if attachment.ended_ns.is_some() { "DETACHED" } else { "ATTACHED" };
     Transition::at(attachment.transition.as_ref(), now_ns, then)

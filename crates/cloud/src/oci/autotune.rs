@@ -7,7 +7,6 @@ use serde_json::Value;
 use super::error::OciError;
 use crate::cloud::{Operation, VolumeEntry};
 
-/// A policy.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(tag = "autotuneType", deny_unknown_fields)]
 pub(super) enum AutotunePolicy {
@@ -20,7 +19,6 @@ pub(super) enum AutotunePolicy {
     Detached {},
 }
 
-/// The policies of a volume.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Policies(Vec<AutotunePolicy>);
 

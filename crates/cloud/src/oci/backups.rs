@@ -75,7 +75,6 @@ fn find_backup(operation: &mut Operation<'_>, kind: VolumeKind, id: &str) -> Res
     volume.ok_or_else(|| OciError::not_found("volumeBackup", id))
 }
 
-/// State of a backup.
 pub(super) fn state(volume: &VolumeEntry, now_ns: u64) -> &str {
     Transition::at(volume.record.transition.as_ref(), now_ns, "AVAILABLE")
 }

@@ -86,7 +86,6 @@ impl OciError {
         Self::new(status, code, message)
     }
 
-    /// The reply.
     pub fn reply(&self) -> Reply {
         Reply::json(self.status, &json!({ "code": self.code, "message": self.message }))
     }

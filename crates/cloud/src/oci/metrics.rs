@@ -19,7 +19,6 @@ use crate::web::{Reply, Request};
 
 /// Version of the Monitoring API.
 pub(super) const VERSION: &str = "20180401";
-/// Namespace of the metrics.
 const NAMESPACE: &str = "oci_blockstore";
 /// Period before the end without a begin: three hours, as OCI has it.
 const PERIOD_MS: u64 = 3 * 3_600_000;
@@ -61,7 +60,6 @@ const METRICS: [Metric; 4] = [
     ("VolumeWriteThroughput", "Volume Write Throughput", "bytes", |minute| minute.written_bytes),
 ];
 
-/// A parsed query.
 #[derive(Debug)]
 struct MetricQuery {
     metric: Metric,

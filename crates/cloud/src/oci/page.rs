@@ -47,7 +47,6 @@ pub(super) enum Compartment {
     Optional,
 }
 
-/// Order of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SortOrder {
     Ascending,

@@ -126,7 +126,6 @@ pub(super) fn any_volume(operation: &mut Operation<'_>, id: &str) -> Result<Volu
     steady.ok_or_else(|| OciError::not_found("volume", id))
 }
 
-/// State of a volume.
 pub(super) fn volume_state(steady: &VolumeEntry, now_ns: u64) -> &str {
     Transition::at(steady.record.transition.as_ref(), now_ns, AVAILABLE)
 }

@@ -47,7 +47,6 @@ pub struct Plane {
     pub home: Home,
 }
 
-/// A reply.
 #[derive(Debug)]
 pub struct Reply {
     pub status: u16,
@@ -271,7 +270,6 @@ pub fn date(seconds: i64) -> String {
     now.strftime("%a, %d %b %Y %H:%M:%S GMT").to_string()
 }
 
-/// Reads a reply of a connection.
 pub fn read_reply(stream: &mut impl BufRead) -> Reply {
     let mut head = String::new();
     loop {
@@ -294,7 +292,6 @@ pub fn read_reply(stream: &mut impl BufRead) -> Reply {
 }
 
 impl Reply {
-    /// Value of a header.
     pub fn header(&self, name: &str) -> Option<&str> {
         let lines = self.head.lines().filter_map(|line| line.split_once(": "));
         lines.filter(|(existing, _)| existing.eq_ignore_ascii_case(name)).map(|(_, value)| value).next()

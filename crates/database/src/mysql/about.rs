@@ -41,7 +41,6 @@ const SHOWN: [&str; 26] = [
     "performance_schema",
 ];
 
-/// Further variables that are queried.
 const FURTHER_VARIABLES: [&str; 5] = ["version", "version_comment", "datadir", "pid_file", "hostname"];
 
 /// Oldest supported versions: earlier ones lack queried variables or views.
@@ -54,7 +53,6 @@ pub(super) type Variables = BTreeMap<String, String>;
 /// The bit of `open` for direct I/O in the octal flags of `/proc/PID/fdinfo`.
 const DIRECT: u32 = if cfg!(any(target_arch = "aarch64", target_arch = "arm")) { 0o200_000 } else { 0o40_000 };
 
-/// Queries the variables.
 pub(super) fn variables(conn: &mut Conn) -> Result<Variables, Failure> {
     let names: Vec<String> = SHOWN.iter().chain(&FURTHER_VARIABLES).map(|name| format!("'{name}'")).collect();
     let found = query_rows(conn, &format!("SHOW GLOBAL VARIABLES WHERE Variable_name IN ({})", names.join(",")))?;

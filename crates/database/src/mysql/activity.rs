@@ -3,7 +3,6 @@
 use super::threads::Thread;
 use plimsoll_record::Spent;
 
-/// Activity of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct SessionActivity {
     activity: Spent,

@@ -161,7 +161,6 @@ fn start(make: &Make, programs: &Programs, options: &[String]) -> Result<MySqlSe
     Ok(server)
 }
 
-/// A path as an option.
 fn path_option(option: &str, path: &Path) -> String {
     format!("--{option}={}", path.display())
 }

@@ -40,7 +40,6 @@ const LOG_FILE: &str = "wait/io/file/innodb/innodb_log_file";
 /// queried more often than every 100 ms.
 const WAITING: &str = "SELECT count FROM information_schema.innodb_metrics WHERE name = 'lock_row_lock_current_waits'";
 
-/// An observer connection.
 pub(super) struct MysqlObserver {
     conn: Conn,
     process: Option<u32>,
@@ -48,7 +47,6 @@ pub(super) struct MysqlObserver {
     capabilities: Capabilities,
 }
 
-/// Capabilities of the server.
 #[derive(Clone, Copy, Debug, Default)]
 struct Capabilities {
     /// `InnoDB` counts every transaction.

@@ -53,12 +53,10 @@ impl MySqlLocation {
         Self { opts: session_options(builder), displayed }
     }
 
-    /// Opens a connection.
     pub(super) fn open(&self) -> Result<Conn, Failure> {
         Conn::new(self.opts.clone()).map_err(|error| connecting(&error, &self.displayed))
     }
 
-    /// Name of the database.
     pub(super) fn database(&self) -> Result<&str, Failure> {
         self.opts.get_db_name().ok_or_else(|| {
             failed(

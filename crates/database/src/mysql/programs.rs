@@ -29,7 +29,6 @@ impl Programs {
         Err(missing("mariadb-install-db is not installed"))
     }
 
-    /// Name in file names.
     pub(super) const fn name(&self) -> &'static str {
         if self.installer.is_some() { "mariadb" } else { "mysql" }
     }

@@ -6,16 +6,12 @@ use std::fs;
 
 use libc::c_long;
 
-/// State of a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Thread {
     /// On a processor, or runnable.
     Runs,
-    /// Reads a file.
     Reads,
-    /// Writes a file.
     Writes,
-    /// Flushes a file.
     Flushes,
     /// Waits for its client.
     Listens,

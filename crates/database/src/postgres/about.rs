@@ -29,7 +29,6 @@ pub(super) struct ServerFacts {
     pub(super) postmaster: Option<u32>,
 }
 
-/// Queries the server of a session.
 pub(super) fn query_server(talk: &mut PostgresSession) -> Result<ServerFacts, Failure> {
     let rows = talk.rows("SELECT current_setting('server_version_num')::int, current_setting('block_size')::bigint")?;
     let number = |row: Option<&Row>, column: usize| row?.get(column)?.int();

@@ -51,7 +51,6 @@ struct PostgresServer {
     programs: PathBuf,
     memory: Option<Bytes>,
     process: Option<ServerProcess>,
-    /// Directory of the socket.
     sockets: PrivateFolder,
     /// On the storage under test; holds data and log.
     folder: PrivateFolder,

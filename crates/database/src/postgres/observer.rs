@@ -24,7 +24,6 @@ const OPEN: &str = "SET idle_in_transaction_session_timeout = 0; SET statement_t
 /// Discards cached statistics. Its empty row is not returned, because another statement follows.
 const CLEAR_STATISTICS: &str = "SELECT pg_stat_clear_snapshot()";
 
-/// An observer session.
 pub(super) struct PostgresObserver {
     talk: PostgresSession,
     version: u64,
@@ -35,7 +34,6 @@ pub(super) struct PostgresObserver {
 }
 
 impl PostgresObserver {
-    /// Connects.
     pub(super) fn open(place: &Arc<PostgresLocation>, server: &about::ServerFacts) -> Result<Self, Failure> {
         let mut talk = PostgresSession::open(place)?;
         // Version 17 added a timeout of transactions.

@@ -7,7 +7,6 @@ use crate::failure::{Failure, FailureKind};
 /// Default socket directories.
 const SOCKETS: [&str; 2] = ["/var/run/postgresql", "/tmp"];
 
-/// Host to connect to.
 #[derive(Clone, PartialEq, Eq)]
 pub(super) enum PostgresHost {
     /// Directory of a Unix socket.
@@ -92,7 +91,6 @@ fn unfit(why: String) -> Failure {
     Failure::new(FailureKind::Unsupported, why)
 }
 
-/// Parts of an address.
 #[derive(Default)]
 struct UrlParts {
     host: Option<String>,

@@ -33,7 +33,6 @@ struct Statement {
     columns: Vec<u32>,
 }
 
-/// Consumer of rows.
 trait RowConsumer {
     /// Types of the columns of the following rows.
     fn columns(&mut self, _: &[u32]) {}
@@ -41,7 +40,6 @@ trait RowConsumer {
     fn row(&mut self, body: &[u8]) -> io::Result<()>;
 }
 
-/// Counts and digests rows.
 #[derive(Default)]
 struct CountedRows {
     answer: Answer,
@@ -144,7 +142,6 @@ fn count_changed(tag: &[u8], had_rows: bool) -> u64 {
 }
 
 impl PostgresSession {
-    /// Connects.
     pub(super) fn open(place: &Arc<PostgresLocation>) -> Result<Self, Failure> {
         Ok(Self { wire: Wire::open(place)?, place: Arc::clone(place), prepared: Vec::new() })
     }
@@ -159,7 +156,6 @@ impl PostgresSession {
         self.wire.is_local()
     }
 
-    /// Major version.
     fn major(&self) -> u32 {
         self.version()
             .split(|letter: char| !letter.is_ascii_digit())

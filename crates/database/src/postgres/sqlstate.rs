@@ -4,7 +4,6 @@ use std::io;
 
 use crate::failure::{Failure, FailureKind};
 
-/// Error message of the server.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ServerError {
     pub(super) code: String,
@@ -92,7 +91,6 @@ pub(super) fn lost(error: &io::Error) -> Failure {
     Failure::new(FailureKind::Lost, format!("the connection to PostgreSQL was lost: {why}: see the server's log"))
 }
 
-/// An unreachable server.
 pub(super) fn unreachable(place: &str, error: &io::Error) -> Failure {
     let why = match error.kind() {
         io::ErrorKind::PermissionDenied => {

@@ -28,7 +28,6 @@ enum WireStream {
     Net(TcpStream),
 }
 
-/// A connection.
 pub(super) struct Wire {
     stream: WireStream,
     /// Pending output.
@@ -167,7 +166,6 @@ impl Wire {
         scram.finish(&self.next_sasl_message(12)?).map_err(refused)
     }
 
-    /// Next SASL message.
     fn next_sasl_message(&mut self, order: i32) -> Result<Vec<u8>, Failure> {
         let (tag, body) = self.next().map_err(|error| lost(&error))?;
         match (tag, body.split_first_chunk::<4>()) {

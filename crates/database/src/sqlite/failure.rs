@@ -10,7 +10,6 @@ const SHOWN: usize = 120;
 /// Messages for missing objects.
 const MISSING: [&str; 5] = ["no such table", "no such view", "no such index", "no such trigger", "no such function"];
 
-/// Failure of a statement.
 pub(super) fn of_statement(error: &Error, sql: &str) -> Failure {
     let kind = classify(error);
     let hint = match kind {

@@ -21,7 +21,6 @@ pub(super) struct WalLedger {
     log: Mutex<LogLength>,
 }
 
-/// Length of the log, in pages.
 #[derive(Debug, Default)]
 struct LogLength {
     end: u64,
@@ -62,7 +61,6 @@ impl WalLedger {
         }
     }
 
-    /// Pages written to the log.
     pub(super) fn log_pages(&self) -> u64 {
         self.log.lock().unwrap_or_else(PoisonError::into_inner).written
     }

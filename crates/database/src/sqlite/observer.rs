@@ -16,7 +16,6 @@ use crate::target::Observer;
 /// Bytes of a frame header in the log.
 const FRAME_HEAD: u64 = 24;
 
-/// An observer.
 pub(super) struct SqliteObserver {
     ledger: Arc<WalLedger>,
     block: u64,

@@ -19,7 +19,6 @@ use crate::failure::{Failure, FailureKind};
 use crate::target::{Answer, Cancel, Prepared, Session};
 use crate::value::{Row, Value};
 
-/// Size of the statement cache.
 const CACHED_STATEMENTS: usize = 512;
 /// Writers of other processes are not in the queue: poll interval of their lock.
 const LOCK_POLL_INTERVAL: Duration = Duration::from_millis(2);
@@ -27,7 +26,6 @@ const LOCK_POLL_INTERVAL: Duration = Duration::from_millis(2);
 /// Locking and checkpointing of a session.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SessionOptions {
-    /// Lock timeout.
     pub(super) busy_timeout: Duration,
     /// Log pages that trigger a checkpoint after a commit; 0 disables it.
     pub(super) checkpoint_pages: u64,
@@ -35,7 +33,6 @@ pub(super) struct SessionOptions {
     pub(super) on_device: bool,
 }
 
-/// A session.
 pub(super) struct SqliteSession {
     connection: Connection,
     statements: Vec<Arc<str>>,
@@ -309,7 +306,6 @@ fn wait_for_locks(
     }))
 }
 
-/// Error with this code of SQLite.
 fn sqlite_error(code: i32) -> rusqlite::Error {
     rusqlite::Error::SqliteFailure(ffi::Error::new(code), None)
 }

@@ -23,7 +23,6 @@ pub(super) struct Lap {
     pub(super) nothing_fetched: bool,
 }
 
-/// A stopwatch.
 #[derive(Debug, Default)]
 pub(super) struct Stopwatch {
     wall_ns: u64,
@@ -43,7 +42,6 @@ struct Account {
     fetched: Option<u64>,
 }
 
-/// Files with the counters.
 #[derive(Debug)]
 struct CounterFiles {
     thread: ThreadId,

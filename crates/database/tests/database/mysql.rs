@@ -16,7 +16,6 @@ use plimsoll_units::{Bytes, Span};
 /// Timeout that suffices on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// A check of a database.
 type Check = fn(&dyn Database);
 
 /// A folder removed on drop.
@@ -112,7 +111,6 @@ fn created_server_passes_all_checks() {
     assert_eq!(std::fs::read_dir(&folder.0).unwrap().count(), 0, "nothing is left");
 }
 
-/// PID of the server.
 fn server_of(folder: &Path) -> u32 {
     let data = std::fs::read_dir(folder).unwrap().next().unwrap().unwrap().path().join("data");
     let option = format!("--datadir={}", data.display());

@@ -80,7 +80,6 @@ impl Server {
         self.database().session().unwrap()
     }
 
-    /// Directory of the socket.
     fn sockets(&self) -> String {
         let rows = self.session().rows("SHOW unix_socket_directories").unwrap();
         rows[0][0].text().unwrap().to_owned()

@@ -71,7 +71,6 @@ pub struct ProcessDelta {
     pub storage_written: Bytes,
 }
 
-/// Frequencies of the processors.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Frequency {
     /// Mean of all processors at the earlier moment, in kHz.

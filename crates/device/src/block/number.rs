@@ -6,7 +6,6 @@ use std::str::FromStr;
 /// Major and minor number of a block device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DeviceNumber {
-    /// Driver.
     pub major: u32,
     /// Device of the driver.
     pub minor: u32,

@@ -14,7 +14,6 @@ pub(super) const HEADER: usize = 48;
 /// another version.
 const CHUNK: usize = 512;
 
-/// The parameters of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct BlockParameters {
     /// Seed of the series of runs that wrote it.

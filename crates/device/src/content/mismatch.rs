@@ -6,7 +6,6 @@ use std::sync::{Mutex, PoisonError};
 /// Maximum number of mismatches kept; later ones are only counted.
 const MAX_RETAINED: usize = 256;
 
-/// Kind of a mismatch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MismatchKind {
     /// All zeros: never written, or lost.
@@ -14,10 +13,7 @@ pub enum MismatchKind {
     /// Not a block written by plimsoll.
     Foreign,
     /// Written by a run with another seed.
-    OtherSeed {
-        /// Seed of that run.
-        seed: u64,
-    },
+    OtherSeed { seed: u64 },
     /// The block of another place.
     Misdirected {
         /// Its proper byte offset.
@@ -50,7 +46,6 @@ pub struct Mismatch {
     pub offset: u64,
     /// Length in bytes.
     pub length: u32,
-    /// Kind.
     pub kind: MismatchKind,
     /// Latest permitted version of this place, counted from 1; `None` if unknown.
     pub expected: Option<u32>,

@@ -24,7 +24,6 @@ pub enum BadState {
     /// Not such a file, or another version.
     #[error("not a record of verified data: name the file that an earlier run kept")]
     Foreign,
-    /// Damaged.
     #[error("the record of verified data is damaged or truncated: verify without it")]
     Damaged,
     /// Read error.

@@ -16,28 +16,17 @@ use crate::subject::{display, find_filesystem};
 pub enum NoDevice {
     /// The path does not exist or is inaccessible.
     #[error("{path}: its filesystem cannot be looked up: name an existing directory")]
-    Unreachable {
-        /// The path.
-        path: String,
-        /// Cause.
-        source: io::Error,
-    },
+    Unreachable { path: String, source: io::Error },
     /// The filesystem has no single block device: several, another filesystem, or none.
     #[error("{path}: {filesystem} is not on a single block device: device counters are not shown")]
     Spread {
-        /// The path.
         path: String,
         /// Its filesystem, such as `btrfs`.
         filesystem: String,
     },
     /// sysfs lacks the block device of the filesystem, as in some containers.
     #[error("{path}: block device {number} is missing in sysfs: device counters are not shown")]
-    Hidden {
-        /// The path.
-        path: String,
-        /// Device number.
-        number: DeviceNumber,
-    },
+    Hidden { path: String, number: DeviceNumber },
 }
 
 /// The block device of the filesystem of `path` as in `/proc/diskstats`, such as `vda`, `nvme0n1p1`, `dm-0` or `loop3`.

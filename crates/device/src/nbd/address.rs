@@ -11,21 +11,17 @@ use crate::tls::ServerNames;
 /// Address of a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NbdHost {
-    /// TCP.
     Tcp {
         /// Host name or IP address.
         name: String,
-        /// Port.
         port: u16,
     },
     /// Unix socket.
     Unix(PathBuf),
 }
 
-/// An export of a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExportAddress {
-    /// Server.
     pub host: NbdHost,
     /// Export name; empty for the server's default.
     pub export: String,

@@ -35,7 +35,6 @@ const WRITABLE: u64 = 1 << 32;
 /// Flag in user data: the receive of the line is cancelled.
 const CANCELLED: u64 = 1 << 33;
 
-/// A connection.
 struct NbdConnection {
     socket: Socket,
     inbox: Box<[u8]>,

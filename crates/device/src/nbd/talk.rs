@@ -29,7 +29,6 @@ pub enum TalkError {
     /// The socket failed, was closed or timed out.
     #[error("{attempt}")]
     Io {
-        /// The attempted step.
         attempt: &'static str,
         /// The system error.
         #[source]
@@ -38,22 +37,18 @@ pub enum TalkError {
     /// The server violates the protocol.
     #[error("{attempt}: the server sends {found}")]
     Unexpected {
-        /// The attempted step.
         attempt: &'static str,
         /// The received message.
         found: String,
     },
-    /// The server refuses.
     #[error("{attempt}: the server refuses: {reason}")]
     Refused {
-        /// The attempted step.
         attempt: &'static str,
         /// The server's message, or its error number.
         reason: String,
     },
 }
 
-/// A reply to an option.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OptionReply {
     /// Type, a number of [`super::wire::rep`].
@@ -80,7 +75,6 @@ pub struct Chosen {
 pub struct Chunk {
     /// Identifier of the request.
     pub cookie: u64,
-    /// Framing.
     pub style: Style,
     /// Last chunk of the reply.
     pub done: bool,
@@ -104,7 +98,6 @@ impl Chunk {
     }
 }
 
-/// A conversation.
 #[derive(Debug)]
 pub struct Talk {
     socket: Socket,
@@ -280,7 +273,6 @@ impl Talk {
     }
 }
 
-/// A request on the wire.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WireRequest {
     /// Flags of [`super::wire::command_flag`].

@@ -61,7 +61,6 @@ pub mod hello {
     pub const NO_ZEROES: u16 = 2;
 }
 
-/// Options of the handshake.
 pub mod option {
     /// Chooses an export without a reply to an error.
     pub const EXPORT_NAME: u32 = 1;
@@ -75,13 +74,10 @@ pub mod option {
     pub const INFO: u32 = 6;
     /// Chooses an export.
     pub const GO: u32 = 7;
-    /// Requests structured replies.
     pub const STRUCTURED_REPLY: u32 = 8;
-    /// Lists metadata contexts.
     pub const LIST_META_CONTEXT: u32 = 9;
     /// Chooses metadata contexts.
     pub const SET_META_CONTEXT: u32 = 10;
-    /// Requests extended headers.
     pub const EXTENDED_HEADERS: u32 = 11;
 }
 
@@ -93,7 +89,6 @@ pub mod rep {
     pub const SERVER: u32 = 2;
     /// Information about an export.
     pub const INFO: u32 = 3;
-    /// A metadata context.
     pub const META_CONTEXT: u32 = 4;
     /// Set in every error.
     pub const ERROR: u32 = 1 << 31;
@@ -119,27 +114,20 @@ pub mod rep {
 pub mod info {
     /// Size and flags.
     pub const EXPORT: u16 = 0;
-    /// Canonical name.
     pub const NAME: u16 = 1;
-    /// Description.
     pub const DESCRIPTION: u16 = 2;
     /// Minimum, preferred and maximum size of a request.
     pub const BLOCK_SIZE: u16 = 3;
 }
 
-/// Flags of an export.
 pub mod flag {
     /// Always set.
     pub const HAS_FLAGS: u16 = 1;
     /// Read-only.
     pub const READ_ONLY: u16 = 1 << 1;
-    /// Supports flushes.
     pub const SEND_FLUSH: u16 = 1 << 2;
-    /// Supports FUA.
     pub const SEND_FUA: u16 = 1 << 3;
-    /// Rotational storage.
     pub const ROTATIONAL: u16 = 1 << 4;
-    /// Supports trims.
     pub const SEND_TRIM: u16 = 1 << 5;
     /// Supports writing zeros without a payload.
     pub const SEND_WRITE_ZEROES: u16 = 1 << 6;
@@ -155,9 +143,7 @@ pub mod flag {
 
 /// Types of requests.
 pub mod command {
-    /// Read.
     pub const READ: u16 = 0;
-    /// Write.
     pub const WRITE: u16 = 1;
     /// Ends the session.
     pub const DISC: u16 = 2;
@@ -167,13 +153,11 @@ pub mod command {
     pub const TRIM: u16 = 4;
     /// Prefetches a range.
     pub const CACHE: u16 = 5;
-    /// Writes zeros.
     pub const WRITE_ZEROES: u16 = 6;
     /// Queries the allocation of a range.
     pub const BLOCK_STATUS: u16 = 7;
 }
 
-/// Flags of requests.
 pub mod command_flag {
     /// Durable before the reply.
     pub const FUA: u16 = 1;
@@ -189,13 +173,11 @@ pub mod command_flag {
     pub const PAYLOAD_LEN: u16 = 1 << 5;
 }
 
-/// Types of chunks.
 pub mod chunk {
     /// The flag of a last chunk.
     pub const DONE: u16 = 1;
     /// Without data.
     pub const NONE: u16 = 0;
-    /// Data and their offset.
     pub const OFFSET_DATA: u16 = 1;
     /// A range of zeros and its offset.
     pub const OFFSET_HOLE: u16 = 2;

@@ -15,14 +15,11 @@ use crate::subject::{Mounts, unescaped};
 /// A use of a device or file by the kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum InUse {
-    /// A mounted filesystem.
     Mounted {
         /// The device, its disk or its partition.
         device: String,
-        /// Mount point.
         point: String,
     },
-    /// Swap.
     Swap {
         /// The device or file.
         device: String,
@@ -34,9 +31,7 @@ pub enum InUse {
         /// Names of the stacked devices.
         holders: String,
     },
-    /// A loop device.
     Loop {
-        /// The loop device.
         device: String,
     },
     /// An export over a network or a bus.

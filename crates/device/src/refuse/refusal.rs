@@ -9,9 +9,7 @@ use crate::subject::{Subject, SubjectKind, Unusable, display};
 /// Fact that could not be determined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unknown {
-    /// Its users.
     Uses,
-    /// Its content.
     Contents,
 }
 
@@ -30,14 +28,10 @@ impl Unknown {
 pub enum WriteRefusal {
     /// Not given to `--destroy`.
     #[error("{path}: writing would destroy what it holds: if that may be lost, add --destroy {path}")]
-    NotNamed {
-        /// Path as given.
-        path: String,
-    },
+    NotNamed { path: String },
     /// Given to `--destroy` under another name.
     #[error("{path}: --destroy names it as {name}: the two have to be the same, letter for letter: --destroy {path}")]
     NamedOtherwise {
-        /// Path as given.
         path: String,
         /// Path given to `--destroy`.
         name: String,
@@ -45,38 +39,21 @@ pub enum WriteRefusal {
     /// Not a possible target.
     #[error(transparent)]
     Unusable(Unusable),
-    /// A directory.
     #[error("{path}: a directory, and those are never destroyed: plimsoll makes its own file in it, without --destroy")]
-    Directory {
-        /// Path and its target.
-        path: String,
-    },
+    Directory { path: String },
     /// Read-only.
     #[error("{path}: read-only: leave out --destroy, or make it writable first")]
-    ReadOnly {
-        /// Path and its target.
-        path: String,
-    },
-    /// In use by the kernel.
+    ReadOnly { path: String },
     #[error("{path}: {found}: {} first", found.remedy())]
-    InUse {
-        /// Path and its target.
-        path: String,
-        /// The use.
-        found: InUse,
-    },
+    InUse { path: String, found: InUse },
     /// Opened exclusively.
     #[error(
         "{path}: held exclusively by the kernel or another program: stop its user first (see lsof, fuser and lsblk)"
     )]
-    Busy {
-        /// Path and its target.
-        path: String,
-    },
+    Busy { path: String },
     /// Open for writing in another process.
     #[error("{path}: {opened} is open for writing in process {pid} ({command}): stop that first")]
     Open {
-        /// Path and its target.
         path: String,
         /// Path opened by the process: this, its disk, or a partition.
         opened: String,
@@ -87,30 +64,16 @@ pub enum WriteRefusal {
     },
     /// Locked by another process.
     #[error("{path}: locked by another process, such as another run of plimsoll: wait for that, or stop it first")]
-    Locked {
-        /// Path and its target.
-        path: String,
-    },
+    Locked { path: String },
     /// Carries a known signature.
     #[error("{path}: carries {signature}: {remedy}")]
-    Carries {
-        /// Path and its target.
-        path: String,
-        /// The signature.
-        signature: Signature,
-        /// Remedy.
-        remedy: String,
-    },
+    Carries { path: String, signature: Signature, remedy: String },
     /// The path was replaced during the checks.
     #[error("{path}: changed while it was examined: find out what replaces it, and try again")]
-    Changed {
-        /// Path and its target.
-        path: String,
-    },
+    Changed { path: String },
     /// A check failed.
     #[error("{path}: cannot determine {}, so it is not written to", what.name())]
     Unknown {
-        /// Path and its target.
         path: String,
         /// The unknown fact.
         what: Unknown,

@@ -4,7 +4,6 @@ use std::path::PathBuf;
 
 use super::mounts::Mount;
 
-/// The filesystem of a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Filesystem {
     /// Type as named by the kernel, such as `ext4`.
@@ -13,7 +12,6 @@ pub struct Filesystem {
     pub options: String,
     /// Source, such as `/dev/sda1` or `server:/export`.
     pub source: String,
-    /// Mount point.
     pub point: PathBuf,
 }
 

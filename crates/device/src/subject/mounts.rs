@@ -11,11 +11,9 @@ use crate::host::Tree;
 /// A line of the mount table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Mount {
-    /// Mount ID.
     pub(crate) id: u64,
     /// Device number of the filesystem: its block device, or anonymous.
     pub(crate) number: DeviceNumber,
-    /// Mount point.
     pub(crate) point: PathBuf,
     /// Options of the mount, then further options of the filesystem.
     pub(crate) options: String,
@@ -25,7 +23,6 @@ pub(crate) struct Mount {
     pub(crate) source: String,
 }
 
-/// The mount table.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Mounts(Vec<Mount>);
 

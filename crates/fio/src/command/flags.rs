@@ -5,23 +5,18 @@ use plimsoll_units::Span;
 use crate::fault::{FaultKind, Findings, Place};
 use crate::number::{self, Bare, Base, NumberScale, Unreadable};
 
-/// A format of results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
-    /// Normal output.
     Normal,
     /// Terse output: fields separated by semicolons.
     Terse,
-    /// JSON.
     Json,
-    /// JSON with histograms.
     JsonPlus,
 }
 
 /// `--eta`: when a progress line is shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Eta {
-    /// On a terminal.
     #[default]
     Auto,
     /// Always.
@@ -48,11 +43,9 @@ pub enum Question {
 pub enum IdleProfile {
     /// Of all processors together.
     System,
-    /// Of each.
     PerProcessor,
 }
 
-/// The flags.
 #[expect(clippy::struct_excessive_bools, reason = "each is a separate flag in fio")]
 #[derive(Clone, Debug, PartialEq)]
 pub struct Flags {
@@ -152,7 +145,6 @@ pub(super) enum Takes {
     Perhaps,
 }
 
-/// A flag with its action.
 pub(super) struct Flag {
     pub name: &'static str,
     pub takes: Takes,
@@ -166,7 +158,6 @@ enum Act {
     Ask(fn(Option<String>) -> Question),
     /// Accepted without an effect, with the reason.
     Without(&'static str),
-    /// Refused, with the reason.
     Refuse(&'static str),
 }
 

@@ -10,15 +10,12 @@ use crate::value::{Distribution, Each, Extent};
 /// Kinds of operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct JobDirection {
-    /// Reads.
     pub reads: bool,
-    /// Writes.
     pub writes: bool,
     /// Trims; together with writes, each block is trimmed and then written.
     pub trims: bool,
 }
 
-/// Order of offsets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
     /// `read`, `write`, `rw`: each operation starts `step` bytes after the end of the previous (`rw=read:4k`);
@@ -36,7 +33,6 @@ pub enum Order {
     },
 }
 
-/// Block sizes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BlockSizes {
     /// From the first to the second: multiples of the first, with equal probability; a single size if equal.
@@ -46,7 +42,6 @@ pub enum BlockSizes {
 }
 
 impl BlockSizes {
-    /// Smallest size.
     pub fn smallest(&self) -> Bytes {
         match self {
             Self::Range(low, _) => *low,
@@ -54,7 +49,6 @@ impl BlockSizes {
         }
     }
 
-    /// Largest size.
     pub fn largest(&self) -> Bytes {
         match self {
             Self::Range(_, high) => *high,
@@ -81,7 +75,6 @@ pub struct AccessOptions {
     pub rw: &'static str,
     /// Kinds of operations.
     pub direction: JobDirection,
-    /// Order of offsets.
     pub order: Order,
     /// Percentage of reads in a mixed job, from `rwmixread` or `rwmixwrite`.
     pub read_percent: u8,

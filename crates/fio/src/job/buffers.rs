@@ -5,7 +5,6 @@ use plimsoll_units::Bytes;
 use crate::settings::Settings;
 use crate::value::PatternPiece;
 
-/// Contents of buffers.
 #[expect(clippy::struct_excessive_bools, reason = "each is a separate flag in fio")]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Buffers {

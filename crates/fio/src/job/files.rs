@@ -36,7 +36,6 @@ pub enum Synchronous {
 /// choice.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum FileOrder {
-    /// Cyclic.
     RoundRobin {
         /// Number of operations.
         run: u64,
@@ -48,17 +47,14 @@ pub enum FileOrder {
         /// Number of operations.
         run: u64,
     },
-    /// Zipf distribution.
     Zipf {
         /// Exponent: at least 0, not 1.
         theta: f64,
     },
-    /// Pareto distribution.
     Pareto {
         /// Shape: between 0 and 1, exclusive.
         h: f64,
     },
-    /// Normal distribution.
     Normal {
         /// Standard deviation in percent of the number of files.
         deviation: f64,
@@ -70,11 +66,8 @@ pub enum FileOrder {
 pub enum FileAdvice {
     /// None.
     None,
-    /// The order of the job.
     ByOrder,
-    /// Random.
     Random,
-    /// Sequential.
     Sequential,
 }
 

@@ -8,7 +8,6 @@ use crate::near;
 use crate::settings::Settings;
 use crate::value::Each;
 
-/// Arrival process of a rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ArrivalProcess {
     /// Constant gaps.

@@ -12,53 +12,41 @@ pub enum ExitWhat {
     Group,
     /// All running jobs; jobs behind a stonewall still start.
     Stonewall,
-    /// All jobs.
     All,
 }
 
 /// `continue_on_error`: errors that do not end a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Continuation {
-    /// Read errors.
     pub reads: bool,
-    /// Write errors.
     pub writes: bool,
-    /// Verification errors.
     pub verification: bool,
 }
 
 /// `ignore_error`: errors that are not counted, by name (`EIO`) or number.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ErrorList {
-    /// Read errors.
     pub reads: Vec<String>,
-    /// Write errors.
     pub writes: Vec<String>,
-    /// Verification errors.
     pub verification: Vec<String>,
 }
 
-/// Criterion of a steady state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SteadyCriterion {
     /// Deviation of IOPS from their mean.
     Iops,
-    /// Slope of IOPS.
     IopsSlope,
     /// Deviation of bandwidth from its mean.
     Bandwidth,
-    /// Slope of bandwidth.
     BandwidthSlope,
     /// Deviation of latency from its mean.
     Latency,
-    /// Slope of latency.
     LatencySlope,
 }
 
 /// `steadystate`: ends the job when it is reached.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SteadyState {
-    /// Criterion.
     pub criterion: SteadyCriterion,
     /// Limit; in percent of the mean if `is_percent`, else in the unit of the criterion.
     pub limit: f64,

@@ -9,10 +9,8 @@ use crate::settings::Settings;
 /// Statistic of a window of a log: `log_window_value`, `log_max_value`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum WindowValue {
-    /// The mean.
     #[default]
     Mean,
-    /// The maximum.
     Largest,
     /// Both, the mean first.
     Both,
@@ -38,7 +36,6 @@ pub struct Logs {
     pub histogram_window: Span,
     /// `log_hist_coarseness`: 0 to 6; each step halves the number of bins.
     pub histogram_coarseness: u8,
-    /// Statistic of a window.
     pub window_value: WindowValue,
     /// `log_offset`: adds offsets.
     pub offsets: bool,
@@ -84,7 +81,6 @@ pub(super) fn read(settings: &Settings) -> Logs {
 pub enum Reporting {
     /// Separate reads and writes.
     Apart,
-    /// Combined.
     Mixed,
     /// Separate, followed by combined.
     Both,

@@ -181,7 +181,6 @@ pub(super) fn belongs_to(name: &str) -> Option<&'static str> {
     OWNERS.iter().find(|(_, names)| names.contains(&name)).map(|(owner, _)| *owner)
 }
 
-/// All names.
 pub(super) fn names() -> impl Iterator<Item = &'static str> {
     OWNERS.iter().flat_map(|(_, names)| names.iter().copied())
 }

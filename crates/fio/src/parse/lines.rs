@@ -6,7 +6,6 @@ pub(super) enum Line<'a> {
     Empty,
     /// The name in brackets.
     Section(&'a str),
-    /// A file to include.
     Include(&'a str),
     /// A name, and the text after `=`.
     Option(&'a str, Option<&'a str>),

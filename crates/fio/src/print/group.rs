@@ -3,7 +3,6 @@
 use super::number::Units;
 use super::result::{DirectionResult, JobReport, SampleStatistics, Unified};
 
-/// Sums of a group.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct GroupSum {
     pub(super) number: u32,
@@ -12,7 +11,6 @@ pub(super) struct GroupSum {
     pub(super) lanes: [LaneSum; 4],
 }
 
-/// Sums of a direction.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct LaneSum {
     pub(super) bytes: u64,

@@ -5,9 +5,7 @@ use super::number::Units;
 /// A job before it runs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Heading {
-    /// Name of the job.
     pub name: String,
-    /// Number of its group.
     pub group: u32,
     /// `rw` as fio names it: `randread`.
     pub rw: String,
@@ -21,7 +19,6 @@ pub struct Heading {
     pub members: u32,
     /// Threads (`thread`) instead of processes.
     pub threads: bool,
-    /// Units of the sizes.
     pub units: Units,
 }
 

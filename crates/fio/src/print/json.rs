@@ -9,10 +9,8 @@ use super::result::{DirectionResult, DiskCounts, DiskUse, FioReport, Idleness, J
 use super::{shares, steady};
 use writer::Writer;
 
-/// Detail of latencies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Detail {
-    /// Percentiles.
     Percentiles,
     /// Percentiles and all buckets (`json+`).
     Buckets,

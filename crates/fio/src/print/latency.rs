@@ -4,7 +4,6 @@ use plimsoll_record::Bins;
 
 use super::buckets;
 
-/// Counted latencies.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LatencyHistogram {
     /// Histogram, including the count. Without bins there are no percentiles.

@@ -11,18 +11,14 @@ use plimsoll_units::Span;
 
 use crate::job::WindowValue;
 
-/// Kind of a log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LogKind {
     /// `write_bw_log`.
     Bandwidth,
     /// `write_iops_log`.
     Operations,
-    /// Submission latencies.
     Submission,
-    /// Completion latencies.
     Completion,
-    /// Total latencies.
     Total,
     /// `write_hist_log`.
     Histogram,
@@ -51,7 +47,6 @@ pub fn log_name(prefix: &str, log: LogKind, job: Option<u32>) -> String {
     format!("{prefix}_{}{job}.log", log.suffix())
 }
 
-/// Direction of a transfer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TransferDirection {
     /// 0.
@@ -74,7 +69,6 @@ pub struct LogSample {
     pub at: Span,
     /// The logged latency; for bandwidth the total latency.
     pub latency: Span,
-    /// Its direction.
     pub direction: TransferDirection,
     /// Its length in bytes.
     pub length: u64,
@@ -91,7 +85,6 @@ pub struct LogSample {
 pub struct DirectionCounts {
     /// Start of the interval, from the start of the run.
     pub at: Span,
-    /// Their direction.
     pub direction: TransferDirection,
     /// Their number.
     pub count: u64,
@@ -103,7 +96,6 @@ pub struct DirectionCounts {
     pub max_ns: u64,
 }
 
-/// Columns of a log.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LogColumns {
     /// Offsets (`log_offset`).
@@ -140,7 +132,6 @@ struct WindowFigures {
     max_ns: u64,
 }
 
-/// A line.
 struct LogLine {
     at_ms: u64,
     values: (u64, u64),

@@ -11,7 +11,6 @@ use plimsoll_units::Span;
 use super::buckets::{BUCKETS, index};
 use super::log::TransferDirection;
 
-/// Writes a log of histograms.
 #[derive(Debug)]
 pub struct HistogramLog<W> {
     out: W,

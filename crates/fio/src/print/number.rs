@@ -34,7 +34,6 @@ impl Kilo {
     }
 }
 
-/// Unit of rates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RateUnit {
     /// Bytes (`unit_base=8`, the default).
@@ -48,7 +47,6 @@ pub enum RateUnit {
 pub struct Units {
     /// Base written first; the other follows in brackets.
     pub kilo: Kilo,
-    /// The unit of rates.
     pub unit: RateUnit,
     /// `significant_figures`, 1 to 10.
     pub figures: u8,

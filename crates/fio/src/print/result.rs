@@ -30,7 +30,6 @@ pub struct FioReport {
 pub struct JobReport {
     /// Name of the (first) job.
     pub name: String,
-    /// Number of its group.
     pub group: u32,
     /// Number of jobs in these figures, at least 1.
     pub members: u32,
@@ -48,11 +47,8 @@ pub struct JobReport {
     pub options: Vec<(String, String)>,
     /// `description` of the job.
     pub description: Option<String>,
-    /// Reads.
     pub read: DirectionResult,
-    /// Writes.
     pub write: DirectionResult,
-    /// Trims.
     pub trim: DirectionResult,
     /// Reporting of the directions.
     pub unified: Unified,
@@ -64,17 +60,13 @@ pub struct JobReport {
     pub user: Span,
     /// Processor time in the kernel.
     pub system: Span,
-    /// Context switches.
     pub switches: u64,
-    /// Major page faults.
     pub major_faults: u64,
-    /// Minor page faults.
     pub minor_faults: u64,
     /// Distribution of queue depths and batch sizes.
     pub depths: Depths,
     /// Completion latencies by fio's limits; derived from the bins if absent.
     pub latency_counts: Option<LatencyCounts>,
-    /// The reported percentiles.
     pub percentiles: Percentiles,
     /// Request and result of `latency_target`.
     pub target: LatencyTarget,
@@ -86,12 +78,10 @@ pub struct JobReport {
     pub units: Units,
 }
 
-/// A direction of a job.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct DirectionResult {
     /// Bytes moved.
     pub bytes: u64,
-    /// Operations.
     pub operations: u64,
     /// Operations with short transfers.
     pub short: u64,
@@ -114,11 +104,8 @@ pub struct DirectionResult {
 /// Statistics of samples at regular intervals.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct SampleStatistics {
-    /// Minimum.
     pub least: u64,
-    /// Maximum.
     pub max: u64,
-    /// Mean.
     pub mean: f64,
     /// Sample standard deviation.
     pub deviation: f64,
@@ -134,7 +121,6 @@ pub enum Unified {
     Apart,
     /// All directions combined.
     Mixed,
-    /// Both.
     Both,
 }
 
@@ -254,7 +240,6 @@ pub struct SteadyState {
 pub struct DiskUse {
     /// Name: `sda`.
     pub name: String,
-    /// Its own counts.
     pub own: DiskCounts,
     /// Averages of the underlying disks; none for a plain device.
     pub below: Option<DiskCounts>,
@@ -263,11 +248,9 @@ pub struct DiskUse {
 /// Counters of a disk; pairs are reads and writes.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct DiskCounts {
-    /// Operations.
     pub operations: [u64; 2],
     /// Sectors of 512 bytes.
     pub sectors: [u64; 2],
-    /// Merged operations.
     pub merges: [u64; 2],
     /// Total time of operations, in milliseconds.
     pub ticks_ms: [u64; 2],
@@ -277,7 +260,6 @@ pub struct DiskCounts {
     pub busy_percent: f64,
 }
 
-/// Idleness of processors.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Idleness {
     /// All processors, in percent.

@@ -36,7 +36,6 @@ pub(super) fn line(steady: &SteadyState, units: Units) -> String {
     )
 }
 
-/// The object of JSON.
 pub(super) fn json(steady: &SteadyState, out: &mut Writer) {
     let sign = steady.percent_sign();
     out.object("steadystate", |out| {

@@ -13,7 +13,6 @@ pub enum TerseVersion {
     /// The default: reads and writes.
     #[default]
     V3,
-    /// With trims.
     V4,
     /// With IOPS samples.
     V5,

@@ -2,14 +2,12 @@
 
 use crate::number::Unreadable;
 
-/// An element of a pattern.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PatternPiece {
     /// Literal bytes.
     Bytes(Vec<u8>),
     /// Offset of the block, eight bytes, little-endian. Only for verification.
     Offset,
-    /// Content of a file.
     File(String),
 }
 

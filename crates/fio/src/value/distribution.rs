@@ -13,14 +13,12 @@ pub enum Distribution {
     /// Zipf distribution; the exponent is at least 0, not 1. The optional centre is a fraction of the range from 0 to
     /// 1.
     Zipf {
-        /// Exponent.
         theta: f64,
         /// Position of the most probable block.
         centre: Option<f64>,
     },
     /// Pareto distribution with a shape between 0 and 1, exclusive.
     Pareto {
-        /// Shape.
         h: f64,
         /// Position of the most probable block.
         centre: Option<f64>,
@@ -36,7 +34,6 @@ pub enum Distribution {
     Zoned(Vec<Zone>),
 }
 
-/// A zone of a range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Zone {
     /// Percentage of the operations; 100 in total.

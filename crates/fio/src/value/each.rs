@@ -5,11 +5,8 @@ use crate::number::Unreadable;
 /// A value per direction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Each<T> {
-    /// Of reads.
     pub read: T,
-    /// Of writes.
     pub write: T,
-    /// Of trims.
     pub trim: T,
 }
 

@@ -32,7 +32,6 @@ impl Drop for Process {
     }
 }
 
-/// A number of the environment.
 pub fn number(variable: &str, usual: u32) -> u32 {
     std::env::var(variable).ok().and_then(|value| value.parse().ok()).unwrap_or(usual)
 }

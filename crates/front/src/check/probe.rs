@@ -21,7 +21,6 @@ pub(super) struct ProbeSession {
     cookie: u64,
 }
 
-/// A complete reply.
 #[derive(Debug, Default)]
 pub(super) struct ProbeReply {
     /// The first error, or zero.
@@ -112,7 +111,6 @@ impl Probe<'_> {
         self.chosen.blocks.map_or(512, |[least, _, _]| least.max(512)).min(self.chosen.size.max(1) as u32)
     }
 
-    /// The maximum payload.
     pub(super) fn payload(&self) -> u32 {
         self.chosen.blocks.map_or(PAYLOAD_MAX, |[_, _, max]| max)
     }

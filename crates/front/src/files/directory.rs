@@ -31,7 +31,6 @@ const SUPERBLOCK: &str = "superblock";
 const SUPERBLOCK_NEW: &str = "superblock.new";
 const DATA: &str = "data.";
 const DATA_NEW: &str = "data.new";
-/// Maximum of data files.
 const DATA_FILES_MAX: u32 = 1 << 16;
 /// Magic number of logs of development versions, in directories without a superblock.
 const OLD_LOG: [u8; 4] = *b"PLMS";
@@ -66,9 +65,7 @@ pub enum DirectoryError {
     /// It is written in another format.
     #[error("the superblock of the data directory {}", directory.display())]
     Format {
-        /// The directory.
         directory: PathBuf,
-        /// The format.
         #[source]
         source: BlockError,
     },
@@ -94,7 +91,6 @@ pub enum DirectoryError {
         path = directory.display()
     )]
     Checksums {
-        /// The directory.
         directory: PathBuf,
         /// The file and the fault.
         why: String,
@@ -104,13 +100,11 @@ pub enum DirectoryError {
     DataFile {
         /// The file or directory.
         path: PathBuf,
-        /// The fault.
         why: String,
     },
     /// The filesystem refused.
     #[error("opening the data directory {}", directory.display())]
     Io {
-        /// The directory.
         directory: PathBuf,
         /// The system error.
         #[source]
@@ -119,7 +113,6 @@ pub enum DirectoryError {
     /// Its log has lost commits.
     #[error("the data directory {}", directory.display())]
     Log {
-        /// The directory.
         directory: PathBuf,
         /// The lost commits.
         #[source]
@@ -129,7 +122,6 @@ pub enum DirectoryError {
     },
 }
 
-/// A data file of a directory.
 #[derive(Debug)]
 pub(super) struct DataFile {
     pub(super) number: u32,
@@ -157,7 +149,6 @@ pub struct Directory {
     _lock: OwnedFd,
 }
 
-/// The superblock of a directory, and its file.
 #[derive(Debug)]
 pub(super) struct SuperblockFile {
     pub(super) state: Superblock,
@@ -304,7 +295,6 @@ impl Directory {
         Err(DirectoryError::Untrusted { path: self.path.clone(), why })
     }
 
-    /// Its data files, by number.
     pub(super) fn data_files(&self, id: StoreId) -> Result<Vec<DataFile>, DirectoryError> {
         let names = list_names(&self.descriptor).map_err(|source| self.io(source))?;
         let mut files = Vec::new();
@@ -439,7 +429,6 @@ pub(super) fn list_lengths(files: &[DataFile]) -> Vec<u64> {
     lengths
 }
 
-/// A new identity.
 fn identity() -> io::Result<StoreId> {
     let mut id = [0; 16];
     io::Read::read_exact(&mut File::open("/dev/urandom")?, &mut id)?;

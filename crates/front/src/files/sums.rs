@@ -92,7 +92,6 @@ pub(crate) fn mismatches(data: &[u8], sums: &[u8]) -> impl Iterator<Item = u64> 
 pub(super) struct SumFile {
     sums: File,
     intent: File,
-    /// The marks in the file.
     marks: Vec<u8>,
     /// Extents that are marked, or will be.
     active: BTreeMap<u32, Activity>,
@@ -101,7 +100,6 @@ pub(super) struct SumFile {
 /// The state of an active extent.
 #[derive(Clone, Copy, Debug, Default)]
 struct Activity {
-    /// Its mark is durable.
     is_marked: bool,
     /// Writes under way.
     writes: u32,

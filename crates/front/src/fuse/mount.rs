@@ -17,7 +17,6 @@ use rustix::net::{AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, Recv
 
 use super::tree::MODE_DIRECTORY;
 
-/// The FUSE device.
 const FUSE_DEVICE: &str = "/dev/fuse";
 
 /// The program that mounts for other users than root.
@@ -65,16 +64,10 @@ pub enum MountError {
     NotAllowed(PathBuf),
     /// `fusermount3` refused.
     #[error("fusermount3 did not mount {}: {replies}", directory.display())]
-    Fusermount {
-        /// The directory.
-        directory: PathBuf,
-        /// Its message.
-        replies: String,
-    },
+    Fusermount { directory: PathBuf, replies: String },
     /// The system refused.
     #[error("mounting at {}", directory.display())]
     Io {
-        /// The directory.
         directory: PathBuf,
         /// The system error.
         #[source]
@@ -92,7 +85,6 @@ pub enum UnmountError {
     /// The system refused.
     #[error("unmounting {}", directory.display())]
     Io {
-        /// The directory.
         directory: PathBuf,
         /// The system error.
         #[source]
@@ -184,7 +176,6 @@ fn received(socket: &OwnedFd) -> Result<OwnedFd, Errno> {
 }
 
 impl Mountpoint {
-    /// The file of the volume.
     pub fn file(&self) -> PathBuf {
         self.directory.join(super::NAME)
     }

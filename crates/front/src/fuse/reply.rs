@@ -43,7 +43,6 @@ impl Unique {
         self.head(out, 0, 0);
     }
 
-    /// Failed.
     pub(super) fn failed(self, out: &mut Vec<u8>, code: Code) {
         self.head(out, -code.0, 0);
     }

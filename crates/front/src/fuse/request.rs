@@ -2,7 +2,6 @@
 
 use super::wire::{FieldReader, REQUEST_BYTES, opcode};
 
-/// The header of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Header {
     /// Bytes of the whole message.
@@ -25,7 +24,6 @@ impl Header {
     }
 }
 
-/// A request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Call<'a> {
     /// Read the file: direct reads by block, others by page.
@@ -57,7 +55,6 @@ pub(super) enum Call<'a> {
     },
     /// Find data or a hole.
     Seek {
-        /// From here on.
         offset: u64,
         /// `SEEK_DATA`, `SEEK_HOLE` and others.
         whence: u32,
@@ -66,18 +63,14 @@ pub(super) enum Call<'a> {
     Lookup(&'a [u8]),
     /// Return size, mode and times.
     Attributes,
-    /// Change attributes.
     Change {
         /// The changed attributes: bits of [`super::wire::valid`].
         valid: u32,
-        /// The new size.
         size: u64,
     },
     /// The file is opened, with `O_*`.
     Open(u32),
-    /// The directory is opened.
     OpenDirectory,
-    /// Entries of the directory.
     Entries {
         /// Number of entries to skip.
         after: u64,
@@ -90,9 +83,7 @@ pub(super) enum Call<'a> {
     Space,
     /// The first message, with the abilities of the kernel.
     Init {
-        /// Its version.
         major: u32,
-        /// Its version.
         minor: u32,
         /// Bytes that it reads ahead.
         readahead: u32,

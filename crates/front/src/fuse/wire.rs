@@ -16,12 +16,9 @@ pub const REPLY_BYTES: usize = 16;
 /// Bytes of a write before its payload, the longest header before a payload.
 pub const WRITE_BYTES: usize = REQUEST_BYTES + 40;
 
-/// The directory.
 pub const ROOT: u64 = 1;
 
-/// Operations.
 pub mod opcode {
-    #![allow(missing_docs)] // the kernel's own names
     pub const LOOKUP: u32 = 1;
     pub const FORGET: u32 = 2;
     pub const GETATTR: u32 = 3;
@@ -45,9 +42,7 @@ pub mod opcode {
     pub const LSEEK: u32 = 46;
 }
 
-/// Flags of INIT.
 pub mod init {
-    #![allow(missing_docs)] // the kernel's own names
     pub const ASYNC_READ: u32 = 1 << 0;
     pub const BIG_WRITES: u32 = 1 << 5;
     pub const DO_READDIRPLUS: u32 = 1 << 13;
@@ -59,14 +54,12 @@ pub mod init {
 
 /// Flags of a reply to OPEN.
 pub mod open {
-    #![allow(missing_docs)] // the kernel's own names
     pub const DIRECT_IO: u32 = 1 << 0;
     pub const PARALLEL_DIRECT_WRITES: u32 = 1 << 6;
 }
 
 /// Attributes that SETATTR changes.
 pub mod valid {
-    #![allow(missing_docs)] // the kernel's own names
     pub const MODE: u32 = 1 << 0;
     pub const UID: u32 = 1 << 1;
     pub const GID: u32 = 1 << 2;

@@ -18,8 +18,10 @@ const UNMAP_HEADER: usize = 8;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum CdbPlan {
     /// Returns data, at most as many bytes as the initiator allocates.
-    Return { data: Vec<u8>, allocated: u32 },
-    /// Is done.
+    Return {
+        data: Vec<u8>,
+        allocated: u32,
+    },
     Done,
     /// Reads the bytes of a request.
     Read(Request),
@@ -28,19 +30,32 @@ pub(super) enum CdbPlan {
     /// Moves no data between initiator and volume.
     Internal(Request),
     /// Returns allocated ranges and holes.
-    Extents { offset: u64, length: u64, allocated: u32 },
+    Extents {
+        offset: u64,
+        length: u64,
+        allocated: u32,
+    },
     /// Needs parameters or data of the initiator, all of them, before it can begin.
-    Gather { bytes: u32, then: Gathered },
-    /// PERSISTENT RESERVE IN.
-    ReserveIn { action: u8, allocated: u32 },
+    Gather {
+        bytes: u32,
+        then: Gathered,
+    },
+    ReserveIn {
+        action: u8,
+        allocated: u32,
+    },
     /// REPORT TARGET PORT GROUPS, with the extended header if that was selected.
-    PortGroups { extended: bool, allocated: u32 },
+    PortGroups {
+        extended: bool,
+        allocated: u32,
+    },
     /// RESERVE(6).
     Reserve,
     /// RELEASE(6).
     Release,
-    /// REQUEST SENSE.
-    Sense { allocated: u32 },
+    Sense {
+        allocated: u32,
+    },
 }
 
 /// The use of gathered bytes.
@@ -59,7 +74,6 @@ pub(super) enum Gathered {
         combination: Combination,
         request: Request,
     },
-    /// PERSISTENT RESERVE OUT.
     ReserveOut {
         action: u8,
         scope_type: u8,
@@ -391,7 +405,6 @@ pub(super) fn block_status(first: u64, extents: impl Iterator<Item = (u64, bool)
     data
 }
 
-/// The data of REQUEST SENSE.
 pub(super) fn sense_data(sense: Option<Sense>) -> [u8; SENSE_BYTES] {
     sense.unwrap_or(Sense::NONE).bytes(None)
 }

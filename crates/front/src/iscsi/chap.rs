@@ -16,7 +16,6 @@ pub const ENTROPY_BYTES: usize = CHALLENGE_BYTES + 1;
 /// The authentication of initiators.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Chap {
-    /// Of the initiator.
     pub initiator: Credentials,
     /// Of the target, for initiators that demand a proof as well. Its secret differs from the initiator's.
     pub target: Option<Credentials>,

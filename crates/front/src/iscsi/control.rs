@@ -89,7 +89,6 @@ impl IscsiCodec {
         self.sender.send(out, ping, Numbering::Peek, &[]);
     }
 
-    /// Announces that the connection ends.
     pub(super) fn announce_end(&mut self, out: &mut Vec<u8>) {
         if self.session().is_some() {
             let header = SegmentHeader::new(response::ASYNC, flag::FINAL)

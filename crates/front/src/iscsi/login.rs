@@ -29,7 +29,6 @@ pub(super) enum Purpose {
     Normal(Export),
 }
 
-/// The state of a login.
 #[derive(Debug)]
 pub(super) struct Login {
     challenge: Challenge,

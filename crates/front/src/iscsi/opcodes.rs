@@ -90,7 +90,6 @@ const fn digit(letter: u8) -> u8 {
     }
 }
 
-/// A command.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct OpcodeEntry {
     pub opcode: u8,

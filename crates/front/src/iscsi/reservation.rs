@@ -20,7 +20,6 @@ pub(super) enum Needs {
     Write,
 }
 
-/// The type of a persistent reservation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ReservationType(u8);
 
@@ -57,10 +56,8 @@ pub(super) struct Registration {
     pub key: u64,
 }
 
-/// A persistent reservation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Reservation {
-    /// The port that made it.
     pub port: String,
     pub kind: ReservationType,
 }
@@ -79,7 +76,6 @@ pub(super) struct Reservations {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ReservationChange {
     pub action: u8,
-    /// Scope and type of the CDB.
     pub scope_type: u8,
     pub key: u64,
     pub new_key: u64,

@@ -59,7 +59,6 @@ impl Default for TargetSettings {
 }
 
 impl TargetSettings {
-    /// The name of the target of an export.
     pub(super) fn target_name(&self, Offer { name, unit, .. }: &Offer) -> String {
         match unit {
             Some(unit) => unit.target.clone(),
@@ -98,7 +97,6 @@ impl Portal {
 }
 
 impl Controller {
-    /// The group of its ports.
     pub(super) const fn group(self) -> u16 {
         match self {
             Self::A => 1,
@@ -117,7 +115,6 @@ pub struct Targets {
 #[derive(Debug)]
 pub(super) struct TargetState {
     pub settings: TargetSettings,
-    /// By export.
     units: BTreeMap<u32, UnitState>,
     sessions: BTreeMap<SessionId, SessionState>,
     next: u64,

@@ -24,7 +24,6 @@ const GATHERING_MAX: usize = 4 * PARAMETERS_MAX as usize;
 /// Bytes of the parameters of PERSISTENT RESERVE OUT.
 const RESERVE_BYTES: usize = 24;
 
-/// A command of the initiator.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct TaskCommand {
     /// The initiator's tag.
@@ -55,7 +54,6 @@ pub(super) struct Task {
     pub command: TaskCommand,
     /// The initiator no longer awaits it.
     pub aborted: bool,
-    /// A part of it failed.
     pub failed: Option<Errno>,
     pub state: TaskState,
 }
@@ -390,7 +388,6 @@ impl IscsiCodec {
         Ok(self.insert(command, TaskState::Receiving(Box::new(transfer))))
     }
 
-    /// A Data-Out.
     pub(super) fn data_out(&mut self, header: &SegmentHeader, out: &mut Vec<u8>) -> Message {
         let (segment, tag, transfer_tag) = (header.data_bytes(), header.tag(), header.u32(20));
         let number = match transfer_tag {
@@ -666,7 +663,6 @@ impl IscsiCodec {
         }
     }
 
-    /// PERSISTENT RESERVE OUT.
     fn reserve_out(&self, action: u8, scope_type: u8, bytes: &[u8]) -> Result<(), NotPlanned> {
         let Some(session) = self.session() else { return Ok(()) };
         if bytes.len() != RESERVE_BYTES {
@@ -699,7 +695,6 @@ impl IscsiCodec {
         identity::port_groups(session.unit.identity.paths, owner, ports, extended)
     }
 
-    /// PERSISTENT RESERVE IN.
     fn reserve_in(&self, action: u8) -> Vec<u8> {
         let Some(session) = self.session() else { return Vec::new() };
         let mut state = self.targets.state();

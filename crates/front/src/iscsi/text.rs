@@ -66,7 +66,6 @@ impl Default for Parameters {
     }
 }
 
-/// The answer to a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum KeyAnswer {
     Value(String),

@@ -38,9 +38,7 @@ pub(super) mod response {
 pub(super) mod flag {
     /// The last of a sequence.
     pub const FINAL: u8 = 0x80;
-    /// A command reads.
     pub const READ: u8 = 0x40;
-    /// A command writes.
     pub const WRITE: u8 = 0x20;
     /// The text goes on in the next message.
     pub const CONTINUE: u8 = 0x40;
@@ -52,13 +50,11 @@ pub(super) mod flag {
     pub const STATUS: u8 = 0x01;
 }
 
-/// Reasons of a reject.
 pub(super) mod reject {
     pub const PROTOCOL_ERROR: u8 = 0x04;
     pub const NOT_SUPPORTED: u8 = 0x05;
 }
 
-/// A basic header segment.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SegmentHeader(pub [u8; HEADER_BYTES]);
 
@@ -195,7 +191,6 @@ pub(super) struct Sender {
 /// Whether a message consumes a status number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Numbering {
-    /// It does.
     Status,
     /// It carries the next number without consuming it.
     Peek,

@@ -26,7 +26,6 @@ const OPTIONS_MAX: u32 = 4096;
 /// The result of a handshake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Negotiated {
-    /// The export.
     pub export: Export,
     /// How requests and replies are framed.
     pub style: Style,
@@ -39,7 +38,6 @@ pub struct Negotiated {
 pub enum HandshakeStep {
     /// More bytes are needed.
     More,
-    /// The transmission begins.
     Begin(Negotiated),
     /// TLS begins: after the output was sent, [`Handshake::secured`] goes on.
     Secure,
@@ -52,7 +50,6 @@ pub enum HandshakeStep {
 pub struct Fed {
     /// Used bytes of the input; the rest has to be fed again, with more behind it.
     pub used: usize,
-    /// The continuation.
     pub step: HandshakeStep,
 }
 

@@ -27,7 +27,6 @@ impl ReplyWriter {
         }
     }
 
-    /// Failed.
     pub(super) fn failed(self, out: &mut Vec<u8>, errno: Errno) {
         if self.style == Style::Simple {
             self.simple(out, errno.code());

@@ -16,7 +16,6 @@ pub enum InvalidHeader {
     /// The magic number is wrong.
     #[error("request magic {found:#010x}, expected {expected:#010x}")]
     Magic {
-        /// The number found.
         found: u32,
         /// The number of the negotiated style.
         expected: u32,
@@ -29,7 +28,6 @@ pub enum InvalidHeader {
 /// A decoded request header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
-    /// Its flags.
     pub flags: u16,
     /// A number of [`wire::command`], or an unknown one.
     pub command: u16,

@@ -12,7 +12,6 @@ use super::parts::PART_BYTES;
 use crate::codec::{Combination, Operation, ReplyBody, SessionServices, Tag};
 use crate::pool::Buffer;
 
-/// A combination in progress.
 #[derive(Debug)]
 pub(super) struct Combining {
     pub tag: Tag,
@@ -23,7 +22,6 @@ pub(super) struct Combining {
     step: CombineStep,
 }
 
-/// The step in progress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum CombineStep {
     Timing,
@@ -115,7 +113,6 @@ impl Server {
         })
     }
 
-    /// Begins with the timing.
     pub(super) fn begin_combination(&mut self, number: u32, session: ClientExport, current: Current) -> InputStep {
         let Ok(Operation::Combine { combination, request }) = current.incoming.operation else {
             return InputStep::Continue;

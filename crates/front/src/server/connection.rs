@@ -27,7 +27,6 @@ const INBOX_BYTES: usize = 256 << 10;
 /// Initial size of the inbox; a longer message enlarges it.
 const GREETING_BYTES: usize = 1 << 10;
 
-/// The lifecycle of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Lifecycle {
     Open,
@@ -122,7 +121,6 @@ impl Current {
         }
     }
 
-    /// A part of a request.
     pub(super) fn part(incoming: Incoming) -> Self {
         Self { incoming, buffer: None, filled: 0, parts: Some(WriteParts::default()), is_part: true }
     }
@@ -180,7 +178,6 @@ pub(super) struct ReadReply {
     length: u32,
 }
 
-/// The memory of an answer.
 #[derive(Debug)]
 enum Memory {
     Own(Buffer),
@@ -345,7 +342,6 @@ impl Connection {
         queue.put(payload, |out| write(codec, out));
     }
 
-    /// Queues a reply.
     #[inline]
     pub(super) fn reply(&mut self, tag: &Tag, body: &ReplyBody<'_>, payload: Option<ReadReply>) {
         self.put(payload, |codec, out| codec.reply(tag, body, out));
@@ -395,7 +391,6 @@ impl Connection {
         awaits
     }
 
-    /// Takes the combination of a request.
     #[inline]
     pub(super) fn take_combining(&mut self, tag: &Tag) -> Option<Combining> {
         let at = self.combining.iter().position(|combining| combining.tag.id == tag.id)?;

@@ -9,9 +9,7 @@ use super::turnaround::Turnarounds;
 /// The counts of an export over an interval.
 #[derive(Clone, Debug, Default)]
 pub struct Count {
-    /// Answered reads.
     pub reads: u64,
-    /// Answered writes.
     pub writes: u64,
     /// Other answered requests.
     pub others: u64,
@@ -21,7 +19,6 @@ pub struct Count {
     pub bytes_written: u64,
     /// Requests answered with an error.
     pub errors: u64,
-    /// Lateness of replies.
     pub lateness: Bins,
 }
 
@@ -40,7 +37,6 @@ pub(super) struct ServerCounts {
 }
 
 impl ServerCounts {
-    /// The row of an export.
     pub(super) fn row(&mut self, export: Export) -> u32 {
         let found = self.rows.iter().position(|row| row.export == Some(export));
         let row = found.unwrap_or_else(|| {

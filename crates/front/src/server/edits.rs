@@ -8,11 +8,9 @@ use plimsoll_volume::{Commit, Edit, EditError, Edited, Errno, JobId, Ticket, Vol
 use super::{Handle, Server, ServerEnded};
 use crate::files::Replaced;
 
-/// An edit failed.
 #[plimsoll_language::say_errors]
 #[derive(Debug, thiserror::Error)]
 pub enum EditFailed {
-    /// The store refused it.
     #[error(transparent)]
     Refused(#[from] EditError),
     /// It did not become durable.

@@ -13,7 +13,6 @@ pub(super) struct Flight {
     pub client: ConnectedClient,
     pub tag: Tag,
     pub work: ServedPart,
-    /// The row of its counts.
     pub row: u32,
     pub command: Command,
     pub length: u32,
@@ -50,7 +49,6 @@ pub(super) struct ClientExport {
 }
 
 impl Flight {
-    /// The reply to it.
     #[inline]
     pub(super) fn body(&self, outcome: Result<(), Errno>) -> ReplyBody<'static> {
         let (length, offset) = (self.length, self.tag.offset);

@@ -36,7 +36,6 @@ const EXTENTS_MAX: usize = 4096;
 /// Extents that a seek examines with one call.
 const SEEK_EXTENTS: usize = 64;
 
-/// The continuation of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum InputStep {
     /// Another step.

@@ -24,7 +24,6 @@ impl Clone for Handle {
     }
 }
 
-/// The server has ended.
 #[plimsoll_language::say_errors]
 #[derive(Debug, thiserror::Error)]
 #[error("the server has ended")]

@@ -34,7 +34,6 @@ const MEMORY_SHARE: u64 = 4;
 /// Maximum bytes of a message without a payload: the longest name, and some more.
 const MESSAGE_MAX: usize = 4096;
 
-/// The served mounts.
 pub(super) struct Mounts {
     all: Slots<Mounted>,
     /// Mounts that wait for an answer to another request.
@@ -388,7 +387,6 @@ impl Server {
         MountStep::Blocked
     }
 
-    /// Resumes blocked mounts.
     pub(super) fn resume_mounts(&mut self) -> io::Result<()> {
         for number in std::mem::take(&mut self.mounts.blocked) {
             if let Some(mounted) = self.mounts.all.get_mut(number) {

@@ -30,11 +30,9 @@ pub struct ClientNotice {
     pub address: Option<SocketAddr>,
     /// True if the connection is encrypted.
     pub encrypted: bool,
-    /// The event.
     pub event: ClientEvent,
 }
 
-/// An event of a connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ClientEvent {
     /// The client has chosen an export.
@@ -48,13 +46,11 @@ pub enum ClientEvent {
 /// The first reason for the end of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EndReason {
-    /// The client ended it.
     Client,
     /// The operating system reported the loss of the connection.
     Lost,
     /// The client violated the protocol, or its data were damaged.
     Violation,
-    /// TLS failed.
     Tls,
     /// The client was too slow.
     Slow,

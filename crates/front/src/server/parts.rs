@@ -26,7 +26,6 @@ pub(super) struct StreamedRead {
     left: u32,
 }
 
-/// The progress of a write in parts.
 #[derive(Debug, Default)]
 pub(super) struct WriteParts {
     /// Start of the present part within the payload.

@@ -12,15 +12,12 @@ use plimsoll_volume::{Command, Export, Request, Slow, Space};
 
 use super::{Handle, Server, ServerEnded};
 
-/// Operations of a page.
 const PAGE: usize = 1_024;
 /// Maximum of pages that wait to be written, 8 MiB in all. Operations beyond that are dropped and counted.
 const PAGES: usize = 256;
 
-/// The result of a recording.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RecordedTrace {
-    /// Written operations.
     pub operations: u64,
     /// Operations that were dropped, as writing was too slow.
     pub dropped: u64,

@@ -62,7 +62,6 @@ pub(super) struct RingEvent {
     pub result: i32,
 }
 
-/// The ring of a server.
 pub(super) struct Ring {
     pub uring: Uring,
 }

@@ -89,7 +89,6 @@ pub(super) struct Unfollowed {
 }
 
 impl Unfollowed {
-    /// An answer leaves.
     #[inline]
     pub(super) fn answered(&mut self, now: Instant) {
         if self.left.len() == LEFT_MAX {

@@ -35,7 +35,6 @@ pub(super) struct Task {
     pub(super) kind: WorkKind,
 }
 
-/// The operation.
 #[derive(Debug)]
 pub(super) enum WorkKind {
     /// Into or from memory of a flight.
@@ -66,7 +65,6 @@ pub(super) enum WorkKind {
     },
     SyncLog(Confirmation),
     Confirm(Box<SuperblockData>),
-    /// From a buffer of zeros.
     Zeros(Buffer),
     Sync,
     /// The data, then the checksums of a file.
@@ -85,7 +83,6 @@ pub(super) enum WorkKind {
         file: FileId,
         extents: Vec<u32>,
     },
-    /// With checksums.
     Checked(Box<CheckedJob>),
 }
 

@@ -110,10 +110,8 @@ impl Outcome {
     }
 }
 
-/// A session.
 pub struct Initiator {
     pub stream: UnixStream,
-    /// The answers of the login.
     pub answers: BTreeMap<String, String>,
     digests: (bool, bool),
     number: u32,

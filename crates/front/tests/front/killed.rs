@@ -74,7 +74,6 @@ impl Killed {
         (hear(control)? == "ready").then_some(())
     }
 
-    /// The control connection.
     pub fn control(&mut self) -> &mut BufReader<UnixStream> {
         self.control.as_mut().expect("it is ready")
     }

@@ -44,7 +44,6 @@ impl Comparison {
         }
     }
 
-    /// Adds a table.
     pub(super) fn table(&mut self, table: &NamedTable) {
         let pairs = pair_columns(&table.columns);
         let first = table.columns.first().map_or("", String::as_str);
@@ -263,7 +262,6 @@ impl ComparedLines {
         self.comparison.title(title);
     }
 
-    /// Adds a line.
     pub(super) fn line(&mut self, line: &str, number: u64) {
         let line = line.trim_start_matches('\u{c}').trim_end();
         if let Some((heading, about)) = line.split_once("DB/Inst:") {

@@ -118,12 +118,10 @@ impl<'a> Page<'a> {
         }
     }
 
-    /// A cumulative statistic.
     fn statistic(&self, name: &str) -> Option<&'a StatedValue> {
         self.report.statistic(name)
     }
 
-    /// The section of the statistics.
     fn statistics(&self) -> AwrSection {
         if self.report.reach == Reach::Cluster { AwrSection::ClusterStatistics } else { AwrSection::Statistics }
     }
@@ -344,7 +342,6 @@ fn single_reads_max(page: &Page<'_>) -> Option<f64> {
 struct TempReads {
     /// Of a block each.
     single: f64,
-    /// Of several blocks.
     several: f64,
     /// Bytes of those of several blocks.
     large_s: f64,

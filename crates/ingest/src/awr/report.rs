@@ -48,7 +48,6 @@ pub(super) struct Traffic {
     pub(super) large_read_s: Option<StatedValue>,
 }
 
-/// A row of the wait events.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct WaitRow {
     pub(super) name: String,
@@ -251,7 +250,6 @@ pub(super) struct Report {
     pub(super) all_events: Vec<WaitRow>,
     /// The events with most time, rounded.
     pub(super) top: TopEvents,
-    /// The table of the waits of sessions.
     pub(super) session_waits: Option<AwrSection>,
     pub(super) histograms: BTreeMap<String, Histogram>,
     pub(super) advice: Vec<Advice>,
@@ -335,7 +333,6 @@ pub(super) struct Histogram {
     below: BTreeMap<u64, f64>,
 }
 
-/// The bound of a column.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum ColumnBound {
     /// Waits shorter than this, in seconds, excluding those of preceding columns.

@@ -16,7 +16,6 @@ use crate::text::table::{NamedTable, Row, Ruler, titles};
 /// AWR reports as text.
 pub(crate) const FORM: Form = Form::lines("awr-text", "AWR report (text)", is_awr, |_| Box::new(AwrText::default()));
 
-/// Statspack reports.
 pub(crate) const STATSPACK_FORM: Form = Form::lines("statspack", "Statspack report", is_statspack, |_| {
     Box::new(AwrText { lacks: &[AwrSection::IoProfile, AwrSection::FileTypes], ..AwrText::default() })
 });
@@ -35,7 +34,6 @@ fn is_statspack(head: &Head<'_>) -> Resemblance {
     Resemblance::is(2, head.has("STATSPACK report for")).or_near(1, near, "line `STATSPACK report for`")
 }
 
-/// Parses a report.
 pub(super) fn parse_report(text: &str) -> Report {
     let mut pages = ReportLines::default();
     for (index, line) in text.lines().enumerate() {
@@ -134,7 +132,6 @@ impl LineFormat for AwrText {
     }
 }
 
-/// Collects a report from its lines.
 #[derive(Default)]
 struct ReportLines {
     report: Report,

@@ -12,7 +12,6 @@ use crate::reading::{Doubt, Fate, ReadingEvidence, ReadingScope, Setting};
 use crate::refusal::{InputFault, Refusal};
 use crate::text;
 
-/// Bonnie++.
 pub(crate) const FORM: Form = Form::lines("bonnie", "Bonnie++", resembles, |_| Box::new(Bonnie::default()));
 
 fn resembles(head: &Head<'_>) -> Resemblance {

@@ -130,7 +130,6 @@ struct DiskSpdText {
     above: String,
 }
 
-/// The current table.
 #[derive(Default)]
 enum DiskSpdTable {
     #[default]

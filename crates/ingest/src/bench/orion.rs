@@ -149,7 +149,6 @@ impl Summary {
     }
 }
 
-/// The quantity of a matrix.
 #[derive(Clone, Copy)]
 enum MatrixQuantity {
     Iops,

@@ -8,7 +8,6 @@ use crate::reading::{Doubt, Origin, ReadingEvidence, ReadingScope, Setting};
 use crate::refusal::{InputFault, Refusal};
 use crate::text;
 
-/// pgbench.
 pub(crate) const FORM: Form = Form::lines("pgbench", "pgbench", resembles, |_| Box::new(Pgbench::default()));
 
 fn resembles(head: &Head<'_>) -> Resemblance {

@@ -12,7 +12,6 @@ use crate::reading::{Doubt, Fate, Offering, Origin, ReadingEvidence, ReadingScop
 use crate::refusal::{InputFault, Refusal};
 use crate::text::{self, MIB};
 
-/// sysbench.
 pub(crate) const FORM: Form = Form::lines("sysbench", "sysbench", resembles, |_| Box::new(Sysbench::default()));
 
 fn resembles(head: &Head<'_>) -> Resemblance {

@@ -21,7 +21,6 @@ pub(super) struct Distributions {
 #[derive(Debug)]
 struct ScopeSlot {
     key: (u32, Class, Measure),
-    /// Index into the totals.
     total: usize,
     own: ValueDistribution,
 }

@@ -11,7 +11,6 @@ use super::regular;
 use crate::builder::{Builder, throttled};
 use crate::reading::{CapBasis, CapEvidence, CapKind, CapLimit, CapOwner, Doubt, Origin};
 
-/// A metric of a limit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct CapMetric {
     limit: CapLimit,

@@ -67,12 +67,10 @@ pub struct HostWaiting {
     pub place: Option<InputPosition>,
 }
 
-/// Waits for an event.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EventTime {
     /// The database's name of the event.
     pub event: Arc<str>,
-    /// Its meaning.
     pub cause: WaitCause,
     /// True for sessions of users, whose waits are part of the database's time; false for background processes.
     pub foreground: bool,
@@ -87,10 +85,8 @@ pub struct EventTime {
     pub place: InputPosition,
 }
 
-/// A place in an input.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct InputPosition {
-    /// Name of the input.
     pub input: Arc<str>,
     /// Place in the input.
     pub origin: Origin,
@@ -109,7 +105,6 @@ pub struct CacheCurve {
     pub reads: f64,
     /// Sizes relative to the present size, ascending, each with its relative reads.
     pub points: Vec<(f64, f64)>,
-    /// Its place in the input.
     pub place: InputPosition,
 }
 
@@ -453,7 +448,6 @@ fn both(a: &[(f64, f64)], b: &[(f64, f64)]) -> Vec<(f64, f64)> {
     sum
 }
 
-/// The sum of all windows.
 fn sum_windows(slots: &[Option<SessionTime>]) -> Option<SessionTime> {
     let mut waits = Waits::default();
     let mut total: Option<SessionTime> = None;

@@ -11,9 +11,7 @@ use crate::reading::Reading;
 /// A period of a window with more active sessions than the mean of the window.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BusyPeriod {
-    /// Its begin.
     pub begin: DateTime,
-    /// Its length.
     pub length: Span,
     /// Mean active sessions in it: of a single instance, where its database has several, at least.
     pub active_sessions: f64,
@@ -25,7 +23,6 @@ pub struct BusyPeriod {
     pub mean_sessions: f64,
     /// The window, an index into [`crate::DatabaseDemand::slots`].
     pub slot: usize,
-    /// Its place in an input.
     pub place: InputPosition,
 }
 

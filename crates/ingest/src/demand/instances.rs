@@ -11,7 +11,6 @@ pub type InstanceRates = [Option<f64>; 2];
 /// The load of an instance in each slot of its database: reads and writes together.
 #[derive(Clone, Debug, PartialEq)]
 pub struct InstanceLoad {
-    /// The instance.
     pub instance: String,
     /// Means, where its inputs count them.
     pub means: Vec<InstanceRates>,

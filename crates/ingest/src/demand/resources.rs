@@ -15,11 +15,8 @@ pub struct InstanceResource {
     pub instance: String,
     /// The quantity, with its unit.
     pub resource: Resource,
-    /// Its value.
     pub value: f64,
-    /// Length of its window.
     pub window: Span,
-    /// Its place.
     pub place: InputPosition,
 }
 

@@ -13,13 +13,11 @@ pub struct PartWork {
     pub part: String,
     /// Seconds of the windows.
     pub seconds: f64,
-    /// Reads.
     pub reads: f64,
     /// Bytes read.
     pub bytes_read: f64,
     /// Total seconds of reads, as far as known.
     pub read_s: f64,
-    /// Writes.
     pub writes: f64,
     /// Bytes written.
     pub bytes_written: f64,
@@ -47,7 +45,6 @@ pub(super) fn collect_works(readings: &[&Reading], is_meant: impl Fn(&Reading, u
     if works.0.values().any(is_divided) { works.0.into_values().collect() } else { Vec::new() }
 }
 
-/// Works by part.
 #[derive(Default)]
 struct Works(BTreeMap<String, PartWork>);
 

@@ -38,10 +38,7 @@ pub enum NotEbsPage {
     },
     /// Another magic number: another device.
     #[error("its magic number is {magic:#010x}, and that of EBS volumes is {EBS_MAGIC:#010x}")]
-    Magic {
-        /// The number.
-        magic: u32,
-    },
+    Magic { magic: u32 },
 }
 
 impl EbsStatistics {

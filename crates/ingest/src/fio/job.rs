@@ -24,7 +24,6 @@ pub(super) struct JobResult {
     pub(super) offering: Offering,
     /// Processor time of its threads, as a share of a processor each.
     pub(super) processor: Option<f64>,
-    /// It pauses by itself.
     pub(super) pauses: bool,
     pub(super) findings: Vec<Finding>,
     pub(super) reads: Option<Got>,
@@ -48,7 +47,6 @@ pub(super) const ALL_CLIENTS: &str = "All clients";
 pub(super) struct Got {
     pub(super) iops: Option<f64>,
     pub(super) bytes_s: Option<f64>,
-    /// The number of operations.
     pub(super) operations: Option<f64>,
     pub(super) mean_s: Option<f64>,
     pub(super) quantiles: Vec<(f64, f64)>,

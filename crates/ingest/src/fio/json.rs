@@ -231,7 +231,6 @@ fn processor(entry: &Map<String, Value>) -> Option<f64> {
     Some((user? + system?) / 100.0)
 }
 
-/// A direction of a job.
 fn read_direction(direction: &Map<String, Value>, field: String) -> Got {
     let (total, completion) = (latency(direction, "lat"), latency(direction, "clat"));
     let mean_s = total.as_ref().and_then(|total| total.mean_s).or_else(|| completion.as_ref()?.mean_s);

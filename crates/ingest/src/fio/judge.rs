@@ -32,7 +32,6 @@ pub(super) struct DiskUse {
 
 #[derive(Clone, Copy, Debug, Default)]
 struct DirectionUse {
-    /// Operations of the device.
     operations: f64,
     /// Operations that were merged into these.
     merges: f64,

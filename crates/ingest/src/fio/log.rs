@@ -12,7 +12,6 @@ use crate::refusal::{InputFault, Refusal};
 /// Logs of bandwidth, operations and latencies.
 pub(crate) const FORM: Form = Form::lines("fio-log", "fio log", is_log, |input| Box::new(FioLog::new(input)));
 
-/// The quantity of a log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum LogQuantity {
     Bandwidth,
@@ -255,10 +254,8 @@ impl FioLog {
     }
 }
 
-/// The sums of a time bucket.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct BucketSums {
-    /// Rows.
     rows: f64,
     /// The sum of their values.
     sum: f64,
@@ -331,7 +328,6 @@ impl BucketSeries {
     }
 }
 
-/// Logs of histograms.
 pub(crate) const HISTOGRAM_FORM: Form =
     Form::lines("fio-histogram-log", "fio histogram log", is_histogram_log, |_| Box::new(Histograms::default()));
 

@@ -54,7 +54,6 @@ struct DiskRow {
     line: u64,
 }
 
-/// A table of a sample.
 #[derive(Debug, Default)]
 struct DiskTable {
     heading: Heading,
@@ -363,7 +362,6 @@ struct Take {
 
 #[derive(Clone, Copy, Debug)]
 enum From {
-    /// A column, and its unit.
     Column(usize, f64),
     /// The sum of two columns.
     Sum(usize, usize),
@@ -643,10 +641,8 @@ struct DiskColumn {
     factor: f64,
 }
 
-/// The meaning of a name.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum NameMeaning {
-    /// A figure.
     Value(DiskColumn),
     /// Total bytes of a class in the window; with the rate they determine its length.
     Total(Class, f64),

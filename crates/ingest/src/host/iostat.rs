@@ -49,7 +49,6 @@ struct Iostat {
     noted: Noted,
 }
 
-/// The place of a line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum LinePlace {
     /// Before the tables of a report.

@@ -34,21 +34,16 @@ fn read(input: &FormatInput, document: &[u8], out: &mut Builder) -> Result<(), R
     samples.verdict(Some((Origin::line(error.line() as u64), doubt)), out)
 }
 
-/// A piece of a document.
 #[derive(Clone, Copy)]
 enum JsonPiece<'a> {
-    /// A host begins.
     Host(&'a str),
-    /// Its release is known.
     Release(&'a str),
     /// The number of its processors is known.
     Processors(f64),
-    /// A sample of it, with its line.
     Sample(&'a Value, u64),
 }
 
 struct JsonSamples {
-    /// Of iostat.
     reports: Reports,
     /// The time of the current report.
     at: Option<DateTime>,

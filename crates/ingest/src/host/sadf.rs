@@ -24,7 +24,6 @@ fn resembles(head: &Head<'_>) -> Resemblance {
     is.or_near(3, head.has(";LINUX-RESTART"), "line `# hostname;interval;timestamp;...`")
 }
 
-/// The tables of a host.
 #[derive(Debug)]
 struct SadfHost {
     tables: Tables,

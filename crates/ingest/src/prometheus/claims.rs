@@ -16,13 +16,11 @@ const MAX_NAMES: usize = 100_000;
 
 /// A metric of a claim, a `PersistentVolume` or a device, or of others.
 pub(super) struct ClaimMetric<'a> {
-    /// Its name.
     pub name: &'a str,
     /// The owner's name of the host of its device.
     pub host: &'a str,
     /// Its last value, if it has one.
     pub value: Option<f64>,
-    /// Its line.
     pub line: u64,
 }
 

@@ -7,7 +7,6 @@ use plimsoll_units::Span;
 #[rustfmt::skip]
 #[plimsoll_language::say_errors]
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[expect(missing_docs, reason = "the sentence of a variant documents it")]
 pub enum Doubt {
     // Skipped pieces of any format.
     #[error("{item} without {lacks}: skipped")] IncompleteItem { item: &'static str, lacks: &'static str },

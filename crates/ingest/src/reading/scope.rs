@@ -9,7 +9,6 @@ pub struct ReadingScope {
     pub database_id: String,
     /// An instance of a clustered database.
     pub instance: String,
-    /// The host.
     pub host: String,
     /// A device, volume, file or tablespace; empty for all of them.
     pub part: String,

@@ -11,7 +11,6 @@ pub(crate) enum ColumnWeight {
     Alone,
 }
 
-/// The kind of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LineKind {
     /// Not part of a table.

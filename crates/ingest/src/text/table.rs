@@ -24,7 +24,6 @@ pub(crate) struct Row {
 }
 
 impl NamedTable {
-    /// The column with this name.
     pub(crate) fn column(&self, name: &str) -> Option<usize> {
         self.columns.iter().position(|column| column == name)
     }

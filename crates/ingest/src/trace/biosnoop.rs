@@ -11,7 +11,6 @@ use crate::dialect::{DialectFacts, SECTOR, Sink, TraceRecord};
 use crate::reading::Doubt;
 use crate::text::{integer, scaled, words};
 
-/// Lines of biosnoop.
 #[derive(Default)]
 pub(super) struct Biosnoop {
     /// Columns after the bytes: latency, or time in the queue and latency. None before the heading.

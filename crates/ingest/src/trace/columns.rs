@@ -55,13 +55,11 @@ struct ColumnLayout {
     doubts: &'static [Doubt],
 }
 
-/// The fields of a line.
 type LineFields<'a> = [&'a [u8]; 16];
 
 /// Nanoseconds of a unit of time, its name, and the programs that use it, if known.
 type AssumedUnit = (u64, &'static str, Option<&'static str>);
 
-/// Encoding of the time column.
 #[derive(Clone, Copy)]
 enum TimeColumn {
     /// Integers of a unit in nanoseconds.

@@ -90,7 +90,6 @@ fn doubts(tally: &OpCounter, about: &DialectFacts, out: &mut Builder) {
     }
 }
 
-/// The place of a record.
 fn place(number: u64, counts: CountsOf, field: &str, out: &mut Builder) -> Origin {
     match counts {
         CountsOf::Lines => out.origin(number, "", field),
@@ -106,7 +105,6 @@ fn convert_begin(tally: &OpCounter, about: &DialectFacts) -> Option<DateTime> {
     jiff::civil::date(1970, 1, 1).at(0, 0, 0, 0).checked_add(SignedDuration::new(seconds, ns)).ok()
 }
 
-/// The scope of figures.
 struct Scopes {
     total: ReadingScope,
     volumes: Vec<ReadingScope>,

@@ -7,7 +7,6 @@ use crate::form::{Form, Head, Resemblance};
 use crate::reading::Doubt;
 use crate::text::lines::{LineBuffer, without_return};
 
-/// A dialect of lines.
 pub(super) trait LineDialect {
     /// Number of marks, to rank dialects that match an input.
     fn marks(&self) -> u8;
@@ -33,11 +32,9 @@ pub(super) trait LineDialect {
         self.row(line, number, sink)
     }
 
-    /// Ends the trace.
     fn end(&mut self, _sink: &mut dyn Sink) {}
 }
 
-/// The content of a line.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Line {
     /// A record, passed on if relevant.

@@ -23,7 +23,6 @@ enum TraceStage {
     Completed,
 }
 
-/// A record.
 #[derive(Clone, Copy, Debug)]
 struct TraceEvent {
     number: u64,
@@ -53,7 +52,6 @@ struct Events {
 const EARLY: usize = 4096;
 /// Maximum operations in flight, and completions without a submission.
 const MAX_PENDING: usize = 1 << 17;
-/// Maximum latency.
 const MAX_LATENCY_NS: u64 = 600_000_000_000;
 
 impl Events {

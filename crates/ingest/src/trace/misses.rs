@@ -24,7 +24,6 @@ const STEPS: u64 = 8;
 /// All sizes of 64 bits.
 const BUCKETS: usize = 64 * STEPS as usize;
 
-/// The history of a sampled page.
 #[derive(Clone, Copy)]
 struct PageHistory {
     position: u32,
@@ -74,7 +73,6 @@ pub(super) struct Misses {
     passed: u64,
 }
 
-/// A curve, with its basis.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct DerivedCurve {
     pub(super) reads: f64,

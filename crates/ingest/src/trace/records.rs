@@ -8,7 +8,6 @@ use crate::dialect::{Dialect, DialectFacts, NumberUnit, SECTOR, Sink, TraceRecor
 use crate::form::{Form, Head, Resemblance, Takes};
 use crate::reading::Doubt;
 
-/// The meaning of a SCSI command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ScsiCommand {
     /// Transfers data, or makes them durable.

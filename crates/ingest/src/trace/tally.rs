@@ -29,7 +29,6 @@ pub(super) struct OpCounter {
     pub(super) timed: bool,
 }
 
-/// The load of a volume.
 #[derive(Default)]
 pub(super) struct OfVolume {
     pub(super) counts: SortCounts,
@@ -139,7 +138,6 @@ pub(super) enum Sort {
     Write,
     Flush,
     Discard,
-    /// Unknown kind.
     Unknown,
 }
 
@@ -147,7 +145,6 @@ impl Sort {
     pub(super) const COUNT: usize = 6;
 }
 
-/// Operations of a sort.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct SortCount {
     pub(super) operations: u64,
@@ -185,7 +182,6 @@ impl Peak {
     }
 }
 
-/// A window.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct TallyWindow {
     pub(super) counts: SortCounts,
@@ -344,7 +340,6 @@ impl Windows {
 /// Maximum sequential runs tracked concurrently.
 const RUNS: usize = 32;
 
-/// The ends of the runs of a volume.
 #[derive(Clone, Debug)]
 struct RunEnds {
     ends: [u64; RUNS],

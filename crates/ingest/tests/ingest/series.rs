@@ -39,7 +39,6 @@ pub fn near(found: &[f64], expected: &[f64]) {
     }
 }
 
-/// Values of a resource.
 pub fn resources(reading: &Reading, resource: Resource) -> Vec<f64> {
     reading.resources.iter().filter(|own| own.resource == resource).map(|own| own.value).collect()
 }

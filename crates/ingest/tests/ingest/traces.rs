@@ -34,7 +34,6 @@ pub const TOOK_MS: u64 = 2;
 /// Number of operations.
 const COUNT: u64 = 40;
 
-/// Joins lines with line ends.
 pub fn join_lines(lines: impl Iterator<Item = String>) -> String {
     lines.flat_map(|line| [line, "\n".to_owned()]).collect()
 }

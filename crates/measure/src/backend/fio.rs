@@ -52,7 +52,6 @@ impl fmt::Display for IoEngine {
     }
 }
 
-/// Host of fio.
 #[derive(Debug)]
 pub enum FioHost {
     /// Here, on a file or device of which plimsoll keeps this path open.
@@ -61,14 +60,10 @@ pub enum FioHost {
     Hosts(Hosts),
 }
 
-/// fio as a backend.
 #[derive(Debug)]
 pub struct Fio {
-    /// The installed fio.
     pub installed: Installed,
-    /// Its engine.
     pub io: IoEngine,
-    /// Its host.
     pub place: FioHost,
     /// Number of jobs per stream.
     pub threads: u32,
@@ -152,7 +147,6 @@ fn new_fault(attempt: impl Into<String>, source: Error) -> Fault {
     Fault { attempt: attempt.into(), source }
 }
 
-/// Reports of a load.
 struct FioReports {
     /// Whether the writes of each stream are durable.
     durable: Vec<bool>,

@@ -10,7 +10,6 @@ use plimsoll_suite::collect::{CounterSource, SourceError};
 use plimsoll_suite::snapshots::timestamp;
 use serde_json::{Map, Value, json};
 
-/// The page of the statistics.
 const PAGE: u8 = 0xD0;
 /// The begin of the model of EBS volumes, and of the instance's own disks.
 const MODEL: &str = "Amazon ";

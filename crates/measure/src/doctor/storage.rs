@@ -66,7 +66,6 @@ fn scratch_sizes(available: Bytes) -> Option<(Bytes, Bytes)> {
     Some((load.file_size(available), load.min_scratch()))
 }
 
-/// Checks of the storage.
 pub(super) fn check_storage(facts: &StorageFacts) -> Vec<HostCheck> {
     let mut found = vec![check_path(facts)];
     let cautions = facts.findings.iter().map(|finding| HostFact::Storage(finding.clone()));
@@ -133,7 +132,6 @@ pub(super) mod tests {
         facts
     }
 
-    /// The check with this name.
     fn check(facts: &StorageFacts, name: &str) -> (CheckStatus, HostFact) {
         let found = check_storage(facts);
         let check = found.into_iter().find(|check| check.name() == name).unwrap();

@@ -158,7 +158,6 @@ fn prepare_fio(disk: &DiskTarget, storage: &Storage, caching: Caching) -> Result
     Ok(Fio { installed, io, place: FioHost::Here(path), threads, compressible, direct, writable })
 }
 
-/// The size of a scratch file.
 fn scratch_size(request: &MeasurementRequest, load: &MeasuredLoad, subject: &Subject) -> Result<Bytes, MeasureError> {
     let available = subject.available.unwrap_or_default();
     let path = request.path.display().to_string();

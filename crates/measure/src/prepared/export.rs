@@ -27,7 +27,6 @@ const BLOCK: Bytes = Bytes::new(512);
 /// Duration of the measurement of the floor.
 const FLOOR: Span = Span::from_millis(500);
 
-/// An open export.
 #[derive(Debug)]
 pub(super) struct ExportTarget {
     address: ExportAddress,

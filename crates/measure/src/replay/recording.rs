@@ -11,14 +11,12 @@ use plimsoll_units::{Bytes, Op};
 use crate::error::MeasureError;
 use crate::invalid::InvalidRequest;
 
-/// Replayed part of a recording.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReplayedPart {
     /// All operations; for models a trim is a write without data.
     All,
     /// Operations with data, and flushes.
     Moving,
-    /// Reads.
     Reads,
 }
 

@@ -23,7 +23,6 @@ pub enum FeedError {
     /// The counters have no load, or not that of the chosen device.
     #[error("{name}: the counters have no load{of}: name a device of the source with --device")]
     NoLoad {
-        /// The source.
         name: &'static str,
         /// The chosen device, if any.
         of: String,
@@ -31,7 +30,6 @@ pub enum FeedError {
     /// The source has the counters of several hosts.
     #[error("the source has several hosts ({0}): watch the exporter of one of them")]
     SeveralHosts(String),
-    /// Stopped by the user.
     #[error("stopped")]
     Stopped,
 }
@@ -69,7 +67,6 @@ impl<'a> LoadFeed<'a> {
         Self::new(source.name(), FeedInput::Counters { source, head: None }, device)
     }
 
-    /// From pages of counters.
     pub fn of_pages(read: PageReader<'a>, device: Option<String>) -> Self {
         Self::new("exporter", FeedInput::Pages(read), device)
     }
@@ -106,7 +103,6 @@ impl<'a> LoadFeed<'a> {
         self.load_between(&before, after, Some(begun.duration_since(at)))
     }
 
-    /// The text of a reading.
     fn read(&mut self, stop: &dyn Fn() -> bool) -> Result<Vec<u8>, FeedError> {
         match &mut self.input {
             FeedInput::Pages(read) | FeedInput::Ranges(read) => {

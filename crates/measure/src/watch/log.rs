@@ -16,14 +16,12 @@ const MAX_DAY_BYTES: u64 = 16 << 20;
 /// Seconds of a day.
 const DAY_NS: u64 = 86_400_000_000_000;
 
-/// An error of a history.
 #[plimsoll_language::say_errors]
 #[derive(Debug, thiserror::Error)]
 pub enum SampleLogError {
     /// The directory or a file in it cannot be used.
     #[error("history {}: {source}", .path.display())]
     Io {
-        /// Its path.
         path: PathBuf,
         /// The system error.
         source: io::Error,
@@ -34,7 +32,6 @@ pub enum SampleLogError {
     /// It belongs to another target.
     #[error("history {}: it is that of {other}: choose another directory with --history", .folder.display())]
     OtherTarget {
-        /// The directory.
         folder: PathBuf,
         /// Name of the other target.
         other: String,

@@ -5,7 +5,6 @@ use std::process::Command;
 
 use crate::folder;
 
-/// A tool that is there.
 pub struct Tool(PathBuf);
 
 /// A tool by its name, looked for on the path and in other folders. Says when it is not there.

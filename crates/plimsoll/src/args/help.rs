@@ -93,7 +93,6 @@ fn format_groups(cli: &clap::Command) -> String {
     text
 }
 
-/// Texts of the screen.
 #[cfg(test)]
 pub fn list_texts() -> impl Iterator<Item = &'static str> {
     SCREEN.into_iter().chain(GROUPS.iter().map(|(heading, _)| *heading))

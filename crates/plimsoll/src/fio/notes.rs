@@ -9,14 +9,11 @@ use std::io::{IsTerminal, Write};
 
 use crate::cli_error::CliError;
 
-/// Destination of notes.
 #[derive(Debug)]
 pub enum Notes {
     /// To standard error.
     Displayed,
-    /// To a file.
     File(File),
-    /// Discarded.
     Dropped,
 }
 
@@ -37,7 +34,6 @@ impl Notes {
         }
     }
 
-    /// Writes a line.
     pub fn write(&mut self, note: impl Display) {
         match self {
             Self::Displayed => super::say(note),

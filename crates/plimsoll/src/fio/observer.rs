@@ -13,7 +13,6 @@ use plimsoll_units::{Instant, Span};
 use super::results::Results;
 use crate::console::Console;
 
-/// Observer of running jobs.
 pub struct JobObserver<'a> {
     jobs: &'a PlannedJobs<'a>,
     console: &'a mut Console,

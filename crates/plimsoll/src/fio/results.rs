@@ -11,7 +11,6 @@ use plimsoll_suite::fio::PlannedJobs;
 use crate::cli_error::CliError;
 use crate::output;
 
-/// Destination of results.
 #[derive(Debug)]
 pub struct Results {
     file: Option<(String, File)>,

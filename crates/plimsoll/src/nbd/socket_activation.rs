@@ -25,7 +25,6 @@ pub(super) struct NbdSockets {
     export: String,
 }
 
-/// Creator of the sockets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SocketOrigin {
     /// This process, or none.
@@ -78,7 +77,6 @@ impl NbdSockets {
         Ok(Self { origin, listening, private, mode, args: args.tls.clone(), export: args.export.clone() })
     }
 
-    /// Addresses of the export.
     pub(super) fn addresses(&self) -> Vec<ExportAddress> {
         let address = |listening: &Listening| tls::address(&listening.place, &self.export, &self.args, &self.mode);
         self.listening.iter().map(address).collect()

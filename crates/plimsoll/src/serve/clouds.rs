@@ -26,7 +26,6 @@ const DOCKER: &str = "docker";
 enum Plane {
     Oci,
     Ec2,
-    /// Metadata of an instance.
     Metadata(String),
 }
 

@@ -158,7 +158,6 @@ fn wait_until(next: Instant, screen: Option<&Screen>, stop: &dyn Fn() -> bool) -
     true
 }
 
-/// Serves the metrics.
 fn serve(address: &ListenAddress, metrics: &Arc<Mutex<String>>, console: &mut Console) -> Result<Control, CliError> {
     let refuse = |error| CliError::usage(format!("--listen: {:#}", anyhow::Error::new(error)));
     let listening = address.listen(SocketAccess::Owner).map_err(refuse)?;

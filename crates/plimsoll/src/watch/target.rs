@@ -14,10 +14,8 @@ use crate::cli_error::CliError;
 
 /// A query of Prometheus, whose range is that of the latest readings.
 const RANGE_QUERY: &str = "/api/v1/query_range?";
-/// Number of intervals of a range.
 const RANGE_INTERVALS: f64 = 5.0;
 
-/// The target of a watch.
 pub(super) enum WatchTarget<'a> {
     /// Sources with the load; of two, the second has the load and the first the sessions.
     Running(Vec<LoadFeed<'a>>),
@@ -25,7 +23,6 @@ pub(super) enum WatchTarget<'a> {
     Recorded(PathBuf),
 }
 
-/// Finds the target.
 pub(super) fn find(args: &WatchArgs) -> Result<WatchTarget<'_>, CliError> {
     let target = args.target.as_str();
     let device = args.device.as_deref().map(|device| device.trim_start_matches("/dev/").to_owned());

@@ -17,11 +17,9 @@ use serde_json::Value;
 
 use crate::folder::{Folder, stderr, stdout};
 
-/// A directory for jobs.
 pub struct JobFolder(Folder);
 
 impl JobFolder {
-    /// Creates it.
     pub fn new(name: &str) -> Self {
         Self(Folder::new(name))
     }
@@ -67,7 +65,6 @@ pub fn read(output: &Output) -> Value {
     serde_json::from_str(&text[start..]).unwrap()
 }
 
-/// The job of this name.
 pub fn job<'a>(report: &'a Value, name: &str) -> &'a Value {
     let jobs = report["jobs"].as_array().unwrap();
     jobs.iter().find(|job| job["jobname"] == name).unwrap_or_else(|| panic!("no job {name}"))

@@ -74,7 +74,6 @@ impl Folder {
         fs::read(self.join(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
     }
 
-    /// Names in a directory.
     #[track_caller]
     pub fn names(&self, directory: &str) -> Vec<String> {
         let entries = fs::read_dir(self.join(directory)).expect("it is there").flatten();

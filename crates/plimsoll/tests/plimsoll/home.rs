@@ -37,7 +37,6 @@ impl Home {
         home
     }
 
-    /// The data directory.
     pub fn data(&self) -> PathBuf {
         self.join("volumes")
     }
@@ -94,7 +93,6 @@ impl Home {
         }
     }
 
-    /// The URI of a volume.
     pub fn uri(&self, name: &str) -> String {
         let displayed: serde_json::Value =
             serde_json::from_str(&self.does(&["volume", "show", name, "--json"])).expect("it is JSON");
@@ -158,7 +156,6 @@ pub fn noise(seed: u64, length: usize) -> Vec<u8> {
     std::iter::repeat_with(&mut next).take(length.div_ceil(8)).flatten().take(length).collect()
 }
 
-/// Content of a file.
 pub fn content(path: &Path) -> Vec<u8> {
     let mut bytes = Vec::new();
     fs::File::open(path).and_then(|mut file| file.read_to_end(&mut bytes)).expect("the file can be read");

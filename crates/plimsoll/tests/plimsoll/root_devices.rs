@@ -63,7 +63,6 @@ impl Drop for Loop {
     }
 }
 
-/// The command of a Job, from its manifest.
 fn command_of_job(folder: &Folder, block: &[&str], options: &[&str]) -> Vec<String> {
     let job = [&["k8s", "job", "data-0", "--image", "registry.example/plimsoll:0.2"], block, &["--"], options].concat();
     let manifest = folder.text(&job);

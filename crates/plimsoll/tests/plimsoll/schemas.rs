@@ -37,7 +37,6 @@ fn check(folder: &Folder, name: &str, arguments: &[&str]) -> Value {
     result
 }
 
-/// The same of a value.
 #[track_caller]
 fn check_value(name: &str, result: &Value) {
     let validator = Validator::new(name);

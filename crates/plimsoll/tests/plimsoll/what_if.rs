@@ -4,7 +4,6 @@ use plimsoll_testkit::{DailyWorkload, Release, Workload, Writing};
 
 use crate::folder::Folder;
 
-/// Reports of a day.
 fn day(name: &str) -> Folder {
     let folder = Folder::new(name);
     folder.make("day");

@@ -7,11 +7,8 @@ use std::fmt;
 pub struct Complaint {
     /// `file:line`, or `file`.
     pub place: String,
-    /// The finding.
     pub found: String,
-    /// The limit.
     pub allowed: String,
-    /// The remedy.
     pub remedy: String,
 }
 

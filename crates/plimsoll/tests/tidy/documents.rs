@@ -5,7 +5,6 @@ use std::path::Path;
 use super::complaint::{Complaint, assert_found, assert_none};
 use super::tree;
 
-/// A link and its line.
 type Link<'a> = (usize, &'a str);
 
 fn check(

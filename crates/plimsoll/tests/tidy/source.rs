@@ -19,7 +19,6 @@ use super::tree;
 pub struct Source {
     /// Path from the workspace root.
     pub path: String,
-    /// Text.
     pub text: String,
     /// Functions with a body, including nested functions.
     pub functions: Vec<Function>,
@@ -37,7 +36,6 @@ pub struct Source {
     pub shadows: Vec<(String, usize)>,
 }
 
-/// A function with a body.
 #[derive(Debug)]
 pub struct Function {
     /// `name`, or `Type::name` in an `impl` or a trait.
@@ -51,11 +49,8 @@ pub struct Function {
 /// A chosen name.
 #[derive(Debug)]
 pub struct Definition {
-    /// The name.
     pub name: String,
-    /// True for a function.
     pub function: bool,
-    /// Line.
     pub line: usize,
 }
 
@@ -64,7 +59,6 @@ pub struct Definition {
 pub struct Module {
     /// Enclosing inline modules, outermost first.
     pub within: Vec<String>,
-    /// The name.
     pub name: String,
     /// The `path` attribute.
     pub path: Option<String>,

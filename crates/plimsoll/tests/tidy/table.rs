@@ -3,30 +3,25 @@
 use super::complaint::{Complaint, assert_found, assert_none};
 use super::tree;
 
-/// The document with the table.
 pub const DOCUMENT: &str = "ARCHITECTURE.md";
 /// The first line of the table.
 const FENCE: &str = "```crates";
 
-/// Zone of a crate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Zone {
     /// Neither operating system nor platform mathematics, enforced by the attribute.
     NoStd,
     /// The standard library without clock, thread, file, network and environment.
     Pure,
-    /// Unrestricted.
     Shell,
 }
 
-/// A row of the table.
 #[derive(Clone, Debug)]
 pub struct Row {
     /// Name without the prefix `plimsoll-`.
     pub name: String,
     /// Permitted dependencies.
     pub uses: Vec<String>,
-    /// Zone.
     pub zone: Zone,
     /// True if `unsafe` is permitted.
     pub with_unsafe: bool,

@@ -8,7 +8,6 @@ use std::sync::OnceLock;
 /// Larger files are data, not text.
 const TEXT_BYTES_MAX: u64 = 4 << 20;
 
-/// The workspace root.
 pub fn root() -> &'static Path {
     static ROOT: OnceLock<PathBuf> = OnceLock::new();
     ROOT.get_or_init(|| {

@@ -7,7 +7,6 @@ use serde_json::Value;
 
 use super::tree;
 
-/// A crate.
 #[derive(Clone, Debug, Default)]
 pub struct Package {
     /// Name without the prefix `plimsoll-`.
@@ -16,11 +15,9 @@ pub struct Package {
     pub directory: String,
     /// Root files of targets: `src/lib.rs`, `tests/laws.rs`, ...
     pub roots: Vec<String>,
-    /// Dependencies.
     pub dependencies: Vec<Dependency>,
 }
 
-/// A dependency in a manifest.
 #[derive(Clone, Debug)]
 pub struct Dependency {
     /// Name; without the prefix `plimsoll-` for a crate of the workspace.

@@ -29,7 +29,6 @@ impl Finding {
         }
     }
 
-    /// Remedy.
     pub fn remedy(&self) -> &'static str {
         match self {
             Self::PageCacheAnswered { .. } | Self::Buffered => {

@@ -17,7 +17,6 @@ const LARGEST: u64 = 1 << 30;
 /// Summary of a trace.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outline {
-    /// Number of operations.
     pub operations: u64,
     /// Time from the first to the last operation.
     pub span: Span,

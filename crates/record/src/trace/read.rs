@@ -18,7 +18,6 @@ const LONGEST: u64 = 4096;
 pub struct TraceError {
     /// Line number, from 1.
     pub line: u64,
-    /// Reason.
     pub wrong: Wrong,
 }
 
@@ -37,13 +36,7 @@ pub enum Wrong {
     Fields,
     /// Not a whole number.
     #[error("{field} is {text:?}: write a whole number")]
-    Number {
-        /// Field.
-        field: &'static str,
-        /// Text.
-        text: String,
-    },
-    /// An unknown kind.
+    Number { field: &'static str, text: String },
     #[error("the kind is {0:?}: write read, write, durable-write, flush or trim")]
     Kind(String),
     /// Decreasing time.
@@ -69,7 +62,6 @@ pub enum Wrong {
     /// No line break at the end of the file.
     #[error("the last line is cut off: delete it, or end it with a line break")]
     CutOff,
-    /// Read error.
     #[error("reading the trace failed: {0}")]
     Read(#[from] io::Error),
 }

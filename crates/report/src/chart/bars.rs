@@ -6,7 +6,6 @@ use super::frame::{Size, text_width};
 use super::legend::cut;
 use super::{Drawing, colour_class, px, typeset};
 
-/// A bar.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Bar {
     /// Label before the bar.

@@ -14,7 +14,6 @@ use crate::scale::AxisScale;
 use crate::words::Counted;
 use crate::{number, pick, words};
 
-/// A percentile of a curve.
 struct PercentileSeries<'a> {
     curve: &'a Curve,
     class: String,

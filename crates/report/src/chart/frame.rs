@@ -14,7 +14,6 @@ pub(crate) struct Size {
     pub form: ChartForm,
 }
 
-/// Layout of a chart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ChartForm {
     Wide,
@@ -24,7 +23,6 @@ pub(crate) enum ChartForm {
 impl Size {
     /// For pages and README pictures.
     pub const WIDE: Self = Self { width: 920, form: ChartForm::Wide };
-    /// For phones.
     pub const NARROW: Self = Self { width: 400, form: ChartForm::Narrow };
 
     /// Returns the value for this form.

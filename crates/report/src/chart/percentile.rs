@@ -12,7 +12,6 @@ use super::{Drawing, px, typeset};
 use crate::scale::AxisScale;
 use crate::{number, pick, words};
 
-/// The distribution of a run.
 struct RunDistribution<'a> {
     run: &'a Run,
     response: Bins,

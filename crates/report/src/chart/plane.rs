@@ -8,7 +8,6 @@ use super::shape::MarkerShape;
 use super::{Drawing, Fill, colour_class, px, typeset};
 use crate::scale::AxisScale;
 
-/// An axis.
 pub(crate) struct Axis {
     /// Name, with the unit if the labels have none.
     pub name: &'static str,
@@ -17,9 +16,7 @@ pub(crate) struct Axis {
     pub label: fn(f64) -> String,
 }
 
-/// A group of points.
 pub(crate) struct PointGroup {
-    /// Name in the legend.
     pub name: String,
     /// Index of colour and shape; related groups share it and differ by their fill.
     pub tone: usize,
@@ -35,7 +32,6 @@ pub(crate) enum Joined {
     Line,
 }
 
-/// A point.
 pub(crate) struct Spot {
     pub x: f64,
     pub y: f64,

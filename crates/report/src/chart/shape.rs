@@ -4,7 +4,6 @@ use maud::{Markup, html};
 
 use super::px;
 
-/// Shape of a series' markers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum MarkerShape {
     Circle,

@@ -7,7 +7,6 @@ use super::legend::{LegendEntry, cut, legend};
 use super::{Drawing, px, typeset};
 use crate::words::database::share;
 
-/// A part of a bar.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct BarPart {
     /// Name, the same in all bars.

@@ -11,9 +11,7 @@ const CUMULATIVE: u8 = 2;
 /// Times of values, in nanoseconds since 1970.
 #[derive(Clone, Copy, Debug)]
 pub struct OtlpTimes {
-    /// Start of the counters.
     pub start_unix_ns: u64,
-    /// The present.
     pub now_unix_ns: u64,
 }
 

@@ -111,7 +111,6 @@ impl Exposition {
     }
 }
 
-/// Labels that identify a limit.
 fn label_limit<'a>(report: &WatchReport<'a>, index: usize) -> Vec<(&'static str, &'a str)> {
     let limit = &report.watcher.limits()[index];
     let ceiling = report.watcher.offer().map(|offer| &offer.ceilings[limit.ceiling]);

@@ -122,7 +122,6 @@ fn letter(status: Status) -> &'static str {
     &status.name()[..1]
 }
 
-/// A product in full.
 pub fn product(product: &Product) -> Page {
     let mut sources = Sources::default();
     let mut sections = vec![

@@ -53,7 +53,6 @@ fn grade(comparison: &Comparison) -> &'static str {
     }
 }
 
-/// The verdict as a sentence.
 fn verdict(comparison: &Comparison) -> String {
     if let Some(line) = &comparison.line {
         let turns = (line.method == Method::Interleaved).then(|| turns_sentence(line, &comparison.verdict)).flatten();

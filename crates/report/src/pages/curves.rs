@@ -22,7 +22,6 @@ pub(super) use tables::build_line_cell;
 /// A curve with its load lines at several objectives, the strictest first.
 #[derive(Clone, Debug)]
 pub struct Sheet<'a> {
-    /// The curve.
     pub curve: &'a Curve,
     /// The load lines; shown only if there are at least two.
     pub ladder: Vec<LoadLine>,
@@ -128,7 +127,6 @@ fn write_verdict(curve: &Curve) -> String {
     }
 }
 
-/// Key figures of the curve.
 fn list_key_figures(curve: &Curve) -> Vec<Fact> {
     let time = number::time;
     let fact = |name: &'static str, value: String, note: String| Fact::new(name, value).with_remark(note);

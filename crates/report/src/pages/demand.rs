@@ -16,10 +16,8 @@ use crate::page::{Block, Cell, Column, ColumnKind, Exhibit, Fact, Headline, Item
 use crate::words;
 use crate::words::class_name;
 
-/// Extent of a demand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DemandDetail {
-    /// The demand.
     Figures,
     /// The demand and the origin of every number.
     Origins,
@@ -420,7 +418,6 @@ fn miss_curve(curve: &MissCurve) -> PageSection {
     PageSection::new(label!("Misses by cache size"), vec![Block::Facts(facts)])
 }
 
-/// A figure with unit.
 pub(crate) fn format_figure(figure: &Figure) -> String {
     let value = figure.value;
     match figure.measure {
@@ -433,7 +430,6 @@ pub(crate) fn format_figure(figure: &Figure) -> String {
     }
 }
 
-/// Name of a measure.
 pub(crate) fn measure_name(measure: Measure) -> &'static str {
     match measure {
         Measure::Iops => label!("iops"),

@@ -265,7 +265,6 @@ impl Case<'_> {
             .with_anchor(format!("d{}-ceilings", self.index))
     }
 
-    /// The source of a chart.
     fn source(&self) -> Markup {
         let mut used: Vec<usize> =
             self.subject.series.iter().flat_map(|series| series.sources.iter().map(|at| at.0)).collect();

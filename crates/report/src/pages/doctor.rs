@@ -37,7 +37,6 @@ pub fn doctor(path: &str, checks: &[HostCheck]) -> Page {
     }
 }
 
-/// The verdict in a sentence.
 fn verdict(path: &str, checks: &[HostCheck]) -> String {
     let blocking: Vec<&HostCheck> = checks.iter().filter(|check| check.is_blocking()).collect();
     if !blocking.is_empty() {

@@ -16,7 +16,6 @@ use crate::words::{self, clean};
 /// Maximum number of labelled runs on the axis.
 const MAX_TICKS: usize = 8;
 
-/// A run of a series.
 #[derive(Clone, Debug)]
 pub struct HistoryRun {
     /// Name for use in commands.
@@ -25,7 +24,6 @@ pub struct HistoryRun {
     pub day: String,
     /// Its load line; `None` if the run has none.
     pub line: Option<LoadLine>,
-    /// The change that begins with it.
     pub change: Option<LineChange>,
 }
 

@@ -14,11 +14,9 @@ use crate::words::offer::product_text;
 /// A requirement with the verdicts on its conditions.
 #[derive(Clone, Debug)]
 pub struct CheckedRequirement<'a> {
-    /// The requirement.
     pub requirement: &'a Requirement,
     /// The storage, as named by the user.
     pub target: &'a str,
-    /// Description of the storage.
     pub storage: String,
     /// Origin of the figures: `measured`, `simulated` or `emulated`.
     pub origin: &'static str,
@@ -193,7 +191,6 @@ fn figure_name(condition: &RequirementCondition) -> String {
     condition.job.as_ref().map_or(name.clone(), |job| format!("{name} ({})", clean(job)))
 }
 
-/// The verdict in a word.
 pub(crate) fn verdict_word(verdict: RequirementVerdict) -> &'static str {
     match verdict {
         RequirementVerdict::Met => label!("met"),

@@ -6,7 +6,6 @@ use plimsoll_record::{Curve, Objective, SuiteRun};
 use crate::page::{Column, ColumnKind, Page, Table, TableLayout};
 use crate::words;
 
-/// A kept run.
 #[derive(Clone, Debug)]
 pub struct KeptRun {
     /// Name for use in commands.
@@ -20,7 +19,6 @@ pub struct KeptRun {
 }
 
 impl KeptRun {
-    /// A kept curve.
     pub fn of_curve(name: String, curve: &Curve) -> Self {
         let line = || curve.load_line.as_ref().map(words::load_line);
         let result = words::ended(curve.ended).map(str::to_owned).or_else(line);
@@ -29,7 +27,6 @@ impl KeptRun {
         Self { name, result, iops, objective: curve.load_line.map(|line| line.objective()) }
     }
 
-    /// A kept suite.
     pub fn of_suite(name: String, suite: &SuiteRun) -> Self {
         let steps = || say!("{}, {} steps", suite.follows, suite.steps.len());
         let result = words::ended(suite.ended).map_or_else(steps, str::to_owned);

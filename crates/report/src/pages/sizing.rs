@@ -42,7 +42,6 @@ fn groups() -> [(PriceDoubt, &'static str); 2] {
     ]
 }
 
-/// A sizing with its inputs.
 struct Sized<'a> {
     sizing: &'a Sizing,
     memory: Option<&'a MemoryFirst>,

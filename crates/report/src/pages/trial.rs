@@ -12,16 +12,12 @@ use crate::number;
 use crate::page::{Block, Headline, Page, PageSection};
 use crate::words;
 
-/// Results of a trial.
 #[derive(Debug)]
 pub struct Trial<'a> {
-    /// A simulated curve.
     pub curve: &'a Curve,
     /// Name of the sample report.
     pub report: &'a str,
-    /// Its diagnosis.
     pub diagnosis: &'a Diagnosis,
-    /// Configurations for it.
     pub sizing: &'a Sizing,
     /// The level change, or the reason why no volume was emulated.
     pub change: &'a Result<LevelTrial, String>,

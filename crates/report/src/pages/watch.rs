@@ -28,14 +28,12 @@ const STEP_FROM: f64 = 0.7;
 /// Use that storage with this limit cannot have, beyond errors of readings.
 const ABOVE: f64 = 1.05;
 
-/// A watch, for its page.
 #[derive(Clone, Copy, Debug)]
 pub struct WatchReport<'a> {
     /// The watched database, host or file.
     pub target: &'a str,
     /// True for a file: its whole time counts, not its end.
     pub is_recorded: bool,
-    /// The limits.
     pub watcher: &'a Watcher,
     /// The present; `None` before the first interval.
     pub state: Option<&'a WatchState>,
@@ -51,7 +49,6 @@ pub struct WatchReport<'a> {
     pub damaged: usize,
 }
 
-/// The page of a watch.
 pub fn watch(report: &WatchReport<'_>) -> Page {
     let target = clean(report.target);
     let mut page = Page { title: say!("Watch of {target}"), subject: vec![describe_watch(report)], ..Page::default() };

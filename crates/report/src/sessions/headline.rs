@@ -16,7 +16,6 @@ pub(crate) struct GroupVerdict {
     pub rest: Vec<String>,
 }
 
-/// The verdict on a session group.
 pub(crate) fn group_verdict(suite: &SuiteRun, group: &SessionCurve<'_>) -> GroupVerdict {
     let of = if group.name.is_empty() { String::new() } else { format!("{}: ", group.name) };
     let line = group.curve.load_line.as_ref().map(|line| {

@@ -116,7 +116,6 @@ fn collect_findings(page: &Page) -> Vec<Named> {
     all.into_iter().map(|(emphasis, name, text)| (name, tone(emphasis), text)).collect()
 }
 
-/// The sections of terminals.
 fn sections(page: &Page) -> impl Iterator<Item = &PageSection> {
     page.display().filter(|section| section.visibility != Visibility::Detail)
 }

@@ -15,7 +15,6 @@ pub(super) enum Align {
     Left,
     /// Left, never wrapped.
     Retained,
-    /// By the decimal point.
     Point,
 }
 
@@ -172,7 +171,6 @@ impl TextColumn {
         lines.chain([&*self.name, self.unit]).map(columns).max().unwrap_or(0)
     }
 
-    /// Width of the longest word.
     fn longest_word(&self) -> usize {
         let headings = [&*self.name, self.unit].into_iter().map(columns);
         self.cells.iter().map(|cell| longest_piece(cell)).chain(headings).max().unwrap_or(0)

@@ -7,7 +7,6 @@ const NO_START: &str = "、。，．,.:;!?）」』】〕〉》)]}%ー・：；�
 /// Characters that no line ends with.
 const NO_END: &str = "（「『【〔〈《([{";
 
-/// Columns of a text.
 pub(super) fn columns(text: &str) -> usize {
     text.width()
 }

@@ -8,7 +8,6 @@ use plimsoll_units::Bytes;
 use super::{clean, product_text};
 use crate::number;
 
-/// A difference.
 pub(crate) fn difference(cause: &Cause) -> String {
     match cause {
         Cause::Finding { finding } => finding.text(),

@@ -83,7 +83,6 @@ pub(crate) fn settings(about: &DatabaseAbout) -> String {
     each.collect::<Vec<_>>().join(label!(", "))
 }
 
-/// Definition of the figures of steps.
 fn step_figures() -> &'static str {
     label!(
         "over the whole of each step, from its first operation to its last answer, a final flush \

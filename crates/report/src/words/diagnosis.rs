@@ -20,7 +20,6 @@ pub(crate) use devices::rate_of;
 pub(crate) use headline::headline;
 pub(crate) use works::{quantity, value};
 
-/// A verdict as text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VerdictText {
     /// Kind of finding: `answer`, `cause`, `storage`, `limit`, `memory` or `note`.
@@ -31,7 +30,6 @@ pub struct VerdictText {
     pub remedy: String,
 }
 
-/// Text of a verdict.
 pub fn verdict_text(verdict: &DiagnosisVerdict) -> VerdictText {
     censored::verdict_text(verdict)
         .or_else(|| answer(verdict))

@@ -8,7 +8,6 @@ fn raise_locked() -> &'static str {
     label!("ulimit -l 8192 (LimitMEMLOCK=8M in a systemd unit)")
 }
 
-/// Name of a check.
 pub(crate) fn check_name(check: &HostCheck) -> &'static str {
     match check.fact {
         HostFact::Path(_) => label!("path"),
@@ -40,7 +39,6 @@ pub(crate) fn status_name(status: CheckStatus) -> &'static str {
     }
 }
 
-/// The observation.
 pub(crate) fn describe_fact(check: &HostCheck) -> String {
     let status = check.status;
     let percent = |share: &Option<f64>, digits: usize| match share {
@@ -107,7 +105,6 @@ fn free_space(space: &FreeSpace) -> String {
     }
 }
 
-/// Devices of volumes.
 fn device(check: &HostCheck) -> String {
     let text = match (&check.fact, check.status) {
         (HostFact::Fuse(FuseState::Mounts), _) => "/dev/fuse",

@@ -216,7 +216,6 @@ pub(crate) fn product_text(text: &str) -> String {
     clean(plimsoll_catalogue::translate(text))
 }
 
-/// A status as a word.
 pub(crate) fn status_name(status: Status) -> &'static str {
     match status {
         Status::Verified => label!("verified"),

@@ -73,7 +73,6 @@ pub(crate) fn damaged(stats: &Stats) -> Option<String> {
     Some(say!("{blocks} of 4 KiB, the first at byte {first}; read {reads} times"))
 }
 
-/// Size and access.
 pub(crate) fn size(volume: &Volume) -> String {
     let access = if volume.writable { "" } else { label!(", read-only") };
     format!("{}{access}", Bytes::new(volume.size_bytes))
@@ -119,7 +118,6 @@ pub(crate) fn autotune(autotune: &Autotune) -> String {
     parts.join(label!("; "))
 }
 
-/// Injected faults.
 pub(crate) fn faults(faults: &Faults) -> String {
     let share = |ppm: u32| format!("{} %", f64::from(ppm) / 1e4);
     let parts = [

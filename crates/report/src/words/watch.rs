@@ -89,7 +89,6 @@ pub(crate) fn describe_alert(alert: &WatchAlert, limit: &str) -> String {
     say!("{name}: {limit}, since {}{until}", format_time(alert.since))
 }
 
-/// A kind of alert as a label.
 pub(crate) const fn alert_kind(kind: AlertKind) -> &'static str {
     match kind {
         AlertKind::CreditsUsedUp => "credits-used-up",

@@ -40,7 +40,6 @@ const MAX_WAITING: usize = 64;
 const MAX_INCOMPLETE: usize = 64;
 /// Timeout for the head of a request of an unauthenticated client.
 const UNAUTHENTICATED_TIMEOUT: Duration = Duration::from_secs(2);
-/// Timeout of graceful shutdown.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(5);
 /// Pause after a failed `accept`, for instance with too many open files.
 const ACCEPT_RETRY: Duration = Duration::from_millis(100);
@@ -50,7 +49,6 @@ const ACCEPT_RETRY: Duration = Duration::from_millis(100);
 pub enum Listener {
     /// Unix socket.
     Unix(UnixListener),
-    /// TCP port.
     Tcp(TcpListener),
 }
 
@@ -149,14 +147,12 @@ async fn encrypted(stream: Box<dyn HttpStream>, tls: Option<TlsAcceptor>) -> Opt
     Some(Box::new(stream))
 }
 
-/// A connected client.
 struct HttpClient {
     token: Option<Token>,
     permits: Arc<Semaphore>,
     queue: Arc<Semaphore>,
     /// Whether it has authenticated, or sent a complete request if there is no token; with or without a permit.
     admitted: AtomicBool,
-    /// Permit, from admission on.
     permit: OnceCell<OwnedSemaphorePermit>,
 }
 
@@ -222,7 +218,6 @@ async fn unless_stopped<T>(stopped: &mut watch::Receiver<bool>, future: impl Fut
     }
 }
 
-/// Serves the requests of a client.
 async fn serve_client(
     stream: Box<dyn HttpStream>,
     router: Router,

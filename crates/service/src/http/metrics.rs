@@ -7,10 +7,8 @@ use plimsoll_volume::BUCKET_BOUNDS_NS;
 use crate::api::{About, Bin, KindCount, LimitedTimes, Stats, Volume};
 use crate::{Refusal, RefusalKind, Service};
 
-/// Media type.
 pub(super) const TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
 
-/// A volume and its counters.
 type VolumeCounters = (Volume, Stats);
 
 /// Renders the present counters of a service.

@@ -24,7 +24,6 @@ pub enum TokenError {
     /// The file is missing or unreadable.
     #[error("reading the secret in {}: {source}", path.display())]
     Io {
-        /// Path of the file.
         path: PathBuf,
         /// Error of the system.
         source: io::Error,

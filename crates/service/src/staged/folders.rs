@@ -25,7 +25,6 @@ pub struct ServiceFolders {
     pub home: PathBuf,
     /// Sockets, whose paths must be short, and the mount point, which the server's user must be able to access.
     pub run: PathBuf,
-    /// The mount point.
     pub point: PathBuf,
 }
 

@@ -15,7 +15,6 @@ use crate::client::{Client, ControlAddress};
 
 /// Timeout of its start on a busy host.
 const STARTING: Duration = Duration::from_secs(60);
-/// Timeout of its end.
 const ENDING: Duration = Duration::from_secs(30);
 /// Interval of checks during start and end.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
@@ -23,7 +22,6 @@ const POLL_INTERVAL: Duration = Duration::from_millis(20);
 /// A service to start in a child process.
 #[derive(Clone, Copy, Debug)]
 pub struct ServiceCommand<'a> {
-    /// The plimsoll program.
     pub program: &'a Path,
     /// Directory of additional product files.
     pub products: Option<&'a Path>,

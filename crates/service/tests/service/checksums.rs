@@ -31,7 +31,6 @@ fn find(directory: &Path, bytes: &[u8]) -> u64 {
     blocks.filter(|(block, _)| block.starts_with(bytes)).map(|(_, at)| at * 4096).next().expect("they are there")
 }
 
-/// Flips a bit.
 fn flip(directory: &Path, name: &str, at: u64) {
     let file = File::options().read(true).write(true).open(directory.join(name)).unwrap();
     let mut byte = [0];

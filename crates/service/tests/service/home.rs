@@ -42,7 +42,6 @@ pub fn options(directory: &Path) -> ServiceOptions {
     }
 }
 
-/// A new directory.
 pub fn create_directory() -> PathBuf {
     static NUMBER: AtomicU32 = AtomicU32::new(0);
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);
@@ -172,7 +171,6 @@ impl Client {
         self.talk.request(Style::Simple, &requested, payload).unwrap();
     }
 
-    /// Durable write.
     pub fn write(&mut self, offset: u64, data: &[u8]) {
         assert_eq!(self.try_write(offset, data), 0);
     }
@@ -189,7 +187,6 @@ impl Client {
         assert_eq!(self.talk.chunk(0).unwrap().errno(), 0);
     }
 
-    /// Durable trim.
     pub fn trim(&mut self, offset: u64, length: u64) {
         self.ask(command::TRIM, command_flag::FUA, offset, length, &[]);
         assert_eq!(self.talk.chunk(0).unwrap().errno(), 0);

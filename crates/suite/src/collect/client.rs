@@ -9,14 +9,12 @@ use std::time::{Duration, Instant};
 
 use super::SourceError;
 
-/// Timeout of an answer.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(60);
 /// Maximum number of lines of an answer.
 const MAX_LINES: usize = 10_000;
 /// Maximum bytes of error output that are kept.
 const STDERR_MAX: u64 = 64 << 10;
 
-/// A running client.
 pub(super) struct Client {
     child: Child,
     questions: ChildStdin,

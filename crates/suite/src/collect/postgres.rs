@@ -12,12 +12,10 @@ use super::{CounterSource, SourceError};
 /// End marker of an answer.
 const END: &str = "plimsoll-end";
 
-/// Connection of psql.
 #[derive(Clone, Copy, Debug)]
 pub struct PsqlConnection<'a> {
     /// Server in psql's syntax; by default from the environment.
     pub url: Option<&'a OsStr>,
-    /// Options of psql.
     pub options: &'a [OsString],
     /// Name of the application; `None` for that of the environment.
     pub application_name: Option<&'a str>,

@@ -26,7 +26,6 @@ pub struct Cut<'a> {
     pub line: Span,
 }
 
-/// Removes the warm-up.
 pub fn trim_warm_up<'a>(member: &Member, observed: &'a WorkerResult) -> Cut<'a> {
     let warm = member.worker.conduct.counts_from;
     let begins = member.worker.begins;

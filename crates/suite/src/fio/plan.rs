@@ -25,29 +25,24 @@ pub use contents::{Checks, Filling};
 pub use slices::slice_length;
 pub use space::{Existing, FilePlan, NamedDisk, PathLookup, PathMeaning, bases};
 
-/// The plan by stage.
 #[derive(Debug, Default)]
 pub struct StagePlan {
     /// Distinct files of all jobs.
     pub files: Vec<FilePlan>,
     /// Workers of each stage, in fio's order.
     pub stages: Vec<Vec<Member>>,
-    /// Notes for the user.
     pub notes: Vec<String>,
 }
 
 /// A clone of a job.
 #[derive(Debug)]
 pub struct Member {
-    /// Index of its job.
     pub job: usize,
     /// Number among the clones of its job, from 0.
     pub copy: u64,
     /// Number among all clones, from 0.
     pub number: u64,
-    /// Number of its group.
     pub group: u32,
-    /// Its worker.
     pub worker: Worker,
     /// Verification of its reads.
     pub checks: Checks,
@@ -253,7 +248,6 @@ impl Planner<'_> {
         }
     }
 
-    /// Note on the replacement of an engine.
     fn engine_note(&self, job: &FioJob) -> Option<String> {
         let engine = job.flow.engine;
         let name = engine.name();
@@ -299,7 +293,6 @@ fn submission_note(job: &FioJob) -> Option<String> {
     wants.then(|| "slat is not measured: submission time is included in clat".to_owned())
 }
 
-/// Work of the job.
 fn select_work(job: &FioJob) -> WorkerOps {
     let direction = job.access.direction;
     match (direction.reads, direction.writes, direction.trims) {

@@ -19,11 +19,8 @@ use crate::result::{FailedOperation, WorkerResult};
 /// Jobs with their plan.
 #[derive(Debug)]
 pub struct PlannedJobs<'a> {
-    /// The command line.
     pub command: &'a FioCommand,
-    /// The plan.
     pub plan: &'a StagePlan,
-    /// Meaning of paths.
     pub meaning: PathMeaning,
     /// Replaces fio's version.
     pub version: &'a str,

@@ -14,12 +14,10 @@ use super::run::JobsOutcome;
 use crate::ground::{Facts, Nature};
 use crate::recipes::durable;
 
-/// Place of the jobs of a requirement.
 #[derive(Clone, Copy, Debug)]
 pub enum RequirementPlace<'a> {
     /// New files in a directory, removed by the jobs.
     Directory {
-        /// Its path.
         path: &'a str,
         /// First part of the names of its files, which no other file there has.
         prefix: &'a str,
@@ -122,7 +120,6 @@ impl<'a> RequirementRuns<'a> {
         Self { requirement, facts, figures: Vec::new(), failures: Vec::new(), findings }
     }
 
-    /// Adds a run.
     pub fn add(&mut self, outcome: JobsOutcome) {
         self.figures.push(observe_figures(self.requirement, &outcome.report));
         self.failures.extend(outcome.failures);

@@ -20,7 +20,6 @@ use crate::step::{IoStep, Worker};
 /// Result of a clone of a job.
 #[derive(Debug)]
 pub struct FinishedJob {
-    /// Result of its worker.
     pub worker: WorkerResult,
     /// Start of its stage, in milliseconds since 1970.
     pub started_unix_ms: u64,
@@ -29,7 +28,6 @@ pub struct FinishedJob {
 /// Results of all clones by stage and index, without those that did not start.
 #[derive(Debug, Default)]
 pub struct StageResults {
-    /// Stage by stage.
     pub stages: Vec<Vec<FinishedJob>>,
     /// The fault that ended the run early.
     pub fault: Option<Fault>,
@@ -47,12 +45,10 @@ impl StageResults {
     }
 }
 
-/// A stage in progress.
 #[derive(Clone, Copy, Debug)]
 pub struct RunningStage<'a> {
     /// Results of earlier stages.
     pub before: &'a StageResults,
-    /// Index of the stage.
     pub stage: usize,
     /// Its series so far.
     pub series: &'a [Slice],

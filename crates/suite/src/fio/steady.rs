@@ -40,7 +40,6 @@ pub fn stop_attained(jobs: &[FioJob], members: &[Member], series: &[Slice], stea
     }
 }
 
-/// Figures of an interval.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Figures {
     bytes_s: f64,

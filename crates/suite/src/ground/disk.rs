@@ -23,7 +23,6 @@ use crate::step::{Before, FileSpec, FilesStep, IoStep, Worker};
 /// A place on real storage.
 #[derive(Debug)]
 pub enum DiskPlace {
-    /// A directory.
     Directory(PathBuf),
     /// An existing file or block device, with a claim if it may be written to.
     Full(PathBuf, Option<Claim>),
@@ -43,10 +42,8 @@ pub struct Disk {
     findings: Vec<Finding>,
 }
 
-/// A prepared file.
 struct PreparedFile {
     file: OwnedFd,
-    /// Its path.
     path: PathBuf,
     size: Bytes,
     reserved: bool,

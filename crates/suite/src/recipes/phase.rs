@@ -5,7 +5,6 @@ use plimsoll_units::{Kind, Span};
 
 use crate::result::IoResult;
 
-/// Totals of a step.
 #[derive(Clone, Debug, Default)]
 pub(super) struct PhaseTotals {
     /// Bytes transferred in the counted direction.

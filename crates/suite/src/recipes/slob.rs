@@ -44,7 +44,6 @@ const REFINEMENTS: usize = 3;
 const MIN_POINT: Span = Span::from_secs(3);
 const MAX_POINT: Span = Span::from_secs(60);
 
-/// The recipe.
 #[derive(Debug)]
 pub struct Slob {
     options: SlobOptions,

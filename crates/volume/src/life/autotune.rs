@@ -21,7 +21,6 @@ pub struct Policy {
     pub default: u32,
     /// Maximum level.
     pub max: u32,
-    /// Size of a step.
     pub step: u32,
     /// Throttled time before a step up.
     pub up_after: Span,
@@ -48,7 +47,6 @@ impl Policy {
 /// Totals of a volume over an interval.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct IntervalLoad {
-    /// Answered requests.
     pub answers: u64,
     /// Requests bound by a level-dependent limit.
     pub throttled: u64,
@@ -88,7 +86,6 @@ impl IntervalLoad {
     }
 }
 
-/// Autotune state of a volume.
 #[derive(Clone, Debug)]
 pub struct AutotuneState {
     policy: Policy,
@@ -108,7 +105,6 @@ impl AutotuneState {
         Self { policy, ladder, level, last: now, throttled_for: Span::ZERO, idle_for: Span::ZERO, descends: false }
     }
 
-    /// Current level.
     pub const fn level(&self) -> u32 {
         self.level
     }

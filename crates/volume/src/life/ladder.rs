@@ -10,7 +10,6 @@ use crate::totals::Totals;
 /// A level of a product, such as its VPUs per GB.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LevelModel {
-    /// The level.
     pub level: u32,
     /// Model at this level.
     pub model: ChainSpec,

@@ -35,14 +35,12 @@ pub enum Edit {
     },
     /// Replaces the content of a volume by that of another, such as its snapshot. Keeps the size.
     Restore {
-        /// The target.
         volume: VolumeId,
         /// Source; not larger than the target.
         from: VolumeId,
     },
     /// Grows a volume; the new part reads as zeros.
     Grow {
-        /// The volume.
         volume: VolumeId,
         /// New size in bytes.
         size: u64,
@@ -50,17 +48,9 @@ pub enum Edit {
         text: Option<String>,
     },
     /// Replaces the description.
-    Describe {
-        /// The volume.
-        volume: VolumeId,
-        /// The description.
-        text: String,
-    },
+    Describe { volume: VolumeId, text: String },
     /// Deletes a volume and frees its unshared space.
-    Delete {
-        /// The volume.
-        volume: VolumeId,
-    },
+    Delete { volume: VolumeId },
 }
 
 /// Reason why an edit was refused; it had no effect.
@@ -70,7 +60,6 @@ pub enum EditError {
     /// Whole files cannot be edited.
     #[error("whole files cannot be edited: only volumes of a store can")]
     NoStore,
-    /// Unknown volume.
     #[error("unknown volume {}", .0.0)]
     Unknown(VolumeId),
     /// Volumes cannot shrink.
@@ -138,7 +127,6 @@ impl Edit {
         }
     }
 
-    /// Length of the longest text.
     fn text_length(&self) -> usize {
         match self {
             Self::Create { text, .. } | Self::Fork { text, .. } | Self::Describe { text, .. } => text.len(),

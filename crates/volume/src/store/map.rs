@@ -11,7 +11,6 @@ const LEAF: u32 = 512;
 /// Data cluster plus 1; 0 if unmapped.
 type Leaf = [u32; LEAF as usize];
 
-/// Map of a volume.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Map {
     leaves: Vec<Option<Arc<Leaf>>>,

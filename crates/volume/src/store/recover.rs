@@ -13,14 +13,8 @@ pub enum Unrecoverable {
     /// No commits, or the first is not whole.
     #[error("the metadata do not begin with a whole commit: not those of a store, or their beginning is lost")]
     NoBeginning,
-    /// A missing commit.
     #[error("commit {expected} is missing: commit {found} follows its predecessor")]
-    Missing {
-        /// Expected number.
-        expected: u64,
-        /// Number found.
-        found: u64,
-    },
+    Missing { expected: u64, found: u64 },
     /// A record contradicts earlier records.
     #[error("commit {0} contradicts earlier commits: the metadata are damaged")]
     Contradiction(u64),
@@ -32,7 +26,6 @@ pub enum Unrecoverable {
 /// A data file that is shorter than required by the map.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ShortFile {
-    /// File.
     pub file: FileId,
     /// Length in bytes; 0 if missing.
     pub length: u64,
@@ -55,7 +48,6 @@ impl std::fmt::Display for ShortFile {
 /// Treatment of unreferenced clusters during recovery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unreferenced {
-    /// Punch and reuse.
     Punch,
     /// Keep unchanged: a dropped commit may have referred to them.
     Keep,

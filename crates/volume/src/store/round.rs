@@ -52,11 +52,9 @@ pub(super) struct Rounds {
     stalled: Option<Errno>,
 }
 
-/// A round in progress.
 #[derive(Clone, Debug)]
 struct Round {
     waiters: Vec<Waiter>,
-    /// The written files.
     files: BTreeSet<FileId>,
     syncs: u32,
     failed: Option<Errno>,

@@ -52,10 +52,8 @@ impl Flight {
     }
 }
 
-/// The timing of a volume.
 #[derive(Clone, Debug)]
 pub(super) enum Timing {
-    /// The current model.
     Model(ChainSpec),
     /// A fixed delay after the real work.
     Delay(Span),
@@ -70,7 +68,6 @@ impl Timing {
     }
 }
 
-/// A served volume.
 #[derive(Clone, Debug)]
 pub(super) struct ServedVolume {
     pub(super) volume: VolumeId,

@@ -137,7 +137,6 @@ fn processes(total: &PartWork) -> Vec<DiagnosisVerdict> {
     autovacuum.into_iter().chain(sessions).collect()
 }
 
-/// Requested checkpoints.
 fn checkpoints(total: &PartWork) -> Option<DiagnosisVerdict> {
     let requested = total.tally(WindowCount::CHECKPOINTS_REQUESTED).filter(|requested| *requested >= 2.0)?;
     let timed = total.tally(WindowCount::CHECKPOINTS_TIMED).unwrap_or(0.0);

@@ -16,7 +16,6 @@ impl Writer {
         writer.text + "\n"
     }
 
-    /// A named object.
     pub(in crate::print) fn object(&mut self, key: &str, body: impl FnOnce(&mut Self)) {
         self.key(key);
         self.enclosed(['{', '}'], body);
@@ -44,7 +43,6 @@ impl Writer {
         });
     }
 
-    /// An integer.
     pub(in crate::print) fn integer(&mut self, key: &str, number: u64) {
         self.key(key);
         self.text.push_str(&number.to_string());
@@ -56,13 +54,11 @@ impl Writer {
         self.text.push_str(&format!("{:.6}", if number.is_finite() { number } else { 0.0 }));
     }
 
-    /// A text.
     pub(in crate::print) fn text(&mut self, key: &str, text: &str) {
         self.key(key);
         self.quoted(text);
     }
 
-    /// An object of texts.
     pub(in crate::print) fn texts(&mut self, key: &str, pairs: &[(String, String)]) {
         self.object(key, |out| pairs.iter().for_each(|(name, value)| out.text(name, value)));
     }

@@ -5,7 +5,6 @@ use plimsoll_units::{Bytes, Span};
 
 use super::{file, lenient, line, words};
 
-/// Parses the jobs of a file.
 fn parse_jobs(text: &str) -> Vec<FioJob> {
     file(text).unwrap_or_else(|faults| panic!("{text}: {:#?}", words(&faults))).jobs
 }

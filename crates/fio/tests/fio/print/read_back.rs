@@ -10,7 +10,6 @@ use plimsoll_record::Bins;
 use plimsoll_units::Span;
 use serde_json::Value;
 
-/// Report of a document.
 pub fn report(document: &Value) -> FioReport {
     FioReport {
         version: text(document, "fio version"),

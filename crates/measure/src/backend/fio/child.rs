@@ -20,7 +20,6 @@ const MAX_LINES: usize = 50;
 /// Maximum bytes of a line or document.
 const MAX_BYTES: usize = 64 << 20;
 
-/// Output of fio.
 #[derive(Debug)]
 pub(super) enum FioOutput {
     /// A complete JSON document.
@@ -72,7 +71,6 @@ pub(super) fn watch(
     end.judge(status, &lines)
 }
 
-/// The end of fio.
 struct FioEnd {
     child: Child,
     started: Instant,

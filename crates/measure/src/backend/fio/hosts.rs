@@ -19,7 +19,6 @@ pub struct Hosts {
 #[plimsoll_language::say_errors]
 #[derive(Debug, Error, PartialEq, Eq)]
 pub enum HostError {
-    /// An invalid name.
     #[error("{0:?} is not a host: use names separated by commas, with optional ports, such as db1,db2:8766")]
     Name(String),
     /// A path that a job file cannot express.

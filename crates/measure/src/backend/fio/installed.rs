@@ -7,7 +7,6 @@ use thiserror::Error;
 /// The oldest supported version: the first with `sync=dsync`.
 const OLDEST: (u32, u32) = (3, 20);
 
-/// An installed fio.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Installed {
     /// Its version, such as `3.33`.
@@ -40,7 +39,6 @@ impl Installed {
         Ok(Self { version, has_ring: output_of("--enghelp")?.split_whitespace().any(|word| word == "io_uring") })
     }
 
-    /// A command that starts it.
     pub fn command(&self) -> Command {
         Command::new("fio")
     }

@@ -9,7 +9,6 @@ use std::sync::{Arc, LazyLock, Mutex, OnceLock};
 /// Marks around a command in a text; the page replaces them by the command's number.
 const MARK: char = '\u{1}';
 
-/// Outputs by command.
 static OUTPUTS: LazyLock<Mutex<BTreeMap<String, Arc<OnceLock<String>>>>> = LazyLock::new(Mutex::default);
 
 /// A command with its standard output.

@@ -2,7 +2,6 @@
 
 use crate::articles::command::Reading;
 
-/// An article and its figures.
 pub struct Article {
     /// Heading on the page.
     pub title: &'static str,
@@ -14,24 +13,19 @@ pub struct Article {
     pub missed: Vec<String>,
 }
 
-/// A published figure.
 pub struct Figure {
     /// Place in the article: `table 8, random read, SATA`.
     pub place: String,
     /// Quantity: `throughput`, `mean latency`.
     pub what: String,
-    /// Published value.
     pub published: Published,
     /// Unit of both values; empty for a ratio.
     pub unit: &'static str,
-    /// Reproduction.
     pub answer: Answer,
 }
 
-/// A published value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Published {
-    /// A number.
     Exactly(f64),
     /// A range, such as `150 to 250 us`.
     Between(f64, f64),
@@ -39,7 +33,6 @@ pub enum Published {
 
 /// Reproduction of a figure.
 pub enum Answer {
-    /// Reproduced.
     Given {
         /// The reproduced value in the figure's unit.
         value: f64,
@@ -106,7 +99,6 @@ impl Figure {
         self.given(By::Quote, reading, tolerance)
     }
 
-    /// A simulation.
     pub fn simulated(self, reading: Reading, tolerance: f64) -> Self {
         self.given(By::Simulation, reading, tolerance)
     }

@@ -22,7 +22,6 @@ const PAGE_CACHE: &str = "1.092GB";
 const TOLERANCE: f64 = 0.015;
 /// Bytes of the vendor's KB over those of the console's, which rounds: volumes move 1,024.
 const KILO: f64 = 1.024;
-/// Terms of the article.
 const TERMS: &str = "--as-of 2024-11 --currency JPY";
 
 /// `oci:50GB@0vpu`.

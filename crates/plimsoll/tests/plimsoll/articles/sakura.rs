@@ -58,7 +58,6 @@ pub fn article() -> Article {
 
 const PER_CHARACTER: &str = "byte by byte, this measures the processor, not the storage";
 
-/// A table of the article.
 fn article_table(name: &str) -> &'static ArticleTable {
     published("sakura").table(name)
 }

@@ -8,7 +8,6 @@ use crate::articles::page::{number, quantile, share, signed, write_or_compare};
 
 /// A published curve with a model.
 pub struct Card {
-    /// Heading.
     pub title: &'static str,
     /// Subject, author and publication in a sentence or two of Markdown.
     pub about: &'static str,
@@ -24,7 +23,6 @@ pub struct Card {
     pub allowed: f64,
 }
 
-/// A point of a curve.
 pub struct Point {
     pub load: String,
     pub published: f64,
@@ -32,18 +30,15 @@ pub struct Point {
     pub role: Role,
 }
 
-/// Role of a point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     /// A parameter was set from it.
     Calibrated,
-    /// Prediction.
     Predicted,
     /// A limit applies that the model lacks, as stated in the text.
     OtherRegime,
 }
 
-/// Goal of predictions.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Goal {
     /// Maximum relative error.

@@ -28,7 +28,6 @@ pub fn model(config: &str) -> ChainSpec {
     offer(config).model().unwrap_or_else(|error| panic!("{config}: {error}"))
 }
 
-/// A model in its notation.
 pub fn parse_model(notation: &str) -> ChainSpec {
     plimsoll_model::parse(notation).unwrap_or_else(|error| panic!("{notation}: {error}"))
 }

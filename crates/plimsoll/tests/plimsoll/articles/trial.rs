@@ -11,11 +11,9 @@ use plimsoll_units::{Bytes, Instant, Kind, Span};
 pub struct Trial {
     /// Bytes of an operation.
     pub size: u64,
-    /// Share of reads.
     pub reads: f64,
     /// Bytes of the addressed region.
     pub region: u64,
-    /// Pace of the load.
     pub pace: Pace,
     /// Virtual milliseconds of warm-up.
     pub warm_up_ms: u32,

@@ -28,7 +28,6 @@ impl Place {
         storage.to_str().expect("it has a plain name").to_owned()
     }
 
-    /// The suite in this file.
     #[track_caller]
     pub fn suite(&self, name: &str) -> SuiteRun {
         SuiteRun::from_json(&self.bytes(name)).expect("it is a suite")

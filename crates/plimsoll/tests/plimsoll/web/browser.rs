@@ -206,7 +206,6 @@ impl Browser {
         mouse("mouseReleased", to);
     }
 
-    /// Chooses a file in an input.
     pub fn choose_file(&self, selector: &str, path: &str) {
         // Chromium reads no file through `..`.
         let path = std::fs::canonicalize(path).expect("the file exists");

@@ -14,7 +14,6 @@ use serde_json::Value;
 pub struct WebServer {
     child: Child,
     pub folder: PathBuf,
-    /// URL with the token.
     pub url: String,
     pub port: u16,
 }

@@ -54,7 +54,6 @@ pub(super) fn section(case: &Case<'_>) -> Option<PageSection> {
     Some(PageSection::bare(case.title(label!("Demand over time")), vec![Block::Chart(Chart::new(markup))]))
 }
 
-/// Time axis of the windows.
 struct TimeAxis {
     /// Beginning of the first window, if every window has a timestamp.
     begin: Option<plimsoll_ingest::Slot>,

@@ -365,7 +365,6 @@ impl Sized<'_> {
         Some(say!("Cheaper, but slower: {name}, {}: {slower} ({accepted})", self.price(choice)))
     }
 
-    /// The same as a figure.
     pub(super) fn cheaper_figure(&self) -> Option<Fact> {
         let choice = self.much_cheaper()?;
         let time = choice.effect.as_ref().map(|effect| say!("database time {}", words::format_time_change(effect)));

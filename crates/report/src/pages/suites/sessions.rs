@@ -197,7 +197,6 @@ fn time_split(groups: &[SessionCurve<'_>], index: usize, source: &str) -> Vec<Bl
     vec![chart(lead, &drawn, source), Block::Shares(letters(groups)), Block::Table(splits(groups))]
 }
 
-/// The bars in letters.
 fn letters(groups: &[SessionCurve<'_>]) -> Shares {
     let splits =
         display(groups).into_iter().filter_map(|point| Some((point.name(), point.session_run.split.as_ref()?)));

@@ -18,7 +18,6 @@ use crate::words::{self, clean};
 /// Maximum number of bars.
 const BARS_MAX: usize = 60;
 
-/// A curve of a suite.
 struct SuiteCurve<'a> {
     /// The common prefix of the step names of its group.
     kind: String,

@@ -6,14 +6,12 @@ use plimsoll_units::Bytes;
 
 use crate::page::{Headline, Page};
 
-/// The check of a data directory.
 pub fn checked_directory(check: &Check, directory: &str) -> Page {
     let heading = format!("Data directory {directory}");
     let facts = Page::of_facts(label!("Check of a data directory"), heading, describe_check(check));
     Page { headline: Some(Headline::of(judge_directory(check, directory))), ..facts }
 }
 
-/// A completed scrub.
 pub fn scrub(state: &ScrubState) -> Page {
     let title = state.volume.as_ref().map_or_else(|| "Scrub".to_owned(), |volume| format!("Scrub of {volume}"));
     Page {
@@ -22,7 +20,6 @@ pub fn scrub(state: &ScrubState) -> Page {
     }
 }
 
-/// The progress of a scrub, in a line.
 pub fn scrub_progress(state: &ScrubState) -> String {
     let share = state.done_bytes as f64 / state.total_bytes.max(1) as f64 * 100.0;
     let (done, total) = (Bytes::new(state.done_bytes), Bytes::new(state.total_bytes));

@@ -60,7 +60,6 @@ pub fn groups(groups: &[Group], volumes: &[Volume]) -> Page {
     )
 }
 
-/// A group that was created.
 pub fn created_group(group: &Group) -> Page {
     let Group { name, like } = group;
     let create = format!("plimsoll volume create VOLUME --like CONFIG --group {name}");

@@ -4,7 +4,6 @@ use crate::words::class_name;
 use plimsoll_choose::sizing::{Assumption, LoadAssumption, PeakSource, StepKind};
 use plimsoll_language::{label, say};
 
-/// An assumption.
 pub(crate) fn assumption(own: &Assumption) -> String {
     match own {
         Assumption::Load(load) => load_assumption(*load).to_owned(),

@@ -350,7 +350,6 @@ pub(super) fn wal(verdict: &WalVerdict) -> String {
     }
 }
 
-/// The medium of a device.
 pub(super) fn medium(rotates: bool) -> &'static str {
     if rotates { label!("a disk that rotates") } else { label!("durable media") }
 }

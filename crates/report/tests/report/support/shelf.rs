@@ -148,7 +148,6 @@ fn with_sources(text: &str) -> String {
     format!("{}\n{used}{}", &text[..at], &text[at..])
 }
 
-/// Terms with a currency.
 pub fn terms() -> PriceTerms {
     PriceTerms { as_of: "2026-06-01".parse().unwrap(), currency: Some("USD".parse().unwrap()), region: None }
 }

@@ -22,7 +22,6 @@ pub enum Checks {
     None,
     /// Self-describing blocks.
     Blocks(Arc<Checked>),
-    /// A pattern.
     Pattern(Arc<Pattern>),
 }
 
@@ -40,7 +39,6 @@ impl Checks {
 /// Initial content of files.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Filling {
-    /// Zeroes.
     Zeroes,
     /// Repetitions of these bytes.
     Pattern(Vec<u8>),
@@ -205,7 +203,6 @@ fn list_sizes(blocks: &BlockSizes) -> Vec<u64> {
     }
 }
 
-/// The greatest common divisor (Euclid).
 pub(super) const fn greatest_common_divisor(mut a: u64, mut b: u64) -> u64 {
     while b != 0 {
         (a, b) = (b, a % b);

@@ -6,7 +6,6 @@ use plimsoll_units::Iops;
 
 use super::space::Spread;
 
-/// A direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LaneKind {
     Read,
@@ -25,7 +24,6 @@ impl LaneKind {
     }
 }
 
-/// The lane of a direction.
 pub(super) fn build_lane(job: &FioJob, kind: LaneKind, spread: &Spread) -> Result<LaneSpec, String> {
     let access = &job.access;
     let blocks = select_blocks(job, kind)?;

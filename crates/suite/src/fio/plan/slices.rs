@@ -17,7 +17,6 @@ const SLOW: u64 = 20 << 20;
 /// Minimum of the estimate.
 const SHORT: Span = Span::from_secs(60);
 
-/// Estimated duration of a worker.
 fn estimate_duration(member: &Member) -> Span {
     let until = member.worker.job.until;
     let rounds = member.worker.conduct.repeat.rounds;
@@ -25,7 +24,6 @@ fn estimate_duration(member: &Member) -> Span {
     if until.span == Span::MAX { guess.max(SHORT) } else { until.span }
 }
 
-/// Slice length of a stage.
 pub fn slice_length(jobs: &[FioJob], stage: &[Member]) -> Span {
     let windows = stage.iter().flat_map(|member| {
         let job = &jobs[member.job];

@@ -25,7 +25,6 @@ pub enum Existing {
     Device(Bytes),
 }
 
-/// Meaning of paths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PathMeaning {
     /// Files and devices of the host.
@@ -34,13 +33,11 @@ pub enum PathMeaning {
     Space(Bytes),
 }
 
-/// Properties of paths.
 pub struct PathLookup<'a> {
     /// The object at a path; `None` if missing, or the reason why it cannot be used.
     pub at: &'a dyn Fn(&str) -> Result<Option<Existing>, String>,
     /// True if a path is a directory.
     pub is_directory: &'a dyn Fn(&str) -> bool,
-    /// Meaning of paths.
     pub meaning: PathMeaning,
     /// Disks of the space, in the order of their addresses. Empty if all files are on one.
     pub disks: &'a [NamedDisk],
@@ -51,7 +48,6 @@ pub struct PathLookup<'a> {
 pub struct NamedDisk {
     /// Its files are below this path.
     pub path: PathBuf,
-    /// Its capacity.
     pub size: Bytes,
 }
 
@@ -68,7 +64,6 @@ impl PathLookup<'_> {
     }
 }
 
-/// A file of the plan.
 #[expect(clippy::struct_excessive_bools, reason = "each is an independent requirement of a job")]
 #[derive(Clone, Debug, PartialEq)]
 pub struct FilePlan {
@@ -76,7 +71,6 @@ pub struct FilePlan {
     pub path: Option<String>,
     /// Bytes up to the end of the used range.
     pub size: Bytes,
-    /// The existing object.
     pub existing: Option<Existing>,
     /// True if a job writes to it.
     pub writes: bool,
@@ -291,7 +285,6 @@ impl Spread {
         self.stretches.iter().try_fold(0_u64, |sum, stretch| Some(sum.saturating_add(of(stretch)?)))
     }
 
-    /// The largest part.
     pub(super) fn largest(&self) -> Bytes {
         self.stretches.iter().map(|stretch| stretch.length).max().unwrap_or(Bytes::ZERO)
     }

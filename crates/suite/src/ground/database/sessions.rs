@@ -116,12 +116,10 @@ impl<'a> SessionGroup<'a> {
         Ok(OpenSession { session, runner })
     }
 
-    /// Name of a kind.
     pub fn kind(&self, kind: u8) -> &str {
         self.step.kinds.get(usize::from(kind)).map_or("?", |kind| &kind.name)
     }
 
-    /// Length of a slice.
     pub fn slice(&self) -> Span {
         (self.step.least / 40)
             .clamp(Span::from_millis(50), Span::from_millis(500))

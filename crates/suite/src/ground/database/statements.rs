@@ -29,7 +29,6 @@ struct StepState<'a> {
     next: AtomicU64,
 }
 
-/// The result of a session.
 #[derive(Default)]
 struct SessionResult {
     series: Vec<Slice>,
@@ -170,7 +169,6 @@ impl StepState<'_> {
     }
 }
 
-/// A session with its prepared statements.
 struct PreparingSession {
     number: u32,
     inner: Box<dyn Session>,

@@ -35,25 +35,13 @@ pub enum ArticleError {
     /// No TOML, a missing or unknown key, or a value of another type.
     #[error("articles/{file}.toml: {message}")]
     Syntax {
-        /// Name of the file.
         file: String,
         /// Line, key and reason.
         message: String,
     },
     /// The figures of a row do not match the columns of its table.
     #[error("articles/{file}.toml: table {table}, row {row}: {figures} figures for {columns} columns")]
-    Columns {
-        /// Name of the file.
-        file: String,
-        /// Name of the table.
-        table: String,
-        /// Label of the row.
-        row: String,
-        /// Figures of the row.
-        figures: usize,
-        /// Columns of the table.
-        columns: usize,
-    },
+    Columns { file: String, table: String, row: String, figures: usize, columns: usize },
 }
 
 /// The quantity of a step that is compared.
@@ -80,7 +68,6 @@ pub enum PublishedFigure {
 pub enum Find {
     /// The one of this place among the names of steps that count, from 0.
     Place(usize),
-    /// The one of this name.
     Named(String),
 }
 
@@ -88,11 +75,8 @@ pub enum Find {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SuiteFigure {
-    /// Index of the command.
     pub command: usize,
-    /// The step.
     pub step: Find,
-    /// The quantity.
     pub figure: PublishedFigure,
 }
 
@@ -102,7 +86,6 @@ pub struct SuiteFigure {
 pub struct ArticleRow {
     /// Name of the line.
     pub label: String,
-    /// Unit of its figures.
     pub unit: String,
     /// Digits behind the point.
     pub digits: usize,
@@ -118,7 +101,6 @@ pub struct ArticleRow {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FigureStatus {
-    /// Measured by the author.
     Measured,
     /// From the vendor's specification.
     Specification,
@@ -126,21 +108,17 @@ pub enum FigureStatus {
     Price,
 }
 
-/// A table of an article.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ArticleTable {
     /// Name within the file.
     pub name: String,
-    /// Heading.
     pub title: String,
-    /// Place in the article.
     pub place: String,
     /// How the figures came about.
     pub status: FigureStatus,
     /// Above each column, in two lines.
     pub columns: Vec<[String; 2]>,
-    /// The lines.
     pub rows: Vec<ArticleRow>,
     /// Why figures of another place, or of a model, differ from these.
     #[serde(default)]
@@ -166,7 +144,6 @@ impl ArticleTable {
     }
 }
 
-/// An article and its figures.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PublishedArticle {
@@ -174,7 +151,6 @@ pub struct PublishedArticle {
     pub title: String,
     /// Address; none where it is not recorded.
     pub address: Option<String>,
-    /// The tables.
     pub tables: Vec<ArticleTable>,
 }
 

@@ -4,13 +4,10 @@ use std::sync::LazyLock;
 
 use crate::recipes::articles::published::article;
 
-/// The followed article.
 pub(super) const FOLLOWS: &str = "froop: striping disks of Windows Server on Microsoft Azure (gist, Japanese), ladder of a full scan of 13 September 2014";
 
-/// Title of the comparison.
 pub(super) const TITLE: &str = "Compared with the article's full scan in Oracle on an Azure disk, 2014";
 
-/// A row of the table.
 pub(super) struct LadderRow {
     /// Concurrent statements.
     pub(super) sessions: u32,
@@ -20,7 +17,6 @@ pub(super) struct LadderRow {
     pub(super) per_minute: f64,
 }
 
-/// The table.
 pub(super) static ROWS: LazyLock<[LadderRow; 8]> = LazyLock::new(|| {
     let table = article("azure-striping").table("ladder");
     let [sessions, means, rates] = ["sessions", "mean", "throughput"].map(|label| table.figures::<8>(label));

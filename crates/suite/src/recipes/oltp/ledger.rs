@@ -50,7 +50,6 @@ impl OltpLedger {
 /// Outcome of a transaction that did not fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TransactionEnd {
-    /// Committed.
     Committed,
     /// Rolled back intentionally.
     Undone,

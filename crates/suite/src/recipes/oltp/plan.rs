@@ -19,7 +19,6 @@ const REFINEMENTS: usize = 3;
 /// Minimum number of sessions of an open load.
 const MIN_OPEN_SESSIONS: u32 = 16;
 
-/// The plan of the points.
 pub(super) fn plan(options: &OltpOptions) -> Result<SweepPlan, OltpError> {
     check(options)?;
     let named = count_loads(options) as u64;
@@ -131,7 +130,6 @@ pub(super) fn sessions_of_open(options: &OltpOptions, runs: &[Run]) -> u32 {
     })
 }
 
-/// Expected number of points.
 pub(super) fn expected_points(options: &OltpOptions) -> usize {
     match count_loads(options) {
         0 if options.open => 35,

@@ -47,7 +47,6 @@ pub(super) fn deviation(times: &Bins) -> Span {
     Span::from_secs_f64((squares / times.count as f64).sqrt())
 }
 
-/// Name of a load.
 fn name_load(pace: Pace) -> String {
     match pace {
         Pace::Closed { depth } => format!("{depth} client{}", if depth == 1 { "" } else { "s" }),

@@ -130,9 +130,7 @@ fn fill(system: System, warehouses: u64) -> Option<Vec<Vec<String>>> {
 
 /// Rows before the first transaction.
 pub(super) struct Before {
-    /// Number of orders.
     pub(super) orders: i64,
-    /// Number of payments.
     pub(super) payments: i64,
 }
 
@@ -185,7 +183,6 @@ struct Trader {
     prepared: Vec<Prepared>,
 }
 
-/// A line of an order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct OrderLine {
     supplier: u64,

@@ -49,7 +49,6 @@ fn columns(count: u64, of: impl Fn(u64) -> String) -> String {
 
 /// Statements for schemas numbered from 1.
 impl SchemaLayout {
-    /// Creates the table.
     pub(super) fn create(&self, schema: u32) -> Vec<String> {
         let column = named(file(self.system), "column");
         let typed = columns(COLUMNS, |number| column.replace("{number}", &number.to_string()));

@@ -24,10 +24,8 @@ const SQLITE: u64 = 100;
 /// Oracle: `VARCHAR2(128)`.
 const ORACLE: u64 = 128;
 
-/// Layout of each schema.
 #[derive(Clone, Debug)]
 pub(super) struct SchemaLayout {
-    /// The system.
     pub(super) system: System,
     /// False for `MariaDB` before 10.10, which has no function for random bytes.
     pub(super) has_random_bytes: bool,
@@ -43,11 +41,9 @@ pub(super) struct SchemaLayout {
     pub(super) changed: u64,
     /// First and last end of a range in the hotspot, and its frequency; `None` without a hotspot.
     hot: Option<(u64, u64, u64)>,
-    /// Think time.
     pub(super) think: Option<ThinkTime>,
     /// Whether columns hold compressible text.
     pub(super) compressible: bool,
-    /// Number of schemas.
     pub(super) schemas: u32,
     seed: u64,
 }

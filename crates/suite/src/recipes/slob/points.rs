@@ -8,7 +8,6 @@ use super::turns::{SELECT, UPDATE};
 use crate::session_run::session_run;
 use crate::sql::{SessionsResult, SessionsStep};
 
-/// The parameters of a point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct PointSpec {
     /// `UPDATE_PCT`.
@@ -17,7 +16,6 @@ pub(super) struct PointSpec {
     pub(super) threads: u32,
 }
 
-/// A measured point.
 #[derive(Clone, Debug)]
 pub(super) struct SlobPoint {
     pub(super) spec: PointSpec,

@@ -20,7 +20,6 @@ pub(super) const fn updates(number: u64, update_pct: u32) -> bool {
     update_pct == 100 || (number % 2 == 1 && number % 100 / 2 < update_pct as u64)
 }
 
-/// Kinds of a system.
 pub(super) fn kinds(system: System) -> Vec<TransactionKind> {
     let kind = |name: &str, writes| TransactionKind { name: name.into(), writes, is_part: name == "commit" };
     if system.has_procedures() {

@@ -25,7 +25,6 @@ pub(super) fn uneven(counted: &[(i64, f64, f64)]) -> Option<SlobVerdict> {
     Some(SlobVerdict::UnevenBlocks { schema, rows_per_block })
 }
 
-/// Verdicts on a curve.
 pub(super) fn of_curve(curve: &SlobCurve<'_>, update_pct: u32, objective: Option<Objective>) -> Vec<Verdict> {
     let Some(best) = curve.best() else { return Vec::new() };
     let mut verdicts: Vec<Verdict> = vec![max_rate(best, update_pct).into()];

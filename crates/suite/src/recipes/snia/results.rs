@@ -8,7 +8,6 @@ use super::steady::{Steady, WINDOW};
 use super::test::{RoundLoad, SniaTest};
 use crate::result::IoResult;
 
-/// Result of a load of a round.
 #[derive(Clone, Debug)]
 pub(super) struct RoundResult {
     /// Operations per second.
@@ -17,9 +16,7 @@ pub(super) struct RoundResult {
     pub(super) bytes_s: f64,
     /// Bytes written.
     pub(super) written: u64,
-    /// Duration.
     pub(super) span: Span,
-    /// Response times.
     pub(super) response: Bins,
 }
 
@@ -100,7 +97,6 @@ impl Results {
         }
     }
 
-    /// Unit of the figure.
     pub(super) const fn unit(&self) -> &'static str {
         match self.test {
             SniaTest::Iops | SniaTest::WriteSaturation => "IOPS",

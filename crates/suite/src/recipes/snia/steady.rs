@@ -19,7 +19,6 @@ pub(super) struct Steady {
     pub(super) first: usize,
     /// Last round of the window.
     pub(super) last: usize,
-    /// Mean of the values.
     pub(super) mean: f64,
     /// 95 % interval of the mean, by the scatter between rounds.
     pub(super) interval: (f64, f64),

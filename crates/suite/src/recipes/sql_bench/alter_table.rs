@@ -6,7 +6,6 @@ use plimsoll_record::BenchNote;
 use super::section::{BenchSection, SectionPlan, ask};
 use crate::sql::SqlRequest;
 
-/// Rows of the table.
 const ROWS: u64 = 1000;
 /// Initial number of columns.
 const FIRST: u64 = 8;

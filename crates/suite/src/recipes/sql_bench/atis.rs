@@ -12,7 +12,6 @@ use self::tables::{AtisColumn, AtisTable, TABLES};
 use super::dialect::SqlDialect;
 use super::section::{BenchSection, SectionPlan, ask, query};
 
-/// Rounds of the queries.
 const ROUNDS: u64 = 100;
 
 /// A query and its expected number of rows.

@@ -4,7 +4,6 @@ use std::ops::Range;
 
 use plimsoll_database::System;
 
-/// SQL dialect of a system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct SqlDialect(pub(super) System);
 
@@ -104,7 +103,6 @@ impl SqlDialect {
         }
     }
 
-    /// Drops an index.
     pub(super) fn drop_index(self, table: &str, index: &str) -> String {
         match self.0 {
             System::Mysql => format!("DROP INDEX {index} ON {table}"),
@@ -119,7 +117,6 @@ impl SqlDialect {
         self.altered(table, "ADD COLUMN", "ADD", names)
     }
 
-    /// Drops these columns.
     pub(super) fn drop_columns(self, table: &str, letter: char, columns: Range<u64>) -> Vec<String> {
         let names = columns.map(|column| format!("{letter}{column}"));
         self.altered(table, "DROP COLUMN", "DROP", names)

@@ -15,7 +15,6 @@ use crate::recipes::commits::{Durable, durable};
 use crate::sql::StatementsResult;
 use crate::step::Work;
 
-/// A section with a figure.
 #[derive(Clone, Debug)]
 pub(super) struct SectionFigure<'a> {
     pub(super) test: SqlBenchTest,
@@ -27,19 +26,15 @@ pub(super) struct SectionFigure<'a> {
     pub(super) outcome: SectionOutcome<'a>,
 }
 
-/// Its outcome.
 #[derive(Clone, Debug)]
 pub(super) enum SectionOutcome<'a> {
-    /// Executed.
     Run(SectionRun<'a>),
     /// Not executed, with the reason.
     Not(&'static str),
 }
 
-/// Execution of a section.
 #[derive(Clone, Debug)]
 pub(super) struct SectionRun<'a> {
-    /// Requested operations.
     pub(super) requested: u64,
     /// Executed operations: fewer if the time limit was reached.
     pub(super) done: u64,

@@ -16,12 +16,10 @@ use plimsoll_record::BenchNote;
 
 /// Rows of each of three orders: ascending, descending, scattered.
 const EACH: u64 = 100_000;
-/// Columns of the table.
 const COLUMNS: &str = "id, id2, id3, dummy1";
 /// Rows per bulk-loading statement.
 const FILLED: u64 = 250;
 
-/// Numbers of rows of the table.
 #[derive(Clone, Copy, Debug)]
 struct RowNumbers {
     /// Rows of each order.

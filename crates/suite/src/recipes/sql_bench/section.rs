@@ -11,7 +11,6 @@ use crate::sql::{RequestsAt, SqlRequest, StatementsStep};
 /// Parameters of all sections.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SectionPlan {
-    /// SQL dialect.
     pub(super) dialect: SqlDialect,
     /// Fraction of the full number of executions.
     pub(super) scale: f64,
@@ -54,7 +53,6 @@ pub(super) enum Counting {
     Preparation,
 }
 
-/// A section.
 #[derive(Clone)]
 pub(super) struct BenchSection {
     pub(super) name: &'static str,

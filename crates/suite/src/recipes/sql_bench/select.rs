@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 
 use super::section::{BenchSection, SectionPlan, ask, query};
 
-/// Rows.
 const ROWS: u64 = 10_000;
 /// Regions, named by letters.
 const REGIONS: u64 = 26;

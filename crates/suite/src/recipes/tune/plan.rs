@@ -90,7 +90,6 @@ pub(super) fn query(system: System) -> String {
     }
 }
 
-/// A setting of the server.
 #[derive(Debug)]
 struct ServerSetting {
     name: String,
@@ -112,7 +111,6 @@ fn read(system: System, row: &Row) -> Option<ServerSetting> {
     Some(ServerSetting { name, value: text(1)?, needs_restart, allowed })
 }
 
-/// Conditions of a search.
 #[derive(Clone, Debug)]
 pub(super) struct TuneConditions {
     pub system: System,

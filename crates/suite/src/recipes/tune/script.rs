@@ -15,7 +15,6 @@ struct ScriptVariable {
     high: i64,
 }
 
-/// A parsed script.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct TransactionScript {
     variables: Vec<ScriptVariable>,
@@ -94,7 +93,6 @@ fn substitute(statement: &str, values: &HashMap<&str, i64>) -> String {
     filled
 }
 
-/// Transactions of a script.
 pub(super) struct ScriptLoad {
     pub script: Arc<TransactionScript>,
     /// Whether sessions are read-only.

@@ -30,7 +30,6 @@ pub fn build_facts(nature: Nature, space: Bytes) -> Facts {
     Facts::new(nature, source, Subject { name: "place".into(), kind: "test".into(), size: space, device: None })
 }
 
-/// A model from its notation.
 pub fn model(notation: &str, space: Bytes) -> Model {
     Model::new(&parse(notation).expect("a notation"), 1, build_facts(Nature::Model, space))
 }

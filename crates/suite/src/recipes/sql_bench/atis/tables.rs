@@ -5,7 +5,6 @@ use std::fmt::Write as _;
 /// Rule for the number in a column, by the row number from 0.
 #[derive(Clone, Copy, Debug)]
 enum NumberRule {
-    /// The row number.
     Row,
     /// The row number modulo this.
     Cycle(u64),
@@ -17,7 +16,6 @@ enum NumberRule {
     Steps(u64, u64, u64),
 }
 
-/// A column.
 #[derive(Debug)]
 pub(super) struct AtisColumn {
     pub(super) name: &'static str,
@@ -27,7 +25,6 @@ pub(super) struct AtisColumn {
     of: NumberRule,
 }
 
-/// A table.
 #[derive(Debug)]
 pub(super) struct AtisTable {
     pub(super) name: &'static str,
@@ -38,7 +35,6 @@ pub(super) struct AtisTable {
 }
 
 impl AtisColumn {
-    /// The number in a row.
     pub(super) const fn number(&self, row: u64) -> u64 {
         match self.of {
             Row => row,
