@@ -4,10 +4,11 @@
 #![allow(unsafe_code)]
 
 use std::fmt;
+use std::fs;
 use std::io;
 use std::net::{SocketAddr, TcpListener};
 use std::os::fd::{AsFd, BorrowedFd, FromRawFd, OwnedFd};
-use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -202,17 +203,50 @@ impl fmt::Display for ListenAddress {
     }
 }
 
+/// A directory that only this user can enter, removed with its contents on drop.
+#[derive(Debug)]
+pub struct PrivateDirectory(PathBuf);
+
+impl PrivateDirectory {
+    /// Creates a directory in that of temporary files; its name begins with `name`.
+    ///
+    /// # Errors
+    /// It cannot be created.
+    pub fn create(name: &str) -> io::Result<Self> {
+        let base = std::env::temp_dir();
+        for attempt in 0..100 {
+            let path = base.join(format!("{name}-{}-{attempt}", std::process::id()));
+            match fs::DirBuilder::new().mode(0o700).create(&path) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                created => return created.map(|()| Self(path)),
+            }
+        }
+        Err(io::ErrorKind::AlreadyExists.into())
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl Drop for PrivateDirectory {
+    fn drop(&mut self) {
+        // Another process may have removed it.
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
 impl Drop for SocketFile {
     fn drop(&mut self) {
         if identity(&self.path) == Some(self.identity) {
             // Another process may have removed it.
-            let _ = std::fs::remove_file(&self.path);
+            let _ = fs::remove_file(&self.path);
         }
     }
 }
 
 fn identity(path: &Path) -> Option<(u64, u64)> {
-    std::fs::symlink_metadata(path).ok().map(|about| (about.dev(), about.ino()))
+    fs::symlink_metadata(path).ok().map(|about| (about.dev(), about.ino()))
 }
 
 fn stream() -> rustix::io::Result<OwnedFd> {
@@ -234,8 +268,8 @@ fn listen_unix(path: &Path, audience: SocketAccess) -> Result<Listening, ListenE
     let file = identity(path).map(|identity| SocketFile { path: path.to_owned(), identity });
     if audience == SocketAccess::Owner {
         // Connections are refused until it listens.
-        let mode = std::fs::Permissions::from_mode(0o600);
-        std::fs::set_permissions(path, mode).map_err(|source| place.failed(source))?;
+        let mode = fs::Permissions::from_mode(0o600);
+        fs::set_permissions(path, mode).map_err(|source| place.failed(source))?;
     }
     let listening = rustix::net::listen(&socket, BACKLOG).and_then(|()| rustix::io::ioctl_fionbio(&socket, false));
     listening.map_err(|source| place.failed(source))?;
@@ -245,13 +279,13 @@ fn listen_unix(path: &Path, audience: SocketAccess) -> Result<Listening, ListenE
 /// Removes a stale socket file; fails if a server accepts connections there, or if it is not a socket.
 fn remove_stale(path: &Path, address: &SocketAddrUnix) -> Result<(), ListenError> {
     let place = || ListenAddress::Unix(path.to_owned());
-    let about = std::fs::symlink_metadata(path).map_err(|source| place().failed(source))?;
+    let about = fs::symlink_metadata(path).map_err(|source| place().failed(source))?;
     if !about.file_type().is_socket() {
         return Err(ListenError::NotASocket(path.to_owned()));
     }
     let asking = stream().map_err(|source| place().failed(source))?;
     match rustix::net::connect(&asking, address) {
-        Err(rustix::io::Errno::CONNREFUSED) => std::fs::remove_file(path).map_err(|source| place().failed(source)),
+        Err(rustix::io::Errno::CONNREFUSED) => fs::remove_file(path).map_err(|source| place().failed(source)),
         Err(error @ (rustix::io::Errno::ACCESS | rustix::io::Errno::PERM)) => Err(place().failed(error)),
         // A server accepts connections, or its backlog is full.
         _ => Err(ListenError::Taken(place())),

@@ -218,6 +218,60 @@ pub(crate) enum InvalidRequest {
     #[error("more than {max} files: use fewer directories")]
     ManyFiles { max: usize },
 
+    #[error(
+        "{name}: no run in the log, which ends with {last:?}: wait until the Job is complete, or remove the cause, delete the \
+             Job and create it again"
+    )]
+    NoRunInLog { name: String, last: String },
+    #[error("{name}: a run of the suite {suite}: use plimsoll report for it")]
+    SuiteInLog { name: String, suite: String },
+
+    // Sizing and matching.
+    /// An option or input, and its error.
+    #[error("{subject}: {reason}")]
+    Invalid { subject: String, reason: String },
+    #[error("{name}: its figures match no product: {text}; {remedy}")]
+    VoidRun { name: String, text: String, remedy: String },
+    #[error("these results do not state the size of the storage: add --capacity SIZE")]
+    AssumedSize,
+    #[error("this run has no load line: use --iops and --objective, or measure for longer")]
+    NoLoadLine,
+    #[error("no load met the objective: use --iops, or a looser --objective")]
+    MissedObjective,
+    #[error(
+        "--machine {machine} cannot use volumes of --provider {providers}: name a machine and a provider of the same cloud"
+    )]
+    MachineOfOtherProvider { machine: String, providers: String },
+    #[error("--today: a machine follows \" on \": write '{volume} on {machine}'")]
+    MachineSyntax { volume: String, machine: String },
+    #[error("{0} is not a machine: use a name such as aws/m5.large")]
+    NotMachine(String),
+    #[error("{0}: use a name such as aws/m5.large")]
+    UnknownMachine(String),
+    #[error("the reports do not contain the capacity: use --capacity, such as --capacity 2TiB")]
+    NoCapacity,
+    #[error("the inputs have more volumes than one claim: use --only with {0}, or --capacity for all")]
+    SeveralClaims(String),
+    #[error("--capacity: {0} is too small for a volume: use a unit, such as 2TiB")]
+    SmallCapacity(Bytes),
+    #[error("no reports of database {name:?}: the reports are of {existing}")]
+    UnknownDatabase { name: String, existing: String },
+    #[error("no reports of database {name:?}; did you mean {near}?: the reports are of {existing}")]
+    SimilarDatabase { name: String, near: String, existing: String },
+    #[error("the reports contain no operations: use an AWR report, or iostat")]
+    NoOperations,
+    #[error("the reports are of several databases or hosts: choose one with --database: {0}")]
+    SeveralSubjects(String),
+    #[error(
+        "the inputs do not contain the effect of the cache size: use an AWR or Statspack report with buffer pool advice, or \
+             one trace"
+    )]
+    NoCacheEffect,
+    #[error(
+        "--job inputs: the inputs do not contain the waits of sessions: use an AWR or Statspack report of the window"
+    )]
+    NoWaits,
+
     // Products and prices.
     #[error("--price {}: the price has no currency: write it after the amount, such as 9500 USD, or use --currency", .0)]
     PriceWithoutCurrency(String),
@@ -237,6 +291,13 @@ pub(crate) enum InvalidRequest {
     CollectDuration,
     #[error("{0} exists: use another name with --out")]
     OutExists(String),
+}
+
+impl InvalidRequest {
+    /// An invalid option or input.
+    pub fn of_subject(subject: &str, reason: &dyn std::fmt::Display) -> Self {
+        Self::Invalid { subject: subject.to_owned(), reason: reason.to_string() }
+    }
 }
 
 impl From<InvalidRequest> for MeasureError {

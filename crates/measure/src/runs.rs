@@ -53,6 +53,7 @@ pub enum Retained {
 pub struct RunLabel(String);
 
 /// A text that is not a label.
+#[plimsoll_language::say_errors]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a label has 1 to 30 letters, digits and hyphens, begins with a letter, and is not `last` or `suite-`")]
 pub struct InvalidLabel;
@@ -66,6 +67,17 @@ impl FromStr for RunLabel {
         // These have a meaning as the names of runs.
         let is_reserved = text == LAST || text.starts_with(SUITE);
         if is_label && !is_reserved && text.len() <= LABEL_MAX { Ok(Self(text.to_owned())) } else { Err(InvalidLabel) }
+    }
+}
+
+impl RunLabel {
+    /// A name of letters, digits, dots and hyphens as a label: cut, without dots, and after `pvc-` if it would not be one, as
+    /// names of claims.
+    pub fn of_name(name: &str) -> Self {
+        let label = |text: &str| text.replace('.', "-").chars().take(LABEL_MAX).collect::<String>().parse();
+        label(name)
+            .or_else(|_| label(&format!("pvc-{name}")))
+            .expect("letters, digits and hyphens after a letter are a label")
     }
 }
 
@@ -458,6 +470,25 @@ pub fn parse_retained(found: &Path, file: &[u8]) -> Result<Retained, MeasureErro
     })
 }
 
+/// Parses the run in the log of a Job; `name` is that of the log in errors.
+///
+/// # Errors
+/// The log has no run, or that of a suite.
+pub fn parse_job_log(name: &str, log: &[u8]) -> Result<Curve, MeasureError> {
+    if !log.split(|byte| *byte == b'\n').any(|line| line.starts_with(b"{")) {
+        let text = String::from_utf8_lossy(log);
+        let last = text.trim().lines().last().unwrap_or_default();
+        let (name, last) = (name.to_owned(), last.to_owned());
+        return Err(InvalidRequest::NoRunInLog { name, last }.into());
+    }
+    match parse_retained(Path::new(name), log)? {
+        Retained::Curve(curve) => Ok(*curve),
+        Retained::Suite(suite) => {
+            Err(InvalidRequest::SuiteInLog { name: name.to_owned(), suite: suite.suite.clone() }.into())
+        }
+    }
+}
+
 /// Kinds of kept runs that `last` considers.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Among {
@@ -491,4 +522,20 @@ fn read(found: &Path) -> Result<Vec<u8>, MeasureError> {
         return Err(InvalidRequest::LargeRun { path, size }.into());
     }
     fs::read(found).map_err(|error| unreadable(&error))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_claim_has_a_label() {
+        let check = |claim: &str, label: &str| assert_eq!(Ok(RunLabel::of_name(claim)), label.parse(), "{claim}");
+        check("data-postgres-0", "data-postgres-0");
+        check("data.postgres", "data-postgres");
+        check("0-data", "pvc-0-data");
+        check("last", "pvc-last");
+        check("suite-a", "pvc-suite-a");
+        check(&"a".repeat(55), &"a".repeat(30));
+    }
 }

@@ -2,6 +2,8 @@
 
 mod feed;
 mod log;
+mod target;
 
-pub use feed::{FeedError, LoadFeed, PageReader};
+pub use feed::{FeedError, LoadFeed, PageReader, sample_all};
 pub use log::{SampleLog, SampleLogError};
+pub use target::name_target;

@@ -127,8 +127,8 @@ fn make_database(making: &MakeArgs, folder: &Path, sessions: u32) -> Result<Box<
 impl From<DataError> for CliError {
     fn from(error: DataError) -> Self {
         match error {
-            DataError::Refused(message) => Self::Usage(message),
             DataError::Database(failure) => trouble(failure),
+            refused => Self::usage(refused),
         }
     }
 }

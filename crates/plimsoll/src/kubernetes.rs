@@ -6,8 +6,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use plimsoll_language::say;
-use plimsoll_measure::{Retained, RunLabel, parse_retained};
-use plimsoll_record::Curve;
+use plimsoll_measure::{RunLabel, parse_job_log};
 use plimsoll_report::{ClaimJob, claim_job, claim_job_name};
 
 use crate::args::{ClaimJobArgs, ClaimRunArgs, KubernetesArgs, KubernetesCommand};
@@ -17,9 +16,6 @@ use crate::output::{Outputs, ended, print};
 
 /// Maximum bytes of a log: kubelet rotates logs at 10 MiB by default.
 const MAX_LOG: u64 = 256 << 20;
-
-/// Maximum length of a label.
-const MAX_LABEL: usize = 30;
 
 pub fn run(args: &KubernetesArgs) -> Result<(), CliError> {
     match &args.command {
@@ -42,22 +38,14 @@ fn collect(args: &ClaimRunArgs) -> Result<(), CliError> {
         Some(path) => (path.display().to_string(), read_log(path)?),
         None => fetch_log(args)?,
     };
-    let mut curve = parse_log(&name, &log)?;
+    let mut curve = parse_job_log(&name, &log)?;
     curve.subject.name = match &args.namespace {
         Some(namespace) => format!("{namespace}/{}", args.claim),
         None => args.claim.clone(),
     };
-    let saved = keep_and_write(&curve, Some(&build_label(&args.claim)), &outputs)?;
+    let saved = keep_and_write(&curve, Some(&RunLabel::of_name(&args.claim)), &outputs)?;
     ended(curve.ended)?;
     saved
-}
-
-/// The claim as a label: cut, without dots, and after `pvc-` if it would not be one.
-fn build_label(claim: &str) -> RunLabel {
-    let label = |text: &str| text.replace('.', "-").chars().take(MAX_LABEL).collect::<String>().parse();
-    label(claim)
-        .or_else(|_| label(&format!("pvc-{claim}")))
-        .expect("letters, digits and hyphens after a letter are a label")
 }
 
 fn read_log(path: &Path) -> Result<Vec<u8>, CliError> {
@@ -94,37 +82,4 @@ fn fetch_log(args: &ClaimRunArgs) -> Result<(String, Vec<u8>), CliError> {
     Err(CliError::Failed(anyhow::anyhow!(say!(
         "{name}: {error}: check the context of kubectl and --namespace, and that the Job exists and its pod has started"
     ))))
-}
-
-fn parse_log(name: &str, log: &[u8]) -> Result<Curve, CliError> {
-    if !log.split(|byte| *byte == b'\n').any(|line| line.starts_with(b"{")) {
-        let text = String::from_utf8_lossy(log);
-        let last = text.trim().lines().last().unwrap_or_default();
-        return Err(CliError::usage(say!(
-            "{name}: no run in the log, which ends with {last:?}: wait until the Job is complete, or remove the cause, delete the \
-             Job and create it again"
-        )));
-    }
-    match parse_retained(Path::new(name), log)? {
-        Retained::Curve(curve) => Ok(*curve),
-        Retained::Suite(suite) => {
-            Err(CliError::usage(say!("{name}: a run of the suite {}: use plimsoll report for it", suite.suite)))
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_claim_has_a_label() {
-        let check = |claim: &str, label: &str| assert_eq!(Ok(build_label(claim)), label.parse(), "{claim}");
-        check("data-postgres-0", "data-postgres-0");
-        check("data.postgres", "data-postgres");
-        check("0-data", "pvc-0-data");
-        check("last", "pvc-last");
-        check("suite-a", "pvc-suite-a");
-        check(&"a".repeat(55), &"a".repeat(30));
-    }
 }

@@ -54,7 +54,6 @@ mod volumes;
 mod watch;
 mod web;
 mod web_console;
-mod what_ifs;
 
 use std::io::Write;
 use std::path::PathBuf;

@@ -3,14 +3,14 @@
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use plimsoll_device::{check_writable, write_whole};
+use plimsoll_device::write_whole;
 use plimsoll_drive::{Onward, PageCache};
 use plimsoll_language::{label, say};
 use plimsoll_record::{EndReason, Finding, Slice, SuiteRun};
 use plimsoll_report::Progress;
 use plimsoll_suite::{
     CompletedStep, DataPhase, DataRequest, Facts, Ground, Nature, Phases, Recipe, RunOrigin, Step, StepProgress,
-    SuiteData, SuiteObserver, SuiteOptions, Surroundings, check_not_system, check_room, perform_phases, suite_run,
+    SuiteData, SuiteObserver, SuiteOptions, Surroundings, check_retained, check_room, perform_phases, suite_run,
 };
 use plimsoll_units::{Bytes, Instant, Span};
 
@@ -37,7 +37,7 @@ pub fn run_suite(suite: &SuiteArgs) -> Result<(), CliError> {
             say_remaining(&mut console, remaining);
             return Ok(());
         }
-        check_database(request, options)?;
+        request.check(options)?;
     }
     let mut snapshots = None;
     let mut ground = match place {
@@ -53,7 +53,7 @@ pub fn run_suite(suite: &SuiteArgs) -> Result<(), CliError> {
         }
     };
     let mut recipe =
-        options.recipe(&surroundings(place.memory(), ground.facts()), ground.facts()).map_err(CliError::usage)?;
+        options.recipe(&Surroundings::of(ground.facts(), place.memory()), ground.facts()).map_err(CliError::usage)?;
     if ground.facts().read_only && recipe.files().iter().any(|file| file.writes) {
         let SuiteTarget::Storage(place) = place else {
             return Err(CliError::usage(label!("the database is read-only")));
@@ -65,7 +65,7 @@ pub fn run_suite(suite: &SuiteArgs) -> Result<(), CliError> {
         check_room(&*recipe, ground.facts(), Bytes::default())?;
     }
     if let SuiteTarget::Storage(place) = place {
-        check_kept(&place.place, options.state(), &*recipe)?;
+        check_retained(Path::new(&place.place), options.state(), &*recipe)?;
     }
     let data = own_data.map(|request| claim(request, &*recipe, ground.facts(), &mut console));
     let mut data = data.transpose()?;
@@ -89,14 +89,6 @@ pub fn run_suite(suite: &SuiteArgs) -> Result<(), CliError> {
     finish_suite(&mut ran, snapshots, &outputs)?;
     finished?;
     if failed { Err(CliError::Ended(1)) } else { Ok(()) }
-}
-
-/// Fails for a database of the server, and for flags about data with a statement on the user's tables.
-fn check_database(request: DataRequest<'_>, options: &dyn SuiteOptions) -> Result<(), CliError> {
-    if !options.uses_own_tables() {
-        refuse_data_flags(request)?;
-    }
-    if options.writes() { Ok(check_not_system(request.url)?) } else { Ok(()) }
 }
 
 /// Finds the data of a suite, or makes space for them.
@@ -124,45 +116,9 @@ pub fn simulate(config: &str, options: &dyn SuiteOptions, console: &mut Console)
     if ground.facts().nature != Nature::Model {
         return Err(CliError::usage(say!("{config}: name a configuration of the catalogue")));
     }
-    let mut recipe = options.recipe(&surroundings(None, ground.facts()), ground.facts()).map_err(CliError::usage)?;
+    let mut recipe =
+        options.recipe(&Surroundings::of(ground.facts(), None), ground.facts()).map_err(CliError::usage)?;
     run_recipe(&mut *recipe, &mut *ground, console, None).map(|(run, _)| run)
-}
-
-/// Values for a recipe that its options do not contain. `memory` replaces that of the host.
-fn surroundings(memory: Option<Bytes>, facts: &Facts) -> Surroundings {
-    let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
-    let date = || jiff::Zoned::now().strftime("%Y/%m/%d %H:%M:%S").to_string();
-    Surroundings {
-        memory: memory.or_else(|| facts.memory()).unwrap_or_default(),
-        host: host.trim().to_owned(),
-        date: if facts.nature == Nature::Model { String::new() } else { date() },
-    }
-}
-
-/// Fails if a run would overwrite data, or their state, that an earlier run kept for a check.
-fn check_kept(place: &str, state: Option<&Path>, recipe: &dyn Recipe) -> Result<(), CliError> {
-    let files = recipe.files();
-    let mut written = files.iter().filter(|file| file.writes).peekable();
-    let state = state.filter(|_| written.peek().is_some());
-    let retained = written.filter_map(|file| Some(Path::new(place).join(file.path.as_ref()?)));
-    let exists = retained.chain(state.map(Path::to_path_buf)).find(|path| path.is_file());
-    if let Some(path) = exists {
-        let path = path.display();
-        return Err(CliError::usage(say!(
-            "{path}: it may be of an earlier run: add --check to check its data, or remove it, or use another name"
-        )));
-    }
-    state.map_or(Ok(()), |path| Ok(check_writable(path)?))
-}
-
-/// Fails for flags about data with a statement on the user's tables.
-fn refuse_data_flags(request: DataRequest<'_>) -> Result<(), CliError> {
-    let flag = match (request.destroy, request.phase) {
-        (Some(name), _) => format!("--destroy {name}"),
-        (None, Some(_)) => "--phase".into(),
-        (None, None) => return Ok(()),
-    };
-    Err(CliError::usage(say!("{flag}: --sql uses existing tables and loads or drops no data: omit it")))
 }
 
 /// The outcome of the loading phase alone.

@@ -7,6 +7,7 @@ use plimsoll_choose::Lift;
 use plimsoll_choose::watch::{LoadSample, WatchOptions, WatchState, Watcher, read_samples};
 use plimsoll_ingest::Demand;
 use plimsoll_language::say;
+use plimsoll_measure::watch::name_target;
 use plimsoll_measure::{InputFiles, Offers, Percent, list_readings};
 use plimsoll_report::pages::{self, WatchReport};
 use plimsoll_report::{WATCH_RULES, watch_json};
@@ -36,7 +37,7 @@ pub fn run(args: &WatchArgs) -> Result<(), CliError> {
     let offer = args.on.as_ref().map(|config| offers.offer(config)).transpose()?;
     let credits = args.credits.map(|Percent(share)| share);
     let watcher = Watcher::new(offer, WatchOptions { lead: args.warn_before, credits });
-    let mut watch = Watch::new(target::name(&args.target), forms, offers, watcher);
+    let mut watch = Watch::new(name_target(&args.target), forms, offers, watcher);
     match target::find(args)? {
         WatchTarget::Recorded(_) if args.otlp.is_some() => {
             return Err(CliError::usage("--otlp sends a running watch: omit it for a file"));

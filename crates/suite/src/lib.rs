@@ -41,5 +41,5 @@ pub use step::{
     Before, Descriptor, FileAccess, FilePart, FileSpec, FileWork, FilesStep, IoStep, Keep, SettingsStep, Step, Work,
     Worker, WorkerOrder,
 };
-pub use suite_data::{DataError, DataPhase, DataRequest, SuiteData, check_not_system, check_room};
+pub use suite_data::{DataError, DataPhase, DataRequest, SuiteData, check_retained, check_room};
 pub use suite_run::{RunOrigin, StepProgress, suite_run};

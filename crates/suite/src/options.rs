@@ -5,7 +5,7 @@ use std::path::Path;
 use clap::builder::{BoolValueParser, TypedValueParser};
 use plimsoll_units::{Bytes, Malformed};
 
-use crate::ground::Facts;
+use crate::ground::{Facts, Nature};
 use crate::recipe::Recipe;
 
 /// An unsuitable option and the remedy, in one line.
@@ -38,6 +38,19 @@ pub struct Surroundings {
     pub host: String,
     /// Local date and time for layouts with a date; empty in virtual time.
     pub date: String,
+}
+
+impl Surroundings {
+    /// Those of this host; of a model, without a date. `memory` replaces that of the host.
+    pub fn of(facts: &Facts, memory: Option<Bytes>) -> Self {
+        let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+        let date = || jiff::Zoned::now().strftime("%Y/%m/%d %H:%M:%S").to_string();
+        Self {
+            memory: memory.or_else(|| facts.memory()).unwrap_or_default(),
+            host: host.trim().to_owned(),
+            date: if facts.nature == Nature::Model { String::new() } else { date() },
+        }
+    }
 }
 
 pub trait SuiteOptions {

@@ -1,10 +1,13 @@
 //! The data of a suite in an existing database: loading, recognition by marker, use, and removal.
 
+use std::path::Path;
+
 use clap::ValueEnum;
 use plimsoll_database::{DataMarker, Database, DatabaseAddress, Failure, NoAddress, connect};
+use plimsoll_device::check_writable;
 use plimsoll_units::Bytes;
 
-use crate::{Facts, Phases, Recipe, Step, StepResult};
+use crate::{Facts, Phases, Recipe, Step, StepResult, SuiteOptions};
 
 /// Maximum number of object names in a message.
 const SHOWN: usize = 3;
@@ -31,6 +34,28 @@ pub struct DataRequest<'a> {
     pub destroy: Option<&'a str>,
 }
 
+impl DataRequest<'_> {
+    /// Fails for a database of the server, and for flags about data with a statement on the user's tables.
+    ///
+    /// # Errors
+    /// As stated, or the address is invalid.
+    pub fn check(&self, options: &dyn SuiteOptions) -> Result<(), DataError> {
+        if !options.uses_own_tables() {
+            self.refuse_flags()?;
+        }
+        if options.writes() { check_not_system(self.url) } else { Ok(()) }
+    }
+
+    fn refuse_flags(&self) -> Result<(), DataError> {
+        let flag = match (self.destroy, self.phase) {
+            (Some(name), _) => format!("--destroy {name}"),
+            (None, Some(_)) => "--phase".into(),
+            (None, None) => return Ok(()),
+        };
+        Err(DataError::TableFlag(flag))
+    }
+}
+
 /// The data of a suite could not be prepared or dropped.
 #[plimsoll_language::say_errors]
 #[derive(Debug, thiserror::Error)]
@@ -38,6 +63,10 @@ pub enum DataError {
     /// Invalid request: a message with the remedy.
     #[error("{0}")]
     Refused(String),
+    #[error("{0}: it may be of an earlier run: add --check to check its data, or remove it, or use another name")]
+    EarlierRun(String),
+    #[error("{0}: --sql uses existing tables and loads or drops no data: omit it")]
+    TableFlag(String),
     /// The database failed.
     #[error(transparent)]
     Database(#[from] Failure),
@@ -237,6 +266,23 @@ pub fn check_room(recipe: &dyn Recipe, facts: &Facts, dropped: Bytes) -> Result<
     )))
 }
 
+/// Fails if a run would overwrite data, or their state, that an earlier run kept for a check.
+///
+/// # Errors
+/// A file of the recipe or the state exists, or the state cannot be written.
+pub fn check_retained(folder: &Path, state: Option<&Path>, recipe: &dyn Recipe) -> Result<(), DataError> {
+    let files = recipe.files();
+    let mut written = files.iter().filter(|file| file.writes).peekable();
+    let state = state.filter(|_| written.peek().is_some());
+    let retained = written.filter_map(|file| Some(folder.join(file.path.as_ref()?)));
+    let exists = retained.chain(state.map(Path::to_path_buf)).find(|path| path.is_file());
+    if let Some(path) = exists {
+        return Err(DataError::EarlierRun(path.display().to_string()));
+    }
+    let check = |path| check_writable(path).map_err(|error| DataError::Refused(error.to_string()));
+    state.map_or(Ok(()), check)
+}
+
 /// Drops everything if the user named the database.
 fn destroy(given: Option<&str>, address: &DatabaseAddress, database: &dyn Database) -> Result<(), DataError> {
     let (Some(given), name) = (given, database.name().or(address.name())) else { return Ok(()) };
@@ -276,7 +322,7 @@ fn connect_user_database(url: &str) -> Result<(DatabaseAddress, Box<dyn Database
 ///
 /// # Errors
 /// The database is unreachable, or a system database.
-pub fn check_not_system(url: &str) -> Result<(), DataError> {
+fn check_not_system(url: &str) -> Result<(), DataError> {
     connect_user_database(url).map(drop)
 }
 

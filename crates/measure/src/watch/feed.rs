@@ -175,6 +175,24 @@ impl<'a> LoadFeed<'a> {
 }
 
 /// Connections to all databases of a PostgreSQL server, and their maximum.
+/// Reads all sources: sessions are those of the first, the load that of the last.
+///
+/// # Errors
+/// As [`LoadFeed::sample`].
+pub fn sample_all(feeds: &mut [LoadFeed<'_>], stop: &dyn Fn() -> bool) -> Result<Option<LoadSample>, FeedError> {
+    let mut merged: Option<LoadSample> = None;
+    for feed in feeds {
+        let sample = feed.sample(stop)?;
+        let database = merged.take();
+        merged = sample.map(|sample| LoadSample {
+            sessions: sample.sessions.or(database.as_ref().and_then(|database| database.sessions)),
+            connections: sample.connections.or(database.and_then(|database| database.connections)),
+            ..sample
+        });
+    }
+    Ok(merged)
+}
+
 fn count_connections(sample: &Map<String, Value>) -> Option<[f64; 2]> {
     let maximum = sample.get("server")?.get("max_connections")?.as_f64()?;
     let databases = sample.get("pg_stat_database")?.as_array()?;

@@ -1,10 +1,8 @@
 //! Listening sockets of `plimsoll nbd`: named by the user, passed by a service manager, or private for the command.
 
-use std::path::PathBuf;
-
 use anyhow::Context;
 use plimsoll_device::nbd::ExportAddress;
-use plimsoll_front::sockets::{ListenAddress, Listening, SocketAccess, SocketFile};
+use plimsoll_front::sockets::{ListenAddress, Listening, PrivateDirectory, SocketAccess, SocketFile};
 use plimsoll_front::{Server, TlsMode};
 use plimsoll_language::label;
 
@@ -19,7 +17,7 @@ pub(super) struct NbdSockets {
     pub origin: SocketOrigin,
     listening: Vec<Listening>,
     /// Directory of a private socket.
-    private: Option<Private>,
+    private: Option<PrivateDirectory>,
     mode: TlsMode,
     args: TlsArgs,
     export: String,
@@ -33,20 +31,10 @@ pub(super) enum SocketOrigin {
     Inherited,
 }
 
-/// A private directory, removed with its contents.
-struct Private(PathBuf);
-
 /// Files of the sockets while the server runs, removed on drop.
 pub(super) struct SocketFiles {
     _files: Vec<SocketFile>,
-    _private: Option<Private>,
-}
-
-impl Drop for Private {
-    fn drop(&mut self) {
-        // Another process may have removed it.
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
+    _private: Option<PrivateDirectory>,
 }
 
 impl NbdSockets {
@@ -64,8 +52,8 @@ impl NbdSockets {
         }
         let mut private = None;
         if listening.is_empty() && args.run.is_some() {
-            let own = Private::make().context(label!("creating a directory for a socket"))?;
-            let place = ListenAddress::Unix(own.0.join("socket"));
+            let own = PrivateDirectory::create("plimsoll").context(label!("creating a directory for a socket"))?;
+            let place = ListenAddress::Unix(own.path().join("socket"));
             listening.push(place.listen(SocketAccess::Owner)?);
             private = Some(own);
         }
@@ -91,20 +79,5 @@ impl NbdSockets {
             files.extend(file);
         }
         Ok(SocketFiles { _files: files, _private: self.private })
-    }
-}
-
-impl Private {
-    fn make() -> std::io::Result<Self> {
-        use std::os::unix::fs::DirBuilderExt;
-        let base = std::env::temp_dir();
-        for attempt in 0..100 {
-            let path = base.join(format!("plimsoll-{}-{attempt}", std::process::id()));
-            match std::fs::DirBuilder::new().mode(0o700).create(&path) {
-                Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
-                created => return created.map(|()| Self(path)),
-            }
-        }
-        Err(std::io::ErrorKind::AlreadyExists.into())
     }
 }

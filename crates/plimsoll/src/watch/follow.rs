@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use plimsoll_choose::watch::{HORIZON, LoadSample};
 use plimsoll_front::sockets::{ListenAddress, SocketAccess};
 use plimsoll_language::{label, say};
-use plimsoll_measure::watch::{FeedError, LoadFeed, SampleLog, SampleLogError};
+use plimsoll_measure::watch::{FeedError, LoadFeed, SampleLog, SampleLogError, sample_all};
 use plimsoll_report::{TextStyle, page_summary, pages, watch_metrics};
 use plimsoll_service::http::{Control, Entrance, text_router};
 
@@ -42,7 +42,9 @@ impl Watch {
         let (begun, every) = (Instant::now(), Duration::from_nanos(args.every.unwrap_or(EVERY).as_nanos()));
         let end = args.duration.map(|duration| begun + Duration::from_nanos(duration.as_nanos()));
         for reading in 0_u32.. {
-            match self.read(&mut feeds, &stop) {
+            let read = sample_all(&mut feeds, &stop);
+            self.cost = feeds.first().and_then(LoadFeed::cost);
+            match read {
                 Ok(sample) => {
                     self.trouble = None;
                     if let (Some(log), Some(sample)) = (&mut log, &sample) {
@@ -72,22 +74,6 @@ impl Watch {
             }
         }
         Ok(())
-    }
-
-    /// Reads all sources; sessions come from the first, the load from the last.
-    fn read(&mut self, feeds: &mut [LoadFeed<'_>], stop: &dyn Fn() -> bool) -> Result<Option<LoadSample>, FeedError> {
-        let mut merged: Option<LoadSample> = None;
-        for feed in feeds.iter_mut() {
-            let sample = feed.sample(stop)?;
-            let database = merged.take();
-            merged = sample.map(|sample| LoadSample {
-                sessions: sample.sessions.or(database.as_ref().and_then(|database| database.sessions)),
-                connections: sample.connections.or(database.and_then(|database| database.connections)),
-                ..sample
-            });
-        }
-        self.cost = feeds.first().and_then(LoadFeed::cost);
-        Ok(merged)
     }
 
     fn observe(&mut self, sample: LoadSample) {

@@ -3,7 +3,6 @@
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-use plimsoll_language::say;
 use plimsoll_measure::watch::LoadFeed;
 use plimsoll_service::client::{ClientError, fetch_page};
 use plimsoll_suite::collect::{Linux, Mysql, Postgres, PsqlConnection};
@@ -68,7 +67,7 @@ pub(super) fn find(args: &WatchArgs) -> Result<WatchTarget<'_>, CliError> {
 /// The end of a range query whose last step is now.
 fn latest_range(every_s: f64) -> String {
     let now = jiff::Timestamp::now().as_second() as f64;
-    say!("&start={}&end={now}&step={every_s}", now - RANGE_INTERVALS * every_s)
+    format!("&start={}&end={now}&step={every_s}", now - RANGE_INTERVALS * every_s)
 }
 
 fn connect<'a>(url: &'a OsStr, options: &'a [OsString]) -> Postgres<'a> {
@@ -81,38 +80,5 @@ fn describe(authority: &str, error: &ClientError) -> String {
         ClientError::NoService { source, .. } => format!("http://{authority} does not answer ({source})"),
         ClientError::Broken { why, .. } => format!("http://{authority} has no such page ({why})"),
         other => other.to_string(),
-    }
-}
-
-/// The target without a password, for pages and labels.
-pub(super) fn name(target: &str) -> String {
-    match target.split_once("://") {
-        Some((scheme, rest)) => {
-            let end = rest.find(['/', '?']).unwrap_or(rest.len());
-            let host = rest[..end].rsplit_once('@').map_or(&rest[..end], |(_, host)| host);
-            // Options behind a question mark may contain a password.
-            let path = rest[end..].split('?').next().unwrap_or_default();
-            format!("{scheme}://{host}{path}")
-        }
-        None => target.to_owned(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::name;
-
-    #[test]
-    fn names_have_no_passwords() {
-        let names = [
-            ("postgres://me:secret@db1:5432/shop?sslmode=require", "postgres://db1:5432/shop"),
-            ("postgres:///shop?host=/tmp&password=secret", "postgres:///shop"),
-            ("postgres://me:a@b@db1", "postgres://db1"),
-            ("host", "host"),
-            ("./iostat.txt", "./iostat.txt"),
-        ];
-        for (target, expected) in names {
-            assert_eq!(name(target), expected);
-        }
     }
 }
