@@ -5,6 +5,7 @@
 
 mod activity;
 mod aio;
+mod atomic_file;
 mod block;
 mod buffers;
 mod calls;
@@ -40,13 +41,13 @@ mod throttle;
 pub mod tls;
 mod uring;
 mod usage;
-mod whole_file;
 mod yield_rule;
 
 pub use activity::{
     Activity, ActivityDelta, ActivityWatch, DiskDelta, Frequency, HostSnapshot, ProcessDelta, disk_counters, host_time,
 };
 pub use aio::Aio;
+pub use atomic_file::{NotWritable, check_writable, write_atomically};
 pub use block::{DeviceNumber, NotANumber};
 pub use buffers::Aligned;
 pub use clock::Clock;
@@ -83,4 +84,3 @@ pub use threads::Threads;
 pub use throttle::{Throttle, read_throttles};
 pub use uring::Uring;
 pub use usage::{ThreadUsage, cpu_time, sharpen_timers, thread_cpu_time, thread_usage};
-pub use whole_file::{NotWritable, check_writable, write_whole};

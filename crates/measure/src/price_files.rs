@@ -5,7 +5,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use plimsoll_catalogue::ImportedPrices;
-use plimsoll_device::write_whole;
+use plimsoll_device::write_atomically;
 use plimsoll_language::say;
 
 use crate::error::{MeasureError, describe};
@@ -25,7 +25,7 @@ pub fn merge_prices(folder: &Path, mut prices: ImportedPrices) -> Result<(), Mea
     }
     let failed = |error: std::io::Error| MeasureError::usage(format!("{}: {error}", path.display()));
     fs::create_dir_all(folder).map_err(failed)?;
-    write_whole(&path, prices.to_json().as_bytes()).map_err(|fault| MeasureError::File(describe(&fault)))
+    write_atomically(&path, prices.to_json().as_bytes()).map_err(|fault| MeasureError::File(describe(&fault)))
 }
 
 /// Imported prices, by name of their files.

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use plimsoll_analyse::{LineHistory, different_load};
-use plimsoll_device::write_whole;
+use plimsoll_device::write_atomically;
 use plimsoll_drive::Fault;
 use plimsoll_ingest::ImportedCurve;
 use plimsoll_load::StreamSpec;
@@ -100,7 +100,7 @@ impl RunStore {
         let json = curve.to_json();
         let is_same = |path: &Path| fs::read(path).is_ok_and(|existing| existing == json);
         let path = self.place_unless(curve.started.as_deref(), &labelled(curve, label), is_same)?;
-        write_whole(&path, &json)?;
+        write_atomically(&path, &json)?;
         Ok(path)
     }
 
@@ -159,7 +159,7 @@ impl RunStore {
             let attempt = || format!("writing {}", path.display());
             side.snapshots = snapshots.keep(&path).map_err(|source| Fault { attempt: attempt(), source })?;
         }
-        write_whole(&path, &suite.to_json())?;
+        write_atomically(&path, &suite.to_json())?;
         Ok(path)
     }
 

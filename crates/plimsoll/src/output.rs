@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use plimsoll_analyse::Comparison;
-use plimsoll_device::{check_writable, write_whole};
+use plimsoll_device::{check_writable, write_atomically};
 use plimsoll_language::{Language, label, say};
 use plimsoll_measure::MeasureError;
 use plimsoll_record::{Curve, EndReason, SuiteRun};
@@ -311,7 +311,7 @@ fn is_standard_output(path: &Path) -> bool {
 
 /// Writes a file atomically, or to standard output.
 pub fn put(path: &Path, bytes: &[u8]) -> Result<(), CliError> {
-    if is_standard_output(path) { print(bytes) } else { Ok(write_whole(path, bytes).map_err(anyhow::Error::new)?) }
+    if is_standard_output(path) { print(bytes) } else { Ok(write_atomically(path, bytes).map_err(anyhow::Error::new)?) }
 }
 
 /// Writes to standard output; a closed pipe is not an error.

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use plimsoll_device::write_whole;
+use plimsoll_device::write_atomically;
 use plimsoll_drive::{Onward, PageCache};
 use plimsoll_language::{label, say};
 use plimsoll_record::{EndReason, Finding, Slice, SuiteRun};
@@ -80,7 +80,7 @@ pub fn run_suite(suite: &SuiteArgs) -> Result<(), CliError> {
     let finished = finished.map(|remaining| say_remaining(&mut console, remaining));
     let (mut ran, failed) = created?;
     if let Some((path, memory)) = options.state().zip(recipe.state()) {
-        write_whole(path, &memory).map_err(anyhow::Error::new)?;
+        write_atomically(path, &memory).map_err(anyhow::Error::new)?;
     }
     if place.database().is_some_and(|args| args.phase == Some(DataPhase::Prepare)) {
         finished?;

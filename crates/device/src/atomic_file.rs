@@ -22,7 +22,7 @@ pub struct NotWritable {
 ///
 /// # Errors
 /// The path is no regular file, or cannot be written.
-pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), Fault> {
+pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<(), Fault> {
     let failed = |source| Fault { attempt: format!("writing {}", path.display()), source };
     // Symbolic links are kept: their target is replaced.
     let target = &resolve(path);
