@@ -14,7 +14,7 @@ use crate::chart::{Bar, Fill, bars};
 use crate::findings;
 use crate::html::{both, figure};
 use crate::number;
-use crate::page::{Block, Chart, Emphasis, Fact, Headline, Page, PageSection};
+use crate::page::{Block, Chart, Emphasis, Exhibit, Fact, Headline, Page, PageSection};
 use crate::sessions::{SessionCurve, group_verdict, groups};
 use crate::suite::{StepRow, meanings, rows, skipped, table};
 use crate::words::{self, clean, database};
@@ -44,12 +44,16 @@ fn build_page(suite: &SuiteRun) -> Page {
     details.push(format_settings(suite));
     details.retain(|detail| !detail.is_empty());
     let untold: &[SessionCurve<'_>] = if subject.is_empty() { &groups } else { &[] };
+    // One of several listings would be a part of the result.
+    let has_parts = suite.listings.len() > 1;
     Page {
         title,
         subject,
         alert: alert(suite),
         headline: Some(Headline { details, ..headline }),
         origin: words::source_word(&suite.source),
+        figures: suite.verdicts.iter().map(verdict_fact).collect(),
+        exhibit: if has_parts { Exhibit::Block(Block::Table(table(suite))) } else { Exhibit::default() },
         sections: build_sections(suite, untold, &groups, 0),
         next: next(suite),
         made_by: suite.made_by.clone(),
@@ -122,11 +126,12 @@ fn build_sections(
     let listing = |listing: &plimsoll_record::Listing| {
         PageSection::new(clean(&listing.title), vec![Block::Listing(listing.text.clone())])
     };
-    let verdict =
-        |verdict: &Verdict| Fact::new(label!("verdict"), words::verdict(verdict)).with_emphasis(Emphasis::Note);
     let rows = rows(suite);
     let mut out: Vec<PageSection> = suite.listings.iter().map(listing).collect();
-    out.push(PageSection::bare(label!("Verdicts"), vec![Block::Facts(suite.verdicts.iter().map(verdict).collect())]));
+    out.push(PageSection::bare(
+        label!("Verdicts"),
+        vec![Block::Facts(suite.verdicts.iter().map(verdict_fact).collect())],
+    ));
     out.push(PageSection::bare(
         label!("Load lines"),
         untold.iter().flat_map(|group| describe_load_line(suite, group)).collect(),
@@ -140,6 +145,10 @@ fn build_sections(
     out.push(findings(&findings::of_suite(suite)));
     out.push(PageSection::bare(label!("Target and conditions"), vec![Block::Facts(place(suite))]));
     out
+}
+
+fn verdict_fact(verdict: &Verdict) -> Fact {
+    Fact::new(label!("verdict"), words::verdict(verdict)).with_emphasis(Emphasis::Note)
 }
 
 /// The load line of a group, and the rest of its verdict.
