@@ -74,36 +74,6 @@ fn misfit(share: f64, points: &[(u32, f64)]) -> f64 {
 mod tests {
     use super::*;
 
-    /// Statements per minute of a full scan on a disk of Azure in 2014, by concurrency.
-    const PUBLISHED: [(u32, f64); 8] =
-        [(1, 4.5), (2, 8.6), (3, 11.8), (4, 13.6), (5, 15.2), (6, 16.0), (9, 18.0), (12, 17.1)];
-
-    fn per_second() -> Vec<(u32, f64)> {
-        PUBLISHED.iter().map(|(sessions, rate)| (*sessions, rate / 60.0)).collect()
-    }
-
-    #[test]
-    fn article_is_predicted_by_delay_and_queue() {
-        let (demand, delay) = (Span::from_millis(3_480), Span::from_millis(9_880));
-        let expected = [4.49, 8.41, 11.61, 14.00, 15.58, 16.49, 17.21, 17.24];
-        let mut worst = 0.0_f64;
-        for ((sessions, published), expected) in PUBLISHED.into_iter().zip(expected) {
-            let got = 60.0 * predict(demand, delay, sessions);
-            assert!((got - expected).abs() <= 0.006, "{sessions}: {got} instead of {expected}");
-            worst = worst.max((got / published - 1.0).abs());
-        }
-        assert!((worst - 0.044).abs() < 0.001, "{worst}");
-    }
-
-    #[test]
-    fn fit_recovers_the_parameters_of_the_article() {
-        let fitted = fit(&per_second()).expect("eight points");
-        let (demand, delay) = (fitted.demand.as_secs_f64(), fitted.delay.as_secs_f64());
-        assert!((demand - 3.48).abs() < 0.07 && (delay - 9.88).abs() < 0.25, "{fitted:?}");
-        assert!(fitted.error < 0.05, "{fitted:?}");
-        assert!((saturation(&fitted) - 3.84).abs() < 0.1, "{fitted:?}");
-    }
-
     #[test]
     fn predicted_points_are_fitted_exactly() {
         for (demand, delay) in [(3.48, 9.88), (1.0, 0.0), (0.001, 2.0), (0.5, 0.5)] {

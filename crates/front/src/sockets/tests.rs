@@ -31,14 +31,14 @@ struct Folder(PathBuf);
 impl Folder {
     fn new(name: &str) -> Self {
         let path = std::env::temp_dir().join(format!("plimsoll-sockets-{name}-{}", std::process::id()));
-        std::fs::create_dir_all(&path).unwrap();
+        fs::create_dir_all(&path).unwrap();
         Self(path)
     }
 }
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        std::fs::remove_dir_all(&self.0).unwrap();
+        fs::remove_dir_all(&self.0).unwrap();
     }
 }
 
@@ -49,7 +49,7 @@ fn stale_socket_is_replaced_and_active_socket_is_refused() {
     let place = ListenAddress::Unix(path.clone());
     drop(UnixListener::bind(&path).unwrap());
     let first = place.listen(SocketAccess::Owner).unwrap();
-    assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+    assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
     drop(UnixStream::connect(&path).unwrap());
     let taken = place.listen(SocketAccess::Umask).unwrap_err();
     assert!(matches!(taken, ListenError::Taken(_)), "{taken}");
@@ -57,9 +57,9 @@ fn stale_socket_is_replaced_and_active_socket_is_refused() {
     drop(first);
     assert!(!path.exists(), "its file remains");
 
-    std::fs::write(&path, "data").unwrap();
+    fs::write(&path, "data").unwrap();
     assert!(matches!(place.listen(SocketAccess::Umask), Err(ListenError::NotASocket(_))));
-    assert_eq!(std::fs::read(&path).unwrap(), b"data");
+    assert_eq!(fs::read(&path).unwrap(), b"data");
     let long = ListenAddress::Unix(folder.0.join("x".repeat(120)));
     assert!(matches!(long.listen(SocketAccess::Umask), Err(ListenError::TooLong(_))));
     let nowhere = ListenAddress::Unix(folder.0.join("none/socket"));
@@ -71,8 +71,8 @@ fn socket_of_another_server_is_not_removed() {
     let folder = Folder::new("other");
     let path = folder.0.join("socket");
     let first = ListenAddress::Unix(path.clone()).listen(SocketAccess::Umask).unwrap();
-    std::fs::remove_file(&path).unwrap();
-    std::fs::write(folder.0.join("keeps the number in use"), "").unwrap();
+    fs::remove_file(&path).unwrap();
+    fs::write(folder.0.join("keeps the number in use"), "").unwrap();
     let other = UnixListener::bind(&path).unwrap();
     drop(first);
     UnixStream::connect(&path).unwrap();

@@ -465,7 +465,7 @@ fn lines(bytes: u64, block: Bytes, span: Span) -> String {
     format!("{records} records in\n{records} records out\n{}\n", copied(bytes, span))
 }
 
-/// `5368709120 bytes (5.4 GB, 5.0 GiB) copied, 348.028 s, 15.4 MB/s`.
+/// `52428800 bytes (52 MB, 50 MiB) copied, 0.5 s, 105 MB/s`.
 fn copied(bytes: u64, span: Span) -> String {
     let noun = if bytes == 1 { "byte" } else { "bytes" };
     let sizes = match (format_size(bytes, 1000), format_size(bytes, 1024)) {
@@ -548,13 +548,10 @@ mod tests {
 
     #[test]
     fn copy_line_matches_gnu_dd() {
-        // Lines printed by dd of coreutils 9.1, and those of a published article.
+        // Lines printed by dd of coreutils 9.1.
         let check = |bytes, nanoseconds, expected: &str| {
             assert_eq!(copied(bytes, Span::from_nanos(nanoseconds)), expected);
         };
-        check(5_368_709_120, 348_028_000_000, "5368709120 bytes (5.4 GB, 5.0 GiB) copied, 348.028 s, 15.4 MB/s");
-        check(5_368_709_120, 174_138_000_000, "5368709120 bytes (5.4 GB, 5.0 GiB) copied, 174.138 s, 30.8 MB/s");
-        check(5_368_709_120, 86_154_000_000, "5368709120 bytes (5.4 GB, 5.0 GiB) copied, 86.154 s, 62.3 MB/s");
         check(7_340_032, 6_457_910, "7340032 bytes (7.3 MB, 7.0 MiB) copied, 0.00645791 s, 1.1 GB/s");
         check(500, 134_461, "500 bytes copied, 0.000134461 s, 3.7 MB/s");
         check(1500, 65_938, "1500 bytes (1.5 kB, 1.5 KiB) copied, 6.5938e-05 s, 22.7 MB/s");

@@ -185,3 +185,26 @@ fn rungs_are_ranges_and_lists() {
         assert!(wrong.parse::<Rungs>().is_err(), "{wrong}");
     }
 }
+
+#[test]
+fn article_is_predicted_by_delay_and_queue() {
+    let (demand, delay) = (Span::from_millis(3_480), Span::from_millis(9_880));
+    let expected = [4.49, 8.41, 11.61, 14.00, 15.58, 16.49, 17.21, 17.24];
+    let mut worst = 0.0_f64;
+    for (row, expected) in published::ROWS.iter().zip(expected) {
+        let got = 60.0 * closed::predict(demand, delay, row.sessions);
+        assert!((got - expected).abs() <= 0.006, "{}: {got} instead of {expected}", row.sessions);
+        worst = worst.max((got / row.per_minute - 1.0).abs());
+    }
+    assert!((worst - 0.044).abs() < 0.001, "{worst}");
+}
+
+#[test]
+fn fit_recovers_the_parameters_of_the_article() {
+    let points: Vec<(u32, f64)> = published::ROWS.iter().map(|row| (row.sessions, row.per_minute / 60.0)).collect();
+    let fitted = closed::fit(&points).expect("eight points");
+    let (demand, delay) = (fitted.demand.as_secs_f64(), fitted.delay.as_secs_f64());
+    assert!((demand - 3.48).abs() < 0.07 && (delay - 9.88).abs() < 0.25, "{fitted:?}");
+    assert!(fitted.error < 0.05, "{fitted:?}");
+    assert!((closed::saturation(&fitted) - 3.84).abs() < 0.1, "{fitted:?}");
+}
