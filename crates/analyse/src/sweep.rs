@@ -46,6 +46,13 @@ pub struct SweepPlan {
     pub slots: Option<SlotPlan>,
 }
 
+impl SweepPlan {
+    /// True if the user gave the loads.
+    pub fn is_named(&self) -> bool {
+        self.depths.is_some() || self.rates.is_some()
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
     /// Determine the highest rate: closed loads of increasing depth.
@@ -113,8 +120,7 @@ const WARM_UP: f64 = 0.1;
 impl Sweep {
     /// Starts a sweep.
     pub fn new(plan: SweepPlan) -> Self {
-        let is_named = plan.depths.is_some() || plan.rates.is_some();
-        let slots = plan.slots.filter(|_| !is_named);
+        let slots = plan.slots.filter(|_| !plan.is_named());
         let passes = slots.map(|slots| Passes::new(slots, plan.budget, plan.arrival, plan.max_depth));
         Self { objective: plan.objective, plan, issued: Vec::new(), passes, is_bracketed: false, first_round: None }
     }
@@ -133,7 +139,7 @@ impl Sweep {
                 self.objective = headline_objective(slots).map(|(objective, _)| objective);
             }
             passes.next(slots, self.objective, spent.as_secs_f64())
-        } else if self.plan.depths.is_some() || self.plan.rates.is_some() {
+        } else if self.plan.is_named() {
             self.named(left_s)
         } else if left_s < self.plan.least_point.as_secs_f64() {
             None
@@ -189,9 +195,10 @@ impl Sweep {
         self.objective = Some(objective);
     }
 
-    /// True if the next point starts a pass. Without passes each point does.
+    /// True if the next point starts a pass: of named loads, all of them once. Without passes each point does.
     pub fn is_between_passes(&self) -> bool {
-        self.passes.as_ref().is_none_or(Passes::is_between_passes)
+        let loads = self.named_loads().len().max(1);
+        self.passes.as_ref().map_or(self.issued.len().is_multiple_of(loads), Passes::is_between_passes)
     }
 
     /// Purpose of the current point, for a progress line.

@@ -76,16 +76,13 @@ fn share_size(a: &mut Prepared, b: &mut Prepared) {
     (a.size, b.size) = (size, size);
 }
 
-/// The common plan; fails if only one side would be written, or if loads are named.
+/// The common plan; fails if only one side would be written.
 fn share_plan(a: &Prepared, b: &Prepared) -> Result<MeasurePlan, MeasureError> {
     let (MeasuredLoad::Generated(plan), MeasuredLoad::Generated(other)) = (&a.load, &b.load) else {
         return Err(InvalidRequest::InterleavedReplay.into());
     };
     if plan.templates != other.templates {
         return Err(InvalidRequest::InterleavedWrites.into());
-    }
-    if plan.sweep.depths.is_some() {
-        return Err(InvalidRequest::InterleavedDepths.into());
     }
     Ok(plan.in_turns())
 }

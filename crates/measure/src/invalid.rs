@@ -150,8 +150,6 @@ pub(crate) enum InvalidRequest {
     InterleavedReplay,
     #[error("only one target may be written: use --reads 100, or --destroy for both")]
     InterleavedWrites,
-    #[error("this preset has fixed depths and no load line: use another --preset")]
-    InterleavedDepths,
 
     // Simulations.
     #[error("a simulation has a single loop: omit --threads")]

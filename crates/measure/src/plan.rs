@@ -218,11 +218,21 @@ impl MeasurePlan {
     }
 
     /// The plan for passes that alternate between two targets: shorter slots, so that slow storage has enough passes,
-    /// and no sustained load.
+    /// and no sustained load. Named loads are measured in at least two passes, so that drift affects both sides.
     pub fn in_turns(&self) -> Self {
+        let SweepPlan { repetitions, least_point, max_point, .. } = self.sweep;
         let longest = self.sweep.budget / 80;
         let slots = self.sweep.slots.map(|slots| SlotPlan { scouts: 1, longest, hold: 0.0, ..slots });
-        Self { sweep: SweepPlan { slots, ..self.sweep.clone() }, ..self.clone() }
+        let passes = repetitions.max(2);
+        let shorten = |span: Span| if self.sweep.is_named() { span * repetitions.into() / passes.into() } else { span };
+        let sweep = SweepPlan {
+            slots,
+            repetitions: passes,
+            least_point: shorten(least_point),
+            max_point: shorten(max_point),
+            ..self.sweep.clone()
+        };
+        Self { sweep, ..self.clone() }
     }
 
     /// Conditions of a measurement with this plan.

@@ -331,13 +331,13 @@ pub struct MeasureCommand {
     #[arg(value_name = "PATH|URI")]
     pub path: PathBuf,
     /// Compare with this directory, file, device or export: passes alternate between both targets (A B B A), and the
-    /// verdict on this target is printed first
-    #[arg(long, value_name = "PATH|URI", conflicts_with_all = ["replay", "hosts", "depth", "rate", "repetitions"])]
+    /// verdict on this target is printed first; loads of `--rate` or `--depth` are compared one by one
+    #[arg(long, value_name = "PATH|URI", conflicts_with_all = ["replay", "hosts"])]
     pub against: Option<PathBuf>,
     /// Compare two settings of this path: passes alternate (A B B A), each after the shell command of its side, such as
     /// `sysctl vm.dirty_ratio=10`. A failing command ends the measurement. The settings of the last command remain
     #[arg(long, num_args = 2, value_names = ["COMMAND_A", "COMMAND_B"],
-        conflicts_with_all = ["against", "destroy", "replay", "hosts", "depth", "rate", "repetitions"])]
+        conflicts_with_all = ["against", "destroy", "replay", "hosts"])]
     pub ab: Vec<String>,
     /// Keep the run under this label, a name for `report`, `compare` and other commands
     #[arg(long, value_name = "LABEL", conflicts_with_all = ["against", "ab"])]

@@ -192,6 +192,20 @@ fn only_given_loads_are_measured() {
     assert_eq!(paces, once.clone().chain(once).collect::<Vec<_>>());
 }
 
+/// With `--duration` the time of each point is fixed, and its warm-up is beyond the budget.
+#[test]
+fn loads_of_a_fixed_time_are_all_repeated() {
+    let point = Span::from_secs(1);
+    let named = SweepPlan {
+        rates: Some(vec![Iops::per_second(1_000)]),
+        repetitions: 20,
+        least_point: point,
+        max_point: point,
+        ..plan(point * 20, None)
+    };
+    assert_eq!(run_sweep(FAST, &named, 1).points.len(), 20);
+}
+
 #[test]
 fn repetitions_are_interleaved() {
     let twice = SweepPlan { repetitions: 2, ..plan(Span::from_secs(60), Some(toy::p99_within(Span::from_millis(1)))) };

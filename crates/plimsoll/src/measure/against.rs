@@ -5,7 +5,7 @@ use std::io;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use plimsoll_analyse::compare_turns;
+use plimsoll_analyse::{compare_sides, compare_turns};
 use plimsoll_drive::Fault;
 use plimsoll_language::{label, say};
 use plimsoll_measure::{EffortLevel, InterleavedCurves, MeasurementRequest, measure_interleaved, name_run};
@@ -29,10 +29,23 @@ pub(super) fn run(args: &MeasureCommand, path: &Path, outputs: &Outputs) -> Resu
     }
     let requests = [request.clone(), MeasurementRequest { path: path.to_owned(), ..request }];
     requests.iter().try_for_each(check_path)?;
+    check_target(path)?;
     let mut console = Console::new(args.output.quiet).map_err(|error| CliError::Failed(error.into()))?;
     let before_pass = |side: usize| args.ab.get(side).map_or(Ok(()), |command| run_in_shell(command));
     let context = run_context(std::env::args().collect());
     finish(measure_interleaved(requests, &before_pass, &context, &mut console)?, args, outputs)
+}
+
+/// Fails with the commands for a kept run in place of a target.
+fn check_target(path: &Path) -> Result<(), CliError> {
+    let may_be_run = !path.exists() || path.extension().is_some_and(|extension| extension == "json");
+    let run = may_be_run.then(|| store::runs().load_named(path).ok()).flatten();
+    run.map_or(Ok(()), |(name, _)| {
+        Err(CliError::usage(say!(
+            "--against {}: a run, not a target: measure without --against, then plimsoll compare {name} last",
+            path.display()
+        )))
+    })
 }
 
 /// Duration of a quick measurement of both sides: the passes of a slow one are too few in less.
@@ -69,12 +82,17 @@ fn finish(measured: InterleavedCurves, args: &MeasureCommand, outputs: &Outputs)
     if ends != [EndReason::Complete; 2] {
         return ends.into_iter().try_for_each(ended);
     }
-    let Some(objective) = curves[0].load_line.map(|line| line.objective()) else {
-        return Err(CliError::Failed(anyhow::anyhow!(say!(
-            "the first target has no load line: use --objective, or a longer --duration"
-        ))));
+    let sides = curves.each_ref().map(std::slice::from_ref);
+    let is_named = curves.iter().any(|curve| curve.slots.is_empty());
+    let comparison = match curves[0].load_line {
+        _ if is_named => compare_sides(sides[0], sides[1], None),
+        Some(line) => compare_turns(&curves[0], &curves[1], line.objective()),
+        None => {
+            return Err(CliError::Failed(anyhow::anyhow!(say!(
+                "the first target has no load line: use --objective, or a longer --duration"
+            ))));
+        }
     };
-    let comparison = compare_turns(&curves[0], &curves[1], objective);
     outputs.write_comparison(names.each_ref().map(std::slice::from_ref), &comparison, &curves)?;
     gates::decide(&args.gates, &[(names.join(" and "), curves)], |gate, [a, b]| {
         gate.judge_change(&comparison, [a, b].map(std::slice::from_ref))

@@ -330,9 +330,26 @@ fn two_targets_are_measured_in_turns_and_both_runs_kept() {
     for target in ["a", "b"] {
         assert_eq!(folder.names(target), [""; 0], "no file is left in {target}");
     }
-    folder.refuses_usage(&["measure", "a", "--against", "b", "--depth", "1"], "cannot be used with");
     folder.refuses_usage(&["measure", "a", "--against", "nowhere"], "nowhere: no such file or directory");
     folder.refuses_usage(&["measure", "a", "--against", "b", "--destroy", "c"], "only a and b are measured");
+}
+
+#[test]
+fn two_targets_are_compared_at_named_loads() {
+    let folder = Folder::new("named-turns");
+    for target in ["a", "b"] {
+        folder.make(target);
+    }
+    let turns = ["measure", "a", "--against", "b", "--size", "16MiB", "--reads", "100", "--buffered"];
+    for (option, loads, quantity) in [("--rate", "200,400", "mean"), ("--depth", "1,2", "iops")] {
+        let json = folder.json(&[&turns[..], &[option, loads, "--duration", "800ms"]].concat());
+        let points = json["points"].as_array().expect("points");
+        let of_quantity = points.iter().filter(|point| point["quantity"] == quantity).count();
+        assert_eq!(of_quantity, 2, "{option}: {points:?}");
+        let run = folder.json(&["report", "last"]);
+        assert_eq!(run["runs"].as_array().map(Vec::len), Some(4), "each load in two passes");
+    }
+    folder.refuses_usage(&["measure", "a", "--against", "last"], "a run, not a target");
 }
 
 #[test]
