@@ -19,6 +19,8 @@ use serde::Serialize;
 use crate::described::{self, Described};
 use crate::load_line::{chosen_objective, judged as line_of};
 use change::{Pair, Paired, judged};
+pub(crate) use change::{LoadRuns, grouped};
+pub(crate) use lines::SideDifference;
 pub use conditions::different_load;
 pub use incomparable::Incomparable;
 pub use lines::{LineComparison, LineHistory, Method, compare_interleaved, compare_lines};

@@ -44,7 +44,7 @@ pub use fit::{
     Parameter, StatedLimits, VolumeLatencies, calibrate, fit,
 };
 pub use gate::{GATE_FIGURES, Gate, GateError, GateFigure, GateGap, GateOutcome, JudgedFigure, Percentile};
-pub use history::{LineChange, MIN_SERIES, find_changes};
+pub use history::{MIN_SERIES, SeriesChange, SeriesFigure, SeriesValue, find_changes};
 pub use knee::{accept_drift_beyond, knee};
 pub use load_line::{chosen_objective, judged, ladder, load_line};
 pub use precision::{Precision, tight_enough};

@@ -198,7 +198,7 @@ pub enum Command {
     /// List kept runs
     #[command(after_help = RUNS_EXAMPLES)]
     Runs(RunsArgs),
-    /// Show the load line of the runs of a target over time, and when it changed
+    /// Show the load line, or the response time of a named load, of the runs of a target over time, and when it changed
     #[command(after_help = HISTORY_EXAMPLES)]
     History(HistoryArgs),
     /// Print the configuration file, which has defaults of options

@@ -2,11 +2,11 @@
 
 use std::path::PathBuf;
 
-use plimsoll_analyse::{different_load, share_objective};
+use plimsoll_analyse::{SeriesFigure, different_load, share_objective};
 use plimsoll_language::{label, say};
 use plimsoll_measure::{BUILT_IN, LAST, Preset, Retained, load_found};
 use plimsoll_record::Curve;
-use plimsoll_report::pages::{self, HistoryRun, KeptRun};
+use plimsoll_report::pages::{self, KeptRun, RunHistory};
 
 use crate::args::{FormArgs, HistoryArgs, Report, RunsArgs, RunsCommand, translate_text};
 use crate::cli_error::CliError;
@@ -78,15 +78,15 @@ pub fn history(args: &HistoryArgs) -> Result<(), CliError> {
         [name] => store::runs().series(&store::runs().load_generated(Some(name))?),
         names => load_series(names)?,
     };
-    let newest = runs.last().map(|(_, curve)| curve);
-    let Some((newest, line)) = newest.and_then(|curve| Some((curve, curve.load_line?))) else {
-        return Err(CliError::usage(label!("the newest run has no load line: measure without --depth and --rate")));
+    let curves: Vec<&Curve> = runs.iter().map(|(_, curve)| curve).collect();
+    let Some((newest, figure)) = curves.last().copied().zip(SeriesFigure::of_series(&curves)) else {
+        return Err(CliError::usage(label!(
+            "the newest run has no load line: use a longer --duration, --objective, or loads with --rate"
+        )));
     };
-    let objective = line.objective();
-    let entries = HistoryRun::series(&runs, objective);
-    let target = &newest.subject.name;
-    let page = pages::history(target, objective, plimsoll_report::words::source_word(&newest.source), &entries);
-    forms.write(&page, || plimsoll_report::history_json(target, objective, &entries))
+    let history = RunHistory::new(&newest.subject.name, figure, &runs);
+    let page = pages::history(&history, plimsoll_report::words::source_word(&newest.source));
+    forms.write(&page, || plimsoll_report::history_json(&history))
 }
 
 /// Runs of the same load in the order of their start.

@@ -53,11 +53,11 @@ use plimsoll_choose::what_if::WhatIfs;
 use plimsoll_choose::{Explanation, Matches, Need, Quote, Resemblance};
 use plimsoll_ingest::{Demand, Outcome};
 use plimsoll_language::Language;
-use plimsoll_record::{HostCheck, Objective, SessionVerdict, StepWork, SuiteRun, Verdict};
+use plimsoll_record::{HostCheck, SessionVerdict, StepWork, SuiteRun, Verdict};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::pages::{CheckedFeature, CheckedRequirement, HistoryRun, KeptRun, WatchReport};
+use crate::pages::{CheckedFeature, CheckedRequirement, KeptRun, RunHistory, WatchReport};
 
 pub use schema::{close_schema, find_schema, schema_names};
 
@@ -146,9 +146,9 @@ pub fn doctor_json(path: &str, checks: &[HostCheck]) -> Vec<u8> {
     to_english(|| doctor::Doctor::from((path, checks)))
 }
 
-/// The load line of a series of runs as `plimsoll.history/1`, ending in a newline.
-pub fn history_json(target: &str, objective: Objective, runs: &[HistoryRun]) -> Vec<u8> {
-    to_english(|| history::History::from((target, objective, runs)))
+/// A figure of a series of runs as `plimsoll.history/2`, ending in a newline.
+pub fn history_json(history: &RunHistory) -> Vec<u8> {
+    to_english(|| history::History::from(history))
 }
 
 /// A registered key of an OCI user, ending in a newline.

@@ -38,7 +38,7 @@ pub use doctor::doctor;
 pub use elapsed::elapsed;
 pub use explanation::explanation;
 pub use fit::fit;
-pub use history::{HistoryRun, history};
+pub use history::{HistoryRun, RunHistory, history};
 pub use jobs::jobs;
 pub use matches::{Detail, matches, matches_short};
 pub use nbd_check::{CheckedFeature, FeatureVerdict, nbd_check};

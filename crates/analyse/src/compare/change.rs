@@ -24,23 +24,28 @@ pub(super) struct Pair {
 }
 
 /// All runs of an offered load.
-struct LoadRuns<'a> {
-    offered: Pace,
+pub(crate) struct LoadRuns<'a> {
+    pub(crate) offered: Pace,
     runs: Vec<&'a Run>,
 }
 
 impl LoadRuns<'_> {
-    fn estimate(&self, quantity: Quantity) -> Option<Estimate> {
+    pub(crate) fn estimate(&self, quantity: Quantity) -> Option<Estimate> {
         let weighted = |run: &&Run| (read(run, quantity), run.total.operations().max(1) as f64);
         pooled(&self.runs.iter().map(weighted).collect::<Vec<_>>()).filter(|estimate| estimate.value > 0.0)
     }
 
-    fn is_overloaded(&self) -> bool {
+    pub(crate) fn is_overloaded(&self) -> bool {
         self.runs.iter().any(|run| run.figures.steadiness == Steadiness::Overloaded)
     }
 
     fn is_same_load(&self, other: &Self) -> bool {
-        match (self.offered, other.offered) {
+        self.offers(other.offered)
+    }
+
+    /// True for this load, also with a rate that differs by rounding.
+    pub(crate) fn offers(&self, offered: Pace) -> bool {
+        match (self.offered, offered) {
             (Pace::Open { rate: mine, arrival }, Pace::Open { rate: theirs, arrival: other }) => {
                 arrival == other && (mine.as_f64() / theirs.as_f64() - 1.0).abs() <= SAME_RATE
             }
@@ -120,7 +125,8 @@ fn pair(a: &LoadRuns<'_>, b: &LoadRuns<'_>, quantity: Quantity) -> Option<Pair> 
     Some(Pair { quantity, offered: Some(a.offered), a: a.estimate(quantity)?, b: b.estimate(quantity)? })
 }
 
-fn grouped(runs: &[Run]) -> Vec<LoadRuns<'_>> {
+/// Runs by offered load, closed before open, lightest first.
+pub(crate) fn grouped(runs: &[Run]) -> Vec<LoadRuns<'_>> {
     let mut groups: Vec<LoadRuns<'_>> = Vec::new();
     for run in runs {
         match groups.iter_mut().find(|group| group.offered == run.offered) {

@@ -121,7 +121,10 @@ pub fn compare_lines(
     let (first, second) = (recognize(a)?, recognize(b)?);
     match (first.len(), second.len()) {
         (1, 1) => Ok(single(objective, first[0], second[0], history)),
-        (m, n) if m >= RUNS_FOR_SCATTER && n >= RUNS_FOR_SCATTER => Ok(several(objective, &first, &second)),
+        (m, n) if m >= RUNS_FOR_SCATTER && n >= RUNS_FOR_SCATTER => {
+            let SideDifference { counts, logs, half, least } = SideDifference::of(&first, &second);
+            Ok(LineComparison::new(objective, Method::SeveralRuns, counts, logs, [half, half], least))
+        }
         _ => Err(Incomparable::TwoRuns),
     }
 }
@@ -129,10 +132,7 @@ pub fn compare_lines(
 /// Lines with finite intervals.
 fn recognize(lines: &[LoadLine]) -> Result<Vec<(f64, f64, f64)>, Incomparable> {
     let ends = |line: &LoadLine| match *line {
-        LoadLine::At { iops, .. } => match iops.interval {
-            Some((low, high)) if low > 0.0 => Ok((iops.value.ln(), low.ln(), high.ln())),
-            _ => Err(Incomparable::LineWithoutInterval),
-        },
+        LoadLine::At { iops, .. } => log_ends(&iops).ok_or(Incomparable::LineWithoutInterval),
         LoadLine::Beyond { objective, .. } => Err(Incomparable::Met(objective)),
         LoadLine::Never { objective, .. } => Err(Incomparable::Missed(objective)),
         LoadLine::Refused { why: NoLine::Scatter { .. }, .. } => Err(Incomparable::ScatterOfRun),
@@ -142,6 +142,12 @@ fn recognize(lines: &[LoadLine]) -> Result<Vec<(f64, f64, f64)>, Incomparable> {
         LoadLine::Refused { why: NoLine::NotLasting { .. }, objective } => Err(Incomparable::NotLasting(objective)),
     };
     lines.iter().map(ends).collect()
+}
+
+/// Logarithms of a value and its interval; `None` without an interval above 0.
+fn log_ends(estimate: &Estimate) -> Option<(f64, f64, f64)> {
+    let (low, high) = estimate.interval.filter(|(low, _)| *low > 0.0)?;
+    Some((estimate.value.ln(), low.ln(), high.ln()))
 }
 
 fn single(
@@ -159,18 +165,35 @@ fn single(
     LineComparison::new(objective, Method::SingleRuns, [1, 1], [a.0, b.0], [low, high], least)
 }
 
-fn several(objective: Objective, a: &[(f64, f64, f64)], b: &[(f64, f64, f64)]) -> LineComparison {
-    let logs = |side: &[(f64, f64, f64)]| Logs(side.iter().map(|run| run.0).collect());
-    let (first, second) = (logs(a), logs(b));
-    let (u, v) = (first.variance() / a.len() as f64, second.variance() / b.len() as f64);
-    // Welch-Satterthwaite.
-    let degrees = (u + v).powi(2) / (u.powi(2) / (a.len() - 1) as f64 + v.powi(2) / (b.len() - 1) as f64);
-    let degrees = if degrees.is_finite() { degrees } else { (a.len() + b.len() - 2) as f64 };
-    let half = student(degrees.max(1.0) as usize) * (u + v).sqrt();
-    let within: Vec<f64> = a.iter().chain(b).map(|run| (run.2 - run.1) / 2.0).collect();
-    let least = half.max(MIN_DIFFERENCE_LN).max(median(&within) / 2.0);
-    let means = [first.mean(), second.mean()];
-    LineComparison::new(objective, Method::SeveralRuns, [a.len(), b.len()], means, [half, half], least)
+/// Difference of a figure between several runs per side.
+pub(crate) struct SideDifference {
+    pub(crate) counts: [usize; 2],
+    /// Means of the logarithms.
+    pub(crate) logs: [f64; 2],
+    /// Half width of the 95 % interval of their difference (Welch), and the smallest difference that is real.
+    pub(crate) half: f64,
+    pub(crate) least: f64,
+}
+
+impl SideDifference {
+    /// `None` without an interval above 0 of each run.
+    pub(crate) fn of_estimates([a, b]: [&[Estimate]; 2]) -> Option<Self> {
+        let logs = |side: &[Estimate]| side.iter().map(log_ends).collect::<Option<Vec<_>>>();
+        Some(Self::of(&logs(a)?, &logs(b)?))
+    }
+
+    fn of(a: &[(f64, f64, f64)], b: &[(f64, f64, f64)]) -> Self {
+        let logs = |side: &[(f64, f64, f64)]| Logs(side.iter().map(|run| run.0).collect());
+        let (first, second) = (logs(a), logs(b));
+        let (u, v) = (first.variance() / a.len() as f64, second.variance() / b.len() as f64);
+        // Welch-Satterthwaite.
+        let degrees = (u + v).powi(2) / (u.powi(2) / (a.len() - 1) as f64 + v.powi(2) / (b.len() - 1) as f64);
+        let degrees = if degrees.is_finite() { degrees } else { (a.len() + b.len() - 2) as f64 };
+        let half = student(degrees.max(1.0) as usize) * (u + v).sqrt();
+        let within: Vec<f64> = a.iter().chain(b).map(|run| (run.2 - run.1) / 2.0).collect();
+        let least = half.max(MIN_DIFFERENCE_LN).max(median(&within) / 2.0);
+        Self { counts: [a.len(), b.len()], logs: [first.mean(), second.mean()], half, least }
+    }
 }
 
 /// Compares slots of two targets measured in interleaved passes.

@@ -727,10 +727,34 @@ fn a_history_names_the_run_since_which_storage_is_slower() {
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let text = folder.text(&[&["history"][..], &names, &["--html", "page.html"]].concat());
     assert!(text.starts_with("Worse since run-10.json: "), "{text}");
-    assert!(folder.read("page.html").contains("Load line over the runs"));
+    assert!(folder.read("page.html").contains("Figures over the runs"));
     let equal = folder.text(&[&["history"][..], &names[..10]].concat());
     assert!(equal.starts_with("No change in 10 runs"), "{equal}");
     let few = folder.text(&[&["history"][..], &names[..3]].concat());
     assert!(few.starts_with("No statement: 3 runs"), "{few}");
     folder.refuses_usage(&["history"], "no complete runs yet");
+}
+
+/// Ten runs of named loads, then six of a model with longer service times.
+#[test]
+fn a_history_compares_response_times_of_the_same_named_load() {
+    let folder = Folder::new("named-history");
+    let simulate = |seed: &str, file: &str, model: &str, loads: &str| {
+        folder.text(&["simulate", model, "--rate", loads, "--quick", "--quiet", "--seed", seed, "--json", file]);
+    };
+    for run in 0..16 {
+        let model = format!("station(8, {}us, exponential)", if run < 10 { 80 } else { 120 });
+        simulate(&run.to_string(), &format!("run-{run:02}.json"), &model, "1000,5000");
+    }
+    let names: Vec<String> = (0..16).map(|run| format!("run-{run:02}.json")).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let text = folder.text(&[&["history"][..], &names].concat());
+    assert!(text.starts_with("Worse since run-10.json: p99 at 5,000 IOPS, Poisson "), "{text}");
+    let equal = folder.text(&[&["history"][..], &names[..10]].concat());
+    assert!(equal.starts_with("No change in 10 runs (p99 at 5,000 IOPS, Poisson)"), "{equal}");
+    simulate("99", "other.json", "station(8, 80us, exponential)", "3000");
+    let json = folder.json(&[&["history", "other.json"][..], &names].concat());
+    assert_eq!(json["compared"], "p99 at 5,000 IOPS, Poisson");
+    let other = json["runs"].as_array().and_then(|runs| runs.iter().find(|run| run["name"] == "other.json"));
+    assert!(other.is_some_and(|run| run["figure"].is_null()), "another load is not compared: {json}");
 }

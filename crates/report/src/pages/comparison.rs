@@ -2,6 +2,7 @@
 
 use plimsoll_analyse::{Change, Comparison, Difference, Incomparable, LineComparison, Method, Quantity, Verdict};
 use plimsoll_language::{label, say};
+use plimsoll_load::Pace;
 use plimsoll_record::Estimate;
 
 use super::curves::{Sheet, number_labels, overlay, runs_in_full};
@@ -144,9 +145,9 @@ fn tabulate_figures(comparison: &Comparison) -> Table {
     );
     let has_interval = changes.iter().any(|change| number::interval(&change.ratio).is_some());
     let table = Table::rows(label!("Figures of both sides"), changes)
-        .column(Column::text(label!("figure"), 0), |change| quantity(change))
-        .column(Column::text(label!("first"), 0), |change| value(change, change.a))
-        .column(Column::text(label!("second"), 0), |change| value(change, change.b))
+        .column(Column::text(label!("figure"), 0), |change| name_quantity(change.quantity, change.offered))
+        .column(Column::text(label!("first"), 0), |change| show_value(change.quantity, change.a))
+        .column(Column::text(label!("second"), 0), |change| show_value(change.quantity, change.b))
         .column(Column::text(label!("change"), 0), |change| {
             let ratio = Cell::text(signed(change.ratio.value));
             match number::interval(&change.ratio) {
@@ -162,19 +163,20 @@ fn tabulate_figures(comparison: &Comparison) -> Table {
     table.table().with_notes(has_interval.then(|| note.to_owned()))
 }
 
-fn quantity(change: &Change) -> String {
-    let name = match change.quantity {
+/// Such as `p99 at 1,000 IOPS, Poisson`.
+pub(super) fn name_quantity(quantity: Quantity, offered: Option<Pace>) -> String {
+    let name = match quantity {
         Quantity::MostIops => label!("maximum"),
         Quantity::LoadLine => label!("load line"),
         Quantity::Iops => "IOPS",
         Quantity::Mean => label!("mean"),
         Quantity::P99 => "p99",
     };
-    change.offered.map_or(name.into(), |pace| say!("{name} at {}", words::pace(&pace)))
+    offered.map_or(name.into(), |pace| say!("{name} at {}", words::pace(&pace)))
 }
 
-fn value(change: &Change, value: f64) -> String {
-    match change.quantity {
+pub(super) fn show_value(quantity: Quantity, value: f64) -> String {
+    match quantity {
         Quantity::MostIops | Quantity::LoadLine | Quantity::Iops => format!("{} IOPS", number::three(value)),
         Quantity::Mean | Quantity::P99 => {
             let unit = if value < 1e6 { LatencyUnit::Micro } else { LatencyUnit::Milli };
