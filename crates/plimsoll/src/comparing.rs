@@ -2,6 +2,7 @@
 
 use plimsoll_analyse::Verdict;
 use plimsoll_language::label;
+use plimsoll_measure::ComparedRuns;
 
 use crate::args::Compare;
 use crate::cli_error::CliError;
@@ -15,6 +16,16 @@ const CANNOT_SAY: u8 = 3;
 
 /// Compares the given runs.
 pub fn run(args: &Compare) -> Result<(), CliError> {
+    let ComparedRuns { sides, comparison } = gates::guard(&args.gates, || compare(args))?;
+    let sides = sides.each_ref().map(|side| &side.curves[..]);
+    if let [[a, ..], [b, ..]] = sides {
+        let named = [(format!("{} and {}", a.subject.name, b.subject.name), sides)];
+        gates::decide(&args.gates, &named, |gate, sides| gate.judge_change(&comparison, *sides))?;
+    }
+    if args.exit_code { exit_code(&comparison.verdict) } else { Ok(()) }
+}
+
+fn compare(args: &Compare) -> Result<ComparedRuns, CliError> {
     let outputs = Outputs::new(&args.output)?;
     let (before, after) = match (&args.runs[..], &args.after[..]) {
         ([before, after], []) => (std::slice::from_ref(before), std::slice::from_ref(after)),
@@ -26,14 +37,8 @@ pub fn run(args: &Compare) -> Result<(), CliError> {
         sides => sides,
     };
     let compared = store::runs().compare(before, after)?;
-    let comparison = &compared.comparison;
-    outputs.write_comparison(compared.names(), comparison, &compared.curves())?;
-    let sides = compared.sides.each_ref().map(|side| &side.curves[..]);
-    if let [[a, ..], [b, ..]] = sides {
-        let named = [(format!("{} and {}", a.subject.name, b.subject.name), sides)];
-        gates::decide(&args.gates, &named, |gate, sides| gate.judge_change(comparison, *sides))?;
-    }
-    if args.exit_code { exit_code(&comparison.verdict) } else { Ok(()) }
+    outputs.write_comparison(compared.names(), &compared.comparison, &compared.curves())?;
+    Ok(compared)
 }
 
 fn exit_code(verdict: &Verdict) -> Result<(), CliError> {

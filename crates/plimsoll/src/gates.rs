@@ -5,7 +5,7 @@ use std::io::Write;
 use plimsoll_analyse::{Gate, GateOutcome};
 use plimsoll_catalogue::Money;
 use plimsoll_report::words::gate_outcome;
-use plimsoll_report::{JudgedGate, junit};
+use plimsoll_report::{JudgedGate, junit, junit_of_failure};
 
 use crate::args::GateArgs;
 use crate::cli_error::CliError;
@@ -13,6 +13,15 @@ use crate::output::put;
 
 const FAILED: u8 = 1;
 const UNKNOWN: u8 = 3;
+
+/// Executes the work before the conditions. If it fails, so does each condition in the XML of `JUnit`.
+pub fn guard<T>(gates: &GateArgs, work: impl FnOnce() -> Result<T, CliError>) -> Result<T, CliError> {
+    let Some(path) = &gates.junit else { return work() };
+    work().inspect_err(|error| {
+        // The error of the work is the one to report.
+        let _ = put(path, junit_of_failure(&gates.fail_if, &error.to_string()).as_bytes());
+    })
+}
 
 /// Prints the outcome of each condition on each result, given with its name, on standard error, and writes them as XML
 /// of `JUnit`. Fails with the exit code of the gravest.

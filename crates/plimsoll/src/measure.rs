@@ -22,18 +22,20 @@ use plimsoll_service::OtlpEndpoint;
 
 /// Measures the path or export.
 pub fn run(args: &MeasureCommand) -> Result<(), CliError> {
-    let outputs = Outputs::of_measurement(args)?;
-    outputs.spare(&args.path)?;
-    let request = args.request();
     if let Some(path) = args.against.as_ref().or((!args.ab.is_empty()).then_some(&args.path)) {
-        return against::run(args, path, &outputs);
+        return against::run(args, path);
     }
-    let mut console = Console::new(args.output.quiet).map_err(|error| CliError::Failed(error.into()))?;
-    let curve = measure(request, std::env::args().collect(), &mut console)?;
-    let saved = keep_and_write(&curve, args.label.as_ref(), &outputs)?;
-    let export = |endpoint: &OtlpEndpoint| send_metrics(endpoint, &run_metrics(&curve), jiff::Timestamp::now());
-    let exported = args.otlp.as_ref().map_or(Ok(()), export);
-    ended(curve.ended)?;
+    let (curve, saved, exported) = gates::guard(&args.gates, || {
+        let outputs = Outputs::of_measurement(args)?;
+        outputs.spare(&args.path)?;
+        let mut console = Console::new(args.output.quiet).map_err(|error| CliError::Failed(error.into()))?;
+        let curve = measure(args.request(), std::env::args().collect(), &mut console)?;
+        let saved = keep_and_write(&curve, args.label.as_ref(), &outputs)?;
+        let export = |endpoint: &OtlpEndpoint| send_metrics(endpoint, &run_metrics(&curve), jiff::Timestamp::now());
+        let exported = args.otlp.as_ref().map_or(Ok(()), export);
+        ended(curve.ended)?;
+        Ok((curve, saved, exported))
+    })?;
     gates::decide(&args.gates, &[(curve.subject.name.clone(), curve)], Gate::judge_curve)?;
     saved.and(exported.map_err(CliError::Failed))
 }

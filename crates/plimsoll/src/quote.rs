@@ -1,6 +1,7 @@
 //! `plimsoll quote`: limits, prices and binding limits of configurations, and the price of lifting them.
 
 use plimsoll_analyse::{Gate, GateFigure};
+use plimsoll_catalogue::Money;
 use plimsoll_choose::Quote;
 use plimsoll_choose::elapsed::jobs_on;
 use plimsoll_language::{label, say};
@@ -16,8 +17,25 @@ use crate::output::{Forms, put};
 /// Minimum block size.
 const LEAST_BLOCK: Bytes = Bytes::new(512);
 
-/// Shows quotes of the configurations.
 pub fn run(args: &QuoteArgs) -> Result<(), CliError> {
+    let quotes = gates::guard(&args.gates, || show_quotes(args))?;
+    let judge = |gate: &Gate, quote: &Quote| match gate.figure() {
+        GateFigure::Price => gate.judge_price(monthly_price(quote).map(amount_and_currency)),
+        GateFigure::Maximum => gate.judge_exact(quote.standing.binding().map(|bound| bound.iops)),
+        _ => gate.judge_exact(None),
+    };
+    let named: Vec<(String, Quote)> =
+        quotes.into_iter().map(|quote| (quote.offer.short().to_string(), quote)).collect();
+    gates::decide(&args.gates, &named, judge)
+}
+
+/// The price, if each component has one.
+fn monthly_price(quote: &Quote) -> Option<Money> {
+    quote.price.as_ref().ok().filter(|price| price.without.is_empty()).map(|price| price.monthly)
+}
+
+/// Shows quotes of the configurations.
+fn show_quotes(args: &QuoteArgs) -> Result<Vec<Quote>, CliError> {
     let forms = Forms::with_own(&args.forms, &args.kubernetes)?;
     let mut offers = read_offers(&args.terms)?;
     let Percent(reads) = args.reads;
@@ -36,10 +54,8 @@ pub fn run(args: &QuoteArgs) -> Result<(), CliError> {
         let terms = offers.terms_for(&offer);
         quotes.push(plimsoll_choose::quote(&offers.catalogue, &config, &terms, &ask).map_err(refused)?);
     }
-    let priced =
-        |quote: &Quote| quote.price.as_ref().ok().filter(|price| price.without.is_empty()).map(|price| price.monthly);
-    let jobs =
-        (!args.job.is_empty()).then(|| jobs_on(&args.job, quotes.iter().map(|quote| (&quote.offer, priced(quote)))));
+    let priced = quotes.iter().map(|quote| (&quote.offer, monthly_price(quote)));
+    let jobs = (!args.job.is_empty()).then(|| jobs_on(&args.job, priced));
     let mut page = plimsoll_report::pages::quotes(&quotes);
     let elapsed = jobs.as_ref().and_then(plimsoll_report::pages::elapsed);
     page.sections.splice(1..1, elapsed);
@@ -53,12 +69,5 @@ pub fn run(args: &QuoteArgs) -> Result<(), CliError> {
         };
         put(path, text.ok_or_else(none)?.as_bytes())?;
     }
-    let judge = |gate: &Gate, quote: &Quote| match gate.figure() {
-        GateFigure::Price => gate.judge_price(priced(quote).map(amount_and_currency)),
-        GateFigure::Maximum => gate.judge_exact(quote.standing.binding().map(|bound| bound.iops)),
-        _ => gate.judge_exact(None),
-    };
-    let named: Vec<(String, Quote)> =
-        quotes.into_iter().map(|quote| (quote.offer.short().to_string(), quote)).collect();
-    gates::decide(&args.gates, &named, judge)
+    Ok(quotes)
 }

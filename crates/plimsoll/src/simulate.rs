@@ -14,8 +14,14 @@ use crate::measure::run_context;
 use crate::offers::read_offers;
 use crate::output::{Outputs, ended};
 
-/// Simulates the models in sequence.
 pub fn run(args: &Simulate) -> Result<(), CliError> {
+    let curves = gates::guard(&args.gates, || simulate(args))?;
+    let named: Vec<(String, Curve)> = curves.into_iter().map(|curve| (curve.subject.name.clone(), curve)).collect();
+    gates::decide(&args.gates, &named, Gate::judge_curve)
+}
+
+/// Simulates the models in sequence.
+fn simulate(args: &Simulate) -> Result<Vec<Curve>, CliError> {
     let outputs = Outputs::new(&args.output)?;
     outputs.fit(args.models.len())?;
     let mut offers = read_offers(&args.terms)?;
@@ -27,9 +33,7 @@ pub fn run(args: &Simulate) -> Result<(), CliError> {
     let mut console = Console::new(args.output.quiet).map_err(|error| CliError::Failed(error.into()))?;
     let context = run_context(std::env::args().collect());
     let curves = plimsoll_measure::simulate(&models, &args.request(), &context, &mut console)?;
-    let curves = finish(curves, &prices, &outputs)?;
-    let named: Vec<(String, Curve)> = curves.into_iter().map(|curve| (curve.subject.name.clone(), curve)).collect();
-    gates::decide(&args.gates, &named, Gate::judge_curve)
+    finish(curves, &prices, &outputs)
 }
 
 /// Simulates a load on a configuration or stages.

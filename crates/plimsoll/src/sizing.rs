@@ -24,6 +24,19 @@ type Fragment = fn(&Sizing) -> Option<String>;
 
 /// Sizes for the demand of the inputs. Exit code 1 if no configuration carries it.
 pub fn run(args: &SizeArgs) -> Result<(), CliError> {
+    let sizing = gates::guard(&args.gates, || size_inputs(args))?;
+    let named = [(sizing.required.subject.clone(), &sizing)];
+    gates::decide(&args.gates, &named, |gate, sizing| match gate.figure() {
+        GateFigure::Price => gate.judge_price(sizing.best_total().map(amount_and_currency)),
+        GateFigure::DatabaseTime => {
+            gate.judge_exact(sizing.best_effect().and_then(|effect| Some(-effect.least_saved()?)))
+        }
+        _ => gate.judge_exact(None),
+    })
+}
+
+/// Fails if no configuration carries the demand.
+fn size_inputs(args: &SizeArgs) -> Result<Sizing, CliError> {
     args.input.files().check()?;
     let offers = read_offers(&args.terms)?;
     check(args)?;
@@ -43,14 +56,7 @@ pub fn run(args: &SizeArgs) -> Result<(), CliError> {
         put(path, text.as_bytes())?;
     }
     check_carried(&sizing)?;
-    let named = [(sizing.required.subject.clone(), &sizing)];
-    gates::decide(&args.gates, &named, |gate, sizing| match gate.figure() {
-        GateFigure::Price => gate.judge_price(sizing.best_total().map(amount_and_currency)),
-        GateFigure::DatabaseTime => {
-            gate.judge_exact(sizing.best_effect().and_then(|effect| Some(-effect.least_saved()?)))
-        }
-        _ => gate.judge_exact(None),
-    })
+    Ok(sizing)
 }
 
 /// Fails if no configuration carries the demand as fast as today's storage.

@@ -38,6 +38,20 @@ pub fn junit(judged: &[JudgedGate<'_>]) -> String {
     format!("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n{}\n", suites.0)
 }
 
+/// Renders a command that failed before its conditions could be judged: a failure of each.
+pub fn junit_of_failure(gates: &[Gate], message: &str) -> String {
+    let suites = html! {
+        testsuites {
+            testsuite name="plimsoll" tests=(gates.len()) failures=(gates.len()) errors="0" {
+                @for gate in gates {
+                    testcase classname="plimsoll" name={ "not " (gate) } { failure message=(message) {} }
+                }
+            }
+        }
+    };
+    format!("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n{}\n", suites.0)
+}
+
 #[cfg(test)]
 mod tests {
     use plimsoll_analyse::GateGap;

@@ -45,7 +45,7 @@ pub use json::{
     prices_json, product_json, products_json, quotes_json, requirement_json, requirements_json, runs_json,
     schema_names, sizing_json, suite_json, to_json, watch_json,
 };
-pub use junit::{JudgedGate, junit};
+pub use junit::{JudgedGate, junit, junit_of_failure};
 pub use kubernetes::{
     ClaimJob, ClassName, KubernetesClasses, claim_job, claim_job_name, kubernetes, kubernetes_classes,
     kubernetes_of_quotes,

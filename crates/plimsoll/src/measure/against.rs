@@ -5,11 +5,11 @@ use std::io;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use plimsoll_analyse::{compare_sides, compare_turns};
+use plimsoll_analyse::{Comparison, compare_sides, compare_turns};
 use plimsoll_drive::Fault;
 use plimsoll_language::{label, say};
 use plimsoll_measure::{EffortLevel, InterleavedCurves, MeasurementRequest, measure_interleaved, name_run};
-use plimsoll_record::{Curve, EndReason};
+use plimsoll_record::Curve;
 use plimsoll_units::Span;
 
 use super::{check_path, run_context};
@@ -21,7 +21,26 @@ use crate::output::{Outputs, ended};
 use crate::store;
 
 /// Measures both sides, keeps both runs, and shows the comparison.
-pub(super) fn run(args: &MeasureCommand, path: &Path, outputs: &Outputs) -> Result<(), CliError> {
+pub(super) fn run(args: &MeasureCommand, path: &Path) -> Result<(), CliError> {
+    let Compared { name, curves, comparison, saved } = gates::guard(&args.gates, || measure_both(args, path))?;
+    gates::decide(&args.gates, &[(name, curves)], |gate, [a, b]| {
+        gate.judge_change(&comparison, [a, b].map(std::slice::from_ref))
+    })?;
+    saved
+}
+
+/// Runs of both sides, with their comparison.
+struct Compared {
+    name: String,
+    curves: [Curve; 2],
+    comparison: Comparison,
+    /// Whether both runs were kept.
+    saved: Result<(), CliError>,
+}
+
+fn measure_both(args: &MeasureCommand, path: &Path) -> Result<Compared, CliError> {
+    let outputs = Outputs::of_measurement(args)?;
+    outputs.spare(&args.path)?;
     outputs.spare(path)?;
     let mut request = args.request();
     if request.sweep.effort == EffortLevel::Quick {
@@ -33,7 +52,7 @@ pub(super) fn run(args: &MeasureCommand, path: &Path, outputs: &Outputs) -> Resu
     let mut console = Console::new(args.output.quiet).map_err(|error| CliError::Failed(error.into()))?;
     let before_pass = |side: usize| args.ab.get(side).map_or(Ok(()), |command| run_in_shell(command));
     let context = run_context(std::env::args().collect());
-    finish(measure_interleaved(requests, &before_pass, &context, &mut console)?, args, outputs)
+    finish(measure_interleaved(requests, &before_pass, &context, &mut console)?, args, &outputs)
 }
 
 /// Fails with the commands for a kept run in place of a target.
@@ -69,7 +88,7 @@ fn run_in_shell(command: &str) -> Result<(), Fault> {
 }
 
 /// Keeps both runs, and prints and writes the comparison.
-fn finish(measured: InterleavedCurves, args: &MeasureCommand, outputs: &Outputs) -> Result<(), CliError> {
+fn finish(measured: InterleavedCurves, args: &MeasureCommand, outputs: &Outputs) -> Result<Compared, CliError> {
     let InterleavedCurves { curves, fault } = measured;
     let sides = [0, 1].map(|side| keep_side(&curves[side], args.ab.get(side), outputs));
     let [(name_a, saved_a), (name_b, saved_b)] = sides;
@@ -79,9 +98,7 @@ fn finish(measured: InterleavedCurves, args: &MeasureCommand, outputs: &Outputs)
         return Err(CliError::Failed(anyhow::anyhow!("{fault}{end}")));
     }
     let ends = [curves[0].ended, curves[1].ended];
-    if ends != [EndReason::Complete; 2] {
-        return ends.into_iter().try_for_each(ended);
-    }
+    ends.into_iter().try_for_each(ended)?;
     let sides = curves.each_ref().map(std::slice::from_ref);
     let is_named = curves.iter().any(|curve| curve.slots.is_empty());
     let comparison = match curves[0].load_line {
@@ -94,10 +111,7 @@ fn finish(measured: InterleavedCurves, args: &MeasureCommand, outputs: &Outputs)
         }
     };
     outputs.write_comparison(names.each_ref().map(std::slice::from_ref), &comparison, &curves)?;
-    gates::decide(&args.gates, &[(names.join(" and "), curves)], |gate, [a, b]| {
-        gate.judge_change(&comparison, [a, b].map(std::slice::from_ref))
-    })?;
-    saved
+    Ok(Compared { name: names.join(" and "), curves, comparison, saved })
 }
 
 /// Keeps the run of a side. Returns its name, with the side's command, and whether it was kept.

@@ -658,6 +658,24 @@ fn change_of_a_single_result_is_undetermined() {
 }
 
 #[test]
+fn junit_has_a_failure_of_a_command_without_a_result() {
+    let folder = Folder::new("junit-failure");
+    let commands: [&[&str]; 4] = [
+        &["quote", "oci:99999TB", "--fail-if", "price > 1"],
+        &["simulate", "drum(3)", "--fail-if", "line < 1"],
+        &["measure", "nowhere", "--fail-if", "line < 1"],
+        &["compare", "nowhere", "last", "--fail-if", "line < 1"],
+    ];
+    for command in commands {
+        let output = folder.run(&[command, &["--junit", "gate.xml"]].concat());
+        let xml = folder.read("gate.xml");
+        assert!(!output.status.success() && xml.contains(r#"tests="1" failures="1""#), "{command:?}: {xml}");
+        assert!(xml.contains(command[1]), "the reason: {xml}");
+        fs::remove_file(folder.join("gate.xml")).expect("it was written");
+    }
+}
+
+#[test]
 fn unsaved_run_is_an_error_after_its_result() {
     let folder = Folder::new("not-kept");
     folder.write("runs", "a file");

@@ -36,6 +36,16 @@ fn json_on_standard_output_keeps_the_reason_on_standard_error() {
 }
 
 #[test]
+fn junit_has_the_failure_if_no_configuration_carries_the_load() {
+    let folder = reports();
+    let load = "size . --capacity 500GiB --provider oci --objective p99<=1us".split_whitespace();
+    let output = folder.run(&load.chain(["--fail-if", "price > 1", "--junit", "gate.xml"]).collect::<Vec<_>>());
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    let xml = folder.read("gate.xml");
+    assert!(xml.contains(r#"failures="1""#) && xml.contains("no configuration carries the demand"), "{xml}");
+}
+
+#[test]
 fn the_size_on_disk_of_a_report_is_the_default_capacity() {
     const HISTORY: &str = "\
 ~~BEGIN-OS-INFORMATION~~
