@@ -1,7 +1,7 @@
 //! `plimsoll compare`: verdict on kept runs of two sides, and its exit code.
 
 use plimsoll_analyse::Verdict;
-use plimsoll_language::label;
+use plimsoll_language::{label, say};
 use plimsoll_measure::ComparedRuns;
 
 use crate::args::Compare;
@@ -27,6 +27,12 @@ pub fn run(args: &Compare) -> Result<(), CliError> {
 
 fn compare(args: &Compare) -> Result<ComparedRuns, CliError> {
     let outputs = Outputs::new(&args.output)?;
+    if let Some(option) = args.after.iter().find(|name| name.to_string_lossy().starts_with("--")) {
+        return Err(CliError::usage(say!(
+            "{}: after -- each word is a run: write options before it: plimsoll compare A1 A2 A3 --fail-if CONDITION -- B1 B2 B3",
+            option.display()
+        )));
+    }
     let (before, after) = match (&args.runs[..], &args.after[..]) {
         ([before, after], []) => (std::slice::from_ref(before), std::slice::from_ref(after)),
         (_, []) => {
