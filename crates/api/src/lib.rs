@@ -18,6 +18,9 @@ pub struct Create {
     /// Size in bytes if it differs from the product's capacity. Required for bare stages.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub size_bytes: Option<u64>,
+    /// The same with a unit, as the product's vendor counts: `70GB` of OCI are 70 GiB.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub size: Option<String>,
     /// Group whose limits the volume shares.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub group: Option<String>,
@@ -42,11 +45,22 @@ pub struct Level {
 }
 
 /// `POST /v1/volumes/{name}/resize`: enlarges a volume.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Resize {
     /// New size in bytes.
-    pub size_bytes: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub size_bytes: Option<u64>,
+    /// The same with a unit, as the product's vendor counts: `70GB` of OCI are 70 GiB.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub size: Option<String>,
+}
+
+impl Resize {
+    /// A new size in bytes.
+    pub const fn to_bytes(size_bytes: u64) -> Self {
+        Self { size_bytes: Some(size_bytes), size: None }
+    }
 }
 
 /// `POST /v1/volumes/{name}/snapshot` and `.../clone`: creates a volume with the present content of this volume.

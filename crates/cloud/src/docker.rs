@@ -140,18 +140,8 @@ impl Docker {
         if !FILESYSTEMS.contains(&filesystem) {
             return Err(format!("fs={filesystem}: there are {}", FILESYSTEMS.join(" and ")));
         }
-        let size_bytes = match options.get("size") {
-            None => None,
-            Some(text) => Some(text.parse::<plimsoll_units::Bytes>().map_err(|error| error.to_string())?.get()),
-        };
-        let create = Create {
-            name: call.name.clone(),
-            like,
-            size_bytes,
-            group: options.get("group").cloned(),
-            seed: None,
-            force: false,
-        };
+        let (size, group) = (options.get("size").cloned(), options.get("group").cloned());
+        let create = Create { name: call.name.clone(), like, size, group, ..Create::default() };
         let initial = Initial { tags: Tags::from([(TAG.to_owned(), filesystem.to_owned())]), autotune: None };
         self.service.create_with(&create, initial).map_err(|refusal| refusal.message)?;
         Ok(json!({}))

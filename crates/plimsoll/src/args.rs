@@ -68,7 +68,7 @@ use suite::SUITE_EXAMPLES;
 pub use suite::{DatabaseArgs, MakeArgs, SuiteArgs, SuiteTarget};
 pub use translate::{translate, translate_layout, translate_text};
 pub use volumes::{
-    AttachArgs, AutotuneArgs, FaultsArgs, GroupCommand, LogFormat, MakeFs, ReachArgs, ServeArgs, VolumeArgs,
+    AttachArgs, AutotuneArgs, FaultsArgs, GroupCommand, LogFormat, MakeFs, ReachArgs, ServeArgs, SizeText, VolumeArgs,
     VolumeCommand, WebArgs,
 };
 use volumes::{SERVE_EXAMPLES, VOLUME_EXAMPLES, WEB_EXAMPLES};

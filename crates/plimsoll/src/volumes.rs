@@ -23,7 +23,7 @@ use plimsoll_service::client::{Client, ResponseBody, group_path, volume_path};
 use plimsoll_units::Span;
 use serde::de::DeserializeOwned;
 
-use crate::args::{AutotuneArgs, FaultsArgs, FormArgs, GroupCommand, ReachArgs, VolumeArgs, VolumeCommand};
+use crate::args::{AutotuneArgs, FaultsArgs, FormArgs, GroupCommand, ReachArgs, SizeText, VolumeArgs, VolumeCommand};
 use crate::cli_error::CliError;
 use crate::output::{Forms, put};
 
@@ -41,11 +41,13 @@ pub fn run(args: &VolumeArgs) -> Result<(), CliError> {
     let service = ServiceClient::new(&args.reach, &args.forms)?;
     match &args.command {
         VolumeCommand::Create { name, like, size, group, seed, force } => {
-            let size_bytes = size.map(plimsoll_units::Bytes::get);
             let (name, like, group) = (name.clone(), like.clone(), group.clone());
-            let create = Create { name, like, size_bytes, group, seed: *seed, force: *force };
+            let text = size.as_ref().map(|SizeText(text)| text.clone());
+            let create =
+                Create { name, like, size: text, group, seed: *seed, force: *force, ..Create::default() };
             let answer = service.client.post("/v1/volumes", &create);
-            service.write_page(&answer?, pages::created)
+            let caution = |volume: &Volume| size.as_ref().and_then(|size| size.caution(volume));
+            service.write_page(&answer?, |volume| pages::created(volume).with_caution(caution(volume)))
         }
         VolumeCommand::List => service.list(),
         VolumeCommand::Show { name } => service.show(name),
@@ -54,10 +56,12 @@ pub fn run(args: &VolumeArgs) -> Result<(), CliError> {
             service.write_page(&service.client.post(&volume_path(name, "level"), &body)?, pages::changed)
         }
         VolumeCommand::Resize { name, size } => {
-            let body = Resize { size_bytes: size.get() };
+            let body = Resize { size: Some(size.0.clone()), size_bytes: None };
             let answer = service.client.post(&volume_path(name, "resize"), &body)?;
             let device = attach::grown(&service.client.read(&answer)?);
-            service.write_page(&answer, |volume: &Volume| pages::changed_with(volume, device))
+            service.write_page(&answer, |volume: &Volume| {
+                pages::changed_with(volume, device).with_caution(size.caution(volume))
+            })
         }
         VolumeCommand::Snapshot { name, snapshot } => {
             let body = Fork { name: snapshot.clone(), like: None };

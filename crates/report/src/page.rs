@@ -361,6 +361,14 @@ impl Page {
         Self { title: title.into(), sections, ..Self::default() }
     }
 
+    /// The same with a caution among the facts of the first section.
+    pub fn with_caution(mut self, caution: Option<String>) -> Self {
+        if let Some(Block::Facts(facts)) = self.sections.first_mut().and_then(|section| section.blocks.first_mut()) {
+            facts.extend(caution.map(|text| Fact::caution(label!("caution"), text)));
+        }
+        self
+    }
+
     /// A page with one block.
     pub fn of_block(title: impl Into<String>, block: Block) -> Self {
         Self { title: title.into(), sections: vec![PageSection::bare("", vec![block])], ..Self::default() }

@@ -3,8 +3,10 @@
 use std::sync::{MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use plimsoll_catalogue::Like;
 use plimsoll_front::Server;
 use plimsoll_front::iscsi::Controller;
+use plimsoll_units::Bytes;
 use plimsoll_volume::{Edit, Export, VolumeAccess, VolumeId};
 
 use crate::api;
@@ -27,6 +29,21 @@ const REMEASURE_PAUSE: Duration = Duration::from_secs(60);
 pub(crate) const IN_FLIGHT_TIMEOUT: Duration = Duration::from_secs(10);
 pub(crate) const POLL_INTERVAL: Duration = Duration::from_millis(2);
 
+/// Bytes of a requested size, of which text is in units of the vendor.
+fn read_size(
+    bytes: Option<u64>,
+    text: Option<&str>,
+    vendor: Option<&plimsoll_catalogue::Product>,
+) -> Result<Option<u64>, Refusal> {
+    let Some(text) = text else { return Ok(bytes) };
+    if bytes.is_some() {
+        return Err(Refusal::bad("size and size_bytes exclude each other: give one"));
+    }
+    let size = vendor.map_or_else(|| text.parse().ok(), |product| product.read_size(text));
+    let refused = || Refusal::bad(format!("{text:?} is not a size: write a number with a unit, such as 70GB or 70GiB"));
+    size.map(|size: Bytes| Some(size.get())).ok_or_else(refused)
+}
+
 impl Service {
     pub fn create(&self, create: &api::Create) -> Result<api::Volume, Refusal> {
         self.create_with(create, Initial::default())
@@ -37,8 +54,13 @@ impl Service {
         check_tags(&initial.tags)?;
         let mut state = self.state();
         state.free(&create.name)?;
-        let product = Product::read(&create.like, self.products(), create.size_bytes)?;
-        let size = product.size(create.size_bytes)?;
+        let vendor = match create.like.parse() {
+            Ok(Like::Config(config)) => self.products().find(&config.volume.product).ok(),
+            _ => None,
+        };
+        let size = read_size(create.size_bytes, create.size.as_deref(), vendor)?;
+        let product = Product::read(&create.like, self.products(), size)?;
+        let size = product.size(size)?;
         let too_fast = self.can_emulate(&product, size);
         let forced = create.force && too_fast.is_err();
         if !forced {
@@ -190,10 +212,12 @@ impl Service {
     }
 
     /// Enlarges a volume; clients see the new size when they query it again. A product that is too small grows, too.
-    pub fn resize(&self, name: &str, resize: api::Resize) -> Result<api::Volume, Refusal> {
+    pub fn resize(&self, name: &str, resize: &api::Resize) -> Result<api::Volume, Refusal> {
         let mut state = self.state();
         let volume = state.volume(name)?;
-        let size = resize.size_bytes;
+        let vendor = volume.product.offer.as_ref().map(|offer| offer.product());
+        let size = read_size(resize.size_bytes, resize.size.as_deref(), vendor)?;
+        let size = size.ok_or_else(|| Refusal::bad("a new size is missing: give size_bytes, or size with a unit"))?;
         if size < volume.size {
             let (has, requested) = (exact(volume.size), exact(size));
             return Err(Refusal::bad(format!("{name} has {has}, and a volume only grows: {requested} is less")));

@@ -7,7 +7,7 @@ use plimsoll_units::Bytes;
 use crate::config::Setting;
 use crate::expression::Value;
 use crate::number::display;
-use crate::product::{OptionRule, Product, Range};
+use crate::product::{OptionRule, Product, Range, Unit};
 use crate::refusal::ConfigRefusal;
 
 /// Values given by a configuration.
@@ -110,8 +110,30 @@ fn parse_number(name: &Arc<str>, option: &str, text: &str) -> Result<f64, Config
     })
 }
 
-/// The vendor's unit name is taken literally; other units are converted. Where the vendor's unit is a power of 1,024, so
-/// are decimal names: OCI prints its maximum of 32,768 GB as 32 TB, and Azure a P30 of 1,024 GiB as 1 TB.
+impl Unit {
+    /// Bytes of a size in another unit. Where the vendor's unit is a power of 1,024, so are decimal names: OCI prints its
+    /// maximum of 32,768 GB as 32 TB, and Azure a P30 of 1,024 GiB as 1 TB.
+    fn convert(&self, digits: &str, unit: &str) -> Option<Bytes> {
+        let is_binary = self.bytes.is_power_of_two() && unit.len() == 2;
+        let unit = if is_binary { unit.replacen(['B', 'b'], "iB", 1) } else { unit.to_owned() };
+        format!("{digits}{unit}").parse().ok()
+    }
+}
+
+impl Product {
+    /// Bytes of a size as the vendor counts: `70GB` of OCI, whose GB is 2^30 bytes, are 70 GiB. `None` if it is no size.
+    pub fn read_size(&self, text: &str) -> Option<Bytes> {
+        let text = text.trim();
+        let (digits, unit) = text.split_at(text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len()));
+        if !unit.eq_ignore_ascii_case(&self.unit.word) {
+            return self.unit.convert(digits, unit);
+        }
+        let number: f64 = digits.trim().parse().ok()?;
+        (number >= 0.0).then(|| Bytes::new((number * self.unit.bytes as f64) as u64))
+    }
+}
+
+/// The vendor's unit name is taken literally; other units are converted.
 fn convert_size(
     product: &Product,
     name: &Arc<str>,
@@ -123,12 +145,7 @@ fn convert_size(
         let size = parse_number(name, "size", digits)?;
         return Ok((Value::Number(size), format!("{} {}", display(size), vendors.word)));
     }
-    let binary = if vendors.bytes.is_power_of_two() && unit.len() == 2 {
-        unit.replacen(['B', 'b'], "iB", 1)
-    } else {
-        unit.to_owned()
-    };
-    let bytes: Bytes = format!("{digits}{binary}").parse().map_err(|_| ConfigRefusal::NoNumber {
+    let bytes = vendors.convert(digits, unit).ok_or_else(|| ConfigRefusal::NoNumber {
         product: name.to_string(),
         option: "size".to_owned(),
         value: format!("{digits}{unit}"),

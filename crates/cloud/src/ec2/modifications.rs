@@ -122,7 +122,7 @@ fn apply(
     let level = Level { to: configuration(to), force_detach: false };
     operation.service().level(name, &level)?;
     if to.size_gib > from.size_gib {
-        operation.service().resize(name, Resize { size_bytes: to.size_gib << 30 })?;
+        operation.service().resize(name, &Resize::to_bytes(to.size_gib << 30))?;
     }
     Ok(())
 }

@@ -358,7 +358,7 @@ fn update(operation: &mut Operation<'_>, request: &Request, kind: VolumeKind, id
         autotune::set(operation, &steady, automation)?;
     }
     if let Some(size) = size {
-        operation.service().resize(&steady.glance.name, Resize { size_bytes: size << 30 })?;
+        operation.service().resize(&steady.glance.name, &Resize::to_bytes(size << 30))?;
         steady.record.transition = Some(operation.cloud.durations.transition(now_ns, PROVISIONING, "oci_resize"));
     }
     operation.store(&steady)?;

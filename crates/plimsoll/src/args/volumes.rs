@@ -5,7 +5,9 @@ use std::str::FromStr;
 
 use clap::{Args, Subcommand};
 use plimsoll_front::sockets::ListenAddress;
+use plimsoll_language::say;
 use plimsoll_measure::InvalidValue;
+use plimsoll_service::api::Volume;
 use plimsoll_service::client::ControlAddress;
 use plimsoll_units::{Bytes, Span};
 
@@ -164,6 +166,29 @@ impl FromStr for CommitInterval {
     }
 }
 
+/// A size as written, whose decimal units may be binary ones of a vendor.
+#[derive(Clone, Debug)]
+pub struct SizeText(pub String);
+
+impl FromStr for SizeText {
+    type Err = <Bytes as FromStr>::Err;
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        text.parse::<Bytes>().map(|_| Self(text.to_owned()))
+    }
+}
+
+impl SizeText {
+    /// Caution if a volume has the size with a vendor's unit, such as a GB of 2^30 bytes.
+    pub fn caution(&self, volume: &Volume) -> Option<String> {
+        let Self(text) = self;
+        let decimal = text.parse().ok()?;
+        let binary: Bytes = text.to_ascii_uppercase().replacen('B', "iB", 1).parse().ok()?;
+        let size = Bytes::new(volume.size_bytes);
+        (size == binary && size != decimal)
+            .then(|| say!("{text} as the vendor of {} counts is {size}, not {decimal}", volume.like))
+    }
+}
+
 /// `plimsoll volume`
 #[derive(Debug, Args)]
 #[command(mut_arg("json", json_before_names))]
@@ -200,9 +225,9 @@ pub enum VolumeCommand {
         /// What it is like: a configuration of the catalogue, or stages of a model
         #[arg(long, value_name = "CONFIG|MODEL")]
         like: String,
-        /// Size, if different from the product's capacity; required for stages
+        /// Size, if different from the product's capacity; required for stages. GB and TB are those of the vendor
         #[arg(long, value_name = "SIZE")]
-        size: Option<Bytes>,
+        size: Option<SizeText>,
         /// Group with shared limits
         #[arg(long)]
         group: Option<String>,
@@ -234,8 +259,8 @@ pub enum VolumeCommand {
     Resize {
         /// Name of the volume
         name: String,
-        /// New size
-        size: Bytes,
+        /// New size; GB and TB are those of the product's vendor
+        size: SizeText,
     },
     /// Create a snapshot of a volume
     Snapshot {

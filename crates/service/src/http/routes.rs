@@ -146,7 +146,7 @@ fn changes() -> [Route; 5] {
             |s: &Service, n: &str, b: &Level| s.level(n, b),
         ),
         write(post, "/v1/volumes/{name}/resize", "resizeVolume", "Enlarge a volume", |s, n, b: &Resize| {
-            s.resize(n, *b)
+            s.resize(n, b)
         }),
         write(
             post,

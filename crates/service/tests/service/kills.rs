@@ -30,7 +30,7 @@ fn change(service: &Service, random: &mut fastrand::Rng) -> Result<(), Refusal> 
         2 => service.delete(&one),
         3 => service.snapshot(&one, &fork).map(drop),
         4 => service.clone_volume(&one, &fork).map(drop),
-        5 => service.resize(&one, api::Resize { size_bytes: random.u64(1..100) << 30 }).map(drop),
+        5 => service.resize(&one, &api::Resize::to_bytes(random.u64(1..100) << 30)).map(drop),
         _ => {
             let to = format!("{}", random.u32(0..3) * 10);
             service.level(&one, &api::Level { to, force_detach: false }).map(drop)

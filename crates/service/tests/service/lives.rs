@@ -62,7 +62,7 @@ fn metadata_survives_kill() {
         force: false,
     };
     home.service.create(&create).unwrap();
-    home.service.resize("data", api::Resize { size_bytes: 20 << 20 }).unwrap();
+    home.service.resize("data", &api::Resize::to_bytes(20 << 20)).unwrap();
     home.level("data", "oci:20vpu").unwrap();
     home.service.snapshot("data", &api::Fork { name: "before".into(), like: None }).unwrap();
     home.create("gone", "link(1ms)");
@@ -91,11 +91,15 @@ fn resize_is_visible_to_connected_clients() {
     home.create("data", "oci:50GB@10vpu");
     let mut client = home.client("data");
     assert_eq!(client.try_write(50 << 30, &[1; 4096]), 28, "beyond the end: ENOSPC");
-    let larger = home.service.resize("data", api::Resize { size_bytes: 100 << 30 }).unwrap();
+    let larger = home.service.resize("data", &api::Resize::to_bytes(100 << 30)).unwrap();
     assert_eq!((larger.size_bytes, larger.like.as_str()), (100 << 30, "oci/block-volume:100GB"));
     assert!(larger.model.contains("limit(6000 per 256KiB)"), "its limits grow with it: {}", larger.model);
     client.write(50 << 30, &[1; 4096]);
     assert_eq!(home.client("data").size, 100 << 30);
+    let text = |size: &str| api::Resize { size: Some(size.into()), ..api::Resize::default() };
+    assert_eq!(home.service.resize("data", &text("1TB")).unwrap().size_bytes, 1 << 40, "1,024 of the vendor's GB");
+    assert!(home.service.resize("data", &text("much")).unwrap_err().message.contains("is not a size"));
+    assert!(home.service.resize("data", &api::Resize::default()).unwrap_err().message.contains("is missing"));
 }
 
 #[test]

@@ -135,7 +135,7 @@ fn waiting_deletion_does_not_delay_other_requests() {
 fn volumes_only_grow_and_snapshots_are_immutable() {
     let home = Home::new();
     home.create("data", "link(1ms)");
-    let resize = |name: &str, size_bytes| home.service.resize(name, api::Resize { size_bytes });
+    let resize = |name: &str, size_bytes| home.service.resize(name, &api::Resize::to_bytes(size_bytes));
     check(resize("data", 1 << 20), RefusalKind::Bad, &["data has 64 MiB", "only grows: 1 MiB is less"]);
     check(resize("data", (64 << 20) - 1), RefusalKind::Bad, &["64 MiB (67108863 B) is less"]);
     check(resize("data", u64::MAX), RefusalKind::Bad, &["has 1 byte to"]);
@@ -255,7 +255,7 @@ fn volume_in_group_does_not_grow_to_excluded_product() {
         let like = "oci/shelf:10GiB".to_owned();
         home.service.create(&api::Create { name: name.into(), like, group, ..api::Create::default() }).unwrap();
     }
-    let resize = |name: &str, gib: u64| home.service.resize(name, api::Resize { size_bytes: gib << 30 });
+    let resize = |name: &str, gib: u64| home.service.resize(name, &api::Resize::to_bytes(gib << 30));
     check(resize("in", 101), RefusalKind::Bad, &["in the group vm1", "more than 100 GiB need 16 OCPUs"]);
     assert_eq!(home.service.volume("in").unwrap().size_bytes, 10 << 30);
     assert_eq!(resize("in", 100).unwrap().like, "oci/shelf:100GiB");

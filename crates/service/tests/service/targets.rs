@@ -149,7 +149,7 @@ fn growth_is_announced_to_every_session() {
     let target = home.create("data", "limit(100000)").iscsi.unwrap();
     let mut paths = [0, 1].map(|place| session(&home, place, &target.iqn));
     assert_eq!(capacity_bytes(&mut paths[0]), 64 << 20);
-    home.service.resize("data", api::Resize { size_bytes: 128 << 20 }).unwrap();
+    home.service.resize("data", &api::Resize::to_bytes(128 << 20)).unwrap();
     for path in &mut paths {
         assert_eq!(ready(path).sense, Some((6, 0x2a, 9)), "capacity data have changed");
         assert!(ready(path).is_good(), "reported once");

@@ -30,7 +30,14 @@ fn a_volume_is_made_changed_watched_and_ended() {
     assert!(listed.contains("data  50 GiB") && listed.contains("every volume is emulated"), "{listed}");
     let raised = volume(&["level", "data", "20"]);
     assert!(raised.contains("level    20") && raised.contains("USD so far"), "{raised}");
-    assert!(volume(&["resize", "data", "56GB"]).contains("size     53 GiB"), "the next size that the product has");
+    let larger = volume(&["resize", "data", "56GB"]);
+    assert!(larger.contains("size     56 GiB") && words(&larger).contains("counts is 56 GiB, not"), "{larger}");
+    assert!(!volume(&["resize", "data", "57GiB"]).contains("counts is"), "binary units are no doubt");
+    let small = volume(&["create", "small", "--like", "oci:50GB@0vpu", "--size", "10GB"]);
+    assert!(small.contains("size     10 GiB") && words(&small).contains("counts is 10 GiB, not"), "{small}");
+    let decimal = volume(&["create", "decimal", "--like", "limit(500)", "--size", "2GB"]);
+    assert!(decimal.contains("1.86 GiB") && !decimal.contains("counts is"), "stages have no vendor: {decimal}");
+    volume(&["delete", "small", "decimal", "--yes"]);
     assert!(volume(&["resize", "data", "60GiB"]).contains("size     60 GiB"));
     assert!(volume(&["snapshot", "data", "before"]).contains("before: a snapshot, emulated like"));
     assert!(volume(&["clone", "data", "test", "--like", "aws/gp3:60GiB"]).contains("like aws/gp3:60GiB"));
