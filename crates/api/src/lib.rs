@@ -219,7 +219,7 @@ pub struct Volume {
     /// The volume as an iSCSI target; absent if the service has no portal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub iscsi: Option<IscsiTarget>,
-    /// Number of connected clients: NBD connections and iSCSI sessions.
+    /// Number of connected clients: NBD connections, iSCSI sessions, and the attachment to this host.
     pub clients: usize,
     /// Block device on this host.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -259,6 +259,11 @@ impl Server {
         self.connections.numbers().iter().filter(|number| of(number)).count()
     }
 
+    /// Connections that have chosen an export, and its mounts on this host.
+    pub fn users(&self, export: Export) -> usize {
+        self.clients(export) + self.mounts(export)
+    }
+
     /// Connections, with those that are ending.
     pub fn connected(&self) -> usize {
         self.connections.len()

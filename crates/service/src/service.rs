@@ -147,7 +147,7 @@ impl Service {
         let state = self.state();
         let exports: Vec<_> = state.volumes.values().map(|volume| volume.export).collect();
         let clients = self.inner.handle.call(move |server| {
-            let clients = exports.into_iter().map(|export| server.clients(export));
+            let clients = exports.into_iter().map(|export| server.users(export));
             clients.collect::<Vec<usize>>()
         })?;
         let trouble = self.trouble()?;
@@ -174,7 +174,7 @@ impl Service {
 
     pub(crate) fn clients(&self, volume: &Volume) -> Result<usize, Refusal> {
         let export = volume.export;
-        Ok(self.inner.handle.call(move |server| server.clients(export))?)
+        Ok(self.inner.handle.call(move |server| server.users(export))?)
     }
 
     fn display(&self, volume: &Volume, clients: usize, trouble: Option<String>) -> api::Volume {

@@ -69,7 +69,7 @@ impl Service {
         let exports: Vec<(Export, Instant)> =
             state.volumes.values().map(|volume| (volume.export, volume.watch.until())).collect();
         let glances = self.inner.handle.call(move |server| {
-            let clients: Vec<usize> = exports.iter().map(|(export, _)| server.clients(*export)).collect();
+            let clients: Vec<usize> = exports.iter().map(|(export, _)| server.users(*export)).collect();
             let (volumes, ..) = server.volumes();
             let glance = |((export, from), clients): ((Export, Instant), usize)| {
                 let totals = volumes.totals(export);

@@ -97,6 +97,8 @@ fn a_volume_is_attached_with_a_filesystem_grown_and_detached() {
     }
     let mounts = fs::read_to_string("/proc/self/mounts").expect("there is one");
     assert!(mounts.lines().any(|line| line.contains(point) && line.contains("noatime")), "{mounts}");
+    let listed: serde_json::Value = serde_json::from_str(&home.does(&["volume", "list", "--json"])).expect("it is JSON");
+    assert_eq!(listed[0]["clients"], 1, "the attachment is a client: {listed}");
     let data = noise(3, 8 << 20);
     fs::write(host.point.join("file"), &data).expect("it can be written");
 
