@@ -2,14 +2,14 @@
 //! need root are done here: a loop device over the file, a filesystem, a mount. A failed step undoes the steps before it.
 
 use std::fmt::Display;
-use std::io;
+use std::io::{self, Seek};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-use plimsoll_device::{AccessMode, LoopDevice, LoopError, WriteRefusal, claim_named, occupant};
+use plimsoll_device::{AccessMode, LoopDevice, LoopError, WriteRefusal, claim_named, occupant, signature};
 use plimsoll_front::fuse;
 use plimsoll_units::Bytes;
 use rustix::io::Errno;
@@ -247,6 +247,21 @@ fn sync(attachment: &Attachment) -> Result<(), AttachError> {
     synced.map_err(|error| AttachError::io(format_args!("writing out {point}"), error))
 }
 
+/// True if an attached volume has no known content, such as a filesystem; false if it cannot be read.
+pub fn is_blank(attachment: &Attachment) -> bool {
+    let path = attachment.device.as_ref().or(attachment.file.as_ref());
+    path.is_some_and(|path| has_no_signature(Path::new(path)))
+}
+
+fn has_no_signature(path: &Path) -> bool {
+    let read = || -> io::Result<bool> {
+        let mut file = std::fs::File::open(path)?;
+        let size = file.seek(io::SeekFrom::End(0))?;
+        Ok(signature(&mut file, Bytes::new(size))?.is_none())
+    };
+    read().unwrap_or(false)
+}
+
 /// Makes the device of a volume that has grown take over its size, and returns it; `None` without a device of this host.
 pub fn grow_device(attachment: &Attachment) -> Option<Result<Bytes, LoopError>> {
     let (file, device) = (attachment.file.as_ref()?, attachment.device.as_ref()?);
@@ -314,6 +329,12 @@ fn build(
         // A snapshot of a mounted filesystem has a journal that cannot be replayed into it.
         let is_plain_snapshot = !volume.writable && user_options.is_none();
         mounted.or_else(|error| {
+            if volume.writable && has_no_signature(&path) {
+                let name = &options.name;
+                return Err(AttachError::refused(format_args!(
+                    "{name} has no filesystem to mount: add --mkfs xfs or --mkfs ext4 to make one"
+                )));
+            }
             if !is_plain_snapshot {
                 return Err(error);
             }

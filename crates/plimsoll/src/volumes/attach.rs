@@ -2,7 +2,7 @@
 
 use std::io::{IsTerminal, Write};
 
-use plimsoll_language::say;
+use plimsoll_language::{label, say};
 use plimsoll_service::api::{Attachment, Volume};
 use plimsoll_service::block_device::{self, AttachOptions, Filesystem};
 use plimsoll_service::client::ClientError;
@@ -26,7 +26,17 @@ pub fn attach(service: &ServiceClient, args: &AttachArgs) -> Result<(), CliError
         ..AttachOptions::default()
     };
     let answer = block_device::attach(&service.client, &options, &show_progress)?;
-    service.write_page(&answer, plimsoll_report::pages::volumes::attached)
+    service.write_page(&answer, |volume: &Volume| {
+        let mut page = plimsoll_report::pages::volumes::attached(volume);
+        let may_be_blank = options.mountpoint.is_none() && volume.writable;
+        if may_be_blank && volume.attachment.as_ref().is_some_and(block_device::is_blank) {
+            let name = &options.name;
+            let command =
+                format!("plimsoll volume detach {name}; plimsoll volume attach {name} /mnt/{name} --mkfs xfs");
+            page.next.insert(0, (label!("make a filesystem").to_owned(), command));
+        }
+        page
+    })
 }
 
 /// Shows the progress of an attachment in place, on a terminal.

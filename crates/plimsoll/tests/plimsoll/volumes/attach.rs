@@ -91,6 +91,10 @@ impl Drop for Guest {
 fn a_volume_is_attached_with_a_filesystem_grown_and_detached() {
     let Some(host) = Host::new("attach") else { return };
     let (home, point) = (&host.home, host.point());
+    home.refuses(&["volume", "attach", "data", point], "data has no filesystem to mount: add --mkfs xfs");
+    let blank = home.does(&["volume", "attach", "data"]);
+    assert!(blank.contains("volume attach data /mnt/data --mkfs xfs"), "{blank}");
+    home.does(&["volume", "detach", "data"]);
     let attached = home.does(&["volume", "attach", "data", point, "--mkfs", "xfs", "--mount-options", "noatime"]);
     for part in ["/dev/loop", "mnt/data/volume", "mounted", point, "volume detach data"] {
         assert!(attached.contains(part), "no {part:?} in {attached}");
