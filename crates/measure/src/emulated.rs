@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use plimsoll_device::nbd::{ExportAddress, NbdHost};
+use plimsoll_device::{Subject as DeviceSubject, classify, emulated_file};
 use plimsoll_record::{Finding, Source};
 
 /// An emulated volume during a measurement.
@@ -27,6 +28,16 @@ pub(crate) fn find_export(address: &ExportAddress, find: FindVolume<'_>) -> Opti
 pub(crate) fn find_file(file: &Path, find: FindVolume<'_>) -> Option<EmulatedVolume> {
     let point = file.parent()?;
     find(point.parent()?.parent()?, point.file_name()?.to_str()?)
+}
+
+/// The source of figures of a directory or file on an emulated volume; `None` on other storage.
+pub fn find_emulated_source(path: &Path, find: FindVolume<'_>) -> Option<Source> {
+    source_of_subject(&classify(path).ok()?, find)
+}
+
+pub(crate) fn source_of_subject(subject: &DeviceSubject, find: FindVolume<'_>) -> Option<Source> {
+    let file = emulated_file(subject)?;
+    Some(source_of(find_file(&file, find).as_ref()))
 }
 
 /// The source of figures of the volume of a file; its model is unknown if its service does not answer.

@@ -48,8 +48,7 @@ pub fn open_disk(path: &Path, destroy: &[PathBuf], find: FindVolume<'_>) -> Resu
     };
     // Steps record their own engines.
     let measured = || Source::Measured { engine: "suite".into() };
-    let source = plimsoll_device::emulated_file(&subject)
-        .map_or_else(measured, |file| emulated::source_of(emulated::find_file(&file, find).as_ref()));
+    let source = emulated::source_of_subject(&subject, find).unwrap_or_else(measured);
     let nature = if is_directory { Nature::Directory } else { Nature::Blocks };
     let facts = Facts {
         host: Some(describe_host()),

@@ -45,7 +45,7 @@ mod words;
 pub use backend::{AccessPath, Backend, Storage, Virtual};
 pub use compared::{ComparedRuns, ComparedSide};
 pub use doctor::examine_host;
-pub use emulated::{EmulatedVolume, FindVolume};
+pub use emulated::{EmulatedVolume, FindVolume, find_emulated_source};
 pub use error::MeasureError;
 pub use ground::{open_disk, open_export};
 pub use inputs::{InputFiles, list_readings};

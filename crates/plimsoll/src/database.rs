@@ -9,6 +9,7 @@ use plimsoll_database::{
 };
 use plimsoll_device::describe_host;
 use plimsoll_language::{label, say};
+use plimsoll_measure::find_emulated_source;
 use plimsoll_record::{DatabaseAbout, Source};
 use plimsoll_suite::snapshots::Snapshots;
 use plimsoll_suite::{DataError, DatabaseGround, Facts, Ground, LocalStorage, UnderlyingStorage};
@@ -19,6 +20,7 @@ use crate::args::{DatabaseArgs, MakeArgs};
 use crate::cli_error::CliError;
 use crate::console::Console;
 use crate::store;
+use crate::volumes::home::find_volume;
 
 /// The backend and, if the database has counters, their snapshots. [`SuiteData`](plimsoll_suite::SuiteData) checks the contents of an existing
 /// database.
@@ -55,10 +57,14 @@ struct Placed {
 }
 
 impl Placed {
-    /// On plain storage.
+    /// On storage of this host, which may be an emulated volume, or on another host.
     fn here(target: Box<dyn Target>, place: String) -> Self {
         let about = target.about();
-        let source = Source::Measured { engine: about.system.clone() };
+        // The log of PostgreSQL may be a link to other storage.
+        let folder = about.folder.as_deref().map(Path::new);
+        let places = folder.into_iter().flat_map(|folder| [folder.to_owned(), folder.join("pg_wal")]);
+        let emulated = places.into_iter().find_map(|place| find_emulated_source(&place, &find_volume));
+        let source = emulated.unwrap_or_else(|| Source::Measured { engine: about.system.clone() });
         let below = local(about);
         Self { target, source, place, below }
     }

@@ -126,6 +126,12 @@ fn a_volume_is_attached_with_a_filesystem_grown_and_detached() {
     assert!(host.attachment().is_null(), "what was begun is undone");
     home.does(&["volume", "attach", "data", point]);
     assert_eq!(fs::read(host.point.join("file")).expect("it is there"), data);
+    let database = host.point.join("x.db");
+    fs::write(&database, "").expect("it can be written");
+    let url = format!("sqlite:{}", database.display());
+    let suite = home.does(&["suite", "oltp", &url, "--scale", "1", "--clients", "1", "--duration", "1s", "--json", "-"]);
+    let suite: serde_json::Value = serde_json::from_str(&suite).expect("it is JSON");
+    assert!(suite["source"]["emulated"]["model"].is_string(), "{}", suite["source"]);
     home.does(&["volume", "detach", "data"]);
     home.does(&["volume", "delete", "data", "--yes"]);
 }
