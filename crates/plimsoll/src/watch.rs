@@ -38,6 +38,7 @@ pub fn run(args: &WatchArgs) -> Result<(), CliError> {
     let credits = args.credits.map(|Percent(share)| share);
     let watcher = Watcher::new(offer, WatchOptions { lead: args.warn_before, credits });
     let mut watch = Watch::new(name_target(&args.target), forms, offers, watcher);
+    watch.is_database_alone = args.device.is_none() && target::is_database(&args.target);
     match target::find(args)? {
         WatchTarget::Recorded(_) if args.otlp.is_some() => {
             return Err(CliError::usage("--otlp sends a running watch: omit it for a file"));
@@ -64,6 +65,7 @@ pub fn run(args: &WatchArgs) -> Result<(), CliError> {
 struct Watch {
     name: String,
     is_recorded: bool,
+    is_database_alone: bool,
     forms: Forms,
     offers: Offers,
     watcher: Watcher,
@@ -85,6 +87,7 @@ impl Watch {
         Self {
             name,
             is_recorded: false,
+            is_database_alone: false,
             forms,
             offers,
             watcher,
@@ -102,6 +105,7 @@ impl Watch {
         WatchReport {
             target: &self.name,
             is_recorded: self.is_recorded,
+            is_database_alone: self.is_database_alone,
             watcher: &self.watcher,
             state,
             step: self.step.as_ref(),

@@ -9,7 +9,8 @@ use plimsoll_choose::watch::{HORIZON, LoadSample};
 use plimsoll_front::sockets::{ListenAddress, SocketAccess};
 use plimsoll_language::{label, say};
 use plimsoll_measure::watch::{FeedError, LoadFeed, SampleLog, SampleLogError, sample_all};
-use plimsoll_report::{TextStyle, page_summary, pages, watch_metrics};
+use plimsoll_report::pages::WatchReport;
+use plimsoll_report::{TextStyle, page_summary, pages, watch_metrics, wrap};
 use plimsoll_service::http::{Control, Entrance, text_router};
 
 use super::{EVERY, Watch};
@@ -23,6 +24,8 @@ use plimsoll_service::OtlpEndpoint;
 
 /// Readings after which the cheapest next step is computed again.
 const STEP_EVERY: u32 = 60;
+/// Minimum number of lines of the summary on the screen.
+const MIN_SUMMARY: usize = 8;
 /// Wait for a key or an interruption.
 const KEY_WAIT: Duration = Duration::from_millis(50);
 
@@ -102,11 +105,7 @@ impl Watch {
         *metrics.lock().unwrap_or_else(PoisonError::into_inner) = watch_metrics(&report).text();
         let alerts = pages::list_firing(&report);
         if let Some(screen) = screen {
-            let style = TextStyle { width: screen.size().0, ..*self.forms.style() };
-            let title = say!("q ends it - {}", pages::describe_watch(&report));
-            let title: String = title.chars().take(style.width).collect();
-            let summary = page_summary(&pages::watch(&report), label!("at the end, with --details"), &style);
-            screen.show(&format!("{title}\n\n{summary}"));
+            screen.show(&render_screen(&report, screen.size(), self.forms.style()));
         } else {
             alerts.iter().filter(|alert| !self.alerts.contains(alert)).for_each(|alert| console.say(alert));
         }
@@ -128,6 +127,16 @@ impl Watch {
         }
         self.unsent = failure;
     }
+}
+
+/// The screen of a terminal with this number of columns and rows.
+fn render_screen(report: &WatchReport<'_>, (width, rows): (usize, usize), style: &TextStyle) -> String {
+    let title = wrap(&say!("q ends it - {}", pages::describe_watch(report)), width);
+    // An empty line follows the title, and the last row stays free.
+    let lines = rows.saturating_sub(title.len() + 2).max(MIN_SUMMARY);
+    let style = TextStyle { width, lines, ..*style };
+    let summary = page_summary(&pages::watch(report), label!("at the end, with --details"), &style);
+    format!("{}\n\n{summary}", title.join("\n"))
 }
 
 /// Waits; true if the user ends the watch.
@@ -157,4 +166,35 @@ fn serve(address: &ListenAddress, metrics: &Arc<Mutex<String>>, console: &mut Co
 
 fn fail(error: SampleLogError) -> CliError {
     CliError::Failed(anyhow::Error::new(error))
+}
+
+#[cfg(test)]
+mod tests {
+    use plimsoll_choose::watch::{WatchOptions, Watcher};
+    use plimsoll_units::Span;
+
+    use super::*;
+
+    #[test]
+    fn a_screen_of_80_columns_has_the_whole_title_and_the_caution_about_a_database() {
+        let target = format!("postgres://db1.example.com/shop?application_name={}", "x".repeat(30));
+        let watcher = Watcher::new(None, WatchOptions { lead: Span::from_secs(3600), credits: None });
+        let report = WatchReport {
+            target: &target,
+            is_recorded: false,
+            is_database_alone: true,
+            watcher: &watcher,
+            state: None,
+            step: None,
+            samples: &[],
+            cost: Some(0.0003),
+            trouble: None,
+            damaged: 0,
+        };
+        let text = render_screen(&report, (80, 24), &TextStyle::default());
+        let joined = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(joined.contains("reading the counters takes 0.03 % of the time"), "{text}");
+        assert!(joined.contains("add --device NAME"), "{text}");
+        assert!(text.lines().count() < 24 && text.lines().all(|line| line.chars().count() <= 80), "{text}");
+    }
 }

@@ -22,6 +22,11 @@ pub(super) enum WatchTarget<'a> {
     Recorded(PathBuf),
 }
 
+/// True for a database by its own counters.
+pub(super) fn is_database(target: &str) -> bool {
+    target == "mysql" || target.starts_with("postgres://") || target.starts_with("postgresql://")
+}
+
 pub(super) fn find(args: &WatchArgs) -> Result<WatchTarget<'_>, CliError> {
     let target = args.target.as_str();
     let device = args.device.as_deref().map(|device| device.trim_start_matches("/dev/").to_owned());

@@ -34,6 +34,8 @@ pub struct WatchReport<'a> {
     pub target: &'a str,
     /// True for a file: its whole time counts, not its end.
     pub is_recorded: bool,
+    /// The load is that of the counters of a database, not of the device below it.
+    pub is_database_alone: bool,
     pub watcher: &'a Watcher,
     /// The present; `None` before the first interval.
     pub state: Option<&'a WatchState>,
@@ -54,8 +56,9 @@ pub fn watch(report: &WatchReport<'_>) -> Page {
     let mut page = Page { title: say!("Watch of {target}"), subject: vec![describe_watch(report)], ..Page::default() };
     page.alert = report.trouble.map(|why| (Emphasis::Void, say!("No counters at present: {}.", clean(why))));
     let Some(state) = report.state else {
-        page.headline =
-            Some(Headline::of(label!("No load yet: figures need two readings of the counters.").to_owned()));
+        let text = label!("No load yet: figures need two readings of the counters.").to_owned();
+        let cautions = caution_of_database(report).into_iter().collect();
+        page.headline = Some(Headline { text, cautions, ..Headline::default() });
         return page;
     };
     let table = tabulate(report, state);
@@ -165,8 +168,19 @@ fn limit_place(report: &WatchReport<'_>, limit: &WatchedLimit) -> &'static str {
     report.watcher.offer().map_or(label!("volume"), |offer| scope_name(offer.ceilings[limit.ceiling].scope))
 }
 
+/// Counters of a database omit I/O of the device.
+fn caution_of_database(report: &WatchReport<'_>) -> Option<String> {
+    report.is_database_alone.then(|| {
+        label!(
+            "The load is that of the database's own counters, without the filesystem's journal, and possibly without its log \
+             (PostgreSQL: track_wal_io_timing): add --device NAME on its host."
+        )
+        .to_owned()
+    })
+}
+
 fn list_cautions(report: &WatchReport<'_>, state: &WatchState) -> Vec<String> {
-    let mut cautions = Vec::new();
+    let mut cautions: Vec<String> = caution_of_database(report).into_iter().collect();
     let is_open = |balance: &&CreditBalance| balance.shares[1] - balance.shares[0] > 0.02;
     if state.credits.iter().any(|balance| is_open(&balance)) {
         cautions.push(
