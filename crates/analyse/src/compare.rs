@@ -18,11 +18,11 @@ use serde::Serialize;
 
 use crate::described::{self, Described};
 use crate::load_line::{chosen_objective, judged as line_of};
-use change::{Pair, Paired, judged};
 pub(crate) use change::{LoadRuns, grouped};
-pub(crate) use lines::SideDifference;
+use change::{Pair, Paired, judged};
 pub use conditions::different_load;
 pub use incomparable::Incomparable;
+pub(crate) use lines::SideDifference;
 pub use lines::{LineComparison, LineHistory, Method, compare_interleaved, compare_lines};
 
 /// Ratio of the highest IOPS that needs no second significant change.
@@ -128,7 +128,9 @@ pub fn compare(a: &Curve, b: &Curve) -> Comparison {
     overall.extend(paired.at_depth_1());
     let points = paired.points();
     let objective = shared_objective(a);
-    let lines = find_load_lines(a, b);
+    // A line that was refused has no value.
+    let is_refused = |line: &LoadLine| matches!(line, LoadLine::Refused { .. });
+    let lines = find_load_lines(a, b).filter(|(a, b)| !is_refused(a) && !is_refused(b));
     let numbers = overall.len() + points.len() + usize::from(lines.is_some());
     let judge = |pair: Pair| judged(pair, numbers, paired.floor(pair.quantity));
     let mut overall: Vec<Change> = overall.into_iter().map(judge).collect();

@@ -43,8 +43,7 @@ pub fn run(args: &VolumeArgs) -> Result<(), CliError> {
         VolumeCommand::Create { name, like, size, group, seed, force } => {
             let (name, like, group) = (name.clone(), like.clone(), group.clone());
             let text = size.as_ref().map(|SizeText(text)| text.clone());
-            let create =
-                Create { name, like, size: text, group, seed: *seed, force: *force, ..Create::default() };
+            let create = Create { name, like, size: text, group, seed: *seed, force: *force, ..Create::default() };
             let answer = service.client.post("/v1/volumes", &create);
             let caution = |volume: &Volume| size.as_ref().and_then(|size| size.caution(volume));
             service.write_page(&answer?, |volume| pages::created(volume).with_caution(caution(volume)))

@@ -2,7 +2,8 @@
 #![allow(clippy::float_cmp, clippy::unwrap_used)]
 
 use plimsoll_analyse::{
-    by_load, closed_line, estimate, fitted_curve, headline_objective, ladder_objectives, rung, rung_load,
+    Change, Quantity, by_load, closed_line, compare, estimate, fitted_curve, headline_objective, ladder_objectives,
+    rung, rung_load,
 };
 use plimsoll_load::{Arrival, Pace};
 use plimsoll_record::{
@@ -384,6 +385,20 @@ fn wide_interval_is_refused_with_the_required_time() {
     let found = estimate(&noisy, within_ms(LIMIT_MS)).unwrap();
     let LoadLine::Refused { why: NoLine::Scatter { low, high, seconds }, .. } = found.line else { panic!("{found:?}") };
     assert!(high > 4.0 * low && seconds > 2.0 * 15.0 * 0.275, "{found:?}");
+}
+
+#[test]
+fn a_refused_line_is_no_figure_of_a_comparison() {
+    let refused: Vec<LoadSlot> = reference().into_iter().map(|slot| late_by(slot, &OVERSLEPT)).collect();
+    let is_line = |change: &Change| change.quantity == Quantity::LoadLine;
+    let compared = |slots: Vec<LoadSlot>| {
+        let objective = Some(within_ms(LIMIT_MS));
+        let [mut a, mut b] = [curve_of(reference()), curve_of(slots)];
+        (a.conditions.objective, b.conditions.objective) = (objective, objective);
+        compare(&a, &b).overall.iter().any(is_line)
+    };
+    assert!(compared(reference()));
+    assert!(!compared(refused), "it was 0 IOPS");
 }
 
 #[test]

@@ -745,7 +745,7 @@ fn a_history_names_the_run_since_which_storage_is_slower() {
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let text = folder.text(&[&["history"][..], &names, &["--html", "page.html"]].concat());
     assert!(text.starts_with("Worse since run-10.json: "), "{text}");
-    assert!(folder.read("page.html").contains("Figures over the runs"));
+    assert!(folder.read("page.html").contains("Each corner of the line is a run"));
     let equal = folder.text(&[&["history"][..], &names[..10]].concat());
     assert!(equal.starts_with("No change in 10 runs"), "{equal}");
     let few = folder.text(&[&["history"][..], &names[..3]].concat());

@@ -72,7 +72,9 @@ impl RunHistory {
         let unusable = self.runs.iter().filter(|run| run.value.is_none()).count();
         if unusable > 0 {
             let compared = self.compared();
-            cautions.push(say!("{unusable} runs without this figure, or without its interval, are not compared: {compared}."));
+            cautions.push(say!(
+                "{unusable} runs without this figure, or without its interval, are not compared: {compared}."
+            ));
         }
         let overloaded = self.runs.iter().filter(|run| run.value.is_some_and(|value| value.is_overloaded)).count();
         if overloaded > 0 {
@@ -106,9 +108,8 @@ pub fn history(history: &RunHistory, origin: &'static str) -> Page {
         figures: vec![Fact::new(label!("Target"), clean(target)), compared],
         exhibit: Exhibit::Block(Block::Table(table.clone())),
         sections: vec![
-            PageSection::new(label!("Figures over the runs"), chart.into_iter().collect()),
             PageSection::new(label!("Changes"), vec![Block::Facts(changes)]),
-            PageSection::new(label!("Runs"), vec![Block::Table(table)]),
+            PageSection::new(label!("Runs"), chart.into_iter().chain([Block::Table(table)]).collect()),
         ],
         ..Page::default()
     }
@@ -180,9 +181,8 @@ fn draw(history: &RunHistory, usable: &[&HistoryRun], origin: &str) -> Markup {
     let ticks = numbered().step_by(step).map(|(at, run)| (at, run.day.clone())).collect();
     let story =
         Timeline { title: String::new(), source: String::new(), panels: vec![panel], marks: marks.collect(), ticks };
-    let drawn = both("history", &history.compared(), label!("The figure of each run."), |size| {
-        chart::panels(&story, size)
-    });
+    let drawn =
+        both("history", &history.compared(), label!("The figure of each run."), |size| chart::panels(&story, size));
     html! {
         p class="lead" { (label!("Each corner of the line is a run. Marks are changes.")) }
         (figure(&drawn, &html! { (origin) }))

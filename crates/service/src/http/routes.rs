@@ -145,9 +145,7 @@ fn changes() -> [Route; 5] {
             "Change level or product, online if the real product can do so",
             |s: &Service, n: &str, b: &Level| s.level(n, b),
         ),
-        write(post, "/v1/volumes/{name}/resize", "resizeVolume", "Enlarge a volume", |s, n, b: &Resize| {
-            s.resize(n, b)
-        }),
+        write(post, "/v1/volumes/{name}/resize", "resizeVolume", "Enlarge a volume", |s, n, b: &Resize| s.resize(n, b)),
         write(
             post,
             "/v1/volumes/{name}/snapshot",

@@ -96,8 +96,7 @@ fn group_limits_are_shared() {
             like: "limit(1000) then link(1ms)".into(),
             size_bytes: Some(1 << 20),
             group: Some("vm".into()),
-            seed: None,
-            force: false,
+            ..api::Create::default()
         };
         home.service.create(&create).unwrap();
     }

@@ -59,7 +59,7 @@ fn metadata_survives_kill() {
         size_bytes: Some(10 << 20),
         group: Some("vm".into()),
         seed: Some(9),
-        force: false,
+        ..api::Create::default()
     };
     home.service.create(&create).unwrap();
     home.service.resize("data", &api::Resize::to_bytes(20 << 20)).unwrap();

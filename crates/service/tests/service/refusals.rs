@@ -71,8 +71,7 @@ fn unavailable_configuration_is_refused() {
         like: "link(1ms)".into(),
         size_bytes: Some(1 << 20),
         group: Some("none".into()),
-        seed: None,
-        force: false,
+        ..api::Create::default()
     };
     check(home.service.create(&create), RefusalKind::NotFound, &["no group \"none\""]);
     assert_eq!(home.service.list().unwrap(), []);

@@ -101,7 +101,8 @@ fn a_volume_is_attached_with_a_filesystem_grown_and_detached() {
     }
     let mounts = fs::read_to_string("/proc/self/mounts").expect("there is one");
     assert!(mounts.lines().any(|line| line.contains(point) && line.contains("noatime")), "{mounts}");
-    let listed: serde_json::Value = serde_json::from_str(&home.does(&["volume", "list", "--json"])).expect("it is JSON");
+    let listed: serde_json::Value =
+        serde_json::from_str(&home.does(&["volume", "list", "--json"])).expect("it is JSON");
     assert_eq!(listed[0]["clients"], 1, "the attachment is a client: {listed}");
     let data = noise(3, 8 << 20);
     fs::write(host.point.join("file"), &data).expect("it can be written");
@@ -129,7 +130,8 @@ fn a_volume_is_attached_with_a_filesystem_grown_and_detached() {
     let database = host.point.join("x.db");
     fs::write(&database, "").expect("it can be written");
     let url = format!("sqlite:{}", database.display());
-    let suite = home.does(&["suite", "oltp", &url, "--scale", "1", "--clients", "1", "--duration", "1s", "--json", "-"]);
+    let suite =
+        home.does(&["suite", "oltp", &url, "--scale", "1", "--clients", "1", "--duration", "1s", "--json", "-"]);
     let suite: serde_json::Value = serde_json::from_str(&suite).expect("it is JSON");
     assert!(suite["source"]["emulated"]["model"].is_string(), "{}", suite["source"]);
     home.does(&["volume", "detach", "data"]);
