@@ -84,9 +84,9 @@ pub fn history(args: &HistoryArgs) -> Result<(), CliError> {
             "the newest run has no load line: use a longer --duration, --objective, or loads with --rate"
         )));
     };
-    let history = RunHistory::new(&newest.subject.name, figure, &runs);
-    let page = pages::history(&history, plimsoll_report::words::source_word(&newest.source));
-    forms.write(&page, || plimsoll_report::history_json(&history))
+    let series = RunHistory::new(&newest.subject.name, figure, &runs);
+    let page = pages::history(&series, plimsoll_report::words::source_word(&newest.source));
+    forms.write(&page, || plimsoll_report::history_json(&series))
 }
 
 /// Runs of the same load in the order of their start.

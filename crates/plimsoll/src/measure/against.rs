@@ -58,8 +58,8 @@ fn measure_both(args: &MeasureCommand, path: &Path) -> Result<Compared, CliError
 /// Fails with the commands for a kept run in place of a target.
 fn check_target(path: &Path) -> Result<(), CliError> {
     let may_be_run = !path.exists() || path.extension().is_some_and(|extension| extension == "json");
-    let run = may_be_run.then(|| store::runs().load_named(path).ok()).flatten();
-    run.map_or(Ok(()), |(name, _)| {
+    let named = may_be_run.then(|| store::runs().load_named(path).ok()).flatten();
+    named.map_or(Ok(()), |(name, _)| {
         Err(CliError::usage(say!(
             "--against {}: a run, not a target: measure without --against, then plimsoll compare {name} last",
             path.display()

@@ -176,7 +176,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_screen_of_80_columns_has_the_whole_title_and_the_caution_about_a_database() {
+    fn a_screen_of_80_columns_has_all_of_the_title_and_the_caution_about_a_database() {
         let target = format!("postgres://db1.example.com/shop?application_name={}", "x".repeat(30));
         let watcher = Watcher::new(None, WatchOptions { lead: Span::from_secs(3600), credits: None });
         let report = WatchReport {
