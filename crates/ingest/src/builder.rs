@@ -158,6 +158,18 @@ impl Builder {
         timestamp::in_zone(at, &self.zone)
     }
 
+    /// Scopes by index.
+    pub(crate) fn scopes(&self) -> &[ReadingScope] {
+        &self.reading.scopes
+    }
+
+    /// Excludes devices from totals that are layers of others by their names.
+    pub(crate) fn exclude_layers(&mut self, above: &BTreeSet<u32>, below: &BTreeSet<u32>) {
+        let doubt = Doubt::NamedLayers { below: self.parts(below), above: self.parts(above) };
+        self.reading.beneath.extend(above);
+        self.caution(None, doubt);
+    }
+
     /// The index of a scope; equal scopes share an index.
     pub fn scope(&mut self, scope: ReadingScope) -> u32 {
         let scopes = &mut self.reading.scopes;
@@ -212,11 +224,12 @@ impl Builder {
         self.traffic(scopes).values().flatten().sum()
     }
 
-    /// Bytes read, and bytes written, by scope: in the windows, or without any since the begin of the counters.
+    /// Bytes read, and bytes written, by scope: in the windows, or without any since the begin of the counters. Operations
+    /// if the input has no bytes.
     fn traffic(&self, scopes: &BTreeSet<u32>) -> BTreeMap<u32, [f64; 2]> {
         let mut traffic: BTreeMap<u32, [f64; 2]> = scopes.iter().map(|scope| (*scope, [0.0; 2])).collect();
         let mut add = |scope: u32, class: Class, bytes: f64| {
-            if let (Some(sums), Class::Read | Class::Write) = (traffic.get_mut(&scope), class) {
+            if let (Some(sums), Class::Read | Class::Write | Class::All) = (traffic.get_mut(&scope), class) {
                 sums[usize::from(class == Class::Write)] += bytes;
             }
         };
@@ -230,8 +243,11 @@ impl Builder {
             }
             return traffic;
         }
-        for figure in &self.reading.figures {
-            if (figure.measure, figure.statistic) == (Measure::Throughput, Statistic::Mean) {
+        let means = || self.reading.figures.iter().filter(|figure| figure.statistic == Statistic::Mean);
+        let has_bytes = means().any(|figure| figure.measure == Measure::Throughput);
+        let measure = if has_bytes { Measure::Throughput } else { Measure::Iops };
+        for figure in means() {
+            if figure.measure == measure {
                 add(figure.scope, figure.class, figure.value * self.length(figure.window).as_secs_f64());
             }
         }

@@ -1,11 +1,50 @@
 //! The devices of a host in the order of a report, of which those of a single layer are counted.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use crate::builder::Builder;
 use crate::layers::{Layer, Layers};
 use crate::reading::{Doubt, Fate, ReadingScope};
+
+/// Counts the devices of each host and database in a single layer, for inputs that name the device of each row: devices of
+/// other layers are excluded from totals.
+pub(crate) fn count_single_layer(out: &mut Builder) {
+    let mut by_host: BTreeMap<ReadingScope, Vec<(u32, String)>> = BTreeMap::new();
+    for (number, scope) in (0..).zip(out.scopes()) {
+        let host = ReadingScope { part: String::new(), ..scope.clone() };
+        by_host.entry(host).or_default().push((number, scope.part.clone()));
+    }
+    let (mut below, mut above) = (BTreeSet::new(), BTreeSet::new());
+    for devices in by_host.into_values() {
+        let layers = Layers::of(devices.iter().map(|(_, name)| name.as_str()));
+        let counted: Vec<_> =
+            devices.iter().filter_map(|(number, name)| Some((*number, layers.layer(name)?))).collect();
+        if !counted.is_empty() && counted.len() < devices.len() {
+            let (of_base, others): (Vec<_>, Vec<_>) =
+                devices.iter().partition(|(_, name)| layers.layer(name).is_some());
+            below.extend(of_base.into_iter().map(|(number, _)| *number));
+            above.extend(others.into_iter().map(|(number, _)| *number));
+        }
+        if counted.iter().all(|(_, layer)| *layer == Layer::Stacked) {
+            doubt_mapped(counted, out);
+        } else {
+            out.arrays(counted);
+        }
+    }
+    if !above.is_empty() {
+        out.exclude_layers(&above, &below);
+    }
+}
+
+/// Finds layers among mapped devices without disks by their bytes, or warns of them.
+fn doubt_mapped(counted: Vec<(u32, Layer)>, out: &mut Builder) {
+    let names: Vec<String> =
+        counted.iter().take(3).map(|(number, _)| out.scopes()[*number as usize].part.trim().to_owned()).collect();
+    if counted.len() > 1 && !out.layers(counted) {
+        out.caution(None, Doubt::PossibleLayers { devices: names.join(", ") });
+    }
+}
 
 /// The devices of a host in order of appearance, with their scopes.
 #[derive(Debug, Default)]
@@ -100,10 +139,8 @@ impl Devices {
         let counted = || self.all.iter().filter_map(|device| Some((device.scope?, device.layer?)));
         out.arrays(counted());
         let has_disks = counted().any(|(_, layer)| layer >= Layer::Array);
-        if counted().count() > 1 && !has_disks && !out.layers(counted()) {
-            let first = self.all.iter().filter(|device| device.layer.is_some()).take(3);
-            let devices = first.map(|device| device.name.trim()).collect::<Vec<_>>().join(", ");
-            out.caution(None, Doubt::PossibleLayers { devices });
+        if !has_disks {
+            doubt_mapped(counted().collect(), out);
         }
         if self.layers.is_full() {
             out.caution(None, Doubt::TooManyDevices { limit: Layers::MAX });

@@ -48,6 +48,13 @@ impl Layers {
         true
     }
 
+    /// Selects among names that are in memory already, whatever their number.
+    pub(crate) fn of<'a>(names: impl Iterator<Item = &'a str>) -> Self {
+        let mut layers = Self { taken: names.map(|name| (name.to_owned(), None)).collect(), refused: false };
+        layers.choose();
+        layers
+    }
+
     /// Selects a layer among all devices, and arrays with their disks.
     pub(crate) fn choose(&mut self) {
         let is_part = |name: &str| disk_of(name).is_some_and(|disk| self.taken.contains_key(&disk));
@@ -81,7 +88,8 @@ fn layer(name: &str) -> Layer {
     const APART: [&str; 10] = ["loop", "ram", "zram", "sr", "fd", "cd", "scd", "mtdblock", "dev1-", "dev7-"];
     const STACKED: [&str; 7] = ["dm-", "dm_", "drbd", "bcache", "vpath", "zd", "dev253-"];
     const DRIVERS: [&str; 6] = ["emcpower", "hdiskpower", "VxVM", "VxDMP", "mapper/", "bcache"];
-    if name.starts_with(' ') {
+    const SUMS: [&str; 3] = ["total", "_total", "all"];
+    if name.starts_with(' ') || SUMS.iter().any(|sum| name.eq_ignore_ascii_case(sum)) {
         return Layer::Group;
     }
     let name = name.strip_prefix("/dev/").unwrap_or(name);
@@ -241,6 +249,7 @@ mod tests {
         check_name("sr0", Layer::Excluded, None);
         check_name("scd0", Layer::Excluded, None);
         check_name(" total", Layer::Group, None);
+        check_name("_Total", Layer::Group, None);
         check_name("ata-DISK_1-part3", Layer::Disk, Some("ata-DISK_1"));
         check_name("", Layer::Unknown, None);
         check_name("é", Layer::Unknown, None);

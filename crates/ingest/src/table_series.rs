@@ -6,7 +6,7 @@
 //! - `read`, `write` or neither (`total`), with `iops` or `ops`: operations a second; `bytes`, `kb`, `kib`, `mb`, `mib`,
 //!   `throughput`: bytes a second, in that unit (`mb` is 10^6, `mib` 2^20); `latency` or `await`: time of an operation, in
 //!   `us`, `ms` or `s`, milliseconds by default; `queue` or `depth`: operations in flight;
-//! - `device`, `disk`, `volume`, `lun`: the part; `host`, `server`, `vm`; `database`, `db`.
+//! - `device`, `disk`, `volume`, `lun`: the part, of which layers of others (partitions, mapped devices) are not added up; `host`, `server`, `vm`; `database`, `db`.
 //!
 //! Columns without a recognised word are skipped and listed. A cell may have its own unit, which precedes the column's:
 //! `1k` and `1000 IOPS` of operations, `8MB` of bytes, `500us` of latencies. Other cells are counted and skipped.
@@ -23,6 +23,7 @@ use plimsoll_units::Span;
 
 use self::cell::Decimals;
 use crate::builder::Builder;
+use crate::devices::count_single_layer;
 use crate::form::{Form, FormatInput, Head, LineFormat, Resemblance};
 use crate::reading::{Class, Doubt, Fate, Measure, Origin, ReadingScope, ReadingWindow};
 use crate::refusal::{InputFault, Refusal};
@@ -128,6 +129,7 @@ impl LineFormat for SeriesSamples {
         if let Some((count, line)) = self.repeated {
             out.caution(Some(Origin::line(line)), Doubt::RepeatedRows { count });
         }
+        count_single_layer(out);
         out.end_at(self.line);
         match (self.length, out.count()) {
             (None, _) if !self.waiting.is_empty() => Err(out.unusable(InputFault::NoLength { item: label!("row") })),

@@ -99,9 +99,12 @@ pub enum Doubt {
     #[error("operations are counted at the software RAID {array}, and its disks {disks} are left out of totals; --only \
         counts one device alone")] ArrayCounted { array: String, disks: String },
     #[error("operations are counted at the disks {below}: the software RAID {above} carried {percent:.1} % of their \
-        bytes; use --only to count a single device")] DisksCounted { below: String, above: String, percent: f64 },
+        bytes or operations; use --only to count a single device")] DisksCounted { below: String, above: String, percent: f64 },
     #[error("operations are counted at {below}: {above} carry the same bytes, so they are layers of it and excluded \
         from totals; use --only to count a single device")] LayersCounted { below: String, above: String },
+    #[error("operations are counted at {below}: by their names, {above} are partitions of them, devices above them, sums or \
+        no storage, and are excluded from totals; use --only to count a single device")]
+    NamedLayers { below: String, above: String },
     #[error("it has no disks, and {devices} may be layered, which counts operations twice: provide a report with the \
         disks below them")] PossibleLayers { devices: String },
     #[error("the total lacks {total} of the devices, so the devices are counted instead")]

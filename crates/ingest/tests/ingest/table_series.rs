@@ -1,7 +1,7 @@
 //! Exported tables of samples.
 
 use jiff::civil::date;
-use plimsoll_ingest::{Class, Fate, FormatInput, Measure, Outcome, OutcomeSummary, Reading};
+use plimsoll_ingest::{Class, DatabaseDemand, Demand, Fate, FormatInput, Measure, Outcome, OutcomeSummary, Reading};
 use plimsoll_units::Span;
 use proptest::prelude::*;
 
@@ -204,4 +204,40 @@ fn rates_give_the_mean_size_of_operations() {
     near(&values(&reading, "", Class::All, Measure::Size), &[1.0, 1.0]);
     assert_eq!(list_doubts(&reading).iter().filter(|doubt| doubt.contains("less than a sector")).count(), 1);
     assert!(!has_caution(&read(TABLE), "less than a sector"));
+}
+
+/// Reads per second of the devices of a table, and its cautions about layers.
+fn count_reads(rows: &[&str]) -> (f64, Vec<String>) {
+    let lines = (0..3).flat_map(|n| rows.iter().map(move |row| format!("2026-03-02 09:{n:02}:00,{row}\n")));
+    let reading = read(&format!("time,host,device,read_iops\n{}", lines.collect::<String>()));
+    let demand = Demand::of(&[&reading]);
+    let first =
+        |subject: &DatabaseDemand| subject.series(Class::Read, Measure::Iops).and_then(|series| series.values[0]);
+    let total = demand.subjects.iter().filter_map(first).sum();
+    (
+        total,
+        list_doubts(&reading)
+            .into_iter()
+            .filter(|doubt| doubt.contains("layer") || doubt.contains("counted"))
+            .collect(),
+    )
+}
+
+#[test]
+fn devices_of_other_layers_count_once() {
+    for (rows, expected, above) in [
+        (&["a,sda,100", "a,sda1,60", "a,sda2,40", "a,dm-0,100", "a,sdb,10"][..], 110.0, "sda1, sda2, dm-0"),
+        (&["a,nvme0n1,100", "a,nvme0n1p1,100", "b,nvme0n1p1,50"], 150.0, "nvme0n1p1"),
+        (&["a,vol1,100", "a,vol2,40", "a,Total,140"], 140.0, "Total"),
+    ] {
+        let (total, doubts) = count_reads(rows);
+        near(&[total], &[expected]);
+        assert!(doubts.len() == 1 && doubts[0].contains(above), "{doubts:?}");
+    }
+    assert_eq!(count_reads(&["a,sda,100", "b,sda,40"]), (140.0, vec![]));
+    assert_eq!(count_reads(&["a,sda1,100", "a,sda2,40"]), (140.0, vec![]), "without their disk");
+    let (total, doubts) = count_reads(&["a,md0,100", "a,sda,60", "a,sdb,50"]);
+    assert!((total, doubts.len()) == (100.0, 1) && doubts[0].contains("RAID md0"), "{total}: {doubts:?}");
+    let (total, doubts) = count_reads(&["a,dm-0,100", "a,dm-1,40"]);
+    assert!((total, doubts.len()) == (140.0, 1) && doubts[0].contains("may be layered"), "{total}: {doubts:?}");
 }
