@@ -38,6 +38,8 @@ struct Volumes {
     /// Limits of bytes in an unknown unit, which the limit of operations tells.
     guaranteed_megabytes: Vec<GuaranteedRate>,
     ignored: BTreeMap<String, u32>,
+    /// The first metric of operations or bytes whose sums are unknown. Without it a demand would be incomplete.
+    unknown_sum: Option<Doubt>,
 }
 
 #[derive(Debug)]
@@ -151,17 +153,13 @@ impl Volumes {
         *self.ignored.entry(name.to_owned()).or_default() += 1;
     }
 
-    /// Drops sums that are impossible because they are not whole numbers; `query` names a better statistic.
-    fn drop_other_statistics(&mut self, query: &'static str, out: &mut Builder) {
-        self.series.retain(|series| {
-            let is_sum = matches!(&series.meaning, Meaning::Sum(counted) if !counted.is_time());
-            let broken = series.points.iter().find(|(_, value, _)| is_sum && value.fract() != 0.0);
-            if let Some((_, value, origin)) = broken {
-                out.caution(Some(origin.clone()), Doubt::NotASum { value: *value, query });
-                out.part(&series.name, Fate::Broken);
-            }
-            broken.is_none()
-        });
+    /// Finds sums that are impossible because they are not whole numbers; `query` names a better statistic.
+    fn find_other_statistics(&mut self, query: &'static str) {
+        let sums = self.series.iter().filter(|series| is_total(&series.meaning));
+        let broken = sums.flat_map(|series| &series.points).find(|(_, value, _)| value.fract() != 0.0);
+        if let Some((_, value, _)) = broken {
+            self.unknown_sum.get_or_insert(Doubt::NotASum { value: *value, query });
+        }
     }
 
     /// Emits all series, in windows of `length` by the input, of the distance of their points, or of the caller's
@@ -170,6 +168,9 @@ impl Volumes {
         for (name, count) in &self.ignored {
             let text = if *count == 1 { name.clone() } else { format!("{name} ({count} series)") };
             out.part(text, Fate::Ignored);
+        }
+        if let Some(doubt) = self.unknown_sum {
+            return Err(out.unusable(doubt));
         }
         if self.series.is_empty() && !self.has_caps {
             let doubt = out.first_doubt().cloned();
@@ -203,6 +204,11 @@ impl Volumes {
         }
         Ok(())
     }
+}
+
+/// True for sums of operations or bytes, without which a demand is incomplete.
+fn is_total(meaning: &Meaning) -> bool {
+    matches!(meaning, Meaning::Sum(counted) if !counted.is_time())
 }
 
 /// The distance of equidistant points: gaps of idle volumes would be mistaken for windows.
@@ -272,7 +278,7 @@ fn read_cloudwatch(input: &FormatInput, document: &[u8], out: &mut Builder) -> R
         }
     }
     let sums = found.volumes.series.iter().any(|series| matches!(series.meaning, Meaning::Sum(_)));
-    found.volumes.drop_other_statistics("the statistic Sum", out);
+    found.volumes.find_other_statistics("the statistic Sum");
     if sums && !found.ids.is_empty() {
         out.caution(None, Doubt::SumsAssumed);
     }
@@ -292,6 +298,11 @@ impl CloudWatch {
             }
             return;
         };
+        if is_total(&metric.meaning)
+            && let Some(statistic) = other_statistic(label).or_else(|| other_statistic(id))
+        {
+            self.volumes.unknown_sum.get_or_insert(Doubt::StatisticOfCounts { label: label.to_owned(), statistic });
+        }
         let mut part = volume(label, &name);
         let key = (name, part.clone());
         let existing = self.ids.entry(key).or_insert_with(|| id.to_owned());
@@ -328,10 +339,21 @@ impl CloudWatch {
         }
         if lacking {
             let (statistic, totals) = ("Sum", "operations, bytes and times");
-            out.caution(Some(Origin::line(line)), Doubt::OtherStatistic { statistic, totals });
+            let doubt = Doubt::OtherStatistic { statistic, totals };
+            if is_total(&metric.meaning) {
+                self.volumes.unknown_sum.get_or_insert(doubt.clone());
+            }
+            out.caution(Some(Origin::line(line)), doubt);
         }
         self.volumes.add_both(label, scope, metric.meaning, &points);
     }
+}
+
+/// A statistic other than Sum in a label, such as `VolumeReadOps (average)`.
+fn other_statistic(label: &str) -> Option<String> {
+    let words = label.split(|letter: char| !letter.is_alphanumeric());
+    let mut lower = words.map(str::to_lowercase);
+    lower.find(|word| matches!(word.as_str(), "average" | "avg" | "mean" | "maximum" | "minimum" | "samplecount"))
 }
 
 /// The values of a result of `get-metric-data` with their times.
@@ -596,7 +618,7 @@ fn read_oci(input: &FormatInput, document: &[u8], out: &mut Builder) -> Result<(
             take_oci(&mut volumes, metric, line, &format!("{path}[{index}]"), out);
         }
     }
-    volumes.drop_other_statistics(".sum()", out);
+    volumes.find_other_statistics(".sum()");
     if !volumes.series.is_empty() {
         out.caution(None, Doubt::SumsAssumed);
     }

@@ -5,7 +5,7 @@
 
 use plimsoll_units::Span;
 
-use super::{MetricSeries, Volumes, at_of, cap_owner, cap_scope, cloudwatch_metric, volume};
+use super::{MetricSeries, Volumes, at_of, cap_owner, cap_scope, cloudwatch_metric, is_total, maximum, volume};
 use crate::builder::Builder;
 use crate::form::{Form, FormatInput, Head, Resemblance};
 use crate::reading::{Doubt, Fate, Origin, ReadingScope};
@@ -32,7 +32,8 @@ fn resembles(head: &Head<'_>) -> Resemblance {
 #[derive(Default)]
 struct Described {
     label: String,
-    is_mean: bool,
+    /// Its statistic; empty if it has none.
+    statistic: String,
     period: Option<Span>,
 }
 
@@ -63,13 +64,13 @@ fn read(input: &FormatInput, document: &[u8], out: &mut Builder) -> Result<(), R
         take(&mut volumes, column, &points, out);
     }
     let length = columns.iter().find_map(|column| column.period);
-    volumes.drop_other_statistics("download the statistic Sum", out);
+    volumes.find_other_statistics("the statistic Sum");
     volumes.put(length, input.interval, out)
 }
 
 fn describe(column: &mut Described, name: &str, value: &str) {
     match name {
-        "statistic" | "stat" => column.is_mean = value.eq_ignore_ascii_case("average"),
+        "statistic" | "stat" => value.clone_into(&mut column.statistic),
         "period" => {
             column.period = text::parse_seconds(value, 1.0).filter(|seconds| *seconds > 0.0).map(Span::from_secs_f64);
         }
@@ -95,15 +96,25 @@ fn take(volumes: &mut Volumes, column: &Described, points: &[(jiff::civil::DateT
         }
         return;
     };
-    if column.is_mean && matches!(metric.meaning, Meaning::Sum(_)) {
-        out.caution(None, Doubt::AverageOfCounts { label: label.to_owned() });
-        return out.part(label, Fate::Broken);
-    }
+    let is_sum = matches!(metric.meaning, Meaning::Sum(_));
+    let meaning = match (is_sum, column.statistic.to_lowercase().as_str()) {
+        (true, "sum" | "") | (false, "average" | "") => metric.meaning,
+        (true, _) => {
+            let doubt = Doubt::StatisticOfCounts { label: label.to_owned(), statistic: column.statistic.clone() };
+            if is_total(&metric.meaning) {
+                volumes.unknown_sum.get_or_insert(doubt.clone());
+            }
+            out.caution(None, doubt);
+            return out.part(label, Fate::Broken);
+        }
+        (false, "maximum") => maximum(&metric.meaning).unwrap_or(metric.meaning),
+        (false, _) => return volumes.ignore(label),
+    };
     let scope = out.scope(ReadingScope { part: volume(label, &name), ..ReadingScope::default() });
     let points = points.iter().map(|(at, value, line)| {
         let origin = Origin { line: *line, table: None, field: out.text(label) };
         (*at, value * metric.unit, origin)
     });
     let points = points.collect();
-    volumes.add(MetricSeries { name: label.to_owned(), scope, meaning: metric.meaning, points });
+    volumes.add(MetricSeries { name: label.to_owned(), scope, meaning, points });
 }

@@ -144,9 +144,10 @@ pub enum Doubt {
     #[error("while it was collected: {note}")] CollectorNote { note: String },
 
     // Metrics of clouds and monitoring systems.
-    #[error("{value} is not a whole number, so these are not sums and are skipped: query with {query}")]
-    NotASum { value: f64, query: &'static str },
-    #[error("{label}: an average of counts is no total: download the statistic Sum")] AverageOfCounts { label: String },
+    #[error("{value} is not a whole number, so these are not sums, and operations and bytes are unknown: query with \
+        {query}")] NotASum { value: f64, query: &'static str },
+    #[error("{label}: {statistic} of a count covers a single sample, and the number of samples in a period is unknown: \
+        query the statistic Sum")] StatisticOfCounts { label: String, statistic: String },
     #[error("the response has further pages: provide them as well")] FurtherPages,
     #[error("the response lacks its statistic: operations, bytes and times are assumed to be sums of each interval")]
     SumsAssumed,

@@ -6,6 +6,7 @@ use plimsoll_units::Span;
 use proptest::prelude::*;
 
 use crate::series::{cut_anywhere, has_caution, laws, near, outcome, read, read_as, refused, samples, values};
+use crate::services::CONSOLE;
 
 fn list_times(count: usize) -> Vec<String> {
     (0..count).map(|n| format!("2026-03-02T09:{:02}:00+00:00", n * 5)).collect()
@@ -269,4 +270,32 @@ proptest! {
             prop_assert_eq!(outcome(text.as_bytes(), step, "test"), total);
         }
     }
+}
+
+#[test]
+fn counts_without_their_sums_are_no_demand() {
+    // Known reads and unknown writes are half of a demand.
+    let reads = result("m1", "vol-01 VolumeReadOps", &[30_000.0, 60_000.0, 0.0]);
+    let check = |other: String| {
+        let refusal = refused(&metric_data(&[reads.clone(), other]));
+        assert!(refusal.contains("Sum"), "{refusal}");
+    };
+    check(result("m2", "vol-01 VolumeWriteOps", &[30.5, 60.25, 0.0]));
+    check(result("m2", "vol-01 VolumeWriteOps (Average)", &[30.0, 60.0, 0.0]));
+    check(result("write_avg", "vol-01 VolumeWriteOps", &[30.0, 60.0, 0.0]));
+    let console = |statistic: &str| CONSOLE.replace("Sum,Sum", &format!("Sum,{statistic}"));
+    for statistic in ["Average", "Maximum", "p99", "SampleCount"] {
+        let refusal = refused(&console(statistic));
+        assert!(refusal.contains("query the statistic Sum") && refusal.contains(statistic), "{refusal}");
+    }
+    near(&values(&read(&console("Sum")), "vol-0a1", Class::Read, Measure::Iops), &[100.0, 200.0]);
+    // Times without a sum leave latencies unknown, and operations known.
+    let times = console("Average").replace("VolumeReadBytes", "VolumeTotalReadTime");
+    let reading = read(&times);
+    near(&values(&reading, "vol-0a1", Class::Read, Measure::Iops), &[100.0, 200.0]);
+    assert!(values(&reading, "vol-0a1", Class::Read, Measure::Latency).is_empty());
+    assert!(has_caution(&reading, "query the statistic Sum"));
+    // A maximum is no mean.
+    let depth = console("Maximum").replace("VolumeReadBytes", "VolumeQueueLength");
+    assert!(values(&read(&depth), "vol-0a1", Class::All, Measure::Depth).is_empty());
 }

@@ -126,7 +126,7 @@ fn downloads_of_the_cloudwatch_console_are_read() {
     near(&values(&found, "vol-0a1", Class::Read, Measure::Iops), &[100.0, 200.0]);
     near(&values(&found, "vol-0a1", Class::Read, Measure::Size), &[8_192.0, 8_192.0]);
     assert_eq!(found.windows[1].begin, Some(date(2026, 3, 2).at(9, 5, 0, 0)));
-    assert!(refusal(&CONSOLE.replace("Sum", "Average")).contains("download the statistic Sum"));
+    assert!(refusal(&CONSOLE.replace("Sum", "Average")).contains("query the statistic Sum"));
     cut_anywhere(CONSOLE);
 }
 
