@@ -198,8 +198,8 @@ pub enum Doubt {
     BlocksOnly { class: &'static str, table: &'static str },
     #[error("reads and writes are rounded rates of its front page, without those of the log, because the rest of the \
         report is missing: provide the whole report")] FrontPageOnly,
-    #[error("{class}: waits for {events} cover {} of them, so their latency is that of IOStat by Filetype",
-        percent(*share))] FileTypeLatency { class: &'static str, events: String, share: f64 },
+    #[error("{class}: waits for {events} cover {} of them, so their latency is {other}", percent(*share))]
+    OtherLatency { class: &'static str, events: String, share: f64, other: &'static str },
     #[error("{class}: waits for {events} cover {} of them, so the latency of all is unknown", percent(*share))]
     UnknownLatency { class: &'static str, events: String, share: f64 },
     #[error("windows of up to {minutes:.0} minutes, whose means hide shorter peaks: the highest minutes are included \

@@ -133,6 +133,18 @@ fn waits_for_few_reads_are_not_the_latency_of_all() {
     assert!(!is_doubted(&flash));
 }
 
+#[test]
+fn latency_of_another_event_is_not_called_unknown() {
+    let report = workload(9, 3_600_000).awr_html().replace("db file sequential read", "direct path read");
+    let (before, events) = report.split_at(report.find("Foreground Wait Events").expect("the table"));
+    let scattered = ["db file scattered read", "1000", "", "1", "", "", ""];
+    let reading = read(&format!("{before}{}", insert_row(events, "direct path read", &scattered)));
+    near(value(&reading, Class::SequentialRead, Measure::Latency), 850e-6, 1e-9);
+    let doubts: Vec<_> = reading.cautions.iter().map(|caution| caution.doubt.to_string()).collect();
+    let coverage: Vec<_> = doubts.iter().filter(|doubt| doubt.contains(" cover ")).collect();
+    assert!(coverage.len() == 1 && coverage[0].ends_with("shorter than the reads"), "{doubts:?}");
+}
+
 /// The counter of multi-block reads lacks reads of scans that are divided among cells.
 #[test]
 fn reads_of_single_blocks_are_at_most_the_blocks_of_the_cache() {

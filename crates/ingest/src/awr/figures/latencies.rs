@@ -1,5 +1,7 @@
 //! Latencies of classes: from waits that cover enough of their operations, otherwise from the table of file types.
 
+use plimsoll_language::label;
+
 use super::{Page, StatedValue, WaitRow, file_section, is_named, row, wait_section};
 use crate::reading::{Class, Doubt, Measure};
 
@@ -18,19 +20,25 @@ pub(super) fn latencies(page: &mut Page<'_>) {
     ];
     for (class, foreground, names) in EVENTS {
         let of_files = file_latency(page, class);
-        if let Some(share) = covered_share(page, class, names).filter(|share| *share < MIN_COVERED) {
-            uncovered(page, class, (names, share), of_files.is_some());
-        } else if wait_latency(page, class, foreground, names) {
+        let uncovered = covered_share(page, class, names).filter(|share| *share < MIN_COVERED);
+        if uncovered.is_none() && wait_latency(page, class, foreground, names) {
             continue;
         }
         let direct = ["direct path read"];
-        if of_files.is_some() {
+        let other = if of_files.is_some() {
             page.put_said(class, Measure::Latency, file_section(page), of_files);
+            Some(label!("that of IOStat by Filetype"))
         } else if class == Class::SequentialRead
             && covered_share(page, class, &direct).is_none_or(|share| share >= MIN_COVERED)
-        {
             // Direct reads are asynchronous, and a wait for one may be shorter than the read.
-            wait_latency(page, class, foreground, &direct);
+            && wait_latency(page, class, foreground, &direct)
+        {
+            Some(label!("that of waits for direct path read, which may be shorter than the reads"))
+        } else {
+            None
+        };
+        if let Some(share) = uncovered {
+            doubt_coverage(page, class, (names, share), other);
         }
     }
 }
@@ -70,7 +78,7 @@ fn covered_share(page: &Page<'_>, class: Class, names: &[&str]) -> Option<f64> {
 
 /// Adds a caution that the waits for these events are not those of all operations; sessions may wait for the others in
 /// events of several classes.
-fn uncovered(page: &mut Page<'_>, class: Class, (names, share): (&[&str], f64), has_other: bool) {
+fn doubt_coverage(page: &mut Page<'_>, class: Class, (names, share): (&[&str], f64), other: Option<&'static str>) {
     /// The latency of fewer operations per second has no effect on a choice.
     const FEW: f64 = 1.0;
     if page.rates.get(&class).is_none_or(|rate| *rate < FEW) {
@@ -79,10 +87,9 @@ fn uncovered(page: &mut Page<'_>, class: Class, (names, share): (&[&str], f64), 
     let (class, events) = (class.name(), names.join(" and "));
     page.out.caution(
         None,
-        if has_other {
-            Doubt::FileTypeLatency { class, events, share }
-        } else {
-            Doubt::UnknownLatency { class, events, share }
+        match other {
+            Some(other) => Doubt::OtherLatency { class, events, share, other },
+            None => Doubt::UnknownLatency { class, events, share },
         },
     );
 }
