@@ -26,10 +26,12 @@ pub use sample::{LoadFlow, LoadSample, SessionLoad, read_samples};
 
 /// Time over which the load is averaged for limits.
 pub const MEAN_SPAN: Span = Span::from_secs(300);
-/// Averaging times of the load of a forecast, the longest first.
+/// Averaging times of the load of a forecast, the shortest first. A longer time is averaged if its earlier part agrees with
+/// its later part.
 const PRESENT_SPANS: [Span; 5] =
-    [Span::from_secs(3_600), Span::from_secs(1_800), Span::from_secs(900), Span::from_secs(480), Span::from_secs(240)];
-/// Time whose load has to agree with that of the averaging time.
+    [Span::from_secs(240), Span::from_secs(480), Span::from_secs(900), Span::from_secs(1_800), MAX_PRESENT_SPAN];
+const MAX_PRESENT_SPAN: Span = Span::from_secs(3_600);
+/// Time whose load is always averaged.
 const LATEST: Span = Span::from_secs(120);
 /// Standard errors within which loads agree, and a relative difference that is always allowed.
 const AGREEMENT: (f64, f64) = (3.0, 0.02);
@@ -219,7 +221,7 @@ impl Watcher {
         }
         self.profile.add(end, seconds, &used);
         self.recent.push_back(IntervalUse { end, seconds, used });
-        let oldest = end - PRESENT_SPANS[0];
+        let oldest = end - MAX_PRESENT_SPAN;
         while self.recent.len() > 1 && self.recent.front().is_some_and(|first| first.end <= oldest) {
             self.recent.pop_front();
         }
@@ -254,7 +256,7 @@ impl Watcher {
             .map(|limit| LimitUse {
                 limit,
                 now: self.recent.back().map_or(0.0, |last| last.used[limit]),
-                mean: self.mean_use(limit, MEAN_SPAN).0,
+                mean: self.mean_use(limit, MEAN_SPAN),
                 above: self.above[limit],
                 highest: self.highest[limit],
             })
@@ -321,34 +323,43 @@ impl Watcher {
         used
     }
 
-    /// Mean use of a limit over the last `span`, its standard deviation, and the number of intervals.
-    fn mean_use(&self, limit: usize, span: Span) -> (f64, f64, f64) {
-        let Some(last) = self.recent.back() else { return (0.0, 0.0, 0.0) };
-        let begin = last.end - span;
-        let inside = || self.recent.iter().rev().take_while(|interval| interval.end > begin);
-        let seconds: f64 = inside().map(|interval| interval.seconds).sum();
-        let mean = inside().map(|interval| interval.used[limit] * interval.seconds).sum::<f64>() / seconds;
-        let square = |interval: &IntervalUse| {
-            let difference = interval.used[limit] - mean;
-            difference * difference * interval.seconds
-        };
-        let variance = inside().map(square).sum::<f64>() / seconds;
-        (mean, libm::sqrt(variance), inside().count() as f64)
+    /// Intervals of the last `span`, the latest first.
+    fn latest_intervals(&self, span: Span) -> impl Iterator<Item = &IntervalUse> {
+        let begin = self.recent.back().map(|last| last.end - span);
+        self.recent.iter().rev().take_while(move |interval| begin.is_some_and(|begin| interval.end > begin))
     }
 
-    /// Use of a limit by the present load: the mean over the longest time that agrees with the latest minutes.
+    /// Mean use of a limit over the last `span`.
+    fn mean_use(&self, limit: usize, span: Span) -> f64 {
+        mean(self.latest_intervals(span), limit)
+    }
+
+    /// Use of a limit by the present load: the mean over the latest minutes, and over as much earlier time as agrees.
     fn present_use(&self, limit: usize) -> f64 {
-        let (latest, deviation, count) = self.mean_use(limit, LATEST);
-        let mut present = latest;
+        let mut present = self.mean_use(limit, LATEST);
+        let mut count = self.latest_intervals(LATEST).count();
         for span in PRESENT_SPANS {
-            let (mean, in_span, _) = self.mean_use(limit, span);
-            let error = deviation.max(in_span) / libm::sqrt(count.max(1.0));
-            if (latest - mean).abs() <= AGREEMENT.0 * error + AGREEMENT.1 * mean {
-                present = mean;
+            let added = self.latest_intervals(span).count() - count;
+            let earlier = mean(self.latest_intervals(span).skip(count), limit);
+            let error = self.scatter(limit, span) * libm::sqrt(1.0 / count as f64 + 1.0 / added as f64);
+            if added == 0 || (present - earlier).abs() > AGREEMENT.0 * error + AGREEMENT.1 * present {
                 break;
             }
+            present = self.mean_use(limit, span);
+            count += added;
         }
         present
+    }
+
+    /// Standard deviation of the use of a limit, from successive differences (von Neumann, 1941) without the largest: a
+    /// single rise or fall of the load is no scatter.
+    fn scatter(&self, limit: usize, span: Span) -> f64 {
+        let used = || self.latest_intervals(span).map(|interval| interval.used[limit]);
+        let squares = used().zip(used().skip(1)).map(|(later, earlier)| (later - earlier) * (later - earlier));
+        let (sum, largest, count) = squares.fold((0.0_f64, 0.0_f64, 0_u32), |(sum, largest, count), square| {
+            (sum + square, square.max(largest), count + 1)
+        });
+        libm::sqrt((sum - largest) / (f64::from(count) - 1.0).max(1.0) / 2.0)
     }
 
     fn balance(&self, meter: usize, now: Instant) -> CreditBalance {
@@ -381,7 +392,7 @@ impl Watcher {
         }
         let lasting = |index: &usize| self.limits[*index].burst.is_none();
         for limit in (0..self.limits.len()).filter(lasting).collect::<Vec<_>>() {
-            let near = match self.mean_use(limit, MEAN_SPAN).0 {
+            let near = match self.mean_use(limit, MEAN_SPAN) {
                 mean if mean >= NEAR[0] => Condition::Holds(LASTING),
                 mean if mean >= NEAR[1] => Condition::Near,
                 _ => Condition::Clear,
@@ -414,6 +425,15 @@ impl Watcher {
         });
         Some(DayForecast { days, peak, credits_end: ends.min_by_key(|(_, at)| *at) })
     }
+}
+
+/// Mean use of a limit, by the time of intervals.
+fn mean<'a>(intervals: impl Iterator<Item = &'a IntervalUse>, limit: usize) -> f64 {
+    let add = |(used, seconds): (f64, f64), interval: &IntervalUse| {
+        (used + interval.used[limit] * interval.seconds, seconds + interval.seconds)
+    };
+    let (used, seconds) = intervals.fold((0.0, 0.0), add);
+    if seconds > 0.0 { used / seconds } else { 0.0 }
 }
 
 /// The rates of all ceilings.

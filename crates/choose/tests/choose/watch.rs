@@ -120,6 +120,27 @@ fn end_of_byte_credits_is_forecast_an_hour_ahead() {
     println!("{}", check_forecast("aws/st1:500GiB", 90.0, 0.3, 1 << 20));
 }
 
+/// Idle time before a load is part of no present load.
+#[test]
+fn end_of_credits_is_forecast_soon_after_a_rise_of_the_load() {
+    let (idle, minutes) = (2 * 360, 60);
+    let loads = (0..idle).map(|_| 100.0).chain((0..minutes * 6).map(|n| 2_500.0 * noise(n, 0.1)));
+    let mut watcher = watch("aws/gp2:500GiB");
+    let end = 5_400_000.0 / (2_500.0 - 1_500.0);
+    let mut worst = (0.0, 0.0);
+    for (n, iops) in (1_u64..).zip(loads) {
+        watcher.observe(sample(MIDNIGHT + EVERY * n, iops, 8_192.0));
+        let after = (n as f64 - idle as f64) * 10.0;
+        if after >= 120.0 {
+            let state = watcher.state().expect("a state");
+            let forecast = state.credits[0].ends_in.map_or(f64::INFINITY, Span::as_secs_f64);
+            let error = forecast / (end - after) - 1.0;
+            worst = if f64::abs(error) > f64::abs(worst.1) { (after, error) } else { worst };
+        }
+    }
+    assert!(worst.1.abs() < 0.2, "{:.0} s after the rise: {:+.0} %", worst.0, worst.1 * 100.0);
+}
+
 /// Half an hour of credits at the full rate leaves no time for an alert an hour ahead.
 #[test]
 fn full_burst_raises_the_alert_with_a_quarter_of_its_time_left() {
