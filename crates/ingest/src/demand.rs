@@ -19,6 +19,7 @@ use crate::reading::{
     CapLimit, Class, Doubt, LatencyBin, Measure, Multipath, Reading, ReadingDistribution, ReadingScope, ReadingWindow,
     Statistic, WaitCause,
 };
+use crate::text::timestamp;
 
 pub use account::{Account, CacheCurve, EventTime, HostWaiting, InputPosition, SessionTime};
 pub use busy::BusyPeriod;
@@ -165,6 +166,7 @@ impl DatabaseDemand {
         let wholes = without_parts(readings, figures);
         let mut doubts = Vec::new();
         let placed = place(readings, &wholes, &mut doubts);
+        doubts.extend(find_gaps(&placed.slots));
         let mut instances: Vec<String> =
             wholes.iter().map(|at| scope_name(readings, *at)).filter(|name| !name.is_empty()).collect();
         instances.sort();
@@ -638,6 +640,30 @@ fn coincide(a: &Slot, b: &Slot) -> bool {
 }
 
 /// Adds a caution for each reading with a scope whose windows are out of order. Several scopes need no common order: a
+/// Times between windows without a sample, if the begin of each window is known.
+fn find_gaps(slots: &[Slot]) -> Option<Doubt> {
+    /// A shorter distance between windows, as a share of their length, is the jitter of a clock.
+    const MIN_GAP: f64 = 0.5;
+    let mut windows =
+        slots.iter().map(|slot| Some((slot.begin?, slot.length.as_secs_f64()))).collect::<Option<Vec<_>>>()?;
+    windows.sort_by_key(|(begin, _)| *begin);
+    let (first, _) = *windows.first()?;
+    let (mut missing_s, mut longest_s, mut longest_begin, mut end_s) = (0.0, 0.0, first, 0.0_f64);
+    for (begin, length_s) in windows {
+        let begin_s = begin.duration_since(first).as_secs_f64();
+        let gap_s = begin_s - end_s;
+        if gap_s >= MIN_GAP * length_s {
+            missing_s += gap_s;
+            if gap_s > longest_s {
+                (longest_s, longest_begin) = (gap_s, timestamp::later(first, end_s)?);
+            }
+        }
+        end_s = end_s.max(begin_s + length_s);
+    }
+    let [span, longest] = [end_s, longest_s].map(Span::from_secs_f64);
+    (missing_s > 0.0).then(|| Doubt::Gaps { share: missing_s / end_s, span, begin: longest_begin, longest })
+}
+
 /// trace lists the totals of its volumes after its windows.
 fn clocks(readings: &[&Reading], figures: &[(usize, usize)], doubts: &mut Vec<Doubt>) {
     let mut last: BTreeMap<(usize, u32), DateTime> = BTreeMap::new();

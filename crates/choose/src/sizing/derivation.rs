@@ -167,6 +167,7 @@ pub fn derive_requirements(subject: &DatabaseDemand, design: &Design) -> Result<
         answer,
         censored,
         stalled,
+        doubts: subject.doubts.clone(),
         today,
         account: subject.account.clone().map(Arc::new),
         may_be_slower: design.may_be_slower,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use plimsoll_catalogue::Ask;
-use plimsoll_ingest::{Account, Class};
+use plimsoll_ingest::{Account, Class, Doubt};
 use plimsoll_load::{Arrival, BlockMix, Mix, Pace, Pattern, Region, StreamSpec};
 use plimsoll_units::{Bytes, Iops, Span};
 
@@ -127,6 +127,8 @@ pub struct SizingRequirements {
     pub censored: Option<Censored>,
     /// Windows in which operations are pending and none completes: their demand is unknown.
     pub stalled: Option<DiagnosisVerdict>,
+    /// Doubts about the combination of the inputs, such as gaps between their windows.
+    pub doubts: Vec<Doubt>,
     /// Mean response times of today's storage, in the order of [`Class::ALL`]; empty if unknown.
     pub today: Vec<(Class, Span)>,
     /// The split of the database's time, if the input contains waits of sessions.
@@ -275,6 +277,7 @@ impl SizingRequirements {
             answer: None,
             censored: None,
             stalled: None,
+            doubts: Vec::new(),
             today: Vec::new(),
             account: None,
             may_be_slower: false,

@@ -293,6 +293,9 @@ pub enum Doubt {
     LargeOperations { count: u64 },
 
     // The combination of several inputs.
+    #[error("{} of the {span} from the first to the last sample have no sample, the longest time from {begin} for {longest}: \
+        peaks in them are unknown; provide the missing windows", percent(*share))]
+    Gaps { share: f64, span: Span, begin: DateTime, longest: Span },
     #[error("{count} databases have the name {name}, and an input does not identify its database: process them \
         separately")] SharedName { count: usize, name: String },
     #[error("{count} databases have the name {name}: they are distinguished by their identifiers")]
@@ -308,6 +311,12 @@ impl Doubt {
     /// The doubt about an item that is skipped because it lacks a part.
     pub(crate) const fn lacking(item: &'static str, lacks: &'static str) -> Self {
         Self::IncompleteItem { item, lacks }
+    }
+
+    /// True for gaps in more than a tenth of the time.
+    pub fn is_large_gap(&self) -> bool {
+        const LARGE: f64 = 0.1;
+        matches!(self, Self::Gaps { share, .. } if *share > LARGE)
     }
 
     /// A stable identifier of its kind for programs: the hyphenated name of the variant, such as `single-snapshot`.

@@ -241,3 +241,19 @@ fn devices_of_other_layers_count_once() {
     let (total, doubts) = count_reads(&["a,dm-0,100", "a,dm-1,40"]);
     assert!((total, doubts.len()) == (140.0, 1) && doubts[0].contains("may be layered"), "{total}: {doubts:?}");
 }
+
+#[test]
+fn missing_windows_are_doubted() {
+    let doubts = |minutes: &[u32]| {
+        let row = |minute: &u32| format!("2026-03-02 {:02}:{:02}:00,100\n", 9 + minute / 60, minute % 60);
+        let reading = read(&format!("time,read_iops\n{}", minutes.iter().map(row).collect::<String>()));
+        let demand = Demand::of(&[&reading]);
+        demand.subjects[0].doubts.iter().map(|doubt| (doubt.to_string(), doubt.is_large_gap())).collect::<Vec<_>>()
+    };
+    assert_eq!(doubts(&[5, 10, 15, 20]), []);
+    let found = doubts(&[5, 10, 15, 20, 85, 90, 95, 100]);
+    let [(text, true)] = &found[..] else { panic!("{found:?}") };
+    assert!(text.starts_with("60.0 % of the") && text.contains("from 2026-03-02T09:20:00 for"), "{text}");
+    let all: Vec<u32> = (1..120).map(|n| n * 5).filter(|minute| *minute != 100).collect();
+    assert!(matches!(&doubts(&all)[..], [(_, false)]));
+}

@@ -83,7 +83,9 @@ impl Case<'_> {
     }
 
     fn headline(&self) -> Headline {
-        Headline { text: headline(self.found).unwrap_or_else(|| label!("Findings").to_owned()), ..Headline::default() }
+        let text = headline(self.found).unwrap_or_else(|| label!("Findings").to_owned());
+        let large_gaps = self.subject.doubts.iter().filter(|doubt| doubt.is_large_gap());
+        Headline { text, cautions: large_gaps.map(ToString::to_string).collect(), ..Headline::default() }
     }
 
     fn figures(&self) -> Vec<Fact> {
@@ -226,7 +228,8 @@ impl Case<'_> {
         sections.extend(response::build_section(self));
         sections.extend(self.found.on.as_ref().map(|on| self.ceilings(on)));
         sections.extend(time::places(self));
-        let doubts = self.subject.doubts.iter().map(|doubt| Fact::caution(label!("note"), doubt.to_string())).collect();
+        let doubts = self.subject.doubts.iter().filter(|doubt| !doubt.is_large_gap());
+        let doubts = doubts.map(|doubt| Fact::caution(label!("note"), doubt.to_string())).collect();
         sections
             .push(PageSection::bare(self.title(label!("Doubts about the combination")), vec![Block::Facts(doubts)]));
         sections

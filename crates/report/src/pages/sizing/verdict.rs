@@ -34,6 +34,8 @@ impl Sized<'_> {
         let censored = words::explain_censoring(demand);
         if cap.is_some() { &mut details } else { &mut cautions }.extend(censored);
         cautions.extend(words::stalled(demand));
+        let (large_gaps, doubts): (Vec<_>, Vec<_>) = demand.doubts.iter().partition(|doubt| doubt.is_large_gap());
+        cautions.extend(large_gaps.iter().map(ToString::to_string));
         cautions.extend(words::lone_window(demand));
         cautions.extend(first_screen::insufficient_machine(self.sizing));
         cautions.extend(cap);
@@ -59,6 +61,7 @@ impl Sized<'_> {
         let (of_load, of_classes): (Vec<_>, Vec<_>) =
             self.input_cautions().into_iter().partition(|_| demand.account.is_none());
         cautions.extend(of_load);
+        cautions.extend(doubts.iter().map(ToString::to_string));
         cautions.extend(first_screen::describe_machine(self.sizing));
         cautions.extend(self.bounded_speed());
         cautions.extend(words::assumed_load(demand));
