@@ -11,11 +11,27 @@ use crate::number::format_plain;
 use crate::product::{BilledPart, Meter, PriceList, Product, SnapshotRate, TableRow, TemplatePiece, Validity};
 use crate::resolve::Resolved;
 
+/// Units at the same price, exactly.
+#[derive(Clone, Copy)]
+pub(crate) struct ExactTerm {
+    pub quantity: Decimal,
+    pub unit_price: Decimal,
+    pub hours: Option<Decimal>,
+}
+
+impl ExactTerm {
+    /// The cost; `None` on overflow.
+    pub(crate) fn cost(&self) -> Option<Decimal> {
+        let sum = self.quantity.times(self.unit_price)?;
+        self.hours.map_or(Some(sum), |hours| sum.times(hours))
+    }
+}
+
 /// Cost of a component in a month, for one member.
 pub(crate) struct ImportedCharge {
     pub quantity: f64,
     /// `None` on overflow.
-    pub cost: Option<Decimal>,
+    pub terms: Option<Vec<ExactTerm>>,
     pub per: Arc<str>,
     pub cite: Arc<Cite>,
     /// Whether its rates are those of the commitment.
@@ -32,7 +48,7 @@ impl BilledPart {
     ) -> Option<ImportedCharge> {
         let quantity = self.quantity.number(&of.values)?;
         let exact = Decimal::from_quantity(quantity)?;
-        let (mut cost, mut from) = (Some(Decimal::ZERO), Decimal::ZERO);
+        let (mut terms, mut from) = (Some(Vec::new()), Decimal::ZERO);
         let (mut first, mut committed): (Option<&Rate>, bool) = (None, true);
         for (end, meter) in &self.meters {
             if first.is_some() && !from.is_less_than(exact) {
@@ -42,12 +58,12 @@ impl BilledPart {
             committed &= is_committed;
             first.get_or_insert(rate);
             let end = end.filter(|end| end.is_less_than(exact)).unwrap_or(exact);
-            let part = end.minus(from).and_then(|units| amount(rate, units));
-            cost = cost.zip(part).and_then(|(sum, part)| sum.plus(part));
+            let added = end.minus(from).and_then(|units| divide_by_rate(rate, units));
+            terms = terms.zip(added).map(|(terms, added)| terms.into_iter().chain(added).collect());
             from = end;
         }
         let rate = first?;
-        Some(ImportedCharge { quantity, cost, per: Arc::clone(&rate.per), cite: Arc::clone(&rate.cite), committed })
+        Some(ImportedCharge { quantity, terms, per: Arc::clone(&rate.per), cite: Arc::clone(&rate.cite), committed })
     }
 
     /// The rate of the commitment, or else that on demand, with true for the former.
@@ -73,25 +89,21 @@ impl BilledPart {
     }
 }
 
-/// Cost of a quantity in a month.
-fn amount(rate: &Rate, quantity: Decimal) -> Option<Decimal> {
-    let sum = match rate.flat() {
-        Some(amount) => quantity.times(amount)?,
-        None => graduated(&rate.steps, quantity)?,
-    };
-    if rate.is_hourly() { sum.times(Decimal::from_integer(MONTH_HOURS)) } else { Some(sum) }
-}
-
-fn graduated(steps: &[(Decimal, Decimal)], quantity: Decimal) -> Option<Decimal> {
-    let mut sum = Decimal::ZERO;
-    for (index, (from, amount)) in steps.iter().enumerate() {
-        let next = steps.get(index + 1).map(|(next, _)| *next);
+/// The units of a quantity at each price of a rate; at least a term.
+fn divide_by_rate(rate: &Rate, quantity: Decimal) -> Option<Vec<ExactTerm>> {
+    let hours = rate.is_hourly().then(|| Decimal::from_integer(MONTH_HOURS));
+    if let Some(unit_price) = rate.flat() {
+        return Some(vec![ExactTerm { quantity, unit_price, hours }]);
+    }
+    let mut terms = Vec::new();
+    for (index, (from, unit_price)) in rate.steps.iter().enumerate() {
+        let next = rate.steps.get(index + 1).map(|(next, _)| *next);
         let end = next.filter(|next| next.is_less_than(quantity)).unwrap_or(quantity);
-        if from.is_less_than(end) {
-            sum = sum.plus(end.minus(*from)?.times(*amount)?)?;
+        if from.is_less_than(end) || terms.is_empty() {
+            terms.push(ExactTerm { quantity: end.minus(*from)?, unit_price: *unit_price, hours });
         }
     }
-    Some(sum)
+    Some(terms)
 }
 
 /// The meter's name for these values; `None` if one is missing.

@@ -48,6 +48,11 @@ impl Decimal {
         self.minus(other).is_some_and(|difference| difference.mantissa < 0)
     }
 
+    /// The nearest number.
+    pub(crate) fn as_f64(self) -> f64 {
+        self.mantissa as f64 / 10f64.powi(self.scale as i32)
+    }
+
     fn mantissa_at(self, scale: u32) -> Option<i128> {
         self.mantissa.checked_mul(10i128.checked_pow(scale - self.scale)?)
     }

@@ -80,7 +80,7 @@ pub use nearest::{nearest, one_of};
 pub use offer::{Ceiling, Doubt, Offer, PriceTerms, is_about_size_sharing};
 pub use own_price::{OwnPrice, OwnPriceError};
 pub use plimsoll_model::Layout;
-pub use price::{Charge, MAX_PRICE_AGE_DAYS, NoPrice, Price, SnapshotPrice};
+pub use price::{Charge, ChargeTerm, MAX_PRICE_AGE_DAYS, NoPrice, Price, SnapshotPrice};
 pub use price_list::{Meters, PriceListError, PriceListFile, PriceListForm, PriceListImport, read_price_list};
 pub use product::{
     Access, Autotune, Kinds, LatencyStatement, Often, OptionValue, Product, ProductKind, Scope, Warning,

@@ -7,11 +7,11 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use thiserror::Error;
 
+use crate::billing::ExactTerm;
 use crate::cite::Cite;
 use crate::commitment::Commitment;
 use crate::date::Date;
 use crate::decimal::Decimal;
-use crate::expression::Expression;
 use crate::money::{Currency, Money};
 use crate::offer::{Doubt, Offer};
 use crate::product::{Amount, Often, PriceList, PricePart};
@@ -72,6 +72,8 @@ pub struct Charge {
     pub per: Arc<str>,
     /// Number of units, over all members.
     pub quantity: f64,
+    /// Quantities by price of a unit, whose products add up to the cost; several for graduated prices.
+    pub terms: Vec<ChargeTerm>,
     /// Cost per month or once.
     #[serde(rename = "cost")]
     pub money: Money,
@@ -81,6 +83,27 @@ pub struct Charge {
     /// Source of its amount.
     #[serde(skip)]
     pub cite: Arc<Cite>,
+}
+
+/// Units at the same price.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct ChargeTerm {
+    /// Number of units, over all members.
+    pub quantity: f64,
+    /// Exact price of a unit as a decimal text, in the currency of the cost: `0.0425`.
+    pub unit_price: String,
+    /// Hours of a month by which a price for an hour is multiplied; otherwise null.
+    pub hours: Option<f64>,
+}
+
+impl ChargeTerm {
+    fn of(exact: &ExactTerm, members: i128) -> Self {
+        Self {
+            quantity: exact.quantity.as_f64() * members as f64,
+            unit_price: exact.unit_price.to_string(),
+            hours: exact.hours.map(Decimal::as_f64),
+        }
+    }
 }
 
 /// Reason why an offer has no price.
@@ -322,7 +345,7 @@ impl Bill {
                 Some(false) => continue,
                 None => return Err(not_covered(of, &part.name)),
             }
-            let Some((quantity, exact)) = cost(part, of) else {
+            let Some((quantity, exact)) = terms(part, of) else {
                 if self.parts.len() == before {
                     return Err(not_covered(of, &part.name));
                 }
@@ -332,7 +355,8 @@ impl Bill {
             is_committed = false;
             let (name, per, cite) = (Arc::clone(&part.name), Arc::clone(&part.per), Arc::clone(&part.cite));
             let money = Money { millionths: 0, currency: self.currency };
-            self.push(of, exact, members, Charge { name, per, quantity, money, often: part.often, cite })?;
+            let charge = Charge { name, per, quantity, terms: Vec::new(), money, often: part.often, cite };
+            self.push(of, exact, members, charge)?;
         }
         self.miss_components(list, of, &imported, before)?;
         if of.commitment != Commitment::None && of.product.machines.is_some() && !is_committed {
@@ -375,8 +399,9 @@ impl Bill {
             };
             let (per, cite) = (Arc::clone(&charge.per), Arc::clone(&charge.cite));
             let money = Money { millionths: 0, currency: self.currency };
-            let part = Charge { name, per, quantity: charge.quantity, money, often: Often::Monthly, cite };
-            self.push(of, charge.cost, members, part)?;
+            let (quantity, often) = (charge.quantity, Often::Monthly);
+            let part = Charge { name, per, quantity, terms: Vec::new(), money, often, cite };
+            self.push(of, charge.terms.clone(), members, part)?;
         }
         Ok(found)
     }
@@ -411,8 +436,17 @@ impl Bill {
         Ok(())
     }
 
-    /// Adds a charge for one member to the sums, with its money.
-    fn push(&mut self, of: &Resolved, cost: Option<Decimal>, members: i128, charge: Charge) -> Result<(), NoPrice> {
+    /// Adds a charge for one member to the sums, with its terms and money.
+    fn push(
+        &mut self,
+        of: &Resolved,
+        terms: Option<Vec<ExactTerm>>,
+        members: i128,
+        charge: Charge,
+    ) -> Result<(), NoPrice> {
+        let terms = terms.unwrap_or_default();
+        let cost = terms.iter().try_fold(Decimal::ZERO, |sum, term| sum.plus(term.cost()?));
+        let cost = cost.filter(|_| !terms.is_empty());
         let too_large = || NoPrice::TooLarge { product: of.name.to_string() };
         let exact = cost.and_then(|cost| cost.times(Decimal::from_integer(members))).ok_or_else(too_large)?;
         let money = self.money(exact).ok_or_else(too_large)?;
@@ -421,7 +455,8 @@ impl Bill {
             Often::Once => self.once.get_or_insert(Decimal::ZERO),
         };
         *sum = sum.plus(exact).ok_or_else(too_large)?;
-        self.parts.push(Charge { quantity: charge.quantity * members as f64, money, ..charge });
+        let terms = terms.iter().map(|term| ChargeTerm::of(term, members)).collect();
+        self.parts.push(Charge { quantity: charge.quantity * members as f64, terms, money, ..charge });
         Ok(())
     }
 
@@ -439,45 +474,39 @@ fn missing(of: &Resolved, component: &str) -> String {
     format!("{component} of {}", of.name)
 }
 
-/// Quantity and cost; `None` if the list has no price, `Some((_, None))` on overflow.
-fn cost(part: &PricePart, of: &Resolved) -> Option<(f64, Option<Decimal>)> {
-    let quantity = |expression: &Expression| expression.number(&of.values);
-    let by_hours = |sum: Decimal| part.hours.map_or(Some(sum), |hours| sum.times(hours));
+/// Quantity and its terms; `None` if the list has no price, `Some((_, None))` on overflow.
+fn terms(part: &PricePart, of: &Resolved) -> Option<(f64, Option<Vec<ExactTerm>>)> {
+    let term = |quantity, unit_price| ExactTerm { quantity, unit_price, hours: part.hours };
+    let each = |quantity: f64, unit_price: Decimal| {
+        Some((quantity, Decimal::from_quantity(quantity).map(|exact| vec![term(exact, unit_price)])))
+    };
     match &part.amount {
-        Amount::Each(amount, expression) => {
-            let quantity = quantity(expression)?;
-            let exact = Decimal::from_quantity(quantity).and_then(|exact| exact.times(*amount));
-            Some((quantity, exact.and_then(by_hours)))
-        }
+        Amount::Each(amount, expression) => each(expression.number(&of.values)?, *amount),
         Amount::Graduated(steps, expression) => {
-            let quantity = quantity(expression)?;
-            Some((quantity, Decimal::from_quantity(quantity).and_then(|q| graduated(steps, q)).and_then(by_hours)))
+            let quantity = expression.number(&of.values)?;
+            let parts = Decimal::from_quantity(quantity).and_then(|exact| divide_by_steps(steps, exact));
+            Some((quantity, parts.map(|parts| parts.into_iter().map(|(units, amount)| term(units, amount)).collect())))
         }
         Amount::ByColumn(column, expression) => {
             let amount = Decimal::from_quantity(of.values[*column].as_number()?)?;
-            let quantity = quantity(expression)?;
-            let exact = Decimal::from_quantity(quantity).and_then(|exact| exact.times(amount));
-            Some((quantity, exact.and_then(by_hours)))
+            each(expression.number(&of.values)?, amount)
         }
-        Amount::Flat(amount) => Some((1.0, by_hours(*amount))),
-        Amount::PerGib(amount) => {
-            let quantity = of.size_bytes() / GIB;
-            let exact = Decimal::from_quantity(quantity).and_then(|exact| exact.times(*amount));
-            Some((quantity, exact.and_then(by_hours)))
-        }
+        Amount::Flat(amount) => each(1.0, *amount),
+        Amount::PerGib(amount) => each(of.size_bytes() / GIB, *amount),
         Amount::Unknown => None,
-        Amount::ByTier(amounts) => Some((1.0, by_hours((*amounts.get(of.tier?)?)?))),
+        Amount::ByTier(amounts) => each(1.0, (*amounts.get(of.tier?)?)?),
     }
 }
 
-fn graduated(steps: &[(Option<Decimal>, Decimal)], quantity: Decimal) -> Option<Decimal> {
-    let (mut sum, mut from) = (Decimal::ZERO, Decimal::ZERO);
+/// The units in each step, with the price of a unit; at least the first.
+fn divide_by_steps(steps: &[(Option<Decimal>, Decimal)], quantity: Decimal) -> Option<Vec<(Decimal, Decimal)>> {
+    let (mut parts, mut from) = (Vec::new(), Decimal::ZERO);
     for (upto, amount) in steps {
         let end = upto.filter(|upto| upto.is_less_than(quantity)).unwrap_or(quantity);
-        if from.is_less_than(end) {
-            sum = sum.plus(end.minus(from)?.times(*amount)?)?;
+        if from.is_less_than(end) || parts.is_empty() {
+            parts.push((end.minus(from)?, *amount));
             from = end;
         }
     }
-    Some(sum)
+    Some(parts)
 }

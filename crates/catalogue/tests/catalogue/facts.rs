@@ -400,3 +400,28 @@ fn operations_of_a_volume_of_oci_pass_its_limits_in_pieces() {
     assert!(create_offer("oci:600GB@20vpu", "").limits().unwrap().to_string().starts_with("pieces(192KiB: "));
     assert!(!notation("aws/gp3:600GiB").contains("pieces("));
 }
+
+#[test]
+fn terms_of_charges_add_up_to_their_cost() {
+    let configs = [
+        ("gp3:500GiB,iops=5000", "us-east-1"),
+        ("io2:500GiB,iops=70000", "us-east-1"),
+        ("stripe(2,64KiB) of oci:641GB on oci/VM.Standard.E5.Flex:ocpu=4,memory=64", ""),
+        ("gcp/hyperdisk-balanced:500GiB,iops=6000", "us-central1"),
+        ("azure/premium-ssd:P30", "eastus"),
+    ];
+    for (config, region) in configs {
+        let price = create_offer(config, region).price().unwrap();
+        for part in &price.parts {
+            let cost = |term: &plimsoll_catalogue::ChargeTerm| {
+                term.quantity * term.unit_price.parse::<f64>().unwrap() * term.hours.unwrap_or(1.0)
+            };
+            let sum: f64 = part.terms.iter().map(cost).sum();
+            assert!(!part.terms.is_empty() && (sum - part.money.as_f64()).abs() < 1e-5, "{config}: {part:?}");
+            let quantity: f64 = part.terms.iter().map(|term| term.quantity).sum();
+            assert!((quantity - part.quantity).abs() < 1e-6, "{config}: {part:?}");
+        }
+        let graduated = price.parts.iter().any(|part| part.terms.len() > 1);
+        assert_eq!(graduated, config.starts_with("io2"), "{config}");
+    }
+}

@@ -2,7 +2,9 @@
 //!
 //! Every figure is shown with the status of its source.
 
-use plimsoll_catalogue::{Ask, Ceiling, Charge, MachineShape, Money, Offer, Often, Price, SharingMode, Status};
+use plimsoll_catalogue::{
+    Ask, Ceiling, Charge, ChargeTerm, MachineShape, Money, Offer, Often, Price, SharingMode, Status,
+};
 use plimsoll_choose::Quote;
 use plimsoll_language::{label, say};
 
@@ -276,13 +278,17 @@ fn total(price: &Price) -> String {
     say!("{} a month{once}{region}", price.monthly)
 }
 
-/// `storage, 500 GiB-month`; a part with a monthly price is counted: `2 x disk`.
+/// `storage, 500 GiB-month x 0.08 USD`; `disk` if it is a single one with a monthly price.
 fn bought(part: &Charge) -> String {
     let name = words::product_text(&part.name);
-    match (&*part.per, part.quantity) {
-        ("month", quantity) if (quantity - 1.0).abs() < 1e-9 => name,
-        ("month", quantity) => say!("{} x {name}", number::exact(quantity)),
-        (per, quantity) => say!("{name}, {} {per}", number::exact(quantity)),
+    let unit = if &*part.per == "month" { String::new() } else { format!(" {}", part.per) };
+    let product = |term: &ChargeTerm| {
+        let hours = term.hours.map(|hours| say!(" x {} h", number::exact(hours))).unwrap_or_default();
+        format!("{}{unit} x {} {}{hours}", number::exact(term.quantity), term.unit_price, part.money.currency)
+    };
+    match part.terms.as_slice() {
+        [ChargeTerm { quantity, hours: None, .. }] if unit.is_empty() && (quantity - 1.0).abs() < 1e-9 => name,
+        terms => format!("{name}{}{}", label!(", "), terms.iter().map(product).collect::<Vec<_>>().join(" + ")),
     }
 }
 

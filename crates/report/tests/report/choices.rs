@@ -131,8 +131,8 @@ test/fast:100GB,iops=5000
 Fast volume, capacity 100 GiB
 carries  5,000 IOPS, 81.9 MB/s of 16 KiB random reads, sustained (verified)
 price    28.00 USD a month (verified)
-          8.00 USD  storage, 100 GB-month
-         20.00 USD  IOPS above 1,000, 4,000 IOPS-month
+          8.00 USD  storage, 100 GB-month x 0.08 USD
+         20.00 USD  IOPS above 1,000, 4,000 IOPS-month x 0.005 USD
          Volumes of the test (2026-01, verified); 121 days old; without taxes
 limit    IOPS as provisioned: 5,000 IOPS
          Volumes of the test (2026-01, verified): reads and writes count alike
@@ -364,6 +364,8 @@ fn json_names_format_and_units() {
     assert_eq!(json["carries"][0]["price"]["monthly"]["amount"], "17.00");
     assert!(json["carries"][0]["simulated_objective_ns"].as_u64().unwrap() > 500_000);
     assert_eq!(json["resembles"][0]["points"][0]["depth"], 1);
+    let term = serde_json::json!({ "quantity": 200.0, "unit_price": "0.08", "hours": null });
+    assert_eq!(first["price"]["parts"][0]["terms"], serde_json::json!([term]));
     assert_eq!(json["rejected"].as_array().unwrap().len(), found.rejected.len());
     let json = read(explanation_json(&explained()));
     assert_eq!(json["format"], "plimsoll.explanation/1");
