@@ -14,6 +14,7 @@
 #![doc = include_str!("../examples/gp2_credits.rs")]
 //! ```
 
+mod amount;
 mod ask;
 mod billing;
 mod built_in;
@@ -58,6 +59,7 @@ mod translate;
 mod typical;
 mod view;
 
+pub use amount::{AmountError, parse_money};
 pub use ask::Ask;
 pub use catalogue::{Catalogue, built_in_files, check_built_in, check_product};
 pub use chain::NoModel;

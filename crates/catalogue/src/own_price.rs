@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use thiserror::Error;
 
+use crate::amount::{AmountError, parse_amount};
 use crate::cite::{Cite, Status};
 use crate::date::Date;
 use crate::decimal::Decimal;
@@ -26,28 +27,31 @@ pub struct OwnPrice {
 /// A text that is not an [`OwnPrice`].
 #[plimsoll_language::say_errors]
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error(
-    "not a price: write PRODUCT=AMOUNT a month, such as 'netapp/aff-c800=9500 USD' or 'netapp/aff-c800=0.12 USD/GiB'"
-)]
-pub struct OwnPriceError;
+pub enum OwnPriceError {
+    /// No product, no amount, or a negative amount.
+    #[error(
+        "not a price: write PRODUCT=AMOUNT a month, such as 'netapp/aff-c800=9500 USD' or 'netapp/aff-c800=0.12 USD/GiB'"
+    )]
+    Malformed,
+    /// An amount that cannot be read.
+    #[error("{0}")]
+    Amount(AmountError),
+}
 
 impl FromStr for OwnPrice {
     type Err = OwnPriceError;
 
     fn from_str(text: &str) -> Result<Self, OwnPriceError> {
-        let (product, price) = text.rsplit_once('=').ok_or(OwnPriceError)?;
+        let (product, price) = text.rsplit_once('=').ok_or(OwnPriceError::Malformed)?;
         let price = price.trim();
         let (price, per_gib) = match price.rsplit_once('/') {
             Some((price, unit)) if unit.trim().eq_ignore_ascii_case("gib") => (price.trim(), true),
-            Some(_) => return Err(OwnPriceError),
+            Some(_) => return Err(OwnPriceError::Malformed),
             None => (price, false),
         };
-        let unit = price.find(|letter: char| letter.is_ascii_alphabetic()).unwrap_or(price.len());
-        let (amount, currency) = (price[..unit].trim_end(), &price[unit..]);
-        let currency = if currency.is_empty() { None } else { Some(currency.parse().map_err(|_| OwnPriceError)?) };
-        let amount: Decimal = amount.parse().map_err(|()| OwnPriceError)?;
+        let (amount, currency) = parse_amount(price).map_err(OwnPriceError::Amount)?;
         if amount.is_negative() || product.trim().is_empty() {
-            return Err(OwnPriceError);
+            return Err(OwnPriceError::Malformed);
         }
         Ok(Self { product: product.trim().to_owned(), amount, currency, per_gib })
     }
@@ -114,6 +118,9 @@ mod tests {
             ("mine.toml=0.07/GiB", Some(("mine.toml", None, true))),
             ("netapp/aff-a800=2000000JPY", Some(("netapp/aff-a800", Some("JPY"), false))),
             ("netapp/aff-a800=0.12usd/GiB", Some(("netapp/aff-a800", Some("USD"), true))),
+            ("netapp/aff-a800=¥1,450,000", Some(("netapp/aff-a800", Some("JPY"), false))),
+            ("netapp/aff-a800=$0.08/GiB", Some(("netapp/aff-a800", Some("USD"), true))),
+            ("netapp/aff-a800=1,450", None),
             ("netapp/aff-a800=12 XYZ", None),
             ("netapp/aff-a800=1e6", None),
             ("aws/gp3", None),

@@ -22,8 +22,6 @@ pub enum InvalidValue {
     WorkingSetShare,
     #[error("not a working set: write a size or a percentage, such as 2GiB or 20%")]
     WorkingSet,
-    #[error("not a price: write an amount and a currency, such as '5 USD'")]
-    MemoryPrice,
     #[error("not a percentile: write a number above 0 and up to 100, such as 95 or 99.5")]
     Percentile,
     #[error("not a burst: write none, auto, or a factor of at least 1, such as 3")]

@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use plimsoll_catalogue::Money;
+use plimsoll_catalogue::{Money, parse_money};
 use plimsoll_choose::sizing::Burst;
 
 use crate::words::InvalidValue;
@@ -14,10 +14,7 @@ pub struct RamPrice(pub Money);
 impl FromStr for RamPrice {
     type Err = InvalidValue;
     fn from_str(text: &str) -> Result<Self, InvalidValue> {
-        let (amount, currency) = text.trim().rsplit_once(' ').ok_or(InvalidValue::MemoryPrice)?;
-        let amount = amount.trim().parse::<f64>().ok().filter(|amount| (0.0..=1e6).contains(amount));
-        let millionths = (amount.ok_or(InvalidValue::MemoryPrice)? * 1e6).round() as i128;
-        Ok(Self(Money { millionths, currency: currency.parse().map_err(|_| InvalidValue::MemoryPrice)? }))
+        parse_money(text).map(Self).map_err(|error| InvalidValue::new(error.to_string()))
     }
 }
 
