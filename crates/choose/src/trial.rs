@@ -20,6 +20,9 @@ const SLOTS: u32 = 1 << 14;
 const MIN_ACHIEVED: f64 = 0.97;
 /// Maximum operations of open loads beside the leading stream.
 const MAX_BACKGROUND: f64 = 100_000.0;
+/// Maximum operations of closed loads beside the leading stream, at their rates alone. They may be thousands of times as
+/// fast as the leading stream, which still needs enough operations for its mean.
+const MAX_CLOSED_BACKGROUND: f64 = 500_000.0;
 /// Maximum trials that [`OpenTrials`] holds in memory, each of about 20 KiB: about as many as a search of all products needs.
 const MAX_TRIALS: usize = 512;
 
@@ -69,15 +72,37 @@ fn duration(model: &ChainSpec, stream: &StreamSpec, operations: u64, seed: u64) 
     let lasts = match stream.pace {
         Pace::Open { rate, .. } => rate.time_of(operations),
         Pace::Closed { .. } => {
-            let pilot = StreamPhase { operations: PILOT, ..StreamPhase::unbounded(Instant::ZERO) };
-            let alone = offer(model, std::slice::from_ref(stream), pilot, Span::from_secs(1), seed)?;
-            Span::from_secs_f64(alone.spent.as_secs_f64() * operations as f64 / PILOT as f64)
+            let alone = run_pilot(model, stream, PILOT, seed)?;
+            Span::from_secs_f64(alone.as_secs_f64() * operations as f64 / PILOT as f64)
         }
     };
     Some(lasts.max(Span::from_micros(SLICES)))
 }
 
-/// As [`trial`], with a limit for the operations of the other streams, and overloaded if an open one of them is not
+/// The time of a stream alone for a number of operations.
+fn run_pilot(model: &ChainSpec, stream: &StreamSpec, operations: u64, seed: u64) -> Option<Span> {
+    let pilot = StreamPhase { operations, ..StreamPhase::unbounded(Instant::ZERO) };
+    Some(offer(model, std::slice::from_ref(stream), pilot, Span::from_secs(1), seed)?.spent)
+}
+
+/// The duration of a trial of the first stream beside the others, whose number of operations is limited.
+fn background_duration(model: &ChainSpec, streams: &[StreamSpec], operations: u64, seed: u64) -> Option<Span> {
+    let (leading, others) = streams.split_first()?;
+    let open: f64 = others.iter().map(open_rate).sum();
+    let mut closed = 0.0;
+    for stream in others {
+        if let Pace::Closed { depth } = stream.pace {
+            // Several times its depth, as the first operations in flight do not wait for each other.
+            let operations = PILOT.max(4 * u64::from(depth));
+            closed += operations as f64 / run_pilot(model, stream, operations, seed)?.as_secs_f64().max(1e-9);
+        }
+    }
+    let max_s = (MAX_BACKGROUND / open.max(1e-6)).min(MAX_CLOSED_BACKGROUND / closed.max(1e-6));
+    let lasts = duration(model, leading, operations, seed)?.min(Span::from_secs_f64(max_s));
+    Some(lasts.max(Span::from_micros(SLICES)))
+}
+
+/// As [`trial`], with limits for the operations of the other streams, and overloaded if an open one of them is not
 /// carried.
 pub(crate) fn background_trial(
     model: &ChainSpec,
@@ -86,8 +111,7 @@ pub(crate) fn background_trial(
     seed: u64,
 ) -> Option<Figures> {
     let others: f64 = streams.iter().skip(1).map(open_rate).sum();
-    let longest = Span::from_secs_f64(MAX_BACKGROUND / others.max(1e-6));
-    let lasts = duration(model, streams.first()?, operations, seed)?.min(longest).max(Span::from_micros(SLICES));
+    let lasts = background_duration(model, streams, operations, seed)?;
     let done = offer(model, streams, until(lasts), lasts / SLICES, seed)?;
     let is_open = |stream: u8| streams.get(usize::from(stream)).is_some_and(|stream| open_rate(stream) > 0.0);
     let completed = done.completed(|counter| counter.stream > 0 && is_open(counter.stream));
@@ -255,15 +279,33 @@ mod tests {
 
     use super::*;
 
-    #[test]
-    fn equal_trials_are_simulated_once() {
-        let stream = StreamSpec {
+    fn closed(size: Bytes, depth: u32) -> StreamSpec {
+        StreamSpec {
             name: String::new(),
-            mix: Mix { sizes: BlockMix::one(Bytes::kib(8)), reads: 1.0, durable: false, flush_every: 0 },
+            mix: Mix { sizes: BlockMix::one(size), reads: 1.0, durable: false, flush_every: 0 },
             pattern: Pattern::Uniform,
             region: Region { start: 0, length: Bytes::gib(1) },
-            pace: Pace::Open { rate: Iops::per_second(1_000), arrival: Arrival::Poisson },
-        };
+            pace: Pace::Closed { depth },
+        }
+    }
+
+    #[test]
+    fn fast_closed_loads_limit_the_duration_of_a_trial() {
+        // 1,024,000 operations a second beside 1,000 would be ten million operations.
+        let model = parse("station(1024, 1ms)").expect("a model");
+        let of =
+            |streams: &[StreamSpec]| background_duration(&model, streams, 10_000, 1).expect("it fits").as_secs_f64();
+        let (slow, fast) = (closed(Bytes::kib(8), 1), closed(Bytes::kib(8), 1024));
+        assert!((of(std::slice::from_ref(&slow)) - 10.0).abs() < 1.0);
+        assert!(of(&[slow.clone(), fast.clone()]) * 1_024_000.0 < 2.0 * MAX_CLOSED_BACKGROUND);
+        let rate = background_trial(&model, &[slow, fast], 10_000, 1).expect("it fits").iops;
+        assert!((300.0..=1_000.0).contains(&rate), "{rate}");
+    }
+
+    #[test]
+    fn equal_trials_are_simulated_once() {
+        let pace = Pace::Open { rate: Iops::per_second(1_000), arrival: Arrival::Poisson };
+        let stream = StreamSpec { pace, ..closed(Bytes::kib(8), 1) };
         let trials = OpenTrials::default();
         let run = |model: &str, operations| {
             trials.run(&parse(model).expect("a model"), vec![stream.clone()], operations).expect("it fits")
