@@ -20,24 +20,26 @@ const PLOT_ROWS_MIN: usize = 5;
 /// Number of figures and of findings, and the maximum number of lines of each.
 type Extent = [(usize, usize); 2];
 
-/// Lines of a text that is not cut.
+/// Lines of a figure that is not cut.
 const FULL: usize = 5;
+/// Lines of a finding that is not cut: its end may decide.
+const WHOLE: usize = 12;
 /// Extents, the largest first: the first that leaves room for the plot or table is used. A shorter selection is preferred to
 /// texts that are cut, as the end of a text may decide.
 const EXTENTS: [Extent; 13] = [
-    [(6, FULL), (3, FULL)],
-    [(5, FULL), (3, FULL)],
-    [(4, FULL), (3, FULL)],
-    [(4, FULL), (2, FULL)],
-    [(3, FULL), (3, FULL)],
-    [(3, FULL), (2, FULL)],
-    [(4, 2), (3, 2)],
-    [(4, 2), (2, 2)],
-    [(3, 2), (2, 2)],
-    [(3, FULL), (1, FULL)],
-    [(3, 2), (1, 2)],
-    [(4, 1), (3, 1)],
-    [(4, 1), (2, 1)],
+    [(6, FULL), (3, WHOLE)],
+    [(5, FULL), (3, WHOLE)],
+    [(4, FULL), (3, WHOLE)],
+    [(4, FULL), (2, WHOLE)],
+    [(3, FULL), (3, WHOLE)],
+    [(3, FULL), (2, WHOLE)],
+    [(4, 2), (3, WHOLE)],
+    [(4, 2), (2, WHOLE)],
+    [(3, 2), (2, WHOLE)],
+    [(3, FULL), (1, WHOLE)],
+    [(3, 2), (1, WHOLE)],
+    [(4, 1), (1, WHOLE)],
+    [(4, 1), (1, 2)],
 ];
 
 /// The parts of the summary, to be separated by empty lines.
@@ -58,7 +60,7 @@ pub(super) fn render_parts(page: &Page, rest: &str, style: &TextStyle) -> Vec<Ve
     let fit = |block: &Block| {
         screens.iter().map(|parts| (parts, fitting(block, room(parts), style))).find(|(_, laid)| !laid.is_empty())
     };
-    let without = || screens.iter().find(|parts| used(parts) <= style.lines + 1).unwrap_or(&screens[0]);
+    let without = || screens.iter().find(|parts| used(parts) <= style.lines + 1).unwrap_or(&screens[screens.len() - 1]);
     let (parts, exhibit) = exhibits(page).find_map(fit).unwrap_or_else(|| (without(), Vec::new()));
     let [verdict, figures, findings, commands] = parts.clone();
     vec![verdict, figures, findings, exhibit, commands]

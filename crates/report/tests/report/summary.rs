@@ -84,3 +84,15 @@ fn texts_are_whole_where_fewer_of_them_leave_room() {
     let summary = check("texts", &page);
     assert!(summary.contains("8,040 IOPS") && !summary.contains('\u{2026}'), "{summary}");
 }
+
+#[test]
+fn findings_end_with_their_decisive_part() {
+    let decisive = "a caution that is much longer than a line of eighty columns, and that goes on for two more lines before                     its end, where the remedy stands: --percentile 99";
+    let mut page = support::page(&[&support::build_curve()]);
+    page.figures = (1..=6).map(|number| Fact::new(format!("figure {number}"), decisive)).collect();
+    page.headline.as_mut().expect("a curve has a verdict").cautions = vec![decisive.to_owned(); 3];
+    let summary = check("cautions", &page);
+    let cut = |part: &str| part.lines().any(|line| line.ends_with('\u{2026}'));
+    let findings = summary.split("\n\n").find(|part| part.starts_with("caution")).expect("a caution");
+    assert!(findings.contains("--percentile 99") && !cut(findings), "{summary}");
+}
