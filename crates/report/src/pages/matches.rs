@@ -62,7 +62,11 @@ pub fn matches_short(need: &Need, matches: &Matches, near: &[Resemblance]) -> Pa
     let need_text = say!("{} IOPS at {}", number::three(need.iops), need.objective);
     let priced = matches.suitable.iter().filter(|one| one.price.is_some()).count();
     let slow = if priced >= SHOWN { 0 } else { matches.nearly.len().min(SHOWN - 1) };
-    let displayed = matches.suitable.iter().take(SHOWN - slow).chain(&matches.nearly[..slow]);
+    let displayed = || matches.suitable.iter().take(SHOWN - slow).chain(&matches.nearly[..slow]);
+    let partial = displayed().filter_map(|one| {
+        let price = one.price.as_ref().filter(|price| !price.is_complete())?;
+        Some(format!("{}: {}", offer::configuration(&one.offer), offer::monthly_price(price)))
+    });
     let verdict = if matches.suitable.is_empty() {
         say!("No product in the catalogue carries {need_text}")
     } else {
@@ -74,8 +78,8 @@ pub fn matches_short(need: &Need, matches: &Matches, near: &[Resemblance]) -> Pa
     });
     let provenance = label!("response times are simulated, ceilings and prices are from documents; none was measured");
     let nearest = near.first().map_or_else(String::new, |one| say!("{}; ", describe_nearest(one)));
-    let notes = missed.into_iter().chain([say!("{nearest}all: plimsoll match"), provenance.to_owned()]);
-    let table = Table::rows(label!("Products"), displayed)
+    let notes = missed.into_iter().chain(partial).chain([say!("{nearest}all: plimsoll match"), provenance.to_owned()]);
+    let table = Table::rows(label!("Products"), displayed())
         .column(Column::configuration(), |one| offer::configuration(&one.offer))
         .column(Column::new(label!("a month"), "", ColumnKind::Money, 0), |one| monthly(one))
         .column(Column::text(label!("simulated"), 0), |one| reached(need, one))
@@ -87,12 +91,13 @@ pub fn matches_short(need: &Need, matches: &Matches, near: &[Resemblance]) -> Pa
 
 fn headline(need: &Need, matches: &Matches) -> Headline {
     let need_text = say!("{} IOPS at {}", number::three(need.iops), need.objective);
-    let cheapest = matches.suitable.first().and_then(|one| Some((one, one.price.as_ref()?.monthly)));
+    let cheapest = matches.suitable.first().and_then(|one| Some((one, one.price.as_ref()?)));
     let text = match (cheapest, matches.suitable.len()) {
         (_, 0) => say!("No product in the catalogue carries {need_text}"),
         (None, count) => say!("{count} products carry {need_text}; none has a price"),
-        (Some((one, monthly)), _) => {
-            say!("{}, {monthly} a month, is the cheapest that carries {need_text}", offer::readable_name(&one.offer))
+        (Some((one, price)), _) => {
+            let (name, monthly) = (offer::readable_name(&one.offer), offer::monthly_price(price));
+            say!("{name}, {monthly}, is the cheapest that carries {need_text}")
         }
     };
     let streams = need.streams.iter().map(words::stream).collect::<Vec<_>>().join(label!("; "));

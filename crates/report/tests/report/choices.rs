@@ -189,6 +189,17 @@ fn matches_name_price_room_and_reason() {
 }
 
 #[test]
+fn headline_of_matches_names_parts_without_a_price() {
+    let (need, mut found, near) = find_matches(2_000);
+    found.suitable[0].price.as_mut().unwrap().without = vec!["instance of test/fast".to_owned()];
+    let lacks = "17.00 USD a month, without the price of instance of test/fast";
+    let text = flat(&print_matches(&(need.clone(), found.clone(), near.clone()), Detail::Normal, &plain(120)));
+    assert!(text.starts_with(&format!("Fast volume, 100 GB, 2,800 IOPS, {lacks}, is the cheapest")), "{text}");
+    let short = flat(&page_text(&pages::matches_short(&need, &found, &near), &plain(100)));
+    assert!(short.contains(lacks), "{short}");
+}
+
+#[test]
 fn short_form_has_eight_lines_at_most() {
     let short = |iops| {
         let (need, found, near) = find_matches(iops);
@@ -353,6 +364,8 @@ fn json_names_format_and_units() {
     assert_eq!(first["capacity_bytes"], 214_748_364_800_u64);
     assert_eq!(first["sustained_iops"], 5_000.0);
     assert_eq!(first["price"]["monthly"], serde_json::json!({ "amount": "36.00", "currency": "USD" }));
+    let term = serde_json::json!({ "quantity": 200.0, "unit_price": "0.08", "hours": null });
+    assert_eq!(first["price"]["parts"][0]["terms"], serde_json::json!([term]));
     assert_eq!(first["limits"][1]["given_bytes_per_second"], 131_072_000.0);
     assert_eq!(first["limits"][0]["source"]["status"], "verified");
     assert_eq!(first["lifts"][0]["option"], "iops");
@@ -364,8 +377,6 @@ fn json_names_format_and_units() {
     assert_eq!(json["carries"][0]["price"]["monthly"]["amount"], "17.00");
     assert!(json["carries"][0]["simulated_objective_ns"].as_u64().unwrap() > 500_000);
     assert_eq!(json["resembles"][0]["points"][0]["depth"], 1);
-    let term = serde_json::json!({ "quantity": 200.0, "unit_price": "0.08", "hours": null });
-    assert_eq!(first["price"]["parts"][0]["terms"], serde_json::json!([term]));
     assert_eq!(json["rejected"].as_array().unwrap().len(), found.rejected.len());
     let json = read(explanation_json(&explained()));
     assert_eq!(json["format"], "plimsoll.explanation/1");

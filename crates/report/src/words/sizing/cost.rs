@@ -7,6 +7,7 @@ use plimsoll_language::{label, say};
 use super::machine::vcpus;
 use crate::number;
 use crate::words::clean;
+use crate::words::offer::{missing_prices, monthly_price};
 
 /// Cost of today and the difference: `Today's configuration costs 1,565.10 USD a month: this one saves 612.40 USD (39 %)`.
 pub(crate) fn saving(sizing: &Sizing) -> Option<String> {
@@ -53,10 +54,7 @@ fn unequal_machines(sizing: &Sizing, present: &PresentCost) -> Option<String> {
 
 /// Prices of a choice: `95.20 USD a month, 279.16 USD with aws/r6i.xlarge (unverified price)`.
 pub(crate) fn format_price(choice: &Choice) -> String {
-    let monthly = choice
-        .price
-        .as_ref()
-        .map_or_else(|| label!("unknown price").to_owned(), |price| say!("{} a month", price.monthly));
+    let monthly = choice.price.as_ref().map_or_else(|| label!("unknown price").to_owned(), monthly_price);
     let machine = choice.machine.as_ref().map(|machine| {
         let name = clean(&machine.name().unwrap_or_default());
         match choice.total() {
@@ -76,7 +74,10 @@ pub(crate) fn storage_price(choice: &Choice) -> Option<String> {
     let doubt = if choice.has_unverified_price() { label!(" (unverified)") } else { "" };
     // The price of a volume on a given machine has the machine's.
     let machine = if choice.offer.config.machine.is_some() { label!(" with the machine") } else { "" };
-    choice.price.as_ref().map(|price| say!("{} a month{machine}{}{doubt}", price.monthly, own_price(price)))
+    let missing = |price: &Price| missing_prices(price).unwrap_or_default();
+    let format =
+        |price: &Price| say!("{} a month{machine}{}{doubt}", price.monthly, own_price(price)) + &missing(price);
+    choice.price.as_ref().map(format)
 }
 
 /// The price of a machine: `183.96 USD a month (your price)`.
