@@ -1,12 +1,14 @@
-//! Short transactions compared with pgbench on the same server, in turns; and the client's cost with a server in
-//! memory.
+//! Short transactions compared with pgbench on the same server, in turns; the client's cost with a server in memory; and
+//! the cost of a watch to the server.
 //!
-//! `cargo bench --bench databases`, with PostgreSQL installed, prints tables. `PLIMSOLL_BENCH_SECONDS` is the length of each run
-//! (8), `PLIMSOLL_BENCH_ROUNDS` how often both are run (3). Commits do not wait for storage here: programs are compared.
+//! `cargo bench --bench databases`, with PostgreSQL installed, prints tables; with `-- watch`, only those of the watch.
+//! `PLIMSOLL_BENCH_SECONDS` is the length of each run (8; of a watch 30), `PLIMSOLL_BENCH_ROUNDS` how often both are run (3; 6).
+//! Commits do not wait for storage here: programs are compared.
 #![allow(clippy::print_stdout, clippy::unwrap_used)]
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::time::Instant;
 
 use plimsoll_record::{StepWork, SuiteRun};
 
@@ -27,8 +29,12 @@ fn main() {
     match Server::start() {
         Err(why) => println!("skipped: {why}"),
         Ok(server) => {
-            beside_pgbench(&server);
-            from_memory(&server);
+            server.run("pgbench", &["-i", "-q", "-s", SCALE, "theirs"]);
+            if !std::env::args().any(|argument| argument == "watch") {
+                beside_pgbench(&server);
+                from_memory(&server);
+            }
+            compare_watched(&server);
         }
     }
 }
@@ -42,7 +48,6 @@ type Figures = (f64, f64);
 
 fn beside_pgbench(server: &Server) {
     let (seconds, rounds) = (number("PLIMSOLL_BENCH_SECONDS", 8), number("PLIMSOLL_BENCH_ROUNDS", 3));
-    server.run("pgbench", &["-i", "-q", "-s", SCALE, "theirs"]);
     println!(
         "| script, {CLIENTS} clients | pgbench, tps | plimsoll, tps | ratio | pgbench, client us | plimsoll, client us |"
     );
@@ -100,6 +105,29 @@ fn from_memory(server: &Server) {
         let (server, client) = (seconds(sessions.counted.cpu.unwrap()), seconds(sessions.client.unwrap()));
         println!("| {name} | {:.0} | {:.1} % |", sessions.run.figures.iops.value, 100.0 * server / (server + client));
     }
+}
+
+/// Transactions with and without a watch at its default interval, in turns, and the processor time of its session.
+fn compare_watched(server: &Server) {
+    let (seconds, rounds) = (number("PLIMSOLL_BENCH_SECONDS", 30), number("PLIMSOLL_BENCH_ROUNDS", 6));
+    println!("\n| round | tps without watch | with | ratio | session of the watch, of a processor |");
+    println!("|---|---|---|---|---|");
+    let (mut ratios, mut shares) = (Vec::new(), Vec::new());
+    for round in 1..=rounds {
+        // Alternates the order.
+        let before = (round % 2 == 1).then(|| server.pgbench("tpcb-like", seconds).0);
+        let (watched, share) = server.watched(seconds);
+        let alone = before.unwrap_or_else(|| server.pgbench("tpcb-like", seconds).0);
+        println!("| {round} | {alone:.0} | {watched:.0} | {:.3} | {:.4} % |", watched / alone, 100.0 * share);
+        ratios.push((watched / alone).ln());
+        shares.push(share);
+    }
+    let count = f64::from(rounds);
+    let mean = ratios.iter().sum::<f64>() / count;
+    let variance = ratios.iter().map(|ratio| (ratio - mean).powi(2)).sum::<f64>() / (count - 1.0);
+    let error = (variance / count).sqrt();
+    let share = shares.iter().sum::<f64>() / count;
+    println!("mean ratio {:.3}, standard error {:.1} %; session {:.4} %", mean.exp(), 100.0 * error, 100.0 * share);
 }
 
 /// A server with a database for each program.
@@ -171,7 +199,25 @@ impl Server {
         (tps, used * 1e6 / (tps * f64::from(seconds)))
     }
 
-    /// The same with separate statements.
+    /// Transactions per second beside a watch, and the share of a processor that its session took.
+    fn watched(&self, seconds: u32) -> (f64, f64) {
+        let url = format!("postgres://tester@/theirs?host={}", self.folder.display());
+        let mut watch = Command::new(env!("CARGO_BIN_EXE_plimsoll"));
+        watch.args(["watch", &url]).stdout(Stdio::null()).stderr(Stdio::null());
+        let (mut watch, begun) = (watch.spawn().unwrap(), Instant::now());
+        let (tps, _) = self.pgbench("tpcb-like", seconds);
+        let query = "SELECT pid FROM pg_stat_activity WHERE application_name = 'plimsoll'";
+        let output = self.run("psql", &["-X", "-A", "-t", "-c", query, "theirs"]);
+        let pid = String::from_utf8(output.stdout).unwrap();
+        let schedstat = std::fs::read_to_string(format!("/proc/{}/schedstat", pid.trim())).unwrap();
+        let processor_ns: f64 = schedstat.split(' ').next().unwrap().parse().unwrap();
+        let share = processor_ns / 1e9 / begun.elapsed().as_secs_f64();
+        watch.kill().unwrap();
+        watch.wait().unwrap();
+        (tps, share)
+    }
+
+    /// The same as [`Server::pgbench`] with separate statements.
     fn plimsoll(&self, script: &str, seconds: u32) -> Figures {
         let measure = format!("{seconds}s");
         let suite = self.suite(&[

@@ -32,6 +32,7 @@ mod nbd;
 mod offers;
 mod otlp;
 mod pages;
+mod postgres;
 mod readme;
 mod remote;
 mod replay;

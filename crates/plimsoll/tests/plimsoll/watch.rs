@@ -1,8 +1,10 @@
 //! `plimsoll watch` on files, on this host and on a page of an exporter.
 
+mod postgres;
+
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
-use std::process::{Command, Stdio};
+use std::process::{ChildStderr, Command, Stdio};
 
 use serde_json::Value;
 
@@ -94,6 +96,23 @@ fn exporter() -> (String, std::thread::JoinHandle<()>) {
     (address, std::thread::spawn(serve))
 }
 
+/// Address of the metrics, from the first message of a watch.
+fn read_address(messages: &mut BufReader<ChildStderr>) -> String {
+    let mut line = String::new();
+    messages.read_line(&mut line).unwrap();
+    let address = line.trim_end().strip_prefix("plimsoll: metrics at http://");
+    address.unwrap_or_else(|| panic!("{line}")).trim_end_matches("/metrics").to_owned()
+}
+
+/// Metrics of a watch.
+fn scrape(address: &str) -> String {
+    let mut client = TcpStream::connect(address).unwrap();
+    write!(client, "GET /metrics HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").unwrap();
+    let mut text = String::new();
+    client.read_to_string(&mut text).unwrap();
+    text
+}
+
 #[test]
 fn exporter_is_watched_and_metrics_are_served() {
     let folder = Folder::new("watch-exporter");
@@ -103,21 +122,13 @@ fn exporter_is_watched_and_metrics_are_served() {
         folder.command(&["watch", &page, "--on", "aws/gp3:500GiB", "--every", "1s", "--history", "history"]);
     command.args(["--listen", "127.0.0.1:0", "--device", "sda"]);
     let mut watch = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    let mut lines = BufReader::new(watch.stderr.take().unwrap()).lines();
-    let line = lines.next().unwrap().unwrap();
-    let metrics = line.strip_prefix("plimsoll: metrics at http://").unwrap().trim_end_matches("/metrics").to_owned();
-    let scrape = || {
-        let mut client = TcpStream::connect(&metrics).unwrap();
-        write!(client, "GET /metrics HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").unwrap();
-        let mut text = String::new();
-        client.read_to_string(&mut text).unwrap();
-        text
-    };
+    let mut messages = BufReader::new(watch.stderr.take().unwrap());
+    let metrics = read_address(&mut messages);
     // The third page is the last: then the source is gone.
     server.join().unwrap();
     let begin = std::time::Instant::now();
-    while !scrape().contains("plimsoll_watch_up 0") {
-        assert!(begin.elapsed().as_secs() < 60, "{}", scrape());
+    while !scrape(&metrics).contains("plimsoll_watch_up 0") {
+        assert!(begin.elapsed().as_secs() < 60, "{}", scrape(&metrics));
         std::thread::sleep(std::time::Duration::from_millis(50));
     }
     rustix::process::kill_process(rustix::process::Pid::from_child(&watch), rustix::process::Signal::INT).unwrap();

@@ -2,11 +2,12 @@
 //!
 //! Needs root, FUSE, loop devices, mkfs.ext4, PostgreSQL and Chromium, and runs only with `PLIMSOLL_ROOT_TESTS=1`.
 
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::path::Path;
 
 use serde_json::json;
 
+use crate::home::Running;
+use crate::postgres::{Postgres, find_programs};
 use crate::web::axe::PICTURES;
 use crate::web::browser::{self, Browser};
 use crate::web::console::WebServer;
@@ -15,84 +16,6 @@ const SLIDER: &str = "[data-slider=level] input";
 const VOLUME: &str = "oci:50GB@10vpu";
 /// IOPS of 50 GB at level 0.
 const LIMIT: u32 = 100;
-
-/// The directory of PostgreSQL's programs; `None`, with the reason, where this test cannot run.
-fn find_programs() -> Option<PathBuf> {
-    if std::env::var_os("PLIMSOLL_ROOT_TESTS").is_none_or(|value| value != "1") {
-        eprintln!("skipped: needs root, and runs only with PLIMSOLL_ROOT_TESTS=1");
-        return None;
-    }
-    let is_installed =
-        |program: &str| Command::new(program).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
-    if let Some(missing) = ["mkfs.ext4", "runuser", "chown"].iter().find(|program| is_installed(program).is_err()) {
-        eprintln!("skipped: {missing} is not installed");
-        return None;
-    }
-    if !Path::new("/dev/fuse").exists() {
-        eprintln!("skipped: /dev/fuse is missing");
-        return None;
-    }
-    let versions = std::fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
-    let newest = versions.map(|version| version.path().join("bin")).filter(|bin| bin.join("initdb").exists()).max();
-    if newest.is_none() {
-        eprintln!("skipped: needs PostgreSQL (the package postgresql)");
-    }
-    newest.filter(|_| browser::is_installed())
-}
-
-/// A PostgreSQL server on a mounted volume, on a Unix socket.
-struct Postgres {
-    programs: PathBuf,
-    data: PathBuf,
-    sockets: PathBuf,
-}
-
-impl Postgres {
-    fn start(programs: PathBuf, mount: &Path) -> Self {
-        // Short, as socket paths are limited.
-        let sockets = std::env::temp_dir().join(format!("plimsoll-web-pg-{}", std::process::id()));
-        let postgres = Self { programs, data: mount.join("data"), sockets };
-        for folder in [&postgres.data, &postgres.sockets] {
-            std::fs::create_dir_all(folder).unwrap();
-            assert!(Command::new("chown").arg("postgres").arg(folder).status().unwrap().success());
-        }
-        let data = postgres.data.to_str().unwrap();
-        let options = format!("-h '' -k {}", postgres.sockets.display());
-        postgres.run("initdb", &["--pgdata", data, "--no-sync"]);
-        postgres.run("pg_ctl", &["--pgdata", data, "--wait", "--options", &options, "start"]);
-        postgres.run("pgbench", &["--initialize", "--quiet", "--scale", "2", "postgres"]);
-        postgres
-    }
-
-    fn command(&self, program: &str) -> Command {
-        let mut command = Command::new("runuser");
-        command.args(["-u", "postgres", "--"]).arg(self.programs.join(program));
-        command.env("PGHOST", &self.sockets).current_dir("/").stdout(Stdio::null()).stderr(Stdio::null());
-        command
-    }
-
-    fn run(&self, program: &str, arguments: &[&str]) {
-        assert!(self.command(program).args(arguments).status().unwrap().success(), "{program} failed");
-    }
-}
-
-impl Drop for Postgres {
-    fn drop(&mut self) {
-        let mut stop = self.command("pg_ctl");
-        let _ = stop.arg("--pgdata").arg(&self.data).args(["--wait", "--mode", "immediate", "stop"]).status();
-        let _ = std::fs::remove_dir_all(&self.sockets);
-    }
-}
-
-/// pgbench, ended when it is dropped.
-struct Load(Child);
-
-impl Drop for Load {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
 
 /// Attaches the volume with the form of its page.
 fn attach(browser: &Browser, mount: &Path) {
@@ -112,7 +35,7 @@ fn last_seconds(least: u32, max: u32) -> String {
 
 #[test]
 fn curve_follows_slider_while_pgbench_runs() {
-    let Some(programs) = find_programs() else { return };
+    let Some(programs) = find_programs().filter(|_| browser::is_installed()) else { return };
     let server = WebServer::start("postgres");
     let browser = Browser::start("postgres");
     browser.look(1280, 900, "light");
@@ -126,7 +49,7 @@ fn curve_follows_slider_while_pgbench_runs() {
     browser.eval("request('POST', '/api/control/v1/volumes/db/level', { to: '0' })");
     browser.wait(&format!("document.querySelector('{SLIDER}').value === '0'"));
     let load = postgres.command("pgbench").args(["--client", "16", "--time", "300", "--no-vacuum", "postgres"]).spawn();
-    let load = Load(load.unwrap());
+    let load = Running(load.unwrap());
     // A second may hold operations of its neighbour.
     browser.wait(&last_seconds(LIMIT / 2, LIMIT * 3 / 2));
 
