@@ -29,6 +29,10 @@ impl Make {
     pub fn make(&self) -> Result<Created, Failure> {
         match self.system {
             System::Postgres => postgres::make(self),
+            System::Sqlite if self.log_folder.is_some() => Err(Failure::new(
+                FailureKind::Unsupported,
+                "the log of SQLite is next to its file: leave out --log-path",
+            )),
             System::Sqlite => sqlite::make(self),
             System::Mysql => mysql::make(self),
             System::Oracle => Err(Failure::new(

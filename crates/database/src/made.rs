@@ -7,6 +7,8 @@ use plimsoll_units::Bytes;
 
 use crate::cgroup::MemoryCgroup;
 use crate::failure::{Failure, FailureKind};
+use crate::private_folder::PrivateFolder;
+use crate::server_process::User;
 use crate::system::System;
 use crate::target::{Database, Observer, Session, SettingsChange};
 
@@ -28,6 +30,8 @@ pub struct Make {
     pub system: System,
     /// Directory on the storage under test. The server gets a new folder in it.
     pub folder: PathBuf,
+    /// Directory of the log (WAL, redo log) on storage of its own; `None` for that of the data.
+    pub log_folder: Option<PathBuf>,
     /// Size of the server's cache, in bytes.
     pub cache: Bytes,
     /// Memory limit of the server together with the page cache of its files; `None` for no limit.
@@ -125,6 +129,19 @@ impl Database for Created {
 }
 
 impl Make {
+    /// Creates a folder for the log, if it is on storage of its own with at least `needed` bytes.
+    ///
+    /// # Errors
+    /// The directory cannot be used by the user, or has too little space.
+    pub(crate) fn log_folder(&self, name: &str, user: &User, needed: u64) -> Result<Option<PrivateFolder>, Failure> {
+        let Some(parent) = &self.log_folder else { return Ok(None) };
+        let folder = PrivateFolder::new(parent, name)?;
+        folder.check_space(needed)?;
+        folder.give_to(user.clone())?;
+        folder.check_entry(user)?;
+        Ok(Some(folder))
+    }
+
     /// Creates the cgroup for the requested memory limit, which must suffice for the cache, `own` bytes, and `session`
     /// bytes per session.
     ///

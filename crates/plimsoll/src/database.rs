@@ -71,7 +71,7 @@ impl Placed {
 
     fn create(making: &MakeArgs, sessions: u32, console: &mut Console) -> Result<Self, CliError> {
         let Some(like) = &making.like else {
-            for folder in [&making.path, &std::env::temp_dir()] {
+            for folder in making.log_path.iter().chain([&making.path, &std::env::temp_dir()]) {
                 remove_leftovers_of(folder, console);
             }
             return Ok(Self::here(
@@ -79,7 +79,9 @@ impl Placed {
                 format!(" at {}", making.path.display()),
             ));
         };
-        remove_leftovers_of(&std::env::temp_dir(), console);
+        for folder in making.log_path.iter().chain([&std::env::temp_dir()]) {
+            remove_leftovers_of(folder, console);
+        }
         let stage = EmulatedStorage::make(making, like, console)?;
         let target = make_database(making, stage.point(), sessions)?;
         let source = Source::Emulated { model: stage.model().into() };
@@ -120,6 +122,7 @@ fn make_database(making: &MakeArgs, folder: &Path, sessions: u32) -> Result<Box<
     let required = Make {
         system,
         folder: folder.into(),
+        log_folder: making.log_path.clone(),
         cache: making.cache,
         memory: making.memory,
         flushes: making.flushes,

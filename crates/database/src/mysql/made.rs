@@ -44,6 +44,8 @@ pub(super) struct MySqlServer {
     retained: Option<ServerProcess>,
     socket: PrivateFolder,
     data: PrivateFolder,
+    /// Of the redo log, if on storage of its own.
+    log_folder: Option<PrivateFolder>,
     user: User,
     order: Make,
     cgroup: Option<MemoryCgroup>,
@@ -89,7 +91,7 @@ impl MySqlServer {
             path_option("pid-file", &socket.join("pid")),
             path_option("tmpdir", data),
         ]);
-        command.args(options);
+        command.args(options).args(log_option(self.log_folder.as_ref()));
         if rustix::process::geteuid().is_root() && self.user == User::Same {
             command.arg("--user=root");
         }
@@ -104,6 +106,8 @@ impl MySqlServer {
         let mut database = Mysql::at(self.place(Some(NAME)), Some(self.process()))?;
         database.about.created = true;
         database.about.memory = self.order.memory;
+        let log = self.log_folder.as_ref().map(|log| log.path().display().to_string());
+        database.about.settings.extend(log.map(|log| ("innodb_log_group_home_dir".to_owned(), log)));
         Ok(database)
     }
 
@@ -136,11 +140,13 @@ pub(crate) fn make(make: &Make) -> Result<Created, Failure> {
 fn start(make: &Make, programs: &Programs, options: &[String]) -> Result<MySqlServer, Failure> {
     let name = programs.name();
     let data = PrivateFolder::new(&make.folder, &format!("plimsoll-{name}"))?;
-    data.check_space(log_bytes(make) + EMPTY_SERVER_BYTES)?;
+    let own_log_bytes = if make.log_folder.is_some() { 0 } else { log_bytes(make) };
+    data.check_space(own_log_bytes + EMPTY_SERVER_BYTES)?;
     let socket = PrivateFolder::new(&short_place(), &format!("plimsoll-{name}"))?;
     let user = data.give_to(User::unless_root("mysql"))?;
     socket.give_to(user.clone())?;
     data.check_entry(&user)?;
+    let log_folder = make.log_folder(&format!("plimsoll-{name}"), &user, log_bytes(make))?;
     let datadir = path_option("datadir", &data.path().join("data"));
 
     let log = data.path().join("install.log");
@@ -149,6 +155,7 @@ fn start(make: &Make, programs: &Programs, options: &[String]) -> Result<MySqlSe
     let of_files = |option: &&String| option.starts_with("--innodb") && !option.contains("fast-shutdown");
     // A server deletes files in its temporary folder when it starts, so that the folder must not be shared.
     install.env("TMPDIR", data.path()).arg(&datadir).args(options.iter().filter(of_files));
+    install.args(log_option(log_folder.as_ref()));
     redirect_output(&mut install, &log, data.path())?;
     let status = install.status().map_err(|error| unstarted(name, &error.to_string()))?;
     if !status.success() {
@@ -156,9 +163,14 @@ fn start(make: &Make, programs: &Programs, options: &[String]) -> Result<MySqlSe
     }
 
     let cgroup = make.cgroup(name, OWN_MEMORY, SESSION_MEMORY)?;
-    let mut server = MySqlServer { retained: None, socket, data, user, order: make.clone(), cgroup };
+    let mut server = MySqlServer { retained: None, socket, data, log_folder, user, order: make.clone(), cgroup };
     server.launch(programs, options)?;
     Ok(server)
+}
+
+/// Option of the directory of the redo log, if it has storage of its own.
+fn log_option(folder: Option<&PrivateFolder>) -> Option<String> {
+    folder.map(|folder| path_option("innodb-log-group-home-dir", folder.path()))
 }
 
 fn path_option(option: &str, path: &Path) -> String {
@@ -306,6 +318,7 @@ mod tests {
         Make {
             system: System::Mysql,
             folder: "/nowhere".into(),
+            log_folder: None,
             cache: Bytes::new(1 << 30),
             memory: None,
             flushes,

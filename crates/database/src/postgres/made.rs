@@ -35,7 +35,8 @@ const SESSION_MEMORY: u64 = 2 << 20;
 /// Creates a server.
 pub(crate) fn make(order: &Make) -> Result<Created, Failure> {
     let mut server = PostgresServer::prepare(order, programs::newest()?)?;
-    let free = server.folder.check_space(MIN_SPACE)?;
+    let free = server.log_folder.as_ref().unwrap_or(&server.folder).check_space(MIN_SPACE)?;
+    server.folder.check_space(MIN_SPACE)?;
     server.run_initdb()?;
     let version = programs::read_version(&server.programs);
     let settings = build_settings(order, version, server.sockets.path(), free);
@@ -52,8 +53,10 @@ struct PostgresServer {
     memory: Option<Bytes>,
     process: Option<ServerProcess>,
     sockets: PrivateFolder,
-    /// On the storage under test; holds data and log.
+    /// On the storage under test; holds data and messages.
     folder: PrivateFolder,
+    /// Of the WAL, if on storage of its own.
+    log_folder: Option<PrivateFolder>,
     cgroup: Option<MemoryCgroup>,
 }
 
@@ -73,7 +76,8 @@ impl PostgresServer {
                 Failure::new(FailureKind::Unsupported, line)
             })?;
         }
-        Ok(Self { user, programs, memory: order.memory, process: None, sockets, folder, cgroup })
+        let log_folder = order.log_folder("plimsoll-postgres", &user, MIN_SPACE)?;
+        Ok(Self { user, programs, memory: order.memory, process: None, sockets, folder, log_folder, cgroup })
     }
 
     fn data(&self) -> PathBuf {
@@ -108,6 +112,9 @@ impl PostgresServer {
             "C",
         ]);
         command.args(["--auth-local", "trust", "--auth-host", "reject"]);
+        if let Some(log) = &self.log_folder {
+            command.arg("--waldir").arg(log.path().join("wal"));
+        }
         let status = command.status().map_err(|error| absent(&error))?;
         if status.success() {
             return Ok(());
@@ -136,6 +143,8 @@ impl PostgresServer {
         about.created = true;
         about.memory = self.memory;
         about.folder = Some(self.data().display().to_string());
+        let log = self.log_folder.as_ref().map(|log| log.path().display().to_string());
+        about.settings.extend(log.map(|log| ("pg_wal".to_owned(), log)));
         Ok(database)
     }
 
@@ -279,6 +288,7 @@ mod tests {
         Make {
             system: System::Postgres,
             folder: std::env::temp_dir(),
+            log_folder: None,
             cache: Bytes::mib(16),
             memory: None,
             flushes: Flushes::Ignored,

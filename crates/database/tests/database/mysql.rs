@@ -9,7 +9,8 @@ use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
 use plimsoll_database::{
-    Created, Database, DatabaseAddress, Failure, FailureKind, Flushes, Make, Session, System, Value, connect,
+    Created, Database, DatabaseAddress, Failure, FailureKind, Flushes, Make, Session, SettingsChange, System, Value,
+    connect,
 };
 use plimsoll_units::{Bytes, Span};
 
@@ -39,6 +40,7 @@ fn order(folder: &Path, flushes: Flushes) -> Make {
     Make {
         system: System::Mysql,
         folder: folder.into(),
+        log_folder: None,
         cache: Bytes::new(16 << 20),
         memory: None,
         flushes,
@@ -412,6 +414,24 @@ fn ignored_flushes_are_not_issued() {
     let after = flushes(&mut *session);
     // Some flushes are background activity.
     assert!(after - before < 250, "{} flushes of 500 commits", after - before);
+}
+
+#[test]
+fn log_of_created_server_is_in_its_own_folder() {
+    let (folder, log) = (Folder::new("redo-data"), Folder::new("redo"));
+    let order = Make { log_folder: Some(log.0.clone()), ..order(&folder.0, Flushes::Ignored) };
+    let Some(mut created) = server(&order) else { return };
+    created.configure(&[], SettingsChange::Restart).unwrap();
+    let settings = created.database.about().settings.clone();
+    let own = settings.iter().find(|(name, _)| name == "innodb_log_group_home_dir");
+    let own = own.unwrap_or_else(|| panic!("{settings:?}"));
+    let names = std::fs::read_dir(&own.1).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let names: Vec<String> = names.collect();
+    assert!(names.iter().any(|name| name.starts_with("ib_logfile") || name.contains("innodb_redo")), "{names:?}");
+    drop(created);
+    for folder in [&folder, &log] {
+        assert_eq!(std::fs::read_dir(&folder.0).unwrap().count(), 0, "{:?}", folder.0);
+    }
 }
 
 #[test]

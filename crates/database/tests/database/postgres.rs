@@ -46,6 +46,7 @@ fn order(folder: &Folder) -> Make {
     Make {
         system: System::Postgres,
         folder: folder.0.clone(),
+        log_folder: None,
         cache: Bytes::mib(8),
         memory: None,
         flushes: Flushes::Honoured,

@@ -40,6 +40,7 @@ fn plan(folder: &Path, settings: &[(&str, &str)]) -> Make {
     Make {
         system: System::Sqlite,
         folder: folder.into(),
+        log_folder: None,
         cache: Bytes::mib(1),
         memory: None,
         flushes: Flushes::Honoured,
@@ -120,6 +121,8 @@ fn failures_are_classified() {
     assert_eq!(refused("."), FailureKind::Unreachable);
     let missing = plan(&folder.0.join("missing"), &[]).make().err().unwrap();
     assert_eq!(missing.kind, FailureKind::Missing, "{missing}");
+    let with_log = Make { log_folder: Some(folder.0.clone()), ..plan(&folder.0, &[]) };
+    assert!(with_log.make().is_err_and(|failure| failure.message.contains("--log-path")));
     let limited = Make { memory: Some(Bytes::gib(1)), ..plan(&folder.0, &[]) };
     assert_eq!(limited.make().err().unwrap().kind, FailureKind::Unsupported);
     for wrong in [("busy_timeout", "soon"), ("x; DROP TABLE t", "1")] {

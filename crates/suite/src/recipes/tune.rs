@@ -12,9 +12,9 @@ use std::collections::VecDeque;
 
 use plimsoll_analyse::{Configuration, Precision, TuneRun, Tuning};
 use plimsoll_database::{Row, SettingsChange, System};
-use plimsoll_load::Pace;
+use plimsoll_load::{Arrival, Pace};
 use plimsoll_record::{DatabaseSide, Listing, StepQuantity, UntriedSetting, Verdict};
-use plimsoll_units::{Bytes, Span};
+use plimsoll_units::{Bytes, Iops, Span};
 
 use crate::ground::Facts;
 use crate::options::{OptionsError, SuiteOptions, Surroundings, spelled};
@@ -86,6 +86,10 @@ pub struct TuneOptions {
     /// Number of clients
     #[arg(long, value_name = "COUNT", default_value_t = 8)]
     pub clients: u32,
+    /// Open load of this many transactions per second on average, which arrive independently (Poisson); by default each
+    /// client starts its next transaction after the previous one
+    #[arg(long, value_name = "RATE")]
+    pub rate: Option<Iops>,
     /// Figure to improve
     #[arg(long, value_enum, default_value_t)]
     pub goal: TuneGoal,
@@ -101,6 +105,15 @@ pub struct TuneOptions {
     /// Seed of the random numbers
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
+}
+
+impl TuneOptions {
+    fn pace(&self) -> Pace {
+        match self.rate {
+            Some(rate) => Pace::Open { rate, arrival: Arrival::Poisson },
+            None => Pace::Closed { depth: self.clients },
+        }
+    }
 }
 
 impl SuiteOptions for TuneOptions {
@@ -127,6 +140,7 @@ impl SuiteOptions for TuneOptions {
 #[derive(Debug, thiserror::Error)]
 enum TuneError {
     #[error("{0} has no settings to search: give postgres:// or mysql://")] System(System),
+    #[error("the throughput of an open load is its rate: give --goal mean or p99 with --rate")] OpenThroughput,
     #[error("the load needs clients, branches and time: give --clients, --scale and --measure")] Load,
     #[error("{name:?} is no setting that is tried: give --only some of {names}")] Setting { name: String, names: String },
 }
@@ -173,6 +187,9 @@ impl Tune {
         if options.clients == 0 || options.measure.is_zero() || options.scale == 0 {
             return Err(TuneError::Load.into());
         }
+        if options.rate.is_some() && options.goal == TuneGoal::Throughput {
+            return Err(TuneError::OpenThroughput.into());
+        }
         let unknown = options.only.iter().find(|name| !plan::list_names(system).any(|existing| existing == *name));
         if let Some(name) = unknown {
             let names: Vec<&str> = plan::list_names(system).collect();
@@ -217,7 +234,7 @@ impl Tune {
         let number = if self.is_created { search.measured / 2 } else { search.measured };
         let step = SessionsStep {
             sessions: self.options.clients,
-            pace: Pace::Closed { depth: self.options.clients },
+            pace: self.options.pace(),
             kinds: vec![self.load.kind.clone()],
             work: SessionWork::Transactions(std::sync::Arc::clone(&self.load.work)),
             turns: None,
@@ -319,14 +336,17 @@ impl Recipe for Tune {
     fn settings(&self) -> Vec<(String, String)> {
         let options = &self.options;
         let load = options.script.as_ref().map_or_else(|| spelled(&options.load), |script| script.name.clone());
-        crate::recipe::settings([
+        let rate = options.rate.map(|rate| ("transactions per second".to_owned(), rate.as_f64().to_string()));
+        let mut settings = crate::recipe::settings([
             ("load", load),
             ("clients", options.clients.to_string()),
             ("goal", spelled(&options.goal)),
             ("run", format!("{} after a warm-up of {}", options.measure, options.measure / 4)),
             ("time of the search", options.budget.to_string()),
             ("seed", options.seed.to_string()),
-        ])
+        ]);
+        settings.extend(rate);
+        settings
     }
 
     fn data_size(&self) -> Bytes {

@@ -59,6 +59,7 @@ fn settings_of_existing_server_are_reloaded_only_and_put_back() {
     let order = plimsoll_database::Make {
         system: System::Postgres,
         folder: directory.0.clone(),
+        log_folder: None,
         cache: Bytes::mib(8),
         memory: None,
         flushes: Flushes::Ignored,

@@ -5,7 +5,7 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use plimsoll_database::{Database, FailureKind, Flushes, cgroup::MemoryCgroup};
+use plimsoll_database::{Database, FailureKind, Flushes, Make, SettingsChange, cgroup::MemoryCgroup};
 use plimsoll_units::Bytes;
 
 use super::{Folder, Server, create, order, until, unwrap_failure};
@@ -24,6 +24,22 @@ fn postmaster(database: &dyn Database) -> PathBuf {
 
 fn entries(folder: &Path) -> usize {
     fs::read_dir(folder).unwrap().count()
+}
+
+#[test]
+fn log_of_created_server_is_in_its_own_folder() {
+    let (folder, log) = (Folder::new("wal-data"), Folder::new("wal"));
+    let Some(created) = create(&Make { log_folder: Some(log.0.clone()), ..order(&folder) }) else { return };
+    let mut created = created.unwrap_or_else(|failure| panic!("{failure}"));
+    let wal = fs::read_link(format!("{}/pg_wal", created.about().folder.as_ref().unwrap())).unwrap();
+    assert!(wal.starts_with(&log.0) && wal.join("000000010000000000000001").exists(), "{wal:?}");
+    created.configure(&[], SettingsChange::Restart).unwrap();
+    let settings = &created.database.about().settings;
+    assert!(settings.iter().any(|(name, value)| name == "pg_wal" && wal.starts_with(value)), "{settings:?}");
+    drop(created);
+    for folder in [&folder, &log] {
+        assert_eq!(fs::read_dir(&folder.0).unwrap().count(), 0, "{:?}", folder.0);
+    }
 }
 
 #[test]

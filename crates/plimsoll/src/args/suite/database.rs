@@ -47,6 +47,9 @@ pub struct MakeArgs {
     /// Directory of the server, on the storage under test
     #[arg(long, value_name = "DIR", default_value = ".", requires = "make")]
     pub path: PathBuf,
+    /// Directory of the server's log (WAL, redo log), on storage of its own; by default with the data
+    #[arg(long, value_name = "DIR", requires = "make")]
+    pub log_path: Option<PathBuf>,
     /// Create it on an emulated volume of this configuration of the catalogue, whose data are stored in --path. Needs root
     #[arg(long, value_name = "CONFIG", requires = "make")]
     pub like: Option<String>,

@@ -131,12 +131,27 @@ fn refused_setting_is_reported_and_an_unusable_server_ends_the_search() {
 }
 
 #[test]
+fn open_load_has_its_rate_in_all_runs() {
+    let open = TuneOptions { rate: Some(Iops::per_second(50)), goal: TuneGoal::P99, ..options() };
+    let mut tune = Tune::new(open, &created()).expect("valid options");
+    let done = play(&mut tune, 60, |_| false);
+    let sessions = done.iter().filter_map(|done| match &done.step.work {
+        Work::Sessions(step) => Some((step.pace, step.sessions)),
+        _ => None,
+    });
+    let expected = (Pace::Open { rate: Iops::per_second(50), arrival: Arrival::Poisson }, 8);
+    assert!(sessions.clone().count() > 0 && sessions.into_iter().all(|session| session == expected));
+}
+
+#[test]
 fn unsuitable_options_are_refused() {
     let refused =
         |options: TuneOptions, facts: &Facts| Tune::new(options, facts).err().expect("must be refused").to_string();
     let only = vec!["work_mem".to_owned()];
     assert!(refused(TuneOptions { only, ..options() }, &created()).contains("is no setting that is tried"));
     assert!(refused(TuneOptions { clients: 0, ..options() }, &created()).contains("--clients"));
+    let open = TuneOptions { rate: Some(Iops::per_second(50)), ..options() };
+    assert!(refused(open, &created()).contains("--goal mean or p99"));
     let sqlite = crate::recipes::databases::facts(System::Sqlite);
     assert!(refused(options(), &sqlite).contains("no settings to search"));
 }
