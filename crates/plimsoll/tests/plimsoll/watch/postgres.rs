@@ -91,8 +91,8 @@ fn credits_of_postgres_end_after_their_alert() {
     home.does(&["volume", "attach", "db", mount.to_str().unwrap(), "--mkfs", "ext4"]);
     let _attached = Attached(&home);
     let postgres = Postgres::start(programs, &mount);
-    let shown: Value = serde_json::from_str(&home.does(&["volume", "show", "db", "--json"])).unwrap();
-    let device = shown["attachment"]["device"].as_str().unwrap().to_owned();
+    let volume: Value = serde_json::from_str(&home.does(&["volume", "show", "db", "--json"])).unwrap();
+    let device = volume["attachment"]["device"].as_str().unwrap().to_owned();
     // Loading used no credits: they are full from here on.
     home.does(&["volume", "level", "db", CONFIG]);
 

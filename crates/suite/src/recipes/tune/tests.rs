@@ -135,12 +135,15 @@ fn open_load_has_its_rate_in_all_runs() {
     let open = TuneOptions { rate: Some(Iops::per_second(50)), goal: TuneGoal::P99, ..options() };
     let mut tune = Tune::new(open, &created()).expect("valid options");
     let done = play(&mut tune, 60, |_| false);
-    let sessions = done.iter().filter_map(|done| match &done.step.work {
-        Work::Sessions(step) => Some((step.pace, step.sessions)),
-        _ => None,
-    });
+    let runs: Vec<(Pace, u32)> = done
+        .iter()
+        .filter_map(|done| match &done.step.work {
+            Work::Sessions(step) => Some((step.pace, step.sessions)),
+            _ => None,
+        })
+        .collect();
     let expected = (Pace::Open { rate: Iops::per_second(50), arrival: Arrival::Poisson }, 8);
-    assert!(sessions.clone().count() > 0 && sessions.into_iter().all(|session| session == expected));
+    assert!(!runs.is_empty() && runs.iter().all(|run| *run == expected), "{runs:?}");
 }
 
 #[test]
