@@ -103,6 +103,53 @@ pub fn literal(text: &'static str) -> &'static str {
     text
 }
 
+/// Replaces the marks around the values of a translation: Japanese has spaces only between its letters and those of other
+/// scripts, and a sentence has a single full stop.
+#[doc(hidden)]
+pub fn space_values(marked: &str) -> String {
+    let mut text = String::with_capacity(marked.len());
+    let mut gap = None;
+    for letter in marked.chars() {
+        if matches!(letter, '\u{fdd0}' | '\u{fdd1}') {
+            gap = gap.max(Some(letter));
+            continue;
+        }
+        let before = text.chars().next_back();
+        let scripts = before.map(|before| (Script::of(before), Script::of(letter)));
+        match (gap.take(), scripts) {
+            (Some('\u{fdd0}'), Some((Script::Latin, Script::Japanese) | (Script::Japanese, Script::Latin))) => {
+                text.push(' ')
+            }
+            (Some('\u{fdd1}'), scripts) if scripts != Some((Script::Japanese, Script::Japanese)) => text.push(' '),
+            (Some('\u{fdd0}'), _) if before == Some('。') && letter == '。' => continue,
+            _ => {}
+        }
+        text.push(letter);
+    }
+    text.extend((gap == Some('\u{fdd1}')).then_some(' '));
+    text
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Script {
+    /// Kana and kanji.
+    Japanese,
+    /// Punctuation of Japanese, and white space.
+    Space,
+    Latin,
+}
+
+impl Script {
+    const fn of(letter: char) -> Self {
+        match letter {
+            '々' | 'ぁ'..='ゟ' | 'ァ'..='ヺ' | 'ー' | '㐀'..='鿿' => Self::Japanese,
+            '\u{3000}'..='〿' | '・' | '\u{ff00}'..='\u{ffef}' => Self::Space,
+            _ if letter.is_whitespace() => Self::Space,
+            _ => Self::Latin,
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -126,6 +173,20 @@ mod tests {
             [("ja_JP.UTF-8", "ja"), ("ja", "ja"), ("ja_JP.eucJP", "en"), ("C.UTF-8", "en"), ("jam", "en")]
         {
             assert_eq!(Language::of_locale(locale).tag(), tag, "{locale}");
+        }
+    }
+
+    #[test]
+    fn values_are_spaced_by_their_script() {
+        for (marked, text) in [
+            ("ランダム|読み取り|で|25 IOPS", "ランダム読み取りで 25 IOPS"),
+            ("6 日|の平均 7 %|を占める", "6 日の平均 7 % を占める"),
+            ("最大は|CPU^処理、ランダム^読み取り^p99", "最大は CPU 処理、ランダム読み取り p99"),
+            ("「名前」|の構成（8 件）|は必要。|。", "「名前」の構成（8 件）は必要。"),
+            ("/データ 1/x2|は||ない||", "/データ 1/x2 はない"),
+            ("a^", "a "),
+        ] {
+            assert_eq!(space_values(&marked.replace('|', "\u{fdd0}").replace('^', "\u{fdd1}")), text);
         }
     }
 

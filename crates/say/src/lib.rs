@@ -76,16 +76,17 @@ pub fn translations(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
 /// A `String` with the syntax of `format!`, in the language of the reader.
 ///
 /// A translation has the placeholders of the English template. Several placeholders without a name are numbered in the
-/// translation, as their order differs.
+/// translation, as their order differs. A space between a placeholder and Japanese text is there for values in Latin letters
+/// and digits, and is left out before values in Japanese.
 #[proc_macro]
 pub fn say(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
-    expand(input.into(), &quote!(::std::format!))
+    expand(input.into(), &quote!(::std::format!), TemplateValues::Formatted)
 }
 
 /// A `&'static str` in the language of the reader.
 #[proc_macro]
 pub fn label(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
-    expand(input.into(), &quote!(::plimsoll_language::literal))
+    expand(input.into(), &quote!(::plimsoll_language::literal), TemplateValues::None)
 }
 
 /// Messages of `thiserror` in the language of the reader: `#[error("…")]` becomes `#[error("{}", say!("…"))]`.
@@ -97,32 +98,50 @@ pub fn say_errors(_arguments: proc_macro::TokenStream, item: proc_macro::TokenSt
     messages::translate(item.into()).into()
 }
 
+/// Whether a text has values.
+#[derive(Clone, Copy, PartialEq)]
+enum TemplateValues {
+    None,
+    Formatted,
+}
+
 /// A call with the text, in both languages if there is a translation.
-fn expand(input: TokenStream, call: &TokenStream) -> proc_macro::TokenStream {
+fn expand(input: TokenStream, call: &TokenStream, values: TemplateValues) -> proc_macro::TokenStream {
     let mut arguments = input.into_iter();
     let first = arguments.next();
     let span = first.as_ref().map_or_else(Span::call_site, TokenTree::span);
-    let expanded = expand_text(first, call, &arguments.collect());
+    let expanded = expand_text(first, call, values, &arguments.collect());
     expanded.unwrap_or_else(|message| quote_spanned!(span => ::std::compile_error!(#message))).into()
 }
 
-fn expand_text(first: Option<TokenTree>, call: &TokenStream, rest: &TokenStream) -> Result<TokenStream, String> {
+fn expand_text(
+    first: Option<TokenTree>,
+    call: &TokenStream,
+    values: TemplateValues,
+    rest: &TokenStream,
+) -> Result<TokenStream, String> {
     let english: Option<LitStr> = first.and_then(|token| syn::parse2(token.into()).ok());
     let english = english.ok_or("expected a string literal, the English text")?;
     let text = english.value();
     let catalogue = JAPANESE.as_ref().map_err(Clone::clone)?;
     let Some(translation) = catalogue.translations.find(&text) else { return Ok(quote!(#call(#english #rest))) };
     template::check(&text, translation)?;
-    let mut japanese = Literal::string(translation);
+    let marked =
+        if values == TemplateValues::None { translation.to_owned() } else { template::mark_edges(translation) };
+    let mut japanese = Literal::string(&marked);
     // Names in braces are those of the caller.
     japanese.set_span(english.span());
     let dependency = catalogue.dependency.lock().map_err(|error| error.to_string())?.take();
     let dependency = dependency.as_deref().map(depend_on);
+    let mut translated = quote!(#call(#japanese #rest));
+    if marked != translation {
+        translated = quote!(::plimsoll_language::space_values(&#translated));
+    }
     Ok(quote_spanned! { Span::mixed_site() => {
         #dependency
         match ::plimsoll_language::Language::current() {
             ::plimsoll_language::Language::English => #call(#english #rest),
-            ::plimsoll_language::Language::Japanese => #call(#japanese #rest),
+            ::plimsoll_language::Language::Japanese => #translated,
         }
     }})
 }
