@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use plimsoll_device::{LoopDevice, occupant};
 use plimsoll_front::fuse::{self, MountError, Mountpoint, UnmountError};
+use plimsoll_language::{label, say};
 
 use crate::api;
 use crate::refusal::{Refusal, RefusalKind};
@@ -38,10 +39,10 @@ impl Service {
         not_left_over(name, &file)?;
         let created =
             fuse::clear_stale(point).and_then(|_| DirBuilder::new().recursive(true).mode(0o700).create(point));
-        created.map_err(|source| failed("preparing the mount point", point, &source))?;
+        created.map_err(|source| failed(label!("preparing the mount point"), point, &source))?;
         let (device, mountpoint) = fuse::mount(point).map_err(|error| not_mounted(&error))?;
         let served = self.inner.handle.call(move |server| server.mount(export, device))?;
-        served.map_err(|source| failed("serving", &file, &source))?;
+        served.map_err(|source| failed(label!("serving"), &file, &source))?;
         state.mounted.insert(name.to_owned(), mountpoint);
         let volume = state.volume_mut(name)?;
         let file = Some(file.display().to_string());
@@ -55,7 +56,7 @@ impl Service {
         let mut state = self.state();
         let volume = state.volume_mut(name)?;
         if *attachment == api::Attachment::default() {
-            return Err(Refusal::bad("an attachment names a file, a device or a mount point"));
+            return Err(Refusal::bad(label!("an attachment names a file, a device or a mount point")));
         }
         let present = volume.attachment.clone().unwrap_or_default();
         let adds = |present: &Option<String>, new: &Option<String>| match (present, new) {
@@ -95,10 +96,10 @@ impl Service {
                 }
                 true
             }
-            None => fuse::clear_stale(point).map_err(|source| failed("unmounting", point, &source))?,
+            None => fuse::clear_stale(point).map_err(|source| failed(label!("unmounting"), point, &source))?,
         };
         if !cleared && !is_attached {
-            return Err(Refusal::conflict(format!("{name} is not attached: there is nothing to detach")));
+            return Err(Refusal::conflict(say!("{name} is not attached: there is nothing to detach")));
         }
         // The directory may not be empty; then it stays.
         let _ = std::fs::remove_dir(point);
@@ -128,20 +129,21 @@ pub(crate) fn left_over(directory: &Path, name: &str) -> Option<api::Attachment>
 fn attached(name: &str, attachment: &api::Attachment) -> Refusal {
     let place = format_place(attachment);
     if attachment.dead {
-        return Refusal::conflict(format!(
+        return Refusal::conflict(say!(
             "{name} has a dead attachment{place}, which an earlier run of the service left: detach it first (plimsoll \
              volume detach {name}, as root)"
         ));
     }
-    Refusal::conflict(format!("{name} is attached already{place}: detach it first (plimsoll volume detach {name})"))
+    Refusal::conflict(say!("{name} is attached already{place}: detach it first (plimsoll volume detach {name})"))
 }
 
 /// Refuses to proceed while a loop device of any run of the service uses the file.
 fn not_left_over(name: &str, file: &Path) -> Result<(), Refusal> {
-    let over = LoopDevice::all_over(file).map_err(|source| failed("looking for loop devices over", file, &source))?;
+    let over =
+        LoopDevice::all_over(file).map_err(|source| failed(label!("looking for loop devices over"), file, &source))?;
     let Some(device) = over.first() else { return Ok(()) };
     let device = device.device().display();
-    Err(Refusal::conflict(format!(
+    Err(Refusal::conflict(say!(
         "{name} is in use by {device}: unmount that and take it back first (plimsoll volume detach {name}, as root)"
     )))
 }
@@ -151,7 +153,7 @@ fn unmount(name: &str, mountpoint: Mountpoint) -> Result<(), (Refusal, Mountpoin
         let refusal = match error {
             UnmountError::Busy(directory) => {
                 let who = occupant(&directory).map_or("something".to_owned(), |occupant| occupant.to_string());
-                Refusal::conflict(format!("{name} is in use by {who}: stop that, and detach again"))
+                Refusal::conflict(say!("{name} is in use by {who}: stop that, and detach again"))
             }
             error @ UnmountError::Io { .. } => Refusal::new(RefusalKind::Failed, chain(&error)),
         };

@@ -3,6 +3,7 @@
 //! All spans are in model time: an hour of a service with dilation N takes N hours.
 
 use plimsoll_catalogue::OptionValue;
+use plimsoll_language::{label, say};
 use plimsoll_units::{Instant, Span};
 use plimsoll_volume::{AutotuneState, Detached, Ladder, LevelModel, Policy, Totals};
 
@@ -46,13 +47,13 @@ impl Automation {
         options: &ServiceOptions,
     ) -> Result<Self, Refusal> {
         let (Some(level), Some(offer)) = (product.level(), &product.offer) else {
-            return Err(Refusal::bad(format!("{} has no levels, so autotune is not possible", product.like)));
+            return Err(Refusal::bad(say!("{} has no levels, so autotune is not possible", product.like)));
         };
         let does = |what: &str| {
             let able = offer.product().autotune().iter().any(|table| table.name.starts_with(what));
             let name = offer.product().name();
             let none =
-                || Refusal::bad(format!("the catalogue has no {what} autotune of {name}: its levels are set manually"));
+                || Refusal::bad(say!("the catalogue has no {what} autotune of {name}: its levels are set manually"));
             able.then_some(()).ok_or_else(none)
         };
         let tune = match requested.default {
@@ -63,7 +64,7 @@ impl Automation {
                 Some(Tune { tune: AutotuneState::new(now, policy, ladder, level), before: None })
             }
             None if requested.max.is_some() || requested.step.is_some() || requested.up_after_ns.is_some() => {
-                return Err(Refusal::bad("a level that follows the load needs a default that it goes back to"));
+                return Err(Refusal::bad(label!("a level that follows the load needs a default that it goes back to")));
             }
             None => None,
         };
@@ -76,7 +77,9 @@ impl Automation {
             None => None,
         };
         if tune.is_none() && detached.is_none() {
-            return Err(Refusal::bad("nothing to do: give a default level, or how long a volume rests detached"));
+            return Err(Refusal::bad(label!(
+                "nothing to do: give a default level, or how long a volume rests detached"
+            )));
         }
         Ok(Self { tune, detached, is_held: false })
     }
@@ -92,7 +95,7 @@ fn resolve_policy(
     let highest = product.level_option().and_then(|option| option.high).map_or(default, |high| high as u32);
     let max = requested.max.unwrap_or(highest);
     if max < default {
-        return Err(Refusal::bad(format!("the highest level ({max}) is below the default ({default})")));
+        return Err(Refusal::bad(say!("the highest level ({max}) is below the default ({default})")));
     }
     for level in [default, max] {
         let at = product.at_level(level, &options.products)?;
@@ -132,7 +135,7 @@ fn build_ladder(policy: &Policy, product: &Product, options: &ServiceOptions) ->
     let levels: Vec<u32> = (policy.default..=policy.max).step_by(policy.step as usize).take(MAX_LEVELS + 1).collect();
     if levels.len() > MAX_LEVELS {
         let Policy { default, max, step, .. } = policy;
-        return Err(Refusal::bad(format!(
+        return Err(Refusal::bad(say!(
             "steps of {step} from {default} to {max} are more than {MAX_LEVELS} levels: choose larger steps"
         )));
     }

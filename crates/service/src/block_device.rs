@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use plimsoll_device::{AccessMode, LoopDevice, LoopError, WriteRefusal, claim_named, occupant, signature};
 use plimsoll_front::fuse;
+use plimsoll_language::{label, say};
 use plimsoll_units::Bytes;
 use rustix::io::Errno;
 use rustix::mount::UnmountFlags;
@@ -133,8 +134,8 @@ pub fn attach(
     let host = HostSide::new(client, name)?;
     if !options.file_only {
         check_root(
-            "attaching a volume",
-            "add --file for the file alone, or connect over NBD (plimsoll volume show NAME)",
+            label!("attaching a volume"),
+            label!("add --file for the file alone, or connect over NBD (plimsoll volume show NAME)"),
         )?;
     }
     if let Some(point) = &options.mountpoint {
@@ -142,7 +143,7 @@ pub fn attach(
     }
     let volume: Volume = client.fetch(&volume_path(name, ""))?;
     if options.filesystem.is_some() && !volume.writable {
-        return Err(AttachError::refused(format_args!(
+        return Err(AttachError::refused(say!(
             "{name} is a snapshot, which never changes: clone it, and attach the clone"
         )));
     }
@@ -178,10 +179,10 @@ pub fn detach(client: &Client, name: &str) -> Result<(), AttachError> {
 /// A service uses the directory, the volume is not attached, or its device is in use.
 pub fn detach_offline(directory: &Path, name: &str) -> Result<(), AttachError> {
     let place = directory.display();
-    let is_served = plimsoll_front::is_served(directory)
-        .map_err(|error| AttachError::io(format_args!("looking at {place}"), error))?;
+    let is_served =
+        plimsoll_front::is_served(directory).map_err(|error| AttachError::io(say!("looking at {place}"), error))?;
     if is_served {
-        return Err(AttachError::refused(format_args!("a service has {place}: leave out --offline")));
+        return Err(AttachError::refused(say!("a service has {place}: leave out --offline")));
     }
     let file = mounted_file(directory, name);
     let point = file.parent().unwrap_or(&file);
@@ -189,7 +190,7 @@ pub fn detach_offline(directory: &Path, name: &str) -> Result<(), AttachError> {
     let stale = fuse::clear_stale(point)
         .map_err(|error| AttachError::io(format_args!("unmounting {}", point.display()), error))?;
     if !any && !stale {
-        return Err(AttachError::refused(format_args!("{name} is not attached: nothing is left of it below {place}")));
+        return Err(AttachError::refused(say!("{name} is not attached: nothing is left of it below {place}")));
     }
     // It may contain files of others.
     let _ = std::fs::remove_dir(point);
@@ -244,7 +245,7 @@ pub fn release(client: Option<Client>, volumes: &[Volume], reattach: bool) {
 fn sync(attachment: &Attachment) -> Result<(), AttachError> {
     let Some(point) = &attachment.mountpoint else { return Ok(()) };
     let synced = std::fs::File::open(point).and_then(|directory| Ok(rustix::fs::syncfs(directory)?));
-    synced.map_err(|error| AttachError::io(format_args!("writing out {point}"), error))
+    synced.map_err(|error| AttachError::io(say!("writing out {point}"), error))
 }
 
 /// True if an attached volume has no known content, such as a filesystem; false if it cannot be read.
@@ -277,13 +278,13 @@ fn check_point(point: &Path, name: &str) -> Result<(), AttachError> {
     match rustix::fs::stat(point) {
         Ok(stat) if rustix::fs::FileType::from_raw_mode(stat.st_mode).is_dir() => Ok(()),
         Err(Errno::NOTCONN | Errno::CONNABORTED | Errno::IO | Errno::STALE | Errno::NXIO | Errno::SHUTDOWN) => {
-            Err(AttachError::refused(format_args!(
+            Err(AttachError::refused(say!(
                 "{place} is a dead mount, of a service that has ended: plimsoll volume detach {name} clears that of {name} \
                  (as root), umount -l {place} any other"
             )))
         }
         Err(Errno::NOENT) => Ok(()),
-        _ => Err(AttachError::refused(format_args!("{place} is no directory to mount at: name a directory"))),
+        _ => Err(AttachError::refused(say!("{place} is no directory to mount at: name a directory"))),
     }
 }
 
@@ -302,7 +303,7 @@ fn make_mount_point(point: &Path) -> Result<Option<PathBuf>, AttachError> {
         return Ok(None);
     }
     std::fs::create_dir_all(point).map_err(|error| {
-        AttachError::refused(format_args!("{}: cannot be made ({error}): name a directory", point.display()))
+        AttachError::refused(say!("{}: cannot be made ({error}): name a directory", point.display()))
     })?;
     Ok(Some(point.to_owned()))
 }
@@ -341,7 +342,7 @@ fn build(
             mount(&path, point, Some("ro,norecovery"), progress).map_err(|_| error)
         })?;
         stack.mounted = true;
-        let point = point.canonicalize().map_err(|error| AttachError::io("the mount point", error))?;
+        let point = point.canonicalize().map_err(|error| AttachError::io(label!("the mount point"), error))?;
         host.record(&Attachment { mountpoint: Some(point.display().to_string()), ..Attachment::default() })?;
     }
     Ok(())
@@ -369,11 +370,11 @@ fn make_filesystem(
         return Ok(());
     }
     let claim = claimed.map_err(|refusal| match refusal {
-        WriteRefusal::Carries { signature, .. } => AttachError::refused(format_args!(
+        WriteRefusal::Carries { signature, .. } => AttachError::refused(say!(
             "no filesystem is made, the volume carries {signature}: leave out --mkfs to use it; if it may be lost, attach \
              without --mkfs and wipe the device first (wipefs -a)"
         )),
-        other => AttachError::refused(format_args!("no filesystem is made: {other}")),
+        other => AttachError::refused(say!("no filesystem is made: {other}")),
     })?;
     // The program opens the device exclusively.
     drop(claim);
@@ -408,30 +409,34 @@ fn run(command: &mut Command, program: &str, package: &str, progress: AttachProg
         output
     });
     let output = output.map_err(|error| {
-        AttachError::io(format_args!("{program} cannot be run: install {package}, or use another kind"), error)
+        AttachError::io(say!("{program} cannot be run: install {package}, or use another kind"), error)
     })?;
     if output.status.success() {
         return Ok(());
     }
     let reason = String::from_utf8_lossy(&output.stderr);
     let reason = reason.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join("; ");
-    Err(AttachError::refused(format_args!("{program} refused: {reason}")))
+    Err(AttachError::refused(say!("{program} refused: {reason}")))
 }
 
 /// Reports the elapsed seconds until the sender is gone.
 fn report_waiting(program: &str, ended: &mpsc::Receiver<()>, progress: AttachProgress<'_>) {
     let begun = Instant::now();
     while ended.recv_timeout(Duration::from_secs(1)) == Err(mpsc::RecvTimeoutError::Timeout) {
-        progress(&format!("{program} runs at the speed of the volume: {} s", begun.elapsed().as_secs()));
+        progress(&say!("{program} runs at the speed of the volume: {} s", begun.elapsed().as_secs()));
     }
     progress("");
 }
 
 /// Removes the loop devices over a volume's file, and unmounts their filesystems. Returns true if there were any.
 fn remove_devices(name: &str, file: &Path) -> Result<bool, AttachError> {
-    let devices = LoopDevice::all_over(file).map_err(|error| AttachError::io("looking for loop devices", error))?;
+    let devices =
+        LoopDevice::all_over(file).map_err(|error| AttachError::io(label!("looking for loop devices"), error))?;
     if !devices.is_empty() {
-        check_root("detaching a volume that is a block device", "sudo plimsoll volume detach NAME --service PATH")?;
+        check_root(
+            label!("detaching a volume that is a block device"),
+            "sudo plimsoll volume detach NAME --service PATH",
+        )?;
     }
     let any = !devices.is_empty();
     for device in devices {
@@ -457,7 +462,7 @@ fn unmount(name: &str, point: &Path) -> Result<(), AttachError> {
         let place = point.display();
         if error == Errno::BUSY {
             let who = occupant(point).map_or("something".to_owned(), |occupant| occupant.to_string());
-            return AttachError::refused(format_args!(
+            return AttachError::refused(say!(
                 "{name} is mounted at {place} and in use by {who}: stop that, and try again"
             ));
         }
@@ -481,7 +486,7 @@ impl<'a> HostSide<'a> {
         let socket = match client.address() {
             ControlAddress::Unix(socket) => socket,
             ControlAddress::Tcp(at) => {
-                return Err(AttachError::refused(format_args!(
+                return Err(AttachError::refused(say!(
                     "a volume becomes a block device of the host that serves it: name the control socket there with \
                      --service instead of http://{at}, or connect over NBD (plimsoll volume show {name})"
                 )));
@@ -497,10 +502,10 @@ impl<'a> HostSide<'a> {
     fn check_file(&self) -> Result<(), AttachError> {
         match rustix::fs::statfs(&self.file) {
             Ok(stat) if stat.f_type == FUSE => Ok(()),
-            Err(Errno::ACCESS) => Err(AttachError::refused(
+            Err(Errno::ACCESS) => Err(AttachError::refused(label!(
                 "the service runs as a user whose files root may not see: run it as root, or write user_allow_other into \
-                 /etc/fuse.conf there, and attach again",
-            )),
+                 /etc/fuse.conf there, and attach again"
+            ))),
             Ok(_) => Err(AttachError::NotServed(self.file.clone())),
             Err(error) => Err(AttachError::io(self.file.display(), error)),
         }
@@ -522,5 +527,5 @@ fn check_root(action: &str, instead: &str) -> Result<(), AttachError> {
     if rustix::process::geteuid().is_root() {
         return Ok(());
     }
-    Err(AttachError::refused(format_args!("{action} needs root, for loop devices and mounts: {instead}")))
+    Err(AttachError::refused(say!("{action} needs root, for loop devices and mounts: {instead}")))
 }

@@ -8,13 +8,15 @@ use std::time::Duration;
 
 use http_body_util::{BodyExt, Full, Limited};
 use hyper::body::Bytes;
-use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HOST};
+use hyper::header::{ACCEPT_LANGUAGE, AUTHORIZATION, CONTENT_TYPE, HOST};
 use hyper::{Method, Request, Response, StatusCode, body::Incoming};
 use hyper_util::rt::TokioIo;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpStream, UnixStream};
+
+use plimsoll_language::{Language, say};
 
 use crate::api::ErrorBody;
 use crate::http::Token;
@@ -194,7 +196,7 @@ impl Client {
         self.runtime.block_on(async {
             tokio::time::timeout(self.timeout, self.requested(method, path, body))
                 .await
-                .unwrap_or_else(|_| Err(self.broken(&format_args!("no response for {} s", self.timeout.as_secs()))))
+                .unwrap_or_else(|_| Err(self.broken(&say!("no response for {} s", self.timeout.as_secs()))))
         })
     }
 
@@ -239,7 +241,11 @@ impl Client {
             ControlAddress::Unix(_) => "localhost",
             ControlAddress::Tcp(authority) => authority,
         };
-        let mut request = Request::builder().method(method).uri(path).header(HOST, host);
+        let mut request = Request::builder()
+            .method(method)
+            .uri(path)
+            .header(HOST, host)
+            .header(ACCEPT_LANGUAGE, Language::current().tag());
         if !body.is_empty() {
             request = request.header(CONTENT_TYPE, "application/json");
         }

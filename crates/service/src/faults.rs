@@ -1,5 +1,6 @@
 //! Fault injection. Faults end with the service.
 
+use plimsoll_language::{label, say};
 use plimsoll_units::Span;
 use plimsoll_volume::{Class, Faults};
 
@@ -46,16 +47,16 @@ fn read(faults: &api::Faults) -> Result<Faults, Refusal> {
     let api::Faults { seed, only, errors_ppm, spikes_ppm, spike_ns, tears_ppm, stall_ns } = faults;
     for (what, ppm) in [("errors_ppm", errors_ppm), ("spikes_ppm", spikes_ppm), ("tears_ppm", tears_ppm)] {
         if *ppm > ALL_PPM {
-            return Err(Refusal::bad(format!("{what} is {ppm}: write 0 to {ALL_PPM}, which is all requests")));
+            return Err(Refusal::bad(say!("{what} is {ppm}: write 0 to {ALL_PPM}, which is all requests")));
         }
     }
     if *spikes_ppm > 0 && *spike_ns == 0 {
-        return Err(Refusal::bad("spikes need a length: give spike_ns, too"));
+        return Err(Refusal::bad(label!("spikes need a length: give spike_ns, too")));
     }
     let class = |word: &String| {
         let class = Class::ALL.into_iter().find(|class| class.name() == word);
         class.ok_or_else(|| {
-            Refusal::bad(format!("\"{word}\" is none of read, write, flush and trim", word = word.escape_debug()))
+            Refusal::bad(say!("\"{word}\" is none of read, write, flush and trim", word = word.escape_debug()))
         })
     };
     Ok(Faults {

@@ -1,5 +1,6 @@
 //! Comparison of a product with the speed of this host.
 
+use plimsoll_language::say;
 use plimsoll_model::analytic::{Workload, capacity, iops_at};
 use plimsoll_units::{Bytes, Span};
 use plimsoll_volume::Slow;
@@ -36,7 +37,7 @@ pub(crate) fn check(product: &Product, size: u64, floor: &Floor, slow: Slow) -> 
         return Ok(());
     }
     let (answer, late) = (Span::from_nanos(answer as u64), Span::from_nanos(floor.timer_p50_ns));
-    Err(Refusal::bad(format!(
+    Err(Refusal::bad(say!(
         "{} answers after {answer}, and timers of this host are late by {late} as a rule: start the service with --slow \
          {times:.0}, which makes time {times:.0} times slower, or create the volume with --force",
         product.like

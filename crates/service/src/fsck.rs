@@ -7,6 +7,7 @@ use crate::api::{CHECK_FORMAT, Check, CheckedVolume, DamagedBlock, MAX_NAMED_DAM
 use crate::metadata::StoredMetadata;
 use crate::refusal::display;
 use plimsoll_front::{DirectoryError, Inspection};
+use plimsoll_language::{label, say};
 use plimsoll_volume::{
     Commit, FileId, FilePosition, Log, LogError, Record, Recovered, ShortFile, Store, Unrecoverable, Unreferenced,
     VolumeId,
@@ -40,7 +41,7 @@ pub fn fsck(directory: &Path, repair: Repair, checksums: AddChecksums) -> Result
     check.log_bytes = log.length + inspection.rest_bytes();
     if checksums == AddChecksums::Required && !inspection.has_checksums() && check.problems.is_empty() {
         inspection.add_checksums()?;
-        check.repaired.push("checksums were computed for all data, as they are".to_owned());
+        check.repaired.push(label!("checksums were computed for all data, as they are").to_owned());
     }
     sums(&mut inspection, &mut check, repair)?;
     let is_sound = store(&mut inspection, &mut check, repair)?;
@@ -58,7 +59,7 @@ fn release(inspection: &mut Inspection, check: &mut Check) -> Result<(), Directo
     if inspection.superblock().is_some_and(|superblock| superblock.keeps_unreferenced) {
         inspection.release_unreferenced()?;
         let bytes = display(check.unreferenced_bytes);
-        check.repaired.push(format!("{bytes} of data files that no volume refers to are freed at the next start"));
+        check.repaired.push(say!("{bytes} of data files that no volume refers to are freed at the next start"));
     }
     Ok(())
 }
@@ -68,17 +69,17 @@ fn metadata(inspection: &mut Inspection, check: &mut Check, repair: Repair) -> R
     let mut is_sound = true;
     if inspection.superblock().is_none() {
         is_sound = false;
-        let problem = "the superblock is missing or damaged".to_owned();
+        let problem = label!("the superblock is missing or damaged").to_owned();
         if repair == Repair::Required && inspection.log().next() > 0 {
             inspection.repair_superblock()?;
-            check.repaired.push(format!("{problem}: made again from the log"));
+            check.repaired.push(say!("{problem}: made again from the log"));
         } else {
             check.problems.push(problem);
         }
     }
     let problem = match inspection.lost() {
         Ok(()) if inspection.rest_bytes() == 0 => return Ok(is_sound),
-        Ok(()) => format!("the log ends in {} bytes of a commit that was never answered", inspection.rest_bytes()),
+        Ok(()) => say!("the log ends in {} bytes of a commit that was never answered", inspection.rest_bytes()),
         Err(error) => lost(&error, inspection.log()),
     };
     // Without the beginning of the log, or with a foreign log, no state can be recovered.
@@ -86,8 +87,8 @@ fn metadata(inspection: &mut Inspection, check: &mut Check, repair: Repair) -> R
         || inspection.log().next() == 0;
     if repair == Repair::Required && !is_hopeless && inspection.superblock().is_some() {
         let retained = inspection.repair_log()?;
-        let retained = retained.map_or_else(String::new, |retained| format!(", kept as {}", retained.display()));
-        check.repaired.push(format!("{problem}: cut off{retained}"));
+        let retained = retained.map_or_else(String::new, |retained| say!(", kept as {}", retained.display()));
+        check.repaired.push(say!("{problem}: cut off{retained}"));
     } else {
         check.problems.push(problem);
     }
@@ -103,11 +104,11 @@ fn data_files(inspection: &mut Inspection, check: &mut Check, repair: Repair) ->
     let foreign = describe(inspection.foreign_files());
     let damaged = describe(inspection.damaged_headers());
     let is_sound = foreign.is_empty() && damaged.is_empty();
-    check.problems.extend(foreign.into_iter().map(|(_, why)| format!("{why}: restore it from a copy")));
+    check.problems.extend(foreign.into_iter().map(|(_, why)| say!("{why}: restore it from a copy")));
     for (file, why) in damaged {
         if repair == Repair::Required {
             inspection.repair_header(file)?;
-            check.repaired.push(format!("{why}: written again"));
+            check.repaired.push(say!("{why}: written again"));
         } else {
             check.problems.push(why);
         }
@@ -120,7 +121,7 @@ fn sums(inspection: &mut Inspection, check: &mut Check, repair: Repair) -> Resul
     for (file, why) in inspection.damaged_sums() {
         if repair == Repair::Required {
             inspection.repair_sums(file)?;
-            check.repaired.push(format!("{why}: computed again, from the data as they are"));
+            check.repaired.push(say!("{why}: computed again, from the data as they are"));
         } else {
             check.problems.push(why);
         }
@@ -147,13 +148,13 @@ fn verify(
     }
     check.damaged.sort_unstable();
     for DamagedBlock { volume, offset } in check.damaged.iter().take(MAX_NAMED_DAMAGES) {
-        check.problems.push(format!(
+        check.problems.push(say!(
             "volume {volume} is damaged at byte {offset}: the 4 KiB there differ from their checksum and are not served; \
              restore or overwrite them"
         ));
     }
     if check.damaged.len() > MAX_NAMED_DAMAGES {
-        check.problems.push(format!("and {} further blocks", check.damaged.len() - MAX_NAMED_DAMAGES));
+        check.problems.push(say!("and {} further blocks", check.damaged.len() - MAX_NAMED_DAMAGES));
     }
     Ok(())
 }
@@ -186,7 +187,7 @@ fn store(inspection: &mut Inspection, check: &mut Check, repair: Repair) -> Resu
             let problem = format!("{file} ({})", of(&file.volumes, &names));
             if repair == Repair::Required {
                 inspection.repair_length(file.file, file.needed)?;
-                check.repaired.push(format!("{problem}: reads as zeros"));
+                check.repaired.push(say!("{problem}: reads as zeros"));
             } else {
                 check.problems.push(problem);
             }
@@ -202,7 +203,7 @@ fn store(inspection: &mut Inspection, check: &mut Check, repair: Repair) -> Resu
             verify(inspection, check, &store, &names)?;
         }
         Err(Unrecoverable::Short(_)) => {}
-        Err(error) => check.problems.push(format!("{error}: restore the log from a copy")),
+        Err(error) => check.problems.push(say!("{error}: restore the log from a copy")),
     }
     Ok(is_sound)
 }
@@ -227,15 +228,15 @@ pub(crate) fn lost(error: &LogError, log: &Log) -> String {
     let touched: BTreeSet<VolumeId> =
         log.later.iter().flat_map(|commit| &commit.records).filter_map(volume_of).collect();
     match error {
-        LogError::Foreign { .. } => format!("{error}: restore it from a copy"),
-        LogError::Missing { .. } => format!("{error}: restore it from a copy, volumes cannot be found without it"),
+        LogError::Foreign { .. } => say!("{error}: restore it from a copy"),
+        LogError::Missing { .. } => say!("{error}: restore it from a copy, volumes cannot be found without it"),
         LogError::Damaged { .. } => {
             let touched: Vec<VolumeId> = touched.into_iter().collect();
-            format!("{error}; the sound commits behind the damage concern {}", of(&touched, &names))
+            say!("{error}; the sound commits behind the damage concern {}", of(&touched, &names))
         }
         LogError::Lost { .. } => {
             let existing: Vec<VolumeId> = names.keys().copied().collect();
-            format!("{error}; they may concern {}, and others made since", of(&existing, &names))
+            say!("{error}; they may concern {}, and others made since", of(&existing, &names))
         }
     }
 }
@@ -256,15 +257,15 @@ pub(crate) fn short(directory: &Path, files: &[ShortFile], names: &BTreeMap<Volu
 
 fn remedy(directory: &Path) -> String {
     let directory = directory.display();
-    format!("restore it from a copy, or continue with the remaining data: plimsoll volume fsck {directory} --repair")
+    say!("restore it from a copy, or continue with the remaining data: plimsoll volume fsck {directory} --repair")
 }
 
 fn of(volumes: &[VolumeId], names: &BTreeMap<VolumeId, String>) -> String {
     let names: Vec<&str> = volumes.iter().filter_map(|volume| names.get(volume)).map(String::as_str).collect();
     match names.as_slice() {
-        [] => "no volume that has a name".to_owned(),
-        [name] => format!("volume {name}"),
-        names => format!("volumes {}", names.join(", ")),
+        [] => label!("no volume that has a name").to_owned(),
+        [name] => say!("volume {name}"),
+        names => say!("volumes {}", names.join(", ")),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use plimsoll_catalogue::{Catalogue, Like, PriceTerms, ProductKind};
 use plimsoll_front::Server;
+use plimsoll_language::say;
 use plimsoll_model::ChainSpec;
 use plimsoll_volume::{GroupId, LimitedQuantity, VolumeId};
 
@@ -52,7 +53,7 @@ pub(crate) fn shared(text: &str, products: &Catalogue) -> Result<(String, ChainS
             let offer = products.offer(&config, &terms).map_err(|refusal| refused(&refusal))?;
             if offer.product().kind() != ProductKind::Machine {
                 let example = "oci/VM.Standard.E4.Flex:16ocpu";
-                return Err(Refusal::bad(format!(
+                return Err(Refusal::bad(say!(
                     "{config} is not a machine: write a machine, such as {example}, or stages"
                 )));
             }

@@ -1,6 +1,7 @@
 //! Operations on groups.
 
 use plimsoll_catalogue::{Catalogue, Like, PriceTerms};
+use plimsoll_language::say;
 use plimsoll_volume::{Edit, LimitedQuantity};
 
 use crate::api;
@@ -27,7 +28,7 @@ impl Service {
         let mut state = self.state();
         names::check(&group.name)?;
         if state.groups.contains_key(&group.name) {
-            return Err(Refusal::conflict(format!("there is a group {} already: choose another name", group.name)));
+            return Err(Refusal::conflict(say!("there is a group {} already: choose another name", group.name)));
         }
         let (like, model) = shared(&group.like, self.products())?;
         let metadata = GroupMetadata::new(&group.name, &like, &model.to_string());
@@ -49,7 +50,7 @@ impl Service {
         let members: Vec<&str> = members.map(Volume::name).collect();
         if !members.is_empty() {
             let members = members.join(", ");
-            return Err(Refusal::conflict(format!("the group {name} has volumes: delete {members} first")));
+            return Err(Refusal::conflict(say!("the group {name} has volumes: delete {members} first")));
         }
         let edit = Edit::Delete { volume };
         self.inner.handle.edit(edit).map_err(|error| Refusal::of_edit(name, &error))?;
@@ -78,7 +79,7 @@ impl ServiceState {
         config.machine = Some(machine.volume);
         let why = |why| {
             let refusal = refused(&why);
-            Refusal { message: format!("in the group {}: {}", group.metadata.name, refusal.message), ..refusal }
+            Refusal { message: say!("in the group {}: {}", group.metadata.name, refusal.message), ..refusal }
         };
         products.offer(&config, &terms).map(drop).map_err(why)
     }

@@ -1,6 +1,7 @@
 //! Health of the store: whether changes are accepted and become durable.
 
 use plimsoll_front::descriptors;
+use plimsoll_language::{label, say};
 use plimsoll_volume::{Errno, StoreHealth, Usage, Volumes};
 
 use crate::api;
@@ -73,9 +74,10 @@ const MIN_SPACE: u64 = 1 << 20;
 /// A failure of the store with its remedy.
 fn describe(StoreState { health, usage, cluster }: StoreState, options: &ServiceOptions) -> Option<String> {
     let directory = options.directory.display();
-    let remedy = if options.capacity.is_some() { "Raise --capacity" } else { "Make room on the filesystem" };
+    let remedy =
+        if options.capacity.is_some() { label!("Raise --capacity") } else { label!("Make room on the filesystem") };
     match health {
-        StoreHealth::Good if usage.available < MIN_SPACE.min(usage.capacity / 16) => Some(format!(
+        StoreHealth::Good if usage.available < MIN_SPACE.min(usage.capacity / 16) => Some(say!(
             "{} of {} of space are taken: writes to new places fail. Space is taken in clusters of {}, so that a scattered \
              block of 4 KiB takes a whole one. {remedy}, trim, or delete volumes or snapshots",
             display(usage.taken),
@@ -83,14 +85,14 @@ fn describe(StoreState { health, usage, cluster }: StoreState, options: &Service
             display(cluster.into()),
         )),
         StoreHealth::Good => None,
-        StoreHealth::Stalled(Errno::NoSpc) => Some(format!(
+        StoreHealth::Stalled(Errno::NoSpc) => Some(say!(
             "the filesystem of {directory} is full: answered changes do not become durable until there is room, and then \
              by themselves"
         )),
-        StoreHealth::Stalled(errno) => Some(format!(
+        StoreHealth::Stalled(errno) => Some(say!(
             "a commit to {directory} failed ({errno}), and is repeated: answered changes are not durable; look at its disk"
         )),
-        StoreHealth::Failed => Some(format!(
+        StoreHealth::Failed => Some(say!(
             "a sync of {directory} failed: answered changes may be lost, and changes are refused; look at its disk, then \
              restart the service"
         )),

@@ -2,6 +2,7 @@
 
 use std::sync::MutexGuard;
 
+use plimsoll_language::{label, say};
 use plimsoll_volume::Edit;
 
 use crate::api;
@@ -49,10 +50,7 @@ impl Service {
         state.fits(&product, volume.metadata.group.as_deref(), self.products())?;
         if let Some(offer) = product.offer.as_ref().filter(|offer| offer.capacity.get() < volume.size) {
             let (holds, has) = (offer.capacity, display(volume.size));
-            return Err(Refusal::bad(format!(
-                "{} holds {holds}, and {name} has {has}: name a larger size",
-                product.like
-            )));
+            return Err(Refusal::bad(say!("{} holds {holds}, and {name} has {has}: name a larger size", product.like)));
         }
         if !volume.metadata.forced {
             self.can_emulate(&product, volume.size)?;
@@ -63,7 +61,7 @@ impl Service {
 
     /// Refuses a change that the real product makes only while detached, or disconnects the clients if forced.
     fn detached(&self, name: &str, level: &api::Level, why: &str) -> Result<MutexGuard<'_, ServiceState>, Refusal> {
-        let refusal = match self.unused(name, "change it") {
+        let refusal = match self.unused(name, label!("change it")) {
             Ok(state) => return Ok(state),
             Err(refusal) => refusal,
         };
@@ -71,10 +69,11 @@ impl Service {
         if level.force_detach && !is_attached {
             return self.disconnect(name);
         }
-        let force = if is_attached { "" } else { ", or break the clients off with --force-detach" };
-        let message = refusal.message.replace(&format!("{name} "), "it ");
-        let online = "plimsoll serve --online-uhp permits it online, as a published test of an attached volume has it";
-        Err(Refusal::conflict(format!("{why}; {message}{force}; {online}")))
+        let force = if is_attached { "" } else { label!(", or break the clients off with --force-detach") };
+        let message = refusal.message.replace(&format!("{name} "), label!("it "));
+        let online =
+            label!("plimsoll serve --online-uhp permits it online, as a published test of an attached volume has it");
+        Err(Refusal::conflict(say!("{why}; {message}{force}; {online}")))
     }
 
     /// Reason why a change is made only on detached volumes; `None` if the vendor or this service makes it online.

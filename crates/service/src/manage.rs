@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use plimsoll_catalogue::Like;
 use plimsoll_front::Server;
 use plimsoll_front::iscsi::Controller;
+use plimsoll_language::{label, say};
 use plimsoll_units::Bytes;
 use plimsoll_volume::{Edit, Export, VolumeAccess, VolumeId};
 
@@ -87,7 +88,9 @@ impl Service {
     /// Creates a snapshot: a read-only volume with the present content of this volume.
     pub fn snapshot(&self, name: &str, fork: &api::Fork) -> Result<api::Volume, Refusal> {
         if fork.like.is_some() {
-            return Err(Refusal::bad("a snapshot is like its volume: make a clone of it that is like something else"));
+            return Err(Refusal::bad(label!(
+                "a snapshot is like its volume: make a clone of it that is like something else"
+            )));
         }
         self.fork(name, fork, VolumeAccess::ReadOnly, None)
     }
@@ -220,7 +223,7 @@ impl Service {
         let size = size.ok_or_else(|| Refusal::bad("a new size is missing: give size_bytes, or size with a unit"))?;
         if size < volume.size {
             let (has, requested) = (exact(volume.size), exact(size));
-            return Err(Refusal::bad(format!("{name} has {has}, and a volume only grows: {requested} is less")));
+            return Err(Refusal::bad(say!("{name} has {has}, and a volume only grows: {requested} is less")));
         }
         let product = volume.product.holding(size, self.products())?;
         // A product of whole units has the next whole size.
@@ -253,14 +256,14 @@ impl Service {
     /// Replaces the content of a volume with that of another.
     pub fn restore(&self, name: &str, restore: &api::Restore) -> Result<api::Volume, Refusal> {
         if restore.from == name {
-            return Err(Refusal::bad(format!("{name} cannot be restored from itself: name a snapshot of it")));
+            return Err(Refusal::bad(say!("{name} cannot be restored from itself: name a snapshot of it")));
         }
-        let state = self.unused(name, "it is restored")?;
+        let state = self.unused(name, label!("it is restored"))?;
         let volume = state.volume(name)?;
         let from = state.volume(&restore.from)?;
         if from.size > volume.size {
             let (theirs, own) = (display(from.size), display(volume.size));
-            return Err(Refusal::bad(format!(
+            return Err(Refusal::bad(say!(
                 "{} has {theirs}, more than the {own} of {name}: resize {name} first",
                 restore.from
             )));
@@ -273,7 +276,7 @@ impl Service {
 
     /// Deletes an unused volume.
     pub fn delete(&self, name: &str) -> Result<(), Refusal> {
-        let mut state = self.unused_then(name, "it is deleted", |server, export| {
+        let mut state = self.unused_then(name, label!("it is deleted"), |server, export| {
             let is_quiet = server.volumes().0.in_flight(export) == 0;
             if is_quiet {
                 server.retract(export);
@@ -333,10 +336,8 @@ impl Service {
                 return Ok(state);
             }
             if clients > 0 && begun.elapsed() >= DISCONNECT_GRACE {
-                let s = if clients == 1 { "" } else { "s" };
-                return Err(Refusal::conflict(format!(
-                    "{name} has {clients} client{s}: {action} when they have disconnected"
-                )));
+                let connected = if clients == 1 { say!("1 client") } else { say!("{clients} clients") };
+                return Err(Refusal::conflict(say!("{name} has {connected}: {action} when they have disconnected")));
             }
             if begun.elapsed() >= IN_FLIGHT_TIMEOUT {
                 return Err(unanswered(name));
@@ -354,7 +355,7 @@ impl Service {
         loop {
             let state = self.state();
             let volume = state.volume(name)?.with_id(id)?;
-            let (export, unattached) = (volume.export, volume.unattached("try again"));
+            let (export, unattached) = (volume.export, volume.unattached(label!("try again")));
             let is_quiet = self.inner.handle.call(move |server| {
                 server.retract(export);
                 server.clients(export) == 0 && server.volumes().0.in_flight(export) == 0
@@ -376,5 +377,5 @@ impl Service {
 }
 
 pub(crate) fn unanswered(name: &str) -> Refusal {
-    Refusal::conflict(format!("{name} has requests in flight that are not answered yet (a stall?): try again later"))
+    Refusal::conflict(say!("{name} has requests in flight that are not answered yet (a stall?): try again later"))
 }

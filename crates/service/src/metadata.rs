@@ -5,6 +5,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use plimsoll_language::say;
+
 use crate::admission::Initiators;
 use crate::api;
 use crate::bill::Bill;
@@ -117,9 +119,7 @@ impl StoredMetadata {
         match format.as_str() {
             VOLUME => serde_json::from_str(text).map(|volume| Self::Volume(Box::new(volume))).map_err(wrong),
             GROUP => serde_json::from_str(text).map(Self::Group).map_err(wrong),
-            other => {
-                Err(format!("it is of format {other:?}: use the version of plimsoll that wrote it, or a later one"))
-            }
+            other => Err(say!("it is of format {other:?}: use the version of plimsoll that wrote it, or a later one")),
         }
     }
 }

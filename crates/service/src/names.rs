@@ -1,6 +1,7 @@
 //! Names of volumes and groups.
 
 use plimsoll_catalogue::{nearest, one_of};
+use plimsoll_language::{label, say};
 
 use crate::refusal::{Refusal, RefusalKind};
 
@@ -17,7 +18,7 @@ pub(crate) fn check(name: &str) -> Result<(), Refusal> {
     let displayed: String = name.chars().take(NAME_BYTES).flat_map(char::escape_debug).collect();
     Err(Refusal::new(
         RefusalKind::Bad,
-        format!(
+        say!(
             "\"{displayed}\" is not a valid name: write 1 to {NAME_BYTES} letters, digits, -, _ and ., a letter or digit first"
         ),
     ))
@@ -28,12 +29,14 @@ pub(crate) fn unknown<'n>(what: &str, name: &str, existing: impl IntoIterator<It
     let existing: Vec<&str> = existing.into_iter().collect();
     let near = nearest(name, existing.iter().copied());
     let displayed: String = name.chars().take(NAME_BYTES).flat_map(char::escape_debug).collect();
+    let is_group = what == "group";
+    let what = if is_group { label!("group") } else { label!("volume") };
     let advice = match (near.is_empty(), existing.is_empty()) {
-        (false, _) => format!("did you mean {}?", one_of(&near)),
+        (false, _) => say!("did you mean {}?", one_of(&near)),
         (true, false) => {
-            format!("plimsoll volume {}list shows those that there are", if what == "group" { "group " } else { "" })
+            say!("plimsoll volume {}list shows those that there are", if is_group { "group " } else { "" })
         }
-        (true, true) => format!("there is no {what} yet"),
+        (true, true) => say!("there is no {what} yet"),
     };
-    Refusal::new(RefusalKind::NotFound, format!("there is no {what} \"{displayed}\": {advice}"))
+    Refusal::new(RefusalKind::NotFound, say!("there is no {what} \"{displayed}\": {advice}"))
 }

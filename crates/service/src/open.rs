@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use plimsoll_device::Clock;
 use plimsoll_front::{DataFiles, DirectoryError, Limits, Recomputed, Server, TornCommit};
+use plimsoll_language::{label, say};
 use plimsoll_units::{Bytes, Instant};
 use plimsoll_volume::{Geometry, Store, Unrecoverable, Unreferenced, VolumeAccess, VolumeId, Volumes};
 
@@ -54,7 +55,7 @@ impl Service {
             })?;
             if sustained.unreferenced == Unreferenced::Keep {
                 let bytes = Bytes::new(recovered.unreferenced_bytes);
-                notices.push(format!(
+                notices.push(say!(
                     "up to {bytes} that no volume refers to are kept, since a commit was dropped: stop the service, and \
                      plimsoll volume fsck {} --repair frees them",
                     directory.display()
@@ -67,7 +68,7 @@ impl Service {
             .map_err(|source| OpenError::Directory(DirectoryError::Io { directory: directory.clone(), source }))?;
         if recomputed.bytes > 0 {
             let Recomputed { bytes, blocks } = recomputed;
-            notices.push(format!(
+            notices.push(say!(
                 "the service was not ended cleanly: the checksums of {} that were being written were computed again, {blocks} \
                  of them differed",
                 Bytes::new(bytes)
@@ -113,10 +114,10 @@ fn damaged(directory: &Path, error: DirectoryError) -> OpenError {
 
 fn torn(TornCommit { bytes, retained }: &TornCommit) -> String {
     let fate = match retained {
-        Some(retained) => format!("kept as {}", retained.display()),
-        None => "dropped, for the disk is full".to_owned(),
+        Some(retained) => say!("kept as {}", retained.display()),
+        None => label!("dropped, for the disk is full").to_owned(),
     };
-    format!("the log ended in {bytes} bytes of a commit that was never answered: {fate}")
+    say!("the log ended in {bytes} bytes of a commit that was never answered: {fate}")
 }
 
 /// Serves all volumes of the store.
@@ -146,7 +147,7 @@ fn serve_all(server: &mut Server, directory: &Path, options: &ServiceOptions) ->
         let mut volume = restore_volume(server, &state, one, metadata, options).map_err(|why| wrong(id, why))?;
         volume.attachment = left_over(directory, &name);
         if state.volumes.insert(name, volume).is_some() {
-            return Err(wrong(id, "another volume has the same name".to_owned()));
+            return Err(wrong(id, label!("another volume has the same name").to_owned()));
         }
     }
     Ok(state)
@@ -162,7 +163,7 @@ fn restore_volume(
 ) -> Result<Volume, String> {
     let product = Product::restore(&metadata.like, &metadata.model, &options.products)?;
     let group = match &metadata.group {
-        Some(name) => Some(state.groups.get(name).ok_or_else(|| format!("its group {name} is not there"))?.id),
+        Some(name) => Some(state.groups.get(name).ok_or_else(|| say!("its group {name} is not there"))?.id),
         None => None,
     };
     let iscsi = options.iscsi.as_ref().zip(ring.store_id());

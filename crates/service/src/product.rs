@@ -6,6 +6,7 @@ use plimsoll_catalogue::{
     Catalogue, Chosen, Config, ConfigRefusal as NotOffered, Like, Offer, OptionValue, PriceTerms, ProductKind, Setting,
 };
 use plimsoll_front::Medium;
+use plimsoll_language::{label, say};
 use plimsoll_model::{ChainSpec, StageSpec};
 
 use crate::moment;
@@ -32,7 +33,7 @@ impl Product {
     /// the smallest sufficient size.
     pub fn read(text: &str, catalogue: &Catalogue, size: Option<u64>) -> Result<Self, Refusal> {
         if text.len() > LIKE_BYTES {
-            return Err(Refusal::bad(format!("the configuration is limited to {LIKE_BYTES} bytes")));
+            return Err(Refusal::bad(say!("the configuration is limited to {LIKE_BYTES} bytes")));
         }
         match text.parse::<Like>().map_err(|error| Refusal::bad(error.to_string()))? {
             Like::Stages(model) => Ok(Self { like: model.to_string(), model, offer: None, lost: None }),
@@ -44,7 +45,7 @@ impl Product {
     pub fn restore(like: &str, notation: &str, catalogue: &Catalogue) -> Result<Self, String> {
         Self::read(like, catalogue, None).or_else(|why| {
             let model = plimsoll_model::parse(notation).map_err(|error| error.to_string())?;
-            let lost = Some(format!("its stored model is used, without levels and price: {why}"));
+            let lost = Some(say!("its stored model is used, without levels and price: {why}"));
             Ok(Self { like: like.to_owned(), model, offer: None, lost })
         })
     }
@@ -53,9 +54,7 @@ impl Product {
         let offer = fitted(config, catalogue, size)?;
         if offer.product().kind() == ProductKind::Machine {
             let name = offer.product().name();
-            return Err(Refusal::bad(format!(
-                "{config} is a machine of {name} and keeps no bytes: make a group of it"
-            )));
+            return Err(Refusal::bad(say!("{config} is a machine of {name} and keeps no bytes: make a group of it")));
         }
         let model = offer.model().map_err(|why| Refusal::bad(why.to_string()))?;
         Ok(Self { like: offer.short().to_string(), model, offer: Some(Box::new(offer)), lost: None })
@@ -68,7 +67,7 @@ impl Product {
         match settings {
             Some((offer, settings)) => Self::configured(&offer.with(&settings), catalogue, None),
             None if to.parse::<f64>().is_ok() => {
-                Err(Refusal::bad(format!("{} has no levels: name a configuration instead of {to}", self.like)))
+                Err(Refusal::bad(say!("{} has no levels: name a configuration instead of {to}", self.like)))
             }
             None => Self::read(to, catalogue, Some(size)),
         }
@@ -76,7 +75,7 @@ impl Product {
 
     /// This product at another level.
     pub fn at_level(&self, level: u32, catalogue: &Catalogue) -> Result<Self, Refusal> {
-        let none = || Refusal::bad(format!("{} has no levels", self.like));
+        let none = || Refusal::bad(say!("{} has no levels", self.like));
         let (offer, option) = self.offer.as_ref().zip(self.level_option()).ok_or_else(none)?;
         let setting = Setting::Option { name: option.name.to_string(), value: level.to_string() };
         Self::configured(&offer.with(&[setting]), catalogue, None)
@@ -87,7 +86,7 @@ impl Product {
         let Some(offer) = self.offer.as_ref().filter(|offer| offer.capacity.get() < bytes) else { return Ok(None) };
         let too_small = || {
             let (holds, requested) = (offer.capacity, display(bytes));
-            Refusal::bad(format!(
+            Refusal::bad(say!(
                 "{} holds {holds}, and its largest size is less than {requested}: choose another product",
                 self.like
             ))
@@ -129,7 +128,7 @@ impl Product {
     pub fn size(&self, requested: Option<u64>) -> Result<u64, Refusal> {
         match (&self.offer, requested) {
             (Some(offer), None) => Ok(offer.capacity.get()),
-            (Some(offer), Some(requested)) if requested > offer.capacity.get() => Err(Refusal::bad(format!(
+            (Some(offer), Some(requested)) if requested > offer.capacity.get() => Err(Refusal::bad(say!(
                 "{} holds {}, not {}: give it a larger size, or the volume a smaller one",
                 self.like,
                 offer.capacity,
@@ -137,7 +136,7 @@ impl Product {
             ))),
             (_, Some(requested)) => Ok(requested),
             (None, None) => {
-                Err(Refusal::bad("stages have no size: give one, such as --size 10GiB (Docker: -o size=10GiB)"))
+                Err(Refusal::bad(label!("stages have no size: give one, such as --size 10GiB (Docker: -o size=10GiB)")))
             }
         }
     }
@@ -164,9 +163,9 @@ pub(crate) fn refused(refusal: &NotOffered) -> Refusal {
     let is_file = |name: &str| Path::new(name).extension().is_some_and(|end| end == "toml");
     let advice = match refusal {
         NotOffered::UnknownProduct(unknown) if is_file(&unknown.name) => {
-            "; start the service with --products FOLDER, and name the product that the file describes"
+            label!("; start the service with --products FOLDER, and name the product that the file describes")
         }
-        NotOffered::UnknownProduct(unknown) if unknown.nearest.is_empty() => "; plimsoll catalogue lists all",
+        NotOffered::UnknownProduct(unknown) if unknown.nearest.is_empty() => label!("; plimsoll catalogue lists all"),
         _ => "",
     };
     Refusal::bad(format!("{refusal}{advice}"))
@@ -189,7 +188,7 @@ fn fitted(config: &Config, catalogue: &Catalogue, size: Option<u64>) -> Result<O
             let members: u64 = config.wraps.iter().map(|wrap| u64::from(wrap.data_members())).product();
             let product = catalogue.find(&config.volume.product).map_err(|error| Refusal::bad(error.to_string()))?;
             let each = display(size.div_ceil(members.max(1)));
-            let too_large = || Refusal::bad(format!("no size of {config} holds {each}"));
+            let too_large = || Refusal::bad(say!("no size of {config} holds {each}"));
             let number = product.smallest_size(each).ok_or_else(too_large)?.to_string();
             let mut sized = config.clone();
             sized.volume.settings.push(Setting::Size { number, unit: product.capacity_unit().0.to_owned() });

@@ -5,6 +5,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 use plimsoll_front::RecordedTrace;
+use plimsoll_language::say;
 
 use crate::api;
 use crate::refusal::{Refusal, RefusalKind};
@@ -17,16 +18,16 @@ impl Service {
         let mut state = self.state();
         let volume = state.volume_mut(name)?;
         if let Some(file) = &volume.recording {
-            return Err(Refusal::conflict(format!(
+            return Err(Refusal::conflict(say!(
                 "{name} is recorded to {file} already: end that first (plimsoll volume record {name} --stop)"
             )));
         }
         let path = Path::new(&recording.file);
         if !path.is_absolute() {
-            return Err(Refusal::bad(format!("{} is not an absolute path: begin it with /", path.display())));
+            return Err(Refusal::bad(say!("{} is not an absolute path: begin it with /", path.display())));
         }
         let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path).map_err(|error| {
-            Refusal::bad(format!("{}: {error}: name a new file where the service can write", path.display()))
+            Refusal::bad(say!("{}: {error}: name a new file where the service can write", path.display()))
         })?;
         let (export, slow) = (volume.export, self.inner.options.slow);
         let begun = self.inner.handle.call(move |server| server.record(export, slow, file))?;
@@ -40,7 +41,7 @@ impl Service {
     pub fn stop_recording(&self, name: &str) -> Result<api::Recorded, Refusal> {
         let mut state = self.state();
         let recorded = self.end_recording(state.volume_mut(name)?)?;
-        recorded.ok_or_else(|| Refusal::conflict(format!("{name} is not recorded: there is nothing to end")))
+        recorded.ok_or_else(|| Refusal::conflict(say!("{name} is not recorded: there is nothing to end")))
     }
 
     /// Ends the recording of a volume, if there is a recording.
@@ -55,7 +56,7 @@ impl Service {
             }
             Some(Err(error)) => Err(Refusal::new(
                 RefusalKind::Failed,
-                format!("{file} ends before the recording did ({error}): record again where there is room"),
+                say!("{file} ends before the recording did ({error}): record again where there is room"),
             )),
         }
     }

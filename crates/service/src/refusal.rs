@@ -4,6 +4,7 @@ use std::io;
 use std::path::PathBuf;
 
 use plimsoll_front::{DirectoryError, EditFailed, ServerEnded};
+use plimsoll_language::{label, say};
 use plimsoll_units::Bytes;
 use plimsoll_volume::{EditError, Errno, NotServed, Unrecoverable};
 
@@ -97,12 +98,13 @@ impl Refusal {
     pub(crate) fn of_edit(name: &str, error: &EditFailed) -> Self {
         match error {
             EditFailed::Refused(refused) => Self::of_store(name, refused),
-            EditFailed::NotDurable(Errno::NoSpc) => {
-                Self::new(RefusalKind::NoSpace, "the filesystem of the data directory is full: make room and try again")
-            }
+            EditFailed::NotDurable(Errno::NoSpc) => Self::new(
+                RefusalKind::NoSpace,
+                label!("the filesystem of the data directory is full: make room and try again"),
+            ),
             EditFailed::NotDurable(errno) => Self::new(
                 RefusalKind::Failed,
-                format!("the data directory failed ({errno}): look at its disk, then start again"),
+                say!("the data directory failed ({errno}): look at its disk, then start again"),
             ),
             EditFailed::Ended(ended) => Self::from(ended),
         }
@@ -112,22 +114,22 @@ impl Refusal {
         let (kind, message) = match error {
             EditError::Shrinks { present, requested } => (
                 RefusalKind::Bad,
-                format!("{name} has {}, and a volume only grows: {} is less", exact(*present), exact(*requested)),
+                say!("{name} has {}, and a volume only grows: {} is less", exact(*present), exact(*requested)),
             ),
             EditError::Size { requested, max } => {
-                (RefusalKind::Bad, format!("a volume has 1 byte to {}, not {}", display(*max), display(*requested)))
+                (RefusalKind::Bad, say!("a volume has 1 byte to {}, not {}", display(*max), display(*requested)))
             }
             EditError::ReadOnly(_) => {
-                (RefusalKind::Bad, format!("{name} is a snapshot, which never changes: clone it and change the clone"))
+                (RefusalKind::Bad, say!("{name} is a snapshot, which never changes: clone it and change the clone"))
             }
             EditError::Itself(_) => {
-                (RefusalKind::Bad, format!("{name} cannot be restored from itself: name its snapshot"))
+                (RefusalKind::Bad, say!("{name} cannot be restored from itself: name its snapshot"))
             }
             EditError::InUse(_) => (
                 RefusalKind::Conflict,
-                format!("{name} is in use by requests or another change: try again when they have ended"),
+                say!("{name} is in use by requests or another change: try again when they have ended"),
             ),
-            EditError::TooMany { max, of } => (RefusalKind::Conflict, format!("the store takes at most {max} {of}")),
+            EditError::TooMany { max, of } => (RefusalKind::Conflict, say!("the store takes at most {max} {of}")),
             EditError::Unknown(_) | EditError::NoStore | EditError::Failed => (RefusalKind::Failed, error.to_string()),
         };
         Self::new(kind, message)
@@ -147,7 +149,7 @@ pub(crate) fn display(bytes: u64) -> Bytes {
 
 impl From<&ServerEnded> for Refusal {
     fn from(_: &ServerEnded) -> Self {
-        Self::new(RefusalKind::Failed, "the service is stopping")
+        Self::new(RefusalKind::Failed, label!("the service is stopping"))
     }
 }
 

@@ -5,6 +5,7 @@ use std::sync::{MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use plimsoll_front::ServerEnded;
+use plimsoll_language::{label, say};
 use plimsoll_volume::{FilePosition, VolumeId};
 
 use crate::api::{self, DamagedBlock};
@@ -38,23 +39,20 @@ impl Service {
             (places, server.has_checksums())
         })?;
         if !has_checksums {
-            return Err(Refusal::bad(
+            return Err(Refusal::bad(label!(
                 "the data directory has no checksums to compare data with: stop the service, and plimsoll volume fsck \
-                 --add-checksums adds them",
-            ));
+                 --add-checksums adds them"
+            )));
         }
         let rate = scrub.rate_bytes.unwrap_or(RATE);
         if rate < RATE_MIN {
-            return Err(Refusal::bad(format!(
-                "a rate of {} a second would never end: give 1MiB or more",
-                display(rate)
-            )));
+            return Err(Refusal::bad(say!("a rate of {} a second would never end: give 1MiB or more", display(rate))));
         }
         let mut state = self.scrubbing();
         if state.running {
-            return Err(Refusal::conflict(
-                "a scrub is under way: see its progress with GET /v1/scrub, or wait for its end",
-            ));
+            return Err(Refusal::conflict(label!(
+                "a scrub is under way: see its progress with GET /v1/scrub, or wait for its end"
+            )));
         }
         let total_bytes = places.iter().map(|(_, length)| length).sum();
         *state =
@@ -70,7 +68,7 @@ impl Service {
         };
         if let Err(error) = std::thread::Builder::new().name("scrub".into()).spawn(work) {
             self.scrubbing().running = false;
-            return Err(Refusal::new(crate::RefusalKind::Failed, format!("starting a thread: {error}")));
+            return Err(Refusal::new(crate::RefusalKind::Failed, say!("starting a thread: {error}")));
         }
         Ok(begun)
     }
@@ -87,7 +85,7 @@ impl Service {
     /// Body of the scrub thread.
     fn scrub(&self, places: &[(FilePosition, u64)], rate: u64) -> Result<(), Refusal> {
         let begun = Instant::now();
-        let failed = |error: std::io::Error| Refusal::new(crate::RefusalKind::Failed, format!("reading data: {error}"));
+        let failed = |error: std::io::Error| Refusal::new(crate::RefusalKind::Failed, say!("reading data: {error}"));
         let mut done = 0;
         for (place, length) in places {
             let file = place.file;
@@ -129,7 +127,7 @@ impl Service {
                     return Ok(());
                 }
                 Ok((None, _)) => std::thread::sleep(RETRY),
-                Err(error) => return Err(Refusal::new(crate::RefusalKind::Failed, format!("reading data: {error}"))),
+                Err(error) => return Err(Refusal::new(crate::RefusalKind::Failed, say!("reading data: {error}"))),
             }
         }
     }

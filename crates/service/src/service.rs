@@ -10,6 +10,7 @@ use plimsoll_catalogue::Catalogue;
 use plimsoll_device::Clock;
 use plimsoll_front::fuse::Mountpoint;
 use plimsoll_front::{Handle, Server};
+use plimsoll_language::say;
 use plimsoll_volume::StoreId;
 
 use crate::api;
@@ -86,9 +87,7 @@ impl ServiceState {
     pub fn free(&self, name: &str) -> Result<(), Refusal> {
         names::check(name)?;
         if self.volumes.contains_key(name) {
-            return Err(Refusal::conflict(format!(
-                "there is a volume {name} already: choose another name, or delete it"
-            )));
+            return Err(Refusal::conflict(say!("there is a volume {name} already: choose another name, or delete it")));
         }
         Ok(())
     }

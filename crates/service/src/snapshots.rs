@@ -1,5 +1,6 @@
 //! Snapshots of several volumes with the content of the same moment, as volume groups take them.
 
+use plimsoll_language::label;
 use plimsoll_volume::{Edit, VolumeAccess, VolumeId};
 
 use crate::api;
@@ -42,7 +43,7 @@ impl Service {
             return Ok(Vec::new());
         }
         let first = self.inner.handle.edit(Edit::Snapshots { of });
-        let VolumeId(first) = first.map_err(|error| Refusal::of_edit("a volume of the group", &error))?;
+        let VolumeId(first) = first.map_err(|error| Refusal::of_edit(label!("a volume of the group"), &error))?;
         let mut displayed = Vec::new();
         for (number, (metadata, product, size)) in created.into_iter().enumerate() {
             let (id, access) = (VolumeId(first + number as u32), VolumeAccess::ReadOnly);

@@ -11,6 +11,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use plimsoll_device::{AccessMode, Caching, drop_cache, open};
+use plimsoll_language::{label, say};
 use plimsoll_record::Finding;
 use plimsoll_units::Span;
 
@@ -84,13 +85,15 @@ impl StagedVolume {
         let StageRequest { path, like, size_bytes, changes, service } = request;
         if !rustix::process::geteuid().is_root() {
             return Err(StageError::Refused(
-                "--like: attaching an emulated volume as a block device needs root: run as root, or \
+                label!(
+                    "--like: attaching an emulated volume as a block device needs root: run as root, or \
                  omit --like to use the storage of --path directly"
-                    .to_owned(),
+                )
+                .to_owned(),
             ));
         }
         let begun = Instant::now();
-        (monitor.tell)(&format!("creating an emulated volume like {like}, with its data in {}", path.display()));
+        (monitor.tell)(&say!("creating an emulated volume like {like}, with its data in {}", path.display()));
         let folders = ServiceFolders::make(path)?;
         let service = RunningService::start(&folders, service, monitor.is_interrupted)?;
         let mut stage = Self {
@@ -110,9 +113,9 @@ impl StagedVolume {
         monitor.check_interrupt()?;
         stage.attach(monitor.progress)?;
         monitor.check_interrupt()?;
-        (monitor.tell)(&format!("mounted after {:.0} s", begun.elapsed().as_secs_f64()));
+        (monitor.tell)(&say!("mounted after {:.0} s", begun.elapsed().as_secs_f64()));
         if stage.becomes.is_some() {
-            (monitor.tell)(&format!(
+            (monitor.tell)(&say!(
                 "data are loaded at the full speed of this host; during the measurement the volume emulates {like}"
             ));
         }
@@ -151,11 +154,11 @@ impl StagedVolume {
     pub fn begin_measuring(&mut self) -> Result<(), String> {
         let Some(like) = self.becomes.take() else { return Ok(()) };
         let point = self.point();
-        let failed = |error: std::io::Error| format!("writing loaded data to {}: {error}", point.display());
+        let failed = |error: std::io::Error| say!("writing loaded data to {}: {error}", point.display());
         let directory = File::open(point).map_err(failed)?;
         rustix::fs::syncfs(&directory).map_err(|error| failed(error.into()))?;
         uncache(point);
-        let volume = self.set_level(&like).map_err(|error| format!("changing to {like}: {error}"))?;
+        let volume = self.set_level(&like).map_err(|error| say!("changing to {like}: {error}"))?;
         self.volume = volume;
         self.begun = fetch_counters(&self.service.client, NAME).unwrap_or_default();
         Ok(())
@@ -278,10 +281,10 @@ fn uncache(directory: &Path) {
 
 /// Replaces the service's flag in a refusal by the suite's flag.
 fn with_our_flag(refusal: &str) -> String {
-    match refusal.split_once(": start the service with --slow ") {
+    match refusal.split_once(label!(": start the service with --slow ")) {
         Some((why, rest)) => {
             let times: String = rest.chars().take_while(char::is_ascii_digit).collect();
-            format!("{why}: add --slow {times} to run the model {times} times slower")
+            say!("{why}: add --slow {times} to run the model {times} times slower")
         }
         None => refusal.to_owned(),
     }

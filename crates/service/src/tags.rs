@@ -3,6 +3,8 @@
 
 use std::collections::BTreeMap;
 
+use plimsoll_language::say;
+
 use crate::api;
 use crate::refusal::Refusal;
 
@@ -27,5 +29,5 @@ pub(crate) fn check_tags(tags: &Tags) -> Result<(), Refusal> {
     if length <= TAGS_BYTES {
         return Ok(());
     }
-    Err(Refusal::bad(format!("the tags have {length} bytes: a volume takes {TAGS_BYTES}")))
+    Err(Refusal::bad(say!("the tags have {length} bytes: a volume takes {TAGS_BYTES}")))
 }

@@ -1,6 +1,7 @@
 //! Targets of volumes: their portals, and the controller that owns them.
 
 use plimsoll_front::iscsi::{Admission, Paths, UnitIdentity};
+use plimsoll_language::{label, say};
 use plimsoll_volume::VolumeId;
 
 use crate::admission::Initiators;
@@ -29,7 +30,7 @@ impl Service {
         let volume = state.volume_mut(name)?;
         let is_asymmetric = volume.unit.as_ref().is_some_and(|unit| unit.paths == Paths::TwoControllers);
         if self.inner.options.iscsi.is_some() && !is_asymmetric {
-            return Err(Refusal::conflict(format!(
+            return Err(Refusal::conflict(say!(
                 "{name} has no controllers: {} has equal paths over iSCSI",
                 volume.product.like
             )));
@@ -42,13 +43,13 @@ impl Service {
 
     fn target(&self, volume: &Volume) -> Result<api::IscsiTarget, Refusal> {
         if volume.metadata.initiators == Initiators::None {
-            return Err(Refusal::conflict(format!(
+            return Err(Refusal::conflict(say!(
                 "{} was detached by a control plane, which has closed its target: attach it there again",
                 volume.name()
             )));
         }
         self.shown_target(volume).ok_or_else(|| {
-            Refusal::conflict("the service has no iSCSI portal: start it with plimsoll serve --iscsi HOST:PORT")
+            Refusal::conflict(label!("the service has no iSCSI portal: start it with plimsoll serve --iscsi HOST:PORT"))
         })
     }
 

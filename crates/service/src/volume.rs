@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use plimsoll_device::nbd::Emulation;
 use plimsoll_front::iscsi::{Admission, Controller, UnitIdentity};
 use plimsoll_front::{Offer, Server};
+use plimsoll_language::say;
 use plimsoll_volume::{Export, GroupId, Limits, NotServed, Serving, Slow, VolumeAccess, VolumeId};
 
 use crate::api;
@@ -148,7 +149,7 @@ impl Volume {
     pub fn with_id(&self, id: VolumeId) -> Result<&Self, Refusal> {
         let changed = || {
             let name = self.name();
-            Refusal::conflict(format!("{name} was changed by another request meanwhile: try again"))
+            Refusal::conflict(say!("{name} was changed by another request meanwhile: try again"))
         };
         if self.id == id { Ok(self) } else { Err(changed()) }
     }
@@ -188,14 +189,14 @@ impl Volume {
     pub fn unattached(&self, what: &str) -> Result<(), Refusal> {
         if let Some(instance) = &self.metadata.instance {
             let name = self.name();
-            return Err(Refusal::conflict(format!(
+            return Err(Refusal::conflict(say!(
                 "{name} is attached to instance {instance}: {what} when it is detached there, by the API that attached it"
             )));
         }
         let Some(attachment) = &self.attachment else { return Ok(()) };
         let place = format_place(attachment);
         let name = self.name();
-        Err(Refusal::conflict(format!(
+        Err(Refusal::conflict(say!(
             "{name} is attached{place}: {what} when it is detached (plimsoll volume detach {name})"
         )))
     }
@@ -232,8 +233,8 @@ impl Volume {
 
 /// Formats ` at /dev/loop0, mounted on /mnt`.
 pub(crate) fn format_place(attachment: &api::Attachment) -> String {
-    let device = attachment.device.as_ref().or(attachment.file.as_ref()).map(|device| format!(" at {device}"));
-    let mounted = attachment.mountpoint.as_ref().map(|mountpoint| format!(", mounted on {mountpoint}"));
+    let device = attachment.device.as_ref().or(attachment.file.as_ref()).map(|device| say!(" at {device}"));
+    let mounted = attachment.mountpoint.as_ref().map(|mountpoint| say!(", mounted on {mountpoint}"));
     device.into_iter().chain(mounted).collect()
 }
 

@@ -12,10 +12,12 @@ use axum::extract::{RawPathParams, Request};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodFilter, on};
 use hyper::StatusCode;
-use hyper::header::CONTENT_TYPE;
+use hyper::header::{ACCEPT_LANGUAGE, CONTENT_TYPE};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+
+use plimsoll_language::{Language, label, say};
 
 use super::{metrics, openapi, read_body};
 use crate::api::{
@@ -302,7 +304,7 @@ where
     let act = move |service: &Service, input: &RouteInput| {
         let body = serde_json::from_slice(&input.body).map_err(|error| Refusal {
             kind: RefusalKind::Bad,
-            message: format!("invalid body for {path}: {error}; see GET /openapi.json"),
+            message: say!("invalid body for {path}: {error}; see GET /openapi.json"),
         })?;
         act(service, &input.name, &body).map(|it| json(&it))
     };
@@ -349,8 +351,14 @@ impl Route {
 
     /// Reads the body, and runs the action on a blocking thread.
     async fn respond(self, service: Service, name: String, request: Request) -> Response {
+        let accepted = request.headers().get(ACCEPT_LANGUAGE).and_then(|value| value.to_str().ok());
+        // Without a preference, the language of the process.
+        let language = accepted.map_or_else(Language::current, |accepted| Language::of(None, Some(accepted)));
         let Ok(number) = self.number_in(request.uri().query()) else {
-            return refused(StatusCode::BAD_REQUEST, "the query parameter is not a number: see GET /openapi.json");
+            return refused(
+                StatusCode::BAD_REQUEST,
+                label!("the query parameter is not a number: see GET /openapi.json"),
+            );
         };
         let body = match read_body(request.into_body()).await {
             Ok(body) => body,
@@ -361,7 +369,7 @@ impl Route {
         let is_change = verb != Verb::Get;
         let logged_act = move || {
             let _span = tracing::info_span!("request", door = "control", operation = id, object = name).entered();
-            let done = act(&service, &RouteInput { name, number, body });
+            let done = language.scope(|| act(&service, &RouteInput { name, number, body }));
             if let (Err(refusal), true) = (&done, is_change) {
                 tracing::warn!(reason = refusal.message, "refused");
             }

@@ -6,6 +6,7 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use plimsoll_device::LoopDevice;
+use plimsoll_language::say;
 use rustix::mount::{UnmountFlags, unmount};
 
 use super::NAME;
@@ -35,7 +36,7 @@ impl ServiceFolders {
     /// The directories cannot be created.
     pub fn make(path: &Path) -> Result<Self, StageError> {
         let unfit = |error: io::Error| {
-            StageError::Refused(format!("--path {}: {error}: use a writable directory", path.display()))
+            StageError::Refused(say!("--path {}: {error}: use a writable directory", path.display()))
         };
         let (path, temporary) = (path.canonicalize().map_err(unfit)?, std::env::temp_dir());
         sweep(&path);
@@ -43,7 +44,7 @@ impl ServiceFolders {
         let home = fresh(&path, 0o700).map_err(unfit)?;
         let run = fresh(&temporary, 0o755).map_err(|error| {
             let _ = fs::remove_dir(&home);
-            StageError::io(format_args!("creating a directory in {}", temporary.display()), error)
+            StageError::io(say!("creating a directory in {}", temporary.display()), error)
         })?;
         let folders = Self { point: run.join(POINT), home, run };
         let created = DirBuilder::new().mode(0o755).create(&folders.point);

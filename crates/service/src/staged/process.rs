@@ -8,6 +8,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use plimsoll_front::notify::MANAGER_VARIABLES;
+use plimsoll_language::label;
 
 use super::error::StageError;
 use super::folders::ServiceFolders;
@@ -53,8 +54,8 @@ impl RunningService {
             vec!["serve".into(), folders.home.as_os_str().to_owned(), "--control".into(), control.clone().into()];
         arguments.extend(["--listen".into(), format!("unix:{}", folders.run.join("nbd.sock").display()).into()]);
         if let Some(products) = command.products {
-            let products =
-                std::path::absolute(products).map_err(|error| StageError::io("the current directory", error))?;
+            let products = std::path::absolute(products)
+                .map_err(|error| StageError::io(label!("the current directory"), error))?;
             arguments.extend(["--products".into(), products.into()]);
         }
         if let Some(slow) = command.slow {
@@ -65,9 +66,9 @@ impl RunningService {
             io::ErrorKind::NotFound => spawn(&mut Command::new(program), &arguments, &log),
             _ => Err(error),
         });
-        let process = spawned.map_err(|error| StageError::io("starting a service of volumes", error))?;
+        let process = spawned.map_err(|error| StageError::io(label!("starting a service of volumes"), error))?;
         let client = Client::new(ControlAddress::Unix(control), None);
-        let client = client.map_err(|error| StageError::io("connecting to the service", error))?;
+        let client = client.map_err(|error| StageError::io(label!("connecting to the service"), error))?;
         let mut service = Self { process: Some(process), client };
         service.await_answer(&log, is_interrupted)?;
         Ok(service)
@@ -83,7 +84,8 @@ impl RunningService {
         while !self.answers() {
             let ended = self.process.as_mut().is_none_or(|process| !matches!(process.try_wait(), Ok(None)));
             if ended || Instant::now() > until {
-                let message = last_line(log).unwrap_or_else(|| "no message; try plimsoll serve manually".into());
+                let message =
+                    last_line(log).unwrap_or_else(|| label!("no message; try plimsoll serve manually").into());
                 return Err(StageError::NotStarted(message));
             }
             if is_interrupted() {
