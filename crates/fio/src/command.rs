@@ -10,6 +10,8 @@ mod flags;
 
 use std::rc::Rc;
 
+use plimsoll_language::{label, say};
+
 use crate::fault::{Fault, FaultKind, Findings, Note, Place};
 use crate::groups;
 use crate::job::{self, Draft, FioJob, RawOption};
@@ -51,8 +53,8 @@ pub fn command(arguments: &[String], around: &Surroundings<'_>) -> Result<FioCom
         match (plan.reader.around.read)(path) {
             Ok(text) => plan.file(path, &text, index),
             Err(why) => {
-                let what = format!("{path} cannot be read: {why}");
-                let remedy = "name a job file that exists; options begin with --";
+                let what = say!("{path} cannot be read: {why}");
+                let remedy = label!("name a job file that exists; options begin with --");
                 plan.reader.findings.fault(place, FaultKind::Structure, what, remedy);
             }
         }
@@ -124,8 +126,8 @@ impl CommandPlan<'_> {
         }
         if !found && self.reader.findings.faults.is_empty() {
             let place = Place::Line(path.into(), 1);
-            let remedy = "write [name] and the options of the job";
-            self.reader.findings.fault(&place, FaultKind::Structure, "no job in the file", remedy);
+            let remedy = label!("write [name] and the options of the job");
+            self.reader.findings.fault(&place, FaultKind::Structure, label!("no job in the file"), remedy);
         }
         self.displayed.push_str(&transcript.line());
     }
@@ -163,20 +165,25 @@ fn check(jobs: &[FioJob], flags: &Flags, findings: &mut Findings) {
     let limit = flags.jobs_max.unwrap_or(JOBS_MAX);
     let copies: u64 = jobs.iter().fold(0, |sum, job| sum.saturating_add(job.life.copies));
     if let Some(job) = jobs.last().filter(|_| copies > limit) {
-        let what = format!("{copies} jobs with their copies, and at most {limit} run");
-        findings.fault(&job.place, FaultKind::Combination, what, "write a lower numjobs, or a higher --max-jobs");
+        let what = say!("{copies} jobs with their copies, and at most {limit} run");
+        findings.fault(
+            &job.place,
+            FaultKind::Combination,
+            what,
+            label!("write a lower numjobs, or a higher --max-jobs"),
+        );
     }
     for job in jobs.iter().filter(|job| flags.read_only && job.writes()) {
-        let what = format!("the job {} writes (rw={}), and --readonly was given", job.name, job.access.rw);
-        findings.fault(&job.place, FaultKind::Combination, what, "remove one of them");
+        let what = say!("the job {} writes (rw={}), and --readonly was given", job.name, job.access.rw);
+        findings.fault(&job.place, FaultKind::Combination, what, label!("remove one of them"));
     }
     if flags.warnings_are_fatal {
         for Note { place, what } in std::mem::take(&mut findings.notes) {
-            findings.fault(&place, FaultKind::Combination, what, "it is fatal because of --warnings-fatal");
+            findings.fault(&place, FaultKind::Combination, what, label!("it is fatal because of --warnings-fatal"));
         }
     }
     if jobs.is_empty() && findings.faults.is_empty() && flags.question.is_none() {
-        let remedy = "give a job file, or write --name=job and its options";
-        findings.fault(&Place::Argument(1), FaultKind::Structure, "no job at all", remedy);
+        let remedy = label!("give a job file, or write --name=job and its options");
+        findings.fault(&Place::Argument(1), FaultKind::Structure, label!("no job at all"), remedy);
     }
 }

@@ -1,5 +1,7 @@
 //! Errors of jobs with place and remedy, and notes on jobs that run.
 
+use plimsoll_language::say;
+
 use std::fmt;
 use std::sync::Arc;
 
@@ -15,7 +17,7 @@ impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Line(file, line) => write!(f, "{file}:{line}"),
-            Self::Argument(number) => write!(f, "argument {number}"),
+            Self::Argument(number) => f.write_str(&say!("argument {number}")),
         }
     }
 }

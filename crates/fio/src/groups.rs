@@ -3,6 +3,8 @@
 //! Observed with fio 3.33: a group begins with the first job and with each job with `stonewall` or `new_group`. Both
 //! apply once to all copies, `stonewall=0` overrides a global section, and copies share a group.
 
+use plimsoll_language::{label, say};
+
 use crate::fault::{FaultKind, Findings};
 use crate::job::FioJob;
 
@@ -45,12 +47,12 @@ pub(crate) fn check(jobs: &[FioJob], findings: &mut Findings) {
     for (index, job) in jobs.iter().enumerate() {
         let Some(name) = &job.life.wait_for else { continue };
         let what = if *name == job.name {
-            format!("the job {name} waits for itself")
+            say!("the job {name} waits for itself")
         } else if jobs[..index].iter().any(|before| before.name == *name) {
             continue;
         } else {
-            format!("wait_for={name}: no job of this name stands before {}", job.name)
+            say!("wait_for={name}: no job of this name stands before {}", job.name)
         };
-        findings.fault(&job.place, FaultKind::Combination, what, "name a job that stands before it");
+        findings.fault(&job.place, FaultKind::Combination, what, label!("name a job that stands before it"));
     }
 }

@@ -1,5 +1,7 @@
 //! Output of `--cmdhelp` and `--enghelp`: options and engines with their support.
 
+use plimsoll_language::{label, say};
+
 use crate::engine;
 use crate::number::Bare;
 use crate::options::{self, OptionLookup, Spec, Support, ValueForm};
@@ -15,23 +17,23 @@ pub fn option_help(name: Option<&str>) -> String {
     match options::look_up(name) {
         OptionLookup::Supported(spec) => one(spec),
         OptionLookup::Unsupported(owner) => {
-            format!("{name} is an option of {owner}, which plimsoll does not support\n")
+            say!("{name} is an option of {owner}, which plimsoll does not support\n")
         }
-        OptionLookup::Unknown(Some(near)) => format!("fio has no option {name}; did you mean {near}?\n"),
-        OptionLookup::Unknown(None) => format!("fio has no option {name}\n"),
+        OptionLookup::Unknown(Some(near)) => say!("fio has no option {name}; did you mean {near}?\n"),
+        OptionLookup::Unknown(None) => say!("fio has no option {name}\n"),
     }
 }
 
 /// Support of an engine, or a line per engine.
 pub fn engine_help(name: Option<&str>) -> String {
     let line = |(engine, why): (&str, Option<&str>)| match why {
-        None => format!("{engine:<16}runs\n"),
-        Some(why) => format!("{engine:<16}is refused: {why}\n"),
+        None => say!("{engine:<16}runs\n"),
+        Some(why) => say!("{engine:<16}is refused: {why}\n"),
     };
     let lines: Vec<String> =
         engine::all().filter(|(engine, _)| name.is_none_or(|name| name == *engine)).map(line).collect();
     match name {
-        Some(name) if lines.is_empty() => format!("fio has no engine {name}\n"),
+        Some(name) if lines.is_empty() => say!("fio has no engine {name}\n"),
         _ => lines.concat(),
     }
 }
@@ -49,44 +51,44 @@ fn one(spec: &Spec) -> String {
 
 fn support(spec: &Spec) -> String {
     match spec.support {
-        Support::Runs => "runs".to_owned(),
-        Support::Accepted(why) => format!("has no effect: {why}"),
-        Support::Refused(why) => format!("is refused: {why}"),
+        Support::Runs => label!("runs").to_owned(),
+        Support::Accepted(why) => say!("has no effect: {why}"),
+        Support::Refused(why) => say!("is refused: {why}"),
     }
 }
 
 fn form(form: ValueForm) -> String {
     let limits = |min: i64, max: i64| match (min, max) {
         (i64::MIN, i64::MAX) => String::new(),
-        (min, max) if max >= i64::from(u32::MAX) => format!(" of at least {min}"),
-        (min, max) => format!(" from {min} to {max}"),
+        (min, max) if max >= i64::from(u32::MAX) => say!(" of at least {min}"),
+        (min, max) => say!(" from {min} to {max}"),
     };
     match form {
-        ValueForm::Text => "a text".to_owned(),
-        ValueForm::OptionalText => "optional text".to_owned(),
-        ValueForm::Flag => "nothing, 0 or 1".to_owned(),
-        ValueForm::Bool => "0 or 1".to_owned(),
-        ValueForm::Integer(min, max) => format!("a whole number{}, with k, m or g", limits(min, max)),
+        ValueForm::Text => label!("a text").to_owned(),
+        ValueForm::OptionalText => label!("optional text").to_owned(),
+        ValueForm::Flag => label!("nothing, 0 or 1").to_owned(),
+        ValueForm::Bool => label!("0 or 1").to_owned(),
+        ValueForm::Integer(min, max) => say!("a whole number{}, with k, m or g", limits(min, max)),
         ValueForm::Integers(min, max) => {
-            format!("up to three whole numbers{}, with k, m or g: reads,writes,trims", limits(min, max))
+            say!("up to three whole numbers{}, with k, m or g: reads,writes,trims", limits(min, max))
         }
-        ValueForm::Time(Bare::Seconds) => "a time: seconds, or with us, ms, s, m, h or d".to_owned(),
-        ValueForm::Time(Bare::Micros) => "a time: microseconds, or with us, ms, s, m, h or d".to_owned(),
-        ValueForm::Times => "up to three times in microseconds, or with a unit: reads,writes,trims".to_owned(),
-        ValueForm::TimeRange => "a time, or two as in 5-10: seconds, or with a unit".to_owned(),
-        ValueForm::Extent => "a size with k, m, g or t, or a share as in 20%".to_owned(),
-        ValueForm::Sizes => "a size, or two as in 1m-2m".to_owned(),
-        ValueForm::Ranges => "up to three ranges as in 4k-64k: reads,writes,trims".to_owned(),
-        ValueForm::Split => "sizes with their hundredths as in 4k/60:64k/40".to_owned(),
-        ValueForm::Choice(words) => format!("one of {}", words.join(", ")),
-        ValueForm::ChoiceWith(words) => format!("one of {}, with parameters after a colon", words.join(", ")),
-        ValueForm::Floats(min, max) => format!("numbers from {min} to {max} with colons between them"),
+        ValueForm::Time(Bare::Seconds) => label!("a time: seconds, or with us, ms, s, m, h or d").to_owned(),
+        ValueForm::Time(Bare::Micros) => label!("a time: microseconds, or with us, ms, s, m, h or d").to_owned(),
+        ValueForm::Times => label!("up to three times in microseconds, or with a unit: reads,writes,trims").to_owned(),
+        ValueForm::TimeRange => label!("a time, or two as in 5-10: seconds, or with a unit").to_owned(),
+        ValueForm::Extent => label!("a size with k, m, g or t, or a share as in 20%").to_owned(),
+        ValueForm::Sizes => label!("a size, or two as in 1m-2m").to_owned(),
+        ValueForm::Ranges => label!("up to three ranges as in 4k-64k: reads,writes,trims").to_owned(),
+        ValueForm::Split => label!("sizes with their hundredths as in 4k/60:64k/40").to_owned(),
+        ValueForm::Choice(words) => say!("one of {}", words.join(", ")),
+        ValueForm::ChoiceWith(words) => say!("one of {}, with parameters after a colon", words.join(", ")),
+        ValueForm::Floats(min, max) => say!("numbers from {min} to {max} with colons between them"),
         ValueForm::Distribution => {
-            "random, zipf:1.1, pareto:0.2, normal:25, zoned:60/10:40/90 or zoned_abs:60/1g:40/9g".to_owned()
+            label!("random, zipf:1.1, pareto:0.2, normal:25, zoned:60/10:40/90 or zoned_abs:60/1g:40/9g").to_owned()
         }
-        ValueForm::Pattern => "0xdeadbeef, a number, \"text\" or 'a file', one after the other".to_owned(),
-        ValueForm::Processors => "processors as in 0,5,8-15".to_owned(),
-        ValueForm::ProcessorMask => "a number with a bit for each processor".to_owned(),
+        ValueForm::Pattern => label!("0xdeadbeef, a number, \"text\" or 'a file', one after the other").to_owned(),
+        ValueForm::Processors => label!("processors as in 0,5,8-15").to_owned(),
+        ValueForm::ProcessorMask => label!("a number with a bit for each processor").to_owned(),
     }
 }
 

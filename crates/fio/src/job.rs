@@ -17,6 +17,7 @@ mod verification;
 
 use std::rc::Rc;
 
+use plimsoll_language::{label, say};
 use plimsoll_units::Bytes;
 
 pub use access::{AccessOptions, BlockSizes, JobDirection, Order, Seed};
@@ -81,7 +82,7 @@ impl FioJob {
 
     /// fio's message for a job without a size or an existing file.
     pub fn lacks_size(&self) -> String {
-        format!("{}: you need to specify size=", self.name)
+        say!("{}: you need to specify size=", self.name)
     }
 }
 
@@ -141,32 +142,38 @@ fn combined(job: &FioJob, settings: &Settings, findings: &mut Findings) {
     let kind = FaultKind::Combination;
     let Flow { engine, iodepth, rate, rate_iops, .. } = &job.flow;
     if engine.is_synchronous() && *iodepth > 1 {
-        let what = format!(
+        let what = say!(
             "iodepth={iodepth} with ioengine={}: a synchronous engine has one operation in flight at a time",
             engine.name()
         );
         findings.note(settings.place("iodepth"), what);
     }
     if job.life.time_based && job.life.runtime.is_none() {
-        findings.note(settings.place("time_based"), "time_based has no effect without a runtime; write runtime=60");
+        findings
+            .note(settings.place("time_based"), label!("time_based has no effect without a runtime; write runtime=60"));
     }
     let AccessOptions { direction, blocks, .. } = &job.access;
     // In random order fio writes as much as it trimmed.
     if direction.trims && direction.writes && !job.access.is_random() && blocks.trim != blocks.write {
-        let what = format!("rw={}: trims and writes of different sizes", job.access.rw);
-        findings.fault(settings.place("rw"), kind, what, "trimmed blocks are rewritten: write the same bs for both");
+        let what = say!("rw={}: trims and writes of different sizes", job.access.rw);
+        findings.fault(
+            settings.place("rw"),
+            kind,
+            what,
+            label!("trimmed blocks are rewritten: write the same bs for both"),
+        );
     }
     let any = |rate: &Each<Option<u64>>| rate.read.or(rate.write).or(rate.trim).is_some();
     if any(rate) && any(rate_iops) {
-        let what = "rate and rate_iops in one job";
-        findings.fault(settings.place("rate_iops"), kind, what, "they exclude each other: remove one of them");
+        let what = label!("rate and rate_iops in one job");
+        findings.fault(settings.place("rate_iops"), kind, what, label!("they exclude each other: remove one of them"));
     }
     let smallest = job.access.smallest();
     if let Some(Extent::Bytes(size)) = job.files.size
         && size > Bytes::ZERO
         && size < smallest
     {
-        let what = format!("size={} is below the smallest block of {}", size.get(), smallest.get());
-        findings.fault(settings.place("size"), kind, what, "write a larger size or a smaller bs");
+        let what = say!("size={} is below the smallest block of {}", size.get(), smallest.get());
+        findings.fault(settings.place("size"), kind, what, label!("write a larger size or a smaller bs"));
     }
 }

@@ -7,6 +7,7 @@
 
 mod arithmetic;
 
+use plimsoll_language::{label, say};
 use plimsoll_units::Span;
 
 /// `kb_base`: whether `k` is 1,024 or 1,000. `KiB` has the other value: with 1,024, a `KiB` is 1,000 bytes. This is the
@@ -71,8 +72,8 @@ impl NumberScale {
 
     fn forms(self) -> &'static str {
         match self {
-            Self::Counts(_) => "write a whole number, alone or with k, m, g, t or p right behind it",
-            Self::Time(_) => "write a whole number with us, ms, s, m, h or d right behind it",
+            Self::Counts(_) => label!("write a whole number, alone or with k, m, g, t or p right behind it"),
+            Self::Time(_) => label!("write a whole number with us, ms, s, m, h or d right behind it"),
         }
     }
 }
@@ -106,23 +107,25 @@ pub(crate) fn integer(text: &str, scale: NumberScale) -> Result<i128, Unreadable
     if text.starts_with('(') {
         return arithmetic::evaluate(text, scale);
     }
-    let (number, unit) = digits(text).ok_or_else(|| Unreadable(format!("no number; {}", scale.forms())))?;
+    let (number, unit) = digits(text).ok_or_else(|| Unreadable(say!("no number; {}", scale.forms())))?;
     if text.len() != displayed.len() && !unit.is_empty() {
         // fio parses the unit at the first non-digit, which is the blank.
         let read = number.saturating_mul(scale.unit_cut(""));
-        return Err(Unreadable(format!("read by fio as {read}, for the blank before it; remove the blank")));
+        return Err(Unreadable(say!("read by fio as {read}, for the blank before it; remove the blank")));
     }
     // fio accepts no unit after hexadecimal digits.
     let is_hexadecimal = text.trim_start_matches(['-', '+']).get(..2).is_some_and(|x| x.eq_ignore_ascii_case("0x"));
     if let Some(size) = scale.unit(unit).filter(|_| !is_hexadecimal || unit.is_empty()) {
-        return number.checked_mul(size).ok_or_else(|| Unreadable("too large; write a smaller number".to_owned()));
+        return number
+            .checked_mul(size)
+            .ok_or_else(|| Unreadable(label!("too large; write a smaller number").to_owned()));
     }
     let read = number.saturating_mul(scale.unit_cut(if is_hexadecimal { "" } else { unit }));
     if whole_decimals(unit).and_then(|unit| number.checked_mul(scale.unit(unit)?)) == Some(read) && !is_hexadecimal {
         return Ok(read);
     }
     let of = if matches!(scale, NumberScale::Time(_)) { " us" } else { "" };
-    Err(Unreadable(format!("read by fio as {read}{of}, for {unit:?} is not a unit there; {}", scale.forms())))
+    Err(Unreadable(say!("read by fio as {read}{of}, for {unit:?} is not a unit there; {}", scale.forms())))
 }
 
 /// The unit after decimals that are all zero, as in `100.0`.
@@ -156,7 +159,7 @@ pub(crate) fn span(text: &str, bare: Bare) -> Result<Span, Unreadable> {
     if (0..=limit).contains(&micros) {
         Ok(Span::from_micros(micros as u64))
     } else {
-        Err(Unreadable("not between 0 and 584 years; write a number with us, ms, s, m, h or d".to_owned()))
+        Err(Unreadable(label!("not between 0 and 584 years; write a number with us, ms, s, m, h or d").to_owned()))
     }
 }
 

@@ -11,6 +11,8 @@ mod lines;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use plimsoll_language::{label, say};
+
 use crate::fault::{FaultKind, Findings, Place};
 use crate::number::{Base, Unreadable};
 use crate::options::{self, OptionLookup, Spec, Support, ValueForm};
@@ -93,15 +95,15 @@ impl<'a> JobParser<'a> {
         let file: Arc<str> = path.into();
         if text.len() > TEXT_MAX {
             let place = Place::Line(file, 1);
-            let what = format!("the file has {} bytes, and at most {TEXT_MAX} are read", text.len());
-            return self.findings.fault(&place, FaultKind::Structure, what, "split it");
+            let what = say!("the file has {} bytes, and at most {TEXT_MAX} are read", text.len());
+            return self.findings.fault(&place, FaultKind::Structure, what, label!("split it"));
         }
         for (index, line) in text.trim_start_matches('\u{feff}').lines().enumerate() {
             self.lines += 1;
             let place = Place::Line(file.clone(), index + 1);
             if self.lines > LINES_MAX {
-                let what = format!("more than {LINES_MAX} lines");
-                return self.findings.fault(&place, FaultKind::Structure, what, "include less");
+                let what = say!("more than {LINES_MAX} lines");
+                return self.findings.fault(&place, FaultKind::Structure, what, label!("include less"));
             }
             let cut = lines::without_comment(line);
             if let Some(what) = lines::cut_short(line, cut) {
@@ -116,8 +118,8 @@ impl<'a> JobParser<'a> {
         match line {
             Line::Empty => {}
             Line::Section(_) if open.len() > 1 => {
-                let what = "an included file with a section";
-                self.findings.fault(&place, FaultKind::Include, what, "leave only options in it");
+                let what = label!("an included file with a section");
+                self.findings.fault(&place, FaultKind::Include, what, label!("leave only options in it"));
             }
             Line::Section(name) => {
                 let is_global = name.starts_with("global");
@@ -127,8 +129,8 @@ impl<'a> JobParser<'a> {
             Line::Include(name) => self.include(name, &place, path, sections, open),
             Line::Option(name, raw) => {
                 let Some(section) = sections.last_mut() else {
-                    let what = format!("option {name} before the first section");
-                    let remedy = "write [global] or [name of a job] above it";
+                    let what = say!("option {name} before the first section");
+                    let remedy = label!("write [global] or [name of a job] above it");
                     return self.findings.fault(&place, structure, what, remedy);
                 };
                 section.written.push(Written { name: name.to_owned(), raw: raw.map(str::to_owned), place });
@@ -142,16 +144,16 @@ impl<'a> JobParser<'a> {
         let path = if name.starts_with('/') { name } else { format!("{directory}{name}") };
         let include = FaultKind::Include;
         if open.contains(&path) {
-            let what = format!("{path} includes itself");
-            return self.findings.fault(place, include, what, "remove the line");
+            let what = say!("{path} includes itself");
+            return self.findings.fault(place, include, what, label!("remove the line"));
         }
         if open.len() >= INCLUDES_MAX {
-            let what = format!("{path} is included at a depth of more than {INCLUDES_MAX} files");
-            return self.findings.fault(place, include, what, "include it higher up");
+            let what = say!("{path} is included at a depth of more than {INCLUDES_MAX} files");
+            return self.findings.fault(place, include, what, label!("include it higher up"));
         }
         if into.is_empty() {
-            let what = format!("{path} is included before the first section");
-            return self.findings.fault(place, include, what, "write [global] or [name of a job] above it");
+            let what = say!("{path} is included before the first section");
+            return self.findings.fault(place, include, what, label!("write [global] or [name of a job] above it"));
         }
         match (self.around.read)(&path) {
             Ok(text) => {
@@ -160,8 +162,8 @@ impl<'a> JobParser<'a> {
                 open.pop();
             }
             Err(why) => {
-                let what = format!("{path} cannot be included: {why}");
-                self.findings.fault(place, include, what, "correct the name, which is relative to this file");
+                let what = say!("{path} cannot be included: {why}");
+                self.findings.fault(place, include, what, label!("correct the name, which is relative to this file"));
             }
         }
     }
@@ -169,8 +171,8 @@ impl<'a> JobParser<'a> {
     fn expanded(&mut self, text: &str, place: &Place) -> String {
         let (expanded, missing) = expand::variables(text, self.around.variable);
         for name in missing {
-            let what = format!("the variable {name} is not set");
-            let remedy = format!("set it ({name}=... before the command), or write its value");
+            let what = say!("the variable {name} is not set");
+            let remedy = say!("set it ({name}=... before the command), or write its value");
             self.findings.fault(place, FaultKind::Variable, what, remedy);
         }
         expanded
@@ -204,12 +206,17 @@ impl<'a> JobParser<'a> {
         match options::look_up(name) {
             OptionLookup::Supported(spec) => return Some(spec),
             OptionLookup::Unsupported(owner) => {
-                let what = format!("{name} is an option of {owner}");
-                self.unsupported(place, FaultKind::Unsupported, what, "remove it, or leave it out with --lenient");
+                let what = say!("{name} is an option of {owner}");
+                self.unsupported(
+                    place,
+                    FaultKind::Unsupported,
+                    what,
+                    label!("remove it, or leave it out with --lenient"),
+                );
             }
             OptionLookup::Unknown(near) => {
-                let meant = near.map_or("remove it".to_owned(), |near| format!("did you mean {near}?"));
-                self.unsupported(place, FaultKind::Unknown, format!("fio has no option {name}"), &meant);
+                let meant = near.map_or(label!("remove it").to_owned(), |near| say!("did you mean {near}?"));
+                self.unsupported(place, FaultKind::Unknown, say!("fio has no option {name}"), &meant);
             }
         }
         None
@@ -217,7 +224,7 @@ impl<'a> JobParser<'a> {
 
     fn unsupported(&mut self, place: &Place, kind: FaultKind, what: String, remedy: &str) {
         if self.lenient {
-            self.findings.note(place, format!("{what}: left out"));
+            self.findings.note(place, say!("{what}: left out"));
         } else {
             self.findings.fault(place, kind, what, remedy);
         }
@@ -235,7 +242,7 @@ impl<'a> JobParser<'a> {
         let value = match value::parse_value(spec.form, raw.as_deref(), base) {
             Ok(value) => value,
             Err(Unreadable(words)) => {
-                let (what, remedy) = words.split_once("; ").unwrap_or((&words, "write another value"));
+                let (what, remedy) = words.split_once("; ").unwrap_or((&words, label!("write another value")));
                 self.findings.fault(&place, FaultKind::Value, format!("{displayed}: {what}"), remedy);
                 return None;
             }
@@ -243,8 +250,8 @@ impl<'a> JobParser<'a> {
         self.note_inversion(spec, raw.as_deref(), base, &place);
         if let Some(absent) = value.processors().iter().find(|number| **number >= self.around.processors_present) {
             let last = self.around.processors_present.saturating_sub(1);
-            let remedy = format!("write processors from 0 to {last}");
-            self.findings.fault(&place, FaultKind::Value, format!("{displayed}: no processor {absent} here"), remedy);
+            let remedy = say!("write processors from 0 to {last}");
+            self.findings.fault(&place, FaultKind::Value, say!("{displayed}: no processor {absent} here"), remedy);
             return None;
         }
         let is_default = || match value::parse_value(spec.form, Some(spec.default), base) {
@@ -253,10 +260,10 @@ impl<'a> JobParser<'a> {
         };
         match spec.support {
             Support::Accepted(why) if !is_default() => {
-                self.findings.note(&place, format!("{displayed} has no effect: {why}"));
+                self.findings.note(&place, say!("{displayed} has no effect: {why}"));
             }
             Support::Refused(why) if !is_default() => {
-                self.unsupported(&place, FaultKind::Unsupported, format!("{displayed} is not supported"), why);
+                self.unsupported(&place, FaultKind::Unsupported, say!("{displayed} is not supported"), why);
             }
             Support::Runs | Support::Accepted(_) | Support::Refused(_) => {}
         }
@@ -275,7 +282,7 @@ impl<'a> JobParser<'a> {
                 | ValueForm::Split
         );
         if let Some(raw) = raw.filter(|raw| is_size && crate::number::is_inverted(raw, base)) {
-            let what = format!(
+            let what = say!(
                 "{}={raw}: at kb_base=1024 fio reads KiB, MiB and GiB as powers of 1,000, and so it is read here; write \
                  k, m or g for powers of 1,024",
                 spec.name

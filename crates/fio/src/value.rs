@@ -7,6 +7,7 @@ mod distribution;
 mod each;
 mod split;
 
+use plimsoll_language::{label, say};
 use plimsoll_units::{Bytes, Span};
 
 pub use bytes::PatternPiece;
@@ -85,11 +86,11 @@ pub(crate) fn parse_value(form: ValueForm, text: Option<&str>, base: Base) -> Re
         return match form {
             ValueForm::Flag => Ok(ParsedValue::Flag(true)),
             ValueForm::OptionalText => Ok(ParsedValue::Text(String::new())),
-            _ => wrong("without a value; write = and one behind it"),
+            _ => wrong(label!("without a value; write = and one behind it")),
         };
     };
     if text.trim().is_empty() && form != ValueForm::OptionalText {
-        return wrong("empty; write a value behind =");
+        return wrong(label!("empty; write a value behind ="));
     }
     let counts = NumberScale::Counts(base);
     match form {
@@ -104,7 +105,7 @@ pub(crate) fn parse_value(form: ValueForm, text: Option<&str>, base: Base) -> Re
         ValueForm::TimeRange => time_range(text),
         ValueForm::Extent => extent(text, base).map(ParsedValue::Extent),
         ValueForm::Sizes => match range(text, base, "-,")? {
-            (Bytes::ZERO, _) => wrong("zero; write a size above it"),
+            (Bytes::ZERO, _) => wrong(label!("zero; write a size above it")),
             (low, high) => Ok(ParsedValue::Sizes(low, high)),
         },
         ValueForm::Ranges => Each::read(text, |part| block_range(part, base)).map(ParsedValue::Ranges),
@@ -132,7 +133,7 @@ fn flag(text: &str) -> Read {
     match text.trim() {
         "0" => Ok(ParsedValue::Flag(false)),
         "1" => Ok(ParsedValue::Flag(true)),
-        _ => wrong("neither 0 nor 1; write one of them"),
+        _ => wrong(label!("neither 0 nor 1; write one of them")),
     }
 }
 
@@ -140,8 +141,8 @@ fn bounded(text: &str, scale: NumberScale, min: i64, max: i64) -> Result<i64, Un
     let value = number::integer(text, scale)?;
     match i64::try_from(value) {
         Ok(value) if (min..=max).contains(&value) => Ok(value),
-        _ if value < i128::from(min) => wrong(format!("below {min}; write a number from {min} to {max}")),
-        _ => wrong(format!("above {max}; write a number from {min} to {max}")),
+        _ if value < i128::from(min) => wrong(say!("below {min}; write a number from {min} to {max}")),
+        _ => wrong(say!("above {max}; write a number from {min} to {max}")),
     }
 }
 
@@ -163,11 +164,11 @@ fn extent(text: &str, base: Base) -> Result<Extent, Unreadable> {
         // fio accepts several: `%%` in templates of other programs.
         return match percent.trim_end_matches('%').parse::<u8>() {
             Ok(percent) if percent <= 100 => Ok(Extent::Percent(percent)),
-            _ => wrong("no share; write a whole number from 0 to 100 and %"),
+            _ => wrong(label!("no share; write a whole number from 0 to 100 and %")),
         };
     }
     if text.trim().strip_suffix(['z', 'Z']).is_some_and(|zones| zones.parse::<u64>().is_ok()) {
-        return wrong("a number of zones, and zoned block devices are out of scope; write a size");
+        return wrong(label!("a number of zones, and zoned block devices are out of scope; write a size"));
     }
     size(text, base).map(Extent::Bytes)
 }
@@ -182,10 +183,10 @@ fn range(text: &str, base: Base, separators: &str) -> Result<(Bytes, Bytes), Unr
 
 fn block_range(text: &str, base: Base) -> Result<(Bytes, Bytes), Unreadable> {
     if !text.contains(['-', ':']) {
-        return wrong("no range; write two sizes, such as 4k-64k");
+        return wrong(label!("no range; write two sizes, such as 4k-64k"));
     }
     match range(text, base, "-:")? {
-        (low, high) if low.get() == 0 || high.get() > u64::from(u32::MAX) => wrong("outside of 1 B to 4 GiB"),
+        (low, high) if low.get() == 0 || high.get() > u64::from(u32::MAX) => wrong(label!("outside of 1 B to 4 GiB")),
         range => Ok(range),
     }
 }
@@ -196,20 +197,18 @@ fn choice(text: &str, words: &'static [&'static str]) -> Result<&'static str, Un
     }
     let trimmed = text.trim();
     if words.contains(&trimmed) {
-        return wrong("after a blank, where fio finds no word; remove the blank behind =");
+        return wrong(label!("after a blank, where fio finds no word; remove the blank behind ="));
     }
     let near = near::nearest(&trimmed.to_ascii_lowercase(), words.iter().copied());
-    let meant = near.map_or(String::new(), |near| format!(", perhaps {near}"));
-    wrong(format!("no word that it takes; write one of {}{meant}", words.join(", ")))
+    let meant = near.map_or(String::new(), |near| say!(", perhaps {near}"));
+    wrong(say!("no word that it takes; write one of {}{meant}", words.join(", ")))
 }
 
 fn floats(text: &str, min: f64, max: f64) -> Result<Vec<f64>, Unreadable> {
     let read = |part: &str| part.trim().parse::<f64>().ok().filter(|value| (min..=max).contains(value));
     match text.split(':').map(read).collect() {
         Some(values) => Ok(values),
-        None => {
-            wrong(format!("no list; write numbers from {min} to {max} with colons between them, such as {min}:{max}"))
-        }
+        None => wrong(say!("no list; write numbers from {min} to {max} with colons between them, such as {min}:{max}")),
     }
 }
 
@@ -220,7 +219,7 @@ fn processors(text: &str) -> Result<Vec<u32>, Unreadable> {
         let (low, high) = part.split_once('-').unwrap_or((part, part));
         match (low.parse::<u32>(), high.parse::<u32>()) {
             (Ok(low), Ok(high)) if low <= high && high < MAX => numbers.extend(low..=high),
-            _ => return wrong(format!("{part:?} is not a processor; write numbers and ranges, such as 0,5,8-15")),
+            _ => return wrong(say!("{part:?} is not a processor; write numbers and ranges, such as 0,5,8-15")),
         }
     }
     numbers.sort_unstable();

@@ -3,6 +3,8 @@
 //!
 //! Observed with fio 3.33, which uses `getopt_long_only`. A lone `-` is a job file on standard input.
 
+use plimsoll_language::{label, say};
+
 use super::flags::{self, FLAGS, Flag, Flags, Takes};
 use crate::fault::{FaultKind, Findings, Place};
 use crate::near;
@@ -80,12 +82,12 @@ fn find(name: &str, place: &Place, findings: &mut Findings) -> Option<Argument> 
         [only] => return Some(flag(only).map_or_else(|| Argument::Option(only.to_owned()), Argument::Flag)),
         [] => {
             let near = near::nearest(name, all());
-            let remedy = near.map_or("see --cmdhelp".to_owned(), |near| format!("did you mean --{near}?"));
-            findings.fault(place, FaultKind::Unknown, format!("fio has no option --{name}"), remedy);
+            let remedy = near.map_or(label!("see --cmdhelp").to_owned(), |near| say!("did you mean --{near}?"));
+            findings.fault(place, FaultKind::Unknown, say!("fio has no option --{name}"), remedy);
         }
         _ => {
-            let what = format!("--{name} may be any of --{}", begun.join(", --"));
-            findings.fault(place, FaultKind::Unknown, what, "write more of it");
+            let what = say!("--{name} may be any of --{}", begun.join(", --"));
+            findings.fault(place, FaultKind::Unknown, what, label!("write more of it"));
         }
     }
     None
@@ -102,15 +104,15 @@ fn flag_value(
 ) -> Option<Option<String>> {
     match (flag.takes, value) {
         (Takes::Nothing, Some(_)) => {
-            let what = format!("--{} takes no value", flag.name);
-            findings.fault(place, FaultKind::Value, what, format!("write --{}", flag.name));
+            let what = say!("--{} takes no value", flag.name);
+            findings.fault(place, FaultKind::Value, what, say!("write --{}", flag.name));
             None
         }
         (Takes::Value, None) => {
             let value = next();
             if value.is_none() {
-                let what = format!("--{} without a value", flag.name);
-                findings.fault(place, FaultKind::Value, what, format!("write --{}=VALUE", flag.name));
+                let what = say!("--{} without a value", flag.name);
+                findings.fault(place, FaultKind::Value, what, say!("write --{}=VALUE", flag.name));
             }
             value.map(Some)
         }

@@ -1,5 +1,6 @@
 //! Flags of the command line that do not belong to a job.
 
+use plimsoll_language::{label, say};
 use plimsoll_units::Span;
 
 use crate::fault::{FaultKind, Findings, Place};
@@ -241,12 +242,12 @@ pub(super) fn set(flags: &mut Flags, flag: &Flag, value: Option<String>, place: 
     match flag.act {
         Set(act) => act(flags),
         Ask(question) => flags.question = Some(question(value.filter(|text| !text.is_empty()))),
-        Without(why) => findings.note(place, format!("--{name} has no effect: {why}")),
-        Refuse(why) => findings.fault(place, FaultKind::Unsupported, format!("--{name} is not supported"), why),
+        Without(why) => findings.note(place, say!("--{name} has no effect: {why}")),
+        Refuse(why) => findings.fault(place, FaultKind::Unsupported, say!("--{name} is not supported"), why),
         Read(act) => {
             let text = value.unwrap_or_default();
             if let Err(words) = act(flags, &text) {
-                let (what, remedy) = words.split_once("; ").unwrap_or((&words, "write another value"));
+                let (what, remedy) = words.split_once("; ").unwrap_or((&words, label!("write another value")));
                 findings.fault(place, FaultKind::Value, format!("--{name}={text}: {what}"), remedy);
             }
         }
@@ -255,7 +256,7 @@ pub(super) fn set(flags: &mut Flags, flag: &Flag, value: Option<String>, place: 
 
 fn some(place: &mut Option<String>, text: &str) -> Result<(), String> {
     if text.is_empty() {
-        return Err("empty; write a value behind =".to_owned());
+        return Err(label!("empty; write a value behind =").to_owned());
     }
     *place = Some(text.to_owned());
     Ok(())
@@ -282,7 +283,7 @@ fn output_format(flags: &mut Flags, text: &str) -> Result<(), String> {
             "terse" | "minimal" => Format::Terse,
             "json" => Format::Json,
             "json+" => Format::JsonPlus,
-            other => return Err(format!("{other:?} is not a format; write some of normal,terse,json,json+")),
+            other => return Err(say!("{other:?} is not a format; write some of normal,terse,json,json+")),
         };
         add(&mut formats, format);
     }
@@ -296,7 +297,7 @@ fn terse_version(flags: &mut Flags, text: &str) -> Result<(), String> {
             flags.terse_version = version;
             Ok(())
         }
-        _ => Err("no version of the terse form; write 2, 3, 4 or 5".to_owned()),
+        _ => Err(label!("no version of the terse form; write 2, 3, 4 or 5").to_owned()),
     }
 }
 
@@ -305,7 +306,7 @@ fn eta(flags: &mut Flags, text: &str) -> Result<(), String> {
         "auto" => Eta::Auto,
         "always" => Eta::Always,
         "never" => Eta::Never,
-        _ => return Err("none of its words; write auto, always or never".to_owned()),
+        _ => return Err(label!("none of its words; write auto, always or never").to_owned()),
     };
     Ok(())
 }
@@ -314,8 +315,8 @@ fn idle_profile(flags: &mut Flags, text: &str) -> Result<(), String> {
     flags.idle_profile = Some(match text {
         "system" => IdleProfile::System,
         "percpu" => IdleProfile::PerProcessor,
-        "calibrate" => return Err("nothing is calibrated; write system or percpu".to_owned()),
-        _ => return Err("none of its words; write system or percpu".to_owned()),
+        "calibrate" => return Err(label!("nothing is calibrated; write system or percpu").to_owned()),
+        _ => return Err(label!("none of its words; write system or percpu").to_owned()),
     });
     Ok(())
 }
@@ -327,11 +328,13 @@ fn span(text: &str, bare: Bare) -> Result<Span, String> {
 /// A time; without a unit in milliseconds, as for `--eta-interval`.
 fn millis(text: &str) -> Result<Span, String> {
     let micros = number::integer(text, NumberScale::Time(1_000)).map_err(|Unreadable(words)| words)?;
-    u64::try_from(micros).map(Span::from_micros).map_err(|_| "no time; write milliseconds, such as 500".to_owned())
+    u64::try_from(micros)
+        .map(Span::from_micros)
+        .map_err(|_| label!("no time; write milliseconds, such as 500").to_owned())
 }
 
 fn number(text: &str, min: u64) -> Result<u64, String> {
     let value = number::integer(text, NumberScale::Counts(Base::Binary)).map_err(|Unreadable(words)| words)?;
     let value = u64::try_from(value).ok().filter(|value| *value >= min);
-    value.ok_or_else(|| format!("no number that it takes; write one of at least {min}"))
+    value.ok_or_else(|| say!("no number that it takes; write one of at least {min}"))
 }

@@ -1,5 +1,6 @@
 //! Operations of a job: directions, order, block sizes, offsets.
 
+use plimsoll_language::{label, say};
 use plimsoll_units::Bytes;
 
 use crate::fault::{FaultKind, Findings};
@@ -179,8 +180,8 @@ fn read_direction(settings: &Settings, findings: &mut Findings) -> (&'static str
         None => None,
         Some(Ok(number)) => i64::try_from(number).ok(),
         Some(Err(_)) => {
-            let what = format!("rw={rw}:{}: no number behind the colon", after.unwrap_or_default());
-            let remedy = "write a count of operations, as in randread:8, or a step in bytes, as in read:4k";
+            let what = say!("rw={rw}:{}: no number behind the colon", after.unwrap_or_default());
+            let remedy = label!("write a count of operations, as in randread:8, or a step in bytes, as in read:4k");
             findings.fault(place, FaultKind::Value, what, remedy);
             None
         }

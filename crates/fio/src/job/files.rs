@@ -1,5 +1,6 @@
 //! Files of a job: names, creation, opening, flushing and removal.
 
+use plimsoll_language::{label, say};
 use plimsoll_units::Bytes;
 
 use crate::fault::{FaultKind, Findings};
@@ -222,11 +223,11 @@ fn order(settings: &Settings, findings: &mut Findings) -> FileOrder {
             Ok(_) if word == "sequential" => Ok(FileOrder::Sequential),
             Ok(run) if word == "random" => Ok(FileOrder::Random { run: run.max(1) }),
             Ok(run) => Ok(FileOrder::RoundRobin { run: run.max(1) }),
-            Err(_) => Err("no number behind the colon; write one, such as random:8".to_owned()),
+            Err(_) => Err(label!("no number behind the colon; write one, such as random:8").to_owned()),
         },
     };
     read.unwrap_or_else(|words| {
-        let (what, remedy) = words.split_once("; ").unwrap_or((&words, "write another value"));
+        let (what, remedy) = words.split_once("; ").unwrap_or((&words, label!("write another value")));
         let what = format!("file_service_type={word}:{}: {what}", after.unwrap_or_default());
         findings.fault(settings.place("file_service_type"), FaultKind::Value, what, remedy);
         FileOrder::RoundRobin { run: 1 }
@@ -265,9 +266,10 @@ fn range(settings: &Settings, findings: &mut Findings) -> Option<(u64, RangeSync
     match every.trim().parse::<u64>() {
         Ok(every) if are_flags => Some((every, sync)).filter(|_| every > 0),
         _ => {
-            let what = format!("sync_file_range={text}: no flags and number of writes");
-            let remedy =
-                "write wait_before, write and wait_after, separated by commas, and the number: write,wait_after:8";
+            let what = say!("sync_file_range={text}: no flags and number of writes");
+            let remedy = label!(
+                "write wait_before, write and wait_after, separated by commas, and the number: write,wait_after:8"
+            );
             findings.fault(settings.place("sync_file_range"), FaultKind::Value, what, remedy);
             None
         }

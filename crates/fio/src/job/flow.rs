@@ -1,5 +1,6 @@
 //! Engine, depth and pace of a job.
 
+use plimsoll_language::say;
 use plimsoll_units::Span;
 
 use crate::engine::{self, Engine, EngineLookup};
@@ -104,14 +105,14 @@ fn find_engine(settings: &Settings, findings: &mut Findings) -> Option<Engine> {
     match engine::find(&name) {
         EngineLookup::Supported(engine) => return Some(engine),
         EngineLookup::Unsupported(why) => {
-            let what = format!("ioengine={name} is not supported");
+            let what = say!("ioengine={name} is not supported");
             findings.fault(place, FaultKind::Unsupported, what, why);
         }
         EngineLookup::Unknown => {
             let near = near::nearest(&name, engine::names());
-            let meant = near.map_or(String::new(), |near| format!("did you mean {near}? "));
-            let remedy = format!("{meant}write one of {}", engine::names().collect::<Vec<_>>().join(", "));
-            findings.fault(place, FaultKind::Value, format!("ioengine={name}: fio has no such engine"), remedy);
+            let meant = near.map_or(String::new(), |near| say!("did you mean {near}? "));
+            let remedy = say!("{meant}write one of {}", engine::names().collect::<Vec<_>>().join(", "));
+            findings.fault(place, FaultKind::Value, say!("ioengine={name}: fio has no such engine"), remedy);
         }
     }
     None

@@ -1,5 +1,6 @@
 //! Start and end of a job, its copies, and its dependencies.
 
+use plimsoll_language::{label, say};
 use plimsoll_units::Span;
 
 use crate::fault::{FaultKind, Findings};
@@ -101,7 +102,12 @@ pub(super) fn read(settings: &Settings, findings: &mut Findings) -> Lifetime {
     let copies = settings.count("numjobs");
     if copies == 0 {
         let place = settings.place("numjobs");
-        findings.fault(place, FaultKind::Value, "numjobs=0: no job at all", "write 1 or more, or remove the section");
+        findings.fault(
+            place,
+            FaultKind::Value,
+            label!("numjobs=0: no job at all"),
+            label!("write 1 or more, or remove the section"),
+        );
     }
     Lifetime {
         runtime: settings.time("runtime").filter(|runtime| !runtime.is_zero()),
@@ -147,9 +153,10 @@ fn errors(settings: &Settings, findings: &mut Findings) -> ErrorList {
     };
     let all = [&list.reads, &list.writes, &list.verification];
     if let Some(other) = all.into_iter().flatten().find(|error| !is_error(error)) {
-        let what = format!("ignore_error={text}: {other:?} is not an error");
-        let remedy =
-            "write names or numbers, with colons between them and commas between reads, writes and verification";
+        let what = say!("ignore_error={text}: {other:?} is not an error");
+        let remedy = label!(
+            "write names or numbers, with colons between them and commas between reads, writes and verification"
+        );
         findings.fault(settings.place("ignore_error"), FaultKind::Value, what, remedy);
     }
     list
@@ -170,8 +177,8 @@ fn steady_state(settings: &Settings, findings: &mut Findings) -> Option<SteadySt
     let time = |name: &str| settings.time(name).unwrap_or(Span::ZERO);
     let limit = number.trim().parse::<f64>().ok().filter(|limit| limit.is_finite() && *limit >= 0.0);
     if limit.is_none() {
-        let what = format!("steadystate={word}:{after}: no limit");
-        let remedy = format!("write one, such as {word}:0.3%");
+        let what = say!("steadystate={word}:{after}: no limit");
+        let remedy = say!("write one, such as {word}:0.3%");
         findings.fault(settings.place("steadystate"), FaultKind::Value, what, remedy);
     }
     Some(SteadyState {

@@ -1,5 +1,6 @@
 //! Logs and reporting of a job.
 
+use plimsoll_language::say;
 use plimsoll_units::Span;
 
 use crate::fault::{FaultKind, Findings};
@@ -124,8 +125,8 @@ const PERCENTILES_MAX: usize = 20;
 pub(super) fn display(settings: &Settings, findings: &mut Findings) -> Displayed {
     let mut percentiles = settings.floats("percentile_list").unwrap_or_default();
     if percentiles.len() > PERCENTILES_MAX {
-        let what = format!("percentile_list with {} numbers", percentiles.len());
-        let remedy = format!("write at most {PERCENTILES_MAX}");
+        let what = say!("percentile_list with {} numbers", percentiles.len());
+        let remedy = say!("write at most {PERCENTILES_MAX}");
         findings.fault(settings.place("percentile_list"), FaultKind::Value, what, remedy);
     }
     percentiles.sort_by(f64::total_cmp);

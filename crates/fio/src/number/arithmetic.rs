@@ -3,6 +3,8 @@
 //! From fio's documentation: `+ - * / %` and `^`, numbers with units. Times without a unit are microseconds, unlike
 //! outside of parentheses. The result is truncated to an integer.
 
+use plimsoll_language::{label, say};
+
 use super::{NumberScale, Unreadable};
 
 /// Maximum nesting of parentheses and signs.
@@ -18,14 +20,14 @@ pub(super) fn evaluate(text: &str, scale: NumberScale) -> Result<i128, Unreadabl
     let value = sum.atom()?;
     let rest = sum.rest.trim();
     if !rest.is_empty() {
-        return Err(wrong(&format!("{rest:?} after the parentheses")));
+        return Err(wrong(&say!("{rest:?} after the parentheses")));
     }
     // 2^100, which exceeds the limits of all options.
-    if value.abs() < 1.3e30 { Ok(value.trunc() as i128) } else { Err(wrong("no finite value")) }
+    if value.abs() < 1.3e30 { Ok(value.trunc() as i128) } else { Err(wrong(label!("no finite value"))) }
 }
 
 fn wrong(what: &str) -> Unreadable {
-    Unreadable(format!("invalid expression: {what}; write an expression in parentheses, such as (4k+4*512)"))
+    Unreadable(say!("invalid expression: {what}; write an expression in parentheses, such as (4k+4*512)"))
 }
 
 struct ArithmeticSum<'a> {
@@ -56,7 +58,7 @@ impl ArithmeticSum<'_> {
         while let Some(operator) = self.next_is("*/%") {
             let other = self.power()?;
             if operator != '*' && other == 0.0 {
-                return Err(wrong("a division by zero"));
+                return Err(wrong(label!("a division by zero")));
             }
             value = match operator {
                 '*' => value * other,
@@ -80,7 +82,7 @@ impl ArithmeticSum<'_> {
 
     fn deeper(&mut self) -> Result<(), Unreadable> {
         self.depth += 1;
-        if self.depth > DEPTH_MAX { Err(wrong("too deep")) } else { Ok(()) }
+        if self.depth > DEPTH_MAX { Err(wrong(label!("too deep"))) } else { Ok(()) }
     }
 
     fn atom(&mut self) -> Result<f64, Unreadable> {
@@ -88,7 +90,11 @@ impl ArithmeticSum<'_> {
             self.deeper()?;
             let value = self.terms()?;
             self.depth -= 1;
-            return if self.next_is(")").is_some() { Ok(value) } else { Err(wrong("a parenthesis stays open")) };
+            return if self.next_is(")").is_some() {
+                Ok(value)
+            } else {
+                Err(wrong(label!("a parenthesis stays open")))
+            };
         }
         if self.next_is("-").is_some() {
             self.deeper()?;
@@ -109,8 +115,8 @@ impl ArithmeticSum<'_> {
         }
         let end = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
         let (number, unit) = text.split_at(end);
-        let number: f64 = number.parse().map_err(|_| wrong(&format!("{text:?} is not a number")))?;
-        let unit = self.scale.unit(unit).ok_or_else(|| wrong(&format!("{unit:?} is not a unit")))?;
+        let number: f64 = number.parse().map_err(|_| wrong(&say!("{text:?} is not a number")))?;
+        let unit = self.scale.unit(unit).ok_or_else(|| wrong(&say!("{unit:?} is not a unit")))?;
         Ok(number * unit as f64)
     }
 }

@@ -1,5 +1,7 @@
 //! Classification of the lines of a job file.
 
+use plimsoll_language::{label, say};
+
 /// A line without its comment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Line<'a> {
@@ -22,7 +24,7 @@ pub(super) fn without_comment(line: &str) -> &str {
 pub(super) fn cut_short(line: &str, cut: &str) -> Option<String> {
     let after = line[cut.len()..].chars().next()?;
     let is_value = cut.contains('=') && matches!(after, ';' | '#');
-    is_value.then(|| format!("a comment begins at {after}, also within a word: only {:?} is read", cut.trim_start()))
+    is_value.then(|| say!("a comment begins at {after}, also within a word: only {:?} is read", cut.trim_start()))
 }
 
 pub(super) fn read(cut: &str) -> Line<'_> {
@@ -33,11 +35,13 @@ pub(super) fn read(cut: &str) -> Line<'_> {
     if let Some(rest) = line.strip_prefix('[') {
         return match rest.split_once(']') {
             Some((_, after)) if !after.trim().is_empty() => {
-                Line::Malformed("text behind a section's ]", "write it on a line of its own")
+                Line::Malformed(label!("text behind a section's ]"), label!("write it on a line of its own"))
             }
-            Some((name, _)) if name.trim().is_empty() => Line::Malformed("a section without a name", "write [name]"),
+            Some((name, _)) if name.trim().is_empty() => {
+                Line::Malformed(label!("a section without a name"), label!("write [name]"))
+            }
             Some((name, _)) => Line::Section(name),
-            None => Line::Malformed("a section without its ]", "write [name]"),
+            None => Line::Malformed(label!("a section without its ]"), label!("write [name]")),
         };
     }
     let (name, value) = match line.split_once('=') {
@@ -45,7 +49,7 @@ pub(super) fn read(cut: &str) -> Line<'_> {
         None => (line, None),
     };
     match (name, value) {
-        ("", _) => Line::Malformed("a value without a name", "write an option's name before ="),
+        ("", _) => Line::Malformed(label!("a value without a name"), label!("write an option's name before =")),
         ("include", Some(file)) => Line::Include(file.trim()),
         (_, None) if line.starts_with("include ") => Line::Include(line["include ".len()..].trim()),
         _ => Line::Option(name, value),

@@ -1,5 +1,7 @@
 //! Byte patterns: sequences of numbers, hexadecimal digits, quoted text and file names.
 
+use plimsoll_language::say;
+
 use crate::number::Unreadable;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,7 +20,7 @@ const TEXT_MAX: usize = 4_096;
 /// little-endian encoding, `%o` the offset.
 pub(super) fn read(text: &str) -> Result<Vec<PatternPiece>, Unreadable> {
     if text.len() > TEXT_MAX {
-        return Err(Unreadable(format!("longer than {TEXT_MAX} letters; write a shorter one, or the name of a file")));
+        return Err(Unreadable(say!("longer than {TEXT_MAX} letters; write a shorter one, or the name of a file")));
     }
     let wrong =
         || Unreadable("no pattern; write bytes as 0xdeadbeef, a number, \"text\" in quotes or 'a file'".to_owned());

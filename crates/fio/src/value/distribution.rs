@@ -1,5 +1,6 @@
 //! Distributions of random offsets over a file.
 
+use plimsoll_language::{label, say};
 use plimsoll_units::Bytes;
 
 use super::Extent;
@@ -60,21 +61,21 @@ pub(super) fn read(text: &str, base: Base) -> Result<Distribution, Unreadable> {
         },
         "pareto" => match numbers(after, 0.2)? {
             (h, centre) if h > 0.0 && h < 1.0 => Ok(Distribution::Pareto { h, centre }),
-            _ => wrong("not above 0 and below 1; write such a number, as in pareto:0.2"),
+            _ => wrong(label!("not above 0 and below 1; write such a number, as in pareto:0.2")),
         },
         "normal" | "gauss" => match numbers(after, 0.0)? {
             (deviation, centre) if (0.0..100.0).contains(&deviation) => Ok(Distribution::Normal { deviation, centre }),
-            _ => wrong("not from 0 to below 100; write such a number, as in normal:25"),
+            _ => wrong(label!("not from 0 to below 100; write such a number, as in normal:25")),
         },
         "zoned" => parse_zones(after, |part| match part.parse::<u8>() {
             Ok(percent) if percent <= 100 => Ok(Extent::Percent(percent)),
-            _ => wrong(format!("{part:?} is not a percentage of the file; write a whole number from 1 to 100")),
+            _ => wrong(say!("{part:?} is not a percentage of the file; write a whole number from 1 to 100")),
         }),
         "zoned_abs" => parse_zones(after, |part| super::size(part, base).map(Extent::Bytes)),
-        _ => wrong(
+        _ => wrong(label!(
             "no spread that fio 3.33 has; write random, zipf:1.1, pareto:0.2, normal:25, zoned:60/10:40/90 or \
-             zoned_abs:60/1g:40/9g",
-        ),
+             zoned_abs:60/1g:40/9g"
+        )),
     }
 }
 
@@ -83,13 +84,15 @@ fn numbers(after: &str, default: f64) -> Result<(f64, Option<f64>), Unreadable> 
     let (number, centre) = after.split_once(':').unwrap_or((after, ""));
     let finite = |text: &str| text.parse::<f64>().ok().filter(|number| number.is_finite());
     let number = if after.is_empty() { Some(default) } else { finite(number) };
-    let Some(number) = number else { return wrong("without a number that can be read behind the colon; write one") };
+    let Some(number) = number else {
+        return wrong(label!("without a number that can be read behind the colon; write one"));
+    };
     if centre.is_empty() {
         return Ok((number, None));
     }
     match finite(centre).filter(|centre| (0.0..=1.0).contains(centre)) {
         Some(centre) => Ok((number, Some(centre))),
-        None => wrong(format!("{centre:?} is not a centre; write a number from 0 to 1")),
+        None => wrong(say!("{centre:?} is not a centre; write a number from 0 to 1")),
     }
 }
 
@@ -97,11 +100,11 @@ fn numbers(after: &str, default: f64) -> Result<(f64, Option<f64>), Unreadable> 
 /// zones without accesses share the rest equally.
 fn parse_zones(text: &str, extent: impl Fn(&str) -> Result<Extent, Unreadable>) -> Result<Distribution, Unreadable> {
     if text.contains(',') {
-        return wrong("zones by direction, which fio 3.33 does not read either; write one list");
+        return wrong(label!("zones by direction, which fio 3.33 does not read either; write one list"));
     }
     let parts: Vec<&str> = text.split(':').take_while(|part| !part.is_empty()).collect();
     if parts.is_empty() || parts.len() > ZONES_MAX {
-        return wrong("no list of zones; write 1 to 256 of them, such as zoned:60/10:40/90");
+        return wrong(label!("no list of zones; write 1 to 256 of them, such as zoned:60/10:40/90"));
     }
     let mut zones = Vec::new();
     for part in &parts {
@@ -109,9 +112,7 @@ fn parse_zones(text: &str, extent: impl Fn(&str) -> Result<Extent, Unreadable>) 
         let accesses = match accesses.parse::<u32>() {
             Ok(accesses) if accesses <= 100 => accesses,
             _ => {
-                return wrong(format!(
-                    "{accesses:?} is not a percentage of the operations; write a number from 1 to 100"
-                ));
+                return wrong(say!("{accesses:?} is not a percentage of the operations; write a number from 1 to 100"));
             }
         };
         let extent = if size.is_empty() { None } else { Some(extent(size)?) };
@@ -119,7 +120,7 @@ fn parse_zones(text: &str, extent: impl Fn(&str) -> Result<Extent, Unreadable>) 
     }
     let accesses: u32 = zones.iter().map(|(accesses, _)| accesses).sum();
     if accesses != 100 {
-        return wrong(format!("accesses are {accesses} together; write shares that are 100"));
+        return wrong(say!("accesses are {accesses} together; write shares that are 100"));
     }
     let percent = |extent: &Option<Extent>| match extent {
         Some(Extent::Percent(percent)) => u32::from(*percent),
@@ -127,7 +128,7 @@ fn parse_zones(text: &str, extent: impl Fn(&str) -> Result<Extent, Unreadable>) 
     };
     let shares: u32 = zones.iter().map(|(_, extent)| percent(extent)).sum();
     if shares > 100 {
-        return wrong(format!("zones are {shares} % of the file together; write shares of at most 100"));
+        return wrong(say!("zones are {shares} % of the file together; write shares of at most 100"));
     }
     let missing = zones.iter().filter(|(_, extent)| extent.is_none()).count() as u32;
     let rest = (100 - shares).checked_div(missing).unwrap_or(0) as u8;

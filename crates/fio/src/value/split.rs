@@ -1,5 +1,6 @@
 //! Block sizes with percentages: `4k/50:8k/50`.
 
+use plimsoll_language::say;
 use plimsoll_units::Bytes;
 
 use crate::number::{Base, Unreadable};
@@ -44,7 +45,7 @@ fn one(part: &str, base: Base) -> Result<(Bytes, Option<u32>), Unreadable> {
     let share = match (digits, digits.parse::<u32>()) {
         ("", _) | (_, Ok(0)) => None,
         (_, Ok(share)) if share <= 100 => Some(share),
-        _ => return Err(Unreadable(format!("{share:?} is not a percentage; write a whole number from 1 to 100"))),
+        _ => return Err(Unreadable(say!("{share:?} is not a percentage; write a whole number from 1 to 100"))),
     };
     Ok((Bytes::new(size as u64), share))
 }
