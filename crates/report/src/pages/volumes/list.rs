@@ -21,15 +21,15 @@ pub fn volumes(volumes: &[Volume]) -> Page {
             Cell::figure(Bytes::new(volume.size_bytes).to_string(), volume.size_bytes as f64)
         })
         .column(column(label!("like"), ColumnKind::Text, 0), |volume| volume.like.as_str())
-        .column(column(label!("level"), ColumnKind::Share, 3), |volume| volume.level.map(|level| level.to_string()))
-        .column(column(label!("clients"), ColumnKind::Share, 2), |volume| volume.clients.to_string())
-        .column(column(label!("a month"), ColumnKind::Money, 4), |volume| {
+        .column(column(label!("level"), ColumnKind::Share, 4), |volume| volume.level.map(|level| level.to_string()))
+        .column(column(label!("clients"), ColumnKind::Share, 3), |volume| volume.clients.to_string())
+        .column(column(label!("a month"), ColumnKind::Money, 1), |volume| {
             Cell::money(volume.cost.as_ref().and_then(|cost| words::parse_money(&cost.monthly, &cost.currency)))
         })
         .column(column(label!("of"), ColumnKind::Text, 5), |volume| {
             volume.of.as_ref().map(|of| if volume.writable { of.clone() } else { say!("{of} (snapshot)") })
         })
-        .column(column(label!("device"), ColumnKind::Text, 1), |volume| device(volume))
+        .column(column(label!("device"), ColumnKind::Text, 2), |volume| device(volume))
         .table()
         .with_notes(notes);
     Page::of_table(table, label!("no volumes yet: plimsoll volume create NAME --like oci:50GB@0vpu"))
