@@ -8,6 +8,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use jiff::civil::DateTime;
+use plimsoll_language::{label, say};
 use plimsoll_record::Finding;
 use plimsoll_units::Span;
 
@@ -782,6 +783,28 @@ impl Class {
         Self::Discard,
     ];
 
+    /// The class in a sentence, in the language of the reader.
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::RandomRead => label!("random reads"),
+            Self::SequentialRead => label!("sequential reads"),
+            Self::Read => label!("reads"),
+            Self::DataWrite => label!("data writes"),
+            Self::RedoWrite => label!("redo"),
+            Self::TempRead => label!("temp reads"),
+            Self::TempWrite => label!("temp writes"),
+            Self::BulkWrite => label!("bulk writes"),
+            Self::Archive => label!("archive"),
+            Self::BackupRead => label!("backup reads"),
+            Self::Backup => label!("backup"),
+            Self::Other => label!("other"),
+            Self::Write => label!("writes"),
+            Self::Flush => label!("flushes"),
+            Self::Discard => label!("discards"),
+            Self::All => label!("all"),
+        }
+    }
+
     pub const fn name(self) -> &'static str {
         match self {
             Self::RandomRead => "random reads",
@@ -842,7 +865,7 @@ impl fmt::Display for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut gap = "";
         if self.line > 0 {
-            write!(f, "line {}", self.line)?;
+            f.write_str(&say!("line {}", self.line))?;
             gap = ", ";
         }
         if let Some(table) = &self.table {

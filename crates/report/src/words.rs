@@ -1,6 +1,5 @@
 //! Loads, paces, verdicts and error numbers as text. Renderers escape it.
 
-use plimsoll_ingest::Class;
 use plimsoll_language::{Language, label, say};
 use plimsoll_load::{Arrival, Mix, Pace, Pattern, StreamSpec};
 use plimsoll_record::{Curve, EndReason, Estimate, Finding, LoadLine, Run, Weight};
@@ -161,28 +160,6 @@ pub fn load_line(line: &LoadLine) -> String {
 /// A rate with its interval: `41,200 IOPS (39,800 to 42,600)`.
 pub fn rate(iops: &Estimate) -> String {
     Counted::Operations.rate(iops)
-}
-
-/// A class of operations in a sentence.
-pub(crate) fn class_name(class: Class) -> &'static str {
-    match class {
-        Class::RandomRead => label!("random reads"),
-        Class::SequentialRead => label!("sequential reads"),
-        Class::Read => label!("reads"),
-        Class::DataWrite => label!("data writes"),
-        Class::RedoWrite => label!("redo"),
-        Class::TempRead => label!("temp reads"),
-        Class::TempWrite => label!("temp writes"),
-        Class::BulkWrite => label!("bulk writes"),
-        Class::Archive => label!("archive"),
-        Class::BackupRead => label!("backup reads"),
-        Class::Backup => label!("backup"),
-        Class::Other => label!("other"),
-        Class::Write => label!("writes"),
-        Class::Flush => label!("flushes"),
-        Class::Discard => label!("discards"),
-        Class::All => label!("all"),
-    }
 }
 
 /// The limit that binds at the load line, with its share; `None` if the runs do not name one.

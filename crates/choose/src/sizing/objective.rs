@@ -41,7 +41,7 @@ impl ClassObjective {
     /// The measure without its bound: `redo p99`.
     pub fn bounded(&self) -> String {
         match self.class {
-            Some(class) => format!("{} {}", class.name(), self.objective.bounded()),
+            Some(class) => format!("{} {}", class.label(), self.objective.bounded()),
             None => self.objective.bounded(),
         }
     }

@@ -70,7 +70,9 @@ fn collect_values(value: &toml::Value, table: &str, key: &str, texts: &mut Vec<S
         toml::Value::Table(entries) => entries.iter().for_each(|(name, value)| collect_values(value, key, name, texts)),
         toml::Value::Array(values) => values.iter().for_each(|value| collect_values(value, table, key, texts)),
         toml::Value::String(text)
-            if CATALOGUE_KEYS.contains(&key) || (key == "name" && NAMED_TABLES.contains(&table)) =>
+            if CATALOGUE_KEYS.contains(&key)
+                || (key == "name" && NAMED_TABLES.contains(&table))
+                || (key == "title" && table.is_empty()) =>
         {
             texts.push(text.clone());
         }

@@ -48,7 +48,7 @@ pub fn build_products_page(catalogue: &Catalogue) -> Page {
         .column(Column::text(label!("capacity"), 0), |product| size(product))
         .column(Column::text(label!("prices"), 0), |product| currencies(product))
         .column(Column::text(label!("figures"), 1), |product| statuses(product))
-        .column(Column::text(label!("title"), 4), |product| product.title())
+        .column(Column::text(label!("title"), 4), |product| product_text(product.title()))
         .table()
         .with_notes([note]);
     let sections = vec![PageSection::bare(label!("Products"), vec![Block::Table(Table { groups, ..table })])];
@@ -145,7 +145,7 @@ pub fn product(product: &Product) -> Page {
         list(label!("Contradictions between documents"), warnings(product, &mut sources)),
     ];
     sections.extend(sources.section());
-    let text = format!("{}: {} ({})", product.name(), product.title(), product.kind().name());
+    let text = format!("{}: {} ({})", product.name(), product_text(product.title()), product.kind().name());
     let headline = Some(Headline { details: describe_product(product), ..Headline::of(text) });
     Page { title: product.name().to_owned(), headline, sections, ..Page::default() }
 }

@@ -14,7 +14,6 @@ use plimsoll_units::Bytes;
 use crate::number;
 use crate::page::{Block, Cell, Column, ColumnKind, Exhibit, Fact, Headline, Item, Page, PageSection, Table};
 use crate::words;
-use crate::words::class_name;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DemandDetail {
@@ -268,8 +267,8 @@ fn windows(subject: &DatabaseDemand) -> Vec<Fact> {
 /// The classes whose operations are unknown.
 fn absent(subject: &DatabaseDemand) -> Option<Fact> {
     let name = |class: &Class| match subject.series(*class, Measure::Throughput) {
-        Some(_) => say!("operations of {} (their bytes are known)", class_name(*class)),
-        None => class_name(*class).to_owned(),
+        Some(_) => say!("operations of {} (their bytes are known)", class.label()),
+        None => class.label().to_owned(),
     };
     let names: Vec<String> = subject.absent().iter().map(name).collect();
     (!names.is_empty())
@@ -284,8 +283,8 @@ fn tabulate_classes(subject: &DatabaseDemand) -> Table {
         existing.into_iter().any(|measure| of(*class, measure).is_some())
     };
     let classes = Class::ALL.into_iter().filter(is_known);
-    let mut table = Table::rows(label!("Load by class"), classes)
-        .column(Column::text(label!("class"), 0), |class| class_name(*class));
+    let mut table =
+        Table::rows(label!("Load by class"), classes).column(Column::text(label!("class"), 0), |class| class.label());
     let (rates, bytes) = ((Measure::Iops, 1.0), (Measure::Throughput, 1e6));
     if subject.slots.len() > 1 {
         let value = |summary: &Summary, part: &str| match part {
@@ -445,7 +444,7 @@ pub(crate) fn measure_name(measure: Measure) -> &'static str {
 fn origins(reading: &Reading) -> PageSection {
     let entry = |figure: &Figure| {
         let part = &reading.scopes[figure.scope as usize].part;
-        let class = class_name(figure.class);
+        let class = figure.class.label();
         let class = if part.is_empty() { class.to_owned() } else { say!("{class} of {}", file_name(part)) };
         let measure = measure_name(figure.measure);
         Item::new(say!("{class}, {measure}: {}; {}", format_figure(figure), figure.origin), [])

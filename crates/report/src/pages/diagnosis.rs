@@ -21,7 +21,7 @@ use crate::page::{Block, Cell, Column, ColumnKind, Emphasis, Fact, Headline, Lin
 use crate::words::diagnosis::{
     busiest, duration, headline, own_processors, part, rate_of, seconds, share, verdict_text,
 };
-use crate::words::{class_name, clean, product_text};
+use crate::words::{clean, product_text};
 
 /// Maximum number of inputs in a chart's source.
 const INPUTS_MAX: usize = 3;
@@ -184,7 +184,7 @@ impl Case<'_> {
         let highest = highest?;
         let place = origins::mean_id(self, highest.class, Measure::Latency);
         let place = place.map(|anchor| Link { anchor, name: String::new() });
-        let (in_flight, class) = (count(highest.in_flight), class_name(highest.class));
+        let (in_flight, class) = (count(highest.in_flight), highest.class.label());
         let (name, text) = match highest.counted {
             CountedEvent::SessionWait => (label!("Most waits for I/O"), say!("{in_flight} sessions, {class}")),
             _ => (label!("Most I/O in flight"), format!("{in_flight} {class}")),

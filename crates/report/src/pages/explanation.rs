@@ -16,7 +16,7 @@ pub fn explanation(explanation: &Explanation) -> Page {
     let mut details = vec![offer.config.to_string()];
     let max = |of: fn(&LoadComparison) -> f64| explanation.rows.iter().map(of).fold(0.0, f64::max);
     let (measured, theory) = (max(|row| row.iops.0), max(|row| row.iops.1));
-    let mut text = say!("Measured against theory: {}", offer.title);
+    let mut text = say!("Measured against theory: {}", product_text(&offer.title));
     if let Some(ratio) = format_share(measured, theory) {
         let (measured, theory) = (number::three(measured), number::three(theory));
         details.push(std::mem::take(&mut text));

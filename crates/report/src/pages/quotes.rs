@@ -171,7 +171,7 @@ fn section(quote: &Quote) -> PageSection {
     facts.extend(doubts.map(|doubt| Fact::caution(label!("doubt"), doubt.text)));
     let outside = offer.model_fit().and_then(|fit| fit.outside(&quote.ask, &[]));
     facts.extend(outside.map(|what| Fact::caution(label!("doubt"), what)));
-    let title = format!("{}{}", offer.title, holds.unwrap_or_default());
+    let title = format!("{}{}", words::product_text(&offer.title), holds.unwrap_or_default());
     PageSection::new(offer.short().to_string(), vec![Block::Text(title), Block::Facts(facts)])
 }
 

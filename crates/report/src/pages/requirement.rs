@@ -71,7 +71,7 @@ pub fn checked_requirement(checked: &CheckedRequirement<'_>) -> Page {
     ];
     let runs = if checked.runs == 1 { label!("1 run").to_owned() } else { say!("{} runs", checked.runs) };
     Page {
-        title: say!("Requirement of {} on {}", clean(&requirement.title), clean(checked.target)),
+        title: say!("Requirement of {} on {}", product_text(&requirement.title), clean(checked.target)),
         subject: vec![say!("{}: {}; {runs}", clean(checked.target), clean(&checked.storage))],
         headline: Some(Headline {
             text: verdict_sentence(checked),
@@ -107,7 +107,7 @@ fn source_facts<'a>(cites: impl Iterator<Item = &'a Cite>) -> Vec<Fact> {
 fn verdict_sentence(checked: &CheckedRequirement<'_>) -> String {
     let deciding = checked.deciding();
     let condition = deciding.condition;
-    let title = clean(&checked.requirement.title);
+    let title = product_text(&checked.requirement.title);
     let verdict = match deciding.verdict {
         RequirementVerdict::Met => label!("is met"),
         RequirementVerdict::Failed => label!("is not met"),
@@ -240,7 +240,7 @@ fn condition_table(checked: &CheckedRequirement<'_>) -> Table {
 pub fn requirements(all: &[Requirement]) -> Page {
     let table = Table::rows(label!("Requirements"), all)
         .column(Column::text(label!("name"), 0), |requirement| requirement.name.as_str())
-        .column(Column::text(label!("product"), 1), |requirement| requirement.title.as_str())
+        .column(Column::text(label!("product"), 1), |requirement| product_text(&requirement.title))
         .column(Column::text(label!("requires"), 0), |requirement| product_text(&requirement.about))
         .column(Column::text(label!("source"), 2), |requirement| requirement.cite.to_string())
         .table();

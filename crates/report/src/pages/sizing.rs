@@ -25,7 +25,7 @@ use crate::html::{both, figure};
 use crate::number;
 use crate::page::{Block, Cell, Chart, Column, ColumnKind, Exhibit, Fact, Item, Page, PageSection, Table};
 use crate::scale::AxisScale;
-use crate::words::{class_name, clean, first_screen, offer, sentence, sizing as words};
+use crate::words::{clean, first_screen, offer, sentence, sizing as words};
 
 /// Rows shown before the rest is collapsed.
 const FEW: usize = 6;
@@ -238,7 +238,7 @@ impl Sized<'_> {
             let usual = choice.usual.iter().find(|usual| usual.class == one.class);
             let waits = effect.and_then(|effect| choice.waits(effect, one.class));
             vec![
-                Cell::text(class_name(one.class)),
+                Cell::text(one.class.label()),
                 Cell::or_unknown(today, |mean| Cell::text(mean.to_string())),
                 Cell::or_unknown(usual, mean),
                 mean(one),

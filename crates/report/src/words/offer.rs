@@ -61,7 +61,8 @@ pub(crate) fn product(offer: &Offer) -> String {
         Wrap::Array { members, .. } => Some(members),
         Wrap::PageCache(_) => None,
     });
-    members.map_or_else(|| offer.title.to_string(), |members| format!("{members} \u{d7} {}", offer.title))
+    let title = product_text(&offer.title);
+    members.map_or_else(|| title.clone(), |members| format!("{members} \u{d7} {title}"))
 }
 
 fn setting(setting: &Setting) -> String {

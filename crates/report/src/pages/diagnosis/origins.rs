@@ -9,7 +9,6 @@ use super::time::longest_events;
 use crate::number;
 use crate::page::{Block, Cell, Column, ColumnKind, Link, PageSection, Table, UNKNOWN};
 use crate::pages::{format_figure, measure_name};
-use crate::words::class_name;
 
 /// Anchor of the section with a subject's numbers.
 pub(super) fn section_id(index: usize) -> String {
@@ -53,7 +52,7 @@ pub(super) fn of_verdict(case: &Case<'_>, verdict: &DiagnosisVerdict) -> Vec<Lin
     let link = |anchor: String, name: String| Link { anchor, name };
     let measures = |class: Class, measures: &[Measure]| {
         let one = |measure: &Measure| {
-            Some(link(mean_id(case, class, *measure)?, say!("{}, {}", class_name(class), measure_name(*measure))))
+            Some(link(mean_id(case, class, *measure)?, say!("{}, {}", class.label(), measure_name(*measure))))
         };
         measures.iter().filter_map(one).collect()
     };
@@ -206,7 +205,7 @@ fn of_series(case: &Case<'_>, series: &MeasureSeries, max: usize) -> Vec<Vec<Cel
     let mut figures: Vec<(&Reading, &Figure)> = series.sources.iter().filter_map(figure).collect();
     figures.sort_by(|a, b| b.1.value.total_cmp(&a.1.value));
     let highest = if series.statistic == Statistic::Maximum { label!(", highest") } else { "" };
-    let name = say!("{}, {}{highest}", class_name(series.class), measure_name(series.measure));
+    let name = say!("{}, {}{highest}", series.class.label(), measure_name(series.measure));
     let row = |(index, (reading, figure)): (usize, &(&Reading, &Figure))| {
         let begin = reading.windows.get(figure.window as usize).and_then(|window| window.begin);
         let begin = begin.map_or(UNKNOWN.to_owned(), |begin| begin.to_string().replace('T', " "));

@@ -11,7 +11,7 @@ use crate::html::{both, figure};
 use crate::number;
 use crate::page::{Block, Chart, PageSection};
 use crate::timeline::{Panel, PanelScale, Timeline, Track};
-use crate::words::{class_name, clean};
+use crate::words::clean;
 
 /// Maximum number of points over the width; more would be narrower than a stroke.
 const MAX_PIECES: usize = 400;
@@ -138,7 +138,7 @@ impl TimeAxis {
 /// Panel of a measure: reads and writes if inputs distinguish them, otherwise all operations.
 fn panel(case: &Case<'_>, clock: &TimeAxis, measure: Measure, name: &str, unit: f64) -> Option<Panel> {
     let series = |class| case.subject.series(class, measure);
-    let track = |class: Class| Some(clock.track(class_name(class), &series(class)?.values, unit));
+    let track = |class: Class| Some(clock.track(class.label(), &series(class)?.values, unit));
     let mut tracks: Vec<Track> = [Class::Write, Class::Read].into_iter().filter_map(track).collect();
     if tracks.is_empty() {
         tracks.extend(track(Class::All));

@@ -11,7 +11,6 @@ use crate::html::{both, figure};
 use crate::number;
 use crate::page::{self, Block, Cell, Column, ColumnKind, PageSection, Table};
 use crate::scale::AxisScale;
-use crate::words::class_name;
 
 /// Maximum number of classes in the chart; the table has all.
 const CLASSES_MAX: usize = 6;
@@ -50,7 +49,7 @@ pub(super) fn build_section(case: &Case<'_>) -> Option<PageSection> {
     let table =
         Table::of(label!("Latency and rate of each class"), columns(), responses, |response| row(case, response));
     let points: Vec<(&str, usize)> =
-        responses.iter().map(|response| (class_name(response.class), response.points.len())).collect();
+        responses.iter().map(|response| (response.class.label(), response.points.len())).collect();
     let table = table.without_unknown().with_notes(windows_note(&points, case.subject.slots.len()));
     let section = PageSection::bare(case.title(label!("Latency against rate")), vec![picture, Block::Table(table)]);
     Some(section.with_anchor(format!("d{}-response", case.index)))
@@ -89,7 +88,7 @@ fn row(case: &Case<'_>, response: &Response) -> Vec<Cell> {
     let latency = origins::mean_id(case, response.class, Measure::Latency);
     let busy = origins::mean_id(case, Class::All, Measure::Busy);
     vec![
-        Cell::text(class_name(response.class)),
+        Cell::text(response.class.label()),
         existing(Some(response.iops), 1.0, &rate),
         existing(Some(response.highest_iops), 1.0, &rate),
         existing(Some(response.latency_s), 1e-3, &latency),
@@ -103,7 +102,7 @@ fn row(case: &Case<'_>, response: &Response) -> Vec<Cell> {
 
 fn build_plane(drawn: &[&Response]) -> Plane {
     let group = |(tone, response): (usize, &&Response)| PointGroup {
-        name: class_name(response.class).to_owned(),
+        name: response.class.label().to_owned(),
         tone,
         fill: Fill::Full,
         joined: Joined::Apart,
@@ -130,7 +129,7 @@ fn spot(response: &Response, point: &ResponsePoint) -> Spot {
     Spot {
         x: point.iops,
         y: point.latency_s * 1e9,
-        tip: say!("{}: {latency} at {rate} IOPS", class_name(response.class)),
+        tip: say!("{}: {latency} at {rate} IOPS", response.class.label()),
         label: String::new(),
     }
 }

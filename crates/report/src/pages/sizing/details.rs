@@ -16,7 +16,7 @@ use crate::html::{both, figure};
 use crate::number;
 use crate::page::{Block, Cell, Chart, Column, ColumnKind, Fact, Item, PageSection, Table};
 use crate::pages::file_name;
-use crate::words::{class_name, clean, offer, sizing as words};
+use crate::words::{clean, offer, sizing as words};
 
 /// Maximum number of inputs in a chart's source.
 const INPUTS_MAX: usize = 3;
@@ -193,7 +193,7 @@ fn over(limit: &DesignLimit) -> String {
 
 fn database_time(effect: &DatabaseEffect) -> String {
     let (before, after) = (number::three(effect.before_s), number::three(effect.after_s));
-    let retained = effect.retained.iter().map(|class| class_name(*class)).collect::<Vec<_>>().join(label!(", "));
+    let retained = effect.retained.iter().map(|class| class.label()).collect::<Vec<_>>().join(label!(", "));
     let retained = if retained.is_empty() { retained } else { say!(" Assumed unchanged: {retained}.") };
     let alone = if effect.filter == FilterWork::None { "" } else { label!(" by storage alone") };
     say!(
@@ -240,7 +240,7 @@ fn classes(points: &[DesignPoint]) -> Table {
     let rows = points.iter().flat_map(|point| point.classes.iter().map(move |load| (point, load)));
     Table::of(label!("The expected load by class"), columns, rows, |(point, load)| {
         vec![
-            Cell::text(class_name(load.class)),
+            Cell::text(load.class.label()),
             Cell::three(load.iops),
             Cell::figure(offer::megabytes(load.bytes_per_second), load.bytes_per_second / 1e6),
             Cell::three(load.size() / 1024.0),

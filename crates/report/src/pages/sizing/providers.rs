@@ -8,7 +8,7 @@ use plimsoll_language::{label, say};
 
 use super::{Sized, read};
 use crate::page::{Block, Cell, Column, ColumnKind, Fact, PageSection, Table};
-use crate::words::{class_name, clean, offer, sizing as words};
+use crate::words::{clean, offer, sizing as words};
 
 /// Maximum number of configurations of a provider; more for a single provider.
 const OF_EACH: usize = 3;
@@ -102,8 +102,7 @@ impl Sized<'_> {
 
     /// Classes that are slower within the tolerance: `redo and single-block reads`.
     fn slower_classes(&self, best: Best<'_>) -> String {
-        let slower =
-            best.volumes().into_iter().flat_map(|choice| &choice.slower).map(|slower| class_name(slower.class));
+        let slower = best.volumes().into_iter().flat_map(|choice| &choice.slower).map(|slower| slower.class.label());
         let slower: BTreeSet<&str> = slower.filter(|_| self.slower_or_doubtful(best).is_none()).collect();
         slower.into_iter().collect::<Vec<_>>().join(label!(" and "))
     }

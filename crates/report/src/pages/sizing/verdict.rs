@@ -10,7 +10,7 @@ use super::Sized;
 use crate::number;
 use crate::page::{Fact, Headline};
 use crate::pages::file_name;
-use crate::words::{class_name, clean, first_screen, offer, sentence, sizing as words};
+use crate::words::{clean, first_screen, offer, sentence, sizing as words};
 
 /// Maximum ratio of the price of a slower configuration that is mentioned to that of the best.
 const MUCH_CHEAPER: f64 = 0.8;
@@ -166,7 +166,7 @@ impl Sized<'_> {
         let effect = best.effect(&self.sizing.required);
         let is_slower = effect.as_ref().is_none_or(|effect| effect.added_s() > 0.0);
         let classes = |choice: &Choice| {
-            let names: Vec<&str> = choice.slower.iter().map(|slower| class_name(slower.class)).collect();
+            let names: Vec<&str> = choice.slower.iter().map(|slower| slower.class.label()).collect();
             names.join(label!(" and "))
         };
         match best {

@@ -7,7 +7,6 @@ use plimsoll_language::{label, say};
 
 use super::{VerdictText, duration, event, seconds, share};
 use crate::number;
-use crate::words::class_name;
 use crate::words::clean;
 
 pub(super) fn describe(verdict: &DiagnosisVerdict) -> Option<VerdictText> {
@@ -30,7 +29,7 @@ fn operations(class: Class) -> &'static str {
         Class::Flush => label!("Flushes"),
         Class::TempRead => label!("Temp reads"),
         Class::TempWrite => label!("Temp writes"),
-        class => class_name(class),
+        class => class.label(),
     }
 }
 
@@ -73,7 +72,7 @@ fn format_size(bytes: Option<f64>) -> String {
 fn format_latency(class: Class, counted: CountedEvent, [latency_s, rate]: [f64; 2], bytes: Option<f64>) -> String {
     let (time, rate, size) = (seconds(latency_s), rate_of(counted, rate), format_size(bytes));
     match counted {
-        CountedEvent::SessionWait => say!("Sessions wait {time} each for {}{size}, at {rate}", class_name(class)),
+        CountedEvent::SessionWait => say!("Sessions wait {time} each for {}{size}, at {rate}", class.label()),
         _ => say!("{}{size} take {time} at {rate}", operations(class)),
     }
 }
@@ -208,7 +207,7 @@ fn slow_event(
     class_s: Option<f64>,
     part: f64,
 ) -> (String, &'static str) {
-    let class = if let WaitCause::Storage(class) = cause { class_name(class) } else { label!("such waits") };
+    let class = if let WaitCause::Storage(class) = cause { class.label() } else { label!("such waits") };
     let compared = class_s.map_or(String::new(), |class_s| say!(", all {class} {} on average", seconds(class_s)));
     let text = say!(
         "Waits for \"{}\" take {} at {} waits/s{compared}: more than any medium needs; it is {} of the database's time.",
@@ -263,7 +262,7 @@ fn limits(verdict: &DiagnosisVerdict) -> Option<(String, &'static str)> {
                 Measure::Throughput => (number::throughput(*value), label!("The throughput")),
                 _ => (iops(*value), label!("The rate")),
             };
-            let whose = if *class == Class::All { String::new() } else { say!(" of {}", class_name(*class)) };
+            let whose = if *class == Class::All { String::new() } else { say!(" of {}", class.label()) };
             (
                 say!(
                     "{subject}{whose} stays at {rate} in {windows} of {of} windows with I/O and never significantly exceeds it: a limit."

@@ -6,7 +6,6 @@ use plimsoll_language::{label, say};
 
 use super::{VerdictText, event, seconds, share};
 use crate::number;
-use crate::words::class_name;
 
 /// A quantity of a window as a noun.
 pub(crate) fn quantity(quantity: &HistoryQuantity) -> String {
@@ -17,8 +16,8 @@ pub(crate) fn quantity(quantity: &HistoryQuantity) -> String {
         HistoryQuantity::OnProcessor => label!("sessions on a processor").to_owned(),
         HistoryQuantity::Commits => label!("commits/s").to_owned(),
         HistoryQuantity::Rate(Class::All) => label!("operations/s").to_owned(),
-        HistoryQuantity::Rate(class) => say!("{} per second", class_name(*class)),
-        HistoryQuantity::Latency(class) => say!("latency of {}", class_name(*class)),
+        HistoryQuantity::Rate(class) => say!("{} per second", class.label()),
+        HistoryQuantity::Latency(class) => say!("latency of {}", class.label()),
     }
 }
 
@@ -43,7 +42,7 @@ pub(super) fn verdict_text(verdict: &DiagnosisVerdict) -> Option<VerdictText> {
 fn origin(verdict: &DiagnosisVerdict) -> Option<VerdictText> {
     let (text, remedy) = match verdict {
         DiagnosisVerdict::OneStatement { statement, class, share: of } => (
-            say!("The {} makes {} of the {}.", event(statement), share(*of), class_name(*class)),
+            say!("The {} makes {} of the {}.", event(statement), share(*of), class.label()),
             label!(
                 "Check its plan and indexes before storage: the database has its text under this SQL_ID or queryid."
             ),

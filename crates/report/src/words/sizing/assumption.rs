@@ -1,6 +1,5 @@
 //! Assumptions of a sizing, and the origins of its factors.
 
-use crate::words::class_name;
 use plimsoll_choose::sizing::{Assumption, LoadAssumption, PeakSource, StepKind};
 use plimsoll_language::{label, say};
 
@@ -9,28 +8,24 @@ pub(crate) fn assumption(own: &Assumption) -> String {
         Assumption::Load(load) => load_assumption(*load).to_owned(),
         Assumption::UncountedOperations(class) => say!(
             "the input counts no {}: 8 KiB are assumed for each where the bytes are known, and none elsewhere",
-            class_name(*class)
+            class.label()
         ),
         Assumption::LogWritesOnly => {
             label!("the input counts no writes but those of the log: the choice covers no others").to_owned()
         }
         Assumption::UncountedObjective { objective, class, evaluated_on: Some(other) } => {
-            say!(
-                "the input does not count {}: \"{objective}\" is evaluated on {}",
-                class_name(*class),
-                class_name(*other)
-            )
+            say!("the input does not count {}: \"{objective}\" is evaluated on {}", class.label(), other.label())
         }
         Assumption::UncountedObjective { objective, class, evaluated_on: None } => {
-            say!("the input has no {}: \"{objective}\" is not evaluated", class_name(*class))
+            say!("the input has no {}: \"{objective}\" is not evaluated", class.label())
         }
         Assumption::AnsweredByCache { class, mean } => say!(
             "{} took {mean} today, which no storage does: a cache in memory answered them, so choices are not compared \
              with it; keep that memory",
-            class_name(*class)
+            class.label()
         ),
         Assumption::DefaultObjective { class, objective, today } => {
-            let name = class_name(*class);
+            let name = class.label();
             let condition = match today {
                 None => say!("the input has no response times of {name}:"),
                 Some(mean) => say!("{name} took {mean} on average today: in peaks"),

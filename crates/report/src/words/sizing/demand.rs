@@ -11,7 +11,7 @@ use plimsoll_units::Bytes;
 
 use super::assumption::{assumption, step_source};
 use crate::number;
-use crate::words::{class_name, clean, offer};
+use crate::words::{clean, offer};
 
 /// Classes with a lower share of the operations are named without figures.
 const WORTH: f64 = 0.005;
@@ -307,15 +307,13 @@ pub(crate) fn point(point: &DesignPoint) -> String {
     let iops = point.iops();
     let class = |load: &plimsoll_choose::sizing::ClassLoad| {
         let size = Bytes::new((load.size() + 0.5) as u64);
-        say!("{} {} of {size}", number::percent(load.iops / iops), class_name(load.class))
+        say!("{} {} of {size}", number::percent(load.iops / iops), load.class.label())
     };
     let (displayed, few): (Vec<_>, Vec<_>) = point.classes.iter().partition(|load| load.iops >= iops * WORTH);
     let mut classes: Vec<String> = displayed.into_iter().map(class).collect();
     if !few.is_empty() {
-        classes.push(say!(
-            "few {}",
-            few.iter().map(|load| class_name(load.class)).collect::<Vec<_>>().join(label!(" and "))
-        ));
+        classes
+            .push(say!("few {}", few.iter().map(|load| load.class.label()).collect::<Vec<_>>().join(label!(" and "))));
     }
     let moved = offer::megabytes(point.bytes_per_second());
     format!("{} IOPS, {moved} MB/s: {}", number::rate(iops), classes.join(label!(", ")))

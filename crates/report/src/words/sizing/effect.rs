@@ -9,13 +9,12 @@ use plimsoll_language::{label, say};
 use super::why;
 use crate::number;
 use crate::words::diagnosis::share;
-use crate::words::{class_name, clean, offer};
+use crate::words::{clean, offer};
 
 /// Response times of the present storage: `random reads 4 ms, redo 2 ms: choices add at most 2 % to the database's
 /// time`.
 pub(crate) fn today(required: &SizingRequirements) -> Option<String> {
-    let means: Vec<String> =
-        required.today.iter().map(|(class, mean)| format!("{} {mean}", class_name(*class))).collect();
+    let means: Vec<String> = required.today.iter().map(|(class, mean)| format!("{} {mean}", class.label())).collect();
     let rule = if required.may_be_slower {
         label!("choices may be slower").to_owned()
     } else if required.account.is_some() {
@@ -99,7 +98,7 @@ pub(crate) fn slower(choice: &Choice) -> String {
 /// `redo 12 ms instead of 2 ms (6 times); random reads 13.8 ms instead of 4 ms (3.45 times)`.
 pub(crate) fn slower_classes(slower: &[Slower]) -> String {
     let one = |one: &Slower| {
-        say!("{} {} instead of {} ({} times)", class_name(one.class), one.then, one.today, number::three(one.times()))
+        say!("{} {} instead of {} ({} times)", one.class.label(), one.then, one.today, number::three(one.times()))
     };
     slower.iter().map(one).collect::<Vec<_>>().join(label!("; "))
 }
