@@ -3,6 +3,7 @@
 use std::str::FromStr;
 use std::sync::Arc;
 
+use plimsoll_language::{label, say};
 use thiserror::Error;
 
 use crate::amount::{AmountError, parse_amount};
@@ -65,15 +66,15 @@ impl OwnPrice {
 
     /// `taken as USD, a total for any capacity`.
     fn describe_assumptions(&self, default_currency: Currency) -> String {
-        let currency = self.currency.is_none().then(|| format!("taken as {default_currency}"));
-        let total = (!self.per_gib).then(|| "a total for any capacity".to_owned());
+        let currency = self.currency.is_none().then(|| say!("taken as {default_currency}"));
+        let total = (!self.per_gib).then(|| label!("a total for any capacity").to_owned());
         currency.into_iter().chain(total).collect::<Vec<_>>().join(", ")
     }
 
     /// The price as the only list of the product, in the currency of the terms by default.
     pub(crate) fn list(&self, default_currency: Currency, as_of: Date) -> PriceList {
         let cite = Arc::new(Cite {
-            title: "your own price".to_owned(),
+            title: label!("your own price").to_owned(),
             url: String::new(),
             date: as_of.to_string(),
             status: Status::Own,

@@ -9,6 +9,7 @@ mod window;
 use std::fmt;
 use std::io::{self, Read, Seek};
 
+use plimsoll_language::say;
 use plimsoll_units::Bytes;
 
 use table::Magic;
@@ -45,7 +46,7 @@ pub struct Signature {
 /// `an ext4 filesystem (at byte 1080)`.
 impl fmt::Display for Signature {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} (at byte {})", self.name, self.offset)
+        f.write_str(&say!("{} (at byte {})", self.name, self.offset))
     }
 }
 

@@ -12,6 +12,7 @@ use std::io::{self, Seek, SeekFrom};
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
+use plimsoll_language::label;
 use plimsoll_units::Bytes;
 use rustix::fs::{Access, AtFlags, CWD, Mode, OFlags, StatVfsMountFlags, StatxFlags};
 
@@ -108,10 +109,10 @@ fn kind_of(path: &Path, stat: &Metadata) -> Result<SubjectKind, Unusable> {
         () if kind.is_dir() => return Ok(SubjectKind::Directory),
         () if kind.is_file() => return Ok(SubjectKind::File),
         () if kind.is_block_device() => return Ok(SubjectKind::BlockDevice),
-        () if kind.is_char_device() => "a character device",
-        () if kind.is_fifo() => "a pipe",
-        () if kind.is_socket() => "a socket",
-        () => "not a data file",
+        () if kind.is_char_device() => label!("a character device"),
+        () if kind.is_fifo() => label!("a pipe"),
+        () if kind.is_socket() => label!("a socket"),
+        () => label!("not a data file"),
     };
     Err(Unusable::Special { path: display(path), what })
 }

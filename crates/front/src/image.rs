@@ -7,6 +7,7 @@ use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
 use plimsoll_device::{Claim, SubjectKind, WriteRefusal, claim_image, claim_named, classify};
+use plimsoll_language::{label, say};
 use plimsoll_units::Bytes;
 use plimsoll_volume::VolumeAccess;
 
@@ -67,26 +68,26 @@ impl Image {
         let Some(path) = request.file else {
             let size = size
                 .or(request.capacity)
-                .ok_or_else(|| refused("serving memory requires --size, such as --size 1GiB"))?;
+                .ok_or_else(|| refused(label!("serving memory requires --size, such as --size 1GiB")))?;
             return Ok(Self {
                 file: None,
                 claim: None,
                 size: size.get(),
                 access,
-                description: format!("{size} of memory"),
+                description: say!("{size} of memory"),
             });
         };
         match path.metadata() {
             Err(error) if error.kind() == ErrorKind::NotFound => make(path, request),
             Err(error) => Err(refused(format!("{}: {error}", path.display()))),
-            Ok(about) if about.is_dir() => Err(refused(format!(
+            Ok(about) if about.is_dir() => Err(refused(say!(
                 "{}: a directory; volumes in a data directory are served by plimsoll serve",
                 path.display()
             ))),
             Ok(about) => {
                 let kind = about.file_type();
                 if !kind.is_file() && !kind.is_block_device() {
-                    return Err(refused(format!("{}: neither a file nor a block device", path.display())));
+                    return Err(refused(say!("{}: neither a file nor a block device", path.display())));
                 }
                 existing(path, size, access, destroy)
             }
@@ -97,10 +98,10 @@ impl Image {
 fn make(path: &Path, request: ImageRequest<'_>) -> Result<Image, ImageError> {
     let name = path.display();
     if request.access == VolumeAccess::ReadOnly {
-        return Err(refused(format!("{name}: no such file")));
+        return Err(refused(say!("{name}: no such file")));
     }
     let size = request.size.or(request.capacity);
-    let size = size.ok_or_else(|| refused(format!("{name}: no such file; use --size to create it")))?;
+    let size = size.ok_or_else(|| refused(say!("{name}: no such file; use --size to create it")))?;
     let created = OpenOptions::new().read(true).write(true).create_new(true).open(path);
     let created = created.and_then(|file| file.set_len(size.get()));
     created.map_err(|error| refused(format!("creating {name}: {error}")))?;
@@ -112,10 +113,10 @@ fn existing(path: &Path, size: Option<Bytes>, access: VolumeAccess, destroy: &[P
     let name = path.display();
     let subject = classify(path).map_err(|error| refused(error.to_string()))?;
     if size.is_some_and(|size| size != subject.size) {
-        return Err(refused(format!("{name}: exists with {}; omit --size", subject.size)));
+        return Err(refused(say!("{name}: exists with {}; omit --size", subject.size)));
     }
     if access == VolumeAccess::ReadWrite && subject.read_only {
-        return Err(refused(format!("{name}: cannot be written; add --read-only")));
+        return Err(refused(say!("{name}: cannot be written; add --read-only")));
     }
     let claimed = match (access, subject.kind) {
         (VolumeAccess::ReadOnly, _) => None,
@@ -127,7 +128,7 @@ fn existing(path: &Path, size: Option<Bytes>, access: VolumeAccess, destroy: &[P
     if let Some(claim) = &claimed
         && !claim.covers(&file).map_err(|source| ImageError::Io { attempt: format!("examining {name}"), source })?
     {
-        return Err(refused(format!("{name}: changed during the check; try again")));
+        return Err(refused(say!("{name}: changed during the check; try again")));
     }
     let (size, description) = (subject.size.get(), format!("{name} ({})", subject.size));
     Ok(Image { file: Some(file), claim: claimed, size, access, description })

@@ -12,6 +12,7 @@ use plimsoll_device::{
     sharpen_timers, thread_cpu_time,
 };
 use plimsoll_drive::{Fault, LoopResult, Observe, Partial, PartialRun, Rules, Simulated, Target, drive_streams};
+use plimsoll_language::label;
 use plimsoll_load::{Arrival, Pace, StreamPhase, StreamSpec, Streams};
 use plimsoll_model::{Chain, ChainSpec};
 use plimsoll_record::{CpuTime, HostDelay};
@@ -199,8 +200,9 @@ impl Storage {
     ) -> PointOutcome {
         match &self.access {
             AccessPath::File(file, engine) => {
-                let failed =
-                    |source| PartialRun::at_once(Fault { attempt: "reading the length of the file".into(), source });
+                let failed = |source| {
+                    PartialRun::at_once(Fault { attempt: label!("reading the length of the file").into(), source })
+                };
                 let total = (file.as_fd(), length(file).map_err(failed)?);
                 let mut target = engine.start(&[total], shape, clock).map_err(PartialRun::at_once)?;
                 offer(&mut *target)
@@ -234,8 +236,10 @@ fn start_delay(streams: &[(u8, StreamSpec)], part: u32, parts: u32) -> Span {
 
 fn build_load(trial: &Trial<'_>, streams: &[(u8, StreamSpec)], start: Instant, seed: u64) -> Result<Streams, Fault> {
     let phase = StreamPhase { end: start + trial.duration, ..StreamPhase::unbounded(start) };
-    Streams::numbered(streams, seed, phase)
-        .ok_or_else(|| Fault { attempt: "placing the load".into(), source: io::Error::other(LoadFailure::SmallRegion) })
+    Streams::numbered(streams, seed, phase).ok_or_else(|| Fault {
+        attempt: label!("placing the load").into(),
+        source: io::Error::other(LoadFailure::SmallRegion),
+    })
 }
 
 /// Merges the results of all loops, and returns the first fault.

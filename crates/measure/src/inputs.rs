@@ -50,7 +50,7 @@ impl InputFiles {
         let mut outcomes = Vec::new();
         for path in &self.files {
             if path.as_os_str() == "-" {
-                outcomes.extend(self.ingest("standard input", &mut io::stdin().lock())?);
+                outcomes.extend(self.ingest(label!("standard input"), &mut io::stdin().lock())?);
                 continue;
             }
             for file in list_files(path)? {
@@ -88,7 +88,7 @@ impl InputFiles {
         let mut buffer = vec![0; 256 << 10];
         loop {
             let read =
-                input.read(&mut buffer).map_err(|error| MeasureError::File(format!("cannot read {name}: {error}")))?;
+                input.read(&mut buffer).map_err(|error| MeasureError::File(say!("cannot read {name}: {error}")))?;
             if read == 0 || !ingest.feed(&buffer[..read]) {
                 break;
             }
@@ -125,7 +125,7 @@ pub fn list_readings(outcomes: &[Outcome]) -> Result<Vec<&Reading>, MeasureError
 fn unreadable(path: &Path, error: &io::Error) -> MeasureError {
     match error.kind() {
         io::ErrorKind::NotFound => InvalidRequest::MissingInput { path: path.display().to_string() }.into(),
-        _ => MeasureError::File(format!("cannot read {}: {error}", path.display())),
+        _ => MeasureError::File(say!("cannot read {}: {error}", path.display())),
     }
 }
 
@@ -146,7 +146,7 @@ fn keep_part(outcomes: &mut [Outcome], part: &str) -> Result<(), MeasureError> {
         let near = nearest(part, existing.iter().copied());
         let choose = match (near.as_slice(), existing.len()) {
             (_, 0) => return Err(InvalidRequest::NoParts { part: part.to_owned() }.into()),
-            ([], _) => format!("parts are {}", existing.into_iter().take(MAX_NAMES).collect::<Vec<_>>().join(", ")),
+            ([], _) => say!("parts are {}", existing.into_iter().take(MAX_NAMES).collect::<Vec<_>>().join(", ")),
             (near, _) => say!("did you mean {}?", one_of(near)),
         };
         return Err(InvalidRequest::UnknownPart { part: part.to_owned(), choose }.into());

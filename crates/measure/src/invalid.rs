@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use plimsoll_catalogue::Currency;
+use plimsoll_language::{label, say};
 use plimsoll_units::{Bytes, Iops, Span};
 
 use crate::error::MeasureError;
@@ -72,7 +73,7 @@ pub(crate) enum InvalidRequest {
     WritingRecording { path: String },
     #[error("{path}: the recording is empty: record during a load")]
     EmptyRecording { path: String },
-    #[error("{path}: all of its {omitted} operations would be omitted: {}use another trace", if *.reads_only { "omit --reads-only, or " } else { "" })]
+    #[error("{path}: all of its {omitted} operations would be omitted: {}use another trace", if *.reads_only { label!("omit --reads-only, or ") } else { "" })]
     OmittedRecording { path: String, omitted: u64, reads_only: bool },
     #[error("{path}: it extends to {reach}, but {limit} is {size}: {remedy}")]
     Reach { path: String, reach: Bytes, limit: String, size: Bytes, remedy: String },
@@ -113,7 +114,7 @@ pub(crate) enum InvalidRequest {
     LargeSize { path: String, available: Bytes, size: Bytes, spare: Bytes },
     #[error(
         "{path}: only {available} are free, too little for a scratch file of {size}{}: free some space, or use another path",
-        .spare.map(|spare| format!(" that leaves {spare}")).unwrap_or_default()
+        .spare.map(|spare| say!(" that leaves {spare}")).unwrap_or_default()
     )]
     FreeSpace { path: String, available: Bytes, size: Bytes, spare: Option<Bytes> },
 
@@ -125,9 +126,9 @@ pub(crate) enum InvalidRequest {
     #[error("{address}: the export is read-only: omit --destroy, or {}", if *.recorded { "add --reads-only" } else { "--reads 100" })]
     ReadOnlyExport { address: String, recorded: bool },
     #[error("{address}: its maximum request is {max}, and the load has {largest}: {}", if *.recorded {
-        "attach it (nbd-client) and use the block device, whose driver splits requests"
+        label!("attach it (nbd-client) and use the block device, whose driver splits requests")
     } else {
-        "lower --block-size"
+        label!("lower --block-size")
     })]
     LargeRequest { address: String, max: Bytes, largest: Bytes, recorded: bool },
     #[error("{address}: {error}: start the server, or correct the address")]

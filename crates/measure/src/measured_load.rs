@@ -1,6 +1,7 @@
 //! The load of a measurement: generated or recorded.
 
 use plimsoll_device::Caching;
+use plimsoll_language::{label, say};
 use plimsoll_load::{Region, StreamSpec};
 use plimsoll_record::{Conditions, Finding};
 use plimsoll_units::{Bytes, Span};
@@ -129,8 +130,8 @@ impl MeasuredLoad {
             Self::Recorded(replaying) => {
                 replaying.check_grid(grid)?;
                 let (limit, remedy) = match request.size {
-                    Some(_) => ("--size".to_owned(), "use a larger --size"),
-                    None => (format!("the size of {}", request.path.display()), "use a larger target"),
+                    Some(_) => ("--size".to_owned(), label!("use a larger --size")),
+                    None => (say!("the size of {}", request.path.display()), label!("use a larger target")),
                 };
                 replaying.recording().fit(&limit, size, remedy)?;
                 Ok(vec![replaying.stream()])

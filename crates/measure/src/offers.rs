@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use plimsoll_catalogue::{
     Catalogue, Commitment, Complaint, Config, Currency, Like, NoLike, Offer, OwnPrice, Price, PriceTerms,
 };
+use plimsoll_language::label;
 
 use crate::error::MeasureError;
 use crate::invalid::InvalidRequest;
@@ -205,7 +206,7 @@ pub fn read_product_text(path: &Path) -> Result<String, MeasureError> {
     let refused = |why: &dyn std::fmt::Display| MeasureError::usage(format!("{}: {why}", path.display()));
     let length = fs::metadata(path).map_err(|error| refused(&error))?.len();
     if length > MAX_FILE_BYTES {
-        return Err(refused(&"larger than 16 MiB"));
+        return Err(refused(&label!("larger than 16 MiB")));
     }
     fs::read_to_string(path).map_err(|error| refused(&error))
 }

@@ -1,6 +1,7 @@
 //! Conversion of options to a plan. Pure: checks options against each other, and against the storage once it is known.
 
 use plimsoll_analyse::{Precision, SlotPlan, SweepPlan};
+use plimsoll_language::label;
 use plimsoll_load::{Pace, Pattern, Region, StreamSpec};
 use plimsoll_record::Conditions;
 use plimsoll_units::{Bytes, Span};
@@ -306,8 +307,8 @@ impl MeasurePlan {
     fn check_grid(&self, grid: Grid) -> Result<(), MeasureError> {
         let (grid, why, instead) = match grid {
             Grid::Any => return Ok(()),
-            Grid::Direct(grid) => (grid, "direct I/O requires here", ", or add --buffered"),
-            Grid::Export(grid) => (grid, "the export requires", ""),
+            Grid::Direct(grid) => (grid, label!("direct I/O requires here"), label!(", or add --buffered")),
+            Grid::Export(grid) => (grid, label!("the export requires"), ""),
         };
         for template in &self.templates {
             for (size, _) in template.sizes().sizes() {

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use plimsoll_language::label;
 use plimsoll_load::{BlockMix, Mix, Pace, Pattern};
 use plimsoll_record::Objective;
 use plimsoll_units::Iops;
@@ -114,7 +115,7 @@ impl Preset {
         let streams: Result<Vec<_>, _> = file.stream.iter().enumerate().map(|(i, s)| template(name, i, s)).collect();
         let streams = streams?;
         if streams.is_empty() || streams.len() > 16 {
-            return Err(wrong("stream", &"1 to 16 streams are required"));
+            return Err(wrong("stream", &label!("1 to 16 streams are required")));
         }
         let (about, depths, max_depth, buffered) = (file.about, file.depths, file.max_depth, file.buffered);
         Ok(Self { about, depths, max_depth, buffered, objective, streams })

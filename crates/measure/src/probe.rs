@@ -4,6 +4,7 @@ use std::os::fd::OwnedFd;
 
 use plimsoll_device::{Clock, Engine, Ring, Shape, sync_data, truncate};
 use plimsoll_drive::{Fault, Onward, Rules, Target, drive_streams};
+use plimsoll_language::say;
 use plimsoll_load::{BlockMix, Mix, Pace, Pattern, Region, StreamPhase, StreamSpec, Streams};
 use plimsoll_record::Tally;
 use plimsoll_units::{Bytes, Kind, Span};
@@ -39,7 +40,7 @@ pub fn fill(
     storage.threads = threads;
     let written: u64 = point?.loops.series.iter().map(|slice| slice.tally.bytes()).sum();
     let filled = Bytes::new(written.min(size.get())).round_down(block);
-    let failed = |source| Fault { attempt: format!("truncating the file to the filled {filled}"), source };
+    let failed = |source| Fault { attempt: say!("truncating the file to the filled {filled}"), source };
     truncate(file, filled).and_then(|()| sync_data(file)).map_err(failed)?;
     monitor.clear_progress();
     Ok(filled)

@@ -11,6 +11,7 @@ use std::ops::ControlFlow;
 use plimsoll_analyse::{Settle, Settled, settle_recorded, total_span};
 use plimsoll_drive::{Fault, LoopResult, Observe, Onward, PartialRun};
 use plimsoll_ingest::TraceFault;
+use plimsoll_language::{label, say};
 use plimsoll_load::{Arrival, Pace, Pattern, Region, StreamSpec, Tempo};
 use plimsoll_record::{Conditions, EndReason, Finding, Objective, Outline, Slice, Trace};
 use plimsoll_units::{Bytes, Instant, Iops, Span};
@@ -322,9 +323,9 @@ fn silence_fault(loops: &LoopResult, monitor: &dyn Monitor) -> Option<Fault> {
     let is_answered = loops.series.iter().any(|slice| slice.tally.operations() + slice.tally.errors() > 0);
     let is_silent = !is_answered && loops.unserved > 0 && !monitor.is_interrupted();
     is_silent.then(|| {
-        let why = format!("no completion within {}", total_span(&loops.series));
+        let why = say!("no completion within {}", total_span(&loops.series));
         let source = std::io::Error::new(std::io::ErrorKind::TimedOut, why);
-        Fault { attempt: "waiting for completions".into(), source }
+        Fault { attempt: label!("waiting for completions").into(), source }
     })
 }
 

@@ -2,7 +2,7 @@
 
 use plimsoll_analyse::judge;
 use plimsoll_catalogue::{Ask, Offer, is_about_size_sharing};
-use plimsoll_language::Language;
+use plimsoll_language::{Language, label, say};
 use plimsoll_load::{Pace, Pattern, StreamSpec};
 use plimsoll_model::ChainSpec;
 use plimsoll_record::{Conditions, Curve, Finding, Run, Source, Subject};
@@ -110,9 +110,9 @@ impl ModelLoad {
         let Self::Recorded(replaying) = self else { return Ok(()) };
         let recording = replaying.recording();
         match size {
-            Some(size) => recording.fit("--size", size, "use a larger --size"),
+            Some(size) => recording.fit("--size", size, label!("use a larger --size")),
             None if is_product => {
-                recording.fit(&format!("the size of {name}"), capacity, "use a larger product, or --size")
+                recording.fit(&say!("the size of {name}"), capacity, label!("use a larger product, or --size"))
             }
             None => Ok(()),
         }

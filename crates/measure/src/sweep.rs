@@ -4,6 +4,7 @@ use std::ops::ControlFlow;
 
 use plimsoll_analyse::{Purpose, Settle, Settled, Sweep, SweepPoint, mean_rate, settle, settle_slot, total_span};
 use plimsoll_drive::{Fault, LoopResult, Onward, PartialRun};
+use plimsoll_language::{label, say};
 use plimsoll_load::{Pace, StreamSpec};
 use plimsoll_record::{EndReason, HostDelay, LoadSlot, Measure, Objective, Run, Slice, SlotRole, Tally};
 use plimsoll_units::{Instant, Span};
@@ -248,10 +249,10 @@ fn slow_storage_notice(sweep: &Sweep) -> Option<String> {
     let p90 = Objective { measure: Measure::Quantile(0.9), ..objective };
     let mean = Objective { measure: Measure::Mean, ..objective };
     let short = match sweep.needed(p90) {
-        Some(span) => format!("about {} s", seconds(span)),
-        None => "the given time".into(),
+        Some(span) => say!("about {} s", seconds(span)),
+        None => label!("the given time").into(),
     };
-    Some(format!(
+    Some(say!(
         "a load line at {objective} needs about {:.0} s of measuring on storage this slow: use --duration {:.0}s, or \
          --objective '{}' or '{}', which need {short}",
         seconds(needed),
@@ -269,7 +270,7 @@ fn format_objective(objective: Objective) -> String {
 /// Fault: no operation completed before the timeout.
 fn silence_fault(waited: Span) -> Fault {
     let source = std::io::Error::new(std::io::ErrorKind::TimedOut, LoadFailure::NoCompletion(waited));
-    Fault { attempt: "waiting for completions".into(), source }
+    Fault { attempt: label!("waiting for completions").into(), source }
 }
 
 struct PendingPoint<'a> {

@@ -5,7 +5,7 @@ use std::{fmt, io};
 
 use plimsoll_device::NotWritable;
 use plimsoll_front::sockets::ListenError;
-use plimsoll_language::say;
+use plimsoll_language::{label, say};
 use plimsoll_measure::MeasureError;
 use plimsoll_service::block_device::AttachError;
 use plimsoll_service::client::ClientError;
@@ -33,7 +33,7 @@ impl CliError {
         let path = path.display();
         match error.kind() {
             io::ErrorKind::NotFound => Self::usage(say!("{path}: no such file or directory: check the path")),
-            _ => Self::Failed(anyhow::Error::new(error).context(format!("cannot read {path}"))),
+            _ => Self::Failed(anyhow::Error::new(error).context(say!("cannot read {path}"))),
         }
     }
 
@@ -52,8 +52,8 @@ impl fmt::Display for CliError {
         match self {
             Self::Usage(message) => f.write_str(message),
             Self::Failed(error) => write!(f, "{error:#}"),
-            Self::Interrupted => f.write_str("interrupted"),
-            Self::Ended(code) => write!(f, "the command exited with {code}"),
+            Self::Interrupted => f.write_str(label!("interrupted")),
+            Self::Ended(code) => f.write_str(&say!("the command exited with {code}")),
         }
     }
 }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use plimsoll_cloud::{ClientConfigError, Ec2Key, Endpoints, KeyError, OciConfig, OciKey};
+use plimsoll_language::{label, say};
 use plimsoll_report::{Block, Column, Page, Table, TableLayout, ec2_key_json, oci_key_json, oci_keys_json};
 
 use crate::args::{Ec2KeyArgs, InstanceArgs, InstanceCommand, OciConfigArgs, OciKeyArgs, OciKeyCommand};
@@ -20,28 +21,29 @@ pub fn oci_key(args: &OciKeyArgs) -> Result<(), CliError> {
         OciKeyCommand::Add { file, user, tenancy } => {
             let pem = std::fs::read_to_string(file).map_err(|error| CliError::reading(file, error))?;
             let key = OciKey::new(tenancy, user, &pem).map_err(refused)?;
-            let line = format!("{} of {} is registered", key.fingerprint, key.user);
+            let line = say!("{} of {} is registered", key.fingerprint, key.user);
             plimsoll_cloud::add_oci_key(&directory, key.clone()).map_err(refused)?;
-            forms.write(&Page::of_block("Key of OCI", Block::Text(line)), || oci_key_json(&key.id()))
+            forms.write(&Page::of_block(label!("Key of OCI"), Block::Text(line)), || oci_key_json(&key.id()))
         }
         OciKeyCommand::List => {
             let keys = plimsoll_cloud::oci_keys(&directory).map_err(refused)?;
-            let table = Table::rows("Keys of OCI", &keys)
+            let table = Table::rows(label!("Keys of OCI"), &keys)
                 .column(Column::text("fingerprint", 0), |key| key.fingerprint.as_str())
                 .column(Column::text("user", 0), |key| key.user.as_str())
                 .column(Column::text("tenancy", 0), |key| key.tenancy.as_str())
                 .table();
             let table = Table { layout: TableLayout::Lines, ..table };
-            let page = Page::of_table(table, "no keys yet: plimsoll oci-key add FILE.pem, or plimsoll oci-config");
+            let page =
+                Page::of_table(table, label!("no keys yet: plimsoll oci-key add FILE.pem, or plimsoll oci-config"));
             forms.write(&page, || oci_keys_json(&keys.iter().map(OciKey::id).collect::<Vec<_>>()))
         }
         OciKeyCommand::Remove { fingerprint } => {
             let removed = plimsoll_cloud::remove_oci_key(&directory, fingerprint).map_err(refused)?;
             if removed == 0 {
-                let message = format!("no key has the fingerprint {fingerprint}: plimsoll oci-key list shows all");
+                let message = say!("no key has the fingerprint {fingerprint}: plimsoll oci-key list shows all");
                 return Err(CliError::usage(message));
             }
-            forms.print(&format!("{fingerprint} is removed\n"))
+            forms.print(&say!("{fingerprint} is removed\n"))
         }
     }
 }
@@ -54,16 +56,16 @@ pub fn oci_config(args: &OciConfigArgs) -> Result<(), CliError> {
     let region = endpoints.region.unwrap_or_else(|| "eu-zurich-1".to_owned());
     let usual = std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".oci"));
     let folder = args.folder.clone().or_else(|| usual.clone());
-    let folder = folder.ok_or_else(|| CliError::usage("HOME is not set: name a folder for the files"))?;
-    let folder = std::path::absolute(folder).context("the current directory")?;
+    let folder = folder.ok_or_else(|| CliError::usage(label!("HOME is not set: name a folder for the files")))?;
+    let folder = std::path::absolute(folder).context(label!("the current directory"))?;
     let created = OciConfig::write(&folder, &directory, &endpoint, &region)?;
     let (displayed, fingerprint) = (folder.display(), created.fingerprint);
-    let mut text = format!("{displayed} is made, and its key {fingerprint} is registered for {endpoint}\n");
+    let mut text = say!("{displayed} is made, and its key {fingerprint} is registered for {endpoint}\n");
     if usual.as_ref() != Some(&folder) {
         let (config, rc) = (created.config.display(), created.rc.display());
         text.push_str(&format!("export OCI_CLI_CONFIG_FILE={config} OCI_CLI_RC_FILE={rc}\n"));
     }
-    text.push_str("next: SUPPRESS_LABEL_WARNING=True oci bv volume list\n");
+    text.push_str(label!("next: SUPPRESS_LABEL_WARNING=True oci bv volume list\n"));
     print(text.as_bytes())
 }
 
@@ -80,7 +82,9 @@ pub fn ec2_key(args: &Ec2KeyArgs) -> Result<(), CliError> {
         "export AWS_ACCESS_KEY_ID={id} AWS_SECRET_ACCESS_KEY={secret} AWS_DEFAULT_REGION=us-east-1 \
          AWS_ENDPOINT_URL_EC2={endpoint}"
     );
-    forms.write(&Page::of_block("Key of EC2", Block::Listing(variables)), || ec2_key_json(&id, &secret, &endpoint))
+    forms.write(&Page::of_block(label!("Key of EC2"), Block::Listing(variables)), || {
+        ec2_key_json(&id, &secret, &endpoint)
+    })
 }
 
 /// `plimsoll instance`.
@@ -88,11 +92,11 @@ pub fn instance(args: &InstanceArgs) -> Result<(), CliError> {
     let service = ServiceClient::new(&args.reach, &args.forms)?;
     match &args.command {
         InstanceCommand::Create { name, shape } => service.create_group(name, machine(shape), |group| {
-            let text = format!("{name}: volumes that are attached share the limits of {}", group.like);
+            let text = say!("{name}: volumes that are attached share the limits of {}", group.like);
             Page::of_block(format!("Instance {name}"), Block::Text(text))
         }),
         InstanceCommand::List => service.list_groups(),
-        InstanceCommand::Delete { name } => service.delete_group(name, &format!("instance {name} deleted\n")),
+        InstanceCommand::Delete { name } => service.delete_group(name, &say!("instance {name} deleted\n")),
     }
 }
 
@@ -109,13 +113,11 @@ fn machine(shape: &str) -> String {
 }
 
 fn open_endpoints(directory: &Path) -> Result<Endpoints, CliError> {
-    Ok(Endpoints::read(directory).context("the addresses of the control planes")?)
+    Ok(Endpoints::read(directory).context(label!("the addresses of the control planes"))?)
 }
 
 fn no_endpoint(flag: &str) -> CliError {
-    CliError::usage(format!(
-        "no such control plane was served yet: start plimsoll serve {flag}, or give --endpoint URL"
-    ))
+    CliError::usage(say!("no such control plane was served yet: start plimsoll serve {flag}, or give --endpoint URL"))
 }
 
 impl From<ClientConfigError> for CliError {

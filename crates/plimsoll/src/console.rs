@@ -136,11 +136,11 @@ impl Monitor for Console {
 
     fn filling(&mut self, filled: Bytes, size: Bytes) {
         if self.is_due() {
-            let phase = say!("filling a file to measure on: {filled} of {size}");
+            let phase = describe_filling(filled, size);
             self.tell_observer(|| MeasureEvent::State(StateOfMeasurement { phase, ..Default::default() }));
         }
         if self.live && !self.quiet {
-            let _ = write!(std::io::stderr(), "\rfilling a file to measure on: {filled} of {size}\x1b[K");
+            let _ = write!(std::io::stderr(), "\r{}\x1b[K", describe_filling(filled, size));
         }
     }
 
@@ -188,4 +188,8 @@ fn state(progress: &Progress<'_>) -> StateOfMeasurement {
         done: if progress.done.is_finite() { progress.done.clamp(0.0, 1.0) } else { 0.0 },
         left_ns: progress.left.as_nanos(),
     }
+}
+
+fn describe_filling(filled: Bytes, size: Bytes) -> String {
+    say!("filling a file to measure on: {filled} of {size}")
 }

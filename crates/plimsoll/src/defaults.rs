@@ -59,7 +59,7 @@ fn set_defaults(mut command: Command, table: &Table) -> Result<Command, String> 
         command = match value {
             Value::Table(options) => {
                 if command.find_subcommand(key).is_none() {
-                    return Err(unknown(key, "a command", command.get_subcommands().map(Command::get_name)));
+                    return Err(unknown(key, label!("a command"), command.get_subcommands().map(Command::get_name)));
                 }
                 let mut outcome = Ok(());
                 let changed = command.mut_subcommand(key, |sub| {
@@ -72,11 +72,11 @@ fn set_defaults(mut command: Command, table: &Table) -> Result<Command, String> 
             }
             value => {
                 let values =
-                    texts(value).ok_or_else(|| format!("{key}: use a text, a number, true, or a list of them"))?;
+                    texts(value).ok_or_else(|| say!("{key}: use a text, a number, true, or a list of them"))?;
                 let mut count = 0;
                 let changed = set_default(command.clone(), key, &values, &mut count);
                 if count == 0 {
-                    return Err(unknown(key, "an option", options(&command).iter().map(String::as_str)));
+                    return Err(unknown(key, label!("an option"), options(&command).iter().map(String::as_str)));
                 }
                 changed
             }
@@ -117,8 +117,8 @@ fn texts(value: &Value) -> Option<Vec<String>> {
 
 fn unknown<'n>(key: &str, kind: &str, names: impl Iterator<Item = &'n str>) -> String {
     let near = nearest(key, names);
-    let mean = if near.is_empty() { String::new() } else { format!(": did you mean {}?", one_of(&near)) };
-    format!("{key} is not {kind}{mean}")
+    let mean = if near.is_empty() { String::new() } else { say!(": did you mean {}?", one_of(&near)) };
+    say!("{key} is not {kind}{mean}")
 }
 
 #[cfg(test)]

@@ -84,7 +84,7 @@ fn write(
         ),
         Some(path) => {
             put(path, plimsoll_report::product_file(&args.name, source, fitted, crate::CREATED_BY).as_bytes())?;
-            (format!("Written to {}", path.display()), format!("plimsoll simulate {}", path.display()))
+            (say!("Written to {}", path.display()), format!("plimsoll simulate {}", path.display()))
         }
     });
     forms.write(&page, || plimsoll_report::fit_json(fitted))

@@ -113,7 +113,7 @@ impl UnboundServer {
         systemd::tell(News::Stopping);
         let ended = command.map_or(Ok(()), end_command);
         drop(self.claim);
-        outcome.context("serving clients")?;
+        outcome.context(label!("serving clients"))?;
         ended?;
         let fidelity = self.server.volumes().0.fidelity(Export(0));
         if let Some(fidelity) = fidelity.filter(|fidelity| fidelity.lateness().count > 0) {
@@ -173,8 +173,8 @@ fn faithfulness(fidelity: &Fidelity) -> String {
 }
 
 fn greeting(image: &str, access: VolumeAccess, addresses: &[impl Display]) -> String {
-    let access = if access == VolumeAccess::ReadOnly { ", read-only" } else { "" };
-    let mut text = format!("Serving {image}{access}\n");
+    let access = if access == VolumeAccess::ReadOnly { label!(", read-only") } else { "" };
+    let mut text = say!("Serving {image}{access}\n");
     for address in addresses {
         text += &format!("  {address}\n");
     }

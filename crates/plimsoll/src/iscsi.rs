@@ -6,7 +6,7 @@ use anyhow::Context;
 use plimsoll_front::iscsi::{TargetSettings, Targets};
 use plimsoll_front::sockets::{ListenAddress, Listening};
 use plimsoll_front::{Blocks, SocketProtocol};
-use plimsoll_language::label;
+use plimsoll_language::{label, say};
 
 use crate::args::IscsiArgs;
 use crate::cli_error::CliError;
@@ -48,7 +48,7 @@ pub fn run(args: &IscsiArgs) -> Result<(), CliError> {
     let mut served = UnboundServer::open(&args.image, "", blocks)?;
     for (place, Listening { socket, place: at, .. }) in (0..).zip(listening) {
         let service = SocketProtocol::Iscsi(targets.at_portal(place));
-        served.server.listen_for(socket, service).with_context(|| format!("listening at {at}"))?;
+        served.server.listen_for(socket, service).with_context(|| say!("listening at {at}"))?;
     }
     let addresses: Vec<UnitUrl<'_>> = addresses.iter().map(|portal| UnitUrl { portal, target: &args.target }).collect();
     let command = args.run.as_deref().map(|command| {

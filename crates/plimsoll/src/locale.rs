@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 
 use clap::ValueEnum;
-use plimsoll_language::Language;
+use plimsoll_language::{Language, label, say};
 
 use crate::args::LanguageWord;
 
@@ -39,9 +39,9 @@ pub fn set_language(chosen: Option<LanguageWord>) {
 /// The language and its origin: `language: ja (LANG=ja_JP.UTF-8)`.
 pub fn describe(chosen: Option<LanguageWord>) -> String {
     let origin = match (chosen, read_locale()) {
-        (Some(_), _) => "--lang or the configuration file".to_owned(),
+        (Some(_), _) => label!("--lang or the configuration file").to_owned(),
         (None, Some((name, locale))) => format!("{name}={locale}"),
-        (None, None) => "no locale in the environment".to_owned(),
+        (None, None) => label!("no locale in the environment").to_owned(),
     };
-    format!("language: {} ({origin})\n", Language::current().tag())
+    say!("language: {} ({origin})\n", Language::current().tag())
 }

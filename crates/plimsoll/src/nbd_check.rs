@@ -25,7 +25,7 @@ pub fn run(args: &NbdCheckArgs) -> Result<(), CliError> {
     let features: Vec<CheckedFeature> = rows.into_iter().map(|row| feature(row, args.all)).collect();
     forms.write(&pages::nbd_check(&args.uri, &features), || plimsoll_report::nbd_check_json(&args.uri, &features))?;
     let failed = features.iter().filter(|feature| feature.verdict == FeatureVerdict::Fail).count();
-    if failed == 0 { Ok(()) } else { Err(CliError::Failed(anyhow::anyhow!("{failed} features fail"))) }
+    if failed == 0 { Ok(()) } else { Err(CliError::Failed(anyhow::anyhow!(say!("{failed} features fail")))) }
 }
 
 /// A result with request and response in the text if it failed or was not tried, or if `all` have them.

@@ -158,7 +158,7 @@ impl Outputs {
     /// The same for a measurement; if its run is required, the directory of runs is checked, too.
     pub fn of_measurement(args: &MeasureCommand) -> Result<Self, CliError> {
         if args.label.is_some() && args.keep == KeepWord::No {
-            return Err(CliError::usage("--label names a run that is kept: omit --keep no, or omit --label"));
+            return Err(CliError::usage(label!("--label names a run that is kept: omit --keep no, or omit --label")));
         }
         let outputs = Self::with_files(&args.output, args.prometheus.as_ref(), args.keep)?;
         if outputs.keep == KeepWord::Required {
@@ -183,7 +183,8 @@ impl Outputs {
         let error = anyhow::Error::new(error);
         let _ = writeln!(
             std::io::stderr(),
-            "plimsoll: the run was not kept: {error:#}: set PLIMSOLL_RUNS to a directory for runs"
+            "{}",
+            say!("plimsoll: the run was not kept: {error:#}: set PLIMSOLL_RUNS to a directory for runs")
         );
         CliError::Ended(if self.keep == KeepWord::Required { UNSAVED } else { 1 })
     }
@@ -238,7 +239,7 @@ impl Outputs {
         if is_real && self.keep != KeepWord::No {
             // A line for the path of the run follows.
             let shorter = TextStyle { lines: self.forms.style.lines - 1, ..self.forms.style };
-            let rest = "plimsoll report --details; charts: plimsoll report --html FILE";
+            let rest = label!("plimsoll report --details; charts: plimsoll report --html FILE");
             self.forms.write_with(page, rest, &shorter, json)
         } else {
             self.forms.write(page, json)
@@ -289,7 +290,7 @@ pub fn finish_suite(suite: &mut SuiteRun, snapshots: Option<Snapshots>, outputs:
 pub fn print_run_file(retained: Option<Result<PathBuf, MeasureError>>, outputs: &Outputs) -> Result<(), CliError> {
     match retained {
         None => Ok(()),
-        Some(Ok(path)) => outputs.print(&format!("Kept as {}\n", path.display())),
+        Some(Ok(path)) => outputs.print(&say!("Kept as {}\n", path.display())),
         Some(Err(error)) => Err(outputs.report_unsaved(error)),
     }
 }

@@ -76,7 +76,7 @@ pub fn run(args: &ServeArgs) -> Result<(), CliError> {
     drop(files);
     controlled?;
     tracing::info!("stopped");
-    Ok(outcome.context("serving clients")?)
+    Ok(outcome.context(label!("serving clients"))?)
 }
 
 /// Measures the latency floor of this host at the final scheduling priority.
@@ -216,16 +216,20 @@ fn greeting(
         1 => String::new(),
         times => say!("{times} times slower than the clock: every figure is in the model's time"),
     };
-    let volumes = if volumes == 1 { "1 volume".into() } else { format!("{volumes} volumes") };
+    let volumes = if volumes == 1 { label!("1 volume").into() } else { say!("{volumes} volumes") };
     let mut facts = vec![
         ("NBD", about.listens.join(", ")),
         ("iSCSI", about.iscsi.join(", ")),
-        ("control", controls.iter().map(control).collect::<Vec<_>>().join(", ")),
+        (label!("control"), controls.iter().map(control).collect::<Vec<_>>().join(", ")),
     ];
     facts.extend_from_slice(planes);
-    facts.push(("durable", words::durability(&about.durability)));
-    facts.extend([("floor", words::floor(&about.floor)), ("time", time), ("next", next(about))]);
-    let title = format!("Serving {volumes} of {}", about.directory);
+    facts.push((label!("durable"), words::durability(&about.durability)));
+    facts.extend([
+        (label!("floor"), words::floor(&about.floor)),
+        (label!("time"), time),
+        (label!("next"), next(about)),
+    ]);
+    let title = say!("Serving {volumes} of {}", about.directory);
     let facts = plimsoll_report::page_text(&Page::of_facts(title.clone(), title, facts), &output::style(false));
     // On a line of its own: a wrapped URL cannot be opened.
     let console = url.map(|url| say!("\nThe web console, at a URL that works once:\n{url}\n"));

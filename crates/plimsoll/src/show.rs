@@ -48,12 +48,12 @@ pub fn manage_runs(args: &RunsArgs) -> Result<(), CliError> {
         None => return list_runs(&args.forms),
         Some(RunsCommand::Label { run, label }) => {
             let path = runs.relabel(run, label)?;
-            return print(format!("Kept as {}\n", path.display()).as_bytes());
+            return print(say!("Kept as {}\n", path.display()).as_bytes());
         }
         Some(RunsCommand::Delete { runs: names }) => runs.remove(names)?,
         Some(RunsCommand::Prune { keep }) => runs.prune(*keep)?,
     };
-    print(removed.iter().map(|name| format!("Removed {name}\n")).collect::<Vec<_>>().concat().as_bytes())
+    print(removed.iter().map(|name| say!("Removed {name}\n")).collect::<Vec<_>>().concat().as_bytes())
 }
 
 fn list_runs(args: &FormArgs) -> Result<(), CliError> {

@@ -52,7 +52,7 @@ fn size_inputs(args: &SizeArgs) -> Result<Sizing, CliError> {
     for (path, fragment) in fragments {
         let Some(path) = path else { continue };
         let text = fragment(&sizing);
-        let text = text.unwrap_or_else(|| "# No cloud volume carries the demand: nothing to buy.\n".to_owned());
+        let text = text.unwrap_or_else(|| label!("# No cloud volume carries the demand: nothing to buy.\n").to_owned());
         put(path, text.as_bytes())?;
     }
     check_carried(&sizing)?;

@@ -222,5 +222,5 @@ impl SuiteObserver for OnScreen<'_> {
 fn progress<'a>(step: &'a Step, series: &[Slice], place: usize, expected: usize) -> Progress<'a> {
     let StepProgress { rate, unit, p99, share, left } = StepProgress::of(step, series);
     let done = (place as f64 + share) / expected as f64;
-    Progress { phase: &step.name, point: format!("step {} of {expected}", place + 1), rate, unit, p99, done, left }
+    Progress { phase: &step.name, point: say!("step {} of {expected}", place + 1), rate, unit, p99, done, left }
 }

@@ -29,8 +29,7 @@ use crate::output;
 use crate::simulate::simulate_one;
 
 /// A report of a synthetic workload.
-const REPORT: (&str, &[u8]) =
-    ("a synthetic AWR report (samples/awr.html of the source)", include_bytes!("../../../samples/awr.html"));
+const REPORT: &[u8] = include_bytes!("../../../samples/awr.html");
 const CAPACITY: Bytes = Bytes::gib(500);
 const PROVIDER: &str = "azure";
 const SIMULATED: &str = "oci:256GB@10vpu";
@@ -47,11 +46,11 @@ pub fn run(args: &TryArgs) -> Result<(), CliError> {
     let begun = Instant::now();
     // Points of curves are progress on a terminal only.
     let mut console = Console::new(!std::io::stderr().is_terminal()).map_err(anyhow::Error::from)?;
-    console.say(&format!("1 of 3: simulating {SIMULATED}"));
+    console.say(&say!("1 of 3: simulating {SIMULATED}"));
     let sweep = SweepOptions { effort: EffortLevel::Quick, ..SweepOptions::default() };
     let curve = simulate_one(SIMULATED, &SimulationRequest { sweep, ..Default::default() }, &mut console)?;
     check_interrupt(&console)?;
-    console.say(&format!("2 of 3: {}", REPORT.0));
+    console.say(&say!("2 of 3: {}", name_report()));
     let outcomes = read_report();
     let demand = Demand::of(&outcomes.iter().filter_map(Outcome::reading).collect::<Vec<_>>());
     let subject = demand.subjects.first().context(label!("the sample report has no storage load"))?;
@@ -63,7 +62,7 @@ pub fn run(args: &TryArgs) -> Result<(), CliError> {
     check_interrupt(&console)?;
     let elapsed = Span::from_nanos(u64::try_from(begun.elapsed().as_nanos()).unwrap_or(u64::MAX));
     let (curve, diagnosis, sizing, change) = (&curve, &diagnosis, &sizing, &change);
-    let page = pages::trial(&Trial { curve, report: REPORT.0, diagnosis, sizing, change, elapsed });
+    let page = pages::trial(&Trial { curve, report: name_report(), diagnosis, sizing, change, elapsed });
     output::print(plimsoll_report::page_text(&page, &output::style(args.no_color)).as_bytes())?;
     if change.is_ok() { Ok(()) } else { Err(CliError::Ended(1)) }
 }
@@ -72,9 +71,13 @@ fn check_interrupt(console: &Console) -> Result<(), CliError> {
     if console.interrupted() { Err(CliError::Interrupted) } else { Ok(()) }
 }
 
+fn name_report() -> &'static str {
+    label!("a synthetic AWR report (samples/awr.html of the source)")
+}
+
 fn read_report() -> Vec<Outcome> {
-    let mut ingest = Ingest::new(REPORT.0);
-    ingest.feed(REPORT.1);
+    let mut ingest = Ingest::new(name_report());
+    ingest.feed(REPORT);
     ingest.finish()
 }
 

@@ -190,7 +190,7 @@ impl ServiceClient {
         }
         names.iter().try_for_each(|name| {
             self.client.delete(&volume_path(name, ""))?;
-            self.forms.print(&format!("volume {name} deleted\n"))
+            self.forms.print(&say!("volume {name} deleted\n"))
         })
     }
 

@@ -6,7 +6,7 @@ mod target;
 use plimsoll_choose::Lift;
 use plimsoll_choose::watch::{LoadSample, WatchOptions, WatchState, Watcher, read_samples};
 use plimsoll_ingest::Demand;
-use plimsoll_language::say;
+use plimsoll_language::{label, say};
 use plimsoll_measure::watch::name_target;
 use plimsoll_measure::{InputFiles, Offers, Percent, list_readings};
 use plimsoll_report::pages::{self, WatchReport};
@@ -41,7 +41,7 @@ pub fn run(args: &WatchArgs) -> Result<(), CliError> {
     watch.is_database_alone = args.device.is_none() && target::is_database(&args.target);
     match target::find(args)? {
         WatchTarget::Recorded(_) if args.otlp.is_some() => {
-            return Err(CliError::usage("--otlp sends a running watch: omit it for a file"));
+            return Err(CliError::usage(label!("--otlp sends a running watch: omit it for a file")));
         }
         WatchTarget::Recorded(path) => {
             let only = args.device.clone();

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use fastrand::Rng;
 use plimsoll_device::thread_usage;
 use plimsoll_drive::{Fault, Observe};
+use plimsoll_language::say;
 use plimsoll_record::Recorder;
 use plimsoll_units::Span;
 
@@ -29,7 +30,7 @@ impl FileTree {
     }
 
     pub(crate) fn work(&self, step: &FilesStep, observe: Observe<'_>) -> Result<FilesResult, Fault> {
-        let failed = |source| Fault { attempt: format!("working on files in {}", self.0.display()), source };
+        let failed = |source| Fault { attempt: say!("working on files in {}", self.0.display()), source };
         let names = FileNames::new(step);
         for directory in 0..step.directories.max(1) {
             fs::create_dir_all(self.0.join(directory.to_string())).map_err(failed)?;

@@ -5,6 +5,7 @@ use std::path::Path;
 use clap::ValueEnum;
 use plimsoll_database::{DataMarker, Database, DatabaseAddress, Failure, NoAddress, connect};
 use plimsoll_device::check_writable;
+use plimsoll_language::{label, say};
 use plimsoll_units::Bytes;
 
 use crate::{Facts, Phases, Recipe, Step, StepResult, SuiteOptions};
@@ -132,9 +133,13 @@ impl SuiteData {
         let mut data = Self { address, database, marker: own, phase, were_there, unmarked: None };
         match found {
             Some(marker) if were_there => {
-                let end = if phase.is_none() { ", and dropping them at the end (--phase run keeps them)" } else { "" };
+                let end = if phase.is_none() {
+                    label!(", and dropping them at the end (--phase run keeps them)")
+                } else {
+                    ""
+                };
                 let (suite, time) = (&marker.suite, &marker.time);
-                say(&format!("{}: using the data that {suite} loaded at {time}{end}", data.address));
+                say(&say!("{}: using the data that {suite} loaded at {time}{end}", data.address));
                 data.marker = marker;
             }
             Some(marker) => {
@@ -158,7 +163,7 @@ impl SuiteData {
         }
         match DataMarker::read(&*database)? {
             (None, _) => {
-                tell(&format!("{address}: no data of plimsoll"));
+                tell(&say!("{address}: no data of plimsoll"));
                 Ok(None)
             }
             (Some(marker), others) => {
@@ -208,7 +213,7 @@ impl SuiteData {
             self.try_to(DataMarker::complete);
         }
         if let Some(failure) = self.unmarked {
-            return Err(failure.during(&format!("{}: marking the data", self.address)).into());
+            return Err(failure.during(&say!("{}: marking the data", self.address)).into());
         }
         let stay = match self.phase {
             Some(DataPhase::Prepare) => is_complete,
@@ -220,9 +225,10 @@ impl SuiteData {
         }
         let dropped = self.marker.drop_data(&*self.database).and_then(|()| self.database.contents());
         let others = dropped.map_err(|failure| {
-            failure.during(&format!(
+            failure.during(&say!(
                 "{}: dropping the data (plimsoll suite {} URL --phase cleanup drops them)",
-                self.address, self.marker.suite
+                self.address,
+                self.marker.suite
             ))
         })?;
         Ok(describe_remaining(&self.address, &others))
@@ -239,14 +245,14 @@ impl SuiteData {
 fn check_phase(request: DataRequest<'_>, recipe: &dyn Recipe) -> Result<(), DataError> {
     if recipe.data_key().is_none() && request.phase.is_some() {
         let name = recipe.name();
-        return Err(DataError::Refused(format!(
+        return Err(DataError::Refused(say!(
             "--phase: {name} creates its tables during the measurement: omit --phase, or drop leftovers with --phase cleanup"
         )));
     }
     match request.destroy {
-        Some(name) if request.phase == Some(DataPhase::Run) => Err(DataError::Refused(format!(
-            "--destroy {name}: --phase run needs the loaded data: omit one of the flags"
-        ))),
+        Some(name) if request.phase == Some(DataPhase::Run) => {
+            Err(DataError::Refused(say!("--destroy {name}: --phase run needs the loaded data: omit one of the flags")))
+        }
         _ => Ok(()),
     }
 }
@@ -260,7 +266,7 @@ pub fn check_room(recipe: &dyn Recipe, facts: &Facts, dropped: Bytes) -> Result<
     if facts.database.is_none() || facts.space.get() == 0 || loads <= space {
         return Ok(());
     }
-    Err(DataError::Refused(format!(
+    Err(DataError::Refused(say!(
         "{}: about {loads} are to be loaded, but only {space} are free: use a smaller --scale or --table, or another --path",
         facts.subject.name
     )))
@@ -288,7 +294,7 @@ fn destroy(given: Option<&str>, address: &DatabaseAddress, database: &dyn Databa
     let (Some(given), name) = (given, database.name().or(address.name())) else { return Ok(()) };
     if Some(given) != name {
         let name = name.unwrap_or("unknown");
-        return Err(DataError::Refused(format!("--destroy {given}: the name of the database is {name}")));
+        return Err(DataError::Refused(say!("--destroy {given}: the name of the database is {name}")));
     }
     Ok(database.destroy_contents(None)?)
 }
@@ -296,9 +302,12 @@ fn destroy(given: Option<&str>, address: &DatabaseAddress, database: &dyn Databa
 fn refuse_others(address: &DatabaseAddress, is_marked: bool, others: &[String]) -> Result<(), DataError> {
     let Some(names) = list_first(others) else { return Ok(()) };
     let name = address.name().unwrap_or("NAME");
-    let prefix =
-        if is_marked { "in addition to data of plimsoll, it contains" } else { "it is not empty: it contains" };
-    Err(DataError::Refused(format!(
+    let prefix = if is_marked {
+        label!("in addition to data of plimsoll, it contains")
+    } else {
+        label!("it is not empty: it contains")
+    };
+    Err(DataError::Refused(say!(
         "{address}: {prefix} {names}, not created by plimsoll: use an empty database, or add --destroy {name} to allow \
          dropping everything"
     )))
@@ -307,7 +316,7 @@ fn refuse_others(address: &DatabaseAddress, is_marked: bool, others: &[String]) 
 /// The objects that remain in a database after dropping the data.
 fn describe_remaining(address: &DatabaseAddress, others: &[String]) -> Option<String> {
     let names = list_first(others)?;
-    Some(format!("{address}: kept objects that are not recorded as created by plimsoll: {names}"))
+    Some(say!("{address}: kept objects that are not recorded as created by plimsoll: {names}"))
 }
 
 /// An existing database, which is not one of the server itself.
@@ -330,23 +339,28 @@ fn check_not_system(url: &str) -> Result<(), DataError> {
 fn list_first(objects: &[String]) -> Option<String> {
     let first = objects.get(..SHOWN.min(objects.len())).filter(|first| !first.is_empty())?.join(", ");
     let more = objects.len().saturating_sub(SHOWN);
-    Some(if more == 0 { first } else { format!("{first} and {more} more") })
+    Some(if more == 0 { first } else { say!("{first} and {more} more") })
 }
 
 fn not_prepared(address: &DatabaseAddress, own: &DataMarker, found: Option<&DataMarker>) -> DataError {
     let why = match found {
-        None => "no data of plimsoll".to_owned(),
-        Some(marker) if !marker.complete => format!("loading the data of {} is incomplete", marker.suite),
-        Some(marker) => format!(
+        None => label!("no data of plimsoll").to_owned(),
+        Some(marker) if !marker.complete => say!("loading the data of {} is incomplete", marker.suite),
+        Some(marker) => say!(
             "it contains data of {} ({}; {}), but this run needs {} ({}; {})",
-            marker.suite, marker.options, marker.version, own.suite, own.options, own.version
+            marker.suite,
+            marker.options,
+            marker.version,
+            own.suite,
+            own.options,
+            own.version
         ),
     };
-    DataError::Refused(format!("{address}: {why}: load them with --phase prepare and the same options"))
+    DataError::Refused(say!("{address}: {why}: load them with --phase prepare and the same options"))
 }
 
 fn dropping(address: &DatabaseAddress, marker: &DataMarker) -> String {
-    let state = if marker.complete { "" } else { ", incompletely loaded" };
+    let state = if marker.complete { "" } else { label!(", incompletely loaded") };
     let objects = marker.objects.len();
-    format!("{address}: dropping {objects} objects created by {} at {}{state}", marker.suite, marker.time)
+    say!("{address}: dropping {objects} objects created by {} at {}{state}", marker.suite, marker.time)
 }

@@ -1,6 +1,7 @@
 //! The record of a performed suite, and its steps in a few words.
 
 use plimsoll_analyse::{mean_rate, total_span};
+use plimsoll_language::say;
 use plimsoll_record::{Counter, EndReason, Finding, SUITE_FORMAT, Slice, SuiteRun};
 use plimsoll_units::{Instant, Span, Throughput};
 
@@ -79,16 +80,16 @@ impl CompletedStep {
                 // The figures of the result: without warm-up and parts.
                 let run = session_run(step, result).run;
                 if run.total.operations() == 0 {
-                    return format!("nothing was measured, {}", total_span(&result.series));
+                    return say!("nothing was measured, {}", total_span(&result.series));
                 }
                 let p99 = Span::from_nanos(run.figures.p99_ns.value as u64);
-                format!("{:.0} per second, p99 {p99}, {}", run.figures.iops.value, total_span(&result.series))
+                say!("{:.0} per second, p99 {p99}, {}", run.figures.iops.value, total_span(&result.series))
             }
             StepResult::Configured(result) => match &result.refused {
                 Some(why) => format!("refused: {why}"),
                 None => result.span.to_string(),
             },
-            StepResult::Skipped(why) => format!("skipped, as {why}"),
+            StepResult::Skipped(why) => say!("skipped, as {why}"),
             StepResult::Paused => String::new(),
         }
     }

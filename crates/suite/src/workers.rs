@@ -7,6 +7,7 @@ use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
 use plimsoll_drive::{Fault, Observe, Onward};
+use plimsoll_language::say;
 use plimsoll_record::{Slice, Tally};
 use plimsoll_units::{Instant, Span};
 
@@ -59,14 +60,14 @@ pub fn unstarted(required: usize, source: io::Error) -> Fault {
     let limit = rustix::process::getrlimit(rustix::process::Resource::Nproc).current;
     let limit = limit.map_or_else(|| "unlimited".to_owned(), |limit| limit.to_string());
     let source = if source.kind() == io::ErrorKind::WouldBlock {
-        io::Error::other(format!(
+        io::Error::other(say!(
             "{source}: the limit of processes and threads of this user (ulimit -u) is {limit}; the control group may have \
              a lower one (pids.max): raise it, or ask for less at once"
         ))
     } else {
         source
     };
-    Fault { attempt: format!("starting {required} threads"), source }
+    Fault { attempt: say!("starting {required} threads"), source }
 }
 
 /// The connection of a worker to its group.

@@ -7,6 +7,8 @@ use std::fmt;
 use std::io;
 use std::path::Path;
 
+use plimsoll_language::{label, say};
+
 use super::Identity;
 use crate::block::BlockDevice;
 use crate::host::Tree;
@@ -44,11 +46,11 @@ pub enum InUse {
 impl fmt::Display for InUse {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Mounted { device, point } => write!(f, "{device} is mounted at {point}"),
-            Self::Swap { device } => write!(f, "{device} is in use as swap"),
-            Self::Sustained { device, holders } => write!(f, "{device} is in use by {holders}, stacked on it"),
-            Self::Loop { device } => write!(f, "the loop device {device} is set up over it"),
-            Self::Exported { by } => write!(f, "exported to others by the kernel's {by} target"),
+            Self::Mounted { device, point } => f.write_str(&say!("{device} is mounted at {point}")),
+            Self::Swap { device } => f.write_str(&say!("{device} is in use as swap")),
+            Self::Sustained { device, holders } => f.write_str(&say!("{device} is in use by {holders}, stacked on it")),
+            Self::Loop { device } => f.write_str(&say!("the loop device {device} is set up over it")),
+            Self::Exported { by } => f.write_str(&say!("exported to others by the kernel's {by} target")),
         }
     }
 }
@@ -57,13 +59,13 @@ impl InUse {
     /// Action required first.
     pub(super) fn remedy(&self) -> String {
         match self {
-            Self::Mounted { point, .. } => format!("unmount it (umount {point})"),
-            Self::Swap { device } => format!("switch that off (swapoff {device})"),
+            Self::Mounted { point, .. } => say!("unmount it (umount {point})"),
+            Self::Swap { device } => say!("switch that off (swapoff {device})"),
             Self::Sustained { .. } => {
-                "take it out of the LVM, RAID, encryption or multipath above (lsblk shows it)".into()
+                label!("take it out of the LVM, RAID, encryption or multipath above (lsblk shows it)").into()
             }
-            Self::Loop { device } => format!("detach that (losetup -d {device})"),
-            Self::Exported { .. } => "end the export (targetcli, nvmetcli)".into(),
+            Self::Loop { device } => say!("detach that (losetup -d {device})"),
+            Self::Exported { .. } => label!("end the export (targetcli, nvmetcli)").into(),
         }
     }
 }

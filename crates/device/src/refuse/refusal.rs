@@ -2,6 +2,8 @@
 
 use std::io;
 
+use plimsoll_language::{label, say};
+
 use super::in_use::InUse;
 use crate::signature::{Family, Signature};
 use crate::subject::{Subject, SubjectKind, Unusable, display};
@@ -14,10 +16,10 @@ pub enum Unknown {
 }
 
 impl Unknown {
-    const fn name(self) -> &'static str {
+    fn name(self) -> &'static str {
         match self {
-            Self::Uses => "whether it is in use (are /proc and /sys mounted?)",
-            Self::Contents => "what it holds (see the kernel log, dmesg)",
+            Self::Uses => label!("whether it is in use (are /proc and /sys mounted?)"),
+            Self::Contents => label!("what it holds (see the kernel log, dmesg)"),
         }
     }
 }
@@ -93,14 +95,14 @@ impl WriteRefusal {
 pub(super) fn clearing(subject: &Subject, signature: &Signature) -> String {
     let path = display(&subject.path);
     let how = match (subject.kind, signature.family) {
-        (SubjectKind::File, _) => "delete the file, and give its directory instead".to_owned(),
+        (SubjectKind::File, _) => label!("delete the file, and give its directory instead").to_owned(),
         // wipefs does not support the others.
         (_, Family::Database | Family::Image | Family::Other) => {
-            format!("clear it with dd if=/dev/zero of={path} bs=4096 seek={} count=1", signature.offset / 4096)
+            say!("clear it with dd if=/dev/zero of={path} bs=4096 seek={} count=1", signature.offset / 4096)
         }
         // wipefs needs -f for a partition table in a partition.
-        (_, Family::PartitionTable) => format!("wipe it with wipefs -a {path} (-a -f on a partition)"),
-        _ => format!("wipe it with wipefs -a {path}"),
+        (_, Family::PartitionTable) => say!("wipe it with wipefs -a {path} (-a -f on a partition)"),
+        _ => say!("wipe it with wipefs -a {path}"),
     };
-    format!("if its data may be lost, {how}: plimsoll never does")
+    say!("if its data may be lost, {how}: plimsoll never does")
 }

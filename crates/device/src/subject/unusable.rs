@@ -1,5 +1,7 @@
 //! Reasons why a path cannot be a target, each with its remedy.
 
+use plimsoll_language::label;
+
 use std::io;
 use std::path::Path;
 
@@ -13,11 +15,11 @@ pub enum Needs {
 }
 
 impl Needs {
-    const fn name(self) -> &'static str {
+    fn name(self) -> &'static str {
         match self {
-            Self::Reach => "reach it",
-            Self::Read => "read it",
-            Self::MakeFiles => "make files in it",
+            Self::Reach => label!("reach it"),
+            Self::Read => label!("read it"),
+            Self::MakeFiles => label!("make files in it"),
         }
     }
 }

@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 
 use super::Checksums;
 use super::sums::{SumFile, intent_name, read_up_to, sums_name};
+use plimsoll_language::{label, say};
 use plimsoll_volume::{
     BLOCK_BYTES, BlockError, FileId, FileKind, Log, LogError, StoreId, Superblock, SuperblockData, header, read_header,
 };
@@ -183,7 +184,9 @@ impl Directory {
     pub fn lock_damaged(path: &Path) -> Result<Self, DirectoryError> {
         Self::lock_if(path, |path, descriptor, names| match vacant(path, descriptor, names) {
             Err(DirectoryError::NoSuperblock(_)) => Ok(()),
-            Ok(()) => Err(untrusted(path, "is empty, and not a data directory yet: plimsoll serve makes it one")),
+            Ok(()) => {
+                Err(untrusted(path, label!("is empty, and not a data directory yet: plimsoll serve makes it one")))
+            }
             other => other,
         })
     }
@@ -291,7 +294,7 @@ impl Directory {
                 Err(error) => Err(self.io(error)),
             };
         }
-        let why = format!("holds {TORN_MAX} kept ends of logs: move {TORN}* elsewhere");
+        let why = say!("holds {TORN_MAX} kept ends of logs: move {TORN}* elsewhere");
         Err(DirectoryError::Untrusted { path: self.path.clone(), why })
     }
 
@@ -304,11 +307,11 @@ impl Directory {
             let read = read_up_to(file.as_fd(), &mut block, 0).map_err(|source| self.io(source))?;
             let header = match read_header(FileKind::Data, &block[..read]) {
                 Ok((found, file)) if found == id && file.0 == number => Ok(()),
-                Ok((found, file)) if found == id => Err(HeaderFault::Foreign(format!("is data file {}", file.0))),
+                Ok((found, file)) if found == id => Err(HeaderFault::Foreign(say!("is data file {}", file.0))),
                 Ok((found, _)) => {
-                    Err(HeaderFault::Foreign(format!("belongs to another data directory ({found} instead of {id})")))
+                    Err(HeaderFault::Foreign(say!("belongs to another data directory ({found} instead of {id})")))
                 }
-                Err(error) => Err(HeaderFault::Damaged(format!("has no header of a data file ({error})"))),
+                Err(error) => Err(HeaderFault::Damaged(say!("has no header of a data file ({error})"))),
             };
             let length = file.metadata().map_err(|source| self.io(source))?.len();
             files.push(DataFile { number, length, file, header });
@@ -321,7 +324,7 @@ impl Directory {
     pub(super) fn sum_file(&self, id: StoreId, number: u32) -> Result<Result<SumFile, String>, DirectoryError> {
         let open = |name: String| match self.open(&name, OFlags::RDWR) {
             Err(DirectoryError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
-                Ok(Err(format!("{name} is missing")))
+                Ok(Err(say!("{name} is missing")))
             }
             other => other.map(|file| Ok(File::from(file))),
         };
@@ -489,7 +492,9 @@ fn list_names(directory: &OwnedFd) -> rustix::io::Result<Vec<String>> {
 fn open_file(path: &Path, directory: BorrowedFd<'_>, name: &str, flags: OFlags) -> Result<OwnedFd, DirectoryError> {
     let flags = flags | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let file = rustix::fs::openat(directory, name, flags, OWNER).map_err(|error| match error {
-        Errno::LOOP => untrusted(&path.join(name), "is a symbolic link, which is not followed: replace it by the file"),
+        Errno::LOOP => {
+            untrusted(&path.join(name), label!("is a symbolic link, which is not followed: replace it by the file"))
+        }
         other => io_error(path, other),
     })?;
     check(&file, &path.join(name), FileType::RegularFile)?;
@@ -501,16 +506,16 @@ fn check(descriptor: &OwnedFd, path: &Path, kind: FileType) -> Result<(), Direct
     let stat = rustix::fs::fstat(descriptor).map_err(|source| io_error(path, source))?;
     let own = rustix::process::geteuid().as_raw();
     if FileType::from_raw_mode(stat.st_mode) != kind {
-        return Err(untrusted(path, "is not a regular file: use another directory"));
+        return Err(untrusted(path, label!("is not a regular file: use another directory")));
     }
     if stat.st_uid != own {
         let why =
-            format!("belongs to user {}, and this is user {own}: run as that user, or change its owner", stat.st_uid);
+            say!("belongs to user {}, and this is user {own}: run as that user, or change its owner", stat.st_uid);
         return Err(untrusted(path, &why));
     }
     if stat.st_mode & SHARED != 0 {
         let mode = stat.st_mode & 0o7777;
-        return Err(untrusted(path, &format!("can be written by others (mode {mode:o}): chmod go-w it")));
+        return Err(untrusted(path, &say!("can be written by others (mode {mode:o}): chmod go-w it")));
     }
     Ok(())
 }

@@ -16,6 +16,7 @@ use std::time::Duration;
 
 use plimsoll_device::HostSnapshot;
 use plimsoll_drive::{Fault, LoopResult, Observe, Onward, PartialRun};
+use plimsoll_language::{label, say};
 use plimsoll_load::{Pace, StreamSpec};
 use plimsoll_record::{Finding, Run, Slice};
 use plimsoll_units::{Instant, Span};
@@ -115,7 +116,7 @@ impl Fio {
     fn run(&self, trial: &Trial<'_>, reports: &mut FioReports, observe: Observe<'_>) -> Result<(), Fault> {
         let files: std::io::Result<Vec<_>> =
             (0..self.hosts()).map(|host| JobFile::new(&build_jobs(trial, self, host))).collect();
-        let files = files.map_err(|source| new_fault("writing a job file for fio", source))?;
+        let files = files.map_err(|source| new_fault(label!("writing a job file for fio"), source))?;
         let mut command = self.installed.command();
         command.args(["--output-format=json+", "--eta=never"]);
         match &self.place {
@@ -204,7 +205,7 @@ pub fn check_hosts(fio: &Fio, size: plimsoll_units::Bytes, block: plimsoll_units
     let FioHost::Hosts(hosts) = &fio.place else { return Ok(()) };
     let job = FioSection::last_block(&hosts.path, size, block, fio.direct);
     let files: std::io::Result<Vec<_>> = (0..hosts.count()).map(|_| JobFile::new(std::slice::from_ref(&job))).collect();
-    let files = files.map_err(|source| new_fault("writing a job file for fio", source))?;
+    let files = files.map_err(|source| new_fault(label!("writing a job file for fio"), source))?;
     let mut command = fio.installed.command();
     command.args(["--output-format=json+", "--eta=never"]).args(hosts.arguments(&files));
     let mut answered = 0;
@@ -217,7 +218,7 @@ pub fn check_hosts(fio: &Fio, size: plimsoll_units::Bytes, block: plimsoll_units
     if answered == u64::from(hosts.count()) {
         return Ok(());
     }
-    Err(new_fault(format!("reading the last block of {size}"), Error::other(LoadFailure::Host)))
+    Err(new_fault(say!("reading the last block of {size}"), Error::other(LoadFailure::Host)))
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use plimsoll_device::NvmeDevice;
 use plimsoll_ingest::{EBS_PAGE_BYTES, EbsStatistics};
+use plimsoll_language::say;
 use plimsoll_suite::collect::{CounterSource, SourceError};
 use plimsoll_suite::snapshots::timestamp;
 use serde_json::{Map, Value, json};
@@ -40,13 +41,13 @@ impl CounterSource for EbsVolumes<'_> {
         for path in self.paths {
             let device = NvmeDevice::open(path).map_err(|error| failed(&error))?;
             if let Some(model) = device.model.as_deref().filter(|model| !model.starts_with(MODEL)) {
-                return Err(not_ebs(path, &format!("its model is {model}")));
+                return Err(not_ebs(path, &say!("its model is {model}")));
             }
             read(path, &device)?;
             let volume = device.serial.as_deref().map_or_else(|| path.display().to_string(), volume_id);
             let fields = json!({"device": path.display().to_string(), "model": device.model});
             if about.insert(volume.clone(), fields).is_some() {
-                return Err(SourceError::Failed(format!("{} is {volume} again: name it once", path.display())));
+                return Err(SourceError::Failed(say!("{} is {volume} again: name it once", path.display())));
             }
             self.devices.push((volume, device));
         }
@@ -71,7 +72,7 @@ fn read(path: &Path, device: &NvmeDevice) -> Result<EbsStatistics, SourceError> 
 }
 
 fn not_ebs(path: &Path, why: &str) -> SourceError {
-    SourceError::Failed(format!(
+    SourceError::Failed(say!(
         "{} is not an EBS volume ({why}): give a device whose model is Amazon Elastic Block Store in lsblk -o \
          NAME,MODEL,SERIAL; for other storage use plimsoll collect linux",
         path.display()

@@ -5,6 +5,7 @@ use std::io::{ErrorKind, Write};
 use std::path::Path;
 
 use plimsoll_drive::Fault;
+use plimsoll_language::{label, say};
 use plimsoll_suite::snapshots;
 use serde_json::{Map, Value, json};
 
@@ -20,7 +21,7 @@ pub(super) struct CollectLog {
 impl CollectLog {
     /// Writes the header to standard output.
     pub(super) fn to_stdout(out: Box<dyn Write>, head: &Map<String, Value>) -> Result<Self, MeasureError> {
-        Self { name: "standard output".to_owned(), out, count: 0 }.begin(head)
+        Self { name: label!("standard output").to_owned(), out, count: 0 }.begin(head)
     }
 
     /// Creates the file, which must not exist, and writes the header.
@@ -30,7 +31,7 @@ impl CollectLog {
         let file = OpenOptions::new().write(true).create_new(true).open(path.unwrap_or(Path::new(&name)));
         let file = file.map_err(|source| match source.kind() {
             ErrorKind::AlreadyExists => MeasureError::from(InvalidRequest::OutExists(name.clone())),
-            _ => Fault { attempt: format!("cannot write {name}: see --out"), source }.into(),
+            _ => Fault { attempt: say!("cannot write {name}: see --out"), source }.into(),
         })?;
         Self { name, out: Box::new(file), count: 0 }.begin(head)
     }
@@ -63,7 +64,7 @@ impl CollectLog {
 
     fn put(&mut self, object: &Map<String, Value>) -> Result<(), MeasureError> {
         let written = self.out.write_all(snapshots::line(object).as_bytes()).and_then(|()| self.out.flush());
-        let attempt = || format!("cannot write {}: earlier snapshots are kept", self.name);
+        let attempt = || say!("cannot write {}: earlier snapshots are kept", self.name);
         Ok(written.map_err(|source| Fault { attempt: attempt(), source })?)
     }
 }

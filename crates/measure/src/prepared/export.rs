@@ -7,6 +7,7 @@ use plimsoll_device::Caching;
 use plimsoll_device::nbd::wire::flag;
 use plimsoll_device::nbd::{Chosen, Connection, Emulation, ExportAddress, NbdHost, NoNbdAddress, TalkError};
 use plimsoll_front::Floor;
+use plimsoll_language::label;
 use plimsoll_record::{Device, Finding, Run, Source, Subject};
 use plimsoll_units::{Bytes, Span};
 
@@ -63,10 +64,10 @@ pub(super) fn open(request: MeasurementRequest, load: MeasuredLoad) -> Result<Pr
 /// Fails for options that apply only to files.
 fn check_options(request: &MeasurementRequest, load: &MeasuredLoad) -> Result<(), MeasureError> {
     let flag = match (request.buffered, load.is_buffered(), request.engine) {
-        (true, ..) => "--buffered is",
-        (_, true, _) => "this preset is",
-        (.., EngineChoice::Threads) => "--engine threads is",
-        (.., EngineChoice::Fio) => "--engine fio is",
+        (true, ..) => label!("--buffered is"),
+        (_, true, _) => label!("this preset is"),
+        (.., EngineChoice::Threads) => label!("--engine threads is"),
+        (.., EngineChoice::Fio) => label!("--engine fio is"),
         _ => return Ok(()),
     };
     Err(InvalidRequest::DiskOption(flag).into())
@@ -96,10 +97,10 @@ fn check_server(
 
 fn unreachable(address: &ExportAddress, error: &TalkError) -> MeasureError {
     let remedy = match error {
-        TalkError::Credentials(_) => "correct tls-certificates in the address",
-        TalkError::Io { .. } => "start the server, or correct the address",
-        TalkError::Unexpected { .. } => "use the address of an NBD server",
-        TalkError::Refused { .. } => "use the name of an export",
+        TalkError::Credentials(_) => label!("correct tls-certificates in the address"),
+        TalkError::Io { .. } => label!("start the server, or correct the address"),
+        TalkError::Unexpected { .. } => label!("use the address of an NBD server"),
+        TalkError::Refused { .. } => label!("use the name of an export"),
     };
     MeasureError::usage(format!("{address}: {}: {remedy}", describe(error)))
 }

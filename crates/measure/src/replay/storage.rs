@@ -6,6 +6,7 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use plimsoll_device::{Batching, Clock, Contents, Durable, Flush, Shape, sharpen_timers, thread_cpu_time};
 use plimsoll_drive::{Fault, Observe, PartialRun, Rules, drive};
 use plimsoll_ingest::TraceFault;
+use plimsoll_language::label;
 use plimsoll_load::{Recorded, Replay, Tempo};
 use plimsoll_suite::workers::WorkerHandle;
 use plimsoll_units::Span;
@@ -61,7 +62,7 @@ impl Storage {
             let (send, receive) = sync_channel(AHEAD);
             let reader = std::thread::Builder::new().name("reader".into());
             let failed = |source| {
-                PartialRun::at_once(Fault { attempt: "starting a thread that reads the trace".into(), source })
+                PartialRun::at_once(Fault { attempt: label!("starting a thread that reads the trace").into(), source })
             };
             reader.spawn_scoped(scope, move || read_ahead(recording, &send)).map_err(failed)?;
             self.with_target(&shape, clock, &mut |target| {

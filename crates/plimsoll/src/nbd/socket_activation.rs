@@ -4,7 +4,7 @@ use anyhow::Context;
 use plimsoll_device::nbd::ExportAddress;
 use plimsoll_front::sockets::{ListenAddress, Listening, PrivateDirectory, SocketAccess, SocketFile};
 use plimsoll_front::{Server, TlsMode};
-use plimsoll_language::label;
+use plimsoll_language::{label, say};
 
 use crate::args::{NbdArgs, TlsArgs};
 use crate::cli_error::CliError;
@@ -75,7 +75,7 @@ impl NbdSockets {
         server.set_tls(self.mode);
         let mut files = Vec::new();
         for Listening { socket, place, file, .. } in self.listening {
-            server.listen(socket).with_context(|| format!("listening at {place}"))?;
+            server.listen(socket).with_context(|| say!("listening at {place}"))?;
             files.extend(file);
         }
         Ok(SocketFiles { _files: files, _private: self.private })

@@ -7,6 +7,7 @@ use anyhow::Context;
 use plimsoll_front::iscsi::{TargetSettings, Targets};
 use plimsoll_front::sockets::{ListenAddress, Listening, SocketAccess, SocketFile};
 use plimsoll_front::{Server, TlsMode};
+use plimsoll_language::{label, say};
 use plimsoll_service::IscsiOptions;
 use plimsoll_service::client::CONTROL_SOCKET;
 use plimsoll_service::http::{Entrance, Token};
@@ -50,7 +51,7 @@ impl ServiceSockets {
         let mut later = Vec::new();
         for place in &args.listen {
             match place {
-                ListenAddress::Unix(_) => later.push(place.absolute().context("the current directory")?),
+                ListenAddress::Unix(_) => later.push(place.absolute().context(label!("the current directory"))?),
                 ListenAddress::Tcp { .. } => nbd.push(place.listen(SocketAccess::Owner)?),
             }
         }
@@ -95,13 +96,13 @@ impl ServiceSockets {
         server.set_tls(self.tls);
         let mut files = Vec::new();
         for Listening { socket, place, file, .. } in self.nbd {
-            server.listen(socket).with_context(|| format!("listening at {place}"))?;
+            server.listen(socket).with_context(|| say!("listening at {place}"))?;
             files.extend(file);
         }
         let targets = Targets::new(self.targets);
         for (place, Listening { socket, place: at, .. }) in (0..).zip(self.portals) {
             let service = plimsoll_front::SocketProtocol::Iscsi(targets.at_portal(place));
-            server.listen_for(socket, service).with_context(|| format!("listening at {at}"))?;
+            server.listen_for(socket, service).with_context(|| say!("listening at {at}"))?;
         }
         Ok((self.control, files))
     }
@@ -111,7 +112,7 @@ impl ServiceSockets {
 fn build_targets(args: &ServeArgs, listening: &[Listening]) -> Result<TargetSettings, CliError> {
     let chap = portals::chap(&args.chap)?;
     if listening.is_empty() && chap.is_some() {
-        return Err(CliError::usage("--chap-user is for iSCSI: add --iscsi HOST:PORT"));
+        return Err(CliError::usage(label!("--chap-user is for iSCSI: add --iscsi HOST:PORT")));
     }
     Ok(TargetSettings {
         name: args.iscsi_prefix.clone(),
@@ -126,7 +127,7 @@ fn build_targets(args: &ServeArgs, listening: &[Listening]) -> Result<TargetSett
 fn inherited(listening: Listening) -> Result<Entrance, CliError> {
     match listening.place {
         ListenAddress::Unix(_) => Ok(Entrance { listening, token: None }),
-        ListenAddress::Tcp { .. } => Err(CliError::usage(format!(
+        ListenAddress::Tcp { .. } => Err(CliError::usage(say!(
             "{}: the control over TCP needs a token: use --control-tcp and --token-file instead of a socket unit",
             listening.place
         ))),
@@ -134,5 +135,5 @@ fn inherited(listening: Listening) -> Result<Entrance, CliError> {
 }
 
 fn absolute(path: &Path) -> Result<PathBuf, CliError> {
-    Ok(std::path::absolute(path).context("the current directory")?)
+    Ok(std::path::absolute(path).context(label!("the current directory"))?)
 }

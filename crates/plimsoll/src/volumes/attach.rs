@@ -53,14 +53,14 @@ pub fn detach(service: &ServiceClient, name: &str) -> Result<(), CliError> {
         return Err(CliError::usage(say!("{error}; --offline clears what a service that was killed left")));
     }
     block_device::detach(&service.client, name)?;
-    service.forms.print(&format!("{name} is detached\n"))
+    service.forms.print(&say!("{name} is detached\n"))
 }
 
 /// `plimsoll volume detach --offline`: clears what a service that was killed left.
 pub fn detach_offline(args: &VolumeArgs, name: &str) -> Result<(), CliError> {
     let forms = Forms::new(&args.forms)?;
     block_device::detach_offline(&home::data_directory(&args.reach)?, name)?;
-    forms.print(&format!("{name} is detached\n"))
+    forms.print(&say!("{name} is detached\n"))
 }
 
 /// The device of a volume that has grown, and the command that grows its filesystem.
@@ -68,10 +68,11 @@ pub fn grown(volume: &Volume) -> Vec<(&'static str, String)> {
     let Some(attachment @ Attachment { device: Some(device), mountpoint, .. }) = &volume.attachment else {
         return Vec::new();
     };
-    let next = mountpoint.as_ref().map(|point| ("next", say!("xfs_growfs {point}, or resize2fs {device} for ext4")));
+    let next =
+        mountpoint.as_ref().map(|point| (label!("next"), say!("xfs_growfs {point}, or resize2fs {device} for ext4")));
     match block_device::grow_device(attachment) {
         None => Vec::new(),
-        Some(Ok(size)) => [("device", format!("{device} has {size} now"))].into_iter().chain(next).collect(),
+        Some(Ok(size)) => [("device", say!("{device} has {size} now"))].into_iter().chain(next).collect(),
         Some(Err(error)) => {
             vec![("device", say!("{device} keeps its size ({error}): run losetup -c {device} as root"))]
         }

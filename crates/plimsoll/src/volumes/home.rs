@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use plimsoll_language::label;
+use plimsoll_language::{label, say};
 use plimsoll_measure::EmulatedVolume;
 use plimsoll_service::client::{CONTROL_SOCKET, Client, ControlAddress};
 use plimsoll_service::http::Token;
@@ -54,9 +54,7 @@ pub fn data_directory(args: &ReachArgs) -> Result<PathBuf, CliError> {
             Ok(path)
         }
         Some(ControlAddress::Unix(socket)) => Ok(socket.parent().unwrap_or(&socket).to_owned()),
-        Some(ControlAddress::Tcp(at)) => {
-            Err(CliError::usage(format!("name the data directory instead of http://{at}")))
-        }
+        Some(ControlAddress::Tcp(at)) => Err(CliError::usage(say!("name the data directory instead of http://{at}"))),
     }
 }
 

@@ -31,7 +31,7 @@ pub fn fail_over(service: &ServiceClient, name: &str) -> Result<(), CliError> {
     service.write_page(&answer, |target: &IscsiTarget| {
         let optimized = target.optimized.as_ref().filter(|paths| !paths.is_empty()).map_or_else(
             || label!("no path leads to it: serve with a second --iscsi portal").to_owned(),
-            |paths| format!("optimized paths: {}", paths.join(", ")),
+            |paths| say!("optimized paths: {}", paths.join(", ")),
         );
         Page::of_block(format!("Volume {name}"), Block::Text(say!("{name}: the other controller owns it; {optimized}")))
     })

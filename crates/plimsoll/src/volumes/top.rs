@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
+use plimsoll_language::{label, say};
 use plimsoll_report::pages::volumes::{VolumeView, activity};
 use plimsoll_report::{TextStyle, page_text, to_json};
 use plimsoll_service::api::{About, Stats, Volume};
@@ -29,13 +30,13 @@ pub fn run(service: &ServiceClient, names: &[String], once: bool) -> Result<(), 
         return service.forms.write(&activity(&before, &after, apart, slow), || to_json(&counts));
     };
     let console = Console::new(true).map_err(anyhow::Error::new)?;
-    screen.show("one second ...\n");
+    screen.show(label!("one second ...\n"));
     while !screen.is_left_within(SECOND, || console.interrupted()) {
         let after = observe(service, names)?;
         let apart = at.elapsed().as_secs_f64() / f64::from(slow);
         at = Instant::now();
         let style = TextStyle { width: screen.size().0, ..*service.forms.style() };
-        let title = format!("plimsoll volume top - {} - q ends it\n\n", service.client.address());
+        let title = say!("plimsoll volume top - {} - q ends it\n\n", service.client.address());
         screen.show(&(title + &page_text(&activity(&before, &after, apart, slow), &style)));
         before = after;
     }

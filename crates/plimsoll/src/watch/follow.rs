@@ -157,7 +157,7 @@ fn serve(address: &ListenAddress, metrics: &Arc<Mutex<String>>, console: &mut Co
     let refuse = |error| CliError::usage(format!("--listen: {:#}", anyhow::Error::new(error)));
     let listening = address.listen(SocketAccess::Owner).map_err(refuse)?;
     for address in portals::addresses(std::slice::from_ref(&listening)) {
-        console.say(&format!("metrics at http://{address}/metrics"));
+        console.say(&say!("metrics at http://{address}/metrics"));
     }
     let entrance = Entrance { listening, token: None };
     let served = Control::serve(text_router("/metrics", Arc::clone(metrics)), vec![entrance]);

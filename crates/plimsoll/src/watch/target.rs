@@ -58,12 +58,12 @@ pub(super) fn find(args: &WatchArgs) -> Result<WatchTarget<'_>, CliError> {
             let postgres = connect(OsStr::new(target), &args.client);
             with_device(LoadFeed::of_counters(Box::new(postgres), None))
         }
-        Some((scheme, _)) => Err(CliError::usage(format!(
+        Some((scheme, _)) => Err(CliError::usage(say!(
             "{scheme}: not a target of watch: use postgres://..., mysql with options of its client after --, \
              http://HOST:PORT/metrics, host, or a file"
         ))),
         None if target == "-" || Path::new(target).exists() => Ok(WatchTarget::Recorded(target.into())),
-        None => Err(CliError::usage(format!(
+        None => Err(CliError::usage(say!(
             "{target}: no such file; other targets are host, mysql, postgres://... and http://HOST:PORT/metrics"
         ))),
     }
@@ -82,8 +82,8 @@ fn connect<'a>(url: &'a OsStr, options: &'a [OsString]) -> Postgres<'a> {
 
 fn describe(authority: &str, error: &ClientError) -> String {
     match error {
-        ClientError::NoService { source, .. } => format!("http://{authority} does not answer ({source})"),
-        ClientError::Broken { why, .. } => format!("http://{authority} has no such page ({why})"),
+        ClientError::NoService { source, .. } => say!("http://{authority} does not answer ({source})"),
+        ClientError::Broken { why, .. } => say!("http://{authority} has no such page ({why})"),
         other => other.to_string(),
     }
 }

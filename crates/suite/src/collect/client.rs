@@ -7,6 +7,8 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::time::{Duration, Instant};
 
+use plimsoll_language::{label, say};
+
 use super::SourceError;
 
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(60);
@@ -29,12 +31,12 @@ impl Client {
         let name = command.get_program().to_string_lossy().into_owned();
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().map_err(|error| match error.kind() {
-            std::io::ErrorKind::NotFound => SourceError::Failed(format!("{name} is not installed: {missing}")),
-            _ => SourceError::Failed(format!("{name} cannot be started: {error}")),
+            std::io::ErrorKind::NotFound => SourceError::Failed(say!("{name} is not installed: {missing}")),
+            _ => SourceError::Failed(say!("{name} cannot be started: {error}")),
         })?;
         let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let (Some(questions), Some(stdout), Some(stderr)) = pipes else {
-            return Err(SourceError::Failed(format!("{name} has no pipes: try again")));
+            return Err(SourceError::Failed(say!("{name} has no pipes: try again")));
         };
         let (sender, answers) = sync_channel(1024);
         std::thread::spawn(move || {
@@ -72,14 +74,14 @@ impl Client {
             match self.answers.recv_timeout(Duration::from_millis(50)) {
                 Ok(line) if line.trim() == end => return Ok(lines),
                 Ok(line) if lines.len() < MAX_LINES => lines.push(line),
-                Ok(_) => return Err(SourceError::Failed(format!("{}: the answer exceeds the limit", self.name))),
+                Ok(_) => return Err(SourceError::Failed(say!("{}: the answer exceeds the limit", self.name))),
                 Err(RecvTimeoutError::Disconnected) => {
                     return Err(if stop() { SourceError::Stopped } else { self.lost() });
                 }
                 Err(RecvTimeoutError::Timeout) if stop() => return Err(SourceError::Stopped),
                 Err(RecvTimeoutError::Timeout) if Instant::now() < until => {}
                 Err(RecvTimeoutError::Timeout) => {
-                    return Err(SourceError::Failed(format!(
+                    return Err(SourceError::Failed(say!(
                         "{}: no answer from the server within {} s",
                         self.name,
                         ANSWER_TIMEOUT.as_secs()
@@ -97,7 +99,7 @@ impl Client {
         let lines: Vec<&str> = reported.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
         // The last lines have the reason; earlier lines may be of a working connection.
         let reported = lines[lines.len().saturating_sub(3)..].join(" ");
-        let reported = if reported.is_empty() { "it ended without a message".to_owned() } else { reported };
+        let reported = if reported.is_empty() { label!("it ended without a message").to_owned() } else { reported };
         SourceError::Failed(if reported.starts_with(&self.name) {
             reported
         } else {

@@ -5,6 +5,8 @@ use std::path::Path;
 
 use serde_json::{Map, Value, json};
 
+use plimsoll_language::{label, say};
+
 use super::{CounterSource, SourceError};
 use crate::snapshots::timestamp;
 
@@ -60,7 +62,7 @@ impl CounterSource for Linux {
 
     fn connect(&mut self, _: &dyn Fn() -> bool) -> Result<Map<String, Value>, SourceError> {
         let entries = fs::read_dir("/sys/block")
-            .map_err(|error| SourceError::Failed(format!("cannot read /sys/block: {error}; Linux is required")))?;
+            .map_err(|error| SourceError::Failed(say!("cannot read /sys/block: {error}; Linux is required")))?;
         let mut names: Vec<String> =
             entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
         names.sort();
@@ -71,11 +73,11 @@ impl CounterSource for Linux {
         let arrays: Map<String, Value> =
             devices.iter().filter(|name| is_array(name)).map(|name| (name.clone(), json!(members(name)))).collect();
         if let Some(only) = self.only.as_ref().filter(|_| devices.is_empty()) {
-            return Err(SourceError::Failed(format!("{only}: no such block device: see lsblk -d")));
+            return Err(SourceError::Failed(say!("{only}: no such block device: see lsblk -d")));
         }
         if devices.is_empty() {
             return Err(SourceError::Failed(
-                "no local block device: collect on the host that has the storage".to_owned(),
+                label!("no local block device: collect on the host that has the storage").to_owned(),
             ));
         }
         let about: Map<String, Value> = devices.iter().map(|name| (name.clone(), describe_device(name))).collect();
@@ -102,7 +104,7 @@ impl CounterSource for Linux {
 
     fn sample(&mut self, _: &dyn Fn() -> bool) -> Result<Map<String, Value>, SourceError> {
         let text = fs::read_to_string("/proc/diskstats")
-            .map_err(|error| SourceError::Failed(format!("cannot read /proc/diskstats: {error}")))?;
+            .map_err(|error| SourceError::Failed(say!("cannot read /proc/diskstats: {error}")))?;
         let uptime = read("/proc/uptime").split(' ').next().and_then(|seconds| seconds.parse::<f64>().ok());
         let fields = [
             ("at", timestamp()),

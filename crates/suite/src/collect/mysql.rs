@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::process::Command;
 
 use plimsoll_database::mysql::snapshots;
+use plimsoll_language::{label, say};
 use serde_json::{Map, Value};
 
 use super::client::Client;
@@ -35,7 +36,7 @@ impl<'a> Mysql<'a> {
             // The client requires --defaults-file as the first option.
             command.args(self.options);
             command.args(["--batch", "--skip-column-names", "--unbuffered", "--skip-reconnect"]);
-            started = Client::start(command, "install the package mariadb-client or mysql-client");
+            started = Client::start(command, label!("install the package mariadb-client or mysql-client"));
             if started.is_ok() {
                 break;
             }
@@ -45,7 +46,7 @@ impl<'a> Mysql<'a> {
 
     fn ask(&mut self, query: &str, stop: &dyn Fn() -> bool) -> Result<Vec<String>, SourceError> {
         let Some(client) = &mut self.client else {
-            return Err(SourceError::Failed("the client is not connected".to_owned()));
+            return Err(SourceError::Failed(label!("the client is not connected").to_owned()));
         };
         let answer = client.ask(&format!("{query}\nSELECT '{END}';\n"), END, stop);
         answer.inspect_err(|_| self.client = None)
@@ -63,7 +64,7 @@ impl CounterSource for Mysql<'_> {
             self.ask(&format!("SET SESSION TRANSACTION READ ONLY;\n{}", snapshots::HEAD), stop).map_err(with_remedy)?;
         let line = lines.first().map(String::as_str).unwrap_or_default();
         snapshots::parse_head(line).ok_or_else(|| {
-            SourceError::Failed(format!("unexpected answer {line:?}: omit client options that change the output"))
+            SourceError::Failed(say!("unexpected answer {line:?}: omit client options that change the output"))
         })
     }
 
@@ -75,10 +76,10 @@ impl CounterSource for Mysql<'_> {
 
 fn with_remedy(error: SourceError) -> SourceError {
     match error {
-        SourceError::Failed(why) if why.contains("Access denied") => SourceError::Failed(format!(
+        SourceError::Failed(why) if why.contains("Access denied") => SourceError::Failed(say!(
             "{why}; use -- --user NAME, and the password in ~/.my.cnf or --defaults-file=FILE"
         )),
-        SourceError::Failed(why) => SourceError::Failed(format!("{why}; test the client with the same options")),
+        SourceError::Failed(why) => SourceError::Failed(say!("{why}; test the client with the same options")),
         SourceError::Stopped => SourceError::Stopped,
     }
 }

@@ -4,6 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::process::Command;
 
 use plimsoll_database::postgres::collected;
+use plimsoll_language::{label, say};
 use serde_json::{Map, Value};
 
 use super::client::Client;
@@ -49,13 +50,13 @@ impl<'a> Postgres<'a> {
 
     fn ask(&mut self, query: &str, stop: &dyn Fn() -> bool) -> Result<Map<String, Value>, SourceError> {
         let Some(client) = &mut self.client else {
-            return Err(SourceError::Failed("psql is not connected".to_owned()));
+            return Err(SourceError::Failed(label!("psql is not connected").to_owned()));
         };
         let answer = client.ask(&format!("{query}\nSELECT '{END}';\n"), END, stop);
         let lines = answer.inspect_err(|_| self.client = None)?;
         match serde_json::from_str(&lines.join(" ")) {
             Ok(Value::Object(object)) => Ok(object),
-            _ => Err(SourceError::Failed(format!(
+            _ => Err(SourceError::Failed(say!(
                 "psql: unexpected answer {}: omit options that change the output",
                 lines.join(" ")
             ))),
@@ -69,7 +70,7 @@ impl CounterSource for Postgres<'_> {
     }
 
     fn connect(&mut self, stop: &dyn Fn() -> bool) -> Result<Map<String, Value>, SourceError> {
-        let client = Client::start(self.command(), "install the package postgresql-client")?;
+        let client = Client::start(self.command(), label!("install the package postgresql-client"))?;
         self.client = Some(client);
         let first =
             format!("SET default_transaction_read_only = on; SET statement_timeout = '30s';\n{}", collected::HEAD);
@@ -78,7 +79,7 @@ impl CounterSource for Postgres<'_> {
         let statements = head.remove("statements") == Some(Value::Bool(true));
         if version < 100_000 {
             return Err(SourceError::Failed(
-                "the server is older than PostgreSQL 10: use plimsoll collect linux on its host".to_owned(),
+                label!("the server is older than PostgreSQL 10: use plimsoll collect linux on its host").to_owned(),
             ));
         }
         self.query = collected::snapshot(version, statements);
@@ -86,10 +87,10 @@ impl CounterSource for Postgres<'_> {
     }
 
     fn missing(&self, sample: &Map<String, Value>) -> Option<&'static str> {
-        (sample.get("server")?.get("track_io_timing")? == "off").then_some(
+        (sample.get("server")?.get("track_io_timing")? == "off").then_some(label!(
             "track_io_timing is off: reads and writes are counted without durations, which diagnose \
-             needs; stop, set it (ALTER SYSTEM SET track_io_timing = on; SELECT pg_reload_conf();), and collect again",
-        )
+             needs; stop, set it (ALTER SYSTEM SET track_io_timing = on; SELECT pg_reload_conf();), and collect again"
+        ))
     }
 
     fn sample(&mut self, stop: &dyn Fn() -> bool) -> Result<Map<String, Value>, SourceError> {
@@ -101,9 +102,9 @@ impl CounterSource for Postgres<'_> {
 fn with_remedy(error: SourceError) -> SourceError {
     match error {
         SourceError::Failed(why) if why.contains("password") => {
-            SourceError::Failed(format!("{why}; set PGUSER and PGPASSWORD, or write the password to ~/.pgpass"))
+            SourceError::Failed(say!("{why}; set PGUSER and PGPASSWORD, or write the password to ~/.pgpass"))
         }
-        SourceError::Failed(why) => SourceError::Failed(format!("{why}; test psql with the same URL or PG… variables")),
+        SourceError::Failed(why) => SourceError::Failed(say!("{why}; test psql with the same URL or PG… variables")),
         SourceError::Stopped => SourceError::Stopped,
     }
 }

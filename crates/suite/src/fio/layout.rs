@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use plimsoll_device::{Space, drop_cache, preallocate};
 use plimsoll_drive::Onward;
 use plimsoll_fio::Allocation;
+use plimsoll_language::{label, say};
 use plimsoll_units::Bytes;
 
 use super::plan::{Existing, FilePlan, Filling, PathMeaning};
@@ -29,7 +30,7 @@ pub fn find_file(path: &str) -> Result<Option<Existing>, String> {
         Err(error) => return Err(failed(error)),
     };
     if !kind.is_block_device() {
-        return Err(format!("{path}: neither a file nor a block device; use one of these"));
+        return Err(say!("{path}: neither a file nor a block device; use one of these"));
     }
     let length = File::open(path).and_then(|mut device| device.seek(SeekFrom::End(0))).map_err(failed)?;
     Ok(Some(Existing::Device(Bytes::new(length))))
@@ -66,7 +67,7 @@ impl<'a> JobFiles<'a> {
         let mut laid = Self { files, meaning, directories: Vec::new() };
         let missing = |file: &&FilePlan| file.existing.is_none() && !file.may_create && meaning == PathMeaning::Paths;
         if let Some(path) = files.iter().find(missing).and_then(|file| file.path.as_ref()) {
-            return Err(format!("{path}: missing, and allow_file_create=0 is set; create it first"));
+            return Err(say!("{path}: missing, and allow_file_create=0 is set; create it first"));
         }
         let specs: Vec<_> = files.iter().map(|file| file.spec(meaning)).collect();
         let created = laid
@@ -90,7 +91,7 @@ impl<'a> JobFiles<'a> {
             let mut absent: Vec<PathBuf> = absent.map(Path::to_path_buf).collect();
             while let Some(directory) = absent.pop() {
                 std::fs::create_dir(&directory)
-                    .map_err(|error| format!("creating the directory {}: {error}", directory.display()))?;
+                    .map_err(|error| say!("creating the directory {}: {error}", directory.display()))?;
                 self.directories.push(directory);
             }
         }
@@ -105,7 +106,7 @@ impl<'a> JobFiles<'a> {
             let Some(path) = &file.path else { continue };
             let onward = prepare(file, path, progress).map_err(|error| format!("{path}: {error}"))?;
             if onward.is_break() {
-                return Err("interrupted during layout of files".into());
+                return Err(label!("interrupted during layout of files").into());
             }
         }
         Ok(())
@@ -132,7 +133,7 @@ impl<'a> JobFiles<'a> {
         for path in self.files.iter().filter(|file| file.unlink).filter_map(|file| file.path.as_ref()) {
             let was_made = plimsoll_device::is_ours(Path::new(path));
             if self.meaning == PathMeaning::Paths && (!was_made || std::fs::remove_file(path).is_err()) {
-                retained.push(format!("{path}: unlink=1 is ignored, as no job created the file"));
+                retained.push(say!("{path}: unlink=1 is ignored, as no job created the file"));
             }
         }
         retained

@@ -18,6 +18,7 @@ use plimsoll_fio::{
     BlockSizes, Engine, FileAdvice, FioCommand, FioJob, Flow, JobDirection, Order, Placing, RangeSync, Seed,
     Synchronous, groups,
 };
+use plimsoll_language::{label, say};
 use plimsoll_load::{CountedOps, FlushOrder, JobSpec, RateWait, Repeat, ThinkPause, Turns, Until, WorkerOps};
 use plimsoll_units::{Bytes, Span};
 
@@ -77,7 +78,9 @@ pub fn plan(command: &FioCommand, context: &PlanContext<'_>) -> Result<StagePlan
     if matches!(context.lookup.meaning, PathMeaning::Space(_))
         && planner.plan.stages.iter().any(|stage| stage.len() > 256)
     {
-        planner.faults.push("more than 256 concurrent clones with --on; use a lower numjobs or a stonewall".into());
+        planner
+            .faults
+            .push(label!("more than 256 concurrent clones with --on; use a lower numjobs or a stonewall").into());
     }
     space::set_bases(&mut planner.plan.files, &context.lookup);
     if planner.faults.is_empty() {
@@ -151,10 +154,10 @@ impl Planner<'_> {
             seed,
         };
         if job.access.direction.trims && !matches!(self.context.lookup.meaning, PathMeaning::Paths) {
-            return Err(format!("rw={} with --on: trims need a file or device; name it, and omit --on", job.access.rw));
+            return Err(say!("rw={} with --on: trims need a file or device; name it, and omit --on", job.access.rw));
         }
         if job.files.range_every.is_some() && !matches!(self.context.lookup.meaning, PathMeaning::Paths) {
-            return Err("sync_file_range with --on: a model has no dirty pages; use fdatasync".into());
+            return Err(label!("sync_file_range with --on: a model has no dirty pages; use fdatasync").into());
         }
         let mut worker = Worker::new(spec, 0, Bytes::ZERO, self.access(job));
         worker.parts = parts;
@@ -253,13 +256,11 @@ impl Planner<'_> {
         let name = engine.name();
         match (engine, self.issuer(engine)) {
             _ if !self.command.flags.on.is_empty() => None,
-            (Engine::Libaio | Engine::Windowsaio, Issuer::Ring) => {
-                Some(format!("ioengine={name}: replaced by io_uring"))
-            }
-            (Engine::Posixaio, _) => Some(format!("ioengine={name}: replaced by threads with pread and pwrite")),
+            (Engine::Libaio | Engine::Windowsaio, Issuer::Ring) => Some(say!("ioengine={name}: replaced by io_uring")),
+            (Engine::Posixaio, _) => Some(say!("ioengine={name}: replaced by threads with pread and pwrite")),
             (_, Issuer::Threads) => {
                 let why = self.context.ring_refused.as_deref().unwrap_or_default();
-                Some(format!(
+                Some(say!(
                     "ioengine={name}: io_uring is unavailable ({why}): replaced by threads with pread and pwrite"
                 ))
             }
@@ -270,7 +271,7 @@ impl Planner<'_> {
 
 fn verify_note(job: &FioJob) -> Option<String> {
     let sum = job.verification.as_ref()?.sum;
-    let note = "blocks have plimsoll's own header, which determines their data, and all bytes are compared";
+    let note = label!("blocks have plimsoll's own header, which determines their data, and all bytes are compared");
     (!matches!(sum, "pattern" | "null")).then(|| format!("verify={sum}: {note}"))
 }
 
@@ -284,13 +285,13 @@ fn rate_note(job: &FioJob) -> Option<String> {
         flow.rate_iops.write,
         flow.rate_iops.trim,
     ];
-    let note = "lat is measured from the scheduled start of an operation, clat from its submission";
+    let note = label!("lat is measured from the scheduled start of an operation, clat from its submission");
     rates.iter().any(Option::is_some).then(|| note.to_owned())
 }
 
 fn submission_note(job: &FioJob) -> Option<String> {
     let wants = job.displayed.slat_percentiles || job.logs.latency.is_some();
-    wants.then(|| "slat is not measured: submission time is included in clat".to_owned())
+    wants.then(|| label!("slat is not measured: submission time is included in clat").to_owned())
 }
 
 fn select_work(job: &FioJob) -> WorkerOps {
@@ -363,7 +364,8 @@ fn count_writes_per_flush(job: &FioJob) -> Result<u32, String> {
         [] => Ok(0),
         [every] => Ok(every.min(u64::from(u32::MAX)) as u32),
         _ => {
-            Err("fsync and fdatasync together, or with sync_file_range, are not supported; use a single option".into())
+            Err(label!("fsync and fdatasync together, or with sync_file_range, are not supported; use a single option")
+                .into())
         }
     }
 }
@@ -428,11 +430,11 @@ fn order_files(job: &FioJob) -> Result<Turns, String> {
         FileOrder::RoundRobin { run } => Ok(Turns::RoundRobin(count(run))),
         FileOrder::Random { run } => Ok(Turns::Random(count(run))),
         FileOrder::Sequential => Ok(Turns::Sequential),
-        FileOrder::Zipf { .. } | FileOrder::Pareto { .. } | FileOrder::Normal { .. } => {
-            Err("file_service_type: supported values are \
+        FileOrder::Zipf { .. } | FileOrder::Pareto { .. } | FileOrder::Normal { .. } => Err(label!(
+            "file_service_type: supported values are \
                  roundrobin, random and sequential"
-                .into())
-        }
+        )
+        .into()),
     }
 }
 

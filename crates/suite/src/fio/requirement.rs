@@ -8,6 +8,7 @@ use plimsoll_catalogue::{
 };
 use plimsoll_fio::print::{DirectionResult, FioReport, JobReport, LatencyHistogram};
 use plimsoll_fio::{FioCommand, FioJob, Flags, Surroundings, groups, job_file};
+use plimsoll_language::say;
 use plimsoll_record::{Finding, Weight};
 
 use super::run::JobsOutcome;
@@ -59,9 +60,8 @@ fn list_faults<'a>(requirement: &'a Requirement, jobs: &'a [FioJob]) -> impl Ite
     let name = &requirement.name;
     let names_files = |job: &&FioJob| !job.files.names.is_empty() || !job.files.directories.is_empty();
     let of_files = jobs.iter().filter(names_files);
-    let of_files = of_files.map(move |job| {
-        format!("{name}: job {}: its files are created in PATH: omit filename and directory", job.name)
-    });
+    let of_files = of_files
+        .map(move |job| say!("{name}: job {}: its files are created in PATH: omit filename and directory", job.name));
     let placings = groups(jobs);
     let of_conditions = requirement.conditions.iter().filter_map(move |condition| {
         let figure = condition.figure;
@@ -69,14 +69,14 @@ fn list_faults<'a>(requirement: &'a Requirement, jobs: &'a [FioJob]) -> impl Ite
         let Some((_, first)) = measured().next() else {
             let unknown = condition.job.as_deref().unwrap_or_default();
             let near = nearest(unknown, jobs.iter().map(|job| job.name.as_str()));
-            let near = if near.is_empty() { String::new() } else { format!("; did you mean {}?", one_of(&near)) };
-            return Some(format!("{name}: {figure}: no job is named {unknown:?}{near}"));
+            let near = if near.is_empty() { String::new() } else { say!("; did you mean {}?", one_of(&near)) };
+            return Some(say!("{name}: {figure}: no job is named {unknown:?}{near}"));
         };
         if measured().any(|(_, placing)| (placing.stage, placing.group) != (first.stage, first.group)) {
-            return Some(format!("{name}: {figure}: not all jobs run at the same time: name one with job = \"...\""));
+            return Some(say!("{name}: {figure}: not all jobs run at the same time: name one with job = \"...\""));
         }
         (!measured().any(|(job, _)| has_operations(job, figure)))
-            .then(|| format!("{name}: {figure}: its jobs have no such operations: correct the jobs or the figure"))
+            .then(|| say!("{name}: {figure}: its jobs have no such operations: correct the jobs or the figure"))
     });
     of_files.chain(of_conditions)
 }

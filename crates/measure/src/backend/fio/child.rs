@@ -6,6 +6,7 @@ use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
 use plimsoll_drive::{Fault, Onward};
+use plimsoll_language::{label, say};
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::new_fault;
@@ -35,7 +36,7 @@ pub(super) fn watch(
     on: &mut dyn FnMut(FioOutput) -> Onward,
 ) -> Result<(), Fault> {
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = command.spawn().map_err(|source| new_fault("starting fio", source))?;
+    let mut child = command.spawn().map_err(|source| new_fault(label!("starting fio"), source))?;
     let (send, receive) = channel();
     let outputs: [Option<Box<dyn Read + Send>>; 2] =
         [child.stdout.take().map(|out| Box::new(out) as _), child.stderr.take().map(|err| Box::new(err) as _)];
@@ -67,7 +68,7 @@ pub(super) fn watch(
     if on(FioOutput::None).is_break() {
         end.is_requested |= end.interrupted.is_none();
     }
-    let status = end.child.wait().map_err(|source| new_fault("waiting for fio", source))?;
+    let status = end.child.wait().map_err(|source| new_fault(label!("waiting for fio"), source))?;
     end.judge(status, &lines)
 }
 
@@ -113,9 +114,9 @@ impl FioEnd {
         if self.interrupted.is_some() {
             let waited = self.started.elapsed().as_secs();
             let source = Error::new(ErrorKind::TimedOut, LoadFailure::StillRunning(waited));
-            return Err(new_fault("waiting for fio", source));
+            return Err(new_fault(label!("waiting for fio"), source));
         }
-        Err(new_fault(format!("fio exited with {status}"), Error::other(reason(lines))))
+        Err(new_fault(say!("fio exited with {status}"), Error::other(reason(lines))))
     }
 }
 
@@ -138,7 +139,7 @@ pub(super) fn reason(lines: &[String]) -> String {
             .any(|word| line.contains(word))
     };
     let line = lines.iter().find(errs).or(lines.last());
-    line.map_or_else(|| "no error message: run fio manually".to_owned(), |line| line.trim().to_owned())
+    line.map_or_else(|| label!("no error message: run fio manually").to_owned(), |line| line.trim().to_owned())
 }
 
 /// A line or document of fio's output.

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use plimsoll_device::{Blank, Checked, Checking, Compare, Content, Contents, Mismatches, Pattern, Refilled, Restart};
 use plimsoll_fio::{BlockSizes, FioJob, PatternPiece, Verification};
+use plimsoll_language::{label, say};
 use plimsoll_load::Region;
 use plimsoll_units::{Bytes, Kind, Op};
 use rustix::io::Errno;
@@ -139,7 +140,7 @@ fn join_pieces(pieces: &[PatternPiece]) -> Result<(Vec<u8>, Vec<usize>), String>
                 all.extend([0; 8]);
             }
             PatternPiece::File(path) => {
-                return Err(format!("a pattern from the file {path} is not supported; use bytes such as 0x..."));
+                return Err(say!("a pattern from the file {path} is not supported; use bytes such as 0x..."));
             }
         }
     }
@@ -148,7 +149,7 @@ fn join_pieces(pieces: &[PatternPiece]) -> Result<(Vec<u8>, Vec<usize>), String>
 
 fn build_pattern(verification: &Verification) -> Result<(Contents, Checks), String> {
     let Some(pieces) = &verification.pattern else {
-        return Err("verify=pattern requires verify_pattern, such as verify_pattern=0xdeadbeef".into());
+        return Err(label!("verify=pattern requires verify_pattern, such as verify_pattern=0xdeadbeef").into());
     };
     let (bytes, offsets) = join_pieces(pieces)?;
     let pattern = Arc::new(Pattern::new(&bytes, &offsets, Restart::Operation, Compare::Reads));
@@ -160,14 +161,14 @@ fn build_blocks(job: &FioJob, verification: &Verification, regions: &[Region]) -
     let start = regions.iter().map(|region| region.start).min().unwrap_or(0);
     let end = regions.iter().map(|region| region.start + region.length.get()).max().unwrap_or(0);
     if let Some(region) = regions.iter().find(|region| !(region.start - start).is_multiple_of(interval)) {
-        return Err(format!(
+        return Err(say!(
             "verify: offset {} is not a multiple of the interval of {interval} bytes; use aligned offsets and file sizes",
             region.start
         ));
     }
     let memory = (end - start) / interval * 4;
     if memory > MEMORY_MAX {
-        return Err(format!(
+        return Err(say!(
             "verify: {memory} bytes of memory for its blocks exceed the limit; use a smaller size or a larger bs"
         ));
     }

@@ -1,6 +1,7 @@
 //! A direction of a job as a lane of a load: sizes, pattern, rate.
 
 use plimsoll_fio::{ArrivalProcess, BlockSizes, Distribution, Each, Extent, FioJob, Order};
+use plimsoll_language::label;
 use plimsoll_load::{Arrival, LaneSpec, Pattern, RateUnit, Sizes};
 use plimsoll_units::Iops;
 
@@ -52,13 +53,13 @@ pub(super) fn build_lane(job: &FioJob, kind: LaneKind, spread: &Spread) -> Resul
 
 fn select_pattern(job: &FioJob) -> Result<Pattern, String> {
     let off_centre = |centre: Option<f64>, usual: f64| centre.is_some_and(|centre| (centre - usual).abs() > 1e-9);
-    let moved = || Err("random_distribution with a centre is not supported; omit the centre".to_owned());
+    let moved = || Err(label!("random_distribution with a centre is not supported; omit the centre").to_owned());
     match job.access.distribution {
         Distribution::Uniform if job.access.repeats => Ok(Pattern::Uniform),
         Distribution::Uniform => Ok(Pattern::Shuffled),
         Distribution::Zipf { centre: Some(_), .. } | Distribution::Pareto { centre: Some(_), .. } => moved(),
         Distribution::Zipf { theta, .. } if theta >= 10.0 => {
-            Err("random_distribution=zipf: theta must be below 10".into())
+            Err(label!("random_distribution=zipf: theta must be below 10").into())
         }
         Distribution::Zipf { theta, .. } => Ok(Pattern::Zipf { theta }),
         Distribution::Pareto { h, .. } => Ok(Pattern::Pareto { h }),
@@ -85,7 +86,7 @@ fn select_blocks(job: &FioJob, kind: LaneKind) -> Result<&BlockSizes, String> {
     let access = &job.access;
     match access.sizes_by_order {
         true if access.is_random() && *kind.of(&access.random_percent) < 100 => {
-            Err("bs_is_seq_rand with percentage_random is not supported; omit one of them".into())
+            Err(label!("bs_is_seq_rand with percentage_random is not supported; omit one of them").into())
         }
         true if access.is_random() => Ok(&access.blocks.write),
         true => Ok(&access.blocks.read),

@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use crate::ground::place_files;
 use crate::step::{FilePart, FileSpec};
 use plimsoll_fio::{Allocation, Engine, Extent, FioJob};
+use plimsoll_language::{label, say};
 use plimsoll_load::Region;
 use plimsoll_units::Bytes;
 
@@ -59,7 +60,7 @@ impl PathLookup<'_> {
         match found {
             Some(disk) => Ok(self.disks.iter().position(|other| other == disk).unwrap_or_default()),
             None if self.disks.is_empty() => Ok(0),
-            None => Err(format!("{file}: on none of the disks; add --on {file}=CONFIG, or --on of a path above it")),
+            None => Err(say!("{file}: on none of the disks; add --on {file}=CONFIG, or --on of a path above it")),
         }
     }
 }
@@ -178,7 +179,7 @@ pub(super) fn spread(job: &FioJob, copy: u64, seed: u64, lookup: &PathLookup<'_>
     if lookup.meaning == PathMeaning::Paths {
         let missing = job.files.directories.iter().find(|directory| !(lookup.is_directory)(directory));
         if let Some(directory) = missing {
-            return Err(format!("directory={directory}: not a directory; create it first"));
+            return Err(say!("directory={directory}: not a directory; create it first"));
         }
     }
     let mut found = Vec::new();
@@ -229,8 +230,8 @@ pub(super) fn spread(job: &FioJob, copy: u64, seed: u64, lookup: &PathLookup<'_>
         };
         let usable = required - required % smallest;
         if usable == 0 {
-            let name = path.as_deref().unwrap_or("a file");
-            return Err(format!(
+            let name = path.as_deref().unwrap_or(label!("a file"));
+            return Err(say!(
                 "{name}: {required} bytes from {start} on are less than a block of {smallest}; use a larger size or a \
                  smaller bs or offset"
             ));
@@ -242,7 +243,7 @@ pub(super) fn spread(job: &FioJob, copy: u64, seed: u64, lookup: &PathLookup<'_>
 }
 
 fn lacks_size() -> String {
-    "size= is required, or the name of an existing file or device".into()
+    label!("size= is required, or the name of an existing file or device").into()
 }
 
 const fn length(existing: Existing) -> Bytes {
@@ -324,7 +325,7 @@ impl Stretch {
         let is_read_first = job.access.direction.reads || super::only_verifies(job) || super::only_trims(job);
         let is_mapped = job.flow.engine == Engine::Mmap;
         if files.allocation == Allocation::KeepSize {
-            return Err("fallocate=keep is not supported; use native, posix, truncate or none".into());
+            return Err(label!("fallocate=keep is not supported; use native, posix, truncate or none").into());
         }
         Ok(FilePlan {
             path: self.path.clone(),
