@@ -3,6 +3,7 @@
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
+use plimsoll_language::say;
 use plimsoll_measure::watch::LoadFeed;
 use plimsoll_service::client::{ClientError, fetch_page};
 use plimsoll_suite::collect::{Linux, Mysql, Postgres, PsqlConnection};
