@@ -6,25 +6,32 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
+use arrow_flight::flight_service_server::FlightServiceServer;
+use ballista_core::config::TaskSchedulingPolicy;
+use ballista_core::error::BallistaError;
 use ballista_core::execution_plans::execute_physical_plan;
 use ballista_core::extension::SessionConfigExt;
+use ballista_core::serde::protobuf::scheduler_grpc_server::SchedulerGrpcServer;
+use ballista_executor::ArrowFlightServerProvider;
 use ballista_executor::executor_process::{ExecutorProcessConfig, start_executor_process};
+use ballista_executor::flight_service::BallistaFlightService;
 use ballista_scheduler::cluster::BallistaCluster;
 use ballista_scheduler::config::SchedulerConfig;
-use ballista_scheduler::scheduler_process::start_server;
+use ballista_scheduler::scheduler_process::{create_scheduler, start_server};
 use clap::Args;
 use datafusion::arrow::array::RecordBatch;
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::prelude::SessionConfig;
-use datafusion_proto::protobuf::PhysicalPlanNode;
+use datafusion_proto::protobuf::{LogicalPlanNode, PhysicalPlanNode};
 
 use crate::replay::{ABORTS_AFTER_WRITE, CLAIMED_VERSION, FleetCodec, PAUSE};
+use crate::tls::{Tls, TlsOptions};
 
 /// Options of `scheduler`.
 #[derive(Debug, Args)]
 pub struct SchedulerOptions {
-    /// Address; connections are neither encrypted nor authenticated
+    /// Address at which the other processes reach this one; TLS is needed outside of loopback
     #[arg(long, default_value = "127.0.0.1")]
     pub bind: IpAddr,
     /// Port
@@ -33,18 +40,20 @@ pub struct SchedulerOptions {
     /// Seconds without a sign of life after which an executor is lost, and its buckets run again elsewhere
     #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u64).range(3..=3_600))]
     pub executor_timeout: u64,
+    #[command(flatten)]
+    pub tls: TlsOptions,
 }
 
 /// Options of `executor`.
 #[derive(Debug, Args)]
 pub struct ExecutorOptions {
-    /// Address; connections are neither encrypted nor authenticated
+    /// Address at which the other processes reach this one; TLS is needed outside of loopback
     #[arg(long, default_value = "127.0.0.1")]
     pub bind: IpAddr,
     /// Port of results
     #[arg(long, default_value_t = 50_061)]
     pub port: u16,
-    /// Port of commands
+    /// Port of commands; not used with TLS
     #[arg(long, default_value_t = 50_062)]
     pub command_port: u16,
     /// Address and port of the scheduler
@@ -56,7 +65,7 @@ pub struct ExecutorOptions {
     /// Buckets at a time
     #[arg(long, default_value_t = 1)]
     pub cores: usize,
-    /// Seconds between signs of life
+    /// Seconds between signs of life; at most 5 with TLS
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=600))]
     pub heartbeat: u64,
     /// Wait for each batch of points in milliseconds, to exercise the loss of an executor
@@ -68,10 +77,14 @@ pub struct ExecutorOptions {
     /// Version to claim, to exercise clusters of several versions
     #[arg(long, hide = true)]
     pub claim_version: Option<String>,
+    #[command(flatten)]
+    pub tls: TlsOptions,
 }
 
 /// Seconds after which temporary results of finished jobs are removed.
 const RESULT_TTL_S: u64 = 3_600;
+/// Busy executors that fetch their tasks give a sign of life every 5 s.
+const MIN_TIMEOUT_WITH_TLS_S: u64 = 10;
 /// Maximum bytes of a message: a plan has the limits of all volumes and the names of all files.
 const MAX_MESSAGE: usize = 256 << 20;
 
@@ -81,7 +94,11 @@ fn block_on<T>(work: impl Future<Output = Result<T>>) -> Result<T> {
 
 /// Runs a scheduler until the process ends.
 pub fn run_scheduler(options: &SchedulerOptions) -> Result<()> {
-    let timeout = options.executor_timeout;
+    let (timeout, tls) = (options.executor_timeout, options.tls.read_for(options.bind)?);
+    ensure!(
+        tls.is_none() || timeout >= MIN_TIMEOUT_WITH_TLS_S,
+        "--executor-timeout {timeout}: choose {MIN_TIMEOUT_WITH_TLS_S} or more with TLS"
+    );
     let config = SchedulerConfig {
         bind_host: options.bind.to_string(),
         external_host: options.bind.to_string(),
@@ -90,6 +107,8 @@ pub fn run_scheduler(options: &SchedulerOptions) -> Result<()> {
         expire_dead_executor_interval_seconds: (timeout / 3).max(1),
         // Not below the timeout: a job waits for executors to come back.
         no_executors_grace_period_seconds: timeout + timeout / 2,
+        scheduling_policy: policy_of(tls.as_ref()),
+        override_create_grpc_client_endpoint: tls.as_ref().map(Tls::endpoint_override),
         override_physical_codec: Some(Arc::new(FleetCodec::default())),
         grpc_server_max_decoding_message_size: MAX_MESSAGE as u32,
         grpc_server_max_encoding_message_size: MAX_MESSAGE as u32,
@@ -99,8 +118,47 @@ pub fn run_scheduler(options: &SchedulerOptions) -> Result<()> {
     let address = SocketAddr::new(options.bind, options.port);
     block_on(async {
         let cluster = BallistaCluster::new_from_config(&config).await?;
-        start_server(cluster, address, Arc::new(config)).await.with_context(|| format!("scheduler on {address}"))?;
-        Ok(())
+        let context = || format!("scheduler on {address}");
+        let Some(tls) = tls else {
+            return start_server(cluster, address, Arc::new(config)).await.with_context(context);
+        };
+        config.validate()?;
+        let scheduler = create_scheduler::<LogicalPlanNode, PhysicalPlanNode>(cluster, Arc::new(config)).await?;
+        let service = SchedulerGrpcServer::new(scheduler)
+            .max_decoding_message_size(MAX_MESSAGE)
+            .max_encoding_message_size(MAX_MESSAGE);
+        tls.server()?.add_service(service).serve(address).await.with_context(context)
+    })
+}
+
+/// With TLS executors fetch their tasks, because Ballista's server of executors has no TLS.
+fn policy_of(tls: Option<&Tls>) -> TaskSchedulingPolicy {
+    if tls.is_some() { TaskSchedulingPolicy::PullStaged } else { TaskSchedulingPolicy::PushStaged }
+}
+
+/// Settings of a client's or an executor's connections.
+fn session_with(tls: Option<&Tls>) -> SessionConfig {
+    let session = SessionConfig::new_with_ballista();
+    match tls {
+        Some(tls) => session
+            .with_ballista_use_tls(true)
+            .with_ballista_override_create_grpc_client_endpoint(tls.endpoint_override()),
+        None => session,
+    }
+}
+
+/// The server of an executor's results.
+fn encrypted_results(tls: Tls) -> Arc<ArrowFlightServerProvider> {
+    Arc::new(move |work, address, mut shutdown, _| {
+        let tls = tls.clone();
+        tokio::spawn(async move {
+            let service = FlightServiceServer::new(BallistaFlightService::new(work))
+                .max_decoding_message_size(MAX_MESSAGE)
+                .max_encoding_message_size(MAX_MESSAGE);
+            let mut server = tls.server().map_err(|error| BallistaError::General(format!("{error:#}")))?;
+            let served = server.add_service(service).serve_with_shutdown(address, shutdown.recv());
+            served.await.map_err(BallistaError::TonicError)
+        })
     })
 }
 
@@ -113,6 +171,8 @@ pub fn run_executor(options: &ExecutorOptions) -> Result<()> {
     if let Some(version) = &options.claim_version {
         CLAIMED_VERSION.get_or_init(|| version.clone());
     }
+    let tls = options.tls.read_for(options.bind)?;
+    let own_tls = tls.clone();
     // The folder of an earlier process would serve results that the scheduler has given up.
     let work = options.work.join(format!("executor-{}", std::process::id()));
     std::fs::create_dir_all(&work).with_context(|| format!("create {}", work.display()))?;
@@ -129,6 +189,10 @@ pub fn run_executor(options: &ExecutorOptions) -> Result<()> {
         job_data_ttl_seconds: RESULT_TTL_S,
         job_data_clean_up_interval_seconds: 60,
         executor_heartbeat_interval_seconds: options.heartbeat,
+        task_scheduling_policy: policy_of(tls.as_ref()),
+        override_create_grpc_client_endpoint: tls.as_ref().map(Tls::endpoint_override),
+        override_arrow_flight_service: tls.map(encrypted_results),
+        override_config_producer: Some(Arc::new(move || session_with(own_tls.as_ref()))),
         override_physical_codec: Some(Arc::new(FleetCodec::default())),
         grpc_max_decoding_message_size: MAX_MESSAGE as u32,
         grpc_max_encoding_message_size: MAX_MESSAGE as u32,
@@ -141,12 +205,14 @@ pub fn run_executor(options: &ExecutorOptions) -> Result<()> {
 }
 
 /// Runs a plan on the cluster of a scheduler.
-pub async fn submit(scheduler: &str, plan: Arc<dyn ExecutionPlan>) -> Result<Vec<RecordBatch>> {
+pub async fn submit(scheduler: &str, tls: &TlsOptions, plan: Arc<dyn ExecutionPlan>) -> Result<Vec<RecordBatch>> {
+    let tls = tls.read()?;
     // A task takes one bucket: the loss of an executor breaks off no more.
-    let session = SessionConfig::new_with_ballista()
+    let session = session_with(tls.as_ref())
         .set_usize("ballista.scheduler.max_partitions_per_task", 1)
         .set_usize("ballista.client.grpc_max_message_size", MAX_MESSAGE);
-    let (url, codec) = (format!("http://{scheduler}"), FleetCodec::default());
+    let scheme = if tls.is_some() { "https" } else { "http" };
+    let (url, codec) = (format!("{scheme}://{scheduler}"), FleetCodec::default());
     let id = format!("fleet-{}", std::process::id());
     let config = session.ballista_config();
     let run = async {

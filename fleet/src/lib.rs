@@ -18,6 +18,7 @@ mod rightsize;
 mod sql;
 mod terms;
 pub mod volumes;
+pub mod tls;
 mod what_if;
 
 use std::io::Write;

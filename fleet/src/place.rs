@@ -2,9 +2,11 @@
 
 use std::thread;
 
+use anyhow::{Result, ensure};
 use clap::Args;
 
 use crate::replay::RunPlace;
+use crate::tls::TlsOptions;
 
 /// Options of commands that replay.
 #[derive(Clone, Debug, Args)]
@@ -15,15 +17,18 @@ pub struct PlaceOptions {
     /// Buckets at a time in this process; the number of processors if none
     #[arg(long)]
     pub parallel: Option<usize>,
+    #[command(flatten)]
+    pub tls: TlsOptions,
 }
 
 impl PlaceOptions {
     /// The place.
-    pub fn run_place(&self) -> RunPlace {
+    pub fn run_place(&self) -> Result<RunPlace> {
         if let Some(address) = &self.cluster {
-            return RunPlace::Cluster(address.clone());
+            return Ok(RunPlace::Cluster { address: address.clone(), tls: self.tls.clone() });
         }
+        ensure!(self.tls.tls_cert.is_none(), "--tls-cert is for the connection with a cluster: add --cluster");
         let processors = thread::available_parallelism().map_or(1, usize::from);
-        RunPlace::Embedded { parallel: self.parallel.unwrap_or(processors) }
+        Ok(RunPlace::Embedded { parallel: self.parallel.unwrap_or(processors) })
     }
 }

@@ -23,6 +23,7 @@ pub use results::{Verdict, read_verdicts, write_batch};
 
 use crate::cluster::submit;
 use crate::folder::{BucketFiles, Folder, remove_leftovers};
+use crate::tls::TlsOptions;
 use plan::{BucketWork, plan_of, prepare};
 
 /// Where a plan runs.
@@ -33,8 +34,13 @@ pub enum RunPlace {
         /// Number of buckets.
         parallel: usize,
     },
-    /// On the cluster of the scheduler at this address.
-    Cluster(String),
+    /// On a cluster.
+    Cluster {
+        /// Its scheduler.
+        address: String,
+        /// Certificates of the connection.
+        tls: TlsOptions,
+    },
 }
 
 /// Result of a replay.
@@ -78,7 +84,7 @@ pub fn replay(folder: &Folder, rules: &Rules, results: &Path, place: &RunPlace) 
 fn run(open: &[&BucketWork], rules: &Rules, results: &Path, place: &RunPlace) -> Result<()> {
     let parallel = match place {
         RunPlace::Embedded { parallel } => (*parallel).max(1),
-        RunPlace::Cluster(_) => open.len().max(1),
+        RunPlace::Cluster { .. } => open.len().max(1),
     };
     let threads = parallel.min(open.len().max(1));
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(threads.min(16)).enable_all().build()?;
@@ -86,7 +92,7 @@ fn run(open: &[&BucketWork], rules: &Rules, results: &Path, place: &RunPlace) ->
         let plan = plan_of(part, rules, results);
         let batches = match place {
             RunPlace::Embedded { .. } => runtime.block_on(collect(plan, SessionContext::new().task_ctx()))?,
-            RunPlace::Cluster(address) => runtime.block_on(submit(address, plan))?,
+            RunPlace::Cluster { address, tls } => runtime.block_on(submit(address, tls, plan))?,
         };
         // Verdicts are read from the files; the returned rows have to agree with them.
         let returned: usize = batches.iter().map(RecordBatch::num_rows).sum();

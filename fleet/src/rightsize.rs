@@ -116,7 +116,7 @@ pub fn rightsize(options: &RightsizeOptions) -> Result<String> {
     }
     let volumes = FleetVolumes::open(&folder)?;
     let present = present_offers(&catalogue, &volumes, &options.terms)?;
-    let place = options.place.run_place();
+    let place = options.place.run_place()?;
     let results = results_folder(&folder);
     let today = replay(&folder, &rules_of(present.iter().map(|offer| offer.as_ref().ok())), &results, &place)?;
     let mut drafts = answer_all(options, &catalogue, &volumes, &present, &today)?;

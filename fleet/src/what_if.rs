@@ -64,7 +64,7 @@ pub fn run(options: &ReplayOptions) -> Result<String> {
     if options.again {
         forget(&results)?;
     }
-    let place = options.place.run_place();
+    let place = options.place.run_place()?;
     let tuned = Tuned::of(options, &catalogue, &volumes, &offers)?;
     let rules = tuned.rules(&offers)?;
     let replayed = replay(&folder, &rules, &results, &place)?;

@@ -7,7 +7,9 @@ use std::process::{Child, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::support::{TestFolder, arg, contents, generate, program, succeed};
+use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
+
+use crate::support::{TestFolder, arg, contents, fail, generate, program, succeed};
 
 /// Upper bound of every wait.
 const PATIENCE: Duration = Duration::from_mins(2);
@@ -50,6 +52,8 @@ struct Cluster<'a> {
     scheduler: Option<Process>,
     executors: Vec<Process>,
     starts: u32,
+    /// Options of TLS, for all processes.
+    tls: Vec<String>,
 }
 
 impl<'a> Cluster<'a> {
@@ -59,18 +63,28 @@ impl<'a> Cluster<'a> {
 
     /// The options are those of the first executor.
     fn start_with(folder: &'a TestFolder, pause_ms: &str, options: &[&str]) -> Self {
-        let ports = free_ports();
-        let address = format!("127.0.0.1:{}", ports[0]);
-        let mut cluster = Self { folder, address, ports, scheduler: None, executors: Vec::new(), starts: 0 };
+        let mut cluster = Self::stopped(folder);
         cluster.start_all(pause_ms, options);
         cluster
+    }
+
+    fn stopped(folder: &'a TestFolder) -> Self {
+        let (ports, tls) = (free_ports(), Vec::new());
+        let address = format!("127.0.0.1:{}", ports[0]);
+        Self { folder, address, ports, scheduler: None, executors: Vec::new(), starts: 0, tls }
+    }
+
+    fn tls(&self) -> Vec<&str> {
+        self.tls.iter().map(String::as_str).collect()
     }
 
     fn start_all(&mut self, pause_ms: &str, options: &[&str]) {
         self.starts += 1;
         let log = |name: &str| self.folder.path(&format!("{name}-{}.log", self.starts));
         let port = self.ports[0].to_string();
-        self.scheduler = Some(start(&["scheduler", "--port", &port, "--executor-timeout", "4"], &log("scheduler")));
+        let timeout = if self.tls.is_empty() { "4" } else { "10" };
+        let arguments = ["scheduler", "--port", &port, "--executor-timeout", timeout];
+        self.scheduler = Some(start(&[&arguments[..], &self.tls()].concat(), &log("scheduler")));
         wait_until("the start of the scheduler", || std::net::TcpStream::connect(&self.address).is_ok());
         for (name, ports) in [("a", [self.ports[1], self.ports[2]]), ("b", [self.ports[3], self.ports[4]])] {
             let [port, command_port] = ports.map(|port| port.to_string());
@@ -79,18 +93,24 @@ impl<'a> Cluster<'a> {
                 ["executor", "--scheduler", &self.address, "--port", &port, "--command-port", &command_port];
             let rest = ["--work", arg(&work), "--heartbeat", "1", "--pause-ms", pause_ms];
             let own = if name == "a" { options } else { &[] };
-            self.executors.push(start(&[&arguments[..], &rest, own].concat(), &log(name)));
+            self.executors.push(start(&[&arguments[..], &rest, own, &self.tls()].concat(), &log(name)));
         }
-        for port in &self.ports[1..] {
+        // With TLS there is no port of commands.
+        let ports = self.ports[1..].iter().step_by(if self.tls.is_empty() { 1 } else { 2 });
+        for port in ports {
             wait_until("the start of an executor", || std::net::TcpStream::connect(("127.0.0.1", *port)).is_ok());
         }
     }
 
     fn replay(&self, fleet: &Path, out: &str) -> Process {
+        self.replay_with(fleet, out, &self.tls())
+    }
+
+    fn replay_with(&self, fleet: &Path, out: &str, tls: &[&str]) -> Process {
         let (results, csv) = (self.folder.path(out), self.folder.path(&format!("{out}.csv")));
         let arguments = ["replay", arg(fleet), "--as-of", "2026-11", "--cluster", &self.address];
         let rest = ["--results", arg(&results), "--csv", arg(&csv)];
-        start(&[&arguments[..], &rest].concat(), &self.folder.path(&format!("{out}.log")))
+        start(&[&arguments[..], &rest, tls].concat(), &self.folder.path(&format!("{out}.log")))
     }
 
     fn log(&self, out: &str) -> String {
@@ -198,6 +218,65 @@ fn an_executor_of_another_version_is_refused_with_words() {
     let mut found = contents(&folder.path("version"));
     found.retain(|name, _| !name.starts_with('.'));
     assert!(contents(&expected.0) == found);
+}
+
+/// Files of a new authority, and of a process that it certifies for 127.0.0.1.
+fn certify(folder: &TestFolder, name: &str) -> Vec<String> {
+    let (authority_key, key) = (KeyPair::generate().unwrap(), KeyPair::generate().unwrap());
+    let mut authority = CertificateParams::default();
+    authority.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    let authority_pem = authority.self_signed(&authority_key).unwrap().pem();
+    let issuer = Issuer::new(authority, authority_key);
+    let cert = CertificateParams::new(vec!["127.0.0.1".to_owned()]).unwrap().signed_by(&key, &issuer).unwrap();
+    let files = [("--tls-cert", cert.pem()), ("--tls-key", key.serialize_pem()), ("--tls-ca", authority_pem)];
+    let write = |(option, pem): (&str, String)| {
+        let path = folder.write(&format!("{name}{option}.pem"), &pem);
+        [option.to_owned(), arg(&path).to_owned()]
+    };
+    files.into_iter().flat_map(write).collect()
+}
+
+#[test]
+fn an_encrypted_cluster_gives_the_same_bytes_and_refuses_strangers() {
+    let folder = TestFolder::new("tls");
+    let fleet = generate(&folder, "fleet", &FLEET);
+    let expected = embedded(&folder, &fleet);
+    let mut cluster = Cluster::stopped(&folder);
+    cluster.tls = certify(&folder, "own");
+    cluster.start_all("0", &[]);
+    let stranger = certify(&folder, "stranger");
+    // Of another authority, with its trust in the cluster's; and without TLS.
+    let mixed: Vec<&str> = stranger[..5].iter().chain(&cluster.tls[5..]).map(String::as_str).collect();
+    for (out, tls) in [("stranger", &mixed[..]), ("plain", &[])] {
+        assert!(!finish(&cluster, cluster.replay_with(&fleet, out, tls), out));
+        assert_eq!(finished_buckets(&folder.path(out)), 0);
+    }
+    assert!(finish(&cluster, cluster.replay(&fleet, "encrypted"), "encrypted"));
+    assert_same(&folder, &expected, "encrypted");
+    // An executor is killed when some buckets are finished.
+    cluster.executors.clear();
+    cluster.scheduler = None;
+    cluster.start_all("400", &[]);
+    let job = cluster.replay(&fleet, "lost");
+    wait_until("the first finished bucket", || finished_buckets(&folder.path("lost")) >= 1);
+    drop(cluster.executors.remove(0));
+    assert!(finished_buckets(&folder.path("lost")) < 8);
+    assert!(finish(&cluster, job, "lost"));
+    assert_same(&folder, &expected, "lost");
+}
+
+#[test]
+fn addresses_outside_of_loopback_need_tls() {
+    let folder = TestFolder::new("bind");
+    let work = folder.path("work");
+    for command in [&["scheduler"][..], &["executor", "--work", arg(&work)]] {
+        let error = fail(&[command, &["--bind", "192.0.2.1"]].concat());
+        assert!(error.contains("give --tls-cert, --tls-key and --tls-ca"), "{error}");
+        let error = fail(&[command, &["--bind", "0.0.0.0"]].concat());
+        assert!(error.contains("name the address"), "{error}");
+        let error = fail(&[command, &["--tls-cert", "own.pem"]].concat());
+        assert!(error.contains("--tls-key"), "{error}");
+    }
 }
 
 /// Runs a script with a new file system of `size` at `disk`. False where this user may not make one.
