@@ -4,9 +4,6 @@
 //! it for every other volume.
 
 use std::path::PathBuf;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicU32, Ordering};
-use std::thread;
 
 use anyhow::{Context, Result, ensure};
 use clap::Args;
@@ -16,6 +13,7 @@ use serde::Serialize;
 
 use crate::folder::{Folder, write_atomically};
 use crate::months::month_of;
+use crate::parallel::map_on_all_processors;
 use crate::points::{MetricPoint, PointsWriter};
 use crate::random::Random;
 use crate::terms::TermOptions;
@@ -127,27 +125,15 @@ fn identifier(number: u32, config: &str) -> String {
 
 /// Writes the points of all volumes, bucket by bucket on all processors.
 fn write_points(folder: &Folder, options: &GenerateOptions, sources: Vec<Source>) -> Result<Vec<Source>> {
-    let mut buckets: Vec<Vec<Source>> = (0..folder.buckets).map(|_| Vec::new()).collect();
+    let mut buckets: Vec<(u32, Vec<Source>)> = (0..folder.buckets).map(|bucket| (bucket, Vec::new())).collect();
     for source in sources {
-        buckets[folder.bucket_of(source.volume) as usize].push(source);
+        buckets[folder.bucket_of(source.volume) as usize].1.push(source);
     }
-    let next = AtomicU32::new(0);
-    let slots: Vec<Mutex<Vec<Source>>> = buckets.into_iter().map(Mutex::new).collect();
-    let work = || -> Result<()> {
-        loop {
-            let bucket = next.fetch_add(1, Ordering::Relaxed);
-            let Some(slot) = slots.get(bucket as usize) else { return Ok(()) };
-            let mut sources = slot.lock().expect("no thread panics with the lock");
-            write_bucket(folder, bucket, options, &mut sources)?;
-        }
-    };
-    let threads = thread::available_parallelism().map_or(1, usize::from);
-    thread::scope(|scope| {
-        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
-        workers.into_iter().try_for_each(|worker| worker.join().expect("a worker does not panic"))
+    let written = map_on_all_processors(buckets, |(bucket, mut sources)| {
+        write_bucket(folder, bucket, options, &mut sources)?;
+        Ok(sources)
     })?;
-    let mut sources: Vec<Source> =
-        slots.into_iter().flat_map(|slot| slot.into_inner().expect("no thread panics with the lock")).collect();
+    let mut sources: Vec<Source> = written.into_iter().flatten().collect();
     sources.sort_unstable_by_key(|source| source.volume);
     Ok(sources)
 }

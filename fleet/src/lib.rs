@@ -10,6 +10,7 @@ mod ingest;
 pub mod limits;
 mod merge;
 mod months;
+mod parallel;
 mod place;
 pub mod points;
 mod random;
@@ -17,8 +18,8 @@ pub mod replay;
 mod rightsize;
 mod sql;
 mod terms;
-pub mod volumes;
 pub mod tls;
+pub mod volumes;
 mod what_if;
 
 use std::io::Write;

@@ -8,6 +8,7 @@ use anyhow::{Context, Result};
 
 use crate::folder::Folder;
 use crate::months::Months;
+use crate::parallel::map_on_all_processors;
 use crate::points::{MetricPoint, PointsReader, PointsWriter};
 
 /// Maximum points in memory; each takes 120 bytes.
@@ -70,11 +71,20 @@ impl<'a> Inflow<'a> {
 
     /// Writes the buffered points; returns those that contradict others.
     pub fn flush(&mut self) -> Result<Vec<Conflict>> {
-        let mut conflicts = Vec::new();
-        for ((month, bucket), points) in std::mem::take(&mut self.parts) {
-            merge(self.folder, (&month, bucket), points, &mut self.merged, &mut conflicts)?;
-        }
+        let parts = std::mem::take(&mut self.parts).into_iter().collect();
+        let merged = map_on_all_processors(parts, |((month, bucket), points)| {
+            let (mut merged, mut conflicts) = (Merged::default(), Vec::new());
+            merge(self.folder, (&month, bucket), points, &mut merged, &mut conflicts)?;
+            Ok((merged, conflicts))
+        })?;
         self.buffered = 0;
+        let mut conflicts = Vec::new();
+        for (part, of_part) in merged {
+            self.merged.added += part.added;
+            self.merged.present += part.present;
+            self.merged.conflicts += part.conflicts;
+            conflicts.extend(of_part);
+        }
         Ok(conflicts)
     }
 
