@@ -10,6 +10,7 @@ mod page;
 mod text;
 mod totals;
 
+use std::collections::HashSet;
 use std::path::PathBuf;
 use std::thread;
 
@@ -101,7 +102,9 @@ pub struct Rightsized {
     pub points: i64,
     /// Folder of the files.
     pub out: PathBuf,
-    /// OptimizerComparison with Compute Optimizer.
+    /// Identifiers of volumes without points, about which there is no answer.
+    pub without_points: Vec<String>,
+    /// Comparison with Compute Optimizer.
     pub comparison: Option<OptimizerComparison>,
 }
 
@@ -128,7 +131,10 @@ pub fn rightsize(options: &RightsizeOptions) -> Result<String> {
     let comparison =
         options.compute_optimizer.as_ref().map(|path| comparer.compare(path, &answers, &offers)).transpose()?;
     let currency = options.terms.currency.clone();
-    let rightsized = Rightsized { answers, offers, currency, points, out, comparison };
+    let answered: HashSet<u32> = answers.iter().map(|answer| answer.volume.volume).collect();
+    let without_points = volumes.list.into_iter().filter(|volume| !answered.contains(&volume.volume));
+    let without_points = without_points.map(|volume| volume.id).collect();
+    let rightsized = Rightsized { answers, offers, currency, points, out, without_points, comparison };
     output::write(&rightsized)?;
     Ok(text::first_screen(&rightsized))
 }
@@ -241,7 +247,8 @@ fn answer_one(
         answer.risks.push(Risk::NoConfiguration { reason });
         return Ok(Draft { answer, best: None });
     };
-    let decision = decider.decide(verdict, offer, cost, &terms);
+    let mut decision = decider.decide(verdict, offer, cost, &terms);
+    decision.risks.extend(not_replayed(offer));
     answer.action = decision.action;
     answer.need_iops = decision.need.iops.ceil() as i64;
     answer.need_bytes_per_second = decision.need.bytes_per_second.ceil() as i64;
@@ -255,6 +262,11 @@ fn answer_one(
         best
     });
     Ok(Draft { answer, best })
+}
+
+/// The reason why a replay does not have the limits of an offer.
+fn not_replayed(offer: &Offer) -> Option<Risk> {
+    limits_of(offer).err().map(|error| Risk::NotReplayed { reason: error.to_string() })
 }
 
 /// Replays the points with the proposed configurations, and withdraws those that would delay too many operations.
@@ -275,7 +287,9 @@ fn check_by_replay(
     for (draft, verdict) in drafts.iter_mut().zip(&replayed.verdicts) {
         let answer = &mut draft.answer;
         ensure!(answer.volume.volume == verdict.volume, "the points changed during the run: run it again");
-        if draft.best.is_none() {
+        let Some(best) = &draft.best else { continue };
+        if let Some(risk) = not_replayed(best) {
+            answer.risks.push(risk);
             continue;
         }
         let operations = (verdict.total[0] + verdict.total[1]).max(1);

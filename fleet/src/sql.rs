@@ -8,7 +8,9 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result, ensure};
 use clap::{Args, ValueEnum};
-use datafusion::arrow::array::{Array, ArrayRef, BooleanArray, Float64Array, Int64Array, RecordBatch, StringArray};
+use datafusion::arrow::array::{
+    Array, ArrayRef, BooleanArray, Float64Array, Int64Array, RecordBatch, StringArray, UInt32Array,
+};
 use datafusion::arrow::compute::concat_batches;
 use datafusion::arrow::csv::Writer;
 use datafusion::arrow::datatypes::DataType;
@@ -17,7 +19,7 @@ use datafusion::datasource::file_format::parquet::ParquetFormat;
 use datafusion::datasource::listing::{ListingOptions, ListingTable, ListingTableConfig, ListingTableUrl};
 use datafusion::error::{DataFusionError, Result as QueryResult};
 use datafusion::logical_expr::{ColumnarValue, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility};
-use datafusion::prelude::{CsvReadOptions, ParquetReadOptions, SessionConfig, SessionContext};
+use datafusion::prelude::{ParquetReadOptions, SessionConfig, SessionContext};
 use plimsoll_catalogue::{Ask, Catalogue, Offer, PriceTerms};
 use plimsoll_model::analytic::{Offered, Workload, capacity, solve};
 use plimsoll_units::Bytes;
@@ -26,6 +28,7 @@ use crate::folder::Folder;
 use crate::points::point_schema;
 use crate::rightsize::monthly_micros;
 use crate::terms::today;
+use crate::volumes::{FleetVolume, FleetVolumes};
 
 /// Options of `sql`.
 #[derive(Debug, Args)]
@@ -87,8 +90,7 @@ async fn context_of(folder: &Folder) -> Result<SessionContext> {
     let url = ListingTableUrl::parse(format!("{}/", metrics.display()))?;
     let table = ListingTableConfig::new(url).with_listing_options(format).with_schema(point_schema());
     context.register_table("metrics", Arc::new(ListingTable::try_new(table)?))?;
-    let volumes = folder.root.join("volumes.csv");
-    context.register_csv("volumes", volumes.display().to_string(), CsvReadOptions::new()).await?;
+    context.register_batch("volumes", volumes_batch(&FleetVolumes::open(folder)?.list)?)?;
     let verdicts = folder.root.join("rightsize/verdicts.parquet");
     if verdicts.exists() {
         let options = ParquetReadOptions::default();
@@ -99,6 +101,24 @@ async fn context_of(folder: &Folder) -> Result<SessionContext> {
         context.register_udf(ScalarUDF::from(CatalogueFunction::new(kind, catalogue.clone())));
     }
     Ok(context)
+}
+
+/// Volumes with their texts as they are, because accounts may begin with zeros; NULL in the place of empty ones.
+fn volumes_batch(volumes: &[FleetVolume]) -> Result<RecordBatch> {
+    let numbers = Arc::new(volumes.iter().map(|volume| Some(volume.volume)).collect::<UInt32Array>());
+    let texts = |of: fn(&FleetVolume) -> &str| {
+        let texts = volumes.iter().map(|volume| Some(of(volume)).filter(|text| !text.is_empty()));
+        Arc::new(texts.collect::<StringArray>()) as ArrayRef
+    };
+    let columns: [(&str, ArrayRef); 6] = [
+        ("volume", numbers),
+        ("id", texts(|volume| &volume.id)),
+        ("config", texts(|volume| &volume.config)),
+        ("region", texts(|volume| &volume.region)),
+        ("account", texts(|volume| &volume.account)),
+        ("team", texts(|volume| &volume.team)),
+    ];
+    Ok(RecordBatch::try_from_iter_with_nullable(columns.into_iter().map(|(name, column)| (name, column, true)))?)
 }
 
 /// The functions.

@@ -208,6 +208,12 @@ fn summary(replayed: &Replayed, offers: &[Result<Offer, String>], tuned: &Tuned,
         let changes: i64 = verdicts.iter().map(|verdict| verdict.level_changes).sum();
         text.push_str(&format!("\nautotuned     {autotuned} volumes, {changes} changes of level"));
     }
+    let limits = |verdict: &Verdict| offer(verdict).and_then(|offer| limits_of(offer).err());
+    let mut unknown = verdicts.iter().filter_map(limits);
+    if let Some(reason) = unknown.next() {
+        let count = 1 + unknown.count();
+        text.push_str(&format!("\nnote: waits of {count} volumes are unknown, and not among these: {reason}"));
+    }
     if without > 0 {
         text.push_str(&format!(
             "\nnote: {without} volumes have no configuration or price, and no limits in the replay"

@@ -51,6 +51,11 @@ pub enum Risk {
         /// Thousandths of the operations.
         permille: i64,
     },
+    /// Limits of the configuration are not part of a replay: delays are unknown.
+    NotReplayed {
+        /// Reason.
+        reason: String,
+    },
     /// No configuration is found, with the reason.
     NoConfiguration {
         /// Reason.

@@ -78,6 +78,7 @@ pub fn write(rightsized: &Rightsized) -> Result<()> {
         "points": rightsized.points,
         "totals": totals,
         "volumes": rightsized.answers,
+        "without_points": rightsized.without_points,
     });
     write_atomically(&out.join("verdicts.json"), &serde_json::to_vec_pretty(&document)?)?;
     // Rows by hand: the writer of CSV does not flatten.

@@ -44,7 +44,7 @@ pub fn page_of(rightsized: &Rightsized, totals: &[TotalRow<'_>]) -> Page {
     Page {
         title: "Rightsizing of a fleet".to_owned(),
         subject: vec![format!("{} volumes, {} points.", answers.len(), rightsized.points)],
-        headline: Some(Headline { cautions: cautions(answers), ..Headline::of(verdict(rightsized)) }),
+        headline: Some(Headline { cautions: cautions(rightsized), ..Headline::of(verdict(rightsized)) }),
         figures: writer.figures(answers),
         sections,
         ..Page::default()

@@ -27,9 +27,10 @@ pub fn verdict(rightsized: &Rightsized) -> String {
     let answers = &rightsized.answers;
     let cost: i64 = answers.iter().filter_map(|answer| answer.cost_micros).sum();
     let saving = saving_of(answers, Action::Lower) + saving_of(answers, Action::Idle);
+    let priced = answers.iter().filter(|answer| answer.cost_micros.is_some()).count();
+    let of = if priced < answers.len() { format!(" of {}", answers.len()) } else { String::new() };
     format!(
-        "{} volumes cost {} a month; cheaper configurations that carry the same load save {} ({:.0} %).",
-        answers.len(),
+        "{priced}{of} volumes cost {} a month; cheaper configurations that carry the same load save {} ({:.0} %).",
         format_money(rightsized, cost),
         format_money(rightsized, saving),
         if cost > 0 { saving as f64 * 100.0 / cost as f64 } else { 0.0 }
@@ -63,7 +64,7 @@ pub fn first_screen(rightsized: &Rightsized) -> String {
         out.push('\n');
     };
     line(verdict(rightsized));
-    line(format!("{} points were read, and each proposal was checked by a replay of them.", rightsized.points));
+    line(format!("{} points were read, and proposals were checked by a replay of them.", rightsized.points));
     line(String::new());
     line(format!("  lower    {:>7}  save {}", count(Action::Lower), money(saved(Action::Lower))));
     line(format!(
@@ -99,7 +100,7 @@ pub fn first_screen(rightsized: &Rightsized) -> String {
     if let Some(comparison) = &rightsized.comparison {
         line(comparison_sentence(comparison));
     }
-    for caution in cautions(answers).into_iter().take(2) {
+    for caution in cautions(rightsized).into_iter().take(2) {
         line(caution);
     }
     let _ = write!(
@@ -125,14 +126,21 @@ pub fn comparison_sentence(comparison: &OptimizerComparison) -> String {
 type RiskTest = fn(&Risk) -> bool;
 
 /// Reasons to doubt many answers.
-pub fn cautions(answers: &[Answer]) -> Vec<String> {
+pub fn cautions(rightsized: &Rightsized) -> Vec<String> {
+    let Rightsized { answers, without_points, .. } = rightsized;
     let count = |is: RiskTest| answers.iter().filter(|answer| answer.risks.iter().any(is)).count();
-    let kinds: [(RiskTest, &str); 4] = [
+    let kinds: [(RiskTest, &str); 5] = [
+        (
+            |risk| matches!(risk, Risk::NotReplayed { .. }),
+            "have limits that a replay does not have: delays are unknown",
+        ),
         (|risk| matches!(risk, Risk::FewDays { .. }), "have less than 14 days of points: monthly peaks may be missing"),
         (|risk| matches!(risk, Risk::UnverifiedPrice), "have a price that was not verified"),
         (|risk| matches!(risk, Risk::ThroughputUnknown), "have no bytes in their points: their throughput stays"),
         (|risk| matches!(risk, Risk::ReplayDelays { .. }), "stay, because the replay of a cheaper one had delays"),
     ];
     let counted = kinds.into_iter().map(|(is, text)| (count(is), text)).filter(|(count, _)| *count > 0);
+    let absent = Some((without_points.len(), "have no points, and are in none of these figures"));
+    let counted = absent.filter(|(count, _)| *count > 0).into_iter().chain(counted);
     counted.map(|(count, text)| format!("note: {count} volumes {text}")).collect()
 }

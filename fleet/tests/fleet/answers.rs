@@ -261,3 +261,26 @@ fn sql_has_the_tables_and_the_functions_of_the_catalogue() {
     let error = fail(&["sql", arg(&fleet), "select price('aws/gp9:1GiB', 'us-east-1', '2026')"]);
     assert!(error.contains("gp9"), "{error}");
 }
+
+#[test]
+fn volumes_without_an_answer_are_named() {
+    let folder = TestFolder::new("unknown");
+    let fleet = folder.path("fleet");
+    let row = |n: usize| ["a", "b"].map(|id| format!("{id},{},270000,0,1105920000,0\n", n * 900)).concat();
+    let points: String = (0..2_000).map(row).collect();
+    let points = folder.write("points.csv", &format!("id,ts,r,w,rb,wb\n{points}"));
+    let inventory = "id,config,account\na,\"stripe(2,64KiB) of aws/gp3:100GiB\",000123\nb,generic/hdd-7200:1000GB,000123\n\
+                     c,aws/gp3:100GiB,000123\n";
+    let inventory = folder.write("inventory.csv", inventory);
+    let columns = "id=id,time=ts,period=900,read_ops=r,write_ops=w,read_bytes=rb,write_bytes=wb";
+    succeed(&["ingest", arg(&fleet), arg(&points), "--columns", columns, "--inventory", arg(&inventory)]);
+    // 300 reads a second: more than a turning disk carries, and no limit that a replay has.
+    let screen = succeed(&["replay", arg(&fleet), "--as-of", "2026-11"]);
+    assert!(screen.contains("note: waits of 2 volumes are unknown"), "{screen}");
+    let screen = succeed(&["rightsize", arg(&fleet), "--as-of", "2026-11-28"]);
+    assert!(screen.starts_with("1 of 2 volumes cost "), "{screen}");
+    assert!(screen.contains("note: 1 volumes have no points, and are in none of these figures"), "{screen}");
+    assert!(screen.contains("note: 1 volumes have limits that a replay does not have"), "{screen}");
+    let query = "select account, count(*) as n from volumes group by account";
+    assert_eq!(succeed(&["sql", arg(&fleet), query, "--format", "csv"]), "account,n\n000123,3\n");
+}
