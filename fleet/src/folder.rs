@@ -171,10 +171,9 @@ pub fn temporary_name(path: &Path) -> PathBuf {
 /// Renames a synced file, and syncs the folder.
 pub fn rename_durably(from: &Path, to: &Path) -> Result<()> {
     fs::rename(from, to).with_context(|| format!("rename {} to {}", from.display(), to.display()))?;
-    if let Some(parent) = to.parent() {
-        File::open(parent)?.sync_all()?;
-    }
-    Ok(())
+    let parent = to.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let synced = File::open(parent).and_then(|folder| folder.sync_all());
+    synced.with_context(|| format!("sync {}", parent.display()))
 }
 
 /// Removes what interrupted writers left over in a folder.

@@ -16,7 +16,7 @@ use datafusion::prelude::SessionContext;
 use plimsoll_fleet::points::{MetricPoint, PointsWriter, point_schema};
 use plimsoll_fleet::replay::{BucketSpec, FleetCodec, ReplayExec, ReplaySpec};
 
-use crate::support::{TestFolder, arg, contents, fail, generate, succeed, table};
+use crate::support::{TestFolder, arg, contents, fail, generate, program, succeed, table};
 
 /// Points of two volumes in a file; each point lasts 60 s.
 fn write_points(path: &Path, from: i64) -> PathBuf {
@@ -134,8 +134,9 @@ fn the_same_seed_gives_the_same_files_and_rows_are_the_same_in_any_number_of_par
     let fleets = ["one", "two"].map(|name| generate(&folder, name, &options));
     assert!(contents(&fleets[0]) == contents(&fleets[1]));
     for (fleet, parallel) in fleets.iter().zip(["1", "8"]) {
-        let csv = fleet.join("replay.csv");
-        succeed(&["replay", arg(fleet), "--as-of", "2026-11", "--csv", arg(&csv), "--parallel", parallel]);
+        // A name in the present folder.
+        let arguments = ["replay", arg(fleet), "--as-of", "2026-11", "--csv", "replay.csv", "--parallel", parallel];
+        assert!(program(&arguments).current_dir(fleet).status().unwrap().success());
     }
     assert!(contents(&fleets[0]) == contents(&fleets[1]));
     assert_eq!(table(&fleets[0].join("replay.csv")).len(), 40);
