@@ -50,7 +50,7 @@ impl Decimal {
 
     /// The nearest number.
     pub(crate) fn as_f64(self) -> f64 {
-        self.mantissa as f64 / 10f64.powi(self.scale as i32)
+        self.mantissa as f64 / 10f64.powi(self.scale.cast_signed())
     }
 
     fn mantissa_at(self, scale: u32) -> Option<i128> {

@@ -118,7 +118,7 @@ pub fn space_values(marked: &str) -> String {
         let scripts = before.map(|before| (Script::of(before), Script::of(letter)));
         match (gap.take(), scripts) {
             (Some('\u{fdd0}'), Some((Script::Latin, Script::Japanese) | (Script::Japanese, Script::Latin))) => {
-                text.push(' ')
+                text.push(' ');
             }
             (Some('\u{fdd1}'), scripts) if scripts != Some((Script::Japanese, Script::Japanese)) => text.push(' '),
             (Some('\u{fdd0}'), _) if before == Some('。') && letter == '。' => continue,

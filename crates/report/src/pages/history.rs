@@ -144,9 +144,10 @@ fn describe_change(history: &RunHistory, run: &HistoryRun) -> String {
 
 fn tabulate(history: &RunHistory, runs: &[&HistoryRun]) -> Table {
     let name = history.compared().into();
-    let column = match history.figure.is_rate() {
-        true => Column { name, ..Column::rate("", "IOPS", 0) },
-        false => Column { name, ..Column::time("", "ms", 0) },
+    let column = if history.figure.is_rate() {
+        Column { name, ..Column::rate("", "IOPS", 0) }
+    } else {
+        Column { name, ..Column::time("", "ms", 0) }
     };
     let scale = if history.figure.is_rate() { 1.0 } else { 1e-6 };
     Table::rows(label!("Runs, newest first"), runs)
@@ -171,9 +172,10 @@ fn draw(history: &RunHistory, usable: &[&HistoryRun], origin: &str) -> Markup {
     let points = numbered().filter_map(|(at, run)| Some((at, run.value?.estimate.value))).collect();
     let track = Track { name: String::new(), points };
     let limits = Vec::new();
-    let (name, scale) = match history.figure.is_rate() {
-        true => (say!("{}, IOPS", history.compared()), PanelScale::Rate),
-        false => (history.compared(), PanelScale::Time),
+    let (name, scale) = if history.figure.is_rate() {
+        (say!("{}, IOPS", history.compared()), PanelScale::Rate)
+    } else {
+        (history.compared(), PanelScale::Time)
     };
     let panel = Panel { name, scale, tracks: vec![track], limits };
     let marks = numbered().filter_map(|(at, run)| Some(Mark { at, label: percent(&run.change?) }));

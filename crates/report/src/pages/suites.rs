@@ -57,7 +57,6 @@ fn build_page(suite: &SuiteRun) -> Page {
         sections: build_sections(suite, untold, &groups, 0),
         next: next(suite),
         made_by: suite.made_by.clone(),
-        ..Page::default()
     }
 }
 
