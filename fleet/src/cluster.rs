@@ -156,8 +156,8 @@ fn encrypted_results(tls: Tls) -> Arc<ArrowFlightServerProvider> {
                 .max_decoding_message_size(MAX_MESSAGE)
                 .max_encoding_message_size(MAX_MESSAGE);
             let mut server = tls.server().map_err(|error| BallistaError::General(format!("{error:#}")))?;
-            let served = server.add_service(service).serve_with_shutdown(address, shutdown.recv());
-            served.await.map_err(BallistaError::TonicError)
+            let work = server.add_service(service).serve_with_shutdown(address, shutdown.recv());
+            work.await.map_err(BallistaError::TonicError)
         })
     })
 }
