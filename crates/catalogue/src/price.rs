@@ -345,7 +345,7 @@ impl Bill {
                 Some(false) => continue,
                 None => return Err(not_covered(of, &part.name)),
             }
-            let Some((quantity, exact)) = terms(part, of) else {
+            let Some((quantity, exact)) = list_terms(part, of) else {
                 if self.parts.len() == before {
                     return Err(not_covered(of, &part.name));
                 }
@@ -475,7 +475,7 @@ fn missing(of: &Resolved, component: &str) -> String {
 }
 
 /// Quantity and its terms; `None` if the list has no price, `Some((_, None))` on overflow.
-fn terms(part: &PricePart, of: &Resolved) -> Option<(f64, Option<Vec<ExactTerm>>)> {
+fn list_terms(part: &PricePart, of: &Resolved) -> Option<(f64, Option<Vec<ExactTerm>>)> {
     let term = |quantity, unit_price| ExactTerm { quantity, unit_price, hours: part.hours };
     let each = |quantity: f64, unit_price: Decimal| {
         Some((quantity, Decimal::from_quantity(quantity).map(|exact| vec![term(exact, unit_price)])))

@@ -46,6 +46,22 @@ pub struct StorageJob {
     pub think: Option<Span>,
 }
 
+/// A job, or the work of the inputs.
+#[derive(Clone, Debug, PartialEq)]
+pub enum JobWord {
+    /// The work of the inputs' windows.
+    Inputs,
+    /// A given job.
+    Job(StorageJob),
+}
+
+impl FromStr for JobWord {
+    type Err = JobError;
+    fn from_str(text: &str) -> Result<Self, JobError> {
+        if text == "inputs" { Ok(Self::Inputs) } else { text.parse().map(Self::Job) }
+    }
+}
+
 /// The error for a text that is not a job. Displays the remedy.
 #[plimsoll_language::say_errors]
 #[rustfmt::skip]

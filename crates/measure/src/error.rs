@@ -26,11 +26,17 @@ pub enum MeasureError {
     /// A source of counters failed: a message.
     #[error("{0}")]
     Source(String),
+    #[error(
+        "{name}: {error}: check the context of kubectl and --namespace, and that the Job exists and its pod has started"
+    )]
+    JobLog { name: String, error: String },
     /// The connection to a source of counters was lost: the file of the snapshots until then.
     #[error("connection to the server lost: {0} has the snapshots until then")]
     ConnectionLost(String),
     #[error("no operation completed in the given time: use a longer --duration")]
     NoOperation,
+    #[error("the first target has no load line: use --objective, or a longer --duration")]
+    NoFirstLine,
     /// The user ended the measurement before its first result.
     #[error("interrupted")]
     Interrupted,

@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
+use jiff::fmt::temporal::DateTimeParser;
 use jiff::tz::TimeZone;
 use plimsoll_catalogue::{nearest, one_of};
 use plimsoll_choose::what_if::{keep_parts, parts};
@@ -13,6 +14,7 @@ use plimsoll_units::Span;
 
 use crate::error::MeasureError;
 use crate::invalid::InvalidRequest;
+use crate::words::InvalidValue;
 
 /// Maximum number of files in directories.
 const MAX_FILES: usize = 100_000;
@@ -102,6 +104,31 @@ impl InputFiles {
         }
         Ok(outcomes)
     }
+}
+
+/// Checks the start time of an input without times.
+///
+/// # Errors
+/// It is no time of ISO 8601.
+pub fn parse_begin(text: &str) -> Result<String, InvalidValue> {
+    time_in_utc(text, None).map(|_| text.to_owned()).ok_or(InvalidValue::Begin)
+}
+
+/// Parses an offset or the name of a time zone.
+///
+/// # Errors
+/// This host does not know the zone.
+pub fn parse_zone(text: &str) -> Result<TimeZone, InvalidValue> {
+    DateTimeParser::new().parse_time_zone(text).map_err(|_| InvalidValue::Zone)
+}
+
+/// Parses an interval of samples.
+///
+/// # Errors
+/// It is no time, or zero.
+pub fn parse_interval(text: &str) -> Result<Span, InvalidValue> {
+    let interval: Span = text.parse()?;
+    if interval == Span::ZERO { Err(InvalidValue::Interval) } else { Ok(interval) }
 }
 
 /// The readings of accepted inputs.

@@ -1,7 +1,12 @@
 //! Two targets, or two settings of a target, measured in alternating passes.
 
+use std::io;
+use std::process::{Command, Stdio};
+
+use plimsoll_analyse::{Comparison, compare_sides, compare_turns};
 use plimsoll_device::ActivityDelta;
 use plimsoll_drive::Fault;
+use plimsoll_language::say;
 use plimsoll_record::Curve;
 
 use crate::error::{MeasureError, describe};
@@ -85,4 +90,39 @@ fn share_plan(a: &Prepared, b: &Prepared) -> Result<MeasurePlan, MeasureError> {
         return Err(InvalidRequest::InterleavedWrites.into());
     }
     Ok(plan.in_turns())
+}
+
+/// The comparison of both sides: of named loads one by one, or by the load line of the first.
+///
+/// # Errors
+/// The first side has no load line.
+pub fn compare_interleaved(curves: &[Curve; 2]) -> Result<Comparison, MeasureError> {
+    let [a, b] = curves;
+    match a.load_line {
+        _ if curves.iter().any(|curve| curve.slots.is_empty()) => {
+            Ok(compare_sides(std::slice::from_ref(a), std::slice::from_ref(b), None))
+        }
+        Some(line) => Ok(compare_turns(a, b, line.objective())),
+        None => Err(MeasureError::NoFirstLine),
+    }
+}
+
+/// Maximum length of quoted command output.
+const MAX_QUOTE: usize = 500;
+
+/// Runs a command of the user through the shell.
+///
+/// # Errors
+/// It fails: the end of its output is quoted.
+pub fn run_in_shell(command: &str) -> Result<(), Fault> {
+    let failed = |source| Fault { attempt: say!("running {command:?} before a pass"), source };
+    let output = Command::new("sh").args(["-c", command]).stdin(Stdio::null()).output().map_err(failed)?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let printed = [output.stderr, output.stdout].concat();
+    let printed = String::from_utf8_lossy(&printed);
+    let quoted: Vec<char> = printed.trim().chars().collect();
+    let quoted: String = quoted[quoted.len().saturating_sub(MAX_QUOTE)..].iter().collect();
+    Err(failed(io::Error::other(format!("{}: {quoted}", output.status))))
 }

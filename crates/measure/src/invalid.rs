@@ -217,6 +217,8 @@ pub(crate) enum InvalidRequest {
     #[error("more than {max} files: use fewer directories")]
     ManyFiles { max: usize },
 
+    #[error("kubectl is not in PATH: run '{name} > pod.log' where it is, then use --log pod.log")]
+    NoKubectl { name: String },
     #[error(
         "{name}: no run in the log, which ends with {last:?}: wait until the Job is complete, or remove the cause, delete the \
              Job and create it again"

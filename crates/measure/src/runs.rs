@@ -470,25 +470,6 @@ pub fn parse_retained(found: &Path, file: &[u8]) -> Result<Retained, MeasureErro
     })
 }
 
-/// Parses the run in the log of a Job; `name` is that of the log in errors.
-///
-/// # Errors
-/// The log has no run, or that of a suite.
-pub fn parse_job_log(name: &str, log: &[u8]) -> Result<Curve, MeasureError> {
-    if !log.split(|byte| *byte == b'\n').any(|line| line.starts_with(b"{")) {
-        let text = String::from_utf8_lossy(log);
-        let last = text.trim().lines().last().unwrap_or_default();
-        let (name, last) = (name.to_owned(), last.to_owned());
-        return Err(InvalidRequest::NoRunInLog { name, last }.into());
-    }
-    match parse_retained(Path::new(name), log)? {
-        Retained::Curve(curve) => Ok(*curve),
-        Retained::Suite(suite) => {
-            Err(InvalidRequest::SuiteInLog { name: name.to_owned(), suite: suite.suite.clone() }.into())
-        }
-    }
-}
-
 /// Kinds of kept runs that `last` considers.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Among {

@@ -28,6 +28,14 @@ pub enum InvalidValue {
     Burst,
     #[error("not a growth rate: write -90 % to 1,000 % per year or month, with the sign, such as 30%/year or 2%/month")]
     Growth,
+    #[error("write a time such as 2026-03-02T08:00:00")]
+    Begin,
+    #[error("neither an offset such as +09:00 nor a zone in the time zone database of this host")]
+    Zone,
+    #[error(transparent)]
+    Malformed(#[from] Malformed),
+    #[error("the interval must be positive, such as 10s")]
+    Interval,
     /// An access pattern.
     #[error(
         "not a pattern: write sequential, uniform, shuffled, backward, stride:BLOCKS, zipf:THETA (0 to 10, such as \

@@ -63,12 +63,12 @@ pub use offers::{
     CatalogueArgs, CatalogueCommand, ExplainArgs, FitArgs, MatchArgs, PricesArgs, PricesCommand, QuoteArgs, TermsArgs,
 };
 use size::SIZE_EXAMPLES;
-pub use size::{JobWord, SizeArgs, WhatIfWord};
+pub use size::{SizeArgs, WhatIfWord};
 use suite::SUITE_EXAMPLES;
 pub use suite::{DatabaseArgs, MakeArgs, SuiteArgs, SuiteTarget};
 pub use translate::{translate, translate_layout, translate_text};
 pub use volumes::{
-    AttachArgs, AutotuneArgs, FaultsArgs, GroupCommand, LogFormat, MakeFs, ReachArgs, ServeArgs, SizeText, VolumeArgs,
+    AttachArgs, AutotuneArgs, FaultsArgs, GroupCommand, LogFormat, MakeFs, ReachArgs, ServeArgs, VolumeArgs,
     VolumeCommand, WebArgs,
 };
 use volumes::{SERVE_EXAMPLES, VOLUME_EXAMPLES, WEB_EXAMPLES};

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use plimsoll_analyse::GateFigure;
 use plimsoll_catalogue::PriceTerms;
+use plimsoll_choose::elapsed::JobWord;
 use plimsoll_choose::sizing::{Compute, Design, Growth, Sizing};
 use plimsoll_choose::what_if::Tuning;
 use plimsoll_language::{label, say};
@@ -13,7 +14,7 @@ use plimsoll_report::words::uncarried;
 use plimsoll_units::Bytes;
 use plimsoll_web::Threads;
 
-use crate::args::{JobWord, SizeArgs, WhatIfWord};
+use crate::args::{SizeArgs, WhatIfWord};
 use crate::cli_error::CliError;
 use crate::gates::{self, amount_and_currency};
 use crate::offers::read_offers;

@@ -4,7 +4,7 @@
 use std::io::IsTerminal;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use anyhow::{Context, anyhow};
 use plimsoll_catalogue::Ask;
@@ -14,8 +14,8 @@ use plimsoll_ingest::{DatabaseDemand, Demand, Ingest, Outcome};
 use plimsoll_language::{label, say};
 use plimsoll_measure::{EffortLevel, LoadOptions, MeasurementRequest, SimulationRequest, SweepOptions};
 use plimsoll_report::pages::{self, LevelRate, LevelTrial, Trial};
-use plimsoll_service::api::{Create, Level, Period, Stats, Volume};
-use plimsoll_service::client::{Client, volume_path};
+use plimsoll_service::api::{Create, Level, Volume};
+use plimsoll_service::client::{Client, next_busy_seconds, volume_path};
 use plimsoll_service::staged::{RunningService, ServiceCommand, ServiceFolders};
 use plimsoll_units::{Bytes, Span};
 use plimsoll_web::{Observer, Threads};
@@ -137,26 +137,15 @@ fn find_limit(config: &str) -> Result<Option<f64>, CliError> {
 
 /// The rates before and after the change.
 fn measure_levels(client: &Client, is_over: &dyn Fn() -> bool) -> Result<[LevelRate; 2], CliError> {
-    let before = measure_rate(client, is_over)?;
+    let rate = || -> Result<LevelRate, CliError> {
+        let seconds = next_busy_seconds(client, NAME, SECONDS, is_over)?.ok_or_else(|| {
+            CliError::Failed(anyhow!(say!("the load ended before its rate was known, as this host is busy")))
+        })?;
+        let operations: u64 = seconds.iter().map(|second| second.ops).sum();
+        let is_faithful = seconds.iter().all(|second| second.verdict == "faithful");
+        Ok(LevelRate { iops: operations as f64 / seconds.len() as f64, is_faithful })
+    };
+    let before = rate()?;
     client.post(&volume_path(NAME, "level"), &Level { to: EMULATED[1].into(), force_detach: false })?;
-    Ok([before, measure_rate(client, is_over)?])
-}
-
-/// The rate of the next complete seconds under load.
-fn measure_rate(client: &Client, is_over: &dyn Fn() -> bool) -> Result<LevelRate, CliError> {
-    let path = volume_path(NAME, "stats");
-    let from_s = client.fetch::<Stats>(&path)?.now_s + 1;
-    while !is_over() {
-        let stats: Stats = client.fetch(&path)?;
-        let is_under_load = |period: &&Period| (from_s..stats.now_s).contains(&period.start_s) && period.ops > 0;
-        // The load begins, or settles at the new level, in the first of them.
-        let seconds: Vec<&Period> = stats.periods.iter().filter(is_under_load).skip(1).collect();
-        if seconds.len() >= SECONDS {
-            let operations: u64 = seconds.iter().map(|second| second.ops).sum();
-            let is_faithful = seconds.iter().all(|second| second.verdict == "faithful");
-            return Ok(LevelRate { iops: operations as f64 / seconds.len() as f64, is_faithful });
-        }
-        std::thread::sleep(Duration::from_millis(100));
-    }
-    Err(CliError::Failed(anyhow!(say!("the load ended before its rate was known, as this host is busy"))))
+    Ok([before, rate()?])
 }

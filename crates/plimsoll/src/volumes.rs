@@ -20,10 +20,11 @@ use plimsoll_service::api::{
     Autotune, Create, Faults, Fork, Group, Level, Recorded, Recording, Resize, Restore, Stats, Volume,
 };
 use plimsoll_service::client::{Client, ResponseBody, group_path, volume_path};
+use plimsoll_service::settings::SizeText;
 use plimsoll_units::Span;
 use serde::de::DeserializeOwned;
 
-use crate::args::{AutotuneArgs, FaultsArgs, FormArgs, GroupCommand, ReachArgs, SizeText, VolumeArgs, VolumeCommand};
+use crate::args::{AutotuneArgs, FaultsArgs, FormArgs, GroupCommand, ReachArgs, VolumeArgs, VolumeCommand};
 use crate::cli_error::CliError;
 use crate::output::{Forms, put};
 

@@ -4,6 +4,7 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
+use std::thread;
 use std::time::Duration;
 
 use http_body_util::{BodyExt, Full, Limited};
@@ -18,7 +19,7 @@ use tokio::net::{TcpStream, UnixStream};
 
 use plimsoll_language::{Language, say};
 
-use crate::api::ErrorBody;
+use crate::api::{ErrorBody, Period, Stats};
 use crate::http::Token;
 
 /// Name of the control socket in a data directory.
@@ -29,6 +30,8 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 const CONNECT_RETRY: Duration = Duration::from_millis(50);
 /// Timeout of a response to metrics, as in exporters of OpenTelemetry.
 const METRICS_TIMEOUT: Duration = Duration::from_secs(10);
+/// Interval of requests for statistics.
+const STATS_INTERVAL: Duration = Duration::from_millis(100);
 /// Maximum length of a response.
 const MAX_RESPONSE_BYTES: usize = 64 << 20;
 
@@ -291,6 +294,31 @@ pub(crate) fn post_metrics(authority: &str, path: &str, json: Vec<u8>) -> Result
 fn connect_to(authority: &str) -> Result<Client, ClientError> {
     let address = ControlAddress::Tcp(authority.to_owned());
     Client::new(address.clone(), None).map_err(|source| ClientError::NoService { address, source })
+}
+
+/// The next complete seconds of a volume under load, at least `count`, without that in which the load begins; `None` if
+/// `is_over` before.
+///
+/// # Errors
+/// The service does not answer.
+pub fn next_busy_seconds(
+    client: &Client,
+    volume: &str,
+    count: usize,
+    is_over: &dyn Fn() -> bool,
+) -> Result<Option<Vec<Period>>, ClientError> {
+    let path = volume_path(volume, "stats");
+    let from_s = client.fetch::<Stats>(&path)?.now_s + 1;
+    while !is_over() {
+        let stats: Stats = client.fetch(&path)?;
+        let is_under_load = |period: &Period| (from_s..stats.now_s).contains(&period.start_s) && period.ops > 0;
+        let seconds: Vec<Period> = stats.periods.into_iter().filter(is_under_load).skip(1).collect();
+        if seconds.len() >= count {
+            return Ok(Some(seconds));
+        }
+        thread::sleep(STATS_INTERVAL);
+    }
+    Ok(None)
 }
 
 /// Path of a volume or of a resource below it: `/v1/volumes/NAME/stats`.

@@ -40,6 +40,7 @@ mod refusal;
 mod schemas;
 mod scrub;
 mod service;
+pub mod settings;
 mod snapshots;
 pub mod staged;
 mod tags;

@@ -4,8 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use jiff::tz::TimeZone;
-use plimsoll_ingest::time_in_utc;
-use plimsoll_measure::InputFiles;
+use plimsoll_measure::{InputFiles, parse_begin, parse_interval, parse_zone};
 use plimsoll_units::Span;
 
 /// The inputs, and properties that they lack.
@@ -35,20 +34,4 @@ impl InputArgs {
         let (files, begin, time_zone) = (files.clone(), begin.clone(), time_zone.clone());
         InputFiles { files, begin, time_zone, interval: *interval, only: only.clone() }
     }
-}
-
-fn parse_begin(text: &str) -> Result<String, String> {
-    time_in_utc(text, None)
-        .map(|_| text.to_owned())
-        .ok_or_else(|| "write a time such as 2026-03-02T08:00:00".to_owned())
-}
-
-fn parse_zone(text: &str) -> Result<TimeZone, String> {
-    let zone = jiff::fmt::temporal::DateTimeParser::new().parse_time_zone(text);
-    zone.map_err(|_| "neither an offset such as +09:00 nor a zone in the time zone database of this host".to_owned())
-}
-
-fn parse_interval(text: &str) -> Result<Span, String> {
-    let span: Span = text.parse().map_err(|malformed: plimsoll_units::Malformed| malformed.to_string())?;
-    if span == Span::ZERO { Err("the interval must be positive, such as 10s".to_owned()) } else { Ok(span) }
 }

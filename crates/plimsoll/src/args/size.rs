@@ -1,10 +1,9 @@
 //! Flags of `plimsoll size` and their value parsers.
 
 use std::path::PathBuf;
-use std::str::FromStr;
 
 use clap::{Args, ValueEnum};
-use plimsoll_choose::elapsed::{JobError, StorageJob};
+use plimsoll_choose::elapsed::JobWord;
 use plimsoll_choose::sizing::ClassObjective;
 use plimsoll_measure::Percent;
 use plimsoll_measure::sizing::{BurstWord, Percentile, RamPrice, YearlyGrowth};
@@ -127,22 +126,6 @@ pub struct SizeArgs {
     pub gates: GateArgs,
     #[command(flatten)]
     pub forms: FormArgs,
-}
-
-/// A job, or the work of the inputs.
-#[derive(Clone, Debug, PartialEq)]
-pub enum JobWord {
-    /// The work of the inputs' windows.
-    Inputs,
-    /// A given job.
-    Job(StorageJob),
-}
-
-impl FromStr for JobWord {
-    type Err = JobError;
-    fn from_str(text: &str) -> Result<Self, JobError> {
-        if text == "inputs" { Ok(Self::Inputs) } else { text.parse().map(Self::Job) }
-    }
 }
 
 /// Values of `--what-if`.

@@ -1,14 +1,11 @@
 //! Flags of `plimsoll serve` and `plimsoll volume`.
 
 use std::path::PathBuf;
-use std::str::FromStr;
 
 use clap::{Args, Subcommand};
 use plimsoll_front::sockets::ListenAddress;
-use plimsoll_language::say;
-use plimsoll_measure::InvalidValue;
-use plimsoll_service::api::Volume;
 use plimsoll_service::client::ControlAddress;
+use plimsoll_service::settings::{CommitInterval, FaultShare, SizeText};
 use plimsoll_units::{Bytes, Span};
 
 use super::forms::json_before_names;
@@ -148,45 +145,6 @@ pub struct DurabilityArgs {
     /// Acknowledge each write when it is durable, as OCI and EBS volumes do; each waits for the disk of the data directory
     #[arg(long)]
     pub durable_writes: bool,
-}
-
-/// Maximum age of acknowledged writes that are not durable: a time, or `none`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CommitInterval(pub Option<Span>);
-
-impl FromStr for CommitInterval {
-    type Err = InvalidValue;
-    fn from_str(text: &str) -> Result<Self, InvalidValue> {
-        let range = Span::from_secs(1)..=Span::from_secs(3_600);
-        match text.parse() {
-            _ if text == "none" => Ok(Self(None)),
-            Ok(interval) if range.contains(&interval) => Ok(Self(Some(interval))),
-            _ => Err(InvalidValue::new("not an interval of commits: write 1s to 1h, such as 5s, or none")),
-        }
-    }
-}
-
-/// A size as written, whose decimal units may be binary ones of a vendor.
-#[derive(Clone, Debug)]
-pub struct SizeText(pub String);
-
-impl FromStr for SizeText {
-    type Err = <Bytes as FromStr>::Err;
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        text.parse::<Bytes>().map(|_| Self(text.to_owned()))
-    }
-}
-
-impl SizeText {
-    /// Caution if a volume has the size with a vendor's unit, such as a GB of 2^30 bytes.
-    pub fn caution(&self, volume: &Volume) -> Option<String> {
-        let Self(text) = self;
-        let decimal = text.parse().ok()?;
-        let binary: Bytes = text.to_ascii_uppercase().replacen('B', "iB", 1).parse().ok()?;
-        let size = Bytes::new(volume.size_bytes);
-        (size == binary && size != decimal)
-            .then(|| say!("{text} as the vendor of {} counts is {size}, not {decimal}", volume.like))
-    }
 }
 
 /// `plimsoll volume`
@@ -433,26 +391,6 @@ pub struct AutotuneArgs {
     pub off: bool,
 }
 
-/// A share of requests in millionths: `0.1%`, `50ppm`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Share(pub u32);
-
-impl FromStr for Share {
-    type Err = InvalidValue;
-    fn from_str(text: &str) -> Result<Self, InvalidValue> {
-        let text = text.trim();
-        let (number, scale) = match (text.strip_suffix("ppm"), text.strip_suffix('%')) {
-            (Some(number), _) => (number, 1.0),
-            (_, Some(number)) => (number, 1e4),
-            _ => return Err(InvalidValue::new("not a share: write 0.1% or 1000ppm")),
-        };
-        match number.trim_end().parse::<f64>().map(|value| value * scale) {
-            Ok(ppm) if (0.0..=1e6).contains(&ppm) => Ok(Self(ppm.round() as u32)),
-            _ => Err(InvalidValue::new("not a share: write 0% to 100%, or 0ppm to 1000000ppm")),
-        }
-    }
-}
-
 /// `plimsoll volume faults`
 #[derive(Debug, Args)]
 pub struct FaultsArgs {
@@ -466,16 +404,16 @@ pub struct FaultsArgs {
     pub only: Option<String>,
     /// Share of requests that fail with EIO, such as 0.1% or 50ppm
     #[arg(long, value_name = "SHARE", default_value = "0%")]
-    pub errors: Share,
+    pub errors: FaultShare,
     /// Share of delayed requests
     #[arg(long, value_name = "SHARE", default_value = "0%", requires = "spike")]
-    pub spikes: Share,
+    pub spikes: FaultShare,
     /// Delay
     #[arg(long, value_name = "TIME", requires = "spikes")]
     pub spike: Option<Span>,
     /// Share of requests that close the connection instead of a reply
     #[arg(long, value_name = "SHARE", default_value = "0%")]
-    pub tears: Share,
+    pub tears: FaultShare,
     /// Stop replies for this time, starting now
     #[arg(long, value_name = "TIME")]
     pub stall: Option<Span>,
@@ -502,18 +440,4 @@ pub enum GroupCommand {
         /// Name of the group
         name: String,
     },
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn intervals_of_commits_are_times_or_none() {
-        let interval = |text: &str| text.parse::<CommitInterval>().map(|CommitInterval(interval)| interval).ok();
-        assert_eq!((interval("5s"), interval("none")), (Some(Some(Span::from_secs(5))), Some(None)));
-        for text in ["0s", "2h", "5", "often"] {
-            assert_eq!(interval(text), None, "{text}");
-        }
-    }
 }

@@ -1,14 +1,14 @@
 //! `plimsoll measure PATH --against PATH_B`, or `--ab COMMAND_A COMMAND_B`: two targets, or two settings of a target,
 //! measured in alternating passes and compared.
 
-use std::io;
 use std::path::Path;
-use std::process::{Command, Stdio};
 
-use plimsoll_analyse::{Comparison, compare_sides, compare_turns};
-use plimsoll_drive::Fault;
+use plimsoll_analyse::Comparison;
 use plimsoll_language::{label, say};
-use plimsoll_measure::{EffortLevel, InterleavedCurves, MeasurementRequest, measure_interleaved, name_run};
+use plimsoll_measure::{
+    EffortLevel, InterleavedCurves, MeasurementRequest, compare_interleaved, measure_interleaved, name_run,
+    run_in_shell,
+};
 use plimsoll_record::Curve;
 use plimsoll_units::Span;
 
@@ -70,23 +70,6 @@ fn check_target(path: &Path) -> Result<(), CliError> {
 /// Duration of a quick measurement of both sides: the passes of a slow one are too few in less.
 const QUICK: Span = Span::from_secs(20);
 
-/// Maximum length of quoted command output.
-const MAX_QUOTE: usize = 500;
-
-/// Runs a command of the user through the shell; on failure the end of its output is quoted.
-fn run_in_shell(command: &str) -> Result<(), Fault> {
-    let failed = |source| Fault { attempt: say!("running {command:?} before a pass"), source };
-    let output = Command::new("sh").args(["-c", command]).stdin(Stdio::null()).output().map_err(failed)?;
-    if output.status.success() {
-        return Ok(());
-    }
-    let printed = [output.stderr, output.stdout].concat();
-    let printed = String::from_utf8_lossy(&printed);
-    let quoted: Vec<char> = printed.trim().chars().collect();
-    let quoted: String = quoted[quoted.len().saturating_sub(MAX_QUOTE)..].iter().collect();
-    Err(failed(io::Error::other(format!("{}: {quoted}", output.status))))
-}
-
 /// Keeps both runs, and prints and writes the comparison.
 fn finish(measured: InterleavedCurves, args: &MeasureCommand, outputs: &Outputs) -> Result<Compared, CliError> {
     let InterleavedCurves { curves, fault } = measured;
@@ -99,17 +82,7 @@ fn finish(measured: InterleavedCurves, args: &MeasureCommand, outputs: &Outputs)
     }
     let ends = [curves[0].ended, curves[1].ended];
     ends.into_iter().try_for_each(ended)?;
-    let sides = curves.each_ref().map(std::slice::from_ref);
-    let is_named = curves.iter().any(|curve| curve.slots.is_empty());
-    let comparison = match curves[0].load_line {
-        _ if is_named => compare_sides(sides[0], sides[1], None),
-        Some(line) => compare_turns(&curves[0], &curves[1], line.objective()),
-        None => {
-            return Err(CliError::Failed(anyhow::anyhow!(say!(
-                "the first target has no load line: use --objective, or a longer --duration"
-            ))));
-        }
-    };
+    let comparison = compare_interleaved(&curves)?;
     outputs.write_comparison(names.each_ref().map(std::slice::from_ref), &comparison, &curves)?;
     Ok(Compared { name: names.join(" and "), curves, comparison, saved })
 }

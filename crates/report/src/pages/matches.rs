@@ -81,7 +81,7 @@ pub fn matches_short(need: &Need, matches: &Matches, near: &[Resemblance]) -> Pa
     let notes = missed.into_iter().chain(partial).chain([say!("{nearest}all: plimsoll match"), provenance.to_owned()]);
     let table = Table::rows(label!("Products"), displayed())
         .column(Column::configuration(), |one| offer::configuration(&one.offer))
-        .column(Column::new(label!("a month"), "", ColumnKind::Money, 0), |one| monthly(one))
+        .column(Column::new(label!("a month"), "", ColumnKind::Money, 0), |one| monthly_cell(one))
         .column(Column::text(label!("simulated"), 0), |one| reached(need, one))
         .column(Column::new(label!("room"), "", ColumnKind::Share, 0), |one| headroom(need, one))
         .table();
@@ -110,7 +110,7 @@ fn headline(need: &Need, matches: &Matches) -> Headline {
 fn build_table(need: &Need, carries: &[SuitableOffer]) -> Table {
     let table = Table::rows(label!("Products"), carries)
         .column(Column::configuration(), |one| offer::configuration(&one.offer))
-        .column(Column::monthly(label!("price"), 0), |one| monthly(one))
+        .column(Column::monthly(label!("price"), 0), |one| monthly_cell(one))
         .column(Column::rate(label!("ceiling"), "IOPS", 0), |one| one.binds.as_ref().map(|(_, iops)| Cell::rate(*iops)))
         .column(Column::new(label!("room"), label!("above it"), ColumnKind::Share, 1), |one| headroom(need, one))
         .column(Column::new(label!("reached"), label!("simulated"), ColumnKind::Text, 0), |one| reached(need, one))
@@ -128,7 +128,7 @@ fn build_table(need: &Need, carries: &[SuitableOffer]) -> Table {
     Table { groups: partial.into_iter().chain(unpriced).collect(), ..table.with_notes(regions) }
 }
 
-fn monthly(one: &SuitableOffer) -> Cell {
+fn monthly_cell(one: &SuitableOffer) -> Cell {
     Cell::money(one.price.as_ref().map(|price| price.monthly))
 }
 

@@ -23,22 +23,22 @@ type Extent = [(usize, usize); 2];
 /// Lines of a figure that is not cut.
 const FULL: usize = 5;
 /// Lines of a finding that is not cut: its end may decide.
-const WHOLE: usize = 12;
+const UNCUT: usize = 12;
 /// Extents, the largest first: the first that leaves room for the plot or table is used. A shorter selection is preferred to
 /// texts that are cut, as the end of a text may decide.
 const EXTENTS: [Extent; 13] = [
-    [(6, FULL), (3, WHOLE)],
-    [(5, FULL), (3, WHOLE)],
-    [(4, FULL), (3, WHOLE)],
-    [(4, FULL), (2, WHOLE)],
-    [(3, FULL), (3, WHOLE)],
-    [(3, FULL), (2, WHOLE)],
-    [(4, 2), (3, WHOLE)],
-    [(4, 2), (2, WHOLE)],
-    [(3, 2), (2, WHOLE)],
-    [(3, FULL), (1, WHOLE)],
-    [(3, 2), (1, WHOLE)],
-    [(4, 1), (1, WHOLE)],
+    [(6, FULL), (3, UNCUT)],
+    [(5, FULL), (3, UNCUT)],
+    [(4, FULL), (3, UNCUT)],
+    [(4, FULL), (2, UNCUT)],
+    [(3, FULL), (3, UNCUT)],
+    [(3, FULL), (2, UNCUT)],
+    [(4, 2), (3, UNCUT)],
+    [(4, 2), (2, UNCUT)],
+    [(3, 2), (2, UNCUT)],
+    [(3, FULL), (1, UNCUT)],
+    [(3, 2), (1, UNCUT)],
+    [(4, 1), (1, UNCUT)],
     [(4, 1), (1, 2)],
 ];
 

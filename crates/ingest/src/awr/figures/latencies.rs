@@ -33,7 +33,7 @@ pub(super) fn latencies(page: &mut Page<'_>) {
             // Direct reads are asynchronous, and a wait for one may be shorter than the read.
             && wait_latency(page, class, foreground, &direct)
         {
-            Some(label!("that of waits for direct path read, which may be shorter than the reads"))
+            Some(label!("that of direct-path-read waits, a minimum"))
         } else {
             None
         };
