@@ -134,7 +134,7 @@ pub fn space_values(marked: &str) -> String {
 enum Script {
     /// Kana and kanji.
     Japanese,
-    /// Punctuation of Japanese, and white space.
+    /// Punctuation, and white space.
     Space,
     Latin,
 }
@@ -143,7 +143,7 @@ impl Script {
     const fn of(letter: char) -> Self {
         match letter {
             '々' | 'ぁ'..='ゟ' | 'ァ'..='ヺ' | 'ー' | '㐀'..='鿿' => Self::Japanese,
-            '\u{3000}'..='〿' | '・' | '\u{ff00}'..='\u{ffef}' => Self::Space,
+            '\u{3000}'..='〿' | '・' | '\u{ff00}'..='\u{ffef}' | ':' | ';' | ',' | '.' | ')' => Self::Space,
             _ if letter.is_whitespace() => Self::Space,
             _ => Self::Latin,
         }
@@ -184,6 +184,7 @@ mod tests {
             ("最大は|CPU^処理、ランダム^読み取り^p99", "最大は CPU 処理、ランダム読み取り p99"),
             ("「名前」|の構成（8 件）|は必要。|。", "「名前」の構成（8 件）は必要。"),
             ("/データ 1/x2|は||ない||", "/データ 1/x2 はない"),
+            ("|x|は無効|: 整数ではない|", "x は無効: 整数ではない"),
             ("a^", "a "),
         ] {
             assert_eq!(space_values(&marked.replace('|', "\u{fdd0}").replace('^', "\u{fdd1}")), text);

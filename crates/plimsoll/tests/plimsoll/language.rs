@@ -12,11 +12,11 @@ fn language_is_that_of_the_option_or_the_file_or_the_locale() {
         text.lines().last().unwrap_or_default().to_owned()
     };
     assert_eq!(language("C.UTF-8", &["config"]), "language: en (LC_ALL=C.UTF-8)");
-    assert_eq!(language("ja_JP.UTF-8", &["config"]), "language: ja (LC_ALL=ja_JP.UTF-8)");
+    assert_eq!(language("ja_JP.UTF-8", &["config"]), "言語: ja（LC_ALL=ja_JP.UTF-8）");
     assert_eq!(language("ja_JP.UTF-8", &["config", "--lang", "en"]), "language: en (--lang or the configuration file)");
     folder.make("config/plimsoll");
     folder.write("config/plimsoll/config.toml", "lang = \"ja\"\n");
-    assert_eq!(language("C.UTF-8", &["config"]), "language: ja (--lang or the configuration file)");
+    assert_eq!(language("C.UTF-8", &["config"]), "言語: ja（--lang または設定ファイル）");
     assert_eq!(language("C.UTF-8", &["--lang", "en", "config"]), "language: en (--lang or the configuration file)");
 }
 
