@@ -299,7 +299,7 @@ mod tests {
         assert!((of(std::slice::from_ref(&slow)) - 10.0).abs() < 1.0);
         assert!(of(&[slow.clone(), fast.clone()]) * 1_024_000.0 < 2.0 * MAX_CLOSED_BACKGROUND);
         let rate = background_trial(&model, &[slow, fast], 10_000, 1).expect("it fits").iops;
-        assert!((300.0..=1_000.0).contains(&rate), "{rate}");
+        assert!((300.0..=1_010.0).contains(&rate), "{rate}");
     }
 
     #[test]

@@ -142,7 +142,7 @@ fn latency_of_another_event_is_not_called_unknown() {
     near(value(&reading, Class::SequentialRead, Measure::Latency), 850e-6, 1e-9);
     let doubts: Vec<_> = reading.cautions.iter().map(|caution| caution.doubt.to_string()).collect();
     let coverage: Vec<_> = doubts.iter().filter(|doubt| doubt.contains(" cover ")).collect();
-    assert!(coverage.len() == 1 && coverage[0].ends_with("shorter than the reads"), "{doubts:?}");
+    assert!(coverage.len() == 1 && coverage[0].ends_with("direct-path-read waits, a minimum"), "{doubts:?}");
 }
 
 /// The counter of multi-block reads lacks reads of scans that are divided among cells.

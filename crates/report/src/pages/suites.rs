@@ -44,8 +44,8 @@ fn build_page(suite: &SuiteRun) -> Page {
     details.push(format_settings(suite));
     details.retain(|detail| !detail.is_empty());
     let untold: &[SessionCurve<'_>] = if subject.is_empty() { &groups } else { &[] };
-    // One of several listings would be a part of the result.
-    let has_parts = suite.listings.len() > 1;
+    // A listing of a single step is a part of the result.
+    let has_parts = suite.listings.len() > 1 && suite.listings.len() >= suite.steps.len();
     Page {
         title,
         subject,
