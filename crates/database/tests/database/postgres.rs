@@ -55,10 +55,11 @@ fn order(folder: &Folder) -> Make {
     }
 }
 
-/// Creates a server; `None`, with the reason printed, if PostgreSQL is not installed.
+/// Creates a server; `None`, with the reason printed, if PostgreSQL or setpriv is not installed.
 fn create(make: &Make) -> Option<Result<Created, Failure>> {
+    let is_missing = |text: &str| text.contains("is installed here") || text.starts_with("setpriv: ");
     match make.make() {
-        Err(failure) if failure.kind == FailureKind::Unsupported && failure.message.contains("is installed here") => {
+        Err(failure) if failure.kind == FailureKind::Unsupported && is_missing(&failure.message) => {
             eprintln!("skipped: {failure}");
             None
         }
