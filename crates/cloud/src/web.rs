@@ -10,6 +10,7 @@ use hyper::header::CONTENT_TYPE;
 use hyper::http::{HeaderMap, HeaderName, HeaderValue};
 use hyper::{Method, StatusCode};
 use percent_encoding::percent_decode_str;
+use plimsoll_language::Language;
 use plimsoll_service::http::read_body;
 
 #[derive(Clone, Debug)]
@@ -138,7 +139,8 @@ async fn dispatch(plane: impl Plane, request: axum::extract::Request) -> Reply {
 /// Replies, and logs a refusal.
 fn logged_reply<P: Plane>(plane: &P, request: &Request) -> Reply {
     let _span = tracing::info_span!("request", door = P::NAME, operation = P::operation(request)).entered();
-    let reply = plane.reply(request);
+    // Clients of the clouds read English, whatever the language of this process.
+    let reply = Language::English.scope(|| plane.reply(request));
     let is_refused = reply.status.is_client_error() || reply.status.is_server_error();
     // Anybody who reaches the port can send requests without a key.
     if is_refused && reply.status != StatusCode::UNAUTHORIZED {
