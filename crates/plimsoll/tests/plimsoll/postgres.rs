@@ -3,6 +3,7 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 /// The directory of PostgreSQL's programs; `None`, with the reason, where this test cannot run.
 pub fn find_programs() -> Option<PathBuf> {
@@ -37,8 +38,10 @@ pub struct Postgres {
 
 impl Postgres {
     pub fn start(programs: PathBuf, mount: &Path) -> Self {
-        // Short, as socket paths are limited.
-        let sockets = std::env::temp_dir().join(format!("plimsoll-pg-{}", std::process::id()));
+        static STARTED: AtomicU32 = AtomicU32::new(0);
+        // Short, as socket paths are limited. Tests of a process run at the same time, and all servers have the same port.
+        let name = format!("plimsoll-pg-{}-{}", std::process::id(), STARTED.fetch_add(1, Ordering::Relaxed));
+        let sockets = std::env::temp_dir().join(name);
         let postgres = Self { programs, data: mount.join("data"), sockets };
         for folder in [&postgres.data, &postgres.sockets] {
             std::fs::create_dir_all(folder).unwrap();
