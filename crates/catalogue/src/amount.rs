@@ -35,7 +35,7 @@ const SIGNS: [(&str, &str, &str); 7] = [
     ("£", "GBP", "GBP"),
 ];
 
-/// An amount of money for programs: [`parse_amount`] with a currency.
+/// A non-negative amount of money with its currency, such as `¥1,450,000`.
 ///
 /// # Errors
 /// If the text is ambiguous, no amount or without a currency.
