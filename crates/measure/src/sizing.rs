@@ -22,7 +22,7 @@ use crate::offers::Offers;
 pub use values::{BurstWord, Percentile, RamPrice, YearlyGrowth};
 
 /// Minimum capacity of a volume.
-const MIN_CAPACITY: Bytes = Bytes::mib(1);
+pub const MIN_CAPACITY: Bytes = Bytes::mib(1);
 
 /// Candidates of a sizing, and today's configurations.
 #[derive(Clone, Debug)]
@@ -228,8 +228,7 @@ fn find_capacity(
     subject: &DatabaseDemand,
     readings: &[&Reading],
 ) -> Result<(Bytes, Option<Assumption>), MeasureError> {
-    let stored = subject.account.as_ref().and_then(|account| account.stored_bytes);
-    match (requested, stored.map(|bytes| Bytes::new(bytes.ceil() as u64))) {
+    match (requested, stored_capacity(subject)) {
         (Some(capacity), _) => Ok((capacity, None)),
         (None, Some(stored)) => Ok((stored, Some(Assumption::StoredBytes(stored)))),
         (None, None) => {
@@ -237,6 +236,11 @@ fn find_capacity(
             Ok((capacity, Some(Assumption::ClaimCapacity(capacity))))
         }
     }
+}
+
+/// The size on disk that the inputs state.
+pub fn stored_capacity(subject: &DatabaseDemand) -> Option<Bytes> {
+    Some(Bytes::new(subject.account.as_ref()?.stored_bytes?.ceil() as u64))
 }
 
 /// The capacity of the claim of Kubernetes that is the only part of the inputs.

@@ -13,6 +13,7 @@ use plimsoll_choose::sizing::{
 use plimsoll_choose::what_if::{CacheWhatIf, WhatIfs, cache, with_reads_left};
 use plimsoll_ingest::{DatabaseDemand, Outcome as Ingested};
 use plimsoll_language::label;
+use plimsoll_measure::sizing::{MIN_CAPACITY, stored_capacity};
 use plimsoll_report::{Page, page_fragment, pages, typeset};
 use plimsoll_units::Bytes;
 use serde::Serialize;
@@ -26,8 +27,6 @@ use crate::threads::{SearchProgress, Threads};
 const MAX_CHOICES: usize = 12;
 /// Products among which a slider searches.
 const MAX_LEADERS: usize = 2;
-/// No volume is smaller.
-const MIN_CAPACITY: Bytes = Bytes::mib(1);
 
 #[derive(Debug, Serialize)]
 struct Ranking {
@@ -266,11 +265,6 @@ fn leading(sizing: &Sizing) -> Vec<String> {
         }
     }
     leaders
-}
-
-/// The size on disk that the reports state.
-pub fn stored_capacity(subject: &DatabaseDemand) -> Option<Bytes> {
-    Some(Bytes::new(subject.account.as_ref()?.stored_bytes?.ceil() as u64))
 }
 
 fn design(request: &SizeRequest, stored: Option<Bytes>) -> Result<Design, WebRefusal> {

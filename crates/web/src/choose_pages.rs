@@ -2,12 +2,13 @@
 
 use maud::{Markup, html};
 use plimsoll_language::label;
+use plimsoll_measure::sizing::stored_capacity;
 use plimsoll_report::pages::{self, DemandDetail};
 use plimsoll_report::{Page, page_fragment};
 
 use crate::answer::{Input, WebAnswer, WebResult};
 use crate::case::Parsed;
-use crate::choose::{diagnosis, stored_capacity, subject_names};
+use crate::choose::{diagnosis, subject_names};
 use crate::layout::{self, Frame};
 use crate::{ConsoleState, sources};
 
