@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_decimal_is_refused() {
+    fn invalid_decimals_are_refused() {
         for text in ["", ".5", "1.", "1e3", "1,5", "+1", "--1", "1.2.3", " 1", "0x1"] {
             assert!(text.parse::<Decimal>().is_err(), "{text:?}");
         }

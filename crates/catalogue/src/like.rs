@@ -53,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn stages_and_configurations_are_told_apart() {
+    fn stages_and_configurations_are_distinguished() {
         assert!(matches!("limit(3000) then link(1ms)".parse(), Ok(Like::Stages(_))));
         assert!(matches!("link(one)".parse::<Like>(), Err(NoLike::Stages(_))));
         for config in [

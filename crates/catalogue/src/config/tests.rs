@@ -36,7 +36,7 @@ fn configurations_are_read() {
 }
 
 #[test]
-fn what_cannot_be_read_says_where() {
+fn errors_state_their_position() {
     check("", "at \"\", write a product");
     check("on on on", "at \"on\", write a product");
     check("a b", "at \"a b\", write a product");
@@ -95,7 +95,7 @@ fn part() -> impl Strategy<Value = Part> {
 
 proptest! {
     #[test]
-    fn what_is_written_is_read_back(
+    fn printed_configurations_are_parsed_again(
         wraps in prop::collection::vec(wrap(), 0..4), volume in part(), machine in prop::option::of(part())
     ) {
         let config = Config { wraps, volume, machine };

@@ -67,7 +67,7 @@ fn logic_is_three_valued() {
 }
 
 #[test]
-fn what_cannot_be_read_says_where() {
+fn errors_state_their_position() {
     check("", "at 0: it cannot be read: a number, a name");
     check("1 +", "at 3: it cannot be read");
     check("1 2", "at 2: it goes on after its end: an operator");

@@ -35,7 +35,7 @@ fn every_file_is_sound() {
 }
 
 #[test]
-fn every_product_is_found_by_its_names_and_can_be_had() {
+fn every_product_is_found_by_its_names_and_can_be_quoted() {
     let catalogue = Catalogue::built_in();
     let terms = PriceTerms { as_of: "2026-11-21".parse().unwrap(), currency: None, region: None };
     for product in catalogue.products().filter(|product| product.kind() != ProductKind::Machine) {

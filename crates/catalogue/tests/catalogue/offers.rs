@@ -117,7 +117,7 @@ fn doubts_of_prices_are_named() {
 }
 
 #[test]
-fn what_cannot_be_had_is_refused_in_one_line() {
+fn invalid_configurations_fail_with_one_line() {
     let check = |config: &str, expected: &str| check_offer(config, "2026-11", in_full, expected);
     check("clod:1GB", "the catalogue has no product \"clod\"; did you mean cloud or test/cloud?");
     check("floppy", "the catalogue has no product \"floppy\"");
@@ -290,7 +290,7 @@ fn doubts_are_named() {
 }
 
 #[test]
-fn the_least_size_holds_what_is_asked() {
+fn smallest_size_holds_the_required_capacity() {
     let catalogue = build_catalogue();
     let size = |name: &str, bytes: Bytes| catalogue.find(name).unwrap().smallest_size(bytes);
     assert_eq!(size("cloud", Bytes::gib(1)), Some(50.0));

@@ -41,7 +41,7 @@ fn describes(heading: &str, keys: &[String]) {
 }
 
 #[test]
-fn the_example_is_sound_and_can_be_had_and_simulated() {
+fn example_is_valid_and_can_be_quoted_and_simulated() {
     assert_eq!(complaints(example()), "");
     let mut catalogue = Catalogue::built_in();
     catalogue.add("san.toml", example(), &|_| None).expect("it is sound");

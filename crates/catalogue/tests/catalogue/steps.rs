@@ -10,7 +10,7 @@ fn offer(config: &str) -> Offer {
 }
 
 #[test]
-fn what_is_changed_detached_only_is_said_with_its_source() {
+fn changes_that_need_a_detached_volume_cite_their_source() {
     let check = |from: &str, to: &str, expected: bool| {
         let reported = offer(from).detached_only(&offer(to));
         assert_eq!(reported.is_some(), expected, "{from} to {to}: {reported:?}");

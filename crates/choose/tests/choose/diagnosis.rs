@@ -888,7 +888,7 @@ fn idle_time_of_processors_is_compared_with_waits_in_seconds() {
 }
 
 #[test]
-fn an_idle_database_is_said_to_be_idle_first() {
+fn idle_database_is_the_first_finding() {
     let mut account = build_account(&[(0, 1_000.0, 9.0)], 1.0, 0.0);
     account.total.seconds = 3_600.0;
     let mut subject = disk(&[(300.0, 0.001)], 1.0);

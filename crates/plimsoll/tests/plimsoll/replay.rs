@@ -59,7 +59,7 @@ fn products_are_set_beside_each_other() {
 }
 
 #[test]
-fn what_was_given_up_is_counted() {
+fn unserved_operations_are_counted() {
     let folder = Folder::new("replay-given-up");
     folder.write("load.trace", trace(&evenly(100_000, 1_000)));
     let curve = folder.json(&["simulate", "limit(100)", "--replay", "load.trace"]);
@@ -89,7 +89,7 @@ fn other_dialects_are_answered_alike() {
 }
 
 #[test]
-fn what_cannot_be_replayed_is_refused_in_one_line() {
+fn invalid_traces_fail_with_one_line() {
     let folder = Folder::new("replay-refused");
     folder.write("load.trace", trace(&evenly(10, 1_000)));
     folder.write("back.trace", trace("5,read,0,512\n4,read,0,512\n"));

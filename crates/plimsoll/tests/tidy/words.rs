@@ -7,8 +7,9 @@ use super::source::{Source, sources};
 const EMPTY_PARTS: [&str; 6] = ["util", "utils", "helper", "helpers", "manager", "managers"];
 /// Meaningless as a whole name; `longest_common_prefix` is permitted.
 const EMPTY_NAMES: [&str; 2] = ["common", "misc"];
-/// Meaningless prefixes of functions.
-const EMPTY_VERB: &str = "handle_";
+/// Meaningless prefixes of functions. A test is named after the behaviour, not after a question; `what_if` is a term.
+const EMPTY_PREFIXES: [&str; 3] = ["handle_", "what_", "who_"];
+const PERMITTED_PREFIX: &str = "what_if";
 /// Marks of unfinished work.
 const MARKS: [&str; 2] = ["TODO", "FIXME"];
 
@@ -28,9 +29,10 @@ fn empty_names(source: &Source) -> Vec<Complaint> {
         place,
         found: format!("the name {name}"),
         allowed: format!(
-            "names without {}, other than {}; functions that do not begin with {EMPTY_VERB}",
+            "names without {}, other than {}; functions that do not begin with {}",
             EMPTY_PARTS.join(", "),
-            EMPTY_NAMES.join(" and ")
+            EMPTY_NAMES.join(" and "),
+            EMPTY_PREFIXES.join(", ")
         ),
         remedy: "name it after what it holds or does".to_owned(),
     };
@@ -39,9 +41,13 @@ fn empty_names(source: &Source) -> Vec<Complaint> {
     let at_fault = source
         .definitions
         .iter()
-        .filter(|defined| is_empty_name(&defined.name) || (defined.function && defined.name.starts_with(EMPTY_VERB)));
+        .filter(|defined| is_empty_name(&defined.name) || (defined.function && has_empty_prefix(&defined.name)));
     let in_code = at_fault.map(|defined| complaint(format!("{}:{}", source.path, defined.line), &defined.name));
     in_path.chain(in_code).collect()
+}
+
+fn has_empty_prefix(name: &str) -> bool {
+    !name.starts_with(PERMITTED_PREFIX) && EMPTY_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
 }
 
 fn is_empty_name(name: &str) -> bool {

@@ -621,7 +621,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_not_got_is_a_dash() {
+    fn missing_figure_is_a_dash() {
         let check = |got: &[Option<f64>; 2], nearest| {
             let compared = with_results(got);
             assert_eq!(compared.nearest(), nearest, "{got:?}");

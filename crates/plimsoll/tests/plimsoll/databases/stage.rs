@@ -108,7 +108,7 @@ fn the_level_of_a_volume_changes_under_load() {
 }
 
 #[test]
-fn what_fails_on_an_emulated_volume_leaves_nothing() {
+fn failure_on_an_emulated_volume_removes_it() {
     if !can_run() {
         return;
     }
@@ -164,7 +164,7 @@ fn the_service_of_a_volume_ends_with_its_program_and_the_next_one_clears() {
 }
 
 #[test]
-fn what_nobody_sells_is_refused_before_anything_is_made() {
+fn invalid_product_is_refused_before_the_volume_is_created() {
     let place = Place::new("stage-refused");
     let make = ["suite", "sql-bench", "--make", "sqlite", "--path", "storage", "--like"];
     let refuses = |like: &str, expected: &str| place.refuses(&[&make[..], &[like]].concat(), expected);

@@ -73,7 +73,7 @@ fn check_job(name: &str, options: &str, expected: [u64; 7], sizes: &[(&str, u64)
 }
 
 #[test]
-fn files_have_the_size_that_was_asked_for() {
+fn files_have_the_size_of_the_job() {
     check_job("part", "rw=write size=10000", [0, 0, 2, 8_192, 0, 0, 0], &[("j.0.0", 10_000)]);
     check_job("read", "rw=read size=10000", [2, 8_192, 0, 0, 0, 0, 0], &[("j.0.0", 10_000)]);
     let three = [("j.0.0", 34_133), ("j.0.1", 34_133), ("j.0.2", 34_133)];

@@ -18,7 +18,7 @@ fn check(words: &str, expected: &str) {
 }
 
 #[test]
-fn what_plimsoll_did_not_make_is_only_read() {
+fn foreign_files_are_read_only() {
     check("--name=a --rw=write --size=16k --filename=foreign", "add --destroy foreign");
     check("--name=a --rw=randrw --filename=foreign --destroy ./foreign", "foreign");
     // A file that is too short to be read would have to be written.
@@ -28,7 +28,7 @@ fn what_plimsoll_did_not_make_is_only_read() {
 }
 
 #[test]
-fn what_was_named_is_written_and_what_is_foreign_is_read() {
+fn named_files_are_written_and_foreign_files_read() {
     let folder = JobFolder::new("destroyed");
     folder.write("foreign", "data".repeat(4_096));
     let output = folder.run("--name=a --rw=randread --filename=foreign --unlink=1 --notes=-");
@@ -44,7 +44,7 @@ fn what_was_named_is_written_and_what_is_foreign_is_read() {
 }
 
 #[test]
-fn what_cannot_be_is_refused() {
+fn invalid_jobs_are_refused() {
     check("bad.fio", "bad.fio:3: fio has no option foo");
     check("bad.fio --section=a", "bad.fio:5: ioengine=rbd is not supported");
     check("none.fio", "none.fio cannot be read");

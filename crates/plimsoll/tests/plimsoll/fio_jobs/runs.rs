@@ -51,7 +51,7 @@ fn jobs_do_as_much_as_they_say() {
 }
 
 #[test]
-fn sizes_that_differ_are_together_what_was_asked_for() {
+fn sizes_of_different_files_add_up_to_that_of_the_job() {
     for (name, sizes) in [("split", "bssplit=4k/50:16k/50"), ("range", "bsrange=4k-16k")] {
         let folder = JobFolder::new(name);
         let report = folder.json("", &format!("[j]\nrw=randwrite\nsize=100k\n{sizes}\n"));
@@ -84,7 +84,7 @@ fn files_are_laid_out_used_again_and_removed_on_wish() {
 }
 
 #[test]
-fn stages_wait_and_groups_are_told_as_one() {
+fn stages_wait_and_groups_are_reported_together() {
     let folder = JobFolder::new("stages");
     let text = "[global]\nsize=64k\ngroup_reporting\n[a]\nrw=write\nnumjobs=3\n[b]\nstonewall\nrw=read\n[c]\nrw=read\n\
                 new_group\nwait_for=b\n";
@@ -209,7 +209,7 @@ fn questions_are_answered() {
 }
 
 #[test]
-fn what_was_done_until_an_interruption_is_told() {
+fn interrupted_run_reports_its_operations() {
     let folder = JobFolder::new("interrupted");
     let mut command = folder.command(&["fio", "--minimal", "--output=out", "--name=j", "--rw=randread", "--size=64k"]);
     command.args(["--time_based", "--runtime=60", "--name=k", "--stonewall", "--rw=write", "--size=64k"]);

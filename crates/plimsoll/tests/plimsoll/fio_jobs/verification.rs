@@ -13,7 +13,7 @@ fn corrupt(folder: &JobFolder, name: &str, at: u64) {
 }
 
 #[test]
-fn what_was_written_is_read_back() {
+fn written_blocks_are_verified() {
     for (name, options, reads) in [
         ("crc", "rw=write\nverify=crc32c", 16),
         ("md5", "rw=randwrite\nverify=md5\nioengine=io_uring\niodepth=8", 16),

@@ -85,7 +85,7 @@ fn every_operation_is_made_once() {
 }
 
 #[test]
-fn what_is_there_is_read_and_overwritten_by_name_only() {
+fn existing_files_are_overwritten_only_if_named() {
     let folder = Folder::new("replay-there");
     folder.write("load.trace", trace(&of_every_kind()));
     let data: Vec<u8> = (0..4_u32 << 20).map(|byte| (byte / 4096 + byte) as u8).collect();
@@ -105,7 +105,7 @@ fn what_is_there_is_read_and_overwritten_by_name_only() {
 }
 
 #[test]
-fn what_storage_cannot_be_asked_is_refused_in_one_line() {
+fn traces_that_storage_cannot_replay_fail_with_one_line() {
     let folder = Folder::new("replay-unasked");
     folder.write("load.trace", trace(&evenly(300, 1_000)));
     folder.write("between.trace", trace("0,read,512,4096\n5,read,100,300\n"));

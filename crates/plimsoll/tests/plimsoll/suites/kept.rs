@@ -6,7 +6,7 @@ use crate::folder::{stderr, stdout};
 use crate::suites::directory;
 
 #[test]
-fn what_was_kept_is_shown_again() {
+fn stored_suite_result_is_printed_again() {
     let folder = directory("kept");
     let first = folder.run(&["suite", "dd", "place", "--bs", "64KiB", "--count", "4", "--no-probe"]);
     assert!(first.status.success(), "{}", stderr(&first));

@@ -175,7 +175,7 @@ fn a_file_alone_and_a_snapshot_are_attached() {
 }
 
 #[test]
-fn what_a_killed_service_left_is_detached_by_the_next() {
+fn next_service_detaches_volumes_of_a_killed_one() {
     let Some(mut host) = Host::new("attach-killed") else { return };
     let point = host.point().to_owned();
     host.home.does(&["volume", "attach", "data", &point, "--mkfs", "ext4"]);
@@ -202,7 +202,7 @@ fn what_a_killed_service_left_is_detached_by_the_next() {
 }
 
 #[test]
-fn what_a_killed_service_left_is_detached_without_one() {
+fn volumes_of_a_killed_service_are_detached_without_a_service() {
     let Some(mut host) = Host::new("attach-offline") else { return };
     let point = host.point().to_owned();
     host.home.does(&["volume", "attach", "data", &point, "--mkfs", "xfs"]);
@@ -216,7 +216,7 @@ fn what_a_killed_service_left_is_detached_without_one() {
 }
 
 #[test]
-fn what_a_killed_service_left_is_attached_again() {
+fn volumes_of_a_killed_service_are_attached_again() {
     let Some(mut host) = Host::new("attach-again") else { return };
     let point = host.point().to_owned();
     host.home.does(&["volume", "attach", "data", &point, "--mkfs", "xfs", "--mount-options", "noatime"]);

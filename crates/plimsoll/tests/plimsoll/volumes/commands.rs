@@ -142,7 +142,7 @@ fn volumes_of_a_group_are_listed_with_it() {
 }
 
 #[test]
-fn what_cannot_be_is_refused_in_one_line() {
+fn invalid_volume_commands_fail_with_one_line() {
     let home = Home::serving("refused", SLOWLY);
     let volume = |arguments: &[&str], expected: &str| home.refuses(&[&["volume"], arguments].concat(), expected);
     home.does(&["volume", "create", "data", "--like", "oci:50GB@20vpu"]);
@@ -175,7 +175,7 @@ fn what_cannot_be_is_refused_in_one_line() {
 }
 
 #[test]
-fn slow_motion_is_said_in_every_answer() {
+fn every_answer_states_slow_motion() {
     let mut home = Home::new("slow");
     let greeted = home.serve(&["--slow", "10"]);
     assert!(greeted.contains("10 times slower than the clock"), "{greeted}");

@@ -136,7 +136,7 @@ fn durability_is_an_option_of_the_service() {
 }
 
 #[test]
-fn what_is_taken_is_refused() {
+fn occupied_directories_and_sockets_are_refused() {
     let home = Home::serving("taken", &[]);
     let data = home.data();
     let other = home.path().join("other");

@@ -158,7 +158,7 @@ fn wrongly_loaded_tables_end_the_suite() {
 }
 
 #[test]
-fn what_cannot_be_is_refused() {
+fn invalid_options_are_refused() {
     let refused = |change: fn(&mut OltpOptions)| {
         let mut options = OltpOptions::defaults();
         change(&mut options);
