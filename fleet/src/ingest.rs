@@ -12,9 +12,10 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use clap::Args;
 
-use crate::folder::{Folder, rename_durably, temporary_name};
-use crate::merge::{Conflict, Inflow, Merged};
+use crate::folder::{Folder, remove_leftovers, rename_durably, temporary_name};
+use crate::merge::{Conflict, Conflicts, Inflow, Merged};
 use crate::points::{HASH_START, METRICS, MetricPoint, hash_bytes};
+use crate::runs::InputPoint;
 use crate::volumes::FleetVolumes;
 
 use declared::DeclaredColumns;
@@ -40,6 +41,9 @@ pub struct IngestOptions {
     /// Interval of the points in seconds, for files that do not state it
     #[arg(long)]
     pub interval: Option<u64>,
+    /// Points in memory; those of larger inputs wait in temporary files
+    #[arg(long, hide = true, default_value_t = 1_500_000)]
+    pub max_buffered: usize,
 }
 
 /// Result of an ingestion.
@@ -61,6 +65,11 @@ pub struct Ingested {
 pub fn ingest(options: &IngestOptions, progress: &mut dyn FnMut(&str)) -> Result<Ingested> {
     let folder = Folder::open_or_create(&options.folder, options.buckets)?;
     let _lock = folder.lock()?;
+    for written in [folder.root.clone(), folder.root.join("rejected")] {
+        if written.exists() {
+            remove_leftovers(&written)?;
+        }
+    }
     let columns = options.columns.as_deref().map(DeclaredColumns::parse).transpose()?;
     let mut volumes = FleetVolumes::open(&folder)?;
     if let Some(inventory) = &options.inventory {
@@ -68,93 +77,62 @@ pub fn ingest(options: &IngestOptions, progress: &mut dyn FnMut(&str)) -> Result
         volumes.save()?;
         progress(&format!("{}: {count} volumes", inventory.display()));
     }
-    let mut result = Ingested::default();
-    for path in &options.files {
-        let mut input = Input::begin(&folder, &mut volumes, path);
+    let (mut result, mut inflow) = (Ingested::default(), Inflow::new(&folder, options.max_buffered)?);
+    for (number, path) in (0..).zip(&options.files) {
+        let rejected = Rejected::of_file(&folder, path);
+        let mut input = Input { volumes: &mut volumes, inflow: &mut inflow, number, read: 0, rejected };
         let read = match &columns {
             Some(columns) => declared::read(path, columns, &mut input),
             None => report::read(path, options.interval, &mut input),
         };
         // Points that were read before the fault stay.
-        let finished = input.finish(&read)?;
-        let merged = finished.merged;
-        result.merged.added += merged.added;
-        result.merged.present += merged.present;
-        result.merged.conflicts += merged.conflicts;
-        result.rejected += finished.rejected;
-        let fault = read.err().map(|error| format!("; refused: {error:#}")).unwrap_or_default();
-        result.refused_files += u64::from(!fault.is_empty());
-        progress(&format!(
-            "{}: {} points added, {} present, {} rows rejected{fault}",
-            path.display(),
-            merged.added,
-            merged.present,
-            finished.rejected
-        ));
+        let fault = read.err().map(|error| format!("{error:#}"));
+        if let Some(fault) = &fault {
+            input.reject(0, &format!("the rest of the file: {fault}"), "")?;
+        }
+        let (read, rejected) = (input.read, input.rejected.finish()?);
+        result.rejected += rejected;
+        result.refused_files += u64::from(fault.is_some());
+        let fault = fault.map(|fault| format!("; refused: {fault}")).unwrap_or_default();
+        progress(&format!("{}: {read} points, {rejected} rows rejected{fault}", path.display()));
     }
+    // Numbers of volumes are durable before the points that refer to them.
+    volumes.save()?;
+    let mut contradictions = Rejected::of_contradictions(&folder, &options.files);
+    result.merged =
+        inflow.finish(&mut |conflicts| contradictions.add_conflicts(conflicts, &options.files, &volumes))?;
+    contradictions.finish()?;
+    result.rejected += result.merged.conflicts;
     result.volumes = volumes.list.len();
     result.without_config = volumes.list.iter().filter(|volume| volume.config.is_empty()).count();
     Ok(result)
 }
 
 /// A file that is read.
-struct Input<'a> {
+struct Input<'a, 'f> {
     volumes: &'a mut FleetVolumes,
-    inflow: Inflow<'a>,
+    inflow: &'a mut Inflow<'f>,
+    number: u32,
+    /// Points so far.
+    read: u64,
     rejected: Rejected,
 }
 
-/// Counts of a file.
-struct Finished {
-    merged: Merged,
-    rejected: u64,
-}
-
-impl<'a> Input<'a> {
-    fn begin(folder: &'a Folder, volumes: &'a mut FleetVolumes, path: &Path) -> Self {
-        Self { volumes, inflow: Inflow::new(folder), rejected: Rejected::of(folder, path) }
-    }
-
+impl Input<'_, '_> {
     /// Adds a point of a volume.
     fn point(&mut self, id: &str, point: MetricPoint) -> Result<()> {
         let volume = self.volumes.number(id);
-        if self.inflow.is_full() {
-            // Numbers of volumes are durable before the points that refer to them.
-            self.volumes.save()?;
-            let conflicts = self.inflow.flush()?;
-            self.reject_conflicts(&conflicts)?;
-        }
-        self.inflow.push(MetricPoint { volume, ..point })
+        self.read += 1;
+        self.inflow.push(InputPoint { point: MetricPoint { volume, ..point }, input: self.number })
     }
 
     /// Sets a row aside.
     fn reject(&mut self, line: u64, reason: &str, row: &str) -> Result<()> {
         self.rejected.add(line, reason, row)
     }
-
-    fn reject_conflicts(&mut self, conflicts: &[Conflict]) -> Result<()> {
-        for Conflict { point, reason } in conflicts {
-            let id = &self.volumes.list[point.volume as usize].id;
-            let metrics = METRICS.iter().zip(point.metrics);
-            let metrics = metrics.filter_map(|(name, value)| Some(format!(" {name}={}", value?))).collect::<String>();
-            let row = format!("id={id} ts={} period_s={}{metrics}", point.at, point.period);
-            self.rejected.add(0, reason, &row)?;
-        }
-        Ok(())
-    }
-
-    fn finish(mut self, read: &Result<()>) -> Result<Finished> {
-        self.volumes.save()?;
-        let conflicts = self.inflow.flush()?;
-        self.reject_conflicts(&conflicts)?;
-        if let Err(error) = read {
-            self.rejected.add(0, &format!("the rest of the file: {error:#}"), "")?;
-        }
-        Ok(Finished { merged: self.inflow.merged(), rejected: self.rejected.finish()? })
-    }
 }
 
-/// The rejected rows of a file: a CSV file, which replaces that of an earlier reading of the same file.
+/// Rejected rows: a CSV file, which replaces that of an earlier reading of the same files.
 struct Rejected {
     input: String,
     path: PathBuf,
@@ -166,11 +144,37 @@ struct Rejected {
 const MAX_ROW: usize = 1_000;
 
 impl Rejected {
-    fn of(folder: &Folder, input: &Path) -> Self {
+    fn of_file(folder: &Folder, input: &Path) -> Self {
         let name = input.file_name().unwrap_or_default().to_string_lossy();
         let hash = hash_bytes(HASH_START, input.as_os_str().as_encoded_bytes());
-        let path = folder.root.join(format!("rejected/{name}-{hash:016x}.csv"));
-        Self { input: input.display().to_string(), path, writer: None, count: 0 }
+        Self::new(folder, &format!("{name}-{hash:016x}"), input.display().to_string())
+    }
+
+    /// Points of all files that contradict each other or the fleet.
+    fn of_contradictions(folder: &Folder, inputs: &[PathBuf]) -> Self {
+        let paths = inputs.iter().map(|path| path.as_os_str().as_encoded_bytes());
+        let hash = paths.fold(HASH_START, |hash, path| hash_bytes(hash_bytes(hash, path), b"\n"));
+        Self::new(folder, &format!("contradictions-{hash:016x}"), String::new())
+    }
+
+    fn new(folder: &Folder, name: &str, input: String) -> Self {
+        Self { input, path: folder.root.join(format!("rejected/{name}.csv")), writer: None, count: 0 }
+    }
+
+    fn add_conflicts(&mut self, conflicts: &Conflicts, inputs: &[PathBuf], volumes: &FleetVolumes) -> Result<()> {
+        for Conflict { entry: InputPoint { point, input }, reason } in &conflicts.listed {
+            let id = &volumes.list[point.volume as usize].id;
+            let metrics = METRICS.iter().zip(point.metrics);
+            let metrics = metrics.filter_map(|(name, value)| Some(format!(" {name}={}", value?))).collect::<String>();
+            let row = format!("id={id} ts={} period_s={}{metrics}", point.at, point.period);
+            self.input = inputs.get(*input as usize).map(|path| path.display().to_string()).unwrap_or_default();
+            self.add(0, reason, &row)?;
+        }
+        if conflicts.others > 0 {
+            self.input = String::new();
+            self.add(0, &format!("{} more points that contradict others", conflicts.others), "")?;
+        }
+        Ok(())
     }
 
     fn add(&mut self, line: u64, reason: &str, row: &str) -> Result<()> {

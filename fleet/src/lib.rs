@@ -16,6 +16,7 @@ pub mod points;
 mod random;
 pub mod replay;
 mod rightsize;
+mod runs;
 mod sql;
 mod terms;
 pub mod tls;

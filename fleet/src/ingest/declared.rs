@@ -115,11 +115,11 @@ fn integer(text: &str) -> Result<Option<i64>, String> {
     number.map(Some).ok_or_else(|| format!("{text:?} is no whole number of 0 to {MAX_VALUE}"))
 }
 
-/// Maximum value of a metric: sums of a year of points do not overflow.
+/// Maximum value of a metric: sums of 9,000 such points do not overflow.
 pub const MAX_VALUE: i64 = 1_000_000_000_000_000;
 
 /// Reads a file.
-pub fn read(path: &Path, columns: &DeclaredColumns, input: &mut Input<'_>) -> Result<()> {
+pub fn read(path: &Path, columns: &DeclaredColumns, input: &mut Input<'_, '_>) -> Result<()> {
     let mut reader = csv::ReaderBuilder::new().flexible(true).from_path(path)?;
     let positions = Positions::of(columns, reader.headers()?)?;
     let mut row = StringRecord::new();

@@ -22,7 +22,7 @@ use crate::points::MetricPoint;
 const PIECE: usize = 1 << 20;
 
 /// Reads a file. Its size is bounded by the limits of `plimsoll-ingest`.
-pub fn read(path: &Path, interval: Option<u64>, input: &mut Input<'_>) -> Result<()> {
+pub fn read(path: &Path, interval: Option<u64>, input: &mut Input<'_, '_>) -> Result<()> {
     let mut file = File::open(path).context("open it")?;
     let name = path.display().to_string();
     let interval = interval.map(Span::from_secs);
@@ -46,7 +46,7 @@ pub fn read(path: &Path, interval: Option<u64>, input: &mut Input<'_>) -> Result
 /// The points of a volume by begin.
 type Series = BTreeMap<DateTime, MetricPoint>;
 
-fn take(reading: &Reading, input: &mut Input<'_>) -> Result<()> {
+fn take(reading: &Reading, input: &mut Input<'_, '_>) -> Result<()> {
     ensure!(
         reading.joined.is_empty(),
         "it is so long that neighbouring points were joined: split it by time, each part with fewer points"
@@ -70,7 +70,7 @@ fn take(reading: &Reading, input: &mut Input<'_>) -> Result<()> {
 }
 
 /// Sets metrics aside that were not read, such as means in the place of sums.
-fn reject_broken_parts(reading: &Reading, input: &mut Input<'_>) -> Result<()> {
+fn reject_broken_parts(reading: &Reading, input: &mut Input<'_, '_>) -> Result<()> {
     for part in reading.parts.iter().filter(|part| part.fate == Fate::Broken) {
         let is_of_part = |place: &str| place.contains(&part.name);
         let texts: Vec<_> = reading
@@ -117,7 +117,7 @@ fn take_figure(
     figure: &Figure,
     metric: ReportMetric,
     volumes: &mut BTreeMap<String, Series>,
-    input: &mut Input<'_>,
+    input: &mut Input<'_, '_>,
 ) -> Result<()> {
     let (line, row) = (figure.origin.line, format!("{:?} {:?} {}", figure.class, figure.measure, figure.value));
     let ReportMetric::Index(metric) = metric else {
@@ -152,8 +152,13 @@ fn take_figure(
     if point.period != new.period {
         return input.reject(line, "the volume has windows of several lengths at this time", &row);
     }
-    point.metrics[metric] = Some(total as i64);
-    Ok(())
+    match point.metrics[metric].replace(total as i64).filter(|other| *other != total as i64) {
+        None => Ok(()),
+        Some(other) => {
+            point.metrics[metric] = Some(other);
+            input.reject(line, "the file has another value of the volume for this time", &row)
+        }
+    }
 }
 
 /// Marks the points of a volume in which its limit was exceeded; in the others of the same metric it was not.
@@ -161,7 +166,7 @@ fn take_check(
     reading: &Reading,
     cap: &CapEvidence,
     volumes: &mut BTreeMap<String, Series>,
-    input: &mut Input<'_>,
+    input: &mut Input<'_, '_>,
 ) -> Result<()> {
     if cap.limit.basis != CapBasis::Exceeded || cap.limit.owner == CapOwner::Machine {
         return Ok(());
@@ -180,8 +185,8 @@ fn take_check(
     for at in reached.iter().filter(|at| !series.contains_key(**at)) {
         input.reject(cap.origin.line, "a check at a time without operations", &format!("{} {at}", cap.metric))?;
     }
-    // A check for fewer points than there are does not say which it covers.
-    let covers_all = cap.of >= series.len();
+    // A check for fewer points than there are does not say which it covers, and its begins are listed up to a maximum.
+    let covers_all = cap.of >= series.len() && cap.reached.len() == cap.points;
     for (begin, point) in series {
         for metric in metrics {
             let is_reached = reached.contains(begin);
