@@ -1,7 +1,7 @@
 //! The volumes of a fleet: a CSV file that owners can edit.
 
 use std::collections::HashMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
 use serde::{Deserialize, Serialize};
@@ -29,20 +29,6 @@ pub struct FleetVolume {
     pub team: String,
 }
 
-/// A row of an inventory.
-#[derive(Debug, Deserialize)]
-struct InventoryRow {
-    id: String,
-    #[serde(default)]
-    config: String,
-    #[serde(default)]
-    region: String,
-    #[serde(default)]
-    account: String,
-    #[serde(default)]
-    team: String,
-}
-
 /// All volumes of a fleet, by number.
 #[derive(Debug, Default)]
 pub struct FleetVolumes {
@@ -68,7 +54,8 @@ impl FleetVolumes {
                     path.display(),
                     volume.volume
                 );
-                volumes.numbers.insert(volume.id.clone(), volume.volume);
+                let other = volumes.numbers.insert(volume.id.clone(), volume.volume);
+                ensure!(other.is_none(), "{}: {} is listed twice: restore the file", path.display(), volume.id);
                 volumes.list.push(volume);
             }
         }
@@ -87,18 +74,44 @@ impl FleetVolumes {
     }
 
     /// Adds volumes, or replaces their properties, from a CSV file with the columns `id`, `config`, `region`, `account`,
-    /// `team`; all but `id` are optional. Returns the number of rows.
-    pub fn read_inventory(&mut self, path: &std::path::Path) -> Result<usize> {
-        let mut reader = csv::Reader::from_path(path).with_context(|| format!("open {}", path.display()))?;
-        let mut count = 0;
-        for row in reader.deserialize() {
-            let row: InventoryRow = row.with_context(|| format!("read {}: it needs the column id", path.display()))?;
-            let volume = self.number(&row.id);
-            let InventoryRow { id, config, region, account, team } = row;
-            self.list[volume as usize] = FleetVolume { volume, id, config, region, account, team };
-            count += 1;
+    /// `team`; all but `id` are optional, and properties without a column stay. Returns the number of volumes.
+    pub fn read_inventory(&mut self, path: &Path) -> Result<usize> {
+        let name = path.display();
+        let mut reader = csv::Reader::from_path(path).with_context(|| format!("open {name}"))?;
+        let header = reader.headers().with_context(|| format!("read {name}"))?.clone();
+        let position =
+            |column: &str| header.iter().position(|name| name.trim().trim_start_matches('\u{feff}') == column);
+        let id = position("id").with_context(|| format!("{name} has no column id: add it"))?;
+        let columns = ["config", "region", "account", "team"].map(position);
+        ensure!(
+            columns.iter().any(Option::is_some),
+            "{name} has none of the columns config, region, account and team: add config"
+        );
+        let mut lines: HashMap<u32, u64> = HashMap::new();
+        for row in reader.records() {
+            let row = row.with_context(|| format!("read {name}"))?;
+            let line = row.position().map_or(0, csv::Position::line);
+            let field = |position: usize| row.get(position).unwrap_or_default().trim();
+            ensure!(!field(id).is_empty(), "{name}, line {line}: the id is empty: fill it in");
+            let number = self.number(field(id));
+            let volume = &mut self.list[number as usize];
+            let before = volume.clone();
+            let fields = [&mut volume.config, &mut volume.region, &mut volume.account, &mut volume.team];
+            for (property, column) in fields.into_iter().zip(columns) {
+                if let Some(column) = column {
+                    field(column).clone_into(property);
+                }
+            }
+            if let Some(other) = lines.insert(number, line) {
+                let is_same = *volume == before;
+                ensure!(
+                    is_same,
+                    "{name}: lines {other} and {line} contradict each other about {}: remove one",
+                    volume.id
+                );
+            }
         }
-        Ok(count)
+        Ok(lines.len())
     }
 
     /// Writes the file.

@@ -105,6 +105,33 @@ fn rows_in_any_order_that_do_not_fit_into_memory_give_the_same_files() {
 }
 
 #[test]
+fn an_inventory_changes_only_its_columns_and_contradicts_itself_with_words() {
+    let folder = TestFolder::new("inventory");
+    let fleet = folder.path("fleet");
+    let read = |text: &str| {
+        let inventory = folder.write("inventory.csv", text);
+        ["ingest", arg(&fleet), "--inventory", arg(&inventory)].map(str::to_owned)
+    };
+    let run = |text: &str| succeed(&read(text).each_ref().map(String::as_str));
+    run("id,config,account\na,aws/gp3:100GiB,0012\nb,aws/gp3:10GiB,0012\n");
+    run("id,team\na,storage\na,storage\n");
+    run("id,account\nb,\n");
+    let volumes = table(&fleet.join("volumes.csv"));
+    let row = |n: usize| ["id", "config", "account", "team"].map(|column| volumes[n][column].clone());
+    assert_eq!(row(0), ["a", "aws/gp3:100GiB", "0012", "storage"]);
+    assert_eq!(row(1), ["b", "aws/gp3:10GiB", "", ""]);
+    for (text, expected) in [
+        ("id,team\na,x\na,y\n", "lines 2 and 3 contradict each other about a: remove one"),
+        ("name,team\na,x\n", "has no column id"),
+        ("id,Config\na,x\n", "has none of the columns config, region, account and team"),
+        ("id,team\n,x\n", "line 2: the id is empty"),
+    ] {
+        let error = fail(&read(text).each_ref().map(String::as_str));
+        assert!(error.contains(expected), "{error}");
+    }
+}
+
+#[test]
 fn cloudwatch_with_checks_of_limits_is_read() {
     let folder = TestFolder::new("cloudwatch");
     let fleet = folder.path("fleet");
