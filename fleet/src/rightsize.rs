@@ -247,12 +247,16 @@ fn answer_one(
         answer.risks.push(Risk::NoConfiguration { reason });
         return Ok(Draft { answer, best: None });
     };
+    answer.cost_micros = Some(cost);
+    if verdict.seconds == 0 {
+        answer.risks.push(Risk::LoadUnknown);
+        return Ok(Draft { answer, best: None });
+    }
     let mut decision = decider.decide(verdict, offer, cost, &terms);
     decision.risks.extend(not_replayed(offer));
     answer.action = decision.action;
     answer.need_iops = decision.need.iops.ceil() as i64;
     answer.need_bytes_per_second = decision.need.bytes_per_second.ceil() as i64;
-    answer.cost_micros = Some(cost);
     answer.risks = decision.risks;
     let best = decision.best.map(|(best, price)| {
         answer.new_config = Some(best.short().to_string());

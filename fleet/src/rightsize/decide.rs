@@ -37,10 +37,14 @@ pub enum Risk {
         /// Days.
         days: i64,
     },
-    /// Points without operations.
+    /// No point has both reads and writes.
+    LoadUnknown,
+    /// Parts of the time whose operations are unknown.
     Gaps {
-        /// Number of points.
+        /// Number of points without operations.
         points: i64,
+        /// Hours without points, or with those.
+        hours: i64,
     },
     /// The price was inferred or recalled, or is old.
     UnverifiedPrice,
@@ -65,6 +69,8 @@ pub enum Risk {
 
 /// Days below which peaks of a month may be missing.
 const FEW_DAYS: i64 = 14;
+/// Share of the time without operations, in thousandths, that is no gap: single points of clouds are missing or late.
+const MAX_MISSING_PERMILLE: i64 = 10;
 /// Share of the time at a limit, in millionths, from which a volume is throttled.
 const MIN_THROTTLED_MILLIONTHS: i64 = 1_000;
 /// Headroom of a throttled volume, whose need is unknown.
@@ -187,7 +193,11 @@ fn risks_of(verdict: &Verdict) -> Vec<Risk> {
     let days = verdict.seconds / 86_400;
     let mut risks = Vec::new();
     risks.extend((days < FEW_DAYS).then_some(Risk::FewDays { days }));
-    risks.extend((verdict.unknown_points > 0).then_some(Risk::Gaps { points: verdict.unknown_points }));
+    // Levels cover all of the time from the first point to the end of the last one.
+    let time: i64 = verdict.level_seconds.iter().sum();
+    let (points, missing) = (verdict.unknown_points, time - verdict.seconds);
+    let has_gaps = points > 0 || missing * 1_000 > time * MAX_MISSING_PERMILLE;
+    risks.extend(has_gaps.then_some(Risk::Gaps { points, hours: missing / 3_600 }));
     risks.extend((verdict.points_without_bytes > 0).then_some(Risk::ThroughputUnknown));
     risks
 }

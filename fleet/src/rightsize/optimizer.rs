@@ -219,7 +219,7 @@ impl Comparer<'_> {
             (Some(present), Some(ours)) if answer.action != Action::Unknown => self
                 .explain(theirs, answer, present, ours)
                 .map_or((None, String::new()), |(why, text)| (Some(why), text)),
-            _ => (Some(Disagreement::NoAnswer), "the volume has no EBS configuration or no price here".to_owned()),
+            _ => (Some(Disagreement::NoAnswer), "the volume has no EBS configuration, price or load here".to_owned()),
         };
         if let (Some(days), Some(_)) = (theirs.days, disagreement) {
             reason.push_str(&format!("; the export looks back {days} days"));

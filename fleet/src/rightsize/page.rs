@@ -73,7 +73,10 @@ impl PageWriter {
             Fact::new("raise", format!("{} volumes at their limits, {raised} more a month", of(Action::Raise).count())),
             Fact::new("fits", format!("{} volumes", of(Action::Fits).count())),
             Fact::new("idle", format!("{} volumes without any operation", of(Action::Idle).count())),
-            Fact::new("unknown", format!("{} volumes without configuration or price", of(Action::Unknown).count())),
+            Fact::new(
+                "unknown",
+                format!("{} volumes without configuration, price or load", of(Action::Unknown).count()),
+            ),
         ]
     }
 
@@ -120,12 +123,13 @@ impl PageWriter {
         let row = |answer: &&Answer| {
             let share = answer.throttled_permille as f64 / 10.0;
             let more = answer.new_cost_micros.map(|_| -answer.saving_micros);
+            let none = if answer.action == Action::Unknown { "unknown" } else { "none carries more" };
             vec![
                 Cell::text(&answer.volume.id),
                 Cell::text(&answer.volume.team),
                 Cell::text(&answer.volume.config),
                 Cell::figure(format!("{share:.1}"), share),
-                Cell::text(answer.new_config.as_deref().unwrap_or("none carries more")),
+                Cell::text(answer.new_config.as_deref().unwrap_or(none)),
                 self.money(more),
             ]
         };
@@ -136,7 +140,7 @@ impl PageWriter {
     /// Volumes by saving, without those of which limits delay operations.
     fn distribution(&self, answers: &[Answer]) -> Vec<Block> {
         let mut bands = BANDS.map(|(_, name)| (name, 0_i64, 0_i64));
-        for answer in answers.iter().filter(|answer| !answer.throttled && answer.cost_micros.is_some()) {
+        for answer in answers.iter().filter(|answer| !answer.throttled && answer.action != Action::Unknown) {
             let saving = answer.saving_micros;
             let is_in = |from: i64| if from == 0 { saving > 0 } else { saving >= from.saturating_mul(1_000_000) };
             let index = BANDS.iter().position(|(from, _)| is_in(*from)).unwrap_or(BANDS.len() - 1);

@@ -74,7 +74,7 @@ pub fn first_screen(rightsized: &Rightsized) -> String {
     ));
     line(format!("  fits     {:>7}", count(Action::Fits)));
     line(format!("  idle     {:>7}  without any operation; save {}", count(Action::Idle), money(saved(Action::Idle))));
-    line(format!("  unknown  {:>7}  without a configuration or price", count(Action::Unknown)));
+    line(format!("  unknown  {:>7}  without a configuration, a price or a load", count(Action::Unknown)));
     let by_saving = largest_savings(answers);
     if !by_saving.is_empty() {
         line(format!("\nLargest savings a month, of {}:", by_saving.len()));
@@ -129,11 +129,16 @@ type RiskTest = fn(&Risk) -> bool;
 pub fn cautions(rightsized: &Rightsized) -> Vec<String> {
     let Rightsized { answers, without_points, .. } = rightsized;
     let count = |is: RiskTest| answers.iter().filter(|answer| answer.risks.iter().any(is)).count();
-    let kinds: [(RiskTest, &str); 5] = [
+    let kinds: [(RiskTest, &str); 7] = [
+        (
+            |risk| matches!(risk, Risk::LoadUnknown),
+            "have no point with both reads and writes: ingest the missing metric",
+        ),
         (
             |risk| matches!(risk, Risk::NotReplayed { .. }),
             "have limits that a replay does not have: delays are unknown",
         ),
+        (|risk| matches!(risk, Risk::Gaps { .. }), "have times whose operations are unknown: peaks may be missing"),
         (|risk| matches!(risk, Risk::FewDays { .. }), "have less than 14 days of points: monthly peaks may be missing"),
         (|risk| matches!(risk, Risk::UnverifiedPrice), "have a price that was not verified"),
         (|risk| matches!(risk, Risk::ThroughputUnknown), "have no bytes in their points: their throughput stays"),

@@ -284,3 +284,34 @@ fn volumes_without_an_answer_are_named() {
     let query = "select account, count(*) as n from volumes group by account";
     assert_eq!(succeed(&["sql", arg(&fleet), query, "--format", "csv"]), "account,n\n000123,3\n");
 }
+
+#[test]
+fn an_unknown_load_is_not_idle_and_gaps_are_named() {
+    let folder = TestFolder::new("load");
+    let fleet = folder.path("fleet");
+    // Reads of `a` without its writes; no operation of `b`; `c` lacks half of the time.
+    let row = |n: usize| {
+        let at = n * 900;
+        let rest = if n.is_multiple_of(128) && n > 0 { String::new() } else { format!("b,{at},0,0,0,0\n") };
+        let half =
+            if (1_000..3_000).contains(&n) { String::new() } else { format!("c,{at},900,900,3686400,3686400\n") };
+        format!("a,{at},270000,,1105920000,\n{rest}{half}")
+    };
+    let points: String = (0..4_000).map(row).collect();
+    let points = folder.write("points.csv", &format!("id,ts,r,w,rb,wb\n{points}"));
+    let config = "\"aws/gp3:100GiB,iops=5000\"";
+    let inventory = folder.write("inventory.csv", &format!("id,config\na,{config}\nb,{config}\nc,{config}\n"));
+    let columns = "id=id,time=ts,period=900,read_ops=r,write_ops=w,read_bytes=rb,write_bytes=wb";
+    succeed(&["ingest", arg(&fleet), arg(&points), "--columns", columns, "--inventory", arg(&inventory)]);
+    let screen = succeed(&["rightsize", arg(&fleet), "--as-of", "2026-11-28", "--to", "aws/gp3"]);
+    assert!(screen.contains("note: 1 volumes have no point with both reads and writes"), "{screen}");
+    assert!(screen.contains("note: 1 volumes have times whose operations are unknown"), "{screen}");
+    let answers = table(&fleet.join("rightsize/verdicts.csv"));
+    let actions: Vec<_> = answers.iter().map(|answer| (&*answer["action"], &*answer["new_config"])).collect();
+    let lower = "aws/gp3:100GiB";
+    assert_eq!(actions, [("unknown", ""), ("idle", lower), ("lower", lower)]);
+    assert!(answers[0]["risks"].contains("load-unknown"), "{}", answers[0]["risks"]);
+    // 2,000 points of 15 minutes.
+    assert!(answers[2]["risks"].contains(r#"{"kind":"gaps","points":0,"hours":500}"#), "{}", answers[2]["risks"]);
+    assert!(!answers[1]["risks"].contains("gaps"), "{}", answers[1]["risks"]);
+}
