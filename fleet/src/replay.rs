@@ -10,6 +10,7 @@ mod plan;
 mod results;
 
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use anyhow::{Context, Result, ensure};
 use datafusion::arrow::array::RecordBatch;
@@ -25,6 +26,7 @@ use crate::cluster::submit;
 use crate::folder::{BucketFiles, Folder, remove_leftovers};
 use crate::tls::TlsOptions;
 use plan::{BucketWork, plan_of, prepare};
+use results::{mark_used, remove_old};
 
 /// Where a plan runs.
 #[derive(Clone, Debug)]
@@ -72,6 +74,8 @@ pub fn replay(folder: &Folder, rules: &Rules, results: &Path, place: &RunPlace) 
         check(&of_bucket, files)?;
         verdicts.extend(of_bucket);
     }
+    mark_used(&results, work.iter().flat_map(BucketWork::used_names), SystemTime::now())?;
+    remove_old(&results)?;
     verdicts.sort_unstable_by_key(|verdict| verdict.volume);
     let is_repeated = verdicts.windows(2).any(|pair| pair[0].volume == pair[1].volume);
     ensure!(

@@ -36,6 +36,11 @@ impl BucketWork {
         self.verdict_path().exists()
     }
 
+    /// Names of the results that it writes and from which it continues.
+    pub fn used_names(&self) -> impl Iterator<Item = String> {
+        [Some(&self.spec.name), self.spec.from.as_ref()].into_iter().flatten().cloned()
+    }
+
     /// The file of verdicts.
     pub fn verdict_path(&self) -> PathBuf {
         verdicts_path(&self.results, &self.spec.name)

@@ -1,8 +1,11 @@
 //! Verdicts and states as files.
 
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use datafusion::arrow::array::{Array, ArrayRef, BinaryArray, Int64Array, RecordBatch, UInt32Array};
 use datafusion::arrow::compute::concat_batches;
@@ -205,6 +208,51 @@ pub fn verdicts_path(results: &Path, name: &str) -> PathBuf {
 /// The file of states of this name.
 pub fn states_path(results: &Path, name: &str) -> PathBuf {
     results.join(format!("{name}.states.parquet"))
+}
+
+/// Results of a bucket that stay: those that replays used last.
+const MAX_RESULTS: usize = 16;
+
+/// Marks results as used now.
+pub fn mark_used(results: &Path, names: impl Iterator<Item = String>, now: SystemTime) -> Result<()> {
+    for name in names {
+        for path in [verdicts_path(results, &name), states_path(results, &name)] {
+            if fs::exists(&path)? {
+                File::options().write(true).open(&path)?.set_modified(now)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Removes the results of each bucket but those that were used last.
+pub fn remove_old(results: &Path) -> Result<()> {
+    let mut buckets: BTreeMap<String, BTreeMap<String, SystemTime>> = BTreeMap::new();
+    for entry in fs::read_dir(results)? {
+        let entry = entry?;
+        let file = entry.file_name().to_string_lossy().into_owned();
+        let name = file.strip_suffix(".verdicts.parquet").or_else(|| file.strip_suffix(".states.parquet"));
+        let Some((name, (bucket, _))) = name.and_then(|name| Some((name, name.split_once('-')?))) else { continue };
+        if bucket.starts_with("bucket=") {
+            let used = entry.metadata()?.modified()?;
+            let names = buckets.entry(bucket.to_owned()).or_default();
+            let last = names.entry(name.to_owned()).or_insert(used);
+            *last = used.max(*last);
+        }
+    }
+    for names in buckets.into_values() {
+        let mut names: Vec<(String, SystemTime)> = names.into_iter().collect();
+        names.sort_by_key(|(_, used)| Reverse(*used));
+        for (name, _) in names.iter().skip(MAX_RESULTS) {
+            // Without verdicts a bucket is not finished: they go first.
+            for path in [verdicts_path(results, name), states_path(results, name)] {
+                if fs::exists(&path)? {
+                    fs::remove_file(path)?;
+                }
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Writes states, then verdicts: a bucket with verdicts is finished.

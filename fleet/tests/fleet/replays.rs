@@ -128,6 +128,27 @@ fn a_new_month_costs_only_that_month() {
 }
 
 #[test]
+fn the_results_of_the_last_replays_stay() {
+    let folder = TestFolder::new("old");
+    let fleet = generate(&folder, "fleet", &["--volumes", "4", "--days", "1", "--period", "3600", "--buckets", "2"]);
+    let replay = |iops: usize| {
+        let product = format!("aws/gp3:iops={iops}");
+        succeed(&["replay", arg(&fleet), "--as-of", "2026-11", "--as", &product])
+    };
+    for iops in 3_001..=3_016 {
+        assert!(replay(iops).contains("(96 read, 0 of 2 buckets"));
+    }
+    // Used again: not the oldest.
+    assert!(replay(3_001).contains("(0 read, 2 of 2 buckets"));
+    assert!(replay(3_017).contains("(96 read, 0 of 2 buckets"));
+    let files = contents(&fleet.join("results"));
+    let count = |end: &str| files.keys().filter(|name| name.ends_with(end)).count();
+    assert_eq!((count(".verdicts.parquet"), count(".states.parquet")), (32, 32));
+    assert!(replay(3_001).contains("(0 read, 2 of 2 buckets"));
+    assert!(replay(3_002).contains("(96 read, 0 of 2 buckets"));
+}
+
+#[test]
 fn the_same_seed_gives_the_same_files_and_rows_are_the_same_in_any_number_of_partitions() {
     let folder = TestFolder::new("same");
     let options = ["--volumes", "40", "--days", "4", "--period", "900", "--buckets", "8"];
