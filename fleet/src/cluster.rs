@@ -25,6 +25,7 @@ use datafusion::physical_plan::ExecutionPlan;
 use datafusion::prelude::SessionConfig;
 use datafusion_proto::protobuf::{LogicalPlanNode, PhysicalPlanNode};
 
+use crate::folder::process_name;
 use crate::replay::{ABORTS_AFTER_WRITE, CLAIMED_VERSION, FleetCodec, PAUSE};
 use crate::tls::{Tls, TlsOptions};
 
@@ -92,6 +93,14 @@ fn block_on<T>(work: impl Future<Output = Result<T>>) -> Result<T> {
     tokio::runtime::Builder::new_multi_thread().worker_threads(4).enable_all().build()?.block_on(work)
 }
 
+/// An address as a part of a URL: Ballista appends a colon and the port.
+fn host_of(address: IpAddr) -> String {
+    match address {
+        IpAddr::V4(address) => address.to_string(),
+        IpAddr::V6(address) => format!("[{address}]"),
+    }
+}
+
 /// Runs a scheduler until the process ends.
 pub fn run_scheduler(options: &SchedulerOptions) -> Result<()> {
     let (timeout, tls) = (options.executor_timeout, options.tls.read_for(options.bind)?);
@@ -100,8 +109,8 @@ pub fn run_scheduler(options: &SchedulerOptions) -> Result<()> {
         "--executor-timeout {timeout}: choose {MIN_TIMEOUT_WITH_TLS_S} or more with TLS"
     );
     let config = SchedulerConfig {
-        bind_host: options.bind.to_string(),
-        external_host: options.bind.to_string(),
+        bind_host: host_of(options.bind),
+        external_host: host_of(options.bind),
         bind_port: options.port,
         executor_timeout_seconds: timeout,
         expire_dead_executor_interval_seconds: (timeout / 3).max(1),
@@ -174,14 +183,14 @@ pub fn run_executor(options: &ExecutorOptions) -> Result<()> {
     let tls = options.tls.read_for(options.bind)?;
     let own_tls = tls.clone();
     // The folder of an earlier process would serve results that the scheduler has given up.
-    let work = options.work.join(format!("executor-{}", std::process::id()));
+    let work = options.work.join(format!("executor-{}", process_name()));
     std::fs::create_dir_all(&work).with_context(|| format!("create {}", work.display()))?;
     let config = ExecutorProcessConfig {
-        bind_host: options.bind.to_string(),
-        external_host: Some(options.bind.to_string()),
+        bind_host: host_of(options.bind),
+        external_host: Some(host_of(options.bind)),
         port: options.port,
         grpc_port: options.command_port,
-        scheduler_host: options.scheduler.ip().to_string(),
+        scheduler_host: host_of(options.scheduler.ip()),
         scheduler_port: options.scheduler.port(),
         scheduler_connect_timeout_seconds: 30,
         vcores: options.cores,

@@ -8,7 +8,9 @@
 //! ```
 
 use std::fs::{self, File};
+use std::hash::{BuildHasher, Hasher, RandomState};
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use anyhow::{Context, Result, bail, ensure};
 use parquet::file::reader::FileReader;
@@ -165,7 +167,17 @@ pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<()> {
 /// A name in the same folder that readers ignore.
 pub fn temporary_name(path: &Path) -> PathBuf {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    path.with_file_name(format!(".{name}.{}.tmp", std::process::id()))
+    path.with_file_name(format!(".{name}.{}.tmp", process_name()))
+}
+
+/// A name of this process. Processes of several containers on one file system may have the same number.
+pub fn process_name() -> &'static str {
+    static NAME: OnceLock<String> = OnceLock::new();
+    NAME.get_or_init(|| {
+        // The standard library's keys are random.
+        let random = RandomState::new().build_hasher().finish() as u32;
+        format!("{}-{random:08x}", std::process::id())
+    })
 }
 
 /// Renames a synced file, and syncs the folder.

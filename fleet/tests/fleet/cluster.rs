@@ -1,7 +1,7 @@
 //! A scheduler and two executors on loopback: the same bytes as in one process, also when processes are killed.
 
 use std::fs;
-use std::net::TcpListener;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 use std::thread;
@@ -30,9 +30,9 @@ fn start(arguments: &[&str], log: &Path) -> Process {
     Process(child.unwrap())
 }
 
-/// Ports that are free now.
-fn free_ports<const N: usize>() -> [u16; N] {
-    let listeners = [(); N].map(|()| TcpListener::bind("127.0.0.1:0").unwrap());
+/// Ports of an address that are free now.
+fn free_ports<const N: usize>(host: IpAddr) -> [u16; N] {
+    let listeners = [(); N].map(|()| TcpListener::bind((host, 0)).unwrap());
     listeners.map(|listener| listener.local_addr().unwrap().port())
 }
 
@@ -47,6 +47,7 @@ fn wait_until(what: &str, mut is_done: impl FnMut() -> bool) {
 /// A cluster with two executors.
 struct Cluster<'a> {
     folder: &'a TestFolder,
+    host: IpAddr,
     address: String,
     ports: [u16; 5],
     scheduler: Option<Process>,
@@ -63,15 +64,15 @@ impl<'a> Cluster<'a> {
 
     /// The options are those of the first executor.
     fn start_with(folder: &'a TestFolder, pause_ms: &str, options: &[&str]) -> Self {
-        let mut cluster = Self::stopped(folder);
+        let mut cluster = Self::stopped(folder, Ipv4Addr::LOCALHOST.into());
         cluster.start_all(pause_ms, options);
         cluster
     }
 
-    fn stopped(folder: &'a TestFolder) -> Self {
-        let (ports, tls) = (free_ports(), Vec::new());
-        let address = format!("127.0.0.1:{}", ports[0]);
-        Self { folder, address, ports, scheduler: None, executors: Vec::new(), starts: 0, tls }
+    fn stopped(folder: &'a TestFolder, host: IpAddr) -> Self {
+        let (ports, tls) = (free_ports(host), Vec::new());
+        let address = SocketAddr::new(host, ports[0]).to_string();
+        Self { folder, host, address, ports, scheduler: None, executors: Vec::new(), starts: 0, tls }
     }
 
     fn tls(&self) -> Vec<&str> {
@@ -81,24 +82,24 @@ impl<'a> Cluster<'a> {
     fn start_all(&mut self, pause_ms: &str, options: &[&str]) {
         self.starts += 1;
         let log = |name: &str| self.folder.path(&format!("{name}-{}.log", self.starts));
-        let port = self.ports[0].to_string();
+        let (port, host) = (self.ports[0].to_string(), self.host.to_string());
         let timeout = if self.tls.is_empty() { "4" } else { "10" };
-        let arguments = ["scheduler", "--port", &port, "--executor-timeout", timeout];
+        let arguments = ["scheduler", "--bind", &host, "--port", &port, "--executor-timeout", timeout];
         self.scheduler = Some(start(&[&arguments[..], &self.tls()].concat(), &log("scheduler")));
-        wait_until("the start of the scheduler", || std::net::TcpStream::connect(&self.address).is_ok());
+        wait_until("the start of the scheduler", || TcpStream::connect(&self.address).is_ok());
         for (name, ports) in [("a", [self.ports[1], self.ports[2]]), ("b", [self.ports[3], self.ports[4]])] {
             let [port, command_port] = ports.map(|port| port.to_string());
             let work = self.folder.path(&format!("work-{name}"));
             let arguments =
                 ["executor", "--scheduler", &self.address, "--port", &port, "--command-port", &command_port];
-            let rest = ["--work", arg(&work), "--heartbeat", "1", "--pause-ms", pause_ms];
+            let rest = ["--bind", &host, "--work", arg(&work), "--heartbeat", "1", "--pause-ms", pause_ms];
             let own = if name == "a" { options } else { &[] };
             self.executors.push(start(&[&arguments[..], &rest, own, &self.tls()].concat(), &log(name)));
         }
         // With TLS there is no port of commands.
         let ports = self.ports[1..].iter().step_by(if self.tls.is_empty() { 1 } else { 2 });
         for port in ports {
-            wait_until("the start of an executor", || std::net::TcpStream::connect(("127.0.0.1", *port)).is_ok());
+            wait_until("the start of an executor", || TcpStream::connect((self.host, *port)).is_ok());
         }
     }
 
@@ -166,6 +167,28 @@ fn a_cluster_gives_the_same_bytes() {
 }
 
 #[test]
+fn a_cluster_on_ipv6_gives_the_same_bytes() {
+    let host = IpAddr::from(Ipv6Addr::LOCALHOST);
+    if TcpListener::bind((host, 0)).is_err() {
+        println!("skipped: this host has no ::1");
+        return;
+    }
+    let folder = TestFolder::new("ipv6");
+    let fleet = generate(&folder, "fleet", &FLEET);
+    let expected = embedded(&folder, &fleet);
+    let mut cluster = Cluster::stopped(&folder, host);
+    cluster.start_all("0", &[]);
+    assert!(finish(&cluster, cluster.replay(&fleet, "plain"), "plain"));
+    assert_same(&folder, &expected, "plain");
+    (cluster.executors, cluster.scheduler, cluster.ports) = (Vec::new(), None, free_ports(host));
+    cluster.address = SocketAddr::new(host, cluster.ports[0]).to_string();
+    cluster.tls = certify(&folder, "own");
+    cluster.start_all("0", &[]);
+    assert!(finish(&cluster, cluster.replay(&fleet, "encrypted"), "encrypted"));
+    assert_same(&folder, &expected, "encrypted");
+}
+
+#[test]
 fn the_loss_of_an_executor_and_of_the_scheduler_changes_no_byte() {
     let folder = TestFolder::new("loss");
     let fleet = generate(&folder, "fleet", &FLEET);
@@ -220,14 +243,15 @@ fn an_executor_of_another_version_is_refused_with_words() {
     assert!(contents(&expected.0) == found);
 }
 
-/// Files of a new authority, and of a process that it certifies for 127.0.0.1.
+/// Files of a new authority, and of a process that it certifies for loopback.
 fn certify(folder: &TestFolder, name: &str) -> Vec<String> {
     let (authority_key, key) = (KeyPair::generate().unwrap(), KeyPair::generate().unwrap());
     let mut authority = CertificateParams::default();
     authority.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
     let authority_pem = authority.self_signed(&authority_key).unwrap().pem();
     let issuer = Issuer::new(authority, authority_key);
-    let cert = CertificateParams::new(vec!["127.0.0.1".to_owned()]).unwrap().signed_by(&key, &issuer).unwrap();
+    let cert =
+        CertificateParams::new(["127.0.0.1", "::1"].map(str::to_owned)).unwrap().signed_by(&key, &issuer).unwrap();
     let files = [("--tls-cert", cert.pem()), ("--tls-key", key.serialize_pem()), ("--tls-ca", authority_pem)];
     let write = |(option, pem): (&str, String)| {
         let path = folder.write(&format!("{name}{option}.pem"), &pem);
@@ -241,7 +265,7 @@ fn an_encrypted_cluster_gives_the_same_bytes_and_refuses_strangers() {
     let folder = TestFolder::new("tls");
     let fleet = generate(&folder, "fleet", &FLEET);
     let expected = embedded(&folder, &fleet);
-    let mut cluster = Cluster::stopped(&folder);
+    let mut cluster = Cluster::stopped(&folder, Ipv4Addr::LOCALHOST.into());
     cluster.tls = certify(&folder, "own");
     cluster.start_all("0", &[]);
     let stranger = certify(&folder, "stranger");
