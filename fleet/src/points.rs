@@ -87,7 +87,7 @@ impl<'a> PointColumns<'a> {
         let column = |index: usize| -> MetricColumn<'_> {
             let array = self.metrics[index];
             let check: &dyn Fn(usize) -> bool = &valid[index];
-            (array.values(), (array.null_count() > 0).then_some(check))
+            MetricColumn { values: array.values(), is_present: (array.null_count() > 0).then_some(check) }
         };
         with(&PointSlices {
             volume: self.volume.values(),

@@ -27,8 +27,21 @@ impl Rules {
 static NO_LIMITS: LevelLimits =
     LevelLimits { levels: Vec::new(), waits: LevelWaits { up_after_s: 0, down_first_s: 0, down_next_s: 0 } };
 
-/// A column of a metric: its values, and whether each value is present. `None` if all are.
-pub type MetricColumn<'a> = (&'a [i64], Option<&'a dyn Fn(usize) -> bool>);
+/// A column of a metric.
+#[derive(Clone, Copy)]
+pub struct MetricColumn<'a> {
+    /// Its values.
+    pub values: &'a [i64],
+    /// Whether each value is present; `None` if all are.
+    pub is_present: Option<&'a dyn Fn(usize) -> bool>,
+}
+
+impl MetricColumn<'_> {
+    #[inline]
+    fn at(&self, row: usize) -> Option<i64> {
+        self.is_present.is_none_or(|is_present| is_present(row)).then(|| self.values[row])
+    }
+}
 
 /// Points as columns of the same length.
 pub struct PointSlices<'a> {
@@ -62,16 +75,15 @@ impl Bucket {
 
     /// Takes points, volume by volume or time by time.
     pub fn push(&mut self, rules: &Rules, columns: &PointSlices<'_>) -> Result<(), TimeReversed> {
-        let value = |(values, valid): &MetricColumn<'_>, row: usize| {
-            valid.is_none_or(|is_valid| is_valid(row)).then(|| values[row])
-        };
         for (row, volume) in columns.volume.iter().enumerate() {
             self.select(*volume);
-            let [reads, writes, read, written] = columns.demand.each_ref().map(|column| value(column, row));
+            // Without `map`, which is not inlined here.
+            let [reads, writes, read, written] = &columns.demand;
+            let [reads, writes, read, written] = [reads.at(row), writes.at(row), read.at(row), written.at(row)];
             let has_bytes = read.is_some() && written.is_some();
             let operations = reads.zip(writes);
             let demand = operations.map(|(reads, writes)| [reads, writes, read.unwrap_or(0), written.unwrap_or(0)]);
-            let checks = columns.exceeded.each_ref().map(|column| value(column, row));
+            let checks = [columns.exceeded[0].at(row), columns.exceeded[1].at(row)];
             let exceeded = checks.iter().flatten().map(|check| *check > 0).reduce(|a, b| a || b);
             let (at, period) = (columns.at[row], columns.period[row]);
             let point = Point { at, period, demand, has_bytes, exceeded };
@@ -132,8 +144,8 @@ mod tests {
             volume: &volume,
             at: &at,
             period: &period,
-            demand: [(&reads, None), (&zero, None), (&bytes, None), (&zero, None)],
-            exceeded: [(&zero, Some(&is_checked)), (&zero, Some(&is_checked))],
+            demand: [&reads, &zero, &bytes, &zero].map(|values| MetricColumn { values, is_present: None }),
+            exceeded: [MetricColumn { values: &zero, is_present: Some(&is_checked) }; 2],
         };
         bucket.push(&rules, &columns).unwrap();
     }

@@ -50,6 +50,8 @@ impl ReplayLimit {
         let of = |operations: i64, bytes: i64| match self.counts {
             Counts::Bytes => bytes,
             Counts::Operations { unit_bytes: 0 } => operations,
+            // The most frequent case, without a division.
+            Counts::Operations { unit_bytes } if bytes <= unit_bytes.saturating_mul(operations) => operations,
             Counts::Operations { unit_bytes } => {
                 // Operations of their mean size.
                 let units = if operations > 0 { bytes / operations / unit_bytes } else { 0 };

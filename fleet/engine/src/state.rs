@@ -175,8 +175,9 @@ impl VolumeState {
         };
         self.points_without_bytes += i64::from(!point.has_bytes);
         self.count(point, demand);
-        self.pinned_seconds += self.serve_levels(limits, demand, point.period);
-        if self.backlog != [0; 4] {
+        let served = self.serve_levels(limits, demand, point.period);
+        self.pinned_seconds += served.pinned_seconds;
+        if served.is_waiting {
             self.throttled_seconds += point.period;
             self.delayed_operations += demand[0] + demand[1];
             let limits = limits.at(self.autotune.level as usize);
@@ -204,15 +205,14 @@ impl VolumeState {
         }
     }
 
-    /// Serves the backlog and a new demand for `seconds`, in ticks between which the level may change. Returns the seconds
-    /// in which a limit is used up, or nearly so.
-    fn serve_levels(&mut self, limits: &LevelLimits, demand: PointDemand, seconds: i64) -> i64 {
+    /// Serves the backlog and a new demand for `seconds`, in ticks between which the level may change.
+    fn serve_levels(&mut self, limits: &LevelLimits, demand: PointDemand, seconds: i64) -> Served {
         if limits.levels.len() < 2 {
             self.level_seconds[0] += seconds;
-            return if self.serve(limits.at(0), demand, seconds) { seconds } else { 0 };
+            return self.serve(limits.at(0), demand, seconds);
         }
         let tick = limits.waits.up_after_s.max(1);
-        let (mut done, mut pinned) = (0, 0);
+        let (mut done, mut total) = (0, Served::default());
         while done < seconds {
             let is_at_rest = self.autotune.level == 0 && demand == [0; 4] && self.backlog == [0; 4];
             let length = if is_at_rest { seconds - done } else { tick.min(seconds - done) };
@@ -226,11 +226,13 @@ impl VolumeState {
             }
             let level = self.autotune.level as usize;
             self.level_seconds[level.min(MAX_LEVELS - 1)] += length;
-            pinned += if self.serve(limits.at(level), part, length) { length } else { 0 };
+            let served = self.serve(limits.at(level), part, length);
+            total.pinned_seconds += served.pinned_seconds;
+            total.is_waiting = served.is_waiting;
             self.change_level(limits, part, length);
             done += length;
         }
-        pinned
+        total
     }
 
     /// Changes the level after a tick with this new demand.
@@ -266,8 +268,8 @@ impl VolumeState {
         }
     }
 
-    /// Serves the backlog and a new demand for `seconds`. True if a limit is used up, or nearly so.
-    fn serve(&mut self, limits: &[ReplayLimit], demand: PointDemand, seconds: i64) -> bool {
+    /// Serves the backlog and a new demand for `seconds`.
+    fn serve(&mut self, limits: &[ReplayLimit], demand: PointDemand, seconds: i64) -> Served {
         let mut offered = demand;
         for (part, waiting) in offered.iter_mut().zip(self.backlog) {
             *part += waiting;
@@ -285,21 +287,21 @@ impl VolumeState {
                 share = share.min(Share { of: allowed, total: taken });
             }
         }
-        let served = offered.map(|part| share.scale(part));
-        for ((waiting, offered), served) in self.backlog.iter_mut().zip(offered).zip(served) {
-            *waiting = offered - served;
-        }
+        let is_waiting = share.of != share.total;
+        self.backlog = if is_waiting { offered.map(|part| part - share.scale(part)) } else { [0; 4] };
         with_credits = 0;
         for limit in limits {
             let Some(credits) = limit.credits_milli else { continue };
             let taken = share.scale(limit.takes_milli(offered));
             let used = &mut self.used_credits_milli[with_credits];
             *used = (*used + taken - limit.rate_milli.saturating_mul(seconds)).clamp(0, credits);
-            let left = ((i128::from(credits - *used) * 1_000) / i128::from(credits.max(1))) as i64;
-            self.lowest_credits_milli = self.lowest_credits_milli.min(left);
             with_credits += 1;
+            if *used > 0 || credits == 0 {
+                let left = ((i128::from(credits - *used) * 1_000) / i128::from(credits.max(1))) as i64;
+                self.lowest_credits_milli = self.lowest_credits_milli.min(left);
+            }
         }
-        pinned
+        Served { pinned_seconds: if pinned { seconds } else { 0 }, is_waiting }
     }
 
     /// Operations and bytes that wait.
@@ -389,6 +391,15 @@ impl VolumeState {
         }
         if words.next().is_some() { Err(DamagedState) } else { Ok(state) }
     }
+}
+
+/// Result of serving a demand.
+#[derive(Clone, Copy, Default)]
+struct Served {
+    /// Seconds in which a limit is used up, or nearly so.
+    pinned_seconds: i64,
+    /// True if operations wait at the end: as [`VolumeState::backlog`], which was just written, and is slow to read.
+    is_waiting: bool,
 }
 
 /// A fraction, at most 1.
