@@ -51,15 +51,33 @@ pub struct RulesBuilder {
 impl RulesBuilder {
     /// Adds the limits of the next volume; none if they are empty.
     pub fn add(&mut self, limits: LevelLimits) {
+        let set = self.set_of(limits);
+        self.rules.of_volume.push(set);
+    }
+
+    /// Replaces the limits of a volume.
+    pub fn replace(&mut self, volume: u32, limits: LevelLimits) {
+        let set = self.set_of(limits);
+        if let Some(present) = self.rules.of_volume.get_mut(volume as usize) {
+            *present = set;
+        }
+    }
+
+    /// Number of a set of limits in [`Rules::of_volume`].
+    fn set_of(&mut self, limits: LevelLimits) -> u32 {
         if limits.levels.iter().all(Vec::is_empty) {
-            return self.rules.of_volume.push(0);
+            return 0;
         }
         let next = self.rules.sets.len() as u32 + 1;
-        let set = *self.sets.entry(limits).or_insert_with_key(|limits| {
+        *self.sets.entry(limits).or_insert_with_key(|limits| {
             self.rules.sets.push(limits.clone());
             next
-        });
-        self.rules.of_volume.push(set);
+        })
+    }
+
+    /// The rules so far.
+    pub fn rules(&self) -> &Rules {
+        &self.rules
     }
 
     /// The rules.
@@ -67,6 +85,9 @@ impl RulesBuilder {
         self.rules
     }
 }
+
+/// Offers in memory, of several kilobytes each.
+const MAX_OFFERS: usize = 1_000;
 
 /// Offers by configuration and region.
 pub struct Offers<'a> {
@@ -87,6 +108,9 @@ impl<'a> Offers<'a> {
             let config = config.parse().map_err(|error: plimsoll_catalogue::ConfigError| error.to_string())?;
             self.catalogue.offer(&config, terms).map_err(|refusal| refusal.to_string())
         };
+        if self.found.len() >= MAX_OFFERS {
+            self.found.clear();
+        }
         self.found.entry(key).or_insert_with(find).as_ref().map_err(String::clone)
     }
 }

@@ -14,7 +14,7 @@ use std::collections::HashSet;
 use std::path::PathBuf;
 use std::thread;
 
-use anyhow::{Result, ensure};
+use anyhow::{Context, Result, ensure};
 use clap::Args;
 use plimsoll_catalogue::{Catalogue, Offer};
 use plimsoll_fleet_engine::{LevelLimits, Rules};
@@ -22,6 +22,7 @@ use serde::Serialize;
 
 use crate::folder::Folder;
 use crate::limits::{Offers, RulesBuilder, limits_of};
+use crate::parallel::map_on_all_processors;
 use crate::place::PlaceOptions;
 use crate::replay::{Replayed, RunPlace, Verdict, replay, results_folder};
 use crate::terms::TermOptions;
@@ -118,12 +119,15 @@ pub fn rightsize(options: &RightsizeOptions) -> Result<String> {
         catalogue.find(name)?;
     }
     let volumes = FleetVolumes::open(&folder)?;
-    let present = present_offers(&catalogue, &volumes, &options.terms)?;
     let place = options.place.run_place()?;
-    let results = results_folder(&folder);
-    let today = replay(&folder, &rules_of(present.iter().map(|offer| offer.as_ref().ok())), &results, &place)?;
-    let mut drafts = answer_all(options, &catalogue, &volumes, &present, &today)?;
-    check_by_replay(&folder, &place, &present, &mut drafts)?;
+    // Offers are found again where they are needed: those of a large fleet do not fit into memory.
+    let (mut rules, mut offers) = (RulesBuilder::default(), Offers::new(&catalogue));
+    for volume in &volumes.list {
+        rules.add(limits_or_none(present_offer(&mut offers, volume, &options.terms)?.ok()));
+    }
+    let today = replay(&folder, rules.rules(), &results_folder(&folder), &place)?;
+    let mut drafts = answer_all(options, &catalogue, &volumes, &today)?;
+    check_by_replay(&folder, &place, rules, &mut drafts)?;
     let (answers, offers): (Vec<Answer>, Vec<_>) = drafts.into_iter().map(|draft| (draft.answer, draft.best)).unzip();
     let points = today.verdicts.iter().map(|verdict| verdict.points).sum();
     let out = options.out.clone().unwrap_or_else(|| folder.root.join("rightsize"));
@@ -146,23 +150,31 @@ pub fn present_offers(
     terms: &TermOptions,
 ) -> Result<Vec<Result<Offer, String>>> {
     let mut offers = Offers::new(catalogue);
-    let mut present = Vec::with_capacity(volumes.list.len());
-    for volume in &volumes.list {
-        let terms = terms.price_terms(&volume.region)?;
-        present.push(if volume.config.is_empty() {
-            Err("the inventory has no configuration: add it to volumes.csv".to_owned())
-        } else {
-            offers.get(&volume.config, &terms).cloned()
-        });
+    volumes.list.iter().map(|volume| Ok(present_offer(&mut offers, volume, terms)?.cloned())).collect()
+}
+
+/// Today's offer of a volume, or the reason why there is none.
+fn present_offer<'a>(
+    offers: &'a mut Offers<'_>,
+    volume: &FleetVolume,
+    terms: &TermOptions,
+) -> Result<Result<&'a Offer, String>> {
+    if volume.config.is_empty() {
+        return Ok(Err("the inventory has no configuration: add it to volumes.csv".to_owned()));
     }
-    Ok(present)
+    Ok(offers.get(&volume.config, &terms.price_terms(&volume.region)?))
+}
+
+/// Limits of a replay; none for offers without them.
+fn limits_or_none(offer: Option<&Offer>) -> LevelLimits {
+    offer.and_then(|offer| limits_of(offer).ok()).map_or_else(LevelLimits::default, LevelLimits::fixed)
 }
 
 /// Rules of offers by number of the volume. Offers without limits of a replay have none.
 pub fn rules_of<'a>(offers: impl Iterator<Item = Option<&'a Offer>>) -> Rules {
     let mut rules = RulesBuilder::default();
     for offer in offers {
-        rules.add(offer.and_then(|offer| limits_of(offer).ok()).map_or_else(LevelLimits::default, LevelLimits::fixed));
+        rules.add(limits_or_none(offer));
     }
     rules.finish()
 }
@@ -177,38 +189,29 @@ fn answer_all(
     options: &RightsizeOptions,
     catalogue: &Catalogue,
     volumes: &FleetVolumes,
-    present: &[Result<Offer, String>],
     today: &Replayed,
 ) -> Result<Vec<Draft>> {
     let decider = Decider { catalogue, to: &options.to, percentile: options.percentile, room: options.headroom };
-    let answer = |verdict: &Verdict| -> Result<Draft> {
-        let number = verdict.volume as usize;
-        let (Some(volume), Some(offer)) = (volumes.list.get(number), present.get(number)) else {
-            anyhow::bail!("volume {number} is not in volumes.csv: restore the file");
+    let answer_some = |verdicts: &[Verdict]| -> Result<Vec<Draft>> {
+        let mut offers = Offers::new(catalogue);
+        let answer = |verdict: &Verdict| {
+            let number = verdict.volume;
+            let volume = volumes.list.get(number as usize);
+            let volume = volume.with_context(|| format!("volume {number} is not in volumes.csv: restore the file"))?;
+            let offer = present_offer(&mut offers, volume, &options.terms)?;
+            answer_one(&decider, volume, offer, verdict, &options.terms)
         };
-        answer_one(&decider, volume, offer, verdict, &options.terms)
+        verdicts.iter().map(answer).collect()
     };
     let threads = thread::available_parallelism().map_or(1, usize::from);
-    let chunk = today.verdicts.len().div_ceil(threads).max(1);
-    thread::scope(|scope| {
-        let work = |verdicts| scope.spawn(move || verdicts_of(verdicts, answer));
-        let workers: Vec<_> = today.verdicts.chunks(chunk).map(work).collect();
-        let mut drafts = Vec::new();
-        for worker in workers {
-            drafts.extend(worker.join().expect("a worker does not panic")?);
-        }
-        Ok(drafts)
-    })
-}
-
-fn verdicts_of(verdicts: &[Verdict], answer: impl Fn(&Verdict) -> Result<Draft>) -> Result<Vec<Draft>> {
-    verdicts.iter().map(answer).collect()
+    let chunks = today.verdicts.chunks(today.verdicts.len().div_ceil(threads).max(1)).collect();
+    Ok(map_on_all_processors(chunks, answer_some)?.into_iter().flatten().collect())
 }
 
 fn answer_one(
     decider: &Decider<'_>,
     volume: &FleetVolume,
-    offer: &Result<Offer, String>,
+    offer: Result<&Offer, String>,
     verdict: &Verdict,
     terms: &TermOptions,
 ) -> Result<Draft> {
@@ -238,7 +241,7 @@ fn answer_one(
     let offer = match offer {
         Ok(offer) => offer,
         Err(reason) => {
-            answer.risks.push(Risk::NoConfiguration { reason: reason.clone() });
+            answer.risks.push(Risk::NoConfiguration { reason });
             return Ok(Draft { answer, best: None });
         }
     };
@@ -274,20 +277,11 @@ fn not_replayed(offer: &Offer) -> Option<Risk> {
 }
 
 /// Replays the points with the proposed configurations, and withdraws those that would delay too many operations.
-fn check_by_replay(
-    folder: &Folder,
-    place: &RunPlace,
-    present: &[Result<Offer, String>],
-    drafts: &mut [Draft],
-) -> Result<()> {
-    let mut offers: Vec<Option<&Offer>> = present.iter().map(|offer| offer.as_ref().ok()).collect();
-    for draft in &*drafts {
-        if let Some(best) = &draft.best {
-            offers[draft.answer.volume.volume as usize] = Some(best);
-        }
+fn check_by_replay(folder: &Folder, place: &RunPlace, mut rules: RulesBuilder, drafts: &mut [Draft]) -> Result<()> {
+    for draft in drafts.iter().filter(|draft| draft.best.is_some()) {
+        rules.replace(draft.answer.volume.volume, limits_or_none(draft.best.as_ref()));
     }
-    let rules = rules_of(offers.into_iter());
-    let replayed = replay(folder, &rules, &results_folder(folder), place)?;
+    let replayed = replay(folder, rules.rules(), &results_folder(folder), place)?;
     for (draft, verdict) in drafts.iter_mut().zip(&replayed.verdicts) {
         let answer = &mut draft.answer;
         ensure!(answer.volume.volume == verdict.volume, "the points changed during the run: run it again");

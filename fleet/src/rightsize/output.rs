@@ -60,6 +60,17 @@ impl<'a> AnswerRow<'a> {
     }
 }
 
+/// All answers as JSON.
+#[derive(Serialize)]
+struct AnswerDocument<'a> {
+    format: &'static str,
+    currency: &'a str,
+    points: i64,
+    totals: &'a [TotalRow<'a>],
+    volumes: &'a [Answer],
+    without_points: &'a [String],
+}
+
 /// Writes all files.
 pub fn write(rightsized: &Rightsized) -> Result<()> {
     let out = &rightsized.out;
@@ -72,14 +83,14 @@ pub fn write(rightsized: &Rightsized) -> Result<()> {
     write_atomically(&out.join("verdicts.csv"), &table.into_inner()?)?;
     write_batch(&out.join("verdicts.parquet"), &batch_of(&rows)?)?;
     let totals = totals_of(&rightsized.answers);
-    let document = serde_json::json!({
-        "format": "plimsoll.fleet/1",
-        "currency": rightsized.currency,
-        "points": rightsized.points,
-        "totals": totals,
-        "volumes": rightsized.answers,
-        "without_points": rightsized.without_points,
-    });
+    let document = AnswerDocument {
+        format: "plimsoll.fleet/1",
+        currency: &rightsized.currency,
+        points: rightsized.points,
+        totals: &totals,
+        volumes: &rightsized.answers,
+        without_points: &rightsized.without_points,
+    };
     write_atomically(&out.join("verdicts.json"), &serde_json::to_vec_pretty(&document)?)?;
     // Rows by hand: the writer of CSV does not flatten.
     let mut table = csv::Writer::from_writer(Vec::new());
