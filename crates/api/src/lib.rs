@@ -648,4 +648,18 @@ pub struct Floor {
 pub struct ErrorBody {
     /// Cause and remedy, in one line.
     pub error: String,
+    /// The figures of a refusal of a product that is faster than the timers of the host.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub too_fast: Option<TooFast>,
+}
+
+/// A product whose responses at queue depth 1 are shorter than the lateness of the host's timers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct TooFast {
+    /// Response time of the product.
+    pub response_ns: u64,
+    /// Median lateness of a timer.
+    pub timer_p50_ns: u64,
+    /// Factor of `plimsoll serve --slow` at which the host can emulate the product.
+    pub slow_times: u64,
 }

@@ -165,6 +165,7 @@ impl Operation<'_> {
         durable::replace(&self.cloud.path, &objects.text()).map_err(|error| Refusal {
             kind: plimsoll_service::RefusalKind::Failed,
             message: format!("writing {}: {error}", self.cloud.path.display()),
+            too_fast: None,
         })
     }
 

@@ -87,7 +87,7 @@ impl From<AttachError> for CliError {
 impl From<StageError> for CliError {
     fn from(error: StageError) -> Self {
         match error {
-            StageError::Refused(message) => Self::Usage(message),
+            StageError::Refused(_) | StageError::TooFast { .. } => Self::Usage(error.to_string()),
             StageError::Interrupted => Self::Interrupted,
             StageError::Attach(error) => error.into(),
             StageError::Client(error) => error.into(),

@@ -19,7 +19,7 @@ use tokio::net::{TcpStream, UnixStream};
 
 use plimsoll_language::{Language, say};
 
-use crate::api::{ErrorBody, Period, Stats};
+use crate::api::{ErrorBody, Period, Stats, TooFast};
 use crate::http::Token;
 
 /// Name of the control socket in a data directory.
@@ -110,6 +110,7 @@ pub enum ClientError {
         status: u16,
         /// Cause and remedy, in one line.
         message: String,
+        too_fast: Option<TooFast>,
     },
     /// The peer is not a plimsoll service, or the connection broke.
     #[error("{address} is not a plimsoll service: {why}")]
@@ -220,8 +221,8 @@ impl Client {
         if status == StatusCode::UNAUTHORIZED {
             return Err(ClientError::Stranger(self.address.clone()));
         }
-        let refused: ErrorBody = serde_json::from_slice(&bytes).map_err(|_| self.broken(&status))?;
-        Err(ClientError::Refused { status: status.as_u16(), message: refused.error })
+        let ErrorBody { error, too_fast } = serde_json::from_slice(&bytes).map_err(|_| self.broken(&status))?;
+        Err(ClientError::Refused { status: status.as_u16(), message: error, too_fast })
     }
 
     /// Connects to a Unix socket, and retries while its listen queue is full.

@@ -5,7 +5,7 @@ use plimsoll_model::analytic::{Workload, capacity, iops_at};
 use plimsoll_units::{Bytes, Span};
 use plimsoll_volume::Slow;
 
-use crate::api::{Floor, HostCeiling};
+use crate::api::{Floor, HostCeiling, TooFast};
 use crate::product::Product;
 use crate::refusal::Refusal;
 
@@ -36,12 +36,15 @@ pub(crate) fn check(product: &Product, size: u64, floor: &Floor, slow: Slow) -> 
     if times <= f64::from(slow.times()) {
         return Ok(());
     }
-    let (answer, late) = (Span::from_nanos(answer as u64), Span::from_nanos(floor.timer_p50_ns));
-    Err(Refusal::bad(say!(
+    let slow_times = times as u64;
+    let too_fast = TooFast { response_ns: answer as u64, timer_p50_ns: floor.timer_p50_ns, slow_times };
+    let (answer, late) = (Span::from_nanos(too_fast.response_ns), Span::from_nanos(too_fast.timer_p50_ns));
+    let refusal = Refusal::bad(say!(
         "{} answers after {answer}, and timers of this host are late by {late} as a rule: start the service with --slow \
-         {times:.0}, which makes time {times:.0} times slower, or create the volume with --force",
+         {slow_times}, which makes time {slow_times} times slower, or create the volume with --force",
         product.like
-    )))
+    ));
+    Err(Refusal { too_fast: Some(too_fast), ..refusal })
 }
 
 /// The limit of this host, if the IOPS of a product exceed half of those of the host.
@@ -115,8 +118,9 @@ mod tests {
     fn timers_bound_the_shortest_answer() {
         let floor = Floor { iops: 10_000_000, ..FLOOR };
         let product = Product::read("link(4us)", &Catalogue::built_in(), None).unwrap();
-        let message = check(&product, 64 << 30, &floor, Slow::NOT).unwrap_err().message;
+        let Refusal { message, too_fast, .. } = check(&product, 64 << 30, &floor, Slow::NOT).unwrap_err();
         assert!(message.contains("timers of this host are late by 12") && message.contains("--slow 3,"), "{message}");
+        assert_eq!(too_fast, Some(TooFast { response_ns: 4_000, timer_p50_ns: 12_000, slow_times: 3 }));
         check(&product, 64 << 30, &Floor::default(), Slow::NOT).unwrap();
     }
 }

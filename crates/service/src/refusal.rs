@@ -8,6 +8,8 @@ use plimsoll_language::{label, say};
 use plimsoll_units::Bytes;
 use plimsoll_volume::{EditError, Errno, NotServed, Unrecoverable};
 
+use crate::api::TooFast;
+
 /// A refused request; nothing was changed.
 #[plimsoll_language::say_errors]
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -16,6 +18,7 @@ pub struct Refusal {
     pub kind: RefusalKind,
     /// Cause and remedy, in one line.
     pub message: String,
+    pub too_fast: Option<TooFast>,
 }
 
 /// Kinds of refusals, with their HTTP status.
@@ -83,7 +86,7 @@ pub enum OpenError {
 
 impl Refusal {
     pub(crate) fn new(kind: RefusalKind, message: impl Into<String>) -> Self {
-        Self { kind, message: message.into() }
+        Self { kind, message: message.into(), too_fast: None }
     }
 
     pub(crate) fn bad(message: impl Into<String>) -> Self {

@@ -202,9 +202,8 @@ impl StagedVolume {
         let client = &self.service.client;
         let request = Create { name: NAME.into(), like: like.into(), size_bytes, ..Create::default() };
         let volume = client.post("/v1/volumes", &request).map_err(|error| match error {
-            error if error.is_mistake() => {
-                StageError::Refused(format!("--like {like}: {}", with_our_flag(&error.to_string())))
-            }
+            ClientError::Refused { too_fast: Some(figures), .. } => StageError::too_fast(like, figures),
+            error if error.is_mistake() => StageError::Refused(format!("--like {like}: {error}")),
             error => error.into(),
         })?;
         self.model = client.read::<Volume>(&volume)?.model;
@@ -279,17 +278,6 @@ fn uncache(directory: &Path) {
     }
 }
 
-/// Replaces the service's flag in a refusal by the suite's flag.
-fn with_our_flag(refusal: &str) -> String {
-    match refusal.split_once(label!(": start the service with --slow ")) {
-        Some((why, rest)) => {
-            let times: String = rest.chars().take_while(char::is_ascii_digit).collect();
-            say!("{why}: add --slow {times} to run the model {times} times slower")
-        }
-        None => refusal.to_owned(),
-    }
-}
-
 fn sort_changes(mut changes: Vec<(Span, String)>) -> VecDeque<(Span, String)> {
     changes.sort_by_key(|(at, _)| *at);
     changes.into()
@@ -298,14 +286,14 @@ fn sort_changes(mut changes: Vec<(Span, String)>) -> VecDeque<(Span, String)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::api::TooFast;
 
     #[test]
     fn refusal_of_fast_products_names_the_flag() {
-        let refusal = "oci:2TB@120vpu carries 300000 IOPS, and this host 100000 without a model, of which half (50000) is \
-                       safe: start the service with --slow 6, which makes time 6 times slower";
-        let told = with_our_flag(refusal);
-        assert!(told.ends_with("is safe: add --slow 6 to run the model 6 times slower"), "{told}");
-        assert_eq!(with_our_flag("no such product"), "no such product");
+        let figures = TooFast { response_ns: 4_000, timer_p50_ns: 12_000, slow_times: 3 };
+        let expected = "--like link(4us) answers after 4 us, and timers of this host are late by 12 us as a rule: add \
+                        --slow 3 to run the model 3 times slower";
+        assert_eq!(StageError::too_fast("link(4us)", figures).to_string(), expected);
     }
 
     #[test]

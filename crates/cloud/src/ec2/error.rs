@@ -66,7 +66,7 @@ impl Ec2Error {
 }
 
 impl From<Refusal> for Ec2Error {
-    fn from(Refusal { kind, message }: Refusal) -> Self {
+    fn from(Refusal { kind, message, .. }: Refusal) -> Self {
         match kind {
             RefusalKind::Bad => Self::value(message),
             RefusalKind::NotFound => Self::new("InvalidParameterValue", message),

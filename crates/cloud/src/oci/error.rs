@@ -92,7 +92,7 @@ impl OciError {
 }
 
 impl From<Refusal> for OciError {
-    fn from(Refusal { kind, message }: Refusal) -> Self {
+    fn from(Refusal { kind, message, .. }: Refusal) -> Self {
         match kind {
             RefusalKind::Bad => Self::invalid(message),
             RefusalKind::NotFound => Self::new(StatusCode::NOT_FOUND, "NotAuthorizedOrNotFound", message),

@@ -302,10 +302,8 @@ where
 {
     let content = ResponseContent::Json(SchemaGenerator::subschema_for::<A>);
     let act = move |service: &Service, input: &RouteInput| {
-        let body = serde_json::from_slice(&input.body).map_err(|error| Refusal {
-            kind: RefusalKind::Bad,
-            message: say!("invalid body for {path}: {error}; see GET /openapi.json"),
-        })?;
+        let body = serde_json::from_slice(&input.body)
+            .map_err(|error| Refusal::bad(say!("invalid body for {path}: {error}; see GET /openapi.json")))?;
         act(service, &input.name, &body).map(|it| json(&it))
     };
     Route { body: Some(SchemaGenerator::subschema_for::<B>), ..Route::new(verb, path, id, summary, content, act) }
@@ -384,7 +382,9 @@ impl Route {
         match done {
             Ok(Ok(_)) if media.is_empty() => status.into_response(),
             Ok(Ok(bytes)) => (status, [(CONTENT_TYPE, media)], bytes).into_response(),
-            Ok(Err(refusal)) => refused(status_of(refusal.kind), &refusal.message),
+            Ok(Err(Refusal { kind, message: error, too_fast })) => {
+                format_error(status_of(kind), &ErrorBody { error, too_fast })
+            }
             Err(_) => refused(StatusCode::INTERNAL_SERVER_ERROR, "the service failed: see its output"),
         }
     }
@@ -402,8 +402,11 @@ const fn status_of(kind: RefusalKind) -> StatusCode {
 }
 
 fn refused(status: StatusCode, error: &str) -> Response {
-    let body = json(&ErrorBody { error: error.to_owned() });
-    (status, [(CONTENT_TYPE, "application/json")], body).into_response()
+    format_error(status, &ErrorBody { error: error.to_owned(), ..ErrorBody::default() })
+}
+
+fn format_error(status: StatusCode, body: &ErrorBody) -> Response {
+    (status, [(CONTENT_TYPE, "application/json")], json(body)).into_response()
 }
 
 /// Refuses and logs a request that no route takes: a client of another version may send it.
