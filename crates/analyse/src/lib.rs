@@ -12,7 +12,6 @@ mod described;
 mod drift;
 mod estimate;
 mod fit;
-mod gate;
 mod history;
 pub mod interval;
 mod knee;
@@ -43,7 +42,6 @@ pub use fit::{
     Alternative, CountedLatencies, FitDoubt, Fitted, FittedRange, Identification, Misfit, NotCalibrated, NotFitted,
     Parameter, StatedLimits, VolumeLatencies, calibrate, fit,
 };
-pub use gate::{GATE_FIGURES, Gate, GateError, GateFigure, GateGap, GateOutcome, JudgedFigure, Percentile};
 pub use history::{MIN_SERIES, SeriesChange, SeriesFigure, SeriesValue, find_changes};
 pub use knee::{accept_drift_beyond, knee};
 pub use load_line::{chosen_objective, judged, ladder, load_line};

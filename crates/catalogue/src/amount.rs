@@ -46,6 +46,14 @@ pub fn parse_money(text: &str) -> Result<Money, AmountError> {
     Ok(Money { millionths, currency: currency.ok_or_else(malformed)? })
 }
 
+/// A non-negative amount, and its currency, if it has one.
+///
+/// # Errors
+/// If the text is ambiguous or no amount.
+pub fn parse_sum(text: &str) -> Result<(f64, Option<Currency>), AmountError> {
+    parse_amount(text).map(|(amount, currency)| (amount.as_f64(), currency))
+}
+
 /// An amount and its currency, if it has one: `9500.50`, `¥1,450,000`, `1 450 000 JPY`, `$0.08`, `1.450.000,50 €`.
 pub(crate) fn parse_amount(text: &str) -> Result<(Decimal, Option<Currency>), AmountError> {
     let malformed = || AmountError::Malformed(text.to_owned());

@@ -59,7 +59,7 @@ mod translate;
 mod typical;
 mod view;
 
-pub use amount::{AmountError, parse_money};
+pub use amount::{AmountError, parse_money, parse_sum};
 pub use ask::Ask;
 pub use catalogue::{Catalogue, built_in_files, check_built_in, check_product};
 pub use chain::NoModel;

@@ -8,6 +8,7 @@ mod climb;
 pub mod diagnosis;
 pub mod elapsed;
 mod explain;
+mod gate;
 pub mod hours;
 mod lift;
 mod matching;
@@ -25,6 +26,7 @@ pub use explain::{
     AboveCeiling, CachedOperations, Cause, ConfusedUnits, CreditState, ExceededCeiling, Explanation, LoadComparison,
     explain,
 };
+pub use gate::{GATE_FIGURES, Gate, GateError, GateFigure, GateGap, GateOutcome, JudgedFigure, Percentile};
 pub use lift::Lift;
 pub use matching::{Matches, Rejected, SuitableOffer, Unsuitable, matching};
 pub use need::{Need, ask_of};

@@ -5,8 +5,8 @@ use std::ffi::OsStr;
 use clap::{Arg, Command};
 use clap_complete::engine::{ArgValueCompleter, CompletionCandidate, PathCompleter, ValueCompleter};
 use clap_complete::env::Shells;
-use plimsoll_analyse::GATE_FIGURES;
 use plimsoll_catalogue::{Catalogue, Product, ProductKind, built_in_requirements};
+use plimsoll_choose::GATE_FIGURES;
 use plimsoll_measure::{BUILT_IN, LAST, name_run};
 use plimsoll_service::api::Volume;
 

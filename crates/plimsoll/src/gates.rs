@@ -2,8 +2,7 @@
 
 use std::io::Write;
 
-use plimsoll_analyse::{Gate, GateOutcome};
-use plimsoll_catalogue::Money;
+use plimsoll_choose::{Gate, GateOutcome};
 use plimsoll_report::words::gate_outcome;
 use plimsoll_report::{JudgedGate, junit, junit_of_failure};
 
@@ -49,9 +48,4 @@ pub fn decide<T>(
         () if is_any(|outcome| matches!(outcome, GateOutcome::Unknown(_))) => Err(CliError::Ended(UNKNOWN)),
         () => Ok(()),
     }
-}
-
-/// A price for [`Gate::judge_price`].
-pub fn amount_and_currency(money: Money) -> (f64, String) {
-    (money.as_f64(), money.currency.to_string())
 }

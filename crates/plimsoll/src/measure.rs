@@ -4,8 +4,8 @@ mod against;
 
 use std::path::PathBuf;
 
-use plimsoll_analyse::Gate;
 use plimsoll_catalogue::{Catalogue, Like};
+use plimsoll_choose::Gate;
 use plimsoll_language::say;
 use plimsoll_measure::{MeasurementRequest, RunContext, RunLabel};
 use plimsoll_record::Curve;

@@ -1,16 +1,15 @@
 //! `plimsoll quote`: limits, prices and binding limits of configurations, and the price of lifting them.
 
-use plimsoll_analyse::{Gate, GateFigure};
 use plimsoll_catalogue::Money;
-use plimsoll_choose::Quote;
 use plimsoll_choose::elapsed::jobs_on;
+use plimsoll_choose::{Gate, GateFigure, Quote};
 use plimsoll_language::{label, say};
 use plimsoll_measure::Percent;
 use plimsoll_units::Bytes;
 
 use crate::args::QuoteArgs;
 use crate::cli_error::CliError;
-use crate::gates::{self, amount_and_currency};
+use crate::gates;
 use crate::offers::read_offers;
 use crate::output::{Forms, put};
 
@@ -20,7 +19,7 @@ const LEAST_BLOCK: Bytes = Bytes::new(512);
 pub fn run(args: &QuoteArgs) -> Result<(), CliError> {
     let quotes = gates::guard(&args.gates, || show_quotes(args))?;
     let judge = |gate: &Gate, quote: &Quote| match gate.figure() {
-        GateFigure::Price => gate.judge_price(monthly_price(quote).map(amount_and_currency)),
+        GateFigure::Price => gate.judge_price(monthly_price(quote)),
         GateFigure::Maximum => gate.judge_exact(quote.standing.binding().map(|bound| bound.iops)),
         _ => gate.judge_exact(None),
     };

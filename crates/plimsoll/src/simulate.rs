@@ -1,7 +1,8 @@
 //! `plimsoll simulate`: the same loads and reports for products or models, in virtual time.
 
-use plimsoll_analyse::{Gate, share_objective};
+use plimsoll_analyse::share_objective;
 use plimsoll_catalogue::Price;
+use plimsoll_choose::Gate;
 use plimsoll_measure::{NamedModel, SimulationRequest, read_model};
 use plimsoll_record::Curve;
 use plimsoll_report::pages::Sheet;

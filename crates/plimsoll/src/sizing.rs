@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use plimsoll_analyse::GateFigure;
 use plimsoll_catalogue::PriceTerms;
+use plimsoll_choose::GateFigure;
 use plimsoll_choose::elapsed::JobWord;
 use plimsoll_choose::sizing::{Compute, Design, Growth, Sizing};
 use plimsoll_choose::what_if::Tuning;
@@ -16,7 +16,7 @@ use plimsoll_web::Threads;
 
 use crate::args::{SizeArgs, WhatIfWord};
 use crate::cli_error::CliError;
-use crate::gates::{self, amount_and_currency};
+use crate::gates;
 use crate::offers::read_offers;
 use crate::output::{Forms, put};
 
@@ -28,7 +28,7 @@ pub fn run(args: &SizeArgs) -> Result<(), CliError> {
     let sizing = gates::guard(&args.gates, || size_inputs(args))?;
     let named = [(sizing.required.subject.clone(), &sizing)];
     gates::decide(&args.gates, &named, |gate, sizing| match gate.figure() {
-        GateFigure::Price => gate.judge_price(sizing.best_total().map(amount_and_currency)),
+        GateFigure::Price => gate.judge_price(sizing.best_total()),
         GateFigure::DatabaseTime => {
             gate.judge_exact(sizing.best_effect().and_then(|effect| Some(-effect.least_saved()?)))
         }

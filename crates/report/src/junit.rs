@@ -1,7 +1,7 @@
 //! Outcomes of gates as XML of `JUnit`, which CI servers show as tests.
 
 use maud::html;
-use plimsoll_analyse::{Gate, GateOutcome};
+use plimsoll_choose::{Gate, GateOutcome};
 
 use crate::words::gate_outcome;
 
@@ -54,7 +54,7 @@ pub fn junit_of_failure(gates: &[Gate], message: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use plimsoll_analyse::GateGap;
+    use plimsoll_choose::GateGap;
     use plimsoll_record::Estimate;
 
     use super::*;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::builder::FalseyValueParser;
 use clap::{Arg, Args};
-use plimsoll_analyse::Gate;
+use plimsoll_choose::Gate;
 
 /// Output files of a result.
 #[derive(Clone, Debug, Args)]

@@ -60,7 +60,7 @@ pub struct TermsArgs {
     #[arg(long, global = true, value_name = "REGION")]
     pub region: Option<String>,
     /// Your own monthly price of a product or machine, instead of the catalogue's: a total, or an amount for each GiB,
-    /// such as 'netapp/aff-c800=9500 USD' or 'netapp/aff-c800=0.12 USD/GiB'. Repeatable
+    /// such as 'netapp/aff-c800=9500 USD', 'netapp/aff-c800=¥1,450,000' or 'netapp/aff-c800=$0.12/GiB'. Repeatable
     #[arg(long, global = true, value_name = "PRODUCT=AMOUNT[/GiB]")]
     pub price: Vec<OwnPrice>,
     /// Price machines and disks with a commitment (reservation, savings plan, committed use) where an imported list has

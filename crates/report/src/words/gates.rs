@@ -1,6 +1,6 @@
 //! Outcomes of conditions on a result.
 
-use plimsoll_analyse::{Gate, GateFigure, GateGap, GateOutcome, JudgedFigure};
+use plimsoll_choose::{Gate, GateFigure, GateGap, GateOutcome, JudgedFigure};
 use plimsoll_language::{label, say};
 
 use crate::number;

@@ -6,13 +6,13 @@
 use core::fmt;
 use std::str::FromStr;
 
+use plimsoll_analyse::Comparison;
+use plimsoll_analyse::interval::student;
+use plimsoll_catalogue::{AmountError, Currency, Money, parse_sum};
 use plimsoll_load::Pace;
 use plimsoll_record::{Curve, Estimate, Finding, LoadLine, Run};
 use plimsoll_units::{Iops, Span};
 use thiserror::Error;
-
-use crate::Comparison;
-use crate::interval::student;
 
 /// A condition under which a result fails.
 #[derive(Clone, Debug, PartialEq)]
@@ -20,8 +20,8 @@ pub struct Gate {
     figure: GateFigure,
     is_below: bool,
     threshold: Threshold,
-    /// ISO 4217 code of the threshold of a price, if given.
-    currency: Option<String>,
+    /// Currency of the threshold of a price, if given.
+    currency: Option<Currency>,
     text: String,
 }
 
@@ -76,8 +76,8 @@ pub enum GateOutcome {
 pub struct JudgedFigure {
     /// In the unit of the figure; nanoseconds for times.
     pub estimate: Estimate,
-    /// ISO 4217 code of a price.
-    pub currency: Option<String>,
+    /// Currency of a price.
+    pub currency: Option<Currency>,
 }
 
 /// Reason why a condition is undetermined.
@@ -100,7 +100,7 @@ pub enum GateGap {
     /// No open loads were measured on both sides of this rate, in operations per second.
     NoLoads(f64),
     /// The price of the result has this currency, and the threshold another.
-    OtherCurrency(String),
+    OtherCurrency(Currency),
 }
 
 /// A text that is not a condition.
@@ -118,7 +118,7 @@ pub struct GateError {
 /// The part of a condition that cannot be parsed.
 #[rustfmt::skip]
 #[plimsoll_language::say_errors]
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
 enum GateFault {
     #[error("it has no < or >")] Comparison,
     #[error("the percentage is no number")] Percentage,
@@ -126,7 +126,7 @@ enum GateFault {
     #[error("the rate after @ is not in IOPS")] Rate,
     #[error("its value is not in IOPS, such as 20k")] Iops,
     #[error("its value is not a time, such as 10ms")] Time,
-    #[error("its value is not an amount, such as 500 USD")] Amount,
+    #[error(transparent)] Amount(AmountError),
     #[error("its value is a percentage, such as 2%")] DatabaseTime,
 }
 
@@ -153,16 +153,16 @@ impl Gate {
         figure.map_or(GateOutcome::Unknown(GateGap::NoFigure), |figure| self.judge(Estimate::bare(figure)))
     }
 
-    /// Judges a price with its currency, an ISO 4217 code; an absent one is undetermined, as is a change.
-    pub fn judge_price(&self, price: Option<(f64, String)>) -> GateOutcome {
+    /// Judges a price; an absent one is undetermined, as is a change.
+    pub fn judge_price(&self, price: Option<Money>) -> GateOutcome {
         if self.is_change() {
             return GateOutcome::Unknown(GateGap::SingleRun);
         }
-        let Some((amount, currency)) = price else { return GateOutcome::Unknown(GateGap::NoFigure) };
-        if self.currency.as_ref().is_some_and(|own| *own != currency) {
-            return GateOutcome::Unknown(GateGap::OtherCurrency(currency));
+        let Some(price) = price else { return GateOutcome::Unknown(GateGap::NoFigure) };
+        if self.currency.is_some_and(|own| own != price.currency) {
+            return GateOutcome::Unknown(GateGap::OtherCurrency(price.currency));
         }
-        self.decide(JudgedFigure { estimate: Estimate::bare(amount), currency: Some(currency) })
+        self.decide(JudgedFigure { estimate: Estimate::bare(price.as_f64()), currency: Some(price.currency) })
     }
 
     fn decide(&self, figure: JudgedFigure) -> GateOutcome {
@@ -332,13 +332,12 @@ impl FromStr for Gate {
         let (figure, rest) = text.split_at(at);
         let value = rest[1..].trim();
         let figure = parse_figure(figure.trim()).map_err(error)?;
-        let (value, currency) = if figure == GateFigure::Price { split_currency(value) } else { (value, None) };
-        let threshold = match value.strip_suffix('%') {
-            Some(percent) => {
-                let percent = percent.trim().parse::<f64>().ok().filter(|percent| percent.is_finite());
-                Threshold::Change(percent.ok_or_else(|| error(GateFault::Percentage))? / 100.0)
-            }
-            None => Threshold::Value(parse_value(figure, value).map_err(error)?),
+        let (threshold, currency) = if let Some(percent) = value.strip_suffix('%') {
+            let percent = percent.trim().parse::<f64>().ok().filter(|percent| percent.is_finite());
+            (Threshold::Change(percent.ok_or_else(|| error(GateFault::Percentage))? / 100.0), None)
+        } else {
+            let (value, currency) = parse_value(figure, value).map_err(error)?;
+            (Threshold::Value(value), currency)
         };
         Ok(Self { figure, is_below: rest.starts_with('<'), threshold, currency, text: text.trim().to_owned() })
     }
@@ -369,33 +368,26 @@ fn parse_figure(text: &str) -> Result<GateFigure, GateFault> {
     })
 }
 
-/// An amount and the currency behind it, if any.
-fn split_currency(value: &str) -> (&str, Option<String>) {
-    let amount = value.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-    let code = &value[amount.len()..];
-    if code.len() == 3 { (amount.trim_end(), Some(code.to_ascii_uppercase())) } else { (value, None) }
-}
-
-fn parse_value(figure: GateFigure, value: &str) -> Result<f64, GateFault> {
+/// The value in the unit of the figure, and the currency of a price, if it has one.
+fn parse_value(figure: GateFigure, value: &str) -> Result<(f64, Option<Currency>), GateFault> {
     match figure {
         GateFigure::Line | GateFigure::Knee | GateFigure::Maximum => {
             let iops: Result<Iops, _> = value.parse();
-            iops.map(Iops::as_f64).map_err(|_| GateFault::Iops)
+            iops.map(|iops| (iops.as_f64(), None)).map_err(|_| GateFault::Iops)
         }
         GateFigure::Latency(..) => {
             let span: Result<Span, _> = value.parse();
-            span.map(|span| span.as_nanos() as f64).map_err(|_| GateFault::Time)
+            span.map(|span| (span.as_nanos() as f64, None)).map_err(|_| GateFault::Time)
         }
-        GateFigure::Price => {
-            let price = value.parse::<f64>().ok().filter(|price| price.is_finite());
-            price.ok_or(GateFault::Amount)
-        }
+        GateFigure::Price => parse_sum(value).map_err(GateFault::Amount),
         GateFigure::DatabaseTime => Err(GateFault::DatabaseTime),
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use plimsoll_catalogue::parse_money;
+
     use super::*;
 
     fn estimate(low: f64, value: f64, high: f64) -> Estimate {
@@ -441,14 +433,21 @@ mod tests {
 
     #[test]
     fn price_is_compared_in_its_currency_only() {
-        let price = |amount: f64, currency: &str| Some((amount, currency.to_owned()));
-        for text in ["price > 500 USD", "price > 500usd", "price > 500"] {
-            assert!(matches!(gate(text).judge_price(price(501.0, "USD")), GateOutcome::Failed(_)), "{text}");
-            assert!(matches!(gate(text).judge_price(price(499.0, "USD")), GateOutcome::Passed(_)), "{text}");
+        let price = |text: &str| Some(parse_money(text).expect("an amount"));
+        for text in ["price > 1500 USD", "price > 1500usd", "price > $1500.00", "price > US$1,500.00", "price > 1500"] {
+            assert!(matches!(gate(text).judge_price(price("1501 USD")), GateOutcome::Failed(_)), "{text}");
+            assert!(matches!(gate(text).judge_price(price("1499 USD")), GateOutcome::Passed(_)), "{text}");
         }
-        let other = gate("price > 500 USD").judge_price(price(499.0, "JPY"));
-        assert_eq!(other, GateOutcome::Unknown(GateGap::OtherCurrency("JPY".to_owned())));
+        assert!(matches!(gate("price > ¥1,450,000").judge_price(price("1450001 JPY")), GateOutcome::Failed(_)));
+        let other = gate("price > 500 USD").judge_price(price("499 JPY"));
+        assert_eq!(other, GateOutcome::Unknown(GateGap::OtherCurrency("JPY".parse().expect("a currency"))));
         assert_eq!(gate("price > 500").judge_price(None), GateOutcome::Unknown(GateGap::NoFigure));
+    }
+
+    #[test]
+    fn amount_that_may_be_two_numbers_is_refused() {
+        let refusal = "price > 1,450".parse::<Gate>().expect_err("it is ambiguous").to_string();
+        assert!(refusal.contains("\"1,450\" may be 1450 or 1.45: write 1450 or 1.45"), "{refusal}");
     }
 
     #[test]
