@@ -12,7 +12,7 @@ use plimsoll_choose::sizing::{
 };
 use plimsoll_choose::what_if::{CacheWhatIf, WhatIfs, cache, with_reads_left};
 use plimsoll_ingest::{DatabaseDemand, Outcome as Ingested};
-use plimsoll_language::label;
+use plimsoll_language::{label, say};
 use plimsoll_measure::sizing::{MIN_CAPACITY, stored_capacity};
 use plimsoll_report::{Page, page_fragment, pages, typeset};
 use plimsoll_units::Bytes;
@@ -93,6 +93,11 @@ pub fn size(shared: &ConsoleState, input: &Input) -> WebResult {
     let found = search_catalogue(shared, &parsed, subject, &request, &input.cancelled)?;
     let page = render_sizing(&parsed, &found);
     let headline = page.headline.as_ref().map(|headline| typeset(&headline.text)).unwrap_or_default();
+    let headline = match parsed.demand.subjects.len() {
+        0 | 1 => headline,
+        count if subject.name.is_empty() => say!("First of {count} databases and hosts: {headline}"),
+        _ => format!("{}: {headline}", subject.name),
+    };
     let [verdict, word, remedy] = judge(&found.sizing);
     let caches = found.what_ifs.cache.as_ref().map(list_caches).unwrap_or_default();
     let choices = list_choices(&found.sizing);
@@ -169,16 +174,19 @@ pub fn render_sizing(parsed: &Parsed, found: &SearchResult) -> Page {
     pages::sizing(&found.sizing, &found.what_ifs, &parsed.outcomes, MAX_CHOICES)
 }
 
-/// The named subject, or the only one.
+/// The named subject, or the first if there is no name; the ranking states which.
 pub fn find_subject<'p>(parsed: &'p Parsed, name: &str) -> Result<&'p DatabaseDemand, WebRefusal> {
     let subjects = &parsed.demand.subjects;
-    match subjects.iter().find(|subject| subject.name == name).or(subjects.first()) {
-        Some(subject) => Ok(subject),
-        None => Err(WebRefusal::bad(match parsed.refusals().first() {
+    let found = subjects.iter().find(|subject| subject.name == name);
+    found.or_else(|| subjects.first().filter(|_| name.is_empty())).ok_or_else(|| {
+        WebRefusal::bad(match parsed.refusals().first() {
+            _ if !subjects.is_empty() => {
+                say!("{name} is not in the reports: reload the page, and choose one of {}", subject_names(parsed))
+            }
             Some(refusal) => refusal.clone(),
             None => label!("the reports have no operations of storage: upload an AWR report, or iostat").to_owned(),
-        })),
-    }
+        })
+    })
 }
 
 /// Searches the catalogue, unless the client is gone: a slider supersedes its own requests. The last report is kept, as

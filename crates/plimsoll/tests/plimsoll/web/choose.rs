@@ -1,5 +1,7 @@
 //! Choosing in a browser: a report dropped, choices ranked, a slider moved, and the whole story in three clicks.
 
+use plimsoll_testkit::Workload;
+
 use crate::web::browser::{self, Browser};
 use crate::web::console::WebServer;
 
@@ -73,20 +75,48 @@ fn number_leads_to_its_line(server: &WebServer, browser: &Browser) {
     browser.wait("document.querySelector('#report h1') !== null");
 }
 
+/// Uploads files as a case; returns it.
+fn upload(server: &WebServer, cookie: &str, files: &[(&str, &[u8])]) -> String {
+    let case = server.post("/api/reports", cookie, "{}").json()["id"].as_str().unwrap().to_owned();
+    let (host, own) = (server.host(), server.origin());
+    for (name, bytes) in files {
+        let headers = [
+            ("host", host.as_str()),
+            ("cookie", cookie),
+            ("origin", &own),
+            ("content-type", "application/octet-stream"),
+            ("x-file-name", name),
+        ];
+        assert_eq!(server.send("PUT", &format!("/api/reports/{case}"), &headers, bytes).status, 200);
+    }
+    case
+}
+
+#[test]
+fn one_of_several_databases_is_named_by_its_ranking() {
+    let server = WebServer::start("several");
+    let cookie = server.session();
+    let report = |database: &str| Workload { database: database.into(), ..Workload::small_shop(9) }.awr_html();
+    let (sales, stock) = (report("SALES"), report("STOCK"));
+    let case = upload(&server, &cookie, &[("a.html", sales.as_bytes()), ("b.html", stock.as_bytes())]);
+    let rank = |subject: &str| {
+        let body = format!(r#"{{"capacity":"500GiB","providers":["oci"],"subject":"{subject}"}}"#);
+        server.post(&format!("/api/reports/{case}/size"), &cookie, &body)
+    };
+    for (subject, expected) in [("", "SALES: "), ("STOCK", "STOCK: ")] {
+        let ranked = rank(subject);
+        assert!(ranked.json()["headline"].as_str().unwrap().starts_with(expected), "{ranked:?}");
+    }
+    let refused = rank("STORE");
+    assert_eq!(refused.status, 400, "{refused:?}");
+    assert!(refused.json()["error"].as_str().unwrap().contains("choose one of SALES, STOCK"), "{refused:?}");
+}
+
 #[test]
 fn useless_report_is_refused_with_reason() {
     let server = WebServer::start("useless");
     let cookie = server.session();
-    let case = server.post("/api/reports", &cookie, "{}").json()["id"].as_str().unwrap().to_owned();
-    let (host, own) = (server.host(), server.origin());
-    let headers = [
-        ("host", host.as_str()),
-        ("cookie", &cookie),
-        ("origin", &own),
-        ("content-type", "application/octet-stream"),
-        ("x-file-name", "letter.txt"),
-    ];
-    assert_eq!(server.send("PUT", &format!("/api/reports/{case}"), &headers, b"Dear all,\n").status, 200);
+    let case = upload(&server, &cookie, &[("letter.txt", b"Dear all,\n")]);
     let ranked = server.post(&format!("/api/reports/{case}/size"), &cookie, "{}");
     assert_eq!(ranked.status, 400, "{ranked:?}");
     assert!(ranked.json()["error"].as_str().unwrap().contains("letter.txt"), "{ranked:?}");
