@@ -8,9 +8,11 @@
 mod arguments;
 mod flags;
 
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use plimsoll_language::{label, say};
+use plimsoll_units::Bytes;
 
 use crate::fault::{Fault, FaultKind, Findings, Note, Place};
 use crate::groups;
@@ -36,6 +38,18 @@ pub struct FioCommand {
     pub warnings: Vec<Note>,
     /// Output of `--showcmd`: a line per job file.
     pub displayed: String,
+}
+
+impl FioCommand {
+    /// The smallest and the largest block size of each used direction of the jobs.
+    pub fn block_sizes(&self) -> BTreeSet<Bytes> {
+        let each = self.jobs.iter().flat_map(|job| {
+            let (direction, blocks) = (&job.access.direction, &job.access.blocks);
+            let used = [(direction.reads, &blocks.read), (direction.writes, &blocks.write)];
+            used.into_iter().filter(|(is_used, _)| *is_used).flat_map(|(_, sizes)| [sizes.smallest(), sizes.largest()])
+        });
+        each.collect()
+    }
 }
 
 /// Parses the arguments after the program's name, and the job files among them.

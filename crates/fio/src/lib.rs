@@ -9,6 +9,7 @@ mod groups;
 mod help;
 mod job;
 mod near;
+mod note;
 mod number;
 mod options;
 mod parse;
@@ -28,6 +29,7 @@ pub use job::{
     FileAdvice, FileOptions, FileOrder, FioJob, Flow, JobDirection, Lifetime, Logs, Order, RangeSync, RawOption,
     Reporting, Seed, SteadyCriterion, SteadyState, Synchronous, ThinkTime, Verification, WindowValue,
 };
+pub use note::JobNote;
 pub use number::{Bare, Base};
 pub use options::{OptionLookup, Spec, Support, ValueForm, look_up, options};
 pub use parse::Surroundings;

@@ -215,12 +215,12 @@ fn check_size_sharing(offer: &Offer, conditions: &Conditions) -> Option<Finding>
 /// run.
 fn list_doubts(offer: &Offer) -> Vec<Finding> {
     let (model, all) = Language::English.scope(|| (offer.product().model_view(), offer.doubts()));
-    let mut doubts = model.map(|model| model.doubts).unwrap_or_default();
+    let doubts = model.map(|model| model.doubts).unwrap_or_default();
     let others = all.into_iter().filter(|doubt| !doubts.contains(&doubt.text)).count();
-    if others > 0 {
-        let product = &offer.config.volume.product;
-        doubts.push(format!("{others} of its figures are unverified (plimsoll catalogue show {product})"));
-    }
+    let unverified = (others > 0).then(|| Finding::FiguresUnverified {
+        count: u32::try_from(others).unwrap_or(u32::MAX),
+        product: offer.config.volume.product.clone(),
+    });
     let own = doubts.into_iter().filter(|doubt| !is_about_size_sharing(doubt));
-    own.map(|what| Finding::ModelDoubted { what }).collect()
+    own.map(|what| Finding::ModelDoubted { what }).chain(unverified).collect()
 }

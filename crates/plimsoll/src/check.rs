@@ -87,8 +87,8 @@ fn check(
     while runs.need_another() {
         let jobs = PlannedJobs::new(&command, &plan, target.meaning, &version);
         let (outcome, remaining) = perform(&jobs, &mut target, &mut results, &mut console)?;
-        for note in remaining {
-            console.say(&note);
+        for note in &remaining {
+            console.say(&words::job_note(note));
         }
         if outcome.interrupted {
             return Err(CliError::Interrupted);
@@ -103,7 +103,7 @@ fn check(
         origin: words::source_word(&facts.source),
         runs: runs.count(),
         conditions: &runs.judge(),
-        cautions: plan.notes.iter().cloned().chain(findings).collect(),
+        cautions: plan.notes.iter().map(words::job_note).chain(findings).collect(),
         failures: &runs.failures,
     };
     forms.write(&pages::checked_requirement(&checked), || requirement_json(&checked))?;

@@ -5,17 +5,17 @@ mod observer;
 pub mod results;
 mod server;
 
-use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::PathBuf;
 
 use plimsoll_device::Engine;
 use plimsoll_drive::Onward;
-use plimsoll_fio::{FioCommand, Flags, HELP, Question, command, engine_help, option_help, print};
+use plimsoll_fio::{FioCommand, Flags, HELP, JobNote, Question, command, engine_help, option_help, print};
 use plimsoll_language::{label, say};
 use plimsoll_measure::read_model;
 use plimsoll_record::{Source, Subject};
 use plimsoll_report::pages;
+use plimsoll_report::words::{job_note, source_word};
 use plimsoll_suite::fio::{
     JobFiles, JobsOutcome, NamedDisk, PathLookup, PathMeaning, PlanContext, PlannedJobs, StagePlan, find_file,
     is_directory, plan, unix_ms, with_surroundings,
@@ -54,7 +54,7 @@ pub fn run(args: &FioArgs) -> Result<(), CliError> {
         return Ok(());
     }
     let (mut target, plan) = prepare(&command).map_err(as_fio)?;
-    plan.notes.iter().for_each(|note| notes.write(note));
+    plan.notes.iter().for_each(|note| notes.write(job_note(note)));
     if let Some(doubt) = find_size_doubt(&command) {
         notes.write(doubt);
     }
@@ -63,13 +63,7 @@ pub fn run(args: &FioArgs) -> Result<(), CliError> {
 
 /// The doubt of the product of `--on` about jobs of several sizes.
 fn find_size_doubt(command: &FioCommand) -> Option<String> {
-    let each = command.jobs.iter().flat_map(|job| {
-        let (direction, blocks) = (&job.access.direction, &job.access.blocks);
-        let used = [(direction.reads, &blocks.read), (direction.writes, &blocks.write)];
-        used.into_iter().filter(|(is_used, _)| *is_used).flat_map(|(_, sizes)| [sizes.smallest(), sizes.largest()])
-    });
-    let sizes: BTreeSet<Bytes> = each.collect();
-    let on = command.flags.on.first().filter(|_| sizes.len() > 1)?;
+    let on = command.flags.on.first().filter(|_| command.block_sizes().len() > 1)?;
     let model = read_model(on, || read_offers(&crate::args::TermsArgs::default())).ok()?;
     model.offer?.size_sharing_doubt()
 }
@@ -98,7 +92,7 @@ pub fn perform(
     target: &mut JobTarget,
     results: &mut Results,
     console: &mut Console,
-) -> Result<(JobsOutcome, Vec<String>), CliError> {
+) -> Result<(JobsOutcome, Vec<JobNote>), CliError> {
     let files = JobFiles::new(&jobs.plan.files, target.meaning, &mut *target.ground, &mut |path, written, size| {
         console.line(&say!("laying out {path}: {written} of {size}"));
         if console.interrupted() { Onward::Break(()) } else { Onward::Continue(()) }
@@ -179,12 +173,9 @@ fn run_jobs(
     let (outcome, remaining) = perform(&jobs, target, &mut results, &mut console).map_err(as_fio)?;
     outcome.failures.iter().chain(&outcome.log_errors).for_each(say);
     results.report(&outcome.report)?;
-    forms.write(
-        &pages::jobs(&outcome.report, plimsoll_report::words::source_word(&target.ground.facts().source)),
-        Vec::new,
-    )?;
-    for note in remaining {
-        notes.write(note);
+    forms.write(&pages::jobs(&outcome.report, source_word(&target.ground.facts().source)), Vec::new)?;
+    for note in &remaining {
+        notes.write(job_note(note));
     }
     match (outcome.interrupted, outcome.failures.is_empty()) {
         (true, _) => Err(CliError::Interrupted),

@@ -221,6 +221,13 @@ pub enum Finding {
         /// The part, in a sentence.
         what: String,
     },
+    /// Figures of the product have no verified source.
+    FiguresUnverified {
+        /// Their number.
+        count: u32,
+        /// Name of the product.
+        product: String,
+    },
     /// The clock source changed during the run.
     ClockChanged {
         /// Clock source before.
@@ -469,7 +476,8 @@ mod tests {
         {"finding":"direct-refused"}, {"finding":"host-cache-suspected","median_ns":1},
         {"finding":"holes","allocated":1,"size":2}, {"finding":"device-not-reached","share":0.5},
         {"finding":"fault","what":"x"}, {"finding":"in-memory","what":"tmpfs"}, {"finding":"not-storage-alone","note":"nfs"},
-        {"finding":"time-dilated","slow":10}, {"finding":"model-doubted","what":"x"}, {"finding":"floor","round_trip_ns":1,"wait_ns":3,"beyond_ns":2},
+        {"finding":"time-dilated","slow":10}, {"finding":"model-doubted","what":"x"},
+        {"finding":"figures-unverified","count":3,"product":"aws/gp3"}, {"finding":"floor","round_trip_ns":1,"wait_ns":3,"beyond_ns":2},
         {"finding":"clock-changed","from":"tsc","to":"hpet"}, {"finding":"frequency-changed","ratio":0.5},
         {"finding":"ring-refused","reason":"x"}, {"finding":"offered-otherwise","generator":"fio","how":"x"}, {"finding":"read-only"}, {"finding":"errors","count":1,"errno":5},
         {"finding":"not-saturated","depth":8}, {"finding":"budget-spent","half_width":0.2},

@@ -17,6 +17,7 @@ mod errno;
 pub(crate) mod first_screen;
 mod gates;
 pub(crate) mod host_check;
+mod job_notes;
 pub(crate) mod limits;
 pub(crate) mod offer;
 mod place;
@@ -35,6 +36,7 @@ pub(crate) use counted::{Counted, closed_line, sessions, tens, unjudged};
 pub(crate) use cut::cut;
 pub use errno::errno;
 pub use gates::gate_outcome;
+pub use job_notes::job_note;
 pub(crate) use offer::{product_text, status_name};
 pub use place::{command, conditions, host, source, source_line, source_word, subject};
 pub(crate) use place::{date, duration, source_place};
@@ -229,17 +231,8 @@ pub fn finding(finding: &Finding) -> String {
         Finding::Errors { count, errno: number } => {
             say!("{} operations failed, most with {}", number::integer(*count as f64), errno(*number))
         }
-        Finding::ModelDoubted { what } => say!("the model: {}", describe_doubt(what)),
+        Finding::ModelDoubted { what } => say!("the model: {}", product_text(what)),
         other => clean(&other.text()),
-    }
-}
-
-/// The doubt about a model: a text of its product, or the number of its unverified figures.
-fn describe_doubt(text: &str) -> String {
-    let number_and_command = || text.strip_suffix(')')?.split_once(" of its figures are unverified (");
-    match number_and_command() {
-        Some((count, command)) => say!("{count} of its figures are unverified ({command})"),
-        None => product_text(text),
     }
 }
 

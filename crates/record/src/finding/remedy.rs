@@ -89,7 +89,9 @@ impl Finding {
             }
             Self::Floor { .. } => label!("subtract it before you compare with a model or with the storage itself"),
             Self::TimeDilated { .. } => label!("work with the ratios, or serve it on a host that needs no --slow"),
-            Self::ModelDoubted { .. } => label!("rely on the shape of the curve only, and measure before you buy"),
+            Self::ModelDoubted { .. } | Self::FiguresUnverified { .. } => {
+                label!("rely on the shape of the curve only, and measure before you buy")
+            }
             Self::ClockChanged { .. } => label!("repeat the run, and find out why the kernel distrusts its clock"),
             Self::FrequencyChanged { .. } => label!("set the performance governor, and check the cooling"),
             Self::RingRefused { .. } => {

@@ -142,6 +142,9 @@ impl Finding {
                  {slow} times too low"
             ),
             Self::ModelDoubted { what } => say!("the model: {what}"),
+            Self::FiguresUnverified { count, product } => {
+                say!("the model: {count} of its figures are unverified (plimsoll catalogue show {product})")
+            }
             Self::ClockChanged { from, to } => say!("the clock source changed from {from} to {to}"),
             Self::FrequencyChanged { ratio } => {
                 say!("processor frequency fell to {} of its highest", percent(*ratio))

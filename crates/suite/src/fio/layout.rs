@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use plimsoll_device::{Space, drop_cache, preallocate};
 use plimsoll_drive::Onward;
-use plimsoll_fio::Allocation;
+use plimsoll_fio::{Allocation, JobNote};
 use plimsoll_language::{label, say};
 use plimsoll_units::Bytes;
 
@@ -128,12 +128,12 @@ impl<'a> JobFiles<'a> {
     }
 
     /// Removes files with `unlink` that plimsoll created.
-    pub fn remove(&self) -> Vec<String> {
+    pub fn remove(&self) -> Vec<JobNote> {
         let mut retained = Vec::new();
         for path in self.files.iter().filter(|file| file.unlink).filter_map(|file| file.path.as_ref()) {
             let was_made = plimsoll_device::is_ours(Path::new(path));
             if self.meaning == PathMeaning::Paths && (!was_made || std::fs::remove_file(path).is_err()) {
-                retained.push(say!("{path}: unlink=1 is ignored, as no job created the file"));
+                retained.push(JobNote::FileRetained { path: path.clone() });
             }
         }
         retained

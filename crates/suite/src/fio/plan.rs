@@ -15,7 +15,7 @@ use crate::conduct::{Conduct, ToleratedErrors};
 use crate::step::{Descriptor, FileAccess, Worker};
 use plimsoll_device::{AccessAdvice, Batching, Contents, Durable, Engine as Issuer, Flush, SyncMode};
 use plimsoll_fio::{
-    BlockSizes, Engine, FileAdvice, FioCommand, FioJob, Flow, JobDirection, Order, Placing, RangeSync, Seed,
+    BlockSizes, Engine, FileAdvice, FioCommand, FioJob, Flow, JobDirection, JobNote, Order, Placing, RangeSync, Seed,
     Synchronous, groups,
 };
 use plimsoll_language::{label, say};
@@ -32,7 +32,7 @@ pub struct StagePlan {
     pub files: Vec<FilePlan>,
     /// Workers of each stage, in fio's order.
     pub stages: Vec<Vec<Member>>,
-    pub notes: Vec<String>,
+    pub notes: Vec<JobNote>,
 }
 
 /// A clone of a job.
@@ -251,31 +251,28 @@ impl Planner<'_> {
         }
     }
 
-    fn engine_note(&self, job: &FioJob) -> Option<String> {
+    fn engine_note(&self, job: &FioJob) -> Option<JobNote> {
         let engine = job.flow.engine;
         let name = engine.name();
         match (engine, self.issuer(engine)) {
             _ if !self.command.flags.on.is_empty() => None,
-            (Engine::Libaio | Engine::Windowsaio, Issuer::Ring) => Some(say!("ioengine={name}: replaced by io_uring")),
-            (Engine::Posixaio, _) => Some(say!("ioengine={name}: replaced by threads with pread and pwrite")),
+            (Engine::Libaio | Engine::Windowsaio, Issuer::Ring) => Some(JobNote::EngineByRing { engine: name }),
+            (Engine::Posixaio, _) => Some(JobNote::EngineByThreads { engine: name }),
             (_, Issuer::Threads) => {
-                let why = self.context.ring_refused.as_deref().unwrap_or_default();
-                Some(say!(
-                    "ioengine={name}: io_uring is unavailable ({why}): replaced by threads with pread and pwrite"
-                ))
+                let reason = self.context.ring_refused.clone().unwrap_or_default();
+                Some(JobNote::RingRefused { engine: name, reason })
             }
             _ => None,
         }
     }
 }
 
-fn verify_note(job: &FioJob) -> Option<String> {
-    let sum = job.verification.as_ref()?.sum;
-    let note = label!("blocks have plimsoll's own header, which determines their data, and all bytes are compared");
-    (!matches!(sum, "pattern" | "null")).then(|| format!("verify={sum}: {note}"))
+fn verify_note(job: &FioJob) -> Option<JobNote> {
+    let method = job.verification.as_ref()?.sum;
+    (!matches!(method, "pattern" | "null")).then_some(JobNote::OwnBlockHeader { method })
 }
 
-fn rate_note(job: &FioJob) -> Option<String> {
+fn rate_note(job: &FioJob) -> Option<JobNote> {
     let flow = &job.flow;
     let rates = [
         flow.rate.read,
@@ -285,13 +282,12 @@ fn rate_note(job: &FioJob) -> Option<String> {
         flow.rate_iops.write,
         flow.rate_iops.trim,
     ];
-    let note = label!("lat is measured from the scheduled start of an operation, clat from its submission");
-    rates.iter().any(Option::is_some).then(|| note.to_owned())
+    rates.iter().any(Option::is_some).then_some(JobNote::LatencyFromSchedule)
 }
 
-fn submission_note(job: &FioJob) -> Option<String> {
+fn submission_note(job: &FioJob) -> Option<JobNote> {
     let wants = job.displayed.slat_percentiles || job.logs.latency.is_some();
-    wants.then(|| label!("slat is not measured: submission time is included in clat").to_owned())
+    wants.then_some(JobNote::NoSubmissionLatency)
 }
 
 fn select_work(job: &FioJob) -> WorkerOps {
