@@ -15,6 +15,7 @@ mod identifiers;
 mod instance_metadata;
 mod keys;
 mod lifecycle;
+mod machine;
 mod oci;
 mod record;
 mod web;
@@ -29,4 +30,5 @@ pub use keys::{
     Ec2Key, KeyError, NewKey, OciKey, TENANCY, USER, add_ec2_key, add_oci_key, oci_keys, remove_oci_key,
     state_directory,
 };
+pub use machine::name_machine;
 pub use oci::oci;

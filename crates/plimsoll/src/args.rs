@@ -203,7 +203,7 @@ pub enum Command {
     History(HistoryArgs),
     /// Print the configuration file, which has defaults of options
     #[command(after_help = CONFIG_EXAMPLES)]
-    Config,
+    Config(FormArgs),
     /// List the guides, or print a guide in Markdown
     #[command(after_help = GUIDE_EXAMPLES)]
     Guide {
@@ -212,10 +212,12 @@ pub enum Command {
         name: Option<String>,
     },
     /// List the presets, or print a preset as a template
-    #[command(after_help = PRESETS_EXAMPLES)]
+    #[command(after_help = PRESETS_EXAMPLES, mut_arg("json", forms::json_before_names))]
     Presets {
         /// Name of the preset
         name: Option<String>,
+        #[command(flatten)]
+        forms: FormArgs,
     },
     /// Print shell completions, the man page, the reference or a file format
     #[command(after_help = GENERATE_EXAMPLES)]

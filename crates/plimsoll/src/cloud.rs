@@ -6,11 +6,14 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use plimsoll_cloud::{ClientConfigError, Ec2Key, Endpoints, KeyError, OciConfig, OciKey};
 use plimsoll_language::{label, say};
-use plimsoll_report::{Block, Column, Page, Table, TableLayout, ec2_key_json, oci_key_json, oci_keys_json};
+use plimsoll_report::pages::CompletedChange;
+use plimsoll_report::{
+    Block, Column, Page, Table, TableLayout, ec2_key_json, oci_config_json, oci_key_json, oci_keys_json,
+};
 
 use crate::args::{Ec2KeyArgs, InstanceArgs, InstanceCommand, OciConfigArgs, OciKeyArgs, OciKeyCommand};
 use crate::cli_error::CliError;
-use crate::output::{Forms, print};
+use crate::output::Forms;
 use crate::volumes::{ServiceClient, home};
 
 /// `plimsoll oci-key`.
@@ -43,13 +46,14 @@ pub fn oci_key(args: &OciKeyArgs) -> Result<(), CliError> {
                 let message = say!("no key has the fingerprint {fingerprint}: plimsoll oci-key list shows all");
                 return Err(CliError::usage(message));
             }
-            forms.print(&say!("{fingerprint} is removed\n"))
+            forms.write_changes(&[CompletedChange::KeyDeleted(fingerprint.clone())])
         }
     }
 }
 
 /// `plimsoll oci-config`.
 pub fn oci_config(args: &OciConfigArgs) -> Result<(), CliError> {
+    let forms = Forms::new(&args.forms)?;
     let directory = home::data_directory(&args.reach)?;
     let endpoints = open_endpoints(&directory)?;
     let endpoint = args.endpoint.clone().or(endpoints.oci).ok_or_else(|| no_endpoint("--oci 127.0.0.1:9471"))?;
@@ -59,14 +63,15 @@ pub fn oci_config(args: &OciConfigArgs) -> Result<(), CliError> {
     let folder = folder.ok_or_else(|| CliError::usage(label!("HOME is not set: name a folder for the files")))?;
     let folder = std::path::absolute(folder).context(label!("the current directory"))?;
     let created = OciConfig::write(&folder, &directory, &endpoint, &region)?;
-    let (displayed, fingerprint) = (folder.display(), created.fingerprint);
+    let (displayed, fingerprint) = (folder.display(), &created.fingerprint);
+    let (config, rc) = (created.config.display().to_string(), created.rc.display().to_string());
     let mut text = say!("{displayed} is made, and its key {fingerprint} is registered for {endpoint}\n");
     if usual.as_ref() != Some(&folder) {
-        let (config, rc) = (created.config.display(), created.rc.display());
         text.push_str(&format!("export OCI_CLI_CONFIG_FILE={config} OCI_CLI_RC_FILE={rc}\n"));
     }
     text.push_str(label!("next: SUPPRESS_LABEL_WARNING=True oci bv volume list\n"));
-    print(text.as_bytes())
+    let json = || oci_config_json([&config, &rc, fingerprint, &endpoint]);
+    forms.write(&Page::of_block(label!("Configuration of OCI"), Block::Listing(text)), json)
 }
 
 /// `plimsoll ec2-key`.
@@ -91,24 +96,14 @@ pub fn ec2_key(args: &Ec2KeyArgs) -> Result<(), CliError> {
 pub fn instance(args: &InstanceArgs) -> Result<(), CliError> {
     let service = ServiceClient::new(&args.reach, &args.forms)?;
     match &args.command {
-        InstanceCommand::Create { name, shape } => service.create_group(name, machine(shape), |group| {
-            let text = say!("{name}: volumes that are attached share the limits of {}", group.like);
-            Page::of_block(format!("Instance {name}"), Block::Text(text))
-        }),
+        InstanceCommand::Create { name, shape } => {
+            service.create_group(name, plimsoll_cloud::name_machine(shape), |group| {
+                let text = say!("{name}: volumes that are attached share the limits of {}", group.like);
+                Page::of_block(format!("Instance {name}"), Block::Text(text))
+            })
+        }
         InstanceCommand::List => service.list_groups(),
-        InstanceCommand::Delete { name } => service.delete_group(name, &say!("instance {name} deleted\n")),
-    }
-}
-
-/// A machine of the catalogue from the name that its vendor gives it.
-fn machine(shape: &str) -> String {
-    match shape {
-        shape if shape.contains('/') || shape.contains('(') => shape.to_owned(),
-        shape if shape.starts_with("Standard_") => format!("azure/{shape}"),
-        // Google's types have hyphens before the size, AWS's a dot: n2-standard-4, u-6tb1.metal.
-        shape if shape.contains('-') && !shape.contains('.') => format!("gcp/{shape}"),
-        shape if shape.starts_with("VM.") || shape.starts_with("BM.") => format!("oci/{shape}"),
-        shape => format!("aws/{shape}"),
+        InstanceCommand::Delete { name } => service.delete_group(name, CompletedChange::InstanceDeleted),
     }
 }
 

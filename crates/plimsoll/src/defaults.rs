@@ -6,10 +6,15 @@ use std::path::{Path, PathBuf};
 
 use clap::Command;
 use plimsoll_catalogue::{nearest, one_of};
-use plimsoll_language::{label, say};
+use plimsoll_language::{Language, label, say};
+use plimsoll_report::pages::{self, Settings};
+use plimsoll_report::settings_json;
 use toml::{Table, Value};
 
+use crate::args::{FormArgs, LanguageWord};
 use crate::cli_error::CliError;
+use crate::locale;
+use crate::output::Forms;
 use crate::store::config_folder;
 
 /// Environment variable with the path of the file.
@@ -44,14 +49,15 @@ pub fn apply(command: Command) -> Result<Command, CliError> {
     set_defaults(command, &table).map_err(|reason| refused(&reason))
 }
 
-/// The file with its path.
-pub fn describe() -> Result<String, CliError> {
-    let Some((path, text)) = read()? else {
-        let place = config_path()
-            .map_or_else(|| label!("there is no home directory").into(), |path| path.display().to_string());
-        return Ok(say!("no configuration file: {place}\n"));
-    };
-    Ok(format!("{}:\n{text}", path.display()))
+/// `plimsoll config`: the file, and the language with its origin.
+pub fn show(forms: &FormArgs, chosen: Option<LanguageWord>) -> Result<(), CliError> {
+    // Before JSON makes it English.
+    let language = Language::current().tag();
+    let (forms, language_origin) = (Forms::new(forms)?, locale::describe_origin(chosen));
+    let file = read()?.map(|(_, text)| text);
+    let path = config_path().map(|path| path.display().to_string());
+    let settings = Settings { path, file, language, language_origin };
+    forms.write(&pages::settings(&settings), || settings_json(&settings))
 }
 
 fn set_defaults(mut command: Command, table: &Table) -> Result<Command, String> {

@@ -130,10 +130,9 @@ pub fn main() -> ExitCode {
         Command::Compare(args) => comparing::run(&args),
         Command::Runs(args) => show::manage_runs(&args),
         Command::History(args) => show::history(&args),
-        Command::Config => defaults::describe()
-            .and_then(|text| output::print(format!("{text}{}", locale::describe(cli.lang)).as_bytes())),
+        Command::Config(forms) => defaults::show(&forms, cli.lang),
         Command::Guide { name } => output::print(guide::text(name.as_deref()).as_bytes()),
-        Command::Presets { name } => show::presets(name.as_deref()),
+        Command::Presets { name, forms } => show::presets(name.as_deref(), &forms),
         Command::Generate { document, name } => {
             generate::generated(document, name.as_deref()).and_then(|text| output::print(&text))
         }

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 
 use clap::ValueEnum;
-use plimsoll_language::{Language, label, say};
+use plimsoll_language::{Language, label};
 
 use crate::args::LanguageWord;
 
@@ -36,12 +36,11 @@ pub fn set_language(chosen: Option<LanguageWord>) {
     chosen.map_or_else(of_locale, of_word).set_default();
 }
 
-/// The language and its origin: `language: ja (LANG=ja_JP.UTF-8)`.
-pub fn describe(chosen: Option<LanguageWord>) -> String {
-    let origin = match (chosen, read_locale()) {
+/// The origin of the language: `LANG=ja_JP.UTF-8`.
+pub fn describe_origin(chosen: Option<LanguageWord>) -> String {
+    match (chosen, read_locale()) {
         (Some(_), _) => label!("--lang or the configuration file").to_owned(),
         (None, Some((name, locale))) => format!("{name}={locale}"),
         (None, None) => label!("no locale in the environment").to_owned(),
-    };
-    say!("language: {} ({origin})\n", Language::current().tag())
+    }
 }

@@ -9,8 +9,8 @@ use plimsoll_device::{check_writable, write_atomically};
 use plimsoll_language::{Language, label, say};
 use plimsoll_measure::MeasureError;
 use plimsoll_record::{Curve, EndReason, SuiteRun};
-use plimsoll_report::pages::{self, Sheet};
-use plimsoll_report::{Charset, Color, Page, TextStyle};
+use plimsoll_report::pages::{self, CompletedChange, Sheet};
+use plimsoll_report::{Charset, Color, Page, TextStyle, changes_json};
 use plimsoll_suite::snapshots::Snapshots;
 
 use crate::args::{FormArgs, KeepWord, MeasureCommand, OutputArgs};
@@ -103,6 +103,11 @@ impl Forms {
     /// Prints a result as text, unless quiet or a form uses standard output, and writes its other forms.
     pub fn write(&self, page: &Page, json: impl FnOnce() -> Vec<u8>) -> Result<(), CliError> {
         self.write_with(page, label!("--details; charts: --html FILE"), &self.style, json)
+    }
+
+    /// Prints and writes changes, the only result of a command.
+    pub fn write_changes(&self, changes: &[CompletedChange]) -> Result<(), CliError> {
+        self.write(&pages::changes(changes), || changes_json(changes))
     }
 
     /// The same with a hint how to show the text in full.

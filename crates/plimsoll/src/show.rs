@@ -6,11 +6,12 @@ use plimsoll_analyse::{SeriesFigure, different_load, share_objective};
 use plimsoll_language::{label, say};
 use plimsoll_measure::{BUILT_IN, LAST, Preset, Retained, load_found};
 use plimsoll_record::Curve;
-use plimsoll_report::pages::{self, KeptRun, RunHistory};
+use plimsoll_report::pages::{self, CompletedChange, KeptRun, PresetEntry, RunHistory};
+use plimsoll_report::presets_json;
 
 use crate::args::{FormArgs, HistoryArgs, Report, RunsArgs, RunsCommand, translate_text};
 use crate::cli_error::CliError;
-use crate::output::{Forms, Outputs, print};
+use crate::output::{Forms, Outputs};
 use crate::store;
 
 /// `plimsoll report`
@@ -43,21 +44,20 @@ pub fn report(args: &Report) -> Result<(), CliError> {
 
 /// `plimsoll runs`
 pub fn manage_runs(args: &RunsArgs) -> Result<(), CliError> {
-    let runs = store::runs();
+    let (runs, forms) = (store::runs(), Forms::new(&args.forms)?);
     let removed = match &args.command {
-        None => return list_runs(&args.forms),
+        None => return list_runs(&forms),
         Some(RunsCommand::Label { run, label }) => {
             let path = runs.relabel(run, label)?;
-            return print(say!("Kept as {}\n", path.display()).as_bytes());
+            return forms.write_changes(&[CompletedChange::RunLabelled(path.display().to_string())]);
         }
         Some(RunsCommand::Delete { runs: names }) => runs.remove(names)?,
         Some(RunsCommand::Prune { keep }) => runs.prune(*keep)?,
     };
-    print(removed.iter().map(|name| say!("Removed {name}\n")).collect::<Vec<_>>().concat().as_bytes())
+    forms.write_changes(&removed.into_iter().map(CompletedChange::RunDeleted).collect::<Vec<_>>())
 }
 
-fn list_runs(args: &FormArgs) -> Result<(), CliError> {
-    let forms = Forms::new(args)?;
+fn list_runs(forms: &Forms) -> Result<(), CliError> {
     let of = |path: &PathBuf| {
         let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         match load_found(path) {
@@ -101,16 +101,15 @@ fn load_series(names: &[PathBuf]) -> Result<Vec<(String, Curve)>, CliError> {
 }
 
 /// `plimsoll presets`
-pub fn presets(name: Option<&str>) -> Result<(), CliError> {
-    let Some(name) = name else {
-        let mut listing = String::new();
-        for (name, _) in BUILT_IN {
-            listing += &format!("{name:10}{}\n", translate_text(&Preset::find(name)?.about));
-        }
-        return print(listing.as_bytes());
+pub fn presets(name: Option<&str>, forms: &FormArgs) -> Result<(), CliError> {
+    let forms = Forms::new(forms)?;
+    let entry = |&(name, file): &(&'static str, &'static str)| {
+        Ok(PresetEntry { name, about: translate_text(&Preset::find(name)?.about).to_owned(), file })
     };
-    let names = BUILT_IN.map(|(existing, _)| existing).join(", ");
-    let found = BUILT_IN.iter().find(|(existing, _)| *existing == name);
-    let (_, text) = found.ok_or_else(|| CliError::usage(say!("{name:?} is not a preset: use one of {names}")))?;
-    print(text.as_bytes())
+    let all: Vec<PresetEntry> = BUILT_IN.iter().map(entry).collect::<Result<_, CliError>>()?;
+    let Some(name) = name else { return forms.write(&pages::presets(&all), || presets_json(&all)) };
+    let found = all.iter().find(|preset| preset.name == name).ok_or_else(|| {
+        CliError::usage(say!("{name:?} is not a preset: use one of {}", BUILT_IN.map(|(name, _)| name).join(", ")))
+    })?;
+    forms.write(&pages::preset(found), || presets_json(std::slice::from_ref(found)))
 }

@@ -14,6 +14,7 @@ use plimsoll_ingest::{DatabaseDemand, Demand, Ingest, Outcome};
 use plimsoll_language::{label, say};
 use plimsoll_measure::{EffortLevel, LoadOptions, MeasurementRequest, SimulationRequest, SweepOptions};
 use plimsoll_report::pages::{self, LevelRate, LevelTrial, Trial};
+use plimsoll_report::trial_json;
 use plimsoll_service::api::{Create, Level, Volume};
 use plimsoll_service::client::{Client, next_busy_seconds, volume_path};
 use plimsoll_service::staged::{RunningService, ServiceCommand, ServiceFolders};
@@ -25,7 +26,7 @@ use crate::cli_error::CliError;
 use crate::console::Console;
 use crate::measure::run_context;
 use crate::offers::read_offers;
-use crate::output;
+use crate::output::Forms;
 use crate::simulate::simulate_one;
 
 /// A report of a synthetic workload.
@@ -43,7 +44,7 @@ const SECONDS: usize = 2;
 
 /// Runs the three parts. Exit code 1 if no volume could be emulated.
 pub fn run(args: &TryArgs) -> Result<(), CliError> {
-    let begun = Instant::now();
+    let (begun, forms) = (Instant::now(), Forms::new(&args.forms)?);
     // Points of curves are progress on a terminal only.
     let mut console = Console::new(!std::io::stderr().is_terminal()).map_err(anyhow::Error::from)?;
     console.say(&say!("1 of 3: simulating {SIMULATED}"));
@@ -62,8 +63,10 @@ pub fn run(args: &TryArgs) -> Result<(), CliError> {
     check_interrupt(&console)?;
     let elapsed = Span::from_nanos(u64::try_from(begun.elapsed().as_nanos()).unwrap_or(u64::MAX));
     let (curve, diagnosis, sizing, change) = (&curve, &diagnosis, &sizing, &change);
-    let page = pages::trial(&Trial { curve, report: name_report(), diagnosis, sizing, change, elapsed });
-    output::print(plimsoll_report::page_text(&page, &output::style(args.no_color)).as_bytes())?;
+    let trial = Trial { curve, report: name_report(), diagnosis, sizing, change, elapsed };
+    let page = pages::trial(&trial);
+    forms.print(&plimsoll_report::page_text(&page, forms.style()))?;
+    forms.without_text().write(&page, || trial_json(&trial))?;
     if change.is_ok() { Ok(()) } else { Err(CliError::Ended(1)) }
 }
 

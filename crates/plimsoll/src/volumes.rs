@@ -15,7 +15,7 @@ use std::path::Path;
 use anyhow::Context;
 use plimsoll_language::{label, say};
 use plimsoll_report::Page;
-use plimsoll_report::pages::volumes as pages;
+use plimsoll_report::pages::{CompletedChange, volumes as pages};
 use plimsoll_service::api::{
     Autotune, Create, Faults, Fork, Group, Level, Recorded, Recording, Resize, Restore, Stats, Volume,
 };
@@ -157,9 +157,9 @@ impl ServiceClient {
     }
 
     /// Deletes a group, or an instance.
-    pub fn delete_group(&self, name: &str, message: &str) -> Result<(), CliError> {
+    pub fn delete_group(&self, name: &str, change: fn(String) -> CompletedChange) -> Result<(), CliError> {
         self.client.delete(&group_path(name))?;
-        self.forms.print(message)
+        self.forms.write_changes(&[change(name.to_owned())])
     }
 
     /// Asks before the content of a volume is replaced with that of anything but its own snapshot.
@@ -189,10 +189,13 @@ impl ServiceClient {
         if !is_sure && !confirmed(&say!("delete {all} with all data?"), needed)? {
             return Err(CliError::usage(label!("nothing was deleted")));
         }
-        names.iter().try_for_each(|name| {
+        let mut deleted = Vec::new();
+        let outcome = names.iter().try_for_each(|name| {
             self.client.delete(&volume_path(name, ""))?;
-            self.forms.print(&say!("volume {name} deleted\n"))
-        })
+            deleted.push(CompletedChange::VolumeDeleted(name.clone()));
+            Ok(())
+        });
+        self.forms.write_changes(&deleted).and(outcome)
     }
 
     fn autotune(&self, args: &AutotuneArgs) -> Result<(), CliError> {
@@ -257,7 +260,7 @@ impl ServiceClient {
         match command {
             GroupCommand::Create { name, like } => self.create_group(name, like.clone(), pages::created_group),
             GroupCommand::List => self.list_groups(),
-            GroupCommand::Delete { name } => self.delete_group(name, &say!("group {name} is ended\n")),
+            GroupCommand::Delete { name } => self.delete_group(name, CompletedChange::GroupDeleted),
         }
     }
 }

@@ -24,6 +24,7 @@ macro_rules! view {
 }
 
 mod catalogue;
+mod changes;
 mod comparison;
 mod demand;
 mod diagnosis;
@@ -40,7 +41,9 @@ mod quote;
 mod requirement;
 mod runs;
 mod schema;
+mod settings;
 mod sizing;
+mod trial;
 mod watch;
 mod what_if;
 
@@ -57,7 +60,9 @@ use plimsoll_record::{HostCheck, SessionVerdict, StepWork, SuiteRun, Verdict};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::pages::{CheckedFeature, CheckedRequirement, KeptRun, RunHistory, WatchReport};
+use crate::pages::{
+    CheckedFeature, CheckedRequirement, CompletedChange, KeptRun, PresetEntry, RunHistory, Settings, Trial, WatchReport,
+};
 
 pub use schema::{close_schema, find_schema, schema_names};
 
@@ -126,6 +131,26 @@ pub fn runs_json(runs: &[KeptRun]) -> Vec<u8> {
     to_english(|| runs::Runs::from(runs))
 }
 
+/// Changes of a command as `plimsoll.changes/1`, ending in a newline.
+pub fn changes_json(changes: &[CompletedChange]) -> Vec<u8> {
+    to_english(|| changes::Changes::from(changes))
+}
+
+/// Presets as `plimsoll.presets/1`, ending in a newline.
+pub fn presets_json(presets: &[PresetEntry]) -> Vec<u8> {
+    to_english(|| settings::Presets::from(presets))
+}
+
+/// The configuration as `plimsoll.config/1`, ending in a newline.
+pub fn settings_json(settings: &Settings) -> Vec<u8> {
+    to_english(|| settings::Configuration::from(settings))
+}
+
+/// A trial as `plimsoll.trial/1`, ending in a newline.
+pub fn trial_json(trial: &Trial<'_>) -> Vec<u8> {
+    to_english(|| trial::TrialResult::from(trial))
+}
+
 /// Checked features of an NBD server as `plimsoll.nbd-check/1`, ending in a newline.
 pub fn nbd_check_json(uri: &str, features: &[CheckedFeature]) -> Vec<u8> {
     to_english(|| nbd_check::NbdCheck::from((uri, features)))
@@ -154,6 +179,12 @@ pub fn history_json(history: &RunHistory) -> Vec<u8> {
 /// A registered key of an OCI user, ending in a newline.
 pub fn oci_key_json(id: &str) -> Vec<u8> {
     to_english(|| keys::OciKeyResult::from(id))
+}
+
+/// A new configuration of the OCI command line: its two files, the fingerprint of its key, and the URL of its control
+/// plane, ending in a newline.
+pub fn oci_config_json(written: [&str; 4]) -> Vec<u8> {
+    to_english(|| keys::OciConfigResult::from(written))
 }
 
 /// Identifiers of registered keys of OCI users, ending in a newline.

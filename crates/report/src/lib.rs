@@ -40,10 +40,11 @@ pub use csv::page_csv;
 pub use exposition::{Exposition, OtlpTimes, WATCH_RULES, run_metrics, watch_metrics};
 pub use html::{PAGE_SCRIPT, PAGE_STYLES, PLOT_SCRIPT, ZOOM_SCRIPT, page_fragment, page_html};
 pub use json::{
-    checked_products_json, close_schema, comparison_json, demand_json, diagnoses_json, doctor_json, ec2_key_json,
-    explanation_json, find_schema, fit_json, history_json, matches_json, nbd_check_json, oci_key_json, oci_keys_json,
-    prices_json, product_json, products_json, quotes_json, requirement_json, requirements_json, runs_json,
-    schema_names, sizing_json, suite_json, to_json, watch_json,
+    changes_json, checked_products_json, close_schema, comparison_json, demand_json, diagnoses_json, doctor_json,
+    ec2_key_json, explanation_json, find_schema, fit_json, history_json, matches_json, nbd_check_json, oci_config_json,
+    oci_key_json, oci_keys_json, presets_json, prices_json, product_json, products_json, quotes_json, requirement_json,
+    requirements_json, runs_json, schema_names, settings_json, sizing_json, suite_json, to_json, trial_json,
+    watch_json,
 };
 pub use junit::{JudgedGate, junit, junit_of_failure};
 pub use kubernetes::{

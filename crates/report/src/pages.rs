@@ -1,6 +1,7 @@
 //! Builders of pages. They alone decide content, order and wording of each result.
 
 mod catalogue;
+mod changes;
 mod comparison;
 mod curves;
 mod demand;
@@ -13,11 +14,13 @@ mod history;
 mod jobs;
 mod matches;
 mod nbd_check;
+mod presets;
 mod price_chart;
 mod prices;
 mod quotes;
 pub(crate) mod requirement;
 mod runs;
+mod settings;
 mod sizing;
 mod suites;
 mod trial;
@@ -26,6 +29,7 @@ mod watch;
 mod what_if;
 
 pub use catalogue::{build_products_page, checked_products, product};
+pub use changes::{CompletedChange, changes};
 pub use comparison::comparison;
 pub use curves::{Sheet, curves};
 pub(crate) use demand::measure_name;
@@ -42,10 +46,12 @@ pub use history::{HistoryRun, RunHistory, history};
 pub use jobs::jobs;
 pub use matches::{Detail, matches, matches_short};
 pub use nbd_check::{CheckedFeature, FeatureVerdict, nbd_check};
+pub use presets::{PresetEntry, preset, presets};
 pub use prices::prices;
 pub use quotes::quotes;
 pub use requirement::{CheckedRequirement, checked_requirement, requirements};
 pub use runs::{KeptRun, runs};
+pub use settings::{Settings, settings};
 pub use sizing::sizing;
 pub use suites::suites;
 pub use trial::{LevelRate, LevelTrial, Trial, trial};

@@ -104,9 +104,12 @@ pub enum OciKeyCommand {
 
 /// `plimsoll oci-config`
 #[derive(Debug, Args)]
+#[command(mut_arg("json", json_before_names))]
 pub struct OciConfigArgs {
     #[command(flatten)]
     pub reach: ReachArgs,
+    #[command(flatten)]
+    pub forms: FormArgs,
     /// The folder of the files, which may not exist there yet; by default ~/.oci
     pub folder: Option<PathBuf>,
     /// The address of the API; by default that of the last `plimsoll serve --oci` in the data directory

@@ -37,7 +37,6 @@ Exit codes: 0, or 1 if this host cannot emulate a volume (plimsoll doctor states
 /// `plimsoll try`
 #[derive(Debug, Args)]
 pub struct TryArgs {
-    /// Print without colours; the environment variable `NO_COLOR` does the same
-    #[arg(long)]
-    pub no_color: bool,
+    #[command(flatten)]
+    pub forms: FormArgs,
 }

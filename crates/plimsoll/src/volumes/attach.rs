@@ -3,6 +3,7 @@
 use std::io::{IsTerminal, Write};
 
 use plimsoll_language::{label, say};
+use plimsoll_report::pages::CompletedChange;
 use plimsoll_service::api::{Attachment, Volume};
 use plimsoll_service::block_device::{self, AttachOptions, Filesystem};
 use plimsoll_service::client::ClientError;
@@ -53,14 +54,14 @@ pub fn detach(service: &ServiceClient, name: &str) -> Result<(), CliError> {
         return Err(CliError::usage(say!("{error}; --offline clears what a service that was killed left")));
     }
     block_device::detach(&service.client, name)?;
-    service.forms.print(&say!("{name} is detached\n"))
+    service.forms.write_changes(&[CompletedChange::VolumeDetached(name.to_owned())])
 }
 
 /// `plimsoll volume detach --offline`: clears what a service that was killed left.
 pub fn detach_offline(args: &VolumeArgs, name: &str) -> Result<(), CliError> {
     let forms = Forms::new(&args.forms)?;
     block_device::detach_offline(&home::data_directory(&args.reach)?, name)?;
-    forms.print(&say!("{name} is detached\n"))
+    forms.write_changes(&[CompletedChange::VolumeDetached(name.to_owned())])
 }
 
 /// The device of a volume that has grown, and the command that grows its filesystem.

@@ -94,6 +94,20 @@ fn commands_about_runs_have_every_form() {
 }
 
 #[test]
+fn commands_about_the_program_have_every_form() {
+    let folder = write_measured_run("program");
+    check(&folder, &["presets"], "redo", "plimsoll.presets/1");
+    check(&folder, &["presets", "redo"], "block_size", "plimsoll.presets/1");
+    let template = folder.text(&["presets", "redo"]);
+    assert_eq!(template, include_str!("../../../measure/presets/redo.toml"), "it is a template");
+    check(&folder, &["config"], "no configuration file", "plimsoll.config/1");
+    folder.write("config.toml", "currency = \"JPY\"\n");
+    let folder = folder.env("PLIMSOLL_CONFIG", "config.toml");
+    check(&folder, &["config"], "JPY", "plimsoll.config/1");
+    check(&folder, &["runs", "prune", "--keep", "9"], "", "plimsoll.changes/1");
+}
+
+#[test]
 fn measurements_and_suites_have_every_form() {
     let folder = write_measured_run("measured");
     let line = |n: u32| format!("{},read,{},4096", n * 10_000_000, n * 4_096);

@@ -166,6 +166,18 @@ fn runs_and_their_results_are_valid() {
 }
 
 #[test]
+fn presets_configuration_and_changes_are_valid() {
+    let folder = Folder::new("program");
+    check(&folder, "presets", &["presets"]);
+    check(&folder, "presets", &["presets", "etcd"]);
+    check(&folder, "config", &["config"]);
+    folder.text(&["measure", ".", "--depth", "1", "--duration", "1s", "--size", "16MiB"]);
+    check(&folder, "changes", &["runs", "label", "last", "day"]);
+    check(&folder, "changes", &["runs", "prune", "--keep", "0"]);
+    check(&folder, "trial", &["try"]);
+}
+
+#[test]
 fn a_check_of_a_data_directory_is_valid() {
     let folder = Folder::new("check");
     serve(&folder, "data", || ());
@@ -191,6 +203,8 @@ fn answers_of_a_service_are_valid() {
         volume("volume", &["record", "data", "data.trace"]);
         volume("volume-recording", &["record", "data", "--stop"]);
         check(&folder, "oci-keys", &["oci-key", "--service", "data", "list"]);
+        let endpoint = ["--endpoint", "http://127.0.0.1:1"];
+        check(&folder, "oci-config", &[&["oci-config", "cli", "--service", "data"], &endpoint[..]].concat());
         check(&folder, "ec2-key", &["ec2-key", "--service", "data", "--endpoint", "http://127.0.0.1:1"]);
     });
 }

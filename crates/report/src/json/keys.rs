@@ -8,6 +8,20 @@ view! {
         key_id: String = id.to_owned(),
     }
 
+    /// A new configuration of the OCI command line: the values of its variables.
+    struct OciConfigResult from written: [&str; 4] {
+        /// Path of the configuration file.
+        #[serde(rename = "OCI_CLI_CONFIG_FILE")]
+        config: String = written[0].to_owned(),
+        /// Path of the file with the endpoint.
+        #[serde(rename = "OCI_CLI_RC_FILE")]
+        rc: String = written[1].to_owned(),
+        /// Fingerprint of its key.
+        fingerprint: String = written[2].to_owned(),
+        /// URL of the control plane.
+        endpoint: String = written[3].to_owned(),
+    }
+
     /// A new access key of EC2.
     struct Ec2KeyResult from key: (&str, &str, &str) {
         /// Access key ID.

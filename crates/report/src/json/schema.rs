@@ -6,19 +6,23 @@ use schemars::{JsonSchema, Schema, schema_for};
 use serde_json::{Map, Value, json};
 
 use super::{
-    catalogue, comparison, demand, diagnosis, doctor, explanation, history, keys, matches, nbd_check, prices, quote,
-    requirement, runs, sizing, watch,
+    catalogue, changes, comparison, demand, diagnosis, doctor, explanation, history, keys, matches, nbd_check, prices,
+    quote, requirement, runs, settings, sizing, trial, watch,
 };
 
 /// A function that makes a schema.
 type MakeSchema = fn() -> Schema;
 
 /// The schema of each result by its name.
-const SCHEMAS: [(&str, MakeSchema); 24] = [
+const SCHEMAS: [(&str, MakeSchema); 29] = [
     ("run", || schema_for!(Curve)),
     ("suite", suite),
     ("comparison", closed::<comparison::ComparisonResult>),
     ("runs", closed::<runs::Runs>),
+    ("changes", closed::<changes::Changes>),
+    ("presets", closed::<settings::Presets>),
+    ("config", closed::<settings::Configuration>),
+    ("trial", closed::<trial::TrialResult>),
     ("history", closed::<history::History>),
     ("nbd-check", closed::<nbd_check::NbdCheck>),
     ("requirement-check", closed::<requirement::RequirementCheck>),
@@ -36,6 +40,7 @@ const SCHEMAS: [(&str, MakeSchema); 24] = [
     ("diagnosis", closed::<diagnosis::Diagnoses>),
     ("sizing", closed::<sizing::SizingResult>),
     ("oci-key", closed::<keys::OciKeyResult>),
+    ("oci-config", closed::<keys::OciConfigResult>),
     ("oci-keys", closed::<keys::OciKeyIds>),
     ("ec2-key", closed::<keys::Ec2KeyResult>),
     ("watch", closed::<watch::WatchResult>),
