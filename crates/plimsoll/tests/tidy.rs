@@ -7,6 +7,7 @@ mod tidy {
     mod budgets;
     mod complaint;
     mod cycles;
+    mod dependencies;
     mod documents;
     mod edges;
     mod identifiers;
