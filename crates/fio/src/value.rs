@@ -130,7 +130,12 @@ pub(crate) fn distribution(text: &str) -> Result<Distribution, String> {
 }
 
 fn flag(text: &str) -> Read {
-    match text.trim() {
+    // fio stops at the point: `1.0` is 1.
+    let (number, decimals) = text.trim().split_once('.').unwrap_or((text.trim(), "0"));
+    match number {
+        _ if decimals.is_empty() || decimals.contains(|digit| digit != '0') => {
+            wrong(label!("neither 0 nor 1; write one of them"))
+        }
         "0" => Ok(ParsedValue::Flag(false)),
         "1" => Ok(ParsedValue::Flag(true)),
         _ => wrong(label!("neither 0 nor 1; write one of them")),

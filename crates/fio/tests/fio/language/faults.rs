@@ -34,10 +34,18 @@ fn all_faults_are_reported_with_lines() {
 }
 
 #[test]
+fn flags_with_decimals_that_are_zero_are_those_of_fio() {
+    let parsed = file("[a]\nsize=1m\nrw=read\ndirect=1.0\nrandrepeat=0.0\n");
+    assert!(parsed.is_ok(), "{parsed:?}");
+}
+
+#[test]
 fn invalid_values_are_refused() {
     for (option, words) in [
         ("rwmixread=101", "above 100"),
         ("direct=2", "neither 0 nor 1"),
+        ("direct=1.5", "neither 0 nor 1"),
+        ("direct=1.", "neither 0 nor 1"),
         ("direct", "without a value"),
         ("norandommap=", "empty"),
         ("iodepth=0", "below 1"),
