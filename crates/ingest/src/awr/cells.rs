@@ -78,6 +78,12 @@ impl CopiedTables {
         }
         let cells = self.cells(line, separator);
         let names: Vec<String> = cells.iter().map(|cell| plain(cell)).collect();
+        if let Some(table) = self.table.as_mut().filter(|table| table.rows.is_empty())
+            && let Some(columns) = join_headings(&table.columns, &names)
+        {
+            table.columns = columns;
+            return;
+        }
         let is_heading = AwrSection::of(&names).is_some();
         match &mut self.table {
             Some(table) if !is_heading => {
@@ -142,6 +148,39 @@ impl CopiedTables {
     }
 }
 
+/// Names of columns below spanning headings, each in one cell: copies lose the number of columns of a heading. None
+/// unless they are the columns of a section.
+fn join_headings(headings: &[String], names: &[String]) -> Option<Vec<String>> {
+    /// Columns of a heading, if it has not two. The last one spans the rest.
+    const SPANS: [(&str, usize); 8] = [
+        ("database", 8),
+        ("cpu", 3),
+        ("% cpu", 5),
+        ("time (s)", 3),
+        ("memory", 1),
+        ("wait time", 3),
+        ("requests", 4),
+        ("mb", 4),
+    ];
+    if headings.iter().all(String::is_empty) || AwrSection::of(headings).is_some() {
+        return None;
+    }
+    let span = |heading: &String| match heading.as_str() {
+        "" => 1,
+        heading => SPANS.iter().find(|(name, _)| *name == heading).map_or(2, |(_, span)| *span),
+    };
+    let join = |headings: &[String]| {
+        let (last, before) = headings.split_last()?;
+        let spread = before.iter().flat_map(|heading| std::iter::repeat_n(heading, span(heading)));
+        let spread = spread.chain(std::iter::repeat(last)).zip(names);
+        let columns: Vec<String> = spread.map(|(heading, name)| plain(&format!("{heading} {name}"))).collect();
+        AwrSection::of(&columns).map(|_| columns)
+    };
+    // Copies may fill rows to an equal number of cells.
+    let filled = headings.iter().rev().take_while(|heading| heading.is_empty()).count();
+    join(headings).or_else(|| join(&headings[..headings.len() - filled]))
+}
+
 /// The text of a cell without marks of emphasis and escapes.
 fn clean(cell: &str) -> String {
     let mut text = spaced(&cell.replace("&nbsp;", " ").replace("**", "").replace('`', ""));
@@ -154,4 +193,35 @@ fn clean(cell: &str) -> String {
         }
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::join_headings;
+
+    fn check(headings: &str, names: &str, expected: Option<&str>) {
+        let split = |text: &str| text.split('|').map(str::to_owned).collect::<Vec<_>>();
+        let found = join_headings(&split(headings), &split(names)).map(|columns| columns.join("|"));
+        assert_eq!(found.as_deref(), expected, "{headings}");
+    }
+
+    #[test]
+    fn spanning_headings_precede_the_names_of_their_columns() {
+        let names =
+            "i#|filetype name|total|ios/s|reads/s|writes/s|total|io mb/s|read mb/s|write mb/s|small read|large read";
+        let columns = "i#|filetype name|requests total|requests ios/s|requests reads/s|requests writes/s|mb total|mb io mb/s|\
+                       mb read mb/s|mb write mb/s|service time small read|service time large read";
+        check("||requests|mb|service time", names, Some(columns));
+        check("||requests|mb|service time|||||||", names, Some(columns));
+        check(
+            "||||per second",
+            "statistic|total|per second|per trans|average|std dev|min|max",
+            Some(
+                "statistic|total|per second|per trans|per second average|per second std dev|per second min|\
+                 per second max",
+            ),
+        );
+        check("||requests|mb", "cell name|io reason|total|per sec|total|per sec", None);
+        check("statistic|total|per second|per trans", "redo size|1|2|3", None);
+    }
 }
