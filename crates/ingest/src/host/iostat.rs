@@ -105,7 +105,7 @@ impl Iostat {
         } else if text.contains("%idle") || text.contains("%iowait") {
             let columns = text.split_whitespace().filter(|column| column.starts_with('%'));
             self.processor_columns = columns.map(str::to_owned).collect();
-        } else if in_table && self.reports.disks.knows(text) {
+        } else if in_table && (self.reports.disks.knows(text) || is_part_of_row(text)) {
             self.noted.note("rows of devices", Fate::Broken);
             out.caution(Some(Origin::line(number)), Doubt::UnreadableItem { item: label!("row of devices") });
             self.place = LinePlace::Table;
@@ -164,6 +164,13 @@ impl LineFormat for Iostat {
         self.noted.list(out);
         out.require(self.reports.disks.has_given(), InputFault::NoRowOfDevices)
     }
+}
+
+/// True for a name and numbers: a truncated row of a device that no complete row names.
+fn is_part_of_row(text: &str) -> bool {
+    let is_number = |word: &str| word.replace(',', ".").parse::<f64>().is_ok();
+    let mut words = text.split_whitespace();
+    words.next().is_some_and(|name| !is_number(name)) && words.next().is_some_and(is_number)
 }
 
 /// Shares of the processors' time, from a line of values below its columns.

@@ -291,6 +291,22 @@ fn a_truncated_row_is_skipped_and_the_rest_is_read() {
         rows of devices: Broken
         ! line 7: an unreadable row of devices: skipped",
     );
+    // A device without a complete row is no idle one.
+    let text = format!("{heading}sda 1 1 1 1\n\n{heading}sda 2 0 0 0\nsdb 2 0 3.");
+    check(
+        FormatInput { interval: Some(Span::from_secs(1)), ..FormatInput::from("test") },
+        &text,
+        "
+        iostat -
+        /sda -+1 reads Iops 2 (line 5, sda: r/s)
+        /sda -+1 writes Iops 0 (line 5, sda: w/s)
+        /sda -+1 reads Throughput 0 (line 5, sda: rkB/s)
+        /sda -+1 writes Throughput 0 (line 5, sda: wkB/s)
+        devices: Read(4)
+        first report, since boot: Ignored
+        rows of devices: Broken
+        ! line 6: an unreadable row of devices: skipped",
+    );
 }
 
 #[test]
