@@ -30,8 +30,10 @@ struct Pidstat {
     from: Option<DateTime>,
     at: Option<DateTime>,
     names: Vec<String>,
-    /// Bytes read and written per second, by command, with the line of the first task.
-    tasks: BTreeMap<String, ([f64; 2], u64)>,
+    /// Bytes read and written per second, by command, as far as known, with the line of the first task.
+    tasks: BTreeMap<String, ([Option<f64>; 2], u64)>,
+    /// Number of rows without their bytes.
+    unknown: u64,
     /// Processors in use by all tasks in the current sample, with the line of the first task.
     processors: Option<(f64, u64)>,
     used: UsedProcessors,
@@ -91,9 +93,13 @@ impl Pidstat {
         };
         let name = words.get(command..).map(|words| words.join(" ")).unwrap_or_default();
         let name = if self.tasks.len() < Self::MAX_TASKS { name } else { "others".to_owned() };
-        let (sums, _) = self.tasks.entry(name).or_insert(([0.0; 2], number));
+        let (sums, _) = self.tasks.entry(name).or_insert(([None; 2], number));
         // Unknown values are -1.
-        *sums = [sums[0] + read.max(0.0), sums[1] + written.max(0.0)];
+        let values = [read, written].map(|bytes| Some(bytes).filter(|bytes| *bytes >= 0.0));
+        self.unknown += u64::from(values.contains(&None));
+        for (sum, bytes) in sums.iter_mut().zip(values) {
+            *sum = add(*sum, bytes);
+        }
     }
 
     /// Emits the current sample.
@@ -121,7 +127,7 @@ impl Pidstat {
         let window = ReadingWindow { begin, length };
         let window = if is_dated { out.window(window) } else { out.sample(window) };
         out.divide();
-        let sum = tasks.values().fold([0.0; 2], |sum, (bytes, _)| [sum[0] + bytes[0], sum[1] + bytes[1]]);
+        let sum = tasks.values().fold([None; 2], |sum, (bytes, _)| [add(sum[0], bytes[0]), add(sum[1], bytes[1])]);
         let line = tasks.values().map(|(_, line)| *line).min().unwrap_or_default();
         let all = [(String::new(), (sum, line))];
         for (part, (bytes, line)) in all.into_iter().chain(tasks) {
@@ -129,11 +135,17 @@ impl Pidstat {
             let scope = out.scope(ReadingScope { host: self.host.clone(), part, ..ReadingScope::default() });
             for ((class, field), value) in [(Class::Read, "kB_rd/s"), (Class::Write, "kB_wr/s")].into_iter().zip(bytes)
             {
+                let Some(value) = value else { continue };
                 let origin = out.origin(line, &name, field);
                 out.mean((scope, window), class, Measure::Throughput, value, origin);
             }
         }
     }
+}
+
+/// The sum of the known ones.
+fn add(sum: Option<f64>, bytes: Option<f64>) -> Option<f64> {
+    sum.into_iter().chain(bytes).reduce(|sum, bytes| sum + bytes)
 }
 
 /// `1000.00`, or `55.4k` and `0.0B` with --human.
@@ -178,6 +190,9 @@ impl LineFormat for Pidstat {
         out.end_at(self.last);
         out.require(self.samples > 0, InputFault::missing("sample of an interval", &["pidstat -d 10 360"]))?;
         out.caution(None, Doubt::BytesOfTasks);
+        if self.unknown > 0 {
+            out.caution(None, Doubt::TasksUnknown { count: self.unknown });
+        }
         out.part("tasks", Fate::Read(self.samples));
         Ok(())
     }

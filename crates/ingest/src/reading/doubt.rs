@@ -127,6 +127,15 @@ pub enum Doubt {
     #[error("it has bytes without operations: record {command} for both")] BytesOnly { command: &'static str },
     #[error("it has bytes of tasks without operations, and counts writes when pages become dirty: for operations and \
         latencies, record iostat -xt at the same time")] BytesOfTasks,
+    #[error("{count} rows of tasks have unknown bytes (-1), which its sums lack: run pidstat as root")]
+    TasksUnknown { count: u64 },
+    #[error("{part} lacks values of {class} in {lacking} of {windows} windows, and sums are without them there: provide them, \
+        or count a single part with --only")]
+    PartsMissing { part: String, class: &'static str, lacking: usize, windows: usize },
+    #[error("columns of counts are whole and only rise, so they are interpreted as counters: {columns}; name rates \
+        read_iops or read_bytes_s")] CountersAssumed { columns: String },
+    #[error("columns of counts are interpreted as rates per second: {columns}; name them read_iops or read_bytes_s, and \
+        divide counts of an interval by its seconds")] CountsAssumedRates { columns: String },
     #[error("its reads and writes go through the operating system, whose page cache may answer: compare with iostat or \
         /proc/diskstats of the same time for the operations of storage")] PageCache,
     #[error("reads and writes go through the system's page cache: files smaller than twice the memory do not measure \

@@ -201,6 +201,10 @@ fn tasks_of_pidstat_have_bytes_only() {
     near(&values(&found, "postgres", Class::Read, Measure::Throughput), &[2_097_152.0, 4_194_304.0]);
     assert!(cautions(&found).contains("bytes of tasks without operations"));
     assert_eq!(Demand::of(&[&found]).subjects[0].absent(), [Class::Read, Class::Write]);
+    // Unknown bytes are no zero.
+    assert!(cautions(&found).contains("1 rows of tasks have unknown bytes (-1)"));
+    let unknown = reading(&PIDSTAT.replace("      0.00     64.00", "     -1.00     -1.00"));
+    near(&values(&unknown, "jbd2/sda2-8", Class::Read, Measure::Throughput), &[]);
     let once = "Linux 6.8.0 (pier1) 03/02/26 _x86_64_ (12 CPU)\n\n15:43:32   UID   PID   kB_rd/s   kB_wr/s kB_ccwr/s iodelay  Command\n\
                 15:43:32     0     1     10.55     39.65      6.66     962  systemd\n";
     assert!(refusal(once).contains("no sample of an interval"));
