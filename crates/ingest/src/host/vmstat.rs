@@ -65,6 +65,8 @@ struct Vmstat {
     scope: Option<u32>,
     used: UsedProcessors,
     counters: Counters,
+    /// The caller stated the zone of the times.
+    has_zone: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -88,6 +90,7 @@ impl Vmstat {
             scope: None,
             used: UsedProcessors::default(),
             counters: Counters::new(input),
+            has_zone: input.zone.is_some(),
         }
     }
 
@@ -157,6 +160,11 @@ impl LineFormat for Vmstat {
         }
         if let Some(columns) = Columns::read(line) {
             self.columns = Some(columns);
+            let zone = line.split_whitespace().nth(columns.count).unwrap_or_default();
+            let is_zone = zone.len() >= 3 && zone.bytes().all(|byte| byte.is_ascii_uppercase());
+            if is_zone && !self.has_zone && !matches!(zone, "UTC" | "GMT") {
+                out.caution_once(None, Doubt::AmbiguousZone { zone: zone.to_owned() });
+            }
         } else if self.columns.is_some() && line.trim_start().starts_with(|c: char| c.is_ascii_digit()) {
             self.noted.note("rows", Fate::Broken);
             out.caution(Some(Origin::line(number)), Doubt::UnreadableItem { item: label!("row") });

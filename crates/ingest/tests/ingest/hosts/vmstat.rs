@@ -29,6 +29,27 @@ procs -----------memory---------- ---swap-- -----io---- -system-- ------cpu-----
     );
 }
 
+#[test]
+fn an_abbreviated_zone_is_doubted() {
+    check(
+        "test",
+        "\
+ r  b   swpd   free   buff  cache   si   so    bi    bo   in   cs us sy id wa st                 JST
+ 2  0      0 279469   2108 741208    0    0     9     9   29   57  0  0 99  0  0 2025-03-24 10:00:00
+ 2  0      0 279469   2108 741208    0    0    10    20   29   57  0  0 99  0  0 2025-03-24 10:00:05
+",
+        "
+        vmstat -
+        / 2025-03-24T10:00:00+5 reads Throughput 10240 (line 3, bi)
+        / 2025-03-24T10:00:00+5 writes Throughput 20480 (line 3, bo)
+        io: Read(2)
+        procs, memory, swap, system: Ignored
+        first line, since boot: Ignored
+        ! its times are in JST, an abbreviation that several zones share: specify --time-zone
+        ! it has bytes without operations: record iostat -xt 10 for both",
+    );
+}
+
 const DISKS: &str = "\
 disk- ------------reads------------ ------------writes----------- -----IO------
        total merged sectors      ms  total merged sectors      ms    cur    sec
