@@ -1,6 +1,7 @@
 //! Construction of a reading.
 
 mod distributions;
+mod parts;
 mod rates;
 
 use std::collections::btree_map::{BTreeMap, Entry};

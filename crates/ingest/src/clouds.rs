@@ -8,7 +8,7 @@ mod console;
 mod google;
 mod insights;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::civil::DateTime;
 use plimsoll_language::label;
@@ -116,6 +116,18 @@ impl Volumes {
         }
     }
 
+    /// Adds the points of a series to those of the same quantity.
+    fn merge(&mut self, series: MetricSeries) {
+        let is_same = |other: &&mut MetricSeries| (other.scope, &other.meaning) == (series.scope, &series.meaning);
+        let Some(other) = self.series.iter_mut().find(is_same) else { return self.add(series) };
+        for (at, value, origin) in series.points {
+            match other.points.iter_mut().find(|(existing, ..)| *existing == at) {
+                Some((_, sum, _)) => *sum += value,
+                None => other.points.push((at, value, origin)),
+            }
+        }
+    }
+
     /// Adds a series of means or sums, and one of the maxima of shorter windows if the points have any.
     fn add_both(&mut self, name: &str, scope: u32, meaning: Meaning, points: &[(DateTime, [Option<f64>; 2], Origin)]) {
         let of = |index: usize| {
@@ -202,6 +214,7 @@ impl Volumes {
         for (length, points) in by_length {
             points.put(length, Edge::Begin, out);
         }
+        out.doubt_missing_parts();
         Ok(())
     }
 }
@@ -309,6 +322,13 @@ impl CloudWatch {
         if existing != id {
             id.clone_into(&mut part);
             out.caution_once(Some(Origin::line(line)), Doubt::EqualLabels);
+        }
+        match json::get_text(result, &["StatusCode"]) {
+            Some("PartialData") => out.caution_once(Some(Origin::line(line)), Doubt::FurtherPages),
+            Some(error @ ("InternalError" | "Forbidden")) => {
+                out.caution(Some(Origin::line(line)), Doubt::QueryFailed { error: format!("{label}: {error}") });
+            }
+            _ => {}
         }
         let points = timed_values(result, metric.unit, (line, label, path), out);
         let scope = out.scope(ReadingScope { part, ..ReadingScope::default() });
@@ -608,14 +628,14 @@ fn is_oci(head: &Head<'_>) -> Resemblance {
 }
 
 fn read_oci(input: &FormatInput, document: &[u8], out: &mut Builder) -> Result<(), Refusal> {
-    let mut volumes = Volumes::default();
+    let (mut volumes, mut attachments) = (Volumes::default(), BTreeMap::new());
     for (line, value) in json::read_documents(document, out)? {
         let (path, list) = match &value {
             Value::Array(list) => ("", list.as_slice()),
             _ => ("data", json::list(&value, &["data", "items"])),
         };
         for (index, metric) in list.iter().enumerate() {
-            take_oci(&mut volumes, metric, line, &format!("{path}[{index}]"), out);
+            take_oci((&mut volumes, &mut attachments), metric, line, &format!("{path}[{index}]"), out);
         }
     }
     volumes.find_other_statistics(".sum()");
@@ -625,7 +645,16 @@ fn read_oci(input: &FormatInput, document: &[u8], out: &mut Builder) -> Result<(
     volumes.put(None, input.interval, out)
 }
 
-fn take_oci(volumes: &mut Volumes, metric: &Value, line: u64, path: &str, out: &mut Builder) {
+/// Identifiers of the attachments of each metric of a volume.
+type Attachments = BTreeMap<(String, u32), BTreeSet<String>>;
+
+fn take_oci(
+    (volumes, attachments): (&mut Volumes, &mut Attachments),
+    metric: &Value,
+    line: u64,
+    path: &str,
+    out: &mut Builder,
+) {
     let name = json::get_text(metric, &["name"]).unwrap_or_default();
     let dimensions = json::get(metric, &["dimensions"]);
     let dimension = |key: &str| dimensions.and_then(|of| of.get(key)).and_then(Value::as_str);
@@ -665,7 +694,11 @@ fn take_oci(volumes: &mut Volumes, metric: &Value, line: u64, path: &str, out: &
         ReadingScope { part: owner.to_owned(), part_id, ..ReadingScope::default() }
     };
     let scope = out.scope(scope);
-    volumes.add(MetricSeries { name: format!("{name} {owner}"), scope, meaning: Meaning::Sum(counted), points });
+    let series = MetricSeries { name: format!("{name} {owner}"), scope, meaning: Meaning::Sum(counted), points };
+    // Each attachment counts its own operations.
+    let attachment = dimension("attachmentId").unwrap_or_default().to_owned();
+    let existing = attachments.entry((series.name.clone(), scope)).or_default();
+    if existing.insert(attachment) && existing.len() > 1 { volumes.merge(series) } else { volumes.add(series) }
 }
 
 fn oci_counted(name: &str) -> Option<Counted> {

@@ -57,6 +57,21 @@ fn cloudwatch_sums_are_divided_by_their_period() {
 }
 
 #[test]
+fn incomplete_results_and_missing_points_are_doubted() {
+    let reads = [
+        result("r", "vol-1 VolumeReadOps", &[300.0, 600.0, 300.0]),
+        result("s", "vol-2 VolumeReadOps", &[300.0, 600.0]),
+    ];
+    let interval = || FormatInput { interval: Some(Span::from_secs(300)), ..FormatInput::default() };
+    let reading = read_as(&metric_data(&reads), interval());
+    assert!(has_caution(&reading, "vol-2 lacks values of reads in 1 of 3 windows"));
+    assert!(!has_caution(&reading, "further pages"));
+    let partial = metric_data(&reads).replacen("Complete", "PartialData", 1).replacen("Complete", "InternalError", 1);
+    let reading = read_as(&partial, interval());
+    assert!(has_caution(&reading, "further pages") && has_caution(&reading, "vol-2 VolumeReadOps: InternalError"));
+}
+
+#[test]
 fn metrics_of_limits_are_evidence_of_throttling() {
     let check = |text: &str, expected: &[(&str, CapKind, usize, &[usize])]| {
         let reading = read(text);
@@ -185,6 +200,13 @@ fn oci_values_are_sums_of_each_interval() {
     let reading = read(&named.replace("\"resourceId\"", "\"resourceDisplayName\":\"data\",\"resourceId\""));
     let ids: Vec<_> = reading.scopes.iter().map(|scope| (&*scope.part, &*scope.part_id)).collect();
     assert_eq!(ids, [("data", "ocid1.volume.a"), ("data", "ocid1.volume.b")]);
+    // Each attachment of a shared volume counts its own operations; a repeated one counts once.
+    let attached = |attachment: &str| {
+        let text = oci(&[("VolumeReadOps", "v1", [30_000.0, 60_000.0, 0.0])]);
+        text.replace("\"resourceId\"", &format!("\"attachmentId\":\"{attachment}\",\"resourceId\""))
+    };
+    let shared = [attached("a"), attached("b"), attached("b")].join("\n");
+    near(&values(&read(&shared), "v1", Class::Read, Measure::Iops), &[200.0, 400.0, 0.0]);
     let camel =
         text.replace("aggregated-datapoints", "aggregatedDatapoints").replace("{\"data\":", "").replace("]}]}", "]}]");
     near(&values(&read(&camel), "v1", Class::Read, Measure::Iops), &[100.0, 200.0, 0.0]);
