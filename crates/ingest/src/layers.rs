@@ -88,8 +88,7 @@ fn layer(name: &str) -> Layer {
     const APART: [&str; 10] = ["loop", "ram", "zram", "sr", "fd", "cd", "scd", "mtdblock", "dev1-", "dev7-"];
     const STACKED: [&str; 7] = ["dm-", "dm_", "drbd", "bcache", "vpath", "zd", "dev253-"];
     const DRIVERS: [&str; 6] = ["emcpower", "hdiskpower", "VxVM", "VxDMP", "mapper/", "bcache"];
-    const SUMS: [&str; 3] = ["total", "_total", "all"];
-    if name.starts_with(' ') || SUMS.iter().any(|sum| name.eq_ignore_ascii_case(sum)) {
+    if name.starts_with(' ') || is_sum(name) {
         return Layer::Group;
     }
     let name = name.strip_prefix("/dev/").unwrap_or(name);
@@ -109,6 +108,30 @@ fn layer(name: &str) -> Layer {
     } else {
         Layer::Unknown
     }
+}
+
+/// `_Total`, `All volumes`, `Grand Total`, `-total-`, `合計`.
+fn is_sum(name: &str) -> bool {
+    const SUMS: [&str; 9] = ["all", "total", "sum", "overall", "gesamt", "summe", "合計", "総計", "全体"];
+    const KINDS: [&str; 12] = [
+        "volumes",
+        "disks",
+        "devices",
+        "luns",
+        "drives",
+        "hosts",
+        "datastores",
+        "total",
+        "grand",
+        "sum",
+        "ボリューム",
+        "ディスク",
+    ];
+    let lower = name.to_lowercase();
+    let mut words = lower.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty()).peekable();
+    words.peek().is_some()
+        && words.clone().any(|word| SUMS.contains(&word))
+        && words.all(|word| SUMS.contains(&word) || KINDS.contains(&word))
 }
 
 /// `md2`, `md_d0`, `dev9-2`.
@@ -250,6 +273,10 @@ mod tests {
         check_name("scd0", Layer::Excluded, None);
         check_name(" total", Layer::Group, None);
         check_name("_Total", Layer::Group, None);
+        check_name("All volumes", Layer::Group, None);
+        check_name("-total-", Layer::Group, None);
+        check_name("合計", Layer::Group, None);
+        check_name("total-2", Layer::Unknown, None);
         check_name("ata-DISK_1-part3", Layer::Disk, Some("ata-DISK_1"));
         check_name("", Layer::Unknown, None);
         check_name("é", Layer::Unknown, None);

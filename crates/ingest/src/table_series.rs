@@ -2,7 +2,7 @@
 //!
 //! The first row has the names of columns, whose words determine their meaning:
 //!
-//! - the time: `time`, `timestamp`, `date`, `datetime`, `ts`, at the end of each window;
+//! - the time: `time`, `timestamp`, `date`, `datetime`, `ts`, or `date` and `time`, at the end of each window;
 //! - `read`, `write` or neither (`total`), with `iops` or `ops`: operations a second; `bytes`, `kb`, `kib`, `mb`, `mib`,
 //!   `throughput`: bytes a second, in that unit (`mb` is 10^6, `mib` 2^20); `latency` or `await`: time of an operation, in
 //!   `us`, `ms` or `s`, milliseconds by default; `queue` or `depth`: operations in flight;
@@ -25,7 +25,7 @@ use self::cell::Decimals;
 use crate::builder::Builder;
 use crate::devices::count_single_layer;
 use crate::form::{Form, FormatInput, Head, LineFormat, Resemblance};
-use crate::reading::{Class, Doubt, Fate, Measure, Origin, ReadingScope, ReadingWindow};
+use crate::reading::{Class, Count, Counted, Doubt, Fate, Measure, Origin, ReadingScope, ReadingWindow, Snapshot};
 use crate::refusal::{InputFault, Refusal};
 use crate::sampled::Spacing;
 use crate::text::table::cells;
@@ -63,6 +63,8 @@ struct SeriesSamples {
     /// Rows that wait until the interval is known.
     waiting: Vec<SeriesRow>,
     length: Option<Span>,
+    /// Columns of counts that only rise.
+    counters: BTreeSet<usize>,
     last: Option<DateTime>,
     fields: Vec<Arc<str>>,
     /// Number of unreadable cells of each column, and the first of them with its line.
@@ -129,7 +131,21 @@ impl LineFormat for SeriesSamples {
         if let Some((count, line)) = self.repeated {
             out.caution(Some(Origin::line(line)), Doubt::RepeatedRows { count });
         }
+        if !self.counters.is_empty() {
+            out.caution(
+                None,
+                Doubt::CountersAssumed {
+                    columns: self.counters.iter().map(|column| &*self.fields[*column]).collect::<Vec<_>>().join(", "),
+                },
+            );
+        }
+        let counts = self.columns.iter().flat_map(Columns::counts).filter(|column| !self.counters.contains(column));
+        let counts: Vec<&str> = counts.map(|column| &*self.fields[column]).collect();
+        if !counts.is_empty() {
+            out.caution(None, Doubt::CountsAssumedRates { columns: counts.join(", ") });
+        }
         count_single_layer(out);
+        out.doubt_missing_parts();
         out.end_at(self.line);
         match (self.length, out.count()) {
             (None, _) if !self.waiting.is_empty() => Err(out.unusable(InputFault::NoLength { item: label!("row") })),
@@ -183,7 +199,9 @@ impl SeriesSamples {
             spacing.learn(self.waiting.iter().map(|row| row.at));
             self.length = spacing.length(self.input.interval);
         }
-        if self.length.is_some() {
+        if self.length.is_some() && !self.waiting.is_empty() {
+            self.counters =
+                self.columns.as_ref().map(|columns| find_counters(columns, &self.waiting)).unwrap_or_default();
             for row in std::mem::take(&mut self.waiting) {
                 self.put(&row, out);
             }
@@ -201,7 +219,7 @@ impl SeriesSamples {
         let window = out.window(ReadingWindow { begin, length });
         let scope = out.scope(row.scope.clone());
         let mut rates: BTreeMap<Class, [Option<f64>; 2]> = BTreeMap::new();
-        let mut is_repeated = false;
+        let (mut is_repeated, mut counts) = (false, Vec::new());
         for (index, column) in columns.meanings.iter().enumerate() {
             let (SeriesColumn::Figure { class, measure, .. }, Some(value)) = (column, row.values[index]) else {
                 continue;
@@ -210,13 +228,22 @@ impl SeriesSamples {
                 is_repeated = true;
                 continue;
             }
+            let origin = Origin { line: row.line, table: None, field: Arc::clone(&self.fields[index]) };
+            if self.counters.contains(&index) {
+                let counted =
+                    if *measure == Measure::Iops { Counted::Operations(*class) } else { Counted::Bytes(*class) };
+                counts.push(Count { counted, value, wraps_at: None, origin });
+                continue;
+            }
             match measure {
                 Measure::Iops => rates.entry(*class).or_default()[0] = Some(value),
                 Measure::Throughput => rates.entry(*class).or_default()[1] = Some(value),
                 _ => {}
             }
-            let origin = Origin { line: row.line, table: None, field: Arc::clone(&self.fields[index]) };
             out.mean((scope, window), *class, *measure, value, origin);
+        }
+        if !counts.is_empty() {
+            out.snapshot(Snapshot { scope, at: Some(row.at), age: None, counts, origin: Origin::line(row.line) });
         }
         for (class, rates) in rates {
             if let [Some(iops), Some(bytes_s)] = rates {
@@ -230,6 +257,32 @@ impl SeriesSamples {
             self.repeated.get_or_insert((0, row.line)).0 += 1;
         }
     }
+}
+
+/// Columns of counts whose numbers are whole and only rise, apart from resets, in each part.
+fn find_counters(columns: &Columns, rows: &[SeriesRow]) -> BTreeSet<usize> {
+    /// Fewer rows may rise by chance.
+    const MIN_RISES: u32 = 5;
+    let mut moments: Vec<DateTime> = rows.iter().map(|row| row.at).collect();
+    moments.dedup();
+    let is_counter = |column: &usize| {
+        let (mut latest, mut rises, mut falls) = (BTreeMap::<&ReadingScope, f64>::new(), 0, 0);
+        for row in rows {
+            let Some(value) = row.values[*column] else { continue };
+            if value.fract() != 0.0 {
+                return false;
+            }
+            match latest.insert(&row.scope, value) {
+                Some(before) if value > before => rises += 1,
+                Some(before) if value < before => falls += 1,
+                _ => {}
+            }
+        }
+        let is_named = split_words(&columns.names[*column].to_lowercase()).last() == Some(&"total");
+        falls * 10 <= rises && (rises >= MIN_RISES && falls == 0 || is_named && rises > 0)
+    };
+    // A row out of order would fall.
+    if moments.is_sorted() { columns.counts().filter(is_counter).collect() } else { BTreeSet::new() }
 }
 
 /// Emits the mean size of the operations of a row.
@@ -255,7 +308,7 @@ fn parse_row(
     out: &mut Builder,
 ) -> Option<SeriesRow> {
     let mut scope = ReadingScope::default();
-    let (mut at, mut values) = (None, Vec::with_capacity(columns.meanings.len()));
+    let (mut time, mut values) = (String::new(), Vec::with_capacity(columns.meanings.len()));
     for (index, (column, cell)) in columns.meanings.iter().zip(cells(line, columns.separator)).enumerate() {
         let cell = cell.trim();
         values.push(match column {
@@ -269,13 +322,18 @@ fn parse_row(
             _ => None,
         });
         match column {
-            SeriesColumn::Time => at = timestamp::parse(cell).map(|at| out.instant(at.of_any_country())),
+            SeriesColumn::Time => {
+                // Date and time of day may have a column each.
+                time.push_str(cell);
+                time.push(' ');
+            }
             SeriesColumn::Part => cell.clone_into(&mut scope.part),
             SeriesColumn::Host => cell.clone_into(&mut scope.host),
             SeriesColumn::Database => cell.clone_into(&mut scope.database),
             SeriesColumn::Figure { .. } | SeriesColumn::Unknown => {}
         }
     }
+    let at = timestamp::parse(time.trim_end()).map(|at| out.instant(at.of_any_country()));
     let is_whole = values.len() == columns.meanings.len() && values.iter().any(Option::is_some);
     Some(SeriesRow { line: number, at: at.filter(|_| is_whole)?, scope, values })
 }
@@ -320,7 +378,12 @@ impl Columns {
         let is_header = names.iter().all(|name| name.parse::<f64>().is_err());
         let mut meanings: Vec<SeriesColumn> = names.iter().map(|name| column(name)).collect();
         // Columns with equal meaning would be added up: only the first is used.
+        let is_divided =
+            names.len() > 1 && names[0].eq_ignore_ascii_case("date") && names[1].eq_ignore_ascii_case("time");
         for index in 1..meanings.len() {
+            if is_divided && index == 1 {
+                continue;
+            }
             if meanings[..index].contains(&meanings[index]) || same(&meanings[..index], meanings[index]) {
                 meanings[index] = SeriesColumn::Unknown;
             }
@@ -363,9 +426,27 @@ impl Columns {
         times.map(|(name, _)| name).filter(move |name| is_bare(name))
     }
 
+    /// Columns of operations or bytes whose name is not that of a rate.
+    fn counts(&self) -> impl Iterator<Item = usize> {
+        let is_rate = |name: &str| {
+            let lower = name.to_lowercase();
+            let words = split_words(&lower);
+            let has = |marks: &[&str]| {
+                words.iter().any(|word| marks.contains(word) || word.ends_with("ps") && *word != "ops")
+            };
+            lower.contains("iops") || has(&["s", "sec", "second", "rate", "throughput", "bandwidth", "persec"])
+        };
+        let pairs = self.names.iter().zip(&self.meanings).enumerate();
+        let counted = pairs.filter(move |(_, (name, column))| {
+            let is = |class, measure| is_demand(class, measure);
+            matches!(column, SeriesColumn::Figure { class, measure, .. } if is(*class, *measure)) && !is_rate(name)
+        });
+        counted.map(|(index, _)| index)
+    }
+
     /// Names of columns of bytes whose unit is usually one of bits.
     fn in_bits(&self) -> impl Iterator<Item = &String> {
-        const BITS: [&str; 4] = ["Mb", "Gb", "Mbps", "Gbps"];
+        const BITS: [&str; 5] = ["Mb", "Gb", "Mbps", "Gbps", "gbps"];
         let pairs = self.names.iter().zip(&self.meanings);
         let bytes =
             pairs.filter(|(_, column)| matches!(column, SeriesColumn::Figure { measure: Measure::Throughput, .. }));
@@ -451,6 +532,12 @@ fn find_figure(lower: &str, words: &[&str]) -> Option<(Measure, f64)> {
         [("kib", KIB), ("mib", MIB), ("gib", GIB), ("kb", 1e3), ("mb", 1e6), ("gb", 1e9), ("bytes", 1.0), ("b", 1.0)];
     let is = |required: &[&str]| words.iter().any(|word| required.contains(word));
     if lower.contains("iops") || is(&["ops"]) || matches!(lower, "r/s" | "w/s") {
+        const FACTORS: [(&[&str], f64); 2] =
+            [(&["k", "kiops", "kops", "thousand", "thousands"], 1e3), (&["miops"], 1e6)];
+        let factor = FACTORS.iter().find(|(names, _)| is(names)).map_or(1.0, |(_, factor)| *factor);
+        return Some((Measure::Iops, factor));
+    }
+    if is(&["reads", "writes"]) && is(&["s", "sec", "second"]) && words.len() <= 3 {
         return Some((Measure::Iops, 1.0));
     }
     if is(&["latency", "await", "lat"]) {
@@ -506,6 +593,8 @@ mod tests {
             ("write_latency_seconds", figure(Class::Write, Measure::Latency, 1.0)),
             ("rkB/s", figure(Class::Read, Measure::Throughput, 1_024.0)),
             ("wMB/s", figure(Class::Write, Measure::Throughput, 1_048_576.0)),
+            ("IOPS (k)", figure(Class::All, Measure::Iops, 1e3)),
+            ("reads/s", figure(Class::Read, Measure::Iops, 1.0)),
             ("queue_depth", figure(Class::All, Measure::Depth, 1.0)),
             ("device", SeriesColumn::Part),
             ("host", SeriesColumn::Host),

@@ -113,8 +113,8 @@ fn semicolons_separate_numbers_with_either_decimal_sign() {
 
 #[test]
 fn unrecognised_rates_are_named() {
-    let reading = read(&TABLE.replace("write_iops", "writes_per_second"));
-    assert!(has_caution(&reading, "writes_per_second: rename"), "{:?}", reading.cautions);
+    let reading = read(&TABLE.replace("write_iops", "write_calls_per_second"));
+    assert!(has_caution(&reading, "write_calls_per_second: rename"), "{:?}", reading.cautions);
     assert!(!has_caution(&read(TABLE), "rename"));
     assert!(!has_caution(&read(&TABLE.replace("colour", "max_read_iops")), "rename"));
 }
@@ -256,4 +256,46 @@ fn missing_windows_are_doubted() {
     assert!(text.starts_with("60.0 % of the") && text.contains("from 2026-03-02T09:20:00 for"), "{text}");
     let all: Vec<u32> = (1..120).map(|n| n * 5).filter(|minute| *minute != 100).collect();
     assert!(matches!(&doubts(&all)[..], [(_, false)]));
+}
+
+#[test]
+fn counts_that_only_rise_are_counters() {
+    let rows = |counts: &[u32]| {
+        let row = |(minute, count): (usize, &u32)| format!("2026-03-02 09:{minute:02}:00,{count},{}\n", count * 4_096);
+        counts.iter().enumerate().map(row).collect::<String>()
+    };
+    let rising = rows(&[100, 700, 1_300, 1_900, 2_500, 3_100]);
+    let reading = read(&format!("time,read_ops,read_bytes\n{rising}"));
+    near(&values(&reading, "", Class::Read, Measure::Iops), &[10.0; 5]);
+    near(&values(&reading, "", Class::Read, Measure::Throughput), &[40_960.0; 5]);
+    assert!(has_caution(&reading, "interpreted as counters: read_ops, read_bytes"));
+    // A reset is no operation.
+    let reset = rows(&[100, 700, 1_300, 40, 640, 1_240, 1_840, 2_440, 3_040, 3_640, 4_240, 4_840, 5_440]);
+    let reading = read(&format!("time,read_ops_total,read_bytes_total\n{reset}"));
+    assert!(values(&reading, "", Class::Read, Measure::Iops).iter().all(|iops| (iops - 10.0).abs() < 1e-9));
+    let varying = rows(&[100, 700, 300, 1_900, 500, 900]);
+    let reading = read(&format!("time,read_ops,read_bytes\n{varying}"));
+    near(&values(&reading, "", Class::Read, Measure::Iops)[..2], &[100.0, 700.0]);
+    assert!(has_caution(&reading, "interpreted as rates per second: read_ops, read_bytes"));
+    let rates = read(&format!("time,read_iops,read_bytes_s\n{rising}"));
+    near(&values(&rates, "", Class::Read, Measure::Iops)[..2], &[100.0, 700.0]);
+    assert!(!has_caution(&rates, "interpreted as"));
+}
+
+#[test]
+fn rows_of_sums_count_once_and_missing_cells_are_doubted() {
+    let table = "time,volume,IOPS (k)\n\
+        2026-03-02 09:00:00,All volumes,3\n2026-03-02 09:00:00,a,1\n2026-03-02 09:00:00,b,2\n\
+        2026-03-02 09:01:00,All volumes,1\n2026-03-02 09:01:00,a,1\n2026-03-02 09:01:00,b,\n";
+    let reading = read(table);
+    near(&values(&reading, "b", Class::All, Measure::Iops), &[2_000.0]);
+    assert!(has_caution(&reading, "by their names, All volumes are"));
+    assert!(has_caution(&reading, "b lacks values of all in 1 of 2 windows"));
+}
+
+#[test]
+fn date_and_time_of_day_may_have_a_column_each() {
+    let reading = read("Date,Time,Read IOPS\n3/15/2026,11:59:00 AM,1\n3/15/2026,12:00:00 PM,2\n");
+    near(&values(&reading, "", Class::Read, Measure::Iops), &[1.0, 2.0]);
+    assert_eq!(reading.windows[1].begin, Some(date(2026, 3, 15).at(11, 59, 0, 0)));
 }
