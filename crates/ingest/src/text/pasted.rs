@@ -7,6 +7,8 @@ use super::quotes::Unquoting;
 /// The repairs that a text needs, applied piece by piece.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Repairs {
+    /// Lines end with a carriage return alone, as in files of old Macs.
+    is_of_returns: bool,
     cleaning: Option<Cleaning>,
     unquoting: Option<Unquoting>,
 }
@@ -14,7 +16,10 @@ pub(crate) struct Repairs {
 impl Repairs {
     /// For a text that begins with `head`, which is repaired as well.
     pub(crate) fn of(head: &mut Vec<u8>) -> Self {
-        let mut repairs = Self { cleaning: Cleaning::of(head), unquoting: None };
+        const MIN_LINES: usize = 3;
+        let count = |mark: u8| head.iter().filter(|byte| **byte == mark).count();
+        let is_of_returns = count(b'\n') == 0 && count(0) == 0 && count(b'\r') >= MIN_LINES;
+        let mut repairs = Self { is_of_returns, cleaning: Cleaning::of(head), unquoting: None };
         repairs.clone().apply(head);
         repairs.unquoting = Unquoting::of(head);
         if let Some(unquoting) = &repairs.unquoting {
@@ -25,6 +30,9 @@ impl Repairs {
 
     /// Repairs a piece.
     pub(crate) fn apply(&mut self, text: &mut Vec<u8>) {
+        if self.is_of_returns {
+            text.iter_mut().filter(|byte| **byte == b'\r').for_each(|byte| *byte = b'\n');
+        }
         if let Some(cleaning) = &mut self.cleaning {
             cleaning.apply(text);
         }
@@ -105,6 +113,12 @@ mod tests {
     fn no_break_spaces_are_blanks() {
         check("a\u{a0}b\u{202f}c\u{2007}d \u{2013}\u{c2}\u{c2}\u{a0}", "a b c d \u{2013}\u{c2}\u{c2} ");
         check("a \u{2013} b\u{e9}", "a \u{2013} b\u{e9}");
+    }
+
+    #[test]
+    fn returns_end_lines_without_feeds() {
+        check("a\rb\rc\r", "a\nb\nc\n");
+        check("a\r\nb\r\nc\r\n", "a\r\nb\r\nc\r\n");
     }
 
     #[test]

@@ -389,6 +389,7 @@ fn tabs_and_quotation_marks_change_no_figure() {
         assert_eq!(reading(&tabs).figures, plain.figures, "{tabs}");
         assert_eq!(reading(&quote_text(&text)).figures, plain.figures);
         assert_eq!(reading(&quote_text(&tabs)).waits, plain.waits);
+        assert_eq!(reading(&text.replace('\n', "\r")).figures, plain.figures);
         cut_anywhere(&quote_text(&tabs));
     }
 }
