@@ -1,5 +1,7 @@
 //! fio's engines: those with a counterpart, and those without, with the reason.
 
+use plimsoll_language::{StaticText, static_text};
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Engine {
     /// `io_uring`.
@@ -42,21 +44,21 @@ const ENGINES: &[(&str, Engine)] = &[
     ("null", Null),
 ];
 
-const METADATA: &str = "it measures metadata of files, not their data";
-const OBJECTS: &str = "it accesses an object store, not a file or device";
-const MEMORY: &str = "it measures memory that is addressed by byte, not storage of blocks";
-const COMMANDS: &str = "it sends commands past the block layer";
-const NETWORK: &str = "it measures a network, not storage";
-const GRAPHICS: &str = "it moves data to the memory of graphics cards";
+const METADATA: StaticText = static_text!("it measures metadata of files, not their data");
+const OBJECTS: StaticText = static_text!("it accesses an object store, not a file or device");
+const MEMORY: StaticText = static_text!("it measures memory that is addressed by byte, not storage of blocks");
+const COMMANDS: StaticText = static_text!("it sends commands past the block layer");
+const NETWORK: StaticText = static_text!("it measures a network, not storage");
+const GRAPHICS: StaticText = static_text!("it moves data to the memory of graphics cards");
 
 /// Unsupported engines, with the reason.
-const UNSUPPORTED: &[(&str, &str)] = &[
-    ("cpuio", "it measures processors, not storage"),
+const UNSUPPORTED: &[(&str, StaticText)] = &[
+    ("cpuio", static_text!("it measures processors, not storage")),
     ("net", NETWORK),
     ("netsplice", NETWORK),
     ("rdma", NETWORK),
-    ("splice", "it measures pipes; use psync for the same reads"),
-    ("exec", "it starts commands, and plimsoll starts none"),
+    ("splice", static_text!("it measures pipes; use psync for the same reads")),
+    ("exec", static_text!("it starts commands, and plimsoll starts none")),
     ("filecreate", METADATA),
     ("filestat", METADATA),
     ("filedelete", METADATA),
@@ -72,35 +74,35 @@ const UNSUPPORTED: &[(&str, &str)] = &[
     ("libzbc", COMMANDS),
     ("spdk", COMMANDS),
     ("spdk_bdev", COMMANDS),
-    ("libblkio", "it drives devices by itself; use io_uring on the device"),
+    ("libblkio", static_text!("it drives devices by itself; use io_uring on the device")),
     ("gfapi", OBJECTS),
     ("gfapi_async", OBJECTS),
     ("rados", OBJECTS),
-    ("rbd", "it speaks to Ceph by itself; map the image with rbd and use io_uring on the device"),
+    ("rbd", static_text!("it speaks to Ceph by itself; map the image with rbd and use io_uring on the device")),
     ("http", OBJECTS),
     ("dfs", OBJECTS),
     ("ime_psync", OBJECTS),
     ("ime_psyncv", OBJECTS),
     ("ime_aio", OBJECTS),
     ("libhdfs", OBJECTS),
-    ("nfs", "it speaks NFS by itself; mount the share and use psync on a file of it"),
-    ("nbd", "give the server's address to plimsoll as a target instead"),
-    ("libiscsi", "it speaks iSCSI by itself; attach the target and use io_uring on the device"),
-    ("mtd", "it writes raw flash"),
+    ("nfs", static_text!("it speaks NFS by itself; mount the share and use psync on a file of it")),
+    ("nbd", static_text!("give the server's address to plimsoll as a target instead")),
+    ("libiscsi", static_text!("it speaks iSCSI by itself; attach the target and use io_uring on the device")),
+    ("mtd", static_text!("it writes raw flash")),
     ("dev-dax", MEMORY),
     ("libpmem", MEMORY),
     ("pmemblk", MEMORY),
     ("page_fault", MEMORY),
     ("libcufile", GRAPHICS),
     ("libhipfile", GRAPHICS),
-    ("solarisaio", "it is for Solaris alone; use libaio"),
-    ("external", "engines are not loaded from files"),
+    ("solarisaio", static_text!("it is for Solaris alone; use libaio")),
+    ("external", static_text!("engines are not loaded from files")),
 ];
 
 pub(crate) enum EngineLookup {
     Supported(Engine),
     /// An unsupported engine, with the reason.
-    Unsupported(&'static str),
+    Unsupported(StaticText),
     Unknown,
 }
 
@@ -110,7 +112,7 @@ pub(crate) fn find(text: &str) -> EngineLookup {
     let supported =
         ENGINES.iter().find(|(existing, _)| *existing == name).map(|(_, engine)| EngineLookup::Supported(*engine));
     let unsupported =
-        || UNSUPPORTED.iter().find(|(existing, _)| *existing == name).map(|(_, why)| EngineLookup::Unsupported(why));
+        || UNSUPPORTED.iter().find(|(existing, _)| *existing == name).map(|(_, why)| EngineLookup::Unsupported(*why));
     supported.or_else(unsupported).unwrap_or(EngineLookup::Unknown)
 }
 
@@ -130,7 +132,7 @@ impl Engine {
 }
 
 /// All names, with the reason for unsupported engines.
-pub(crate) fn all() -> impl Iterator<Item = (&'static str, Option<&'static str>)> {
+pub(crate) fn all() -> impl Iterator<Item = (&'static str, Option<StaticText>)> {
     let supported = ENGINES.iter().map(|(name, _)| (*name, None));
     supported.chain(UNSUPPORTED.iter().map(|(name, why)| (*name, Some(*why))))
 }

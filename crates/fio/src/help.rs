@@ -1,6 +1,6 @@
 //! Output of `--cmdhelp` and `--enghelp`: options and engines with their support.
 
-use plimsoll_language::{label, say};
+use plimsoll_language::{StaticText, label, say};
 
 use crate::engine;
 use crate::number::Bare;
@@ -26,7 +26,7 @@ pub fn option_help(name: Option<&str>) -> String {
 
 /// Support of an engine, or a line per engine.
 pub fn engine_help(name: Option<&str>) -> String {
-    let line = |(engine, why): (&str, Option<&str>)| match why {
+    let line = |(engine, why): (&str, Option<StaticText>)| match why {
         None => say!("{engine:<16}runs\n"),
         Some(why) => say!("{engine:<16}is refused: {why}\n"),
     };
@@ -39,13 +39,13 @@ pub fn engine_help(name: Option<&str>) -> String {
 }
 
 fn one(spec: &Spec) -> String {
-    let mut text = format!("{:>10}  {}\n", "option", spec.name);
+    let mut text = say!("    option  {}\n", spec.name);
     if !spec.aliases.is_empty() {
-        text.push_str(&format!("{:>10}  {}\n", "alias", spec.aliases.join(", ")));
+        text.push_str(&say!("     alias  {}\n", spec.aliases.join(", ")));
     }
-    text.push_str(&format!("{:>10}  {}\n", "takes", form(spec.form)));
-    let default = if spec.default.is_empty() { "none" } else { spec.default };
-    text.push_str(&format!("{:>10}  {default}\n{:>10}  {}\n", "default", "here", support(spec)));
+    text.push_str(&say!("     takes  {}\n", form(spec.form)));
+    let default = if spec.default.is_empty() { label!("none") } else { spec.default };
+    text.push_str(&say!("   default  {default}\n      here  {}\n", support(spec)));
     text
 }
 

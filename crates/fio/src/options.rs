@@ -12,6 +12,8 @@ mod pace;
 mod unsupported;
 mod verification;
 
+use plimsoll_language::StaticText;
+
 use crate::near;
 use crate::number::Bare;
 
@@ -63,9 +65,9 @@ pub enum ValueForm {
 pub enum Support {
     Runs,
     /// Accepted without an effect, with the reason.
-    Accepted(&'static str),
+    Accepted(StaticText),
     /// Refused unless its value is the default, with the reason.
-    Refused(&'static str),
+    Refused(StaticText),
 }
 
 #[derive(Debug, PartialEq)]
@@ -114,7 +116,7 @@ pub enum OptionLookup {
     /// An option of the tables.
     Supported(&'static Spec),
     /// An option of fio or of one of its engines that plimsoll does not have, with its origin.
-    Unsupported(&'static str),
+    Unsupported(StaticText),
     /// Unknown, with the nearest known name.
     Unknown(Option<&'static str>),
 }

@@ -263,7 +263,7 @@ impl<'a> JobParser<'a> {
                 self.findings.note(&place, say!("{displayed} has no effect: {why}"));
             }
             Support::Refused(why) if !is_default() => {
-                self.unsupported(&place, FaultKind::Unsupported, say!("{displayed} is not supported"), why);
+                self.unsupported(&place, FaultKind::Unsupported, say!("{displayed} is not supported"), why.get());
             }
             Support::Runs | Support::Accepted(_) | Support::Refused(_) => {}
         }

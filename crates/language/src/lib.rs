@@ -6,9 +6,10 @@
 #![deny(missing_docs)]
 
 use std::cell::Cell;
+use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-pub use plimsoll_say::{label, say, say_errors, translations};
+pub use plimsoll_say::{label, say, say_errors, static_text, translations};
 
 /// A language of the program.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -94,6 +95,34 @@ impl Language {
             Self::English => "en",
             Self::Japanese => "ja",
         }
+    }
+}
+
+/// A constant text of a table, as `static_text!` makes it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StaticText {
+    english: &'static str,
+    japanese: &'static str,
+}
+
+impl StaticText {
+    #[doc(hidden)]
+    pub const fn new(english: &'static str, japanese: &'static str) -> Self {
+        Self { english, japanese }
+    }
+
+    /// The text in the language of the reader.
+    pub fn get(self) -> &'static str {
+        match Language::current() {
+            Language::English => self.english,
+            Language::Japanese => self.japanese,
+        }
+    }
+}
+
+impl fmt::Display for StaticText {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.get())
     }
 }
 

@@ -1,5 +1,5 @@
-//! Texts in the language of the reader: `say!` formats, `label!` is a `&'static str`, and `say_errors` is for messages of
-//! `thiserror`.
+//! Texts in the language of the reader: `say!` formats, `label!` is a `&'static str`, `static_text!` is a constant, and
+//! `say_errors` is for messages of `thiserror`.
 //!
 //! They look their English text up in `ja.po` beside the manifest of the crate that uses them, at compile time, and expand
 //! to a match on `plimsoll_language::Language::current()`. A text without a translation is English in both languages. Each
@@ -34,6 +34,12 @@ impl Catalogue {
         let exists = std::fs::exists(&path).map_err(|error| format!("{path}: {error}"))?;
         let found = if exists { read_translations(&path)? } else { Translations::default() };
         Ok(Self { translations: found, dependency: Mutex::new(exists.then_some(path)) })
+    }
+
+    /// An item that makes the crate depend on the file, for the first text only.
+    fn depend(&self) -> Result<Option<TokenStream>, String> {
+        let path = self.dependency.lock().map_err(|error| error.to_string())?.take();
+        Ok(path.as_deref().map(depend_on))
     }
 }
 
@@ -89,6 +95,20 @@ pub fn label(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
     expand(input.into(), &quote!(::plimsoll_language::literal), TemplateValues::None)
 }
 
+/// A constant for tables: a `plimsoll_language::StaticText`, which is in the language of the reader when it is read.
+#[proc_macro]
+pub fn static_text(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
+    let build = |input: TokenStream| {
+        let english: LitStr = syn::parse2(input).map_err(|error| error.to_string())?;
+        let text = english.value();
+        let catalogue = JAPANESE.as_ref().map_err(Clone::clone)?;
+        let translation = catalogue.translations.find(&text).unwrap_or(&text);
+        let dependency = catalogue.depend()?;
+        Ok::<_, String>(quote!({ #dependency ::plimsoll_language::StaticText::new(#english, #translation) }))
+    };
+    build(input.into()).unwrap_or_else(|message| quote!(::std::compile_error!(#message))).into()
+}
+
 /// Messages of `thiserror` in the language of the reader: `#[error("…")]` becomes `#[error("{}", say!("…"))]`.
 ///
 /// It stands above `derive`. A field that is a path needs `.path.display()` as an argument, and a message with numbered
@@ -131,8 +151,7 @@ fn expand_text(
     let mut japanese = Literal::string(&marked);
     // Names in braces are those of the caller.
     japanese.set_span(english.span());
-    let dependency = catalogue.dependency.lock().map_err(|error| error.to_string())?.take();
-    let dependency = dependency.as_deref().map(depend_on);
+    let dependency = catalogue.depend()?;
     let mut translated = quote!(#call(#japanese #rest));
     if marked != translation {
         translated = quote!(::plimsoll_language::space_values(&#translated));

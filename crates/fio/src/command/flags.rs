@@ -1,6 +1,6 @@
 //! Flags of the command line that do not belong to a job.
 
-use plimsoll_language::{label, say};
+use plimsoll_language::{StaticText, label, say, static_text};
 use plimsoll_units::Span;
 
 use crate::fault::{FaultKind, Findings, Place};
@@ -158,8 +158,8 @@ enum Act {
     Read(fn(&mut Flags, &str) -> Result<(), String>),
     Ask(fn(Option<String>) -> Question),
     /// Accepted without an effect, with the reason.
-    Without(&'static str),
-    Refuse(&'static str),
+    Without(StaticText),
+    Refuse(StaticText),
 }
 
 use Act::{Ask, Read, Refuse, Set, Without};
@@ -169,8 +169,8 @@ const fn flag(name: &'static str, takes: Takes, act: Act) -> Flag {
     Flag { name, takes, act }
 }
 
-const REMOTE: &str = "plimsoll speaks to no other fio; run it on that host";
-const TRIGGER: &str = "plimsoll starts no command while it runs";
+const REMOTE: StaticText = static_text!("plimsoll speaks to no other fio; run it on that host");
+const TRIGGER: StaticText = static_text!("plimsoll starts no command while it runs");
 
 pub(super) const FLAGS: &[Flag] = &[
     flag("output", Value, Read(|flags, text| some(&mut flags.output, text))),
@@ -196,8 +196,8 @@ pub(super) const FLAGS: &[Flag] = &[
     flag("showcmd", Nothing, Set(|flags| flags.show_command = true)),
     flag("max-jobs", Value, Read(|flags, text| number(text, 1).map(|jobs| flags.jobs_max = Some(jobs)))),
     flag("idle-prof", Value, Read(idle_profile)),
-    flag("bandwidth-log", Nothing, Refuse("write write_bw_log in the jobs")),
-    flag("aux-path", Value, Without("no file is made up that would lie there")),
+    flag("bandwidth-log", Nothing, Refuse(static_text!("write write_bw_log in the jobs"))),
+    flag("aux-path", Value, Without(static_text!("no file is made up that would lie there"))),
     flag("warnings-fatal", Nothing, Set(|flags| flags.warnings_are_fatal = true)),
     flag("version", Nothing, Ask(|_| Question::Version)),
     flag("v", Nothing, Ask(|_| Question::Version)),
@@ -217,9 +217,9 @@ pub(super) const FLAGS: &[Flag] = &[
     flag(
         "debug",
         Value,
-        Without("internals of a run are not printed; --parse-only and --showcmd show the parsed jobs"),
+        Without(static_text!("internals of a run are not printed; --parse-only and --showcmd show the parsed jobs")),
     ),
-    flag("alloc-size", Value, Without("memory is taken from the system as it is needed")),
+    flag("alloc-size", Value, Without(static_text!("memory is taken from the system as it is needed"))),
     flag("client", Value, Refuse(REMOTE)),
     flag("server", Perhaps, Refuse(REMOTE)),
     flag("daemonize", Value, Refuse(REMOTE)),
@@ -228,12 +228,12 @@ pub(super) const FLAGS: &[Flag] = &[
     flag("trigger-file", Value, Refuse(TRIGGER)),
     flag("trigger-remote", Value, Refuse(TRIGGER)),
     flag("trigger-timeout", Value, Refuse(TRIGGER)),
-    flag("inflate-log", Value, Refuse("logs are text from the start")),
-    flag("merge-blktrace-only", Nothing, Refuse("traces are not merged")),
-    flag("latency-log", Nothing, Refuse("removed from fio; write write_lat_log in a job")),
-    flag("cpuclock-test", Nothing, Refuse("time is read from the monotonic clock")),
-    flag("crctest", Perhaps, Refuse("checksums are not measured")),
-    flag("memcpytest", Perhaps, Refuse("memory is not measured")),
+    flag("inflate-log", Value, Refuse(static_text!("logs are text from the start"))),
+    flag("merge-blktrace-only", Nothing, Refuse(static_text!("traces are not merged"))),
+    flag("latency-log", Nothing, Refuse(static_text!("removed from fio; write write_lat_log in a job"))),
+    flag("cpuclock-test", Nothing, Refuse(static_text!("time is read from the monotonic clock"))),
+    flag("crctest", Perhaps, Refuse(static_text!("checksums are not measured"))),
+    flag("memcpytest", Perhaps, Refuse(static_text!("memory is not measured"))),
 ];
 
 /// Executes the action of a flag.
@@ -243,7 +243,7 @@ pub(super) fn set(flags: &mut Flags, flag: &Flag, value: Option<String>, place: 
         Set(act) => act(flags),
         Ask(question) => flags.question = Some(question(value.filter(|text| !text.is_empty()))),
         Without(why) => findings.note(place, say!("--{name} has no effect: {why}")),
-        Refuse(why) => findings.fault(place, FaultKind::Unsupported, say!("--{name} is not supported"), why),
+        Refuse(why) => findings.fault(place, FaultKind::Unsupported, say!("--{name} is not supported"), why.get()),
         Read(act) => {
             let text = value.unwrap_or_default();
             if let Err(words) = act(flags, &text) {

@@ -106,7 +106,7 @@ fn find_engine(settings: &Settings, findings: &mut Findings) -> Option<Engine> {
         EngineLookup::Supported(engine) => return Some(engine),
         EngineLookup::Unsupported(why) => {
             let what = say!("ioengine={name} is not supported");
-            findings.fault(place, FaultKind::Unsupported, what, why);
+            findings.fault(place, FaultKind::Unsupported, what, why.get());
         }
         EngineLookup::Unknown => {
             let near = near::nearest(&name, engine::names());

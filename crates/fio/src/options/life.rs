@@ -1,12 +1,14 @@
 //! Options of start, end and dependencies of jobs.
 
+use plimsoll_language::{StaticText, static_text};
+
 use super::Spec;
 use super::Support::{Accepted, Refused};
 use super::ValueForm::{Bool, Choice, ChoiceWith, Flag, Integer, Text, Time, TimeRange};
 use crate::number::Bare::Seconds;
 
 const MAX: i64 = u32::MAX as i64;
-const COMMAND: &str = "plimsoll starts no command; run it before or after";
+const COMMAND: StaticText = static_text!("plimsoll starts no command; run it before or after");
 
 pub(super) const OPTIONS: &[Spec] = &[
     Spec::runs("runtime", Time(Seconds), "0").also(&["timeout"]),
@@ -22,7 +24,7 @@ pub(super) const OPTIONS: &[Spec] = &[
     Spec::runs("exitall", Flag, ""),
     Spec::runs("exit_what", Choice(&["group", "stonewall", "all"]), "group"),
     Spec::runs("exitall_on_error", Flag, ""),
-    Spec::new("thread", Flag, "", Accepted("jobs are always threads of one process")),
+    Spec::new("thread", Flag, "", Accepted(static_text!("jobs are always threads of one process"))),
     Spec::runs("steadystate", ChoiceWith(&["iops", "iops_slope", "bw", "bw_slope", "lat", "lat_slope"]), "")
         .also(&["ss"]),
     Spec::runs("steadystate_duration", Time(Seconds), "0").also(&["ss_dur"]),
@@ -30,9 +32,19 @@ pub(super) const OPTIONS: &[Spec] = &[
     Spec::runs("steadystate_check_interval", Time(Seconds), "1").also(&["ss_interval"]),
     Spec::runs("continue_on_error", Choice(&["none", "read", "write", "io", "verify", "all", "0", "1"]), "none"),
     Spec::runs("ignore_error", Text, ""),
-    Spec::new("error_dump", Bool, "0", Accepted("each error is counted with its kind, and the first one is shown")),
+    Spec::new(
+        "error_dump",
+        Bool,
+        "0",
+        Accepted(static_text!("each error is counted with its kind, and the first one is shown")),
+    ),
     Spec::new("exec_prerun", Text, "", Refused(COMMAND)),
     Spec::new("exec_postrun", Text, "", Refused(COMMAND)),
-    Spec::new("profile", Text, "", Refused("fio's built-in profiles are not jobs; see plimsoll's own suites")),
-    Spec::new("stats", Bool, "1", Refused("statistics are always collected")),
+    Spec::new(
+        "profile",
+        Text,
+        "",
+        Refused(static_text!("fio's built-in profiles are not jobs; see plimsoll's own suites")),
+    ),
+    Spec::new("stats", Bool, "1", Refused(static_text!("statistics are always collected"))),
 ];

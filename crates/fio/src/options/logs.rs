@@ -1,5 +1,7 @@
 //! Options of logs and reporting.
 
+use plimsoll_language::static_text;
+
 use super::Spec;
 use super::Support::{Accepted, Refused};
 use super::ValueForm::{Bool, Choice, Floats, Integer, OptionalText, Text};
@@ -14,7 +16,12 @@ pub(super) const OPTIONS: &[Spec] = &[
     Spec::runs("per_job_logs", Bool, "1"),
     Spec::runs("bwavgtime", Integer(0, MAX), "500"),
     Spec::runs("iopsavgtime", Integer(0, MAX), "500"),
-    Spec::new("log_entries", Integer(1_024, 1_048_576), "1024", Accepted("logs are written as they grow")),
+    Spec::new(
+        "log_entries",
+        Integer(1_024, 1_048_576),
+        "1024",
+        Accepted(static_text!("logs are written as they grow")),
+    ),
     Spec::runs("log_avg_msec", Integer(0, MAX), "0"),
     Spec::runs("log_hist_msec", Integer(0, MAX), "0"),
     Spec::runs("log_hist_coarseness", Integer(0, 6), "0"),
@@ -22,22 +29,39 @@ pub(super) const OPTIONS: &[Spec] = &[
     Spec::runs("log_window_value", Choice(&["avg", "max", "both"]), "avg"),
     Spec::runs("log_offset", Bool, "0"),
     Spec::runs("log_prio", Bool, "0"),
-    Spec::new("log_compression", Integer(1_024, 536_870_912), "", Accepted("logs are written as they grow")),
-    Spec::new("log_compression_cpus", Text, "", Accepted("logs are not compressed in threads of their own")),
-    Spec::new("log_store_compressed", Bool, "0", Refused("logs are kept as text; compress them afterwards")),
+    Spec::new(
+        "log_compression",
+        Integer(1_024, 536_870_912),
+        "",
+        Accepted(static_text!("logs are written as they grow")),
+    ),
+    Spec::new(
+        "log_compression_cpus",
+        Text,
+        "",
+        Accepted(static_text!("logs are not compressed in threads of their own")),
+    ),
+    Spec::new(
+        "log_store_compressed",
+        Bool,
+        "0",
+        Refused(static_text!("logs are kept as text; compress them afterwards")),
+    ),
     Spec::runs("log_unix_epoch", Bool, "0"),
     Spec::runs("log_alternate_epoch", Bool, "0"),
     Spec::new(
         "log_alternate_epoch_clock_id",
         Integer(0, MAX),
         "0",
-        Refused("logs count from the start, or from 1970 by the clock of the day: write log_unix_epoch=1 alone"),
+        Refused(static_text!(
+            "logs count from the start, or from 1970 by the clock of the day: write log_unix_epoch=1 alone"
+        )),
     ),
     Spec::new(
         "block_error_percentiles",
         Bool,
         "0",
-        Refused("it counts errors of trimmed blocks, and blocks are not trimmed"),
+        Refused(static_text!("it counts errors of trimmed blocks, and blocks are not trimmed")),
     ),
     Spec::runs("clat_percentiles", Bool, "1"),
     Spec::runs("lat_percentiles", Bool, "0"),

@@ -2,11 +2,16 @@
 //!
 //! Only names are stored, to distinguish unsupported options from misspelt ones.
 
+use plimsoll_language::{StaticText, static_text};
+
 /// Origins, and their option names.
-const OWNERS: &[(&str, &[&str])] = &[
-    ("the engine cpuio, which measures processors", &["cpuload", "cpuchunks", "cpumode", "exit_on_io_done"]),
+const OWNERS: &[(StaticText, &[&str])] = &[
     (
-        "the engines net, netsplice and rdma, which measure networks",
+        static_text!("the engine cpuio, which measures processors"),
+        &["cpuload", "cpuchunks", "cpumode", "exit_on_io_done"],
+    ),
+    (
+        static_text!("the engines net, netsplice and rdma, which measure networks"),
         &[
             "protocol",
             "proto",
@@ -21,15 +26,15 @@ const OWNERS: &[(&str, &[&str])] = &[
             "verb",
         ],
     ),
-    ("the engines net, netsplice, rdma and libhdfs, which speak to other hosts", &["hostname", "port"]),
-    ("the engine exec, which starts commands", &["program", "arguments", "grace_time", "std_redirect"]),
-    ("the engine filestat, which measures metadata", &["stat_type"]),
-    ("the engine e4defrag, which moves the files of ext4", &["donorname", "inplace"]),
-    ("the engine gfapi, which speaks to GlusterFS", &["volume", "brick", "single-instance"]),
-    ("the engine mtd, which speaks to raw flash", &["skip_bad"]),
-    ("the engine sg, which sends SCSI commands", &["readfua", "writefua", "sg_write_mode", "stream_id"]),
+    (static_text!("the engines net, netsplice, rdma and libhdfs, which speak to other hosts"), &["hostname", "port"]),
+    (static_text!("the engine exec, which starts commands"), &["program", "arguments", "grace_time", "std_redirect"]),
+    (static_text!("the engine filestat, which measures metadata"), &["stat_type"]),
+    (static_text!("the engine e4defrag, which moves the files of ext4"), &["donorname", "inplace"]),
+    (static_text!("the engine gfapi, which speaks to GlusterFS"), &["volume", "brick", "single-instance"]),
+    (static_text!("the engine mtd, which speaks to raw flash"), &["skip_bad"]),
+    (static_text!("the engine sg, which sends SCSI commands"), &["readfua", "writefua", "sg_write_mode", "stream_id"]),
     (
-        "the engine io_uring_cmd, which sends NVMe commands",
+        static_text!("the engine io_uring_cmd, which sends NVMe commands"),
         &[
             "cmd_type",
             "write_mode",
@@ -54,9 +59,9 @@ const OWNERS: &[(&str, &[&str])] = &[
             "data_placement",
         ],
     ),
-    ("the engine nbd; an NBD server is a target of plimsoll's own", &["uri"]),
+    (static_text!("the engine nbd; an NBD server is a target of plimsoll's own"), &["uri"]),
     (
-        "the engines rados and rbd, which speak to Ceph",
+        static_text!("the engines rados and rbd, which speak to Ceph"),
         &[
             "clustername",
             "clientname",
@@ -69,7 +74,7 @@ const OWNERS: &[(&str, &[&str])] = &[
         ],
     ),
     (
-        "the engine http, which speaks to object stores",
+        static_text!("the engine http, which speaks to object stores"),
         &[
             "https",
             "http_host",
@@ -88,17 +93,17 @@ const OWNERS: &[(&str, &[&str])] = &[
             "http_object_mode",
         ],
     ),
-    ("the engine nfs, which speaks to NFS servers by itself", &["nfs_url"]),
+    (static_text!("the engine nfs, which speaks to NFS servers by itself"), &["nfs_url"]),
     (
-        "the engine libhdfs, which speaks to Hadoop",
+        static_text!("the engine libhdfs, which speaks to Hadoop"),
         &["namenode", "hdfsdirectory", "chunck_size", "single_instance", "hdfs_use_direct"],
     ),
-    ("the engines rados, rbd and dfs, which access object stores", &["pool"]),
-    ("the engine dfs, which speaks to DAOS", &["cont", "object_class", "svcl"]),
-    ("the engines dfs and libhdfs, which access other stores", &["chunk_size"]),
-    ("the engine libiscsi, which speaks to iSCSI targets by itself", &["initiator"]),
+    (static_text!("the engines rados, rbd and dfs, which access object stores"), &["pool"]),
+    (static_text!("the engine dfs, which speaks to DAOS"), &["cont", "object_class", "svcl"]),
+    (static_text!("the engines dfs and libhdfs, which access other stores"), &["chunk_size"]),
+    (static_text!("the engine libiscsi, which speaks to iSCSI targets by itself"), &["initiator"]),
     (
-        "the engine libblkio, which drives devices by itself",
+        static_text!("the engine libblkio, which drives devices by itself"),
         &[
             "libblkio_driver",
             "libblkio_path",
@@ -113,11 +118,11 @@ const OWNERS: &[(&str, &[&str])] = &[
         ],
     ),
     (
-        "the engines libcufile and libhipfile, which move data to graphics cards",
+        static_text!("the engines libcufile and libhipfile, which move data to graphics cards"),
         &["gpu_dev_ids", "gpu_dev_id", "cuda_io", "rocm_io"],
     ),
     (
-        "the engine xnvme, which sends NVMe commands",
+        static_text!("the engine xnvme, which sends NVMe commands"),
         &[
             "xnvme_be",
             "xnvme_mem",
@@ -130,12 +135,12 @@ const OWNERS: &[(&str, &[&str])] = &[
         ],
     ),
     (
-        "the engines of SPDK, which fio loads from outside",
+        static_text!("the engines of SPDK, which fio loads from outside"),
         &["spdk_conf", "spdk_json_conf", "spdk_mem", "spdk_single_seg", "initial_zone_reset", "zone_append"],
     ),
-    ("the engine windowsaio on Windows", &["no_completion_thread"]),
+    (static_text!("the engine windowsaio on Windows"), &["no_completion_thread"]),
     (
-        "fio's profiles act and tiobench",
+        static_text!("fio's profiles act and tiobench"),
         &[
             "device-names",
             "load",
@@ -150,9 +155,9 @@ const OWNERS: &[(&str, &[&str])] = &[
             "block",
         ],
     ),
-    ("zoned block devices, which are out of scope", &["recover_zbd_write_error", "write_zone_remainder"]),
+    (static_text!("zoned block devices, which are out of scope"), &["recover_zbd_write_error", "write_zone_remainder"]),
     (
-        "a later version of fio than plimsoll follows",
+        static_text!("a later version of fio than plimsoll follows"),
         &[
             "comm",
             "end_syncfs",
@@ -177,7 +182,7 @@ const OWNERS: &[(&str, &[&str])] = &[
 ];
 
 /// Origin of an option that fio has but the tables lack.
-pub(super) fn belongs_to(name: &str) -> Option<&'static str> {
+pub(super) fn belongs_to(name: &str) -> Option<StaticText> {
     OWNERS.iter().find(|(_, names)| names.contains(&name)).map(|(owner, _)| *owner)
 }
 

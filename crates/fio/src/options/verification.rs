@@ -1,13 +1,15 @@
 //! Options of verification, and of related trims.
 
+use plimsoll_language::{StaticText, static_text};
+
 use super::Spec;
 use super::Support::{Accepted, Refused};
 use super::ValueForm::{Bool, Choice, Flag, Integer, Pattern, Text};
 
 const MAX: i64 = u32::MAX as i64;
-const PLACE: &str = "the header of a block stands at its beginning";
-const STATE: &str = "blocks contain the number of their write";
-const TRIM: &str = "written blocks are not trimmed before they are verified; write rw=trimwrite";
+const PLACE: StaticText = static_text!("the header of a block stands at its beginning");
+const STATE: StaticText = static_text!("blocks contain the number of their write");
+const TRIM: StaticText = static_text!("written blocks are not trimmed before they are verified; write rw=trimwrite");
 
 /// fio's checksums, including `meta` and `null`.
 const SUMS: &[&str] = &[
@@ -40,22 +42,32 @@ pub(super) const OPTIONS: &[Spec] = &[
     Spec::runs("verify_interval", Integer(80, MAX), ""),
     Spec::new("verify_offset", Integer(40, MAX), "", Accepted(PLACE)),
     Spec::runs("verify_pattern", Pattern, ""),
-    Spec::new("verify_fatal", Bool, "0", Accepted("the first mismatch ends the job, unless continue_on_error is set")),
-    Spec::new("verify_dump", Bool, "0", Accepted("mismatches are reported with offset and kind")),
-    Spec::new("verify_async", Integer(0, MAX), "0", Accepted("blocks are verified where they are read")),
-    Spec::new("verify_async_cpus", Text, "", Accepted("blocks are verified where they are read")),
-    Spec::new("verify_backlog", Integer(0, MAX), "", Accepted("all blocks are verified after each round of writes")),
+    Spec::new(
+        "verify_fatal",
+        Bool,
+        "0",
+        Accepted(static_text!("the first mismatch ends the job, unless continue_on_error is set")),
+    ),
+    Spec::new("verify_dump", Bool, "0", Accepted(static_text!("mismatches are reported with offset and kind"))),
+    Spec::new("verify_async", Integer(0, MAX), "0", Accepted(static_text!("blocks are verified where they are read"))),
+    Spec::new("verify_async_cpus", Text, "", Accepted(static_text!("blocks are verified where they are read"))),
+    Spec::new(
+        "verify_backlog",
+        Integer(0, MAX),
+        "",
+        Accepted(static_text!("all blocks are verified after each round of writes")),
+    ),
     Spec::new(
         "verify_backlog_batch",
         Integer(0, MAX),
         "",
-        Accepted("all blocks are verified after each round of writes"),
+        Accepted(static_text!("all blocks are verified after each round of writes")),
     ),
     Spec::new("verify_state_save", Bool, "1", Accepted(STATE)),
     Spec::new("verify_state_load", Bool, "0", Accepted(STATE)),
-    Spec::new("experimental_verify", Bool, "0", Accepted("there is one way to verify")),
-    Spec::new("verifysort", Text, "", Accepted("fio itself no longer uses it")),
-    Spec::new("verifysort_nr", Text, "", Accepted("fio itself no longer uses it")),
+    Spec::new("experimental_verify", Bool, "0", Accepted(static_text!("there is one way to verify"))),
+    Spec::new("verifysort", Text, "", Accepted(static_text!("fio itself no longer uses it"))),
+    Spec::new("verifysort_nr", Text, "", Accepted(static_text!("fio itself no longer uses it"))),
     Spec::new("trim_percentage", Integer(0, 100), "0", Refused(TRIM)),
     Spec::new("trim_verify_zero", Bool, "1", Refused(TRIM)),
     Spec::new("trim_backlog", Integer(0, MAX), "0", Refused(TRIM)),

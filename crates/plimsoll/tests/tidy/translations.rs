@@ -1,4 +1,4 @@
-//! Texts of `say!`, `label!` and `say_errors` against their Japanese in `ja.po` of their crate, and texts of the products'
+//! Texts of `say!`, `label!`, `static_text!` and `say_errors` against their Japanese in `ja.po` of their crate, and texts of the products'
 //! files against `catalogue/ja.po`: no entry without a use, and the number of texts without a translation may only shrink. With `UPDATE_GENERATED=1`, the catalogues get entries for new
 //! texts, with the translation of another crate if there is one, and lose those without a use.
 
@@ -93,11 +93,11 @@ fn collect(tokens: TokenStream, texts: &mut Vec<String>) {
     }
 }
 
-/// True if arguments that follow these tokens begin with a text: those of `say!` and `label!`, and of `#[error]`.
+/// True if arguments that follow these tokens begin with a text: those of `say!`, `label!` and `static_text!`, and of `#[error]`.
 fn is_text(before: &[TokenTree]) -> bool {
     match before {
         [.., TokenTree::Ident(name), TokenTree::Punct(mark)] => {
-            mark.as_char() == '!' && (name == "say" || name == "label")
+            mark.as_char() == '!' && ["say", "label", "static_text"].iter().any(|own| name == own)
         }
         [TokenTree::Ident(name)] => name == "error",
         _ => false,
@@ -127,7 +127,7 @@ fn check(
         let complain = |text: &String| Complaint {
             place: place.clone(),
             found: format!("{text:?} has no use"),
-            allowed: "texts of say!, label! and say_errors".to_owned(),
+            allowed: "texts of say!, label!, static_text! and say_errors".to_owned(),
             remedy: "run the test with UPDATE_GENERATED=1".to_owned(),
         };
         translations.0.keys().filter(|text| !of_sources.contains(text.as_str())).map(complain).collect::<Vec<_>>()
