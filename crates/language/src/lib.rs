@@ -126,6 +126,18 @@ impl fmt::Display for StaticText {
     }
 }
 
+/// Sentences one after the other; Japanese has no space between them.
+pub fn join_sentences<S: AsRef<str>>(sentences: impl IntoIterator<Item = S>) -> String {
+    let mut text = String::new();
+    for sentence in sentences {
+        let sentence = sentence.as_ref();
+        let is_apart = !text.is_empty() && !sentence.is_empty() && !text.ends_with(['。', '」']);
+        text.extend(is_apart.then_some(' '));
+        text.push_str(sentence);
+    }
+    text
+}
+
 /// The text of a `label!`. Not `const`, as the language is a variable.
 #[doc(hidden)]
 pub fn literal(text: &'static str) -> &'static str {
@@ -203,6 +215,12 @@ mod tests {
         {
             assert_eq!(Language::of_locale(locale).tag(), tag, "{locale}");
         }
+    }
+
+    #[test]
+    fn japanese_sentences_have_no_space_between_them() {
+        assert_eq!(join_sentences(["Reads wait.", "", "Check them."]), "Reads wait. Check them.");
+        assert_eq!(join_sentences(["読み取りが待つ。", "10 倍速い。"]), "読み取りが待つ。10 倍速い。");
     }
 
     #[test]

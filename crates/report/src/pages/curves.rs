@@ -6,7 +6,7 @@ mod tables;
 
 use plimsoll_analyse::ladder;
 use plimsoll_catalogue::Price;
-use plimsoll_language::{label, say};
+use plimsoll_language::{join_sentences, label, say};
 use plimsoll_load::StreamSpec;
 use plimsoll_record::{Curve, EndReason, Estimate, LoadLine};
 
@@ -98,7 +98,7 @@ fn build_headline(curve: &Curve) -> Headline {
         say!("Maximum throughput: {iops} IOPS, {moved}, at {}.", words::pace(&run.offered))
     });
     let range: Vec<String> = knee.into_iter().chain(max).collect();
-    details.extend((!range.is_empty()).then(|| range.join(" ")));
+    details.extend((!range.is_empty()).then(|| join_sentences(range)));
     let line = curve.load_line.as_ref().filter(|_| pick::closed_answer(curve).is_some());
     let cautions = line.map(confidence::without_rate).into_iter().collect();
     Headline { text: write_verdict(curve), grade, cautions, details }

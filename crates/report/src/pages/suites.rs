@@ -5,7 +5,7 @@ mod sessions;
 mod side_by_side;
 
 use maud::{Markup, html};
-use plimsoll_language::{label, say};
+use plimsoll_language::{join_sentences, label, say};
 use plimsoll_record::{StepWork, SuiteRun, Verdict};
 use plimsoll_units::Span;
 
@@ -36,7 +36,7 @@ fn build_page(suite: &SuiteRun) -> Page {
     let verdict = groups.first().filter(|_| is_alone).map(|group| group_verdict(suite, group));
     let (subject, headline) = match verdict.and_then(|verdict| Some((verdict.line?, verdict.rest))) {
         Some((line, rest)) => {
-            (vec![title.clone()], Headline { text: line, details: vec![rest.join(" ")], ..Headline::default() })
+            (vec![title.clone()], Headline { text: line, details: vec![join_sentences(rest)], ..Headline::default() })
         }
         None => (Vec::new(), Headline { text: title.clone(), ..Headline::default() }),
     };
@@ -154,7 +154,9 @@ fn verdict_fact(verdict: &Verdict) -> Fact {
 fn describe_load_line(suite: &SuiteRun, group: &SessionCurve<'_>) -> Vec<Block> {
     let verdict = group_verdict(suite, group);
     let line = verdict.line.map(|line| Block::Heading(format!("{line} - {}", words::source_word(&suite.source))));
-    line.into_iter().chain(Some(verdict.rest.join(" ")).filter(|rest| !rest.is_empty()).map(Block::Text)).collect()
+    line.into_iter()
+        .chain(Some(join_sentences(verdict.rest)).filter(|rest| !rest.is_empty()).map(Block::Text))
+        .collect()
 }
 
 /// Rates and times of the steps as bars.

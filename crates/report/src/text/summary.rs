@@ -133,7 +133,7 @@ fn named(rows: impl Iterator<Item = Named>, lines_max: usize, style: &TextStyle)
     let row = |(name, tone, text): &Named| {
         let mut lines = wrap(text, style.width - column);
         if lines.len() > lines_max {
-            let rest = lines.split_off(lines_max - 1).join(" ");
+            let rest = plimsoll_language::join_sentences(lines.split_off(lines_max - 1));
             lines.push(cut(&rest, style.width - column));
         }
         let lead = pad_end(&cut(name, column - 2), column);

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use plimsoll_catalogue::Ask;
-use plimsoll_language::{label, say};
+use plimsoll_language::{join_sentences, label, say};
 use plimsoll_record::{
     ClosedLine, Curve, EndReason, Finding, Lasting, LineBasis, LoadLine, NoLine, ObjectiveOrigin, Source, Weight,
 };
@@ -275,7 +275,7 @@ pub(crate) fn meaning(curve: &Curve) -> Option<String> {
         }
         ObjectiveOrigin::Chosen { light_p99 } => sentences.push(chosen(light_p99, basis)),
     }
-    Some(sentences.join(" ")).filter(|text| !text.is_empty())
+    Some(join_sentences(sentences)).filter(|text| !text.is_empty())
 }
 
 fn chosen(light_p99: Span, basis: &LineBasis) -> String {

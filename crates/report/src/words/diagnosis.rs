@@ -252,7 +252,7 @@ fn answer(verdict: &DiagnosisVerdict) -> Option<VerdictText> {
             label!("Check below whether the storage is slow, at its limit, or overused; then run plimsoll size."),
         ),
         DiagnosisVerdict::StorageInPart { share: all, part, part_share, saved, main, main_share, behind } => (
-            format!("{} {}", storage_in_part(all, [(part, part_share), (main, main_share)]), saving(saved)),
+            say!("{} {}", storage_in_part(all, [(part, part_share), (main, main_share)]), saving(saved)),
             if behind >= 0.8 * all {
                 label!(
                     "Nearly all of it is waiting for background writes: enlarge the log files before the storage is changed, and check \

@@ -2,7 +2,7 @@
 //! storage, time by wait class, and loads over time.
 
 use maud::html;
-use plimsoll_language::{label, say};
+use plimsoll_language::{join_sentences, label, say};
 use plimsoll_record::{Curve, SessionTimes, Spent, SuiteRun};
 use plimsoll_units::Span;
 
@@ -70,7 +70,7 @@ pub(super) fn draw_curves(id: &str, groups: &[&SessionCurve<'_>], source: &str) 
         [_] => label!("Each marker is a number of concurrent sessions."),
         _ => label!("Each marker is a number of concurrent sessions; vertical lines are load lines."),
     };
-    let described = groups.iter().map(|group| describe_curve(group)).collect::<Vec<_>>().join(" ");
+    let described = join_sentences(groups.iter().map(|group| describe_curve(group)));
     let drawn = both(id, label!("Response time against throughput"), &described, |size| {
         draw::load_curve(&curves, Counted::Transactions, size)
     });

@@ -6,7 +6,7 @@ use plimsoll_choose::sizing::{
     SizingRequirements, StepKind,
 };
 use plimsoll_ingest::CapOwner;
-use plimsoll_language::{label, say};
+use plimsoll_language::{join_sentences, label, say};
 use plimsoll_units::Bytes;
 
 use super::assumption::{assumption, step_source};
@@ -32,7 +32,7 @@ pub(crate) fn answer(required: &SizingRequirements) -> Option<String> {
     Some(match verdict {
         // Their remedies are commands that precede this one.
         DiagnosisVerdict::Storage { .. } | DiagnosisVerdict::StorageAtLeast { .. } => text.text,
-        _ => format!("{} {}", text.text, text.remedy),
+        _ => join_sentences([text.text, text.remedy.into()]),
     })
 }
 
