@@ -24,6 +24,7 @@ const NO_ENDPOINT: &str = "write http://HOST:PORT, such as http://127.0.0.1:4318
                            collector on this host that forwards it";
 
 /// Metrics were not delivered.
+#[plimsoll_language::say_errors]
 #[derive(Debug, thiserror::Error)]
 pub enum OtlpError {
     /// Nothing listens at the address.
