@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
+use plimsoll_language::{label, say};
 use plimsoll_units::Bytes;
 
 use crate::failure::{Failure, FailureKind};
@@ -32,13 +33,13 @@ impl MemoryCgroup {
         let unfit = |why: String| {
             Failure::new(
                 FailureKind::Unsupported,
-                format!(
+                say!(
                     "a limit of {memory} of memory: {why}: run plimsoll as root on a host with control groups, or start the server in a virtual machine of that size"
                 ),
             )
         };
-        let place =
-            ParentCgroup::find().ok_or_else(|| unfit("no control group on this host accounts memory".into()))?;
+        let place = ParentCgroup::find()
+            .ok_or_else(|| unfit(label!("no control group on this host accounts memory").into()))?;
         place.sweep();
         let folder = place.parent.join(format!("plimsoll-{name}-{}", std::process::id()));
         let attempt = |error: io::Error| unfit(format!("{}: {error}", folder.display()));

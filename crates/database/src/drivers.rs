@@ -1,5 +1,7 @@
 //! Selection of the driver by database system.
 
+use plimsoll_language::{label, say};
+
 use crate::address::DatabaseAddress;
 use crate::failure::{Failure, FailureKind};
 use crate::made::{Created, Make};
@@ -31,13 +33,13 @@ impl Make {
             System::Postgres => postgres::make(self),
             System::Sqlite if self.log_folder.is_some() => Err(Failure::new(
                 FailureKind::Unsupported,
-                "the log of SQLite is next to its file: leave out --log-path",
+                label!("the log of SQLite is next to its file: leave out --log-path"),
             )),
             System::Sqlite => sqlite::make(self),
             System::Mysql => mysql::make(self),
             System::Oracle => Err(Failure::new(
                 FailureKind::Unsupported,
-                format!("creating a server of {} is not supported", self.system),
+                say!("creating a server of {} is not supported", self.system),
             )),
         }
     }

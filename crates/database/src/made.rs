@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use plimsoll_language::{label, say};
 use plimsoll_record::DatabaseAbout;
 use plimsoll_units::Bytes;
 
@@ -57,7 +58,7 @@ pub trait MadeServer: Send + Sync {
     /// # Errors
     /// The server does not start with them.
     fn restart(&mut self, _settings: &[(String, String)]) -> Result<Box<dyn Database>, Failure> {
-        Err(Failure::new(FailureKind::Unsupported, "this server cannot be restarted"))
+        Err(Failure::new(FailureKind::Unsupported, label!("this server cannot be restarted")))
     }
 }
 
@@ -153,7 +154,7 @@ impl Make {
         if memory.get() < least {
             let (cache, sessions) = (self.cache, self.sessions);
             let least = Bytes::mib(least.div_ceil(1 << 20));
-            let line = format!(
+            let line = say!(
                 "{memory} of memory are too little for a cache of {cache} and {sessions} sessions: give at least {least}, a smaller \
                  cache, or fewer sessions"
             );

@@ -19,6 +19,7 @@ mod values;
 use std::sync::Arc;
 
 use mysql::Conn;
+use plimsoll_language::label;
 use plimsoll_record::DatabaseAbout;
 use plimsoll_units::Bytes;
 
@@ -102,7 +103,7 @@ impl Database for Mysql {
 
     fn configure(&mut self, settings: &[(String, String)], change: SettingsChange) -> Result<(), Failure> {
         if change == SettingsChange::Restart {
-            return Err(Failure::new(FailureKind::Unsupported, "a server in use is not restarted"));
+            return Err(Failure::new(FailureKind::Unsupported, label!("a server in use is not restarted")));
         }
         self.changed.change(&mut self.place.open()?, settings)
     }

@@ -4,6 +4,8 @@
 
 use std::sync::OnceLock;
 
+use plimsoll_language::label;
+
 use crate::address::DatabaseAddress;
 use crate::failure::{Failure, FailureKind};
 use crate::target::Database;
@@ -21,8 +23,10 @@ pub fn register_oracle(driver: OracleDriver) {
 /// Connects through the registered driver, or refuses with instructions to build with it.
 pub(crate) fn connect(address: &DatabaseAddress) -> Result<Box<dyn Database>, Failure> {
     let Some(driver) = DRIVER.get() else {
-        let advice = "this plimsoll was built without its Oracle driver: build with `cargo build --release \
-                      --manifest-path oracle/Cargo.toml`";
+        let advice = label!(
+            "this plimsoll was built without its Oracle driver: build with `cargo build --release \
+                      --manifest-path oracle/Cargo.toml`"
+        );
         return Err(Failure::new(FailureKind::Unsupported, format!("{address}: {advice}")));
     };
     driver(address)

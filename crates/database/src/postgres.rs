@@ -18,6 +18,7 @@ mod wire;
 
 use std::sync::Arc;
 
+use plimsoll_language::label;
 use plimsoll_record::DatabaseAbout;
 use plimsoll_units::Bytes;
 
@@ -101,12 +102,12 @@ impl Database for Postgres {
     fn checkpoint(&self) -> Result<(), Failure> {
         let mut talk = PostgresSession::open(&self.place)?;
         let done = talk.run("CHECKPOINT").map(drop);
-        done.map_err(|failure| failure.during("writing the server's cache"))
+        done.map_err(|failure| failure.during(label!("writing the server's cache")))
     }
 
     fn configure(&mut self, settings: &[(String, String)], change: SettingsChange) -> Result<(), Failure> {
         if change == SettingsChange::Restart {
-            return Err(Failure::new(FailureKind::Unsupported, "a server in use is not restarted"));
+            return Err(Failure::new(FailureKind::Unsupported, label!("a server in use is not restarted")));
         }
         self.changed.change(&self.place, settings)
     }

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
+use plimsoll_language::{label, say};
 use plimsoll_units::Bytes;
 
 use crate::failure::{Failure, FailureKind};
@@ -87,16 +88,16 @@ impl PrivateFolder {
         let status = test.status().map_err(|error| {
             Failure::new(
                 FailureKind::Unsupported,
-                format!("setpriv: {error}: install util-linux, or run plimsoll as another user"),
+                say!("setpriv: {error}: install util-linux, or run plimsoll as another user"),
             )
         })?;
         if status.success() {
             return Ok(());
         }
-        let what = format!("the user {name}, as whom a server runs, may not enter {}", self.path.display());
+        let what = say!("the user {name}, as whom a server runs, may not enter {}", self.path.display());
         Err(Failure::new(
             FailureKind::Refused,
-            format!("{what}: let other users enter the directories above it (chmod o+x)"),
+            say!("{what}: let other users enter the directories above it (chmod o+x)"),
         ))
     }
 
@@ -109,8 +110,8 @@ impl PrivateFolder {
         }
         let (free, needed) = (Bytes::new(free), Bytes::new(needed));
         let place = self.path.parent().unwrap_or(&self.path).display();
-        let what = format!("{place}: {free} are free, and an empty server needs {needed}");
-        Err(Failure::new(FailureKind::NoSpace, format!("{what}: free some space, or use a smaller cache")))
+        let what = say!("{place}: {free} are free, and an empty server needs {needed}");
+        Err(Failure::new(FailureKind::NoSpace, say!("{what}: free some space, or use a smaller cache")))
     }
 }
 
@@ -131,14 +132,14 @@ pub(crate) fn short_place() -> PathBuf {
 /// Failure to create a directory or a file in it.
 pub(crate) fn not_created(place: &Path, error: &io::Error) -> Failure {
     let (kind, remedy) = match error.kind() {
-        ErrorKind::NotFound => (FailureKind::Missing, "create it, or name another"),
+        ErrorKind::NotFound => (FailureKind::Missing, label!("create it, or name another")),
         ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => {
-            (FailureKind::Refused, "name a directory that you may write to")
+            (FailureKind::Refused, label!("name a directory that you may write to"))
         }
-        ErrorKind::StorageFull => (FailureKind::NoSpace, "free some space"),
-        _ => (FailureKind::Statement, "name another directory"),
+        ErrorKind::StorageFull => (FailureKind::NoSpace, label!("free some space")),
+        _ => (FailureKind::Statement, label!("name another directory")),
     };
-    Failure::new(kind, format!("{}: a directory cannot be made: {error}: {remedy}", place.display()))
+    Failure::new(kind, say!("{}: a directory cannot be made: {error}: {remedy}", place.display()))
 }
 
 #[cfg(test)]

@@ -28,6 +28,8 @@ use rusqlite::{Connection, OpenFlags};
 pub(crate) use self::made::make;
 use self::observer::SqliteObserver;
 use self::session::{SessionOptions, SessionsState, SqliteSession};
+use plimsoll_language::{label, say};
+
 use crate::address::DatabaseAddress;
 use crate::failure::{Failure, FailureKind};
 use crate::system::System;
@@ -63,7 +65,7 @@ struct Sqlite {
 pub(crate) fn connect(address: &DatabaseAddress) -> Result<Box<dyn Database>, Failure> {
     let file = address.file.clone().unwrap_or_default();
     if !file.exists() {
-        let advice = "no such file: create an empty file with `touch`";
+        let advice = label!("no such file: create an empty file with `touch`");
         return Err(Failure::new(FailureKind::Missing, format!("{}: {advice}", file.display())));
     }
     let setup = Setup::new(file, CACHE, vec![("synchronous".into(), "FULL".into())])?;
@@ -81,7 +83,7 @@ impl Setup {
         for (name, value) in pragmas {
             let number = || {
                 let wrong =
-                    || Failure::new(FailureKind::Statement, format!("{name}={value}: write a whole number, 0 or more"));
+                    || Failure::new(FailureKind::Statement, say!("{name}={value}: write a whole number, 0 or more"));
                 value.trim().parse::<u64>().map_err(|_| wrong())
             };
             match name.as_str() {
@@ -90,7 +92,7 @@ impl Setup {
                 _ if name.is_empty() || !name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') => {
                     return Err(Failure::new(
                         FailureKind::Statement,
-                        format!("{name}: not the name of a pragma of SQLite's"),
+                        say!("{name}: not the name of a pragma of SQLite's"),
                     ));
                 }
                 _ => retained.push((name, value)),
@@ -215,7 +217,8 @@ impl Database for Sqlite {
         let rows = self.session()?.rows("PRAGMA wal_checkpoint(TRUNCATE)")?;
         let busy = rows.first().and_then(|row| row.first()?.int());
         if busy == Some(1) {
-            let advice = "the log could not be copied to the file while others read or write it: end them first";
+            let advice =
+                label!("the log could not be copied to the file while others read or write it: end them first");
             return Err(Failure::new(FailureKind::Conflict, format!("{}: {advice}", self.setup.file.display())));
         }
         Ok(())

@@ -1,5 +1,6 @@
 //! The interface of database systems: sessions, observers, and databases.
 
+use plimsoll_language::say;
 use plimsoll_record::{DatabaseAbout, DatabaseCounters, Spent};
 use plimsoll_units::{Bytes, Span};
 use serde_json::{Map, Value as Json};
@@ -162,7 +163,7 @@ pub trait Database: Send + Sync {
             None => Ok(()),
             Some(name) => Err(Failure::new(
                 FailureKind::SystemDatabase,
-                format!(
+                say!(
                     "{name} is a system database of {system}: plimsoll never creates or drops anything in it, not \
                      even with --destroy: create a database for plimsoll"
                 ),
@@ -186,7 +187,7 @@ pub trait Database: Send + Sync {
     /// # Errors
     /// A setting or its value is refused, the user lacks the privilege, or the server does not start with them.
     fn configure(&mut self, _settings: &[(String, String)], _change: SettingsChange) -> Result<(), Failure> {
-        Err(Failure::new(FailureKind::Unsupported, format!("settings of {} cannot be changed here", self.system())))
+        Err(Failure::new(FailureKind::Unsupported, say!("settings of {} cannot be changed here", self.system())))
     }
 
     /// Puts the settings changed by [`Database::configure`] back, as far as the server outlives the run.

@@ -5,6 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use mysql::Conn;
+use plimsoll_language::say;
 use plimsoll_record::DatabaseAbout;
 use plimsoll_units::Bytes;
 
@@ -73,7 +74,7 @@ pub(super) fn check_age(variables: &Variables) -> Result<(), Failure> {
         return Ok(());
     }
     let needed = format!("{name} {}.{}", oldest.0, oldest.1);
-    Err(Failure::new(FailureKind::TooOld, format!("the server is {name} {version}: use {needed} or later")))
+    Err(Failure::new(FailureKind::TooOld, say!("the server is {name} {version}: use {needed} or later")))
 }
 
 /// Describes the server. `process` is its PID if it runs on this host.

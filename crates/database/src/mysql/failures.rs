@@ -3,6 +3,7 @@
 use std::io::ErrorKind;
 
 use mysql::{DriverError, Error, MySqlError};
+use plimsoll_language::{label, say};
 
 use crate::failure::{Failure, FailureKind};
 
@@ -12,7 +13,9 @@ pub(super) fn convert_error(error: &Error) -> Failure {
         Error::MySqlError(error) => server_failure(error),
         Error::IoError(error) => lost(&error.to_string()),
         Error::CodecError(error) => lost(&error.to_string()),
-        Error::DriverError(DriverError::ConnectTimeout | DriverError::CouldNotConnect(_)) => lost("no connection"),
+        Error::DriverError(DriverError::ConnectTimeout | DriverError::CouldNotConnect(_)) => {
+            lost(label!("no connection"))
+        }
         other => Failure::new(FailureKind::Statement, one_line(&other.to_string())),
     }
 }
@@ -22,31 +25,31 @@ pub(super) fn connecting(error: &Error, server: &str) -> Failure {
     match error {
         Error::MySqlError(error) => server_failure(error).during(server),
         Error::DriverError(DriverError::CouldNotConnect(Some((place, why, ErrorKind::PermissionDenied)))) => {
-            failed(FailureKind::Refused, server, &format!("{place}: {why}"), "come as a user who may open it")
+            failed(FailureKind::Refused, server, &format!("{place}: {why}"), label!("come as a user who may open it"))
         }
         Error::DriverError(DriverError::CouldNotConnect(Some((place, why, _)))) => failed(
             FailureKind::Unreachable,
             server,
             &format!("{place}: {}", one_line(why)),
-            "see that the server runs, and that host and port are right, or name its socket with ?socket=PATH",
+            label!("see that the server runs, and that host and port are right, or name its socket with ?socket=PATH"),
         ),
         Error::DriverError(DriverError::UnknownAuthPlugin(name)) => failed(
             FailureKind::Refused,
             server,
-            &format!("this user logs in by {name}, which is not known here"),
-            "come as a user with a password",
+            &say!("this user logs in by {name}, which is not known here"),
+            label!("come as a user with a password"),
         ),
         Error::DriverError(error) => failed(
             FailureKind::Unreachable,
             server,
             &one_line(&error.to_string()),
-            "see that a MySQL or MariaDB server answers there",
+            label!("see that a MySQL or MariaDB server answers there"),
         ),
         other => failed(
             FailureKind::Unreachable,
             server,
             &one_line(&other.to_string()),
-            "see that the server runs, and its log",
+            label!("see that the server runs, and its log"),
         ),
     }
 }
@@ -58,40 +61,44 @@ pub(super) fn failed(kind: FailureKind, place: &str, what: &str, remedy: &str) -
 
 fn lost(why: &str) -> Failure {
     let why = one_line(why);
-    Failure::new(FailureKind::Lost, format!("the connection was lost: {why}: see the server's error log"))
+    Failure::new(FailureKind::Lost, say!("the connection was lost: {why}: see the server's error log"))
 }
 
 fn server_failure(error: &MySqlError) -> Failure {
     let (kind, remedy) = meaning(error.code, &error.message);
     let remedy = if remedy.is_empty() { String::new() } else { format!(": {remedy}") };
-    Failure::new(kind, format!("{} (error {}){remedy}", one_line(&error.message), error.code))
+    Failure::new(kind, say!("{} (error {}){remedy}", one_line(&error.message), error.code))
 }
 
 /// Kind and remedy of an error code. Codes below 1900 are common to both systems; later codes are specific.
 fn meaning(code: u16, message: &str) -> (FailureKind, &'static str) {
-    const SPACE: &str = "free some space, or name a larger place";
+    let more_space = label!("free some space, or name a larger place");
     match code {
-        1045 | 1698 => (FailureKind::Refused, "check user and password, in the address or in MYSQL_PWD"),
-        1040 | 1203 | 1226 => (FailureKind::Refused, "raise max_connections, or use fewer sessions"),
-        1129 | 1130 => (FailureKind::Refused, "let this host in"),
-        1044 | 1142 | 1143 | 1227 | 1370 | 1410 | 1419 => (FailureKind::Refused, "grant that right to the user"),
+        1045 | 1698 => (FailureKind::Refused, label!("check user and password, in the address or in MYSQL_PWD")),
+        1040 | 1203 | 1226 => (FailureKind::Refused, label!("raise max_connections, or use fewer sessions")),
+        1129 | 1130 => (FailureKind::Refused, label!("let this host in")),
+        1044 | 1142 | 1143 | 1227 | 1370 | 1410 | 1419 => {
+            (FailureKind::Refused, label!("grant that right to the user"))
+        }
         1792 => (FailureKind::ReadOnly, ""),
-        1290 | 1836 => (FailureKind::Refused, "set the server read-write"),
-        3159 => (FailureKind::Unsupported, "use the server's Unix socket, or set require_secure_transport=OFF"),
-        1049 | 1051 | 1109 | 1146 | 1305 | 1360 | 1539 | 4091 => (FailureKind::Missing, "check its name, or create it"),
-        1007 | 1050 | 1061 | 1304 | 1359 | 1537 => (FailureKind::Exists, "drop it, or choose another name"),
-        3 | 1021 | 1026 | 1114 => (FailureKind::NoSpace, SPACE),
+        1290 | 1836 => (FailureKind::Refused, label!("set the server read-write")),
+        3159 => (FailureKind::Unsupported, label!("use the server's Unix socket, or set require_secure_transport=OFF")),
+        1049 | 1051 | 1109 | 1146 | 1305 | 1360 | 1539 | 4091 => {
+            (FailureKind::Missing, label!("check its name, or create it"))
+        }
+        1007 | 1050 | 1061 | 1304 | 1359 | 1537 => (FailureKind::Exists, label!("drop it, or choose another name")),
+        3 | 1021 | 1026 | 1114 => (FailureKind::NoSpace, more_space),
         // Error number of the storage engine: no space, or a table at its maximum size.
         1030 if message.split_whitespace().any(|word| ["28", "135", "136"].contains(&word)) => {
-            (FailureKind::NoSpace, SPACE)
+            (FailureKind::NoSpace, more_space)
         }
-        1020 | 1205 | 1213 | 1614 | 3572 => (FailureKind::Conflict, "try the transaction again"),
+        1020 | 1205 | 1213 | 1614 | 3572 => (FailureKind::Conflict, label!("try the transaction again")),
         1317 => (FailureKind::Cancelled, ""),
         1053 | 1080 | 1152 | 1158..=1161 | 1184 | 1927 | 2006 | 2013 | 2055 | 3169 | 4031 => {
-            (FailureKind::Lost, "see the server's error log")
+            (FailureKind::Lost, label!("see the server's error log"))
         }
-        1461 => (FailureKind::Statement, "raise max_prepared_stmt_count"),
-        1153 => (FailureKind::Statement, "raise max_allowed_packet"),
+        1461 => (FailureKind::Statement, label!("raise max_prepared_stmt_count")),
+        1153 => (FailureKind::Statement, label!("raise max_allowed_packet")),
         _ => (FailureKind::Statement, ""),
     }
 }

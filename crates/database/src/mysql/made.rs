@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use mysql::Conn;
 use mysql::prelude::Queryable;
+use plimsoll_language::{label, say};
 use rustix::process::Signal;
 
 use super::failures::convert_error;
@@ -159,7 +160,7 @@ fn start(make: &Make, programs: &Programs, options: &[String]) -> Result<MySqlSe
     redirect_output(&mut install, &log, data.path())?;
     let status = install.status().map_err(|error| unstarted(name, &error.to_string()))?;
     if !status.success() {
-        return Err(failed_start(&format!("{name}'s tables could not be installed"), &error_lines(&log)));
+        return Err(failed_start(&say!("{name}'s tables could not be installed"), &error_lines(&log)));
     }
 
     let cgroup = make.cgroup(name, OWN_MEMORY, SESSION_MEMORY)?;
@@ -185,14 +186,14 @@ fn wait(server: &MySqlServer) -> Result<Conn, Failure> {
         match place.open() {
             Ok(conn) => return Ok(conn),
             Err(failure) if Instant::now() > until => {
-                return Err(failed_start("the server refuses all connections", &failure.message));
+                return Err(failed_start(label!("the server refuses all connections"), &failure.message));
             }
             Err(_) if server.retained.as_ref().is_some_and(ServerProcess::runs) => sleep(Duration::from_millis(20)),
             Err(_) => {
                 let how = describe_exit(None);
                 let why = made::MadeServer::post_mortem(server);
                 let log_lines = why.unwrap_or_else(|| error_lines(&server.log()));
-                return Err(failed_start(&format!("the server did not start: {how}"), &log_lines));
+                return Err(failed_start(&say!("the server did not start: {how}"), &log_lines));
             }
         }
     }
@@ -210,14 +211,14 @@ fn redirect_output(command: &mut Command, log: &Path, folder: &Path) -> Result<(
 fn unstarted(name: &str, why: &str) -> Failure {
     Failure::new(
         FailureKind::Unsupported,
-        format!("{name} cannot be started: {why}: install it, and setpriv of util-linux"),
+        say!("{name} cannot be started: {why}: install it, and setpriv of util-linux"),
     )
 }
 
 fn failed_start(what: &str, log: &str) -> Failure {
     let full = log.contains("No space left") || log.contains("errno: 28") || log.contains("Error 28");
     let kind = if full { FailureKind::NoSpace } else { FailureKind::Statement };
-    Failure::new(kind, format!("{what}: {log}: check folder, cache and settings"))
+    Failure::new(kind, say!("{what}: {log}: check folder, cache and settings"))
 }
 
 /// Error lines of a log, first error first, because consequences follow at length. The last lines if there are no
@@ -301,7 +302,7 @@ fn setting(name: &str, value: &str) -> Result<String, Failure> {
     if !plain || dashed.starts_with('-') || OURS.contains(&dashed.as_str()) {
         return Err(Failure::new(
             FailureKind::Unsupported,
-            format!("the setting {name} cannot be given to a server that is made: leave it out"),
+            say!("the setting {name} cannot be given to a server that is made: leave it out"),
         ));
     }
     Ok(format!("--{dashed}={value}"))

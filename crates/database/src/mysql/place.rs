@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use mysql::consts::CapabilityFlags;
 use mysql::{Conn, Opts, OptsBuilder};
+use plimsoll_language::{label, say};
 
 use super::failures::{connecting, failed};
 use crate::address::DatabaseAddress;
@@ -32,7 +33,7 @@ impl MySqlLocation {
         let displayed = address.to_string();
         let (url, by_socket) = normal(&address.url);
         let opts = Opts::from_url(&url).map_err(|error| {
-            let remedy = "write mysql://USER:PASSWORD@HOST:PORT/NAME, and ?socket=PATH for a Unix socket";
+            let remedy = label!("write mysql://USER:PASSWORD@HOST:PORT/NAME, and ?socket=PATH for a Unix socket");
             Failure::new(FailureKind::Unreachable, format!("{displayed}: {error}: {remedy}"))
         })?;
         let variable = |name| std::env::var(name).ok().filter(|value| !value.is_empty());
@@ -47,7 +48,7 @@ impl MySqlLocation {
 
     /// Database `name` of a server whose socket accepts root without a password.
     pub(super) fn at_socket(socket: &Path, name: Option<&str>) -> Self {
-        let displayed = format!("the server at {}", socket.display());
+        let displayed = say!("the server at {}", socket.display());
         let socket = socket.to_string_lossy().into_owned();
         let builder = OptsBuilder::new().user(Some("root")).socket(Some(socket)).db_name(name);
         Self { opts: session_options(builder), displayed }
@@ -62,8 +63,8 @@ impl MySqlLocation {
             failed(
                 FailureKind::Missing,
                 &self.displayed,
-                "the address names no database",
-                "write its name after the host",
+                label!("the address names no database"),
+                label!("write its name after the host"),
             )
         })
     }

@@ -3,6 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use plimsoll_language::{label, say};
+
 use crate::failure::{Failure, FailureKind};
 use crate::server_process::User;
 
@@ -22,11 +24,11 @@ impl Programs {
     pub(super) fn find() -> Result<Self, Failure> {
         let server = first(&["mariadbd", "mysqld"]);
         let installer = first(&["mariadb-install-db", "mysql_install_db"]);
-        let Some(server) = server else { return Err(missing("mariadbd and mysqld are not installed")) };
+        let Some(server) = server else { return Err(missing(label!("mariadbd and mysqld are not installed"))) };
         if installer.is_some() || !is_mariadb(&server) {
             return Ok(Self { server, installer });
         }
-        Err(missing("mariadb-install-db is not installed"))
+        Err(missing(label!("mariadb-install-db is not installed")))
     }
 
     pub(super) const fn name(&self) -> &'static str {
@@ -54,7 +56,7 @@ impl Programs {
 }
 
 fn missing(what: &str) -> Failure {
-    Failure::new(FailureKind::Unsupported, format!("{what}: install the package mariadb-server or mysql-server"))
+    Failure::new(FailureKind::Unsupported, say!("{what}: install the package mariadb-server or mysql-server"))
 }
 
 fn first(names: &[&str]) -> Option<PathBuf> {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use mysql::prelude::{Protocol, Queryable};
 use mysql::{Conn, Error, QueryResult, Statement};
+use plimsoll_language::label;
 
 use super::failures::convert_error;
 use super::place::MySqlLocation;
@@ -32,7 +33,10 @@ impl MysqlSession {
         rows: Option<&mut Vec<Row>>,
     ) -> Result<Answer, Failure> {
         let statement = self.statements.get(prepared.0).ok_or_else(|| {
-            Failure::new(FailureKind::Statement, "the statement was not prepared by this session: prepare it first")
+            Failure::new(
+                FailureKind::Statement,
+                label!("the statement was not prepared by this session: prepare it first"),
+            )
         })?;
         let result = self.conn.exec_iter(statement, parameters(values)).map_err(|error| convert_error(&error))?;
         drain(result, rows).map_err(|error| convert_error(&error))

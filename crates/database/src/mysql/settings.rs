@@ -2,6 +2,7 @@
 
 use mysql::Conn;
 use mysql::prelude::Queryable;
+use plimsoll_language::say;
 
 use super::failures::convert_error;
 use super::place::MySqlLocation;
@@ -47,7 +48,7 @@ pub(super) fn check_values(conn: &mut Conn, settings: &[(String, String)]) -> Re
     for (name, value) in settings {
         let present = read(conn, name)?;
         if present != *value {
-            let line = format!("the server set {name} to {present} instead of {value}: use a value within its limits");
+            let line = say!("the server set {name} to {present} instead of {value}: use a value within its limits");
             return Err(Failure::new(FailureKind::Unsupported, line));
         }
     }
@@ -73,5 +74,5 @@ fn check_name(name: &str) -> Result<(), Failure> {
     if is_plain {
         return Ok(());
     }
-    Err(Failure::new(FailureKind::Unsupported, format!("{name:?} is no name of a setting: use lower-case letters")))
+    Err(Failure::new(FailureKind::Unsupported, say!("{name:?} is no name of a setting: use lower-case letters")))
 }

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use plimsoll_language::say;
 use plimsoll_record::DatabaseAbout;
 use plimsoll_units::Bytes;
 
@@ -35,7 +36,7 @@ pub(super) fn query_server(talk: &mut PostgresSession) -> Result<ServerFacts, Fa
     let version = number(rows.first(), 0).unwrap_or_default();
     let displayed = talk.version().split(' ').next().unwrap_or_default().to_owned();
     if version < OLDEST {
-        let line = format!("PostgreSQL {displayed} is too old: plimsoll reads the counters of 12 and later");
+        let line = say!("PostgreSQL {displayed} is too old: plimsoll reads the counters of 12 and later");
         return Err(Failure::new(FailureKind::TooOld, line));
     }
     let block = number(rows.first(), 1).unwrap_or(8192).unsigned_abs();

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use plimsoll_language::{label, say};
 use plimsoll_units::Bytes;
 use rustix::process::Signal;
 
@@ -69,7 +70,7 @@ impl PostgresServer {
         let sockets = PrivateFolder::new(&short_place(), "plimsoll-pg")?;
         for folder in [folder.path(), sockets.path()] {
             user.own(folder).map_err(|error| {
-                let line = format!(
+                let line = say!(
                     "{}: {error}: install PostgreSQL with its user, or run as another user than root",
                     folder.display()
                 );
@@ -121,11 +122,13 @@ impl PostgresServer {
         }
         let log_lines = last_log_lines(&self.log(), 3);
         let remedy = match log_lines.as_str() {
-            log_lines if log_lines.contains("Permission denied") => "let the user postgres enter the directories above",
-            log_lines if log_lines.contains("No space") => {
-                return Err(Failure::new(FailureKind::NoSpace, format!("initdb: {log_lines}: free some")));
+            log_lines if log_lines.contains("Permission denied") => {
+                label!("let the user postgres enter the directories above")
             }
-            _ => "try another directory",
+            log_lines if log_lines.contains("No space") => {
+                return Err(Failure::new(FailureKind::NoSpace, say!("initdb: {log_lines}: free some")));
+            }
+            _ => label!("try another directory"),
         };
         Err(Failure::new(
             FailureKind::Unsupported,
@@ -168,7 +171,7 @@ impl PostgresServer {
                 let status = self.process.take().and_then(|process| process.stop(Signal::KILL, Duration::ZERO));
                 let why = made::MadeServer::post_mortem(self);
                 let log_lines = why.unwrap_or_else(|| last_log_lines(&self.log(), 4));
-                let line = format!(
+                let line = say!(
                     "the created server did not start ({}): {log_lines}: change its settings or its memory",
                     describe_exit(status)
                 );
@@ -216,14 +219,14 @@ impl Drop for PostgresServer {
 fn unusable(folder: &Path, error: &io::Error) -> Failure {
     Failure::new(
         FailureKind::Unsupported,
-        format!("a server in {}: {error}: name a directory that can be written", folder.display()),
+        say!("a server in {}: {error}: name a directory that can be written", folder.display()),
     )
 }
 
 fn absent(error: &io::Error) -> Failure {
     Failure::new(
         FailureKind::Unsupported,
-        format!("setpriv, which starts the server: {error}: install the package util-linux"),
+        say!("setpriv, which starts the server: {error}: install the package util-linux"),
     )
 }
 

@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use plimsoll_language::label;
 use plimsoll_record::{DatabaseCounters, Spent};
 use plimsoll_units::Span;
 use serde_json::{Map, Value as Json};
@@ -59,7 +60,10 @@ impl PostgresObserver {
         let text = rows.first().and_then(|row| row.first()).and_then(Value::text).unwrap_or_default();
         match serde_json::from_str(text) {
             Ok(Json::Object(object)) => Ok(object),
-            _ => Err(Failure::new(FailureKind::Statement, "PostgreSQL's counters are not a JSON object: report this")),
+            _ => Err(Failure::new(
+                FailureKind::Statement,
+                label!("PostgreSQL's counters are not a JSON object: report this"),
+            )),
         }
     }
 }

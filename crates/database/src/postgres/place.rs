@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use plimsoll_language::{label, say};
+
 use crate::failure::{Failure, FailureKind};
 
 /// Default socket directories.
@@ -37,12 +39,12 @@ impl PostgresLocation {
         let variable = |name: &str| variable(name).filter(|value| !value.is_empty());
         let port = given.port.or_else(|| variable("PGPORT"));
         let port = match port {
-            Some(text) => text.parse().map_err(|_| unfit(format!("{text} is not a port")))?,
+            Some(text) => text.parse().map_err(|_| unfit(say!("{text} is not a port")))?,
             None => 5432,
         };
         let host = match given.host.or_else(|| variable("PGHOST")) {
             Some(host) if host.contains(',') => {
-                return Err(unfit(format!("{host} are several hosts: name the host to measure")));
+                return Err(unfit(say!("{host} are several hosts: name the host to measure")));
             }
             Some(host) if host.starts_with(['/', '@']) => PostgresHost::Socket(host.into()),
             Some(host) => PostgresHost::Net(host),
@@ -54,7 +56,7 @@ impl PostgresLocation {
         if let Some(mode) = given.sslmode.or_else(|| variable("PGSSLMODE"))
             && ["require", "verify-ca", "verify-full"].contains(&mode.as_str())
         {
-            return Err(unfit(format!(
+            return Err(unfit(say!(
                 "sslmode={mode}: plimsoll speaks no TLS with PostgreSQL: use a Unix socket, a private network or an SSH tunnel"
             )));
         }
@@ -141,7 +143,7 @@ impl UrlParts {
             // Without effect on measurements.
             "application_name" | "connect_timeout" | "client_encoding" => return Ok(()),
             _ => {
-                return Err(unfit(format!(
+                return Err(unfit(say!(
                     "{name} in the address is not known: host, port, user, password, dbname, options and sslmode are"
                 )));
             }
@@ -153,8 +155,9 @@ impl UrlParts {
 
 /// Decodes `%XX`.
 fn decoded(text: &str) -> Result<String, Failure> {
-    let wrong =
-        || unfit("the address has a % that no two hexadecimal digits follow: write %25 for the sign itself".into());
+    let wrong = || {
+        unfit(label!("the address has a % that no two hexadecimal digits follow: write %25 for the sign itself").into())
+    };
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
     while let Some((first, more)) = rest.split_first() {

@@ -3,6 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use plimsoll_language::{label, say};
+
 use crate::failure::{Failure, FailureKind};
 
 /// Directories of side-by-side versions: parent and prefix.
@@ -20,7 +22,7 @@ pub(super) fn newest() -> Result<PathBuf, Failure> {
         return if is_complete(&folder) {
             Ok(folder)
         } else {
-            let line = format!("{VARIABLE}: {}: there is no initdb or postgres: correct or unset it", folder.display());
+            let line = say!("{VARIABLE}: {}: there is no initdb or postgres: correct or unset it", folder.display());
             Err(Failure::new(FailureKind::Unsupported, line))
         };
     }
@@ -30,7 +32,7 @@ pub(super) fn newest() -> Result<PathBuf, Failure> {
     side_by_side.map(|(_, folder)| folder).or_else(on_path).ok_or_else(|| {
         Failure::new(
             FailureKind::Unsupported,
-            "no PostgreSQL server is installed here: install the package postgresql (or postgresql-server), or give the address of a server",
+            label!("no PostgreSQL server is installed here: install the package postgresql (or postgresql-server), or give the address of a server"),
         )
     })
 }

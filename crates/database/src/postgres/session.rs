@@ -4,6 +4,7 @@ use std::io;
 use std::sync::Arc;
 
 use bytes::BufMut;
+use plimsoll_language::{label, say};
 use postgres_protocol::message::frontend;
 
 use super::place::PostgresLocation;
@@ -97,7 +98,7 @@ impl RowConsumer for KeptRows {
 
 /// Passes each value of a row to `take`.
 fn each<'a>(body: &'a [u8], mut take: impl FnMut(Option<&'a [u8]>)) -> io::Result<()> {
-    let short = || garbled("a row is too short");
+    let short = || garbled(label!("a row is too short"));
     let (count, mut rest) = body.split_first_chunk::<2>().ok_or_else(short)?;
     for _ in 0..u16::from_be_bytes(*count) {
         let (length, after) = rest.split_first_chunk::<4>().ok_or_else(short)?;
@@ -115,7 +116,7 @@ fn each<'a>(body: &'a [u8], mut take: impl FnMut(Option<&'a [u8]>)) -> io::Resul
 
 /// Types of the described columns.
 fn parse_types(body: &[u8]) -> io::Result<Vec<u32>> {
-    let short = || garbled("a description is too short");
+    let short = || garbled(label!("a description is too short"));
     let (count, mut rest) = body.split_first_chunk::<2>().ok_or_else(short)?;
     let mut kinds = Vec::new();
     for _ in 0..u16::from_be_bytes(*count) {
@@ -201,10 +202,10 @@ impl PostgresSession {
     }
 
     fn bound(&mut self, prepared: Prepared, values: &[Value], rows: &mut dyn RowConsumer) -> Result<u64, Failure> {
-        let unknown = || Failure::new(FailureKind::Statement, "this session has not prepared that statement");
+        let unknown = || Failure::new(FailureKind::Statement, label!("this session has not prepared that statement"));
         let statement = self.prepared.get(prepared.0).ok_or_else(unknown)?;
         if statement.parameters.len() != values.len() {
-            let line = format!("{} values for a statement that takes {}", values.len(), statement.parameters.len());
+            let line = say!("{} values for a statement that takes {}", values.len(), statement.parameters.len());
             return Err(Failure::new(FailureKind::Statement, line));
         }
         rows.columns(&statement.columns);
@@ -272,7 +273,7 @@ fn bind(statement: &Statement, values: &[Value], out: &mut bytes::BytesMut) {
 
 /// Failure to encode a statement.
 fn unsent(error: &io::Error) -> Failure {
-    Failure::new(FailureKind::Statement, format!("the statement cannot be sent: {error}"))
+    Failure::new(FailureKind::Statement, say!("the statement cannot be sent: {error}"))
 }
 
 impl Session for PostgresSession {

@@ -3,6 +3,8 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use plimsoll_language::say;
+
 use super::place::PostgresLocation;
 use super::session::PostgresSession;
 use crate::failure::{Failure, FailureKind};
@@ -69,7 +71,7 @@ pub(super) fn await_values(place: &Arc<PostgresLocation>, settings: &[(String, S
     let until = Instant::now() + RELOAD_TIMEOUT;
     while let Some((name, required, present)) = find_difference(&mut PostgresSession::open(place)?, settings)? {
         if Instant::now() >= until {
-            let line = format!(
+            let line = say!(
                 "{name} is {present} instead of {required} in a new session: remove its setting of the role or the database"
             );
             return Err(Failure::new(FailureKind::Unsupported, line));
@@ -101,7 +103,7 @@ pub(super) fn check_name(name: &str) -> Result<(), Failure> {
     if is_plain {
         return Ok(());
     }
-    Err(Failure::new(FailureKind::Unsupported, format!("{name:?} is no name of a setting: use lower-case letters")))
+    Err(Failure::new(FailureKind::Unsupported, say!("{name:?} is no name of a setting: use lower-case letters")))
 }
 
 fn quote(text: &str) -> String {

@@ -2,6 +2,8 @@
 
 use std::io;
 
+use plimsoll_language::{label, say};
+
 use crate::failure::{Failure, FailureKind};
 
 #[derive(Clone, Debug, Default)]
@@ -47,16 +49,18 @@ impl ServerError {
     pub(super) fn refusal(&self) -> Failure {
         let remedy = match self.code.as_str() {
             "57P03" => {
-                let line = format!("PostgreSQL: {}: wait until it has started", self.message);
+                let line = say!("PostgreSQL: {}: wait until it has started", self.message);
                 return Failure::new(FailureKind::Unreachable, line);
             }
-            "28P01" => "set PGPASSWORD, or put the right password into the URL",
+            "28P01" => label!("set PGPASSWORD, or put the right password into the URL"),
             // The message describes the connection; the missing rule may be a rule with TLS.
             "28000" if self.message.contains("no encryption") || self.message.contains("SSL off") => {
-                "plimsoll speaks no TLS with PostgreSQL: allow a `host` line in pg_hba.conf, or use a Unix socket or an SSH tunnel"
+                label!(
+                    "plimsoll speaks no TLS with PostgreSQL: allow a `host` line in pg_hba.conf, or use a Unix socket or an SSH tunnel"
+                )
             }
-            "28000" => "name another user in the URL or PGUSER, or allow this one in pg_hba.conf",
-            "53300" => "raise max_connections, or ask for fewer sessions",
+            "28000" => label!("name another user in the URL or PGUSER, or allow this one in pg_hba.conf"),
+            "53300" => label!("raise max_connections, or ask for fewer sessions"),
             _ => return self.failure(),
         };
         Failure::new(FailureKind::Refused, format!("PostgreSQL: {}: {remedy}", self.message))
@@ -68,15 +72,15 @@ fn meaning(code: &str) -> (FailureKind, Option<&'static str>) {
     match code {
         "25006" => (FailureKind::ReadOnly, None),
         "40001" | "40P01" | "55P03" => (FailureKind::Conflict, None),
-        "53100" => (FailureKind::NoSpace, Some("free space where the server's data are, or ask for less data")),
+        "53100" => (FailureKind::NoSpace, Some(label!("free space where the server's data are, or ask for less data"))),
         "57014" => (FailureKind::Cancelled, None),
         "57P01" | "57P02" | "57P03" | "57P05" | "08000" | "08003" | "08006" => {
-            (FailureKind::Lost, Some("see the server's log"))
+            (FailureKind::Lost, Some(label!("see the server's log")))
         }
-        "42501" => (FailureKind::Refused, Some("grant the right to this user, or name another one")),
+        "42501" => (FailureKind::Refused, Some(label!("grant the right to this user, or name another one"))),
         "3D000" | "42P01" | "42883" | "42704" | "3F000" => (FailureKind::Missing, None),
         "42P04" | "42P06" | "42P07" | "42710" | "42723" => (FailureKind::Exists, None),
-        "53200" => (FailureKind::Statement, Some("give the server more memory")),
+        "53200" => (FailureKind::Statement, Some(label!("give the server more memory"))),
         _ if code.starts_with("28") => (FailureKind::Refused, None),
         _ => (FailureKind::Statement, None),
     }
@@ -85,31 +89,31 @@ fn meaning(code: &str) -> (FailureKind, Option<&'static str>) {
 /// A broken connection.
 pub(super) fn lost(error: &io::Error) -> Failure {
     let why = match error.kind() {
-        io::ErrorKind::UnexpectedEof => "the server closed it".to_owned(),
+        io::ErrorKind::UnexpectedEof => label!("the server closed it").to_owned(),
         _ => error.to_string(),
     };
-    Failure::new(FailureKind::Lost, format!("the connection to PostgreSQL was lost: {why}: see the server's log"))
+    Failure::new(FailureKind::Lost, say!("the connection to PostgreSQL was lost: {why}: see the server's log"))
 }
 
 pub(super) fn unreachable(place: &str, error: &io::Error) -> Failure {
     let why = match error.kind() {
         io::ErrorKind::PermissionDenied => {
             let line =
-                format!("{place}: this user may not connect there: run plimsoll as a permitted user, or name a host");
+                say!("{place}: this user may not connect there: run plimsoll as a permitted user, or name a host");
             return Failure::new(FailureKind::Refused, line);
         }
-        io::ErrorKind::WouldBlock => "it does not answer in time".to_owned(),
+        io::ErrorKind::WouldBlock => label!("it does not answer in time").to_owned(),
         _ => error.to_string(),
     };
     Failure::new(
         FailureKind::Unreachable,
-        format!("no PostgreSQL answers at {place}: {why}: start it, or correct the address"),
+        say!("no PostgreSQL answers at {place}: {why}: start it, or correct the address"),
     )
 }
 
 /// Protocol violation.
 pub(super) fn garbled(what: &str) -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidData, format!("{what}: not a PostgreSQL server"))
+    io::Error::new(io::ErrorKind::InvalidData, say!("{what}: not a PostgreSQL server"))
 }
 
 #[cfg(test)]

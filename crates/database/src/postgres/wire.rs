@@ -9,6 +9,7 @@ use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
 use bytes::BytesMut;
+use plimsoll_language::{label, say};
 use postgres_protocol::authentication::{md5_hash, sasl};
 use postgres_protocol::message::frontend;
 
@@ -89,7 +90,7 @@ impl Wire {
             ("extra_float_digits", "1"),
         ];
         parameters.extend(place.options.as_deref().map(|options| ("options", options)));
-        let unfit = |_| Failure::new(FailureKind::Unsupported, "the address has a zero byte");
+        let unfit = |_| Failure::new(FailureKind::Unsupported, label!("the address has a zero byte"));
         frontend::startup_message(parameters, &mut self.out).map_err(unfit)?;
         let broken = |error: io::Error| unreachable(&place.display(), &error);
         self.send().map_err(broken)?;
@@ -103,7 +104,7 @@ impl Wire {
                 }
                 b'K' => {
                     let number = |at: usize| body.get(at..at + 4)?.try_into().ok().map(i32::from_be_bytes);
-                    let key = number(0).zip(number(4)).ok_or_else(|| broken(garbled("a key is too short")))?;
+                    let key = number(0).zip(number(4)).ok_or_else(|| broken(garbled(label!("a key is too short"))))?;
                     self.key = key;
                 }
                 b'S' => {
@@ -123,19 +124,20 @@ impl Wire {
     /// Answers an authentication request.
     fn authenticate(&mut self, place: &PostgresLocation, body: &[u8]) -> Result<(), Failure> {
         let broken = |error: io::Error| unreachable(&place.display(), &error);
-        let (kind, rest) = body.split_first_chunk::<4>().ok_or_else(|| broken(garbled("a question is too short")))?;
+        let (kind, rest) =
+            body.split_first_chunk::<4>().ok_or_else(|| broken(garbled(label!("a question is too short"))))?;
         let kind = i32::from_be_bytes(*kind);
         if kind == 0 || kind == 12 {
             return Ok(());
         }
         let Some(password) = place.password.as_deref() else {
-            let line = format!("PostgreSQL wants a password of {}: set PGPASSWORD, or put it into the URL", place.user);
+            let line = say!("PostgreSQL wants a password of {}: set PGPASSWORD, or put it into the URL", place.user);
             return Err(Failure::new(FailureKind::Refused, line));
         };
         match kind {
             3 => frontend::password_message(password.as_bytes(), &mut self.out).map_err(broken)?,
             5 => {
-                let salt = rest.first_chunk().ok_or_else(|| broken(garbled("a salt is too short")))?;
+                let salt = rest.first_chunk().ok_or_else(|| broken(garbled(label!("a salt is too short"))))?;
                 let hash = md5_hash(place.user.as_bytes(), password.as_bytes(), *salt);
                 frontend::password_message(hash.as_bytes(), &mut self.out).map_err(broken)?;
             }
@@ -143,7 +145,9 @@ impl Wire {
                 return self.scram(password);
             }
             _ => {
-                let line = "PostgreSQL requires authentication other than by password: allow scram-sha-256 for this user in pg_hba.conf";
+                let line = label!(
+                    "PostgreSQL requires authentication other than by password: allow scram-sha-256 for this user in pg_hba.conf"
+                );
                 return Err(Failure::new(FailureKind::Refused, line));
             }
         }
@@ -153,7 +157,8 @@ impl Wire {
     /// SCRAM-SHA-256 (RFC 7677), which does not reveal the password to the server.
     fn scram(&mut self, password: &str) -> Result<(), Failure> {
         let refused = |_| {
-            let line = "PostgreSQL did not authenticate that it knows the password either: is it the right server?";
+            let line =
+                label!("PostgreSQL did not authenticate that it knows the password either: is it the right server?");
             Failure::new(FailureKind::Refused, line)
         };
         let mut scram = sasl::ScramSha256::new(password.as_bytes(), sasl::ChannelBinding::unsupported());
@@ -171,7 +176,7 @@ impl Wire {
         match (tag, body.split_first_chunk::<4>()) {
             (b'E', _) => Err(ServerError::read(body).refusal()),
             (b'R', Some((kind, rest))) if i32::from_be_bytes(*kind) == order => Ok(rest.to_vec()),
-            _ => Err(lost(&garbled("an authentication message is invalid"))),
+            _ => Err(lost(&garbled(label!("an authentication message is invalid")))),
         }
     }
 
@@ -191,7 +196,7 @@ impl Wire {
                 None => 5,
             };
             if !(5..MAX_MESSAGE_BYTES).contains(&order) {
-                return Err(garbled("a message has no length"));
+                return Err(garbled(label!("a message has no length")));
             }
             if here.len() >= order {
                 break order;

@@ -1,5 +1,6 @@
 //! Failures of SQLite.
 
+use plimsoll_language::{label, say};
 use rusqlite::{Error, ErrorCode};
 
 use crate::failure::{Failure, FailureKind};
@@ -13,8 +14,8 @@ const MISSING: [&str; 5] = ["no such table", "no such view", "no such index", "n
 pub(super) fn of_statement(error: &Error, sql: &str) -> Failure {
     let kind = classify(error);
     let hint = match kind {
-        FailureKind::NoSpace => ": free some space, or choose a smaller scale",
-        FailureKind::Conflict => ": try the transaction again",
+        FailureKind::NoSpace => label!(": free some space, or choose a smaller scale"),
+        FailureKind::Conflict => label!(": try the transaction again"),
         _ => "",
     };
     let message = match error {
@@ -22,7 +23,7 @@ pub(super) fn of_statement(error: &Error, sql: &str) -> Failure {
         Error::SqlInputError { msg, .. } => msg.clone(),
         other => other.to_string(),
     };
-    Failure::new(kind, format!("SQLite: {message}, in {}{hint}", display(sql)))
+    Failure::new(kind, say!("SQLite: {message}, in {}{hint}", display(sql)))
 }
 
 /// Failure to open a file.

@@ -3,6 +3,8 @@
 use std::fs::File;
 
 use super::{Setup, Sqlite};
+use plimsoll_language::label;
+
 use crate::failure::{Failure, FailureKind};
 use crate::made::{Created, Flushes, MadeServer, Make};
 use crate::private_folder::{PrivateFolder, not_created};
@@ -10,8 +12,10 @@ use crate::private_folder::{PrivateFolder, not_created};
 /// Creates a file in the folder.
 pub(crate) fn make(make: &Make) -> Result<Created, Failure> {
     if make.memory.is_some() {
-        let advice = "SQLite runs inside plimsoll, so its memory alone cannot be limited: choose a scale that is larger \
-            than this host's memory, or start plimsoll itself under `systemd-run --scope -p MemoryMax=SIZE`";
+        let advice = label!(
+            "SQLite runs inside plimsoll, so its memory alone cannot be limited: choose a scale that is larger \
+            than this host's memory, or start plimsoll itself under `systemd-run --scope -p MemoryMax=SIZE`"
+        );
         return Err(Failure::new(FailureKind::Unsupported, advice));
     }
     let synchronous = match make.flushes {

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use plimsoll_language::label;
 use rusqlite::fallible_iterator::FallibleIterator as _;
 use rusqlite::types::ValueRef;
 use rusqlite::{Batch, Connection, InterruptHandle, Statement, ffi};
@@ -106,9 +107,9 @@ impl SqliteSession {
     }
 
     fn statement(&self, prepared: Prepared) -> Result<&Arc<str>, Failure> {
-        self.statements
-            .get(prepared.0)
-            .ok_or_else(|| Failure::new(FailureKind::Statement, "this statement was prepared by another session"))
+        self.statements.get(prepared.0).ok_or_else(|| {
+            Failure::new(FailureKind::Statement, label!("this statement was prepared by another session"))
+        })
     }
 
     /// Runs a cached statement, and passes each row to `row`.
