@@ -10,6 +10,7 @@ use std::os::fd::{AsFd, AsRawFd};
 use io_uring::opcode;
 use io_uring::types::Fd;
 use plimsoll_drive::{Completion, Fault, Target};
+use plimsoll_language::label;
 use plimsoll_load::OpOutcome;
 use plimsoll_units::{Instant, Kind, Op, Slot, Span};
 
@@ -141,7 +142,7 @@ impl Remote {
     pub fn new(connections: Vec<Connection>, shape: &Shape, clock: Clock) -> Result<Self, TalkError> {
         let chosen = connections.first().expect("there is a connection").chosen().clone();
         check_load(&chosen, shape)?;
-        let attempt = "starting io_uring";
+        let attempt = label!("starting io_uring");
         let uring = Uring::new(2 * connections.len() as u32, 2);
         let uring = uring.map_err(|source| TalkError::Io { attempt, source })?;
         let lines = connections.into_iter().map(|connection| NbdConnection::new(connection.into_socket())).collect();
@@ -350,7 +351,7 @@ impl NbdConnection {
 
 /// Checks that the export supports the load.
 fn check_load(chosen: &Chosen, shape: &Shape) -> Result<(), TalkError> {
-    let refused = |reason: String| Err(TalkError::Refused { attempt: "preparing the load", reason });
+    let refused = |reason: String| Err(TalkError::Refused { attempt: label!("preparing the load"), reason });
     let max = chosen.blocks.map_or(PAYLOAD_MAX, |[_, _, max]| max);
     if shape.largest.get() > u64::from(max) {
         return refused(format!("requests are limited to {max} bytes, and the load needs {}", shape.largest.get()));
@@ -374,11 +375,11 @@ impl Target for Remote {
             self.queue_request(*slot, op);
         }
         self.in_flight += batch.len();
-        self.send().map_err(|source| Fault { attempt: "sending requests to the NBD server".into(), source })
+        self.send().map_err(|source| Fault { attempt: label!("sending requests to the NBD server").into(), source })
     }
 
     fn wait(&mut self, until: Instant, completions: &mut Vec<Completion>) -> Result<Instant, Fault> {
-        let failed = |source| Fault { attempt: "waiting for the NBD server".into(), source };
+        let failed = |source| Fault { attempt: label!("waiting for the NBD server").into(), source };
         let before = completions.len();
         loop {
             self.send().map_err(failed)?;

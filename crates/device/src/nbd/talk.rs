@@ -5,6 +5,8 @@
 use std::io;
 use std::time::Duration;
 
+use plimsoll_language::label;
+
 use super::address::{ExportAddress, NbdHost};
 use super::socket::Socket;
 use super::wire::{
@@ -114,7 +116,7 @@ impl Talk {
     pub fn begin_as(address: &ExportAddress, timeout: Duration, flags: u16) -> Result<Self, TalkError> {
         // Certificate errors are reported before connecting.
         let trust = address.tls.as_ref().map(|tls| Trust::read(tls.certificates.as_deref(), tls.names)).transpose()?;
-        let failed = |source| TalkError::Io { attempt: "connecting", source };
+        let failed = |source| TalkError::Io { attempt: label!("connecting"), source };
         let mut talk = Self::greet(Socket::connect(&address.host, timeout).map_err(failed)?, flags)?;
         if let (Some(trust), Some(tls)) = (trust, &address.tls) {
             let name = match (&tls.hostname, &address.host) {

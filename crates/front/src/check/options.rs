@@ -2,6 +2,7 @@
 
 use plimsoll_device::nbd::wire::{Reader, hello, option, rep};
 use plimsoll_device::nbd::{OptionReply, TalkError};
+use plimsoll_language::label;
 
 use super::probe::{Probe, accepted, worded};
 use super::{CheckOutcome, Feature, FeatureCheck};
@@ -37,7 +38,7 @@ fn greeting(probe: &Probe<'_>) -> FeatureCheck {
 
 fn client_flags(probe: &Probe<'_>) -> FeatureCheck {
     let mut socket = probe.socket()?;
-    let failed = |source| TalkError::Io { attempt: "reading the greeting", source };
+    let failed = |source| TalkError::Io { attempt: label!("reading the greeting"), source };
     socket.read(&mut [0; 18]).map_err(failed)?;
     // The server may close the connection before.
     let _ = socket.write(&0x8000_0003_u32.to_be_bytes());
@@ -124,7 +125,7 @@ fn export_name(probe: &Probe<'_>) -> FeatureCheck {
     let name = probe.address.export.as_bytes();
     let head = [&0x4948_4156_454f_5054_u64.to_be_bytes()[..], &option::EXPORT_NAME.to_be_bytes()];
     let ask = [&head.concat(), &(name.len() as u32).to_be_bytes()[..], name].concat();
-    let failed = |source| TalkError::Io { attempt: "choosing by EXPORT_NAME", source };
+    let failed = |source| TalkError::Io { attempt: label!("choosing by EXPORT_NAME"), source };
     let mut answer = [0; 10];
     for (client_flags, zeros) in [(hello::FIXED_NEWSTYLE | hello::NO_ZEROES, 0), (hello::FIXED_NEWSTYLE, 124)] {
         let mut talk = probe.talk_as(client_flags)?;

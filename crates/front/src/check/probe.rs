@@ -2,6 +2,7 @@
 
 use plimsoll_device::nbd::wire::{PAYLOAD_MAX, Reader, Style, chunk, command, command_flag, flag, option, rep};
 use plimsoll_device::nbd::{Chosen, Chunk, ExportAddress, OptionReply, Socket, Talk, TalkError, WireRequest};
+use plimsoll_language::label;
 
 use super::Permission;
 
@@ -60,7 +61,7 @@ impl Probe<'_> {
 
     /// A connection before the greeting.
     pub(super) fn socket(&self) -> Result<Socket, TalkError> {
-        let failed = |source| TalkError::Io { attempt: "connecting", source };
+        let failed = |source| TalkError::Io { attempt: label!("connecting"), source };
         Socket::connect(&self.address.host, self.permission.timeout).map_err(failed)
     }
 
@@ -95,8 +96,10 @@ impl Probe<'_> {
 
     /// A session with simple replies, which all servers support.
     pub(super) fn simple(&self) -> Result<ProbeSession, TalkError> {
-        let refused =
-            || TalkError::Refused { attempt: "choosing the export", reason: "accepted before, refused now".into() };
+        let refused = || TalkError::Refused {
+            attempt: label!("choosing the export"),
+            reason: "accepted before, refused now".into(),
+        };
         self.session(Style::Simple)?.ok_or_else(refused)
     }
 

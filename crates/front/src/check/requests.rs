@@ -2,6 +2,7 @@
 
 use plimsoll_device::nbd::wire::{Style, command, command_flag, flag};
 use plimsoll_device::nbd::{TalkError, WireRequest};
+use plimsoll_language::label;
 
 use super::probe::Probe;
 use super::{CheckOutcome, Feature, FeatureCheck};
@@ -202,7 +203,7 @@ fn half(probe: &Probe<'_>) -> FeatureCheck {
     let mut session = probe.simple()?;
     let mut header = Vec::new();
     WireRequest { command: command::READ, length: 512, ..WireRequest::default() }.write(Style::Simple, &mut header);
-    let failed = |source| TalkError::Io { attempt: "sending half a request", source };
+    let failed = |source| TalkError::Io { attempt: label!("sending half a request"), source };
     session.talk.socket().write(&header[..13]).map_err(failed)?;
     let alive = probe.is_alive()?;
     drop(session);
