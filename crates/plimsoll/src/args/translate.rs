@@ -17,7 +17,7 @@ const ARGUMENT_COLUMNS: usize = 64;
 const COMMAND_COLUMNS: usize = 96;
 
 /// Texts of clap. A text stands before those that it contains.
-const LAYOUT: [&str; 11] = [
+const LAYOUT: [&str; 12] = [
     "Usage:",
     "Commands:",
     "Arguments:",
@@ -28,6 +28,7 @@ const LAYOUT: [&str; 11] = [
     "Print help (see a summary with '-h')",
     "Print help (see more with '--help')",
     "Print help",
+    "Print this message or the help of the given subcommand(s)",
     "Print version",
 ];
 
