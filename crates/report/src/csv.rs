@@ -88,5 +88,5 @@ pub(crate) fn plain(value: f64) -> String {
     }
     let digits = if value.abs() < 1.0 && value != 0.0 { 3 - value.abs().log10().floor() as i32 } else { 3 };
     let unit = 10f64.powi(digits);
-    if unit.is_finite() { ((value * unit).round() / unit).to_string() } else { "0".into() }
+    if unit.is_finite() { ((value * unit).round() / unit + 0.0).to_string() } else { "0".into() }
 }

@@ -56,7 +56,7 @@ impl Exposition {
         self.labelled((name, "gauge", help), &[(Vec::new(), value)]);
     }
 
-    /// A family with a sample for each label; without samples it is absent.
+    /// A family with a sample for each label; without samples it is absent. Zero has no sign.
     fn labelled(
         &mut self,
         (name, kind, help): (&'static str, &'static str, &'static str),
@@ -64,9 +64,10 @@ impl Exposition {
     ) {
         let own =
             |labels: &[(&'static str, &str)]| labels.iter().map(|(key, text)| (*key, (*text).to_owned())).collect();
-        let samples =
-            samples.iter().filter_map(|(labels, value)| Some(MetricSample { labels: own(labels), value: (*value)? }));
-        let samples: Vec<MetricSample> = samples.collect();
+        let sample = |(labels, value): &LabelledValue<'_>| {
+            Some(MetricSample { labels: own(labels), value: (*value)? + 0.0 })
+        };
+        let samples: Vec<MetricSample> = samples.iter().filter_map(sample).collect();
         if !samples.is_empty() {
             self.families.push(MetricFamily { name, kind, help, samples });
         }

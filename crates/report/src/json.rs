@@ -233,7 +233,7 @@ pub fn suite_json(suite: &SuiteRun) -> Vec<u8> {
         }
     }
     rest.extend([("verdicts", verdicts), ("steps", steps)].map(|(key, list)| (key.to_owned(), list.into())));
-    let mut bytes = serde_json::to_vec(&FormatFirst { format: rest.remove("format"), rest }).expect("values are JSON");
+    let mut bytes = plimsoll_record::to_json_line(&FormatFirst { format: rest.remove("format"), rest });
     bytes.push(b'\n');
     bytes
 }
@@ -245,7 +245,7 @@ fn to_english<V: Serialize>(view: impl FnOnce() -> V) -> Vec<u8> {
 
 /// A result as it is printed, ending in a newline.
 pub fn to_json(result: &impl Serialize) -> Vec<u8> {
-    let mut bytes = serde_json::to_vec_pretty(result).expect("results have string keys");
+    let mut bytes = plimsoll_record::to_json_pretty(result);
     bytes.push(b'\n');
     bytes
 }

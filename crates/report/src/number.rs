@@ -26,17 +26,20 @@ pub(crate) fn decimals(value: f64) -> usize {
     }
 }
 
-/// Three significant digits without trailing zeros: `41,200`, `8.25`, `0.5`.
+/// Three significant digits without trailing zeros: `41,200`, `8.25`, `-0.5`. Zero has no sign.
 pub(crate) fn three(value: f64) -> String {
     if !value.is_finite() {
         return "0".into();
     }
-    if value.abs() >= 99.95 {
-        let unit = 10f64.powi(value.abs().log10().floor() as i32 - 2);
-        return integer((value / unit).round() * unit);
-    }
-    let text = format!("{value:.*}", decimals(value));
-    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').into() } else { text }
+    let size = value.abs();
+    let text = if size >= 99.95 {
+        let unit = 10f64.powi(size.log10().floor() as i32 - 2);
+        integer((size / unit).round() * unit)
+    } else {
+        let text = format!("{size:.*}", decimals(size));
+        if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').into() } else { text }
+    };
+    if value < 0.0 && text != "0" { format!("-{text}") } else { text }
 }
 
 /// Operations per second: whole from 100, otherwise three significant digits. Documented figures stay exact.
@@ -50,7 +53,8 @@ pub(crate) fn exact(value: f64) -> String {
     let (units, rest) = ((thousandths / 1e3).floor(), thousandths % 1e3);
     let fraction = format!("{rest:03}");
     let fraction = fraction.trim_end_matches('0');
-    let (sign, point) = (if value < 0.0 { "-" } else { "" }, if fraction.is_empty() { "" } else { "." });
+    let sign = if value < 0.0 && thousandths > 0.0 { "-" } else { "" };
+    let point = if fraction.is_empty() { "" } else { "." };
     format!("{sign}{}{point}{fraction}", integer(units))
 }
 
@@ -78,6 +82,13 @@ pub(crate) fn percent(share: f64) -> String {
     // Avoids a negative zero.
     let hundredths = (share * 1e4).round() / 1e2 + 0.0;
     format!("{hundredths} %")
+}
+
+/// A relative change as a signed percentage: `+12.3 %`. No change is `+0 %`, also if it is slightly negative.
+pub(crate) fn change(share: f64, decimals: usize) -> String {
+    let unit = 10f64.powi(decimals as i32);
+    let percent = (share * 100.0 * unit).round() / unit + 0.0;
+    format!("{percent:+.decimals$} %")
 }
 
 /// Half the width of the interval in per cent of the value, such as `0.8`.
@@ -121,6 +132,12 @@ mod tests {
     #[test]
     fn zero_has_no_sign() {
         assert_eq!((percent(-1e-9), crate::words::diagnosis::share(-1e-9)), ("0 %".to_owned(), "0 %".to_owned()));
+        for format in [three, exact, rate, short, integer, crate::csv::plain] {
+            assert_eq!(format(-0.0), "0");
+        }
+        assert_eq!((three(-1e-4), exact(-1e-4), crate::page::Cell::three(-0.0).exact), ("0".into(), "0".into(), "0".into()));
+        assert_eq!((change(-1e-4, 1), change(-1e-4, 0), change(-0.125, 1)), ("+0.0 %".into(), "+0 %".into(), "-12.5 %".into()));
+        assert_eq!((three(-1_234.0), three(-0.5)), ("-1,230".into(), "-0.5".into()));
     }
 
     #[test]

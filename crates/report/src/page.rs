@@ -469,7 +469,7 @@ impl Cell {
 
     /// A formatted figure and its exact value.
     pub fn figure(text: String, value: f64) -> Self {
-        let exact = if value.is_finite() { value.to_string() } else { String::new() };
+        let exact = if value.is_finite() { (value + 0.0).to_string() } else { String::new() };
         Self { text, exact, ..Self::default() }
     }
 

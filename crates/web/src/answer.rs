@@ -54,7 +54,7 @@ impl Input {
 
 impl WebAnswer {
     pub fn json(value: &impl Serialize) -> Self {
-        Self::Json(serde_json::to_vec(value).expect("keys are strings and numbers finite or null"))
+        Self::Json(plimsoll_record::to_json_line(value))
     }
 }
 

@@ -76,7 +76,8 @@ impl LoadSample {
 
     /// A line of a history file: columns, and their checksum (CRC-32C).
     pub fn to_line(&self) -> String {
-        let optional = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |value| value.to_string());
+        // The share of no storage waits is a negative zero.
+        let optional = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |value| (value + 0.0).to_string());
         let mut line = format!(
             "{} {} {} {} {} {} {} {} {}",
             self.end.as_nanos(),

@@ -66,6 +66,13 @@ mod tests {
     use super::*;
 
     #[test]
+    fn zero_has_no_sign() {
+        let mut page = Exposition::default();
+        page.single("a_ratio", "A.", Some(-0.0));
+        assert!(page.text().ends_with("\na_ratio 0\n"), "{}", page.text());
+    }
+
+    #[test]
     fn counters_are_monotonic_sums_and_units_follow_names() {
         let mut page = Exposition::default();
         page.labelled(("a_seconds_total", "counter", "A."), &[(vec![("limit", "x")], Some(1.5))]);

@@ -197,6 +197,5 @@ fn judgement(verdict: &Verdict) -> &'static str {
 
 /// A ratio as a change in per cent.
 fn signed(ratio: f64) -> String {
-    let percent = (ratio - 1.0) * 100.0;
-    if percent.is_finite() { format!("{percent:+.1} %") } else { "–".into() }
+    if ratio.is_finite() { number::change(ratio - 1.0, 1) } else { "–".into() }
 }

@@ -163,7 +163,7 @@ fn tabulate(history: &RunHistory, runs: &[&HistoryRun]) -> Table {
 }
 
 fn percent(change: &SeriesChange) -> String {
-    format!("{:+.1} %", (change.ratio.value - 1.0) * 100.0)
+    number::change(change.ratio.value - 1.0, 1)
 }
 
 /// A point for each run, and a mark for each change.

@@ -154,5 +154,5 @@ fn component(change: &PriceChange) -> String {
 }
 
 fn percent(ratio: f64) -> String {
-    if ratio.is_finite() { format!("{:+.1} %", (ratio - 1.0) * 100.0) } else { label!("new").to_owned() }
+    if ratio.is_finite() { number::change(ratio - 1.0, 1) } else { label!("new").to_owned() }
 }

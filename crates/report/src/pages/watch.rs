@@ -101,8 +101,7 @@ pub fn describe_watch(report: &WatchReport<'_>) -> String {
 
 /// A share with a digit that is not zero: `0.03 %`, `41 %`.
 fn format_percent(share: f64) -> String {
-    // Avoids a negative zero.
-    format!("{} %", number::three(share * 100.0 + 0.0))
+    format!("{} %", number::three(share * 100.0))
 }
 
 fn find_limit<'a>(report: &WatchReport<'a>, index: usize) -> (&'a WatchedLimit, String) {

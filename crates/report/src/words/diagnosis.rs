@@ -89,8 +89,7 @@ pub(crate) fn share(share: f64) -> String {
     match share * 100.0 {
         percent if percent.abs() >= 9.95 => format!("{percent:.0} %"),
         percent if percent > 0.0 && percent < 0.05 => label!("less than 0.1 %").to_owned(),
-        // A small negative share is rounded to -0 and shown as 0.
-        percent => format!("{} %", number::three((percent * 10.0).round() / 10.0 + 0.0)),
+        percent => format!("{} %", number::three((percent * 10.0).round() / 10.0)),
     }
 }
 

@@ -41,7 +41,7 @@ fn format_figure(gate: &Gate, figure: &JudgedFigure) -> String {
     let price_unit = currency.as_ref().map_or(label!(" a month").to_owned(), |currency| say!(" {currency} a month"));
     let (format, unit): (fn(f64) -> String, &str) = match gate.figure() {
         figure if gate.is_change() || figure == GateFigure::DatabaseTime => {
-            (|share| format!("{:+.1} %", share * 100.0), "")
+            (|share| number::change(share, 1), "")
         }
         GateFigure::Line | GateFigure::Knee | GateFigure::Maximum => (number::three, " IOPS"),
         GateFigure::Latency(..) => (number::time, ""),

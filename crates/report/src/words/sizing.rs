@@ -77,7 +77,7 @@ pub(crate) fn against(point: &DesignPoint, cheaper: &Choice, choice: &Choice) ->
     let more = monthly(choice).zip(monthly(cheaper)).map(|(own, other)| own / other - 1.0);
     let more = match more {
         None => label!("at an unknown price").to_owned(),
-        Some(more) if more < 1.0 => format!("{:+.0} %", more * 100.0),
+        Some(more) if more < 1.0 => number::change(more, 0),
         Some(more) => say!("x {}", number::three(more + 1.0)),
     };
     say!("{more}: {} times faster", number::three(waiting(cheaper) / waiting(choice)))

@@ -55,7 +55,8 @@ impl Page<'_> {
     fn sample(&mut self, name: &str, labels: &[(&str, &str)], value: f64) {
         let labels: Vec<String> = labels.iter().map(|(key, text)| format!("{key}=\"{}\"", escaped(text))).collect();
         let labels = if labels.is_empty() { String::new() } else { format!("{{{}}}", labels.join(",")) };
-        self.put(format_args!("{name}{labels} {value}\n"));
+        // Zero has no sign.
+        self.put(format_args!("{name}{labels} {}\n", value + 0.0));
     }
 
     /// Writes a family with at most one sample per volume.

@@ -320,7 +320,7 @@ where
 }
 
 fn json(value: &impl Serialize) -> Vec<u8> {
-    serde_json::to_vec(value).expect("answers have string keys and finite numbers")
+    plimsoll_record::to_json_line(value)
 }
 
 impl Route {

@@ -197,7 +197,7 @@ fn what_if_columns() -> [Column; 4] {
 /// The effects of faster storage and of other sizes of the buffer cache.
 pub(super) fn what_ifs(case: &Case<'_>) -> PageSection {
     let found = case.found;
-    // Avoids a negative zero.
+    // Zero has no sign.
     let percent = |share: f64| {
         let percent = (share * 1_000.0).round() / 10.0 + 0.0;
         Cell::figure(format!("{percent:.1}"), percent)

@@ -30,9 +30,8 @@ pub(crate) fn room(over: f64) -> String {
     // Rounding may leave a limit that was chosen as just sufficient slightly below.
     match over {
         times if times >= 2.0 => say!("x {}", number::three(times)),
-        times => format!("{:+.0} %", (times - 1.0) * 100.0 + 0.0),
+        times => number::change(times - 1.0, 0),
     }
-    .replace("-0 %", "+0 %")
 }
 
 /// The margin as a phrase: `40 % above the design point`, `2.5 times the design point`.

@@ -3,6 +3,7 @@
 use plimsoll_record::{Estimate, TuneVerdict, TunedSetting, UntriedReason, UntriedSetting};
 
 use super::percent;
+use crate::number;
 
 pub(super) fn tune(verdict: &TuneVerdict) -> String {
     match verdict {
@@ -50,7 +51,7 @@ fn tried(setting: &TunedSetting) -> String {
 
 /// `+12.3 % (+10.1 % to +14.6 %)`.
 fn gain(ratio: &Estimate) -> String {
-    let signed = |value: f64| format!("{:+.1} %", 100.0 * (value - 1.0));
+    let signed = |value: f64| number::change(value - 1.0, 1);
     let interval = ratio.interval.map(|(low, high)| format!(" ({} to {})", signed(low), signed(high)));
     format!("{}{}", signed(ratio.value), interval.unwrap_or_default())
 }

@@ -44,7 +44,8 @@ fn format_gain(ratio: &Estimate) -> String {
 }
 
 fn signed(value: f64) -> String {
-    format!("{:+.1} %", 100.0 * (value - 1.0))
+    // Zero has no sign other than that of a gain.
+    format!("{:+.1} %", (1e3 * (value - 1.0)).round() / 10.0 + 0.0)
 }
 
 fn format_interval(ratio: &Estimate) -> String {
