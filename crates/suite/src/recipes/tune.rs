@@ -225,13 +225,10 @@ impl Tune {
         }
     }
 
-    /// A run with the load; `counts` is whether it is measured.
-    fn sessions(&self, search: &Search, configuration: &Configuration, done: &[CompletedStep], counts: bool) -> Step {
+    /// A run with the load and this number of its random numbers.
+    fn sessions(&self, search: &Search, configuration: &Configuration, done: &[CompletedStep], number: u64) -> Step {
         let name = search.name(configuration);
         let round = done.iter().filter(|done| done.step.counts && done.step.name == name).count();
-        // Without a dropped cache, the same random numbers would find the blocks of the previous run there. With it, both
-        // runs of a pair read the same.
-        let number = if self.is_created { search.measured / 2 } else { search.measured };
         let step = SessionsStep {
             sessions: self.options.clients,
             pace: self.options.pace(),
@@ -246,8 +243,7 @@ impl Tune {
             checkpoint: true,
             seed: self.options.seed.wrapping_add(number),
         };
-        let step = Step::sessions(name, step).round(u32::try_from(round + 1).unwrap_or(u32::MAX));
-        if counts { step.measuring(StepQuantity::Transactions) } else { step.uncounted() }
+        Step::sessions(name, step).round(u32::try_from(round + 1).unwrap_or(u32::MAX))
     }
 
     /// Steps of a run: the settings, and the load.
@@ -256,20 +252,23 @@ impl Tune {
             let step = SettingsStep { settings: run.configuration.clone(), change };
             Step::new("Change the settings", Work::Settings(step))
         };
-        let measured = self.sessions(search, &run.configuration, done, true);
+        let sessions = |number| self.sessions(search, &run.configuration, done, number);
+        let measure = |number| sessions(number).measuring(StepQuantity::Transactions);
         let needs_restart = |name: &String| search.restarting.contains(name);
         if run.differing.iter().any(needs_restart) {
-            // Both sides start with an empty cache, even if the settings remain from the previous run.
-            return vec![configure(SettingsChange::Restart), measured];
+            // Both sides start with an empty cache, even if the settings remain from the previous run, and read the same.
+            return vec![configure(SettingsChange::Restart), measure(search.measured / 2)];
         }
+        // Otherwise the same random numbers would find the blocks of the previous run in the cache of the server.
+        let number = 2 * search.measured;
         let differs = search.applied.iter().zip(&run.configuration).any(|(a, b)| a != b && needs_restart(&a.0));
         let change = if differs { SettingsChange::Restart } else { SettingsChange::Reload };
         if run.is_first {
             // The server's cache is as after any other run of the comparison.
-            let warming = self.sessions(search, &run.configuration, done, false);
-            return vec![configure(change), warming, configure(SettingsChange::Reload), measured];
+            let warming = sessions(number + 1).uncounted();
+            return vec![configure(change), warming, configure(SettingsChange::Reload), measure(number)];
         }
-        vec![configure(change), measured]
+        vec![configure(change), measure(number)]
     }
 }
 

@@ -106,6 +106,25 @@ fn runs_of_a_comparison_with_a_restart_all_begin_with_one() {
     }
 }
 
+/// Otherwise a run would find the blocks of the previous one in the cache of the server.
+#[test]
+fn runs_without_a_restart_have_random_numbers_of_their_own() {
+    let seeds = |name: &str| {
+        let only = vec![name.to_owned()];
+        let mut tune = Tune::new(TuneOptions { only, ..options() }, &created()).expect("valid options");
+        let done = play(&mut tune, usize::MAX, |_| false);
+        let seed = |done: &CompletedStep| match &done.step.work {
+            Work::Sessions(step) => Some(step.seed),
+            _ => None,
+        };
+        done.iter().filter_map(seed).collect::<Vec<u64>>()
+    };
+    let own = seeds("effective_io_concurrency");
+    assert_eq!(own.iter().collect::<std::collections::BTreeSet<_>>().len(), own.len(), "{own:?}");
+    let restarted = seeds("io_method");
+    assert!(restarted.chunks(2).all(|pair| pair[0] == pair[1]), "{restarted:?}");
+}
+
 #[test]
 fn interrupted_search_keeps_its_result() {
     let mut tune = Tune::new(options(), &created()).expect("valid options");
