@@ -30,8 +30,8 @@ pub struct DatabaseEffect {
     pub after_s: f64,
     /// Changed parts, by class.
     pub parts: Vec<PartEffect>,
-    /// Unchanged classes of waits, for which the other storage's latency is unknown.
-    pub retained: Vec<Class>,
+    /// Unchanged classes of waits, for which the other storage's latency is unknown, with their seconds.
+    pub retained: Vec<(Class, f64)>,
     /// Work of storage cells today that sessions do on other storage, in addition to `after_s`.
     pub filter: FilterWork,
 }
@@ -68,6 +68,8 @@ pub struct PartEffect {
     pub after_s: f64,
     /// Mean latency in seconds, if known.
     pub operation_s: Option<f64>,
+    /// Mean latencies in seconds today and with the other storage, of which the change is the ratio; `None` for another rule.
+    pub latencies_s: Option<[f64; 2]>,
     /// How the change is derived.
     pub rule: EffectRule,
 }
@@ -85,6 +87,13 @@ pub enum EffectRule {
 }
 
 impl DatabaseEffect {
+    /// Seconds of all other time, which does not change: processors, locks, and waits other than for storage.
+    pub fn other_s(&self) -> f64 {
+        let parts_s = self.parts.iter().map(|part| part.before_s).sum::<f64>();
+        let retained_s = self.retained.iter().map(|(_, seconds)| seconds).sum::<f64>();
+        (self.before_s - parts_s - retained_s).max(0.0)
+    }
+
     /// Factor by which the same work is faster.
     pub fn speedup(&self) -> f64 {
         self.before_s / self.after_s.max(f64::MIN_POSITIVE)
@@ -106,7 +115,7 @@ impl DatabaseEffect {
         let after_s = before_s * after_s / counted_s;
         self.after_s += after_s - before_s;
         let rule = EffectRule::UncountedReads;
-        self.parts.push(PartEffect { class: Class::Read, before_s, after_s, operation_s: None, rule });
+        self.parts.push(PartEffect { class: Class::Read, before_s, after_s, operation_s: None, latencies_s: None, rule });
     }
 
     /// Seconds that the same work takes longer with the least work of filtering; negative if it is faster.
@@ -160,15 +169,22 @@ impl DatabaseEffect {
 /// Classes that take less than [`FLOOR_S`] today are answered by a cache in memory, which remains. Reads of unknown kind
 /// without a latency change as the other reads do. None for a database without time.
 pub fn effect(account: &Account, latencies: &Latencies, today: &Latencies) -> Option<DatabaseEffect> {
-    let by_latency = |class, operation_s: Option<f64>| {
+    let latencies_s = |class, operation_s: Option<f64>| {
         let then = latencies.0.get(&class)?;
         let is_awaited = !matches!(class, Class::DataWrite | Class::TempWrite | Class::BulkWrite | Class::Write);
         let now = today.0.get(&class).copied().or(operation_s.filter(|_| is_awaited))?;
-        (now >= FLOOR_S).then_some(then / now)
+        (now >= FLOOR_S).then_some([now, *then])
+    };
+    let by_latency = |class, operation_s| latencies_s(class, operation_s).map(|[now, then]| then / now);
+    let with_latencies = |mut change: DatabaseEffect| {
+        for part in change.parts.iter_mut().filter(|part| part.rule == EffectRule::Latency) {
+            part.latencies_s = latencies_s(part.class, part.operation_s);
+        }
+        change
     };
     let change = DatabaseEffect { filter: FilterWork::of(&account.total), ..scaled(&account.total, 1.0, by_latency)? };
-    if !change.retained.contains(&Class::Read) {
-        return Some(change);
+    if !change.retained.iter().any(|(class, _)| *class == Class::Read) {
+        return Some(with_latencies(change));
     }
     let reads = change.parts.iter().filter(|part| is_read(part) || part.class == Class::TempRead);
     let (before_s, after_s) = reads.fold((0.0, 0.0), |sum, part| (sum.0 + part.before_s, sum.1 + part.after_s));
@@ -179,7 +195,7 @@ pub fn effect(account: &Account, latencies: &Latencies, today: &Latencies) -> Op
     for part in change.parts.iter_mut().filter(|part| part.class == Class::Read) {
         part.rule = EffectRule::LikeReads;
     }
-    Some(change)
+    Some(with_latencies(change))
 }
 
 fn is_read(part: &PartEffect) -> bool {
@@ -224,9 +240,9 @@ fn scaled(
         match ratio(class, operation_s).filter(|ratio| ratio.is_finite() && *ratio >= 0.0) {
             Some(ratio) => {
                 let (after_s, rule) = (before_s * ratio, EffectRule::Latency);
-                parts.push(PartEffect { class, before_s, after_s, operation_s, rule });
+                parts.push(PartEffect { class, before_s, after_s, operation_s, latencies_s: None, rule });
             }
-            None => retained.push(class),
+            None => retained.push((class, before_s)),
         }
     }
     let changed: f64 = parts.iter().map(|part| part.after_s - part.before_s).sum();

@@ -161,7 +161,7 @@ fn uncounted_user_io_changes_like_the_reads_with_a_latency() {
     near(change.before_s - change.after_s, 5.0, 1e-9);
     // Without a read of known latency it is unchanged, and named so.
     let unscaled = effect(&found, &Latencies::default(), &Latencies::default()).expect("a time");
-    assert!(unscaled.parts.is_empty() && unscaled.retained.contains(&Class::Read), "{unscaled:?}");
+    assert!(unscaled.parts.is_empty() && unscaled.retained.contains(&(Class::Read, 6.0)), "{unscaled:?}");
     let demand = DatabaseDemand { account: Some(found), ..disk(&[(300.0, 0.001)], 1.0) };
     let split = check(&demand).split.expect("a time");
     near(split.share(TimePart::OtherUserIo), 6.0 / split.database_s, 1e-9);
@@ -721,7 +721,18 @@ proptest! {
         let latencies = |of: &dyn Fn(usize) -> f64| {
             Latencies(classes.iter().enumerate().map(|(index, class)| (*class, of(index))).collect())
         };
-        let at = |latencies: &Latencies| effect(&account, latencies, &Latencies::default()).expect("a time").after_s;
+        let at = |latencies: &Latencies| {
+            let effect = effect(&account, latencies, &Latencies::default()).expect("a time");
+            let is_near = |sum: f64, total: f64| (sum - total).abs() <= 1e-9 * effect.before_s;
+            let unchanged_s = effect.other_s() + effect.retained.iter().map(|(_, seconds)| seconds).sum::<f64>();
+            assert!(is_near(effect.parts.iter().map(|part| part.before_s).sum::<f64>() + unchanged_s, effect.before_s));
+            assert!(is_near(effect.parts.iter().map(|part| part.after_s).sum::<f64>() + unchanged_s, effect.after_s));
+            for part in effect.parts.iter().filter(|part| part.rule == EffectRule::Latency) {
+                let [now, then] = part.latencies_s.expect("the latencies of the ratio");
+                assert!(is_near(part.before_s * then / now, part.after_s));
+            }
+            effect.after_s
+        };
         let (quick, slow) = (at(&latencies(&|index| low[index])), at(&latencies(&|index| low[index] * more[index])));
         prop_assert!(quick <= slow + 1e-9, "{quick} {slow}");
         let least = without_storage(&account).expect("a time").after_s;

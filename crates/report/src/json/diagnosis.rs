@@ -350,7 +350,24 @@ view! {
         /// Parts that change.
         parts: Vec<EffectOnClass> = each(&effect.parts),
         /// Classes that are assumed not to change.
-        kept: Vec<ClassName> = effect.retained.iter().map(|class| (*class).into()).collect(),
+        kept: Vec<ClassName> = effect.retained.iter().map(|(class, _)| (*class).into()).collect(),
+        /// Seconds of each of these classes.
+        kept_seconds: Vec<f64> = effect.retained.iter().map(|(_, seconds)| *seconds).collect(),
+        /// Seconds of all other time, which does not change. With the parts and the classes that do not change, it is the
+        /// database's time.
+        other_seconds: f64 = effect.other_s(),
+        /// Filtering of scans by the present storage, which the processors of the database do with other storage.
+        #[schemars(extend("enum" = ["none", "uncounted", "counted"]))]
+        filtering: &'static str = match effect.filter {
+            found::FilterWork::None => "none",
+            found::FilterWork::Unknown => "uncounted",
+            found::FilterWork::Seconds(_) => "counted",
+        },
+        /// Seconds that it adds to `seconds_after`, the least and the most; null unless it is counted.
+        filtering_seconds: Option<[f64; 2]> = match effect.filter {
+            found::FilterWork::Seconds(seconds) => Some(seconds),
+            found::FilterWork::None | found::FilterWork::Unknown => None,
+        },
     }
 
     /// Effect on a class of operations.
@@ -363,6 +380,9 @@ view! {
         seconds_after: f64 = effect.after_s,
         /// Mean seconds of an operation at present; null if unknown.
         operation_seconds: Option<f64> = effect.operation_s,
+        /// Mean seconds of an operation at present and afterwards, of which the change is the ratio; null for another rule,
+        /// and if the latency afterwards is not simulated.
+        latency_seconds: Option<[f64; 2]> = effect.latencies_s,
         /// Derivation of the change: by the latency of the class, or like the reads with a known latency.
         #[schemars(extend("enum" = ["latency", "like-reads", "uncounted-reads"]))]
         rule: &'static str = match effect.rule {

@@ -10,6 +10,7 @@ use plimsoll_ingest::Class;
 use plimsoll_units::{Bytes, Span};
 
 use super::demand::ClassName;
+use super::diagnosis::Effect;
 use super::{each, finite, offer, view, what_if};
 use crate::words::limits;
 use crate::words::sizing as words;
@@ -348,6 +349,8 @@ view! {
         /// Saved share of the database's time at the mean load of the input, negative if it takes longer; the least if its
         /// processors filter the scans of storage cells; null if unknown.
         saved_time_share: Option<f64> = choice.effect.as_ref().and_then(DatabaseEffect::least_saved),
+        /// The database's time today and with the choice, by class of waits; null if unknown.
+        database_time: Option<Effect> = view(choice.effect.as_ref()),
         /// Backlog of the series at its limits; null if a percentile was requested.
         replayed: Option<Backlog> = view(choice.backlog.as_ref()),
         /// Simulated response times of the objectives.

@@ -1,6 +1,7 @@
 //! Sizing. First the verdict, response times by class, and price against database time; then the choice in full, the
 //! ranking, the design point, and configurations that fail.
 
+mod database_time;
 mod details;
 mod providers;
 mod verdict;

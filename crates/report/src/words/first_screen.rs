@@ -286,7 +286,14 @@ pub(crate) fn speed_limit(limit: &SpeedLimit, saved: f64) -> String {
 pub(crate) fn without_scans(without: &WithoutScans) -> String {
     /// Minimum share of a statement that is named.
     const MIN_NAMED: f64 = 0.1;
+    /// Above it, the median window is nearly idle, and the ratio means little.
+    const MAX_TIMES: f64 = 100.0;
     let scans = &without.scans;
+    let times = if scans.times > MAX_TIMES {
+        label!("the median window is nearly idle").to_owned()
+    } else {
+        say!("{} times the median", number::three(scans.times))
+    };
     let windows = if scans.windows == 1 { label!("window") } else { label!("windows") };
     let price = without.choice.as_ref().and_then(Choice::total);
     let price = price.map_or_else(String::new, |total| say!(", {total} a month"));
@@ -300,11 +307,10 @@ pub(crate) fn without_scans(without: &WithoutScans) -> String {
         say!(", {} by SQL_ID {}{module}", percent(*share), clean(&reader.statement))
     });
     say!(
-        "A scan or a backup decides: {} {windows} of up to {} MB/s{begin}, {} times the median, {} large reads{reader}; without, {} \
+        "A scan or a backup decides: {} {windows} of up to {} MB/s{begin}, {times}, {} large reads{reader}; without, {} \
          MB/s{price}",
         scans.windows,
         offer::megabytes(scans.bytes_per_second),
-        number::three(scans.times),
         percent(scans.large_reads),
         offer::megabytes(without.point.bytes_per_second())
     )

@@ -3,16 +3,17 @@
 
 use plimsoll_catalogue::{Catalogue, Date, Money, PriceTerms};
 use plimsoll_choose::diagnosis::{
-    CensorCause, Censored, DatabaseEffect, DiagnosisVerdict, FilterWork, HostEvidence, HostLimit, TimePart,
+    CensorCause, Censored, DatabaseEffect, DiagnosisVerdict, EffectRule, FilterWork, HostEvidence, HostLimit, PartEffect,
+    TimePart,
 };
 use plimsoll_choose::sizing::{
-    Assumption, Busiest, CellScans, Choice, ClassLoad, Cluster, Compute, DesignPoint, Exadata, GrowthStep,
+    Assumption, Busiest, CellScans, Choice, ClassLoad, Cluster, Compute, DemandWindow, DesignPoint, Exadata, GrowthStep,
     LessHeadroom, MachineShare, Measured, OtherLoad, PeakSource, Platform, ProcessorOrigin, ScanWindows, Search,
     Sizing, SizingRequirements, StepKind, WithoutScans, fewer_processors, layouts, size,
 };
 use plimsoll_choose::what_if::{EstimateSource, MemoryFirst, WhatIfs};
 use plimsoll_ingest::{Class, InputPosition, InstanceResource, Origin, Resource, Slot, TopReader};
-use plimsoll_report::{Charset, Page, TextStyle, page_csv, page_summary, page_text, pages, sizing_json, terraform};
+use plimsoll_report::{Block, Charset, Page, Table, TextStyle, page_csv, page_summary, page_text, pages, sizing_json, terraform};
 use plimsoll_units::{Bytes, Span};
 
 fn derive_requirements(iops: f64, objective: &str) -> SizingRequirements {
@@ -514,6 +515,9 @@ fn conditions_of_the_recommendation_are_cautions_in_a_line() {
     let caution = "A scan or a backup decides: 1 window of up to 910 MB/s (from 2026-03-01 03:00:00), 9.1 times the median, 96 % large reads; \
                    without, ";
     assert!(found.starts_with(caution) && found.contains(&total.to_string()), "{found}");
+    sizing.without_scans.as_mut().unwrap().scans.times = 45_000.0;
+    let found = first(&sizing).cautions.into_iter().find(|text| text.starts_with("A scan")).unwrap();
+    assert!(found.contains(", the median window is nearly idle, 96 % large reads; "), "{found}");
     let reader = TopReader { statement: "a1b2".into(), module: "SQL*Plus".into(), bytes: 1e12 };
     sizing.without_scans.as_mut().unwrap().scans.reader = Some((reader, 0.76));
     let found = first(&sizing).cautions.into_iter().find(|text| text.starts_with("A scan")).unwrap();
@@ -523,6 +527,83 @@ fn conditions_of_the_recommendation_are_cautions_in_a_line() {
     let configuration = page(&sizing).figures.into_iter().find(|fact| fact.name == "Configuration").unwrap();
     assert_eq!(configuration.remarks[1], format!("{total} with 19 % headroom (--headroom 19%)"));
     assert!(configuration.remarks[2].contains("(--stripe 1)"), "{:?}", configuration.remarks);
+}
+
+#[test]
+fn lone_window_is_left_out_only_if_the_others_are_a_load() {
+    let caution = |others: f64| {
+        let mut sizing = sized(1_000.0, "", &["oci/block-volume"]);
+        let class = sizing.required.points[0].classes[0];
+        let window = |iops: f64| DemandWindow { seconds: 300.0, classes: vec![ClassLoad { iops, ..class }] };
+        sizing.required.series = std::iter::once(8_000.0).chain(std::iter::repeat_n(others, 47)).map(window).collect();
+        sizing.required.measured.iops = 8_000.0;
+        let cautions = page(&sizing).headline.unwrap().cautions;
+        cautions.into_iter().find(|text| text.starts_with("A single one of")).unwrap_or_default()
+    };
+    assert_eq!(
+        caution(400.0),
+        "A single one of 48 windows decides: 8,000 IOPS, and at most 400 in the others; --percentile 97.9 leaves it out."
+    );
+    for (others, text) in [(79.0, "79"), (0.000_2, "0"), (0.0, "0")] {
+        let expected = format!(
+            "A single one of 48 windows decides: 8,000 IOPS, and the others are nearly idle (at most {text} IOPS): provide more \
+             windows under load."
+        );
+        assert_eq!(caution(others), expected);
+    }
+    assert_eq!(caution(4_000.0), "");
+}
+
+/// Rows of the table: time today x factor = time then, and their sum is the change of the headline.
+#[test]
+fn database_time_is_the_sum_of_its_rows() {
+    let mut sizing = sized(1_000.0, "", &["oci/block-volume"]);
+    let part = |class, [before_s, after_s]: [f64; 2], latencies_s: Option<[f64; 2]>, rule| PartEffect {
+        class,
+        before_s,
+        after_s,
+        operation_s: None,
+        latencies_s,
+        rule,
+    };
+    let effect = DatabaseEffect {
+        before_s: 1_000.0,
+        after_s: 1_000.0 - 300.0 - 50.0 - 20.0,
+        parts: vec![
+            part(Class::RandomRead, [400.0, 100.0], Some([0.004, 0.001]), EffectRule::Latency),
+            part(Class::RedoWrite, [100.0, 50.0], Some([0.002, 0.001]), EffectRule::Latency),
+            part(Class::Read, [30.0, 10.0], None, EffectRule::LikeReads),
+        ],
+        retained: vec![(Class::TempWrite, 60.0)],
+        filter: FilterWork::Seconds([5.0, 20.0]),
+    };
+    sizing.choices[0].effect = Some(effect);
+    let page = page(&sizing);
+    let blocks = || page.sections.iter().flat_map(|section| &section.blocks);
+    let is_it = |table: &&Table| table.label == "Database time for the same work";
+    let tables = || blocks().filter_map(|block| if let Block::Table(table) = block { Some(table) } else { None });
+    let table = tables().find(is_it).expect("a table");
+    let rows: Vec<Vec<&str>> =
+        table.rows.iter().map(|row| row.iter().map(|cell| cell.text.as_str()).collect()).collect();
+    assert_eq!(rows[0], ["random reads", "400", "0.25", "100", "mean 1 ms instead of 4 ms"]);
+    assert_eq!(rows[2], ["reads", "30", "0.333", "10", "like the other reads (assumed)"]);
+    assert_eq!(rows[4], ["all other time", "410", "1", "410", "not storage: unchanged"]);
+    let exact = |row: &[plimsoll_report::Cell], column: usize| row[column].exact.parse::<f64>().unwrap();
+    let (sum, total) = (table.rows[..5].iter(), &table.rows[5]);
+    for column in [1, 3] {
+        let sum: f64 = sum.clone().map(|row| exact(row, column)).sum();
+        assert!((sum - exact(total, column)).abs() < 1e-9, "{rows:?}");
+    }
+    assert_eq!(rows[5], ["database time", "1,000", "0.63", "630", "sum"]);
+    assert_eq!((rows[6][3], rows[7][3]), ("5", "20"));
+    // The most filtering and unchanged other reads: 1 - (630 + 20 + 20) / 1,000.
+    assert!(table.notes[0].starts_with("Database time: 33 % to 36 % less, 1,000 s to 630 s"), "{:?}", table.notes);
+    let json: serde_json::Value = serde_json::from_slice(&sizing_json(&sizing, &WhatIfs::default())).unwrap();
+    let time = &json["choices"][0]["database_time"];
+    assert_eq!(time["seconds_after"], 630.0);
+    assert_eq!(time["other_seconds"], 410.0);
+    assert_eq!((&time["kept_seconds"][0], &time["filtering_seconds"][1]), (&60.0.into(), &20.0.into()));
+    assert_eq!(time["parts"][0]["latency_seconds"][1], 0.001);
 }
 
 #[test]

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use plimsoll_catalogue::Cite;
-use plimsoll_choose::diagnosis::{DatabaseEffect, FilterWork};
-use plimsoll_choose::sizing::{Choice, DesignLimit, DesignPoint, Rejection, Sizing, SizingRequirements, StepKind};
+use plimsoll_choose::sizing::{Best, Choice, DesignLimit, DesignPoint, Rejection, Sizing, SizingRequirements, StepKind};
 use plimsoll_ingest::Outcome;
 use plimsoll_language::{label, say};
 
+use super::database_time::database_time;
 use super::{Doubts, Sized, list_facts};
 use crate::chart::{self, Bar, Fill};
 use crate::csv::plain;
@@ -81,12 +81,18 @@ impl Sized<'_> {
     /// The expected load by class, and each choice in full.
     pub(super) fn in_full(&self) -> PageSection {
         let mut blocks = vec![Block::Table(classes(&self.sizing.required.points))];
+        // A single volume that is not slower is among the choices.
+        let best = self.sizing.best().filter(|best| !matches!(best, Best::Single(_)));
+        if let Some(effect) = best.and_then(|best| best.effect(&self.sizing.required)) {
+            blocks.push(Block::Heading(label!("The recommended configuration").to_owned()));
+            blocks.push(Block::Table(database_time(&effect)));
+        }
         for (rank, choice) in self.choices().iter().enumerate() {
             blocks.push(Block::Heading(say!("{}. {}", rank + 1, offer::configuration(&choice.offer))));
             blocks.push(Block::Facts(list_facts(choice, Doubts::All)));
             let effect = choice.effect.as_ref();
             blocks.push(Block::Table(self.classes(&[choice], effect)));
-            blocks.extend(effect.map(|effect| Block::Note(database_time(effect))));
+            blocks.extend(effect.map(|effect| Block::Table(database_time(effect))));
         }
         PageSection::detail(label!("The load by class, and each choice in full"), blocks)
     }
@@ -189,17 +195,6 @@ fn name_limit(limit: &DesignLimit) -> String {
 
 fn over(limit: &DesignLimit) -> String {
     plain(limit.over)
-}
-
-fn database_time(effect: &DatabaseEffect) -> String {
-    let (before, after) = (number::three(effect.before_s), number::three(effect.after_s));
-    let retained = effect.retained.iter().map(|class| class.label()).collect::<Vec<_>>().join(label!(", "));
-    let retained = if retained.is_empty() { retained } else { say!(" Assumed unchanged: {retained}.") };
-    let alone = if effect.filter == FilterWork::None { "" } else { label!(" by storage alone") };
-    say!(
-        "Database time: {}, {before} s to {after} s{alone} for the same work.{retained}",
-        words::format_time_change(effect)
-    )
 }
 
 fn build_levels(required: &SizingRequirements) -> Vec<Bar> {

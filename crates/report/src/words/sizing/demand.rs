@@ -68,11 +68,13 @@ pub(crate) fn stalled(required: &SizingRequirements) -> Option<String> {
     Some(say!("{windows} The demand of these windows is unknown: the rates are those of the others"))
 }
 
-/// A single window that decides, as its rate is a multiple of that of every other.
+/// A single window that decides, as its rate is a multiple of that of every other, or as the others are nearly idle.
 pub(crate) fn lone_window(required: &SizingRequirements) -> Option<String> {
     /// With fewer windows, each is a notable part of the time.
     const MIN_WINDOWS: usize = 20;
     const MIN_TIMES: f64 = 3.0;
+    /// Above it, the others are no load to size for.
+    const MAX_TIMES: f64 = 100.0;
     let rate = |window: &DemandWindow| window.classes.iter().map(|class| class.iops).sum::<f64>();
     let mut rates: Vec<f64> = required.series.iter().map(rate).collect();
     rates.sort_by(f64::total_cmp);
@@ -81,11 +83,17 @@ pub(crate) fn lone_window(required: &SizingRequirements) -> Option<String> {
     is_alone.then(|| {
         let windows = rates.len() as f64;
         let percentile = (1_000.0 * (windows - 1.0) / windows).floor() / 10.0;
-        let [highest, next] = [highest, next].map(number::three);
+        let [rate, others] = [highest, next].map(number::three);
+        let windows = number::integer(windows);
+        if highest > MAX_TIMES * next {
+            return say!(
+                "A single one of {windows} windows decides: {rate} IOPS, and the others are nearly idle (at most {others} IOPS): \
+                 provide more windows under load"
+            );
+        }
         say!(
-            "A single one of {} windows decides: {highest} IOPS, and at most {next} in the others; --percentile {percentile} \
-             leaves it out",
-            number::integer(windows)
+            "A single one of {windows} windows decides: {rate} IOPS, and at most {others} in the others; --percentile \
+             {percentile} leaves it out"
         )
     })
 }
