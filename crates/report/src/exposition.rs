@@ -64,9 +64,8 @@ impl Exposition {
     ) {
         let own =
             |labels: &[(&'static str, &str)]| labels.iter().map(|(key, text)| (*key, (*text).to_owned())).collect();
-        let sample = |(labels, value): &LabelledValue<'_>| {
-            Some(MetricSample { labels: own(labels), value: (*value)? + 0.0 })
-        };
+        let sample =
+            |(labels, value): &LabelledValue<'_>| Some(MetricSample { labels: own(labels), value: (*value)? + 0.0 });
         let samples: Vec<MetricSample> = samples.iter().filter_map(sample).collect();
         if !samples.is_empty() {
             self.families.push(MetricFamily { name, kind, help, samples });

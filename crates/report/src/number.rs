@@ -85,9 +85,10 @@ pub(crate) fn percent(share: f64) -> String {
 }
 
 /// A relative change as a signed percentage: `+12.3 %`. No change is `+0 %`, also if it is slightly negative.
-pub(crate) fn change(share: f64, decimals: usize) -> String {
-    let unit = 10f64.powi(decimals as i32);
+pub(crate) fn change(share: f64, decimals: u8) -> String {
+    let unit = 10f64.powi(i32::from(decimals));
     let percent = (share * 100.0 * unit).round() / unit + 0.0;
+    let decimals = usize::from(decimals);
     format!("{percent:+.decimals$} %")
 }
 
@@ -135,8 +136,14 @@ mod tests {
         for format in [three, exact, rate, short, integer, crate::csv::plain] {
             assert_eq!(format(-0.0), "0");
         }
-        assert_eq!((three(-1e-4), exact(-1e-4), crate::page::Cell::three(-0.0).exact), ("0".into(), "0".into(), "0".into()));
-        assert_eq!((change(-1e-4, 1), change(-1e-4, 0), change(-0.125, 1)), ("+0.0 %".into(), "+0 %".into(), "-12.5 %".into()));
+        assert_eq!(
+            (three(-1e-4), exact(-1e-4), crate::page::Cell::three(-0.0).exact),
+            ("0".into(), "0".into(), "0".into())
+        );
+        assert_eq!(
+            (change(-1e-4, 1), change(-1e-4, 0), change(-0.125, 1)),
+            ("+0.0 %".into(), "+0 %".into(), "-12.5 %".into())
+        );
         assert_eq!((three(-1_234.0), three(-0.5)), ("-1,230".into(), "-0.5".into()));
     }
 

@@ -115,7 +115,14 @@ impl DatabaseEffect {
         let after_s = before_s * after_s / counted_s;
         self.after_s += after_s - before_s;
         let rule = EffectRule::UncountedReads;
-        self.parts.push(PartEffect { class: Class::Read, before_s, after_s, operation_s: None, latencies_s: None, rule });
+        self.parts.push(PartEffect {
+            class: Class::Read,
+            before_s,
+            after_s,
+            operation_s: None,
+            latencies_s: None,
+            rule,
+        });
     }
 
     /// Seconds that the same work takes longer with the least work of filtering; negative if it is faster.

@@ -17,7 +17,7 @@ impl Repairs {
     /// For a text that begins with `head`, which is repaired as well.
     pub(crate) fn of(head: &mut Vec<u8>) -> Self {
         const MIN_LINES: usize = 3;
-        let count = |mark: u8| head.iter().filter(|byte| **byte == mark).count();
+        let count = |mark: u8| memchr::memchr_iter(mark, head).count();
         let is_of_returns = count(b'\n') == 0 && count(0) == 0 && count(b'\r') >= MIN_LINES;
         let mut repairs = Self { is_of_returns, cleaning: Cleaning::of(head), unquoting: None };
         repairs.clone().apply(head);

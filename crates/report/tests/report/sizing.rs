@@ -3,17 +3,19 @@
 
 use plimsoll_catalogue::{Catalogue, Date, Money, PriceTerms};
 use plimsoll_choose::diagnosis::{
-    CensorCause, Censored, DatabaseEffect, DiagnosisVerdict, EffectRule, FilterWork, HostEvidence, HostLimit, PartEffect,
-    TimePart,
+    CensorCause, Censored, DatabaseEffect, DiagnosisVerdict, EffectRule, FilterWork, HostEvidence, HostLimit,
+    PartEffect, TimePart,
 };
 use plimsoll_choose::sizing::{
-    Assumption, Busiest, CellScans, Choice, ClassLoad, Cluster, Compute, DemandWindow, DesignPoint, Exadata, GrowthStep,
-    LessHeadroom, MachineShare, Measured, OtherLoad, PeakSource, Platform, ProcessorOrigin, ScanWindows, Search,
-    Sizing, SizingRequirements, StepKind, WithoutScans, fewer_processors, layouts, size,
+    Assumption, Busiest, CellScans, Choice, ClassLoad, Cluster, Compute, DemandWindow, DesignPoint, Exadata,
+    GrowthStep, LessHeadroom, MachineShare, Measured, OtherLoad, PeakSource, Platform, ProcessorOrigin, ScanWindows,
+    Search, Sizing, SizingRequirements, StepKind, WithoutScans, fewer_processors, layouts, size,
 };
 use plimsoll_choose::what_if::{EstimateSource, MemoryFirst, WhatIfs};
 use plimsoll_ingest::{Class, InputPosition, InstanceResource, Origin, Resource, Slot, TopReader};
-use plimsoll_report::{Block, Charset, Page, Table, TextStyle, page_csv, page_summary, page_text, pages, sizing_json, terraform};
+use plimsoll_report::{
+    Block, Charset, Page, Table, TextStyle, page_csv, page_summary, page_text, pages, sizing_json, terraform,
+};
 use plimsoll_units::{Bytes, Span};
 
 fn derive_requirements(iops: f64, objective: &str) -> SizingRequirements {

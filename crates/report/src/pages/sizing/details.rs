@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use plimsoll_catalogue::Cite;
-use plimsoll_choose::sizing::{Best, Choice, DesignLimit, DesignPoint, Rejection, Sizing, SizingRequirements, StepKind};
+use plimsoll_choose::sizing::{
+    Best, Choice, DesignLimit, DesignPoint, Rejection, Sizing, SizingRequirements, StepKind,
+};
 use plimsoll_ingest::Outcome;
 use plimsoll_language::{label, say};
 

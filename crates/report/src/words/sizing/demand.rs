@@ -32,7 +32,7 @@ pub(crate) fn answer(required: &SizingRequirements) -> Option<String> {
     Some(match verdict {
         // Their remedies are commands that precede this one.
         DiagnosisVerdict::Storage { .. } | DiagnosisVerdict::StorageAtLeast { .. } => text.text,
-        _ => join_sentences([text.text, text.remedy.into()]),
+        _ => join_sentences([text.text, text.remedy]),
     })
 }
 
