@@ -87,9 +87,8 @@ pub(crate) fn percent(share: f64) -> String {
 /// A relative change as a signed percentage: `+12.3 %`. No change is `+0 %`, also if it is slightly negative.
 pub(crate) fn change(share: f64, decimals: u8) -> String {
     let unit = 10f64.powi(i32::from(decimals));
-    let percent = (share * 100.0 * unit).round() / unit + 0.0;
-    let decimals = usize::from(decimals);
-    format!("{percent:+.decimals$} %")
+    let rounded = (share * 100.0 * unit).round() / unit + 0.0;
+    format!("{rounded:+.0$} %", usize::from(decimals))
 }
 
 /// Half the width of the interval in per cent of the value, such as `0.8`.

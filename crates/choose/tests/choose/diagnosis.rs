@@ -723,13 +723,11 @@ proptest! {
         };
         let at = |latencies: &Latencies| {
             let effect = effect(&account, latencies, &Latencies::default()).expect("a time");
-            let is_near = |sum: f64, total: f64| (sum - total).abs() <= 1e-9 * effect.before_s;
             let unchanged_s = effect.other_s() + effect.retained.iter().map(|(_, seconds)| seconds).sum::<f64>();
-            assert!(is_near(effect.parts.iter().map(|part| part.before_s).sum::<f64>() + unchanged_s, effect.before_s));
-            assert!(is_near(effect.parts.iter().map(|part| part.after_s).sum::<f64>() + unchanged_s, effect.after_s));
+            near(effect.parts.iter().map(|part| part.after_s).sum::<f64>() + unchanged_s, effect.after_s, 1e-9);
             for part in effect.parts.iter().filter(|part| part.rule == EffectRule::Latency) {
                 let [now, then] = part.latencies_s.expect("the latencies of the ratio");
-                assert!(is_near(part.before_s * then / now, part.after_s));
+                near(part.before_s * then / now, part.after_s, 1e-9);
             }
             effect.after_s
         };

@@ -580,8 +580,8 @@ fn database_time_is_the_sum_of_its_rows() {
         filter: FilterWork::Seconds([5.0, 20.0]),
     };
     sizing.choices[0].effect = Some(effect);
-    let page = page(&sizing);
-    let blocks = || page.sections.iter().flat_map(|section| &section.blocks);
+    let printed = page(&sizing);
+    let blocks = || printed.sections.iter().flat_map(|section| &section.blocks);
     let is_it = |table: &&Table| table.label == "Database time for the same work";
     let tables = || blocks().filter_map(|block| if let Block::Table(table) = block { Some(table) } else { None });
     let table = tables().find(is_it).expect("a table");

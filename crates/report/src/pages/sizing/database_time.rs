@@ -71,9 +71,9 @@ fn list_rows(effect: &DatabaseEffect) -> Vec<TimeRow> {
     match effect.filter {
         FilterWork::None => {}
         FilterWork::Unknown => rows.push(filtering(label!("filtering, in addition"), None)),
-        FilterWork::Seconds([least_s, most_s]) => {
+        FilterWork::Seconds([least_s, greatest_s]) => {
             rows.push(filtering(label!("filtering in addition, at least"), Some(least_s)));
-            rows.push(filtering(label!("filtering in addition, at most"), Some(most_s)));
+            rows.push(filtering(label!("filtering in addition, at most"), Some(greatest_s)));
         }
     }
     rows
