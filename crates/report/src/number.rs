@@ -5,7 +5,7 @@ use plimsoll_units::{Span, Throughput};
 
 /// A whole number with grouped thousands. NaN and negative values become `0`.
 pub(crate) fn integer(value: f64) -> String {
-    let digits = format!("{:.0}", if value.is_finite() { value.max(0.0) } else { 0.0 });
+    let digits = format!("{:.0}", if value.is_finite() { value.max(0.0) + 0.0 } else { 0.0 });
     let mut out = String::with_capacity(digits.len() + digits.len() / 3);
     for (index, digit) in digits.chars().enumerate() {
         if index > 0 && (digits.len() - index).is_multiple_of(3) {
