@@ -12,8 +12,8 @@ use plimsoll_units::Bytes;
 
 use super::demand::length;
 use super::limit::{limit, margin};
-use crate::number;
 use crate::words::{clean, offer};
+use crate::{money, number};
 
 pub(super) fn vcpus(count: f64) -> String {
     let unit = if count > 1.0 { "vCPUs" } else { "vCPU" };
@@ -179,15 +179,11 @@ pub(crate) fn licences(machine: &Attachment, fewer: Option<&Attachment>) -> Opti
     if ProcessorLicences::of(machine).is_some() && of_one(machine)? > MAX_STANDARD_VCPUS {
         text += label!("; Standard Edition 2 is not allowed on more than 8 vCPUs");
     }
-    let more_money = |fewer: &Attachment| {
-        let millionths = fewer.monthly?.millionths - machine.monthly?.millionths;
-        Some(Money { millionths, ..fewer.monthly? })
-    };
-    if let Some((fewer, more)) = fewer.and_then(|fewer| Some((fewer, more_money(fewer)?))) {
+    if let Some((fewer, change)) = fewer.and_then(|fewer| Some((fewer, price_change(machine, fewer)?))) {
         let count = ProcessorLicences::of(fewer).map_or_else(String::new, |counted| {
             say!(" ({} or {} licences)", number::three(counted.of_threads), number::three(counted.of_cores))
         });
-        text += &say!("; {} has {}{count} for {more} a month more", clean(&fewer.name()?), vcpus(all(fewer)?));
+        text += &say!("; {} has {}{count} for {change}", clean(&fewer.name()?), vcpus(all(fewer)?));
     }
     if [Some(machine), fewer].into_iter().flatten().any(has_constrained_cores) {
         text += label!(
@@ -211,9 +207,18 @@ pub(crate) fn vcpu_count(machine: &Attachment) -> Option<String> {
 
 /// The price of a machine with another number of vCPUs than the recommended one: `12 vCPUs cost 63.51 USD a month more`.
 pub(crate) fn more_vcpus(machine: &Attachment, more: &Attachment) -> Option<String> {
-    let (from, to) = (machine.monthly?, more.monthly?);
-    let difference = Money { millionths: to.millionths - from.millionths, ..to };
-    Some(say!("{} cost {difference} a month more", vcpus(more.offer.machine_shape()?.vcpus?)))
+    Some(say!("{} cost {}", vcpus(more.offer.machine_shape()?.vcpus?), price_change(machine, more)?))
+}
+
+/// The price of another machine against that of `machine`: `63.51 USD a month more`.
+fn price_change(machine: &Attachment, other: &Attachment) -> Option<String> {
+    let (from, to) = (machine.monthly?, other.monthly?);
+    let change = Money { millionths: to.millionths - from.millionths, ..to };
+    Some(if change.millionths < 0 {
+        say!("{} a month less", money::without_sign(change))
+    } else {
+        say!("{change} a month more")
+    })
 }
 
 /// Maximum vCPUs of a machine with Standard Edition 2 on AWS, Azure and Google Cloud. Source: as [`ProcessorLicences::of`].
