@@ -73,7 +73,7 @@ impl Oracle {
             let advice = "plimsoll needs Oracle 12 or later";
             return Err(Failure::new(FailureKind::TooOld, format!("{address}: it is version {version}: {advice}")));
         }
-        let about = about(&mut session, version.to_string(), &place)?;
+        let about = database_about(&mut session, version.to_string(), &place)?;
         Ok(Self { config, schema: place.user, about })
     }
 
@@ -158,7 +158,11 @@ fn listed((kind, name): &(String, String)) -> String {
 }
 
 /// Version and settings of the server, as far as visible to this user.
-fn about(session: &mut OracleSession, version: String, place: &OracleLocation) -> Result<DatabaseAbout, Failure> {
+fn database_about(
+    session: &mut OracleSession,
+    version: String,
+    place: &OracleLocation,
+) -> Result<DatabaseAbout, Failure> {
     let names = SETTINGS.map(|name| format!("'{name}'")).join(", ");
     let settings = format!("SELECT name, value FROM v$parameter WHERE name IN ({names}) ORDER BY name");
     let settings: Vec<(String, String)> = visible(session, &settings)?.iter().filter_map(pair).collect();

@@ -65,7 +65,7 @@ impl Session for OracleSession {
         let mut answer = Answer::default();
         for statement in statements::split(sql) {
             let changed = self.each(statement, &[], |row| {
-                answer.count(digest(row)?);
+                answer.count(row_digest(row)?);
                 Ok(())
             });
             answer.changed += changed.map_err(|error| failure(&error, statement))?;
@@ -102,7 +102,7 @@ impl Session for OracleSession {
         let sql = self.statement(prepared)?;
         let mut answer = Answer::default();
         let changed = self.each(sql, values, |row| {
-            answer.count(digest(row)?);
+            answer.count(row_digest(row)?);
             Ok(())
         });
         answer.changed = changed.map_err(|error| failure(&error, sql))?;
@@ -203,7 +203,7 @@ impl<'a> BoundValue<'a> {
     }
 }
 
-fn digest(row: &oracledb::Row) -> Result<RowDigest, Error> {
+fn row_digest(row: &oracledb::Row) -> Result<RowDigest, Error> {
     let mut digest = RowDigest::new();
     for column in 0..row.columns().len() {
         match value(row, column)? {
@@ -223,24 +223,24 @@ fn values(row: &oracledb::Row) -> Result<Row, Error> {
 
 /// Converts a value by its type: numbers to integers if exact, else floating point; times and intervals to text.
 fn value(row: &oracledb::Row, column: usize) -> Result<Value, Error> {
-    let kind = row.columns()[column].db_type();
-    if kind == oracledb::DB_TYPE_NUMBER || kind == oracledb::DB_TYPE_BINARY_INTEGER {
+    let db_type = row.columns()[column].db_type();
+    if db_type == oracledb::DB_TYPE_NUMBER || db_type == oracledb::DB_TYPE_BINARY_INTEGER {
         return Ok(row.get::<Option<String>>(column)?.map_or(Value::Null, number));
     }
     let text = |text: Option<String>| text.map_or(Value::Null, Value::Text);
-    if kind == oracledb::DB_TYPE_BINARY_DOUBLE {
+    if db_type == oracledb::DB_TYPE_BINARY_DOUBLE {
         Ok(row.get::<Option<f64>>(column)?.map_or(Value::Null, Value::Float))
-    } else if kind == oracledb::DB_TYPE_BINARY_FLOAT {
+    } else if db_type == oracledb::DB_TYPE_BINARY_FLOAT {
         Ok(row.get::<Option<f32>>(column)?.map_or(Value::Null, |value| Value::Float(f64::from(value))))
-    } else if [oracledb::DB_TYPE_RAW, oracledb::DB_TYPE_LONG_RAW, oracledb::DB_TYPE_BLOB].contains(&kind) {
+    } else if [oracledb::DB_TYPE_RAW, oracledb::DB_TYPE_LONG_RAW, oracledb::DB_TYPE_BLOB].contains(&db_type) {
         Ok(row.get::<Option<Vec<u8>>>(column)?.map_or(Value::Null, Value::Bytes))
-    } else if kind == oracledb::DB_TYPE_BOOLEAN {
+    } else if db_type == oracledb::DB_TYPE_BOOLEAN {
         Ok(row.get::<Option<bool>>(column)?.map_or(Value::Null, |value| Value::Int(i64::from(value))))
-    } else if kind == oracledb::DB_TYPE_INTERVAL_DS {
+    } else if db_type == oracledb::DB_TYPE_INTERVAL_DS {
         Ok(text(row.get::<Option<oracledb::OracleIntervalDS>>(column)?.map(|span| span.to_string())))
-    } else if kind == oracledb::DB_TYPE_INTERVAL_YM {
+    } else if db_type == oracledb::DB_TYPE_INTERVAL_YM {
         Ok(text(row.get::<Option<oracledb::OracleIntervalYM>>(column)?.map(|span| span.to_string())))
-    } else if MOMENTS.contains(&kind) {
+    } else if MOMENTS.contains(&db_type) {
         Ok(text(row.get::<Option<oracledb::OracleTimestamp>>(column)?.map(|moment| moment.to_string())))
     } else {
         Ok(text(row.get(column)?))
@@ -264,15 +264,15 @@ fn number(text: String) -> Value {
 
 /// Failure of a statement.
 pub(super) fn failure(error: &Error, sql: &str) -> Failure {
-    let kind = kind(error);
-    let hint = match kind {
+    let failure_kind = kind(error);
+    let hint = match failure_kind {
         FailureKind::NoSpace => ": enlarge the tablespace, or choose a smaller scale",
         FailureKind::Conflict => ": try the transaction again",
         _ => "",
     };
     let line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     let displayed: String = line(sql).chars().take(120).collect();
-    Failure::new(kind, format!("Oracle: {}, in {displayed}{hint}", line(&error.to_string())))
+    Failure::new(failure_kind, format!("Oracle: {}, in {displayed}{hint}", line(&error.to_string())))
 }
 
 /// Kind of an error of the driver.
