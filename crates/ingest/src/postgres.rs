@@ -84,6 +84,11 @@ impl LineFormat for PostgresText {
                 self.broken += 1;
                 let (cells, columns) = (self.rows.cells.len(), self.rows.columns.len());
                 out.caution(Some(Origin::line(number)), Doubt::RowWidth { cells, columns });
+                let fields = PostgresRow { columns: &self.rows.columns, cells: &self.rows.cells, line: number };
+                // Texts of statements may contain the separator.
+                if let Some(view) = fields.view().filter(|view| *view != View::Statements) {
+                    self.cluster.lose_row(view, self.rows.table, out);
+                }
             }
             LineKind::Other | LineKind::Table => {}
         }
@@ -226,6 +231,8 @@ pub(crate) struct Cluster {
     pace: SampleInterval,
     sample: PostgresSample,
     resets: BTreeMap<View, String>,
+    /// Rows of the preceding sample.
+    rows: BTreeSet<(View, [String; 3])>,
     numbers: BTreeMap<View, u32>,
     /// Each once, in the order of their occurrence.
     doubts: Vec<Doubt>,
@@ -241,6 +248,8 @@ struct PostgresSample {
     /// Its rows, by their key columns.
     rows: BTreeSet<(View, [String; 3])>,
     resets: BTreeMap<View, String>,
+    /// True if a row is unreadable.
+    is_incomplete: bool,
     statements: BTreeMap<String, Layer>,
     lsn: Option<f64>,
 }
@@ -266,6 +275,7 @@ impl Cluster {
     pub(crate) fn taken(&mut self, taken: Taken, out: &mut Builder) {
         // An interval applies to samples from here on.
         self.complete(out);
+        self.sample.is_incomplete = false;
         self.sample.at = self.pace.taken(taken, out).or(self.sample.at);
     }
 
@@ -373,7 +383,14 @@ impl Cluster {
         }
         self.samples += 1;
         let (at, age) = self.when(&sample, out);
+        self.complete_resets(&mut sample, out);
+        if self.lacks_rows(&sample, out) {
+            // Counters of the remaining rows would seem to have been reset.
+            self.rows = sample.rows;
+            return;
+        }
         self.forget_reset(&mut sample, out);
+        self.rows.clone_from(&sample.rows);
         let counters = self.combined(&sample);
         let scope = self.scope.clone();
         put(&counters, &scope, (at, age), sample.line, out);
@@ -407,12 +424,50 @@ impl Cluster {
         (Some(at), (agree && youngest > 0.0).then(|| Span::from_secs_f64(youngest)))
     }
 
+    /// Notes a row of the table with that number that cannot be read.
+    fn lose_row(&mut self, view: View, table: u64, out: &mut Builder) {
+        if self.sample.tables.get(&view).is_some_and(|before| *before != table) {
+            self.finish(out);
+        }
+        self.sample.is_incomplete = true;
+    }
+
+    /// Replaces a time of a reset that is truncated by the full one.
+    fn complete_resets(&mut self, sample: &mut PostgresSample, out: &mut Builder) {
+        for (view, reset) in &mut sample.resets {
+            let before =
+                self.resets.get(view).filter(|before| before.len() > reset.len() && before.starts_with(reset.as_str()));
+            if let Some(before) = before {
+                before.clone_into(reset);
+                let origin = out.origin(sample.line, view.name(), "stats_reset");
+                out.caution(Some(origin), Doubt::EndsWithin { item: label!("a row").to_owned() });
+            }
+        }
+    }
+
+    /// True if a sample has an unreadable row, or fewer rows of `pg_stat_io` than the preceding sample without a reset
+    /// between them: the server never removes rows.
+    fn lacks_rows(&self, sample: &PostgresSample, out: &mut Builder) -> bool {
+        let is_io = |(view, _): &&(View, [String; 3])| *view == View::Io;
+        let is_reset = self.resets.get(&View::Io) != sample.resets.get(&View::Io);
+        let has_table = sample.layers.contains_key(&View::Io);
+        let has_fewer = has_table && !is_reset && self.rows.iter().filter(is_io).any(|row| !sample.rows.contains(row));
+        if has_fewer && !sample.is_incomplete {
+            out.caution(Some(Origin::line(sample.line)), Doubt::SnapshotLacksRows { view: View::Io.name() });
+        }
+        sample.is_incomplete || has_fewer
+    }
+
     /// A view that was reset since the preceding sample is not compared with it.
     fn forget_reset(&mut self, sample: &mut PostgresSample, out: &mut Builder) {
         for (view, reset) in &sample.resets {
             let before = self.resets.insert(*view, reset.clone());
             if before.is_some_and(|before| before != *reset) && self.samples > 1 {
                 sample.layers.remove(view);
+                if *view == View::Io {
+                    // The other views count the same operations in other ways.
+                    sample.layers.clear();
+                }
                 let origin = out.origin(sample.line, view.name(), "stats_reset");
                 out.caution(Some(origin), Doubt::StatisticsReset);
             }

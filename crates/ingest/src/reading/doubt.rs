@@ -43,6 +43,8 @@ pub enum Doubt {
     #[error("it restarted between two snapshots (its uptime fell): this window is skipped")] Restarted,
     #[error("the statistics were reset since the preceding snapshot, and the windows around the reset are skipped: \
         take snapshots without a reset in between")] StatisticsReset,
+    #[error("a snapshot lacks rows of {view} that the preceding snapshot has, because the file is truncated or the query \
+        changed: skipped; copy it again")] SnapshotLacksRows { view: &'static str },
     #[error("interpreted as differences (mysqladmin -r), since the second sample is lower than the first: if the \
         server restarted in between, provide the samples before and after as two files")] DifferencesAssumed,
     #[error("sample_ms is the time since the computer started, while its counters begin with the server: with a single \

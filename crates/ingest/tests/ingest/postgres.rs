@@ -306,6 +306,67 @@ fn resets_and_restarts_yield_no_figures() {
 }
 
 #[test]
+fn truncated_rows_are_no_resets() {
+    const COLUMNS: &str = "backend_type,object,context,reads,read_bytes,writes,write_bytes,stats_reset\n";
+    let rows = |n: u32| {
+        format!(
+            "client backend,relation,normal,{0},{1},0,0,2026-01-01 00:00:00.123456+00\n\
+             client backend,relation,bulkread,{0},{1},0,0,2026-01-01 00:00:00.123456+00\n",
+            100 * n,
+            819_200 * n
+        )
+    };
+    let sample = |second: u32, rows: &str| format!("2026-01-31 12:00:{second:02}\n{COLUMNS}{rows}");
+    let full = rows(2);
+    let row_end = full.trim_end().len();
+    // Within each cell of the second row, between rows, and within the time of the reset.
+    for end in (full.find('\n').unwrap() + 1..row_end).filter(|end| full.is_char_boundary(*end)) {
+        for line_end in ["", "\n"] {
+            let text = sample(0, &rows(1)) + &sample(10, &(full[..end].to_owned() + line_end)) + &sample(20, &rows(3));
+            let text = if line_end.is_empty() {
+                text.replacen("12:00:20", "\n2026-01-31 12:00:20", 1).replace("2026-01-31 \n", "\n")
+            } else {
+                text
+            };
+            let read = reading(&text);
+            let found = cautions(&read);
+            assert!(!found.contains("reset"), "{end}: {found}\n{text}");
+            let rates: Vec<String> =
+                figures(&read).into_iter().filter(|figure| figure.starts_with("reads Iops")).collect();
+            let is_complete = rates.iter().all(|rate| rate.starts_with("reads Iops 20"));
+            assert!(is_complete && !rates.is_empty(), "{end}: {rates:?}\n{text}");
+            // At the end of the file.
+            let cut = reading(&(sample(0, &rows(1)) + &sample(10, &rows(2)) + &sample(20, &full[..end])));
+            assert!(!cautions(&cut).contains("reset"), "{end}: {}", cautions(&cut));
+        }
+    }
+}
+
+#[test]
+fn rows_that_are_missing_in_a_snapshot_are_no_fall_of_counters() {
+    let sample = |time: &str, rows: &[[&str; 8]]| {
+        format!("{time}\n{}\n{}", COLUMNS.join(","), rows.iter().map(|row| row.join(",") + "\n").collect::<String>())
+    };
+    let text = sample(TIMES[0], &ROWS[0]) + &sample("2026-01-31 12:00:05", &ROWS[1][..2]) + &sample(TIMES[1], &ROWS[1]);
+    let read = check(&text, &FIGURES);
+    let found = cautions(&read);
+    assert!(found.contains("lacks rows of pg_stat_io") && !found.contains("restart"), "{found}");
+}
+
+#[test]
+fn a_reset_of_pg_stat_io_is_not_mixed_with_other_views() {
+    let sample = |time: &str, reads: u32, reset: &str| {
+        format!(
+            "{time}\nbackend_type,object,context,reads,read_bytes,stats_reset\nx,relation,normal,{reads},1,{reset}\n\n\
+             datname,blks_read,xact_commit\na,900000,1\n"
+        )
+    };
+    let text = sample(TIMES[0], 10, "2026-01-01 00:00:00+00") + &sample(TIMES[1], 500, "2026-01-31 12:00:05+00");
+    let read = reading(&text);
+    assert!(figures(&read).is_empty(), "{:?}", figures(&read));
+}
+
+#[test]
 fn refusals_of_broken_inputs_name_the_fault() {
     let text = print_both(|time, rows| format!("{time}\n{}", separated(rows, "|")));
     let cut = outcome("test", &text.as_bytes()[..text.len() - 12], 4096);
