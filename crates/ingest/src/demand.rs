@@ -16,8 +16,8 @@ use plimsoll_units::Span;
 
 use crate::distribution::ValueDistribution;
 use crate::reading::{
-    CapLimit, Class, Doubt, LatencyBin, Measure, Multipath, Reading, ReadingDistribution, ReadingScope, ReadingWindow,
-    Statistic, WaitCause,
+    CapLimit, Caution, Class, Doubt, LatencyBin, Measure, Multipath, Reading, ReadingDistribution, ReadingScope,
+    ReadingWindow, Statistic, WaitCause,
 };
 use crate::text::timestamp;
 
@@ -26,6 +26,10 @@ pub use busy::BusyPeriod;
 pub use instances::{InstanceLoad, InstanceRates};
 pub use resources::{HostLoad, InstanceFiltering, InstanceResource, is_short_of_memory};
 pub use work::PartWork;
+
+/// Shorter mean reads through a page cache, in seconds, are those of memory in part: a read of flash takes 60 to 100
+/// microseconds, and over a network several hundred.
+pub const MIN_STORAGE_READ_S: f64 = 100e-6;
 
 /// The combined demand of several readings.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -71,6 +75,10 @@ pub struct DatabaseDemand {
     pub latencies: BTreeMap<Class, BTreeMap<LatencyBin, f64>>,
     /// The disks of its hosts that have several paths.
     pub multipaths: Vec<Multipath>,
+    /// Its reads and writes go through the page cache of an operating system, which may answer them.
+    pub uses_page_cache: bool,
+    /// It is a cluster of instances, by the head of its reports.
+    pub is_cluster: bool,
     /// Reasons to doubt the combination.
     pub doubts: Vec<Doubt>,
 }
@@ -207,6 +215,10 @@ impl DatabaseDemand {
             own.cloned().collect::<Vec<_>>()
         };
         let multipaths = readings.iter().flat_map(of_hosts).collect();
+        let is_buffered = |reading: &Reading| reading.cautions.iter().any(|caution| caution.doubt == Doubt::PageCache);
+        let uses_page_cache = own_readings(readings, is_own).any(is_buffered);
+        let is_instance = |caution: &Caution| matches!(caution.doubt, Doubt::InstanceOfCluster { .. });
+        let is_cluster = own_readings(readings, is_own).any(|reading| reading.cautions.iter().any(is_instance));
         Self {
             name,
             instances,
@@ -225,6 +237,8 @@ impl DatabaseDemand {
             caps,
             latencies,
             multipaths,
+            uses_page_cache,
+            is_cluster,
             doubts,
         }
     }
@@ -267,6 +281,14 @@ impl DatabaseDemand {
         });
         let operations = iops * self.slots[slot].length.as_secs_f64();
         (waits == 0.0 || waits >= SHARE * operations).then_some(seconds)
+    }
+
+    /// The mean time in seconds of the reads of a window, if it is so short that the page cache answered a part of them. The
+    /// reads that reached storage cannot be told from the others.
+    pub fn cached_read_s(&self, slot: usize) -> Option<f64> {
+        let of_class = |class| self.latency_s(class, slot).filter(|seconds| *seconds > 0.0);
+        let seconds = [Class::Read, Class::RandomRead, Class::SequentialRead].into_iter().find_map(of_class)?;
+        (self.uses_page_cache && seconds < MIN_STORAGE_READ_S).then_some(seconds)
     }
 
     /// The summary of a series. Sizes and latencies are averaged over operations, where their rate is known in each window,

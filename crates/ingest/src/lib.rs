@@ -54,8 +54,8 @@ pub use builder::Builder;
 pub use curves::{ASSUMED_SPACE, ImportedCurve, build_curves};
 pub use demand::{
     Account, BusyPeriod, CacheCurve, Cap, DatabaseDemand, Demand, EventTime, HostLoad, HostWaiting, InputPosition,
-    InstanceFiltering, InstanceLoad, InstanceRates, InstanceResource, MeasureSeries, PartWork, SessionTime, Slot,
-    Summary, is_short_of_memory,
+    InstanceFiltering, InstanceLoad, InstanceRates, InstanceResource, MIN_STORAGE_READ_S, MeasureSeries, PartWork,
+    SessionTime, Slot, Summary, is_short_of_memory,
 };
 pub use distribution::ValueDistribution;
 

@@ -23,8 +23,12 @@ pub enum Assumption {
     /// Response times of the class are too short for storage.
     AnsweredByCache {
         class: Class,
-        /// Mean response time today.
+        /// Mean response time today in these windows.
         mean: Span,
+        /// Windows with such response times, and all windows that have some.
+        windows: [usize; 2],
+        /// They determine the load.
+        is_decisive: bool,
     },
     /// An objective that the request does not give.
     DefaultObjective {

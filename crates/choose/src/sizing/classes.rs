@@ -4,11 +4,12 @@
 
 use std::collections::BTreeSet;
 
-use plimsoll_ingest::{Class, DatabaseDemand, Measure, Statistic};
+use plimsoll_ingest::{Class, DatabaseDemand, MIN_STORAGE_READ_S, Measure, Statistic};
 use plimsoll_units::Span;
 
 use super::assumption::LoadAssumption;
 use super::design::ClassLoad;
+use crate::diagnosis::FLOOR_S;
 
 /// Assumed bytes of an operation: single blocks; scans, sorts and copies; the log.
 const BLOCK: f64 = 8192.0;
@@ -32,6 +33,67 @@ pub(crate) struct ClassWindows<'a> {
     operations: [f64; 2],
     /// Classes whose operations are assumed from their bytes.
     in_blocks: Vec<Class>,
+}
+
+/// Mean response times of classes.
+#[derive(Debug, Default)]
+pub(super) struct ClassLatencies {
+    /// Those of storage, in the order of [`Class::ALL`].
+    pub(super) of_storage: Vec<(Class, Span)>,
+    /// Those that are too short for storage.
+    pub(super) of_cache: Vec<CachedClass>,
+}
+
+/// A class that a cache in memory answers, at least in some windows.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct CachedClass {
+    pub(super) class: Class,
+    /// Mean response time in these windows.
+    pub(super) mean: Span,
+    /// These windows, and all windows with response times of the class.
+    pub(super) windows: [usize; 2],
+    /// They determine the load.
+    pub(super) is_decisive: bool,
+}
+
+/// Response times of a class in windows of storage and of a cache in memory.
+#[derive(Debug, Default)]
+struct ClassTimes {
+    of_storage: WeightedTime,
+    of_cache: WeightedTime,
+    is_decisive: bool,
+}
+
+impl ClassTimes {
+    fn of_all(&self) -> Option<Span> {
+        let [a, b] = [&self.of_storage, &self.of_cache];
+        WeightedTime { sum_s: a.sum_s + b.sum_s, weight: a.weight + b.weight, windows: 0 }.mean()
+    }
+}
+
+#[derive(Debug, Default)]
+struct WeightedTime {
+    /// Seconds times their weights.
+    sum_s: f64,
+    weight: f64,
+    windows: usize,
+}
+
+impl WeightedTime {
+    fn add(&mut self, seconds: f64, weight: f64) {
+        self.sum_s += seconds * weight;
+        self.weight += weight;
+        self.windows += 1;
+    }
+
+    fn mean(&self) -> Option<Span> {
+        (self.weight > 0.0).then(|| Span::from_secs_f64(self.sum_s / self.weight))
+    }
+}
+
+/// True for reads of files of a database, which a cache in memory may answer.
+pub(super) const fn is_read(class: Class) -> bool {
+    matches!(class, Class::Read | Class::RandomRead | Class::SequentialRead | Class::TempRead)
 }
 
 /// Operations and bytes per second, if known.
@@ -115,33 +177,57 @@ impl<'a> ClassWindows<'a> {
         (together(Measure::Iops), together(Measure::Throughput))
     }
 
-    /// Mean response times over all windows, weighted by operations if known, otherwise by time. A log write includes its
-    /// flush, which databases that write to the page cache count separately.
-    pub(super) fn latencies(&self) -> Vec<(Class, Span)> {
-        let mean = |class: Class| {
-            let (mut sum, mut weights) = (0.0, 0.0);
-            for (slot, at) in self.subject.slots.iter().enumerate() {
-                let Some(seconds) = self.subject.latency_s(class, slot).filter(|seconds| *seconds > 0.0) else {
-                    continue;
-                };
-                let iops = self.value(slot, class, Measure::Iops, Statistic::Mean);
-                let weight = iops.unwrap_or(1.0) * at.length.as_secs_f64();
-                sum += seconds * weight;
-                weights += weight;
-            }
-            (weights > 0.0).then(|| Span::from_secs_f64(sum / weights))
-        };
+    /// Mean response times, weighted by operations if known, otherwise by time. A log write includes its flush, which
+    /// databases that write to the page cache count separately. Reads of windows in which a cache in memory answered are
+    /// separate; `decisive` are the slots that determine the load.
+    pub(super) fn latencies(&self, decisive: &[usize]) -> ClassLatencies {
+        let flush = self.latency(Class::Flush, decisive).of_all().unwrap_or_default();
+        let mut found = ClassLatencies::default();
+        for class in Class::ALL {
+            let times = self.latency(class, decisive);
+            let (of_storage, of_cache) = match (times.of_all(), is_read(class)) {
+                (None, _) => continue,
+                (_, true) => (times.of_storage.mean(), times.of_cache.mean()),
+                (Some(mean), false) => {
+                    let mean = if class == Class::RedoWrite { mean + flush } else { mean };
+                    let is_storage = mean.as_secs_f64() >= FLOOR_S;
+                    (Some(mean).filter(|_| is_storage), Some(mean).filter(|_| !is_storage))
+                }
+            };
+            found.of_storage.extend(of_storage.map(|mean| (class, mean)));
+            let [cached, others] = [times.of_cache.windows, times.of_storage.windows];
+            found.of_cache.extend(of_cache.map(|mean| CachedClass {
+                class,
+                mean,
+                windows: if is_read(class) { [cached, cached + others] } else { [cached + others; 2] },
+                is_decisive: is_read(class) && times.is_decisive,
+            }));
+        }
+        found
+    }
+
+    /// The response times of a class.
+    fn latency(&self, class: Class, decisive: &[usize]) -> ClassTimes {
+        let floor_s = if self.subject.uses_page_cache { MIN_STORAGE_READ_S } else { FLOOR_S };
+        let mut times = ClassTimes::default();
+        for (slot, at) in self.subject.slots.iter().enumerate() {
+            let Some(seconds) = self.subject.latency_s(class, slot).filter(|seconds| *seconds > 0.0) else { continue };
+            let iops = self.value(slot, class, Measure::Iops, Statistic::Mean);
+            let weight = iops.unwrap_or(1.0) * at.length.as_secs_f64();
+            let is_cached = seconds < floor_s;
+            let sum = if is_cached { &mut times.of_cache } else { &mut times.of_storage };
+            sum.add(seconds, weight);
+            times.is_decisive |= is_cached && weight > 0.0 && decisive.contains(&slot);
+        }
         // Some inputs have waits for these classes without counting their operations (AWR-Miner).
-        let account = self.subject.account.as_ref();
-        let waited = |class| {
-            let is_specific = matches!(class, Class::RandomRead | Class::RedoWrite)
-                && self.subject.series(class, Measure::Latency).is_none();
-            account.filter(|_| is_specific)?.total.operation_s(class).map(Span::from_secs_f64)
-        };
-        let mean = |class| mean(class).or_else(|| waited(class));
-        let flush = mean(Class::Flush).unwrap_or_default();
-        let durable = |class, mean| if class == Class::RedoWrite { mean + flush } else { mean };
-        Class::ALL.into_iter().filter_map(|class| Some((class, durable(class, mean(class)?)))).collect()
+        let is_specific = matches!(class, Class::RandomRead | Class::RedoWrite)
+            && self.subject.series(class, Measure::Latency).is_none();
+        let account = self.subject.account.as_ref().filter(|_| is_specific);
+        if let (None, Some(seconds)) = (times.of_all(), account.and_then(|account| account.total.operation_s(class))) {
+            let sum = if seconds < floor_s { &mut times.of_cache } else { &mut times.of_storage };
+            sum.add(seconds, 1.0);
+        }
+        times
     }
 
     /// The classes of a window; empty if it has no operations.

@@ -13,7 +13,7 @@ use thiserror::Error;
 use super::assumption::Assumption;
 use super::backlog::{Allowance, PEAKS_AT, lowest_limit, quantile};
 use super::burst::{Hidden, LARGE, hidden, in_busy_periods, is_elastic};
-use super::classes::ClassWindows;
+use super::classes::{CachedClass, ClassLatencies, ClassWindows, is_read};
 use super::compute::{self, Compute, ComputeOrigin, HiddenPeaks, MemoryOrigin, ProcessorOrigin};
 use super::design::{
     Burst, Busiest, ClassLoad, DemandWindow, Design, DesignPoint, GrowthStep, Measured, PeakSource, SizingRequirements,
@@ -21,7 +21,7 @@ use super::design::{
 };
 use super::objective::{ClassObjective, class_for, total_of};
 use super::platform::Platform;
-use crate::diagnosis::{CensorCause, Censored, DiagnoseOptions, DiagnosisVerdict, FLOOR_S, diagnose};
+use crate::diagnosis::{CensorCause, Censored, DiagnoseOptions, DiagnosisVerdict, diagnose};
 
 /// The reason why a demand does not determine a design point.
 #[plimsoll_language::say_errors]
@@ -139,11 +139,15 @@ pub fn derive_requirements(subject: &DatabaseDemand, design: &Design) -> Result<
     let mut assumptions: Vec<Assumption> = all.assumptions().into_iter().map(Assumption::Load).collect();
     assumptions.extend(design.objectives.iter().filter_map(|objective| stand_in(objective, &points)));
     assumptions.extend(absent_operations(subject, design, &subject.absent()));
-    let (today, cached): (Vec<_>, Vec<_>) =
-        all.latencies().into_iter().partition(|(_, mean)| mean.as_secs_f64() >= FLOOR_S);
-    let objectives = Objectives::of(subject, design, [&today, &cached], &points);
-    let reads_from_page_cache = cached.iter().any(|(class, _)| !is_write(*class));
-    assumptions.extend(cached.into_iter().map(|(class, mean)| Assumption::AnsweredByCache { class, mean }));
+    let ClassLatencies { of_storage: today, of_cache: cached } =
+        all.latencies(&find_decisive(&windows, &slots, &measured));
+    let is_of_storage = |class: Class| today.iter().any(|(own, _)| *own == class);
+    let always_cached: Vec<Class> = cached.iter().map(|own| own.class).filter(|class| !is_of_storage(*class)).collect();
+    let objectives = Objectives::of(subject, design, (&today, &always_cached), &points);
+    let reads_from_page_cache = cached.iter().any(|own| is_read(own.class));
+    assumptions.extend(cached.into_iter().map(|CachedClass { class, mean, windows, is_decisive }| {
+        Assumption::AnsweredByCache { class, mean, windows, is_decisive }
+    }));
     assumptions.extend(objectives.notes);
     let usual = point(&windows, Busiest::Operations, Level::Mean, &[]);
     let times = design.growth.times();
@@ -209,8 +213,13 @@ fn find_frequent_rates(design: &Design, windows: &[DemandWindow], loaded: &[Dema
     (find_rate(Busiest::Operations), find_rate(Busiest::Bytes))
 }
 
-const fn is_write(class: Class) -> bool {
-    matches!(class, Class::Write | Class::DataWrite | Class::RedoWrite | Class::TempWrite | Class::BulkWrite)
+/// The slots whose windows determine the points.
+fn find_decisive(windows: &[DemandWindow], slots: &[usize], measured: &Measured) -> Vec<usize> {
+    let levels = [(Busiest::Operations, measured.iops), (Busiest::Bytes, measured.bytes_per_second)];
+    let is_decisive = |window: &DemandWindow| {
+        levels.iter().any(|(of, level)| *level > 0.0 && window.rate(*of) >= level * (1.0 - 1e-9))
+    };
+    windows.iter().zip(slots).filter(|(window, _)| is_decisive(window)).map(|(_, slot)| *slot).collect()
 }
 
 /// Processors in use with the limit of a resource manager, and at most without it.
@@ -379,7 +388,7 @@ impl Objectives {
     fn of(
         subject: &DatabaseDemand,
         design: &Design,
-        [today, cached]: [&[(Class, Span)]; 2],
+        (today, cached): (&[(Class, Span)], &[Class]),
         points: &[DesignPoint],
     ) -> Self {
         let required = design.objectives.iter().map(|objective| objective.on_reads(points)).collect();
@@ -408,7 +417,7 @@ fn find_mean_today(today: &[(Class, Span)], class: Class) -> Option<Span> {
 
 /// Limits of a database's storage for the classes of its load without an objective: usual thresholds of Oracle's tuning
 /// guides, which call reads from 10 ms and log writes from 5 ms slow. Classes that a cache answers have none.
-fn default_limits(given: &[ClassObjective], cached: &[(Class, Span)], points: &[DesignPoint]) -> Vec<(Class, Span)> {
+fn default_limits(given: &[ClassObjective], cached: &[Class], points: &[DesignPoint]) -> Vec<(Class, Span)> {
     const LIMITS: [(Class, u64); 2] = [(Class::RandomRead, 10), (Class::RedoWrite, 5)];
     let has = |class: Class| points.iter().flat_map(|point| &point.classes).any(|load| load.class == class);
     let is_open = |(class, _): &(Class, u64)| {
@@ -416,7 +425,7 @@ fn default_limits(given: &[ClassObjective], cached: &[(Class, Span)], points: &[
         // Reads of any kind stand for random ones; most writes are not awaited.
         let has = has(*class) || (*class == Class::RandomRead && has(total));
         let is_given = given.iter().any(|own| own.class.is_none_or(|own| own == *class || own == total));
-        let is_cached = cached.iter().any(|(own, _)| own == class || *own == total);
+        let is_cached = cached.iter().any(|own| own == class || *own == total);
         has && !is_given && !is_cached
     };
     LIMITS.into_iter().filter(is_open).map(|(class, limit_ms)| (class, Span::from_millis(limit_ms))).collect()

@@ -43,9 +43,18 @@ impl SizingRequirements {
     /// The assumptions that determine the load, and not a part of it.
     pub fn decisive_assumptions(&self) -> impl Iterator<Item = &Assumption> {
         let is_decisive = |assumption: &&Assumption| {
-            matches!(assumption, Assumption::Load(LoadAssumption::ReadShare | LoadAssumption::Sizes))
+            matches!(
+                assumption,
+                Assumption::Load(LoadAssumption::ReadShare | LoadAssumption::Sizes)
+                    | Assumption::AnsweredByCache { is_decisive: true, .. }
+            )
         };
         self.assumptions.iter().filter(is_decisive)
+    }
+
+    /// True if a cache in memory answered reads of the windows that determine the load, so storage carried fewer of them.
+    pub fn counts_cached_reads(&self) -> bool {
+        self.assumptions.iter().any(|own| matches!(own, Assumption::AnsweredByCache { is_decisive: true, .. }))
     }
 
     /// Parts of the operations and of the bytes that a machine carries, above 0 to 1.

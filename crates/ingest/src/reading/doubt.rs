@@ -202,6 +202,8 @@ pub enum Doubt {
         before and after")] StartedInside,
     #[error("a report of a pluggable database has no writes of the container: writes are taken from file types, and \
         redo is in the container's own report; provide that as well")] PluggableDatabase,
+    #[error("it is of one instance of a cluster (RAC{}), and lacks the load of the others: provide their reports of the \
+        same period as well", instances(*count))] InstanceOfCluster { count: Option<u32> },
     #[error("its instances were observed for different times: rates use the longest")] UnequalInstances,
     #[error("{name}: {counted:.1} a second by the counters, {printed:.1} as printed: find the cause before using this \
         report")] InconsistentRate { name: &'static str, counted: f64, printed: f64 },
@@ -341,6 +343,10 @@ impl Doubt {
 
 fn as_in(precedent: Option<&str>) -> String {
     precedent.map(|program| format!(", as in {program}")).unwrap_or_default()
+}
+
+fn instances(count: Option<u32>) -> String {
+    count.map(|count| format!(", {count} instances")).unwrap_or_default()
 }
 
 fn not_counted(idle: Option<&str>) -> String {

@@ -150,7 +150,10 @@ fn headline(load: &WindowLoad<'_>, subjects: usize) -> String {
     } else {
         say!("on average over {length}{begin}")
     };
-    say!("Demand{of}: {operations}, {throughput} {window}")
+    let cached = database.cached_read_s(*index).map_or_else(String::new, |seconds| {
+        say!("; part of the reads never reached storage ({} ms on average)", number::three(seconds * 1e3))
+    });
+    say!("Demand{of}: {operations}, {throughput} {window}{cached}")
 }
 
 /// The recognised format of each input.

@@ -11,7 +11,7 @@ use plimsoll_catalogue::Counts;
 use plimsoll_choose::diagnosis::{
     CeilingUse, CountedEvent, Diagnosis, DiagnosisVerdict, OfferUse, Slice, Split, TimePart,
 };
-use plimsoll_ingest::{Class, DatabaseDemand, Demand, Measure, Outcome, Reading, Slot};
+use plimsoll_ingest::{Class, DatabaseDemand, Demand, MIN_STORAGE_READ_S, Measure, Outcome, Reading, Slot};
 use plimsoll_language::{label, say};
 use plimsoll_units::Bytes;
 
@@ -85,7 +85,21 @@ impl Case<'_> {
     fn headline(&self) -> Headline {
         let text = headline(self.found).unwrap_or_else(|| label!("Findings").to_owned());
         let large_gaps = self.subject.doubts.iter().filter(|doubt| doubt.is_large_gap());
-        Headline { text, cautions: large_gaps.map(ToString::to_string).collect(), ..Headline::default() }
+        let cautions = self.cached_reads().into_iter().chain(large_gaps.map(ToString::to_string)).collect();
+        Headline { text, cautions, ..Headline::default() }
+    }
+
+    /// Windows whose reads are too short for storage.
+    fn cached_reads(&self) -> Option<String> {
+        let all = self.subject.slots.len();
+        let cached = (0..all).filter(|slot| self.subject.cached_read_s(*slot).is_some()).count();
+        (cached > 0).then(|| {
+            say!(
+                "Part of the reads never reached storage: in {cached} of {all} windows a read took less than {} on average, as \
+                 the page cache of the system answered; compare with iostat of the same time.",
+                seconds(MIN_STORAGE_READ_S)
+            )
+        })
     }
 
     fn figures(&self) -> Vec<Fact> {

@@ -325,13 +325,42 @@ fn response_times_of_a_cache_in_memory_are_not_those_of_storage() {
     assert_eq!(classes(&of("0.0003")), [Class::RandomRead, Class::RedoWrite]);
     let cached = of("0.00002");
     assert_eq!(classes(&cached), [Class::RedoWrite]);
-    assert!(
-        cached
-            .assumptions
-            .contains(&Assumption::AnsweredByCache { class: Class::RandomRead, mean: Span::from_micros(20) }),
-        "{:?}",
-        cached.assumptions
-    );
+    let assumption = Assumption::AnsweredByCache {
+        class: Class::RandomRead,
+        mean: Span::from_micros(20),
+        windows: [1, 1],
+        is_decisive: true,
+    };
+    assert!(cached.assumptions.contains(&assumption), "{:?}", cached.assumptions);
+}
+
+#[test]
+fn reads_are_those_of_a_cache_in_single_windows() {
+    // Eleven windows of storage, and one of the page cache.
+    let of = |rate: u32, seconds: &str| {
+        let lines = |minute: u32, rate: u32, seconds: &str| {
+            format!(
+                "08:{minute:02} 60 random-reads iops mean {rate}
+                 08:{minute:02} 60 random-reads latency mean {seconds}
+                 08:{minute:02} 60 writes iops mean 10\n"
+            )
+        };
+        let text: String = (0..11).map(|minute| lines(minute, 1_000, "0.0008")).collect();
+        let subject = DatabaseDemand { uses_page_cache: true, ..subject(&(text + &lines(11, rate, seconds))) };
+        derive_requirements(&subject, &Design { quantile: Some(1.0), ..plain() }).unwrap()
+    };
+    let busiest = of(70_000, "0.00007");
+    let assumption = Assumption::AnsweredByCache {
+        class: Class::RandomRead,
+        mean: Span::from_micros(70),
+        windows: [1, 12],
+        is_decisive: true,
+    };
+    assert!(busiest.assumptions.contains(&assumption), "{:?}", busiest.assumptions);
+    assert!(busiest.counts_cached_reads());
+    assert_eq!(busiest.today, [(Class::RandomRead, Span::from_micros(800))], "without the window of the cache");
+    assert!(!of(500, "0.00002").counts_cached_reads(), "the window does not determine the load");
+    assert!(!of(70_000, "0.0002").counts_cached_reads(), "storage of flash");
 }
 
 #[test]

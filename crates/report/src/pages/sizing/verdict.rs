@@ -83,6 +83,11 @@ impl Sized<'_> {
             Some(other) => say!("{other}. Smallest sufficient: {}", self.answer()),
             None => self.answer(),
         };
+        let text = if demand.counts_cached_reads() {
+            say!("Part of the reads never reached storage (cache in memory), so less may suffice. {text}")
+        } else {
+            text
+        };
         Headline { text, grade: label!("simulated"), cautions, details }
     }
 

@@ -19,7 +19,12 @@ pub(crate) fn assumption(own: &Assumption) -> String {
         Assumption::UncountedObjective { objective, class, evaluated_on: None } => {
             say!("the input has no {}: \"{objective}\" is not evaluated", class.label())
         }
-        Assumption::AnsweredByCache { class, mean } => say!(
+        Assumption::AnsweredByCache { class, mean, windows: [cached, all], .. } if cached < all => say!(
+            "{} took {mean} in {cached} of {all} windows, which no storage does: a cache in memory answered some of them, \
+             so storage carries fewer than these windows count; compare with iostat of the same time",
+            class.label()
+        ),
+        Assumption::AnsweredByCache { class, mean, .. } => say!(
             "{} took {mean} today, which no storage does: a cache in memory answered them, so choices are not compared \
              with it; keep that memory",
             class.label()
