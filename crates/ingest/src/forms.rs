@@ -3,9 +3,10 @@
 use plimsoll_units::Bytes;
 
 use crate::builder::Builder;
-use crate::form::{Form, Format, FormatInput, FormatReader, LineFormat, ReadDocument};
-use crate::reading::Origin;
+use crate::form::{Form, Format, FormatInput, FormatReader, LineFormat, ReadDocument, Takes};
+use crate::reading::{Doubt, Fate, Origin};
 use crate::refusal::{InputFault, Refusal};
+use crate::text::cut::{LastLine, TextTail};
 use crate::text::lines::{LineBuffer, without_return};
 use crate::{
     atop, awr, bench, clouds, collectl, diskstats, dstat, ebs, fio, host, miner, mysql, nmon, pdh, postgres,
@@ -100,9 +101,11 @@ pub(crate) static FORMS: &[Form] = &[
 /// Creates a reader for an input of a format.
 pub(crate) fn create_reader(form: &Form, input: &FormatInput) -> Box<dyn Format> {
     match form.reader {
-        FormatReader::Lines(open) => Box::new(Lines { format: open(input), lines: LineBuffer::default() }),
+        FormatReader::Lines(open) => {
+            Box::new(Lines { format: open(input), lines: LineBuffer::default(), tail: TextTail::default() })
+        }
         FormatReader::Document(read) | FormatReader::Bytes(read) => {
-            Box::new(Document { read, input: input.clone(), bytes: Vec::new() })
+            Box::new(Document { read, takes: form.takes(), input: input.clone(), bytes: Vec::new() })
         }
         FormatReader::Trace(_, open) => Box::new(trace::TraceCounting::new(open(), input)),
         FormatReader::Refused(fault) => Box::new(RefusedInput(fault)),
@@ -113,22 +116,40 @@ pub(crate) fn create_reader(form: &Form, input: &FormatInput) -> Box<dyn Format>
 struct Lines {
     format: Box<dyn LineFormat>,
     lines: LineBuffer,
+    tail: TextTail,
 }
 
 impl Format for Lines {
     fn feed(&mut self, bytes: &[u8], out: &mut Builder) -> Result<(), Refusal> {
-        let Self { format, lines } = self;
+        let Self { format, lines, tail } = self;
+        tail.push(bytes);
         lines.feed(bytes, Form::MAX_LINE + 1, |line, number| hand_on(format.as_mut(), line, number, out))?;
         // A text without line ends is refused before it ends.
         lines.last().map_or(Ok(()), |(line, number)| check_length(line, number, out))
     }
 
     fn end(&mut self, out: &mut Builder) -> Result<(), Refusal> {
-        if let Some((line, number)) = self.lines.last() {
+        if let Some((line, number)) = self.lines.last()
+            && is_usable(&self.tail, number, out)
+        {
             hand_on(self.format.as_mut(), line, number, out)?;
         }
         self.format.end(out)
     }
+}
+
+/// False for a last line that is cut within its last value.
+fn is_usable(tail: &TextTail, number: u64, out: &mut Builder) -> bool {
+    let (is_usable, doubt) = match tail.last_line() {
+        None => return true,
+        Some(LastLine::Doubtful(value)) => (true, Doubt::LastValueMayBeCut { value }),
+        Some(LastLine::Cut(value)) => (false, Doubt::LastLineCut { value }),
+    };
+    out.caution(Some(Origin::line(number)), doubt);
+    if !is_usable {
+        out.part("last line", Fate::Broken);
+    }
+    is_usable
 }
 
 fn hand_on(format: &mut dyn LineFormat, line: &[u8], number: u64, out: &mut Builder) -> Result<(), Refusal> {
@@ -150,6 +171,7 @@ fn check_length(line: &[u8], number: u64, out: &Builder) -> Result<(), Refusal> 
 /// Collects the bytes of a document or of a binary file.
 struct Document {
     read: ReadDocument,
+    takes: Takes,
     input: FormatInput,
     bytes: Vec<u8>,
 }
@@ -164,6 +186,13 @@ impl Format for Document {
     }
 
     fn end(&mut self, out: &mut Builder) -> Result<(), Refusal> {
+        let mut tail = TextTail::default();
+        tail.push(&self.bytes);
+        let ends = self.bytes.iter().filter(|byte| **byte == b'\n').count();
+        if self.takes == Takes::Text && !is_usable(&tail, ends as u64 + 1, out) {
+            let end = self.bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
+            self.bytes.truncate(end);
+        }
         (self.read)(&self.input, &self.bytes, out)
     }
 }

@@ -1,5 +1,6 @@
 //! Parsers of numbers, sizes, durations, fields, timestamps and table cells, as printed by programs.
 
+pub(crate) mod cut;
 pub(crate) mod dates;
 pub(crate) mod lines;
 pub(crate) mod pasted;

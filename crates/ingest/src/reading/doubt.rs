@@ -23,6 +23,10 @@ pub enum Doubt {
 
     // Truncated and damaged inputs.
     #[error("it ends within {item}: copy it again")] EndsWithin { item: String },
+    #[error("its last line has no line end and is cut within its last value, {value}: skipped; copy it again")]
+    LastLineCut { value: String },
+    #[error("its last line has no line end, so its last value, {value}, may be cut: copy it again, or end the line if it \
+        is complete")] LastValueMayBeCut { value: String },
     #[error("the compressed file ends early or is damaged: copy it again")] CompressedFileDamaged,
     #[error("the archive is truncated: copy it again")] ArchiveTruncated,
     #[error("the archive is damaged: create it again")] ArchiveDamaged,

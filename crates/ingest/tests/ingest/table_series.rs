@@ -299,3 +299,31 @@ fn date_and_time_of_day_may_have_a_column_each() {
     near(&values(&reading, "", Class::Read, Measure::Iops), &[1.0, 2.0]);
     assert_eq!(reading.windows[1].begin, Some(date(2026, 3, 15).at(11, 59, 0, 0)));
 }
+
+#[test]
+fn a_cut_last_row_is_skipped_or_doubted() {
+    let text = |last: &str| {
+        format!(
+            "time,write_iops,read_iops\n2026-03-02 10:00:00,5.000,480.000\n2026-03-02 10:01:00,5.000,490.000\n\
+             2026-03-02 10:02:00,5.000,{last}"
+        )
+    };
+    let reads = |text: &str| -> Vec<f64> {
+        let read = read(text);
+        let own = read.figures.iter().filter(|figure| figure.class.name() == "reads");
+        own.map(|figure| figure.value).collect()
+    };
+    let kinds = |text: &str| -> Vec<String> {
+        read(text).cautions.iter().map(|caution| caution.doubt.kind()).filter(|kind| kind.starts_with("last")).collect()
+    };
+    for cut in ["5", "50", "500", "500.", "500.0", "500.00"] {
+        assert_eq!(reads(&text(cut)), [480.0, 490.0], "{cut}");
+        assert_eq!(kinds(&text(cut)), ["last-line-cut"], "{cut}");
+    }
+    for complete in ["500.000", "50\n", "50\r\n"] {
+        assert_eq!(reads(&text(complete)).len(), 3, "{complete}");
+        assert!(kinds(&text(complete)).is_empty(), "{complete}");
+    }
+    let whole = text("50").replace(".000", "");
+    assert_eq!((reads(&whole).len(), kinds(&whole)), (3, vec!["last-value-may-be-cut".to_owned()]));
+}
