@@ -24,7 +24,7 @@ use crate::reading::{
 };
 use crate::refusal::{InputFault, Refusal};
 use crate::text::dates::{DateEvidence, DateOrder, StampOrder};
-use crate::text::timestamp::{self, Stamp};
+use crate::text::timestamp::{self, LocalClock, Stamp};
 
 /// Collects the content of one input. Equal scopes, windows and texts are kept once.
 #[derive(Debug)]
@@ -48,6 +48,8 @@ pub struct Builder {
     room: usize,
     /// Time zone of times without an offset.
     zone: TimeZone,
+    /// The last time without an offset.
+    clock: LocalClock,
     /// Order of day and month of its dates.
     dates: DateEvidence,
     /// The last line that was skipped.
@@ -89,6 +91,7 @@ impl Builder {
             distributions: (Distributions::default(), 0),
             room: Self::MAX_FINE,
             zone: TimeZone::UTC,
+            clock: LocalClock::default(),
             dates: DateEvidence::default(),
             skipped: None,
             refusal: None,
@@ -156,7 +159,20 @@ impl Builder {
         if self.reading.assumed_zone.is_none() {
             self.reading.assumed_zone = Some(timestamp::format_zone(&self.zone));
         }
-        timestamp::in_zone(at, &self.zone)
+        let (utc, is_change) = self.clock.next(at, &self.zone);
+        if is_change && !self.has_doubt(|doubt| matches!(doubt, Doubt::ClockChange { .. })) {
+            let zone = timestamp::format_zone(&self.zone);
+            self.caution(None, Doubt::ClockChange { at, zone });
+        }
+        utc
+    }
+
+    /// The second of two instants with the same local time at the end of daylight saving time, from the first; none for
+    /// other instants.
+    pub(crate) fn repeated_hour(&self, first: DateTime) -> Option<DateTime> {
+        let local = timestamp::to_zone(first, &self.zone)?;
+        let both = timestamp::both_in_zone(local, &self.zone);
+        both.filter(|both| both[0] == first).map(|[_, second]| second)
     }
 
     /// Scopes by index.

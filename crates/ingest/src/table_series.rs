@@ -210,21 +210,23 @@ impl SeriesSamples {
 
     fn put(&mut self, row: &SeriesRow, out: &mut Builder) {
         let (Some(columns), Some(length)) = (&self.columns, self.length) else { return };
-        if self.last.is_some_and(|last| row.at < last) {
+        let scope = out.scope(row.scope.clone());
+        let is_emitted = (0..row.values.len()).any(|index| self.emitted.contains(&(row.at, scope, index)));
+        let at = out.repeated_hour(row.at).filter(|_| is_emitted).unwrap_or(row.at);
+        if self.last.is_some_and(|last| at < last) {
             out.caution_once(Some(Origin::line(row.line)), Doubt::UnorderedRows);
         }
-        self.last = Some(row.at);
+        self.last = Some(at);
         // Monitoring systems timestamp a sample at the end of its window.
-        let begin = timestamp::before(row.at, length);
+        let begin = timestamp::before(at, length);
         let window = out.window(ReadingWindow { begin, length });
-        let scope = out.scope(row.scope.clone());
         let mut rates: BTreeMap<Class, [Option<f64>; 2]> = BTreeMap::new();
         let (mut is_repeated, mut counts) = (false, Vec::new());
         for (index, column) in columns.meanings.iter().enumerate() {
             let (SeriesColumn::Figure { class, measure, .. }, Some(value)) = (column, row.values[index]) else {
                 continue;
             };
-            if !self.emitted.insert((row.at, scope, index)) {
+            if !self.emitted.insert((at, scope, index)) {
                 is_repeated = true;
                 continue;
             }
@@ -243,7 +245,7 @@ impl SeriesSamples {
             out.mean((scope, window), *class, *measure, value, origin);
         }
         if !counts.is_empty() {
-            out.snapshot(Snapshot { scope, at: Some(row.at), age: None, counts, origin: Origin::line(row.line) });
+            out.snapshot(Snapshot { scope, at: Some(at), age: None, counts, origin: Origin::line(row.line) });
         }
         for (class, rates) in rates {
             if let [Some(iops), Some(bytes_s)] = rates {

@@ -93,7 +93,9 @@ impl WideSamples {
     /// Adds a row, whose window begins with the preceding row. A row without values only gives its time.
     pub(crate) fn row(&mut self, row: WideRow, out: &mut Builder) {
         let has_values = self.columns.iter().any(|column| row.values.get(column.index).copied().flatten().is_some());
-        let at = row.at;
+        let repeated = out.repeated_hour(row.at).filter(|_| self.last == Some(row.at));
+        let at = repeated.unwrap_or(row.at);
+        let row = WideRow { at, ..row };
         let length = self.last.map(|last| at.duration_since(last).as_secs_f64());
         match length {
             Some(seconds) if seconds > 0.0 => {

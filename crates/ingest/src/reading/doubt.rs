@@ -59,6 +59,8 @@ pub enum Doubt {
     #[error("it has no times, so they start at 1 January 1970: specify --begin")] NoTimes,
     #[error("the clock did not advance since the preceding {item}: skipped")] ClockStuck { item: &'static str },
     #[error("the clock goes back here, and overlapping windows count once: check the times")] ClockBack,
+    #[error("its local times repeat or omit an hour near {at}, as clocks do at the begin and end of daylight saving time, and \
+        are read as {zone}: specify --time-zone, such as Europe/Berlin")] ClockChange { at: DateTime, zone: String },
     #[error("the times go back: sort the rows by time")] UnorderedRows,
     #[error("time goes back by up to {max}: operations are counted in the second of their timestamp")]
     UnorderedOperations { max: Span },

@@ -5,8 +5,8 @@
 //! offsets, because they are ambiguous. The [`crate::Builder`] applies the policy and records its use.
 
 use jiff::SignedDuration;
-use jiff::civil::{Date, DateTime, Time};
-use jiff::tz::{Offset, TimeZone};
+use jiff::civil::{Date, DateTime, Time, Weekday};
+use jiff::tz::{AmbiguousOffset, Offset, TimeZone};
 use plimsoll_units::Span;
 
 use crate::text;
@@ -53,12 +53,13 @@ impl Stamp {
         }
     }
 
-    /// A time of day on the date of another timestamp in the same zone; on the next date if it would otherwise be
-    /// earlier.
+    /// A time of day on the date of another timestamp in the same zone; on the next date if it would otherwise be much
+    /// earlier, other than by a change of clocks.
     pub(crate) fn next_at(self, time: Time) -> Option<Self> {
         let next = |before: DateTime| {
             let at = before.date().to_datetime(time);
-            if at < before { at.checked_add(SignedDuration::from_hours(24)).ok() } else { Some(at) }
+            let is_next = before.duration_since(at) > SignedDuration::from_hours(12);
+            if is_next { at.checked_add(SignedDuration::from_hours(24)).ok() } else { Some(at) }
         };
         Some(Self { at: next(self.at)?, order: self.order.map(next)?, ..self })
     }
@@ -97,6 +98,63 @@ pub fn time_in_utc(text: &str, zone: Option<&TimeZone>) -> Option<DateTime> {
     match (stamp.parts(), zone) {
         ((at, false), Some(zone)) => Some(in_zone(at, zone)),
         ((at, _), _) => Some(at),
+    }
+}
+
+/// Converts local times in their order to UTC.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct LocalClock {
+    /// The last local time, and the same in UTC.
+    last: Option<(DateTime, DateTime)>,
+    /// The last distance between two times that advanced.
+    step: Option<SignedDuration>,
+}
+
+impl LocalClock {
+    /// The next time in UTC: of the two instants of a repeated local time, the second if the first is before the last time.
+    /// True if a change of clocks, which the zone does not have, would explain its distance from the last time.
+    pub(crate) fn next(&mut self, at: DateTime, zone: &TimeZone) -> (DateTime, bool) {
+        let first = in_zone(at, zone);
+        let Some((last, last_utc)) = self.last else {
+            self.last = Some((at, first));
+            return (first, false);
+        };
+        let is_second = |both: &[DateTime; 2]| both[0] < last_utc && both[1] >= last_utc;
+        let utc = both_in_zone(at, zone).filter(is_second).map_or(first, |both| both[1]);
+        let step = at.duration_since(last);
+        let is_change = zone.to_fixed_offset().is_ok() && self.is_clock_change(last, step);
+        if step > SignedDuration::ZERO {
+            self.step = Some(step);
+        }
+        self.last = Some((at, utc));
+        (utc, is_change)
+    }
+
+    /// True if a distance differs by an hour from the one before it, in a night of Sunday: most countries change their clocks
+    /// then, after midnight.
+    fn is_clock_change(&self, last: DateTime, step: SignedDuration) -> bool {
+        const MAX_HOUR: i8 = 3;
+        const TOLERANCE_S: f64 = 60.0;
+        let is_at_night = last.weekday() == Weekday::Sunday && last.hour() <= MAX_HOUR;
+        let by_an_hour = |before: SignedDuration| {
+            ((step - before).as_secs_f64().abs() - 3_600.0).abs() <= TOLERANCE_S.min(before.as_secs_f64() / 2.0)
+        };
+        is_at_night && !step.is_zero() && self.step.is_some_and(|before| before.as_hours() <= 1 && by_an_hour(before))
+    }
+}
+
+/// A time in UTC as local time of a zone.
+pub(crate) fn to_zone(utc: DateTime, zone: &TimeZone) -> Option<DateTime> {
+    Some(zone.to_datetime(Offset::UTC.to_timestamp(utc).ok()?))
+}
+
+/// Both instants in UTC of a local time that a change of clocks repeats.
+pub(crate) fn both_in_zone(at: DateTime, zone: &TimeZone) -> Option<[DateTime; 2]> {
+    let ambiguous = zone.to_ambiguous_timestamp(at);
+    let of = |offset: Offset| Some(Offset::UTC.to_datetime(offset.to_timestamp(at).ok()?));
+    match ambiguous.offset() {
+        AmbiguousOffset::Fold { before, after } => Some([of(before)?, of(after)?]),
+        _ => None,
     }
 }
 

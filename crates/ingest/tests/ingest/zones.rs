@@ -116,3 +116,64 @@ fn the_policy_applies_to_times_of_the_caller() {
     assert_eq!(time_in_utc("2026-03-02T04:00:00-05:00", Some(&tokyo)), nine);
     assert_eq!(time_in_utc("soon", None), None);
 }
+
+const TABLE: &str = "time,read_iops,write_iops\n";
+
+/// A table with the reads of each sample, in local time.
+fn table(times: &[&str]) -> String {
+    let rows = times.iter().zip(1..).map(|(time, reads)| format!("{time},{reads}.00,5.00\n"));
+    TABLE.to_owned() + &rows.collect::<String>()
+}
+
+/// The begins of windows in a zone, and whether a change of clocks is doubted.
+fn begins(zone: Option<&str>, text: &str) -> (Vec<String>, bool) {
+    let zone = zone.map(|name| TimeZone::get(name).expect("a zone of this name"));
+    let input = FormatInput { zone, ..FormatInput::from("test") };
+    let Outcome::Read(reading) = outcome(input, text.as_bytes(), 4_096) else { panic!("it was refused: {text}") };
+    let begins = reading.windows.iter().filter_map(|window| window.begin).map(|begin| begin.time().to_string());
+    let is_doubted = reading.cautions.iter().any(|caution| caution.doubt.kind() == "clock-change");
+    (begins.collect(), is_doubted)
+}
+
+#[test]
+fn repeated_hours_of_a_zone_are_in_order() {
+    let half_hours = ["01:30", "02:00", "02:30", "02:00", "02:30", "03:00"].map(|time| format!("2026-10-25 {time}:00"));
+    let text = table(&half_hours.each_ref().map(String::as_str));
+    let expected = ["23:00:00", "23:30:00", "00:00:00", "00:30:00", "01:00:00", "01:30:00"].map(str::to_owned);
+    assert_eq!(begins(Some("Europe/Berlin"), &text), (expected.to_vec(), false));
+    // Samples of an hour repeat a time.
+    let hours = ["01:00", "02:00", "02:00", "03:00"].map(|time| format!("2026-10-25 {time}:00"));
+    let text = table(&hours.each_ref().map(String::as_str));
+    let expected = ["22:00:00", "23:00:00", "00:00:00", "01:00:00"].map(str::to_owned);
+    assert_eq!(begins(Some("Europe/Berlin"), &text), (expected.to_vec(), false));
+    let america = ["00:30", "01:00", "01:30", "01:00", "01:30", "02:00"].map(|time| format!("2026-11-01 {time}:00"));
+    let text = table(&america.each_ref().map(String::as_str));
+    let expected = ["04:00:00", "04:30:00", "05:00:00", "05:30:00", "06:00:00", "06:30:00"].map(str::to_owned);
+    assert_eq!(begins(Some("America/New_York"), &text), (expected.to_vec(), false));
+}
+
+#[test]
+fn missing_hours_of_a_zone_are_no_gap() {
+    let spring = ["01:00", "01:30", "03:00", "03:30"].map(|time| format!("2026-03-29 {time}:00"));
+    let text = table(&spring.each_ref().map(String::as_str));
+    let expected = ["23:30:00", "00:00:00", "00:30:00", "01:00:00"].map(str::to_owned);
+    assert_eq!(begins(Some("Europe/Berlin"), &text), (expected.to_vec(), false));
+}
+
+#[test]
+fn changes_of_clocks_without_a_zone_are_doubted() {
+    let is_doubted = |date: &str, times: &[&str]| {
+        let times: Vec<String> = times.iter().map(|time| format!("{date} {time}:00")).collect();
+        begins(None, &table(&times.iter().map(String::as_str).collect::<Vec<_>>())).1
+    };
+    assert!(is_doubted("2026-10-25", &["01:30", "02:00", "02:30", "02:00", "02:30", "03:00"]));
+    assert!(is_doubted("2026-10-25", &["02:40", "02:50", "02:00", "02:10"]));
+    assert!(is_doubted("2026-11-01", &["01:58", "01:59", "01:00", "01:01"]));
+    assert!(is_doubted("2026-03-29", &["01:00", "01:30", "03:00", "03:30"]));
+    assert!(is_doubted("2026-03-08", &["01:50", "01:55", "03:00", "03:05"]));
+    assert!(!is_doubted("2026-10-26", &["01:30", "02:00", "02:30", "02:00", "02:30"]), "no Sunday");
+    assert!(!is_doubted("2026-03-29", &["01:00", "01:30", "02:00", "02:30"]), "no change");
+    assert!(!is_doubted("2026-03-29", &["01:00", "01:00", "02:00", "02:00", "03:00"]), "samples of an hour");
+    assert!(!is_doubted("2026-03-29", &["01:00", "01:30", "05:00", "05:30"]), "an outage");
+    assert!(!is_doubted("2026-03-29", &["11:00", "11:30", "13:00", "13:30"]), "at noon");
+}
