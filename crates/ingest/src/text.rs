@@ -3,6 +3,7 @@
 pub(crate) mod cut;
 pub(crate) mod dates;
 pub(crate) mod lines;
+mod numbering;
 pub(crate) mod pasted;
 mod quotes;
 pub(crate) mod rows;

@@ -238,7 +238,7 @@ fn cluster(subject: &DatabaseDemand, account: Option<&Account>) -> Option<Cluste
         named => named,
     };
     let count = covered.max(stated).max(with_memory);
-    let is_cluster = shares_blocks || count > 1;
+    let is_cluster = shares_blocks || count > 1 || subject.is_cluster;
     is_cluster.then(|| Cluster {
         instances: subject.instances.clone(),
         covered,

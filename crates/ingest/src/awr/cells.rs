@@ -9,7 +9,7 @@ use super::waits;
 use crate::builder::Builder;
 use crate::form::{Form, FormatInput, Head, Resemblance};
 use crate::refusal::{InputFault, Refusal};
-use crate::text::table::{NamedTable, Row, Ruler, plain, spaced};
+use crate::text::table::{NamedTable, Row, Ruler, cells, plain, spaced};
 
 /// AWR reports with cells between tabs or bars.
 pub(crate) const FORM: Form = Form::document("awr-cells", "AWR report (copied tables)", resembles, read);
@@ -28,11 +28,34 @@ fn resembles(head: &Head<'_>) -> Resemblance {
     // Columns under rulers are those of the text report, with or without tabs.
     let is_ruled = head.text().lines().any(|line| Ruler::of(line.trim_ascii()).is_some_and(|ruler| !ruler.is_single()));
     let lines = head.text().lines().filter(|line| find_separator(line).is_some()).count();
-    Resemblance::is(4, !is_ruled && lines >= MIN_LINES)
+    Resemblance::is(4, !is_ruled && (lines >= MIN_LINES || find_list_separator(head.text()).is_some()))
+}
+
+/// The separator of tables that a spreadsheet wrote as separated values; none for other texts.
+fn find_list_separator(text: &str) -> Option<char> {
+    /// A single line may be prose.
+    const MIN_HEADINGS: usize = 2;
+    let is_heading = |line: &str, mark: char| {
+        let names: Vec<String> = split_list(line, mark).map(|cell| plain(&cell)).collect();
+        names.len() > 1 && AwrSection::of(&names).is_some()
+    };
+    [';', ','].into_iter().find(|mark| text.lines().filter(|line| is_heading(line, *mark)).count() >= MIN_HEADINGS)
+}
+
+/// The cells of a line of separated values, without the empty ones that fill it.
+fn split_list(line: &str, mark: char) -> impl Iterator<Item = String> {
+    let mut all: Vec<String> = cells(line, mark).take(MAX_CELLS).map(|cell| cell.replace(['\t', '|'], " ")).collect();
+    while all.last().is_some_and(|cell| cell.trim().is_empty()) {
+        all.pop();
+    }
+    all.into_iter()
 }
 
 fn read(_: &FormatInput, document: &[u8], out: &mut Builder) -> Result<(), Refusal> {
-    let text = String::from_utf8_lossy(document);
+    let mut text = String::from_utf8_lossy(document);
+    if let Some(mark) = find_list_separator(&text) {
+        text = text.lines().map(|line| split_list(line, mark).collect::<Vec<_>>().join("\t") + "\n").collect();
+    }
     let mut tables = CopiedTables::default();
     let lines: Vec<&str> = text.lines().collect();
     for (index, line) in lines.iter().enumerate() {

@@ -2,7 +2,8 @@
 
 use memchr::memmem;
 
-use super::quotes::Unquoting;
+use super::numbering::Numbering;
+use super::quotes::{CellUnquoting, Unquoting};
 
 /// The repairs that a text needs, applied piece by piece.
 #[derive(Clone, Debug, Default)]
@@ -11,6 +12,8 @@ pub(crate) struct Repairs {
     is_of_returns: bool,
     cleaning: Option<Cleaning>,
     unquoting: Option<Unquoting>,
+    numbering: Option<Numbering>,
+    cells: Option<CellUnquoting>,
 }
 
 impl Repairs {
@@ -19,11 +22,19 @@ impl Repairs {
         const MIN_LINES: usize = 3;
         let count = |mark: u8| memchr::memchr_iter(mark, head).count();
         let is_of_returns = count(b'\n') == 0 && count(0) == 0 && count(b'\r') >= MIN_LINES;
-        let mut repairs = Self { is_of_returns, cleaning: Cleaning::of(head), unquoting: None };
+        let mut repairs = Self { is_of_returns, cleaning: Cleaning::of(head), ..Self::default() };
         repairs.clone().apply(head);
         repairs.unquoting = Unquoting::of(head);
         if let Some(unquoting) = &repairs.unquoting {
             unquoting.clone().apply(head);
+        }
+        repairs.numbering = Numbering::of(head);
+        if let Some(numbering) = &repairs.numbering {
+            numbering.clone().apply(head);
+        }
+        repairs.cells = CellUnquoting::of(head);
+        if let Some(cells) = &repairs.cells {
+            cells.clone().apply(head);
         }
         repairs
     }
@@ -38,6 +49,12 @@ impl Repairs {
         }
         if let Some(unquoting) = &mut self.unquoting {
             unquoting.apply(text);
+        }
+        if let Some(numbering) = &mut self.numbering {
+            numbering.apply(text);
+        }
+        if let Some(cells) = &mut self.cells {
+            cells.apply(text);
         }
     }
 }

@@ -391,7 +391,31 @@ fn tabs_and_quotation_marks_change_no_figure() {
         assert_eq!(reading(&quote_text(&tabs)).waits, plain.waits);
         assert_eq!(reading(&text.replace('\n', "\r")).figures, plain.figures);
         cut_anywhere(&quote_text(&tabs));
+        for numbered in [number_lines(&text, "\t"), number_lines(&text, ":"), number_lines(&text, "  ")] {
+            assert_eq!(reading(&numbered).figures, plain.figures, "{numbered}");
+        }
+        let cell = |line: &str| format!("\"{}\"\n", line.replace('"', "\"\""));
+        let of_cells: String = text.replace('\u{c}', "").lines().map(cell).collect();
+        assert_eq!(reading(&of_cells).figures, plain.figures, "{of_cells}");
     }
+}
+
+/// As `cat -n` and editors print a text.
+fn number_lines(text: &str, mark: &str) -> String {
+    text.lines().zip(1..).map(|(line, number)| format!("{number:6}{mark}{line}\n")).collect()
+}
+
+#[test]
+fn an_instance_of_a_cluster_is_doubted() {
+    let is_doubted = |text: &str| cautions(&reading(text)).contains("one instance of a cluster");
+    assert!(!is_doubted(HEAD_10) && is_doubted(&HEAD_10.replace("  NO  pier1", "  YES pier1")));
+    assert!(!is_doubted(BARS) && is_doubted(&BARS.replace("| NO\n", "| YES\n")));
+    let work = Workload::shop(9);
+    for text in [work.awr_text(), work.awr_html(), work.statspack()] {
+        assert!(!is_doubted(&text), "{text}");
+    }
+    let read = reading(&BARS.replace("| NO\n", "| YES\n"));
+    assert!(Demand::of(&[&read]).subjects[0].is_cluster);
 }
 
 /// As html2text prints a report: without bars at the borders.
@@ -468,6 +492,21 @@ fn copied_tables_are_read_by_the_names_of_their_columns() {
         "redo Throughput 50000",
         "random reads Latency 0.001",
     ];
+    let list = |mark: char| -> String {
+        let line = |line: &str| {
+            let cells = line
+                .trim_matches('\t')
+                .split('\t')
+                .map(|cell| if cell.contains([',', ';']) { format!("\"{cell}\"") } else { cell.to_owned() });
+            let filled = cells.chain(std::iter::repeat(String::new())).take(9).collect::<Vec<_>>();
+            filled.join(&mark.to_string()) + "\n"
+        };
+        browser().lines().map(line).collect()
+    };
+    for mark in [',', ';'] {
+        let reading = check(&list(mark), &expected);
+        assert_eq!((reading.kind.id, reading.times[0].database_s), ("awr-cells", 7_200.0), "{}", list(mark));
+    }
     let lost = browser().split_inclusive('\n').map(|line| line.trim_start_matches('\t')).collect();
     for text in [BARS.to_owned(), bordered(), browser(), lost, quote_text(BARS)] {
         let reading = check(&text, &expected);
