@@ -145,6 +145,7 @@ impl Catalogue {
         let machines = || self.products().flat_map(Product::machines).collect::<Vec<_>>();
         let of = |unknown: UnknownProduct| UnknownProduct {
             nearest: nearest(name, machines().iter().map(String::as_str)),
+            is_machine: true,
             ..unknown
         };
         self.find(name).map_err(of)
@@ -171,7 +172,8 @@ impl Catalogue {
         let members = config.wraps.iter().map(|wrap| f64::from(wrap.members())).product();
         let context = Context { as_of: terms.as_of, machine: None, volume, members };
         let machine = config.machine.as_ref().map(|part| {
-            let subject = self.subject(&part.product)?;
+            let subject = self.subject(&part.product);
+            let subject = subject.map_err(|unknown| UnknownProduct { is_machine: true, ..unknown })?;
             if subject.product.kind != ProductKind::Machine {
                 return Err(ConfigRefusal::NoMachine { product: part.product.clone() });
             }
@@ -228,9 +230,12 @@ impl Catalogue {
 
     fn subject(&self, name: &str) -> Result<ResolvedSubject<'_>, UnknownProduct> {
         let lower = name.to_lowercase();
-        let place = self.names.get(&lower).ok_or_else(|| UnknownProduct {
-            name: name.to_owned(),
-            nearest: nearest(name, self.known_names().iter().map(String::as_str)),
+        let place = self.names.get(&lower).ok_or_else(|| {
+            let nearest = nearest(name, self.known_names().iter().map(String::as_str));
+            let is_machine =
+                |name: &String| self.names.get(&name.to_lowercase()).is_some_and(|near| near.machine.is_some());
+            let is_machine = !nearest.is_empty() && nearest.iter().all(is_machine);
+            UnknownProduct { name: name.to_owned(), nearest, is_machine }
         })?;
         Ok(ResolvedSubject { product: &self.products[place.product], row: place.machine })
     }

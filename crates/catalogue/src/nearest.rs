@@ -26,6 +26,11 @@ pub fn nearest<'n>(name: &str, names: impl IntoIterator<Item = &'n str>) -> Vec<
         .collect();
     near.sort_unstable();
     near.dedup();
+    // A name that lacks only its provider is certain.
+    let is_same = |existing: &str| existing.to_lowercase().rsplit_once('/').is_some_and(|(_, part)| part == required);
+    if near.iter().any(|(_, existing)| is_same(existing)) {
+        near.retain(|(_, existing)| is_same(existing));
+    }
     near.into_iter().take(3).map(|(_, existing)| existing.to_owned()).collect()
 }
 
@@ -82,6 +87,7 @@ mod tests {
         assert_eq!(nearest("azure/premum-ssd", names), ["azure/premium-ssd"]);
         assert_eq!(nearest("premium", names), ["azure/premium-ssd"]);
         assert_eq!(nearest("floppy", names), Vec::<String>::new());
+        assert_eq!(nearest("GP3", names), ["aws/gp3"]);
         assert_eq!(suggestion("gp4", names), "; did you mean aws/gp3 or aws/gp2?");
         let machines = [
             "gcp/n2-standard-64",

@@ -12,16 +12,22 @@ use crate::nearest;
 /// A name without a product.
 #[plimsoll_language::say_errors]
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("the catalogue has no product {name:?}{}", nearest_words(nearest))]
+#[error("the catalogue has no product {name:?}{}{}", nearest_words(nearest), own_machine(*is_machine))]
 pub struct UnknownProduct {
     /// The name.
     pub name: String,
     /// Similar names.
     pub nearest: Vec<String>,
+    /// True if a machine is expected, or if all similar names are those of machines.
+    pub is_machine: bool,
 }
 
 fn nearest_words(names: &[String]) -> String {
     if names.is_empty() { String::new() } else { say!("; did you mean {}?", nearest::one_of(names)) }
+}
+
+fn own_machine(is_machine: bool) -> &'static str {
+    if is_machine { label!(" (other machines: machine(iops=12800, mbps=192))") } else { "" }
 }
 
 /// Refusal of a configuration. The message is a single line with the allowed values.

@@ -152,7 +152,16 @@ fn invalid_configurations_fail_with_one_line() {
         "test/cloud:100GB,vpu=30,attachment=iscsi on test/BM.Large:ocpu=1 = 100 GiB",
     );
     check("cloud:100GB on burst", "burst is no machine: after on, name one");
-    check("cloud:100GB on test/VM.Fle", "the catalogue has no product \"test/VM.Fle\"; did you mean test/VM.Flex?");
+    check(
+        "cloud:100GB on test/VM.Fle",
+        "the catalogue has no product \"test/VM.Fle\"; did you mean test/VM.Flex? (other machines: \
+         machine(iops=12800, mbps=192))",
+    );
+    check(
+        "cloud:100GB on VM.Flex",
+        "the catalogue has no product \"VM.Flex\"; did you mean test/VM.Flex? (other machines: \
+         machine(iops=12800, mbps=192))",
+    );
     check(
         "cloud:100GB on test/VM.Flex:65ocpu",
         "test/VM.Flex: ocpu is 65, and can be 1 to 64 [Shapes (2024, secondary)]",

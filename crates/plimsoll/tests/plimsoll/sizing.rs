@@ -149,7 +149,10 @@ fn missing_arguments_are_named() {
         ("--capacity 1TiB --machine aws/m5.larg", "did you mean aws/m5.large"),
         ("--capacity 1TiB --machine gp3", "is not a machine"),
         ("--capacity 1TiB --machine aws/io2.large", "did you mean aws/"),
-        ("--capacity 1TiB --machine foo", "no product \"foo\": use a name such as aws/m5.large"),
+        (
+            "--capacity 1TiB --machine foo",
+            "no product \"foo\" (other machines: machine(iops=12800, mbps=192)): use a name such as aws/m5.large",
+        ),
         ("--capacity 1TiB --machine oci/VM.Standard.E5.Flex --provider aws", "of --provider aws: name a machine"),
         ("--capacity 1TiB --headroom -50%", "not a percentage: write a number from 0 to 100"),
         ("--capacity 1TiB --free -1%", "not a percentage: write a number from 0 to 100"),
