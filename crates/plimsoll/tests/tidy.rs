@@ -17,6 +17,7 @@ mod tidy {
     mod sizes;
     mod source;
     mod table;
+    mod terminology;
     mod translations;
     mod tree;
     mod types;
