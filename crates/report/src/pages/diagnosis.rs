@@ -201,7 +201,7 @@ impl Case<'_> {
         let (in_flight, class) = (count(highest.in_flight), highest.class.label());
         let (name, text) = match highest.counted {
             CountedEvent::SessionWait => (label!("Most waits for I/O"), say!("{in_flight} sessions, {class}")),
-            _ => (label!("Most I/O in flight"), format!("{in_flight} {class}")),
+            _ => (label!("Most I/O in flight"), say!("{in_flight} {class}")),
         };
         let of = say!("{} at {}", seconds(highest.latency_s), rate_of(highest.counted, highest.iops));
         Some(Fact::new(name, text).with_links(place.into_iter().collect()).with_remark(of))

@@ -1,6 +1,6 @@
 //! Lines with emphasis, and their output with escape sequences or as ASCII.
 
-use super::width::{columns, pad_end, split_at_columns, split_word};
+use super::width::{columns, is_wide, pad_end, split_at_columns, split_word};
 use super::{Charset, Color, TextStyle};
 
 /// Emphasis of a line or of its lead. The text carries the same meaning.
@@ -103,12 +103,13 @@ fn ascii(text: &str) -> String {
     text.chars().map(one).collect()
 }
 
-/// The lines of a text of at most `width` columns; prices stay on a line, and longer words are split.
+/// The lines of a text of at most `width` columns; prices, and in Japanese numbers with their units, stay on a line, and
+/// longer words are split.
 pub fn wrap(text: &str, width: usize) -> Vec<String> {
     let width = width.max(1);
     let mut lines = Vec::new();
     let mut line = String::new();
-    for word in join_prices(text) {
+    for word in join_units(text) {
         for (index, mut piece) in split_word(&word).into_iter().enumerate() {
             let space = if index == 0 && !line.is_empty() { " " } else { "" };
             if !line.is_empty() && columns(&line) + space.len() + columns(piece) > width {
@@ -129,16 +130,30 @@ pub fn wrap(text: &str, width: usize) -> Vec<String> {
     lines
 }
 
-/// The words of a text; an amount, its currency and `a month` are a single one.
-fn join_prices(text: &str) -> Vec<String> {
+/// The words of a text; an amount, its currency and `a month` are a single one, as are a number and its unit in Japanese,
+/// whose lines have many other places to break.
+fn join_units(text: &str) -> Vec<String> {
+    let is_japanese = text.contains(is_wide);
     let mut words: Vec<String> = Vec::new();
     for word in text.split_whitespace() {
         match words.last_mut() {
-            Some(price) if continues_price(price, word) => price.extend([" ", word]),
+            Some(last) if continues_price(last, word) || (is_japanese && ends_with_number(last)) => {
+                last.extend([" ", word]);
+            }
             _ => words.push(word.to_owned()),
         }
     }
     words
+}
+
+/// True if a number is at the end of a text without spaces in Japanese, such as `最大3,000`, and not part of a name.
+fn ends_with_number(text: &str) -> bool {
+    let start = text.rfind(|c: char| is_wide(c) || c.is_whitespace() || c == '(').map_or(text, |at| &text[at..]);
+    let number =
+        start.trim_start_matches(|c: char| is_wide(c) || c.is_whitespace() || matches!(c, '(' | '-' | '+' | '±'));
+    number.ends_with(|c: char| c.is_ascii_digit())
+        && number.starts_with(|c: char| c.is_ascii_digit())
+        && number.chars().all(|c| matches!(c, '0'..='9' | ',' | '.'))
 }
 
 fn continues_price(price: &str, word: &str) -> bool {
@@ -166,7 +181,10 @@ mod tests {
         assert_eq!(wrap("one two three", 7), ["one two", "three"]);
         assert_eq!(wrap("abcdefghij kl", 4), ["abcd", "efgh", "ij", "kl"]);
         assert_eq!(wrap("", 4), [""]);
-        assert_eq!(wrap("負荷の上限は 8 KiB", 8), ["負荷の上", "限は 8", "KiB"]);
+        assert_eq!(wrap("負荷の上限は 8 KiB", 8), ["負荷の上", "限は", "8 KiB"]);
+        assert_eq!(wrap("p99 の値（最大 3,000 件）", 16), ["p99 の値（最大", "3,000 件）"]);
+        assert_eq!(wrap("約 99.99 %、2026 年", 10), ["約", "99.99 %、", "2026 年"]);
+        assert_eq!(wrap("ストレージ", 4), ["スト", "レー", "ジ"], "a word that is too long for its column");
     }
 
     #[test]

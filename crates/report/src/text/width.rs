@@ -3,9 +3,10 @@
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// Characters that no line begins with, as they belong to the one before (JIS X 4051).
-const NO_START: &str = "、。，．,.:;!?）」』】〕〉》)]}%ー・：；！？…々ぁぃぅぇぉっゃゅょァィゥェォッャュョ";
+const NO_START: &str =
+    "、。，．,.:;!?）」』】〕〉》)]}%ー・：；！？…‥～々ゝゞヽヾぁぃぅぇぉっゃゅょゎァィゥェォッャュョヮヵヶ ";
 /// Characters that no line ends with.
-const NO_END: &str = "（「『【〔〈《([{";
+const NO_END: &str = "（「『【〔〈《([{～ ";
 
 pub(super) fn columns(text: &str) -> usize {
     text.width()
@@ -16,14 +17,24 @@ pub fn pad_end(text: &str, width: usize) -> String {
     format!("{text}{}", " ".repeat(width.saturating_sub(columns(text))))
 }
 
-/// The parts of a word between which a line may break: words of languages without spaces have several.
+/// True for a character with two columns, as those of East Asia.
+pub(super) fn is_wide(letter: char) -> bool {
+    letter.width() == Some(2)
+}
+
+/// The parts of a word between which a line may break: words of languages without spaces have several, of which those in
+/// katakana are a part each.
 pub(super) fn split_word(word: &str) -> Vec<&str> {
-    let is_wide = |letter: char| letter.width() == Some(2);
+    let is_katakana = |letter: char| matches!(letter, 'ァ'..='ヺ' | 'ー');
     let mut pieces = Vec::new();
     let (mut start, mut last) = (0, None);
     for (at, letter) in word.char_indices() {
-        let may_break =
-            |last: char| (is_wide(last) || is_wide(letter)) && !NO_START.contains(letter) && !NO_END.contains(last);
+        let may_break = |last: char| {
+            (is_wide(last) || is_wide(letter))
+                && !(is_katakana(last) && is_katakana(letter))
+                && !NO_START.contains(letter)
+                && !NO_END.contains(last)
+        };
         if last.is_some_and(may_break) {
             pieces.push(&word[start..at]);
             start = at;
@@ -65,6 +76,8 @@ mod tests {
     #[test]
     fn lines_break_between_characters_but_not_before_punctuation() {
         assert_eq!(split_word("読取（8KiB）は、速い。"), ["読", "取", "（8KiB）", "は、", "速", "い。"]);
+        assert_eq!(split_word("最大スループットは"), ["最", "大", "スループット", "は"]);
+        assert_eq!(split_word("12 件、2～3%"), ["12 件、", "2～3%"]);
         assert_eq!(split_word("io_uring"), ["io_uring"]);
         assert_eq!(split_word(""), [""]);
         assert_eq!(longest_piece("上限 aws/gp3:500GiB を超過"), 14);
