@@ -15,6 +15,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::io::{self, BufRead};
 use std::sync::Arc;
 
+use plimsoll_language::{label, say};
 use thiserror::Error;
 
 use crate::cite::{Cite, Status};
@@ -142,10 +143,10 @@ pub fn read_price_list(
         Collector { meters, file, found: PriceListImport::default(), published: None, units: Vec::new() };
     let head = first_bytes(&mut from)?;
     match head.as_slice() {
-        [] => return Err(PriceListError::NotAList("the file is empty".to_owned())),
+        [] => return Err(PriceListError::NotAList(label!("the file is empty").to_owned())),
         [0x1f, 0x8b, ..] => return Err(packed("gzip")),
         [b'P', b'K', 3, 4, ..] => return Err(packed("zip")),
-        [b'<', ..] => return Err(PriceListError::NotAList("it looks like a web page or XML".to_owned())),
+        [b'<', ..] => return Err(PriceListError::NotAList(label!("it looks like a web page or XML").to_owned())),
         [b'{' | b'[', ..] => json::read(from, &mut collector)?,
         _ => csv::read(from, &mut collector)?,
     }
@@ -153,7 +154,7 @@ pub fn read_price_list(
 }
 
 fn packed(how: &str) -> PriceListError {
-    PriceListError::NotAList(format!("it is compressed ({how}): unpack it first"))
+    PriceListError::NotAList(say!("it is compressed ({how}): unpack it first"))
 }
 
 /// The first bytes after white space and a byte order mark, which are consumed.

@@ -8,6 +8,7 @@ use thiserror::Error;
 
 use crate::cite::Cite;
 use crate::nearest;
+use crate::translate::translate;
 
 /// A name without a product.
 #[plimsoll_language::say_errors]
@@ -224,7 +225,7 @@ fn instead(class: Option<&str>) -> String {
 }
 
 fn noted(note: &str) -> String {
-    if note.is_empty() { String::new() } else { format!("; {note}") }
+    if note.is_empty() { String::new() } else { say!("; {}", translate(note)) }
 }
 
 fn cited(cite: &impl fmt::Display) -> String {

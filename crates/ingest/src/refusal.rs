@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use plimsoll_language::{label, say};
 use plimsoll_units::Bytes;
 
 use crate::reading::{Doubt, FormatName, Origin};
@@ -155,7 +156,7 @@ struct Nearest((FormatName, &'static str));
 impl fmt::Display for Nearest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (kind, missing) = self.0;
-        write!(f, "; the nearest is {kind}, for {}, but it has no {missing}", content(kind.id))
+        f.write_str(&say!("; the nearest is {kind}, for {}, but it has no {missing}", content(kind.id)))
     }
 }
 
@@ -167,13 +168,13 @@ fn content(id: &str) -> &'static str {
     const DATABASES: [&str; 8] = ["awr", "statspack", "postgres", "mysql", "innodb", "sqlserver", "miner", "plimsoll"];
     let begins = |names: &[&str]| names.iter().any(|name| id.starts_with(name));
     if begins(&["trace", "blk"]) {
-        "single operations"
+        label!("single operations")
     } else if begins(&BENCHMARKS) {
-        "results of benchmarks"
+        label!("results of benchmarks")
     } else if begins(&DATABASES) {
-        "reads, writes and waits of a database"
+        label!("reads, writes and waits of a database")
     } else {
-        "operations, bytes and latencies of storage"
+        label!("operations, bytes and latencies of storage")
     }
 }
 

@@ -40,6 +40,7 @@ pub struct CountedLatencies {
 }
 
 /// Reason why a latency cannot be calibrated.
+#[plimsoll_language::say_errors]
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum NotCalibrated {
     #[error("the histograms have fewer than {MIN_OPERATIONS} operations: give counters of a longer time")]

@@ -3,6 +3,8 @@
 use std::collections::HashMap;
 use std::io::BufRead;
 
+use plimsoll_language::{label, say};
+
 use super::aws::{Attributes, OfferFile, TermAttributes, TermPrice};
 use super::{Collector, PriceListError, PriceListForm};
 
@@ -49,7 +51,7 @@ pub(super) fn read(mut from: impl BufRead, collector: &mut Collector<'_>) -> Res
             match cells.as_slice() {
                 [name, value, ..] if name == "Publication Date" => collector.publish(value),
                 [name, value, ..] if name == "OfferCode" && value != "AmazonEC2" => {
-                    let text = format!("it looks like the AWS offer {value}: the offer AmazonEC2 is read");
+                    let text = say!("it looks like the AWS offer {value}: the offer AmazonEC2 is read");
                     return Err(PriceListError::NotAList(text));
                 }
                 _ => {
@@ -69,8 +71,8 @@ pub(super) fn read(mut from: impl BufRead, collector: &mut Collector<'_>) -> Res
     if columns.is_none() {
         displayed.truncate(COLUMNS_MAX);
         return Err(PriceListError::NotAList(match displayed.len() {
-            0 | 1 => "it looks like text without columns".to_owned(),
-            _ => format!("it looks like a table with {}", displayed.join(", ")),
+            0 | 1 => label!("it looks like text without columns").to_owned(),
+            _ => say!("it looks like a table with {}", displayed.join(", ")),
         }));
     }
     offer.finish(collector)

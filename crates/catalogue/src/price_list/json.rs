@@ -3,6 +3,7 @@
 use std::fmt;
 use std::io::BufRead;
 
+use plimsoll_language::{label, say};
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
 
@@ -32,9 +33,9 @@ pub(super) fn read(from: impl BufRead, collector: &mut Collector<'_>) -> Result<
     if collector.found.form.is_none() {
         let named = keys.join(", ");
         let text = if keys.iter().any(|key| key == "offers" || key == "regions") {
-            format!("it looks like AWS's index of offers ({named}): download the file that its currentVersionUrl names")
+            say!("it looks like AWS's index of offers ({named}): download the file that its currentVersionUrl names")
         } else {
-            format!("it looks like JSON with {}", if named.is_empty() { "no keys".to_owned() } else { named })
+            say!("it looks like JSON with {}", if named.is_empty() { label!("no keys").to_owned() } else { named })
         };
         return Err(PriceListError::NotAList(text));
     }
@@ -94,7 +95,7 @@ impl<'de> Visitor<'de> for Top<'_, '_, '_> {
                 "offerCode" => {
                     let code = map.next_value::<Value>()?;
                     if code.as_str() != Some("AmazonEC2") {
-                        let text = format!("it looks like the AWS offer {code}: the offer AmazonEC2 is read");
+                        let text = say!("it looks like the AWS offer {code}: the offer AmazonEC2 is read");
                         return Err(state.fail(PriceListError::NotAList(text)));
                     }
                     state.collector.found.form = Some(PriceListForm::AwsJson);

@@ -24,7 +24,7 @@ const HEAD: &str = "msgid \"\"\nmsgstr \"\"\n\"Language: ja\\n\"\n\"MIME-Version
 
 /// Translations of the texts of products and requirements.
 const CATALOGUE: &str = "catalogue/ja.po";
-/// Keys of these texts in the files.
+/// Keys of these texts in the files, besides notes of options and names of stages.
 const CATALOGUE_KEYS: [&str; 8] = ["about", "assumptions", "doubts", "leaves", "message", "provides", "text", "why"];
 /// Tables of these files whose names are texts.
 const NAMED_TABLES: [&str; 2] = ["limit", "part"];
@@ -67,7 +67,11 @@ fn collect_catalogue_texts() -> Texts<'static> {
 /// Texts in the value of a key of a table.
 fn collect_values(value: &toml::Value, table: &str, key: &str, texts: &mut Vec<String>) {
     match value {
-        toml::Value::Table(entries) => entries.iter().for_each(|(name, value)| collect_values(value, key, name, texts)),
+        toml::Value::Table(entries) => {
+            let note = entries.get("note").filter(|_| table == "options").and_then(toml::Value::as_str);
+            texts.extend(note.map(str::to_owned));
+            entries.iter().for_each(|(name, value)| collect_values(value, key, name, texts));
+        }
         toml::Value::Array(values) => values.iter().for_each(|value| collect_values(value, table, key, texts)),
         toml::Value::String(text)
             if CATALOGUE_KEYS.contains(&key)
@@ -75,6 +79,10 @@ fn collect_values(value: &toml::Value, table: &str, key: &str, texts: &mut Vec<S
                 || (key == "title" && table.is_empty()) =>
         {
             texts.push(text.clone());
+        }
+        // Names of stages, in quotation marks.
+        toml::Value::String(text) if key == "stages" => {
+            texts.extend(text.split('"').skip(1).step_by(2).map(String::from))
         }
         _ => {}
     }

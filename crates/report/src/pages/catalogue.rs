@@ -171,7 +171,7 @@ fn describe_product(product: &Product) -> Vec<String> {
 
 /// An entry with the note of its source.
 fn noted(text: String, cite: &Cite) -> Item {
-    Item::new(text, [cite.note.clone()])
+    Item::new(text, [product_text(&cite.note)])
 }
 
 /// Engines, and who does what.
@@ -190,8 +190,8 @@ fn options(product: &Product, sources: &mut Sources) -> Vec<Item> {
     let entry = |option: &OptionView| {
         let unit = if &*option.name == "size" { format!(" {unit}") } else { String::new() };
         let text = format!("{}: {}{unit} {}", option.name, format_range(option), sources.mark(&option.cite));
-        let other = if option.cite.note == *option.note { String::new() } else { option.cite.note.clone() };
-        Item::new(text, [option.note.to_string(), other])
+        let other = if option.cite.note == *option.note { String::new() } else { product_text(&option.cite.note) };
+        Item::new(text, [product_text(&option.note), other])
     };
     product.options().iter().map(entry).collect()
 }

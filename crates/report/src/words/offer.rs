@@ -175,7 +175,7 @@ pub(crate) fn snapshots(price: &SnapshotPrice) -> String {
 
 /// A source without control characters: `Amazon EBS volume types (2025-09, verified)`, with its remark.
 pub(crate) fn cite(cite: &Cite) -> String {
-    let note = if cite.note.is_empty() { String::new() } else { format!(": {}", clean(&cite.note)) };
+    let note = if cite.note.is_empty() { String::new() } else { format!(": {}", product_text(&cite.note)) };
     format!("{}{note}", clean(&cite.to_string()))
 }
 
