@@ -148,7 +148,7 @@ impl Monitor for Console {
         self.show(|| {
             let PointProgress { phase, pace, iops, p99, done, left } = progress();
             let point = plimsoll_report::words::pace(&pace);
-            let phase = plimsoll_report::words::phase(phase);
+            let phase = plimsoll_report::words::phase(phase).into();
             Progress { phase, point, rate: iops, unit: "IOPS", p99, done, left }
         });
     }

@@ -7,7 +7,7 @@ use plimsoll_device::write_atomically;
 use plimsoll_drive::{Onward, PageCache};
 use plimsoll_language::{label, say};
 use plimsoll_record::{EndReason, Finding, Slice, SuiteRun};
-use plimsoll_report::Progress;
+use plimsoll_report::{Progress, words};
 use plimsoll_suite::{
     CompletedStep, DataPhase, DataRequest, Facts, Ground, Nature, Phases, Recipe, RunOrigin, Step, StepProgress,
     SuiteData, SuiteObserver, SuiteOptions, Surroundings, check_retained, check_room, perform_phases, suite_run,
@@ -215,12 +215,13 @@ impl SuiteObserver for OnScreen<'_> {
             data.ended(&done.result);
         }
         self.spent += done.span();
-        self.console.step_done(&done.step.name, &done.describe());
+        self.console.step_done(&words::step_name(&done.step.name), &done.describe());
     }
 }
 
-fn progress<'a>(step: &'a Step, series: &[Slice], place: usize, expected: usize) -> Progress<'a> {
+fn progress(step: &Step, series: &[Slice], place: usize, expected: usize) -> Progress<'static> {
     let StepProgress { rate, unit, p99, share, left } = StepProgress::of(step, series);
     let done = (place as f64 + share) / expected as f64;
-    Progress { phase: &step.name, point: say!("step {} of {expected}", place + 1), rate, unit, p99, done, left }
+    let phase = words::step_name(&step.name).into();
+    Progress { phase, point: say!("step {} of {expected}", place + 1), rate, unit, p99, done, left }
 }

@@ -1,5 +1,7 @@
 //! Progress of a measurement on one line.
 
+use std::borrow::Cow;
+
 use plimsoll_language::say;
 use plimsoll_units::Span;
 use unicode_width::UnicodeWidthStr;
@@ -10,7 +12,7 @@ use crate::number;
 #[derive(Clone, Debug)]
 pub struct Progress<'a> {
     /// Current phase, such as `open load`.
-    pub phase: &'a str,
+    pub phase: Cow<'a, str>,
     /// The offered load, such as `depth 8`.
     pub point: String,
     /// Recent operations per second.
@@ -38,7 +40,7 @@ pub fn progress_line(view: &Progress<'_>, width: usize) -> String {
     let rate = format!("{} {}", number::three(view.rate), view.unit);
     let p99 = view.p99.map(|p99| format!("p99 {p99}"));
     let left = say!("{} left", number::clock(view.left));
-    let (phase, point) = (crate::words::clean(view.phase), crate::words::clean(&view.point));
+    let (phase, point) = (crate::words::clean(&view.phase), crate::words::clean(&view.point));
     let join = |parts: &[Option<&str>]| parts.iter().flatten().copied().collect::<Vec<_>>().join("  ");
     let p99 = p99.as_deref();
     let full = join(&[Some(&bar), Some(&share), Some(&phase), Some(&point), Some(&rate), p99, Some(&left)]);
@@ -55,7 +57,7 @@ mod tests {
     #[test]
     fn the_line_never_passes_the_width() {
         let view = Progress {
-            phase: "open load",
+            phase: "open load".into(),
             point: "20,000 IOPS, Poisson".into(),
             rate: 19_981.3,
             unit: "IOPS",
@@ -77,7 +79,7 @@ mod tests {
     fn odd_shares_do_no_harm() {
         for done in [f64::NAN, -1.0, 7.0] {
             let view = Progress {
-                phase: "",
+                phase: "".into(),
                 point: String::new(),
                 rate: f64::NAN,
                 unit: "IOPS",

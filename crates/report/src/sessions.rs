@@ -10,7 +10,7 @@ use plimsoll_record::{Conditions, Curve, FORMAT, Knee, LoadLine, Run, SessionRun
 use plimsoll_units::{Bytes, Span};
 
 use crate::suite::rows;
-use crate::words::{clean, sessions};
+use crate::words::{clean, product_text, sessions};
 use crate::{number, pick};
 
 pub(crate) use headline::{group_verdict, limit_at};
@@ -89,7 +89,7 @@ impl<'a> SessionPoint<'a> {
         let recorded = self.session_run.limit.as_ref().map(|limit| clean(&limit.to_string()));
         recorded.or_else(|| {
             let (name, share) = self.session_run.storage.bound_by.iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
-            Some(format!("{} ({})", clean(name), crate::words::database::share(*share)))
+            Some(format!("{} ({})", product_text(name), crate::words::database::share(*share)))
         })
     }
 

@@ -6,7 +6,7 @@ use plimsoll_units::Span;
 
 use crate::number;
 use crate::page::{Column, ColumnKind, Table};
-use crate::words::{clean, quantity};
+use crate::words::{clean, product_text, quantity, step_name};
 
 /// A step with results, in its median round.
 #[derive(Clone, Debug)]
@@ -75,12 +75,13 @@ pub(crate) fn meanings<'a>(rows: &[StepRow<'a>]) -> Vec<(String, &'a str)> {
             None => reported.push((measures, vec![name])),
         }
     }
-    let displayed = |names: &[&str]| match names {
+    let displayed = |names: &[String]| match names {
         _ if names.len() > 1 && names.len() == rows.len() => label!("all of them").into(),
         [first, .., last] if names.len() > MAX_NAMES => say!("{first} to {last} ({} of them)", names.len()),
         _ => names.join(label!("; ")),
     };
-    reported.into_iter().map(|(measures, names)| (clean(&displayed(&names)), measures)).collect()
+    let translate = |names: Vec<&str>| names.into_iter().map(step_name).collect::<Vec<_>>();
+    reported.into_iter().map(|(measures, names)| (clean(&displayed(&translate(names))), measures)).collect()
 }
 
 fn row<'a>(suite: &'a SuiteRun, name: &str) -> Option<StepRow<'a>> {
@@ -149,7 +150,7 @@ pub(crate) fn table(suite: &SuiteRun) -> Table {
     let share = |name, priority| Column::new(name, "", ColumnKind::Share, priority);
     let time = |row: &StepRow<'_>, quantile: f64| row.times.quantile(quantile).map(|span| span.to_string());
     Table::rows("", steps())
-        .column(Column::text(label!("step"), 0), |row| row.step.name.clone())
+        .column(Column::text(label!("step"), 0), |row| step_name(&row.step.name))
         .column(share(label!("moved"), 0), |row| row.bytes_per_second.map(number::throughput))
         .column(Column::new(label!("done"), label!("a second"), ColumnKind::Share, 0), |row| number::three(row.rate()))
         .column(Column::text(label!("rounds"), 4), |row| match row.rates[..] {
@@ -164,7 +165,7 @@ pub(crate) fn table(suite: &SuiteRun) -> Table {
         .column(share("CPU", 3), |row| row.processors())
         .column(Column::text(label!("limit"), 1), |row| {
             let (name, share) = row.bound_by?;
-            Some(format!("{name} ({})", number::percent((share * 100.0).round() / 100.0)))
+            Some(format!("{} ({})", product_text(name), number::percent((share * 100.0).round() / 100.0)))
         })
         .table()
         .with_notes(median_note(steps().map(|row| row.rounds)))

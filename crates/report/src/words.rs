@@ -25,6 +25,7 @@ mod quantities;
 mod rejections;
 mod replay;
 pub(crate) mod sizing;
+mod steps;
 mod verdicts;
 pub mod volume;
 pub(crate) mod watch;
@@ -43,6 +44,7 @@ pub(crate) use place::{date, duration, source_place};
 pub(crate) use quantities::quantity;
 pub(crate) use rejections::{no_configuration, unsuitable, unsuitable_id};
 pub(crate) use replay::{format_outcome, recording, replay};
+pub use steps::step_name;
 pub use verdicts::verdict;
 
 /// Purpose of a command that repeats a run.

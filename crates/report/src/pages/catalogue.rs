@@ -434,13 +434,13 @@ impl Sources {
             self.documents.len() - 1
         });
         self.statuses.push(cite.status);
-        format!("[{}, {}, {}]", place + 1, cite.date, cite.status.name())
+        say!("[{}, {}, {}]", place + 1, words::source_date(cite), words::status_name(cite.status))
     }
 
     /// The list of documents and the definitions of the statuses.
     fn section(self) -> Option<PageSection> {
         let document = |(index, cite): (usize, &Arc<Cite>)| {
-            Item::new(format!("[{}] {} {}", index + 1, cite.title, cite.url).trim_end(), [])
+            Item::new(format!("[{}] {} {}", index + 1, words::source_title(cite), cite.url).trim_end(), [])
         };
         let documents: Vec<Item> = self.documents.iter().enumerate().map(document).collect();
         let note = say!("figures {}", words::provenance(self.statuses));

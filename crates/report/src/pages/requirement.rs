@@ -9,7 +9,7 @@ use plimsoll_language::{label, say};
 use crate::number;
 use crate::page::{Block, Cell, Column, ColumnKind, Emphasis, Fact, Headline, Page, PageSection, Table};
 use crate::words::clean;
-use crate::words::offer::product_text;
+use crate::words::offer::{product_text, source};
 
 /// A requirement with the verdicts on its conditions.
 #[derive(Clone, Debug)]
@@ -82,7 +82,7 @@ pub fn checked_requirement(checked: &CheckedRequirement<'_>) -> Page {
         figures: vec![
             Fact::new(label!("storage"), say!("{}, {runs}", clean(&checked.storage))),
             Fact::new(label!("requires"), product_text(&requirement.about)),
-            Fact::new(label!("source"), requirement.cite.to_string()),
+            Fact::new(label!("source"), source(&requirement.cite)),
         ],
         sections,
         next: vec![(label!("its file").to_owned(), format!("plimsoll check {}", requirement.name))],
@@ -94,7 +94,7 @@ pub fn checked_requirement(checked: &CheckedRequirement<'_>) -> Page {
 fn source_facts<'a>(cites: impl Iterator<Item = &'a Cite>) -> Vec<Fact> {
     let mut facts: Vec<Fact> = Vec::new();
     for cite in cites {
-        let fact = Fact::new(label!("source"), clean(&cite.to_string())).with_remark(clean(&cite.url));
+        let fact = Fact::new(label!("source"), source(cite)).with_remark(clean(&cite.url));
         let fact = fact.with_remark(clean(&cite.note));
         if !facts.iter().any(|other| other.text == fact.text && other.remarks == fact.remarks) {
             facts.push(fact);
@@ -228,7 +228,7 @@ fn condition_table(checked: &CheckedRequirement<'_>) -> Table {
         })
         .column(share(label!("ratio")), |judged| Cell::or_unknown(judged.ratio(), Cell::three))
         .column(Column::text(label!("verdict"), 0), |judged| verdict_word(judged.verdict))
-        .column(Column::text(label!("source"), 1), |judged| judged.condition.cite.to_string());
+        .column(Column::text(label!("source"), 1), |judged| source(&judged.condition.cite));
     let reasons = checked.conditions.iter().filter_map(undecided_reason);
     let is_below = checked.conditions.iter().any(JudgedCondition::is_met_below_bound);
     let below = is_below.then(|| label!("a rate of at least 99 % of its limit counts as met").to_owned());
@@ -242,7 +242,7 @@ pub fn requirements(all: &[Requirement]) -> Page {
         .column(Column::text(label!("name"), 0), |requirement| requirement.name.as_str())
         .column(Column::text(label!("product"), 1), |requirement| product_text(&requirement.title))
         .column(Column::text(label!("requires"), 0), |requirement| product_text(&requirement.about))
-        .column(Column::text(label!("source"), 2), |requirement| requirement.cite.to_string())
+        .column(Column::text(label!("source"), 2), |requirement| source(&requirement.cite))
         .table();
     Page {
         next: vec![(label!("check").to_owned(), "plimsoll check etcd .".to_owned())],

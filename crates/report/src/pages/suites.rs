@@ -139,7 +139,8 @@ fn build_sections(
     out.extend(pictures(suite, &rows, index));
     out.push(PageSection::new(label!("Details"), vec![Block::Table(table(suite))]));
     let measured = meanings(&rows).into_iter().map(|(names, measures)| format!("{names}: {}", clean(measures)));
-    let left_out = skipped(suite).map(|(name, why)| say!("{}: skipped, as {}", clean(name), clean(why)));
+    let left_out =
+        skipped(suite).map(|(name, why)| say!("{}: skipped, as {}", clean(&words::step_name(name)), clean(why)));
     out.push(PageSection::new(label!("Definitions"), measured.chain(left_out).map(Block::Text).collect()));
     out.push(findings(&findings::of_suite(suite)));
     out.push(PageSection::bare(label!("Target and conditions"), vec![Block::Facts(place(suite))]));
@@ -192,7 +193,7 @@ fn chart(lead: &str, picture: &Markup, source: &str) -> Block {
 fn moved(row: &StepRow<'_>) -> Option<Bar> {
     let rate = row.bytes_per_second?;
     let value = say!("{}, {} IOPS", number::throughput(rate), number::three(row.rate()));
-    Some(Bar { name: clean(&row.step.name), from: 0.0, to: rate, value, fill: Fill::Full, tone: 0 })
+    Some(Bar { name: clean(&words::step_name(&row.step.name)), from: 0.0, to: rate, value, fill: Fill::Full, tone: 0 })
 }
 
 fn draw_times(row: &StepRow<'_>) -> Vec<Bar> {
@@ -204,7 +205,7 @@ fn draw_times(row: &StepRow<'_>) -> Vec<Bar> {
         fill,
         tone: 0,
     };
-    let median = row.times.quantile(0.5).map(|span| bar(clean(&row.step.name), span, Fill::Full));
+    let median = row.times.quantile(0.5).map(|span| bar(clean(&words::step_name(&row.step.name)), span, Fill::Full));
     let tail = row.times.quantile(0.99).map(|span| bar(String::new(), span, Fill::Hollow));
     median.into_iter().chain(tail).collect()
 }

@@ -176,7 +176,28 @@ pub(crate) fn snapshots(price: &SnapshotPrice) -> String {
 /// A source without control characters: `Amazon EBS volume types (2025-09, verified)`, with its remark.
 pub(crate) fn cite(cite: &Cite) -> String {
     let note = if cite.note.is_empty() { String::new() } else { format!(": {}", product_text(&cite.note)) };
-    format!("{}{note}", clean(&cite.to_string()))
+    format!("{}{note}", source(cite))
+}
+
+/// A source as its title, date and reliability.
+pub(crate) fn source(cite: &Cite) -> String {
+    say!("{} ({}, {})", source_title(cite), source_date(cite), status_name(cite.status))
+}
+
+/// The title of a source, which is a name unless it is no document.
+pub(crate) fn source_title(cite: &Cite) -> String {
+    let title = match &*cite.title {
+        "recalled, not read" => label!("recalled, not read"),
+        "recalled, not read anywhere" => label!("recalled, not read anywhere"),
+        "own arithmetic or choice, formula in the note" => label!("own arithmetic or choice, formula in the note"),
+        "own choice or arithmetic, as the note says" => label!("own choice or arithmetic, as the note says"),
+        document => document,
+    };
+    clean(title)
+}
+
+pub(crate) fn source_date(cite: &Cite) -> String {
+    clean(if cite.date == "undated" { label!("undated") } else { &cite.date })
 }
 
 /// A note for a comparison of prices of several regions; `None` for one region.

@@ -3,7 +3,7 @@
 use plimsoll_choose::{NoConfiguration, Unsuitable};
 use plimsoll_language::{label, say};
 
-use super::clean;
+use super::{clean, product_text};
 use crate::number;
 
 /// The reason why a product does not carry a load.
@@ -20,7 +20,7 @@ pub(crate) fn unsuitable(reason: &Unsuitable) -> String {
             say!("it completes {} of {} IOPS (simulated)", number::rate(*iops), number::rate(*required))
         }
         Unsuitable::Latency { measure, reached, bound_by } => {
-            say!("{measure} is {reached} at this load (simulated), bound by {}", clean(bound_by))
+            say!("{measure} is {reached} at this load (simulated), bound by {}", product_text(bound_by))
         }
     }
 }

@@ -54,7 +54,7 @@ pub(super) fn build_runs_section(curve: &Curve) -> PageSection {
         .column(Column::text(label!("remarks"), 0), |run| remarks(run))
         .column(Column::text(label!("limit"), 8), |run| {
             let (name, share) = dominant_limit(run)?;
-            Some(format!("{} ({})", clean(name), number::percent(*share)))
+            Some(format!("{} ({})", words::product_text(name), number::percent(*share)))
         })
         .table();
     let table = Table { groups, intervals: IntervalPlace::HtmlOnly, ..table };

@@ -119,7 +119,7 @@ impl Sized<'_> {
              catalogue's models; ceilings and list prices are {}",
             offer::provenance(cites.values().map(|cite| cite.status).collect())
         );
-        let documents = cites.values().map(|cite| Item::new(cite.to_string(), [cite.url.clone()])).collect();
+        let documents = cites.values().map(|cite| Item::new(offer::source(cite), [cite.url.clone()])).collect();
         [
             PageSection::bare(label!("Figures"), vec![Block::Facts(vec![Fact::new(label!("figures"), figures)])]),
             PageSection::detail(label!("Sources"), vec![Block::Items(documents)]),

@@ -351,7 +351,7 @@ impl Sized<'_> {
         let is_needed = self.sizing.required.needs_latency() && volume.offer.worse_latency().is_none();
         let statements = volume.offer.product().latency();
         let statement = statements.iter().find(|statement| statement.is_worse).filter(|_| is_needed)?;
-        Some(say!("Not considered: {} (--may-be-slower includes it)", statement.text))
+        Some(say!("Not considered: {} (--may-be-slower includes it)", offer::product_text(&statement.text)))
     }
 
     /// Why a choice that appears slower is preferred to the first, which costs more.
