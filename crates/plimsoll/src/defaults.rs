@@ -36,13 +36,10 @@ fn config_path() -> Option<PathBuf> {
 
 /// The file and its text; `None` without a file, or if its directory is that of another user, as after `setpriv`.
 fn read() -> Result<Option<(PathBuf, String)>, CliError> {
-    let is_named = std::env::var_os(CONFIG_VARIABLE).is_some();
+    let is_named = std::env::var_os(CONFIG_VARIABLE).is_some_and(|path| !path.is_empty());
     let Some(path) = config_path().filter(|path| is_named || path.exists()) else { return Ok(None) };
     if is_named && !path.exists() {
-        return Err(CliError::usage(say!(
-            "{CONFIG_VARIABLE} names {}, which does not exist: correct or unset it",
-            path.display()
-        )));
+        return Err(CliError::usage(say!("{CONFIG_VARIABLE} names no file ({}): correct or unset it", path.display())));
     }
     let text = std::fs::read_to_string(&path).map_err(|error| CliError::reading(&path, error))?;
     Ok(Some((path, text)))
