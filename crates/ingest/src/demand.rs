@@ -16,8 +16,8 @@ use plimsoll_units::Span;
 
 use crate::distribution::ValueDistribution;
 use crate::reading::{
-    CapLimit, Caution, Class, Doubt, LatencyBin, Measure, Multipath, Reading, ReadingDistribution, ReadingScope,
-    ReadingWindow, Statistic, WaitCause,
+    CapLimit, Class, Doubt, LatencyBin, Measure, Multipath, Reading, ReadingDistribution, ReadingScope, ReadingWindow,
+    Statistic, WaitCause,
 };
 use crate::text::timestamp;
 
@@ -215,10 +215,6 @@ impl DatabaseDemand {
             own.cloned().collect::<Vec<_>>()
         };
         let multipaths = readings.iter().flat_map(of_hosts).collect();
-        let is_buffered = |reading: &Reading| reading.cautions.iter().any(|caution| caution.doubt == Doubt::PageCache);
-        let uses_page_cache = own_readings(readings, is_own).any(is_buffered);
-        let is_instance = |caution: &Caution| matches!(caution.doubt, Doubt::InstanceOfCluster { .. });
-        let is_cluster = own_readings(readings, is_own).any(|reading| reading.cautions.iter().any(is_instance));
         Self {
             name,
             instances,
@@ -237,8 +233,8 @@ impl DatabaseDemand {
             caps,
             latencies,
             multipaths,
-            uses_page_cache,
-            is_cluster,
+            uses_page_cache: has_doubt(readings, is_own, |doubt| *doubt == Doubt::PageCache),
+            is_cluster: has_doubt(readings, is_own, |doubt| matches!(doubt, Doubt::InstanceOfCluster { .. })),
             doubts,
         }
     }
@@ -551,6 +547,11 @@ struct Placed {
     figures: Vec<(usize, (usize, usize))>,
     /// The slot of each window, unless skipped.
     slot_of: BTreeMap<WindowKey, usize>,
+}
+
+/// True if a reading of these scopes has a doubt of a kind.
+fn has_doubt(readings: &[&Reading], is_own: impl Fn(&Reading, u32) -> bool, is: fn(&Doubt) -> bool) -> bool {
+    own_readings(readings, is_own).any(|reading| reading.cautions.iter().any(|caution| is(&caution.doubt)))
 }
 
 /// The readings with scopes selected by `is_own`.

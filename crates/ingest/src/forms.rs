@@ -140,16 +140,19 @@ impl Format for Lines {
 
 /// False for a last line that is cut within its last value.
 fn is_usable(tail: &TextTail, number: u64, out: &mut Builder) -> bool {
-    let (is_usable, doubt) = match tail.last_line() {
-        None => return true,
-        Some(LastLine::Doubtful(value)) => (true, Doubt::LastValueMayBeCut { value }),
-        Some(LastLine::Cut(value)) => (false, Doubt::LastLineCut { value }),
-    };
-    out.caution(Some(Origin::line(number)), doubt);
-    if !is_usable {
-        out.part("last line", Fate::Broken);
+    let origin = Some(Origin::line(number));
+    match tail.last_line() {
+        None => true,
+        Some(LastLine::Doubtful(value)) => {
+            out.caution(origin, Doubt::LastValueMayBeCut { value });
+            true
+        }
+        Some(LastLine::Cut(value)) => {
+            out.caution(origin, Doubt::LastLineCut { value });
+            out.part("last line", Fate::Broken);
+            false
+        }
     }
-    is_usable
 }
 
 fn hand_on(format: &mut dyn LineFormat, line: &[u8], number: u64, out: &mut Builder) -> Result<(), Refusal> {

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use plimsoll_ingest::{Class, DatabaseDemand, MIN_STORAGE_READ_S, Measure, Statistic};
 use plimsoll_units::Span;
 
-use super::assumption::LoadAssumption;
+use super::assumption::{Assumption, LoadAssumption};
 use super::design::ClassLoad;
 use crate::diagnosis::FLOOR_S;
 
@@ -44,6 +44,14 @@ pub(super) struct ClassLatencies {
     pub(super) of_cache: Vec<CachedClass>,
 }
 
+impl ClassLatencies {
+    /// Classes without response times of storage.
+    pub(super) fn always_cached(&self) -> Vec<Class> {
+        let is_of_storage = |class: Class| self.of_storage.iter().any(|(own, _)| *own == class);
+        self.of_cache.iter().map(|own| own.class).filter(|class| !is_of_storage(*class)).collect()
+    }
+}
+
 /// A class that a cache in memory answers, at least in some windows.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct CachedClass {
@@ -54,6 +62,13 @@ pub(super) struct CachedClass {
     pub(super) windows: [usize; 2],
     /// They determine the load.
     pub(super) is_decisive: bool,
+}
+
+impl CachedClass {
+    pub(super) const fn assumption(&self) -> Assumption {
+        let Self { class, mean, windows, is_decisive } = *self;
+        Assumption::AnsweredByCache { class, mean, windows, is_decisive }
+    }
 }
 
 /// Response times of a class in windows of storage and of a cache in memory.

@@ -139,15 +139,10 @@ pub fn derive_requirements(subject: &DatabaseDemand, design: &Design) -> Result<
     let mut assumptions: Vec<Assumption> = all.assumptions().into_iter().map(Assumption::Load).collect();
     assumptions.extend(design.objectives.iter().filter_map(|objective| stand_in(objective, &points)));
     assumptions.extend(absent_operations(subject, design, &subject.absent()));
-    let ClassLatencies { of_storage: today, of_cache: cached } =
-        all.latencies(&find_decisive(&windows, &slots, &measured));
-    let is_of_storage = |class: Class| today.iter().any(|(own, _)| *own == class);
-    let always_cached: Vec<Class> = cached.iter().map(|own| own.class).filter(|class| !is_of_storage(*class)).collect();
-    let objectives = Objectives::of(subject, design, (&today, &always_cached), &points);
-    let reads_from_page_cache = cached.iter().any(|own| is_read(own.class));
-    assumptions.extend(cached.into_iter().map(|CachedClass { class, mean, windows, is_decisive }| {
-        Assumption::AnsweredByCache { class, mean, windows, is_decisive }
-    }));
+    let latencies = all.latencies(&find_decisive(&windows, &slots, &measured));
+    let objectives = Objectives::of(subject, design, &latencies, &points);
+    let reads_from_page_cache = latencies.of_cache.iter().any(|own| is_read(own.class));
+    assumptions.extend(latencies.of_cache.iter().map(CachedClass::assumption));
     assumptions.extend(objectives.notes);
     let usual = point(&windows, Busiest::Operations, Level::Mean, &[]);
     let times = design.growth.times();
@@ -172,7 +167,7 @@ pub fn derive_requirements(subject: &DatabaseDemand, design: &Design) -> Result<
         censored,
         stalled,
         doubts: subject.doubts.clone(),
-        today,
+        today: latencies.of_storage,
         account: subject.account.clone().map(Arc::new),
         may_be_slower: design.may_be_slower,
         tolerance: design.tolerance,
@@ -385,19 +380,14 @@ struct Objectives {
 impl Objectives {
     /// The objectives of the design, and those that a database's storage has without being asked: otherwise the cheapest
     /// disks would be chosen, or the smallest with queues in peaks.
-    fn of(
-        subject: &DatabaseDemand,
-        design: &Design,
-        (today, cached): (&[(Class, Span)], &[Class]),
-        points: &[DesignPoint],
-    ) -> Self {
+    fn of(subject: &DatabaseDemand, design: &Design, latencies: &ClassLatencies, points: &[DesignPoint]) -> Self {
         let required = design.objectives.iter().map(|objective| objective.on_reads(points)).collect();
         let mut found = Self { required, ..Self::default() };
         if subject.account.is_none() || design.may_be_slower {
             return found;
         }
-        for (class, limit) in default_limits(&found.required, cached, points) {
-            let time_today = find_mean_today(today, class);
+        for (class, limit) in default_limits(&found.required, &latencies.always_cached(), points) {
+            let time_today = find_mean_today(&latencies.of_storage, class);
             let limit = time_today.map_or(limit, |today| today.max(limit));
             let objective = Objective { over: Scope::All, measure: Measure::Mean, limit };
             let objective = ClassObjective { class: Some(class), objective };

@@ -36,12 +36,12 @@ impl TextTail {
     /// that are complete by their form.
     pub(crate) fn last_line(&self) -> Option<LastLine> {
         let tail = &self.0[self.0.len().saturating_sub(TAIL)..];
-        let is_whole_text = tail.len() < TAIL;
+        let is_entire = tail.len() < TAIL;
         let text = String::from_utf8_lossy(tail);
         if text.ends_with(['\n', '\r']) {
             return None;
         }
-        let mut lines: Vec<&str> = text.lines().skip(usize::from(!is_whole_text)).collect();
+        let mut lines: Vec<&str> = text.lines().skip(usize::from(!is_entire)).collect();
         let last = lines.pop().filter(|last| !last.trim_start().starts_with(['{', '[', '<']))?;
         match ['\t', ';', ',', '|'].into_iter().find(|separator| last.contains(*separator)) {
             Some(separator) => judge_separated(&lines, last, separator),

@@ -324,6 +324,6 @@ fn a_cut_last_row_is_skipped_or_doubted() {
         assert_eq!(reads(&text(complete)).len(), 3, "{complete}");
         assert!(kinds(&text(complete)).is_empty(), "{complete}");
     }
-    let whole = text("50").replace(".000", "");
-    assert_eq!((reads(&whole).len(), kinds(&whole)), (3, vec!["last-value-may-be-cut".to_owned()]));
+    let integers = text("50").replace(".000", "");
+    assert_eq!((reads(&integers).len(), kinds(&integers)), (3, vec!["last-value-may-be-cut".to_owned()]));
 }

@@ -130,9 +130,9 @@ fn begins(zone: Option<&str>, text: &str) -> (Vec<String>, bool) {
     let zone = zone.map(|name| TimeZone::get(name).expect("a zone of this name"));
     let input = FormatInput { zone, ..FormatInput::from("test") };
     let Outcome::Read(reading) = outcome(input, text.as_bytes(), 4_096) else { panic!("it was refused: {text}") };
-    let begins = reading.windows.iter().filter_map(|window| window.begin).map(|begin| begin.time().to_string());
+    let times = reading.windows.iter().filter_map(|window| window.begin).map(|begin| begin.time().to_string());
     let is_doubted = reading.cautions.iter().any(|caution| caution.doubt.kind() == "clock-change");
-    (begins.collect(), is_doubted)
+    (times.collect(), is_doubted)
 }
 
 #[test]
