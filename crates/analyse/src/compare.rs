@@ -269,8 +269,12 @@ fn judge_lines(a: &LoadLine, b: &LoadLine, judge: impl Fn(Pair) -> Change) -> Ch
         (LoadLine::Beyond { .. }, LoadLine::Beyond { .. }) => Verdict::NotComparable(Incomparable::MetByBoth),
         // The value of `Beyond` is a lower bound: in its direction the change is at least this, in the other it is
         // unknown.
-        (LoadLine::Beyond { .. }, _) if change.verdict == Verdict::Better => Verdict::NoRealChange,
-        (_, LoadLine::Beyond { .. }) if change.verdict == Verdict::Worse => Verdict::NoRealChange,
+        (LoadLine::Beyond { objective, .. }, _) if change.verdict != Verdict::Worse => {
+            Verdict::NotComparable(Incomparable::Met(*objective))
+        }
+        (_, LoadLine::Beyond { objective, .. }) if change.verdict != Verdict::Better => {
+            Verdict::NotComparable(Incomparable::Met(*objective))
+        }
         _ => change.verdict.clone(),
     };
     Change { verdict, ..change }

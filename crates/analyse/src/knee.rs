@@ -21,6 +21,27 @@ pub fn knee(runs: &[Run]) -> Option<Knee> {
     Some(Knee { iops: best.figures.iops.value, mean_ns: best.figures.mean_ns.value, offered: best.offered })
 }
 
+/// The knee of a sweep; `None` if the loads do not reach it, as a single load, or the highest of open loads that the storage
+/// carried without saturation.
+pub fn reached_knee(runs: &[Run]) -> Option<Knee> {
+    knee(runs).filter(|knee| {
+        let rate = |pace: Pace| match pace {
+            Pace::Open { rate, .. } => rate.as_f64(),
+            Pace::Closed { .. } => f64::INFINITY,
+        };
+        let is_exceeded = runs.iter().any(|run| rate(run.offered) > rate(knee.offered));
+        runs.iter().any(|run| run.offered != knee.offered) && (is_saturated(runs) || is_exceeded)
+    })
+}
+
+/// True if a load is limited by the storage: closed, or open and overloaded. Otherwise the highest rate is that which was
+/// offered, and a lower bound of the rate of the storage.
+pub fn is_saturated(runs: &[Run]) -> bool {
+    let is_limited =
+        |run: &Run| matches!(run.offered, Pace::Closed { .. }) || run.figures.steadiness == Steadiness::Overloaded;
+    runs.iter().any(is_limited)
+}
+
 /// Removes drift of the response time from the findings of open loads at or beyond the knee: their queue inherently
 /// grows or fluctuates, and a longer run would not be steadier. Drift of the rate is kept.
 pub fn accept_drift_beyond(knee: &Knee, runs: &mut [Run]) {

@@ -43,7 +43,7 @@ pub use fit::{
     Parameter, StatedLimits, VolumeLatencies, calibrate, fit,
 };
 pub use history::{MIN_SERIES, SeriesChange, SeriesFigure, SeriesValue, find_changes};
-pub use knee::{accept_drift_beyond, knee};
+pub use knee::{accept_drift_beyond, is_saturated, knee, reached_knee};
 pub use load_line::{chosen_objective, judged, ladder, load_line};
 pub use precision::{Precision, tight_enough};
 pub use steady::{Settle, Settled, mean_rate, settle, settle_recorded, settle_slot, total_span};

@@ -7,7 +7,7 @@ use plimsoll_units::Span;
 
 use crate::by_load::{by_load, order};
 use crate::estimate::{closed_line, headline_objective};
-use crate::knee::{accept_drift_beyond, knee};
+use crate::knee::{accept_drift_beyond, reached_knee};
 use crate::load_line::{chosen_objective, judged};
 
 /// Joins the slots of each load to a run, orders runs by load, and computes knee and load line.
@@ -27,7 +27,7 @@ pub fn judge(curve: &mut Curve, remembered: Option<Objective>) {
     if curve.ended != EndReason::Complete {
         return;
     }
-    curve.knee = knee(&curve.runs);
+    curve.knee = reached_knee(&curve.runs);
     if let Some(knee) = &curve.knee {
         accept_drift_beyond(knee, &mut curve.runs);
     }

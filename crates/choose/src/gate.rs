@@ -6,8 +6,8 @@
 use core::fmt;
 use std::str::FromStr;
 
-use plimsoll_analyse::Comparison;
 use plimsoll_analyse::interval::student;
+use plimsoll_analyse::{Comparison, is_saturated, reached_knee};
 use plimsoll_catalogue::{AmountError, Currency, Money, parse_sum};
 use plimsoll_load::Pace;
 use plimsoll_record::{Curve, Estimate, Finding, LoadLine, Run};
@@ -85,6 +85,8 @@ pub struct JudgedFigure {
 pub enum GateGap {
     /// The interval contains the threshold.
     Scatter,
+    /// The figure is a lower bound below the threshold, as no higher load was offered.
+    LowerBound,
     /// The result does not have the figure.
     NoFigure,
     /// A change was to be judged on a single run.
@@ -174,6 +176,7 @@ impl Gate {
         match (is_proved, is_refuted) {
             (true, _) => GateOutcome::Failed(figure),
             (_, true) => GateOutcome::Passed(figure),
+            _ if high.is_infinite() => GateOutcome::Unknown(GateGap::LowerBound),
             _ => GateOutcome::Unknown(GateGap::Scatter),
         }
     }
@@ -195,7 +198,12 @@ impl Gate {
             (GateFigure::Line, Some(line)) => Ok(change(line.ratio)),
             _ => figures(sides[0]).and_then(|a| Ok(change(ratio_of(&a, &figures(sides[1])?)?))),
         };
-        judged.map_or_else(GateOutcome::Unknown, |figure| self.judge(figure))
+        match judged.map_or_else(GateOutcome::Unknown, |figure| self.judge(figure)) {
+            GateOutcome::Unknown(GateGap::Scatter) if self.is_change() && has_lower_bound(self.figure, sides) => {
+                GateOutcome::Unknown(GateGap::LowerBound)
+            }
+            outcome => outcome,
+        }
     }
 }
 
@@ -210,7 +218,8 @@ fn combine(figures: &[Estimate]) -> Result<Estimate, GateGap> {
     }
     let [mean, error] = log_mean(figures)?;
     let half = student(figures.len() - 1) * error;
-    Ok(Estimate { value: mean.exp(), interval: Some(((mean - half).exp(), (mean + half).exp())) })
+    let high = if figures.iter().any(is_lower_bound) { f64::INFINITY } else { (mean + half).exp() };
+    Ok(Estimate { value: mean.exp(), interval: Some(((mean - half).exp(), high)) })
 }
 
 /// The ratio of a figure of the second side to that of the first: of single runs by their intervals, of several by the
@@ -225,7 +234,9 @@ fn ratio_of(a: &[Estimate], b: &[Estimate]) -> Result<Estimate, GateGap> {
     let degrees = (square_a + square_b).powi(2) / (share(square_a, a.len()) + share(square_b, b.len()));
     let half = if degrees.is_nan() { 0.0 } else { student(degrees as usize) * (square_a + square_b).sqrt() };
     let ratio = mean_b - mean_a;
-    Ok(Estimate { value: ratio.exp(), interval: Some(((ratio - half).exp(), (ratio + half).exp())) })
+    let low = if a.iter().any(is_lower_bound) { 0.0 } else { (ratio - half).exp() };
+    let high = if b.iter().any(is_lower_bound) { f64::INFINITY } else { (ratio + half).exp() };
+    Ok(Estimate { value: ratio.exp(), interval: Some((low, high)) })
 }
 
 /// The mean of the logarithms of figures and its standard error; at least two figures above 0.
@@ -248,24 +259,43 @@ fn figure_of(figure: GateFigure, curve: &Curve) -> Result<Estimate, GateGap> {
     match figure {
         GateFigure::Line => match curve.load_line {
             Some(LoadLine::At { iops, .. }) => Ok(iops),
-            Some(LoadLine::Beyond { iops, .. }) => {
-                let low = iops.interval.map_or(iops.value, |(low, _)| low);
-                Ok(Estimate { value: iops.value, interval: Some((low, f64::INFINITY)) })
-            }
+            Some(LoadLine::Beyond { iops, .. }) => Ok(at_least(iops)),
             Some(LoadLine::Never { .. }) => Ok(Estimate::bare(0.0)),
             Some(LoadLine::Refused { .. }) | None => Err(GateGap::NoLine),
         },
         GateFigure::Knee => {
-            let knee = curve.knee.map(|knee| Estimate::bare(knee.iops));
-            knee.ok_or(GateGap::NoKnee)
+            let knee = curve.knee.filter(|_| reached_knee(&curve.runs).is_some());
+            knee.map(|knee| Estimate::bare(knee.iops)).ok_or(GateGap::NoKnee)
         }
         GateFigure::Maximum => {
             let fastest = curve.runs.iter().max_by(|a, b| a.figures.iops.value.total_cmp(&b.figures.iops.value));
-            fastest.map(|run| run.figures.iops).ok_or(GateGap::NoFigure)
+            let max = fastest.map(|run| run.figures.iops).ok_or(GateGap::NoFigure)?;
+            Ok(if is_saturated(&curve.runs) { max } else { at_least(max) })
         }
         GateFigure::Latency(percentile, rate) => latency_at(percentile, rate.as_f64(), curve),
         GateFigure::Price | GateFigure::DatabaseTime => Err(GateGap::NoFigure),
     }
+}
+
+/// A lower bound, of a load that was carried without reaching a limit.
+fn at_least(iops: Estimate) -> Estimate {
+    let low = iops.interval.map_or(iops.value, |(low, _)| low);
+    Estimate { value: iops.value, interval: Some((low, f64::INFINITY)) }
+}
+
+fn is_lower_bound(figure: &Estimate) -> bool {
+    figure.interval.is_some_and(|(_, high)| high.is_infinite())
+}
+
+/// A figure whose interval is its value, if it has none, so that it can be related to a lower bound.
+fn with_ends(figure: Estimate) -> Estimate {
+    Estimate { interval: figure.interval.or(Some((figure.value, figure.value))), ..figure }
+}
+
+/// True if the figure of a run is only a lower bound.
+fn has_lower_bound(figure: GateFigure, sides: [&[Curve]; 2]) -> bool {
+    let is_bound = |curve: &Curve| figure_of(figure, curve).is_ok_and(|figure| is_lower_bound(&figure));
+    sides.into_iter().flatten().any(is_bound)
 }
 
 /// Response time at an offered rate, interpolated in logarithms between the nearest open loads.
@@ -298,6 +328,7 @@ fn latency_at(percentile: Percentile, rate: f64, curve: &Curve) -> Result<Estima
 /// `b / a` with an interval from both, by their relative widths as of independent figures.
 fn divide(a: Estimate, b: Estimate) -> Estimate {
     let value = b.value / a.value;
+    let [a, b] = if is_lower_bound(&a) || is_lower_bound(&b) { [a, b].map(with_ends) } else { [a, b] };
     let interval = a.interval.zip(b.interval).map(|(of_a, of_b)| {
         let down = (of_a.1 / a.value).ln().hypot((b.value / of_b.0).ln());
         let up = (a.value / of_a.0).ln().hypot((of_b.1 / b.value).ln());

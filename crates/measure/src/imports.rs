@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use plimsoll_analyse::{chosen_objective, judged, knee};
+use plimsoll_analyse::{chosen_objective, judged, reached_knee};
 use plimsoll_ingest::{FormatInput, ImportedCurve, Ingest, Outcome, build_curves};
 use plimsoll_record::{Curve, Measure, Objective, Scope};
 use plimsoll_units::Span;
@@ -68,7 +68,7 @@ fn judge(curve: &mut Curve) {
     if curve.void().is_some() {
         return;
     }
-    curve.knee = knee(&curve.runs);
+    curve.knee = reached_knee(&curve.runs);
     let objective = chosen_objective(&curve.runs).or_else(|| objective_of_means(curve));
     let line = objective.and_then(|objective| judged(curve, objective));
     curve.load_line = line.map(|(line, _)| line);

@@ -1,8 +1,9 @@
 //! Selection of representative runs of a curve: the lightest, the run at the load line, the most loaded.
 
+use plimsoll_analyse::{is_saturated, reached_knee};
 use plimsoll_load::{Arrival, Pace};
 use plimsoll_record::{
-    ClosedLine, Counter, Curve, Estimate, LineBasis, LoadLine, Measure, NoLine, Objective, Run, Scope, Steadiness,
+    ClosedLine, Counter, Curve, Estimate, Knee, LineBasis, LoadLine, Measure, NoLine, Objective, Run, Scope, Steadiness,
 };
 
 use crate::number;
@@ -66,6 +67,16 @@ pub(crate) fn max_loaded(curve: &Curve) -> Option<&Run> {
     sustained(curve).max_by(|a, b| a.figures.in_flight.total_cmp(&b.figures.in_flight))
 }
 
+/// The knee, if the loads reach it. Older files have a knee for every curve.
+pub(crate) fn find_knee(curve: &Curve) -> Option<Knee> {
+    curve.knee.filter(|_| curve.runs.is_empty() || reached_knee(&curve.runs).is_some())
+}
+
+/// True if the highest rate is that of the storage, not that which was offered.
+pub(crate) fn has_maximum(curve: &Curve) -> bool {
+    curve.conditions.trace.is_some() || is_saturated(&curve.runs)
+}
+
 /// The run with the highest throughput.
 pub(crate) fn fastest(curve: &Curve) -> Option<&Run> {
     complete_runs(curve).max_by(|a, b| a.figures.iops.value.total_cmp(&b.figures.iops.value))
@@ -74,7 +85,7 @@ pub(crate) fn fastest(curve: &Curve) -> Option<&Run> {
 /// The run nearest the load line, otherwise nearest the knee, otherwise the fastest. Open loads are preferred on ties.
 pub(crate) fn at_line(curve: &Curve) -> Option<&Run> {
     let Some(line) = &curve.load_line else {
-        let knee = curve.knee.and_then(|knee| complete_runs(curve).find(|run| run.offered == knee.offered));
+        let knee = find_knee(curve).and_then(|knee| complete_runs(curve).find(|run| run.offered == knee.offered));
         return knee.or_else(|| fastest(curve));
     };
     let Some(iops) = line_iops(line) else { return lightest(curve) };

@@ -96,7 +96,13 @@ impl<'a> Paired<'a> {
         depth_1.filter_map(|(a, b)| pair(a, b, Quantity::Mean)).collect()
     }
 
+    /// The highest rates; `None` if a side was not saturated, as its rate is that which was offered.
     pub(super) fn max_iops(&self) -> Option<Pair> {
+        let is_saturated = |group: &LoadRuns<'_>| matches!(group.offered, Pace::Closed { .. }) || group.is_overloaded();
+        let is_limited = |groups: &[LoadRuns<'_>]| groups.iter().any(is_saturated);
+        if !is_limited(&self.a) || !is_limited(&self.b) {
+            return None;
+        }
         let max = |groups: &[LoadRuns<'_>]| {
             let rates = groups.iter().filter_map(|group| group.estimate(Quantity::Iops));
             rates.max_by(|a, b| a.value.total_cmp(&b.value))

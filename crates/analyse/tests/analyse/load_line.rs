@@ -1,6 +1,6 @@
 //! The knee and the load line of runs with given figures.
 
-use plimsoll_analyse::{chosen_objective, knee, ladder, load_line};
+use plimsoll_analyse::{chosen_objective, knee, ladder, load_line, reached_knee};
 use plimsoll_load::Pace;
 use plimsoll_record::{Bins, Counter, Estimate, Figures, LoadLine, Objective, Run, Slice, Steadiness, Tally};
 use plimsoll_units::{Instant, Kind, Span};
@@ -117,6 +117,19 @@ fn overloaded_run_is_no_knee() {
     let mut fast = at(1_050.0, 0.01);
     fast.figures.mean_ns = recognize(1.0, 0.01);
     assert_eq!(knee(&[fast, at(500.0, 0.01)]).unwrap().offered, open(500.0));
+}
+
+#[test]
+fn single_or_carried_loads_do_not_reach_a_knee() {
+    assert_eq!(reached_knee(&[at(500.0, 0.01)]), None);
+    assert_eq!(reached_knee(&[closed(4, 990.0, 9.0)]), None);
+    let light = |rate: f64| {
+        let mut run = at(rate, 0.01);
+        run.figures.mean_ns = recognize(1.0, 0.01);
+        run
+    };
+    assert_eq!(reached_knee(&[light(100.0), light(500.0)]), None, "the highest load has the greatest power");
+    assert!(reached_knee(&[closed(1, 500.0, 3.0), closed(2, 900.0, 4.0)]).is_some());
 }
 
 #[test]

@@ -28,7 +28,9 @@ pub(super) fn allowed(curves: &[&Curve], frame: &Frame) -> Markup {
 /// Vertical lines at knees, with labels where there is room.
 pub(super) fn knees(curves: &[&Curve], frame: &Frame, obstacles: &[(f64, f64)]) -> Markup {
     let [curve] = curves else { return html! {} };
-    let Some(knee) = curve.knee.filter(|knee| knee.iops > 0.0 && frame.x.holds(knee.iops)) else { return html! {} };
+    let Some(knee) = pick::find_knee(curve).filter(|knee| knee.iops > 0.0 && frame.x.holds(knee.iops)) else {
+        return html! {};
+    };
     let (x, label) = (frame.at_x(knee.iops), say!("knee {}", number::short(knee.iops)));
     let half = text_width(&label) / 2.0;
     let at = x.clamp(frame.left + half, (frame.right - half).max(frame.left + half));

@@ -63,7 +63,7 @@ fn list_figures(curve: &Curve) -> [(&'static str, &'static str, Option<f64>); 9]
         (
             "plimsoll_run_knee_iops",
             "Load beyond which latency grows faster than throughput.",
-            curve.knee.map(|knee| knee.iops),
+            pick::find_knee(curve).map(|knee| knee.iops),
         ),
     ]
 }

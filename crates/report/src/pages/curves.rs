@@ -88,14 +88,19 @@ fn build_headline(curve: &Curve) -> Headline {
         confidence.map(|(grade, why)| say!("Confidence: {}: {why}.", grade.name())).into_iter().collect();
     details.extend(confidence::meaning(curve));
     details.extend(words::limit(curve));
-    let knee = curve.knee.map(|knee| {
+    let knee = pick::find_knee(curve).map(|knee| {
         let (iops, mean) = (number::three(knee.iops), number::time(knee.mean_ns));
         say!("Knee: {iops} IOPS with a mean latency of {mean}, at {}.", words::pace(&knee.offered))
     });
     let max = pick::fastest(curve).filter(|_| curve.conditions.trace.is_none()).map(|run| {
         let figures = &run.figures;
         let (iops, moved) = (number::three(figures.iops.value), number::throughput(figures.bytes_per_second));
-        say!("Maximum throughput: {iops} IOPS, {moved}, at {}.", words::pace(&run.offered))
+        let pace = words::pace(&run.offered);
+        if pick::has_maximum(curve) {
+            say!("Maximum throughput: {iops} IOPS, {moved}, at {pace}.")
+        } else {
+            say!("Highest load: {iops} IOPS, {moved}, at {pace}; the storage carried it, so its maximum is not known.")
+        }
     });
     let range: Vec<String> = knee.into_iter().chain(max).collect();
     details.extend((!range.is_empty()).then(|| join_sentences(range)));
@@ -141,13 +146,14 @@ fn list_key_figures(curve: &Curve) -> Vec<Fact> {
             say!("p99 at {}", words::pace(&run.offered)),
         )
     });
-    let knee = curve.knee.map(|knee| {
+    let knee = pick::find_knee(curve).map(|knee| {
         let note = say!("mean {} at {}", time(knee.mean_ns), words::pace(&knee.offered));
         fact(label!("Knee"), format!("{} IOPS", number::three(knee.iops)), note)
     });
     let max = pick::fastest(curve).map(|run| {
         let note = say!("{} at {}", number::throughput(run.figures.bytes_per_second), words::pace(&run.offered));
-        fact(label!("Maximum throughput"), format!("{} IOPS", number::three(run.figures.iops.value)), note)
+        let name = if pick::has_maximum(curve) { label!("Maximum throughput") } else { label!("Highest load") };
+        fact(name, format!("{} IOPS", number::three(run.figures.iops.value)), note)
     });
     let grade =
         confidence::describe_grade(curve).map(|(grade, why)| fact(label!("Confidence"), grade.name().to_owned(), why));
@@ -323,11 +329,21 @@ fn best(curves: &[&Curve], labels: &[String]) -> Headline {
     let Some((index, objective, iops)) = lines.iter().max_by(|a, b| a.2.value.total_cmp(&b.2.value)) else {
         return plain(label!("Side by side: none of the curves has a load line"), None);
     };
+    let is_bound = |index: usize| matches!(curves[index].load_line, Some(LoadLine::Beyond { .. }));
+    if let Some((other, ..)) = lines.iter().find(|(other, ..)| other != index && is_bound(*other)) {
+        let reason = say!(
+            "The load line of {} is a lower bound, so the load lines are not ranked: offer higher loads, with --rate or \
+             --max-depth.",
+            labels[*other]
+        );
+        return plain(label!("Side by side"), Some(reason));
+    }
     let is_rival = |(other, _, rate): &&(usize, _, _)| other != index && range(rate).1 >= range(iops).0;
     let rival = lines.iter().find(is_rival).map(|(other, ..)| {
         say!("Its interval overlaps that of {}: the difference is not significant.", labels[*other])
     });
-    let rate = Counted::Operations.rate(iops);
+    let at_least = if is_bound(*index) { label!("at least ") } else { "" };
+    let rate = format!("{at_least}{}", Counted::Operations.rate(iops));
     let (label, origin) = (&labels[*index], words::source_word(&curves[*index].source));
     if lines.len() == 1 {
         return plain(&say!("Only {label} has a load line: {rate} for {objective}, {origin}"), None);
@@ -366,7 +382,10 @@ pub(super) fn overlay(sheets: &[Sheet<'_>], labels: &[String]) -> [PageSection; 
 /// line for the same objective.
 fn chart_prices(curves: &[&Curve], prices: &[Option<&Price>]) -> Option<Block> {
     let with_price = || curves.iter().zip(prices).filter_map(|(curve, price)| Some((*curve, (*price)?)));
-    let line = |curve: &Curve| Some((curve.load_line?.objective(), pick::line_iops(curve.load_line.as_ref()?)?.value));
+    let line = |curve: &Curve| match curve.load_line? {
+        LoadLine::At { objective, iops } => Some((objective, iops.value)),
+        _ => None,
+    };
     let lines: Option<Vec<_>> = with_price().map(|(curve, _)| line(curve)).collect();
     let lines = lines.filter(|lines| lines.windows(2).all(|pair| pair[0].0 == pair[1].0));
     let name = if lines.is_some() { label!("load line, IOPS") } else { label!("maximum IOPS") };

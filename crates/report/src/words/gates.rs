@@ -17,6 +17,11 @@ pub fn gate_outcome(gate: &Gate, outcome: &GateOutcome) -> String {
 fn format_gap(gap: &GateGap) -> String {
     match gap {
         GateGap::Scatter => label!("its 95 % interval contains the threshold: measure longer").into(),
+        GateGap::LowerBound => label!(
+            "the figure is a lower bound, as the highest load was carried: offer higher loads, with --rate or --max-depth, or set \
+             a shorter --objective"
+        )
+        .into(),
         GateGap::NoFigure => label!("the result does not have this figure").into(),
         GateGap::SingleRun => label!("a change needs two runs: use plimsoll compare").into(),
         GateGap::FewRuns => label!("several runs are judged by their scatter: give at least two of each side").into(),
@@ -25,7 +30,7 @@ fn format_gap(gap: &GateGap) -> String {
                 .into()
         }
         GateGap::NoLine => label!("the run has no load line").into(),
-        GateGap::NoKnee => label!("the run has no knee").into(),
+        GateGap::NoKnee => label!("the run has no knee: offer several loads up to saturation, such as without --rate").into(),
         GateGap::NoLoads(rate) => {
             say!("no open loads were measured on both sides of {rate:.0} IOPS: measure with --rate {rate:.0}")
         }

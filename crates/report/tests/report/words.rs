@@ -3,6 +3,7 @@
 
 use crate::support;
 
+use plimsoll_choose::Gate;
 use plimsoll_load::{Arrival, BlockMix, Mix, Pace, Pattern, Region, StreamSpec};
 use plimsoll_record::{ClosedLine, Curve, Estimate, Finding, HostShares, LineBasis, LoadLine, NoLine};
 use plimsoll_report::words;
@@ -194,4 +195,62 @@ fn slots_without_the_processor_and_limits_are_findings() {
         Finding::ProcessorLimited { file, processors: 1.0, stopped: None },
         "a control group limits this process to 1.00 processor (/sys/fs/cgroup/db/cpu.max)",
     );
+}
+
+/// Open loads that the storage carried.
+fn carried(iops: f64) -> Curve {
+    let mut curve = support::build_curve();
+    curve.runs = curve.runs[8..10].to_vec();
+    let objective = "p99<=1ms".parse().unwrap();
+    curve.load_line = Some(LoadLine::Beyond { objective, iops: Estimate::bare(iops) });
+    curve
+}
+
+fn write_headline(curves: &[Curve]) -> String {
+    let page = support::page(&curves.iter().collect::<Vec<_>>()).headline.unwrap();
+    std::iter::once(page.text).chain(page.details).collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn lower_bound_ranks_only_above_exact_load_lines() {
+    let exact = |iops: f64| {
+        let objective = "p99<=1ms".parse().unwrap();
+        Curve { load_line: Some(LoadLine::At { objective, iops: Estimate::bare(iops) }), ..support::build_curve() }
+    };
+    let ranked = |curves: &[Curve]| write_headline(curves).contains("has the highest load line: ");
+    assert!(ranked(&[exact(5e3), exact(9e3)]));
+    assert!(
+        ranked(&[exact(5e3), carried(9e3)])
+            && write_headline(&[exact(5e3), carried(9e3)]).contains("line: at least 9,000")
+    );
+    for unknown in [[exact(9e3), carried(5e3)], [carried(5e3), carried(9e3)], [carried(9e3), carried(9e3)]] {
+        let text = write_headline(&unknown);
+        assert!(text.contains("is a lower bound") && text.contains("--rate") && !ranked(&unknown), "{text}");
+    }
+}
+
+#[test]
+fn lower_bound_passes_or_asks_for_higher_loads() {
+    let judge = |condition: &str| {
+        let gate: Gate = condition.parse().unwrap();
+        words::gate_outcome(&gate, &gate.judge_curve(&carried(5e3)))
+    };
+    assert!(judge("line < 5k").starts_with("passed"), "{}", judge("line < 5k"));
+    assert!(judge("line > 4k").starts_with("failed"), "{}", judge("line > 4k"));
+    for condition in ["line < 6k", "line > 5k", "max < 900k", "max > 900k"] {
+        let text = judge(condition);
+        assert!(text.starts_with("undetermined") && text.contains("offer higher loads, with --rate"), "{text}");
+    }
+    assert!(judge("knee < 1k").contains("no knee: offer several loads"), "{}", judge("knee < 1k"));
+}
+
+#[test]
+fn carried_loads_have_neither_maximum_nor_knee() {
+    for loads in 1..3 {
+        let mut curve = carried(5e3);
+        curve.runs.truncate(loads);
+        let text = write_headline(&[curve]);
+        assert!(text.contains("so its maximum is not known") && !text.contains("Knee"), "{text}");
+    }
+    assert!(write_headline(&[support::build_curve()]).contains("Maximum throughput: "));
 }

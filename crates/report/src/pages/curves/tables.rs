@@ -209,9 +209,13 @@ pub(super) fn side_by_side(curves: &[&Curve], prices: &[Option<&Price>]) -> Bloc
         .column(Column::rate(label!("load line"), "IOPS", 0), |(_, curve)| {
             build_line_cell(curve.load_line.as_ref(), max)
         })
-        .column(Column::rate(label!("knee"), "IOPS", 2), |(_, curve)| curve.knee.map(|knee| Cell::three(knee.iops)))
+        .column(Column::rate(label!("knee"), "IOPS", 2), |(_, curve)| {
+            pick::find_knee(curve).map(|knee| Cell::three(knee.iops))
+        })
         .column(Column::rate(label!("maximum"), "IOPS", 0), |(_, curve)| {
-            pick::fastest(curve).map(|run| Cell::three(run.figures.iops.value))
+            let cell = pick::fastest(curve).map(|run| Cell::three(run.figures.iops.value));
+            let at_least = if pick::has_maximum(curve) { "" } else { label!("at least ") };
+            cell.map(|cell| Cell { text: format!("{at_least}{}", cell.text), ..cell })
         })
         .column(Column::time("p50", label!("lightest"), 4), |(_, curve)| lightest(curve, |figures| &figures.p50_ns))
         .column(Column::time("p99", label!("lightest"), 3), |(_, curve)| lightest(curve, |figures| &figures.p99_ns));
