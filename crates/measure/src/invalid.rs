@@ -171,6 +171,8 @@ pub(crate) enum InvalidRequest {
     SuiteRun { name: String, suite: String },
     #[error("no complete runs yet: start with `plimsoll measure .`")]
     NoRuns,
+    #[error("no complete runs yet: give {0} too, or start with `plimsoll measure .`")]
+    NoRunsFor(&'static str),
     #[error("{0}: there are fewer complete runs: see `plimsoll runs`")]
     FewerRuns(String),
     #[error("{prefix}: ambiguous prefix of {runs}: use a longer prefix")]

@@ -49,9 +49,14 @@ impl NeedRequest {
     /// The need without a run, with the name of the preset whose operations it has; `None` without a rate and an objective.
     ///
     /// # Errors
-    /// The preset is not built in.
+    /// Only one of rate and objective is given.
     pub fn of_preset(&self) -> Result<Option<(Need, &'static str)>, MeasureError> {
-        let Some((iops, objective)) = self.iops.zip(self.objective) else { return Ok(None) };
+        let (iops, objective) = match (self.iops, self.objective) {
+            (Some(iops), Some(objective)) => (iops, objective),
+            (Some(_), None) => return Err(InvalidRequest::NoRunsFor("--objective").into()),
+            (None, Some(_)) => return Err(InvalidRequest::NoRunsFor("--iops").into()),
+            (None, None) => return Ok(None),
+        };
         let preset = Preset::find(DEFAULT_PRESET)?;
         let template = preset.streams.into_iter().next().expect("a preset has a stream");
         let stream = StreamSpec {

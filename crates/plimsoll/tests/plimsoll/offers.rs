@@ -34,7 +34,9 @@ fn unknown_products_are_refused_with_alternatives() {
     refuses(&["simulate", "oci:100GB@11vpu"], "the nearest are 10 or 20");
     refuses(&["catalogue", "show", "aws/gp9"], "did you mean");
     refuses(&["match"], "no complete runs yet");
-    refuses(&["match", "--iops", "18k"], "no complete runs yet");
+    refuses(&["match", "--iops", "18k"], "no complete runs yet: give --objective too");
+    refuses(&["match", "--iops", "18k", "--capacity", "1TB"], "give --objective too");
+    refuses(&["match", "--objective", "p99<=10ms"], "give --iops too");
     refuses(&["quote", "oci:100GB", "--currency", "XYZ"], "is not a currency of ISO 4217");
     refuses(&["quote", "netapp/aff-a800:10TB", "--price", "netapp/aff-a800=1200000"], "the price has no currency");
 }
