@@ -106,7 +106,7 @@ impl RunStore {
 
     /// Renames a kept run to a label. Returns the new path.
     pub fn relabel(&self, name: &Path, label: &RunLabel) -> Result<PathBuf, MeasureError> {
-        let from = self.find(name, Among::Curves)?;
+        let from = self.find(name, Among::Both)?;
         let Retained::Curve(curve) = load_found(&from)? else {
             return Err(InvalidRequest::SuiteLabel(name.display().to_string()).into());
         };

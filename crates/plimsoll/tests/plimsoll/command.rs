@@ -547,6 +547,15 @@ fn samples_of_the_repository_are_read() {
 }
 
 #[test]
+fn label_of_the_last_run_does_not_skip_a_suite() {
+    let folder = Folder::new("label-of-suite");
+    folder.text(&["measure", ".", "--size", "16MiB", "--depth", "1", "--duration", "1s", "--quiet"]);
+    folder.text(&["suite", "dd", ".", "--bs", "64KiB", "--count", "4", "--no-probe"]);
+    folder.refusal(&["runs", "label", "last", "after"], "a suite has no label");
+    assert!(!folder.text(&["runs"]).contains("-after-"), "the measurement keeps its name");
+}
+
+#[test]
 fn labels_are_names_of_runs_until_they_are_removed() {
     let folder = Folder::new("labels");
     let measure = ["measure", ".", "--size", "16MiB", "--depth", "1", "--duration", "1s", "--quiet"];
