@@ -215,6 +215,8 @@ impl DatabaseDemand {
             own.cloned().collect::<Vec<_>>()
         };
         let multipaths = readings.iter().flat_map(of_hosts).collect();
+        let uses_page_cache = has_doubt(readings, is_own, |doubt| *doubt == Doubt::PageCache);
+        let is_cluster = has_doubt(readings, is_own, |doubt| matches!(doubt, Doubt::InstanceOfCluster { .. }));
         Self {
             name,
             instances,
@@ -233,8 +235,8 @@ impl DatabaseDemand {
             caps,
             latencies,
             multipaths,
-            uses_page_cache: has_doubt(readings, is_own, |doubt| *doubt == Doubt::PageCache),
-            is_cluster: has_doubt(readings, is_own, |doubt| matches!(doubt, Doubt::InstanceOfCluster { .. })),
+            uses_page_cache,
+            is_cluster,
             doubts,
         }
     }

@@ -548,11 +548,12 @@ pub(crate) fn disk(minutes: &[(f64, f64)], depth: f64) -> DatabaseDemand {
         latencies: BTreeMap::new(),
         busy_periods: Vec::new(),
         multipaths: Vec::new(),
+        uses_page_cache: false,
+        is_cluster: false,
         doubts: Vec::new(),
     }
 }
 
-/// Rising and falling rates.
 fn wave(at: i32) -> f64 {
     300.0 + 250.0 * (f64::from(at) * 0.37).sin() + f64::from(at % 7) * 5.0
 }
@@ -819,7 +820,6 @@ fn full_processors_precede_the_waits_that_they_lengthen() {
     assert_eq!(ids(&diagnose_busy(3_000.0, 7_000.0, 0.0, Some(0.95)))[0], "storage-in-part");
 }
 
-/// [`diagnose_busy`] with three tenths of the time in storage, on a host with this waiting.
 fn on_host(host_busy: f64, io_wait: f64, processes: f64, hard_parse_s: f64) -> Vec<&'static str> {
     let mut spent = build_account(&[(0, 1_000_000.0, 3_000.0)], 7_000.0, 0.0);
     let sum = &mut spent.total;

@@ -45,6 +45,8 @@ fn week(iops: impl Fn(u8) -> f64) -> DatabaseDemand {
         latencies: BTreeMap::new(),
         busy_periods: Vec::new(),
         multipaths: Vec::new(),
+        uses_page_cache: false,
+        is_cluster: false,
         doubts: Vec::new(),
     }
 }
