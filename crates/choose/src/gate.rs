@@ -14,6 +14,9 @@ use plimsoll_record::{Curve, Estimate, Finding, LoadLine, Run};
 use plimsoll_units::{Iops, Span};
 use thiserror::Error;
 
+use crate::quote::Quote;
+use crate::sizing::Sizing;
+
 /// A condition under which a result fails.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Gate {
@@ -103,6 +106,8 @@ pub enum GateGap {
     NoLoads(f64),
     /// The price of the result has this currency, and the threshold another.
     OtherCurrency(Currency),
+    /// No configuration carries the demand.
+    NoConfiguration,
 }
 
 /// A text that is not a condition.
@@ -165,6 +170,25 @@ impl Gate {
             return GateOutcome::Unknown(GateGap::OtherCurrency(price.currency));
         }
         self.decide(JudgedFigure { estimate: Estimate::bare(price.as_f64()), currency: Some(price.currency) })
+    }
+
+    pub fn judge_quote(&self, quote: &Quote) -> GateOutcome {
+        match self.figure {
+            GateFigure::Price => self.judge_price(quote.monthly()),
+            GateFigure::Maximum => self.judge_exact(quote.standing.binding().map(|bound| bound.iops)),
+            _ => self.judge_exact(None),
+        }
+    }
+
+    /// Judges the recommended configuration, also if it is slower than today's storage.
+    pub fn judge_sizing(&self, sizing: &Sizing) -> GateOutcome {
+        let least_saved = || sizing.best_effect()?.least_saved();
+        match self.figure {
+            _ if sizing.best().is_none() => GateOutcome::Unknown(GateGap::NoConfiguration),
+            GateFigure::Price => self.judge_price(sizing.best_total()),
+            GateFigure::DatabaseTime => self.judge_exact(least_saved().map(|saved| -saved)),
+            _ => self.judge_exact(None),
+        }
     }
 
     fn decide(&self, figure: JudgedFigure) -> GateOutcome {

@@ -1,7 +1,8 @@
 //! A quote: performance, binding limit and price of a configuration, and the ways to lift that limit.
 
 use plimsoll_catalogue::{
-    Ask, Catalogue, Charge, Chosen, Config, ConfigRefusal, NoPrice, Offer, OptionValue, Price, PriceTerms, Standing,
+    Ask, Catalogue, Charge, Chosen, Config, ConfigRefusal, Money, NoPrice, Offer, OptionValue, Price, PriceTerms,
+    Standing,
 };
 
 use crate::candidate::{Owner, with};
@@ -22,6 +23,13 @@ pub struct Quote {
     pub lifts: Vec<Lift>,
     /// Prices by each value of the option that selects what is billed; empty unless requests can be billed.
     pub billing: Vec<BillingChoice>,
+}
+
+impl Quote {
+    /// Monthly price; `None` unless each part has one.
+    pub fn monthly(&self) -> Option<Money> {
+        self.price.as_ref().ok().filter(|price| price.without.is_empty()).map(|price| price.monthly)
+    }
 }
 
 /// The price of a configuration with another way of billing.

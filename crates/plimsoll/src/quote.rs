@@ -1,8 +1,7 @@
 //! `plimsoll quote`: limits, prices and binding limits of configurations, and the price of lifting them.
 
-use plimsoll_catalogue::Money;
 use plimsoll_choose::elapsed::jobs_on;
-use plimsoll_choose::{Gate, GateFigure, Quote};
+use plimsoll_choose::{Gate, Quote};
 use plimsoll_language::{label, say};
 use plimsoll_measure::Percent;
 use plimsoll_units::Bytes;
@@ -18,19 +17,9 @@ const LEAST_BLOCK: Bytes = Bytes::new(512);
 
 pub fn run(args: &QuoteArgs) -> Result<(), CliError> {
     let quotes = gates::guard(&args.gates, || show_quotes(args))?;
-    let judge = |gate: &Gate, quote: &Quote| match gate.figure() {
-        GateFigure::Price => gate.judge_price(monthly_price(quote)),
-        GateFigure::Maximum => gate.judge_exact(quote.standing.binding().map(|bound| bound.iops)),
-        _ => gate.judge_exact(None),
-    };
     let named: Vec<(String, Quote)> =
         quotes.into_iter().map(|quote| (quote.offer.short().to_string(), quote)).collect();
-    gates::decide(&args.gates, &named, judge)
-}
-
-/// The price, if each component has one.
-fn monthly_price(quote: &Quote) -> Option<Money> {
-    quote.price.as_ref().ok().filter(|price| price.without.is_empty()).map(|price| price.monthly)
+    gates::decide(&args.gates, &named, Gate::judge_quote)
 }
 
 /// Shows quotes of the configurations.
@@ -53,7 +42,7 @@ fn show_quotes(args: &QuoteArgs) -> Result<Vec<Quote>, CliError> {
         let terms = offers.terms_for(&offer);
         quotes.push(plimsoll_choose::quote(&offers.catalogue, &config, &terms, &ask).map_err(refused)?);
     }
-    let priced = quotes.iter().map(|quote| (&quote.offer, monthly_price(quote)));
+    let priced = quotes.iter().map(|quote| (&quote.offer, quote.monthly()));
     let jobs = (!args.job.is_empty()).then(|| jobs_on(&args.job, priced));
     let mut page = plimsoll_report::pages::quotes(&quotes);
     let elapsed = jobs.as_ref().and_then(plimsoll_report::pages::elapsed);

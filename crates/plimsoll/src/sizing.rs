@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use plimsoll_catalogue::PriceTerms;
-use plimsoll_choose::GateFigure;
 use plimsoll_choose::elapsed::JobWord;
 use plimsoll_choose::sizing::{Compute, Design, Growth, Sizing};
 use plimsoll_choose::what_if::Tuning;
 use plimsoll_language::{label, say};
 use plimsoll_measure::list_readings;
 use plimsoll_measure::sizing::{SizingRequest, SizingScope, SizingSearch, WhatIfRequest, check_capacity};
+use plimsoll_report::Shortfall;
 use plimsoll_report::words::uncarried;
 use plimsoll_units::Bytes;
 use plimsoll_web::Threads;
@@ -23,20 +23,18 @@ use crate::output::{Forms, put};
 /// A form of a sizing for another program.
 type Fragment = fn(&Sizing) -> Option<String>;
 
-/// Sizes for the demand of the inputs. Exit code 1 if no configuration carries it.
+/// Sizes for the demand of the inputs. Exit code 1 if no configuration carries it as fast as today's storage.
 pub fn run(args: &SizeArgs) -> Result<(), CliError> {
     let sizing = gates::guard(&args.gates, || size_inputs(args))?;
+    let is_carried = !sizing.choices.is_empty() || !sizing.layouts.is_empty();
+    // Conditions on nothing are undetermined.
+    let is_undetermined = sizing.best().is_none() && !args.gates.fail_if.is_empty();
+    let shortfall = (!is_carried).then(|| Shortfall { reason: uncarried(&sizing), is_undetermined });
     let named = [(sizing.required.subject.clone(), &sizing)];
-    gates::decide(&args.gates, &named, |gate, sizing| match gate.figure() {
-        GateFigure::Price => gate.judge_price(sizing.best_total()),
-        GateFigure::DatabaseTime => {
-            gate.judge_exact(sizing.best_effect().and_then(|effect| Some(-effect.least_saved()?)))
-        }
-        _ => gate.judge_exact(None),
-    })
+    gates::decide_beside(&args.gates, &named, |gate, sizing| gate.judge_sizing(sizing), shortfall.as_ref())
 }
 
-/// Fails if no configuration carries the demand.
+/// Sizes, and writes the result.
 fn size_inputs(args: &SizeArgs) -> Result<Sizing, CliError> {
     args.input.files().check()?;
     let offers = read_offers(&args.terms)?;
@@ -56,14 +54,7 @@ fn size_inputs(args: &SizeArgs) -> Result<Sizing, CliError> {
         let text = text.unwrap_or_else(|| label!("# No cloud volume carries the demand: nothing to buy.\n").to_owned());
         put(path, text.as_bytes())?;
     }
-    check_carried(&sizing)?;
     Ok(sizing)
-}
-
-/// Fails if no configuration carries the demand as fast as today's storage.
-fn check_carried(sizing: &Sizing) -> Result<(), CliError> {
-    let is_carried = !sizing.choices.is_empty() || !sizing.layouts.is_empty();
-    if is_carried { Ok(()) } else { Err(CliError::Failed(anyhow::anyhow!(uncarried(sizing)))) }
 }
 
 fn scope(args: &SizeArgs) -> SizingScope {

@@ -14,15 +14,32 @@ pub struct JudgedGate<'a> {
     pub outcome: GateOutcome,
 }
 
-/// Renders XML of `JUnit`: a failed condition is a failure, an undetermined one an error.
-pub fn junit(judged: &[JudgedGate<'_>]) -> String {
+/// A sizing without a configuration that carries the demand as fast as today's storage.
+#[derive(Clone, Debug)]
+pub struct Shortfall {
+    pub reason: String,
+    /// True if no configuration carries it at all, so that conditions have nothing to decide on.
+    pub is_undetermined: bool,
+}
+
+/// Number of failures and of undetermined outcomes.
+pub fn count_outcomes(judged: &[JudgedGate<'_>], shortfall: Option<&Shortfall>) -> [usize; 2] {
     let count = |is: fn(&GateOutcome) -> bool| judged.iter().filter(|one| is(&one.outcome)).count();
-    let failures = count(|outcome| matches!(outcome, GateOutcome::Failed(_)));
-    let errors = count(|outcome| matches!(outcome, GateOutcome::Unknown(_)));
+    let is_short = |is_undetermined| shortfall.is_some_and(|one| one.is_undetermined == is_undetermined);
+    [
+        count(|outcome| matches!(outcome, GateOutcome::Failed(_))) + usize::from(is_short(false)),
+        count(|outcome| matches!(outcome, GateOutcome::Unknown(_))) + usize::from(is_short(true)),
+    ]
+}
+
+/// Renders XML of `JUnit`: a failed condition is a failure, an undetermined one an error. A shortfall is a test of its own.
+pub fn junit(judged: &[JudgedGate<'_>], shortfall: Option<&Shortfall>) -> String {
+    let [failures, errors] = count_outcomes(judged, shortfall);
     let text = |one: &JudgedGate<'_>| gate_outcome(one.gate, &one.outcome);
+    let tests = judged.len() + usize::from(shortfall.is_some());
     let suites = html! {
         testsuites {
-            testsuite name="plimsoll" tests=(judged.len()) failures=(failures) errors=(errors) {
+            testsuite name="plimsoll" tests=(tests) failures=(failures) errors=(errors) {
                 @for one in judged {
                     testcase classname=(one.subject) name={ "not " (one.gate) } {
                         @match one.outcome {
@@ -32,19 +49,24 @@ pub fn junit(judged: &[JudgedGate<'_>]) -> String {
                         }
                     }
                 }
+                @if let Some(Shortfall { reason, is_undetermined }) = shortfall {
+                    testcase classname="plimsoll" name="carried as fast as today" {
+                        @if *is_undetermined { error message=(reason) {} } @else { failure message=(reason) {} }
+                    }
+                }
             }
         }
     };
     format!("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n{}\n", suites.0)
 }
 
-/// Renders a command that failed before its conditions could be judged: a failure of each.
-pub fn junit_of_failure(gates: &[Gate], message: &str) -> String {
+/// Renders a command that failed before its conditions could be judged: an error of each, as the figures do not exist.
+pub fn junit_of_error(gates: &[Gate], message: &str) -> String {
     let suites = html! {
         testsuites {
-            testsuite name="plimsoll" tests=(gates.len()) failures=(gates.len()) errors="0" {
+            testsuite name="plimsoll" tests=(gates.len()) failures="0" errors=(gates.len()) {
                 @for gate in gates {
-                    testcase classname="plimsoll" name={ "not " (gate) } { failure message=(message) {} }
+                    testcase classname="plimsoll" name={ "not " (gate) } { error message=(message) {} }
                 }
             }
         }
@@ -65,7 +87,7 @@ mod tests {
         let judge = |iops: f64| gate.judge(Estimate::bare(iops));
         let outcomes = [judge(18_300.0), GateOutcome::Unknown(GateGap::NoLine), judge(21_000.0)];
         let judged = outcomes.map(|outcome| JudgedGate { subject: "a & b".into(), gate: &gate, outcome });
-        let xml = junit(&judged);
+        let xml = junit(&judged, None);
         assert!(xml.contains(r#"tests="3" failures="1" errors="1""#), "{xml}");
         let failed =
             r#"<testcase classname="a &amp; b" name="not line &lt; 20k"><failure message="failed, line &lt; 20k: "#;

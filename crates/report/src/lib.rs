@@ -46,7 +46,7 @@ pub use json::{
     requirements_json, runs_json, schema_names, settings_json, sizing_json, suite_json, to_json, trial_json,
     watch_json,
 };
-pub use junit::{JudgedGate, junit, junit_of_failure};
+pub use junit::{JudgedGate, Shortfall, count_outcomes, junit, junit_of_error};
 pub use kubernetes::{
     ClaimJob, ClassName, KubernetesClasses, claim_job, claim_job_name, kubernetes, kubernetes_classes,
     kubernetes_of_quotes,

@@ -35,14 +35,44 @@ fn json_on_standard_output_keeps_the_reason_on_standard_error() {
     assert!(stderr.contains("no configuration carries the demand: widen --provider"), "{stderr}");
 }
 
+/// Exit code, XML of `JUnit` and standard error of a sizing of the sample with a condition.
+fn judge(arguments: &str, condition: &str) -> (Option<i32>, String, String) {
+    let folder = Folder::new("size-gate");
+    let report = concat!(env!("CARGO_MANIFEST_DIR"), "/../../samples/awr.html");
+    let load = ["size", report].into_iter().chain(arguments.split_whitespace());
+    let output = folder.run(&load.chain(["--fail-if", condition, "--junit", "gate.xml"]).collect::<Vec<_>>());
+    (output.status.code(), folder.read("gate.xml"), stderr(&output))
+}
+
 #[test]
-fn junit_has_the_failure_if_no_configuration_carries_the_load() {
-    let folder = reports();
-    let load = "size . --capacity 500GiB --provider oci --objective p99<=1us".split_whitespace();
-    let output = folder.run(&load.chain(["--fail-if", "price > 1", "--junit", "gate.xml"]).collect::<Vec<_>>());
-    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
-    let xml = folder.read("gate.xml");
-    assert!(xml.contains(r#"failures="1""#) && xml.contains("no configuration carries the demand"), "{xml}");
+fn condition_on_a_demand_that_nothing_carries_is_undetermined() {
+    let missed = "--capacity 500GiB --provider oci --objective p99<=1us";
+    let cases = [
+        (missed, "price > 1", "no configuration carries the demand: widen"),
+        (missed, "database-time > 2%", "no configuration carries the demand: widen"),
+        ("--capacity 9000TiB --provider aws/gp3", "price > 1", "no configuration is eligible"),
+    ];
+    for (arguments, condition, reason) in cases {
+        let (code, xml, stderr) = judge(arguments, condition);
+        assert_eq!(code, Some(3), "{stderr}");
+        assert!(xml.contains(r#"tests="2" failures="0" errors="2""#) && xml.contains(reason), "{xml}");
+    }
+}
+
+#[test]
+fn unknown_price_is_undetermined() {
+    let (code, xml, stderr) = judge("--capacity 500GiB --provider oci --currency EUR --may-be-slower", "price > 1");
+    assert_eq!(code, Some(3), "{stderr}");
+    assert!(xml.contains(r#"tests="1" failures="0" errors="1""#), "{xml}");
+}
+
+#[test]
+fn slower_storage_fails_a_test_of_its_own() {
+    let (code, xml, stderr) = judge("--capacity 500GiB --provider aws/gp2 --slower 0%", "price > 100000");
+    assert_eq!(code, Some(1), "{stderr}");
+    assert!(xml.contains(r#"tests="2" failures="1" errors="0""#), "{xml}");
+    assert!(xml.contains("passed, not price &gt; 100000"), "{xml}");
+    assert!(xml.contains(r#"name="carried as fast as today"><failure message="configurations that carry"#), "{xml}");
 }
 
 #[test]

@@ -34,6 +34,7 @@ fn format_gap(gap: &GateGap) -> String {
         GateGap::NoLoads(rate) => {
             say!("no open loads were measured on both sides of {rate:.0} IOPS: measure with --rate {rate:.0}")
         }
+        GateGap::NoConfiguration => label!("no configuration carries the demand").into(),
         GateGap::OtherCurrency(currency) => {
             say!("the price is in {currency}: write a limit in {currency}, or set --currency to that of the limit")
         }
