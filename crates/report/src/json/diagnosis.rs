@@ -350,9 +350,9 @@ view! {
         /// Parts that change.
         parts: Vec<EffectOnClass> = each(&effect.parts),
         /// Classes that are assumed not to change.
-        kept: Vec<ClassName> = effect.retained.iter().map(|(class, _)| (*class).into()).collect(),
+        unchanged: Vec<ClassName> = effect.retained.iter().map(|(class, _)| (*class).into()).collect(),
         /// Seconds of each of these classes.
-        kept_seconds: Vec<f64> = effect.retained.iter().map(|(_, seconds)| *seconds).collect(),
+        unchanged_seconds: Vec<f64> = effect.retained.iter().map(|(_, seconds)| *seconds).collect(),
         /// Seconds of all other time, which does not change. With the parts and the classes that do not change, it is the
         /// database's time.
         other_seconds: f64 = effect.other_s(),

@@ -604,7 +604,7 @@ fn database_time_is_the_sum_of_its_rows() {
     let time = &json["choices"][0]["database_time"];
     assert_eq!(time["seconds_after"], 630.0);
     assert_eq!(time["other_seconds"], 410.0);
-    assert_eq!((&time["kept_seconds"][0], &time["filtering_seconds"][1]), (&60.0.into(), &20.0.into()));
+    assert_eq!((&time["unchanged_seconds"][0], &time["filtering_seconds"][1]), (&60.0.into(), &20.0.into()));
     assert_eq!(time["parts"][0]["latency_seconds"][1], 0.001);
 }
 
