@@ -10,6 +10,7 @@ mod tidy {
     mod dependencies;
     mod documents;
     mod edges;
+    mod english;
     mod identifiers;
     mod leaks;
     mod modules;
