@@ -127,7 +127,7 @@ fn check_prepared(recipe: &dyn Recipe, ran: &SuiteRun, failed: bool) -> Result<(
         EndReason::Interrupted => Err(CliError::Interrupted),
         EndReason::Complete if !failed => Ok(()),
         _ => {
-            let verdicts = ran.verdicts.iter().map(plimsoll_report::words::verdict);
+            let verdicts = ran.verdicts.iter().map(words::verdict);
             let why: Vec<String> = ran.findings.iter().map(Finding::text).chain(verdicts).collect();
             Err(CliError::Failed(anyhow::anyhow!(say!(
                 "the data of {} were not loaded: {}",
