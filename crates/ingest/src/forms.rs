@@ -102,7 +102,7 @@ pub(crate) static FORMS: &[Form] = &[
 pub(crate) fn create_reader(form: &Form, input: &FormatInput) -> Box<dyn Format> {
     match form.reader {
         FormatReader::Lines(open) => {
-            Box::new(Lines { format: open(input), lines: LineBuffer::default(), tail: TextTail::default() })
+            Box::new(Lines { format: open(input), buffer: LineBuffer::default(), tail: TextTail::default() })
         }
         FormatReader::Document(read) | FormatReader::Bytes(read) => {
             Box::new(Document { read, takes: form.takes(), input: input.clone(), bytes: Vec::new() })
@@ -115,21 +115,21 @@ pub(crate) fn create_reader(form: &Form, input: &FormatInput) -> Box<dyn Format>
 /// Passes the lines of a text to a format.
 struct Lines {
     format: Box<dyn LineFormat>,
-    lines: LineBuffer,
+    buffer: LineBuffer,
     tail: TextTail,
 }
 
 impl Format for Lines {
     fn feed(&mut self, bytes: &[u8], out: &mut Builder) -> Result<(), Refusal> {
-        let Self { format, lines, tail } = self;
+        let Self { format, buffer, tail } = self;
         tail.push(bytes);
-        lines.feed(bytes, Form::MAX_LINE + 1, |line, number| hand_on(format.as_mut(), line, number, out))?;
+        buffer.feed(bytes, Form::MAX_LINE + 1, |line, number| hand_on(format.as_mut(), line, number, out))?;
         // A text without line ends is refused before it ends.
-        lines.last().map_or(Ok(()), |(line, number)| check_length(line, number, out))
+        buffer.last().map_or(Ok(()), |(line, number)| check_length(line, number, out))
     }
 
     fn end(&mut self, out: &mut Builder) -> Result<(), Refusal> {
-        if let Some((line, number)) = self.lines.last()
+        if let Some((line, number)) = self.buffer.last()
             && is_usable(&self.tail, number, out)
         {
             hand_on(self.format.as_mut(), line, number, out)?;
@@ -191,9 +191,9 @@ impl Format for Document {
     fn end(&mut self, out: &mut Builder) -> Result<(), Refusal> {
         let mut tail = TextTail::default();
         tail.push(&self.bytes);
-        let ends = self.bytes.iter().filter(|byte| **byte == b'\n').count();
+        let ends = memchr::memchr_iter(b'\n', &self.bytes).count();
         if self.takes == Takes::Text && !is_usable(&tail, ends as u64 + 1, out) {
-            let end = self.bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
+            let end = memchr::memrchr(b'\n', &self.bytes).map_or(0, |end| end + 1);
             self.bytes.truncate(end);
         }
         (self.read)(&self.input, &self.bytes, out)

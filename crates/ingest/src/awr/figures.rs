@@ -897,7 +897,7 @@ fn check_window(page: &mut Page<'_>) {
 fn check_reach(page: &mut Page<'_>) {
     let counts = page.report.resources.iter().filter(|row| row.resource == Resource::Instances);
     let instances = counts.map(|row| row.stated.value).fold(0.0, f64::max);
-    if page.report.reach != Reach::Cluster && (page.report.is_of_cluster || instances > 1.0) {
+    if page.report.reach != Reach::Cluster && (page.report.rac.eq_ignore_ascii_case("yes") || instances > 1.0) {
         let count = Some(instances as u32).filter(|count| *count > 1);
         page.out.caution(None, Doubt::InstanceOfCluster { count });
     }

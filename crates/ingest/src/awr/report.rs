@@ -214,8 +214,8 @@ pub(super) struct Report {
     /// Operating system and processors of the host.
     pub(super) platform: String,
     pub(super) release: String,
-    /// An instance of a cluster, by its head.
-    pub(super) is_of_cluster: bool,
+    /// `YES` for an instance of a cluster.
+    pub(super) rac: String,
     pub(super) startup: Option<DateTime>,
     pub(super) begin: Option<DateTime>,
     pub(super) end: Option<DateTime>,

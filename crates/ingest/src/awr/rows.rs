@@ -127,7 +127,7 @@ fn read_names(report: &mut Report, section: AwrSection, table: &NamedTable) -> u
             keep(&mut report.database_id, "db id");
             keep(&mut report.release, "release");
             keep(&mut report.instance, "instance");
-            report.is_of_cluster |= text("rac").is_some_and(|rac| rac.eq_ignore_ascii_case("yes"));
+            keep(&mut report.rac, "rac");
         }
         AwrSection::Instance => keep(&mut report.instance, "instance"),
         AwrSection::Container => {

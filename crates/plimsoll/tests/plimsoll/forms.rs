@@ -104,11 +104,11 @@ fn commands_about_the_program_have_every_form() {
     folder.write("config.toml", "currency = \"JPY\"\n");
     let folder = folder.env("PLIMSOLL_CONFIG", "config.toml");
     check(&folder, &["config"], "JPY", "plimsoll.config/1");
-    std::fs::rename(folder.join("config.toml"), folder.join("other.toml")).expect("the file is renamed");
+    fs::rename(folder.join("config.toml"), folder.join("other.toml")).expect("the file is renamed");
     let missing = folder.run(&["presets"]);
     assert_eq!(missing.status.code(), Some(2), "a missing file is not ignored");
     assert!(String::from_utf8_lossy(&missing.stderr).contains("PLIMSOLL_CONFIG names no file (config.toml)"));
-    std::fs::rename(folder.join("other.toml"), folder.join("config.toml")).expect("the file is renamed");
+    fs::rename(folder.join("other.toml"), folder.join("config.toml")).expect("the file is renamed");
     check(&folder, &["runs", "prune", "--keep", "9"], "", "plimsoll.changes/1");
 }
 
