@@ -69,10 +69,12 @@ pub(crate) fn assumed_peaks(sizing: &Sizing) -> Option<String> {
     ))
 }
 
-/// A configuration with less headroom that costs much less: `19,075.11 USD with 19 % headroom (--headroom 19%)`.
+/// A configuration with less headroom that costs much less: `19,075.11 USD with its machine at 19 % headroom (--headroom
+/// 19%)`.
 pub(crate) fn less_headroom(less: &LessHeadroom) -> Option<String> {
     let headroom = number::three(less.headroom * 100.0);
-    Some(say!("{} with {headroom} % headroom (--headroom {headroom}%)", less.choice.total()?))
+    let machine = with_machines(less.choice.machine.as_ref());
+    Some(say!("{}{machine} at {headroom} % headroom (--headroom {headroom}%)", less.choice.total()?))
 }
 
 /// The cluster and the storage cells of today: what is priced, and the support of the recommended platform.
@@ -316,10 +318,11 @@ pub(crate) fn without_scans(without: &WithoutScans) -> String {
     )
 }
 
-/// A wider stripe that costs less: `1,325.98 USD with 8 volumes (--stripe 8)`.
+/// A wider stripe that costs less: `1,325.98 USD with its machine as 8 volumes (--stripe 8)`.
 pub(crate) fn wider(choice: &Choice) -> Option<String> {
     let members = choice.offer.config.wraps.iter().map(plimsoll_catalogue::Wrap::members).product::<u32>();
-    Some(say!("{} with {members} volumes (--stripe {members})", choice.total()?))
+    let machine = with_machines(choice.machine.as_ref());
+    Some(say!("{}{machine} as {members} volumes (--stripe {members})", choice.total()?))
 }
 
 /// The machines of a price: ` with its machine`, ` with 4 machines`.

@@ -527,7 +527,7 @@ fn conditions_of_the_recommendation_are_cautions_in_a_line() {
     sizing.less_headroom = Some(LessHeadroom { headroom: 0.19, choice: choice.clone() });
     sizing.wider = Some(choice);
     let configuration = page(&sizing).figures.into_iter().find(|fact| fact.name == "Configuration").unwrap();
-    assert_eq!(configuration.remarks[1], format!("{total} with 19 % headroom (--headroom 19%)"));
+    assert_eq!(configuration.remarks[1], format!("{total} with its machine at 19 % headroom (--headroom 19%)"));
     assert!(configuration.remarks[2].contains("(--stripe 1)"), "{:?}", configuration.remarks);
 }
 
