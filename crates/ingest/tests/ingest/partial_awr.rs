@@ -402,7 +402,8 @@ fn tabs_and_quotation_marks_change_no_figure() {
 
 /// As `cat -n` and editors print a text.
 fn number_lines(text: &str, mark: &str) -> String {
-    text.lines().zip(1..).map(|(line, number)| format!("{number:6}{mark}{line}\n")).collect()
+    let number_line = |(line, number): (&str, u32)| format!("{number:6}{mark}{line}");
+    text.lines().zip(1..).map(number_line).collect::<Vec<_>>().join("\n") + "\n"
 }
 
 #[test]
@@ -507,8 +508,8 @@ fn copied_tables_are_read_by_the_names_of_their_columns() {
         let reading = check(&list(mark), &expected);
         assert_eq!((reading.kind.id, reading.times[0].database_s), ("awr-cells", 7_200.0), "{}", list(mark));
     }
-    let lost = browser().split_inclusive('\n').map(|line| line.trim_start_matches('\t')).collect();
-    for text in [BARS.to_owned(), bordered(), browser(), lost, quote_text(BARS)] {
+    let without_edges = browser().split_inclusive('\n').map(|line| line.trim_start_matches('\t')).collect();
+    for text in [BARS.to_owned(), bordered(), browser(), without_edges, quote_text(BARS)] {
         let reading = check(&text, &expected);
         assert_eq!(reading.kind.id, "awr-cells");
         assert_eq!((reading.scopes[0].instance.as_str(), reading.times[0].database_s), ("quay1", 7_200.0), "{text}");

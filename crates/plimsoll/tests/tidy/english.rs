@@ -57,7 +57,7 @@ fn find(tokens: TokenStream, scope: Scope, found: &mut Vec<usize>) {
                 continue;
             }
             [TokenTree::Punct(mark), TokenTree::Punct(_), TokenTree::Group(_), ..] if mark.as_char() == '#' => {
-                index += 2
+                index += 2;
             }
             [TokenTree::Ident(name), TokenTree::Group(_), ..] if name == "expect" => index += 1,
             [TokenTree::Ident(name), TokenTree::Punct(mark), TokenTree::Group(group), ..] if mark.as_char() == '!' => {

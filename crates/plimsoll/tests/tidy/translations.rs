@@ -82,7 +82,7 @@ fn collect_values(value: &toml::Value, table: &str, key: &str, texts: &mut Vec<S
         }
         // Names of stages, in quotation marks.
         toml::Value::String(text) if key == "stages" => {
-            texts.extend(text.split('"').skip(1).step_by(2).map(String::from))
+            texts.extend(text.split('"').skip(1).step_by(2).map(String::from));
         }
         _ => {}
     }
