@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use proc_macro2::{TokenStream, TokenTree};
 
-use super::complaint::{Complaint, assert_found, assert_none};
+use super::complaint::{Complaint, assert_found, assert_none, check_counts};
 use super::source::{Source, ends_item, is_test, sources};
 use super::tree;
 
@@ -105,25 +105,7 @@ fn check(sources: &[Source], listed: &str) -> Vec<Complaint> {
         find(source.text.parse().expect("the source was parsed before"), scope, &mut lines);
         texts.entry(name).or_default().extend(lines.iter().map(|line| format!("{}:{line}", source.path)));
     }
-    let listed: BTreeMap<&str, usize> = listed
-        .lines()
-        .filter_map(|line| line.split_once(' '))
-        .filter_map(|(name, number)| Some((name, number.trim().parse().ok()?)))
-        .collect();
-    let complain = |(name, places): (&str, Vec<String>)| {
-        let (number, allowed) = (places.len(), listed.get(name).copied().unwrap_or_default());
-        (number != allowed).then(|| Complaint {
-            place: ENGLISH.to_owned(),
-            found: format!("crate {name} has {number} English texts: {}", places.join(" ")),
-            allowed: allowed.to_string(),
-            remedy: if number > allowed {
-                "write new ones with say!, label! or static_text!".to_owned()
-            } else {
-                format!("write {name} {number}")
-            },
-        })
-    };
-    texts.into_iter().filter_map(complain).collect()
+    check_counts(ENGLISH, listed, texts, "English texts", "write new ones with say!, label! or static_text!")
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use proc_macro2::{TokenStream, TokenTree};
 
-use super::complaint::{Complaint, assert_found, assert_none};
+use super::complaint::{Complaint, assert_found, assert_none, check_counts};
 use super::source::{Source, ends_item, is_test, sources};
 use super::tree;
 
@@ -19,9 +19,9 @@ const MIN_WORDS: usize = 7;
 /// First words of SQL statements.
 const SQL_VERBS: [&str; 8] = ["CALL", "CREATE", "DELETE", "INSERT", "SELECT", "SET", "UPDATE", "WITH"];
 
-fn count(tokens: TokenStream) -> usize {
+fn find(tokens: TokenStream, found: &mut Vec<usize>) {
     let tokens: Vec<TokenTree> = tokens.into_iter().collect();
-    let (mut index, mut found) = (0, 0);
+    let mut index = 0;
     while index < tokens.len() {
         match &tokens[index..] {
             [TokenTree::Punct(mark), TokenTree::Group(attribute), rest @ ..] if mark.as_char() == '#' => {
@@ -35,13 +35,14 @@ fn count(tokens: TokenStream) -> usize {
                 index += 2;
             }
             [TokenTree::Ident(name), TokenTree::Group(_), ..] if name == "expect" => index += 1,
-            [TokenTree::Group(group), ..] => found += count(group.stream()),
-            [TokenTree::Literal(literal), ..] => found += usize::from(is_sentence(&literal.to_string())),
+            [TokenTree::Group(group), ..] => find(group.stream(), found),
+            [TokenTree::Literal(literal), ..] if is_sentence(&literal.to_string()) => {
+                found.push(literal.span().start().line);
+            }
             _ => {}
         }
         index += 1;
     }
-    found
 }
 
 fn is_sentence(literal: &str) -> bool {
@@ -51,33 +52,17 @@ fn is_sentence(literal: &str) -> bool {
 }
 
 fn check(sources: &[Source], listed: &str) -> Vec<Complaint> {
-    let mut found: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut found: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for source in sources.iter().filter(|source| !source.path.ends_with("/tests.rs")) {
         let name = source.path.strip_prefix("crates/").and_then(|path| path.split_once("/src/"));
         if let Some((name, _)) = name.filter(|(name, _)| CRATES.contains(name)) {
-            let tokens = source.text.parse().expect("the source was parsed before");
-            *found.entry(name).or_default() += count(tokens);
+            let mut lines = Vec::new();
+            find(source.text.parse().expect("the source was parsed before"), &mut lines);
+            found.entry(name).or_default().extend(lines.iter().map(|line| format!("{}:{line}", source.path)));
         }
     }
-    let listed: BTreeMap<&str, usize> = listed
-        .lines()
-        .filter_map(|line| line.split_once(' '))
-        .filter_map(|(name, number)| Some((name, number.trim().parse().ok()?)))
-        .collect();
-    let complain = |(name, number): (&str, usize)| {
-        let allowed = listed.get(name).copied().unwrap_or_default();
-        (number != allowed).then(|| Complaint {
-            place: SENTENCES.to_owned(),
-            found: format!("crate {name} has {number} sentences"),
-            allowed: allowed.to_string(),
-            remedy: if number > allowed {
-                "return data, and write the sentence in crates/report/src/words".to_owned()
-            } else {
-                format!("write {name} {number}")
-            },
-        })
-    };
-    found.into_iter().filter_map(complain).collect()
+    let remedy = "return data, and write the sentence in crates/report/src/words";
+    check_counts(SENTENCES, listed, found, "sentences", remedy)
 }
 
 #[test]
