@@ -282,7 +282,7 @@ impl DatabaseDemand {
     }
 
     /// The mean time in seconds of the reads of a window, if it is so short that the page cache answered a part of them. The
-    /// reads that reached storage cannot be told from the others.
+    /// reads that reached storage cannot be distinguished from the others.
     pub fn cached_read_s(&self, slot: usize) -> Option<f64> {
         let of_class = |class| self.latency_s(class, slot).filter(|seconds| *seconds > 0.0);
         let seconds = [Class::Read, Class::RandomRead, Class::SequentialRead].into_iter().find_map(of_class)?;
