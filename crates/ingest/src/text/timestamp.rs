@@ -53,12 +53,12 @@ impl Stamp {
         }
     }
 
-    /// A time of day on the date of another timestamp in the same zone; on the next date if it would otherwise be much
-    /// earlier, other than by a change of clocks.
+    /// A time of day on the date of another timestamp in the same zone; on the next date if it would otherwise be earlier by
+    /// more than a change of clocks.
     pub(crate) fn next_at(self, time: Time) -> Option<Self> {
         let next = |before: DateTime| {
             let at = before.date().to_datetime(time);
-            let is_next = before.duration_since(at) > SignedDuration::from_hours(12);
+            let is_next = before.duration_since(at) > SignedDuration::from_hours(1);
             if is_next { at.checked_add(SignedDuration::from_hours(24)).ok() } else { Some(at) }
         };
         Some(Self { at: next(self.at)?, order: self.order.map(next)?, ..self })
