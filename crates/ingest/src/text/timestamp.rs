@@ -541,7 +541,7 @@ fn parse_month(name: &str) -> Option<i8> {
 
 #[cfg(test)]
 mod tests {
-    use jiff::civil::date;
+    use jiff::civil::{date, time};
     use jiff::tz::TimeZone;
 
     use super::{Stamp, Taken, in_zone, of_line, of_unix, parse};
@@ -562,6 +562,21 @@ mod tests {
             None => "none".to_owned(),
         };
         assert_eq!(found, expected, "{line:?}");
+    }
+
+    #[test]
+    fn earlier_times_of_day_are_of_the_next_date() {
+        let check = |at: [i8; 2], next: [i8; 2], day: i8| {
+            let before = Stamp::on(date(2026, 10, 25), time(at[0], at[1], 0, 0));
+            let found = before.next_at(time(next[0], next[1], 0, 0)).expect("a time");
+            assert_eq!(found.at.date(), date(2026, 10, day), "{at:?} {next:?}");
+        };
+        check([13, 0], [13, 1], 25);
+        check([23, 59], [0, 0], 26);
+        check([17, 0], [9, 0], 26);
+        check([13, 0], [11, 30], 26);
+        // A change of clocks.
+        check([2, 59], [2, 0], 25);
     }
 
     #[test]
