@@ -1,12 +1,13 @@
-//! Fails if the shipped binary has become slower by half: processor times of commands, as multiples of the processor
-//! time of a fixed loop in this process.
+//! Fails if the shipped binary takes twice the recorded processor time: times of commands, as multiples of that of a fixed
+//! loop in this process.
 //!
 //! `cargo bench --bench speed`, or without the other dependencies of the benches:
 //! `rustc -O --edition 2024 -o target/speed crates/plimsoll/benches/speed.rs && target/speed target/release/plimsoll`.
 //!
 //! Each round runs the loop before each command, and the smallest ratio of all rounds counts: other processes and a
-//! hypervisor slow both, and only ever add time. A change that is slower for a reason raises the ratio of its row, with
-//! the reason in the commit.
+//! hypervisor slow both, and only ever add time. Caches and processors still move ratios by a third: a row that is slower
+//! by half is marked, and fails from twice its ratio. A change that is slower for a reason raises the ratio of its row,
+//! with the reason in the commit.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
 use std::cmp::Reverse;
@@ -14,10 +15,11 @@ use std::collections::BinaryHeap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 
-/// Ratio to the recorded ratio from which a command is too slow.
-const MAX_SLOWDOWN: f64 = 1.5;
+/// Ratios to the recorded ratio from which a command is marked, and from which it fails.
+const MARKED: f64 = 1.5;
+const MAX_SLOWDOWN: f64 = 2.0;
 const MIN_ROUNDS: u32 = 3;
-/// Further rounds while a command is too slow.
+/// Further rounds while a command is marked.
 const MAX_ROUNDS: u32 = 9;
 /// Events of the loop: about half a second.
 const EVENTS: u32 = 20_000_000;
@@ -67,9 +69,9 @@ const ROWS: &[Row] = &[
     Row {
         name: "size, an AWR report",
         arguments: &["size", "samples/awr.html", "--capacity", "500GiB", "--json", "-"],
-        ratio: 2.2,
+        ratio: 2.8,
     },
-    Row { name: "demand, four weeks of iostat", arguments: &["demand", IOSTAT, "--json", "-"], ratio: 0.8 },
+    Row { name: "demand, four weeks of iostat", arguments: &["demand", IOSTAT, "--json", "-"], ratio: 1.0 },
 ];
 
 fn main() -> ExitCode {
@@ -95,10 +97,10 @@ fn main() -> ExitCode {
 fn compare(binary: &Path, iostat: &Path) -> ExitCode {
     let mut best = vec![f64::INFINITY; ROWS.len()];
     let mut seconds = vec![f64::INFINITY; ROWS.len()];
-    let is_slow = |row: &Row, ratio: f64| ratio > row.ratio * MAX_SLOWDOWN;
+    let exceeds = |row: &Row, ratio: f64, slowdown: f64| ratio > row.ratio * slowdown;
     for round in 0..MAX_ROUNDS {
         for (index, row) in ROWS.iter().enumerate() {
-            if round >= MIN_ROUNDS && !is_slow(row, best[index]) {
+            if round >= MIN_ROUNDS && !exceeds(row, best[index], MARKED) {
                 continue;
             }
             let by_loop = time_loop();
@@ -113,8 +115,12 @@ fn compare(binary: &Path, iostat: &Path) -> ExitCode {
     println!("{:32} {:>9} {:>12} {:>9}", "command", "CPU", "of the loop", "recorded");
     let mut slow = 0;
     for (index, row) in ROWS.iter().enumerate() {
-        let verdict = if is_slow(row, best[index]) { "  too slow" } else { "" };
-        slow += u32::from(!verdict.is_empty());
+        let verdict = match best[index] {
+            ratio if exceeds(row, ratio, MAX_SLOWDOWN) => "  too slow",
+            ratio if exceeds(row, ratio, MARKED) => "  slower than recorded",
+            _ => "",
+        };
+        slow += u32::from(exceeds(row, best[index], MAX_SLOWDOWN));
         println!("{:32} {:>7.2} s {:>12.2} {:>9.2}{verdict}", row.name, seconds[index], best[index], row.ratio);
     }
     if slow > 0 {
