@@ -82,8 +82,11 @@ pub(crate) fn fastest(curve: &Curve) -> Option<&Run> {
     complete_runs(curve).max_by(|a, b| a.figures.iops.value.total_cmp(&b.figures.iops.value))
 }
 
-/// The run nearest the load line, otherwise nearest the knee, otherwise the fastest. Open loads are preferred on ties.
+/// The run nearest the load line, otherwise nearest the knee, otherwise the fastest. Of runs about as near, those within the
+/// objective are preferred, because deeper queues beyond the load line complete as much; open loads on ties.
 pub(crate) fn at_line(curve: &Curve) -> Option<&Run> {
+    /// Maximum distance of runs of which the objective decides, relative to the load line.
+    const NEAR: f64 = 0.1;
     let Some(line) = &curve.load_line else {
         let knee = find_knee(curve).and_then(|knee| complete_runs(curve).find(|run| run.offered == knee.offered));
         return knee.or_else(|| fastest(curve));
@@ -93,7 +96,13 @@ pub(crate) fn at_line(curve: &Curve) -> Option<&Run> {
         let relative = (run.figures.iops.value - iops.value).abs() / iops.value.max(1.0);
         if is_open(run) { relative } else { relative + 0.02 }
     };
-    sustained(curve).min_by(|a, b| distance(a).total_cmp(&distance(b)))
+    let objective = line.objective();
+    let misses = |run: &Run| {
+        let reached = of_measure(run, objective.measure).filter(|_| objective.over == Scope::All);
+        reached.is_some_and(|time| time.value > objective.limit.as_nanos() as f64)
+    };
+    let rank = |run: &Run| (distance(run) > NEAR, misses(run));
+    sustained(curve).min_by(|a, b| rank(a).cmp(&rank(b)).then_with(|| distance(a).total_cmp(&distance(b))))
 }
 
 /// The value of the objective's measure in a run; `None` if the run lacks it.

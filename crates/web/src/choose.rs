@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use hyper::StatusCode;
-use plimsoll_catalogue::{Currency, PriceTerms};
+use plimsoll_catalogue::{Currency, PriceTerms, translate};
 use plimsoll_choose::diagnosis::{DiagnoseOptions, Diagnosis, diagnose};
 use plimsoll_choose::sizing::{
     Assumption, Best, Choice, ClassObjective, Design, DesignError, Growth, Search, Sizing, SizingRequirements,
@@ -318,7 +318,7 @@ fn describe_choice(choice: &Choice) -> ChoiceEntry {
         monthly: choice.total().map(|total| total.to_string()),
         jpy: figures.jpy,
         iops: figures.iops,
-        limit: choice.binds.as_ref().map(|limit| limit.name.to_string()),
+        limit: choice.binds.as_ref().map(|limit| translate(&limit.name).to_owned()),
         over: choice.binds.as_ref().map(|limit| limit.over),
         machine: choice.machine.as_ref().and_then(|machine| machine.offer.short().machine.map(|part| part.to_string())),
         latency: choice.latency.iter().map(|one| (one.class.name().to_owned(), one.mean.as_nanos())).collect(),

@@ -3,7 +3,7 @@
 //! Computed from the catalogue alone, so that they follow a slider.
 
 use plimsoll_catalogue::{
-    Ask, Bound, Chosen, Config, Date, Like, Offer, OptionValue, PriceTerms, ProductKind, Setting,
+    Ask, Bound, Chosen, Config, Date, Like, Offer, OptionValue, PriceTerms, ProductKind, Setting, translate,
 };
 use plimsoll_language::{label, say};
 use plimsoll_units::Bytes;
@@ -108,7 +108,7 @@ pub fn figures(shared: &ConsoleState, request: &FiguresRequest) -> Result<Config
 
 pub fn of_offer(offer: &Offer) -> ConfigFigures {
     let bound = |ask: &Ask| offer.standing(ask).binding().copied();
-    let limit = |bound: &Bound| offer.ceilings.get(bound.ceiling).map(|ceiling| ceiling.name.to_string());
+    let limit = |bound: &Bound| offer.ceilings.get(bound.ceiling).map(|ceiling| translate(&ceiling.name).to_owned());
     let (small, large) = (bound(&SMALL), bound(&LARGE));
     let prices = offer.prices();
     let price = |code: &str| {
@@ -139,7 +139,7 @@ pub fn of_offer(offer: &Offer) -> ConfigFigures {
 pub fn find_binding(offer: &Offer, ask: &Ask) -> Option<(f64, String)> {
     let standing = offer.standing(ask);
     let bound = standing.binding()?;
-    Some((bound.iops, offer.ceilings.get(bound.ceiling)?.name.to_string()))
+    Some((bound.iops, translate(&offer.ceilings.get(bound.ceiling)?.name).to_owned()))
 }
 
 fn range(option: &Chosen) -> Option<Range> {
