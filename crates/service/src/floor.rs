@@ -51,7 +51,7 @@ pub(crate) fn check(product: &Product, size: u64, floor: &Floor, slow: Slow) -> 
 pub(crate) fn ceiling(product: &Product, size: u64, floor: &Floor, slow: Slow) -> Option<HostCeiling> {
     let host_iops = floor.iops / 2 * u64::from(slow.times());
     let (product_iops, _) = if floor.iops == 0 { return None } else { at_best(product, size) };
-    (product_iops > host_iops as f64).then_some(HostCeiling { host_iops, product_iops: product_iops as u64 })
+    (product_iops > host_iops as f64).then_some(HostCeiling { host_iops, product_iops: product_iops.round() as u64 })
 }
 
 /// The better of two measurements: a host that is busy meanwhile seems slower than it is.

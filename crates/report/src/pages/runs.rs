@@ -4,7 +4,7 @@ use plimsoll_language::{label, say};
 use plimsoll_record::{Curve, Objective, SuiteRun};
 
 use crate::page::{Column, ColumnKind, Page, Table, TableLayout};
-use crate::words;
+use crate::{pick, words};
 
 #[derive(Clone, Debug)]
 pub struct KeptRun {
@@ -20,7 +20,10 @@ pub struct KeptRun {
 
 impl KeptRun {
     pub fn of_curve(name: String, curve: &Curve) -> Self {
-        let line = || curve.load_line.as_ref().map(words::load_line);
+        let line = || {
+            let closed = pick::closed_answer(curve).map(|closed| say!("closed loads: {}", words::closed_line(closed)));
+            closed.or_else(|| curve.load_line.as_ref().map(words::load_line))
+        };
         let result = words::ended(curve.ended).map(str::to_owned).or_else(line);
         let result = result.unwrap_or_else(|| label!("no load line").to_owned());
         let iops = curve.load_line.and_then(|line| line.iops()).map(|iops| iops.value);
