@@ -199,6 +199,30 @@ fn flexible_servers_are_limited_by_disk_and_machine() {
     refused("azure/mysql-flexible:20GiB,general-purpose-2,iops=3300", "can be 360 to 3,200");
 }
 
+/// `add one, such as db.t3.large`: a class without a price would leave the price unknown.
+#[test]
+fn proposed_instance_classes_have_a_price() {
+    let has_price = |config: String| {
+        let price = try_offer(&config).ok().and_then(|offer| offer.price().ok());
+        price.is_some_and(|price| {
+            !price.without.iter().any(|part| part.contains("machine") || part.contains("instance"))
+        })
+    };
+    let mut count = 0;
+    for product in BUILT_IN.products().filter(|product| product.kind() == ProductKind::Managed) {
+        let config = format!("{}:100{}", product.name(), product.capacity_unit().0);
+        let Ok(without_class) = try_offer(&config) else { continue };
+        let texts = without_class.doubts().into_iter().map(|doubt| doubt.text);
+        for text in texts.chain(without_class.needs().iter().map(|need| need.to_string())) {
+            let Some((_, classes)) = text.split_once("add one, such as ") else { continue };
+            let classes = classes.split([' ', ',']).filter(|word| word.contains(['.', '_']));
+            assert!(classes.into_iter().any(|class| has_price(format!("{config},{class}"))), "{config}: {text}");
+            count += 1;
+        }
+    }
+    assert!(count >= 6, "RDS, Aurora and Azure propose some: {count}");
+}
+
 #[test]
 fn products_without_published_limits_have_no_ceiling_and_no_model() {
     for config in ["aws/aurora:100GiB", "gcp/alloydb:100GiB"] {

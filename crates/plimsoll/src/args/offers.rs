@@ -56,7 +56,7 @@ pub struct TermsArgs {
     /// Currency of prices, such as USD or JPY; prices are not converted
     #[arg(long, global = true, value_name = "CODE")]
     pub currency: Option<Currency>,
-    /// Region of prices, such as ap-northeast-1; for several vendors with commas: eu-west-2,westeurope
+    /// Region of prices, such as ap-northeast-1; for several vendors with commas: us-east-1,eastus
     #[arg(long, global = true, value_name = "REGION")]
     pub region: Option<String>,
     /// Your own monthly price of a product or machine, instead of the catalogue's: a total, or an amount for each GiB,
