@@ -286,10 +286,10 @@ pub(crate) const XML: Form = Form::refused(
     &InputFault::SysstatXml,
 );
 
-/// iostat and vmstat of Solaris, AIX, BSD, macOS and HP-UX.
+/// iostat, vmstat and sar of Solaris, AIX, BSD, macOS and HP-UX.
 pub(crate) const FOREIGN: Form = Form::refused(
     "iostat-other",
-    "iostat or vmstat of another system",
+    "iostat, vmstat, sar of another system",
     |head| Resemblance::is(6, head.text().lines().take(200).any(is_foreign)),
     &InputFault::OtherSystem,
 );
@@ -305,4 +305,6 @@ fn is_foreign(line: &str) -> bool {
         || has_all(&["KB/t", "tps", "MB/s"])
         || has_all(&["bps", "sps", "msps"])
         || has_all(&["kthr", "memory", "page"])
+        // sar -d of Solaris and HP-UX, and of AIX with Kbs/s.
+        || has_all(&["avque", "r+w/s", "avwait", "avserv"])
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::builder::Builder;
 use crate::devices::Devices;
 use crate::layers::Layer;
-use crate::reading::{Class, Fate, Measure, Origin};
+use crate::reading::{Class, Doubt, Fate, Measure, Origin};
 use crate::text::{self, KIB, MIB, SECTOR};
 
 /// The devices of a host.
@@ -290,6 +290,9 @@ impl Disks {
         out.part(name, if self.numbers == 0 { Fate::Empty } else { Fate::Read(self.numbers) });
         for (name, _) in self.devices.iter().filter(|(_, layer)| layer.is_none()) {
             out.part(format!("device {}", name.trim()), Fate::Ignored);
+        }
+        if self.numbers > 0 && self.heading.text.contains("Blk_") {
+            out.caution_once(None, Doubt::BlocksAssumed { columns: "Blk_read, Blk_wrtn", bytes: 512 });
         }
         self.devices.finish(out);
     }

@@ -186,6 +186,7 @@ impl LineFormat for Vmstat {
             out.part("procs, memory, swap, system", Fate::Ignored);
             self.used.emit_share("", "us + sy", None, out);
             out.caution(None, Doubt::BytesOnly { command: "iostat -xt 10" });
+            out.caution(None, Doubt::BlocksAssumed { columns: "bi, bo", bytes: 1_024 });
         }
         self.noted.list(out);
         match self.counters.fault(out) {

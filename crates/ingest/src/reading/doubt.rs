@@ -83,6 +83,8 @@ pub enum Doubt {
     #[error("it lacks the time since then: a day is assumed")] DaySinceStart,
     #[error("a single sample with the mean since the host was started, which hides all peaks: let atop take more \
         samples")] SampleSinceStart,
+    #[error("{columns} count blocks, which are read as {bytes} bytes each, as Linux prints them since 2.6: use iostat -xk if its \
+        version prints others")] BlocksAssumed { columns: &'static str, bytes: u32 },
     #[error("a report without an interval is a mean since the tasks started: skipped; run pidstat -d 10")] MeanOfTasks,
 
     #[error("rows that repeat a time are skipped: {count}; name the column of their volume `volume` if they are of \

@@ -124,7 +124,10 @@ fn judge_value(value: String, peers: &[String]) -> Option<LastLine> {
             true => Some(LastLine::Doubtful(value)),
             false => None,
         },
-        _ => Some(LastLine::Doubtful(value)),
+        // Whole numbers, or decimals of any length: only a value that is shorter than all others may be a beginning.
+        _ => {
+            (peers.len() > 1 && peers.iter().all(|peer| peer.len() > value.len())).then_some(LastLine::Doubtful(value))
+        }
     }
 }
 
@@ -153,7 +156,10 @@ mod tests {
             ("t,a,b\n1,2,500.000\n2,2,510.000\n3,2,50\n", None),
             ("t,a,b\r\n1,2,500.000\r\n2,2,510.000\r\n3,2,50\r", None),
             ("t,a,b\n1,2,500\n2,2,510\n3,2,50", doubtful("50")),
+            ("t,a,b\n1,2,500\n2,2,510\n3,2,520", None),
+            ("t,a,b\n1,2,500\n2,2,9\n3,2,52", None),
             ("t,a,b\n1,2,500.25\n2,2,510.5\n3,2,50", doubtful("50")),
+            ("t,a,b\n1,2,500.25\n2,2,510.5\n3,2,520.5", None),
             ("t,a,b\n1,2,500.000\n2,2,510.000\n3,2", cut("2")),
             ("t,a,b\n1,2,500.000\n2,2,510.000\n3,2,", None),
             ("t;a;b\n1;2;500,25\n2;2;510,25\n3;2;500,2", cut("500,2")),

@@ -368,6 +368,12 @@ fn other_outputs_are_refused_by_name() {
     assert!(refusal(solaris.as_bytes()).contains("only iostat, sar and vmstat of Linux"));
     let aix = "System configuration: lcpu=8 drives=3\n\nDisks:        % tm_act     Kbps      tps    Kb_read   Kb_wrtn\nhdisk0 1 1 1 1 1\n";
     assert!(refusal(aix.as_bytes()).contains("only iostat, sar and vmstat of Linux"));
+    let sar = "SunOS db1 5.10 Generic_147440-01 sun4v    03/02/2026\n\n00:00:01   device        %busy   avque   r+w/s  blks/s  avwait  avserv\n00:05:01   sd0               2     0.0       3      59     0.0     8.1\n";
+    let refused = refusal(sar.as_bytes());
+    assert!(
+        refused.contains("only iostat, sar and vmstat of Linux") && refused.contains("sar of another system"),
+        "{refused}"
+    );
     assert!(refusal(b"\x96\xd5\x75\x21 and more").contains("sar -bd -f FILE"));
     let xml = "<?xml version=\"1.0\"?>\n<!DOCTYPE sysstat>\n<sysstat>\n<host nodename=\"host1\">";
     assert!(refusal(xml.as_bytes()).contains("sadf -d FILE"));

@@ -25,7 +25,8 @@ procs -----------memory---------- ---swap-- -----io---- -system-- ------cpu-----
         first line, since boot: Ignored
         rows: Broken
         ! line 5: an unreadable row: skipped
-        ! it has bytes without operations: record iostat -xt 10 for both",
+        ! it has bytes without operations: record iostat -xt 10 for both
+        ! bi, bo count blocks, which are read as 1024 bytes each, as Linux prints them since 2.6: use iostat -xk if its version prints others",
     );
 }
 
@@ -46,7 +47,8 @@ fn an_abbreviated_zone_is_doubted() {
         procs, memory, swap, system: Ignored
         first line, since boot: Ignored
         ! its times are in JST, an abbreviation that several zones share: specify --time-zone
-        ! it has bytes without operations: record iostat -xt 10 for both",
+        ! it has bytes without operations: record iostat -xt 10 for both
+        ! bi, bo count blocks, which are read as 1024 bytes each, as Linux prints them since 2.6: use iostat -xk if its version prints others",
     );
 }
 
