@@ -261,7 +261,7 @@ pub(crate) enum InvalidRequest {
     UnknownDatabase { name: String, existing: String },
     #[error("no reports of database {name:?}; did you mean {near}?: the reports are of {existing}")]
     SimilarDatabase { name: String, near: String, existing: String },
-    #[error("the reports contain no operations: use an AWR report, or iostat")]
+    #[error("the inputs have no load of storage: use reports of a database or host, such as AWR or iostat")]
     NoOperations,
     #[error("the reports are of several databases or hosts: choose one with --database: {0}")]
     SeveralSubjects(String),
@@ -280,7 +280,11 @@ pub(crate) enum InvalidRequest {
     PriceWithoutCurrency(String),
     #[error("--price {}: prices are compared in {currency} and not converted: state it in {currency}, or use --currency", .product)]
     PriceInOtherCurrency { product: String, currency: Currency },
-    #[error("no price in the catalogue for region {region:?}: use one of {}, or omit --region", .priced)]
+    #[error(
+        "no price in the catalogue for region {region:?}: use one of {}, omit --region, or read the list of this region with \
+             plimsoll prices import",
+        .priced
+    )]
     UnpricedRegion { region: String, priced: String },
     #[error("no price in the catalogue in {currency}: prices are in {}", .priced)]
     UnpricedCurrency { currency: Currency, priced: String },

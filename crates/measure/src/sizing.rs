@@ -278,9 +278,22 @@ fn single_snapshot(readings: &[&Reading]) -> Option<MeasureError> {
     is_empty.then(|| InvalidRequest::of_subject(&reading.name, &caution.doubt).into())
 }
 
+/// A name as an argument; an empty one with its meaning.
+fn name_subject(name: &str) -> &str {
+    if name.is_empty() { label!("'' (without a name in the reports)") } else { name }
+}
+
+/// Fails for readings without a load.
+///
+/// # Errors
+/// No reading has operations of storage.
+pub fn check_load(demand: &Demand) -> Result<(), MeasureError> {
+    if demand.subjects.is_empty() { Err(InvalidRequest::NoOperations.into()) } else { Ok(()) }
+}
+
 /// The named database, or the only one.
 fn find_subject<'d>(demand: &'d Demand, name: Option<&str>) -> Result<&'d DatabaseDemand, MeasureError> {
-    let names = || demand.subjects.iter().map(|subject| subject.name.as_str());
+    let names = || demand.subjects.iter().map(|subject| name_subject(&subject.name));
     match (name, demand.subjects.as_slice()) {
         (Some(name), subjects) => {
             let found = subjects.iter().find(|subject| subject.name.eq_ignore_ascii_case(name));

@@ -2,8 +2,7 @@
 
 use plimsoll_choose::diagnosis::{DiagnoseOptions, Diagnosis, diagnose};
 use plimsoll_ingest::{Demand, Outcome};
-use plimsoll_language::label;
-use plimsoll_measure::list_readings;
+use plimsoll_measure::{list_readings, sizing::check_load};
 
 use crate::args::DiagnoseArgs;
 use crate::cli_error::CliError;
@@ -24,8 +23,5 @@ pub fn run(args: &DiagnoseArgs) -> Result<(), CliError> {
     let page = plimsoll_report::pages::diagnoses(&outcomes, &demand, &found);
     forms.write(&page, || plimsoll_report::diagnoses_json(&outcomes, &found))?;
     list_readings(&outcomes)?;
-    if found.is_empty() {
-        return Err(CliError::usage(label!("the inputs have no storage load: use reports of a database or host")));
-    }
-    Ok(())
+    Ok(check_load(&demand)?)
 }
