@@ -156,6 +156,11 @@ impl Price {
         self.without.is_empty()
     }
 
+    /// Cost of a month; `None` if a part is without an amount, so that the sum is only a lower bound.
+    pub fn total(&self) -> Option<Money> {
+        self.is_complete().then_some(self.monthly)
+    }
+
     /// Days from the date of its oldest source to the date of the terms. `None` when a source has no date that can be
     /// read, and for terms of an earlier time.
     pub fn age_days(&self) -> Option<i64> {

@@ -151,8 +151,8 @@ pub fn matching(catalogue: &Catalogue, need: &Need, terms: &PriceTerms, max: usi
         matches.rejected.extend(attempt.rejected);
     }
     let monthly = |suitable: &SuitableOffer| {
-        let complete = suitable.price.as_ref().filter(|price| price.without.is_empty());
-        complete.map_or(i128::MAX, |price| price.monthly.millionths)
+        let total = suitable.price.as_ref().and_then(Price::total);
+        total.map_or(i128::MAX, |total| total.millionths)
     };
     matches.nearly.sort_by_key(monthly);
     matches.nearly.truncate(max);
@@ -185,7 +185,7 @@ impl Candidate {
     fn new(product: &str, offer: Offer, terms: &PriceTerms) -> Self {
         let price = price_of(&offer, terms);
         let cost = match &price {
-            Some(price) if price.without.is_empty() => price.monthly.as_f64(),
+            Some(price) if price.is_complete() => price.monthly.as_f64(),
             Some(_) => PARTIAL_COST,
             None => f64::MAX,
         };
@@ -263,5 +263,5 @@ pub(crate) fn price_of(offer: &Offer, terms: &PriceTerms) -> Option<Price> {
         terms.currency.is_none_or(|currency| currency == price.monthly.currency) && terms.takes(price.region.as_deref())
     };
     let prices = offer.prices().into_iter().filter(fits);
-    prices.min_by_key(|price| !price.without.is_empty())
+    prices.min_by_key(|price| !price.is_complete())
 }

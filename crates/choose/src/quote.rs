@@ -28,7 +28,7 @@ pub struct Quote {
 impl Quote {
     /// Monthly price; `None` unless each part has one.
     pub fn monthly(&self) -> Option<Money> {
-        self.price.as_ref().ok().filter(|price| price.without.is_empty()).map(|price| price.monthly)
+        self.price.as_ref().ok()?.total()
     }
 }
 

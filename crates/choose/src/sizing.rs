@@ -368,7 +368,7 @@ impl Choice {
 
     /// Monthly price of the configuration and its machine; `None` unless all parts have a price.
     pub fn total(&self) -> Option<Money> {
-        let storage = self.price.as_ref().filter(|price| price.without.is_empty())?.monthly;
+        let storage = self.price.as_ref()?.total()?;
         match &self.machine {
             Some(machine) => storage.plus(machine.monthly?),
             None => Some(storage),
@@ -394,14 +394,11 @@ impl Choice {
 
     /// Order of preference: the completeness of the price, then the total in units of the currency, with an unverified
     /// price of the storage raised by a quarter. Choices without a total are ordered by their excess over the load: the
-    /// smallest sufficient class is probably the cheapest. Those of a managed database lack the price of the same
-    /// instance, and are ordered by the rest.
+    /// smallest sufficient class is probably the cheapest, while a sum without some of its parts is no order.
     pub fn rank(&self) -> (PriceDoubt, f64) {
-        let managed = self.price.as_ref().filter(|_| self.offer.product().managed().is_some());
         let excess = || self.binds.as_ref().map_or(f64::INFINITY, |limit| limit.over);
-        let without_total = || managed.map_or_else(excess, |price| price.monthly.as_f64());
         let raised = |total: Money| total.as_f64() + self.unverified_excess();
-        (self.price_doubt().completeness(), self.total().map_or_else(without_total, raised))
+        (self.price_doubt().completeness(), self.total().map_or_else(excess, raised))
     }
 
     /// What an unverified price of the storage may be too low, in units of the currency; 0 for a verified one.

@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 
 use maud::Markup;
-use plimsoll_catalogue::Money;
+use plimsoll_catalogue::{Money, Price};
 use plimsoll_language::{label, say};
 use plimsoll_record::{Estimate, Weight};
 
@@ -184,6 +184,7 @@ pub struct Table {
     /// Sentences below the table.
     pub notes: Vec<String>,
     pub layout: TableLayout,
+    pub extent: TableExtent,
     /// Place of the intervals of its cells.
     pub intervals: IntervalPlace,
 }
@@ -195,6 +196,16 @@ pub enum TableLayout {
     Grid,
     /// A line for each row, without heads and of any length, so that scripts can read it.
     Lines,
+}
+
+/// Rows of a table on the first screen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum TableExtent {
+    /// The first rows, as many as the screen has room for.
+    #[default]
+    First,
+    /// All rows: the user named each of them.
+    All,
 }
 
 /// Place of the intervals of a table's cells.
@@ -495,6 +506,15 @@ impl Cell {
             exact: format!("{} {}", sum.exact(), sum.currency.code()),
             ..Self::default()
         })
+    }
+
+    /// A monthly price; without a part it is a lower bound, also in CSV, where `>=120.6` is no number to add up.
+    pub fn price(price: Option<&Price>) -> Self {
+        let cell = Self::money(price.map(|price| price.monthly));
+        if price.is_none_or(Price::is_complete) {
+            return cell;
+        }
+        Self { text: format!("{}{}", label!("at least "), cell.text), exact: format!(">={}", cell.exact), ..cell }
     }
 
     pub(crate) fn unknown() -> Self {

@@ -3,7 +3,7 @@
 //! Computed from the catalogue alone, so that they follow a slider.
 
 use plimsoll_catalogue::{
-    Ask, Bound, Chosen, Config, Date, Like, Offer, OptionValue, PriceTerms, ProductKind, Setting, translate,
+    Ask, Bound, Chosen, Config, Date, Like, Offer, OptionValue, Price, PriceTerms, ProductKind, Setting, translate,
 };
 use plimsoll_language::{label, say};
 use plimsoll_units::Bytes;
@@ -112,11 +112,7 @@ pub fn of_offer(offer: &Offer) -> ConfigFigures {
     let (small, large) = (bound(&SMALL), bound(&LARGE));
     let prices = offer.prices();
     let price = |code: &str| {
-        let monthly = prices
-            .iter()
-            .filter(|price| price.is_complete())
-            .map(|price| price.monthly)
-            .find(|monthly| monthly.currency.code() == code);
+        let monthly = prices.iter().filter_map(Price::total).find(|monthly| monthly.currency.code() == code);
         monthly.map(|monthly| monthly.to_string())
     };
     ConfigFigures {

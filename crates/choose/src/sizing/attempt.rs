@@ -7,7 +7,7 @@ use plimsoll_catalogue::{Offer, Price, Product};
 
 use super::assess::{Assessed, Assessor};
 use super::candidates::{Candidate, Group};
-use super::frontier::by_rank;
+use super::frontier::by_rank_in_product;
 use super::machines::{Fleet, lower_options, within_machine};
 use super::size::storage_price;
 use super::{Attachment, Choice, Exclusion, Rejection, RejectionReason, Risk, RiskDetail, RiskKind};
@@ -56,7 +56,7 @@ impl Found {
 
 /// The cheaper of two choices; the first if they are equal.
 fn cheaper(best: Choice, other: Choice) -> Choice {
-    if by_rank(&other, &best).is_lt() { other } else { best }
+    if by_rank_in_product(&other, &best).is_lt() { other } else { best }
 }
 
 /// Ratio of neighbouring rates between which a ceiling is refined.
@@ -342,7 +342,7 @@ impl<'a> Attempt<'a> {
     }
 
     pub(super) fn cheapest(&self) -> Option<&Choice> {
-        self.levels.met.iter().min_by(|a, b| by_rank(a, b))
+        self.levels.met.iter().min_by(|a, b| by_rank_in_product(a, b))
     }
 
     /// The place of the product and its levels in the result.

@@ -45,7 +45,7 @@ impl Candidate {
     pub(super) fn new(offer: Offer, group: Group, assessor: &Assessor<'_>) -> Self {
         let price = price_of(&offer, assessor.terms);
         let cost = match &price {
-            Some(price) if price.without.is_empty() => price.monthly.as_f64(),
+            Some(price) if price.is_complete() => price.monthly.as_f64(),
             Some(price) => PARTIAL_COST + price.monthly.as_f64(),
             None => UNKNOWN_COST + offer.capacity.get() as f64,
         };

@@ -57,6 +57,20 @@ pub(super) fn by_rank(a: &Choice, b: &Choice) -> Ordering {
     doubt.cmp(&other_doubt).then_with(|| amount.total_cmp(&other_amount)).then_with(by_speed)
 }
 
+/// The same among configurations of a product: those of a managed database that lack the price of the same parts are ordered by
+/// the rest.
+pub(super) fn by_rank_in_product(a: &Choice, b: &Choice) -> Ordering {
+    let is_managed = |choice: &Choice| choice.offer.product().managed().is_some();
+    let rest = |choice: &Choice| {
+        let price = choice.price.as_ref().filter(|price| !price.is_complete() && is_managed(choice))?;
+        Some((price.without.len(), price.monthly.millionths))
+    };
+    match rest(a).zip(rest(b)) {
+        Some((own, other)) => own.cmp(&other),
+        None => by_rank(a, b),
+    }
+}
+
 /// The frontier of each provider, by its cheapest configuration; of a provider without choices that of slower ones,
 /// last.
 pub(super) fn of_providers(levels: &Levels, point: &DesignPoint) -> Vec<ProviderFrontier> {

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
-use plimsoll_catalogue::{Catalogue, Config, Money, Part, PriceTerms};
+use plimsoll_catalogue::{Catalogue, Config, Money, Part, Price, PriceTerms};
 use plimsoll_ingest::Class;
 use plimsoll_units::Bytes;
 
@@ -280,7 +280,7 @@ fn find_layout(
         return None;
     }
     let single = of_provider(entire, provider);
-    let monthly = |part: &VolumePart| part.choice.price.as_ref().map(|price| price.monthly);
+    let monthly = |part: &VolumePart| part.choice.price.as_ref().and_then(Price::total);
     let machine_price = machine.as_ref().map(|machine| machine.monthly);
     let mut sums = parts.iter().map(monthly).chain(machine_price);
     let first = sums.next().flatten();

@@ -337,12 +337,11 @@ fn own_limits(assessor: &Assessor<'_>, attached: &Offer, parts: [f64; 2]) -> Vec
 fn price_of_machine(assessor: &Assessor<'_>, offer: &Offer, machine: &Part) -> Option<Price> {
     let config = Config { wraps: Vec::new(), volume: machine.clone(), machine: None };
     let alone = assessor.catalogue.offer(&config, assessor.terms).ok()?;
-    let is_complete = |price: &Price| price.without.is_empty();
     match price_of(offer, assessor.terms) {
-        None => price_of(&alone, assessor.terms).filter(is_complete),
+        None => price_of(&alone, assessor.terms).filter(Price::is_complete),
         Some(volume) => alone.prices().into_iter().find(|price| {
             let in_region = volume.region.is_none() || price.region.is_none() || price.region == volume.region;
-            in_region && price.monthly.currency == volume.monthly.currency && is_complete(price)
+            in_region && price.monthly.currency == volume.monthly.currency && price.is_complete()
         }),
     }
 }

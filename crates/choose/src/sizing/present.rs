@@ -25,9 +25,7 @@ impl PresentCost {
 
     /// Monthly cost of all parts; `None` unless all have a complete price in the same currency.
     pub fn monthly(&self) -> Option<Money> {
-        let monthly = |(_, price): &(Offer, Option<Price>)| {
-            price.as_ref().filter(|price| price.without.is_empty()).map(|price| price.monthly)
-        };
+        let monthly = |(_, price): &(Offer, Option<Price>)| price.as_ref()?.total();
         let mut parts = self.parts.iter().map(monthly);
         let first = parts.next()??;
         parts.try_fold(first, |sum, part| sum.plus(part?))
@@ -71,9 +69,7 @@ impl Sizing {
                 Some(machine) => Some(of_machine(layout.total?, machine.monthly?)),
                 None => layout.total,
             },
-            Best::Single(choice) | Best::Slower(choice) | Best::Doubtful(choice) => {
-                choice.price.as_ref().filter(|price| price.without.is_empty()).map(|price| price.monthly)
-            }
+            Best::Single(choice) | Best::Slower(choice) | Best::Doubtful(choice) => choice.price.as_ref()?.total(),
         }
     }
 

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use plimsoll_catalogue::{Catalogue, Config, ConfigRefusal, PriceTerms, Product};
+use plimsoll_catalogue::{Catalogue, Config, ConfigRefusal, Price, PriceTerms, Product};
 
 use super::assess::{Assessed, Assessor};
 use super::attempt::{Attempt, Found};
@@ -83,7 +83,7 @@ pub(super) fn lowest_total(
             Some(fleet) => fleet.cheapest(&assessor, &candidate.offer).ok()?.monthly?.as_f64(),
             None => 0.0,
         };
-        candidate.price.is_some().then_some(candidate.cost + machine)
+        candidate.price.as_ref()?.total().map(|storage| storage.as_f64() + machine)
     };
     found.flatten().filter_map(total).reduce(f64::min)
 }
@@ -150,7 +150,8 @@ fn cheapest_of(assessor: &Assessor<'_>, search: &Search, products: &[&Product], 
     let mut found: Vec<(&Product, Vec<Candidate>)> = Vec::new();
     for product in products {
         let Ok(mut candidates) = find_candidates(assessor, search, product, &ROOMIER) else { continue };
-        candidates.retain(|candidate| candidate.price.is_some() && candidate.cost < below);
+        candidates
+            .retain(|candidate| candidate.price.as_ref().is_some_and(Price::is_complete) && candidate.cost < below);
         if !candidates.is_empty() {
             found.push((product, candidates));
         }
@@ -175,7 +176,7 @@ fn cheapest_of(assessor: &Assessor<'_>, search: &Search, products: &[&Product], 
 
 /// Monthly price of the storage in units of the currency.
 pub(super) fn storage_price(choice: &Choice) -> Option<f64> {
-    Some(choice.price.as_ref()?.monthly.as_f64())
+    Some(choice.price.as_ref()?.total()?.as_f64())
 }
 
 /// Assesses a given configuration, whether it meets the objectives or not.

@@ -1,7 +1,7 @@
 //! Other sizes of the cache above the storage: the saved reads, the storage for the remaining load, and the total price
 //! compared with the present choice.
 
-use plimsoll_catalogue::{Catalogue, Money, PriceTerms};
+use plimsoll_catalogue::{Catalogue, Money, Price, PriceTerms};
 use plimsoll_ingest::{Account, Class, MissCurve};
 
 use crate::diagnosis::cache_steps;
@@ -93,7 +93,7 @@ pub fn cache(
     (account, misses, memory_price): (Option<&Account>, Option<&MissCurve>, Option<Money>),
 ) -> Option<CacheWhatIf> {
     let (by, steps) = list_steps(account, misses)?;
-    let monthly = |choice: &Choice| choice.price.as_ref().map(|price| price.monthly);
+    let monthly = |choice: &Choice| choice.price.as_ref().and_then(Price::total);
     let first = sizing.choices.first();
     let present_s = first.and_then(|choice| database_s(choice, (by, 1.0)));
     let with = |(bytes, more_bytes, reads): CacheStep| {

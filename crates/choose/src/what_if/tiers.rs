@@ -3,7 +3,7 @@
 //!
 //! Parts of several layers, such as files and their tablespaces, would be counted twice, so they are an error.
 
-use plimsoll_catalogue::{Catalogue, Money, PriceTerms};
+use plimsoll_catalogue::{Catalogue, Money, Price, PriceTerms};
 use plimsoll_ingest::{DatabaseDemand, Demand, Reading};
 use plimsoll_units::Bytes;
 
@@ -81,7 +81,7 @@ pub fn tiers(
     };
     let split = |count: usize| {
         let (hot, cold) = (chosen(&names[..count])?, chosen(&names[count..])?);
-        let monthly = |choice: &Choice| choice.price.as_ref().map(|price| price.monthly);
+        let monthly = |choice: &Choice| choice.price.as_ref().and_then(Price::total);
         let sum = monthly(&hot.1).zip(monthly(&cold.1)).and_then(|(hot, cold)| hot.plus(cold));
         Some(TierSplit { hot_parts: names[..count].iter().map(ToString::to_string).collect(), hot, cold, sum })
     };

@@ -1,6 +1,6 @@
 //! What-ifs of a sizing: levels, another size of the cache, growth, tiers.
 
-use plimsoll_catalogue::Money;
+use plimsoll_catalogue::{Money, Price};
 use plimsoll_choose::hours::{LevelReplay, Rule};
 use plimsoll_choose::sizing::Choice;
 use plimsoll_choose::what_if as found;
@@ -172,8 +172,8 @@ view! {
         command: String = format!("plimsoll quote '{}'", choice.offer.short()),
         /// Configuration.
         name: String = choice.offer.short().to_string(),
-        /// Cost of a month; null if unknown.
-        monthly: Option<Money> = choice.price.as_ref().map(|price| price.monthly),
+        /// Cost of a month; null if unknown, or if a part has no price.
+        monthly: Option<Money> = choice.price.as_ref().and_then(Price::total),
     }
 
     /// Time until a choice does not suffice.

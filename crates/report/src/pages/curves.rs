@@ -394,7 +394,7 @@ fn chart_prices(curves: &[&Curve], prices: &[Option<&Price>]) -> Option<Block> {
             Some(lines) => lines[index].1,
             None => pick::fastest(curve)?.figures.iops.value,
         };
-        Some(PricedRate { name: clean(&curve.subject.name), monthly: price.monthly, iops })
+        Some(PricedRate { name: clean(&curve.subject.name), monthly: price.total()?, iops })
     };
     let configurations: Vec<PricedRate> = with_price().enumerate().filter_map(rate).collect();
     price_chart(&configurations, name, label!("list prices of the catalogue; throughput simulated"))

@@ -91,13 +91,18 @@ pub fn matches_short(need: &Need, matches: &Matches, near: &[Resemblance]) -> Pa
 
 fn headline(need: &Need, matches: &Matches) -> Headline {
     let need_text = say!("{} IOPS at {}", number::three(need.iops), need.objective);
-    let cheapest = matches.suitable.first().and_then(|one| Some((one, one.price.as_ref()?)));
+    let priced = || matches.suitable.iter().filter_map(|one| Some((one, one.price.as_ref()?)));
+    let cheapest = priced().find(|(_, price)| price.is_complete()).or_else(|| priced().next());
     let text = match (cheapest, matches.suitable.len()) {
         (_, 0) => say!("No product in the catalogue carries {need_text}"),
         (None, count) => say!("{count} products carry {need_text}; none has a price"),
         (Some((one, price)), _) => {
             let (name, monthly) = (offer::readable_name(&one.offer), offer::monthly_price(price));
-            say!("{name}, {monthly}, is the cheapest that carries {need_text}")
+            if price.is_complete() {
+                say!("{name}, {monthly}, is the cheapest that carries {need_text}")
+            } else {
+                say!("No product with a complete price carries {need_text}; {name} does, {monthly}")
+            }
         }
     };
     let streams = need.streams.iter().map(words::stream).collect::<Vec<_>>().join(label!("; "));
@@ -119,7 +124,7 @@ fn build_table(need: &Need, carries: &[SuitableOffer]) -> Table {
             binding(one).map(|ceiling| words::status_name(ceiling.cite.status))
         })
         .table();
-    let is_partial = |one: &SuitableOffer| one.price.as_ref().is_some_and(|price| !price.without.is_empty());
+    let is_partial = |one: &SuitableOffer| one.price.as_ref().is_some_and(|price| !price.is_complete());
     let partial = carries.iter().position(is_partial);
     let partial = partial.map(|row| (row, label!("without the price of a part:").to_owned()));
     let unpriced = carries.iter().position(|one| one.price.is_none());
@@ -129,7 +134,7 @@ fn build_table(need: &Need, carries: &[SuitableOffer]) -> Table {
 }
 
 fn monthly_cell(one: &SuitableOffer) -> Cell {
-    Cell::money(one.price.as_ref().map(|price| price.monthly))
+    Cell::price(one.price.as_ref())
 }
 
 /// The simulated response time by the measure of the objective.

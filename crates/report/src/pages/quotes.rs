@@ -10,7 +10,9 @@ use plimsoll_language::{label, say};
 
 use super::limit;
 use super::price_chart::{PricedRate, price_chart};
-use crate::page::{Block, Cell, Column, ColumnKind, Emphasis, Fact, Headline, Page, PageSection, Table};
+use crate::page::{
+    Block, Cell, Column, ColumnKind, Emphasis, Exhibit, Fact, Headline, Page, PageSection, Table, TableExtent,
+};
 use crate::words::clean;
 use crate::words::offer as words;
 use crate::{money, number};
@@ -28,6 +30,9 @@ pub fn quotes(quotes: &[Quote]) -> Page {
     let table = tabulate_quotes(quotes);
     let same = quotes.iter().all(|quote| quote.ask == first.ask);
     let heading = if same { request(&first.ask) } else { label!("Sustained rates, each for its own load").to_owned() };
+    // The user named each of them.
+    let table = Table { extent: TableExtent::All, ..table };
+    let exhibit = if quotes.len() > 1 { Exhibit::Block(Block::Table(table.clone())) } else { Exhibit::default() };
     let comparison = if quotes.len() > 1 { Block::Table(table) } else { Block::Data(table) };
     let chart = if same { chart_prices(quotes) } else { None };
     let mut sections = vec![PageSection::new(heading, std::iter::once(comparison).chain(chart).collect())];
@@ -42,7 +47,7 @@ pub fn quotes(quotes: &[Quote]) -> Page {
     let incomplete = quotes.iter().filter(|_| quotes.len() > 1).filter_map(caution_incomplete_price);
     headline.cautions.extend(incomplete);
     let headline = Some(headline);
-    Page { title, headline, figures, sections, ..Page::default() }
+    Page { title, headline, figures, exhibit, sections, ..Page::default() }
 }
 
 /// Cautions on figures that are later than the date of the terms, and on a price that is much older.
@@ -55,10 +60,14 @@ fn caution_dates(quote: &Quote) -> Vec<String> {
     later.into_iter().chain(old).collect()
 }
 
-/// The caution on a price in the table that lacks components.
+/// The caution on a price in the table that lacks components, or on the lack of a price with its reason.
 fn caution_incomplete_price(quote: &Quote) -> Option<String> {
-    let price = quote.price.as_ref().ok().filter(|price| !price.is_complete())?;
-    Some(format!("{}: {}", words::configuration(&quote.offer), words::monthly_price(price)))
+    let text = match &quote.price {
+        Ok(price) if price.is_complete() => return None,
+        Ok(price) => words::monthly_price(price),
+        Err(why) => why.to_string(),
+    };
+    Some(format!("{}: {text}", words::configuration(&quote.offer)))
 }
 
 /// Sustained rate and price of one configuration; of several the one that carries most.
@@ -89,10 +98,11 @@ fn list_key_figures(quote: &Quote) -> Vec<Fact> {
         figures.push(carries.with_remark(say!("{moved} of {requested}, sustained; {status}")));
         figures.push(Fact::new(label!("Binds"), words::product_text(&ceiling.name)).with_remark(status));
     }
-    if let Ok(price) = &quote.price {
-        let monthly = Fact::new(label!("Price"), words::monthly_price(price));
-        figures.push(monthly.with_remark(words::status_name(price.cite.status)));
-    }
+    let (price, remark) = match &quote.price {
+        Ok(price) => (words::monthly_price(price), words::status_name(price.cite.status).to_owned()),
+        Err(why) => (label!("unknown").to_owned(), why.to_string()),
+    };
+    figures.push(Fact::new(label!("Price"), price).with_remark(remark));
     figures
 }
 
@@ -100,7 +110,7 @@ fn list_key_figures(quote: &Quote) -> Vec<Fact> {
 fn chart_prices(quotes: &[Quote]) -> Option<Block> {
     let priced = |quote: &Quote| {
         let (price, bound) = quote.price.as_ref().ok().zip(quote.standing.binding())?;
-        Some(PricedRate { name: words::configuration(&quote.offer), monthly: price.monthly, iops: bound.iops })
+        Some(PricedRate { name: words::configuration(&quote.offer), monthly: price.total()?, iops: bound.iops })
     };
     let configurations: Vec<PricedRate> = quotes.iter().filter_map(priced).collect();
     price_chart(&configurations, label!("sustained IOPS"), label!("list prices and ceilings of the catalogue"))
@@ -116,7 +126,6 @@ fn find_binding(quote: &Quote) -> Option<&Ceiling> {
 }
 
 fn tabulate_quotes(quotes: &[Quote]) -> Table {
-    let monthly = |quote: &Quote| quote.price.as_ref().ok().map(|price| price.monthly);
     let once = |quote: &Quote| {
         let price = quote.price.as_ref().ok()?;
         Some(price.once.unwrap_or(Money { millionths: 0, ..price.monthly }))
@@ -129,12 +138,12 @@ fn tabulate_quotes(quotes: &[Quote]) -> Table {
             let bytes = quote.standing.binding()?.bytes_per_second;
             Some(Cell::figure(words::megabytes(bytes), bytes / 1e6))
         })
-        .column(Column::monthly(label!("price"), 0), |quote| Cell::money(monthly(quote)));
+        .column(Column::monthly(label!("price"), 0), |quote| Cell::price(quote.price.as_ref().ok()));
     let once_column = Column::new(label!("price"), label!("once"), ColumnKind::Money, 0);
     let table = if has_once { table.column(once_column, |quote| Cell::money(once(quote))) } else { table };
     table
         .column(Column::new(label!("per 1,000"), "IOPS", ColumnKind::Money, 2), |quote| {
-            let (sum, bound) = monthly(quote).zip(quote.standing.binding())?;
+            let (sum, bound) = quote.monthly().zip(quote.standing.binding())?;
             Some(Cell::money(money::share(sum, bound.iops / 1_000.0)))
         })
         .column(Column::text(label!("limit"), 0), |quote| limit(find_binding(quote).map(|ceiling| &*ceiling.name)))

@@ -122,7 +122,9 @@ impl Sized<'_> {
             Some(words::machine_price(machine).into_iter().chain(licensed).fold(fact, Fact::with_remark))
         }));
         if let [choice] = parts[..] {
-            figures.extend(choice.total().is_none().then(|| Fact::new(label!("Price"), words::format_price(choice))));
+            let price =
+                || Fact::new(label!("Price"), words::format_price(choice)).with_remark(words::explain_lack(choice));
+            figures.extend(choice.total().is_none().then(price));
         }
         figures.extend(self.expected(&parts));
         if let [choice] = parts[..] {
@@ -348,9 +350,10 @@ impl Sized<'_> {
     fn slower(&self) -> Option<PageSection> {
         let slower = &self.sizing.slower;
         let entry = |choice: &Choice| {
-            let price = choice.price.as_ref().map_or_else(String::new, |price| format!("{} ", price.monthly));
+            let price =
+                choice.price.as_ref().map_or_else(String::new, |price| offer::monthly_price(price) + label!(", "));
             let name = offer::configuration(&choice.offer);
-            Item::new(format!("{price}{name}: {}", words::slower(choice)), [])
+            Item::new(format!("{name}: {price}{}", words::slower(choice)), [])
         };
         let mut blocks = vec![Block::Items(slower.iter().take(FEW).map(entry).collect())];
         let more = slower.len().saturating_sub(FEW);
@@ -423,7 +426,7 @@ fn build_table(label: &str, choices: &[Choice]) -> Table {
         vec![
             Cell::text(offer::configuration(&one.offer)),
             Cell::text((index + 1).to_string()),
-            Cell::money(one.price.as_ref().map(|price| price.monthly)),
+            Cell::price(one.price.as_ref()),
             Cell::money(with_machine),
             Cell::or_unknown(one.binds.as_ref(), room),
             Cell::or_unknown(reached, Cell::text),

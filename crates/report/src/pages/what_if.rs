@@ -182,7 +182,7 @@ fn gib(bytes: f64) -> String {
 }
 
 fn build_price_cell(choice: Option<&Choice>) -> Cell {
-    Cell::money(choice.and_then(|choice| Some(choice.price.as_ref()?.monthly)))
+    Cell::price(choice.and_then(|choice| choice.price.as_ref()))
 }
 
 fn configuration(choice: Option<&Choice>) -> Cell {

@@ -8,7 +8,9 @@ use super::paint::{PaintedLine, Tone, wrap};
 use super::plot::{self, plot};
 use super::table;
 use super::width::{columns, pad_end};
-use crate::page::{Block, Chart, Emphasis, Exhibit, Fact, Page, PageSection, Plot, Table, TableLayout, Visibility};
+use crate::page::{
+    Block, Chart, Emphasis, Exhibit, Fact, Page, PageSection, Plot, Table, TableExtent, TableLayout, Visibility,
+};
 use crate::words::{clean, cut, repeat_purpose};
 
 /// Minimum number of rows of a longer table.
@@ -61,7 +63,17 @@ pub(super) fn render_parts(page: &Page, rest: &str, style: &TextStyle) -> Vec<Ve
         screens.iter().map(|parts| (parts, fitting(block, room(parts), style))).find(|(_, laid)| !laid.is_empty())
     };
     let without = || screens.iter().find(|parts| used(parts) <= style.lines + 1).unwrap_or(&screens[screens.len() - 1]);
-    let (parts, exhibit) = exhibits(page).find_map(fit).unwrap_or_else(|| (without(), Vec::new()));
+    // All rows of a table that has to have them, on any screen.
+    let all_rows = || {
+        exhibits(page).find_map(|block| match block {
+            Block::Table(table) if table.extent == TableExtent::All => {
+                Some((&screens[screens.len() - 1], first_rows(table, table.rows.len(), style)))
+            }
+            _ => None,
+        })
+    };
+    let laid = exhibits(page).find_map(fit).or_else(all_rows);
+    let (parts, exhibit) = laid.unwrap_or_else(|| (without(), Vec::new()));
     let [verdict, figures, findings, commands] = parts.clone();
     vec![verdict, figures, findings, exhibit, commands]
 }
@@ -165,7 +177,11 @@ fn fitting(block: &Block, lines: usize, style: &TextStyle) -> Vec<PaintedLine> {
             if rows < PLOT_ROWS_MIN { Vec::new() } else { plot(&untitled, rows, style) }
         }
         Block::Chart(Chart { plain: Some(table), .. }) | Block::Table(table) if table.layout == TableLayout::Grid => {
-            let rows = ROWS_MIN.min(table.rows.len())..=ROWS_MAX.min(table.rows.len());
+            let all = table.rows.len();
+            let rows = match table.extent {
+                TableExtent::First => ROWS_MIN.min(all)..=ROWS_MAX.min(all),
+                TableExtent::All => all..=all,
+            };
             let mut laid = rows.rev().map(|rows| first_rows(table, rows, style));
             laid.find(|laid| laid.len() <= lines).unwrap_or_default()
         }

@@ -16,7 +16,8 @@ use plimsoll_language::{label, say};
 
 pub(crate) use self::assumption::{assumption, step_name, step_source};
 pub(crate) use self::cost::{
-    format_price, machine_price, machine_price_origin, missing_price, saving, storage_price, unpriced_machines,
+    explain_lack, format_price, machine_price, machine_price_origin, missing_price, saving, storage_price,
+    unpriced_machines,
 };
 pub(crate) use self::demand::{
     answer, assumed_load, backlog, busiest, cluster, describe_growth_step, describe_measured_load, exadata,

@@ -14,8 +14,8 @@ use plimsoll_load::Pace;
 use plimsoll_record::Curve;
 use plimsoll_report::pages::{self, Detail};
 use plimsoll_report::{
-    Charset, Color, Page, TextStyle, explanation_json, matches_json, page_csv, page_html, page_markdown, page_text,
-    quotes_json,
+    Charset, Color, Page, TextStyle, explanation_json, matches_json, page_csv, page_html, page_markdown, page_summary,
+    page_text, quotes_json,
 };
 use plimsoll_units::Bytes;
 use support::page::check_page;
@@ -163,7 +163,8 @@ fn quote_shows_bursts_members_and_unknown_prices() {
 fn several_quotes_begin_with_a_table() {
     let several = quoted(&["fast:100GB,iops=5000", "fast:200GB,iops=10000", "other/drive"]);
     let text = quotes(&several, &plain(120));
-    let highest = "Highest of the configurations: other/drive: 75,000 IOPS of 16 KiB random reads, price unknown\n\n";
+    let highest = "Highest of the configurations: other/drive: 75,000 IOPS of 16 KiB random reads, price unknown\n\
+                   other/drive: the catalogue has no price of other/drive\n\n";
     let table = text.strip_prefix(highest).unwrap_or_else(|| panic!("{text}"));
     let table: Vec<String> = table.lines().take(6).map(flat).collect();
     assert_eq!(table[0], "Sustained rates for 16 KiB random reads");
@@ -171,6 +172,39 @@ fn several_quotes_begin_with_a_table() {
     assert_eq!(table[4], "test/fast:200GB,iops=10000 8,000 131.1 61.00 USD 7.63 USD throughput of the level verified");
     assert_eq!(table[5], "other/drive 75,000 1,228.8 – – random reads of the data sheet unverified");
     assert!(!quotes(&several[..1], &plain(120)).contains("per 1,000"), "a single quote has no table");
+}
+
+#[test]
+fn a_sum_without_a_part_is_marked_in_every_form() {
+    let mut several = quoted(&["fast:100GB,iops=5000", "fast:200GB,iops=10000"]);
+    several[1].price.as_mut().unwrap().without = vec!["memory of test/fast".to_owned()];
+    let page = pages::quotes(&several);
+    let text = flat(&page_text(&page, &plain(120)));
+    assert!(text.contains("test/fast:200GB,iops=10000 8,000 131.1 at least 61.00 USD –"), "{text}");
+    assert!(page_html(&page).contains("at least 61.00"), "the table of HTML");
+    let csv = page_csv(&page);
+    assert!(csv.contains("131.072,>=61.00,USD,,,"), "{csv}");
+    assert_eq!(several[1].monthly(), None);
+}
+
+#[test]
+fn configurations_that_the_user_named_are_all_on_the_first_screen() {
+    let names: Vec<String> = (1..=9).map(|tens| format!("fast:{}GB,iops=5000", 100 * tens)).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    for lines in [24, 12] {
+        let summary = page_summary(&pages::quotes(&quoted(&names)), "--details", &TextStyle { lines, ..plain(100) });
+        assert!(names.iter().all(|name| summary.contains(&format!("test/{name}"))), "{summary}");
+        assert!(!summary.contains("more row"), "{summary}");
+    }
+}
+
+#[test]
+fn an_unknown_price_has_its_reason_on_the_first_screen() {
+    let summary = |configs: &[&str]| flat(&page_summary(&pages::quotes(&quoted(configs)), "--details", &plain(100)));
+    let reason = "the catalogue has no price of other/drive";
+    assert!(summary(&["other/drive"]).contains(reason), "{}", summary(&["other/drive"]));
+    let several = summary(&["fast:100GB,iops=5000", "other/drive"]);
+    assert!(several.contains(&format!("other/drive: {reason}")), "{several}");
 }
 
 #[test]
@@ -194,7 +228,11 @@ fn headline_of_matches_names_parts_without_a_price() {
     found.suitable[0].price.as_mut().unwrap().without = vec!["instance of test/fast".to_owned()];
     let lacks = "17.00 USD a month, without the price of instance of test/fast";
     let text = flat(&print_matches(&(need.clone(), found.clone(), near.clone()), Detail::Normal, &plain(120)));
-    assert!(text.starts_with(&format!("Fast volume, 100 GB, 2,800 IOPS, {lacks}, is the cheapest")), "{text}");
+    let headline = format!(
+        "No product with a complete price carries 2,000 IOPS at p99 <= 5 ms; Fast volume, 100 GB, 2,800 IOPS does, {lacks}"
+    );
+    assert!(text.starts_with(&headline), "{text}");
+    assert!(text.contains("at least 17.00 USD"), "{text}");
     let short = flat(&page_text(&pages::matches_short(&need, &found, &near), &plain(100)));
     assert!(short.contains(lacks), "{short}");
 }

@@ -220,7 +220,7 @@ pub(super) fn side_by_side(curves: &[&Curve], prices: &[Option<&Price>]) -> Bloc
         .column(Column::time("p50", label!("lightest"), 4), |(_, curve)| lightest(curve, |figures| &figures.p50_ns))
         .column(Column::time("p99", label!("lightest"), 3), |(_, curve)| lightest(curve, |figures| &figures.p99_ns));
     let has_price = prices.iter().any(Option::is_some);
-    let monthly = |index: usize| Cell::money(prices[index].map(|price| price.monthly));
+    let monthly = |index: usize| Cell::price(prices[index]);
     let table =
         if has_price { table.column(Column::monthly(label!("price"), 0), |(index, _)| monthly(*index)) } else { table };
     Block::Table(table.table())

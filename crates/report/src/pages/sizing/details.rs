@@ -158,11 +158,12 @@ impl Sized<'_> {
 /// Value of a choice for CSV; empty if unknown.
 type CsvValue = fn(&Choice) -> String;
 
-const DATA: [(&str, CsvValue); 17] = [
+const DATA: [(&str, CsvValue); 18] = [
     ("product", |choice| choice.offer.product().name().to_owned()),
     ("capacity_bytes", |choice| choice.offer.capacity.get().to_string()),
     ("price_month", |choice| or_empty(choice.price.as_ref(), |price| price.monthly.exact())),
     ("currency", |choice| or_empty(choice.price.as_ref(), |price| price.monthly.currency.to_string())),
+    ("price_without", |choice| or_empty(choice.price.as_ref(), |price| price.without.join(label!("; ")))),
     ("region", |choice| {
         or_empty(choice.price.as_ref(), |price| price.region.as_deref().unwrap_or_default().to_owned())
     }),

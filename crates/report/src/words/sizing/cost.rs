@@ -115,6 +115,12 @@ pub(crate) fn unpriced_machines(machine: &Attachment) -> Option<String> {
     })
 }
 
+/// The reason why the storage of a choice has no price, with the terms that have one; empty if it has a price.
+pub(crate) fn explain_lack(choice: &Choice) -> String {
+    let reason = choice.price.is_none().then(|| choice.offer.price().err()).flatten();
+    reason.map_or_else(String::new, |reason| clean(&reason.to_string()))
+}
+
 /// The part of a choice without a price: `aws/r6i.xlarge has no price in the catalogue for these terms`.
 pub(crate) fn missing_price(choice: &Choice) -> String {
     let machine = choice.machine.as_ref().filter(|machine| machine.monthly.is_none()).and_then(Attachment::name);
