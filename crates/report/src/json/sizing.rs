@@ -34,7 +34,7 @@ view! {
         providers: Vec<ProviderFrontier> =
             sizing.providers.iter().map(|one| (&sizing.required.points[0], one).into()).collect(),
         /// Layouts that separate redo and temporary data.
-        layouts: Vec<Layout> = each(&sizing.layouts),
+        layouts: Vec<Layout> = sizing.layouts.iter().map(|layout| (&sizing.required, layout).into()).collect(),
         /// Configurations that carry the demand and meet the objectives, but are slower than the present storage.
         slower: Vec<Choice> = each(&sizing.slower),
         /// Configurations that carry the demand and miss an objective, as simulated; cheapest first.
@@ -437,7 +437,7 @@ view! {
     }
 
     /// Volumes for data, redo and temporary data.
-    struct Layout from layout: &sized::VolumeLayout {
+    struct Layout from (required, layout): (&sized::SizingRequirements, &sized::VolumeLayout) {
         /// Provider.
         provider: String = layout.provider.clone(),
         /// Volumes, data first.
@@ -450,6 +450,11 @@ view! {
         single_monthly: Option<Money> = layout.single,
         /// Mean number of sessions that wait for storage; null if unknown.
         waiting_sessions: Option<f64> = layout.waiting(),
+        /// Saved share of the database's time with all volumes, as of a choice; null if unknown.
+        saved_time_share: Option<f64> =
+            sized::Best::Layout(layout).effect(required).as_ref().and_then(DatabaseEffect::least_saved),
+        /// The database's time today and with all volumes, by class of waits; null if unknown.
+        database_time: Option<Effect> = view(sized::Best::Layout(layout).effect(required).as_ref()),
     }
 
     /// A volume of a layout.

@@ -1,9 +1,11 @@
 //! The verdict of a sizing: the best configuration with its price and first limit, the result of the diagnosis, and the
 //! alternatives in a sentence each.
 
+use std::collections::BTreeMap;
+
 use plimsoll_catalogue::{Money, RacStatus};
 use plimsoll_choose::sizing::{Attachment, Best, Choice, PriceDoubt, Sizing, VolumeLayout};
-use plimsoll_ingest::{Caution, Outcome, Reading};
+use plimsoll_ingest::{Caution, Doubt, Outcome, Reading};
 use plimsoll_language::{label, say};
 
 use super::Sized;
@@ -29,6 +31,7 @@ impl Sized<'_> {
         let saved = self.sizing.best_effect().map_or(0.0, |effect| effect.saved());
         let (free_first, free_later): (Vec<_>, Vec<_>) =
             free.into_iter().partition(|(memory, _)| memory.saved.unwrap_or_default() > saved);
+        cautions.extend(self.describe_extent());
         cautions.extend(free_first.into_iter().map(|(_, text)| text));
         let cap = first_screen::cap(self.sizing);
         let censored = words::explain_censoring(demand);
@@ -36,7 +39,6 @@ impl Sized<'_> {
         cautions.extend(words::stalled(demand));
         let (large_gaps, doubts): (Vec<_>, Vec<_>) = demand.doubts.iter().partition(|doubt| doubt.is_large_gap());
         cautions.extend(large_gaps.iter().map(ToString::to_string));
-        cautions.extend(words::lone_window(demand));
         cautions.extend(first_screen::insufficient_machine(self.sizing));
         cautions.extend(cap);
         let nearest = self.sizing.nearest_rejection();
@@ -59,7 +61,7 @@ impl Sized<'_> {
         }
         // Those of hosts are about the load, those of reports of a database mostly about a class.
         let (of_load, of_classes): (Vec<_>, Vec<_>) =
-            self.input_cautions().into_iter().partition(|_| demand.account.is_none());
+            self.input_cautions(|doubt| !is_snapshot(doubt)).into_iter().partition(|_| demand.account.is_none());
         cautions.extend(of_load);
         cautions.extend(doubts.iter().map(ToString::to_string));
         cautions.extend(first_screen::describe_machine(self.sizing));
@@ -91,14 +93,24 @@ impl Sized<'_> {
         Headline { text, grade: label!("simulated"), cautions, details }
     }
 
+    /// The extent of candidates and input, which qualifies all that follows.
+    fn describe_extent(&self) -> Vec<String> {
+        let snapshots = self.input_cautions(is_snapshot);
+        self.ineligible().into_iter().chain(snapshots).chain(words::lone_window(&self.sizing.required)).collect()
+    }
+
     /// Doubts about the inputs, such as a mean since the start of a host.
-    fn input_cautions(&self) -> Vec<String> {
+    fn input_cautions(&self, is_included: impl Fn(&Doubt) -> bool) -> Vec<String> {
         let readings = self.outcomes.iter().filter_map(Outcome::reading);
         let text = |reading: &Reading, caution: &Caution| {
             let place = caution.origin.as_ref().map_or_else(String::new, |origin| say!(", {origin}"));
             format!("{}{place}: {}", clean(file_name(&reading.name)), clean(&caution.doubt.to_string()))
         };
-        readings.flat_map(|reading| reading.cautions.iter().map(move |caution| text(reading, caution))).collect()
+        let cautions = readings.flat_map(|reading| reading.cautions.iter().map(move |caution| (reading, caution)));
+        cautions
+            .filter(|(_, caution)| is_included(&caution.doubt))
+            .map(|(reading, caution)| text(reading, caution))
+            .collect()
     }
 
     /// Reasons why the figures are not valid for the whole database on other storage, in full.
@@ -230,13 +242,23 @@ impl Sized<'_> {
     fn no_choice(&self, meets: &str) -> String {
         let Sizing { nearly, evaluated, .. } = self.sizing;
         if *evaluated == 0 {
-            return label!("No configuration is eligible: --details has the reason for each product").to_owned();
+            return label!("No configuration is eligible").to_owned();
         }
         let near = nearly.iter().min_by_key(|choice| choice.reached.iter().map(|one| one.time).max());
         let near =
             near.map(|near| say!(": the nearest has {}, so consider looser objectives", words::reached(&near.reached)));
         let near = near.unwrap_or_default();
         say!("None of {} configurations carries the load{meets}{near}", number::integer(*evaluated as f64))
+    }
+
+    /// The most common reason why no product is eligible, with the number of products that have it.
+    fn ineligible(&self) -> Option<String> {
+        let mut reasons: BTreeMap<String, usize> = BTreeMap::new();
+        for rejection in self.sizing.rejected.iter().filter(|_| self.sizing.evaluated == 0) {
+            *reasons.entry(words::why(&rejection.reason)).or_default() += 1;
+        }
+        let (reason, count) = reasons.into_iter().max_by_key(|(_, count)| *count)?;
+        Some(say!("{reason} ({count} of {} products)", self.sizing.rejected.len()))
     }
 
     /// The vendor's statement on a cluster on the recommended platform, unless it is supported.
@@ -393,6 +415,10 @@ impl Sized<'_> {
     }
 }
 
+fn is_snapshot(doubt: &Doubt) -> bool {
+    matches!(doubt, Doubt::SingleSnapshot | Doubt::MeanSinceReset)
+}
+
 fn is_less(a: Money, b: Money) -> bool {
     a.currency == b.currency && a.millionths < b.millionths
 }
@@ -414,7 +440,7 @@ fn layout_price(layout: &VolumeLayout) -> String {
     }
 }
 
-fn full_stop(text: impl std::fmt::Display) -> String {
+pub(super) fn full_stop(text: impl std::fmt::Display) -> String {
     say!("{text}.")
 }
 
