@@ -12,12 +12,15 @@ done <<<"$FAIL_IF"
 if ((${#conditions[@]} > 0)); then files+=(--junit "$NAME.xml"); fi
 
 status=0
+rm -f "$NAME.xml"
 # Before the names, which may end with those behind `--`.
 plimsoll "${arguments[0]}" "${conditions[@]}" "${files[@]}" "${arguments[@]:1}" || status=$?
 echo "exit-code=$status" >>"$GITHUB_OUTPUT"
 if [[ -f $NAME.md ]]; then cat "$NAME.md" >>"$GITHUB_STEP_SUMMARY"; fi
 if ((status == 3)) && [[ $UNDETERMINED == warn ]]; then
-  echo '::warning title=plimsoll::The figures do not tell whether the conditions hold: measure longer'
+  # The reasons with their remedies, of the tests that are errors.
+  grep -o '<error message="[^"]*"' "$NAME.xml" | sed 's/^<error message="//; s/"$//; s/&lt;/</g; s/&gt;/>/g; s/&quot;/"/g; s/&amp;/\&/g' |
+    while IFS= read -r reason; do echo "::warning title=plimsoll::$reason"; done
   status=0
 fi
 exit "$status"

@@ -92,6 +92,8 @@ pub enum GateGap {
     LowerBound,
     /// The result does not have the figure.
     NoFigure,
+    /// The configuration or a part of it has no price.
+    NoPrice,
     /// A change was to be judged on a single run.
     SingleRun,
     /// Several runs were given of one side, and a single one of the other, whose scatter is unknown.
@@ -165,7 +167,7 @@ impl Gate {
         if self.is_change() {
             return GateOutcome::Unknown(GateGap::SingleRun);
         }
-        let Some(price) = price else { return GateOutcome::Unknown(GateGap::NoFigure) };
+        let Some(price) = price else { return GateOutcome::Unknown(GateGap::NoPrice) };
         if self.currency.is_some_and(|own| own != price.currency) {
             return GateOutcome::Unknown(GateGap::OtherCurrency(price.currency));
         }
@@ -496,7 +498,7 @@ mod tests {
         assert!(matches!(gate("price > ¥1,450,000").judge_price(price("1450001 JPY")), GateOutcome::Failed(_)));
         let other = gate("price > 500 USD").judge_price(price("499 JPY"));
         assert_eq!(other, GateOutcome::Unknown(GateGap::OtherCurrency("JPY".parse().expect("a currency"))));
-        assert_eq!(gate("price > 500").judge_price(None), GateOutcome::Unknown(GateGap::NoFigure));
+        assert_eq!(gate("price > 500").judge_price(None), GateOutcome::Unknown(GateGap::NoPrice));
     }
 
     #[test]

@@ -30,7 +30,7 @@ mod verdicts;
 pub mod volume;
 pub(crate) mod watch;
 
-pub use self::sizing::uncarried;
+pub use self::sizing::{slower_than_unpriced, uncarried};
 pub(crate) use causes::{cause, difference};
 pub use confidence::{load_of_preset, load_of_run, run, without_capacity};
 pub(crate) use counted::{Counted, closed_line, sessions, tens, unjudged};

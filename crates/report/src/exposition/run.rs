@@ -43,6 +43,7 @@ fn list_figures(curve: &Curve) -> [(&'static str, &'static str, Option<f64>); 9]
     };
     let interval = line.and_then(|(_, interval)| interval);
     let limit = curve.load_line.map(|line| line.objective().limit.as_secs_f64());
+    let maximum = pick::fastest(curve).filter(|_| pick::has_maximum(curve)).map(|run| run.figures.iops.value);
     [
         (
             "plimsoll_run_complete",
@@ -59,7 +60,7 @@ fn list_figures(curve: &Curve) -> [(&'static str, &'static str, Option<f64>); 9]
         ),
         ("plimsoll_run_load_line_low_iops", "Lower end of its 95 % interval.", interval.map(|(low, _)| low)),
         ("plimsoll_run_load_line_high_iops", "Upper end of its 95 % interval.", interval.map(|(_, high)| high)),
-        ("plimsoll_run_max_iops", "Highest throughput.", pick::fastest(curve).map(|run| run.figures.iops.value)),
+        ("plimsoll_run_max_iops", "Highest throughput.", maximum),
         (
             "plimsoll_run_knee_iops",
             "Load beyond which latency grows faster than throughput.",

@@ -23,6 +23,7 @@ fn format_gap(gap: &GateGap) -> String {
         )
         .into(),
         GateGap::NoFigure => label!("the result does not have this figure").into(),
+        GateGap::NoPrice => label!("the configuration or a part of it has no price for these terms: --price states your own").into(),
         GateGap::SingleRun => label!("a change needs two runs: use plimsoll compare").into(),
         GateGap::FewRuns => label!("several runs are judged by their scatter: give at least two of each side").into(),
         GateGap::LateGenerator => {

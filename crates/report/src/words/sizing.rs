@@ -33,7 +33,7 @@ pub(crate) use self::machine::{
     busy_hours_source, compute, compute_origin, foreign_platform, format_shape, licences, machine,
     memory_not_of_database, more_vcpus, notable_scans, processors_without_peaks, unpriced_licences, vcpu_count,
 };
-pub use self::uncarried::uncarried;
+pub use self::uncarried::{slower_than_unpriced, uncarried};
 use super::{clean, no_configuration, offer, product_text};
 use crate::number;
 

@@ -1,7 +1,9 @@
 //! The text of a sizing without a configuration that carries the demand, and its remedies.
 
-use plimsoll_choose::sizing::{RejectionReason, Sizing, StepKind};
+use plimsoll_choose::sizing::{Best, RejectionReason, Sizing, StepKind};
 use plimsoll_language::{label, say};
+
+use crate::words::offer;
 
 /// The reason why a sizing has no choice, with the options that may give one.
 pub fn uncarried(sizing: &Sizing) -> String {
@@ -12,6 +14,17 @@ pub fn uncarried(sizing: &Sizing) -> String {
     } else {
         say!("no configuration carries the demand: {}", list_remedies(sizing).join(label!(", or ")))
     }
+}
+
+/// The recommendation is slower than today, as the configurations that are not have no complete price.
+pub fn slower_than_unpriced(sizing: &Sizing) -> Option<String> {
+    let is_slower = matches!(sizing.best(), Some(Best::Slower(_)));
+    let first = sizing.choices.first().filter(|_| is_slower)?;
+    let name = offer::configuration(&first.offer);
+    Some(say!(
+        "the recommended configuration is slower than the present storage, and those that are not, such as {name}, have no \
+         complete price: state it with --price"
+    ))
 }
 
 /// Options with which a configuration may carry the demand.
