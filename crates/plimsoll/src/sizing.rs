@@ -20,8 +20,8 @@ use crate::gates;
 use crate::offers::read_offers;
 use crate::output::{Forms, put};
 
-/// A form of a sizing for another program.
-type Fragment = fn(&Sizing) -> Option<String>;
+/// A form of a sizing for another program, and the recommendations that it lacks.
+type Fragment = (fn(&Sizing) -> Option<String>, fn(&Sizing) -> Vec<String>);
 
 /// Sizes for the demand of the inputs. Exit code 1 if no configuration carries it as fast as today's storage.
 pub fn run(args: &SizeArgs) -> Result<(), CliError> {
@@ -50,11 +50,15 @@ fn size_inputs(args: &SizeArgs) -> Result<Sizing, CliError> {
     let forms = Forms::with_own(&args.forms, args.terraform.iter().chain(&args.kubernetes))?;
     let outcomes = args.input.files().read()?;
     let (sizing, what_ifs) = search.size(&request(args), &list_readings(&outcomes)?)?;
-    let page = plimsoll_report::pages::sizing(&sizing, &what_ifs, &outcomes, args.max as usize);
+    let fragments: [(_, Fragment); 2] = [
+        (&args.terraform, (plimsoll_report::terraform, plimsoll_report::terraform_gaps)),
+        (&args.kubernetes, (plimsoll_report::kubernetes, plimsoll_report::kubernetes_gaps)),
+    ];
+    let gaps = fragments.iter().filter(|(path, _)| path.is_some()).flat_map(|(_, (_, gaps))| gaps(&sizing)).collect();
+    let mut page = plimsoll_report::pages::sizing(&sizing, &what_ifs, &outcomes, args.max as usize);
+    plimsoll_report::pages::add_gaps(&mut page, gaps);
     forms.write(&page, || plimsoll_report::sizing_json(&sizing, &what_ifs))?;
-    let fragments: [(_, Fragment); 2] =
-        [(&args.terraform, plimsoll_report::terraform), (&args.kubernetes, plimsoll_report::kubernetes)];
-    for (path, fragment) in fragments {
+    for (path, (fragment, _)) in fragments {
         let Some(path) = path else { continue };
         let text = fragment(&sizing);
         let text = text.unwrap_or_else(|| label!("# No cloud volume carries the demand: nothing to buy.\n").to_owned());

@@ -9,11 +9,12 @@ use std::collections::BTreeMap;
 use plimsoll_catalogue::{Offer, Price};
 use plimsoll_choose::Quote;
 use plimsoll_choose::sizing::Sizing;
-use plimsoll_language::Language;
+use plimsoll_language::{Language, label, say};
 use plimsoll_units::Bytes;
 
 use crate::terraform::{
-    azure_sku, comment_line, count_members, ebs_type, gcp_disk_type, kind, option, price_lines, says_yes, volumes,
+    Recommendations, azure_sku, comment_line, comment_slower, count_members, ebs_type, find_recommendations,
+    gcp_disk_type, kind, option, price_lines, provider_of, says_yes,
 };
 use crate::words::sizing as words;
 
@@ -37,22 +38,52 @@ const PROVIDERS: [(&str, WriteVolume); 4] = [("aws", aws), ("azure", azure), ("g
 
 const HEAD: &str = "# Attributes classes need Kubernetes 1.34.\n";
 
-/// The cheapest choice of each cloud, or its layout; `None` if no driver makes any of them.
+/// The recommendation of each cloud; `None` if no provider of a driver has any.
 pub fn kubernetes(sizing: &Sizing) -> Option<String> {
-    let mut objects = Vec::new();
-    for (provider, written) in PROVIDERS {
-        for (content, choice) in volumes(sizing, provider, |offer| written(offer).is_some()) {
-            let mut reason = comment_line(&Language::English.scope(|| words::reason(choice)));
+    Language::English.scope(|| {
+        let recommended = recommend(sizing);
+        let mut objects = Vec::new();
+        for (provider, content, choice) in &recommended.volumes {
+            let mut reason = comment_line(&words::reason(choice)) + &comment_slower(choice);
             if sizing.required.platform.cluster.is_some() {
                 reason += &comment_line(
                     "The database is a cluster: a shared volume needs ReadWriteMany and volumeMode: Block, where the driver has them.",
                 );
             }
             let name = format!("plimsoll-{provider}-{}", content.name());
-            objects.extend(format_volume(&choice.offer, choice.price.as_ref(), &reason, &name, written));
+            objects.extend(format_volume(&choice.offer, choice.price.as_ref(), &reason, &name));
         }
+        let gaps = recommended.comment_gaps();
+        let head = if objects.is_empty() { "" } else { HEAD };
+        Some(format!("{head}{gaps}{}", objects.concat())).filter(|text| !text.is_empty())
+    })
+}
+
+/// Recommendations that [`kubernetes`] does not contain, or not as a single claim that changes in use, with the reasons.
+pub fn kubernetes_gaps(sizing: &Sizing) -> Vec<String> {
+    let recommended = recommend(sizing);
+    let mut gaps = recommended.gaps;
+    for (_, _, choice) in recommended.volumes {
+        let name = choice.offer.product().name();
+        let members = count_members(&choice.offer);
+        let striped = || say!("{name}: {members} claims, as no CSI driver stripes (--stripe 1 sizes for a single one)");
+        gaps.extend((members > 1).then(striped));
+        let is_fixed = write(&choice.offer).is_some_and(|volume| volume.attributes.is_empty());
+        let fixed = || say!("{name}: no VolumeAttributesClass, as its CSI driver changes no property of it in use");
+        gaps.extend(is_fixed.then(fixed));
     }
-    (!objects.is_empty()).then(|| format!("{HEAD}{}", objects.concat()))
+    gaps
+}
+
+fn recommend(sizing: &Sizing) -> Recommendations<'_> {
+    let has_driver = |offer: &Offer| write(offer).is_some();
+    find_recommendations(sizing, &PROVIDERS.map(|(name, _)| name), label!("CSI driver"), has_driver)
+}
+
+/// The volume of the driver of an offer's provider; `None` if there is no such driver or volume.
+fn write(offer: &Offer) -> Option<DriverVolume> {
+    let provider = provider_of(offer);
+    PROVIDERS.iter().find(|(name, _)| *name == provider).and_then(|(_, create)| create(offer))
 }
 
 /// The same for configurations; `None` if no driver makes any of them.
@@ -61,24 +92,16 @@ pub fn kubernetes_of_quotes(quotes: &[Quote]) -> Option<String> {
         .iter()
         .enumerate()
         .filter_map(|(index, quote)| {
-            let provider = quote.offer.product().name().split('/').next()?;
-            let (_, written) = PROVIDERS.iter().find(|(name, _)| *name == provider)?;
             let name = if quotes.len() > 1 { format!("plimsoll-{}", index + 1) } else { "plimsoll".to_owned() };
-            format_volume(&quote.offer, quote.price.as_ref().ok(), "", &name, *written)
+            format_volume(&quote.offer, quote.price.as_ref().ok(), "", &name)
         })
         .collect();
     (!objects.is_empty()).then(|| format!("{HEAD}{}", objects.concat()))
 }
 
 /// The objects of a volume, each after a separator.
-fn format_volume(
-    offer: &Offer,
-    price: Option<&Price>,
-    reason: &str,
-    name: &str,
-    written: WriteVolume,
-) -> Option<String> {
-    let volume = written(offer)?;
+fn format_volume(offer: &Offer, price: Option<&Price>, reason: &str, name: &str) -> Option<String> {
+    let volume = write(offer)?;
     let size = option(offer, "size")?;
     let (_, unit) = offer.product().capacity_unit();
     let bytes = size.parse::<f64>().ok()? * unit.get() as f64;
@@ -146,9 +169,8 @@ pub fn kubernetes_classes<'o>(offers: impl IntoIterator<Item = &'o Offer>) -> Ku
     let mut found = KubernetesClasses::default();
     let mut objects = BTreeMap::new();
     for offer in offers {
-        let provider = offer.product().name().split('/').next().unwrap_or_default();
-        let write = PROVIDERS.iter().find(|(name, _)| *name == provider).map(|(_, write)| *write);
-        found.classes.push(write.and_then(|write| write(offer)).map(|volume| {
+        let provider = provider_of(offer);
+        found.classes.push(write(offer).map(|volume| {
             let values = volume.class.iter().map(|(_, value)| format!("-{}", value.to_lowercase().replace('_', "-")));
             let name = format!("plimsoll-{provider}{}", values.collect::<String>());
             let notes: String = volume.notes.iter().map(|note| comment_line(note)).collect();

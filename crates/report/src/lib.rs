@@ -48,7 +48,7 @@ pub use json::{
 };
 pub use junit::{JudgedGate, Shortfall, count_outcomes, junit, junit_of_error};
 pub use kubernetes::{
-    ClaimJob, ClassName, KubernetesClasses, claim_job, claim_job_name, kubernetes, kubernetes_classes,
+    ClaimJob, ClassName, KubernetesClasses, claim_job, claim_job_name, kubernetes, kubernetes_classes, kubernetes_gaps,
     kubernetes_of_quotes,
 };
 pub use markdown::page_markdown;
@@ -59,6 +59,6 @@ pub use page::{
 pub use product_file::{FittedSource, product_file};
 pub use progress::{Progress, progress_line};
 pub use svg::{svg, timeline};
-pub use terraform::{VolumeChange, terraform, terraform_of_changes};
+pub use terraform::{VolumeChange, terraform, terraform_gaps, terraform_of_changes};
 pub use text::{Charset, Color, TextStyle, pad_end, page_summary, page_text, wrap};
 pub use timeline::{Mark, Panel, PanelScale, Timeline, Track};

@@ -52,7 +52,7 @@ pub use quotes::quotes;
 pub use requirement::{CheckedRequirement, checked_requirement, requirements};
 pub use runs::{KeptRun, runs};
 pub use settings::{Settings, settings};
-pub use sizing::sizing;
+pub use sizing::{add_gaps, sizing};
 pub use suites::suites;
 pub use trial::{LevelRate, LevelTrial, Trial, trial};
 pub use watch::{WatchReport, describe_watch, list_firing, watch};

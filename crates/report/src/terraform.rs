@@ -1,4 +1,4 @@
-//! The cheapest choice of each cloud, or its layout of several volumes, as a Terraform fragment with the provider's
+//! The recommendation of each cloud, a volume or a layout of several, as a Terraform fragment with the provider's
 //! attribute names.
 //!
 //! Covers volumes, RDS instances and Azure SQL databases, not machines, attachments or file systems. Locations are variables.
@@ -8,13 +8,13 @@ use std::fmt::Write as _;
 use std::collections::BTreeSet;
 
 use plimsoll_catalogue::{Offer, OptionValue, Price, Wrap};
-use plimsoll_choose::sizing::{Choice, Sizing, VolumeContent};
-use plimsoll_language::Language;
+use plimsoll_choose::sizing::{Best, Choice, Sizing, VolumeContent};
+use plimsoll_language::{Language, label, say};
 
 use crate::words::{clean, sizing as words};
 
 /// Writes an offer under a volume name as a resource; `None` if the product has no Terraform resource.
-type Written = fn(&Offer, &str) -> Option<ResourceBlock>;
+type WriteResource = fn(&Offer, &str) -> Option<ResourceBlock>;
 
 /// A resource without its count.
 struct ResourceBlock {
@@ -26,15 +26,31 @@ struct ResourceBlock {
 }
 
 /// Providers by the first part of the product's name.
-const PROVIDERS: [(&str, Written); 4] = [("aws", aws), ("azure", azure), ("gcp", gcp), ("oci", oci)];
+const PROVIDERS: [(&str, WriteResource); 4] = [("aws", aws), ("azure", azure), ("gcp", gcp), ("oci", oci)];
 
-/// The fragment; `None` if no cloud volume was chosen.
+/// The recommendations of a sizing by provider, in the language of a tool.
+pub(crate) struct Recommendations<'s> {
+    /// Volumes that the tool creates, with their providers.
+    pub(crate) volumes: Vec<(&'s str, VolumeContent, &'s Choice)>,
+    /// Recommendations that the tool does not create, that of the headline first.
+    pub(crate) gaps: Vec<String>,
+}
+
+impl Recommendations<'_> {
+    /// The gaps as comments of a file.
+    pub(crate) fn comment_gaps(&self) -> String {
+        self.gaps.iter().map(|gap| comment_line(gap)).collect()
+    }
+}
+
+/// The fragment; `None` if no provider of it has a recommendation.
 pub fn terraform(sizing: &Sizing) -> Option<String> {
-    let (mut variables, mut blocks) = (Vec::new(), Vec::new());
-    for (provider, written) in PROVIDERS {
-        for (content, choice) in volumes(sizing, provider, |offer| written(offer, "").is_some()) {
+    Language::English.scope(|| {
+        let recommended = recommend(sizing);
+        let (mut variables, mut blocks) = (Vec::new(), Vec::new());
+        for (provider, content, choice) in &recommended.volumes {
             let name = content.name();
-            let Some(mut block) = written(&choice.offer, &format!("plimsoll-{name}")) else { continue };
+            let Some(mut block) = write(&choice.offer, &format!("plimsoll-{name}")) else { continue };
             if let Some(cluster) = &sizing.required.platform.cluster {
                 block.attributes.extend(shared(provider, (cluster.count as usize).max(2)));
             }
@@ -42,13 +58,35 @@ pub fn terraform(sizing: &Sizing) -> Option<String> {
             variables
                 .extend(block.variables.iter().filter(|own| !variables.contains(*own)).copied().collect::<Vec<_>>());
         }
-    }
-    if blocks.is_empty() {
-        return None;
-    }
-    let head = "# The cheapest choice of each cloud that carries the demand. Keep those of one cloud, and attach them to a\n\
-                # machine that lets them through. Members of a stripe become one volume in the guest, such as with lvcreate --type striped.\n";
-    Some(format!("{head}\n{}\n{}", declare_variables(&variables), blocks.join("\n")))
+        let gaps = recommended.comment_gaps();
+        if blocks.is_empty() {
+            return Some(gaps).filter(|gaps| !gaps.is_empty());
+        }
+        let head = "# The recommended configuration of each cloud. Keep that of one cloud, and attach it to a machine that lets it\n\
+                    # through. Members of a stripe become one volume in the guest, such as with lvcreate --type striped.\n";
+        Some(format!("{head}{gaps}\n{}\n{}", declare_variables(&variables), blocks.join("\n")))
+    })
+}
+
+/// Recommendations that [`terraform`] does not contain, with the reasons.
+pub fn terraform_gaps(sizing: &Sizing) -> Vec<String> {
+    recommend(sizing).gaps
+}
+
+fn recommend(sizing: &Sizing) -> Recommendations<'_> {
+    let has_resource = |offer: &Offer| write(offer, "").is_some();
+    find_recommendations(sizing, &PROVIDERS.map(|(name, _)| name), label!("Terraform resource"), has_resource)
+}
+
+/// The resource of an offer by its provider; `None` if there is no such resource.
+fn write(offer: &Offer, name: &str) -> Option<ResourceBlock> {
+    let provider = provider_of(offer);
+    PROVIDERS.iter().find(|(own, _)| *own == provider).and_then(|(_, create)| create(offer, name))
+}
+
+/// The first part of the product's name.
+pub(crate) fn provider_of(offer: &Offer) -> &str {
+    offer.product().name().split('/').next().unwrap_or_default()
 }
 
 /// The attribute of a volume that several machines write to. OCI has it at the attachment.
@@ -61,27 +99,42 @@ fn shared(provider: &str, machines: usize) -> Option<(&'static str, String)> {
     }
 }
 
-/// The volumes of a provider: those of its layout if all have a resource, otherwise the cheapest choice that has one.
-pub(crate) fn volumes<'s>(
+/// The recommendations of the providers of a tool and of the headline, by [`Sizing::best_of`]: another product than the
+/// recommended one is never written.
+pub(crate) fn find_recommendations<'s>(
     sizing: &'s Sizing,
-    provider: &str,
-    has_resource: impl Fn(&Offer) -> bool,
-) -> Vec<(VolumeContent, &'s Choice)> {
-    let is_written = |choice: &Choice| has_resource(&choice.offer);
-    let mut layouts = sizing.layouts.iter().filter(|layout| layout.provider == provider);
-    if let Some(layout) = layouts.find(|layout| layout.parts.iter().all(|part| is_written(&part.choice))) {
-        return layout.parts.iter().map(|part| (part.content, &part.choice)).collect();
+    providers: &[&'static str],
+    object: &str,
+    has_object: impl Fn(&Offer) -> bool,
+) -> Recommendations<'s> {
+    let own = sizing.best_volumes().first().map(|choice| provider_of(&choice.offer));
+    let others = providers.iter().copied().filter(|name| Some(*name) != own);
+    let mut found = Recommendations { volumes: Vec::new(), gaps: Vec::new() };
+    for provider in own.into_iter().chain(others) {
+        let Some(best) = sizing.best_of(provider) else { continue };
+        let volumes: Vec<_> = match best {
+            Best::Layout(layout) => layout.parts.iter().map(|part| (part.content, &part.choice)).collect(),
+            single => single.volumes().into_iter().map(|choice| (VolumeContent::Data, choice)).collect(),
+        };
+        let Some((_, lacking)) = volumes.iter().find(|(_, choice)| !has_object(&choice.offer)) else {
+            found.volumes.extend(volumes.into_iter().map(|(content, choice)| (provider, content, choice)));
+            continue;
+        };
+        let is_other = |choice: &&Choice| provider_of(&choice.offer) == provider && has_object(&choice.offer);
+        let other = sizing.choices.iter().find(is_other).map(|choice| choice.offer.product().name());
+        let remedy = other.map_or_else(String::new, |name| say!("; --provider {name} sizes for a product that has it"));
+        let product = lacking.offer.product().name();
+        found.gaps.push(say!("The recommendation of {provider} is not written: {product} has no {object}{remedy}"));
     }
-    let of_it = |choice: &&Choice| choice.offer.product().name().split('/').next() == Some(provider);
-    let single = sizing.choices.iter().filter(of_it).find(|choice| is_written(choice));
-    single.map(|choice| (VolumeContent::Data, choice)).into_iter().collect()
+    found
 }
 
 /// A comment with the source of price and choice, then the resource.
 fn format_resource(choice: &Choice, name: &str, block: &ResourceBlock) -> String {
     let mut out = comment_line(&choice.offer.short().to_string());
     out += &price_lines(choice.price.as_ref());
-    out += &comment_line(&Language::English.scope(|| words::reason(choice)));
+    out += &comment_line(&words::reason(choice));
+    out += &comment_slower(choice);
     let members = count_members(&choice.offer);
     let count = (members > 1).then(|| ("count", members.to_string()));
     let (plain, numbered) = (format!("-{name}\""), format!("-{name}-${{count.index}}\""));
@@ -89,6 +142,12 @@ fn format_resource(choice: &Choice, name: &str, block: &ResourceBlock) -> String
     let indexed = block.attributes.iter().map(|(attribute, value)| (*attribute, index(value)));
     let attributes: Vec<(&str, String)> = count.into_iter().chain(indexed).collect();
     out + &format!("resource \"{}\" \"{name}\" {{\n{}}}\n", block.resource, format_attributes(&attributes))
+}
+
+/// The comment of a recommendation that is slower than today for some class; empty for others.
+pub(crate) fn comment_slower(choice: &Choice) -> String {
+    let slower = words::slower(choice);
+    if choice.slower.is_empty() { String::new() } else { comment_line(&say!("slower than today: {slower}")) }
 }
 
 fn format_attributes(attributes: &[(&str, String)]) -> String {
@@ -139,9 +198,7 @@ pub fn terraform_of_changes(changes: &[VolumeChange<'_>]) -> Option<String> {
     let (mut variables, mut blocks) = (BTreeSet::new(), Vec::new());
     let mut labels = BTreeSet::new();
     for change in changes {
-        let provider = change.offer.product().name().split('/').next().unwrap_or_default();
-        let write = PROVIDERS.iter().find(|(name, _)| *name == provider).map(|(_, write)| *write);
-        let Some(block) = write.and_then(|write| write(change.offer, "")) else { continue };
+        let Some(block) = write(change.offer, "") else { continue };
         let Some(ignored) = attributes_of_creation(block.resource) else { continue };
         let is_plain = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_');
         let plain: String = change.id.chars().map(|letter| if is_plain(letter) { letter } else { '_' }).collect();

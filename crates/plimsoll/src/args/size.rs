@@ -116,7 +116,7 @@ pub struct SizeArgs {
     pub max: u32,
     #[command(flatten)]
     pub terms: TermsArgs,
-    /// Also write the cheapest choice of each cloud as Terraform (- for standard output)
+    /// Also write the recommended configuration of each cloud as Terraform (- for standard output)
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub terraform: Option<PathBuf>,
     /// Also write it as Kubernetes objects: storage class, attributes class and claim (- for standard output)

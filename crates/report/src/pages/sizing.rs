@@ -90,6 +90,15 @@ pub fn sizing(sizing: &Sizing, what_ifs: &WhatIfs, outcomes: &[Outcome], max: us
     }
 }
 
+/// Adds the recommendations that a file for another program lacks: the first to the cautions, all to the details.
+pub fn add_gaps(page: &mut Page, gaps: Vec<String>) {
+    let Some(headline) = &mut page.headline else { return };
+    let gaps: Vec<String> = gaps.into_iter().map(verdict::full_stop).collect();
+    let at = headline.cautions.len().min(1);
+    headline.cautions.splice(at..at, gaps.first().cloned());
+    headline.details.extend(gaps);
+}
+
 impl Sized<'_> {
     fn choices(&self) -> &[Choice] {
         &self.sizing.choices[..self.sizing.choices.len().min(self.max)]

@@ -7,14 +7,16 @@ use plimsoll_choose::diagnosis::{
     PartEffect, TimePart,
 };
 use plimsoll_choose::sizing::{
-    Assumption, Busiest, CellScans, Choice, ClassLoad, Cluster, Compute, DemandWindow, DesignPoint, Exadata,
-    GrowthStep, LessHeadroom, MachineShare, Measured, OtherLoad, PeakSource, Platform, ProcessorOrigin, ScanWindows,
-    Search, Sizing, SizingRequirements, StepKind, WithoutScans, fewer_processors, layouts, size,
+    Assumption, Best, Busiest, CellScans, Choice, ClassLatency, ClassLoad, Cluster, Compute, DemandWindow, DesignPoint,
+    Exadata, GrowthStep, LessHeadroom, MachineShare, Measured, OtherLoad, PeakSource, Platform, ProcessorOrigin,
+    ScanWindows, Search, Sizing, SizingRequirements, StepKind, WithoutScans, fewer_processors, layouts, size,
 };
 use plimsoll_choose::what_if::{EstimateSource, MemoryFirst, WhatIfs};
 use plimsoll_ingest::{Class, InputPosition, InstanceResource, Origin, Resource, Slot, TopReader};
+use plimsoll_report::words::slower_than_unpriced;
 use plimsoll_report::{
-    Block, Charset, Page, Table, TextStyle, page_csv, page_summary, page_text, pages, sizing_json, terraform,
+    Block, Charset, Page, Table, TextStyle, kubernetes, kubernetes_gaps, page_csv, page_summary, page_text, pages,
+    sizing_json, terraform, terraform_gaps,
 };
 use plimsoll_units::{Bytes, Span};
 
@@ -298,6 +300,76 @@ fn layout_is_part_of_the_choice() {
     assert_eq!(terraform.matches("variable \"aws_availability_zone\"").count(), 1, "{terraform}");
     let json: serde_json::Value = serde_json::from_slice(&sizing_json(&sizing, &WhatIfs::default())).unwrap();
     assert_eq!(json["layouts"][0]["parts"][1]["content"], "redo");
+    let keys = json["layouts"][0].as_object().unwrap();
+    assert!(keys.contains_key("database_time") && keys.contains_key("saved_time_share"), "{keys:?}");
+}
+
+#[test]
+fn only_the_recommendation_is_written() {
+    let mut sizing = sized(6_000.0, "", &["aws/gp3", "aws/fsx-ontap", "oci"]);
+    let is_ontap = |choice: &Choice| choice.offer.product().name() == "aws/fsx-ontap";
+    sizing.choices.sort_by_key(|choice| !is_ontap(choice));
+    assert!(is_ontap(&sizing.choices[0]), "it carries the load");
+    let gap = "The recommendation of aws is not written: aws/fsx-ontap has no";
+    let remedy = "; --provider aws/gp3 sizes for a product that has it";
+    for (text, gaps, object) in [
+        (terraform(&sizing), terraform_gaps(&sizing), "Terraform resource"),
+        (kubernetes(&sizing), kubernetes_gaps(&sizing), "CSI driver"),
+    ] {
+        let text = text.unwrap();
+        let reason = format!("{gap} {object}{remedy}");
+        assert!(text.contains(&format!("# {reason}\n")), "{text}");
+        assert!(!text.contains("gp3\"") && !text.contains("ebs.csi"), "another product: {text}");
+        assert!(text.contains("oci"), "{text}");
+        assert_eq!(gaps.first(), Some(&reason), "the recommended provider is first");
+        let mut sheet = page(&sizing);
+        pages::add_gaps(&mut sheet, gaps);
+        assert!(page_summary(&sheet, "--details", &TextStyle::default()).contains("is not written"));
+    }
+    let fixed = "oci/block-volume: no VolumeAttributesClass, as its CSI driver changes no property of it in use";
+    assert!(kubernetes_gaps(&sizing).iter().any(|gap| gap == fixed), "{:?}", kubernetes_gaps(&sizing));
+}
+
+#[test]
+fn the_manifest_is_that_of_the_slower_recommendation() {
+    let mut sizing = sized(6_000.0, "", &["aws/gp3", "aws/io2"]);
+    let is_gp3 = |choice: &Choice| choice.offer.product().name() == "aws/gp3";
+    sizing.slower = sizing.choices.extract_if(.., |choice| is_gp3(choice)).collect();
+    // Too slow for a doubt about both.
+    let mean = |ms| vec![ClassLatency { class: Class::RandomRead, mean: Span::from_millis(ms), p99: None }];
+    sizing.slower[0].usual = mean(9);
+    sizing.choices[0].usual = mean(1);
+    sizing.choices[0].price = None;
+    assert!(matches!(sizing.best(), Some(Best::Slower(choice)) if is_gp3(choice)));
+    let text = terraform(&sizing).unwrap();
+    assert!(text.contains("\"gp3\"") && !text.contains("\"io2\""), "{text}");
+    let reason = slower_than_unpriced(&sizing).expect("io2 is not slower, but has no price");
+    assert!(reason.contains("aws/io2") && reason.contains("--price"), "{reason}");
+    assert_eq!(slower_than_unpriced(&sized(6_000.0, "", &["aws/gp3", "aws/io2"])), None);
+}
+
+#[test]
+fn storage_without_a_resource_is_a_comment() {
+    let sizing = sized(6_000.0, "", &["netapp/aff-a800"]);
+    let text = terraform(&sizing).unwrap();
+    assert!(text.starts_with("# The recommendation of netapp is not written: netapp/aff-a800 has no"), "{text}");
+    assert_eq!(text.lines().count(), 1, "{text}");
+}
+
+#[test]
+fn the_reason_of_a_refusal_is_the_verdict() {
+    let share = MachineShare::of_all(2);
+    let cluster = Cluster { instances: Vec::new(), covered: 2, count: 2, waits: 0.1, share, ended: None };
+    let platform = Platform { cluster: Some(cluster), ..Platform::default() };
+    let required = SizingRequirements { platform, ..derive_requirements(6_000.0, "") };
+    let catalogue = Catalogue::built_in();
+    let terms = PriceTerms { as_of: Date::day(2026, 11, 21), currency: "USD".parse().ok(), region: None };
+    let search = Search::among(&catalogue, &["azure".to_owned()]).unwrap();
+    let sizing = size(&catalogue, &required, &terms, &search);
+    let summary = page_summary(&page(&sizing), "--details", &TextStyle::default());
+    assert!(summary.contains("No configuration is eligible"), "{summary}");
+    let caution = &page(&sizing).headline.unwrap().cautions[0];
+    assert!(caution.contains("does not support RAC") && caution.contains(" products)"), "{caution}");
 }
 
 #[test]
