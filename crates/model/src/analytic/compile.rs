@@ -90,6 +90,12 @@ impl<'a> Compiler<'a> {
 
     fn stage(&mut self, spec: &'a StageSpec, stage: usize, flow: CentreFlow, at: NetworkPosition) -> Node {
         match spec {
+            // A rate does not count flushes (see `limit.rs`).
+            StageSpec::Limit { .. } | StageSpec::Pressure { .. } | StageSpec::Curve { .. }
+                if flow.kind == Kind::Flush =>
+            {
+                Node::Series(Vec::new())
+            }
             StageSpec::Limit { rate, burst, unit } => {
                 let cost = match (rate, unit) {
                     (Rate::Bytes(_), _) => flow.length,
@@ -119,7 +125,6 @@ impl<'a> Compiler<'a> {
                 };
                 Node::Series(vec![self.served_at(centre, transfer, at), latency])
             }
-            StageSpec::Curve { .. } if flow.kind == Kind::Flush => Node::Series(Vec::new()),
             StageSpec::Curve { points } => self.curve(stage, points, at),
             StageSpec::Stall { every, length } => {
                 let (every, length) = (every.as_nanos() as f64, length.as_nanos() as f64);

@@ -206,6 +206,8 @@ fn splits_and_caches() {
                 "station(6, 20us, exponential) then split(read: cache(30%, hit: link(10us); miss: bank(24, 110us)); \
              write: buffer(1MB, drain 300MB/s, flush honoured) then link(30us)) then link(15us, 900MB/s)",
             ),
+            // The limit counts half of the operations.
+            ("f=0.5 r=0", "limit(8000) then station(16, 200us, exponential) then link(25us, 500MB/s)"),
             (
                 "r=0.7",
                 "limit(20000) then station(16, 200us, exponential) then link(25us, 500MB/s) then stall(100ms, 5ms)",
