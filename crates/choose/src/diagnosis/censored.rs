@@ -140,7 +140,7 @@ fn log_behind_locks(subject: &DatabaseDemand, diagnosis: &Diagnosis) -> Option<C
     let grant_s = longest.map(|wait| spent.seconds / wait.count);
     let up_to = grant_s.and_then(|grant_s| ratio(1.0 / (1.0 - write_s / grant_s)));
     let cause = CensorCause::LogBehindLocks { active: split.active, locks: *locks, write_s: *write_s, grant_s };
-    (*locks >= MAX && locks * split.active >= MIN_WAITING).then_some(Censored { cause, up_to })
+    (*locks >= MAX && split.mean_sessions(*locks) >= MIN_WAITING).then_some(Censored { cause, up_to })
 }
 
 /// The limits that were reached by the provider's metrics, those with the largest share of the time first.
@@ -255,7 +255,7 @@ fn closed_reads(diagnosis: &Diagnosis) -> Option<Censored> {
     let counted = of_class(main).filter(|_| uncounted > 0.0).map(|seconds| [waited, seconds]);
     let cause = |latency_s| CensorCause::ClosedReads { active: split.active, share, latency_s, counted };
     if scans > random + reads {
-        let latency_s = starved_scan_s(diagnosis, share * split.active)?;
+        let latency_s = starved_scan_s(diagnosis, split.mean_sessions(share))?;
         return Some(Censored { cause: cause(latency_s), up_to: None });
     }
     let of_operations = |class| diagnosis.response(class).map(|response| response.latency_s);
@@ -284,7 +284,7 @@ fn processor_cap(subject: &DatabaseDemand, diagnosis: &Diagnosis) -> Option<Cens
     const MIN_WAITING: f64 = 1.0;
     let split = diagnosis.split.as_ref().filter(|split| split.has_processor_time)?;
     let share = split.share(TimePart::Managed);
-    let [used, waiting] = [split.share(TimePart::Processor), share].map(|share| share * split.active);
+    let [used, waiting] = [split.share(TimePart::Processor), share].map(|share| split.mean_sessions(share));
     let up_to = ratio(1.0 / (1.0 - share));
     let limits = subject.resources.iter().filter(|one| one.resource == Resource::ProcessorLimit);
     let limit = limits.map(|one| one.value).reduce(f64::max);

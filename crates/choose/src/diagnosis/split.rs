@@ -182,9 +182,14 @@ impl Split {
         self.slices.iter().filter(|slice| slice.part.is_storage()).map(|slice| slice.share).sum()
     }
 
+    /// Mean sessions in a share of the time. It is `active` times the share, unless that is invalid.
+    pub fn mean_sessions(&self, share: f64) -> f64 {
+        share * self.total_s / self.seconds
+    }
+
     /// Busy share of the processors; without figures of the host the database's own use, the least that is known.
     pub fn processors_busy(&self) -> Option<f64> {
-        let own = || Some(self.share(TimePart::Processor) * self.active / self.processors?);
+        let own = || Some(self.mean_sessions(self.share(TimePart::Processor)) / self.processors?);
         self.host_busy.or_else(|| self.has_processor_time.then(own)?)
     }
 

@@ -146,16 +146,14 @@ fn log_behind_locks(write_s: f64, all: f64, sustained: f64, locks: f64) -> Strin
 pub(crate) fn own_processors(split: &Split, host_busy: f64) -> Option<String> {
     /// Smaller differences come from sampling.
     const NOTABLE: f64 = 0.2;
-    let own = split.share(TimePart::Processor) * split.active;
+    let own = split.mean_sessions(split.share(TimePart::Processor));
     let is_notable = split.has_processor_time && own < host_busy * (1.0 - NOTABLE);
     is_notable.then(|| say!("{} in use, {} by sessions of this database", number::three(host_busy), number::three(own)))
 }
 
 /// The difference between storage's share and its bound.
-fn second_log_write(all: f64, bound: f64) -> &'static str {
-    /// Smaller differences vanish in rounding.
-    const NOTABLE: f64 = 0.005;
-    if bound > all + NOTABLE { label!(", if each commit waits for two log writes") } else { "" }
+pub(crate) fn second_log_write(all: f64, bound: f64) -> &'static str {
+    if bound > all && share(bound) != share(all) { label!(", if each commit waits for two log writes") } else { "" }
 }
 
 /// Remedy if the largest part is not storage, with the bound of what storage saves.

@@ -385,6 +385,12 @@ fn storage_that_is_not_the_problem_has_a_bound_of_its_saving() {
         let text = words::diagnosis::verdict_text(&verdict).text;
         assert!(text.ends_with("saves at most 4 %, if each commit waits for two log writes."), "{text}");
     }
+    for (share, at_most, ending) in [(0.005, 0.006, "0.6 %, if each commit waits"), (0.0301, 0.0303, "3 %.")] {
+        let verdict =
+            Verdict::NotStorage { share, at_most, host_busy: None, main: TimePart::Processor, main_share: 0.8 };
+        let text = words::diagnosis::verdict_text(&verdict).text;
+        assert!(text.contains(&format!("saves at most {ending}")), "{text}");
+    }
 }
 
 #[test]

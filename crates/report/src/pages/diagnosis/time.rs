@@ -15,7 +15,7 @@ use crate::number;
 use crate::page::{Block, Cell, Chart, Column, ColumnKind, PageSection, Table, UNKNOWN};
 use crate::pages::file_name;
 use crate::scale::AxisScale;
-use crate::words::diagnosis::{part, seconds, share};
+use crate::words::diagnosis::{part, second_log_write, seconds, share};
 
 /// Parts with a smaller share would be rounded to 0 %.
 const SHARE_MIN: f64 = 0.000_5;
@@ -209,7 +209,9 @@ pub(super) fn what_ifs(case: &Case<'_>) -> PageSection {
     };
     let mut rows: Vec<Vec<Cell>> = Vec::new();
     rows.extend(effect(label!("storage ten times as fast"), &found.ten_times));
-    rows.extend(effect(label!("storage with zero latency (Amdahl's bound)"), &found.at_most));
+    let bound = found.split.as_ref().zip(found.at_most.as_ref());
+    let writes = bound.map_or("", |(split, bound)| second_log_write(split.storage(), bound.saved()));
+    rows.extend(effect(&say!("storage with zero latency (Amdahl's bound){writes}"), &found.at_most));
     for step in &found.cache {
         let bytes = Bytes::new((step.bytes / f64::from(1 << 20)).round() as u64 * (1 << 20));
         let faster = 1.0 / (1.0 - step.saved).max(f64::MIN_POSITIVE);
