@@ -56,7 +56,7 @@ impl BillingChoice {
 pub fn quote(catalogue: &Catalogue, config: &Config, terms: &PriceTerms, ask: &Ask) -> Result<Quote, ConfigRefusal> {
     let offer = catalogue.offer(config, terms)?;
     let standing = offer.standing(ask);
-    let lifts = find_lifts(catalogue, &offer, terms, ask);
+    let lifts = find_lifts(catalogue, &offer, terms, &[(*ask, 1.0)], None);
     let price = offer.price();
     let billing = compare_billing(catalogue, &offer, terms);
     Ok(Quote { offer, ask: *ask, standing, price, lifts, billing })

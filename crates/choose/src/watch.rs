@@ -9,20 +9,21 @@ mod alert;
 mod credits;
 mod profile;
 mod sample;
+mod step;
 
 use std::collections::VecDeque;
 
-use plimsoll_catalogue::{Ask, Catalogue, Counts, Offer, PriceTerms};
-use plimsoll_units::{Bytes, Instant, Span};
+use plimsoll_catalogue::{Counts, Offer};
+use plimsoll_units::{Instant, Span};
 
-use crate::lift::Lift;
-use crate::quote::quote;
 use alert::{AlertStates, Condition, LASTING};
 use credits::CreditMeter;
 use profile::{BIN, DayProfile};
+use sample::mix_of;
 
 pub use alert::{AlertKind, WatchAlert};
 pub use sample::{LoadFlow, LoadSample, SessionLoad, read_samples};
+pub use step::{DecidingLimit, LimitStep, WatchPeriod};
 
 /// Time over which the load is averaged for limits.
 pub const MEAN_SPAN: Span = Span::from_secs(300);
@@ -129,6 +130,14 @@ struct IntervalUse {
     end: Instant,
     seconds: f64,
     used: Vec<f64>,
+    flows: Vec<LoadFlow>,
+}
+
+/// The interval with the highest use of a limit.
+#[derive(Clone, Debug, Default)]
+struct HighestUse {
+    used: f64,
+    flows: Vec<LoadFlow>,
 }
 
 /// The state of a watch.
@@ -141,7 +150,7 @@ pub struct Watcher {
     meters: Vec<(usize, CreditMeter)>,
     recent: VecDeque<IntervalUse>,
     above: Vec<Span>,
-    highest: Vec<f64>,
+    highest: Vec<HighestUse>,
     profile: DayProfile,
     alerts: AlertStates,
     observed: Span,
@@ -152,7 +161,7 @@ impl Watcher {
     /// Watches the limits of an offer; without one, only the load.
     pub fn new(offer: Option<Offer>, options: WatchOptions) -> Self {
         let limits = offer.as_ref().map(find_limits).unwrap_or_default();
-        let (above, highest) = (vec![Span::ZERO; limits.len()], vec![0.0; limits.len()]);
+        let (above, highest) = (vec![Span::ZERO; limits.len()], vec![HighestUse::default(); limits.len()]);
         Self {
             offer,
             options,
@@ -217,10 +226,12 @@ impl Watcher {
             }
         }
         for (highest, used) in self.highest.iter_mut().zip(&used) {
-            *highest = highest.max(*used);
+            if *used > highest.used {
+                *highest = HighestUse { used: *used, flows: sample.flows.clone() };
+            }
         }
         self.profile.add(end, seconds, &used);
-        self.recent.push_back(IntervalUse { end, seconds, used });
+        self.recent.push_back(IntervalUse { end, seconds, used, flows: sample.flows.clone() });
         let oldest = end - MAX_PRESENT_SPAN;
         while self.recent.len() > 1 && self.recent.front().is_some_and(|first| first.end <= oldest) {
             self.recent.pop_front();
@@ -258,7 +269,7 @@ impl Watcher {
                 now: self.recent.back().map_or(0.0, |last| last.used[limit]),
                 mean: self.mean_use(limit, MEAN_SPAN),
                 above: self.above[limit],
-                highest: self.highest[limit],
+                highest: self.highest[limit].used,
             })
             .collect();
         limits.sort_by(|a, b| b.mean.total_cmp(&a.mean));
@@ -276,24 +287,6 @@ impl Watcher {
         })
     }
 
-    /// The operations of the latest interval, for ceilings; `None` if the storage was idle.
-    pub fn ask(&self) -> Option<Ask> {
-        let flows = &self.latest.as_ref()?.flows;
-        let sum = |of: fn(&LoadFlow) -> f64| flows.iter().map(of).sum::<f64>();
-        let iops = sum(|flow| flow.iops);
-        (iops > 0.0).then(|| Ask {
-            block: Bytes::new((sum(|flow| flow.iops * flow.bytes) / iops).round().max(512.0) as u64),
-            reads: (sum(|flow| flow.iops * flow.reads) / iops).clamp(0.0, 1.0),
-            sequential: false,
-        })
-    }
-
-    /// The cheapest change that lifts the binding limit for the present mix of operations.
-    pub fn next_step(&self, catalogue: &Catalogue, terms: &PriceTerms) -> Option<Lift> {
-        let quote = quote(catalogue, &self.offer.as_ref()?.short(), terms, &self.ask()?).ok()?;
-        quote.lifts.into_iter().next()
-    }
-
     fn build_meters(&self, start: Instant) -> Vec<(usize, CreditMeter)> {
         let meter = |(index, limit): (usize, &WatchedLimit)| {
             let (rate, burst) = (limit.rate?, limit.burst?);
@@ -305,12 +298,7 @@ impl Watcher {
     /// Use of each limit by a load.
     fn compute_use(&self, sample: &LoadSample) -> Vec<f64> {
         let mut used = vec![0.0; self.limits.len()];
-        let mix: Vec<(Ask, f64)> = sample
-            .flows
-            .iter()
-            .filter(|flow| flow.iops > 0.0)
-            .map(|flow| (Ask { block: flow.block(), reads: flow.reads, sequential: flow.sequential }, flow.iops))
-            .collect();
+        let mix = mix_of(&sample.flows);
         let Some(offer) = self.offer.as_ref().filter(|_| !mix.is_empty()) else { return used };
         let iops: f64 = mix.iter().map(|(_, iops)| iops).sum();
         for bound in offer.standing_of(&mix).bounds {

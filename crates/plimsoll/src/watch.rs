@@ -3,8 +3,7 @@
 mod follow;
 mod target;
 
-use plimsoll_choose::Lift;
-use plimsoll_choose::watch::{LoadSample, WatchOptions, WatchState, Watcher, read_samples};
+use plimsoll_choose::watch::{LimitStep, LoadSample, WatchOptions, WatchPeriod, WatchState, Watcher, read_samples};
 use plimsoll_ingest::Demand;
 use plimsoll_language::{label, say};
 use plimsoll_measure::watch::name_target;
@@ -46,7 +45,7 @@ pub fn run(args: &WatchArgs) -> Result<(), CliError> {
         WatchTarget::Recorded(path) => {
             let only = args.device.clone();
             let input = InputFiles { files: vec![path], interval: args.every, only, ..InputFiles::default() };
-            watch.is_recorded = true;
+            watch.period = WatchPeriod::Recording;
             watch.replay(&input)?;
         }
         WatchTarget::Running(feeds) => watch.follow(feeds, args)?,
@@ -64,14 +63,14 @@ pub fn run(args: &WatchArgs) -> Result<(), CliError> {
 
 struct Watch {
     name: String,
-    is_recorded: bool,
+    period: WatchPeriod,
     is_database_alone: bool,
     forms: Forms,
     offers: Offers,
     watcher: Watcher,
     /// Loads of the last day, for the chart.
     samples: Vec<LoadSample>,
-    step: Option<Lift>,
+    step: Option<LimitStep>,
     cost: Option<f64>,
     trouble: Option<String>,
     damaged: usize,
@@ -86,7 +85,7 @@ impl Watch {
         let (samples, alerts) = (Vec::new(), Vec::new());
         Self {
             name,
-            is_recorded: false,
+            period: WatchPeriod::Present,
             is_database_alone: false,
             forms,
             offers,
@@ -104,7 +103,7 @@ impl Watch {
     fn report<'a>(&'a self, state: Option<&'a WatchState>) -> WatchReport<'a> {
         WatchReport {
             target: &self.name,
-            is_recorded: self.is_recorded,
+            period: self.period,
             is_database_alone: self.is_database_alone,
             watcher: &self.watcher,
             state,
@@ -139,8 +138,18 @@ impl Watch {
         Ok(())
     }
 
+    /// The limit that decides the present state.
+    fn deciding_limit(&self) -> Option<usize> {
+        Some(self.watcher.state()?.deciding_limit(self.period)?.limit())
+    }
+
+    fn has_other_limit(&self) -> bool {
+        self.deciding_limit() != self.step.as_ref().map(|step| step.limit)
+    }
+
     fn update_step(&mut self) {
-        let Some(offer) = self.watcher.offer() else { return };
-        self.step = self.watcher.next_step(&self.offers.catalogue, &self.offers.terms_for(offer));
+        let Some((offer, limit)) = self.watcher.offer().zip(self.deciding_limit()) else { return };
+        let terms = self.offers.terms_for(offer);
+        self.step = Some(self.watcher.next_step(limit, self.period, &self.offers.catalogue, &terms));
     }
 }

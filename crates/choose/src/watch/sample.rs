@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use jiff::civil::{DateTime, date};
+use plimsoll_catalogue::Ask;
 use plimsoll_ingest::{Class, DatabaseDemand, Measure};
 use plimsoll_units::{Bytes, Instant, Span};
 
@@ -130,9 +131,15 @@ impl LoadFlow {
     }
 
     /// Mean size as bytes, at least 512.
-    pub(super) fn block(&self) -> Bytes {
+    fn block(&self) -> Bytes {
         Bytes::new(self.bytes.round().max(512.0) as u64)
     }
+}
+
+/// Flows as operations with their rates.
+pub(super) fn mix_of(flows: &[LoadFlow]) -> Vec<(Ask, f64)> {
+    let ask = |flow: &LoadFlow| Ask { block: flow.block(), reads: flow.reads, sequential: flow.sequential };
+    flows.iter().filter(|flow| flow.iops > 0.0).map(|flow| (ask(flow), flow.iops)).collect()
 }
 
 /// The loads of the windows of a demand, in the order of time. Windows without rates are absent.

@@ -1,7 +1,8 @@
 //! Watches in virtual time: forecasts against the model with single operations, and alerts.
 
 use plimsoll_catalogue::{Catalogue, Counts, Date, Offer, PriceTerms, Scope};
-use plimsoll_choose::watch::{AlertKind, LoadFlow, LoadSample, WatchOptions, WatchState, Watcher};
+use plimsoll_choose::Lift;
+use plimsoll_choose::watch::{AlertKind, LoadFlow, LoadSample, WatchOptions, WatchPeriod, WatchState, Watcher};
 use plimsoll_model::{Chain, Model};
 use plimsoll_units::{Instant, Kind, Op, Slot, Span, splitmix64};
 
@@ -221,8 +222,56 @@ fn sustained_load_near_a_limit_raises_an_alert_until_it_ends() {
     let minutes = |at: Instant| at.since(MIDNIGHT).as_secs_f64() / 60.0;
     assert!((15.0..22.0).contains(&minutes(alert.since)), "{}", minutes(alert.since));
     assert!((30.0..40.0).contains(&minutes(alert.until.expect("cleared"))));
-    let step = watcher.next_step(&Catalogue::built_in(), &terms()).expect("a step");
-    assert!(step.option == "iops" && step.iops > 3_000.0, "{step:?}");
+    let lift = find_lift(&watcher, WatchPeriod::Recording).expect("a lift");
+    assert!(lift.option == "iops" && lift.iops > 3_000.0, "{lift:?}");
+}
+
+fn find_lift(watcher: &Watcher, period: WatchPeriod) -> Option<Lift> {
+    let deciding = watcher.state()?.deciding_limit(period)?;
+    watcher.next_step(deciding.limit(), period, &Catalogue::built_in(), &terms()).lift
+}
+
+/// An hour at the limit of operations, then minutes of large reads at the limit of bytes.
+#[test]
+fn next_step_lifts_the_limit_of_the_headline() {
+    let mut watcher = watch("aws/gp3:500GiB");
+    for n in 1..=400 {
+        let (iops, bytes) = if n <= 360 { (2_990.0, 8_192.0) } else { (118.0, 1_048_576.0) };
+        watcher.observe(sample(MIDNIGHT + EVERY * n, iops, bytes));
+    }
+    let recording = find_lift(&watcher, WatchPeriod::Recording).expect("a lift");
+    assert_eq!(recording.option, "iops", "{recording:?}");
+    let present = find_lift(&watcher, WatchPeriod::Present).expect("a lift");
+    assert_eq!(present.option, "throughput", "{present:?}");
+    // No option of the volume lifts a limit of the machine.
+    for (config, bytes) in [("aws/gp3:500GiB,iops=12000 on aws/m5.large", 8_192.0), ("aws/gp3:500GiB", 8_192.0)] {
+        let (watcher, _) = after_ten_minutes(config, 3_550.0, bytes);
+        let has_lift = find_lift(&watcher, WatchPeriod::Present).is_some();
+        assert_eq!(has_lift, !config.contains(" on "), "{config}");
+    }
+}
+
+/// Credits of the volume are used up while those of the machine last: the step raises the volume.
+#[test]
+fn next_step_lifts_a_limit_above_those_whose_credits_last() {
+    let config = "aws/gp2:2000GiB on aws/m5.large";
+    let limits = offer(config);
+    let watcher = Watcher::new(Some(limits.clone()), WatchOptions { lead: HOUR, credits: None });
+    let rate = |scope| {
+        let ceilings = limits.ceilings.iter().filter(|ceiling| ceiling.scope == scope && ceiling.iops.is_some());
+        ceilings.filter_map(|ceiling| ceiling.iops).min_by(f64::total_cmp).expect("a limit")
+    };
+    assert!(rate(Scope::Machine) < rate(Scope::Volume), "the machine binds first in the long run");
+    let is_of_volume = |limit: &usize| {
+        let limit = watcher.limits()[*limit];
+        limits.ceilings[limit.ceiling].scope == Scope::Volume && limit.rate == Some(rate(Scope::Volume))
+    };
+    let limit = (0..watcher.limits().len()).find(is_of_volume).expect("a limit of the volume");
+    let mut watcher = watcher;
+    watcher.observe(sample(MIDNIGHT, rate(Scope::Volume), 8_192.0));
+    let step = watcher.next_step(limit, WatchPeriod::Present, &Catalogue::built_in(), &terms());
+    let lift = step.lift.expect("a lift");
+    assert_eq!(lift.option, "size", "{lift:?}");
 }
 
 #[test]

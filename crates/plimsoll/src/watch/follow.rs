@@ -62,7 +62,7 @@ impl Watch {
                 Err(why) if reading <= 1 && self.samples.is_empty() => return Err(CliError::Failed(why.into())),
                 Err(why) => self.trouble = Some(why.to_string()),
             }
-            if reading % STEP_EVERY <= 1 {
+            if reading % STEP_EVERY == 0 || self.has_other_limit() {
                 self.update_step();
             }
             self.show(screen.as_ref(), &mut console, &metrics);
@@ -170,7 +170,7 @@ fn fail(error: SampleLogError) -> CliError {
 
 #[cfg(test)]
 mod tests {
-    use plimsoll_choose::watch::{WatchOptions, Watcher};
+    use plimsoll_choose::watch::{WatchOptions, WatchPeriod, Watcher};
     use plimsoll_units::Span;
 
     use super::*;
@@ -181,7 +181,7 @@ mod tests {
         let watcher = Watcher::new(None, WatchOptions { lead: Span::from_secs(3600), credits: None });
         let report = WatchReport {
             target: &target,
-            is_recorded: false,
+            period: WatchPeriod::Present,
             is_database_alone: true,
             watcher: &watcher,
             state: None,

@@ -61,8 +61,8 @@ view! {
         day: Option<DayView> = report.state.and_then(|state| state.day.as_ref()).map(|day| (report, day).into()),
         /// Firing alerts, then those that were cleared.
         alerts: Vec<AlertView> = report.state.iter().flat_map(|state| state.firing.iter().chain(&state.cleared)).map(|of| (report, of).into()).collect(),
-        /// The cheapest change that lifts the binding limit; null if there is none.
-        next_step: Option<NextStep> = view(report.step),
+        /// The cheapest change of an option that lifts the limit of the headline; null if there is none.
+        next_step: Option<NextStep> = view(report.step.and_then(|step| step.lift.as_ref())),
     }
 
     /// Use of a limit.

@@ -1,9 +1,9 @@
 //! A load against the limits of a configuration: headroom, credits, forecast, alerts, and the cheapest next step.
 
 use maud::{Markup, html};
-use plimsoll_choose::Lift;
 use plimsoll_choose::watch::{
-    AT_LIMIT, AlertKind, CreditBalance, DayForecast, LimitUse, LoadSample, MEAN_SPAN, WatchState, WatchedLimit, Watcher,
+    AT_LIMIT, CreditBalance, DayForecast, DecidingLimit, LimitStep, LimitUse, LoadSample, MEAN_SPAN, WatchPeriod,
+    WatchState, WatchedLimit, Watcher,
 };
 use plimsoll_language::{label, say};
 use plimsoll_units::Span;
@@ -32,15 +32,15 @@ const ABOVE: f64 = 1.05;
 pub struct WatchReport<'a> {
     /// The watched database, host or file.
     pub target: &'a str,
-    /// True for a file: its whole time counts, not its end.
-    pub is_recorded: bool,
+    /// Of a file all of its time counts, not its end.
+    pub period: WatchPeriod,
     /// The load is that of the counters of a database, not of the device below it.
     pub is_database_alone: bool,
     pub watcher: &'a Watcher,
     /// The present; `None` before the first interval.
     pub state: Option<&'a WatchState>,
-    /// The cheapest change that lifts the limit that binds first.
-    pub step: Option<&'a Lift>,
+    /// The cheapest change that lifts the limit that decides the state.
+    pub step: Option<&'a LimitStep>,
     /// Loads of at most a day, for the chart.
     pub samples: &'a [LoadSample],
     /// Share of time that the source took to read its counters, 0 to 1; `None` for files.
@@ -109,46 +109,43 @@ fn find_limit<'a>(report: &WatchReport<'a>, index: usize) -> (&'a WatchedLimit, 
     (limit, report.watcher.offer().map(|offer| limit_name(offer, limit)).unwrap_or_default())
 }
 
+impl WatchReport<'_> {
+    fn is_recorded(&self) -> bool {
+        self.period == WatchPeriod::Recording
+    }
+}
+
 /// The gravest fact.
 fn write_verdict(report: &WatchReport<'_>, state: &WatchState) -> String {
     if report.watcher.offer().is_none() {
         return label!("Load only: the limits are unknown without --on.").to_owned();
     }
-    if report.is_recorded {
-        return summarize_recording(report, state);
-    }
-    if let Some(used_up) = state.firing.iter().find(|alert| alert.kind == AlertKind::CreditsUsedUp) {
-        let (limit, _) = find_limit(report, used_up.limit);
-        return say!("Burst credits are used up: {} from now on.", format_limit(limit, limit.rate.unwrap_or_default()));
-    }
-    if let Some(balance) = state.credits.first().filter(|balance| balance.ends_in.is_some()) {
-        let (limit, _) = find_limit(report, balance.limit);
-        let rate = format_limit(limit, limit.rate.unwrap_or_default());
-        return say!("Burst credits {}; {rate} from then on.", describe_end(balance));
-    }
-    match state.limits.first() {
-        None => label!("No limit of this configuration is known.").to_owned(),
-        Some(first) => {
-            let word = match first.mean {
+    let Some(deciding) = state.deciding_limit(report.period) else {
+        return label!("No limit of this configuration is known.").to_owned();
+    };
+    let (limit, _) = find_limit(report, deciding.limit());
+    let rate = limit.rate.map_or_else(|| label!("the limit").to_owned(), |rate| format_limit(limit, rate));
+    match deciding {
+        DecidingLimit::CreditsUsedUp(_) => say!("Burst credits are used up: {rate} from now on."),
+        DecidingLimit::CreditsEnd(balance) => {
+            say!("Burst credits {}; {rate} from then on.", describe_end(&balance))
+        }
+        DecidingLimit::Used(of) if report.is_recorded() => summarize_recording(report, state, &of),
+        DecidingLimit::Used(of) => {
+            let word = match of.mean {
                 mean if mean >= ABOVE => label!("Above the limit"),
                 mean if mean >= AT_LIMIT => label!("At the limit"),
                 mean if mean >= STEP_FROM => label!("Near the limit"),
                 _ => label!("No limit is near"),
             };
-            let (limit, _) = find_limit(report, first.limit);
             let place = limit_place(report, limit);
-            let rate = limit.rate.map_or_else(|| label!("the limit").to_owned(), |rate| format_limit(limit, rate));
-            say!("{word}: {rate} of the {place} binds first, {} used.", format_percent(first.mean))
+            say!("{word}: {rate} of the {place} binds first, {} used.", format_percent(of.mean))
         }
     }
 }
 
 /// The limit that the load of a file was at for the longest time, or came closest to.
-fn summarize_recording(report: &WatchReport<'_>, state: &WatchState) -> String {
-    let by_time = |a: &&LimitUse, b: &&LimitUse| a.above.cmp(&b.above).then(a.highest.total_cmp(&b.highest));
-    let Some(first) = state.limits.iter().max_by(by_time) else {
-        return label!("No limit of this configuration is known.").to_owned();
-    };
+fn summarize_recording(report: &WatchReport<'_>, state: &WatchState, first: &LimitUse) -> String {
     let (limit, _) = find_limit(report, first.limit);
     let rate = limit.rate.map_or_else(|| label!("the limit").to_owned(), |rate| format_limit(limit, rate));
     let highest = limit.rate.map_or_else(
@@ -161,6 +158,20 @@ fn summarize_recording(report: &WatchReport<'_>, state: &WatchState) -> String {
     }
     let word = if limit.burst.is_some() { label!("Above") } else { label!("At") };
     say!("{word} {rate} of the {place} in {} of {observed}, up to {highest}.", format_duration(first.above))
+}
+
+/// The cheapest change that lifts the deciding limit, if its use is high.
+fn describe_step(report: &WatchReport<'_>, state: &WatchState) -> Option<String> {
+    let deciding = state.deciding_limit(report.period)?.limit();
+    let of = state.limits.iter().find(|of| of.limit == deciding)?;
+    let used = if report.is_recorded() { of.highest } else { of.mean };
+    let step = report.step.filter(|step| used >= STEP_FROM && step.limit == deciding)?;
+    let (limit, _) = find_limit(report, deciding);
+    let place = limit_place(report, limit);
+    Some(step.lift.as_ref().map_or_else(
+        || say!("no single option lifts this limit of the {place}; other configurations: plimsoll size"),
+        |lift| say!("{}; other products: plimsoll size", offer::lift(lift)),
+    ))
 }
 
 fn limit_place(report: &WatchReport<'_>, limit: &WatchedLimit) -> &'static str {
@@ -209,7 +220,7 @@ fn list_figures(report: &WatchReport<'_>, state: &WatchState) -> Vec<Fact> {
     let bytes = latest.bytes_per_second().map(|[reads, writes]| offer::throughput(reads + writes));
     let bytes = bytes.unwrap_or_else(|| label!("throughput unknown").to_owned());
     let mut facts = vec![Fact::new(
-        if report.is_recorded { label!("At the end") } else { label!("Load") },
+        if report.is_recorded() { label!("At the end") } else { label!("Load") },
         say!("{} reads/s, {} writes/s, {bytes}", number::rate(reads), number::rate(writes)),
     )];
     let latency = |name: &str, seconds: Option<f64>| Some(format!("{name} {}", number::time(seconds? * 1e9)));
@@ -226,10 +237,7 @@ fn list_figures(report: &WatchReport<'_>, state: &WatchState) -> Vec<Fact> {
     if report.watcher.offer().is_some() {
         facts.push(Fact::new(label!("Day"), describe_day(report, state.day.as_ref())));
     }
-    let used = |of: &LimitUse| if report.is_recorded { of.highest } else { of.mean };
-    let is_due = state.limits.iter().any(|of| used(of) >= STEP_FROM);
-    let describe_step = |step| say!("{}; other products: plimsoll size", offer::lift(step));
-    facts.extend(report.step.filter(|_| is_due).map(|step| Fact::new(label!("Next"), describe_step(step))));
+    facts.extend(describe_step(report, state).map(|text| Fact::new(label!("Next"), text)));
     facts.extend(state.cleared.last().map(|last| {
         let others =
             if state.cleared.len() > 1 { say!("{} cleared, the last ", state.cleared.len()) } else { String::new() };
@@ -283,7 +291,7 @@ fn describe_day(report: &WatchReport<'_>, day: Option<&DayForecast>) -> String {
 fn tabulate(report: &WatchReport<'_>, state: &WatchState) -> Table {
     let demand = |of: &LimitUse| {
         let (limit, _) = find_limit(report, of.limit);
-        let used = if report.is_recorded { of.highest } else { of.now };
+        let used = if report.is_recorded() { of.highest } else { of.now };
         limit.rate.map(|rate| Cell::figure(format_limit(limit, rate * used), rate * used))
     };
     let allowed = |of: &LimitUse| {
@@ -299,7 +307,7 @@ fn tabulate(report: &WatchReport<'_>, state: &WatchState) -> Table {
             format!("{}{credits}", limit_place(report, limit))
         })
         .column(
-            Column::new(if report.is_recorded { label!("highest") } else { label!("now") }, "", ColumnKind::Rate, 2),
+            Column::new(if report.is_recorded() { label!("highest") } else { label!("now") }, "", ColumnKind::Rate, 2),
             demand,
         )
         .column(Column::new(label!("limit"), "", ColumnKind::Rate, 0), allowed)
