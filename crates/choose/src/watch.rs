@@ -10,6 +10,7 @@ mod credits;
 mod profile;
 mod sample;
 mod step;
+mod trend;
 
 use std::collections::VecDeque;
 
@@ -20,6 +21,7 @@ use alert::{AlertStates, Condition, LASTING};
 use credits::CreditMeter;
 use profile::{BIN, DayProfile};
 use sample::mix_of;
+use trend::Trend;
 
 pub use alert::{AlertKind, WatchAlert};
 pub use sample::{LoadFlow, LoadSample, SessionLoad, read_samples};
@@ -36,8 +38,15 @@ const MAX_PRESENT_SPAN: Span = Span::from_secs(3_600);
 const LATEST: Span = Span::from_secs(120);
 /// Standard errors within which loads agree, and a relative difference that is always allowed.
 const AGREEMENT: (f64, f64) = (3.0, 0.02);
+/// Times over which the load may have a trend, the longest first.
+const TREND_SPANS: [Span; 4] =
+    [Span::from_secs(21_600), Span::from_secs(10_800), Span::from_secs(7_200), Span::from_secs(3_600)];
+/// Minimum share of the time of a trend with observations.
+const MIN_TREND_COVERAGE: f64 = 0.75;
 /// Forecasts reach this far.
 pub const HORIZON: Span = Span::from_secs(86_400);
+/// Bins of the day in a forecast.
+const BINS_AHEAD: u64 = HORIZON.as_nanos() / BIN.as_nanos();
 /// Use from which a load is at a limit.
 pub const AT_LIMIT: f64 = 0.95;
 /// Use of a lasting limit at which an alert is raised, and below which it is cleared.
@@ -90,8 +99,10 @@ pub struct CreditBalance {
     pub shares: [f64; 2],
     /// Use by the present load: credits drain above 1.
     pub load: f64,
-    /// Time until the credits end at the present load, if they were full at the start. `None` if they last for
-    /// [`HORIZON`].
+    /// Change of this use per hour, if it has a trend, which the forecast continues.
+    pub trend: Option<f64>,
+    /// Time until the credits end at the present load and its trend, if they were full at the start. `None` if they last
+    /// for [`HORIZON`].
     pub ends_in: Option<Span>,
 }
 
@@ -138,6 +149,14 @@ struct IntervalUse {
 struct HighestUse {
     used: f64,
     flows: Vec<LoadFlow>,
+}
+
+/// The course of which a trend is searched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum TrendOf {
+    Load,
+    /// The difference to former days.
+    Difference,
 }
 
 /// The state of a watch.
@@ -350,17 +369,73 @@ impl Watcher {
         libm::sqrt((sum - largest) / (f64::from(count) - 1.0).max(1.0) / 2.0)
     }
 
+    /// The trend of the use of a limit, or of its difference to that of former days, over the longest time with a trend that
+    /// agrees with the latest load.
+    fn find_trend(&self, limit: usize, now: Instant, of: TrendOf) -> Option<Trend> {
+        let expect = |at: Instant| {
+            let expected = if of == TrendOf::Difference { self.profile.expect(now, at) } else { None };
+            expected.map_or(0.0, |used| used[limit])
+        };
+        let ago = |seconds: f64| now - Span::from_secs_f64(-seconds);
+        let agrees = |trend: &Trend| {
+            let latest = self.mean_use(limit, LATEST);
+            let count = self.latest_intervals(LATEST).count();
+            let error = self.scatter(limit, PRESENT_SPANS[0]) / libm::sqrt(count as f64);
+            let expected = trend.before(LATEST / 2) + expect(now);
+            (latest - expected).abs() <= AGREEMENT.0 * error + AGREEMENT.1 * latest
+        };
+        TREND_SPANS.into_iter().find_map(|span| {
+            let mut points = self.profile.latest(now, span, limit);
+            let bins = span.as_secs_f64() / BIN.as_secs_f64();
+            if (points.len() as f64) < MIN_TREND_COVERAGE * bins {
+                return None;
+            }
+            points.iter_mut().for_each(|(time, used)| *used -= expect(ago(*time)));
+            Trend::fit(&points, span).filter(agrees)
+        })
+    }
+
     fn balance(&self, meter: usize, now: Instant) -> CreditBalance {
         let (limit, meter) = &self.meters[meter];
-        let load = self.present_use(*limit);
-        let units = load * self.limits[*limit].rate.unwrap_or_default();
-        let ends_in = if load > 1.0 { meter.end_within(now, HORIZON, |_| units) } else { None };
-        CreditBalance { limit: *limit, shares: meter.shares(now), load, ends_in }
+        let rate = self.limits[*limit].rate.unwrap_or_default();
+        let trend = self.find_trend(*limit, now, TrendOf::Load);
+        let load = trend.map_or_else(|| self.present_use(*limit), |trend| trend.at(Span::ZERO));
+        let ends_in = match trend {
+            Some(trend) => {
+                let expected = self.expect_bins(*limit, now, &trend);
+                meter.end_within(now, HORIZON, |at| expected(at) * rate)
+            }
+            None if load > 1.0 => meter.end_within(now, HORIZON, |_| load * rate),
+            None => None,
+        };
+        let trend = trend.map(|trend| trend.per_hour());
+        CreditBalance { limit: *limit, shares: meter.shares(now), load, trend, ends_in }
+    }
+
+    /// The use of a limit ahead of `now` under a load with a trend: the trend is continued for as long as it was observed. With
+    /// former days it is that at the same time of day, and the difference to them is continued.
+    fn expect_bins(&self, limit: usize, now: Instant, trend: &Trend) -> impl Fn(Instant) -> f64 {
+        let trend = *trend;
+        let has_former = self.profile.former_days(now).is_some();
+        let residual = if has_former { self.find_trend(limit, now, TrendOf::Difference) } else { None };
+        let former = |at: Instant| Some(self.profile.expect(now, at).filter(|_| has_former)?[limit]);
+        let offset = former(now).map_or(0.0, |former| trend.at(Span::ZERO) - former);
+        let bins: Vec<Option<f64>> = (0..=BINS_AHEAD).map(|bin| former(now + BIN * bin)).collect();
+        move |at| {
+            let ahead = at.since(now);
+            let former = bins.get((ahead.as_nanos() / BIN.as_nanos()) as usize).copied().flatten();
+            let used = match (former, residual) {
+                (None, _) => trend.at(ahead),
+                (Some(former), Some(residual)) => former + residual.within(ahead),
+                (Some(former), None) => former + if ahead <= trend.span { offset } else { 0.0 },
+            };
+            used.max(0.0)
+        }
     }
 
     fn update_alerts(&mut self, begin: Instant, end: Instant) {
         for index in 0..self.meters.len() {
-            let CreditBalance { limit, shares, load, ends_in } = self.balance(index, end);
+            let CreditBalance { limit, shares, load, ends_in, .. } = self.balance(index, end);
             let left = shares[1];
             let used_up = match left {
                 // A fact, not a forecast.
@@ -389,14 +464,22 @@ impl Watcher {
         }
     }
 
-    /// The next day at the loads of former days; at times without such a load, at the present load.
+    /// The next day at the loads of former days, and the trend of the difference to them; at times without such a load, at the
+    /// present load.
     fn forecast_day(&self, now: Instant) -> Option<DayForecast> {
         let days = self.profile.former_days(now)?;
         let present: Vec<f64> = (0..self.limits.len()).map(|limit| self.present_use(limit)).collect();
-        let bins = HORIZON.as_nanos() / BIN.as_nanos();
+        let residuals: Vec<Option<Trend>> =
+            (0..self.limits.len()).map(|limit| self.find_trend(limit, now, TrendOf::Difference)).collect();
         let at = |bin: u64| now + BIN * bin;
-        let expected: Vec<Vec<f64>> =
-            (0..bins).map(|bin| self.profile.expect(now, at(bin)).unwrap_or_else(|| present.clone())).collect();
+        let expect = |bin: u64| {
+            let Some(mut former) = self.profile.expect(now, at(bin)) else { return present.clone() };
+            for (used, residual) in former.iter_mut().zip(&residuals) {
+                *used = (*used + residual.map_or(0.0, |residual| residual.within(BIN * bin))).max(0.0);
+            }
+            former
+        };
+        let expected: Vec<Vec<f64>> = (0..BINS_AHEAD).map(expect).collect();
         let mut peak: Option<(usize, f64, Instant)> = None;
         for (bin, used) in (0..).zip(&expected) {
             for (limit, used) in used.iter().enumerate().filter(|(limit, _)| self.limits[*limit].burst.is_none()) {

@@ -44,6 +44,25 @@ impl DayProfile {
         }
     }
 
+    /// Mean use of a limit in the bins of the last `span` before `now`, each with the centre of its time in seconds relative to
+    /// `now`.
+    pub(super) fn latest(&self, now: Instant, span: Span, limit: usize) -> Vec<(f64, f64)> {
+        let begin = now - span;
+        let mut points = Vec::new();
+        for (day, bins) in self.days.range(place(begin).0..) {
+            for (index, bin) in (0_u64..).zip(bins).filter(|(_, bin)| bin.seconds > 0.0) {
+                let start = Instant::from_nanos(day * DAY.as_nanos() + index * BIN.as_nanos());
+                // A bin that has hardly begun scatters too much.
+                if start < begin || now.since(start) < BIN / 2 {
+                    continue;
+                }
+                let centre = start + now.since(start).min(BIN) / 2;
+                points.push((-now.since(centre).as_secs_f64(), bin.used[limit] / bin.seconds));
+            }
+        }
+        points
+    }
+
     /// Number of former days at `now`, if they cover most of a day.
     pub(super) fn former_days(&self, now: Instant) -> Option<usize> {
         let (today, _) = place(now);

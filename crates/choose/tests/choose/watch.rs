@@ -75,10 +75,15 @@ fn simulate_end(config: &str, loads: &[f64], bytes: u32) -> Span {
 /// Watches noisy loads of a mean, until the credits end in the simulation. Returns the forecast in a sentence.
 fn check_forecast(config: &str, mean: f64, spread: f64, bytes: u32) -> String {
     let loads: Vec<f64> = (0..4 * 360).map(|n| mean * noise(n, spread)).collect();
-    let end = simulate_end(config, &loads, bytes);
+    check_loads(config, &loads, bytes)
+}
+
+/// The same for the loads of successive intervals.
+fn check_loads(config: &str, loads: &[f64], bytes: u32) -> String {
+    let end = simulate_end(config, loads, bytes);
     let mut watcher = watch(config);
     let (mut hour_before, mut alert_at) = (None, None);
-    for (n, iops) in (1..).zip(&loads) {
+    for (n, iops) in (1..).zip(loads) {
         let at = EVERY * n;
         if at > end {
             break;
@@ -100,7 +105,7 @@ fn check_forecast(config: &str, mean: f64, spread: f64, bytes: u32) -> String {
     let alert_at = alert_at.unwrap_or_else(|| panic!("{config}: no alert before the end"));
     assert!(end - alert_at > Span::from_secs(900), "{config}: alert at {alert_at}, end at {end}");
     // The watch agrees with the simulation that the credits are used up.
-    for (n, iops) in (1..).zip(&loads).filter(|(n, _)| EVERY * *n > end) {
+    for (n, iops) in (1..).zip(loads).filter(|(n, _)| EVERY * *n > end) {
         watcher.observe(sample(MIDNIGHT + EVERY * n, *iops, f64::from(bytes)));
     }
     let state = watcher.state().expect("a state");
@@ -119,6 +124,50 @@ fn end_of_credits_is_forecast_an_hour_ahead() {
 fn end_of_byte_credits_is_forecast_an_hour_ahead() {
     // 20 MiB/s for each 500 GiB, and credits of 500 GiB.
     println!("{}", check_forecast("aws/st1:500GiB", 90.0, 0.3, 1 << 20));
+}
+
+/// The present load alone would give an end that is 15 to 23 % too late.
+#[test]
+fn end_of_credits_is_forecast_under_a_load_that_rises() {
+    for (config, from, to, spread) in [
+        ("aws/gp2:500GiB", 600.0, 2_600.0, 0.3),
+        ("aws/gp2:500GiB", 1_400.0, 2_300.0, 0.1),
+        ("aws/gp2:100GiB", 250.0, 1_000.0, 0.5),
+        ("azure/premium-ssd:P20", 2_000.0, 3_000.0, 0.2),
+    ] {
+        // Six hours, and as much of the following ones as the credits last.
+        let rise = |n: u64| from + (to - from) * n as f64 / 2_160.0;
+        let loads: Vec<f64> = (0..9 * 360).map(|n| rise(n) * noise(n, spread)).collect();
+        println!("{}", check_loads(config, &loads, 8_192));
+    }
+}
+
+/// The trend of the load in each minute.
+fn find_trends(loads: impl Iterator<Item = f64>) -> Vec<Option<f64>> {
+    let mut watcher = watch("aws/gp2:500GiB");
+    let mut trends = Vec::new();
+    for (n, iops) in (1_u64..).zip(loads) {
+        watcher.observe(sample(MIDNIGHT + EVERY * n, iops, 8_192.0));
+        if n % 6 == 0 {
+            trends.push(watcher.state().expect("a state").credits[0].trend);
+        }
+    }
+    trends
+}
+
+#[test]
+fn noise_steps_and_bursts_are_no_trend() {
+    let (noisy, step) = (|n: u64| 1_000.0 * noise(n, 0.3), |n: u64| if n < 1_080 { 300.0 } else { 1_200.0 });
+    let bursts = |n: u64| if n % 360 < 12 { 2_900.0 } else { 700.0 * noise(n, 0.2) };
+    for (name, load) in [("noise", &noisy as &dyn Fn(u64) -> f64), ("step", &step), ("bursts", &bursts)] {
+        let trends = find_trends((0..8 * 360).map(load));
+        let false_trends: Vec<f64> = trends.iter().flatten().copied().filter(|trend| trend.abs() > 0.05).collect();
+        assert!(false_trends.len() * 50 < trends.len(), "{name}: {} of {}", false_trends.len(), trends.len());
+    }
+    let rises = find_trends((0..6 * 360).map(|n| (600.0 + n as f64 / 2.0) * noise(n, 0.3)));
+    // 180 IOPS an hour, of 1,500.
+    let last = rises.last().copied().flatten().expect("a trend");
+    assert!((last - 0.12).abs() < 0.02, "{last}");
 }
 
 /// Idle time before a load is part of no present load.
@@ -348,6 +397,28 @@ fn former_days_forecast_the_peak() {
     let (_, used, peak_at) = day.peak.expect("a peak");
     assert_eq!((day.days, hour_of(peak_at)), (2, 14));
     assert!((used - 0.8).abs() < 0.02, "{used}");
+}
+
+/// A third day that rises above the former ones: the peak of the afternoon is forecast with the difference.
+#[test]
+fn trend_of_the_difference_to_former_days_is_forecast() {
+    let mut watcher = watch("aws/gp3:500GiB");
+    let day = |at: Instant| 1_000.0 + 600.0 * f64::sin(at.as_nanos() as f64 / 8.64e13 * core::f64::consts::TAU);
+    let mut at = MIDNIGHT;
+    while at < MIDNIGHT + HOUR * (48 + 6) {
+        at += EVERY;
+        let excess = if at > MIDNIGHT + HOUR * 48 { at.since(MIDNIGHT + HOUR * 48).as_secs_f64() / 36.0 } else { 0.0 };
+        watcher.observe(sample(at, day(at) + excess, 8_192.0));
+    }
+    let forecast = watcher.state().expect("a state").day.expect("two former days");
+    let (_, used, peak_at) = forecast.peak.expect("a peak");
+    // At noon: 1,000 IOPS of the former days and 1,200 more; at the present time 1,600 and 600.
+    let expected = (0..36).map(|bin| {
+        let at = MIDNIGHT + HOUR * 54 + Span::from_secs(600) * bin;
+        day(at) + at.since(MIDNIGHT + HOUR * 48).as_secs_f64() / 36.0
+    });
+    let expected = expected.fold(0.0, f64::max) / 3_000.0;
+    assert!((used - expected).abs() < 0.03, "{used}, expected {expected}, at {peak_at:?}");
 }
 
 #[test]

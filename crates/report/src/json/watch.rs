@@ -95,7 +95,9 @@ view! {
         left_at_most: f64 = of.shares[1],
         /// Use of the rate by the present load: credits drain above 1.
         load: f64 = of.load,
-        /// Seconds until they end at the present load, if they were full at the start; null if they last for a day.
+        /// Change of this use per hour, which the forecast continues; null without a significant trend.
+        trend_per_hour: Option<f64> = of.trend,
+        /// Seconds until they end at the present load and its trend, if they were full at the start; null if they last for a day.
         ends_in_s: Option<f64> = of.ends_in.map(Span::as_secs_f64),
     }
 

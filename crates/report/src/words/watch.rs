@@ -67,7 +67,9 @@ pub(crate) fn is_used_up(balance: &CreditBalance) -> bool {
 pub(crate) fn describe_end(balance: &CreditBalance) -> String {
     match balance.ends_in {
         Some(_) if is_used_up(balance) => label!("are used up").to_owned(),
+        Some(span) if balance.trend.is_some() => say!("end in {} at this load and its trend", format_duration(span)),
         Some(span) => say!("end in {} at this load", format_duration(span)),
+        None if balance.trend.is_some() => label!("last for more than a day at this load and its trend").to_owned(),
         None if balance.load > 1.0 => label!("last for more than a day at this load").to_owned(),
         None => label!("do not drain at this load").to_owned(),
     }
