@@ -98,6 +98,19 @@ impl Offer {
         assert!(mix.iter().all(|(ask, share)| is_whole(ask) && *share >= 0.0), "{mix:?} asks for nothing");
         standing(&self.ceilings, &self.config.wraps, mix)
     }
+
+    /// The declared rate of a bound's ceiling in operations or bytes per second, of all members of an array, for any load. `None`
+    /// if it counts both, one after the other.
+    pub fn declared_rate(&self, bound: &Bound) -> Option<f64> {
+        let ceiling = &self.ceilings[bound.ceiling];
+        let rate = match bound.counts {
+            Counts::Operations => ceiling.iops,
+            Counts::Bytes => ceiling.bytes_per_second,
+        };
+        let members: u32 = self.config.wraps.iter().map(Wrap::members).product();
+        let times = if ceiling.scope.is_shared() { 1 } else { members };
+        rate.filter(|_| !ceiling.added).map(|rate| rate * f64::from(times))
+    }
 }
 
 /// Operations at a ceiling per operation of the load.

@@ -175,6 +175,8 @@ pub struct DesignLimit {
     pub counts: Counts,
     /// The point of the demand to which it is nearest.
     pub point: Busiest,
+    /// Declared operations or bytes per second of all volumes; `None` if the ceiling counts both.
+    pub declared: Option<f64>,
     /// Allowed operations per second of that point's mix.
     pub iops: f64,
     /// Their bytes per second.

@@ -220,6 +220,7 @@ impl<'a> Assessor<'a> {
             name: Arc::clone(&offer.ceilings[tight.bound.ceiling].name),
             counts: tight.bound.counts,
             point: self.required.points[tight.mix].of,
+            declared: offer.declared_rate(&tight.bound),
             iops: tight.bound.iops,
             bytes_per_second: tight.bound.bytes_per_second,
             over: tight.over / self.required.room(),

@@ -71,6 +71,7 @@ fn first_limit(demand: &SizingRequirements, choice: &Choice) -> Option<DesignLim
         name: Arc::clone(&offer.ceilings[tight.bound.ceiling].name),
         counts: tight.bound.counts,
         point: usual.of,
+        declared: offer.declared_rate(&tight.bound),
         iops: tight.bound.iops,
         bytes_per_second: tight.bound.bytes_per_second,
         over: tight.over,

@@ -518,6 +518,8 @@ view! {
         /// Design point that is nearest to the limit.
         #[schemars(extend("enum" = ["operations", "bytes"]))]
         busiest: &'static str = busiest(limit.point),
+        /// Declared operations or bytes per second of all volumes; null if the limit counts both, one after the other.
+        declared: Option<f64> = limit.declared,
         /// Operations per second of that point's mix.
         iops: f64 = limit.iops,
         /// Bytes per second of that point's mix.
