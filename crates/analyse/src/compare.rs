@@ -19,7 +19,7 @@ use serde::Serialize;
 use crate::described::{self, Described};
 use crate::load_line::{chosen_objective, judged as line_of};
 pub(crate) use change::{LoadRuns, grouped};
-use change::{Pair, Paired, judged};
+use change::{Pair, Paired, compare_loads, judged};
 pub use conditions::different_load;
 pub use incomparable::Incomparable;
 pub(crate) use lines::SideDifference;
@@ -143,16 +143,27 @@ pub fn compare(a: &Curve, b: &Curve) -> Comparison {
 
 /// Compares the runs `b` with the runs `a` by their load lines; each side has at least one.
 ///
-/// Runs without slots (of loads given by the user) are compared pairwise by [`compare`]. Runs with different loads, or
+/// Runs without slots (of loads given by the user) are compared load by load, single ones by [`compare`]. Runs with different loads, or
 /// that were interrupted, are not compared. `history` is the scatter between earlier runs of the target, used for a
 /// single run per side.
 pub fn compare_sides(a: &[Curve], b: &[Curve], history: Option<LineHistory>) -> Comparison {
     let (first, second) = (&a[0], &b[0]);
+    let is_single = a.len() + b.len() == 2;
+    let mut points = Vec::new();
     let (numbers, verdict, line) = match obstacle(a, b) {
         Some(why) => (Vec::new(), Verdict::NotComparable(why), None),
-        None if [first, second].iter().any(|curve| curve.slots.is_empty()) => return compare(first, second),
+        None if is_single && [first, second].iter().any(|curve| curve.slots.is_empty()) => {
+            return compare(first, second);
+        }
+        None if first.slots.is_empty() => match compare_loads([a, b]) {
+            Ok(changes) => {
+                points = changes;
+                (Vec::new(), judge_overall(&[], &points), None)
+            }
+            Err(why) => (Vec::new(), Verdict::NotComparable(why), None),
+        },
         None => {
-            let max = if a.len() + b.len() == 2 { max_iops(first, second) } else { Vec::new() };
+            let max = if is_single { max_iops(first, second) } else { Vec::new() };
             match lines_of(a, b).and_then(|(a, b)| compare_lines(&a, &b, history)) {
                 Ok(line) => (max, line.verdict(), Some(line)),
                 Err(why) => match find_load_lines(first, second).filter(|_| a.len() == 1 && b.len() == 1) {
@@ -168,7 +179,7 @@ pub fn compare_sides(a: &[Curve], b: &[Curve], history: Option<LineHistory>) -> 
         conditions: conditions::differences(first, second),
         line,
         overall: numbers,
-        points: Vec::new(),
+        points,
         verdict,
     }
 }
@@ -183,7 +194,7 @@ fn obstacle(a: &[Curve], b: &[Curve]) -> Option<Incomparable> {
         return Some(if has_failed { Incomparable::Failed(name) } else { Incomparable::Interrupted(name) });
     }
     let several = a.len() + b.len() > 2;
-    if several && all.clone().any(|curve| curve.slots.is_empty()) {
+    if several && all.clone().any(|curve| curve.slots.is_empty() != first.slots.is_empty()) {
         return Some(Incomparable::NamedLoads);
     }
     let load = all.clone().find_map(|curve| different_load(first, curve));
@@ -260,7 +271,7 @@ fn judge_lines(a: &LoadLine, b: &LoadLine, judge: impl Fn(Pair) -> Change) -> Ch
         LoadLine::At { iops, .. } | LoadLine::Beyond { iops, .. } => iops,
         LoadLine::Never { .. } | LoadLine::Refused { .. } => Estimate::bare(0.0),
     };
-    let change = judge(Pair { quantity: Quantity::LoadLine, offered: None, a: iops(a), b: iops(b) });
+    let change = judge(Pair { quantity: Quantity::LoadLine, offered: None, a: iops(a), b: iops(b), is_late: false });
     let verdict = match (a, b) {
         (LoadLine::Refused { .. }, _) | (_, LoadLine::Refused { .. }) => Verdict::NotComparable(Incomparable::Scatter),
         (LoadLine::Never { .. }, LoadLine::Never { .. }) => Verdict::NotComparable(Incomparable::MetByNeither),
@@ -283,9 +294,11 @@ fn judge_lines(a: &LoadLine, b: &LoadLine, judge: impl Fn(Pair) -> Change) -> Ch
 /// Overall verdict: each direction needs two independent significant changes, or a decisive difference of the highest
 /// rate.
 fn judge_overall(overall: &[Change], points: &[Change]) -> Verdict {
+    let late = Verdict::NotComparable(Incomparable::LateGenerator);
+    let is_late = overall.iter().chain(points).any(|change| change.verdict == late);
     let comparable = |change: &&Change| !matches!(change.verdict, Verdict::NotComparable(_));
     if !overall.iter().chain(points).any(|change| comparable(&change)) {
-        return Verdict::NotComparable(Incomparable::NoCommonLoad);
+        return if is_late { late } else { Verdict::NotComparable(Incomparable::NoCommonLoad) };
     }
     // The highest IOPS and the response time at depth 1 are from runs that are among the points, if there are any.
     let others = overall.iter().filter(|change| change.quantity == Quantity::LoadLine || points.is_empty());
@@ -308,6 +321,8 @@ fn judge_overall(overall: &[Change], points: &[Change]) -> Verdict {
         (true, true) => Verdict::Mixed,
         (true, false) => Verdict::Better,
         (false, true) => Verdict::Worse,
+        // A change at the loads that cannot be judged is possible.
+        (false, false) if is_late => late,
         (false, false) => Verdict::NoRealChange,
     }
 }

@@ -258,7 +258,7 @@ impl Outputs {
         comparison: &Comparison,
         curves: &[Curve],
     ) -> Result<(), CliError> {
-        let json = || plimsoll_report::comparison_json(names, comparison);
+        let json = || plimsoll_report::comparison_json(names, comparison, curves);
         self.forms.write(&pages::comparison(names, comparison, &Sheet::all(curves)), json)?;
         self.write_svg(curves)
     }

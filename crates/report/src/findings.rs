@@ -24,6 +24,27 @@ pub(crate) fn of(curve: &Curve) -> Vec<FindingText> {
     merged(&curve.findings, of_runs, label!("run"), |finding| finding.remedy_for(&curve.source))
 }
 
+/// Findings of compared curves that limit a verdict on them, each with the names of its curves, gravest first.
+pub(crate) fn list_doubts<'a>(curves: impl Iterator<Item = &'a Curve>, names: &[String]) -> Vec<String> {
+    let mut doubts: Vec<(FindingText, Vec<&str>)> = Vec::new();
+    for (curve, name) in curves.zip(names) {
+        for finding in of(curve).into_iter().filter(|finding| finding.weight >= Weight::Caution) {
+            match doubts.iter_mut().find(|(other, _)| (&other.text, &other.scope) == (&finding.text, &finding.scope)) {
+                Some((_, curves)) => curves.push(name),
+                None => doubts.push((finding, vec![name])),
+            }
+        }
+    }
+    doubts.sort_by_key(|(finding, _)| Reverse(finding.weight));
+    let describe = |(finding, curves): (FindingText, Vec<&str>)| {
+        let scope = finding.scope.map(|scope| format!(" ({scope})")).unwrap_or_default();
+        let curves =
+            if curves.len() == names.len() { label!("all runs").to_owned() } else { curves.join(label!(", ")) };
+        say!("{curves}: {}{scope}", finding.text)
+    };
+    doubts.into_iter().map(describe).collect()
+}
+
 /// All findings of a suite, with the names of their steps.
 pub(crate) fn of_suite(suite: &SuiteRun) -> Vec<FindingText> {
     let of_steps = suite.steps.iter().filter(|step| step.counts).flat_map(|step| {

@@ -56,7 +56,7 @@ use plimsoll_choose::what_if::WhatIfs;
 use plimsoll_choose::{Explanation, Matches, Need, Quote, Resemblance};
 use plimsoll_ingest::{Demand, Outcome};
 use plimsoll_language::Language;
-use plimsoll_record::{HostCheck, SessionVerdict, StepWork, SuiteRun, Verdict};
+use plimsoll_record::{Curve, HostCheck, SessionVerdict, StepWork, SuiteRun, Verdict};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -102,8 +102,8 @@ pub fn fit_json(fitted: &Fitted) -> Vec<u8> {
 }
 
 /// A comparison of the runs of two sides as `plimsoll.comparison/2`, ending in a newline.
-pub fn comparison_json(names: [&[String]; 2], comparison: &Comparison) -> Vec<u8> {
-    to_english(|| comparison::ComparisonResult::from((names, comparison)))
+pub fn comparison_json(names: [&[String]; 2], comparison: &Comparison, curves: &[Curve]) -> Vec<u8> {
+    to_english(|| comparison::ComparisonResult::from((names, comparison, curves)))
 }
 
 /// Every product in short as `plimsoll.catalogue/1`, ending in a newline.

@@ -1,8 +1,9 @@
 //! Pairs of quantities of two curves, and their ratios with intervals.
 
 use plimsoll_load::Pace;
-use plimsoll_record::{Estimate, Run, Steadiness};
+use plimsoll_record::{Curve, Estimate, Finding, Run, Steadiness};
 
+use super::lines::{RUNS_FOR_SCATTER, SideDifference};
 use super::{Change, Incomparable, Quantity, Verdict};
 use crate::standing::{offered_size, pooled};
 
@@ -21,6 +22,8 @@ pub(super) struct Pair {
     pub(super) offered: Option<Pace>,
     pub(super) a: Estimate,
     pub(super) b: Estimate,
+    /// The generator of a side was late at this load.
+    pub(super) is_late: bool,
 }
 
 /// All runs of an offered load.
@@ -37,6 +40,11 @@ impl LoadRuns<'_> {
 
     pub(crate) fn is_overloaded(&self) -> bool {
         self.runs.iter().any(|run| run.figures.steadiness == Steadiness::Overloaded)
+    }
+
+    fn is_late(&self) -> bool {
+        let is_late = |finding: &Finding| matches!(finding, Finding::GeneratorLate { .. });
+        self.runs.iter().any(|run| run.findings.iter().any(is_late))
     }
 
     fn is_same_load(&self, other: &Self) -> bool {
@@ -81,13 +89,8 @@ impl<'a> Paired<'a> {
     /// Pairs of quantities per load: a closed load shows changes in the rate, an open load in response times, unless
     /// overloaded.
     pub(super) fn points(&self) -> Vec<Pair> {
-        let numbers = |a: &LoadRuns<'_>, b: &LoadRuns<'_>| match a.offered {
-            Pace::Closed { .. } => [Quantity::Iops, Quantity::P99].as_slice(),
-            Pace::Open { .. } if a.is_overloaded() || b.is_overloaded() => &[Quantity::Iops],
-            Pace::Open { .. } => &[Quantity::Mean, Quantity::P99],
-        };
         self.matched()
-            .flat_map(|(a, b)| numbers(a, b).iter().filter_map(move |&quantity| pair(a, b, quantity)))
+            .flat_map(|(a, b)| quantities(&[a, b]).iter().filter_map(move |&quantity| pair(a, b, quantity)))
             .collect()
     }
 
@@ -107,7 +110,7 @@ impl<'a> Paired<'a> {
             let rates = groups.iter().filter_map(|group| group.estimate(Quantity::Iops));
             rates.max_by(|a, b| a.value.total_cmp(&b.value))
         };
-        Some(Pair { quantity: Quantity::MostIops, offered: None, a: max(&self.a)?, b: max(&self.b)? })
+        Some(Pair { quantity: Quantity::MostIops, offered: None, a: max(&self.a)?, b: max(&self.b)?, is_late: false })
     }
 
     /// Minimum relative change that is real: the default, or more if repetitions of a load scatter more.
@@ -119,16 +122,63 @@ impl<'a> Paired<'a> {
             squares += logs.iter().map(|log| (log - mean).powi(2)).sum::<f64>();
             degrees += logs.len() as f64 - 1.0;
         }
-        let least = match quantity {
-            Quantity::MostIops | Quantity::LoadLine | Quantity::Iops => FLOOR_RATE,
-            Quantity::Mean | Quantity::P99 => FLOOR_RESPONSE,
-        };
+        let least = least_floor(quantity);
         if degrees > 0.0 { least.max((REPEATABLE * f64::sqrt(squares / degrees)).exp_m1()) } else { least }
     }
 }
 
 fn pair(a: &LoadRuns<'_>, b: &LoadRuns<'_>, quantity: Quantity) -> Option<Pair> {
-    Some(Pair { quantity, offered: Some(a.offered), a: a.estimate(quantity)?, b: b.estimate(quantity)? })
+    let is_late = a.is_late() || b.is_late();
+    Some(Pair { quantity, offered: Some(a.offered), a: a.estimate(quantity)?, b: b.estimate(quantity)?, is_late })
+}
+
+const fn least_floor(quantity: Quantity) -> f64 {
+    match quantity {
+        Quantity::MostIops | Quantity::LoadLine | Quantity::Iops => FLOOR_RATE,
+        Quantity::Mean | Quantity::P99 => FLOOR_RESPONSE,
+    }
+}
+
+/// Quantities of a load: a closed load shows changes in the rate, an open load in response times, unless overloaded.
+fn quantities(all: &[&LoadRuns<'_>]) -> &'static [Quantity] {
+    match all[0].offered {
+        Pace::Closed { .. } => &[Quantity::Iops, Quantity::P99],
+        Pace::Open { .. } if all.iter().any(|runs| runs.is_overloaded()) => &[Quantity::Iops],
+        Pace::Open { .. } => &[Quantity::Mean, Quantity::P99],
+    }
+}
+
+/// Quantities at the loads that all curves of both sides offered, by the scatter between the curves of a side (Welch).
+///
+/// # Errors
+/// A side has fewer than three curves.
+pub(super) fn compare_loads([a, b]: [&[Curve]; 2]) -> Result<Vec<Change>, Incomparable> {
+    if a.len().min(b.len()) < RUNS_FOR_SCATTER {
+        return Err(Incomparable::TwoRuns);
+    }
+    let curves: Vec<Vec<LoadRuns<'_>>> = a.iter().chain(b).map(|curve| grouped(&curve.runs)).collect();
+    let find_all = |load: &LoadRuns<'_>| {
+        curves.iter().map(|own| own.iter().find(|runs| runs.is_same_load(load))).collect::<Option<Vec<_>>>()
+    };
+    let common: Vec<Vec<&LoadRuns<'_>>> = curves[0].iter().filter_map(find_all).collect();
+    let numbers = common.iter().map(|all| quantities(all).len()).sum();
+    let changes = common.iter().flat_map(|all| {
+        quantities(all).iter().filter_map(move |&quantity| {
+            let estimates: Vec<Estimate> = all.iter().map(|runs| runs.estimate(quantity)).collect::<Option<_>>()?;
+            Some(judge_sides(quantity, all, estimates.split_at(a.len()), numbers))
+        })
+    });
+    Ok(changes.collect())
+}
+
+fn judge_sides(quantity: Quantity, all: &[&LoadRuns<'_>], sides: (&[Estimate], &[Estimate]), numbers: usize) -> Change {
+    let difference = SideDifference::of_estimates([sides.0, sides.1]);
+    let mean =
+        |side: &[Estimate]| (side.iter().map(|estimate| estimate.value.ln()).sum::<f64>() / side.len() as f64).exp();
+    let half = difference.as_ref().map(|difference| difference.half * widening(numbers));
+    let floor = difference.map_or(0.0, |difference| difference.least.exp_m1()).max(least_floor(quantity));
+    let is_late = all.iter().any(|runs| runs.is_late());
+    conclude((quantity, Some(all[0].offered)), [mean(sides.0), mean(sides.1)], half, floor, is_late)
 }
 
 /// Runs by offered load, closed before open, lightest first.
@@ -147,23 +197,36 @@ pub(crate) fn grouped(runs: &[Run]) -> Vec<LoadRuns<'_>> {
 
 /// Judges a pair as one of `numbers` comparisons; changes below `floor` count as noise.
 pub(super) fn judged(pair: Pair, numbers: usize, floor: f64) -> Change {
-    let Pair { quantity, offered, a, b } = pair;
-    let value = b.value / a.value;
+    let Pair { quantity, offered, a, b, is_late } = pair;
     // Half width of the logarithm's interval.
     let half = |estimate: Estimate| {
         let (low, high) = estimate.interval?;
         (low > 0.0).then(|| (high / low).ln() / 2.0)
     };
     let half = half(a).zip(half(b)).map(|(a, b)| a.hypot(b) * widening(numbers));
+    conclude((quantity, offered), [a.value, b.value], half, floor, is_late)
+}
+
+/// The change between two values, with the half width of the interval of the logarithm of their ratio.
+fn conclude(
+    (quantity, offered): (Quantity, Option<Pace>),
+    [a, b]: [f64; 2],
+    half: Option<f64>,
+    floor: f64,
+    is_late: bool,
+) -> Change {
+    let value = b / a;
     let interval = half.map(|half| (value * (-half).exp(), value * half.exp()));
     let more_is_better = !matches!(quantity, Quantity::Mean | Quantity::P99);
     let verdict = match interval {
+        // The lateness is a part of the response times.
+        _ if is_late => Verdict::NotComparable(Incomparable::LateGenerator),
         None => Verdict::NotComparable(Incomparable::NoInterval),
         Some((low, _)) if low > 1.0 && value > 1.0 + floor => better(more_is_better),
         Some((_, high)) if high < 1.0 && value < 1.0 / (1.0 + floor) => better(!more_is_better),
         Some(_) => Verdict::NoRealChange,
     };
-    Change { quantity, offered, a: a.value, b: b.value, ratio: Estimate { value, interval }, floor, verdict }
+    Change { quantity, offered, a, b, ratio: Estimate { value, interval }, floor, verdict }
 }
 
 const fn better(is: bool) -> Verdict {

@@ -15,7 +15,7 @@ use crate::described::describe_figures;
 pub enum Incomparable {
     #[error("a run of {0} failed: measure again to the end")] Failed(String),
     #[error("a run of {0} was interrupted: measure again to the end")] Interrupted(String),
-    #[error("several runs are compared by load lines, which runs of named loads do not have")] NamedLoads,
+    #[error("a side has runs of named loads and others: measure all with the same --depth and --rate")] NamedLoads,
     #[error("their loads differ ({0}): measure both with the same flags, --size among them")] Loads(String),
     #[error("their objectives differ ({0} and {1}): measure both with the same --objective")]
     Objectives(Objective, Objective),
@@ -33,6 +33,9 @@ pub enum Incomparable {
     #[error("a run missed {0} even at its lightest load")] Missed(Objective),
     #[error("response times of a run scatter too much for a load line")] ScatterOfRun,
     #[error("the generator of a run was too late to judge {0}")] GeneratorOfRun(Objective),
+    #[error("the generator of a run was too late at a load: measure on a quieter host, or a lower --rate")] LateGenerator,
+    #[error("only a factor of {factor:.1} would be detected: measure longer, or at least three times on each side")]
+    Resolution { factor: f64 },
     #[error("no load that a run held met {0} to the end")] NotLasting(Objective),
     #[error("{passes} passes of both are too few: add --duration {duration_s:.0}s")]
     Passes { passes: usize, duration_s: f64 },

@@ -16,7 +16,7 @@ use crate::interval::student;
 /// Minimum real difference of load lines, as a logarithm.
 const MIN_DIFFERENCE_LN: f64 = 0.048_790_164; // ln 1.05
 /// Minimum runs per side for a scatter estimate.
-const RUNS_FOR_SCATTER: usize = 3;
+pub(super) const RUNS_FOR_SCATTER: usize = 3;
 /// Number of groups of consecutive pass pairs in the jackknife.
 const GROUPS: usize = 10;
 /// Minimum number of interleaved passes for a jackknife.
@@ -96,12 +96,14 @@ impl LineComparison {
         }
     }
 
-    /// Better or worse if the difference exceeds the resolution; otherwise no real change.
+    /// Better or worse if the difference exceeds the resolution; otherwise no real change, unless only a large change would be
+    /// detected.
     pub fn verdict(&self) -> Verdict {
         let least = self.resolution.ln_1p();
         match self.ratio.value.ln() {
             difference if difference > least => Verdict::Better,
             difference if -difference > least => Verdict::Worse,
+            _ if least > MAX_HALF_WIDTH_LN => Verdict::NotComparable(Incomparable::Resolution { factor: least.exp() }),
             _ => Verdict::NoRealChange,
         }
     }

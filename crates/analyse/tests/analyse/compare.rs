@@ -1,9 +1,9 @@
 //! Comparison of curves: noise is ignored, real changes are found.
 
 use fastrand::Rng;
-use plimsoll_analyse::{Comparison, Incomparable, Quantity, Verdict, compare};
+use plimsoll_analyse::{Comparison, Incomparable, Quantity, Verdict, compare, compare_sides};
 use plimsoll_load::Pace;
-use plimsoll_record::{Curve, Figures, Run, Source};
+use plimsoll_record::{Curve, Figures, Finding, Run, Source};
 use plimsoll_units::{Bytes, Span};
 
 use crate::measured;
@@ -81,6 +81,58 @@ fn build_closed(depth: u32, iops: f64) -> Run {
         Pace::Closed { depth },
         Figures { iops: recognize(iops, 0.01), mean_ns, p99_ns, ..Figures::default() },
     )
+}
+
+/// Runs of a side with named loads, each faster than 10,000 IOPS at depth 1 by these factors.
+fn build_side(factors: &[f64]) -> Vec<Curve> {
+    let of = |f: &f64| build_curve(vec![build_closed(1, 1e4 * f), build_closed(4, 3e4 * f)]);
+    factors.iter().map(of).collect()
+}
+
+#[test]
+fn named_loads_of_several_runs_are_compared_load_by_load() {
+    let check = |a: &[f64], b: &[f64]| compare_sides(&build_side(a), &build_side(b), None);
+    let noise = [0.99, 1.0, 1.01];
+    let better = check(&noise, &noise.map(|f| f * 1.3));
+    assert_eq!((better.points.len(), &better.verdict), (4, &Verdict::Better));
+    let change = &better.points[0];
+    assert_eq!((change.quantity, change.offered), (Quantity::Iops, Some(Pace::Closed { depth: 1 })));
+    assert!((change.ratio.value - 1.3).abs() < 1e-9, "{change:?}");
+    let (low, high) = change.ratio.interval.expect("an interval by the scatter of runs");
+    assert!(low > 1.2 && high < 1.4, "{low} {high}");
+    assert_eq!(check(&noise, &[1.02, 1.0, 0.98]).verdict, Verdict::NoRealChange);
+    // The scatter between runs exceeds the difference, although each run has a narrow interval.
+    assert_eq!(check(&[0.8, 1.0, 1.25], &[0.9, 1.1, 1.4]).verdict, Verdict::NoRealChange);
+    assert_eq!(check(&noise, &[1.0, 1.0]).verdict, Verdict::NotComparable(Incomparable::TwoRuns));
+}
+
+#[test]
+fn late_generator_gives_no_verdict() {
+    let run = |rate: f64, mean_ns: f64| {
+        let figures = Figures {
+            iops: recognize(rate, 0.001),
+            mean_ns: recognize(mean_ns, 0.02),
+            p99_ns: recognize(3.0 * mean_ns, 0.05),
+            ..Figures::default()
+        };
+        measured::run(open(rate), figures)
+    };
+    let curve = |mean_ns: f64| build_curve(vec![run(1_000.0, mean_ns), run(2_000.0, mean_ns)]);
+    let late = |mut curve: Curve, index: usize| {
+        let p99 = Span::from_millis(1);
+        curve.runs[index].findings.push(Finding::GeneratorLate { p99, response_p99: p99 });
+        curve
+    };
+    let none = Verdict::NotComparable(Incomparable::LateGenerator);
+    assert_eq!(compare(&curve(2e5), &curve(2e5)).verdict, Verdict::NoRealChange);
+    assert_eq!(compare(&curve(2e5), &late(curve(2e5), 1)).verdict, none);
+    // A single point does not decide, and the other is unknown.
+    assert_eq!(compare(&curve(2e5), &late(curve(8e5), 1)).verdict, none);
+    let sides = [1.0, 1.01, 0.99].map(|f| curve(2e5 * f));
+    let mut others = sides.clone();
+    assert_eq!(compare_sides(&sides, &others, None).verdict, Verdict::NoRealChange);
+    others[2] = late(others[2].clone(), 0);
+    assert_eq!(compare_sides(&sides, &others, None).verdict, none);
 }
 
 #[test]

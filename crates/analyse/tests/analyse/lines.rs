@@ -71,6 +71,17 @@ fn lines_without_an_interval_are_not_compared() {
     assert!(compare_lines(&[beyond], &[build_line(10_000.0, 0.1)], None).is_err());
 }
 
+#[test]
+fn comparison_that_would_detect_only_a_factor_of_two_has_no_verdict() {
+    let verdict = |b: f64, half: f64| {
+        let lines = [build_line(10_000.0, half), build_line(b, half)];
+        compare_lines(&lines[..1], &lines[1..], None).expect("intervals").verdict()
+    };
+    assert_eq!(verdict(10_100.0, 0.05), Verdict::NoRealChange);
+    assert!(matches!(verdict(10_100.0, 0.6), Verdict::NotComparable(_)));
+    assert_eq!(verdict(90_000.0, 0.6), Verdict::Better);
+}
+
 /// Eight servers with service times multiplied by `times`.
 fn slower(times: f64) -> Model {
     Model { service: QUEUE.service * times, ..QUEUE }

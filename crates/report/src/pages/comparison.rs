@@ -6,9 +6,13 @@ use plimsoll_load::Pace;
 use plimsoll_record::Estimate;
 
 use super::curves::{Sheet, number_labels, overlay, runs_in_full};
+use crate::findings::list_doubts;
 use crate::latency::LatencyUnit;
 use crate::page::{Block, Cell, Column, Fact, Headline, Item, Page, PageSection, Table, Visibility};
 use crate::{number, words};
+
+/// Maximum number of findings above the figures.
+const MAX_CAUTIONS: usize = 3;
 
 /// Compares two sides. `names` are the runs of each side, `sheets` the runs of both sides in the same order.
 pub fn comparison(names: [&[String]; 2], comparison: &Comparison, sheets: &[Sheet<'_>]) -> Page {
@@ -28,13 +32,17 @@ pub fn comparison(names: [&[String]; 2], comparison: &Comparison, sheets: &[Shee
         PageSection::bare(label!("Figures of both sides"), vec![Block::Table(figures.clone()), Block::Data(figures)]),
         PageSection::new(label!("Different conditions"), vec![Block::Items(conditions)]),
     ];
+    let labels = number_labels(&names.concat());
+    let mut cautions = list_doubts(sheets.iter().map(|sheet| sheet.curve), &labels);
+    let others = cautions.len().saturating_sub(MAX_CAUTIONS);
+    cautions.truncate(MAX_CAUTIONS);
+    cautions.extend((others > 0).then(|| say!("{others} other findings of the runs: --details")));
     if !sheets.is_empty() {
-        let labels = number_labels(&names.concat());
         let [chart, table] = overlay(sheets, &labels);
         sections.extend([chart, PageSection { visibility: Visibility::Detail, ..table }]);
         sections.extend(runs_in_full(sheets, &labels, Visibility::Detail));
     }
-    let headline = Headline { text: verdict(comparison), grade: grade(comparison), ..Headline::default() };
+    let headline = Headline { text: verdict(comparison), grade: grade(comparison), cautions, ..Headline::default() };
     Page { title: label!("Comparison of runs").to_owned(), headline: Some(headline), sections, ..Page::default() }
 }
 
@@ -100,6 +108,7 @@ fn line_sentence(line: &LineComparison, verdict: &Verdict) -> String {
     let direction = match verdict {
         Verdict::Better => label!("Better: the load line rose"),
         Verdict::Worse => label!("Worse: the load line fell"),
+        Verdict::NotComparable(why) => return say!("No verdict: {why}."),
         _ => {
             let (least, when) = (whole_percent(line.resolution), reservation(line, " "));
             return say!("No significant difference; the smallest detectable difference is {least} %{when}.");

@@ -65,6 +65,8 @@ fn comparison_begins_with_the_verdict_and_has_every_run() {
     check_page("comparison", &page);
     let (head, _) = page.split_once("</header>").expect("a page has a head");
     assert!(head.contains("No significant difference"), "{head}");
+    let doubts: Vec<&str> = head.matches("all runs: ").collect();
+    assert!(!doubts.is_empty(), "cautions of the runs: {head}");
     for part in ["Latency against throughput", "no real change", "before", "after", "Load line by objective"] {
         assert!(page.contains(part), "{part}");
     }
