@@ -48,5 +48,5 @@ pub use load_line::{chosen_objective, judged, ladder, load_line};
 pub use precision::{Precision, tight_enough};
 pub use steady::{Settle, Settled, mean_rate, settle, settle_recorded, settle_slot, total_span};
 pub use sweep::{Purpose, SlotPlan, Sweep, SweepPlan, SweepPoint};
-pub use tune::{Configuration, TuneCandidate, TuneOutcome, TunePlan, TuneRun, TuneTrial, Tuning};
+pub use tune::{Configuration, GridCell, GridResult, TuneCandidate, TuneOutcome, TunePlan, TuneRun, TuneTrial, Tuning};
 pub use verdict::{judge, share_objective};

@@ -7,12 +7,17 @@
 //! probability of at most 5 %. A rejection changes nothing, and needs less evidence. Gains of accepted candidates are
 //! biased upwards by the selection; the confirmation, with runs of its own, is not.
 
+mod grid;
+
 use std::collections::VecDeque;
 
 use plimsoll_record::Estimate;
 use plimsoll_units::Span;
 
 use crate::student::student_quantile;
+use grid::Grid;
+
+pub use grid::{GridCell, GridResult};
 
 /// Numbers of pairs at which a comparison may end.
 const LOOKS: [usize; 3] = [4, 6, 8];
@@ -42,7 +47,9 @@ pub struct TunePlan {
     pub single: Vec<TuneCandidate>,
     /// Candidates that change settings that interact.
     pub joint: Vec<TuneCandidate>,
-    /// Time of the search including the confirmation.
+    /// Configurations of the full grid that follows the search; empty for none.
+    pub grid: Vec<Configuration>,
+    /// Time of the search including the confirmation, without the grid.
     pub budget: Span,
     /// Smallest relevant relative gain: a candidate whose 95 % interval excludes it is abandoned.
     pub min_gain: f64,
@@ -105,6 +112,7 @@ enum Phase {
     Joint,
     Again,
     Confirmation,
+    Grid,
     Ended,
 }
 
@@ -121,6 +129,7 @@ pub struct Tuning {
     trials: Vec<TuneTrial>,
     untried: Vec<TuneCandidate>,
     confirmed: Option<Estimate>,
+    grid: Option<Grid>,
     runs: u32,
 }
 
@@ -136,6 +145,7 @@ impl Tuning {
             trials: Vec::new(),
             untried: Vec::new(),
             confirmed: None,
+            grid: None,
             runs: 0,
             plan,
         }
@@ -143,10 +153,14 @@ impl Tuning {
 
     /// The next run, `spent` after the start of the search; `None` at its end.
     pub fn next(&mut self, spent: Span) -> Option<TuneRun> {
-        if self.phase != Phase::Confirmation && self.phase != Phase::Ended && self.is_out_of_time(spent) {
+        let is_search = matches!(self.phase, Phase::Single | Phase::Joint | Phase::Again);
+        if is_search && self.is_out_of_time(spent) {
             self.cut();
         }
         while self.pairing.is_none() {
+            if let Some(grid) = self.grid.as_mut().filter(|_| self.phase == Phase::Grid) {
+                return grid.next();
+            }
             self.advance()?;
         }
         let pairing = self.pairing.as_ref()?;
@@ -162,7 +176,9 @@ impl Tuning {
 
     /// Takes the result of the last run, which is better if higher, and above zero.
     pub fn observe(&mut self, value: f64) {
-        let Some(pairing) = &mut self.pairing else { return };
+        let Some(pairing) = &mut self.pairing else {
+            return self.grid.as_mut().map_or((), |grid| grid.observe(value));
+        };
         self.runs += 1;
         pairing.runs += 1;
         let Some(first) = pairing.first.take() else {
@@ -180,8 +196,10 @@ impl Tuning {
 
     /// Ends the present comparison, of which a run could not be measured.
     pub fn refuse(&mut self, why: String) {
-        if self.phase == Phase::Confirmation {
-            (self.pairing, self.phase) = (None, Phase::Ended);
+        if let Some(grid) = &mut self.grid {
+            grid.refuse();
+        } else if self.phase == Phase::Confirmation {
+            self.pairing = None;
         } else {
             self.end_trial(TuneOutcome::Refused(why));
         }
@@ -214,6 +232,11 @@ impl Tuning {
         self.confirmed
     }
 
+    /// The full grid in relation to the best configuration; `None` without a grid, or before two rounds of it.
+    pub fn grid(&self) -> Option<GridResult> {
+        self.grid.as_ref()?.result()
+    }
+
     /// Number of comparisons for which acceptance is corrected.
     pub fn comparisons(&self) -> usize {
         2 * self.plan.single.len() + self.plan.joint.len()
@@ -223,8 +246,13 @@ impl Tuning {
     pub fn remaining_runs(&self) -> usize {
         let present = self.pairing.as_ref().map_or(0, |pairing| (2 * LOOKS[1]).saturating_sub(pairing.runs));
         let later = if self.phase == Phase::Single { self.plan.joint.len() } else { 0 };
+        if let Some(grid) = &self.grid {
+            return grid.remaining_runs();
+        }
         let confirmation = if self.phase == Phase::Ended { 0 } else { 2 * CONFIRMATION_PAIRS };
-        present + (self.queue.len() + later) * 2 * LOOKS[0] + confirmation
+        let grid = Grid::new(self.plan.grid.clone(), &self.best).remaining_runs();
+        let grid = if self.plan.grid.is_empty() { 0 } else { grid };
+        present + (self.queue.len() + later) * 2 * LOOKS[0] + confirmation + grid
     }
 
     /// Whether a further pair and the confirmation would exceed the budget, by the mean time of a run so far.
@@ -258,7 +286,9 @@ impl Tuning {
             Phase::Single => Phase::Joint,
             Phase::Joint if has_accepted => Phase::Again,
             Phase::Joint | Phase::Again if has_accepted => Phase::Confirmation,
-            _ => Phase::Ended,
+            Phase::Grid | Phase::Ended => Phase::Ended,
+            _ if self.plan.grid.is_empty() => Phase::Ended,
+            _ => Phase::Grid,
         };
         match self.phase {
             Phase::Joint => self.queue = self.plan.joint.clone().into(),
@@ -266,6 +296,7 @@ impl Tuning {
             Phase::Confirmation => {
                 self.pairing = Some(Pairing::new(self.plan.present.clone(), self.best.clone()));
             }
+            Phase::Grid => self.grid = Some(Grid::new(self.plan.grid.clone(), &self.best)),
             Phase::Single | Phase::Ended => return None,
         }
         Some(())
@@ -320,7 +351,6 @@ impl Tuning {
     fn confirm(&mut self) {
         if let Some(pairing) = self.pairing.take_if(|pairing| pairing.logs.len() >= CONFIRMATION_PAIRS) {
             self.confirmed = pairing.ratio();
-            self.phase = Phase::Ended;
         }
     }
 }

@@ -14,7 +14,8 @@ fn candidate(changes: &[(&str, &str)]) -> TuneCandidate {
 }
 
 fn plan(present: &[(&str, &str)], single: Vec<TuneCandidate>, joint: Vec<TuneCandidate>) -> TunePlan {
-    TunePlan { present: configuration(present), single, joint, budget: Span::from_secs(100_000), min_gain: 0.02 }
+    let (present, budget) = (configuration(present), Span::from_secs(100_000));
+    TunePlan { present, single, joint, grid: Vec::new(), budget, min_gain: 0.02 }
 }
 
 /// A standard normal number (Box & Muller 1958).
@@ -72,6 +73,54 @@ fn search_finds_best_of_full_grid() {
     }
     // A 95 % interval; fewer than 33 of 40 have a probability below 0.1 %.
     assert!(covered >= 33, "{covered}");
+}
+
+fn scan_grid() -> Vec<Configuration> {
+    let of = |method| move |depth: &&str| configuration(&[("method", method), ("depth", depth)]);
+    METHODS.iter().flat_map(|method| DEPTHS.iter().map(of(method)).collect::<Vec<_>>()).collect()
+}
+
+#[test]
+fn grid_after_the_search_contains_no_better_configuration() {
+    let mut better = 0;
+    for seed in 0..40 {
+        let plan = TunePlan { grid: scan_grid(), ..scan_plan() };
+        let (tuning, _) = search(plan, 0.03, seed, scan);
+        let grid = tuning.grid().expect("a grid");
+        assert_eq!((grid.cells.len(), grid.rounds), (11, 6));
+        let (low, high) = grid.best.interval.expect("an interval");
+        better += usize::from(low > 1.0);
+        let first = grid.cells[0].ratio.expect("a ratio");
+        assert!(low <= first.interval.expect("an interval").0, "widened for all configurations: {low} to {high}");
+        let last = grid.cells.last().expect("cells").ratio.expect("a ratio");
+        assert!(last.value < 0.2, "{last:?}");
+    }
+    assert!(better <= 2, "{better}");
+}
+
+#[test]
+fn grid_finds_settings_that_a_short_search_does_not_reach() {
+    let plan = TunePlan { grid: scan_grid(), budget: Span::from_secs(1), ..scan_plan() };
+    let (tuning, _) = search(plan, 0.03, 1, scan);
+    assert_eq!(tuning.best(), tuning.present());
+    let grid = tuning.grid().expect("a grid");
+    assert_eq!(value(&grid.cells[0].configuration, "depth"), "64");
+    let (low, high) = grid.best.interval.expect("an interval");
+    assert!(low > 1.0 && low < 6.0 && high > 6.0, "{low} to {high}: the truth is 6");
+}
+
+#[test]
+fn configuration_of_a_grid_that_cannot_be_measured_has_no_ratio() {
+    let mut tuning = Tuning::new(TunePlan { grid: scan_grid(), ..scan_plan() });
+    while let Some(run) = tuning.next(Span::ZERO) {
+        match value(&run.configuration, "method") {
+            "worker" => tuning.refuse("it did not start".into()),
+            _ => tuning.observe(scan(&run.configuration)),
+        }
+    }
+    let grid = tuning.grid().expect("a grid");
+    let unknown = grid.cells.iter().filter(|cell| cell.ratio.is_none());
+    assert_eq!(unknown.filter(|cell| value(&cell.configuration, "method") == "worker").count(), 4);
 }
 
 #[test]

@@ -32,6 +32,17 @@ pub enum TuneVerdict {
         /// The settings.
         settings: Vec<UntriedSetting>,
     },
+    /// The best configuration of a full grid, in relation to the settings that the search chose.
+    BestOfGrid {
+        /// Number of configurations.
+        configurations: u64,
+        /// Runs of each.
+        rounds: u64,
+        /// The settings of the best one other than the chosen one.
+        best: Vec<(String, String)>,
+        /// Ratio of its results to those of the chosen settings, with a 95 % interval for all configurations together.
+        ratio: Estimate,
+    },
     /// A limit of the storage held the replies, so that settings cannot help.
     StorageLimit {
         /// The limit.
@@ -80,6 +91,13 @@ pub enum UntriedReason {
     LoadOnlyReads,
     /// The time of the search was over.
     Budget,
+    /// The grid has too many configurations.
+    TooMany {
+        /// Their number.
+        configurations: u64,
+        /// The maximum.
+        max: u64,
+    },
     /// The server could not be used with it.
     Refused {
         /// The server's reason.

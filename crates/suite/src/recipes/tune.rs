@@ -99,6 +99,10 @@ pub struct TuneOptions {
     /// Time of the search after loading
     #[arg(long, value_name = "TIME", default_value = "10m")]
     pub budget: Span,
+    /// Run all combinations of the values after the search, six times each and outside of its time, and compare the best with the
+    /// settings that the search chose
+    #[arg(long = "grid")]
+    pub has_grid: bool,
     /// Measured time of a run, after a warm-up of a quarter of it
     #[arg(long, value_name = "TIME", default_value = "4s")]
     pub measure: Span,
@@ -209,6 +213,7 @@ impl Tune {
             writes: self.load.kind.writes,
             only: self.options.only.clone(),
             budget: self.options.budget,
+            grid: self.options.has_grid,
         };
         let Prospects { plan, restarting, untried } = Prospects::new(&conditions, rows);
         Search {

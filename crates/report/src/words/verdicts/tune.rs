@@ -2,6 +2,8 @@
 
 use plimsoll_record::{Estimate, TuneVerdict, TunedSetting, UntriedReason, UntriedSetting};
 
+use plimsoll_language::{label, say};
+
 use super::percent;
 use crate::number;
 
@@ -31,6 +33,21 @@ pub(super) fn tune(verdict: &TuneVerdict) -> String {
         TuneVerdict::NotTried { settings } => {
             let settings: Vec<String> = settings.iter().map(untried).collect();
             format!("not tried: {}", settings.join("; "))
+        }
+        TuneVerdict::BestOfGrid { configurations, rounds, best, ratio } => {
+            let (low, high) = ratio.interval.unwrap_or((0.0, f64::INFINITY));
+            let word = match (low, high) {
+                (low, _) if low > 1.0 => label!("better than"),
+                (_, high) if high < 1.0 => label!("worse than"),
+                _ => label!("equal within its interval to"),
+            };
+            say!(
+                "the best other of {configurations} configurations of the full grid, {} runs each, is {word} the chosen settings: {} \
+                 ({})",
+                rounds,
+                format_changes(best),
+                gain(ratio)
+            )
         }
         TuneVerdict::StorageLimit { limit, share } => format!(
             "the limit {limit} of the storage held {} of the replies: settings cannot raise it, a larger or faster volume can",
@@ -64,6 +81,9 @@ fn untried(setting: &UntriedSetting) -> String {
         UntriedReason::NeedsRestart => "needs a restart, which a server in use does not get".into(),
         UntriedReason::LoadOnlyReads => "acts on writes, and the load only reads".into(),
         UntriedReason::Budget => "no time left".into(),
+        UntriedReason::TooMany { configurations, max } => {
+            say!("{configurations} configurations, more than {max}: choose settings with --only")
+        }
         UntriedReason::Refused { why } => format!("refused: {why}"),
     };
     let value = value.as_ref().map(|value| format!(" = {value}")).unwrap_or_default();

@@ -5,6 +5,8 @@ use plimsoll_database::{Row, System, Value};
 use plimsoll_record::{UntriedReason, UntriedSetting};
 use plimsoll_units::Span;
 
+/// Maximum number of configurations of a grid.
+const MAX_GRID: usize = 64;
 /// Smallest relevant relative gain.
 const MIN_GAIN: f64 = 0.02;
 
@@ -121,6 +123,8 @@ pub(super) struct TuneConditions {
     /// Names of the settings to try; empty for all.
     pub only: Vec<String>,
     pub budget: Span,
+    /// Whether a full grid follows the search.
+    pub grid: bool,
 }
 
 /// The search, and the settings outside of it.
@@ -173,11 +177,48 @@ impl Prospects {
                 .any(|(name, _)| *name == "io_workers")
                 .then(|| ("io_method".into(), "worker".into())),
         });
-        let joint = joint.collect();
+        let joint: Vec<TuneCandidate> = joint.collect();
+        let grid = if conditions.grid { build_grid(&present, single.iter().chain(&joint)) } else { Vec::new() };
+        let configurations = grid.len();
+        let is_too_large = configurations > MAX_GRID;
+        untried.extend(is_too_large.then(|| UntriedSetting {
+            name: "--grid".into(),
+            value: None,
+            reason: UntriedReason::TooMany { configurations: configurations as u64, max: MAX_GRID as u64 },
+        }));
+        let grid = if is_too_large { Vec::new() } else { grid };
         let restarting = settings.into_iter().filter(|setting| setting.needs_restart).map(|setting| setting.name);
-        let plan = TunePlan { present, single, joint, budget: conditions.budget, min_gain: MIN_GAIN };
+        let plan = TunePlan { present, single, joint, grid, budget: conditions.budget, min_gain: MIN_GAIN };
         Self { plan, restarting: restarting.collect(), untried }
     }
+}
+
+/// All combinations of the values of the candidates, without those in which a changed setting has no effect.
+fn build_grid<'a>(present: &Configuration, candidates: impl Iterator<Item = &'a TuneCandidate>) -> Vec<Configuration> {
+    let candidates: Vec<&TuneCandidate> = candidates.collect();
+    let mut grid = vec![Configuration::new()];
+    for (name, value) in present {
+        let mut values = vec![value];
+        for (_, value) in candidates.iter().flat_map(|one| &one.changes).filter(|(changed, _)| changed == name) {
+            if !values.contains(&value) {
+                values.push(value);
+            }
+        }
+        let extend = |part: &Configuration| {
+            let with = |value: &&String| part.iter().cloned().chain([(name.clone(), (*value).clone())]).collect();
+            values.iter().map(with).collect::<Vec<Configuration>>()
+        };
+        grid = grid.iter().flat_map(extend).collect();
+    }
+    let single = |candidate: &&&TuneCandidate| candidate.changes.len() == 1;
+    let is_effective = |configuration: &Configuration| {
+        candidates.iter().filter(single).all(|candidate| {
+            let is_set = configuration.contains(&candidate.changes[0]);
+            !is_set || candidate.requires.as_ref().is_none_or(|required| configuration.contains(required))
+        })
+    };
+    grid.retain(is_effective);
+    grid
 }
 
 impl TuneConditions {
@@ -207,7 +248,8 @@ mod tests {
     use super::*;
 
     fn conditions(restarts: bool, writes: bool) -> TuneConditions {
-        TuneConditions { system: System::Postgres, restarts, writes, only: Vec::new(), budget: Span::from_secs(60) }
+        let (system, budget) = (System::Postgres, Span::from_secs(60));
+        TuneConditions { system, restarts, writes, only: Vec::new(), budget, grid: false }
     }
 
     /// Settings of version 18 built without `io_uring`.
@@ -248,6 +290,22 @@ mod tests {
         assert_eq!(singles, ["1", "64", "256", "sync", "1", "8", "16", "8kB"]);
         assert!(plan.joint.iter().all(|candidate| candidate.changes.iter().all(|(_, value)| value != "io_uring")));
         assert_eq!(prospects.restarting, ["io_method", "io_max_combine_limit"]);
+    }
+
+    #[test]
+    fn grid_has_all_effective_combinations_or_is_refused() {
+        let grid_of = |only: &[&str]| {
+            let only = only.iter().map(|name| (*name).to_owned()).collect();
+            Prospects::new(&TuneConditions { only, grid: true, ..conditions(true, false) }, &rows())
+        };
+        // Four depths, with four numbers of workers, and with the synchronous method and the present number.
+        let prospects = grid_of(&["effective_io_concurrency", "io_method", "io_workers"]);
+        assert_eq!(prospects.plan.grid.len(), 4 * (4 + 1));
+        assert!(prospects.plan.grid.contains(&prospects.plan.present));
+        let prospects = grid_of(&[]);
+        assert!(prospects.plan.grid.is_empty());
+        let too_many = UntriedReason::TooMany { configurations: 240, max: 64 };
+        assert!(reasons(&prospects).contains(&("--grid", None, &too_many)), "{:?}", prospects.untried);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Listings of the search: the settings as lines of a configuration file, and all comparisons.
 
-use plimsoll_analyse::{TuneOutcome, TuneTrial};
+use plimsoll_analyse::{GridCell, TuneOutcome, TuneTrial};
 use plimsoll_database::System;
 use plimsoll_record::{Estimate, Listing, TunedSetting};
 
@@ -24,6 +24,14 @@ pub(super) fn build_listings(tune: &Tune, search: &Search) -> Vec<Listing> {
         listings
             .push(Listing { title: "Comparisons with the best settings before".into(), text: table(search, &trials) });
     }
+    listings.extend(search.tuning.grid().map(|grid| {
+        let row = |cell: &GridCell| {
+            let gain = cell.ratio.as_ref().map_or_else(|| "refused".to_owned(), format_gain);
+            format!("{:<64} {gain}\n", search.name(&cell.configuration))
+        };
+        let title = "Full grid, in relation to the chosen settings (95 % interval of each)".to_owned();
+        Listing { title, text: grid.cells.iter().map(row).collect() }
+    }));
     listings
 }
 

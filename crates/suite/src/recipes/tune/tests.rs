@@ -94,6 +94,27 @@ fn effective_setting_is_recommended_and_the_rest_is_listed() {
 }
 
 #[test]
+fn full_grid_is_compared_with_the_chosen_settings() {
+    let only = vec!["effective_io_concurrency".to_owned(), "io_method".to_owned()];
+    let grid = TuneOptions { only, has_grid: true, ..options() };
+    let mut tune = Tune::new(grid, &created()).expect("valid options");
+    let done = play(&mut tune, usize::MAX, |_| false);
+    let is_of_grid = |verdict: &Verdict| matches!(verdict, Verdict::Tune(TuneVerdict::BestOfGrid { .. }));
+    let verdicts = tune.verdicts(&done, &created());
+    let Some(Verdict::Tune(TuneVerdict::BestOfGrid { configurations, rounds, best, ratio })) =
+        verdicts.iter().find(|verdict| is_of_grid(verdict))
+    else {
+        panic!("{verdicts:?}");
+    };
+    assert_eq!((*configurations, *rounds, value(best, "effective_io_concurrency")), (8, 6, "64"));
+    assert!((ratio.value - 1.0).abs() < 1e-9, "{ratio:?}");
+    let listings = tune.listings(&done, &created());
+    let text = &listings.iter().find(|listing| listing.title.starts_with("Full grid")).expect("a grid").text;
+    assert_eq!(text.lines().count(), 7, "{text}");
+    assert!(text.contains("effective_io_concurrency = 256") && text.contains("-50.0 %"), "{text}");
+}
+
+#[test]
 fn runs_of_a_comparison_with_a_restart_all_begin_with_one() {
     let only = vec!["io_method".to_owned()];
     let mut tune = Tune::new(TuneOptions { only, ..options() }, &created()).expect("valid options");

@@ -22,6 +22,11 @@ pub(super) fn verdicts(search: &Search, done: &[CompletedStep]) -> Vec<Verdict> 
     } else {
         TuneVerdict::BetterSettings { settings, ratio: tuning.confirmed() }.into()
     }];
+    found.extend(tuning.grid().map(|grid| {
+        let best = grid.cells.first().map(|cell| cell.configuration.clone()).unwrap_or_default();
+        let (configurations, rounds) = (grid.cells.len() as u64 + 1, grid.rounds as u64);
+        TuneVerdict::BestOfGrid { configurations, rounds, best, ratio: grid.best }.into()
+    }));
     found.extend(limits(search, done));
     let is_rejected = |trial: &&TuneTrial| trial.outcome != TuneOutcome::Accepted && trial.pairs > 0;
     let settings: Vec<TunedSetting> =
