@@ -154,7 +154,7 @@ fn curve(reading: &Reading, one: &ReadingEvidence, workload: &Workload, pace: Pa
         command: Vec::new(),
         ended: EndReason::Complete,
         source: source(reading, one),
-        subject: Subject { name, kind: "benchmark result".into(), size, device: None },
+        subject: Subject { name, kind: Subject::IMPORTED.into(), size, device: None },
         host: None,
         conditions: Conditions {
             streams: vec![workload.stream(size, pace)],

@@ -71,6 +71,16 @@ pub struct Subject {
     pub device: Option<Device>,
 }
 
+impl Subject {
+    /// Kind of a result of another program.
+    pub const IMPORTED: &str = "benchmark result";
+
+    /// True for a result of another program.
+    pub fn is_imported(&self) -> bool {
+        self.kind == Self::IMPORTED
+    }
+}
+
 /// The recording of a replayed load.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

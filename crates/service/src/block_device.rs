@@ -439,9 +439,11 @@ fn remove_devices(name: &str, file: &Path) -> Result<bool, AttachError> {
         )?;
     }
     let any = !devices.is_empty();
+    let mut unmounted = String::new();
     for device in devices {
         while let Some(point) = device.mounted_at() {
-            unmount(name, &point)?;
+            unmount(name, &point, &unmounted)?;
+            unmounted += &say!(", no longer mounted at {}", point.display());
         }
         device.detach()?;
     }
@@ -457,13 +459,14 @@ fn mounted_options(point: &Path) -> Option<String> {
     (!options.is_empty()).then(|| options.join(","))
 }
 
-fn unmount(name: &str, point: &Path) -> Result<(), AttachError> {
+/// Unmounts a volume; `unmounted` describes its other mounts that are gone, for the error.
+fn unmount(name: &str, point: &Path, unmounted: &str) -> Result<(), AttachError> {
     rustix::mount::unmount(point, UnmountFlags::NOFOLLOW).map_err(|error| {
         let place = point.display();
         if error == Errno::BUSY {
             let who = occupant(point).map_or("something".to_owned(), |occupant| occupant.to_string());
             return AttachError::refused(say!(
-                "{name} is mounted at {place} and in use by {who}: stop that, and try again"
+                "{name} stays attached{unmounted}: it is mounted at {place} and in use by {who}: stop that, and try again"
             ));
         }
         AttachError::io(format_args!("unmounting {place}"), error)

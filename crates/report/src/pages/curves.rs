@@ -8,7 +8,7 @@ use plimsoll_analyse::ladder;
 use plimsoll_catalogue::Price;
 use plimsoll_language::{join_sentences, label, say};
 use plimsoll_load::StreamSpec;
-use plimsoll_record::{Curve, EndReason, Estimate, LoadLine};
+use plimsoll_record::{Curve, EndReason, Estimate, LoadLine, ObjectiveOrigin};
 
 use super::price_chart::{PricedRate, price_chart};
 use crate::findings::{self, FindingText};
@@ -51,7 +51,7 @@ pub fn curves(sheets: &[Sheet<'_>]) -> Page {
     makers.sort();
     makers.dedup();
     page.made_by = makers.join(label!(", "));
-    page.sections.extend([method(), PageSection::bare("", vec![data::data(&drawn)])]);
+    page.sections.extend([method(&drawn), PageSection::bare("", vec![data::data(&drawn)])]);
     page
 }
 
@@ -204,9 +204,15 @@ fn place(sheet: &Sheet<'_>) -> Vec<Fact> {
     let mut facts: Vec<Fact> = streams.iter().enumerate().map(stream).collect();
     let began = curve.started.as_ref().map(|started| say!(", began {}", clean(started))).unwrap_or_default();
     let duration = words::duration(&curve.source, curve.wall);
-    let intervals = match conditions.trace {
-        None => label!("95 % intervals by batch means"),
-        Some(_) => label!("no intervals, as a recorded load has no repetitions"),
+    let figures = if curve.subject.is_imported() {
+        let program = clean(&curve.made_by);
+        say!("latency: as {program} measures it, without intervals; 1 MB is 1,000,000 bytes")
+    } else {
+        let intervals = match conditions.trace {
+            None => label!("95 % intervals by batch means"),
+            Some(_) => label!("no intervals, as a recorded load has no repetitions"),
+        };
+        say!("latency: response time from the intended start; {intervals}; 1 MB is 1,000,000 bytes")
     };
     let mount = curve.subject.device.as_ref().and_then(|device| device.mount_options.as_ref());
     let named = [
@@ -217,10 +223,7 @@ fn place(sheet: &Sheet<'_>) -> Vec<Fact> {
         (label!("mounted"), mount.map(|mount| clean(mount)).unwrap_or_default()),
         (label!("host"), curve.host.as_ref().map(words::host).unwrap_or_default()),
         (label!("source"), say!("{}{began}, duration {duration}", words::source(curve))),
-        (
-            label!("figures"),
-            say!("latency: response time from the intended start; {intervals}; 1 MB is 1,000,000 bytes"),
-        ),
+        (label!("figures"), figures),
     ];
     facts.extend(named.into_iter().filter(|(_, text)| !text.is_empty()).map(|(name, text)| Fact::new(name, text)));
     facts
@@ -234,9 +237,9 @@ fn monthly(price: &Price) -> String {
     say!("{} a month{region}{without} ({})", price.monthly, words::status_name(price.cite.status))
 }
 
-/// Definitions of terms, the same for every curve.
-fn method() -> PageSection {
-    let facts = [
+/// Definitions of terms.
+fn method(curves: &[&Curve]) -> PageSection {
+    let own = [
         (
             label!("Response time"),
             label!(
@@ -244,6 +247,26 @@ fn method() -> PageSection {
              an open load, response time includes queueing in the generator."
             ),
         ),
+        (
+            label!("Intervals"),
+            label!(
+                "are 95 % confidence intervals by batch means. They cover the variation within a run, not that between days, devices \
+             or loads."
+            ),
+        ),
+        (label!("Percentiles"), label!("come from histograms whose bins are at most 0.8 % wide.")),
+    ];
+    let imported = (
+        label!("Imported results"),
+        label!(
+            "have the latencies of their program, usually from the submission of an operation: under an open load they lack the \
+             queueing in the generator. They have no intervals."
+        ),
+    );
+    let is_any = |is_imported: bool| curves.iter().any(|curve| curve.subject.is_imported() == is_imported);
+    let own = own.into_iter().filter(|_| curves.is_empty() || is_any(false));
+    let origins = own.chain(is_any(true).then_some(imported));
+    let terms = [
         (
             label!("Closed load"),
             label!(
@@ -258,17 +281,9 @@ fn method() -> PageSection {
              (Kleinrock 1979)."
             ),
         ),
-        (
-            label!("Intervals"),
-            label!(
-                "are 95 % confidence intervals by batch means. They cover the variation within a run, not that between days, devices \
-             or loads."
-            ),
-        ),
-        (label!("Percentiles"), label!("come from histograms whose bins are at most 0.8 % wide.")),
         (label!("Units"), label!("1 MB is 1,000,000 bytes; 1 MiB is 1,048,576.")),
     ];
-    let facts = facts.into_iter().map(|(name, text)| Fact::new(name, text)).collect();
+    let facts = origins.chain(terms).map(|(name, text)| Fact::new(name, text)).collect();
     PageSection::detail(label!("How to read this"), vec![Block::Facts(facts)])
 }
 
@@ -285,7 +300,11 @@ fn several(sheets: &[Sheet<'_>], curves: &[&Curve]) -> Page {
                 plain(&say!("{count} of {} carry the recorded load", curves.len()), Some(words::recording(recording)));
             (say!("Replays on {} configurations", curves.len()), headline, vec![tables::replays(curves)])
         }
-        None => (say!("Load lines of {} curves", curves.len()), best(curves, &labels), overlay(sheets, &labels).into()),
+        None => {
+            let mut headline = best(curves, &labels);
+            headline.details.extend(describe_shared_objective(curves));
+            (say!("Load lines of {} curves", curves.len()), headline, overlay(sheets, &labels).into())
+        }
     };
     // The load lines are the answer; plots of several curves without names are none.
     let table = sections.last().and_then(|section| section.blocks.first()).filter(|_| !is_replay && curves.len() > 1);
@@ -296,6 +315,15 @@ fn several(sheets: &[Sheet<'_>], curves: &[&Curve]) -> Page {
     };
     let alert = curves.iter().zip(&labels).filter_map(of_run).max_by_key(|(emphasis, _)| *emphasis == Emphasis::Void);
     Page { title, alert, headline: Some(headline), exhibit, sections, ..Page::default() }
+}
+
+/// The origin of an objective that no user gave.
+fn describe_shared_objective(curves: &[&Curve]) -> Option<String> {
+    let is_shared = |curve: &&&Curve| curve.basis.is_some_and(|basis| basis.origin == ObjectiveOrigin::Shared);
+    let objective = curves.iter().find(is_shared)?.load_line?.objective();
+    Some(say!(
+        "No objective was given: {objective} is the longest of those chosen for the curves; set another with --objective."
+    ))
 }
 
 fn plain(text: &str, detail: Option<String>) -> Headline {

@@ -10,11 +10,11 @@ use plimsoll_units::{Bytes, Iops, Span};
 /// The moment at which writes become durable.
 pub fn durability(terms: &DurabilityTerms) -> String {
     if terms.at_acknowledgement {
-        return label!("each write at its acknowledgement, as with OCI and EBS volumes").to_owned();
+        return label!("each write at its acknowledgement, as with volumes of OCI and AWS").to_owned();
     }
     let within = terms.within_ns.map(|ns| say!(", and otherwise {} after a write at the latest", Span::from_nanos(ns)));
     say!(
-        "at a flush{}; OCI and EBS volumes are durable at the acknowledgement (plimsoll serve --durable-writes)",
+        "at a flush{}; not at the acknowledgement, as volumes of OCI and AWS are: for that, plimsoll serve --durable-writes",
         within.unwrap_or_default()
     )
 }

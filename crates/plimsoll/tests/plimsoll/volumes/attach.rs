@@ -115,7 +115,7 @@ fn a_volume_is_attached_with_a_filesystem_grown_and_detached() {
     program("xfs_growfs", &[point]);
 
     let guest = Guest::of(&host.point);
-    let busy = format!("is mounted at {point} and in use by process {} (sleep, ", guest.0.id());
+    let busy = format!("data stays attached: it is mounted at {point} and in use by process {} (sleep, ", guest.0.id());
     home.refuses(&["volume", "detach", "data"], &busy);
     drop(guest);
     assert_eq!(home.does(&["volume", "detach", "data"]), "data is detached\n");
