@@ -390,7 +390,9 @@ impl Watcher {
             if (points.len() as f64) < MIN_TREND_COVERAGE * bins {
                 return None;
             }
-            points.iter_mut().for_each(|(time, used)| *used -= expect(ago(*time)));
+            for (time, used) in &mut points {
+                *used -= expect(ago(*time));
+            }
             Trend::fit(&points, span).filter(agrees)
         })
     }

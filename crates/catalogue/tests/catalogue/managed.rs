@@ -213,7 +213,7 @@ fn proposed_instance_classes_have_a_price() {
         let config = format!("{}:100{}", product.name(), product.capacity_unit().0);
         let Ok(without_class) = try_offer(&config) else { continue };
         let texts = without_class.doubts().into_iter().map(|doubt| doubt.text);
-        for text in texts.chain(without_class.needs().iter().map(|need| need.to_string())) {
+        for text in texts.chain(without_class.needs().iter().map(ToString::to_string)) {
             let Some((_, classes)) = text.split_once("add one, such as ") else { continue };
             let classes = classes.split([' ', ',']).filter(|word| word.contains(['.', '_']));
             assert!(classes.into_iter().any(|class| has_price(format!("{config},{class}"))), "{config}: {text}");
