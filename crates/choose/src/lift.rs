@@ -63,12 +63,14 @@ pub(crate) fn find_lifts(
         let level = || if has_levels(chosen) { lowest(catalogue, terms, place, &higher) } else { None };
         let max = || if has_levels(chosen) { None } else { highest(catalogue, terms, place) };
         let furthest = lowest(catalogue, terms, place, &another).or_else(level).or_else(max)?;
-        let (_, reached) = bound(&furthest).filter(|(_, reached)| *reached > iops * (1.0 + MORE))?;
+        let (binds, reached) = bound(&furthest).filter(|(_, reached)| *reached > iops * (1.0 + MORE))?;
         let as_high = |raised: &Offer| bound(raised).is_some_and(|(_, own)| own >= reached * (1.0 - MORE));
         let raised = lowest(catalogue, terms, place, &as_high).unwrap_or(furthest);
+        // Also the ignored ceilings, of which one may bind after its credits.
         let binding = *raised.standing_of(mix).binding()?;
-        let binds = (ceiling_name(&raised, &binding).to_string(), binding.iops);
-        Some(describe(offer, &raised, (option_name, owner), binds))
+        let is_ignored = binding.iops < reached * (1.0 - MORE);
+        let (binds, iops) = if is_ignored { (ceiling_name(&raised, &binding), binding.iops) } else { (binds, reached) };
+        Some(describe(offer, &raised, (option_name, owner), (binds.to_string(), iops)))
     };
     let mut lifts: Vec<Lift> = offer.ceilings[lifted.ceiling].lift.iter().filter_map(|name| way(name)).collect();
     lifts.sort_by_key(|lift| lift.costs.map_or(i128::MAX, |money| money.millionths));

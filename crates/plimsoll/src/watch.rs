@@ -143,10 +143,6 @@ impl Watch {
         Some(self.watcher.state()?.deciding_limit(self.period)?.limit())
     }
 
-    fn has_other_limit(&self) -> bool {
-        self.deciding_limit() != self.step.as_ref().map(|step| step.limit)
-    }
-
     fn update_step(&mut self) {
         let Some((offer, limit)) = self.watcher.offer().zip(self.deciding_limit()) else { return };
         let terms = self.offers.terms_for(offer);

@@ -73,7 +73,7 @@ pub struct Subject {
 
 impl Subject {
     /// Kind of a result of another program.
-    pub const IMPORTED: &str = "benchmark result";
+    pub const IMPORTED: &str = "benchmark";
 
     /// True for a result of another program.
     pub fn is_imported(&self) -> bool {

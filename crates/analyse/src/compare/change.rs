@@ -160,9 +160,9 @@ pub(super) fn compare_loads([a, b]: [&[Curve]; 2]) -> Result<Vec<Change>, Incomp
     let find_all = |load: &LoadRuns<'_>| {
         curves.iter().map(|own| own.iter().find(|runs| runs.is_same_load(load))).collect::<Option<Vec<_>>>()
     };
-    let common: Vec<Vec<&LoadRuns<'_>>> = curves[0].iter().filter_map(find_all).collect();
-    let numbers = common.iter().map(|all| quantities(all).len()).sum();
-    let changes = common.iter().flat_map(|all| {
+    let shared: Vec<Vec<&LoadRuns<'_>>> = curves[0].iter().filter_map(find_all).collect();
+    let numbers = shared.iter().map(|all| quantities(all).len()).sum();
+    let changes = shared.iter().flat_map(|all| {
         quantities(all).iter().filter_map(move |&quantity| {
             let estimates: Vec<Estimate> = all.iter().map(|runs| runs.estimate(quantity)).collect::<Option<_>>()?;
             Some(judge_sides(quantity, all, estimates.split_at(a.len()), numbers))

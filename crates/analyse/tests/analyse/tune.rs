@@ -84,8 +84,8 @@ fn scan_grid() -> Vec<Configuration> {
 fn grid_after_the_search_contains_no_better_configuration() {
     let mut better = 0;
     for seed in 0..40 {
-        let plan = TunePlan { grid: scan_grid(), ..scan_plan() };
-        let (tuning, _) = search(plan, 0.03, seed, scan);
+        let with_grid = TunePlan { grid: scan_grid(), ..scan_plan() };
+        let (tuning, _) = search(with_grid, 0.03, seed, scan);
         let grid = tuning.grid().expect("a grid");
         assert_eq!((grid.cells.len(), grid.rounds), (11, 6));
         let (low, high) = grid.best.interval.expect("an interval");
@@ -100,8 +100,8 @@ fn grid_after_the_search_contains_no_better_configuration() {
 
 #[test]
 fn grid_finds_settings_that_a_short_search_does_not_reach() {
-    let plan = TunePlan { grid: scan_grid(), budget: Span::from_secs(1), ..scan_plan() };
-    let (tuning, _) = search(plan, 0.03, 1, scan);
+    let short = TunePlan { grid: scan_grid(), budget: Span::from_secs(1), ..scan_plan() };
+    let (tuning, _) = search(short, 0.03, 1, scan);
     assert_eq!(tuning.best(), tuning.present());
     let grid = tuning.grid().expect("a grid");
     assert_eq!(value(&grid.cells[0].configuration, "depth"), "64");

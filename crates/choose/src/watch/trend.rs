@@ -41,9 +41,11 @@ impl Trend {
         let slope = find_median(pairs().map(|((time, value), (at, later))| (later - value) / (at - time)).collect());
         let level = find_median(points.iter().map(|(time, value)| value - slope * time).collect());
         let residuals = points.iter().map(|(time, value)| value - level - slope * time);
-        let about_line = find_root_mean_square(residuals);
-        let between = find_root_mean_square(points.windows(2).map(|pair| pair[1].1 - pair[0].1));
-        (about_line <= MAX_SCATTER_RATIO * between / core::f64::consts::SQRT_2).then_some(Self { level, slope, span })
+        let about_line = libm::sqrt(residuals.map(|rest| rest * rest).sum::<f64>() / count);
+        let steps = || points.windows(2).map(|pair| (pair[1].1 - pair[0].1) * (pair[1].1 - pair[0].1));
+        // Without the largest: a single rise or fall of the load is no scatter.
+        let between = libm::sqrt((steps().sum::<f64>() - steps().fold(0.0, f64::max)) / (count - 2.0) / 2.0);
+        (about_line <= MAX_SCATTER_RATIO * between).then_some(Self { level, slope, span })
     }
 
     /// The value at a time ahead; beyond the observed time that at its end.
@@ -70,9 +72,4 @@ fn find_median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     let middle = values.len() / 2;
     if values.len() % 2 == 1 { values[middle] } else { f64::midpoint(values[middle - 1], values[middle]) }
-}
-
-fn find_root_mean_square(values: impl Iterator<Item = f64>) -> f64 {
-    let (sum, count) = values.fold((0.0, 0.0), |(sum, count), value| (sum + value * value, count + 1.0));
-    libm::sqrt(sum / f64::max(count, 1.0))
 }

@@ -7,6 +7,18 @@ use plimsoll_units::Span;
 
 use crate::diagnosis::{build_account, build_subject, check, diagnose_busy, disk, ids, near, workload};
 
+/// A report whose database time is shorter than the processor time within it.
+#[test]
+fn processors_in_use_are_those_of_the_processor_time() {
+    let mut account = build_account(&[(0, 1_000.0, 5.0)], 1_187.0, 0.0);
+    account.total.database_s = 618.0;
+    account.total.processors = Some(12.0);
+    let subject = DatabaseDemand { account: Some(account), ..disk(&[(300.0, 0.001)], 1.0) };
+    let split = check(&subject).split.expect("a time");
+    near(split.mean_sessions(split.share(TimePart::Processor)), 1_187.0 / 3_600.0, 1e-9);
+    near(split.processors_busy().expect("processors"), 1_187.0 / 3_600.0 / 12.0, 1e-9);
+}
+
 /// Means of hundreds of milliseconds are a finding, although their share of the time is small.
 #[test]
 fn a_mean_far_beyond_its_medium_is_named_at_any_share() {

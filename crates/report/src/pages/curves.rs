@@ -205,8 +205,7 @@ fn place(sheet: &Sheet<'_>) -> Vec<Fact> {
     let began = curve.started.as_ref().map(|started| say!(", began {}", clean(started))).unwrap_or_default();
     let duration = words::duration(&curve.source, curve.wall);
     let figures = if curve.subject.is_imported() {
-        let program = clean(&curve.made_by);
-        say!("latency: as {program} measures it, without intervals; 1 MB is 1,000,000 bytes")
+        label!("latency: that of the program, without intervals; 1 MB is 1,000,000 bytes").to_owned()
     } else {
         let intervals = match conditions.trace {
             None => label!("95 % intervals by batch means"),

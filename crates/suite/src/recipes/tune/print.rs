@@ -29,8 +29,7 @@ pub(super) fn build_listings(tune: &Tune, search: &Search) -> Vec<Listing> {
             let gain = cell.ratio.as_ref().map_or_else(|| "refused".to_owned(), format_gain);
             format!("{:<64} {gain}\n", search.name(&cell.configuration))
         };
-        let title = "Full grid, in relation to the chosen settings (95 % interval of each)".to_owned();
-        Listing { title, text: grid.cells.iter().map(row).collect() }
+        Listing { title: "Grid".into(), text: grid.cells.iter().map(row).collect() }
     }));
     listings
 }
