@@ -360,9 +360,9 @@ pub(super) struct Options {
     pub(super) part: Option<String>,
     /// Direct I/O, if an option says so or not.
     direct: Option<bool>,
-    /// Operations and bytes per second and job.
-    rate_iops: Option<f64>,
-    rate_bytes: Option<f64>,
+    /// Operations and bytes per second and job, of reads, writes and trims.
+    rate_iops: DirectionRates,
+    rate_bytes: DirectionRates,
     pauses: bool,
     size: Option<f64>,
     durable: bool,
@@ -392,8 +392,8 @@ impl Options {
             "filename" | "directory" => self.part = Some(value.to_owned()),
             "direct" => self.direct = Some(is_on(value)),
             "buffered" => self.direct = Some(!is_on(value)),
-            "rate_iops" => self.rate_iops = parse_equal_size(value).filter(|rate| *rate > 0.0),
-            "rate" => self.rate_bytes = parse_equal_size(value).filter(|rate| *rate > 0.0),
+            "rate_iops" => self.rate_iops = parse_rates(value),
+            "rate" => self.rate_bytes = parse_rates(value),
             "thinktime" => self.pauses = is_on(value),
             "size" | "filesize" => self.size = text::size(value),
             "sync" => self.durable = is_on(value),
@@ -404,18 +404,36 @@ impl Options {
 
     /// How a result of `threads` jobs was offered.
     pub(super) fn offering(&self, threads: Option<f64>) -> Offering {
-        let by_bytes = self.rate_bytes.zip(self.block).map(|(rate, block)| rate / block);
+        let by_bytes = self.total_rate(self.rate_bytes).zip(self.block).map(|(rate, block)| rate / block);
         // Jobs that name a file share it.
         let copies = if self.part.is_some() { Some(1.0) } else { threads };
         Offering {
             engine: self.engine.clone(),
             // fio's default.
             direct: self.direct.or(self.is_complete.then_some(false)),
-            rate: self.rate_iops.or(by_bytes).zip(threads).map(|(rate, threads)| rate * threads),
+            rate: self.total_rate(self.rate_iops).or(by_bytes).zip(threads).map(|(rate, threads)| rate * threads),
             space_bytes: self.size.zip(copies).map(|(size, copies)| size * copies),
             durable: self.durable,
             flush_every: self.flush_every.map(|count| count as u32),
         }
+    }
+
+    /// The rate of all directions of a job. fio holds each direction to its own rate; a direction without one makes the
+    /// load closed.
+    fn total_rate(&self, rates: DirectionRates) -> Option<f64> {
+        // fio reads by default.
+        let rw = self.rw.as_deref().unwrap_or("read");
+        let name = rw.split(':').next().unwrap_or(rw);
+        let is_mixed = ["rw", "readwrite", "randrw"].contains(&name);
+        let has = |direction: &str| name.contains(direction);
+        let used = [is_mixed || has("read"), is_mixed || has("write"), has("trim")];
+        rates
+            .into_iter()
+            .zip(used)
+            .filter(|(_, used)| *used)
+            .map(|(rate, _)| rate)
+            .sum::<Option<f64>>()
+            .filter(|rate| *rate > 0.0)
     }
 
     /// True if the jobs pause by themselves.
@@ -443,6 +461,19 @@ pub(super) fn parse_equal_size(value: &str) -> Option<f64> {
     let mut sizes = value.split([',', '-', '/']).filter(|part| !part.is_empty()).map(text::size);
     let first = sizes.next()??;
     sizes.all(|size| size.is_some_and(|size| (size - first).abs() < 0.5)).then_some(first)
+}
+
+/// Rates of reads, writes and trims; a direction without a limit has none.
+type DirectionRates = [Option<f64>; 3];
+
+/// `500`, `500,250`, `,250`: the last one holds for all further directions.
+fn parse_rates(value: &str) -> DirectionRates {
+    let mut parts = value.split(',').map(|part| text::size(part).filter(|rate| *rate > 0.0));
+    let mut last = None;
+    [(); 3].map(|()| {
+        last = parts.next().unwrap_or(last);
+        last
+    })
 }
 
 /// Whether a pattern is sequential, and its share of reads.
@@ -489,5 +520,31 @@ mod tests {
         let waits = [("rw", "write"), ("iodepth", "32"), ("ioengine", "psync"), ("bs", "4k,8k")];
         assert_eq!(setting(&waits, Some(1.0)), (Some(0.0), Some(true), None, Some(1.0), Some(1.0)));
         assert_eq!(setting(&[], None), (None, None, None, None, None));
+    }
+
+    /// As fio paces them: each direction by itself, so that a single value counts once for each.
+    #[test]
+    fn rates_of_directions_add_up() {
+        let rate = |options: &[(&str, &str)]| {
+            let mut all = Options::default();
+            options.iter().for_each(|(name, value)| all.take(name, value));
+            all.offering(Some(2.0)).rate
+        };
+        for (rw, value, expected) in [
+            ("randread", "500", Some(1_000.0)),
+            ("randrw", "500", Some(2_000.0)),
+            ("randrw", "500,250", Some(1_500.0)),
+            ("randrw:8", "500,250,100", Some(1_500.0)),
+            ("randwrite", "500,250", Some(500.0)),
+            ("randtrim", "500,250", Some(500.0)),
+            ("randwrite", ",250", Some(500.0)),
+            ("randread", ",250", None),
+            ("randrw", ",250", None),
+            ("randread", "0", None),
+        ] {
+            assert_eq!(rate(&[("rw", rw), ("rate_iops", value)]), expected, "{rw} {value}");
+        }
+        assert_eq!(rate(&[("rw", "rw"), ("bs", "4k"), ("rate", "4m,2m")]), Some(2.0 * 1_536.0));
+        assert_eq!(rate(&[("rw", "rw"), ("bs", "4k,8k"), ("rate", "4m,2m")]), None);
     }
 }
