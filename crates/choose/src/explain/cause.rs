@@ -51,6 +51,14 @@ pub enum Cause {
         /// Operations per second that it allows.
         allowed_iops: f64,
     },
+    /// The highest measured figure is the rate that was offered: the generator held the load, and the maximum of the
+    /// storage is unknown.
+    OfferedRate {
+        /// Highest measured operations per second.
+        measured_iops: f64,
+        /// Operations per second that were offered.
+        offered_iops: f64,
+    },
     /// The deepest queue is too short for the ceiling.
     ShortQueue {
         /// The ceiling.
@@ -173,6 +181,9 @@ pub(super) fn find_causes(
     );
     causes.extend(credits::mixed(rows));
     let units = find_unit_error(rows);
+    let is_below = cap.as_ref().is_none_or(|(cap, _)| max < cap * (1.0 - SAME));
+    let offered = find_offered_rate(rows, max).filter(|_| is_below);
+    causes.extend(offered.map(|offered_iops| Cause::OfferedRate { measured_iops: max, offered_iops }));
     if let Some((cap, name)) = &cap {
         // Runs without credits may have had some at their begin.
         let fastest_with_credits =
@@ -181,7 +192,8 @@ pub(super) fn find_causes(
         // Some size matches any figure: a burst or units are the better explanation.
         let explained = units.is_some() || peak_of(max, standing).is_some();
         let options = offer.options.iter().filter(|chosen| !explained || &*chosen.name != "size");
-        causes.extend(another_value(catalogue, curve, offer, terms, options, max).filter(|_| differ(max, *cap)));
+        let is_maximum = offered.is_none() && differ(max, *cap);
+        causes.extend(another_value(catalogue, curve, offer, terms, options, max).filter(|_| is_maximum));
         causes.extend(not_reached(rows, *cap, name));
     }
     causes.extend(units);
@@ -252,6 +264,23 @@ fn above_the_cap(max: f64, cap: f64, name: &str, standing: &Standing, curve: &Cu
 fn peak_of(max: f64, standing: &Standing) -> Option<Peak> {
     let above = standing.binding().is_some_and(|bound| max > bound.iops * (1.0 + SAME));
     standing.peak.filter(|peak| above && max <= peak.bound.iops * (1.0 + SAME))
+}
+
+/// The offered rate, if it determines the highest figure: only open loads that were completed in full reached it.
+fn find_offered_rate(rows: &[LoadComparison], max: f64) -> Option<f64> {
+    let carried = |row: &LoadComparison| match row.offered {
+        Pace::Open { rate, .. } => {
+            let rate = rate.as_f64();
+            (!row.overloaded.0 && row.iops.0 >= rate * (1.0 - SAME)).then_some(rate)
+        }
+        Pace::Closed { .. } => None,
+    };
+    // A load that was not completed, or a closed load as fast, shows the maximum.
+    let is_unlimited = rows.iter().all(|row| match row.offered {
+        Pace::Open { .. } => carried(row).is_some(),
+        Pace::Closed { .. } => row.iops.0 < max * (1.0 - SAME),
+    });
+    rows.iter().filter(|_| is_unlimited).filter_map(carried).max_by(f64::total_cmp)
 }
 
 fn differ(a: f64, b: f64) -> bool {

@@ -3,7 +3,7 @@
 use plimsoll_catalogue::{Catalogue, Date, PriceTerms};
 use plimsoll_choose::{Cause, Explanation, explain, trial};
 use plimsoll_load::{Arrival, Pace, StreamSpec};
-use plimsoll_record::{Bins, Counter, Curve, Estimate, Figures, Finding, Run, Slice, Tally};
+use plimsoll_record::{Bins, Counter, Curve, Estimate, Figures, Finding, Run, Slice, Steadiness, Tally};
 use plimsoll_units::{Bytes, Instant, Iops, Kind, Span};
 
 use crate::measured;
@@ -119,6 +119,23 @@ fn latency_at_depth_one_shows_layers_in_between() {
     };
     check(&at_one(|mean| mean + 300e3), &["FirstDepth { measured_mean_ns: 97"]);
     check(&at_one(|mean| mean / 2.0), &["FirstDepth { measured_mean_ns: 33"]);
+}
+
+/// Some size has any figure as its limit: a rate that the generator offered is no evidence for it.
+#[test]
+fn an_offered_rate_is_the_cause_of_a_figure_that_equals_it() {
+    let open = |rate: u64, iops: f64| {
+        let pace = Pace::Open { rate: Iops::per_second(rate), arrival: Arrival::Constant };
+        build_run(pace, iops, 700e3)
+    };
+    let config = "oci:100GB@10vpu";
+    let paced = explained(config, &build_curve(vec![open(2_280, 2_279.0), open(4_560, 4_558.0)], Bytes::kib(4), true));
+    check(&paced, &["OfferedRate { measured_iops: 4558.0, offered_iops: 4560.0 }"]);
+    // The same figure where more was offered is the storage's.
+    let mut beyond = open(9_000, 4_560.0);
+    beyond.figures.steadiness = Steadiness::Overloaded;
+    let found = explained(config, &build_curve(vec![open(2_280, 2_279.0), beyond], Bytes::kib(4), true));
+    check(&found, &["OtherOption { measured_iops: 4560.0, configuration: \"oci/block-volume:76GB\""]);
 }
 
 /// Under a load beyond two limits, operations wait longest for the first, but the lower limit bounds the throughput.

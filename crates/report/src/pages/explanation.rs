@@ -20,7 +20,12 @@ pub fn explanation(explanation: &Explanation) -> Page {
     if let Some(ratio) = format_share(measured, theory) {
         let (measured, theory) = (number::three(measured), number::three(theory));
         details.push(std::mem::take(&mut text));
-        text = say!("Maximum throughput: {measured} IOPS measured, {theory} in theory ({ratio})");
+        let is_offered = explanation.causes.iter().any(|cause| matches!(cause, Cause::OfferedRate { .. }));
+        text = if is_offered {
+            say!("Highest load: {measured} IOPS, as many as were offered; the maximum was not measured")
+        } else {
+            say!("Maximum throughput: {measured} IOPS measured, {theory} in theory ({ratio})")
+        };
     }
     if let Some(binding) = explanation.standing.binding() {
         let status = words::status_name(offer.ceilings[binding.ceiling].cite.status);

@@ -26,6 +26,10 @@ pub(crate) fn difference(cause: &Cause) -> String {
         Cause::OtherOption { measured_iops, .. } => {
             say!("at most {} IOPS were measured", number::integer(*measured_iops))
         }
+        Cause::OfferedRate { measured_iops, offered_iops } => {
+            let (measured, offered) = (number::integer(*measured_iops), number::integer(*offered_iops));
+            say!("{measured} IOPS were measured, and {offered} were offered")
+        }
         Cause::ShortQueue { ceiling, allowed_iops, depth, theory_iops } => {
             let (allowed, theory) = (number::integer(*allowed_iops), number::integer(*theory_iops));
             say!("{} allows {allowed} IOPS, and depth {depth} gives {theory} in theory", product_text(ceiling))
@@ -66,6 +70,11 @@ pub(crate) fn cause(cause: &Cause) -> String {
         Cause::OtherOption { configuration, allowed_iops, .. } => {
             say!("that is what {} gives ({} IOPS)", clean(configuration), number::integer(*allowed_iops))
         }
+        Cause::OfferedRate { .. } => label!(
+            "the rate of the generator (--rate, or rate and rate_iops of fio): the storage completed all of it, and its \
+             maximum is not known"
+        )
+        .into(),
         Cause::ShortQueue { .. } => {
             label!("the queue is too short: throughput is depth over latency until a limit binds (Little's law)").into()
         }
