@@ -120,6 +120,9 @@ pub struct StepRun {
     /// The measured quantity; absent if the name is sufficient.
     #[serde(default, deserialize_with = "stored::read_optional", skip_serializing_if = "Option::is_none")]
     pub measures: Option<StepQuantity>,
+    /// Number of writes of a commit, if the figures of the step count commits: writes with their flushes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub writes_each: Option<u32>,
     /// Work.
     pub work: StepWork,
 }

@@ -107,6 +107,26 @@ impl Tally {
         all
     }
 
+    /// Number of operations, or of commits of `writes_each` writes. A flush completes writes: it counts only if there are
+    /// no other operations.
+    pub fn units(&self, writes_each: Option<u32>) -> u64 {
+        let data = self.0.iter().filter(|counter| counter.kind != Kind::Flush);
+        match (data.map(Counter::operations).sum::<u64>(), writes_each) {
+            (data, Some(writes)) => data / u64::from(writes.max(1)),
+            (0, None) => self.operations(),
+            (data, None) => data,
+        }
+    }
+
+    /// Service times of all operations, or of the calls that make commits durable.
+    pub fn unit_times(&self, writes_each: Option<u32>) -> Bins {
+        let is_flushed = writes_each.is_some() && self.0.iter().any(|counter| counter.kind == Kind::Flush);
+        let mut all = Bins::default();
+        let durable = self.0.iter().filter(|counter| !is_flushed || counter.kind == Kind::Flush);
+        durable.for_each(|counter| all.merge(counter.service()));
+        all
+    }
+
     /// Service times of all operations together.
     pub fn service(&self) -> Bins {
         let mut all = Bins::default();

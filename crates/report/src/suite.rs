@@ -1,7 +1,7 @@
 //! The steps of a suite as rows, with the rounds of each step side by side.
 
 use plimsoll_language::{label, say};
-use plimsoll_record::{Bins, CpuTime, StepRun, StepWork, SuiteRun};
+use plimsoll_record::{Bins, CpuTime, JobRun, StepRun, StepWork, SuiteRun};
 use plimsoll_units::Span;
 
 use crate::number;
@@ -92,10 +92,7 @@ fn row<'a>(suite: &'a SuiteRun, name: &str) -> Option<StepRow<'a>> {
     let rates = ranked.iter().map(|(rate, _)| *rate).collect();
     let (bytes_per_second, times, cpu, bound_by) = match &step.work {
         StepWork::Io { jobs, run, span } => {
-            let mut times = Bins::default();
-            for job in jobs {
-                times.merge(&job.total.service());
-            }
+            let times = measure_times(step, jobs);
             let bytes: u64 = jobs.iter().map(|job| job.total.bytes()).sum();
             let cpu = run.cpu.map(|cpu| (cpu.user + cpu.system).as_secs_f64() / span.as_secs_f64());
             (Some(bytes as f64 / span.as_secs_f64()), times, cpu, dominant_limit(&run.bound_by))
@@ -124,10 +121,22 @@ fn busy(cpu: CpuTime, span: Span) -> Option<f64> {
     (!span.is_zero()).then(|| (cpu.user + cpu.system).as_secs_f64() / span.as_secs_f64())
 }
 
+/// Operations of a step, or commits.
+pub(crate) fn count_units(step: &StepRun, jobs: &[JobRun]) -> u64 {
+    jobs.iter().map(|job| job.total.units(step.writes_each)).sum()
+}
+
+/// Service times of the operations or commits of a step.
+pub(crate) fn measure_times(step: &StepRun, jobs: &[JobRun]) -> Bins {
+    let mut times = Bins::default();
+    jobs.iter().for_each(|job| times.merge(&job.total.unit_times(step.writes_each)));
+    times
+}
+
 /// Operations, or files, per second; `None` without operations or duration.
 fn rate(step: &StepRun) -> Option<f64> {
     let (count, span) = match &step.work {
-        StepWork::Io { jobs, span, .. } => (jobs.iter().map(|job| job.total.operations()).sum(), *span),
+        StepWork::Io { jobs, span, .. } => (count_units(step, jobs), *span),
         StepWork::Files { files, span, .. } => (*files, *span),
         // A database step has a row even without completed statements.
         StepWork::Statements(work) if work.done == 0 || work.span.is_zero() => return Some(0.0),

@@ -272,8 +272,9 @@ pub fn step_run(done: &CompletedStep, facts: &Facts) -> Option<StepRun> {
         (_, StepResult::Skipped(why)) => StepWork::Skipped { why: (*why).into() },
         _ => return None,
     };
-    let Step { name, round, counts, measures, .. } = &done.step;
-    Some(StepRun { name: name.clone(), round: *round, counts: *counts, measures: measures.clone(), work })
+    let Step { name, round, counts, measures, writes_each, .. } = &done.step;
+    let (measures, writes_each) = (measures.clone(), *writes_each);
+    Some(StepRun { name: name.clone(), round: *round, counts: *counts, measures, writes_each, work })
 }
 
 fn jobs(step: &IoStep, observed: &IoResult) -> Vec<JobRun> {

@@ -236,13 +236,15 @@ pub struct Step {
     pub loads: bool,
     /// The quantity of its figure; `None` if the name suffices.
     pub measures: Option<StepQuantity>,
+    /// Number of writes of a commit, if its figures count commits.
+    pub writes_each: Option<u32>,
     pub work: Work,
 }
 
 impl Step {
     /// A measured step.
     pub fn new(name: impl Into<String>, work: Work) -> Self {
-        Self { name: name.into(), round: 1, counts: true, loads: false, measures: None, work }
+        Self { name: name.into(), round: 1, counts: true, loads: false, measures: None, writes_each: None, work }
     }
 
     /// A measured step of workers.
@@ -295,6 +297,12 @@ impl Step {
     /// Sets the quantity of its figure.
     pub fn measuring(self, quantity: StepQuantity) -> Self {
         Self { measures: Some(quantity), ..self }
+    }
+
+    /// Counts commits of so many writes with their flushes.
+    pub const fn of_commits(mut self, writes_each: u32) -> Self {
+        self.writes_each = Some(writes_each);
+        self
     }
 
     /// Sets the number of the repetition, from 1.

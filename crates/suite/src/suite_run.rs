@@ -71,7 +71,7 @@ impl CompletedStep {
             StepResult::Io(result) => {
                 let (total, span) = (result.total(), result.span());
                 let moved = Throughput::per_second(rate(total.bytes(), span) as u64);
-                format!("{:.0} IOPS, {moved}, {span}", rate(total.operations(), span))
+                format!("{:.0} IOPS, {moved}, {span}", rate(total.units(self.step.writes_each), span))
             }
             StepResult::Files(result) => format!("{} files, {}", result.files, result.span),
             StepResult::Statements(result) => format!("{} statements, {}", result.done, result.span),

@@ -395,7 +395,8 @@ impl Case {
             },
             ..FileAccess::buffered()
         };
-        Step::io(name, vec![Worker::new(job, 0, used, access)]).measuring(self.method.measures())
+        let step = Step::io(name, vec![Worker::new(job, 0, used, access)]).measuring(self.method.measures());
+        step.of_commits(self.writes)
     }
 }
 

@@ -85,6 +85,11 @@ fn walfsync_prices_each_method() {
     ];
     check(&suite, "fdatasync, 1 x 8 KiB", (1000, 1000), &lines);
     assert!(words(&suite).contains("1000 times with open_datasync"), "{:?}", suite.verdicts);
+    let twice = suite.steps.iter().find(|step| step.name == "fdatasync, 2 x 8 KiB").expect("a step");
+    let StepWork::Io { jobs, .. } = &twice.work else { panic!("{twice:?}") };
+    // Two writes and a flush of 1 ms each.
+    assert_eq!(jobs[0].total.units(twice.writes_each), 333, "{:?}", jobs[0].total);
+    assert_eq!(jobs[0].total.unit_times(twice.writes_each).count, 333, "flushes");
 
     let verdict = |model| words(&simulated(model, "walfsync", &["--measure", "1s", "--preset", "etcd"]));
     let (fast, slow) = (verdict(STATION), verdict("station(1, 20ms)"));

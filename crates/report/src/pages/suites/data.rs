@@ -10,6 +10,7 @@ use plimsoll_units::Span;
 use crate::csv::plain;
 use crate::number;
 use crate::page::{Block, Table};
+use crate::suite::{count_units, measure_times};
 use crate::words::database::share_of;
 
 /// A step with figures for all kinds of work.
@@ -101,7 +102,7 @@ const FIELDS: [Field; 58] = [
 pub(super) fn data(suites: &[SuiteRun]) -> Block {
     let steps = suites.iter().flat_map(|suite| suite.steps.iter().map(move |step| (suite, step)));
     let rows = steps.map(|(suite, step)| {
-        let row = StepData { suite, step, totals: totals(&step.work) };
+        let row = StepData { suite, step, totals: totals(step) };
         FIELDS.iter().map(|(_, field)| field(&row).unwrap_or_default()).collect()
     });
     Table::data(&FIELDS.map(|(name, _)| name), rows)
@@ -142,16 +143,12 @@ impl StepData<'_> {
     }
 }
 
-fn totals(work: &StepWork) -> Option<StepTotals> {
-    Some(match work {
+fn totals(step: &StepRun) -> Option<StepTotals> {
+    Some(match &step.work {
         StepWork::Io { jobs, run, span } => {
-            let mut times = Bins::default();
-            for job in jobs {
-                times.merge(&job.total.service());
-            }
+            let (operations, times) = (count_units(step, jobs), measure_times(step, jobs));
             let sum = |of: fn(&Tally) -> u64| jobs.iter().map(|job| of(&job.total)).sum::<u64>();
-            let (operations, failed, bytes) =
-                (sum(Tally::operations), Some(sum(Tally::errors)), Some(sum(Tally::bytes)));
+            let (failed, bytes) = (Some(sum(Tally::errors)), Some(sum(Tally::bytes)));
             StepTotals { workers: jobs.len(), span: *span, operations, failed, bytes, times, cpu: run.cpu }
         }
         StepWork::Files { files, span, each, cpu } => {

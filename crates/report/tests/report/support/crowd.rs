@@ -280,7 +280,7 @@ fn suite(name: &str, suite: &str, steps: Vec<StepRun>, side: DatabaseSide) -> Su
 }
 
 fn step(name: &str, work: StepWork) -> StepRun {
-    StepRun { name: name.into(), round: 1, counts: true, measures: None, work }
+    StepRun { name: name.into(), round: 1, counts: true, measures: None, writes_each: None, work }
 }
 
 fn loading() -> StepRun {
