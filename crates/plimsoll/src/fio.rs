@@ -15,7 +15,7 @@ use plimsoll_language::{label, say};
 use plimsoll_measure::read_model;
 use plimsoll_record::{Source, Subject};
 use plimsoll_report::pages;
-use plimsoll_report::words::{job_note, source_word};
+use plimsoll_report::words::job_note;
 use plimsoll_suite::fio::{
     JobFiles, JobsOutcome, NamedDisk, PathLookup, PathMeaning, PlanContext, PlannedJobs, StagePlan, find_file,
     is_directory, plan, unix_ms, with_surroundings,
@@ -173,7 +173,9 @@ fn run_jobs(
     let (outcome, remaining) = perform(&jobs, target, &mut results, &mut console).map_err(as_fio)?;
     outcome.failures.iter().chain(&outcome.log_errors).for_each(say);
     results.report(&outcome.report)?;
-    forms.write(&pages::jobs(&outcome.report, source_word(&target.ground.facts().source)), Vec::new)?;
+    let findings = target.ground.findings();
+    findings.iter().for_each(|finding| notes.write(finding.text()));
+    forms.write(&pages::jobs(&outcome.report, &target.ground.facts().source, &findings), Vec::new)?;
     for note in &remaining {
         notes.write(job_note(note));
     }

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::mem::{Discriminant, discriminant};
 
 use plimsoll_language::{label, say};
-use plimsoll_record::{Curve, Finding, Run, StepWork, SuiteRun, Weight};
+use plimsoll_record::{Curve, Finding, Run, Source, StepWork, SuiteRun, Weight};
 
 use crate::words;
 
@@ -56,6 +56,11 @@ pub(crate) fn of_suite(suite: &SuiteRun) -> Vec<FindingText> {
         findings.iter().map(|finding| (step.name.clone(), finding))
     });
     merged(&suite.findings, of_steps, label!("step"), |finding| finding.remedy_in_suite(&suite.source))
+}
+
+/// Findings about the target of other jobs.
+pub(crate) fn of_target(all: &[Finding], source: &Source) -> Vec<FindingText> {
+    merged(all, std::iter::empty(), "", |finding| finding.remedy_in_suite(source))
 }
 
 /// Findings of the whole and of its parts. Of findings of the same kind in several parts, the first is quoted and the

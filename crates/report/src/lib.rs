@@ -54,7 +54,7 @@ pub use kubernetes::{
 pub use markdown::page_markdown;
 pub use page::{
     Block, Cell, Chart, Column, ColumnKind, Emphasis, Fact, Headline, IntervalPlace, Item, Link, Page, PageSection,
-    Plot, PlotPoint, Shares, Table, TableLayout, TableRows, Visibility,
+    Plot, PlotPoint, Shares, SummaryOrder, Table, TableLayout, TableRows, Visibility,
 };
 pub use product_file::{FittedSource, product_file};
 pub use progress::{Progress, progress_line};

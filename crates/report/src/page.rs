@@ -33,12 +33,24 @@ pub struct Page {
     pub figures: Vec<Fact>,
     /// The plot or table of the summary.
     pub exhibit: Exhibit,
+    /// Place of the findings in the summary.
+    pub order: SummaryOrder,
     /// The parts, in reading order.
     pub sections: Vec<PageSection>,
     /// Commands that follow from the result: purpose and command line.
     pub next: Vec<(String, String)>,
     /// Names and versions of the programs that recorded the data; empty for this program.
     pub made_by: String,
+}
+
+/// Place of the findings in a summary.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SummaryOrder {
+    /// Before the plot or table.
+    #[default]
+    FindingsFirst,
+    /// Behind it, and none where it leaves no room.
+    ExhibitFirst,
 }
 
 /// The plot or table of a summary.

@@ -2,17 +2,21 @@
 
 use plimsoll_fio::print::{DirectionResult, DiskUse, FioReport, JobReport};
 use plimsoll_language::{label, say};
+use plimsoll_record::{Finding, Source};
 use plimsoll_units::Bytes;
 
+use super::curves::findings as build_findings;
+use crate::findings;
 use crate::number;
 use crate::page::{Block, Cell, Column, ColumnKind, Fact, Headline, Page, PageSection, Table};
 use crate::words::offer::megabytes;
+use crate::words::source_word;
 
 /// Names of the directions, in the order of [`JobReport::lanes`].
 const DIRECTIONS: [&str; 3] = ["read", "write", "trim"];
 
-/// Results of fio's jobs; `origin` is `measured` or `simulated`.
-pub fn jobs(report: &FioReport, origin: &'static str) -> Page {
+/// Results of fio's jobs, and doubts about the figures of their target.
+pub fn jobs(report: &FioReport, source: &Source, doubts: &[Finding]) -> Page {
     let groups = group_directions(report);
     let rates: Vec<String> = groups
         .iter()
@@ -31,12 +35,13 @@ pub fn jobs(report: &FioReport, origin: &'static str) -> Page {
         PageSection::new(label!("Jobs"), vec![Block::Table(job_table(report))]),
         PageSection::new(label!("Disks"), vec![Block::Table(disk_table(&report.disks))]),
         PageSection::bare(label!("Errors"), vec![Block::Facts(report.jobs.iter().flat_map(errors).collect())]),
+        build_findings(&findings::of_target(doubts, source)),
     ];
     Page {
         title: label!("fio jobs").to_owned(),
         subject: vec![say!("{}, {}", report.version, report.created)],
         headline: Some(Headline { text, ..Headline::default() }),
-        origin,
+        origin: source_word(source),
         sections,
         ..Page::default()
     }

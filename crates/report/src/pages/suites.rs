@@ -14,7 +14,7 @@ use crate::chart::{Bar, Fill, bars};
 use crate::findings;
 use crate::html::{both, figure};
 use crate::number;
-use crate::page::{Block, Chart, Emphasis, Exhibit, Fact, Headline, Page, PageSection};
+use crate::page::{Block, Chart, Emphasis, Exhibit, Fact, Headline, Page, PageSection, SummaryOrder};
 use crate::sessions::{SessionCurve, group_verdict, groups};
 use crate::suite::{StepRow, meanings, rows, skipped, table};
 use crate::words::{self, clean, database};
@@ -54,6 +54,7 @@ fn build_page(suite: &SuiteRun) -> Page {
         origin: words::source_word(&suite.source),
         figures: suite.verdicts.iter().map(verdict_fact).collect(),
         exhibit: if has_parts { Exhibit::Block(Block::Table(table(suite))) } else { Exhibit::default() },
+        order: SummaryOrder::ExhibitFirst,
         sections: build_sections(suite, untold, &groups, 0),
         next: next(suite),
         made_by: suite.made_by.clone(),

@@ -9,7 +9,8 @@ use super::plot::{self, plot};
 use super::table;
 use super::width::{columns, pad_end};
 use crate::page::{
-    Block, Chart, Emphasis, Exhibit, Fact, Page, PageSection, Plot, Table, TableExtent, TableLayout, Visibility,
+    Block, Chart, Emphasis, Exhibit, Fact, Page, PageSection, Plot, SummaryOrder, Table, TableExtent, TableLayout,
+    Visibility,
 };
 use crate::words::{clean, cut, repeat_purpose};
 
@@ -28,7 +29,7 @@ const FULL: usize = 5;
 const UNCUT: usize = 12;
 /// Extents, the largest first: the first that leaves room for the plot or table is used. A shorter selection is preferred to
 /// texts that are cut, as the end of a text may decide.
-const EXTENTS: [Extent; 13] = [
+const EXTENTS: [Extent; 15] = [
     [(6, FULL), (3, UNCUT)],
     [(5, FULL), (3, UNCUT)],
     [(4, FULL), (3, UNCUT)],
@@ -42,7 +43,11 @@ const EXTENTS: [Extent; 13] = [
     [(3, 2), (1, UNCUT)],
     [(4, 1), (1, UNCUT)],
     [(4, 1), (1, 2)],
+    [(4, FULL), (0, 0)],
+    [(4, 1), (0, 0)],
 ];
+/// Number of the last extents, without findings.
+const WITHOUT_FINDINGS: usize = 2;
 
 /// The parts of the summary, to be separated by empty lines.
 pub(super) fn render_parts(page: &Page, rest: &str, style: &TextStyle) -> Vec<Vec<PaintedLine>> {
@@ -53,7 +58,9 @@ pub(super) fn render_parts(page: &Page, rest: &str, style: &TextStyle) -> Vec<Ve
         let first = findings.iter().take(count).cloned();
         [render_verdict(page, style), named(figures, figure_lines, style), named(first, finding_lines, style), commands]
     };
-    let screens = EXTENTS.map(render);
+    let is_led_by_exhibit = page.order == SummaryOrder::ExhibitFirst;
+    let extents = if is_led_by_exhibit { EXTENTS.len() } else { EXTENTS.len() - WITHOUT_FINDINGS };
+    let screens: Vec<_> = EXTENTS.into_iter().take(extents).map(render).collect();
     // With the empty line after each part, thus with that before a plot or table.
     let used = |parts: &[Vec<PaintedLine>; 4]| -> usize {
         parts.iter().filter(|part| !part.is_empty()).map(|part| part.len() + 1).sum()
@@ -75,7 +82,8 @@ pub(super) fn render_parts(page: &Page, rest: &str, style: &TextStyle) -> Vec<Ve
     let laid = exhibits(page).find_map(fit).or_else(all_rows);
     let (parts, exhibit) = laid.unwrap_or_else(|| (without(), Vec::new()));
     let [verdict, figures, findings, commands] = parts.clone();
-    vec![verdict, figures, findings, exhibit, commands]
+    let (first, second) = if is_led_by_exhibit { (exhibit, findings) } else { (findings, exhibit) };
+    vec![verdict, figures, first, second, commands]
 }
 
 fn render_verdict(page: &Page, style: &TextStyle) -> Vec<PaintedLine> {

@@ -1,7 +1,9 @@
 //! The summary of every page fits one screen and begins with an answer of one sentence.
 
 use plimsoll_report::pages;
-use plimsoll_report::{Block, Emphasis, Fact, Headline, Page, PageSection, TextStyle, page_summary, page_text};
+use plimsoll_report::{
+    Block, Emphasis, Fact, Headline, Page, PageSection, SummaryOrder, TextStyle, page_summary, page_text,
+};
 
 use crate::support::{self, crowd};
 
@@ -95,4 +97,22 @@ fn findings_end_with_their_decisive_part() {
     let cut = |part: &str| part.lines().any(|line| line.ends_with('\u{2026}'));
     let findings = summary.split("\n\n").find(|part| part.starts_with("caution")).expect("a caution");
     assert!(findings.contains("--percentile 99") && !cut(findings), "{summary}");
+}
+
+#[test]
+fn a_table_that_leads_stays_whatever_the_findings() {
+    let caution = "a caution that is much longer than a line of eighty columns, and that goes on for two more lines before \
+                   its end, where the remedy stands";
+    let table = |lines: usize, cautions: usize| {
+        let headline = Headline { cautions: vec![caution.to_owned(); cautions], ..Headline::of("A suite".to_owned()) };
+        let sections = vec![PageSection::bare("", vec![Block::Listing("a row\n".repeat(lines))])];
+        let order = SummaryOrder::ExhibitFirst;
+        check("suite", &Page { headline: Some(headline), order, sections, ..Page::default() })
+    };
+    let few = table(8, 3);
+    let (rows, cautions) = (few.find("a row").expect("the table"), few.find("caution").expect("a finding"));
+    assert!(rows < cautions, "{few}");
+    let tall = table(18, 3);
+    assert_eq!(tall.matches("a row").count(), 18, "{tall}");
+    assert!(tall.contains("3 more findings"), "{tall}");
 }
