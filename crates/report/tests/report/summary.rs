@@ -104,8 +104,13 @@ fn a_table_that_leads_stays_whatever_the_findings() {
     let caution = "a caution that is much longer than a line of eighty columns, and that goes on for two more lines before \
                    its end, where the remedy stands";
     let table = |lines: usize, cautions: usize| {
-        let headline = Headline { cautions: vec![caution.to_owned(); cautions], ..Headline::of("A suite".to_owned()) };
-        let sections = vec![PageSection::bare("", vec![Block::Listing("a row\n".repeat(lines))])];
+        let headline = Headline::of("A suite".to_owned());
+        let fact =
+            Fact { name: "caution".into(), emphasis: Emphasis::Caution, text: caution.into(), ..Fact::default() };
+        let findings = Block::Facts(vec![fact; cautions]);
+        let sections =
+            [Block::Listing("a row\n".repeat(lines)), findings].map(|block| PageSection::bare("", vec![block]));
+        let sections = sections.to_vec();
         let order = SummaryOrder::ExhibitFirst;
         check("suite", &Page { headline: Some(headline), order, sections, ..Page::default() })
     };
