@@ -273,6 +273,12 @@ impl Offer {
         Some(own.cloned().unwrap_or_else(of_any))
     }
 
+    /// The doubt about the model's response times, unless the vendor publishes them; `None` without a model.
+    pub fn latency_doubt(&self) -> Option<String> {
+        let doubt = self.latency_status()?.doubt()?;
+        Some(say!("its latency {doubt}"))
+    }
+
     /// What makes the figures questionable: of the ceilings, of rules that only caution, and of the model when there is
     /// one. The doubts of ceilings come first, one for each.
     pub fn doubts(&self) -> Vec<Doubt> {
@@ -295,7 +301,7 @@ impl Offer {
         );
         let Some(model) = &self.volume.product.model else { return doubts };
         let about = |text: String| Doubt { text, cite: Some(Arc::clone(&model.cite)) };
-        doubts.extend(model.cite.status.doubt().map(|doubt| about(say!("its latency {doubt}"))));
+        doubts.extend(self.latency_doubt().map(about));
         doubts.extend(model.caveats(applies).into_iter().map(about));
         let left_out = self.ceilings.iter().filter(|ceiling| ceiling.access != Access::Any && !ceiling.in_model);
         doubts.extend(left_out.map(|ceiling| Doubt {

@@ -5,6 +5,7 @@ mod credits;
 
 use plimsoll_catalogue::{Catalogue, Offer, PriceTerms, Standing};
 use plimsoll_load::Pace;
+use plimsoll_model::ChainSpec;
 use plimsoll_record::{Curve, Run, Steadiness};
 
 use crate::need::ask_of;
@@ -63,17 +64,19 @@ pub struct Explanation {
 pub fn explain(catalogue: &Catalogue, curve: &Curve, offer: &Offer, terms: &PriceTerms) -> Option<Explanation> {
     let leading = curve.conditions.streams.first()?;
     let standing = offer.standing(&ask_of(leading));
-    let mut states = credits::states(curve, &standing);
-    let is_full = !standing.buckets.is_empty() && states.iter().all(|state| *state == CreditState::default());
+    let level = credits::stated_level(curve);
+    let mut states = credits::states(curve, &standing, level);
+    let is_full =
+        level.is_none() && !standing.buckets.is_empty() && states.iter().all(|state| *state == CreditState::default());
     let fastest = curve.runs.iter().max_by(|a, b| a.figures.iops.value.total_cmp(&b.figures.iops.value));
     if let Some(fastest) = fastest.filter(|_| is_full) {
-        let full = theory(curve, fastest, offer)?.iops;
+        let full = theory(curve, fastest, &offer.model().ok()?)?.iops;
         let before = credits::used_up_before(fastest.figures.iops.value, full, &standing);
         states.fill(before.unwrap_or_default());
     }
     let mut rows = Vec::new();
     for (run, credits) in curve.runs.iter().zip(states) {
-        let simulated = theory(curve, run, &offer.without_credits(&credits.used_up))?;
+        let simulated = theory(curve, run, &credits::model(offer, &credits, level)?)?;
         let p99 = simulated.tally.response().quantile(0.99).map_or(0.0, |p99| p99.as_nanos() as f64);
         rows.push(LoadComparison {
             offered: run.offered,
@@ -91,11 +94,11 @@ pub fn explain(catalogue: &Catalogue, curve: &Curve, offer: &Offer, terms: &Pric
     Some(Explanation { offer: offer.clone(), standing, extrapolated, rows, causes })
 }
 
-/// The load of a run on the model of an offer.
-fn theory(curve: &Curve, run: &Run, offer: &Offer) -> Option<Figures> {
+/// The load of a run on a model.
+fn theory(curve: &Curve, run: &Run, model: &ChainSpec) -> Option<Figures> {
     let mut streams = curve.conditions.streams.clone();
     streams.first_mut()?.pace = run.offered;
-    trial(&offer.model().ok()?, &streams, OPERATIONS, curve.conditions.seed)
+    trial(model, &streams, OPERATIONS, curve.conditions.seed)
 }
 
 /// The stage that binds in the model. With several limits in series, an overload waits longest at the first but is

@@ -1,11 +1,12 @@
 //! Simulations: the loads of measurements on models, in virtual time.
 
-use plimsoll_analyse::judge;
-use plimsoll_catalogue::{Ask, Offer, is_about_size_sharing};
+use plimsoll_analyse::{judge, share_objective};
+use plimsoll_catalogue::{Ask, CreditModels, Offer, is_about_size_sharing};
+use plimsoll_choose::ask_of;
 use plimsoll_language::{Language, label, say};
-use plimsoll_load::{Pace, Pattern, StreamSpec};
+use plimsoll_load::{Pace, StreamSpec};
 use plimsoll_model::ChainSpec;
-use plimsoll_record::{Conditions, Curve, Finding, Run, Source, Subject};
+use plimsoll_record::{Conditions, Counter, CreditLevel, Curve, EndReason, Finding, Objective, Run, Source, Subject};
 use plimsoll_units::Bytes;
 
 use crate::backend::Virtual;
@@ -49,6 +50,34 @@ impl NamedModel {
     pub fn size(&self) -> Bytes {
         self.offer.as_ref().map_or(STAGES_SPACE, |offer| offer.capacity)
     }
+
+    /// The model at both ends of its burst credits; `None` without credits.
+    fn credit_models(&self) -> Option<CreditModels> {
+        match &self.offer {
+            Some(offer) => offer.credit_models(&self.model),
+            None => CreditModels::of_stages(&self.model),
+        }
+    }
+
+    /// The credits of the model as it is, which begin full; `None` without credits.
+    pub fn credits(&self) -> Option<CreditLevel> {
+        self.credit_models().map(|_| CreditLevel::Spent)
+    }
+
+    /// Doubts about the figures of any load on the model, which begins at rest.
+    pub fn doubts(&self) -> Vec<Finding> {
+        let begun = self.credits().map(|_| Finding::FullCredits { product: self.name.clone() });
+        begun.into_iter().chain(self.offer.iter().flat_map(list_doubts)).collect()
+    }
+}
+
+/// A model with its burst credits at a level.
+#[derive(Clone, Copy, Debug)]
+struct ModelVariant<'a> {
+    chain: &'a ChainSpec,
+    credits: Option<CreditLevel>,
+    /// Objective of a load without its own.
+    objective: Option<Objective>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -62,7 +91,10 @@ pub struct SimulationRequest {
     pub size: Option<Bytes>,
 }
 
-/// Simulates the load on each model, until the user ends it: curves with their verdicts.
+/// Simulates the load on each model, until the user ends it: curves with their verdicts at a common objective.
+///
+/// A load line of a product with burst credits is without them, whatever the duration; a finding has that with credits.
+/// A recorded load, and named loads of a given duration, begin with full credits and spend them.
 ///
 /// # Errors
 /// The request is invalid for one of the models, or a simulation failed.
@@ -78,13 +110,70 @@ pub fn simulate(
     let load = ModelLoad::new(request)?;
     models.iter().try_for_each(|model| load.check(model, request.size))?;
     let mut curves = Vec::new();
+    let mut on_credits = Vec::new();
     for model in models {
-        curves.push(load.simulate(model, request.size.unwrap_or(model.size()), context, monitor)?);
+        let size = request.size.unwrap_or(model.size());
+        let pinned = model.credit_models().filter(|_| !load.has_own_duration());
+        let (chain, credits) = match &pinned {
+            Some(pinned) => (&pinned.used_up, Some(CreditLevel::UsedUp)),
+            None => (&model.model, model.credits()),
+        };
+        let variant = ModelVariant { chain, credits, objective: None };
+        let lasting = load.simulate(model, variant, size, context, monitor)?;
+        let full = pinned.as_ref().and_then(|pinned| pinned.full.as_ref());
+        if let Some(chain) = full.filter(|_| lasting.ended == EndReason::Complete) {
+            let objective = lasting.load_line.map(|line| line.objective());
+            let variant = ModelVariant { chain, credits: Some(CreditLevel::Full), objective };
+            on_credits.push((curves.len(), load.simulate(model, variant, size, context, monitor)?));
+        }
+        curves.push(lasting);
         if monitor.is_interrupted() {
             break;
         }
     }
+    let (places, bursts): (Vec<usize>, Vec<Curve>) = on_credits.into_iter().unzip();
+    let count = curves.len();
+    curves.extend(bursts);
+    share_objective(&mut curves);
+    let bursts = curves.split_off(count);
+    for (place, burst) in places.into_iter().zip(&bursts) {
+        let found = compare_credits(models[place].offer.as_ref(), &curves[place], burst);
+        // First, as it completes the verdict.
+        curves[place].findings.splice(0..0, found);
+        if burst.ended != EndReason::Complete {
+            curves[place].ended = burst.ended;
+        }
+    }
     Ok(curves)
+}
+
+/// The load line of a model while its burst credits last, if these raise it; without a line, the highest rates are
+/// compared. The catalogue has the number of credits.
+fn compare_credits(offer: Option<&Offer>, lasting: &Curve, burst: &Curve) -> Option<Finding> {
+    let value = |curve: &Curve| curve.load_line.and_then(|line| line.iops()).map(|iops| iops.value);
+    let (lasting, line) = match value(burst) {
+        Some(line) => (value(lasting), line),
+        None => (find_max_iops(&lasting.runs), find_max_iops(&burst.runs)?),
+    };
+    let is_raised = lasting.is_none_or(|lasting| line > lasting * BURST_MARGIN);
+    let seconds = |offer: &Offer| offer.standing_of(&weigh_streams(burst, line)).credits_last_s(line);
+    is_raised.then(|| Finding::LineOnCredits { burst: line, seconds: offer.and_then(seconds), lasting })
+}
+
+fn find_max_iops(runs: &[Run]) -> Option<f64> {
+    runs.iter().map(|run| run.figures.iops.value).max_by(f64::total_cmp)
+}
+
+/// The operations of each stream with their weights in the run nearest to a rate.
+fn weigh_streams(curve: &Curve, iops: f64) -> Vec<(Ask, f64)> {
+    let distance = |run: &&Run| (run.figures.iops.value - iops).abs();
+    let nearest = curve.runs.iter().min_by(|a, b| distance(a).total_cmp(&distance(b)));
+    let operations = |stream: usize| -> u64 {
+        let counters = nearest.iter().flat_map(|run| &run.total.0);
+        counters.filter(|counter| usize::from(counter.stream) == stream).map(Counter::operations).sum()
+    };
+    let streams = curve.conditions.streams.iter().enumerate();
+    streams.map(|(index, stream)| (ask_of(stream), operations(index).max(1) as f64)).collect()
 }
 
 enum ModelLoad {
@@ -99,6 +188,14 @@ impl ModelLoad {
             Some(replay) => Self::Recorded(Replaying::new(replay, load, sweep, TargetKind::Model)?.into()),
             None => Self::Generated(MeasurePlan::new(load, sweep, TargetKind::Model)?.into()),
         })
+    }
+
+    /// True if the time of the load is part of it: it depends on neither the effort nor the precision.
+    fn has_own_duration(&self) -> bool {
+        match self {
+            Self::Recorded(_) => true,
+            Self::Generated(plan) => plan.effort.operations.is_none() && plan.sweep.is_named(),
+        }
     }
 
     /// Fails if the size or a recording extends beyond a product, before any simulation.
@@ -121,7 +218,7 @@ impl ModelLoad {
     /// Runs the load on a model; returns the result and the conditions.
     fn run(
         &self,
-        model: &ChainSpec,
+        ModelVariant { chain: model, objective, .. }: ModelVariant<'_>,
         size: Bytes,
         monitor: &mut dyn Monitor,
     ) -> Result<(SweepResult, Conditions), MeasureError> {
@@ -133,35 +230,40 @@ impl ModelLoad {
             Self::Generated(plan) => plan,
         };
         let streams = plan.place(size, Grid::Any)?;
-        let plan = &plan_virtual_time(plan, model, &streams);
+        let mut plan = plan_virtual_time(plan, model, &streams);
+        plan.sweep.objective = plan.sweep.objective.or(objective);
         let mut backend = Virtual::new(model, plan.seed);
-        let result = sweep::run_sweep(plan, &streams, &model.names(), &mut backend, monitor);
+        let result = sweep::run_sweep(&plan, &streams, &model.names(), &mut backend, monitor);
         Ok((result, plan.conditions(streams, 1, true)))
     }
 
     fn simulate(
         &self,
         model: &NamedModel,
+        variant: ModelVariant<'_>,
         size: Bytes,
         context: &RunContext<'_>,
         monitor: &mut dyn Monitor,
     ) -> Result<Curve, MeasureError> {
-        let NamedModel { name, model: chain, offer } = model;
+        let NamedModel { name, offer, .. } = model;
         let mut findings = offer.as_ref().map(list_doubts).unwrap_or_default();
-        let (mut result, conditions) = self.run(chain, size, monitor)?;
+        let (mut result, conditions) = self.run(variant, size, monitor)?;
         if let Some(fault) = result.fault.take() {
             return Err(fault.into());
         }
         if let Self::Recorded(replaying) = self {
             findings.extend(replaying.findings());
         }
-        let max_iops = result.runs.iter().map(|run| run.figures.iops.value).fold(0.0, f64::max);
-        findings.extend(offer.as_ref().and_then(|offer| check_burst(offer, &conditions, max_iops)));
+        let max_iops = find_max_iops(&result.runs).unwrap_or_default();
+        if variant.credits == Some(CreditLevel::Spent) {
+            let burst = offer.as_ref().and_then(|offer| check_burst(offer, &conditions, max_iops));
+            findings.insert(0, burst.unwrap_or_else(|| Finding::FullCredits { product: name.clone() }));
+        }
         findings.extend(offer.as_ref().and_then(|offer| check_extrapolation(offer, &conditions, &result.runs)));
         findings.extend(offer.as_ref().and_then(|offer| check_size_sharing(offer, &conditions)));
         let head = CurveHead {
             started: None,
-            source: Source::Simulated { model: chain.to_string() },
+            source: Source::Simulated { model: variant.chain.to_string(), credits: variant.credits },
             subject: Subject { name: name.clone(), kind: model.kind().into(), size, device: None },
             host: None,
             conditions,
@@ -187,8 +289,7 @@ fn plan_virtual_time(plan: &MeasurePlan, model: &ChainSpec, streams: &[StreamSpe
 /// The burst, if a run of a single stream exceeded the lasting limit of the product.
 fn check_burst(offer: &Offer, conditions: &Conditions, max_iops: f64) -> Option<Finding> {
     let [stream] = &conditions.streams[..] else { return None };
-    let (block, reads) = (stream.mix.sizes.largest(), stream.mix.reads);
-    let standing = offer.standing(&Ask { block, reads, sequential: stream.pattern == Pattern::Sequential });
+    let standing = offer.standing(&ask_of(stream));
     let (lasting, peak) = (standing.binding()?.iops, standing.peak?);
     let is_burst = max_iops > lasting * BURST_MARGIN && peak.bound.iops > lasting * BURST_MARGIN;
     is_burst.then_some(Finding::BurstCredits { burst: peak.bound.iops, seconds: peak.seconds, lasting })
@@ -198,8 +299,7 @@ fn check_burst(offer: &Offer, conditions: &Conditions, max_iops: f64) -> Option<
 fn check_extrapolation(offer: &Offer, conditions: &Conditions, runs: &[Run]) -> Option<Finding> {
     let fit = offer.model_fit()?;
     let in_flight: Vec<f64> = runs.iter().map(|run| run.figures.in_flight).collect();
-    let mut outside =
-        conditions.streams.iter().filter_map(|stream| fit.outside(&plimsoll_choose::ask_of(stream), &in_flight));
+    let mut outside = conditions.streams.iter().filter_map(|stream| fit.outside(&ask_of(stream), &in_flight));
     Language::English.scope(|| outside.next()).map(|what| Finding::ModelDoubted { what })
 }
 
@@ -214,8 +314,9 @@ fn check_size_sharing(offer: &Offer, conditions: &Conditions) -> Option<Finding>
 /// Findings about the product's model: its doubts, and the number of unverified limits. In English, as they belong to the
 /// run.
 fn list_doubts(offer: &Offer) -> Vec<Finding> {
-    let (model, all) = Language::English.scope(|| (offer.product().model_view(), offer.doubts()));
-    let doubts = model.map(|model| model.doubts).unwrap_or_default();
+    let (model, latency, all) =
+        Language::English.scope(|| (offer.product().model_view(), offer.latency_doubt(), offer.doubts()));
+    let doubts: Vec<String> = latency.into_iter().chain(model.into_iter().flat_map(|model| model.doubts)).collect();
     let others = all.into_iter().filter(|doubt| !doubts.contains(&doubt.text)).count();
     let unverified = (others > 0).then(|| Finding::FiguresUnverified {
         count: u32::try_from(others).unwrap_or(u32::MAX),

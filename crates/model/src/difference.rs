@@ -40,17 +40,7 @@ fn strip_chains(stage: &StageSpec) -> StageSpec {
     match &mut frame {
         StageSpec::Limit { rate: Rate::Operations(iops), .. } => *iops = Iops::per_second(1),
         StageSpec::Limit { rate: Rate::Bytes(throughput), .. } => *throughput = Throughput::per_second(1),
-        StageSpec::Window { inside, .. }
-        | StageSpec::Pieces { inside, .. }
-        | StageSpec::WriteBack { inside, .. }
-        | StageSpec::Prefetch { inside, .. } => *inside = ChainSpec::default(),
-        StageSpec::Array { member, .. } => *member = ChainSpec::default(),
-        StageSpec::Split { read, write, flush } => {
-            (*read, *write, *flush) = Default::default();
-        }
-        StageSpec::Cache { hit, miss, .. } | StageSpec::Clock { hit, miss, .. } => (*hit, *miss) = Default::default(),
-        StageSpec::Concat { first, rest, .. } => (*first, *rest) = Default::default(),
-        _ => {}
+        _ => frame.insides_mut().into_iter().for_each(|inside| *inside = ChainSpec::default()),
     }
     frame
 }

@@ -37,6 +37,7 @@ mod write_back;
 pub use chain::Chain;
 pub use notation::{NotationError, parse};
 pub use spec::{ChainSpec, Demand, DiskSpec, Duplex, Flushing, Invalid, Layout, Named, Rate, Service, StageSpec};
+pub use valid::LimitChange;
 
 use alloc::vec::Vec;
 

@@ -15,6 +15,17 @@ pub enum Rate {
     Bytes(Throughput),
 }
 
+impl Rate {
+    /// Burst of a limit for which none is stated, in operations or bytes: an operation of any size passes at once, as on
+    /// devices.
+    pub const fn default_burst(self) -> u64 {
+        match self {
+            Self::Operations(_) => 1,
+            Self::Bytes(_) => Bytes::mib(1).get(),
+        }
+    }
+}
+
 /// Distribution of service times around their mean.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Service {

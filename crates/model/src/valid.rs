@@ -18,6 +18,17 @@ const MAX_PATHS: usize = 128;
 /// Maximum units of a stream's window.
 const MAX_AHEAD: u64 = 4096;
 
+/// Change of a limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LimitChange {
+    /// None.
+    Retain,
+    /// Another burst, in operations or bytes.
+    Burst(u64),
+    /// Operations pass without the limit.
+    Remove,
+}
+
 impl From<StageSpec> for Named {
     fn from(stage: StageSpec) -> Self {
         Self { stage, name: None }
@@ -126,6 +137,24 @@ impl ChainSpec {
         rates
     }
 
+    /// The chain with its limits, nested ones included, replaced as `change` decides by rate and burst. It is valid with
+    /// the limits removed if other stages take time.
+    pub fn with_limits(&self, change: &impl Fn(Rate, u64) -> LimitChange) -> Self {
+        let replace = |named: &Named| {
+            let mut named = named.clone();
+            if let StageSpec::Limit { rate, burst, .. } = &mut named.stage {
+                match change(*rate, *burst) {
+                    LimitChange::Retain => {}
+                    LimitChange::Burst(changed) => *burst = changed,
+                    LimitChange::Remove => return None,
+                }
+            }
+            named.stage.insides_mut().into_iter().for_each(|inside| *inside = inside.with_limits(change));
+            Some(named)
+        };
+        Self(self.0.iter().filter_map(replace).collect())
+    }
+
     /// Capacity of the write-back cache in front of all stages that store data, if any.
     pub fn write_back(&self) -> Option<Bytes> {
         self.0.iter().find_map(|named| match &named.stage {
@@ -206,6 +235,21 @@ impl Demand {
 impl StageSpec {
     /// Nested chains, in textual order.
     pub fn insides(&self) -> Vec<&ChainSpec> {
+        match self {
+            Self::Window { inside, .. }
+            | Self::Pieces { inside, .. }
+            | Self::WriteBack { inside, .. }
+            | Self::Prefetch { inside, .. } => alloc::vec![inside],
+            Self::Array { member, .. } => alloc::vec![member],
+            Self::Split { read, write, flush } => alloc::vec![read, write, flush],
+            Self::Cache { hit, miss, .. } | Self::Clock { hit, miss, .. } => alloc::vec![hit, miss],
+            Self::Concat { first, rest, .. } => alloc::vec![first, rest],
+            _ => Vec::new(),
+        }
+    }
+
+    /// The same for changes.
+    pub(crate) fn insides_mut(&mut self) -> Vec<&mut ChainSpec> {
         match self {
             Self::Window { inside, .. }
             | Self::Pieces { inside, .. }

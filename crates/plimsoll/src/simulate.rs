@@ -1,6 +1,5 @@
 //! `plimsoll simulate`: the same loads and reports for products or models, in virtual time.
 
-use plimsoll_analyse::share_objective;
 use plimsoll_catalogue::Price;
 use plimsoll_choose::Gate;
 use plimsoll_measure::{NamedModel, SimulationRequest, read_model};
@@ -45,8 +44,7 @@ pub fn simulate_one(model: &str, request: &SimulationRequest, console: &mut Cons
 }
 
 /// Shows simulated curves with the prices of their configurations.
-fn finish(mut curves: Vec<Curve>, prices: &[Option<Price>], outputs: &Outputs) -> Result<Vec<Curve>, CliError> {
-    share_objective(&mut curves);
+fn finish(curves: Vec<Curve>, prices: &[Option<Price>], outputs: &Outputs) -> Result<Vec<Curve>, CliError> {
     let mut complete = Sheet::all(&curves);
     for (sheet, price) in complete.iter_mut().zip(prices) {
         sheet.price.clone_from(price);

@@ -51,11 +51,12 @@ impl Site<'_> {
     fn model(&self, offers: impl FnOnce() -> Result<Offers, CliError>) -> Result<Box<dyn Ground>, CliError> {
         let named = read_model(self.place, offers)?;
         let (size, kind) = (named.size(), named.kind());
+        let (credits, doubts) = (named.credits(), named.doubts());
         let NamedModel { name, model, .. } = named;
         let subject = Subject { name, kind: kind.into(), size, device: None };
-        let source = Source::Simulated { model: model.to_string() };
+        let source = Source::Simulated { model: model.to_string(), credits };
         let facts = Facts { stages: model.names(), ..Facts::new(Nature::Model, source, subject) };
-        let model = Model::new(&model, self.seed, facts);
+        let model = Model::new(&model, self.seed, facts).doubted(doubts);
         Ok(Box::new(match self.page_cache {
             Some(settings) => model.with_page_cache(settings),
             None => model,

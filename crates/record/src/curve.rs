@@ -17,6 +17,19 @@ pub const FORMAT: &str = "plimsoll.curve/2";
 /// The first version: without slots, and with load lines from single runs.
 pub const FIRST_FORMAT: &str = "plimsoll.curve/1";
 
+/// Burst credits of a simulated product.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum CreditLevel {
+    /// None at any time: the figures last.
+    UsedUp,
+    /// Full at any time: the figures hold while credits last.
+    Full,
+    /// Full at the beginning, then spent and refilled by the load.
+    Spent,
+}
+
 /// Origin of figures. There is no default: the creator of a curve states it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -31,6 +44,9 @@ pub enum Source {
     Simulated {
         /// The model.
         model: String,
+        /// Its burst credits; absent for a model without credits.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        credits: Option<CreditLevel>,
     },
     /// On a volume whose replies are delayed by a model.
     Emulated {

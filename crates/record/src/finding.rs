@@ -121,6 +121,22 @@ pub enum Finding {
         /// Lasting operations per second.
         lasting: f64,
     },
+    /// Burst credits raise the load line, which is given without them.
+    LineOnCredits {
+        /// Load line while credits last, in operations per second.
+        burst: f64,
+        /// Seconds from full credits until that load has used them up; absent if unknown.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        seconds: Option<f64>,
+        /// Load line without credits; absent if no load meets the objective then.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        lasting: Option<f64>,
+    },
+    /// The product began with full burst credits, which the load spends.
+    FullCredits {
+        /// Name of the product.
+        product: String,
+    },
     /// Slots kept the objective at a load that missed it when held, although the load was completed.
     MissedWhenHeld {
         /// Operations per second that slots carried.
@@ -470,6 +486,8 @@ mod tests {
         {"finding":"no-steady-state","measure":"p99","drift":0.5},
         {"finding":"rate-dropped","at_seconds":1.0,"before":2.0,"after":1.0}, {"finding":"stolen-time","share":0.1},
         {"finding":"burst-credits","burst":3000,"seconds":2000,"lasting":300},
+        {"finding":"line-on-credits","burst":2910,"seconds":2070,"lasting":299}, {"finding":"line-on-credits","burst":2910},
+        {"finding":"full-credits","product":"aws/gp2:100GiB"},
         {"finding":"carried-in-bursts","burst":2.0,"lasting":1.0}, {"finding":"missed-when-held","slots":2.0,"held":1.0}, {"finding":"line-fell","before":2.0,"after":1.0},
         {"finding":"slots-left-out","left_out":1,"of":30},
         {"finding":"unrepeatable","low_p99_ns":1,"high_p99_ns":2}, {"finding":"other-load","iops":1.0},
@@ -504,7 +522,7 @@ mod tests {
             assert!(!finding.text().is_empty() && !finding.remedy().is_empty(), "{finding:?}");
         }
         let measured = crate::Source::Measured { engine: "ring".into() };
-        let simulated = crate::Source::Simulated { model: "x".into() };
+        let simulated = crate::Source::Simulated { model: "x".into(), credits: None };
         for (finding, source) in all.iter().flat_map(|finding| [(finding, &measured), (finding, &simulated)]) {
             let remedy = finding.remedy_in_suite(source);
             assert!(

@@ -22,7 +22,7 @@ mod tally;
 mod trace;
 mod verdict;
 
-pub use curve::{Conditions, Curve, EndReason, FORMAT, FormatError, Source, Subject, Trace};
+pub use curve::{Conditions, CreditLevel, Curve, EndReason, FORMAT, FormatError, Source, Subject, Trace};
 pub use database::{
     DatabaseAbout, DatabaseCounters, DatabaseSide, DelayAndQueue, DiskCounters, HostTime, SessionLimit, SessionRun,
     SessionTimes, Spent, StorageSide,

@@ -190,7 +190,7 @@ fn differing_conditions_are_reported() {
     let a = build_curve(vec![build_closed(1, 1e4)]);
     assert_eq!(compare(&a, &a).conditions, vec![]);
     let mut b = a.clone();
-    b.source = Source::Simulated { model: "toy".into() };
+    b.source = Source::Simulated { model: "toy".into(), credits: None };
     b.conditions.threads = 2;
     b.conditions.direct = false;
     b.conditions.seed = 9;

@@ -318,3 +318,45 @@ fn a_machine_that_is_not_named_may_have_to_be_something() {
     check("cloud:100GB@30vpu", "30 VPUs and more need a machine of at least 16 OCPUs, or bare metal");
     check("cloud:100GB@30vpu on test/VM.Flex:16ocpu", "");
 }
+
+/// Ceilings with credits become limits without them, or none; those of a stage of the model, too.
+#[test]
+fn models_have_both_ends_of_credits() {
+    let check = |config: &str, used_up: &[&str], full: &[&str]| {
+        let offer = Catalogue::built_in().offer(&config.parse().expect("a configuration"), &terms("2026-11"));
+        let offer = offer.unwrap_or_else(|refusal| panic!("{refusal}"));
+        let models = offer.credit_models(&offer.model().expect("a model")).expect("credits");
+        for (model, parts) in [(models.used_up, used_up), (models.full.expect("a model"), full)] {
+            let text = model.to_string();
+            assert!(!text.contains("burst 5400000") && !text.contains("burst 512000"), "{config}: {text}");
+            for part in parts {
+                assert!(text.contains(part), "{config}: no {part} in {text}");
+            }
+            assert!(plimsoll_model::parse(&text).is_ok(), "{text}");
+        }
+    };
+    check(
+        "aws/gp2:100GiB",
+        &["limit(300 per 256KiB, burst 16)", "limit(3000 per 256KiB)"],
+        &["limit(3000 per 256KiB)"],
+    );
+    check("aws/st1:500GiB", &["limit(19.531 per 1MiB, burst 16)"], &["limit(122.07"]);
+    check("stripe(2,64KiB) of aws/gp2:100GiB", &["limit(300 per 256KiB, burst 16)"], &["limit(3000 per 256KiB)"]);
+    check("azure/premium-ssd:P10", &["limit(500"], &["limit(3500"]);
+    // The tolerance of a limit is no burst that ends.
+    for config in ["aws/gp3:100GiB", "azure/2014:1023GB", "oci:100GB@10vpu"] {
+        let offer = Catalogue::built_in().offer(&config.parse().expect("a configuration"), &terms("2026-11"));
+        let offer = offer.unwrap_or_else(|refusal| panic!("{refusal}"));
+        assert_eq!(offer.credit_models(&offer.model().expect("a model")), None, "{config}");
+    }
+}
+
+#[test]
+fn credits_last_by_the_load_above_the_lasting_rate() {
+    let offer = Catalogue::built_in().offer(&"aws/gp2:100GiB".parse().expect("a configuration"), &terms("2026-11"));
+    let ask = Ask { block: Bytes::kib(16), reads: 1.0, sequential: false };
+    let standing = offer.expect("an offer").standing(&ask);
+    assert_eq!(standing.credits_last_s(3_000.0), Some(2_000.0));
+    assert_eq!(standing.credits_last_s(600.0), Some(18_000.0));
+    assert_eq!(standing.credits_last_s(300.0), None, "refilled as fast as spent");
+}

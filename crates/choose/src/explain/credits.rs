@@ -2,7 +2,8 @@
 
 use plimsoll_catalogue::{Bucket, Counts, Offer, Standing};
 use plimsoll_load::Pace;
-use plimsoll_record::{Curve, Finding, Run};
+use plimsoll_model::ChainSpec;
+use plimsoll_record::{CreditLevel, Curve, Finding, Run, Source};
 
 use super::LoadComparison;
 use super::cause::{Cause, SAME};
@@ -24,8 +25,34 @@ pub struct CreditState {
     pub is_mixed: bool,
 }
 
-/// The credits at each run of `curve`, which follow each other and begin with full credits.
-pub(super) fn states(curve: &Curve, standing: &Standing) -> Vec<CreditState> {
+/// The credits that a simulated curve states; `None` if they are unknown.
+pub(super) const fn stated_level(curve: &Curve) -> Option<CreditLevel> {
+    match curve.source {
+        Source::Simulated { credits, .. } => credits,
+        _ => None,
+    }
+}
+
+/// The model of an offer with these credits.
+pub(super) fn model(offer: &Offer, state: &CreditState, level: Option<CreditLevel>) -> Option<ChainSpec> {
+    let pinned = || offer.credit_models(&offer.model().ok()?);
+    match level {
+        Some(CreditLevel::UsedUp) => pinned().map(|models| models.used_up),
+        Some(CreditLevel::Full) => pinned().and_then(|models| models.full),
+        Some(CreditLevel::Spent) | None => None,
+    }
+    .or_else(|| offer.without_credits(&state.used_up).model().ok())
+}
+
+/// The credits at each run of `curve`: as it states, or full at the first of runs that follow each other.
+pub(super) fn states(curve: &Curve, standing: &Standing, level: Option<CreditLevel>) -> Vec<CreditState> {
+    if level == Some(CreditLevel::UsedUp) {
+        let used_up = standing.buckets.iter().map(|bucket| bucket.bound.ceiling).collect();
+        return vec![CreditState { used_up, ..CreditState::default() }; curve.runs.len()];
+    }
+    if level == Some(CreditLevel::Full) {
+        return vec![CreditState::default(); curve.runs.len()];
+    }
     // Runs that are sums of slots have no place in time.
     if standing.buckets.is_empty() || !curve.slots.is_empty() {
         return vec![CreditState::default(); curve.runs.len()];

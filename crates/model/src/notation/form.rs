@@ -160,9 +160,7 @@ fn limit(values: &[&str]) -> Option<StageSpec> {
     };
     let rate = rate(rate_text)?;
     let burst = match (rest, rate) {
-        ([], Rate::Operations(_)) => 1,
-        // An operation of any size passes at once, as on devices.
-        ([], Rate::Bytes(_)) => Bytes::mib(1).get(),
+        ([], rate) => rate.default_burst(),
         ([text], _) => burst(text, rate)?,
         _ => return None,
     };

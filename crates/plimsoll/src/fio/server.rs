@@ -6,7 +6,7 @@ use plimsoll_catalogue::{Like, ProductKind};
 use plimsoll_fio::Flags;
 use plimsoll_language::{label, say};
 use plimsoll_measure::{NamedModel, Offers, read_model};
-use plimsoll_model::ChainSpec;
+use plimsoll_record::Finding;
 use plimsoll_suite::Model;
 use plimsoll_suite::fio::{NamedDisk, simulated_server};
 
@@ -45,22 +45,32 @@ pub fn server(flags: &Flags) -> Result<Option<(Model, Vec<NamedDisk>)>, CliError
         disks.push((NamedDisk { path, size: model.size() }, model));
     }
     let machine = flags.machine.as_deref().map(|machine| machine_limits(machine, &mut offers)).transpose()?;
+    let parts = || disks.iter().map(|(_, model)| model).chain(&machine);
+    let mut doubts: Vec<Finding> = Vec::new();
+    for doubt in parts().flat_map(NamedModel::doubts) {
+        if !doubts.contains(&doubt) {
+            doubts.push(doubt);
+        }
+    }
+    let credits = parts().find_map(NamedModel::credits);
     let models = disks.iter().map(|(_, model)| (model.name.clone(), model.model.clone())).collect();
+    let machine = machine.map(|machine| (machine.name, machine.model));
     let disks: Vec<NamedDisk> = disks.into_iter().map(|(disk, _)| disk).collect();
-    let model = simulated_server(&disks, models, machine, flags.seed.unwrap_or(1));
-    Ok(Some((model.map_err(|why| CliError::usage(format!("--on: {}", why.0)))?, disks)))
+    let model = simulated_server(&disks, models, machine, credits, flags.seed.unwrap_or(1));
+    let model = model.map_err(|why| CliError::usage(format!("--on: {}", why.0)))?;
+    Ok(Some((model.doubted(doubts), disks)))
 }
 
-/// The name and limits of a machine, or stages.
-fn machine_limits(text: &str, offers: &mut Offers) -> Result<(String, ChainSpec), CliError> {
+/// The limits of a machine, or stages.
+fn machine_limits(text: &str, offers: &mut Offers) -> Result<NamedModel, CliError> {
     if let Ok(Like::Stages(model)) = text.parse() {
-        return Ok((model.to_string(), model));
+        return Ok(NamedModel { name: model.to_string(), model, offer: None });
     }
     let offer = offers.offer(text)?;
     if offer.product().kind() != ProductKind::Machine {
         let example = "azure/Standard_D16s_v5";
         return Err(CliError::usage(say!("--machine {text}: not a machine; write one, such as {example}, or stages")));
     }
-    let limits = offer.limits().map_err(|why| CliError::usage(format!("--machine {text}: {why}")))?;
-    Ok((offer.short().to_string(), limits))
+    let model = offer.limits().map_err(|why| CliError::usage(format!("--machine {text}: {why}")))?;
+    Ok(NamedModel { name: offer.short().to_string(), model, offer: Some(offer) })
 }

@@ -1,5 +1,7 @@
 //! Limits that change with time: burst credits in simulations and explanations.
 
+use serde_json::Value;
+
 use crate::folder::{Folder, words};
 
 /// The steady part of a run is what its figures, its limit and its explanation are about.
@@ -37,4 +39,81 @@ fn credits_of_bytes_are_named_in_bytes() {
     assert!(report.contains("Limited by baseline throughput of the size"), "{report}");
     let explained = words(&folder.text(&["explain", run, "--as", "aws/st1:500GiB"]));
     assert!(explained.contains("of credits, at ") && explained.contains("IOPS from then on"), "{explained}");
+}
+
+fn find<'a>(result: &'a Value, finding: &str) -> Option<&'a Value> {
+    result["findings"].as_array().into_iter().flatten().find(|found| found["finding"] == finding)
+}
+
+/// 100 GiB of gp2: 300 IOPS, and 5.4 million credits for up to 3,000. A quick run ends long before its credits.
+#[test]
+fn load_line_is_without_credits_at_any_effort() {
+    let folder = Folder::new("lasting");
+    let run = |effort: &[&str]| {
+        let simulated = folder.json(&[&["simulate", "aws/gp2:100GiB"], effort].concat());
+        let line = simulated["load_line"]["iops"]["value"].as_f64().expect("a load line");
+        assert!((270.0..=305.0).contains(&line), "{effort:?}: {line}");
+        assert_eq!(simulated["source"]["credits"], "used-up");
+        let found = find(&simulated, "line-on-credits").expect("credits raise the line");
+        assert_eq!(found["lasting"], line);
+        let (burst, seconds) = (found["burst"].as_f64().unwrap(), found["seconds"].as_f64().unwrap());
+        assert!((2_400.0..=3_020.0).contains(&burst), "{effort:?}: {burst}");
+        assert!((seconds - 5.4e6 / (burst - 300.0)).abs() < 1.0, "{seconds} s at {burst}");
+        assert!(find(&simulated, "full-credits").is_none() && find(&simulated, "burst-credits").is_none());
+    };
+    run(&["--quick"]);
+    run(&[]);
+    let text = words(&folder.text(&["simulate", "aws/gp2:100GiB", "--quick"]));
+    assert!(text.lines().count() <= 24 && text.contains("caution with burst credits 2"), "{text}");
+    let details = words(&folder.text(&["simulate", "aws/gp2:100GiB", "--quick", "--details"]));
+    assert!(details.contains("by the catalogue's model without burst credits"), "{details}");
+}
+
+/// The limit of random operations on hard disks is a stage of the model.
+#[test]
+fn credits_of_a_stage_are_used_up_too() {
+    let folder = Folder::new("stage-credits");
+    let simulated = folder.json(&["simulate", "aws/st1:500GiB", "--quick", "--block-size", "1MiB"]);
+    let line = simulated["load_line"]["iops"]["value"].as_f64().expect("a load line");
+    // 40 MiB/s for each TiB.
+    assert!((14.0..=21.0).contains(&line), "{line}");
+    assert!(find(&simulated, "line-on-credits").is_some(), "{}", simulated["findings"]);
+    let none = folder.json(&["simulate", "aws/gp3:100GiB", "--quick"]);
+    assert!(find(&none, "line-on-credits").is_none() && none["source"].get("credits").is_none());
+}
+
+/// An explanation of a run without credits compares with a product without credits.
+#[test]
+fn runs_without_credits_are_explained_without_credits() {
+    let folder = Folder::new("explained-lasting");
+    let run = &folder.file("a.json");
+    folder.text(&["simulate", "aws/gp2:100GiB", "--quick", "--json", run]);
+    let explained = folder.json(&["explain", run, "--as", "aws/gp2:100GiB"]);
+    let loads = explained["loads"].as_array().expect("loads");
+    assert!(loads.iter().all(|load| load["credits_used_up"] == true), "{loads:?}");
+}
+
+/// Programs of others have their own durations, and begin with full credits.
+#[test]
+fn products_of_suites_jobs_and_requirements_carry_their_doubts() {
+    let folder = Folder::new("doubts");
+    let suite = ["suite", "crystaldiskmark", "aws/gp2:100GiB", "--version", "3", "--runs", "1", "--size", "4MiB"];
+    let parsed = folder.json(&[&suite[..], &["--measure", "1s"]].concat());
+    assert_eq!(parsed["source"]["credits"], "spent");
+    assert!(find(&parsed, "full-credits").is_some() && find(&parsed, "model-doubted").is_some());
+    let text = folder.text(&[&suite[..], &["--measure", "1s"]].concat());
+    assert!(text.lines().count() <= 25, "{text}");
+    let place = |part: &str| text.find(part).unwrap_or_else(|| panic!("no {part} in\n{text}"));
+    assert!(place("Random Read 4KB (QD=32)") < place("Details"), "{text}");
+    if let Some(caution) = text.find("caution") {
+        assert!(place("Random Read 4KB (QD=32)") < caution, "{text}");
+    }
+    let page = &folder.file("jobs.md");
+    let jobs = "--name=j --rw=randread --size=1m --on=aws/gp2:100GiB".split(' ').collect::<Vec<_>>();
+    folder.text(&[&["fio"], &jobs[..], &[&format!("--markdown={page}")]].concat());
+    let page = words(&std::fs::read_to_string(page).expect("a page"));
+    assert!(page.contains("began with full burst credits") && page.contains("its latency is"), "{page}");
+    let output = folder.run(&["check", "etcd", "aws/gp2:100GiB", "--details"]);
+    let checked = words(&String::from_utf8_lossy(&output.stdout));
+    assert!(checked.contains("began with full burst credits") && checked.contains("its latency is"), "{checked}");
 }

@@ -365,8 +365,9 @@ fn histograms_of_a_volume_calibrate_its_latency() {
 fn simulated_products_carry_their_doubts() {
     let text = words(&Folder::new("offers").text(&["simulate", "netapp/aff-c800", "--quick", "--reads", "100"]));
     assert!(text.contains("known only from anchors"), "{text}");
-    // 5.4 million credits for 3,000 IOPS, which 300 refill.
-    let text = words(&Folder::new("bursts").text(&["simulate", "aws/gp2:100GiB", "--quick"]));
+    // 5.4 million credits for 3,000 IOPS, which 300 refill. A load with a time of its own spends them.
+    let timed = ["simulate", "aws/gp2:100GiB", "--depth", "16", "--duration", "10s"];
+    let text = words(&Folder::new("bursts").text(&timed));
     assert!(text.contains("3000 IOPS for 2000 s from full credits, then 300 IOPS"), "{text}");
 }
 

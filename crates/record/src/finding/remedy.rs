@@ -56,8 +56,11 @@ impl Finding {
             Self::RateDropped { .. } => {
                 label!("measure for longer than the burst lasts (--thorough), and plan with the lower rate")
             }
-            Self::CarriedInBursts { .. } | Self::BurstCredits { .. } => {
+            Self::CarriedInBursts { .. } | Self::BurstCredits { .. } | Self::LineOnCredits { .. } => {
                 label!("plan with the lasting rate; a burst is there again after a time of rest")
+            }
+            Self::FullCredits { .. } => {
+                label!("plan with the load line of plimsoll simulate, which is without credits")
             }
             Self::MissedWhenHeld { .. } => label!("measure again, or for longer: a neighbour may have disturbed it"),
             Self::LineFell { .. } => label!("measure for longer (--thorough), and plan with the lower rate"),

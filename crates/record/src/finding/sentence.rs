@@ -6,6 +6,15 @@ use plimsoll_units::{Bytes, Span};
 use super::Finding;
 use super::imported::share_text;
 
+/// A duration in its largest unit, such as `34 min`.
+fn duration(seconds: f64) -> String {
+    match seconds {
+        s if s < 120.0 => format!("{s:.0} s"),
+        s if s < 7_200.0 => format!("{:.0} min", s / 60.0),
+        s => format!("{:.0} h", s / 3_600.0),
+    }
+}
+
 impl Finding {
     /// The finding as a sentence.
     pub fn text(&self) -> String {
@@ -80,6 +89,20 @@ impl Finding {
             Self::BurstCredits { burst, seconds, lasting } => say!(
                 "carried by burst credits: the product allows {burst:.0} IOPS for {} from full credits, then {lasting:.0} IOPS",
                 Span::from_nanos((seconds * 1e9) as u64)
+            ),
+            Self::LineOnCredits { burst, seconds, lasting } => {
+                let length = seconds.map(|seconds| say!(", {} from full", duration(seconds))).unwrap_or_default();
+                match lasting {
+                    Some(lasting) => {
+                        say!("with burst credits {burst:.0} IOPS until these end{length}; then {lasting:.0} IOPS")
+                    }
+                    None => say!(
+                        "with burst credits {burst:.0} IOPS until these end{length}; then no load meets the objective"
+                    ),
+                }
+            }
+            Self::FullCredits { product } => say!(
+                "{product} began with full burst credits: figures may be higher than those that last, and depend on the duration"
             ),
             Self::MissedWhenHeld { slots, sustained } => say!(
                 "single half seconds kept the objective at {slots:.0} IOPS; held for seconds, only {sustained:.0} IOPS did"

@@ -1,7 +1,7 @@
 //! Provenance of figures: source, target, host, conditions, command.
 
 use plimsoll_language::{label, say};
-use plimsoll_record::{Conditions, Curve, Host, Source, Subject};
+use plimsoll_record::{Conditions, CreditLevel, Curve, Host, Source, Subject};
 use plimsoll_units::Span;
 
 use super::clean;
@@ -20,14 +20,24 @@ pub fn source_word(source: &Source) -> &'static str {
 /// Source of a curve: `measured with io_uring`, `simulated by link(1us)`, `simulated by the catalogue's model`.
 pub fn source(curve: &Curve) -> String {
     let word = source_word(&curve.source);
+    let is_product = curve.subject.kind == "product";
     match &curve.source {
         Source::Measured { engine } => say!("{word} with {}", clean(engine)),
         // The stages of a catalogue model are too long to display; the run's file has them.
-        Source::Simulated { .. } | Source::Emulated { .. } if curve.subject.kind == "product" => {
-            say!("{word} by the catalogue's model")
+        Source::Simulated { credits, .. } if is_product => {
+            say!("{word} by the catalogue's model{}", credits.map_or("", describe_credits))
         }
-        Source::Simulated { model } | Source::Emulated { model } => say!("{word} by {}", clean(model)),
+        Source::Emulated { .. } if is_product => say!("{word} by the catalogue's model"),
+        Source::Simulated { model, .. } | Source::Emulated { model } => say!("{word} by {}", clean(model)),
         Source::Published { document } => say!("{word} in {}", clean(document)),
+    }
+}
+
+fn describe_credits(credits: CreditLevel) -> &'static str {
+    match credits {
+        CreditLevel::UsedUp => label!(" without burst credits"),
+        CreditLevel::Full => label!(" with full burst credits"),
+        CreditLevel::Spent => label!(" from full burst credits on"),
     }
 }
 

@@ -1,7 +1,7 @@
 //! A simulated server: disks with adjacent addresses behind the limits of a machine.
 
 use plimsoll_model::{ChainSpec, Invalid, Named, StageSpec};
-use plimsoll_record::{Source, Subject};
+use plimsoll_record::{CreditLevel, Source, Subject};
 use plimsoll_units::Bytes;
 
 use super::plan::NamedDisk;
@@ -15,6 +15,7 @@ pub fn simulated_server(
     disks: &[NamedDisk],
     models: Vec<(String, ChainSpec)>,
     machine: Option<(String, ChainSpec)>,
+    credits: Option<CreditLevel>,
     seed: u64,
 ) -> Result<Model, Invalid> {
     let named = disks.iter().zip(&models).map(|(disk, (name, _))| format!("{} = {name}", disk.path.display()));
@@ -23,7 +24,7 @@ pub fn simulated_server(
     let chain = concat(disks, models.into_iter().map(|(_, model)| model), machine.map(|(_, limits)| limits))?;
     let size = Bytes::new(disks.iter().map(|disk| disk.size.get()).sum());
     let subject = Subject { name, kind: "server".into(), size, device: None };
-    let source = Source::Simulated { model: chain.to_string() };
+    let source = Source::Simulated { model: chain.to_string(), credits };
     let devices = disks.iter().map(|disk| disk.size).collect();
     let facts = Facts { stages: chain.names(), devices, ..Facts::new(Nature::Model, source, subject) };
     Ok(Model::new(&chain, seed, facts))

@@ -21,6 +21,7 @@ pub struct Model {
     stages: Vec<String>,
     /// Whether any worker did not use direct I/O.
     buffered: bool,
+    doubts: Vec<Finding>,
 }
 
 /// The model with its time line, without or behind a page cache.
@@ -50,7 +51,12 @@ impl Model {
     pub fn new(spec: &ChainSpec, seed: u64, facts: Facts) -> Self {
         let line = TimeLine::Bare(Box::new(Simulated::new(Chain::new(spec, seed))));
         let facts = Facts { write_back: spec.write_back(), ..facts };
-        Self { line, facts, regions: Vec::new(), stages: spec.names(), buffered: false }
+        Self { line, facts, regions: Vec::new(), stages: spec.names(), buffered: false, doubts: Vec::new() }
+    }
+
+    /// Adds doubts about its figures.
+    pub fn doubted(self, doubts: Vec<Finding>) -> Self {
+        Self { doubts, ..self }
     }
 
     /// Resets the model and puts it behind the page cache of a host: workers without direct I/O go through the cache.
@@ -139,6 +145,24 @@ impl Model {
         PartialRun::join(all, fault)
     }
 
+    /// The simulated page cache, or its absence, if workers went through it.
+    fn describe_cache(&self) -> Option<Finding> {
+        let TimeLine::Cached(target) = &self.line else {
+            return (self.buffered && self.facts.write_back.is_none()).then_some(Finding::NoPageCache);
+        };
+        let observed = target.model().counters();
+        let settings = self.facts.page_cache.filter(|_| self.buffered)?;
+        let read = observed.read.get();
+        Some(Finding::PageCacheSimulated {
+            memory: settings.memory,
+            share: (read > 0).then(|| observed.from_memory.get() as f64 / read as f64),
+            unused: observed.unused,
+            write_backs: observed.write_backs,
+            write_back_mean: Bytes::new(observed.written_back.get() / observed.write_backs.max(1)),
+            sustained: observed.throttled,
+        })
+    }
+
     /// Runs the workers in sequence.
     fn in_turn(&mut self, step: &IoStep, observe: Observe<'_>) -> Partial<IoResult> {
         let mut all = IoResult::default();
@@ -163,21 +187,7 @@ impl Ground for Model {
     }
 
     fn findings(&self) -> Vec<Finding> {
-        let TimeLine::Cached(target) = &self.line else {
-            let uncached = self.buffered && self.facts.write_back.is_none();
-            return uncached.then_some(Finding::NoPageCache).into_iter().collect();
-        };
-        let observed = target.model().counters();
-        let Some(settings) = self.facts.page_cache.filter(|_| self.buffered) else { return Vec::new() };
-        let read = observed.read.get();
-        vec![Finding::PageCacheSimulated {
-            memory: settings.memory,
-            share: (read > 0).then(|| observed.from_memory.get() as f64 / read as f64),
-            unused: observed.unused,
-            write_backs: observed.write_backs,
-            write_back_mean: Bytes::new(observed.written_back.get() / observed.write_backs.max(1)),
-            sustained: observed.throttled,
-        }]
+        self.doubts.iter().cloned().chain(self.describe_cache()).collect()
     }
 
     fn prepare_files(&mut self, files: &[FileSpec]) -> Result<(), Unfit> {

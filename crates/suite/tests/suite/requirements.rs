@@ -52,7 +52,7 @@ fn judge_built_in(name: &str, model: &str) -> Vec<RequirementVerdict> {
     let command = build_command(&requirement, RequirementPlace::Configuration(model)).expect("jobs");
     let spec = parse(model).expect("a notation");
     let subject = Subject { name: model.into(), kind: "model".into(), size: SPACE, device: None };
-    let facts = Facts::new(Nature::Model, Source::Simulated { model: model.into() }, subject);
+    let facts = Facts::new(Nature::Model, Source::Simulated { model: model.into(), credits: None }, subject);
     let mut ground = Model::new(&spec, 1, facts);
     let meaning = PathMeaning::Space(ground.facts().space);
     let plan = planned(&command, meaning);

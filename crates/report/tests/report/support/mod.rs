@@ -221,7 +221,7 @@ pub fn odd() -> Vec<(&'static str, Curve)> {
         (
             "simulated",
             with(&|c| {
-                c.source = Source::Simulated { model: "gp3".into() };
+                c.source = Source::Simulated { model: "gp3".into(), credits: None };
                 c.runs.iter_mut().for_each(|run| run.bound_by = vec![("volume rate, 60,000 IOPS".into(), 0.83)]);
             }),
         ),

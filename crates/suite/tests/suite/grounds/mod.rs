@@ -24,7 +24,7 @@ pub fn words(verdicts: &[Verdict]) -> Vec<String> {
 /// Facts of a ground of this kind and size.
 pub fn build_facts(nature: Nature, space: Bytes) -> Facts {
     let source = match nature {
-        Nature::Model => Source::Simulated { model: "test".into() },
+        Nature::Model => Source::Simulated { model: "test".into(), credits: None },
         _ => Source::Measured { engine: "sync".into() },
     };
     Facts::new(nature, source, Subject { name: "place".into(), kind: "test".into(), size: space, device: None })
