@@ -319,13 +319,17 @@ fn a_machine_that_is_not_named_may_have_to_be_something() {
     check("cloud:100GB@30vpu on test/VM.Flex:16ocpu", "");
 }
 
+fn find_built_in(config: &str) -> Offer {
+    let found = Catalogue::built_in().offer(&config.parse().expect("a configuration"), &terms("2026-11"));
+    found.unwrap_or_else(|refusal| panic!("{refusal}"))
+}
+
 /// Ceilings with credits become limits without them, or none; those of a stage of the model, too.
 #[test]
 fn models_have_both_ends_of_credits() {
     let check = |config: &str, used_up: &[&str], full: &[&str]| {
-        let offer = Catalogue::built_in().offer(&config.parse().expect("a configuration"), &terms("2026-11"));
-        let offer = offer.unwrap_or_else(|refusal| panic!("{refusal}"));
-        let models = offer.credit_models(&offer.model().expect("a model")).expect("credits");
+        let built_in = find_built_in(config);
+        let models = built_in.credit_models(&built_in.model().expect("a model")).expect("credits");
         for (model, parts) in [(models.used_up, used_up), (models.full.expect("a model"), full)] {
             let text = model.to_string();
             assert!(!text.contains("burst 5400000") && !text.contains("burst 512000"), "{config}: {text}");
@@ -345,17 +349,15 @@ fn models_have_both_ends_of_credits() {
     check("azure/premium-ssd:P10", &["limit(500"], &["limit(3500"]);
     // The tolerance of a limit is no burst that ends.
     for config in ["aws/gp3:100GiB", "azure/2014:1023GB", "oci:100GB@10vpu"] {
-        let offer = Catalogue::built_in().offer(&config.parse().expect("a configuration"), &terms("2026-11"));
-        let offer = offer.unwrap_or_else(|refusal| panic!("{refusal}"));
-        assert_eq!(offer.credit_models(&offer.model().expect("a model")), None, "{config}");
+        let built_in = find_built_in(config);
+        assert_eq!(built_in.credit_models(&built_in.model().expect("a model")), None, "{config}");
     }
 }
 
 #[test]
 fn credits_last_by_the_load_above_the_lasting_rate() {
-    let offer = Catalogue::built_in().offer(&"aws/gp2:100GiB".parse().expect("a configuration"), &terms("2026-11"));
     let ask = Ask { block: Bytes::kib(16), reads: 1.0, sequential: false };
-    let standing = offer.expect("an offer").standing(&ask);
+    let standing = find_built_in("aws/gp2:100GiB").standing(&ask);
     assert_eq!(standing.credits_last_s(3_000.0), Some(2_000.0));
     assert_eq!(standing.credits_last_s(600.0), Some(18_000.0));
     assert_eq!(standing.credits_last_s(300.0), None, "refilled as fast as spent");
