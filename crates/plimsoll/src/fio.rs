@@ -174,7 +174,9 @@ fn run_jobs(
     outcome.failures.iter().chain(&outcome.log_errors).for_each(say);
     results.report(&outcome.report)?;
     let findings = target.ground.findings();
-    findings.iter().for_each(|finding| notes.write(finding.text()));
+    for finding in &findings {
+        notes.write(finding.text());
+    }
     forms.write(&pages::jobs(&outcome.report, &target.ground.facts().source, &findings), Vec::new)?;
     for note in &remaining {
         notes.write(job_note(note));

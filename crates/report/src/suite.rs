@@ -129,7 +129,9 @@ pub(crate) fn count_units(step: &StepRun, jobs: &[JobRun]) -> u64 {
 /// Service times of the operations or commits of a step.
 pub(crate) fn measure_times(step: &StepRun, jobs: &[JobRun]) -> Bins {
     let mut times = Bins::default();
-    jobs.iter().for_each(|job| times.merge(&job.total.unit_times(step.writes_each)));
+    for job in jobs {
+        times.merge(&job.total.unit_times(step.writes_each));
+    }
     times
 }
 

@@ -527,7 +527,9 @@ mod tests {
     fn rates_of_directions_add_up() {
         let rate = |options: &[(&str, &str)]| {
             let mut all = Options::default();
-            options.iter().for_each(|(name, value)| all.take(name, value));
+            for (name, value) in options {
+                all.take(name, value);
+            }
             all.offering(Some(2.0)).rate
         };
         for (rw, value, expected) in [
