@@ -214,7 +214,7 @@ impl Volumes {
         for (length, points) in by_length {
             points.put(length, Edge::Begin, out);
         }
-        out.doubt_missing_parts();
+        out.doubt_parts();
         Ok(())
     }
 }

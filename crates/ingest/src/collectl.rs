@@ -121,7 +121,7 @@ struct Collectl {
     record: Option<DateTime>,
     /// Rows of disks of a sample, until it is complete.
     disks: Vec<(String, Vec<Option<f64>>)>,
-    /// The disks of the first sample, in the order of columns.
+    /// The disks in the order of columns.
     names: Vec<String>,
     disks_at: Option<(DateTime, u64)>,
     last: Option<DateTime>,
@@ -164,7 +164,7 @@ impl Collectl {
         }
         match layout.name {
             None => {
-                let columns = self.columns(&layout, &[]);
+                let columns = self.columns(&layout, 0);
                 let samples = self.samples.get_or_insert_with(|| WideSamples::new(columns, self.input.interval, out));
                 samples.row(WideRow { at, line: number, values }, out);
             }
@@ -188,8 +188,8 @@ impl Collectl {
         Some(text::parse_decimal(word.trim_end_matches(['K', 'M', 'G']))? * unit)
     }
 
-    /// The columns of a layout, or of each of these disks.
-    fn columns(&self, layout: &Layout, disks: &[String]) -> Vec<WideColumn> {
+    /// The columns of a layout, or of each disk from the number `first` on.
+    fn columns(&self, layout: &Layout, first: usize) -> Vec<WideColumn> {
         let of = |offset: usize, disk: &str| -> Vec<WideColumn> {
             let column = |column: &DiskColumn| {
                 let part = if disk.is_empty() { column.part.clone() } else { disk.to_owned() };
@@ -198,20 +198,27 @@ impl Collectl {
             };
             layout.columns.iter().map(column).collect()
         };
-        if disks.is_empty() {
+        if layout.name.is_none() {
             return of(0, "");
         }
-        disks.iter().enumerate().flat_map(|(index, disk)| of(index * layout.width, disk)).collect()
+        let disks = self.names.iter().enumerate().skip(first);
+        disks.flat_map(|(index, disk)| of(index * layout.width, disk)).collect()
     }
 
     /// Adds the rows of disks of a sample.
     fn end_sample(&mut self, out: &mut Builder) {
         let rows = std::mem::take(&mut self.disks);
         let (Some((at, line)), Some(layout)) = (self.disks_at.take(), self.layout.clone()) else { return };
-        if self.samples.is_none() {
-            self.names = rows.iter().map(|(name, _)| name.clone()).collect();
-            let columns = self.columns(&layout, &self.names);
-            self.samples = Some(WideSamples::new(columns, self.input.interval, out));
+        let before = self.names.len();
+        for (name, _) in &rows {
+            if !self.names.contains(name) {
+                self.names.push(name.clone());
+            }
+        }
+        if before < self.names.len() {
+            let columns = self.columns(&layout, before);
+            let interval = self.input.interval;
+            self.samples.get_or_insert_with(|| WideSamples::new(Vec::new(), interval, out)).extend(columns, out);
         }
         let mut values = vec![None; self.names.len() * layout.width];
         for (name, of_disk) in rows {

@@ -8,10 +8,10 @@ use crate::layers::{Layer, Layers};
 use crate::reading::{Doubt, Fate, ReadingScope};
 
 /// Counts the devices of each host and database in a single layer, for inputs that name the device of each row: devices of
-/// other layers are excluded from totals.
+/// other layers are excluded from totals. A scope without a device is the host's total, which replaces its devices.
 pub(crate) fn count_single_layer(out: &mut Builder) {
     let mut by_host: BTreeMap<ReadingScope, Vec<(u32, String)>> = BTreeMap::new();
-    for (number, scope) in (0..).zip(out.scopes()) {
+    for (number, scope) in (0..).zip(out.scopes()).filter(|(_, scope)| !scope.part.is_empty()) {
         let host = ReadingScope { part: String::new(), ..scope.clone() };
         by_host.entry(host).or_default().push((number, scope.part.clone()));
     }

@@ -442,7 +442,6 @@ impl LineFormat for CounterList {
         for columns in &mut processors {
             columns.emit(out);
         }
-        out.doubt_missing_parts();
         out.require(rows > 0, InputFault::Incomplete { lacks: label!("counter with value and time") })
     }
 }

@@ -118,6 +118,10 @@ impl LineFormat for SeriesSamples {
         if !unknown.is_empty() {
             out.caution(None, Doubt::UnknownColumns { columns: unknown.join(", ") });
         }
+        let others: Vec<&str> = self.columns.iter().flat_map(Columns::other_statistics).collect();
+        if !others.is_empty() {
+            out.caution(None, Doubt::OtherStatistics { columns: others.join(", ") });
+        }
         for column in self.columns.iter().flat_map(Columns::without_unit) {
             out.caution(None, Doubt::LatencyUnitAssumed { column: column.clone() });
         }
@@ -145,7 +149,7 @@ impl LineFormat for SeriesSamples {
             out.caution(None, Doubt::CountsAssumedRates { columns: counts.join(", ") });
         }
         count_single_layer(out);
-        out.doubt_missing_parts();
+        out.doubt_parts();
         out.end_at(self.line);
         match (self.length, out.count()) {
             (None, _) if !self.waiting.is_empty() => Err(out.unusable(InputFault::NoLength { item: label!("row") })),
@@ -453,6 +457,17 @@ impl Columns {
         let bytes =
             pairs.filter(|(_, column)| matches!(column, SeriesColumn::Figure { measure: Measure::Throughput, .. }));
         bytes.map(|(name, _)| name).filter(|name| split_words(name).iter().any(|word| BITS.contains(word)))
+    }
+
+    /// Names of columns with maxima or percentiles of a quantity.
+    fn other_statistics(&self) -> impl Iterator<Item = &str> {
+        let is = |name: &&str| {
+            let lower = name.to_lowercase();
+            let words = split_words(&lower);
+            let is_part = |word: &&str| ["max", "maximum", "p50", "p90", "p95", "p99"].contains(word);
+            is_other(&words) && words.iter().any(is_part) && find_figure(&lower, &words).is_some()
+        };
+        self.unknown().map(String::as_str).filter(is)
     }
 
     /// Names of unrecognised columns that may be rates of operations or bytes.

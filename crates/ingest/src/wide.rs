@@ -9,6 +9,7 @@ use plimsoll_language::label;
 use plimsoll_units::Span;
 
 use crate::builder::Builder;
+use crate::devices::count_single_layer;
 use crate::reading::{Class, Doubt, Fate, Measure, Origin, ReadingScope, ReadingWindow};
 use crate::text::timestamp;
 
@@ -61,6 +62,13 @@ impl WideSamples {
     /// Selects columns: the first of equal quantities of a device; totals of reads and writes only if neither is known;
     /// devices, or their total if it has the same quantities.
     pub(crate) fn new(columns: Vec<WideColumn>, interval: Option<Span>, out: &mut Builder) -> Self {
+        let mut samples = Self { interval, ..Self::default() };
+        samples.extend(columns, out);
+        samples
+    }
+
+    /// Adds the columns of devices that appear after the first row.
+    pub(crate) fn extend(&mut self, columns: Vec<WideColumn>, out: &mut Builder) {
         let mut quantities: BTreeSet<(ReadingScope, Class, Measure)> = BTreeSet::new();
         let key = |column: &WideColumn| (column.scope.clone(), column.quantity.0, column.quantity.1);
         let mut columns: Vec<WideColumn> =
@@ -82,7 +90,7 @@ impl WideSamples {
             scope: out.scope(column.scope),
             quantity: column.quantity,
         });
-        Self { columns: columns.collect(), interval, ..Self::default() }
+        self.columns.extend(columns);
     }
 
     /// True without a selected column.
@@ -135,6 +143,8 @@ impl WideSamples {
         if self.rows > 0 {
             out.part("samples", Fate::Read(count));
         }
+        count_single_layer(out);
+        out.doubt_parts();
         self.rows
     }
 

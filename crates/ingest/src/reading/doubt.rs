@@ -142,6 +142,8 @@ pub enum Doubt {
     #[error("{part} lacks values of {class} in {lacking} of {windows} windows, and sums are without them there: provide them, \
         or count a single part with --only")]
     PartsMissing { part: String, class: &'static str, lacking: usize, windows: usize },
+    #[error("the values of {part} are the sum or the mean of all others in each window, and sums contain both: leave it out \
+        unless it is a volume of its own, or count a single part with --only")] PartOfOthers { part: String },
     #[error("columns of counts are whole and only rise, so they are interpreted as counters: {columns}; name rates \
         read_iops or read_bytes_s")] CountersAssumed { columns: String },
     #[error("columns of counts are interpreted as rates per second: {columns}; name them read_iops or read_bytes_s, and \
@@ -154,6 +156,8 @@ pub enum Doubt {
     #[error("all tables are in a single line (sadf -h), from which devices are not read: omit -h")] SingleLine,
     #[error("columns without a recognised quantity are skipped: {columns}: rename those with rates, such as read_iops, \
         write_iops, read_bytes_s, write_mbps")] UnknownColumns { columns: String },
+    #[error("columns of maxima, percentiles and the like are skipped, so the highest values are means of a window: \
+        {columns}")] OtherStatistics { columns: String },
     #[error("column {column} has no unit: milliseconds are assumed; rename it to {column}_us or {column}_s if it has another")]
     LatencyUnitAssumed { column: String },
     #[error("column {column}: megabytes are assumed, although Mb usually means megabits: rename it with MB, or divide it by 8")]
@@ -200,6 +204,9 @@ pub enum Doubt {
         rounded sum of processor time and waits, with those of background processes")] SessionTimeDerived,
     #[error("only the events with most time are known: the rest of the database's time is in no counter")]
     TopEventsOnly,
+    #[error("the time of a wait event is not readable, because its cells are shifted, cut or too long for their column \
+        (####): waits of sessions are left out; provide the report as HTML, or as the text that the database wrote")]
+    UnreadableWaits,
     #[error("its window is {days:.1} days: days and nights are averaged, peaks are many times higher, and it is \
         unsuitable for sizing; provide a report for each hour")] WindowOfDays { days: f64 },
     #[error("its window is {minutes:.0} minutes, which hides shorter peaks: provide a report for each hour")]

@@ -88,6 +88,24 @@ fn times_and_names_are_those_of_the_record() {
 }
 
 #[test]
+fn layers_count_once_and_missing_disks_are_doubted() {
+    let mapped = DETAILS.replace("sdb ", "dm-0");
+    let found = reading(&mapped);
+    assert!(cautions(&found).contains("by their names, dm-0 are"), "{}", cautions(&found));
+    let reads = Demand::of(&[&found]).subjects[0].series(Class::Read, Measure::Iops).unwrap().values.clone();
+    assert_eq!(reads, [Some(200.0), Some(600.0)]);
+    let rows: Vec<&str> = DETAILS.lines().filter(|line| line.starts_with("sdb")).collect();
+    let (before, after) = DETAILS.rsplit_once(rows[1]).unwrap();
+    let later = cautions(&reading(&format!("{before}{}", after.trim_start())));
+    assert!(later.contains("sdb lacks values of writes in 1 of 2 windows"), "{later}");
+    let first = DETAILS.replacen(&format!("{}\n", rows[0]), "", 1);
+    let found = reading(&first);
+    assert!(cautions(&found).contains("sdb lacks values of writes in 1 of 2 windows"), "{}", cautions(&found));
+    let reads = Demand::of(&[&found]).subjects[0].series(Class::Read, Measure::Iops).unwrap().values.clone();
+    assert_eq!(reads, [Some(200.0), Some(800.0)], "a disk after the first sample");
+}
+
+#[test]
 fn samples_without_times_need_an_interval() {
     let (_, untimed) = BRIEF.split_once('\n').unwrap();
     assert!(refusal(untimed).contains("collectl -sd -oD"));

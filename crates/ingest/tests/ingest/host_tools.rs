@@ -107,6 +107,38 @@ fn latencies_of_devices_belong_to_the_total_or_replace_it() {
 }
 
 #[test]
+fn layers_of_dstat_count_once_and_empty_cells_are_doubted() {
+    let with = |names: [&str; 2], second: &str| {
+        let [a, b] = names;
+        let head = DSTAT.split("\"system").next().unwrap();
+        format!(
+            "{head}\"system\",\"io/{a}\",,\"io/{b}\",\n\"time\",\"read\",\"writ\",\"read\",\"writ\"\n31-12 23:59:50,1,1,1,1\n\
+             31-12 23:59:55,100,200,100,200\n01-01 00:00:00,100,200,{second}\n"
+        )
+    };
+    let reads = |text: &str| {
+        let found = reading(text);
+        let series = Demand::of(&[&found]).subjects[0].series(Class::Read, Measure::Iops).unwrap().values.clone();
+        (series, cautions(&found))
+    };
+    for (names, above) in [
+        (["sda", "dm-0"], "dm-0"),
+        (["sda", "sda1"], "sda1"),
+        (["nvme0n1", "nvme0n1p1"], "nvme0n1p1"),
+        (["sda", "vg0-data"], "vg0-data"),
+        (["sda", "md0"], "RAID md0"),
+    ] {
+        let (series, doubts) = reads(&with(names, "100,200"));
+        assert_eq!(series, [Some(100.0), Some(100.0)], "{names:?}");
+        assert!(doubts.contains(above), "{names:?}: {doubts}");
+    }
+    let (series, doubts) = reads(&with(["sda", "sdb"], "100,200"));
+    assert_eq!((series, doubts.as_str()), (vec![Some(200.0); 2], ""));
+    let (_, doubts) = reads(&with(["sda", "sdb"], ","));
+    assert!(doubts.contains("sdb lacks values of writes in 1 of 2 windows"), "{doubts}");
+}
+
+#[test]
 fn samples_without_times_have_the_delay_of_the_command() {
     let untimed = |command: &str| -> String {
         let line = |line: &str| match line {

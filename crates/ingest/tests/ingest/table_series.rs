@@ -294,6 +294,35 @@ fn rows_of_sums_count_once_and_missing_cells_are_doubted() {
 }
 
 #[test]
+fn parts_that_are_sums_or_means_of_the_others_are_doubted() {
+    let doubts = |rows: &[[u32; 3]]| {
+        let row = |(minute, [a, b, c]): (usize, &[u32; 3])| {
+            let at = format!("2026-03-02 09:{minute:02}:00");
+            format!("{at},a,{a}\n{at},b,{b}\n{at},cluster,{c}\n")
+        };
+        let reading = read(&format!("time,volume,iops\n{}", rows.iter().enumerate().map(row).collect::<String>()));
+        has_caution(&reading, "the values of cluster are the sum or the mean")
+    };
+    assert!(doubts(&[[100, 50, 150], [100, 50, 150]]));
+    assert!(doubts(&[[100, 50, 75], [80, 40, 60], [100, 60, 80], [10, 30, 20]]));
+    assert!(!doubts(&[[100, 50, 150], [0, 0, 0]]), "a single window may be equal by chance");
+    assert!(!doubts(&[[100, 50, 150], [100, 50, 140]]));
+    assert!(!doubts(&[[100, 100, 100]; 4]), "equal volumes");
+    assert!(!doubts(&[[100, 0, 100]; 4]), "a mirror");
+    let mean = "time,volume,iops\n2026-03-02 09:00:00,a,100\n2026-03-02 09:00:00,Average,100\n\
+        2026-03-02 09:01:00,a,90\n2026-03-02 09:01:00,Average,90\n";
+    assert!(has_caution(&read(mean), "by their names, Average are"));
+}
+
+#[test]
+fn skipped_maxima_are_named() {
+    let table =
+        "time,read_iops_max,read_iops_avg,colour\n2026-03-02 09:00:00,1000,100,1\n2026-03-02 09:01:00,1000,100,1\n";
+    assert!(has_caution(&read(table), "the highest values are means of a window: read_iops_max"));
+    assert!(!has_caution(&read(&table.replace("_max", "_id")), "the highest values"));
+}
+
+#[test]
 fn date_and_time_of_day_may_have_a_column_each() {
     let reading = read("Date,Time,Read IOPS\n3/15/2026,11:59:00 AM,1\n3/15/2026,12:00:00 PM,2\n");
     near(&values(&reading, "", Class::Read, Measure::Iops), &[1.0, 2.0]);

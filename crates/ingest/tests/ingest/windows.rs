@@ -49,6 +49,14 @@ pub const ESXTOP: &str = "\
 ";
 
 #[test]
+fn empty_cells_of_a_disk_are_doubted() {
+    let text = "\"(PDH-CSV 4.0) (UTC)(0)\",\"\\\\H\\PhysicalDisk(0 C:)\\Disk Reads/sec\",\"\\\\H\\PhysicalDisk(1 D:)\\Disk Reads/sec\"\n\
+        \"03/02/2026 10:00:00\",\"100\",\"200\"\n\"03/02/2026 10:00:15\",\"100\",\" \"\n\"03/02/2026 10:00:30\",\"100\",\"200\"\n";
+    assert!(cautions(&reading(text)).contains("1 D: lacks values of reads in 1 of 3 windows"));
+    assert_eq!(cautions(&reading(&text.replace("\" \"", "\"200\""))), "");
+}
+
+#[test]
 fn a_total_and_its_disks_are_counted_once() {
     let expected = [
         "reads Iops 300.5",
