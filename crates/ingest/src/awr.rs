@@ -17,6 +17,7 @@ mod report;
 mod rows;
 mod section;
 mod text;
+mod top;
 mod waits;
 
 pub(crate) use cells::FORM as CELLS;

@@ -748,6 +748,9 @@ fn waits(page: &mut Page<'_>) {
     if report.session_waits == Some(AwrSection::TopEvents) {
         page.out.caution(None, Doubt::TopEventsOnly);
     }
+    if let Some(line) = report.unreadable {
+        page.out.caution(Some(Origin::line(line)), Doubt::UnreadableWaits);
+    }
     for event in &report.events {
         let section = wait_section(page, event.foreground);
         let Some(total_s) = event.sum_s() else { continue };

@@ -82,6 +82,13 @@ impl WaitRow {
         Rounded::finer(self.average_s, divided)
     }
 
+    /// Replaces a number of waits that is unknown: by the total over the mean, or by 0 for uncounted waits.
+    pub(super) fn count_by_time(&mut self) {
+        let counts = self.total_s.zip(self.average_s).filter(|(_, average)| average.value > 0.0);
+        self.waits = counts.map_or(0.0, |(total, average)| (total.value / average.value).round());
+        self.average_s = self.average_s.filter(|_| self.waits > 0.0);
+    }
+
     /// Total seconds, likewise.
     pub(super) fn sum_s(&self) -> Option<f64> {
         Rounded::finer(self.total_s, self.average_s.map(|average| average.over(1.0 / self.waits.max(1.0))))
@@ -138,6 +145,11 @@ pub(super) struct TopEvents {
     pub(super) database_s: Option<StatedValue>,
     /// That share, 0 to 1.
     pub(super) largest_share: f64,
+    /// Events whose number is too long for its column: their index in `waits`, or none for the processor time, and their
+    /// share.
+    pub(super) partial: Vec<(Option<usize>, Option<f64>)>,
+    /// The first line of a row that cannot be read.
+    pub(super) unreadable: Option<u64>,
 }
 
 /// A period that the database analysed (ADDM).
@@ -253,6 +265,8 @@ pub(super) struct Report {
     /// The events with most time, rounded.
     pub(super) top: TopEvents,
     pub(super) session_waits: Option<AwrSection>,
+    /// The line of an event of sessions whose time is unknown: the others are no base for an answer.
+    pub(super) unreadable: Option<u64>,
     pub(super) histograms: BTreeMap<String, Histogram>,
     pub(super) advice: Vec<Advice>,
     pub(super) analyses: Vec<Analysis>,

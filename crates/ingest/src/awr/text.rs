@@ -6,7 +6,7 @@ use super::readers::MODULE;
 use super::report::{Reach, Report};
 use super::rows;
 use super::section::AwrSection;
-use super::waits;
+use super::{top, waits};
 use crate::builder::Builder;
 use crate::form::{Form, Head, LineFormat, Resemblance};
 use crate::refusal::{InputFault, Refusal};
@@ -52,13 +52,15 @@ struct AwrText {
     spacing: Spacing,
 }
 
-/// Blank lines after each line, as mails and word processors insert them.
+/// Blank lines after each line, and blanks before all of them, as mails and word processors insert them.
 #[derive(Default)]
 struct Spacing {
     /// The first lines with their numbers, until they show the spacing.
     opening: Vec<(String, u64)>,
     is_decided: bool,
     is_doubled: bool,
+    /// Number of blanks before each line.
+    indent: usize,
     /// The line before has text.
     has_text: bool,
 }
@@ -73,6 +75,8 @@ impl Spacing {
         let has_text = |index: usize| !opening[index].0.trim().is_empty();
         self.is_doubled =
             opening.len() >= 10 && (1..opening.len()).all(|index| !has_text(index - 1) || !has_text(index));
+        let indents = opening.iter().filter(|(line, _)| !line.trim().is_empty()).map(|(line, _)| indent_of(line));
+        self.indent = indents.min().unwrap_or_default();
         self.is_decided = true;
         opening
     }
@@ -86,8 +90,13 @@ impl Spacing {
     }
 }
 
+fn indent_of(line: &str) -> usize {
+    line.bytes().take_while(|byte| *byte == b' ').count()
+}
+
 impl AwrText {
     fn report_line(&mut self, line: &str, number: u64, out: &Builder) -> Result<(), Refusal> {
+        let line = &line[self.spacing.indent.min(indent_of(line))..];
         if self.spacing.is_inserted(line) {
             return Ok(());
         }
@@ -161,6 +170,8 @@ struct Drawing {
     table: NamedTable,
     /// The first line of a row, until the second arrives.
     waiting: Option<Vec<String>>,
+    /// The events with most time.
+    is_top: bool,
 }
 
 const MAX_ROWS: usize = 200_000;
@@ -278,6 +289,12 @@ impl ReportLines {
             None if ruler.is_inner() => {}
             _ => {
                 let mut columns = titles(heads.iter().map(|head| ruler.cells(head)));
+                let names = heads.last().and_then(|head| top::name_columns(head));
+                let is_read =
+                    AwrSection::of(&columns) == Some(AwrSection::TopEvents) && (5..=6).contains(&columns.len());
+                if let Some(names) = names.filter(|_| !is_read) {
+                    columns = names.map(str::to_owned).to_vec();
+                }
                 // Before 11.2 the ruler begins right of the names.
                 if heads.iter().any(|head| head.trim() == "Load Profile")
                     && columns.first().is_some_and(|name| name == "per second")
@@ -286,6 +303,7 @@ impl ReportLines {
                 }
                 if columns.iter().any(|column| !column.is_empty()) {
                     self.open(ruler, columns, None);
+                    self.table.iter_mut().for_each(|drawing| drawing.is_top = names.is_some());
                 }
             }
         }
@@ -296,11 +314,18 @@ impl ReportLines {
             columns.splice(0..0, names.iter().cloned());
         }
         let table = NamedTable { heading: self.heading.clone(), line: self.number, columns, ..NamedTable::default() };
-        self.table = Some(Drawing { ruler, first, table, waiting: None });
+        self.table = Some(Drawing { ruler, first, table, waiting: None, is_top: false });
     }
 
     fn row(&mut self, line: &str) {
         let line_number = self.number;
+        let names = self.heads.last().and_then(|head| top::name_columns(head));
+        // A copy without the ruler.
+        if let Some(names) = names.filter(|_| self.table.is_none() && top::split_row(line).is_some()) {
+            self.heads.clear();
+            self.open(Ruler::full_width(), names.map(str::to_owned).to_vec(), None);
+            self.table.iter_mut().for_each(|drawing| drawing.is_top = true);
+        }
         let Some(drawing) = &mut self.table else {
             // Notes are placed between a heading and its table; ornaments mark headings over several columns.
             if !line.starts_with("->") && !line.contains("---") {
@@ -429,6 +454,10 @@ impl Drawing {
             let (name, numbers) = line.split_once(": ").unwrap_or((line.trim_end_matches(':'), ""));
             let name = name.split_whitespace().collect::<Vec<&str>>().join(" ");
             return Some(std::iter::once(name).chain(numbers.split_whitespace().map(str::to_owned)).collect());
+        }
+        if let Some(mut cells) = self.is_top.then(|| top::split_row(line)).flatten() {
+            cells.truncate(self.table.columns.len());
+            return Some(cells);
         }
         // The lines between two rulers are kept verbatim.
         if self.is_name_alone() { Some(vec![line.to_owned()]) } else { Some(self.ruler.cells(line)) }

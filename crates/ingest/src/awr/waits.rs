@@ -6,9 +6,10 @@
 
 use std::collections::BTreeMap;
 
-use super::report::{Report, Rounded, TopEvents, WaitRow};
+use super::report::{Report, Rounded, StatedValue, TopEvents, WaitRow};
 use super::rows::{Cells, text_of};
 use super::section::AwrSection;
+use super::top::{is_overflow, is_processor};
 use crate::text::table::{NamedTable, Row};
 
 /// The column of averages, and the unit of cells without unit.
@@ -38,8 +39,9 @@ pub(super) fn read_events(report: &mut Report, section: AwrSection, table: &Name
     let mut rows = Vec::with_capacity(table.rows.len());
     for row in &table.rows {
         let Some(name) = text_of(row, name) else { continue };
-        let Some(waits) = cells.number(row, waits) else { continue };
-        rows.push(WaitRow {
+        let is_counted = !waits.is_some_and(|column| is_overflow(row.cell(column)));
+        let Some(waits) = cells.number(row, waits).or((!is_counted).then_some(0.0)) else { continue };
+        let mut event = WaitRow {
             name: name.to_owned(),
             foreground,
             waits,
@@ -47,7 +49,14 @@ pub(super) fn read_events(report: &mut Report, section: AwrSection, table: &Name
             average_s: average.and_then(|column| Rounded::of(cells.numerals, row.cell(column), unit)),
             class: text_of(row, class).unwrap_or_default().to_owned(),
             line: row.line,
-        });
+        };
+        if !is_counted {
+            event.count_by_time();
+        }
+        if event.sum_s().is_none() && foreground && total.is_some_and(|column| is_overflow(row.cell(column))) {
+            report.unreadable.get_or_insert(row.line);
+        }
+        rows.push(event);
     }
     let count = rows.len() as u32 * 3;
     if section == AwrSection::AllWaits { &mut report.all_events } else { &mut report.events }.extend(rows);
@@ -65,20 +74,30 @@ pub(super) fn read_top(report: &mut Report, table: &NamedTable) -> u32 {
     let mut count = 0;
     for row in &table.rows {
         let name = row.cell(0);
-        let Some(total_s) = abbreviated(cells, row.cell(time)).filter(|_| !name.is_empty()) else { continue };
+        let total_s = abbreviated(cells, row.cell(time)).filter(|_| !name.is_empty());
         let of_all = share.and_then(|column| cells.number(row, Some(column))).map(|percent| percent / 100.0);
-        if let Some(of_all) = of_all.filter(|of_all| *of_all > top.largest_share) {
+        if name.is_empty() || total_s.is_none() && of_all.is_none() {
+            if row.cells.iter().any(|cell| cell.contains(|letter: char| letter.is_ascii_digit() || letter == '#')) {
+                top.unreadable.get_or_insert(row.line);
+            }
+            continue;
+        }
+        if let (Some(of_all), Some(total_s)) = (of_all.filter(|of_all| *of_all > top.largest_share), total_s) {
             top.largest_share = of_all;
             top.database_s = Some(cells.stated(row, name, time, total_s.value / of_all));
         }
-        if matches!(name, "CPU time" | "DB CPU") {
-            top.processor_s = Some(cells.stated(row, name, time, total_s.value));
-        } else if let Some(waits) = waits.and_then(|column| abbreviated(cells, row.cell(column))) {
+        let counted = waits.and_then(|column| abbreviated(cells, row.cell(column)));
+        let is_uncounted = text_of(row, waits).is_some() && counted.is_none();
+        if is_processor(name) {
+            top.processor_s = Some(cells.stated(row, name, time, total_s.map_or(f64::NAN, |total| total.value)));
+            top.partial.extend(total_s.is_none().then_some((None, of_all)));
+        } else if counted.is_some() || is_uncounted || total_s.is_none() {
+            top.partial.extend((counted.is_none() || total_s.is_none()).then_some((Some(top.waits.len()), of_all)));
             top.waits.push(WaitRow {
                 name: name.to_owned(),
                 foreground: true,
-                waits: waits.value,
-                total_s: Some(total_s),
+                waits: counted.map_or(f64::NAN, |counted| counted.value),
+                total_s,
                 average_s: average.and_then(|column| Rounded::of(cells.numerals, row.cell(column), unit)),
                 class: wait_class(row, class).to_owned(),
                 line: row.line,
@@ -86,10 +105,34 @@ pub(super) fn read_top(report: &mut Report, table: &NamedTable) -> u32 {
         }
         count += 3;
     }
-    if count > 0 {
+    if count > 0 || top.unreadable.is_some() {
         report.top = top;
     }
     count
+}
+
+/// Completes rows of the events with most time whose numbers are too long for their columns, by their share of the
+/// database's time and by their mean.
+fn complete_top(report: &mut Report) {
+    let database_s = report.time_model.get("DB time").or(report.database_s.as_ref()).or(report.top.database_s.as_ref());
+    let database_s = database_s.map(|stated| stated.value);
+    for (index, share) in std::mem::take(&mut report.top.partial) {
+        // A printed share has a decimal.
+        let by_share = share.zip(database_s).map(|(share, all_s)| Rounded { value: share * all_s, step: 1e-3 * all_s });
+        let Some(index) = index else {
+            report.top.processor_s =
+                report.top.processor_s.take().and_then(|stated| Some(StatedValue { value: by_share?.value, ..stated }));
+            continue;
+        };
+        let event = &mut report.top.waits[index];
+        event.total_s = event.total_s.or(by_share);
+        if event.waits.is_nan() {
+            event.count_by_time();
+        }
+        if event.sum_s().is_none() {
+            report.top.unreadable.get_or_insert(event.line);
+        }
+    }
 }
 
 /// A count or seconds with a decimal suffix, as in `195.6K`.
@@ -111,18 +154,24 @@ fn wait_class(row: &Row, column: Option<usize>) -> &str {
 /// Completes the waits of sessions after the last table: from the table of all processes, otherwise from the events
 /// with most time, which also give missing classes, processor time and the time of sessions.
 pub(super) fn settle(report: &mut Report) {
+    complete_top(report);
     let is_of_sessions = report.events.iter().any(|event| event.foreground);
     report.session_waits = if is_of_sessions {
         Some(AwrSection::ForegroundWaits)
     } else if !report.all_events.is_empty() {
         separate(report);
         Some(AwrSection::AllWaits)
-    } else if !report.top.waits.is_empty() {
+    } else if !report.top.waits.is_empty() || report.top.unreadable.is_some() {
         substitute(report);
+        report.unreadable = report.top.unreadable;
         Some(AwrSection::TopEvents)
     } else {
         None
     };
+    if report.unreadable.is_some() {
+        report.events.retain(|event| !event.foreground);
+        report.session_waits = None;
+    }
     let classes: BTreeMap<&str, &str> = (report.top.waits.iter())
         .filter(|event| !event.class.is_empty())
         .map(|event| (event.name.as_str(), event.class.as_str()))

@@ -99,6 +99,11 @@ impl Ruler {
         Some(Self { spans })
     }
 
+    /// A single column, for a table without a ruler.
+    pub(crate) fn full_width() -> Self {
+        Self { spans: vec![(0, usize::MAX)] }
+    }
+
     /// True for a single run of dashes that is well inside of the line: a ruler below a spanning heading, or the end of
     /// a section.
     pub(crate) fn is_inner(&self) -> bool {
@@ -110,18 +115,37 @@ impl Ruler {
         self.spans.len() == 1
     }
 
-    /// A line's cells. Each extends to the begin of the next, and the last to the end of the line.
+    /// A line's cells. Each extends to the begin of the next, and the last to the end of the line. Words of rows that are
+    /// shifted belong to the column with most of their letters.
     pub(crate) fn cells(&self, line: &str) -> Vec<String> {
         if line.is_ascii() {
-            return self.cut(line.len(), |from, to| spaced(&line[from..to]));
+            let is_blank = |at: usize| line.as_bytes()[at] == b' ';
+            return self.cut(line.len(), is_blank, |from, to| spaced(&line[from..to]));
         }
         let letters: Vec<char> = line.chars().collect();
-        self.cut(letters.len(), |from, to| spaced(&letters[from..to].iter().collect::<String>()))
+        let slice = |from: usize, to: usize| spaced(&letters[from..to].iter().collect::<String>());
+        self.cut(letters.len(), |at| letters[at] == ' ', slice)
     }
 
-    fn cut(&self, length: usize, slice: impl Fn(usize, usize) -> String) -> Vec<String> {
+    fn cut(
+        &self,
+        length: usize,
+        is_blank: impl Fn(usize) -> bool,
+        slice: impl Fn(usize, usize) -> String,
+    ) -> Vec<String> {
+        let mut begin = self.spans.first().map_or(0, |(from, _)| *from).min(length);
         let ends = self.spans.iter().skip(1).map(|(from, _)| *from).chain([usize::MAX]);
-        self.spans.iter().zip(ends).map(|((from, _), end)| slice((*from).min(length), end.min(length))).collect()
+        let found = ends.map(|end| {
+            let mut end = end.min(length);
+            if (1..length).contains(&end) && !is_blank(end - 1) && !is_blank(end) {
+                let word = (0..end).rev().find(|at| is_blank(*at)).map_or(0, |at| at + 1);
+                let after = (end..length).find(|at| is_blank(*at)).unwrap_or(length);
+                end = if end - word <= after - end { word } else { after };
+            }
+            let end = end.max(begin);
+            slice(std::mem::replace(&mut begin, end), end)
+        });
+        found.collect()
     }
 }
 
@@ -164,6 +188,8 @@ mod tests {
         assert_eq!(ruler.cells("a b     1    22"), ["a b", "1", "22"]);
         assert_eq!(ruler.cells("a            22 and more"), ["a", "", "22 and more"]);
         assert_eq!(ruler.cells("a"), ["a", "", ""]);
+        assert_eq!(ruler.cells("a b  1234   22"), ["a b", "1234", "22"], "shifted to the left");
+        assert_eq!(ruler.cells("a b      1234 22"), ["a b", "1234", "22"], "shifted to the right");
         assert_eq!(ruler.cells("\u{e4}\u{f6} b     1    22"), ["\u{e4}\u{f6} b", "1", "22"]);
     }
 

@@ -147,6 +147,69 @@ fn top_events_substitute_missing_tables() {
     assert!(cautions(&reading).contains("derived from the share"));
 }
 
+/// The front page with `row` for the reads.
+fn with_reads(row: &str) -> String {
+    let line = |line: &str| if line.starts_with("db file sequential read") { row } else { line }.to_owned() + "\n";
+    HEAD_10.lines().map(line).collect::<String>() + STATISTICS_10
+}
+
+/// Waits and seconds of the reads.
+fn of_reads(text: &str) -> Option<(f64, f64)> {
+    let found = reading(text);
+    let wait = found.waits.iter().find(|wait| wait.event == "db file sequential read")?;
+    assert_eq!(found.times[0].processor_s, Some(1_200.0));
+    Some((wait.count, wait.total_s.round()))
+}
+
+#[test]
+fn rows_of_top_events_are_read_by_their_words() {
+    let plain = "db file sequential read             180,000         720      4   30.0   User I/O";
+    let expected = Some((180_000.0, 720.0));
+    for row in [
+        plain.to_owned(),
+        plain.replacen("   180", "180", 1),
+        plain.replacen("  180", "180", 1),
+        plain.replacen(" 180", "    180", 1),
+        plain.replacen("read ", "read           ", 1),
+        plain.replacen("180,000", "#######", 1),
+        plain.replacen("720", "###", 1),
+        plain.replacen("180,000         720", "#######         ###", 1),
+    ] {
+        assert_eq!(of_reads(&with_reads(&row)), expected, "{row}");
+    }
+    let text = with_reads(plain);
+    let ruler = text.lines().position(|line| line.starts_with("------------------------------ ----------")).unwrap();
+    let unruled: String =
+        text.lines().enumerate().filter(|(at, _)| *at != ruler).map(|(_, l)| l.to_owned() + "\n").collect();
+    let trimmed: String = text.lines().map(|line| line.trim_start().to_owned() + "\n").collect();
+    let indented: String = text.lines().map(|line| format!("    {line}\n")).collect();
+    let tabs: String = text.lines().map(|line| line.replace("     ", "\t") + "\n").collect();
+    for text in [unruled, trimmed, indented, tabs] {
+        assert_eq!(of_reads(&text), expected, "{text}");
+    }
+}
+
+#[test]
+fn without_an_unreadable_event_the_others_give_no_answer() {
+    for row in [
+        "db file sequential read             180,000         ###      #   #### User I/O",
+        "db file sequential read   720      4   30.0   User I/O",
+    ] {
+        let found = reading(&with_reads(row));
+        assert!(cautions(&found).contains("the time of a wait event is not readable"), "{row}: {}", cautions(&found));
+        assert!(found.waits.iter().all(|wait| !wait.foreground), "{:?}", found.waits);
+    }
+}
+
+#[test]
+fn numbers_too_long_for_a_table_of_waits_are_replaced() {
+    let row = "db file sequential read             180,000     .0         720       4       2.1";
+    let with = |row_of: &str| of_10().replace(row, row_of);
+    assert_eq!(of_reads(&of_10()), Some((180_000.0, 720.0)));
+    assert_eq!(of_reads(&with(&row.replace("180,000", "#######"))), Some((180_000.0, 720.0)));
+    assert_eq!(of_reads(&with(&row.replace("720", "###"))), Some((180_000.0, 720.0)));
+}
+
 #[test]
 fn blocks_of_a_front_page_before_11_2_are_bytes() {
     let expected = [
