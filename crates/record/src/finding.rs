@@ -414,6 +414,25 @@ pub enum Finding {
         /// Depth over mean response time: operations per second that these allow (Little 1961).
         allowed: f64,
     },
+    /// The engine or target of another program's test transfers no data of storage.
+    NoStorage {
+        /// The engine or device, such as `ioengine=null`.
+        what: String,
+    },
+    /// Jobs of another program paused between operations, which limited their rate.
+    Paused {
+        /// Mean number of operations in flight (Little 1961).
+        in_flight: f64,
+        /// Their queue depth.
+        depth: f64,
+    },
+    /// Operations of another program's test were cut short or dropped.
+    CutShort {
+        /// Operations that transferred fewer bytes than requested.
+        short: u64,
+        /// Operations that were not issued.
+        dropped: u64,
+    },
     /// A part of the database or its storage could not be observed.
     Unobserved {
         /// The unobserved part, such as `where sessions wait`.
@@ -434,6 +453,7 @@ impl Finding {
             Self::PageCacheAnswered { .. }
             | Self::GeneratorBound { .. }
             | Self::InMemory { .. }
+            | Self::NoStorage { .. }
             | Self::Holes { .. }
             | Self::LoopCached { .. }
             | Self::DeviceNotReached { .. }
@@ -512,6 +532,8 @@ mod tests {
         {"finding":"writes-in-memory","share":0.9}, {"finding":"buffered-engine","engine":"libaio"},
         {"finding":"assumed","what":"x","value":"y"}, {"finding":"too-short","seconds":2.0}, {"finding":"device-idle","busy":0.1},
         {"finding":"rate-above-depth","achieved":9900.0,"allowed":9.9},
+        {"finding":"no-storage","what":"ioengine=null"}, {"finding":"paused","in_flight":0.95,"depth":32.0},
+        {"finding":"cut-short","short":100,"dropped":7},
         {"finding":"conflicts","count":3,"share":0.02}, {"finding":"unobserved","what":"x","why":"y"}
     ]"#;
 

@@ -211,6 +211,9 @@ fn findings(curve: &Curve) -> Vec<Cause> {
                     | Finding::TooShort { .. }
                     | Finding::DeviceIdle { .. }
                     | Finding::RateAboveDepth { .. }
+                    | Finding::Paused { .. }
+                    | Finding::CutShort { .. }
+                    | Finding::Errors { .. }
             )
     };
     let all = curve.findings.iter().chain(curve.runs.iter().flat_map(|run| &run.findings));

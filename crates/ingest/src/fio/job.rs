@@ -35,6 +35,8 @@ pub(super) struct JobResult {
     pub(super) syncs: Option<Got>,
     /// The first error number.
     pub(super) error: u64,
+    /// Number of tolerated errors (`continue_on_error`), and the first of them.
+    pub(super) errors: (u64, i32),
     /// Whether it is fio's sum of all clients, which repeats the other results.
     pub(super) is_total: bool,
 }
@@ -51,6 +53,8 @@ pub(super) struct Got {
     pub(super) mean_s: Option<f64>,
     pub(super) quantiles: Vec<(f64, f64)>,
     pub(super) lasted_s: Option<f64>,
+    /// Operations that were cut short, and that were dropped.
+    pub(super) incomplete: [f64; 2],
     pub(super) line: u64,
     pub(super) field: String,
 }
@@ -75,6 +79,18 @@ impl Got {
         (iops - expected).abs() <= 0.05 * expected.max(iops) + 1.0 / lasted_s
     }
 
+    /// The mean size of its operations. Sizes of equal loads scatter by run, and text has three digits: rounded to 1/32 of
+    /// the power of two below, at least a sector.
+    fn mean_block(&self) -> Option<f64> {
+        let exact = self.bytes_s.zip(self.lasted_s).zip(self.operations.filter(|count| *count > 0.0));
+        let mean = match exact {
+            Some(((bytes_s, lasted_s), operations)) => bytes_s * lasted_s / operations,
+            None => self.bytes_s? / self.iops.filter(|iops| *iops > 0.0)?,
+        };
+        let step = (mean.log2().floor().exp2() / 32.0).max(512.0);
+        Some((mean / step).round() * step).filter(|block| *block > 0.0)
+    }
+
     /// Combines concurrent results. Quantiles cannot be combined.
     fn combined(all: &[&Self]) -> Self {
         let sum = |of: fn(&Self) -> Option<f64>| all.iter().map(|got| of(got)).sum::<Option<f64>>();
@@ -94,6 +110,7 @@ impl Got {
                 _ => Vec::new(),
             },
             lasted_s: all.iter().filter_map(|got| got.lasted_s).reduce(f64::max),
+            incomplete: [0, 1].map(|kind| all.iter().map(|got| got.incomplete[kind]).sum()),
             line: all.first().map_or(0, |got| got.line),
             field: all.first().map_or_else(String::new, |got| got.field.clone()),
         }
@@ -132,6 +149,13 @@ impl JobResult {
         self.offering.rate.is_none() && !self.pauses
     }
 
+    /// Mean number of operations in flight (Little 1961) and the depth, if pauses leave the depth unused.
+    pub(super) fn in_flight_beside_pauses(&self) -> Option<(f64, f64)> {
+        let total = self.total().filter(|_| self.pauses && self.offering.rate.is_none())?;
+        let (in_flight, depth) = (total.iops? * total.mean_s?, self.setting.depth?);
+        (in_flight < MIN_IN_FLIGHT * depth).then_some((in_flight, depth))
+    }
+
     /// Adds a caution if its numbers are inconsistent.
     fn doubt(&self, out: &mut Builder) {
         for (direction, _, got) in self.present().into_iter().filter(|(_, _, got)| !got.is_sound()) {
@@ -152,8 +176,11 @@ impl JobResult {
         let scope =
             out.scope(ReadingScope { host: self.host.clone(), part: self.part.clone(), ..ReadingScope::default() });
         let mut count = 0;
+        // Pauses determine the rate: a load that offers the completed operations by the clock.
+        let is_paused = self.in_flight_beside_pauses().is_some();
         let mut put = |test: String, setting: Setting, got: &Got, is_part: bool, out: &mut Builder| {
             let origin = got.origin(&self.name, out);
+            let rate = if is_paused { got.iops } else { self.offering.rate };
             out.evidence(ReadingEvidence {
                 setting,
                 iops: got.iops,
@@ -161,7 +188,7 @@ impl JobResult {
                 mean_s: got.mean_s,
                 quantiles: got.quantiles.clone(),
                 lasted_s: got.lasted_s,
-                offering: self.offering.clone(),
+                offering: Offering { rate, ..self.offering.clone() },
                 findings: self.findings.clone(),
                 is_part,
                 ..ReadingEvidence::new(scope, test, origin)
@@ -169,12 +196,14 @@ impl JobResult {
             count += 1;
         };
         let present = self.present();
+        let block_of = |got: &Got| self.setting.block_bytes.or_else(|| got.mean_block());
         if let Some(total) = self.total() {
-            put(self.name.clone(), Setting { reads: self.share(), ..self.setting.clone() }, &total, is_member, out);
+            let setting = Setting { reads: self.share(), block_bytes: block_of(&total), ..self.setting.clone() };
+            put(self.name.clone(), setting, &total, is_member, out);
         }
         if present.len() > 1 {
             for (name, reads, got) in present {
-                let setting = Setting { reads, ..self.setting.clone() };
+                let setting = Setting { reads, block_bytes: block_of(got), ..self.setting.clone() };
                 put(format!("{}, its {name}", self.name), setting, got, true, out);
             }
         }
@@ -185,6 +214,9 @@ impl JobResult {
         count
     }
 }
+
+/// Share of the depth in flight from which pauses are negligible.
+const MIN_IN_FLIGHT: f64 = 0.9;
 
 /// Maximum jobs of a file.
 pub(super) const MAX_JOBS: usize = 100_000;
@@ -300,6 +332,7 @@ fn combined(jobs: &[JobResult], parts: &str) -> JobResult {
         mixed: got(|job| &job.mixed),
         syncs: None,
         error: 0,
+        errors: (0, 0),
         is_total: false,
     }
 }

@@ -190,6 +190,11 @@ fn read_job(
         let got = entry.get(key)?.as_object()?;
         Some(read_direction(got, format!("jobs[{index}].{key}"))).filter(Got::is_any)
     };
+    let (reads, writes, trims, mixed) = (direction("read"), direction("write"), direction("trim"), direction("mixed"));
+    // fio's default; with other operations, the output lacks some options.
+    if options.rw.is_none() && options.is_complete && [&writes, &trims, &mixed].iter().all(|other| other.is_none()) {
+        options.rw = reads.as_ref().map(|_| "read".to_owned());
+    }
     let mut syncs = direction("sync");
     // With fewer results than jobs, each result covers several (`group_reporting`, which may be missing).
     let jobs = options.jobs.or(options.rw.is_some().then_some(1.0));
@@ -203,12 +208,16 @@ fn read_job(
         processor: processor(entry),
         pauses: options.pauses(),
         findings: Vec::new(),
-        reads: direction("read"),
-        writes: direction("write"),
-        trims: direction("trim"),
-        mixed: direction("mixed"),
+        reads,
+        writes,
+        trims,
+        mixed,
         syncs: None,
         error: number(entry, "error").unwrap_or(0.0).abs() as u64,
+        errors: (
+            number(entry, "total_err").unwrap_or(0.0) as u64,
+            number(entry, "first_error").unwrap_or(0.0).abs() as i32,
+        ),
         name,
         is_total: false,
     };
@@ -243,6 +252,7 @@ fn read_direction(direction: &Map<String, Value>, field: String) -> Got {
         mean_s,
         quantiles: quantiles.unwrap_or_default(),
         lasted_s: number(direction, "runtime").map(|ms| ms / 1e3).filter(|seconds| *seconds > 0.0),
+        incomplete: ["short_ios", "drop_ios"].map(|key| number(direction, key).unwrap_or(0.0)),
         line: 0,
         field,
     }

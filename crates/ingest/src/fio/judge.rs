@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use super::job::{Got, JobResult};
 use crate::bench::MIN_SECONDS;
-use crate::json::number_at as number;
+use crate::json::{number_at as number, text_at};
 
 /// Share of the bytes or operations that have to be missing at the device for a finding: journals, metadata and
 /// counters that start and end at other times account for less.
@@ -21,6 +21,64 @@ const SECTOR: f64 = 512.0;
 /// queued behavior with non-buffered I/O").
 const WAITS_WHEN_BUFFERED: [&str; 1] = ["libaio"];
 
+/// Engines that transfer no data of storage (fio's documentation of `ioengine`): `null` pretends to, and others use
+/// processors, networks, commands, or names and lengths of files.
+const NO_STORAGE: [&str; 15] = [
+    "null",
+    "cpuio",
+    "net",
+    "netsplice",
+    "rdma",
+    "exec",
+    "filecreate",
+    "filestat",
+    "filedelete",
+    "dircreate",
+    "dirstat",
+    "dirdelete",
+    "ftruncate",
+    "falloc",
+    "page_fault",
+];
+/// Directories that Linux hosts have in memory (`tmpfs`).
+const MEMORY_DIRECTORIES: [&str; 3] = ["/dev/shm", "/run/shm", "/run/user"];
+
+/// A device without storage.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum DiskSubstitute {
+    /// `null_blk`, which discards.
+    Null,
+    /// `brd` and `zram`.
+    Memory,
+}
+
+impl DiskSubstitute {
+    /// By the kernel's name of a device, such as `nullb0`.
+    fn of(name: &str) -> Option<Self> {
+        let is =
+            |kind: &str| name.strip_prefix(kind).is_some_and(|number| number.starts_with(|c: char| c.is_ascii_digit()));
+        match () {
+            () if is("nullb") => Some(Self::Null),
+            () if is("ram") || is("zram") => Some(Self::Memory),
+            () => None,
+        }
+    }
+
+    const fn driver(self) -> &'static str {
+        match self {
+            Self::Null => "null_blk",
+            Self::Memory => "brd or zram",
+        }
+    }
+
+    fn finding(self, what: &str) -> Finding {
+        match self {
+            Self::Null => Finding::NoStorage { what: what.to_owned() },
+            Self::Memory => Finding::InMemory { what: what.to_owned() },
+        }
+    }
+}
+
 /// Counters of all disks of a test.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct DiskUse {
@@ -28,6 +86,8 @@ pub(super) struct DiskUse {
     writes: DirectionUse,
     /// Largest share of the time that a disk had operations in flight.
     busy: Option<f64>,
+    /// If all disks are of this kind.
+    substitute: Option<DiskSubstitute>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -48,7 +108,8 @@ impl DiskUse {
                 DirectionUse::new(at("ios"), at("merges"), at("sectors"))
             };
             let busy = number(disk, "util").map(|percent| percent / 100.0);
-            let used = Self { reads: direction("read"), writes: direction("write"), busy };
+            let substitute = text_at(disk, "name").and_then(DiskSubstitute::of);
+            let used = Self { reads: direction("read"), writes: direction("write"), busy, substitute };
             (disk.contains_key("aggr_read_ios"), used)
         }))
     }
@@ -61,7 +122,7 @@ impl DiskUse {
 
     /// `vda: ios=57184/10, sectors=457472/80, merge=0/3, ticks=7883/2, in_queue=7886, util=48.04%`; sectors since 3.36.
     pub(super) fn of_line(line: &str) -> Option<Self> {
-        let (_, counters) = line.split_once(": ")?;
+        let (name, counters) = line.split_once(": ")?;
         let value =
             |key: &str| counters.split(',').find_map(|counter| counter.trim().strip_prefix(key)?.strip_prefix('='));
         let pair = |key: &str| {
@@ -74,7 +135,8 @@ impl DiskUse {
             DirectionUse::new(Some(operations[index]), at(merges), at(sectors))
         };
         let busy = value("util").and_then(|text| text.trim_end_matches('%').parse::<f64>().ok());
-        Some(Self { reads: direction(0), writes: direction(1), busy: busy.map(|percent| percent / 100.0) })
+        let (busy, substitute) = (busy.map(|percent| percent / 100.0), DiskSubstitute::of(name.trim()));
+        Some(Self { reads: direction(0), writes: direction(1), busy, substitute })
     }
 
     /// The sum of the compound disks, or of the plain ones if they carried more: a compound disk is listed with its
@@ -95,6 +157,7 @@ impl DiskUse {
             reads: self.reads.and(other.reads),
             writes: self.writes.and(other.writes),
             busy: [self.busy, other.busy].into_iter().flatten().reduce(f64::max),
+            substitute: self.substitute.filter(|kind| other.substitute == Some(*kind)),
         }
     }
 }
@@ -169,6 +232,8 @@ pub(super) fn judge(jobs: &mut [JobResult], disks: Option<DiskUse>) {
     let unwritten = disks.and_then(|disks| missing(disks.writes, |job| job.writes.as_ref()));
     for job in jobs {
         let mut findings = own(job);
+        let substitute = disks.and_then(|disks| disks.substitute).filter(|_| !findings.iter().any(is_about_place));
+        findings.extend(substitute.map(|substitute| substitute.finding(substitute.driver())));
         if through_cache(&&*job) {
             let buffered = job.offering.direct == Some(false);
             let unread = unread.filter(|_| reads(job));
@@ -183,9 +248,42 @@ pub(super) fn judge(jobs: &mut [JobResult], disks: Option<DiskUse>) {
     }
 }
 
-/// Findings that follow from a job's options and processor time.
+fn is_about_place(finding: &Finding) -> bool {
+    matches!(finding, Finding::NoStorage { .. } | Finding::InMemory { .. })
+}
+
+/// The finding about an engine or a place without storage.
+fn find_substitute(job: &JobResult) -> Option<Finding> {
+    let engine = job.offering.engine.as_deref().filter(|engine| NO_STORAGE.contains(engine));
+    if let Some(engine) = engine {
+        return Some(Finding::NoStorage { what: format!("ioengine={engine}") });
+    }
+    // fio separates files by colons.
+    job.part.split(':').find_map(|path| {
+        let is_within = |directory: &&str| {
+            path.strip_prefix(*directory).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        };
+        if MEMORY_DIRECTORIES.iter().any(is_within) {
+            return Some(Finding::InMemory { what: path.to_owned() });
+        }
+        Some(DiskSubstitute::of(path.strip_prefix("/dev/").unwrap_or(path))?.finding(path))
+    })
+}
+
+/// Findings that follow from a job's options, errors and processor time.
 pub(super) fn own(job: &JobResult) -> Vec<Finding> {
-    let mut findings = Vec::new();
+    let mut findings: Vec<Finding> = find_substitute(job).into_iter().collect();
+    if job.error != 0 {
+        findings.push(Finding::Fault { what: format!("fio ended the job with error {}", job.error) });
+    } else if job.errors.0 > 0 {
+        findings.push(Finding::Errors { count: job.errors.0, errno: job.errors.1 });
+    }
+    let directions = [&job.reads, &job.writes, &job.trims, &job.mixed];
+    let [short, dropped] =
+        [0, 1].map(|kind| directions.iter().copied().flatten().map(|got| got.incomplete[kind]).sum::<f64>() as u64);
+    findings.extend((short + dropped > 0).then_some(Finding::CutShort { short, dropped }));
+    let paused = job.in_flight_beside_pauses();
+    findings.extend(paused.map(|(in_flight, depth)| Finding::Paused { in_flight, depth }));
     if job.offering.direct == Some(false) {
         let engine = job.offering.engine.as_deref().filter(|engine| WAITS_WHEN_BUFFERED.contains(engine));
         let depth = job.setting.depth.filter(|depth| *depth > 1.0).map(|depth| depth as u32);

@@ -140,6 +140,7 @@ fn direction(fields: &mut TerseFields<'_>, version: u32, line: u64, field: &str)
         mean_s: [total, completion].into_iter().find(|mean| *mean > 0.0),
         quantiles,
         lasted_s: Some(runtime_ms / 1e3).filter(|seconds| *seconds > 0.0),
+        incomplete: [0.0; 2],
         line,
         field: field.to_owned(),
     })

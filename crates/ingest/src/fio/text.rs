@@ -1,6 +1,6 @@
 //! fio's text output, versions 2 and 3; several runs in a file, each line possibly with the prefix `<host>`.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 
 use plimsoll_language::label;
 
@@ -64,6 +64,8 @@ struct Clients {
     is_complete: bool,
     /// Whether several clients were announced before the results of the first.
     is_ambiguous: bool,
+    /// All connected clients.
+    connected: BTreeSet<String>,
 }
 
 impl Clients {
@@ -75,6 +77,20 @@ impl Clients {
             self.announced.push_back(host.to_owned());
         }
         self.is_next = true;
+    }
+
+    fn connect(&mut self, host: &str) {
+        if self.connected.len() < Self::MAX_CLIENTS && !self.connected.contains(host) {
+            self.connected.insert(host.to_owned());
+        }
+    }
+
+    /// Names of connected clients without results, if others have some.
+    fn without_results(&self, jobs: &[JobResult]) -> Option<String> {
+        let has_results = |host: &String| jobs.iter().any(|job| job.host == **host);
+        let missing: Vec<&str> = self.connected.iter().filter(|host| !has_results(host)).map(String::as_str).collect();
+        // A single client has no prefix, and its results no host.
+        (self.is_used && !missing.is_empty() && !jobs.is_empty()).then(|| missing.join(", "))
     }
 
     /// The client of a job whose line has no name.
@@ -110,6 +126,17 @@ impl LineFormat for FioText {
         };
         let trimmed = line.trim();
         self.clients.is_used |= !host.is_empty();
+        if !host.is_empty() {
+            self.clients.connect(host);
+        }
+        // `hostname=db1, be=0, 64-bit, os=Linux`: the clients of a run connect at its beginning.
+        if let Some(name) = trimmed.strip_prefix("hostname=").and_then(|rest| rest.split(',').next()) {
+            if !self.jobs.is_empty() {
+                self.flush(out);
+            }
+            self.clients.connect(name);
+            return Ok(());
+        }
         if trimmed.is_empty() && !host.is_empty() {
             self.clients.announce(host);
             return Ok(());
@@ -155,10 +182,14 @@ impl LineFormat for FioText {
 impl FioText {
     /// Emits the jobs so far.
     fn flush(&mut self, out: &mut Builder) {
-        if std::mem::take(&mut self.clients).is_ambiguous {
+        let mut jobs = std::mem::take(&mut self.jobs);
+        let clients = std::mem::take(&mut self.clients);
+        if clients.is_ambiguous {
             out.caution(None, Doubt::NamelessClients);
         }
-        let mut jobs = std::mem::take(&mut self.jobs);
+        if let Some(hosts) = clients.without_results(&jobs) {
+            out.caution(None, Doubt::ClientsWithoutResults { hosts });
+        }
         judge::judge(&mut jobs, DiskUse::of_lines(&std::mem::take(&mut self.disks)));
         self.is_ended = false;
         self.emitted += emit(&jobs, out);
@@ -304,7 +335,7 @@ impl FioText {
     fn issued(&mut self, line: &str) {
         let Some((_, totals)) = line.split_once("total=") else { return };
         let totals = totals.split([' ', ';']).next().unwrap_or("");
-        let of = |part: &str| part.rsplit('=').next().and_then(|count| count.parse().ok());
+        let of = |part: &str| part.rsplit('=').next().and_then(|count| count.parse::<f64>().ok());
         let counts: Vec<f64> = totals.split(['/', ',']).map_while(of).collect();
         let Some(job) = self.jobs.last_mut() else { return };
         for (got, count) in [&mut job.reads, &mut job.writes, &mut job.trims].into_iter().zip(&counts) {
@@ -315,6 +346,17 @@ impl FioText {
         // The fourth counts flushes, since version 3.
         if let (Some(syncs), Some(count)) = (&mut job.syncs, counts.get(3).filter(|count| **count > 0.0)) {
             syncs.operations = Some(*count);
+        }
+        // `short=0,0,0,0 dropped=0,0,0,0`, or `short=r=0/w=0/d=0, drop=r=0/w=0/d=0`.
+        for (kind, keys) in [["short="; 2], ["dropped=", "drop="]].into_iter().enumerate() {
+            let Some((_, rest)) = keys.iter().find_map(|key| line.split_once(key)) else { continue };
+            let listed = rest.split([' ', ';']).next().unwrap_or("").trim_end_matches(',');
+            let counts = listed.split(['/', ',']).map_while(of);
+            for (got, count) in [&mut job.reads, &mut job.writes, &mut job.trims].into_iter().zip(counts) {
+                if let Some(got) = got {
+                    got.incomplete[kind] = count;
+                }
+            }
         }
     }
 }

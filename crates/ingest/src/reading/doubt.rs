@@ -283,6 +283,8 @@ pub enum Doubt {
     FailedJob { job: String, error: u64 },
     #[error("{job}: {expected:.0} {direction} per second, but the results of the clients add up to {sum:.0}: copy the \
         results of all clients")] ClientsMissing { job: String, direction: &'static str, expected: f64, sum: f64 },
+    #[error("no results of {hosts}: these clients ended early or lost their connection, so that sums lack them; repeat the \
+        test, or leave them out")] ClientsWithoutResults { hosts: String },
     #[error("the last run has no end (`Run status group`): let it finish, and copy the whole file")] UnfinishedRun,
     #[error("fio prints results of clients without their names: hosts are assigned in the order of the lines `<host>`; \
         --output-format=json has the names")] NamelessClients,

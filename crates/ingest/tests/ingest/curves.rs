@@ -68,6 +68,94 @@ fn direct_reads_that_reached_the_device_have_no_finding() {
 
 /// Read-ahead reads in large operations: only the bytes show whether the device served them.
 #[test]
+fn results_without_storage_are_void() {
+    let disk = r#"{"name":"nullb0","read_ios":600100,"write_ios":10,"util":99.5}"#;
+    let at = |options: &str, disk: &str| fio(&format!(r#"{options},"direct":"1""#), 600_000, disk, (5.0, 9.0));
+    for engine in ["null", "cpuio", "netsplice", "filestat"] {
+        let options = format!(r#""rw":"randread","ioengine":"{engine}","iodepth":"32""#);
+        check(&at(&options, ""), &[&format!("Void: ioengine={engine} transfers no data of storage")]);
+    }
+    let places = [
+        ("/dev/shm/t", "Void: /dev/shm/t keeps its data in memory"),
+        ("/data/t:/dev/shm", "Void: /dev/shm keeps its data in memory"),
+        ("/dev/ram1", "Void: /dev/ram1 keeps its data in memory"),
+        ("/dev/nullb0", "Void: /dev/nullb0 transfers no data of storage"),
+    ];
+    for (place, expected) in places {
+        check(&at(&format!(r#"{RANDOM},"filename":"{place}""#), ""), &[expected]);
+    }
+    check(&at(RANDOM, disk), &["Void: null_blk transfers no data of storage"]);
+    for place in ["/dev/shmem/t", "/dev/ramdisk", "/data/nullb0/t"] {
+        check(&at(&format!(r#"{RANDOM},"filename":"{place}""#), ""), &[]);
+    }
+}
+
+#[test]
+fn failed_and_incomplete_operations_have_findings() {
+    let text = fio(&format!(r#"{RANDOM},"direct":"1""#), 600_000, "", (5.0, 9.0));
+    let changed = |from: &str, to: &str| {
+        assert!(text.contains(from));
+        text.replacen(from, to, 1)
+    };
+    check(&changed(r#""error":0"#, r#""error":5"#), &["Void: the target failed: fio ended the job with error 5"]);
+    check(
+        &changed(r#""error":0"#, r#""error":0,"total_err":3,"first_error":5"#),
+        &["Caution: 3 operations failed, most with errno 5"],
+    );
+    check(
+        &changed(r#""total_ios":600000"#, r#""total_ios":600000,"short_ios":100,"drop_ios":7"#),
+        &["Caution: 100 operations transferred fewer bytes than requested, and 7 were dropped"],
+    );
+}
+
+#[test]
+fn pauses_determine_the_rate() {
+    let options = format!(r#"{RANDOM},"direct":"1","thinktime":"5000","thinktime_blocks":"10""#);
+    let paused = fio(&options, 114_000, "", (1.0, 1.0));
+    check(
+        &paused,
+        &["Caution: its jobs paused between operations (thinktime), which limited their rate: 0.24 operations"],
+    );
+    let curve = only(&paused);
+    let Pace::Open { rate, .. } = curve.runs[0].offered else { panic!("{:?}", curve.runs[0].offered) };
+    assert_eq!(rate.as_f64(), 1_900.0);
+    assert_eq!(curve.runs[0].figures.steadiness, Steadiness::Unknown);
+    // Pauses that leave the depth in flight change no figure.
+    let filled = fio(&options, 14_943_000, "", (1.0, 1.0));
+    check(&filled, &[]);
+    assert_eq!(only(&filled).runs[0].offered, Pace::Closed { depth: 32 });
+}
+
+#[test]
+fn several_sizes_have_their_mean() {
+    let block = |options: &str, bytes: u64| {
+        let text = fio(RANDOM, 600_000, "", (1.0, 1.0)).replacen(r#""bs":"4k""#, options, 1);
+        let (from, to) = (600_000 * 4096 / 60, 600_000 * bytes / 60);
+        let text = text.replacen(&format!(r#""bw_bytes":{from}"#), &format!(r#""bw_bytes":{to}"#), 1);
+        only(&text).conditions.streams[0].mix.sizes.largest()
+    };
+    assert_eq!(block(r#""bssplit":"4k/50:64k/50""#, 34_816), Bytes::kib(34));
+    assert_eq!(block(r#""bs":"64k,4k""#, 65_536), Bytes::kib(64));
+    assert_eq!(block(r#""bsrange":"32k-96k""#, 65_301), Bytes::kib(64));
+    assert_eq!(block(r#""blocksize":"64k""#, 65_301), Bytes::kib(64));
+}
+
+#[test]
+fn default_order_is_sequential_reads() {
+    let options = r#""ioengine":"libaio","iodepth":"32""#;
+    let curve = only(&fio(options, 600_000, "", (1.0, 1.0)));
+    assert_eq!(curve.runs[0].offered, Pace::Closed { depth: 32 });
+    assert_eq!(curve.conditions.streams[0].pattern, Pattern::Sequential);
+    // Writes are not fio's default: the output lacks options.
+    let writes = fio(options, 600_000, "", (1.0, 1.0)).replacen(r#""write""#, r#""other""#, 1).replacen(
+        r#""read""#,
+        r#""write""#,
+        1,
+    );
+    assert_eq!(read(&writes).evidence[0].setting.sequential, None);
+}
+
+#[test]
 fn sequential_reads_are_judged_by_bytes() {
     let sequential = r#""rw":"read","ioengine":"psync""#;
     let ahead = r#"{"name":"vda","read_ios":18800,"read_sectors":4812800,"write_ios":1,"util":99.0}"#;

@@ -257,6 +257,10 @@ fn results_of_clients_have_hosts_in_text() {
     let expected = vec![(String::new(), 3_000.0), ("db1".to_owned(), 1_000.0), ("db2".to_owned(), 2_000.0)];
     let each = format!("{begins}<db1> \n{}<db2> \n{}{sum}", result(1_000), result(2_000));
     assert_eq!(hosts(&each), (expected.clone(), 0));
+    let connected = "hostname=db3, be=0, 64-bit, os=Linux\nhostname=db1, be=0\n";
+    let lost = reading("", &format!("{connected}{each}client <db3>: timeout on SEND_ETA\n"));
+    let [caution] = &lost.cautions[..] else { panic!("{:?}", lost.cautions) };
+    assert!(caution.doubt.to_string().starts_with("no results of db3: "), "{}", caution.doubt);
     // The last line of the progress precedes a name without a line end.
     let progress = "Jobs: 2 (f=2): [w(2)][100.0%][w=12M][w=3000 IOPS][eta 00m:00s]\r          ";
     let redrawn = each.replacen("<db1> \n", &format!("{progress}\r<db1> \n"), 1);
@@ -265,6 +269,18 @@ fn results_of_clients_have_hosts_in_text() {
     // Both hosts are announced before the first result: their order is a guess.
     let late = format!("{begins}<db1> \n<db2> \n{}{status}{}{status}{sum}", result(1_000), result(2_000));
     assert_eq!(hosts(&late), (expected, 1));
+}
+
+#[test]
+fn incomplete_operations_of_text_have_a_finding() {
+    for counts in [
+        "total=700000,0,0,0 short=3,0,0,0 dropped=1,0,0,0",
+        "total=r=700000/w=0/d=0, short=r=3/w=0/d=0, drop=r=1/w=0/d=0",
+    ] {
+        let text = text_with_disks(690_000, "").replacen("total=700000,0,0,0 short=0,0,0,0 dropped=0,0,0,0", counts, 1);
+        let findings = &reading("", &text).evidence[0].findings;
+        assert!(findings.contains(&Finding::CutShort { short: 3, dropped: 1 }), "{findings:?}");
+    }
 }
 
 #[test]

@@ -31,6 +31,16 @@ impl Finding {
             Self::RateAboveDepth { achieved, allowed } => format!(
                 "{achieved:.0} operations a second are more than the {allowed:.1} that depth and mean response time allow"
             ),
+            Self::NoStorage { what } => {
+                say!("{what} transfers no data of storage: the figures do not describe storage")
+            }
+            Self::Paused { in_flight, depth } => say!(
+                "its jobs paused between operations (thinktime), which limited their rate: {in_flight:.2} operations were in \
+                 flight on average, not the depth of {depth:.0}"
+            ),
+            Self::CutShort { short, dropped } => {
+                say!("{short} operations transferred fewer bytes than requested, and {dropped} were dropped")
+            }
             _ => self.database_text(),
         }
     }
@@ -43,6 +53,11 @@ impl Finding {
                 "state it (fio: JSON output; tables: columns block, reads), or leave out what depends on it"
             }
             Self::TooShort { .. } => "repeat it for a minute or longer (fio: time_based, runtime and ramp_time)",
+            Self::NoStorage { .. } => {
+                "test a file or device of the storage (fio: ioengine=io_uring or libaio, with direct=1)"
+            }
+            Self::Paused { .. } => "leave out thinktime to measure the limits of the storage",
+            Self::CutShort { .. } => "check the kernel log (dmesg), and that the range lies within the file or device",
             Self::RateAboveDepth { .. } => "check the columns of depth, rate and response time, and its unit",
             _ => "check that the tested file is on that device, and repeat the test with direct I/O (fio: direct=1)",
         }
