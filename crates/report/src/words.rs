@@ -204,6 +204,9 @@ pub fn limit(curve: &Curve) -> Option<String> {
             label!("No limit was reached: the storage carried each of the offered loads.").into()
         }
         LoadLine::At { .. } | LoadLine::Beyond { .. } => say!("Throughput is the limit: no run exceeded {max}."),
+        LoadLine::Never { least, objective } if *least <= objective.limit => {
+            say!("Throughput is the limit: no run exceeded {max}.")
+        }
         LoadLine::Never { .. } => label!("Latency is the limit: even the lightest load misses the objective.").into(),
         LoadLine::Refused { .. } => return None,
     })

@@ -72,6 +72,12 @@ impl Counted {
         match line {
             LoadLine::At { iops, .. } => say!("{} keep {objective}", self.rate(iops)),
             LoadLine::Beyond { iops, .. } => say!("at least {} keep {objective}", self.rate(iops)),
+            LoadLine::Never { least, .. } if *least <= objective.limit => {
+                say!(
+                    "none: the storage did not keep up with the lightest load (lowest {} {least})",
+                    objective.bounded()
+                )
+            }
             LoadLine::Never { least, .. } => {
                 let measure = objective.bounded();
                 say!("none: {objective} was missed even at the lightest load (lowest {measure} {least})")

@@ -59,6 +59,8 @@ fn load_lines() {
     let least = Span::from_micros(1_420);
     let never = "none: p99 <= 1 ms was missed even at the lightest load (lowest p99 1.42 ms)";
     check(LoadLine::Never { objective, least }, never);
+    let behind = "none: the storage did not keep up with the lightest load (lowest p99 420 us)";
+    check(LoadLine::Never { objective, least: Span::from_micros(420) }, behind);
 }
 
 #[test]

@@ -176,6 +176,9 @@ fn verdict(line: &LoadLine) -> String {
     match line {
         LoadLine::At { .. } => label!("the objective binds").to_owned(),
         LoadLine::Beyond { .. } => label!("met at the highest load: a lower bound").to_owned(),
+        LoadLine::Never { least, objective } if *least <= objective.limit => {
+            label!("offered rate not reached").to_owned()
+        }
         LoadLine::Never { least, .. } => say!("missed: lowest {} {least}", line.objective().bounded()),
         LoadLine::Refused { why, .. } => match why {
             NoLine::Scatter { low, high, .. } if *low > 0.0 => {
