@@ -15,6 +15,8 @@ pub enum JobNote {
     LatencyFromSchedule,
     /// `slat` is part of `clat`.
     NoSubmissionLatency,
+    /// Buffered I/O of a target without a page cache, executed as direct I/O.
+    NoPageCache,
     /// `unlink=1` of a file that no job created.
     FileRetained { path: String },
 }

@@ -177,7 +177,7 @@ fn run_jobs(
     for finding in &findings {
         notes.write(finding.text());
     }
-    forms.write(&pages::jobs(&outcome.report, &target.ground.facts().source, &findings), Vec::new)?;
+    forms.write(&pages::jobs(&outcome.report, &target.ground.facts().source, &plan.notes, &findings), Vec::new)?;
     for note in &remaining {
         notes.write(job_note(note));
     }

@@ -1,5 +1,6 @@
 //! Results of fio's jobs: the rate of each group, and rates and latencies of each job.
 
+use plimsoll_fio::JobNote;
 use plimsoll_fio::print::{DirectionResult, DiskUse, FioReport, JobReport};
 use plimsoll_language::{label, say};
 use plimsoll_record::{Finding, Source};
@@ -9,14 +10,15 @@ use super::curves::findings as build_findings;
 use crate::findings;
 use crate::number;
 use crate::page::{Block, Cell, Column, ColumnKind, Fact, Headline, Page, PageSection, Table};
+use crate::words::job_note;
 use crate::words::offer::megabytes;
 use crate::words::source_word;
 
 /// Names of the directions, in the order of [`JobReport::lanes`].
 const DIRECTIONS: [&str; 3] = ["read", "write", "trim"];
 
-/// Results of fio's jobs, and doubts about the figures of their target.
-pub fn jobs(report: &FioReport, source: &Source, doubts: &[Finding]) -> Page {
+/// Results of fio's jobs, notes on their deviations, and doubts about the figures of their target.
+pub fn jobs(report: &FioReport, source: &Source, notes: &[JobNote], doubts: &[Finding]) -> Page {
     let groups = group_directions(report);
     let rates: Vec<String> = groups
         .iter()
@@ -34,6 +36,7 @@ pub fn jobs(report: &FioReport, source: &Source, doubts: &[Finding]) -> Page {
         PageSection::new(label!("Groups"), vec![Block::Table(group_table(&groups))]),
         PageSection::new(label!("Jobs"), vec![Block::Table(job_table(report))]),
         PageSection::new(label!("Disks"), vec![Block::Table(disk_table(&report.disks))]),
+        PageSection::bare(label!("Notes"), vec![Block::Facts(notes.iter().map(note_fact).collect())]),
         PageSection::bare(label!("Errors"), vec![Block::Facts(report.jobs.iter().flat_map(errors).collect())]),
         build_findings(&findings::of_target(doubts, source)),
     ];
@@ -45,6 +48,10 @@ pub fn jobs(report: &FioReport, source: &Source, doubts: &[Finding]) -> Page {
         sections,
         ..Page::default()
     }
+}
+
+fn note_fact(note: &JobNote) -> Fact {
+    Fact::new(label!("note"), job_note(note))
 }
 
 /// Directions of a job that have operations.

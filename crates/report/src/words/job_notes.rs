@@ -21,6 +21,10 @@ pub fn job_note(note: &JobNote) -> String {
             label!("lat is measured from the scheduled start of an operation, clat from its submission").to_owned()
         }
         JobNote::NoSubmissionLatency => label!("slat is not measured: submission time is included in clat").to_owned(),
+        JobNote::NoPageCache => {
+            label!("the target has no page cache: the figures of buffered jobs are those of direct I/O (direct=1)")
+                .to_owned()
+        }
         JobNote::FileRetained { path } => say!("{path}: unlink=1 is ignored, as no job created the file"),
     }
 }

@@ -104,6 +104,10 @@ struct Planner<'a> {
 
 impl Planner<'_> {
     fn job(&mut self, index: usize, job: &FioJob, placing: Placing) {
+        if job.flow.engine == Engine::Null && matches!(self.context.lookup.meaning, PathMeaning::Space(_)) {
+            let why = label!("ioengine=null transfers no data of the target; use another engine");
+            return self.faults.push(format!("{}: {}: {why}", job.place, job.name));
+        }
         self.notes(job);
         while self.plan.stages.len() <= placing.stage as usize {
             self.plan.stages.push(Vec::new());
@@ -243,12 +247,19 @@ impl Planner<'_> {
 
     /// Notes on deviations of a job, each once.
     fn notes(&mut self, job: &FioJob) {
-        let notes = [self.engine_note(job), verify_note(job), rate_note(job), submission_note(job)];
+        let notes =
+            [self.engine_note(job), self.cache_note(job), verify_note(job), rate_note(job), submission_note(job)];
         for note in notes.into_iter().flatten() {
             if !self.plan.notes.contains(&note) {
                 self.plan.notes.push(note);
             }
         }
+    }
+
+    /// Files of the host have a page cache; a target of `--on` has none.
+    fn cache_note(&self, job: &FioJob) -> Option<JobNote> {
+        let is_buffered = !job.files.direct || job.flow.engine == Engine::Mmap;
+        (is_buffered && matches!(self.context.lookup.meaning, PathMeaning::Space(_))).then_some(JobNote::NoPageCache)
     }
 
     fn engine_note(&self, job: &FioJob) -> Option<JobNote> {

@@ -29,6 +29,17 @@ fn a_station_gives_what_it_has() {
     assert_eq!(folder.names("."), ["job.fio"], "no file is made");
 }
 
+#[test]
+fn buffered_jobs_on_a_model_have_a_note_on_the_page() {
+    let folder = JobFolder::new("page-cache-note");
+    for (direct, count) in [(0, 1), (1, 0)] {
+        let words = "--name=j --rw=randread --size=64k --on station(1,1ms) --output=o --markdown=p.md";
+        let output = folder.run(&format!("{words} --direct={direct}"));
+        assert!(output.status.success(), "{}", stderr(&output));
+        assert_eq!(folder.read("p.md").matches("no page cache").count(), count, "direct={direct}");
+    }
+}
+
 /// The disk of the system takes 10 ms, that of the data 1 ms; the machine lets 500 operations a second pass.
 #[test]
 fn disks_of_a_server_serve_their_own_files_within_the_limits_of_the_machine() {
