@@ -1,5 +1,6 @@
 //! Findings about a result, from its own output: whether its operations reached the device, and what held them up.
 
+use plimsoll_language::say;
 use plimsoll_record::Finding;
 use serde_json::{Map, Value};
 
@@ -274,7 +275,7 @@ fn find_substitute(job: &JobResult) -> Option<Finding> {
 pub(super) fn own(job: &JobResult) -> Vec<Finding> {
     let mut findings: Vec<Finding> = find_substitute(job).into_iter().collect();
     if job.error != 0 {
-        findings.push(Finding::Fault { what: format!("fio ended the job with error {}", job.error) });
+        findings.push(Finding::Fault { what: say!("fio ended the job with error {}", job.error) });
     } else if job.errors.0 > 0 {
         findings.push(Finding::Errors { count: job.errors.0, errno: job.errors.1 });
     }

@@ -1,7 +1,7 @@
 //! Sentences and remedies of findings about results of other programs.
 
 use super::Finding;
-use plimsoll_language::say;
+use plimsoll_language::{label, say};
 
 /// Shares above are shown with a decimal: 99.9 % is not all.
 const NEARLY_ALL: f64 = 0.995;
@@ -45,7 +45,7 @@ impl Finding {
         }
     }
 
-    pub(super) const fn imported_remedy(&self) -> &'static str {
+    pub(super) fn imported_remedy(&self) -> &'static str {
         match self {
             Self::WritesInMemory { .. } => "repeat it with direct I/O (fio: direct=1), or with a flush at the end",
             Self::BufferedEngine { .. } => "repeat it with direct I/O (fio: direct=1)",
@@ -54,10 +54,12 @@ impl Finding {
             }
             Self::TooShort { .. } => "repeat it for a minute or longer (fio: time_based, runtime and ramp_time)",
             Self::NoStorage { .. } => {
-                "test a file or device of the storage (fio: ioengine=io_uring or libaio, with direct=1)"
+                label!("test a file or device of the storage (fio: ioengine=io_uring or libaio, with direct=1)")
             }
-            Self::Paused { .. } => "leave out thinktime to measure the limits of the storage",
-            Self::CutShort { .. } => "check the kernel log (dmesg), and that the range lies within the file or device",
+            Self::Paused { .. } => label!("leave out thinktime to measure the limits of the storage"),
+            Self::CutShort { .. } => {
+                label!("check the kernel log (dmesg), and that the range lies within the file or device")
+            }
             Self::RateAboveDepth { .. } => "check the columns of depth, rate and response time, and its unit",
             _ => "check that the tested file is on that device, and repeat the test with direct I/O (fio: direct=1)",
         }

@@ -32,11 +32,12 @@ pub fn jobs(report: &FioReport, source: &Source, notes: &[JobNote], doubts: &[Fi
         })
         .collect();
     let text = if rates.is_empty() { label!("no operations").to_owned() } else { rates.join(label!("; ")) };
+    let notes = notes.iter().map(|note| Fact::new(label!("note"), job_note(note))).collect();
     let sections = vec![
         PageSection::new(label!("Groups"), vec![Block::Table(group_table(&groups))]),
         PageSection::new(label!("Jobs"), vec![Block::Table(job_table(report))]),
         PageSection::new(label!("Disks"), vec![Block::Table(disk_table(&report.disks))]),
-        PageSection::bare(label!("Notes"), vec![Block::Facts(notes.iter().map(note_fact).collect())]),
+        PageSection::bare(label!("Notes"), vec![Block::Facts(notes)]),
         PageSection::bare(label!("Errors"), vec![Block::Facts(report.jobs.iter().flat_map(errors).collect())]),
         build_findings(&findings::of_target(doubts, source)),
     ];
@@ -48,10 +49,6 @@ pub fn jobs(report: &FioReport, source: &Source, notes: &[JobNote], doubts: &[Fi
         sections,
         ..Page::default()
     }
-}
-
-fn note_fact(note: &JobNote) -> Fact {
-    Fact::new(label!("note"), job_note(note))
 }
 
 /// Directions of a job that have operations.

@@ -105,7 +105,7 @@ struct Planner<'a> {
 impl Planner<'_> {
     fn job(&mut self, index: usize, job: &FioJob, placing: Placing) {
         if job.flow.engine == Engine::Null && matches!(self.context.lookup.meaning, PathMeaning::Space(_)) {
-            let why = label!("ioengine=null transfers no data of the target; use another engine");
+            let why = label!("ioengine=null transfers no data: use another");
             return self.faults.push(format!("{}: {}: {why}", job.place, job.name));
         }
         self.notes(job);

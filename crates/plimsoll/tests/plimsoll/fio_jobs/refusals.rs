@@ -64,10 +64,7 @@ fn invalid_jobs_are_refused() {
     check("--name=a --rw=write --size=64k --readonly", "writes (rw=write), and --readonly");
     check("--name=a --rw=randread --size=64k --random_distribution=zipf:1.1:0.5", "with a centre");
     check("--name=a --rw=randread --size=64k --latency_target=1ms", "plimsoll measure finds the load line");
-    check(
-        "--name=a --rw=randread --size=64k --on station(1,1ms) --ioengine=null",
-        "null transfers no data of the target",
-    );
+    check("--name=a --rw=randread --size=64k --on station(1,1ms) --ioengine=null", "null transfers no data");
     check("--name=a --rw=randread --size=64k --on /tmp", "files are named in the job");
     check("--name=a --rw=randread --size=64k --numjobs=257 --on station(1,1ms)", "more than 256 concurrent clones");
     check("--name=a --rw=randread --size=64k --client=host", "plimsoll speaks to no other fio");
