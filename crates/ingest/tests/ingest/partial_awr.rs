@@ -179,11 +179,12 @@ fn rows_of_top_events_are_read_by_their_words() {
     }
     let text = with_reads(plain);
     let ruler = text.lines().position(|line| line.starts_with("------------------------------ ----------")).unwrap();
-    let unruled: String =
-        text.lines().enumerate().filter(|(at, _)| *at != ruler).map(|(_, l)| l.to_owned() + "\n").collect();
-    let trimmed: String = text.lines().map(|line| line.trim_start().to_owned() + "\n").collect();
-    let indented: String = text.lines().map(|line| format!("    {line}\n")).collect();
-    let tabs: String = text.lines().map(|line| line.replace("     ", "\t") + "\n").collect();
+    let each_line = |change: &dyn Fn(&str) -> String| text.lines().map(change).collect::<Vec<_>>().join("\n");
+    let unruled = text.lines().enumerate().filter(|(at, _)| *at != ruler).map(|(_, line)| line);
+    let unruled = unruled.collect::<Vec<_>>().join("\n");
+    let trimmed = each_line(&|line| line.trim_start().to_owned());
+    let indented = each_line(&|line| format!("    {line}"));
+    let tabs = each_line(&|line| line.replace("     ", "\t"));
     for text in [unruled, trimmed, indented, tabs] {
         assert_eq!(of_reads(&text), expected, "{text}");
     }
