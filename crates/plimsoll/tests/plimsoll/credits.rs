@@ -63,8 +63,9 @@ fn load_line_is_without_credits_at_any_effort() {
     };
     run(&["--quick"]);
     run(&[]);
-    let text = words(&folder.text(&["simulate", "aws/gp2:100GiB", "--quick"]));
-    assert!(text.lines().count() <= 24 && text.contains("caution with burst credits 2"), "{text}");
+    let screen = Folder::new("lasting-screen").env("PLIMSOLL_DETAILS", "0");
+    let text = words(&screen.text(&["simulate", "aws/gp2:100GiB", "--quick"]));
+    assert!(text.contains("caution with burst credits 2"), "{text}");
     let details = words(&folder.text(&["simulate", "aws/gp2:100GiB", "--quick", "--details"]));
     assert!(details.contains("by the catalogue's model without burst credits"), "{details}");
 }
@@ -75,8 +76,8 @@ fn credits_of_a_stage_are_used_up_too() {
     let folder = Folder::new("stage-credits");
     let simulated = folder.json(&["simulate", "aws/st1:500GiB", "--quick", "--block-size", "1MiB"]);
     let line = simulated["load_line"]["iops"]["value"].as_f64().expect("a load line");
-    // 40 MiB/s for each TiB.
-    assert!((14.0..=21.0).contains(&line), "{line}");
+    // 40 MiB/s for each TiB, on a disk that random arrivals keep waiting.
+    assert!((11.0..=19.6).contains(&line), "{line}");
     assert!(find(&simulated, "line-on-credits").is_some(), "{}", simulated["findings"]);
     let none = folder.json(&["simulate", "aws/gp3:100GiB", "--quick"]);
     assert!(find(&none, "line-on-credits").is_none() && none["source"].get("credits").is_none());
@@ -101,7 +102,8 @@ fn products_of_suites_jobs_and_requirements_carry_their_doubts() {
     let parsed = folder.json(&[&suite[..], &["--measure", "1s"]].concat());
     assert_eq!(parsed["source"]["credits"], "spent");
     assert!(find(&parsed, "full-credits").is_some() && find(&parsed, "model-doubted").is_some());
-    let text = folder.text(&[&suite[..], &["--measure", "1s"]].concat());
+    let screen = Folder::new("doubts-screen").env("PLIMSOLL_DETAILS", "0");
+    let text = screen.text(&[&suite[..], &["--measure", "1s"]].concat());
     assert!(text.lines().count() <= 25, "{text}");
     let place = |part: &str| text.find(part).unwrap_or_else(|| panic!("no {part} in\n{text}"));
     assert!(place("Random Read 4KB (QD=32)") < place("Details"), "{text}");

@@ -11,7 +11,7 @@ use crate::latency::LatencyUnit;
 use crate::page::{Block, Cell, Column, Fact, Headline, Item, Page, PageSection, Table, Visibility};
 use crate::{number, words};
 
-/// Maximum number of findings above the figures.
+/// Maximum number of findings above the figures, with their number if there are more.
 const MAX_CAUTIONS: usize = 3;
 
 /// Compares two sides. `names` are the runs of each side, `sheets` the runs of both sides in the same order.
@@ -33,10 +33,14 @@ pub fn comparison(names: [&[String]; 2], comparison: &Comparison, sheets: &[Shee
         PageSection::new(label!("Different conditions"), vec![Block::Items(conditions)]),
     ];
     let labels = number_labels(&names.concat());
-    let mut cautions = list_doubts(sheets.iter().map(|sheet| sheet.curve), &labels);
-    let others = cautions.len().saturating_sub(MAX_CAUTIONS);
-    cautions.truncate(MAX_CAUTIONS);
-    cautions.extend((others > 0).then(|| say!("{others} other findings of the runs: --details")));
+    // Without a verdict there is none to limit.
+    let has_verdict = !matches!(comparison.verdict, Verdict::NotComparable(_));
+    let judged = sheets.iter().map(|sheet| sheet.curve).filter(|_| has_verdict);
+    let mut cautions = list_doubts(judged, &labels);
+    if cautions.len() > MAX_CAUTIONS {
+        let others = cautions.split_off(MAX_CAUTIONS - 1).len();
+        cautions.push(say!("{others} other findings of the runs: --details"));
+    }
     if !sheets.is_empty() {
         let [chart, table] = overlay(sheets, &labels);
         sections.extend([chart, PageSection { visibility: Visibility::Detail, ..table }]);
