@@ -3,7 +3,7 @@
 //! The generic cell rate algorithm (ITU-T I.371) keeps a theoretical arrival time instead of a bucket that has to be
 //! refilled: exact at any rate and any interval between calls.
 
-use plimsoll_units::{Bytes, Instant, Kind, Op, Span};
+use plimsoll_units::{Bytes, Instant, Op, Span};
 
 use crate::spec::Rate;
 
@@ -62,8 +62,6 @@ impl Limit {
     #[inline]
     fn cost(&self, op: &Op) -> u64 {
         match (self.rate, self.unit) {
-            // No provider documents that it counts flushes, which transfer no data.
-            _ if op.kind == Kind::Flush => 0,
             (Rate::Bytes(_), _) => u64::from(op.length),
             (Rate::Operations(_), None) => 1,
             (Rate::Operations(_), Some(unit)) => u64::from(op.length).div_ceil(unit.get()).max(1),

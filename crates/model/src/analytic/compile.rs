@@ -45,12 +45,6 @@ pub(super) fn count(chain: &ChainSpec) -> usize {
     chain.stages().iter().map(|named| 1 + named.stage.insides().into_iter().map(count).sum::<usize>()).sum()
 }
 
-/// Rates and curves do not count flushes (see `limit.rs`).
-const fn passes_at_once(stage: &StageSpec, kind: Kind) -> bool {
-    let is_rate = matches!(stage, StageSpec::Limit { .. } | StageSpec::Pressure { .. } | StageSpec::Curve { .. });
-    is_rate && matches!(kind, Kind::Flush)
-}
-
 impl<'a> Compiler<'a> {
     /// The network of a chain whose first stage has the number `first` of `stages` in the whole model, for `flows` with
     /// their shares.
@@ -96,7 +90,6 @@ impl<'a> Compiler<'a> {
 
     fn stage(&mut self, spec: &'a StageSpec, stage: usize, flow: CentreFlow, at: NetworkPosition) -> Node {
         match spec {
-            _ if passes_at_once(spec, flow.kind) => Node::Series(Vec::new()),
             StageSpec::Limit { rate, burst, unit } => {
                 let cost = match (rate, unit) {
                     (Rate::Bytes(_), _) => flow.length,
@@ -126,6 +119,7 @@ impl<'a> Compiler<'a> {
                 };
                 Node::Series(vec![self.served_at(centre, transfer, at), latency])
             }
+            StageSpec::Curve { .. } if flow.kind == Kind::Flush => Node::Series(Vec::new()),
             StageSpec::Curve { points } => self.curve(stage, points, at),
             StageSpec::Stall { every, length } => {
                 let (every, length) = (every.as_nanos() as f64, length.as_nanos() as f64);

@@ -223,8 +223,6 @@ fn windows_and_arrays() {
             ("", "window(8: station(64, 100us, exponential)) then link(50us)"),
             ("", "window(8: bank(16, 100us)) then link(50us)"),
             ("f=0.01", "bank(16, 90us, flush 400us) then link(10us)"),
-            // The limit counts half of the operations.
-            ("f=0.5 r=0", "limit(8000) then station(16, 200us, exponential) then link(25us, 500MB/s)"),
             ("l=64", "bank(32 of 16KiB, 90us, 400MB/s) then link(10us)"),
             ("", "stripe(2, 64KiB: window(4: bank(8, 100us, exponential))) then link(10us)"),
             ("l=512", "stripe(2, 64KiB: station(1, 200us, exponential) then link(10us))"),

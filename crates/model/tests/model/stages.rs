@@ -65,16 +65,6 @@ fn burst_credits_last_as_long_as_documented() {
 }
 
 #[test]
-fn limits_do_not_count_flushes() {
-    let ops = [op(Kind::Flush, 0, 0), op(Kind::Write, 0, 4096), op(Kind::Flush, 0, 0), op(Kind::Write, 4096, 4096)];
-    for limit in ["limit(1000)", "limit(1000 per 16KiB)"] {
-        assert_eq!(together(limit, &ops), [0, 0, 0, 1_000_000], "{limit}");
-    }
-    let delayed = together("pressure(1000, burst 1, delay 2ms) then link(1us)", &ops);
-    assert_eq!(delayed, [1_000, 1_000, 1_000, 2_001_000]);
-}
-
-#[test]
 fn large_operations_count_as_several_units() {
     let reads: Vec<Op> = (0..4).map(|i| op(Kind::Read, i * MIB, MIB)).collect();
     assert_eq!(together("limit(1000 per 256KiB)", &reads), [0, 4_000_000, 8_000_000, 12_000_000]);
