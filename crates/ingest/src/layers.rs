@@ -112,14 +112,17 @@ fn layer(name: &str) -> Layer {
 
 /// `_Total`, `All volumes`, `Grand Total`, `-total-`, `合計`, and means of other rows.
 fn is_sum(name: &str) -> bool {
-    const SUMS: &str = "all total sum overall gesamt summe 合計 総計 全体 average avg mean mittelwert 平均";
-    const KINDS: &str = "volumes disks devices luns drives hosts datastores total grand sum ボリューム ディスク";
-    let is = |list: &str, word: &str| list.split(' ').any(|name| name == word);
+    let is_total = |word: &str| {
+        matches!(word, "all" | "total" | "sum" | "overall" | "gesamt" | "summe" | "合計" | "総計" | "全体")
+            || matches!(word, "average" | "avg" | "mean" | "mittelwert" | "平均")
+    };
+    let is_kind = |word: &str| {
+        matches!(word, "volumes" | "disks" | "devices" | "luns" | "drives" | "hosts" | "datastores" | "grand")
+            || matches!(word, "ボリューム" | "ディスク")
+    };
     let lower = name.to_lowercase();
     let mut words = lower.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty()).peekable();
-    words.peek().is_some()
-        && words.clone().any(|word| is(SUMS, word))
-        && words.all(|word| is(SUMS, word) || is(KINDS, word))
+    words.peek().is_some() && words.clone().any(is_total) && words.all(|word| is_total(word) || is_kind(word))
 }
 
 /// `md2`, `md_d0`, `dev9-2`.

@@ -14,8 +14,7 @@ use plimsoll_fio::{FioCommand, Flags, HELP, JobNote, Question, command, engine_h
 use plimsoll_language::{label, say};
 use plimsoll_measure::read_model;
 use plimsoll_record::{Source, Subject};
-use plimsoll_report::pages;
-use plimsoll_report::words::job_note;
+use plimsoll_report::{pages, words::job_note};
 use plimsoll_suite::fio::{
     JobFiles, JobsOutcome, NamedDisk, PathLookup, PathMeaning, PlanContext, PlannedJobs, StagePlan, find_file,
     is_directory, plan, unix_ms, with_surroundings,
@@ -174,9 +173,7 @@ fn run_jobs(
     outcome.failures.iter().chain(&outcome.log_errors).for_each(say);
     results.report(&outcome.report)?;
     let findings = target.ground.findings();
-    for finding in &findings {
-        notes.write(finding.text());
-    }
+    findings.iter().map(plimsoll_record::Finding::text).for_each(|text| notes.write(text));
     forms.write(&pages::jobs(&outcome.report, &target.ground.facts().source, &plan.notes, &findings), Vec::new)?;
     for note in &remaining {
         notes.write(job_note(note));

@@ -6,9 +6,8 @@ mod socket_activation;
 use std::path::Path;
 
 use anyhow::Context;
-use plimsoll_front::Checksums;
-use plimsoll_front::notify::News;
 use plimsoll_front::sockets::ListenAddress;
+use plimsoll_front::{Checksums, notify::News};
 use plimsoll_language::{label, say};
 use plimsoll_report::Page;
 use plimsoll_report::words::volume as words;

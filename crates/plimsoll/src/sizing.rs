@@ -9,8 +9,7 @@ use plimsoll_choose::what_if::Tuning;
 use plimsoll_language::{label, say};
 use plimsoll_measure::list_readings;
 use plimsoll_measure::sizing::{SizingRequest, SizingScope, SizingSearch, WhatIfRequest, check_capacity};
-use plimsoll_report::Shortfall;
-use plimsoll_report::words::{slower_than_unpriced, uncarried};
+use plimsoll_report::{Shortfall, words};
 use plimsoll_units::Bytes;
 use plimsoll_web::Threads;
 
@@ -27,15 +26,12 @@ type Fragment = (fn(&Sizing) -> Option<String>, fn(&Sizing) -> Vec<String>);
 pub fn run(args: &SizeArgs) -> Result<(), CliError> {
     let sizing = gates::guard(&args.gates, || size_inputs(args))?;
     let is_carried = !sizing.choices.is_empty() || !sizing.layouts.is_empty();
-    // Conditions on nothing are undetermined.
-    let is_undetermined = sizing.best().is_none() && !args.gates.fail_if.is_empty();
-    let shortfall = if is_carried {
-        // The price of a slower configuration does not decide whether one as fast as today has it.
-        let unpriced = slower_than_unpriced(&sizing).filter(|_| !args.gates.fail_if.is_empty());
-        unpriced.map(|reason| Shortfall { reason, is_undetermined: true })
-    } else {
-        Some(Shortfall { reason: uncarried(&sizing), is_undetermined })
-    };
+    // Conditions on nothing are undetermined, and on a slower configuration beside faster ones without a price.
+    let has_conditions = !args.gates.fail_if.is_empty();
+    let unpriced = || words::slower_than_unpriced(&sizing).filter(|_| has_conditions);
+    let reason = if is_carried { unpriced() } else { Some(words::uncarried(&sizing)) };
+    let is_undetermined = is_carried || sizing.best().is_none() && has_conditions;
+    let shortfall = reason.map(|reason| Shortfall { reason, is_undetermined });
     let named = [(sizing.required.subject.clone(), &sizing)];
     gates::decide_beside(&args.gates, &named, |gate, sizing| gate.judge_sizing(sizing), shortfall.as_ref())
 }

@@ -138,14 +138,9 @@ impl Watch {
         Ok(())
     }
 
-    /// The limit that decides the present state.
-    fn deciding_limit(&self) -> Option<usize> {
-        Some(self.watcher.state()?.deciding_limit(self.period)?.limit())
-    }
-
     fn update_step(&mut self) {
-        let Some((offer, limit)) = self.watcher.offer().zip(self.deciding_limit()) else { return };
-        let terms = self.offers.terms_for(offer);
-        self.step = Some(self.watcher.next_step(limit, self.period, &self.offers.catalogue, &terms));
+        let Some((offer, limit)) = self.watcher.offer().zip(self.watcher.deciding_limit(self.period)) else { return };
+        let (catalogue, terms) = (&self.offers.catalogue, self.offers.terms_for(offer));
+        self.step = Some(self.watcher.next_step(limit, self.period, catalogue, &terms));
     }
 }

@@ -64,6 +64,11 @@ impl WatchState {
 }
 
 impl Watcher {
+    /// The limit that decides the present state.
+    pub fn deciding_limit(&self, period: WatchPeriod) -> Option<usize> {
+        Some(self.state()?.deciding_limit(period)?.limit())
+    }
+
     /// The cheapest change that lifts a limit, for the operations of the interval with its highest use in the period.
     pub fn next_step(&self, limit: usize, period: WatchPeriod, catalogue: &Catalogue, terms: &PriceTerms) -> LimitStep {
         LimitStep { limit, lift: self.find_lift(limit, period, catalogue, terms) }

@@ -117,7 +117,8 @@ fn judge_value(value: String, peers: &[String]) -> Option<LastLine> {
             (false, false, true) => Some(LastLine::Doubtful(value)),
         };
     };
-    let of_peers: Vec<usize> = peers.iter().filter_map(|peer| decimals(peer)).collect();
+    let numbers: Vec<&String> = peers.iter().filter(|peer| decimals(peer).is_some()).collect();
+    let of_peers: Vec<usize> = numbers.iter().filter_map(|peer| decimals(peer)).collect();
     match of_peers.first() {
         Some(first) if *first > 0 && of_peers.iter().all(|own| own == first) => match own < *first {
             true if of_peers.len() > 1 => Some(LastLine::Cut(value)),
@@ -126,7 +127,8 @@ fn judge_value(value: String, peers: &[String]) -> Option<LastLine> {
         },
         // Whole numbers, or decimals of any length: only a value that is shorter than all others may be a beginning.
         _ => {
-            (peers.len() > 1 && peers.iter().all(|peer| peer.len() > value.len())).then_some(LastLine::Doubtful(value))
+            let is_shorter = numbers.len() > 1 && numbers.iter().all(|peer| peer.len() > value.len());
+            is_shorter.then_some(LastLine::Doubtful(value))
         }
     }
 }

@@ -93,7 +93,7 @@ fn terse_lines_of_each_version_are_read() {
         format!("{head};{both}{trim};1.0%;2.0%;10;0;5\n")
     };
     let expected: Vec<String> =
-        MIXED.iter().map(|line| line.replace("random", "-").replace("8192 64 4", "- - -")).collect();
+        MIXED.iter().map(|line| line.replace("random", "-").replace("8192 64 4", "8192 - -")).collect();
     let expected: Vec<&str> = expected.iter().map(String::as_str).collect();
     for (version, more, trims) in [(2, 5, false), (3, 5, false), (4, 5, true), (5, 11, true)] {
         check("", &line(version, more, trims), "fio-terse", &expected);

@@ -46,12 +46,7 @@ pub fn server(flags: &Flags) -> Result<Option<(Model, Vec<NamedDisk>)>, CliError
     }
     let machine = flags.machine.as_deref().map(|machine| machine_limits(machine, &mut offers)).transpose()?;
     let parts = || disks.iter().map(|(_, model)| model).chain(&machine);
-    let mut doubts: Vec<Finding> = Vec::new();
-    for doubt in parts().flat_map(NamedModel::doubts) {
-        if !doubts.contains(&doubt) {
-            doubts.push(doubt);
-        }
-    }
+    let doubts: Vec<Finding> = parts().flat_map(NamedModel::doubts).collect();
     let credits = parts().find_map(NamedModel::credits);
     let models = disks.iter().map(|(_, model)| (model.name.clone(), model.model.clone())).collect();
     let machine = machine.map(|machine| (machine.name, machine.model));

@@ -8,9 +8,8 @@ use anyhow::Context;
 use plimsoll_cloud::{Cloud, CloudError, Endpoints, Options, ServiceMounts, state_directory};
 use plimsoll_front::sockets::{ListenAddress, ListenAddressError, Listening, SocketAccess};
 use plimsoll_language::{label, say};
-use plimsoll_service::Service;
-use plimsoll_service::client::Client;
 use plimsoll_service::http::{Control, Entrance};
+use plimsoll_service::{Service, client::Client};
 
 use crate::args::CloudArgs;
 use crate::cli_error::CliError;

@@ -8,9 +8,8 @@ use plimsoll_front::iscsi::{TargetSettings, Targets};
 use plimsoll_front::sockets::{ListenAddress, Listening, SocketAccess, SocketFile};
 use plimsoll_front::{Server, TlsMode};
 use plimsoll_language::{label, say};
-use plimsoll_service::IscsiOptions;
-use plimsoll_service::client::CONTROL_SOCKET;
 use plimsoll_service::http::{Entrance, Token};
+use plimsoll_service::{IscsiOptions, client::CONTROL_SOCKET};
 
 use crate::args::{ServeArgs, TlsArgs};
 use crate::cli_error::CliError;

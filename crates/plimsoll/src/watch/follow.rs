@@ -62,7 +62,8 @@ impl Watch {
                 Err(why) if reading <= 1 && self.samples.is_empty() => return Err(CliError::Failed(why.into())),
                 Err(why) => self.trouble = Some(why.to_string()),
             }
-            if reading % STEP_EVERY == 0 || self.deciding_limit() != self.step.as_ref().map(|step| step.limit) {
+            let limit = self.watcher.deciding_limit(self.period);
+            if reading % STEP_EVERY == 0 || limit != self.step.as_ref().map(|step| step.limit) {
                 self.update_step();
             }
             self.show(screen.as_ref(), &mut console, &metrics);

@@ -60,23 +60,23 @@ pub(crate) fn describe_grade(curve: &Curve) -> Option<(Grade, String)> {
     }
     let mut grade = Grade::High;
     let mut reasons = Vec::new();
-    let mut add = |at_most: Grade, reason: String| {
-        grade = grade.min(at_most);
+    let mut add = |max_grade: Grade, reason: String| {
+        grade = grade.min(max_grade);
         reasons.push(reason);
     };
-    let (at_most, reason) = width(line);
-    add(at_most, reason);
-    let (at_most, reason) = generator(basis, line, &curve.source);
-    add(at_most, reason);
+    let (max_grade, reason) = width(line);
+    add(max_grade, reason);
+    let (max_grade, reason) = generator(basis, line, &curve.source);
+    add(max_grade, reason);
     if let Some((first, second)) = basis.halves {
         let apart = (second / first).ln().abs();
         let word = if apart <= HALVES_AGREE { label!("agree") } else { label!("differ") };
-        let at_most = if apart <= HALVES_AGREE { Grade::High } else { Grade::Fair };
-        let at_most = if basis.fell { Grade::Low } else { at_most };
-        add(at_most, say!("its halves {word} ({} and {})", number::three(first), number::three(second)));
+        let max_grade = if apart <= HALVES_AGREE { Grade::High } else { Grade::Fair };
+        let max_grade = if basis.fell { Grade::Low } else { max_grade };
+        add(max_grade, say!("its halves {word} ({} and {})", number::three(first), number::three(second)));
     }
-    if let Some((at_most, reason)) = lapses(basis) {
-        add(at_most, reason);
+    if let Some((max_grade, reason)) = lapses(basis) {
+        add(max_grade, reason);
     }
     if let Some(reason) = neighbours(curve) {
         add(Grade::Fair, reason);

@@ -55,8 +55,13 @@ impl Model {
     }
 
     /// Adds doubts about its figures.
-    pub fn doubted(self, doubts: Vec<Finding>) -> Self {
-        Self { doubts, ..self }
+    pub fn doubted(mut self, doubts: impl IntoIterator<Item = Finding>) -> Self {
+        for doubt in doubts {
+            if !self.doubts.contains(&doubt) {
+                self.doubts.push(doubt);
+            }
+        }
+        self
     }
 
     /// Resets the model and puts it behind the page cache of a host: workers without direct I/O go through the cache.
