@@ -25,7 +25,7 @@ use datafusion::physical_plan::ExecutionPlan;
 use datafusion::prelude::SessionConfig;
 use datafusion_proto::protobuf::{LogicalPlanNode, PhysicalPlanNode};
 
-use crate::folder::process_name;
+use crate::folder::WorkFolder;
 use crate::replay::{ABORTS_AFTER_WRITE, CLAIMED_VERSION, FleetCodec, PAUSE};
 use crate::tls::{Tls, TlsOptions};
 
@@ -60,7 +60,7 @@ pub struct ExecutorOptions {
     /// Address and port of the scheduler
     #[arg(long, default_value = "127.0.0.1:50050")]
     pub scheduler: SocketAddr,
-    /// Folder for temporary results. A new folder is made in it at each start
+    /// Folder for temporary results. A new folder is made in it at each start, and removed at the end
     #[arg(long)]
     pub work: PathBuf,
     /// Buckets at a time
@@ -183,8 +183,7 @@ pub fn run_executor(options: &ExecutorOptions) -> Result<()> {
     let tls = options.tls.read_for(options.bind)?;
     let own_tls = tls.clone();
     // The folder of an earlier process would serve results that the scheduler has given up.
-    let work = options.work.join(format!("executor-{}", process_name()));
-    std::fs::create_dir_all(&work).with_context(|| format!("create {}", work.display()))?;
+    let work = WorkFolder::create(&options.work)?;
     let config = ExecutorProcessConfig {
         bind_host: host_of(options.bind),
         external_host: Some(host_of(options.bind)),
@@ -194,7 +193,7 @@ pub fn run_executor(options: &ExecutorOptions) -> Result<()> {
         scheduler_port: options.scheduler.port(),
         scheduler_connect_timeout_seconds: 30,
         vcores: options.cores,
-        work_dir: Some(work.display().to_string()),
+        work_dir: Some(work.path.display().to_string()),
         job_data_ttl_seconds: RESULT_TTL_S,
         job_data_clean_up_interval_seconds: 60,
         executor_heartbeat_interval_seconds: options.heartbeat,

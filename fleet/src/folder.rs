@@ -200,3 +200,46 @@ pub fn remove_leftovers(folder: &Path) -> Result<()> {
     }
     Ok(())
 }
+
+/// A folder for temporary results of this process, removed at its end.
+#[derive(Debug)]
+pub struct WorkFolder {
+    /// Its path.
+    pub path: PathBuf,
+    _lock: File,
+}
+
+/// First part of the names of these folders.
+const WORK: &str = "executor-";
+/// Locked while the process runs.
+const LOCK: &str = ".lock";
+
+impl WorkFolder {
+    /// Makes a folder in `parent`, and removes those of processes that ended without their removal.
+    pub fn create(parent: &Path) -> Result<Self> {
+        fs::create_dir_all(parent).with_context(|| format!("create {}", parent.display()))?;
+        for entry in fs::read_dir(parent)? {
+            let entry = entry?;
+            let is_work = entry.file_name().to_string_lossy().starts_with(WORK);
+            let lock = is_work.then(|| File::open(entry.path().join(LOCK)).ok()).flatten();
+            if lock.is_some_and(|lock| lock.try_lock().is_ok()) {
+                fs::remove_dir_all(entry.path()).with_context(|| format!("remove {}", entry.path().display()))?;
+            }
+        }
+        // Under another name until it is locked.
+        let hidden = parent.join(format!(".{WORK}{}", process_name()));
+        fs::create_dir(&hidden).with_context(|| format!("create {}", hidden.display()))?;
+        let lock = File::create(hidden.join(LOCK))?;
+        lock.lock()?;
+        let path = parent.join(format!("{WORK}{}", process_name()));
+        fs::rename(&hidden, &path)?;
+        Ok(Self { path, _lock: lock })
+    }
+}
+
+impl Drop for WorkFolder {
+    fn drop(&mut self) {
+        // What is left over is removed by the next executor.
+        let _ = fs::remove_dir_all(&self.path);
+    }
+}

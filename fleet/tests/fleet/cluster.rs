@@ -132,6 +132,27 @@ fn finish(cluster: &Cluster<'_>, mut job: Process, out: &str) -> bool {
     succeeded
 }
 
+/// Folders of executors below a folder.
+fn work_folders(work: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(work).into_iter().flatten();
+    entries.map(|entry| entry.unwrap().path()).collect()
+}
+
+#[test]
+fn folders_of_killed_executors_are_removed_by_the_next_one() {
+    let folder = TestFolder::new("folders");
+    let mut cluster = Cluster::start(&folder, "0");
+    let work = folder.path("work-a");
+    let first = work_folders(&work);
+    assert_eq!(first.len(), 1);
+    cluster.executors.clear();
+    cluster.scheduler = None;
+    assert_eq!(work_folders(&work), first, "a killed process removes nothing");
+    cluster.start_all("0", &[]);
+    let second = work_folders(&work);
+    assert!(second.len() == 1 && second != first, "{second:?}");
+}
+
 fn finished_buckets(results: &Path) -> usize {
     let Ok(entries) = fs::read_dir(results) else { return 0 };
     let names = entries.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned());
