@@ -221,9 +221,6 @@ impl Ingested {
         if self.rejected > 0 {
             text.push_str(&format!("\nrejected rows with reasons: {}", folder.join("rejected").display()));
         }
-        if self.refused_files > 0 {
-            text.push_str(&format!("\nnote: {} files were not read to their end", self.refused_files));
-        }
         if self.without_config > 0 {
             let count = self.without_config;
             text.push_str(&format!("\nnote: {count} volumes have no configuration: give one with --inventory"));

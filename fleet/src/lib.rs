@@ -26,7 +26,7 @@ mod what_if;
 use std::io::Write;
 use std::process::ExitCode;
 
-use anyhow::Result;
+use anyhow::{Result, ensure};
 use clap::{Parser, Subcommand};
 
 use cluster::{ExecutorOptions, SchedulerOptions};
@@ -96,7 +96,10 @@ fn run(command: &Command) -> Result<String> {
             let mut progress = |line: &str| {
                 let _ = writeln!(std::io::stderr(), "{line}");
             };
-            Ok(ingest::ingest(options, &mut progress)?.to_text(&options.folder))
+            let ingested = ingest::ingest(options, &mut progress)?;
+            let (text, refused) = (ingested.to_text(&options.folder), ingested.refused_files);
+            ensure!(refused == 0, "{refused} of {} files not read to their end; {text}", options.files.len());
+            Ok(text)
         }
         Command::Replay(options) => what_if::run(options),
         Command::Rightsize(options) => rightsize::rightsize(options),
