@@ -2,6 +2,8 @@
 //!
 //! Tables: `metrics` (points), `volumes`, `verdicts` (after `rightsize`).
 
+mod percentiles;
+
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -29,6 +31,7 @@ use crate::points::point_schema;
 use crate::rightsize::monthly_micros;
 use crate::terms::today;
 use crate::volumes::{FleetVolume, FleetVolumes};
+use percentiles::VolumePercentile;
 
 /// Options of `sql`.
 #[derive(Debug, Args)]
@@ -36,7 +39,8 @@ pub struct SqlOptions {
     /// Folder of the fleet
     pub folder: PathBuf,
     /// Query. Functions: `ceiling_iops(config, block_bytes)`, price(config, region, date) in millionths a month,
-    /// carries(config, iops, mbps, `mean_ms`)
+    /// carries(config, iops, mbps, `mean_ms`); as a table, the exact percentile of each volume:
+    /// volume_percentile('iops', 0.99)
     pub query: String,
     /// Form of the result
     #[arg(long, value_enum, default_value_t = SqlForm::Table)]
@@ -96,6 +100,7 @@ async fn context_of(folder: &Folder) -> Result<SessionContext> {
         let options = ParquetReadOptions::default();
         context.register_parquet("verdicts", verdicts.display().to_string(), options).await?;
     }
+    context.register_udtf("volume_percentile", Arc::new(VolumePercentile::new(folder.files()?)));
     let catalogue = Catalogue::built_in();
     for kind in [Function::CeilingIops, Function::Price, Function::Carries] {
         context.register_udf(ScalarUDF::from(CatalogueFunction::new(kind, catalogue.clone())));

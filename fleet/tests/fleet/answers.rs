@@ -245,6 +245,41 @@ fn disagreements_with_compute_optimizer_have_reasons() {
     assert!(error.contains("is no export of EBS volumes of Compute Optimizer"), "{error}");
 }
 
+/// Each volume's percentile agrees with that of the engine, across months and with missing values.
+#[test]
+fn volume_percentiles_agree_with_the_engine() {
+    let folder = TestFolder::new("percentiles");
+    let mut rows = String::from("VolumeId,Time,R,W\n");
+    for hour in 0..1_500_u64 {
+        let at = 1_767_225_600 + hour * 3_600;
+        for volume in 0..5 {
+            let reads =
+                if (hour + volume) % 7 == 0 { String::new() } else { (hour * 7_919 % (997 + volume)).to_string() };
+            rows.push_str(&format!("vol-{volume},{at},{reads},{}\n", hour % 13));
+        }
+    }
+    let (input, fleet) = (folder.write("points.csv", &rows), folder.path("fleet"));
+    let columns = "id=VolumeId,time=Time,period=3600,read_ops=R,write_ops=W";
+    succeed(&["ingest", arg(&fleet), arg(&input), "--columns", columns, "--buckets", "2"]);
+    let differences = |name: &str, value: &str, share: &str| {
+        let query = format!(
+            "select count(*) as volumes, max(abs(a.value - b.value)) < 1e-9 as equal from volume_percentile('{name}', {share}) a \
+             join (select volume, percentile_cont({share}) within group (order by {value}) as value from metrics \
+             group by volume) b on a.volume = b.volume"
+        );
+        succeed(&["sql", arg(&fleet), &query, "--format", "csv"])
+    };
+    for share in ["0", "0.5", "0.99", "1"] {
+        assert_eq!(differences("read_ops", "cast(read_ops as double)", share), "volumes,equal\n5,true\n");
+    }
+    let rate = "cast(read_ops + write_ops as double) / period_s";
+    assert_eq!(differences("iops", rate, "0.95"), "volumes,equal\n5,true\n");
+    let unknown = "select * from volume_percentile('bytes_per_second', 0.5) where value is null";
+    assert_eq!(succeed(&["sql", arg(&fleet), unknown, "--format", "csv"]).lines().count(), 6);
+    let error = fail(&["sql", arg(&fleet), "select * from volume_percentile('reads', 0.5)"]);
+    assert!(error.contains("'iops', 'bytes_per_second', or of read_ops"), "{error}");
+}
+
 #[test]
 fn sql_has_the_tables_and_the_functions_of_the_catalogue() {
     let folder = TestFolder::new("sql");
