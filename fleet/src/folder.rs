@@ -239,7 +239,7 @@ impl WorkFolder {
 
 impl Drop for WorkFolder {
     fn drop(&mut self) {
-        // What is left over is removed by the next executor.
+        // The next executor removes a folder that is left over.
         let _ = fs::remove_dir_all(&self.path);
     }
 }

@@ -17,7 +17,7 @@ pub fn run(args: &DemandArgs) -> Result<(), CliError> {
     let detail = if args.origins { DemandDetail::Origins } else { DemandDetail::Figures };
     let page = pages::demand(&outcomes, &demand, detail);
     forms.write(&page, || plimsoll_report::demand_json(&outcomes, &demand))?;
-    // Results of benchmarks and miss curves are no load, but they are what such inputs have.
+    // Inputs of benchmarks have results or miss curves in place of a load.
     let has_other = list_readings(&outcomes)?.iter().any(|one| !one.evidence.is_empty() || !one.curves.is_empty());
     if has_other { Ok(()) } else { Ok(check_load(&demand)?) }
 }
