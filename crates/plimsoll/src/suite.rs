@@ -8,6 +8,7 @@ use plimsoll_drive::{Onward, PageCache};
 use plimsoll_language::{label, say};
 use plimsoll_record::{EndReason, Finding, Slice, SuiteRun};
 use plimsoll_report::{Progress, words};
+use plimsoll_suite::recipes::slob::SlobOptions;
 use plimsoll_suite::{
     CompletedStep, DataPhase, DataRequest, Facts, Ground, Nature, Phases, Recipe, RunOrigin, Step, StepProgress,
     SuiteData, SuiteObserver, SuiteOptions, Surroundings, check_retained, check_room, perform_phases, suite_run,
@@ -19,10 +20,13 @@ use crate::cli_error::CliError;
 use crate::console::Console;
 use crate::database;
 use crate::offers::read_offers;
-use crate::output::{Outputs, finish_suite};
+use crate::output::{self, Outputs, finish_suite};
 use crate::site::Site;
 
 pub fn run_suite(suite: &SuiteArgs) -> Result<(), CliError> {
+    if let Some((options, system, directory)) = suite.scripts() {
+        return write_scripts(options, system, directory);
+    }
     let (place, options) = suite.chosen();
     if place.output().svg.is_some() {
         return Err(CliError::usage(label!("--svg: a suite has several charts: use --html")));
@@ -89,6 +93,16 @@ pub fn run_suite(suite: &SuiteArgs) -> Result<(), CliError> {
     finish_suite(&mut ran, snapshots, &outputs)?;
     finished?;
     if failed { Err(CliError::Ended(1)) } else { Ok(()) }
+}
+
+/// Writes SLOB for a client of a database.
+fn write_scripts(options: &SlobOptions, system: &Path, directory: &Path) -> Result<(), CliError> {
+    if system != Path::new("oracle") {
+        return Err(CliError::usage(say!("--emit {}: write --emit oracle DIR", system.display())));
+    }
+    let files = options.write_scripts(directory).map_err(CliError::usage)?.join(", ");
+    let directory = directory.display();
+    output::print(say!("{directory}: {files}\nRead them, then: sqlplus USER@HOST/SERVICE @load.sql, and sh run.sh\n").as_bytes())
 }
 
 /// Finds the data of a suite, or makes space for them.

@@ -2,7 +2,7 @@
 
 mod database;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 use plimsoll_drive::Elevator;
@@ -89,6 +89,17 @@ pub struct InDatabase<T: Args> {
     options: T,
 }
 
+/// Flags of SLOB.
+#[derive(Debug, Args)]
+pub struct SlobArgs {
+    #[command(flatten)]
+    suite: InDatabase<SlobOptions>,
+    /// Run nothing here: write SQL and shell that run the load by `sqlplus`, with an AWR report for each point. Not tested on
+    /// an Oracle server
+    #[arg(long, num_args = 2, value_names = ["oracle", "DIR"], conflicts_with_all = ["url", "make"])]
+    emit: Vec<PathBuf>,
+}
+
 /// The suites.
 #[derive(Debug, Subcommand)]
 pub enum SuiteCommand {
@@ -106,7 +117,8 @@ pub enum SuiteCommand {
     /// Short transactions like pgbench or TPC-C-like: closed loads by clients, open loads by rate up to the load line
     Oltp(InDatabase<OltpOptions>),
     /// SLOB: random reads and updates of single blocks by an increasing number of database sessions, up to saturation
-    Slob(InDatabase<SlobOptions>),
+    #[command(mut_arg("url", |url| url.required_unless_present("emit")))]
+    Slob(SlobArgs),
     /// SNIA performance test specification: preconditioning, and rounds until steady state
     Snia(OnStorage<SniaOptions>),
     /// sql-bench: the eight tests of old `MySQL` releases, next to published results, with a check of commit durability
@@ -157,6 +169,12 @@ impl<'a> SuiteTarget<'a> {
 }
 
 impl SuiteArgs {
+    /// SLOB's options, with the system and the directory of scripts to write.
+    pub fn scripts(&self) -> Option<(&SlobOptions, &Path, &Path)> {
+        let SuiteCommand::Slob(SlobArgs { suite, emit }) = &self.suite else { return None };
+        if let [system, directory] = &emit[..] { Some((&suite.options, system, directory)) } else { None }
+    }
+
     /// The target of the suite, and its options.
     pub fn chosen(&self) -> (SuiteTarget<'_>, &dyn SuiteOptions) {
         match &self.suite {
@@ -166,7 +184,7 @@ impl SuiteArgs {
             SuiteCommand::Dd(args) => (SuiteTarget::Storage(&args.place), &args.options),
             SuiteCommand::Ladder(args) => (SuiteTarget::Database(&args.place), &args.options),
             SuiteCommand::Oltp(args) => (SuiteTarget::Database(&args.place), &args.options),
-            SuiteCommand::Slob(args) => (SuiteTarget::Database(&args.place), &args.options),
+            SuiteCommand::Slob(args) => (SuiteTarget::Database(&args.suite.place), &args.suite.options),
             SuiteCommand::Snia(args) => (SuiteTarget::Storage(&args.place), &args.options),
             SuiteCommand::SqlBench(args) => (SuiteTarget::Database(&args.place), &args.options),
             SuiteCommand::Tiobench(args) => (SuiteTarget::Storage(&args.place), &args.options),

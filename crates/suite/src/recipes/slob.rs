@@ -11,6 +11,7 @@ mod options;
 mod points;
 mod print;
 mod scatter;
+mod scripts;
 mod turns;
 mod verdicts;
 
@@ -34,6 +35,7 @@ pub use options::{Hotspot, RedoStress, SchemaScale, SlobOptions, ThinkTime};
 
 use dialect::places_at_once;
 use layout::SchemaLayout;
+use options::SlobError;
 use points::{PointSpec, SlobCurve, SlobPoint};
 
 /// Maximum number of loading sessions.
@@ -63,7 +65,8 @@ impl Slob {
     /// # Errors
     /// The options do not suit the benchmark or the ground.
     pub fn new(options: SlobOptions, facts: &Facts) -> Result<Self, OptionsError> {
-        let layout = Arc::new(options.layout(facts)?);
+        let (system, about) = facts.database.as_ref().ok_or(SlobError::NoDatabase)?;
+        let layout = Arc::new(options.layout(*system, about)?);
         let preparations = build_preparations(&layout);
         Ok(Self { options, layout, preparations, curve: 0, sweep: None, given: Vec::new() })
     }

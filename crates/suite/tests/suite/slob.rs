@@ -272,3 +272,51 @@ fn statements_follow_the_dialect() {
     check(System::Sqlite, Bytes::kib(4), ["INTEGER PRIMARY KEY", "randomblob(208)", "CREATE UNIQUE INDEX", "dbstat"]);
     check(System::Oracle, Bytes::kib(8), ["PCTFREE 99", "CONNECT BY LEVEL", "RETURN_RESULT", "ROWID_BLOCK_NUMBER"]);
 }
+
+/// Answers in the place of `sqlplus`, which is not at hand: numbered snapshots, reports, and sessions of which that with the
+/// seed `FAILING` fails. Keeps what it was called with.
+const SQLPLUS: &str = r#"#!/bin/sh
+script=$(cat)
+echo "$* <$script>" >>"calls"
+case $script in
+*@snapshot.sql*) number=$(cat snapshots 2>/dev/null || echo 0); echo $((number + 1)) >snapshots; echo "snapshot=$(cat snapshots)" ;;
+*@report.sql*) echo "report ${script##*@report.sql }" ;;
+*"@session.sql "*" ${FAILING:-none} "*) echo 'ORA-01013: cancelled'; exit 1 ;;
+*@session.sql*) echo finished ;;
+esac
+"#;
+
+#[test]
+fn scripts_for_sqlplus_run_each_point_between_two_snapshots() {
+    let folder = Temporary::new("sqlplus");
+    let options = SlobOptions { update_pcts: vec![0, 25], ..small(Bytes::mib(8)) };
+    let scripts = folder.path().join("slob");
+    let names = options.write_scripts(&scripts).unwrap();
+    assert!(names.contains(&"run.sh") && options.write_scripts(&scripts).is_err(), "files are not overwritten");
+    let load = std::fs::read_to_string(scripts.join("load.sql")).unwrap();
+    assert!(load.lines().all(|line| line.len() < 2499), "sqlplus ignores longer lines");
+    let statements = load.split("\n/\n").count();
+    assert_eq!(statements, 2 * 5 + 1 + 1, "table, rows, index, statistics, procedure; counts; end");
+    assert!(load.contains("FOR step IN 0 .. 0") && load.contains("LEVEL <= ((step + 1) * 1024) - step * 1024"));
+
+    let bin = folder.path().join("bin");
+    std::fs::create_dir(&bin).unwrap();
+    std::fs::write(bin.join("sqlplus"), SQLPLUS).unwrap();
+    std::fs::set_permissions(bin.join("sqlplus"), std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
+    let run = |failing: &str| {
+        let mut command = std::process::Command::new("sh");
+        command.arg(scripts.join("run.sh")).env("PATH", &path).env("SLOB_CONNECT", "slob/secret@db");
+        command.env("FAILING", failing).output().unwrap()
+    };
+    let output = run("none");
+    assert!(output.status.success(), "{output:?}");
+    let calls = std::fs::read_to_string(scripts.join("calls")).unwrap();
+    // Two shares of updates, with one and two threads for each of two schemas.
+    assert_eq!(calls.matches("@session.sql ").count(), 2 * (2 + 4));
+    assert_eq!(calls.matches("@snapshot.sql").count(), 8);
+    assert!(!calls.lines().any(|line| line.starts_with('-') && line.contains("secret")), "{calls}");
+    assert_eq!(std::fs::read_to_string(scripts.join("awr-updates25-threads2.txt")).unwrap().trim(), "report 7 8");
+    let failed = run("3");
+    assert!(!failed.status.success() && String::from_utf8_lossy(&failed.stderr).contains("a session failed: see session-"));
+}

@@ -58,7 +58,12 @@ impl SchemaLayout {
 
     /// Fills places of the table.
     pub(super) fn fill(&self, schema: u32, (from, to): Places) -> String {
-        let numbers = self.statement("numbers", schema, &[("from", from.to_string()), ("to", to.to_string())]);
+        self.fill_range(schema, &from.to_string(), &to.to_string())
+    }
+
+    /// Fills places of the table, a half-open range of expressions.
+    pub(super) fn fill_range(&self, schema: u32, from: &str, to: &str) -> String {
+        let numbers = self.statement("numbers", schema, &[("from", from.to_owned()), ("to", format!("({to})"))]);
         // In MySQL, the numbers include those of the rows without a key.
         let place = if self.system == System::Mysql { "(x >> 1)" } else { "x" };
         let salt = self.salt(schema);

@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use clap::ValueEnum;
 use plimsoll_database::System;
-use plimsoll_record::Objective;
+use plimsoll_record::{DatabaseAbout, Objective};
 use plimsoll_units::{Bytes, Span};
 
 use super::Slob;
@@ -192,14 +192,11 @@ impl SlobOptions {
     ///
     /// # Errors
     /// The options do not suit the benchmark or the database.
-    pub(super) fn layout(&self, facts: &Facts) -> Result<SchemaLayout, SlobError> {
-        let Some((system, about)) = &facts.database else {
-            return Err(SlobError::NoDatabase);
-        };
-        self.refuse(*system)?;
+    pub(super) fn layout(&self, system: System, about: &DatabaseAbout) -> Result<SchemaLayout, SlobError> {
+        self.refuse(system)?;
         let block = if about.block.get() == 0 { 8192 } else { about.block.get() };
-        let rows = self.rows(*system, block, about.cache)?;
-        let layout = SchemaLayout::new(*system, about, block, rows, self)?;
+        let rows = self.rows(system, block, about.cache)?;
+        let layout = SchemaLayout::new(system, about, block, rows, self)?;
         self.refuse_places(&layout)?;
         Ok(layout)
     }
