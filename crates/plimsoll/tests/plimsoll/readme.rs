@@ -6,6 +6,7 @@
 
 mod samples;
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -246,4 +247,50 @@ fn commands_of_a_japanese_guide_are_those_of_the_guide() {
     for guide in guides {
         assert_eq!(listings(&format!("{guide}.ja.md")), listings(&format!("{guide}.md")), "{guide}");
     }
+}
+
+/// The options of each command, from the reference: those of `plimsoll volume` are accepted by `plimsoll volume list`.
+fn options_by_command() -> BTreeMap<&'static str, BTreeSet<&'static str>> {
+    let mut options: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    let mut command = "";
+    for line in include_str!("../../../../docs/reference/commands.md").lines() {
+        if line.starts_with('#') {
+            command = line.find("plimsoll ").map_or("", |at| &line[at..]);
+        }
+        options.entry(command).or_default().extend(long_options(line));
+    }
+    options
+}
+
+/// Words such as `--html`.
+fn long_options(text: &str) -> impl Iterator<Item = &str> {
+    let words = text.split(|letter: char| !(letter == '-' || letter.is_ascii_alphanumeric()));
+    words.filter(|word| word.len() > 2 && word.starts_with("--"))
+}
+
+#[test]
+fn options_in_documents_are_in_the_reference() {
+    let options = options_by_command();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let (mut lines, mut unknown) = (0, Vec::new());
+    for folder in [root.clone(), root.join("docs"), root.join("docs/articles")] {
+        let paths = fs::read_dir(folder).expect("it can be read").map(|entry| entry.expect("an entry").path());
+        for path in paths.filter(|path| path.extension().is_some_and(|extension| extension == "md")) {
+            let text = fs::read_to_string(&path).expect("it can be read").replace("\\\n", " ");
+            for (at, _) in text.match_indices("plimsoll ") {
+                // Options after `--` are those of another program, and `plimsoll fio` also accepts fio's.
+                let line = text[at..].split(['`', '\n', '|', ';', '&', '#']).next().unwrap_or_default();
+                let line = line.split(" -- ").next().unwrap_or_default();
+                let of_line = options.iter().filter(|(command, _)| line.starts_with(*command) && !command.is_empty());
+                let accepted: BTreeSet<&str> = of_line.flat_map(|(_, options)| options).copied().collect();
+                if accepted.is_empty() || line.starts_with("plimsoll fio") {
+                    continue;
+                }
+                lines += 1;
+                let others = long_options(line).filter(|option| !accepted.contains(option));
+                unknown.extend(others.map(|option| format!("{}: {option} in {line:?}", path.display())));
+            }
+        }
+    }
+    assert!(lines > 200 && unknown.is_empty(), "{lines} commands; unknown options:\n{}", unknown.join("\n"));
 }
