@@ -12,9 +12,9 @@ use plimsoll_front::notify::News;
 use plimsoll_front::served_command::ServedCommand;
 use plimsoll_front::{Blocks, DataFiles, Handle, Image, ImageError, ImageRequest, Limits, Offer, Server};
 use plimsoll_language::{label, say};
-use plimsoll_measure::{NamedModel, read_model};
+use plimsoll_measure::read_model;
 use plimsoll_units::Span;
-use plimsoll_volume::{Export, Fidelity, Flat, Serving, Slow, VolumeAccess, VolumeId, Volumes};
+use plimsoll_volume::{Export, Fidelity, VolumeAccess, Volumes};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use crate::args::{ImageArgs, TermsArgs};
@@ -24,16 +24,13 @@ use crate::output::print;
 use crate::signals::SignalWait;
 use crate::systemd;
 
-/// Maximum requests in flight, all visible to the model.
-const REQUESTS: u32 = 4096;
-
 /// A server with one export, which has no listening socket yet.
 pub struct UnboundServer {
     pub server: Server,
     claim: Option<Claim>,
     access: VolumeAccess,
     /// Description of the image and its emulation.
-    displayed: String,
+    description: String,
     rt: bool,
 }
 
@@ -65,7 +62,10 @@ impl UnboundServer {
         })?;
         let volumes = match &like {
             None => Volumes::plain([image.size], Span::ZERO),
-            Some(like) => emulated(args, like, &image)?,
+            Some(like) => {
+                let volumes = image.emulated(like.model.clone(), args.seed, args.slow);
+                volumes.context(label!("serving the image"))?
+            }
         };
         let files = image.file.map_or_else(DataFiles::memory, |file| DataFiles::given([OwnedFd::from(file)]));
         let mut server =
@@ -79,15 +79,15 @@ impl UnboundServer {
             model: like.model.to_string(),
             slow: args.slow,
         });
-        let displayed = match &emulation {
+        let description = match &emulation {
             Some(emulation) => format!("{}, {emulation}", image.description),
             None => image.description,
         };
         server.offer(match &emulation {
             Some(emulation) => offer.emulated(emulation),
-            None => Offer { description: displayed.clone(), ..offer },
+            None => Offer { description: description.clone(), ..offer },
         });
-        Ok(Self { server, claim: image.claim, access: image.access, displayed, rt: args.rt })
+        Ok(Self { server, claim: image.claim, access: image.access, description, rt: args.rt })
     }
 
     /// Serves until its clients, a command with variables of its environment, or a signal end it. The greeting lists
@@ -102,9 +102,9 @@ impl UnboundServer {
         let command = command.map(|(command, variables)| ServedCommand::start(command, &variables, handle)).transpose();
         let command = command.context("starting /bin/sh")?;
         if let Some(addresses) = addresses {
-            print(greeting(&self.displayed, self.access, addresses).as_bytes())?;
+            print(greeting(&self.description, self.access, addresses).as_bytes())?;
         }
-        systemd::tell(News::Ready(&self.displayed));
+        systemd::tell(News::Ready(&self.description));
         // Set last, so that previously started threads and commands do not inherit it.
         if self.rt {
             realtime()?;
@@ -140,16 +140,6 @@ impl From<ImageError> for CliError {
             refusal => Self::usage(format!("{:#}", anyhow::Error::new(refusal))),
         }
     }
-}
-
-fn emulated(args: &ImageArgs, like: &NamedModel, image: &Image) -> Result<Volumes, CliError> {
-    let flat = Flat::new([(image.size, image.access)]);
-    let mut volumes = Volumes::new(flat, Slow::by(args.slow));
-    let limits = plimsoll_volume::Limits { requests: REQUESTS, block: 1, ..plimsoll_volume::Limits::default() };
-    let model = like.model.clone();
-    let serving = Serving { volume: VolumeId(0), model, seed: args.seed, limits, group: None };
-    volumes.serve(plimsoll_units::Instant::ZERO, &serving).context(label!("serving the image"))?;
-    Ok(volumes)
 }
 
 /// Stops the server at the first signal; the second ends the process.

@@ -108,7 +108,7 @@ pub fn main() -> ExitCode {
         Command::Watch(args) => watch::run(&args),
         Command::Size(args) => sizing::run(&args),
         Command::Kubernetes(args) => kubernetes::run(&args),
-        Command::Suite(args) => suite::run_suite(&args),
+        Command::Suite(args) => suite::run(&args),
         Command::Fio(args) => fio::run(&args),
         Command::Check(args) => check::run(&args),
         Command::Explain(args) => explain::run(&args),

@@ -23,10 +23,15 @@ use crate::offers::read_offers;
 use crate::output::{self, Outputs, finish_suite};
 use crate::site::Site;
 
-pub fn run_suite(suite: &SuiteArgs) -> Result<(), CliError> {
-    if let Some((options, system, directory)) = suite.scripts() {
-        return write_scripts(options, system, directory);
+/// Runs the suite, or writes its scripts.
+pub fn run(args: &SuiteArgs) -> Result<(), CliError> {
+    match args.scripts() {
+        Some((options, system, directory)) => write_scripts(options, system, directory),
+        None => run_suite(args),
     }
+}
+
+fn run_suite(suite: &SuiteArgs) -> Result<(), CliError> {
     let (place, options) = suite.chosen();
     if place.output().svg.is_some() {
         return Err(CliError::usage(label!("--svg: a suite has several charts: use --html")));
@@ -102,7 +107,9 @@ fn write_scripts(options: &SlobOptions, system: &Path, directory: &Path) -> Resu
     }
     let files = options.write_scripts(directory).map_err(CliError::usage)?.join(", ");
     let directory = directory.display();
-    output::print(say!("{directory}: {files}\nRead them, then: sqlplus USER@HOST/SERVICE @load.sql, and sh run.sh\n").as_bytes())
+    output::print(
+        say!("{directory}: {files}\nRead them, then: sqlplus USER@HOST/SERVICE @load.sql, and sh run.sh\n").as_bytes(),
+    )
 }
 
 /// Finds the data of a suite, or makes space for them.

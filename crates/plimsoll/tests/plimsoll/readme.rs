@@ -249,13 +249,15 @@ fn commands_of_a_japanese_guide_are_those_of_the_guide() {
     }
 }
 
-/// The options of each command, from the reference: those of `plimsoll volume` are accepted by `plimsoll volume list`.
+/// The options of each command, from the reference: those of `plimsoll volume` are accepted by `plimsoll volume list`, and
+/// global ones by all.
 fn options_by_command() -> BTreeMap<&'static str, BTreeSet<&'static str>> {
     let mut options: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     let mut command = "";
     for line in include_str!("../../../../docs/reference/commands.md").lines() {
         if line.starts_with('#') {
-            command = line.find("plimsoll ").map_or("", |at| &line[at..]);
+            let is_global = line.starts_with("### Global options:");
+            command = line.find("plimsoll ").filter(|_| !is_global).map_or("plimsoll ", |at| &line[at..]);
         }
         options.entry(command).or_default().extend(long_options(line));
     }
@@ -281,9 +283,9 @@ fn options_in_documents_are_in_the_reference() {
                 // Options after `--` are those of another program, and `plimsoll fio` also accepts fio's.
                 let line = text[at..].split(['`', '\n', '|', ';', '&', '#']).next().unwrap_or_default();
                 let line = line.split(" -- ").next().unwrap_or_default();
-                let of_line = options.iter().filter(|(command, _)| line.starts_with(*command) && !command.is_empty());
-                let accepted: BTreeSet<&str> = of_line.flat_map(|(_, options)| options).copied().collect();
-                if accepted.is_empty() || line.starts_with("plimsoll fio") {
+                let of_line = || options.iter().filter(|(command, _)| line.starts_with(*command));
+                let accepted: BTreeSet<&str> = of_line().flat_map(|(_, options)| options).copied().collect();
+                if of_line().count() < 2 || line.starts_with("plimsoll fio") {
                     continue;
                 }
                 lines += 1;

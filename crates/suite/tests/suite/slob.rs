@@ -318,5 +318,7 @@ fn scripts_for_sqlplus_run_each_point_between_two_snapshots() {
     assert!(!calls.lines().any(|line| line.starts_with('-') && line.contains("secret")), "{calls}");
     assert_eq!(std::fs::read_to_string(scripts.join("awr-updates25-threads2.txt")).unwrap().trim(), "report 7 8");
     let failed = run("3");
-    assert!(!failed.status.success() && String::from_utf8_lossy(&failed.stderr).contains("a session failed: see session-"));
+    assert!(
+        !failed.status.success() && String::from_utf8_lossy(&failed.stderr).contains("a session failed: see session-")
+    );
 }

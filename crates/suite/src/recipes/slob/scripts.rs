@@ -52,7 +52,8 @@ impl SlobOptions {
     /// The shell script. The numbers of threads double up to the maximum, because the script does not see saturation.
     fn run(&self, layout: &SchemaLayout) -> String {
         let doubling = || std::iter::successors(Some(1), |threads| Some(threads * 2));
-        let threads = self.threads.clone().unwrap_or_else(|| doubling().take_while(|n| *n <= self.max_threads()).collect());
+        let threads =
+            self.threads.clone().unwrap_or_else(|| doubling().take_while(|n| *n <= self.max_threads()).collect());
         let points = (self.update_pcts.len() * threads.len()) as u64;
         let list = |values: &[u32]| values.iter().map(u32::to_string).collect::<Vec<_>>().join(" ");
         let values = [
@@ -86,7 +87,7 @@ fn fill(layout: &SchemaLayout, schema: u32) -> String {
     let places = layout.scatter(schema).places();
     let step = super::places_at_once(System::Oracle).min(places);
     let insert = layout.fill_range(schema, &format!("step * {step}"), &format!("(step + 1) * {step}"));
-    format!("BEGIN\n FOR step IN 0 .. {} LOOP\n{insert};\nCOMMIT;\n END LOOP;\nEND;", places / step - 1)
+    template("fill", &[("insert", insert), ("last", (places / step - 1).to_string())])
 }
 
 fn drop(layout: &SchemaLayout) -> String {
