@@ -39,7 +39,7 @@ const EMPTY_PERCENT: f64 = 1.0;
 pub(super) fn cap_metric(name: &str) -> Option<CapMetric> {
     let lower: String = name.to_lowercase().chars().map(|c| if matches!(c, '_' | '-') { ' ' } else { c }).collect();
     let has = |word: &str| lower.contains(word);
-    let (basis, reached) = if has("stalledio") && has("check") {
+    let (basis, reached) = if (has("stalledio") || has("stalled io")) && has("check") {
         (CapBasis::Stalled, Reached::AboveZero)
     } else if has("exceededcheck") || has("exceeded check") || has("performance exceeded") || has("throttled") {
         (CapBasis::Exceeded, Reached::AboveZero)
@@ -119,7 +119,8 @@ impl CapMetric {
         }
     }
 
-    /// Adds the points of a metric as evidence, with a doubt about the figures if the limit is reached in any of them.
+    /// Adds the points of a metric as evidence, with a doubt about the figures if the limit is reached or the volume stalls in
+    /// any of them.
     pub(super) fn put(
         self,
         (name, owner): (&str, &str),
@@ -132,7 +133,11 @@ impl CapMetric {
         let Some((.., origin)) = points.first() else { return };
         if !reached.is_empty() {
             let (part, metric) = (throttled(owner, name), name.to_owned());
-            let doubt = Doubt::AtLimit { part, metric, reached: reached.len(), points: points.len() };
+            let (reached, points) = (reached.len(), points.len());
+            let doubt = match self.limit.basis {
+                CapBasis::Stalled => Doubt::Stalled { part, metric, reached, points },
+                _ => Doubt::AtLimit { part, metric, reached, points },
+            };
             out.caution_once(Some(origin.clone()), doubt);
         }
         out.cap(CapEvidence {
@@ -162,6 +167,7 @@ mod tests {
             ("VolumeIOPSExceededCheck", ("EBS", Volume, Operations, Exceeded), 1.0, 0.0),
             ("vol-0a1 VolumeThroughputExceededCheck", ("EBS", Volume, Bytes, Exceeded), 1.0, 0.0),
             ("VolumeStalledIOCheck", ("EBS", Volume, Either, Stalled), 1.0, 0.0),
+            ("aws_ebs_volume_stalled_iocheck_maximum", ("EBS", Volume, Either, Stalled), 1.0, 0.0),
             ("InstanceEBSIOPSExceededCheck", ("EC2", Machine, Operations, Exceeded), 3.0, 0.0),
             ("InstanceEBSThroughputExceededCheck", ("EC2", Machine, Bytes, Exceeded), 1.0, 0.0),
             ("diskio_ebs_volume_performance_exceeded_iops", ("EBS", Volume, Operations, Exceeded), 4e6, 0.0),

@@ -181,6 +181,8 @@ pub enum Doubt {
     Throttled { part: String, metric: String },
     #[error("{part} was throttled at times: {metric} is at its limit in {reached} of {points} points, and the demand \
         exceeds these figures")] AtLimit { part: String, metric: String, reached: usize, points: usize },
+    #[error("{part} did not answer at times: {metric} is above zero in {reached} of {points} points, whose demand is \
+        unknown")] Stalled { part: String, metric: String, reached: usize, points: usize },
     #[error("page {number} is skipped: {error}")] PageSkipped { number: u32, error: String },
     #[error("the query failed ({error}): repeat it")] QueryFailed { error: String },
     #[error("its values are not counters, which are whole and only rise, and are interpreted as rates per second since \
