@@ -4,9 +4,10 @@ use std::collections::BTreeSet;
 
 use plimsoll_ingest::{Cap, CapBasis, CapOwner, Class, DatabaseDemand, Measure, Resource, WaitCause};
 
+use super::response::compute_busy;
 use super::split::TimePart;
 use super::totals::{total, value};
-use super::{Diagnosis, DiagnosisVerdict};
+use super::{Diagnosis, DiagnosisVerdict, HostLimit};
 
 /// The reason why the measured rate is below the demand, and the rate without it.
 #[derive(Clone, Debug, PartialEq)]
@@ -46,6 +47,18 @@ pub enum CensorCause {
         windows: [usize; 2],
         /// Seconds of an operation in windows below the value and at it, if known.
         latency_s: Option<[f64; 2]>,
+    },
+    /// The rate is that of the storage in all windows: it does not vary, while operations always queue.
+    Saturated {
+        /// [`Measure::Iops`] or [`Measure::Throughput`].
+        measure: Measure,
+        /// Mean operations or bytes per second.
+        value: f64,
+        /// Windows with I/O: all of them are at the value.
+        windows: usize,
+        in_flight: f64,
+        /// Mean seconds of an operation.
+        latency_s: f64,
     },
     /// As many operations are in flight in each window, whatever their rate: sessions wait for each answer.
     ClosedLoad {
@@ -93,12 +106,22 @@ impl Censored {
         }
     }
 
+    /// True if a limit of storage binds in all windows, so that the need is unknown: at least the measured rate.
+    pub const fn is_lower_bound(&self) -> bool {
+        let is_limit = matches!(
+            self.cause,
+            CensorCause::Metric { .. } | CensorCause::Pinned { .. } | CensorCause::Saturated { .. }
+        );
+        is_limit && self.up_to.is_none()
+    }
+
     /// Identifier of the reason; it never changes.
     pub const fn id(&self) -> &'static str {
         match self.cause {
             CensorCause::LogBehindLocks { .. } => "log-behind-locks",
             CensorCause::Metric { .. } => "limit-metric",
             CensorCause::Pinned { .. } => "pinned-rate",
+            CensorCause::Saturated { .. } => "saturated",
             CensorCause::ClosedLoad { .. } => "closed-load",
             CensorCause::ProcessorCap { .. } => "processor-cap",
             CensorCause::ClosedReads { .. } => "closed-reads",
@@ -111,10 +134,15 @@ pub(super) fn censored(subject: &DatabaseDemand, diagnosis: &Diagnosis) -> Optio
     metric(subject)
         .or_else(|| log_behind_locks(subject, diagnosis))
         .or_else(|| pinned(subject, diagnosis))
+        .or_else(|| saturated(subject, diagnosis))
         .or_else(|| closed_load(subject))
         .or_else(|| closed_reads(diagnosis))
         .or_else(|| processor_cap(subject, diagnosis))
 }
+
+/// Coefficients of variation: of constant figures at most, and of varying ones at least.
+const STEADY: f64 = 0.05;
+const VARIES: f64 = 0.15;
 
 /// A ratio above 1, up to the maximum.
 fn ratio(times: f64) -> Option<f64> {
@@ -182,14 +210,57 @@ fn pinned(subject: &DatabaseDemand, diagnosis: &Diagnosis) -> Option<Censored> {
     Some(Censored { cause, up_to: latency_s.and_then(|[free, at]| ratio(at / free)) })
 }
 
+/// A rate that does not vary, of storage with a queue at any time: the storage sets it, and no window shows the demand. A
+/// constant load of the application is below a limit, where few operations queue, in similar numbers.
+fn saturated(subject: &DatabaseDemand, diagnosis: &Diagnosis) -> Option<Censored> {
+    const MIN_WINDOWS: usize = 3;
+    const MIN_BUSY: f64 = 0.95;
+    /// Operations in flight of storage that is slow by its latency, and of other storage.
+    const MIN_SLOW: f64 = 2.0;
+    const MIN_IN_FLIGHT: f64 = 4.0;
+    /// Latency of flash, to which a queue adds.
+    const QUICK_S: f64 = 0.001;
+    let window = |slot: usize| {
+        let iops = total(subject, Measure::Iops, slot).filter(|iops| *iops > 0.0)?;
+        Some((slot, iops, in_flight(subject, slot, iops)))
+    };
+    let windows: Vec<_> = (0..subject.slots.len()).filter_map(window).collect();
+    let depths: Vec<f64> = windows.iter().filter_map(|(.., depth)| *depth).collect();
+    let busy = compute_busy(subject, windows.iter().map(|(slot, ..)| *slot));
+    let is_full = busy.map_or(subject.account.is_none(), |busy| busy >= MIN_BUSY);
+    if windows.len() < MIN_WINDOWS || depths.len() < windows.len() || !is_full {
+        return None;
+    }
+    let is_slow = |verdict: &DiagnosisVerdict| {
+        matches!(
+            verdict,
+            DiagnosisVerdict::SlowOrLoaded { .. }
+                | DiagnosisVerdict::AtItsLimit { .. }
+                | DiagnosisVerdict::Host { limit: HostLimit::Storage, .. }
+        )
+    };
+    let depth = Spread::of(depths.iter().copied());
+    let grows = busy.is_some() && depth.mean >= MIN_IN_FLIGHT && depth.variation >= VARIES;
+    if !grows && (depth.mean < MIN_SLOW || !diagnosis.verdicts.iter().any(is_slow)) {
+        return None;
+    }
+    let rates = |measure| windows.iter().filter_map(move |(slot, ..)| total(subject, measure, *slot));
+    let measure = [Measure::Iops, Measure::Throughput]
+        .into_iter()
+        .find(|measure| rates(*measure).count() == windows.len() && Spread::of(rates(*measure)).variation <= STEADY)?;
+    let (value, latency_s) = (Spread::of(rates(measure)).mean, depth.mean / Spread::of(rates(Measure::Iops)).mean);
+    if latency_s <= QUICK_S {
+        return None;
+    }
+    let cause = CensorCause::Saturated { measure, value, windows: windows.len(), in_flight: depth.mean, latency_s };
+    Some(Censored { cause, up_to: None })
+}
+
 /// A constant number of operations in flight at varying rates: the rate follows from the latency, and without the slower
 /// windows it would be that of the fastest ones. A constant rate could also be that of the application.
 fn closed_load(subject: &DatabaseDemand) -> Option<Censored> {
     const MIN_WINDOWS: usize = 20;
     const MIN_IN_FLIGHT: f64 = 1.5;
-    /// Coefficients of variation: of operations in flight at most, and of the rate at least.
-    const STEADY: f64 = 0.05;
-    const VARIES: f64 = 0.15;
     let window = |slot: usize| {
         let iops = total(subject, Measure::Iops, slot).filter(|iops| *iops > 0.0)?;
         Some((iops, in_flight(subject, slot, iops)?))

@@ -3,9 +3,10 @@
 //! A percentile of the load is that of whole windows, with the mix of their classes; percentiles of single classes are
 //! never added up.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use plimsoll_ingest::{Class, DatabaseDemand, Resource};
+use plimsoll_ingest::{Cap, CapBasis, Class, DatabaseDemand, Resource};
 use plimsoll_record::{Measure, Objective, Scope};
 use plimsoll_units::{Bytes, Span};
 use thiserror::Error;
@@ -40,6 +41,13 @@ pub enum DesignError {
         prefix(subject)
     )]
     Idle { subject: String },
+    /// Storage does not answer in any window with operations.
+    #[error(
+        "{}storage stalls in all of {windows} windows, so their rates are not the demand: provide reports of a time in which it \
+         answers",
+        prefix(subject)
+    )]
+    Stalled { subject: String, windows: usize },
     /// The percentile is that of idle windows.
     #[error(
         "{}no operations take place in {idle} of {windows} windows, which are at least {:.3} % of the time, so there is no load \
@@ -75,8 +83,30 @@ fn prefix(subject: &str) -> String {
 
 fn idle_or_not_counted(subject: &DatabaseDemand) -> DesignError {
     let is_counted = Class::ALL.into_iter().any(|class| counts(subject, class));
-    let subject = subject.name.clone();
-    if is_counted { DesignError::Idle { subject } } else { DesignError::NoOperations { subject } }
+    let verdicts = diagnose(subject, &DiagnoseOptions::default()).verdicts;
+    let name = subject.name.clone();
+    match verdicts.iter().find(|verdict| is_stall(verdict)) {
+        Some(
+            DiagnosisVerdict::Stalled { windows, of, .. }
+            | DiagnosisVerdict::ProviderStall(Cap { points: windows, of, .. }),
+        ) if windows == of => DesignError::Stalled { subject: name, windows: *windows },
+        _ if is_counted => DesignError::Idle { subject: name },
+        _ => DesignError::NoOperations { subject: name },
+    }
+}
+
+/// Fails if a volume stalls in all windows with operations, by its provider's metrics.
+fn check_stalls(subject: &DatabaseDemand, loaded: &[usize]) -> Result<(), DesignError> {
+    let stalls = subject.caps.iter().filter(|cap| cap.limit.basis == CapBasis::Stalled);
+    let slots: BTreeSet<usize> = stalls.flat_map(|cap| cap.slots.iter().copied()).collect();
+    if loaded.is_empty() || !loaded.iter().all(|slot| slots.contains(slot)) {
+        return Ok(());
+    }
+    Err(DesignError::Stalled { subject: subject.name.clone(), windows: slots.len() })
+}
+
+const fn is_stall(verdict: &DiagnosisVerdict) -> bool {
+    matches!(verdict, DiagnosisVerdict::Stalled { .. } | DiagnosisVerdict::ProviderStall(_))
 }
 
 /// Fails if an input with operations counts no reads, or no writes of any kind.
@@ -113,6 +143,7 @@ pub fn derive_requirements(subject: &DatabaseDemand, design: &Design) -> Result<
     let mut all = class_windows(subject, design);
     let (windows, slots) = list_windows(subject, &mut all);
     let loaded = with_operations(&windows, &slots);
+    check_stalls(subject, &loaded.1)?;
     if loaded.0.is_empty() {
         return Err(idle_or_not_counted(subject));
     }
@@ -120,7 +151,7 @@ pub fn derive_requirements(subject: &DatabaseDemand, design: &Design) -> Result<
     let longest = slots.iter().map(|slot| subject.slots[*slot].resolution).max().unwrap_or_default();
     let measured = measure_load(subject, design, (&windows, &slots), &loaded.1, &allowance)?;
     let often = find_frequent_rates(design, &windows, &loaded.0);
-    let (answer, censored, stalled) = diagnosed(subject);
+    let (answer, censored, incomplete) = diagnosed(subject);
     let lifted = censored.as_ref().filter(|censored| is_lifted(design, censored));
     let without_stall = lifted.map_or(1.0, Censored::factor);
     let of_periods = in_busy_periods(longest, &subject.busy_periods);
@@ -165,7 +196,7 @@ pub fn derive_requirements(subject: &DatabaseDemand, design: &Design) -> Result<
         free: design.free,
         answer,
         censored,
-        stalled,
+        incomplete,
         doubts: subject.doubts.clone(),
         today: latencies.of_storage,
         account: subject.account.clone().map(Arc::new),
@@ -430,20 +461,20 @@ fn stand_in(objective: &ClassObjective, points: &[DesignPoint]) -> Option<Assump
 }
 
 /// The answer of the diagnosis if the input has waits of sessions, the reason why the rates are below the demand, and the
-/// windows in which storage does not answer.
+/// windows in which storage does not answer, or is at its limit.
 fn diagnosed(subject: &DatabaseDemand) -> (Option<DiagnosisVerdict>, Option<Censored>, Option<DiagnosisVerdict>) {
     let found = diagnose(subject, &DiagnoseOptions::default());
-    let is_stall = |verdict: &&DiagnosisVerdict| {
-        matches!(verdict, DiagnosisVerdict::Stalled { .. } | DiagnosisVerdict::ProviderStall(_))
-    };
-    let stalled = found.verdicts.iter().find(is_stall).cloned();
+    let is_limit = |verdict: &&DiagnosisVerdict| matches!(verdict, DiagnosisVerdict::AtItsLimit { .. });
+    let unanswered = found.verdicts.iter().find(|verdict| is_stall(verdict));
+    let limit = found.verdicts.iter().find(is_limit).filter(|_| found.censored.is_none());
+    let incomplete = unanswered.or(limit).cloned();
     let is_answer = |verdict: &DiagnosisVerdict| {
         !matches!(verdict, DiagnosisVerdict::Censored(_) | DiagnosisVerdict::ProviderStall(_))
     };
     let has_evidence =
         |verdict: &DiagnosisVerdict| subject.account.is_some() || matches!(verdict, DiagnosisVerdict::Host { .. });
     let first = found.verdicts.into_iter().find(is_answer).filter(has_evidence);
-    (first.filter(|verdict| !matches!(verdict, DiagnosisVerdict::NoSessionTimes { .. })), found.censored, stalled)
+    (first.filter(|verdict| !matches!(verdict, DiagnosisVerdict::NoSessionTimes { .. })), found.censored, incomplete)
 }
 
 /// The rate without a stall: the upper end of a range that begins at the measured rate.

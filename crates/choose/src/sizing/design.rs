@@ -125,8 +125,8 @@ pub struct SizingRequirements {
     pub answer: Option<DiagnosisVerdict>,
     /// The reason why the measured load is below the demand, if any. The expected load is then the upper end of a range.
     pub censored: Option<Censored>,
-    /// Windows in which operations are pending and none completes: their demand is unknown.
-    pub stalled: Option<DiagnosisVerdict>,
+    /// Windows whose rates are not their demand: storage does not answer, or is at its limit.
+    pub incomplete: Option<DiagnosisVerdict>,
     /// Doubts about the combination of the inputs, such as gaps between their windows.
     pub doubts: Vec<Doubt>,
     /// Mean response times of today's storage, in the order of [`Class::ALL`]; empty if unknown.
@@ -276,7 +276,7 @@ impl SizingRequirements {
             compute_origin: ComputeOrigin::default(),
             answer: None,
             censored: None,
-            stalled: None,
+            incomplete: None,
             doubts: Vec::new(),
             today: Vec::new(),
             account: None,

@@ -200,10 +200,10 @@ fn missing_arguments_are_named() {
     }
 }
 
-/// An hour of a volume by `CloudWatch`: in two of three minutes its limit is reached, and the queue is longer.
-fn throttled_volume() -> String {
+/// An hour of a volume by `CloudWatch`, with the minutes for which a check of the metric is 1.
+fn volume_with_check(metric: &str, is_checked: fn(u32) -> bool) -> String {
     let result = |label: &str, value: &dyn Fn(bool, u32) -> f64| {
-        let minutes = || (0..60_u32).map(|minute| (minute, minute % 3 > 0));
+        let minutes = || (0..60_u32).map(|minute| (minute, is_checked(minute)));
         let times: Vec<String> = minutes().map(|(minute, _)| format!("\"2026-03-02T09:{minute:02}:00Z\"")).collect();
         let values: Vec<String> = minutes().map(|(minute, is_at)| value(is_at, minute).to_string()).collect();
         format!(
@@ -220,7 +220,7 @@ fn throttled_volume() -> String {
         result("VolumeQueueLength", &|is_at, minute| {
             (operations(is_at, minute) + 6_000.0) / 60.0 * if is_at { 0.006 } else { 0.002 }
         }),
-        result("VolumeIOPSExceededCheck", &|is_at, _| f64::from(u8::from(is_at))),
+        result(metric, &|is_at, _| f64::from(u8::from(is_at))),
     ];
     format!("{{\"MetricDataResults\":[{}]}}", results.join(","))
 }
@@ -228,7 +228,8 @@ fn throttled_volume() -> String {
 #[test]
 fn a_reached_limit_is_stated_first_and_sized_as_a_range() {
     let folder = Folder::new("throttled");
-    folder.write("volume.json", throttled_volume());
+    // In two of three minutes the limit is reached, and the queue is longer.
+    folder.write("volume.json", volume_with_check("VolumeIOPSExceededCheck", |minute| minute % 3 > 0));
     let arguments = ["size", "volume.json", "--capacity", "500GiB", "--provider", "oci"];
     let json: serde_json::Value =
         serde_json::from_slice(&folder.run(&[&arguments[..], &["--json", "-"]].concat()).stdout).unwrap();
@@ -243,4 +244,47 @@ fn a_reached_limit_is_stated_first_and_sized_as_a_range() {
     assert!(first.contains("up to 3 times the measured rate") && !text.contains("vpu=0"), "{text}");
     let text = stdout(&folder.run(&["diagnose", "volume.json"]));
     assert!(text.starts_with("Storage is the problem; a limit keeps the load below the demand"), "{text}");
+}
+
+#[test]
+fn a_load_at_its_limit_in_all_windows_is_stated_as_a_lower_bound() {
+    let folder = Folder::new("bound");
+    folder.write("volume.json", volume_with_check("VolumeIOPSExceededCheck", |_| true));
+    let row = |second: usize| format!("2026-03-02 09:00:{second:02},sda,2100,900,16800,7200,11,11,33\n");
+    let head = "time,device,read_iops,write_iops,read_kb,write_kb,read_latency_ms,write_latency_ms,queue\n";
+    folder.write("host.csv", head.to_owned() + &(0..30).map(row).collect::<String>());
+    for (file, iops, id, caution) in [
+        ("volume.json", "2,100", "limit-metric", "The volume was above its IOPS limit in 60 of 60 minutes"),
+        (
+            "host.csv",
+            "3,000",
+            "saturated",
+            "The measured rate is what a limit lets through: it stays at 3,000 IOPS in all",
+        ),
+    ] {
+        let arguments = ["size", file, "--capacity", "500GiB", "--provider", "aws"];
+        let text = stdout(&folder.run(&arguments));
+        assert!(text.starts_with(&format!("At least {iops} IOPS needed, as a limit held the load. ")), "{text}");
+        let first = text.split("caution  ").nth(1).map(words).unwrap_or_default();
+        assert!(first.starts_with(caution), "{text}");
+        let json: serde_json::Value =
+            serde_json::from_slice(&folder.run(&[&arguments[..], &["--json", "-"]].concat()).stdout).unwrap();
+        let censored = &json["wanted"]["censored"];
+        assert_eq!((&censored["id"], &censored["is_lower_bound"]), (&id.into(), &true.into()), "{censored}");
+        let text = stdout(&folder.run(&["diagnose", file]));
+        assert!(text.contains("a limit keeps the load below the demand"), "{text}");
+    }
+}
+
+#[test]
+fn a_volume_that_stalls_in_all_windows_is_no_need_and_no_throttling() {
+    let folder = Folder::new("stalls");
+    folder.write("volume.json", volume_with_check("VolumeStalledIOCheck", |_| true));
+    let refused = folder.run(&["size", "volume.json", "--capacity", "500GiB"]);
+    assert_eq!(refused.status.code(), Some(2), "{}", stdout(&refused));
+    assert!(
+        words(&stderr(&refused)).contains("storage stalls in all of 60 windows, so their rates are not the demand")
+    );
+    let text = words(&stdout(&folder.run(&["diagnose", "volume.json"])));
+    assert!(text.contains("did not answer at times") && !text.contains("throttled"), "{text}");
 }

@@ -82,7 +82,7 @@ view! {
     /// A stall or a limit that hides a part of the demand.
     struct CensoredRate from censored: &found::Censored {
         /// Identifier of the reason; it never changes.
-        #[schemars(extend("enum" = ["log-behind-locks", "limit-metric", "pinned-rate", "closed-load", "closed-reads", "processor-cap"]))]
+        #[schemars(extend("enum" = ["log-behind-locks", "limit-metric", "pinned-rate", "saturated", "closed-load", "closed-reads", "processor-cap"]))]
         id: &'static str = censored.id(),
         /// Estimated highest ratio of the rate without it to the measured rate; null if the input does not determine it.
         up_to_times: Option<f64> = censored.up_to,

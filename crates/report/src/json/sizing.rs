@@ -215,12 +215,14 @@ view! {
     /// A stall or a limit that hides a part of the demand.
     struct CensoredLoad from (required, censored): (&sized::SizingRequirements, &plimsoll_choose::diagnosis::Censored) {
         /// Identifier of the reason; it never changes.
-        #[schemars(extend("enum" = ["log-behind-locks", "limit-metric", "pinned-rate", "closed-load", "closed-reads", "processor-cap"]))]
+        #[schemars(extend("enum" = ["log-behind-locks", "limit-metric", "pinned-rate", "saturated", "closed-load", "closed-reads", "processor-cap"]))]
         id: &'static str = censored.id(),
         /// The reason and the covered range in a sentence.
         text: Option<String> = words::explain_censoring(required),
         /// Estimated highest ratio of the rate without it to the measured rate; null if the input does not determine it.
         up_to_times: Option<f64> = censored.up_to,
+        /// True if a limit held the load in all windows: the need is at least the measured rate, and no figure bounds it.
+        is_lower_bound: bool = censored.is_lower_bound(),
         /// Owner of the limit that was reached most of the time: a faster volume does not raise the limit of a machine. Null
         /// unless the provider's metrics show the limit.
         #[schemars(extend("enum" = ["volume", "machine", "unknown", null]))]

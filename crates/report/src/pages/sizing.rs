@@ -109,10 +109,12 @@ impl Sized<'_> {
         self.sizing.required.platform.is_oracle()
     }
 
-    /// ` at redo p99 <= 1 ms, read p99 <= 5 ms`.
+    /// ` at redo p99 <= 1 ms, read p99 <= 5 ms`, after ` as measured at a limit` for a load that is a lower bound.
     fn objectives(&self) -> String {
-        let objectives = words::objectives(&self.sizing.required.objectives);
-        if objectives.is_empty() { objectives } else { say!(" at {objectives}") }
+        let demand = &self.sizing.required;
+        let bound = words::lower_bound(demand).map_or("", |_| label!(" as measured at a limit, a lower bound,"));
+        let objectives = words::objectives(&demand.objectives);
+        if objectives.is_empty() { bound.to_owned() } else { bound.to_owned() + &say!(" at {objectives}") }
     }
 
     /// The best configuration, its price, effect and first limit, and the load that it is chosen for.

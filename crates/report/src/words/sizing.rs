@@ -20,9 +20,9 @@ pub(crate) use self::cost::{
     unpriced_machines,
 };
 pub(crate) use self::demand::{
-    answer, assumed_load, backlog, busiest, cluster, describe_growth_step, describe_measured_load, exadata,
-    expected_range, explain_censoring, length, lone_window, objectives, other_problem, other_remedy, point,
-    smaller_than_stored, stalled,
+    answer, assumed_load, backlog, busiest, cluster, describe_growth_step, describe_measured_load,
+    exadata, expected_range, explain_censoring, incomplete_windows, length, lone_window, lower_bound, objectives,
+    other_problem, other_remedy, point, smaller_than_stored,
 };
 pub(crate) use self::effect::{
     accepted_by, assumed_reads, filtering_added, format_time_change, hit_assumption, memory_first, reached,

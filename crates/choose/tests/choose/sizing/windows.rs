@@ -1,6 +1,7 @@
 //! Design points of small demands, compared with manual calculations.
 
 use plimsoll_catalogue::{Catalogue, OptionValue};
+use plimsoll_choose::diagnosis::DiagnosisVerdict;
 use plimsoll_choose::sizing::{
     Assumption, Burst, Busiest, Choice, ClassLoad, ClassObjective, Design, DesignError, Growth, LoadAssumption, Search,
     SizingRequirements, check_counted, derive_requirements, size,
@@ -10,6 +11,7 @@ use plimsoll_units::{Bytes, Span};
 
 use super::support::{plain, subject, terms};
 use super::what_if::build_account;
+use crate::diagnosis::disk;
 
 /// The operations point of the lines: operations and bytes per second by class.
 fn check(lines: &str, design: &Design, expected: &[(Class, f64, f64)]) -> SizingRequirements {
@@ -488,4 +490,52 @@ fn reads_as_large_as_scans_have_no_hidden_peaks() {
     );
     let twice = expected(65_536.0, "08:00 3600 reads bytes max 13107200\n08:00 3600 writes bytes max 0");
     assert!((twice - 200.0).abs() < 1e-6, "{twice}");
+}
+
+/// The storage sets a rate that does not vary while operations always queue: no window shows the demand.
+#[test]
+fn a_load_at_its_limit_in_all_windows_is_a_lower_bound() {
+    let design = Design { burst: Burst::Auto, quantile: None, ..Design::of(Bytes::gib(100)) };
+    let derive = |rate: f64, latency_s: f64| {
+        let minutes: Vec<(f64, f64)> = (0..30).map(|minute| (rate + f64::from(minute % 3), latency_s)).collect();
+        derive_requirements(&disk(&minutes, 1.0), &design).unwrap()
+    };
+    let full = derive(3_000.0, 0.011);
+    let censored = full.censored.as_ref().expect("33 operations are always in flight");
+    assert_eq!((censored.id(), censored.up_to, censored.is_lower_bound()), ("saturated", None, true));
+    assert!(full.points[0].iops() > 1.9 * full.measured.iops, "twice the rate is assumed");
+    for (rate, latency_s) in [(3_000.0, 0.000_5), (100.0, 0.011)] {
+        assert_eq!(derive(rate, latency_s).censored, None, "a constant load at {latency_s} s");
+    }
+}
+
+#[test]
+fn windows_at_the_limit_of_storage_are_a_condition_of_the_size() {
+    let wave = |minute: i32| 300.0 + 250.0 * (f64::from(minute) * 0.37).sin() + f64::from(minute % 7) * 5.0;
+    let minutes: Vec<(f64, f64)> =
+        (0..200).map(|minute| (wave(minute), 0.001 / (1.0 - wave(minute) / 620.0))).collect();
+    let required = derive_requirements(&disk(&minutes, 1.0), &plain()).unwrap();
+    assert!(matches!(required.incomplete, Some(DiagnosisVerdict::AtItsLimit { .. })), "{:?}", required.incomplete);
+    let quick: Vec<(f64, f64)> = minutes.iter().map(|(rate, _)| (*rate, 0.000_5)).collect();
+    assert_eq!(derive_requirements(&disk(&quick, 1.0), &plain()).unwrap().incomplete, None);
+}
+
+#[test]
+fn windows_in_which_the_volume_stalls_are_no_demand() {
+    let stalls = |points: usize, minutes: DatabaseDemand| {
+        let throttled = build_throttled();
+        let cap = &throttled.caps[0];
+        let limit = CapLimit { kind: CapKind::Either, basis: CapBasis::Stalled, ..cap.limit };
+        let slots = (0..points).collect();
+        let caps = vec![Cap { metric: "VolumeStalledIOCheck".to_owned(), limit, points, slots, ..cap.clone() }];
+        derive_requirements(&DatabaseDemand { caps, ..minutes }, &plain())
+    };
+    let idle = || subject(&(0..40).map(|minute| format!("08:{minute:02} 60 reads iops mean 0\n")).collect::<String>());
+    for minutes in [build_throttled(), idle()] {
+        let refused = stalls(40, minutes).unwrap_err();
+        assert_eq!(refused, DesignError::Stalled { subject: "SALES".to_owned(), windows: 40 });
+    }
+    assert!(matches!(stalls(30, idle()), Err(DesignError::Idle { .. })));
+    let half = stalls(30, build_throttled()).unwrap();
+    assert!(matches!(half.incomplete, Some(DiagnosisVerdict::ProviderStall(_))) && half.censored.is_none());
 }

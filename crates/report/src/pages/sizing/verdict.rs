@@ -31,12 +31,15 @@ impl Sized<'_> {
         let saved = self.sizing.best_effect().map_or(0.0, |effect| effect.saved());
         let (free_first, free_later): (Vec<_>, Vec<_>) =
             free.into_iter().partition(|(memory, _)| memory.saved.unwrap_or_default() > saved);
+        let cap = first_screen::cap(self.sizing);
+        let is_bound = words::lower_bound(demand).is_some();
+        let mut censored = words::explain_censoring(demand);
+        // A lower bound qualifies all that follows.
+        cautions.extend(censored.take_if(|_| is_bound));
         cautions.extend(self.describe_extent());
         cautions.extend(free_first.into_iter().map(|(_, text)| text));
-        let cap = first_screen::cap(self.sizing);
-        let censored = words::explain_censoring(demand);
         if cap.is_some() { &mut details } else { &mut cautions }.extend(censored);
-        cautions.extend(words::stalled(demand));
+        cautions.extend(words::incomplete_windows(demand));
         let (large_gaps, doubts): (Vec<_>, Vec<_>) = demand.doubts.iter().partition(|doubt| doubt.is_large_gap());
         cautions.extend(large_gaps.iter().map(ToString::to_string));
         cautions.extend(first_screen::insufficient_machine(self.sizing));
@@ -78,19 +81,7 @@ impl Sized<'_> {
         cautions.extend(of_classes);
         details.extend(words::answer(demand).map(|answer| answer.trim_end_matches(['.', '。']).to_owned()));
         let [cautions, details] = [cautions, details].map(|texts| texts.into_iter().map(full_stop).collect());
-        let text = match words::other_problem(demand) {
-            Some(other) if matches!(self.sizing.best(), None | Some(Best::Slower(_))) => {
-                say!("{other}. {}", self.answer())
-            }
-            Some(other) => say!("{other}. Smallest sufficient: {}", self.answer()),
-            None => self.answer(),
-        };
-        let text = if demand.counts_cached_reads() {
-            say!("Part of the reads never reached storage (cache in memory), so less may suffice. {text}")
-        } else {
-            text
-        };
-        Headline { text, grade: label!("simulated"), cautions, details }
+        Headline { text: self.qualified_answer(), grade: label!("simulated"), cautions, details }
     }
 
     /// The extent of candidates and input, which qualifies all that follows.
@@ -145,6 +136,27 @@ impl Sized<'_> {
             RacStatus::Unsupported => label!("; RAC unsupported"),
             RacStatus::Undocumented => label!("; RAC undocumented"),
         })
+    }
+
+    /// The answer after the reasons why the configuration may be too large or too small.
+    fn qualified_answer(&self) -> String {
+        let demand = &self.sizing.required;
+        let text = match words::other_problem(demand) {
+            Some(other) if matches!(self.sizing.best(), None | Some(Best::Slower(_))) => {
+                say!("{other}. {}", self.answer())
+            }
+            Some(other) => say!("{other}. Smallest sufficient: {}", self.answer()),
+            None => self.answer(),
+        };
+        let text = if demand.counts_cached_reads() {
+            say!("Part of the reads never reached storage (cache in memory), so less may suffice. {text}")
+        } else {
+            text
+        };
+        match words::lower_bound(demand) {
+            Some(bound) => say!("{bound}. {text}"),
+            None => text,
+        }
     }
 
     /// The best configuration in at most 25 words, with its price and its effect.

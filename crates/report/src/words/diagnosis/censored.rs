@@ -50,15 +50,19 @@ pub(crate) fn reason(censored: &Censored) -> String {
             say!("{all}{}; the measured rate is what the limit lets through", longer(*latency_s))
         }
         CensorCause::Pinned { measure, value, windows: [at, of], latency_s } => {
-            let rate = match measure {
-                Measure::Throughput => number::throughput(*value),
-                _ => format!("{} IOPS", number::three(*value)),
-            };
+            let rate = format_rate(*measure, *value);
             say!(
                 "The measured rate is what a limit lets through: it stays at {rate} in {at} of {of} windows with I/O{}",
                 longer(*latency_s)
             )
         }
+        CensorCause::Saturated { measure, value, windows, in_flight, latency_s } => say!(
+            "The measured rate is what a limit lets through: it stays at {} in all {windows} windows with I/O, while {} \
+             operations are in flight and take {}",
+            format_rate(*measure, *value),
+            number::three(*in_flight),
+            seconds(*latency_s)
+        ),
         CensorCause::ClosedLoad { in_flight, latency_s: [fastest, mean] } => say!(
             "The measured rate is what slow answers let through: about {} operations are in flight at any rate, and take {} \
              on average, {} in the fastest windows",
@@ -78,6 +82,14 @@ pub(crate) fn reason(censored: &Censored) -> String {
         CensorCause::ClosedReads { active, share: of_time, latency_s, counted } => {
             closed_reads(*active, *of_time, *latency_s, *counted)
         }
+    }
+}
+
+/// `3,000 IOPS`, `125 MB/s`
+fn format_rate(measure: Measure, value: f64) -> String {
+    match measure {
+        Measure::Throughput => number::throughput(value),
+        _ => format!("{} IOPS", number::three(value)),
     }
 }
 
@@ -120,7 +132,7 @@ fn remedy(censored: &Censored) -> &'static str {
         CensorCause::LogBehindLocks { .. } => {
             label!("Speed up log writes, then measure again: until then this load is only the lower end of a range.")
         }
-        CensorCause::Metric { .. } | CensorCause::Pinned { .. } => {
+        CensorCause::Metric { .. } | CensorCause::Pinned { .. } | CensorCause::Saturated { .. } => {
             label!("Raise the limit, then measure again: until then this load is only the lower end of a range.")
         }
         CensorCause::ProcessorCap { .. } => {

@@ -46,7 +46,7 @@ fn with_cause(censored: &Censored, answer: &str) -> String {
         CensorCause::ProcessorCap { .. } => {
             say!("{answer}; a cap of the processors keeps the load below the demand")
         }
-        CensorCause::Metric { .. } | CensorCause::Pinned { .. } => {
+        CensorCause::Metric { .. } | CensorCause::Pinned { .. } | CensorCause::Saturated { .. } => {
             say!("{answer}; a limit keeps the load below the demand")
         }
         CensorCause::LogBehindLocks { .. } | CensorCause::ClosedLoad { .. } => {
@@ -59,7 +59,9 @@ fn with_cause(censored: &Censored, answer: &str) -> String {
 fn answer_of_cause(censored: &Censored) -> Option<&'static str> {
     match censored.cause {
         CensorCause::Metric { .. } => Some(label!("Storage is the problem")),
-        CensorCause::Pinned { .. } | CensorCause::ClosedLoad { .. } => Some(label!("Storage may be the problem")),
+        CensorCause::Pinned { .. } | CensorCause::Saturated { .. } | CensorCause::ClosedLoad { .. } => {
+            Some(label!("Storage may be the problem"))
+        }
         _ => None,
     }
 }

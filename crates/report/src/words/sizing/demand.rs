@@ -62,10 +62,16 @@ pub(crate) fn other_problem(required: &SizingRequirements) -> Option<String> {
     })
 }
 
-/// Windows in which storage does not answer.
-pub(crate) fn stalled(required: &SizingRequirements) -> Option<String> {
-    let windows = crate::words::diagnosis::verdict_text(required.stalled.as_ref()?).text;
-    Some(say!("{windows} The demand of these windows is unknown: the rates are those of the others"))
+/// Windows in which storage does not answer, or is at its limit.
+pub(crate) fn incomplete_windows(required: &SizingRequirements) -> Option<String> {
+    let verdict = required.incomplete.as_ref()?;
+    let windows = crate::words::diagnosis::verdict_text(verdict).text;
+    Some(match verdict {
+        DiagnosisVerdict::AtItsLimit { .. } => {
+            say!("{windows} The demand of the busiest windows may be higher than their rate, which is sized for")
+        }
+        _ => say!("{windows} The demand of these windows is unknown: the rates are those of the others"),
+    })
 }
 
 /// A single window that decides, as its rate is a multiple of that of every other, or as the others are nearly idle.
@@ -118,8 +124,7 @@ const SHORT_INPUT_S: f64 = 600.0;
 
 /// Assumptions that determine the load, and a load that is known at a single time only.
 pub(crate) fn assumed_load(demand: &SizingRequirements) -> Vec<String> {
-    let mut texts: Vec<String> =
-        demand.decisive_assumptions().map(|own| crate::words::sentence(&assumption(own))).collect();
+    let mut texts: Vec<String> = demand.decisive_assumptions().map(|own| crate::words::sentence(&assumption(own))).collect();
     let Measured { windows, longest, .. } = demand.measured;
     let covered = longest.as_secs_f64() * windows as f64;
     if (windows == 1 || covered < SHORT_INPUT_S) && demand.account.is_none() {
@@ -156,6 +161,13 @@ pub(crate) fn explain_censoring(required: &SizingRequirements) -> Option<String>
         _ => "",
     };
     Some(say!("{reason}; {covered}{of_machine}"))
+}
+
+/// The measured rate as a sentence without full stop, if a limit held the load in all windows.
+pub(crate) fn lower_bound(required: &SizingRequirements) -> Option<String> {
+    let is_bound = required.censored.as_ref().is_some_and(Censored::is_lower_bound);
+    let rate = number::rate(required.measured.iops);
+    is_bound.then(|| say!("At least {rate} IOPS needed, as a limit held the load"))
 }
 
 /// Operations per second with the measured rate and with the estimated one, with peaks and growth.
