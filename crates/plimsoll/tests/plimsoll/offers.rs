@@ -54,6 +54,18 @@ fn a_rate_without_a_run_is_matched_with_the_operations_of_a_preset() {
     assert!(!words(&with_size).contains("--capacity states"), "{with_size}");
 }
 
+/// Most vendors' GB is binary, and `oci:1TB` is 1,024 of them.
+#[test]
+fn a_decimal_capacity_is_stated_with_its_binary_one() {
+    let folder = Folder::new("capacity");
+    let report = concat!(env!("CARGO_MANIFEST_DIR"), "/../../samples/awr.html");
+    for command in [&["match", "--iops", "18k", "--objective", "p99<=10ms"][..], &["size", report]] {
+        let text = |capacity: &str| words(&folder.text(&[command, &["--capacity", capacity, "--details"]].concat()));
+        assert!(text("1TB").contains("capacity of 1 TB is decimal, 931 GiB: write GiB or TiB"), "{}", text("1TB"));
+        assert!(!text("1TiB").contains("is decimal"), "{}", text("1TiB"));
+    }
+}
+
 #[test]
 fn dates_before_the_documents_and_long_after_them_are_on_the_first_screen() {
     let folder = Folder::new("quote-dates");

@@ -109,7 +109,8 @@ fn headline(need: &Need, matches: &Matches) -> Headline {
     let capacity = Some(need.capacity).filter(|capacity| capacity.get() > 0);
     let keeps = capacity.map(|capacity| say!("; room for {}", offer::capacity(capacity))).unwrap_or_default();
     let requested = say!("{} IOPS at {}: {streams}{keeps}", number::three(need.iops), need.objective);
-    Headline { text, grade: label!("simulated"), details: vec![requested], ..Headline::default() }
+    let cautions = offer::decimal_capacity(need.capacity).into_iter().collect();
+    Headline { text, grade: label!("simulated"), cautions, details: vec![requested] }
 }
 
 fn build_table(need: &Need, carries: &[SuitableOffer]) -> Table {

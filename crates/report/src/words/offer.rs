@@ -97,6 +97,19 @@ pub(crate) fn capacity(bytes: Bytes) -> String {
     }
 }
 
+/// The meaning of a decimal capacity, as the GB and TB of most vendors count 1,024; `None` for a binary one.
+pub(crate) fn decimal_capacity(bytes: Bytes) -> Option<String> {
+    const GIGA: u64 = 1_000_000_000;
+    let is_decimal = bytes.get() >= GIGA && bytes.get().is_multiple_of(GIGA) && !bytes.get().is_multiple_of(1 << 30);
+    let gib = number::three(bytes.get() as f64 / f64::from(1 << 30));
+    is_decimal.then(|| {
+        say!(
+            "a capacity of {} is decimal, {gib} GiB: write GiB or TiB for the GB and TB of vendors that count 1,024, as in oci:1TB",
+            capacity(bytes)
+        )
+    })
+}
+
 /// Bytes per second with up to one decimal, and in MiB if that is whole: `131.1 MB/s (125 MiB/s)`.
 pub(crate) fn throughput(bytes_per_second: f64) -> String {
     let mebi = bytes_per_second / f64::from(1 << 20);

@@ -20,7 +20,7 @@ pub(crate) use self::cost::{
     unpriced_machines,
 };
 pub(crate) use self::demand::{
-    answer, assumed_load, backlog, busiest, cluster, describe_growth_step, describe_measured_load,
+    answer, assumed_load, backlog, busiest, cluster, decimal_capacity, describe_growth_step, describe_measured_load,
     exadata, expected_range, explain_censoring, incomplete_windows, length, lone_window, lower_bound, objectives,
     other_problem, other_remedy, point, smaller_than_stored,
 };

@@ -52,6 +52,7 @@ impl Sized<'_> {
         cautions.extend(hits.map(words::hit_assumption));
         cautions.extend(self.worse_latency());
         cautions.extend(words::smaller_than_stored(demand));
+        cautions.extend(words::decimal_capacity(demand));
         cautions.extend(first_screen::assumed_peaks(self.sizing));
         cautions.extend(first_screen::describe_platform(self.sizing));
         cautions.extend(self.sizing.without_scans.as_ref().map(first_screen::without_scans));

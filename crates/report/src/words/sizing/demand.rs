@@ -11,7 +11,7 @@ use plimsoll_units::Bytes;
 
 use super::assumption::{assumption, step_source};
 use crate::number;
-use crate::words::{clean, offer};
+use crate::words::{clean, offer, sentence};
 
 /// Classes with a lower share of the operations are named without figures.
 const WORTH: f64 = 0.005;
@@ -119,12 +119,21 @@ pub(crate) fn smaller_than_stored(required: &SizingRequirements) -> Option<Strin
     })
 }
 
+/// The meaning of a decimal capacity, before growth and free space.
+pub(crate) fn decimal_capacity(required: &SizingRequirements) -> Option<String> {
+    let growth = required.steps.iter().filter(|step| matches!(step.kind, StepKind::Growth(_)));
+    let times: f64 = growth.map(|step| step.small).product();
+    let given = required.capacity.get() as f64 * (1.0 - required.free) / times;
+    // The capacity is rounded up to bytes.
+    Some(sentence(&offer::decimal_capacity(Bytes::new((given + 0.01) as u64))?))
+}
+
 /// Time below which an input says little about the load of a day, in seconds.
 const SHORT_INPUT_S: f64 = 600.0;
 
 /// Assumptions that determine the load, and a load that is known at a single time only.
 pub(crate) fn assumed_load(demand: &SizingRequirements) -> Vec<String> {
-    let mut texts: Vec<String> = demand.decisive_assumptions().map(|own| crate::words::sentence(&assumption(own))).collect();
+    let mut texts: Vec<String> = demand.decisive_assumptions().map(|own| sentence(&assumption(own))).collect();
     let Measured { windows, longest, .. } = demand.measured;
     let covered = longest.as_secs_f64() * windows as f64;
     if (windows == 1 || covered < SHORT_INPUT_S) && demand.account.is_none() {
