@@ -183,6 +183,11 @@ fn is_bound_by_generator(curve: &Curve) -> bool {
 /// Maximum ratio of two rates that is no difference.
 const MAX_ALIKE: f64 = 1.05;
 
+/// True if the storage completes notably more than `iops`, with longer response times.
+pub(crate) fn is_below_maximum(curve: &Curve, iops: f64) -> bool {
+    pick::fastest(curve).is_some_and(|max| max.figures.iops.value > iops * MAX_ALIKE)
+}
+
 /// The limit of a curve as a sentence; `None` if the runs do not determine it.
 pub fn limit(curve: &Curve) -> Option<String> {
     if is_bound_by_generator(curve) {
@@ -192,12 +197,10 @@ pub fn limit(curve: &Curve) -> Option<String> {
         return Some(say!("Limited by {binding}."));
     }
     pick::at_line(curve)?;
-    let max = pick::fastest(curve)?;
-    let max_iops = max.figures.iops.value;
-    let max = format!("{} IOPS", number::three(max_iops));
+    let max = format!("{} IOPS", number::three(pick::fastest(curve)?.figures.iops.value));
     let is_saturated = curve.runs.iter().any(|run| !pick::is_open(run) || pick::is_overloaded(run));
     Some(match curve.load_line.as_ref()? {
-        LoadLine::At { iops, .. } if max_iops > iops.value * MAX_ALIKE => {
+        LoadLine::At { iops, .. } if is_below_maximum(curve, iops.value) => {
             say!("Latency is the limit: the storage completes up to {max}, but misses the objective.")
         }
         LoadLine::Beyond { .. } if !is_saturated => {

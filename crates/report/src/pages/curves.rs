@@ -171,7 +171,7 @@ fn build_sections(sheet: &Sheet<'_>, index: usize) -> Vec<PageSection> {
         findings(&findings::of(curve)),
         tables::build_runs_section(curve),
         tables::streams(curve),
-        tables::ladder(&sheet.ladder),
+        tables::ladder(sheet),
         charts::percentiles(curve, index),
         charts::over_time(curve, index),
         charts::slots(curve, index),

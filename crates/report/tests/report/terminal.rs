@@ -2,7 +2,7 @@
 
 use crate::support;
 
-use plimsoll_record::{Curve, LoadLine};
+use plimsoll_record::{Curve, Estimate, LoadLine};
 use plimsoll_report::pages::{self, Sheet};
 use plimsoll_report::{Charset, Color, Column, ColumnKind, Page, Table, TextStyle, page_text};
 
@@ -155,6 +155,11 @@ fn load_lines_by_objective_and_comparisons_fit_the_width() {
     let same = comparison_of(["a", "b"], &plain(80));
     assert!(same.contains("no real change") && same.contains("+0.0 %"), "{same}");
     assert!(!ladder(&lines[..1], &plain(80)).contains("Load line by objective"));
+    let max = support::build_curve().runs.iter().map(|run| run.figures.iops.value).fold(0.0, f64::max);
+    let at = |share: f64| LoadLine::At { objective: lines[1].objective(), iops: Estimate::bare(max * share) };
+    for (share, binds) in [(0.98, "the maximum rate binds"), (0.8, "the objective binds")] {
+        assert!(ladder(&[lines[0], at(share)], &plain(160)).contains(binds), "{share}");
+    }
 }
 
 #[test]

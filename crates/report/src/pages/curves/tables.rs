@@ -5,6 +5,7 @@ use plimsoll_language::{label, say};
 use plimsoll_record::{Counter, Curve, Estimate, Figures, LoadLine, NoLine, Run, Steadiness};
 use plimsoll_units::{Bytes, Span};
 
+use super::Sheet;
 use crate::latency::LatencyUnit;
 use crate::page::{Block, Cell, Column, ColumnKind, Emphasis, IntervalPlace, PageSection, Table};
 use crate::pages::limit;
@@ -160,20 +161,23 @@ fn stream_name(curve: &Curve, stream: u8) -> String {
 }
 
 /// Load lines at several objectives.
-pub(super) fn ladder(lines: &[LoadLine]) -> PageSection {
-    let lines = if lines.len() > 1 { lines } else { &[] };
+pub(super) fn ladder(sheet: &Sheet<'_>) -> PageSection {
+    let lines: &[LoadLine] = if sheet.ladder.len() > 1 { &sheet.ladder } else { &[] };
     let heading = label!("Load line by objective");
     let table = Table::rows(heading, lines)
         .column(Column::text(label!("objective"), 0), |line| line.objective().to_string())
         .column(Column::rate(label!("load line"), "IOPS", 0), |line| {
             pick::line_iops(line).map(|iops| Cell::estimate(&iops, number::three))
         })
-        .column(Column::text(label!("verdict"), 0), |line| verdict(line));
+        .column(Column::text(label!("verdict"), 0), |line| verdict(sheet.curve, line));
     PageSection::new(heading, vec![Block::Table(table.table())])
 }
 
-fn verdict(line: &LoadLine) -> String {
+fn verdict(curve: &Curve, line: &LoadLine) -> String {
     match line {
+        LoadLine::At { iops, .. } if pick::has_maximum(curve) && !words::is_below_maximum(curve, iops.value) => {
+            label!("the maximum rate binds").to_owned()
+        }
         LoadLine::At { .. } => label!("the objective binds").to_owned(),
         LoadLine::Beyond { .. } => label!("met at the highest load: a lower bound").to_owned(),
         LoadLine::Never { least, objective } if *least <= objective.limit => {
