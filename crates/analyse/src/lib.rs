@@ -49,4 +49,4 @@ pub use precision::{Precision, tight_enough};
 pub use steady::{Settle, Settled, mean_rate, settle, settle_recorded, settle_slot, total_span};
 pub use sweep::{Purpose, SlotPlan, Sweep, SweepPlan, SweepPoint};
 pub use tune::{Configuration, GridCell, GridResult, TuneCandidate, TuneOutcome, TunePlan, TuneRun, TuneTrial, Tuning};
-pub use verdict::{judge, share_objective};
+pub use verdict::{default_objective, judge, share_objective};

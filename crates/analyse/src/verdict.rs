@@ -1,7 +1,8 @@
 //! The verdict on a curve: knee, load line with its objective, and findings about the load line.
 
 use plimsoll_record::{
-    Curve, EndReason, Estimate, Finding, Lasting, LineBasis, LoadLine, NoLine, Objective, ObjectiveOrigin,
+    Curve, EndReason, Estimate, Finding, Lasting, LineBasis, LoadLine, LoadSlot, NoLine, Objective, ObjectiveOrigin,
+    Run,
 };
 use plimsoll_units::Span;
 
@@ -73,10 +74,14 @@ fn select_objective(curve: &Curve, remembered: Option<Objective>) -> Option<(Obj
     let given = curve.conditions.objective.map(|objective| (objective, ObjectiveOrigin::Given));
     let remembered = remembered.map(|objective| (objective, ObjectiveOrigin::Retained));
     given.or(remembered).or_else(|| {
-        let (objective, light_p99) = headline_objective(&curve.slots)
-            .or_else(|| chosen_objective(&curve.runs).map(|objective| (objective, Span::ZERO)))?;
+        let (objective, light_p99) = default_objective(&curve.slots, &curve.runs)?;
         Some((objective, ObjectiveOrigin::Chosen { light_p99 }))
     })
+}
+
+/// Default objective of a curve, with the 99th percentile of its lightest load, which is zero without slots.
+pub fn default_objective(slots: &[LoadSlot], runs: &[Run]) -> Option<(Objective, Span)> {
+    headline_objective(slots).or_else(|| chosen_objective(runs).map(|objective| (objective, Span::ZERO)))
 }
 
 /// Findings about the load line.
@@ -106,7 +111,7 @@ fn list_doubts(basis: &LineBasis, line: &LoadLine) -> Vec<Finding> {
 #[cfg(test)]
 mod tests {
     use plimsoll_load::{Arrival, Pace};
-    use plimsoll_record::{Bins, LoadSlot, SlotRole};
+    use plimsoll_record::{Bins, SlotRole};
     use plimsoll_units::{Instant, Iops, Kind};
 
     use super::*;

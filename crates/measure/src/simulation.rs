@@ -1,21 +1,23 @@
 //! Simulations: the loads of measurements on models, in virtual time.
 
-use plimsoll_analyse::{judge, share_objective};
+use plimsoll_analyse::{default_objective, judge, share_objective};
 use plimsoll_catalogue::{Ask, CreditModels, Offer, is_about_size_sharing};
 use plimsoll_choose::ask_of;
 use plimsoll_language::{Language, label, say};
 use plimsoll_load::{Pace, StreamSpec};
 use plimsoll_model::ChainSpec;
-use plimsoll_record::{Conditions, Counter, CreditLevel, Curve, EndReason, Finding, Objective, Run, Source, Subject};
-use plimsoll_units::Bytes;
+use plimsoll_record::{
+    Conditions, Counter, CreditLevel, Curve, EndReason, Finding, Objective, ObjectiveOrigin, Run, Source, Subject,
+};
+use plimsoll_units::{Bytes, Span};
 
 use crate::backend::Virtual;
 use crate::checks::check_saturation;
 use crate::curve::CurveHead;
 use crate::error::MeasureError;
 use crate::invalid::InvalidRequest;
-use crate::monitor::Monitor;
-use crate::options::{LoadOptions, ReplayOptions, SweepOptions};
+use crate::monitor::{Monitor, Unattended};
+use crate::options::{EffortLevel, LoadOptions, ReplayOptions, SweepOptions};
 use crate::plan::{Grid, MeasurePlan, TargetKind};
 use crate::replay::Replaying;
 use crate::request::RunContext;
@@ -177,7 +179,11 @@ fn weigh_streams(curve: &Curve, iops: f64) -> Vec<(Ask, f64)> {
 }
 
 enum ModelLoad {
-    Generated(Box<MeasurePlan>),
+    Generated {
+        plan: Box<MeasurePlan>,
+        /// The plan of the lowest effort, which chooses the objective; none if one is given, or the effort is the lowest.
+        quick: Option<Box<MeasurePlan>>,
+    },
     Recorded(Box<Replaying>),
 }
 
@@ -186,7 +192,12 @@ impl ModelLoad {
         let SimulationRequest { load, sweep, replay, .. } = request;
         Ok(match replay {
             Some(replay) => Self::Recorded(Replaying::new(replay, load, sweep, TargetKind::Model)?.into()),
-            None => Self::Generated(MeasurePlan::new(load, sweep, TargetKind::Model)?.into()),
+            None => {
+                let plan = |sweep: &SweepOptions| MeasurePlan::new(load, sweep, TargetKind::Model).map(Box::new);
+                let quick = SweepOptions { effort: EffortLevel::Quick, ..sweep.clone() };
+                let is_chosen = sweep.objective.is_none() && quick != *sweep;
+                Self::Generated { plan: plan(sweep)?, quick: is_chosen.then(|| plan(&quick)).transpose()? }
+            }
         })
     }
 
@@ -194,7 +205,7 @@ impl ModelLoad {
     fn has_own_duration(&self) -> bool {
         match self {
             Self::Recorded(_) => true,
-            Self::Generated(plan) => plan.effort.operations.is_none() && plan.sweep.is_named(),
+            Self::Generated { plan, .. } => plan.effort.operations.is_none() && plan.sweep.is_named(),
         }
     }
 
@@ -218,23 +229,34 @@ impl ModelLoad {
     /// Runs the load on a model; returns the result and the conditions.
     fn run(
         &self,
-        ModelVariant { chain: model, objective, .. }: ModelVariant<'_>,
+        variant: ModelVariant<'_>,
         size: Bytes,
         monitor: &mut dyn Monitor,
     ) -> Result<(SweepResult, Conditions), MeasureError> {
-        let plan = match self {
+        match self {
             Self::Recorded(replaying) => {
-                let mut backend = Virtual::new(model, 0);
-                return Ok((replaying.run(&mut backend, monitor), replaying.conditions(true)));
+                let mut backend = Virtual::new(variant.chain, 0);
+                Ok((replaying.run(&mut backend, monitor), replaying.conditions(true)))
             }
-            Self::Generated(plan) => plan,
-        };
-        let streams = plan.place(size, Grid::Any)?;
-        let mut plan = plan_virtual_time(plan, model, &streams);
-        plan.sweep.objective = plan.sweep.objective.or(objective);
-        let mut backend = Virtual::new(model, plan.seed);
-        let result = sweep::run_sweep(&plan, &streams, &model.names(), &mut backend, monitor);
-        Ok((result, plan.conditions(streams, 1, true)))
+            Self::Generated { plan, .. } => run_plan(plan, variant, size, monitor),
+        }
+    }
+
+    /// The default objective if the load of this effort has chosen another than that of the lowest effort: a product has
+    /// the same at any effort.
+    fn choose_objective(
+        &self,
+        result: &SweepResult,
+        variant: ModelVariant<'_>,
+        size: Bytes,
+    ) -> Result<Option<(Objective, Span)>, MeasureError> {
+        let Self::Generated { quick: Some(plan), .. } = self else { return Ok(None) };
+        if variant.objective.is_some() || self.has_own_duration() {
+            return Ok(None);
+        }
+        let (pilot, _) = run_plan(plan, variant, size, &mut Unattended)?;
+        let own = default_objective(&result.slots, &result.runs).map(|(objective, _)| objective);
+        Ok(default_objective(&pilot.slots, &pilot.runs).filter(|(objective, _)| own != Some(*objective)))
     }
 
     fn simulate(
@@ -248,6 +270,11 @@ impl ModelLoad {
         let NamedModel { name, offer, .. } = model;
         let mut findings = offer.as_ref().map(list_doubts).unwrap_or_default();
         let (mut result, conditions) = self.run(variant, size, monitor)?;
+        let chosen = if monitor.is_interrupted() { None } else { self.choose_objective(&result, variant, size)? };
+        let objective = chosen.map(|(objective, _)| objective).or(variant.objective);
+        if chosen.is_some() {
+            (result, _) = self.run(ModelVariant { objective, ..variant }, size, monitor)?;
+        }
         if let Some(fault) = result.fault.take() {
             return Err(fault.into());
         }
@@ -273,9 +300,27 @@ impl ModelLoad {
         let mut curve = head.build(result, wall, context);
         let findings = check_saturation(&curve);
         curve.findings.extend(findings);
-        judge(&mut curve, None);
+        judge(&mut curve, objective);
+        if let Some((basis, (_, light_p99))) = curve.basis.as_mut().zip(chosen) {
+            basis.origin = ObjectiveOrigin::Chosen { light_p99 };
+        }
         Ok(curve)
     }
+}
+
+/// Runs a generated load on a model; returns the result and the conditions.
+fn run_plan(
+    plan: &MeasurePlan,
+    ModelVariant { chain: model, objective, .. }: ModelVariant<'_>,
+    size: Bytes,
+    monitor: &mut dyn Monitor,
+) -> Result<(SweepResult, Conditions), MeasureError> {
+    let streams = plan.place(size, Grid::Any)?;
+    let mut timed = plan_virtual_time(plan, model, &streams);
+    timed.sweep.objective = timed.sweep.objective.or(objective);
+    let mut backend = Virtual::new(model, timed.seed);
+    let result = sweep::run_sweep(&timed, &streams, &model.names(), &mut backend, monitor);
+    Ok((result, plan.conditions(streams, 1, true)))
 }
 
 /// The plan with durations that follow from the required operations.

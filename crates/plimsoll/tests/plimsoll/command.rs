@@ -786,3 +786,19 @@ fn a_history_compares_response_times_of_the_same_named_load() {
     let other = json["runs"].as_array().and_then(|runs| runs.iter().find(|run| run["name"] == "other.json"));
     assert!(other.is_some_and(|run| run["figure"].is_null()), "another load is not compared: {json}");
 }
+
+/// The figures of each effort differ by chance, and must not choose the objective.
+#[test]
+fn default_objective_of_a_product_is_the_same_at_any_effort() {
+    let folder = Folder::new("efforts");
+    let simulate = |effort: &[&str]| {
+        let curve = folder.json(&[&["simulate", "aws/st1:500GiB", "--quiet"], effort].concat());
+        assert_eq!(curve["basis"]["objective"], "chosen", "{effort:?}");
+        curve["load_line"]["objective"].clone()
+    };
+    let quick = simulate(&["--quick"]);
+    assert!(!quick.is_null());
+    for duration in ["20m", "1h"] {
+        assert_eq!(simulate(&["--duration", duration]), quick, "{duration}");
+    }
+}
