@@ -32,7 +32,6 @@ use crate::simulate::simulate_one;
 /// A report of a synthetic workload.
 const REPORT: &[u8] = include_bytes!("../../../samples/awr.html");
 const CAPACITY: Bytes = Bytes::gib(500);
-const PROVIDER: &str = "azure";
 const SIMULATED: &str = "oci:256GB@10vpu";
 /// The volume before and after the change of its level.
 const EMULATED: [&str; 2] = ["oci:50GB@10vpu", "oci:50GB@20vpu"];
@@ -87,8 +86,7 @@ fn read_report() -> Vec<Outcome> {
 fn size_subject(subject: &DatabaseDemand) -> Result<Sizing, CliError> {
     let offers = read_offers(&TermsArgs::default())?;
     let terms = offers.ranking_terms()?;
-    let among = Search::among(&offers.catalogue, &[PROVIDER.to_owned()]).map_err(anyhow::Error::from)?;
-    let search = Search { pool: Arc::new(Threads::default()), ..among };
+    let search = Search { pool: Arc::new(Threads::default()), ..Search::default() };
     let required = derive_requirements(subject, &Design::of(CAPACITY)).map_err(anyhow::Error::from)?;
     Ok(size(&offers.catalogue, &required, &terms, &search))
 }

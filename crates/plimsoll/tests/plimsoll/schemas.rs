@@ -9,7 +9,7 @@ use boon::{Compiler, Schemas};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
-use crate::folder::{Folder, PROGRAM, stderr};
+use crate::folder::{Folder, PROGRAM, stderr, words};
 
 const SAMPLES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../samples");
 
@@ -174,7 +174,11 @@ fn presets_configuration_and_changes_are_valid() {
     folder.text(&["measure", ".", "--depth", "1", "--duration", "1s", "--size", "16MiB"]);
     check(&folder, "changes", &["runs", "label", "last", "day"]);
     check(&folder, "changes", &["runs", "prune", "--keep", "0"]);
-    check(&folder, "trial", &["try"]);
+    let trial = check(&folder, "trial", &["try"]);
+    // Of all providers, as in the command that it names.
+    let report = concat!(env!("CARGO_MANIFEST_DIR"), "/../../samples/awr.html");
+    let sized = words(&folder.text(&["size", report, "--capacity", "500GiB"]));
+    assert!(sized.contains(trial["monthly"].as_str().expect("a price")), "{sized}");
 }
 
 #[test]
