@@ -136,3 +136,14 @@ fn simulate(run: &Mixed) -> (f64, f64) {
     }
     (small.count as f64 / COUNTED_S as f64, large.mean().map_or(f64::NAN, Span::as_millis_f64))
 }
+
+/// The doubt of the product about sizes states how far the paths together are from the single path of the published run.
+#[test]
+fn paths_together_carry_several_times_the_rate_of_the_published_single_path() {
+    let [.., single] = &RUNS;
+    let together = Mixed { config: "oci:600GB@120vpu on oci/VM.Standard.E5.Flex:40ocpu", ..*single };
+    let times = simulate(&together).0 / simulate(single).0;
+    assert!((times - 2.6).abs() < 0.1, "{times}");
+    let doubts = include_str!("../../../../../catalogue/oci/block-volume.toml");
+    assert!(doubts.contains("policy=failover), both beside a backup paced") && doubts.contains("gives 2.6 times"));
+}
