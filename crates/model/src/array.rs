@@ -160,14 +160,14 @@ mod tests {
     fn phases(layout: Layout, members: u32, kind: Kind, offset_kib: u64, length_kib: u32) -> String {
         let mut array = Array::new(layout, members, Bytes::kib(64));
         let op = Op { offset: offset_kib << 10, length: length_kib << 10, kind, stream: 0 };
-        let (mut progress, mut parts, mut displayed) = (0, Vec::new(), Vec::new());
+        let (mut progress, mut parts, mut rendered) = (0, Vec::new(), Vec::new());
         loop {
             array.parts(&op, &mut progress, &mut parts);
             if parts.is_empty() {
-                return displayed.join(" | ");
+                return rendered.join(" | ");
             }
             let part = |(member, op): &MemberPart| format!("{member}:{}+{}", op.offset >> 10, op.length >> 10);
-            displayed.push(parts.iter().map(part).collect::<Vec<_>>().join(" "));
+            rendered.push(parts.iter().map(part).collect::<Vec<_>>().join(" "));
         }
     }
 

@@ -26,7 +26,7 @@ pub struct Chain {
     /// Times at which passages leave their stage.
     departures: Agenda,
     /// Answers that no later operation can change: passages in their last stage. Ordered together with `departures`.
-    existing: Agenda,
+    determined: Agenda,
     /// Number of entries of both so far.
     sequence: u64,
     /// Passages that continue at the current time.
@@ -80,7 +80,7 @@ impl OnPath {
 #[derive(Clone, Copy, Debug)]
 enum Role {
     /// A submitted operation.
-    Full(Slot),
+    Submitted(Slot),
     /// An operation whose answer is determined: only its effects on others remain.
     Known,
     /// A part of another passage.
@@ -105,7 +105,7 @@ impl Chain {
             passages: Vec::new(),
             free: Vec::new(),
             departures: Agenda::default(),
-            existing: Agenda::default(),
+            determined: Agenda::default(),
             sequence: 0,
             woken: VecDeque::new(),
             ready: Vec::new(),
@@ -120,7 +120,7 @@ impl Chain {
     pub fn submit_on(&mut self, now: Instant, slot: Slot, op: &Op, path: Option<u8>) {
         // Earlier events first: otherwise the order of simultaneous events would depend on the time of the last drain.
         self.advance(now);
-        let number = self.begin(*op, Role::Full(slot), 0, 0);
+        let number = self.begin(*op, Role::Submitted(slot), 0, 0);
         if let Some(path) = path {
             self.passages[number as usize].path = OnPath::Given(path);
         }
@@ -164,7 +164,7 @@ impl Chain {
     pub fn drain_ahead(&mut self, now: Instant, lead: Span, answers: &mut Vec<ModelAnswer>) {
         self.advance(now + lead.min(self.program.entry));
         answers.append(&mut self.ready);
-        while let Some((at, number)) = self.existing.take(now + lead) {
+        while let Some((at, number)) = self.determined.take(now + lead) {
             answers.extend(self.answer(at, number));
             self.free.push(number);
         }
@@ -173,7 +173,7 @@ impl Chain {
     /// The answer of a passage, unless answered before.
     #[inline]
     fn answer(&self, at: Instant, number: u32) -> Option<ModelAnswer> {
-        let Passage { role: Role::Full(slot), bound_by, path, .. } = self.passages[number as usize] else {
+        let Passage { role: Role::Submitted(slot), bound_by, path, .. } = self.passages[number as usize] else {
             return None;
         };
         let bound_by = match path {
@@ -189,17 +189,17 @@ impl Chain {
         if let Some(answer) = self.ready.first() {
             return Some(answer.at);
         }
-        let existing = self.existing.next().map(|at| at - lead);
+        let determined = self.determined.next().map(|at| at - lead);
         let departures = self.departures.next().map(|at| at - lead.min(self.program.entry));
-        departures.into_iter().chain(existing).min()
+        departures.into_iter().chain(determined).min()
     }
 
     /// Processes all events up to `now`.
     #[inline]
     fn advance(&mut self, now: Instant) {
         loop {
-            if self.existing.first() < self.departures.first() {
-                let Some((at, number)) = self.existing.take(now) else { return };
+            if self.determined.first() < self.departures.first() {
+                let Some((at, number)) = self.determined.take(now) else { return };
                 self.end(at, number);
                 continue;
             }
@@ -280,7 +280,7 @@ impl Chain {
                     }
                 }
                 ProgramStep::Join => match self.join(number) {
-                    Some(total) => number = total,
+                    Some(parent) => number = parent,
                     None => return,
                 },
                 ProgramStep::Accept { .. }
@@ -320,8 +320,8 @@ impl Chain {
         self.sequence += 1;
         let role = self.passages[number as usize].role;
         match (role, self.program.remaining[step]) {
-            (Role::Full(_), Remaining::None) => return self.existing.enter(at, self.sequence, number),
-            (Role::Full(_), Remaining::Effects) => self.foretell(at, number),
+            (Role::Submitted(_), Remaining::None) => return self.determined.enter(at, self.sequence, number),
+            (Role::Submitted(_), Remaining::Effects) => self.foretell(at, number),
             _ => {}
         }
         self.departures.enter(at, self.sequence, number);
@@ -334,7 +334,7 @@ impl Chain {
         let answer = self.begin(op, role, 0, 0);
         let passage = &mut self.passages[answer as usize];
         (passage.longest, passage.bound_by, passage.path) = (longest, bound_by, path);
-        self.existing.enter(at, self.sequence, answer);
+        self.determined.enter(at, self.sequence, answer);
         self.sequence += 1;
     }
 
@@ -343,7 +343,7 @@ impl Chain {
         self.sequence += 1;
         let passage = &mut self.passages[number as usize];
         let step = usize::from(passage.step);
-        if matches!(passage.role, Role::Full(_)) && self.program.remaining[step + 1] != Remaining::Stages {
+        if matches!(passage.role, Role::Submitted(_)) && self.program.remaining[step + 1] != Remaining::Stages {
             add_residence(passage, at.since(passage.since), self.program.stages[step]);
             self.foretell(at, number);
         }
@@ -471,15 +471,15 @@ impl Chain {
         forked
     }
 
-    /// Ends a part; returns the whole after the last part.
+    /// Ends a part; returns its parent after the last part.
     fn join(&mut self, number: u32) -> Option<u32> {
         let part = self.passages[number as usize];
         self.free.push(number);
-        let Role::Part(total) = part.role else { unreachable!("only parts join") };
-        let passage = &mut self.passages[total as usize];
+        let Role::Part(parent) = part.role else { unreachable!("only parts join") };
+        let passage = &mut self.passages[parent as usize];
         add_residence(passage, part.longest, part.bound_by);
         passage.parts -= 1;
-        (passage.parts == 0).then_some(total)
+        (passage.parts == 0).then_some(parent)
     }
 
     /// Begins the next piece of an operation.
@@ -499,9 +499,9 @@ impl Chain {
     fn rejoin(&mut self, number: u32, cut: u16) -> u32 {
         let piece = self.passages[number as usize];
         match piece.role {
-            Role::Piece(total) if self.passages[total as usize].step == cut => {
+            Role::Piece(parent) if self.passages[parent as usize].step == cut => {
                 self.free.push(number);
-                let passage = &mut self.passages[total as usize];
+                let passage = &mut self.passages[parent as usize];
                 // The waits of all pieces at a stage add up.
                 let sum = if passage.bound_by == piece.bound_by { passage.longest } else { Span::ZERO };
                 add_residence(passage, piece.longest + sum, piece.bound_by);
@@ -510,7 +510,7 @@ impl Chain {
                     passage.progress = 0;
                     passage.step = piece.step + 1;
                 }
-                total
+                parent
             }
             _ => {
                 self.passages[number as usize].step += 1;

@@ -83,10 +83,10 @@ impl Limit {
     #[inline]
     fn charge(&mut self, cost: u64) {
         if cost == 1 {
-            let (total, rest) = self.per_unit;
-            self.theoretical += Span::from_nanos(total);
+            let (quotient, remainder) = self.per_unit;
+            self.theoretical += Span::from_nanos(quotient);
             // Less than twice the denominator: at most one carry, and no overflow for rates below 2^63.
-            self.remainder += rest;
+            self.remainder += remainder;
             let denominator = fraction(self.rate).1;
             if self.remainder >= denominator {
                 self.remainder -= denominator;
@@ -96,12 +96,12 @@ impl Limit {
         }
         let (numerator, denominator) = fraction(self.rate);
         let time = u128::from(cost) * numerator + u128::from(self.remainder);
-        let (total, rest) = match u64::try_from(time) {
+        let (quotient, remainder) = match u64::try_from(time) {
             Ok(time) => (time / denominator, time % denominator),
             Err(_) => ((time / u128::from(denominator)) as u64, (time % u128::from(denominator)) as u64),
         };
-        self.remainder = rest;
-        self.theoretical += Span::from_nanos(total);
+        self.remainder = remainder;
+        self.theoretical += Span::from_nanos(quotient);
     }
 
     /// Changes the rate; admitted operations stay charged. False if the units differ.
@@ -127,6 +127,6 @@ fn fraction(rate: Rate) -> (u128, u64) {
 
 fn time_per_unit(rate: Rate) -> (u64, u64) {
     let (numerator, denominator) = fraction(rate);
-    let total = u64::try_from(numerator / u128::from(denominator)).unwrap_or(u64::MAX);
-    (total, (numerator % u128::from(denominator)) as u64)
+    let quotient = u64::try_from(numerator / u128::from(denominator)).unwrap_or(u64::MAX);
+    (quotient, (numerator % u128::from(denominator)) as u64)
 }

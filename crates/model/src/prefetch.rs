@@ -137,14 +137,14 @@ impl PrefetchStream {
             self.first = op.offset / unit;
         }
         self.ahead = (2 * self.ahead).max(2 * u64::from(op.length)).min(window);
-        let required = (end(op) + self.ahead).div_ceil(unit);
-        for next in self.read_to()..required {
+        let window_end = (end(op) + self.ahead).div_ceil(unit);
+        for next in self.read_to()..window_end {
             reads.push(Op { offset: next * unit, length: unit as u32, ..*op });
             self.units.push_back(false);
         }
         let needed = self.waiting.iter().map(|(_, first, _)| *first).min().unwrap_or(u64::MAX);
-        let retained = (op.offset.saturating_sub(window) / unit).min(needed);
-        while self.first < retained && self.units.front() == Some(&true) {
+        let first_retained = (op.offset.saturating_sub(window) / unit).min(needed);
+        while self.first < first_retained && self.units.front() == Some(&true) {
             self.units.pop_front();
             self.first += 1;
         }

@@ -50,7 +50,7 @@ impl fmt::Display for StageSpec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Limit { rate, burst, unit } => {
-                write!(f, "limit({}", Displayed(*rate))?;
+                write!(f, "limit({}", CompactRate(*rate))?;
                 unit.map_or(Ok(()), |unit| write!(f, " per {}", Compact(unit)))?;
                 match rate {
                     Rate::Operations(_) if *burst == 1 => f.write_str(")"),
@@ -63,7 +63,7 @@ impl fmt::Display for StageSpec {
             Self::Disk(disk) => write!(f, "{disk}"),
             Self::Link { latency, bandwidth, duplex, paths } => {
                 write!(f, "link({}", CompactSpan(*latency))?;
-                bandwidth.map_or(Ok(()), |rate| write!(f, ", {}", Displayed(Rate::Bytes(rate))))?;
+                bandwidth.map_or(Ok(()), |rate| write!(f, ", {}", CompactRate(Rate::Bytes(rate))))?;
                 f.write_str(if *duplex == Duplex::Full { ", full duplex" } else { "" })?;
                 write!(f, "{})", OnPaths(*paths))
             }
@@ -77,7 +77,7 @@ impl fmt::Display for StageSpec {
             }
             Self::Stall { every, length } => write!(f, "stall({}, {})", CompactSpan(*every), CompactSpan(*length)),
             Self::Pressure { rate, burst, delay } => {
-                write!(f, "pressure({}, burst ", Displayed(*rate))?;
+                write!(f, "pressure({}, burst ", CompactRate(*rate))?;
                 match rate {
                     Rate::Operations(_) => write!(f, "{burst}")?,
                     Rate::Bytes(_) => write!(f, "{}", Compact(Bytes::new(*burst)))?,
@@ -89,7 +89,7 @@ impl fmt::Display for StageSpec {
                 write!(f, "cold(rest {rest}, extra {extra}, grain {}, share {}%)", Compact(*grain), share * 100.0)
             }
             Self::Buffer { capacity, drain, flushing } => {
-                let drain = Displayed(Rate::Bytes(*drain));
+                let drain = CompactRate(Rate::Bytes(*drain));
                 write!(f, "buffer({}, drain {drain}, flush {})", Compact(*capacity), flushing.word())
             }
             Self::Window { slots, paths, inside } => write!(f, "window({slots}{}: {inside})", OnPaths(*paths)),
@@ -134,8 +134,8 @@ impl fmt::Display for Demand {
         write!(f, "{}", CompactSpan(self.mean))?;
         self.write.map_or(Ok(()), |time| write!(f, ", write {}", CompactSpan(time)))?;
         self.flush.map_or(Ok(()), |time| write!(f, ", flush {}", CompactSpan(time)))?;
-        self.rate.map_or(Ok(()), |rate| write!(f, ", {}", Displayed(Rate::Bytes(rate))))?;
-        self.write_rate.map_or(Ok(()), |rate| write!(f, ", write {}", Displayed(Rate::Bytes(rate))))?;
+        self.rate.map_or(Ok(()), |rate| write!(f, ", {}", CompactRate(Rate::Bytes(rate))))?;
+        self.write_rate.map_or(Ok(()), |rate| write!(f, ", write {}", CompactRate(Rate::Bytes(rate))))?;
         match self.spread {
             Service::Constant => Ok(()),
             Service::Exponential => f.write_str(", exponential"),
@@ -148,7 +148,7 @@ impl fmt::Display for DiskSpec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let rpm = 60e9 / self.turn.as_nanos() as f64;
         let (settle, seek) = (CompactSpan(self.settle), CompactSpan(self.seek));
-        let rate = |rate: Throughput| Displayed(Rate::Bytes(rate));
+        let rate = |rate: Throughput| CompactRate(Rate::Bytes(rate));
         let (outer, inner) = (rate(self.outer), rate(self.inner));
         let capacity = Compact(self.capacity);
         write!(f, "disk({capacity}, {}rpm, seek {settle} to {seek}, {outer} to {inner}", libm::round(rpm))?;
@@ -171,9 +171,9 @@ impl fmt::Display for OnPaths {
 }
 
 /// A rate without spaces or commas.
-struct Displayed(Rate);
+struct CompactRate(Rate);
 
-impl fmt::Display for Displayed {
+impl fmt::Display for CompactRate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
             Rate::Operations(rate) => write!(f, "{}", rate.as_f64()),

@@ -51,11 +51,11 @@ fn pace(centre: &mut Centre<'_>, stages: usize) {
             (1..=disk.queue).map(|j| 1.0 / (time * disk.positioning_share(j) + transfer)).collect()
         }
         CentreForm::Curve(rates) => rates.clone(),
-        CentreForm::Window { slots, inside, visits, network: created } => {
+        CentreForm::Window { slots, inside, visits, network: inner_network } => {
             let inner = compile_network(inside, centre.stage + 1, stages, visits);
             let (rates, state) = solve_rates(&inner, *slots);
             centre.scv = (state.time.variance / (state.time.mean * state.time.mean)).max(1.0);
-            *created = Some(Box::new(inner));
+            *inner_network = Some(Box::new(inner));
             rates
         }
         _ => Vec::new(),

@@ -6,11 +6,11 @@
 pub fn write_amplification(over_provisioning: f64) -> f64 {
     let alpha = 1.0 + over_provisioning;
     // The share of a block in use at its cleaning: u * exp(-u) = alpha * exp(-alpha), with u below 1.
-    let required = alpha * libm::exp(-alpha);
+    let product = alpha * libm::exp(-alpha);
     let (mut low, mut high) = (0.0, 1.0);
     for _ in 0..60 {
         let u = f64::midpoint(low, high);
-        if u * libm::exp(-u) < required { low = u } else { high = u }
+        if u * libm::exp(-u) < product { low = u } else { high = u }
     }
     alpha / (alpha - low)
 }

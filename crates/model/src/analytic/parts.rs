@@ -39,29 +39,29 @@ fn gcd(a: u64, b: u64) -> u64 {
 
 /// The phases of `flow` on an array.
 pub(super) fn phases(layout: Layout, members: f64, interleave: f64, flow: CentreFlow) -> Vec<PartPhase> {
-    let total = PartPhase { ways: members, batch: 1.0, times: 1.0, in_turn: false, part: flow };
+    let undivided = PartPhase { ways: members, batch: 1.0, times: 1.0, in_turn: false, part: flow };
     if flow.length <= 0.0 {
-        return vec![total];
+        return vec![undivided];
     }
     let chunks = touched(flow.length, interleave);
     match layout {
-        Layout::Stripe => vec![striped(total, members, chunks)],
+        Layout::Stripe => vec![striped(undivided, members, chunks)],
         Layout::SplitStripe => {
             let ways = chunks.min(members);
             let part = CentreFlow { length: flow.length / chunks, space: flow.space / members, ..flow };
-            vec![PartPhase { ways, batch: chunks / ways, part, ..total }]
+            vec![PartPhase { ways, batch: chunks / ways, part, ..undivided }]
         }
         Layout::SerialStripe => {
             let rows = touched(flow.length, interleave * members);
-            vec![PartPhase { times: rows, ..striped(shorter(total, rows), members, chunks / rows) }]
+            vec![PartPhase { times: rows, ..striped(shorter(undivided, rows), members, chunks / rows) }]
         }
-        Layout::Mirror => vec![mirrored(total, 1.0, members, flow)],
+        Layout::Mirror => vec![mirrored(undivided, 1.0, members, flow)],
         Layout::Raid10 => {
-            let halves = striped(total, members / 2.0, chunks);
+            let halves = striped(undivided, members / 2.0, chunks);
             vec![PartPhase { in_turn: false, ..mirrored(halves, halves.ways, 2.0, halves.part) }]
         }
-        Layout::Raid5 => with_parity(total, members, 1.0, interleave, chunks),
-        Layout::Raid6 => with_parity(total, members, 2.0, interleave, chunks),
+        Layout::Raid5 => with_parity(undivided, members, 1.0, interleave, chunks),
+        Layout::Raid6 => with_parity(undivided, members, 2.0, interleave, chunks),
     }
 }
 
@@ -69,40 +69,41 @@ fn shorter(phase: PartPhase, by: f64) -> PartPhase {
     PartPhase { part: CentreFlow { length: phase.part.length / by, ..phase.part }, ..phase }
 }
 
-fn striped(total: PartPhase, members: f64, chunks: f64) -> PartPhase {
+fn striped(undivided: PartPhase, members: f64, chunks: f64) -> PartPhase {
     let ways = chunks.min(members);
-    let part = CentreFlow { length: total.part.length / ways, space: total.part.space / members, ..total.part };
-    PartPhase { ways, part, ..total }
+    let part =
+        CentreFlow { length: undivided.part.length / ways, space: undivided.part.space / members, ..undivided.part };
+    PartPhase { ways, part, ..undivided }
 }
 
 /// Reads alternate between mirrors, so that no mirror gets a sequential stream.
-fn mirrored(total: PartPhase, ways: f64, mirrors: f64, part: CentreFlow) -> PartPhase {
+fn mirrored(undivided: PartPhase, ways: f64, mirrors: f64, part: CentreFlow) -> PartPhase {
     if part.kind == Kind::Read {
-        PartPhase { ways, in_turn: true, part: CentreFlow { sequential: 0.0, ..part }, ..total }
+        PartPhase { ways, in_turn: true, part: CentreFlow { sequential: 0.0, ..part }, ..undivided }
     } else {
-        PartPhase { ways: ways * mirrors, part, ..total }
+        PartPhase { ways: ways * mirrors, part, ..undivided }
     }
 }
 
-fn with_parity(total: PartPhase, members: f64, parities: f64, interleave: f64, chunks: f64) -> Vec<PartPhase> {
-    let flow = total.part;
+fn with_parity(undivided: PartPhase, members: f64, parities: f64, interleave: f64, chunks: f64) -> Vec<PartPhase> {
+    let flow = undivided.part;
     let data = members - parities;
     let space = flow.space / data;
     if flow.kind == Kind::Read {
         let ways = if chunks <= data { chunks } else { members.min(chunks) };
         let length = if chunks <= data { flow.length / chunks } else { flow.length / data };
-        return vec![PartPhase { ways, part: CentreFlow { length, space, ..flow }, ..total }];
+        return vec![PartPhase { ways, part: CentreFlow { length, space, ..flow }, ..undivided }];
     }
     if (flow.length as u64).is_multiple_of((data * interleave) as u64) {
         return vec![PartPhase {
             ways: members,
             part: CentreFlow { length: flow.length / data, space, ..flow },
-            ..total
+            ..undivided
         }];
     }
     let (ways, length) =
         if chunks <= data { (chunks + parities, flow.length / chunks) } else { (members, flow.length / data) };
     let write = CentreFlow { length, space, sequential: 0.0, ..flow };
     let read = CentreFlow { kind: Kind::Read, ..write };
-    vec![PartPhase { ways, part: read, ..total }, PartPhase { ways, part: write, ..total }]
+    vec![PartPhase { ways, part: read, ..undivided }, PartPhase { ways, part: write, ..undivided }]
 }

@@ -406,8 +406,8 @@ fn a_small_operation_does_not_wait_for_all_pieces_of_a_large_one() {
     const MS: u64 = 1_000_000;
     let large = op(Kind::Read, 0, MIB);
     let small = op(Kind::Read, MIB, 256 << 10);
-    let total = together("limit(256MiB/s, burst 1B)", &[large, small, small]);
-    assert_eq!(total, [0, 3_906_250, 4_882_812], "a limit alone is first come, first served");
+    let uncut = together("limit(256MiB/s, burst 1B)", &[large, small, small]);
+    assert_eq!(uncut, [0, 3_906_250, 4_882_812], "a limit alone is first come, first served");
     // Each piece of 256 KiB takes its place behind the operations that have arrived since.
     let turns = together("pieces(256KiB: station(1, 1ms))", &[large, small, small]);
     assert_eq!(turns, [6 * MS, 2 * MS, 3 * MS]);
