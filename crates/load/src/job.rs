@@ -39,7 +39,7 @@ pub struct Job {
     is_full: bool,
     /// Whether a flush is in flight that no operation may overtake.
     flushes: bool,
-    requested: Requested,
+    issued: IssuedCounts,
     /// The next operation, drawn in advance because its due time depends on its kind.
     next: NextOp,
     /// Completed reads or trims whose addresses remain to be written, in order.
@@ -48,7 +48,7 @@ pub struct Job {
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-struct Requested {
+struct IssuedCounts {
     bytes: u64,
     operations: u64,
     /// Reads or trims that count towards the next write-back.
@@ -94,7 +94,7 @@ impl Job {
             in_flight: 0,
             is_full: false,
             flushes: false,
-            requested: Requested::default(),
+            issued: IssuedCounts::default(),
             next: NextOp::Read,
             back: Vec::new(),
             pauses: Pauses::new(start),
@@ -126,7 +126,7 @@ impl Job {
     }
 
     fn draw(&mut self) -> NextOp {
-        if self.spec.flush_every > 0 && self.requested.writes_since_flush >= self.spec.flush_every {
+        if self.spec.flush_every > 0 && self.issued.writes_since_flush >= self.spec.flush_every {
             return NextOp::Flush;
         }
         let reads = match self.spec.work {
@@ -143,7 +143,7 @@ impl Job {
         let Until { bytes, operations, .. } = self.spec.until;
         // Pending write-backs are completed.
         let owed = !self.back.is_empty();
-        let all = self.requested.bytes >= bytes || self.requested.operations >= operations;
+        let all = self.issued.bytes >= bytes || self.issued.operations >= operations;
         (all && !owed) || self.is_after(self.now)
     }
 
@@ -162,16 +162,14 @@ impl Job {
     /// Whether the time is over at `moment` and is due to be checked.
     fn is_after(&self, moment: Instant) -> bool {
         let Until { span, looks, .. } = self.spec.until;
-        span < Span::MAX
-            && moment >= self.start + span
-            && (looks <= 1 || self.requested.operations.is_multiple_of(looks))
+        span < Span::MAX && moment >= self.start + span && (looks <= 1 || self.issued.operations.is_multiple_of(looks))
     }
 
     /// Due time after the last operation: of pending write-backs, then of the last flush.
     fn due_at_end(&self) -> Due {
         let may_owe =
             self.in_flight > 0 && matches!(self.spec.work, WorkerOps::WriteBack { .. } | WorkerOps::TrimWrites);
-        match self.spec.flush_at_end && self.requested.writes_since_flush > 0 {
+        match self.spec.flush_at_end && self.issued.writes_since_flush > 0 {
             true if self.in_flight == 0 => Due::Now,
             true => Due::Blocked,
             false if may_owe => Due::Blocked,
@@ -279,8 +277,8 @@ impl Load for Job {
             _ => 0,
         };
         if every > 0 && outcome == OpOutcome::Done {
-            self.requested.before_back += 1;
-            if self.requested.before_back.is_multiple_of(u64::from(every)) {
+            self.issued.before_back += 1;
+            if self.issued.before_back.is_multiple_of(u64::from(every)) {
                 self.back.push(*op);
                 if self.next != NextOp::Flush {
                     self.next = NextOp::Back;
@@ -321,7 +319,7 @@ impl Job {
     /// Cuts the last operation to the remaining bytes.
     #[inline]
     fn cut(&self, op: &mut Op) {
-        let left = self.spec.until.bytes.saturating_sub(self.requested.bytes);
+        let left = self.spec.until.bytes.saturating_sub(self.issued.bytes);
         if u64::from(op.length) > left && self.next != NextOp::Back {
             let lane = if self.next == NextOp::Read { &self.spec.reads } else { &self.spec.writes };
             if left >= u64::from(lane.sizes.smallest()) {
@@ -333,17 +331,17 @@ impl Job {
     fn count(&mut self, op: &Op) {
         match op.kind {
             Kind::Flush => {
-                self.requested.writes_since_flush = 0;
+                self.issued.writes_since_flush = 0;
                 return;
             }
-            Kind::Write | Kind::DurableWrite => self.requested.writes_since_flush += 1,
+            Kind::Write | Kind::DurableWrite => self.issued.writes_since_flush += 1,
             Kind::Read | Kind::Trim => {}
         }
         self.pauses.issued();
         // A read and its write-back count as a single operation.
         if self.next != NextOp::Back {
-            self.requested.bytes += u64::from(op.length);
-            self.requested.operations += 1;
+            self.issued.bytes += u64::from(op.length);
+            self.issued.operations += 1;
         }
     }
 }

@@ -17,8 +17,8 @@ fn file(kib: u64) -> Region {
 /// Operations of a job on a target with a fixed `service` time.
 fn operations(spec: JobSpec, service: Span) -> Vec<(Instant, Op)> {
     let mut job = Job::new(spec, 3, Instant::ZERO).expect("the job fits its files");
-    let (mut now, mut requested, mut flights) = (Instant::ZERO, Vec::new(), VecDeque::<(Instant, Op)>::new());
-    while requested.len() < 10_000 {
+    let (mut now, mut issued, mut flights) = (Instant::ZERO, Vec::new(), VecDeque::<(Instant, Op)>::new());
+    while issued.len() < 10_000 {
         match job.due() {
             Due::Now => {}
             Due::At(moment) if moment <= now => {}
@@ -34,11 +34,11 @@ fn operations(spec: JobSpec, service: Span) -> Vec<(Instant, Op)> {
             }
         }
         let op = job.take(now);
-        requested.push((now, op));
+        issued.push((now, op));
         flights.push_back((now + service, op));
     }
-    assert!(requested.iter().all(|(_, op)| op.stream == 3));
-    requested
+    assert!(issued.iter().all(|(_, op)| op.stream == 3));
+    issued
 }
 
 fn places(spec: JobSpec) -> Vec<(Kind, u64)> {
@@ -151,9 +151,9 @@ fn rate_and_think_time_are_kept() {
     let lane = LaneSpec { rate, ..LaneSpec::new(4 * KIB, Pattern::Uniform) };
     let mut job = JobSpec::new(WorkerOps::Reads, lane, file(1024), Until::span(Span::from_millis(100)));
     job.depth = 8;
-    let requested = operations(job.clone(), Span::from_micros(10));
-    assert_eq!(requested.len(), 100);
-    assert_eq!(requested[99].0, Instant::ZERO + Span::from_millis(99));
+    let issued = operations(job.clone(), Span::from_micros(10));
+    assert_eq!(issued.len(), 100);
+    assert_eq!(issued[99].0, Instant::ZERO + Span::from_millis(99));
 
     job.reads.rate = None;
     job.depth = 1;

@@ -38,7 +38,7 @@ struct File {
     /// Offset in the file of an operation that follows the last.
     follows: u64,
     /// Remaining operations of the current hold.
-    sustained: u32,
+    hold_left: u32,
     /// Requested bytes of this file since its turn began, for [`Turns::Sequential`].
     visited: u64,
 }
@@ -88,7 +88,7 @@ impl Lane {
             let blocks = region.length.get() / align;
             let zones = lay_out_zones(spec, blocks, splitmix64(seed ^ (index as u64) << 16))?;
             let sequential = spec.pattern == Pattern::Sequential && spec.zones.is_empty();
-            Some(File { region: *region, zones, sequential, follows: 0, sustained: 0, visited: 0 })
+            Some(File { region: *region, zones, sequential, follows: 0, hold_left: 0, visited: 0 })
         });
         Some(Self {
             sizes: spec.sizes.clone(),
@@ -123,11 +123,11 @@ impl Lane {
         let space = file.region.length.get();
         let within = if strays {
             self.rng.u64(0..=(space - length) / self.align) * self.align
-        } else if file.sequential || file.sustained > 0 || follows {
-            file.sustained = file.sustained.saturating_sub(1);
+        } else if file.sequential || file.hold_left > 0 || follows {
+            file.hold_left = file.hold_left.saturating_sub(1);
             if file.follows + length <= space { file.follows } else { 0 }
         } else {
-            file.sustained = self.hold - 1;
+            file.hold_left = self.hold - 1;
             file.draw(length, self.align, &mut self.rng)
         };
         if !strays {
@@ -193,8 +193,8 @@ impl File {
 
 /// The zones of a file of `blocks` blocks; a single zone if the lane has none.
 fn lay_out_zones(spec: &LaneSpec, blocks: u64, seed: u64) -> Option<Vec<Zone>> {
-    let total = [(1.0, 1.0)];
-    let parts = if spec.zones.is_empty() { &total[..] } else { &spec.zones };
+    let single_zone = [(1.0, 1.0)];
+    let parts = if spec.zones.is_empty() { &single_zone[..] } else { &spec.zones };
     let (mut until, mut first) = (0.0, 0);
     let mut zones = Vec::new();
     for (index, (operations, space)) in parts.iter().enumerate() {
