@@ -60,7 +60,7 @@ impl<T> PartialRun<T> {
     /// The result of a run, whole or until its fault, and the fault.
     pub fn split(ended: Partial<T>) -> (T, Option<Fault>) {
         match ended {
-            Ok(total) => (total, None),
+            Ok(complete) => (complete, None),
             Err(partial) => (partial.until, Some(partial.fault)),
         }
     }

@@ -69,7 +69,7 @@ impl ReadAheadWindow {
     }
 
     /// Records that these pages were requested.
-    pub(super) const fn requested(&mut self, requested: &Range<u64>) {
+    pub(super) const fn record_request(&mut self, requested: &Range<u64>) {
         self.next = Some(requested.end);
     }
 }
@@ -115,7 +115,7 @@ mod tests {
                 there = run.end;
                 read.push(run);
             }
-            window.requested(&requested);
+            window.record_request(&requested);
         }
         read
     }
@@ -136,7 +136,7 @@ mod tests {
     fn a_random_read_has_no_read_ahead() {
         let mut window = ReadAheadWindow::default();
         assert_eq!(window.miss(1000, &(1000..1001), 0, 32), 1000..1001);
-        window.requested(&(1000..1001));
+        window.record_request(&(1000..1001));
         assert_eq!(window.miss(1001, &(1001..1002), 0, 32), 1001..1005, "the following page begins a window");
         assert_eq!(window.miss(5000, &(5000..5064), 0, 32), 5000..5064, "a long read is one operation");
     }

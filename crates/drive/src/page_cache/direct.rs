@@ -36,12 +36,12 @@ impl<M: Model> Cached<M> {
     }
 
     pub(super) fn part_completed(&mut self, now: Instant, number: u32, bound_by: Stage) {
-        let requested = self.waiting_operation(number, bound_by);
-        requested.waits -= 1;
-        if requested.waits > 0 {
+        let operation = self.waiting_operation(number, bound_by);
+        operation.waits -= 1;
+        if operation.waits > 0 {
             return;
         }
-        let op = requested.op;
+        let op = operation.op;
         if op.kind.writes() {
             // A concurrent read may have cached the old contents.
             let range = pages_of(op.offset, op.length.into());

@@ -142,14 +142,14 @@ impl CachedFiles {
             if !all && self.expired == 0 {
                 return None;
             }
-            let total = self.range(self.turn);
+            let extent = self.range(self.turn);
             let file = &mut self.places[self.turn];
             if (all || file.expired) && self.left > 0 {
                 let max = longest.min(self.left);
-                let cursor = file.cursor.clamp(total.start, total.end);
+                let cursor = file.cursor.clamp(extent.start, extent.end);
                 let is_dirty = file.dirty_since.is_some();
-                let run = is_dirty.then(|| pages.next_idle_dirty(&(cursor..total.end), max)).flatten();
-                let again = || is_dirty.then(|| pages.next_idle_dirty(&(total.start..cursor), max)).flatten();
+                let run = is_dirty.then(|| pages.next_idle_dirty(&(cursor..extent.end), max)).flatten();
+                let again = || is_dirty.then(|| pages.next_idle_dirty(&(extent.start..cursor), max)).flatten();
                 if let Some(run) = run.or_else(again) {
                     file.cursor = run.end;
                     self.left -= run.end - run.start;
@@ -158,7 +158,7 @@ impl CachedFiles {
                 // All dirty pages are being written, or were dirtied again meanwhile.
                 self.expired -= usize::from(file.expired);
                 file.expired = false;
-                file.dirty_since = (is_dirty && pages.is_dirty(&total)).then_some(now);
+                file.dirty_since = (is_dirty && pages.is_dirty(&extent)).then_some(now);
             }
             self.turn = (self.turn + 1) % self.places.len();
             self.left = TURN;

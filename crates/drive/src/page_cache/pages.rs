@@ -167,8 +167,8 @@ impl CachePages {
         if self.dirty + self.writing == 0 {
             return false;
         }
-        let mut sustained = self.chunks.range(range.start / IN_CHUNK..range.end.div_ceil(IN_CHUNK));
-        sustained.any(|(index, chunk)| (chunk.dirty | chunk.writing) & mask_of(*index, range) != 0)
+        let mut cached_chunks = self.chunks.range(range.start / IN_CHUNK..range.end.div_ceil(IN_CHUNK));
+        cached_chunks.any(|(index, chunk)| (chunk.dirty | chunk.writing) & mask_of(*index, range) != 0)
     }
 
     /// True if some page of the range is dirty.
@@ -251,19 +251,19 @@ impl CachePages {
         }
     }
 
-    /// `required` returns the pages of a chunk to find, and the pages to avoid.
-    fn walk(&self, range: &Range<u64>, longest: u64, required: impl Fn(&Chunk, u64) -> (u64, u64)) -> DirtyRun {
+    /// `select` returns the pages of a chunk to find, and the pages to avoid.
+    fn walk(&self, range: &Range<u64>, longest: u64, select: impl Fn(&Chunk, u64) -> (u64, u64)) -> DirtyRun {
         let chunks = range.start / IN_CHUNK..range.end.div_ceil(IN_CHUNK);
         let mut run: Option<Range<u64>> = None;
         for &index in self.dirty_chunks.range(chunks) {
-            let (required, busy) = required(&self.chunks[&index], mask_of(index, range));
+            let (selected, busy) = select(&self.chunks[&index], mask_of(index, range));
             let start = match &run {
                 Some(run) if run.end == index * IN_CHUNK => 0,
                 Some(_) => break,
-                None if required == 0 => continue,
-                None => u64::from(required.trailing_zeros()),
+                None if selected == 0 => continue,
+                None => u64::from(selected.trailing_zeros()),
             };
-            let length = u64::from(((required & !busy) >> start).trailing_ones()).min(IN_CHUNK - start);
+            let length = u64::from(((selected & !busy) >> start).trailing_ones()).min(IN_CHUNK - start);
             let first = index * IN_CHUNK + start;
             match &mut run {
                 Some(run) => run.end += length,
@@ -296,8 +296,8 @@ impl CachePages {
     pub(super) fn drop_pages(&mut self, range: &Range<u64>) {
         if range.end - range.start > IN_CHUNK * self.chunks.len() as u64 {
             let chunks = range.start / IN_CHUNK..range.end.div_ceil(IN_CHUNK);
-            let sustained: Vec<u64> = self.chunks.range(chunks).map(|(index, _)| *index).collect();
-            for index in sustained {
+            let indices: Vec<u64> = self.chunks.range(chunks).map(|(index, _)| *index).collect();
+            for index in indices {
                 let chunk = index * IN_CHUNK..(index + 1) * IN_CHUNK;
                 self.drop_chunk_pages(&(chunk.start.max(range.start)..chunk.end.min(range.end)));
             }
@@ -450,8 +450,11 @@ mod tests {
         };
         scan(&mut pages, 0..320);
         assert_eq!(scan(&mut pages, 0..320), 320);
-        let retained: Vec<u64> = (0..4).map(|_| scan(&mut pages, 0..1280)).collect();
-        assert!(retained.iter().all(|hits| (256..=640).contains(hits)), "a fifth and more of each scan: {retained:?}");
+        let scan_hits: Vec<u64> = (0..4).map(|_| scan(&mut pages, 0..1280)).collect();
+        assert!(
+            scan_hits.iter().all(|hits| (256..=640).contains(hits)),
+            "a fifth and more of each scan: {scan_hits:?}"
+        );
     }
 
     /// An operation on pages: its kind, first page and length.

@@ -44,7 +44,7 @@ impl<M: Model> Cached<M> {
         }
         runs.clear();
         self.runs = runs;
-        self.windows.entry((op.stream, file)).or_default().requested(requested);
+        self.windows.entry((op.stream, file)).or_default().record_request(requested);
     }
 
     /// Advances the reader after a request is in memory, and reads ahead if it reached the mark.
@@ -55,7 +55,7 @@ impl<M: Model> Cached<M> {
         let end = self.files.bounds(file).end;
         let window = self.windows.entry((op.stream, file)).or_default();
         let next = window.pass(&requested, max);
-        window.requested(&requested);
+        window.record_request(&requested);
         if let Some(next) = next.filter(|next| next.start < end) {
             self.request(now, next.start..next.end.min(end), &requested, op.stream);
         }
@@ -93,9 +93,9 @@ impl<M: Model> Cached<M> {
         self.reads.remove(&pages.start);
         self.pages.end_read(pages);
         for &number in waiting {
-            let requested = self.waiting_operation(number, bound_by);
-            requested.waits -= 1;
-            let (is_complete, op) = (requested.waits == 0, requested.op);
+            let operation = self.waiting_operation(number, bound_by);
+            operation.waits -= 1;
+            let (is_complete, op) = (operation.waits == 0, operation.op);
             if is_complete {
                 if op.kind == Kind::Read {
                     self.read_on(now, &op);

@@ -147,8 +147,8 @@ impl<M: Model> Cached<M> {
             self.pages.end_write(&run);
         }
         for index in 0..self.syncs.len() {
-            let requested = self.syncs[index].number;
-            self.waiting_operation(requested, bound_by);
+            let waiting = self.syncs[index].number;
+            self.waiting_operation(waiting, bound_by);
         }
         while !self.is_over() {
             let Some((number, since)) = self.throttled.pop_front() else { break };

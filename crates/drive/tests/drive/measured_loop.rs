@@ -269,8 +269,8 @@ fn binding_stages_are_counted_by_slice() {
     let model = "limit(10, burst 1000) \"sustained\" then station(4, 8ms) \"media\"";
     let observed = offer(model, &[stream(Pace::Closed { depth: 4 })], 4, 60);
     let stages = parse(model).expect("a model").names();
-    let total = observed.bound_by.shares(Instant::ZERO, &stages);
-    assert_eq!(total[0].0, "media", "1,000 of 1,600 operations: {total:?}");
+    let from_start = observed.bound_by.shares(Instant::ZERO, &stages);
+    assert_eq!(from_start[0].0, "media", "1,000 of 1,600 operations: {from_start:?}");
     let lasting = observed.bound_by.shares(Instant::ZERO + Span::from_secs(10), &stages);
     assert_eq!(lasting, [("sustained".to_owned(), 1.0)]);
     let operations: u64 = observed.series.iter().map(|slice| slice.tally.operations()).sum();

@@ -385,9 +385,9 @@ proptest! {
             let written = |ops: &mut dyn Iterator<Item = Op>| -> BTreeSet<u64> {
                 ops.filter(|op| op.kind.writes()).flat_map(|op| pages(&op)).collect()
             };
-            let required = written(&mut story.submitted.values().map(|(_, op)| *op));
+            let submitted = written(&mut story.submitted.values().map(|(_, op)| *op));
             let found = written(&mut story.submissions.iter().map(|(_, op)| *op));
-            prop_assert_eq!(required, found, "{}", model);
+            prop_assert_eq!(submitted, found, "{}", model);
             for (_, (at, op)) in story.submitted.iter().filter(|(_, (_, op))| op.kind.writes()) {
                 let mut later = story.submissions.iter().filter(|(when, below)| when >= at && below.kind.writes());
                 let left = pages(op).filter(|page| !later.clone().any(|(_, below)| pages(below).contains(page)));
