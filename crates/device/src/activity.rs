@@ -40,8 +40,8 @@ impl ActivityWatch {
     }
 
     fn on(tree: Tree, device: Option<DeviceNumber>) -> Self {
-        let total = |number| BlockDevice::find(&tree, number).ok()?.total().number();
-        let disk = device.map(|number| total(number).unwrap_or(number));
+        let disk_of = |number| BlockDevice::find(&tree, number).ok()?.disk().number();
+        let disk = device.map(|number| disk_of(number).unwrap_or(number));
         Self { tree, disk }
     }
 

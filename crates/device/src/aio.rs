@@ -66,8 +66,8 @@ impl Context {
     fn new(depth: u32) -> io::Result<Self> {
         let mut context: libc::c_ulong = 0;
         // SAFETY: the kernel writes one word to `context`, which is zero as required.
-        let created = unsafe { libc::syscall(libc::SYS_io_setup, libc::c_long::from(depth), &raw mut context) };
-        match checked(created) {
+        let status = unsafe { libc::syscall(libc::SYS_io_setup, libc::c_long::from(depth), &raw mut context) };
+        match checked(status) {
             Ok(_) => Ok(Self(context)),
             Err(error) if error.raw_os_error() == Some(libc::EAGAIN) => {
                 let why = format!("{error}: all requests of /proc/sys/fs/aio-max-nr are in use: raise it");

@@ -64,7 +64,7 @@ impl BlockDevice {
     }
 
     /// The disk of this partition, or the device itself.
-    pub(crate) fn total(&self) -> Self {
+    pub(crate) fn disk(&self) -> Self {
         match self.directory.parent() {
             Some(parent) if self.is_partition() => Self { directory: parent.to_owned() },
             _ => self.clone(),
@@ -85,10 +85,10 @@ impl BlockDevice {
             family.extend(self.partitions()?);
             return Ok(family);
         }
-        let total = self.total();
-        let overlapping = total.partitions()?.into_iter().filter(|other| other != self && self.overlaps(other));
+        let parent = self.disk();
+        let overlapping = parent.partitions()?.into_iter().filter(|other| other != self && self.overlaps(other));
         family.extend(overlapping);
-        family.push(total);
+        family.push(parent);
         Ok(family)
     }
 

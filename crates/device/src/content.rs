@@ -62,5 +62,5 @@ pub enum Contents {
     /// Zeros, never modified.
     Zeroes,
     /// Generated for each operation, and verified if the content supports it.
-    Created(Arc<dyn Content>),
+    Generated(Arc<dyn Content>),
 }

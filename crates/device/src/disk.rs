@@ -28,7 +28,7 @@ pub fn describe(subject: &Subject) -> Device {
 
 fn read(tree: &Tree, number: DeviceNumber) -> Device {
     let Ok(block) = BlockDevice::find(tree, number) else { return Device::default() };
-    let disk = block.total();
+    let disk = block.disk();
     Device {
         name: Some(disk.name().replace('!', "/")),
         model: describe_model(&disk),

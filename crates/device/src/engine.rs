@@ -72,7 +72,7 @@ impl Engine {
         shape: &Shape,
         clock: Clock,
     ) -> Result<Box<dyn Target>, Fault> {
-        let created: std::io::Result<Box<dyn Target>> = match self {
+        let started: std::io::Result<Box<dyn Target>> = match self {
             Self::Ring => Ring::over(files, shape, clock).map(|ring| Box::new(ring) as Box<dyn Target>),
             Self::Aio => Aio::new(files, shape, clock).map(|aio| Box::new(aio) as Box<dyn Target>),
             Self::Threads => Threads::new(files, shape, clock).map(|threads| Box::new(threads) as Box<dyn Target>),
@@ -80,6 +80,6 @@ impl Engine {
             Self::Null => Ok(Box::new(Null::new(clock)) as Box<dyn Target>),
             Self::Mapped => Mapped::new(files, shape, clock).map(|mapped| Box::new(mapped) as Box<dyn Target>),
         };
-        created.map_err(|source| Fault { attempt: format!("starting {self} at depth {}", shape.depth), source })
+        started.map_err(|source| Fault { attempt: format!("starting {self} at depth {}", shape.depth), source })
     }
 }

@@ -128,7 +128,7 @@ impl NvmeDevice {
 
 /// A file about the controller of a block device, of a partition or of a controller.
 fn find_word(tree: &Tree, name: &str, file: &str) -> Option<String> {
-    let block = BlockDevice::named(tree, name).and_then(|block| block.total().word(&format!("device/{file}")));
+    let block = BlockDevice::named(tree, name).and_then(|block| block.disk().word(&format!("device/{file}")));
     block.or_else(|| tree::read_word(&tree.path(format!("sys/class/nvme/{name}/{file}"))))
 }
 

@@ -90,34 +90,32 @@ pub fn claim_ours(path: &Path) -> Result<Claim, WriteRefusal> {
 /// Checks that apply even to named paths.
 fn claim_any(path: &Path) -> Result<Claim, WriteRefusal> {
     let subject = classify(path).map_err(WriteRefusal::Unusable)?;
-    let shown_path = resolved(path);
+    let path_text = resolved(path);
     if subject.kind == SubjectKind::Directory {
-        return Err(WriteRefusal::Directory { path: shown_path });
+        return Err(WriteRefusal::Directory { path: path_text });
     }
     if subject.read_only {
-        return Err(WriteRefusal::ReadOnly { path: shown_path });
+        return Err(WriteRefusal::ReadOnly { path: path_text });
     }
     let tree = Tree::system();
     let file =
-        open(path, OFlags::empty()).map_err(|source| WriteRefusal::unknown(&shown_path, Unknown::Contents, source))?;
-    let stat = file.metadata().map_err(|source| WriteRefusal::unknown(&shown_path, Unknown::Contents, source))?;
+        open(path, OFlags::empty()).map_err(|source| WriteRefusal::unknown(&path_text, Unknown::Contents, source))?;
+    let stat = file.metadata().map_err(|source| WriteRefusal::unknown(&path_text, Unknown::Contents, source))?;
     let identity = Identity::of(&stat);
-    let sustained = match (subject.kind, identity) {
+    let claimed = match (subject.kind, identity) {
         (SubjectKind::BlockDevice, Identity::Block(number)) if subject.device == Some(number) => {
-            claim_block(&tree, path, &shown_path, number)?
+            claim_block(&tree, path, &path_text, number)?
         }
-        (SubjectKind::File, Identity::File { .. }) if stat.is_file() => {
-            claim_file(&tree, &shown_path, &identity, file)?
-        }
-        _ => return Err(WriteRefusal::Changed { path: shown_path }),
+        (SubjectKind::File, Identity::File { .. }) if stat.is_file() => claim_file(&tree, &path_text, &identity, file)?,
+        _ => return Err(WriteRefusal::Changed { path: path_text }),
     };
     let sharing =
-        find_sharing(&tree, identity).map_err(|source| WriteRefusal::unknown(&shown_path, Unknown::Uses, source))?;
+        find_sharing(&tree, identity).map_err(|source| WriteRefusal::unknown(&path_text, Unknown::Uses, source))?;
     if let Some(Opener { pid, command, opened }) = opener::writer(&tree, &sharing, path) {
-        return Err(WriteRefusal::Open { path: shown_path, opened: display(&opened), pid, command });
+        return Err(WriteRefusal::Open { path: path_text, opened: display(&opened), pid, command });
     }
-    check_contents(&subject, &shown_path, &sustained)?;
-    Ok(Claim { file: sustained, identity })
+    check_contents(&subject, &path_text, &claimed)?;
+    Ok(Claim { file: claimed, identity })
 }
 
 /// Claims the existing regular file `path`, with any content, for a server of this image. Refused if it is in use by
@@ -127,23 +125,23 @@ fn claim_any(path: &Path) -> Result<Claim, WriteRefusal> {
 /// [`WriteRefusal`], with the finding and the remedy.
 pub fn claim_image(path: &Path) -> Result<Claim, WriteRefusal> {
     let subject = classify(path).map_err(WriteRefusal::Unusable)?;
-    let shown_path = resolved(path);
+    let path_text = resolved(path);
     if subject.read_only {
-        return Err(WriteRefusal::ReadOnly { path: shown_path });
+        return Err(WriteRefusal::ReadOnly { path: path_text });
     }
-    let unknown = |source| WriteRefusal::unknown(&shown_path, Unknown::Contents, source);
+    let unknown = |source| WriteRefusal::unknown(&path_text, Unknown::Contents, source);
     let file = open(path, OFlags::empty()).map_err(unknown)?;
     let stat = file.metadata().map_err(unknown)?;
     let identity = Identity::of(&stat);
     if subject.kind != SubjectKind::File || !stat.is_file() {
-        return Err(WriteRefusal::Changed { path: shown_path });
+        return Err(WriteRefusal::Changed { path: path_text });
     }
     let tree = Tree::system();
-    let sustained = claim_file(&tree, &shown_path, &identity, file)?;
+    let claimed = claim_file(&tree, &path_text, &identity, file)?;
     if let Some(Opener { pid, command, opened }) = opener::writer(&tree, &[identity], path) {
-        return Err(WriteRefusal::Open { path: shown_path, opened: display(&opened), pid, command });
+        return Err(WriteRefusal::Open { path: path_text, opened: display(&opened), pid, command });
     }
-    Ok(Claim { file: sustained, identity })
+    Ok(Claim { file: claimed, identity })
 }
 
 /// Strict: another name of the same file does not count, because the user did not type it.
@@ -166,26 +164,26 @@ fn resolved(path: &Path) -> String {
     }
 }
 
-fn claim_block(tree: &Tree, path: &Path, displayed: &str, number: DeviceNumber) -> Result<File, WriteRefusal> {
+fn claim_block(tree: &Tree, path: &Path, path_text: &str, number: DeviceNumber) -> Result<File, WriteRefusal> {
     // Opened first, so that no use can begin after the checks; evaluated last, because the checks give a better reason
     // than "busy".
     let exclusive = open(path, OFlags::EXCL);
     let block =
-        BlockDevice::find(tree, number).map_err(|source| WriteRefusal::unknown(displayed, Unknown::Uses, source))?;
+        BlockDevice::find(tree, number).map_err(|source| WriteRefusal::unknown(path_text, Unknown::Uses, source))?;
     let found =
-        in_use::block(tree, &block).map_err(|source| WriteRefusal::unknown(displayed, Unknown::Uses, source))?;
+        in_use::block(tree, &block).map_err(|source| WriteRefusal::unknown(path_text, Unknown::Uses, source))?;
     if let Some(found) = found {
-        return Err(WriteRefusal::InUse { path: displayed.to_owned(), found });
+        return Err(WriteRefusal::InUse { path: path_text.to_owned(), found });
     }
     let file = exclusive.map_err(|source| match rustix::io::Errno::from_io_error(&source) {
-        Some(rustix::io::Errno::BUSY) => WriteRefusal::Busy { path: displayed.to_owned() },
-        _ => WriteRefusal::unknown(displayed, Unknown::Contents, source),
+        Some(rustix::io::Errno::BUSY) => WriteRefusal::Busy { path: path_text.to_owned() },
+        _ => WriteRefusal::unknown(path_text, Unknown::Contents, source),
     })?;
-    let stat = file.metadata().map_err(|source| WriteRefusal::unknown(displayed, Unknown::Contents, source))?;
+    let stat = file.metadata().map_err(|source| WriteRefusal::unknown(path_text, Unknown::Contents, source))?;
     if Identity::of(&stat) == Identity::Block(number) {
         Ok(file)
     } else {
-        Err(WriteRefusal::Changed { path: displayed.to_owned() })
+        Err(WriteRefusal::Changed { path: path_text.to_owned() })
     }
 }
 
@@ -197,27 +195,27 @@ fn find_sharing(tree: &Tree, identity: Identity) -> io::Result<Vec<Identity>> {
     family.iter().map(|member| number(member).map(Identity::Block)).collect()
 }
 
-fn claim_file(tree: &Tree, displayed: &str, identity: &Identity, file: File) -> Result<File, WriteRefusal> {
+fn claim_file(tree: &Tree, path_text: &str, identity: &Identity, file: File) -> Result<File, WriteRefusal> {
     let found =
-        in_use::file(tree, identity).map_err(|source| WriteRefusal::unknown(displayed, Unknown::Uses, source))?;
+        in_use::file(tree, identity).map_err(|source| WriteRefusal::unknown(path_text, Unknown::Uses, source))?;
     if let Some(found) = found {
-        return Err(WriteRefusal::InUse { path: displayed.to_owned(), found });
+        return Err(WriteRefusal::InUse { path: path_text.to_owned(), found });
     }
     // Filesystems without locks are accepted.
     match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
-        Err(rustix::io::Errno::WOULDBLOCK) => Err(WriteRefusal::Locked { path: displayed.to_owned() }),
+        Err(rustix::io::Errno::WOULDBLOCK) => Err(WriteRefusal::Locked { path: path_text.to_owned() }),
         _ => Ok(file),
     }
 }
 
-fn check_contents(subject: &Subject, displayed: &str, mut file: &File) -> Result<(), WriteRefusal> {
+fn check_contents(subject: &Subject, path_text: &str, mut file: &File) -> Result<(), WriteRefusal> {
     let size = match subject.kind {
         SubjectKind::BlockDevice => subject.size,
-        _ => Bytes::new(file.metadata().map_err(|e| WriteRefusal::unknown(displayed, Unknown::Contents, e))?.len()),
+        _ => Bytes::new(file.metadata().map_err(|e| WriteRefusal::unknown(path_text, Unknown::Contents, e))?.len()),
     };
-    match signature(&mut file, size).map_err(|source| WriteRefusal::unknown(displayed, Unknown::Contents, source))? {
+    match signature(&mut file, size).map_err(|source| WriteRefusal::unknown(path_text, Unknown::Contents, source))? {
         Some(signature) => Err(WriteRefusal::Carries {
-            path: displayed.to_owned(),
+            path: path_text.to_owned(),
             remedy: refusal::clearing(subject, &signature),
             signature,
         }),

@@ -88,7 +88,7 @@ pub fn classify(path: &Path) -> Result<Subject, Unusable> {
         SubjectKind::Directory => None,
         _ => Direct::at(path),
     };
-    let logical_block = block.as_ref().and_then(|block| block.total().logical_block());
+    let logical_block = block.as_ref().and_then(|block| block.disk().logical_block());
     let space = measure_free_space(path, kind, &stat)?;
     Ok(Subject {
         path: path.to_owned(),

@@ -34,7 +34,7 @@ pub fn read_throttles(subject: &Subject) -> Vec<Throttle> {
 
 fn read(tree: &Tree, device: DeviceNumber) -> Vec<Throttle> {
     // Limits apply to whole disks only.
-    let Ok(disk) = BlockDevice::find(tree, device).map(|block| block.total()) else { return Vec::new() };
+    let Ok(disk) = BlockDevice::find(tree, device).map(|block| block.disk()) else { return Vec::new() };
     let Some(number) = disk.number() else { return Vec::new() };
     let found = |file: &str, quantity, per_second| Throttle {
         file: format!("/{file}"),

@@ -23,7 +23,7 @@ pub fn host_time() -> Option<HostTime> {
 
 fn counters_in(tree: &Tree, name: &str) -> Option<DiskCounters> {
     let table = tree.text("proc/diskstats").ok()?;
-    let flushing = BlockDevice::named(tree, name).filter(BlockDevice::is_partition).map(|block| block.total().name());
+    let flushing = BlockDevice::named(tree, name).filter(BlockDevice::is_partition).map(|block| block.disk().name());
     counters_of(&table, name, flushing.as_deref().unwrap_or(name))
 }
 

@@ -158,11 +158,11 @@ impl Content for Checked {
     fn fill(&self, op: &Op, _: u64, bytes: &mut [u8]) -> u64 {
         let ticket = self.memory().tick();
         let mut end = 0;
-        for (place, part, total) in self.parts(op) {
-            let generation = self.memory().write(place, ticket, total);
+        for (place, part, is_complete) in self.parts(op) {
+            let generation = self.memory().write(place, ticket, is_complete);
             scrap(&mut bytes[end..part.start], ticket);
             end = part.end;
-            if total {
+            if is_complete {
                 self.block(place, generation).write(&mut bytes[part]);
             } else {
                 scrap(&mut bytes[part], ticket);
@@ -179,16 +179,16 @@ impl Content for Checked {
     fn begin_read(&self, op: &Op) -> u64 {
         let mut memory = self.memory();
         let ticket = memory.tick();
-        self.parts(op).filter(|(.., total)| *total).for_each(|(place, ..)| memory.read(place, ticket));
+        self.parts(op).filter(|(.., is_complete)| *is_complete).for_each(|(place, ..)| memory.read(place, ticket));
         ticket
     }
 
     fn complete(&self, op: &Op, ticket: u64, bytes: &[u8], outcome: OpOutcome) -> OpOutcome {
         let mut counted = outcome;
-        for (place, part, total) in self.parts(op) {
+        for (place, part, is_complete) in self.parts(op) {
             if op.kind.writes() {
                 self.memory().written(place, ticket, outcome == OpOutcome::Done);
-            } else if total {
+            } else if is_complete {
                 let observed =
                     if outcome == OpOutcome::Done { self.check(place, ticket, &bytes[part]) } else { Ok(None) };
                 if observed.is_err() {

@@ -108,8 +108,9 @@ impl Generations {
     /// Begins a write of the whole place or of a part. Returns its generation.
     pub(super) fn write(&mut self, place: usize, ticket: u64, is_complete: bool) -> u32 {
         let busy = self.busy(place);
-        let existing = busy.versions.iter().map(|version| version.generation).filter(|generation| *generation != SCRAP);
-        let next = existing.max().unwrap_or(UNKNOWN).saturating_add(1).min(SCRAP - 1);
+        let generations =
+            busy.versions.iter().map(|version| version.generation).filter(|generation| *generation != SCRAP);
+        let next = generations.max().unwrap_or(UNKNOWN).saturating_add(1).min(SCRAP - 1);
         let generation = if is_complete { next } else { SCRAP };
         busy.versions.push(Version { generation, begun: ticket, ended: NOT_YET, superseded: NOT_YET });
         generation
@@ -168,13 +169,13 @@ impl Generations {
         }
     }
 
-    /// Known version of each place in order; [`SCRAP`] for places with operations in flight.
-    pub(super) fn existing(&self) -> impl Iterator<Item = u32> {
-        let existing = |(place, generation): (usize, &u32)| match self.busy.get(&place) {
+    /// Settled version of each place in order; [`SCRAP`] for places with operations in flight.
+    pub(super) fn versions(&self) -> impl Iterator<Item = u32> {
+        let settled_version = |(place, generation): (usize, &u32)| match self.busy.get(&place) {
             Some(busy) => busy.quiet().unwrap_or(SCRAP),
             None => *generation,
         };
-        self.settled.iter().enumerate().map(existing)
+        self.settled.iter().enumerate().map(settled_version)
     }
 }
 
@@ -222,7 +223,7 @@ mod tests {
             assert_eq!(memory.now(), [generation]);
         }
         assert!(memory.busy.is_empty());
-        assert_eq!(memory.existing().collect::<Vec<_>>(), [3]);
+        assert_eq!(memory.versions().collect::<Vec<_>>(), [3]);
     }
 
     #[test]
@@ -233,7 +234,7 @@ mod tests {
         memory.written(PLACE, second, true);
         memory.written(PLACE, first, true);
         assert_eq!(memory.now(), [2, 1]);
-        assert_eq!(memory.existing().collect::<Vec<_>>(), [SCRAP]);
+        assert_eq!(memory.versions().collect::<Vec<_>>(), [SCRAP]);
         let (third, _) = memory.begin();
         assert_eq!(memory.now(), [3, 1, 2]);
         memory.written(PLACE, third, true);

@@ -23,7 +23,7 @@ pub(crate) struct Scribe {
 impl Scribe {
     /// A scribe for `slots` concurrent operations.
     pub(crate) fn new(contents: &Contents, seed: u64, slots: u32) -> Self {
-        let follows = matches!(contents, Contents::Created(content) if content.checks());
+        let follows = matches!(contents, Contents::Generated(content) if content.checks());
         let idle = (Op { offset: 0, length: 0, kind: Kind::Flush, stream: 0 }, 0);
         let in_flight = vec![idle; if follows { slots as usize } else { 0 }];
         Self { contents: contents.clone(), seed, number: seed, in_flight }
@@ -54,7 +54,7 @@ impl Scribe {
         match &self.contents {
             Contents::Stamped { .. } => stamp(bytes, self.number),
             Contents::Zeroes => {}
-            Contents::Created(_) => self.make(slot, op, bytes),
+            Contents::Generated(_) => self.make(slot, op, bytes),
         }
     }
 
@@ -76,7 +76,7 @@ impl Scribe {
 
     #[cold]
     fn make(&mut self, slot: Slot, op: &Op, bytes: &mut [u8]) {
-        let Contents::Created(content) = &self.contents else { return };
+        let Contents::Generated(content) = &self.contents else { return };
         let ticket = content.fill(op, self.number, bytes);
         if let Some(in_flight) = self.in_flight.get_mut(slot.index()) {
             *in_flight = (*op, ticket);
@@ -85,14 +85,14 @@ impl Scribe {
 
     #[cold]
     fn note(&mut self, slot: Slot, op: &Op) {
-        let Contents::Created(content) = &self.contents else { return };
+        let Contents::Generated(content) = &self.contents else { return };
         let ticket = if op.kind == Kind::Read { content.begin_read(op) } else { 0 };
         self.in_flight[slot.index()] = (*op, ticket);
     }
 
     #[cold]
     fn judge<'a>(&self, slot: Slot, outcome: OpOutcome, read: impl FnOnce(usize) -> &'a [u8]) -> OpOutcome {
-        let Contents::Created(content) = &self.contents else { return outcome };
+        let Contents::Generated(content) = &self.contents else { return outcome };
         let (op, ticket) = &self.in_flight[slot.index()];
         match op.kind {
             Kind::Flush | Kind::Trim => outcome,

@@ -55,7 +55,7 @@ impl Checked {
         figures.iter().try_for_each(|figure| put(&figure.to_le_bytes()))?;
         let memory = self.memory();
         let mut block = Vec::with_capacity(4 * BLOCKS);
-        for generation in memory.existing() {
+        for generation in memory.versions() {
             block.extend(generation.to_le_bytes());
             if block.len() == 4 * BLOCKS {
                 put(&block)?;
@@ -101,9 +101,9 @@ impl Checked {
             settled.extend(block.chunks_exact(4).map(|word| u32::from_le_bytes(word.try_into().expect("4 bytes"))));
             left -= block.len() as u64 / 4;
         }
-        let mut retained = [0; 8];
-        from.read_exact(&mut retained)?;
-        if u64::from_le_bytes(retained) != sum {
+        let mut stored_sum = [0; 8];
+        from.read_exact(&mut stored_sum)?;
+        if u64::from_le_bytes(stored_sum) != sum {
             return Err(BadState::Damaged);
         }
         Ok(Self::remembering(&how, Generations::of(settled)))

@@ -41,7 +41,7 @@ pub fn emulated_file(subject: &Subject) -> Option<PathBuf> {
 }
 
 fn read(tree: &Tree, number: DeviceNumber) -> Option<LoopBacking> {
-    let disk = BlockDevice::find(tree, number).ok()?.total();
+    let disk = BlockDevice::find(tree, number).ok()?.disk();
     let file = disk.word("loop/backing_file")?;
     let stat = tree.path(&file).metadata().ok();
     Some(LoopBacking {

@@ -27,9 +27,6 @@ pub(super) fn model(cpuinfo: &str) -> Option<String> {
 fn arm(cpuinfo: &str) -> Option<String> {
     let implementer = value(cpuinfo, "CPU implementer")?;
     let part = value(cpuinfo, "CPU part")?;
-    let existing = ARM_PARTS.iter().find(|(by, which, _)| *by == implementer && *which == part);
-    Some(
-        existing
-            .map_or_else(|| format!("ARM implementer {implementer} part {part}"), |(_, _, name)| (*name).to_owned()),
-    )
+    let entry = ARM_PARTS.iter().find(|(by, which, _)| *by == implementer && *which == part);
+    Some(entry.map_or_else(|| format!("ARM implementer {implementer} part {part}"), |(_, _, name)| (*name).to_owned()))
 }

@@ -219,8 +219,8 @@ impl Remote {
             self.requests.scribe.begin(slot, op);
         }
         let count = self.lines.len();
-        let requested = WireRequest { flags, command, cookie: u64::from(slot.0), offset, length };
-        self.lines[slot.index() % count].out.put(data, |out| requested.write(Style::Simple, out));
+        let request = WireRequest { flags, command, cookie: u64::from(slot.0), offset, length };
+        self.lines[slot.index() % count].out.put(data, |out| request.write(Style::Simple, out));
         self.requests.ops[slot.index()] = Some(*op);
     }
 
@@ -327,8 +327,8 @@ impl NbdConnection {
             start += 16;
             let word = |from: usize| u32::from_be_bytes([head[from], head[from + 1], head[from + 2], head[from + 3]]);
             let slot = Slot(word(12));
-            let existing = word(0) == SIMPLE_REPLY && word(8) == 0;
-            let op = requests.ops.get_mut(slot.index()).filter(|_| existing).and_then(Option::take);
+            let is_reply = word(0) == SIMPLE_REPLY && word(8) == 0;
+            let op = requests.ops.get_mut(slot.index()).filter(|_| is_reply).and_then(Option::take);
             let op = op.ok_or_else(|| io::Error::other("the server sent an invalid reply"))?;
             match word(4) {
                 0 if op.kind == Kind::Read => {

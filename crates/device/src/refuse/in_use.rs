@@ -27,7 +27,7 @@ pub enum InUse {
         device: String,
     },
     /// A stacked device.
-    Sustained {
+    Stacked {
         /// The device, its disk or its partition.
         device: String,
         /// Names of the stacked devices.
@@ -48,7 +48,7 @@ impl fmt::Display for InUse {
         match self {
             Self::Mounted { device, point } => f.write_str(&say!("{device} is mounted at {point}")),
             Self::Swap { device } => f.write_str(&say!("{device} is in use as swap")),
-            Self::Sustained { device, holders } => f.write_str(&say!("{device} is in use by {holders}, stacked on it")),
+            Self::Stacked { device, holders } => f.write_str(&say!("{device} is in use by {holders}, stacked on it")),
             Self::Loop { device } => f.write_str(&say!("the loop device {device} is set up over it")),
             Self::Exported { by } => f.write_str(&say!("exported to others by the kernel's {by} target")),
         }
@@ -61,7 +61,7 @@ impl InUse {
         match self {
             Self::Mounted { point, .. } => say!("unmount it (umount {point})"),
             Self::Swap { device } => say!("switch that off (swapoff {device})"),
-            Self::Sustained { .. } => {
+            Self::Stacked { .. } => {
                 label!("take it out of the LVM, RAID, encryption or multipath above (lsblk shows it)").into()
             }
             Self::Loop { device } => say!("detach that (losetup -d {device})"),
@@ -83,7 +83,7 @@ pub(super) fn block(tree: &Tree, block: &BlockDevice) -> io::Result<Option<InUse
         }
         let holders = member.holders()?;
         if !holders.is_empty() {
-            return Ok(Some(InUse::Sustained { device, holders: holders.join(", ") }));
+            return Ok(Some(InUse::Stacked { device, holders: holders.join(", ") }));
         }
         if let Some(found) = file(tree, &identity)? {
             return Ok(Some(found));

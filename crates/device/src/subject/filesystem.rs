@@ -86,8 +86,8 @@ const NATURES: &[(Nature, &[&str])] = &[
 impl Filesystem {
     /// Location of the data according to the type; unknown FUSE filesystems count as remote.
     pub fn nature(&self) -> Nature {
-        let existing = NATURES.iter().find(|(_, kinds)| kinds.contains(&self.kind.as_str()));
-        match existing {
+        let entry = NATURES.iter().find(|(_, kinds)| kinds.contains(&self.kind.as_str()));
+        match entry {
             Some((nature, _)) => *nature,
             None if self.kind == "fuse" || self.kind.starts_with("fuse.") => Nature::Remote,
             None => Nature::Storage,

@@ -41,11 +41,11 @@ impl Drop for Place {
 fn ours(place: &Place) -> Option<PathBuf> {
     let path = place.at("ours");
     let file = create(&path, SIZE, Space::Sparse).unwrap();
-    let retained = mark_created(&file).unwrap();
-    if !retained {
+    let is_marked = mark_created(&file).unwrap();
+    if !is_marked {
         eprintln!("skipped: the filesystem of {} keeps no extended attributes", path.display());
     }
-    retained.then_some(path)
+    is_marked.then_some(path)
 }
 
 #[test]

@@ -247,9 +247,9 @@ fn uses_of_partitions_apply_to_their_disk() {
     assert!(judge_path(&second.device).contains("p2 is mounted at"));
     assert_eq!(judge_path(&first.device), "allowed", "a sibling's mount is no reason");
     drop(point);
-    let retained = claim_named(&first.device, std::slice::from_ref(&first.device)).unwrap();
+    let claim = claim_named(&first.device, std::slice::from_ref(&first.device)).unwrap();
     assert!(disk.verdict().contains("held exclusively"), "{}", disk.verdict());
-    drop(retained);
+    drop(claim);
 
     run("mkfs.ext4 -q", &[&disk.device]);
     let point = mounted(&disk.device, "parts-whole");
@@ -262,16 +262,16 @@ fn uses_of_partitions_apply_to_their_disk() {
 fn a_held_device_is_refused_and_a_claim_holds() {
     let Some(_turn) = turn() else { return };
     let disk = Loop::new("held");
-    let sustained = File::options().read(true).custom_flags(EXCLUSIVE).open(&disk.device).unwrap();
+    let holder = File::options().read(true).custom_flags(EXCLUSIVE).open(&disk.device).unwrap();
     assert!(disk.verdict().contains("held exclusively by the kernel or another program"), "{}", disk.verdict());
-    drop(sustained);
-    let retained = claim_named(&disk.device, std::slice::from_ref(&disk.device)).unwrap();
-    assert!(retained.covers(&File::open(&disk.device).unwrap()).unwrap());
-    assert!(!retained.covers(&File::open(&disk.file).unwrap()).unwrap());
+    drop(holder);
+    let claim = claim_named(&disk.device, std::slice::from_ref(&disk.device)).unwrap();
+    assert!(claim.covers(&File::open(&disk.device).unwrap()).unwrap());
+    assert!(!claim.covers(&File::open(&disk.file).unwrap()).unwrap());
     assert!(File::options().read(true).custom_flags(EXCLUSIVE).open(&disk.device).is_err());
     // The claim allows writes by this process.
     File::options().write(true).open(&disk.device).unwrap().write_all(&[1; 4096]).unwrap();
-    drop(retained);
+    drop(claim);
     assert_eq!(disk.verdict(), "allowed");
 }
 

@@ -108,8 +108,8 @@ fn properties_of_a_path_are_found() {
     let file = classify(&path).unwrap();
     assert_eq!((file.allocated, file.available, file.read_only), (Some(Bytes::ZERO), None, false));
     assert_eq!((file.device, file.filesystem), (directory.device, directory.filesystem));
-    let requested = Direct::of(File::open(&path).unwrap());
-    assert!(requested.is_none_or(|requested| requested == file.direct));
+    let reported = Direct::of(File::open(&path).unwrap());
+    assert!(reported.is_none_or(|reported| reported == file.direct));
 }
 
 #[test]

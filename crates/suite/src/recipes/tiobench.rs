@@ -497,7 +497,7 @@ impl Tiobench {
             }
             let Some((_, checked)) = retained.last() else { continue };
             for (worker, checked) in io.workers.iter_mut().zip(checked) {
-                worker.access.contents = Contents::Created(Arc::clone(checked) as Arc<_>);
+                worker.access.contents = Contents::Generated(Arc::clone(checked) as Arc<_>);
             }
         }
         self.checked = retained.into_iter().flat_map(|(_, checked)| checked).collect();

@@ -179,7 +179,7 @@ impl Verify {
 
     /// A worker on all data.
     fn worker(&self, job: JobSpec) -> Vec<Worker> {
-        let access = FileAccess { contents: Contents::Created(Arc::clone(&self.checked) as _), ..FileAccess::direct() };
+        let access = FileAccess { contents: Contents::Generated(Arc::clone(&self.checked) as _), ..FileAccess::direct() };
         let job = JobSpec { depth: self.options.depth, seed: self.options.seed, ..job };
         vec![Worker::new(job, 0, self.size, access)]
     }

@@ -26,12 +26,12 @@ fn uses_of_a_block_device_are_found() {
     check_use("disk-by-partition", 0, second, &[], "/dev/sda2 is mounted at /data: unmount it (umount /data)");
     check_use("partition", 2, second, &[], "/dev/sda2 is mounted at /data: unmount it (umount /data)");
     check_use("sibling", 1, second, &[], "free");
-    let total = "2 1 8:0 / /data rw - xfs /dev/sda rw\n";
-    check_use("partition-by-disk", 1, total, &[], "/dev/sda is mounted at /data: unmount it (umount /data)");
+    let disk_mount = "2 1 8:0 / /data rw - xfs /dev/sda rw\n";
+    check_use("partition-by-disk", 1, disk_mount, &[], "/dev/sda is mounted at /data: unmount it (umount /data)");
     let holder = [("sys/devices/pci/block/sda/sda2/holders/dm-0/dev", "253:0\n")];
-    let sustained = "/dev/sda2 is in use by dm-0, stacked on it: take it out of the LVM, RAID, encryption or multipath \
+    let stacked = "/dev/sda2 is in use by dm-0, stacked on it: take it out of the LVM, RAID, encryption or multipath \
                 above (lsblk shows it)";
-    check_use("held", 0, "", &holder, sustained);
+    check_use("held", 0, "", &holder, stacked);
     check_use("held-sibling", 1, "", &holder, "free");
 }
 

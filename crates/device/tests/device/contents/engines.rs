@@ -35,28 +35,28 @@ fn write_sequence(engine: Engine, caching: Caching, shape: &Shape) -> Vec<u8> {
 
 #[test]
 fn engines_leave_the_same_bytes() {
-    let created = |content| Shape { contents: content, ..Shape::writing(1, Bytes::kib(16), 0.3, 7) };
+    let shape_with = |content| Shape { contents: content, ..Shape::writing(1, Bytes::kib(16), 0.3, 7) };
     let pattern = Pattern::new(b"ab\0\0\0\0\0\0\0\0", &[2], Restart::Every(512), Compare::Reads);
     let contents = [
         Contents::Stamped { compressible: 0.3 },
         Contents::Zeroes,
-        Contents::Created(Arc::new(plimsoll_device::Refilled {
+        Contents::Generated(Arc::new(plimsoll_device::Refilled {
             seed: 1,
             compressible: 0.5,
             chunk: 512,
             repeated: 0.1,
         })),
-        Contents::Created(Arc::new(pattern)),
+        Contents::Generated(Arc::new(pattern)),
     ];
     for content in contents {
-        let shape = created(content);
+        let shape = shape_with(content);
         let mut first: Option<Vec<u8>> = None;
         for (engine, caching) in list_ways() {
             // Unwritten data would not match the pattern, so reads follow a fill.
             let shape = match &shape.contents {
-                Contents::Created(content) if content.checks() => {
+                Contents::Generated(content) if content.checks() => {
                     let quiet = Pattern::new(b"ab\0\0\0\0\0\0\0\0", &[2], Restart::Every(512), Compare::Nothing);
-                    Shape { contents: Contents::Created(Arc::new(quiet)), ..shape.clone() }
+                    Shape { contents: Contents::Generated(Arc::new(quiet)), ..shape.clone() }
                 }
                 _ => shape.clone(),
             };

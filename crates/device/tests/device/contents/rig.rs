@@ -49,7 +49,7 @@ pub fn checked(blank: Blank) -> Arc<Checked> {
 }
 
 pub fn shape(depth: u32, content: Arc<dyn Content>) -> Shape {
-    Shape { contents: Contents::Created(content), ..Shape::writing(depth, Bytes::kib(64), 0.0, 1) }
+    Shape { contents: Contents::Generated(content), ..Shape::writing(depth, Bytes::kib(64), 0.0, 1) }
 }
 
 pub fn start(engine: Engine, file: &OwnedFd, shape: &Shape) -> Box<dyn Target> {

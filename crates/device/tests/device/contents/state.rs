@@ -24,10 +24,10 @@ fn later_verification_needs_the_memory_for_stale_blocks() {
     let mut first = vec![0; BLOCK.get() as usize];
     rustix::io::pread(&file, &mut first[..], 0).unwrap();
     one(target.as_mut(), Kind::Write, 0, BLOCK.get());
-    let mut retained = Vec::new();
-    before.save(&mut retained).unwrap();
-    assert_eq!(retained.len() as u64, 8 + 5 * 8 + SIZE.get() / BLOCK.get() * 4 + 8);
-    let restored = || Arc::new(Checked::restore(&mut &retained[..], Blank::Mismatch).unwrap());
+    let mut saved = Vec::new();
+    before.save(&mut saved).unwrap();
+    assert_eq!(saved.len() as u64, 8 + 5 * 8 + SIZE.get() / BLOCK.get() * 4 + 8);
+    let restored = || Arc::new(Checked::restore(&mut &saved[..], Blank::Mismatch).unwrap());
 
     assert_eq!((verify(&file, &checked(Blank::Mismatch)), verify(&file, &restored())), (0, 0));
     // The second write of the first block is lost: detectable with the memory only.
@@ -49,9 +49,9 @@ fn restored_memory_continues_generations() {
     let (file, _) = file(Caching::Buffered);
     let before = checked(Blank::PassedOver);
     fill(start(Engine::Inline, &file, &shape(1, before.clone())).as_mut());
-    let mut retained = Vec::new();
-    before.save(&mut retained).unwrap();
-    let after = Arc::new(Checked::restore(&mut &retained[..], Blank::Mismatch).unwrap());
+    let mut saved = Vec::new();
+    before.save(&mut saved).unwrap();
+    let after = Arc::new(Checked::restore(&mut &saved[..], Blank::Mismatch).unwrap());
     let mut target = start(Engine::Inline, &file, &shape(1, after.clone()));
     fill(target.as_mut());
     drop(target);
@@ -83,23 +83,23 @@ fn writes_in_flight_are_saved_as_unknown() {
     let mut target = start(engine, &file, &shape(4, checked.clone()));
     let twice = [op(Kind::Write, 0, BLOCK.get()), op(Kind::Write, 0, BLOCK.get())];
     assert_eq!(perform(target.as_mut(), &twice), [OpOutcome::Done; 2]);
-    let mut retained = Vec::new();
-    checked.save(&mut retained).unwrap();
-    let after = Arc::new(Checked::restore(&mut &retained[..], Blank::PassedOver).unwrap());
+    let mut saved = Vec::new();
+    checked.save(&mut saved).unwrap();
+    let after = Arc::new(Checked::restore(&mut &saved[..], Blank::PassedOver).unwrap());
     rustix::io::pwrite(behind(&file), &[7; 4096], 0).unwrap();
     assert_eq!((verify(&file, &after), after.compared()), (0, 0));
 }
 
 #[test]
 fn damaged_memory_is_refused() {
-    let mut retained = Vec::new();
-    checked(Blank::PassedOver).save(&mut retained).unwrap();
+    let mut saved = Vec::new();
+    checked(Blank::PassedOver).save(&mut saved).unwrap();
     let replies = |bytes: &[u8]| Checked::restore(&mut &bytes[..], Blank::PassedOver).unwrap_err();
-    for end in [8, 20, 48, 100, retained.len() - 1] {
-        assert!(matches!(replies(&retained[..end]), BadState::Damaged), "{end}");
+    for end in [8, 20, 48, 100, saved.len() - 1] {
+        assert!(matches!(replies(&saved[..end]), BadState::Damaged), "{end}");
     }
-    for at in (0..retained.len()).step_by(7) {
-        let mut bytes = retained.clone();
+    for at in (0..saved.len()).step_by(7) {
+        let mut bytes = saved.clone();
         bytes[at] ^= 0x20;
         let error = replies(&bytes);
         assert_eq!(matches!(error, BadState::Foreign), at < 8, "{at}: {error}");

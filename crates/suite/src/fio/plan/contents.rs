@@ -105,7 +105,7 @@ fn build_plain(job: &FioJob, seed: u64) -> Result<Contents, String> {
     }
     if let Some(pieces) = &buffers.pattern {
         let (bytes, offsets) = join_pieces(pieces)?;
-        return Ok(Contents::Created(Arc::new(Pattern::new(&bytes, &offsets, Restart::Operation, Compare::Nothing))));
+        return Ok(Contents::Generated(Arc::new(Pattern::new(&bytes, &offsets, Restart::Operation, Compare::Nothing))));
     }
     let repeated = f64::from(buffers.duplicate_percent.unwrap_or(0)) / 100.0;
     // Without scrambling, fio writes identical buffers.
@@ -115,7 +115,7 @@ fn build_plain(job: &FioJob, seed: u64) -> Result<Contents, String> {
     }
     let seed = if buffers.duplicates_of_all_jobs { SEED } else { seed };
     let refilled = Refilled { seed, compressible: compressible_share(job), chunk: chunk_bytes(job), repeated };
-    Ok(Contents::Created(Arc::new(refilled)))
+    Ok(Contents::Generated(Arc::new(refilled)))
 }
 
 fn compressible_share(job: &FioJob) -> f64 {
@@ -153,7 +153,7 @@ fn build_pattern(verification: &Verification) -> Result<(Contents, Checks), Stri
     };
     let (bytes, offsets) = join_pieces(pieces)?;
     let pattern = Arc::new(Pattern::new(&bytes, &offsets, Restart::Operation, Compare::Reads));
-    Ok((Contents::Created(pattern.clone()), Checks::Pattern(pattern)))
+    Ok((Contents::Generated(pattern.clone()), Checks::Pattern(pattern)))
 }
 
 fn build_blocks(job: &FioJob, verification: &Verification, regions: &[Region]) -> Result<(Contents, Checks), String> {
@@ -182,7 +182,7 @@ fn build_blocks(job: &FioJob, verification: &Verification, regions: &[Region]) -
     };
     let checked = Checked::new(&checking).map_err(|error| format!("verify: {error}"))?;
     let checked = Arc::new(checked);
-    Ok((Contents::Created(checked.clone()), Checks::Blocks(checked)))
+    Ok((Contents::Generated(checked.clone()), Checks::Blocks(checked)))
 }
 
 /// The largest block size that divides every operation.
