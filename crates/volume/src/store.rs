@@ -302,9 +302,11 @@ impl Store {
 
     /// Runs of the data files with the content of a volume or of all volumes, ascending and without duplicates.
     pub fn places(&self, volume: Option<VolumeId>) -> Vec<(FilePosition, u64)> {
-        let required = |number: u32| volume.is_none_or(|volume| volume.0 == number);
-        let stored =
-            (0..).zip(&self.stored).filter(|(number, _)| required(*number)).filter_map(|(_, stored)| stored.as_ref());
+        let is_selected = |number: u32| volume.is_none_or(|volume| volume.0 == number);
+        let stored = (0..)
+            .zip(&self.stored)
+            .filter(|(number, _)| is_selected(*number))
+            .filter_map(|(_, stored)| stored.as_ref());
         let runs = stored.flat_map(|stored| stored.map.allocated(0..self.geometry.clusters(stored.size)));
         let mut runs: Vec<(u32, u32)> = runs.map(|(_, count, at)| (at, at + count)).collect();
         runs.sort_unstable();

@@ -131,7 +131,7 @@ pub struct Volumes {
     served: Vec<ServedVolume>,
     flights: Slab<Flight>,
     /// Delayed answers: time of departure, slot, and due time.
-    sustained: BinaryHeap<Reverse<(Instant, u32, Instant)>>,
+    delayed: BinaryHeap<Reverse<(Instant, u32, Instant)>>,
     /// Requests with completed models, faults and jobs.
     ready: Vec<u32>,
     /// Latest time passed in.
@@ -248,7 +248,7 @@ impl Volumes {
             slow,
             served: Vec::new(),
             flights: Slab::new(),
-            sustained: BinaryHeap::new(),
+            delayed: BinaryHeap::new(),
             ready: Vec::new(),
             now: Instant::ZERO,
             passed: Vec::new(),
@@ -465,8 +465,8 @@ impl Volumes {
         if !self.ready.is_empty() {
             return Some(self.now);
         }
-        let sustained = self.sustained.peek().map(|Reverse((leaves, ..))| *leaves);
-        let earliest = self.pace.wake_at().into_iter().chain(sustained).min();
+        let delayed = self.delayed.peek().map(|Reverse((leaves, ..))| *leaves);
+        let earliest = self.pace.wake_at().into_iter().chain(delayed).min();
         earliest.map(|at| self.slow.real(at))
     }
 
@@ -480,9 +480,9 @@ impl Volumes {
         }
         self.passed = passed;
         while let Some(Reverse((_, slot, at))) =
-            self.sustained.peek().copied().filter(|Reverse((leaves, ..))| *leaves <= now)
+            self.delayed.peek().copied().filter(|Reverse((leaves, ..))| *leaves <= now)
         {
-            self.sustained.pop();
+            self.delayed.pop();
             self.due(slot, at);
         }
         let ready = std::mem::take(&mut self.ready);
@@ -596,7 +596,7 @@ impl Volumes {
         let Some(flight) = self.flights.get_mut(slot as usize) else { return };
         flight.outcome = Some(outcome);
         match flight.delay {
-            Some(delay) if !delay.is_zero() => self.sustained.push(Reverse((now + delay, slot, now + delay))),
+            Some(delay) if !delay.is_zero() => self.delayed.push(Reverse((now + delay, slot, now + delay))),
             Some(_) => {
                 flight.due = Some(now);
                 self.ready.push(slot);
@@ -618,7 +618,7 @@ impl Volumes {
         }
         let leaves = at - self.pace.lead(flight.export.0 as usize);
         if leaves > now && at > passed.at {
-            self.sustained.push(Reverse((leaves, slot, at)));
+            self.delayed.push(Reverse((leaves, slot, at)));
         } else {
             self.due(slot, at);
         }

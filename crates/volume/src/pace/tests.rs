@@ -140,9 +140,9 @@ proptest! {
     fn group_with_one_member_equals_chained_models(mut steps in steps()) {
         steps.retain(|step| !matches!(step, Step::Change { .. }));
         let apart = play(&mut build_pace(&["limit(20000, burst 3)"], Some("limit(8000) then link(25us)")), &steps, true);
-        let total = play(&mut build_pace(&["limit(20000, burst 3) then limit(8000) then link(25us)"], None), &steps, true);
+        let chain = play(&mut build_pace(&["limit(20000, burst 3) then limit(8000) then link(25us)"], None), &steps, true);
         let moments = |story: &[(Instant, Passed)]| story.iter().map(|(_, passed)| passed.at).collect::<Vec<_>>();
-        prop_assert_eq!(moments(&apart), moments(&total));
+        prop_assert_eq!(moments(&apart), moments(&chain));
     }
 }
 

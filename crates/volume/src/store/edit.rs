@@ -195,10 +195,10 @@ impl Store {
             Edit::Fork { of, .. } => self.stored_mut(of).and(new),
             Edit::Restore { volume, from } if volume == from => Err(EditError::Itself(volume)),
             Edit::Restore { volume, from } => {
-                let requested = self.stored_mut(from)?.size;
+                let source_size = self.stored_mut(from)?.size;
                 let target = self.writable(volume)?;
-                if requested > target.size {
-                    return Err(EditError::Shrinks { present: requested, requested: target.size });
+                if source_size > target.size {
+                    return Err(EditError::Shrinks { present: source_size, requested: target.size });
                 }
                 Ok(volume)
             }
@@ -225,7 +225,7 @@ impl Store {
 
     /// Executes pending edits in order while their volumes are quiet.
     pub(super) fn make_edits(&mut self, jobs: &mut Vec<FileJob>) {
-        let mut created = false;
+        let mut edited = false;
         while let Some(first) = self.edits.front() {
             let mut quiet = true;
             for volume in first.edit.quiet() {
@@ -245,9 +245,9 @@ impl Store {
             }
             self.make(volume, edit);
             self.rounds.waiting.push(Waiter::Edit(ticket));
-            created = true;
+            edited = true;
         }
-        if created {
+        if edited {
             self.retry(jobs);
             self.round(jobs);
         }

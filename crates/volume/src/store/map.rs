@@ -75,8 +75,8 @@ impl Map {
         if !empty(leaf) {
             return index + 1;
         }
-        let existing = (self.leaves.len() as u32).max(leaf);
-        let next = (leaf..existing).find(|leaf| !empty(*leaf));
+        let leaf_end = (self.leaves.len() as u32).max(leaf);
+        let next = (leaf..leaf_end).find(|leaf| !empty(*leaf));
         next.map_or(end, |leaf| leaf.saturating_mul(LEAF).min(end))
     }
 }

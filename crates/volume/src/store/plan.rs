@@ -74,7 +74,7 @@ impl Store {
                 self.plan_content(&mut task, bytes, RangeContent::Zeros, jobs);
             }
             Command::WriteZeroes { space: Space::Free } => self.plan_zeros(&mut task, bytes, jobs),
-            Command::Trim => self.plan_unmap(volume, self.total(volume, &bytes)),
+            Command::Trim => self.plan_unmap(volume, self.covered_clusters(volume, &bytes)),
             Command::Flush | Command::Cache => {}
         }
         self.close(&mut task, jobs);
@@ -139,7 +139,7 @@ impl Store {
     }
 
     /// Clusters fully covered by a byte range; the last cluster of a volume counts up to the volume's end.
-    fn total(&self, volume: VolumeId, bytes: &Range<u64>) -> Range<u32> {
+    fn covered_clusters(&self, volume: VolumeId, bytes: &Range<u64>) -> Range<u32> {
         let size = self.stored(volume).map_or(0, |stored| stored.size);
         let end = if bytes.end == size { self.geometry.clusters(bytes.end) } else { self.geometry.cluster(bytes.end) };
         let start = self.geometry.clusters(bytes.start);
@@ -148,11 +148,11 @@ impl Store {
 
     /// Parts of a byte range that cover clusters partially: up to two pieces, each within a cluster.
     fn edges(&self, volume: VolumeId, bytes: &Range<u64>) -> [Option<Range<u64>>; 2] {
-        let total = self.total(volume, bytes);
-        if total.is_empty() && self.geometry.cluster(bytes.start) == self.geometry.cluster(bytes.end - 1) {
+        let covered = self.covered_clusters(volume, bytes);
+        if covered.is_empty() && self.geometry.cluster(bytes.start) == self.geometry.cluster(bytes.end - 1) {
             return [Some(bytes.clone()), None];
         }
-        let (first, last) = (self.geometry.byte(total.start), self.geometry.byte(total.end));
+        let (first, last) = (self.geometry.byte(covered.start), self.geometry.byte(covered.end));
         [(bytes.start < first).then_some(bytes.start..first), (last < bytes.end).then_some(last..bytes.end)]
     }
 
@@ -246,7 +246,7 @@ impl Store {
 
     /// Zeros with deallocation: whole clusters are unmapped, pieces of others are overwritten.
     fn plan_zeros(&mut self, task: &mut Task, bytes: Range<u64>, jobs: &mut Vec<FileJob>) {
-        self.plan_unmap(task.volume, self.total(task.volume, &bytes));
+        self.plan_unmap(task.volume, self.covered_clusters(task.volume, &bytes));
         for piece in self.edges(task.volume, &bytes).into_iter().flatten() {
             let index = self.geometry.cluster(piece.start);
             if self.stored(task.volume).is_some_and(|stored| stored.map.get(index).is_some()) {

@@ -62,7 +62,7 @@ fn actions(crashes: u32, failures: u32) -> impl Strategy<Value = Vec<Action>> {
 
 /// Requests and edits without a reply.
 #[derive(Clone, Debug)]
-enum Requested {
+enum PendingOp {
     Request { volume: VolumeId, request: Request, at: Step },
     Make { volume: VolumeId, of: Option<VolumeId>, access: VolumeAccess, at: Step },
     Restore { volume: VolumeId, from: VolumeId, at: Step },
@@ -70,7 +70,7 @@ enum Requested {
     Delete { volume: VolumeId },
 }
 
-impl Requested {
+impl PendingOp {
     /// The volume that is created, deleted or overwritten.
     fn edited(&self) -> Option<VolumeId> {
         match *self {
@@ -91,7 +91,7 @@ struct World {
     jobs: Vec<FileJob>,
     truths: BTreeMap<VolumeId, Truth>,
     exports: BTreeMap<VolumeId, Export>,
-    requested: BTreeMap<Ticket, Requested>,
+    pending: BTreeMap<Ticket, PendingOp>,
     step: Step,
     /// Volumes with an edit that may or may not have become durable.
     doubtful: BTreeSet<VolumeId>,
@@ -121,7 +121,7 @@ impl World {
             jobs: Vec::new(),
             truths: BTreeMap::new(),
             exports: BTreeMap::new(),
-            requested: BTreeMap::new(),
+            pending: BTreeMap::new(),
             step: 1,
             doubtful: BTreeSet::new(),
             failures: false,
@@ -163,14 +163,14 @@ impl World {
             }
             Action::Restore { volume, from } => {
                 if let (Some(volume), Some(from)) = (picked(volume), picked(from)) {
-                    self.edit(&Edit::Restore { volume, from }, Requested::Restore { volume, from, at: self.step });
+                    self.edit(&Edit::Restore { volume, from }, PendingOp::Restore { volume, from, at: self.step });
                 }
             }
             Action::Grow { volume } => {
                 if let Some(volume) = picked(volume) {
                     let sectors = self.truths[&volume].sectors.len() + 5;
                     let size = sectors as u64 * SECTOR;
-                    self.edit(&Edit::Grow { volume, size, text: None }, Requested::Grow { volume, sectors });
+                    self.edit(&Edit::Grow { volume, size, text: None }, PendingOp::Grow { volume, sectors });
                 }
             }
             Action::Delete { volume } => {
@@ -212,7 +212,7 @@ impl World {
                 let from = (end / PER_CLUSTER * PER_CLUSTER) as usize;
                 truth.give(from, &vec![0; end as usize - from], self.step - 1);
             }
-            self.requested.insert(ticket, Requested::Request { volume, request, at: self.step });
+            self.pending.insert(ticket, PendingOp::Request { volume, request, at: self.step });
         } else {
             self.disk.payloads.remove(&ticket);
             let excused = self.failures || self.truths[&volume].read_only || self.is_full();
@@ -242,14 +242,14 @@ impl World {
 
     fn make(&mut self, edit: &Edit, of: Option<VolumeId>, access: VolumeAccess) {
         if let Ok(volume) = self.volumes.edit(Ticket(self.step), edit, &mut self.jobs) {
-            self.requested.insert(Ticket(self.step), Requested::Make { volume, of, access, at: self.step });
+            self.pending.insert(Ticket(self.step), PendingOp::Make { volume, of, access, at: self.step });
         }
         self.disk.take_over(&mut self.jobs);
     }
 
-    fn edit(&mut self, edit: &Edit, requested: Requested) {
+    fn edit(&mut self, edit: &Edit, pending: PendingOp) {
         if self.volumes.edit(Ticket(self.step), edit, &mut self.jobs).is_ok() {
-            self.requested.insert(Ticket(self.step), requested);
+            self.pending.insert(Ticket(self.step), pending);
         }
         self.disk.take_over(&mut self.jobs);
     }
@@ -263,7 +263,7 @@ impl World {
         }
         if self.volumes.edit(Ticket(self.step), &edit, &mut self.jobs).is_ok() {
             self.exports.remove(&volume);
-            self.requested.insert(Ticket(self.step), Requested::Delete { volume });
+            self.pending.insert(Ticket(self.step), PendingOp::Delete { volume });
         } else {
             // Refused if an edit of the volume is pending.
             let export = serve(&mut self.volumes, Instant::ZERO + Span::from_micros(self.step), volume);
@@ -287,36 +287,36 @@ impl World {
         let mut replies = Vec::new();
         self.volumes.drain(self.now(), &mut replies);
         for reply in replies {
-            let requested = self.requested.remove(&reply.ticket).expect("one reply for each request");
+            let pending = self.pending.remove(&reply.ticket).expect("one reply for each request");
             let payload = self.disk.payloads.remove(&reply.ticket);
-            assert!(reply.outcome.is_ok() || self.failures || self.is_full(), "{reply:?} to {requested:?}");
+            assert!(reply.outcome.is_ok() || self.failures || self.is_full(), "{reply:?} to {pending:?}");
             if reply.outcome.is_ok() {
-                self.replied(&requested, &payload.unwrap_or_default());
+                self.replied(&pending, &payload.unwrap_or_default());
             }
         }
         for edited in self.volumes.edited() {
-            let requested = self.requested.remove(&edited.ticket).expect("one end for each edit");
+            let pending = self.pending.remove(&edited.ticket).expect("one end for each edit");
             assert!(edited.outcome.is_ok() || self.failures, "{edited:?}");
             // A failed edit has been executed, and becomes durable with the next commit.
             if edited.outcome.is_err() {
-                self.doubtful.extend(requested.edited());
+                self.doubtful.extend(pending.edited());
             }
-            self.created(&requested);
+            self.apply_edit(&pending);
         }
     }
 
-    fn replied(&mut self, requested: &Requested, payload: &[u64]) {
-        let Requested::Request { volume, request, at } = *requested else { panic!("{requested:?} is a request") };
+    fn replied(&mut self, pending: &PendingOp, payload: &[u64]) {
+        let PendingOp::Request { volume, request, at } = *pending else { panic!("{pending:?} is a request") };
         let truth = self.truths.get_mut(&volume).unwrap();
         let first = (request.offset / SECTOR) as usize;
         match request.command {
             // Reads observe a restore before it is durable.
-            Command::Read if self.requested.values().any(|requested| requested.edited() == Some(volume)) => {}
+            Command::Read if self.pending.values().any(|pending| pending.edited() == Some(volume)) => {}
             Command::Read => {
                 truth.read(first, payload, at, self.step).unwrap_or_else(|why| panic!("{volume:?}: {why}"));
             }
             Command::Flush => {
-                let others = !self.requested.is_empty();
+                let others = !self.pending.is_empty();
                 for truth in self.truths.values_mut() {
                     truth.flushed(at, others);
                 }
@@ -326,9 +326,9 @@ impl World {
         }
     }
 
-    fn created(&mut self, requested: &Requested) {
-        match *requested {
-            Requested::Make { volume, of, access, at } => {
+    fn apply_edit(&mut self, pending: &PendingOp) {
+        match *pending {
+            PendingOp::Make { volume, of, access, at } => {
                 let read_only = access == VolumeAccess::ReadOnly;
                 let sectors = (VOLUME / SECTOR) as usize;
                 let forked = of.map(|of| self.truths[&of].forked(at, self.step, read_only));
@@ -338,15 +338,15 @@ impl World {
                 let size = self.volumes.size(export) / SECTOR;
                 self.truths.get_mut(&volume).unwrap().grow(size as usize);
             }
-            Requested::Restore { volume, from, at } => {
+            PendingOp::Restore { volume, from, at } => {
                 let source = self.truths[&from].clone();
                 let truth = self.truths.get_mut(&volume).unwrap();
                 truth.grow(source.sectors.len());
                 truth.restored(&source, at, self.step);
             }
-            Requested::Grow { volume, sectors } => self.truths.get_mut(&volume).unwrap().grow(sectors),
-            Requested::Delete { volume } => drop(self.truths.remove(&volume)),
-            Requested::Request { .. } => panic!("{requested:?} is an edit"),
+            PendingOp::Grow { volume, sectors } => self.truths.get_mut(&volume).unwrap().grow(sectors),
+            PendingOp::Delete { volume } => drop(self.truths.remove(&volume)),
+            PendingOp::Request { .. } => panic!("{pending:?} is an edit"),
         }
     }
 
@@ -355,13 +355,13 @@ impl World {
         while !done(self) {
             self.work(Luck::Good);
             steps += 1;
-            assert!(steps < 100_000, "hangs: {:?}", self.requested);
+            assert!(steps < 100_000, "hangs: {:?}", self.pending);
         }
     }
 
     /// Completes all work.
     fn settle(&mut self) {
-        self.finish_until(|world| world.disk.is_idle() && world.requested.is_empty());
+        self.finish_until(|world| world.disk.is_idle() && world.pending.is_empty());
     }
 
     fn crash(&mut self) {
@@ -378,9 +378,9 @@ impl World {
             .volumes()
             .map(|about| (about.volume, (about.size, about.access == VolumeAccess::ReadOnly)))
             .collect();
-        let pending = std::mem::take(&mut self.requested);
+        let pending = std::mem::take(&mut self.pending);
         let mut doubtful = std::mem::take(&mut self.doubtful);
-        doubtful.extend(pending.values().filter_map(Requested::edited));
+        doubtful.extend(pending.values().filter_map(PendingOp::edited));
         self.exports.clear();
         for (&volume, &(size, read_only)) in &there {
             let export = serve(&mut self.volumes, Instant::ZERO + Span::from_micros(self.step), volume);
@@ -458,11 +458,11 @@ fn crash_after_every_job_loses_no_acknowledged_data() {
         ask(Command::Flush, 1, 0, 0),
     ];
     let jobs = |count: usize| vec![Action::Work { jobs: 1, luck: Luck::Good }; count];
-    let total: Vec<Action> = life.iter().flat_map(|action| [vec![*action], jobs(5)].concat()).collect();
-    for until in 0..=total.len() {
+    let sequence: Vec<Action> = life.iter().flat_map(|action| [vec![*action], jobs(5)].concat()).collect();
+    for until in 0..=sequence.len() {
         for seed in 0..10 {
             let mut world = World::new(seed);
-            for action in &total[..until] {
+            for action in &sequence[..until] {
                 world.act(*action);
             }
             world.crash();

@@ -78,13 +78,13 @@ impl Disk {
             // The file could not be extended, before its sync.
             return Some((job.id, Err(Errno::NoSpc)));
         }
-        let is_whole = matches!(&job.io, Io::Commit(commit) if commit.is_full);
-        if is_whole && random.bool() {
+        let is_full = matches!(&job.io, Io::Commit(commit) if commit.is_full);
+        if is_full && random.bool() {
             // No space for a second log: the old log is unchanged.
             return Some((job.id, Err(Errno::NoSpc)));
         }
         self.do_in_part(&job.io, random);
-        Some((job.id, Err(if is_whole { Errno::Io } else { Errno::NoSpc })))
+        Some((job.id, Err(if is_full { Errno::Io } else { Errno::NoSpc })))
     }
 
     fn do_wholly(&mut self, io: Io, covered: usize) {
@@ -118,15 +118,15 @@ impl Disk {
     /// Partial effect of a failed or interrupted job.
     fn do_in_part(&mut self, io: &Io, random: &mut Rng) {
         if let Io::Commit(commit) = io {
-            let total = replay_writes(&self.log, commit);
+            let replayed = replay_writes(&self.log, commit);
             if commit.is_full {
                 // Written to another file and renamed: either the old or the new log.
                 if random.bool() {
-                    self.log = total;
+                    self.log = replayed;
                 }
             } else {
-                let retained = random.usize(commit.at as usize..=total.len());
-                self.log = total[..retained].to_vec();
+                let retained = random.usize(commit.at as usize..=replayed.len());
+                self.log = replayed[..retained].to_vec();
             }
             return;
         }

@@ -82,8 +82,8 @@ proptest! {
         let bytes = encode_commits(&commits);
         let cut = (bytes.len() as f64 * cut) as usize;
         let log = Log::read(&bytes[..cut]);
-        let total = commits.iter().take_while(|commit| commit.at + commit.encoded_bytes() <= cut as u64).count();
-        prop_assert_eq!(&log.commits, &commits[..total]);
+        let complete = commits.iter().take_while(|commit| commit.at + commit.encoded_bytes() <= cut as u64).count();
+        prop_assert_eq!(&log.commits, &commits[..complete]);
         prop_assert_eq!(log.length, log.commits.iter().map(Commit::encoded_bytes).sum::<u64>());
         let mut zeroed = bytes.clone();
         zeroed[cut..].fill(0);
@@ -93,12 +93,12 @@ proptest! {
                 let end = (commit.at + commit.encoded_bytes()) as usize;
                 left.get(..end) == Some(&bytes[..end])
             };
-            let total = commits.iter().take_while(is_complete).count();
-            prop_assert_eq!(log.commits.len(), total);
+            let complete = commits.iter().take_while(is_complete).count();
+            prop_assert_eq!(log.commits.len(), complete);
             prop_assert_eq!(log.check(ID, log.next()), Ok(()));
             for next in log.next() + 1..=commits.last().unwrap().sequence + 1 {
                 let (at, first, last) = (log.length, log.next(), next - 1);
-                let lost = if total == 0 { LogError::Missing { last } } else { LogError::Lost { at, first, last } };
+                let lost = if complete == 0 { LogError::Missing { last } } else { LogError::Lost { at, first, last } };
                 prop_assert_eq!(log.check(ID, next), Err(lost));
             }
         }

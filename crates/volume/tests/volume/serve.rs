@@ -262,8 +262,8 @@ fn request_in_parts_is_one_request_to_the_model() {
     assert!(world.drain(at(0)).is_empty(), "their work is not done");
     world.work(at(0));
     assert_eq!(world.drain(at(0)).len(), 2, "as soon as it is");
-    let total = request(Command::Write, 0, 128 << 10);
-    world.volumes.accept_timing(at(0), export, None, Ticket(3), &total).unwrap();
+    let undivided = request(Command::Write, 0, 128 << 10);
+    world.volumes.accept_timing(at(0), export, None, Ticket(3), &undivided).unwrap();
     assert!(world.jobs.is_empty() && world.drain(at(99_999)).is_empty());
     assert_eq!(world.drain(at(100_000)).len(), 1);
     let totals = world.volumes.totals(export).unwrap();

@@ -8,7 +8,7 @@ pub type Step = u64;
 #[derive(Clone, Copy, Debug)]
 struct Given {
     value: u64,
-    requested: Step,
+    submitted: Step,
     /// Time of its acknowledgement.
     answered: Option<Step>,
     durable: bool,
@@ -20,14 +20,14 @@ pub struct Sector(Vec<Given>);
 
 impl Sector {
     /// A sector that durably contains one of these values.
-    fn holding(values: &[u64], requested: Step, answered: Step) -> Self {
-        let given = |value: &u64| Given { value: *value, requested, answered: Some(answered), durable: true };
+    fn holding(values: &[u64], submitted: Step, answered: Step) -> Self {
+        let given = |value: &u64| Given { value: *value, submitted, answered: Some(answered), durable: true };
         Self(values.iter().map(given).collect())
     }
 
-    /// Values permitted for a read submitted at `requested` that completes now.
-    pub fn readable(&self, requested: Step) -> Vec<u64> {
-        self.left(|later| later.answered.is_some_and(|at| at < requested))
+    /// Values permitted for a read submitted at `submitted` that completes now.
+    pub fn readable(&self, submitted: Step) -> Vec<u64> {
+        self.left(|later| later.answered.is_some_and(|at| at < submitted))
     }
 
     /// Values permitted after a crash.
@@ -37,13 +37,13 @@ impl Sector {
 
     /// Values that are not certainly overwritten by those selected by `counts`.
     fn left(&self, counts: impl Fn(&Given) -> bool) -> Vec<u64> {
-        let last = self.0.iter().filter(|given| counts(given)).map(|given| given.requested).max();
+        let last = self.0.iter().filter(|given| counts(given)).map(|given| given.submitted).max();
         let over = |given: &Given| given.answered.is_some_and(|at| last.is_some_and(|last| last > at));
         self.0.iter().filter(|given| !over(given)).map(|given| given.value).collect()
     }
 
     fn forget(&mut self) {
-        let last = self.0.iter().filter(|given| given.durable).map(|given| given.requested).max();
+        let last = self.0.iter().filter(|given| given.durable).map(|given| given.submitted).max();
         self.0.retain(|given| given.answered.is_none_or(|at| last.is_none_or(|last| last <= at)));
     }
 }
@@ -60,9 +60,9 @@ impl Truth {
         Self { sectors: vec![Sector::holding(&[0], 0, 0); sectors], read_only: false }
     }
 
-    /// Permitted contents of a fork submitted at `requested` that completes now.
-    pub fn forked(&self, requested: Step, now: Step, read_only: bool) -> Self {
-        let sector = |sector: &Sector| Sector::holding(&sector.readable(requested), now, now);
+    /// Permitted contents of a fork submitted at `submitted` that completes now.
+    pub fn forked(&self, submitted: Step, now: Step, read_only: bool) -> Self {
+        let sector = |sector: &Sector| Sector::holding(&sector.readable(submitted), now, now);
         Self { sectors: self.sectors.iter().map(sector).collect(), read_only }
     }
 
@@ -75,28 +75,28 @@ impl Truth {
         self.sectors.resize(sectors.max(self.sectors.len()), Sector::holding(&[0], 0, 0));
     }
 
-    pub fn give(&mut self, first: usize, values: &[u64], requested: Step) {
+    pub fn give(&mut self, first: usize, values: &[u64], submitted: Step) {
         for (sector, value) in self.sectors[first..].iter_mut().zip(values) {
-            sector.0.push(Given { value: *value, requested, answered: None, durable: false });
+            sector.0.push(Given { value: *value, submitted, answered: None, durable: false });
         }
     }
 
-    /// Acknowledges the writes submitted at `requested`.
-    pub fn answered(&mut self, requested: Step, now: Step, fua: bool) {
+    /// Acknowledges the writes submitted at `submitted`.
+    pub fn answered(&mut self, submitted: Step, now: Step, fua: bool) {
         for given in
-            self.sectors.iter_mut().flat_map(|sector| &mut sector.0).filter(|given| given.requested == requested)
+            self.sectors.iter_mut().flat_map(|sector| &mut sector.0).filter(|given| given.submitted == submitted)
         {
             given.answered = Some(now);
             given.durable |= fua;
         }
     }
 
-    /// Acknowledges a flush submitted at `requested`. Overwritten values are kept while a read or fork in flight may
+    /// Acknowledges a flush submitted at `submitted`. Overwritten values are kept while a read or fork in flight may
     /// observe them.
-    pub fn flushed(&mut self, requested: Step, remember: bool) {
+    pub fn flushed(&mut self, submitted: Step, remember: bool) {
         for sector in &mut self.sectors {
             for given in &mut sector.0 {
-                given.durable |= given.answered.is_some_and(|at| at < requested);
+                given.durable |= given.answered.is_some_and(|at| at < submitted);
             }
             if !remember {
                 sector.forget();
@@ -105,17 +105,17 @@ impl Truth {
     }
 
     /// Replaces all contents durably by those of another volume.
-    pub fn restored(&mut self, from: &Self, requested: Step, now: Step) {
+    pub fn restored(&mut self, from: &Self, submitted: Step, now: Step) {
         for (index, sector) in self.sectors.iter_mut().enumerate() {
-            let values = from.sectors.get(index).map_or(vec![0], |source| source.readable(requested));
-            sector.0.extend(Sector::holding(&values, requested, now).0);
+            let values = from.sectors.get(index).map_or(vec![0], |source| source.readable(submitted));
+            sector.0.extend(Sector::holding(&values, submitted, now).0);
         }
     }
 
     /// Checks that reads return permitted values, and that a snapshot always reads the same.
-    pub fn read(&mut self, first: usize, values: &[u64], requested: Step, now: Step) -> Result<(), String> {
+    pub fn read(&mut self, first: usize, values: &[u64], submitted: Step, now: Step) -> Result<(), String> {
         for (index, (sector, value)) in self.sectors[first..].iter_mut().zip(values).enumerate() {
-            let allowed = sector.readable(requested);
+            let allowed = sector.readable(submitted);
             if !allowed.contains(value) {
                 return Err(format!("sector {} reads {value}, allowed {allowed:?}", first + index));
             }
