@@ -34,11 +34,11 @@ fn main() {
     let arguments = Arguments(std::env::args().skip(1).collect());
     let size = arguments.size();
     if let Some(model) = arguments.after("--model") {
-        let (files, sustained) = match arguments.after("--dir") {
+        let (files, contents) = match arguments.after("--dir") {
             Some(directory) => DataFiles::directory(directory.as_ref(), arguments.checksums()).unwrap(),
             None => (DataFiles::memory(), DirectoryContents::empty()),
         };
-        serve_volumes(&arguments, model, files, sustained, size);
+        serve_volumes(&arguments, model, files, contents, size);
     } else {
         let files = arguments.after("--dir").map_or_else(DataFiles::memory, |directory| {
             let path = |number| std::path::Path::new(directory).join(format!("data.{number}"));
@@ -55,14 +55,14 @@ fn main() {
     }
 }
 
-fn serve_volumes(arguments: &Arguments, model: &str, files: DataFiles, sustained: DirectoryContents, size: u64) {
+fn serve_volumes(arguments: &Arguments, model: &str, files: DataFiles, contents: DirectoryContents, size: u64) {
     let capacity = 64 << 30;
     let mut pending = Vec::new();
-    let store = if sustained.log.commits.is_empty() {
+    let store = if contents.log.commits.is_empty() {
         Store::new(Geometry::default(), capacity)
     } else {
         let recovered =
-            Store::recover(sustained.log.commits, &sustained.lengths, capacity, sustained.unreferenced).unwrap();
+            Store::recover(contents.log.commits, &contents.lengths, capacity, contents.unreferenced).unwrap();
         pending = recovered.jobs;
         recovered.store
     };

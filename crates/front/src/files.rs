@@ -96,7 +96,7 @@ pub struct TornCommit {
     /// Bytes.
     pub bytes: u64,
     /// The file that keeps it; `None` on a full disk.
-    pub retained: Option<PathBuf>,
+    pub file: Option<PathBuf>,
 }
 
 impl DirectoryContents {
@@ -398,14 +398,14 @@ fn cut_torn(
     if rest.is_empty() {
         return Ok(None);
     }
-    let retained = directory.keep_torn(rest)?;
+    let file = directory.keep_torn(rest)?;
     superblock.state.keeps_unreferenced = true;
     let cut = superblock.store().and_then(|()| {
         rustix::fs::ftruncate(log, length)?;
         Ok(rustix::fs::fsync(log)?)
     });
     cut.map_err(|source| directory.io(source))?;
-    Ok(Some(TornCommit { bytes: rest.len() as u64, retained }))
+    Ok(Some(TornCommit { bytes: rest.len() as u64, file }))
 }
 
 /// A log that has replaced another.
@@ -474,8 +474,8 @@ mod tests {
             let torn = files.confirmation(sequence).unwrap();
             write(torn, 40);
             assert_eq!(next(), sequence, "a torn confirmation leaves the state before it");
-            let total = files.confirmation(sequence).unwrap();
-            write(total, plimsoll_volume::BLOCK_BYTES);
+            let complete = files.confirmation(sequence).unwrap();
+            write(complete, plimsoll_volume::BLOCK_BYTES);
             files.confirmed();
             assert_eq!(next(), sequence + 1);
         }

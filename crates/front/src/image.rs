@@ -93,7 +93,7 @@ impl Image {
                 if !kind.is_file() && !kind.is_block_device() {
                     return Err(refused(say!("{}: neither a file nor a block device", path.display())));
                 }
-                existing(path, size, access, destroy)
+                open_existing(path, size, access, destroy)
             }
         }
     }
@@ -121,11 +121,16 @@ fn make(path: &Path, request: ImageRequest<'_>) -> Result<Image, ImageError> {
     let created = OpenOptions::new().read(true).write(true).create_new(true).open(path);
     let created = created.and_then(|file| file.set_len(size.get()));
     created.map_err(|error| refused(format!("creating {name}: {error}")))?;
-    existing(path, None, VolumeAccess::ReadWrite, &[])
+    open_existing(path, None, VolumeAccess::ReadWrite, &[])
 }
 
 /// `size` is the size expected by the user.
-fn existing(path: &Path, size: Option<Bytes>, access: VolumeAccess, destroy: &[PathBuf]) -> Result<Image, ImageError> {
+fn open_existing(
+    path: &Path,
+    size: Option<Bytes>,
+    access: VolumeAccess,
+    destroy: &[PathBuf],
+) -> Result<Image, ImageError> {
     let name = path.display();
     let subject = classify(path).map_err(|error| refused(error.to_string()))?;
     if size.is_some_and(|size| size != subject.size) {

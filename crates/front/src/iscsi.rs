@@ -77,7 +77,7 @@ pub struct IscsiCodec {
 enum SessionPhase {
     Login(Box<Login>),
     Discovery,
-    Full(Box<UnitSession>),
+    FullFeature(Box<UnitSession>),
 }
 
 #[derive(Debug)]
@@ -121,7 +121,7 @@ impl IscsiCodec {
 
     fn session(&self) -> Option<&UnitSession> {
         match &self.phase {
-            SessionPhase::Full(session) => Some(session),
+            SessionPhase::FullFeature(session) => Some(session),
             SessionPhase::Login(_) | SessionPhase::Discovery => None,
         }
     }
@@ -132,8 +132,8 @@ impl IscsiCodec {
         let header = SegmentHeader(*bytes);
         let segments = HEADER_BYTES + header.additional();
         let head = segments + self.sender.header_digest.size();
-        let Some(total) = input.get(..head) else { return Ok(None) };
-        let is_intact = self.sender.header_digest.matches(&total[..segments], &[], &total[segments..]);
+        let Some(head_bytes) = input.get(..head) else { return Ok(None) };
+        let is_intact = self.sender.header_digest.matches(&head_bytes[..segments], &[], &head_bytes[segments..]);
         // Without the header the next message cannot be found.
         if is_intact { Ok(Some(Message48 { header, head })) } else { Err(Message::Invalid) }
     }
@@ -176,7 +176,7 @@ impl IscsiCodec {
         let used = head + self.segment_bytes(data.len() as u32);
         let message = match &mut self.phase {
             SessionPhase::Login(_) => self.log_in(header, data, exports, out),
-            SessionPhase::Discovery | SessionPhase::Full(_) => self.control(header, data, exports, out),
+            SessionPhase::Discovery | SessionPhase::FullFeature(_) => self.control(header, data, exports, out),
         };
         Ok(Decoded { used, message })
     }
@@ -209,7 +209,7 @@ impl IscsiCodec {
                 let id = state.begin(export, &port, self.targets.portal.group(unit.identity.paths));
                 self.queue_depth = self.sender.window;
                 (
-                    SessionPhase::Full(Box::new(UnitSession { id, export, port, unit, epoch: 0 })),
+                    SessionPhase::FullFeature(Box::new(UnitSession { id, export, port, unit, epoch: 0 })),
                     Message::Opened(export),
                 )
             }
@@ -412,7 +412,7 @@ impl SessionServices for IscsiCodec {
 
 impl Drop for IscsiCodec {
     fn drop(&mut self) {
-        if let SessionPhase::Full(session) = &self.phase {
+        if let SessionPhase::FullFeature(session) = &self.phase {
             self.targets.state().end(session.id);
         }
     }

@@ -28,7 +28,7 @@ enum BufferContent {
     /// In its memory, unless it is filled with a view of a file.
     Either,
     /// A view of a file.
-    Displayed(View),
+    View(View),
 }
 
 impl Buffer {
@@ -46,12 +46,12 @@ impl Buffer {
 
     #[inline]
     pub(crate) fn show(&mut self, view: View) {
-        self.content = BufferContent::Displayed(view);
+        self.content = BufferContent::View(view);
     }
 
     /// Copies its view into its memory, if the view overlaps this range of a file.
     pub(crate) fn keep(&mut self, file: RawFd, at: u64, length: u64) {
-        if let BufferContent::Displayed(view) = &self.content
+        if let BufferContent::View(view) = &self.content
             && view.shows(file, at, length)
         {
             view.copy(self.memory.bytes());
@@ -75,7 +75,7 @@ impl Buffer {
     pub(crate) fn content(&self) -> &[u8] {
         match &self.content {
             BufferContent::Own | BufferContent::Either => self.memory.content(),
-            BufferContent::Displayed(view) => view.bytes(),
+            BufferContent::View(view) => view.bytes(),
         }
     }
 
@@ -90,7 +90,7 @@ impl Buffer {
 /// All buffers of a server.
 #[derive(Debug)]
 pub(crate) struct Pool {
-    retained: [Vec<Buffer>; CLASSES],
+    free: [Vec<Buffer>; CLASSES],
     /// Free buffers of each size that were not used since the last [`Pool::trim`].
     idle: [usize; CLASSES],
     lent: u64,
@@ -100,7 +100,7 @@ pub(crate) struct Pool {
 impl Pool {
     /// Lends at most `limit` bytes at a time, and always at least one buffer.
     pub(crate) fn new(limit: u64) -> Self {
-        Self { retained: [const { Vec::new() }; CLASSES], idle: [0; CLASSES], lent: 0, limit }
+        Self { free: [const { Vec::new() }; CLASSES], idle: [0; CLASSES], lent: 0, limit }
     }
 
     /// A buffer of at least `bytes`, at most 32 MiB; `None` if the limit is reached.
@@ -116,18 +116,18 @@ impl Pool {
         let class = class_of(bytes);
         let size = buffer_size(class);
         self.lent += size;
-        let retained = self.retained[class].pop();
-        self.idle[class] = self.idle[class].min(self.retained[class].len());
-        retained.unwrap_or_else(|| Buffer { memory: Aligned::new(size as usize), class, content: BufferContent::Own })
+        let reused = self.free[class].pop();
+        self.idle[class] = self.idle[class].min(self.free[class].len());
+        reused.unwrap_or_else(|| Buffer { memory: Aligned::new(size as usize), class, content: BufferContent::Own })
     }
 
     /// Frees the buffers that were not used since the last call; `true` if there were any.
     pub(crate) fn trim(&mut self) -> bool {
         let mut freed = false;
-        for (retained, idle) in self.retained.iter_mut().zip(&mut self.idle) {
+        for (free, idle) in self.free.iter_mut().zip(&mut self.idle) {
             freed |= *idle > 0;
-            retained.drain(..*idle);
-            *idle = retained.len();
+            free.drain(..*idle);
+            *idle = free.len();
         }
         freed
     }
@@ -137,9 +137,9 @@ impl Pool {
         buffer.content = BufferContent::Own;
         let size = buffer_size(buffer.class);
         self.lent -= size;
-        let retained = &mut self.retained[buffer.class];
-        if (retained.len() + 1) * size as usize <= RETAINED_BYTES {
-            retained.push(buffer);
+        let free = &mut self.free[buffer.class];
+        if (free.len() + 1) * size as usize <= RETAINED_BYTES {
+            free.push(buffer);
         }
     }
 
@@ -185,6 +185,6 @@ mod tests {
         let used = pool.lend_anyway(4096);
         pool.give_back(used);
         assert!(pool.trim());
-        assert_eq!(pool.retained[0].len(), 1, "the peak number in use");
+        assert_eq!(pool.free[0].len(), 1, "the peak number in use");
     }
 }

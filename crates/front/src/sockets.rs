@@ -332,8 +332,8 @@ fn inherited(number: i32, name: Option<&str>) -> Result<Listening, ActivationErr
         sockopt::socket_type(&socket) == Ok(SocketType::STREAM) && sockopt::socket_acceptconn(&socket) == Ok(true);
     let place = usable.then(|| place_of(&socket)).flatten().ok_or_else(not_listening)?;
     // Child processes do not inherit it, and the ring waits for a non-blocking socket.
-    let retained = rustix::io::fcntl_setfd(&socket, rustix::io::FdFlags::CLOEXEC);
-    retained.and_then(|()| rustix::io::ioctl_fionbio(&socket, false)).map_err(|_| not_listening())?;
+    let cloexec = rustix::io::fcntl_setfd(&socket, rustix::io::FdFlags::CLOEXEC);
+    cloexec.and_then(|()| rustix::io::ioctl_fionbio(&socket, false)).map_err(|_| not_listening())?;
     let name = name.filter(|name| !name.is_empty() && *name != "unknown").map(str::to_owned);
     Ok(Listening { socket, place, name, file: None })
 }

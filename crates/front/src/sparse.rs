@@ -56,7 +56,7 @@ mod tests {
         assert_eq!(runs(512, 8192, 9), [(4096 - 512, true), (8192 - 4096 + 512, false)]);
         assert_eq!(runs(1 << 19, 1 << 19, 9), [(1 << 19, false)], "only a hole follows");
         let (pipe, _writer) = std::io::pipe().unwrap();
-        let total = find_extents(pipe.as_fd(), 0, 512, 9);
-        assert_eq!(total, [Extent { length: 512, allocated: true }], "no holes are reported");
+        let extents = find_extents(pipe.as_fd(), 0, 512, 9);
+        assert_eq!(extents, [Extent { length: 512, allocated: true }], "no holes are reported");
     }
 }

@@ -37,8 +37,8 @@ impl Mapping {
         let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
         // SAFETY: the call fills the structure that it is given. Exceeding this limit would raise a signal instead of
         // an error.
-        let requested = unsafe { libc::getrlimit(libc::RLIMIT_FSIZE, &raw mut limit) };
-        if requested != 0 || limit.rlim_cur < MAPPED_BYTES as u64 {
+        let status = unsafe { libc::getrlimit(libc::RLIMIT_FSIZE, &raw mut limit) };
+        if status != 0 || limit.rlim_cur < MAPPED_BYTES as u64 {
             return None;
         }
         // The file is as long as the mapping, so no access is beyond its end.

@@ -112,9 +112,9 @@ fn damaged(directory: &Path, error: DirectoryError) -> OpenError {
     }
 }
 
-fn torn(TornCommit { bytes, retained }: &TornCommit) -> String {
-    let fate = match retained {
-        Some(retained) => say!("kept as {}", retained.display()),
+fn torn(TornCommit { bytes, file }: &TornCommit) -> String {
+    let fate = match file {
+        Some(file) => say!("kept as {}", file.display()),
         None => label!("dropped, for the disk is full").to_owned(),
     };
     say!("the log ended in {bytes} bytes of a commit that was never answered: {fate}")

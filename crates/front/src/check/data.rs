@@ -126,11 +126,11 @@ fn read_only(probe: &Probe<'_>) -> FeatureCheck {
 
 fn unaligned(probe: &Probe<'_>) -> FeatureCheck {
     on_area(probe, Style::Simple, |session, length| {
-        let total = pattern(length, 9);
-        session.write(0, &total, 0)?;
+        let original = pattern(length, 9);
+        session.write(0, &original, 0)?;
         let written = session.write(1, &[0xee; 777], 0)?;
         let read = session.read(0, length)?;
-        let mut expected = total;
+        let mut expected = original;
         let least = session.chosen.blocks.map_or(1, |[least, _, _]| least);
         if written.errno == 0 {
             expected[1..778].fill(0xee);

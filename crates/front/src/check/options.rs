@@ -31,9 +31,9 @@ pub(super) const FEATURES: &[Feature] = &[
 
 fn greeting(probe: &Probe<'_>) -> FeatureCheck {
     let flags = probe.talk()?.flags();
-    let existing = hello::FIXED_NEWSTYLE | hello::NO_ZEROES;
+    let defined = hello::FIXED_NEWSTYLE | hello::NO_ZEROES;
     let got = format!("flags {flags:#x}");
-    Ok(CheckOutcome::judged(flags & !existing == 0, "", got))
+    Ok(CheckOutcome::judged(flags & !defined == 0, "", got))
 }
 
 fn client_flags(probe: &Probe<'_>) -> FeatureCheck {

@@ -77,13 +77,13 @@ impl Probe<'_> {
         negotiate: impl FnOnce(&mut Talk) -> Result<bool, TalkError>,
     ) -> Result<Option<ProbeSession>, TalkError> {
         let mut talk = self.talk()?;
-        let requested = match style {
+        let framing = match style {
             Style::Simple => None,
             Style::Structured => Some(option::STRUCTURED_REPLY),
             Style::Extended => Some(option::EXTENDED_HEADERS),
         };
-        if let Some(requested) = requested
-            && !accepted(&talk.option(requested, &[])?)
+        if let Some(framing) = framing
+            && !accepted(&talk.option(framing, &[])?)
         {
             return Ok(None);
         }
@@ -166,11 +166,11 @@ impl ProbeSession {
     }
 
     /// Sends a request. Returns its cookie.
-    pub(super) fn send(&mut self, requested: &WireRequest, payload: &[u8]) -> Result<u64, TalkError> {
+    pub(super) fn send(&mut self, request: &WireRequest, payload: &[u8]) -> Result<u64, TalkError> {
         self.cookie += 1;
         let carries = self.style == Style::Extended && !payload.is_empty();
-        let flags = requested.flags | if carries { command_flag::PAYLOAD_LEN } else { 0 };
-        self.talk.request(self.style, &WireRequest { flags, cookie: self.cookie, ..*requested }, payload)?;
+        let flags = request.flags | if carries { command_flag::PAYLOAD_LEN } else { 0 };
+        self.talk.request(self.style, &WireRequest { flags, cookie: self.cookie, ..*request }, payload)?;
         Ok(self.cookie)
     }
 
@@ -185,11 +185,11 @@ impl ProbeSession {
     ) -> Result<ProbeReply, TalkError> {
         let cookie = self.send(&WireRequest { flags, command, cookie: 0, offset, length }, payload)?;
         let expected = if command == command::READ { length as u32 } else { 0 };
-        let requested = WireRequest { flags, command, cookie, offset, length };
+        let request = WireRequest { flags, command, cookie, offset, length };
         let mut reply = ProbeReply { data: vec![0; expected.min(64 << 20) as usize], ..ProbeReply::default() };
         loop {
             let chunk = self.talk.chunk(expected)?;
-            reply.flaw = reply.flaw.or_else(|| misframed(&chunk, self.style, &requested));
+            reply.flaw = reply.flaw.or_else(|| misframed(&chunk, self.style, &request));
             reply.add(&chunk, offset);
             if chunk.done {
                 break;
@@ -203,17 +203,17 @@ impl ProbeSession {
 }
 
 /// Violation of the framing of a chunk, if any.
-fn misframed(chunk: &Chunk, style: Style, requested: &WireRequest) -> Option<String> {
+fn misframed(chunk: &Chunk, style: Style, request: &WireRequest) -> Option<String> {
     let extended = style == Style::Extended;
-    if chunk.cookie != requested.cookie {
-        Some(format!("cookie {:#x} for request {:#x}", chunk.cookie, requested.cookie))
+    if chunk.cookie != request.cookie {
+        Some(format!("cookie {:#x} for request {:#x}", chunk.cookie, request.cookie))
     } else if chunk.style > style || (extended && chunk.style != Style::Extended) {
         Some(format!("a {:?} reply to a {style:?} request", chunk.style))
-    } else if chunk.style == Style::Simple && style > Style::Simple && requested.command == command::READ {
+    } else if chunk.style == Style::Simple && style > Style::Simple && request.command == command::READ {
         Some("a simple reply to a read after structured replies were negotiated".into())
     } else {
-        let told = chunk.offset.filter(|told| *told != requested.offset)?;
-        Some(format!("offset {told:#x} in the header of a reply to offset {:#x}", requested.offset))
+        let told = chunk.offset.filter(|told| *told != request.offset)?;
+        Some(format!("offset {told:#x} in the header of a reply to offset {:#x}", request.offset))
     }
 }
 

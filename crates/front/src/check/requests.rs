@@ -122,8 +122,8 @@ fn many(probe: &Probe<'_>) -> FeatureCheck {
     let mut waiting = Vec::new();
     for number in 0..MANY {
         let offset = number % places * u64::from(length);
-        let requested = WireRequest { command: command::READ, offset, length: length.into(), ..WireRequest::default() };
-        waiting.push(session.send(&requested, &[])?);
+        let request = WireRequest { command: command::READ, offset, length: length.into(), ..WireRequest::default() };
+        waiting.push(session.send(&request, &[])?);
     }
     let mut in_order = 0;
     for number in 0..MANY {
@@ -172,9 +172,9 @@ fn cache(probe: &Probe<'_>) -> FeatureCheck {
 fn disconnect(probe: &Probe<'_>) -> FeatureCheck {
     let mut session = probe.simple()?;
     let length = probe.block();
-    let requested = WireRequest { command: command::READ, length: length.into(), ..WireRequest::default() };
+    let request = WireRequest { command: command::READ, length: length.into(), ..WireRequest::default() };
     for _ in 0..8 {
-        session.send(&requested, &[])?;
+        session.send(&request, &[])?;
     }
     session.send(&WireRequest { command: command::DISC, ..WireRequest::default() }, &[])?;
     let answered = (0..8).take_while(|_| session.talk.chunk(length).is_ok()).count();

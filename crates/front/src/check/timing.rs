@@ -20,13 +20,13 @@ pub(super) const FEATURES: &[Feature] = &[
 fn reads(probe: &Probe<'_>, depth: u64) -> FeatureCheck {
     let length = 4096.min(probe.chosen.size) as u32;
     let places = probe.chosen.size / u64::from(length);
-    let requested = |number: u64| {
+    let make_request = |number: u64| {
         // Scattered by the golden ratio, in the same order for every server.
         let offset = number.wrapping_mul(0x9e37_79b9_7f4a_7c15) % places * u64::from(length);
         WireRequest { command: command::READ, offset, length: length.into(), ..WireRequest::default() }
     };
     let sent = format!("READ {length} at scattered offsets, {depth} in flight");
-    measured(probe, depth, &sent, length, requested)
+    measured(probe, depth, &sent, length, make_request)
 }
 
 fn flushes(probe: &Probe<'_>) -> FeatureCheck {
@@ -41,13 +41,13 @@ fn measured(
     depth: u64,
     sent: &str,
     length: u32,
-    requested: impl Fn(u64) -> WireRequest,
+    make_request: impl Fn(u64) -> WireRequest,
 ) -> FeatureCheck {
     let lasts = Span::from_nanos(probe.permission.timing.as_nanos() as u64);
     if lasts.is_zero() {
         return Ok(CheckOutcome::not_tried("duration 0"));
     }
-    let (bins, span) = load(&mut probe.simple()?, depth, lasts, length, requested)?;
+    let (bins, span) = load(&mut probe.simple()?, depth, lasts, length, make_request)?;
     let quantile = |share| bins.quantile(share).unwrap_or(Span::ZERO);
     let rate = bins.count as f64 / span.as_secs_f64();
     let got = format!("{rate:.0} per second, p50 {}, p99 {}", quantile(0.5), quantile(0.99));
@@ -60,7 +60,7 @@ fn load(
     depth: u64,
     lasts: Span,
     length: u32,
-    requested: impl Fn(u64) -> WireRequest,
+    make_request: impl Fn(u64) -> WireRequest,
 ) -> Result<(Bins, Span), TalkError> {
     let clock = Clock::start();
     let start = clock.now();
@@ -70,7 +70,7 @@ fn load(
     loop {
         let now = clock.now();
         while (waiting.len() as u64) < depth && now.since(start) < lasts {
-            waiting.push((session.send(&requested(number), &[])?, clock.now()));
+            waiting.push((session.send(&make_request(number), &[])?, clock.now()));
             number += 1;
         }
         if waiting.is_empty() {

@@ -76,15 +76,15 @@ fn before(probe: &Probe<'_>) -> FeatureCheck {
     let mut talk = probe.clear()?;
     let sent = "LIST, an unknown option and GO without TLS";
     let list = talk.option(option::LIST, &[])?;
-    let required = |replies: &[OptionReply]| replies.last().is_some_and(|replies| replies.kind == rep::ERR_TLS_REQD);
-    if !required(&list) {
+    let is_required = |replies: &[OptionReply]| replies.last().is_some_and(|replies| replies.kind == rep::ERR_TLS_REQD);
+    if !is_required(&list) {
         return Ok(CheckOutcome::unsupported(sent, format!("{}: TLS is not required", worded(&list))));
     }
     let unknown = talk.option(0x706c_696d, b"x")?;
     let name = probe.address.export.as_bytes();
     let go = talk.option(option::GO, &[&(name.len() as u32).to_be_bytes()[..], name, &[0, 0]].concat())?;
     // An unknown option may also be refused as unsupported.
-    let good = required(&go) && (required(&unknown) || is_refused(&unknown)) && list.len() == 1;
+    let good = is_required(&go) && (is_required(&unknown) || is_refused(&unknown)) && list.len() == 1;
     Ok(CheckOutcome::judged(good, sent, format!("{}, {}, {}", worded(&list), worded(&unknown), worded(&go))))
 }
 

@@ -146,9 +146,9 @@ impl Inspection {
         self.faults(|fault| matches!(fault, HeaderFault::Foreign(_)))
     }
 
-    fn faults(&self, required: impl Fn(&HeaderFault) -> bool) -> Vec<(FileId, &str)> {
+    fn faults(&self, is_selected: impl Fn(&HeaderFault) -> bool) -> Vec<(FileId, &str)> {
         let faults = self.data_files.iter().filter_map(|file| Some((file.number, file.header.as_ref().err()?)));
-        faults.filter(|(_, fault)| required(fault)).map(|(number, fault)| (FileId(number), fault.why())).collect()
+        faults.filter(|(_, fault)| is_selected(fault)).map(|(number, fault)| (FileId(number), fault.why())).collect()
     }
 
     /// Makes the superblock again. Unreferenced clusters are kept.
@@ -175,10 +175,10 @@ impl Inspection {
     /// Returns the file that keeps the cut part, if any.
     pub fn repair_log(&mut self) -> Result<Option<PathBuf>, DirectoryError> {
         let rest = &self.log_bytes[self.log.length as usize..];
-        let full = || io::Error::from(io::ErrorKind::StorageFull);
-        let retained = match rest {
+        let storage_full = || io::Error::from(io::ErrorKind::StorageFull);
+        let torn_file = match rest {
             [] => None,
-            rest => Some(self.directory.keep_torn(rest)?.ok_or_else(|| self.directory.io(full()))?),
+            rest => Some(self.directory.keep_torn(rest)?.ok_or_else(|| self.directory.io(storage_full()))?),
         };
         if let Some(superblock) = &mut self.superblock {
             (superblock.state.next, superblock.state.keeps_unreferenced) = (self.log.next(), true);
@@ -189,7 +189,7 @@ impl Inspection {
         cut.and_then(|()| rustix::fs::fsync(&log)).map_err(|source| self.directory.io(source))?;
         self.log_bytes.truncate(self.log.length as usize);
         self.log.later.clear();
-        Ok(retained)
+        Ok(torn_file)
     }
 
     /// Writes the header of a data file again.

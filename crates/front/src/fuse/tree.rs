@@ -179,8 +179,8 @@ impl Tree {
             }
             Call::Lookup(_) => return Err(Code(libc::ENOENT)),
             Call::Attributes => unique.attributes(out, &self.about(node, size)?),
-            Call::Change { valid: changed, size: required } => {
-                let resizes = changed & valid::SIZE != 0 && required != size;
+            Call::Change { valid: changed, size: new_size } => {
+                let resizes = changed & valid::SIZE != 0 && new_size != size;
                 if resizes || changed & (valid::MODE | valid::UID | valid::GID) != 0 {
                     return Err(Code(libc::EPERM));
                 }
@@ -248,14 +248,14 @@ fn greet(unique: Unique, major: u32, minor: u32, readahead: u32, flags: u32, out
     if major < wire::MAJOR || minor < wire::MINOR_LEAST {
         return Err(Code(libc::EPROTO));
     }
-    let required = init::ASYNC_READ
+    let supported = init::ASYNC_READ
         | init::BIG_WRITES
         | init::ASYNC_DIO
         | init::PARALLEL_DIROPS
         | init::DO_READDIRPLUS
         | init::READDIRPLUS_AUTO
         | init::MAX_PAGES;
-    let terms = Terms { readahead, flags: flags & required, background: BACKGROUND, payload: PAYLOAD_MAX };
+    let terms = Terms { readahead, flags: flags & supported, background: BACKGROUND, payload: PAYLOAD_MAX };
     unique.agreed(out, &terms);
     Ok(())
 }

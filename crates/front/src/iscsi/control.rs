@@ -147,17 +147,17 @@ impl IscsiCodec {
     }
 
     /// The targets that a discovery names: all, or that of the session.
-    fn list(&self, required: &str, exports: &Exports<'_>, text: &mut Vec<u8>) {
+    fn list(&self, selector: &str, exports: &Exports<'_>, text: &mut Vec<u8>) {
         let state = self.targets.state();
         let own = match &self.phase {
-            SessionPhase::Full(session) => Purpose::Normal(session.export),
+            SessionPhase::FullFeature(session) => Purpose::Normal(session.export),
             SessionPhase::Login(_) | SessionPhase::Discovery => Purpose::Discovery,
         };
         for offer in exports.offers.iter().filter(|offer| is_open(offer)) {
             let name = state.settings.target_name(offer);
             let is_wanted = match own {
-                Purpose::Discovery => required == "All" || required == name,
-                Purpose::Normal(export) => export == offer.export && (required.is_empty() || required == name),
+                Purpose::Discovery => selector == "All" || selector == name,
+                Purpose::Normal(export) => export == offer.export && (selector.is_empty() || selector == name),
             };
             if !is_wanted || text.len() > LIST_MAX {
                 continue;
@@ -180,7 +180,7 @@ impl IscsiCodec {
 
     /// Task management (RFC 7143, 11.5).
     fn manage(&mut self, header: &SegmentHeader, out: &mut Vec<u8>) -> Message {
-        let SessionPhase::Full(session) = &self.phase else {
+        let SessionPhase::FullFeature(session) = &self.phase else {
             return self.reject(header, reject::PROTOCOL_ERROR, out);
         };
         let (id, export) = (session.id, session.export);
@@ -245,7 +245,7 @@ impl IscsiCodec {
 
     /// Another session has aborted the tasks of this one.
     pub(super) fn observe_aborts(&mut self, out: &mut Vec<u8>) {
-        let SessionPhase::Full(session) = &mut self.phase else { return };
+        let SessionPhase::FullFeature(session) = &mut self.phase else { return };
         let epoch = self.targets.state().session(session.id).map_or(session.epoch, |own| own.epoch);
         if std::mem::replace(&mut session.epoch, epoch) != epoch {
             self.abort(|_| true);

@@ -230,7 +230,7 @@ impl Login {
         exports: &Exports<'_>,
         reply: &mut Vec<u8>,
     ) -> Result<(), LoginRefusal> {
-        let value = |required: &str| pairs.iter().find(|(key, _)| *key == required).map(|(_, value)| *value);
+        let value = |name: &str| pairs.iter().find(|(key, _)| *key == name).map(|(_, value)| *value);
         let initiator = value("InitiatorName").filter(|name| !name.is_empty()).ok_or(refusal::MISSING)?;
         if initiator.len() > NAME_MAX {
             return Err(refusal::INITIATOR);
@@ -258,11 +258,11 @@ impl Login {
 
     /// The security stage.
     fn authenticate(&mut self, pairs: &[(&str, &str)], reply: &mut Vec<u8>) -> Result<(), LoginRefusal> {
-        let value = |required: &str| pairs.iter().find(|(key, _)| *key == required).map(|(_, value)| *value);
+        let value = |name: &str| pairs.iter().find(|(key, _)| *key == name).map(|(_, value)| *value);
         let offers =
             |list: Option<&str>, method: &str| list.is_some_and(|list| list.split(',').any(|one| one == method));
         for (key, _) in pairs {
-            let existing = matches!(
+            let is_defined = matches!(
                 *key,
                 "InitiatorName"
                     | "InitiatorAlias"
@@ -275,7 +275,7 @@ impl Login {
                     | "CHAP_I"
                     | "CHAP_C"
             );
-            if !existing {
+            if !is_defined {
                 put(reply, key, "NotUnderstood");
             }
         }

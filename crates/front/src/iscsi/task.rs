@@ -239,7 +239,7 @@ impl IscsiCodec {
     fn plan(&mut self, header: &SegmentHeader, exports: &Exports<'_>) -> Result<CdbPlan, NotPlanned> {
         let cdb: [u8; 16] = header.bytes(32);
         let is_full = self.tasks.len() >= self.queue_depth as usize + IMMEDIATE_MAX;
-        let super::SessionPhase::Full(session) = &mut self.phase else { return Err(Sense::NO_UNIT.into()) };
+        let super::SessionPhase::FullFeature(session) = &mut self.phase else { return Err(Sense::NO_UNIT.into()) };
         if is_full {
             return Err(NotPlanned::Status(status::TASK_SET_FULL));
         }

@@ -171,11 +171,11 @@ impl Handshake {
     }
 
     fn client_flags(&mut self, flags: u32) -> HandshakeStep {
-        let existing = u32::from(hello::FIXED_NEWSTYLE | hello::NO_ZEROES);
+        let defined = u32::from(hello::FIXED_NEWSTYLE | hello::NO_ZEROES);
         self.fixed = flags & u32::from(hello::FIXED_NEWSTYLE) != 0;
         self.no_zeroes = flags & u32::from(hello::NO_ZEROES) != 0;
         self.state = HandshakeState::Option;
-        if flags & !existing == 0 { HandshakeStep::More } else { HandshakeStep::End }
+        if flags & !defined == 0 { HandshakeStep::More } else { HandshakeStep::End }
     }
 
     fn answer(&mut self, option: u32, data: &[u8], offers: &[Offer], out: &mut Vec<u8>) -> HandshakeStep {

@@ -58,7 +58,7 @@ impl Guard {
 /// The guards of jobs in progress, and jobs that wait for them.
 #[derive(Debug)]
 pub(super) struct Guards {
-    sustained: Slots<Guard>,
+    active: Slots<Guard>,
     /// Jobs that wait for blocks of earlier jobs.
     waiting: VecDeque<(FileJob, Guard)>,
     /// A guard was released since waiting jobs were retried.
@@ -71,7 +71,7 @@ pub(super) struct Guards {
 impl Guards {
     pub(super) const fn new() -> Self {
         Self {
-            sustained: Slots::new(),
+            active: Slots::new(),
             waiting: VecDeque::new(),
             is_released: false,
             unmarked: Vec::new(),
@@ -81,7 +81,7 @@ impl Guards {
 
     fn is_free(&self, guard: &Guard) -> bool {
         let waiting = self.waiting.iter().map(|(_, guard)| guard);
-        !self.sustained.iter().chain(waiting).any(|other| guard.conflicts(other))
+        !self.active.iter().chain(waiting).any(|other| guard.conflicts(other))
     }
 }
 
@@ -410,7 +410,7 @@ impl Server {
             return Ok(());
         }
         let written = guard.write.clone().filter(|_| !guard.is_punch);
-        let number = self.guards.sustained.insert(guard);
+        let number = self.guards.active.insert(guard);
         let Some(blocks) = written else { return self.run_checked(job, number) };
         // Its files have to exist before their extents are marked.
         let reached = self.files.reaching(blocks.file, blocks.range.end * BLOCK);
@@ -422,7 +422,7 @@ impl Server {
                 self.mark()
             }
             Err(error) => {
-                self.guards.sustained.remove(number);
+                self.guards.active.remove(number);
                 self.guards.is_released = true;
                 self.worked(job.id, Err(errno(&error)));
                 Ok(())
@@ -445,7 +445,7 @@ impl Server {
     fn mark(&mut self) -> io::Result<()> {
         while !self.guards.is_marking
             && let Some((_, number)) = self.guards.unmarked.first()
-            && let Some(file) = self.guards.sustained.get(*number).and_then(|guard| Some(guard.write.as_ref()?.file))
+            && let Some(file) = self.guards.active.get(*number).and_then(|guard| Some(guard.write.as_ref()?.file))
             && let Some(sums) = self.files.sums()
         {
             match sums.mark(file).and_then(|extents| Ok((extents, sums.intent(file)?))) {
@@ -468,7 +468,7 @@ impl Server {
             sums.marked(file, extents);
         }
         for (job, number) in std::mem::take(&mut self.guards.unmarked) {
-            let blocks = self.guards.sustained.get(number).and_then(|guard| guard.write.clone());
+            let blocks = self.guards.active.get(number).and_then(|guard| guard.write.clone());
             let is_marked =
                 blocks.as_ref().zip(self.files.sums()).is_some_and(|(blocks, sums)| sums.are_marked(blocks));
             match outcome {
@@ -549,7 +549,7 @@ impl Server {
         checked: Option<Box<CheckedJob>>,
         mut outcome: Result<(), Errno>,
     ) {
-        let Some(Guard { write, is_punch, .. }) = self.guards.sustained.remove(guard) else { return };
+        let Some(Guard { write, is_punch, .. }) = self.guards.active.remove(guard) else { return };
         self.guards.is_released = !self.guards.waiting.is_empty();
         if let Some(checked) = checked {
             let has_written = checked.writes();

@@ -185,7 +185,7 @@ impl Server {
             retained @ Some(_) if moves => retained,
             None if moves => {
                 let mut lent = self.pool.lend_anyway(bytes);
-                connection.sustained += lent.size();
+                connection.buffered_bytes += lent.size();
                 if combination == Combination::Repeat {
                     combination.apply(&combining.bytes, &mut lent.bytes()[..bytes as usize]);
                 }
@@ -197,7 +197,7 @@ impl Server {
             }
         };
         if let Some(unused) = unused {
-            connection.sustained -= unused.size();
+            connection.buffered_bytes -= unused.size();
             self.pool.give_back(unused);
         }
         connection.combining.push(combining);
@@ -229,7 +229,7 @@ impl Server {
             connection.reply(&combining.tag, body, None);
         }
         if let Some(buffer) = buffer {
-            connection.sustained -= buffer.size();
+            connection.buffered_bytes -= buffer.size();
             self.pool.give_back(buffer);
         }
         self.freed = true;

@@ -159,11 +159,11 @@ impl Current {
     }
 
     /// Lends memory for the next part of a write; `false` while the previous part is being stored.
-    pub(super) fn reserve_part(&mut self, pool: &mut Pool, sustained: &mut u64) -> bool {
+    pub(super) fn reserve_part(&mut self, pool: &mut Pool, buffered_bytes: &mut u64) -> bool {
         let Some(parts) = self.parts.as_mut().filter(|parts| !parts.storing) else { return false };
         if self.buffer.is_none() && self.filled < self.incoming.payload {
             let buffer = pool.lend_anyway(PART_BYTES.min(self.incoming.payload - self.filled));
-            *sustained += buffer.size();
+            *buffered_bytes += buffer.size();
             (self.buffer, parts.start) = (Some(buffer), self.filled);
         }
         true
@@ -270,7 +270,7 @@ pub(super) struct Connection {
     pub in_flight: u32,
     pub unfollowed: Unfollowed,
     /// Bytes of buffers of its requests and unsent replies.
-    pub sustained: u64,
+    pub buffered_bytes: u64,
     /// Time of the last progress in either direction.
     pub moved: Instant,
 }
@@ -305,7 +305,7 @@ impl Connection {
             follows: false,
             in_flight: 0,
             unfollowed: Unfollowed::default(),
-            sustained: 0,
+            buffered_bytes: 0,
             moved: now,
         }
     }
@@ -416,8 +416,8 @@ impl Connection {
     /// True if bytes have to be sent.
     #[inline]
     pub(super) fn has_unsent(&self) -> bool {
-        let sustained = self.outbox.bytes() > 0 || !self.streams.is_empty();
-        sustained || self.tls.as_ref().is_some_and(|secured| secured.channel.wants_send())
+        let is_queued = self.outbox.bytes() > 0 || !self.streams.is_empty();
+        is_queued || self.tls.as_ref().is_some_and(|secured| secured.channel.wants_send())
     }
 
     /// True if the client has to send the rest of a message, or to read a reply.

@@ -221,10 +221,10 @@ impl Server {
         let share = (self.limits.bytes / MEMORY_SHARE).clamp(MAX_WHOLE.into(), MAX_HELD);
         let Self { connections, volumes, pool, .. } = self;
         let Some(connection) = connections.get_mut(number) else { return false };
-        let Connection { codec, current, session, sustained, tls, .. } = connection;
+        let Connection { codec, current, session, buffered_bytes, tls, .. } = connection;
         let (Some(current), Some(session)) = (current, session) else { return true };
         if current.is_part || current.is_stored_in_parts() {
-            return current.reserve_part(pool, sustained);
+            return current.reserve_part(pool, buffered_bytes);
         }
         let payload = current.payload();
         if payload == 0 || current.buffer.is_some() || current.parts.is_some() {
@@ -234,16 +234,16 @@ impl Server {
             return false;
         }
         // A client without memory gets some for a short payload, whatever other clients hold.
-        let lent = match *sustained {
-            sustained if payload > MAX_WHOLE || sustained + u64::from(payload) > share => None,
+        let lent = match *buffered_bytes {
+            buffered_bytes if payload > MAX_WHOLE || buffered_bytes + u64::from(payload) > share => None,
             0 => Some(pool.lend_anyway(payload)),
             _ => pool.lend(payload),
         };
         let Some(mut buffer) = lent else {
             current.parts = Some(WriteParts::default());
-            return !current.is_stored_in_parts() || current.reserve_part(pool, sustained);
+            return !current.is_stored_in_parts() || current.reserve_part(pool, buffered_bytes);
         };
-        *sustained += buffer.size();
+        *buffered_bytes += buffer.size();
         // Encryption needs the bytes in memory of our own.
         let in_one_piece = match current.incoming.tag.division {
             Division::Pieces(piece) => payload <= piece && !codec.services().is_some_and(SessionServices::has_digests),
@@ -324,7 +324,7 @@ impl Server {
     #[cold]
     fn refuse(&mut self, number: u32, flight: Flight, errno: Errno) {
         if let (Some(connection), Some(buffer)) = (self.connections.get_mut(number), flight.buffer) {
-            connection.sustained -= buffer.size();
+            connection.buffered_bytes -= buffer.size();
             self.pool.give_back(buffer);
         }
         self.reply_now(number, &flight.tag, &ReplyBody::Failed(errno));

@@ -55,7 +55,7 @@ struct Mounted {
     in_flight: u32,
     unfollowed: Unfollowed,
     /// Bytes of their buffers.
-    sustained: u64,
+    buffered_bytes: u64,
 }
 
 /// A message of the kernel. The part of a write before its payload fits into the head, so that the payload begins on a
@@ -161,7 +161,7 @@ impl Server {
             ending: false,
             in_flight: 0,
             unfollowed: Unfollowed::default(),
-            sustained: 0,
+            buffered_bytes: 0,
         };
         let number = self.mounts.all.insert(mounted);
         self.read_device(number)
@@ -304,7 +304,7 @@ impl Server {
     fn accept_message(&mut self, number: u32, tag: Tag, request: &Request, payload: usize) -> MountStep {
         let share = self.limits.bytes / MEMORY_SHARE;
         let Some(mounted) = self.mounts.all.get_mut(number) else { return MountStep::End };
-        let Mounted { session, inbox, sustained, .. } = mounted;
+        let Mounted { session, inbox, buffered_bytes, .. } = mounted;
         let session = *session;
         let moves = matches!(request.command, Command::Read | Command::Write);
         let bytes = if moves { request.length as u32 } else { 0 };
@@ -316,13 +316,13 @@ impl Server {
             }
             // If a payload stays in its buffer, the next message needs another buffer.
             let required = if keeps { DEVICE_PAYLOAD_MAX } else { bytes };
-            buffer = match *sustained {
+            buffer = match *buffered_bytes {
                 0 => Some(self.pool.lend_anyway(required)),
-                sustained if sustained + u64::from(required) > share => None,
+                buffered_bytes if buffered_bytes + u64::from(required) > share => None,
                 _ => self.pool.lend(required),
             };
             let Some(buffer) = &mut buffer else { return self.block_mounted(number) };
-            *sustained += buffer.size();
+            *buffered_bytes += buffer.size();
             if keeps {
                 std::mem::swap(buffer, &mut inbox.payload);
             } else if payload > 0 {
@@ -356,7 +356,7 @@ impl Server {
                 // The message has to be decoded again.
                 std::mem::swap(&mut buffer, &mut mounted.inbox.payload);
             }
-            mounted.sustained -= buffer.size();
+            mounted.buffered_bytes -= buffer.size();
             self.pool.give_back(buffer);
         }
         match reason {
@@ -411,7 +411,7 @@ impl Server {
         mounted.in_flight -= 1;
         mounted.unfollowed.answered(self.now);
         if let Some(buffer) = flight.buffer {
-            mounted.sustained -= buffer.size();
+            mounted.buffered_bytes -= buffer.size();
             self.pool.give_back(buffer);
         }
         if mounted.ending {

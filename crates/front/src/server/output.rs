@@ -78,7 +78,7 @@ impl Server {
             }
         }
         if let Some(buffer) = buffer {
-            connection.sustained -= buffer.size();
+            connection.buffered_bytes -= buffer.size();
             self.pool.give_back(buffer);
         }
         self.touch(number);
@@ -130,7 +130,7 @@ impl Server {
                 sent
             }
         };
-        connection.sustained -= returned;
+        connection.buffered_bytes -= returned;
         connection.outbox = outbox;
         if connection.outbox.bytes() < before {
             // Encrypted data have left the outbox, but may not be sent yet.
@@ -174,7 +174,7 @@ impl Server {
         connection.streams.clear();
         for answer in connection.outbox.clear().chain(connection.later.clear()) {
             if let Some(buffer) = answer.into_buffer() {
-                connection.sustained -= buffer.size();
+                connection.buffered_bytes -= buffer.size();
                 self.pool.give_back(buffer);
             }
         }

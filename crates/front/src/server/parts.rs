@@ -88,7 +88,7 @@ impl Server {
         }
         let (tag, part) = (stream.tag, stream.next());
         let mut buffer = self.pool.lend_anyway(part.length);
-        connection.sustained += buffer.size();
+        connection.buffered_bytes += buffer.size();
         let has_digests = connection.codec.services().is_some_and(SessionServices::has_digests);
         if connection.tls.is_none() && !has_digests && self.volumes.reads_only_allocated() {
             buffer.allow_view();
@@ -194,7 +194,7 @@ impl Server {
             flight.buffer
         };
         if let Some(buffer) = unused {
-            connection.sustained -= buffer.size();
+            connection.buffered_bytes -= buffer.size();
             self.pool.give_back(buffer);
         }
         self.touch(number);

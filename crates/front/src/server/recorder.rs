@@ -93,7 +93,7 @@ fn write(pages: &Receiver<Vec<TraceEntry>>, sink: impl Write, dropped: &AtomicU6
     let mut trace = TraceWriter::new(BufWriter::with_capacity(1 << 16, sink))?;
     let mut operations = 0;
     for page in pages {
-        page.iter().try_for_each(|requested| trace.write(requested))?;
+        page.iter().try_for_each(|entry| trace.write(entry))?;
         trace.flush()?;
         operations += page.len() as u64;
     }
@@ -208,18 +208,18 @@ mod tests {
     fn operations_beyond_a_slow_disk_are_dropped_and_counted() {
         let (sink, text, leave) = slowly();
         let mut recorder = TraceRecorder::begin(Slow::NOT, sink).unwrap();
-        let requested = (2 * PAGES * PAGE + 7) as u64;
-        for n in 0..requested {
+        let submitted = (2 * PAGES * PAGE + 7) as u64;
+        for n in 0..submitted {
             recorder.note(Instant::from_nanos(n), &READ);
         }
         drop(leave);
-        let retained = recorder.finish().unwrap();
-        assert_eq!(retained.operations + retained.dropped, requested);
-        assert!(retained.dropped >= ((PAGES - 2) * PAGE) as u64, "{retained:?}");
+        let recorded = recorder.finish().unwrap();
+        assert_eq!(recorded.operations + recorded.dropped, submitted);
+        assert!(recorded.dropped >= ((PAGES - 2) * PAGE) as u64, "{recorded:?}");
         let text = text.lock().unwrap();
         let outline = Outline::of(TraceReader::new(&text[..]).unwrap()).unwrap().unwrap();
-        assert_eq!((outline.operations, outline.dropped), (retained.operations, retained.dropped));
-        assert_eq!(outline.span, Span::from_nanos(requested - 1), "the last page is waited for");
+        assert_eq!((outline.operations, outline.dropped), (recorded.operations, recorded.dropped));
+        assert_eq!(outline.span, Span::from_nanos(submitted - 1), "the last page is waited for");
     }
 
     #[test]
@@ -234,9 +234,9 @@ mod tests {
         assert!(text.ends_with("\n0,read,512,4096\n150,read,512,4096\n#dropped 0\n"), "{text}");
     }
 
-    struct Full;
+    struct FullDisk;
 
-    impl Write for Full {
+    impl Write for FullDisk {
         fn write(&mut self, _bytes: &[u8]) -> io::Result<usize> {
             Err(io::ErrorKind::StorageFull.into())
         }
@@ -248,7 +248,7 @@ mod tests {
 
     #[test]
     fn full_disk_ends_only_the_recording() {
-        let mut recorder = TraceRecorder::begin(Slow::NOT, Full).unwrap();
+        let mut recorder = TraceRecorder::begin(Slow::NOT, FullDisk).unwrap();
         for n in 0..(PAGES * PAGE) as u64 {
             recorder.note(Instant::from_nanos(n), &READ);
         }

@@ -291,12 +291,12 @@ impl Server {
 
     fn blank(&mut self, ticket: Ticket, into: u32, length: u32) {
         let Some(flight) = self.flights.get_mut(ticket.0 as u32) else { return };
-        let total = into == 0 && length == flight.length;
+        let is_complete = into == 0 && length == flight.length;
         let is_reportable = match flight.work {
             ServedPart::Part => flight.tag.division == Division::Chunks,
             ServedPart::Full | ServedPart::Timing => flight.tag.holes,
         };
-        if total && is_reportable {
+        if is_complete && is_reportable {
             flight.is_hole = true;
         } else if let Some(buffer) = &mut flight.buffer {
             buffer.bytes()[into as usize..][..length as usize].fill(0);

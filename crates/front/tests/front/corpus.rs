@@ -123,17 +123,17 @@ fn codec_survives_the_corpus_and_its_mutants() {
     let mut begun = 0_u64;
     for case in 0..corpus.len() as u64 + mutants {
         let (input, piece) = match corpus.get(case as usize) {
-            Some(retained) => (retained.bytes.clone(), 1),
+            Some(entry) => (entry.bytes.clone(), 1),
             None => (mutant(&corpus, &mut rng), rng.usize(1..200)),
         };
-        let total = understood(&input, input.len().max(1));
+        let at_once = understood(&input, input.len().max(1));
         // A reply to an option has at most a few hundred bytes, and an option at least 16.
         let bound = 18 + 400 * (1 + input.len() / 16);
-        assert!(total.0.len() <= bound, "case {case}: {} bytes for {}", total.0.len(), input.len());
+        assert!(at_once.0.len() <= bound, "case {case}: {} bytes for {}", at_once.0.len(), input.len());
         if input.len() < 10_000 {
-            assert_eq!(understood(&input, piece), total, "case {case} in pieces of {piece}");
+            assert_eq!(understood(&input, piece), at_once, "case {case} in pieces of {piece}");
         }
-        begun += u64::from(!total.1.is_empty());
+        begun += u64::from(!at_once.1.is_empty());
     }
     assert!(begun > mutants / 5, "too few mutants get to requests: {begun}");
 }
@@ -166,8 +166,8 @@ pub fn send(socket: &Path, input: &[u8]) -> u64 {
 fn is_well(target: &Memory) {
     let mut talk = target.talk("data");
     for (command, data) in [(command::WRITE, &[9; 512][..]), (command::READ, &[])] {
-        let requested = WireRequest { flags: 0, command, cookie: 1, offset: 0, length: 512 };
-        talk.request(Style::Simple, &requested, data).unwrap();
+        let request = WireRequest { flags: 0, command, cookie: 1, offset: 0, length: 512 };
+        talk.request(Style::Simple, &request, data).unwrap();
         let answer = talk.chunk(if command == command::READ { 512 } else { 0 }).unwrap();
         assert_eq!((answer.errno(), answer.payload.iter().all(|byte| *byte == 9)), (0, true));
     }
@@ -210,8 +210,7 @@ fn server_survives_the_corpus_and_its_mutants() {
     let target = Memory::start(64 << 20);
     let mut rng = Rng::with_seed(0x736f_6c6c);
     for case in 0..corpus.len() as u64 + cases(10_000) {
-        let input =
-            corpus.get(case as usize).map_or_else(|| mutant(&corpus, &mut rng), |retained| retained.bytes.clone());
+        let input = corpus.get(case as usize).map_or_else(|| mutant(&corpus, &mut rng), |entry| entry.bytes.clone());
         let answered = send(&target.socket, &input);
         // A request has at least 28 bytes and returns the export at most.
         let bound = 18 + (input.len() as u64 / 16 + 1) * 400 + (input.len() as u64 / 28) * (SIZE + 64);

@@ -143,9 +143,10 @@ impl World {
         }
         let keeps = command == command::WRITE_ZEROES && rng.bool();
         let flags = if durable { command_flag::FUA } else { 0 } | if keeps { command_flag::NO_HOLE } else { 0 };
-        let requested = WireRequest { flags, command, cookie: step, offset: first * SECTOR, length: sectors * SECTOR };
+        let wire_request =
+            WireRequest { flags, command, cookie: step, offset: first * SECTOR, length: sectors * SECTOR };
         let mut bytes = Vec::new();
-        requested.write(Style::Structured, &mut bytes);
+        wire_request.write(Style::Structured, &mut bytes);
         bytes.extend(payload);
         bytes
     }
@@ -266,9 +267,9 @@ impl World {
 }
 
 fn read_all(talk: &mut Talk, size: u64) -> Vec<u8> {
-    let requested = WireRequest { command: command::READ, cookie: 1, length: size, ..WireRequest::default() };
+    let wire_request = WireRequest { command: command::READ, cookie: 1, length: size, ..WireRequest::default() };
     let mut bytes = Vec::new();
-    requested.write(Style::Structured, &mut bytes);
+    wire_request.write(Style::Structured, &mut bytes);
     talk.socket().write(&bytes).unwrap();
     read_payload(talk).unwrap().1
 }
@@ -346,13 +347,13 @@ fn life_and_death(world: World, server: &mut Killed, rng: &mut Rng) -> World {
 fn refuse_damage(base: &Path, rng: &mut Rng) {
     let directory = base.join("data");
     let (path, superblock) = (directory.join("log"), std::fs::read(directory.join("superblock")).unwrap());
-    let (total, next) = (std::fs::read(&path).unwrap(), Superblock::read(&superblock).unwrap().next);
-    let log = Log::read(&total);
+    let (log_bytes, next) = (std::fs::read(&path).unwrap(), Superblock::read(&superblock).unwrap().next);
+    let log = Log::read(&log_bytes);
     let confirmed = log.commits.iter().filter(|commit| commit.sequence < next).map(Commit::encoded_bytes).sum::<u64>();
     // No attempt if it was killed between a new log and its confirmation.
     let attempts = if confirmed > 0 { 3 } else { 0 };
     for _ in 0..attempts {
-        let (at, mut damaged) = (rng.usize(0..confirmed as usize), total.clone());
+        let (at, mut damaged) = (rng.usize(0..confirmed as usize), log_bytes.clone());
         match rng.u32(0..3) {
             0 => damaged.truncate(at),
             1 => damaged[at..].fill(0),
@@ -362,17 +363,17 @@ fn refuse_damage(base: &Path, rng: &mut Rng) {
         let opened = DataFiles::directory(&directory, Checksums::AsMade).map(drop);
         assert!(matches!(opened, Err(DirectoryError::Log { .. })), "damage at {at} of {confirmed}: {opened:?}");
     }
-    std::fs::write(&path, total).unwrap();
+    std::fs::write(&path, log_bytes).unwrap();
 }
 
 /// Appends an incomplete commit to the log, as an interrupted append leaves it. It was not acknowledged.
 fn tear_log(base: &Path, rng: &mut Rng) {
     let path = base.join("data/log");
-    let total = std::fs::read(&path).unwrap();
+    let log_bytes = std::fs::read(&path).unwrap();
     let torn = match rng.u32(0..3) {
         0 => (0..rng.usize(1..300)).map(|_| rng.u8(..)).collect(),
         1 => vec![0; rng.usize(1..300)],
-        _ => total[..rng.usize(0..total.len().min(25))].to_vec(),
+        _ => log_bytes[..rng.usize(0..log_bytes.len().min(25))].to_vec(),
     };
     std::fs::OpenOptions::new().append(true).open(&path).unwrap().write_all(&torn).unwrap();
 }

@@ -19,8 +19,8 @@ const NO_SPACE: u32 = 28;
 const CLUSTER: u64 = 4096;
 
 fn ask(talk: &mut Talk, command: u16, offset: u64, length: u64, data: &[u8], flags: u16) -> (u32, Vec<u8>) {
-    let requested = WireRequest { flags, command, cookie: 1, offset, length };
-    talk.request(Style::Structured, &requested, data).unwrap();
+    let request = WireRequest { flags, command, cookie: 1, offset, length };
+    talk.request(Style::Structured, &request, data).unwrap();
     let answer = talk.chunk(0).unwrap();
     let bytes = match answer.kind {
         chunk::OFFSET_DATA => answer.payload[8..].to_vec(),
@@ -295,12 +295,12 @@ fn directory_opens_during_concurrent_is_served_checks() {
 fn log_without_an_acknowledged_commit_is_refused() {
     let base = home("lost");
     let (log, before, _) = two_flushes(&base);
-    let total = std::fs::read(&log).unwrap();
-    let sustained = files(&base.join("data"));
-    let cuts = (0..total.len()).map(|length| total[..length].to_vec());
-    let zeroed = (0..total.len()).map(|from| [&total[..from], &vec![0; total.len() - from]].concat());
-    let flips = (0..total.len()).map(|at| {
-        let mut bytes = total.clone();
+    let log_bytes = std::fs::read(&log).unwrap();
+    let files_before = files(&base.join("data"));
+    let cuts = (0..log_bytes.len()).map(|length| log_bytes[..length].to_vec());
+    let zeroed = (0..log_bytes.len()).map(|from| [&log_bytes[..from], &vec![0; log_bytes.len() - from]].concat());
+    let flips = (0..log_bytes.len()).map(|at| {
+        let mut bytes = log_bytes.clone();
         bytes[at] ^= 0x40;
         bytes
     });
@@ -312,13 +312,13 @@ fn log_without_an_acknowledged_commit_is_refused() {
         let lost_more = matches!(source, LogError::Lost { last: 2, .. } | LogError::Missing { last: 2 })
             || matches!(source, LogError::Damaged { last: 2, .. });
         assert!(lost_last || lost_more, "case {number}: {source:?}");
-        std::fs::write(&log, &total).unwrap();
-        assert!(files(&base.join("data")) == sustained, "case {number}: a refused start has changed files");
+        std::fs::write(&log, &log_bytes).unwrap();
+        assert!(files(&base.join("data")) == files_before, "case {number}: a refused start has changed files");
     }
     std::fs::remove_file(&log).unwrap();
     let why = refusal(&base);
     assert!(matches!(why, DirectoryError::Log { source: LogError::Missing { last: 2 }, .. }), "{why:?}");
-    std::fs::write(&log, &total).unwrap();
+    std::fs::write(&log, &log_bytes).unwrap();
     assert!(DataFiles::directory(&base.join("data"), Checksums::AsMade).is_ok(), "the log as it was");
     std::fs::remove_dir_all(base).unwrap();
 }
@@ -328,15 +328,15 @@ fn files_of_another_directory_are_refused() {
     let (one, other) = (home("one"), home("other"));
     two_flushes(&one);
     two_flushes(&other);
-    for (name, retained) in [("log", "log.own"), ("data.0", "kept.0")] {
+    for (name, moved) in [("log", "log.own"), ("data.0", "kept.0")] {
         let own = one.join("data").join(name);
-        std::fs::rename(&own, one.join("data").join(retained)).unwrap();
+        std::fs::rename(&own, one.join("data").join(moved)).unwrap();
         std::fs::copy(other.join("data").join(name), &own).unwrap();
         let why = refusal(&one);
         let is_foreign = matches!(why, DirectoryError::Log { source: LogError::Foreign { .. }, .. })
             || matches!(why, DirectoryError::DataFile { .. });
         assert!(is_foreign, "{name}: {why:?}");
-        std::fs::rename(one.join("data").join(retained), own).unwrap();
+        std::fs::rename(one.join("data").join(moved), own).unwrap();
     }
     for base in [one, other] {
         std::fs::remove_dir_all(base).unwrap();
@@ -347,14 +347,14 @@ fn files_of_another_directory_are_refused() {
 fn unacknowledged_commit_at_the_end_of_a_log_is_moved_to_a_file() {
     let base = home("torn");
     let (log, before, superblock) = two_flushes(&base);
-    let total = std::fs::read(&log).unwrap();
-    let cuts = (before..total.len()).map(|length| total[..length].to_vec());
-    let flips = (before..total.len()).map(|at| {
-        let mut bytes = total.clone();
+    let log_bytes = std::fs::read(&log).unwrap();
+    let cuts = (before..log_bytes.len()).map(|length| log_bytes[..length].to_vec());
+    let flips = (before..log_bytes.len()).map(|at| {
+        let mut bytes = log_bytes.clone();
         bytes[at] ^= 0x40;
         bytes
     });
-    let (step, mut retained) = (5, 0);
+    let (step, mut torn_files) = (5, 0);
     for (number, torn) in cuts.chain(flips).enumerate().filter(|(number, _)| number % step == 0) {
         std::fs::write(&log, &torn).unwrap();
         // The state after a kill before the reply.
@@ -362,8 +362,8 @@ fn unacknowledged_commit_at_the_end_of_a_log_is_moved_to_a_file() {
         let mut server = Killed::start(&base);
         server.ready().unwrap();
         if torn.len() > before {
-            retained += 1;
-            let file = base.join(format!("data/log.torn-{retained}"));
+            torn_files += 1;
+            let file = base.join(format!("data/log.torn-{torn_files}"));
             assert!(std::fs::read(file).unwrap() == torn[before..], "case {number}");
         }
         let mut talk = server.talk(0);
@@ -375,7 +375,7 @@ fn unacknowledged_commit_at_the_end_of_a_log_is_moved_to_a_file() {
         server.ready().unwrap();
         assert_eq!(read(&mut server.talk(0), 2), 22);
         server.kill();
-        std::fs::write(&log, &total).unwrap();
+        std::fs::write(&log, &log_bytes).unwrap();
     }
     std::fs::remove_dir_all(base).unwrap();
 }

@@ -135,13 +135,13 @@ fn zeroed_ranges_are_deallocated_or_kept() {
 
 #[test]
 fn seek_stays_within_the_file() {
-    for (whence, required) in [(libc::SEEK_DATA, true), (libc::SEEK_HOLE, false)] {
+    for (whence, is_data) in [(libc::SEEK_DATA, true), (libc::SEEK_HOLE, false)] {
         let found = taken(&TREE, &seek(4096, whence), 0);
         let Ok(Message::Request(Incoming { operation: Ok(Operation::Seek { offset: 4096, allocated }), .. })) = found
         else {
             panic!("{found:?}")
         };
-        assert_eq!(allocated, required);
+        assert_eq!(allocated, is_data);
         assert_eq!(refused(&TREE, &seek(SIZE, whence), 0), libc::ENXIO);
     }
     assert_eq!(refused(&TREE, &seek(0, 99), 0), libc::EINVAL);
@@ -205,9 +205,9 @@ fn version_is_negotiated() {
 
 #[test]
 fn message_with_wrong_length_is_invalid() {
-    let total = read(0, 512);
-    assert_eq!(taken(&TREE, &total[..total.len() - 1], 0), Ok(Message::Invalid));
-    assert_eq!(taken(&TREE, &total[..20], 0), Ok(Message::Invalid));
+    let message = read(0, 512);
+    assert_eq!(taken(&TREE, &message[..message.len() - 1], 0), Ok(Message::Invalid));
+    assert_eq!(taken(&TREE, &message[..20], 0), Ok(Message::Invalid));
     assert_eq!(taken(&TREE, &write(0, 512, 0), 511), Ok(Message::Invalid));
     let mut less = write(0, 512, 0);
     less[..4].copy_from_slice(&u32s(&[WRITE_BYTES as u32 + 100]));

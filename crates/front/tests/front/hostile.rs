@@ -67,10 +67,10 @@ proptest! {
     #[test]
     fn arbitrary_handshakes_are_handled(input in conversation(), piece in 1usize..200, tls in 0..3) {
         let tls = [Tls::Off, Tls::Offered, Tls::Required][tls as usize];
-        let total = fed(&input, input.len(), tls);
+        let at_once = fed(&input, input.len(), tls);
         // A reply to an option has at most a few hundred bytes, and an option at least 16.
-        prop_assert!(total.0.len() <= 18 + 400 * (1 + input.len() / 16), "{} for {}", total.0.len(), input.len());
-        prop_assert_eq!(fed(&input, piece, tls), total);
+        prop_assert!(at_once.0.len() <= 18 + 400 * (1 + input.len() / 16), "{} for {}", at_once.0.len(), input.len());
+        prop_assert_eq!(fed(&input, piece, tls), at_once);
     }
 
     #[test]

@@ -184,12 +184,12 @@ fn understood(input: &[u8], piece: usize) -> (Vec<u8>, Vec<Result<Operation, Err
 
 /// A conversation is understood however it is cut, with a bounded output.
 fn check(input: &[u8], piece: usize) -> usize {
-    let total = understood(input, input.len().max(1));
+    let at_once = understood(input, input.len().max(1));
     // A text of at most 8 KiB, or the headers of a read, for a message of at least 48 bytes.
     let bound = (16 << 10) + (input.len() / 48 + 1) * ((32 << 20) / 512 * 48);
-    assert!(total.0.len() <= bound, "{} bytes for {}", total.0.len(), input.len());
-    assert_eq!(understood(input, piece), total, "in pieces of {piece}");
-    total.1.len()
+    assert!(at_once.0.len() <= bound, "{} bytes for {}", at_once.0.len(), input.len());
+    assert_eq!(understood(input, piece), at_once, "in pieces of {piece}");
+    at_once.1.len()
 }
 
 #[test]
@@ -197,8 +197,8 @@ fn codec_survives_damaged_conversations() {
     let corpus = conversations();
     let mut rng = Rng::with_seed(0x6973_6373);
     let mut requests = 0;
-    for retained in &corpus {
-        requests += check(&retained.bytes, 1);
+    for entry in &corpus {
+        requests += check(&entry.bytes, 1);
     }
     assert!(requests > 30, "the conversations contain requests: {requests}");
     for _ in 0..cases(20_000) {
@@ -220,8 +220,7 @@ fn server_survives_damaged_conversations() {
     target.handle.call(listen).unwrap().unwrap();
     let mut rng = Rng::with_seed(0x7461_7267);
     for case in 0..corpus.len() as u64 + cases(3_000) {
-        let input =
-            corpus.get(case as usize).map_or_else(|| mutant(&corpus, &mut rng), |retained| retained.bytes.clone());
+        let input = corpus.get(case as usize).map_or_else(|| mutant(&corpus, &mut rng), |entry| entry.bytes.clone());
         send(&socket, &input);
         if case % 500 == 0 {
             let mut initiator = Initiator::begin(&socket, &[("InitiatorName", "iqn.well")]);

@@ -142,13 +142,13 @@ fn hear(control: &mut BufReader<UnixStream>) -> Option<String> {
 fn killable_server() {
     let Some(base) = std::env::var_os(HOME).map(PathBuf::from) else { return };
     let checksums = if base.join(CHECKSUMS).exists() { Checksums::Required } else { Checksums::AsMade };
-    let (files, sustained) = DataFiles::directory(&base.join("data"), checksums).unwrap();
+    let (files, contents) = DataFiles::directory(&base.join("data"), checksums).unwrap();
     let mut pending = Vec::new();
-    let mut store = if sustained.log.commits.is_empty() {
+    let mut store = if contents.log.commits.is_empty() {
         Store::new(GEOMETRY, CAPACITY)
     } else {
         let recovered =
-            Store::recover(sustained.log.commits, &sustained.lengths, CAPACITY, sustained.unreferenced).unwrap();
+            Store::recover(contents.log.commits, &contents.lengths, CAPACITY, contents.unreferenced).unwrap();
         pending = recovered.jobs;
         recovered.store
     };
@@ -259,8 +259,8 @@ fn done(handle: &Handle, line: &str, exports: &mut BTreeMap<VolumeId, Export>) -
 /// Fills the filesystem of a file; returns the error.
 fn fill_disk(path: &Path) -> String {
     let mut file = std::fs::File::create(path).unwrap();
-    let full = std::iter::repeat_with(|| file.write_all(&[1; 4096])).find_map(Result::err).unwrap();
-    full.to_string()
+    let error = std::iter::repeat_with(|| file.write_all(&[1; 4096])).find_map(Result::err).unwrap();
+    error.to_string()
 }
 
 fn withdraw(server: &mut Server, export: Export) {

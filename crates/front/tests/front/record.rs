@@ -59,8 +59,8 @@ fn trace_has_the_requests_of_the_recording() {
     ask(&mut talk, 0, command::TRIM, 1 << 20, 1 << 20);
     ask(&mut talk, 0, command::WRITE_ZEROES, 2 << 20, 4096);
     ask(&mut talk, command_flag::NO_HOLE, command::WRITE_ZEROES, 3 << 20, 4096);
-    let retained = serving.handle.stop_recording(export).unwrap().expect("there is one").unwrap();
-    assert_eq!(retained, RecordedTrace { operations: 7, dropped: 0 });
+    let recorded = serving.handle.stop_recording(export).unwrap().expect("there is one").unwrap();
+    assert_eq!(recorded, RecordedTrace { operations: 7, dropped: 0 });
     ask(&mut talk, 0, command::READ, 0, 512);
     assert!(serving.handle.stop_recording(export).unwrap().is_none());
     let expected = [

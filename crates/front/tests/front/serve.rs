@@ -195,11 +195,11 @@ fn number_of_connections_is_limited() {
     let serving = Serving::start(false, Limits::default());
     let mut working = serving.talk();
     working.choose("data", true).unwrap();
-    let (mut sustained, mut max) = (std::collections::VecDeque::new(), 0);
+    let (mut connections, mut max) = (std::collections::VecDeque::new(), 0);
     for number in 0..10_000 {
-        sustained.push_back(UnixStream::connect(serving.socket()).unwrap());
-        if sustained.len() > 400 {
-            sustained.pop_front();
+        connections.push_back(UnixStream::connect(serving.socket()).unwrap());
+        if connections.len() > 400 {
+            connections.pop_front();
         }
         if number % 100 == 0 {
             max = max.max(serving.handle.call(|server| server.connected()).unwrap());

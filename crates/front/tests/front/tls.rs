@@ -22,7 +22,7 @@ use plimsoll_units::{Bytes, Span};
 use plimsoll_volume::Export;
 
 /// A server that requires TLS, with the certificates of `ours`.
-fn required(ours: &Path, peers: Peers, limits: Limits) -> Serving {
+fn require_tls(ours: &Path, peers: Peers, limits: Limits) -> Serving {
     let mode = TlsMode::Required(Identity::read(ours, peers).unwrap());
     Serving::start_with(true, limits, mode)
 }
@@ -45,7 +45,7 @@ fn told(error: &TalkError) -> String {
 #[test]
 fn written_data_are_read_over_tls() {
     let Some((ours, _)) = certificates() else { return };
-    let serving = required(ours, Peers::Verified, Limits::default());
+    let serving = require_tls(ours, Peers::Verified, Limits::default());
     let address = encrypted(&serving, ours, ServerNames::Any);
     for (number, style) in [Style::Simple, Style::Structured, Style::Extended].into_iter().enumerate() {
         let mut talk = begin(&address).unwrap();
@@ -66,7 +66,7 @@ fn written_data_are_read_over_tls() {
 #[test]
 fn session_ends_with_close_notify() {
     let Some((ours, _)) = certificates() else { return };
-    let serving = required(ours, Peers::Anyone, Limits::default());
+    let serving = require_tls(ours, Peers::Anyone, Limits::default());
     let mut talk = begin(&encrypted(&serving, ours, ServerNames::Any)).unwrap();
     talk.choose("data", true).unwrap();
     for place in 0..10 {
@@ -84,7 +84,7 @@ fn session_ends_with_close_notify() {
 #[test]
 fn load_runs_over_tls() {
     let Some((ours, _)) = certificates() else { return };
-    let serving = required(ours, Peers::Anyone, Limits::default());
+    let serving = require_tls(ours, Peers::Anyone, Limits::default());
     let clock = Clock::start();
     let shape = Shape::writing(16, Bytes::mib(1), 0.0, 1);
     let address = encrypted(&serving, ours, ServerNames::Any);
@@ -108,7 +108,7 @@ fn load_runs_over_tls() {
 #[test]
 fn required_tls_allows_no_plain_listing() {
     let Some((ours, _)) = certificates() else { return };
-    let serving = required(ours, Peers::Anyone, Limits::default());
+    let serving = require_tls(ours, Peers::Anyone, Limits::default());
     let mut talk = serving.talk();
     for option in [option::LIST, option::GO, option::STRUCTURED_REPLY, option::SET_META_CONTEXT, 77] {
         let replies = talk.option(option, &[]).unwrap();
@@ -128,7 +128,7 @@ fn required_tls_allows_no_plain_listing() {
 #[test]
 fn certificates_are_verified_on_both_sides() {
     let Some((ours, theirs)) = certificates() else { return };
-    let serving = required(ours, Peers::Verified, Limits::default());
+    let serving = require_tls(ours, Peers::Verified, Limits::default());
     let chosen = |address: &ExportAddress| begin(address)?.choose("data", true);
     chosen(&encrypted(&serving, ours, ServerNames::Any)).unwrap();
 
@@ -187,7 +187,7 @@ impl plimsoll_device::Payload for NoPayload {
 #[test]
 fn hostile_tls_ends_only_its_connection() {
     let Some((ours, _)) = certificates() else { return };
-    let serving = required(ours, Peers::Verified, Limits::default());
+    let serving = require_tls(ours, Peers::Verified, Limits::default());
     let mut polite = begin(&encrypted(&serving, ours, ServerNames::Any)).unwrap();
     polite.choose("data", true).unwrap();
     let proper = build_hello();
@@ -229,7 +229,7 @@ fn hostile_tls_ends_only_its_connection() {
 #[test]
 fn plain_bytes_behind_starttls_do_not_count_as_encrypted() {
     let Some((ours, _)) = certificates() else { return };
-    let serving = required(ours, Peers::Anyone, Limits::default());
+    let serving = require_tls(ours, Peers::Anyone, Limits::default());
     let mut stream = UnixStream::connect(serving.socket()).unwrap();
     stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
     stream.read_exact(&mut [0; 18]).unwrap();
@@ -244,7 +244,7 @@ fn plain_bytes_behind_starttls_do_not_count_as_encrypted() {
 #[test]
 fn slow_tls_handshake_is_disconnected() {
     let Some((ours, _)) = certificates() else { return };
-    let serving = required(ours, Peers::Anyone, Limits { client_timeout: Span::from_secs(1), ..Limits::default() });
+    let serving = require_tls(ours, Peers::Anyone, Limits { client_timeout: Span::from_secs(1), ..Limits::default() });
     let mut stream = at_the_door(&serving);
     let began = Instant::now();
     let (hello, mut at) = (build_hello(), 0);
@@ -266,7 +266,7 @@ fn slow_tls_handshake_is_disconnected() {
 #[test]
 fn tls_client_that_does_not_read_delays_no_other() {
     let Some((ours, _)) = certificates() else { return };
-    let serving = required(ours, Peers::Anyone, Limits { bytes: 32 << 20, ..Limits::default() });
+    let serving = require_tls(ours, Peers::Anyone, Limits { bytes: 32 << 20, ..Limits::default() });
     let address = encrypted(&serving, ours, ServerNames::Any);
     let mut greedy = begin(&address).unwrap();
     greedy.choose("data", true).unwrap();
@@ -288,7 +288,7 @@ fn tls_client_that_does_not_read_delays_no_other() {
 #[test]
 fn vanished_tls_clients_leave_no_resources() {
     let Some((ours, _)) = certificates() else { return };
-    let serving = required(ours, Peers::Anyone, Limits::default());
+    let serving = require_tls(ours, Peers::Anyone, Limits::default());
     let address = encrypted(&serving, ours, ServerNames::Any);
     for round in 0..30 {
         let mut talk = begin(&address).unwrap();
@@ -310,7 +310,7 @@ fn vanished_tls_clients_leave_no_resources() {
 #[test]
 fn own_server_passes_over_tls() {
     let Some((ours, _)) = certificates() else { return };
-    let serving = required(ours, Peers::Verified, Limits::default());
+    let serving = require_tls(ours, Peers::Verified, Limits::default());
     let permission = Permission { writes: true, timeout: Duration::from_secs(20), timing: Duration::from_millis(50) };
     let rows = check(&encrypted(&serving, ours, ServerNames::Any), &permission).unwrap();
     let failed: Vec<_> = rows.iter().filter(|row| row.verdict == CheckVerdict::Fail).collect();
@@ -330,7 +330,7 @@ fn foreign(program: &str, arguments: &[&str]) -> Option<(bool, String)> {
 #[test]
 fn third_party_clients_use_tls() {
     let Some((ours, theirs)) = certificates() else { return };
-    let serving = required(ours, Peers::Verified, Limits::default());
+    let serving = require_tls(ours, Peers::Verified, Limits::default());
     let uri = |certificates: &Path| {
         let (socket, certificates) = (serving.socket().display(), certificates.display());
         format!("nbds+unix:///data?socket={socket}&tls-certificates={certificates}")

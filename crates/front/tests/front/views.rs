@@ -8,8 +8,8 @@ use plimsoll_device::nbd::{Talk, WireRequest};
 use super::memory::{Memory, SIZE};
 
 fn ask(talk: &mut Talk, command: u16, length: u64, data: &[u8]) {
-    let requested = WireRequest { command, cookie: 1, length, ..WireRequest::default() };
-    talk.request(Style::Simple, &requested, data).unwrap();
+    let request = WireRequest { command, cookie: 1, length, ..WireRequest::default() };
+    talk.request(Style::Simple, &request, data).unwrap();
 }
 
 fn done(talk: &mut Talk, command: u16, length: u64, data: &[u8]) {

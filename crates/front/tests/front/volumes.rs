@@ -25,13 +25,13 @@ fn start(directory: &Path, model: &str) -> Service {
     let (told, handle) = channel();
     let (home, model) = (directory.to_path_buf(), model.to_owned());
     let thread = std::thread::spawn(move || {
-        let (files, sustained) = DataFiles::directory(&home, Checksums::AsMade).unwrap();
-        let is_new = sustained.log.commits.is_empty();
+        let (files, contents) = DataFiles::directory(&home, Checksums::AsMade).unwrap();
+        let is_new = contents.log.commits.is_empty();
         let capacity = 1 << 30;
         let store = if is_new {
             Store::new(Geometry::default(), capacity)
         } else {
-            Store::recover(sustained.log.commits, &sustained.lengths, capacity, sustained.unreferenced).unwrap().store
+            Store::recover(contents.log.commits, &contents.lengths, capacity, contents.unreferenced).unwrap().store
         };
         let volumes = Volumes::new(store, Slow::NOT);
         let mut server = Server::new(volumes, files, Limits::default(), Clock::start()).unwrap();
@@ -91,14 +91,14 @@ fn create_home(name: &str) -> PathBuf {
 }
 
 fn write(talk: &mut Talk, offset: u64, data: &[u8], flags: u16) {
-    let requested = WireRequest { flags, command: command::WRITE, cookie: 1, offset, length: data.len() as u64 };
-    talk.request(Style::Simple, &requested, data).unwrap();
+    let request = WireRequest { flags, command: command::WRITE, cookie: 1, offset, length: data.len() as u64 };
+    talk.request(Style::Simple, &request, data).unwrap();
     assert_eq!(talk.chunk(0).unwrap().errno(), 0);
 }
 
 fn read(talk: &mut Talk, offset: u64, length: u32) -> Vec<u8> {
-    let requested = WireRequest { flags: 0, command: command::READ, cookie: 2, offset, length: length.into() };
-    talk.request(Style::Simple, &requested, &[]).unwrap();
+    let request = WireRequest { flags: 0, command: command::READ, cookie: 2, offset, length: length.into() };
+    talk.request(Style::Simple, &request, &[]).unwrap();
     let answer = talk.chunk(length).unwrap();
     assert_eq!(answer.errno(), 0);
     answer.payload
@@ -162,9 +162,9 @@ fn no_answer_before_its_due_time() {
     let clock = Clock::start();
     let begin = clock.now();
     for number in 0..50 {
-        let requested =
+        let request =
             WireRequest { command: command::READ, cookie: number, offset: number << 12, length: 4096, flags: 0 };
-        talk.request(Style::Simple, &requested, &[]).unwrap();
+        talk.request(Style::Simple, &request, &[]).unwrap();
     }
     for _ in 0..50 {
         talk.chunk(4096).unwrap();

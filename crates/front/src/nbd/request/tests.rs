@@ -12,8 +12,8 @@ fn header(command: u16, flags: u16, offset: u64, length: u64) -> Header {
     Header { flags, command, cookie: 9, offset, length, payload }
 }
 
-fn check(style: Style, requested: &Header, expected: Result<Operation, Errno>) {
-    assert_eq!(requested.operation(&terms(style)), expected, "{style:?} {requested:?}");
+fn check(style: Style, request_header: &Header, expected: Result<Operation, Errno>) {
+    assert_eq!(request_header.operation(&terms(style)), expected, "{style:?} {request_header:?}");
 }
 
 fn io(command: Command, offset: u64, length: u64, fua: bool) -> Operation {
