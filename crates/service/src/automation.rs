@@ -37,10 +37,10 @@ impl Automation {
     /// Automation of a volume from its metadata; disabled if the product no longer supports it.
     pub fn new(now: Instant, metadata: &VolumeMetadata, product: &Product, options: &ServiceOptions) -> Self {
         let requested = metadata.autotune.as_ref();
-        requested.and_then(|requested| Self::requested(now, requested, product, options).ok()).unwrap_or_default()
+        requested.and_then(|requested| Self::from_request(now, requested, product, options).ok()).unwrap_or_default()
     }
 
-    pub fn requested(
+    pub fn from_request(
         now: Instant,
         requested: &api::Autotune,
         product: &Product,
@@ -103,14 +103,14 @@ fn resolve_policy(
         floor::check(&at, size, &options.floor, options.slow)?;
     }
     let usual = Policy::between(default, max);
-    let existing = |key: &str| parameter(product, "performance", key);
+    let product_value = |key: &str| parameter(product, "performance", key);
     let span = |requested: Option<u64>, key: &str, usual: Span| {
-        requested.map(Span::from_nanos).or_else(|| existing(key).map(Span::from_secs_f64)).unwrap_or(usual)
+        requested.map(Span::from_nanos).or_else(|| product_value(key).map(Span::from_secs_f64)).unwrap_or(usual)
     };
     Ok(Policy {
         default,
         max,
-        step: requested.step.or_else(|| existing("step").map(|step| step as u32)).unwrap_or(usual.step).max(1),
+        step: requested.step.or_else(|| product_value("step").map(|step| step as u32)).unwrap_or(usual.step).max(1),
         up_after: span(requested.up_after_ns, "up_period_s", usual.up_after),
         down_first: span(requested.down_first_ns, "down_first_s", usual.down_first),
         down_next: span(requested.down_next_ns, "down_next_s", usual.down_next),

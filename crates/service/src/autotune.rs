@@ -54,7 +54,7 @@ impl Service {
         if let Some(max) = autotune.max {
             state.fits(&product.at_level(max, self.products())?, group, self.products())?;
         }
-        Automation::requested(self.model_now(), autotune, product, &self.inner.options)
+        Automation::from_request(self.model_now(), autotune, product, &self.inner.options)
     }
 
     /// Disables automatic level changes; a resting volume returns to its level at once.

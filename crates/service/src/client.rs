@@ -198,13 +198,13 @@ impl Client {
 
     fn ask(&self, method: Method, path: &str, body: Vec<u8>) -> Result<ResponseBody, ClientError> {
         self.runtime.block_on(async {
-            tokio::time::timeout(self.timeout, self.requested(method, path, body))
+            tokio::time::timeout(self.timeout, self.exchange(method, path, body))
                 .await
                 .unwrap_or_else(|_| Err(self.broken(&say!("no response for {} s", self.timeout.as_secs()))))
         })
     }
 
-    async fn requested(&self, method: Method, path: &str, body: Vec<u8>) -> Result<ResponseBody, ClientError> {
+    async fn exchange(&self, method: Method, path: &str, body: Vec<u8>) -> Result<ResponseBody, ClientError> {
         let no_service = |source| ClientError::NoService { address: self.address.clone(), source };
         let request = self.request(method, path, body);
         let answer = match &self.address {

@@ -19,7 +19,7 @@ pub enum Repair {
     /// Changes nothing.
     Never,
     /// Repairs the directory so that it can be served. Losses are final, and listed.
-    Required,
+    Requested,
 }
 
 /// Whether a check adds checksums to data without them.
@@ -28,7 +28,7 @@ pub enum AddChecksums {
     /// Keeps the directory as it is.
     Never,
     /// Computes them.
-    Required,
+    Requested,
 }
 
 /// Checks and optionally repairs a data directory. Fails if it is in use, foreign, or unreadable.
@@ -39,13 +39,13 @@ pub fn fsck(directory: &Path, repair: Repair, checksums: AddChecksums) -> Result
     let log = inspection.log();
     check.commits = log.next();
     check.log_bytes = log.length + inspection.rest_bytes();
-    if checksums == AddChecksums::Required && !inspection.has_checksums() && check.problems.is_empty() {
+    if checksums == AddChecksums::Requested && !inspection.has_checksums() && check.problems.is_empty() {
         inspection.add_checksums()?;
         check.repaired.push(label!("checksums were computed for all data, as they are").to_owned());
     }
     sums(&mut inspection, &mut check, repair)?;
     let is_sound = store(&mut inspection, &mut check, repair)?;
-    if repair == Repair::Required && check.problems.is_empty() && was_sound && is_sound {
+    if repair == Repair::Requested && check.problems.is_empty() && was_sound && is_sound {
         release(&mut inspection, &mut check)?;
     }
     check.has_checksums = inspection.has_checksums();
@@ -70,7 +70,7 @@ fn metadata(inspection: &mut Inspection, check: &mut Check, repair: Repair) -> R
     if inspection.superblock().is_none() {
         is_sound = false;
         let problem = label!("the superblock is missing or damaged").to_owned();
-        if repair == Repair::Required && inspection.log().next() > 0 {
+        if repair == Repair::Requested && inspection.log().next() > 0 {
             inspection.repair_superblock()?;
             check.repaired.push(say!("{problem}: made again from the log"));
         } else {
@@ -85,9 +85,9 @@ fn metadata(inspection: &mut Inspection, check: &mut Check, repair: Repair) -> R
     // Without the beginning of the log, or with a foreign log, no state can be recovered.
     let is_hopeless = matches!(inspection.lost(), Err(LogError::Foreign { .. } | LogError::Missing { .. }))
         || inspection.log().next() == 0;
-    if repair == Repair::Required && !is_hopeless && inspection.superblock().is_some() {
-        let retained = inspection.repair_log()?;
-        let retained = retained.map_or_else(String::new, |retained| say!(", kept as {}", retained.display()));
+    if repair == Repair::Requested && !is_hopeless && inspection.superblock().is_some() {
+        let torn_file = inspection.repair_log()?;
+        let retained = torn_file.map_or_else(String::new, |file| say!(", kept as {}", file.display()));
         check.repaired.push(say!("{problem}: cut off{retained}"));
     } else {
         check.problems.push(problem);
@@ -106,7 +106,7 @@ fn data_files(inspection: &mut Inspection, check: &mut Check, repair: Repair) ->
     let is_sound = foreign.is_empty() && damaged.is_empty();
     check.problems.extend(foreign.into_iter().map(|(_, why)| say!("{why}: restore it from a copy")));
     for (file, why) in damaged {
-        if repair == Repair::Required {
+        if repair == Repair::Requested {
             inspection.repair_header(file)?;
             check.repaired.push(say!("{why}: written again"));
         } else {
@@ -119,7 +119,7 @@ fn data_files(inspection: &mut Inspection, check: &mut Check, repair: Repair) ->
 /// Checks the checksum files.
 fn sums(inspection: &mut Inspection, check: &mut Check, repair: Repair) -> Result<(), DirectoryError> {
     for (file, why) in inspection.damaged_sums() {
-        if repair == Repair::Required {
+        if repair == Repair::Requested {
             inspection.repair_sums(file)?;
             check.repaired.push(say!("{why}: computed again, from the data as they are"));
         } else {
@@ -185,14 +185,14 @@ fn store(inspection: &mut Inspection, check: &mut Check, repair: Repair) -> Resu
         is_sound = false;
         for file in files {
             let problem = format!("{file} ({})", of(&file.volumes, &names));
-            if repair == Repair::Required {
+            if repair == Repair::Requested {
                 inspection.repair_length(file.file, file.needed)?;
                 check.repaired.push(say!("{problem}: reads as zeros"));
             } else {
                 check.problems.push(problem);
             }
         }
-        if repair == Repair::Required {
+        if repair == Repair::Requested {
             recovered = recover(inspection);
         }
     }

@@ -98,7 +98,7 @@ fn machine_limit(ceilings: &[Ceiling], rate: fn(&Ceiling) -> Option<f64>) -> Opt
 impl VolumeGlance {
     /// Value of a numeric option of the product.
     pub fn setting(&self, name: &str) -> Option<f64> {
-        self.settings.iter().find(|(existing, _)| existing == name).map(|(_, value)| *value)
+        self.settings.iter().find(|(key, _)| key == name).map(|(_, value)| *value)
     }
 
     fn of(volume: &Volume) -> Self {

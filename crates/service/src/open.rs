@@ -39,21 +39,21 @@ impl Service {
         let directory = options.directory.clone();
         let created = DirBuilder::new().recursive(true).mode(0o700).create(&directory);
         created.map_err(|source| OpenError::Make { directory: directory.clone(), source })?;
-        let (mut files, sustained) =
+        let (mut files, contents) =
             DataFiles::directory(&directory, options.checksums).map_err(|error| damaged(&directory, error))?;
-        let names = fsck::collect_names(&sustained.log.commits);
-        let mut notices: Vec<String> = sustained.torn.as_ref().map(torn).into_iter().collect();
-        let (store, mut jobs) = if sustained.log.commits.is_empty() {
+        let names = fsck::collect_names(&contents.log.commits);
+        let mut notices: Vec<String> = contents.torn.as_ref().map(torn).into_iter().collect();
+        let (store, mut jobs) = if contents.log.commits.is_empty() {
             (Store::new(Geometry::default(), u64::MAX), Vec::new())
         } else {
-            let recovered = Store::recover(sustained.log.commits, &sustained.lengths, u64::MAX, sustained.unreferenced);
+            let recovered = Store::recover(contents.log.commits, &contents.lengths, u64::MAX, contents.unreferenced);
             let recovered = recovered.map_err(|source| match source {
                 Unrecoverable::Short(files) => {
                     OpenError::Damaged { directory: directory.clone(), why: fsck::short(&directory, &files, &names) }
                 }
                 source => OpenError::Store { directory: directory.clone(), source },
             })?;
-            if sustained.unreferenced == Unreferenced::Keep {
+            if contents.unreferenced == Unreferenced::Keep {
                 let bytes = Bytes::new(recovered.unreferenced_bytes);
                 notices.push(say!(
                     "up to {bytes} that no volume refers to are kept, since a commit was dropped: stop the service, and \

@@ -41,7 +41,7 @@ impl RecentSeconds {
             if self.periods.len() == KEPT {
                 self.periods.pop_front();
             }
-            self.periods.push_back(displayed(period));
+            self.periods.push_back(summarize(period));
         }
     }
 }
@@ -55,7 +55,7 @@ pub(crate) fn periods_since(volumes: &Volumes, export: Export, from: Instant) ->
     fresh
 }
 
-fn displayed(period: &Period) -> api::Period {
+fn summarize(period: &Period) -> api::Period {
     let sum = |of: fn(&plimsoll_volume::FidelityWindow) -> u64| period.windows.iter().map(of).sum::<u64>();
     let quantile = |bins: &Bins, share| bins.quantile(share).map_or(0, Span::as_nanos);
     let verdict = match period.verdict {

@@ -135,18 +135,18 @@ impl Service {
     /// Updates the damaged blocks found by reads, and logs new damage.
     pub(crate) fn watch_damage(&self, state: &mut ServiceState) -> Result<(), ServerEnded> {
         let names = state.names();
-        let existing: Vec<FilePosition> = state.damages.0.keys().copied().collect();
+        let recorded: Vec<FilePosition> = state.damages.0.keys().copied().collect();
         let found = self.inner.handle.call(move |server| {
             let damaged = server.damaged();
             let store = server.volumes().0.store();
             let blocks =
-                |place| if existing.contains(&place) { None } else { Some(damaged_blocks(store, place, &names)) };
+                |place| if recorded.contains(&place) { None } else { Some(damaged_blocks(store, place, &names)) };
             damaged.into_iter().map(|(place, reads)| (place, (blocks(place), reads))).collect::<BTreeMap<_, _>>()
         })?;
         state.damages.0.retain(|place, _| found.contains_key(place));
         for (place, (blocks, reads)) in found {
-            let existing = state.damages.0.entry(place).or_default();
-            existing.1 = reads;
+            let entry = state.damages.0.entry(place).or_default();
+            entry.1 = reads;
             let Some(blocks) = blocks else { continue };
             for DamagedBlock { volume, offset } in &blocks {
                 tracing::error!(
@@ -156,7 +156,7 @@ impl Service {
                      overwritten or restored"
                 );
             }
-            existing.0 = blocks;
+            entry.0 = blocks;
         }
         Ok(())
     }

@@ -150,8 +150,8 @@ impl Service {
             clients.collect::<Vec<usize>>()
         })?;
         let trouble = self.trouble()?;
-        let displayed = |(volume, clients)| self.display(volume, clients, trouble.clone());
-        Ok(state.volumes.values().zip(clients).map(displayed).collect())
+        let api_volume = |(volume, clients)| self.display(volume, clients, trouble.clone());
+        Ok(state.volumes.values().zip(clients).map(api_volume).collect())
     }
 
     pub fn volume(&self, name: &str) -> Result<api::Volume, Refusal> {

@@ -20,8 +20,8 @@ pub fn fsck(args: &VolumeArgs, directory: Option<&Path>, repair: bool, add_check
     let forms = Forms::new(&args.forms)?;
     let directory =
         directory.map_or_else(|| home::data_directory(&args.reach), |directory| Ok(directory.to_owned()))?;
-    let repair = if repair { Repair::Required } else { Repair::Never };
-    let checksums = if add_checksums { AddChecksums::Required } else { AddChecksums::Never };
+    let repair = if repair { Repair::Requested } else { Repair::Never };
+    let checksums = if add_checksums { AddChecksums::Requested } else { AddChecksums::Never };
     let check = plimsoll_service::fsck(&directory, repair, checksums).map_err(refused)?;
     let page = checked_directory(&check, &directory.display().to_string());
     forms.write(&page, || to_json(&check))?;

@@ -82,13 +82,13 @@ impl Token {
 
     /// Compares a request's token in constant time.
     pub fn admits(&self, headers: &HeaderMap) -> bool {
-        let displayed = headers.get(AUTHORIZATION).map_or(&[][..], |value| value.as_bytes());
+        let presented = headers.get(AUTHORIZATION).map_or(&[][..], |value| value.as_bytes());
         let expected = self.bearer();
         // Compares every byte of the header, also after a difference.
         let beside = expected.bytes().cycle();
         let differences =
-            displayed.iter().zip(beside).fold(0, |observed, (a, b)| observed | std::hint::black_box(a ^ b));
-        differences == 0 && displayed.len() == expected.len()
+            presented.iter().zip(beside).fold(0, |observed, (a, b)| observed | std::hint::black_box(a ^ b));
+        differences == 0 && presented.len() == expected.len()
     }
 }
 
@@ -105,9 +105,9 @@ mod tests {
     #[test]
     fn only_exact_token_is_admitted() {
         let token = Token::new("0123456789abcdef").unwrap();
-        let admits = |displayed: &str| {
+        let admits = |presented: &str| {
             let mut headers = HeaderMap::new();
-            headers.insert(AUTHORIZATION, displayed.parse().unwrap());
+            headers.insert(AUTHORIZATION, presented.parse().unwrap());
             token.admits(&headers)
         };
         assert!(admits("Bearer 0123456789abcdef"));

@@ -155,7 +155,7 @@ fn damaged_checksum_files_are_refused_and_repaired() {
         let refused = Service::open(options(&directory)).map(drop).unwrap_err();
         assert!(matches!(&refused, OpenError::Directory(DirectoryError::Checksums { why, .. }) if why.contains(name)));
         assert!(!fsck(&directory, Repair::Never, AddChecksums::Never).unwrap().problems.is_empty());
-        let check = fsck(&directory, Repair::Required, AddChecksums::Never).unwrap();
+        let check = fsck(&directory, Repair::Requested, AddChecksums::Never).unwrap();
         assert!(check.problems.is_empty() && check.verified_bytes > 100_000, "{check:?}");
     }
     // A flipped bit in a checksum is equivalent to a flipped bit in the data.
@@ -175,7 +175,7 @@ fn checksums_are_added_to_existing_directory() {
     let directory = home.keep();
     let refused = Service::open(checked(&directory)).map(drop).unwrap_err();
     assert!(refused.to_string().contains("was made without checksums"), "{refused}");
-    let check = fsck(&directory, Repair::Never, AddChecksums::Required).unwrap();
+    let check = fsck(&directory, Repair::Never, AddChecksums::Requested).unwrap();
     assert!(check.has_checksums && check.problems.is_empty(), "{check:?}");
     let home = Home::open(checked(&directory));
     assert!(home.client("data").read(0, 200_000) == data);

@@ -49,7 +49,7 @@ fn refusal(directory: &Path) -> String {
 fn repaired(directory: &Path) -> Home {
     let found = fsck(directory, Repair::Never, AddChecksums::Never).unwrap();
     assert!(!found.problems.is_empty() && found.repaired.is_empty(), "{found:?}");
-    let check = fsck(directory, Repair::Required, AddChecksums::Never).unwrap();
+    let check = fsck(directory, Repair::Requested, AddChecksums::Never).unwrap();
     assert!(check.problems.is_empty() && !check.repaired.is_empty(), "{check:?}");
     let again = fsck(directory, Repair::Never, AddChecksums::Never).unwrap();
     assert!(again.problems.is_empty(), "{again:?}");
@@ -64,39 +64,39 @@ fn change(path: &Path, change: impl FnOnce(&mut Vec<u8>)) {
 
 #[test]
 fn truncated_or_zeroed_log_is_refused() {
-    let total = stopped();
-    let length = fs::metadata(total.join("log")).unwrap().len() as usize;
+    let intact = stopped();
+    let length = fs::metadata(intact.join("log")).unwrap().len() as usize;
     for round in 0..25 {
-        let cut = copy_files(&total);
+        let cut = copy_files(&intact);
         change(&cut.join("log"), |log| log.truncate(length * round / 25));
         let why = refusal(&cut);
         assert!(why.contains("durable commit"), "cut {round}: {why}");
         fs::remove_dir_all(cut).unwrap();
     }
     for round in 0..12 {
-        let zeroed = copy_files(&total);
+        let zeroed = copy_files(&intact);
         change(&zeroed.join("log"), |log| log[length * round / 12..].fill(0));
         assert!(refusal(&zeroed).contains("durable commit"), "zeroed {round}");
         fs::remove_dir_all(zeroed).unwrap();
     }
-    let missing = copy_files(&total);
+    let missing = copy_files(&intact);
     fs::remove_file(missing.join("log")).unwrap();
     assert!(refusal(&missing).contains("the log is missing"));
-    for damaged in [missing, total] {
+    for damaged in [missing, intact] {
         fs::remove_dir_all(damaged).unwrap();
     }
 }
 
 #[test]
 fn missing_or_short_data_file_is_refused_with_volumes() {
-    let total = stopped();
-    let missing = copy_files(&total);
+    let intact = stopped();
+    let missing = copy_files(&intact);
     fs::remove_file(missing.join("data.0")).unwrap();
     let why = refusal(&missing);
     for part in ["data.0 is missing", "volumes data, other, kept"] {
         assert!(why.contains(part), "no {part:?} in {why}");
     }
-    let short = copy_files(&total);
+    let short = copy_files(&intact);
     fs::File::options().write(true).open(short.join("data.0")).unwrap().set_len(1 << 20).unwrap();
     let why = refusal(&short);
     assert!(why.contains("data.0 has 1048576 bytes") && why.contains("data"), "{why}");
@@ -104,55 +104,55 @@ fn missing_or_short_data_file_is_refused_with_volumes() {
     assert_eq!(home.client("data").read(0, 4096).len(), 4096);
     drop(home);
     drop(repaired(&missing));
-    fs::remove_dir_all(total).unwrap();
+    fs::remove_dir_all(intact).unwrap();
 }
 
 #[test]
 fn damaged_log_is_repaired_up_to_the_damage() {
-    let total = stopped();
-    let log = fs::read(total.join("log")).unwrap();
+    let intact = stopped();
+    let log = fs::read(intact.join("log")).unwrap();
     let frames: Vec<usize> = (0..log.len() - 4).filter(|at| log[*at..].starts_with(b"PLM2")).collect();
     let last_but_one = frames[frames.len() - 2];
-    let damaged = copy_files(&total);
+    let damaged = copy_files(&intact);
     change(&damaged.join("log"), |log| log[last_but_one + 30] ^= 1);
     let why = refusal(&damaged);
     assert!(why.contains("is unreadable") && why.contains("concern volume other"), "{why}");
     let home = repaired(&damaged);
     assert_eq!(home.service.list().unwrap().len(), 3);
     assert_eq!(home.client("data").read(1 << 20, 4), [2; 4]);
-    let retained = fs::read(damaged.join("log.torn-1")).unwrap();
-    assert_eq!(retained.len(), log.len() - last_but_one, "what was cut off is kept");
+    let torn_bytes = fs::read(damaged.join("log.torn-1")).unwrap();
+    assert_eq!(torn_bytes.len(), log.len() - last_but_one, "what was cut off is kept");
     assert!(home.service.notices().iter().any(|notice| notice.contains("no volume refers to")));
     let directory = home.keep();
-    let check = fsck(&directory, Repair::Required, AddChecksums::Never).unwrap();
+    let check = fsck(&directory, Repair::Requested, AddChecksums::Never).unwrap();
     assert!(check.repaired[0].contains("freed at the next start") && !check.keeps_unreferenced, "{check:?}");
     let home = Home::open(options(&directory));
     assert!(home.service.notices().is_empty());
     drop(home);
-    fs::remove_dir_all(total).unwrap();
+    fs::remove_dir_all(intact).unwrap();
 }
 
 #[test]
 fn commits_alternate_superblock_slots() {
-    let total = stopped();
-    let superblock = fs::read(total.join("superblock")).unwrap();
+    let intact = stopped();
+    let superblock = fs::read(intact.join("superblock")).unwrap();
     let next = |slot: &[u8]| Superblock::read(slot).unwrap().next;
     let slots = [next(&superblock[..4_096]), next(&superblock[4_096..])];
     assert_eq!(slots[0].abs_diff(slots[1]), 1, "{slots:?}");
-    fs::remove_dir_all(total).unwrap();
+    fs::remove_dir_all(intact).unwrap();
 }
 
 #[test]
 fn lost_superblock_is_rebuilt_from_log() {
-    let total = stopped();
-    let without = copy_files(&total);
+    let intact = stopped();
+    let without = copy_files(&intact);
     fs::remove_file(without.join("superblock")).unwrap();
     let advice = format!("plimsoll volume fsck {} --repair makes it again", without.display());
     assert!(refusal(&without).contains(&advice), "{}", refusal(&without));
     let home = repaired(&without);
     assert_eq!(home.client("other").read(0, 8192), [7; 8192]);
     drop(home);
-    fs::remove_dir_all(total).unwrap();
+    fs::remove_dir_all(intact).unwrap();
 }
 
 #[test]
@@ -166,7 +166,7 @@ fn foreign_directory_is_refused_and_unchanged() {
     names.sort();
     assert_eq!(names, ["data.0", "log"]);
     assert_eq!(fs::read(foreign.join("log")).unwrap(), b"1\n2\n3\n");
-    assert!(matches!(fsck(&foreign, Repair::Required, AddChecksums::Never), Err(DirectoryError::Foreign(_))));
+    assert!(matches!(fsck(&foreign, Repair::Requested, AddChecksums::Never), Err(DirectoryError::Foreign(_))));
     fs::remove_file(foreign.join("data.0")).unwrap();
     fs::write(foreign.join("log"), b"PLMS and so on").unwrap();
     assert!(refusal(&foreign).contains("of an earlier development version"));
@@ -175,24 +175,24 @@ fn foreign_directory_is_refused_and_unchanged() {
 
 #[test]
 fn links_and_writable_by_others_are_refused() {
-    let total = stopped();
+    let intact = stopped();
     for name in ["log", "data.0", "superblock"] {
-        let linked = copy_files(&total);
+        let linked = copy_files(&intact);
         fs::rename(linked.join(name), linked.join("elsewhere")).unwrap();
         symlink(linked.join("elsewhere"), linked.join(name)).unwrap();
         assert!(refusal(&linked).contains("is a symbolic link"), "{name}");
         fs::remove_dir_all(linked).unwrap();
-        let shared = copy_files(&total);
+        let shared = copy_files(&intact);
         fs::set_permissions(shared.join(name), fs::Permissions::from_mode(0o666)).unwrap();
         assert!(refusal(&shared).contains("can be written by others (mode 666)"), "{name}");
         fs::remove_dir_all(shared).unwrap();
     }
-    fs::set_permissions(&total, fs::Permissions::from_mode(0o777)).unwrap();
-    assert!(refusal(&total).contains("can be written by others (mode 777): chmod go-w it"));
-    fs::remove_dir_all(total).unwrap();
+    fs::set_permissions(&intact, fs::Permissions::from_mode(0o777)).unwrap();
+    assert!(refusal(&intact).contains("can be written by others (mode 777): chmod go-w it"));
+    fs::remove_dir_all(intact).unwrap();
     let empty = create_directory();
     fs::create_dir_all(&empty).unwrap();
-    assert!(matches!(fsck(&empty, Repair::Required, AddChecksums::Never), Err(DirectoryError::Untrusted { .. })));
+    assert!(matches!(fsck(&empty, Repair::Requested, AddChecksums::Never), Err(DirectoryError::Untrusted { .. })));
     assert_eq!(fs::read_dir(&empty).unwrap().count(), 0);
     drop(Home::open(options(&empty)).keep());
     assert_eq!(fs::metadata(&empty).unwrap().permissions().mode() & 0o777, 0o700, "it is its owner's alone");

@@ -35,8 +35,8 @@ fn failed_store_is_visible_everywhere() {
     assert!(healthy.healthy && home.service.volume("data").unwrap().trouble.is_none());
 
     let mut client = fail_sync(&home, Errno::NoSpc);
-    let full = home.service.health().unwrap_err();
-    assert!(full.kind == RefusalKind::Unavailable && full.message.contains("is full"), "{full:?}");
+    let error = home.service.health().unwrap_err();
+    assert!(error.kind == RefusalKind::Unavailable && error.message.contains("is full"), "{error:?}");
     logged::until(&["is full"]);
     client.write(0, &[8; 4096]);
     assert!(home.service.health().is_ok(), "a flush repeats the commit");
@@ -45,10 +45,10 @@ fn failed_store_is_visible_everywhere() {
     let mut client = fail_sync(&home, Errno::Io);
     let remedy = "restart the service";
     assert!(home.service.health().unwrap_err().message.contains(remedy));
-    let displayed = |trouble: Option<String>| trouble.is_some_and(|trouble| trouble.contains(remedy));
-    assert!(displayed(home.service.volume("data").unwrap().trouble));
-    assert!(displayed(home.service.list().unwrap().remove(0).trouble));
-    assert!(displayed(home.service.about().unwrap().trouble));
+    let names_remedy = |trouble: Option<String>| trouble.is_some_and(|trouble| trouble.contains(remedy));
+    assert!(names_remedy(home.service.volume("data").unwrap().trouble));
+    assert!(names_remedy(home.service.list().unwrap().remove(0).trouble));
+    assert!(names_remedy(home.service.about().unwrap().trouble));
     logged::until(&[remedy]);
     assert_ne!(client.try_write(0, &[9; 4096]), 0);
     let home = home.again();

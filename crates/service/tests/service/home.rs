@@ -134,12 +134,12 @@ impl Home {
         Client { talk, size }
     }
 
-    /// Polls a volume until `required` holds.
-    pub fn until(&self, name: &str, required: impl Fn(&api::Volume) -> bool) -> api::Volume {
+    /// Polls a volume until `condition` holds.
+    pub fn until(&self, name: &str, condition: impl Fn(&api::Volume) -> bool) -> api::Volume {
         let end = Instant::now() + TIMEOUT;
         loop {
             let volume = self.service.volume(name).unwrap();
-            if required(&volume) {
+            if condition(&volume) {
                 return volume;
             }
             assert!(Instant::now() < end, "{volume:?}");
@@ -167,8 +167,8 @@ pub struct Client {
 
 impl Client {
     fn ask(&mut self, command: u16, flags: u16, offset: u64, length: u64, payload: &[u8]) {
-        let requested = WireRequest { flags, command, cookie: 1, offset, length };
-        self.talk.request(Style::Simple, &requested, payload).unwrap();
+        let request = WireRequest { flags, command, cookie: 1, offset, length };
+        self.talk.request(Style::Simple, &request, payload).unwrap();
     }
 
     pub fn write(&mut self, offset: u64, data: &[u8]) {
@@ -220,7 +220,7 @@ impl Client {
 
     /// True if the server has closed the connection.
     pub fn is_torn(&mut self) -> bool {
-        let requested = WireRequest { command: command::READ, length: 4096, ..WireRequest::default() };
-        self.talk.request(Style::Simple, &requested, &[]).is_err() || self.talk.chunk(4096).is_err()
+        let request = WireRequest { command: command::READ, length: 4096, ..WireRequest::default() };
+        self.talk.request(Style::Simple, &request, &[]).is_err() || self.talk.chunk(4096).is_err()
     }
 }

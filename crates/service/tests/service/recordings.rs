@@ -21,7 +21,7 @@ impl Home {
     fn operations(&self, file: &str) -> Vec<(Action, u64, u64)> {
         let text = std::fs::read(self.file(file)).unwrap();
         let trace = TraceReader::new(&text[..]).unwrap();
-        trace.map(Result::unwrap).map(|requested| (requested.action, requested.offset, requested.length)).collect()
+        trace.map(Result::unwrap).map(|entry| (entry.action, entry.offset, entry.length)).collect()
     }
 }
 
@@ -31,8 +31,8 @@ fn trace_contains_requests_between_start_and_stop() {
     home.create("data", "link(1ms)");
     let mut client = home.client("data");
     client.read(0, 512);
-    let displayed = home.record("data", "one.trace").unwrap();
-    assert_eq!(displayed.recording, Some(home.file("one.trace").display().to_string()));
+    let volume = home.record("data", "one.trace").unwrap();
+    assert_eq!(volume.recording, Some(home.file("one.trace").display().to_string()));
     client.write(4096, &[1; 8192]);
     client.trim(0, 65536);
     // Later clients are recorded, too, and so are requests after a change of the model.

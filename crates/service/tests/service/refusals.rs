@@ -117,14 +117,14 @@ fn waiting_deletion_does_not_delay_other_requests() {
     let service = &home.service;
     std::thread::scope(|scope| {
         let deletion = scope.spawn(|| service.delete("data"));
-        let mut displayed = 0;
+        let mut answered = 0;
         while !deletion.is_finished() {
             let begun = Instant::now();
             service.volume("other").unwrap();
             assert!(begun.elapsed() < Duration::from_millis(500), "it took {:?}", begun.elapsed());
-            displayed += 1;
+            answered += 1;
         }
-        assert!(displayed > 10, "only {displayed} requests were answered while a deletion waited for 1 s");
+        assert!(answered > 10, "only {answered} requests were answered while a deletion waited for 1 s");
         check(deletion.join().unwrap(), RefusalKind::Conflict, &["has 1 client"]);
     });
     drop(client);
@@ -281,9 +281,9 @@ fn client_during_deletion_is_refused_or_served() {
             start.wait();
             std::thread::sleep(Duration::from_micros(round % 80 * 5));
             let chosen = talk.choose("data", true);
-            let requested = WireRequest { command: command::READ, length: 512, ..WireRequest::default() };
+            let request = WireRequest { command: command::READ, length: 512, ..WireRequest::default() };
             let served =
-                chosen.is_ok() && talk.request(Style::Simple, &requested, &[]).is_ok() && talk.chunk(512).is_ok();
+                chosen.is_ok() && talk.request(Style::Simple, &request, &[]).is_ok() && talk.chunk(512).is_ok();
             assert_eq!(chosen.is_ok(), served, "round {round}: a client that was let in was broken off");
             drop(talk);
             (deletion.join().unwrap(), served)

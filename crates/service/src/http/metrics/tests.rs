@@ -87,7 +87,7 @@ fn volumes_of_amazon_have_the_metrics_of_the_ebs_driver() {
         ("volume_queue_length", "3"),
     ] {
         let line = format!("aws_ebs_csi_{name}{labels} {value}");
-        assert!(page.lines().any(|displayed| displayed == line), "no {line} in\n{page}");
+        assert!(page.lines().any(|text| text == line), "no {line} in\n{page}");
     }
     // The other volume is no product of Amazon.
     assert_eq!(page.lines().filter(|line| line.starts_with("aws_ebs_csi_read_ops_total")).count(), 1);
@@ -121,7 +121,7 @@ fn metrics_follow_prometheus_naming() {
         "plimsoll_volume_response_histogram_seconds_count{volume=\"data\",kind=\"read\"} 7",
         "plimsoll_volume_cost_total{volume=\"data\",currency=\"USD\"} 0.004512",
     ] {
-        assert!(page.lines().any(|displayed| displayed == line), "no {line} in\n{page}");
+        assert!(page.lines().any(|text| text == line), "no {line} in\n{page}");
     }
     assert!(page.contains(r#"like="limit(3000) then station(1, \"x\\y\")""#), "{page}");
 }

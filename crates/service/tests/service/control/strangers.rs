@@ -29,9 +29,9 @@ fn missing_token_reveals_nothing() {
             assert_eq!((answer.status, answer.body.as_str()), (401, ""), "{path} {header}");
             assert!(!answer.head.contains("plimsoll") && !answer.head.contains("allow"), "{}", answer.head);
         }
-        let existing = ask(path, &format!("authorization: Bearer {TOKEN}\r\n"));
+        let admitted = ask(path, &format!("authorization: Bearer {TOKEN}\r\n"));
         let expected = if matches!(path, "/nowhere" | "/") { 404 } else { 200 };
-        assert_eq!(existing.status, expected, "{path}");
+        assert_eq!(admitted.status, expected, "{path}");
     }
     let write = serving.send_over_tcp(b"DELETE /v1/volumes/x HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n");
     assert_eq!(write.status, 401);
@@ -107,9 +107,9 @@ fn waiting_authenticated_client_is_not_evicted() {
         })
         .collect();
     let mut holder = connected();
-    let total =
+    let complete_request =
         format!("GET /v1/volumes HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {TOKEN}\r\nconnection: close\r\n\r\n");
-    holder.write_all(total.as_bytes()).unwrap();
+    holder.write_all(complete_request.as_bytes()).unwrap();
     // Connections are accepted in order: a response to a later connection proves that the earlier were accepted.
     let admitted = || assert_eq!(serving.send_over_tcp(b"GET /v1/volumes HTTP/1.1\r\nhost: x\r\n\r\n").status, 401);
     admitted();
