@@ -157,11 +157,11 @@ impl Operation<'_> {
 
     /// Makes the objects durable. Drops those that have ended long ago.
     pub fn commit(&mut self) -> Result<(), Refusal> {
-        let retained = self.cloud.durations.nanos("ended_objects_are_listed");
+        let retention_ns = self.cloud.durations.nanos("ended_objects_are_listed");
         let now_ns = self.now_ns;
         let objects = &mut self.state.objects;
-        objects.ended.retain(|_, ended| now_ns < ended.until_ns.saturating_add(retained));
-        objects.work_requests.retain(|_, request| now_ns < request.until_ns.saturating_add(retained));
+        objects.ended.retain(|_, ended| now_ns < ended.until_ns.saturating_add(retention_ns));
+        objects.work_requests.retain(|_, request| now_ns < request.until_ns.saturating_add(retention_ns));
         durable::replace(&self.cloud.path, &objects.text()).map_err(|error| Refusal {
             kind: plimsoll_service::RefusalKind::Failed,
             message: format!("writing {}: {error}", self.cloud.path.display()),
@@ -171,14 +171,14 @@ impl Operation<'_> {
 
     /// All volumes and snapshots of a provider.
     pub fn volumes(&self, provider: Provider) -> Vec<VolumeEntry> {
-        self.service().glances().into_iter().filter_map(|glance| self.sustained(glance, provider)).collect()
+        self.service().glances().into_iter().filter_map(|glance| self.build_entry(glance, provider)).collect()
     }
 
     /// A volume or snapshot by identifier.
     pub fn find(&mut self, id: &str, provider: Provider) -> Option<VolumeEntry> {
-        let existing = self.state.index.get(id).and_then(|name| self.service().glance(name));
+        let indexed = self.state.index.get(id).and_then(|name| self.service().glance(name));
         if let Some(volume) =
-            existing.and_then(|glance| self.sustained(glance, provider)).filter(|volume| volume.record.id == id)
+            indexed.and_then(|glance| self.build_entry(glance, provider)).filter(|volume| volume.record.id == id)
         {
             return Some(volume);
         }
@@ -193,7 +193,7 @@ impl Operation<'_> {
         found
     }
 
-    fn sustained(&self, glance: VolumeGlance, provider: Provider) -> Option<VolumeEntry> {
+    fn build_entry(&self, glance: VolumeGlance, provider: Provider) -> Option<VolumeEntry> {
         let product = glance.product.as_deref()?;
         let of_product = match product.split('/').next()? {
             "oci" => Provider::Oci,
@@ -223,7 +223,7 @@ impl Operation<'_> {
             Provider::Oci => derived_ocid(kind, self.region(), identity, glance.id),
         };
         let origin = glance.of.as_deref().and_then(|of| self.service().glance(of));
-        let origin = origin.and_then(|origin| self.sustained(origin, provider)).map(|volume| volume.record.id);
+        let origin = origin.and_then(|origin| self.build_entry(origin, provider)).map(|volume| volume.record.id);
         let backup = (!glance.writable).then(|| BackupRecord {
             kind: "FULL".to_owned(),
             of: origin.clone().unwrap_or_default(),
@@ -311,7 +311,7 @@ impl Operation<'_> {
 
     /// The held volume as it is now.
     pub fn again(&self, volume: &VolumeEntry) -> Option<VolumeEntry> {
-        self.sustained(self.service().glance(&volume.glance.name)?, volume.record.provider)
+        self.build_entry(self.service().glance(&volume.glance.name)?, volume.record.provider)
     }
 
     /// A free name of the service that resembles a display name.

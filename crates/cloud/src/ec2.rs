@@ -147,8 +147,8 @@ fn page(query: &Query, set: &'static str, items: Vec<Element>) -> Ec2Result {
         Some(text) => text.parse().map_err(|_| Ec2Error::value("NextToken is no token of a previous answer."))?,
     };
     let more = items.len() > begin.saturating_add(limit);
-    let displayed = items.into_iter().skip(begin).take(limit).collect();
-    let mut elements = vec![Element::set(set, displayed)];
+    let page_items = items.into_iter().skip(begin).take(limit).collect();
+    let mut elements = vec![Element::set(set, page_items)];
     if more {
         elements.push(Element::text("nextToken", (begin + limit).to_string()));
     }

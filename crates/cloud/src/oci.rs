@@ -183,8 +183,8 @@ fn availability_domain(given: Option<String>, operation: &Operation<'_>) -> Resu
 /// An object that has ended and is still shown.
 fn find_ended(operation: &Operation<'_>, collection: &str, id: &str) -> Option<Value> {
     let ended = operation.state.objects.ended.get(id).filter(|ended| ended.collection == collection)?;
-    let retained = operation.cloud.durations.nanos("ended_objects_are_listed");
-    if operation.now_ns >= ended.until_ns.saturating_add(retained) {
+    let retention_ns = operation.cloud.durations.nanos("ended_objects_are_listed");
+    if operation.now_ns >= ended.until_ns.saturating_add(retention_ns) {
         return None;
     }
     let state = if operation.now_ns < ended.until_ns { "TERMINATING" } else { "TERMINATED" };

@@ -101,10 +101,11 @@ pub(super) fn regions(operation: &Operation<'_>, query: &Query) -> Ec2Result {
 pub(super) fn instance_types(operation: &Operation<'_>, query: &Query) -> Ec2Result {
     query.only(&["InstanceType.", "Filter.", "MaxResults", "NextToken"])?;
     query.end_dry_run()?;
-    let (required, filters) = (query.list("InstanceType"), query.filters());
+    let (requested, filters) = (query.list("InstanceType"), query.filters());
     let machines = operation.service().machines("aws");
     let name = |machine: &MachineGlance| machine.shape.name.trim_start_matches("aws/").to_owned();
-    if let Some(unknown) = required.iter().find(|required| !machines.iter().any(|machine| name(machine) == **required))
+    if let Some(unknown) =
+        requested.iter().find(|requested| !machines.iter().any(|machine| name(machine) == **requested))
     {
         let displayed: String = unknown.chars().take(100).collect();
         let message = format!("The following supplied instance types do not exist: [{displayed}]");
@@ -120,7 +121,7 @@ pub(super) fn instance_types(operation: &Operation<'_>, query: &Query) -> Ec2Res
             "vcpu-info.default-vcpus" => Some(shape.vcpus.iter().map(ToString::to_string).collect()),
             _ => None,
         })?;
-        if is_selected && (required.is_empty() || required.contains(&name.as_str())) {
+        if is_selected && (requested.is_empty() || requested.contains(&name.as_str())) {
             items.push(Element::item(type_fields(machine, &name, architecture)));
         }
     }
@@ -183,8 +184,8 @@ pub(super) fn tags(operation: &Operation<'_>, query: &Query) -> Ec2Result {
                 "resource-type" => Some(vec![kind.to_owned()]),
                 "key" => Some(vec![key.clone()]),
                 "value" => Some(vec![value.to_owned()]),
-                name => name.strip_prefix("tag:").map(|required| {
-                    let is_key = required == key;
+                name => name.strip_prefix("tag:").map(|tag_key| {
+                    let is_key = tag_key == key;
                     is_key.then(|| value.to_owned()).into_iter().collect()
                 }),
             })?;
@@ -236,8 +237,8 @@ mod tests {
         assert_eq!(type_fields(&unknown, "x", "x86_64").last(), Some(&Element::new("ebsInfo", Vec::new())));
         let iops = Some(MachineLimit { sustained: 250.0, burst: 11_800.0 });
         let limits = vec![Element::text("baselineIops", 250), Element::text("maximumIops", 11_800)];
-        let existing = MachineGlance { iops, ..unknown };
+        let limited = MachineGlance { iops, ..unknown };
         let ebs = Element::new("ebsInfo", vec![Element::new("ebsOptimizedInfo", limits)]);
-        assert_eq!(type_fields(&existing, "x", "x86_64").last(), Some(&ebs));
+        assert_eq!(type_fields(&limited, "x", "x86_64").last(), Some(&ebs));
     }
 }

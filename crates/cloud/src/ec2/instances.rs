@@ -21,15 +21,15 @@ const ROOT_DEVICE: &str = "/dev/xvda";
 pub(super) fn describe(operation: &mut Operation<'_>, query: &Query) -> Ec2Result {
     query.only(&["InstanceId.", "Filter.", "MaxResults", "NextToken"])?;
     query.end_dry_run()?;
-    let (required, filters) = (query.list("InstanceId"), query.filters());
+    let (requested, filters) = (query.list("InstanceId"), query.filters());
     let instances = operation.instances(Provider::Ec2);
-    if let Some(id) = required.iter().find(|id| !instances.iter().any(|(existing, _)| existing == *id)) {
+    if let Some(id) = requested.iter().find(|id| !instances.iter().any(|(existing, _)| existing == *id)) {
         return Err(Ec2Error::no_instance(id));
     }
     let volumes = operation.volumes(Provider::Ec2);
     let mut items = Vec::new();
     for (id, group) in &instances {
-        let is_wanted = required.is_empty() || required.contains(&id.as_str());
+        let is_wanted = requested.is_empty() || requested.contains(&id.as_str());
         let is_selected = selects(&filters, |name| match name {
             "instance-id" => Some(vec![id.clone()]),
             "instance-state-name" => Some(vec!["running".to_owned()]),
@@ -100,14 +100,14 @@ fn fields(operation: &Operation<'_>, id: &str, group: &GroupGlance, volumes: &[V
 pub(super) fn statuses(operation: &mut Operation<'_>, query: &Query) -> Ec2Result {
     query.only(&["InstanceId.", "Filter.", "IncludeAllInstances", "MaxResults", "NextToken"])?;
     query.end_dry_run()?;
-    let (required, filters) = (query.list("InstanceId"), query.filters());
+    let (requested, filters) = (query.list("InstanceId"), query.filters());
     let instances = operation.instances(Provider::Ec2);
-    if let Some(id) = required.iter().find(|id| !instances.iter().any(|(existing, _)| existing == *id)) {
+    if let Some(id) = requested.iter().find(|id| !instances.iter().any(|(existing, _)| existing == *id)) {
         return Err(Ec2Error::no_instance(id));
     }
     let zone = operation.zones().into_iter().next().unwrap_or_default();
     let mut items = Vec::new();
-    for (id, _) in instances.iter().filter(|(id, _)| required.is_empty() || required.contains(&id.as_str())) {
+    for (id, _) in instances.iter().filter(|(id, _)| requested.is_empty() || requested.contains(&id.as_str())) {
         let is_selected = selects(&filters, |name| match name {
             "availability-zone" => Some(vec![zone.clone()]),
             "instance-state-name" => Some(vec!["running".to_owned()]),

@@ -90,13 +90,11 @@ impl Query {
         (1..=LIST_MAX).map_while(tag).collect()
     }
 
-    /// Refuses parameters that an action does not have. `existing` are names, or beginnings of names that end in a dot.
-    pub fn only(&self, existing: &[&str]) -> Result<(), Ec2Error> {
+    /// Refuses parameters that an action does not have. `defined` are names, or beginnings of names that end in a dot.
+    pub fn only(&self, defined: &[&str]) -> Result<(), Ec2Error> {
         let is_known = |key: &str| {
             EVERYWHERE.contains(&key)
-                || existing
-                    .iter()
-                    .any(|existing| *existing == key || (existing.ends_with('.') && key.starts_with(existing)))
+                || defined.iter().any(|defined| *defined == key || (defined.ends_with('.') && key.starts_with(defined)))
         };
         if let Some((key, _)) = self.pairs.iter().find(|(key, _)| !is_known(key)) {
             let displayed: String = key.chars().take(100).collect();
@@ -126,7 +124,7 @@ pub(super) fn selects<'v>(
             let displayed: String = name.chars().take(100).collect();
             return Err(Ec2Error::value(format!("The filter '{displayed}' is invalid")));
         };
-        if !values.iter().any(|required| present.iter().any(|value| matches(required, value))) {
+        if !values.iter().any(|pattern| present.iter().any(|value| matches(pattern, value))) {
             return Ok(false);
         }
     }

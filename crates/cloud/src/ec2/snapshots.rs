@@ -86,8 +86,8 @@ pub(super) fn create_several(operation: &mut Operation<'_>, query: &Query) -> Ec
         }
         (of, record)
     };
-    let required: Vec<(VolumeEntry, VolumeRecord)> = volumes.into_iter().map(with_record).collect();
-    let taken = take(operation, &required)?;
+    let sources: Vec<(VolumeEntry, VolumeRecord)> = volumes.into_iter().map(with_record).collect();
+    let taken = take(operation, &sources)?;
     let items = taken.iter().map(|volume| Element::item(fields(operation, volume, "state")));
     Ok(vec![Element::set("snapshotSet", items.collect())])
 }
@@ -143,26 +143,26 @@ fn new_record(operation: &Operation<'_>, query: &Query, of: &VolumeEntry) -> Vol
 }
 
 /// Takes snapshots at the same moment.
-fn take(operation: &mut Operation<'_>, required: &[(VolumeEntry, VolumeRecord)]) -> Result<Vec<VolumeEntry>, Ec2Error> {
+fn take(operation: &mut Operation<'_>, sources: &[(VolumeEntry, VolumeRecord)]) -> Result<Vec<VolumeEntry>, Ec2Error> {
     let snapshot = |(of, record): &(VolumeEntry, VolumeRecord)| Snapshot {
         of: of.glance.name.clone(),
         name: operation.free_name(&record.id, "snapshot"),
         tags: tags(record),
     };
-    let snapshots: Vec<Snapshot> = required.iter().map(snapshot).collect();
+    let snapshots: Vec<Snapshot> = sources.iter().map(snapshot).collect();
     operation.service().snapshot_all(&snapshots)?;
-    required.iter().map(|(_, record)| find(operation, &record.id)).collect()
+    sources.iter().map(|(_, record)| find(operation, &record.id)).collect()
 }
 
 /// `DescribeSnapshots`.
 pub(super) fn describe(operation: &mut Operation<'_>, query: &Query) -> Ec2Result {
     query.only(&["SnapshotId.", "Filter.", "Owner.", "RestorableBy.", "MaxResults", "NextToken"])?;
     query.end_dry_run()?;
-    let (required, filters) = (query.list("SnapshotId"), query.filters());
+    let (requested, filters) = (query.list("SnapshotId"), query.filters());
     if query.list("Owner").iter().any(|owner| !["self", OWNER].contains(owner)) {
         return page(query, "snapshotSet", Vec::new());
     }
-    let snapshots = match required.as_slice() {
+    let snapshots = match requested.as_slice() {
         [] => operation.volumes(Provider::Ec2).into_iter().filter(|volume| !volume.glance.writable).collect(),
         ids => ids.iter().map(|id| find(operation, id)).collect::<Result<Vec<VolumeEntry>, Ec2Error>>()?,
     };
@@ -205,7 +205,7 @@ pub(super) fn remove_tags(operation: &mut Operation<'_>, query: &Query) -> Ec2Re
     let selectors = query.tag_selectors("Tag");
     let is_selected = |key: &str, value: &Value| match selectors.as_slice() {
         [] => !key.starts_with("aws:"),
-        all => all.iter().any(|(name, required)| *name == key && required.is_none_or(|required| value == required)),
+        all => all.iter().any(|(name, expected)| *name == key && expected.is_none_or(|expected| value == expected)),
     };
     change_tags(operation, query, |tags| tags.retain(|key, value| !is_selected(key, value)))
 }

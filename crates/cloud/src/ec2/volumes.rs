@@ -231,8 +231,8 @@ pub(super) fn describe(operation: &mut Operation<'_>, query: &Query) -> Ec2Resul
     query.only(&["VolumeId.", "Filter.", "MaxResults", "NextToken"])?;
     query.end_dry_run()?;
     let filters = query.filters();
-    let required = query.list("VolumeId");
-    let volumes = match required.as_slice() {
+    let requested = query.list("VolumeId");
+    let volumes = match requested.as_slice() {
         [] => operation.volumes(Provider::Ec2).into_iter().filter(|volume| volume.glance.writable).collect(),
         ids => ids.iter().map(|id| find(operation, id)).collect::<Result<Vec<VolumeEntry>, Ec2Error>>()?,
     };
@@ -361,7 +361,7 @@ pub(super) fn detach(operation: &mut Operation<'_>, query: &Query) -> Ec2Result 
     };
     let named = [("InstanceId", &present.instance_id), ("Device", &present.device)];
     for (name, value) in named {
-        if query.get(name).is_some_and(|required| required != value) {
+        if query.get(name).is_some_and(|given| given != value) {
             let message = format!("The volume '{id}' is attached to {} as {}.", present.instance_id, present.device);
             return Err(Ec2Error::new("InvalidAttachment.NotFound", message));
         }

@@ -56,7 +56,7 @@ impl Zone {
 
     /// Values of a filter; `None` for an unknown filter.
     fn values(&self, filter: &str) -> Option<Vec<String>> {
-        let field = self.0.iter().find(|(_, existing, _)| *existing == filter);
+        let field = self.0.iter().find(|(_, name, _)| *name == filter);
         field.map(|(.., value)| value.iter().cloned().collect())
     }
 

@@ -110,8 +110,8 @@ pub(crate) fn attachment_views(operation: &Operation<'_>) -> Vec<Value> {
 }
 
 fn is_kept(operation: &Operation<'_>, attachment: &AttachmentRecord) -> bool {
-    let retained = operation.cloud.durations.nanos("ended_objects_are_listed");
-    attachment.ended_ns.is_none_or(|ended| operation.now_ns < ended.saturating_add(retained))
+    let retention_ns = operation.cloud.durations.nanos("ended_objects_are_listed");
+    attachment.ended_ns.is_none_or(|ended| operation.now_ns < ended.saturating_add(retention_ns))
 }
 
 /// An attachment as clients see it.
@@ -314,7 +314,7 @@ fn set_kind(operation: &Operation<'_>, name: &str, kind: &str) -> Result<(), Oci
 fn free_device(
     operation: &Operation<'_>,
     group: &GroupGlance,
-    required: Option<String>,
+    requested: Option<String>,
     is_boot: bool,
 ) -> Result<String, OciError> {
     let used = devices_in_use(operation, &group.name);
@@ -325,7 +325,7 @@ fn free_device(
     if is_boot {
         return Ok("/dev/oracleoci/oraclevda".to_owned());
     }
-    match required {
+    match requested {
         None => Ok(String::new()),
         Some(device) if !devices().contains(&device) => {
             let message = format!("device {device}: the list of devices of the instance has the valid names");

@@ -131,7 +131,7 @@ pub(super) fn list(operation: &Operation<'_>, request: &Request) -> OciResult {
     let mut views = Vec::new();
     for volume in volumes.iter().filter(|volume| is_of_namespace && is_wanted(&volume.record.id)) {
         let mut metrics = METRICS.map(|(name, ..)| name).to_vec();
-        metrics.retain(|name| details.name.as_ref().is_none_or(|required| required == name));
+        metrics.retain(|name| details.name.as_ref().is_none_or(|requested| requested == name));
         views.extend(metrics.into_iter().map(|name| metric_view(volume, name, &group_by)));
     }
     let key = |view: &Value| format!("{}\n{}\n{}", view["name"], view["dimensions"], view["compartmentId"]);

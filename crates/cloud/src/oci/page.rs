@@ -57,10 +57,10 @@ pub(super) enum SortOrder {
 pub(super) fn page(request: &Request, views: Vec<Value>, compartment: Compartment) -> Result<Reply, OciError> {
     let is_of_compartments = request.segments.get(1).is_some_and(|collection| collection == "compartments");
     for (name, _) in &request.query {
-        let existing = FILTERS.iter().any(|(filter, _)| filter == name)
+        let is_defined = FILTERS.iter().any(|(filter, _)| filter == name)
             || OTHERS.contains(&name.as_str())
             || (is_of_compartments && OF_COMPARTMENTS.contains(&name.as_str()));
-        if !existing {
+        if !is_defined {
             return Err(OciError::invalid(format!("unknown query parameter {name}")));
         }
     }
@@ -106,9 +106,9 @@ pub(super) fn sorted_page(
         Some(token) => after(&views, token, order, &key)?,
     };
     let more = views.len() > begin.saturating_add(limit);
-    let displayed: Vec<Value> = views.into_iter().skip(begin).take(limit).collect();
-    let next = displayed.last().filter(|_| more).map(|last| URL_SAFE_NO_PAD.encode(key(last)));
-    let reply = Reply::json(hyper::StatusCode::OK, &Value::Array(displayed));
+    let page_views: Vec<Value> = views.into_iter().skip(begin).take(limit).collect();
+    let next = page_views.last().filter(|_| more).map(|last| URL_SAFE_NO_PAD.encode(key(last)));
+    let reply = Reply::json(hyper::StatusCode::OK, &Value::Array(page_views));
     Ok(match next {
         Some(token) => reply.with("opc-next-page", token),
         None => reply,
@@ -151,7 +151,7 @@ fn is_selected(request: &Request, view: &Value) -> bool {
         (None, _) => true,
         // Views without these, such as those of shapes and backup policies, are of all compartments and domains.
         (Some(_), None) => ["compartmentId", "availabilityDomain"].contains(parameter),
-        (Some(required), Some(value)) => value.as_str() == Some(required),
+        (Some(expected), Some(value)) => value.as_str() == Some(expected),
     })
 }
 

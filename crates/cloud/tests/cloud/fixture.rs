@@ -294,7 +294,7 @@ pub fn read_reply(stream: &mut impl BufRead) -> Reply {
 impl Reply {
     pub fn header(&self, name: &str) -> Option<&str> {
         let lines = self.head.lines().filter_map(|line| line.split_once(": "));
-        lines.filter(|(existing, _)| existing.eq_ignore_ascii_case(name)).map(|(_, value)| value).next()
+        lines.filter(|(field, _)| field.eq_ignore_ascii_case(name)).map(|(_, value)| value).next()
     }
 
     /// Status and code of an error.
