@@ -60,7 +60,7 @@ fn main() {
     let words: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with("--")).collect();
     let seeds = parse_seeds(words.first().map_or("100", String::as_str));
     let efforts = words.get(1).map_or("quick,default", String::as_str);
-    let required = |name: &str| words.len() < 3 || words[2..].iter().any(|word| name.contains(word.as_str()));
+    let is_selected = |name: &str| words.len() < 3 || words[2..].iter().any(|word| name.contains(word.as_str()));
     let efforts: Vec<Effort> = efforts
         .split(',')
         .map(|word| match word {
@@ -73,7 +73,7 @@ fn main() {
         "| model (truth) | disturbance | effort | bias % | sd % | half width % | covers % | false alarms % | of 3 and 3 % | power at 10/20/30 % | refused |",
     );
     print("|-|-|-|-|-|-|-|-|-|-|-|");
-    for (name, model, limit_ms) in MODELS.into_iter().filter(|(name, ..)| required(name)) {
+    for (name, model, limit_ms) in MODELS.into_iter().filter(|(name, ..)| is_selected(name)) {
         for (disturbance, change) in disturbances() {
             // A burst allowance is itself a disturbance.
             if name == "burst" && disturbance != "none" {

@@ -62,18 +62,18 @@ fn together(slots: &[&Run], objective: Option<Objective>) -> Run {
 
 /// Share of each binding limit, weighted by operations.
 fn bound_by(slots: &[&Run]) -> Vec<(String, f64)> {
-    let mut sustained: Vec<(String, f64)> = Vec::new();
+    let mut shares: Vec<(String, f64)> = Vec::new();
     let all: f64 = slots.iter().map(|slot| slot.total.operations() as f64).sum();
     for slot in slots {
         let weight = slot.total.operations() as f64 / all.max(1.0);
         for (name, share) in &slot.bound_by {
-            match sustained.iter_mut().find(|(existing, _)| existing == name) {
+            match shares.iter_mut().find(|(existing, _)| existing == name) {
                 Some((_, sum)) => *sum += share * weight,
-                None => sustained.push((name.clone(), share * weight)),
+                None => shares.push((name.clone(), share * weight)),
             }
         }
     }
-    sustained
+    shares
 }
 
 fn figures(slots: &[&Run], objective: Option<Objective>) -> Figures {
@@ -118,10 +118,10 @@ fn measured(slots: &[&Run], objective: &Objective) -> Option<Estimate> {
 }
 
 /// Converts each slot to a slice.
-fn slices(slots: &[&Run], required: impl Fn(plimsoll_units::Kind) -> bool) -> Vec<Slice> {
+fn slices(slots: &[&Run], is_selected: impl Fn(plimsoll_units::Kind) -> bool) -> Vec<Slice> {
     let mut start = Instant::ZERO;
     let slice = |slot: &&Run| {
-        let tally: Tally = slot.total.only(|counter| required(counter.kind));
+        let tally: Tally = slot.total.only(|counter| is_selected(counter.kind));
         let slice = Slice { start, span: slot.span, tally };
         start += slot.span;
         slice

@@ -304,8 +304,8 @@ fn judge_overall(overall: &[Change], points: &[Change]) -> Verdict {
     let others = overall.iter().filter(|change| change.quantity == Quantity::LoadLine || points.is_empty());
     let others: Vec<&Change> = others.filter(comparable).collect();
     let decisive = |change: &Change, direction: &Verdict| {
-        let max = change.quantity == Quantity::MostIops && change.verdict == *direction;
-        max && !(1.0 / DECISIVE..=DECISIVE).contains(&change.ratio.value)
+        let is_peak = change.quantity == Quantity::MostIops && change.verdict == *direction;
+        is_peak && !(1.0 / DECISIVE..=DECISIVE).contains(&change.ratio.value)
     };
     let supports = |direction: &Verdict| {
         if overall.iter().any(|change| decisive(change, direction)) {

@@ -85,9 +85,9 @@ impl Thirds {
     fn of(pieces: &[ReducedSlice], third: usize, of: fn(&[ReducedSlice]) -> f64) -> Self {
         let n = pieces.len();
         let values: Vec<f64> = batch::cuts(n, 3 * third).map(|range| of(&pieces[range])).collect();
-        let total = |part: usize| of(&pieces[part * n / 3..(part + 1) * n / 3]);
+        let part_value = |part: usize| of(&pieces[part * n / 3..(part + 1) * n / 3]);
         let apart = ranks::signed(&values[..third], &values[2 * third..]);
-        Self { first: total(0), middle: total(1), last: total(2), apart }
+        Self { first: part_value(0), middle: part_value(1), last: part_value(2), apart }
     }
 
     /// Relative change from the first third to the last, if significant.

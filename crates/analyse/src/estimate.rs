@@ -514,10 +514,10 @@ fn undisturbed_lateness(slots: &[LoadSlot], objective: Objective) -> Span {
     median_lateness(slots, |slot| !is_disturbed(slot, &objective))
 }
 
-fn median_lateness(slots: &[LoadSlot], required: impl Fn(&LoadSlot) -> bool) -> Span {
+fn median_lateness(slots: &[LoadSlot], is_selected: impl Fn(&LoadSlot) -> bool) -> Span {
     let mut each: Vec<Span> = slots
         .iter()
-        .filter(|slot| is_counted(slot) && required(slot))
+        .filter(|slot| is_counted(slot) && is_selected(slot))
         .map(|slot| slot.lateness.quantile(0.99).unwrap_or_default())
         .collect();
     each.sort_unstable();

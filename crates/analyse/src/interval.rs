@@ -97,8 +97,8 @@ impl Distribution {
         let counts: Vec<_> = batches.iter().map(|bins| bins.count as f64).collect();
         let half = half_width(&above, &counts);
         // Half an operation before the longest, beyond which the distribution is unknown.
-        let existing = quantile + half < 1.0 - 0.5 / count && quantile > half;
-        if existing { self.rank(quantile - half).zip(self.rank(quantile + half)) } else { None }
+        let is_bounded = quantile + half < 1.0 - 0.5 / count && quantile > half;
+        if is_bounded { self.rank(quantile - half).zip(self.rank(quantile + half)) } else { None }
     }
 
     fn rank(&self, share: f64) -> Option<f64> {

@@ -51,9 +51,9 @@ pub(crate) fn offered_size(pace: Pace) -> f64 {
     }
 }
 
-fn standings(runs: &[Run], objective: Objective, required: impl Fn(Pace) -> bool) -> Vec<Standing> {
+fn standings(runs: &[Run], objective: Objective, is_selected: impl Fn(Pace) -> bool) -> Vec<Standing> {
     let mut groups: Vec<(Pace, Vec<&Run>)> = Vec::new();
-    for run in runs.iter().filter(|run| required(run.offered) && run.figures.iops.value > 0.0) {
+    for run in runs.iter().filter(|run| is_selected(run.offered) && run.figures.iops.value > 0.0) {
         match groups.iter_mut().find(|(pace, _)| *pace == run.offered) {
             Some((_, group)) => group.push(run),
             None => groups.push((run.offered, vec![run])),
@@ -111,7 +111,7 @@ pub(crate) fn measure_objective(run: &Run, objective: Objective) -> Option<Estim
     if own.is_some() {
         return own;
     }
-    let retained = match objective.measure {
+    let estimate = match objective.measure {
         _ if objective.over != Scope::All => return scoped(run, objective),
         Measure::Mean => figures.mean_ns,
         Measure::Quantile(0.5) => figures.p50_ns,
@@ -119,7 +119,7 @@ pub(crate) fn measure_objective(run: &Run, objective: Objective) -> Option<Estim
         Measure::Quantile(0.999) => figures.p999_ns,
         Measure::Quantile(_) => return scoped(run, objective),
     };
-    (retained.value > 0.0).then_some(retained)
+    (estimate.value > 0.0).then_some(estimate)
 }
 
 /// The objective's measure over the operations in its scope, from the run's series; from its counts without an interval
@@ -153,11 +153,11 @@ pub(crate) fn pooled(estimates: &[(Estimate, f64)]) -> Option<Estimate> {
     let squares = estimates.iter().map(|(estimate, weight)| weight * (estimate.value - value).powi(2)).sum::<f64>();
     let spread = interval::student(estimates.len() - 1) * (squares / weight / (n - 1.0)).sqrt();
     let scatter = if estimates.len() < 3 { 0.0 } else { spread };
-    let existing =
+    let intervals =
         || estimates.iter().filter_map(|(e, w)| e.interval.map(|(low, high)| (e.value - low, high - e.value, *w)));
-    let known_weight: f64 = existing().map(|(_, _, weight)| weight).sum();
+    let known_weight: f64 = intervals().map(|(_, _, weight)| weight).sum();
     let half = |of: fn(&(f64, f64, f64)) -> f64| {
-        let own = existing().map(|side| (of(&side) * side.2).powi(2)).sum::<f64>().sqrt() / known_weight;
+        let own = intervals().map(|side| (of(&side) * side.2).powi(2)).sum::<f64>().sqrt() / known_weight;
         if known_weight > 0.0 { own.max(scatter) } else { scatter }
     };
     let interval =

@@ -169,9 +169,9 @@ pub fn settle_slot(series: &[Slice], options: &Settle) -> Settled {
 fn offered_slices(series: &[Slice], offered_span: Span) -> &[Slice] {
     let end = Instant::ZERO + offered_span;
     let within = |slice: &Slice| slice.start + (slice.span - slice.span / 20) <= end;
-    let total = series.iter().take_while(|slice| slice.start < end && within(slice)).count();
+    let complete = series.iter().take_while(|slice| slice.start < end && within(slice)).count();
     let begun = series.iter().take_while(|slice| slice.start < end).count();
-    &series[..if total == 0 { begun } else { total }]
+    &series[..if complete == 0 { begun } else { complete }]
 }
 
 fn compute_figures(pieces: &[ReducedSlice], drained: &[ReducedSlice], objective: Option<&Objective>) -> Figures {

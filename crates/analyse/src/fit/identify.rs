@@ -24,11 +24,11 @@ pub(super) fn parameters(best: &Candidate, points: &[FitPoint], ranges: Option<&
         let open = open_side(best, points, index);
         let value = best.numbers[index];
         let identified = open.is_none();
-        let total = best.shape.counts() == Some(index);
-        let outward = |(low, high): (f64, f64)| if total { (low.floor(), high.ceil()) } else { (low, high) };
+        let is_integer = best.shape.counts() == Some(index);
+        let outward = |(low, high): (f64, f64)| if is_integer { (low.floor(), high.ceil()) } else { (low, high) };
         Parameter {
             name: meaning.name.into(),
-            value: if total { value.round() } else { value },
+            value: if is_integer { value.round() } else { value },
             unit: meaning.unit,
             interval: ranges.filter(|_| identified).map(|ranges| outward(ranges[index])),
             identified,

@@ -202,8 +202,8 @@ fn half_width(estimate: &Estimate) -> Option<f64> {
 }
 
 fn kinds(total: &Tally) -> Option<(f64, f64)> {
-    let mean = |required: fn(Kind) -> bool| {
-        let counters = total.0.iter().filter(|counter| required(counter.kind));
+    let mean = |is_selected: fn(Kind) -> bool| {
+        let counters = total.0.iter().filter(|counter| is_selected(counter.kind));
         let (count, sum_ns) = counters.fold((0, 0), |sum, c| (sum.0 + c.response.count, sum.1 + c.response.sum_ns));
         (count >= 100).then(|| sum_ns as f64 / count as f64)
     };

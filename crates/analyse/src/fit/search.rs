@@ -88,8 +88,8 @@ pub(super) fn search(shape: ModelShape, points: &[FitPoint]) -> ShapeParameters 
     let Some(count) = shape.counts() else { return best.1 };
     // Counts are rounded, so the simplex search is flat between them.
     for _ in 0..ROUNDS {
-        let total = best.1[count].round().max(1.0);
-        let others = [total - 1.0, total + 1.0, (total * 0.75).round(), (total * 1.33).round()];
+        let rounded = best.1[count].round().max(1.0);
+        let others = [rounded - 1.0, rounded + 1.0, (rounded * 0.75).round(), (rounded * 1.33).round()];
         let at = |number: f64| {
             let start: ShapeParameters = with(&best.1, count, number);
             priced(adjust_but(shape, &start, points, QUICK, Some(count)))
@@ -121,19 +121,19 @@ pub(super) fn adjust_but(
     start: &[f64],
     points: &[FitPoint],
     evaluations: u32,
-    retained: Option<usize>,
+    fixed: Option<usize>,
 ) -> ShapeParameters {
-    let free: Vec<usize> = (0..start.len()).filter(|index| Some(*index) != retained).collect();
-    let total = |logs: &[f64]| {
+    let free: Vec<usize> = (0..start.len()).filter(|index| Some(*index) != fixed).collect();
+    let expand = |logs: &[f64]| {
         let mut numbers = start.to_vec();
         for (index, log) in free.iter().zip(logs) {
             numbers[*index] = log.exp();
         }
         numbers
     };
-    let cost = |logs: &[f64]| loss(shape, &total(logs), points);
+    let cost = |logs: &[f64]| loss(shape, &expand(logs), points);
     let from: Vec<f64> = free.iter().map(|index| start[*index].max(1e-6).ln()).collect();
-    total(&simplex(&cost, from, evaluations))
+    expand(&simplex(&cost, from, evaluations))
 }
 
 /// Simplex search from `from`, with initial steps of 0.3.

@@ -191,8 +191,8 @@ impl Passes {
         self.rng.shuffle(&mut rungs);
         let cost: f64 = rungs.iter().map(|rung| self.cost(*rung, objective)).sum();
         // Without a line there is no load to hold.
-        let sustained = if has_enough_undisturbed(slots, objective) { self.plan.hold } else { 0.0 };
-        if spent_s + BEGUN * cost <= self.budget_s * (1.0 - sustained) && self.pass < MAX_PASSES {
+        let hold_share = if has_enough_undisturbed(slots, objective) { self.plan.hold } else { 0.0 };
+        if spent_s + BEGUN * cost <= self.budget_s * (1.0 - hold_share) && self.pass < MAX_PASSES {
             // Where the host prevents a line, closed loads have the answer: every second pass is theirs.
             if self.pass % 2 == 1 && is_mostly_disturbed(slots, objective) {
                 self.issue_closed(slots, objective);
@@ -211,26 +211,26 @@ impl Passes {
     /// failure, as a neighbour may have interfered, then descends: to the completed rate, or by three rungs.
     fn hold(&mut self, slots: &[LoadSlot], objective: Objective, spent_s: f64, line: i32) {
         let window = self.plan.window.as_secs_f64();
-        let sustained = ((HELD * self.budget_s / window) as u64).max(MIN_WINDOWS) as f64 * window;
+        let hold_s = ((HELD * self.budget_s / window) as u64).max(MIN_WINDOWS) as f64 * window;
         let soak = (SOAK * self.budget_s).max(2.0 * window);
         let left = self.budget_s * (1.0 + self.plan.overrun) - spent_s;
         let all = find_holds(slots, objective);
-        let created: Vec<_> = all.iter().filter(|hold| hold.is_telling()).collect();
-        let next = match &created[..] {
+        let telling: Vec<_> = all.iter().filter(|hold| hold.is_telling()).collect();
+        let next = match &telling[..] {
             [] | [_] => line,
             [.., last] => (rung(last.x.exp()) - HOLD_STEP).min(rung_below(last.completed)),
         };
-        let lasts = created.last().is_some_and(|hold| hold.lasts);
+        let lasts = telling.last().is_some_and(|hold| hold.lasts);
         let is_over = self.pass > MAX_HOLDS || self.pass as usize > all.len();
         // A single failure may be caused by a neighbour: a second hold is always made.
-        if lasts || is_over || (all.len() > 1 && left < sustained + soak) {
+        if lasts || is_over || (all.len() > 1 && left < hold_s + soak) {
             self.stage = PassStage::Done;
             return;
         }
         let depth = SOAK_DEPTH.min(self.max_depth);
         let soaking = (Purpose::Soak, SlotRole::Soak);
         self.queue.push_back(point(Pace::Closed { depth }, soak, 0.1 * soak, soaking, self.pass));
-        self.queue.push_back(point(self.pace(next), sustained, 0.0, (Purpose::Hold, SlotRole::Hold), self.pass));
+        self.queue.push_back(point(self.pace(next), hold_s, 0.0, (Purpose::Hold, SlotRole::Hold), self.pass));
         self.pass += 1;
     }
 

@@ -10,8 +10,8 @@ use crate::toy;
 /// Coverage of the available intervals, and the share of runs with an interval.
 fn coverage(runs: &[Vec<Slice>], truth: f64, estimate: impl Fn(&[Slice]) -> Option<Estimate>) -> (f64, f64) {
     let intervals: Vec<_> = runs.iter().filter_map(|run| estimate(run)?.interval).collect();
-    let sustained = intervals.iter().filter(|(low, high)| *low <= truth && truth <= *high).count() as f64;
-    (sustained / intervals.len() as f64, intervals.len() as f64 / runs.len() as f64)
+    let covered = intervals.iter().filter(|(low, high)| *low <= truth && truth <= *high).count() as f64;
+    (covered / intervals.len() as f64, intervals.len() as f64 / runs.len() as f64)
 }
 
 fn p99(series: &[Slice]) -> Option<Estimate> {
@@ -23,14 +23,14 @@ fn check(load: f64, operations: usize, runs: u64) {
     let span = span_of(operations, load);
     let all: Vec<_> =
         (0..runs).map(|seed| toy::single_server(&mut Rng::with_seed(seed), load, operations, span)).collect();
-    let (sustained, given) = coverage(&all, mean_ns, interval::mean);
-    assert!(sustained >= 0.88 && given > 0.99, "mean at load {load}: {sustained} of {given}");
+    let (covered, given) = coverage(&all, mean_ns, interval::mean);
+    assert!(covered >= 0.88 && given > 0.99, "mean at load {load}: {covered} of {given}");
     let p99_ns = mean_ns * 100f64.ln();
-    let (sustained, given) = coverage(&all, p99_ns, p99);
-    assert!(sustained >= 0.85 && given > 0.5, "p99 at load {load}: {sustained} of {given}");
+    let (covered, given) = coverage(&all, p99_ns, p99);
+    assert!(covered >= 0.85 && given > 0.5, "p99 at load {load}: {covered} of {given}");
     let iops = load * 1e3;
-    let (sustained, given) = coverage(&all, iops, interval::iops);
-    assert!(sustained >= 0.88 && given > 0.99, "IOPS at load {load}: {sustained} of {given}");
+    let (covered, given) = coverage(&all, iops, interval::iops);
+    assert!(covered >= 0.88 && given > 0.99, "IOPS at load {load}: {covered} of {given}");
 }
 
 /// Slice length for a hundred slices per run.
@@ -52,8 +52,8 @@ fn coverage_on_a_queue_at_four_fifths_load() {
 fn coverage_with_few_independent_operations() {
     let series = |seed| toy::series(&mut Rng::with_seed(seed), Span::from_millis(100), [(300.0, 1e6); 40]);
     let all: Vec<_> = (0..200).map(series).collect();
-    let (sustained, given) = coverage(&all, 1e6 * 100f64.ln(), p99);
-    assert!(sustained >= 0.92 && given >= 0.95, "{sustained} of {given}");
+    let (covered, given) = coverage(&all, 1e6 * 100f64.ln(), p99);
+    assert!(covered >= 0.92 && given >= 0.95, "{covered} of {given}");
 }
 
 #[test]

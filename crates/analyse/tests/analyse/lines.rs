@@ -95,7 +95,7 @@ fn slower(times: f64) -> Model {
 fn equal_storage_differs_in_no_comparison_and_slower_storage_does() {
     const PAIRS: u64 = 4;
     let run = |times: f64, seed: u64| measured(slower(times), &plan(Effort::Default, Some(objective()), seed), seed).0;
-    let mut displayed = 0;
+    let mut detected = 0;
     for seed in 0..PAIRS {
         let (a, same, slow) = (run(1.0, 3 * seed), run(1.0, 3 * seed + 1), run(1.35, 3 * seed + 2));
         let turns = |a: &[_], b: &[_]| compare_interleaved(a, b, objective()).map(|line| line.verdict());
@@ -107,10 +107,10 @@ fn equal_storage_differs_in_no_comparison_and_slower_storage_does() {
         if let (Ok(same), Ok(slow)) = (single(&same), single(&slow)) {
             assert_eq!(same, Verdict::NoRealChange, "pair {seed}");
             assert_ne!(slow, Verdict::Better, "pair {seed}");
-            displayed += u64::from(slow == Verdict::Worse);
+            detected += u64::from(slow == Verdict::Worse);
         }
     }
-    assert!(displayed * 2 >= PAIRS, "single runs show the difference in {displayed} of {PAIRS} pairs");
+    assert!(detected * 2 >= PAIRS, "single runs show the difference in {detected} of {PAIRS} pairs");
     assert!(compare_interleaved(&run(1.0, 1)[..8], &run(1.0, 2)[..8], objective()).is_err());
 }
 

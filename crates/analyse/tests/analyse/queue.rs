@@ -145,9 +145,11 @@ impl Queue {
         if let Some((deviation, constant)) = self.model.drift {
             let (value, at) = self.drifted;
             if t > at + 0.02 {
-                let retained = (-(t - at) / constant).exp();
-                self.drifted =
-                    (retained * value + deviation * (1.0 - retained * retained).sqrt() * normal(&mut self.rng), t);
+                let correlation = (-(t - at) / constant).exp();
+                self.drifted = (
+                    correlation * value + deviation * (1.0 - correlation * correlation).sqrt() * normal(&mut self.rng),
+                    t,
+                );
             }
             factor *= self.drifted.0.exp();
         }
