@@ -210,11 +210,11 @@ mod tests {
     #[test]
     fn process_outlives_starting_thread_and_ends_on_drop() {
         let Some(command) = sleeping("1000") else { return };
-        let retained = std::thread::spawn(|| ServerProcess::start(command).unwrap()).join().unwrap();
+        let process = std::thread::spawn(|| ServerProcess::start(command).unwrap()).join().unwrap();
         std::thread::sleep(Duration::from_millis(50));
-        assert!(retained.runs() && alive(retained.pid()));
-        let pid = retained.pid();
-        drop(retained);
+        assert!(process.runs() && alive(process.pid()));
+        let pid = process.pid();
+        drop(process);
         assert!(!alive(pid));
     }
 

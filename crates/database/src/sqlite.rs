@@ -103,7 +103,7 @@ impl Setup {
 
     /// Last value of a pragma.
     fn pragma(&self, name: &str) -> Option<&str> {
-        self.pragmas.iter().rev().find_map(|(existing, value)| (existing == name).then_some(value.as_str()))
+        self.pragmas.iter().rev().find_map(|(key, value)| (key == name).then_some(value.as_str()))
     }
 
     /// Opens a configured connection.
@@ -143,9 +143,9 @@ impl Setup {
             ("mmap_size", read_pragma(connection, "mmap_size")?.to_string()),
             ("processor time", "the client's: there is no server".into()),
         ];
-        let retained =
+        let is_other =
             |name: &String| !["journal_mode", "synchronous", "cache_size", "mmap_size"].contains(&name.as_str());
-        let others = self.pragmas.iter().filter(|(name, _)| retained(name)).cloned();
+        let others = self.pragmas.iter().filter(|(name, _)| is_other(name)).cloned();
         Ok(DatabaseAbout {
             system: System::Sqlite.name().into(),
             version: rusqlite::version().into(),
@@ -260,6 +260,6 @@ fn text(connection: &Connection, pragma: &str) -> rusqlite::Result<String> {
 
 /// Absolute path of the directory of a file.
 fn folder(file: &std::path::Path) -> Option<String> {
-    let total = file.canonicalize().ok()?;
-    Some(total.parent()?.display().to_string())
+    let absolute = file.canonicalize().ok()?;
+    Some(absolute.parent()?.display().to_string())
 }

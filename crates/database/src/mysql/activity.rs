@@ -17,7 +17,7 @@ impl SessionActivity {
         let idle = command == "Sleep";
         let state = state.to_lowercase();
         let commits = state.contains("commit");
-        let existing = match (thread, call) {
+        let recognized = match (thread, call) {
             (Some(Thread::Runs), _) => Some(Spent::Processor),
             (Some(Thread::Reads), _) | (None, "read") => Some(Spent::Reading),
             (Some(Thread::Flushes), _) | (None, "sync") => Some(Spent::Committing),
@@ -35,7 +35,7 @@ impl SessionActivity {
             _ => None,
         };
         let waits = if thread.is_some() { Spent::Internal } else { Spent::Processor };
-        Self { activity: existing.unwrap_or(waits), may_be_locked: existing.is_none() }
+        Self { activity: recognized.unwrap_or(waits), may_be_locked: recognized.is_none() }
     }
 
     pub(super) const fn may_be_locked(self) -> bool {

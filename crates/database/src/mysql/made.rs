@@ -42,7 +42,7 @@ const MAX_LOG_LINES: usize = 4;
 
 /// A running server and its folders. Fields are dropped in declaration order.
 pub(super) struct MySqlServer {
-    retained: Option<ServerProcess>,
+    running: Option<ServerProcess>,
     socket: PrivateFolder,
     data: PrivateFolder,
     /// Of the redo log, if on storage of its own.
@@ -64,8 +64,8 @@ impl made::MadeServer for MySqlServer {
     fn restart(&mut self, settings: &[(String, String)]) -> Result<Box<dyn Database>, Failure> {
         let both = self.order.settings.iter().chain(settings).cloned().collect();
         let options = build_options(&Make { settings: both, ..self.order.clone() })?;
-        if let Some(retained) = self.retained.take() {
-            retained.stop(Signal::TERM, STOP_TIMEOUT);
+        if let Some(running) = self.running.take() {
+            running.stop(Signal::TERM, STOP_TIMEOUT);
         }
         self.launch(&Programs::find()?, &options)?;
         settings::check_values(&mut wait(self)?, settings)?;
@@ -75,7 +75,7 @@ impl made::MadeServer for MySqlServer {
 
 impl MySqlServer {
     pub(super) fn process(&self) -> u32 {
-        self.retained.as_ref().map_or(0, ServerProcess::pid)
+        self.running.as_ref().map_or(0, ServerProcess::pid)
     }
 
     fn log(&self) -> PathBuf {
@@ -98,7 +98,7 @@ impl MySqlServer {
         }
         redirect_output(&mut command, &self.log(), data)?;
         let started = ServerProcess::start(command);
-        self.retained = Some(started.map_err(|error| unstarted(programs.name(), &error.to_string()))?);
+        self.running = Some(started.map_err(|error| unstarted(programs.name(), &error.to_string()))?);
         Ok(())
     }
 
@@ -119,8 +119,8 @@ impl MySqlServer {
 
 impl Drop for MySqlServer {
     fn drop(&mut self) {
-        if let Some(retained) = self.retained.take() {
-            retained.stop(Signal::TERM, STOP_TIMEOUT);
+        if let Some(running) = self.running.take() {
+            running.stop(Signal::TERM, STOP_TIMEOUT);
         }
     }
 }
@@ -164,7 +164,7 @@ fn start(make: &Make, programs: &Programs, options: &[String]) -> Result<MySqlSe
     }
 
     let cgroup = make.cgroup(name, OWN_MEMORY, SESSION_MEMORY)?;
-    let mut server = MySqlServer { retained: None, socket, data, log_folder, user, order: make.clone(), cgroup };
+    let mut server = MySqlServer { running: None, socket, data, log_folder, user, order: make.clone(), cgroup };
     server.launch(programs, options)?;
     Ok(server)
 }
@@ -188,7 +188,7 @@ fn wait(server: &MySqlServer) -> Result<Conn, Failure> {
             Err(failure) if Instant::now() > until => {
                 return Err(failed_start(label!("the server refuses all connections"), &failure.message));
             }
-            Err(_) if server.retained.as_ref().is_some_and(ServerProcess::runs) => sleep(Duration::from_millis(20)),
+            Err(_) if server.running.as_ref().is_some_and(ServerProcess::runs) => sleep(Duration::from_millis(20)),
             Err(_) => {
                 let how = describe_exit(None);
                 let why = made::MadeServer::post_mortem(server);
@@ -330,11 +330,11 @@ mod tests {
 
     #[test]
     fn user_settings_come_last_and_cannot_change_paths() {
-        let created = build_options(&order(Flushes::Honoured, &[("innodb_io_capacity", "7")])).unwrap();
-        assert_eq!(created.last().unwrap(), "--innodb-io-capacity=7");
-        assert!(created.contains(&"--innodb-log-file-size=1073741824".to_owned()));
-        assert!(created.contains(&"--max-connections=40".to_owned()));
-        assert!(created.contains(&"--innodb-flush-log-at-trx-commit=1".to_owned()));
+        let honoured = build_options(&order(Flushes::Honoured, &[("innodb_io_capacity", "7")])).unwrap();
+        assert_eq!(honoured.last().unwrap(), "--innodb-io-capacity=7");
+        assert!(honoured.contains(&"--innodb-log-file-size=1073741824".to_owned()));
+        assert!(honoured.contains(&"--max-connections=40".to_owned()));
+        assert!(honoured.contains(&"--innodb-flush-log-at-trx-commit=1".to_owned()));
         let ignored = build_options(&order(Flushes::Ignored, &[])).unwrap();
         assert!(ignored.contains(&"--innodb-doublewrite=0".to_owned()));
         for name in ["datadir", "pid_file", "-x", "", "a b"] {

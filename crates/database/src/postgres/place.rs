@@ -179,8 +179,7 @@ mod tests {
     use super::*;
 
     fn read(url: &str, variables: &[(&str, &str)]) -> Result<PostgresLocation, Failure> {
-        let find =
-            |name: &str| variables.iter().find(|(existing, _)| *existing == name).map(|(_, value)| (*value).to_owned());
+        let find = |name: &str| variables.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned());
         PostgresLocation::read(url, &find, "me")
     }
 

@@ -288,9 +288,9 @@ impl Session for PostgresSession {
     }
 
     fn rows(&mut self, sql: &str) -> Result<Vec<Row>, Failure> {
-        let mut retained = KeptRows::default();
-        self.query(sql, &mut retained)?;
-        Ok(retained.rows)
+        let mut collected = KeptRows::default();
+        self.query(sql, &mut collected)?;
+        Ok(collected.rows)
     }
 
     fn prepare(&mut self, sql: &str) -> Result<Prepared, Failure> {
@@ -313,9 +313,9 @@ impl Session for PostgresSession {
     }
 
     fn fetch(&mut self, prepared: Prepared, values: &[Value]) -> Result<Vec<Row>, Failure> {
-        let mut retained = KeptRows::default();
-        self.bound(prepared, values, &mut retained)?;
-        Ok(retained.rows)
+        let mut collected = KeptRows::default();
+        self.bound(prepared, values, &mut collected)?;
+        Ok(collected.rows)
     }
 
     fn report_statistics(&mut self) -> Result<(), Failure> {

@@ -16,14 +16,14 @@ const FLOATS: [u32; 2] = [700, 701];
 /// Value of a column of this type.
 pub(super) fn value(kind: u32, text: &[u8]) -> Value {
     let read = std::str::from_utf8(text).ok();
-    let existing = match kind {
+    let parsed = match kind {
         BOOL => Some(Value::Int(i64::from(text == b"t"))),
         BYTEA => decode_bytes(text).map(Value::Bytes),
         kind if INTEGERS.contains(&kind) => read.and_then(|text| text.parse().ok()).map(Value::Int),
         kind if FLOATS.contains(&kind) => read.and_then(|text| text.parse().ok()).map(Value::Float),
         _ => None,
     };
-    existing.unwrap_or_else(|| Value::Text(String::from_utf8_lossy(text).into_owned()))
+    parsed.unwrap_or_else(|| Value::Text(String::from_utf8_lossy(text).into_owned()))
 }
 
 /// True if other systems return the value in a form that differs from PostgreSQL's text.

@@ -419,8 +419,8 @@ fn ignored_flushes_are_not_issued() {
 #[test]
 fn log_of_created_server_is_in_its_own_folder() {
     let (folder, log) = (Folder::new("redo-data"), Folder::new("redo"));
-    let required = Make { log_folder: Some(log.0.clone()), ..order(&folder.0, Flushes::Ignored) };
-    let Some(mut created) = server(&required) else { return };
+    let request = Make { log_folder: Some(log.0.clone()), ..order(&folder.0, Flushes::Ignored) };
+    let Some(mut created) = server(&request) else { return };
     created.configure(&[], SettingsChange::Restart).unwrap();
     let settings = created.database.about().settings.clone();
     let own = settings.iter().find(|(name, _)| name == "innodb_log_group_home_dir");
