@@ -91,18 +91,18 @@ pub(crate) fn parse_amount(text: &str) -> Result<(Decimal, Option<Currency>), Am
 
 /// A number with this sign of decimals, and with groups of three digits separated by the other or by spaces.
 fn read(number: &str, point: char, comma: char) -> Option<Decimal> {
-    let (total, fraction) =
-        number.split_once(point).map_or((number, None), |(total, fraction)| (total, Some(fraction)));
-    let separator = total.chars().find(|letter| !letter.is_ascii_digit());
+    let (integer, fraction) =
+        number.split_once(point).map_or((number, None), |(integer, fraction)| (integer, Some(fraction)));
+    let separator = integer.chars().find(|letter| !letter.is_ascii_digit());
     let digits = match separator {
-        None => total.to_owned(),
+        None => integer.to_owned(),
         Some(separator) => {
-            let are_groups = total.split(separator).enumerate().all(|(index, group)| match index {
+            let are_groups = integer.split(separator).enumerate().all(|(index, group)| match index {
                 0 => (1..=3).contains(&group.len()) && !group.starts_with('0'),
                 _ => group.len() == 3,
             });
             let is_separator = separator == comma || " _'\u{2019}\u{a0}\u{202f}".contains(separator);
-            (are_groups && is_separator).then(|| total.replace(separator, ""))?
+            (are_groups && is_separator).then(|| integer.replace(separator, ""))?
         }
     };
     fraction.map_or_else(|| digits.parse().ok(), |fraction| format!("{digits}.{fraction}").parse().ok())

@@ -277,9 +277,9 @@ impl Catalogue {
             other.name == product.name && (product.machines.is_none() || same_machine())
         };
         let gone: Vec<bool> = self.products().map(shares).collect();
-        let mut retained = self.clone();
-        Arc::make_mut(&mut retained.names).retain(|_, place| !gone[place.product]);
-        retained
+        let mut remaining = self.clone();
+        Arc::make_mut(&mut remaining.names).retain(|_, place| !gone[place.product]);
+        remaining
     }
 }
 

@@ -190,7 +190,7 @@ pub(crate) fn exactly(size: Bytes) -> String {
         ("TB", 1_000_000_000_000),
     ];
     let bytes = size.get();
-    let total = UNITS.iter().filter(|(_, unit)| bytes > 0 && bytes.is_multiple_of(*unit));
-    let texts = total.map(|(name, unit)| format!("{}{name}", bytes / unit));
+    let divisors = UNITS.iter().filter(|(_, unit)| bytes > 0 && bytes.is_multiple_of(*unit));
+    let texts = divisors.map(|(name, unit)| format!("{}{name}", bytes / unit));
     texts.min_by_key(String::len).unwrap_or_else(|| format!("{bytes}B"))
 }

@@ -83,13 +83,13 @@ impl FromStr for Decimal {
     /// Digits with at most one point, such as `0.00000037`; optional minus sign.
     fn from_str(text: &str) -> Result<Self, ()> {
         let (negative, digits) = text.strip_prefix('-').map_or((false, text), |digits| (true, digits));
-        let (total, fraction) = digits.split_once('.').unwrap_or((digits, ""));
+        let (integer, fraction) = digits.split_once('.').unwrap_or((digits, ""));
         let plain = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
-        let complete = !total.is_empty() && (digits.len() == total.len() || !fraction.is_empty());
-        if !complete || !plain(total) || !plain(fraction) || total.len() + fraction.len() > 30 {
+        let complete = !integer.is_empty() && (digits.len() == integer.len() || !fraction.is_empty());
+        if !complete || !plain(integer) || !plain(fraction) || integer.len() + fraction.len() > 30 {
             return Err(());
         }
-        let mantissa: i128 = format!("{total}{fraction}").parse().map_err(|_| ())?;
+        let mantissa: i128 = format!("{integer}{fraction}").parse().map_err(|_| ())?;
         let mantissa = if negative { -mantissa } else { mantissa };
         Ok(Self { mantissa, scale: fraction.len() as u32 }.without_zeros())
     }
@@ -100,9 +100,9 @@ impl fmt::Display for Decimal {
         let sign = if self.mantissa < 0 { "-" } else { "" };
         let width = self.scale as usize + 1;
         let digits = format!("{:0width$}", self.mantissa.unsigned_abs());
-        let (total, fraction) = digits.split_at(digits.len() - self.scale as usize);
+        let (integer, fraction) = digits.split_at(digits.len() - self.scale as usize);
         let point = if fraction.is_empty() { "" } else { "." };
-        write!(f, "{sign}{total}{point}{fraction}")
+        write!(f, "{sign}{integer}{point}{fraction}")
     }
 }
 

@@ -112,14 +112,15 @@ impl Money {
 
     /// Amount to a millionth, with at least the currency's decimals, without grouping and currency: `86.791185`.
     pub fn exact(self) -> String {
-        let (total, rest) = (self.millionths.unsigned_abs() / 1_000_000, self.millionths.unsigned_abs() % 1_000_000);
-        let fraction = format!("{rest:06}");
+        let (integer, remainder) =
+            (self.millionths.unsigned_abs() / 1_000_000, self.millionths.unsigned_abs() % 1_000_000);
+        let fraction = format!("{remainder:06}");
         let needed = fraction.trim_end_matches('0').len();
         let least = if needed > 0 { 2 } else { self.currency.decimals() };
         let fraction = &fraction[..needed.max(least)];
         let sign = if self.millionths < 0 { "-" } else { "" };
         let point = if fraction.is_empty() { "" } else { "." };
-        format!("{sign}{total}{point}{fraction}")
+        format!("{sign}{integer}{point}{fraction}")
     }
 
     /// Amount in units of the currency, only for charts and ratios.

@@ -5,9 +5,9 @@ use strsim::levenshtein;
 
 /// Up to three of `names` similar to `name`, nearest first: other sizes of the same family, then names by edit distance.
 pub fn nearest<'n>(name: &str, names: impl IntoIterator<Item = &'n str>) -> Vec<String> {
-    let required = name.to_lowercase();
-    let max = (required.chars().count() / 3).max(2);
-    let family = split_family(&required);
+    let lower_name = name.to_lowercase();
+    let max = (lower_name.chars().count() / 3).max(2);
+    let family = split_family(&lower_name);
     let mut near: Vec<(usize, &str)> = names
         .into_iter()
         .filter_map(|existing| {
@@ -19,15 +19,16 @@ pub fn nearest<'n>(name: &str, names: impl IntoIterator<Item = &'n str>) -> Vec<
             if let Some(steps) = other_size {
                 return Some((steps, existing));
             }
-            let contained = required.len() >= 3 && lower.contains(&required);
-            let away = levenshtein(&required, &lower).min(levenshtein(&required, part) + usize::from(part != lower));
+            let contained = lower_name.len() >= 3 && lower.contains(&lower_name);
+            let away =
+                levenshtein(&lower_name, &lower).min(levenshtein(&lower_name, part) + usize::from(part != lower));
             (contained || away <= max).then_some((FARTHEST_SIZE + if contained { away.min(2) } else { away }, existing))
         })
         .collect();
     near.sort_unstable();
     near.dedup();
     // A name that lacks only its provider is certain.
-    let is_same = |existing: &str| existing.to_lowercase().rsplit_once('/').is_some_and(|(_, part)| part == required);
+    let is_same = |existing: &str| existing.to_lowercase().rsplit_once('/').is_some_and(|(_, part)| part == lower_name);
     if near.iter().any(|(_, existing)| is_same(existing)) {
         near.retain(|(_, existing)| is_same(existing));
     }

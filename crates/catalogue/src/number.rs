@@ -4,8 +4,8 @@
 pub(crate) fn display(value: f64) -> String {
     let plain = format_plain(value);
     let (sign, digits) = plain.strip_prefix('-').map_or(("", plain.as_str()), |digits| ("-", digits));
-    let total = digits.find('.').unwrap_or(digits.len());
-    format!("{sign}{}{}", grouped(&digits[..total]), &digits[total..])
+    let point = digits.find('.').unwrap_or(digits.len());
+    format!("{sign}{}{}", grouped(&digits[..point]), &digits[point..])
 }
 
 /// Digits with commas between thousands.

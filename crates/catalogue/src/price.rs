@@ -235,15 +235,15 @@ impl Offer {
             return Err(NoPrice::None { product: name() });
         }
         let valid: Vec<&PriceList> = self.valid_lists(&self.volume).collect();
-        let required: Vec<&PriceList> = valid.iter().copied().filter(|list| self.is_wanted(list)).collect();
-        match chosen(&required) {
+        let matching: Vec<&PriceList> = valid.iter().copied().filter(|list| self.is_wanted(list)).collect();
+        match chosen(&matching) {
             Some(list) => Ok(list),
-            None if required.is_empty() => {
+            None if matching.is_empty() => {
                 let existing = self.volume.price_lists().map(PriceList::words).collect();
                 Err(NoPrice::NotListed { product: name(), required: self.wanted_words(), existing })
             }
             None => {
-                Err(NoPrice::Several { product: name(), existing: required.iter().map(|list| list.words()).collect() })
+                Err(NoPrice::Several { product: name(), existing: matching.iter().map(|list| list.words()).collect() })
             }
         }
     }

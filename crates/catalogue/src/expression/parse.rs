@@ -239,8 +239,8 @@ impl<'t> Parser<'t, '_> {
             return Err(ParseError { at: begin, what, allowed: format!("{} to {}", counts.start(), counts.end()) });
         }
         let result = if function == Function::If { types[1] } else { Type::Number };
-        let required = |index: usize| if function == Function::If && index > 0 { result } else { Type::Number };
-        types.iter().enumerate().try_for_each(|(index, found)| self.expect_type(*found, required(index)))?;
+        let expected_type = |index: usize| if function == Function::If && index > 0 { result } else { Type::Number };
+        types.iter().enumerate().try_for_each(|(index, found)| self.expect_type(*found, expected_type(index)))?;
         Ok((Node::Call(function, arguments.into()), result))
     }
 }

@@ -204,9 +204,9 @@ impl OfferFile {
         if !self.skus.contains_key(price.sku) || term.class == "convertible" {
             return;
         }
-        let existing =
+        let parsed =
             commitment(&term.lease).zip(parse_purchase(&term.purchase)).zip(price.amount.parse::<Decimal>().ok());
-        let Some(((term, purchase), amount)) = existing else {
+        let Some(((term, purchase), amount)) = parsed else {
             collector.skip("its term or amount is not understood");
             return;
         };

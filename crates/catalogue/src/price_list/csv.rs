@@ -35,7 +35,8 @@ impl OfferColumns {
 
 /// Reads the lines.
 pub(super) fn read(mut from: impl BufRead, collector: &mut Collector<'_>) -> Result<(), PriceListError> {
-    let (mut offer, mut columns, mut displayed): (OfferFile, Option<OfferColumns>, Vec<String>) = Default::default();
+    let (mut offer, mut columns, mut candidate_header): (OfferFile, Option<OfferColumns>, Vec<String>) =
+        Default::default();
     let mut line = Vec::new();
     loop {
         line.clear();
@@ -59,8 +60,8 @@ pub(super) fn read(mut from: impl BufRead, collector: &mut Collector<'_>) -> Res
                     if found.are_complete() {
                         collector.found.form = Some(PriceListForm::AwsCsv);
                         columns = Some(found);
-                    } else if cells.len() > displayed.len() {
-                        displayed = cells;
+                    } else if cells.len() > candidate_header.len() {
+                        candidate_header = cells;
                     }
                 }
             }
@@ -69,10 +70,10 @@ pub(super) fn read(mut from: impl BufRead, collector: &mut Collector<'_>) -> Res
         collect_price(columns, &cells, &mut offer, collector)?;
     }
     if columns.is_none() {
-        displayed.truncate(COLUMNS_MAX);
-        return Err(PriceListError::NotAList(match displayed.len() {
+        candidate_header.truncate(COLUMNS_MAX);
+        return Err(PriceListError::NotAList(match candidate_header.len() {
             0 | 1 => label!("it looks like text without columns").to_owned(),
-            _ => say!("it looks like a table with {}", displayed.join(", ")),
+            _ => say!("it looks like a table with {}", candidate_header.join(", ")),
         }));
     }
     offer.finish(collector)

@@ -14,7 +14,7 @@ pub(crate) struct Cites {
     documents: BTreeMap<String, Document>,
     default: Given,
     /// Sources in use, for sharing.
-    created: RefCell<Vec<(Key, Arc<Cite>)>>,
+    shared: RefCell<Vec<(Key, Arc<Cite>)>>,
 }
 
 /// Document, date, status, note.
@@ -54,7 +54,7 @@ impl Cites {
                 documents.insert(key.text.to_owned(), Document { title, url });
             }
         }
-        let mut cites = Self { documents, default: Given::default(), created: RefCell::default() };
+        let mut cites = Self { documents, default: Given::default(), shared: RefCell::default() };
         if let Some(default) = head.section("default", "[default]", to) {
             cites.default = cites.given(&default, to);
             default.finish(to);
@@ -83,32 +83,32 @@ impl Cites {
             to.at(entry.at, format!("{} does not say its {}", entry.name, missing.join(", ")), allowed);
         }
         let key = (source, date, status, entry.words("note", to).to_owned());
-        self.created(key)
+        self.share(key)
     }
 
-    fn created(&self, key: Key) -> Arc<Cite> {
-        let mut created = self.created.borrow_mut();
-        if let Some((_, cite)) = created.iter().find(|(other, _)| *other == key) {
+    fn share(&self, key: Key) -> Arc<Cite> {
+        let mut cache = self.shared.borrow_mut();
+        if let Some((_, cite)) = cache.iter().find(|(other, _)| *other == key) {
             return Arc::clone(cite);
         }
         let document = self.documents.get(&key.0);
         let (title, url) = document.map_or_else(Default::default, |d| (d.title.clone(), d.url.clone()));
         let cite = Arc::new(Cite { title, url, date: key.1.clone(), status: key.2, note: key.3.clone() });
-        created.push((key, Arc::clone(&cite)));
+        cache.push((key, Arc::clone(&cite)));
         cite
     }
 
     fn given(&self, entry: &Section, to: &mut Complaints) -> Given {
         let source = entry.text("source", to);
         if let Some(source) = source {
-            self.existing(source, to);
+            self.check_source(source, to);
         }
         let status = entry.text("status", to).and_then(|text| parse_status(text, to));
         let date = entry.text("date", to).map(|date| date.text.to_owned());
         Given { source: source.map(|source| source.text.to_owned()), date, status }
     }
 
-    fn existing(&self, source: SpannedText, to: &mut Complaints) {
+    fn check_source(&self, source: SpannedText, to: &mut Complaints) {
         if self.documents.contains_key(source.text) {
             return;
         }

@@ -49,9 +49,9 @@ pub(crate) struct NamesAt<'n> {
 impl Resolve for NamesAt<'_> {
     fn resolve(&mut self, name: &str) -> Result<(usize, Type), String> {
         let names = &mut *self.names;
-        let existing = names.position(name);
+        let found = names.position(name);
         let is_machines = |slot: usize| names.list[slot].origin == Origin::Machine;
-        match existing.filter(|slot| names.may_be_machines || !is_machines(*slot)) {
+        match found.filter(|slot| names.may_be_machines || !is_machines(*slot)) {
             Some(slot) => {
                 if is_machines(slot) {
                     names.of_machines.push((name.to_owned(), self.byte));
@@ -63,13 +63,13 @@ impl Resolve for NamesAt<'_> {
                 names.list.push(Variable { name: name.into(), holds: Type::Any, origin: Origin::Machine });
                 Ok((names.list.len() - 1, Type::Any))
             }
-            None => Err(names.existing(name)),
+            None => Err(names.list_alternatives(name)),
         }
     }
 }
 
 impl Names {
-    fn existing(&self, name: &str) -> String {
+    fn list_alternatives(&self, name: &str) -> String {
         let own = self.list.iter().filter(|variable| variable.origin != Origin::Machine);
         let own: Vec<&str> = own.map(|variable| &*variable.name).collect();
         let near = nearest(name, own.iter().copied());

@@ -17,7 +17,7 @@ pub(crate) struct Section<'d, 'i> {
     pub at: usize,
     /// Name in messages, such as `[[limit]]`.
     pub name: &'static str,
-    requested: RefCell<Vec<&'static str>>,
+    read_keys: RefCell<Vec<&'static str>>,
 }
 
 /// A value with its position.
@@ -32,11 +32,11 @@ pub(crate) struct SpannedText<'d> {
 
 impl<'d, 'i> Section<'d, 'i> {
     pub(crate) fn new(table: &'d DeTable<'i>, at: usize, name: &'static str) -> Self {
-        Self { table, at, name, requested: RefCell::default() }
+        Self { table, at, name, read_keys: RefCell::default() }
     }
 
     pub(crate) fn get(&self, key: &'static str) -> Option<SpannedValue<'d, 'i>> {
-        self.requested.borrow_mut().push(key);
+        self.read_keys.borrow_mut().push(key);
         self.table.get(key)
     }
 
@@ -151,14 +151,14 @@ impl<'d, 'i> Section<'d, 'i> {
 
     /// Complains about unread keys.
     pub(crate) fn finish(self, to: &mut Complaints) {
-        let requested = self.requested.borrow();
+        let read_keys = self.read_keys.borrow();
         for (key, _) in self.entries() {
-            if !requested.contains(&key.text) {
-                let near = nearest::suggestion(key.text, requested.iter().copied());
-                let mut existing = requested.clone();
-                existing.sort_unstable();
-                existing.dedup();
-                to.at(key.at, format!("{} has no key {:?}{near}", self.name, key.text), existing.join(", "));
+            if !read_keys.contains(&key.text) {
+                let near = nearest::suggestion(key.text, read_keys.iter().copied());
+                let mut allowed = read_keys.clone();
+                allowed.sort_unstable();
+                allowed.dedup();
+                to.at(key.at, format!("{} has no key {:?}{near}", self.name, key.text), allowed.join(", "));
             }
         }
     }

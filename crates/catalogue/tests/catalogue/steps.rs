@@ -36,10 +36,10 @@ fn settings_take_the_place_of_those_before() {
     check("oci:50GB@0vpu", &[option("vpu", "20")], "oci/block-volume:50GB,vpu=20");
     check("stripe(2,64KiB) of gp3:50GiB", &[option("iops", "16000")], "stripe(2,64KiB) of aws/gp3:50GiB,iops=16000");
     check("azure/premium-ssd:P30", &[Setting::Word("P40".into())], "azure/premium-ssd:1024GiB,P40");
-    let sustained = |from: &str, bytes: u64| offer(from).holding(bytes).map(|config| config.to_string());
-    assert_eq!(sustained("oci:50GB@0vpu", (60 << 30) + 1).as_deref(), Some("oci/block-volume:vpu=0,61GB"));
-    assert_eq!(sustained("stripe(2) of gp3:1GiB", 10 << 30).as_deref(), Some("stripe(2,64KiB) of aws/gp3:5GiB"));
-    assert_eq!(sustained("generic/hdd-7200", 1 << 50), None);
+    let holding = |from: &str, bytes: u64| offer(from).holding(bytes).map(|config| config.to_string());
+    assert_eq!(holding("oci:50GB@0vpu", (60 << 30) + 1).as_deref(), Some("oci/block-volume:vpu=0,61GB"));
+    assert_eq!(holding("stripe(2) of gp3:1GiB", 10 << 30).as_deref(), Some("stripe(2,64KiB) of aws/gp3:5GiB"));
+    assert_eq!(holding("generic/hdd-7200", 1 << 50), None);
 }
 
 #[test]
