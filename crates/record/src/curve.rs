@@ -213,14 +213,14 @@ pub enum FormatError {
     Version(String),
 }
 
-/// Checks that the file has one of the formats `required`.
-pub(crate) fn check_format(bytes: &[u8], required: &[&str]) -> Result<(), FormatError> {
+/// Checks that the file has one of the formats `accepted`.
+pub(crate) fn check_format(bytes: &[u8], accepted: &[&str]) -> Result<(), FormatError> {
     #[derive(Deserialize)]
     struct Head {
         format: String,
     }
     let head: Head = serde_json::from_slice(bytes).map_err(FormatError::Shape)?;
-    if required.contains(&head.format.as_str()) { Ok(()) } else { Err(FormatError::Version(head.format)) }
+    if accepted.contains(&head.format.as_str()) { Ok(()) } else { Err(FormatError::Version(head.format)) }
 }
 
 impl Curve {

@@ -45,7 +45,7 @@ pub enum Finding {
         write_back_mean: Bytes,
         /// Total time that writers were throttled because of dirty pages, in nanoseconds.
         #[serde(rename = "held_ns")]
-        sustained: Span,
+        throttled: Span,
     },
     /// Buffered I/O was requested of a model without a page cache.
     NoPageCache,

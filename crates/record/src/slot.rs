@@ -119,8 +119,8 @@ impl LoadSlot {
     /// Converts a run to a slot.
     pub fn of(run: &Run, role: SlotRole, pass: u32, start: Instant) -> Self {
         let (warm_up, lateness) = (run.warm_up, run.lateness.coarse());
-        let total = Self::of_tally(run.offered, &run.total, run.figures.iops.value, run.span);
-        Self { role, pass, start, warm_up, lateness, ..total }
+        let counted = Self::of_tally(run.offered, &run.total, run.figures.iops.value, run.span);
+        Self { role, pass, start, warm_up, lateness, ..counted }
     }
 
     /// Converts a slice of an unpaused run to a slot. The generator's lateness within it is unknown.

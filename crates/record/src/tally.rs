@@ -75,9 +75,9 @@ impl Tally {
         self.0.sort_by_key(|counter| (counter.stream, counter.kind));
     }
 
-    /// The counters accepted by `required`.
-    pub fn only(&self, required: impl Fn(&Counter) -> bool) -> Self {
-        Self(self.0.iter().filter(|counter| required(counter)).cloned().collect())
+    /// The counters accepted by `accepts`.
+    pub fn only(&self, accepts: impl Fn(&Counter) -> bool) -> Self {
+        Self(self.0.iter().filter(|counter| accepts(counter)).cloned().collect())
     }
 
     /// Number of successful operations.
@@ -100,10 +100,10 @@ impl Tally {
         self.response_where(|_| true)
     }
 
-    /// Response times of the counters accepted by `required`.
-    pub fn response_where(&self, required: impl Fn(&Counter) -> bool) -> Bins {
+    /// Response times of the counters accepted by `accepts`.
+    pub fn response_where(&self, accepts: impl Fn(&Counter) -> bool) -> Bins {
         let mut all = Bins::default();
-        self.0.iter().filter(|counter| required(counter)).for_each(|counter| all.merge(&counter.response));
+        self.0.iter().filter(|counter| accepts(counter)).for_each(|counter| all.merge(&counter.response));
         all
     }
 

@@ -112,8 +112,8 @@ impl<W: Write> TraceWriter<W> {
     ///
     /// # Errors
     /// Errors of the stream.
-    pub fn write(&mut self, requested: &TraceEntry) -> io::Result<()> {
-        let TraceEntry { at, action, offset, length } = *requested;
+    pub fn write(&mut self, entry: &TraceEntry) -> io::Result<()> {
+        let TraceEntry { at, action, offset, length } = *entry;
         let since = at - *self.first.get_or_insert(at);
         writeln!(self.sink, "{},{},{offset},{length}", since.as_nanos(), action.word())
     }

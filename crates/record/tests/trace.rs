@@ -31,8 +31,8 @@ fn written_trace_is_read_back() {
     ];
     let mut text = Vec::new();
     let mut writer = TraceWriter::new(&mut text).unwrap();
-    for requested in &all {
-        writer.write(requested).unwrap();
+    for entry in &all {
+        writer.write(entry).unwrap();
     }
     writer.end(3).unwrap();
     let text = String::from_utf8(text).unwrap();
@@ -41,7 +41,7 @@ fn written_trace_is_read_back() {
 
     let mut reader = TraceReader::new(text.as_bytes()).unwrap();
     let again: Vec<TraceEntry> = reader.by_ref().map(Result::unwrap).collect();
-    let since_the_first = all.map(|requested| TraceEntry { at: requested.at - all[0].at, ..requested });
+    let since_the_first = all.map(|entry| TraceEntry { at: entry.at - all[0].at, ..entry });
     assert_eq!(again, since_the_first);
     assert_eq!(reader.dropped(), 3);
 }

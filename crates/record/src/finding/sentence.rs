@@ -56,7 +56,9 @@ impl Finding {
     }
 
     fn page_cache_text(&self) -> String {
-        let Self::PageCacheSimulated { memory, share, unused, write_backs, write_back_mean, sustained } = self else {
+        let Self::PageCacheSimulated { memory, share, unused, write_backs, write_back_mean, throttled: sustained } =
+            self
+        else {
             return String::new();
         };
         let mut text = say!("the page cache of a host with {memory} for it was simulated");

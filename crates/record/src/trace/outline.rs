@@ -100,20 +100,20 @@ impl Outline {
         let mut counts = OutlineCounts::default();
         let (mut count, mut reach) = (0, 0);
         let mut ends = None;
-        for requested in operations {
-            let requested = requested?;
+        for entry in operations {
+            let entry = entry?;
             count += 1;
-            reach = reach.max(requested.offset.saturating_add(requested.length));
-            ends = Some((ends.map_or(requested.at, |(first, _)| first), requested.at));
-            match requested.action {
+            reach = reach.max(entry.offset.saturating_add(entry.length));
+            ends = Some((ends.map_or(entry.at, |(first, _)| first), entry.at));
+            match entry.action {
                 Action::Read => counts.reads += 1,
                 Action::Write => counts.writes += 1,
                 Action::DurableWrite => counts.durable += 1,
                 Action::Flush => counts.flushes += 1,
                 Action::Trim => {}
             }
-            if requested.bytes() > 0 {
-                counts.size(requested.length);
+            if entry.bytes() > 0 {
+                counts.size(entry.length);
             }
         }
         let outline = |(first, last): (Span, Span)| Self {

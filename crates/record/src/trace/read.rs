@@ -101,12 +101,12 @@ impl TraceLine {
     }
 
     fn operation(&mut self, line: &[u8]) -> Result<TraceEntry, Wrong> {
-        let requested = parse(line)?;
-        if requested.at < self.last {
-            return Err(Wrong::Back { before: self.last.as_nanos(), at: requested.at.as_nanos() });
+        let entry = parse(line)?;
+        if entry.at < self.last {
+            return Err(Wrong::Back { before: self.last.as_nanos(), at: entry.at.as_nanos() });
         }
-        self.last = requested.at;
-        Ok(requested)
+        self.last = entry.at;
+        Ok(entry)
     }
 }
 
@@ -141,7 +141,7 @@ impl<R: BufRead> TraceReader<R> {
 
     /// The operations in the form of a load.
     pub fn recorded(self) -> impl Iterator<Item = Result<Recorded, TraceError>> {
-        self.map(|requested| requested.map(|requested| requested.recorded()))
+        self.map(|entry| entry.map(|entry| entry.recorded()))
     }
 
     fn at(&self, wrong: Wrong) -> TraceError {
@@ -166,8 +166,8 @@ impl<R: BufRead> TraceReader<R> {
     /// The next operation; `None` at the end.
     fn operation(&mut self) -> Result<Option<TraceEntry>, Wrong> {
         while self.advance()? {
-            if let Some(requested) = self.lines.read(&self.line, self.number)? {
-                return Ok(Some(requested));
+            if let Some(entry) = self.lines.read(&self.line, self.number)? {
+                return Ok(Some(entry));
             }
         }
         Ok(None)

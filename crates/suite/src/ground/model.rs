@@ -164,7 +164,7 @@ impl Model {
             unused: observed.unused,
             write_backs: observed.write_backs,
             write_back_mean: Bytes::new(observed.written_back.get() / observed.write_backs.max(1)),
-            sustained: observed.throttled,
+            throttled: observed.throttled,
         })
     }
 

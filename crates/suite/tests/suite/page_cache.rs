@@ -97,9 +97,9 @@ fn writers_are_throttled_when_memory_is_short() {
     assert!(observed.span() > Span::from_millis(9), "{}", observed.span());
     assert!(observed.dirty.unwrap() <= Bytes::mib(4), "{:?}", observed.dirty);
     match &ground.findings()[..] {
-        [Finding::PageCacheSimulated { memory, share: None, write_backs, sustained, .. }] => {
+        [Finding::PageCacheSimulated { memory, share: None, write_backs, throttled, .. }] => {
             assert_eq!(*memory, Bytes::mib(20));
-            assert!(*write_backs > 8 && !sustained.is_zero());
+            assert!(*write_backs > 8 && !throttled.is_zero());
         }
         other => panic!("{other:?}"),
     }
