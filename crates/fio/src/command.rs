@@ -37,7 +37,7 @@ pub struct FioCommand {
     /// Differences between the text and its execution.
     pub warnings: Vec<Note>,
     /// Output of `--showcmd`: a line per job file.
-    pub displayed: String,
+    pub showcmd: String,
 }
 
 impl FioCommand {
@@ -61,7 +61,7 @@ pub fn command(arguments: &[String], around: &Surroundings<'_>) -> Result<FioCom
     let mut reader = JobParser::new(*around, lenient);
     let read = arguments::parse_arguments(arguments, &mut reader.findings);
     let mut plan =
-        CommandPlan { reader, flags: read.flags, drafts: Vec::new(), globals: Vec::new(), displayed: String::new() };
+        CommandPlan { reader, flags: read.flags, drafts: Vec::new(), globals: Vec::new(), showcmd: String::new() };
     plan.own(read.sections);
     for (index, (path, place)) in read.files.iter().enumerate() {
         match (plan.reader.around.read)(path) {
@@ -82,7 +82,7 @@ pub fn command(arguments: &[String], around: &Surroundings<'_>) -> Result<FioCom
 /// All faults, in order of position.
 pub fn job_file(path: &str, text: &str, flags: Flags, around: &Surroundings<'_>) -> Result<FioCommand, Vec<Fault>> {
     let reader = JobParser::new(*around, flags.lenient);
-    let mut plan = CommandPlan { reader, flags, drafts: Vec::new(), globals: Vec::new(), displayed: String::new() };
+    let mut plan = CommandPlan { reader, flags, drafts: Vec::new(), globals: Vec::new(), showcmd: String::new() };
     plan.file(path, text, 0);
     plan.command()
 }
@@ -93,7 +93,7 @@ struct CommandPlan<'a> {
     drafts: Vec<Draft>,
     /// Global options so far.
     globals: Vec<Rc<Given>>,
-    displayed: String,
+    showcmd: String,
 }
 
 impl CommandPlan<'_> {
@@ -143,7 +143,7 @@ impl CommandPlan<'_> {
             let remedy = label!("write [name] and the options of the job");
             self.reader.findings.fault(&place, FaultKind::Structure, label!("no job in the file"), remedy);
         }
-        self.displayed.push_str(&transcript.line());
+        self.showcmd.push_str(&transcript.line());
     }
 
     fn command(mut self) -> Result<FioCommand, Vec<Fault>> {
@@ -164,7 +164,7 @@ impl CommandPlan<'_> {
             globals: job::raw(&self.globals),
             flags: self.flags,
             warnings: notes,
-            displayed: self.displayed,
+            showcmd: self.showcmd,
         })
     }
 }

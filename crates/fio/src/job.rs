@@ -25,7 +25,7 @@ pub use buffers::Buffers;
 pub use files::{Allocation, FileAdvice, FileOptions, FileOrder, RangeSync, Synchronous};
 pub use flow::{ArrivalProcess, Flow, ThinkTime};
 pub use life::{Continuation, ErrorList, ExitWhat, Lifetime, SteadyCriterion, SteadyState};
-pub use logs::{Displayed, Logs, Reporting, WindowValue};
+pub use logs::{DisplayOptions, Logs, Reporting, WindowValue};
 pub use verification::Verification;
 
 use crate::fault::{FaultKind, Findings, Place};
@@ -67,7 +67,7 @@ pub struct FioJob {
     /// `verify`, unless it is `0`.
     pub verification: Option<Verification>,
     pub logs: Logs,
-    pub displayed: Displayed,
+    pub display: DisplayOptions,
     /// `cpus_allowed`, `cpumask`: permitted processors; `None` for all.
     pub processors: Option<Vec<u32>>,
     /// `cpus_allowed_policy=split`: each copy is pinned to a single processor.
@@ -120,7 +120,7 @@ pub(crate) fn build(draft: &Draft, findings: &mut Findings) -> Option<FioJob> {
         buffers: buffers::read(&settings),
         verification: verification::read(&settings),
         logs: logs::read(&settings),
-        displayed: logs::display(&settings, findings),
+        display: logs::display(&settings, findings),
         access,
         flow: flow?,
         life,

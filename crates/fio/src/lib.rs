@@ -25,7 +25,7 @@ pub use fault::{Fault, FaultKind, Note, Place};
 pub use groups::{Placing, groups};
 pub use help::{engine_help, option_help};
 pub use job::{
-    AccessOptions, Allocation, ArrivalProcess, BlockSizes, Buffers, Continuation, Displayed, ErrorList, ExitWhat,
+    AccessOptions, Allocation, ArrivalProcess, BlockSizes, Buffers, Continuation, DisplayOptions, ErrorList, ExitWhat,
     FileAdvice, FileOptions, FileOrder, FioJob, Flow, JobDirection, Lifetime, Logs, Order, RangeSync, RawOption,
     Reporting, Seed, SteadyCriterion, SteadyState, Synchronous, ThinkTime, Verification, WindowValue,
 };

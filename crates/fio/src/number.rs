@@ -102,13 +102,13 @@ fn is_binary_unit(unit: &str) -> bool {
 
 /// Parses an integer: a count, or microseconds.
 pub(crate) fn integer(text: &str, scale: NumberScale) -> Result<i128, Unreadable> {
-    let displayed = text.trim_end();
-    let text = displayed.trim_start();
+    let trimmed = text.trim_end();
+    let text = trimmed.trim_start();
     if text.starts_with('(') {
         return arithmetic::evaluate(text, scale);
     }
     let (number, unit) = digits(text).ok_or_else(|| Unreadable(say!("no number; {}", scale.forms())))?;
-    if text.len() != displayed.len() && !unit.is_empty() {
+    if text.len() != trimmed.len() && !unit.is_empty() {
         // fio parses the unit at the first non-digit, which is the blank.
         let read = number.saturating_mul(scale.unit_cut(""));
         return Err(Unreadable(say!("read by fio as {read}, for the blank before it; remove the blank")));

@@ -180,17 +180,17 @@ impl<'a> JobParser<'a> {
 
     /// Parses the values of a section in fio's order; `base` is `kb_base` of earlier sections, and is updated.
     pub(crate) fn given(&mut self, written: Vec<Written>, sorted: Sorted, base: &mut Base) -> Vec<Rc<Given>> {
-        let mut existing: Vec<(&'static Spec, Written)> = Vec::new();
+        let mut recognized: Vec<(&'static Spec, Written)> = Vec::new();
         for written in written {
             if let Some(spec) = self.spec(&written) {
-                existing.push((spec, written));
+                recognized.push((spec, written));
             }
         }
         if sorted == Sorted::Yes {
-            existing.sort_by_key(|(spec, _)| spec.rank());
+            recognized.sort_by_key(|(spec, _)| spec.rank());
         }
         let mut given = Vec::new();
-        for (spec, written) in existing {
+        for (spec, written) in recognized {
             if let Some(option) = self.option(spec, written, *base) {
                 if let ("kb_base", ParsedValue::Choice(word, _)) = (spec.name, &option.value) {
                     *base = if *word == "1000" { Base::Decimal } else { Base::Binary };

@@ -44,7 +44,7 @@ pub fn run(args: &FioArgs) -> Result<(), CliError> {
         Some(Question::Engine(name)) => return output::print(engine_help(name.as_deref()).as_bytes()),
     }
     if command.flags.show_command {
-        return output::print(command.displayed.as_bytes());
+        return output::print(command.showcmd.as_bytes());
     }
     let mut notes = Notes::new(command.flags.notes.as_deref())?;
     let forms = page_forms(&command.flags)?;

@@ -90,7 +90,7 @@ pub enum Reporting {
 /// Reporting of a job.
 #[expect(clippy::struct_excessive_bools, reason = "each is a separate flag in fio")]
 #[derive(Clone, Debug, PartialEq)]
-pub struct Displayed {
+pub struct DisplayOptions {
     /// `percentile_list`, ascending, 0 to 100.
     pub percentiles: Vec<f64>,
     /// `clat_percentiles`.
@@ -122,7 +122,7 @@ pub struct Displayed {
 /// fio's maximum.
 const PERCENTILES_MAX: usize = 20;
 
-pub(super) fn display(settings: &Settings, findings: &mut Findings) -> Displayed {
+pub(super) fn display(settings: &Settings, findings: &mut Findings) -> DisplayOptions {
     let mut percentiles = settings.floats("percentile_list").unwrap_or_default();
     if percentiles.len() > PERCENTILES_MAX {
         let what = say!("percentile_list with {} numbers", percentiles.len());
@@ -131,7 +131,7 @@ pub(super) fn display(settings: &Settings, findings: &mut Findings) -> Displayed
     }
     percentiles.sort_by(f64::total_cmp);
     let reduced = settings.flag("gtod_reduce");
-    Displayed {
+    DisplayOptions {
         percentiles,
         clat_percentiles: settings.flag("clat_percentiles"),
         lat_percentiles: settings.flag("lat_percentiles"),

@@ -177,16 +177,16 @@ fn disk_object(disk: &DiskUse, out: &mut Writer) {
 }
 
 fn disk_counts(counts: &DiskCounts, (of, write_merges): (&str, &str), out: &mut Writer) {
-    let mut total = |name: &str, number| out.integer(&format!("{of}{name}"), number);
-    total("read_ios", counts.operations[0]);
-    total("write_ios", counts.operations[1]);
-    total("read_sectors", counts.sectors[0]);
-    total("write_sectors", counts.sectors[1]);
-    total("read_merges", counts.merges[0]);
-    total(write_merges, counts.merges[1]);
-    total("read_ticks", counts.ticks_ms[0]);
-    total("write_ticks", counts.ticks_ms[1]);
-    total("in_queue", counts.queue_ms);
+    let mut counter = |name: &str, number| out.integer(&format!("{of}{name}"), number);
+    counter("read_ios", counts.operations[0]);
+    counter("write_ios", counts.operations[1]);
+    counter("read_sectors", counts.sectors[0]);
+    counter("write_sectors", counts.sectors[1]);
+    counter("read_merges", counts.merges[0]);
+    counter(write_merges, counts.merges[1]);
+    counter("read_ticks", counts.ticks_ms[0]);
+    counter("write_ticks", counts.ticks_ms[1]);
+    counter("in_queue", counts.queue_ms);
     out.real(&format!("{of}util"), counts.busy_percent);
 }
 

@@ -185,8 +185,8 @@ impl<W: Write> LogWriter<W> {
     /// Closes the log at the end of the run, and returns the output.
     pub fn finish(mut self, end: Span) -> io::Result<W> {
         if let Some(window) = self.columns.window {
-            let full = self.since + window;
-            let end = if end > self.since && end < full { end } else { full };
+            let window_end = self.since + window;
+            let end = if end > self.since && end < window_end { end } else { window_end };
             let is_rate = matches!(self.log, LogKind::Bandwidth | LogKind::Operations);
             if !is_rate || (end - self.since) * 2 >= window {
                 self.close(end)?;

@@ -67,8 +67,8 @@ impl<W: Write> HistogramLog<W> {
     /// Closes the log at the end of the run, and returns the output. The incomplete last window is included, so that
     /// all lines together count all operations.
     pub fn finish(mut self, end: Span) -> io::Result<W> {
-        let full = self.since + self.window;
-        self.close(if end > self.since && end < full { end } else { full })?;
+        let window_end = self.since + self.window;
+        self.close(if end > self.since && end < window_end { end } else { window_end })?;
         self.out.flush()?;
         Ok(self.out)
     }

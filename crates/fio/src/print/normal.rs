@@ -100,12 +100,12 @@ fn bandwidth_text(units: Units, kib_s: &SampleStatistics, sum: &LaneSum, text: &
     let to_kilo = 1_024.0 / units.kilo.step() as f64;
     let large = kib_s.mean * to_kilo > (units.kilo.step() * units.kilo.step()) as f64;
     let (scale, steps) = if large { (to_kilo / units.kilo.step() as f64, 2) } else { (to_kilo, 1) };
-    let total = |kib_s: u64| (kib_s as f64 * scale) as u64;
+    let scaled = |kib_s: u64| (kib_s as f64 * scale) as u64;
     text.push_str(&format!(
         "   bw ({:>5}/s): min={:5}, max={:5}, per={percent:3.2}%, avg={:5.2}, stdev={:5.2}, samples={}\n",
         format!("{}B", units.kilo.prefix(steps)),
-        total(kib_s.least),
-        total(kib_s.max),
+        scaled(kib_s.least),
+        scaled(kib_s.max),
         kib_s.mean * scale,
         kib_s.deviation * scale,
         kib_s.count

@@ -95,20 +95,20 @@ impl Units {
 /// A number of at most `figures` characters without its prefix: `24.5k`. Rounded to an integer if a decimal point and a
 /// digit do not fit.
 pub(super) fn abbreviated(number: u64, figures: u8, kilo: Kilo) -> String {
-    let (mut total, mut rest, mut steps) = (number, 0, 0);
-    while digits(total) > usize::from(figures) && steps < 6 {
-        rest = total % kilo.step();
-        total /= kilo.step();
+    let (mut quotient, mut remainder, mut steps) = (number, 0, 0);
+    while digits(quotient) > usize::from(figures) && steps < 6 {
+        remainder = quotient % kilo.step();
+        quotient /= kilo.step();
         steps += 1;
     }
-    let places = usize::from(figures).saturating_sub(digits(total) + 1);
+    let places = usize::from(figures).saturating_sub(digits(quotient) + 1);
     let text = match (steps, places) {
-        (0, _) => total.to_string(),
-        (_, 0) => (total + u64::from(rest * 2 >= kilo.step())).to_string(),
+        (0, _) => quotient.to_string(),
+        (_, 0) => (quotient + u64::from(remainder * 2 >= kilo.step())).to_string(),
         _ => {
             // fio truncates smaller units, and rounds the decimals separately.
-            let decimals = format!("{:.places$}", rest as f64 / kilo.step() as f64);
-            (total + u64::from(decimals.starts_with('1'))).to_string() + &decimals[1..]
+            let decimals = format!("{:.places$}", remainder as f64 / kilo.step() as f64);
+            (quotient + u64::from(decimals.starts_with('1'))).to_string() + &decimals[1..]
         }
     };
     text + kilo.prefix(steps)

@@ -314,7 +314,7 @@ impl LatencyCounts {
 
     /// Counts `count` latencies of `latency_ns`.
     pub fn count(&mut self, latency_ns: u64, count: u64) {
-        let place = |total: u64| Self::LIMITS.partition_point(|limit| *limit <= total);
+        let place = |latency: u64| Self::LIMITS.partition_point(|limit| *limit <= latency);
         match latency_ns {
             0..1_000 => self.ns[place(latency_ns)] += count,
             1_000..1_000_000 => self.us[place(latency_ns / 1_000)] += count,

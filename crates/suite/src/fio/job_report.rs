@@ -7,7 +7,7 @@ use plimsoll_fio::print::{
     Depths, DirectionResult, Errors, Failure, Heading, JobReport, Kilo, LatencyHistogram, Percentiles, RateUnit,
     SampleStatistics, Unified, Units,
 };
-use plimsoll_fio::{Base, BlockSizes, Displayed, FioJob, RawOption, Reporting};
+use plimsoll_fio::{Base, BlockSizes, DisplayOptions, FioJob, RawOption, Reporting};
 use plimsoll_record::{Counter, Slice};
 use plimsoll_units::{Instant, Kind, Span};
 
@@ -60,7 +60,7 @@ pub fn report_job(job: &FioJob, member: &Member, observed: &WorkerResult, starte
     let (read, write) = list_times(job, member, observed, cut.span);
     let errors: u64 = counters.iter().flat_map(|counter| &counter.errors).map(|(_, count)| count).sum();
     let first = counters.iter().flat_map(|counter| &counter.errors).next().map_or(0, |(errno, _)| *errno);
-    let displayed = &job.displayed;
+    let display = &job.display;
     let continues = job.life.continues;
     let goes_on = continues.reads || continues.writes || continues.verification;
     let mut sync = LatencyHistogram::default();
@@ -75,13 +75,13 @@ pub fn report_job(job: &FioJob, member: &Member, observed: &WorkerResult, starte
         started_unix_ms,
         options: list_options(&job.options),
         description: job.description.clone(),
-        read: sum_direction(&counters, |kind| kind == Kind::Read, read, displayed)
+        read: sum_direction(&counters, |kind| kind == Kind::Read, read, display)
             .sampled(job, &cut, |kind| kind == Kind::Read),
-        write: sum_direction(&counters, is_write, write, displayed).sampled(job, &cut, is_write),
-        trim: sum_direction(&counters, |kind| kind == Kind::Trim, cut.span, displayed)
+        write: sum_direction(&counters, is_write, write, display).sampled(job, &cut, is_write),
+        trim: sum_direction(&counters, |kind| kind == Kind::Trim, cut.span, display)
             .sampled(job, &cut, |kind| kind == Kind::Trim),
         sync,
-        unified: match displayed.reporting {
+        unified: match display.reporting {
             Reporting::Apart => Unified::Apart,
             Reporting::Mixed => Unified::Mixed,
             Reporting::Both => Unified::Both,
@@ -98,14 +98,14 @@ pub fn report_job(job: &FioJob, member: &Member, observed: &WorkerResult, starte
             completed: observed.queues.taken_back,
         },
         percentiles: Percentiles {
-            list: displayed.percentiles.clone(),
-            submission: displayed.slat_percentiles,
-            completion: displayed.clat_percentiles,
-            total: displayed.lat_percentiles,
+            list: display.percentiles.clone(),
+            submission: display.slat_percentiles,
+            completion: display.clat_percentiles,
+            total: display.lat_percentiles,
         },
         target: plimsoll_fio::print::LatencyTarget { depth: job.flow.iodepth, ..Default::default() },
         errors: goes_on.then(|| Errors { total: errors, first, text: describe_errno(first) }),
-        units: select_units(displayed),
+        units: select_units(display),
         ..JobReport::new(&job.name)
     }
 }
@@ -123,7 +123,7 @@ pub fn build_heading(job: &FioJob, group: u32) -> Heading {
         depth: job.flow.iodepth,
         members: job.life.copies.min(u64::from(u32::MAX)) as u32,
         threads: true,
-        units: Units { kilo: select_units(&job.displayed).kilo, ..Units::default() },
+        units: Units { kilo: select_units(&job.display).kilo, ..Units::default() },
     }
 }
 
@@ -148,11 +148,11 @@ const fn is_write(kind: Kind) -> bool {
     matches!(kind, Kind::Write | Kind::DurableWrite)
 }
 
-fn select_units(displayed: &Displayed) -> Units {
+fn select_units(display: &DisplayOptions) -> Units {
     Units {
-        kilo: if displayed.base == Base::Decimal { Kilo::Decimal } else { Kilo::Binary },
-        unit: if displayed.in_bits { RateUnit::Bits } else { RateUnit::Bytes },
-        figures: displayed.digits,
+        kilo: if display.base == Base::Decimal { Kilo::Decimal } else { Kilo::Binary },
+        unit: if display.in_bits { RateUnit::Bits } else { RateUnit::Bytes },
+        figures: display.digits,
     }
 }
 
@@ -168,18 +168,18 @@ fn list_times(job: &FioJob, member: &Member, observed: &WorkerResult, total: Spa
 
 fn sum_direction(
     counters: &[&Counter],
-    required: impl Fn(Kind) -> bool,
+    is_selected: impl Fn(Kind) -> bool,
     time: Span,
-    displayed: &Displayed,
+    display: &DisplayOptions,
 ) -> DirectionResult {
     let mut result = DirectionResult::default();
-    for counter in counters.iter().filter(|counter| required(counter.kind)) {
+    for counter in counters.iter().filter(|counter| is_selected(counter.kind)) {
         result.bytes += counter.bytes;
         result.operations += counter.operations();
-        if !displayed.without_clat {
+        if !display.without_clat {
             result.completion.bins.merge(counter.service());
         }
-        if !displayed.without_lat {
+        if !display.without_lat {
             result.total.bins.merge(&counter.response);
         }
     }
@@ -191,22 +191,22 @@ fn sum_direction(
 
 /// Sampling of rates at regular intervals.
 trait Sampled {
-    fn sampled(self, job: &FioJob, cut: &Cut<'_>, required: impl Fn(Kind) -> bool) -> Self;
+    fn sampled(self, job: &FioJob, cut: &Cut<'_>, is_selected: impl Fn(Kind) -> bool) -> Self;
 }
 
 impl Sampled for DirectionResult {
-    fn sampled(self, job: &FioJob, cut: &Cut<'_>, required: impl Fn(Kind) -> bool) -> Self {
-        if job.displayed.without_bandwidth || self.operations == 0 {
+    fn sampled(self, job: &FioJob, cut: &Cut<'_>, is_selected: impl Fn(Kind) -> bool) -> Self {
+        if job.display.without_bandwidth || self.operations == 0 {
             return self;
         }
         let bytes = |counter: &Counter| counter.bytes as f64 / 1_024.0;
         let operations = |counter: &Counter| counter.operations() as f64;
         Self {
             bandwidth: sample_rates(cut.slices, job.logs.bandwidth_samples, |counter| {
-                if required(counter.kind) { bytes(counter) } else { 0.0 }
+                if is_selected(counter.kind) { bytes(counter) } else { 0.0 }
             }),
             rate: sample_rates(cut.slices, job.logs.iops_samples, |counter| {
-                if required(counter.kind) { operations(counter) } else { 0.0 }
+                if is_selected(counter.kind) { operations(counter) } else { 0.0 }
             }),
             ..self
         }

@@ -297,7 +297,7 @@ fn rate_note(job: &FioJob) -> Option<JobNote> {
 }
 
 fn submission_note(job: &FioJob) -> Option<JobNote> {
-    let wants = job.displayed.slat_percentiles || job.logs.latency.is_some();
+    let wants = job.display.slat_percentiles || job.logs.latency.is_some();
     wants.then_some(JobNote::NoSubmissionLatency)
 }
 

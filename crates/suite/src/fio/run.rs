@@ -79,7 +79,7 @@ impl PlannedJobs<'_> {
     /// Runs all stages, and writes the logs.
     pub fn run(&self, files: &JobFiles<'_>, ground: &mut dyn Ground, observer: &mut dyn RunObserver) -> JobsOutcome {
         let shows_disks =
-            self.meaning == PathMeaning::Paths && self.command.jobs.iter().any(|job| job.displayed.disk_use);
+            self.meaning == PathMeaning::Paths && self.command.jobs.iter().any(|job| job.display.disk_use);
         let disks = if shows_disks { Disks::of(&self.plan.files) } else { Disks::default() };
         let processors = self.command.flags.idle_profile.map(ProcessorTicks::new);
         let mut steady = BTreeMap::new();

@@ -32,7 +32,7 @@ fn ours(path: &str, text: &str) -> Result<String, Vec<Fault>> {
         // Independent of the host: only the language is compared.
         processors_present: u32::MAX,
     };
-    job_file(path, text, Flags::default(), &around).map(|command| command.displayed)
+    job_file(path, text, Flags::default(), &around).map(|command| command.showcmd)
 }
 
 /// True for options that the installed fio may lack.

@@ -42,7 +42,7 @@ const SHOWN: &[(&str, &str)] = &[
 #[test]
 fn showcmd_prints_command_lines() {
     for (text, expected) in SHOWN {
-        let found = file(text).unwrap_or_else(|faults| panic!("{text}: {faults:?}")).displayed;
+        let found = file(text).unwrap_or_else(|faults| panic!("{text}: {faults:?}")).showcmd;
         assert_eq!(found, *expected, "{text}");
     }
 }

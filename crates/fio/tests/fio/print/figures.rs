@@ -189,7 +189,7 @@ fn disks_and_processors_are_printed() {
     };
     let each_percent = vec![98.0, 98.19];
     let idleness = Idleness { system_percent: 98.09, each_percent, unit_mean_us: 6.67, unit_deviation_us: 0.0 };
-    let total = FioReport { disks: vec![raid], idleness: Some(idleness), ..report(single()) };
+    let complete = FioReport { disks: vec![raid], idleness: Some(idleness), ..report(single()) };
     let expected = "
 Disk stats (read/write):
     md127: ios=0/5103732, sectors=0/163315176, merge=0/0, ticks=0/528238, in_queue=528238, util=95.73%, aggrios=0/2552722, \
@@ -200,9 +200,9 @@ CPU idleness:
   percpu: 98.00%, 98.19%
   unit work: mean=6.67us, stddev=0.00
 ";
-    let text = normal(&total);
+    let text = normal(&complete);
     assert!(text.ends_with(expected), "{text}");
-    let text = json(&total, Detail::Percentiles);
+    let text = json(&complete, Detail::Percentiles);
     let part = "      \"aggr_write_merge\" : 29,\n";
     assert!(text.contains(part) && text.contains("\"cpu-1\" : 98.190000,\n    \"unit_mean\" : 6.670000"), "{text}");
 }
@@ -284,9 +284,9 @@ fn line_share(text: &str) -> f64 {
 
 #[test]
 fn forms_come_in_the_order_of_fio() {
-    let total = FioReport { version: version("0.1.0"), ..report(single()) };
+    let complete = FioReport { version: version("0.1.0"), ..report(single()) };
     let all = format_report(
-        &total,
+        &complete,
         &[OutputForm::Normal, OutputForm::Json(Detail::Buckets), OutputForm::Terse(TerseVersion::V5)],
     );
     let places: Vec<usize> =
@@ -295,5 +295,5 @@ fn forms_come_in_the_order_of_fio() {
             .map(|part| all.find(part).unwrap_or_else(|| panic!("{part} in {all}")))
             .collect();
     assert!(places.is_sorted() && places[0] == 0, "{places:?}");
-    assert_eq!(format_report(&total, &[OutputForm::Json(Detail::Percentiles)]).matches("\"bins\"").count(), 0);
+    assert_eq!(format_report(&complete, &[OutputForm::Json(Detail::Percentiles)]).matches("\"bins\"").count(), 0);
 }

@@ -195,8 +195,8 @@ fn read_counts(entry: &Value, key: &str, names: [&str; 7], all: Option<u64>) -> 
         return shares.map(|share| counted(share, 0.1, all));
     }
     let is_least = |share: f64| (share - 0.1).abs() < 1e-9;
-    let existing: f64 = shares.iter().filter(|share| !is_least(**share)).sum();
-    let left = (100.0 - existing) / shares.iter().filter(|share| is_least(**share)).count().max(1) as f64;
+    let stated: f64 = shares.iter().filter(|share| !is_least(**share)).sum();
+    let left = (100.0 - stated) / shares.iter().filter(|share| is_least(**share)).count().max(1) as f64;
     shares.map(|share| ((if is_least(share) { left } else { share }) * SCALE).round() as u64)
 }
 

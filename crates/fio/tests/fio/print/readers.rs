@@ -152,7 +152,7 @@ fn histogram_logs_are_parsed_back() {
     }
     let bytes = log.finish(Span::from_secs(5)).unwrap();
     let evidence = ingest_text(&log_name("a", LogKind::Histogram, Some(1)), &bytes).evidence;
-    let total = evidence.iter().find(|evidence| evidence.at_s.is_none()).expect("the whole is told");
-    near(total.mean_s, 400e-6, 0.04);
-    near(total.iops, 1_000.0, 0.01);
+    let overall = evidence.iter().find(|evidence| evidence.at_s.is_none()).expect("the whole is told");
+    near(overall.mean_s, 400e-6, 0.04);
+    near(overall.iops, 1_000.0, 0.01);
 }
