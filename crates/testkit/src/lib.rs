@@ -168,13 +168,13 @@ fn share_below(bound_us: f64, mean_us: u64) -> f64 {
 /// Formats with grouped thousands.
 fn number(value: f64, decimals: usize) -> String {
     let text = format!("{value:.decimals$}");
-    let (total, rest) = text.split_at(text.find('.').unwrap_or(text.len()));
+    let (integer, fraction) = text.split_at(text.find('.').unwrap_or(text.len()));
     let mut out = String::new();
-    for (index, digit) in total.chars().enumerate() {
-        if index > 0 && (total.len() - index).is_multiple_of(3) {
+    for (index, digit) in integer.chars().enumerate() {
+        if index > 0 && (integer.len() - index).is_multiple_of(3) {
             out.push(',');
         }
         out.push(digit);
     }
-    out + rest
+    out + fraction
 }

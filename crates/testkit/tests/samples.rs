@@ -13,8 +13,8 @@ fn check(name: &str, form: Writing, windows: u32) {
     if std::env::var_os("UPDATE_GENERATED").is_some() {
         std::fs::write(&path, &text).expect("the sample can be written");
     }
-    let retained = std::fs::read_to_string(&path).unwrap_or_default();
-    assert!(retained == text, "samples/{name} is stale: run UPDATE_GENERATED=1 cargo test -p plimsoll-testkit");
+    let stored = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(stored == text, "samples/{name} is stale: run UPDATE_GENERATED=1 cargo test -p plimsoll-testkit");
 }
 
 #[test]
