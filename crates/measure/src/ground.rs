@@ -59,7 +59,7 @@ pub fn open_disk(path: &Path, destroy: &[PathBuf], find: FindVolume<'_>) -> Resu
     };
     let place = match subject.kind {
         SubjectKind::Directory => DiskPlace::Directory(path.to_owned()),
-        SubjectKind::File | SubjectKind::BlockDevice => DiskPlace::Full(path.to_owned(), claim),
+        SubjectKind::File | SubjectKind::BlockDevice => DiskPlace::Existing(path.to_owned(), claim),
     };
     Ok(Box::new(Disk::new(place, facts, destroy.to_vec()).doubted(findings)))
 }

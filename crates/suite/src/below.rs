@@ -30,11 +30,11 @@ impl StorageSample {
 
 fn compute_shares(now: &[(String, u64)], then: &[(String, u64)]) -> Vec<(String, f64)> {
     let before = |limit: &str| then.iter().find(|(name, _)| name == limit).map_or(0, |(_, count)| *count);
-    let sustained = now.iter().map(|(limit, count)| (limit, count.saturating_sub(before(limit))));
-    let sustained: Vec<_> = sustained.filter(|(_, count)| *count > 0).collect();
-    let all: u64 = sustained.iter().map(|(_, count)| count).sum();
+    let increments = now.iter().map(|(limit, count)| (limit, count.saturating_sub(before(limit))));
+    let increments: Vec<_> = increments.filter(|(_, count)| *count > 0).collect();
+    let all: u64 = increments.iter().map(|(_, count)| count).sum();
     let share = |(limit, count): (&String, u64)| (limit.clone(), count as f64 / all as f64);
-    let mut shares: Vec<_> = sustained.into_iter().map(share).collect();
+    let mut shares: Vec<_> = increments.into_iter().map(share).collect();
     shares.sort_by(|one, other| other.1.total_cmp(&one.1));
     shares
 }

@@ -231,8 +231,8 @@ fn fit_files(files: &[FileSpec], facts: &Facts) -> Result<Vec<Region>, Unfit> {
         return Err(Unfit::Names(subject()));
     }
     let regions = place_files(files, &facts.devices);
-    let total = [facts.space];
-    let devices = if facts.devices.is_empty() { &total[..] } else { &facts.devices };
+    let single_device = [facts.space];
+    let devices = if facts.devices.is_empty() { &single_device[..] } else { &facts.devices };
     let mut start = 0;
     for (device, &space) in devices.iter().enumerate() {
         let last = files.iter().zip(&regions).rfind(|(file, _)| file.device == device);

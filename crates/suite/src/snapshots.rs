@@ -151,11 +151,11 @@ mod tests {
         let snapshots = Snapshots::create(&folder, "postgres", "a test", head);
         let mut sink = snapshots.sink();
         (0..12).for_each(|second| sink(&postgres(second)));
-        let retained = snapshots.keep(&folder.join("run-snapshots.jsonl")).unwrap().expect("enough snapshots");
+        let saved = snapshots.keep(&folder.join("run-snapshots.jsonl")).unwrap().expect("enough snapshots");
         assert_eq!(fs::read_dir(&folder).unwrap().count(), 1, "the temporary file was renamed");
 
         let mut ingest = Ingest::new("run-snapshots.jsonl");
-        ingest.feed(&fs::read(&retained).unwrap());
+        ingest.feed(&fs::read(&saved).unwrap());
         let outcomes = ingest.finish();
         let reading = outcomes.first().and_then(Outcome::reading).unwrap_or_else(|| panic!("{outcomes:?}"));
         assert!(reading.figures.iter().any(|figure| figure.measure == Measure::Iops), "{reading:?}");

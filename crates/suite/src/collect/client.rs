@@ -64,8 +64,8 @@ impl Client {
         end: &str,
         stop: &dyn Fn() -> bool,
     ) -> Result<Vec<String>, SourceError> {
-        let requested = self.questions.write_all(question.as_bytes()).and_then(|()| self.questions.flush());
-        if requested.is_err() {
+        let sent = self.questions.write_all(question.as_bytes()).and_then(|()| self.questions.flush());
+        if sent.is_err() {
             return Err(self.lost());
         }
         let until = Instant::now() + ANSWER_TIMEOUT;

@@ -146,8 +146,8 @@ pub(super) fn members(array: &str) -> Vec<String> {
     let slaves = fs::read_dir(Path::new("/sys/block").join(array).join("slaves")).into_iter().flatten().flatten();
     let disk = |slave: fs::DirEntry| {
         let device = slave.path().canonicalize().ok()?;
-        let total = if device.join("partition").exists() { device.parent()?.to_owned() } else { device };
-        Some(total.file_name()?.to_string_lossy().into_owned())
+        let disk = if device.join("partition").exists() { device.parent()?.to_owned() } else { device };
+        Some(disk.file_name()?.to_string_lossy().into_owned())
     };
     let mut disks: Vec<String> = slaves.filter_map(disk).collect();
     disks.sort();
@@ -166,11 +166,11 @@ fn describe_device(name: &str) -> Value {
     })
 }
 
-fn parse_devices(diskstats: &str, required: &[String]) -> Map<String, Value> {
+fn parse_devices(diskstats: &str, selected: &[String]) -> Map<String, Value> {
     let mut devices = Map::new();
     for line in diskstats.lines() {
         let mut words = line.split_ascii_whitespace().skip(2);
-        let Some(name) = words.next().filter(|name| required.iter().any(|required| required == name)) else { continue };
+        let Some(name) = words.next().filter(|name| selected.iter().any(|selected| selected == name)) else { continue };
         let counts = COLUMNS
             .iter()
             .zip(words)

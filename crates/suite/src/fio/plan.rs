@@ -71,7 +71,7 @@ const SEED: u64 = 0x89;
 pub fn plan(command: &FioCommand, context: &PlanContext<'_>) -> Result<StagePlan, Vec<String>> {
     let placings = groups(&command.jobs);
     let mut planner =
-        Planner { command, context, plan: StagePlan::default(), faults: Vec::new(), existing: BTreeMap::new() };
+        Planner { command, context, plan: StagePlan::default(), faults: Vec::new(), file_indices: BTreeMap::new() };
     for (index, (job, placing)) in command.jobs.iter().zip(&placings).enumerate() {
         planner.job(index, job, *placing);
     }
@@ -99,7 +99,7 @@ struct Planner<'a> {
     plan: StagePlan,
     faults: Vec<String>,
     /// Indices of files by path.
-    existing: BTreeMap<String, usize>,
+    file_indices: BTreeMap<String, usize>,
 }
 
 impl Planner<'_> {
@@ -128,7 +128,7 @@ impl Planner<'_> {
     fn member(&mut self, index: usize, job: &FioJob, copy: u64, number: u64) -> Result<Member, String> {
         let seed = self.seed(job, number);
         let spread = space::spread(job, copy, seed, &self.context.lookup)?;
-        let parts = spread.parts(job, &mut self.plan.files, &mut self.existing)?;
+        let parts = spread.parts(job, &mut self.plan.files, &mut self.file_indices)?;
         let forgets = self.forgets(job);
         let until = limit_job(job, &spread, forgets);
         let spec = JobSpec {

@@ -25,13 +25,12 @@ pub struct RunProperties {
 impl RunProperties {
     /// Properties of a plan.
     pub fn new(plan: &StagePlan, jobs: &[FioJob]) -> Self {
-        let existing = |span: Span| (span < Span::MAX).then_some(span);
+        let finite = |span: Span| (span < Span::MAX).then_some(span);
         let mut course = Self { letters: Vec::new(), times: Vec::new(), bytes: Vec::new(), files: Vec::new() };
         for stage in &plan.stages {
             course.letters.push(stage.iter().map(|member| letter(&jobs[member.job])).collect());
-            let lasts = stage
-                .iter()
-                .map(|member| existing(member.worker.job.until.span).map(|span| span + member.worker.begins));
+            let lasts =
+                stage.iter().map(|member| finite(member.worker.job.until.span).map(|span| span + member.worker.begins));
             course.times.push(lasts.collect::<Option<Vec<_>>>().and_then(|all| all.into_iter().max()));
             let bytes =
                 stage.iter().map(|member| Some(member.worker.job.until.bytes).filter(|bytes| *bytes < u64::MAX));
@@ -112,8 +111,8 @@ fn rates(series: &[Slice]) -> String {
     }
     let recent = &series[from..];
     let seconds = total_span(recent).as_secs_f64().max(1e-9);
-    let of = |required: fn(Kind) -> bool| {
-        let counters = || recent.iter().flat_map(|slice| &slice.tally.0).filter(|counter| required(counter.kind));
+    let of = |is_selected: fn(Kind) -> bool| {
+        let counters = || recent.iter().flat_map(|slice| &slice.tally.0).filter(|counter| is_selected(counter.kind));
         let (bytes, operations) =
             counters().fold((0, 0), |sum, counter| (sum.0 + counter.bytes, sum.1 + counter.operations()));
         (bytes as f64 / seconds, operations as f64 / seconds)

@@ -25,7 +25,7 @@ use crate::step::{Before, FileSpec, FilesStep, IoStep, Worker};
 pub enum DiskPlace {
     Directory(PathBuf),
     /// An existing file or block device, with a claim if it may be written to.
-    Full(PathBuf, Option<Claim>),
+    Existing(PathBuf, Option<Claim>),
 }
 
 /// Real storage.
@@ -136,7 +136,7 @@ impl Disk {
             }
         }
         match &self.place {
-            DiskPlace::Full(path, _) if step.before == Before::Uncached => uncache(path),
+            DiskPlace::Existing(path, _) if step.before == Before::Uncached => uncache(path),
             _ => Ok(()),
         }
     }
@@ -144,7 +144,7 @@ impl Disk {
 
 impl Targets for Disk {
     fn target(&self, worker: &Worker, shape: &Shape, clock: Clock) -> Result<(Box<dyn Target>, JobSpec), Fault> {
-        if let DiskPlace::Full(path, claim) = &self.place {
+        if let DiskPlace::Existing(path, claim) = &self.place {
             let file = self.open(path, worker, claim.as_ref())?;
             let target = worker.access.engine.start(&[(file.as_fd(), self.facts.subject.size)], shape, clock)?;
             let target = reopening(target, path, &worker.access);
@@ -176,7 +176,7 @@ impl Ground for Disk {
     fn prepare_files(&mut self, files: &[FileSpec]) -> Result<(), Unfit> {
         let subject = self.facts.subject.name.clone();
         match &self.place {
-            DiskPlace::Full(_, claim) => {
+            DiskPlace::Existing(_, claim) => {
                 if claim.is_none() && files.iter().any(|file| file.writes) {
                     return Err(Unfit::ReadOnly(subject));
                 }

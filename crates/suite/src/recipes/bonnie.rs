@@ -207,16 +207,16 @@ impl Bonnie {
     }
 
     /// Executed steps with their columns.
-    fn created<'a>(&'a self, done: &'a [CompletedStep]) -> impl Iterator<Item = (FigureColumn, &'a CompletedStep)> {
+    fn executed<'a>(&'a self, done: &'a [CompletedStep]) -> impl Iterator<Item = (FigureColumn, &'a CompletedStep)> {
         self.plan.done(done).map(|(column, done)| (*column, done))
     }
 
     fn row(&self, done: &[CompletedStep], round: u32) -> RoundFigures<'_> {
         let cells = |columns: [FigureColumn; 6]| {
-            columns.map(|required| {
-                let mut created =
-                    self.created(done).filter(|(column, done)| *column == required && done.step.round == round);
-                let figure = created.next().and_then(|(column, done)| Self::cell(column, &done.result));
+            columns.map(|selected| {
+                let mut matching =
+                    self.executed(done).filter(|(column, done)| *column == selected && done.step.round == round);
+                let figure = matching.next().and_then(|(column, done)| Self::cell(column, &done.result));
                 figure.map_or(PhaseFigure::default(), |(phase, rate)| PhaseFigure {
                     rate: Some(rate).filter(|_| phase.span >= MIN_SPAN),
                     cpu: phase.cpu_percent().filter(|_| phase.span >= MIN_SPAN),
@@ -328,7 +328,7 @@ impl Recipe for Bonnie {
     }
 
     fn listings(&self, done: &[CompletedStep], _facts: &Facts) -> Vec<Listing> {
-        let rounds = self.created(done).map(|(_, done)| done.step.round).max().unwrap_or(0);
+        let rounds = self.executed(done).map(|(_, done)| done.step.round).max().unwrap_or(0);
         let rows: Vec<RoundFigures> = (1..=rounds).map(|round| self.row(done, round)).collect();
         if rows.is_empty() {
             return Vec::new();
@@ -582,9 +582,9 @@ fn per_cent(value: f64) -> String {
 fn kib_text(kib: f64) -> String {
     let (mib, gib) = (kib / 1024.0, kib / 1_048_576.0);
     match kib.round() {
-        total if total < 10_000.0 => format!("{total}k"),
-        total if total < 102_400.0 => format!("{mib:.1}m"),
-        total if total < 1_024_000.0 => format!("{mib:.0}m"),
+        rounded if rounded < 10_000.0 => format!("{rounded}k"),
+        rounded if rounded < 102_400.0 => format!("{mib:.1}m"),
+        rounded if rounded < 1_024_000.0 => format!("{mib:.0}m"),
         _ => format!("{gib:.1}g"),
     }
 }
@@ -614,8 +614,8 @@ fn size_text(bytes: u64) -> String {
 }
 
 fn conclusions(bonnie: &Bonnie, done: &[CompletedStep], facts: &Facts) -> Vec<Verdict> {
-    let mut verdicts: Vec<BonnieVerdict> = find_short_phases(bonnie.created(done)).into_iter().collect();
-    for (column, done) in bonnie.created(done) {
+    let mut verdicts: Vec<BonnieVerdict> = find_short_phases(bonnie.executed(done)).into_iter().collect();
+    for (column, done) in bonnie.executed(done) {
         verdicts.extend(of_step(column, done, bonnie.options.seekers));
     }
     if bonnie.has_no_calls {
@@ -635,7 +635,9 @@ fn conclusions(bonnie: &Bonnie, done: &[CompletedStep], facts: &Facts) -> Vec<Ve
 }
 
 /// Figures that Bonnie++ does not show.
-fn find_short_phases<'a>(created: impl Iterator<Item = (FigureColumn, &'a CompletedStep)>) -> Option<BonnieVerdict> {
+fn find_short_phases<'a>(
+    phase_steps: impl Iterator<Item = (FigureColumn, &'a CompletedStep)>,
+) -> Option<BonnieVerdict> {
     let phase = |(column, done): (FigureColumn, &CompletedStep)| {
         let (phase, rate) = Bonnie::cell(column, &done.result)?;
         let unit = match column {
@@ -647,7 +649,7 @@ fn find_short_phases<'a>(created: impl Iterator<Item = (FigureColumn, &'a Comple
         let step = done.step.name.clone();
         (phase.span < MIN_SPAN).then(|| ShortPhase { step, rate, unit: unit.into(), span: phase.span })
     };
-    let phases: Vec<ShortPhase> = created.filter_map(phase).collect();
+    let phases: Vec<ShortPhase> = phase_steps.filter_map(phase).collect();
     (!phases.is_empty()).then_some(BonnieVerdict::ShortPhases { phases })
 }
 

@@ -409,14 +409,14 @@ fn tests_of(options: &CrystalDiskMarkOptions) -> Vec<DiskMarkTest> {
 fn planned(options: &CrystalDiskMarkOptions, fills: bool) -> StepPlan<Goal> {
     let tests = tests_of(options);
     let line = |direction, test: usize| FigureLine { direction, test, block: tests[test].block };
-    let required = match options.directions {
+    let directions = match options.directions {
         Directions::Both => &[RunDirection::Reads, RunDirection::Writes][..],
         Directions::Reads => &[RunDirection::Reads],
     };
     let all = 0..tests.len();
     let mut lines: Vec<FigureLine> = match options.version {
-        Version::Three => all.clone().flat_map(|test| required.iter().map(move |&to| line(to, test))).collect(),
-        Version::Eight => required.iter().flat_map(|&to| all.clone().map(move |test| line(to, test))).collect(),
+        Version::Three => all.clone().flat_map(|test| directions.iter().map(move |&to| line(to, test))).collect(),
+        Version::Eight => directions.iter().flat_map(|&to| all.clone().map(move |test| line(to, test))).collect(),
     };
     if let Some(reads) = options.mix.filter(|_| options.directions == Directions::Both) {
         lines.extend(all.map(|test| line(RunDirection::Mix(reads), test)));
@@ -601,8 +601,8 @@ impl TestRuns {
 }
 
 /// Percentiles of a cell as text, each with its unit.
-fn quantiles(bins: &Bins, required: &[f64]) -> Vec<String> {
-    required.iter().map(|&share| bins.quantile(share).unwrap_or(Span::ZERO).to_string()).collect()
+fn quantiles(bins: &Bins, shares: &[f64]) -> Vec<String> {
+    shares.iter().map(|&share| bins.quantile(share).unwrap_or(Span::ZERO).to_string()).collect()
 }
 
 /// A line per test: all runs, and percentiles over all of them.
@@ -743,8 +743,8 @@ fn score_of(
     direction: RunDirection,
     test: usize,
 ) -> (f64, f64, Span) {
-    let required = |cell: &&TestRuns| cell.line.direction == direction && cell.line.test == test;
-    let Some(cell) = cells.iter().find(required) else { return (0.0, 0.0, Span::ZERO) };
+    let is_match = |cell: &&TestRuns| cell.line.direction == direction && cell.line.test == test;
+    let Some(cell) = cells.iter().find(is_match) else { return (0.0, 0.0, Span::ZERO) };
     let rate = cell.score(options.score);
     (rate / 1e6, rate / f64::from(cell.line.block), cell.latency(options.score))
 }

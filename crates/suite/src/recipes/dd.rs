@@ -263,9 +263,9 @@ impl Dd {
 
     /// Whether zeroes are stored like other data.
     fn zeroes(&self, done: &[CompletedStep], facts: &Facts) -> Option<Verdict> {
-        let rates = |required| {
+        let rates = |data| {
             let of = move |(part, observed): (StepPurpose, &IoResult)| {
-                (part == StepPurpose::Probe(required)).then(|| rate_of(observed)).filter(|rate| *rate > 0.0)
+                (part == StepPurpose::Probe(data)).then(|| rate_of(observed)).filter(|rate| *rate > 0.0)
             };
             self.observe(done).filter_map(of)
         };
@@ -489,19 +489,19 @@ fn format_size(bytes: u64, base: u128) -> Option<String> {
     if tenths < 100 {
         return Some(format!("{}.{} {}", tenths / 10, tenths % 10, units[power as usize - 1]));
     }
-    let total = nearest(bytes, base.pow(power));
-    if total == base && power < 6 {
+    let rounded = nearest(bytes, base.pow(power));
+    if rounded == base && power < 6 {
         power += 1;
         return Some(format!("1.0 {}", units[power as usize - 1]));
     }
-    Some(format!("{total} {}", units[power as usize - 1]))
+    Some(format!("{rounded} {}", units[power as usize - 1]))
 }
 
 /// Quotient, rounded half to even.
 const fn nearest(value: u128, unit: u128) -> u128 {
-    let (total, rest) = (value / unit, value % unit);
-    let up = rest * 2 > unit || (rest * 2 == unit && total % 2 == 1);
-    if up { total + 1 } else { total }
+    let (quotient, remainder) = (value / unit, value % unit);
+    let up = remainder * 2 > unit || (remainder * 2 == unit && quotient % 2 == 1);
+    if up { quotient + 1 } else { quotient }
 }
 
 /// Six digits without trailing zeroes; scientific below 0.0001 and from a million on.

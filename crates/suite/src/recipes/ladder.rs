@@ -277,8 +277,9 @@ impl Ladder {
 
     /// Fitted delay and queue of the complete rungs; `None` without a queue.
     fn fitted(&self, rungs: &[Rung<'_>]) -> Option<DelayAndQueue> {
-        let total = |rung: &&Rung<'_>| self.planned(rung).is_none_or(|planned| rung.all.count >= planned);
-        let points: Vec<(u32, f64)> = rungs.iter().filter(total).map(|rung| (rung.sessions, rung.rate())).collect();
+        let is_finished = |rung: &&Rung<'_>| self.planned(rung).is_none_or(|planned| rung.all.count >= planned);
+        let points: Vec<(u32, f64)> =
+            rungs.iter().filter(is_finished).map(|rung| (rung.sessions, rung.rate())).collect();
         let observed = MAX_EXTRAPOLATION * f64::from(points.last()?.0);
         closed::fit(&points).filter(|fitted| closed::saturation(fitted) <= observed)
     }

@@ -121,8 +121,8 @@ impl SniaOptions {
             return Err(SniaError::Blocks.into());
         }
         check_grid(facts.grid, 4 << 10)?;
-        let total = if facts.nature == Nature::Directory { facts.space.min(Bytes::gib(1)) } else { facts.space };
-        let size = self.size.unwrap_or(total).round_down(Bytes::mib(1));
+        let available = if facts.nature == Nature::Directory { facts.space.min(Bytes::gib(1)) } else { facts.space };
+        let size = self.size.unwrap_or(available).round_down(Bytes::mib(1));
         if size.get() == 0 {
             return Err(SniaError::Size.into());
         }

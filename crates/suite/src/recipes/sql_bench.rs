@@ -193,10 +193,10 @@ impl SqlBench {
         let reached = self.given.iter().zip(done).map(|(place, _)| *place).max();
         let mut figures = Vec::new();
         for (place, Placed { test, section }) in self.sections.iter().enumerate() {
-            let created = self.given.iter().position(|given| *given == place).and_then(|step| done.get(step));
+            let completed = self.given.iter().position(|given| *given == place).and_then(|step| done.get(step));
             let is_reached = reached.is_some_and(|reached| place <= reached);
             if let Some(test) = test.filter(|_| is_reached) {
-                figures.extend(SectionFigure::of(test, section, created));
+                figures.extend(SectionFigure::of(test, section, completed));
             }
         }
         figures
@@ -278,12 +278,12 @@ impl Recipe for SqlBench {
             return Vec::new();
         }
         let has_full_size = self.options.size >= 1.0;
-        let total: Vec<SqlBenchTest> =
+        let complete: Vec<SqlBenchTest> =
             SqlBenchTest::ALL.into_iter().filter(|test| self.is_complete(*test, done)).collect();
         vec![
             Listing {
                 title: "sql-bench compared with an article".into(),
-                text: figures::beside(&figures, &total, has_full_size),
+                text: figures::beside(&figures, &complete, has_full_size),
             },
             Listing { title: "sql-bench tests".into(), text: figures::tests(&figures, has_full_size) },
             Listing { title: "sql-bench totals per operation".into(), text: figures::totals(&figures, has_full_size) },

@@ -256,10 +256,10 @@ impl Tiobench {
     fn observe<'a>(
         &'a self,
         done: &'a [CompletedStep],
-        required: usize,
+        selected: usize,
     ) -> impl Iterator<Item = (TiobenchTest, PhaseTotals, &'a CompletedStep)> {
-        let created = self.plan.done(done).filter(move |((pass, _), _)| *pass == required);
-        created.filter_map(|((_, test), done)| {
+        let pass_steps = self.plan.done(done).filter(move |((pass, _), _)| *pass == selected);
+        pass_steps.filter_map(|((_, test), done)| {
             let counts = if matches!(test, TiobenchTest::Write | TiobenchTest::RandomWrite) {
                 PhaseCounts::Writes
             } else {
@@ -482,10 +482,10 @@ impl Tiobench {
     /// The blocks cannot be checked.
     fn checking(mut self) -> Result<Self, OptionsError> {
         let interval = Bytes::new(self.options.block.into());
-        let mut retained: Vec<(usize, Vec<Arc<Checked>>)> = Vec::new();
+        let mut checks_by_pass: Vec<(usize, Vec<Arc<Checked>>)> = Vec::new();
         for ((pass, _), step) in self.plan.iter_mut() {
             let StepWork::Io(io) = &mut step.work else { continue };
-            if retained.last().is_none_or(|(of, _)| of != pass) {
+            if checks_by_pass.last().is_none_or(|(of, _)| of != pass) {
                 let one = |(index, worker): (usize, &Worker)| {
                     let part = &worker.parts[0];
                     let region = Region { start: part.start, length: part.length };
@@ -493,14 +493,14 @@ impl Tiobench {
                     let how = Checking { seed, interval, region, compressible: 0.0, blank: Blank::PassedOver };
                     Checked::new(&how).map(Arc::new)
                 };
-                retained.push((*pass, io.workers.iter().enumerate().map(one).collect::<Result<_, _>>()?));
+                checks_by_pass.push((*pass, io.workers.iter().enumerate().map(one).collect::<Result<_, _>>()?));
             }
-            let Some((_, checked)) = retained.last() else { continue };
+            let Some((_, checked)) = checks_by_pass.last() else { continue };
             for (worker, checked) in io.workers.iter_mut().zip(checked) {
                 worker.access.contents = Contents::Generated(Arc::clone(checked) as Arc<_>);
             }
         }
-        self.checked = retained.into_iter().flat_map(|(_, checked)| checked).collect();
+        self.checked = checks_by_pass.into_iter().flat_map(|(_, checked)| checked).collect();
         Ok(self)
     }
 
@@ -718,11 +718,11 @@ fn tables(
         (TiobenchTest::RandomWrite, "Random Writes"),
     ];
     let mut text = UNITS.to_owned();
-    for (required, title) in titles {
+    for (selected, title) in titles {
         text += &format!("\n{title}\n{}\n{HEAD}", "=".repeat(title.len()));
         for count in threads {
             let of = |pass: &(u32, Vec<(TiobenchTest, PhaseTotals)>)| {
-                pass.1.iter().find(|(test, _)| *test == required).cloned()
+                pass.1.iter().find(|(test, _)| *test == selected).cloned()
             };
             let rounds = passes.iter().filter(|pass| pass.0 == *count).filter_map(of).map(|(_, phase)| phase);
             let row = PassSums { threads: *count, rounds: rounds.collect() };

@@ -179,7 +179,8 @@ impl Verify {
 
     /// A worker on all data.
     fn worker(&self, job: JobSpec) -> Vec<Worker> {
-        let access = FileAccess { contents: Contents::Generated(Arc::clone(&self.checked) as _), ..FileAccess::direct() };
+        let access =
+            FileAccess { contents: Contents::Generated(Arc::clone(&self.checked) as _), ..FileAccess::direct() };
         let job = JobSpec { depth: self.options.depth, seed: self.options.seed, ..job };
         vec![Worker::new(job, 0, self.size, access)]
     }
@@ -230,8 +231,8 @@ impl VerifyOptions {
         if !(64..=1 << 30).contains(&block.get()) || !block.get().is_multiple_of(grid) {
             return Err(VerifyError::Block { block: *block, grid }.into());
         }
-        let total = size.round_down(Bytes::new(stretch(*block)));
-        if total.get() == 0 {
+        let rounded = size.round_down(Bytes::new(stretch(*block)));
+        if rounded.get() == 0 {
             return Err(VerifyError::Size { size: *size, needed: Bytes::new(stretch(*block)) }.into());
         }
         if *depth == 0 || !(*overwrite >= 0.0 && overwrite.is_finite()) {
@@ -244,9 +245,9 @@ impl VerifyOptions {
             return Err(VerifyError::File.into());
         }
         if *mode == VerifyMode::WriteAndCheck {
-            check_space(facts, total)?;
+            check_space(facts, rounded)?;
         }
-        Ok(total)
+        Ok(rounded)
     }
 }
 
@@ -335,19 +336,19 @@ impl Recipe for Verify {
 }
 
 /// Number of operations of matching kinds.
-fn operations(done: &[CompletedStep], required: impl Fn(Kind) -> bool) -> u64 {
-    let total = done.iter().filter_map(|done| done.result.io()).map(crate::result::IoResult::total);
-    total.map(|total| total.only(|counter| required(counter.kind)).operations()).sum()
+fn operations(done: &[CompletedStep], is_selected: impl Fn(Kind) -> bool) -> u64 {
+    let tallies = done.iter().filter_map(|done| done.result.io()).map(crate::result::IoResult::total);
+    tallies.map(|tally| tally.only(|counter| is_selected(counter.kind)).operations()).sum()
 }
 
 /// Failed operations except mismatches.
 fn unreadable(done: &[CompletedStep]) -> u64 {
-    let total = done.iter().filter_map(|done| done.result.io()).map(crate::result::IoResult::total);
+    let tallies = done.iter().filter_map(|done| done.result.io()).map(crate::result::IoResult::total);
     let failed = |tally: plimsoll_record::Tally| -> u64 {
         let errors = tally.0.iter().flat_map(|counter| &counter.errors);
         errors.filter(|(errno, _)| *errno != WRONG).map(|(_, count)| count).sum()
     };
-    total.map(failed).sum()
+    tallies.map(failed).sum()
 }
 
 /// Figures of the report.

@@ -94,8 +94,8 @@ impl Walfsync {
 
     fn rows(&self, done: &[CompletedStep]) -> Vec<SyncRow> {
         let row = |(index, case): (usize, &Case)| {
-            let created = self.plan.done(done).find(|(planned, _)| **planned == Some(index));
-            let observed = created.and_then(|(_, done)| done.result.io());
+            let completed = self.plan.done(done).find(|(planned, _)| **planned == Some(index));
+            let observed = completed.and_then(|(_, done)| done.result.io());
             SyncRow {
                 group: case.group,
                 label: case.label.clone(),
@@ -106,8 +106,8 @@ impl Walfsync {
     }
 
     /// The result of the first case that matches.
-    fn find<'a>(&self, rows: &'a [SyncRow], required: impl Fn(&Case) -> bool) -> Option<&'a CaseResult> {
-        let place = self.cases.iter().position(required)?;
+    fn find<'a>(&self, rows: &'a [SyncRow], is_selected: impl Fn(&Case) -> bool) -> Option<&'a CaseResult> {
+        let place = self.cases.iter().position(is_selected)?;
         rows[place].got.as_ref().filter(|got| got.operations > 0.0)
     }
 }

@@ -19,7 +19,7 @@ const SIZE: Bytes = Bytes::mib(8);
 fn device(path: &Path, writes: bool) -> Disk {
     let leave = writes.then(|| claim_named(path, &[path.to_path_buf()]).expect("a file that nobody uses"));
     let facts = Facts { read_only: !writes, ..build_facts(Nature::Blocks, SIZE) };
-    Disk::new(DiskPlace::Full(path.to_path_buf(), leave), facts, Vec::new())
+    Disk::new(DiskPlace::Existing(path.to_path_buf(), leave), facts, Vec::new())
 }
 
 /// Runs a recipe, and counts its steps.

@@ -70,8 +70,8 @@ fn phases_match_bonnie() {
 
 #[test]
 fn seeks_are_fully_distributed() {
-    let created = steps(small(), Nature::Directory);
-    let StepWork::Io(seeks) = &created[5].work else { panic!("{:?}", created[5]) };
+    let planned = steps(small(), Nature::Directory);
+    let StepWork::Io(seeks) = &planned[5].work else { panic!("{:?}", planned[5]) };
     let each: Vec<u64> = seeks.workers.iter().map(|worker| worker.job.until.operations).collect();
     assert_eq!(each, [1639, 1639, 1638, 1638, 1638]);
 }
@@ -161,7 +161,7 @@ fn fixed(options: BonnieOptions) -> (Bonnie, Vec<CompletedStep>) {
     while let Some(step) = recipe.next(&done, &facts) {
         let one = |span, cpu, ops: &[Ops]| vec![worker(0, span, Some(cpu), ops)];
         let flush = (Kind::Flush, 1, 0, ms(900), ms(900));
-        let created = match step.name.as_str() {
+        let completed = match step.name.as_str() {
             "Per-char write" => {
                 complete_io(step, one(ms(2_530), ms(2_510), &[(Kind::Write, 3 << 20, 1, us(1), us(6_778)), flush]))
             }
@@ -191,7 +191,7 @@ fn fixed(options: BonnieOptions) -> (Bonnie, Vec<CompletedStep>) {
             "Stat files, sequential" => files(step, 16_384, ms(90), ms(80), us(330)),
             _ => files(step, 16_384, ms(740), ms(732), us(272)),
         };
-        done.push(created);
+        done.push(completed);
     }
     (recipe, done)
 }

@@ -55,13 +55,13 @@ fn filled(ground: &mut DatabaseGround) {
 struct Rows {
     rising: bool,
     fails_after: u32,
-    created: Arc<AtomicU32>,
+    executions: Arc<AtomicU32>,
 }
 
 struct Row {
     rising: bool,
     fails_after: u32,
-    created: Arc<AtomicU32>,
+    executions: Arc<AtomicU32>,
 }
 
 impl Transactions for Rows {
@@ -70,20 +70,24 @@ impl Transactions for Rows {
     }
 
     fn open(&self, _: &mut dyn Session, _: u32) -> Result<Box<dyn TransactionRunner>, Failure> {
-        Ok(Box::new(Row { rising: self.rising, fails_after: self.fails_after, created: Arc::clone(&self.created) }))
+        Ok(Box::new(Row {
+            rising: self.rising,
+            fails_after: self.fails_after,
+            executions: Arc::clone(&self.executions),
+        }))
     }
 }
 
 impl TransactionRunner for Row {
     fn run(&mut self, session: &mut dyn Session, kind: u8, random: u64) -> Result<Option<u64>, Failure> {
-        let created = self.created.fetch_add(1, Ordering::Relaxed);
-        if created >= self.fails_after {
+        let executions = self.executions.fetch_add(1, Ordering::Relaxed);
+        if executions >= self.fails_after {
             return session.run("SELECT * FROM missing").map(|_| None);
         }
         if kind == 0 {
             let answer = session.run("SELECT i FROM t WHERE i < 100")?;
             assert_eq!(answer.rows, 100);
-            return Ok(Some(if self.rising { u64::from(created) } else { answer.digest }));
+            return Ok(Some(if self.rising { u64::from(executions) } else { answer.digest }));
         }
         session.begin()?;
         session.run(&format!("UPDATE t SET n = n + 1 WHERE i = {}", random % 200))?;
@@ -110,7 +114,7 @@ fn build_step(sessions: u32, rows: Rows) -> SessionsStep {
 }
 
 fn build_rows() -> Rows {
-    Rows { rising: false, fails_after: u32::MAX, created: Arc::default() }
+    Rows { rising: false, fails_after: u32::MAX, executions: Arc::default() }
 }
 
 fn observe(ground: &mut DatabaseGround, step: &SessionsStep) -> plimsoll_suite::SessionsResult {
@@ -172,11 +176,11 @@ fn time_limit_and_user_end_statements() {
 fn closed_load_completes_its_turns_and_splits_time() {
     let (mut ground, _file) = create_ground("closed");
     filled(&mut ground);
-    let created = Arc::<AtomicU32>::default();
+    let executions = Arc::<AtomicU32>::default();
     let step =
-        SessionsStep { turns: Some(40), ..build_step(3, Rows { created: Arc::clone(&created), ..build_rows() }) };
+        SessionsStep { turns: Some(40), ..build_step(3, Rows { executions: Arc::clone(&executions), ..build_rows() }) };
     let saw = observe(&mut ground, &step);
-    assert_eq!((sum_tallies(&saw).operations(), created.load(Ordering::Relaxed)), (120, 120));
+    assert_eq!((sum_tallies(&saw).operations(), executions.load(Ordering::Relaxed)), (120, 120));
     assert_eq!((saw.differing, sum_tallies(&saw).errors()), (0, 0));
     let split = saw.split.clone().unwrap();
     let all: f64 = split.shares.iter().map(|(_, share)| share).sum();
@@ -205,9 +209,9 @@ fn arrivals_go_to_free_sessions() {
     let pace = Pace::Open { rate, arrival: Arrival::Poisson };
     let endless = Precision { iops: 0.0, mean: 0.0, quantile: 0.0 };
     let saw = observe(&mut ground, &SessionsStep { pace, precision: endless, ..build_step(4, build_rows()) });
-    let created = sum_tallies(&saw).operations() + saw.unserved;
+    let arrivals = sum_tallies(&saw).operations() + saw.unserved;
     // 1.1 s at 100 per second; Poisson arrivals vary within half to twice the mean.
-    assert!((50..=220).contains(&created), "{created}");
+    assert!((50..=220).contains(&arrivals), "{arrivals}");
     assert!(saw.lateness.count > 0);
 }
 

@@ -21,11 +21,11 @@ fn counts(test: SqlBenchTest) -> Vec<(String, u64)> {
     let (_, done) = played(System::Mysql, options(1.0, &[test]), &Answers::default());
     let counted = done.iter().filter(|done| done.step.counts);
     counted
-        .map(|done| (done.step.name.split_once(": ").expect("a test's name").1.to_owned(), requested(done)))
+        .map(|done| (done.step.name.split_once(": ").expect("a test's name").1.to_owned(), count_requested(done)))
         .collect()
 }
 
-fn requested(done: &CompletedStep) -> u64 {
+fn count_requested(done: &CompletedStep) -> u64 {
     let Work::Statements(step) = &done.step.work else { panic!("{:?}", done.step) };
     step.count
 }
@@ -198,7 +198,7 @@ fn dialects_differ_where_required() {
 fn rows_missing_after_time_limit_are_bulk_loaded() {
     let limited = Answers { at_most: 700, ..Answers::default() };
     let (_, done) = played(System::Postgres, options(0.1, &[SqlBenchTest::Create, SqlBenchTest::Insert]), &limited);
-    let count = |name: &str| done.iter().find(|done| done.step.name == name).map(requested);
+    let count = |name: &str| done.iter().find(|done| done.step.name == name).map(count_requested);
     // Of 1,000 requested tables 700 were created: only these are counted and dropped.
     assert_eq!(count("create: select_group_when_MANY_tables"), Some(700));
     assert_eq!(count("create: drop_table_when_MANY_tables"), Some(700));
@@ -208,7 +208,7 @@ fn rows_missing_after_time_limit_are_bulk_loaded() {
     let fewer = Answers { at_most: 700, drops: 300, ..Answers::default() };
     let (_, done) = played(System::Postgres, options(0.1, &[SqlBenchTest::Create]), &fewer);
     let left = done.iter().find(|done| done.step.name == "create: remaining_tables").expect("tables are left");
-    assert_eq!(requested(left), 400);
+    assert_eq!(count_requested(left), 400);
     let Work::Statements(step) = &left.step.work else { panic!() };
     assert_eq!((step.at)(0), [SqlRequest::text("DROP TABLE made_300")]);
     assert_eq!(step.limit, None, "a preparation comes to its end");

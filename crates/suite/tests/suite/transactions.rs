@@ -53,9 +53,9 @@ fn agrees(system: System, options: OltpOptions) -> Option<Vec<CompletedStep>> {
 fn bank(system: System) {
     for (script, statements) in [(Script::TpcB, false), (Script::TpcB, true), (Script::SimpleUpdate, false)] {
         let Some(done) = agrees(system, oltp(script, statements, &[1, 3])) else { return };
-        let created = counted(&done, 0);
-        assert!(created > 0, "{system}, {script:?}");
-        assert_eq!(read_check(&done)[4], created.cast_signed(), "{system}, {script:?}");
+        let committed = counted(&done, 0);
+        assert!(committed > 0, "{system}, {script:?}");
+        assert_eq!(read_check(&done)[4], committed.cast_signed(), "{system}, {script:?}");
     }
     let done = agrees(system, oltp(Script::SelectOnly, false, &[2])).unwrap();
     assert!(counted(&done, 0) > 0);
@@ -157,9 +157,9 @@ fn mariadb_scans() {
 fn arrivals_go_to_free_clients() {
     let rates = Some(vec![Iops::per_second(40)]);
     let done = agrees(System::Sqlite, OltpOptions { clients: None, rates, ..oltp(Script::TpcB, false, &[]) }).unwrap();
-    let created = counted(&done, 0);
-    assert!(created > 0);
-    assert_eq!(read_check(&done)[4], created.cast_signed());
+    let committed = counted(&done, 0);
+    assert!(committed > 0);
+    assert_eq!(read_check(&done)[4], committed.cast_signed());
 }
 
 #[test]

@@ -118,18 +118,18 @@ fn another_process_verifies_data() {
     let mut ground = temporary.ground();
     let mut recipe = Verify::new(options(VerifyMode::WriteAndCheck), ground.facts()).unwrap();
     make(&mut recipe, &mut ground, &mut Silent);
-    let mut retained = Vec::new();
-    recipe.checked().save(&mut retained).unwrap();
+    let mut saved = Vec::new();
+    recipe.checked().save(&mut saved).unwrap();
     drop(ground);
 
     let later = |seed: u64, memory: Option<Checked>| {
         let mut ground = temporary.ground();
-        let required = VerifyOptions { seed, ..options(VerifyMode::CheckOnly) };
-        let created = match memory {
-            Some(memory) => Verify::remembering(required, memory, ground.facts()),
-            None => Verify::new(required, ground.facts()),
+        let check_only = VerifyOptions { seed, ..options(VerifyMode::CheckOnly) };
+        let built = match memory {
+            Some(memory) => Verify::remembering(check_only, memory, ground.facts()),
+            None => Verify::new(check_only, ground.facts()),
         };
-        let mut recipe = created.unwrap();
+        let mut recipe = built.unwrap();
         let outcome = make(&mut recipe, &mut ground, &mut Silent);
         assert_eq!(outcome.done.len(), 1);
         (recipe.checked().compared(), recipe.mismatches(), recipe.has_failed(&outcome.done))
@@ -138,7 +138,7 @@ fn another_process_verifies_data() {
     assert_eq!((compared, wrong.total, failed), (1024, 0, false));
     let (_, wrong, failed) = later(2, None);
     assert!(failed && wrong.first.iter().all(|one| one.kind == MismatchKind::OtherSeed { seed: 1 }), "{wrong:?}");
-    let memory = || Checked::restore(&mut &retained[..], plimsoll_device::Blank::Mismatch).unwrap();
+    let memory = || Checked::restore(&mut &saved[..], plimsoll_device::Blank::Mismatch).unwrap();
     assert_eq!(later(1, Some(memory())).1.total, 0);
 }
 

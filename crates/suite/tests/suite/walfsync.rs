@@ -21,11 +21,11 @@ fn described(preset: WalPreset, facts: &Facts) -> Vec<String> {
     let line = |step: &Step| {
         let worker = &io_step(step).workers[0];
         let (job, access) = (&worker.job, &worker.access);
-        let retained = if access.descriptor == Descriptor::Retained { "" } else { " opened again" };
+        let reopened = if access.descriptor == Descriptor::Retained { "" } else { " opened again" };
         let flush =
             if job.flush_every > 0 { format!(" {:?}/{}", access.flush, job.flush_every) } else { String::new() };
         let direct = if access.direct { " direct" } else { "" };
-        format!("{} in {}: {:?}{direct}{flush}{retained}", job.largest(), worker.parts[0].length, access.opened)
+        format!("{} in {}: {:?}{direct}{flush}{reopened}", job.largest(), worker.parts[0].length, access.opened)
     };
     steps(preset, facts).iter().skip(1).map(line).collect()
 }

@@ -81,8 +81,8 @@ impl Filling {
 
 /// True if written data are read back after each loop.
 pub(super) fn reads_back(job: &FioJob) -> bool {
-    let required = |verification: &Verification| verification.after_writing && !verification.only;
-    job.access.direction.writes && job.verification.as_ref().is_some_and(|one| required(one) && one.sum != "null")
+    let verifies_after = |verification: &Verification| verification.after_writing && !verification.only;
+    job.access.direction.writes && job.verification.as_ref().is_some_and(|one| verifies_after(one) && one.sum != "null")
 }
 
 /// Content that a clone writes on `regions`, and its verification.

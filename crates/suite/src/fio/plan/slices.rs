@@ -34,7 +34,7 @@ pub fn slice_length(jobs: &[FioJob], stage: &[Member]) -> Span {
             logs.iops_samples,
             if is_logged { logs.window } else { Span::ZERO },
             if logs.histogram.is_some() { logs.histogram_window } else { Span::ZERO },
-            job.life.steady_state.map_or(Span::ZERO, |requested| requested.interval),
+            job.life.steady_state.map_or(Span::ZERO, |steady| steady.interval),
             if job.life.ramp.is_zero() { Span::ZERO } else { member.worker.begins + job.life.ramp },
         ]
     });

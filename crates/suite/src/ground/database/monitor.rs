@@ -181,16 +181,16 @@ impl Observations {
         let Some(last) = self.samples.iter().find(|sample| sample.at >= to).or(self.samples.last()) else {
             return MonitorWindow::default();
         };
-        let (required, sampled) = (to.since(from), last.at.since(first.at));
+        let (window_span, sampled) = (to.since(from), last.at.since(first.at));
         if sampled.is_zero() {
             return MonitorWindow::default();
         }
-        let share = required.as_secs_f64() / sampled.as_secs_f64();
+        let share = window_span.as_secs_f64() / sampled.as_secs_f64();
         let counted = last.counters.since(&first.counters).scaled(share);
         let client = last.client - first.client;
         MonitorWindow {
             storage: last.below.since(&first.below).scaled(share),
-            split: self.split(from, to, first, last).or_else(|| of_counters(&counted, required, sessions)),
+            split: self.split(from, to, first, last).or_else(|| of_counters(&counted, window_span, sessions)),
             client: Some(CpuTime { user: scaled(client.user, share), system: scaled(client.system, share) }),
             counted,
         }
@@ -224,8 +224,8 @@ fn of_counters(counted: &DatabaseCounters, span: Span, sessions: u32) -> Option<
     each[Spent::Processor as usize] = cpu.min(all);
     each[Spent::Reading as usize] = reading.min(all);
     each[Spent::Locked as usize] = locked.min(all);
-    let existing: f64 = each.iter().sum();
-    each[Spent::Other as usize] = (all - existing).max(0.0);
+    let attributed: f64 = each.iter().sum();
+    each[Spent::Other as usize] = (all - attributed).max(0.0);
     split_of(&each, "counted by the server, the rest is commits, latches and the client".into())
 }
 
@@ -266,12 +266,12 @@ pub(super) fn limit(observed: &SessionsResult) -> Option<SessionLimit> {
     if storage >= DOMINANT_SHARE {
         return Some(storage_limit(observed, share(Spent::Committing) > share(Spent::Reading)));
     }
-    let existing = [
+    let candidates = [
         (Spent::Processor, SessionLimit::SessionProcessor),
         (Spent::Internal, SessionLimit::Latches),
         (Spent::Client, SessionLimit::Client),
     ];
-    let (part, resource) = existing.into_iter().max_by(|a, b| share(a.0).total_cmp(&share(b.0)))?;
+    let (part, resource) = candidates.into_iter().max_by(|a, b| share(a.0).total_cmp(&share(b.0)))?;
     (share(part) >= DOMINANT_SHARE).then_some(resource)
 }
 

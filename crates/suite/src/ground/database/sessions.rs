@@ -94,8 +94,8 @@ impl<'a> SessionGroup<'a> {
     pub fn connect(&self, number: u32) -> Result<OpenSession, Fault> {
         sharpen_timers();
         let open = self.open(number);
-        if let Ok(existing) = &open
-            && let Some(number) = existing.session.number()
+        if let Ok(opened) = &open
+            && let Some(number) = opened.session.number()
         {
             self.numbers.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push(number);
         }
@@ -224,8 +224,8 @@ impl StopRule<'_> {
             unserved: 0,
         };
         let figures = settle(&by_part(step, series, false), &options).figures;
-        let existing = figures.steadiness == Steadiness::Steady && tight_enough(&figures, &step.precision);
-        if existing || figures.steadiness == Steadiness::Overloaded {
+        let is_precise = figures.steadiness == Steadiness::Steady && tight_enough(&figures, &step.precision);
+        if is_precise || figures.steadiness == Steadiness::Overloaded {
             ControlFlow::Break(())
         } else {
             ControlFlow::Continue(())

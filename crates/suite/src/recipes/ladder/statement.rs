@@ -128,12 +128,12 @@ pub(super) fn filling(system: System, size: Bytes, sessions: u32) -> Option<Vec<
         System::Mysql => "repeat(md5(n), 30)".to_owned(),
         System::Oracle => return None,
     };
-    let mut created = Vec::new();
+    let mut inserts = Vec::new();
     let tables = || (0..sessions).map(|number| format!("{TABLE}_{number}"));
     for table in tables() {
         for (from, to) in parts((size.get() / ROW).max(1), PART) {
             let rows = numbers(system, from, to)?;
-            created.push(format!("INSERT INTO {table} (id, amount, filler) SELECT n, n % 1000, {filler} FROM {rows}"));
+            inserts.push(format!("INSERT INTO {table} (id, amount, filler) SELECT n, n % 1000, {filler} FROM {rows}"));
         }
     }
     let columns = match system {
@@ -152,7 +152,7 @@ pub(super) fn filling(system: System, size: Bytes, sessions: u32) -> Option<Vec<
     let step = |name: &str, statements: Vec<String>| Step::statements(name, StatementsStep::of(statements)).loading();
     Some(vec![
         step("Create the tables", create.collect()),
-        step("Fill the tables", created),
+        step("Fill the tables", inserts),
         step("Gather statistics", tables().map(|table| format!("{finish} {table}")).collect()),
     ])
 }

@@ -59,7 +59,7 @@ pub(super) fn find_inconsistencies(script: Script, row: &Row, before: i64, ledge
     let figure = |index: usize| row.get(index).and_then(Value::int).unwrap_or(0);
     let (accounts, tellers, branches, moved, rows) = (figure(0), figure(1), figure(2), figure(3), figure(4));
     let others = if script == Script::TpcB { moved } else { 0 };
-    let least = if script == Script::SelectOnly { 0 } else { ledger.created(0).cast_signed() };
+    let least = if script == Script::SelectOnly { 0 } else { ledger.committed(0).cast_signed() };
     let checks = [
         Inconsistency::find(ConsistencyCheck::AccountBalances, accounts, moved, 0),
         Inconsistency::find(ConsistencyCheck::TellerBalances, tellers, others, 0),

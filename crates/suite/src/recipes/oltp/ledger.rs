@@ -8,7 +8,7 @@ use plimsoll_database::{Failure, FailureKind, Session};
 /// Numbers of transactions of all points, by kind and outcome.
 #[derive(Debug, Default)]
 pub(super) struct OltpLedger {
-    created: [AtomicU64; KINDS],
+    committed: [AtomicU64; KINDS],
     unsure: AtomicU64,
     undone: AtomicU64,
 }
@@ -21,7 +21,7 @@ impl OltpLedger {
     pub(super) fn note(&self, kind: u8, outcome: Result<TransactionEnd, &Failure>) {
         match outcome {
             Ok(TransactionEnd::Committed) => {
-                self.created[usize::from(kind).min(KINDS - 1)].fetch_add(1, Ordering::Relaxed)
+                self.committed[usize::from(kind).min(KINDS - 1)].fetch_add(1, Ordering::Relaxed)
             }
             Ok(TransactionEnd::Undone) => self.undone.fetch_add(1, Ordering::Relaxed),
             // Rolled back by the server after a conflict.
@@ -32,8 +32,8 @@ impl OltpLedger {
     }
 
     /// Committed transactions of a kind.
-    pub(super) fn created(&self, kind: u8) -> u64 {
-        self.created[usize::from(kind).min(KINDS - 1)].load(Ordering::Relaxed)
+    pub(super) fn committed(&self, kind: u8) -> u64 {
+        self.committed[usize::from(kind).min(KINDS - 1)].load(Ordering::Relaxed)
     }
 
     /// Transactions whose outcome is unknown.
@@ -84,7 +84,7 @@ mod tests {
         ledger.note(0, Ok(TransactionEnd::Undone));
         ledger.note(0, Err(&Failure::new(FailureKind::Conflict, "deadlock")));
         ledger.note(0, Err(&Failure::new(FailureKind::Lost, "gone")));
-        assert_eq!((ledger.created(0), ledger.created(1), ledger.created(2)), (1, 0, 1));
+        assert_eq!((ledger.committed(0), ledger.committed(1), ledger.committed(2)), (1, 0, 1));
         assert_eq!((ledger.unsure(), ledger.undone()), (1, 1));
     }
 }

@@ -146,7 +146,7 @@ pub(super) fn find_inconsistencies(
     let initial = (ORDERS * DISTRICTS * warehouses).cast_signed();
     let undelivered = ((ORDERS + 1 - UNDELIVERED) * DISTRICTS * warehouses).cast_signed();
     let committed = |check, found: i64, kind| {
-        Inconsistency::find(check, found.max(0), ledger.created(kind).cast_signed(), ledger.unsure())
+        Inconsistency::find(check, found.max(0), ledger.committed(kind).cast_signed(), ledger.unsure())
     };
     let checks = [
         same(ConsistencyCheck::Orders, figure(0), figure(1)),

@@ -121,8 +121,8 @@ impl<'a> SlobCurve<'a> {
 
     /// The point with the highest block I/O; by units of work if the database does not count blocks.
     pub(super) fn best(&self) -> Option<&'a SlobPoint> {
-        let max = |point: &SlobPoint| point.blocks_s().unwrap_or_else(|| point.units_s());
-        self.points.iter().copied().max_by(|a, b| max(a).total_cmp(&max(b)))
+        let throughput = |point: &SlobPoint| point.blocks_s().unwrap_or_else(|| point.units_s());
+        self.points.iter().copied().max_by(|a, b| throughput(a).total_cmp(&throughput(b)))
     }
 
     /// The knee, beyond which more threads mainly increase the waiting time.

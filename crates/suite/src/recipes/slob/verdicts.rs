@@ -78,8 +78,8 @@ fn within(curve: &SlobCurve<'_>, update_pct: u32) -> Option<SlobVerdict> {
 
 /// Caution if reads were served from the page cache.
 pub(super) fn page_cache_caution(points: &[SlobPoint], block: u64, about: &DatabaseAbout) -> Option<SlobVerdict> {
-    let existing = points.iter().filter_map(|point| Some((point.page_cache_share(block)?, point.spec)));
-    let Some((share, PointSpec { update_pct, threads })) = existing.max_by(|a, b| a.0.total_cmp(&b.0)) else {
+    let shares = points.iter().filter_map(|point| Some((point.page_cache_share(block)?, point.spec)));
+    let Some((share, PointSpec { update_pct, threads })) = shares.max_by(|a, b| a.0.total_cmp(&b.0)) else {
         return (about.direct != Some(true)).then_some(SlobVerdict::PageCacheUnknown);
     };
     if share <= CACHE_SHARE {

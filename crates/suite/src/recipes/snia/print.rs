@@ -112,7 +112,7 @@ fn rounds(results: &Results) -> String {
         let line = within.map(|steady| results.display(steady.line(round))).unwrap_or_default();
         text += &format!("{round:5} {:>12} {line:>12}", results.display(*value));
         for (place, _) in &places {
-            text += &format!(" {:>12}", results.display(results.figure(&results.total()[index][*place])));
+            text += &format!(" {:>12}", results.display(results.figure(&results.complete_rounds()[index][*place])));
         }
         text += "\n";
     }

@@ -68,15 +68,15 @@ impl Results {
     }
 
     /// Complete rounds.
-    pub(super) fn total(&self) -> &[Vec<RoundResult>] {
-        let total = self.rounds.iter().take_while(|round| round.len() == self.cells.len()).count();
-        &self.rounds[..total]
+    pub(super) fn complete_rounds(&self) -> &[Vec<RoundResult>] {
+        let complete = self.rounds.iter().take_while(|round| round.len() == self.cells.len()).count();
+        &self.rounds[..complete]
     }
 
     /// Tracked figure of each complete round, for the steady state.
     pub(super) fn tracked(&self) -> Vec<f64> {
         let Some(place) = self.cells.iter().position(|cell| *cell == self.test.tracked()) else { return Vec::new() };
-        self.total().iter().map(|round| self.figure(&round[place])).collect()
+        self.complete_rounds().iter().map(|round| self.figure(&round[place])).collect()
     }
 
     /// Figure of the test: IOPS, MB/s of 1,000,000 bytes, or milliseconds.
@@ -127,8 +127,8 @@ impl Results {
 
     /// Last rounds of a cell: those of the window, or all if there are fewer.
     fn last(&self, cell: usize) -> impl Iterator<Item = &RoundResult> {
-        let total = self.total();
-        total[total.len().saturating_sub(WINDOW)..].iter().map(move |round| &round[cell])
+        let rounds = self.complete_rounds();
+        rounds[rounds.len().saturating_sub(WINDOW)..].iter().map(move |round| &round[cell])
     }
 
     /// Mean figure of the last rounds; `None` before the first complete round.

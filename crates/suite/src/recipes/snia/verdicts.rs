@@ -35,7 +35,7 @@ pub(super) fn of(all: &[Results], options: &SniaOptions, size: Bytes, facts: &Fa
 }
 
 fn of_test(results: &Results) -> SniaVerdict {
-    let (test, rounds) = (results.test.to_string(), results.total().len() as u64);
+    let (test, rounds) = (results.test.to_string(), results.complete_rounds().len() as u64);
     if results.test == SniaTest::WriteSaturation {
         return saturated(test, results);
     }

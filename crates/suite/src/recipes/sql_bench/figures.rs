@@ -43,10 +43,10 @@ pub(super) struct SectionRun<'a> {
 
 impl<'a> SectionFigure<'a> {
     /// The figure of a section and its step; `None` for a preparation.
-    pub(super) fn of(test: SqlBenchTest, section: &BenchSection, created: Option<&'a CompletedStep>) -> Option<Self> {
+    pub(super) fn of(test: SqlBenchTest, section: &BenchSection, completed: Option<&'a CompletedStep>) -> Option<Self> {
         let (full, outcome) = match section.counting {
             Counting::Preparation => return None,
-            Counting::Figure { full, at_once } => (full, select_outcome(at_once, created)),
+            Counting::Figure { full, at_once } => (full, select_outcome(at_once, completed)),
         };
         Some(Self { test, name: section.name, note: section.note, full, outcome })
     }
@@ -66,8 +66,8 @@ impl<'a> SectionFigure<'a> {
     }
 }
 
-fn select_outcome(at_once: u64, created: Option<&CompletedStep>) -> SectionOutcome<'_> {
-    let observed = created.and_then(|done| match (&done.step.work, done.result.statements()) {
+fn select_outcome(at_once: u64, completed: Option<&CompletedStep>) -> SectionOutcome<'_> {
+    let observed = completed.and_then(|done| match (&done.step.work, done.result.statements()) {
         (Work::Statements(step), Some(observed)) => Some((step, observed)),
         _ => None,
     });
@@ -292,13 +292,13 @@ pub(super) fn tests(figures: &[SectionFigure<'_>], has_full_size: bool) -> Strin
             text.push_str(&line(figure, has_full_size));
         }
         let sum = TimeSum::of(mine.iter().copied());
-        let total = if mine.iter().all(|figure| figure.is_full()) || !has_full_size {
+        let extrapolation = if mine.iter().all(|figure| figure.is_full()) || !has_full_size {
             String::new()
         } else {
             format!("; at full counts {}, extrapolated", in_full(sum.full, true))
         };
         text.push_str(&format!(
-            "Total time: {}{} wallclock secs {}{total}\n",
+            "Total time: {}{} wallclock secs {}{extrapolation}\n",
             display(sum.seconds),
             sum.marks(),
             sum.cpu()
@@ -370,7 +370,7 @@ pub(super) fn totals(figures: &[SectionFigure<'_>], has_full_size: bool) -> Stri
 }
 
 /// The eight tests with published figures.
-pub(super) fn beside(figures: &[SectionFigure<'_>], total: &[SqlBenchTest], has_full_size: bool) -> String {
+pub(super) fn beside(figures: &[SectionFigure<'_>], complete: &[SqlBenchTest], has_full_size: bool) -> String {
     let mut text = format!("{TITLE}\n{SOURCE}\n\n");
     for line in 0..2 {
         let ours = [["here,", "here, full"], ["as asked", "counts"]][line];
@@ -383,12 +383,12 @@ pub(super) fn beside(figures: &[SectionFigure<'_>], total: &[SqlBenchTest], has_
     for test in SqlBenchTest::ALL {
         let mine: Vec<&SectionFigure> = figures.iter().filter(|figure| figure.test == test).collect();
         let sum = TimeSum::of(mine.iter().copied());
-        let is_whole = total.contains(&test);
-        let got = if is_whole { format!("{}{}", display(sum.seconds), sum.marks()) } else { "-".into() };
-        let full = in_full(sum.full.filter(|_| is_whole), has_full_size);
+        let is_complete = complete.contains(&test);
+        let got = if is_complete { format!("{}{}", display(sum.seconds), sum.marks()) } else { "-".into() };
+        let full = in_full(sum.full.filter(|_| is_complete), has_full_size);
         // Complete execution needs no extrapolation.
-        let is_asked_in_full = mine.iter().all(|figure| figure.is_full());
-        let tilde = if full == "-" || is_asked_in_full { "" } else { "~" };
+        let has_full_counts = mine.iter().all(|figure| figure.is_full());
+        let tilde = if full == "-" || has_full_counts { "" } else { "~" };
         text.push_str(&format!("{:<14}{got:>11}{:>13}", test.name(), format!("{tilde}{full}")));
         for seconds in published_seconds(test) {
             text.push_str(&format!("{seconds:>10}"));

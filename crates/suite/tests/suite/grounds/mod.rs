@@ -115,9 +115,9 @@ pub fn on_disk<R: Recipe>(
 pub fn database(system: System, cache: Bytes, flushes: Flushes) -> Option<(DatabaseGround, Temporary)> {
     let directory = Temporary::new(system.name());
     let folder = directory.0.clone();
-    let required =
+    let order =
         Make { system, folder, log_folder: None, cache, memory: None, flushes, settings: Vec::new(), sessions: 8 };
-    let created = match required.make() {
+    let created = match order.make() {
         Ok(created) => created,
         Err(failure) if matches!(failure.kind, FailureKind::Missing | FailureKind::Unsupported) => {
             eprintln!("skipped: {failure}");

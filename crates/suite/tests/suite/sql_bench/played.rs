@@ -77,6 +77,6 @@ pub fn check_kept(name: &str, text: &str) {
     if std::env::var_os("UPDATE_GENERATED").is_some() {
         std::fs::write(&path, text).expect("the file can be written");
     }
-    let retained = std::fs::read_to_string(&path).unwrap_or_default();
-    assert_eq!(text, retained, "{name} is another: UPDATE_GENERATED=1 writes it anew");
+    let stored = std::fs::read_to_string(&path).unwrap_or_default();
+    assert_eq!(text, stored, "{name} is another: UPDATE_GENERATED=1 writes it anew");
 }

@@ -42,16 +42,16 @@ fn joins(plan: &SectionPlan, rows: RowNumbers) -> Vec<BenchSection> {
     let joined = |to: &str, on: &str, condition: &str| {
         format!("SELECT COUNT(a.id), COUNT(b.id) FROM bench1 a LEFT JOIN {to} b ON {on}{condition}")
     };
-    let total =
+    let repeated_query =
         |name: &'static str, sql: String| BenchSection::repeated(plan, name, 10, move |_| query(sql.clone(), 1));
     let length = 100.min(rows.all());
     vec![
         BenchSection::preparation("create_copies", copies),
         BenchSection::entire("insert_select_1_key", 1, move |_| copy("bench2")),
         BenchSection::entire("insert_select_2_keys", 1, move |_| copy("bench3")),
-        total("outer_join_on_key", joined("bench2", "a.id = b.id AND a.id2 = b.id2", "")),
-        total("outer_join", joined("bench3", "a.id3 = b.id", "")),
-        total("outer_join_found", joined("bench3", "a.id3 = b.id", " WHERE b.id IS NOT NULL")),
+        repeated_query("outer_join_on_key", joined("bench2", "a.id = b.id AND a.id2 = b.id2", "")),
+        repeated_query("outer_join", joined("bench3", "a.id3 = b.id", "")),
+        repeated_query("outer_join_found", joined("bench3", "a.id3 = b.id", " WHERE b.id IS NOT NULL")),
         BenchSection::repeated(plan, "outer_join_not_found", 500, move |index| {
             let from = rows.somewhere(index, length);
             let far = rows.all() * 4;
