@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use maud::{Markup, html};
+use maud::{Markup, PreEscaped, html};
 use plimsoll_language::{label, say};
 
 use super::framed;
@@ -17,6 +17,10 @@ use crate::words::sentence;
 const SHORT_HEADLINE: usize = 48;
 /// Maximum length of a key figure in the largest font size.
 const SHORT_FIGURE: usize = 28;
+/// Minimum length of a word that may be broken.
+const LONG_WORD: usize = 16;
+/// Zero width space: a possible break of a line.
+const BREAK: char = '\u{200b}';
 /// Digits of padding for which the style sheet has a class.
 const MAX_PAD: usize = 12;
 /// Maximum number of rows above a chart of the first screen.
@@ -185,8 +189,25 @@ fn section(section: &PageSection, index: usize, labels: &[String]) -> Markup {
     }
 }
 
-fn text(text: &str) -> String {
+fn plain(text: &str) -> String {
     typeset(&clean(text))
+}
+
+/// Text whose long words, such as configurations, may be broken behind a separator that is not within a number.
+fn text(words: &str) -> Markup {
+    let mut out = String::new();
+    for word in plain(words).split_inclusive(' ') {
+        let letters: Vec<char> = word.chars().collect();
+        for (index, letter) in letters.iter().enumerate() {
+            out.push(*letter);
+            let is_separator = index > 0 && letters.len() >= LONG_WORD && "/:,@+".contains(*letter);
+            let next = letters.get(index + 1).filter(|next| is_separator && next.is_alphanumeric());
+            if next.is_some_and(|next| !(next.is_ascii_digit() && letters[index - 1].is_ascii_digit())) {
+                out.push(BREAK);
+            }
+        }
+    }
+    PreEscaped(html! { (out) }.into_string().replace(BREAK, "<wbr>"))
 }
 
 fn drawn(block: &Block, label: &str) -> Markup {
@@ -270,7 +291,7 @@ fn table(table: &Table, label: &str) -> Markup {
                 @for (name, rows) in groups(table) {
                     tbody {
                         @if let Some(name) = name {
-                            tr { th class="group" scope="rowgroup" colspan=(table.columns.len()) { (text(name)) } }
+                            tr { th class="group" scope="rowgroup" colspan=(table.columns.len()) { span { (text(name)) } } }
                         }
                         @for index in rows { (row(table, index, &columns)) }
                     }
@@ -318,14 +339,10 @@ fn row(table: &Table, index: usize, cells: &[Vec<Markup>]) -> Markup {
 
 /// The cells of a column, aligned by their decimal points.
 fn cells(column: &Column, table: &Table, index: usize) -> Vec<Markup> {
-    let texts = table.rows.iter().map(|row| text(&row[index].text));
-    let values: Vec<Markup> = if column.is_words() {
-        texts
-            .map(|text| html! { @if text.chars().count() > 40 { span class="reason" { (text) } } @else { (text) } })
-            .collect()
-    } else {
-        aligned(&texts.collect::<Vec<_>>())
-    };
+    let texts = table.rows.iter().map(|row| row[index].text.as_str());
+    let long = |words: &str| html! { @if words.chars().count() > 40 { span class="reason" { (text(words)) } } @else { (text(words)) } };
+    let values: Vec<Markup> =
+        if column.is_words() { texts.map(long).collect() } else { aligned(&texts.map(plain).collect::<Vec<_>>()) };
     let with_interval = |(value, row): (Markup, &Vec<Cell>)| {
         html! {
             @if let Some(series) = row[index].series { (swatch(series)) }
@@ -366,7 +383,7 @@ fn aligned(cells: &[String]) -> Vec<Markup> {
 }
 
 fn unit(column: &Column) -> String {
-    if column.unit == "us" { "µs".to_owned() } else { text(column.unit) }
+    if column.unit == "us" { "µs".to_owned() } else { plain(column.unit) }
 }
 
 fn words_class(column: &Column) -> Option<&'static str> {

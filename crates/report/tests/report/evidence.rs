@@ -175,8 +175,9 @@ fn sizing_has_every_step_and_choice() {
     let (head, _) = page.split_once("<nav class=\"contents\"").unwrap();
     let price = sizing.choices[0].price.as_ref().unwrap().monthly.to_string();
     assert!(head.contains(&price.replace(' ', "\u{a0}")), "{price} in {head}");
+    let unbroken = page.replace("<wbr>", "");
     for (index, choice) in sizing.choices.iter().take(12).enumerate() {
-        assert!(page.contains(&format!("<h3>{}. {}", index + 1, choice.offer.short())), "{index}");
+        assert!(unbroken.contains(&format!("<h3>{}. {}", index + 1, choice.offer.short())), "{index}");
     }
     assert!(links.len() > 3 && links.iter().all(|link| link.starts_with("#s")), "a list of contents: {links:?}");
     assert!(page.contains("Database time: ") && page.contains(" for the same work."));

@@ -113,6 +113,15 @@ fn listings_keep_their_lines_in_every_form() {
     assert!(page_csv(&page).contains("\r\nAs dd prints it,,Run  12 | 3\r\n"));
 }
 
+#[test]
+fn long_words_of_a_page_break_behind_their_separators() {
+    let html = page_html(&sample());
+    page::check_page("breaks", &html);
+    for expected in [">aws/<wbr>gp3:500GiB,<wbr>iops=12000<", ">oci:500GB@20vpu<", "12,000"] {
+        assert!(html.contains(expected), "{expected} in {html}");
+    }
+}
+
 fn print_text(width: usize) -> String {
     page_text(&sample(), &TextStyle { width, ..TextStyle::default() })
 }

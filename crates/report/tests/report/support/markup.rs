@@ -1,6 +1,6 @@
 //! Checks that markup is well formed: balanced tags, quoted attributes, escaped text.
 
-const VOID: [&str; 3] = ["meta", "br", "link"];
+const VOID: [&str; 4] = ["meta", "br", "link", "wbr"];
 /// Their content is not markup.
 const RAW: [&str; 2] = ["style", "script"];
 
