@@ -46,6 +46,17 @@ impl AxisScale {
         if down > 0.0 && up.is_finite() { Self::Log { low: down, high: up } } else { Self::from_zero(high) }
     }
 
+    /// The same with the high end of a linear axis at a tick, so that no value is above the last of `max` ticks.
+    pub fn to_tick(self, max: usize) -> Self {
+        match self {
+            Self::Linear { low, high } => {
+                let step = round_outward((high - low) / max.max(1) as f64, Side::Up);
+                Self::Linear { low, high: (high / step - 1e-9).ceil() * step }
+            }
+            log @ Self::Log { .. } => log,
+        }
+    }
+
     pub const fn ends(self) -> (f64, f64) {
         match self {
             Self::Linear { low, high } | Self::Log { low, high } => (low, high),
@@ -139,6 +150,18 @@ mod tests {
     fn linear_ticks_step_by_one_two_or_five() {
         assert_eq!(labelled(AxisScale::Linear { low: 0.0, high: 63_000.0 }, 7), [0., 1e4, 2e4, 3e4, 4e4, 5e4, 6e4]);
         assert_eq!(labelled(AxisScale::Linear { low: 0.0, high: 63_000.0 }, 4), [0., 2e4, 4e4, 6e4]);
+    }
+
+    #[test]
+    fn rounded_axis_ends_at_a_tick() {
+        for (high, max) in [(19.0, 7), (84_000.0, 4), (1.0, 6), (0.037, 8)] {
+            let scale = AxisScale::from_zero(high).to_tick(max);
+            let last = scale.ticks(max).last().unwrap().value;
+            let (_, end) = scale.ends();
+            assert!(last >= high && (last / end - 1.0).abs() < 1e-9, "{high}: {last} of {end}");
+        }
+        let log = AxisScale::log(1.0, 90.0);
+        assert_eq!(log.to_tick(4), log);
     }
 
     #[test]

@@ -42,7 +42,7 @@ pub(crate) fn load_curve(curves: &[&Curve], counted: Counted, size: Size) -> Dra
     let top = key_height + if curves.len() == 1 { 52.0 } else { 66.0 };
     let bottom = top + size.pick(340.0, 300.0);
     let (x, y) = scales(curves, &series);
-    let frame = Frame { left, top, right, bottom, x, y };
+    let frame = Frame { left, top, right, bottom, x, y: y.to_tick(size.pick(10, 8)) };
     let body = html! {
         (key)
         (verdict::allowed(curves, &frame))

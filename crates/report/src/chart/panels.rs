@@ -24,7 +24,7 @@ pub(crate) fn panels(story: &Timeline, size: Size) -> Drawing {
     let (left, right) = (size.pick(64.0, 56.0), f64::from(size.width) - size.pick(90.0, 56.0));
     let place = |(index, panel): (usize, &Panel)| {
         let top = MARKS + HEAD - 16.0 + index as f64 * (HEIGHT + HEAD);
-        Frame { left, right, top, bottom: top + HEIGHT, x, y: scale(panel) }
+        Frame { left, right, top, bottom: top + HEIGHT, x, y: scale(panel).to_tick(5) }
     };
     let frames: Vec<Frame> = story.panels.iter().enumerate().map(place).collect();
     let bottom = frames.last().map_or(0.0, |frame| frame.bottom);

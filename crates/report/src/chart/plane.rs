@@ -55,12 +55,14 @@ pub(crate) fn plane(plane: &Plane, size: Size) -> Drawing {
     let (key, key_height) = legend(displayed, 0.0, 0.0, f64::from(size.width));
     let (left, right) = (size.pick(72.0, 60.0), f64::from(size.width) - size.pick(40.0, 24.0));
     let top = key_height + 44.0;
-    let frame = Frame { left, right, top, bottom: top + size.pick(280.0, 240.0), x: plane.x.scale, y: plane.y.scale };
+    let rows = size.pick(8, 7);
+    let y = plane.y.scale.to_tick(rows);
+    let frame = Frame { left, right, top, bottom: top + size.pick(280.0, 240.0), x: plane.x.scale, y };
     let ticks: Vec<_> = frame.x.ticks(size.pick(9, 4)).into_iter().filter(|tick| tick.labelled).collect();
     let ticks: Vec<_> = ticks.iter().map(|tick| (tick.value, (plane.x.label)(tick.value))).collect();
     let body = html! {
         (key)
-        (frame.left_axis(size.pick(8, 7), plane.y.label))
+        (frame.left_axis(rows, plane.y.label))
         (frame.bottom_axis(&ticks))
         (frame.x_title(plane.x.name))
         (frame.y_title(plane.y.name))

@@ -63,10 +63,16 @@ pub(crate) fn over_time(lanes: &[Lane<'_>], counted: Counted, size: Size) -> Dra
     // Labels of changes have a row of their own.
     let row = if lanes.iter().any(|lane| !lane.marks.is_empty()) { CHANGES } else { 0.0 };
     let head = 60.0 + row;
-    let upper =
-        Frame { left, right, top: head, bottom: head + size.pick(110.0, 100.0), x, y: AxisScale::from_zero(max) };
+    let upper = Frame {
+        left,
+        right,
+        top: head,
+        bottom: head + size.pick(110.0, 100.0),
+        x,
+        y: AxisScale::from_zero(max).to_tick(4),
+    };
     let top = upper.bottom + 44.0;
-    let lower = Frame { top, bottom: top + size.pick(160.0, 150.0), y: latency_scale(&stretches), ..upper };
+    let lower = Frame { top, bottom: top + size.pick(160.0, 150.0), y: latency_scale(&stretches).to_tick(6), ..upper };
     let ticks: Vec<_> = x.ticks(size.pick(10, 5)).iter().map(|tick| (tick.value, seconds(tick.value))).collect();
     let body = html! {
         (warm_ups(&stretches, &[upper, lower]))
