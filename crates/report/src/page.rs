@@ -275,7 +275,7 @@ pub struct Cell {
     pub link: Option<String>,
     /// Anchor of the row; on its first cell.
     pub anchor: Option<String>,
-    /// Length of a utilisation bar next to the value, from 0 to 1; HTML only.
+    /// Length of a bar next to the value, from 0 to 1; HTML only.
     pub gauge: Option<f64>,
     /// Number of the series that the row describes, for its marker in the charts; HTML only.
     pub series: Option<usize>,

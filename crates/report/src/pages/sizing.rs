@@ -8,6 +8,7 @@ mod verdict;
 
 use std::collections::BTreeMap;
 
+use plimsoll_catalogue::Money;
 use plimsoll_choose::diagnosis::DatabaseEffect;
 use plimsoll_choose::elapsed::{JobTimes, WindowWork};
 use plimsoll_choose::sizing::{
@@ -24,7 +25,7 @@ use super::{elapsed, limit, what_if};
 use crate::chart::{self, Axis, Fill, Joined, Plane, PointGroup, Spot};
 use crate::html::{both, figure};
 use crate::number;
-use crate::page::{Block, Cell, Chart, Column, ColumnKind, Exhibit, Fact, Item, Page, PageSection, Table};
+use crate::page::{Block, Cell, Chart, Column, ColumnKind, Emphasis, Exhibit, Fact, Item, Page, PageSection, Table};
 use crate::scale::AxisScale;
 use crate::words::{clean, first_screen, offer, sentence, sizing as words};
 
@@ -100,8 +101,16 @@ pub fn add_gaps(page: &mut Page, gaps: Vec<String>) {
 }
 
 impl Sized<'_> {
-    fn choices(&self) -> &[Choice] {
-        &self.sizing.choices[..self.sizing.choices.len().min(self.max)]
+    /// The ranking, behind a recommended volume that is not in it because it is slower than today.
+    fn choices(&self) -> Vec<&Choice> {
+        let ranked = self.sizing.choices.iter().take(self.max);
+        let is_ranked = |best: &&Choice| ranked.clone().any(|choice| std::ptr::eq(choice, *best));
+        let unranked = self.sizing.best().and_then(Best::choice).filter(|best| !is_ranked(best));
+        unranked.into_iter().chain(ranked.clone()).collect()
+    }
+
+    fn is_recommended(&self, choice: &Choice) -> bool {
+        self.sizing.best().and_then(Best::choice).is_some_and(|best| std::ptr::eq(best, choice))
     }
 
     /// True for Oracle Database, which is licensed by processors.
@@ -302,11 +311,11 @@ impl Sized<'_> {
             self.objectives()
         );
         let choices = self.choices();
-        let more = self.sizing.choices.len() - choices.len();
-        let mut table = build_table(label!("Choices, cheapest first"), choices);
+        let more = self.sizing.choices.len().saturating_sub(self.max);
+        let mut table = self.build_table(label!("Choices, cheapest first"), &choices);
         table.notes.extend((more > 0).then(|| say!("and {more} more expensive choices: --most shows more")));
-        table.notes.extend(unpriced_machines(choices));
-        table.notes.extend(words::notes_on_managed(choices));
+        table.notes.extend(unpriced_machines(&choices));
+        table.notes.extend(words::notes_on_managed(&choices));
         table.notes.extend(offer::note_regions(choices.iter().filter_map(|choice| choice.price.as_ref())));
         let blocks = self.picture().map(Block::Chart).into_iter().chain([Block::Table(table), self.data()]);
         PageSection::new(heading, blocks.collect())
@@ -314,25 +323,37 @@ impl Sized<'_> {
 
     /// Price against waiting sessions; `None` for a single choice.
     fn picture(&self) -> Option<Chart> {
-        let spot = |(index, choice): (usize, &Choice)| {
-            let (price, waiting) = (choice.total()?, choice.waiting(&self.sizing.required.points[0])?);
-            let name = offer::configuration(&choice.offer);
-            Some(Spot {
-                x: price.as_f64(),
-                y: waiting,
-                tip: say!("{name}: {price} a month, {} sessions waiting", number::three(waiting)),
-                label: (index + 1).to_string(),
-            })
+        let spot = |name: String, price: Option<Money>, waiting: Option<f64>, rank: String| {
+            let ((x, y), price) = (price.map(Money::as_f64).zip(waiting)?, price?);
+            let tip = say!("{name}: {price} a month, {} sessions waiting", number::three(y));
+            Some(Spot { x, y, tip, label: rank })
         };
-        let spots: Vec<Spot> = self.choices().iter().enumerate().filter_map(spot).collect();
-        if spots.len() < 2 {
+        let layout = match self.sizing.best() {
+            Some(Best::Layout(layout)) => spot(words::layout(layout), layout.total, layout.waiting(), String::new()),
+            _ => None,
+        };
+        let (mut recommended, mut others): (Vec<Spot>, Vec<Spot>) = (layout.into_iter().collect(), Vec::new());
+        for (index, choice) in self.choices().into_iter().enumerate() {
+            let waiting = choice.waiting(&self.sizing.required.points[0]);
+            let spot = spot(offer::configuration(&choice.offer), choice.total(), waiting, (index + 1).to_string());
+            let group = if self.is_recommended(choice) { &mut recommended } else { &mut others };
+            group.extend(spot);
+        }
+        let spots = || recommended.iter().chain(&others);
+        if spots().count() < 2 {
             return None;
         }
-        let ends = |of: fn(&Spot) -> f64| {
-            let values = || spots.iter().map(of);
-            (values().fold(f64::INFINITY, f64::min), values().fold(0.0, f64::max))
+        let largest = |of: fn(&Spot) -> f64| spots().map(of).fold(0.0, f64::max);
+        let (dear, max) = (largest(|spot| spot.x), largest(|spot| spot.y));
+        let cheap = spots().map(|spot| spot.x).fold(f64::INFINITY, f64::min);
+        let series = [(label!("recommended"), 1, recommended), (label!("other choices"), 0, others)];
+        let group = |(name, tone, spots): (&str, usize, Vec<Spot>)| PointGroup {
+            name: name.to_owned(),
+            tone,
+            fill: Fill::Full,
+            joined: Joined::Apart,
+            spots,
         };
-        let ((cheap, dear), (_, max)) = (ends(|spot| spot.x), ends(|spot| spot.y));
         let plane = Plane {
             x: Axis { name: label!("price a month"), scale: AxisScale::for_latency(cheap, dear), label: number::short },
             y: Axis {
@@ -340,13 +361,7 @@ impl Sized<'_> {
                 scale: AxisScale::from_zero(max),
                 label: number::three,
             },
-            groups: vec![PointGroup {
-                name: "choices".into(),
-                tone: 0,
-                fill: Fill::Full,
-                joined: Joined::Apart,
-                spots,
-            }],
+            groups: series.into_iter().filter(|(_, _, spots)| !spots.is_empty()).map(group).collect(),
         };
         let description = label!("The table below has the figures; numbers are ranks.");
         let drawn = both("choices-price", label!("Price against waiting sessions"), description, |size| {
@@ -384,7 +399,8 @@ impl Sized<'_> {
             "Their ceilings suffice, but their simulated response times miss the objective. Few vendors publish \
                       response times, so measure before excluding them"
         );
-        let block = |choices| Block::Table(build_table(label!("Configurations that miss the objective"), choices));
+        let label = label!("Configurations that miss the objective");
+        let block = |choices: &[Choice]| Block::Table(self.build_table(label, &choices.iter().collect::<Vec<_>>()));
         vec![
             PageSection::bare(
                 label!("Carry the load, but miss the objective"),
@@ -413,45 +429,50 @@ impl Sized<'_> {
             PageSection::detail(label!("Share of the design point carried"), vec![Block::Table(table)]),
         ]
     }
-}
 
-/// A row per configuration.
-fn build_table(label: &str, choices: &[Choice]) -> Table {
-    let columns = vec![
-        Column::configuration(),
-        Column::new(label!("rank"), "", ColumnKind::Share, 6),
-        Column::monthly(label!("price"), 0),
-        Column::monthly(label!("with machine"), 2),
-        Column::new(label!("room"), label!("above"), ColumnKind::Share, 0),
-        Column::new(label!("reached"), label!("simulated"), ColumnKind::Text, 1),
-        Column::new(label!("reads"), label!("mean"), ColumnKind::Text, 3),
-        Column::text(label!("first limit"), 1),
-        Column::text(label!("then"), 5),
-        Column::new(label!("database"), label!("time"), ColumnKind::Text, 5),
-        Column::text(label!("doubts"), 4),
-    ];
-    let row = |(index, one): (usize, &Choice)| {
-        let room = |limit: &DesignLimit| Cell::text(words::room(limit.over)).with_gauge(1.0 / limit.over);
-        let with_machine = one.machine.as_ref().and_then(|_| one.total());
-        let reached = Some(words::reached(&one.reached)).filter(|reached| !reached.is_empty());
-        vec![
-            Cell::text(offer::configuration(&one.offer)),
-            Cell::text((index + 1).to_string()),
-            Cell::price(one.price.as_ref()),
-            Cell::money(with_machine),
-            Cell::or_unknown(one.binds.as_ref(), room),
-            Cell::or_unknown(reached, Cell::text),
-            Cell::or_unknown(read(one), |class| Cell::text(class.mean.to_string())),
-            limit(one.binds.as_ref().map(|limit| &*limit.name)),
-            limit(one.next.as_ref().map(|limit| &*limit.name)),
-            Cell::or_unknown(one.effect.as_ref(), |effect| Cell::text(words::format_time_change(effect))),
-            Cell::text(words::doubts(one)),
-        ]
-    };
-    let first = |doubt: PriceDoubt| choices.iter().position(|choice| choice.price_doubt() == doubt);
-    let group = |(doubt, text): (PriceDoubt, &str)| Some((first(doubt)?, text.to_owned()));
-    let table = Table::of(label, columns, choices.iter().enumerate(), row).without_unknown();
-    Table { groups: groups().into_iter().filter_map(group).collect(), ..table }
+    /// A row per configuration; that of the recommendation is marked.
+    fn build_table(&self, label: &str, choices: &[&Choice]) -> Table {
+        let columns = vec![
+            Column::configuration(),
+            Column::new(label!("rank"), "", ColumnKind::Share, 6),
+            Column::monthly(label!("price"), 0),
+            Column::monthly(label!("with machine"), 2),
+            Column::new(label!("room"), label!("above"), ColumnKind::Share, 0),
+            Column::new(label!("reached"), label!("simulated"), ColumnKind::Text, 1),
+            Column::new(label!("reads"), label!("mean"), ColumnKind::Text, 3),
+            Column::text(label!("first limit"), 1),
+            Column::text(label!("then"), 5),
+            Column::new(label!("database"), label!("time"), ColumnKind::Text, 5),
+            Column::text(label!("doubts"), 4),
+        ];
+        let row = |(index, one): (usize, &&Choice)| {
+            // A full bar is room for twice the design point.
+            let room = |limit: &DesignLimit| Cell::text(words::room(limit.over)).with_gauge(limit.over - 1.0);
+            let best = self.sizing.best().filter(|_| self.is_recommended(one));
+            let emphasis = if best.is_some() { Emphasis::Strong } else { Emphasis::Plain };
+            let slower = best.and_then(|best| self.slower_or_doubtful(best));
+            let doubts = slower.into_iter().chain([words::doubts(one)]).filter(|doubt| !doubt.is_empty());
+            let with_machine = one.machine.as_ref().and_then(|_| one.total());
+            let reached = Some(words::reached(&one.reached)).filter(|reached| !reached.is_empty());
+            vec![
+                Cell::text(offer::configuration(&one.offer)).with_emphasis(emphasis),
+                Cell::text((index + 1).to_string()),
+                Cell::price(one.price.as_ref()),
+                Cell::money(with_machine),
+                Cell::or_unknown(one.binds.as_ref(), room),
+                Cell::or_unknown(reached, Cell::text),
+                Cell::or_unknown(read(one), |class| Cell::text(class.mean.to_string())),
+                limit(one.binds.as_ref().map(|limit| &*limit.name)),
+                limit(one.next.as_ref().map(|limit| &*limit.name)),
+                Cell::or_unknown(one.effect.as_ref(), |effect| Cell::text(words::format_time_change(effect))),
+                Cell::text(doubts.collect::<Vec<_>>().join(label!(", "))),
+            ]
+        };
+        let first = |doubt: PriceDoubt| choices.iter().position(|choice| choice.price_doubt() == doubt);
+        let group = |(doubt, text): (PriceDoubt, &str)| Some((first(doubt)?, text.to_owned()));
+        let table = Table::of(label, columns, choices.iter().enumerate(), row).without_unknown();
+        Table { groups: groups().into_iter().filter_map(group).collect(), ..table }
+    }
 }
 
 /// A volume by its content: `Redo  oci/block-volume:50GB`.
@@ -488,7 +509,7 @@ enum Doubts {
 }
 
 /// Notes about sufficient machines that have no price, one for each provider.
-fn unpriced_machines(choices: &[Choice]) -> Vec<String> {
+fn unpriced_machines(choices: &[&Choice]) -> Vec<String> {
     let mut largest: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
     for choice in choices {
         let Some(machine) = choice.machine.as_ref().filter(|machine| machine.unpriced > 0) else { continue };

@@ -178,9 +178,9 @@ pub(crate) fn risk(sort: RiskKind) -> &'static str {
 }
 
 /// What each managed database leaves to the user, and what the other choices beside it do; none without one.
-pub(crate) fn notes_on_managed(choices: &[Choice]) -> Vec<String> {
+pub(crate) fn notes_on_managed(choices: &[&Choice]) -> Vec<String> {
     let (managed, own): (Vec<&Choice>, Vec<&Choice>) =
-        choices.iter().partition(|choice| choice.offer.product().managed().is_some());
+        choices.iter().copied().partition(|choice| choice.offer.product().managed().is_some());
     let mut notes: Vec<String> = Vec::new();
     for product in managed.iter().map(|choice| choice.offer.product()) {
         let of_service = product.managed().map(|service| {

@@ -15,8 +15,8 @@ use plimsoll_choose::what_if::{EstimateSource, MemoryFirst, WhatIfs};
 use plimsoll_ingest::{Class, InputPosition, InstanceResource, Origin, Resource, Slot, TopReader};
 use plimsoll_report::words::slower_than_unpriced;
 use plimsoll_report::{
-    Block, Charset, Page, Table, TextStyle, kubernetes, kubernetes_gaps, page_csv, page_summary, page_text, pages,
-    sizing_json, terraform, terraform_gaps,
+    Block, Charset, Page, Table, TextStyle, kubernetes, kubernetes_gaps, page_csv, page_html, page_summary, page_text,
+    pages, sizing_json, terraform, terraform_gaps,
 };
 use plimsoll_units::{Bytes, Span};
 
@@ -330,9 +330,9 @@ fn only_the_recommendation_is_written() {
     assert!(kubernetes_gaps(&sizing).iter().any(|gap| gap == fixed), "{:?}", kubernetes_gaps(&sizing));
 }
 
-#[test]
-fn the_manifest_is_that_of_the_slower_recommendation() {
-    let mut sizing = sized(6_000.0, "", &["aws/gp3", "aws/io2"]);
+/// A sizing that recommends gp3, slower than today, as the first of the others has no price.
+fn recommend_slower(names: &[&str]) -> Sizing {
+    let mut sizing = sized(6_000.0, "", names);
     let is_gp3 = |choice: &Choice| choice.offer.product().name() == "aws/gp3";
     sizing.slower = sizing.choices.extract_if(.., |choice| is_gp3(choice)).collect();
     // Too slow for a doubt about both.
@@ -341,11 +341,44 @@ fn the_manifest_is_that_of_the_slower_recommendation() {
     sizing.choices[0].usual = mean(1);
     sizing.choices[0].price = None;
     assert!(matches!(sizing.best(), Some(Best::Slower(choice)) if is_gp3(choice)));
+    sizing
+}
+
+#[test]
+fn the_manifest_is_that_of_the_slower_recommendation() {
+    let sizing = recommend_slower(&["aws/gp3", "aws/io2"]);
     let text = terraform(&sizing).unwrap();
     assert!(text.contains("\"gp3\"") && !text.contains("\"io2\""), "{text}");
     let reason = slower_than_unpriced(&sizing).expect("io2 is not slower, but has no price");
     assert!(reason.contains("aws/io2") && reason.contains("--price"), "{reason}");
     assert_eq!(slower_than_unpriced(&sized(6_000.0, "", &["aws/gp3", "aws/io2"])), None);
+}
+
+#[test]
+fn slower_recommendation_is_marked_in_chart_and_table() {
+    let sizing = recommend_slower(&["aws/gp3", "aws/io1", "aws/io2"]);
+    let html = page_html(&page(&sizing)).replace("<wbr>", "");
+    let marked: Vec<&str> = html.split("<tr class=\"chosen\">").skip(1).collect();
+    let row = marked[0].split("</tr>").next().unwrap();
+    assert!(marked.len() == 1 && row.contains("aws/gp3") && row.contains("slower than today"), "{row}");
+    let tips: Vec<&str> = html.split("data-tip=\"").skip(1).filter_map(|rest| rest.split('"').next()).collect();
+    assert!(html.contains(">recommended</text>") && tips.iter().any(|tip| tip.contains("aws/gp3")), "{tips:?}");
+    let first = sized(6_000.0, "", &["aws/gp3", "aws/io2"]);
+    let html = page_html(&page(&first)).replace("<wbr>", "");
+    let row = html.split("<tr class=\"chosen\">").nth(1).and_then(|rest| rest.split("</tr>").next()).unwrap();
+    let name = first.choices[0].offer.short().to_string();
+    assert!(row.contains(&name) && !row.contains("slower"), "{name} in {row}");
+}
+
+#[test]
+fn bar_of_the_room_is_as_long_as_its_label() {
+    let sizing = sized(6_000.0, "", &["aws/io2", "oci", "netapp/aff-a800"]);
+    let html = page_html(&page(&sizing));
+    for choice in &sizing.choices {
+        let room = choice.binds.as_ref().unwrap().over - 1.0;
+        let width = (room.clamp(0.0, 1.0) * 1_520.0).round() / 10.0;
+        assert!(html.contains(&format!("<rect class=\"solid\" x=\"4\" y=\"3\" width=\"{width}\"")), "{room}: {width}");
+    }
 }
 
 #[test]

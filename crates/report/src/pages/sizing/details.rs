@@ -83,13 +83,13 @@ impl Sized<'_> {
     /// The expected load by class, and each choice in full.
     pub(super) fn in_full(&self) -> PageSection {
         let mut blocks = vec![Block::Table(classes(&self.sizing.required.points))];
-        // A single volume that is not slower is among the choices.
-        let best = self.sizing.best().filter(|best| !matches!(best, Best::Single(_)));
+        // A single volume is among the choices.
+        let best = self.sizing.best().filter(|best| matches!(best, Best::Layout(_)));
         if let Some(effect) = best.and_then(|best| best.effect(&self.sizing.required)) {
             blocks.push(Block::Heading(label!("The recommended configuration").to_owned()));
             blocks.push(Block::Table(database_time(&effect)));
         }
-        for (rank, choice) in self.choices().iter().enumerate() {
+        for (rank, choice) in self.choices().into_iter().enumerate() {
             blocks.push(Block::Heading(say!("{}. {}", rank + 1, offer::configuration(&choice.offer))));
             blocks.push(Block::Facts(list_facts(choice, Doubts::All)));
             let effect = choice.effect.as_ref();
@@ -101,7 +101,7 @@ impl Sized<'_> {
 
     /// Origin of the figures, and the documents.
     pub(super) fn sources(&self) -> [PageSection; 2] {
-        let displayed = || self.choices().iter().chain(&self.sizing.nearly);
+        let displayed = || self.choices().into_iter().chain(&self.sizing.nearly);
         let mut cites: BTreeMap<(String, String), Arc<Cite>> = BTreeMap::new();
         for choice in displayed() {
             let limits = choice.binds.iter().chain(&choice.next);
