@@ -21,12 +21,12 @@ use crate::store;
 #[derive(Debug)]
 pub struct Forms {
     json: Option<PathBuf>,
-    html: Option<PathBuf>,
-    markdown: Option<PathBuf>,
-    csv: Option<PathBuf>,
+    /// HTML, Markdown, CSV.
+    pages: [Option<PathBuf>; 3],
     /// Forms of a single command, which writes them: SVG of curves, Terraform and Kubernetes objects of sizes.
     own: Vec<PathBuf>,
     is_quiet: bool,
+    states_files: bool,
     /// Text in full instead of the summary.
     is_detailed: bool,
     style: TextStyle,
@@ -51,25 +51,22 @@ impl Forms {
         if csv.is_some() || (json.is_some() && !has_page) {
             Language::English.set_default();
         }
-        let [json, html, markdown, csv] = [json, html, markdown, csv].map(Clone::clone);
         Self {
-            json,
-            html,
-            markdown,
-            csv,
+            json: json.clone(),
+            pages: [html, markdown, csv].map(Clone::clone),
             own: own.into_iter().cloned().collect(),
             is_quiet: false,
+            states_files: true,
             is_detailed: *details,
             style: style(*no_color),
         }
     }
 
-    /// The same for a command that prints the text of its result.
+    /// The same for a command that prints the text of its result, and no notes.
     pub fn without_text(self) -> Self {
-        Self { is_quiet: true, ..self }
+        Self { is_quiet: true, states_files: false, ..self }
     }
 
-    /// True if the result is also JSON.
     pub fn has_json(&self) -> bool {
         self.json.is_some()
     }
@@ -79,7 +76,6 @@ impl Forms {
         self.files().next().is_some()
     }
 
-    /// Style of text on the terminal.
     pub const fn style(&self) -> &TextStyle {
         &self.style
     }
@@ -97,7 +93,7 @@ impl Forms {
     }
 
     fn files(&self) -> impl Iterator<Item = &PathBuf> {
-        [&self.json, &self.html, &self.markdown, &self.csv].into_iter().flatten().chain(&self.own)
+        self.json.iter().chain(self.pages.iter().flatten()).chain(&self.own)
     }
 
     /// Prints a result as text, unless quiet or a form uses standard output, and writes its other forms.
@@ -123,16 +119,20 @@ impl Forms {
         } else {
             plimsoll_report::page_summary(page, rest, style)
         })?;
-        if let Some(path) = &self.html {
-            put(path, plimsoll_report::page_html(page).as_bytes())?;
+        let forms = [plimsoll_report::page_html, plimsoll_report::page_markdown, plimsoll_report::page_csv];
+        for (path, form) in self.pages.iter().zip(forms).filter_map(|(path, form)| path.as_ref().zip(Some(form))) {
+            self.put(path, form(page).as_bytes())?;
         }
-        if let Some(path) = &self.markdown {
-            put(path, plimsoll_report::page_markdown(page).as_bytes())?;
+        self.json.as_ref().map_or(Ok(()), |path| self.put(path, &Language::English.scope(json)))
+    }
+
+    /// Writes a form, and states its file on standard error.
+    pub fn put(&self, path: &Path, bytes: &[u8]) -> Result<(), CliError> {
+        put(path, bytes)?;
+        if self.states_files && !is_standard_output(path) {
+            let _ = writeln!(std::io::stderr(), "{}", say!("plimsoll: wrote {}", path.display()));
         }
-        if let Some(path) = &self.csv {
-            put(path, plimsoll_report::page_csv(page).as_bytes())?;
-        }
-        self.json.as_ref().map_or(Ok(()), |path| put(path, &Language::English.scope(json)))
+        Ok(())
     }
 
     /// Prints a message, unless quiet or a form uses standard output.
@@ -174,7 +174,7 @@ impl Outputs {
 
     fn with_files(args: &OutputArgs, prometheus: Option<&PathBuf>, keep: KeepWord) -> Result<Self, CliError> {
         let forms = Forms::of(&args.forms, args.svg.iter().chain(prometheus));
-        let forms = Forms { is_quiet: args.quiet, ..forms }.checked()?;
+        let forms = Forms { is_quiet: args.quiet, states_files: !args.quiet, ..forms }.checked()?;
         Ok(Self { forms, svg: args.svg.clone(), prometheus: prometheus.cloned(), keep })
     }
 
@@ -266,7 +266,7 @@ impl Outputs {
     fn write_svg(&self, curves: &[Curve]) -> Result<(), CliError> {
         let Some(path) = &self.svg else { return Ok(()) };
         let curves: Vec<&Curve> = curves.iter().collect();
-        put(path, plimsoll_report::svg(&curves).as_bytes())
+        self.forms.put(path, plimsoll_report::svg(&curves).as_bytes())
     }
 
     /// Prints and writes suites. JSON supports a single suite.

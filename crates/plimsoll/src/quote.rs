@@ -10,7 +10,7 @@ use crate::args::QuoteArgs;
 use crate::cli_error::CliError;
 use crate::gates;
 use crate::offers::read_offers;
-use crate::output::{Forms, put};
+use crate::output::Forms;
 
 /// Minimum block size.
 const LEAST_BLOCK: Bytes = Bytes::new(512);
@@ -55,7 +55,7 @@ fn show_quotes(args: &QuoteArgs) -> Result<Vec<Quote>, CliError> {
                 "--kubernetes: none of the configurations is a volume of a CSI driver of AWS, Azure, Google or OCI"
             ))
         };
-        put(path, text.ok_or_else(none)?.as_bytes())?;
+        forms.put(path, text.ok_or_else(none)?.as_bytes())?;
     }
     Ok(quotes)
 }

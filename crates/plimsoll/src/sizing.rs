@@ -17,7 +17,7 @@ use crate::args::{SizeArgs, WhatIfWord};
 use crate::cli_error::CliError;
 use crate::gates;
 use crate::offers::read_offers;
-use crate::output::{Forms, put};
+use crate::output::Forms;
 
 /// A form of a sizing for another program, and the recommendations that it lacks.
 type Fragment = (fn(&Sizing) -> Option<String>, fn(&Sizing) -> Vec<String>);
@@ -58,7 +58,7 @@ fn size_inputs(args: &SizeArgs) -> Result<Sizing, CliError> {
         let Some(path) = path else { continue };
         let text = fragment(&sizing);
         let text = text.unwrap_or_else(|| label!("# No cloud volume carries the demand: nothing to buy.\n").to_owned());
-        put(path, text.as_bytes())?;
+        forms.put(path, text.as_bytes())?;
     }
     Ok(sizing)
 }

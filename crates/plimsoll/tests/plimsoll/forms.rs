@@ -152,9 +152,12 @@ fn commands_about_reports_have_every_form() {
 fn forms_are_written_in_addition_to_text() {
     let folder = write_measured_run("files");
     let quote = ["quote", "oci:100GB@10vpu", "--html", "q.html", "--markdown", "q.md", "--csv", "q.csv"];
-    assert!(folder.text(&quote).contains("carries"));
+    let output = folder.run(&quote);
+    assert!(String::from_utf8_lossy(&output.stdout).contains("carries"));
+    let stated = String::from_utf8_lossy(&output.stderr);
     for name in ["q.html", "q.md", "q.csv"] {
         assert!(!folder.bytes(name).is_empty(), "{name}");
+        assert!(stated.contains(&format!("plimsoll: wrote {name}\n")), "{name}: {stated}");
     }
     let silent = folder.text(&["quote", "oci:100GB@10vpu", "--json", "q.json"]);
     assert!(silent.is_empty(), "JSON replaces the text: {silent}");
