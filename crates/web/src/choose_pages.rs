@@ -74,12 +74,12 @@ pub fn case_page(shared: &ConsoleState, input: &Input) -> WebResult {
                     tbody {}
                 }
             }
-            p class="lead" {
+            p class="lead" id="signs" {
                 (label!("First the configuration of the verdict, then by price; unverified and incomplete prices come last. ▲: an objective is not met. ▼: slower than today."))
             }
             p class="actions" {
                 button type="button" id="terraform" { "Terraform" }
-                a class="button" href={ "/story/" (case) "/html" } { (label!("One HTML file to send")) }
+                a class="button" id="file" href={ "/story/" (case) "/html" } { (label!("One HTML file to send")) }
                 a href={ "/choose/" (case) "/diagnosis#d0-origins" } { (label!("Origin of each number")) }
             }
         }

@@ -89,16 +89,22 @@ if ($("#upload")) {
     const button = make("button", { type: "button", "aria-label": `${words.emulate}: ${choice.like}` }, words.emulate);
     button.addEventListener("click", () => emulate(choice.like));
     return make("tr", { "data-like": choice.like },
-      make("th", { scope: "row", title: choice.title }, choice.like, choice.machine ? make("small", {}, choice.machine) : null,
+      make("th", { scope: "row", title: choice.title }, ...breakable(choice.like), choice.machine ? make("small", {}, ...breakable(choice.machine)) : null,
         choice.slower ? make("small", { class: "slower" }, `▼ ${words.slower}`) : null, choice.meets ? null : make("small", { class: "missed" }, `▲ ${words.missed}`)),
       make("td", {}, choice.monthly ?? "–"), make("td", {}, choice.jpy ?? "–"), make("td", {}, three(choice.iops)),
       make("td", {}, choice.over == null ? "–" : `${Math.round((choice.over - 1) * 100)} %`), make("td", {}, time(mean)),
       make("td", { class: "l wrap" }, choice.limit ?? words.none), make("td", { class: "l" }, button));
   };
+  // The table and the files are offered only with choices: there are none before the capacity is known.
+  const results = [$("#choices").parentElement, $("#signs"), $("#terraform"), $("#file")];
+  const offer = (choices) => {
+    $("#choices tbody").replaceChildren(...choices.map(row));
+    for (const part of results) part.hidden = !choices.length;
+  };
   const show = (ranking, extent) => {
     $("#headline").replaceChildren(make("span", { class: `kind ${ranking.verdict}` }, ranking.word), ranking.headline);
     setText($("#remedy"), ranking.remedy);
-    $("#choices tbody").replaceChildren(...ranking.choices.map(row));
+    offer(ranking.choices);
     if (extent !== "report") return;
     if (ranking.caches && !caches.length) {
       caches = ranking.caches;
@@ -118,9 +124,14 @@ if ($("#upload")) {
     if (words.missing && !capacity.value.trim()) {
       setText($("#headline"), words.missing);
       setText($("#remedy"), "");
-      $("#choices tbody").replaceChildren();
+      offer([]);
+      $("#report").replaceChildren();
+      setText($("#progress"), "");
+      card.removeAttribute("aria-busy");
+      capacity.setAttribute("aria-invalid", "true");
       return;
     }
+    capacity.removeAttribute("aria-invalid");
     if ($("#headline").textContent === words.missing) setText($("#headline"), "");
     card.setAttribute("aria-busy", "true");
     try {
@@ -138,7 +149,7 @@ if ($("#upload")) {
       if (error.name === "AbortError") throw error;
       setText($("#headline"), error.message);
       setText($("#remedy"), "");
-      $("#choices tbody").replaceChildren();
+      offer([]);
       $("#report").replaceChildren();
     }
     setText($("#progress"), "");
@@ -159,5 +170,6 @@ if ($("#upload")) {
     URL.revokeObjectURL(link.href);
   }));
   labels();
+  offer([]);
   search(["ranking", "report"]);
 }

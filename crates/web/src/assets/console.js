@@ -17,6 +17,12 @@ function make(tag, attributes = {}, ...children) {
   return element;
 }
 
+// Parts of a configuration that may be on lines of their own.
+function breakable(text) {
+  const parts = text.split(/(?<=[/:,@+])(?=\D)|(?<=\D[/:,@+])(?=\d)/);
+  return parts.flatMap((part, index) => index ? [make("wbr"), part] : [part]);
+}
+
 function setText(element, text) {
   if (element && element.textContent !== text) element.textContent = text;
 }
@@ -193,6 +199,11 @@ class Rates {
 
 const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 const charts = new Set();
+// A sample of the line of a series in the legend, as several series of a curve have the same colour.
+const legend = { markers: { dash: (plot, index) => {
+  const [length] = plot.series[index].dash ?? [];
+  return length == null ? "solid" : length > 3 ? "dashed" : "dotted";
+} } };
 
 // A chart that follows the width of its element and the colour scheme. `options` is a function of nothing.
 class Chart {
@@ -210,7 +221,7 @@ class Chart {
   draw() {
     const { element } = this;
     this.plot?.destroy();
-    this.plot = new uPlot({ width: element.clientWidth || 300, height: this.height, ...this.options() }, this.data, element);
+    this.plot = new uPlot({ width: element.clientWidth || 300, height: this.height, legend, ...this.options() }, this.data, element);
   }
 
   set(data) {
@@ -226,7 +237,7 @@ const axis = (extra = {}) => ({
   stroke: colour("--soft"), grid: { stroke: colour("--rule"), width: 1 }, ticks: { stroke: colour("--rule"), width: 1 },
   font: "12px system-ui, sans-serif", labelFont: "12px system-ui, sans-serif", labelSize: 20, size: 62, ...extra,
 });
-const LABELS = document.documentElement.lang === "ja" ? { queue: "p99（キュー深度固定）", time: "時刻" } : { queue: "p99, fixed queue depth", time: "Time" };
+const LABELS = document.documentElement.lang === "ja" ? { queue: "p99（キュー深度固定）", time: "時刻", latency: "応答時間" } : { queue: "p99, fixed queue depth", time: "Time", latency: "Response time" };
 const PALETTE = ["--c0", "--c1", "--c2", "--c3", "--c4", "--c5"];
 const TIMES = [1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9];
 
@@ -261,7 +272,11 @@ class CurveChart {
     this.limits.forEach(({ iops, text, series }, row) => upright(iops, PALETTE[series % PALETTE.length], [2, 3], text, row));
     if (this.line) {
       const y = plot.valToPos(this.line.limit_ns, "y", true);
-      if (y >= bbox.top && y <= bbox.top + bbox.height) stroke([bbox.left, y], [bbox.left + bbox.width, y], "--soft", [6, 4]);
+      if (y >= bbox.top && y <= bbox.top + bbox.height) {
+        stroke([bbox.left, y], [bbox.left + bbox.width, y], "--soft", [6, 4]);
+        ctx.textAlign = "left";
+        ctx.fillText(`≤ ${time(this.line.limit_ns)}`, bbox.left + 4 * devicePixelRatio, y - 4 * devicePixelRatio);
+      }
       if (this.line.iops != null) upright(this.line.iops, "--accent", [], `${three(this.line.iops)} IOPS`, this.limits.length);
     }
     ctx.restore();
@@ -272,14 +287,14 @@ class CurveChart {
     const series = this.curves.flatMap(({ label }, index) => {
       const stroke = colour(PALETTE[index % PALETTE.length]), spanGaps = true;
       return [
-        { label: `${label} p99`, stroke, width: 2, spanGaps, points: { show: true, size: 6, fill: stroke }, value },
-        { label: "p50", stroke, width: 1.2, dash: [6, 4], spanGaps, points: { show: false }, value },
-        { label: LABELS.queue, stroke, width: 1, dash: [2, 5], spanGaps, points: { show: true, size: 6, fill: colour("--paper") }, value },
+        { label: `${label} p99`.trim(), stroke, width: 2, spanGaps, points: { show: true, size: 6, fill: stroke }, value },
+        { label: `${label} p50`.trim(), stroke, width: 1.2, dash: [6, 4], spanGaps, points: { show: false }, value },
+        { label: `${label} ${LABELS.queue}`.trim(), stroke, width: 1, dash: [2, 5], spanGaps, points: { show: true, size: 6, fill: colour("--paper") }, value },
       ];
     });
     return {
       scales: { x: this.isLog ? { time: false, distr: 3 } : { time: false, range: (_, low, high) => [0, (high || 1) * 1.04] }, y: { distr: 3 } },
-      axes: [axis({ label: "IOPS", size: 44, space: 70, values: (_, ticks) => ticks.map((tick) => tick == null ? "" : whole(tick)) }), axis({ values: (_, ticks) => ticks.map((tick) => TIMES.includes(tick) ? time(tick) : "") })],
+      axes: [axis({ label: "IOPS", size: 44, space: 70, values: (_, ticks) => ticks.map((tick) => tick == null ? "" : whole(tick)) }), axis({ label: LABELS.latency, values: (_, ticks) => ticks.map((tick) => TIMES.includes(tick) ? time(tick) : "") })],
       series: [{ label: "IOPS", value: (_, iops) => three(iops) }, ...series],
       // Room for half of the label of the last power of ten.
       padding: [null, this.isLog ? 34 : null, null, null],
