@@ -1,7 +1,6 @@
 //! All forms of every command with a page: text, JSON, HTML, Markdown and CSV.
 
 use std::fs;
-use std::process::Command;
 
 use unicode_width::UnicodeWidthStr;
 
@@ -10,10 +9,10 @@ use crate::folder::Folder;
 const SAMPLES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../samples");
 
 /// A suite in virtual time.
-const SUITE: [&str; 9] = ["suite", "dd", "station(1, 1ms)", "--bs", "64KiB", "--count", "4", "--kinds", "direct"];
+pub const SUITE: [&str; 9] = ["suite", "dd", "station(1, 1ms)", "--bs", "64KiB", "--count", "4", "--kinds", "direct"];
 
 /// A directory with a run that counts as measured.
-fn write_measured_run(name: &str) -> Folder {
+pub fn write_measured_run(name: &str) -> Folder {
     let folder = Folder::new(name).env("COLUMNS", "80");
     folder.text(&["simulate", "bank(16, 90us, lognormal 0.3)", "--quick", "--reads", "100", "--json", "run.json"]);
     let measured = as_measured(&folder.read("run.json"));
@@ -243,99 +242,4 @@ fn every_first_screen_fits_in_both_languages() {
         }
     }
     check_screen(&["--help"], &folder.text(&["--help"]));
-}
-
-/// Headless Chromium without network or user profile.
-const CHROMIUM: [&str; 8] = [
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-];
-
-/// Checks a page with axe-core in a colour scheme, with all sections open. Returns the violations.
-fn axe(folder: &Folder, page: &str, axe: &str, scheme: &str) -> Vec<String> {
-    let run = "for (const part of document.querySelectorAll('details')) part.open = true;
-        axe.run(document, { resultTypes: ['violations'] }).then((found) => {
-          const node = (node) => node.target.join(' ') + ': ' + node.failureSummary;
-          const violation = (violation) => violation.id + ': ' + violation.nodes.slice(0, 3).map(node).join('; ');
-          document.title = 'axe:' + encodeURIComponent(JSON.stringify(found.violations.map(violation))) + ':axe';
-        });";
-    let checked = page.replace("</body>", &format!("<script>{axe}</script><script>{run}</script></body>"));
-    folder.write("checked.html", checked);
-    let output = Command::new("/usr/bin/chromium")
-        .args(CHROMIUM)
-        .args([&format!("--blink-settings=preferredColorScheme={scheme}"), "--window-size=1280,900"])
-        .args(["--virtual-time-budget=60000", "--dump-dom"])
-        .arg(format!("--user-data-dir={}", folder.file("chromium")))
-        .arg(format!("file://{}", folder.file("checked.html")))
-        .output()
-        .expect("Chromium starts");
-    let displayed = String::from_utf8_lossy(&output.stdout);
-    let found = displayed.split("axe:").nth(1).unwrap_or_else(|| panic!("axe-core ended: {displayed:.2000}"));
-    let found = decoded(found.split(":axe").next().expect("the list ends"));
-    serde_json::from_str(&found).expect("a list of violations")
-}
-
-/// Decodes `encodeURIComponent`.
-fn decoded(text: &str) -> String {
-    let mut bytes = Vec::new();
-    let mut rest = text.bytes();
-    while let Some(byte) = rest.next() {
-        let digits = |rest: &mut std::str::Bytes<'_>| [rest.next().unwrap_or(b'0'), rest.next().unwrap_or(b'0')];
-        bytes.push(if byte == b'%' {
-            let pair = digits(&mut rest);
-            u8::from_str_radix(&String::from_utf8_lossy(&pair), 16).expect("two hexadecimal digits")
-        } else {
-            byte
-        });
-    }
-    String::from_utf8(bytes).expect("it is UTF-8")
-}
-
-#[test]
-fn every_kind_of_page_passes_axe() {
-    let script = std::env::var("PLIMSOLL_AXE")
-        .unwrap_or_else(|_| concat!(env!("CARGO_MANIFEST_DIR"), "/../../node_modules/axe-core/axe.min.js").to_owned());
-    let Ok(script) = fs::read_to_string(&script) else {
-        eprintln!("skipped: no axe-core at {script}: run `npm install --no-save axe-core`, or set PLIMSOLL_AXE");
-        return;
-    };
-    if !fs::exists("/usr/bin/chromium").unwrap_or(false) {
-        eprintln!("skipped: no Chromium at /usr/bin/chromium");
-        return;
-    }
-    let folder = write_measured_run("axe");
-    let report = format!("{SAMPLES}/awr.html");
-    let size = ["size", &report, "--capacity", "500GiB", "--may-be-slower"];
-    let pages: [&[&str]; 15] = [
-        &["quote", "aws/gp3:500GiB,iops=12000", "azure/premium-ssd:P30"],
-        &["catalogue"],
-        &["catalogue", "show", "aws/gp3"],
-        &["match", "run.json"],
-        &["explain", "run.json", "--as", "aws/gp3:100GiB"],
-        &["fit", "run.json"],
-        &["compare", "run.json", "run.json"],
-        &["runs"],
-        &["demand", SAMPLES],
-        &["diagnose", &report],
-        &size,
-        &["report", "run.json"],
-        &["report", "run.json", "run.json"],
-        &["simulate", "link(1ms)", "--depth", "1", "--duration", "1s"],
-        &SUITE,
-    ];
-    let mut violations = Vec::new();
-    for command in pages {
-        let page = folder.text(&[command, &["--html", "-"]].concat());
-        for (name, scheme) in [("dark", "0"), ("light", "1")] {
-            let found = axe(&folder, &page, &script, scheme);
-            violations.extend(found.into_iter().map(|violation| format!("{command:?}, {name}: {violation}")));
-        }
-    }
-    assert!(violations.is_empty(), "{}", violations.join("\n"));
 }

@@ -1,15 +1,24 @@
-//! Every page in both colour schemes and at two widths: axe-core, width, errors, and pictures if a folder is named.
+//! Every page of the console and of results in both languages and colour schemes and at two widths: axe-core, width, errors,
+//! and pictures if a folder is named.
 
 use std::fs;
 
 use serde_json::json;
 
+use crate::folder::stderr;
+use crate::forms::{SUITE, write_measured_run};
 use crate::web::browser::{self, Browser};
 use crate::web::console::WebServer;
 
 const AWR: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../samples/awr.html");
 /// Folder for pictures of all pages.
 pub const PICTURES: &str = "PLIMSOLL_WEB_PICTURES";
+const SAMPLES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../samples");
+/// Widths and colour schemes of each language.
+const LOOKS: [(&str, &[(u32, &str)]); 2] = [
+    ("en", &[(1280, "light"), (1280, "dark"), (390, "light"), (390, "dark")]),
+    ("ja", &[(1280, "light"), (390, "dark")]),
+];
 
 /// axe-core, or the reason why its checks are left out.
 fn read_axe() -> Option<String> {
@@ -20,6 +29,38 @@ fn read_axe() -> Option<String> {
         eprintln!("skipped: no axe-core at {path}: run `npm install --no-save axe-core`, or set PLIMSOLL_AXE");
     }
     script
+}
+
+/// Checks pages in a browser, and takes their pictures.
+struct Audit {
+    browser: Browser,
+    axe: Option<String>,
+    pictures: Option<String>,
+    found: Vec<String>,
+}
+
+impl Audit {
+    fn start(name: &str) -> Self {
+        let pictures = std::env::var(PICTURES).ok();
+        Self { browser: Browser::start(name), axe: read_axe(), pictures, found: Vec::new() }
+    }
+
+    /// Checks the present page.
+    fn check(&mut self, name: &str) {
+        if let Some(folder) = &self.pictures {
+            fs::write(format!("{folder}/{name}.b64"), self.browser.picture()).unwrap();
+        }
+        let wide = self.browser.eval("document.documentElement.scrollWidth - document.documentElement.clientWidth");
+        self.found.extend((wide != 0).then(|| format!("{name}: {wide} pixels too wide")));
+        self.found.extend(self.browser.errors().into_iter().map(|error| format!("{name}: {error}")));
+        let violated = self.axe.as_ref().map(|axe| violations(&self.browser, axe)).unwrap_or_default();
+        self.found.extend(violated.into_iter().map(|one| format!("{name}: {one}")));
+    }
+
+    #[track_caller]
+    fn finish(self) {
+        assert!(self.found.is_empty(), "{}", self.found.join("\n"));
+    }
 }
 
 /// Violations of the present page, opened parts included.
@@ -39,9 +80,9 @@ fn every_page_is_accessible_and_fits_its_width() {
     if !browser::is_installed() {
         return;
     }
-    let axe = read_axe();
     let server = WebServer::start("axe");
-    let browser = Browser::start("axe");
+    let mut audit = Audit::start("axe");
+    let browser = &audit.browser;
     browser.open(&server.url);
     for (name, like) in [("data", "oci:50GB@20vpu"), ("redo", "aws/gp3:100GiB"), ("archive", "oci:200GB@0vpu")] {
         browser.eval(&format!("request('POST', '/api/control/v1/volumes', {{ name: '{name}', like: '{like}' }})"));
@@ -79,27 +120,64 @@ fn every_page_is_accessible_and_fits_its_width() {
         ("article", "/model/articles/oci-levels", "document.querySelector('.report h1') !== null"),
         ("model", "/model", "document.querySelectorAll('#lines li').length === 2"),
     ];
-    let pictures = std::env::var(PICTURES).ok();
-    let mut found = Vec::new();
-    for (width, scheme) in [(1280, "light"), (1280, "dark"), (390, "light"), (390, "dark")] {
-        browser.look(width, 900, scheme);
-        for (name, path, ready) in &pages {
-            browser.open(&server.page(path));
-            browser.wait(ready);
-            if let Some(folder) = &pictures {
-                fs::write(format!("{folder}/{name}-{width}-{scheme}.b64"), browser.picture()).unwrap();
+    for (language, looks) in LOOKS {
+        audit.browser.eval(&format!("void (document.cookie = 'lang={language}; path=/; samesite=strict')"));
+        for (width, scheme) in looks {
+            audit.browser.look(*width, 900, scheme);
+            for (name, path, ready) in &pages {
+                audit.browser.open(&server.page(path));
+                audit.browser.wait(ready);
+                audit.check(&format!("{name}-{language}-{width}-{scheme}"));
             }
-            let wide = browser.eval("document.documentElement.scrollWidth - document.documentElement.clientWidth");
-            found.extend((wide != 0).then(|| format!("{name}, {width}: {wide} pixels too wide")));
-            found.extend(browser.errors().into_iter().map(|error| format!("{name}, {width}, {scheme}: {error}")));
-            let violated = axe.as_ref().map(|axe| violations(&browser, axe)).unwrap_or_default();
-            found.extend(violated.into_iter().map(|one| format!("{name}, {width}, {scheme}: {one}")));
         }
     }
-    browser.click("#language");
-    browser.wait("document.documentElement.lang === 'ja' && document.readyState === 'complete'");
-    found.extend(browser.errors());
-    assert!(found.is_empty(), "{}", found.join("\n"));
+    audit.browser.click("#language");
+    audit.browser.wait("document.documentElement.lang === 'en' && document.readyState === 'complete'");
+    assert_eq!(audit.browser.errors(), Vec::<String>::new());
+    audit.finish();
+}
+
+#[test]
+fn every_result_is_accessible_and_fits_its_width() {
+    if !browser::is_installed() {
+        return;
+    }
+    let folder = write_measured_run("results");
+    folder.text(&["simulate", "aws/gp3:100GiB", "--quick", "--json", "gp3.json"]);
+    let report = format!("{SAMPLES}/awr.html");
+    let commands: [(&str, &[&str]); 17] = [
+        ("simulate", &["simulate", "link(1ms)", "--depth", "1,4", "--duration", "1s"]),
+        ("report", &["report", "run.json"]),
+        ("overlay", &["report", "run.json", "gp3.json"]),
+        ("quote", &["quote", "aws/gp3:500GiB,iops=12000", "azure/premium-ssd:P30"]),
+        ("match", &["match", "run.json"]),
+        ("compare", &["compare", "run.json", "gp3.json"]),
+        ("history", &["history", "run.json", "run.json", "run.json"]),
+        ("explain", &["explain", "run.json", "--as", "aws/gp3:100GiB"]),
+        ("fit", &["fit", "run.json"]),
+        ("demand", &["demand", SAMPLES]),
+        ("diagnose", &["diagnose", SAMPLES]),
+        ("size", &["size", &report, "--capacity", "500GiB"]),
+        ("suite", &SUITE),
+        ("catalogue", &["catalogue"]),
+        ("product", &["catalogue", "show", "aws/gp3"]),
+        ("runs", &["runs"]),
+        ("doctor", &["doctor", "."]),
+    ];
+    let mut audit = Audit::start("results");
+    for (language, looks) in LOOKS {
+        for (name, command) in commands {
+            let output = folder.run(&[command, &["--lang", language, "--html", "page.html"]].concat());
+            // Of `doctor`, 1 is a finding.
+            assert!(output.status.code().is_some_and(|code| code <= 1), "{name}: {}", stderr(&output));
+            for (width, scheme) in looks {
+                audit.browser.look(*width, 900, scheme);
+                audit.browser.open(&format!("file://{}", folder.file("page.html")));
+                audit.check(&format!("{name}-{language}-{width}-{scheme}"));
+            }
+        }
+    }
+    audit.finish();
 }
 
 #[test]
