@@ -2,9 +2,11 @@
 
 use std::fmt;
 
-use plimsoll_language::label;
+use plimsoll_language::{label, say};
 use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
+
+use crate::translate::translate;
 
 /// Reliability of a figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
@@ -79,6 +81,6 @@ fn text_or_null<S: Serializer>(text: &str, serializer: S) -> Result<S::Ok, S::Er
 /// `Amazon EBS volume types (2025-09, verified)`.
 impl fmt::Display for Cite {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} ({}, {})", self.title, self.date, self.status.name())
+        f.write_str(&say!("{} ({}, {})", self.title, self.date, translate(self.status.name())))
     }
 }

@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use plimsoll_language::{label, say};
+use plimsoll_language::say;
 use plimsoll_model::Layout;
 use plimsoll_units::Bytes;
 use schemars::JsonSchema;
@@ -13,6 +13,7 @@ use serde::Serialize;
 use crate::cite::{Cite, Status};
 use crate::config::{Config, Wrap};
 use crate::date::Date;
+use crate::doubt::{doubt_left_out, doubt_page_cache};
 use crate::durability::Durability;
 use crate::expression::Expression;
 use crate::iscsi::IscsiFacts;
@@ -304,19 +305,12 @@ impl Offer {
         doubts.extend(self.latency_doubt().map(about));
         doubts.extend(model.caveats(applies).into_iter().map(about));
         let left_out = self.ceilings.iter().filter(|ceiling| ceiling.access != Access::Any && !ceiling.in_model);
-        doubts.extend(left_out.map(|ceiling| Doubt {
-            text: say!(
-                "the model leaves out \"{}\", which holds for one order of addresses only",
-                translate(&ceiling.name)
-            ),
-            cite: Some(Arc::clone(&ceiling.cite)),
-        }));
+        doubts.extend(
+            left_out
+                .map(|ceiling| Doubt { text: doubt_left_out(&ceiling.name), cite: Some(Arc::clone(&ceiling.cite)) }),
+        );
         if self.config.wraps.iter().any(|wrap| matches!(wrap, Wrap::PageCache(_))) {
-            let text = label!(
-                "the page cache is taken to hold unwritten pages up to its whole size; Linux holds writers back earlier \
-                 (vm.dirty_ratio)"
-            );
-            doubts.push(Doubt { text: text.to_owned(), cite: None });
+            doubts.push(Doubt { text: doubt_page_cache().to_owned(), cite: None });
         }
         doubts
     }

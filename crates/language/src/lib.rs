@@ -126,6 +126,16 @@ impl fmt::Display for StaticText {
     }
 }
 
+/// A text of data in the language of the reader, by a table of `translations!`; English if the table does not have it.
+pub fn translate<'a>(japanese: &[(&'static str, &'static str)], english: &'a str) -> &'a str {
+    match Language::current() {
+        Language::English => english,
+        Language::Japanese => {
+            japanese.binary_search_by(|(text, _)| (*text).cmp(english)).map_or(english, |at| japanese[at].1)
+        }
+    }
+}
+
 /// Sentences one after the other; Japanese has no space between them.
 pub fn join_sentences<S: AsRef<str>>(sentences: impl IntoIterator<Item = S>) -> String {
     let mut text = String::new();
