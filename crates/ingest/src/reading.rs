@@ -82,6 +82,14 @@ pub struct Reading {
     pub cautions: Vec<Caution>,
 }
 
+/// Japanese names of formats and of their marks, by the English ones.
+static JAPANESE: &[(&str, &str)] = plimsoll_language::translations!("names/ja.po");
+
+/// The name of a format or of a part of one in the language of the reader.
+pub(crate) fn translate(name: &str) -> &str {
+    plimsoll_language::translate(JAPANESE, name)
+}
+
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FormatName {
     /// Stable identifier for programs: lower case, with hyphens.
@@ -91,7 +99,7 @@ pub struct FormatName {
 
 impl fmt::Display for FormatName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name)
+        f.write_str(translate(self.name))
     }
 }
 
@@ -866,7 +874,7 @@ impl fmt::Display for Origin {
         let mut gap = "";
         if self.line > 0 {
             f.write_str(&say!("line {}", self.line))?;
-            gap = ", ";
+            gap = label!(", ");
         }
         if let Some(table) = &self.table {
             write!(f, "{gap}{table}")?;
@@ -940,6 +948,14 @@ pub struct ReadingEvidence {
 }
 
 impl ReadingEvidence {
+    /// The name of the test in the language of the reader.
+    pub fn label(&self) -> String {
+        match self.test.rsplit_once(", its ") {
+            Some((of, direction)) => say!("{of}, its {}", translate(direction)),
+            None => translate(&self.test).to_owned(),
+        }
+    }
+
     /// A result without values.
     pub fn new(scope: u32, test: impl Into<String>, origin: Origin) -> Self {
         Self { scope, test: test.into(), origin, ..Self::default() }

@@ -5,7 +5,7 @@ use std::fmt;
 use plimsoll_language::{label, say};
 use plimsoll_units::Bytes;
 
-use crate::reading::{Doubt, FormatName, Origin};
+use crate::reading::{Doubt, FormatName, Origin, translate};
 
 /// The reason why an input was refused.
 #[plimsoll_language::say_errors]
@@ -69,7 +69,7 @@ pub enum InputFault {
     // Incomplete inputs of any format.
     #[error("it has no {lacks}: save it again completely")] Incomplete { lacks: &'static str },
     #[error("it has no {lacks}: provide the complete output of a finished run")] Unfinished { lacks: &'static str },
-    #[error("it has no {lacks}: use {}", remedies.join(", or "))]
+    #[error("it has no {}: use {}", translate(lacks), list_remedies(remedies))]
     Missing { lacks: &'static str, remedies: &'static [&'static str] },
     #[error("it has no {lacks}: provide {query}, taken twice")] Unsampled { lacks: &'static str, query: &'static str },
     #[error("a single {item} without the length of its window: specify the interval")] NoLength { item: &'static str },
@@ -150,12 +150,16 @@ impl Refusal {
     }
 }
 
+fn list_remedies(remedies: &[&'static str]) -> String {
+    remedies.iter().map(|remedy| translate(remedy)).collect::<Vec<_>>().join(label!(", or "))
+}
+
 /// The end of the message about an unknown input.
 struct Nearest((FormatName, &'static str));
 
 impl fmt::Display for Nearest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (kind, missing) = self.0;
+        let (kind, missing) = (self.0.0, translate(self.0.1));
         f.write_str(&say!("; the nearest is {kind}, for {}, but it has no {missing}", content(kind.id)))
     }
 }

@@ -225,7 +225,7 @@ fn incomplete_totals(columns: &[WideColumn]) -> Vec<(String, &'static str)> {
     }
     let lacking = rates.into_iter().filter_map(|(host, [devices, total])| {
         let (class, _) = devices.iter().find(|rate| !total.contains(*rate)).filter(|_| !total.is_empty())?;
-        Some((host.to_owned(), class.name()))
+        Some((host.to_owned(), class.label()))
     });
     lacking.collect()
 }

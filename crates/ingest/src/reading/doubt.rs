@@ -1,7 +1,10 @@
 //! Reasons to doubt the figures of an input: data, with the sentence and its remedy.
 
 use jiff::civil::DateTime;
+use plimsoll_language::{label, say};
 use plimsoll_units::Span;
+
+use super::translate;
 
 /// A reason to doubt an input or a part of it.
 #[rustfmt::skip]
@@ -9,7 +12,8 @@ use plimsoll_units::Span;
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum Doubt {
     // Skipped pieces of any format.
-    #[error("{item} without {lacks}: skipped")] IncompleteItem { item: &'static str, lacks: &'static str },
+    #[error("{item} without {lacks}: skipped", item = translate(item), lacks = translate(lacks))]
+    IncompleteItem { item: &'static str, lacks: &'static str },
     #[error("{value} is not a number: skipped")] NotANumber { value: &'static str },
     #[error("an unreadable {item}: skipped")] UnreadableItem { item: &'static str },
     #[error("not {item}: skipped")] UnknownItem { item: &'static str },
@@ -265,7 +269,7 @@ pub enum Doubt {
 
     // Benchmarks.
     #[error("a row with ambiguous columns: provide the comma-separated line instead")] AmbiguousColumns,
-    #[error("{phase}: took less than half a second and was not measured: use a larger size")]
+    #[error("{}: took less than half a second and was not measured: use a larger size", translate(phase))]
     ShortPhase { phase: &'static str },
     #[error("scores are the best of several runs, and latencies the lowest: the mean is worse")] BestOfRuns,
     #[error("rows of {observed} of {threads} threads: its totals may lack the others")]
@@ -295,7 +299,7 @@ pub enum Doubt {
     #[error("its rows are single operations: provide an averaged log (log_avg_msec=1000) for rates")] SingleOperations,
 
     // Traces.
-    #[error("it lacks the unit of its times: {unit} are assumed{}", as_in(*precedent))]
+    #[error("it lacks the unit of its times: {} are assumed{}", name_unit(unit), as_in(*precedent))]
     TimeUnitAssumed { unit: &'static str, precedent: Option<&'static str> },
     #[error("it lacks the block size: 512 bytes are assumed, as in all published traces")] SectorsAssumed,
     #[error("its format is not a default of blkparse: lengths are assumed to be {unit}, after the sector")]
@@ -360,18 +364,28 @@ impl Doubt {
     }
 }
 
+fn name_unit(unit: &str) -> &str {
+    match unit {
+        "seconds" => label!("seconds"),
+        "milliseconds" => label!("milliseconds"),
+        "microseconds" => label!("microseconds"),
+        "nanoseconds" => label!("nanoseconds"),
+        other => other,
+    }
+}
+
 fn as_in(precedent: Option<&str>) -> String {
-    precedent.map(|program| format!(", as in {program}")).unwrap_or_default()
+    precedent.map(|program| say!(", as in {program}")).unwrap_or_default()
 }
 
 fn instances(count: Option<u32>) -> String {
-    count.map(|count| format!(", {count} instances")).unwrap_or_default()
+    count.map(|count| say!(", {count} instances")).unwrap_or_default()
 }
 
 fn not_counted(idle: Option<&str>) -> String {
-    idle.map(|names| format!("; {names} had no operations, so that members of it are not counted")).unwrap_or_default()
+    idle.map(|names| say!("; {names} had no operations, so that members of it are not counted")).unwrap_or_default()
 }
 
 fn percent(share: f64) -> String {
-    if share < 0.0005 { "less than 0.1 %".to_owned() } else { format!("{:.1} %", share * 100.0) }
+    if share < 0.0005 { label!("less than 0.1 %").to_owned() } else { format!("{:.1} %", share * 100.0) }
 }

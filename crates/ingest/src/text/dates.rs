@@ -4,6 +4,7 @@
 //! or else the one in which they are nearer to each other; then [`DateEvidence::doubt`] names the order.
 
 use jiff::civil::DateTime;
+use plimsoll_language::label;
 
 use crate::reading::Doubt;
 
@@ -18,10 +19,10 @@ impl DateOrder {
     /// Both orders.
     pub(crate) const ALL: [Self; 2] = [Self::MonthFirst, Self::DayFirst];
 
-    const fn first(self) -> &'static str {
+    fn first(self) -> &'static str {
         match self {
-            Self::MonthFirst => "month",
-            Self::DayFirst => "day",
+            Self::MonthFirst => label!("month"),
+            Self::DayFirst => label!("day"),
         }
     }
 }

@@ -15,7 +15,7 @@ pub(super) fn direction(page: &mut Page<'_>, class: Class) {
     let Some((bytes_s, section, stated)) = compute_bytes_s(page, class) else { return };
     page.put(class, Measure::Throughput, bytes_s, section, &stated);
     let origin = page.origin(section, &stated);
-    page.out.caution(Some(origin), Doubt::BlocksOnly { class: class.name(), table: "Tablespace IO Stats" });
+    page.out.caution(Some(origin), Doubt::BlocksOnly { class: class.label(), table: "Tablespace IO Stats" });
 }
 
 /// Bytes per second of the blocks read or written: exact from the statistics, rounded from the front page.

@@ -84,7 +84,7 @@ fn doubt_coverage(page: &mut Page<'_>, class: Class, (names, share): (&[&str], f
     if page.rates.get(&class).is_none_or(|rate| *rate < FEW) {
         return;
     }
-    let (class, events) = (class.name(), names.join(" and "));
+    let (class, events) = (class.label(), names.join(label!(" and ")));
     page.out.caution(
         None,
         match other {
