@@ -233,7 +233,7 @@ impl Attachment {
     /// The machine with its options, and the number of machines if there are several: `2 x aws/r6i.xlarge`.
     pub fn name(&self) -> Option<String> {
         let name = self.offer.short().machine?;
-        Some(if self.count > 1 { format!("{} x {name}", self.count) } else { name.to_string() })
+        Some(if self.count > 1 { plimsoll_language::say!("{} x {name}", self.count) } else { name.to_string() })
     }
 }
 

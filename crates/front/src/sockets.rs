@@ -14,6 +14,7 @@ use std::str::FromStr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use plimsoll_language::label;
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, sockopt};
 
 /// Maximum number of pending connections.
@@ -172,24 +173,26 @@ impl FromStr for ListenAddress {
     fn from_str(text: &str) -> Result<Self, ListenAddressError> {
         let invalid = |why| ListenAddressError { text: text.to_owned(), why };
         match text.split_once(':') {
-            Some(("unix", "")) => Err(invalid("the path is missing")),
+            Some(("unix", "")) => Err(invalid(label!("the path is missing"))),
             Some(("unix", path)) => Ok(Self::Unix(path.into())),
             Some(("tcp", rest)) => tcp(rest).map_err(invalid),
-            _ => Err(invalid("expected the prefix unix: or tcp:")),
+            _ => Err(invalid(label!("expected the prefix unix: or tcp:"))),
         }
     }
 }
 
 fn tcp(text: &str) -> Result<ListenAddress, &'static str> {
-    let (host, port) = text.rsplit_once(':').ok_or("the port is missing")?;
+    let (host, port) = text.rsplit_once(':').ok_or(label!("the port is missing"))?;
     let inside = host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
     let host = match inside {
         Some(inside) => inside,
-        None if host.contains(':') => return Err("an IPv6 address needs brackets, as in tcp:[::1]:10809"),
-        None if host.is_empty() => return Err("the host is missing; 0.0.0.0 means all addresses of this machine"),
+        None if host.contains(':') => return Err(label!("an IPv6 address needs brackets, as in tcp:[::1]:10809")),
+        None if host.is_empty() => {
+            return Err(label!("the host is missing; 0.0.0.0 means all addresses of this machine"));
+        }
         None => host,
     };
-    let port = port.parse().map_err(|_| "the port is not a number up to 65535")?;
+    let port = port.parse().map_err(|_| label!("the port is not a number up to 65535"))?;
     Ok(ListenAddress::Tcp { host: host.to_owned(), port })
 }
 

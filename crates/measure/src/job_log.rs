@@ -5,6 +5,7 @@ use std::io::{self, ErrorKind, Read};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use plimsoll_language::say;
 use plimsoll_record::Curve;
 
 use crate::error::MeasureError;
@@ -40,7 +41,7 @@ impl JobLog {
             Err(error) if error.kind() == ErrorKind::NotFound => {
                 Err(InvalidRequest::MissingInput { path: name }.into())
             }
-            Err(error) => Err(MeasureError::File(format!("cannot read {name}: {error}"))),
+            Err(error) => Err(MeasureError::File(say!("cannot read {name}: {error}"))),
         }
     }
 

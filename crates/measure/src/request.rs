@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use plimsoll_device::nbd::ExportAddress;
+use plimsoll_language::{label, say};
 use plimsoll_load::StreamSpec;
 use plimsoll_record::Objective;
 use plimsoll_units::Bytes;
@@ -68,8 +69,11 @@ impl MeasurementRequest {
     pub(crate) fn check_destroy(&self, measured: &[&Path]) -> Result<(), MeasureError> {
         let Some(other) = self.destroy.iter().find(|named| !measured.contains(&named.as_path())) else { return Ok(()) };
         let names: Vec<String> = measured.iter().map(|path| path.display().to_string()).collect();
-        let (verb, paths) = if measured.len() == 1 { ("is", "that path") } else { ("are", "their paths") };
-        let measured = format!("{} {verb}", names.join(" and "));
+        let names = names.join(label!(" and "));
+        let (measured, paths) = match measured {
+            [_] => (say!("{names} is"), label!("that path")),
+            _ => (say!("{names} are"), label!("their paths")),
+        };
         Err(InvalidRequest::OtherDestroyed { other: other.clone(), measured, paths }.into())
     }
 

@@ -1,5 +1,6 @@
 //! A curve: runs of a load on a target, ordered by offered load; and its file format.
 
+use plimsoll_language::label;
 use plimsoll_load::{Pace, StreamSpec};
 use plimsoll_units::{Bytes, Iops, Span};
 use serde::{Deserialize, Serialize};
@@ -62,6 +63,16 @@ pub enum Source {
 
 impl Source {
     /// The word displayed with every figure: `measured`, `simulated`, `emulated`, `published`.
+    pub fn label(&self) -> &'static str {
+        match self {
+            Self::Measured { .. } => label!("measured"),
+            Self::Simulated { .. } => label!("simulated"),
+            Self::Emulated { .. } => label!("emulated"),
+            Self::Published { .. } => label!("published"),
+        }
+    }
+
+    /// The same for programs.
     pub const fn word(&self) -> &'static str {
         match self {
             Self::Measured { .. } => "measured",

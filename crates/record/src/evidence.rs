@@ -31,7 +31,7 @@ impl<'a> TryFrom<&'a Curve> for Evidence<'a> {
                 None => Ok(Self(curve)),
                 Some(finding) => Err(NotEvidence::Void { name: curve.subject.name.clone(), finding: finding.clone() }),
             },
-            Source::Simulated { .. } | Source::Emulated { .. } => Err(NotEvidence::OfModel(curve.source.word())),
+            Source::Simulated { .. } | Source::Emulated { .. } => Err(NotEvidence::OfModel(curve.source.label())),
         }
     }
 }

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use plimsoll_language::label;
 use plimsoll_units::{Kind, Malformed, Span};
 use serde::{Deserialize, Serialize};
 
@@ -34,7 +35,15 @@ pub enum Scope {
 }
 
 impl Scope {
-    const WORDS: [(&'static str, Self); 3] = [("read", Self::Read), ("write", Self::Write), ("flush", Self::Flush)];
+    /// Objectives are accepted in each language in which they are displayed.
+    const WORDS: [(&'static str, Self); 6] = [
+        ("read", Self::Read),
+        ("write", Self::Write),
+        ("flush", Self::Flush),
+        ("読み取り", Self::Read),
+        ("書き込み", Self::Write),
+        ("フラッシュ", Self::Flush),
+    ];
 
     /// True if operations of this kind count.
     pub const fn covers(self, kind: Kind) -> bool {
@@ -70,7 +79,7 @@ pub struct Objective {
 impl fmt::Display for Measure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Mean => f.write_str("mean"),
+            Self::Mean => f.write_str(label!("mean")),
             // Six decimals suffice for p99.9999; rounding hides the error of 0.999 * 100.
             Self::Quantile(q) => write!(f, "p{}", (q * 1e8).round() / 1e6),
         }
@@ -80,10 +89,13 @@ impl fmt::Display for Measure {
 impl Objective {
     /// The measure without its limit: `p99`, `flush p99`.
     pub fn bounded(&self) -> String {
-        match Scope::WORDS.iter().find(|(_, scope)| *scope == self.over) {
-            Some((word, _)) => format!("{word} {}", self.measure),
-            None => self.measure.to_string(),
-        }
+        let word = match self.over {
+            Scope::All => return self.measure.to_string(),
+            Scope::Read => label!("read"),
+            Scope::Write => label!("write"),
+            Scope::Flush => label!("flush"),
+        };
+        format!("{word} {}", self.measure)
     }
 }
 
@@ -119,7 +131,7 @@ impl FromStr for Objective {
         let named = Scope::WORDS.iter().find_map(|(word, scope)| Some((measure.strip_prefix(word)?, *scope)));
         let (measure, over) = named.unwrap_or((measure, Scope::All));
         let measure = match measure.trim_start_matches([':', ' ']) {
-            "mean" | "avg" => Measure::Mean,
+            "mean" | "avg" | "平均" => Measure::Mean,
             "median" => Measure::Quantile(0.5),
             other => {
                 let percent = other.strip_prefix('p').and_then(|p| p.parse::<f64>().ok());
@@ -134,11 +146,23 @@ impl FromStr for Objective {
 
 #[cfg(test)]
 mod tests {
+    use plimsoll_language::Language;
+
     use super::*;
 
     fn check(text: &str, expected: &str) {
         let displayed = text.parse::<Objective>().map_or_else(|e| e.to_string(), |objective| objective.to_string());
         assert!(displayed.starts_with(expected), "{text:?} gave {displayed:?}");
+    }
+
+    #[test]
+    fn displayed_objectives_are_accepted_in_each_language() {
+        for text in ["mean <= 500 us", "read p99.9 <= 5 ms", "write mean <= 1 ms", "flush p99 <= 10 ms"] {
+            let objective: Objective = text.parse().expect("an objective");
+            let displayed = Language::Japanese.scope(|| objective.to_string());
+            assert_ne!(displayed, text);
+            assert_eq!(displayed.parse(), Ok(objective), "{displayed}");
+        }
     }
 
     #[test]

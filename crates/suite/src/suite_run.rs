@@ -71,10 +71,10 @@ impl CompletedStep {
             StepResult::Io(result) => {
                 let (total, span) = (result.total(), result.span());
                 let moved = Throughput::per_second(rate(total.bytes(), span) as u64);
-                format!("{:.0} IOPS, {moved}, {span}", rate(total.units(self.step.writes_each), span))
+                say!("{:.0} IOPS, {moved}, {span}", rate(total.units(self.step.writes_each), span))
             }
-            StepResult::Files(result) => format!("{} files, {}", result.files, result.span),
-            StepResult::Statements(result) => format!("{} statements, {}", result.done, result.span),
+            StepResult::Files(result) => say!("{} files, {}", result.files, result.span),
+            StepResult::Statements(result) => say!("{} statements, {}", result.done, result.span),
             StepResult::Sessions(result) => {
                 let Work::Sessions(step) = &self.step.work else { return String::new() };
                 // The figures of the result: without warm-up and parts.
@@ -86,7 +86,7 @@ impl CompletedStep {
                 say!("{:.0} per second, p99 {p99}, {}", run.figures.iops.value, total_span(&result.series))
             }
             StepResult::Configured(result) => match &result.refused {
-                Some(why) => format!("refused: {why}"),
+                Some(why) => say!("refused: {why}"),
                 None => result.span.to_string(),
             },
             StepResult::Skipped(why) => say!("skipped, as {why}"),

@@ -1,6 +1,7 @@
 //! Calibration of a volume's latency: the time of an operation from histograms that the volume itself counts, behind the
 //! limits that its vendor states.
 
+use plimsoll_language::{label, say};
 use plimsoll_model::{ChainSpec, Demand, Named, Service, StageSpec};
 use plimsoll_units::Span;
 
@@ -159,7 +160,7 @@ impl Kind<'_> {
 
 /// Fits the time of an operation to histograms of a volume, behind the stated limits.
 pub fn calibrate(latencies: &VolumeLatencies, limits: StatedLimits<'_>) -> Result<Fitted, NotCalibrated> {
-    let kinds = [("read", &latencies.reads), ("write", &latencies.writes)];
+    let kinds = [(label!("read"), &latencies.reads), (label!("write"), &latencies.writes)];
     let kinds: Vec<Kind<'_>> = kinds
         .into_iter()
         .filter(|(_, counted)| counted.operations >= MIN_OPERATIONS && !counted.bins.is_empty())
@@ -210,7 +211,7 @@ fn list_parameters(kinds: &[Kind<'_>], variation: f64) -> Vec<Parameter> {
     let identified_by =
         |kind: &Kind<'_>| Identification::Histogram { kind: kind.name, operations: kind.counted.operations };
     let times = kinds.iter().map(|kind| Parameter {
-        name: format!("media and network, time of a {}", kind.name),
+        name: say!("media and network, time of a {}", kind.name),
         value: kind.mean_ns(),
         unit: "ns",
         interval: None,
@@ -218,7 +219,7 @@ fn list_parameters(kinds: &[Kind<'_>], variation: f64) -> Vec<Parameter> {
         identified_by: identified_by(kind),
     });
     let spread = Parameter {
-        name: "media and network, squared variation".to_owned(),
+        name: label!("media and network, squared variation").to_owned(),
         value: variation,
         unit: "",
         interval: None,

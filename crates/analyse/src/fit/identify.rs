@@ -1,5 +1,6 @@
 //! Identifiability of the parameters of a fitted model.
 
+use plimsoll_language::label;
 use plimsoll_model::Service;
 use plimsoll_units::Bytes;
 
@@ -27,7 +28,7 @@ pub(super) fn parameters(best: &Candidate, points: &[FitPoint], ranges: Option<&
         let is_integer = best.shape.counts() == Some(index);
         let outward = |(low, high): (f64, f64)| if is_integer { (low.floor(), high.ceil()) } else { (low, high) };
         Parameter {
-            name: meaning.name.into(),
+            name: meaning.name.get().into(),
             value: if is_integer { value.round() } else { value },
             unit: meaning.unit,
             interval: ranges.filter(|_| identified).map(|ranges| outward(ranges[index])),
@@ -44,7 +45,7 @@ fn writes_beside_reads(shape: ModelShape, points: &[FitPoint]) -> Option<Paramet
     shape.spread()?;
     let (point, (read, write)) = points.iter().find_map(|point| Some((point, point.kinds?)))?;
     Some(Parameter {
-        name: "writes, time beyond that of a read".into(),
+        name: label!("writes, time beyond that of a read").into(),
         value: write - read,
         unit: "ns",
         interval: None,
@@ -121,11 +122,12 @@ pub(super) fn doubts(
         Service::LogNormal(_) => FitDoubt::LogNormalService,
     }));
     let unknown = |name: &str| parameters.iter().any(|parameter| parameter.name == name && !parameter.identified);
-    if unknown("servers, number") && depths > 1 {
+    if unknown(label!("servers, number")) && depths > 1 {
         doubts.push(FitDoubt::ServersTogether { iops: last.iops });
     }
-    let served = ["dies, time of one operation", "servers, time of one operation"].into_iter().any(unknown);
-    if served && unknown("path, time of one operation") && depths > 1 {
+    let served =
+        [label!("dies, time of one operation"), label!("servers, time of one operation")].into_iter().any(unknown);
+    if served && unknown(label!("path, time of one operation")) && depths > 1 {
         doubts.push(FitDoubt::PathAndService(identification(best.shape, Shows::First, points)));
     }
     for parameter in parameters.iter().filter(|parameter| !parameter.identified) {

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use plimsoll_language::say;
 use plimsoll_load::{Pace, Pattern, StreamSpec};
 use plimsoll_model::analytic::{Offered, Workload, iops_at};
 use plimsoll_model::{ChainSpec, Duplex, Named, StageSpec};
@@ -50,8 +51,8 @@ impl FitPoint {
     /// `depth 4` or `1200 IOPS offered`.
     pub(super) fn words(&self) -> String {
         match self.offered {
-            Offered::Closed { depth } => format!("depth {depth}"),
-            Offered::Open { iops } => format!("{iops:.0} IOPS offered"),
+            Offered::Closed { depth } => say!("depth {depth}"),
+            Offered::Open { iops } => say!("{iops:.0} IOPS offered"),
         }
     }
 }

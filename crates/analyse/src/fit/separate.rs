@@ -1,5 +1,6 @@
 //! Reads and writes as separate models, which share nothing.
 
+use plimsoll_language::label;
 use plimsoll_model::{ChainSpec, Named, StageSpec};
 
 use super::doubt::FitDoubt;
@@ -8,7 +9,7 @@ use super::{Fitted, FittedRange, Misfit, Parameter};
 /// Joins the models of reads and of writes.
 pub(super) fn join(reads: &Fitted, writes: &Fitted, mut doubts: Vec<FitDoubt>) -> Fitted {
     doubts.push(FitDoubt::SeparateKinds);
-    for (kind, fitted) in [("reads", reads), ("writes", writes)] {
+    for (kind, fitted) in [(label!("reads"), reads), (label!("writes"), writes)] {
         doubts.extend(fitted.doubts.iter().map(|doubt| FitDoubt::OfKind { kind, doubt: Box::new(doubt.clone()) }));
     }
     let (read, write) = (reads.spec.clone(), writes.spec.clone());
@@ -16,7 +17,8 @@ pub(super) fn join(reads: &Fitted, writes: &Fitted, mut doubts: Vec<FitDoubt>) -
     let of = |kind: &'static str| {
         move |parameter: &Parameter| Parameter { name: format!("{kind}: {}", parameter.name), ..parameter.clone() }
     };
-    let parameters = reads.parameters.iter().map(of("reads")).chain(writes.parameters.iter().map(of("writes")));
+    let parameters =
+        reads.parameters.iter().map(of(label!("reads"))).chain(writes.parameters.iter().map(of(label!("writes"))));
     Fitted {
         spec: ChainSpec::new(vec![Named { stage, name: None }]).expect("both parts are models"),
         parameters: parameters.collect(),

@@ -1,5 +1,6 @@
 //! Shapes of models: their stages, parameters and starting values.
 
+use plimsoll_language::{StaticText, label, static_text};
 use plimsoll_model::{ChainSpec, Demand, DiskSpec, Duplex, Layout, Named, Rate, Service, StageSpec};
 use plimsoll_units::{Bytes, Iops, Span, Throughput};
 
@@ -32,7 +33,7 @@ pub(super) enum ModelShape {
 
 /// A parameter of a shape.
 pub(super) struct Meaning {
-    pub(super) name: &'static str,
+    pub(super) name: StaticText,
     pub(super) unit: &'static str,
     /// Part of a curve that identifies it.
     pub(super) shows: Shows,
@@ -53,8 +54,8 @@ pub(super) enum Shows {
 
 /// Parameters for the bytes of operations, after those of a shape.
 const BYTES: [Meaning; 2] = [
-    Meaning { name: "path, bytes of all operations", unit: "bytes per second", shows: Shows::Sizes },
-    Meaning { name: "bytes of one operation", unit: "bytes per second", shows: Shows::Sizes },
+    Meaning { name: static_text!("path, bytes of all operations"), unit: "bytes per second", shows: Shows::Sizes },
+    Meaning { name: static_text!("bytes of one operation"), unit: "bytes per second", shows: Shows::Sizes },
 ];
 const SPREADS: [Service; 3] = [Service::LogNormal(0.3), Service::Exponential, Service::Constant];
 /// Loads up to which the share of the dies and the spread of service times are assumed.
@@ -147,68 +148,84 @@ impl ModelShape {
         SPREADS.into_iter().skip(1).filter_map(with).collect()
     }
 
-    pub(super) const fn words(self) -> &'static str {
+    pub(super) fn words(self) -> &'static str {
         match self {
-            Self::Delay => "a time that no load changes",
-            Self::Limit => "a latency and a limit",
-            Self::Disk => "a disk that reorders its queue",
-            Self::LateDisk => "a disk that reorders its queue from a depth on",
-            Self::Disks => "disks that reorder a queue each",
-            Self::Servers(_) => "servers with one queue",
-            Self::PathAndServers(_) => "a path and servers with one queue",
-            Self::Dies(_) => "dies with a queue each",
-            Self::PathAndDies(_) => "a path and dies with a queue each",
-            Self::Device(_) => "a path, dies with a queue each, and a pipeline",
-            Self::Table => "the measured rates, without a form",
+            Self::Delay => label!("a time that no load changes"),
+            Self::Limit => label!("a latency and a limit"),
+            Self::Disk => label!("a disk that reorders its queue"),
+            Self::LateDisk => label!("a disk that reorders its queue from a depth on"),
+            Self::Disks => label!("disks that reorder a queue each"),
+            Self::Servers(_) => label!("servers with one queue"),
+            Self::PathAndServers(_) => label!("a path and servers with one queue"),
+            Self::Dies(_) => label!("dies with a queue each"),
+            Self::PathAndDies(_) => label!("a path and dies with a queue each"),
+            Self::Device(_) => label!("a path, dies with a queue each, and a pipeline"),
+            Self::Table => label!("the measured rates, without a form"),
         }
     }
 
     pub(super) fn meanings(self) -> &'static [Meaning] {
-        const fn time(name: &'static str, shows: Shows) -> Meaning {
+        const fn time(name: StaticText, shows: Shows) -> Meaning {
             Meaning { name, unit: "ns", shows }
         }
-        const fn count(name: &'static str, shows: Shows) -> Meaning {
+        const fn count(name: StaticText, shows: Shows) -> Meaning {
             Meaning { name, unit: "", shows }
         }
-        const PATH: Meaning = time("path, time of one operation", Shows::First);
-        const ALONE: Meaning = time("disk, time of one operation alone", Shows::First);
-        const EXPONENT: Meaning = count("disk, exponent of the queue", Shows::Growth);
+        const PATH: Meaning = time(static_text!("path, time of one operation"), Shows::First);
+        const ALONE: Meaning = time(static_text!("disk, time of one operation alone"), Shows::First);
+        const EXPONENT: Meaning = count(static_text!("disk, exponent of the queue"), Shows::Growth);
         match self {
             Self::Table => const { &[] },
             Self::Delay => const { &[PATH] },
             Self::Limit => {
-                const { &[PATH, Meaning { name: "limit, operations", unit: "per second", shows: Shows::Last }] }
+                const { &[PATH, Meaning { name: static_text!("limit, operations"), unit: "per second", shows: Shows::Last }] }
             }
             Self::Disk => const { &[ALONE, EXPONENT] },
             Self::LateDisk => {
-                const { &[ALONE, EXPONENT, count("disk, queue up to which it gains nothing", Shows::Growth)] }
+                const { &[ALONE, EXPONENT, count(static_text!("disk, queue up to which it gains nothing"), Shows::Growth)] }
             }
-            Self::Disks => const { &[ALONE, EXPONENT, count("disks, number", Shows::Growth)] },
+            Self::Disks => const { &[ALONE, EXPONENT, count(static_text!("disks, number"), Shows::Growth)] },
             Self::Servers(_) => {
-                const { &[time("servers, time of one operation", Shows::First), count("servers, number", Shows::Last)] }
+                const {
+                    &[
+                        time(static_text!("servers, time of one operation"), Shows::First),
+                        count(static_text!("servers, number"), Shows::Last),
+                    ]
+                }
             }
             Self::PathAndServers(_) => {
                 const {
                     &[
                         PATH,
-                        time("servers, time of one operation", Shows::Growth),
-                        count("servers, number", Shows::Last),
+                        time(static_text!("servers, time of one operation"), Shows::Growth),
+                        count(static_text!("servers, number"), Shows::Last),
                     ]
                 }
             }
             Self::Dies(_) => {
-                const { &[time("dies, time of one operation", Shows::First), count("dies, number", Shows::Growth)] }
+                const {
+                    &[
+                        time(static_text!("dies, time of one operation"), Shows::First),
+                        count(static_text!("dies, number"), Shows::Growth),
+                    ]
+                }
             }
             Self::PathAndDies(_) => {
-                const { &[PATH, time("dies, time of one operation", Shows::Growth), count("dies, number", Shows::Growth)] }
+                const {
+                    &[
+                        PATH,
+                        time(static_text!("dies, time of one operation"), Shows::Growth),
+                        count(static_text!("dies, number"), Shows::Growth),
+                    ]
+                }
             }
             Self::Device(_) => {
                 const {
                     &[
                         PATH,
-                        time("dies, time of one operation", Shows::Growth),
-                        count("dies, number", Shows::Growth),
-                        time("pipeline, time of one operation", Shows::Last),
+                        time(static_text!("dies, time of one operation"), Shows::Growth),
+                        count(static_text!("dies, number"), Shows::Growth),
+                        time(static_text!("pipeline, time of one operation"), Shows::Last),
                     ]
                 }
             }

@@ -11,6 +11,8 @@ use std::collections::BTreeMap;
 
 use plimsoll_ingest::{Class, DatabaseDemand, EventTime, LatencyBin, LatencyHistogram, WaitCause, is_short_of_memory};
 
+use plimsoll_language::say;
+
 use super::split::{Split, TimePart, is_below_resolution};
 use super::verdict::DiagnosisVerdict;
 use super::{Diagnosis, History, ceilings};
@@ -370,7 +372,7 @@ fn volume_tails(subject: &DatabaseDemand, diagnosis: &Diagnosis) -> Vec<Diagnosi
         let mean_s = diagnosis.response(*class)?.latency_s;
         let p99_s = LatencyHistogram::quantile_s(bins, 0.99)?;
         let far = p99_s[0] >= FAR * mean_s && p99_s[0] >= SHORT_S && bins.values().sum::<f64>() >= MIN_WAITS;
-        let event = format!("{} of the volumes", class.name()).into();
+        let event = say!("{} of the volumes", class.label()).into();
         far.then_some(DiagnosisVerdict::Tail { event, cause: WaitCause::Storage(*class), mean_s, p99_s })
     };
     subject.latencies.iter().filter_map(tail).collect()

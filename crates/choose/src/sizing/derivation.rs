@@ -69,7 +69,7 @@ pub enum DesignError {
         "the input counts no {}: sizing for the rest alone would be too small. Add a report of the same time that counts them, such \
          as iostat, or an AWR or Statspack report with its table Instance Activity; --assume takes 8 KiB for each operation where \
          the bytes are known, and none elsewhere",
-        classes.iter().map(|class| class.name()).collect::<Vec<_>>().join(" and no ")
+        classes.iter().map(|class| class.label()).collect::<Vec<_>>().join(plimsoll_language::label!(" and no "))
     )]
     Absent {
         /// The classes: reads, writes or both.

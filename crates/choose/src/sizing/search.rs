@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use plimsoll_catalogue::{Catalogue, Config, ConfigError, Part, Product, ProductKind, Setting};
+use plimsoll_language::say;
 use thiserror::Error;
 
 use super::Exclusion;
@@ -86,7 +87,7 @@ pub struct UnknownProvider {
 }
 
 fn suggestion(nearest: &[String]) -> String {
-    if nearest.is_empty() { String::new() } else { format!("; did you mean {}?", plimsoll_catalogue::one_of(nearest)) }
+    if nearest.is_empty() { String::new() } else { say!("; did you mean {}?", plimsoll_catalogue::one_of(nearest)) }
 }
 
 /// The part of a product name before the slash.

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use plimsoll_device::{AccessMode, Caching, Subject, SubjectKind, classify, describe_disk, open, scratch};
+use plimsoll_language::label;
 use plimsoll_record::{CheckStatus, Finding, FreeSpace, HostCheck, HostFact};
 use plimsoll_units::Bytes;
 
@@ -39,7 +40,7 @@ impl StorageFacts {
             Ok(subject) => subject,
             Err(error) => {
                 let unusable = Err(error.to_string());
-                let direct = Err("the path is unusable".to_owned());
+                let direct = Err(label!("the path is unusable").to_owned());
                 let (sectors, findings) = ([None; 2], Vec::new());
                 return Self { path: name, subject: unusable, direct, sectors, findings, scratch: None };
             }

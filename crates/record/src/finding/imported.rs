@@ -28,7 +28,7 @@ impl Finding {
                 "the device was busy for {} of the time only: the load mostly did not wait for it",
                 share_text(*busy)
             ),
-            Self::RateAboveDepth { achieved, allowed } => format!(
+            Self::RateAboveDepth { achieved, allowed } => say!(
                 "{achieved:.0} operations a second are more than the {allowed:.1} that depth and mean response time allow"
             ),
             Self::NoStorage { what } => {
@@ -47,12 +47,16 @@ impl Finding {
 
     pub(super) fn imported_remedy(&self) -> &'static str {
         match self {
-            Self::WritesInMemory { .. } => "repeat it with direct I/O (fio: direct=1), or with a flush at the end",
-            Self::BufferedEngine { .. } => "repeat it with direct I/O (fio: direct=1)",
-            Self::Assumed { .. } => {
-                "state it (fio: JSON output; tables: columns block, reads), or leave out what depends on it"
+            Self::WritesInMemory { .. } => {
+                label!("repeat it with direct I/O (fio: direct=1), or with a flush at the end")
             }
-            Self::TooShort { .. } => "repeat it for a minute or longer (fio: time_based, runtime and ramp_time)",
+            Self::BufferedEngine { .. } => label!("repeat it with direct I/O (fio: direct=1)"),
+            Self::Assumed { .. } => {
+                label!("state it (fio: JSON output; tables: columns block, reads), or leave out what depends on it")
+            }
+            Self::TooShort { .. } => {
+                label!("repeat it for a minute or longer (fio: time_based, runtime and ramp_time)")
+            }
             Self::NoStorage { .. } => {
                 label!("test a file or device of the storage (fio: ioengine=io_uring or libaio, with direct=1)")
             }
@@ -60,8 +64,10 @@ impl Finding {
             Self::CutShort { .. } => {
                 label!("check the kernel log (dmesg), and that the range lies within the file or device")
             }
-            Self::RateAboveDepth { .. } => "check the columns of depth, rate and response time, and its unit",
-            _ => "check that the tested file is on that device, and repeat the test with direct I/O (fio: direct=1)",
+            Self::RateAboveDepth { .. } => label!("check the columns of depth, rate and response time, and its unit"),
+            _ => label!(
+                "check that the tested file is on that device, and repeat the test with direct I/O (fio: direct=1)"
+            ),
         }
     }
 }

@@ -6,6 +6,36 @@ use plimsoll_units::{Bytes, Span};
 use super::Finding;
 use super::imported::share_text;
 
+/// Differences of another generator, which runs have in English, in the language of the reader.
+fn translate_differences(how: &str) -> String {
+    const OPEN: &str = "response times of open loads are service times";
+    let translate = |part| match part {
+        part if str::starts_with(part, OPEN) => label!(
+            "response times of open loads are service times from the submission, without queueing in fio (coordinated \
+             omission), and fio waits for all operations in flight before it sleeps until the next arrival"
+        ),
+        "it rounds the mean gap between Poisson arrivals down to whole microseconds" => {
+            label!("it rounds the mean gap between Poisson arrivals down to whole microseconds")
+        }
+        "it rounds rates to whole operations per second" => label!("it rounds rates to whole operations per second"),
+        "it flushes more often if reads are mixed with the writes" => {
+            label!("it flushes more often if reads are mixed with the writes")
+        }
+        "shares are rounded to whole percent" => label!("shares are rounded to whole percent"),
+        "reads and writes of a sequential stream have independent positions" => {
+            label!("reads and writes of a sequential stream have independent positions")
+        }
+        "each stream is a separate job with its own thread" => {
+            label!("each stream is a separate job with its own thread")
+        }
+        "other hosts report counts only at the end, so runs have no time series" => {
+            label!("other hosts report counts only at the end, so runs have no time series")
+        }
+        other => other,
+    };
+    how.split("; ").map(translate).collect::<Vec<_>>().join(label!("; "))
+}
+
 /// A duration in its largest unit, such as `34 min`.
 fn duration(seconds: f64) -> String {
     match seconds {
@@ -177,7 +207,9 @@ impl Finding {
             Self::RingRefused { reason } => {
                 say!("io_uring was refused ({reason}): threads with pread and pwrite were used")
             }
-            Self::OfferedOtherwise { generator, how } => say!("{generator} offers this load in its own way: {how}"),
+            Self::OfferedOtherwise { generator, how } => {
+                say!("{generator} offers this load in its own way: {}", translate_differences(how))
+            }
             Self::ReadOnly => label!("read-only: every write of the load became a read").into(),
             Self::Errors { count, errno } => say!("{count} operations failed, most with errno {errno}"),
             Self::NotSaturated { depth } => say!("not saturated: more was still answered at depth {depth}"),
