@@ -33,5 +33,5 @@ pub use note::JobNote;
 pub use number::{Bare, Base};
 pub use options::{OptionLookup, Spec, Support, ValueForm, look_up, options};
 pub use parse::Surroundings;
-pub use usage::HELP;
+pub use usage::help;
 pub use value::{Distribution, Each, Extent, PatternPiece, Zone};

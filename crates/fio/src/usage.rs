@@ -1,7 +1,11 @@
 //! Help text of `plimsoll fio`.
 
-/// The output of `--help`.
-pub const HELP: &str = "\
+use plimsoll_language::label;
+
+/// The output of `--help` in the language of the reader.
+pub fn help() -> &'static str {
+    label!(
+        "\
 plimsoll fio [option] [job options] <job file(s)>
 
 Runs fio jobs on plimsoll's engine, with fio's output formats.
@@ -44,4 +48,6 @@ Not supported: fio's client and server modes, triggers, profiles, engines for ne
 metadata, persistent memory and storage services, zoned devices, polling, I/O priorities.
 Results are printed on standard output, errors on standard error. Notes about deviations from fio
 are written to the file of --notes; without it they are shown on terminals only.
-";
+"
+    )
+}

@@ -95,7 +95,7 @@ fn check(
         }
         runs.add(outcome);
     }
-    let findings = runs.findings.iter().map(Finding::text);
+    let findings = runs.findings.iter().map(words::finding);
     let checked = CheckedRequirement {
         requirement,
         target: place,

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 
 use plimsoll_device::Engine;
 use plimsoll_drive::Onward;
-use plimsoll_fio::{FioCommand, Flags, HELP, JobNote, Question, command, engine_help, option_help, print};
+use plimsoll_fio::{FioCommand, Flags, JobNote, Question, command, engine_help, help, option_help, print};
 use plimsoll_language::{label, say};
 use plimsoll_measure::read_model;
 use plimsoll_record::{Source, Subject};
@@ -39,7 +39,7 @@ pub fn run(args: &FioArgs) -> Result<(), CliError> {
     match &command.flags.question {
         None => {}
         Some(Question::Version) => return output::print((format_version() + "\n").as_bytes()),
-        Some(Question::Help) => return output::print(HELP.as_bytes()),
+        Some(Question::Help) => return output::print(help().as_bytes()),
         Some(Question::Option(name)) => return output::print(option_help(name.as_deref()).as_bytes()),
         Some(Question::Engine(name)) => return output::print(engine_help(name.as_deref()).as_bytes()),
     }

@@ -4,6 +4,8 @@ use std::fmt::Write;
 
 use clap::{Arg, Command};
 
+use plimsoll_language::say;
+
 use crate::args::{self, Generated};
 use crate::cli_error::CliError;
 use crate::completion::registration;
@@ -13,7 +15,7 @@ pub fn generated(document: Generated, name: Option<&str>) -> Result<Vec<u8>, Cli
     if let Some(name) = name
         && document != Generated::Schema
     {
-        return Err(CliError::usage(format!("{name}: only `generate schema` takes a name: omit it")));
+        return Err(CliError::usage(say!("{name}: only `generate schema` takes a name: omit it")));
     }
     Ok(match document {
         Generated::Bash => registration("bash"),

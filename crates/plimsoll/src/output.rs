@@ -40,17 +40,13 @@ impl Forms {
 
     /// The same with forms that the command writes.
     pub fn with_own<'a>(args: &FormArgs, own: impl IntoIterator<Item = &'a PathBuf>) -> Result<Self, CliError> {
-        Self { is_quiet: args.json.is_some(), ..Self::of(args, own) }.checked()
+        let forms = Self { is_quiet: args.json.is_some(), ..Self::of(args, own) }.checked()?;
+        forms.set_language();
+        Ok(forms)
     }
 
     fn of<'a>(args: &FormArgs, own: impl IntoIterator<Item = &'a PathBuf>) -> Self {
         let FormArgs { json, html, markdown, csv, details, no_color } = args;
-        // JSON and CSV are interfaces for programs. A result is built once for all forms: beside a page, its sentences in
-        // JSON are in the language of the page. CSV is made from a page.
-        let has_page = html.is_some() || markdown.is_some();
-        if csv.is_some() || (json.is_some() && !has_page) {
-            Language::English.set_default();
-        }
         Self {
             json: json.clone(),
             pages: [html, markdown, csv].map(Clone::clone),
@@ -59,6 +55,17 @@ impl Forms {
             states_files: true,
             is_detailed: *details,
             style: style(*no_color),
+        }
+    }
+
+    /// JSON and CSV are interfaces for programs. A result is built once for all forms: beside a page or text, its sentences
+    /// in JSON are in the language of the reader. CSV is made from a page.
+    fn set_language(&self) {
+        let [html, markdown, csv] = &self.pages;
+        let is_text = !self.is_quiet && !self.files().any(|path| is_standard_output(path));
+        let has_page = html.is_some() || markdown.is_some() || is_text;
+        if csv.is_some() || (self.json.is_some() && !has_page) {
+            Language::English.set_default();
         }
     }
 
@@ -175,6 +182,7 @@ impl Outputs {
     fn with_files(args: &OutputArgs, prometheus: Option<&PathBuf>, keep: KeepWord) -> Result<Self, CliError> {
         let forms = Forms::of(&args.forms, args.svg.iter().chain(prometheus));
         let forms = Forms { is_quiet: args.quiet, states_files: !args.quiet, ..forms }.checked()?;
+        forms.set_language();
         Ok(Self { forms, svg: args.svg.clone(), prometheus: prometheus.cloned(), keep })
     }
 

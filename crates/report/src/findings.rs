@@ -37,7 +37,7 @@ pub(crate) fn list_doubts<'a>(curves: impl Iterator<Item = &'a Curve>, names: &[
     }
     doubts.sort_by_key(|(finding, _)| Reverse(finding.weight));
     let describe = |(finding, curves): (FindingText, Vec<&str>)| {
-        let scope = finding.scope.map(|scope| format!(" ({scope})")).unwrap_or_default();
+        let scope = finding.scope.map(|scope| say!(" ({scope})")).unwrap_or_default();
         let curves =
             if curves.len() == names.len() { label!("all runs").to_owned() } else { curves.join(label!(", ")) };
         say!("{curves}: {}{scope}", finding.text)

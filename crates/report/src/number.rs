@@ -1,5 +1,6 @@
 //! Numbers for readers: three significant digits, grouped thousands, units.
 
+use plimsoll_language::{Language, label, say};
 use plimsoll_record::Estimate;
 use plimsoll_units::{Span, Throughput};
 
@@ -84,8 +85,21 @@ pub(crate) fn percent(share: f64) -> String {
     format!("{hundredths} %")
 }
 
-/// A relative change as a signed percentage: `+12.3 %`. No change is `+0 %`, also if it is slightly negative.
+/// A relative change as a signed percentage: `+12.3 %`. No change is `+0 %`, or a word in Japanese.
 pub(crate) fn change(share: f64, decimals: u8) -> String {
+    let text = signed(share, decimals);
+    let is_zero = !text.contains(|digit: char| ('1'..='9').contains(&digit));
+    if is_zero && Language::current() == Language::Japanese { label!("no change").to_owned() } else { text }
+}
+
+/// The ratio of a limit to a load: `+40 %`, or `x 2.5` from 2 on; in Japanese always a multiple.
+pub(crate) fn headroom(times: f64) -> String {
+    let is_multiple = times >= 2.0 || Language::current() == Language::Japanese;
+    if is_multiple { say!("x {}", three(times)) } else { signed(times - 1.0, 0) }
+}
+
+/// A signed percentage: `+12.3 %`, and `+0 %` also for slightly negative shares.
+pub(crate) fn signed(share: f64, decimals: u8) -> String {
     let unit = 10f64.powi(i32::from(decimals));
     let rounded = (share * 100.0 * unit).round() / unit + 0.0;
     format!("{rounded:+.0$} %", usize::from(decimals))

@@ -89,7 +89,7 @@ impl<'a> SessionPoint<'a> {
         let recorded = self.session_run.limit.as_ref().map(|limit| clean(&limit.to_string()));
         recorded.or_else(|| {
             let (name, share) = self.session_run.storage.bound_by.iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
-            Some(format!("{} ({})", product_text(name), crate::words::database::share(*share)))
+            Some(say!("{} ({})", product_text(name), crate::words::database::share(*share)))
         })
     }
 

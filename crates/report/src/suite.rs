@@ -176,7 +176,7 @@ pub(crate) fn table(suite: &SuiteRun) -> Table {
         .column(share("CPU", 3), |row| row.processors())
         .column(Column::text(label!("limit"), 1), |row| {
             let (name, share) = row.bound_by?;
-            Some(format!("{} ({})", product_text(name), number::percent((share * 100.0).round() / 100.0)))
+            Some(say!("{} ({})", product_text(name), number::percent((share * 100.0).round() / 100.0)))
         })
         .table()
         .with_notes(median_note(steps().map(|row| row.rounds)))

@@ -1,5 +1,6 @@
 //! Loads, paces, verdicts and error numbers as text. Renderers escape it.
 
+use plimsoll_catalogue::translate_doubt;
 use plimsoll_language::{Language, label, say};
 use plimsoll_load::{Arrival, Mix, Pace, Pattern, StreamSpec};
 use plimsoll_record::{Curve, EndReason, Estimate, Finding, LoadLine, Run, Weight};
@@ -107,6 +108,18 @@ fn format_sizes(mix: &Mix) -> String {
     let total: f64 = sizes.iter().map(|&(_, weight)| f64::from(weight)).sum();
     let part = |&(size, weight): &(Bytes, u32)| format!("{size} ({})", number::percent(f64::from(weight) / total));
     sizes.iter().map(part).collect::<Vec<_>>().join(" + ")
+}
+
+/// The name of a kind of operation.
+pub(crate) fn name_kind(kind: &str) -> &str {
+    match kind {
+        "read" => label!("read"),
+        "write" => label!("write"),
+        "durable write" => label!("durable write"),
+        "flush" => label!("flush"),
+        "trim" => label!("trim"),
+        other => other,
+    }
 }
 
 fn kinds(mix: &Mix) -> String {
@@ -239,7 +252,7 @@ pub fn finding(finding: &Finding) -> String {
         Finding::Errors { count, errno: number } => {
             say!("{} operations failed, most with {}", number::integer(*count as f64), errno(*number))
         }
-        Finding::ModelDoubted { what } => say!("the model: {}", product_text(what)),
+        Finding::ModelDoubted { what } => say!("the model: {}", clean(&translate_doubt(what))),
         other => clean(&other.text()),
     }
 }

@@ -1,10 +1,10 @@
 //! Help texts in Japanese. The flag table is English, and `help.ja.po` has the translations of its texts, and of errors of
 //! values and descriptions of presets, whose crates have no language.
 
-use clap::builder::StyledStr;
+use clap::builder::{PossibleValue, StyledStr};
 use clap::{Arg, Command};
 use plimsoll_language::Language;
-use plimsoll_report::wrap;
+use plimsoll_report::{pad_end, wrap};
 
 use super::help::format_screen;
 
@@ -17,7 +17,7 @@ const ARGUMENT_COLUMNS: usize = 64;
 const COMMAND_COLUMNS: usize = 96;
 
 /// Texts of clap. A text stands before those that it contains.
-const LAYOUT: [&str; 12] = [
+const LAYOUT: [&str; 13] = [
     "Usage:",
     "Commands:",
     "Arguments:",
@@ -25,6 +25,7 @@ const LAYOUT: [&str; 12] = [
     "Possible values:",
     "[possible values: ",
     "[default: ",
+    "[env: ",
     "Print help (see a summary with '-h')",
     "Print help (see more with '--help')",
     "Print help",
@@ -50,7 +51,7 @@ pub fn translate(command: Command) -> Command {
 
 /// A help or usage that clap has rendered, with its own texts in Japanese.
 pub fn translate_layout(rendered: &StyledStr) -> String {
-    let mut text: String = rendered.ansi().to_string().split_inclusive('\n').map(translate_value).collect();
+    let mut text = rendered.ansi().to_string();
     for english in LAYOUT {
         text = text.replace(english, translate_text(english));
     }
@@ -87,20 +88,34 @@ fn translate_argument(mut argument: Arg) -> Arg {
     if let Some(help) = find_wrapped(argument.get_long_help(), ARGUMENT_COLUMNS) {
         argument = argument.long_help(help);
     }
+    // The parser of the values has their English texts.
+    if let Some((names, lines)) = list_values(&argument) {
+        let short = argument.get_help().map(ToString::to_string).unwrap_or_default();
+        let long = argument.get_long_help().map_or_else(|| short.clone(), ToString::to_string);
+        argument = argument
+            .hide_possible_values(true)
+            .help(format!("{short}\n{}{names}]", translate_text("[possible values: ")));
+        argument = argument.long_help(format!("{long}\n\n{}\n{lines}", translate_text("Possible values:")));
+    }
     match argument.get_help_heading().and_then(find) {
         Some(heading) => argument.help_heading(heading),
         None => argument,
     }
 }
 
-/// A line of the help of a possible value, `- en: English`. Its parser has the English text.
-fn translate_value(line: &str) -> String {
-    let translated = || {
-        let (name, help) = line.trim_end().split_once(": ")?;
-        name.trim_start().starts_with("- ").then_some(())?;
-        Some(format!("{name}: {}\n", find(help)?))
+/// The names of possible values, and a line with the help of each, `- en: English`; `None` if they have none.
+fn list_values(argument: &Arg) -> Option<(String, String)> {
+    let values: Vec<PossibleValue> =
+        argument.get_possible_values().into_iter().filter(|value| !value.is_hide_set()).collect();
+    let columns =
+        values.iter().filter(|value| value.get_help().is_some()).map(|value| value.get_name().len()).max()? + 4;
+    let line = |value: &PossibleValue| {
+        let help = find_wrapped(value.get_help(), ARGUMENT_COLUMNS - columns).unwrap_or_default();
+        let help = help.replace('\n', &format!("\n{}", " ".repeat(columns)));
+        format!("{}{help}", pad_end(&format!("- {}: ", value.get_name()), columns))
     };
-    translated().unwrap_or_else(|| line.to_owned())
+    let names: Vec<&str> = values.iter().map(PossibleValue::get_name).collect();
+    Some((names.join(", "), values.iter().map(line).collect::<Vec<_>>().join("\n")))
 }
 
 #[cfg(test)]
@@ -125,6 +140,31 @@ mod tests {
         for subcommand in command.get_subcommands() {
             collect(subcommand, texts);
         }
+    }
+
+    /// Renders the help of a command and those below it, and collects lines with two words of English.
+    fn collect_english(command: &mut Command, found: &mut Vec<String>) {
+        let is_word = |word: &&str| word.len() > 1 && word.chars().all(|letter| letter.is_ascii_lowercase());
+        let is_english = |line: &str| {
+            let words: Vec<&str> = line.split([' ', ',']).collect();
+            let is_listed = line.trim_end().ends_with([',', ']']) || line.contains("plimsoll ");
+            !is_listed && words.windows(2).any(|words| words.iter().all(is_word))
+        };
+        let help = translate_layout(&command.render_long_help());
+        found
+            .extend(help.lines().filter(|line| is_english(line)).map(|line| format!("{}: {line}", command.get_name())));
+        command.get_subcommands_mut().for_each(|subcommand| collect_english(subcommand, found));
+    }
+
+    #[test]
+    fn rendered_help_has_no_english() {
+        let found = Language::Japanese.scope(|| {
+            let (mut command, mut found) = (translate(build_command()), Vec::new());
+            command.build();
+            collect_english(&mut command, &mut found);
+            found
+        });
+        assert!(found.is_empty(), "{}", found.join("\n"));
     }
 
     #[test]

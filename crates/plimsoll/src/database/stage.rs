@@ -4,6 +4,7 @@ use std::io::Write;
 use std::path::Path;
 
 use plimsoll_device::{disk_counters, host_time};
+use plimsoll_language::say;
 use plimsoll_measure::{STAGES_SPACE, read_model};
 use plimsoll_record::Finding;
 use plimsoll_service::staged::{ServiceCommand, StageMonitor, StageRequest, StagedVolume};
@@ -53,11 +54,12 @@ impl EmulatedStorage {
 impl Drop for EmulatedStorage {
     fn drop(&mut self) {
         for (at, level) in self.0.remaining_changes() {
-            let _ = writeln!(std::io::stderr(), "plimsoll: --change {at}={level}: the sessions ended before");
+            let late = say!("plimsoll: --change {at}={level}: the sessions ended before");
+            let _ = writeln!(std::io::stderr(), "{late}");
         }
         if let Err(trouble) = self.0.remove().map_err(CliError::from) {
             // Drop cannot return an error.
-            let _ = writeln!(std::io::stderr(), "plimsoll: cannot remove the emulated volume: {trouble}");
+            let _ = writeln!(std::io::stderr(), "{}", say!("plimsoll: cannot remove the emulated volume: {trouble}"));
         }
     }
 }

@@ -73,9 +73,9 @@ pub fn grown(volume: &Volume) -> Vec<(&'static str, String)> {
         mountpoint.as_ref().map(|point| (label!("next"), say!("xfs_growfs {point}, or resize2fs {device} for ext4")));
     match block_device::grow_device(attachment) {
         None => Vec::new(),
-        Some(Ok(size)) => [("device", say!("{device} has {size} now"))].into_iter().chain(next).collect(),
+        Some(Ok(size)) => [(label!("device"), say!("{device} has {size} now"))].into_iter().chain(next).collect(),
         Some(Err(error)) => {
-            vec![("device", say!("{device} keeps its size ({error}): run losetup -c {device} as root"))]
+            vec![(label!("device"), say!("{device} keeps its size ({error}): run losetup -c {device} as root"))]
         }
     }
 }

@@ -44,7 +44,7 @@ pub fn build_products_page(catalogue: &Catalogue) -> Page {
     let table = Table::rows(label!("Products"), products)
         .column(Column::text(label!("product"), 0), |product| product.name())
         .column(Column::text(label!("also"), 2), |product| product.aliases().join(" "))
-        .column(Column::text(label!("kind"), 3), |product| product.kind().name())
+        .column(Column::text(label!("kind"), 3), |product| product_text(product.kind().name()))
         .column(Column::text(label!("capacity"), 0), |product| size(product))
         .column(Column::text(label!("prices"), 0), |product| currencies(product))
         .column(Column::text(label!("figures"), 1), |product| statuses(product))
@@ -145,7 +145,7 @@ pub fn product(product: &Product) -> Page {
         list(label!("Contradictions between documents"), warnings(product, &mut sources)),
     ];
     sections.extend(sources.section());
-    let text = format!("{}: {} ({})", product.name(), product_text(product.title()), product.kind().name());
+    let text = say!("{}: {} ({})", product.name(), product_text(product.title()), product_text(product.kind().name()));
     let headline = Some(Headline { details: describe_product(product), ..Headline::of(text) });
     Page { title: product.name().to_owned(), headline, sections, ..Page::default() }
 }
@@ -235,7 +235,7 @@ fn limits(product: &Product, sources: &mut Sources) -> Vec<Item> {
 fn limits_data(product: &Product) -> Table {
     Table::rows(label!("Limits"), product.limits())
         .column(Column::text(label!("limit"), 0), |limit| product_text(&limit.name))
-        .column(Column::text(label!("scope"), 0), |limit| limit.scope.name())
+        .column(Column::text(label!("scope"), 0), |limit| product_text(limit.scope.name()))
         .column(Column::text("IOPS", 0), |limit| limit.iops.clone())
         .column(Column::text("bytes/s", 0), |limit| limit.bytes.clone())
         .column(Column::text(label!("when"), 0), |limit| limit.when.clone())
@@ -249,7 +249,8 @@ fn limits_data(product: &Product) -> Table {
 
 /// A limit as a sentence: value, conditions, and the options that raise it.
 fn ceiling(limit: &LimitView) -> String {
-    let mut parts = vec![format!("{} ({}): {}", product_text(&limit.name), limit.scope.name(), rates(limit))];
+    let mut parts =
+        vec![say!("{} ({}): {}", product_text(&limit.name), product_text(limit.scope.name()), rates(limit))];
     match limit.kinds {
         Kinds::All => {}
         Kinds::Read => parts.push(label!("reads only").into()),
@@ -284,31 +285,32 @@ fn latency(product: &Product, sources: &mut Sources) -> Vec<Item> {
     let entries = product.latency();
     entries
         .iter()
-        .map(|entry| noted(format!("\"{}\" {}", entry.text, sources.mark(&entry.cite)), &entry.cite))
+        .map(|entry| noted(say!("\"{}\" {}", product_text(&entry.text), sources.mark(&entry.cite)), &entry.cite))
         .collect()
 }
 
 fn list_rules(product: &Product, sources: &mut Sources) -> Vec<Item> {
     let rules = product.rules();
-    let text = |message: &str, require: &str, mark: &str| format!("{message}: {require} {mark}");
+    let text = |message: &str, require: &str, mark: &str| format!("{}: {require} {mark}", product_text(message));
     rules.iter().map(|rule| noted(text(&rule.message, &rule.require, &sources.mark(&rule.cite)), &rule.cite)).collect()
 }
 
 fn prices(product: &Product, sources: &mut Sources) -> Vec<Item> {
     let mut items = Vec::new();
     for list in product.price_views() {
-        let mut remarks = vec![list.taxes.to_string(), list.cite.note.clone()];
+        let mut remarks = vec![product_text(&list.taxes), product_text(&list.cite.note)];
         let mark = sources.mark(&list.cite);
         for one in &list.parts {
             if one.cite == list.cite {
                 remarks.push(format!("- {}", part(one)));
             } else {
                 remarks.push(format!("- {} {}", part(one), sources.mark(&one.cite)));
-                remarks.push(one.cite.note.clone());
+                remarks.push(product_text(&one.cite.note));
             }
         }
         remarks.extend(list.snapshot.iter().map(|snapshot| {
-            say!("- snapshots: {} per {} stored {}", snapshot.amount, snapshot.per, sources.mark(&snapshot.cite))
+            let mark = sources.mark(&snapshot.cite);
+            say!("- snapshots: {} per {} stored {mark}", snapshot.amount, product_text(&snapshot.per))
         }));
         items.push(Item::new(format!("{} {mark}", list.list), remarks));
     }
@@ -320,7 +322,7 @@ fn part(part: &PartView) -> String {
     let of = if part.quantity.is_empty() { String::new() } else { say!(" of {}", part.quantity) };
     let when = if part.when.is_empty() { String::new() } else { say!(", when {}", part.when) };
     let once = if part.often == Often::Once { label!(", once") } else { "" };
-    say!("{}: {} per {}{of}{when}{once}", product_text(&part.name), part.amount, part.per)
+    say!("{}: {} per {}{of}{when}{once}", product_text(&part.name), part.amount, product_text(&part.per))
 }
 
 fn list_model(product: &Product, sources: &mut Sources) -> Vec<Item> {
@@ -350,11 +352,12 @@ fn safety(product: &Product, sources: &mut Sources) -> Vec<Item> {
         items.push(noted(format!("{} {}", words::service_level(&level), sources.mark(&level.cite)), &level.cite));
     }
     if let Some(rac) = product.rac() {
-        items.push(noted(say!("Oracle RAC: {} {}", rac.text, sources.mark(&rac.cite)), &rac.cite));
+        items.push(noted(say!("Oracle RAC: {} {}", product_text(&rac.text), sources.mark(&rac.cite)), &rac.cite));
     }
     for sharing in product.sharing_views() {
         let when = if sharing.when.is_empty() { String::new() } else { say!(", when {}", sharing.when) };
-        let text = say!("{} machines, {}{when} {}", sharing.hosts, sharing.mode.name(), sources.mark(&sharing.cite));
+        let (mode, mark) = (product_text(sharing.mode.name()), sources.mark(&sharing.cite));
+        let text = say!("{} machines, {mode}{when} {mark}", sharing.hosts);
         items.push(noted(text, &sharing.cite));
     }
     items
@@ -368,7 +371,7 @@ fn typical(product: &Product, sources: &mut Sources) -> Vec<Item> {
             let at = |(depth, iops): (&u32, &f64)| say!("{} at {depth}", number::rate(*iops));
             let by_depth: Vec<String> = drive.rates.iter().map(at).collect();
             drives.push(format!("- {}: {} {}", drive.name, by_depth.join(label!(", ")), sources.mark(&drive.cite)));
-            drives.extend((!drive.cite.note.is_empty()).then(|| drive.cite.note.clone()));
+            drives.extend((!drive.cite.note.is_empty()).then(|| product_text(&drive.cite.note)));
         }
         items.push(Item::new(words::typical(rates), drives));
     }
@@ -377,7 +380,7 @@ fn typical(product: &Product, sources: &mut Sources) -> Vec<Item> {
 
 fn deviations(product: &Product) -> Vec<Item> {
     let text = |deviation: &Deviation| {
-        let loads: Vec<&str> = deviation.loads.iter().map(|load| load.name()).collect();
+        let loads: Vec<String> = deviation.loads.iter().map(|load| product_text(load.name())).collect();
         let blocks: Vec<String> = deviation.blocks.iter().map(ToString::to_string).collect();
         let of =
             if deviation.blocks == COMPARED_BLOCKS { String::new() } else { say!(" of {}", blocks.join(label!(", "))) };

@@ -114,12 +114,12 @@ fn line_sentence(line: &LineComparison, verdict: &Verdict) -> String {
         Verdict::Worse => label!("Worse: the load line fell"),
         Verdict::NotComparable(why) => return say!("No verdict: {why}."),
         _ => {
-            let (least, when) = (whole_percent(line.resolution), reservation(line, " "));
+            let (least, when) = (whole_percent(line.resolution), reservation(line, label!(" during these runs")));
             return say!("No significant difference; the smallest detectable difference is {least} %{when}.");
         }
     };
     let (by, a, b) = (share_and_range(&line.ratio), number::three(line.a), number::three(line.b));
-    let (objective, when) = (line.objective, reservation(line, label!(", ")));
+    let (objective, when) = (line.objective, reservation(line, label!(", during these runs")));
     say!("{direction} by {by}, {a} to {b} IOPS for {objective}{when}.")
 }
 
@@ -139,8 +139,8 @@ pub(super) fn share_and_range(ratio: &Estimate) -> String {
     format!("{} %{range}", change(ratio.value))
 }
 
-fn reservation(line: &LineComparison, joint: &str) -> String {
-    if line.method == Method::SingleRuns { say!("{joint}during these runs") } else { String::new() }
+fn reservation(line: &LineComparison, words: &'static str) -> &'static str {
+    if line.method == Method::SingleRuns { words } else { "" }
 }
 
 /// A share in per cent, with one decimal below 10 %.

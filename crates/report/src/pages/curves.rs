@@ -182,7 +182,7 @@ fn build_sections(sheet: &Sheet<'_>, index: usize) -> Vec<PageSection> {
 /// Findings with their remedies, gravest first.
 pub(super) fn findings(findings: &[FindingText]) -> PageSection {
     let fact = |finding: &FindingText| {
-        let scope = finding.scope.as_ref().map(|scope| format!(" ({scope})")).unwrap_or_default();
+        let scope = finding.scope.as_ref().map(|scope| say!(" ({scope})")).unwrap_or_default();
         let fact = Fact::new(words::weight(finding.weight), format!("{}{scope}", finding.text));
         fact.with_emphasis(finding.weight.into()).with_remark(finding.remedy)
     };

@@ -290,16 +290,14 @@ fn tabulate_classes(subject: &DatabaseDemand) -> Table {
         Table::rows(label!("Load by class"), classes).column(Column::text(label!("class"), 0), |class| class.label());
     let (rates, bytes) = ((Measure::Iops, 1.0), (Measure::Throughput, 1e6));
     if subject.slots.len() > 1 {
-        let value = |summary: &Summary, part: &str| match part {
-            "mean" => summary.mean,
-            "p95" => summary.p95,
-            _ => summary.maximum,
-        };
+        type Statistic = fn(&Summary) -> f64;
+        let statistics: [(&str, Statistic); 3] =
+            [(label!("mean"), |of| of.mean), ("p95", |of| of.p95), (label!("highest"), |of| of.maximum)];
         for ((measure, unit), name, priorities) in [(rates, "IOPS", [0, 0, 0]), (bytes, "MB/s", [0, 2, 3])] {
-            let columns = ["mean", "p95", label!("highest")].into_iter().zip(priorities);
-            let columns = columns.map(|(part, priority)| (part, Column::rate(part, name, priority)));
-            table = table.columns(columns, |class, part| {
-                of(*class, measure).map(|summary| Cell::three(value(&summary, part) / unit))
+            let columns = statistics.into_iter().zip(priorities);
+            let columns = columns.map(|((part, value), priority)| (value, Column::rate(part, name, priority)));
+            table = table.columns(columns, |class, value| {
+                of(*class, measure).map(|summary| Cell::three(value(&summary) / unit))
             });
         }
     } else {
@@ -381,7 +379,7 @@ fn results<'a>(reading: &Reading, evidence: impl Iterator<Item = &'a ReadingEvid
     // Results of several hosts have the same names.
     let has_hosts = reading.evidence.iter().any(|one| host(one) != host(&reading.evidence[0]));
     Table::rows(label!("Results of benchmarks"), evidence)
-        .column(Column::text(label!("test"), 0), |one| one.test.clone())
+        .column(Column::text(label!("test"), 0), |one| one.label())
         .columns(has_hosts.then(|| ((), Column::text(label!("host"), 0))), |one, ()| host(one).to_owned())
         .column(Column::new(label!("size"), "KiB", ColumnKind::Size, 2), |one| {
             displayed(one.setting.block_bytes, 1_024.0)
@@ -392,7 +390,7 @@ fn results<'a>(reading: &Reading, evidence: impl Iterator<Item = &'a ReadingEvid
             (iops, _) => displayed(iops, 1.0),
         })
         .column(Column::rate(label!("bytes"), "MB/s", 0), |one| displayed(one.bytes_s, 1e6))
-        .column(Column::time("mean", "ms", 0), |one| displayed(one.mean_s, 1e-3))
+        .column(Column::time(label!("mean"), "ms", 0), |one| displayed(one.mean_s, 1e-3))
         .column(Column::time("p99", "ms", 1), |one| {
             let p99 = one.quantiles.iter().find(|(quantile, _)| (quantile - 0.99).abs() < 1e-9);
             displayed(p99.map(|(_, seconds)| *seconds), 1e-3)
@@ -469,9 +467,9 @@ fn judged(reading: &Reading) -> Vec<Fact> {
     kinds.sort_by_key(|(_, finding, _)| Reverse(finding.weight()));
     let fact = |(one, finding, more): (&ReadingEvidence, &Finding, usize)| {
         let others = if more > 0 { say!(" (and {more} more results)") } else { String::new() };
-        let text = say!("{}, {}: {}{others}", reading.name, one.test, words::finding(finding));
+        let text = say!("{}, {}: {}{others}", reading.name, one.label(), words::finding(finding));
         let weight = finding.weight();
-        Fact::new(words::weight(weight), format!("{text} -> {}", finding.remedy())).with_emphasis(weight.into())
+        Fact::new(words::weight(weight), say!("{text} -> {}", finding.remedy())).with_emphasis(weight.into())
     };
     kinds.into_iter().map(fact).collect()
 }

@@ -289,7 +289,7 @@ impl Case<'_> {
         used.dedup();
         let name = |at: &usize| {
             let reading = self.readings.get(*at)?;
-            Some(format!("{} ({})", clean(file_name(&reading.name)), reading.kind))
+            Some(say!("{} ({})", clean(file_name(&reading.name)), reading.kind))
         };
         let names: Vec<String> = used.iter().take(INPUTS_MAX).filter_map(name).collect();
         let more = used.len().saturating_sub(INPUTS_MAX);

@@ -92,7 +92,7 @@ fn describe_binding(rows: &[LoadComparison]) -> Option<String> {
     let spell = |(name, from, to): &(&str, &LoadComparison, &LoadComparison)| {
         let (from, to) = (offered(&from.offered), offered(&to.offered));
         let loads = if from == to { from } else { say!("{from} to {to}") };
-        format!("{} ({loads})", product_text(name))
+        say!("{} ({loads})", product_text(name))
     };
     let spells: Vec<String> = spells.iter().map(spell).collect();
     (!spells.is_empty()).then(|| say!("limits in theory: {}", spells.join(label!("; "))))

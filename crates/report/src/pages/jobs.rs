@@ -28,7 +28,7 @@ pub fn jobs(report: &FioReport, source: &Source, notes: &[JobNote], doubts: &[Fi
             } else {
                 group.direction.to_owned()
             };
-            format!("{name} {} IOPS, {} MB/s", number::rate(group.iops()), megabytes(group.bytes_per_second()))
+            say!("{name} {} IOPS, {} MB/s", number::rate(group.iops()), megabytes(group.bytes_per_second()))
         })
         .collect();
     let text = if rates.is_empty() { label!("no operations").to_owned() } else { rates.join(label!("; ")) };

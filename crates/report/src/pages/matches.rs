@@ -146,7 +146,7 @@ fn reached(need: &Need, one: &SuitableOffer) -> String {
 /// Headroom of a ceiling above the need: `+40 %`, or `x 2.5` from 2 on.
 fn headroom(need: &Need, one: &SuitableOffer) -> Option<String> {
     let times = one.binds.as_ref().map(|(_, iops)| iops / need.iops).filter(|times| times.is_finite())?;
-    Some(if times >= 2.0 { say!("x {}", number::three(times)) } else { number::change(times - 1.0, 0) })
+    Some(number::headroom(times))
 }
 
 /// The ceiling with the name of the binding limit.

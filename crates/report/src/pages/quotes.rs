@@ -166,7 +166,7 @@ fn section(quote: &Quote) -> PageSection {
     facts.extend(offer.latency().iter().map(|latency| {
         Fact::new(
             label!("latency"),
-            format!("\"{}\" - {}", words::product_text(&latency.text), words::cite(&latency.cite)),
+            say!("\"{}\" - {}", words::product_text(&latency.text), words::cite(&latency.cite)),
         )
     }));
     facts.extend(offer.typical().iter().map(|rates| {
@@ -190,7 +190,7 @@ pub(super) fn safety(offer: &Offer) -> Vec<Fact> {
     if let Some(durability) = offer.durability() {
         let lost = words::failure_rate(&durability);
         let status = words::status_name(durability.cite.status);
-        facts.push(Fact::new(label!("losses"), format!("{lost} ({status})")));
+        facts.push(Fact::new(label!("losses"), say!("{lost} ({status})")));
     }
     if let Some(sharing) = offer.sharing() {
         let access = match sharing.mode {
@@ -201,14 +201,14 @@ pub(super) fn safety(offer: &Offer) -> Vec<Fact> {
         facts.push(Fact::new(label!("shared"), say!("up to {} machines {access} a volume ({status})", sharing.hosts)));
     }
     let levels: Vec<String> = offer.service_levels().iter().map(words::service_level).collect();
-    facts.extend((!levels.is_empty()).then(|| Fact::new(label!("service"), levels.join(label!("; ")))));
+    facts.extend((!levels.is_empty()).then(|| Fact::new(label!("service level"), levels.join(label!("; ")))));
     if let Some(managed) = offer.product().managed() {
         let status = words::status_name(managed.cite.status);
         facts.push(Fact::new(
             label!("managed"),
-            format!("{}: {} ({status})", managed.engine_titles(), words::product_text(&managed.provides)),
+            say!("{}: {} ({status})", managed.engine_titles(), words::product_text(&managed.provides)),
         ));
-        facts.push(Fact::new(label!("leaves"), format!("{} ({status})", words::product_text(&managed.leaves))));
+        facts.push(Fact::new(label!("leaves"), say!("{} ({status})", words::product_text(&managed.leaves))));
     }
     facts.extend(offer.snapshot_price().map(|price| Fact::new(label!("snapshot"), words::snapshots(&price))));
     facts
@@ -262,14 +262,14 @@ fn state_price(quote: &Quote) -> Fact {
     };
     let status = words::status_name(price.cite.status);
     let mut fact = match price.parts.as_slice() {
-        [only] => Fact::new(label!("price"), format!("{}: {} ({status})", total(price), bought(only))),
+        [only] => Fact::new(label!("price"), say!("{}: {} ({status})", total(price), bought(only))),
         parts => {
             let part = |part: &Charge| {
                 let once = if part.often == Often::Once { label!(", once") } else { "" };
                 (part.money.to_string(), format!("{}{once}", bought(part)))
             };
             let parts = parts.iter().map(part).collect();
-            Fact { parts, ..Fact::new(label!("price"), format!("{} ({status})", total(price))) }
+            Fact { parts, ..Fact::new(label!("price"), say!("{} ({status})", total(price))) }
         }
     };
     if !price.without.is_empty() {
@@ -290,10 +290,10 @@ fn total(price: &Price) -> String {
 /// `storage, 500 GiB-month x 0.08 USD`; `disk` if it is a single one with a monthly price.
 fn bought(part: &Charge) -> String {
     let name = words::product_text(&part.name);
-    let unit = if &*part.per == "month" { String::new() } else { format!(" {}", part.per) };
+    let unit = if &*part.per == "month" { String::new() } else { format!(" {}", words::product_text(&part.per)) };
     let product = |term: &ChargeTerm| {
         let hours = term.hours.map(|hours| say!(" x {} h", number::exact(hours))).unwrap_or_default();
-        format!("{}{unit} x {} {}{hours}", number::exact(term.quantity), term.unit_price, part.money.currency)
+        say!("{}{unit} x {} {}{hours}", number::exact(term.quantity), term.unit_price, part.money.currency)
     };
     match part.terms.as_slice() {
         [ChargeTerm { quantity, hours: None, .. }] if unit.is_empty() && (quantity - 1.0).abs() < 1e-9 => name,
@@ -309,7 +309,7 @@ fn state_limits(quote: &Quote) -> Vec<Fact> {
     let mut facts = vec![binds.with_remark(words::cite(&ceiling.cite))];
     if let Some(next) = quote.standing.next() {
         let status = words::status_name(offer.ceilings[next.ceiling].cite.status);
-        facts.push(Fact::new(label!("next"), format!("{} ({status})", words::bound(offer, next))));
+        facts.push(Fact::new(label!("next"), say!("{} ({status})", words::bound(offer, next))));
     }
     facts.extend(quote.lifts.iter().map(|lift| Fact::new(label!("lift"), words::lift(lift))));
     if quote.lifts.is_empty() {

@@ -95,7 +95,7 @@ fn source_facts<'a>(cites: impl Iterator<Item = &'a Cite>) -> Vec<Fact> {
     let mut facts: Vec<Fact> = Vec::new();
     for cite in cites {
         let fact = Fact::new(label!("source"), source(cite)).with_remark(clean(&cite.url));
-        let fact = fact.with_remark(clean(&cite.note));
+        let fact = fact.with_remark(product_text(&cite.note));
         if !facts.iter().any(|other| other.text == fact.text && other.remarks == fact.remarks) {
             facts.push(fact);
         }

@@ -110,7 +110,7 @@ fn saving(saved: f64) -> String {
 /// `most of it random reads (30 %)`, where its part is more than half of storage.
 fn largest_part(part: TimePart, part_share: f64, storage: f64) -> String {
     let of = if part_share > storage / 2.0 { label!("most of it") } else { label!("the largest part of it") };
-    format!("{of} {} ({})", spent(part), share(part_share))
+    say!("{of} {} ({})", spent(part), share(part_share))
 }
 
 /// Storage and the largest other part, the larger first.
@@ -340,6 +340,12 @@ pub(crate) fn duration(seconds: f64) -> String {
 }
 
 /// Name of an event without control characters.
-fn event(name: &str) -> String {
-    clean(name)
+/// The name of an event, or of a part of the work: a statement, segment or file.
+pub(crate) fn event(name: &str) -> String {
+    match name.split_once(' ') {
+        Some(("statement", of)) => say!("statement {}", clean(of)),
+        Some(("segment", of)) => say!("segment {}", clean(of)),
+        Some(("file", of)) => say!("file {}", clean(of)),
+        _ => clean(name),
+    }
 }

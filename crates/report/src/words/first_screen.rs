@@ -274,7 +274,7 @@ fn assumed_memory(demand: &SizingRequirements, bytes: Option<f64>) -> Option<Str
 /// The limit that sessions without pauses reach before the promised time is saved.
 pub(crate) fn speed_limit(limit: &SpeedLimit, saved: f64) -> String {
     let reached = match &limit.limit {
-        SpeedBound::Storage(limit) => format!("{} ({})", limit_rate(limit), product_text(&limit.name)),
+        SpeedBound::Storage(limit) => say!("{} ({})", limit_rate(limit), product_text(&limit.name)),
         SpeedBound::Processors { vcpus, .. } => say!("the {} vCPUs of the machine (--vcpus)", number::three(*vcpus)),
     };
     say!(

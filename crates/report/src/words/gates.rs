@@ -47,7 +47,7 @@ fn format_figure(gate: &Gate, figure: &JudgedFigure) -> String {
     let JudgedFigure { estimate, currency } = figure;
     let price_unit = currency.as_ref().map_or(label!(" a month").to_owned(), |currency| say!(" {currency} a month"));
     let (format, unit): (fn(f64) -> String, &str) = match gate.figure() {
-        figure if gate.is_change() || figure == GateFigure::DatabaseTime => (|share| number::change(share, 1), ""),
+        figure if gate.is_change() || figure == GateFigure::DatabaseTime => (|share| number::signed(share, 1), ""),
         GateFigure::Line | GateFigure::Knee | GateFigure::Maximum => (number::three, " IOPS"),
         GateFigure::Latency(..) => (number::time, ""),
         GateFigure::Price | GateFigure::DatabaseTime => (number::exact, &price_unit),

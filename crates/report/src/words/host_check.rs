@@ -16,6 +16,8 @@ pub(crate) fn check_name(check: &HostCheck) -> &'static str {
         HostFact::FreeSpace(_) => label!("free space"),
         HostFact::Timers(..) | HostFact::TimersUnknown(..) => label!("timers"),
         HostFact::ClockSource(_) => label!("clock source"),
+        HostFact::Governor(_) => label!("governor"),
+        HostFact::NbdModule(_) => label!("module nbd"),
         HostFact::Steal(_) => label!("steal"),
         HostFact::OtherWork(_) => label!("other work"),
         HostFact::ProcessorLimit(_) => label!("processor limit"),

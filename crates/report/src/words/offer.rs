@@ -181,9 +181,9 @@ pub(crate) fn service_level(level: &ServiceLevel) -> String {
 
 /// Price of snapshots: `0.05 USD per GiB-month stored, 51.20 USD a month for all of it (secondary)`.
 pub(crate) fn snapshots(price: &SnapshotPrice) -> String {
-    let each = say!("{} {} per {} stored", price.each.exact(), price.each.currency, clean(&price.per));
+    let each = say!("{} {} per {} stored", price.each.exact(), price.each.currency, product_text(&price.per));
     let full = price.full_monthly.map_or_else(String::new, |full| say!(", {full} a month for the full capacity"));
-    format!("{each}{full} ({})", status_name(price.cite.status))
+    say!("{} ({})", each + &full, status_name(price.cite.status))
 }
 
 /// A source without control characters: `Amazon EBS volume types (2025-09, verified)`, with its remark.

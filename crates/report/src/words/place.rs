@@ -67,7 +67,7 @@ pub(crate) fn date(curve: &Curve) -> Option<String> {
 
 /// The target: `block device, 100 GiB; Samsung PM9A3 (nvme0n1), SSD, scheduler none`.
 pub fn subject(subject: &Subject) -> String {
-    let kind = clean(&subject.kind);
+    let kind = name_target(&subject.kind);
     // The size of a database is unknown.
     let head = if subject.size.get() > 0 { say!("{kind}, {}", subject.size) } else { kind };
     let Some(device) = &subject.device else { return head };
@@ -89,6 +89,34 @@ pub fn subject(subject: &Subject) -> String {
     if parts.is_empty() { head } else { say!("{head}; {}", parts.join(label!(", "))) }
 }
 
+/// The name of a kind of target.
+fn name_target(kind: &str) -> String {
+    let name = match kind {
+        "benchmark" => label!("benchmark"),
+        "block device" => label!("block device"),
+        "database" => label!("database"),
+        "directory" => label!("directory"),
+        "file" => label!("file"),
+        "files" => label!("files"),
+        "model" => label!("model"),
+        "NBD export" => label!("NBD export"),
+        "path on other hosts" => label!("path on other hosts"),
+        "product" => label!("product"),
+        "server" => label!("server"),
+        other => other,
+    };
+    clean(name)
+}
+
+/// A part of the name of a virtualization: `KVM`, `container (docker)`.
+fn name_virtualization(name: &str) -> String {
+    match name.strip_prefix("container (").and_then(|rest| rest.strip_suffix(')')) {
+        Some(runtime) => say!("container ({})", clean(runtime)),
+        None if name == "unnamed hypervisor" => label!("unnamed hypervisor").to_owned(),
+        None => clean(name),
+    }
+}
+
 /// The host: `8 processors (AMD EPYC 7R13), 32 GiB, KVM, Linux 6.8.0`.
 pub fn host(host: &Host) -> String {
     let cpu = host.cpu.as_ref().map(|cpu| clean(cpu));
@@ -101,7 +129,7 @@ pub fn host(host: &Host) -> String {
         (None, None) => {}
     }
     parts.extend(host.memory.map(|memory| say!("{memory} memory")));
-    parts.extend(host.virtualization.as_ref().map(|name| clean(name)));
+    parts.extend(host.virtualization.iter().flat_map(|names| names.split(", ").map(name_virtualization)));
     parts.extend(host.kernel.as_ref().map(|kernel| say!("Linux {}", clean(kernel))));
     parts.extend(host.clock_source.as_ref().map(|clock| say!("clock {}", clean(clock))));
     parts.extend(host.governor.as_ref().map(|governor| say!("governor {}", clean(governor))));

@@ -66,7 +66,12 @@ pub(crate) fn partial_plan(changes: &str, covered: u32) -> String {
 /// Volumes of a layout: `data on aws/gp3:1000GiB, redo on aws/io2:16GiB,iops=3000`.
 pub(crate) fn layout(layout: &VolumeLayout) -> String {
     let part = |part: &plimsoll_choose::sizing::VolumePart| {
-        say!("{} on {}", part.content.name(), offer::configuration(&part.choice.offer))
+        let content = match part.content.name() {
+            "data" => label!("data"),
+            "redo" => label!("redo"),
+            _ => label!("temp"),
+        };
+        say!("{content} on {}", offer::configuration(&part.choice.offer))
     };
     layout.parts.iter().map(part).collect::<Vec<_>>().join(label!(", "))
 }
@@ -154,7 +159,7 @@ fn exclusion(why: &Exclusion) -> String {
 pub(crate) fn risk_text(detail: &RiskDetail) -> String {
     match detail {
         RiskDetail::Statement(text) => product_text(text),
-        RiskDetail::Ceiling(name, doubt) => format!("\"{}\" {doubt}", product_text(name)),
+        RiskDetail::Ceiling(name, doubt) => say!("\"{}\" {doubt}", product_text(name)),
         RiskDetail::PriceWithout(part) => say!("its price is without {}", product_text(part)),
         RiskDetail::Stripe(members) => say!("the loss of one of {members} volumes loses all of them"),
         RiskDetail::UnknownEngine(engines) => {

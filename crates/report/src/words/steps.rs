@@ -32,6 +32,7 @@ fn translate_part(part: &str) -> String {
         "run that does not count" => label!("run that does not count"),
         "rest" => label!("rest"),
         "filling the file" => label!("filling the file"),
+        "Load" => label!("Load"),
         "Fill" => label!("Fill"),
         "Copy" => label!("Copy"),
         "Flush of the copy's dirty data" => label!("Flush of the copy's dirty data"),

@@ -9,7 +9,7 @@ use plimsoll_load::Pace;
 use plimsoll_record::{Finding, LimitEvidence, SessionVerdict, SharedVerdict, Spent, Verdict};
 
 use super::counted::{Counted, sessions};
-use super::{clean, sentence};
+use super::{clean, product_text, sentence};
 
 /// A verdict as a sentence with full stop.
 pub fn verdict(verdict: &Verdict) -> String {
@@ -35,7 +35,7 @@ pub fn verdict(verdict: &Verdict) -> String {
 
 fn shared(verdict: &SharedVerdict) -> String {
     match verdict {
-        SharedVerdict::Text { text } => text.clone(),
+        SharedVerdict::Text { text } => product_text(text),
         SharedVerdict::FlushNotHonoured { median } => {
             let finding = Finding::FlushNotHonoured { median: *median };
             say!("{}; {}", finding.text(), finding.remedy())

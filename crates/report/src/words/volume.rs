@@ -7,6 +7,8 @@ use plimsoll_catalogue::{Currency, Money};
 use plimsoll_language::{label, say};
 use plimsoll_units::{Bytes, Iops, Span};
 
+use super::{name_kind, product_text};
+
 /// The moment at which writes become durable.
 pub fn durability(terms: &DurabilityTerms) -> String {
     if terms.at_acknowledgement {
@@ -44,13 +46,26 @@ pub(crate) fn time(slow: u32) -> String {
     }
 }
 
+/// A verdict of the service on the replies of a second.
+pub(crate) fn name_fidelity(verdict: &str) -> &str {
+    match verdict {
+        "faithful" => label!("faithful"),
+        "median late" => label!("median late"),
+        "tail late" => label!("tail late"),
+        "flow differs" => label!("flow differs"),
+        "offered less" => label!("offered less"),
+        other => other,
+    }
+}
+
 /// The three limits that held most replies, with their shares; empty without replies.
 pub(crate) fn binds(stats: &Stats) -> String {
     let total: u64 = stats.bound_by.iter().map(|bound| bound.count).sum();
     let mut bounds: Vec<_> = stats.bound_by.iter().filter(|bound| bound.count > 0).collect();
     bounds.sort_by_key(|bound| std::cmp::Reverse(bound.count));
     let share = |count: u64| (count as f64 * 1000.0 / total as f64).round() / 10.0;
-    let displayed = bounds.iter().take(3).map(|bound| format!("{} ({} %)", bound.limit, share(bound.count)));
+    let displayed =
+        bounds.iter().take(3).map(|bound| say!("{} ({} %)", product_text(&bound.limit), share(bound.count)));
     displayed.collect::<Vec<_>>().join(label!(", "))
 }
 
@@ -128,7 +143,10 @@ pub(crate) fn faults(faults: &Faults) -> String {
         (faults.stall_ns > 0).then(|| say!("nothing was answered for {}", Span::from_nanos(faults.stall_ns))),
     ];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
-    let of = faults.only.as_ref().map_or(label!("all requests").into(), |kind| say!("requests to {kind}"));
+    let of = faults
+        .only
+        .as_ref()
+        .map_or(label!("all requests").into(), |kind| say!("requests to {kind}", kind = name_kind(kind)));
     say!("of {of} {} (seed {})", parts.join(label!(", ")), faults.seed)
 }
 

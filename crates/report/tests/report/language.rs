@@ -36,6 +36,17 @@ fn pages_in_japanese_fit_the_width_and_have_no_more_english() {
     }
 }
 
+/// Words of kinds, targets and statistics, which results have in English.
+#[test]
+fn names_of_results_are_japanese() {
+    let style = TextStyle::default();
+    let text = Language::Japanese.scope(|| page_text(&page(&[&build_curve()]), &style));
+    let mut words =
+        text.lines().filter(|line| !line.contains("plimsoll ")).flat_map(|line| line.split([' ', '、', ',']));
+    let english = words.find(|word| ["read", "write", "durable", "flush", "product", "mean", "data"].contains(word));
+    assert_eq!(english, None, "{text}");
+}
+
 #[test]
 fn html_has_the_language_of_its_texts() {
     let html = |language: Language| language.scope(|| page_html(&page(&[&build_curve()])));

@@ -55,7 +55,7 @@ pub(super) fn build_runs_section(curve: &Curve) -> PageSection {
         .column(Column::text(label!("remarks"), 0), |run| remarks(run))
         .column(Column::text(label!("limit"), 8), |run| {
             let (name, share) = dominant_limit(run)?;
-            Some(format!("{} ({})", words::product_text(name), number::percent(*share)))
+            Some(say!("{} ({})", words::product_text(name), number::percent(*share)))
         })
         .table();
     let table = Table { groups, intervals: IntervalPlace::HtmlOnly, ..table };
@@ -133,7 +133,7 @@ pub(super) fn streams(curve: &Curve) -> PageSection {
     let rates = |counter: &Counter| pick::rates(run, counter).unwrap_or_default();
     let table = Table::rows(label!("By stream and kind"), &run.total.0)
         .column(Column::text(label!("stream"), 0), |counter| stream_name(curve, counter.stream))
-        .column(Column::text(label!("kind"), 0), |counter| counter.kind.name())
+        .column(Column::text(label!("kind"), 0), |counter| words::name_kind(counter.kind.name()))
         .column(Column::text(label!("size"), 4), |counter| {
             let size = counter.bytes.checked_div(counter.operations()).filter(|size| *size > 0)?;
             Some(Bytes::new(size).to_string())

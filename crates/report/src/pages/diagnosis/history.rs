@@ -8,7 +8,7 @@ use plimsoll_language::{label, say};
 
 use super::Case;
 use crate::page::{Block, Cell, Column, ColumnKind, PageSection, Table};
-use crate::words::diagnosis::{duration, part, quantity, value};
+use crate::words::diagnosis::{duration, event, part, quantity, value};
 
 /// Maximum number of windows to list, by active sessions.
 const WINDOWS_MAX: usize = 24;
@@ -238,7 +238,7 @@ pub(super) fn works(case: &Case<'_>) -> Option<PageSection> {
         let reads = Some(work.reads).filter(|_| partial != Some(Partial::Reads));
         let has_bytes = work.bytes_read > 0.0 && partial != Some(Partial::Bytes);
         vec![
-            Cell::text(&work.part),
+            Cell::text(event(&work.part)),
             Cell::or_unknown(reads.filter(|reads| *reads > 0.0 || work.bytes_read <= 0.0), Cell::three),
             Cell::or_unknown(reads.filter(|reads| *reads > 0.0), |reads| share(reads, |total| total.reads)),
             Cell::or_unknown(has_bytes.then_some(()), |()| share(work.bytes_read, |total| total.bytes_read)),

@@ -72,7 +72,7 @@ impl Sized<'_> {
         let readings: Vec<_> = self.outcomes.iter().filter_map(Outcome::reading).collect();
         let first = readings.iter().take(INPUTS_MAX);
         let names: Vec<String> =
-            first.map(|reading| format!("{} ({})", clean(file_name(&reading.name)), reading.kind)).collect();
+            first.map(|reading| say!("{} ({})", clean(file_name(&reading.name)), reading.kind)).collect();
         match (names.is_empty(), readings.len().saturating_sub(INPUTS_MAX)) {
             (true, _) => label!("the demand as given").to_owned(),
             (false, 0) => names.join(label!(", ")),
@@ -205,7 +205,7 @@ fn build_levels(required: &SizingRequirements) -> Vec<Bar> {
         name,
         from: 0.0,
         to: iops,
-        value: format!("{} IOPS, {} MB/s", number::three(iops), offer::megabytes(bytes)),
+        value: say!("{} IOPS, {} MB/s", number::three(iops), offer::megabytes(bytes)),
         fill,
         tone: 0,
     };

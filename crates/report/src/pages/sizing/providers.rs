@@ -15,7 +15,7 @@ const OF_EACH: usize = 3;
 const OF_ONLY: usize = 6;
 
 fn in_brackets(doubts: &[String]) -> String {
-    if doubts.is_empty() { String::new() } else { format!(" ({})", doubts.join(label!(", "))) }
+    if doubts.is_empty() { String::new() } else { say!(" ({})", doubts.join(label!(", "))) }
 }
 
 impl Sized<'_> {

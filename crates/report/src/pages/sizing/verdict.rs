@@ -12,7 +12,7 @@ use super::Sized;
 use crate::number;
 use crate::page::{Fact, Headline};
 use crate::pages::file_name;
-use crate::words::{clean, first_screen, offer, sentence, sizing as words};
+use crate::words::{clean, first_screen, offer, product_text, sentence, sizing as words};
 
 /// Maximum ratio of the price of a slower configuration that is mentioned to that of the best.
 const MUCH_CHEAPER: f64 = 0.8;
@@ -280,8 +280,8 @@ impl Sized<'_> {
         let volume = self.sizing.best_volumes().into_iter().next()?;
         let rac = volume.offer.product().rac()?;
         Some(match rac.support {
-            RacStatus::Unsupported => say!("Not supported by the vendor: {}", rac.text),
-            RacStatus::Undocumented => say!("Support unknown: {}", rac.text),
+            RacStatus::Unsupported => say!("Not supported by the vendor: {}", product_text(&rac.text)),
+            RacStatus::Undocumented => say!("Support unknown: {}", product_text(&rac.text)),
         })
     }
 
@@ -377,7 +377,7 @@ impl Sized<'_> {
     /// A recommended volume whose vendor states that its response times are worse than the simulated ones.
     fn worse_latency(&self) -> Option<String> {
         let statement = self.sizing.best_volumes().into_iter().find_map(|volume| volume.offer.worse_latency())?;
-        Some(say!("Response times are not those of the model: {}", statement.text))
+        Some(say!("Response times are not those of the model: {}", product_text(&statement.text)))
     }
 
     /// Cheaper configurations of the recommended product that were not considered for that reason.
@@ -386,7 +386,7 @@ impl Sized<'_> {
         let is_needed = self.sizing.required.needs_latency() && volume.offer.worse_latency().is_none();
         let statements = volume.offer.product().latency();
         let statement = statements.iter().find(|statement| statement.is_worse).filter(|_| is_needed)?;
-        Some(say!("Not considered: {} (--may-be-slower includes it)", offer::product_text(&statement.text)))
+        Some(say!("Not considered: {} (--may-be-slower includes it)", product_text(&statement.text)))
     }
 
     /// Why a choice that appears slower is preferred to the first, which costs more.

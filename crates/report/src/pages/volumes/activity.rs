@@ -7,7 +7,8 @@ use plimsoll_language::{label, say};
 use plimsoll_units::Span;
 
 use crate::page::{Cell, Column, ColumnKind, Page, Table};
-use crate::words::volume::time;
+use crate::words::product_text;
+use crate::words::volume::{name_fidelity, time};
 
 /// Volumes with their counters, by name.
 pub type VolumeView = BTreeMap<String, (Volume, Stats)>;
@@ -64,7 +65,7 @@ fn build_row(volume: &Volume, then: &Stats, now: &Stats, apart: f64) -> Vec<Stri
     let ms = |ns: u64| format!("{:.3}", Span::from_nanos(ns).as_millis_f64());
     let verdict = match (last, now.last.as_ref()) {
         (Some(last), _) if last.verdict == "faithful" => label!("yes").into(),
-        (Some(last), _) => say!("NO: {}", last.verdict),
+        (Some(last), _) => say!("NO: {}", name_fidelity(&last.verdict)),
         (None, Some(_)) => label!("idle").into(),
         (None, None) => none(),
     };
@@ -72,13 +73,13 @@ fn build_row(volume: &Volume, then: &Stats, now: &Stats, apart: f64) -> Vec<Stri
         volume.name.clone(),
         volume.like.clone(),
         format!("{:.0}", per_second(answered, apart)),
-        format!("{:.1}", moved(label!("read"))),
-        format!("{:.1}", moved(label!("write"))),
+        format!("{:.1}", moved("read")),
+        format!("{:.1}", moved("write")),
         last.map_or_else(none, |last| ms(last.p50_ns)),
         last.map_or_else(none, |last| ms(last.p99_ns)),
         now.in_flight.to_string(),
         last.map_or_else(none, |last| format!("{:.0}", last.late_p99_ns as f64 / 1e3)),
-        binding(then, now).map_or_else(none, |limit| short(&limit)),
+        binding(then, now).map_or_else(none, |limit| short(&product_text(&limit))),
         verdict,
     ]
 }
@@ -113,6 +114,7 @@ fn per_second(count: u64, seconds: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use plimsoll_api::{BoundCount, KindCount, Period};
+    use plimsoll_language::Language;
 
     use super::*;
     use crate::{TextStyle, page_text};
@@ -146,6 +148,12 @@ mod tests {
         let cells: Vec<_> = row.split_whitespace().collect();
         let expected = ["data", "limit(3000)", "3000", "24.6", "0.0", "10.670", "10.900", "32", "41", "IOPS", "yes"];
         assert_eq!(cells, expected);
+        let row = || {
+            build_row(&observe(4_000, 20)["data"].0, &observe(1_000, 5)["data"].1, &observe(4_000, 20)["data"].1, 1.0)
+        };
+        let is_figure = |cell: &String| cell.parse::<f64>().is_ok();
+        let figures = |language: Language| language.scope(row).into_iter().filter(is_figure).collect::<Vec<_>>();
+        assert_eq!(figures(Language::Japanese), figures(Language::English));
         let idle = page_text(&activity(&observe(1_000, 5), &observe(1_000, 5), 1.0, 10), &style);
         assert!(idle.contains("idle") && idle.contains("10 times slower"), "{idle}");
         assert_eq!(page_text(&activity(&VolumeView::new(), &observe(1, 1), 1.0, 1), &style), "no volumes\n");

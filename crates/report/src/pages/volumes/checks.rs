@@ -7,7 +7,7 @@ use plimsoll_units::Bytes;
 use crate::page::{Headline, Page};
 
 pub fn checked_directory(check: &Check, directory: &str) -> Page {
-    let heading = format!("Data directory {directory}");
+    let heading = say!("Data directory {directory}");
     let facts = Page::of_facts(label!("Check of a data directory"), heading, describe_check(check));
     Page { headline: Some(Headline::of(judge_directory(check, directory))), ..facts }
 }
@@ -28,9 +28,9 @@ pub fn scrub_progress(state: &ScrubState) -> String {
 
 fn describe_scrub(state: &ScrubState) -> Vec<(&'static str, String)> {
     let (done, total) = (Bytes::new(state.done_bytes), Bytes::new(state.total_bytes));
-    let mut facts = vec![("compared", format!("{done} of {total}"))];
+    let mut facts = vec![(label!("compared"), say!("{done} of {total}"))];
     for damaged in &state.damaged {
-        facts.push(("damaged", say!("volume {} at byte {}", damaged.volume, damaged.offset)));
+        facts.push((label!("damaged"), say!("volume {} at byte {}", damaged.volume, damaged.offset)));
     }
     facts
 }
@@ -48,27 +48,29 @@ fn describe_check(check: &Check) -> Vec<(&'static str, String)> {
     let bytes = |bytes: u64| Bytes::new(bytes).to_string();
     let mut facts = vec![
         ("id", check.id.clone()),
-        ("log", format!("{} commits, {}", check.commits, bytes(check.log_bytes))),
-        ("data", format!("{}, {} unreferenced", bytes(check.data_bytes), bytes(check.unreferenced_bytes))),
+        (label!("log"), say!("{} commits, {}", check.commits, bytes(check.log_bytes))),
+        (label!("data"), say!("{}, {} unreferenced", bytes(check.data_bytes), bytes(check.unreferenced_bytes))),
     ];
     if check.has_checksums {
         let damaged = check.damaged.len();
-        facts
-            .push(("compared", say!("{} with their checksums, {damaged} damaged blocks", bytes(check.verified_bytes))));
+        facts.push((
+            label!("compared"),
+            say!("{} with their checksums, {damaged} damaged blocks", bytes(check.verified_bytes)),
+        ));
         if check.uncertain_bytes > 0 {
             let uncertain = bytes(check.uncertain_bytes);
             facts.push((
-                "unsure",
+                label!("unsure"),
                 say!("{uncertain} were being written when the service was killed: the next start computes their checksums again"),
             ));
         }
     }
     for volume in &check.volumes {
         let (size, used) = (bytes(volume.size_bytes), bytes(volume.used_bytes));
-        facts.push(("volume", format!("{}: {size}, {used} used", volume.name)));
+        facts.push((label!("volume"), say!("{}: {size}, {used} used", volume.name)));
     }
-    facts.extend(check.repaired.iter().map(|repaired| ("repaired", repaired.clone())));
-    facts.extend(check.problems.iter().map(|problem| ("problem", problem.clone())));
+    facts.extend(check.repaired.iter().map(|repaired| (label!("repaired"), repaired.clone())));
+    facts.extend(check.problems.iter().map(|problem| (label!("problem"), problem.clone())));
     facts
 }
 

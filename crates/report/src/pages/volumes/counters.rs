@@ -5,7 +5,7 @@ use plimsoll_language::{label, say};
 use plimsoll_units::{Bytes, Span};
 
 use crate::page::{Block, Cell, Column, ColumnKind, Page, PageSection, Table};
-use crate::words::volume as words;
+use crate::words::{name_kind, volume as words};
 
 /// Maximum number of seconds in the table.
 const MAX_SECONDS: usize = 10;
@@ -29,7 +29,7 @@ pub fn counters(name: &str, stats: &Stats) -> Page {
 fn count_table(counts: &[KindCount]) -> Table {
     let figures = |name| Column::new(name, "", ColumnKind::Share, 0);
     Table::rows(label!("Counts"), counts)
-        .column(Column::text(label!("kind"), 0), |count| count.kind.as_str())
+        .column(Column::text(label!("kind"), 0), |count| name_kind(&count.kind))
         .column(figures(label!("answered")), |count| count.ops.to_string())
         .column(figures(label!("moved")), |count| Cell::figure(Bytes::new(count.bytes).to_string(), count.bytes as f64))
         .column(figures(label!("errors")), |count| count.errors.to_string())
@@ -49,7 +49,7 @@ fn second_table(periods: &[Period]) -> Table {
         .column(figures("p50", "ms"), |period| ms(period.p50_ns))
         .column(figures("p99", "ms"), |period| ms(period.p99_ns))
         .column(figures(label!("late p99"), "us"), |period| format!("{:.0}", period.late_p99_ns as f64 / 1e3))
-        .column(Column::text(label!("verdict"), 0), |period| period.verdict.as_str())
+        .column(Column::text(label!("verdict"), 0), |period| words::name_fidelity(&period.verdict))
         .table()
         .with_notes([note.to_owned()])
 }

@@ -345,7 +345,7 @@ pub(crate) fn point(point: &DesignPoint) -> String {
             .push(say!("few {}", few.iter().map(|load| load.class.label()).collect::<Vec<_>>().join(label!(" and "))));
     }
     let moved = offer::megabytes(point.bytes_per_second());
-    format!("{} IOPS, {moved} MB/s: {}", number::rate(iops), classes.join(label!(", ")))
+    say!("{} IOPS, {moved} MB/s: {}", number::rate(iops), classes.join(label!(", ")))
 }
 
 /// Selection criterion of a point's windows.

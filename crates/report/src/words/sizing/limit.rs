@@ -2,7 +2,7 @@
 
 use plimsoll_catalogue::Counts;
 use plimsoll_choose::sizing::{Choice, DesignLimit};
-use plimsoll_language::{label, say};
+use plimsoll_language::{Language, label, say};
 
 use crate::number;
 use crate::words::{offer, product_text};
@@ -31,21 +31,18 @@ pub(crate) fn limit_rate(limit: &DesignLimit) -> String {
 
 /// The rate of a limit, and its distance from the design point.
 pub(crate) fn limit_rate_and_room(limit: &DesignLimit) -> String {
-    format!("{} ({})", limit_rate(limit), margin(limit.over))
+    say!("{} ({})", limit_rate(limit), margin(limit.over))
 }
 
 /// Margin of a limit above the design point: `+40 %`, or `x 2.5` from 2 on.
 pub(crate) fn room(over: f64) -> String {
     // Rounding may leave a limit that was chosen as just sufficient slightly below.
-    match over {
-        times if times >= 2.0 => say!("x {}", number::three(times)),
-        times => number::change(times - 1.0, 0),
-    }
+    number::headroom(over)
 }
 
 /// The margin as a phrase: `40 % above the design point`, `2.5 times the design point`.
 pub(super) fn margin(over: f64) -> String {
-    if over >= 2.0 {
+    if over >= 2.0 || Language::current() == Language::Japanese {
         say!("{} times the design point", number::three(over))
     } else {
         say!("{} above the design point", room(over).trim_start_matches('+'))

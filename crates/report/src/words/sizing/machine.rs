@@ -16,8 +16,7 @@ use crate::words::{clean, offer};
 use crate::{money, number};
 
 pub(super) fn vcpus(count: f64) -> String {
-    let unit = if count > 1.0 { "vCPUs" } else { "vCPU" };
-    format!("{} {unit}", number::three(count))
+    if count > 1.0 { say!("{} vCPUs", number::three(count)) } else { format!("{} vCPU", number::three(count)) }
 }
 
 /// Processors and memory that a machine needs: `at least 4 vCPUs and 32 GiB of memory`.
@@ -265,7 +264,7 @@ pub(crate) fn machine(machine: &Attachment) -> String {
     let first = [clean(&name), format_shape(machine), price];
     let first: Vec<String> = first.into_iter().filter(|part| !part.is_empty()).collect();
     let mut parts = vec![first.join(label!(", "))];
-    parts.extend(machine.binds.as_ref().map(|binds| format!("{} ({})", limit(binds), margin(binds.over))));
+    parts.extend(machine.binds.as_ref().map(|binds| say!("{} ({})", limit(binds), margin(binds.over))));
     let max = machine.volumes_max.map(|max| say!("{} of {max} volumes", machine.volumes));
     parts.extend(max);
     parts.extend(machine.network_gbps.map(|gbps| say!("{} Gbit/s network", number::three(gbps))));

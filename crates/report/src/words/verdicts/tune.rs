@@ -6,6 +6,7 @@ use plimsoll_language::{label, say};
 
 use super::percent;
 use crate::number;
+use crate::words::product_text;
 
 pub(super) fn tune(verdict: &TuneVerdict) -> String {
     match verdict {
@@ -13,26 +14,26 @@ pub(super) fn tune(verdict: &TuneVerdict) -> String {
             let settings: Vec<String> = settings.iter().map(|setting| format_changes(&setting.changes)).collect();
             let confirmed = match ratio {
                 Some(ratio) if ratio.interval.is_some_and(|(low, _)| low > 1.0) => {
-                    format!("{} in runs after the search", gain(ratio))
+                    say!("{} in runs after the search", gain(ratio))
                 }
-                Some(ratio) => format!("NOT CONFIRMED by runs after the search ({}): search longer", gain(ratio)),
-                None => "not confirmed, because the run ended before".into(),
+                Some(ratio) => say!("NOT CONFIRMED by runs after the search ({}): search longer", gain(ratio)),
+                None => label!("not confirmed, because the run ended before").into(),
             };
-            format!("better settings: {}: {confirmed}", settings.join(", "))
+            say!("better settings: {}: {confirmed}", settings.join(label!(", ")))
         }
         TuneVerdict::PresentSettings { compared: 0 } => {
-            "no candidate was compared: give more time with --budget, or other settings".into()
+            label!("no candidate was compared: give more time with --budget, or other settings").into()
         }
         TuneVerdict::PresentSettings { compared } => {
-            format!("keep the present settings: none of {compared} candidates was better")
+            say!("keep the present settings: none of {compared} candidates was better")
         }
         TuneVerdict::NotBetter { settings } => {
             let settings: Vec<String> = settings.iter().map(tried).collect();
-            format!("not better: {}", settings.join("; "))
+            say!("not better: {}", settings.join(label!("; ")))
         }
         TuneVerdict::NotTried { settings } => {
             let settings: Vec<String> = settings.iter().map(untried).collect();
-            format!("not tried: {}", settings.join("; "))
+            say!("not tried: {}", settings.join(label!("; ")))
         }
         TuneVerdict::BestOfGrid { configurations, rounds, best, ratio } => {
             let (low, high) = ratio.interval.unwrap_or((0.0, f64::INFINITY));
@@ -49,45 +50,46 @@ pub(super) fn tune(verdict: &TuneVerdict) -> String {
                 gain(ratio)
             )
         }
-        TuneVerdict::StorageLimit { limit, share } => format!(
+        TuneVerdict::StorageLimit { limit, share } => say!(
             "the limit {limit} of the storage held {} of the replies: settings cannot raise it, a larger or faster volume can",
-            percent(*share)
+            percent(*share),
+            limit = product_text(limit)
         ),
     }
 }
 
 fn format_changes(changes: &[(String, String)]) -> String {
     let parts: Vec<String> = changes.iter().map(|(name, value)| format!("{name} = {value}")).collect();
-    parts.join(" with ")
+    parts.join(label!(" with "))
 }
 
 fn tried(setting: &TunedSetting) -> String {
-    let ratio = setting.ratio.as_ref().map_or_else(|| "unknown".to_owned(), gain);
-    format!("{} ({ratio})", format_changes(&setting.changes))
+    let ratio = setting.ratio.as_ref().map_or_else(|| label!("unknown").to_owned(), gain);
+    say!("{} ({})", format_changes(&setting.changes), ratio)
 }
 
 /// `+12.3 % (+10.1 % to +14.6 %)`.
 fn gain(ratio: &Estimate) -> String {
-    let signed = |value: f64| number::change(value - 1.0, 1);
-    let interval = ratio.interval.map(|(low, high)| format!(" ({} to {})", signed(low), signed(high)));
+    let signed = |value: f64| number::signed(value - 1.0, 1);
+    let interval = ratio.interval.map(|(low, high)| say!(" ({} to {})", signed(low), signed(high)));
     format!("{}{}", signed(ratio.value), interval.unwrap_or_default())
 }
 
 fn untried(setting: &UntriedSetting) -> String {
     let UntriedSetting { name, value, reason } = setting;
     let reason = match reason {
-        UntriedReason::NotInServer if value.is_some() => "not in this build of the server".into(),
-        UntriedReason::NotInServer => "not in this version of the server".into(),
-        UntriedReason::NeedsRestart => "needs a restart, which a server in use does not get".into(),
-        UntriedReason::LoadOnlyReads => "acts on writes, and the load only reads".into(),
-        UntriedReason::Budget => "no time left".into(),
+        UntriedReason::NotInServer if value.is_some() => label!("not in this build of the server").into(),
+        UntriedReason::NotInServer => label!("not in this version of the server").into(),
+        UntriedReason::NeedsRestart => label!("needs a restart, which a server in use does not get").into(),
+        UntriedReason::LoadOnlyReads => label!("acts on writes, and the load only reads").into(),
+        UntriedReason::Budget => label!("no time left").into(),
         UntriedReason::TooMany { configurations, max } => {
             say!("{configurations} configurations, more than {max}: choose settings with --only")
         }
-        UntriedReason::Refused { why } => format!("refused: {why}"),
+        UntriedReason::Refused { why } => say!("refused: {why}"),
     };
     let value = value.as_ref().map(|value| format!(" = {value}")).unwrap_or_default();
-    format!("{name}{value} ({reason})")
+    say!("{name}{value} ({reason})")
 }
 
 #[cfg(test)]
