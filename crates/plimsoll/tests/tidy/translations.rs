@@ -1,5 +1,5 @@
 //! Texts of `say!`, `label!`, `static_text!` and `say_errors` against their Japanese in `ja.po` of their crate, and texts of the products'
-//! files against `catalogue/ja.po`: no entry without a use, and the number of texts without a translation may only shrink. With `UPDATE_GENERATED=1`, the catalogues get entries for new
+//! files against `catalogue/ja.po`, names of formats against `names/ja.po` of `ingest`: no entry without a use, and the number of texts without a translation may only shrink. With `UPDATE_GENERATED=1`, the catalogues get entries for new
 //! texts, with the translation of another crate if there is one, and lose those without a use.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -8,7 +8,7 @@ use proc_macro2::{TokenStream, TokenTree};
 use syn::LitStr;
 
 use super::complaint::{Complaint, assert_found, assert_none};
-use super::source::{Source, sources};
+use super::source::{Source, ends_item, is_test, sources};
 use super::tree;
 
 #[path = "../../../say/src/po.rs"]
@@ -24,10 +24,31 @@ const HEAD: &str = "msgid \"\"\nmsgstr \"\"\n\"Language: ja\\n\"\n\"MIME-Version
 
 /// Translations of the texts of products and requirements.
 const CATALOGUE: &str = "catalogue/ja.po";
-/// Keys of these texts in the files, besides notes of options and names of stages.
-const CATALOGUE_KEYS: [&str; 8] = ["about", "assumptions", "doubts", "leaves", "message", "provides", "text", "why"];
+/// Keys of these texts in the files, besides the kinds of products and names of stages.
+const CATALOGUE_KEYS: [&str; 15] = [
+    "about",
+    "assumptions",
+    "doubts",
+    "leaves",
+    "loads",
+    "message",
+    "mode",
+    "note",
+    "notes",
+    "per",
+    "provides",
+    "scope",
+    "status",
+    "text",
+    "why",
+];
 /// Tables of these files whose names are texts.
 const NAMED_TABLES: [&str; 2] = ["limit", "part"];
+/// Keys of texts outside of tables.
+const PRODUCT_KEYS: [&str; 2] = ["kind", "title"];
+
+/// Translations of the names of formats and of their parts.
+const FORMATS: &str = "crates/ingest/names/ja.po";
 
 /// Texts of a crate with the path of their first use, in the order of use.
 type Texts<'a> = Vec<(String, &'a str)>;
@@ -49,11 +70,12 @@ fn collect_texts(sources: &[Source]) -> BTreeMap<String, Texts<'_>> {
     texts
 }
 
-/// Texts of the files of products and requirements.
+/// Texts of the files of products, requirements and articles.
 fn collect_catalogue_texts() -> Texts<'static> {
     let mut texts = Vec::new();
     let mut found = BTreeSet::new();
-    let is_listed = |path: &&String| path.starts_with("catalogue/") || path.starts_with("requirements/");
+    let folders = ["articles/", "catalogue/", "requirements/"];
+    let is_listed = |path: &&String| folders.iter().any(|folder| path.starts_with(folder));
     for path in tree::files_ending(".toml").chain(tree::files_ending(".shared")).filter(is_listed) {
         let mut own = Vec::new();
         let text = tree::read_text(path).unwrap_or_default();
@@ -68,15 +90,13 @@ fn collect_catalogue_texts() -> Texts<'static> {
 fn collect_values(value: &toml::Value, table: &str, key: &str, texts: &mut Vec<String>) {
     match value {
         toml::Value::Table(entries) => {
-            let note = entries.get("note").filter(|_| table == "options").and_then(toml::Value::as_str);
-            texts.extend(note.map(str::to_owned));
             entries.iter().for_each(|(name, value)| collect_values(value, key, name, texts));
         }
         toml::Value::Array(values) => values.iter().for_each(|value| collect_values(value, table, key, texts)),
         toml::Value::String(text)
             if CATALOGUE_KEYS.contains(&key)
                 || (key == "name" && NAMED_TABLES.contains(&table))
-                || (key == "title" && table.is_empty()) =>
+                || (PRODUCT_KEYS.contains(&key) && table.is_empty()) =>
         {
             texts.push(text.clone());
         }
@@ -85,6 +105,82 @@ fn collect_values(value: &toml::Value, table: &str, key: &str, texts: &mut Vec<S
             texts.extend(text.split('"').skip(1).step_by(2).map(String::from));
         }
         _ => {}
+    }
+}
+
+/// Names of formats, of their parts, and of results of benchmarks.
+fn collect_names(sources: &[Source]) -> Texts<'_> {
+    let mut texts = Vec::new();
+    let mut found = BTreeSet::new();
+    let mut files: Vec<&Source> =
+        sources.iter().filter(|source| source.path.starts_with("crates/ingest/src/")).collect();
+    files.sort_by(|a, b| a.path.cmp(&b.path));
+    for source in files {
+        let mut own = Vec::new();
+        collect_names_of(source.text.parse().expect("the source was parsed before"), &mut own);
+        texts.extend(own.into_iter().filter(|text| found.insert(text.clone())).map(|text| (text, &*source.path)));
+    }
+    texts
+}
+
+fn collect_names_of(tokens: TokenStream, names: &mut Vec<String>) {
+    let tokens: Vec<TokenTree> = tokens.into_iter().collect();
+    let literal = |token: &TokenTree| Some(syn::parse2::<LitStr>(token.clone().into()).ok()?.value());
+    let mut index = 0;
+    while index < tokens.len() {
+        match &tokens[index..] {
+            [TokenTree::Punct(mark), TokenTree::Group(attribute), rest @ ..]
+                if mark.as_char() == '#' && is_test(attribute) =>
+            {
+                index += 2 + rest.iter().position(ends_item).map_or(rest.len(), |end| end + 1);
+                continue;
+            }
+            // Fields and variables: `missing: "a name"`, `name: "a name"`, `missing = "a name"`.
+            [TokenTree::Ident(name), TokenTree::Punct(_), token @ TokenTree::Literal(_), ..]
+                if name == "missing" || name == "name" =>
+            {
+                names.extend(literal(token));
+            }
+            [TokenTree::Ident(name), ..] if name == "NAME" || name == "DIRECTIONS" => {
+                names.extend(tokens[index..].iter().take_while(|token| !ends_item(token)).flat_map(list_literals));
+            }
+            [TokenTree::Ident(name), TokenTree::Group(arguments), ..] => {
+                let literals: Vec<String> =
+                    arguments.stream().into_iter().filter_map(|token| literal(&token)).collect();
+                let is_form = index > 2 && matches!(&tokens[index - 3], TokenTree::Ident(of) if of == "Form");
+                let own = match literals.as_slice() {
+                    [id, form, ..] if is_form && !id.contains(' ') => vec![form.clone()],
+                    [_, form] if name == "kind" => vec![form.clone()],
+                    [.., last] if name == "or_near" => vec![last.clone()],
+                    all if name == "lacking" => all.to_vec(),
+                    _ if name == "missing" => list_literals(&TokenTree::Group(arguments.clone())),
+                    _ => Vec::new(),
+                };
+                names.extend(own);
+                collect_names_of(arguments.stream(), names);
+                index += 1;
+            }
+            // `rows::<Dialect>("an-id", "a name")`.
+            [TokenTree::Punct(mark), TokenTree::Group(arguments), ..] if mark.as_char() == '>' => {
+                let literals = list_literals(&TokenTree::Group(arguments.clone()));
+                names.extend(
+                    literals.into_iter().skip(1).take(1).filter(|_| arguments.stream().into_iter().count() == 3),
+                );
+                collect_names_of(arguments.stream(), names);
+                index += 1;
+            }
+            [TokenTree::Group(group), ..] => collect_names_of(group.stream(), names),
+            _ => {}
+        }
+        index += 1;
+    }
+}
+
+/// The string literals of a token.
+fn list_literals(token: &TokenTree) -> Vec<String> {
+    match token {
+        TokenTree::Group(group) => group.stream().into_iter().flat_map(|token| list_literals(&token)).collect(),
+        token => syn::parse2::<LitStr>(token.clone().into()).map(|text| text.value()).into_iter().collect(),
     }
 }
 
@@ -190,11 +286,26 @@ fn update_catalogues(texts: &BTreeMap<String, Texts>) {
 fn texts_have_translations() {
     let mut texts = collect_texts(sources());
     texts.insert(CATALOGUE.to_owned(), collect_catalogue_texts());
+    texts.insert(FORMATS.to_owned(), collect_names(sources()));
     if std::env::var_os("UPDATE_GENERATED").is_some() {
         update_catalogues(&texts);
     }
     let allowed = tree::read_text(UNTRANSLATED).and_then(|text| text.trim().parse().ok()).unwrap_or_default();
     assert_none(&check(&texts, &read_catalogues(&texts), allowed));
+}
+
+#[test]
+fn planted_names_are_found() {
+    let text = "pub const A: Form = Form::lines(\"a-b\", \"a report\", |head| head.or_near(1, head.has(\"x y\"), \"line of a\"));\n\
+                const B: Form = rows::<a::B>(\"trace-b\", \"b trace\");\nconst NAME: &str = \"c\";\n\
+                const D: Family = Family { kind: kind(\"d\", \"d table\"), words: &[\"e\"], missing: \"row of d\" };\n\
+                fn f() { Doubt::lacking(\"a row\", \"its time\"); InputFault::missing(\"disks\", &[\"a command\"]); g(\"no name\"); }\n\
+                #[cfg(test)]\nmod tests { const NAME: &str = \"of a test\"; }\n";
+    let sources = [Source::parse("crates/ingest/src/x.rs", text.to_owned())];
+    let names: Vec<String> = collect_names(&sources).into_iter().map(|(name, _)| name).collect();
+    let expected =
+        ["a report", "line of a", "b trace", "c", "d table", "row of d", "a row", "its time", "disks", "a command"];
+    assert_eq!(names, expected);
 }
 
 #[test]
