@@ -8,12 +8,8 @@ use std::path::{Path, PathBuf};
 
 use plimsoll_device::{Claim, SubjectKind, WriteRefusal, claim_image, claim_named, classify};
 use plimsoll_language::{label, say};
-use plimsoll_load::ChainSpec;
-use plimsoll_units::{Bytes, Instant};
-use plimsoll_volume::{Flat, Limits, NotServed, Serving, Slow, VolumeAccess, VolumeId, Volumes};
-
-/// Maximum requests in flight, all visible to the model.
-const MAX_REQUESTS: u32 = 4096;
+use plimsoll_units::Bytes;
+use plimsoll_volume::VolumeAccess;
 
 #[derive(Clone, Copy, Debug)]
 pub struct ImageRequest<'a> {
@@ -96,18 +92,6 @@ impl Image {
                 open_existing(path, size, access, destroy)
             }
         }
-    }
-
-    /// The image as a volume with a model, which may be slowed down by an integer factor.
-    ///
-    /// # Errors
-    /// A model that cannot be served.
-    pub fn emulated(&self, model: ChainSpec, seed: u64, slow: u32) -> Result<Volumes, NotServed> {
-        let mut volumes = Volumes::new(Flat::new([(self.size, self.access)]), Slow::by(slow));
-        let limits = Limits { requests: MAX_REQUESTS, block: 1, ..Limits::default() };
-        let serving = Serving { volume: VolumeId(0), model, seed, limits, group: None };
-        volumes.serve(Instant::ZERO, &serving)?;
-        Ok(volumes)
     }
 }
 

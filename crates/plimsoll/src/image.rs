@@ -63,8 +63,8 @@ impl UnboundServer {
         let volumes = match &like {
             None => Volumes::plain([image.size], Span::ZERO),
             Some(like) => {
-                let volumes = image.emulated(like.model.clone(), args.seed, args.slow);
-                volumes.context(label!("serving the image"))?
+                let model = (like.model.clone(), args.seed);
+                Volumes::emulated((image.size, image.access), model, args.slow).context(label!("serving the image"))?
             }
         };
         let files = image.file.map_or_else(DataFiles::memory, |file| DataFiles::given([OwnedFd::from(file)]));

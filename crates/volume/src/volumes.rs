@@ -240,6 +240,24 @@ impl Volumes {
         Self { served, ..Self::new(flat, Slow::NOT) }
     }
 
+    /// Serves a whole file of `size` bytes as export 0, with a model that is slowed down by an integer factor.
+    ///
+    /// # Errors
+    /// A model that cannot be served.
+    pub fn emulated(
+        (size, access): (u64, VolumeAccess),
+        (model, seed): (ChainSpec, u64),
+        slow: u32,
+    ) -> Result<Self, NotServed> {
+        /// Maximum requests in flight, all visible to the model.
+        const MAX_REQUESTS: u32 = 4096;
+        let mut volumes = Self::new(Flat::new([(size, access)]), Slow::by(slow));
+        let limits = Limits { requests: MAX_REQUESTS, block: 1, ..Limits::default() };
+        let serving = Serving { volume: VolumeId(0), model, seed, limits, group: None };
+        volumes.serve(Instant::ZERO, &serving)?;
+        Ok(volumes)
+    }
+
     /// Creates an instance without served volumes.
     pub fn new(backing: impl Into<Backing>, slow: Slow) -> Self {
         Self {

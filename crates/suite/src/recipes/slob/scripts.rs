@@ -39,12 +39,12 @@ impl SlobOptions {
             ("report.sql", template("report.sql", &[])),
             ("drop.sql", template("drop.sql", &[("statements", drop(&layout))])),
         ];
-        fs::create_dir_all(directory).map_err(|error| at(directory, error))?;
+        fs::create_dir_all(directory).map_err(|error| at(directory, &error))?;
         for (name, text) in &files {
             let path = directory.join(name);
             File::create_new(&path)
                 .and_then(|mut file| file.write_all(text.as_bytes()))
-                .map_err(|error| at(&path, error))?;
+                .map_err(|error| at(&path, &error))?;
         }
         Ok(files.map(|(name, _)| name).into())
     }
@@ -111,6 +111,6 @@ fn template(name: &str, values: &[(&str, String)]) -> String {
     fill_template(named(TEMPLATES, name), &values) + "\n"
 }
 
-fn at(path: &Path, error: io::Error) -> io::Error {
+fn at(path: &Path, error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("{}: {error}", path.display()))
 }
