@@ -11,21 +11,27 @@ pub fn translate_doubt(text: &str) -> String {
         let is_same = |status: &Status| Language::English.scope(|| status.doubt()) == Some(doubt);
         Status::ALL.into_iter().find(is_same)?.doubt()
     };
-    let latency = || {
-        let doubt = find_status(text.strip_prefix("its latency ")?)?;
-        Some(say!("its latency {doubt}"))
-    };
+    let latency = || Some(doubt_latency(find_status(find_value(text, doubt_latency)?)?));
     let limit = || {
         let (name, doubt) = text.strip_prefix('"')?.split_once("\" ")?;
         Some(say!("\"{}\" {}", translate(name), find_status(doubt)?))
     };
-    let left_out = || {
-        let (name, _) = text.strip_prefix("the model leaves out \"")?.split_once("\", which holds")?;
-        Some(doubt_left_out(name))
-    };
+    let left_out = || Some(doubt_left_out(find_value(text, doubt_left_out)?));
     let page_cache = || (text == Language::English.scope(doubt_page_cache)).then(|| doubt_page_cache().to_owned());
     let composed = latency().or_else(limit).or_else(left_out).or_else(page_cache);
     composed.unwrap_or_else(|| translate(text).to_owned())
+}
+
+/// The value with which a sentence has this English text.
+fn find_value(text: &str, sentence: fn(&str) -> String) -> Option<&str> {
+    let frame = Language::English.scope(|| sentence("\0"));
+    let (head, tail) = frame.split_once('\0')?;
+    text.strip_prefix(head)?.strip_suffix(tail)
+}
+
+/// The doubt about response times with the caveat of a status.
+pub(crate) fn doubt_latency(doubt: &str) -> String {
+    say!("its latency {doubt}")
 }
 
 /// The doubt that a model leaves a limit out.

@@ -13,7 +13,7 @@ use serde::Serialize;
 use crate::cite::{Cite, Status};
 use crate::config::{Config, Wrap};
 use crate::date::Date;
-use crate::doubt::{doubt_left_out, doubt_page_cache};
+use crate::doubt::{doubt_latency, doubt_left_out, doubt_page_cache};
 use crate::durability::Durability;
 use crate::expression::Expression;
 use crate::iscsi::IscsiFacts;
@@ -276,8 +276,7 @@ impl Offer {
 
     /// The doubt about the model's response times, unless the vendor publishes them; `None` without a model.
     pub fn latency_doubt(&self) -> Option<String> {
-        let doubt = self.latency_status()?.doubt()?;
-        Some(say!("its latency {doubt}"))
+        Some(doubt_latency(self.latency_status()?.doubt()?))
     }
 
     /// What makes the figures questionable: of the ceilings, of rules that only caution, and of the model when there is

@@ -8,9 +8,13 @@ use super::imported::share_text;
 
 /// Differences of another generator, which runs have in English, in the language of the reader.
 fn translate_differences(how: &str) -> String {
+    how.split("; ").map(translate_difference).collect::<Vec<_>>().join(label!("; "))
+}
+
+fn translate_difference(part: &str) -> &str {
     const OPEN: &str = "response times of open loads are service times";
-    let translate = |part| match part {
-        part if str::starts_with(part, OPEN) => label!(
+    match part {
+        part if part.starts_with(OPEN) => label!(
             "response times of open loads are service times from the submission, without queueing in fio (coordinated \
              omission), and fio waits for all operations in flight before it sleeps until the next arrival"
         ),
@@ -32,8 +36,7 @@ fn translate_differences(how: &str) -> String {
             label!("other hosts report counts only at the end, so runs have no time series")
         }
         other => other,
-    };
-    how.split("; ").map(translate).collect::<Vec<_>>().join(label!("; "))
+    }
 }
 
 /// A duration in its largest unit, such as `34 min`.
