@@ -190,15 +190,13 @@ enum ModelLoad {
 impl ModelLoad {
     fn new(request: &SimulationRequest) -> Result<Self, MeasureError> {
         let SimulationRequest { load, sweep, replay, .. } = request;
-        Ok(match replay {
-            Some(replay) => Self::Recorded(Replaying::new(replay, load, sweep, TargetKind::Model)?.into()),
-            None => {
-                let plan = |sweep: &SweepOptions| MeasurePlan::new(load, sweep, TargetKind::Model).map(Box::new);
-                let quick = SweepOptions { effort: EffortLevel::Quick, ..sweep.clone() };
-                let is_chosen = sweep.objective.is_none() && quick != *sweep;
-                Self::Generated { plan: plan(sweep)?, quick: is_chosen.then(|| plan(&quick)).transpose()? }
-            }
-        })
+        if let Some(replay) = replay {
+            return Ok(Self::Recorded(Replaying::new(replay, load, sweep, TargetKind::Model)?.into()));
+        }
+        let plan = |sweep: &SweepOptions| MeasurePlan::new(load, sweep, TargetKind::Model).map(Box::new);
+        let quick = SweepOptions { effort: EffortLevel::Quick, ..sweep.clone() };
+        let is_chosen = sweep.objective.is_none() && quick != *sweep;
+        Ok(Self::Generated { plan: plan(sweep)?, quick: is_chosen.then(|| plan(&quick)).transpose()? })
     }
 
     /// True if the time of the load is part of it: it depends on neither the effort nor the precision.

@@ -213,12 +213,12 @@ mod tests {
             recorder.note(Instant::from_nanos(n), &READ);
         }
         drop(leave);
-        let recorded = recorder.finish().unwrap();
-        assert_eq!(recorded.operations + recorded.dropped, submitted);
-        assert!(recorded.dropped >= ((PAGES - 2) * PAGE) as u64, "{recorded:?}");
+        let summary = recorder.finish().unwrap();
+        assert_eq!(summary.operations + summary.dropped, submitted);
+        assert!(summary.dropped >= ((PAGES - 2) * PAGE) as u64, "{summary:?}");
         let text = text.lock().unwrap();
         let outline = Outline::of(TraceReader::new(&text[..]).unwrap()).unwrap().unwrap();
-        assert_eq!((outline.operations, outline.dropped), (recorded.operations, recorded.dropped));
+        assert_eq!((outline.operations, outline.dropped), (summary.operations, summary.dropped));
         assert_eq!(outline.span, Span::from_nanos(submitted - 1), "the last page is waited for");
     }
 

@@ -530,7 +530,9 @@ fn windows_in_which_the_volume_stalls_are_no_demand() {
         let caps = vec![Cap { metric: "VolumeStalledIOCheck".to_owned(), limit, points, slots, ..cap.clone() }];
         derive_requirements(&DatabaseDemand { caps, ..minutes }, &plain())
     };
-    let idle = || subject(&(0..40).map(|minute| format!("08:{minute:02} 60 reads iops mean 0\n")).collect::<String>());
+    let idle = || {
+        subject(&(0..40).map(|minute| format!("08:{minute:02} 60 reads iops mean 0\n")).collect::<Vec<_>>().concat())
+    };
     for minutes in [build_throttled(), idle()] {
         let refused = stalls(40, minutes).unwrap_err();
         assert_eq!(refused, DesignError::Stalled { subject: "SALES".to_owned(), windows: 40 });
