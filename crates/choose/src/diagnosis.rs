@@ -33,7 +33,7 @@ pub use history::{Changed, History, HistoryQuantity, LoadCorrelation, PeriodChan
 pub use host::{HostEvidence, HostLimit};
 pub use pinned::Pinned;
 pub use response::{CountedEvent, Response, ResponsePoint};
-pub(crate) use split::is_below_resolution;
+pub(crate) use split::has_shares;
 pub use split::{Commits, Slice, Split, TimePart};
 pub use verdict::DiagnosisVerdict;
 

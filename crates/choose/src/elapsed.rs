@@ -12,7 +12,7 @@ use plimsoll_load::{Arrival, BlockMix, Mix, Pace, Pattern, Region, StreamSpec};
 use plimsoll_model::ChainSpec;
 use plimsoll_units::{Bytes, Iops, Span};
 
-use crate::diagnosis::is_below_resolution;
+use crate::diagnosis::has_shares;
 use crate::matching::within;
 use crate::sizing::{Choice, Sizing, map};
 use crate::trial::background_trial;
@@ -227,7 +227,7 @@ pub struct WindowWork {
 impl WindowWork {
     fn of(account: &Account) -> Option<Self> {
         let time = &account.total;
-        if time.seconds <= 0.0 || time.database_s <= 0.0 || is_below_resolution(time) {
+        if time.seconds <= 0.0 || time.database_s <= 0.0 || !has_shares(time) {
             return None;
         }
         let is_storage = |event: &&EventTime| matches!(event.cause, WaitCause::Storage(_) | WaitCause::Commit);

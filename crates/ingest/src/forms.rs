@@ -143,12 +143,12 @@ fn is_usable(tail: &TextTail, number: u64, out: &mut Builder) -> bool {
     let origin = Some(Origin::line(number));
     match tail.last_line() {
         None => true,
-        Some(LastLine::Doubtful(value)) => {
-            out.caution(origin, Doubt::LastValueMayBeCut { value });
+        Some(LastLine::Doubtful(value, reason)) => {
+            out.caution(origin, Doubt::LastValueMayBeCut { value, reason });
             true
         }
-        Some(LastLine::Cut(value)) => {
-            out.caution(origin, Doubt::LastLineCut { value });
+        Some(LastLine::Cut(value, reason)) => {
+            out.caution(origin, Doubt::LastLineCut { value, reason });
             out.part("last line", Fate::Broken);
             false
         }

@@ -210,6 +210,7 @@ impl DatedReading {
         candidates: Vec<Self>,
         rest: &[u8],
         (broken, interval): (Option<&Doubt>, Option<Span>),
+        repairs: Option<&Repairs>,
     ) -> Result<Reading, Refusal> {
         let end = |Self { mut format, mut builder }: Self| {
             if let Some(doubt) = broken {
@@ -232,6 +233,9 @@ impl DatedReading {
         }
         if let Some(interval) = interval {
             builder.check_interval(interval);
+        }
+        for [marks, treatment] in repairs.iter().flat_map(|repairs| repairs.list()) {
+            builder.caution(None, Doubt::TextRepaired { marks, treatment });
         }
         builder.finish()
     }
@@ -288,8 +292,10 @@ impl<'a> Member<'a> {
             IngestState::Head(_) => Err(Refusal::Empty),
             IngestState::Refused(refusal) => Err(refusal),
             IngestState::Reading(takes, candidates) => {
-                let rest = if takes == Takes::Text { self.text.as_slice() } else { &[] };
-                DatedReading::finish_likelier(candidates, rest, (broken.as_ref(), self.input.interval))
+                let is_text = takes == Takes::Text;
+                let rest = if is_text { self.text.as_slice() } else { &[] };
+                let repairs = Some(&self.repairs).filter(|_| is_text);
+                DatedReading::finish_likelier(candidates, rest, (broken.as_ref(), self.input.interval), repairs)
             }
         };
         match result {

@@ -1,5 +1,6 @@
 //! The result of an input: figures with their scopes, windows and places.
 
+mod contradiction;
 mod doubt;
 mod scope;
 
@@ -12,6 +13,7 @@ use plimsoll_language::{label, say};
 use plimsoll_record::Finding;
 use plimsoll_units::Span;
 
+pub(crate) use self::contradiction::do_waits_exceed;
 pub use self::doubt::Doubt;
 pub use self::scope::ReadingScope;
 

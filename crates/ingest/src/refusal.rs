@@ -72,6 +72,8 @@ pub enum InputFault {
     #[error("it has no {}: use {}", translate(lacks), list_remedies(remedies))]
     Missing { lacks: &'static str, remedies: &'static [&'static str] },
     #[error("it has no {lacks}: provide {query}, taken twice")] Unsampled { lacks: &'static str, query: &'static str },
+    #[error("its heading lacks the columns {columns}: provide {query}, taken twice")]
+    MissingColumns { columns: String, query: &'static str },
     #[error("a single {item} without the length of its window: specify the interval")] NoLength { item: &'static str },
     #[error("more than {limit} {items}: split it into parts")] TooMany { limit: usize, items: &'static str },
     #[error("a line of more than {limit} bytes: check that the file is text")] LongLine { limit: usize },
@@ -89,6 +91,8 @@ pub enum InputFault {
         its head")] NoElapsedTime,
     #[error("no heading of its tables has a line of dashes below it, which determines the columns: provide the report \
         as written by the database")] NoRulers,
+    #[error("its lines lost the blanks before their text, so that tables are not below their columns ({tables}): provide the \
+        text as the database wrote it, or the report as HTML")] ShiftedColumns { tables: String },
     #[error("no table of reads and writes was recognised (Load Profile, IO Profile, Instance Activity Stats, IOStat by \
         Filetype, Tablespace IO Stats): provide the report with these, as written by the database")] NoTables,
     #[error("it has no readable row: run the script again, and check its last lines")] NoSpooledRow,

@@ -28,13 +28,19 @@ pub(crate) const FILES: Form = Form::lines("sqlserver-files", "files of SQL Serv
 fn resembles(head: &Head<'_>) -> Resemblance {
     let lower = head.text().to_ascii_lowercase();
     let has = |name: &str| lower.contains(name);
-    let counts = has("num_of_reads") && has("num_of_writes");
-    Resemblance::is(9, counts && has("num_of_bytes_read")).or_near(
-        2,
-        counts,
-        "columns num_of_bytes_read and num_of_bytes_written",
-    )
+    let is_counted = COUNTS.into_iter().any(has);
+    let others = ["num_of_bytes_", "io_stall", "sample_ms", "database_id"];
+    let missing = "columns num_of_bytes_read and num_of_bytes_written";
+    Resemblance::is(9, is_counted && others.into_iter().any(has)).or_near(2, is_counted, missing)
 }
+
+const QUERY: &str = "SELECT * FROM sys.dm_io_virtual_file_stats(NULL, NULL)";
+/// Columns of which each table has at least one.
+const COUNTS: [&str; 2] = ["num_of_reads", "num_of_writes"];
+/// Columns that a table needs.
+const REQUIRED: [&str; 4] = ["num_of_reads", "num_of_bytes_read", "num_of_writes", "num_of_bytes_written"];
+/// Columns without which latencies are unknown.
+const STALLS: [&str; 2] = ["io_stall_read_ms", "io_stall_write_ms"];
 
 /// Maximum files of a sample that are listed separately, by operations.
 const MAX_FILES: usize = 50;
@@ -51,6 +57,8 @@ struct FileStats {
     age: Option<Span>,
     line: u64,
     samples: u32,
+    /// Columns of [`REQUIRED`] that a table lacks.
+    absent: Vec<&'static str>,
     rows: u32,
     last: u64,
 }
@@ -85,6 +93,14 @@ impl FileTable {
 impl FileStats {
     fn begin(&mut self, names: Vec<String>, shape: TableShape, out: &mut Builder) {
         self.finish(out);
+        let is_absent = |column: &&str| !names.iter().any(|name| name == *column);
+        if self.absent.is_empty() {
+            self.absent = REQUIRED.into_iter().filter(is_absent).collect();
+        }
+        let stalls: Vec<&str> = STALLS.into_iter().filter(is_absent).collect();
+        if !stalls.is_empty() {
+            out.caution_once(None, Doubt::StallsMissing { columns: stalls.join(", ") });
+        }
         self.table = Some(FileTable { names, shape });
     }
 
@@ -159,6 +175,11 @@ impl FileStats {
     }
 }
 
+/// True for a line with the names of columns.
+fn has_counts(lower: &str) -> bool {
+    COUNTS.into_iter().any(|name| lower.contains(name))
+}
+
 /// The class of a file's reads and of its writes, besides the totals. The second file of a database is its log unless the
 /// input has the type.
 fn classes(database: &str, file: &str, kind: &str, database_id: &str, file_id: &str) -> [Option<Class>; 2] {
@@ -184,7 +205,7 @@ impl LineFormat for FileStats {
         }
         self.last = number;
         let lower = text.to_ascii_lowercase();
-        if lower.contains("num_of_reads") {
+        if has_counts(&lower) {
             if let Some(mark) = ['\t', '|', ';', ','].into_iter().find(|mark| line.contains(*mark)) {
                 let line = if mark == '|' { text.trim_matches('|') } else { line };
                 let names = cells(line, mark).map(|cell| plain(&cell)).collect();
@@ -192,7 +213,7 @@ impl LineFormat for FileStats {
             }
             line.clone_into(&mut self.before);
         } else if let Some(ruler) = Ruler::of(line).filter(|ruler| !ruler.is_single()) {
-            if self.before.to_ascii_lowercase().contains("num_of_reads") {
+            if has_counts(&self.before.to_ascii_lowercase()) {
                 let names = ruler.cells(&self.before).iter().map(|name| plain(name)).collect();
                 self.begin(names, TableShape::Grid(ruler), out);
             }
@@ -208,8 +229,10 @@ impl LineFormat for FileStats {
     fn end(&mut self, out: &mut Builder) -> Result<(), Refusal> {
         self.finish(out);
         out.end_at(self.last);
-        let query = "SELECT * FROM sys.dm_io_virtual_file_stats(NULL, NULL)";
-        out.require(self.samples > 0, InputFault::Unsampled { lacks: label!("file with reads and writes"), query })?;
+        let columns = self.absent.join(", ");
+        out.require(columns.is_empty(), InputFault::MissingColumns { columns, query: QUERY })?;
+        let lacks = label!("file with reads and writes");
+        out.require(self.samples > 0, InputFault::Unsampled { lacks, query: QUERY })?;
         if self.samples == 1 {
             out.caution(None, Doubt::AgeOfComputer);
         }

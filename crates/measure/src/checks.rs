@@ -86,12 +86,12 @@ pub fn check_placement(subject: &Subject) -> Vec<Finding> {
 /// The medium of the path, if it is not exclusive local storage.
 fn check_medium(subject: &Subject) -> Option<Finding> {
     let disk = describe_disk(subject).name;
-    if let Some(what) = disk.filter(|name| name.starts_with("zram") || name.starts_with("ram")) {
-        return Some(Finding::InMemory { what });
+    if let Some(target) = disk.filter(|name| name.starts_with("zram") || name.starts_with("ram")) {
+        return Some(Finding::InMemory { target });
     }
     let filesystem = subject.filesystem.as_ref()?;
     match filesystem.nature() {
-        Nature::Memory => Some(Finding::InMemory { what: filesystem.kind.clone() }),
+        Nature::Memory => Some(Finding::InMemory { target: filesystem.kind.clone() }),
         _ => filesystem.note().map(|note| Finding::NotStorageAlone { note }),
     }
 }

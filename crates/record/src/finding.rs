@@ -206,7 +206,8 @@ pub enum Finding {
     /// The data are in memory instead of storage.
     InMemory {
         /// Location of the data, such as `tmpfs`.
-        what: String,
+        #[serde(alias = "what")]
+        target: String,
     },
     /// The measurement includes another layer above the storage: a network, or another filesystem.
     #[serde(alias = "beyond")]
@@ -417,7 +418,8 @@ pub enum Finding {
     /// The engine or target of another program's test transfers no data of storage.
     NoStorage {
         /// The engine or device, such as `ioengine=null`.
-        what: String,
+        #[serde(alias = "what")]
+        target: String,
     },
     /// Jobs of another program paused between operations, which limited their rate.
     Paused {
@@ -513,7 +515,7 @@ mod tests {
         {"finding":"unrepeatable","low_p99_ns":1,"high_p99_ns":2}, {"finding":"other-load","iops":1.0},
         {"finding":"direct-refused"}, {"finding":"host-cache-suspected","median_ns":1},
         {"finding":"holes","allocated":1,"size":2}, {"finding":"device-not-reached","share":0.5},
-        {"finding":"fault","what":"x"}, {"finding":"in-memory","what":"tmpfs"}, {"finding":"not-storage-alone","note":"nfs"},
+        {"finding":"fault","what":"x"}, {"finding":"in-memory","target":"tmpfs"}, {"finding":"not-storage-alone","note":"nfs"},
         {"finding":"time-dilated","slow":10}, {"finding":"model-doubted","what":"x"},
         {"finding":"figures-unverified","count":3,"product":"aws/gp3"}, {"finding":"floor","round_trip_ns":1,"wait_ns":3,"beyond_ns":2},
         {"finding":"clock-changed","from":"tsc","to":"hpet"}, {"finding":"frequency-changed","ratio":0.5},
@@ -532,10 +534,37 @@ mod tests {
         {"finding":"writes-in-memory","share":0.9}, {"finding":"buffered-engine","engine":"libaio"},
         {"finding":"assumed","what":"x","value":"y"}, {"finding":"too-short","seconds":2.0}, {"finding":"device-idle","busy":0.1},
         {"finding":"rate-above-depth","achieved":9900.0,"allowed":9.9},
-        {"finding":"no-storage","what":"ioengine=null"}, {"finding":"paused","in_flight":0.95,"depth":32.0},
+        {"finding":"no-storage","target":"ioengine=null"}, {"finding":"paused","in_flight":0.95,"depth":32.0},
         {"finding":"cut-short","short":100,"dropped":7},
         {"finding":"conflicts","count":3,"share":0.02}, {"finding":"unobserved","what":"x","why":"y"}
     ]"#;
+
+    #[test]
+    fn thousands_are_separated() {
+        let large: Vec<Finding> = serde_json::from_str(
+            r#"[
+        {"finding":"generator-bound","achieved":53062.4,"ceiling":1234567.0},
+        {"finding":"rate-dropped","at_seconds":60.0,"before":16000.0,"after":2510.0},
+        {"finding":"line-on-credits","burst":3000.0,"lasting":1150.0},
+        {"finding":"missed-when-held","slots":4000.0,"held":3999.5}, {"finding":"line-fell","before":4000.0,"after":3000.0},
+        {"finding":"slots-left-out","left_out":1200,"of":2400}, {"finding":"other-load","iops":1000.0},
+        {"finding":"errors","count":123456,"errno":5}, {"finding":"trace-incomplete","dropped":1000,"kept":2000000},
+        {"finding":"not-replayed","count":1000,"what":"trims"}, {"finding":"rows-differed","count":1000},
+        {"finding":"throttled","file":"x","disk":"vda","quantity":"read IOPS","per_second":2510},
+        {"finding":"rate-above-depth","achieved":26000.0,"allowed":2285.7},
+        {"finding":"cut-short","short":1000,"dropped":2000}, {"finding":"conflicts","count":3000,"share":0.02}
+    ]"#,
+        )
+        .unwrap();
+        for finding in &large {
+            let text = finding.text();
+            let longest = text.split(|letter: char| !letter.is_ascii_digit()).map(str::len).max();
+            assert!(text.contains(',') && longest <= Some(3), "{text}");
+        }
+        let text = Finding::RateDropped { at_seconds: 60.0, before: 16_000.0, after: 2_510.0 }.text();
+        assert!(text.starts_with("the rate fell from 16,000 to 2,510 IOPS after 60 s"), "{text}");
+        assert!(Finding::OtherLoad { iops: 0.4 }.text().contains("0.4 IOPS"), "less than one is not none");
+    }
 
     #[test]
     fn every_finding_has_text_and_remedy() {
@@ -554,6 +583,14 @@ mod tests {
         }
         let old: Finding = serde_json::from_str(r#"{"finding":"beyond","note":"nfs"}"#).unwrap();
         assert_eq!(old, Finding::NotStorageAlone { note: "nfs".into() }, "alias of older files");
+        for (kind, new) in [
+            ("in-memory", Finding::InMemory { target: "tmpfs".into() }),
+            ("no-storage", Finding::NoStorage { target: "tmpfs".into() }),
+        ] {
+            let old: Finding = serde_json::from_str(&format!(r#"{{"finding":"{kind}","what":"tmpfs"}}"#)).unwrap();
+            assert_eq!(old, new, "alias of older files");
+            assert!(serde_json::to_string(&new).unwrap().contains(r#""target":"tmpfs""#));
+        }
         for (share, weight) in [(0.05, Weight::Note), (0.5, Weight::Caution), (0.95, Weight::Void)] {
             assert_eq!(Finding::PageCacheBelowDatabase { share }.weight(), weight);
         }

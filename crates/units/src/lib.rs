@@ -14,6 +14,6 @@ mod size;
 pub use moment::{Instant, Span};
 pub use op::{Kind, Op, Slot};
 pub use parse::{Malformed, Quantity};
-pub use rate::{Iops, Throughput};
+pub use rate::{Grouped, Iops, Throughput};
 pub use seed::splitmix64;
 pub use size::Bytes;

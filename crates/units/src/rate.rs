@@ -53,16 +53,21 @@ impl Iops {
     }
 }
 
+/// A number for sentences: three significant digits below 100, otherwise whole with commas between thousands: `0.5`, `118`,
+/// `12,345`. Negative numbers and NaN are `0`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Grouped(pub f64);
+
+impl fmt::Display for Grouped {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0 < 100.0 { parse::three_digits(f, self.0) } else { parse::grouped(f, (self.0 + 0.5) as u64) }
+    }
+}
+
 /// Three significant digits or whole operations: `0.5`, `118`, `12,345`.
 impl fmt::Display for Iops {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let value = self.as_f64();
-        if value < 100.0 {
-            parse::three_digits(f, value)?;
-        } else {
-            parse::grouped(f, (value + 0.5) as u64)?;
-        }
-        f.write_str(" IOPS")
+        write!(f, "{} IOPS", Grouped(self.as_f64()))
     }
 }
 

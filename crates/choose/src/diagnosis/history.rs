@@ -7,7 +7,7 @@ use plimsoll_analyse::median;
 use plimsoll_ingest::{Class, DatabaseDemand, Measure, SessionTime, Slot};
 
 use super::response::spearman;
-use super::split::{TimePart, is_below_resolution, split};
+use super::split::{TimePart, has_shares, split};
 use super::totals::{total, value};
 
 /// A database's windows over time.
@@ -107,9 +107,9 @@ const FEW: usize = 8;
 /// Number of events to track, by their time.
 const EVENTS: usize = 12;
 
-/// The history of a subject with at least two windows; none if the database's time is below the resolution of the inputs.
+/// The history of a subject with at least two windows; none if the database's time has no shares.
 pub(super) fn history(subject: &DatabaseDemand) -> Option<History> {
-    let account = subject.account.as_ref().filter(|account| !is_below_resolution(&account.total))?;
+    let account = subject.account.as_ref().filter(|account| has_shares(&account.total))?;
     let times: Vec<(usize, &SessionTime)> =
         account.slots.iter().enumerate().filter_map(|(slot, spent)| Some((slot, spent.as_ref()?))).collect();
     if times.len() < 2 {

@@ -35,6 +35,10 @@ const LONG_S: f64 = 3_900.0;
 /// The verdicts: the answer, then causes, then limits of the answer.
 pub(super) fn find_verdicts(subject: &DatabaseDemand, diagnosis: &Diagnosis) -> Vec<DiagnosisVerdict> {
     let mut verdicts = Vec::new();
+    if let Some(contradiction) = find_contradiction(subject) {
+        // Latencies are of the same waits.
+        return [contradiction].into_iter().chain(ceiling(diagnosis)).collect();
+    }
     let is_helpful = |verdict: &DiagnosisVerdict| matches!(verdict, DiagnosisVerdict::CacheHelps { .. });
     let (mut helpful_cache, other_cache): (Option<_>, Option<_>) = match cache(diagnosis) {
         Some(verdict) if is_helpful(&verdict) => (Some(verdict), None),
@@ -120,6 +124,15 @@ fn history(history: &History) -> Vec<DiagnosisVerdict> {
         })
     });
     unusual.into_iter().chain(changed).collect()
+}
+
+fn find_contradiction(subject: &DatabaseDemand) -> Option<DiagnosisVerdict> {
+    let spent = &subject.account.as_ref()?.total;
+    spent.is_contradictory().then(|| DiagnosisVerdict::WaitsExceedTime {
+        waited_s: spent.identified_waits_s(),
+        processor_s: spent.processor_s,
+        database_s: spent.database_s,
+    })
 }
 
 fn below_resolution(subject: &DatabaseDemand) -> Option<DiagnosisVerdict> {

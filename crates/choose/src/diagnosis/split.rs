@@ -221,7 +221,7 @@ impl Split {
 /// Ratio of the sum of the parts to the time of sessions above which it is mentioned.
 const EXCEEDS: f64 = 1.02;
 
-/// Divides a database's time; none if it is zero, or below the resolution of the inputs.
+/// Divides a database's time; none if it is zero, or has no shares.
 pub(super) fn split(spent: &SessionTime) -> Option<Split> {
     let all = all_s(spent)?;
     let commits = split_commits(spent);
@@ -294,7 +294,7 @@ fn log_switches(spent: &SessionTime) -> Option<(f64, f64)> {
 
 /// Total seconds of sessions, of which AWR's shares are, too. Waits and processor time are sampled separately, and their sum
 /// may exceed it. If the sum exceeds it by far, or waits or processor time alone do, the time of sessions is invalid, and the
-/// sum is used. None if it is zero, or below the resolution of the inputs.
+/// sum is used. None if it is zero, or has no shares.
 pub(super) fn all_s(spent: &SessionTime) -> Option<f64> {
     /// Largest sum of the parts for which the time of sessions is valid.
     const MAX_SUM: f64 = 1.25;
@@ -302,11 +302,16 @@ pub(super) fn all_s(spent: &SessionTime) -> Option<f64> {
     let sum_s = processor_s + waited_s;
     let is_valid = sum_s <= MAX_SUM * spent.database_s && processor_s.max(waited_s) <= spent.database_s;
     let all = if is_valid { spent.database_s } else { sum_s.max(spent.database_s) };
-    Some(all).filter(|all| *all > 0.0 && !is_below_resolution(spent))
+    Some(all).filter(|all| *all > 0.0 && has_shares(spent))
+}
+
+/// True if the parts of the database's time are meaningful: it is neither rounded too much, nor do its waits contradict it.
+pub(crate) fn has_shares(spent: &SessionTime) -> bool {
+    !is_below_resolution(spent) && !spent.is_contradictory()
 }
 
 /// True if the database's time is rounded so much that its parts have no meaningful share of it.
-pub(crate) fn is_below_resolution(spent: &SessionTime) -> bool {
+pub(super) fn is_below_resolution(spent: &SessionTime) -> bool {
     /// Larger shares of the time that may be due to rounding change the answer.
     const MAX_ROUNDING: f64 = 0.2;
     spent.rounding_s > MAX_ROUNDING * spent.database_s

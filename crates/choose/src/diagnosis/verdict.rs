@@ -111,6 +111,15 @@ pub enum DiagnosisVerdict {
         /// Upper bound of the mean active sessions.
         active_max: f64,
     },
+    /// Sessions waited longer than they were active: some of these times are wrong, and shares of them are unknown.
+    WaitsExceedTime {
+        /// Seconds of all waits of sessions.
+        waited_s: f64,
+        /// Seconds of sessions on processors, if known.
+        processor_s: Option<f64>,
+        /// Seconds of sessions, working or waiting.
+        database_s: f64,
+    },
     /// The hosts' processors are nearly saturated.
     ProcessorsFull {
         /// Busy share, 0 to 1.
@@ -482,6 +491,7 @@ impl DiagnosisVerdict {
             Self::Host { limit: HostLimit::Neither, .. } => "host-neither",
             Self::Quiet { .. } => "quiet",
             Self::BelowResolution { .. } => "below-resolution",
+            Self::WaitsExceedTime { .. } => "waits-exceed-time",
             Self::ProcessorsFull { .. } => "processors-full",
             Self::ProcessorQueue { .. } => "processor-queue",
             Self::HostPages { .. } => "host-pages",

@@ -196,10 +196,11 @@ impl<'a> ClassWindows<'a> {
     /// databases that write to the page cache count separately. Reads of windows in which a cache in memory answered are
     /// separate; `decisive` are the slots that determine the load.
     pub(super) fn latencies(&self, decisive: &[usize]) -> ClassLatencies {
-        let flush = self.latency(Class::Flush, decisive).of_all().unwrap_or_default();
+        let all = Class::ALL.map(|class| (class, self.latency(class, decisive)));
+        let flush = all.iter().find(|(class, _)| *class == Class::Flush).and_then(|(_, times)| times.of_all());
+        let flush = flush.unwrap_or_default();
         let mut found = ClassLatencies::default();
-        for class in Class::ALL {
-            let times = self.latency(class, decisive);
+        for (class, times) in all {
             let (of_storage, of_cache) = match (times.of_all(), is_read(class)) {
                 (None, _) => continue,
                 (_, true) => (times.of_storage.mean(), times.of_cache.mean()),

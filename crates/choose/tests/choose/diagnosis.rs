@@ -142,6 +142,35 @@ fn shares_are_of_the_time_of_sessions_unless_it_is_invalid() {
     near(split(&found).total_s, 10_500.0, 1e-9);
 }
 
+/// Seconds of reads and of processors with which a time of 10,000 s is possible, or not.
+#[test]
+fn waits_that_exceed_the_time_of_sessions_give_no_answer() {
+    for (processor_s, reads_s, is_possible) in [
+        (1_000, 9_000, true),
+        (9_000, 2_900, true),
+        (1_000, 11_000, true),
+        (20_000, 900, true),
+        (1_000, 12_500, false),
+        (6_000, 9_000, false),
+        (1_000, 90_000, false),
+        (20_000, 90_000, false),
+    ] {
+        let mut demand = build_subject(&workload(processor_s, reads_s), &[]);
+        demand.account.as_mut().expect("an account").total.database_s = 10_000.0;
+        let found = diagnose(&demand, &DiagnoseOptions::default());
+        let first = found.verdicts.first().expect("a verdict");
+        let is_contradiction = matches!(first, DiagnosisVerdict::WaitsExceedTime { .. });
+        assert_eq!(is_contradiction, !is_possible, "{processor_s} and {reads_s}: {first:?}");
+        let is_divided = found.split.is_some() && found.ten_times.is_some() && found.at_most.is_some();
+        assert_eq!(is_divided, is_possible);
+        if let DiagnosisVerdict::WaitsExceedTime { waited_s, database_s, .. } = *first {
+            near(waited_s, reads_s as f64, 1e-9);
+            near(database_s, 10_000.0, 1e-9);
+            assert_eq!(ids(&found), ["waits-exceed-time"], "no other answer");
+        }
+    }
+}
+
 #[test]
 fn uncounted_user_io_changes_like_the_reads_with_a_latency() {
     let mut found = build_account(&[(0, 1_000.0, 4.0), (5, 100.0, 1.0)], 10.0, 0.0);

@@ -4,6 +4,8 @@
 //! Columns are called `1st` and `2nd`, in groups whose meaning depends on the table. Comparisons have no profile,
 //! histograms or advice.
 
+use plimsoll_language::label;
+
 use super::figures;
 use super::report::{Report, Rounded, StatedValue, Traffic, WaitRow};
 use super::rows::by_name;
@@ -19,6 +21,8 @@ use crate::text::{MIB, Numerals};
 pub(super) struct Comparison {
     sides: [Report; 2],
     is_cluster: bool,
+    /// Lines lost the blanks before their text.
+    is_trimmed: bool,
 }
 
 impl Comparison {
@@ -87,6 +91,8 @@ impl Comparison {
     pub(super) fn make(self, out: &mut Builder) -> Result<(), Refusal> {
         let why = if self.is_cluster {
             Some("all instances of a cluster")
+        } else if self.is_trimmed {
+            Some(label!("with lines that lost the blanks before their text"))
         } else if self.sides.iter().any(|report| report.window_s().is_none()) {
             Some("without the lengths of both")
         } else if self.sides.iter().any(|report| report.statistics.is_empty() && report.file_types.is_empty()) {
@@ -264,6 +270,8 @@ impl ComparedLines {
 
     pub(super) fn line(&mut self, line: &str, number: u64) {
         let line = line.trim_start_matches('\u{c}').trim_end();
+        // These names end at the same column as longer ones.
+        self.comparison.is_trimmed |= ["DB time:", "Redo size:"].iter().any(|name| line.starts_with(name));
         if let Some((heading, about)) = line.split_once("DB/Inst:") {
             self.end_table();
             heading.trim().trim_end_matches("First").trim_end().clone_into(&mut self.heading);

@@ -20,7 +20,7 @@ use super::section::AwrSection;
 use crate::builder::Builder;
 use crate::reading::{
     CacheAdvice, Class, ColumnarCompression, Database, DatabaseTime, Doubt, Fate, Figure, HostTime, Measure, Origin,
-    ReadingScope, ReadingWindow, Resource, ResourceFigure, Statistic, TimeCounters, Wait, WaitCause,
+    ReadingScope, ReadingWindow, Resource, ResourceFigure, Statistic, TimeCounters, Wait, WaitCause, do_waits_exceed,
 };
 use crate::refusal::{InputFault, Refusal};
 use crate::text::MIB;
@@ -33,6 +33,8 @@ pub(super) fn make(report: &Report, out: &mut Builder) -> Result<(), Refusal> {
     out.require(has_figures || !report.met.is_empty(), incomplete)?;
     let Some(seconds) = window_s(report) else { return Err(out.unusable(InputFault::NoElapsedTime)) };
     out.require(has_figures || !report.unruled, InputFault::NoRulers)?;
+    let tables = report.shifted.join(", ");
+    out.require(tables.is_empty(), InputFault::ShiftedColumns { tables })?;
     out.require(has_figures, InputFault::NoTables)?;
     // A report of several instances has their releases only.
     let releases = std::iter::once(&report.release).chain(report.members.iter().map(|member| &member.release));
@@ -237,7 +239,7 @@ fn totals(page: &mut Page<'_>) {
             }
         } else if of_files[0].is_some() {
             rates(page, class, of_files);
-        } else if page.report.profile.contains_key("Total Requests") {
+        } else if ["Total Requests", "Total (MB)"].iter().any(|name| page.report.profile.contains_key(*name)) {
             emit_profile(page, class, column);
         } else {
             blocks::direction(page, class);
@@ -252,6 +254,10 @@ fn emit_profile(page: &mut Page<'_>, class: Class, column: usize) {
     page.put_said(class, Measure::Iops, AwrSection::IoProfile, requests);
     if let Some(bytes) = bytes {
         page.put(class, Measure::Throughput, bytes.value * MIB, AwrSection::IoProfile, bytes);
+        if requests.is_none() {
+            let origin = page.origin(AwrSection::IoProfile, bytes);
+            page.out.caution(Some(origin), Doubt::OperationsMissing { class: class.name() });
+        }
     }
 }
 
@@ -653,6 +659,7 @@ fn time(page: &mut Page<'_>) {
         counters: counters(page),
         origin,
     });
+    check_time(page, (stated.value, on_processor));
 }
 
 fn counters(page: &Page<'_>) -> TimeCounters {
@@ -770,6 +777,24 @@ fn waits(page: &mut Page<'_>) {
             histogram: histogram.map(Histogram::shares).unwrap_or_default(),
             origin,
         });
+    }
+}
+
+/// Adds a caution if sessions waited longer than they were active.
+fn check_time(page: &mut Page<'_>, (database_s, processor_s): (f64, Option<f64>)) {
+    let is_counted = |event: &&WaitRow| {
+        let cause = WaitCause::of_oracle(&event.name, &event.class);
+        event.foreground && !matches!(cause, WaitCause::Idle | WaitCause::Other)
+    };
+    let events = page.report.events.iter().filter(is_counted);
+    let timed: Vec<(&WaitRow, f64)> = events.filter_map(|event| Some((event, event.sum_s()?))).collect();
+    let waited_s: f64 = timed.iter().map(|(_, seconds)| seconds).sum();
+    let longest = timed.iter().max_by(|a, b| a.1.total_cmp(&b.1));
+    if let Some((event, _)) = longest.filter(|_| do_waits_exceed(waited_s, processor_s, database_s)) {
+        let section = wait_section(page, true);
+        let origin = page.out.origin(event.line, section.name(), &event.name);
+        let processor_s = processor_s.unwrap_or(0.0);
+        page.out.caution(Some(origin), Doubt::WaitsExceedTime { waited_s, processor_s, database_s });
     }
 }
 

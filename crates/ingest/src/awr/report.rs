@@ -138,6 +138,10 @@ pub(super) struct FileRow {
 /// The events with most time, of sessions or of all processes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct TopEvents {
+    /// The rows as read.
+    pub(super) rows: Vec<TopRow>,
+    pub(super) processor: Option<TopRow>,
+    /// The completed rows.
     pub(super) waits: Vec<WaitRow>,
     /// Seconds on a processor.
     pub(super) processor_s: Option<StatedValue>,
@@ -145,11 +149,23 @@ pub(super) struct TopEvents {
     pub(super) database_s: Option<StatedValue>,
     /// That share, 0 to 1.
     pub(super) largest_share: f64,
-    /// Events whose number is too long for its column: their index in `waits`, or none for the processor time, and their
-    /// share.
-    pub(super) partial: Vec<(Option<usize>, Option<f64>)>,
     /// The first line of a row that cannot be read.
     pub(super) unreadable: Option<u64>,
+}
+
+/// A row of the events with most time. Numbers that are too long for their columns are absent.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct TopRow {
+    pub(super) name: String,
+    pub(super) waits: Option<f64>,
+    pub(super) total_s: Option<Rounded>,
+    pub(super) average_s: Option<Rounded>,
+    /// Share of the database's time, 0 to 1.
+    pub(super) share: Option<f64>,
+    pub(super) class: String,
+    /// The place of its time.
+    pub(super) line: u64,
+    pub(super) field: String,
 }
 
 /// A period that the database analysed (ADDM).
@@ -286,6 +302,8 @@ pub(super) struct Report {
     pub(super) lacks: Vec<AwrSection>,
     /// Headings of tables unrelated to storage.
     pub(super) ignored: Vec<String>,
+    /// Headings of tables of storage whose lines are not below their columns.
+    pub(super) shifted: Vec<String>,
 }
 
 impl Report {
@@ -322,6 +340,15 @@ impl Report {
             && self.ignored.last().is_none_or(|last| last != heading)
         {
             self.ignored.push(heading.to_owned());
+        }
+    }
+
+    /// Records a table whose lines are not below their columns.
+    pub(super) fn shift(&mut self, heading: &str) {
+        if !AwrSection::is_of_storage(heading) {
+            self.ignore(heading);
+        } else if !self.shifted.iter().any(|shifted| shifted == heading) {
+            self.shifted.push(heading.to_owned());
         }
     }
 

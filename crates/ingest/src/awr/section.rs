@@ -1,5 +1,6 @@
 //! Recognition of a report's tables by their columns.
 
+use super::top::INSTANCE;
 use crate::text::table::NamedTable;
 
 /// The tables with storage figures.
@@ -168,6 +169,27 @@ impl AwrSection {
         })
     }
 
+    /// True for the heading of a table of waits, operations or times of text.
+    pub(super) fn is_of_storage(heading: &str) -> bool {
+        const SECTIONS: [AwrSection; 13] = [
+            AwrSection::ForegroundWaits,
+            AwrSection::BackgroundWaits,
+            AwrSection::AllWaits,
+            AwrSection::Histogram,
+            AwrSection::Statistics,
+            AwrSection::FileTypes,
+            AwrSection::Functions,
+            AwrSection::Tablespaces,
+            AwrSection::Files,
+            AwrSection::BufferPoolAdvice,
+            AwrSection::TimeModel,
+            AwrSection::OperatingSystem,
+            AwrSection::Statements,
+        ];
+        let begins = |section: &AwrSection| heading.starts_with(section.name());
+        SECTIONS.iter().any(begins) || heading.starts_with("IO Stat by Function")
+    }
+
     /// The name that reports use.
     pub(super) const fn name(self) -> &'static str {
         match self {
@@ -210,10 +232,11 @@ impl AwrSection {
 }
 
 /// True for the columns of the events with most time: `Time(s)` and a share of the time of calls, or of the database.
-/// Complete tables of waits have the share of time-outs as well.
+/// Complete tables of waits have the share of time-outs as well. Tables of a cluster begin with the instance.
 fn is_top_events(columns: &[String]) -> bool {
     let has = |starts: &[&str]| starts.iter().any(|start| like(columns, start));
-    let is_of_events = columns.first().is_some_and(|name| name == "event" || name.ends_with(" event"));
+    let first = columns.iter().find(|name| *name != INSTANCE);
+    let is_of_events = first.is_some_and(|name| name == "event" || name.ends_with(" event"));
     let is_timed = has(&["time(s)", "time (s)", "total wait time (sec)"]);
     let is_share = has(&["% db time", "%db time", "% total", "%total"]);
     is_of_events && like(columns, "waits") && is_timed && is_share && !has(&["%tim"])

@@ -6,7 +6,8 @@ use super::readers::MODULE;
 use super::report::{Reach, Report};
 use super::rows;
 use super::section::AwrSection;
-use super::{top, waits};
+use super::top::TopLayout;
+use super::waits;
 use crate::builder::Builder;
 use crate::form::{Form, Head, LineFormat, Resemblance};
 use crate::refusal::{InputFault, Refusal};
@@ -35,7 +36,7 @@ fn is_statspack(head: &Head<'_>) -> Resemblance {
 }
 
 pub(super) fn parse_report(text: &str) -> Report {
-    let mut pages = ReportLines::default();
+    let mut pages = ReportLines { is_trimmed: is_trimmed(text.lines()), ..ReportLines::default() };
     for (index, line) in text.lines().enumerate() {
         pages.line(line, index as u64 + 1);
     }
@@ -94,6 +95,15 @@ fn indent_of(line: &str) -> usize {
     line.bytes().take_while(|byte| *byte == b' ').count()
 }
 
+/// True if lines lost the blanks before their text: the names of these rows end at the same column.
+fn is_trimmed<'a>(lines: impl Iterator<Item = &'a str> + Clone) -> bool {
+    let [begin, end, elapsed] = ["Begin Snap:", "End Snap:", "Elapsed:"].map(|name| {
+        let row = lines.clone().find(|line| line.trim_start().starts_with(name))?;
+        Some(indent_of(&with_blanks(row)))
+    });
+    begin.is_some() && (end == begin || elapsed == begin)
+}
+
 impl AwrText {
     fn report_line(&mut self, line: &str, number: u64, out: &Builder) -> Result<(), Refusal> {
         let line = &line[self.spacing.indent.min(indent_of(line))..];
@@ -115,6 +125,7 @@ impl AwrText {
 
     fn opening(&mut self, out: &Builder) -> Result<(), Refusal> {
         let lines = self.spacing.decide();
+        self.pages.is_trimmed = is_trimmed(lines.iter().map(|(line, _)| line.as_str()));
         lines.iter().try_for_each(|(line, number)| self.report_line(line, *number, out))
     }
 }
@@ -159,6 +170,8 @@ struct ReportLines {
     injected: bool,
     /// A line of dashes was found.
     ruled: bool,
+    /// Lines lost the blanks before their text.
+    is_trimmed: bool,
     number: u64,
 }
 
@@ -170,8 +183,10 @@ struct Drawing {
     table: NamedTable,
     /// The first line of a row, until the second arrives.
     waiting: Option<Vec<String>>,
-    /// The events with most time.
-    is_top: bool,
+    /// The columns of the events with most time.
+    top: Option<TopLayout>,
+    /// Lines are not below their columns.
+    is_shifted: bool,
 }
 
 const MAX_ROWS: usize = 200_000;
@@ -280,6 +295,7 @@ impl ReportLines {
                 let columns = titles(lines.iter().map(|line| ruler.cells(line)));
                 let first = Some((drawing.ruler, drawing.table.columns));
                 self.open(ruler, columns, first);
+                self.table.iter_mut().for_each(|drawing| drawing.is_shifted = self.is_trimmed);
             }
             Some(drawing) if has_rows || ruler.is_inner() => {
                 self.table = Some(drawing);
@@ -289,21 +305,23 @@ impl ReportLines {
             None if ruler.is_inner() => {}
             _ => {
                 let mut columns = titles(heads.iter().map(|head| ruler.cells(head)));
-                let names = heads.last().and_then(|head| top::name_columns(head));
-                let is_read =
-                    AwrSection::of(&columns) == Some(AwrSection::TopEvents) && (5..=6).contains(&columns.len());
-                if let Some(names) = names.filter(|_| !is_read) {
-                    columns = names.map(str::to_owned).to_vec();
+                let top = heads.last().and_then(|head| TopLayout::of(head));
+                if let Some(layout) = &top {
+                    columns = layout.columns();
                 }
                 // Before 11.2 the ruler begins right of the names.
-                if heads.iter().any(|head| head.trim() == "Load Profile")
-                    && columns.first().is_some_and(|name| name == "per second")
-                {
-                    columns.insert(0, "load profile".to_owned());
+                let is_profile = heads.iter().any(|head| head.trim() == "Load Profile")
+                    && heads.last().is_some_and(|head| head.contains("Per Second"));
+                if is_profile {
+                    columns = ["load profile", "per second", "per transaction"].map(str::to_owned).to_vec();
                 }
+                // The line above the last begins with blanks.
+                let is_shifted = self.is_trimmed && heads.len() > 1 && top.is_none() && !is_profile;
                 if columns.iter().any(|column| !column.is_empty()) {
                     self.open(ruler, columns, None);
-                    self.table.iter_mut().for_each(|drawing| drawing.is_top = names.is_some());
+                    if let Some(drawing) = &mut self.table {
+                        (drawing.top, drawing.is_shifted) = (top, is_shifted);
+                    }
                 }
             }
         }
@@ -314,17 +332,17 @@ impl ReportLines {
             columns.splice(0..0, names.iter().cloned());
         }
         let table = NamedTable { heading: self.heading.clone(), line: self.number, columns, ..NamedTable::default() };
-        self.table = Some(Drawing { ruler, first, table, waiting: None, is_top: false });
+        self.table = Some(Drawing { ruler, first, table, waiting: None, top: None, is_shifted: false });
     }
 
     fn row(&mut self, line: &str) {
         let line_number = self.number;
-        let names = self.heads.last().and_then(|head| top::name_columns(head));
+        let top = self.heads.last().filter(|_| self.table.is_none()).and_then(|head| TopLayout::of(head));
         // A copy without the ruler.
-        if let Some(names) = names.filter(|_| self.table.is_none() && top::split_row(line).is_some()) {
+        if let Some(top) = top.filter(|top| top.split_row(line).is_some()) {
             self.heads.clear();
-            self.open(Ruler::full_width(), names.map(str::to_owned).to_vec(), None);
-            self.table.iter_mut().for_each(|drawing| drawing.is_top = true);
+            self.open(Ruler::full_width(), top.columns(), None);
+            self.table.iter_mut().for_each(|drawing| drawing.top = Some(top.clone()));
         }
         let Some(drawing) = &mut self.table else {
             // Notes are placed between a heading and its table; ornaments mark headings over several columns.
@@ -340,6 +358,7 @@ impl ReportLines {
             drawing.table.cut = true;
             return;
         }
+        drawing.is_shifted |= self.is_trimmed && !drawing.is_by_words() && !drawing.ruler.fits(line);
         let cells = drawing.cells(line);
         drawing.table.rows.extend(cells.map(|cells| Row { line: line_number, cells }));
     }
@@ -348,6 +367,7 @@ impl ReportLines {
         let Some(drawing) = self.table.take() else { return };
         let table = drawing.table;
         match AwrSection::of_text(&table) {
+            _ if drawing.is_shifted => self.report.shift(&table.heading),
             Some(section) => rows::read(&mut self.report, section, &table),
             None if !table.heading.is_empty() => self.report.ignore(&table.heading),
             None => {}
@@ -435,6 +455,16 @@ impl Drawing {
         AwrSection::of(&self.table.columns) == Some(AwrSection::Statements)
     }
 
+    /// True for a table whose rows have their numbers after a name and a colon.
+    fn is_profile(&self) -> bool {
+        self.table.columns.first().is_some_and(|name| name.ends_with("profile"))
+    }
+
+    /// True for a table whose rows are read without positions.
+    fn is_by_words(&self) -> bool {
+        self.top.is_some() || self.is_profile()
+    }
+
     /// The cells of a row; none if its second line is still missing.
     fn cells(&mut self, line: &str) -> Option<Vec<String>> {
         if let Some((ruler, _)) = &self.first {
@@ -448,16 +478,18 @@ impl Drawing {
         if line.starts_with(MODULE) && self.is_of_statements() {
             return Some(vec![line.to_owned()]);
         }
-        let is_profile = self.table.columns.first().is_some_and(|name| name.ends_with("profile"));
-        if is_profile {
+        if self.is_profile() {
             // Names exceed the ruler here, and only the last cells may be blank.
             let (name, numbers) = line.split_once(": ").unwrap_or((line.trim_end_matches(':'), ""));
             let name = name.split_whitespace().collect::<Vec<&str>>().join(" ");
             return Some(std::iter::once(name).chain(numbers.split_whitespace().map(str::to_owned)).collect());
         }
-        if let Some(mut cells) = self.is_top.then(|| top::split_row(line)).flatten() {
-            cells.truncate(self.table.columns.len());
-            return Some(cells);
+        if let Some(top) = &self.top {
+            // Positions decide about other numbers of words, unless the ruler has other columns.
+            let of_ruler = || self.ruler.cells(line);
+            let has_columns = |cells: &Vec<String>| cells.len() == self.table.columns.len();
+            let cells = top.split_row(line).or_else(|| Some(of_ruler()).filter(has_columns));
+            return Some(cells.unwrap_or_else(|| vec![line.to_owned()]));
         }
         // The lines between two rulers are kept verbatim.
         if self.is_name_alone() { Some(vec![line.to_owned()]) } else { Some(self.ruler.cells(line)) }

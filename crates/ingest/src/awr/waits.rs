@@ -6,10 +6,10 @@
 
 use std::collections::BTreeMap;
 
-use super::report::{Report, Rounded, StatedValue, TopEvents, WaitRow};
+use super::report::{Report, Rounded, StatedValue, TopEvents, TopRow, WaitRow};
 use super::rows::{Cells, text_of};
 use super::section::AwrSection;
-use super::top::{is_overflow, is_processor};
+use super::top::{INSTANCE, is_overflow, is_processor};
 use crate::text::table::{NamedTable, Row};
 
 /// The column of averages, and the unit of cells without unit.
@@ -70,10 +70,14 @@ pub(super) fn read_top(report: &mut Report, table: &NamedTable) -> u32 {
     let time = ["time(s)", "time (s)", "total wait time (sec)"].iter().find_map(|name| table.column(name));
     let share = table.columns.iter().position(|name| name.starts_with('%'));
     let (Some(time), waits, class) = (time, table.column("waits"), table.column("wait class")) else { return 0 };
+    let instance = table.column(INSTANCE);
+    let name_column = usize::from(instance == Some(0));
+    let is_total = |row: &Row| instance.is_none_or(|column| row.cell(column) == "*");
+    let has_totals = table.rows.iter().any(is_total);
     let mut top = TopEvents::default();
     let mut count = 0;
-    for row in &table.rows {
-        let name = row.cell(0);
+    for row in table.rows.iter().filter(|row| !has_totals || is_total(row)) {
+        let name = row.cell(name_column);
         let total_s = abbreviated(cells, row.cell(time)).filter(|_| !name.is_empty());
         let of_all = share.and_then(|column| cells.number(row, Some(column))).map(|percent| percent / 100.0);
         if name.is_empty() || total_s.is_none() && of_all.is_none() {
@@ -82,26 +86,31 @@ pub(super) fn read_top(report: &mut Report, table: &NamedTable) -> u32 {
             }
             continue;
         }
+        // The shares of an instance are of its own time.
+        let of_all = of_all.filter(|_| has_totals);
         if let (Some(of_all), Some(total_s)) = (of_all.filter(|of_all| *of_all > top.largest_share), total_s) {
             top.largest_share = of_all;
             top.database_s = Some(cells.stated(row, name, time, total_s.value / of_all));
         }
         let counted = waits.and_then(|column| abbreviated(cells, row.cell(column)));
         let is_uncounted = text_of(row, waits).is_some() && counted.is_none();
+        let found = TopRow {
+            name: name.to_owned(),
+            waits: counted.map(|counted| counted.value),
+            total_s,
+            average_s: average.and_then(|column| Rounded::of(cells.numerals, row.cell(column), unit)),
+            share: of_all,
+            class: wait_class(row, class).to_owned(),
+            line: row.line,
+            field: cells.stated(row, name, time, 0.0).field,
+        };
         if is_processor(name) {
-            top.processor_s = Some(cells.stated(row, name, time, total_s.map_or(f64::NAN, |total| total.value)));
-            top.partial.extend(total_s.is_none().then_some((None, of_all)));
+            top.processor = Some(add_instance(top.processor.take(), found));
         } else if counted.is_some() || is_uncounted || total_s.is_none() {
-            top.partial.extend((counted.is_none() || total_s.is_none()).then_some((Some(top.waits.len()), of_all)));
-            top.waits.push(WaitRow {
-                name: name.to_owned(),
-                foreground: true,
-                waits: counted.map_or(f64::NAN, |counted| counted.value),
-                total_s,
-                average_s: average.and_then(|column| Rounded::of(cells.numerals, row.cell(column), unit)),
-                class: wait_class(row, class).to_owned(),
-                line: row.line,
-            });
+            match top.rows.iter_mut().find(|other| !has_totals && other.name == found.name) {
+                Some(other) => *other = add_instance(Some(other.clone()), found),
+                None => top.rows.push(found),
+            }
         }
         count += 3;
     }
@@ -111,27 +120,37 @@ pub(super) fn read_top(report: &mut Report, table: &NamedTable) -> u32 {
     count
 }
 
+/// The row of an event with that of another instance; a number that either lacks is absent.
+fn add_instance(sum: Option<TopRow>, row: TopRow) -> TopRow {
+    let Some(sum) = sum else { return row };
+    let total_s = sum.total_s.zip(row.total_s).map(|(a, b)| Rounded { value: a.value + b.value, ..a });
+    let waits = sum.waits.zip(row.waits).map(|(a, b)| a + b);
+    TopRow { waits, total_s, average_s: None, share: None, ..sum }
+}
+
 /// Completes rows of the events with most time whose numbers are too long for their columns, by their share of the
 /// database's time and by their mean.
 fn complete_top(report: &mut Report) {
     let database_s = report.time_model.get("DB time").or(report.database_s.as_ref()).or(report.top.database_s.as_ref());
     let database_s = database_s.map(|stated| stated.value);
-    for (index, share) in std::mem::take(&mut report.top.partial) {
-        // A printed share has a decimal.
-        let by_share = share.zip(database_s).map(|(share, all_s)| Rounded { value: share * all_s, step: 1e-3 * all_s });
-        let Some(index) = index else {
-            report.top.processor_s =
-                report.top.processor_s.take().and_then(|stated| Some(StatedValue { value: by_share?.value, ..stated }));
-            continue;
-        };
-        let event = &mut report.top.waits[index];
-        event.total_s = event.total_s.or(by_share);
-        if event.waits.is_nan() {
+    // A printed share has a decimal.
+    let by_share = |share: f64| Some(Rounded { value: share * database_s?, step: 1e-3 * database_s? });
+    let total_of = |row: &TopRow| row.total_s.or_else(|| by_share(row.share?));
+    let top = &mut report.top;
+    top.processor_s = (top.processor.take())
+        .and_then(|row| Some(StatedValue { value: total_of(&row)?.value, line: row.line, field: row.field }));
+    for row in std::mem::take(&mut top.rows) {
+        let total_s = total_of(&row);
+        let TopRow { name, waits, average_s, class, line, .. } = row;
+        let mut event =
+            WaitRow { name, foreground: true, waits: waits.unwrap_or_default(), total_s, average_s, class, line };
+        if waits.is_none() {
             event.count_by_time();
         }
         if event.sum_s().is_none() {
-            report.top.unreadable.get_or_insert(event.line);
+            top.unreadable.get_or_insert(event.line);
         }
+        top.waits.push(event);
     }
 }
 

@@ -6,7 +6,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::Placed;
-use crate::reading::{CacheAdvice, Class, Database, HostTime, Origin, Reading, TimeCounters, Wait, WaitCause};
+use crate::reading::{
+    CacheAdvice, Class, Database, HostTime, Origin, Reading, TimeCounters, Wait, WaitCause, do_waits_exceed,
+};
 
 /// Time of a database's sessions.
 #[derive(Clone, Debug, PartialEq)]
@@ -138,6 +140,16 @@ impl SessionTime {
     /// Seconds that user sessions waited for events selected by `is`.
     pub fn waited_s(&self, is: impl Fn(WaitCause) -> bool) -> f64 {
         self.foreground().filter(|wait| is(wait.cause)).map(|wait| wait.total_s).sum()
+    }
+
+    /// Seconds that user sessions waited for known events: others may be idle waits.
+    pub fn identified_waits_s(&self) -> f64 {
+        self.waited_s(|cause| cause != WaitCause::Other)
+    }
+
+    /// True if its known waits are longer than it allows, so that some of these figures are wrong.
+    pub fn is_contradictory(&self) -> bool {
+        do_waits_exceed(self.identified_waits_s(), self.processor_s, self.database_s + self.rounding_s)
     }
 
     /// Mean seconds of an operation of a class, from waits specific to it: of user sessions, or of background processes

@@ -74,8 +74,8 @@ impl DiskSubstitute {
 
     fn finding(self, what: &str) -> Finding {
         match self {
-            Self::Null => Finding::NoStorage { what: what.to_owned() },
-            Self::Memory => Finding::InMemory { what: what.to_owned() },
+            Self::Null => Finding::NoStorage { target: what.to_owned() },
+            Self::Memory => Finding::InMemory { target: what.to_owned() },
         }
     }
 }
@@ -257,7 +257,7 @@ fn is_about_place(finding: &Finding) -> bool {
 fn find_substitute(job: &JobResult) -> Option<Finding> {
     let engine = job.offering.engine.as_deref().filter(|engine| NO_STORAGE.contains(engine));
     if let Some(engine) = engine {
-        return Some(Finding::NoStorage { what: format!("ioengine={engine}") });
+        return Some(Finding::NoStorage { target: format!("ioengine={engine}") });
     }
     // fio separates files by colons.
     job.part.split(':').find_map(|path| {
@@ -265,7 +265,7 @@ fn find_substitute(job: &JobResult) -> Option<Finding> {
             path.strip_prefix(*directory).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
         };
         if MEMORY_DIRECTORIES.iter().any(is_within) {
-            return Some(Finding::InMemory { what: path.to_owned() });
+            return Some(Finding::InMemory { target: path.to_owned() });
         }
         Some(DiskSubstitute::of(path.strip_prefix("/dev/").unwrap_or(path))?.finding(path))
     })

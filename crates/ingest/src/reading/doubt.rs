@@ -27,10 +27,12 @@ pub enum Doubt {
 
     // Truncated and damaged inputs.
     #[error("it ends within {item}: copy it again")] EndsWithin { item: String },
-    #[error("its last line has no line end and is cut within its last value, {value}: skipped; copy it again")]
-    LastLineCut { value: String },
-    #[error("its last line has no line end, so its last value, {value}, may be cut: copy it again, or end the line if it \
-        is complete")] LastValueMayBeCut { value: String },
+    #[error("its last line has no line end and is cut within its last value, {value} ({reason}): skipped; copy it again")]
+    LastLineCut { value: String, reason: &'static str },
+    #[error("its last line has no line end, so its last value, {value}, may be cut ({reason}): copy it again, or end the line \
+        if it is complete")] LastValueMayBeCut { value: String, reason: &'static str },
+    #[error("it was copied with {marks}, which {treatment}: provide the original if figures are unexpected")]
+    TextRepaired { marks: &'static str, treatment: &'static str },
     #[error("the compressed file ends early or is damaged: copy it again")] CompressedFileDamaged,
     #[error("the archive is truncated: copy it again")] ArchiveTruncated,
     #[error("the archive is damaged: create it again")] ArchiveDamaged,
@@ -57,6 +59,9 @@ pub enum Doubt {
         server restarted in between, provide the samples before and after as two files")] DifferencesAssumed,
     #[error("sample_ms is the time since the computer started, while its counters begin with the server: with a single \
         sample the rates may be too low")] AgeOfComputer,
+
+    #[error("it lacks the columns {columns}, so that latencies of these operations are unknown: select them too")]
+    StallsMissing { columns: String },
 
     // Times and lengths.
     #[error("several {items} without times: specify their interval")] UntimedSamples { items: &'static str },
@@ -210,6 +215,11 @@ pub enum Doubt {
         rounded sum of processor time and waits, with those of background processes")] SessionTimeDerived,
     #[error("only the events with most time are known: the rest of the database's time is in no counter")]
     TopEventsOnly,
+    #[error("sessions waited for {waited_s:.0} s and used processors for {processor_s:.0} s, longer than the {database_s:.0} s of \
+        the database's time allow, so that some of these figures are wrong: provide the report as the database wrote it")]
+    WaitsExceedTime { waited_s: f64, processor_s: f64, database_s: f64 },
+    #[error("{class} are known in bytes only, and their operations are missing: provide the rows of I/O requests, or the \
+        whole report")] OperationsMissing { class: &'static str },
     #[error("the time of a wait event is not readable, because its cells are shifted, cut or too long for their column \
         (####): waits of sessions are left out; provide the report as HTML, or as the text that the database wrote")]
     UnreadableWaits,

@@ -1,4 +1,7 @@
-//! The last line of a text without a line end: an interrupted copy may have cut it within its last value.
+//! The last line of a text without a line end: an interrupted copy may have cut it within its last value. It is compared
+//! with the rows before it by a list of rules, of which the first that applies decides.
+
+use plimsoll_language::{StaticText, static_text};
 
 use super::table::cells;
 
@@ -11,13 +14,13 @@ const MAX_PEERS: usize = 50;
 #[derive(Default)]
 pub(crate) struct TextTail(Vec<u8>);
 
-/// A last line that may be incomplete, with its last value.
+/// A last line that may be incomplete, with its last value and the reason.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum LastLine {
     /// The value differs from those of the preceding rows in a way that only a cut explains, or values are missing.
-    Cut(String),
+    Cut(String, &'static str),
     /// The value may be complete.
-    Doubtful(String),
+    Doubtful(String, &'static str),
 }
 
 impl TextTail {
@@ -43,94 +46,162 @@ impl TextTail {
         }
         let mut lines: Vec<&str> = text.lines().skip(usize::from(!is_entire)).collect();
         let last = lines.pop().filter(|last| !last.trim_start().starts_with(['{', '[', '<']))?;
-        match ['\t', ';', ',', '|'].into_iter().find(|separator| last.contains(*separator)) {
-            Some(separator) => judge_separated(&lines, last, separator),
-            None => judge_columns(&lines, last),
-        }
-    }
-}
-
-fn judge_separated(lines: &[&str], last: &str, separator: char) -> Option<LastLine> {
-    let split = |line: &str| cells(line, separator).map(|cell| cell.trim().to_owned()).collect::<Vec<_>>();
-    let quotes = last.matches('"').count();
-    let mut fields = split(last);
-    let value = fields.pop().unwrap_or_default();
-    let before: Vec<&str> =
-        lines.iter().rev().copied().take_while(|line| line.contains(separator)).take(MAX_PEERS).collect();
-    let widths: Vec<usize> = before.iter().map(|line| split(line).len()).collect();
-    let width = *widths.first()?;
-    let is_table = width > 2 && widths.iter().all(|own| *own == width);
-    if is_table && (fields.len() + 1 < width || quotes % 2 == 1) {
-        return Some(LastLine::Cut(value));
-    }
-    if value.is_empty() || last.trim_end().ends_with('"') {
-        return None;
-    }
-    let peers: Vec<String> = before
-        .iter()
-        .zip(&widths)
-        .filter(|(_, own)| **own == fields.len() + 1)
-        .filter_map(|(line, _)| split(line).pop())
-        .filter(|peer| !peer.is_empty())
-        .collect();
-    // Clients of databases pad columns, so that all rows are equally long.
-    let length = |line: &str| line.chars().count();
-    let is_padded = last.contains(" | ") && before.len() > 1 && decimals(&value).is_some();
-    if is_padded && before.iter().all(|line| length(line) == length(before[0])) {
-        return (length(last) < length(before[0])).then_some(LastLine::Cut(value));
-    }
-    judge_value(value, &peers)
-}
-
-/// Judges a line of columns between blanks: only a differing number of decimals is evidence.
-fn judge_columns(lines: &[&str], last: &str) -> Option<LastLine> {
-    let words: Vec<&str> = last.split_whitespace().collect();
-    let peers: Vec<String> = lines
-        .iter()
-        .rev()
-        .map(|line| line.split_whitespace().collect::<Vec<_>>())
-        .filter(|own| own.len() == words.len() && own.len() > 2)
-        .take(MAX_PEERS)
-        .filter_map(|own| own.last().map(|peer| (*peer).to_owned()))
-        .filter(|peer| decimals(peer).is_some())
-        .collect();
-    let value = words.last().filter(|value| decimals(value).is_some())?;
-    judge_value((*value).to_owned(), &peers).filter(|found| matches!(found, LastLine::Cut(_)))
-}
-
-fn judge_value(value: String, peers: &[String]) -> Option<LastLine> {
-    if peers.is_empty() {
-        return None;
-    }
-    let Some(own) = decimals(&value) else {
-        // Times and names: a beginning of an earlier one is a reason to doubt.
-        let is_equal = peers.contains(&value);
-        let is_digit = |first: char| first.is_ascii_digit();
-        let lengths: Vec<usize> = peers.iter().filter(|peer| peer.starts_with(is_digit)).map(String::len).collect();
-        let is_shorter = lengths.len() > 1
-            && value.starts_with(is_digit)
-            && lengths.iter().all(|length| *length == lengths[0] && *length > value.len());
-        let is_beginning = peers.iter().any(|peer| peer.starts_with(&value));
-        return match (is_equal, is_shorter, is_beginning) {
-            (true, ..) | (false, false, false) => None,
-            (false, true, _) => Some(LastLine::Cut(value)),
-            (false, false, true) => Some(LastLine::Doubtful(value)),
+        let row = match ['\t', ';', ',', '|'].into_iter().find(|separator| last.contains(*separator)) {
+            Some(separator) => LastRow::of_cells(&lines, last, separator),
+            None => LastRow::of_words(&lines, last),
         };
-    };
-    let numbers: Vec<&String> = peers.iter().filter(|peer| decimals(peer).is_some()).collect();
-    let of_peers: Vec<usize> = numbers.iter().filter_map(|peer| decimals(peer)).collect();
-    match of_peers.first() {
-        Some(first) if *first > 0 && of_peers.iter().all(|own| own == first) => match own < *first {
-            true if of_peers.len() > 1 => Some(LastLine::Cut(value)),
-            true => Some(LastLine::Doubtful(value)),
-            false => None,
-        },
-        // Whole numbers, or decimals of any length: only a value that is shorter than all others may be a beginning.
-        _ => {
-            let is_shorter = numbers.len() > 1 && numbers.iter().all(|peer| peer.len() > value.len());
-            is_shorter.then_some(LastLine::Doubtful(value))
+        let row = row?;
+        match RULES.iter().find(|(_, applies)| applies(&row))?.0 {
+            RowEnd::Complete => None,
+            RowEnd::Doubtful(reason) => Some(LastLine::Doubtful(row.value, reason.get())),
+            RowEnd::Cut(reason) => Some(LastLine::Cut(row.value, reason.get())),
         }
     }
+}
+
+/// How a last line ends, with the reason.
+#[derive(Clone, Copy)]
+enum RowEnd {
+    Complete,
+    Doubtful(StaticText),
+    Cut(StaticText),
+}
+
+/// The rules, of which the first that applies decides.
+const RULES: [(RowEnd, fn(&LastRow) -> bool); 11] = [
+    (RowEnd::Cut(static_text!("it has fewer values than the rows before it")), |row| row.lacks_cells),
+    // A cut would have removed the quotation mark.
+    (RowEnd::Complete, |row| row.is_quoted || row.value.is_empty()),
+    // Clients of databases pad columns, so that all rows are equally long.
+    (RowEnd::Cut(static_text!("it is shorter than the rows before it, which are equally long")), |row| {
+        row.padding.is_some_and(|missing| missing > 0)
+    }),
+    (RowEnd::Complete, |row| row.padding.is_some() || row.peers.is_empty()),
+    (RowEnd::Cut(static_text!("it has fewer decimals than the values before it, which have equally many")), |row| {
+        row.peers.len() > 1 && row.lacks_decimals()
+    }),
+    // Between blanks, other differences are no evidence.
+    (RowEnd::Complete, |row| !row.is_separated),
+    (RowEnd::Doubtful(static_text!("it has fewer decimals than the value before it")), LastRow::lacks_decimals),
+    (RowEnd::Complete, LastRow::has_decimals),
+    // Numbers without decimals, or with any number of them.
+    (RowEnd::Doubtful(static_text!("it is shorter than all values before it")), |row| {
+        row.is_number() && row.is_shorter()
+    }),
+    (RowEnd::Cut(static_text!("it is shorter than the values before it, which are equally long")), |row| {
+        row.begins_with_digit() && row.is_shorter_than_equals()
+    }),
+    (RowEnd::Doubtful(static_text!("it is the beginning of a value before it")), |row| {
+        !row.is_number() && row.is_beginning()
+    }),
+];
+
+/// A last line with the rows before it.
+struct LastRow {
+    /// Its last value.
+    value: String,
+    /// Last values of the rows with as many values, without empty ones; numbers only, if it is a number.
+    peers: Vec<String>,
+    /// Values are between separators rather than blanks.
+    is_separated: bool,
+    /// It has fewer values than each row before it, or a value in an open quotation mark.
+    lacks_cells: bool,
+    /// It ends with a quotation mark.
+    is_quoted: bool,
+    /// Characters that it lacks, if all rows before it are equally long by padding.
+    padding: Option<usize>,
+}
+
+impl LastRow {
+    /// A line of values between separators. None without rows before it, and without a value.
+    fn of_cells(lines: &[&str], last: &str, separator: char) -> Option<Self> {
+        let split = |line: &str| cells(line, separator).map(|cell| cell.trim().to_owned()).collect::<Vec<_>>();
+        let own = split(last);
+        let value = own.last()?.clone();
+        let rows: Vec<&str> =
+            lines.iter().rev().copied().take_while(|line| line.contains(separator)).take(MAX_PEERS).collect();
+        let widths: Vec<usize> = rows.iter().map(|line| split(line).len()).collect();
+        let width = *widths.first()?;
+        let is_table = width > 2 && widths.iter().all(|other| *other == width);
+        let is_open = last.matches('"').count() % 2 == 1;
+        let alike = rows.iter().zip(&widths).filter(|(_, other)| **other == own.len());
+        let peers = alike.filter_map(|(line, _)| split(line).pop()).filter(|peer| !peer.is_empty()).collect();
+        let length = |line: &str| line.chars().count();
+        let is_padded = last.contains(" | ") && rows.len() > 1 && decimals(&value).is_some();
+        let is_padded = is_padded && rows.iter().all(|line| length(line) == length(rows[0]));
+        Some(Self {
+            peers: comparable(&value, peers),
+            is_separated: true,
+            lacks_cells: is_table && (own.len() < width || is_open),
+            is_quoted: last.trim_end().ends_with('"'),
+            padding: is_padded.then(|| length(rows[0]).saturating_sub(length(last))),
+            value,
+        })
+    }
+
+    /// A line of columns between blanks. None unless it ends with a number.
+    fn of_words(lines: &[&str], last: &str) -> Option<Self> {
+        let words: Vec<&str> = last.split_whitespace().collect();
+        let value = words.last().filter(|value| decimals(value).is_some())?;
+        let rows = lines.iter().rev().map(|line| line.split_whitespace().collect::<Vec<_>>());
+        let alike = rows.filter(|own| own.len() == words.len() && own.len() > 2).take(MAX_PEERS);
+        let peers = alike.filter_map(|own| own.last().map(|peer| (*peer).to_owned())).collect();
+        Some(Self {
+            peers: comparable(value, peers),
+            value: (*value).to_owned(),
+            is_separated: false,
+            lacks_cells: false,
+            is_quoted: false,
+            padding: None,
+        })
+    }
+
+    fn is_number(&self) -> bool {
+        decimals(&self.value).is_some()
+    }
+
+    /// Number of decimals that all numbers before it have, if they have any.
+    fn decimals_of_peers(&self) -> Option<usize> {
+        let mut found = self.peers.iter().filter_map(|peer| decimals(peer)).filter(|_| self.is_number());
+        let first = found.next().filter(|first| *first > 0)?;
+        found.all(|other| other == first).then_some(first)
+    }
+
+    fn has_decimals(&self) -> bool {
+        self.decimals_of_peers().is_some()
+    }
+
+    fn lacks_decimals(&self) -> bool {
+        self.decimals_of_peers().is_some_and(|expected| decimals(&self.value).is_some_and(|own| own < expected))
+    }
+
+    /// True if several values before it are all longer.
+    fn is_shorter(&self) -> bool {
+        self.peers.len() > 1 && self.peers.iter().all(|peer| peer.len() > self.value.len())
+    }
+
+    fn begins_with_digit(&self) -> bool {
+        self.value.starts_with(|first: char| first.is_ascii_digit())
+    }
+
+    /// True if several values before it that begin with a digit, such as times, have the same, greater length.
+    fn is_shorter_than_equals(&self) -> bool {
+        let is_timed = |peer: &&String| peer.starts_with(|first: char| first.is_ascii_digit());
+        let lengths: Vec<usize> = self.peers.iter().filter(is_timed).map(String::len).collect();
+        let is_longer = |length: &usize| *length == lengths[0] && *length > self.value.len();
+        !self.is_number() && lengths.len() > 1 && lengths.iter().all(is_longer)
+    }
+
+    /// True if it is the beginning of a value before it, and none itself.
+    fn is_beginning(&self) -> bool {
+        !self.peers.contains(&self.value) && self.peers.iter().any(|peer| peer.starts_with(&self.value))
+    }
+}
+
+/// The values before a number that are numbers; all before another value.
+fn comparable(value: &str, mut peers: Vec<String>) -> Vec<String> {
+    peers.retain(|peer| decimals(value).is_none() || decimals(peer).is_some());
+    peers
 }
 
 /// The number of decimals of a number.
@@ -148,8 +219,8 @@ mod tests {
 
     #[test]
     fn last_lines_are_compared_with_the_rows_before_them() {
-        let cut = |value: &str| Some(LastLine::Cut(value.to_owned()));
-        let doubtful = |value: &str| Some(LastLine::Doubtful(value.to_owned()));
+        let cut = |value: &str| Some((value.to_owned(), true));
+        let doubtful = |value: &str| Some((value.to_owned(), false));
         let table = [
             ("t,a,b\n1,2,500.000\n2,2,510.000\n3,2,50", cut("50")),
             ("t,a,b\n1,2,500.000\n2,2,510.000\n3,2,500.0", cut("500.0")),
@@ -181,7 +252,11 @@ mod tests {
         for (text, expected) in table {
             let mut tail = TextTail::default();
             tail.push(text.as_bytes());
-            assert_eq!(tail.last_line(), expected, "{text}");
+            let found = tail.last_line().map(|found| match found {
+                LastLine::Cut(value, _) => (value, true),
+                LastLine::Doubtful(value, _) => (value, false),
+            });
+            assert_eq!(found, expected, "{text}");
         }
     }
 
@@ -191,7 +266,8 @@ mod tests {
         for step in [1, 7, 4_096, 20_000, text.len()] {
             let mut tail = TextTail::default();
             text.as_bytes().chunks(step).for_each(|piece| tail.push(piece));
-            assert_eq!(tail.last_line(), Some(LastLine::Cut("50".to_owned())), "{step}");
+            let reason = "it has fewer decimals than the values before it, which have equally many";
+            assert_eq!(tail.last_line(), Some(LastLine::Cut("50".to_owned(), reason)), "{step}");
         }
     }
 }

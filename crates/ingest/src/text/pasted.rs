@@ -1,62 +1,107 @@
 //! Repairs of text that was copied from a mail, a web page or a terminal.
 
 use memchr::memmem;
+use plimsoll_language::{StaticText, static_text};
 
 use super::numbering::Numbering;
 use super::quotes::{CellUnquoting, Unquoting};
 
-/// The repairs that a text needs, applied piece by piece.
+/// The repairs that a text needs, applied piece by piece in the order of [`KINDS`].
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Repairs {
-    /// Lines end with a carriage return alone, as in files of old Macs.
-    is_of_returns: bool,
-    cleaning: Option<Cleaning>,
-    unquoting: Option<Unquoting>,
-    numbering: Option<Numbering>,
-    cells: Option<CellUnquoting>,
+    needed: Vec<(&'static RepairKind, TextRepair)>,
+}
+
+/// A repair that a text may need.
+#[derive(Debug)]
+struct RepairKind {
+    /// The marks that are repaired.
+    marks: StaticText,
+    /// Their treatment.
+    treatment: StaticText,
+    /// The repair for a text that begins with these bytes, if it needs it.
+    detect: fn(&[u8]) -> Option<TextRepair>,
+}
+
+/// All repairs. Each is detected in a text that those before it have repaired.
+static KINDS: [RepairKind; 5] = [
+    RepairKind {
+        marks: static_text!("lines that end with a carriage return alone"),
+        treatment: static_text!("are separated there"),
+        detect: |head| ends_with_returns(head).then_some(TextRepair::Returns),
+    },
+    RepairKind {
+        marks: static_text!("no-break spaces or control sequences of a terminal"),
+        treatment: static_text!("are blanks, or removed"),
+        detect: |head| Cleaning::of(head).map(TextRepair::Cleaning),
+    },
+    RepairKind {
+        marks: static_text!("marks of quotation before its lines"),
+        treatment: static_text!("are removed"),
+        detect: |head| Unquoting::of(head).map(TextRepair::Unquoting),
+    },
+    RepairKind {
+        marks: static_text!("numbers before its lines"),
+        treatment: static_text!("are removed"),
+        detect: |head| Numbering::of(head).map(TextRepair::Numbering),
+    },
+    RepairKind {
+        marks: static_text!("quotation marks around its lines"),
+        treatment: static_text!("are removed"),
+        detect: |head| CellUnquoting::of(head).map(TextRepair::Cells),
+    },
+];
+
+#[derive(Clone, Debug)]
+enum TextRepair {
+    Returns,
+    Cleaning(Cleaning),
+    Unquoting(Unquoting),
+    Numbering(Numbering),
+    Cells(CellUnquoting),
+}
+
+impl TextRepair {
+    fn apply(&mut self, text: &mut Vec<u8>) {
+        match self {
+            Self::Returns => text.iter_mut().filter(|byte| **byte == b'\r').for_each(|byte| *byte = b'\n'),
+            Self::Cleaning(cleaning) => cleaning.apply(text),
+            Self::Unquoting(unquoting) => unquoting.apply(text),
+            Self::Numbering(numbering) => numbering.apply(text),
+            Self::Cells(cells) => cells.apply(text),
+        }
+    }
 }
 
 impl Repairs {
     /// For a text that begins with `head`, which is repaired as well.
     pub(crate) fn of(head: &mut Vec<u8>) -> Self {
-        const MIN_LINES: usize = 3;
-        let count = |mark: u8| memchr::memchr_iter(mark, head).count();
-        let is_of_returns = count(b'\n') == 0 && count(0) == 0 && count(b'\r') >= MIN_LINES;
-        let mut repairs = Self { is_of_returns, cleaning: Cleaning::of(head), ..Self::default() };
-        repairs.clone().apply(head);
-        repairs.unquoting = Unquoting::of(head);
-        if let Some(unquoting) = &repairs.unquoting {
-            unquoting.clone().apply(head);
+        let mut needed = Vec::new();
+        for kind in &KINDS {
+            if let Some(repair) = (kind.detect)(head) {
+                repair.clone().apply(head);
+                needed.push((kind, repair));
+            }
         }
-        repairs.numbering = Numbering::of(head);
-        if let Some(numbering) = &repairs.numbering {
-            numbering.clone().apply(head);
-        }
-        repairs.cells = CellUnquoting::of(head);
-        if let Some(cells) = &repairs.cells {
-            cells.clone().apply(head);
-        }
-        repairs
+        Self { needed }
     }
 
     /// Repairs a piece.
     pub(crate) fn apply(&mut self, text: &mut Vec<u8>) {
-        if self.is_of_returns {
-            text.iter_mut().filter(|byte| **byte == b'\r').for_each(|byte| *byte = b'\n');
-        }
-        if let Some(cleaning) = &mut self.cleaning {
-            cleaning.apply(text);
-        }
-        if let Some(unquoting) = &mut self.unquoting {
-            unquoting.apply(text);
-        }
-        if let Some(numbering) = &mut self.numbering {
-            numbering.apply(text);
-        }
-        if let Some(cells) = &mut self.cells {
-            cells.apply(text);
-        }
+        self.needed.iter_mut().for_each(|(_, repair)| repair.apply(text));
     }
+
+    /// The marks that are repaired, each with its treatment.
+    pub(crate) fn list(&self) -> impl Iterator<Item = [&'static str; 2]> {
+        self.needed.iter().map(|(kind, _)| [kind.marks.get(), kind.treatment.get()])
+    }
+}
+
+/// True if lines end with a carriage return alone, as in files of old Macs.
+fn ends_with_returns(head: &[u8]) -> bool {
+    const MIN_LINES: usize = 3;
+    let count = |mark: u8| memchr::memchr_iter(mark, head).count();
+    count(b'\n') == 0 && count(0) == 0 && count(b'\r') >= MIN_LINES
 }
 
 /// Replaces no-break spaces with blanks, and removes the control sequences of terminals (ECMA-48: `ESC [`, parameters,
@@ -124,6 +169,23 @@ mod tests {
             }
             assert_eq!(String::from_utf8(all).unwrap(), expected, "{text:?} in pieces of {step}");
         }
+    }
+
+    #[test]
+    fn repairs_are_listed_in_their_order() {
+        let report: String = (1..=12).map(|line| format!("> {line}\tLoad Profile\u{a0}{line}\r")).collect();
+        let mut head = report.into_bytes();
+        let repairs = Repairs::of(&mut head);
+        let marks: Vec<&str> = repairs.list().map(|[marks, _]| marks).collect();
+        let expected = [
+            "lines that end with a carriage return alone",
+            "no-break spaces or control sequences of a terminal",
+            "marks of quotation before its lines",
+            "numbers before its lines",
+        ];
+        assert_eq!(marks, expected);
+        assert!(head.starts_with(b"Load Profile 1\nLoad Profile 2\n"), "{}", String::from_utf8_lossy(&head));
+        assert_eq!(Repairs::of(&mut b"a\nb\n".to_vec()).list().count(), 0);
     }
 
     #[test]

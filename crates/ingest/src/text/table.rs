@@ -115,6 +115,25 @@ impl Ruler {
         self.spans.len() == 1
     }
 
+    /// True if the words of a line are below this ruler: numbers end with their column, other cells begin or end with it.
+    pub(crate) fn fits(&self, line: &str) -> bool {
+        let letters: Vec<char> = line.trim_end().chars().collect();
+        let piece = |from: usize, to: usize| letters[from.min(letters.len())..to.min(letters.len())].iter();
+        let mut gaps = std::iter::once(0).chain(self.spans.iter().map(|(_, to)| *to)).zip(&self.spans);
+        let is_number = |text: &str| {
+            text.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b','))
+                && text.matches('.').count() < 2
+        };
+        let is_below = |(index, (from, to)): (usize, &(usize, usize))| {
+            let is_last = index + 1 == self.spans.len();
+            let cell: String = piece(*from, if is_last { usize::MAX } else { *to }).collect();
+            let ends = cell.trim_end().chars().count() >= to - from;
+            cell.trim().is_empty() || ends || !cell.starts_with(' ') && !is_number(cell.trim())
+        };
+        gaps.all(|(before, (from, _))| piece(before, *from).all(|letter| *letter == ' '))
+            && self.spans.iter().enumerate().all(is_below)
+    }
+
     /// A line's cells. Each extends to the begin of the next, and the last to the end of the line. Words of rows that are
     /// shifted belong to the column with most of their letters.
     pub(crate) fn cells(&self, line: &str) -> Vec<String> {
@@ -191,6 +210,23 @@ mod tests {
         assert_eq!(ruler.cells("a b  1234   22"), ["a b", "1234", "22"], "shifted to the left");
         assert_eq!(ruler.cells("a b      1234 22"), ["a b", "1234", "22"], "shifted to the right");
         assert_eq!(ruler.cells("\u{e4}\u{f6} b     1    22"), ["\u{e4}\u{f6} b", "1", "22"]);
+    }
+
+    #[test]
+    fn lines_are_below_their_ruler() {
+        let ruler = Ruler::of("-------- ------- ---------- -----").unwrap();
+        let table = [
+            ("reads of     1.0        200     3", true),
+            ("reads of     1.0 quay         3.5", true),
+            ("      12     1.0 11.2.0.4.0 NO", true),
+            ("12     1.0        200     3", false),
+            ("reads of 1.0        200     3", false),
+            ("reads    1.0        200     3", false),
+            ("", true),
+        ];
+        for (line, expected) in table {
+            assert_eq!(ruler.fits(line), expected, "{line}");
+        }
     }
 
     #[test]

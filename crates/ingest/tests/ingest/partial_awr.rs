@@ -594,3 +594,124 @@ fn refusals_of_incomplete_reports_are_true() {
     assert!(message.contains("no table of reads and writes was recognised (Load Profile"), "{message}");
     assert_eq!(figures(&reading(BARS)).len(), 9);
 }
+
+/// A text whose lines lost the blanks before them.
+fn trim_lines(text: &str) -> String {
+    text.lines().map(|line| line.trim_start_matches(['\u{c}', ' ']).to_owned() + "\n").collect()
+}
+
+#[test]
+fn lines_without_their_first_blanks_are_refused_unless_their_words_are_enough() {
+    let work = Workload { host: "quay7".to_owned(), ..Workload::shop(9) };
+    for text in [work.awr_text(), work.statspack(), of_10(), STATSPACK_9.to_owned()] {
+        let message = refusal(&trim_lines(&text));
+        assert!(message.contains("are not below their columns ("), "{message}");
+        assert!(message.contains("Wait Events"), "the tables are named: {message}");
+    }
+    for text in [HEAD_10.to_owned(), format!("{HEAD_10}{STATISTICS_10}"), FRONT_19.to_owned()] {
+        let (plain, trimmed) = (reading(&text), reading(&trim_lines(&text)));
+        assert_eq!(figures(&trimmed), figures(&plain), "{text}");
+        assert_eq!((waits(&trimmed), &trimmed.windows), (waits(&plain), &plain.windows), "{text}");
+        assert_eq!(trimmed.scopes[0].database, "QUAY");
+        cut_anywhere(&trim_lines(&text));
+    }
+}
+
+#[test]
+fn lines_without_their_first_letters_are_refused() {
+    let work = Workload { host: "quay7".to_owned(), ..Workload::shop(9) };
+    for text in [work.awr_text(), work.statspack(), of_10(), STATSPACK_9.to_owned(), FRONT_19.to_owned()] {
+        for letters in [1, 2, 3, 5, 10, 20] {
+            let cut = |line: &str| line.chars().skip(letters).collect::<String>() + "\n";
+            let message = refusal(&text.replace('\u{c}', "").lines().map(cut).collect::<String>());
+            assert!(message.starts_with("not a known format"), "{letters}: {message}");
+        }
+    }
+}
+
+#[test]
+fn waits_that_exceed_the_time_of_the_database_are_doubted() {
+    let is_doubted = |text: &str| cautions(&reading(text)).contains("some of these figures are wrong");
+    let work = Workload { host: "quay7".to_owned(), ..Workload::shop(9) };
+    for text in [work.awr_text(), work.awr_html(), work.statspack(), of_10(), HEAD_10.to_owned(), FRONT_19.to_owned()] {
+        assert!(!is_doubted(&text), "{text}");
+    }
+    for text in [
+        of_10().replace("   .0         720       4", "   .0       7,200      40"),
+        with_reads("db file sequential read             180,000       7,200     40   30.0   User I/O"),
+        of_10().replace("   40.00 (mins)", "    4.00 (mins)"),
+        FRONT_19.replace("     21.0K    1.50ms", "    210.0K   15.00ms"),
+        BARS.replace("3,600,000| 0| 3,600| 1|", "3,600,000| 0| 36,000| 10|"),
+    ] {
+        assert!(is_doubted(&text), "{text}");
+    }
+}
+
+#[test]
+fn bytes_of_a_front_page_without_requests_have_no_operations() {
+    let without = |rows: &[&str]| -> String {
+        FRONT_19.split_inclusive('\n').filter(|line| !rows.iter().any(|row| line.contains(row))).collect()
+    };
+    let expected = ["reads Throughput 52428800", "writes Throughput 5242880", "redo Throughput 1000000"];
+    let found = check(&without(&["IO requests"]), &[&expected[..], &["random reads Latency 0.0015"]].concat());
+    assert_eq!(Demand::of(&[&found]).subjects[0].absent(), [Class::Read, Class::Write]);
+    assert!(cautions(&found).contains("reads are known in bytes only"), "{}", cautions(&found));
+    let found = reading(&without(&["Read IO requests"]));
+    assert_eq!(Demand::of(&[&found]).subjects[0].absent(), [Class::Read]);
+    let profile = "\
+IO Profile                  Read+Write/Second     Read/Second    Write/Second
+~~~~~~~~~~                  ----------------- --------------- ---------------
+            Total (MB):              55.0            50.0             5.0
+";
+    let (front, events) = FRONT_19.split_once("Top 10").unwrap();
+    let of_profile = format!("{}\n{profile}\nTop 10{events}", front.split_once("Load Profile").unwrap().0);
+    let found = reading(&of_profile);
+    assert_eq!(figures(&found)[..2], expected[..2]);
+    assert!(cautions(&found).contains("reads are known in bytes only"), "{}", cautions(&found));
+}
+
+#[test]
+fn top_events_of_other_releases_are_read_by_the_words_of_their_headings() {
+    let (front, _) = HEAD_10.split_once("Top 5").unwrap();
+    let read_events = |table: &str| {
+        let found = reading(&format!("{front}{table}\n{STATISTICS_10}"));
+        let waits = waits(&found).into_iter().map(|(event, _, seconds)| format!("{event} {seconds}"));
+        (waits.collect::<Vec<_>>(), found.times[0].processor_s)
+    };
+    let expected = (vec!["db file sequential read 720".to_owned(), "log file sync 120".to_owned()], Some(1_200.0));
+    let rulers = [
+        "----------------------- ------------ ----------- --------",
+        "--------------------------------- ------------ -----",
+        "",
+    ];
+    for ruler in rulers {
+        for (heading, average, class) in [
+            ("Event   Waits  Time (s) Ela Time", "", ["", ""]),
+            ("Event   Waits  Time(s)  % Total", "", ["", ""]),
+            ("Event   Waits  Time (s)   (ms)   Time", "2", ["", ""]),
+            ("Event   Waits  Time (s)  DB Time   Wait Class", "", ["User I/O", "Commit"]),
+        ] {
+            let table = format!(
+                "Top 5 Timed Events\n~~~~~~~~~~~~~~~~~~      % Total\n{heading}\n{ruler}\n\
+                 db file sequential read  180,000  720 {average} 30.0 {}\nCPU time  1,200 50.0\n\
+                 log file sync 60,000 120 {average} 5.0 {}\n",
+                class[0], class[1]
+            );
+            let table = table.replace("\n\n", "\n");
+            assert_eq!(read_events(&table), expected, "{table}");
+        }
+        let of_instances = |rows: &str| {
+            let head = "Top 5 Timed Events\n~~~~~~~~~~~~~~~~~~\nInst Event  Waits  Time(s)  (ms)  time Wait Class";
+            let table = format!("{head}\n{ruler}\n{rows}").replace("\n\n", "\n");
+            assert_eq!(read_events(&table), expected, "{table}");
+        };
+        of_instances(
+            "1 db file sequential read 100,000 400 4 40.0 User I/O\n2 db file sequential read 80,000 320 4 20.0 User I/O\n\
+             1 CPU time 800 50.0\n2 CPU time 400 50.0\n1 log file sync 60,000 120 2 9.0 Commit\n",
+        );
+        of_instances(
+            "* db file sequential read 180,000 720 4 30.0 User I/O\n1 db file sequential read 100,000 400 4 40.0 User I/O\n\
+             * CPU time 1,200 50.0\n1 CPU time 800 50.0\n* log file sync 60,000 120 2 5.0 Commit\n",
+        );
+    }
+}

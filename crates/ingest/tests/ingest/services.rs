@@ -76,6 +76,42 @@ Non-sync'ed 8kB writes:
         write                            250000.000 ops/sec       4 usecs/op
 ";
 
+/// The samples with these columns only, separated by commas.
+fn with_columns(columns: &[&str]) -> String {
+    let rows = SQL_SERVER.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
+    let rows: Vec<Vec<&str>> = rows.filter(|row| row.len() == 10 && !row[0].starts_with('-')).collect();
+    let chosen: Vec<usize> = (0..10).filter(|column| columns.contains(&rows[0][*column])).collect();
+    let line = |row: &Vec<&str>| chosen.iter().map(|column| row[*column]).collect::<Vec<_>>().join(",") + "\n";
+    rows.iter().map(line).collect()
+}
+
+#[test]
+fn absent_columns_of_files_are_named() {
+    let keys = ["database_id", "file_id", "sample_ms"];
+    let (reads, writes) = (["num_of_reads", "num_of_bytes_read"], ["num_of_writes", "num_of_bytes_written"]);
+    let stalls = ["io_stall_read_ms", "io_stall_write_ms"];
+    for (columns, absent) in [
+        ([&reads[..], &stalls].concat(), "num_of_writes, num_of_bytes_written"),
+        ([&writes[..], &stalls].concat(), "num_of_reads, num_of_bytes_read"),
+        ([&reads[..], &writes[..1], &stalls].concat(), "num_of_bytes_written"),
+        (reads[..1].to_vec(), "num_of_bytes_read, num_of_writes, num_of_bytes_written"),
+    ] {
+        let message = refusal(&with_columns(&[&keys[..], &columns].concat()));
+        let expected = format!("files of SQL Server: its heading lacks the columns {absent}: provide SELECT");
+        assert!(message.starts_with(&expected), "{message}");
+    }
+    for (columns, absent) in [
+        (&stalls[..], None),
+        (&stalls[..1], Some("lacks the columns io_stall_write_ms,")),
+        (&[], Some("lacks the columns io_stall_read_ms, io_stall_write_ms,")),
+    ] {
+        let found = reading(&with_columns(&[&keys[..], &reads, &writes, columns].concat()));
+        assert!(cautions(&found).contains(absent.unwrap_or_default()), "{}", cautions(&found));
+        assert_eq!(cautions(&found).contains("lacks the columns"), absent.is_some(), "{}", cautions(&found));
+        near(&values(&found, "", Class::Write, Measure::Iops), &[600.0]);
+    }
+}
+
 #[test]
 fn files_of_sql_server_have_classes() {
     let found = reading(SQL_SERVER);

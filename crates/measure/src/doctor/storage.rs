@@ -155,7 +155,7 @@ pub(super) mod tests {
         let buffered = StorageFacts { direct: Ok(Caching::Buffered), ..directory(Bytes::gib(64)) };
         let path = HostFact::DirectIo("/data".into());
         assert_eq!(check(&buffered, "O_DIRECT"), (CheckStatus::Caution, path));
-        let finding = Finding::InMemory { what: "tmpfs".into() };
+        let finding = Finding::InMemory { target: "tmpfs".into() };
         let in_memory = StorageFacts { findings: vec![finding.clone()], ..directory(Bytes::gib(64)) };
         assert_eq!(check(&in_memory, "storage"), (CheckStatus::Caution, HostFact::Storage(finding)));
         let without = StorageFacts { sectors: [Some(512), None], ..directory(Bytes::gib(64)) };

@@ -2,6 +2,7 @@
 
 use super::Finding;
 use plimsoll_language::{label, say};
+use plimsoll_units::Grouped;
 
 /// Shares above are shown with a decimal: 99.9 % is not all.
 const NEARLY_ALL: f64 = 0.995;
@@ -29,17 +30,23 @@ impl Finding {
                 share_text(*busy)
             ),
             Self::RateAboveDepth { achieved, allowed } => say!(
-                "{achieved:.0} operations a second are more than the {allowed:.1} that depth and mean response time allow"
+                "{achieved} operations a second are more than the {allowed} that depth and mean response time allow",
+                achieved = Grouped(*achieved),
+                allowed = Grouped(*allowed)
             ),
-            Self::NoStorage { what } => {
-                say!("{what} transfers no data of storage: the figures do not describe storage")
+            Self::NoStorage { target } => {
+                say!("{target} transfers no data of storage: the figures do not describe storage")
             }
             Self::Paused { in_flight, depth } => say!(
                 "its jobs paused between operations (thinktime), which limited their rate: {in_flight:.2} operations were in \
                  flight on average, not the depth of {depth:.0}"
             ),
             Self::CutShort { short, dropped } => {
-                say!("{short} operations transferred fewer bytes than requested, and {dropped} were dropped")
+                say!(
+                    "{short} operations transferred fewer bytes than requested, and {dropped} were dropped",
+                    short = Grouped(*short as f64),
+                    dropped = Grouped(*dropped as f64)
+                )
             }
             _ => self.database_text(),
         }

@@ -1,7 +1,7 @@
 //! Findings as sentences, independent of layout.
 
 use plimsoll_language::{label, say};
-use plimsoll_units::{Bytes, Span};
+use plimsoll_units::{Bytes, Grouped, Span};
 
 use super::Finding;
 use super::imported::share_text;
@@ -63,7 +63,11 @@ impl Finding {
                     .into()
             }
             Self::GeneratorBound { achieved, ceiling } => {
-                say!("the generator set the pace: {achieved:.0} IOPS, and its loop alone reaches {ceiling:.0}")
+                say!(
+                    "the generator set the pace: {achieved} IOPS, and its loop alone reaches {ceiling}",
+                    achieved = Grouped(*achieved),
+                    ceiling = Grouped(*ceiling)
+                )
             }
             Self::GeneratorLate { p99, response_p99 } => say!(
                 "the generator overslept arrivals by {p99} (p99), with a response time of {response_p99} (p99): they \
@@ -102,7 +106,10 @@ impl Finding {
             text += &say!("; {unused} were read ahead and not used");
         }
         if *write_backs > 0 {
-            text += &say!("; it wrote back in {write_backs} operations of {write_back_mean} on average");
+            text += &say!(
+                "; it wrote back in {write_backs} operations of {write_back_mean} on average",
+                write_backs = Grouped(*write_backs as f64)
+            );
         }
         if !sustained.is_zero() {
             text += &say!("; writers waited {sustained}, all together, until less was dirty");
@@ -114,25 +121,36 @@ impl Finding {
     fn line_text(&self) -> String {
         match self {
             Self::RateDropped { at_seconds, before, after } => say!(
-                "the rate fell from {before:.0} to {after:.0} IOPS after {at_seconds:.0} s: a burst allowance or a \
-                 write cache may have run out"
+                "the rate fell from {before} to {after} IOPS after {at_seconds:.0} s: a burst allowance or a \
+                 write cache may have run out",
+                before = Grouped(*before),
+                after = Grouped(*after)
             ),
             Self::CarriedInBursts { burst, lasting } => say!(
-                "carried in bursts only: {burst:.0} IOPS for less than a second, {lasting:.0} IOPS when held after burst \
-                 allowances were used up"
+                "carried in bursts only: {burst} IOPS for less than a second, {lasting} IOPS when held after burst \
+                 allowances were used up",
+                burst = Grouped(*burst),
+                lasting = Grouped(*lasting)
             ),
             Self::BurstCredits { burst, seconds, lasting } => say!(
-                "carried by burst credits: the product allows {burst:.0} IOPS for {} from full credits, then {lasting:.0} IOPS",
-                Span::from_nanos((seconds * 1e9) as u64)
+                "carried by burst credits: the product allows {burst} IOPS for {} from full credits, then {lasting} IOPS",
+                Span::from_nanos((seconds * 1e9) as u64),
+                burst = Grouped(*burst),
+                lasting = Grouped(*lasting)
             ),
             Self::LineOnCredits { burst, seconds, lasting } => {
                 let length = seconds.map(|seconds| say!(", {} from full", duration(seconds))).unwrap_or_default();
                 match lasting {
                     Some(lasting) => {
-                        say!("with burst credits {burst:.0} IOPS until these end{length}; then {lasting:.0} IOPS")
+                        say!(
+                            "with burst credits {burst} IOPS until these end{length}; then {lasting} IOPS",
+                            burst = Grouped(*burst),
+                            lasting = Grouped(*lasting)
+                        )
                     }
                     None => say!(
-                        "with burst credits {burst:.0} IOPS until these end{length}; then no load meets the objective"
+                        "with burst credits {burst} IOPS until these end{length}; then no load meets the objective",
+                        burst = Grouped(*burst)
                     ),
                 }
             }
@@ -140,15 +158,23 @@ impl Finding {
                 "{product} began with full burst credits: figures may be higher than those that last, and depend on the duration"
             ),
             Self::MissedWhenHeld { slots, sustained } => say!(
-                "single half seconds kept the objective at {slots:.0} IOPS; held for seconds, only {sustained:.0} IOPS did"
+                "single half seconds kept the objective at {slots} IOPS; held for seconds, only {sustained} IOPS did",
+                slots = Grouped(*slots),
+                sustained = Grouped(*sustained)
             ),
             Self::LineFell { before, after } => {
-                say!("the load line fell from {before:.0} to {after:.0} IOPS during the measurement")
+                say!(
+                    "the load line fell from {before} to {after} IOPS during the measurement",
+                    before = Grouped(*before),
+                    after = Grouped(*after)
+                )
             }
             Self::SlotsLeftOut { left_out, of } => say!(
                 "the processor was taken away in {:.0} % of the slots ({left_out} of {of}), which do not count; the scatter of \
                  the others is the storage's own",
-                100.0 * f64::from(*left_out) / f64::from((*of).max(1))
+                100.0 * f64::from(*left_out) / f64::from((*of).max(1)),
+                left_out = Grouped(f64::from(*left_out)),
+                of = Grouped(f64::from(*of))
             ),
             Self::BudgetSpent { half_width } => {
                 say!(
@@ -172,7 +198,9 @@ impl Finding {
                 "the same load was answered with a p99 of {low_p99} once and {high_p99} another time: the storage or its \
                  neighbours vary by more than the intervals"
             ),
-            Self::OtherLoad { iops } => say!("others used the device: {iops:.0} IOPS beyond plimsoll's own"),
+            Self::OtherLoad { iops } => {
+                say!("others used the device: {iops} IOPS beyond plimsoll's own", iops = Grouped(*iops))
+            }
             Self::DirectRefused => label!("O_DIRECT was refused here, so I/O went through the page cache").into(),
             Self::HostCacheSuspected { median } => {
                 say!("a virtual disk answered reads in {median} (median): a cache on its host is likely")
@@ -187,8 +215,8 @@ impl Finding {
                 )
             }
             Self::Fault { what } => say!("the target failed: {what}"),
-            Self::InMemory { what } => {
-                say!("{what} keeps its data in memory: the figures describe that, not storage")
+            Self::InMemory { target } => {
+                say!("{target} keeps its data in memory: the figures describe that, not storage")
             }
             Self::NotStorageAlone { note } => say!("this is not the storage alone: {note}"),
             Self::Floor { round_trip, wait, beyond } => say!(
@@ -214,14 +242,18 @@ impl Finding {
                 say!("{generator} offers this load in its own way: {}", translate_differences(how))
             }
             Self::ReadOnly => label!("read-only: every write of the load became a read").into(),
-            Self::Errors { count, errno } => say!("{count} operations failed, most with errno {errno}"),
+            Self::Errors { count, errno } => {
+                say!("{count} operations failed, most with errno {errno}", count = Grouped(*count as f64))
+            }
             Self::NotSaturated { depth } => say!("not saturated: more was still answered at depth {depth}"),
             Self::TraceIncomplete { dropped, retained } => say!(
-                "the recording lacks {dropped} operations (it has {retained}): the actual load of the volume was higher"
+                "the recording lacks {dropped} operations (it has {retained}): the actual load of the volume was higher",
+                dropped = Grouped(*dropped as f64),
+                retained = Grouped(*retained as f64)
             ),
             Self::TraceDoubted { what } => say!("the trace: {what}"),
             Self::NotReplayed { count, what } => {
-                say!("{count} operations of the recording were left out: {what}")
+                say!("{count} operations of the recording were left out: {what}", count = Grouped(*count as f64))
             }
             _ => self.placement_text(),
         }
@@ -231,7 +263,10 @@ impl Finding {
     fn placement_text(&self) -> String {
         match self {
             Self::Throttled { file, disk, quantity, per_second } => {
-                say!("a control group limits this process to {per_second} {quantity} on {disk} ({file})")
+                say!(
+                    "a control group limits this process to {per_second} {quantity} on {disk} ({file})",
+                    per_second = Grouped(*per_second as f64)
+                )
             }
             Self::ProcessorLimited { file, processors, stopped } => {
                 let unit = if (processors - 1.0).abs() < 1e-9 { "processor" } else { "processors" };
@@ -278,12 +313,14 @@ impl Finding {
                 say!("commits were answered before they were on the storage ({setting})")
             }
             Self::RowsDiffered { count } => say!(
-                "{count} transactions brought other rows than those of their kind did before: they are not the same work"
+                "{count} transactions brought other rows than those of their kind did before: they are not the same work",
+                count = Grouped(*count as f64)
             ),
             Self::Conflicts { share, count } => say!(
                 "{count} transactions, {:.1} % of all, were undone by the database because of others (deadlocks or \
                  serialization failures)",
-                share * 100.0
+                share * 100.0,
+                count = Grouped(*count as f64)
             ),
             Self::Unobserved { what, why } => say!("{what} could not be observed: {why}"),
             // The others have their sentence in `text` and `course_text`.

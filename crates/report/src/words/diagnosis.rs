@@ -32,6 +32,7 @@ pub struct VerdictText {
 
 pub fn verdict_text(verdict: &DiagnosisVerdict) -> VerdictText {
     censored::verdict_text(verdict)
+        .or_else(|| contradiction(verdict))
         .or_else(|| answer(verdict))
         .or_else(|| hosts::verdict_text(verdict))
         .or_else(|| busy::verdict_text(verdict))
@@ -205,6 +206,23 @@ fn at_least([all, at_most]: [f64; 2], unaccounted: f64, are_processors_free: boo
                   samples of wait events."
     );
     (text, remedy)
+}
+
+/// The answer if times contradict each other.
+fn contradiction(verdict: &DiagnosisVerdict) -> Option<VerdictText> {
+    let DiagnosisVerdict::WaitsExceedTime { waited_s, processor_s, database_s } = *verdict else { return None };
+    let [waited, all] = [waited_s, database_s].map(number::three);
+    let worked = processor_s.map(|worked_s| say!(" and {} s of processors", number::three(worked_s)));
+    let text = say!(
+        "The input contradicts itself: {waited} s of waits{} are more than the {all} s of database time allow, so that \
+         shares of it and the effect of faster storage are unknown.",
+        worked.unwrap_or_default()
+    );
+    let remedy = label!(
+        "Check that all tables are of the same report and period, and that none was edited; provide the report as the \
+         database wrote it."
+    );
+    Some(VerdictText { kind: label!("answer"), text, remedy: remedy.to_owned() })
 }
 
 /// Text and remedy of an idle database.

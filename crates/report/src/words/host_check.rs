@@ -283,7 +283,7 @@ mod tests {
         let tmpfs = HostCheck {
             status: Caution,
             need: CheckNeed::Optional,
-            fact: HostFact::Storage(Finding::InMemory { what: "tmpfs".into() }),
+            fact: HostFact::Storage(Finding::InMemory { target: "tmpfs".into() }),
         };
         assert!(describe_fact(&tmpfs).contains("tmpfs") && !describe_remedy(&tmpfs).is_empty());
         check(HostFact::DirectIo("/data".into()), Ok, "supported", "");

@@ -154,6 +154,7 @@ fn every_verdict() -> Vec<Verdict> {
         Verdict::Quiet { active: 0.1 },
         Verdict::ProcessorsFull { busy: 0.9, waiting: Some(14.0), processors: Some(8.0) },
         Verdict::BelowResolution { active_max: 0.05 },
+        Verdict::WaitsExceedTime { waited_s: 90_000.0, processor_s: Some(3_600.0), database_s: 36_000.0 },
         Verdict::HostIoWait { share: 0.1, idle_s: 4_000.0, waited_s: [6_620.0, 500.0] },
         Verdict::HardParses { share: 0.2, a_second: Some(190.0) },
         Verdict::ProcessorQueue { share: 0.2, busy: None, queue_s: None, paged_bytes: None },

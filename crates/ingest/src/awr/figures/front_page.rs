@@ -50,10 +50,10 @@ pub(super) fn blocks_s(report: &Report, class: Class) -> Option<&StatedValue> {
     rate(report, names(class)[2])
 }
 
-/// Emits operations and bytes of a direction. False if the page has no operations, as before 11.2.0.4.
+/// Emits operations and bytes of a direction, or its bytes alone. False if the page has neither, as before 11.2.0.4.
 pub(super) fn direction(page: &mut Page<'_>, class: Class) -> bool {
     let [operations, bytes, _] = names(class).map(|names| rate(page.report, names));
-    let Some(operations) = operations else { return false };
+    let Some(operations) = operations else { return bytes_alone(page, class, bytes) };
     page.put(class, Measure::Iops, operations.value, AwrSection::LoadProfile, operations);
     if let Some(bytes) = bytes {
         let bytes_s = bytes.value * MIB;
@@ -66,6 +66,16 @@ pub(super) fn direction(page: &mut Page<'_>, class: Class) -> bool {
     if class == Class::Read {
         page.out.caution(None, Doubt::FrontPageOnly);
     }
+    true
+}
+
+/// Emits bytes without their operations, unless the blocks of the page are more exact.
+fn bytes_alone(page: &mut Page<'_>, class: Class, bytes: Option<&StatedValue>) -> bool {
+    let has_blocks = page.block_bytes().is_some() && blocks_s(page.report, class).is_some();
+    let Some(bytes) = bytes.filter(|_| !has_blocks) else { return false };
+    page.put(class, Measure::Throughput, bytes.value * MIB, AwrSection::LoadProfile, bytes);
+    let origin = page.origin(AwrSection::LoadProfile, bytes);
+    page.out.caution(Some(origin), Doubt::OperationsMissing { class: class.name() });
     true
 }
 

@@ -101,6 +101,9 @@ fn answer_of(verdict: &DiagnosisVerdict, found: &Diagnosis) -> Option<String> {
         DiagnosisVerdict::NoSessionTimes { .. } => {
             label!("Cannot tell whether storage is the problem: no input has wait events").to_owned()
         }
+        DiagnosisVerdict::WaitsExceedTime { .. } => {
+            label!("Cannot tell whether storage is the problem: waits are longer than the database time").to_owned()
+        }
         DiagnosisVerdict::Host { limit: HostLimit::Processors | HostLimit::Neither, .. } => {
             label!("Storage is not the problem").to_owned()
         }
