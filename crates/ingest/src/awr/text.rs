@@ -36,7 +36,7 @@ fn is_statspack(head: &Head<'_>) -> Resemblance {
 }
 
 pub(super) fn parse_report(text: &str) -> Report {
-    let mut pages = ReportLines { is_trimmed: is_trimmed(text.lines()), ..ReportLines::default() };
+    let mut pages = ReportLines { is_trimmed: is_trimmed(&text.lines().collect::<Vec<_>>()), ..ReportLines::default() };
     for (index, line) in text.lines().enumerate() {
         pages.line(line, index as u64 + 1);
     }
@@ -96,9 +96,9 @@ fn indent_of(line: &str) -> usize {
 }
 
 /// True if lines lost the blanks before their text: the names of these rows end at the same column.
-fn is_trimmed<'a>(lines: impl Iterator<Item = &'a str> + Clone) -> bool {
+fn is_trimmed(lines: &[&str]) -> bool {
     let [begin, end, elapsed] = ["Begin Snap:", "End Snap:", "Elapsed:"].map(|name| {
-        let row = lines.clone().find(|line| line.trim_start().starts_with(name))?;
+        let row = lines.iter().find(|line| line.trim_start().starts_with(name))?;
         Some(indent_of(&with_blanks(row)))
     });
     begin.is_some() && (end == begin || elapsed == begin)
@@ -125,7 +125,7 @@ impl AwrText {
 
     fn opening(&mut self, out: &Builder) -> Result<(), Refusal> {
         let lines = self.spacing.decide();
-        self.pages.is_trimmed = is_trimmed(lines.iter().map(|(line, _)| line.as_str()));
+        self.pages.is_trimmed = is_trimmed(&lines.iter().map(|(line, _)| line.as_str()).collect::<Vec<_>>());
         lines.iter().try_for_each(|(line, number)| self.report_line(line, *number, out))
     }
 }
@@ -153,6 +153,7 @@ impl LineFormat for AwrText {
 }
 
 #[derive(Default)]
+#[expect(clippy::struct_excessive_bools, reason = "independent marks of a text")]
 struct ReportLines {
     report: Report,
     /// The section's heading, if any.

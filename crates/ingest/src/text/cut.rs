@@ -67,8 +67,11 @@ enum RowEnd {
     Cut(StaticText),
 }
 
+/// An end of a row, and the rows that end so.
+type Rule = (RowEnd, fn(&LastRow) -> bool);
+
 /// The rules, of which the first that applies decides.
-const RULES: [(RowEnd, fn(&LastRow) -> bool); 11] = [
+const RULES: [Rule; 11] = [
     (RowEnd::Cut(static_text!("it has fewer values than the rows before it")), |row| row.lacks_cells),
     // A cut would have removed the quotation mark.
     (RowEnd::Complete, |row| row.is_quoted || row.value.is_empty()),

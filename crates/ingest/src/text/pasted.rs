@@ -173,7 +173,8 @@ mod tests {
 
     #[test]
     fn repairs_are_listed_in_their_order() {
-        let report: String = (1..=12).map(|line| format!("> {line}\tLoad Profile\u{a0}{line}\r")).collect();
+        let lines = (1..=12).map(|line| format!("> {line}\tLoad Profile\u{a0}{line}\r"));
+        let report = lines.collect::<Vec<_>>().concat();
         let mut head = report.into_bytes();
         let repairs = Repairs::of(&mut head);
         let marks: Vec<&str> = repairs.list().map(|[marks, _]| marks).collect();
