@@ -92,7 +92,7 @@ impl Comparison {
         let why = if self.is_cluster {
             Some("all instances of a cluster")
         } else if self.is_trimmed {
-            Some(label!("with lines that lost the blanks before their text"))
+            Some(label!("with lines without their first blanks"))
         } else if self.sides.iter().any(|report| report.window_s().is_none()) {
             Some("without the lengths of both")
         } else if self.sides.iter().any(|report| report.statistics.is_empty() && report.file_types.is_empty()) {

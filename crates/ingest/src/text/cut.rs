@@ -72,31 +72,27 @@ type Rule = (RowEnd, fn(&LastRow) -> bool);
 
 /// The rules, of which the first that applies decides.
 const RULES: [Rule; 11] = [
-    (RowEnd::Cut(static_text!("it has fewer values than the rows before it")), |row| row.lacks_cells),
+    (RowEnd::Cut(static_text!("values are missing")), |row| row.lacks_cells),
     // A cut would have removed the quotation mark.
     (RowEnd::Complete, |row| row.is_quoted || row.value.is_empty()),
     // Clients of databases pad columns, so that all rows are equally long.
-    (RowEnd::Cut(static_text!("it is shorter than the rows before it, which are equally long")), |row| {
+    (RowEnd::Cut(static_text!("shorter than rows of equal length")), |row| {
         row.padding.is_some_and(|missing| missing > 0)
     }),
     (RowEnd::Complete, |row| row.padding.is_some() || row.peers.is_empty()),
-    (RowEnd::Cut(static_text!("it has fewer decimals than the values before it, which have equally many")), |row| {
+    (RowEnd::Cut(static_text!("fewer decimals than all values before")), |row| {
         row.peers.len() > 1 && row.lacks_decimals()
     }),
     // Between blanks, other differences are no evidence.
     (RowEnd::Complete, |row| !row.is_separated),
-    (RowEnd::Doubtful(static_text!("it has fewer decimals than the value before it")), LastRow::lacks_decimals),
+    (RowEnd::Doubtful(static_text!("fewer decimals than the value before")), LastRow::lacks_decimals),
     (RowEnd::Complete, LastRow::has_decimals),
     // Numbers without decimals, or with any number of them.
-    (RowEnd::Doubtful(static_text!("it is shorter than all values before it")), |row| {
-        row.is_number() && row.is_shorter()
-    }),
-    (RowEnd::Cut(static_text!("it is shorter than the values before it, which are equally long")), |row| {
+    (RowEnd::Doubtful(static_text!("shorter than all values before it")), |row| row.is_number() && row.is_shorter()),
+    (RowEnd::Cut(static_text!("shorter than values of equal length")), |row| {
         row.begins_with_digit() && row.is_shorter_than_equals()
     }),
-    (RowEnd::Doubtful(static_text!("it is the beginning of a value before it")), |row| {
-        !row.is_number() && row.is_beginning()
-    }),
+    (RowEnd::Doubtful(static_text!("beginning of a value before it")), |row| !row.is_number() && row.is_beginning()),
 ];
 
 /// A last line with the rows before it.
@@ -269,7 +265,7 @@ mod tests {
         for step in [1, 7, 4_096, 20_000, text.len()] {
             let mut tail = TextTail::default();
             text.as_bytes().chunks(step).for_each(|piece| tail.push(piece));
-            let reason = "it has fewer decimals than the values before it, which have equally many";
+            let reason = "fewer decimals than all values before";
             assert_eq!(tail.last_line(), Some(LastLine::Cut("50".to_owned(), reason)), "{step}");
         }
     }

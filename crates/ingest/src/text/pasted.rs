@@ -26,12 +26,12 @@ struct RepairKind {
 /// All repairs. Each is detected in a text that those before it have repaired.
 static KINDS: [RepairKind; 5] = [
     RepairKind {
-        marks: static_text!("lines that end with a carriage return alone"),
+        marks: static_text!("lines ending with carriage returns"),
         treatment: static_text!("are separated there"),
         detect: |head| ends_with_returns(head).then_some(TextRepair::Returns),
     },
     RepairKind {
-        marks: static_text!("no-break spaces or control sequences of a terminal"),
+        marks: static_text!("no-break spaces or terminal sequences"),
         treatment: static_text!("are blanks, or removed"),
         detect: |head| Cleaning::of(head).map(TextRepair::Cleaning),
     },
@@ -179,8 +179,8 @@ mod tests {
         let repairs = Repairs::of(&mut head);
         let marks: Vec<&str> = repairs.list().map(|[marks, _]| marks).collect();
         let expected = [
-            "lines that end with a carriage return alone",
-            "no-break spaces or control sequences of a terminal",
+            "lines ending with carriage returns",
+            "no-break spaces or terminal sequences",
             "marks of quotation before its lines",
             "numbers before its lines",
         ];
