@@ -17,6 +17,7 @@ mod keys;
 mod lifecycle;
 mod machine;
 mod oci;
+mod planes;
 mod record;
 mod web;
 
@@ -32,3 +33,4 @@ pub use keys::{
 };
 pub use machine::name_machine;
 pub use oci::oci;
+pub use planes::{Plane, PlaneError, Planes};

@@ -18,6 +18,13 @@ pub enum News<'a> {
     Stopping,
 }
 
+/// Notifies the service manager, if the environment names its socket. A server continues without it.
+pub fn tell_manager(news: News<'_>) {
+    if let Some(socket) = std::env::var_os("NOTIFY_SOCKET").filter(|socket| !socket.is_empty()) {
+        let _ = notify(&socket, news);
+    }
+}
+
 /// Notifies the service manager at `socket`, the value of `NOTIFY_SOCKET`.
 ///
 /// # Errors

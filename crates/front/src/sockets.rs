@@ -307,6 +307,15 @@ pub struct Activation {
 }
 
 impl Activation {
+    /// Takes the sockets that the environment names, if any.
+    ///
+    /// # Errors
+    /// As of [`take`](Self::take).
+    pub fn take_inherited() -> Result<Vec<Listening>, ActivationError> {
+        let [pid, count, names] = ["LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES"].map(|name| std::env::var(name).ok());
+        Self { pid, count, names }.take()
+    }
+
     /// Takes the sockets; none if there are none, or if they are meant for another process. Succeeds once per process.
     pub fn take(&self) -> Result<Vec<Listening>, ActivationError> {
         static TAKEN: AtomicBool = AtomicBool::new(false);

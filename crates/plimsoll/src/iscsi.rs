@@ -4,7 +4,7 @@ use std::fmt;
 
 use anyhow::Context;
 use plimsoll_front::iscsi::{TargetSettings, Targets};
-use plimsoll_front::sockets::{ListenAddress, Listening};
+use plimsoll_front::sockets::{Activation, ListenAddress, Listening};
 use plimsoll_front::{Blocks, SocketProtocol};
 use plimsoll_language::{label, say};
 
@@ -12,7 +12,6 @@ use crate::args::IscsiArgs;
 use crate::cli_error::CliError;
 use crate::image::{UnboundServer, check_realtime};
 use crate::portals;
-use crate::systemd;
 
 /// Port of iSCSI (RFC 7143, 13.24).
 const PORT: u16 = 3260;
@@ -64,7 +63,7 @@ pub fn run(args: &IscsiArgs) -> Result<(), CliError> {
 
 /// The sockets of a service manager, or those of the portals.
 fn listen(args: &IscsiArgs) -> Result<Vec<Listening>, CliError> {
-    let inherited = systemd::sockets()?;
+    let inherited = Activation::take_inherited().map_err(CliError::usage)?;
     if !inherited.is_empty() {
         if args.portal.is_empty() {
             return Ok(inherited);

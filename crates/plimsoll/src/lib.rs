@@ -46,7 +46,6 @@ mod site;
 mod sizing;
 mod store;
 mod suite;
-mod systemd;
 mod tls;
 mod trial;
 mod usage;

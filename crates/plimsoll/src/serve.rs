@@ -6,8 +6,9 @@ mod socket_activation;
 use std::path::Path;
 
 use anyhow::Context;
+use plimsoll_front::Checksums;
+use plimsoll_front::notify::{News, tell_manager};
 use plimsoll_front::sockets::ListenAddress;
-use plimsoll_front::{Checksums, notify::News};
 use plimsoll_language::{label, say};
 use plimsoll_report::Page;
 use plimsoll_report::words::volume as words;
@@ -29,7 +30,6 @@ use crate::log;
 use crate::offers::read_offers;
 use crate::output::{self, print};
 use crate::signals::SignalWait;
-use crate::systemd;
 use crate::volumes::home;
 use crate::web_console;
 
@@ -118,13 +118,13 @@ fn serve_until_signal(
     let listeners = [about.listens.clone(), about.iscsi.clone(), controls.iter().map(ToString::to_string).collect()];
     let listeners = listeners.concat().join(" ");
     tracing::info!(volumes, directory = about.directory, made_by = about.made_by, listeners, "serving");
-    systemd::tell(News::Ready(&say!("serving {volumes} volumes of {}", about.directory)));
+    tell_manager(News::Ready(&say!("serving {volumes} volumes of {}", about.directory)));
     if reattach {
         reattach_all(service, &controls);
     }
     stop.wait();
     tracing::info!("stopping");
-    systemd::tell(News::Stopping);
+    tell_manager(News::Stopping);
     drop(console);
     // A second signal ends the program at once.
     block_device::release(control_client(&controls), &service.list().unwrap_or_default(), reattach);

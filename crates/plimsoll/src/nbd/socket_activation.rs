@@ -2,13 +2,12 @@
 
 use anyhow::Context;
 use plimsoll_device::nbd::ExportAddress;
-use plimsoll_front::sockets::{ListenAddress, Listening, PrivateDirectory, SocketAccess, SocketFile};
+use plimsoll_front::sockets::{Activation, ListenAddress, Listening, PrivateDirectory, SocketAccess, SocketFile};
 use plimsoll_front::{Server, TlsMode};
 use plimsoll_language::{label, say};
 
 use crate::args::{NbdArgs, TlsArgs};
 use crate::cli_error::CliError;
-use crate::systemd;
 use crate::tls;
 
 /// Listening sockets with the TLS mode.
@@ -41,7 +40,7 @@ impl NbdSockets {
     /// Opens the sockets without accepting clients.
     pub(super) fn open(args: &NbdArgs) -> Result<Self, CliError> {
         let mode = tls::mode(&args.tls)?;
-        let mut listening = systemd::sockets()?;
+        let mut listening = Activation::take_inherited().map_err(CliError::usage)?;
         let origin = if listening.is_empty() { SocketOrigin::Own } else { SocketOrigin::Inherited };
         if origin == SocketOrigin::Inherited && !args.listen.is_empty() {
             return Err(CliError::usage(label!("sockets were passed by the service manager: omit --listen")));

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use plimsoll_front::iscsi::{TargetSettings, Targets};
-use plimsoll_front::sockets::{ListenAddress, Listening, SocketAccess, SocketFile};
+use plimsoll_front::sockets::{Activation, ListenAddress, Listening, SocketAccess, SocketFile};
 use plimsoll_front::{Server, TlsMode};
 use plimsoll_language::{label, say};
 use plimsoll_service::http::{Entrance, Token};
@@ -14,7 +14,6 @@ use plimsoll_service::{IscsiOptions, client::CONTROL_SOCKET};
 use crate::args::{ServeArgs, TlsArgs};
 use crate::cli_error::CliError;
 use crate::portals;
-use crate::systemd;
 use crate::tls;
 
 /// Name of the default NBD socket in the data directory.
@@ -41,7 +40,8 @@ impl ServiceSockets {
         let token = args.token_file.as_deref().map(Token::read).transpose().map_err(CliError::usage)?;
         let tls = tls::mode(&args.tls)?;
         let is_control = |listening: &Listening| listening.name.as_deref() == Some(CONTROL);
-        let (created, others): (Vec<_>, Vec<_>) = systemd::sockets()?.into_iter().partition(is_control);
+        let (created, others): (Vec<_>, Vec<_>) =
+            Activation::take_inherited().map_err(CliError::usage)?.into_iter().partition(is_control);
         let is_portal = |listening: &Listening| listening.name.as_deref() == Some(ISCSI);
         let (mut portals, mut nbd): (Vec<_>, Vec<_>) = others.into_iter().partition(is_portal);
         portals.extend(portals::listen(&args.iscsi)?);
