@@ -33,4 +33,4 @@ pub use keys::{
 };
 pub use machine::name_machine;
 pub use oci::oci;
-pub use planes::{Plane, PlaneError, Planes};
+pub use planes::{CloudPlane, PlaneError, Planes};

@@ -20,7 +20,7 @@ const DOCKER: &str = "docker";
 
 /// A control plane of a cloud.
 #[derive(Clone, Debug)]
-pub enum Plane {
+pub enum CloudPlane {
     Oci,
     Ec2,
     /// The metadata of the instance of this name.
@@ -58,22 +58,22 @@ impl Planes {
         &mut self,
         options: Options,
         data_directory: &Path,
-        planes: Vec<(Plane, Entrance)>,
+        planes: Vec<(CloudPlane, Entrance)>,
     ) -> Result<(), PlaneError> {
         let mut endpoints = Endpoints { region: Some(options.region.clone()), ..Endpoints::default() };
         let cloud = Cloud::open(options)?;
         for (plane, entrance) in planes {
             let url = entrance.listening.place.to_string().replacen("tcp:", "http://", 1);
             let (router, place) = match plane {
-                Plane::Oci => {
+                CloudPlane::Oci => {
                     endpoints.oci = Some(url.clone());
                     (oci(&cloud), ("OCI", url))
                 }
-                Plane::Ec2 => {
+                CloudPlane::Ec2 => {
                     endpoints.ec2 = Some(url.clone());
                     (ec2(&cloud), ("EC2", url))
                 }
-                Plane::Metadata(instance) => {
+                CloudPlane::Metadata(instance) => {
                     (instance_metadata(&cloud, &instance), ("metadata", format!("{url}/opc/v2/ of {instance}")))
                 }
             };

@@ -19,7 +19,7 @@ pub enum News<'a> {
 }
 
 /// Notifies the service manager, if the environment names its socket. A server continues without it.
-pub fn tell_manager(news: News<'_>) {
+pub fn notify_systemd(news: News<'_>) {
     if let Some(socket) = std::env::var_os("NOTIFY_SOCKET").filter(|socket| !socket.is_empty()) {
         let _ = notify(&socket, news);
     }

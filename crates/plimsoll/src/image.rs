@@ -8,7 +8,7 @@ use std::os::fd::OwnedFd;
 use anyhow::Context;
 use plimsoll_device::nbd::Emulation;
 use plimsoll_device::{Claim, Clock};
-use plimsoll_front::notify::{News, tell_manager};
+use plimsoll_front::notify::{News, notify_systemd};
 use plimsoll_front::served_command::ServedCommand;
 use plimsoll_front::{Blocks, DataFiles, Handle, Image, ImageError, ImageRequest, Limits, Offer, Server};
 use plimsoll_language::{label, say};
@@ -103,13 +103,13 @@ impl UnboundServer {
         if let Some(addresses) = addresses {
             print(greeting(&self.description, self.access, addresses).as_bytes())?;
         }
-        tell_manager(News::Ready(&self.description));
+        notify_systemd(News::Ready(&self.description));
         // Set last, so that previously started threads and commands do not inherit it.
         if self.rt {
             realtime()?;
         }
         let outcome = self.server.run();
-        tell_manager(News::Stopping);
+        notify_systemd(News::Stopping);
         let ended = command.map_or(Ok(()), end_command);
         drop(self.claim);
         outcome.context(label!("serving clients"))?;

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use anyhow::Context;
 use plimsoll_front::Checksums;
-use plimsoll_front::notify::{News, tell_manager};
+use plimsoll_front::notify::{News, notify_systemd};
 use plimsoll_front::sockets::ListenAddress;
 use plimsoll_language::{label, say};
 use plimsoll_report::Page;
@@ -118,13 +118,13 @@ fn serve_until_signal(
     let listeners = [about.listens.clone(), about.iscsi.clone(), controls.iter().map(ToString::to_string).collect()];
     let listeners = listeners.concat().join(" ");
     tracing::info!(volumes, directory = about.directory, made_by = about.made_by, listeners, "serving");
-    tell_manager(News::Ready(&say!("serving {volumes} volumes of {}", about.directory)));
+    notify_systemd(News::Ready(&say!("serving {volumes} volumes of {}", about.directory)));
     if reattach {
         reattach_all(service, &controls);
     }
     stop.wait();
     tracing::info!("stopping");
-    tell_manager(News::Stopping);
+    notify_systemd(News::Stopping);
     drop(console);
     // A second signal ends the program at once.
     block_device::release(control_client(&controls), &service.list().unwrap_or_default(), reattach);

@@ -675,8 +675,8 @@ fn top_events_of_other_releases_are_read_by_the_words_of_their_headings() {
     let (front, _) = HEAD_10.split_once("Top 5").unwrap();
     let read_events = |table: &str| {
         let found = reading(&format!("{front}{table}\n{STATISTICS_10}"));
-        let waits = waits(&found).into_iter().map(|(event, _, seconds)| format!("{event} {seconds}"));
-        (waits.collect::<Vec<_>>(), found.times[0].processor_s)
+        let events = waits(&found).into_iter().map(|(event, _, seconds)| format!("{event} {seconds}"));
+        (events.collect::<Vec<_>>(), found.times[0].processor_s)
     };
     let expected = (vec!["db file sequential read 720".to_owned(), "log file sync 120".to_owned()], Some(1_200.0));
     let rulers = [

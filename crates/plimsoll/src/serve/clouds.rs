@@ -4,7 +4,7 @@ use std::net::ToSocketAddrs;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use plimsoll_cloud::{CloudError, Options, Plane, PlaneError, Planes, state_directory};
+use plimsoll_cloud::{CloudError, CloudPlane, Options, PlaneError, Planes, state_directory};
 use plimsoll_front::sockets::{ListenAddress, ListenAddressError, SocketAccess};
 use plimsoll_language::{label, say};
 use plimsoll_service::http::Entrance;
@@ -21,7 +21,7 @@ const EC2_REGION: &str = "us-east-1";
 pub(super) struct Clouds {
     directory: PathBuf,
     args: CloudArgs,
-    planes: Vec<(Plane, Entrance)>,
+    planes: Vec<(CloudPlane, Entrance)>,
 }
 
 impl Clouds {
@@ -29,16 +29,16 @@ impl Clouds {
     pub(super) fn find(args: &CloudArgs, directory: &Path) -> Result<Self, CliError> {
         let mut planes = Vec::new();
         if let Some(address) = &args.oci {
-            planes.push((Plane::Oci, listen("--oci", address)?));
+            planes.push((CloudPlane::Oci, listen("--oci", address)?));
         }
         if let Some(address) = &args.ec2 {
-            planes.push((Plane::Ec2, listen("--ec2", address)?));
+            planes.push((CloudPlane::Ec2, listen("--ec2", address)?));
         }
         for text in &args.oci_metadata {
             let flag = "--oci-metadata";
             let wrong = || CliError::usage(format!("{flag} {text}: write INSTANCE=HOST:PORT"));
             let (instance, address) = text.split_once('=').ok_or_else(wrong)?;
-            planes.push((Plane::Metadata(instance.to_owned()), listen(flag, address)?));
+            planes.push((CloudPlane::Metadata(instance.to_owned()), listen(flag, address)?));
         }
         Ok(Self { directory: directory.to_owned(), args: args.clone(), planes })
     }

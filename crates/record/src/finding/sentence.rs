@@ -208,12 +208,10 @@ impl Finding {
             Self::Holes { allocated, size } => {
                 say!("only {allocated} of the file's {size} were ever written: reading the rest reaches no device")
             }
-            Self::DeviceNotReached { share } => {
-                say!(
-                    "{} of the bytes read never came from the device: served from a cache, or never written",
-                    share_text(*share)
-                )
-            }
+            Self::DeviceNotReached { share } => say!(
+                "{} of the bytes read never came from the device: served from a cache, or never written",
+                share_text(*share)
+            ),
             Self::Fault { what } => say!("the target failed: {what}"),
             Self::InMemory { target } => {
                 say!("{target} keeps its data in memory: the figures describe that, not storage")
