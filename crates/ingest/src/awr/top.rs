@@ -6,7 +6,7 @@ use crate::text::table::spaced;
 /// A column of these tables.
 struct TopColumn {
     /// Its name in the HTML report.
-    name: &'static str,
+    header: &'static str,
     /// Its texts in the last line of the headings, in lower case, longer ones before their beginnings.
     texts: &'static [&'static str],
     is_optional: bool,
@@ -15,14 +15,14 @@ struct TopColumn {
 /// The columns in their order. Releases before 10.1 have no average, those before 10.2 no class in Statspack, and tables of
 /// a cluster begin with the instance.
 const COLUMNS: [TopColumn; 8] = [
-    TopColumn { name: INSTANCE, texts: &["inst #", "inst#", "inst", "i#"], is_optional: true },
-    TopColumn { name: "event", texts: &["wait event", "event"], is_optional: false },
-    TopColumn { name: "waits", texts: &["waits"], is_optional: false },
-    TopColumn { name: "time(s)", texts: &["time (sec)", "time (s)", "time(s)", "time"], is_optional: false },
-    TopColumn { name: "avg wait (ms)", texts: IN_MS, is_optional: true },
-    TopColumn { name: "avg wait", texts: &["avg wait", "wait"], is_optional: true },
-    TopColumn { name: "% db time", texts: SHARES, is_optional: false },
-    TopColumn { name: CLASS, texts: &["wait class", "class"], is_optional: true },
+    TopColumn { header: INSTANCE, texts: &["inst #", "inst#", "inst", "i#"], is_optional: true },
+    TopColumn { header: "event", texts: &["wait event", "event"], is_optional: false },
+    TopColumn { header: "waits", texts: &["waits"], is_optional: false },
+    TopColumn { header: "time(s)", texts: &["time (sec)", "time (s)", "time(s)", "time"], is_optional: false },
+    TopColumn { header: "avg wait (ms)", texts: IN_MS, is_optional: true },
+    TopColumn { header: "avg wait", texts: &["avg wait", "wait"], is_optional: true },
+    TopColumn { header: "% db time", texts: SHARES, is_optional: false },
+    TopColumn { header: CLASS, texts: &["wait class", "class"], is_optional: true },
 ];
 const IN_MS: &[&str] = &["avg wait (ms)", "avg wait(ms)", "avg(ms)", "wait(ms)", "(ms)"];
 const SHARES: &[&str] =
@@ -48,7 +48,7 @@ impl TopLayout {
             match column.texts.iter().find_map(follows) {
                 Some(after) => {
                     rest = after.trim_start();
-                    columns.push(column.name);
+                    columns.push(column.header);
                 }
                 None if column.is_optional => {}
                 None => return None,

@@ -81,7 +81,9 @@ fn collect_catalogue_texts() -> Texts<'static> {
         let text = tree::read_text(path).unwrap_or_default();
         let table: toml::Table = toml::from_str(&text).unwrap_or_else(|error| panic!("{path}: {error}"));
         collect_values(&toml::Value::Table(table), "", "", &mut own);
-        texts.extend(own.into_iter().filter(|text| found.insert(text.clone())).map(|text| (text, &**path)));
+        texts.extend(
+            own.into_iter().filter(|text| !text.is_empty() && found.insert(text.clone())).map(|text| (text, &**path)),
+        );
     }
     texts
 }
@@ -118,7 +120,11 @@ fn collect_names(sources: &[Source]) -> Texts<'_> {
     for source in files {
         let mut own = Vec::new();
         collect_names_of(source.text.parse().expect("the source was parsed before"), &mut own);
-        texts.extend(own.into_iter().filter(|text| found.insert(text.clone())).map(|text| (text, &*source.path)));
+        texts.extend(
+            own.into_iter()
+                .filter(|text| !text.is_empty() && found.insert(text.clone()))
+                .map(|text| (text, &*source.path)),
+        );
     }
     texts
 }
@@ -136,8 +142,8 @@ fn collect_names_of(tokens: TokenStream, names: &mut Vec<String>) {
                 continue;
             }
             // Fields and variables: `missing: "a name"`, `name: "a name"`, `missing = "a name"`.
-            [TokenTree::Ident(name), TokenTree::Punct(_), token @ TokenTree::Literal(_), ..]
-                if name == "missing" || name == "name" =>
+            [TokenTree::Ident(name), TokenTree::Punct(mark), token @ TokenTree::Literal(_), ..]
+                if (name == "missing" || name == "name") && matches!(mark.as_char(), ':' | '=') =>
             {
                 names.extend(literal(token));
             }
@@ -161,11 +167,13 @@ fn collect_names_of(tokens: TokenStream, names: &mut Vec<String>) {
                 index += 1;
             }
             // `rows::<Dialect>("an-id", "a name")`.
-            [TokenTree::Punct(mark), TokenTree::Group(arguments), ..] if mark.as_char() == '>' => {
+            [TokenTree::Punct(mark), TokenTree::Group(arguments), ..]
+                if mark.as_char() == '>' && matches!(&tokens[index - 1], TokenTree::Ident(_)) =>
+            {
                 let literals = list_literals(&TokenTree::Group(arguments.clone()));
-                names.extend(
-                    literals.into_iter().skip(1).take(1).filter(|_| arguments.stream().into_iter().count() == 3),
-                );
+                if let [_, name] = literals.as_slice() {
+                    names.push(name.clone());
+                }
                 collect_names_of(arguments.stream(), names);
                 index += 1;
             }
