@@ -67,21 +67,24 @@ fn reference() -> String {
     let mut text = String::from(
         "# Reference\n\nEvery command and flag. Generated: `plimsoll generate reference`.\n\nExit codes: 0 success; 1 failure; 2 usage error, nothing was written; 3 undetermined (`--fail-if`, `--exit-code`), or a required run was not kept; 130 stopped by SIGINT (Ctrl-C) and 143 by SIGTERM, measured data are kept.\n\nEnvironment: `PLIMSOLL_RUNS` is the directory of kept runs, `PLIMSOLL_PRODUCTS` that of additional product files, `PLIMSOLL_SERVICE` the service for `plimsoll volume`; `NO_COLOR` disables colours.\n",
     );
-    for sub in all(&command) {
-        section(&mut text, sub);
+    let commands = all(&command);
+    for &sub in &commands {
+        let parent = commands.iter().find(|parent| parent.get_subcommands().any(|child| std::ptr::eq(child, sub)));
+        section(&mut text, sub, parent.copied());
     }
     text
 }
 
-fn section(text: &mut String, command: &Command) {
+fn section(text: &mut String, command: &Command, parent: Option<&Command>) {
     let usage = command.clone().render_usage().to_string();
     let usage = usage.trim_start_matches("Usage: ");
     let about = command.get_about().map(ToString::to_string).unwrap_or_default();
     let name = full_name(command);
     put(text, format_args!("\n## {name}\n\n{about}.\n\n```text\n{usage}\n```\n"));
-    // Flags of nested commands are documented with their parent.
-    let is_nested = name.split(' ').count() > 2;
-    let own = |argument: &&Arg| !(is_nested && argument.is_global_set());
+    let own = |argument: &&Arg| {
+        let is_inherited = |parent: &Command| parent.get_arguments().any(|other| other.get_id() == argument.get_id());
+        !argument.is_global_set() || !parent.is_some_and(is_inherited)
+    };
     let mut headings: Vec<&str> = Vec::new();
     for argument in command.get_arguments().filter(own) {
         let heading = argument.get_help_heading().unwrap_or("");

@@ -105,10 +105,10 @@ fn write_scripts(options: &SlobOptions, system: &Path, directory: &Path) -> Resu
     if system != Path::new("oracle") {
         return Err(CliError::usage(say!("--emit {}: write --emit oracle DIR", system.display())));
     }
-    let files = options.write_scripts(directory).map_err(CliError::usage)?.join(", ");
-    let directory = directory.display();
+    let (files, directory) =
+        (options.write_scripts(directory).map_err(CliError::usage)?.join(", "), directory.display());
     output::print(
-        say!("{directory}: {files}\nRead them, then: sqlplus USER@HOST/SERVICE @load.sql, and sh run.sh\n").as_bytes(),
+        say!("{directory}: {files}\nRead them, then: sqlplus USER@HOST/SERVICE @{directory}/load.sql, and sh {directory}/run.sh\n").as_bytes(),
     )
 }
 

@@ -125,15 +125,11 @@ fn change_level(console: &Console) -> Result<LevelTrial, CliError> {
         (Err(_), Ok(Err(error))) => return Err(error.into()),
         (Err(error), _) => return Err(error),
     };
-    let limits = [find_limit(EMULATED[0])?, find_limit(EMULATED[1])?];
+    let (mut offers, ask) =
+        (read_offers(&TermsArgs::default())?, Ask { block: Bytes::kib(8), reads: 1.0, sequential: false });
+    let mut limit = |config| Ok::<_, CliError>(offers.offer(config)?.standing(&ask).binding().map(|limit| limit.iops));
+    let limits = [limit(EMULATED[0])?, limit(EMULATED[1])?];
     Ok(LevelTrial { configurations: EMULATED, rates, limits })
-}
-
-/// IOPS of 8 KiB random reads that a configuration sustains.
-fn find_limit(config: &str) -> Result<Option<f64>, CliError> {
-    let offer = read_offers(&TermsArgs::default())?.offer(config)?;
-    let ask = Ask { block: Bytes::kib(8), reads: 1.0, sequential: false };
-    Ok(offer.standing(&ask).binding().map(|limit| limit.iops))
 }
 
 /// The rates before and after the change.

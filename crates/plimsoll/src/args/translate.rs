@@ -147,8 +147,9 @@ mod tests {
         let is_word = |word: &&str| word.len() > 1 && word.chars().all(|letter| letter.is_ascii_lowercase());
         let is_english = |line: &str| {
             let words: Vec<&str> = line.split([' ', ',']).collect();
-            let is_listed = line.trim_end().ends_with([',', ']']) || line.contains("plimsoll ");
-            !is_listed && words.windows(2).any(|words| words.iter().all(is_word))
+            let is_listed = line.trim_end().ends_with([',', ']'])
+                || ["plimsoll ", "kubectl "].iter().any(|program| line.contains(program));
+            line.is_ascii() && !is_listed && words.windows(2).any(|words| words.iter().all(is_word))
         };
         let help = translate_layout(&command.render_long_help());
         found

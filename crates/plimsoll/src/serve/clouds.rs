@@ -51,8 +51,8 @@ impl Clouds {
             let needs_control = || CliError::usage(label!("--docker needs a control socket: use --control PATH"));
             let control = control.ok_or_else(needs_control)?;
             let socket = std::path::absolute(socket).context(label!("the current directory"))?;
-            let listening = ListenAddress::Unix(socket).listen(SocketAccess::Owner)?;
-            let entrance = Entrance { listening, token: None };
+            let entrance =
+                Entrance { listening: ListenAddress::Unix(socket).listen(SocketAccess::Owner)?, token: None };
             served.serve_docker(service, control, &directory, entrance).map_err(refused)?;
         }
         if planes.is_empty() {

@@ -793,7 +793,7 @@ fn default_objective_of_a_product_is_the_same_at_any_effort() {
     let folder = Folder::new("efforts");
     let simulate = |effort: &[&str]| {
         let curve = folder.json(&[&["simulate", "aws/st1:500GiB", "--quiet"], effort].concat());
-        assert_eq!(curve["basis"]["objective"], "chosen", "{effort:?}");
+        assert_eq!(curve["basis"]["origin"]["objective"], "chosen", "{effort:?}");
         curve["load_line"]["objective"].clone()
     };
     let quick = simulate(&["--quick"]);

@@ -380,7 +380,7 @@ fn simulated_products_carry_their_doubts() {
     // 5.4 million credits for 3,000 IOPS, which 300 refill. A load with a time of its own spends them.
     let timed = ["simulate", "aws/gp2:100GiB", "--depth", "16", "--duration", "10s"];
     let text = words(&Folder::new("bursts").text(&timed));
-    assert!(text.contains("3000 IOPS for 2000 s from full credits, then 300 IOPS"), "{text}");
+    assert!(text.contains("3,000 IOPS for 2000 s from full credits, then 300 IOPS"), "{text}");
 }
 
 #[test]

@@ -50,7 +50,7 @@ fn products_are_set_beside_each_other() {
         "p99 <= 5 ms\nwas kept",
         "Recorded load by configuration",
         "carried",
-        "lacks 7 operations (it has 4000)",
+        "lacks 7 operations (it has 4,000)",
     ] {
         assert!(text.contains(expected), "{expected:?} in\n{text}");
     }

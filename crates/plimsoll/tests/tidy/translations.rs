@@ -168,7 +168,7 @@ fn collect_names_of(tokens: TokenStream, names: &mut Vec<String>) {
             }
             // `rows::<Dialect>("an-id", "a name")`.
             [TokenTree::Punct(mark), TokenTree::Group(arguments), ..]
-                if mark.as_char() == '>' && matches!(&tokens[index - 1], TokenTree::Ident(_)) =>
+                if mark.as_char() == '>' && tokens[index.saturating_sub(12)..index].iter().any(is_rows) =>
             {
                 let literals = list_literals(&TokenTree::Group(arguments.clone()));
                 if let [_, name] = literals.as_slice() {
@@ -182,6 +182,10 @@ fn collect_names_of(tokens: TokenStream, names: &mut Vec<String>) {
         }
         index += 1;
     }
+}
+
+fn is_rows(token: &TokenTree) -> bool {
+    matches!(token, TokenTree::Ident(name) if name == "rows")
 }
 
 /// The string literals of a token.

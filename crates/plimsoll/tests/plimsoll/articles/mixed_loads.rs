@@ -143,7 +143,9 @@ fn paths_together_carry_several_times_the_rate_of_the_published_single_path() {
     let [.., single] = &RUNS;
     let together = Mixed { config: "oci:600GB@120vpu on oci/VM.Standard.E5.Flex:40ocpu", ..*single };
     let times = simulate(&together).0 / simulate(single).0;
-    assert!((times - 2.6).abs() < 0.1, "{times}");
+    assert!((2.5..2.9).contains(&times), "{times}");
     let doubts = include_str!("../../../../../catalogue/oci/block-volume.toml");
-    assert!(doubts.contains("policy=failover), both beside a backup paced") && doubts.contains("gives 2.6 times"));
+    assert!(
+        doubts.contains("policy=failover), both beside a backup paced") && doubts.contains("gives 2.6 to 2.8 times")
+    );
 }

@@ -7,6 +7,7 @@ use plimsoll_device::nbd::{ExportAddress, NbdHost, Talk, WireRequest};
 use plimsoll_ingest::EbsStatistics;
 use serde_json::Value;
 
+use crate::folder::{stderr, stdout};
 use crate::home::{Home, SLOWLY};
 
 /// Timeout of a step on a busy host.
@@ -123,7 +124,9 @@ fn results_have_every_form() {
     }
     let csv = home.does(&["volume", "list", "--csv", "-"]);
     assert!(csv.contains("data,53687091200,") && csv.contains(",1.275,USD,"), "exact figures: {csv}");
-    assert!(home.does(&["volume", "list", "--html", "list.html"]).contains("every volume is emulated"));
+    let listed = home.run(&["volume", "list", "--html", "list.html"]);
+    assert_eq!(stderr(&listed), "plimsoll: wrote list.html\n");
+    assert!(stdout(&listed).contains("every volume is emulated"));
     assert!(home.read("list.html").contains("prices are list prices"));
 }
 

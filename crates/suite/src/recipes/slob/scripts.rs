@@ -8,6 +8,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use plimsoll_database::System;
+use plimsoll_language::label;
 use plimsoll_record::DatabaseAbout;
 use plimsoll_units::Bytes;
 
@@ -112,5 +113,6 @@ fn template(name: &str, values: &[(&str, String)]) -> String {
 }
 
 fn at(path: &Path, error: &io::Error) -> io::Error {
-    io::Error::new(error.kind(), format!("{}: {error}", path.display()))
+    let remedy = if error.kind() == io::ErrorKind::AlreadyExists { label!(": give a new directory") } else { "" };
+    io::Error::new(error.kind(), format!("{}: {error}{remedy}", path.display()))
 }
