@@ -94,9 +94,9 @@ pub struct InDatabase<T: Args> {
 pub struct SlobArgs {
     #[command(flatten)]
     suite: InDatabase<SlobOptions>,
-    /// Run nothing here: write SQL and shell that run the load by `sqlplus`, with an AWR report for each point. Not tested on
-    /// an Oracle server
-    #[arg(long, num_args = 2, value_names = ["oracle", "DIR"], conflicts_with_all = ["url", "make"])]
+    /// Run nothing here: write SQL and shell that run the load by `sqlplus`, with an AWR report for each point. Choose a
+    /// --scale of several times the buffer cache. Not tested on an Oracle server
+    #[arg(long, num_args = 2, value_names = ["oracle", "DIR"], conflicts_with_all = ["url", "phase", "destroy", "MakeArgs"])]
     emit: Vec<PathBuf>,
 }
 

@@ -280,7 +280,7 @@ script=$(cat)
 echo "$* <$script>" >>"calls"
 case $script in
 *@snapshot.sql*) number=$(cat snapshots 2>/dev/null || echo 0); echo $((number + 1)) >snapshots; echo "snapshot=$(cat snapshots)" ;;
-*@report.sql*) echo "report ${script##*@report.sql }" ;;
+*@report.sql*) echo "${REPORT:-WORKLOAD REPOSITORY report} ${script##*@report.sql }" ;;
 *"@session.sql "*" ${FAILING:-none} "*) echo 'ORA-01013: cancelled'; exit 1 ;;
 *@session.sql*) echo finished ;;
 esac
@@ -296,7 +296,8 @@ fn scripts_for_sqlplus_run_each_point_between_two_snapshots() {
     let load = std::fs::read_to_string(scripts.join("load.sql")).unwrap();
     assert!(load.lines().all(|line| line.len() < 2499), "sqlplus ignores longer lines");
     let statements = load.split("\n/\n").count();
-    assert_eq!(statements, 2 * 5 + 1 + 1, "table, rows, index, statistics, procedure; counts; end");
+    assert_eq!(statements, 2 * 5 + 1 + 1 + 1, "table, rows, index, statistics, procedure; counts; a check; end");
+    assert!(load.contains("2 schemas of 1024 rows, each in a block of 8192 bytes: 16 MiB."), "{load:.600}");
     assert!(load.contains("FOR step IN 0 .. 0") && load.contains("LEVEL <= ((step + 1) * 1024) - step * 1024"));
 
     let bin = folder.path().join("bin");
@@ -304,21 +305,27 @@ fn scripts_for_sqlplus_run_each_point_between_two_snapshots() {
     std::fs::write(bin.join("sqlplus"), SQLPLUS).unwrap();
     std::fs::set_permissions(bin.join("sqlplus"), std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
     let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
-    let run = |failing: &str| {
+    let run = |failing: &str, report: &str| {
         let mut command = std::process::Command::new("sh");
         command.arg(scripts.join("run.sh")).env("PATH", &path).env("SLOB_CONNECT", "slob/secret@db");
-        command.env("FAILING", failing).output().unwrap()
+        command.env("FAILING", failing).env("REPORT", report).output().unwrap()
     };
-    let output = run("none");
+    let output = run("none", "");
     assert!(output.status.success(), "{output:?}");
     let calls = std::fs::read_to_string(scripts.join("calls")).unwrap();
     // Two shares of updates, with one and two threads for each of two schemas.
     assert_eq!(calls.matches("@session.sql ").count(), 2 * (2 + 4));
     assert_eq!(calls.matches("@snapshot.sql").count(), 8);
     assert!(!calls.lines().any(|line| line.starts_with('-') && line.contains("secret")), "{calls}");
-    assert_eq!(std::fs::read_to_string(scripts.join("awr-updates25-threads2.txt")).unwrap().trim(), "report 7 8");
-    let failed = run("3");
-    assert!(
-        !failed.status.success() && String::from_utf8_lossy(&failed.stderr).contains("a session failed: see session-")
+    assert_eq!(
+        std::fs::read_to_string(scripts.join("awr-updates25-threads2.txt")).unwrap().trim(),
+        "WORKLOAD REPOSITORY report 7 8"
     );
+    let fails = |failing: &str, report: &str, expected: &str| {
+        let failed = run(failing, report);
+        let message = String::from_utf8_lossy(&failed.stderr).into_owned();
+        assert!(!failed.status.success() && message.contains(expected), "{message}");
+    };
+    fails("3", "", "a session failed: see session-");
+    fails("none", "ORA-20200", "no report of AWR: see awr-updates0-threads1.txt");
 }

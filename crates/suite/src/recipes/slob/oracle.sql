@@ -2,7 +2,7 @@
 c{number} VARCHAR2({column})
 
 -- name: table
-CREATE TABLE {name} (k NUMBER NOT NULL, {typed}) PCTFREE 99 NOCACHE NOCOMPRESS
+CREATE TABLE {name} (k NUMBER NOT NULL, {typed}) PCTFREE 99 NOCOMPRESS NOCACHE
 
 -- name: numbers
 (SELECT {from} + LEVEL - 1 AS x FROM dual CONNECT BY LEVEL <= {to} - {from}) n

@@ -21,6 +21,8 @@ use crate::sql::{fill_template, named};
 const TEMPLATES: &str = include_str!("sqlplus.txt");
 /// Length of lines that are wrapped: `sqlplus` ignores lines of more than 2,499 characters.
 const MAX_LINE: usize = 120;
+/// Minimum duration of a point, of which the start of its sessions is a small part.
+const MIN_SECONDS: f64 = 60.0;
 /// Block size of Oracle by default.
 const BLOCK: Bytes = Bytes::kib(8);
 
@@ -58,15 +60,23 @@ impl SlobOptions {
         let points = (self.update_pcts.len() * threads.len()) as u64;
         let list = |values: &[u32]| values.iter().map(u32::to_string).collect::<Vec<_>>().join(" ");
         let values = [
-            ("data", layout.data()),
+            ("data", describe(layout)),
             ("schemas", self.schemas.to_string()),
             ("pcts", list(&self.update_pcts)),
             ("threads", list(&threads)),
-            ("seconds", (self.budget / points).as_secs_f64().ceil().to_string()),
+            ("seconds", (self.budget / points).as_secs_f64().ceil().max(MIN_SECONDS).to_string()),
             ("seed", self.seed.to_string()),
         ];
         template("run.sh", &values)
     }
+}
+
+/// Size of the data.
+fn describe(layout: &SchemaLayout) -> String {
+    let size = Bytes::new(layout.rows * layout.block * u64::from(layout.schemas));
+    let values = [("schemas", layout.schemas.into()), ("rows", layout.rows), ("block", layout.block)];
+    let values = values.map(|(name, value): (&str, u64)| (name, value.to_string()));
+    template("size", &[&values[..], &[("size", size.to_string())]].concat()).trim_end().to_owned()
 }
 
 /// Tables, rows, indexes and procedures of all schemas.
@@ -80,7 +90,7 @@ fn load(layout: &SchemaLayout) -> String {
     statements.push(layout.count());
     // A slash on a line of its own runs a statement of SQL as well as a block.
     let statements: Vec<String> = statements.iter().map(|statement| format!("{}\n/\n", wrap(statement))).collect();
-    template("load.sql", &[("data", layout.data()), ("statements", statements.concat())])
+    template("load.sql", &[("data", describe(layout)), ("statements", statements.concat())])
 }
 
 /// A block that fills the places of a table in steps, with a commit after each.
