@@ -164,16 +164,22 @@ impl Price {
     /// Days from the date of its oldest source to the date of the terms. `None` when a source has no date that can be
     /// read, and for terms of an earlier time.
     pub fn age_days(&self) -> Option<i64> {
-        let cites = self.parts.iter().map(|part| &part.cite).chain([&self.cite]);
-        let ages = cites.map(|cite| Some(self.as_of.days_since(cite.date.parse().ok()?)));
-        ages.collect::<Option<Vec<i64>>>()?.into_iter().max().filter(|age| *age >= 0)
+        self.oldest().map(|(_, age)| age)
+    }
+
+    /// The oldest source, and the same days.
+    pub fn oldest(&self) -> Option<(&Arc<Cite>, i64)> {
+        let cites = [&self.cite].into_iter().chain(self.parts.iter().map(|part| &part.cite));
+        let aged = cites.map(|cite| Some((cite, self.as_of.days_since(cite.date.parse().ok()?))));
+        let aged = aged.collect::<Option<Vec<_>>>()?;
+        aged.into_iter().rev().max_by_key(|(_, age)| *age).filter(|(_, age)| *age >= 0)
     }
 
     /// The doubt about a price that is older than [`MAX_PRICE_AGE_DAYS`].
     pub fn age_doubt(&self) -> Option<Doubt> {
         let age = self.age_days().filter(|age| *age > MAX_PRICE_AGE_DAYS)?;
         let text = say!("its price is {age} days old: check the vendor's list");
-        Some(Doubt { text, cite: Some(Arc::clone(&self.cite)) })
+        Some(Doubt { text, cite: self.oldest().map(|(cite, _)| Arc::clone(cite)) })
     }
 
     /// The doubt about machines that have no price for the commitment.

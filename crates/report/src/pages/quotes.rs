@@ -56,7 +56,7 @@ fn caution_dates(quote: &Quote) -> Vec<String> {
     let later = quote.offer.oldest_source_after_terms();
     let later = later.map(|oldest| words::later_figures(&name, quote.offer.terms().as_of, oldest));
     let price = quote.price.as_ref().ok().filter(|price| price.age_doubt().is_some());
-    let old = price.and_then(|price| Some(words::old_price(&name, price.age_days()?)));
+    let old = price.and_then(Price::oldest).map(|(cite, days)| words::old_price(&name, cite, days));
     later.into_iter().chain(old).collect()
 }
 
@@ -276,7 +276,11 @@ fn state_price(quote: &Quote) -> Fact {
         fact = fact.with_remark(say!("without the price of {}", price.without.join(label!(", "))));
     }
     let taxes = if price.taxes.is_empty() { String::new() } else { say!("; {}", price.taxes) };
-    let age = price.age_days().map(|days| say!("; {days} days old")).unwrap_or_default();
+    let age = match price.oldest() {
+        Some((oldest, days)) if *oldest == price.cite => say!("; {days} days old"),
+        Some((oldest, days)) => say!("; the oldest price {days} days, {}", words::cite(oldest)),
+        None => String::new(),
+    };
     fact.with_remark(format!("{}{age}{taxes}", words::cite(&price.cite)))
 }
 

@@ -50,9 +50,12 @@ pub(crate) fn later_figures(name: &str, as_of: Date, oldest: Date) -> String {
     )
 }
 
-/// Caution that a price is much older than the date of the terms.
-pub(crate) fn old_price(name: &str, days: i64) -> String {
-    say!("The price of {name} is {days} days old, and its limits may have changed since: check the vendor's list")
+/// Caution that a price of a configuration is much older than the date of the terms.
+pub(crate) fn old_price(name: &str, cite: &Cite, days: i64) -> String {
+    say!(
+        "The oldest price of {name} ({}) is {days} days old, and its limits may have changed since: check the vendor's list",
+        source_title(cite)
+    )
 }
 
 /// The product and the number of its volumes: `4 x Azure Premium SSD v2`.
