@@ -240,7 +240,7 @@ impl Volumes {
         Self { served, ..Self::new(flat, Slow::NOT) }
     }
 
-    /// Serves a whole file of `size` bytes as export 0, with a model that is slowed down by an integer factor.
+    /// Serves a file of `size` bytes as export 0, with a model that is slowed down by an integer factor.
     ///
     /// # Errors
     /// A model that cannot be served.

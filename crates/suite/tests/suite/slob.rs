@@ -274,7 +274,7 @@ fn statements_follow_the_dialect() {
 }
 
 /// Answers in the place of `sqlplus`, which is not at hand: numbered snapshots, reports, and sessions of which that with the
-/// seed `FAILING` fails. Keeps what it was called with.
+/// seed `FAILING` fails. Records its calls.
 const SQLPLUS: &str = r#"#!/bin/sh
 script=$(cat)
 echo "$* <$script>" >>"calls"
