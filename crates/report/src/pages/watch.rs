@@ -379,9 +379,12 @@ fn draw_load(samples: &[LoadSample]) -> Option<Block> {
     Some(Block::Chart(Chart::new(markup)))
 }
 
-/// At most six labelled times.
+/// At most six labelled times; none in less than five minutes, where the axis has seconds.
 fn label_times(samples: &[LoadSample]) -> Vec<(f64, String)> {
     let Some((first, last)) = samples.first().zip(samples.last()) else { return Vec::new() };
     let step = Span::from_nanos(last.end.since(first.end).as_nanos() / 5);
+    if step < Span::from_secs(60) {
+        return Vec::new();
+    }
     (0..=5).map(|n| ((step * n).as_secs_f64(), format_time(first.end + step * n))).collect()
 }
