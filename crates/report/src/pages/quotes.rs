@@ -98,11 +98,17 @@ fn list_key_figures(quote: &Quote) -> Vec<Fact> {
         figures.push(carries.with_remark(say!("{moved} of {requested}, sustained; {status}")));
         figures.push(Fact::new(label!("Binds"), words::product_text(&ceiling.name)).with_remark(status));
     }
-    let (price, remark) = match &quote.price {
-        Ok(price) => (words::monthly_price(price), words::status_name(price.cite.status).to_owned()),
-        Err(why) => (label!("unknown").to_owned(), why.to_string()),
-    };
-    figures.push(Fact::new(label!("Price"), price).with_remark(remark));
+    figures.push(match &quote.price {
+        Ok(price) => {
+            let missing = words::missing_prices(price).unwrap_or_default();
+            let fact = Fact::new(label!("Price"), format!("{}{missing}", total(price)));
+            let charges = describe_charges(price.parts.iter().filter(|charge| charge.money.millionths != 0));
+            let charges: Vec<String> = charges.iter().map(|(money, goods)| format!("{money}: {goods}")).collect();
+            let sum = if charges.len() > 1 { charges.join(label!("; ")) } else { String::new() };
+            fact.with_remark(words::status_name(price.cite.status)).with_remark(sum)
+        }
+        Err(why) => Fact::new(label!("Price"), label!("unknown")).with_remark(why.to_string()),
+    });
     figures
 }
 
@@ -264,12 +270,8 @@ fn state_price(quote: &Quote) -> Fact {
     let mut fact = match price.parts.as_slice() {
         [only] => Fact::new(label!("price"), say!("{}: {} ({status})", total(price), bought(only))),
         parts => {
-            let part = |part: &Charge| {
-                let once = if part.often == Often::Once { label!(", once") } else { "" };
-                (part.money.to_string(), format!("{}{once}", bought(part)))
-            };
-            let parts = parts.iter().map(part).collect();
-            Fact { parts, ..Fact::new(label!("price"), say!("{} ({status})", total(price))) }
+            let fact = Fact::new(label!("price"), say!("{} ({status})", total(price)));
+            Fact { parts: describe_charges(parts), ..fact }
         }
     };
     if !price.without.is_empty() {
@@ -282,6 +284,15 @@ fn state_price(quote: &Quote) -> Fact {
         None => String::new(),
     };
     fact.with_remark(format!("{}{age}{taxes}", words::cite(&price.cite)))
+}
+
+/// Cost and arithmetic of each component of a price.
+fn describe_charges<'a>(charges: impl IntoIterator<Item = &'a Charge>) -> Vec<(String, String)> {
+    let describe = |charge: &Charge| {
+        let once = if charge.often == Often::Once { label!(", once") } else { "" };
+        (charge.money.to_string(), format!("{}{once}", bought(charge)))
+    };
+    charges.into_iter().map(describe).collect()
 }
 
 /// `52.30 USD a month and 10.00 USD once, in us-east-1`.
