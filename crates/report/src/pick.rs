@@ -96,13 +96,28 @@ pub(crate) fn at_line(curve: &Curve) -> Option<&Run> {
         let relative = (run.figures.iops.value - iops.value).abs() / iops.value.max(1.0);
         if is_open(run) { relative } else { relative + 0.02 }
     };
-    let objective = line.objective();
-    let misses = |run: &Run| {
-        let reached = of_measure(run, objective.measure).filter(|_| objective.over == Scope::All);
-        reached.is_some_and(|time| time.value > objective.limit.as_nanos() as f64)
-    };
-    let rank = |run: &Run| (distance(run) > NEAR, misses(run));
+    let rank = |run: &Run| (distance(run) > NEAR, misses(run, &line.objective()));
     sustained(curve).min_by(|a, b| rank(a).cmp(&rank(b)).then_with(|| distance(a).total_cmp(&distance(b))))
+}
+
+/// The lightest open load above the load line that misses the objective: what delays its operations is the limit of the line.
+/// At the line itself most operations are not delayed.
+pub(crate) fn above_line(curve: &Curve) -> Option<&Run> {
+    let line = curve.load_line.as_ref()?;
+    let iops = line_iops(line)?;
+    let offered = |run: &Run| match run.offered {
+        Pace::Open { rate, .. } => Some(rate.get()).filter(|rate| *rate > iops.value),
+        Pace::Closed { .. } => None,
+    };
+    let missed = complete_runs(curve).filter(|run| grew(run) || misses(run, &line.objective()));
+    let loads = missed.filter_map(|run| Some((offered(run)?, run)));
+    loads.min_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, run)| run)
+}
+
+/// True if a run misses an objective on all operations.
+fn misses(run: &Run, objective: &Objective) -> bool {
+    let reached = of_measure(run, objective.measure).filter(|_| objective.over == Scope::All);
+    reached.is_some_and(|time| time.value > objective.limit.as_nanos() as f64)
 }
 
 /// The value of the objective's measure in a run; `None` if the run lacks it.

@@ -179,13 +179,20 @@ pub fn rate(iops: &Estimate) -> String {
     Counted::Operations.rate(iops)
 }
 
-/// The limit that binds at the load line, with its share; `None` if the runs do not name one.
+/// The limit that binds above the load line, otherwise at it, with its share; `None` if the runs do not name one.
 pub(crate) fn binding_limit(curve: &Curve) -> Option<String> {
     if is_bound_by_generator(curve) {
         return None;
     }
-    let (name, share) = pick::at_line(curve)?.bound_by.iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
-    Some(say!("{}: it held {} of the operations", product_text(name), number::percent(*share)))
+    let dominant = |run: &Run| {
+        let (name, share) = run.bound_by.iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
+        Some((product_text(name), number::percent(*share)))
+    };
+    if let Some((run, (name, share))) = pick::above_line(curve).and_then(|run| Some((run, dominant(run)?))) {
+        return Some(say!("{name}: it held {share} of the operations at {}, above the line", offered(&run.offered)));
+    }
+    let (name, share) = dominant(pick::at_line(curve)?)?;
+    Some(say!("{name}: it held {share} of the operations"))
 }
 
 fn is_bound_by_generator(curve: &Curve) -> bool {
