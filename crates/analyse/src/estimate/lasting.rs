@@ -11,9 +11,10 @@ const ALLOWED: f64 = std::f64::consts::LN_2;
 /// are late.
 const ALLOWED_IN_FEW: f64 = 2.9;
 const FEW_WINDOWS: usize = 3;
-/// Uncertainty in rungs, below and above, of a line found by descending in steps of three rungs.
-const BELOW_RUNGS: f64 = 3.5;
-const ABOVE_RUNGS: f64 = 2.5;
+/// Maximum distance in rungs from the load that lasts to the one above it that did not, for the interval; and the
+/// uncertainty of both.
+const MAX_STEP_RUNGS: f64 = 3.0;
+const MARGIN_RUNGS: f64 = 0.5;
 /// Maximum completed share of an offered load that is throttled.
 const THROTTLED: f64 = 0.9;
 /// Maximum distance in rungs at which a hold below the line confirms it: holds are made on the next lower rung.
@@ -85,11 +86,14 @@ pub(super) fn judged(found: &Estimated, slots: &[LoadSlot], objective: Objective
         let below = scale.iops(last.x);
         return with(found, LoadLine::Refused { objective, why: NoLine::NotLasting { below } }, Lasting::NotHeld);
     }
-    let low = scale.iops(last.x - BELOW_RUNGS * RUNG_LN);
+    let step = holds[holds.len() - 2].x - last.x;
+    let step_rungs = (step / RUNG_LN).round().clamp(1.0, MAX_STEP_RUNGS);
+    let low = scale.iops(last.x - (step_rungs + MARGIN_RUNGS) * RUNG_LN);
     let is_throttled = |hold: &Hold| hold.completed < THROTTLED * hold.x.exp();
     let (high, lasting) = if is_throttled(first) && again.is_some_and(is_throttled) {
         // The loads in between would have been throttled, too.
-        (scale.iops(last.x + ABOVE_RUNGS * RUNG_LN).min(value), Lasting::BurstsOnly { burst_iops: value })
+        let high = scale.iops(last.x + (step_rungs - MARGIN_RUNGS) * RUNG_LN);
+        (high.min(value), Lasting::BurstsOnly { burst_iops: value })
     } else {
         // Late operations alone may be a neighbour's fault, so the line of the slots remains possible.
         let high = found.line.iops().and_then(|iops| iops.interval).map_or(value, |(_, high)| high);

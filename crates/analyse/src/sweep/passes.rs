@@ -60,7 +60,8 @@ const SOAK: f64 = 0.02;
 /// Share of the budget for a held load, and its minimum number of windows.
 const HELD: f64 = 0.065;
 const MIN_WINDOWS: u64 = 4;
-/// Minimum number of rungs between a load that did not last and the next.
+/// Minimum number of rungs between a load that did not last and the next. The first step is a single rung where the time
+/// suffices for another.
 const HOLD_STEP: i32 = 3;
 const MAX_HOLDS: u32 = 8;
 /// Late operations needed for a p99 line with an interval of about ±20 %.
@@ -208,22 +209,25 @@ impl Passes {
     }
 
     /// Holds the rung below the line without a pause, after a load that exhausts burst allowances; repeats once on
-    /// failure, as a neighbour may have interfered, then descends: to the completed rate, or by three rungs.
+    /// failure, as a neighbour may have interfered, then descends: to the completed rate, or by a rung, then by three.
     fn hold(&mut self, slots: &[LoadSlot], objective: Objective, spent_s: f64, line: i32) {
         let window = self.plan.window.as_secs_f64();
         let hold_s = ((HELD * self.budget_s / window) as u64).max(MIN_WINDOWS) as f64 * window;
         let soak = (SOAK * self.budget_s).max(2.0 * window);
-        let left = self.budget_s * (1.0 + self.plan.overrun) - spent_s;
+        let holds_left = (self.budget_s * (1.0 + self.plan.overrun) - spent_s) / (hold_s + soak);
         let all = find_holds(slots, objective);
         let telling: Vec<_> = all.iter().filter(|hold| hold.is_telling()).collect();
         let next = match &telling[..] {
             [] | [_] => line,
-            [.., last] => (rung(last.x.exp()) - HOLD_STEP).min(rung_below(last.completed)),
+            [.., last] => {
+                let step = if telling.len() == 2 && holds_left >= 2.0 { 1 } else { HOLD_STEP };
+                (rung(last.x.exp()) - step).min(rung_below(last.completed))
+            }
         };
         let lasts = telling.last().is_some_and(|hold| hold.lasts);
         let is_over = self.pass > MAX_HOLDS || self.pass as usize > all.len();
         // A single failure may be caused by a neighbour: a second hold is always made.
-        if lasts || is_over || (all.len() > 1 && left < hold_s + soak) {
+        if lasts || is_over || (all.len() > 1 && holds_left < 1.0) {
             self.stage = PassStage::Done;
             return;
         }

@@ -436,6 +436,10 @@ fn a_load_that_is_late_when_held_lowers_the_line() {
     assert!((iops.value - rung_load(151)).abs() < 1.0, "{burst:?}");
     let missed = burst.basis.lasting;
     assert!(matches!(missed, Lasting::MissedWhenHeld { slots_iops } if slots_iops > 8_700.0), "{missed:?}");
+    let near = lasting(&[(157, 2), (157, 2), (156, 9)]);
+    let LoadLine::At { iops, .. } = near.line else { panic!("{near:?}") };
+    let low = |estimate: &Estimate| estimate.interval.map_or(0.0, |(low, _)| low / estimate.value);
+    assert!((iops.value - rung_load(156)).abs() < 1.0 && low(&iops) > 0.9, "the step was a rung: {near:?}");
     let refused = lasting(&[(157, 2), (157, 2), (154, 2)]);
     assert!(matches!(refused.line, LoadLine::Refused { why: NoLine::NotLasting { .. }, .. }), "{refused:?}");
     // The same loads meet a longer limit, so its line stands.
