@@ -17,7 +17,7 @@ use serde_json::Value;
 
 use crate::builder::Builder;
 use crate::form::{Form, FormatInput, Head, Resemblance};
-use crate::json;
+use crate::json::{self, ElementLines};
 use crate::reading::{CapKind, Class, Counted, Doubt, Fate, Measure, Origin, ReadingScope, Statistic};
 use crate::refusal::{InputFault, Refusal};
 use crate::sampled::{Edge, Meaning, Points, Spacing};
@@ -278,16 +278,16 @@ struct CloudWatchMetric {
 
 fn read_cloudwatch(input: &FormatInput, document: &[u8], out: &mut Builder) -> Result<(), Refusal> {
     let mut found = CloudWatch::default();
-    for (line, value) in json::read_documents(document, out)? {
+    for (lines, value) in json::read_documents(document, out)? {
         for (index, result) in json::list(&value, &["MetricDataResults"]).iter().enumerate() {
-            found.take_result(result, line, &format!("MetricDataResults[{index}]"), out);
+            found.take_result(result, &lines, &format!("MetricDataResults[{index}]"), out);
         }
         if value.get("Datapoints").is_some() {
-            found.take_statistics(&value, line, out);
+            found.take_statistics(&value, &lines, out);
         }
         let more = value.get("NextToken").is_some_and(|token| !token.is_null());
         if more {
-            out.caution_once(Some(Origin::line(line)), Doubt::FurtherPages);
+            out.caution_once(Some(Origin::line(lines.begin)), Doubt::FurtherPages);
         }
     }
     let sums = found.volumes.series.iter().any(|series| matches!(series.meaning, Meaning::Sum(_)));
@@ -300,12 +300,12 @@ fn read_cloudwatch(input: &FormatInput, document: &[u8], out: &mut Builder) -> R
 
 impl CloudWatch {
     /// A result of `get-metric-data`.
-    fn take_result(&mut self, result: &Value, line: u64, path: &str, out: &mut Builder) {
+    fn take_result(&mut self, result: &Value, lines: &ElementLines, path: &str, out: &mut Builder) {
         let label = json::get_text(result, &["Label"]).unwrap_or_default();
         let id = json::get_text(result, &["Id"]).unwrap_or_default();
         let Some((name, metric)) = cloudwatch_metric(label).or_else(|| cloudwatch_metric(id)) else {
             let name = if caps::cap_metric(label).is_some() || label.is_empty() { label } else { id };
-            let values = |out: &mut Builder| timed_values(result, 1.0, (line, label, path), out);
+            let values = |out: &mut Builder| timed_values(result, 1.0, (lines, label, path), out);
             if !self.volumes.add_cap((name, &cap_owner(label)), |out| cap_scope(label, out), values, out) {
                 self.volumes.ignore(if label.is_empty() { id } else { label });
             }
@@ -321,25 +321,28 @@ impl CloudWatch {
         let existing = self.ids.entry(key).or_insert_with(|| id.to_owned());
         if existing != id {
             id.clone_into(&mut part);
-            out.caution_once(Some(Origin::line(line)), Doubt::EqualLabels);
+            out.caution_once(Some(Origin::line(lines.at(path))), Doubt::EqualLabels);
         }
         match json::get_text(result, &["StatusCode"]) {
-            Some("PartialData") => out.caution_once(Some(Origin::line(line)), Doubt::FurtherPages),
+            Some("PartialData") => out.caution_once(Some(Origin::line(lines.at(path))), Doubt::FurtherPages),
             Some(error @ ("InternalError" | "Forbidden")) => {
-                out.caution(Some(Origin::line(line)), Doubt::QueryFailed { error: format!("{label}: {error}") });
+                out.caution(
+                    Some(Origin::line(lines.at(path))),
+                    Doubt::QueryFailed { error: format!("{label}: {error}") },
+                );
             }
             _ => {}
         }
-        let points = timed_values(result, metric.unit, (line, label, path), out);
+        let points = timed_values(result, metric.unit, (lines, label, path), out);
         let scope = out.scope(ReadingScope { part, ..ReadingScope::default() });
         self.volumes.add(MetricSeries { name: label.to_owned(), scope, meaning: metric.meaning, points });
     }
 
     /// A response of `get-metric-statistics`.
-    fn take_statistics(&mut self, value: &Value, line: u64, out: &mut Builder) {
+    fn take_statistics(&mut self, value: &Value, lines: &ElementLines, out: &mut Builder) {
         let label = json::get_text(value, &["Label"]).unwrap_or_default();
         let Some((name, metric)) = cloudwatch_metric(label) else {
-            if !self.volumes.add_cap((label, ""), |out| cap_scope(label, out), |out| extreme(value, line, out), out) {
+            if !self.volumes.add_cap((label, ""), |out| cap_scope(label, out), |out| extreme(value, lines, out), out) {
                 self.volumes.ignore(label);
             }
             return;
@@ -349,7 +352,7 @@ impl CloudWatch {
         for (index, point) in json::list(value, &["Datapoints"]).iter().enumerate() {
             let get = |name: &str| point.get(name).and_then(json::number);
             let Some(at) = point.get("Timestamp").and_then(|at| at_of(at, out)) else { continue };
-            let origin = out.origin(line, label, &format!("Datapoints[{index}]"));
+            let origin = lines.origin(label, &format!("Datapoints[{index}]"), out);
             let mean = match &metric.meaning {
                 Meaning::Sum(_) => get("Sum").or_else(|| Some(get("Average")? * get("SampleCount")?)),
                 _ => get("Average"),
@@ -363,7 +366,7 @@ impl CloudWatch {
             if is_total(&metric.meaning) {
                 self.volumes.unknown_sum.get_or_insert(doubt.clone());
             }
-            out.caution(Some(Origin::line(line)), doubt);
+            out.caution(Some(Origin::line(lines.begin)), doubt);
         }
         self.volumes.add_both(label, scope, metric.meaning, &points);
     }
@@ -380,12 +383,12 @@ fn other_statistic(label: &str) -> Option<String> {
 fn timed_values(
     result: &Value,
     unit: f64,
-    (line, label, path): (u64, &str, &str),
+    (lines, label, path): (&ElementLines, &str, &str),
     out: &mut Builder,
 ) -> Vec<(DateTime, f64, Origin)> {
     let pairs = json::list(result, &["Timestamps"]).iter().zip(json::list(result, &["Values"])).enumerate();
     let points = pairs.filter_map(|(index, (at, value))| {
-        let origin = out.origin(line, label, &format!("{path}.Values[{index}]"));
+        let origin = lines.origin(label, &format!("{path}.Values[{index}]"), out);
         Some((at_of(at, out)?, json::number(value)? * unit, origin))
     });
     points.collect()
@@ -393,7 +396,7 @@ fn timed_values(
 
 /// The points of a metric of a limit in a response of `get-metric-statistics`: the maximum of a check, the minimum of a
 /// balance.
-fn extreme(value: &Value, line: u64, out: &mut Builder) -> Vec<(DateTime, f64, Origin)> {
+fn extreme(value: &Value, lines: &ElementLines, out: &mut Builder) -> Vec<(DateTime, f64, Origin)> {
     let label = json::get_text(value, &["Label"]).unwrap_or_default();
     let is_balance = label.to_lowercase().contains("balance");
     let names: [&str; 4] =
@@ -401,7 +404,7 @@ fn extreme(value: &Value, line: u64, out: &mut Builder) -> Vec<(DateTime, f64, O
     let points = json::list(value, &["Datapoints"]).iter().enumerate().filter_map(|(index, point)| {
         let at = point.get("Timestamp").and_then(|at| at_of(at, out))?;
         let value = names.iter().find_map(|name| point.get(*name).and_then(json::number))?;
-        Some((at, value, out.origin(line, label, &format!("Datapoints[{index}]"))))
+        Some((at, value, lines.origin(label, &format!("Datapoints[{index}]"), out)))
     });
     points.collect()
 }
@@ -482,7 +485,7 @@ fn is_azure(head: &Head<'_>) -> Resemblance {
 
 fn read_azure(input: &FormatInput, document: &[u8], out: &mut Builder) -> Result<(), Refusal> {
     let (mut volumes, mut interval) = (Volumes::default(), None);
-    for (line, value) in json::read_documents(document, out)? {
+    for (lines, value) in json::read_documents(document, out)? {
         // The batch interface returns several resources.
         let answers = match (&value, value.get("values").and_then(Value::as_array)) {
             (Value::Array(list), _) | (_, Some(list)) => list.iter().collect(),
@@ -491,14 +494,14 @@ fn read_azure(input: &FormatInput, document: &[u8], out: &mut Builder) -> Result
         for answer in answers {
             interval = json::get_text(answer, &["interval"]).and_then(text::iso_duration).or(interval);
             for (index, metric) in json::list(answer, &["value"]).iter().enumerate() {
-                take_azure(&mut volumes, metric, line, &format!("value[{index}]"), out);
+                take_azure(&mut volumes, metric, &lines, &format!("value[{index}]"), out);
             }
         }
     }
     volumes.put(interval, input.interval, out)
 }
 
-fn take_azure(volumes: &mut Volumes, metric: &Value, line: u64, path: &str, out: &mut Builder) {
+fn take_azure(volumes: &mut Volumes, metric: &Value, lines: &ElementLines, path: &str, out: &mut Builder) {
     let name = json::get(metric, &["name"]).map(|name| name.as_str().or_else(|| json::get_text(name, &["value"])));
     let name = name.flatten().unwrap_or_default();
     let id = json::get_text(metric, &["id"]).map(resource_id).unwrap_or_default();
@@ -513,7 +516,7 @@ fn take_azure(volumes: &mut Volumes, metric: &Value, line: u64, path: &str, out:
                 ReadingScope { host: host.to_owned(), part, part_id: part_id.to_owned(), ..ReadingScope::default() };
             let scope = |out: &mut Builder| out.scope(scope);
             let path = format!("{path}.timeseries[{index}]");
-            let points = |out: &mut Builder| azure_percentages(series, (line, name, &path), out);
+            let points = |out: &mut Builder| azure_percentages(series, (lines, name, &path), out);
             found |= volumes.add_cap((name, owner.trim()), scope, points, out);
         }
         if !found {
@@ -526,7 +529,7 @@ fn take_azure(volumes: &mut Volumes, metric: &Value, line: u64, path: &str, out:
         let (host, part_id) = (host.to_owned(), part_id.to_owned());
         let scope = out.scope(ReadingScope { host, part: part.clone(), part_id, ..ReadingScope::default() });
         let path = format!("{path}.timeseries[{index}]");
-        take_series(volumes, series, (name, &part), &meaning, scope, (line, &path), out);
+        take_series(volumes, series, (name, &part), &meaning, scope, (lines, &path), out);
     }
 }
 
@@ -536,7 +539,7 @@ fn take_series(
     (metric, part): (&str, &str),
     meaning: &Meaning,
     scope: u32,
-    (line, path): (u64, &str),
+    (lines, path): (&ElementLines, &str),
     out: &mut Builder,
 ) {
     let (mut points, mut lacking) = (Vec::new(), false);
@@ -544,7 +547,7 @@ fn take_series(
         let get = |name: &str| json::get(point, &[name]).and_then(json::number);
         let Some(at) = json::get_text(point, &["timeStamp"]).and_then(timestamp::parse) else { continue };
         let at = out.instant(at);
-        let origin = out.origin(line, metric, &format!("{path}.data[{index}]"));
+        let origin = lines.origin(metric, &format!("{path}.data[{index}]"), out);
         let unit = if matches!(meaning, Meaning::Gauge(_, Measure::Latency, _)) { 1e-3 } else { 1.0 };
         let mean = if matches!(meaning, Meaning::Sum(_)) { get("total") } else { get("average") };
         lacking |= mean.is_none() && (get("total").is_some() || get("average").is_some());
@@ -552,14 +555,14 @@ fn take_series(
     }
     if lacking {
         let doubt = Doubt::OtherStatistic { statistic: "Total", totals: "bytes" };
-        out.caution_once(Some(Origin::line(line)), doubt);
+        out.caution_once(Some(Origin::line(lines.at(path))), doubt);
     }
     volumes.add_both(format!("{metric} {part}").trim_end(), scope, meaning.clone(), &points);
 }
 
 fn azure_percentages(
     series: &Value,
-    (line, metric, path): (u64, &str, &str),
+    (lines, metric, path): (&ElementLines, &str, &str),
     out: &mut Builder,
 ) -> Vec<(DateTime, f64, Origin)> {
     let points = json::list(series, &["data"]).iter().enumerate().filter_map(|(index, point)| {
@@ -567,7 +570,7 @@ fn azure_percentages(
         let value = ["average", "maximum", "minimum"]
             .iter()
             .find_map(|name| json::get(point, &[*name]).and_then(json::number))?;
-        Some((out.instant(at), value, out.origin(line, metric, &format!("{path}.data[{index}]"))))
+        Some((out.instant(at), value, lines.origin(metric, &format!("{path}.data[{index}]"), out)))
     });
     points.collect()
 }
@@ -629,13 +632,13 @@ fn is_oci(head: &Head<'_>) -> Resemblance {
 
 fn read_oci(input: &FormatInput, document: &[u8], out: &mut Builder) -> Result<(), Refusal> {
     let (mut volumes, mut attachments) = (Volumes::default(), BTreeMap::new());
-    for (line, value) in json::read_documents(document, out)? {
+    for (lines, value) in json::read_documents(document, out)? {
         let (path, list) = match &value {
             Value::Array(list) => ("", list.as_slice()),
             _ => ("data", json::list(&value, &["data", "items"])),
         };
         for (index, metric) in list.iter().enumerate() {
-            take_oci((&mut volumes, &mut attachments), metric, line, &format!("{path}[{index}]"), out);
+            take_oci((&mut volumes, &mut attachments), metric, &lines, &format!("{path}[{index}]"), out);
         }
     }
     volumes.find_other_statistics(".sum()");
@@ -651,7 +654,7 @@ type Attachments = BTreeMap<(String, u32), BTreeSet<String>>;
 fn take_oci(
     (volumes, attachments): (&mut Volumes, &mut Attachments),
     metric: &Value,
-    line: u64,
+    lines: &ElementLines,
     path: &str,
     out: &mut Builder,
 ) {
@@ -664,7 +667,7 @@ fn take_oci(
     let points = datapoints.iter().enumerate().filter_map(|(index, point)| {
         let at = out.instant(json::get_text(point, &["timestamp"]).and_then(timestamp::parse)?);
         let value = json::number(json::get(point, &["value"])?)?;
-        Some((at, value, out.origin(line, name, &format!("{path}.aggregated-datapoints[{index}]"))))
+        Some((at, value, lines.origin(name, &format!("{path}.aggregated-datapoints[{index}]"), out)))
     });
     let points: Vec<_> = points.collect();
     let guaranteed = match name {

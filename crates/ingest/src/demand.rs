@@ -111,6 +111,11 @@ impl Cap {
             _ => self.points as f64 / self.of.max(1) as f64,
         }
     }
+
+    /// True if the limit was reached, or nothing completed, in all points.
+    pub const fn is_always(&self) -> bool {
+        self.points > 0 && self.points == self.of
+    }
 }
 
 /// A measure of a class over all windows.

@@ -2,13 +2,18 @@
 //!
 //! Depth is limited by the parser (128), size by this module.
 
-use memchr::memchr2;
+mod element_lines;
+
 use plimsoll_units::Bytes;
 use serde_json::{Map, Value};
 
 use crate::builder::Builder;
 use crate::reading::{Doubt, Fate, Origin};
 use crate::refusal::{InputFault, Refusal};
+
+use element_lines::string_end;
+
+pub(crate) use element_lines::ElementLines;
 
 /// Maximum bytes of a document: its values take about ten times as much memory.
 const MAX_BYTES: usize = 64 << 20;
@@ -18,8 +23,8 @@ pub(crate) fn check_size(bytes: &[u8]) -> Result<(), Refusal> {
     if bytes.len() > MAX_BYTES { Err(Refusal::TooLarge { limit: Bytes::new(MAX_BYTES as u64) }) } else { Ok(()) }
 }
 
-/// All documents of an input, each with its first line. The rest after a broken document is skipped with a caution.
-pub(crate) fn read_documents(bytes: &[u8], out: &mut Builder) -> Result<Vec<(u64, Value)>, Refusal> {
+/// All documents of an input, each with the lines of its elements. The rest after a broken document is skipped with a caution.
+pub(crate) fn read_documents(bytes: &[u8], out: &mut Builder) -> Result<Vec<(ElementLines, Value)>, Refusal> {
     check_size(bytes)?;
     let mut documents = Vec::new();
     let mut lines = LineCount { bytes, offset: 0, line: 1 };
@@ -28,11 +33,15 @@ pub(crate) fn read_documents(bytes: &[u8], out: &mut Builder) -> Result<Vec<(u64
         let begin = stream.byte_offset();
         match stream.next() {
             None => return Ok(documents),
-            Some(Ok(value)) => documents.push((lines.at(begin), value)),
+            Some(Ok(value)) => {
+                let document = &bytes[begin..stream.byte_offset()];
+                documents.push((ElementLines::scan(document.trim_ascii_start(), lines.at(begin)), value));
+            }
             Some(Err(error)) => {
                 let rest = repaired(&bytes[begin..]).filter(|_| error.is_eof());
                 let total = rest.and_then(|text| serde_json::from_slice(&text).ok());
-                documents.extend(total.map(|value| (lines.at(begin), value)));
+                let mut scan = || ElementLines::scan(bytes[begin..].trim_ascii_start(), lines.at(begin));
+                documents.extend(total.map(|value| (scan(), value)));
                 let place = Origin::line(error.line() as u64);
                 if documents.is_empty() {
                     return Err(out.unusable_at(place, InputFault::NotJson { error: error.to_string() }));
@@ -89,18 +98,6 @@ fn repaired(bytes: &[u8]) -> Option<Vec<u8>> {
     Some(text)
 }
 
-/// The end of the string that begins at `start`, or of the input if it is unclosed.
-fn string_end(bytes: &[u8], start: usize) -> usize {
-    let mut at = start + 1;
-    while let Some(found) = bytes.get(at..).and_then(|rest| memchr2(b'"', b'\\', rest)) {
-        if bytes[at + found] == b'"' {
-            return at + found;
-        }
-        at += found + 2;
-    }
-    bytes.len()
-}
-
 /// The value under the first of these names that exists, ignoring case and word separators.
 pub(crate) fn get<'a>(value: &'a Value, names: &[&str]) -> Option<&'a Value> {
     let object = value.as_object()?;
@@ -151,6 +148,7 @@ mod tests {
     fn check(text: &str, expected: &[(u64, &str)], cautions: usize) {
         let mut out = Builder::test();
         let found = read_documents(text.as_bytes(), &mut out).unwrap_or_default();
+        let found: Vec<(u64, Value)> = found.into_iter().map(|(lines, value)| (lines.begin, value)).collect();
         let expected: Vec<(u64, Value)> =
             expected.iter().map(|(line, text)| (*line, serde_json::from_str(text).unwrap())).collect();
         assert_eq!(found, expected, "{text}");

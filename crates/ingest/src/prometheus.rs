@@ -14,7 +14,7 @@ use claims::{ClaimMetric, ClaimNames};
 use crate::builder::Builder;
 use crate::ebs::exceeded;
 use crate::form::{Form, FormatInput, Head, LineFormat, Resemblance};
-use crate::json;
+use crate::json::{self, ElementLines};
 use crate::layers::{Layer, Layers};
 use crate::processors::{self, ProcessorShares, UsedProcessors};
 use crate::reading::Counted::{BusySeconds, Bytes, OperationSeconds, Operations, QueueSeconds};
@@ -704,11 +704,11 @@ struct DiskSeriesSet {
 
 fn read_series(input: &FormatInput, document: &[u8], out: &mut Builder) -> Result<(), Refusal> {
     let mut found = DiskSeriesSet::default();
-    for (line, value) in json::read_documents(document, out)? {
+    for (lines, value) in json::read_documents(document, out)? {
         if let Some(error) = json::get_text(&value, &["error"]) {
-            out.caution(Some(Origin::line(line)), Doubt::QueryFailed { error: error.to_owned() });
+            out.caution(Some(Origin::line(lines.begin)), Doubt::QueryFailed { error: error.to_owned() });
         }
-        found.take_document(&value, line);
+        found.take_document(&value, &lines);
     }
     found.check(out)?;
     for series in &mut found.series {
@@ -744,7 +744,7 @@ fn read_series(input: &FormatInput, document: &[u8], out: &mut Builder) -> Resul
 }
 
 impl DiskSeriesSet {
-    fn take_document(&mut self, value: &Value, line: u64) {
+    fn take_document(&mut self, value: &Value, lines: &ElementLines) {
         let (path, results) = match value {
             Value::Array(list) => ("", list.as_slice()),
             _ => match json::get(value, &["data"]) {
@@ -753,7 +753,8 @@ impl DiskSeriesSet {
             },
         };
         for (index, result) in results.iter().enumerate() {
-            self.take_series(result, line, &format!("{path}[{index}]"));
+            let path = format!("{path}[{index}]");
+            self.take_series(result, lines.at(&path), &path);
         }
     }
 

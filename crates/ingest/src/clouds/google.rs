@@ -10,7 +10,7 @@ use super::caps::cap_metric;
 use super::{MetricSeries, Volumes};
 use crate::builder::Builder;
 use crate::form::{Form, FormatInput, Head, Resemblance};
-use crate::json;
+use crate::json::{self, ElementLines};
 use crate::reading::{Class, Counted, Measure, ReadingScope, Statistic};
 use crate::refusal::Refusal;
 use crate::sampled::Meaning;
@@ -31,7 +31,7 @@ fn resembles(head: &Head<'_>) -> Resemblance {
 
 fn read(input: &FormatInput, document: &[u8], out: &mut Builder) -> Result<(), Refusal> {
     let mut volumes = Volumes::default();
-    for (line, value) in json::read_documents(document, out)? {
+    for (lines, value) in json::read_documents(document, out)? {
         let (path, list) = match &value {
             Value::Array(list) => ("", list.as_slice()),
             _ => ("timeSeries", json::list(&value, &["timeSeries"])),
@@ -39,7 +39,7 @@ fn read(input: &FormatInput, document: &[u8], out: &mut Builder) -> Result<(), R
         let single = std::slice::from_ref(&value);
         let list = if list.is_empty() && value.get("points").is_some() { single } else { list };
         for (index, series) in list.iter().enumerate() {
-            take(&mut volumes, series, line, &format!("{path}[{index}]"), out);
+            take(&mut volumes, series, &lines, &format!("{path}[{index}]"), out);
         }
     }
     volumes.put(None, input.interval, out)
@@ -64,7 +64,7 @@ fn find_meaning(kind: &str) -> Option<(Meaning, f64)> {
     })
 }
 
-fn take(volumes: &mut Volumes, series: &Value, line: u64, path: &str, out: &mut Builder) {
+fn take(volumes: &mut Volumes, series: &Value, lines: &ElementLines, path: &str, out: &mut Builder) {
     let metric = json::get(series, &["metric"]);
     let kind = metric.and_then(|metric| json::get_text(metric, &["type"])).unwrap_or_default();
     let existing = find_meaning(kind);
@@ -91,7 +91,7 @@ fn take(volumes: &mut Volumes, series: &Value, line: u64, path: &str, out: &mut 
         let begin = begin.or_else(|| timestamp::later(end, -SAMPLED_S))?;
         let value = json::get(point, &["value"])?;
         let value = json::get(value, &["int64Value", "doubleValue"]).and_then(json::number)?;
-        Some((begin, value * unit, out.origin(line, kind, &format!("{path}.points[{index}]"))))
+        Some((begin, value * unit, lines.origin(kind, &format!("{path}.points[{index}]"), out)))
     });
     let points: Vec<_> = points.collect();
     let Some((meaning, _)) = existing else {

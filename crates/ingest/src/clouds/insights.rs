@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::{MetricSeries, Volumes, at_of};
 use crate::builder::Builder;
 use crate::form::{Form, FormatInput, Head, Resemblance};
-use crate::json;
+use crate::json::{self, ElementLines};
 use crate::reading::{Class, Counted, Measure, ReadingScope, Statistic};
 use crate::refusal::Refusal;
 use crate::sampled::{Meaning, Spacing};
@@ -26,10 +26,10 @@ fn resembles(head: &Head<'_>) -> Resemblance {
 
 fn read(input: &FormatInput, document: &[u8], out: &mut Builder) -> Result<(), Refusal> {
     let mut volumes = Volumes::default();
-    for (line, value) in json::read_documents(document, out)? {
+    for (lines, value) in json::read_documents(document, out)? {
         let host = json::get_text(&value, &["Identifier"]).unwrap_or_default().to_owned();
         for (index, metric) in json::list(&value, &["MetricList"]).iter().enumerate() {
-            take(&mut volumes, metric, &host, line, &format!("MetricList[{index}]"), out);
+            take(&mut volumes, metric, &host, &lines, &format!("MetricList[{index}]"), out);
         }
     }
     volumes.put(None, input.interval, out)
@@ -59,7 +59,7 @@ fn find_meaning(name: &str) -> Option<(&str, Meaning, f64)> {
     })
 }
 
-fn take(volumes: &mut Volumes, metric: &Value, host: &str, line: u64, path: &str, out: &mut Builder) {
+fn take(volumes: &mut Volumes, metric: &Value, host: &str, lines: &ElementLines, path: &str, out: &mut Builder) {
     let name = json::get(metric, &["Key"]).and_then(|key| json::get_text(key, &["Metric"])).unwrap_or_default();
     let Some((device, meaning, unit)) = find_meaning(name) else { return volumes.ignore(name) };
     let scope = ReadingScope { host: host.to_owned(), part: device.to_owned(), ..ReadingScope::default() };
@@ -69,7 +69,7 @@ fn take(volumes: &mut Volumes, metric: &Value, host: &str, line: u64, path: &str
         let at = point.get("Timestamp").and_then(|at| at_of(at, out));
         let value = point.get("Value").and_then(json::number);
         if let (Some(at), Some(value)) = (at, value) {
-            points.push((at, value * unit, out.origin(line, name, &format!("{path}.DataPoints[{index}]"))));
+            points.push((at, value * unit, lines.origin(name, &format!("{path}.DataPoints[{index}]"), out)));
         }
     }
     let mut spacing = Spacing::default();

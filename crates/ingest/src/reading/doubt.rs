@@ -188,10 +188,10 @@ pub enum Doubt {
     #[error("results with equal labels are distinguished by their ids")] EqualLabels,
     #[error("{part} was throttled at times: {metric} rises, and the demand exceeds these figures")]
     Throttled { part: String, metric: String },
-    #[error("{part} was throttled at times: {metric} is at its limit in {reached} of {points} points, and the demand \
-        exceeds these figures")] AtLimit { part: String, metric: String, reached: usize, points: usize },
-    #[error("{part} did not answer at times: {metric} is above zero in {reached} of {points} points, whose demand is \
-        unknown")] Stalled { part: String, metric: String, reached: usize, points: usize },
+    #[error("{part} was throttled {}: {metric} is at its limit in {}, and the demand exceeds these figures",
+        how_often(*reached, *points), count_points(*reached, *points))] AtLimit { part: String, metric: String, reached: usize, points: usize },
+    #[error("{part} did not answer {}: {metric} is above zero in {}, whose demand is unknown",
+        how_often(*reached, *points), count_points(*reached, *points))] Stalled { part: String, metric: String, reached: usize, points: usize },
     #[error("page {number} is skipped: {error}")] PageSkipped { number: u32, error: String },
     #[error("the query failed ({error}): repeat it")] QueryFailed { error: String },
     #[error("its values are not counters, which are whole and only rise, and are interpreted as rates per second since \
@@ -390,6 +390,16 @@ fn as_in(precedent: Option<&str>) -> String {
 
 fn instances(count: Option<u32>) -> String {
     count.map(|count| say!(", {count} instances")).unwrap_or_default()
+}
+
+/// How often something took place in points of a metric, as an adverb.
+fn how_often(reached: usize, points: usize) -> &'static str {
+    if reached < points { label!("at times") } else { label!("all the time") }
+}
+
+/// `3 of 60 points`, `all 60 points`.
+fn count_points(reached: usize, points: usize) -> String {
+    if reached < points { say!("{reached} of {points} points") } else { say!("all {points} points") }
 }
 
 fn not_counted(idle: Option<&str>) -> String {

@@ -126,6 +126,47 @@ fn metrics_of_limits_are_evidence_of_throttling() {
     assert!(read(&share).figures.is_empty() && has_caution(&read(&share), "in 2 of 3 points"));
 }
 
+/// Responses as command lines print them, with a value in each line, and those of limits that are reached in all points.
+#[test]
+fn figures_and_cautions_of_printed_responses_have_their_line() {
+    let short = |checks: &[f64]| {
+        metric_data(&[
+            result("m1", "vol-01 VolumeReadOps", &[300.0, 600.0, 900.0]),
+            result("m2", "vol-01 VolumeIOPSExceededCheck", checks),
+        ])
+    };
+    let printed =
+        |text: &str| serde_json::to_string_pretty(&serde_json::from_str::<serde_json::Value>(text).unwrap()).unwrap();
+    let cautions = |text: &str| -> Vec<String> {
+        let reading = read(text);
+        reading
+            .cautions
+            .iter()
+            .map(|one| one.origin.clone().unwrap_or_default().to_string() + ": " + &one.doubt.to_string())
+            .collect()
+    };
+    let text = printed(&short(&[1.0, 1.0, 1.0]));
+    let reading = read(&text);
+    assert_eq!(reading.kind.to_string(), "CloudWatch metrics", "{text}");
+    let lines: Vec<&str> = text.lines().collect();
+    assert_eq!(reading.figures.len(), 3);
+    for figure in &reading.figures {
+        let line = lines[figure.origin.line as usize - 1];
+        let value: f64 = line.trim().trim_end_matches(',').parse().unwrap_or_else(|_| panic!("{line} of {figure:?}"));
+        assert!((value / 300.0 - figure.value).abs() < 1e-9, "{line} of {figure:?}");
+    }
+    let all = cautions(&text);
+    let first = all.iter().find(|text| text.contains("VolumeIOPSExceededCheck")).unwrap();
+    let line = lines.iter().rposition(|line| line.contains("\"Values\"")).unwrap() + 2;
+    assert!(first.starts_with(&format!("line {line}, ")), "{first}");
+    assert!(first.contains("throttled all the time: ") && first.contains("at its limit in all 3 points"), "{first}");
+    let some = cautions(&printed(&short(&[1.0, 0.0, 1.0])));
+    assert!(
+        some.iter().any(|text| text.contains("throttled at times: ") && text.contains("in 2 of 3 points")),
+        "{some:?}"
+    );
+}
+
 #[test]
 fn cloudwatch_without_a_period_is_refused_until_it_is_provided() {
     let one = metric_data(&[result("m1", "Avg Total IOPS", &[96.85])]);
