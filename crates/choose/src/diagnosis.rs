@@ -25,12 +25,12 @@ pub use busy::{BusyBasis, BusyHours};
 pub use cache::CacheStep;
 pub(crate) use cache::steps as cache_steps;
 pub use ceilings::{CeilingUse, OfferUse};
-pub use censored::{CensorCause, Censored};
+pub use censored::{CensorCause, Censored, SaturationBasis};
 pub use effect::{
     DatabaseEffect, EffectRule, FLOOR_S, FilterWork, Latencies, PartEffect, SCAN_RATES, effect, without_storage,
 };
 pub use history::{Changed, History, HistoryQuantity, LoadCorrelation, PeriodChange, Unusual, WindowTime};
-pub use host::{HostEvidence, HostLimit};
+pub use host::{FreeDevices, HostEvidence, HostLimit};
 pub use pinned::Pinned;
 pub use response::{CountedEvent, Response, ResponsePoint};
 pub(crate) use split::has_shares;
@@ -68,6 +68,8 @@ pub struct Diagnosis {
     pub waits: Vec<Response>,
     /// Load of the hosts' processors and devices, if an input has it.
     pub host: Option<HostEvidence>,
+    /// Use of devices that are not full in any window.
+    pub free_devices: Option<FreeDevices>,
     /// Rates pinned at a value in many windows.
     pub pinned: Vec<Pinned>,
     /// Windows over time, if several of them contain the database's time.
@@ -111,6 +113,7 @@ pub fn diagnose(subject: &DatabaseDemand, options: &DiagnoseOptions<'_>) -> Diag
         at_most: account.and_then(without_storage),
         cache: account.map(|account| cache::steps(account, options.misses)).unwrap_or_default(),
         host: host::find_evidence(subject, &responses),
+        free_devices: host::find_free_devices(subject),
         waits: response::of_waits(subject, &responses),
         responses,
         pinned: pinned::pinned(subject),
@@ -130,6 +133,12 @@ pub fn diagnose(subject: &DatabaseDemand, options: &DiagnoseOptions<'_>) -> Diag
     let is_stall = |cap: &&Cap| cap.limit.basis == CapBasis::Stalled && cap.points > 0;
     let stalls = subject.caps.iter().filter(is_stall).cloned().map(DiagnosisVerdict::ProviderStall);
     diagnosis.verdicts.splice(0..0, stalls.chain(limits));
+    let is_unanswered = |verdict: &DiagnosisVerdict| matches!(verdict, DiagnosisVerdict::NoSessionTimes { .. });
+    if let Some(devices) = diagnosis.unlimited_devices()
+        && let Some(at) = diagnosis.verdicts.iter().position(is_unanswered)
+    {
+        diagnosis.verdicts.insert(at + 1, DiagnosisVerdict::DevicesFree(devices));
+    }
     diagnosis
 }
 
@@ -167,6 +176,23 @@ impl Diagnosis {
     /// True if the operations with most of the time of storage are fast for their medium: it is long by their number.
     pub fn is_storage_fast(&self) -> bool {
         rules::is_fast(self)
+    }
+
+    /// The use of devices that are not full in any window, unless another finding is about a limit or a stall of storage.
+    pub fn unlimited_devices(&self) -> Option<FreeDevices> {
+        let is_limit = |verdict: &DiagnosisVerdict| {
+            matches!(
+                verdict,
+                DiagnosisVerdict::AtItsLimit { .. }
+                    | DiagnosisVerdict::AtCeiling { .. }
+                    | DiagnosisVerdict::Censored(_)
+                    | DiagnosisVerdict::Pinned { .. }
+                    | DiagnosisVerdict::ProviderStall(_)
+                    | DiagnosisVerdict::Stalled { .. }
+            )
+        };
+        let is_capped = self.caps.iter().any(|cap| cap.points > 0);
+        self.free_devices.filter(|_| !is_capped && !self.verdicts.iter().any(is_limit))
     }
 
     /// Latency of a class.

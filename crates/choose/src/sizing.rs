@@ -25,6 +25,7 @@ mod platform;
 mod pool;
 mod present;
 mod product_facts;
+mod scaled;
 mod search;
 mod series;
 mod size;
@@ -33,8 +34,9 @@ mod today;
 
 use std::sync::Arc;
 
-use plimsoll_catalogue::{Cite, Counts, Money, NoModel, Offer, Peak, Price, Status};
+use plimsoll_catalogue::{Cite, Counts, Doubt, Money, NoModel, Offer, Peak, Price, Status};
 use plimsoll_ingest::Class;
+use plimsoll_language::say;
 use plimsoll_units::{Bytes, Span};
 
 use crate::climb::NoConfiguration;
@@ -45,7 +47,7 @@ pub use assumption::{Assumption, LoadAssumption};
 pub use backlog::{Allowance, Backlog};
 pub(crate) use classes::ClassWindows;
 pub use compute::{CellScans, Compute, ComputeOrigin, MemoryOrigin, ProcessorOrigin, ProcessorPeaks};
-pub use derivation::{DesignError, check_counted, derive_requirements};
+pub use derivation::{DesignError, check_counted, derive_requirements, find_refusal};
 pub use design::{
     Burst, Busiest, ClassLoad, DemandWindow, Design, DesignPoint, Growth, GrowthStep, Measured, PeakSource,
     SizingRequirements, StepKind,
@@ -60,6 +62,7 @@ pub(crate) use pool::map;
 pub use pool::{InOrder, Pool};
 pub use present::PresentCost;
 pub use product_facts::{unclear_rac, unsupported_rac};
+pub use scaled::{ScaleKind, ScaledPart};
 pub use search::{ScopeError, Search, UnknownProvider};
 pub use size::{judge, size};
 pub use speedup::{SpeedBound, SpeedLimit};
@@ -233,7 +236,18 @@ impl Attachment {
     /// The machine with its options, and the number of machines if there are several: `2 x aws/r6i.xlarge`.
     pub fn name(&self) -> Option<String> {
         let name = self.offer.short().machine?;
-        Some(if self.count > 1 { plimsoll_language::say!("{} x {name}", self.count) } else { name.to_string() })
+        Some(if self.count > 1 { say!("{} x {name}", self.count) } else { name.to_string() })
+    }
+
+    /// Doubts about its price: its age, its source, and that it is not that of the commitment.
+    pub fn price_risks(&self) -> Vec<Risk> {
+        let doubts = self.price.iter().flat_map(Price::doubts);
+        let about = |doubt: Doubt| Risk {
+            kind: RiskKind::Price,
+            detail: RiskDetail::Statement(say!("the machine: {}", doubt.text)),
+            cite: doubt.cite,
+        };
+        doubts.map(about).collect()
     }
 }
 

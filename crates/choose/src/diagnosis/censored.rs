@@ -59,6 +59,7 @@ pub enum CensorCause {
         in_flight: f64,
         /// Mean seconds of an operation.
         latency_s: f64,
+        basis: SaturationBasis,
     },
     /// As many operations are in flight in each window, whatever their rate: sessions wait for each answer.
     ClosedLoad {
@@ -87,6 +88,16 @@ pub enum CensorCause {
     },
 }
 
+/// Why a rate that does not vary is that of the storage.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SaturationBasis {
+    /// Operations always queue, and are slow or of varying number.
+    Queue,
+    /// The rate is a usual limit, and the number of operations in flight is constant as well. A constant load of the
+    /// application may look the same.
+    UsualLimit,
+}
+
 impl Censored {
     /// Ratio that is assumed where the input does not determine it: a guess.
     pub const ASSUMED: f64 = 2.0;
@@ -113,6 +124,11 @@ impl Censored {
             CensorCause::Metric { .. } | CensorCause::Pinned { .. } | CensorCause::Saturated { .. }
         );
         is_limit && self.up_to.is_none()
+    }
+
+    /// True if the limit is a possible reason and not the only one.
+    pub const fn is_possible_only(&self) -> bool {
+        matches!(self.cause, CensorCause::Saturated { basis: SaturationBasis::UsualLimit, .. })
     }
 
     /// Identifier of the reason; it never changes.
@@ -211,7 +227,8 @@ fn pinned(subject: &DatabaseDemand, diagnosis: &Diagnosis) -> Option<Censored> {
 }
 
 /// A rate that does not vary, of storage with a queue at any time: the storage sets it, and no window shows the demand. A
-/// constant load of the application is below a limit, where few operations queue, in similar numbers.
+/// constant load of the application is below a limit, where few operations queue, in similar numbers; at a rate that is a
+/// usual limit, a limit is possible.
 fn saturated(subject: &DatabaseDemand, diagnosis: &Diagnosis) -> Option<Censored> {
     const MIN_WINDOWS: usize = 3;
     const MIN_BUSY: f64 = 0.95;
@@ -220,6 +237,8 @@ fn saturated(subject: &DatabaseDemand, diagnosis: &Diagnosis) -> Option<Censored
     const MIN_IN_FLIGHT: f64 = 4.0;
     /// Latency of flash, to which a queue adds.
     const QUICK_S: f64 = 0.001;
+    /// Operations in flight from which one waits for another.
+    const MIN_QUEUED: f64 = 1.5;
     let window = |slot: usize| {
         let iops = total(subject, Measure::Iops, slot).filter(|iops| *iops > 0.0)?;
         Some((slot, iops, in_flight(subject, slot, iops)))
@@ -241,19 +260,47 @@ fn saturated(subject: &DatabaseDemand, diagnosis: &Diagnosis) -> Option<Censored
     };
     let depth = Spread::of(depths.iter().copied());
     let grows = busy.is_some() && depth.mean >= MIN_IN_FLIGHT && depth.variation >= VARIES;
-    if !grows && (depth.mean < MIN_SLOW || !diagnosis.verdicts.iter().any(is_slow)) {
+    let is_queueing = grows || (depth.mean >= MIN_SLOW && diagnosis.verdicts.iter().any(is_slow));
+    let of_measure = |measure| {
+        let rates = || windows.iter().filter_map(move |(slot, ..)| total(subject, measure, *slot));
+        (rates().count() == windows.len()).then(|| (measure, Spread::of(rates())))
+    };
+    let rates: Vec<(Measure, Spread)> =
+        [Measure::Iops, Measure::Throughput].into_iter().filter_map(of_measure).collect();
+    let iops = Spread::of(windows.iter().map(|(_, iops, _)| *iops)).mean;
+    let latency_s = depth.mean / iops;
+    let (basis, (measure, rate)) = if is_queueing && latency_s > QUICK_S {
+        (SaturationBasis::Queue, rates.iter().find(|(_, rate)| rate.variation <= STEADY)?)
+    } else if depth.mean >= MIN_QUEUED && depth.variation <= STEADY {
+        (SaturationBasis::UsualLimit, rates.iter().find(|(measure, rate)| is_usual_limit(*measure, rate))?)
+    } else {
         return None;
-    }
-    let rates = |measure| windows.iter().filter_map(move |(slot, ..)| total(subject, measure, *slot));
-    let measure = [Measure::Iops, Measure::Throughput]
-        .into_iter()
-        .find(|measure| rates(*measure).count() == windows.len() && Spread::of(rates(*measure)).variation <= STEADY)?;
-    let (value, latency_s) = (Spread::of(rates(measure)).mean, depth.mean / Spread::of(rates(Measure::Iops)).mean);
-    if latency_s <= QUICK_S {
-        return None;
-    }
-    let cause = CensorCause::Saturated { measure, value, windows: windows.len(), in_flight: depth.mean, latency_s };
+    };
+    let (measure, value, windows) = (*measure, rate.mean, windows.len());
+    let cause = CensorCause::Saturated { measure, value, windows, in_flight: depth.mean, latency_s, basis };
     Some(Censored { cause, up_to: None })
+}
+
+/// True for a rate that is constant, and round as those that providers offer.
+fn is_usual_limit(measure: Measure, rate: &Spread) -> bool {
+    /// Coefficient of variation of the windows of a rate limiter, and relative distance of their mean from its limit.
+    const CONSTANT: f64 = 0.01;
+    const NEAR: f64 = 0.003;
+    const MANTISSAS: [f64; 17] =
+        [1.0, 1.2, 1.25, 1.5, 1.6, 2.0, 2.4, 2.5, 3.0, 3.2, 4.0, 5.0, 6.0, 6.4, 7.5, 8.0, 10.0];
+    const MIN_IOPS: f64 = 100.0;
+    const MIN_BYTES_S: f64 = 10e6;
+    let is_round = |value: f64| {
+        let mantissa = value / libm::pow(10.0, libm::floor(libm::log10(value)));
+        MANTISSAS.iter().any(|round| (mantissa / round - 1.0).abs() <= NEAR)
+    };
+    let is_usual = match measure {
+        Measure::Throughput => {
+            rate.mean >= MIN_BYTES_S && (is_round(rate.mean) || is_round(rate.mean / f64::from(1 << 20)))
+        }
+        _ => rate.mean >= MIN_IOPS && is_round(rate.mean),
+    };
+    rate.variation <= CONSTANT && is_usual
 }
 
 /// A constant number of operations in flight at varying rates: the rate follows from the latency, and without the slower

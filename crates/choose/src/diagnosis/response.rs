@@ -44,15 +44,17 @@ pub struct Response {
     pub busy: Option<f64>,
     /// Mean bytes of an operation or wait, if known.
     pub bytes: Option<f64>,
-    /// Mean latency in the half of the windows with the lowest rates, seconds; from six windows on.
+    /// Mean latency in the half of the windows with the lowest rates, seconds; from six windows on, unless their rates are
+    /// alike.
     pub quiet_s: Option<f64>,
-    /// Mean latency in the tenth of the windows with the highest rates, seconds; from six windows on.
+    /// Mean latency in the tenth of the windows with the highest rates, seconds; from six windows on, unless their rates are
+    /// alike.
     pub loaded_s: Option<f64>,
     /// Share of time with any operation in flight on the storage in these windows, 0 to 1, if known.
     pub loaded_busy: Option<f64>,
     /// Mean bytes of an operation in these windows, if known.
     pub loaded_bytes: Option<f64>,
-    /// Spearman's rank correlation of latency and rate, -1 to 1; from eight windows on.
+    /// Spearman's rank correlation of latency and rate, -1 to 1; from eight windows on, unless their rates are alike.
     pub correlation: Option<f64>,
     /// Rate from which operations take at least twice as long as in quiet windows, if any.
     pub knee_iops: Option<f64>,
@@ -155,11 +157,12 @@ fn fit_response(subject: &DatabaseDemand, class: Class) -> Option<Response> {
         (iops > 0.0).then(|| bytes_s / iops)
     };
     let all: Vec<usize> = (0..subject.slots.len()).collect();
-    let several = points.len() >= FEW;
-    let quiet_s = several.then(|| mean_s(&points[..points.len() / 2]));
     let loaded = points.len() - points.len().div_ceil(10);
+    // Differences of latency between equal rates are no effect of the load.
+    let several = points.len() >= FEW && has_several_rates(&points[..points.len() / 2], &points[loaded..]);
+    let quiet_s = several.then(|| mean_s(&points[..points.len() / 2]));
     let loaded_s = several.then(|| mean_s(&points[loaded..]));
-    let correlation = (points.len() >= FOR_CORRELATION).then(|| correlate(&points));
+    let correlation = (several && points.len() >= FOR_CORRELATION).then(|| correlate(&points));
     Some(Response {
         class,
         counted: if counts_writes { CountedEvent::LogWrite } else { CountedEvent::Operation },
@@ -198,6 +201,19 @@ pub(super) fn compute_busy(subject: &DatabaseDemand, slots: impl Iterator<Item =
         (sum.0 + busy * seconds, sum.1 + seconds)
     });
     (sum.1 > 0.0).then(|| sum.0 / sum.1)
+}
+
+/// True if the rates of the loaded windows differ from those of the quiet ones.
+fn has_several_rates(quiet: &[ResponsePoint], loaded: &[ResponsePoint]) -> bool {
+    const MIN_TIMES: f64 = 1.15;
+    mean_iops(loaded) >= MIN_TIMES * mean_iops(quiet)
+}
+
+/// Mean operations per second over time.
+fn mean_iops(points: &[ResponsePoint]) -> f64 {
+    let (operations, seconds) =
+        points.iter().fold((0.0, 0.0), |sum, point| (sum.0 + point.iops * point.length_s, sum.1 + point.length_s));
+    operations / seconds
 }
 
 /// Mean latency over operations, seconds.

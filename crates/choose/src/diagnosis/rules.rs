@@ -71,6 +71,7 @@ pub(super) fn find_verdicts(subject: &DatabaseDemand, diagnosis: &Diagnosis) -> 
         }
         None => verdicts.push(judge_without_time(subject, diagnosis)),
     }
+    verdicts.extend(hosts::find_contradictions(diagnosis));
     verdicts.extend(ceiling(diagnosis));
     verdicts.extend(devices::verdicts(subject, diagnosis));
     verdicts.extend(slow_events(diagnosis));

@@ -10,7 +10,7 @@ use plimsoll_ingest::{Cap, Class, Measure, WaitCause};
 use super::busy::BusyHours;
 use super::censored::Censored;
 use super::history::{Changed, Unusual};
-use super::host::{HostEvidence, HostLimit};
+use super::host::{FreeDevices, HostEvidence, HostLimit};
 use super::response::CountedEvent;
 use super::split::TimePart;
 
@@ -101,6 +101,23 @@ pub enum DiagnosisVerdict {
     },
     /// The load of a host's processors and devices determines its limit, without the time of sessions.
     Host { limit: HostLimit, evidence: HostEvidence },
+    /// No device is full in any window: the storage is not at its limit, although the time of sessions is unknown.
+    DevicesFree(FreeDevices),
+    /// The processors are in I/O wait for longer than the operations in flight on the devices explain.
+    IoWaitWithoutIo {
+        /// Share of the processors' time that they are idle with I/O in flight, 0 to 1.
+        io_wait: f64,
+        processors: f64,
+        /// Operations in flight over all devices.
+        in_flight: f64,
+    },
+    /// The busiest device is busy for a larger share of the time than operations are in flight on average.
+    BusyWithoutIo {
+        /// The share, 0 to 1.
+        busy: f64,
+        /// Operations in flight over all devices.
+        in_flight: f64,
+    },
     /// The database is almost idle.
     Quiet {
         /// Mean active sessions.
@@ -488,7 +505,11 @@ impl DiagnosisVerdict {
             Self::NoSessionTimes { .. } => "untold",
             Self::Host { limit: HostLimit::Processors, .. } => "host-processors",
             Self::Host { limit: HostLimit::Storage, .. } => "host-storage",
+            Self::Host { limit: HostLimit::FastStorage, .. } => "host-fast-storage",
             Self::Host { limit: HostLimit::Neither, .. } => "host-neither",
+            Self::DevicesFree(_) => "devices-free",
+            Self::IoWaitWithoutIo { .. } => "io-wait-without-io",
+            Self::BusyWithoutIo { .. } => "busy-without-io",
             Self::Quiet { .. } => "quiet",
             Self::BelowResolution { .. } => "below-resolution",
             Self::WaitsExceedTime { .. } => "waits-exceed-time",

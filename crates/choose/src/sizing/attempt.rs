@@ -10,7 +10,7 @@ use super::candidates::{Candidate, Group};
 use super::frontier::by_rank_in_product;
 use super::machines::{Fleet, lower_options, within_machine};
 use super::size::storage_price;
-use super::{Attachment, Choice, Exclusion, Rejection, RejectionReason, Risk, RiskDetail, RiskKind};
+use super::{Attachment, Choice, Exclusion, Rejection, RejectionReason};
 use crate::matching::price_of;
 use crate::requirements::TightBound;
 
@@ -297,13 +297,7 @@ impl<'a> Attempt<'a> {
     fn assess_on(&self, offer: &Offer, price: Option<Price>, machine: Option<Attachment>) -> Assessed {
         let mut assessed = self.assess_once(offer, price);
         if let Assessed::Meets(choice) | Assessed::Misses { choice, .. } = &mut assessed {
-            let price = machine.as_ref().and_then(|machine| machine.price.as_ref());
-            let on_demand = price.and_then(Price::commitment_doubt);
-            choice.risks.extend(on_demand.map(|doubt| Risk {
-                kind: RiskKind::Price,
-                detail: RiskDetail::Statement(doubt.text),
-                cite: doubt.cite,
-            }));
+            choice.risks.extend(machine.iter().flat_map(Attachment::price_risks));
             choice.machine = machine;
         }
         assessed

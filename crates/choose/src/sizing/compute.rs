@@ -238,6 +238,12 @@ impl SizingRequirements {
         Some(Bytes::new((parts.iter().map(|part| part.value).sum::<f64>() / share).ceil() as u64))
     }
 
+    /// True if the memory of a machine follows from the shared memory of the database alone, without that of its sessions.
+    pub fn lacks_session_memory(&self) -> bool {
+        let Some(MemoryOrigin::Database { parts, .. }) = &self.compute_origin.memory else { return false };
+        parts.iter().all(|part| part.resource != Resource::ProcessMemory)
+    }
+
     /// Processors that a machine needs if those of the present host are whole cores, each of which does the work of up to two
     /// vCPUs; `None` if they are threads.
     pub fn processors_of_cores(&self) -> Option<f64> {

@@ -13,7 +13,7 @@ use thiserror::Error;
 
 use super::assumption::Assumption;
 use super::backlog::{Allowance, PEAKS_AT, lowest_limit, quantile};
-use super::burst::{Hidden, LARGE, hidden, in_busy_periods, is_elastic};
+use super::burst::{Hidden, hidden, in_busy_periods};
 use super::classes::{CachedClass, ClassLatencies, ClassWindows, is_read};
 use super::compute::{self, Compute, ComputeOrigin, HiddenPeaks, MemoryOrigin, ProcessorOrigin};
 use super::design::{
@@ -22,6 +22,7 @@ use super::design::{
 };
 use super::objective::{ClassObjective, class_for, total_of};
 use super::platform::Platform;
+use super::scaled::ScaleKind;
 use crate::diagnosis::{CensorCause, Censored, DiagnoseOptions, DiagnosisVerdict, diagnose};
 
 /// The reason why a demand does not determine a design point.
@@ -116,6 +117,13 @@ pub fn check_counted(subject: &DatabaseDemand) -> Result<(), DesignError> {
         classes.retain(|class| *class != Class::Write);
     }
     if classes.is_empty() { Ok(()) } else { Err(DesignError::Absent { classes }) }
+}
+
+/// The reason why a demand cannot be sized for without further assumptions, if any.
+pub fn find_refusal(subject: &DatabaseDemand) -> Option<DesignError> {
+    /// Any capacity: the reasons are those of the load.
+    const CAPACITY: Bytes = Bytes::gib(1);
+    check_counted(subject).and_then(|()| derive_requirements(subject, &Design::of(CAPACITY)).map(drop)).err()
 }
 
 /// Some databases count only the writes of the log: those of data files are not awaited.
@@ -595,13 +603,8 @@ fn point(windows: &[DemandWindow], of: Busiest, level: Level, steps: &[GrowthSte
             reads,
             ..*first
         };
-        let is_large = load.size() >= LARGE;
-        let times = |step: &GrowthStep| match (is_elastic(&load), is_large) {
-            (true, _) => step.scans,
-            (false, true) => step.large,
-            (false, false) => step.small,
-        };
-        let times: f64 = steps.iter().map(times).product();
+        let kind = ScaleKind::of(&load);
+        let times: f64 = steps.iter().map(|step| step.times(kind)).product();
         load.iops *= times;
         load.bytes_per_second *= times;
         classes.push(load);

@@ -1,5 +1,6 @@
 //! Verdicts for databases with known time splits, for windows with known queues, and for real reports if available.
 
+mod hosts;
 mod processors;
 
 use std::collections::BTreeMap;
@@ -8,12 +9,12 @@ use std::sync::Arc;
 use plimsoll_catalogue::{Catalogue, Date, PriceTerms};
 use plimsoll_choose::diagnosis::{
     CensorCause, Censored, CountedEvent, DiagnoseOptions, Diagnosis, DiagnosisVerdict, EffectRule, FLOOR_S,
-    HistoryQuantity, HostLimit, Latencies, TimePart, diagnose, effect, without_storage,
+    HistoryQuantity, Latencies, TimePart, diagnose, effect, without_storage,
 };
 use plimsoll_ingest::{
-    Account, Cap, CapBasis, CapKind, CapLimit, CapOwner, Class, DatabaseDemand, Demand, EventTime, HostLoad,
-    HostWaiting, Ingest, InputPosition, Measure, MeasureSeries, Origin, Outcome, PartWork, SessionTime, Slot,
-    Statistic, TimeCounters, WaitCause, WindowCount,
+    Account, Cap, CapBasis, CapKind, CapLimit, CapOwner, Class, DatabaseDemand, Demand, EventTime, HostWaiting, Ingest,
+    InputPosition, Measure, MeasureSeries, Origin, Outcome, PartWork, SessionTime, Slot, Statistic, TimeCounters,
+    WaitCause, WindowCount,
 };
 use plimsoll_testkit::Workload;
 use plimsoll_units::Span;
@@ -212,35 +213,6 @@ fn waits_are_not_counted_as_operations() {
     assert!(found.responses.iter().all(|response| response.class != Class::RandomRead));
     let log = found.response(Class::RedoWrite);
     assert!(log.is_none_or(|log| log.counted == CountedEvent::LogWrite), "{log:?}");
-}
-
-#[test]
-fn load_of_a_host_determines_its_limit_without_waits() {
-    let host = |busy: f64, io_wait: Option<f64>, devices: f64| {
-        let mut demand = disk(&[(30.0, 0.000_2); 4], 1.0);
-        demand.host = Some(HostLoad { busy, io_wait, paged_bytes_s: None, place: InputPosition::default() });
-        let series =
-            MeasureSeries { measure: Measure::Busy, values: vec![Some(devices); 4], ..demand.series[0].clone() };
-        demand.series.push(series);
-        let found = check(&demand);
-        match found.verdicts[0].clone() {
-            DiagnosisVerdict::Host { limit, evidence } => {
-                near(evidence.devices_busy.expect("a busy share"), devices, 1e-9);
-                Some(limit)
-            }
-            DiagnosisVerdict::NoSessionTimes { host, .. } => {
-                assert!(host.is_some(), "the load is part of the answer");
-                None
-            }
-            other => panic!("{other:?}"),
-        }
-    };
-    assert_eq!(host(0.85, Some(0.0), 0.009), Some(HostLimit::Processors));
-    assert_eq!(host(0.2, Some(0.01), 0.03), Some(HostLimit::Neither));
-    assert_eq!(host(0.3, Some(0.4), 0.98), Some(HostLimit::Storage));
-    // Full processors have no idle time to wait in: busy devices decide nothing.
-    assert_eq!(host(0.95, Some(0.0), 0.8), None);
-    assert_eq!(host(0.85, Some(0.2), 0.05), None);
 }
 
 /// On Exadata, smart scans read most blocks: waits for single blocks do not determine the latency of all reads.

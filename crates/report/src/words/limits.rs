@@ -17,6 +17,7 @@ pub(crate) fn sentence(cap: &Cap) -> String {
         (CapBasis::Share, kind) => say!("used at least 95 % of its {kind} limit"),
         (CapBasis::Credits, "") => label!("had no burst credits left").to_owned(),
         (CapBasis::Credits, kind) => say!("had no burst credits for {kind} left"),
+        (CapBasis::Stalled, _) if cap.is_always() => label!("completed no operations").to_owned(),
         (CapBasis::Stalled, _) => label!("completed no operations at times,").to_owned(),
     };
     let metric = cap.metric.strip_prefix(&cap.part).unwrap_or(&cap.metric);
@@ -44,12 +45,19 @@ fn subject(cap: &Cap) -> String {
     }
 }
 
-/// `in 38 of 60 minutes`, `for 21 s of 30 s`
+/// `in 38 of 60 minutes`, `in all 60 minutes`, `for 21 s of 30 s`
 fn often(cap: &Cap) -> String {
     if let Some([above, all]) = cap.time {
         return say!("for {} of {}", length(above.as_secs_f64()), length(all.as_secs_f64()));
     }
     let (at, of) = (number::integer(cap.points as f64), number::integer(cap.of as f64));
+    if cap.is_always() && cap.of > 1 {
+        return match cap.each.map(Span::as_secs_f64) {
+            Some(each) if (each - 60.0).abs() < 0.5 => say!("in all {of} minutes"),
+            Some(each) => say!("in all {of} windows of {}", length(each)),
+            None => say!("in all {of} points"),
+        };
+    }
     match cap.each.map(Span::as_secs_f64) {
         Some(each) if (each - 60.0).abs() < 0.5 => say!("in {at} of {of} minutes"),
         Some(each) => say!("in {at} of {of} windows of {}", length(each)),

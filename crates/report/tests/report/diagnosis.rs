@@ -3,7 +3,7 @@
 
 use plimsoll_choose::diagnosis::{
     BusyBasis, BusyHours, CensorCause, Censored, CountedEvent, DiagnoseOptions, Diagnosis, DiagnosisVerdict as Verdict,
-    HistoryQuantity, HostEvidence, HostLimit, Slice, TimePart, Unusual, diagnose,
+    FreeDevices, HistoryQuantity, HostEvidence, HostLimit, Slice, TimePart, Unusual, diagnose,
 };
 use plimsoll_ingest::{Cap, CapBasis, CapKind, CapLimit, CapOwner, Class, Demand, Ingest, Measure, Outcome, WaitCause};
 use plimsoll_report::{Charset, Color, TextStyle, diagnoses_json, page_text, pages, words};
@@ -108,6 +108,10 @@ fn host_verdicts() -> Vec<Verdict> {
         host(HostLimit::Processors),
         host(HostLimit::Storage),
         host(HostLimit::Neither),
+        host(HostLimit::FastStorage),
+        Verdict::DevicesFree(FreeDevices { busy: [0.03, 0.12], longest_s: 60.0 }),
+        Verdict::IoWaitWithoutIo { io_wait: 0.4, processors: 4.0, in_flight: 0.8 },
+        Verdict::BusyWithoutIo { busy: 0.6, in_flight: 0.05 },
     ]
 }
 

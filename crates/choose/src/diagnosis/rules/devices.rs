@@ -196,6 +196,13 @@ pub(in crate::diagnosis) fn is_fast(diagnosis: &Diagnosis) -> bool {
     fast > MIN_SHARE * split.storage() && !diagnosis.verdicts.iter().any(is_limit)
 }
 
+/// True if the operations of every class with a meaningful latency are fast for their medium.
+pub(super) fn are_responses_fast(diagnosis: &Diagnosis) -> bool {
+    let mut timed =
+        diagnosis.responses.iter().filter(|one| is_timed(one.class, diagnosis) && one.iops >= 1.0).peekable();
+    timed.peek().is_some() && timed.all(|response| response.latency_s <= fast_threshold_s(response))
+}
+
 /// Latency up to which an operation is fast, with the transfer of large ones at the rate of a fast stream.
 fn fast_threshold_s(response: &Response) -> f64 {
     const FAST_BYTES_S: f64 = 1e9;

@@ -1,6 +1,6 @@
 //! The verdict about measured rates that are below the demand.
 
-use plimsoll_choose::diagnosis::{CensorCause, Censored, DiagnosisVerdict};
+use plimsoll_choose::diagnosis::{CensorCause, Censored, DiagnosisVerdict, SaturationBasis};
 use plimsoll_ingest::{CapOwner, Measure};
 use plimsoll_language::{label, say};
 
@@ -56,13 +56,9 @@ pub(crate) fn reason(censored: &Censored) -> String {
                 longer(*latency_s)
             )
         }
-        CensorCause::Saturated { measure, value, windows, in_flight, latency_s } => say!(
-            "The measured rate is what a limit lets through: it stays at {} in all {windows} windows with I/O, while {} \
-             operations are in flight and take {}",
-            format_rate(*measure, *value),
-            number::three(*in_flight),
-            seconds(*latency_s)
-        ),
+        CensorCause::Saturated { measure, value, windows, in_flight, latency_s, basis } => {
+            saturated((*measure, *value), *windows, [*in_flight, *latency_s], *basis)
+        }
         CensorCause::ClosedLoad { in_flight, latency_s: [fastest, mean] } => say!(
             "The measured rate is what slow answers let through: about {} operations are in flight at any rate, and take {} \
              on average, {} in the fastest windows",
@@ -85,11 +81,36 @@ pub(crate) fn reason(censored: &Censored) -> String {
     }
 }
 
+/// A rate that stays the same in all windows, with the operations in flight and their seconds.
+fn saturated(
+    (measure, value): (Measure, f64),
+    windows: usize,
+    [in_flight, latency_s]: [f64; 2],
+    basis: SaturationBasis,
+) -> String {
+    match basis {
+        SaturationBasis::Queue => say!(
+            "The measured rate is what a limit lets through: it stays at {} in all {windows} windows with I/O, while {} \
+             operations are in flight and take {}",
+            format_rate(measure, value),
+            number::three(in_flight),
+            seconds(latency_s)
+        ),
+        SaturationBasis::UsualLimit => say!(
+            "The measured rate may be what a limit lets through: it stays at {}, a usual limit, in all {windows} windows with I/O, \
+             while {} operations are in flight and take {}; a constant load of the application looks the same",
+            format_rate(measure, value),
+            number::three(in_flight),
+            seconds(latency_s)
+        ),
+    }
+}
+
 /// `3,000 IOPS`, `125 MB/s`
 fn format_rate(measure: Measure, value: f64) -> String {
     match measure {
         Measure::Throughput => number::throughput(value),
-        _ => format!("{} IOPS", number::three(value)),
+        _ => format!("{} IOPS", number::rate(value)),
     }
 }
 
@@ -127,6 +148,11 @@ fn without(censored: &Censored) -> String {
 fn remedy(censored: &Censored) -> &'static str {
     if let Some(owner) = censored.limit_owner() {
         return limits::remedy(owner);
+    }
+    if censored.is_possible_only() {
+        return label!(
+            "Compare it with the limits of the volume and the machine (--on CONFIG); at one of them, raise it, then measure again."
+        );
     }
     match censored.cause {
         CensorCause::LogBehindLocks { .. } => {

@@ -86,12 +86,17 @@ fn format_in_flight(counted: CountedEvent, count: f64) -> String {
     }
 }
 
+/// `3 of 60 windows`, `all 60 windows`.
+fn count_windows(windows: usize, of: usize) -> String {
+    if windows < of || of < 2 { say!("{windows} of {of} windows") } else { say!("all {of} windows") }
+}
+
 fn stalled(class: Class, pending: f64, [windows, of]: [usize; 2]) -> (String, &'static str) {
     let text = say!(
-        "{} are pending (up to {}) while none completes, in {windows} of {of} windows: the storage, or its path, does not \
-         answer.",
+        "{} are pending (up to {}) while none completes, in {}: the storage, or its path, does not answer.",
         operations(class),
-        number::three(pending)
+        number::three(pending),
+        count_windows(windows, of)
     );
     (
         text,
@@ -291,7 +296,7 @@ fn limits(verdict: &DiagnosisVerdict) -> Option<(String, &'static str)> {
                 ));
             }
             (
-                say!("{compared}: {near} of {windows} windows are at or above 95 % of it."),
+                say!("{compared}: {} are at or above 95 % of it.", count_windows(*near, *windows)),
                 label!("Raise it: plimsoll quote CONFIG shows the options and their prices."),
             )
         }

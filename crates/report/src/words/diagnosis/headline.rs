@@ -11,9 +11,17 @@ pub(crate) fn headline(found: &Diagnosis) -> Option<String> {
     let answer = found.verdicts.iter().find_map(|verdict| answer_of(verdict, found));
     let is_unknown = found.verdicts.iter().any(|verdict| matches!(verdict, DiagnosisVerdict::NoSessionTimes { .. }));
     let is_stalled = found.verdicts.iter().any(|verdict| matches!(verdict, DiagnosisVerdict::Stalled { .. }));
+    let is_always =
+        |verdict: &DiagnosisVerdict| matches!(verdict, DiagnosisVerdict::Stalled { windows, of, .. } if windows == of);
     match found.verdicts.first()? {
+        DiagnosisVerdict::NoSessionTimes { .. } if found.verdicts.iter().any(is_always) => {
+            Some(label!("Storage is the problem: it does not respond").to_owned())
+        }
         DiagnosisVerdict::NoSessionTimes { .. } if is_stalled => {
             Some(label!("Storage is the problem at times: it does not respond").to_owned())
+        }
+        DiagnosisVerdict::ProviderStall(cap) if cap.is_always() => {
+            Some(label!("Storage is the problem: the volume did not respond").to_owned())
         }
         DiagnosisVerdict::ProviderStall(_) => {
             Some(label!("Storage is the problem at times: the volume did not respond").to_owned())
@@ -45,6 +53,9 @@ fn with_cause(censored: &Censored, answer: &str) -> String {
         }
         CensorCause::ProcessorCap { .. } => {
             say!("{answer}; a cap of the processors keeps the load below the demand")
+        }
+        CensorCause::Saturated { .. } if censored.is_possible_only() => {
+            say!("{answer}; a limit may keep the load below the demand")
         }
         CensorCause::Metric { .. } | CensorCause::Pinned { .. } | CensorCause::Saturated { .. } => {
             say!("{answer}; a limit keeps the load below the demand")
@@ -98,6 +109,10 @@ fn answer_of(verdict: &DiagnosisVerdict, found: &Diagnosis) -> Option<String> {
             let [part, rest] = [*part, *unaccounted].map(share);
             say!("Cannot tell whether storage is the problem: {part} of database time, {rest} in no counter")
         }
+        DiagnosisVerdict::NoSessionTimes { .. } if let Some(devices) = found.unlimited_devices() => {
+            let highest = share(devices.busy[1]);
+            say!("Storage is not at its limit (devices busy at most {highest}); no input has wait events")
+        }
         DiagnosisVerdict::NoSessionTimes { .. } => {
             label!("Cannot tell whether storage is the problem: no input has wait events").to_owned()
         }
@@ -106,6 +121,9 @@ fn answer_of(verdict: &DiagnosisVerdict, found: &Diagnosis) -> Option<String> {
         }
         DiagnosisVerdict::Host { limit: HostLimit::Processors | HostLimit::Neither, .. } => {
             label!("Storage is not the problem").to_owned()
+        }
+        DiagnosisVerdict::Host { limit: HostLimit::FastStorage, .. } => {
+            label!("Programs wait for storage, although it is fast: the number of operations is the problem").to_owned()
         }
         DiagnosisVerdict::Host { .. } => label!("Storage is the problem: programs wait for it").to_owned(),
         DiagnosisVerdict::Quiet { active } => {
