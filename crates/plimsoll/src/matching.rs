@@ -44,9 +44,12 @@ pub fn run(args: &MatchArgs) -> Result<(), CliError> {
     let mut page = pages::matches(&need, &matches, &resemblances, detail);
     let file = store::file_of(args.run.as_deref());
     page.subject.push(plimsoll_report::words::run(&curve, file));
-    if args.iops.is_some() {
-        let cautions = page.headline.iter_mut().map(|headline| &mut headline.cautions);
-        cautions.for_each(|cautions| cautions.insert(0, plimsoll_report::words::load_of_run(&curve, file)));
+    let caution = match args.iops {
+        Some(_) => Some(plimsoll_report::words::load_of_run(&curve, file)),
+        None => plimsoll_report::words::line_at_limit(&curve),
+    };
+    if let Some(headline) = &mut page.headline {
+        headline.cautions.splice(0..0, caution);
     }
     forms.write(&page, || plimsoll_report::matches_json(&need, &matches, &resemblances))
 }

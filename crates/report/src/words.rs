@@ -33,7 +33,7 @@ pub(crate) mod watch;
 
 pub use self::sizing::{slower_than_unpriced, uncarried};
 pub(crate) use causes::{cause, difference};
-pub use confidence::{load_of_preset, load_of_run, run, without_capacity};
+pub use confidence::{line_at_limit, load_of_preset, load_of_run, run, without_capacity};
 pub(crate) use counted::{Counted, closed_line, sessions, tens, unjudged};
 pub(crate) use cut::cut;
 pub use errno::errno;

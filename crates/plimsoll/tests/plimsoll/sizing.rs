@@ -254,7 +254,7 @@ fn a_load_at_its_limit_in_all_windows_is_stated_as_a_lower_bound() {
     let head = "time,device,read_iops,write_iops,read_kb,write_kb,read_latency_ms,write_latency_ms,queue\n";
     folder.write("host.csv", head.to_owned() + &(0..30).map(row).collect::<String>());
     for (file, iops, id, caution) in [
-        ("volume.json", "2,100", "limit-metric", "The volume was above its IOPS limit in 60 of 60 minutes"),
+        ("volume.json", "2,100", "limit-metric", "The volume was above its IOPS limit in all 60 minutes"),
         (
             "host.csv",
             "3,000",
@@ -286,5 +286,13 @@ fn a_volume_that_stalls_in_all_windows_is_no_need_and_no_throttling() {
         words(&stderr(&refused)).contains("storage stalls in all of 60 windows, so their rates are not the demand")
     );
     let text = words(&stdout(&folder.run(&["diagnose", "volume.json"])));
-    assert!(text.contains("did not answer at times") && !text.contains("throttled"), "{text}");
+    assert!(text.contains("did not answer all the time") && !text.contains("throttled"), "{text}");
+    assert!(text.starts_with("Storage is the problem: the volume did not respond"), "{text}");
+    assert!(text.contains("completed no operations in all 60 minutes"), "{text}");
+    // The load is in the table, and demand agrees with size.
+    assert!(text.contains("class mean p95 highest"), "{text}");
+    let demand = words(&stdout(&folder.run(&["demand", "volume.json"])));
+    assert!(demand.starts_with("Measured rates while storage stalls, not the demand: "), "{demand}");
+    let reason = "plimsoll size refuses this load: storage stalls in all of 60 windows";
+    assert!(demand.contains(reason), "{demand}");
 }

@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 use std::mem::discriminant;
 
+use plimsoll_choose::sizing::{DesignError, find_refusal};
 use plimsoll_ingest::{
     Class, DatabaseDemand, Demand, Fate, Figure, Measure, MissCurve, Outcome, OutcomeSummary, Reading, ReadingEvidence,
     Summary,
@@ -153,6 +154,11 @@ fn headline(load: &WindowLoad<'_>, subjects: usize) -> String {
     let cached = database.cached_read_s(*index).map_or_else(String::new, |seconds| {
         say!("; part of the reads never reached storage ({} ms on average)", number::three(seconds * 1e3))
     });
+    if matches!(find_refusal(database), Some(DesignError::Stalled { .. })) {
+        return say!(
+            "Measured rates{of} while storage stalls, not the demand: {operations}, {throughput} {window}{cached}"
+        );
+    }
     say!("Demand{of}: {operations}, {throughput} {window}{cached}")
 }
 
@@ -231,7 +237,11 @@ fn minutes(seconds: f64) -> String {
 /// The load of a database or host.
 fn subject(subject: &DatabaseDemand) -> [PageSection; 3] {
     let name = if subject.name.is_empty() { label!("Demand") } else { subject.name.as_str() };
-    let notes = subject.doubts.iter().map(|doubt| Fact::caution(label!("note"), doubt.to_string()));
+    let refusal = find_refusal(subject).map(|error| {
+        Fact::caution(label!("note"), say!("plimsoll size refuses this load: {}", words::clean(&error.to_string())))
+    });
+    let of_combination = subject.doubts.iter().map(|doubt| Fact::caution(label!("note"), doubt.to_string()));
+    let notes = refusal.into_iter().chain(of_combination);
     [
         PageSection::new(name, vec![Block::Facts(windows(subject))]),
         PageSection::bare(say!("{name} by class"), vec![Block::Table(tabulate_classes(subject))]),
@@ -278,7 +288,7 @@ fn absent(subject: &DatabaseDemand) -> Option<Fact> {
         .then(|| Fact::caution(label!("absent"), say!("{}: unknown, not zero", names.join(label!(" and ")))))
 }
 
-fn tabulate_classes(subject: &DatabaseDemand) -> Table {
+pub(crate) fn tabulate_classes(subject: &DatabaseDemand) -> Table {
     let of = |class, measure| subject.series(class, measure).and_then(|series| subject.summary(series));
     let mean = |class, measure, unit: f64| of(class, measure).map(|summary| Cell::three(summary.mean / unit));
     let is_known = |class: &Class| {

@@ -201,6 +201,21 @@ pub(crate) fn format_slot(span: Span) -> String {
     }
 }
 
+/// The load line of a run is that of a limit, below which an application may need more; `None` for other runs.
+pub fn line_at_limit(curve: &Curve) -> Option<String> {
+    let LoadLine::At { iops, .. } = curve.load_line.as_ref()? else { return None };
+    let mut findings = curve.findings.iter().chain(curve.runs.iter().flat_map(|run| &run.findings));
+    let is_throttled = findings.any(|finding| matches!(finding, Finding::Throttled { .. }));
+    let is_limit = is_throttled || super::binding_limit(curve).is_some() || !super::is_below_maximum(curve, iops.value);
+    let limit = super::limit(curve).filter(|_| is_limit)?;
+    Some(say!(
+        "The need is the load line of this run, at least {} IOPS, which a limit of its storage lets through ({}): an application may \
+         need more, and --iops states its rate",
+        number::rate(iops.value),
+        limit.trim_end_matches(['.', '。'])
+    ))
+}
+
 /// The origin of a load of which only the rate is given.
 pub fn load_of_run(curve: &Curve, input: Option<&Path>) -> String {
     say!(

@@ -5,6 +5,7 @@ use plimsoll_choose::diagnosis::{Response, ResponsePoint};
 use plimsoll_ingest::{Class, Measure};
 use plimsoll_language::{label, say};
 
+use super::super::demand::tabulate_classes;
 use super::{Case, origins};
 use crate::chart::{self, Axis, Fill, Joined, Plane, PointGroup, Spot, typeset};
 use crate::html::{both, figure};
@@ -35,7 +36,10 @@ fn columns() -> [Column; 9] {
 pub(super) fn build_section(case: &Case<'_>) -> Option<PageSection> {
     let responses = &case.found.responses;
     if responses.is_empty() {
-        return None;
+        // Of a database, the windows over time have the load.
+        let table = tabulate_classes(case.subject);
+        let is_known = case.subject.account.is_none() && !table.rows.is_empty();
+        return is_known.then(|| PageSection::bare(case.title(label!("Load by class")), vec![Block::Table(table)]));
     }
     let mut drawn: Vec<&Response> = responses.iter().collect();
     drawn.sort_by(|a, b| b.in_flight.total_cmp(&a.in_flight));
