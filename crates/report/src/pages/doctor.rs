@@ -1,8 +1,9 @@
 //! Checks of a host.
 
 use plimsoll_language::{label, say};
-use plimsoll_record::{CheckNeed, CheckStatus, HostCheck};
+use plimsoll_record::{CheckNeed, CheckStatus, HostCheck, HostFact};
 
+use crate::number;
 use crate::page::{Block, Cell, Column, ColumnKind, Emphasis, Headline, Item, Page, PageSection, Table};
 use crate::words::host_check::{check_name, describe_fact, describe_remedy, status_name};
 
@@ -26,7 +27,7 @@ pub fn doctor(path: &str, checks: &[HostCheck]) -> Page {
         PageSection::bare(label!("Problems"), blocks),
         PageSection::detail(label!("All checks"), vec![Block::Table(table(checks))]),
     ];
-    let is_ready = !checks.iter().any(HostCheck::is_blocking);
+    let is_ready = !checks.iter().any(HostCheck::is_blocking) && find_full_processors(checks).is_none();
     let (purpose, verb) = if is_ready { (label!("measure"), "measure") } else { (label!("after a remedy"), "doctor") };
     Page {
         title: say!("Host and storage at {path}"),
@@ -56,7 +57,24 @@ fn verdict(path: &str, checks: &[HostCheck]) -> String {
     let unknown = Some(number(CheckStatus::Unknown)).filter(|count| *count > 0).map(|count| say!("{count} unknown"));
     let counts: Vec<String> = [failures, cautions, unknown].into_iter().flatten().collect();
     let rest = if counts.is_empty() { String::new() } else { say!(", with {}", counts.join(label!(", "))) };
-    say!("Ready for measurements at {path} and emulated volumes{rest}.")
+    match find_full_processors(checks) {
+        Some(share) => say!(
+            "Not quiet: other processes use {} of the processors, which delays measurements at {path} and replies of emulated \
+             volumes; otherwise ready{rest}.",
+            number::percent((share * 100.0).round() / 100.0)
+        ),
+        None => say!("Ready for measurements at {path} and emulated volumes{rest}."),
+    }
+}
+
+/// Share of the processors that other processes use, if it is so large that a measurement waits for them.
+fn find_full_processors(checks: &[HostCheck]) -> Option<f64> {
+    const FULL: f64 = 0.5;
+    let mut shares = checks.iter().filter_map(|check| match check.fact {
+        HostFact::OtherWork(share) => share,
+        _ => None,
+    });
+    shares.find(|share| *share >= FULL)
 }
 
 fn of(checks: &[HostCheck], status: CheckStatus) -> Vec<&HostCheck> {
@@ -99,7 +117,7 @@ fn table(checks: &[HostCheck]) -> Table {
 
 #[cfg(test)]
 mod tests {
-    use plimsoll_record::{FuseState, HostFact};
+    use plimsoll_record::FuseState;
 
     use super::*;
     use crate::{Charset, Color, TextStyle, page_text};
@@ -127,6 +145,26 @@ mod tests {
             let text = text(&checks);
             assert!(text.lines().count() <= 24, "{text}");
             assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+        }
+    }
+
+    #[test]
+    fn full_processors_are_in_the_verdict() {
+        let of_share = |share: Option<f64>| {
+            let status = if share.is_some_and(|share| share > 0.1) { CheckStatus::Caution } else { CheckStatus::Ok };
+            let page = doctor("/data", &[check_of(HostFact::OtherWork(share), status, CheckNeed::Optional)]);
+            (page.headline.unwrap_or_default().text, page.next[0].1.clone())
+        };
+        for quiet in [None, Some(0.0), Some(0.3)] {
+            let (text, next) = of_share(quiet);
+            assert!(text.starts_with("Ready for measurements at /data"), "{quiet:?}: {text}");
+            assert_eq!(next, "plimsoll measure /data");
+        }
+        for (share, stated) in [(0.5, "50 %"), (0.997, "100 %")] {
+            let (text, next) = of_share(Some(share));
+            let expected = format!("Not quiet: other processes use {stated} of the processors");
+            assert!(text.starts_with(&expected) && text.contains("otherwise ready"), "{text}");
+            assert_eq!(next, "plimsoll doctor /data");
         }
     }
 
