@@ -273,21 +273,49 @@ fn statements_follow_the_dialect() {
     check(System::Oracle, Bytes::kib(8), ["PCTFREE 99", "CONNECT BY LEVEL", "RETURN_RESULT", "ROWID_BLOCK_NUMBER"]);
 }
 
-/// Answers in the place of `sqlplus`, which is not at hand: numbered snapshots, reports, and sessions of which that with the
-/// seed `FAILING` fails. Records its calls.
+/// Answers in the place of `sqlplus`, which is not at hand: sessions that connect, numbered snapshots, reports, and sessions of
+/// which that with the seed `FAILING` fails. Records its calls and commands.
 const SQLPLUS: &str = r#"#!/bin/sh
-script=$(cat)
-echo "$* <$script>" >>"calls"
-case $script in
-*@snapshot.sql*) number=$(cat snapshots 2>/dev/null || echo 0); echo $((number + 1)) >snapshots; echo "snapshot=$(cat snapshots)" ;;
-*@report.sql*) echo "${REPORT:-WORKLOAD REPOSITORY report} ${script##*@report.sql }" ;;
-*"@session.sql "*" ${FAILING:-none} "*) echo 'ORA-01013: cancelled'; exit 1 ;;
-*@session.sql*) echo finished ;;
-esac
+echo "$*" >>"calls"
+while read -r line; do
+  echo "<$line>" >>"calls"
+  case $line in
+  @ready.sql*) echo "${READY:-ready}" ;;
+  @snapshot.sql*) number=$(cat snapshots 2>/dev/null || echo 0); echo $((number + 1)) >snapshots; echo "snapshot=$(cat snapshots)" ;;
+  @report.sql*) echo "${REPORT:-WORKLOAD REPOSITORY report} ${line##*@report.sql }" ;;
+  "@session.sql "*" ${FAILING:-none} "*) echo 'ORA-01013: cancelled'; exit 1 ;;
+  @session.sql*) echo finished ;;
+  esac
+done
 "#;
 
+/// Directories of the scripts and of the program in the place of `sqlplus`; `None` with the reason on standard error if this
+/// host lacks a program that the scripts need.
+fn write_scripts(folder: &Temporary, options: &SlobOptions) -> Option<(std::path::PathBuf, String)> {
+    for program in ["mkfifo", "rm"] {
+        let has = std::process::Command::new(program).arg("--version").output().is_ok();
+        if !has {
+            eprintln!("skipped: no {program} here");
+            return None;
+        }
+    }
+    let scripts = folder.path().join("slob");
+    options.write_scripts(&scripts).unwrap();
+    let bin = folder.path().join("bin");
+    std::fs::create_dir(&bin).unwrap();
+    std::fs::write(bin.join("sqlplus"), SQLPLUS).unwrap();
+    std::fs::set_permissions(bin.join("sqlplus"), std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    Some((scripts, format!("{}:{}", bin.display(), std::env::var("PATH").unwrap())))
+}
+
+fn run_scripts((scripts, path): &(std::path::PathBuf, String), variables: &[(&str, &str)]) -> std::process::Output {
+    let mut command = std::process::Command::new("sh");
+    command.arg(scripts.join("run.sh")).env("PATH", path).env("SLOB_CONNECT", "slob/secret@db");
+    command.envs(variables.iter().copied()).output().unwrap()
+}
+
 #[test]
-fn scripts_for_sqlplus_run_each_point_between_two_snapshots() {
+fn scripts_for_sqlplus_create_the_schemas() {
     let folder = Temporary::new("sqlplus");
     let options = SlobOptions { update_pcts: vec![0, 25], ..small(Bytes::mib(8)) };
     let scripts = folder.path().join("slob");
@@ -296,36 +324,81 @@ fn scripts_for_sqlplus_run_each_point_between_two_snapshots() {
     let load = std::fs::read_to_string(scripts.join("load.sql")).unwrap();
     assert!(load.lines().all(|line| line.len() < 2499), "sqlplus ignores longer lines");
     let statements = load.split("\n/\n").count();
-    assert_eq!(statements, 2 * 5 + 1 + 1 + 1, "table, rows, index, statistics, procedure; counts; a check; end");
+    assert_eq!(
+        statements,
+        1 + 2 * 5 + 1 + 1 + 1,
+        "an estimate; table, rows, index, statistics, procedure; counts; a check; end"
+    );
     assert!(load.contains("2 schemas of 1024 rows, each in a block of 8192 bytes: 16 MiB."), "{load:.600}");
     assert!(load.contains("FOR step IN 0 .. 0") && load.contains("LEVEL <= ((step + 1) * 1024) - step * 1024"));
+    let output = load.find("DBMS_OUTPUT.PUT_LINE('Loading takes at least ").unwrap();
+    assert!(output < load.find("CREATE TABLE").unwrap() && load.contains("/ 2000 * 19 * 2048 / 60;"), "{load:.2000}");
+    let compressible = SlobOptions { compressible: true, ..options.clone() };
+    compressible.write_scripts(&folder.path().join("fast")).unwrap();
+    let load = std::fs::read_to_string(folder.path().join("fast/load.sql")).unwrap();
+    assert!(!load.contains("Loading takes"), "text that compresses is fast");
+}
 
-    let bin = folder.path().join("bin");
-    std::fs::create_dir(&bin).unwrap();
-    std::fs::write(bin.join("sqlplus"), SQLPLUS).unwrap();
-    std::fs::set_permissions(bin.join("sqlplus"), std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
-    let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
-    let run = |failing: &str, report: &str| {
-        let mut command = std::process::Command::new("sh");
-        command.arg(scripts.join("run.sh")).env("PATH", &path).env("SLOB_CONNECT", "slob/secret@db");
-        command.env("FAILING", failing).env("REPORT", report).output().unwrap()
-    };
-    let output = run("none", "");
+#[test]
+fn sessions_for_sqlplus_begin_together_between_two_snapshots() {
+    let folder = Temporary::new("sqlplus-run");
+    let options = SlobOptions { update_pcts: vec![0, 25], ..small(Bytes::mib(8)) };
+    let Some(scripts) = write_scripts(&folder, &options) else { return };
+    let output = run_scripts(&scripts, &[]);
     assert!(output.status.success(), "{output:?}");
-    let calls = std::fs::read_to_string(scripts.join("calls")).unwrap();
+    assert!(String::from_utf8_lossy(&output.stdout).contains("may prefetch the blocks of a range"), "{output:?}");
+    let calls = std::fs::read_to_string(scripts.0.join("calls")).unwrap();
+    let order: String = calls
+        .lines()
+        .filter_map(|line| match line {
+            "<@ready.sql>" => Some('r'),
+            "<@snapshot.sql>" => Some('s'),
+            line => line.starts_with("<@session.sql ").then_some('w'),
+        })
+        .collect();
     // Two shares of updates, with one and two threads for each of two schemas.
-    assert_eq!(calls.matches("@session.sql ").count(), 2 * (2 + 4));
-    assert_eq!(calls.matches("@snapshot.sql").count(), 8);
+    assert_eq!(order, "rrswwsrrrrswwwwsrrswwsrrrrswwwws");
     assert!(!calls.lines().any(|line| line.starts_with('-') && line.contains("secret")), "{calls}");
     assert_eq!(
-        std::fs::read_to_string(scripts.join("awr-updates25-threads2.txt")).unwrap().trim(),
+        std::fs::read_to_string(scripts.0.join("awr-updates25-threads2.txt")).unwrap().trim(),
         "WORKLOAD REPOSITORY report 7 8"
     );
-    let fails = |failing: &str, report: &str, expected: &str| {
-        let failed = run(failing, report);
+    let fails = |variables: &[(&str, &str)], expected: &str| {
+        let failed = run_scripts(&scripts, variables);
         let message = String::from_utf8_lossy(&failed.stderr).into_owned();
         assert!(!failed.status.success() && message.contains(expected), "{message}");
     };
-    fails("3", "", "a session failed: see session-");
-    fails("none", "ORA-20200", "no report of AWR: see awr-updates0-threads1.txt");
+    fails(&[("FAILING", "3")], "a session failed: see session-");
+    fails(&[("REPORT", "ORA-20200")], "no report of AWR: see awr-updates0-threads1.txt");
+    fails(&[("READY", "SP2-0640: Not connected")], "a session did not connect: see session-");
+    let barriers = std::fs::read_dir(&scripts.0).unwrap().filter_map(Result::ok);
+    let left = barriers.filter(|file| file.file_name().to_string_lossy().starts_with("b")).count();
+    assert_eq!(left, 0, "the barrier is removed");
+}
+
+#[test]
+fn passwords_with_separators_are_quoted_or_refused() {
+    let folder = Temporary::new("sqlplus-passwords");
+    let options = SlobOptions { update_pcts: vec![0], threads: Some(vec![1]), ..small(Bytes::mib(8)) };
+    let Some(scripts) = write_scripts(&folder, &options) else { return };
+    let table = [
+        ("slob/secret@db", true),
+        ("slob/secret@//host:1521/service", true),
+        ("/@alias", true),
+        ("slob/\"p@ss/w&rd\"@host/service", true),
+        ("slob/p@ss@host/service", false),
+        ("slob/pa/ss@host/service", false),
+    ];
+    for (connect, is_accepted) in table {
+        let output = run_scripts(&scripts, &[("SLOB_CONNECT", connect)]);
+        assert_eq!(output.status.success(), is_accepted, "{connect}: {output:?}");
+        if is_accepted {
+            let calls = std::fs::read_to_string(scripts.0.join("calls")).unwrap();
+            let expected = format!("<SET DEFINE OFF>\n<CONNECT {connect}>\n<SET DEFINE ON>\n");
+            assert!(calls.contains(&expected), "{connect}: {calls}");
+        } else {
+            let message = String::from_utf8_lossy(&output.stderr).into_owned();
+            assert!(message.contains("put a password with @ or / in double quotes"), "{message}");
+        }
+    }
 }

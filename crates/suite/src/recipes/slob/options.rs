@@ -113,10 +113,11 @@ pub struct SlobOptions {
     /// Number of columns that an update changes
     #[arg(long, value_enum, value_name = "STRESS", default_value_t = RedoStress::Lite)]
     pub redo_stress: RedoStress,
-    /// Part of each schema that is visited more often: size, offset, and N where every Nth unit of work is in it
+    /// Part of each schema that is visited more often: size and offset, in bytes without a unit (not in SLOB's MB), and N where
+    /// every Nth unit of work is in it
     #[arg(long, value_name = "SIZE,OFFSET,FREQUENCY")]
     pub hotspot: Option<Hotspot>,
-    /// Think time of sessions: after one in N units of work, minimum and maximum
+    /// Think time of sessions: after one in N units of work, minimum and maximum with their units, such as 5,100ms,500ms
     #[arg(long, value_name = "FREQUENCY,MIN,MAX")]
     pub think_time: Option<ThinkTime>,
     /// Numbers of threads per schema; by default they rise until throughput does not

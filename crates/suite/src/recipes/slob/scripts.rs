@@ -13,7 +13,7 @@ use plimsoll_record::DatabaseAbout;
 use plimsoll_units::Bytes;
 
 use super::SlobOptions;
-use super::layout::SchemaLayout;
+use super::layout::{COLUMNS, SchemaLayout};
 use crate::options::OptionsError;
 use crate::sql::{fill_template, named};
 
@@ -37,6 +37,7 @@ impl SlobOptions {
         let files = [
             ("load.sql", load(&layout)),
             ("run.sh", self.run(&layout)),
+            ("ready.sql", template("ready.sql", &[])),
             ("session.sql", template("session.sql", &[])),
             ("snapshot.sql", template("snapshot.sql", &[])),
             ("report.sql", template("report.sql", &[])),
@@ -90,7 +91,18 @@ fn load(layout: &SchemaLayout) -> String {
     statements.push(layout.count());
     // A slash on a line of its own runs a statement of SQL as well as a block.
     let statements: Vec<String> = statements.iter().map(|statement| format!("{}\n/\n", wrap(statement))).collect();
-    template("load.sql", &[("data", describe(layout)), ("statements", statements.concat())])
+    let estimate = if layout.compressible { String::new() } else { time_random_text(layout) };
+    template("load.sql", &[("data", describe(layout)), ("estimate", estimate), ("statements", statements.concat())])
+}
+
+/// A block that times the random text of a sample, which takes most of the time of a load, and prints the time of all rows.
+fn time_random_text(layout: &SchemaLayout) -> String {
+    /// Columns of the sample: a fraction of a second.
+    const SAMPLES: u64 = 2_000;
+    let values = [("rows", layout.rows * u64::from(layout.schemas)), ("columns", COLUMNS), ("samples", SAMPLES)];
+    let values = values.map(|(name, value)| (name, value.to_string()));
+    let value = ("value", format!("DBMS_RANDOM.STRING('p', {})", layout.column));
+    template("estimate", &[&values[..], &[value]].concat())
 }
 
 /// A block that fills the places of a table in steps, with a commit after each.
