@@ -183,7 +183,7 @@ pub enum Command {
     /// Check an NBD server's conformance to the protocol, and its timing
     #[command(after_help = NBD_CHECK_EXAMPLES)]
     NbdCheck(NbdCheckArgs),
-    /// Simulate, diagnose, size and emulate with samples, in less than half a minute; leaves nothing behind
+    /// Simulate, diagnose, size and emulate with samples, in about 15 s; leaves nothing behind
     #[command(after_help = TRY_EXAMPLES)]
     Try(TryArgs),
     /// Check what measurements and emulated volumes need on this host, with remedies

@@ -28,7 +28,7 @@ const SCREEN: [&str; 2] = [
 ",
     "
 Examples:
-  plimsoll try                              samples of all of it, half a minute
+  plimsoll try                              samples of all of it, about 15 s
   plimsoll measure /var/lib/postgresql      latency curve, load line, its limit
   plimsoll diagnose awr.html                whether storage is the bottleneck
   plimsoll size awr.html --capacity 500GiB  configurations for a load, by price
