@@ -258,6 +258,8 @@ pub enum ColumnKind {
     Money,
     /// Shares, ratios and counts.
     Share,
+    /// Reasons for doubt, separated by commas: letters with a legend if the width is too small.
+    Reasons,
 }
 
 /// A value of a table.
@@ -462,6 +464,11 @@ impl Column {
         Self::new(name, unit, ColumnKind::Time, priority)
     }
 
+    /// Reasons for doubt, which no width omits.
+    pub(crate) fn doubts() -> Self {
+        Self::new(label!("doubts"), "", ColumnKind::Reasons, 0)
+    }
+
     /// Money per month.
     pub(crate) fn monthly(name: &'static str, priority: u8) -> Self {
         Self::new(name, label!("a month"), ColumnKind::Money, priority)
@@ -478,7 +485,7 @@ impl Column {
 
     /// Words are aligned left; figures are aligned by their decimal points.
     pub(crate) const fn is_words(&self) -> bool {
-        matches!(self.kind, ColumnKind::Text | ColumnKind::Name)
+        matches!(self.kind, ColumnKind::Text | ColumnKind::Name | ColumnKind::Reasons)
     }
 }
 

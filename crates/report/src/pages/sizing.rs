@@ -72,21 +72,13 @@ pub fn sizing(sizing: &Sizing, what_ifs: &WhatIfs, outcomes: &[Outcome], max: us
     sections.extend(sized.rejected());
     sections.push(sized.in_full());
     sections.extend(sized.sources());
-    let quoted = sizing.best_volumes().into_iter().map(|choice| {
-        // With its machine, so that limits and price are those of the recommendation.
-        let machine = choice.machine.as_ref().filter(|machine| machine.count == 1);
-        offer::configuration(machine.map_or(&choice.offer, |machine| &machine.offer))
-    });
-    let command: Vec<String> = ["plimsoll", "quote"].into_iter().map(str::to_owned).chain(quoted).collect();
-    let next =
-        (command.len() > 2).then(|| (label!("Its limits and price").to_owned(), crate::words::command(&command)));
     Page {
         title,
         headline: Some(sized.headline()),
         figures: sized.figures(),
         exhibit: sized.cheapest_by_provider().map_or(Exhibit::None, |table| Exhibit::Block(Block::Table(table))),
         sections,
-        next: next.into_iter().collect(),
+        next: sized.quote_command().into_iter().collect(),
         ..Page::default()
     }
 }
@@ -111,6 +103,30 @@ impl Sized<'_> {
 
     fn is_recommended(&self, choice: &Choice) -> bool {
         self.sizing.best().and_then(Best::choice).is_some_and(|best| std::ptr::eq(best, choice))
+    }
+
+    /// The command that quotes the recommended volumes with their machine, with its purpose.
+    fn quote_command(&self) -> Option<(String, String)> {
+        let best = self.sizing.best()?;
+        let machine = best.machine();
+        // With the machine, so that limits and price are those of the recommendation.
+        let name_with_machine = |choice: &Choice| {
+            let mut config = choice.offer.short();
+            if let Some(machine) = machine {
+                config.machine = machine.offer.short().machine;
+            }
+            clean(&config.to_string())
+        };
+        let names = best.volumes().into_iter().map(name_with_machine);
+        let command: Vec<String> = ["plimsoll", "quote"].into_iter().map(str::to_owned).chain(names).collect();
+        let purpose = match (machine.map_or(1, |machine| machine.count), best) {
+            (1, Best::Layout(_)) if machine.is_some() => {
+                label!("Limits and price of each volume, with the machine in each price").to_owned()
+            }
+            (1, _) => label!("Its limits and price").to_owned(),
+            (count, _) => say!("Limits and price with 1 of the {count} machines"),
+        };
+        Some((purpose, crate::words::command(&command)))
     }
 
     /// True for Oracle Database, which is licensed by processors.
@@ -180,28 +196,24 @@ impl Sized<'_> {
         words::storage_price(choice).into_iter().chain(less).chain(wider).fold(fact, Fact::with_remark)
     }
 
-    /// The load that decides, with the measured one.
+    /// The load that decides, with the measured one and the factors between them.
     fn expected(&self, parts: &[&Choice]) -> Option<Fact> {
         let demand = &self.sizing.required;
         let binding = parts.first().and_then(|choice| choice.binds.as_ref()).map(|binds| binds.point);
         let deciding = demand.points.iter().find(|point| parts.len() == 1 && Some(point.of) == binding);
         let point = deciding.or(demand.points.first())?;
-        let (moved, headroom) = (offer::megabytes(point.bytes_per_second()), number::percent(demand.headroom));
-        let rates = [format!("{} IOPS", number::three(point.iops())), format!("{moved} MB/s")];
-        // The measured rate is that of the expected one: of operations, or of bytes.
-        let (rates, measured) = match point.of {
-            Busiest::Operations => (rates.join(label!(", ")), format!("{} IOPS", number::three(demand.measured.iops))),
-            Busiest::Bytes => {
-                let measured = offer::megabytes(demand.measured.bytes_per_second);
-                let [iops, bytes] = rates;
-                (say!("{bytes}, {iops}"), format!("{measured} MB/s"))
-            }
-        };
-        let peaks = demand.steps.iter().find(|step| matches!(step.kind, StepKind::Peaks(_)) && step.small > 1.0);
-        let peaks = peaks.filter(|_| point.of == Busiest::Operations);
-        let peaks = peaks.map_or_else(String::new, |step| say!("peaks {} times; ", number::three(step.small)));
-        let remark = say!("measured {measured}; {peaks}{headroom} headroom");
-        Some(Fact::new(label!("Expected"), rates).with_remark(remark))
+        let headroom = number::percent(demand.headroom);
+        let iops = if words::lower_bound(demand).is_some() { number::rate } else { number::three };
+        let mut rates =
+            [format!("{} IOPS", iops(point.iops())), format!("{} MB/s", offer::megabytes(point.bytes_per_second()))];
+        // The measured rate is that of the first: of operations, or of bytes.
+        if point.of == Busiest::Bytes {
+            rates.reverse();
+        }
+        let measured = words::measured_by_factor(demand, point);
+        let fact = Fact::new(label!("Expected"), rates.join(label!(", ")));
+        let above = if demand.headroom > 0.0 { say!("; limits at least {headroom} higher") } else { String::new() };
+        Some(fact.with_remark(measured + &above))
     }
 
     /// Elapsed time of the first job, or of the work of the inputs, on the best configuration.
@@ -443,15 +455,12 @@ impl Sized<'_> {
             Column::text(label!("first limit"), 1),
             Column::text(label!("then"), 5),
             Column::new(label!("database"), label!("time"), ColumnKind::Text, 5),
-            Column::text(label!("doubts"), 4),
+            Column::doubts(),
         ];
         let row = |(index, one): (usize, &&Choice)| {
             // A full bar is room for twice the design point.
             let room = |limit: &DesignLimit| Cell::text(words::room(limit.over)).with_gauge(limit.over - 1.0);
-            let best = self.sizing.best().filter(|_| self.is_recommended(one));
-            let emphasis = if best.is_some() { Emphasis::Strong } else { Emphasis::Plain };
-            let slower = best.and_then(|best| self.slower_or_doubtful(best));
-            let doubts = slower.into_iter().chain([words::doubts(one)]).filter(|doubt| !doubt.is_empty());
+            let emphasis = if self.is_recommended(one) { Emphasis::Strong } else { Emphasis::Plain };
             let with_machine = one.machine.as_ref().and_then(|_| one.total());
             let reached = Some(words::reached(&one.reached)).filter(|reached| !reached.is_empty());
             vec![
@@ -465,7 +474,7 @@ impl Sized<'_> {
                 limit(one.binds.as_ref().map(|limit| &*limit.name)),
                 limit(one.next.as_ref().map(|limit| &*limit.name)),
                 Cell::or_unknown(one.effect.as_ref(), |effect| Cell::text(words::format_time_change(effect))),
-                Cell::text(doubts.collect::<Vec<_>>().join(label!(", "))),
+                Cell::text(self.speed_and_doubts(one)),
             ]
         };
         let first = |doubt: PriceDoubt| choices.iter().position(|choice| choice.price_doubt() == doubt);

@@ -137,13 +137,13 @@ fn item(item: &Item, style: &TextStyle) -> Vec<PaintedLine> {
 
 /// A table that fits the width, and its notes; empty without rows.
 fn render_table(table: &Table, style: &TextStyle) -> Vec<PaintedLine> {
-    let table::Laid { mut lines, left_out } = lay_out(table, style);
+    let table::Laid { mut lines, legends, left_out } = lay_out(table, style);
     if lines.is_empty() || table.layout == TableLayout::Lines {
         return lines;
     }
-    lines.extend(
-        table.notes.iter().chain(&omitted_columns(left_out)).flat_map(|note| paragraph(note, Tone::Quiet, 0, style)),
-    );
+    let omitted = omitted_columns(left_out);
+    let notes = legends.iter().chain(&table.notes).chain(&omitted);
+    lines.extend(notes.flat_map(|note| paragraph(note, Tone::Quiet, 0, style)));
     lines
 }
 
@@ -162,7 +162,7 @@ pub(super) fn lay_out(table: &Table, style: &TextStyle) -> table::Laid {
     if total.layout == TableLayout::Lines {
         let line = |row: &Vec<Cell>| row.iter().map(|cell| clean(&cell.text)).collect::<Vec<_>>().join("  ");
         let lines = total.rows.iter().map(|row| PaintedLine::plain(line(row).trim_end())).collect();
-        return table::Laid { lines, left_out: Vec::new() };
+        return table::Laid { lines, ..table::Laid::default() };
     }
     let is_named = total.columns.first().is_some_and(|column| column.kind == ColumnKind::Name);
     let columns = total.columns.iter().enumerate();
@@ -191,6 +191,7 @@ fn lay_out_column(column: &Column, table: &Table, index: usize) -> table::TextCo
         ColumnKind::Money => (Align::Retained, money::aligned(texts)),
         ColumnKind::Name => (Align::Retained, texts.collect()),
         ColumnKind::Text => (Align::Left, texts.collect()),
+        ColumnKind::Reasons => (Align::Reasons, texts.collect()),
         ColumnKind::Rate | ColumnKind::Time | ColumnKind::Size | ColumnKind::Share => (Align::Point, texts.collect()),
     };
     table::TextColumn { name: column.name.clone(), unit: column.unit, align, expendable: column.priority, cells }

@@ -208,9 +208,9 @@ fn first_rows(table: &Table, rows: usize, style: &TextStyle) -> Vec<PaintedLine>
     let mut table = table.clone();
     table.rows.truncate(rows);
     table.groups.retain(|(row, _)| *row < rows);
-    let table::Laid { mut lines, left_out } = lay_out(&table, style);
+    let table::Laid { mut lines, legends, left_out } = lay_out(&table, style);
     let more = (more > 0).then(|| say!("and {more} more rows"));
-    let rest: Vec<String> = more.into_iter().chain(omitted_columns(left_out)).collect();
+    let rest: Vec<String> = legends.into_iter().chain(more).chain(omitted_columns(left_out)).collect();
     if !lines.is_empty() && !rest.is_empty() {
         lines.extend(paragraph(&rest.join(label!("; ")), Tone::Quiet, 0, style));
     }

@@ -3,6 +3,8 @@
 
 use std::borrow::Cow;
 
+use plimsoll_language::label;
+
 use super::TextStyle;
 use super::paint::{PaintedLine, Tone, wrap};
 use super::width::{columns, longest_piece, pad_end};
@@ -16,6 +18,8 @@ pub(super) enum Align {
     /// Left, never wrapped.
     Retained,
     Point,
+    /// Left; reasons separated by commas, which letters with a legend replace if the width is too small.
+    Reasons,
 }
 
 /// A column with a heading of two lines: name and unit.
@@ -42,10 +46,14 @@ pub(super) struct TextTable {
 #[derive(Default)]
 pub(super) struct Laid {
     pub lines: Vec<PaintedLine>,
+    /// The letters of columns of reasons.
+    pub legends: Vec<String>,
     pub left_out: Vec<Cow<'static, str>>,
 }
 
 const GAP: usize = 2;
+/// Letters for reasons.
+const LETTERS: [&str; 12] = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l"];
 /// Characters of a word that is cut, at least.
 const MIN_WORD: usize = 12;
 
@@ -65,6 +73,9 @@ impl TextTable {
     /// Lays out the table within the width.
     pub fn lay_out(mut self, style: &TextStyle) -> Laid {
         self.align();
+        let is_wide = self.width(GAP) > style.width;
+        let reasons = self.columns.iter_mut().filter(|column| is_wide && column.align == Align::Reasons);
+        let legends: Vec<String> = reasons.filter_map(TextColumn::replace_by_letters).collect();
         let mut left_out = Vec::new();
         while self.width(GAP) > style.width {
             let last = self.columns.iter().enumerate().filter(|(_, column)| column.expendable > 0);
@@ -78,7 +89,7 @@ impl TextTable {
         self.narrow(style.width);
         self.shorten_words(style.width);
         let gap = if self.width(GAP) > style.width { 1 } else { GAP };
-        Laid { lines: self.lines(gap, style), left_out }
+        Laid { lines: self.lines(gap, style), legends, left_out }
     }
 
     fn align(&mut self) {
@@ -95,7 +106,7 @@ impl TextTable {
         let longest = name_width(width);
         let of_column = |column: &TextColumn| match column.align {
             Align::Left => column.width().min(longest),
-            Align::Retained | Align::Point => column.width(),
+            Align::Retained | Align::Point | Align::Reasons => column.width(),
         };
         self.columns.iter().map(|column| of_column(column) + GAP).sum::<usize>().saturating_sub(GAP)
     }
@@ -171,6 +182,30 @@ impl TextColumn {
         lines.chain([&*self.name, self.unit]).map(columns).max().unwrap_or(0)
     }
 
+    /// Replaces the reasons in the cells by letters, and returns their legend: `doubts: a unverified price, b latency`. `None`
+    /// without reasons, or with more of them than letters.
+    fn replace_by_letters(&mut self) -> Option<String> {
+        let separator = label!(", ");
+        let mut reasons: Vec<String> = Vec::new();
+        for reason in self.cells.iter().flat_map(|cell| cell.split(separator)).filter(|reason| !reason.is_empty()) {
+            if !reasons.iter().any(|existing| existing == reason) {
+                reasons.push(reason.to_owned());
+            }
+        }
+        if reasons.is_empty() || reasons.len() > LETTERS.len() {
+            return None;
+        }
+        let letter = |reason: &str| reasons.iter().position(|existing| existing == reason).map(|at| LETTERS[at]);
+        for cell in &mut self.cells {
+            let letters: Vec<&str> = cell.split(separator).filter_map(letter).collect();
+            *cell = letters.join(" ");
+        }
+        self.align = Align::Left;
+        let entries = LETTERS.iter().zip(&reasons).map(|(letter, reason)| format!("{letter} {reason}"));
+        let entries: Vec<String> = entries.collect();
+        Some(format!("{}: {}", self.name, entries.join(separator)))
+    }
+
     fn longest_word(&self) -> usize {
         let headings = [&*self.name, self.unit].into_iter().map(columns);
         self.cells.iter().map(|cell| longest_piece(cell)).chain(headings).max().unwrap_or(0)
@@ -195,7 +230,7 @@ impl TextColumn {
     fn set(&self, cell: &str) -> String {
         let width = self.width();
         match self.align {
-            Align::Left | Align::Retained => pad_end(cell, width),
+            Align::Left | Align::Retained | Align::Reasons => pad_end(cell, width),
             Align::Point => format!("{}{cell}", " ".repeat(width.saturating_sub(columns(cell)))),
         }
     }

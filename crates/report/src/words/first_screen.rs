@@ -259,16 +259,19 @@ fn full_host(demand: &SizingRequirements) -> Option<String> {
     Some(say!("host {} busy, a lower bound", percent(busy)))
 }
 
-/// Assumed memory, if the machine has less than twice of it.
+/// Assumed memory, or that without the memory of sessions, if the machine has less than twice of it.
 fn assumed_memory(demand: &SizingRequirements, bytes: Option<f64>) -> Option<String> {
+    let (_, required) = demand.compute.required();
+    let is_close = bytes.is_some_and(|bytes| bytes < 2.0 * required.get() as f64);
     if let Some(MemoryOrigin::PagingHost(host)) = &demand.compute_origin.memory {
         let memory = offer::capacity(Bytes::new(host.value as u64));
         return Some(say!("the present host of {memory} pages, so that less would not suffice"));
     }
-    let (_, assumed) = demand.compute.required();
-    let is_close = bytes.is_some_and(|bytes| bytes < 2.0 * assumed.get() as f64);
+    if demand.lacks_session_memory() {
+        return is_close.then(|| label!("memory of sessions (connections) not counted").to_owned());
+    }
     (demand.compute_origin.memory.is_none() && is_close)
-        .then(|| say!("{} of memory assumed (2 GiB a vCPU)", offer::capacity(assumed)))
+        .then(|| say!("{} of memory assumed (2 GiB a vCPU)", offer::capacity(required)))
 }
 
 /// The limit that sessions without pauses reach before the promised time is saved.

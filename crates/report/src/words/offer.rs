@@ -288,9 +288,19 @@ pub(crate) fn lift(lift: &Lift) -> String {
     say!("{change}: {} IOPS, {cost}; next limit: {}", number::rate(lift.iops), product_text(&lift.binds))
 }
 
-/// A monthly price and what it lacks: `57.50 USD a month, without the price of instance of aws/rds-postgres`.
+/// A monthly price with its region and what it lacks: `57.50 USD a month in us-east-1, without the price of instance of
+/// aws/rds-postgres`.
 pub(crate) fn monthly_price(price: &Price) -> String {
-    format!("{}{}", say!("{} a month", price.monthly), missing_prices(price).unwrap_or_default())
+    format!("{}{}{}", say!("{} a month", price.monthly), price_place(price), missing_prices(price).unwrap_or_default())
+}
+
+/// The region of a price: ` in us-east-1`; empty for a price of the user, which has none.
+pub(crate) fn price_place(price: &Price) -> String {
+    match (&price.region, price.cite.status) {
+        (_, Status::Own) => String::new(),
+        (Some(region), _) => say!(" in {}", clean(region)),
+        (None, _) => label!(" worldwide").to_owned(),
+    }
 }
 
 /// `, without the price of instance of aws/rds-postgres`; none for a complete price.

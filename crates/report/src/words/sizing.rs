@@ -10,7 +10,8 @@ mod uncarried;
 
 use plimsoll_catalogue::Money;
 use plimsoll_choose::sizing::{
-    Choice, DesignLimit, DesignPoint, Exclusion, Rejection, RejectionReason, RiskDetail, RiskKind, VolumeLayout,
+    Attachment, Choice, DesignLimit, DesignPoint, Exclusion, Rejection, RejectionReason, RiskDetail, RiskKind,
+    VolumeLayout,
 };
 use plimsoll_language::{label, say};
 
@@ -21,8 +22,8 @@ pub(crate) use self::cost::{
 };
 pub(crate) use self::demand::{
     answer, assumed_load, backlog, busiest, cluster, decimal_capacity, describe_growth_step, describe_measured_load,
-    exadata, expected_range, explain_censoring, incomplete_windows, length, lone_window, lower_bound, objectives,
-    other_problem, other_remedy, point, smaller_than_stored,
+    exadata, expected_range, explain_censoring, incomplete_windows, length, lone_window, lower_bound,
+    measured_by_factor, objectives, other_problem, other_remedy, point, smaller_than_stored,
 };
 pub(crate) use self::effect::{
     accepted_by, assumed_reads, filtering_added, format_time_change, hit_assumption, memory_first, reached,
@@ -40,7 +41,8 @@ use crate::number;
 /// Unverified figures of a choice, and machines without a price: `price, latency, few machine prices`.
 pub(crate) fn doubts(choice: &Choice) -> String {
     let mut sorts: Vec<&str> = Vec::new();
-    for one in choice.risks.iter().filter(|one| one.kind != RiskKind::Needs) {
+    let of_machine = choice.machine.as_ref().map(Attachment::price_risks).unwrap_or_default();
+    for one in choice.risks.iter().filter(|one| one.kind != RiskKind::Needs && !of_machine.contains(one)) {
         let sort = if one.kind == RiskKind::Price && choice.has_unverified_price() {
             label!("unverified price")
         } else {
@@ -50,10 +52,18 @@ pub(crate) fn doubts(choice: &Choice) -> String {
             sorts.push(sort);
         }
     }
+    if !of_machine.is_empty() {
+        sorts.push(machine_price_doubt());
+    }
     if choice.machine.as_ref().is_some_and(|machine| unpriced_machines(machine).is_some()) {
         sorts.push(label!("few machine prices"));
     }
     sorts.join(label!(", "))
+}
+
+/// The doubt about a price of a machine that is old, unverified, or not that of the commitment.
+pub(crate) fn machine_price_doubt() -> &'static str {
+    label!("price of the machine")
 }
 
 /// Levels by the hour of a demand that lacks hours of the day.

@@ -11,6 +11,7 @@ mod language;
 mod mutants;
 mod pages;
 mod sizing;
+mod sizing_screen;
 mod suites;
 mod summary;
 mod support;

@@ -20,7 +20,7 @@ use plimsoll_report::{
 };
 use plimsoll_units::{Bytes, Span};
 
-fn derive_requirements(iops: f64, objective: &str) -> SizingRequirements {
+pub(super) fn derive_requirements(iops: f64, objective: &str) -> SizingRequirements {
     let load = |class, iops: f64, size: f64, reads| ClassLoad {
         class,
         iops,
@@ -59,14 +59,14 @@ fn derive_requirements(iops: f64, objective: &str) -> SizingRequirements {
     }
 }
 
-fn sized(iops: f64, objective: &str, names: &[&str]) -> Sizing {
+pub(super) fn sized(iops: f64, objective: &str, names: &[&str]) -> Sizing {
     let catalogue = Catalogue::built_in();
     let terms = PriceTerms { as_of: Date::day(2026, 11, 21), currency: "USD".parse().ok(), region: None };
     let names: Vec<String> = names.iter().map(ToString::to_string).collect();
     size(&catalogue, &derive_requirements(iops, objective), &terms, &Search::among(&catalogue, &names).unwrap())
 }
 
-fn page(sizing: &Sizing) -> Page {
+pub(super) fn page(sizing: &Sizing) -> Page {
     pages::sizing(sizing, &WhatIfs::default(), &[], 12)
 }
 
@@ -742,12 +742,12 @@ fn the_measured_rate_is_that_of_the_expected_load() {
     let expected = |sizing: &Sizing| {
         page(sizing).figures.into_iter().find(|fact| fact.name == "Expected").unwrap().remarks[0].clone()
     };
-    assert!(expected(&sizing).contains(" IOPS; "), "{}", expected(&sizing));
+    assert!(expected(&sizing).contains(" IOPS times 3 (peaks); "), "{}", expected(&sizing));
     for point in &mut sizing.required.points {
         point.of = Busiest::Bytes;
     }
     sizing.choices[0].binds.as_mut().unwrap().point = Busiest::Bytes;
-    assert!(expected(&sizing).starts_with("measured 8 MB/s; "), "{}", expected(&sizing));
+    assert!(expected(&sizing).starts_with("measured 8 MB/s times 3 (peaks); "), "{}", expected(&sizing));
 }
 
 #[test]

@@ -39,7 +39,7 @@ impl Sized<'_> {
             Column::new(label!("reads"), label!("in peaks"), ColumnKind::Text, 2),
             Column::text(label!("more"), 3),
             Column::new(label!("losses"), label!("a year"), ColumnKind::Share, 5),
-            Column::text(label!("doubts"), 1),
+            Column::doubts(),
         ];
         let row = |(choice, cheapest): (&Choice, &Choice)| {
             let is_cheapest = std::ptr::eq(choice, cheapest);
@@ -52,7 +52,7 @@ impl Sized<'_> {
                 Cell::or_unknown(read(choice), |class| Cell::text(class.mean.to_string())),
                 Cell::text(more),
                 Cell::or_unknown(choice.yearly_loss, |share| Cell::text(words::loss(share))),
-                Cell::text(words::doubts(choice)),
+                Cell::text(self.speed_and_doubts(choice)),
             ]
         };
         let mut table = Table::of(label!("Configurations by provider"), columns, rows, row).without_unknown();
@@ -74,17 +74,20 @@ impl Sized<'_> {
         if others.is_empty() {
             return None;
         }
-        let rows = std::iter::once((self.sizing.best()?, Vec::new())).chain(others);
+        let best = self.sizing.best()?;
+        let rows = std::iter::once((best, self.reservations(best))).chain(others);
         let table = Table::rows(label!("Cheapest of each provider"), rows)
             .column(Column::text(label!("cheapest of each provider"), 0), |(best, reservations)| {
                 let names: Vec<String> = best.volumes().iter().map(|choice| offer::product(&choice.offer)).collect();
-                names.join(label!(" and ")) + &in_brackets(reservations)
+                let region = best.volumes().iter().find_map(|choice| choice.price.as_ref()?.region.clone());
+                let region = region.map_or_else(String::new, |region| say!(" in {}", clean(&region)));
+                names.join(label!(" and ")) + &region + &in_brackets(reservations)
             })
             .column(Column::monthly(label!("total"), 0), |(best, _)| Cell::money(best.total()))
             .column(Column::new(label!("database"), label!("time"), ColumnKind::Text, 1), |(best, _)| {
                 self.time_and_slower(*best)
             })
-            .column(Column::text(label!("doubts"), 2), |(best, _)| describe_doubts(*best))
+            .column(Column::doubts(), |(best, _)| describe_doubts(*best))
             .table();
         Some(table.without_unknown())
     }
@@ -118,6 +121,17 @@ impl Sized<'_> {
     fn reservations(&self, best: Best<'_>) -> Vec<String> {
         let unverified = (best.price_doubt() > PriceDoubt::Firm).then(|| label!("unverified price").to_owned());
         unverified.into_iter().chain(self.slower_or_doubtful(best)).collect()
+    }
+
+    /// `slower than today`, then the doubts of a choice, separated by commas.
+    pub(super) fn speed_and_doubts(&self, choice: &Choice) -> String {
+        let required = &self.sizing.required;
+        let is_slower = !required.may_be_slower && required.is_slower_than_today(choice);
+        let other = if is_slower { Best::Slower(choice) } else { Best::Single(choice) };
+        let recommended = self.sizing.best().filter(|_| self.is_recommended(choice));
+        let best = recommended.filter(|best| !matches!(best, Best::Single(_))).unwrap_or(other);
+        let all = self.slower_or_doubtful(best).into_iter().chain([words::doubts(choice)]);
+        all.filter(|doubt| !doubt.is_empty()).collect::<Vec<_>>().join(label!(", "))
     }
 
     fn group(&self, frontier: &ProviderFrontier, displayed: usize) -> String {
@@ -228,9 +242,13 @@ fn provider_of(name: &str) -> &str {
     product.split_once('/').map_or(product, |(provider, _)| provider)
 }
 
-/// The longest list of doubts of the volumes of a recommendation.
+/// The longest list of doubts of the volumes of a recommendation, with that about the price of their machine.
 fn describe_doubts(best: Best<'_>) -> String {
-    best.volumes().into_iter().map(words::doubts).max_by_key(String::len).unwrap_or_default()
+    let of_volumes = best.volumes().into_iter().map(words::doubts).max_by_key(String::len).unwrap_or_default();
+    let is_layout = matches!(best, Best::Layout(_));
+    let of_machine = best.machine().filter(|machine| is_layout && !machine.price_risks().is_empty());
+    let of_machine = of_machine.map_or("", |_| words::machine_price_doubt());
+    [&*of_volumes, of_machine].into_iter().filter(|doubt| !doubt.is_empty()).collect::<Vec<_>>().join(label!(", "))
 }
 
 #[cfg(test)]

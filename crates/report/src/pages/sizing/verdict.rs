@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use plimsoll_catalogue::{Money, RacStatus};
+use plimsoll_choose::diagnosis::{CensorCause, DiagnosisVerdict};
 use plimsoll_choose::sizing::{Attachment, Best, Choice, PriceDoubt, Sizing, VolumeLayout};
 use plimsoll_ingest::{Caution, Doubt, Outcome, Reading};
 use plimsoll_language::{label, say};
@@ -100,9 +101,20 @@ impl Sized<'_> {
         };
         let cautions = readings.flat_map(|reading| reading.cautions.iter().map(move |caution| (reading, caution)));
         cautions
-            .filter(|(_, caution)| is_included(&caution.doubt))
+            .filter(|(_, caution)| is_included(&caution.doubt) && !self.is_repeated(&caution.doubt))
             .map(|(reading, caution)| text(reading, caution))
             .collect()
+    }
+
+    /// True for what the provider's metrics state, if another caution states it with its windows.
+    fn is_repeated(&self, doubt: &Doubt) -> bool {
+        let required = &self.sizing.required;
+        let cause = required.censored.as_ref().map(|censored| &censored.cause);
+        match doubt {
+            Doubt::Stalled { .. } => matches!(required.incomplete, Some(DiagnosisVerdict::ProviderStall(_))),
+            Doubt::AtLimit { .. } | Doubt::Throttled { .. } => matches!(cause, Some(CensorCause::Metric { .. })),
+            _ => false,
+        }
     }
 
     /// Reasons why the figures are not valid for the whole database on other storage, in full.

@@ -1,13 +1,13 @@
 //! Prices, savings, and parts without a price.
 
-use plimsoll_catalogue::{Money, Price, ProductKind, Status};
+use plimsoll_catalogue::{MAX_PRICE_AGE_DAYS, Money, Price, ProductKind, Status};
 use plimsoll_choose::sizing::{Attachment, Choice, PresentCost, Sizing};
 use plimsoll_language::{label, say};
 
 use super::machine::vcpus;
 use crate::number;
 use crate::words::clean;
-use crate::words::offer::{missing_prices, monthly_price};
+use crate::words::offer::{missing_prices, monthly_price, price_place};
 
 /// Cost of today and the difference: `Today's configuration costs 1,565.10 USD a month: this one saves 612.40 USD (39 %)`.
 pub(crate) fn saving(sizing: &Sizing) -> Option<String> {
@@ -52,9 +52,12 @@ fn unequal_machines(sizing: &Sizing, present: &PresentCost) -> Option<String> {
         .then(|| say!("; today's machines have {}, those of the recommendation {}", displayed(today), displayed(then)))
 }
 
-/// Prices of a choice: `95.20 USD a month, 279.16 USD with aws/r6i.xlarge (unverified price)`.
+/// Prices of a choice: `95.20 USD a month in us-east-1 (unverified), 279.16 USD with aws/r6i.xlarge`.
 pub(crate) fn format_price(choice: &Choice) -> String {
-    let monthly = choice.price.as_ref().map_or_else(|| label!("unknown price").to_owned(), monthly_price);
+    let monthly = choice
+        .price
+        .as_ref()
+        .map_or_else(|| label!("unknown price").to_owned(), |price| monthly_price(price) + &origin(price));
     let machine = choice.machine.as_ref().map(|machine| {
         let name = clean(&machine.name().unwrap_or_default());
         match choice.total() {
@@ -64,44 +67,48 @@ pub(crate) fn format_price(choice: &Choice) -> String {
     });
     let is_attached = matches!(choice.offer.product().kind(), ProductKind::Array | ProductKind::Drive);
     let host = if is_attached && choice.machine.is_none() { label!(", without hosts") } else { "" };
-    let own = choice.price.as_ref().map_or_else(String::new, own_price);
-    let doubt = if choice.has_unverified_price() { label!(" (unverified price)") } else { "" };
-    format!("{monthly}{own}{}{host}{doubt}", machine.unwrap_or_default())
+    format!("{monthly}{}{host}", machine.unwrap_or_default())
 }
 
-/// The price of the volumes of a choice: `95.20 USD a month (unverified)`.
+/// The price of the volumes of a choice: `95.20 USD a month in us-east-1 (unverified)`.
 pub(crate) fn storage_price(choice: &Choice) -> Option<String> {
-    let doubt = if choice.has_unverified_price() { label!(" (unverified)") } else { "" };
     // The price of a volume on a given machine has the machine's.
     let machine = if choice.offer.config.machine.is_some() { label!(" with the machine") } else { "" };
-    let missing = |price: &Price| missing_prices(price).unwrap_or_default();
-    let format =
-        |price: &Price| say!("{} a month{machine}{}{doubt}", price.monthly, own_price(price)) + &missing(price);
+    let format = |price: &Price| {
+        say!("{} a month{machine}{}{}", price.monthly, price_place(price), origin(price))
+            + &missing_prices(price).unwrap_or_default()
+    };
     choice.price.as_ref().map(format)
 }
 
-/// The price of a machine: `183.96 USD a month (your price)`.
+/// The price of a machine: `183.96 USD a month in us-east-1 (412 days old)`, `183.96 USD a month (your price)`.
 pub(crate) fn machine_price(machine: &Attachment) -> Option<String> {
-    Some(say!("{} a month{}", machine.monthly?, machine_price_origin(machine)))
+    let place = machine.price.as_ref().map(price_place).unwrap_or_default();
+    Some(say!("{} a month{place}{}", machine.monthly?, machine_price_origin(machine)))
 }
 
-/// The origin of a price that the user stated: ` (your price, taken as USD)`.
-fn own_price(price: &Price) -> String {
+/// That a price is stated by the user, or why it is doubtful: ` (your price, taken as USD)`, ` (unverified, 412 days old)`.
+fn origin(price: &Price) -> String {
     match price.cite.status {
-        Status::Own if price.cite.note.is_empty() => label!(" (your price)").to_owned(),
-        Status::Own => say!(" (your price, {})", price.cite.note),
-        _ => String::new(),
+        Status::Own if price.cite.note.is_empty() => return label!(" (your price)").to_owned(),
+        Status::Own => return say!(" (your price, {})", price.cite.note),
+        _ => {}
     }
+    let unverified = (price.cite.status >= Status::Inferred).then(|| label!("unverified").to_owned());
+    let days = price.age_days().filter(|days| *days > MAX_PRICE_AGE_DAYS);
+    let doubts: Vec<String> = unverified.into_iter().chain(days.map(|days| say!("{days} days old"))).collect();
+    if doubts.is_empty() { String::new() } else { say!(" ({})", doubts.join(label!(", "))) }
 }
 
-/// The origin of a machine's price that is not the one of the commitment, or the user's own.
+/// The origin of a machine's price that is not the one of the commitment, or the user's own, and its doubts.
 pub(crate) fn machine_price_origin(machine: &Attachment) -> String {
     let Some(price) = &machine.price else { return String::new() };
-    if price.uncommitted.is_empty() {
-        own_price(price)
+    let on_demand = if price.uncommitted.is_empty() {
+        String::new()
     } else {
         say!(" (on demand, as no price for {} is known)", price.commitment)
-    }
+    };
+    on_demand + &origin(price)
 }
 
 /// Most of the suitable machines have no price, so that the cheapest is unknown.

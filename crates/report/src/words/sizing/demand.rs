@@ -1,11 +1,11 @@
 //! The load to size for: measured, expected, and what it is assumed from.
 
-use plimsoll_choose::diagnosis::{Censored, DiagnosisVerdict, HostLimit};
+use plimsoll_choose::diagnosis::{CensorCause, Censored, DiagnosisVerdict, HostLimit};
 use plimsoll_choose::sizing::{
     Allowance, Backlog, Busiest, ClassObjective, Cluster, DemandWindow, DesignPoint, Exadata, GrowthStep, Measured,
-    SizingRequirements, StepKind,
+    ScaleKind, ScaledPart, SizingRequirements, StepKind,
 };
-use plimsoll_ingest::CapOwner;
+use plimsoll_ingest::{CapOwner, Measure};
 use plimsoll_language::{join_sentences, label, say};
 use plimsoll_units::Bytes;
 
@@ -149,7 +149,7 @@ pub(crate) fn assumed_load(demand: &SizingRequirements) -> Vec<String> {
 /// The reason why the measured load is below the demand, and the range that the sizing covers.
 pub(crate) fn explain_censoring(required: &SizingRequirements) -> Option<String> {
     let censored = required.censored.as_ref()?;
-    let reason = crate::words::diagnosis::censored_reason(censored);
+    let reason = crate::words::diagnosis::censored_reason(&at_measured_rate(censored, &required.measured));
     let [low, high] = expected_range(required)?.map(number::rate);
     let covered = match (low == high, censored.up_to) {
         (true, _) => say!("sized for the measured rate, {high} IOPS with peaks"),
@@ -172,11 +172,32 @@ pub(crate) fn explain_censoring(required: &SizingRequirements) -> Option<String>
     Some(say!("{reason}; {covered}{of_machine}"))
 }
 
+/// The same cause, with the measured rate of the sizing as that of the limit where both are the same but for the windows
+/// that they are means of.
+fn at_measured_rate(censored: &Censored, measured: &Measured) -> Censored {
+    /// Larger relative differences are other rates.
+    const MAX_DIFFERENCE: f64 = 0.05;
+    let mut censored = censored.clone();
+    if let CensorCause::Pinned { measure, value, .. } | CensorCause::Saturated { measure, value, .. } =
+        &mut censored.cause
+    {
+        let rate = if *measure == Measure::Throughput { measured.bytes_per_second } else { measured.iops };
+        if (rate / *value - 1.0).abs() <= MAX_DIFFERENCE {
+            *value = rate;
+        }
+    }
+    censored
+}
+
 /// The measured rate as a sentence without full stop, if a limit held the load in all windows.
 pub(crate) fn lower_bound(required: &SizingRequirements) -> Option<String> {
-    let is_bound = required.censored.as_ref().is_some_and(Censored::is_lower_bound);
+    let censored = required.censored.as_ref().filter(|censored| censored.is_lower_bound())?;
     let rate = number::rate(required.measured.iops);
-    is_bound.then(|| say!("At least {rate} IOPS needed, as a limit held the load"))
+    Some(if censored.is_possible_only() {
+        say!("At least {rate} IOPS needed, as a limit may have held the load")
+    } else {
+        say!("At least {rate} IOPS needed, as a limit held the load")
+    })
 }
 
 /// Operations per second with the measured rate and with the estimated one, with peaks and growth.
@@ -346,6 +367,63 @@ pub(crate) fn point(point: &DesignPoint) -> String {
     }
     let moved = offer::megabytes(point.bytes_per_second());
     say!("{} IOPS, {moved} MB/s: {}", number::rate(iops), classes.join(label!(", ")))
+}
+
+/// The measured rate of a point with the factors that lead to the expected one: `measured 8,240 IOPS: 8,200 times 3.13
+/// (peaks), 40 of scans, sorts and backups taken once`.
+pub(crate) fn measured_by_factor(demand: &SizingRequirements, expected: &DesignPoint) -> String {
+    let (rate, unit, format): (_, _, fn(f64) -> String) = match expected.of {
+        Busiest::Operations if lower_bound(demand).is_some() => (demand.measured.iops, "IOPS", number::rate),
+        Busiest::Operations => (demand.measured.iops, "IOPS", number::three),
+        Busiest::Bytes => (demand.measured.bytes_per_second, "MB/s", offer::megabytes),
+    };
+    let measured = say!("measured {} {unit}", format(rate));
+    let parts = demand.scaled_parts(expected);
+    if let [only] = &parts[..] {
+        return if is_once(only) { measured } else { format!("{measured} {}", describe_factor(demand, only)) };
+    }
+    let part = |part: &ScaledPart| {
+        let times = if is_once(part) { label!("taken once").to_owned() } else { describe_factor(demand, part) };
+        say!("{} of {} {times}", format(part.measured), scale_kinds(&part.kinds))
+    };
+    format!("{measured}: {}", parts.iter().map(part).collect::<Vec<_>>().join(label!(", ")))
+}
+
+fn is_once(part: &ScaledPart) -> bool {
+    (part.times - 1.0).abs() < 1e-9
+}
+
+/// `times 3.13 (peaks)`, or the factor of each step of several: `times 4.07 (peaks 3.13, growth 1.3)`.
+fn describe_factor(demand: &SizingRequirements, part: &ScaledPart) -> String {
+    let kind = part.kinds.first().copied().unwrap_or(ScaleKind::Small);
+    let steps: Vec<_> = demand.steps.iter().filter(|step| (step.times(kind) - 1.0).abs() >= 1e-9).collect();
+    let names: Vec<String> = match &steps[..] {
+        [only] => vec![factor_name(only.kind).to_owned()],
+        several => {
+            let each = |step: &&GrowthStep| format!("{} {}", factor_name(step.kind), number::three(step.times(kind)));
+            several.iter().map(each).collect()
+        }
+    };
+    say!("times {} ({})", number::three(part.times), names.join(label!(", ")))
+}
+
+fn factor_name(kind: StepKind) -> &'static str {
+    match kind {
+        StepKind::Peaks(_) => label!("peaks"),
+        StepKind::WithoutStall { is_estimated: true } => label!("estimate without the stall or limit"),
+        StepKind::WithoutStall { is_estimated: false } => label!("guess without the stall or limit"),
+        StepKind::Growth(_) => label!("growth"),
+    }
+}
+
+/// `small operations`, `scans, sorts and backups`.
+fn scale_kinds(kinds: &[ScaleKind]) -> String {
+    let name = |kind: &ScaleKind| match kind {
+        ScaleKind::Small => label!("small operations"),
+        ScaleKind::Large => label!("operations of 64 KiB and more"),
+        ScaleKind::Scans => label!("scans, sorts and backups"),
+    };
+    kinds.iter().map(name).collect::<Vec<_>>().join(label!(" and "))
 }
 
 /// Selection criterion of a point's windows.
