@@ -79,9 +79,9 @@ impl LineFormat for EbsText {
         } else if let Some(every_s) = number_after(text, " every ").filter(|_| text.starts_with("Polling ")) {
             self.take_text(number, out);
             self.polled = Some(Polled { every_s, sum: None, count: 0 });
-        } else if text.starts_with("/dev/") || text.starts_with("vol") {
+        } else if let Some(volume) = volume_of(text) {
             self.take_text(number, out);
-            text.trim_end_matches(':').clone_into(&mut self.volume);
+            volume.clone_into(&mut self.volume);
         } else if let Some(section) = section(text) {
             if section == Section::Counters(0) {
                 self.take_text(number, out);
@@ -205,6 +205,15 @@ impl EbsText {
         self.samples += 1;
         super::put(statistics, scope, (at, age), line, out);
     }
+}
+
+/// The device or volume in a line that names it, such as `/dev/nvme1n1:`, `vol-0a1` or `#DEV nvme1n1`.
+fn volume_of(text: &str) -> Option<&str> {
+    let is_name = |text: &str| text.starts_with("/dev/") || text.starts_with("vol");
+    let of_comment = || text.strip_prefix('#')?.split_ascii_whitespace().next_back();
+    let name =
+        if is_name(text) { Some(text) } else { of_comment().filter(|word| is_name(word) || word.starts_with("nvme")) };
+    name.map(|name| name.trim_end_matches(':'))
 }
 
 /// The section of a heading, with or without a colon.

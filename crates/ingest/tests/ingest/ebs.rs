@@ -168,6 +168,8 @@ fn volumes_are_distinguished_by_a_line_with_their_device() {
         near(&values(&reading, part, Class::Read, Measure::Iops), &[3_000.0; 2]);
     }
     assert_eq!(reading.windows.len(), 2);
+    let commented: String = [0, 10, 30].map(|n| timed(n, &format!("#DEV nvme1n1\n{}", json(n)))).concat();
+    near(&values(&read(&commented), "nvme1n1", Class::Read, Measure::Iops), &[3_000.0; 2]);
 }
 
 #[test]
